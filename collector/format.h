@@ -116,8 +116,8 @@ struct gprof_row_head {
 
 /*
  * The tables: T(id, name, what a row is). Numbers are for ever; append only.
- * The columns of table NAME are GPROF_COLUMNS_NAME(C): C(C type, name, kind); the C types are those
- * of the row struct. Append only: a reader goes by names and treats a missing column as unknown.
+ * The columns of table NAME are GPROF_COLUMNS_NAME(C, t): C(t, C type, name, kind), where t is handed
+ * through (a table's name, say) and the C types are those of the row struct. Append only: a reader goes by names and treats a missing column as unknown.
  */
 #define GPROF_TABLES(T)                                                                            \
 	T(1, schema, "a column of a table of this stream")                                         \
@@ -156,295 +156,295 @@ struct gprof_row_head {
 	T(34, event, "a CUDA event was recorded")                                                  \
 	T(35, attribute, "a number about a device")
 
-#define GPROF_COLUMNS_schema(C)                                                                    \
-	C(uint16_t, table, UINT)                                                                   \
-	C(uint16_t, column, UINT)                                                                  \
-	C(uint8_t, kind, UINT)                                                                     \
-	C(uint8_t, width, UINT)	  /* bytes in the row struct */                                    \
-	C(uint16_t, offset, UINT) /* in the row struct */                                          \
-	C(uint16_t, row_bytes, UINT)                                                               \
-	C(struct gprof_text, table_name, TEXT)                                                     \
-	C(struct gprof_text, name, TEXT)
+#define GPROF_COLUMNS_schema(C, t)                                                                 \
+	C(t, uint16_t, table, UINT)                                                                \
+	C(t, uint16_t, column, UINT)                                                               \
+	C(t, uint8_t, kind, UINT)                                                                  \
+	C(t, uint8_t, width, UINT)	  /* bytes in the row struct */                            \
+	C(t, uint16_t, offset, UINT) /* in the row struct */                                       \
+	C(t, uint16_t, row_bytes, UINT)                                                            \
+	C(t, struct gprof_text, table_name, TEXT)                                                  \
+	C(t, struct gprof_text, name, TEXT)
 
-#define GPROF_COLUMNS_string(C)                                                                    \
-	C(uint32_t, id, ID)                                                                        \
-	C(struct gprof_text, text, TEXT)
+#define GPROF_COLUMNS_string(C, t)                                                                 \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, struct gprof_text, text, TEXT)
 
-#define GPROF_COLUMNS_info(C)                                                                      \
-	C(struct gprof_text, key, TEXT)                                                            \
-	C(struct gprof_text, value, TEXT)
+#define GPROF_COLUMNS_info(C, t)                                                                   \
+	C(t, struct gprof_text, key, TEXT)                                                         \
+	C(t, struct gprof_text, value, TEXT)
 
 /* cupti_ns is 0 while CUPTI is not there. error_ns: how far apart the reads may be. */
-#define GPROF_COLUMNS_anchor(C)                                                                    \
-	C(uint64_t, tick, TICK)                                                                    \
-	C(uint64_t, monotonic_ns, ID)                                                              \
-	C(uint64_t, realtime_ns, ID)                                                               \
-	C(uint64_t, cupti_ns, ID)                                                                  \
-	C(uint32_t, error_ns, UINT)
+#define GPROF_COLUMNS_anchor(C, t)                                                                 \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint64_t, monotonic_ns, ID)                                                           \
+	C(t, uint64_t, realtime_ns, ID)                                                            \
+	C(t, uint64_t, cupti_ns, ID)                                                               \
+	C(t, uint32_t, error_ns, UINT)
 
 /* All chunks of the thread before chunk_seq, and `offset` bytes of that one, are in the stream. */
-#define GPROF_COLUMNS_checkpoint(C)                                                                \
-	C(uint64_t, tick, TICK)                                                                    \
-	C(uint32_t, thread, UINT)                                                                  \
-	C(uint32_t, chunk_seq, UINT)                                                               \
-	C(uint32_t, offset, UINT)
+#define GPROF_COLUMNS_checkpoint(C, t)                                                             \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, chunk_seq, UINT)                                                            \
+	C(t, uint32_t, offset, UINT)
 
-#define GPROF_COLUMNS_loss(C)                                                                      \
-	C(uint64_t, tick, TICK)                                                                    \
-	C(uint64_t, count, UINT) /* since the row before with the same cause */                    \
-	C(uint32_t, cause, STRING)
+#define GPROF_COLUMNS_loss(C, t)                                                                   \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint64_t, count, UINT) /* since the row before with the same cause */                 \
+	C(t, uint32_t, cause, STRING)
 
-#define GPROF_COLUMNS_notice(C)                                                                    \
-	C(uint64_t, tick, TICK)                                                                    \
-	C(int32_t, code, INT) /* of the API that refused, 0 if none */                             \
-	C(uint32_t, cause, STRING)                                                                 \
-	C(uint32_t, text, STRING)
+#define GPROF_COLUMNS_notice(C, t)                                                                 \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, int32_t, code, INT) /* of the API that refused, 0 if none */                          \
+	C(t, uint32_t, cause, STRING)                                                              \
+	C(t, uint32_t, text, STRING)
 
 /* what: 0 seen (first event), 1 created (by parent), 2 named, 3 ended. thread counts from 1. */
-#define GPROF_COLUMNS_thread(C)                                                                    \
-	C(uint64_t, tick, TICK)                                                                    \
-	C(uint32_t, thread, UINT)                                                                  \
-	C(uint32_t, tid, UINT)                                                                     \
-	C(uint32_t, parent, UINT)                                                                  \
-	C(uint32_t, name, STRING)                                                                  \
-	C(uint8_t, what, UINT)
+#define GPROF_COLUMNS_thread(C, t)                                                                 \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, tid, UINT)                                                                  \
+	C(t, uint32_t, parent, UINT)                                                               \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint8_t, what, UINT)
 
 /* api: enum gprof_api */
-#define GPROF_COLUMNS_call(C)                                                                      \
-	C(uint32_t, id, ID)                                                                        \
-	C(uint32_t, name, STRING)                                                                  \
-	C(uint8_t, api, UINT)
+#define GPROF_COLUMNS_call(C, t)                                                                   \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint8_t, api, UINT)
 
 /*
  * Every api_* table starts with these. correlation is CUPTI's id, 0 if unknown. door: enum
  * gprof_door. result is the API's return code.
  */
-#define GPROF_COLUMNS_API_COMMON(C)                                                                \
-	C(uint64_t, begin, TICK)                                                                   \
-	C(uint64_t, dur, SPAN)                                                                     \
-	C(uint32_t, thread, UINT)                                                                  \
-	C(uint32_t, correlation, ID)                                                               \
-	C(int32_t, result, INT)                                                                    \
-	C(uint16_t, call, UINT)                                                                    \
-	C(uint8_t, door, UINT)
+#define GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, int32_t, result, INT)                                                                 \
+	C(t, uint16_t, call, UINT)                                                                 \
+	C(t, uint8_t, door, UINT)
 
-#define GPROF_COLUMNS_api(C) GPROF_COLUMNS_API_COMMON(C)
+#define GPROF_COLUMNS_api(C, t) GPROF_COLUMNS_API_COMMON(C, t)
 
 /* stream: the API's handle, 0 the default stream. shape: 0 if it is not a kernel. */
-#define GPROF_COLUMNS_api_launch(C)                                                                \
-	GPROF_COLUMNS_API_COMMON(C)                                                                \
-	C(uint32_t, shape, UINT)                                                                   \
-	C(uint64_t, stream, ADDRESS)
+#define GPROF_COLUMNS_api_launch(C, t)                                                             \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint32_t, shape, UINT)                                                                \
+	C(t, uint64_t, stream, ADDRESS)
 
 /* kind: cudaMemcpyKind 0 HtoH 1 HtoD 2 DtoH 3 DtoD 4 by address */
-#define GPROF_COLUMNS_api_copy(C)                                                                  \
-	GPROF_COLUMNS_API_COMMON(C)                                                                \
-	C(uint8_t, copy_kind, UINT)                                                                \
-	C(uint64_t, bytes, BYTES)                                                                  \
-	C(uint64_t, stream, ADDRESS)                                                               \
-	C(uint64_t, dst, ADDRESS)                                                                  \
-	C(uint64_t, src, ADDRESS)
+#define GPROF_COLUMNS_api_copy(C, t)                                                               \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint8_t, copy_kind, UINT)                                                             \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint64_t, dst, ADDRESS)                                                               \
+	C(t, uint64_t, src, ADDRESS)
 
-#define GPROF_COLUMNS_api_set(C)                                                                   \
-	GPROF_COLUMNS_API_COMMON(C)                                                                \
-	C(uint64_t, bytes, BYTES)                                                                  \
-	C(uint64_t, stream, ADDRESS)                                                               \
-	C(uint64_t, dst, ADDRESS)
+#define GPROF_COLUMNS_api_set(C, t)                                                                \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint64_t, dst, ADDRESS)
 
 /* op: 0 allocate, 1 free. space: enum gprof_space. */
-#define GPROF_COLUMNS_api_alloc(C)                                                                 \
-	GPROF_COLUMNS_API_COMMON(C)                                                                \
-	C(uint8_t, op, UINT)                                                                       \
-	C(uint64_t, bytes, BYTES)                                                                  \
-	C(uint64_t, address, ADDRESS)                                                              \
-	C(uint64_t, stream, ADDRESS)                                                               \
-	C(uint8_t, space, UINT)
+#define GPROF_COLUMNS_api_alloc(C, t)                                                              \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint8_t, op, UINT)                                                                    \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, address, ADDRESS)                                                           \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint8_t, space, UINT)
 
-#define GPROF_COLUMNS_api_sync(C)                                                                  \
-	GPROF_COLUMNS_API_COMMON(C)                                                                \
-	C(uint64_t, object, ADDRESS) /* stream or event waited for, 0 the device */
+#define GPROF_COLUMNS_api_sync(C, t)                                                               \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint64_t, object, ADDRESS) /* stream or event waited for, 0 the device */
 
 /* Only in rings; the drain turns it into api_launch and a shape. */
-#define GPROF_COLUMNS_ring_launch(C)                                                               \
-	GPROF_COLUMNS_API_COMMON(C)                                                                \
-	C(uint32_t, shared_bytes, BYTES)                                                           \
-	C(uint64_t, stream, ADDRESS)                                                               \
-	C(uint64_t, function, ADDRESS)                                                             \
-	C(uint32_t, grid_x, UINT)                                                                  \
-	C(uint32_t, grid_y, UINT)                                                                  \
-	C(uint32_t, grid_z, UINT)                                                                  \
-	C(uint32_t, block_x, UINT)                                                                 \
-	C(uint32_t, block_y, UINT)                                                                 \
-	C(uint32_t, block_z, UINT)
+#define GPROF_COLUMNS_ring_launch(C, t)                                                            \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint32_t, shared_bytes, BYTES)                                                        \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint64_t, function, ADDRESS)                                                          \
+	C(t, uint32_t, grid_x, UINT)                                                               \
+	C(t, uint32_t, grid_y, UINT)                                                               \
+	C(t, uint32_t, grid_z, UINT)                                                               \
+	C(t, uint32_t, block_x, UINT)                                                              \
+	C(t, uint32_t, block_y, UINT)                                                              \
+	C(t, uint32_t, block_z, UINT)
 
-#define GPROF_COLUMNS_function(C)                                                                  \
-	C(uint64_t, address, ADDRESS)                                                              \
-	C(uint32_t, name, STRING)
+#define GPROF_COLUMNS_function(C, t)                                                               \
+	C(t, uint64_t, address, ADDRESS)                                                           \
+	C(t, uint32_t, name, STRING)
 
 /*
  * From a launch (function set, name 0 unless known) or from a kernel record (function 0).
  * What the source does not tell is 0; cluster 0 means no clusters.
  */
-#define GPROF_COLUMNS_shape(C)                                                                     \
-	C(uint32_t, id, ID)                                                                        \
-	C(uint32_t, name, STRING)                                                                  \
-	C(uint64_t, function, ADDRESS)                                                             \
-	C(uint32_t, grid_x, UINT)                                                                  \
-	C(uint32_t, grid_y, UINT)                                                                  \
-	C(uint32_t, grid_z, UINT)                                                                  \
-	C(uint32_t, block_x, UINT)                                                                 \
-	C(uint32_t, block_y, UINT)                                                                 \
-	C(uint32_t, block_z, UINT)                                                                 \
-	C(uint32_t, cluster_x, UINT)                                                               \
-	C(uint32_t, cluster_y, UINT)                                                               \
-	C(uint32_t, cluster_z, UINT)                                                               \
-	C(uint32_t, registers, UINT)                                                               \
-	C(uint32_t, static_shared_bytes, BYTES)                                                    \
-	C(uint32_t, dynamic_shared_bytes, BYTES)                                                   \
-	C(uint32_t, local_bytes, BYTES)                                                            \
-	C(uint32_t, launch_type, UINT)
+#define GPROF_COLUMNS_shape(C, t)                                                                  \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint64_t, function, ADDRESS)                                                          \
+	C(t, uint32_t, grid_x, UINT)                                                               \
+	C(t, uint32_t, grid_y, UINT)                                                               \
+	C(t, uint32_t, grid_z, UINT)                                                               \
+	C(t, uint32_t, block_x, UINT)                                                              \
+	C(t, uint32_t, block_y, UINT)                                                              \
+	C(t, uint32_t, block_z, UINT)                                                              \
+	C(t, uint32_t, cluster_x, UINT)                                                            \
+	C(t, uint32_t, cluster_y, UINT)                                                            \
+	C(t, uint32_t, cluster_z, UINT)                                                            \
+	C(t, uint32_t, registers, UINT)                                                            \
+	C(t, uint32_t, static_shared_bytes, BYTES)                                                 \
+	C(t, uint32_t, dynamic_shared_bytes, BYTES)                                                \
+	C(t, uint32_t, local_bytes, BYTES)                                                         \
+	C(t, uint32_t, launch_type, UINT)
 
-#define GPROF_COLUMNS_place(C)                                                                     \
-	C(uint32_t, id, ID)                                                                        \
-	C(uint32_t, device, UINT)                                                                  \
-	C(uint32_t, context, UINT)                                                                 \
-	C(uint32_t, stream, UINT)
+#define GPROF_COLUMNS_place(C, t)                                                                  \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, device, UINT)                                                               \
+	C(t, uint32_t, context, UINT)                                                              \
+	C(t, uint32_t, stream, UINT)
 
 /* Every table of work on a device starts with these. graph_node: 0 outside graphs. */
-#define GPROF_COLUMNS_WORK_COMMON(C)                                                               \
-	C(uint64_t, begin, DEVTIME)                                                                \
-	C(uint64_t, dur, SPAN)                                                                     \
-	C(uint32_t, place, UINT)                                                                   \
-	C(uint32_t, correlation, ID)                                                               \
-	C(uint32_t, graph, UINT)                                                                   \
-	C(uint64_t, graph_node, UINT)
+#define GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint64_t, begin, DEVTIME)                                                             \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, graph, UINT)                                                                \
+	C(t, uint64_t, graph_node, UINT)
 
 /* channel: the hardware queue, 0 if unknown */
-#define GPROF_COLUMNS_kernel(C)                                                                    \
-	GPROF_COLUMNS_WORK_COMMON(C)                                                               \
-	C(uint32_t, shape, UINT)                                                                   \
-	C(uint32_t, channel, UINT)
+#define GPROF_COLUMNS_kernel(C, t)                                                                 \
+	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint32_t, shape, UINT)                                                                \
+	C(t, uint32_t, channel, UINT)
 
 /* copy_kind, src_kind, dst_kind: CUPTI's numbers; devices and contexts differ only for peer copies */
-#define GPROF_COLUMNS_memcpy(C)                                                                    \
-	GPROF_COLUMNS_WORK_COMMON(C)                                                               \
-	C(uint64_t, bytes, BYTES)                                                                  \
-	C(uint32_t, src_device, UINT)                                                              \
-	C(uint32_t, dst_device, UINT)                                                              \
-	C(uint32_t, src_context, UINT)                                                             \
-	C(uint32_t, dst_context, UINT)                                                             \
-	C(uint32_t, channel, UINT)                                                                 \
-	C(uint8_t, copy_kind, UINT)                                                                \
-	C(uint8_t, src_kind, UINT)                                                                 \
-	C(uint8_t, dst_kind, UINT)                                                                 \
-	C(uint8_t, flags, UINT) /* bit 0 asynchronous, bit 1 a peer record */
+#define GPROF_COLUMNS_memcpy(C, t)                                                                 \
+	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, src_device, UINT)                                                           \
+	C(t, uint32_t, dst_device, UINT)                                                           \
+	C(t, uint32_t, src_context, UINT)                                                          \
+	C(t, uint32_t, dst_context, UINT)                                                          \
+	C(t, uint32_t, channel, UINT)                                                              \
+	C(t, uint8_t, copy_kind, UINT)                                                             \
+	C(t, uint8_t, src_kind, UINT)                                                              \
+	C(t, uint8_t, dst_kind, UINT)                                                              \
+	C(t, uint8_t, flags, UINT) /* bit 0 asynchronous, bit 1 a peer record */
 
-#define GPROF_COLUMNS_memset(C)                                                                    \
-	GPROF_COLUMNS_WORK_COMMON(C)                                                               \
-	C(uint64_t, bytes, BYTES)                                                                  \
-	C(uint32_t, value, UINT)                                                                   \
-	C(uint32_t, channel, UINT)                                                                 \
-	C(uint8_t, memory_kind, UINT)                                                              \
-	C(uint8_t, flags, UINT)
+#define GPROF_COLUMNS_memset(C, t)                                                                 \
+	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, value, UINT)                                                                \
+	C(t, uint32_t, channel, UINT)                                                              \
+	C(t, uint8_t, memory_kind, UINT)                                                           \
+	C(t, uint8_t, flags, UINT)
 
 /* type: CUPTI's; place has device 0xffffffff (the record does not tell) */
-#define GPROF_COLUMNS_sync(C)                                                                      \
-	C(uint64_t, begin, DEVTIME)                                                                \
-	C(uint64_t, dur, SPAN)                                                                     \
-	C(uint32_t, place, UINT)                                                                   \
-	C(uint32_t, correlation, ID)                                                               \
-	C(uint32_t, event, UINT)                                                                   \
-	C(uint64_t, event_sync, UINT)                                                              \
-	C(int32_t, result, INT)                                                                    \
-	C(uint8_t, type, UINT)
+#define GPROF_COLUMNS_sync(C, t)                                                                   \
+	C(t, uint64_t, begin, DEVTIME)                                                             \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, event, UINT)                                                                \
+	C(t, uint64_t, event_sync, UINT)                                                           \
+	C(t, int32_t, result, INT)                                                                 \
+	C(t, uint8_t, type, UINT)
 
-#define GPROF_COLUMNS_memory(C)                                                                    \
-	C(uint64_t, time, DEVTIME)                                                                 \
-	C(uint32_t, place, UINT)                                                                   \
-	C(uint32_t, correlation, ID)                                                               \
-	C(uint64_t, address, ADDRESS)                                                              \
-	C(uint64_t, bytes, BYTES)                                                                  \
-	C(uint32_t, source, STRING)                                                                \
-	C(uint8_t, op, UINT)                                                                       \
-	C(uint8_t, memory_kind, UINT)                                                              \
-	C(uint8_t, is_async, UINT)
+#define GPROF_COLUMNS_memory(C, t)                                                                 \
+	C(t, uint64_t, time, DEVTIME)                                                              \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint64_t, address, ADDRESS)                                                           \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, source, STRING)                                                             \
+	C(t, uint8_t, op, UINT)                                                                    \
+	C(t, uint8_t, memory_kind, UINT)                                                           \
+	C(t, uint8_t, is_async, UINT)
 
-#define GPROF_COLUMNS_overhead(C)                                                                  \
-	C(uint64_t, begin, DEVTIME)                                                                \
-	C(uint64_t, dur, SPAN)                                                                     \
-	C(uint32_t, overhead_kind, UINT)                                                           \
-	C(uint32_t, tid, UINT) /* 0 if the record is not about a thread */                         \
-	C(uint32_t, correlation, ID)
+#define GPROF_COLUMNS_overhead(C, t)                                                               \
+	C(t, uint64_t, begin, DEVTIME)                                                             \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, overhead_kind, UINT)                                                        \
+	C(t, uint32_t, tid, UINT) /* 0 if the record is not about a thread */                      \
+	C(t, uint32_t, correlation, ID)
 
-#define GPROF_COLUMNS_graph(C) GPROF_COLUMNS_WORK_COMMON(C)
+#define GPROF_COLUMNS_graph(C, t) GPROF_COLUMNS_WORK_COMMON(C, t)
 
 /* table: the table where the row would stand had it times; shape only for kernels */
-#define GPROF_COLUMNS_untimed(C)                                                                   \
-	C(uint32_t, place, UINT)                                                                   \
-	C(uint32_t, correlation, ID)                                                               \
-	C(uint32_t, graph, UINT)                                                                   \
-	C(uint32_t, shape, UINT)                                                                   \
-	C(uint64_t, graph_node, UINT)                                                              \
-	C(uint64_t, bytes, BYTES)                                                                  \
-	C(uint8_t, table, UINT)                                                                    \
-	C(uint8_t, copy_kind, UINT)
+#define GPROF_COLUMNS_untimed(C, t)                                                                \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, graph, UINT)                                                                \
+	C(t, uint32_t, shape, UINT)                                                                \
+	C(t, uint64_t, graph_node, UINT)                                                           \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint8_t, table, UINT)                                                                 \
+	C(t, uint8_t, copy_kind, UINT)
 
-#define GPROF_COLUMNS_device(C)                                                                    \
-	C(uint32_t, id, UINT)                                                                      \
-	C(uint32_t, name, STRING)                                                                  \
-	C(struct gprof_text, uuid, TEXT)
+#define GPROF_COLUMNS_device(C, t)                                                                 \
+	C(t, uint32_t, id, UINT)                                                                   \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, struct gprof_text, uuid, TEXT)
 
-#define GPROF_COLUMNS_context(C)                                                                   \
-	C(uint32_t, id, UINT)                                                                      \
-	C(uint32_t, device, UINT)                                                                  \
-	C(uint32_t, parent, UINT)                                                                  \
-	C(uint32_t, null_stream, UINT)                                                             \
-	C(uint8_t, is_green, UINT)
+#define GPROF_COLUMNS_context(C, t)                                                                \
+	C(t, uint32_t, id, UINT)                                                                   \
+	C(t, uint32_t, device, UINT)                                                               \
+	C(t, uint32_t, parent, UINT)                                                               \
+	C(t, uint32_t, null_stream, UINT)                                                          \
+	C(t, uint8_t, is_green, UINT)
 
-#define GPROF_COLUMNS_stream(C)                                                                    \
-	C(uint32_t, context, UINT)                                                                 \
-	C(uint32_t, stream, UINT)                                                                  \
-	C(uint32_t, priority, UINT)                                                                \
-	C(uint32_t, flags, UINT)
+#define GPROF_COLUMNS_stream(C, t)                                                                 \
+	C(t, uint32_t, context, UINT)                                                              \
+	C(t, uint32_t, stream, UINT)                                                               \
+	C(t, uint32_t, priority, UINT)                                                             \
+	C(t, uint32_t, flags, UINT)
 
 /* op: enum gprof_nvtx; payload_type: NVTX's, payload its bits; range: id of start/end ranges */
-#define GPROF_COLUMNS_nvtx(C)                                                                      \
-	C(uint64_t, time, TICK)                                                                    \
-	C(uint32_t, thread, UINT)                                                                  \
-	C(uint32_t, name, STRING)                                                                  \
-	C(uint64_t, payload, UINT)                                                                 \
-	C(uint64_t, range, UINT)                                                                   \
-	C(uint32_t, domain, UINT) /* id given by op DOMAIN, 0 the default one */                   \
-	C(uint32_t, category, UINT)                                                                \
-	C(uint32_t, color, UINT) /* ARGB, 0 none */                                                \
-	C(uint32_t, registered, UINT) /* id given by op STRING, 0 if the name is its own */        \
-	C(uint8_t, op, UINT)                                                                       \
-	C(uint8_t, payload_type, UINT)
+#define GPROF_COLUMNS_nvtx(C, t)                                                                   \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint64_t, payload, UINT)                                                              \
+	C(t, uint64_t, range, UINT)                                                                \
+	C(t, uint32_t, domain, UINT) /* id given by op DOMAIN, 0 the default one */                \
+	C(t, uint32_t, category, UINT)                                                             \
+	C(t, uint32_t, color, UINT) /* ARGB, 0 none */                                             \
+	C(t, uint32_t, registered, UINT) /* id given by op STRING, 0 if the name is its own */     \
+	C(t, uint8_t, op, UINT)                                                                    \
+	C(t, uint8_t, payload_type, UINT)
 
 /* how: which rule found it (enum gprof_step_rule) */
-#define GPROF_COLUMNS_step(C)                                                                      \
-	C(uint64_t, time, TICK)                                                                    \
-	C(uint64_t, step, ID)                                                                      \
-	C(uint32_t, thread, UINT)                                                                  \
-	C(uint8_t, how, UINT)
+#define GPROF_COLUMNS_step(C, t)                                                                   \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, step, ID)                                                                   \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint8_t, how, UINT)
 
 /* state: enum gprof_window_state; window counts the record windows from 1, step is the one to come */
-#define GPROF_COLUMNS_window(C)                                                                    \
-	C(uint64_t, time, TICK)                                                                    \
-	C(uint64_t, step, UINT)                                                                    \
-	C(uint32_t, window, UINT)                                                                  \
-	C(uint8_t, state, UINT)
+#define GPROF_COLUMNS_window(C, t)                                                                 \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, step, UINT)                                                                 \
+	C(t, uint32_t, window, UINT)                                                               \
+	C(t, uint8_t, state, UINT)
 
-#define GPROF_COLUMNS_event(C)                                                                     \
-	C(uint64_t, time, DEVTIME)                                                                 \
-	C(uint32_t, place, UINT)                                                                   \
-	C(uint32_t, correlation, ID)                                                               \
-	C(uint32_t, event, UINT)
+#define GPROF_COLUMNS_event(C, t)                                                                  \
+	C(t, uint64_t, time, DEVTIME)                                                              \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, event, UINT)
 
-#define GPROF_COLUMNS_attribute(C)                                                                 \
-	C(uint32_t, device, UINT)                                                                  \
-	C(uint32_t, name, STRING)                                                                  \
-	C(uint64_t, value, UINT)
+#define GPROF_COLUMNS_attribute(C, t)                                                              \
+	C(t, uint32_t, device, UINT)                                                               \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint64_t, value, UINT)
 
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
@@ -455,11 +455,11 @@ enum gprof_table {
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
-#define GPROF_FIELD(type, name, kind) type name;
+#define GPROF_FIELD(table, type, name, kind) type name;
 #define T(id, table, what)                                                                         \
 	struct gprof_row_##table {                                                                 \
 		struct gprof_row_head head;                                                        \
-		GPROF_COLUMNS_##table(GPROF_FIELD)                                                 \
+		GPROF_COLUMNS_##table(GPROF_FIELD, table)                                          \
 	} __attribute__((aligned(8)));
 GPROF_TABLES(T)
 #undef T

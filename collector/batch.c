@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/batch.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "collector/memory.h"
+#include "collector/stream.h"
+
+#define ROWS	   BLOCK_ENCODE_ROWS
+#define TEXT_ROWS  1024u
+/* A text stays where it is while three blocks' worth of others come after it. */
+#define TEXT_BYTES (BLOCK_ENCODE_TEXT_BYTES * 4)
+
+struct batch {
+	const void **rows;
+	char *storage; /* for rows that are copied */
+	uint32_t nr_rows;
+	uint32_t max_rows;
+};
+
+/* Written first, in this order; the schema's reader needs strings before what names them. */
+static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_info,
+	GPROF_TABLE_call, GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place,
+	GPROF_TABLE_device, GPROF_TABLE_attribute, GPROF_TABLE_context, GPROF_TABLE_stream,
+	GPROF_TABLE_anchor, GPROF_TABLE_loss, GPROF_TABLE_notice};
+#define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
+
+static struct batch_state {
+	struct batch batches[GPROF_NR_TABLES];
+	bool is_definition[GPROF_NR_TABLES];
+	char *text;
+	size_t text_at;
+	size_t text_waiting; /* bytes of it in rows that wait */
+	uint64_t nr_events;
+	bool is_ready;
+} state;
+
+static bool has_text(const struct block_table *table)
+{
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		if (table->columns[c].kind == GPROF_KIND_TEXT) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int batch_init(void)
+{
+	if (state.is_ready) {
+		return 0;
+	}
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		const struct block_table *table = block_table(t);
+		struct batch *batch = &state.batches[t];
+
+		batch->max_rows = has_text(table) ? TEXT_ROWS : ROWS;
+		batch->rows = memory_map(batch->max_rows * sizeof(*batch->rows));
+		batch->storage = memory_map((size_t)batch->max_rows * table->row_bytes);
+		if (!batch->rows || !batch->storage) {
+			return -ENOMEM;
+		}
+	}
+	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
+		state.is_definition[definitions[i]] = true;
+	}
+	/* Not an event either, but never before the rows that it speaks of. */
+	state.is_definition[GPROF_TABLE_checkpoint] = true;
+	state.text = memory_map(TEXT_BYTES);
+	state.is_ready = state.text != NULL;
+	return state.is_ready ? 0 : -ENOMEM;
+}
+
+void batch_forget(void)
+{
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		state.batches[t].nr_rows = 0;
+	}
+	state.text_waiting = 0;
+	state.nr_events = 0;
+}
+
+static void write_batch(unsigned int table)
+{
+	struct batch *batch = &state.batches[table];
+
+	if (batch->nr_rows) {
+		stream_write(table, batch->rows, batch->nr_rows, !state.is_definition[table]);
+		batch->nr_rows = 0;
+	}
+}
+
+static void write_definitions(void)
+{
+	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
+		write_batch(definitions[i]);
+	}
+	state.text_waiting = 0;
+}
+
+static struct batch *make_room(unsigned int table)
+{
+	struct batch *batch = &state.batches[table];
+
+	if (batch->nr_rows == batch->max_rows) {
+		write_definitions();
+		write_batch(table);
+	}
+	state.nr_events += !state.is_definition[table];
+	return batch;
+}
+
+void batch_point(unsigned int table, const void *row)
+{
+	struct batch *batch = make_room(table);
+
+	batch->rows[batch->nr_rows++] = row;
+}
+
+void *batch_add(unsigned int table)
+{
+	struct batch *batch = make_room(table);
+	size_t row_bytes = block_table(table)->row_bytes;
+	char *row = batch->storage + batch->nr_rows * row_bytes;
+
+	memset(row, 0, row_bytes);
+	batch->rows[batch->nr_rows++] = row;
+	return row;
+}
+
+struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes)
+{
+	char *copy;
+
+	nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES;
+	if (state.text_waiting + nr_bytes > BLOCK_ENCODE_TEXT_BYTES) {
+		write_definitions();
+	}
+	if (state.text_at + nr_bytes > TEXT_BYTES) {
+		state.text_at = 0;
+	}
+	copy = state.text + state.text_at;
+	memcpy(copy, bytes, nr_bytes);
+	state.text_at += nr_bytes;
+	state.text_waiting += nr_bytes;
+	return (struct gprof_text){.bytes = copy, .nr_bytes = nr_bytes};
+}
+
+void batch_write_all(void)
+{
+	write_definitions();
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		write_batch(t);
+	}
+}
+
+uint64_t batch_nr_events(void)
+{
+	return state.nr_events;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/collector.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "collector/activity.h"
+#include "collector/batch.h"
+#include "collector/callback.h"
+#include "collector/config.h"
+#include "collector/cupti.h"
+#include "collector/define.h"
+#include "collector/drain.h"
+#include "collector/facts.h"
+#include "collector/log.h"
+#include "collector/notice.h"
+#include "collector/step.h"
+#include "collector/stream.h"
+
+#define STOP_DEADLINE_MS 10000u
+#define MAX_CALLS	 2048u
+
+/* Hooks may run before our constructor, so the first value must already lead to collector_start. */
+_Atomic uint32_t collector_mode = COLLECTOR_COLD;
+uint32_t collector_step_call;
+
+enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
+
+static struct collector_state {
+	atomic_int phase;
+	atomic_bool is_init;
+	atomic_bool is_attached;
+	bool may_attach; /* false in the child of a process that used CUPTI */
+	bool has_atfork;
+	bool has_key;
+	pthread_key_t key;
+	struct collector_call calls[MAX_CALLS];
+	uint32_t nr_calls;
+	uint32_t nr_hooks;
+	const char *rings;
+} state = {.may_attach = true};
+
+/* In musl and other C libraries this may be missing; a reference that must resolve would kill. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+	void *dso) __attribute__((weak));
+
+void collector_init(const struct collector_call *calls, uint32_t nr_calls)
+{
+	if (atomic_exchange(&state.is_init, true)) {
+		return;
+	}
+	config_init();
+	clock_init();
+	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
+		config_flag(CONFIG_QUIET));
+	state.nr_hooks = nr_calls < MAX_CALLS ? nr_calls : MAX_CALLS;
+	memcpy(state.calls, calls, state.nr_hooks * sizeof(*calls));
+	state.nr_calls = state.nr_hooks;
+	if (!config_flag(CONFIG_ENABLE)) {
+		atomic_store(&state.phase, PHASE_STOPPED);
+		atomic_store(&collector_mode, 0);
+	}
+}
+
+/* ---- names of calls ---- */
+
+static uint32_t find_hook(const char *name)
+{
+	for (uint32_t i = 0; i < state.nr_calls; i++) {
+		if (!strcmp(state.calls[i].name, name)) {
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+/* For callbacks: CUPTI knows calls that are not hooked. */
+static uint32_t find_or_add_call(const char *name, uint8_t api)
+{
+	uint32_t id = find_hook(name);
+
+	if (!id && state.nr_calls < MAX_CALLS) {
+		state.calls[state.nr_calls] = (struct collector_call){.name = name, .api = api};
+		id = ++state.nr_calls;
+	}
+	return id;
+}
+
+/* ---- start ---- */
+
+static void add_schema(void)
+{
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		const struct block_table *table = block_table(t);
+
+		for (uint16_t c = 0; c < table->nr_columns; c++) {
+			struct gprof_text table_name = batch_text(table->name, strlen(table->name));
+			struct gprof_text name =
+				batch_text(table->columns[c].name, strlen(table->columns[c].name));
+			struct gprof_row_schema *row = batch_add(GPROF_TABLE_schema);
+
+			row->table = (uint16_t)t;
+			row->column = c;
+			row->kind = table->columns[c].kind;
+			row->width = table->columns[c].width;
+			row->offset = table->columns[c].offset;
+			row->row_bytes = table->row_bytes;
+			row->table_name = table_name;
+			row->name = name;
+		}
+	}
+}
+
+static void add_calls(void)
+{
+	for (uint32_t i = 0; i < state.nr_calls; i++) {
+		uint32_t name = define_text(state.calls[i].name, strlen(state.calls[i].name));
+		struct gprof_row_call *row = batch_add(GPROF_TABLE_call);
+
+		row->id = i + 1;
+		row->name = name;
+		row->api = state.calls[i].api;
+	}
+}
+
+static void say_wrong(const char *sentence)
+{
+	collector_notice("wrong setting", 0, "%s", sentence);
+	log_message(LOG_WARN, "%s", sentence);
+}
+
+static int start_rings(uint64_t pool_bytes)
+{
+	bool is_elsewhere;
+	int rc;
+
+	state.rings = stream_rings_path(pool_bytes, &is_elsewhere);
+	rc = ring_start(state.rings, stream_id(), pool_bytes);
+	if (rc && state.rings) {
+		state.rings = NULL;
+		is_elsewhere = true;
+		rc = ring_start(NULL, stream_id(), pool_bytes);
+	}
+	if (is_elsewhere) {
+		collector_notice("rings elsewhere", 0, "%s",
+			state.rings ? state.rings
+				    : "in memory only: events of the last moments are lost if the "
+				      "process is killed");
+	}
+	return rc;
+}
+
+static void on_fork_child(void)
+{
+	int error = errno;
+
+	collector_child();
+	errno = error;
+}
+
+static void on_thread(struct ring_self *self);
+static void on_thread_end(void *rounds);
+
+static int start(void)
+{
+	uint64_t buffer_bytes;
+	struct block_ticks ticks;
+	int rc;
+
+	config_load();
+	buffer_bytes = config_number(CONFIG_BUFFER_MB) << 20;
+	config_complain(say_wrong);
+	facts_look();
+	ticks.mult = clock_calibrate();
+	ticks.base = clock_raw();
+	rc = batch_init();
+	rc = rc ? rc : define_init();
+	rc = rc ? rc
+		: stream_start(config_text(CONFIG_DIR), config_number(CONFIG_MAX_MB) << 20, &ticks);
+	if (rc) {
+		return rc;
+	}
+	add_schema();
+	callback_init(find_or_add_call);
+	add_calls();
+	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
+	rc = start_rings(buffer_bytes / 2);
+	if (rc) {
+		return rc;
+	}
+	if (!state.has_key && !pthread_key_create(&state.key, on_thread_end)) {
+		state.has_key = true;
+	}
+	ring_on_thread = on_thread;
+	step_init(find_hook);
+	if (!state.has_atfork && __register_atfork) {
+		state.has_atfork = true;
+		__register_atfork(NULL, NULL, on_fork_child, NULL);
+	}
+	return drain_start(&ticks, (uint32_t)config_number(CONFIG_FLUSH_MS));
+}
+
+void collector_start(void)
+{
+	int error = errno;
+	int cold = PHASE_COLD;
+	int rc;
+
+	if (!atomic_compare_exchange_strong(&state.phase, &cold, PHASE_STARTING)) {
+		collector_lose(COLLECTOR_LOST_START, cold == PHASE_STARTING);
+		return;
+	}
+	ring_self.inside++;
+	rc = start();
+	if (rc) {
+		collector_disable(config_text(CONFIG_DIR), rc);
+	} else {
+		atomic_store(&state.phase, PHASE_RUNNING);
+		atomic_store(&collector_mode, 0);
+		step_start();
+		log_message(LOG_INFO, "recording to %s", stream_path());
+	}
+	ring_self.inside--;
+	errno = error;
+}
+
+void collector_attach(void)
+{
+	int error = errno;
+
+	if (atomic_load(&state.phase) != PHASE_RUNNING || !state.may_attach ||
+		!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY) ||
+		atomic_exchange(&state.is_attached, true)) {
+		return;
+	}
+	ring_self.inside++;
+	if (!cupti_load() && callback_start()) {
+		activity_start((config_number(CONFIG_BUFFER_MB) << 20) / 4);
+		callback_follow(step_wants_activity());
+		activity_follow(step_wants_activity());
+	}
+	drain_attach();
+	ring_self.inside--;
+	errno = error;
+}
+
+/* ---- end ---- */
+
+static void say_end(const struct drain_result *result)
+{
+	if (result->nr_lost) {
+		log_line("%llu events, %llu lost, in %s; next: gprof-report %s",
+			(unsigned long long)result->nr_events, (unsigned long long)result->nr_lost,
+			stream_path(), stream_dir());
+	} else {
+		log_line("%llu events, none lost, in %s; next: gprof-report %s",
+			(unsigned long long)result->nr_events, stream_path(), stream_dir());
+	}
+}
+
+void collector_stop(const char *how)
+{
+	int error = errno;
+	int running = PHASE_RUNNING;
+	struct drain_result result;
+
+	if (!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
+		return;
+	}
+	atomic_store(&collector_mode, 0);
+	if (drain_stop(how, STOP_DEADLINE_MS, &result)) {
+		ring_stop(state.rings);
+		say_end(&result);
+	}
+	errno = error;
+}
+
+void collector_child(void)
+{
+	if (atomic_load(&state.phase) == PHASE_COLD || !config_flag(CONFIG_ENABLE)) {
+		return;
+	}
+	facts_set_parent(stream_path());
+	state.may_attach = state.may_attach && !atomic_load(&state.is_attached);
+	cupti_forget();
+	activity_forget();
+	callback_forget();
+	drain_forget();
+	ring_forget();
+	batch_forget();
+	notice_forget();
+	stream_forget();
+	atomic_store(&state.is_attached, false);
+	state.nr_calls = state.nr_hooks;
+	atomic_store(&collector_mode, COLLECTOR_COLD);
+	atomic_store(&state.phase, PHASE_COLD);
+}
+
+void collector_disable(const char *cause, int code)
+{
+	atomic_store(&state.phase, PHASE_STOPPED);
+	atomic_store(&collector_mode, 0);
+	log_message(LOG_WARN, "not recording: %s: error %d (%s)", cause, -code,
+		code == -EACCES || code == -EROFS
+			? "no permission; set GPROF_DIR to a directory that can be written"
+			: (code == -ENOSPC ? "no space" : "see GPROF_DIR"));
+}
+
+/* ---- events that are not hooks ---- */
+
+void collector_lose(enum collector_loss cause, uint64_t nr_events)
+{
+	notice_lose(cause, nr_events);
+}
+
+void collector_notice(const char *cause, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (!notice_add(cause, code, format, args)) {
+		notice_lose(COLLECTOR_LOST_NOTICE, 1);
+	}
+	va_end(args);
+}
+
+void collector_step(enum gprof_step_rule rule)
+{
+	if (atomic_load(&state.phase) == PHASE_RUNNING) {
+		step_mark(rule);
+	}
+}
+
+bool collector_is_step_range(const char *name, uint64_t nr_bytes)
+{
+	return step_is_range(name, nr_bytes);
+}
+
+void collector_capture(bool is_on)
+{
+	if (atomic_load(&state.phase) == PHASE_RUNNING) {
+		step_capture(is_on);
+	}
+}
+
+static void emit_thread(enum gprof_thread_what what, uint32_t parent, const char *name)
+{
+	struct gprof_row_thread row = {.tick = clock_raw(), .parent = parent, .what = (uint8_t)what};
+
+	if (atomic_load(&state.phase) == PHASE_RUNNING && ring_enter(&ring_self)) {
+		row.thread = ring_self.id;
+		row.tid = ring_self.thread->tid;
+		collector_emit(&row, GPROF_TABLE_thread, name, strlen(name));
+	}
+}
+
+/* The thread's first row: who it is. */
+static void on_thread(struct ring_self *self)
+{
+	char name[16] = "";
+
+	(void)self;
+	prctl(PR_GET_NAME, name);
+	emit_thread(GPROF_THREAD_SEEN, 0, name);
+	pthread_setspecific(state.key, (void *)1);
+}
+
+/*
+ * Destructors of other libraries may call CUDA after ours: it asks for another round until the last
+ * one, and only then is the thread over.
+ */
+static void on_thread_end(void *rounds)
+{
+	char name[16] = "";
+
+	if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(state.key, (void *)((uintptr_t)rounds + 1));
+		return;
+	}
+	prctl(PR_GET_NAME, name);
+	emit_thread(GPROF_THREAD_ENDED, 0, name);
+	ring_end_thread(&ring_self);
+}
+
+void collector_thread_began(uint32_t parent)
+{
+	emit_thread(GPROF_THREAD_CREATED, parent, "");
+}
+
+void collector_thread_named(const char *name)
+{
+	emit_thread(GPROF_THREAD_NAMED, 0, name);
+}
+
+bool collector_has_cupti(void)
+{
+	return cupti_is_live();
+}
+
+void collector_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes)
+{
+	struct gprof_row_head *head = row;
+	uint32_t row_bytes = block_table(table)->row_bytes;
+	uint32_t bytes;
+	char *at;
+
+	if (nr_bytes > GPROF_TEXT_BYTES) {
+		nr_bytes = GPROF_TEXT_BYTES;
+		collector_lose(COLLECTOR_LOST_TEXT, 1);
+	}
+	bytes = collector_row_bytes(row_bytes, nr_bytes);
+	at = ring_reserve(&ring_self, bytes);
+	if (!at) {
+		return;
+	}
+	head->bytes = (uint16_t)bytes;
+	head->table = (uint8_t)table;
+	head->text_bytes = (uint32_t)nr_bytes;
+	memcpy(at, row, row_bytes);
+	if (nr_bytes) {
+		memcpy(at + row_bytes, text, nr_bytes);
+	}
+	ring_commit(&ring_self, bytes);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recorder as the doors (preload/) see it. A door asks collector_mode, stamps with clock_raw,
+ * reserves and commits rows in the ring of its thread, and that is all; everything else happens on
+ * the drain thread. No function here changes errno, allocates with malloc, or takes a lock that
+ * another thread may hold while it waits.
+ */
+#ifndef COLLECTOR_COLLECTOR_H
+#define COLLECTOR_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/clock.h"
+#include "collector/format.h"
+#include "collector/ring.h"
+
+/* Bits of collector_mode. 0: hooks fall through after one load and one branch. */
+enum {
+	COLLECTOR_RECORD = 1,	/* events are kept */
+	COLLECTOR_COLD = 2,	/* nothing was started yet: the next hook starts the recorder */
+	COLLECTOR_STEP_API = 4, /* GPROF_STEP=api:... is on: hooks compare their id */
+};
+
+extern _Atomic uint32_t collector_mode __attribute__((visibility("hidden")));
+
+/* The hook whose return ends a step, 0 if none; valid with COLLECTOR_STEP_API. */
+extern uint32_t collector_step_call __attribute__((visibility("hidden")));
+
+/* Why events are missing; the text goes into the stream. */
+#define COLLECTOR_LOSSES(L)                                                                        \
+	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
+	L(SIGNAL, "call from a signal handler while an event was written")                         \
+	L(START, "call while the recorder was starting")                                           \
+	L(CUPTI, "dropped by CUPTI")                                                               \
+	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)")                         \
+	L(CUPTI_RECORD, "CUPTI record not readable")                                               \
+	L(DISK, "the file system refused the stream")                                              \
+	L(LIMIT, "GPROF_MAX_MB reached")                                                           \
+	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
+	L(NOTICE, "notices beyond the first 64")
+
+enum collector_loss {
+#define L(name, text) COLLECTOR_LOST_##name,
+	COLLECTOR_LOSSES(L)
+#undef L
+	COLLECTOR_NR_LOSSES,
+};
+
+/* A function that api rows name: its position in the list, from 1, is its `call`. */
+struct collector_call {
+	const char *name;
+	uint8_t api; /* enum gprof_api */
+};
+
+/*
+ * Once, before anything else (the constructor, or the first hook if that runs earlier): reads the
+ * environment. calls: the hooks, which must stay.
+ */
+void collector_init(const struct collector_call *calls, uint32_t nr_calls);
+
+/*
+ * The process uses CUDA, NVTX or the like: makes the stream, the rings and the drain thread. Any
+ * thread, any number of times; only the first does something, others return at once.
+ */
+void collector_start(void);
+
+/*
+ * The driver is initialised in this process (InitializeInjection, or a hooked call succeeded):
+ * attaches CUPTI, once. Must not be called with the Python GIL's waiters in mind: it takes
+ * milliseconds.
+ */
+void collector_attach(void);
+
+/* Writes what there is and closes the stream; `how` the process ended. At most a few seconds. */
+void collector_stop(const char *how);
+
+/* In a forked child, from the atfork handler: a new, cold recorder that never touches CUPTI. */
+void collector_child(void);
+
+/* Switches everything off for good; the cause goes into the stream and on stderr. */
+void collector_disable(const char *cause, int code);
+
+/* Counts missing events. Any thread. */
+void collector_lose(enum collector_loss cause, uint64_t nr_events);
+
+/* Something that the user should know: what, the refusing API's code, and the remedy. */
+void collector_notice(const char *cause, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A step ended now, found by `rule`. Any thread. */
+void collector_step(enum gprof_step_rule rule);
+
+/* Does GPROF_STEP name this NVTX range? For the NVTX door, when a range ends. */
+bool collector_is_step_range(const char *name, uint64_t nr_bytes);
+
+/* cudaProfilerStart (true) and cudaProfilerStop (false). */
+void collector_capture(bool is_on);
+
+/*
+ * The calling thread, which runs gprof's pthread_create trampoline, was made by the thread with that
+ * id (0: one without events); or it got a name. Its end is seen by a destructor of its own.
+ */
+void collector_thread_began(uint32_t parent);
+void collector_thread_named(const char *name);
+
+/* Will kernels come with names and times from CUPTI? Valid after collector_attach. */
+bool collector_has_cupti(void);
+
+/*
+ * Writes a row of a table whose struct begins with `head`, with `text` behind it, to the calling
+ * thread's ring. The copy for rare rows; hot doors fill the ring in place.
+ */
+void collector_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes);
+
+/* Size of a row of row_bytes with that much text behind it, as head.bytes wants it. */
+static inline uint32_t collector_row_bytes(uint32_t row_bytes, uint64_t text_bytes)
+{
+	return (row_bytes + (uint32_t)text_bytes + 7u) & ~7u;
+}
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/log.h"
+
+#define PREFIX	   "GPROF_"
+#define TEXT_BYTES 1024
+#define MAX_WRONG  8
+
+enum type { TYPE_BOOL, TYPE_NUMBER, TYPE_TEXT, TYPE_CHOICE };
+
+struct variable {
+	const char *name;
+	const char *value; /* default */
+	const char *allowed;
+	uint64_t min, max;
+	enum type type;
+};
+
+static const struct variable variables[CONFIG_NR] = {
+#define CONFIG(n, t, v, lo, hi, a, help)                                                           \
+	[CONFIG_##n] = {.name = PREFIX #n,                                                         \
+		.value = v,                                                                        \
+		.allowed = a,                                                                      \
+		.min = lo,                                                                         \
+		.max = hi,                                                                         \
+		.type = TYPE_##t},
+#include "collector/config.def"
+#undef CONFIG
+};
+
+static struct config_state {
+	struct {
+		uint64_t number;
+		char text[TEXT_BYTES];
+		bool is_set;
+	} values[CONFIG_NR];
+	char cuda_home[TEXT_BYTES];
+	char wrong[MAX_WRONG][256];
+	unsigned int nr_wrong;
+} config;
+
+static void wrong_add(const char *name, const char *value, const char *allowed)
+{
+	if (config.nr_wrong < MAX_WRONG) {
+		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
+			"%s=%.60s is not allowed (allowed: %s); the default is used", name, value, allowed);
+	}
+}
+
+/* Decimal digits only; false also when the number does not fit. */
+static bool parse_number(const char *text, uint64_t *number)
+{
+	uint64_t value = 0;
+
+	if (!*text) {
+		return false;
+	}
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || value > (UINT64_MAX - 9) / 10) {
+			return false;
+		}
+		value = value * 10 + (uint64_t)(*text - '0');
+	}
+	*number = value;
+	return true;
+}
+
+/* The position of `text` among words separated by |, -1 if it is none of them. */
+static int find_choice(const char *words, const char *text)
+{
+	size_t length = strlen(text);
+	int index = 0;
+
+	for (;;) {
+		const char *end = strchrnul(words, '|');
+
+		if ((size_t)(end - words) == length && !memcmp(words, text, length)) {
+			return index;
+		}
+		if (!*end) {
+			return -1;
+		}
+		words = end + 1;
+		index++;
+	}
+}
+
+static int set(enum config_name name, const char *text)
+{
+	const struct variable *v = &variables[name];
+	uint64_t number = 0;
+	int choice;
+
+	switch (v->type) {
+	case TYPE_BOOL:
+	case TYPE_NUMBER:
+		if (!parse_number(text, &number) || number < v->min || number > v->max) {
+			return -EINVAL;
+		}
+		break;
+	case TYPE_CHOICE:
+		choice = find_choice(v->allowed, text);
+		if (choice < 0) {
+			return -EINVAL;
+		}
+		number = (uint64_t)choice;
+		break;
+	case TYPE_TEXT:
+		if (strlen(text) >= TEXT_BYTES) {
+			return -EINVAL;
+		}
+		break;
+	}
+	config.values[name].number = number;
+	strncpy(config.values[name].text, text, TEXT_BYTES - 1);
+	return 0;
+}
+
+int config_set(const char *name, const char *value)
+{
+	for (int i = 0; i < CONFIG_NR; i++) {
+		if (!strcmp(variables[i].name, name)) {
+			int rc = set((enum config_name)i, value);
+
+			if (rc) {
+				wrong_add(name, value, variables[i].allowed);
+			}
+			return rc;
+		}
+	}
+	wrong_add(name, value, "no such variable; see gprof-report env");
+	return -EINVAL;
+}
+
+void config_init(void)
+{
+	const char *home = getenv("CUDA_HOME");
+
+	memset(&config, 0, sizeof(config));
+	home = home ? home : getenv("CUDA_PATH");
+	strncpy(config.cuda_home, home ? home : "", sizeof(config.cuda_home) - 1);
+	for (int i = 0; i < CONFIG_NR; i++) {
+		const char *text = getenv(variables[i].name);
+
+		set((enum config_name)i, variables[i].value);
+		if (text) {
+			config.values[i].is_set = true;
+			config_set(variables[i].name, text);
+		}
+	}
+}
+
+/* One line of a file: NAME=value, also with `export`, quotes, comments and blanks around. */
+static void take_line(char *line)
+{
+	char *name = line + strspn(line, " \t");
+	char *value, *end;
+
+	if (!strncmp(name, "export ", 7)) {
+		name += 7;
+	}
+	value = strchr(name, '=');
+	if (*name == '#' || !*name || !value) {
+		return;
+	}
+	*value++ = 0;
+	if (*value == '"' || *value == '\'') {
+		char *quote = strchr(value + 1, *value);
+
+		value++;
+		if (quote) {
+			*quote = 0;
+		}
+	} else {
+		end = value + strcspn(value, "#");
+		while (end > value && strchr(" \t\r", end[-1])) {
+			end--;
+		}
+		*end = 0;
+	}
+	for (int i = 0; i < CONFIG_NR; i++) {
+		if (!strcmp(variables[i].name, name) && config.values[i].is_set) {
+			return; /* the environment wins */
+		}
+	}
+	if (!strncmp(name, PREFIX, strlen(PREFIX))) {
+		config_set(name, value);
+	}
+}
+
+int config_load(void)
+{
+	static char buffer[32768];
+	const char *path = config_text(CONFIG_CONFIG);
+	size_t used = 0;
+	char *line, *rest;
+	int fd;
+
+	if (!*path) {
+		return 0;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		int rc = -errno;
+
+		wrong_add(PREFIX "CONFIG", path, "a file that can be read");
+		return rc;
+	}
+	while (used < sizeof(buffer) - 1) {
+		ssize_t n = read(fd, buffer + used, sizeof(buffer) - 1 - used);
+
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			break;
+		}
+		used += (size_t)n;
+	}
+	close(fd);
+	buffer[used] = 0;
+	for (line = strtok_r(buffer, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		take_line(line);
+	}
+	return 0;
+}
+
+void config_complain(void (*say)(const char *sentence))
+{
+	for (unsigned int i = 0; i < config.nr_wrong; i++) {
+		say(config.wrong[i]);
+	}
+	config.nr_wrong = 0;
+}
+
+uint64_t config_number(enum config_name name)
+{
+	return config.values[name].number;
+}
+
+bool config_flag(enum config_name name)
+{
+	return config.values[name].number != 0;
+}
+
+const char *config_text(enum config_name name)
+{
+	return config.values[name].text;
+}
+
+const char *config_full_name(enum config_name name)
+{
+	return variables[name].name;
+}
+
+const char *config_written(enum config_name name)
+{
+	return config.values[name].text;
+}
+
+const char *config_cuda_home(void)
+{
+	return config.cuda_home;
+}

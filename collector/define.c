@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/define.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "collector/batch.h"
+#include "collector/collector.h"
+#include "collector/intern.h"
+
+#define NR_TEXTS   32768u
+#define TEXT_ARENA (4u << 20)
+#define NR_SHAPES  32768u
+#define NR_PLACES  1024u
+#define NR_NAMES   1024u /* a power of two */
+
+/* CUPTI keeps a kernel's name at one address: looked up by that, checked against our copy. */
+struct known_name {
+	const char *name;
+	uint64_t at; /* of the copy, in the arena of texts */
+	uint32_t nr_bytes;
+	uint32_t id;
+};
+
+static struct define_state {
+	struct intern texts;
+	struct intern shapes;
+	struct intern places;
+	struct known_name names[NR_NAMES];
+} state;
+
+int define_init(void)
+{
+	int rc = intern_init(&state.texts, NR_TEXTS, TEXT_ARENA);
+
+	rc = rc ? rc : intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
+	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
+	memset(state.names, 0, sizeof(state.names));
+	return rc;
+}
+
+static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes)
+{
+	const struct intern_entry *entry;
+	bool is_new;
+
+	if (nr_bytes > GPROF_TEXT_BYTES) {
+		nr_bytes = GPROF_TEXT_BYTES;
+		collector_lose(COLLECTOR_LOST_TEXT, 1);
+	}
+	entry = intern_find(&state.texts, bytes, nr_bytes, &is_new);
+	if (is_new) {
+		struct gprof_text text = batch_text(bytes, nr_bytes);
+		struct gprof_row_string *row = batch_add(GPROF_TABLE_string);
+
+		row->id = entry->id;
+		row->text = text;
+	}
+	return entry;
+}
+
+uint32_t define_text(const char *bytes, uint64_t nr_bytes)
+{
+	return nr_bytes ? find_text(bytes, nr_bytes)->id : 0;
+}
+
+static bool is_same_name(const struct known_name *known, const char *name)
+{
+	/* strncmp: what stands at that address now may be shorter, and end before unmapped memory. */
+	return known->name == name &&
+	       !strncmp(state.texts.arena + known->at, name, known->nr_bytes) &&
+	       !name[known->nr_bytes];
+}
+
+uint32_t define_name(const char *name)
+{
+	uint64_t slot = ((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 54;
+	struct known_name *known = &state.names[slot];
+
+	if (!name || !*name) {
+		return 0;
+	}
+	if (!is_same_name(known, name)) {
+		const struct intern_entry *entry = find_text(name, strlen(name));
+
+		*known = (struct known_name){.name = name,
+			.at = entry->at,
+			.nr_bytes = entry->nr_bytes,
+			.id = entry->id};
+	}
+	return known->id;
+}
+
+uint32_t define_shape(const struct gprof_row_shape *shape)
+{
+	struct gprof_row_shape key = *shape;
+	const struct intern_entry *entry;
+	bool is_new;
+
+	key.id = 0;
+	memset(&key.head, 0, sizeof(key.head));
+	entry = intern_find(&state.shapes, &key, sizeof(key), &is_new);
+	if (is_new) {
+		struct gprof_row_shape *row = batch_add(GPROF_TABLE_shape);
+
+		*row = key;
+		row->id = entry->id;
+	}
+	return entry->id;
+}
+
+uint32_t define_place(uint32_t device, uint32_t context, uint32_t stream)
+{
+	const uint32_t key[] = {device, context, stream};
+	bool is_new;
+	const struct intern_entry *entry = intern_find(&state.places, key, sizeof(key), &is_new);
+
+	if (is_new) {
+		struct gprof_row_place *row = batch_add(GPROF_TABLE_place);
+
+		row->id = entry->id;
+		row->device = device;
+		row->context = context;
+		row->stream = stream;
+	}
+	return entry->id;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/drain.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "collector/activity.h"
+#include "collector/batch.h"
+#include "collector/callback.h"
+#include "collector/collector.h"
+#include "collector/cupti.h"
+#include "collector/define.h"
+#include "collector/facts.h"
+#include "collector/notice.h"
+#include "collector/step.h"
+#include "collector/stream.h"
+
+/* In 256ths: events are written before the pool is so full, whatever the time. */
+#define FLUSH_FILL  32u
+#define STACK_BYTES (256u << 10)
+
+static struct drain_state {
+	struct block_ticks ticks;
+	uint32_t flush_ms;
+	uint64_t flushed_ns; /* CLOCK_MONOTONIC of the last flush */
+	uint64_t stepped_ns; /* of the last interval step */
+	uint64_t nr_lost;
+	atomic_bool is_attached;
+	atomic_bool is_stopping;
+	atomic_bool is_done;
+	const char *how;
+	struct drain_result result;
+} drain;
+
+/* ---- rows of rings ---- */
+
+static void take_launch(const struct gprof_row_head *head)
+{
+	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
+	struct gprof_row_api_launch *row;
+	struct gprof_row_shape shape;
+
+	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
+	shape.function = r->function;
+	shape.grid_x = r->grid_x;
+	shape.grid_y = r->grid_y;
+	shape.grid_z = r->grid_z;
+	shape.block_x = r->block_x;
+	shape.block_y = r->block_y;
+	shape.block_z = r->block_z;
+	shape.dynamic_shared_bytes = r->shared_bytes;
+	row = batch_add(GPROF_TABLE_api_launch);
+	row->begin = r->begin;
+	row->dur = r->dur;
+	row->thread = r->thread;
+	row->correlation = r->correlation;
+	row->result = r->result;
+	row->call = r->call;
+	row->door = r->door;
+	row->shape = define_shape(&shape);
+	row->stream = r->stream;
+}
+
+static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
+{
+	return define_text((const char *)head + row_bytes, head->text_bytes);
+}
+
+static void take_row(
+	void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+{
+	(void)context;
+	(void)thread;
+	switch (head->table) {
+	case GPROF_TABLE_ring_launch:
+		take_launch(head);
+		break;
+	case GPROF_TABLE_nvtx: {
+		struct gprof_row_nvtx *row = batch_add(GPROF_TABLE_nvtx);
+
+		*row = *(const struct gprof_row_nvtx *)head;
+		row->name = inline_text(head, sizeof(*row));
+		break;
+	}
+	case GPROF_TABLE_thread: {
+		struct gprof_row_thread *row = batch_add(GPROF_TABLE_thread);
+
+		*row = *(const struct gprof_row_thread *)head;
+		row->name = inline_text(head, sizeof(*row));
+		break;
+	}
+	case GPROF_TABLE_function: {
+		struct gprof_row_function *row = batch_add(GPROF_TABLE_function);
+
+		*row = *(const struct gprof_row_function *)head;
+		row->name = inline_text(head, sizeof(*row));
+		break;
+	}
+	default:
+		batch_point(head->table, head);
+		break;
+	}
+}
+
+/* ---- a flush ---- */
+
+static void add_anchor(void)
+{
+	struct clock_anchor anchor = clock_take_anchor();
+	struct gprof_row_anchor *row = batch_add(GPROF_TABLE_anchor);
+
+	row->tick = anchor.raw;
+	row->monotonic_ns = anchor.monotonic_ns;
+	row->realtime_ns = anchor.realtime_ns;
+	row->error_ns = anchor.error_ns;
+	if (atomic_load(&drain.is_attached) && cupti_is_live()) {
+		uint64_t cupti_ns = 0;
+		uint64_t before = clock_raw();
+		uint64_t after;
+
+		cupti.cuptiGetTimestamp(&cupti_ns);
+		after = clock_raw();
+		/* Taken a moment after the anchor: ticks are ns, near enough for that moment. */
+		row->cupti_ns = cupti_ns - (block_tick(&drain.ticks, before / 2 + after / 2) -
+						   block_tick(&drain.ticks, anchor.raw));
+	}
+}
+
+static void add_loss(const char *cause, uint64_t count)
+{
+	struct gprof_row_loss *row;
+	uint32_t id;
+
+	if (!count) {
+		return;
+	}
+	id = define_text(cause, strlen(cause));
+	row = batch_add(GPROF_TABLE_loss);
+	row->tick = clock_raw();
+	row->count = count;
+	row->cause = id;
+	drain.nr_lost += count;
+}
+
+static void add_losses(void)
+{
+	static const char *const texts[] = {
+#define L(name, text) text,
+		COLLECTOR_LOSSES(L)
+#undef L
+	};
+	struct stream_lost lost = stream_take_lost();
+
+	collector_lose(COLLECTOR_LOST_RING, ring_take_lost());
+	collector_lose(COLLECTOR_LOST_SIGNAL, ring_take_nested());
+	collector_lose(COLLECTOR_LOST_DISK, lost.disk);
+	collector_lose(COLLECTOR_LOST_LIMIT, lost.limit);
+	for (unsigned int i = 0; i < COLLECTOR_NR_LOSSES; i++) {
+		add_loss(texts[i], notice_take_lost(i));
+	}
+}
+
+static void add_notices(void)
+{
+	struct notice notice;
+
+	while (notice_take(&notice)) {
+		uint32_t cause = define_text(notice.cause, strlen(notice.cause));
+		uint32_t text = define_text(notice.text, strlen(notice.text));
+		struct gprof_row_notice *row = batch_add(GPROF_TABLE_notice);
+
+		row->tick = notice.raw;
+		row->code = notice.code;
+		row->cause = cause;
+		row->text = text;
+	}
+}
+
+static void add_position(
+	void *context, struct ring_thread *thread, uint32_t chunk_seq, uint32_t offset)
+{
+	struct gprof_row_checkpoint *row = batch_add(GPROF_TABLE_checkpoint);
+
+	row->tick = *(const uint64_t *)context;
+	row->thread = thread->id;
+	row->chunk_seq = chunk_seq;
+	row->offset = offset;
+}
+
+/* The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is given back. */
+static void flush(bool is_last)
+{
+	uint64_t now = clock_raw();
+	struct gprof_row_checkpoint *group;
+
+	activity_drain();
+	ring_read(take_row, NULL);
+	add_anchor();
+	add_losses();
+	add_notices();
+	if (is_last) {
+		add_anchor();
+	}
+	batch_write_all();
+	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */
+	group->tick = now;
+	ring_positions(add_position, &now);
+	batch_write_all();
+	ring_release();
+}
+
+/* ---- the thread ---- */
+
+static void follow_window(void)
+{
+	bool is_wanted = step_wants_activity();
+
+	if (atomic_load(&drain.is_attached)) {
+		callback_follow(is_wanted);
+		activity_follow(is_wanted);
+	}
+}
+
+static uint32_t next_timeout_ms(void)
+{
+	uint32_t interval = step_interval_ms();
+
+	return interval && interval < drain.flush_ms ? interval : drain.flush_ms;
+}
+
+static void work(void)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint32_t interval = step_interval_ms();
+
+	follow_window();
+	if (interval && now - drain.stepped_ns >= (uint64_t)interval * 1000000u) {
+		drain.stepped_ns = now;
+		collector_step(GPROF_STEP_INTERVAL);
+	}
+	activity_drain();
+	if (now - drain.flushed_ns >= (uint64_t)drain.flush_ms * 1000000u) {
+		activity_flush(false);
+		drain.flushed_ns = now;
+		flush(false);
+	} else if (ring_fill() >= FLUSH_FILL) {
+		flush(false);
+	}
+}
+
+static void finish(void)
+{
+	struct timespec cpu = {0};
+
+	follow_window();
+	activity_flush(true);
+	flush(false);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	drain.result = (struct drain_result){.nr_events = batch_nr_events(),
+		.nr_lost = drain.nr_lost,
+		.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec};
+	facts_add_number("overhead.drain_cpu_ns", drain.result.cpu_ns);
+	facts_add("end.how", drain.how);
+	flush(true);
+	stream_finish();
+}
+
+static void *drain_main(void *unused)
+{
+	(void)unused;
+	ring_self.inside = 1;
+	prctl(PR_SET_NAME, "gprof");
+	facts_add_start();
+	flush(false);
+	while (!atomic_load(&drain.is_stopping)) {
+		ring_wait(next_timeout_ms());
+		work();
+	}
+	finish();
+	atomic_store(&drain.is_done, true);
+	return NULL;
+}
+
+int drain_start(const struct block_ticks *ticks, uint32_t flush_ms)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t thread;
+	int rc;
+
+	drain.ticks = *ticks;
+	drain.flush_ms = flush_ms;
+	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	/* The host's signals are for the host's threads; a new thread inherits the mask. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&thread, &attributes, drain_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return -rc;
+}
+
+void drain_attach(void)
+{
+	atomic_store(&drain.is_attached, true);
+	ring_wake();
+}
+
+bool drain_stop(const char *how, uint32_t deadline_ms, struct drain_result *result)
+{
+	const struct timespec moment = {.tv_nsec = 200000};
+	uint64_t until = clock_monotonic_ns() + (uint64_t)deadline_ms * 1000000u;
+
+	drain.how = how;
+	atomic_store(&drain.is_stopping, true);
+	ring_wake();
+	while (!atomic_load(&drain.is_done)) {
+		if (clock_monotonic_ns() > until) {
+			return false;
+		}
+		nanosleep(&moment, NULL);
+	}
+	*result = drain.result;
+	return true;
+}
+
+void drain_forget(void)
+{
+	memset((void *)&drain, 0, sizeof(drain));
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/facts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "collector/batch.h"
+#include "collector/clock.h"
+#include "collector/config.h"
+#include "collector/log.h"
+
+#define VALUE_BYTES 256
+
+/* Launchers' names for the same thing; the first that is set counts. */
+struct source {
+	const char *key;
+	const char *names[5];
+};
+
+static const struct source sources[] = {
+	{"rank.world", {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}},
+	{"rank.local", {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"}},
+	{"rank.world_size", {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}},
+	{"rank.local_size", {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}},
+	{"rank.node", {"GROUP_RANK", "OMPI_COMM_WORLD_NODE_RANK", "SLURM_NODEID"}},
+	{"job.id", {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID", "JOB_ID"}},
+	{"job.master", {"MASTER_ADDR"}},
+	{"job.restarts", {"TORCHELASTIC_RESTART_COUNT"}},
+	{"cuda.visible_devices", {"CUDA_VISIBLE_DEVICES"}},
+};
+#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+static struct facts_state {
+	char values[NR_SOURCES][VALUE_BYTES];
+	char from[NR_SOURCES][64];
+	char parent[512];
+} state;
+
+void facts_look(void)
+{
+	for (size_t i = 0; i < NR_SOURCES; i++) {
+		state.values[i][0] = 0;
+		for (size_t n = 0; n < 5 && sources[i].names[n]; n++) {
+			const char *value = getenv(sources[i].names[n]);
+
+			if (value && *value) {
+				strncpy(state.values[i], value, VALUE_BYTES - 1);
+				strncpy(state.from[i], sources[i].names[n], sizeof(state.from[i]) - 1);
+				break;
+			}
+		}
+	}
+}
+
+void facts_set_parent(const char *stream_name)
+{
+	strncpy(state.parent, stream_name, sizeof(state.parent) - 1);
+}
+
+static void add(const char *key, const char *value, size_t nr_bytes)
+{
+	struct gprof_text key_text = batch_text(key, strlen(key));
+	struct gprof_text value_text = batch_text(value, nr_bytes);
+	struct gprof_row_info *row = batch_add(GPROF_TABLE_info);
+
+	row->key = key_text;
+	row->value = value_text;
+}
+
+void facts_add(const char *key, const char *value)
+{
+	add(key, value, strlen(value));
+}
+
+void facts_add_number(const char *key, uint64_t value)
+{
+	char text[32];
+
+	log_format(text, sizeof(text), "%llu", (unsigned long long)value);
+	facts_add(key, text);
+}
+
+/* The first bytes of a file of /proc, 0 if it cannot be read. */
+static size_t read_start(const char *path, char *out, size_t out_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0) {
+		return 0;
+	}
+	do {
+		n = read(fd, out, out_bytes);
+	} while (n < 0 && errno == EINTR);
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void add_command(void)
+{
+	char text[GPROF_TEXT_BYTES];
+	size_t n = read_start("/proc/self/cmdline", text, sizeof(text));
+
+	/* Arguments end in 0 each; they stay so, since a blank may be part of one. */
+	add("process.command", text, n && !text[n - 1] ? n - 1 : n);
+}
+
+static void add_path(const char *key, const char *link)
+{
+	char text[GPROF_TEXT_BYTES];
+	ssize_t n = readlink(link, text, sizeof(text));
+
+	if (n > 0) {
+		add(key, text, (size_t)n);
+	}
+}
+
+static void add_host(void)
+{
+	struct utsname host;
+	char text[128];
+	size_t n;
+
+	if (!uname(&host)) {
+		facts_add("host.name", host.nodename);
+		facts_add("host.kernel", host.release);
+		facts_add("host.machine", host.machine);
+	}
+	n = read_start("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	while (n && text[n - 1] == '\n') {
+		n--;
+	}
+	add("host.boot_id", text, n);
+	facts_add_number("host.cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void add_driver(void)
+{
+	char text[256];
+	size_t n = read_start("/sys/module/nvidia/version", text, sizeof(text));
+
+	while (n && text[n - 1] == '\n') {
+		n--;
+	}
+	if (n) {
+		add("cuda.driver_release", text, n);
+	}
+}
+
+void facts_add_start(void)
+{
+	facts_add("gprof.version", GPROF_VERSION);
+	facts_add_number("process.pid", (uint64_t)getpid());
+	facts_add_number("process.parent_pid", (uint64_t)getppid());
+	if (state.parent[0]) {
+		facts_add("process.parent_stream", state.parent);
+	}
+	add_command();
+	add_path("process.executable", "/proc/self/exe");
+	add_path("process.directory", "/proc/self/cwd");
+	add_host();
+	add_driver();
+	facts_add("clock.name", clock_name());
+	for (size_t i = 0; i < NR_SOURCES; i++) {
+		if (state.values[i][0]) {
+			char key[64];
+
+			facts_add(sources[i].key, state.values[i]);
+			log_format(key, sizeof(key), "%s.source", sources[i].key);
+			facts_add(key, state.from[i]);
+		}
+	}
+	for (int i = 0; i < CONFIG_NR; i++) {
+		char key[64];
+
+		log_format(key, sizeof(key), "config.%s", config_full_name((enum config_name)i));
+		facts_add(key, config_written((enum config_name)i));
+	}
+}

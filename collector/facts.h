@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the stream says about its process, as rows of table info: who, where, which rank, how it was
+ * started, with which settings. The drain thread's own, but for facts_look.
+ */
+#ifndef COLLECTOR_FACTS_H
+#define COLLECTOR_FACTS_H
+
+#include <stdint.h>
+
+/*
+ * Copies the environment's rank variables; on the starting thread, when the process first uses
+ * CUDA (launchers may set them inside the process, and later the host's other threads run).
+ */
+void facts_look(void);
+
+/* The stream of the parent process, for a forked child; "" if it has none. */
+void facts_set_parent(const char *stream_name);
+
+/* Adds the rows of the beginning. */
+void facts_add_start(void);
+
+/* One row: any key, any value. */
+void facts_add(const char *key, const char *value);
+void facts_add_number(const char *key, uint64_t value);
+
+#endif

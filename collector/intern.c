@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/intern.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collector/memory.h"
+
+static void forget_all(struct intern *intern)
+{
+	memset(intern->entries, 0, intern->nr_entries * sizeof(*intern->entries));
+	intern->arena_used = 0;
+	intern->nr_used = 0;
+}
+
+int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes)
+{
+	if (intern->arena) {
+		forget_all(intern);
+		intern->last_id = 0;
+		return 0;
+	}
+	intern->nr_entries = nr_things * 2; /* at most half full */
+	intern->arena_bytes = arena_bytes;
+	intern->entries = memory_map(intern->nr_entries * sizeof(*intern->entries));
+	intern->arena = memory_map(arena_bytes);
+	return intern->entries && intern->arena ? 0 : -ENOMEM;
+}
+
+/* Eight bytes at a time, each mixed by a multiplication whose high half comes back down. */
+static uint64_t hash_bytes(const unsigned char *bytes, size_t nr_bytes)
+{
+	uint64_t hash = 0x9e3779b97f4a7c15u ^ nr_bytes;
+
+	while (nr_bytes) {
+		uint64_t word = 0;
+		size_t n = nr_bytes < sizeof(word) ? nr_bytes : sizeof(word);
+
+		memcpy(&word, bytes, n);
+		hash = (hash ^ word) * 0xd6e8feb86659fd93u;
+		hash ^= hash >> 32;
+		bytes += n;
+		nr_bytes -= n;
+	}
+	return hash;
+}
+
+const struct intern_entry *intern_find(
+	struct intern *intern, const void *bytes, size_t nr_bytes, bool *is_new)
+{
+	uint64_t hash = hash_bytes(bytes, nr_bytes);
+	struct intern_entry *entry;
+	uint32_t at;
+
+	*is_new = false;
+	if (nr_bytes > intern->arena_bytes) {
+		return NULL;
+	}
+	for (at = (uint32_t)hash;; at++) {
+		entry = &intern->entries[at & (intern->nr_entries - 1)];
+		if (!entry->id) {
+			break;
+		}
+		if (entry->hash == hash && entry->nr_bytes == nr_bytes &&
+			!memcmp(intern->arena + entry->at, bytes, nr_bytes)) {
+			return entry;
+		}
+	}
+	if (intern->nr_used >= intern->nr_entries / 2 ||
+		intern->arena_used + nr_bytes > intern->arena_bytes) {
+		forget_all(intern);
+		entry = &intern->entries[(uint32_t)hash & (intern->nr_entries - 1)];
+	}
+	*entry = (struct intern_entry){.hash = hash,
+		.id = ++intern->last_id,
+		.nr_bytes = (uint32_t)nr_bytes,
+		.at = intern->arena_used};
+	memcpy(intern->arena + intern->arena_used, bytes, nr_bytes);
+	intern->arena_used += nr_bytes;
+	intern->nr_used++;
+	*is_new = true;
+	return entry;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MESSAGE_BYTES 512
+
+static struct log_state {
+	enum log_level level;
+	int quiet;
+	atomic_bool has_spoken;
+	char path[1024];
+} log_state = {.level = LOG_WARN};
+
+void log_init(enum log_level level, const char *path, int quiet)
+{
+	log_state.level = level;
+	log_state.quiet = quiet;
+	strncpy(log_state.path, path, sizeof(log_state.path) - 1);
+}
+
+struct out {
+	char *at;
+	char *end; /* the place of the final 0 */
+};
+
+static void put(struct out *out, const char *bytes, size_t nr_bytes)
+{
+	size_t room = (size_t)(out->end - out->at);
+
+	nr_bytes = nr_bytes < room ? nr_bytes : room;
+	memcpy(out->at, bytes, nr_bytes);
+	out->at += nr_bytes;
+}
+
+static void put_number(struct out *out, uint64_t value, unsigned int base, bool is_negative)
+{
+	char digits[24];
+	char *p = digits + sizeof(digits);
+
+	do {
+		*--p = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	if (is_negative) {
+		*--p = '-';
+	}
+	put(out, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+/* The integer argument of the size that the l's and z before the conversion told. */
+static uint64_t take_unsigned(va_list *args, int longs)
+{
+	return longs ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned int);
+}
+
+static void put_conversion(struct out *out, const char **format, va_list *args)
+{
+	const char *f = *format;
+	size_t limit = SIZE_MAX;
+	int longs = 0;
+
+	if (*f == '.' && f[1] == '*') {
+		limit = (size_t)va_arg(*args, int);
+		f += 2;
+	} else if (*f == '.') {
+		for (limit = 0, f++; *f >= '0' && *f <= '9'; f++) {
+			limit = limit * 10 + (size_t)(*f - '0');
+		}
+	}
+	for (; *f == 'l' || *f == 'z'; f++) {
+		longs++; /* long, size_t and long long are all 64 bits wide here */
+	}
+	switch (*f) {
+	case 's': {
+		const char *text = va_arg(*args, const char *);
+
+		text = text ? text : "(null)";
+		put(out, text, strnlen(text, limit));
+		break;
+	}
+	case 'd': {
+		long long value = longs ? va_arg(*args, long long) : va_arg(*args, int);
+
+		put_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value, 10, value < 0);
+		break;
+	}
+	case 'u':
+		put_number(out, take_unsigned(args, longs), 10, false);
+		break;
+	case 'x':
+		put_number(out, take_unsigned(args, longs), 16, false);
+		break;
+	case 'c': {
+		char c = (char)va_arg(*args, int);
+
+		put(out, &c, 1);
+		break;
+	}
+	default:
+		put(out, f, 1);
+		break;
+	}
+	*format = f + 1;
+}
+
+size_t log_vformat(char *out_bytes, size_t nr_bytes, const char *format, va_list args)
+{
+	struct out out = {.at = out_bytes, .end = out_bytes + nr_bytes - 1};
+	va_list copy;
+
+	va_copy(copy, args);
+	while (*format) {
+		size_t plain = strcspn(format, "%");
+
+		put(&out, format, plain);
+		format += plain;
+		if (*format && *++format) {
+			put_conversion(&out, &format, &copy);
+		}
+	}
+	va_end(copy);
+	*out.at = 0;
+	return (size_t)(out.at - out_bytes);
+}
+
+size_t log_format(char *out, size_t out_bytes, const char *format, ...)
+{
+	va_list args;
+	size_t n;
+
+	va_start(args, format);
+	n = log_vformat(out, out_bytes, format, args);
+	va_end(args);
+	return n;
+}
+
+static void write_all(int fd, const char *bytes, size_t nr_bytes)
+{
+	while (nr_bytes) {
+		ssize_t n = write(fd, bytes, nr_bytes);
+
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			return;
+		}
+		bytes += n;
+		nr_bytes -= (size_t)n;
+	}
+}
+
+/* The file is opened for each message: no descriptor of ours stays among the host's. */
+static void say(const char *message, size_t nr_bytes, bool on_stderr)
+{
+	int error = errno;
+
+	if (log_state.path[0]) {
+		int fd = open(log_state.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+			0600);
+
+		if (fd >= 0) {
+			write_all(fd, message, nr_bytes);
+			close(fd);
+		}
+	}
+	if (on_stderr) {
+		write_all(STDERR_FILENO, message, nr_bytes);
+	}
+	errno = error;
+}
+
+static size_t format_message(char *out, size_t out_bytes, const char *format, va_list args)
+{
+	size_t n = log_format(out, out_bytes, "gprof[%d]: ", (int)getpid());
+
+	n += log_vformat(out + n, out_bytes - n - 1, format, args);
+	out[n++] = '\n';
+	return n;
+}
+
+void log_message(enum log_level level, const char *format, ...)
+{
+	char message[MESSAGE_BYTES];
+	va_list args;
+	size_t n;
+	bool on_stderr;
+
+	if (level > log_state.level) {
+		return;
+	}
+	on_stderr = level == LOG_WARN && !log_state.path[0] && !log_state.quiet &&
+		    !atomic_exchange(&log_state.has_spoken, true);
+	va_start(args, format);
+	n = format_message(message, sizeof(message), format, args);
+	va_end(args);
+	say(message, n, on_stderr);
+}
+
+void log_line(const char *format, ...)
+{
+	char message[MESSAGE_BYTES];
+	va_list args;
+	size_t n;
+	bool on_stderr = !log_state.quiet && !atomic_exchange(&log_state.has_spoken, true);
+
+	va_start(args, format);
+	n = format_message(message, sizeof(message), format, args);
+	va_end(args);
+	say(message, n, on_stderr);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/record.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "collector/batch.h"
+#include "collector/collector.h"
+#include "collector/cupti.h"
+#include "collector/define.h"
+#include "collector/step.h"
+
+#define NO_DEVICE UINT32_MAX
+
+/*
+ * Copies what the library has of a record into a zeroed struct of ours, so that a tail field which
+ * its layout lacks reads as 0, and a longer record is cut.
+ */
+#define READ(type, record)                                                                         \
+	struct type r;                                                                             \
+	read_record(&r, sizeof(r), record)
+
+static void read_record(void *out, size_t out_bytes, const struct cupti_record *record)
+{
+	size_t has_bytes = cupti_record_bytes(record->kind);
+	size_t n = has_bytes < out_bytes ? has_bytes : out_bytes;
+
+	memcpy(out, record, n);
+	memset((char *)out + n, 0, out_bytes - n);
+}
+
+/* What all work on a device has. */
+struct work {
+	unsigned int table;
+	uint64_t start_ns, end_ns;
+	uint32_t place, correlation, graph, shape;
+	uint64_t graph_node, bytes;
+	uint8_t copy_kind;
+};
+
+/*
+ * The row for this work with its common columns filled, or NULL if it has no times or was not asked
+ * for. A zero start means that CUPTI had no device buffer; GetNumDroppedRecords does not count it.
+ */
+static void *add_work(const struct work *w)
+{
+	struct gprof_row_graph *row; /* the common columns and no other */
+
+	if (!step_is_recorded(w->correlation)) {
+		return NULL;
+	}
+	if (!w->start_ns || !w->end_ns || w->end_ns < w->start_ns) {
+		struct gprof_row_untimed *untimed = batch_add(GPROF_TABLE_untimed);
+
+		untimed->place = w->place;
+		untimed->correlation = w->correlation;
+		untimed->graph = w->graph;
+		untimed->graph_node = w->graph_node;
+		untimed->shape = w->shape;
+		untimed->bytes = w->bytes;
+		untimed->table = (uint8_t)w->table;
+		untimed->copy_kind = w->copy_kind;
+		return NULL;
+	}
+	row = batch_add(w->table);
+	row->begin = w->start_ns;
+	row->dur = w->end_ns;
+	row->place = w->place;
+	row->correlation = w->correlation;
+	row->graph = w->graph;
+	row->graph_node = w->graph_node;
+	return row;
+}
+
+static uint32_t kernel_shape(const struct cupti_kernel *r)
+{
+	struct gprof_row_shape shape;
+
+	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
+	shape.name = define_name(r->name);
+	shape.grid_x = (uint32_t)r->grid[0];
+	shape.grid_y = (uint32_t)r->grid[1];
+	shape.grid_z = (uint32_t)r->grid[2];
+	shape.block_x = (uint32_t)r->block[0];
+	shape.block_y = (uint32_t)r->block[1];
+	shape.block_z = (uint32_t)r->block[2];
+	shape.cluster_x = r->cluster[0];
+	shape.cluster_y = r->cluster[1];
+	shape.cluster_z = r->cluster[2];
+	shape.registers = r->registers_per_thread;
+	shape.static_shared_bytes = (uint32_t)r->static_shared_bytes;
+	shape.dynamic_shared_bytes = (uint32_t)r->dynamic_shared_bytes;
+	shape.local_bytes = r->local_bytes_per_thread;
+	shape.launch_type = r->launch_type;
+	return define_shape(&shape);
+}
+
+static void take_kernel(const struct cupti_record *record)
+{
+	READ(cupti_kernel, record);
+	const struct work w = {.table = GPROF_TABLE_kernel,
+		.start_ns = r.start_ns,
+		.end_ns = r.end_ns,
+		.place = define_place(r.device_id, r.context_id, r.stream_id),
+		.correlation = r.correlation_id,
+		.graph = r.graph_id,
+		.graph_node = r.graph_node_id,
+		.shape = kernel_shape(&r)};
+	struct gprof_row_kernel *row = add_work(&w);
+
+	if (row) {
+		row->shape = w.shape;
+		row->channel = r.channel_id;
+	}
+	if (step_is_kernel(r.name)) {
+		collector_step(GPROF_STEP_KERNEL);
+	}
+}
+
+static void take_memcpy(const struct cupti_record *record)
+{
+	READ(cupti_memcpy, record);
+	const struct work w = {.table = GPROF_TABLE_memcpy,
+		.start_ns = r.start_ns,
+		.end_ns = r.end_ns,
+		.place = define_place(r.device_id, r.context_id, r.stream_id),
+		.correlation = r.correlation_id,
+		.graph = r.graph_id,
+		.graph_node = r.graph_node_id,
+		.bytes = r.bytes,
+		.copy_kind = r.copy_kind};
+	struct gprof_row_memcpy *row = add_work(&w);
+
+	if (row) {
+		row->bytes = r.bytes;
+		row->src_device = row->dst_device = r.device_id;
+		row->src_context = row->dst_context = r.context_id;
+		row->channel = r.channel_id;
+		row->copy_kind = r.copy_kind;
+		row->src_kind = r.src_kind;
+		row->dst_kind = r.dst_kind;
+		row->flags = r.flags & CUPTI_FLAG_ASYNC;
+	}
+}
+
+static void take_memcpy_peer(const struct cupti_record *record)
+{
+	READ(cupti_memcpy_peer, record);
+	const struct work w = {.table = GPROF_TABLE_memcpy,
+		.start_ns = r.start_ns,
+		.end_ns = r.end_ns,
+		.place = define_place(r.device_id, r.context_id, r.stream_id),
+		.correlation = r.correlation_id,
+		.graph = r.graph_id,
+		.graph_node = r.graph_node_id,
+		.bytes = r.bytes,
+		.copy_kind = r.copy_kind};
+	struct gprof_row_memcpy *row = add_work(&w);
+
+	if (row) {
+		row->bytes = r.bytes;
+		row->src_device = r.src_device_id;
+		row->dst_device = r.dst_device_id;
+		row->src_context = r.src_context_id;
+		row->dst_context = r.dst_context_id;
+		row->channel = r.channel_id;
+		row->copy_kind = r.copy_kind;
+		row->src_kind = r.src_kind;
+		row->dst_kind = r.dst_kind;
+		row->flags = (r.flags & CUPTI_FLAG_ASYNC) | 2;
+	}
+}
+
+static void take_memset(const struct cupti_record *record)
+{
+	READ(cupti_memset, record);
+	const struct work w = {.table = GPROF_TABLE_memset,
+		.start_ns = r.start_ns,
+		.end_ns = r.end_ns,
+		.place = define_place(r.device_id, r.context_id, r.stream_id),
+		.correlation = r.correlation_id,
+		.graph = r.graph_id,
+		.graph_node = r.graph_node_id,
+		.bytes = r.bytes};
+	struct gprof_row_memset *row = add_work(&w);
+
+	if (row) {
+		row->bytes = r.bytes;
+		row->value = r.value;
+		row->channel = r.channel_id;
+		row->memory_kind = (uint8_t)r.memory_kind;
+		row->flags = (uint8_t)r.flags;
+	}
+}
+
+static void take_graph(const struct cupti_record *record)
+{
+	READ(cupti_graph, record);
+	const struct work w = {.table = GPROF_TABLE_graph,
+		.start_ns = r.start_ns,
+		.end_ns = r.end_ns,
+		.place = define_place(r.device_id, r.context_id, r.stream_id),
+		.correlation = r.correlation_id,
+		.graph = r.graph_id};
+
+	add_work(&w);
+}
+
+static void take_sync(const struct cupti_record *record)
+{
+	READ(cupti_sync, record);
+	struct gprof_row_sync *row;
+
+	if (!step_is_recorded(r.correlation_id) || !r.start_ns || r.end_ns < r.start_ns) {
+		return;
+	}
+	row = batch_add(GPROF_TABLE_sync);
+	row->begin = r.start_ns;
+	row->dur = r.end_ns;
+	row->place = define_place(NO_DEVICE, r.context_id, r.stream_id);
+	row->correlation = r.correlation_id;
+	row->event = r.event_id;
+	row->event_sync = r.event_sync_id;
+	row->result = (int32_t)r.return_value;
+	row->type = (uint8_t)r.type;
+}
+
+static void take_memory(const struct cupti_record *record)
+{
+	READ(cupti_memory, record);
+	struct gprof_row_memory *row;
+
+	if (!step_is_recorded(r.correlation_id)) {
+		return;
+	}
+	row = batch_add(GPROF_TABLE_memory);
+	row->time = r.time_ns;
+	row->place = define_place(r.device_id, r.context_id, r.stream_id);
+	row->correlation = r.correlation_id;
+	row->address = r.address;
+	row->bytes = r.bytes;
+	row->source = define_name(r.source);
+	row->op = (uint8_t)r.operation;
+	row->memory_kind = (uint8_t)r.memory_kind;
+	row->is_async = r.is_async != 0;
+}
+
+static void take_overhead(const struct cupti_record *record)
+{
+	READ(cupti_overhead, record);
+	struct gprof_row_overhead *row;
+
+	if (!r.start_ns || r.end_ns < r.start_ns) {
+		return;
+	}
+	row = batch_add(GPROF_TABLE_overhead);
+	row->begin = r.start_ns;
+	row->dur = r.end_ns;
+	row->overhead_kind = r.overhead_kind;
+	row->tid = r.object_kind == CUPTI_OBJECT_THREAD ? r.object_id.pt.thread_id : 0;
+	row->correlation = r.correlation_id;
+}
+
+static void take_event(const struct cupti_record *record)
+{
+	READ(cupti_event, record);
+	struct gprof_row_event *row;
+
+	if (!step_is_recorded(r.correlation_id)) {
+		return;
+	}
+	row = batch_add(GPROF_TABLE_event);
+	row->time = r.device_time_ns;
+	row->place = define_place(NO_DEVICE, r.context_id, r.stream_id);
+	row->correlation = r.correlation_id;
+	row->event = r.event_id;
+}
+
+/* ---- facts ---- */
+
+static void add_attribute(uint32_t device, const char *name, uint64_t value)
+{
+	uint32_t id = define_text(name, strlen(name));
+	struct gprof_row_attribute *row = batch_add(GPROF_TABLE_attribute);
+
+	row->device = device;
+	row->name = id;
+	row->value = value;
+}
+
+static void take_device(const struct cupti_record *record)
+{
+	READ(cupti_device, record);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} attributes[] = {
+		{"memory_bandwidth_kb_per_s", r.memory_bandwidth},
+		{"memory_bytes", r.memory_bytes},
+		{"constant_bytes", r.constant_bytes},
+		{"l2_bytes", r.l2_bytes},
+		{"warp_threads", r.threads_per_warp},
+		{"core_clock_khz", r.core_clock_khz},
+		{"copy_engines", r.nr_copy_engines},
+		{"multiprocessors", r.nr_multiprocessors},
+		{"max_warps_per_multiprocessor", r.max_warps_per_multiprocessor},
+		{"max_blocks_per_multiprocessor", r.max_blocks_per_multiprocessor},
+		{"shared_bytes_per_multiprocessor", r.max_shared_bytes_per_multiprocessor},
+		{"registers_per_multiprocessor", r.max_registers_per_multiprocessor},
+		{"registers_per_block", r.max_registers_per_block},
+		{"shared_bytes_per_block", r.max_shared_bytes_per_block},
+		{"max_threads_per_block", r.max_threads_per_block},
+		{"capability_major", r.capability_major},
+		{"capability_minor", r.capability_minor},
+		{"mig_enabled", r.is_mig_enabled},
+	};
+	struct gprof_row_device *row;
+	uint32_t name = define_name(r.name);
+	struct gprof_text uuid = batch_text((const char *)r.uuid, sizeof(r.uuid));
+
+	/* Texts come first: making room for one may write the rows that wait. */
+	row = batch_add(GPROF_TABLE_device);
+	row->id = r.id;
+	row->name = name;
+	row->uuid = uuid;
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+		add_attribute(r.id, attributes[i].name, attributes[i].value);
+	}
+}
+
+static void take_context(const struct cupti_record *record)
+{
+	READ(cupti_context, record);
+	struct gprof_row_context *row = batch_add(GPROF_TABLE_context);
+
+	row->id = r.context_id;
+	row->device = r.device_id;
+	row->parent = r.parent_context_id;
+	row->null_stream = r.null_stream_id;
+	row->is_green = r.is_green_context;
+}
+
+static void take_stream(const struct cupti_record *record)
+{
+	READ(cupti_stream, record);
+	struct gprof_row_stream *row = batch_add(GPROF_TABLE_stream);
+
+	row->context = r.context_id;
+	row->stream = r.stream_id;
+	row->priority = r.priority;
+	row->flags = r.flag;
+}
+
+void record_take(const struct cupti_record *record)
+{
+	static void (*const take[CUPTI_KIND_END])(const struct cupti_record *record) = {
+		[CUPTI_KIND_KERNEL] = take_kernel,
+		[CUPTI_KIND_CONCURRENT_KERNEL] = take_kernel,
+		[CUPTI_KIND_MEMCPY] = take_memcpy,
+		[CUPTI_KIND_MEMCPY2] = take_memcpy_peer,
+		[CUPTI_KIND_MEMSET] = take_memset,
+		[CUPTI_KIND_GRAPH_TRACE] = take_graph,
+		[CUPTI_KIND_SYNCHRONIZATION] = take_sync,
+		[CUPTI_KIND_MEMORY2] = take_memory,
+		[CUPTI_KIND_OVERHEAD] = take_overhead,
+		[CUPTI_KIND_CUDA_EVENT] = take_event,
+		[CUPTI_KIND_DEVICE] = take_device,
+		[CUPTI_KIND_CONTEXT] = take_context,
+		[CUPTI_KIND_STREAM] = take_stream,
+	};
+
+	if (record->kind < CUPTI_KIND_END && take[record->kind]) {
+		take[record->kind](record);
+	}
+}

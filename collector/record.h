@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One CUPTI record into one row of a batch. The drain thread's own. */
+#ifndef COLLECTOR_RECORD_H
+#define COLLECTOR_RECORD_H
+
+#include "collector/cupti_abi.h"
+
+/*
+ * Reads as many fields as the loaded library's record of that kind has (cupti_record_bytes). Work
+ * outside record windows is left out; work without times goes to table untimed.
+ */
+void record_take(const struct cupti_record *record);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where threads put their rows: each has a chain of chunks out of one pool that all threads share,
+ * in a file-backed mapping, so that committed rows outlive the process. Writing is a bump of a
+ * thread-local pointer; a full chunk is exchanged for a free one without lock or system call. The
+ * drain thread reads the chains and gives chunks back once their rows are in the stream.
+ *
+ *     row = ring_reserve(&ring_self, bytes);     NULL: no room, already counted
+ *     fill *row
+ *     ring_commit(&ring_self, bytes);
+ *
+ * Rows of a chunk become visible to the drain and to the reader of a dead process by `committed`.
+ */
+#ifndef COLLECTOR_RING_H
+#define COLLECTOR_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/format.h"
+
+#define RING_CHUNK_BYTES 16384u
+#define RING_MAX_THREADS 16384u
+
+/*
+ * The calling thread's state. Initial-exec TLS, two instructions to reach; kept small because a
+ * library that is opened late must find its TLS in the surplus that ld.so reserves.
+ */
+struct ring_self {
+	char *at;  /* where the next row goes */
+	char *end; /* of the chunk; both NULL before the thread's first row */
+	struct gprof_chunk_header *chunk;
+	struct ring_thread *thread;
+	uint32_t id;	     /* as in the stream, 0 before the first row */
+	uint32_t depth;	     /* hooks of ours on the stack */
+	uint32_t correlation;/* left by the CUPTI callback for the outermost hook */
+	uint32_t callback;   /* correlation id of the last call that a callback began to record */
+	uint8_t writing;     /* between reserve and commit: a signal handler must not write */
+	uint8_t ended;	     /* the thread is past its destructors */
+	uint8_t inside;	     /* in gprof itself; events are not ours to record */
+};
+
+extern __thread struct ring_self ring_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* A thread as the drain sees it. */
+struct ring_thread {
+	uint32_t id;
+	uint32_t tid;
+	_Atomic uint32_t has_chain; /* it wrote a row, and not all of its chunks are given back */
+	_Atomic uint32_t ended; /* it will write no more */
+	_Atomic uint64_t lost;	/* rows that found no room */
+	/* the drain's own: */
+	uint32_t first;	  /* oldest chunk not given back */
+	uint32_t current; /* chunk being read; UINT32_MAX before the first */
+	uint32_t offset;  /* bytes of rows of `current` that are read */
+	uint64_t lost_told;
+};
+
+/*
+ * Makes the pool of pool_bytes in the file `path` (created new, 0600, space reserved), or in
+ * anonymous memory if path is NULL. Returns 0 or -errno. Once per process and once more in a
+ * forked child.
+ */
+int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
+
+/* Gives up the mapping of a parent without touching it; for a forked child. */
+void ring_forget(void);
+
+/* Removes the file; the mapping stays, since threads may still write. */
+void ring_stop(const char *path);
+
+char *ring_reserve_slow(struct ring_self *self, uint32_t bytes);
+
+/* Gives the calling thread its id and first chunk if it has none; false if that cannot be now. */
+bool ring_enter(struct ring_self *self);
+
+/*
+ * Room for a row of `bytes` (a multiple of 8, at most RING_CHUNK_BYTES / 2) or NULL. No lock, no
+ * system call but on the thread's first row.
+ */
+static inline char *ring_reserve(struct ring_self *self, uint32_t bytes)
+{
+	char *at = self->at;
+
+	if (__builtin_expect((uint64_t)(self->end - at) < bytes, 0) || self->writing) {
+		return ring_reserve_slow(self, bytes);
+	}
+	self->writing = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	return at;
+}
+
+/* Makes the row last reserved visible. */
+static inline void ring_commit(struct ring_self *self, uint32_t bytes)
+{
+	self->at += bytes;
+	/* Release: whoever sees the count sees the row. The file's reader relies on it too. */
+	__atomic_store_n(&self->chunk->committed,
+		(uint32_t)(self->at - (char *)(self->chunk + 1)), __ATOMIC_RELEASE);
+	atomic_signal_fence(memory_order_seq_cst);
+	self->writing = 0;
+}
+
+/* The calling thread writes no more; its last chunk may go. */
+void ring_end_thread(struct ring_self *self);
+
+/* Called by ring_reserve_slow when a thread has its first row: `self->id` is given. */
+extern void (*ring_on_thread)(struct ring_self *self);
+
+/* ---- the drain's side; one thread only ---- */
+
+/* Sleeps up to timeout_ms, less if the pool fills or ring_wake is called. */
+void ring_wait(uint32_t timeout_ms);
+void ring_wake(void);
+
+/* Share of the pool in use, in 1/256. */
+unsigned int ring_fill(void);
+
+/*
+ * Calls row(context, thread, row) for each committed row not read yet, chain by chain. Rows stay
+ * where they are until ring_release.
+ */
+void ring_read(void (*row)(void *context, struct ring_thread *thread,
+		       const struct gprof_row_head *head),
+	void *context);
+
+/* Calls thread(context, thread, chunk_seq, offset) for each live thread: how far it has been read. */
+void ring_positions(void (*thread)(void *context, struct ring_thread *thread, uint32_t chunk_seq,
+			    uint32_t offset),
+	void *context);
+
+/* Gives back what ring_read has passed. */
+void ring_release(void);
+
+/* Rows lost by threads since the last call, and calls that came from a signal handler meanwhile. */
+uint64_t ring_take_lost(void);
+uint64_t ring_take_nested(void);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/schedule.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Far beyond any run, and sums of a few of them still fit. */
+#define MAX_STEPS ((uint64_t)1 << 48)
+
+static bool take_number(const char **text, uint64_t *number)
+{
+	const char *c = *text;
+	uint64_t value = 0;
+
+	for (; *c >= '0' && *c <= '9' && value < MAX_STEPS; c++) {
+		value = value * 10 + (uint64_t)(*c - '0');
+	}
+	if (c == *text || value >= MAX_STEPS) {
+		return false;
+	}
+	*text = c;
+	*number = value;
+	return true;
+}
+
+static int parse_range(struct schedule *schedule, const char *text)
+{
+	uint64_t first, end;
+
+	if (!take_number(&text, &first) || *text++ != '-' || !take_number(&text, &end) || *text ||
+		end <= first) {
+		return -EINVAL;
+	}
+	*schedule = (struct schedule){.skip_first = first ? first - 1 : 0,
+		.ready = first ? 1 : 0,
+		.record = end - first,
+		.repeat = 1};
+	return 0;
+}
+
+static int parse_pairs(struct schedule *schedule, const char *text)
+{
+	const struct {
+		const char *name;
+		uint64_t *number;
+	} fields[] = {
+		{"skip_first=", &schedule->skip_first},
+		{"closed=", &schedule->closed},
+		{"wait=", &schedule->closed},
+		{"ready=", &schedule->ready},
+		{"warmup=", &schedule->ready},
+		{"record=", &schedule->record},
+		{"active=", &schedule->record},
+		{"repeat=", &schedule->repeat},
+	};
+
+	*schedule = (struct schedule){0};
+	for (;;) {
+		size_t i, nr_fields = sizeof(fields) / sizeof(fields[0]);
+
+		for (i = 0; i < nr_fields; i++) {
+			if (!strncmp(text, fields[i].name, strlen(fields[i].name))) {
+				break;
+			}
+		}
+		if (i == nr_fields) {
+			return -EINVAL;
+		}
+		text += strlen(fields[i].name);
+		if (!take_number(&text, fields[i].number)) {
+			return -EINVAL;
+		}
+		if (!*text) {
+			return schedule->record ? 0 : -EINVAL;
+		}
+		if (*text++ != ',') {
+			return -EINVAL;
+		}
+	}
+}
+
+int schedule_parse(struct schedule *schedule, const char *text)
+{
+	if (!strcmp(text, "all")) {
+		*schedule = (struct schedule){.record = 1};
+		return 0;
+	}
+	if (*text >= '0' && *text <= '9') {
+		return parse_range(schedule, text);
+	}
+	return parse_pairs(schedule, text);
+}
+
+enum gprof_window_state schedule_state(const struct schedule *schedule, uint64_t step)
+{
+	uint64_t cycle = schedule->closed + schedule->ready + schedule->record;
+	uint64_t at;
+
+	if (step < schedule->skip_first) {
+		return GPROF_WINDOW_CLOSED;
+	}
+	step -= schedule->skip_first;
+	if (schedule->repeat && step / cycle >= schedule->repeat) {
+		return GPROF_WINDOW_CLOSED;
+	}
+	at = step % cycle;
+	if (at < schedule->closed) {
+		return GPROF_WINDOW_CLOSED;
+	}
+	return at < schedule->closed + schedule->ready ? GPROF_WINDOW_READY : GPROF_WINDOW_RECORD;
+}

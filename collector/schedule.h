@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which steps are recorded. Pure: a text in, a state for each step number out. */
+#ifndef COLLECTOR_SCHEDULE_H
+#define COLLECTOR_SCHEDULE_H
+
+#include <stdint.h>
+
+#include "collector/format.h"
+
+/* Step 0 is the first. After skip_first closed steps: closed, ready, record steps, over and over. */
+struct schedule {
+	uint64_t skip_first;
+	uint64_t closed;
+	uint64_t ready;
+	uint64_t record; /* at least 1 */
+	uint64_t repeat; /* cycles; 0 is without end */
+};
+
+/*
+ * Reads "all", "FIRST-END" (FIRST to END - 1; the step before FIRST is ready), or
+ * "skip_first=N,closed=N,ready=N,record=N,repeat=N" in any order, with `wait`, `warmup` and `active`
+ * for closed, ready and record. Returns 0 or -EINVAL.
+ */
+int schedule_parse(struct schedule *schedule, const char *text);
+
+enum gprof_window_state schedule_state(const struct schedule *schedule, uint64_t step);
+
+#endif

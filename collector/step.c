@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/step.h"
+
+#include <regex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "collector/config.h"
+#include "collector/schedule.h"
+
+/* Windows whose late records may still come in. */
+#define NR_WINDOWS 16u
+
+/* Correlation ids of the calls in one record window; they wrap, so they are compared by difference. */
+struct window {
+	_Atomic uint32_t first;
+	_Atomic uint32_t last;
+	atomic_bool is_open;
+};
+
+static struct step_state {
+	struct schedule schedule;
+	enum gprof_step_rule rule; /* 0: no steps */
+	char name[256];
+	regex_t kernel;
+	bool has_kernel;
+	uint32_t interval_ms;
+	bool needs_capture;
+	bool is_always; /* one window from the first call to the last: nothing to tell apart */
+	atomic_bool is_capturing;
+	_Atomic uint64_t step;
+	_Atomic uint32_t state; /* enum gprof_window_state in force */
+	_Atomic uint32_t nr_windows;
+	_Atomic uint32_t correlation;
+	struct window windows[NR_WINDOWS];
+	uint32_t base_mode;
+} state;
+
+static bool take_prefix(const char **text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (strncmp(*text, prefix, length)) {
+		return false;
+	}
+	*text += length;
+	return true;
+}
+
+static bool parse_interval(const char *text)
+{
+	uint64_t ms = 0;
+
+	for (; *text >= '0' && *text <= '9' && ms < 1000000000u; text++) {
+		ms = ms * 10 + (uint64_t)(*text - '0');
+	}
+	state.interval_ms = (uint32_t)ms;
+	return !*text && ms > 0 && ms < 1000000000u;
+}
+
+static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name))
+{
+	state.rule = 0;
+	if (!strcmp(text, "none")) {
+		return true;
+	}
+	if (!strcmp(text, "auto")) {
+		state.rule = GPROF_STEP_CALL;
+		return true;
+	}
+	if (take_prefix(&text, "nvtx:") && *text) {
+		strncpy(state.name, text, sizeof(state.name) - 1);
+		state.rule = GPROF_STEP_NVTX;
+	} else if (take_prefix(&text, "api:")) {
+		collector_step_call = find_call(text);
+		state.rule = collector_step_call ? GPROF_STEP_API : 0;
+		state.base_mode = collector_step_call ? COLLECTOR_STEP_API : 0;
+	} else if (take_prefix(&text, "kernel:") && *text) {
+		state.has_kernel = !regcomp(&state.kernel, text, REG_EXTENDED | REG_NOSUB);
+		state.rule = state.has_kernel ? GPROF_STEP_KERNEL : 0;
+	} else if (take_prefix(&text, "interval:") && parse_interval(text)) {
+		state.rule = GPROF_STEP_INTERVAL;
+	}
+	return state.rule != 0;
+}
+
+void step_init(uint32_t (*find_call)(const char *name))
+{
+	memset((void *)&state, 0, sizeof(state));
+	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
+		collector_notice("step rule", 0,
+			"GPROF_STEP=%s is not allowed (allowed: auto, none, nvtx:NAME, api:FUNCTION, "
+			"kernel:REGEX, interval:MS); there are no steps",
+			config_text(CONFIG_STEP));
+	}
+	if (schedule_parse(&state.schedule, config_text(CONFIG_SCHEDULE))) {
+		collector_notice("schedule", 0,
+			"GPROF_SCHEDULE=%s is not allowed (allowed: all, FIRST-END, or "
+			"skip_first=N,closed=N,ready=N,record=N,repeat=N); everything is recorded",
+			config_text(CONFIG_SCHEDULE));
+		schedule_parse(&state.schedule, "all");
+	}
+	state.needs_capture = config_number(CONFIG_CAPTURE) == CAPTURE_CUDAPROFILER;
+	state.is_always = !state.needs_capture &&
+			  schedule_state(&state.schedule, 0) == GPROF_WINDOW_RECORD &&
+			  !state.schedule.closed && !state.schedule.ready && !state.schedule.repeat;
+}
+
+/* ---- windows ---- */
+
+static void open_window(void)
+{
+	uint32_t n = atomic_fetch_add(&state.nr_windows, 1);
+	struct window *window = &state.windows[n % NR_WINDOWS];
+
+	atomic_store(&window->first, atomic_load(&state.correlation) + 1);
+	atomic_store(&window->is_open, true);
+}
+
+static void close_window(void)
+{
+	uint32_t n = atomic_load(&state.nr_windows);
+
+	if (n) {
+		struct window *window = &state.windows[(n - 1) % NR_WINDOWS];
+
+		atomic_store(&window->last, atomic_load(&state.correlation));
+		atomic_store(&window->is_open, false);
+	}
+}
+
+static enum gprof_window_state wanted_state(uint64_t step)
+{
+	enum gprof_window_state wanted = schedule_state(&state.schedule, step);
+
+	if (state.needs_capture && !atomic_load(&state.is_capturing)) {
+		/* CUPTI stays warm: cudaProfilerStart is followed by launches at once. */
+		return wanted == GPROF_WINDOW_RECORD ? GPROF_WINDOW_READY : wanted;
+	}
+	return wanted;
+}
+
+static void set_state(enum gprof_window_state wanted, uint64_t step)
+{
+	struct gprof_row_window row = {.time = clock_raw(), .step = step, .state = (uint8_t)wanted};
+	uint32_t before = atomic_exchange(&state.state, wanted);
+	uint32_t mode = state.base_mode;
+
+	if (before == wanted) {
+		return;
+	}
+	if (before == GPROF_WINDOW_RECORD) {
+		close_window();
+	}
+	if (wanted == GPROF_WINDOW_RECORD) {
+		open_window();
+		mode |= config_flag(CONFIG_TIMER_ONLY) ? 0 : COLLECTOR_RECORD;
+	}
+	row.window = atomic_load(&state.nr_windows);
+	atomic_store(&collector_mode, mode);
+	collector_emit(&row, GPROF_TABLE_window, NULL, 0);
+	ring_wake();
+}
+
+void step_start(void)
+{
+	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
+
+	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
+	set_state(wanted_state(0), 0);
+	if (state.rule) {
+		row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
+		collector_emit(&row, GPROF_TABLE_step, NULL, 0);
+	}
+}
+
+void step_mark(enum gprof_step_rule rule)
+{
+	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)rule};
+
+	if (rule != state.rule || (atomic_load(&collector_mode) & COLLECTOR_COLD)) {
+		return;
+	}
+	row.step = atomic_fetch_add(&state.step, 1) + 1;
+	row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
+	collector_emit(&row, GPROF_TABLE_step, NULL, 0);
+	set_state(wanted_state(row.step), row.step);
+}
+
+void step_capture(bool is_on)
+{
+	if (state.needs_capture && !(atomic_load(&collector_mode) & COLLECTOR_COLD)) {
+		uint64_t step = atomic_load(&state.step);
+
+		atomic_store(&state.is_capturing, is_on);
+		set_state(wanted_state(step), step);
+	}
+}
+
+bool step_is_range(const char *name, uint64_t nr_bytes)
+{
+	return state.rule == GPROF_STEP_NVTX && nr_bytes == strlen(state.name) &&
+	       !memcmp(name, state.name, nr_bytes);
+}
+
+bool step_is_kernel(const char *name)
+{
+	return state.has_kernel && name && !regexec(&state.kernel, name, 0, NULL, 0);
+}
+
+uint32_t step_interval_ms(void)
+{
+	return state.interval_ms;
+}
+
+bool step_wants_activity(void)
+{
+	return !config_flag(CONFIG_TIMER_ONLY) &&
+	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || state.has_kernel);
+}
+
+void step_saw_correlation(uint32_t correlation)
+{
+	if ((int32_t)(correlation - atomic_load_explicit(&state.correlation, memory_order_relaxed)) >
+		0) {
+		atomic_store_explicit(&state.correlation, correlation, memory_order_relaxed);
+	}
+}
+
+bool step_is_recorded(uint32_t correlation)
+{
+	uint32_t n = atomic_load(&state.nr_windows);
+
+	if (state.is_always) {
+		return true;
+	}
+	for (uint32_t i = 0; i < n && i < NR_WINDOWS; i++) {
+		struct window *window = &state.windows[(n - 1 - i) % NR_WINDOWS];
+
+		if ((int32_t)(correlation - atomic_load(&window->first)) >= 0 &&
+			(atomic_load(&window->is_open) ||
+				(int32_t)(correlation - atomic_load(&window->last)) <= 0)) {
+			return true;
+		}
+	}
+	return false;
+}

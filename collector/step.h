@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps and windows as they happen: counts steps, asks the schedule, sets collector_mode, writes
+ * the step and window rows. Any thread may mark a step; the drain asks what CUPTI should do.
+ */
+#ifndef COLLECTOR_STEP_H
+#define COLLECTOR_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/format.h"
+
+/* Reads GPROF_STEP, GPROF_SCHEDULE and GPROF_CAPTURE; wrong ones become notices and defaults. */
+void step_init(uint32_t (*find_call)(const char *name));
+
+/* Opens step 0: writes the first window row and sets collector_mode. */
+void step_start(void);
+
+/* Ends a step if `rule` is the one in force. */
+void step_mark(enum gprof_step_rule rule);
+
+/* Profiler start and stop calls, where GPROF_CAPTURE says that they count. */
+void step_capture(bool is_on);
+
+/* Does an NVTX range, or a kernel, of that name end a step? The latter is the drain's to ask. */
+bool step_is_range(const char *name, uint64_t nr_bytes);
+bool step_is_kernel(const char *name);
+
+/* Milliseconds of an interval step, 0 if steps are not intervals. */
+uint32_t step_interval_ms(void);
+
+/* Should CUPTI run now? True in ready and record windows, and while a kernel ends the steps. */
+bool step_wants_activity(void);
+
+/* The newest correlation id seen by a callback. */
+void step_saw_correlation(uint32_t correlation);
+
+/* Was this call made in a record window? For records that arrive later. */
+bool step_is_recorded(uint32_t correlation);
+
+#endif

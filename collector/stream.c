@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "collector/clock.h"
+#include "collector/log.h"
+#include "collector/memory.h"
+
+#define SUFFIX	      ".gprof"
+#define PART	      ".part"
+#define RINGS	      ".rings"
+#define ZSTD_LEVEL    1
+/* Out of the way of the low numbers that hosts count on. */
+#define LOWEST_FD     500
+#define NAME_MAX_HOST 64
+
+static struct stream_state {
+	int fd;
+	dev_t device;
+	ino_t inode;
+	uint64_t id;
+	uint64_t at; /* bytes of whole blocks in the file */
+	uint64_t max_bytes;
+	uint64_t sequence;
+	uint64_t rows_before[GPROF_NR_TABLES];
+	uint64_t nr_rows;
+	struct block_ticks ticks;
+	struct block_encoder *encoder;
+	char *out;
+	size_t out_bytes;
+	struct stream_lost lost;
+	char dir[PATH_MAX];
+	char base[NAME_MAX + 1]; /* without suffix */
+	char path[PATH_MAX + NAME_MAX];
+	char rings[PATH_MAX + NAME_MAX];
+} stream = {.fd = -1};
+
+static int allocate(void)
+{
+	void *memory = memory_map(block_encoder_bytes());
+
+	/* The largest block a table can make; only what is used is ever touched. */
+	for (unsigned int table = 1; table < GPROF_NR_TABLES; table++) {
+		size_t bytes = block_bound(table, BLOCK_ENCODE_ROWS, BLOCK_ENCODE_TEXT_BYTES);
+
+		stream.out_bytes = bytes > stream.out_bytes ? bytes : stream.out_bytes;
+	}
+	stream.out = memory_map(stream.out_bytes);
+	stream.encoder = memory ? block_encoder_init(memory, ZSTD_LEVEL) : NULL;
+	return stream.out && stream.encoder ? 0 : -ENOMEM;
+}
+
+/* Every missing part of `dir` is made, 0700. */
+static int make_dir(const char *dir)
+{
+	char path[PATH_MAX];
+	size_t length = strlen(dir);
+
+	if (!length || length >= sizeof(path)) {
+		return length ? -ENAMETOOLONG : -EINVAL;
+	}
+	memcpy(path, dir, length + 1);
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		if (mkdir(path, 0700) && errno != EEXIST) {
+			return -errno;
+		}
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) && errno != EEXIST) {
+		return -errno;
+	}
+	/* Absolute, since the host may change its directory. */
+	return realpath(path, stream.dir) ? 0 : -errno;
+}
+
+static void make_base(uint64_t start_ns)
+{
+	struct utsname host = {.nodename = "host"};
+
+	uname(&host);
+	for (char *c = host.nodename; *c; c++) {
+		if (*c == '/' || *c == '-' || (unsigned char)*c <= ' ') {
+			*c = '_';
+		}
+	}
+	log_format(stream.base, sizeof(stream.base), "%.64s-%d-%llx", host.nodename, (int)getpid(),
+		(unsigned long long)start_ns);
+}
+
+static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
+{
+	const char *p = bytes;
+
+	while (nr_bytes) {
+		ssize_t n = pwrite(stream.fd, p, nr_bytes, (off_t)at);
+
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			return n ? -errno : -ENOSPC;
+		}
+		p += n;
+		at += (uint64_t)n;
+		nr_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int open_file(int flags)
+{
+	int fd = open(stream.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	int high;
+
+	if (fd < 0) {
+		return -errno;
+	}
+	high = fcntl(fd, F_DUPFD_CLOEXEC, LOWEST_FD);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	stream.fd = fd;
+	return 0;
+}
+
+/*
+ * The host may have closed our descriptor and got its number for a file of its own: look before
+ * writing, and open the stream again if so.
+ */
+static int verify_file(void)
+{
+	struct stat now;
+
+	if (stream.fd >= 0 && !fstat(stream.fd, &now) && now.st_dev == stream.device &&
+		now.st_ino == stream.inode) {
+		return 0;
+	}
+	stream.fd = -1;
+	if (open_file(0) || fstat(stream.fd, &now)) {
+		return -EBADF;
+	}
+	if (now.st_dev != stream.device || now.st_ino != stream.inode) {
+		close(stream.fd);
+		stream.fd = -1;
+		return -EBADF;
+	}
+	return 0;
+}
+
+static int write_header(uint64_t start_ns)
+{
+	struct gprof_file_header header = {.major = GPROF_FORMAT_MAJOR,
+		.minor = GPROF_FORMAT_MINOR,
+		.header_bytes = sizeof(header),
+		.stream_id = stream.id,
+		.pid = (uint32_t)getpid(),
+		.start_realtime_ns = start_ns,
+		.tick_base = stream.ticks.base,
+		.tick_mult = stream.ticks.mult};
+
+	memcpy(header.magic, GPROF_FILE_MAGIC, sizeof(header.magic));
+	header.crc = block_crc32(&header, offsetof(struct gprof_file_header, crc));
+	stream.at = sizeof(header);
+	return write_at(&header, sizeof(header), 0);
+}
+
+int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *ticks)
+{
+	uint64_t start_ns = clock_realtime_ns();
+	struct stat file;
+	int rc;
+
+	stream.ticks = *ticks;
+	stream.max_bytes = max_bytes;
+	rc = make_dir(dir);
+	if (rc) {
+		return rc;
+	}
+	if (getrandom(&stream.id, sizeof(stream.id), GRND_NONBLOCK) != sizeof(stream.id)) {
+		stream.id = start_ns ^ (uint64_t)getpid() << 32;
+	}
+	make_base(start_ns);
+	log_format(stream.path, sizeof(stream.path), "%s/%s" SUFFIX PART, stream.dir, stream.base);
+	rc = open_file(O_CREAT | O_EXCL);
+	if (rc) {
+		return rc;
+	}
+	if (fstat(stream.fd, &file)) {
+		return -errno;
+	}
+	stream.device = file.st_dev;
+	stream.inode = file.st_ino;
+	rc = stream.encoder ? 0 : allocate();
+	return rc ? rc : write_header(start_ns);
+}
+
+static void count_lost(uint64_t *counter, uint32_t nr_rows, bool is_event)
+{
+	if (is_event) {
+		*counter += nr_rows;
+	}
+}
+
+static int write_block(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event)
+{
+	size_t bytes;
+	int rc;
+
+	if (is_event && stream.max_bytes && stream.at >= stream.max_bytes) {
+		count_lost(&stream.lost.limit, nr_rows, is_event);
+		return -EFBIG;
+	}
+	bytes = block_encode(stream.encoder, table, rows, nr_rows, &stream.ticks, stream.sequence,
+		stream.rows_before[table], stream.out, stream.out_bytes);
+	rc = bytes ? verify_file() : -EINVAL;
+	rc = rc ? rc : write_at(stream.out, bytes, stream.at);
+	/* Lost rows count in the numbering, so that the reader sees the hole. */
+	stream.rows_before[table] += nr_rows;
+	if (rc) {
+		count_lost(&stream.lost.disk, nr_rows, is_event);
+		return rc;
+	}
+	stream.sequence++;
+	stream.at += bytes;
+	stream.nr_rows += is_event ? nr_rows : 0;
+	return 0;
+}
+
+int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event)
+{
+	int rc = 0;
+
+	while (nr_rows) {
+		uint32_t n = nr_rows < BLOCK_ENCODE_ROWS ? nr_rows : BLOCK_ENCODE_ROWS;
+		int this_rc = write_block(table, rows, n, is_event);
+
+		rc = rc ? rc : this_rc;
+		rows += n;
+		nr_rows -= n;
+	}
+	return rc;
+}
+
+struct stream_lost stream_take_lost(void)
+{
+	struct stream_lost lost = stream.lost;
+
+	stream.lost = (struct stream_lost){0};
+	return lost;
+}
+
+int stream_finish(void)
+{
+	char done[sizeof(stream.path)];
+	int rc = 0;
+
+	if (stream.fd < 0) {
+		return -EBADF;
+	}
+	if (verify_file() == 0) {
+		/* A block that did not fit may have left its beginning behind. */
+		if (ftruncate(stream.fd, (off_t)stream.at)) {
+			rc = -errno;
+		}
+		close(stream.fd);
+	}
+	stream.fd = -1;
+	log_format(done, sizeof(done), "%s/%s" SUFFIX, stream.dir, stream.base);
+	if (rename(stream.path, done)) {
+		return -errno;
+	}
+	memcpy(stream.path, done, sizeof(done));
+	return rc;
+}
+
+void stream_forget(void)
+{
+	struct stat now;
+
+	if (stream.fd >= 0 && !fstat(stream.fd, &now) && now.st_dev == stream.device &&
+		now.st_ino == stream.inode) {
+		close(stream.fd);
+	}
+	stream.fd = -1;
+	stream.at = 0;
+	stream.sequence = 0;
+	stream.nr_rows = 0;
+	memset(stream.rows_before, 0, sizeof(stream.rows_before));
+	memset(&stream.lost, 0, sizeof(stream.lost));
+	stream.path[0] = 0;
+}
+
+const char *stream_path(void)
+{
+	return stream.path;
+}
+
+const char *stream_dir(void)
+{
+	return stream.dir;
+}
+
+uint64_t stream_id(void)
+{
+	return stream.id;
+}
+
+uint64_t stream_bytes(void)
+{
+	return stream.at;
+}
+
+uint64_t stream_rows(void)
+{
+	return stream.nr_rows;
+}
+
+/* Mapped files there may stall or cannot be reserved; numbers from statfs(2). */
+static bool is_remote(const char *dir)
+{
+	static const uint32_t types[] = {0x6969 /* NFS */, 0x65735546 /* FUSE */,
+		0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */, 0x517b /* SMB */,
+		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x01021997 /* 9P */,
+		0x00c36400 /* Ceph */, 0x19830326 /* BeeGFS */, 0x7461636f /* OCFS2 */,
+		0x5346414f /* AFS */};
+	struct statfs fs;
+
+	if (statfs(dir, &fs)) {
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if ((uint32_t)fs.f_type == types[i]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_room(const char *dir, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	return !statvfs(dir, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
+}
+
+const char *stream_rings_path(uint64_t bytes, bool *is_elsewhere)
+{
+	const char *dir = stream.dir;
+
+	*is_elsewhere = is_remote(dir) || !has_room(dir, bytes);
+	if (*is_elsewhere) {
+		dir = "/dev/shm";
+		if (!has_room(dir, bytes)) {
+			return NULL;
+		}
+	}
+	log_format(stream.rings, sizeof(stream.rings), "%s/%s" SUFFIX RINGS, dir, stream.base);
+	return stream.rings;
+}

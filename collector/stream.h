@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one file of this process: its name, its header, its blocks, its end (FORMAT.md). Used by the
+ * drain thread, and by collector.c to start it. A file that cannot grow loses blocks, counts their
+ * rows, and tries again with the next one; it never blocks the host.
+ */
+#ifndef COLLECTOR_STREAM_H
+#define COLLECTOR_STREAM_H
+
+#include <stdbool.h>
+
+#include "collector/block.h"
+
+/* Rows that could not be written, by reason; stream_take_lost. */
+struct stream_lost {
+	uint64_t disk;	/* the file system refused */
+	uint64_t limit; /* GPROF_MAX_MB */
+};
+
+/*
+ * Makes the directory (0700) and in it `<host>-<pid>-<start>.gprof.part` (0600, never an existing
+ * file), and writes the header. max_bytes 0: no limit. Returns 0 or -errno.
+ */
+int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *ticks);
+
+/*
+ * Writes rows as blocks (any number of rows). Rows of definitions and facts (is_event false) are
+ * written also beyond the limit. Returns 0 or -errno; what was not written is counted.
+ */
+int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event);
+
+struct stream_lost stream_take_lost(void);
+
+/* Renames `.part` away and closes. Returns 0 or -errno. */
+int stream_finish(void);
+
+/* In a forked child: lets go of the parent's file without touching it. */
+void stream_forget(void);
+
+const char *stream_path(void);	   /* as it is called now */
+const char *stream_dir(void);	   /* absolute */
+uint64_t stream_id(void);
+uint64_t stream_bytes(void);
+uint64_t stream_rows(void); /* event rows written */
+
+/*
+ * Where the ring file goes: beside the stream; on a network or FUSE file system in /dev/shm if
+ * that has room for `bytes`; NULL if nowhere. *is_elsewhere tells the second and third case.
+ */
+const char *stream_rings_path(uint64_t bytes, bool *is_elsewhere);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How to hook a function: add one line to hooks.def. Everything else follows: its id and name, its
+ * wrapper, its place in the version script, its stand-in in the simulator; test_hooks proves that
+ * they agree. A CUSTOM line wants its wrapper written by hand (wrap_*.c).
+ *
+ * A wrapper costs one load and one branch while nothing is recorded. While something is, it reads
+ * the clock twice around the real call and writes one row into its thread's ring. It never changes
+ * arguments, result, errno or the order of calls, and calls nothing else of CUDA.
+ */
+#ifndef PRELOAD_HOOK_H
+#define PRELOAD_HOOK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+#include "preload/cuda_abi.h"
+
+#define HOOK_EXPORT __attribute__((visibility("default")))
+
+enum hook_id {
+	HOOK_NONE = 0,
+#define HOOK(api, need, ret, name, params, args, facts) HOOK_##name,
+#define CUSTOM(api, need, ret, name, params, args)	HOOK_##name,
+#include "preload/hooks.def"
+	HOOK_NR,
+};
+
+/* Prototypes under the API's own names. */
+#define HOOK(api, need, ret, name, params, args, facts) HOOK_EXPORT ret name params;
+#define CUSTOM(api, need, ret, name, params, args)	HOOK_EXPORT ret name params;
+#include "preload/hooks.def"
+
+/*
+ * Where calls from [low, low + span) go. Never changed once it is visible; all of them for one hook
+ * hang together by `next`.
+ */
+struct hook_route {
+	uintptr_t low;
+	uintptr_t span;
+	void *function;
+	const struct hook_route *next;
+};
+
+/* Hidden where it is declared too: reached relative to the code, not through a table. */
+extern const struct hook_route *_Atomic hook_routes[HOOK_NR]
+	__attribute__((visibility("hidden")));
+
+/* Names and APIs by id - 1, for the recorder. */
+extern const struct collector_call hook_calls[HOOK_NR - 1];
+
+/*
+ * Finds the real function for a caller and remembers it. Where there is none, the function returned
+ * gives back the API's own error (500 for CUDA, EAGAIN for threads). Never NULL.
+ */
+void *hook_resolve(enum hook_id id, uintptr_t caller);
+
+/* A module that calls CUDA was loaded: looks whether there are several CUDA runtimes now. */
+void hook_modules_changed(void);
+
+/* The route for this caller, NULL if it has not been found yet. */
+static inline const struct hook_route *hook_route(enum hook_id id, uintptr_t caller)
+{
+	const struct hook_route *route =
+		atomic_load_explicit(&hook_routes[id], memory_order_acquire);
+
+	return route && caller - route->low < route->span ? route : NULL;
+}
+
+static inline void *hook_real(enum hook_id id, uintptr_t caller)
+{
+	const struct hook_route *route = hook_route(id, caller);
+
+	return __builtin_expect(route != NULL, 1) ? route->function : hook_resolve(id, caller);
+}
+
+#define HOOK_CALLER	((uintptr_t)__builtin_return_address(0))
+#define HOOK_REAL(name) ((__typeof__(&name))hook_real(HOOK_##name, HOOK_CALLER))
+
+static inline uint32_t hook_mode(void)
+{
+	return atomic_load_explicit(&collector_mode, memory_order_relaxed);
+}
+
+/* The first hooked call of the process: starts the recorder. Returns the mode after that. */
+uint32_t hook_start_slow(void);
+
+/*
+ * Should this call be recorded? If so, marks it as the thread's outermost call, in whose frame a
+ * CUPTI callback leaves the correlation id; hook_leave must follow.
+ */
+static inline bool hook_enter(struct ring_self *self, uint32_t mode)
+{
+	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
+		mode = hook_start_slow();
+	}
+	if (!(mode & COLLECTOR_RECORD) || self->depth || self->inside) {
+		return false;
+	}
+	self->depth = 1;
+	self->correlation = 0;
+	return true;
+}
+
+static inline void hook_leave(struct ring_self *self)
+{
+	self->depth = 0;
+}
+
+#endif

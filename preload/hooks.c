@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wrappers of every HOOK line of hooks.def. One macro makes the body; the facts of a line are
+ * macros too, which write the row of the call's class (format.h) straight into the ring.
+ *
+ * Rules of this file: nothing that may block, allocate or set errno between the two clock reads or
+ * after them; the slow paths (first call, full chunk) keep errno themselves.
+ */
+#include "preload/hook.h"
+
+const struct hook_route *_Atomic hook_routes[HOOK_NR];
+
+#define API_RT	GPROF_API_RUNTIME
+#define API_DRV GPROF_API_DRIVER
+#define API_THR GPROF_API_THREAD
+
+const struct collector_call hook_calls[HOOK_NR - 1] = {
+#define HOOK(api, need, ret, name, params, args, facts) {#name, API_##api},
+#define CUSTOM(api, need, ret, name, params, args)	{#name, API_##api},
+#include "preload/hooks.def"
+};
+
+/* What is known of a call when it returns, on the wrapper's stack. */
+struct call {
+	struct ring_self *self;
+	uint64_t begin;
+	uint64_t end;
+	int32_t result;
+	uint16_t id;
+};
+
+static inline void *reserve_row(const struct call *call, uint32_t bytes)
+{
+	return ring_reserve(call->self, bytes);
+}
+
+/* The seven columns that every api table begins with. */
+#define FILL_COMMON(row, call, table_id)                                                           \
+	do {                                                                                       \
+		(row)->head.bytes = sizeof(*(row));                                                \
+		(row)->head.table = GPROF_TABLE_##table_id;                                        \
+		(row)->head.reserved = 0;                                                          \
+		(row)->head.text_bytes = 0;                                                        \
+		(row)->begin = (call)->begin;                                                      \
+		(row)->dur = (call)->end;                                                          \
+		(row)->thread = (call)->self->id;                                                  \
+		(row)->correlation = (call)->self->correlation;                                    \
+		(row)->result = (call)->result;                                                    \
+		(row)->call = (call)->id;                                                          \
+		(row)->door = GPROF_DOOR_HOOK;                                                     \
+	} while (0)
+
+/* A row of a table in the ring, with its common columns; the statement after it fills the rest. */
+#define ADD_ROW(row, call, table_id)                                                               \
+	struct gprof_row_##table_id *row = reserve_row(call, sizeof(*row));                        \
+	if (!row) {                                                                                \
+		return;                                                                            \
+	}                                                                                          \
+	FILL_COMMON(row, call, table_id)
+
+static __attribute__((noinline)) void emit_plain(const struct call *call)
+{
+	ADD_ROW(row, call, api);
+	ring_commit(call->self, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_launch(const struct call *call, const void *function, uint32_t grid_x,
+	uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
+	uint64_t shared_bytes, const void *stream)
+{
+	ADD_ROW(row, call, ring_launch);
+	row->shared_bytes = (uint32_t)shared_bytes;
+	row->stream = (uintptr_t)stream;
+	row->function = (uintptr_t)function;
+	row->grid_x = grid_x;
+	row->grid_y = grid_y;
+	row->grid_z = grid_z;
+	row->block_x = block_x;
+	row->block_y = block_y;
+	row->block_z = block_z;
+	ring_commit(call->self, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_copy(const struct call *call, uint64_t dst, uint64_t src, uint64_t bytes,
+	int kind, const void *stream)
+{
+	ADD_ROW(row, call, api_copy);
+	row->copy_kind = (uint8_t)kind;
+	row->bytes = bytes;
+	row->stream = (uintptr_t)stream;
+	row->dst = dst;
+	row->src = src;
+	ring_commit(call->self, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_set(
+	const struct call *call, uint64_t dst, uint64_t bytes, const void *stream)
+{
+	ADD_ROW(row, call, api_set);
+	row->bytes = bytes;
+	row->stream = (uintptr_t)stream;
+	row->dst = dst;
+	ring_commit(call->self, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_alloc(const struct call *call, uint8_t op, uint64_t address, uint64_t bytes,
+	uint8_t space, const void *stream)
+{
+	ADD_ROW(row, call, api_alloc);
+	row->op = op;
+	row->bytes = bytes;
+	row->address = address;
+	row->stream = (uintptr_t)stream;
+	row->space = space;
+	ring_commit(call->self, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_sync(const struct call *call, const void *object)
+{
+	ADD_ROW(row, call, api_sync);
+	row->object = (uintptr_t)object;
+	ring_commit(call->self, sizeof(*row));
+}
+
+#define ADDRESS(value) ((uint64_t)(uintptr_t)(value))
+
+/* The facts of hooks.def; this_* are the names of the wrapper, which no parameter has. */
+#define PLAIN emit_plain(&this_call)
+#define LAUNCH(func, gx, gy, gz, bx, by, bz, shared_bytes, stream)                                 \
+	emit_launch(&this_call, (const void *)(uintptr_t)(func), gx, gy, gz, bx, by, bz, shared_bytes,  \
+		(const void *)(uintptr_t)(stream))
+#define COPY(dst, src, bytes, kind, stream)                                                        \
+	emit_copy(&this_call, ADDRESS(dst), ADDRESS(src), bytes, kind, (const void *)(uintptr_t)(stream))
+#define SET(dst, bytes, stream)                                                                    \
+	emit_set(&this_call, ADDRESS(dst), bytes, (const void *)(uintptr_t)(stream))
+#define ALLOC(addr, bytes, space, stream)                                                          \
+	emit_alloc(&this_call, 0, r == 0 ? ADDRESS(addr) : 0, bytes, space,                             \
+		(const void *)(uintptr_t)(stream))
+#define FREE(addr, space, stream)                                                                  \
+	emit_alloc(&this_call, 1, ADDRESS(addr), 0, space, (const void *)(uintptr_t)(stream))
+#define SYNC(object) emit_sync(&this_call, (const void *)(uintptr_t)(object))
+
+#define SPACE_DEVICE  GPROF_SPACE_DEVICE
+#define SPACE_HOST    GPROF_SPACE_HOST
+#define SPACE_MANAGED GPROF_SPACE_MANAGED
+#define SPACE_ARRAY   GPROF_SPACE_ARRAY
+#define SPACE_POOL    GPROF_SPACE_POOL
+#define SPACE_VIRTUAL GPROF_SPACE_VIRTUAL
+
+static inline void end_step(uint32_t mode, enum hook_id id)
+{
+	if (__builtin_expect(mode & COLLECTOR_STEP_API, 0) && collector_step_call == id) {
+		collector_step(GPROF_STEP_API);
+	}
+}
+
+/*
+ * The wrapper itself stays a few instructions without a frame; what it cannot do by a jump is done
+ * by its recorded_ twin, which it jumps to, so that the return address still tells the caller.
+ */
+#define HOOK(api, need, ret, name, params, args, facts)                                            \
+	static __attribute__((noinline)) ret recorded_##name params                                \
+	{                                                                                          \
+		const __typeof__(&name) this_real = HOOK_REAL(name);                               \
+		struct call this_call = {.self = &ring_self, .id = HOOK_##name};                   \
+		uint32_t this_mode = hook_mode();                                                  \
+		ret r;                                                                             \
+                                                                                                   \
+		if (!hook_enter(this_call.self, this_mode)) {                                      \
+			r = this_real args;                                                        \
+			end_step(this_mode, HOOK_##name);                                          \
+			return r;                                                                  \
+		}                                                                                  \
+		this_call.begin = clock_raw();                                                     \
+		r = this_real args;                                                                \
+		this_call.end = clock_raw();                                                       \
+		this_call.result = (int32_t)r;                                                     \
+		hook_leave(this_call.self);                                                        \
+		facts;                                                                             \
+		end_step(this_mode, HOOK_##name);                                                  \
+		return r;                                                                          \
+	}                                                                                          \
+	ret name params                                                                            \
+	{                                                                                          \
+		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER);        \
+                                                                                                   \
+		if (__builtin_expect(!hook_mode() && this_route, 1)) {                             \
+			return ((__typeof__(&name))this_route->function)args;                      \
+		}                                                                                  \
+		return recorded_##name args;                                                       \
+	}
+#define CUSTOM(api, need, ret, name, params, args)
+#include "preload/hooks.def"

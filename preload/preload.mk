@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# libgprof.so: preload/ and collector/, zstd linked in and hidden, nothing but libc needed.
+
+COLLECTOR_SRC := $(wildcard collector/*.c)
+PRELOAD_SRC   := $(wildcard preload/*.c)
+PRELOAD_OBJ   := $(patsubst %.c,$(B)/%.o,$(PRELOAD_SRC) $(COLLECTOR_SRC))
+ZSTD_A        ?= $(firstword $(wildcard $(addsuffix /libzstd.a,/usr/lib/$(shell $(CC) -dumpmachine) /usr/local/lib /usr/lib64 /usr/lib)))
+
+# The hot loops of the encoder want the vectoriser.
+$(B)/collector/block.o: CFLAGS += -O3
+
+# Exactly the hooked names and the entry points leave the library. The node has no name: a named
+# one would keep it from standing in for versioned symbols.
+$(B)/exports.map: preload/hooks.def
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q){ printf '{\nglobal:\n'; \
+	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define CUSTOM(api,need,ret,name,params,args) @name;\n#include "preload/hooks.def"\n' \
+	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
+	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tgprof_step;\nlocal: *;\n};\n'; } >$@
+
+$(B)/libgprof.so: $(PRELOAD_OBJ) $(B)/exports.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,--version-script=$(B)/exports.map -Wl,--exclude-libs,ALL \
+		-Wl,-z,lazy -Wl,-z,nodelete -Wl,--as-needed -o $@ $(PRELOAD_OBJ) $(ZSTD_A)
+
+all: $(B)/libgprof.so

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding the function that a caller would have reached without us. Usually that is the next one in
+ * the loader's order; but a Python extension's CUDA runtime is often RTLD_LOCAL, and one process may
+ * hold several runtimes, so then the caller's own dependencies decide.
+ */
+#include "preload/hook.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#define MAX_ROUTES   8192u
+#define MAX_RUNTIMES 8u
+#define PATH_BYTES   1024u
+
+/* One pass over the mapped objects. */
+struct modules {
+	uintptr_t caller;
+	uintptr_t low, high; /* of the object that the caller lies in, 0 if unknown */
+	char caller_path[PATH_BYTES];
+	char runtimes[MAX_RUNTIMES][PATH_BYTES]; /* libcudart*, or libcuda* for driver calls */
+	unsigned int nr_runtimes;
+	const char *wanted; /* start of the runtimes' base name */
+};
+
+static struct resolve_state {
+	struct hook_route routes[MAX_ROUTES];
+	_Atomic uint32_t nr_routes;
+	_Atomic uint32_t nr_runtimes; /* CUDA runtimes seen so far */
+} state;
+
+static int missing_cuda(void)
+{
+	return CUDA_CODE_NOT_FOUND;
+}
+
+static int missing_thread(void)
+{
+	return EAGAIN;
+}
+
+static void look_at_segments(struct modules *modules, const struct dl_phdr_info *info)
+{
+	uintptr_t low = UINTPTR_MAX;
+	uintptr_t high = 0;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD) {
+			low = start < low ? start : low;
+			high = start + segment->p_memsz > high ? start + segment->p_memsz : high;
+		}
+	}
+	if (modules->caller >= low && modules->caller < high) {
+		modules->low = low;
+		modules->high = high;
+		strncpy(modules->caller_path, info->dlpi_name ? info->dlpi_name : "", PATH_BYTES - 1);
+	}
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct modules *modules = data;
+	const char *path = info->dlpi_name ? info->dlpi_name : "";
+	const char *base = strrchr(path, '/');
+
+	(void)size;
+	look_at_segments(modules, info);
+	base = base ? base + 1 : path;
+	if (!strncmp(base, modules->wanted, strlen(modules->wanted)) &&
+		modules->nr_runtimes < MAX_RUNTIMES) {
+		strncpy(modules->runtimes[modules->nr_runtimes++], path, PATH_BYTES - 1);
+	}
+	return 0;
+}
+
+static void look_at_modules(struct modules *modules, uintptr_t caller, uint8_t api)
+{
+	memset(modules, 0, sizeof(*modules));
+	modules->caller = caller;
+	modules->wanted = api == GPROF_API_DRIVER ? "libcuda.so" : "libcudart";
+	dl_iterate_phdr(look_at_object, modules);
+}
+
+static bool is_ours(const void *function)
+{
+	Dl_info ours, info;
+
+	return dladdr((void *)&hook_resolve, &ours) && dladdr(function, &info) &&
+	       ours.dli_fbase == info.dli_fbase;
+}
+
+/* The symbol in an object that is mapped already, or in what that depends on. */
+static void *look_in(const char *path, const char *name)
+{
+	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *function;
+
+	if (!handle) {
+		return NULL;
+	}
+	function = dlsym(handle, name);
+	dlclose(handle); /* only our own count: NOLOAD means that it was there before */
+	return function && !is_ours(function) ? function : NULL;
+}
+
+static void *find(const struct modules *modules, const char *name)
+{
+	void *function = NULL;
+
+	/* With several runtimes the loader's order may lead to the wrong one. */
+	if (modules->nr_runtimes > 1) {
+		function = look_in(modules->caller_path, name);
+	}
+	function = function ? function : dlsym(RTLD_NEXT, name);
+	function = function ? function : look_in(modules->caller_path, name);
+	for (unsigned int i = 0; !function && i < modules->nr_runtimes; i++) {
+		function = look_in(modules->runtimes[i], name);
+	}
+	return function;
+}
+
+static const struct hook_route *find_route(enum hook_id id, uintptr_t caller)
+{
+	const struct hook_route *route = atomic_load(&hook_routes[id]);
+
+	while (route && caller - route->low >= route->span) {
+		route = route->next;
+	}
+	return route;
+}
+
+/* All callers share one runtime: any may use this route. Else only the caller's own module. */
+static void add_route(enum hook_id id, const struct modules *modules, void *function)
+{
+	uint32_t index = atomic_fetch_add(&state.nr_routes, 1);
+	const struct hook_route *next = atomic_load(&hook_routes[id]);
+	bool is_general = modules->nr_runtimes <= 1 || !modules->low;
+	struct hook_route *route;
+
+	if (index >= MAX_ROUTES) {
+		atomic_store(&state.nr_routes, MAX_ROUTES);
+		return; /* still right, only slow */
+	}
+	route = &state.routes[index];
+	route->low = is_general ? 0 : modules->low;
+	route->span = is_general ? UINTPTR_MAX : modules->high - modules->low;
+	route->function = function;
+	do {
+		route->next = next;
+	} while (!atomic_compare_exchange_weak(&hook_routes[id], &next, route));
+}
+
+void *hook_resolve(enum hook_id id, uintptr_t caller)
+{
+	const struct hook_route *route = find_route(id, caller);
+	const struct collector_call *call = &hook_calls[id - 1];
+	struct modules modules;
+	int error = errno;
+	void *function;
+
+	if (route) {
+		return route->function;
+	}
+	ring_self.inside++;
+	look_at_modules(&modules, caller, call->api);
+	function = find(&modules, call->name);
+	if (function) {
+		add_route(id, &modules, function);
+	}
+	ring_self.inside--;
+	errno = error;
+	if (!function) {
+		/* Not remembered: the library may still be loaded. */
+		return call->api == GPROF_API_THREAD ? (void *)missing_thread : (void *)missing_cuda;
+	}
+	return function;
+}
+
+void hook_modules_changed(void)
+{
+	struct modules modules;
+
+	look_at_modules(&modules, 0, GPROF_API_RUNTIME);
+	if (modules.nr_runtimes <= 1 || atomic_exchange(&state.nr_runtimes, modules.nr_runtimes) ==
+						modules.nr_runtimes) {
+		return;
+	}
+	/* Routes for everybody, from when there was one runtime, may be wrong for somebody now. */
+	for (unsigned int id = 1; id < HOOK_NR; id++) {
+		if (hook_calls[id - 1].api == GPROF_API_RUNTIME) {
+			atomic_store(&hook_routes[id], NULL);
+		}
+	}
+}
