@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of the model, its start, and API frames. The start is what the real driver does in
+ * cuInit: read the environment, find the devices, load the injection library and call it.
+ */
+#include "test/sim/model.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void sim_devices_create(void);
+
+const uint8_t sim_core_uuid[16] = "simulated-cuda-1";
+
+struct sim_core sim_core = {
+#define CORE(ret, name, params) .name = sim_##name,
+#include "test/sim/core.def"
+};
+
+static struct {
+	pthread_mutex_t lock;
+	_Atomic bool is_done;
+	bool is_running; /* inside the injection, which may call cuInit itself */
+	_Atomic bool is_forked;
+	_Atomic uint32_t next_correlation;
+} core = {.lock = PTHREAD_MUTEX_INITIALIZER, .next_correlation = 1};
+
+static __thread struct sim_thread this_thread;
+
+struct sim_thread *sim_thread(void)
+{
+	return &this_thread;
+}
+
+bool sim_is_initialized(void)
+{
+	return atomic_load(&core.is_done) && !atomic_load(&core.is_forked);
+}
+
+/* A context does not survive a fork: everything but a new process's own calls fails in the child.
+ */
+static void forked(void)
+{
+	if (atomic_load(&core.is_done)) {
+		atomic_store(&core.is_forked, true);
+		atomic_store(&sim_core.trace, NULL);
+	}
+}
+
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	int (*start)(void);
+
+	if (library) {
+		*(void **)&start = dlsym(library, "InitializeInjection");
+		if (start) {
+			start();
+		}
+	}
+}
+
+int sim_init(void)
+{
+	if (SIM_UNLIKELY(!atomic_load_explicit(&core.is_done, memory_order_acquire))) {
+		static _Thread_local bool is_inside;
+
+		if (is_inside) {
+			return SIM_OK;
+		}
+		is_inside = true;
+		pthread_mutex_lock(&core.lock);
+		if (!atomic_load(&core.is_done)) {
+			sim_config_read();
+			sim_devices_create();
+			pthread_atfork(NULL, NULL, forked);
+			atomic_store(&core.is_done, true);
+			pthread_mutex_unlock(&core.lock);
+			inject();
+		} else {
+			pthread_mutex_unlock(&core.lock);
+		}
+		is_inside = false;
+	}
+	if (atomic_load(&core.is_forked)) {
+		return SIM_NOT_INITIALIZED;
+	}
+	return sim_config.nr_devices ? SIM_OK : SIM_NO_DEVICE;
+}
+
+uint32_t sim_correlation(void)
+{
+	return this_thread.frame ? this_thread.frame->correlation_id : 0;
+}
+
+/* A driver call inside a runtime call shares the outer one's correlation id. */
+void sim_enter(struct sim_frame *f)
+{
+	struct sim_trace *trace = atomic_load(&sim_core.trace);
+	struct sim_thread *t = &this_thread;
+
+	f->thread = t;
+	f->up = t->frame;
+	f->flags = 0;
+	f->correlation_data = 0;
+	f->correlation_id =
+		f->up ? f->up->correlation_id : atomic_fetch_add(&core.next_correlation, 1);
+	t->frame = f;
+	if (!t->tid) {
+		t->tid = (uint32_t)syscall(SYS_gettid);
+	}
+	if (trace && f->cbid < SIM_MAX_CBID) {
+		f->flags = atomic_load_explicit(
+			&trace->want[f->domain - 1][f->cbid], memory_order_relaxed);
+		if (f->flags) {
+			f->start_ns = sim_now();
+			trace->enter(f);
+		}
+	}
+}
+
+void sim_leave(struct sim_frame *f)
+{
+	struct sim_trace *trace = atomic_load(&sim_core.trace);
+
+	if (trace && f->flags) {
+		trace->leave(f);
+	}
+	this_thread.frame = f->up;
+}

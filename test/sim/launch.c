@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels and host functions. */
+#include "test/sim/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BLOCK_THREADS = 1024, MAX_SHARED_BYTES = 232448, ARG_ALIGN = 16 };
+
+struct sim_function *sim_function_create(const char *name, const void *host)
+{
+	struct sim_function *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		return NULL;
+	}
+	f->magic = SIM_FUNCTION_MAGIC;
+	f->name = strdup(name);
+	f->host = host;
+	f->nr_args = -1;
+	f->hash = 2166136261u;
+	for (const char *p = name; *p; p++) {
+		f->hash = (f->hash ^ (unsigned char)*p) * 16777619u;
+	}
+	f->registers = 16 + (int)(f->hash % 13) * 8;
+	f->static_shared_bytes = (int)(f->hash >> 8) % 4 * 1024;
+	f->max_threads = MAX_BLOCK_THREADS;
+	if (!f->name) {
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static size_t args_bytes(const struct sim_function *f)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < f->nr_args; i++) {
+		bytes += (f->arg_bytes[i] + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
+	}
+	return bytes;
+}
+
+int sim_args_keep(struct sim_op *op)
+{
+	const struct sim_function *f = op->function;
+
+	if (f->nr_args < 0) {
+		op->args = NULL;
+		return SIM_OK;
+	}
+	size_t table =
+		(sizeof(void *) * (size_t)f->nr_args + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
+	void **kept = malloc(table + args_bytes(f) + 1);
+
+	if (!kept) {
+		return SIM_OUT_OF_MEMORY;
+	}
+	char *value = (char *)kept + table;
+
+	for (int i = 0; i < f->nr_args; i++) {
+		kept[i] = value;
+		memcpy(value, op->args[i], f->arg_bytes[i]);
+		value += (f->arg_bytes[i] + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
+	}
+	op->args = kept;
+	return SIM_OK;
+}
+
+void sim_args_drop(struct sim_op *op)
+{
+	if (op->kind == SIM_OP_KERNEL) {
+		free(op->args);
+		op->args = NULL;
+	}
+}
+
+static bool is_launchable(
+	const struct sim_function *f, cudart_dim3 grid, cudart_dim3 block, size_t shared_bytes)
+{
+	uint64_t threads = (uint64_t)block.x * block.y * block.z;
+
+	return grid.x && grid.y && grid.z && threads && threads <= (uint64_t)f->max_threads &&
+	       grid.y <= 65535 && grid.z <= 65535 && shared_bytes <= MAX_SHARED_BYTES;
+}
+
+int sim_launch(struct sim_function *function, cudart_dim3 grid, cudart_dim3 block,
+	size_t shared_bytes, void *stream, void **args, int launch_type)
+{
+	struct sim_op op = {.kind = SIM_OP_KERNEL, .stream = sim_resolve(stream)};
+
+	if (!op.stream) {
+		return sim_context() ? SIM_INVALID_HANDLE : SIM_NOT_INITIALIZED;
+	}
+	if (!function || function->magic != SIM_FUNCTION_MAGIC) {
+		return SIM_INVALID_HANDLE;
+	}
+	if (!is_launchable(function, grid, block, shared_bytes)) {
+		return SIM_INVALID_VALUE;
+	}
+	op.function = function;
+	op.grid = grid;
+	op.block = block;
+	op.shared_bytes = (uint32_t)shared_bytes;
+	op.args = args;
+	op.launch_type = (uint8_t)launch_type;
+	return sim_submit(&op);
+}
+
+int sim_host_func(void *stream, void (*fn)(void *), void *data)
+{
+	struct sim_op op = {.kind = SIM_OP_HOST, .stream = sim_resolve(stream)};
+
+	op.host_fn = fn;
+	op.host_data = data;
+	if (!op.stream || !fn) {
+		return fn ? SIM_INVALID_HANDLE : SIM_INVALID_VALUE;
+	}
+	return sim_submit(&op);
+}
+
+int sim_stream_callback(void *stream, void (*fn)(void *, int, void *), void *data)
+{
+	struct sim_op op = {.kind = SIM_OP_HOST, .stream = sim_resolve(stream)};
+
+	op.callback_fn = fn;
+	op.host_data = data;
+	if (!op.stream || !fn) {
+		return fn ? SIM_INVALID_HANDLE : SIM_INVALID_VALUE;
+	}
+	return op.stream->capture ? SIM_CAPTURE_UNSUPPORTED : sim_submit(&op);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated runtime's start, last error, and the registry of kernels and variables. */
+#include "test/sim/runtime.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct sim_core *runtime_model;
+_Atomic bool runtime_is_started;
+
+enum { NR_SLOTS = 4096, NR_SYMBOLS = 512 };
+
+/* Kernels by host address: an open hash table, filled under a lock and read without. */
+static struct {
+	pthread_mutex_t lock;
+	_Atomic(struct sim_function *) slots[NR_SLOTS];
+	struct {
+		const void *host;
+		void *device;
+		size_t bytes;
+	} symbols[NR_SYMBOLS];
+	size_t nr_symbols;
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread int last_error;
+
+struct sim_core *runtime_load(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int (*get_table)(const void **table, const void *uuid);
+	const void *table = NULL;
+
+	pthread_mutex_lock(&lock);
+	if (!runtime_model) {
+		void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+		*(void **)&get_table = driver ? dlsym(driver, "cuGetExportTable") : NULL;
+		if (get_table && get_table(&table, "simulated-cuda-1") == 0) {
+			runtime_model = (struct sim_core *)table;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return runtime_model;
+}
+
+struct sim_core *runtime_start(void)
+{
+	struct sim_core *core = runtime_load();
+
+	if (core && core->init() != SIM_NOT_INITIALIZED) {
+		atomic_store_explicit(&runtime_is_started, true, memory_order_release);
+	}
+	return core;
+}
+
+int runtime_done(int code)
+{
+	if (code == SIM_NOT_INITIALIZED && runtime_model->device_count() == 0) {
+		code = SIM_NO_DEVICE;
+	}
+	if (code != SIM_OK && code != SIM_NOT_READY) {
+		last_error = code;
+	}
+	return code;
+}
+
+cudart_error api_cudaGetLastError(void)
+{
+	int code = last_error;
+
+	last_error = SIM_OK;
+	return code;
+}
+
+cudart_error api_cudaPeekAtLastError(void)
+{
+	return last_error;
+}
+
+static size_t slot_of(const void *host)
+{
+	return (size_t)(((uintptr_t)host >> 3) * 0x9e3779b97f4a7c15u >> 52) % NR_SLOTS;
+}
+
+static struct sim_function *find(const void *host)
+{
+	for (size_t i = slot_of(host), n = 0; n < NR_SLOTS; i = (i + 1) % NR_SLOTS, n++) {
+		struct sim_function *f =
+			atomic_load_explicit(&registry.slots[i], memory_order_acquire);
+
+		if (!f || f->host == host) {
+			return f;
+		}
+	}
+	return NULL;
+}
+
+static bool is_slot(const void *handle)
+{
+	for (size_t i = 0; i < NR_SLOTS; i++) {
+		if (atomic_load_explicit(&registry.slots[i], memory_order_relaxed) == handle) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct sim_function *runtime_function(const void *func)
+{
+	struct sim_function *f = func ? find(func) : NULL;
+
+	return f || !func || !is_slot(func) ? f : (struct sim_function *)(uintptr_t)func;
+}
+
+/* Finds or makes the kernel of a host function. */
+static struct sim_function *intern(const void *host, const char *name)
+{
+	pthread_mutex_lock(&registry.lock);
+	struct sim_function *f = find(host);
+
+	if (!f && runtime_load()) {
+		size_t i = slot_of(host);
+
+		f = runtime_model->function_create(name, host);
+		for (size_t n = 0; f && n < NR_SLOTS; i = (i + 1) % NR_SLOTS, n++) {
+			if (!atomic_load(&registry.slots[i])) {
+				atomic_store_explicit(&registry.slots[i], f, memory_order_release);
+				break;
+			}
+		}
+	}
+	pthread_mutex_unlock(&registry.lock);
+	return f;
+}
+
+SIM_EXPORT void **__cudaRegisterFatBinary(void *fat_cubin);
+SIM_EXPORT void __cudaRegisterFatBinaryEnd(void **handle);
+SIM_EXPORT void __cudaUnregisterFatBinary(void **handle);
+SIM_EXPORT void __cudaRegisterFunction(void **handle, const char *host_fun, char *device_fun,
+	const char *device_name, int thread_limit, void *tid, void *bid, cudart_dim3 *block_dim,
+	cudart_dim3 *grid_dim, int *warp_size);
+SIM_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
+	int is_external, size_t bytes, int is_constant, int is_global);
+SIM_EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+	int is_external, size_t bytes, int is_constant, int is_global);
+SIM_EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes);
+SIM_EXPORT char __cudaInitModule(void **handle);
+SIM_EXPORT int simRegisterKernel(const void *host_func, sim_cpu_fn fn);
+SIM_EXPORT int simRegisterKernelArgs(
+	const void *host_func, sim_cpu_fn fn, int nr_args, const size_t *arg_bytes);
+
+SIM_EXPORT void **__cudaRegisterFatBinary(void *fat_cubin)
+{
+	void **handle = calloc(1, sizeof(*handle));
+
+	if (handle) {
+		*handle = fat_cubin;
+	}
+	return handle;
+}
+
+SIM_EXPORT void __cudaRegisterFatBinaryEnd(void **handle)
+{
+	(void)handle;
+}
+
+SIM_EXPORT void __cudaUnregisterFatBinary(void **handle)
+{
+	free(handle);
+}
+
+SIM_EXPORT void __cudaRegisterFunction(void **handle, const char *host_fun, char *device_fun,
+	const char *device_name, int thread_limit, void *tid, void *bid, cudart_dim3 *block_dim,
+	cudart_dim3 *grid_dim, int *warp_size)
+{
+	struct sim_function *f = intern(host_fun, device_name);
+
+	(void)handle;
+	(void)device_fun;
+	(void)tid;
+	(void)bid;
+	(void)block_dim;
+	(void)grid_dim;
+	(void)warp_size;
+	/* A CPU version may have come first, and named the kernel after its host function. */
+	if (f && strcmp(f->name, device_name) != 0) {
+		char *name = strdup(device_name);
+
+		f->name = name ? name : f->name;
+	}
+	if (f && thread_limit > 0) {
+		f->max_threads = thread_limit;
+	}
+}
+
+static void *symbol_add(const void *host, size_t bytes, int space)
+{
+	void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		-1, 0);
+
+	if (p == MAP_FAILED || !runtime_load()) {
+		return NULL;
+	}
+	pthread_mutex_lock(&registry.lock);
+	if (registry.nr_symbols < NR_SYMBOLS) {
+		registry.symbols[registry.nr_symbols].host = host;
+		registry.symbols[registry.nr_symbols].device = p;
+		registry.symbols[registry.nr_symbols].bytes = bytes;
+		registry.nr_symbols++;
+	}
+	pthread_mutex_unlock(&registry.lock);
+	runtime_model->static_register(p, bytes, space);
+	return p;
+}
+
+SIM_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
+	int is_external, size_t bytes, int is_constant, int is_global)
+{
+	(void)handle;
+	(void)device;
+	(void)name;
+	(void)is_external;
+	(void)is_constant;
+	(void)is_global;
+	symbol_add(host, bytes, SIM_DEVICE_STATIC);
+}
+
+SIM_EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+	int is_external, size_t bytes, int is_constant, int is_global)
+{
+	(void)handle;
+	(void)device;
+	(void)name;
+	(void)is_external;
+	(void)is_constant;
+	(void)is_global;
+	*host = symbol_add(host, bytes, SIM_MANAGED_STATIC);
+}
+
+SIM_EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)
+{
+	(void)handle;
+	(void)name;
+	(void)host;
+	(void)bytes;
+}
+
+SIM_EXPORT char __cudaInitModule(void **handle)
+{
+	(void)handle;
+	return runtime_core() != NULL;
+}
+
+void *runtime_symbol(const void *host, size_t *bytes)
+{
+	void *device = NULL;
+
+	pthread_mutex_lock(&registry.lock);
+	for (size_t i = 0; i < registry.nr_symbols; i++) {
+		if (registry.symbols[i].host == host) {
+			device = registry.symbols[i].device;
+			if (bytes) {
+				*bytes = registry.symbols[i].bytes;
+			}
+		}
+	}
+	pthread_mutex_unlock(&registry.lock);
+	return device;
+}
+
+SIM_EXPORT int simRegisterKernelArgs(
+	const void *host_func, sim_cpu_fn fn, int nr_args, const size_t *arg_bytes)
+{
+	Dl_info where;
+	const char *name =
+		dladdr(host_func, &where) && where.dli_sname ? where.dli_sname : "kernel";
+	struct sim_function *f = intern(host_func, name);
+
+	if (!f || nr_args > SIM_MAX_ARGS) {
+		return f ? SIM_INVALID_VALUE : SIM_OUT_OF_MEMORY;
+	}
+	f->cpu = fn;
+	f->nr_args = nr_args;
+	for (int i = 0; i < nr_args; i++) {
+		f->arg_bytes[i] = arg_bytes[i];
+	}
+	return SIM_OK;
+}
+
+SIM_EXPORT int simRegisterKernel(const void *host_func, sim_cpu_fn fn)
+{
+	return simRegisterKernelArgs(host_func, fn, -1, NULL);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the simulated runtime share: the model's table, the registry of kernels and
+ * variables that compiled code fills, and the last error of the thread. One copy per libcudart, as
+ * with the real ones; two runtimes in a process share the driver alone.
+ */
+#ifndef GPROF_SIM_RUNTIME_H
+#define GPROF_SIM_RUNTIME_H
+
+#include "collector/cupti_abi.h"
+#include "test/sim/api.h"
+#include "test/sim/sim.h"
+
+/* The model, loaded and started; NULL where there is no libcuda.so.1. */
+extern struct sim_core *runtime_model;
+extern _Atomic bool runtime_is_started;
+struct sim_core *runtime_start(void);
+
+/* The model, loaded but not started: for registration, which must not start CUDA. */
+struct sim_core *runtime_load(void);
+
+/* Version that this library answers for: 11080, 12040, 13000. */
+extern const int runtime_level;
+
+static inline struct sim_core *runtime_core(void)
+{
+	if (SIM_UNLIKELY(!atomic_load_explicit(&runtime_is_started, memory_order_acquire))) {
+		return runtime_start();
+	}
+	return runtime_model;
+}
+
+/* Keeps the thread's last error; the code as the runtime reports it. */
+int runtime_done(int code);
+
+/* The kernel behind a host function's address or a kernel handle; NULL if it is neither. */
+struct sim_function *runtime_function(const void *func);
+
+/* Device memory of a registered variable; NULL if there is none. */
+void *runtime_symbol(const void *host, size_t *bytes);
+
+/* A driver call inside a runtime call: CUPTI sees both, with one correlation id. */
+#define RUNTIME_NESTED(cu_name, call)                                                        \
+	({                                                                                   \
+		struct sim_trace *trace_ =                                                   \
+			atomic_load_explicit(&runtime_model->trace, memory_order_acquire);   \
+		struct sim_frame frame_ = {.name = #cu_name, .domain = CUPTI_DOMAIN_DRIVER}; \
+		int code_ = 0;                                                               \
+                                                                                             \
+		if (SIM_UNLIKELY(trace_ != NULL)) {                                          \
+			frame_.cbid = RUNTIME_CBID_##cu_name;                                \
+			frame_.result = &code_;                                              \
+			runtime_model->enter(&frame_);                                       \
+		}                                                                            \
+		code_ = (call);                                                              \
+		if (SIM_UNLIKELY(trace_ != NULL)) {                                          \
+			runtime_model->leave(&frame_);                                       \
+		}                                                                            \
+		code_;                                                                       \
+	})
+
+enum runtime_nested_cbid {
+#define CBID(domain, id, name) RUNTIME_CBID_##name = (id),
+#include "test/sim/sim_cbid.def"
+};
+
+#endif

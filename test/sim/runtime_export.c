@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every hooked runtime function, exported by the simulated libcudart. */
+#include "test/sim/runtime.h"
+
+#define SIM_DOMAIN	 CUPTI_DOMAIN_RUNTIME
+#define SIM_CORE	 runtime_core()
+#define SIM_DONE(code)	 ((code) = runtime_done(code))
+#define SIM_SYMBOL(func) runtime_name(func)
+#define SIM_RT		 SIM_WRAPPER
+#define SIM_DRV		 SIM_NONE
+
+static const char *runtime_name(const void *func)
+{
+	const struct sim_function *f = runtime_function(func);
+
+	return f ? f->name : NULL;
+}
+
+#include "test/sim/export.h"
+#include "preload/hooks.def"

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# The simulated CUDA: `make sim` leaves libraries with the real names in build/sim.
+
+SIM     := $(B)/sim
+SIM_O   := $(B)/test/sim
+SIM_LIB := $(addprefix $(SIM)/, libcuda.so.1 libcudart.so.13 libcudart.so.12 libcudart.so.11.0 \
+	libcupti.so.13 libcupti.so.12 libcupti.so.11.8)
+
+SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memory.o copy.o launch.o \
+	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
+	driver_context.o driver_module.o driver_extra.o)
+SIM_RUNTIME := $(addprefix $(SIM_O)/, runtime.o runtime_export.o runtime_launch.o runtime_memory.o \
+	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_extra.o)
+SIM_CUPTI   := $(addprefix $(SIM_O)/, cupti_buffer.o cupti_trace.o cupti_export.o)
+
+sim: $(SIM_LIB)
+
+$(SIM_O)/%.o: CFLAGS += -fPIC
+
+# Objects that differ by version.
+$(SIM_O)/runtime_level-%.o: test/sim/runtime_level.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -DSIM_RUNTIME_LEVEL=$* $(CFLAGS) -c -o $@ $<
+
+$(SIM_O)/cupti_layout-%.o: test/sim/cupti_layout.c test/sim/cupti.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -DSIM_CUPTI_LEVEL=$* $(CFLAGS) -c -o $@ $<
+
+# The real libraries put every symbol into one version node named like the library.
+$(SIM_O)/%.map:
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '%s { global: cuda*; __cuda*; cupti*; sim*; local: *; };\n' '$*' > $@
+
+# $(1): objects  $(2): the rest of the command line
+sim_link = $(call say,LD,$@) ; mkdir -p $(@D) ; \
+	$(CC) -shared -o $@ $(1) $(LDFLAGS) -Wl,-soname,$(notdir $@) -Wl,-rpath,'$$ORIGIN' \
+	-Wl,--no-undefined $(2) -ldl -lpthread
+
+$(SIM)/libcuda.so.1: $(SIM_DRIVER)
+	@$(call sim_link,$^)
+
+$(SIM)/libcudart.so.13: $(SIM_RUNTIME) $(SIM_O)/runtime_level-13000.o $(SIM_O)/libcudart.so.13.map
+$(SIM)/libcudart.so.12: $(SIM_RUNTIME) $(SIM_O)/runtime_level-12040.o $(SIM_O)/libcudart.so.12.map
+$(SIM)/libcudart.so.11.0: $(SIM_RUNTIME) $(SIM_O)/runtime_level-11080.o $(SIM_O)/libcudart.so.11.0.map
+$(SIM)/libcupti.so.13: $(SIM_CUPTI) $(SIM_O)/cupti_layout-13000.o $(SIM_O)/libcupti.so.13.map
+$(SIM)/libcupti.so.12: $(SIM_CUPTI) $(SIM_O)/cupti_layout-12040.o $(SIM_O)/libcupti.so.12.map
+$(SIM)/libcupti.so.11.8: $(SIM_CUPTI) $(SIM_O)/cupti_layout-11080.o $(SIM_O)/libcupti.so.11.8.map
+$(SIM)/libcudart.so.13 $(SIM)/libcudart.so.12 $(SIM)/libcudart.so.11.0 \
+$(SIM)/libcupti.so.13 $(SIM)/libcupti.so.12 $(SIM)/libcupti.so.11.8:
+	@$(call sim_link,$(filter %.o,$^),-Wl$(comma)--version-script=$(filter %.map,$^))
+
+$(SIM)/libnvidia-ml.so.1: $(SIM_O)/nvml.o
+	@$(call sim_link,$^)
+
+$(SIM)/libnccl.so.2: $(SIM_O)/nccl.o
+	@$(call sim_link,$^)
+
+.PHONY: sim
