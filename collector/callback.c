@@ -51,7 +51,7 @@ static void record_call(const struct cupti_callback_data *data, uint16_t call, u
 		.result = data->function_return_value ? *(int32_t *)data->function_return_value : 0,
 		.call = call,
 		.door = GPROF_DOOR_CALLBACK};
-	ring_commit(self, bytes);
+	ring_commit(self, row, bytes);
 }
 
 /*
@@ -62,7 +62,7 @@ static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_d
 {
 	struct ring_self *self = &ring_self;
 
-	if (self->inside || cbid >= MAX_CBID) {
+	if (ring_is_inside(self) || cbid >= MAX_CBID) {
 		return;
 	}
 	if (data->site == CUPTI_SITE_EXIT) {

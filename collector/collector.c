@@ -214,7 +214,7 @@ void collector_start(void)
 		collector_lose(COLLECTOR_LOST_START, cold == PHASE_STARTING);
 		return;
 	}
-	ring_self.inside++;
+	ring_self.depth += RING_INSIDE;
 	rc = start();
 	if (rc) {
 		collector_disable(config_text(CONFIG_DIR), rc);
@@ -224,7 +224,7 @@ void collector_start(void)
 		step_start();
 		log_message(LOG_INFO, "recording to %s", stream_path());
 	}
-	ring_self.inside--;
+	ring_self.depth -= RING_INSIDE;
 	errno = error;
 }
 
@@ -237,14 +237,14 @@ void collector_attach(void)
 		atomic_exchange(&state.is_attached, true)) {
 		return;
 	}
-	ring_self.inside++;
+	ring_self.depth += RING_INSIDE;
 	if (!cupti_load() && callback_start()) {
 		activity_start((config_number(CONFIG_BUFFER_MB) << 20) / 4);
 		callback_follow(step_wants_activity());
 		activity_follow(step_wants_activity());
 	}
 	drain_attach();
-	ring_self.inside--;
+	ring_self.depth -= RING_INSIDE;
 	errno = error;
 }
 
@@ -424,5 +424,5 @@ void collector_emit(void *row, unsigned int table, const char *text, uint64_t nr
 	if (nr_bytes) {
 		memcpy(at + row_bytes, text, nr_bytes);
 	}
-	ring_commit(&ring_self, bytes);
+	ring_commit(&ring_self, at, bytes);
 }

@@ -20,7 +20,7 @@
 #include "collector/stream.h"
 
 /* In 256ths: events are written before the pool is so full, whatever the time. */
-#define FLUSH_FILL  32u
+#define FLUSH_FILL  8u
 #define STACK_BYTES (256u << 10)
 
 static struct drain_state {
@@ -272,7 +272,7 @@ static void finish(void)
 static void *drain_main(void *unused)
 {
 	(void)unused;
-	ring_self.inside = 1;
+	ring_self.depth = RING_INSIDE;
 	prctl(PR_SET_NAME, "gprof");
 	facts_add_start();
 	flush(false);

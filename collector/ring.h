@@ -7,7 +7,7 @@
  *
  *     row = ring_reserve(&ring_self, bytes);     NULL: no room, already counted
  *     fill *row
- *     ring_commit(&ring_self, bytes);
+ *     ring_commit(&ring_self, row, bytes);
  *
  * Rows of a chunk become visible to the drain and to the reader of a dead process by `committed`.
  */
@@ -22,6 +22,8 @@
 
 #define RING_CHUNK_BYTES 16384u
 #define RING_MAX_THREADS 16384u
+/* Added to a thread's depth while it runs gprof's own code: its calls are not the host's. */
+#define RING_INSIDE	 0x10000u
 
 /*
  * The calling thread's state. Initial-exec TLS, two instructions to reach; kept small because a
@@ -33,15 +35,19 @@ struct ring_self {
 	struct gprof_chunk_header *chunk;
 	struct ring_thread *thread;
 	uint32_t id;	     /* as in the stream, 0 before the first row */
-	uint32_t depth;	     /* hooks of ours on the stack */
+	uint32_t depth;	     /* hooks of ours on the stack, and RING_INSIDE while in gprof itself */
 	uint32_t correlation;/* left by the CUPTI callback for the outermost hook */
 	uint32_t callback;   /* correlation id of the last call that a callback began to record */
 	uint8_t writing;     /* between reserve and commit: a signal handler must not write */
 	uint8_t ended;	     /* the thread is past its destructors */
-	uint8_t inside;	     /* in gprof itself; events are not ours to record */
 };
 
 extern __thread struct ring_self ring_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline bool ring_is_inside(const struct ring_self *self)
+{
+	return self->depth >= RING_INSIDE;
+}
 
 /* A thread as the drain sees it. */
 struct ring_thread {
@@ -87,17 +93,22 @@ static inline char *ring_reserve(struct ring_self *self, uint32_t bytes)
 		return ring_reserve_slow(self, bytes);
 	}
 	self->writing = 1;
+	/* The drain has read these lines last, on another core: fetch them back early. */
+	__builtin_prefetch(at + 512, 1);
+	__builtin_prefetch(at + 576, 1);
 	atomic_signal_fence(memory_order_seq_cst);
 	return at;
 }
 
-/* Makes the row last reserved visible. */
-static inline void ring_commit(struct ring_self *self, uint32_t bytes)
+/* Makes the row at `row`, which was reserved last, visible. */
+static inline void ring_commit(struct ring_self *self, void *row, uint32_t bytes)
 {
-	self->at += bytes;
+	struct gprof_chunk_header *chunk = self->chunk;
+	char *at = (char *)row + bytes;
+
+	self->at = at;
 	/* Release: whoever sees the count sees the row. The file's reader relies on it too. */
-	__atomic_store_n(&self->chunk->committed,
-		(uint32_t)(self->at - (char *)(self->chunk + 1)), __ATOMIC_RELEASE);
+	__atomic_store_n(&chunk->committed, (uint32_t)(at - (char *)(chunk + 1)), __ATOMIC_RELEASE);
 	atomic_signal_fence(memory_order_seq_cst);
 	self->writing = 0;
 }

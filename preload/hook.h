@@ -62,7 +62,7 @@ void *hook_resolve(enum hook_id id, uintptr_t caller);
 void hook_modules_changed(void);
 
 /* The route for this caller, NULL if it has not been found yet. */
-static inline const struct hook_route *hook_route(enum hook_id id, uintptr_t caller)
+static inline __attribute__((always_inline)) const struct hook_route *hook_route(enum hook_id id, uintptr_t caller)
 {
 	const struct hook_route *route =
 		atomic_load_explicit(&hook_routes[id], memory_order_acquire);
@@ -70,7 +70,7 @@ static inline const struct hook_route *hook_route(enum hook_id id, uintptr_t cal
 	return route && caller - route->low < route->span ? route : NULL;
 }
 
-static inline void *hook_real(enum hook_id id, uintptr_t caller)
+static inline __attribute__((always_inline)) void *hook_real(enum hook_id id, uintptr_t caller)
 {
 	const struct hook_route *route = hook_route(id, caller);
 
@@ -92,12 +92,12 @@ uint32_t hook_start_slow(void);
  * Should this call be recorded? If so, marks it as the thread's outermost call, in whose frame a
  * CUPTI callback leaves the correlation id; hook_leave must follow.
  */
-static inline bool hook_enter(struct ring_self *self, uint32_t mode)
+static inline __attribute__((always_inline)) bool hook_enter(struct ring_self *self, uint32_t mode)
 {
 	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
 		mode = hook_start_slow();
 	}
-	if (!(mode & COLLECTOR_RECORD) || self->depth || self->inside) {
+	if (!(mode & COLLECTOR_RECORD) || self->depth) {
 		return false;
 	}
 	self->depth = 1;

@@ -8,6 +8,8 @@
  */
 #include "preload/hook.h"
 
+#include <string.h>
+
 const struct hook_route *_Atomic hook_routes[HOOK_NR];
 
 #define API_RT	GPROF_API_RUNTIME
@@ -37,10 +39,9 @@ static inline void *reserve_row(const struct call *call, uint32_t bytes)
 /* The seven columns that every api table begins with. */
 #define FILL_COMMON(row, call, table_id)                                                           \
 	do {                                                                                       \
-		(row)->head.bytes = sizeof(*(row));                                                \
-		(row)->head.table = GPROF_TABLE_##table_id;                                        \
-		(row)->head.reserved = 0;                                                          \
-		(row)->head.text_bytes = 0;                                                        \
+		const uint64_t head_word = sizeof(*(row)) | (uint64_t)GPROF_TABLE_##table_id << 16; \
+                                                                                                   \
+		memcpy(&(row)->head, &head_word, sizeof(head_word)); /* one store */               \
 		(row)->begin = (call)->begin;                                                      \
 		(row)->dur = (call)->end;                                                          \
 		(row)->thread = (call)->self->id;                                                  \
@@ -58,13 +59,13 @@ static inline void *reserve_row(const struct call *call, uint32_t bytes)
 	}                                                                                          \
 	FILL_COMMON(row, call, table_id)
 
-static __attribute__((noinline)) void emit_plain(const struct call *call)
+static inline __attribute__((always_inline)) void emit_plain(const struct call *call)
 {
 	ADD_ROW(row, call, api);
-	ring_commit(call->self, sizeof(*row));
+	ring_commit(call->self, row, sizeof(*row));
 }
 
-static __attribute__((noinline)) void emit_launch(const struct call *call, const void *function, uint32_t grid_x,
+static inline __attribute__((always_inline)) void emit_launch(const struct call *call, const void *function, uint32_t grid_x,
 	uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
 	uint64_t shared_bytes, const void *stream)
 {
@@ -78,7 +79,7 @@ static __attribute__((noinline)) void emit_launch(const struct call *call, const
 	row->block_x = block_x;
 	row->block_y = block_y;
 	row->block_z = block_z;
-	ring_commit(call->self, sizeof(*row));
+	ring_commit(call->self, row, sizeof(*row));
 }
 
 static __attribute__((noinline)) void emit_copy(const struct call *call, uint64_t dst, uint64_t src, uint64_t bytes,
@@ -90,7 +91,7 @@ static __attribute__((noinline)) void emit_copy(const struct call *call, uint64_
 	row->stream = (uintptr_t)stream;
 	row->dst = dst;
 	row->src = src;
-	ring_commit(call->self, sizeof(*row));
+	ring_commit(call->self, row, sizeof(*row));
 }
 
 static __attribute__((noinline)) void emit_set(
@@ -100,7 +101,7 @@ static __attribute__((noinline)) void emit_set(
 	row->bytes = bytes;
 	row->stream = (uintptr_t)stream;
 	row->dst = dst;
-	ring_commit(call->self, sizeof(*row));
+	ring_commit(call->self, row, sizeof(*row));
 }
 
 static __attribute__((noinline)) void emit_alloc(const struct call *call, uint8_t op, uint64_t address, uint64_t bytes,
@@ -112,14 +113,14 @@ static __attribute__((noinline)) void emit_alloc(const struct call *call, uint8_
 	row->address = address;
 	row->stream = (uintptr_t)stream;
 	row->space = space;
-	ring_commit(call->self, sizeof(*row));
+	ring_commit(call->self, row, sizeof(*row));
 }
 
 static __attribute__((noinline)) void emit_sync(const struct call *call, const void *object)
 {
 	ADD_ROW(row, call, api_sync);
 	row->object = (uintptr_t)object;
-	ring_commit(call->self, sizeof(*row));
+	ring_commit(call->self, row, sizeof(*row));
 }
 
 #define ADDRESS(value) ((uint64_t)(uintptr_t)(value))

@@ -39,7 +39,7 @@ static bool is_recording(void)
 	if (mode & COLLECTOR_COLD) {
 		mode = hook_start_slow();
 	}
-	return (mode & COLLECTOR_RECORD) && !ring_self.inside;
+	return (mode & COLLECTOR_RECORD) && !ring_is_inside(&ring_self);
 }
 
 static void text_of_narrow(struct text *text, const char *name)

@@ -9,6 +9,9 @@ ZSTD_A        ?= $(firstword $(wildcard $(addsuffix /libzstd.a,/usr/lib/$(shell 
 # The hot loops of the encoder want the vectoriser.
 $(B)/collector/block.o: CFLAGS += -O3
 
+# Merging the stores of neighbouring fields makes loads that straddle two stores, which stall.
+$(B)/preload/hooks.o: CFLAGS += -fno-tree-slp-vectorize -fno-store-merging
+
 # Exactly the hooked names and the entry points leave the library. The node has no name: a named
 # one would keep it from standing in for versioned symbols.
 $(B)/exports.map: preload/hooks.def

@@ -166,13 +166,13 @@ void *hook_resolve(enum hook_id id, uintptr_t caller)
 	if (route) {
 		return route->function;
 	}
-	ring_self.inside++;
+	ring_self.depth += RING_INSIDE;
 	look_at_modules(&modules, caller, call->api);
 	function = find(&modules, call->name);
 	if (function) {
 		add_route(id, &modules, function);
 	}
-	ring_self.inside--;
+	ring_self.depth -= RING_INSIDE;
 	errno = error;
 	if (!function) {
 		/* Not remembered: the library may still be loaded. */

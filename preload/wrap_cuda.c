@@ -77,7 +77,7 @@ void __cudaRegisterFunction(void **fat_cubin_handle, const char *host_fun, char 
 		struct ring_self *self = &ring_self;                                               \
 		struct gprof_row_api row = {.call = HOOK_##name, .door = GPROF_DOOR_HOOK};         \
                                                                                                    \
-		if (is_on && !self->inside) {                                                      \
+		if (is_on && !ring_is_inside(self)) {                                                      \
 			collector_capture(true);                                                   \
 		}                                                                                  \
 		if (!hook_enter(self, hook_mode())) {                                              \
@@ -91,7 +91,7 @@ void __cudaRegisterFunction(void **fat_cubin_handle, const char *host_fun, char 
 			row.correlation = self->correlation;                                       \
 			collector_emit(&row, GPROF_TABLE_api, NULL, 0);                            \
 		}                                                                                  \
-		if (!is_on && !self->inside) {                                                     \
+		if (!is_on && !ring_is_inside(self)) {                                                     \
 			collector_capture(false);                                                  \
 		}                                                                                  \
 		return row.result;                                                                 \

@@ -71,7 +71,7 @@ int pthread_create(
 	uint32_t index;
 	int rc;
 
-	if (!(mode & COLLECTOR_RECORD) || ring_self.inside || !prepare() || is_cupti(start)) {
+	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() || is_cupti(start)) {
 		return real(thread, attr, start, arg);
 	}
 	index = stack_pop(&state.free, state.links);
@@ -92,7 +92,7 @@ int pthread_setname_np(pthread_t thread, const char *name)
 	int rc = real(thread, name);
 
 	/* Another thread's name is read when that thread ends; its id is not to be had here. */
-	if (!rc && (hook_mode() & COLLECTOR_RECORD) && !ring_self.inside &&
+	if (!rc && (hook_mode() & COLLECTOR_RECORD) && !ring_is_inside(&ring_self) &&
 		pthread_equal(thread, pthread_self())) {
 		collector_thread_named(name);
 	}
