@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Growing memory: `mem_*` for arrays and a byte buffer for output. Running out of memory ends the
+ * reporter with status 1; nothing here is shared with the profiled process.
+ */
+#ifndef REPORT_BUF_H
+#define REPORT_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* calloc and realloc that do not return NULL. The size is nr * bytes, checked for overflow. */
+void *mem_zeroed(size_t nr, size_t bytes);
+void *mem_resize(void *memory, size_t nr, size_t bytes);
+char *mem_text(const char *text);
+
+/* Makes room for one more element in an array of *capacity elements that holds nr. */
+void *array_grow(void *array, size_t nr, size_t *capacity, size_t bytes);
+
+/* An output buffer. With `flush` it empties itself as it fills; without, it holds everything. */
+struct buf {
+	char *bytes;
+	size_t nr_bytes;
+	size_t capacity;
+	int (*flush)(void *context, const char *bytes, size_t nr_bytes); /* 0 or -errno */
+	void *context;
+	int error; /* what flush returned first; later output is thrown away */
+};
+
+void buf_init(struct buf *buf, int (*flush)(void *, const char *, size_t), void *context);
+void buf_fini(struct buf *buf);
+
+/* Hands everything to flush. Returns 0 or the first error. */
+int buf_flush(struct buf *buf);
+
+void buf_reserve(struct buf *buf, size_t nr_bytes);
+void buf_add(struct buf *buf, const void *bytes, size_t nr_bytes);
+void buf_text(struct buf *buf, const char *text);
+void buf_char(struct buf *buf, char c);
+void buf_pad(struct buf *buf, char c, size_t nr);
+void buf_printf(struct buf *buf, const char *format, ...)
+	__attribute__((format(printf, 2, 3), nonnull(2)));
+void buf_uint(struct buf *buf, uint64_t value);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The union of intervals that arrive roughly in order: how long was at least one of them running.
+ * Intervals are kept only until no earlier one can come any more.
+ */
+#ifndef REPORT_BUSY_H
+#define REPORT_BUSY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct busy_interval {
+	uint64_t begin, end;
+};
+
+struct busy {
+	struct busy_interval *waiting;
+	struct busy_interval *scratch;
+	size_t nr_waiting, capacity, scratch_capacity;
+	uint64_t nr_intervals;
+	uint64_t first, last; /* begin of the first, end of the last; first > last: none */
+	uint64_t busy_ns;
+	uint64_t until; /* counted up to here */
+};
+
+void busy_init(struct busy *busy);
+void busy_fini(struct busy *busy);
+void busy_add(struct busy *busy, uint64_t begin, uint64_t end);
+
+/* No interval that begins before `time` will be added any more: counts what it can. */
+void busy_advance(struct busy *busy, uint64_t time);
+
+/* Counts the rest. */
+void busy_finish(struct busy *busy);
+
+#endif

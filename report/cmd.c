@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/dumpdir.h"
+#include "report/err.h"
+#include "report/text.h"
+
+/* Damages told of one stream; the rest is counted. */
+#define MOST_TOLD 5u
+
+void cmd_error(const char *format, ...)
+{
+	struct buf shown = {0};
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+	}
+	va_end(arguments);
+	if (text) {
+		/* File names and texts of streams must not reach the terminal raw. */
+		text_add_shown(&shown, text, strlen(text), 0);
+		fprintf(stderr, "gprof-report: %.*s\n", (int)shown.nr_bytes, shown.bytes);
+	}
+	buf_fini(&shown);
+	free(text);
+}
+
+int cmd_usage(const struct command *command, const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("gprof-report: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "; try: gprof-report help %s\n", command ? command->name : "");
+	return CMD_USAGE;
+}
+
+int cmd_print_usage(const struct command *command)
+{
+	printf("usage: gprof-report %s %s\n\n%s\n", command->name, command->arguments,
+		command->help);
+	if (*command->options) {
+		printf("\n%s", command->options);
+	}
+	return CMD_GOOD;
+}
+
+bool cmd_number(const char *text, uint64_t most, uint64_t *value)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9') {
+		return false;
+	}
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return !errno && !*end && *value <= most;
+}
+
+/* ---- input ---- */
+
+static bool is_wanted(const struct process *process, const struct cmd_filter *filter)
+{
+	if (!filter) {
+		return true;
+	}
+	return (filter->pid < 0 || filter->pid == process->pid) &&
+	       (filter->rank < 0 || filter->rank == process->rank);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
+	int order;
+
+	if (x->rank != y->rank) {
+		return x->rank < y->rank ? -1 : 1;
+	}
+	order = strcmp(process_host(x), process_host(y));
+	if (order) {
+		return order;
+	}
+	if (x->pid != y->pid) {
+		return x->pid < y->pid ? -1 : 1;
+	}
+	return (x->stream->header.start_realtime_ns > y->stream->header.start_realtime_ns) -
+	       (x->stream->header.start_realtime_ns < y->stream->header.start_realtime_ns);
+}
+
+static void open_streams(
+	struct cmd_input *input, const struct dumpdir *dumpdir, const struct cmd_filter *filter)
+{
+	input->processes = mem_zeroed(dumpdir->nr_paths, sizeof(struct process *));
+	for (size_t i = 0; i < dumpdir->nr_paths; i++) {
+		struct stream_in *stream;
+		struct process *process;
+
+		if (stream_in_open(&stream, dumpdir->paths[i])) {
+			cmd_error("cannot read '%s': %s", dumpdir->paths[i], err_text());
+			input->status = CMD_INCOMPLETE;
+			continue;
+		}
+		process = process_create(stream);
+		if (is_wanted(process, filter)) {
+			input->processes[input->nr_processes++] = process;
+		} else {
+			process_destroy(process);
+		}
+	}
+	qsort(input->processes, input->nr_processes, sizeof(struct process *), compare);
+}
+
+enum cmd_exit cmd_open(
+	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter)
+{
+	struct dumpdir dumpdir = {0};
+	const char *set = getenv("GPROF_DIR");
+	char *usual = mem_text(set && *set ? set : "gprof-dump");
+
+	*input = (struct cmd_input){.status = CMD_GOOD};
+	if (!nr_paths) {
+		paths = &usual;
+		nr_paths = 1;
+	}
+	for (int i = 0; i < nr_paths; i++) {
+		if (dumpdir_add(&dumpdir, paths[i])) {
+			cmd_error("cannot read '%s': %s", paths[i], err_text());
+			input->status = CMD_INCOMPLETE;
+		}
+	}
+	open_streams(input, &dumpdir, filter);
+	if (!input->nr_processes && input->status == CMD_GOOD) {
+		cmd_error("no process fits --pid and --rank");
+	}
+	dumpdir_fini(&dumpdir);
+	free(usual);
+	return input->nr_processes ? CMD_GOOD : CMD_FAILED;
+}
+
+void cmd_close(struct cmd_input *input)
+{
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		process_destroy(input->processes[i]);
+	}
+	free(input->processes);
+	*input = (struct cmd_input){0};
+}
+
+/* ---- losses ---- */
+
+static void tell_damages(const struct stream_in *stream)
+{
+	for (size_t i = 0; i < stream->nr_damages && i < MOST_TOLD; i++) {
+		const struct stream_damage *damage = &stream->damages[i];
+
+		cmd_error("'%s': block %llu at byte %llu: %s", stream->path,
+			(unsigned long long)damage->block, (unsigned long long)damage->offset,
+			damage->what);
+	}
+	if (stream->nr_damages > MOST_TOLD) {
+		cmd_error("'%s': and %zu more damaged places; see gprof-report check", stream->path,
+			stream->nr_damages - MOST_TOLD);
+	}
+}
+
+static void tell_rows(const struct stream_in *stream)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		const struct stream_table *table = &stream->tables[i];
+
+		if (table->rows_missing) {
+			cmd_error("'%s': %llu rows of table %s are missing", stream->path,
+				(unsigned long long)table->rows_missing, table->name);
+		}
+		if (table->rows_damaged) {
+			cmd_error("'%s': %llu rows of table %s are damaged", stream->path,
+				(unsigned long long)table->rows_damaged, table->name);
+		}
+	}
+	if (stream->is_schema_assumed) {
+		cmd_error("'%s': part of the schema is missing, that of version %u.%u is taken",
+			stream->path, GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);
+	}
+}
+
+static void tell_process(const struct process *process)
+{
+	const struct stream_in *stream = process->stream;
+	const char *from = stream->path;
+	uint64_t missing = process_missing(process);
+
+	tell_damages(stream);
+	tell_rows(stream);
+	for (size_t i = 0; i < process->nr_losses; i++) {
+		cmd_error("'%s': %llu events lost: %s", from,
+			(unsigned long long)process->losses[i].count,
+			names_raw(process->losses[i].cause, NULL));
+	}
+	if (stream->ring_rows_damaged) {
+		cmd_error("'%s': %llu damaged places in the rings", from,
+			(unsigned long long)stream->ring_rows_damaged);
+	}
+	if (!process->is_ended) {
+		cmd_error("'%s' is unfinished: its process was killed, or still runs", from);
+	}
+	if (missing) {
+		cmd_error("'%s': the data are incomplete, %llu events are missing", from,
+			(unsigned long long)missing);
+	}
+}
+
+enum cmd_exit cmd_tell_losses(const struct cmd_input *input)
+{
+	enum cmd_exit status = input->status;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (!process_is_complete(input->processes[i])) {
+			tell_process(input->processes[i]);
+			status = CMD_INCOMPLETE;
+		}
+	}
+	return status;
+}
+
+/* ---- output ---- */
+
+enum cmd_exit cmd_write(const char *path, const struct buf *out)
+{
+	bool is_file = path && strcmp(path, "-") != 0;
+	FILE *file = is_file ? fopen(path, "w") : stdout;
+	bool ok;
+
+	if (!file) {
+		cmd_error("cannot write '%s': %s", path, strerror(errno));
+		return CMD_FAILED;
+	}
+	ok = fwrite(out->bytes, 1, out->nr_bytes, file) == out->nr_bytes;
+	ok = (is_file ? fclose(file) : fflush(file)) == 0 && ok;
+	if (!ok) {
+		cmd_error("cannot write '%s': %s", is_file ? path : "stdout", strerror(errno));
+	}
+	return ok ? CMD_GOOD : CMD_FAILED;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <getopt.h>
+#include <string.h>
+
+#include "report/summary.h"
+
+#define USUAL_TOP 15u
+
+static bool choose(const char *text, const char *const *names, int *choice)
+{
+	for (int i = 0; names[i]; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*choice = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void take_default_views(struct summary *summary)
+{
+	summary->is_default = true;
+	for (size_t i = 0; view_classes[i]; i++) {
+		/* For a program all views there are; for a reader those worth a first look. */
+		if (view_classes[i]->is_default || summary->table.format == TABLE_JSON) {
+			summary->views[summary->nr_views++] = view_classes[i];
+		}
+	}
+}
+
+static bool take_views(struct summary *summary, const char *list)
+{
+	while (*list) {
+		size_t length = strcspn(list, ",");
+		const struct view_class *view = view_find(list, length);
+
+		if (!view || summary->nr_views == SUMMARY_VIEWS) {
+			return false;
+		}
+		summary->views[summary->nr_views++] = view;
+		list += length + (list[length] == ',');
+	}
+	return summary->nr_views > 0;
+}
+
+static const struct option options[] = {
+	{"view", required_argument, NULL, 'v'},
+	{"format", required_argument, NULL, 'f'},
+	{"style", required_argument, NULL, 's'},
+	{"sort", required_argument, NULL, 'k'},
+	{"top", required_argument, NULL, 't'},
+	{"unit", required_argument, NULL, 'u'},
+	{"pid", required_argument, NULL, 'p'},
+	{"rank", required_argument, NULL, 'r'},
+	{"wide", no_argument, NULL, 'w'},
+	{"mangled", no_argument, NULL, 'm'},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+/* Takes one option. Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
+static int take_option(struct summary *summary, int option)
+{
+	static const char *const formats[] = {"text", "csv", "json", "markdown", NULL};
+	static const char *const styles[] = {"gprof", "nvprof", "nsys", NULL};
+	static const char *const units[] = {"auto", "s", "ms", "us", "ns", NULL};
+	uint64_t number;
+	int choice;
+
+	switch (option) {
+	case 'v':
+		return take_views(summary, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_summary, "no such view in '%s'", optarg);
+	case 'f':
+		if (!choose(optarg, formats, &choice)) {
+			return cmd_usage(&cmd_summary, "no such format: '%s'", optarg);
+		}
+		summary->table.format = (enum table_format)choice;
+		return 0;
+	case 's':
+		if (!choose(optarg, styles, &choice)) {
+			return cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
+		}
+		summary->style = (enum summary_style)choice;
+		return 0;
+	case 'u':
+		if (!choose(optarg, units, &choice)) {
+			return cmd_usage(&cmd_summary, "no such unit: '%s'", optarg);
+		}
+		summary->table.unit = choice ? units[choice] : NULL;
+		return 0;
+	case 't':
+	case 'p':
+	case 'r':
+		if (!cmd_number(optarg, INT32_MAX, &number)) {
+			return cmd_usage(&cmd_summary, "not a number: '%s'", optarg);
+		}
+		summary->top = option == 't' ? (size_t)number : summary->top;
+		summary->filter.pid = option == 'p' ? (int64_t)number : summary->filter.pid;
+		summary->filter.rank = option == 'r' ? (int64_t)number : summary->filter.rank;
+		return 0;
+	case 'k':
+		summary->sort = optarg;
+		return 0;
+	case 'w':
+		summary->table.is_wide = true;
+		return 0;
+	case 'm':
+		names_show_mangled(true);
+		return 0;
+	case 'o':
+		summary->output = optarg;
+		return 0;
+	case 'h':
+		cmd_print_usage(&cmd_summary);
+		return -1;
+	default:
+		return cmd_usage(&cmd_summary, "unknown option, or an option without its value");
+	}
+}
+
+static int take_options(struct summary *summary, int argc, char **argv)
+{
+	int option, status;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "v:f:s:k:t:u:p:r:wmo:h", options, NULL)) >= 0) {
+		status = take_option(summary, option);
+		if (status) {
+			return status;
+		}
+	}
+	if (summary->style != SUMMARY_GPROF &&
+		(summary->table.format == TABLE_JSON || summary->table.format == TABLE_MARKDOWN)) {
+		return cmd_usage(&cmd_summary, "the styles of other tools are text or csv");
+	}
+	if (!summary->nr_views) {
+		take_default_views(summary);
+	}
+	return 0;
+}
+
+/* Returns what is wrong with the options, or NULL. */
+static const char *print(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	switch (summary->style) {
+	case SUMMARY_NVPROF:
+		style_nvprof_print(summary, input, out);
+		return NULL;
+	case SUMMARY_NSYS:
+		style_nsys_print(summary, input, out);
+		return NULL;
+	default:
+		return summary_print(summary, input, out);
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	struct summary summary = {.top = SIZE_MAX, .filter = {-1, -1}};
+	struct cmd_input input;
+	struct buf out = {0};
+	const char *wrong;
+	int status = take_options(&summary, argc, argv);
+
+	if (status) {
+		return status < 0 ? CMD_GOOD : status;
+	}
+	if (summary.top == SIZE_MAX) {
+		bool is_text = summary.table.format == TABLE_TEXT_FORMAT ||
+			       summary.table.format == TABLE_MARKDOWN;
+
+		summary.top = is_text && summary.style == SUMMARY_GPROF ? USUAL_TOP : 0;
+	}
+	if (cmd_open(&input, argv + optind, argc - optind, &summary.filter)) {
+		cmd_close(&input);
+		return CMD_FAILED;
+	}
+	wrong = print(&summary, &input, &out);
+	if (wrong) {
+		status = cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary.sort);
+	} else {
+		status = cmd_write(summary.output, &out);
+		/* Said even if the output could not be written. */
+		status = status ? (cmd_tell_losses(&input), status) : (int)cmd_tell_losses(&input);
+	}
+	buf_fini(&out);
+	cmd_close(&input);
+	return status;
+}
+
+const struct command cmd_summary = {
+	.name = "summary",
+	.arguments = "[OPTION]... [PATH]...",
+	.help = "tables of kernels, copies, API calls ... (this is the default)",
+	.options =
+		"  --view NAME[,NAME]...  device kernel memcpy memset api sync nvtx steps windows\n"
+		"                         threads overhead losses notices\n"
+		"  --format FORMAT        text (default), csv, json, markdown\n"
+		"  --style STYLE          gprof (default), nvprof, nsys: the tables of those "
+		"tools\n"
+		"  --sort COLUMN          by a column's JSON key, as total, calls, avg, max, name\n"
+		"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
+		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
+		"  --pid N, --rank N      only the process with that id or rank\n"
+		"  --wide                 all columns, names in full length\n"
+		"  --mangled              C++ names as they are in the program\n"
+		"  -o, --output FILE      not to stdout\n",
+	.run = run,
+};

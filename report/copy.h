@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the rows of the memcpy and memset views pack what they are into `kind`. */
+#ifndef REPORT_COPY_H
+#define REPORT_COPY_H
+
+#include <stdint.h>
+
+enum {
+	COPY_IS_ASYNC = 1u << 24,
+	COPY_IS_HOST_CALL = 1u << 25, /* times of the host's call, not of the copy */
+	COPY_IS_SET = 1u << 26,
+};
+
+/* copy_kind, source and target are CUPTI's numbers, see api.h. A set has its memory as target. */
+static inline uint32_t copy_pack(uint32_t copy_kind, uint32_t source, uint32_t target)
+{
+	return (copy_kind & 0xffu) | (source & 0xffu) << 8 | (target & 0xffu) << 16;
+}
+
+static inline uint32_t copy_kind_of(uint32_t kind)
+{
+	return kind & 0xffu;
+}
+
+static inline uint32_t copy_source_of(uint32_t kind)
+{
+	return kind >> 8 & 0xffu;
+}
+
+static inline uint32_t copy_target_of(uint32_t kind)
+{
+	return kind >> 16 & 0xffu;
+}
+
+/* The name as Kineto has it: "Memcpy HtoD (Pinned -> Device)", "Memset (Device)". */
+uint32_t copy_name(uint32_t kind);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what the user names (dump directories, streams) to the streams. */
+#ifndef REPORT_DUMPDIR_H
+#define REPORT_DUMPDIR_H
+
+#include <stddef.h>
+
+struct dumpdir {
+	char **paths; /* of streams, in the order given, those of a directory by name */
+	size_t nr_paths, capacity;
+};
+
+/*
+ * Adds a stream, or all streams of a directory (`*.gprof`, `*.gprof.part`). Returns 0, or negative
+ * with err_set: not there, or a directory without streams.
+ */
+int dumpdir_add(struct dumpdir *dumpdir, const char *path);
+void dumpdir_fini(struct dumpdir *dumpdir);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a stream says about its process once, apart from the events: names, calls, launch shapes,
+ * places, threads, devices, clocks, losses. Read in one pass over the small tables; bounded by what
+ * the process did different, not by how often it did it.
+ */
+#ifndef REPORT_MODEL_H
+#define REPORT_MODEL_H
+
+#include "report/clock_map.h"
+#include "report/idmap.h"
+#include "report/names.h"
+#include "report/stream_in.h"
+
+/* Texts are numbers of names.h everywhere. */
+struct model_call {
+	uint32_t name;
+	uint8_t api; /* enum gprof_api */
+};
+
+struct model_shape {
+	uint32_t string; /* the stream's id, 0 if the function gives the name */
+	uint64_t function;
+	uint32_t name; /* found after everything was read */
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t registers;
+	uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
+};
+
+struct model_place {
+	uint32_t device, context, stream;
+};
+
+struct model_thread {
+	uint32_t id, tid, parent;
+	uint32_t name;
+	bool is_created, is_ended;
+	uint64_t seen_tick, created_tick, ended_tick;
+};
+
+struct model_function {
+	uint64_t address;
+	uint32_t name;
+};
+
+struct model_device {
+	uint32_t id;
+	uint32_t name;
+	char uuid[64];
+};
+
+struct model_attribute {
+	uint32_t device;
+	uint32_t name;
+	uint64_t value;
+};
+
+struct model_stream {
+	uint32_t context, stream, priority, flags;
+};
+
+struct model_fact {
+	uint32_t key, value;
+};
+
+struct model_notice {
+	uint64_t tick;
+	int64_t code;
+	uint32_t cause, text;
+};
+
+struct model_loss {
+	uint32_t cause;
+	uint64_t count;
+	bool is_harmless; /* something was cut short, no event is missing */
+};
+
+struct model_step {
+	uint64_t tick, step;
+	uint32_t thread;
+	uint8_t how;
+};
+
+struct model_window {
+	uint64_t tick, step;
+	uint32_t window;
+	uint8_t state;
+};
+
+#define MODEL_ARRAY(type, name) \
+	struct type *name;      \
+	size_t nr_##name, name##_capacity
+
+struct process {
+	struct stream_in *stream;
+	struct idmap strings; /* uint32_t, number of names.h */
+	struct idmap calls;   /* struct model_call */
+	struct idmap shapes;  /* struct model_shape */
+	struct idmap places;  /* struct model_place */
+	struct idmap threads; /* struct model_thread */
+	MODEL_ARRAY(model_function, functions);
+	MODEL_ARRAY(model_device, devices);
+	MODEL_ARRAY(model_attribute, attributes);
+	MODEL_ARRAY(model_stream, streams);
+	MODEL_ARRAY(model_fact, facts);
+	MODEL_ARRAY(model_notice, notices);
+	MODEL_ARRAY(model_loss, losses);
+	MODEL_ARRAY(model_step, steps);
+	MODEL_ARRAY(model_window, windows);
+	struct clock_map host_clock;   /* ticks -> CLOCK_MONOTONIC ns */
+	struct clock_map device_clock; /* CUPTI's ns -> CLOCK_MONOTONIC ns */
+	int64_t realtime_offset_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC at the first anchor */
+	bool has_anchors;
+	uint64_t first_ns,
+		last_ns; /* of all rows with times, CLOCK_MONOTONIC; first > last: none */
+	uint64_t nr_events;
+	uint32_t pid;
+	int64_t rank, world; /* -1 unknown */
+	bool is_ended;	     /* it says how it ended */
+};
+
+/* Reads everything above from a stream, which the process owns from then on. */
+struct process *process_create(struct stream_in *stream);
+void process_destroy(struct process *process);
+
+/* The value of a dotted key, or `otherwise`. NUL-terminated, as the stream had it. */
+const char *process_fact(const struct process *process, const char *key, const char *otherwise);
+
+/* Host name and command line, never NULL. */
+const char *process_host(const struct process *process);
+const char *process_command(const struct process *process);
+
+/* Numbers of names.h for ids of the stream; something like "(unknown 7)" for ids without a row. */
+uint32_t process_string(const struct process *process, uint64_t id);
+uint32_t process_call_name(const struct process *process, uint64_t call, uint8_t *api);
+uint32_t process_shape_name(const struct process *process, uint64_t shape);
+
+/* The place with that id; one with all numbers UINT32_MAX if it is unknown. */
+struct model_place process_place(const struct process *process, uint64_t id);
+
+/* The name of a device, "GPU n" if the stream has none. */
+uint32_t process_device_name(const struct process *process, uint32_t device);
+
+/* A number about a device by its name, false if the stream has none. */
+bool process_attribute(
+	const struct process *process, uint32_t device, const char *name, uint64_t *value);
+
+/* Events that are known to be missing, for whatever reason. */
+uint64_t process_missing(const struct process *process);
+
+/* True if nothing is missing, nothing damaged, and the process ended its stream. */
+bool process_is_complete(const struct process *process);
+
+/* Is it a table of events (calls, work, ranges), not of definitions or facts? */
+bool model_is_event(unsigned int table);
+
+#endif

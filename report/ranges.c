@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ranges.h"
+
+#include <stdlib.h>
+#include <uthash.h>
+
+#include "report/buf.h"
+
+/* The open pushes of a thread in a domain. */
+struct stack {
+	uint64_t key; /* thread << 32 | domain */
+	struct range *ranges;
+	size_t nr_ranges, capacity;
+	UT_hash_handle hh;
+};
+
+struct started {
+	uint64_t id;
+	struct range range;
+	UT_hash_handle hh;
+};
+
+struct ranges {
+	struct stack *stacks;
+	struct started *started;
+	struct idmap domains; /* uint32_t, name */
+	struct idmap strings; /* uint32_t, name of a registered string */
+	uint64_t nr_unmatched;
+};
+
+struct ranges *ranges_create(void)
+{
+	struct ranges *ranges = mem_zeroed(1, sizeof(*ranges));
+
+	idmap_init(&ranges->domains, sizeof(uint32_t));
+	idmap_init(&ranges->strings, sizeof(uint32_t));
+	return ranges;
+}
+
+void ranges_destroy(struct ranges *ranges)
+{
+	struct stack *stack, *next_stack;
+	struct started *started, *next_started;
+
+	if (!ranges) {
+		return;
+	}
+	HASH_ITER(hh, ranges->stacks, stack, next_stack)
+	{
+		HASH_DEL(ranges->stacks, stack);
+		free(stack->ranges);
+		free(stack);
+	}
+	HASH_ITER(hh, ranges->started, started, next_started)
+	{
+		HASH_DEL(ranges->started, started);
+		free(started);
+	}
+	idmap_fini(&ranges->domains);
+	idmap_fini(&ranges->strings);
+	free(ranges);
+}
+
+static uint32_t look_up(const struct idmap *map, uint64_t id)
+{
+	const uint32_t *name = id > UINT32_MAX ? NULL : idmap_get(map, (uint32_t)id);
+
+	return name ? *name : 0;
+}
+
+static struct range make_range(const struct ranges *ranges, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	uint64_t registered = b->col[COL_nvtx_registered][i];
+
+	return (struct range){.begin = b->col[COL_nvtx_time][i],
+		.end = b->col[COL_nvtx_time][i],
+		.thread = (uint32_t)b->col[COL_nvtx_thread][i],
+		.domain = look_up(&ranges->domains, b->col[COL_nvtx_domain][i]),
+		.name = registered ? look_up(&ranges->strings, registered)
+				   : process_string(process, b->col[COL_nvtx_name][i]),
+		.op = (uint8_t)b->col[COL_nvtx_op][i]};
+}
+
+static struct stack *find_stack(struct ranges *ranges, const struct batch *b, uint32_t i)
+{
+	uint64_t key = b->col[COL_nvtx_thread][i] << 32 | (uint32_t)b->col[COL_nvtx_domain][i];
+	struct stack *stack;
+
+	HASH_FIND(hh, ranges->stacks, &key, sizeof(key), stack);
+	if (!stack) {
+		stack = mem_zeroed(1, sizeof(*stack));
+		stack->key = key;
+		HASH_ADD(hh, ranges->stacks, key, sizeof(stack->key), stack);
+	}
+	return stack;
+}
+
+static void push(struct stack *stack, const struct range *range)
+{
+	stack->ranges = array_grow(
+		stack->ranges, stack->nr_ranges, &stack->capacity, sizeof(*stack->ranges));
+	stack->ranges[stack->nr_ranges++] = *range;
+}
+
+static void start(struct ranges *ranges, uint64_t id, const struct range *range)
+{
+	struct started *started;
+
+	HASH_FIND(hh, ranges->started, &id, sizeof(id), started);
+	if (started) {
+		ranges->nr_unmatched++; /* the same id once more: the one before never ended */
+	} else {
+		started = mem_zeroed(1, sizeof(*started));
+		started->id = id;
+		HASH_ADD(hh, ranges->started, id, sizeof(started->id), started);
+	}
+	started->range = *range;
+}
+
+/* Takes the range out that ends in row i. False if it never began. */
+static bool finish(struct ranges *ranges, const struct batch *b, uint32_t i, struct range *range)
+{
+	uint64_t id = b->col[COL_nvtx_range][i];
+	struct started *started;
+	struct stack *stack;
+
+	if (b->col[COL_nvtx_op][i] == GPROF_NVTX_POP) {
+		stack = find_stack(ranges, b, i);
+		if (!stack->nr_ranges) {
+			return false;
+		}
+		*range = stack->ranges[--stack->nr_ranges];
+		return true;
+	}
+	HASH_FIND(hh, ranges->started, &id, sizeof(id), started);
+	if (!started) {
+		return false;
+	}
+	*range = started->range;
+	HASH_DEL(ranges->started, started);
+	free(started);
+	return true;
+}
+
+static void name_id(struct idmap *map, uint64_t id, const struct process *process, uint64_t string)
+{
+	uint32_t *name = idmap_put(map, (uint32_t)id);
+
+	*name = process_string(process, string);
+}
+
+void ranges_take(struct ranges *ranges, const struct process *process, const struct batch *b,
+	void (*report)(void *context, const struct range *range), void *context)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct range range = make_range(ranges, process, b, i);
+
+		switch (b->col[COL_nvtx_op][i]) {
+		case GPROF_NVTX_PUSH:
+			push(find_stack(ranges, b, i), &range);
+			break;
+		case GPROF_NVTX_START:
+			start(ranges, b->col[COL_nvtx_range][i], &range);
+			break;
+		case GPROF_NVTX_POP:
+		case GPROF_NVTX_END:
+			if (!finish(ranges, b, i, &range)) {
+				ranges->nr_unmatched++;
+				break;
+			}
+			range.end = b->col[COL_nvtx_time][i];
+			report(context, &range);
+			break;
+		case GPROF_NVTX_MARK:
+			report(context, &range);
+			break;
+		case GPROF_NVTX_DOMAIN:
+			name_id(&ranges->domains, b->col[COL_nvtx_domain][i], process,
+				b->col[COL_nvtx_name][i]);
+			break;
+		case GPROF_NVTX_STRING:
+			name_id(&ranges->strings, b->col[COL_nvtx_registered][i], process,
+				b->col[COL_nvtx_name][i]);
+			break;
+		default:
+			break; /* names of categories and handles */
+		}
+	}
+}
+
+uint64_t ranges_nr_open(const struct ranges *ranges)
+{
+	const struct stack *stack;
+	uint64_t nr_open = HASH_COUNT(ranges->started);
+
+	for (stack = ranges->stacks; stack; stack = stack->hh.next) {
+		nr_open += stack->nr_ranges;
+	}
+	return nr_open;
+}
+
+uint64_t ranges_nr_unmatched(const struct ranges *ranges)
+{
+	return ranges->nr_unmatched;
+}

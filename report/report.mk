@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# gprof-report, and the library of its modules that tests link.
+
+REPORT_SRC := $(filter-out report/main.c,$(sort $(wildcard report/*.c)))
+REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
+REPORT_LIBS := -lzstd -lz -liberty -lm
+
+# Loops over columns are what the reporter does; they are worth vectorising.
+$(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o: CFLAGS += -O3
+
+$(B)/libgprof-report.a: $(REPORT_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/gprof-report: $(B)/report/main.o $(B)/libgprof-report.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
+
+all: $(B)/gprof-report

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/scan.h"
+
+#include "report/progress.h"
+
+/* What all views together want of a table. */
+struct need {
+	uint32_t mask;
+	uint32_t wide_mask; /* columns that somebody wants wide */
+};
+
+static const struct scan_want *find_want(const struct scan_view *view, unsigned int table)
+{
+	for (size_t i = 0; i < view->nr_wants; i++) {
+		if (view->wants[i].table == table) {
+			return &view->wants[i];
+		}
+	}
+	return NULL;
+}
+
+static bool is_needed(const struct scan *scan, struct process *process, unsigned int table)
+{
+	return !scan->view->needs || scan->view->needs(scan->context, process, table);
+}
+
+static void add_needs(struct need *needs, const struct scan *scan, struct process *process)
+{
+	for (size_t i = 0; i < scan->view->nr_wants; i++) {
+		const struct scan_want *want = &scan->view->wants[i];
+
+		if (is_needed(scan, process, want->table)) {
+			needs[want->table].mask |= want->mask;
+			needs[want->table].wide_mask |= want->mask & ~want->small_mask;
+		}
+	}
+}
+
+static void scan_block(struct process *process, size_t block, const struct need *needs,
+	const struct scan *scans, size_t nr_scans)
+{
+	unsigned int table = stream_in_block_table(process->stream, block);
+	uint32_t small_mask = needs[table].mask & ~needs[table].wide_mask;
+	struct batch batch;
+	uint32_t bad;
+
+	if (!needs[table].mask) {
+		return;
+	}
+	bad = stream_in_load(process->stream, block, needs[table].mask, small_mask, &batch);
+	for (size_t i = 0; i < nr_scans; i++) {
+		const struct scan_want *want = find_want(scans[i].view, table);
+
+		if (want && !(want->mask & bad) && is_needed(&scans[i], process, table)) {
+			scans[i].view->take(scans[i].context, process, &batch);
+		}
+	}
+}
+
+static void scan_process(struct process *process, const struct scan *scans, size_t nr_scans)
+{
+	struct need needs[GPROF_NR_TABLES] = {0};
+
+	for (size_t i = 0; i < nr_scans; i++) {
+		add_needs(needs, &scans[i], process);
+		if (scans[i].view->begin) {
+			scans[i].view->begin(scans[i].context, process);
+		}
+	}
+	for (size_t block = 0; block < process->stream->nr_blocks; block++) {
+		scan_block(process, block, needs, scans, nr_scans);
+		progress_add(process->stream->blocks[block].nr_rows);
+	}
+	for (size_t i = 0; i < nr_scans; i++) {
+		if (scans[i].view->end) {
+			scans[i].view->end(scans[i].context, process);
+		}
+	}
+}
+
+void scan_run(struct process *const *processes, size_t nr_processes, const struct scan *scans,
+	size_t nr_scans)
+{
+	uint64_t nr_rows = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		for (size_t k = 0; k < processes[i]->stream->nr_blocks; k++) {
+			nr_rows += processes[i]->stream->blocks[k].nr_rows;
+		}
+	}
+	progress_start("reading", nr_rows);
+	for (size_t i = 0; i < nr_processes; i++) {
+		scan_process(processes[i], scans, nr_scans);
+	}
+	progress_stop();
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/buf.h"
+
+#define STEP_BITS 5u /* 32 steps per power of two */
+#define NR_STEPS  ((64u - STEP_BITS) << STEP_BITS)
+
+void stat_init(struct stat *stat)
+{
+	*stat = (struct stat){.is_exact = true};
+}
+
+void stat_fini(struct stat *stat)
+{
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		free(stat->groups[i].histogram);
+	}
+	free(stat->groups);
+	free(stat->value_groups);
+	free(stat->values);
+	*stat = (struct stat){0};
+}
+
+void stat_grow(struct stat *stat, uint32_t group)
+{
+	while (stat->nr_groups <= group) {
+		stat->groups = array_grow(stat->groups, stat->nr_groups, &stat->group_capacity,
+			sizeof(*stat->groups));
+		stat->groups[stat->nr_groups++] = (struct stat_group){.min = UINT64_MAX};
+	}
+}
+
+/* ---- histogram ---- */
+
+static unsigned int step_of(uint64_t value)
+{
+	unsigned int shift;
+
+	if (value < (2u << STEP_BITS)) {
+		return (unsigned int)value;
+	}
+	shift = 63u - STEP_BITS - (unsigned int)__builtin_clzll(value);
+	return (shift << STEP_BITS) + (unsigned int)(value >> shift);
+}
+
+/* The value in the middle of a step. */
+static uint64_t value_of(unsigned int step)
+{
+	unsigned int shift;
+
+	if (step < (2u << STEP_BITS)) {
+		return step;
+	}
+	shift = (step >> STEP_BITS) - 1u;
+	return ((uint64_t)(step - (shift << STEP_BITS)) << shift) + (1ull << shift) / 2;
+}
+
+static void count_step(struct stat_group *group, uint64_t value)
+{
+	uint32_t *count;
+
+	if (__builtin_expect(!group->histogram, 0)) {
+		group->histogram = mem_zeroed(NR_STEPS + (2u << STEP_BITS), sizeof(uint32_t));
+	}
+	count = &group->histogram[step_of(value)];
+	*count += *count != UINT32_MAX;
+}
+
+/* From now on only histograms. */
+static void leave_exact(struct stat *stat)
+{
+	for (size_t i = 0; i < stat->nr_values; i++) {
+		count_step(&stat->groups[stat->value_groups[i]], stat->values[i]);
+	}
+	free(stat->value_groups);
+	free(stat->values);
+	stat->value_groups = NULL;
+	stat->values = NULL;
+	stat->nr_values = 0;
+	stat->value_capacity = 0;
+	stat->is_exact = false;
+}
+
+static void make_room(struct stat *stat, uint32_t nr_more)
+{
+	if (stat->nr_values + nr_more > STAT_EXACT) {
+		leave_exact(stat);
+		return;
+	}
+	while (stat->value_capacity < stat->nr_values + nr_more) {
+		stat->value_capacity = stat->value_capacity ? 2 * stat->value_capacity : 1024;
+		stat->values = mem_resize(stat->values, stat->value_capacity, sizeof(uint64_t));
+		stat->value_groups =
+			mem_resize(stat->value_groups, stat->value_capacity, sizeof(uint32_t));
+	}
+}
+
+/* ---- adding ---- */
+
+static inline void add_to_group(struct stat_group *group, uint64_t value)
+{
+	group->count++;
+	group->sum += value;
+	group->sum_squares += (unsigned __int128)value * value;
+	group->min = value < group->min ? value : group->min;
+	group->max = value > group->max ? value : group->max;
+}
+
+void stat_add_many(
+	struct stat *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values)
+{
+	if (stat->is_exact) {
+		make_room(stat, nr_values);
+	}
+	for (uint32_t i = 0; i < nr_values; i++) {
+		add_to_group(&stat->groups[groups[i]], values[i]);
+	}
+	if (stat->is_exact) {
+		memcpy(stat->values + stat->nr_values, values, nr_values * sizeof(*values));
+		memcpy(stat->value_groups + stat->nr_values, groups, nr_values * sizeof(*groups));
+		stat->nr_values += nr_values;
+		return;
+	}
+	for (uint32_t i = 0; i < nr_values; i++) {
+		count_step(&stat->groups[groups[i]], values[i]);
+	}
+}
+
+void stat_add(struct stat *stat, uint32_t group, uint64_t value)
+{
+	stat_add_many(stat, &group, &value, 1);
+}
+
+static void merge_histogram(struct stat_group *to, const struct stat_group *from)
+{
+	if (!to->histogram) {
+		to->histogram = mem_zeroed(NR_STEPS + (2u << STEP_BITS), sizeof(uint32_t));
+	}
+	for (size_t i = 0; from->histogram && i < NR_STEPS + (2u << STEP_BITS); i++) {
+		uint64_t sum = (uint64_t)to->histogram[i] + from->histogram[i];
+
+		to->histogram[i] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+	}
+}
+
+void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint32_t from_group)
+{
+	const struct stat_group *source = &from->groups[from_group];
+	struct stat_group *target = &stat->groups[group];
+
+	for (size_t i = 0; from->is_exact && i < from->nr_values; i++) {
+		if (from->value_groups[i] == from_group) {
+			stat_add(stat, group, from->values[i]);
+		}
+	}
+	if (from->is_exact || !source->count) {
+		return;
+	}
+	if (stat->is_exact) {
+		leave_exact(stat);
+	}
+	target->count += source->count;
+	target->sum += source->sum;
+	target->sum_squares += source->sum_squares;
+	target->min = source->min < target->min ? source->min : target->min;
+	target->max = source->max > target->max ? source->max : target->max;
+	merge_histogram(target, source);
+}
+
+/* ---- medians ---- */
+
+static void swap(uint64_t *a, uint64_t *b)
+{
+	uint64_t c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Puts the k-th smallest value at its place, smaller ones before it. */
+static void select_kth(uint64_t *values, size_t nr_values, size_t k)
+{
+	size_t low = 0, high = nr_values - 1;
+
+	while (low < high) {
+		uint64_t pivot = values[low + (high - low) / 2];
+		size_t i = low, j = high;
+
+		for (;;) {
+			while (values[i] < pivot) {
+				i++;
+			}
+			while (values[j] > pivot) {
+				j--;
+			}
+			if (i >= j) {
+				break;
+			}
+			swap(&values[i++], &values[j--]);
+		}
+		/* [low, j] <= pivot <= [j + 1, high] */
+		if (k <= j) {
+			high = j;
+		} else {
+			low = j + 1;
+		}
+	}
+}
+
+static uint64_t exact_twice_median(uint64_t *values, size_t nr_values)
+{
+	size_t middle = nr_values / 2;
+	uint64_t below = 0;
+
+	select_kth(values, nr_values, middle);
+	if (nr_values % 2) {
+		return 2 * values[middle];
+	}
+	for (size_t i = 0; i < middle; i++) {
+		below = values[i] > below ? values[i] : below;
+	}
+	return below + values[middle];
+}
+
+static void exact_medians(struct stat *stat)
+{
+	size_t *first = mem_zeroed(stat->nr_groups + 1, sizeof(*first));
+	uint64_t *sorted = mem_zeroed(stat->nr_values, sizeof(*sorted));
+
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		first[i + 1] = first[i] + stat->groups[i].count;
+	}
+	for (size_t i = 0; i < stat->nr_values; i++) {
+		sorted[first[stat->value_groups[i]]++] = stat->values[i];
+	}
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		struct stat_group *group = &stat->groups[i];
+
+		if (group->count) {
+			group->twice_median =
+				exact_twice_median(sorted + first[i] - group->count, group->count);
+		}
+	}
+	free(first);
+	free(sorted);
+}
+
+static uint64_t histogram_twice_median(const struct stat_group *group)
+{
+	uint64_t before = 0, value;
+	unsigned int step = 0;
+
+	while (before + group->histogram[step] <= group->count / 2 &&
+		step + 1 < NR_STEPS + (2u << STEP_BITS)) {
+		before += group->histogram[step++];
+	}
+	value = value_of(step);
+	value = value < group->min ? group->min : value;
+	value = value > group->max ? group->max : value;
+	return value > UINT64_MAX / 2 ? UINT64_MAX : 2 * value;
+}
+
+void stat_finish(struct stat *stat)
+{
+	if (stat->is_exact) {
+		exact_medians(stat);
+		return;
+	}
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		if (stat->groups[i].count) {
+			stat->groups[i].twice_median = histogram_twice_median(&stat->groups[i]);
+		}
+	}
+}
+
+/* ---- results ---- */
+
+uint64_t stat_sum(const struct stat_group *group)
+{
+	return group->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)group->sum;
+}
+
+double stat_mean(const struct stat_group *group)
+{
+	return group->count ? (double)((long double)group->sum / (long double)group->count) : 0;
+}
+
+double stat_deviation(const struct stat_group *group)
+{
+	long double n = (long double)group->count;
+	long double sum = (long double)group->sum;
+	long double squares = (long double)group->sum_squares;
+	long double variance;
+
+	if (group->count < 2) {
+		return 0;
+	}
+	variance = (squares - sum * sum / n) / (n - 1);
+	return variance > 0 ? (double)sqrtl(variance) : 0;
+}
+
+double stat_median(const struct stat_group *group)
+{
+	return (double)group->twice_median / 2;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stream_index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/buf.h"
+#include "report/err.h"
+
+#define HEAD_BYTES \
+	(sizeof(struct gprof_block_header) + DECODE_COLUMNS * sizeof(struct gprof_column_entry))
+#define WINDOW_BYTES (256u * 1024u)
+
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* ---- tables ---- */
+
+static void take_known(struct stream_table *table, unsigned int known)
+{
+	const struct schema_table *ours = schema_table(known);
+
+	table->known = (uint8_t)known;
+	table->is_assumed = true;
+	table->row_bytes = ours->row_bytes;
+	free(table->name);
+	table->name = mem_text(ours->name);
+	table->nr_columns = ours->nr_columns;
+	for (unsigned int c = 0; c < ours->nr_columns; c++) {
+		table->columns[c] = (struct stream_column){.name = mem_text(ours->columns[c].name),
+			.kind = ours->columns[c].kind,
+			.width = ours->columns[c].width,
+			.offset = ours->columns[c].offset,
+			.known = (int8_t)c};
+		table->column_of[c] = (int16_t)c;
+	}
+}
+
+struct stream_table *stream_in_table_numbered(struct stream_in *stream, unsigned int number)
+{
+	struct stream_table *table;
+
+	for (size_t i = stream->nr_tables; i-- > 0;) {
+		if (stream->tables[i].number == number) {
+			return &stream->tables[i];
+		}
+	}
+	stream->tables = array_grow(stream->tables, stream->nr_tables, &stream->table_capacity,
+		sizeof(*stream->tables));
+	table = &stream->tables[stream->nr_tables++];
+	memset(table, 0, sizeof(*table));
+	table->number = (uint16_t)number;
+	memset(table->column_of, -1, sizeof(table->column_of));
+	return table;
+}
+
+/* ---- blocks ---- */
+
+static void add_damage(
+	struct stream_in *stream, uint64_t offset, uint64_t nr_bytes, const char *what)
+{
+	stream->damages = array_grow(stream->damages, stream->nr_damages, &stream->damage_capacity,
+		sizeof(*stream->damages));
+	stream->damages[stream->nr_damages++] = (struct stream_damage){
+		.offset = offset, .nr_bytes = nr_bytes, .block = stream->nr_blocks, .what = what};
+}
+
+struct stream_block *stream_in_add_block(struct stream_in *stream)
+{
+	stream->blocks = array_grow(stream->blocks, stream->nr_blocks, &stream->block_capacity,
+		sizeof(*stream->blocks));
+	stream->blocks[stream->nr_blocks] = (struct stream_block){0};
+	return &stream->blocks[stream->nr_blocks++];
+}
+
+/* Sees by the numbers of blocks and rows what is missing before this block. */
+static void note_missing(struct stream_in *stream, struct stream_table *table,
+	const struct gprof_block_header *header)
+{
+	stream->blocks_missing =
+		add_capped(stream->blocks_missing, header->sequence - stream->next_sequence);
+	stream->next_sequence = header->sequence + 1;
+	if (header->rows_before > table->next_row) {
+		uint64_t rows = header->rows_before - table->next_row;
+		uint64_t *counter = table->holes_seen != stream->blocks_missing
+					    ? &table->rows_missing
+					    : &table->rows_unwritten;
+
+		*counter = add_capped(*counter, rows);
+	}
+	table->holes_seen = stream->blocks_missing;
+	table->next_row = add_capped(header->rows_before, header->nr_rows);
+}
+
+static void take_block(
+	struct stream_in *stream, uint64_t offset, const struct gprof_block_header *header)
+{
+	struct stream_table *table;
+	struct stream_block *block;
+
+	if (header->sequence < stream->next_sequence) {
+		stream->blocks_repeated++;
+		add_damage(stream, offset, 0, "a block with a number that came before");
+		return;
+	}
+	table = stream_in_table_numbered(stream, header->table);
+	note_missing(stream, table, header);
+	block = stream_in_add_block(stream);
+	*block = (struct stream_block){.offset = offset,
+		.sequence = header->sequence,
+		.time_min = header->time_min,
+		.time_max = header->time_max,
+		.nr_rows = header->nr_rows,
+		.payload_bytes = header->payload_bytes,
+		.table = (uint32_t)(table - stream->tables),
+		.nr_columns = header->nr_columns};
+}
+
+/* The header at an offset; at the end of the file fewer bytes may be there. */
+static enum decode_status look(
+	struct stream_in *stream, uint64_t offset, struct gprof_block_header *header)
+{
+	struct gprof_column_entry entries[DECODE_COLUMNS];
+	char head[HEAD_BYTES];
+	uint64_t left = stream->size - offset;
+	size_t nr_bytes = left < sizeof(head) ? (size_t)left : sizeof(head);
+
+	if (stream_in_read(stream, offset, head, nr_bytes)) {
+		return DECODE_SHORT;
+	}
+	return decode_block_header(head, nr_bytes, header, entries);
+}
+
+/* The first good block at or behind an offset, or the end of the file. */
+static uint64_t find_block(struct stream_in *stream, uint64_t offset)
+{
+	static char window[WINDOW_BYTES];
+	const uint32_t magic = GPROF_BLOCK_MAGIC;
+
+	offset = (offset + GPROF_ALIGN - 1) / GPROF_ALIGN * GPROF_ALIGN;
+	for (; offset < stream->size; offset += sizeof(window)) {
+		uint64_t left = stream->size - offset;
+		size_t nr_bytes = left < sizeof(window) ? (size_t)left : sizeof(window);
+
+		if (stream_in_read(stream, offset, window, nr_bytes)) {
+			break;
+		}
+		for (size_t i = 0; i + sizeof(magic) <= nr_bytes; i += GPROF_ALIGN) {
+			struct gprof_block_header header;
+
+			if (memcmp(window + i, &magic, sizeof(magic)) == 0 &&
+				look(stream, offset + i, &header) == DECODE_OK) {
+				return offset + i;
+			}
+		}
+	}
+	return stream->size;
+}
+
+static uint64_t head_end(uint64_t offset, const struct gprof_block_header *header)
+{
+	return offset + sizeof(*header) + header->nr_columns * sizeof(struct gprof_column_entry);
+}
+
+static void index_blocks(struct stream_in *stream, uint64_t offset)
+{
+	uint64_t resume = offset; /* after damage: the block before may claim more than it has */
+
+	while (offset < stream->size) {
+		struct gprof_block_header header;
+		enum decode_status status = look(stream, offset, &header);
+		uint64_t end;
+
+		if (status) {
+			uint64_t next = find_block(stream, resume);
+			uint64_t lost = next > offset ? next - offset : 0;
+
+			add_damage(stream, offset, lost,
+				next == stream->size && status == DECODE_BAD_MAGIC
+					? "no whole block here"
+					: decode_status_text(status));
+			offset = next;
+			resume = next;
+			continue;
+		}
+		take_block(stream, offset, &header);
+		resume = head_end(offset, &header);
+		end = resume + header.payload_bytes;
+		if (end > stream->size) {
+			add_damage(stream, offset, stream->size - offset, "cut off");
+			offset = find_block(stream, resume);
+			continue;
+		}
+		offset = (end + GPROF_ALIGN - 1) / GPROF_ALIGN * GPROF_ALIGN;
+	}
+}
+
+/* ---- the file ---- */
+
+static int check_version(const struct stream_in *stream)
+{
+	if (stream->header.major > GPROF_FORMAT_MAJOR) {
+		return err_set(-ENOTSUP,
+			"format version %u.%u, and this gprof-report reads up to %u; use a newer "
+			"gprof-report",
+			stream->header.major, stream->header.minor, GPROF_FORMAT_MAJOR);
+	}
+	if (stream->header.major < GPROF_FORMAT_OLDEST_MAJOR) {
+		return err_set(-ENOTSUP,
+			"format version %u.%u, and this gprof-report reads from %u on",
+			stream->header.major, stream->header.minor, GPROF_FORMAT_OLDEST_MAJOR);
+	}
+	return 0;
+}
+
+/* Where the first block should be; a damaged header does not say. */
+static int read_header(struct stream_in *stream, uint64_t *first)
+{
+	char bytes[sizeof(struct gprof_file_header)];
+	size_t nr_bytes = stream->size < sizeof(bytes) ? (size_t)stream->size : sizeof(bytes);
+	struct gprof_block_header block;
+	enum decode_status status;
+
+	*first = sizeof(bytes);
+	if (stream_in_read(stream, 0, bytes, nr_bytes)) {
+		return err_set(-EIO, "cannot read its header: %s", strerror(errno));
+	}
+	status = decode_file_header(bytes, nr_bytes, &stream->header);
+	if (status == DECODE_OK) {
+		uint32_t header_bytes = stream->header.header_bytes;
+
+		if (header_bytes >= sizeof(bytes) && header_bytes % GPROF_ALIGN == 0) {
+			*first = header_bytes;
+		}
+		return check_version(stream);
+	}
+	if (status == DECODE_SHORT) {
+		return err_set(-ENODATA, "cut off within its header");
+	}
+	if (stream->size <= sizeof(bytes) || look(stream, sizeof(bytes), &block)) {
+		return status == DECODE_BAD_MAGIC ? err_set(-EINVAL, "not a gprof stream")
+						  : err_set(-EINVAL, "its header is damaged");
+	}
+	stream->is_header_damaged = true;
+	memset(&stream->header, 0, sizeof(stream->header));
+	add_damage(stream, 0, sizeof(bytes), "bad checksum of the file header");
+	return 0;
+}
+
+int stream_index_open(struct stream_in *stream)
+{
+	struct stat status;
+	uint64_t first;
+	int rc;
+
+	/* O_NONBLOCK: a FIFO of that name must not hold us up. */
+	stream->fd = open(stream->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (stream->fd < 0 || fstat(stream->fd, &status)) {
+		return err_set(-errno, "%s", strerror(errno));
+	}
+	if (!S_ISREG(status.st_mode)) {
+		return err_set(-EINVAL, "not a regular file");
+	}
+	stream->size = (uint64_t)status.st_size;
+	if (!stream->size) {
+		return err_set(-ENODATA, "the file is empty");
+	}
+	rc = read_header(stream, &first);
+	if (rc) {
+		return rc;
+	}
+	if (first < stream->size) {
+		index_blocks(stream, first);
+	}
+	return 0;
+}
+
+/* ---- schema ---- */
+
+static void take_column(struct stream_in *stream, const struct batch *batch, uint32_t i)
+{
+	const struct decode_text *table_name = &batch->text[COL_schema_table_name][i];
+	const struct decode_text *name = &batch->text[COL_schema_name][i];
+	struct stream_table *table =
+		stream_in_table_numbered(stream, (uint16_t)batch->col[COL_schema_table][i]);
+	uint64_t column = batch->col[COL_schema_column][i];
+	int known;
+
+	if (table->number == GPROF_TABLE_schema || column != table->nr_columns ||
+		column >= DECODE_COLUMNS) {
+		return; /* fixed, or said before, or more than we can hold */
+	}
+	if (!table->name) {
+		table->name = strndup(table_name->bytes, table_name->nr_bytes);
+		table->known = (uint8_t)schema_find_table(table_name->bytes, table_name->nr_bytes);
+		table->row_bytes = (uint16_t)batch->col[COL_schema_row_bytes][i];
+	}
+	known = schema_find_column(table->known, name->bytes, name->nr_bytes);
+	table->columns[table->nr_columns++] =
+		(struct stream_column){.name = strndup(name->bytes, name->nr_bytes),
+			.kind = (uint8_t)batch->col[COL_schema_kind][i],
+			.width = (uint8_t)batch->col[COL_schema_width][i],
+			.offset = (uint16_t)batch->col[COL_schema_offset][i],
+			.known = (int8_t)known};
+	if (known >= 0) {
+		table->column_of[known] = (int16_t)column;
+	}
+}
+
+/* Tables without a schema: what version 1.0 had under that number. */
+static void assume_tables(struct stream_in *stream)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		struct stream_table *table = &stream->tables[i];
+
+		if (table->name) {
+			continue;
+		}
+		if (schema_table(table->number) && !stream_in_table(stream, table->number)) {
+			take_known(table, table->number);
+		} else {
+			char name[32];
+
+			snprintf(name, sizeof(name), "table %u", table->number);
+			table->name = mem_text(name);
+		}
+		stream->is_schema_assumed = true;
+	}
+}
+
+void stream_index_count(struct stream_in *stream)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		stream->tables[i].nr_blocks = 0;
+		stream->tables[i].nr_rows = 0;
+		stream->tables[i].nr_ring_rows = 0;
+		stream->tables[i].bytes = 0;
+	}
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		const struct stream_block *block = &stream->blocks[i];
+		struct stream_table *table = &stream->tables[block->table];
+
+		table->nr_rows += block->nr_rows;
+		if (block->ring) {
+			table->nr_ring_rows += block->nr_rows;
+			continue;
+		}
+		table->nr_blocks++;
+		table->bytes += sizeof(struct gprof_block_header) + block->payload_bytes +
+				block->nr_columns * sizeof(struct gprof_column_entry);
+	}
+}
+
+void stream_index_schema(struct stream_in *stream)
+{
+	struct stream_table *schema = stream_in_table_numbered(stream, GPROF_TABLE_schema);
+	uint32_t mask = COL_ALL(NR_COL_schema);
+
+	take_known(schema, GPROF_TABLE_schema);
+	schema->is_assumed = false;
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream->tables[stream->blocks[i].table].number != GPROF_TABLE_schema ||
+			stream_in_load(stream, i, mask, 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			take_column(stream, &batch, row);
+		}
+	}
+	assume_tables(stream);
+	stream_index_count(stream);
+}

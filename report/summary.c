@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/text.h"
+
+/* ---- who was profiled ---- */
+
+static void add_process_line(struct buf *out, const struct process *process, bool is_wide)
+{
+	const struct stream_in *stream = process->stream;
+	const char *command = process_command(process);
+	uint64_t missing = process_missing(process);
+
+	text_add_shown(out, command, strlen(command), is_wide ? 0 : 100);
+	buf_printf(out, "\n  pid %u on ", process->pid);
+	text_add_shown(out, process_host(process), strlen(process_host(process)), 64);
+	if (process->rank >= 0) {
+		buf_printf(out, ", rank %" PRId64, process->rank);
+	}
+	if (process->rank >= 0 && process->world > 0) {
+		buf_printf(out, " of %" PRId64, process->world);
+	}
+	if (process->first_ns <= process->last_ns) {
+		buf_printf(out, ", %.3f s", (double)(process->last_ns - process->first_ns) / 1e9);
+	}
+	buf_printf(out, ", %" PRIu64 " events", process->nr_events);
+	if (process_is_complete(process)) {
+		buf_text(out, ", complete\n");
+		return;
+	}
+	buf_printf(out, ", INCOMPLETE: %" PRIu64 " events missing%s%s\n", missing,
+		process->is_ended ? "" : ", unfinished",
+		stream_in_is_damaged(stream) ? ", file damaged" : "");
+}
+
+static struct table *make_processes(const struct cmd_input *input)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"host", "Host", TABLE_TEXT, false},
+		{"rank", "Rank", TABLE_ID, false},
+		{"world_size", "World", TABLE_ID, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"events", "Events", TABLE_COUNT, false},
+		{"missing", "Missing", TABLE_COUNT, false},
+		{"state", "State", TABLE_TEXT, false},
+		{"file", "File", TABLE_TEXT, false},
+		{"command", "Command", TABLE_TEXT, false},
+	};
+	struct table *table = table_create("processes", "Processes", columns, 10);
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		struct process *process = input->processes[i];
+		struct table_cell *cells = table_add_row(table);
+		const char *state = process_is_complete(process) ? "complete"
+				    : process->is_ended		 ? "incomplete"
+								 : "unfinished";
+
+		table_set_integer(&cells[0], process->pid);
+		table_set_text(&cells[1], process_host(process), strlen(process_host(process)));
+		if (process->rank >= 0) {
+			table_set_integer(&cells[2], (uint64_t)process->rank);
+		}
+		if (process->world >= 0) {
+			table_set_integer(&cells[3], (uint64_t)process->world);
+		}
+		if (process->first_ns <= process->last_ns) {
+			table_set_integer(&cells[4], process->last_ns - process->first_ns);
+		}
+		table_set_integer(&cells[5], process->nr_events);
+		table_set_integer(&cells[6], process_missing(process));
+		table_set_text(&cells[7], state, strlen(state));
+		table_set_text(&cells[8], process->stream->path, strlen(process->stream->path));
+		table_set_text(
+			&cells[9], process_command(process), strlen(process_command(process)));
+	}
+	return table;
+}
+
+/* ---- the views ---- */
+
+static void run_views(const struct summary *summary, const struct cmd_input *input, void **views)
+{
+	struct view_input view_input = {input->processes, input->nr_processes};
+	struct scan scans[SUMMARY_VIEWS];
+	size_t nr_scans = 0;
+
+	for (size_t i = 0; i < summary->nr_views; i++) {
+		const struct view_class *class = summary->views[i];
+
+		views[i] = class->create(&view_input);
+		if (class->scan.take) {
+			scans[nr_scans++] = (struct scan){&class->scan, views[i]};
+		}
+	}
+	if (nr_scans) {
+		scan_run(input->processes, input->nr_processes, scans, nr_scans);
+	}
+}
+
+static bool is_left_out(
+	const struct summary *summary, const struct view_class *class, const struct table *table)
+{
+	return summary->is_default && class->is_empty_hidden && !table->nr_rows &&
+	       summary->table.format != TABLE_JSON;
+}
+
+static void print_head(const struct summary *summary, const struct cmd_input *input,
+	struct table *processes, struct buf *out)
+{
+	switch (summary->table.format) {
+	case TABLE_JSON:
+		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
+		table_print(processes, &summary->table, out);
+		break;
+	case TABLE_TEXT_FORMAT:
+		for (size_t i = 0; i < input->nr_processes; i++) {
+			add_process_line(out, input->processes[i], summary->table.is_wide);
+		}
+		buf_char(out, '\n');
+		break;
+	default:
+		table_print(processes, &summary->table, out);
+		break;
+	}
+}
+
+const char *summary_print(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	void *views[SUMMARY_VIEWS];
+	struct table *processes;
+	bool is_sorted = !summary->sort;
+
+	run_views(summary, input, views);
+	/* After the scan: damage in columns is known by now. */
+	processes = make_processes(input);
+	print_head(summary, input, processes, out);
+	for (size_t i = 0; i < summary->nr_views; i++) {
+		struct table *table = summary->views[i]->table(views[i]);
+
+		if (summary->sort) {
+			is_sorted = table_sort(table, summary->sort) || is_sorted;
+		}
+		table_cut(table, summary->top);
+		if (!is_left_out(summary, summary->views[i], table)) {
+			buf_text(out, summary->table.format == TABLE_JSON ? ",\n" : "");
+			table_print(table, &summary->table, out);
+		}
+		table_destroy(table);
+		summary->views[i]->destroy(views[i]);
+	}
+	buf_text(out, summary->table.format == TABLE_JSON ? "\n}\n" : "");
+	table_destroy(processes);
+	return is_sorted ? NULL : "no view has such a column to sort by";
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table of results, and how it is printed: text aligned by display width, CSV, JSON, Markdown.
+ * Numbers keep their exact value and unit until they are printed; JSON has times as integers with
+ * _ns in the key and sizes with _bytes.
+ */
+#ifndef REPORT_TABLE_H
+#define REPORT_TABLE_H
+
+#include "report/buf.h"
+
+enum table_type {
+	TABLE_NAME,	 /* a number of names.h, shown as names_shown gives it */
+	TABLE_TEXT,	 /* bytes */
+	TABLE_COUNT,	 /* an integer */
+	TABLE_ID,	 /* an integer that names something: no separators */
+	TABLE_TIME,	 /* an integer, ns */
+	TABLE_MEAN_TIME, /* a double, ns */
+	TABLE_SIZE,	 /* an integer, bytes */
+	TABLE_MEAN_SIZE, /* a double, bytes */
+	TABLE_RATE,	 /* a double, bytes per second */
+	TABLE_PERCENT,	 /* a double; the title says of what */
+};
+
+struct table_column {
+	const char *key;   /* in JSON, with the unit: "total_ns" */
+	const char *title; /* without unit: "Total" */
+	enum table_type type;
+	bool is_wide_only; /* left out of the text unless --wide */
+};
+
+struct table_cell {
+	bool is_known; /* else the cell is empty, null in JSON */
+	uint64_t integer;
+	double number;
+	char *text;
+	size_t nr_text;
+};
+
+struct table {
+	const char *key;       /* of the JSON object: "kernel" */
+	const char *other_key; /* the same rows once more under another key, or NULL */
+	char *title;
+	const struct table_column *columns;
+	unsigned int nr_columns;
+	struct table_cell *cells;
+	size_t nr_rows, capacity;
+	size_t nr_cut; /* rows that --top left out */
+	char *note;    /* a line below the title, or NULL */
+};
+
+enum table_format {
+	TABLE_TEXT_FORMAT,
+	TABLE_CSV,
+	TABLE_JSON,
+	TABLE_MARKDOWN,
+};
+
+struct table_style {
+	enum table_format format;
+	const char *unit; /* of times in text, Markdown and CSV: "s", "ms", "us", "ns", or NULL: by
+			     size */
+	bool is_wide;	  /* do not cut names */
+};
+
+/* columns must stay; the title is copied. */
+struct table *table_create(const char *key, const char *title, const struct table_column *columns,
+	unsigned int nr_columns);
+void table_destroy(struct table *table);
+
+/* Sets the note, formatted. */
+void table_note(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends a row of unknown cells and returns the first. Fill by the set functions. */
+struct table_cell *table_add_row(struct table *table);
+void table_set_integer(struct table_cell *cell, uint64_t value);
+void table_set_number(struct table_cell *cell, double value);
+void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes);
+
+/*
+ * Sorts by the column whose key, or key without its unit, is `key`: names rising, numbers falling.
+ * False if there is no such column. Rows that are equal stay in order.
+ */
+bool table_sort(struct table *table, const char *key);
+
+/* Keeps the first nr_rows rows, 0 keeps all. */
+void table_cut(struct table *table, size_t nr_rows);
+
+/* Prints one table; for JSON a member `"key": {"rows": [...]}` without comma. */
+void table_print(const struct table *table, const struct table_style *style, struct buf *out);
+
+/* A time with a unit that fits, as nvprof prints it: 5 digits, "12.345us". */
+void table_add_auto_time(struct buf *out, double ns);
+
+#endif

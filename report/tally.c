@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/tally.h"
+
+#include <stdlib.h>
+#include <uthash.h>
+
+struct tally_index {
+	uint64_t key;
+	uint32_t row;
+	UT_hash_handle hh;
+};
+
+void tally_init(struct tally *tally)
+{
+	*tally = (struct tally){0};
+	stat_init(&tally->times);
+	stat_init(&tally->sizes);
+}
+
+void tally_fini(struct tally *tally)
+{
+	struct tally_index *index, *next;
+
+	HASH_ITER(hh, tally->index, index, next)
+	{
+		HASH_DEL(tally->index, index);
+		free(index);
+	}
+	stat_fini(&tally->times);
+	stat_fini(&tally->sizes);
+	free(tally->rows);
+	*tally = (struct tally){0};
+}
+
+uint32_t tally_find(struct tally *tally, uint64_t key, uint32_t name, uint32_t kind)
+{
+	struct tally_index *index;
+
+	HASH_FIND(hh, tally->index, &key, sizeof(key), index);
+	if (index) {
+		return index->row;
+	}
+	index = mem_zeroed(1, sizeof(*index));
+	index->key = key;
+	index->row = (uint32_t)tally->nr_rows;
+	HASH_ADD(hh, tally->index, key, sizeof(index->key), index);
+	tally->rows =
+		array_grow(tally->rows, tally->nr_rows, &tally->capacity, sizeof(*tally->rows));
+	tally->rows[tally->nr_rows++] = (struct tally_row){.key = key, .name = name, .kind = kind};
+	stat_grow(&tally->times, index->row);
+	stat_grow(&tally->sizes, index->row);
+	return index->row;
+}
+
+void tally_finish(struct tally *tally)
+{
+	stat_finish(&tally->times);
+	stat_finish(&tally->sizes);
+}
+
+uint64_t tally_calls(const struct tally *tally, size_t row)
+{
+	return tally->times.groups[row].count + tally->rows[row].untimed;
+}
+
+double tally_total_ns(const struct tally *tally)
+{
+	double total_ns = 0;
+
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		total_ns += (double)tally->times.groups[i].sum;
+	}
+	return total_ns;
+}
+
+void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
+{
+	const struct stat_group *times = &tally->times.groups[row];
+
+	table_set_integer(&cells[2], tally_calls(tally, row));
+	table_set_integer(&cells[1], stat_sum(times));
+	table_set_number(&cells[0], total_ns > 0 ? 100 * (double)times->sum / total_ns : 0);
+	if (!times->count) {
+		return; /* nothing is known of its times */
+	}
+	table_set_number(&cells[3], stat_mean(times));
+	table_set_number(&cells[4], stat_median(times));
+	table_set_integer(&cells[5], times->min);
+	table_set_integer(&cells[6], times->max);
+	table_set_number(&cells[7], stat_deviation(times));
+}
+
+void tally_note(const struct tally *tally, struct table *table)
+{
+	if (!tally->times.is_exact) {
+		table_note(table, "%s%smedians to 1.6 %% (more than %u values)",
+			table->note ? table->note : "", table->note ? "; " : "", STAT_EXACT);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes from a stream made fit to be shown. They come from the profiled program and may hold
+ * anything: broken UTF-8, terminal escapes, spreadsheet formulas.
+ */
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
+
+#include "report/buf.h"
+
+/*
+ * One character from [*at, end): returns its code point and moves *at behind it. A byte that is not
+ * part of well-formed UTF-8 gives -1 and moves by one. *at < end.
+ */
+int32_t text_next(const char **at, const char *end);
+
+/* True for characters that a terminal must not get: controls, and marks that reorder text. */
+bool text_is_hostile(int32_t code_point);
+
+/* Columns that the character takes on a terminal: 0, 1 or 2. */
+unsigned int text_width(int32_t code_point);
+
+/*
+ * Appends the text with hostile characters and broken bytes as \xNN or \u{N}, backslashes as they
+ * are. At most max_width columns (0: no limit); what is cut ends in "...". Returns the columns
+ * used.
+ */
+size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width);
+
+/* Appends a JSON string with its quotes; broken bytes become U+FFFD. */
+void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes);
+
+/*
+ * Appends a CSV field in quotes. A text that a spreadsheet would take for a formula (it begins with
+ * = + - @, a tab or a return) gets an apostrophe in front; hostile characters are shown as above.
+ */
+void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes);
+
+/* Appends a cell of a Markdown table: as text_add_shown, with | and < made harmless. */
+void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes);
+
+#endif

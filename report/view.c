@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/view.h"
+
+#include <string.h>
+
+const struct view_class *const view_classes[] = {
+	&view_device,
+	&view_kernel,
+	&view_memcpy,
+	&view_memset,
+	&view_api,
+	&view_sync,
+	&view_nvtx,
+	&view_steps,
+	&view_windows,
+	&view_threads,
+	&view_overhead,
+	&view_losses,
+	&view_notices,
+	NULL,
+};
+
+const struct view_class *view_find(const char *name, size_t nr_bytes)
+{
+	for (size_t i = 0; view_classes[i]; i++) {
+		if (strlen(view_classes[i]->name) == nr_bytes &&
+			memcmp(view_classes[i]->name, name, nr_bytes) == 0) {
+			return view_classes[i];
+		}
+	}
+	return NULL;
+}
+
+bool view_has_device_records(const struct process *process, const char **why)
+{
+	static const uint8_t tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy, GPROF_TABLE_memset,
+		GPROF_TABLE_graph, GPROF_TABLE_untimed};
+
+	for (size_t i = 0; i < sizeof(tables); i++) {
+		const struct stream_table *table = stream_in_table(process->stream, tables[i]);
+
+		if (table && table->nr_rows) {
+			return true;
+		}
+	}
+	*why = "the stream does not say why";
+	for (size_t i = 0; i < process->nr_notices; i++) {
+		const char *cause = names_raw(process->notices[i].cause, NULL);
+
+		if (strcasestr(cause, "cupti")) {
+			*why = process->notices[i].text ? names_raw(process->notices[i].text, NULL)
+							: cause;
+			break;
+		}
+	}
+	return false;
+}

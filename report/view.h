@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The views of `summary`: what a view wants of the events, and the table it makes of them. To add
+ * one, write view_NAME.c with a `const struct view_class view_NAME` and list it in view.c.
+ */
+#ifndef REPORT_VIEW_H
+#define REPORT_VIEW_H
+
+#include "report/scan.h"
+#include "report/tally.h"
+
+/* What views may show besides events. */
+struct view_input {
+	struct process **processes;
+	size_t nr_processes;
+};
+
+struct view_class {
+	const char *name;
+	const char *help;
+	bool is_default;      /* shown without --view */
+	bool is_empty_hidden; /* not shown without --view if it has no rows */
+	struct scan_view scan;
+	void *(*create)(const struct view_input *input);
+	/* After the scan: the table, which the caller destroys. */
+	struct table *(*table)(void *view);
+	void (*destroy)(void *view);
+};
+
+/* All views, in the order they are shown; ends with NULL. */
+extern const struct view_class *const view_classes[];
+
+/* The view of that name, NULL if there is none. */
+const struct view_class *view_find(const char *name, size_t nr_bytes);
+
+/* Has the process any record of work on a device? If not, `*why` says what is known of the reason.
+ */
+bool view_has_device_records(const struct process *process, const char **why);
+
+/* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
+extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;
+const struct tally *view_kernel_tally(void *view);
+const struct tally *view_api_tally(void *view);
+const struct tally *view_copy_tally(void *view); /* of memcpy and of memset; see copy.h for kinds */
+const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH or START */
+
+extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
+	view_notices, view_steps, view_windows;
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices: how long each was busy with kernels, copies and sets, and how long it was not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/busy.h"
+#include "report/idset.h"
+#include "report/view.h"
+
+#define NONE UINT32_MAX
+
+/* A device as one process used it. */
+struct device_row {
+	struct process *process;
+	uint32_t device;
+	uint64_t nr_kernels, nr_copies, nr_sets, nr_untimed;
+	struct busy busy;
+};
+
+struct device_view {
+	struct device_row *rows;
+	size_t nr_rows, capacity;
+	size_t first_row;	/* of the process at hand */
+	uint32_t *row_of_place; /* by the place's id, of the process at hand */
+	size_t nr_places;
+	uint64_t *later_min;	       /* by block: the earliest begin in later blocks of work */
+	struct idset *called, *worked; /* correlation ids of calls and of work */
+	uint64_t nr_without_call;
+};
+
+#define WORK_COLUMNS                                                                       \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_correlation))
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_kernel, WORK_COLUMNS, 0},
+	{GPROF_TABLE_memcpy, WORK_COLUMNS, 0},
+	{GPROF_TABLE_memset, WORK_COLUMNS, 0},
+	{GPROF_TABLE_graph, WORK_COLUMNS, 0},
+	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_place), 0},
+	{GPROF_TABLE_api, COL_BIT(COL_api_correlation), 0},
+	{GPROF_TABLE_api_launch, COL_BIT(COL_api_correlation), 0},
+	{GPROF_TABLE_api_copy, COL_BIT(COL_api_correlation), 0},
+	{GPROF_TABLE_api_set, COL_BIT(COL_api_correlation), 0},
+	{GPROF_TABLE_api_alloc, COL_BIT(COL_api_correlation), 0},
+	{GPROF_TABLE_api_sync, COL_BIT(COL_api_correlation), 0},
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct device_view));
+}
+
+static bool is_work(unsigned int table)
+{
+	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
+	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
+}
+
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	const char *why;
+
+	(void)context;
+	(void)table;
+	return view_has_device_records(process, &why);
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct device_view *view = context;
+	const struct stream_in *stream = process->stream;
+	uint64_t min = UINT64_MAX;
+
+	view->first_row = view->nr_rows;
+	view->nr_places = process->places.nr_near;
+	view->row_of_place =
+		mem_resize(view->row_of_place, view->nr_places, sizeof(*view->row_of_place));
+	memset(view->row_of_place, 0xff, view->nr_places * sizeof(*view->row_of_place));
+	view->later_min = mem_resize(view->later_min, stream->nr_blocks, sizeof(*view->later_min));
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		view->later_min[i] = min;
+		if (is_work(stream_in_block_table(stream, i)) && stream->blocks[i].time_min < min) {
+			min = stream->blocks[i].time_min;
+		}
+	}
+	view->called = idset_create();
+	view->worked = idset_create();
+}
+
+static uint32_t find_row(struct device_view *view, struct process *process, uint64_t place)
+{
+	uint32_t device = process_place(process, place).device;
+	struct device_row *row;
+	size_t k = view->first_row;
+
+	while (k < view->nr_rows && view->rows[k].device != device) {
+		k++;
+	}
+	if (k == view->nr_rows) {
+		view->rows =
+			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+		row = &view->rows[view->nr_rows++];
+		*row = (struct device_row){.process = process, .device = device};
+		busy_init(&row->busy);
+	}
+	if (place < view->nr_places) {
+		view->row_of_place[place] = (uint32_t)k;
+	}
+	return (uint32_t)k;
+}
+
+static struct device_row *row_of(struct device_view *view, struct process *process, uint64_t place)
+{
+	uint32_t row = place < view->nr_places ? view->row_of_place[place] : NONE;
+
+	if (row == NONE) {
+		row = find_row(view, process, place); /* may move the rows */
+	}
+	return &view->rows[row];
+}
+
+static void take_work(struct device_view *view, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct device_row *row = row_of(view, process, b->col[COL_kernel_place][i]);
+		uint64_t start = b->col[COL_kernel_begin][i];
+
+		busy_add(&row->busy, start, start + b->col[COL_kernel_dur][i]);
+		row->nr_kernels += b->table == GPROF_TABLE_kernel || b->table == GPROF_TABLE_graph;
+		row->nr_copies += b->table == GPROF_TABLE_memcpy;
+		row->nr_sets += b->table == GPROF_TABLE_memset;
+		idset_add(view->worked, (uint32_t)b->col[COL_kernel_correlation][i]);
+	}
+	for (size_t i = view->first_row; i < view->nr_rows; i++) {
+		busy_advance(&view->rows[i].busy, view->later_min[b->block]);
+	}
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct device_view *view = context;
+
+	if (is_work(batch->table)) {
+		take_work(view, process, batch);
+		return;
+	}
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		if (batch->table == GPROF_TABLE_untimed) {
+			row_of(view, process, batch->col[COL_untimed_place][i])->nr_untimed++;
+		} else {
+			idset_add(view->called, (uint32_t)batch->col[COL_api_correlation][i]);
+		}
+	}
+}
+
+static void end(void *context, struct process *process)
+{
+	struct device_view *view = context;
+
+	(void)process;
+	for (size_t i = view->first_row; i < view->nr_rows; i++) {
+		busy_finish(&view->rows[i].busy);
+	}
+	idset_add(view->called, 0); /* 0 is no correlation */
+	view->nr_without_call += idset_count_without(view->worked, view->called);
+	idset_destroy(view->called);
+	idset_destroy(view->worked);
+	view->called = NULL;
+	view->worked = NULL;
+}
+
+static void fill(struct device_row *row, struct table_cell *cells)
+{
+	const struct busy *busy = &row->busy;
+	uint64_t span_ns = busy->last > busy->first ? busy->last - busy->first : 0;
+
+	table_set_integer(&cells[0], row->device);
+	table_set_integer(&cells[1], row->process->pid);
+	if (row->process->rank >= 0) {
+		table_set_integer(&cells[2], (uint64_t)row->process->rank);
+	}
+	table_set_integer(&cells[3], busy->nr_intervals + row->nr_untimed);
+	table_set_integer(&cells[4], row->nr_kernels);
+	table_set_integer(&cells[5], row->nr_copies);
+	table_set_integer(&cells[6], row->nr_sets);
+	table_set_integer(&cells[7], row->nr_untimed);
+	table_set_integer(&cells[8], span_ns);
+	table_set_integer(&cells[9], busy->busy_ns);
+	table_set_integer(&cells[10], span_ns - busy->busy_ns);
+	if (span_ns) {
+		table_set_number(&cells[11], 100 * (double)busy->busy_ns / (double)span_ns);
+	}
+	table_set_integer(&cells[12], process_device_name(row->process, row->device));
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[] = {
+		{"device", "GPU", TABLE_COUNT, false},
+		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_COUNT, false},
+		{"events", "Events", TABLE_COUNT, false},
+		{"kernels", "Kernels", TABLE_COUNT, false},
+		{"copies", "Copies", TABLE_COUNT, false},
+		{"sets", "Sets", TABLE_COUNT, false},
+		{"untimed", "Untimed", TABLE_COUNT, true},
+		{"span_ns", "Span", TABLE_TIME, false},
+		{"busy_ns", "Busy", TABLE_TIME, false},
+		{"idle_ns", "Idle", TABLE_TIME, false},
+		{"busy_pct", "Busy % of span", TABLE_PERCENT, false},
+		{"name", "Name", TABLE_NAME, false},
+	};
+	struct device_view *view = context;
+	struct table *table = table_create("device", "GPUs", columns, 13);
+
+	table->other_key = "gpu";
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(&view->rows[i], table_add_row(table));
+	}
+	if (view->nr_without_call) {
+		table_note(table,
+			"busy is the union of kernels, copies and sets; the work of %llu calls "
+			"has no API call in the stream",
+			(unsigned long long)view->nr_without_call);
+	} else {
+		table_note(table, "busy is the union of kernels, copies and sets");
+	}
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct device_view *view = context;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		busy_fini(&view->rows[i].busy);
+	}
+	idset_destroy(view->called);
+	idset_destroy(view->worked);
+	free(view->rows);
+	free(view->row_of_place);
+	free(view->later_min);
+	free(view);
+}
+
+const struct view_class view_device = {
+	.name = "device",
+	.help = "GPUs: how long each was busy and idle",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels by name: times on the device, or the launches where no device records are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/view.h"
+
+#define NONE UINT32_MAX
+
+struct kernel_view {
+	struct tally kernels;
+	struct tally launches; /* of processes without device records */
+	struct process *process;
+	uint32_t *group_of; /* by the id of a shape, of the process at hand */
+	size_t nr_group_of;
+	uint32_t *groups; /* scratch, of one batch */
+	uint64_t *values;
+	const char *why; /* there are no device records */
+	size_t nr_without;
+	bool is_finished;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape),
+		COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape)},
+	{GPROF_TABLE_graph, COL_BIT(COL_graph_dur) | COL_BIT(COL_graph_graph), 0},
+	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_shape), 0},
+	{GPROF_TABLE_api_launch, COL_BIT(COL_api_launch_dur) | COL_BIT(COL_api_launch_shape), 0},
+};
+
+static void *create(const struct view_input *input)
+{
+	struct kernel_view *view = mem_zeroed(1, sizeof(*view));
+
+	(void)input;
+	tally_init(&view->kernels);
+	tally_init(&view->launches);
+	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
+	view->values = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->values));
+	return view;
+}
+
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	const char *why;
+
+	(void)context;
+	return table != GPROF_TABLE_api_launch || !view_has_device_records(process, &why);
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct kernel_view *view = context;
+
+	view->process = process;
+	view->nr_group_of = process->shapes.nr_near;
+	view->group_of = mem_resize(view->group_of, view->nr_group_of, sizeof(*view->group_of));
+	memset(view->group_of, 0xff, view->nr_group_of * sizeof(*view->group_of));
+	if (!view_has_device_records(process, &view->why)) {
+		view->nr_without++;
+	}
+}
+
+static uint32_t find_group(struct kernel_view *view, struct tally *tally, uint64_t shape)
+{
+	uint32_t name = process_shape_name(view->process, shape);
+	uint32_t group = tally_find(tally, name, name, 0);
+
+	if (shape < view->nr_group_of) {
+		view->group_of[shape] = group;
+	}
+	return group;
+}
+
+static inline uint32_t group_of(struct kernel_view *view, struct tally *tally, uint64_t shape)
+{
+	if (__builtin_expect(shape < view->nr_group_of && view->group_of[shape] != NONE, 1)) {
+		return view->group_of[shape];
+	}
+	return find_group(view, tally, shape);
+}
+
+static void find_groups(struct kernel_view *view, struct tally *tally, const struct batch *batch,
+	unsigned int column)
+{
+	const uint32_t *small = batch->small[column];
+	const uint64_t *wide = batch->col[column];
+
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		view->groups[i] = group_of(view, tally, small ? small[i] : wide[i]);
+	}
+}
+
+static const uint64_t *wide_values(
+	struct kernel_view *view, const struct batch *batch, unsigned int column)
+{
+	const uint32_t *small = batch->small[column];
+
+	if (!small) {
+		return batch->col[column];
+	}
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		view->values[i] = small[i];
+	}
+	return view->values;
+}
+
+static void take_graphs(struct kernel_view *view, const struct batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		char text[64];
+		int length = snprintf(text, sizeof(text), "(CUDA graph %llu as a whole)",
+			(unsigned long long)batch->col[COL_graph_graph][i]);
+		uint32_t name = names_intern(text, (size_t)length);
+
+		stat_add(&view->kernels.times, tally_find(&view->kernels, name, name, 0),
+			batch->col[COL_graph_dur][i]);
+	}
+}
+
+static void take_untimed(struct kernel_view *view, const struct batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		if (stream_in_known(view->process->stream, batch->col[COL_untimed_table][i]) ==
+			GPROF_TABLE_kernel) {
+			uint32_t group =
+				group_of(view, &view->kernels, batch->col[COL_untimed_shape][i]);
+
+			view->kernels.rows[group].untimed++;
+		}
+	}
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct kernel_view *view = context;
+
+	(void)process;
+	switch (batch->table) {
+	case GPROF_TABLE_kernel:
+		find_groups(view, &view->kernels, batch, COL_kernel_shape);
+		stat_add_many(&view->kernels.times, view->groups,
+			wide_values(view, batch, COL_kernel_dur), batch->nr_rows);
+		break;
+	case GPROF_TABLE_graph:
+		take_graphs(view, batch);
+		break;
+	case GPROF_TABLE_untimed:
+		take_untimed(view, batch);
+		break;
+	default:
+		for (uint32_t i = 0; i < batch->nr_rows; i++) {
+			uint64_t shape = batch->small[COL_api_launch_shape]
+						 ? batch->small[COL_api_launch_shape][i]
+						 : batch->col[COL_api_launch_shape][i];
+			uint64_t ticks = batch->col[COL_api_launch_dur][i];
+
+			if (shape) {
+				stat_add(&view->launches.times,
+					group_of(view, &view->launches, shape),
+					clock_map_duration(&process->host_clock, ticks));
+			}
+		}
+		break;
+	}
+}
+
+static void finish(struct kernel_view *view)
+{
+	if (!view->is_finished) {
+		tally_finish(&view->kernels);
+		tally_finish(&view->launches);
+		view->is_finished = true;
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[] = {
+		TALLY_COLUMNS("% of kernel time"),
+		{"untimed", "Untimed", TABLE_COUNT, true},
+		{"name", "Kernel", TABLE_NAME, false},
+	};
+	static const struct table_column launch_columns[] = {
+		TALLY_COLUMNS("% of launch calls"),
+		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
+	};
+	struct kernel_view *view = context;
+	bool is_host = !view->kernels.nr_rows && view->nr_without;
+	const struct tally *tally = is_host ? &view->launches : &view->kernels;
+	unsigned int last = is_host ? TALLY_NR_COLUMNS : TALLY_NR_COLUMNS + 1;
+	struct table *table =
+		table_create("kernel", "Kernels", is_host ? launch_columns : columns, last + 1);
+	double total_ns;
+
+	finish(view);
+	total_ns = tally_total_ns(tally);
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		tally_fill(tally, i, total_ns, cells);
+		table_set_integer(&cells[last], tally->rows[i].name);
+		if (!is_host) {
+			table_set_integer(&cells[last - 1], tally->rows[i].untimed);
+		}
+	}
+	if (is_host) {
+		table_note(table, "no device records: %s; these are host times of launches",
+			view->why);
+	} else if (view->nr_without) {
+		table_note(table, "no device records of %zu processes: %s", view->nr_without,
+			view->why);
+	}
+	tally_note(tally, table);
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct kernel_view *view = context;
+
+	tally_fini(&view->kernels);
+	tally_fini(&view->launches);
+	free(view->group_of);
+	free(view->groups);
+	free(view->values);
+	free(view);
+}
+
+const struct tally *view_kernel_tally(void *context)
+{
+	finish(context);
+	return &((struct kernel_view *)context)->kernels;
+}
+
+const struct view_class view_kernel = {
+	.name = "kernel",
+	.help = "kernels by name",
+	.is_default = true,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, NULL},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

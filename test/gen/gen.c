@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test/gen/gen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/block.h"
+
+struct waiting {
+	char *rows;
+	uint32_t nr_rows, capacity;
+	uint64_t rows_before;
+};
+
+struct gen {
+	FILE *file;
+	struct block_encoder *encoder;
+	void *encoder_memory;
+	char *out;
+	size_t out_bytes;
+	uint64_t sequence;
+	struct waiting tables[GPROF_NR_TABLES];
+	const void *pointers[BLOCK_ENCODE_ROWS];
+	uint32_t nr_strings, nr_places;
+	uint16_t nr_calls;
+	char **texts; /* of TEXT fields until they are written */
+	size_t nr_texts;
+};
+
+static const struct block_ticks ticks = {.base = 0, .mult = 1ull << 32};
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void *get_memory(size_t bytes)
+{
+	void *memory = aligned_alloc(64, (bytes + 63u) & ~(size_t)63u);
+
+	if (!memory) {
+		fail("gen: memory");
+	}
+	return memset(memory, 0, bytes);
+}
+
+static uint32_t most_rows(const struct block_table *table)
+{
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		if (table->columns[c].kind == GPROF_KIND_TEXT) {
+			return 256; /* so that their bytes fit into one block, too */
+		}
+	}
+	return BLOCK_ENCODE_ROWS;
+}
+
+static void write_table(struct gen *gen, unsigned int table)
+{
+	struct waiting *waiting = &gen->tables[table];
+	size_t bytes;
+
+	if (!waiting->nr_rows) {
+		return;
+	}
+	for (uint32_t i = 0; i < waiting->nr_rows; i++) {
+		gen->pointers[i] = waiting->rows + (size_t)i * block_table(table)->row_bytes;
+	}
+	bytes = block_encode(gen->encoder, table, gen->pointers, waiting->nr_rows, &ticks,
+		gen->sequence, waiting->rows_before, gen->out, gen->out_bytes);
+	if (!bytes || fwrite(gen->out, 1, bytes, gen->file) != bytes) {
+		fail("gen: block");
+	}
+	gen->sequence++;
+	waiting->rows_before += waiting->nr_rows;
+	waiting->nr_rows = 0;
+}
+
+void *gen_row(struct gen *gen, unsigned int table)
+{
+	const struct block_table *t = block_table(table);
+	struct waiting *waiting = &gen->tables[table];
+	char *row;
+
+	if (waiting->nr_rows == most_rows(t)) {
+		gen_flush(gen);
+	}
+	if (waiting->nr_rows == waiting->capacity) {
+		waiting->capacity = waiting->capacity ? 2 * waiting->capacity : 64;
+		waiting->rows = realloc(waiting->rows, (size_t)waiting->capacity * t->row_bytes);
+		if (!waiting->rows) {
+			fail("gen: rows");
+		}
+	}
+	row = waiting->rows + (size_t)waiting->nr_rows++ * t->row_bytes;
+	memset(row, 0, t->row_bytes);
+	return row;
+}
+
+static struct gprof_text text(struct gen *gen, const char *bytes, uint32_t nr_bytes)
+{
+	char *copy = get_memory(nr_bytes + 1u);
+
+	memcpy(copy, bytes, nr_bytes);
+	gen->texts = realloc(gen->texts, (gen->nr_texts + 1) * sizeof(char *));
+	gen->texts[gen->nr_texts++] = copy;
+	return (struct gprof_text){.bytes = copy, .nr_bytes = nr_bytes};
+}
+
+static void write_schema(struct gen *gen)
+{
+	for (unsigned int table = 1; table < GPROF_NR_TABLES; table++) {
+		const struct block_table *t = block_table(table);
+
+		for (unsigned int c = 0; t && c < t->nr_columns; c++) {
+			struct gprof_row_schema *row = gen_row(gen, GPROF_TABLE_schema);
+
+			row->table = (uint16_t)table;
+			row->column = (uint16_t)c;
+			row->kind = t->columns[c].kind;
+			row->width = t->columns[c].width;
+			row->offset = t->columns[c].offset;
+			row->row_bytes = t->row_bytes;
+			row->table_name = (struct gprof_text){t->name, strlen(t->name)};
+			row->name =
+				(struct gprof_text){t->columns[c].name, strlen(t->columns[c].name)};
+		}
+	}
+	gen_flush(gen);
+}
+
+struct gen *gen_open(const char *path)
+{
+	struct gprof_file_header header = {.major = GPROF_FORMAT_MAJOR,
+		.minor = GPROF_FORMAT_MINOR,
+		.header_bytes = sizeof(header),
+		.stream_id = GEN_STREAM_ID,
+		.pid = GEN_PID,
+		.start_realtime_ns = GEN_START_NS,
+		.tick_mult = ticks.mult};
+	struct gen *gen = get_memory(sizeof(*gen));
+
+	memcpy(header.magic, GPROF_FILE_MAGIC, sizeof(header.magic));
+	header.crc = block_crc32(&header, offsetof(struct gprof_file_header, crc));
+	gen->file = fopen(path, "w");
+	if (!gen->file || fwrite(&header, sizeof(header), 1, gen->file) != 1) {
+		fail(path);
+	}
+	gen->encoder_memory = get_memory(block_encoder_bytes());
+	gen->encoder = block_encoder_init(gen->encoder_memory, 1);
+	gen->out_bytes = block_bound(GPROF_TABLE_shape, BLOCK_ENCODE_ROWS, 1u << 20);
+	gen->out = get_memory(gen->out_bytes);
+	if (!gen->encoder) {
+		fail("gen: encoder");
+	}
+	write_schema(gen);
+	return gen;
+}
+
+uint32_t gen_string_bytes(struct gen *gen, const char *bytes, uint32_t nr_bytes)
+{
+	struct gprof_row_string *row = gen_row(gen, GPROF_TABLE_string);
+
+	row->id = ++gen->nr_strings;
+	row->text = text(gen, bytes, nr_bytes);
+	return row->id;
+}
+
+uint32_t gen_string(struct gen *gen, const char *string)
+{
+	return gen_string_bytes(gen, string, (uint32_t)strlen(string));
+}
+
+uint16_t gen_call(struct gen *gen, const char *name, uint8_t api)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_call *row = gen_row(gen, GPROF_TABLE_call);
+
+	row->id = ++gen->nr_calls;
+	row->name = string;
+	row->api = api;
+	return gen->nr_calls;
+}
+
+uint32_t gen_place(struct gen *gen, uint32_t device, uint32_t context, uint32_t stream)
+{
+	struct gprof_row_place *row = gen_row(gen, GPROF_TABLE_place);
+
+	row->id = ++gen->nr_places;
+	row->device = device;
+	row->context = context;
+	row->stream = stream;
+	return row->id;
+}
+
+void gen_info_bytes(struct gen *gen, const char *key, const char *value, uint32_t nr_bytes)
+{
+	struct gprof_row_info *row = gen_row(gen, GPROF_TABLE_info);
+
+	row->key = text(gen, key, (uint32_t)strlen(key));
+	row->value = text(gen, value, nr_bytes);
+}
+
+void gen_info(struct gen *gen, const char *key, const char *value)
+{
+	gen_info_bytes(gen, key, value, (uint32_t)strlen(value));
+}
+
+void gen_device(struct gen *gen, uint32_t id, const char *name)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_device *row = gen_row(gen, GPROF_TABLE_device);
+
+	row->id = id;
+	row->name = string;
+	row->uuid = text(gen, "0123456789abcdef", 16);
+}
+
+void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t cupti_ns)
+{
+	struct gprof_row_anchor *row = gen_row(gen, GPROF_TABLE_anchor);
+
+	row->tick = tick;
+	row->monotonic_ns = monotonic_ns;
+	row->realtime_ns = monotonic_ns + GEN_REALTIME_OFFSET_NS;
+	row->cupti_ns = cupti_ns;
+	row->error_ns = 40;
+}
+
+void gen_flush(struct gen *gen)
+{
+	static const uint8_t first[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_info,
+		GPROF_TABLE_call, GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place};
+
+	for (size_t i = 0; i < sizeof(first); i++) {
+		write_table(gen, first[i]);
+	}
+	for (unsigned int table = 1; table < GPROF_NR_TABLES; table++) {
+		write_table(gen, table);
+	}
+	for (size_t i = 0; i < gen->nr_texts; i++) {
+		free(gen->texts[i]);
+	}
+	gen->nr_texts = 0;
+}
+
+void gen_close(struct gen *gen, const char *how)
+{
+	if (how) {
+		gen_info(gen, "end.how", how);
+	}
+	gen_flush(gen);
+	if (fclose(gen->file)) {
+		fail("gen: close");
+	}
+	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
+		free(gen->tables[table].rows);
+	}
+	free(gen->texts);
+	free(gen->encoder_memory);
+	free(gen->out);
+	free(gen);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes streams for tests, through the recorder's own encoder but without a recorder: every byte
+ * follows from the calls. Rows are collected per table and written as blocks when one is full or
+ * gen_flush is called; definitions go before the events that use them.
+ */
+#ifndef TEST_GEN_GEN_H
+#define TEST_GEN_GEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/format.h"
+
+struct gen;
+
+/* Begins a stream: header (id, pid and start fixed) and schema. Exits with a message on failure. */
+struct gen *gen_open(const char *path);
+
+/* A row of table, zeroed, to be filled in; SPAN fields hold the end, as in the recorder. */
+void *gen_row(struct gen *gen, unsigned int table);
+
+/* Rows of definitions; ids count from 1. Texts are copied. */
+uint32_t gen_string(struct gen *gen, const char *text);
+uint32_t gen_string_bytes(struct gen *gen, const char *bytes, uint32_t nr_bytes);
+uint16_t gen_call(struct gen *gen, const char *name, uint8_t api);
+uint32_t gen_place(struct gen *gen, uint32_t device, uint32_t context, uint32_t stream);
+void gen_info(struct gen *gen, const char *key, const char *value);
+void gen_info_bytes(struct gen *gen, const char *key, const char *value, uint32_t nr_bytes);
+void gen_device(struct gen *gen, uint32_t id, const char *name);
+
+/* A moment on all clocks, all of them counting ns: realtime = monotonic + a fixed offset. */
+void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t cupti_ns);
+
+/* Writes what waits. */
+void gen_flush(struct gen *gen);
+
+/* Flushes and closes; how: the fact end.how, NULL leaves the stream unfinished. */
+void gen_close(struct gen *gen, const char *how);
+
+#define GEN_STREAM_ID	       0x1122334455667788ull
+#define GEN_PID		       4242u
+#define GEN_START_NS	       1790000000000000000ull
+#define GEN_REALTIME_OFFSET_NS 1789999999000000000ull
+
+/*
+ * The reference stream of the benches: a training loop of about 1,000 kernel launches a step, 60 %
+ * API calls of 4 threads, 30 % kernels of 200 names, 10 % copies and ranges. Durations and gaps are
+ * log-normal; the same seed gives the same stream.
+ */
+void gen_training(struct gen *gen, uint64_t nr_events, uint64_t seed);
+
+/* A small stream with some of everything, for golden files and as seeds for fuzzing. */
+void gen_small(struct gen *gen);
+
+#endif
