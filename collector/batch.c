@@ -66,8 +66,11 @@ int batch_init(void)
 	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
 		state.is_definition[definitions[i]] = true;
 	}
-	/* Not an event either, but never before the rows that it speaks of. */
+	/* No events either; a checkpoint must not come before the rows that it speaks of. */
 	state.is_definition[GPROF_TABLE_checkpoint] = true;
+	state.is_definition[GPROF_TABLE_thread] = true;
+	state.is_definition[GPROF_TABLE_step] = true;
+	state.is_definition[GPROF_TABLE_window] = true;
 	state.text = memory_map(TEXT_BYTES);
 	state.is_ready = state.text != NULL;
 	return state.is_ready ? 0 : -ENOMEM;
