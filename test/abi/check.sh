@@ -124,7 +124,7 @@ done
 
 # Names, against the libraries.
 nr_names=0
-for pair in RT:libcudart.so.13 RT:libcudart.so DRV:stubs/libcuda.so; do
+for pair in RT:libcudart.so DRV:stubs/libcuda.so; do
 	api=${pair%%:*}
 	library=
 	for folder in lib64 lib targets/x86_64-linux/lib targets/sbsa-linux/lib; do
