@@ -8,6 +8,7 @@
 const struct command *const commands[] = {
 	&cmd_summary,
 
+	&cmd_timeline,
 	&cmd_info,
 	&cmd_check,
 	&cmd_env,

@@ -96,6 +96,23 @@ uint32_t process_device_name(const struct process *process, uint32_t device)
 	return names_intern(text, (size_t)length);
 }
 
+uint32_t process_context_device(const struct process *process, uint32_t context)
+{
+	for (size_t i = 0; i < process->nr_contexts; i++) {
+		if (process->contexts[i].id == context) {
+			return process->contexts[i].device;
+		}
+	}
+	for (size_t i = 0; i < process->places.nr; i++) {
+		const struct model_place *place = idmap_at(&process->places, i);
+
+		if (place->context == context && place->device != UINT32_MAX) {
+			return place->device;
+		}
+	}
+	return 0;
+}
+
 bool process_attribute(
 	const struct process *process, uint32_t device, const char *name, uint64_t *value)
 {
@@ -259,6 +276,7 @@ static void free_dictionaries(struct process *process)
 	free(process->devices);
 	free(process->attributes);
 	free(process->streams);
+	free(process->contexts);
 	free(process->facts);
 	free(process->notices);
 	free(process->losses);

@@ -59,6 +59,10 @@ struct model_stream {
 	uint32_t context, stream, priority, flags;
 };
 
+struct model_context {
+	uint32_t id, device;
+};
+
 struct model_fact {
 	uint32_t key, value;
 };
@@ -102,6 +106,7 @@ struct process {
 	MODEL_ARRAY(model_device, devices);
 	MODEL_ARRAY(model_attribute, attributes);
 	MODEL_ARRAY(model_stream, streams);
+	MODEL_ARRAY(model_context, contexts);
 	MODEL_ARRAY(model_fact, facts);
 	MODEL_ARRAY(model_notice, notices);
 	MODEL_ARRAY(model_loss, losses);
@@ -140,6 +145,9 @@ struct model_place process_place(const struct process *process, uint64_t id);
 
 /* The name of a device, "GPU n" if the stream has none. */
 uint32_t process_device_name(const struct process *process, uint32_t device);
+
+/* The device of a context; 0 if the stream does not tell and the context is unknown. */
+uint32_t process_context_device(const struct process *process, uint32_t context);
 
 /* A number about a device by its name, false if the stream has none. */
 bool process_attribute(

@@ -194,6 +194,12 @@ static void take_stream(struct process *p, const struct batch *b, uint32_t i)
 			.flags = (uint32_t)b->col[COL_stream_flags][i]};
 }
 
+static void take_context(struct process *p, const struct batch *b, uint32_t i)
+{
+	*APPEND(p, contexts) = (struct model_context){.id = (uint32_t)b->col[COL_context_id][i],
+		.device = (uint32_t)b->col[COL_context_device][i]};
+}
+
 static void take_step(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, steps) = (struct model_step){.tick = b->col[COL_step_time][i],
@@ -233,6 +239,7 @@ static const struct {
 	LOAD(device),
 	LOAD(attribute),
 	LOAD(stream),
+	LOAD(context),
 	LOAD(step),
 	LOAD(window),
 #undef LOAD

@@ -196,7 +196,7 @@ static void thread_step(struct training *t, uint32_t thread)
 		if (thread == 2 && i % 2 == 0 && i / 2 < COPIES_A_STEP) {
 			copy(t);
 		}
-		if (i % (nr_other / nr_ranges) == 0) {
+		if (i % (nr_other / nr_ranges) == 0 && i + 4 < nr_other) {
 			mark(t, thread, i / (nr_other / nr_ranges) % 8, GPROF_NVTX_PUSH);
 		} else if (i % (nr_other / nr_ranges) == 4) {
 			mark(t, thread, 0, GPROF_NVTX_POP);

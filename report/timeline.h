@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The timeline as Chrome JSON in Kineto's dialect, so that Perfetto, chrome://tracing and
+ * HolisticTraceAnalysis open it. Written in one pass over each process; what waits in memory is
+ * only what may still have to be put in order.
+ */
+#ifndef REPORT_TIMELINE_H
+#define REPORT_TIMELINE_H
+
+#include "report/buf.h"
+#include "report/idset.h"
+#include "report/model.h"
+#include "report/occupancy.h"
+
+/* A row of the picture: a stream of a device, or a lane of it for slices that overlap others. */
+struct timeline_row {
+	uint32_t device, stream, lane;
+	bool is_sync;
+	uint64_t end_ns; /* of the last slice in it */
+};
+
+/* A slice of work that waits for its place in the order of begins. */
+struct timeline_slice {
+	uint64_t begin, end; /* CUPTI's ns */
+	uint64_t bytes;
+	uint64_t graph_node;
+	uint32_t shape, place, correlation, graph;
+	uint32_t channel, value;
+	uint32_t peer[4]; /* src_device, dst_device, src_context, dst_context */
+	uint8_t table;
+	uint8_t copy_kind, src_kind, dst_kind;
+};
+
+struct timeline {
+	struct buf *out;
+	uint64_t base_ns; /* CLOCK_REALTIME, ts count from it */
+	uint64_t nr_events;
+	/* of the process at hand */
+	struct process *process;
+	int64_t offset_ns; /* CLOCK_MONOTONIC of its host -> CLOCK_REALTIME */
+	uint32_t pid;	   /* that it gets in the file */
+	uint32_t first_device_pid;
+	struct idset *called, *worked; /* correlation ids of calls and of work */
+	struct timeline_row *rows;
+	size_t nr_rows, row_capacity;
+	struct timeline_slice *slices;
+	size_t nr_slices, slice_capacity;
+	struct idmap shape_args; /* char *, JSON of what depends on the shape only */
+	struct occupancy_device device;
+	uint32_t device_id; /* of `device`; UINT32_MAX none yet */
+};
+
+/* Nanoseconds of the process's clocks to those of the file. */
+uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
+uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
+
+/* Begins an event: `{"ph": "X", "cat": ..., "name": ...`; the name is JSON already, with quotes. */
+void timeline_begin(
+	struct timeline *timeline, char ph, const char *category, const char *name_json);
+
+/* `, "pid": ..., "tid": ..., "ts": ...` and for slices `, "dur": ...`. */
+void timeline_place(struct timeline *timeline, uint32_t pid, uint32_t tid, uint64_t begin_ns,
+	const uint64_t *end_ns);
+
+/* One end of the arrow from a call to its work. */
+void timeline_flow(
+	struct timeline *timeline, char ph, uint32_t id, uint32_t pid, uint32_t tid, uint64_t ns);
+
+/* A text of names.h as JSON, made once. */
+const char *timeline_name(uint32_t name);
+
+/* Microseconds with three decimals. */
+void timeline_add_us(struct buf *out, uint64_t ns);
+
+/* timeline_host.c: calls, ranges, marks, steps, and the names of threads. */
+void timeline_host(struct timeline *timeline);
+
+/* timeline_device.c: what ran on devices, and the names of their rows. */
+void timeline_devices(struct timeline *timeline);
+
+/* Everything of some processes: a whole file named `name`. */
+void timeline_write(
+	struct process *const *processes, size_t nr_processes, const char *name, struct buf *out);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/api.h"
+#include "report/copy.h"
+#include "report/progress.h"
+#include "report/timeline.h"
+
+/* The tid of lane k of stream n is n + k * this. */
+#define LANE_TIDS 1000000u
+
+static uint32_t device_pid(const struct timeline *timeline, uint32_t device)
+{
+	return timeline->first_device_pid + device;
+}
+
+/* ---- rows ---- */
+
+static uint32_t tid_of(const struct timeline_row *row)
+{
+	return row->stream + (row->lane + (row->is_sync ? 500 : 0)) * LANE_TIDS;
+}
+
+static bool is_row_of(const struct timeline_row *row, const struct model_place *place, bool is_sync)
+{
+	return row->device == place->device && row->stream == place->stream &&
+	       row->is_sync == is_sync;
+}
+
+/*
+ * The row for a slice: its stream's first lane that is free by then. Work of one stream may overlap
+ * (graphs, programmatic launches), and viewers drop slices that partly overlap in one row.
+ */
+static struct timeline_row *find_row(struct timeline *timeline, const struct model_place *place,
+	bool is_sync, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct timeline_row *row;
+	uint32_t nr_lanes = 0;
+
+	for (size_t i = 0; i < timeline->nr_rows; i++) {
+		row = &timeline->rows[i];
+		if (is_row_of(row, place, is_sync)) {
+			nr_lanes++;
+			if (row->end_ns <= begin_ns) {
+				row->end_ns = end_ns;
+				return row;
+			}
+		}
+	}
+	timeline->rows = array_grow(timeline->rows, timeline->nr_rows, &timeline->row_capacity,
+		sizeof(*timeline->rows));
+	row = &timeline->rows[timeline->nr_rows++];
+	*row = (struct timeline_row){.device = place->device,
+		.stream = place->stream,
+		.lane = nr_lanes,
+		.is_sync = is_sync,
+		.end_ns = end_ns};
+	return row;
+}
+
+static bool is_first_of_device(const struct timeline *timeline, size_t k)
+{
+	for (size_t i = 0; i < k; i++) {
+		if (timeline->rows[i].device == timeline->rows[k].device) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void add_meta(struct timeline *timeline, const char *what, uint32_t pid, uint32_t tid)
+{
+	timeline_begin(timeline, 'M', NULL, what);
+	timeline_place(timeline, pid, tid, 0, NULL);
+	buf_text(timeline->out, ", \"args\": {");
+}
+
+static void add_row_names(struct timeline *timeline)
+{
+	struct buf *out = timeline->out;
+
+	for (size_t i = 0; i < timeline->nr_rows; i++) {
+		const struct timeline_row *row = &timeline->rows[i];
+		uint32_t pid = device_pid(timeline, row->device);
+		uint32_t name = process_device_name(timeline->process, row->device);
+
+		if (is_first_of_device(timeline, i)) {
+			add_meta(timeline, "\"process_name\"", pid, 0);
+			buf_printf(out, "\"name\": %s}}", timeline_name(name));
+			add_meta(timeline, "\"process_labels\"", pid, 0);
+			buf_printf(out, "\"labels\": \"GPU %u\"}}", row->device);
+			add_meta(timeline, "\"process_sort_index\"", pid, 0);
+			buf_printf(out, "\"sort_index\": %u}}", 5000000u + pid);
+		}
+		add_meta(timeline, "\"thread_name\"", pid, tid_of(row));
+		buf_printf(out, "\"name\": \"stream %u", row->stream);
+		if (row->lane) {
+			buf_printf(out, " (%u)", row->lane);
+		}
+		buf_printf(out, "%s\"}}", row->is_sync ? " (sync)" : "");
+		add_meta(timeline, "\"thread_sort_index\"", pid, tid_of(row));
+		buf_printf(out, "\"sort_index\": %u}}", row->stream * 8u + (row->lane & 7u));
+	}
+}
+
+/* ---- slices ---- */
+
+static char *make_shape_args(struct timeline *timeline, const struct model_shape *shape)
+{
+	struct occupancy occupancy;
+	struct buf args = {0};
+
+	buf_printf(&args, ", \"registers per thread\": %u, \"shared memory\": %" PRIu64,
+		shape->registers,
+		(uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes);
+	if (occupancy_compute(&timeline->device, shape, &occupancy)) {
+		buf_printf(&args, ", \"blocks per SM\": %.6f, \"warps per SM\": %.6f",
+			occupancy.blocks_per_multiprocessor, occupancy.warps_per_multiprocessor);
+	}
+	buf_printf(&args, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", shape->grid[0],
+		shape->grid[1], shape->grid[2], shape->block[0], shape->block[1], shape->block[2]);
+	if (shape->cluster[0]) {
+		buf_printf(&args, ", \"cluster\": [%u, %u, %u]", shape->cluster[0],
+			shape->cluster[1], shape->cluster[2]);
+	}
+	if (occupancy.has_estimate) {
+		buf_printf(&args, ", \"est. achieved occupancy %%\": %u", occupancy.percent);
+	}
+	buf_char(&args, '\0');
+	return args.bytes;
+}
+
+static void add_shape_args(struct timeline *timeline, uint32_t id, uint32_t device)
+{
+	const struct model_shape *shape = idmap_get(&timeline->process->shapes, id);
+	char **args;
+
+	if (!shape) {
+		return;
+	}
+	if (timeline->device_id != device) {
+		timeline->device_id = device;
+		timeline->device = occupancy_device(timeline->process, device);
+	}
+	args = idmap_put(&timeline->shape_args, id);
+	if (!*args) {
+		*args = make_shape_args(timeline, shape);
+	}
+	buf_text(timeline->out, *args);
+}
+
+static uint32_t slice_name(const struct timeline *timeline, const struct timeline_slice *slice)
+{
+	char text[64];
+
+	switch (slice->table) {
+	case GPROF_TABLE_kernel:
+		return process_shape_name(timeline->process, slice->shape);
+	case GPROF_TABLE_memcpy:
+		return copy_name(copy_pack(slice->copy_kind, slice->src_kind, slice->dst_kind));
+	case GPROF_TABLE_memset:
+		return copy_name(copy_pack(0, 0, slice->dst_kind) | COPY_IS_SET);
+	case GPROF_TABLE_graph:
+		return names_intern(
+			text, (size_t)snprintf(text, sizeof(text), "CUDA graph %u", slice->graph));
+	default:
+		return names_intern(
+			api_sync_name(slice->copy_kind), strlen(api_sync_name(slice->copy_kind)));
+	}
+}
+
+static const char *slice_category(const struct timeline_slice *slice)
+{
+	switch (slice->table) {
+	case GPROF_TABLE_memcpy:
+		return "gpu_memcpy";
+	case GPROF_TABLE_memset:
+		return "gpu_memset";
+	case GPROF_TABLE_sync:
+		return "cuda_sync";
+	default:
+		return "kernel";
+	}
+}
+
+static void add_bytes(struct buf *out, const struct timeline_slice *slice)
+{
+	uint64_t ns = slice->end > slice->begin ? slice->end - slice->begin : 0;
+
+	buf_printf(out, ", \"bytes\": %" PRIu64, slice->bytes);
+	if (ns) {
+		buf_printf(out, ", \"memory bandwidth (GB/s)\": %.6f",
+			(double)slice->bytes / (double)ns);
+	}
+	if (slice->table == GPROF_TABLE_memcpy && slice->copy_kind == API_COPY_PTOP) {
+		buf_printf(out,
+			", \"fromDevice\": %u, \"toDevice\": %u, \"fromContext\": %u, "
+			"\"toContext\": %u",
+			slice->peer[0], slice->peer[1], slice->peer[2], slice->peer[3]);
+	}
+}
+
+static void write_slice(struct timeline *timeline, const struct timeline_slice *slice)
+{
+	struct model_place place = process_place(timeline->process, slice->place);
+	uint64_t begin_ns = timeline_device_ns(timeline, slice->begin);
+	uint64_t end_ns = timeline_device_ns(timeline, slice->end);
+	bool is_sync = slice->table == GPROF_TABLE_sync;
+	struct buf *out = timeline->out;
+	uint32_t pid, tid;
+
+	if (is_sync && place.device == UINT32_MAX) {
+		place.device = process_context_device(timeline->process, place.context);
+	}
+	tid = tid_of(find_row(timeline, &place, is_sync, begin_ns, end_ns));
+	pid = device_pid(timeline, place.device);
+	timeline_begin(
+		timeline, 'X', slice_category(slice), timeline_name(slice_name(timeline, slice)));
+	timeline_place(timeline, pid, tid, begin_ns, &end_ns);
+	if (is_sync) {
+		/* Stream -1: tools take an event with a stream for work, and waiting is none. */
+		buf_printf(out,
+			", \"args\": {\"stream\": -1, \"waited stream\": %d, \"correlation\": %u"
+			", \"device\": %u, \"context\": %u}}",
+			(int)place.stream, slice->correlation, place.device, place.context);
+		return;
+	}
+	buf_printf(out,
+		", \"args\": {\"device\": %u, \"context\": %u, \"stream\": %u"
+		", \"correlation\": %u",
+		place.device, place.context, place.stream, slice->correlation);
+	if (slice->table == GPROF_TABLE_kernel) {
+		buf_text(out, ", \"queued\": 0");
+		add_shape_args(timeline, slice->shape, place.device);
+	} else if (slice->table != GPROF_TABLE_graph) {
+		add_bytes(out, slice);
+	}
+	if (slice->graph) {
+		buf_printf(out, ", \"graph id\": %u, \"graph node id\": %" PRIu64, slice->graph,
+			slice->graph_node);
+	}
+	if (slice->channel) {
+		buf_printf(out, ", \"channel\": %u", slice->channel);
+	}
+	buf_text(out, "}}");
+	if (slice->correlation && idset_has(timeline->called, slice->correlation)) {
+		timeline_flow(timeline, 'f', slice->correlation, pid, tid, begin_ns);
+	}
+}
+
+/* ---- reading ---- */
+
+static struct timeline_slice *new_slice(
+	struct timeline *timeline, const struct batch *b, uint32_t i)
+{
+	struct timeline_slice *slice;
+
+	timeline->slices = array_grow(timeline->slices, timeline->nr_slices,
+		&timeline->slice_capacity, sizeof(*timeline->slices));
+	slice = &timeline->slices[timeline->nr_slices++];
+	*slice = (struct timeline_slice){.begin = b->col[COL_kernel_begin][i],
+		.end = b->col[COL_kernel_begin][i] + b->col[COL_kernel_dur][i],
+		.place = (uint32_t)b->col[COL_kernel_place][i],
+		.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
+		.table = (uint8_t)b->table};
+	return slice;
+}
+
+static void take_row(struct timeline *timeline, const struct batch *b, uint32_t i)
+{
+	struct timeline_slice *slice = new_slice(timeline, b, i);
+
+	if (b->table == GPROF_TABLE_sync) {
+		slice->copy_kind = (uint8_t)b->col[COL_sync_type][i];
+		return;
+	}
+	slice->graph = (uint32_t)b->col[COL_kernel_graph][i];
+	slice->graph_node = b->col[COL_kernel_graph_node][i];
+	switch (b->table) {
+	case GPROF_TABLE_kernel:
+		slice->shape = (uint32_t)b->col[COL_kernel_shape][i];
+		slice->channel = (uint32_t)b->col[COL_kernel_channel][i];
+		break;
+	case GPROF_TABLE_memcpy:
+		slice->bytes = b->col[COL_memcpy_bytes][i];
+		slice->channel = (uint32_t)b->col[COL_memcpy_channel][i];
+		slice->copy_kind = (uint8_t)b->col[COL_memcpy_copy_kind][i];
+		slice->src_kind = (uint8_t)b->col[COL_memcpy_src_kind][i];
+		slice->dst_kind = (uint8_t)b->col[COL_memcpy_dst_kind][i];
+		for (unsigned int k = 0; k < 4; k++) {
+			slice->peer[k] = (uint32_t)b->col[COL_memcpy_src_device + k][i];
+		}
+		break;
+	case GPROF_TABLE_memset:
+		slice->bytes = b->col[COL_memset_bytes][i];
+		slice->channel = (uint32_t)b->col[COL_memset_channel][i];
+		slice->dst_kind = (uint8_t)b->col[COL_memset_memory_kind][i];
+		break;
+	default:
+		break;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct timeline_slice *x = a, *y = b;
+
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+/* Writes the slices that begin before `time`; no earlier ones will come. */
+static void release(struct timeline *timeline, uint64_t time)
+{
+	size_t i = 0;
+
+	if (timeline->nr_slices) {
+		qsort(timeline->slices, timeline->nr_slices, sizeof(*timeline->slices), compare);
+	}
+	while (i < timeline->nr_slices && timeline->slices[i].begin < time) {
+		write_slice(timeline, &timeline->slices[i++]);
+	}
+	timeline->nr_slices -= i;
+	memmove(timeline->slices, timeline->slices + i,
+		timeline->nr_slices * sizeof(*timeline->slices));
+}
+
+static void take_overhead(struct timeline *timeline, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const char *kind =
+			api_overhead_name((uint32_t)b->col[COL_overhead_overhead_kind][i]);
+		uint64_t begin = b->col[COL_overhead_begin][i];
+		uint64_t begin_ns = timeline_device_ns(timeline, begin);
+		uint64_t end_ns = timeline_device_ns(timeline, begin + b->col[COL_overhead_dur][i]);
+
+		timeline_begin(
+			timeline, 'X', "overhead", timeline_name(names_intern(kind, strlen(kind))));
+		buf_text(timeline->out, ", \"pid\": -1, \"tid\": ");
+		buf_uint(timeline->out, b->col[COL_overhead_tid][i]);
+		buf_text(timeline->out, ", \"ts\": ");
+		timeline_add_us(timeline->out, begin_ns);
+		buf_text(timeline->out, ", \"dur\": ");
+		timeline_add_us(timeline->out, end_ns > begin_ns ? end_ns - begin_ns : 0);
+		buf_text(timeline->out, ", \"args\": {}}");
+	}
+}
+
+static uint32_t wanted(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_kernel:
+		return COL_ALL(NR_COL_kernel);
+	case GPROF_TABLE_memcpy:
+		return COL_ALL(NR_COL_memcpy);
+	case GPROF_TABLE_memset:
+		return COL_ALL(NR_COL_memset);
+	case GPROF_TABLE_graph:
+		return COL_ALL(NR_COL_graph);
+	case GPROF_TABLE_sync:
+		return COL_ALL(NR_COL_sync);
+	default:
+		return 0;
+	}
+}
+
+void timeline_devices(struct timeline *timeline)
+{
+	struct stream_in *stream = timeline->process->stream;
+	uint64_t *later_min = mem_zeroed(stream->nr_blocks, sizeof(*later_min));
+	uint64_t min = UINT64_MAX;
+
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		later_min[i] = min;
+		if (wanted(stream_in_block_table(stream, i)) && stream->blocks[i].time_min < min) {
+			min = stream->blocks[i].time_min;
+		}
+	}
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		unsigned int table = stream_in_block_table(stream, i);
+		struct batch batch;
+
+		if (table == GPROF_TABLE_overhead &&
+			!stream_in_load(stream, i, COL_ALL(NR_COL_overhead), 0, &batch)) {
+			take_overhead(timeline, &batch);
+		}
+		if (!wanted(table) || stream_in_load(stream, i, wanted(table), 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			take_row(timeline, &batch, row);
+		}
+		release(timeline, later_min[i]);
+		progress_add(batch.nr_rows);
+	}
+	release(timeline, UINT64_MAX);
+	add_row_names(timeline);
+	free(later_min);
+}

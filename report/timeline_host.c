@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/progress.h"
+#include "report/ranges.h"
+#include "report/text.h"
+#include "report/timeline.h"
+
+static uint32_t tid_of(const struct timeline *timeline, uint64_t thread)
+{
+	const struct model_thread *found =
+		thread > UINT32_MAX ? NULL
+				    : idmap_get(&timeline->process->threads, (uint32_t)thread);
+
+	return found && found->tid ? found->tid : (uint32_t)thread;
+}
+
+static void add_thread_names(struct timeline *timeline)
+{
+	struct process *process = timeline->process;
+	struct buf *out = timeline->out;
+
+	for (size_t i = 0; i < process->threads.nr; i++) {
+		const struct model_thread *thread = idmap_at(&process->threads, i);
+		uint32_t tid = tid_of(timeline, thread->id);
+		struct buf name = {0};
+
+		buf_printf(&name, "thread %u (%s)", tid, names_raw(thread->name, NULL));
+		timeline_begin(timeline, 'M', NULL, "\"thread_name\"");
+		timeline_place(timeline, timeline->pid, tid, 0, NULL);
+		buf_text(out, ", \"args\": {\"name\": ");
+		text_add_json(out, name.bytes, name.nr_bytes);
+		buf_text(out, "}}");
+		timeline_begin(timeline, 'M', NULL, "\"thread_sort_index\"");
+		timeline_place(timeline, timeline->pid, tid, 0, NULL);
+		buf_printf(out, ", \"args\": {\"sort_index\": %u}}", thread->id);
+		buf_fini(&name);
+	}
+}
+
+/*
+ * A step lasts until the next one. The last one has no end of its own and reaches to the end of the
+ * recording; tools that drop the last step as unfinished then drop just this one.
+ */
+static void add_steps(struct timeline *timeline)
+{
+	struct process *process = timeline->process;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		uint64_t begin_ns = timeline_host_ns(timeline, step->tick);
+		uint64_t end_ns =
+			process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
+		char name[64];
+
+		if (i + 1 < process->nr_steps) {
+			end_ns = timeline_host_ns(timeline, step[1].tick);
+		}
+		end_ns = end_ns > begin_ns ? end_ns : begin_ns + 1000;
+		snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->step);
+		timeline_begin(timeline, 'X', "user_annotation", name);
+		timeline_place(
+			timeline, timeline->pid, tid_of(timeline, step->thread), begin_ns, &end_ns);
+		buf_text(timeline->out, ", \"args\": {}}");
+	}
+}
+
+static const char *api_category(uint8_t api)
+{
+	switch (api) {
+	case GPROF_API_DRIVER:
+		return "cuda_driver";
+	case GPROF_API_RUNTIME:
+		return "cuda_runtime";
+	default:
+		return "cpu_op";
+	}
+}
+
+static void take_calls(struct timeline *timeline, const struct batch *b)
+{
+	struct buf *out = timeline->out;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin_ns = timeline_host_ns(timeline, b->col[COL_api_begin][i]);
+		uint64_t end_ns = timeline_host_ns(
+			timeline, b->col[COL_api_begin][i] + b->col[COL_api_dur][i]);
+		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
+		uint32_t tid = tid_of(timeline, b->col[COL_api_thread][i]);
+		uint8_t api;
+		uint32_t name = process_call_name(timeline->process, b->col[COL_api_call][i], &api);
+
+		timeline_begin(timeline, 'X', api_category(api), timeline_name(name));
+		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
+		buf_text(out, ", \"args\": {\"correlation\": ");
+		buf_uint(out, correlation);
+		if (b->col[COL_api_result][i]) {
+			buf_printf(out, ", \"result\": %d", (int)b->col[COL_api_result][i]);
+		}
+		buf_text(out, "}}");
+		if (correlation && idset_has(timeline->worked, correlation)) {
+			timeline_flow(timeline, 's', correlation, timeline->pid, tid, begin_ns);
+		}
+	}
+}
+
+static const char *range_name(const struct range *range, struct buf *joined)
+{
+	size_t nr_bytes;
+	const char *bytes;
+
+	if (!range->domain) {
+		return timeline_name(range->name);
+	}
+	joined->nr_bytes = 0;
+	bytes = names_raw(range->domain, &nr_bytes);
+	text_add_json(joined, bytes, nr_bytes);
+	joined->nr_bytes--; /* the quote */
+	buf_char(joined, ':');
+	buf_text(joined, timeline_name(range->name) + 1);
+	buf_char(joined, '\0');
+	return joined->bytes;
+}
+
+/* Start/end ranges overlap freely, so they become asynchronous events, which may. */
+static void take_range(void *context, const struct range *range)
+{
+	struct timeline *timeline = context;
+	uint64_t begin_ns = timeline_host_ns(timeline, range->begin);
+	uint64_t end_ns = timeline_host_ns(timeline, range->end);
+	uint32_t tid = tid_of(timeline, range->thread);
+	struct buf joined = {0};
+	const char *name = range_name(range, &joined);
+
+	if (range->op == GPROF_NVTX_MARK) {
+		timeline_begin(timeline, 'i', "user_annotation", name);
+		buf_text(timeline->out, ", \"s\": \"t\"");
+		timeline_place(timeline, timeline->pid, tid, begin_ns, NULL);
+		buf_text(timeline->out, "}");
+	} else if (range->op == GPROF_NVTX_START) {
+		uint64_t id = timeline->nr_events;
+
+		for (int end = 0; end < 2; end++) {
+			timeline_begin(timeline, end ? 'e' : 'b', "user_annotation", name);
+			buf_printf(timeline->out, ", \"id\": %" PRIu64, id);
+			timeline_place(timeline, timeline->pid, tid, end ? end_ns : begin_ns, NULL);
+			buf_text(timeline->out, "}");
+		}
+	} else {
+		timeline_begin(timeline, 'X', "user_annotation", name);
+		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
+		buf_text(timeline->out, ", \"args\": {}}");
+	}
+	buf_fini(&joined);
+}
+
+void timeline_host(struct timeline *timeline)
+{
+	struct stream_in *stream = timeline->process->stream;
+	struct ranges *ranges = ranges_create();
+
+	add_thread_names(timeline);
+	add_steps(timeline);
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		switch (stream_in_block_table(stream, i)) {
+		case GPROF_TABLE_api:
+		case GPROF_TABLE_api_launch:
+		case GPROF_TABLE_api_copy:
+		case GPROF_TABLE_api_set:
+		case GPROF_TABLE_api_alloc:
+		case GPROF_TABLE_api_sync:
+			if (!stream_in_load(stream, i, COL_ALL(NR_COL_api), 0, &batch)) {
+				take_calls(timeline, &batch);
+			}
+			progress_add(stream->blocks[i].nr_rows);
+			break;
+		case GPROF_TABLE_nvtx:
+			if (!stream_in_load(stream, i, RANGES_MASK, 0, &batch)) {
+				ranges_take(
+					ranges, timeline->process, &batch, take_range, timeline);
+			}
+			progress_add(stream->blocks[i].nr_rows);
+			break;
+		default:
+			break;
+		}
+	}
+	ranges_destroy(ranges);
+}
