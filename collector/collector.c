@@ -171,6 +171,9 @@ static int start(void)
 	struct block_ticks ticks;
 	int rc;
 
+	if (!pthread_key_create) {
+		return -ENOSYS; /* see compat.h */
+	}
 	config_load();
 	buffer_bytes = config_number(CONFIG_BUFFER_MB) << 20;
 	config_complain(say_wrong);

@@ -13,6 +13,7 @@
 #define NR_SHAPES  32768u
 #define NR_PLACES  1024u
 #define NR_NAMES   1024u /* a power of two */
+#define NR_KNOWN_SHAPES 1024u
 
 /* CUPTI keeps a kernel's name at one address: looked up by that, checked against our copy. */
 struct known_name {
@@ -22,11 +23,18 @@ struct known_name {
 	uint32_t id;
 };
 
+/* Shapes come back in the order of the training loop: most are found here, without hashing. */
+struct known_shape {
+	struct gprof_row_shape key;
+	uint32_t id;
+};
+
 static struct define_state {
 	struct intern texts;
 	struct intern shapes;
 	struct intern places;
 	struct known_name names[NR_NAMES];
+	struct known_shape known_shapes[NR_KNOWN_SHAPES];
 } state;
 
 int define_init(void)
@@ -36,6 +44,7 @@ int define_init(void)
 	rc = rc ? rc : intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
 	memset(state.names, 0, sizeof(state.names));
+	memset(state.known_shapes, 0, sizeof(state.known_shapes));
 	return rc;
 }
 
@@ -91,21 +100,33 @@ uint32_t define_name(const char *name)
 	return known->id;
 }
 
+static struct known_shape *known_shape(const struct gprof_row_shape *s)
+{
+	uint64_t hash = (s->function + s->name) * 0x9e3779b97f4a7c15u +
+			(s->grid_x | (uint64_t)s->block_x << 32) * 0xc2b2ae3d27d4eb4fu +
+			(s->grid_y | (uint64_t)s->dynamic_shared_bytes << 32) * 0x165667b19e3779f9u;
+
+	return &state.known_shapes[hash >> 54];
+}
+
 uint32_t define_shape(const struct gprof_row_shape *shape)
 {
-	struct gprof_row_shape key = *shape;
+	struct known_shape *known = known_shape(shape);
 	const struct intern_entry *entry;
 	bool is_new;
 
-	key.id = 0;
-	memset(&key.head, 0, sizeof(key.head));
-	entry = intern_find(&state.shapes, &key, sizeof(key), &is_new);
+	if (known->id && !memcmp(&known->key, shape, sizeof(*shape))) {
+		return known->id;
+	}
+	entry = intern_find(&state.shapes, shape, sizeof(*shape), &is_new);
 	if (is_new) {
 		struct gprof_row_shape *row = batch_add(GPROF_TABLE_shape);
 
-		*row = key;
+		*row = *shape;
 		row->id = entry->id;
 	}
+	known->key = *shape;
+	known->id = entry->id;
 	return entry->id;
 }
 

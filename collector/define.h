@@ -19,7 +19,7 @@ uint32_t define_text(const char *bytes, uint64_t nr_bytes);
  */
 uint32_t define_name(const char *name);
 
-/* The ids of a shape and of a place; the id field of the argument does not matter. */
+/* The ids of a shape, whose head, id and padding are 0, and of a place. */
 uint32_t define_shape(const struct gprof_row_shape *shape);
 uint32_t define_place(uint32_t device, uint32_t context, uint32_t stream);
 

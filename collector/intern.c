@@ -27,22 +27,36 @@ int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes)
 	return intern->entries && intern->arena ? 0 : -ENOMEM;
 }
 
-/* Eight bytes at a time, each mixed by a multiplication whose high half comes back down. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0xd6e8feb86659fd93u;
+	return hash ^ hash >> 32;
+}
+
+static uint64_t load_word(const unsigned char *bytes, size_t nr_bytes)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, bytes, nr_bytes);
+	return word;
+}
+
+/* Four words at a time, in four chains that the CPU runs side by side. */
 static uint64_t hash_bytes(const unsigned char *bytes, size_t nr_bytes)
 {
-	uint64_t hash = 0x9e3779b97f4a7c15u ^ nr_bytes;
+	uint64_t a = 0x9e3779b97f4a7c15u ^ nr_bytes, b = 1, c = 2, d = 3;
 
-	while (nr_bytes) {
-		uint64_t word = 0;
-		size_t n = nr_bytes < sizeof(word) ? nr_bytes : sizeof(word);
-
-		memcpy(&word, bytes, n);
-		hash = (hash ^ word) * 0xd6e8feb86659fd93u;
-		hash ^= hash >> 32;
-		bytes += n;
-		nr_bytes -= n;
+	for (; nr_bytes >= 32; nr_bytes -= 32, bytes += 32) {
+		a = mix(a, load_word(bytes, 8));
+		b = mix(b, load_word(bytes + 8, 8));
+		c = mix(c, load_word(bytes + 16, 8));
+		d = mix(d, load_word(bytes + 24, 8));
 	}
-	return hash;
+	for (; nr_bytes >= 8; nr_bytes -= 8, bytes += 8) {
+		a = mix(a, load_word(bytes, 8));
+	}
+	a = mix(a, load_word(bytes, nr_bytes));
+	return mix(mix(a, b), mix(c, d));
 }
 
 const struct intern_entry *intern_find(

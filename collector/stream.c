@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -46,6 +46,12 @@ static struct stream_state {
 	char path[PATH_MAX + NAME_MAX];
 	char rings[PATH_MAX + NAME_MAX];
 } stream = {.fd = -1};
+
+/* glibc has fstat as a symbol only since 2.33; the kernel's struct is the same on our machines. */
+static int look_at(int fd, struct stat *status)
+{
+	return (int)syscall(SYS_fstat, fd, status);
+}
 
 static int allocate(void)
 {
@@ -145,12 +151,12 @@ static int verify_file(void)
 {
 	struct stat now;
 
-	if (stream.fd >= 0 && !fstat(stream.fd, &now) && now.st_dev == stream.device &&
+	if (stream.fd >= 0 && !look_at(stream.fd, &now) && now.st_dev == stream.device &&
 		now.st_ino == stream.inode) {
 		return 0;
 	}
 	stream.fd = -1;
-	if (open_file(0) || fstat(stream.fd, &now)) {
+	if (open_file(0) || look_at(stream.fd, &now)) {
 		return -EBADF;
 	}
 	if (now.st_dev != stream.device || now.st_ino != stream.inode) {
@@ -190,7 +196,8 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	if (rc) {
 		return rc;
 	}
-	if (getrandom(&stream.id, sizeof(stream.id), GRND_NONBLOCK) != sizeof(stream.id)) {
+	if (syscall(SYS_getrandom, &stream.id, sizeof(stream.id), 1 /* do not wait */) !=
+		sizeof(stream.id)) {
 		stream.id = start_ns ^ (uint64_t)getpid() << 32;
 	}
 	make_base(start_ns);
@@ -199,7 +206,7 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	if (rc) {
 		return rc;
 	}
-	if (fstat(stream.fd, &file)) {
+	if (look_at(stream.fd, &file)) {
 		return -errno;
 	}
 	stream.device = file.st_dev;
@@ -291,7 +298,7 @@ void stream_forget(void)
 {
 	struct stat now;
 
-	if (stream.fd >= 0 && !fstat(stream.fd, &now) && now.st_dev == stream.device &&
+	if (stream.fd >= 0 && !look_at(stream.fd, &now) && now.st_dev == stream.device &&
 		now.st_ino == stream.inode) {
 		close(stream.fd);
 	}

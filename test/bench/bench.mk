@@ -20,6 +20,21 @@ $(B)/test/bench/nop_%.o: CFLAGS += -fPIC
 bench-hook: $(BENCH_BIN) $(B)/libgprof.so
 	$(Q)test/bench/bench_hook.sh $(B)
 
-bench: bench-hook
+$(B)/bench/libcupti.so.13: $(B)/test/bench/nop_cupti.o
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,libcupti.so.13 -o $@ $<
 
-.PHONY: bench bench-hook
+$(B)/test/bench/bench_drain.o: CPPFLAGS += -DBENCH_CUPTI='"$(B)/bench/libcupti.so.13"'
+$(B)/bench/bench_drain: $(B)/test/bench/bench_drain.o $(B)/test/gen/gen_training.o \
+		$(patsubst %.c,$(B)/%.o,$(wildcard collector/*.c)) $(B)/bench/libcupti.so.13
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(ZSTD_A) -lm -lpthread -ldl
+
+bench-drain: $(B)/bench/bench_drain
+	@echo 'drain: as fast as it goes'
+	$(Q)rm -rf $(B)/bench/dump; GPROF_QUIET=1 GPROF_DIR=$(B)/bench/dump $(B)/bench/bench_drain 20000000
+	@echo 'drain: at 1 million events a second'
+	$(Q)rm -rf $(B)/bench/dump; GPROF_QUIET=1 GPROF_DIR=$(B)/bench/dump $(B)/bench/bench_drain 10000000 1000000
+
+bench: bench-hook bench-drain
+
+.PHONY: bench bench-hook bench-drain
