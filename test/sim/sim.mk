@@ -4,13 +4,14 @@
 SIM     := $(B)/sim
 SIM_O   := $(B)/test/sim
 SIM_LIB := $(addprefix $(SIM)/, libcuda.so.1 libcudart.so.13 libcudart.so.12 libcudart.so.11.0 \
-	libcupti.so.13 libcupti.so.12 libcupti.so.11.8)
+	libcupti.so.13 libcupti.so.12 libcupti.so.11.8 libnvidia-ml.so.1)
 
 SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memory.o copy.o launch.o \
 	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
-	driver_context.o driver_module.o driver_extra.o)
+	driver_context.o driver_module.o driver_extra.o driver_rest.o)
 SIM_RUNTIME := $(addprefix $(SIM_O)/, runtime.o runtime_export.o runtime_launch.o runtime_memory.o \
-	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_extra.o)
+	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_extra.o \
+	runtime_rest.o)
 SIM_CUPTI   := $(addprefix $(SIM_O)/, cupti_buffer.o cupti_trace.o cupti_export.o)
 
 sim: $(SIM_LIB)

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A simulated libnvidia-ml: as many devices as SIM_DEVICES says, memory as the process's simulated
+ * driver has it, and readings that move slowly with time so that a sampler has something to see.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "test/sim/sim.h"
+
+enum nvml_code {
+	NVML_OK = 0,
+	NVML_UNINITIALIZED = 1,
+	NVML_INVALID_ARGUMENT = 2,
+	NVML_NOT_SUPPORTED = 3,
+	NVML_NOT_FOUND = 6,
+	NVML_INSUFFICIENT_SIZE = 7,
+};
+
+enum { PERIOD_S = 20, POWER_IDLE_MW = 75000, POWER_SPAN_MW = 500000 };
+
+static struct nvml_device {
+	int index;
+} devices[SIM_MAX_DEVICES];
+static int nr_devices;
+static _Atomic bool is_open;
+
+#define NVML_EXPORT(name, params)   \
+	SIM_EXPORT int name params; \
+	SIM_EXPORT int name params
+
+/* 0 to 100, up and down over the period. */
+static unsigned int wave(int phase)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	long tenths = (t.tv_sec * 10 + t.tv_nsec / 100000000 + phase * 13L) % (PERIOD_S * 10);
+	long half = PERIOD_S * 5;
+
+	return (unsigned int)((tenths < half ? tenths : 2 * half - tenths) * 100 / half);
+}
+
+static const struct nvml_device *check(const void *device)
+{
+	const struct nvml_device *d = device;
+
+	return atomic_load(&is_open) && d >= devices && d < devices + nr_devices ? d : NULL;
+}
+
+NVML_EXPORT(nvmlInit_v2, (void))
+{
+	const char *text = getenv("SIM_DEVICES");
+
+	nr_devices = text ? atoi(text) : 1;
+	if (nr_devices < 0 || nr_devices > SIM_MAX_DEVICES) {
+		nr_devices = 1;
+	}
+	for (int i = 0; i < nr_devices; i++) {
+		devices[i].index = i;
+	}
+	atomic_store(&is_open, true);
+	return NVML_OK;
+}
+
+NVML_EXPORT(nvmlInitWithFlags, (unsigned int flags))
+{
+	(void)flags;
+	return nvmlInit_v2();
+}
+
+NVML_EXPORT(nvmlShutdown, (void))
+{
+	atomic_store(&is_open, false);
+	return NVML_OK;
+}
+
+SIM_EXPORT const char *nvmlErrorString(int code);
+SIM_EXPORT const char *nvmlErrorString(int code)
+{
+	static const char *const texts[] = {"Success", "Uninitialized", "Invalid Argument",
+		"Not Supported", "Insufficient Permissions", "Already Initialized", "Not Found",
+		"Insufficient Size"};
+
+	return code >= 0 && code < 8 ? texts[code] : "Unknown Error";
+}
+
+NVML_EXPORT(nvmlSystemGetDriverVersion, (char *text, unsigned int bytes))
+{
+	snprintf(text, bytes, "580.65.06");
+	return atomic_load(&is_open) ? NVML_OK : NVML_UNINITIALIZED;
+}
+
+NVML_EXPORT(nvmlDeviceGetCount_v2, (unsigned int *count))
+{
+	*count = (unsigned int)nr_devices;
+	return atomic_load(&is_open) ? NVML_OK : NVML_UNINITIALIZED;
+}
+
+NVML_EXPORT(nvmlDeviceGetHandleByIndex_v2, (unsigned int index, void **device))
+{
+	if (!atomic_load(&is_open)) {
+		return NVML_UNINITIALIZED;
+	}
+	if (index >= (unsigned int)nr_devices) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	*device = &devices[index];
+	return NVML_OK;
+}
+
+/* The UUID as the simulated driver gives it, in NVML's text form. */
+static void uuid_text(const struct nvml_device *d, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "GPU-5e5e514d-0000-0000-0000-0000000000%02x", d->index);
+}
+
+NVML_EXPORT(nvmlDeviceGetUUID, (void *device, char *text, unsigned int bytes))
+{
+	const struct nvml_device *d = check(device);
+
+	if (!d) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	if (bytes < 41) {
+		return NVML_INSUFFICIENT_SIZE;
+	}
+	uuid_text(d, text, bytes);
+	return NVML_OK;
+}
+
+NVML_EXPORT(nvmlDeviceGetHandleByUUID, (const char *uuid, void **device))
+{
+	char text[64];
+
+	for (int i = 0; atomic_load(&is_open) && i < nr_devices; i++) {
+		uuid_text(&devices[i], text, sizeof(text));
+		if (strcmp(text, uuid) == 0) {
+			*device = &devices[i];
+			return NVML_OK;
+		}
+	}
+	return atomic_load(&is_open) ? NVML_NOT_FOUND : NVML_UNINITIALIZED;
+}
+
+NVML_EXPORT(nvmlDeviceGetHandleByPciBusId_v2, (const char *bus_id, void **device))
+{
+	unsigned int domain, bus;
+
+	if (!atomic_load(&is_open)) {
+		return NVML_UNINITIALIZED;
+	}
+	if (sscanf(bus_id, "%x:%x", &domain, &bus) != 2 || bus < 0x18 ||
+		bus >= 0x18 + (unsigned int)nr_devices) {
+		return NVML_NOT_FOUND;
+	}
+	*device = &devices[bus - 0x18];
+	return NVML_OK;
+}
+
+NVML_EXPORT(nvmlDeviceGetIndex, (void *device, unsigned int *index))
+{
+	const struct nvml_device *d = check(device);
+
+	if (d) {
+		*index = (unsigned int)d->index;
+	}
+	return d ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetName, (void *device, char *text, unsigned int bytes))
+{
+	if (!check(device)) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	snprintf(text, bytes, "NVIDIA H200");
+	return NVML_OK;
+}
+
+struct utilization {
+	unsigned int gpu_pct, memory_pct;
+};
+
+NVML_EXPORT(nvmlDeviceGetUtilizationRates, (void *device, struct utilization *u))
+{
+	const struct nvml_device *d = check(device);
+
+	if (d) {
+		u->gpu_pct = wave(d->index);
+		u->memory_pct = u->gpu_pct / 2;
+	}
+	return d ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+/* What the simulated driver of this process has handed out; nothing where there is none. */
+static uint64_t used_bytes(const struct nvml_device *d)
+{
+	int (*get_table)(const void **table, const void *uuid);
+	void *driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+	const void *table = NULL;
+
+	*(void **)&get_table = driver ? dlsym(driver, "cuGetExportTable") : NULL;
+	if (!get_table || get_table(&table, "simulated-cuda-1") != 0) {
+		return 0;
+	}
+	const struct sim_core *core = table;
+	const struct sim_device *device = core->is_initialized() ? core->device(d->index) : NULL;
+
+	return device ? __atomic_load_n(&device->used_bytes, __ATOMIC_RELAXED) : 0;
+}
+
+struct memory {
+	unsigned long long total_bytes, free_bytes, used_bytes;
+};
+
+struct memory_v2 {
+	unsigned int version;
+	unsigned long long total_bytes, reserved_bytes, free_bytes, used_bytes;
+};
+
+enum { TOTAL_MIB = 143771, RESERVED_MIB = 605 };
+
+NVML_EXPORT(nvmlDeviceGetMemoryInfo, (void *device, struct memory *m))
+{
+	const struct nvml_device *d = check(device);
+
+	if (d) {
+		m->total_bytes = (unsigned long long)TOTAL_MIB << 20;
+		m->used_bytes = used_bytes(d) + ((unsigned long long)RESERVED_MIB << 20);
+		m->free_bytes = m->total_bytes - m->used_bytes;
+	}
+	return d ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetMemoryInfo_v2, (void *device, struct memory_v2 *m))
+{
+	const struct nvml_device *d = check(device);
+
+	if (d) {
+		m->total_bytes = (unsigned long long)TOTAL_MIB << 20;
+		m->reserved_bytes = (unsigned long long)RESERVED_MIB << 20;
+		m->used_bytes = used_bytes(d);
+		m->free_bytes = m->total_bytes - m->used_bytes - m->reserved_bytes;
+	}
+	return d ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetPowerUsage, (void *device, unsigned int *milliwatts))
+{
+	const struct nvml_device *d = check(device);
+
+	if (d) {
+		*milliwatts = POWER_IDLE_MW + POWER_SPAN_MW / 100 * wave(d->index);
+	}
+	return d ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetTotalEnergyConsumption, (void *device, unsigned long long *millijoules))
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	*millijoules = (unsigned long long)t.tv_sec * (POWER_IDLE_MW + POWER_SPAN_MW / 2);
+	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetTemperature, (void *device, int sensor, unsigned int *celsius))
+{
+	const struct nvml_device *d = check(device);
+
+	if (d && sensor == 0) {
+		*celsius = 35 + wave(d->index) / 3;
+	}
+	return d && sensor == 0 ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetClockInfo, (void *device, int type, unsigned int *mhz))
+{
+	static const unsigned int clocks[] = {1980, 1980, 3201, 1605};
+
+	if (!check(device) || type < 0 || type > 3) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	*mhz = clocks[type];
+	return NVML_OK;
+}
+
+NVML_EXPORT(nvmlDeviceGetCurrentClocksEventReasons, (void *device, unsigned long long *reasons))
+{
+	*reasons = 0;
+	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetCurrentClocksThrottleReasons, (void *device, unsigned long long *reasons))
+{
+	return nvmlDeviceGetCurrentClocksEventReasons(device, reasons);
+}
+
+/* Blocks for 20 ms, as the real one does. */
+NVML_EXPORT(nvmlDeviceGetPcieThroughput, (void *device, int counter, unsigned int *kb_per_s))
+{
+	struct timespec t = {0, 20000000};
+	const struct nvml_device *d = check(device);
+
+	if (!d || counter < 0 || counter > 1) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	nanosleep(&t, NULL);
+	*kb_per_s = wave(d->index) * 10000;
+	return NVML_OK;
+}
