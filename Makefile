@@ -3,18 +3,20 @@
 
 VERSION := 0.1.0
 
-CC       ?= gcc
+ifeq ($(origin CC),default)
+CC       := gcc
+endif
 B        ?= build
 PREFIX   ?= /usr/local
 OPT      ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 WERROR   ?= -Werror
+comma    := ,
 # SAN=address,undefined or SAN=thread builds everything with that sanitizer into its own folder.
 ifdef SAN
-B        := build/san-$(firstword $(subst $(comma), ,$(subst -,_,$(SAN))))
+B        := build/san-$(firstword $(subst $(comma), ,$(SAN)))
 SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
-comma    := ,
 CPPFLAGS += -I. -D_GNU_SOURCE -DGPROF_VERSION='"$(VERSION)"'
 CFLAGS   += -std=gnu11 $(OPT) $(WARN) $(WERROR) -fvisibility=hidden $(SANFLAGS)
 LDFLAGS  += $(SANFLAGS)
@@ -29,10 +31,19 @@ endif
 
 all:
 
+# `make demo` and `make test` install what is missing, before anything below looks for it.
+DEPS := $(sort $(filter demo test check bench,$(MAKECMDGOALS)))
+ifneq ($(DEPS),)
+ifneq ($(shell test/deps.sh build $(DEPS) >&2 || echo failed),)
+$(error packages are missing, see above)
+endif
+endif
+
 -include $(wildcard */*.mk */*/*.mk)
 
 # Everything that goes into the injected library is position independent.
 $(B)/preload/%.o $(B)/collector/%.o: CFLAGS += -fPIC -fno-semantic-interposition
+$(B)/preload/%.o $(B)/collector/%.o: CPPFLAGS += -include collector/compat.h
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)
@@ -41,7 +52,40 @@ $(B)/%.o: %.c
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
+# The preloaded library goes where the loader finds its bare name.
+LIBDIR := $(DESTDIR)$(PREFIX)/lib
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
+
+install: all
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR)
+	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
+	$(Q)install -m 755 $(B)/gprof-report $(BINDIR)/gprof-report
+	$(Q)if [ -f report/gprof-report.1 ]; then install -m 644 report/gprof-report.1 $(MANDIR)/; fi
+	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+	@if [ -z "$(DESTDIR)" ] && ! LD_PRELOAD=libgprof.so /bin/true 2>&1 | grep -q .; then \
+		echo "  now: LD_PRELOAD=libgprof.so PROGRAM"; else \
+		echo "  now: LD_PRELOAD=$(PREFIX)/lib/libgprof.so PROGRAM"; fi
+
+uninstall:
+	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
+	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(MANDIR)/gprof-report.1
+	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+help:
+	@echo 'make            build/libgprof.so and build/gprof-report'
+	@echo 'make sim        the simulated CUDA libraries, in build/sim'
+	@echo 'make demo       a training program with and without gprof, then its tables and timeline'
+	@echo 'make test       every test that this machine can run'
+	@echo 'make check      the quick ones, under a minute'
+	@echo 'make bench      costs and speeds, each beside its peer'
+	@echo 'make install    PREFIX=/usr/local DESTDIR= ; make uninstall takes it away'
+	@echo 'make format     clang-format of the sources'
+	@echo 'make clean'
+	@echo 'SAN=address,undefined or SAN=thread builds with that sanitizer; V=1 shows commands.'
+
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all clean
+.PHONY: all install uninstall help clean
