@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The library exports exactly the hooks and the entry points, unversioned; needs nothing but libc;
+# and asks for no glibc newer than the oldest that CUDA supports.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+lib=${B:-build}/libgprof.so
+bad=0
+
+listed=$({ printf '#define HOOK(api,need,ret,name,params,args,facts) @name\n#define CUSTOM(api,need,ret,name,params,args) @name\n#include "preload/hooks.def"\n' |
+		gcc -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ '
+	echo InitializeInjection; echo InitializeInjectionNvtx2; echo gprof_step; } | sort -u)
+exported=$(nm -D --defined-only "$lib" | awk '$2 != "A" {print $3}' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
+
+if ! diff <(echo "$listed") <(echo "$exported"); then
+	echo "hooks.def (<) and the library's exports (>) differ"
+	bad=1
+fi
+if echo "$exported" | grep '@'; then
+	echo "exports must not be versioned: such a name stands in for no other version"
+	bad=1
+fi
+
+needed=$(readelf -dW "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+for name in $needed; do
+	case $name in
+	libc.so.6 | libdl.so.2 | ld-linux*) ;;
+	libasan* | libubsan* | libtsan* | libm.so.6 | libgcc_s.so.1 | libpthread.so.0) [[ $lib == *san-* ]] || {
+		echo "$lib needs $name"
+		bad=1
+	} ;;
+	*) echo "$lib needs $name"; bad=1 ;;
+	esac
+done
+
+# 2.17 is RHEL 7, the oldest host of CUDA 11 and 12, and aarch64's first.
+if [[ $lib != *san-* ]]; then
+	newest=$(readelf -VW "$lib" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)
+	if [ "$(printf 'GLIBC_2.17\n%s\n' "$newest" | sort -V | tail -1)" != GLIBC_2.17 ]; then
+		echo "$lib needs $newest:"
+		nm -D --undefined-only "$lib" | grep "@$newest"
+		bad=1
+	fi
+	# Weak, and resolved by the loader where there: nothing else may be left open.
+	if nm -D --undefined-only "$lib" | grep -v '@GLIBC_' | grep -vE ' w '; then
+		echo "these names come from nowhere"
+		bad=1
+	fi
+fi
+exit $bad

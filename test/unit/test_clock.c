@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/block.h"
+#include "test/unit/unit.h"
+
+START_TEST(raw_clock_never_goes_back)
+{
+	uint64_t before;
+
+	clock_init();
+	before = clock_raw();
+	for (int i = 0; i < 100000; i++) {
+		uint64_t now = clock_raw();
+
+		ck_assert_uint_ge(now, before);
+		before = now;
+	}
+}
+END_TEST
+
+START_TEST(anchor_reads_all_clocks_close_together)
+{
+	struct clock_anchor one, two;
+	struct timespec pause = {.tv_nsec = 20000000};
+	int64_t drift_ns;
+
+	clock_init();
+	one = clock_take_anchor();
+	nanosleep(&pause, NULL);
+	two = clock_take_anchor();
+	ck_assert_uint_gt(two.raw, one.raw);
+	ck_assert_uint_ge(two.monotonic_ns - one.monotonic_ns, 20000000);
+	ck_assert_uint_lt(one.error_ns, 100000000);
+	drift_ns = (int64_t)(two.realtime_ns - one.realtime_ns) -
+		   (int64_t)(two.monotonic_ns - one.monotonic_ns);
+	ck_assert_int_lt(llabs(drift_ns), 10000000);
+}
+END_TEST
+
+START_TEST(ticks_are_nanoseconds_within_a_percent)
+{
+	struct block_ticks ticks;
+	struct timespec pause = {.tv_nsec = 100000000};
+	struct clock_anchor one, two;
+	uint64_t ns, nr_ticks;
+
+	clock_init();
+	ticks.mult = clock_calibrate();
+	ticks.base = clock_raw();
+	one = clock_take_anchor();
+	nanosleep(&pause, NULL);
+	two = clock_take_anchor();
+	ns = two.monotonic_ns - one.monotonic_ns;
+	nr_ticks = block_tick(&ticks, two.raw) - block_tick(&ticks, one.raw);
+	ck_assert_uint_ge(nr_ticks, ns - ns / 100);
+	ck_assert_uint_le(nr_ticks, ns + ns / 100);
+}
+END_TEST
+
+START_TEST(ticks_hold_for_a_year)
+{
+	/* a counter of 3 GHz: 2^32 / 3 */
+	struct block_ticks ticks = {.base = 12345, .mult = 1431655765};
+	uint64_t year_ns = (uint64_t)365 * 86400 * 1000000000u;
+	uint64_t tick = block_tick(&ticks, ticks.base + year_ns * 3);
+
+	ck_assert_uint_ge(tick, year_ns - year_ns / 1000000);
+	ck_assert_uint_le(tick, year_ns + year_ns / 1000000);
+}
+END_TEST
+
+START_TEST(name_says_which_clock_it_is)
+{
+	clock_init();
+	if (!clock_has_counter) {
+		ck_assert_str_eq(clock_name(), "monotonic");
+		ck_assert_uint_eq(clock_calibrate(), (uint64_t)1 << 32);
+		return;
+	}
+#if defined(__aarch64__)
+	ck_assert_str_eq(clock_name(), "cntvct");
+#else
+	ck_assert_str_eq(clock_name(), "tsc");
+#endif
+}
+END_TEST
+
+UNIT_SUITE("clock", raw_clock_never_goes_back, anchor_reads_all_clocks_close_together,
+	ticks_are_nanoseconds_within_a_percent, ticks_hold_for_a_year, name_says_which_clock_it_is)

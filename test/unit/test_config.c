@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/unit/unit.h"
+
+static char said[4096];
+static int nr_said;
+
+static void say(const char *sentence)
+{
+	nr_said++;
+	strncat(said, sentence, sizeof(said) - strlen(said) - 2);
+	strcat(said, "\n");
+}
+
+static void write_file(const char *text)
+{
+	char path[4200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/profiler.env", unit_temp_dir());
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+	setenv("GPROF_CONFIG", path, 1);
+}
+
+START_TEST(defaults_hold_without_an_environment)
+{
+	config_init();
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 0);
+	ck_assert(config_flag(CONFIG_ENABLE));
+	ck_assert_str_eq(config_text(CONFIG_DIR), "gprof-dump");
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 64);
+	ck_assert_uint_eq(config_number(CONFIG_GRAPH), GRAPH_NODE);
+	ck_assert_uint_eq(config_number(CONFIG_CAPTURE), CAPTURE_NONE);
+	ck_assert_str_eq(config_full_name(CONFIG_MAX_MB), "GPROF_MAX_MB");
+}
+END_TEST
+
+START_TEST(defaults_lie_within_their_own_ranges)
+{
+	config_init();
+	for (int i = 0; i < CONFIG_NR; i++) {
+		char before[1024];
+
+		snprintf(before, sizeof(before), "%s", config_written((enum config_name)i));
+		ck_assert_msg(!config_set(config_full_name((enum config_name)i), before), "%s",
+			config_full_name((enum config_name)i));
+	}
+}
+END_TEST
+
+START_TEST(environment_sets_each_type)
+{
+	setenv("GPROF_ENABLE", "0", 1);
+	setenv("GPROF_BUFFER_MB", "8", 1);
+	setenv("GPROF_GRAPH", "graph", 1);
+	setenv("GPROF_DIR", "/some/where", 1);
+	setenv("CUDA_HOME", "/opt/cuda", 1);
+	config_init();
+	ck_assert(!config_flag(CONFIG_ENABLE));
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 8);
+	ck_assert_uint_eq(config_number(CONFIG_GRAPH), GRAPH_GRAPH);
+	ck_assert_str_eq(config_text(CONFIG_DIR), "/some/where");
+	ck_assert_str_eq(config_cuda_home(), "/opt/cuda");
+}
+END_TEST
+
+START_TEST(wrong_values_keep_the_default_and_name_variable_value_and_what_is_allowed)
+{
+	setenv("GPROF_BUFFER_MB", "7", 1);
+	setenv("GPROF_FLUSH_MS", "60001", 1);
+	setenv("GPROF_ENABLE", "yes", 1);
+	setenv("GPROF_GRAPH", "nod", 1);
+	setenv("GPROF_MAX_MB", "99999999999999999999999999", 1);
+	config_init();
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 5);
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 64);
+	ck_assert_uint_eq(config_number(CONFIG_FLUSH_MS), 1000);
+	ck_assert(config_flag(CONFIG_ENABLE));
+	ck_assert_uint_eq(config_number(CONFIG_GRAPH), GRAPH_NODE);
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 0);
+	ck_assert_ptr_nonnull(strstr(said, "GPROF_BUFFER_MB=7 is not allowed (allowed: 8 to 65536); "
+					   "the default is used\n"));
+	ck_assert_ptr_nonnull(strstr(said, "GPROF_GRAPH=nod is not allowed (allowed: node|graph)"));
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 5);
+}
+END_TEST
+
+START_TEST(numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not)
+{
+	static const char *const wrong[] = {"", "-1", "+8", " 8", "8 ", "0x10", "8.0", "1e3"};
+
+	config_init();
+	ck_assert_int_eq(config_set("GPROF_BUFFER_MB", "8"), 0);
+	ck_assert_int_eq(config_set("GPROF_BUFFER_MB", "65536"), 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ck_assert_msg(
+			config_set("GPROF_BUFFER_MB", wrong[i]) == -EINVAL, "'%s'", wrong[i]);
+	}
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 65536);
+}
+END_TEST
+
+START_TEST(unknown_variable_is_named)
+{
+	config_init();
+	ck_assert_int_eq(config_set("GPROF_BUFER_MB", "8"), -EINVAL);
+	config_complain(say);
+	ck_assert_ptr_nonnull(strstr(said, "GPROF_BUFER_MB"));
+	ck_assert_ptr_nonnull(strstr(said, "no such variable"));
+}
+END_TEST
+
+START_TEST(file_is_read_with_comments_quotes_and_export)
+{
+	write_file("# a comment\n"
+		   "\n"
+		   "GPROF_BUFFER_MB=16   # behind a value\n"
+		   "  export GPROF_DIR=\"/a dir/with # in it\"\n"
+		   "GPROF_STEP='nvtx:my step'\n"
+		   "GPROF_GRAPH=graph\r\n"
+		   "PATH=/not/ours\n"
+		   "GPROF_FLUSH_MS=50");
+	config_init();
+	ck_assert_int_eq(config_load(), 0);
+	config_complain(say);
+	ck_assert_str_eq(said, "");
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 16);
+	ck_assert_str_eq(config_text(CONFIG_DIR), "/a dir/with # in it");
+	ck_assert_str_eq(config_text(CONFIG_STEP), "nvtx:my step");
+	ck_assert_uint_eq(config_number(CONFIG_GRAPH), GRAPH_GRAPH);
+	ck_assert_uint_eq(config_number(CONFIG_FLUSH_MS), 50);
+}
+END_TEST
+
+START_TEST(environment_wins_over_the_file)
+{
+	write_file("GPROF_BUFFER_MB=16\nGPROF_MAX_MB=5\n");
+	setenv("GPROF_BUFFER_MB", "32", 1);
+	config_init();
+	ck_assert_int_eq(config_load(), 0);
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 32);
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 5);
+}
+END_TEST
+
+START_TEST(wrong_lines_of_the_file_are_told_and_the_rest_is_used)
+{
+	write_file("GPROF_NONSENSE=1\nGPROF_BUFFER_MB=lots\nGPROF_MAX_MB=5\n");
+	config_init();
+	ck_assert_int_eq(config_load(), 0);
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 2);
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 5);
+}
+END_TEST
+
+START_TEST(file_that_is_not_there_is_told)
+{
+	setenv("GPROF_CONFIG", "/nowhere/profiler.env", 1);
+	config_init();
+	ck_assert_int_eq(config_load(), -ENOENT);
+	config_complain(say);
+	ck_assert_ptr_nonnull(strstr(said, "GPROF_CONFIG=/nowhere/profiler.env"));
+}
+END_TEST
+
+START_TEST(endless_text_is_refused)
+{
+	static char text[5000];
+
+	memset(text, 'd', sizeof(text) - 1);
+	setenv("GPROF_DIR", text, 1);
+	config_init();
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 1);
+	ck_assert_str_eq(config_text(CONFIG_DIR), "gprof-dump");
+}
+END_TEST
+
+UNIT_SUITE("config", defaults_hold_without_an_environment, defaults_lie_within_their_own_ranges,
+	environment_sets_each_type,
+	wrong_values_keep_the_default_and_name_variable_value_and_what_is_allowed,
+	numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not,
+	unknown_variable_is_named, file_is_read_with_comments_quotes_and_export,
+	environment_wins_over_the_file, wrong_lines_of_the_file_are_told_and_the_rest_is_used,
+	file_that_is_not_there_is_told, endless_text_is_refused)

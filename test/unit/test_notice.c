@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/notice.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "test/unit/unit.h"
+
+__attribute__((format(printf, 3, 4))) static bool add(
+	const char *cause, int code, const char *format, ...)
+{
+	va_list args;
+	bool ok;
+
+	va_start(args, format);
+	ok = notice_add(cause, code, format, args);
+	va_end(args);
+	return ok;
+}
+
+START_TEST(notice_keeps_cause_code_and_text_in_order)
+{
+	struct notice notice;
+
+	ck_assert(!notice_take(&notice));
+	ck_assert(add("first", 15, "no %s", "driver"));
+	ck_assert(add("second", -2, "x"));
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "first");
+	ck_assert_int_eq(notice.code, 15);
+	ck_assert_str_eq(notice.text, "no driver");
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "second");
+	ck_assert(!notice_take(&notice));
+}
+END_TEST
+
+START_TEST(the_65th_notice_is_refused)
+{
+	struct notice notice;
+
+	for (int i = 0; i < 64; i++) {
+		ck_assert(add("cause", i, "text %d", i));
+	}
+	ck_assert(!add("cause", 64, "text"));
+	for (int i = 0; i < 64; i++) {
+		ck_assert(notice_take(&notice));
+		ck_assert_int_eq(notice.code, i);
+	}
+	ck_assert(!notice_take(&notice));
+}
+END_TEST
+
+START_TEST(long_texts_are_cut)
+{
+	struct notice notice;
+	char text[2000];
+
+	memset(text, 'a', sizeof(text));
+	text[sizeof(text) - 1] = 0;
+	ck_assert(add(text, 0, "%s", text));
+	ck_assert(notice_take(&notice));
+	ck_assert_uint_eq(strlen(notice.cause), sizeof(notice.cause) - 1);
+	ck_assert_uint_eq(strlen(notice.text), sizeof(notice.text) - 1);
+}
+END_TEST
+
+static void *lose_many(void *unused)
+{
+	for (int i = 0; i < 20000; i++) {
+		notice_lose(3, 2);
+	}
+	return unused;
+}
+
+START_TEST(losses_of_many_threads_add_up_and_are_told_once)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++) {
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, lose_many, NULL), 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	ck_assert_uint_eq(notice_take_lost(3), 160000);
+	ck_assert_uint_eq(notice_take_lost(3), 0);
+	ck_assert_uint_eq(notice_take_lost(2), 0);
+}
+END_TEST
+
+START_TEST(child_forgets_what_was_the_parents)
+{
+	struct notice notice;
+
+	add("cause", 1, "text");
+	notice_lose(1, 5);
+	notice_forget();
+	ck_assert(!notice_take(&notice));
+	ck_assert_uint_eq(notice_take_lost(1), 0);
+	ck_assert(add("own", 2, "text"));
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "own");
+}
+END_TEST
+
+UNIT_SUITE("notice", notice_keeps_cause_code_and_text_in_order, the_65th_notice_is_refused,
+	long_texts_are_cut, losses_of_many_threads_add_up_and_are_told_once,
+	child_forgets_what_was_the_parents)

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test/unit/unit.h"
+
+#define MAX_IDS 4096
+
+/* A row of 24 to 104 bytes: its number, then bytes that follow from it. */
+struct row {
+	struct gprof_row_head head;
+	uint64_t number;
+	unsigned char fill[88];
+};
+
+static uint32_t row_bytes(uint64_t number)
+{
+	return 24 + 8 * (uint32_t)(number % 11);
+}
+
+static bool put(uint64_t number)
+{
+	uint32_t bytes = row_bytes(number);
+	struct row *row = (struct row *)ring_reserve(&ring_self, bytes);
+
+	if (!row) {
+		return false;
+	}
+	row->head = (struct gprof_row_head){.bytes = (uint16_t)bytes, .table = GPROF_TABLE_api};
+	row->number = number;
+	memset(row->fill, (int)(number & 0xff), bytes - 16);
+	ring_commit(&ring_self, row, bytes);
+	return true;
+}
+
+struct seen {
+	uint64_t nr_rows;
+	uint64_t next[MAX_IDS]; /* per thread id: the lowest number allowed */
+	uint32_t max_id;
+};
+
+static void see(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+{
+	const struct row *row = (const struct row *)head;
+	struct seen *seen = context;
+
+	ck_assert_uint_lt(thread->id, MAX_IDS);
+	ck_assert_uint_eq(head->bytes, row_bytes(row->number));
+	ck_assert_uint_ge(row->number, seen->next[thread->id]);
+	for (uint32_t i = 0; i < head->bytes - 16u; i++) {
+		ck_assert_uint_eq(row->fill[i], row->number & 0xff);
+	}
+	seen->next[thread->id] = row->number + 1;
+	seen->max_id = thread->id > seen->max_id ? thread->id : seen->max_id;
+	seen->nr_rows++;
+}
+
+static void drain(struct seen *seen)
+{
+	ring_read(see, seen);
+	ring_release();
+}
+
+START_TEST(rows_come_back_once_and_in_order)
+{
+	static struct seen seen;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
+	for (uint64_t i = 0; i < 1000; i++) {
+		ck_assert(put(i));
+	}
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, 1000);
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, 1000);
+	ck_assert_uint_eq(ring_take_lost(), 0);
+}
+END_TEST
+
+START_TEST(full_ring_drops_newest_and_counts)
+{
+	static struct seen seen;
+	uint64_t i, nr_lost = 0;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	for (i = 0; put(i); i++) {
+	}
+	ck_assert_uint_gt(i, 3 * RING_CHUNK_BYTES / 104);
+	ck_assert_uint_eq(ring_fill(), 256);
+	/* Smaller rows may still fit into the rest of the last chunk; what does not is counted. */
+	for (uint64_t more = 0; more < 100; more++) {
+		nr_lost += !put(11 * (i + more) + 10);
+	}
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, i + 100 - nr_lost);
+	ck_assert_uint_eq(ring_take_lost(), nr_lost + 1);
+	ck_assert_uint_eq(ring_take_lost(), 0);
+	ck_assert(put(UINT64_MAX / 2));
+}
+END_TEST
+
+START_TEST(chunks_go_round_without_loss)
+{
+	static struct seen seen;
+	uint64_t n = 0;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
+	for (int round = 0; round < 200; round++) {
+		for (int i = 0; i < 700; i++) {
+			ck_assert(put(n++));
+		}
+		drain(&seen);
+	}
+	ck_assert_uint_eq(seen.nr_rows, n);
+	ck_assert_uint_eq(ring_take_lost(), 0);
+}
+END_TEST
+
+#define NR_THREADS 6
+#define NR_ROWS	   20000
+
+static void *write_many(void *nr_put)
+{
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < NR_ROWS; i++) {
+		n += put(i);
+	}
+	*(uint64_t *)nr_put = n;
+	ring_end_thread(&ring_self);
+	return NULL;
+}
+
+START_TEST(rows_of_many_threads_are_read_or_counted_as_lost)
+{
+	static struct seen seen;
+	pthread_t threads[NR_THREADS];
+	uint64_t put_by[NR_THREADS], sum = 0;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 16 * RING_CHUNK_BYTES), 0);
+	for (int i = 0; i < NR_THREADS; i++) {
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, write_many, &put_by[i]), 0);
+	}
+	for (int i = 0; i < 50; i++) {
+		drain(&seen);
+		ring_wait(1);
+	}
+	for (int i = 0; i < NR_THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += put_by[i];
+	}
+	drain(&seen);
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, sum);
+	ck_assert_uint_eq(ring_take_lost(), (uint64_t)NR_THREADS * NR_ROWS - sum);
+	ck_assert_uint_eq(ring_fill(), 0);
+}
+END_TEST
+
+static void *write_one(void *number)
+{
+	ck_assert(put(*(uint64_t *)number));
+	ring_end_thread(&ring_self);
+	ck_assert(!put(1)); /* past its destructors a thread has no ring */
+	return NULL;
+}
+
+START_TEST(ended_threads_give_their_chunks_to_new_ones)
+{
+	static struct seen seen;
+	pthread_t thread;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	for (uint64_t i = 0; i < 300; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, write_one, &i), 0);
+		pthread_join(thread, NULL);
+		drain(&seen);
+	}
+	ck_assert_uint_eq(seen.nr_rows, 300);
+	ck_assert_uint_eq(seen.max_id, 300);
+	ck_assert_uint_eq(ring_fill(), 0);
+	ck_assert_uint_eq(ring_take_lost(), 300); /* the second row of each */
+}
+END_TEST
+
+static int in_handler;
+
+static void on_signal(int number)
+{
+	(void)number;
+	in_handler = ring_reserve(&ring_self, 24) ? 1 : 2;
+}
+
+START_TEST(reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_counted)
+{
+	static struct seen seen;
+	struct row *row;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
+	ck_assert(put(0));
+	signal(SIGUSR1, on_signal);
+	row = (struct row *)ring_reserve(&ring_self, 24);
+	raise(SIGUSR1);
+	ck_assert_int_eq(in_handler, 2);
+	row->head = (struct gprof_row_head){.bytes = 24, .table = GPROF_TABLE_api};
+	row->number = 11;
+	memset(row->fill, 11, 8);
+	ring_commit(&ring_self, row, 24);
+	ck_assert_uint_eq(ring_take_nested(), 1);
+	ck_assert_uint_eq(ring_take_nested(), 0);
+	ck_assert(put(12));
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, 3);
+}
+END_TEST
+
+static void die_while_writing(const char *path)
+{
+	ck_assert_int_eq(ring_start(path, 77, 8 * RING_CHUNK_BYTES), 0);
+	for (uint64_t i = 0; i < 500; i++) {
+		put(i);
+	}
+	ring_reserve(&ring_self, 24);
+	memset(ring_self.at, 0xff, 24);
+	kill(getpid(), SIGKILL);
+}
+
+/* The rows that the file's chunks show, by FORMAT.md alone. */
+static uint64_t count_rows(const char *map)
+{
+	const struct gprof_rings_header *header = (const struct gprof_rings_header *)map;
+	uint64_t n = 0;
+
+	ck_assert_mem_eq(header->magic, GPROF_RINGS_MAGIC, sizeof(header->magic));
+	ck_assert_uint_eq(header->major, GPROF_FORMAT_MAJOR);
+	ck_assert_uint_eq(header->stream_id, 77);
+	for (uint32_t i = 0; i < header->nr_chunks; i++) {
+		const char *at = map + header->header_bytes + (size_t)i * header->chunk_bytes;
+		const struct gprof_chunk_header *chunk = (const struct gprof_chunk_header *)at;
+
+		if (chunk->magic != GPROF_CHUNK_MAGIC || !chunk->thread) {
+			continue;
+		}
+		ck_assert_uint_le(chunk->committed, header->chunk_bytes - sizeof(*chunk));
+		for (uint32_t offset = 0; offset < chunk->committed; n++) {
+			const struct row *row =
+				(const struct row *)(at + sizeof(*chunk) + offset);
+
+			ck_assert_uint_eq(row->number, n);
+			offset += row->head.bytes;
+		}
+	}
+	return n;
+}
+
+START_TEST(committed_rows_outlive_sigkill)
+{
+	char path[4200];
+	struct stat file;
+	int status, fd;
+	pid_t child;
+	char *map;
+
+	snprintf(path, sizeof(path), "%s/rings", unit_temp_dir());
+	child = fork();
+	if (!child) {
+		die_while_writing(path);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSIGNALED(status));
+	fd = open(path, O_RDONLY);
+	ck_assert_int_eq(fstat(fd, &file), 0);
+	ck_assert_uint_eq(file.st_mode & 07777, 0600);
+	/* Space was reserved: a disk that fills up later cannot raise SIGBUS. */
+	ck_assert_uint_ge((uint64_t)file.st_blocks * 512, (uint64_t)file.st_size);
+	map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(map, MAP_FAILED);
+	ck_assert_uint_eq(count_rows(map), 500);
+}
+END_TEST
+
+START_TEST(file_that_is_there_is_not_taken)
+{
+	char path[4200];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/rings", unit_temp_dir());
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	ck_assert_int_eq(ring_start(path, 1, 1 << 20), -EEXIST);
+	ck_assert_int_eq(access(path, F_OK), 0);
+}
+END_TEST
+
+START_TEST(before_the_start_nothing_is_reserved_and_errno_stays)
+{
+	errno = ERANGE;
+	ck_assert(!put(1));
+	ck_assert_int_eq(errno, ERANGE);
+}
+END_TEST
+
+static void sum_positions(
+	void *context, struct ring_thread *thread, uint32_t chunk_seq, uint32_t offset)
+{
+	uint64_t *at = context;
+
+	ck_assert_uint_eq(thread->id, 1);
+	*at = (uint64_t)chunk_seq << 32 | offset;
+}
+
+START_TEST(positions_tell_what_was_read)
+{
+	static struct seen seen;
+	uint64_t at = 0;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
+	ck_assert(put(0));
+	ck_assert(put(1));
+	ring_read(see, &seen);
+	ck_assert(put(2));
+	ring_positions(sum_positions, &at);
+	ck_assert_uint_eq(at, (uint64_t)1 << 32 | (24 + 32));
+}
+END_TEST
+
+UNIT_SUITE("ring", rows_come_back_once_and_in_order, full_ring_drops_newest_and_counts,
+	chunks_go_round_without_loss, rows_of_many_threads_are_read_or_counted_as_lost,
+	ended_threads_give_their_chunks_to_new_ones,
+	reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_counted,
+	committed_rows_outlive_sigkill, file_that_is_there_is_not_taken,
+	before_the_start_nothing_is_reserved_and_errno_stays, positions_tell_what_was_read)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test/unit/unit.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Long enough for sanitizers and for emulation. */
+#define TIMEOUT_S 100
+
+static char temp_dir[4096];
+static pid_t temp_owner;
+
+Suite *unit_make(const char *module, const TTest *const *tests, size_t nr_tests)
+{
+	Suite *suite = suite_create(module);
+	TCase *tcase = tcase_create(module);
+
+	tcase_set_timeout(tcase, TIMEOUT_S);
+	for (size_t i = 0; i < nr_tests; i++) {
+		tcase_add_test(tcase, tests[i]);
+	}
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+uint64_t unit_random(uint64_t *seed)
+{
+	*seed ^= *seed >> 12;
+	*seed ^= *seed << 25;
+	*seed ^= *seed >> 27;
+	return *seed * 0x2545f4914f6cdd1du;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *ftw)
+{
+	(void)status;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void remove_temp_dir(void)
+{
+	if (temp_owner == getpid()) {
+		nftw(temp_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	}
+}
+
+const char *unit_temp_dir(void)
+{
+	const char *base = getenv("TMPDIR");
+
+	snprintf(temp_dir, sizeof(temp_dir), "%s/gprof-unit-XXXXXX", base ? base : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(temp_dir));
+	temp_owner = getpid();
+	atexit(remove_temp_dir);
+	return temp_dir;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(unit_suite());
+	int nr_failed;
+
+	srunner_run_all(runner, CK_ENV);
+	nr_failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

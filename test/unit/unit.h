@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the unit tests share: Check, and each file's one suite. Case names are sentences. */
+#ifndef TEST_UNIT_UNIT_H
+#define TEST_UNIT_UNIT_H
+
+#include <check.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Defined by each test_*.c. */
+Suite *unit_suite(void);
+
+/* A suite of one case that runs the tests, each in its own process. */
+Suite *unit_make(const char *module, const TTest *const *tests, size_t nr_tests);
+
+#define UNIT_SUITE(module, ...)                                                                    \
+	Suite *unit_suite(void)                                                                    \
+	{                                                                                          \
+		const TTest *const tests[] = {__VA_ARGS__};                                        \
+                                                                                                   \
+		return unit_make(module, tests, sizeof(tests) / sizeof(tests[0]));                 \
+	}
+
+/* Numbers that are the same in each run: xorshift64*. *seed must not be 0. */
+uint64_t unit_random(uint64_t *seed);
+
+/* A new empty directory under $TMPDIR or /tmp; removed when the process that made it exits. */
+const char *unit_temp_dir(void);
+
+#endif
