@@ -6,7 +6,7 @@ REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 REPORT_LIBS := -lzstd -lz -liberty -lm
 
 # Loops over columns are what the reporter does; they are worth vectorising.
-$(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o: CFLAGS += -O3
+$(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
 
 $(B)/libgprof-report.a: $(REPORT_OBJ)
 	$(call say,AR,$@)

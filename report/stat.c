@@ -111,24 +111,44 @@ static inline void add_to_group(struct stat_group *group, uint64_t value)
 	group->max = value > group->max ? value : group->max;
 }
 
-void stat_add_many(
-	struct stat *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values)
+/*
+ * Inlined twice, for narrow and for wide values. One pass for the sums, a second one for what the
+ * medians need, so that each stays in its cache lines.
+ */
+static inline __attribute__((always_inline)) void add_values(struct stat *stat,
+	const uint32_t *groups, const uint64_t *wide, const uint32_t *small, uint32_t nr_values)
 {
+	struct stat_group *all = stat->groups;
+
 	if (stat->is_exact) {
 		make_room(stat, nr_values);
 	}
 	for (uint32_t i = 0; i < nr_values; i++) {
-		add_to_group(&stat->groups[groups[i]], values[i]);
+		add_to_group(&all[groups[i]], small ? small[i] : wide[i]);
 	}
-	if (stat->is_exact) {
-		memcpy(stat->values + stat->nr_values, values, nr_values * sizeof(*values));
-		memcpy(stat->value_groups + stat->nr_values, groups, nr_values * sizeof(*groups));
-		stat->nr_values += nr_values;
+	if (!stat->is_exact) {
+		for (uint32_t i = 0; i < nr_values; i++) {
+			count_step(&all[groups[i]], small ? small[i] : wide[i]);
+		}
 		return;
 	}
 	for (uint32_t i = 0; i < nr_values; i++) {
-		count_step(&stat->groups[groups[i]], values[i]);
+		stat->values[stat->nr_values + i] = small ? small[i] : wide[i];
 	}
+	memcpy(stat->value_groups + stat->nr_values, groups, nr_values * sizeof(*groups));
+	stat->nr_values += nr_values;
+}
+
+void stat_add_many(
+	struct stat *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values)
+{
+	add_values(stat, groups, values, NULL, nr_values);
+}
+
+void stat_add_small(
+	struct stat *stat, const uint32_t *groups, const uint32_t *values, uint32_t nr_values)
+{
+	add_values(stat, groups, NULL, values, nr_values);
 }
 
 void stat_add(struct stat *stat, uint32_t group, uint64_t value)

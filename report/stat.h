@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STAT_EXACT (4u << 20)
+#define STAT_EXACT (1u << 20)
 
 struct stat_group {
 	uint64_t count;
@@ -41,6 +41,10 @@ void stat_grow(struct stat *stat, uint32_t group);
 void stat_add(struct stat *stat, uint32_t group, uint64_t value);
 void stat_add_many(
 	struct stat *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values);
+
+/* The same for 32-bit values. */
+void stat_add_small(
+	struct stat *stat, const uint32_t *groups, const uint32_t *values, uint32_t nr_values);
 
 /* Adds all values of a group of another stat, finished or not, to a group that was made. */
 void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint32_t from_group);

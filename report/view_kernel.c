@@ -15,8 +15,7 @@ struct kernel_view {
 	uint32_t *group_of; /* by the id of a shape, of the process at hand */
 	size_t nr_group_of;
 	uint32_t *groups; /* scratch, of one batch */
-	uint64_t *values;
-	const char *why; /* there are no device records */
+	const char *why;  /* there are no device records */
 	size_t nr_without;
 	bool is_finished;
 };
@@ -37,7 +36,6 @@ static void *create(const struct view_input *input)
 	tally_init(&view->kernels);
 	tally_init(&view->launches);
 	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
-	view->values = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->values));
 	return view;
 }
 
@@ -86,24 +84,33 @@ static void find_groups(struct kernel_view *view, struct tally *tally, const str
 {
 	const uint32_t *small = batch->small[column];
 	const uint64_t *wide = batch->col[column];
+	const uint32_t *known = view->group_of;
+	const size_t nr_known = view->nr_group_of;
+	uint32_t missing = 0;
 
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t shape = small ? small[i] : wide[i];
+		uint32_t group = shape < nr_known ? known[shape] : NONE;
+
+		view->groups[i] = group;
+		missing |= group == NONE;
+	}
+	for (uint32_t i = 0; missing && i < batch->nr_rows; i++) {
 		view->groups[i] = group_of(view, tally, small ? small[i] : wide[i]);
 	}
 }
 
-static const uint64_t *wide_values(
-	struct kernel_view *view, const struct batch *batch, unsigned int column)
+static void take_kernels(struct kernel_view *view, const struct batch *batch)
 {
-	const uint32_t *small = batch->small[column];
+	const uint32_t *small = batch->small[COL_kernel_dur];
 
-	if (!small) {
-		return batch->col[column];
+	find_groups(view, &view->kernels, batch, COL_kernel_shape);
+	if (small) {
+		stat_add_small(&view->kernels.times, view->groups, small, batch->nr_rows);
+	} else {
+		stat_add_many(&view->kernels.times, view->groups, batch->col[COL_kernel_dur],
+			batch->nr_rows);
 	}
-	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		view->values[i] = small[i];
-	}
-	return view->values;
 }
 
 static void take_graphs(struct kernel_view *view, const struct batch *batch)
@@ -139,9 +146,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	(void)process;
 	switch (batch->table) {
 	case GPROF_TABLE_kernel:
-		find_groups(view, &view->kernels, batch, COL_kernel_shape);
-		stat_add_many(&view->kernels.times, view->groups,
-			wide_values(view, batch, COL_kernel_dur), batch->nr_rows);
+		take_kernels(view, batch);
 		break;
 	case GPROF_TABLE_graph:
 		take_graphs(view, batch);
@@ -225,7 +230,6 @@ static void destroy(void *context)
 	tally_fini(&view->launches);
 	free(view->group_of);
 	free(view->groups);
-	free(view->values);
 	free(view);
 }
 

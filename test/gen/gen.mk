@@ -7,3 +7,13 @@ GEN_OBJ := $(addprefix $(B)/test/gen/,gen.o gen_small.o gen_training.o) \
 $(B)/gen_stream: $(B)/test/gen/gen_stream.o $(GEN_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lzstd -lm
+
+# How fast the reporter reads the reference stream; see test/bench/bench_report.c.
+$(B)/bench_report: $(B)/test/bench/bench_report.o $(GEN_OBJ) $(B)/libgprof-report.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
+
+bench-report: $(B)/bench_report
+	$(Q)$<
+
+.PHONY: bench-report
