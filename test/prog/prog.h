@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For small CUDA programs that nvcc compiles for the GPU and gcc for the simulator, from one source.
- * Under gcc the runtime's declarations come from hooks.def, so that no toolkit is needed.
+ * For small CUDA programs that nvcc compiles for the GPU and gcc for the simulator, from one
+ *source. Under gcc the runtime's declarations come from hooks.def, so that no toolkit is needed.
  *
  * A kernel is written once, as what one thread does with its index:
  *
@@ -10,8 +10,8 @@
  *		c[index] = a[index] + b[index];
  *	}
  *
- * It is launched by LAUNCH(add, blocks, threads, stream, &a, &b, &c). On the simulator the same body
- * runs on the CPU, so that results are the same everywhere.
+ * It is launched by LAUNCH(add, blocks, threads, stream, &a, &b, &c). On the simulator the same
+ *body runs on the CPU, so that results are the same everywhere.
  */
 #ifndef GPROF_TEST_PROG_H
 #define GPROF_TEST_PROG_H
@@ -34,7 +34,7 @@ typedef dim3 prog_dim3;
 #include "preload/cuda_abi.h"
 
 #define PROG_BOTH
-#define PROG_DIM3(x_) ((cudart_dim3){(x_), 1, 1})
+#define PROG_DIM3(x_)		   ((cudart_dim3){(x_), 1, 1})
 typedef cudart_dim3 prog_dim3;
 typedef cudart_stream cudaStream_t;
 typedef cudart_event cudaEvent_t;
@@ -57,7 +57,7 @@ enum {
 	cudaStreamCaptureModeGlobal = 0,
 	cudaMemAttachGlobal = 1,
 };
-#define HOOK_RT(ret, name, params)  ret name params;
+#define HOOK_RT(ret, name, params) ret name params;
 #define HOOK_DRV(ret, name, params)
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##api(ret, name, params)
 #define CUSTOM(api, need, ret, name, params, args)
@@ -72,24 +72,33 @@ int cudaProfilerStop(void);
 #endif
 
 /* Ends the program where a call fails. */
-#define CHECK(call)                                                                         \
-	do {                                                                                \
-		cudaError_t code_ = (cudaError_t)(call);                                    \
-                                                                                            \
-		if (code_ != cudaSuccess) {                                                 \
-			fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(code_));      \
-			exit(1);                                                            \
-		}                                                                           \
+#define CHECK(call)                                                                    \
+	do {                                                                           \
+		cudaError_t code_ = (cudaError_t)(call);                               \
+                                                                                       \
+		if (code_ != cudaSuccess) {                                            \
+			fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(code_)); \
+			exit(1);                                                       \
+		}                                                                      \
 	} while (0)
 
 typedef void (*prog_cpu_fn)(void **args, prog_dim3 grid, prog_dim3 block);
 
-/* Tells the simulator, where it is the runtime, what the kernel computes. */
-static inline void prog_register(const void *host, const char *name, prog_cpu_fn cpu, int nr_args,
-	const size_t *arg_bytes)
-{
-	int (*tell)(const void *, prog_cpu_fn, int, const size_t *);
+/*
+ * The simulated runtime's own function; null with the real one. A reference, not a look-up: where
+ * two runtimes are in the process it binds to the one that this program or library is linked to.
+ */
+#ifdef __cplusplus
+extern "C"
+#endif
+	int
+	simRegisterKernelArgs(const void *host, prog_cpu_fn cpu, int nr_args,
+		const size_t *arg_bytes) __attribute__((weak));
 
+/* Tells the simulator, where it is the runtime, what the kernel computes. */
+static inline void prog_register(
+	const void *host, const char *name, prog_cpu_fn cpu, int nr_args, const size_t *arg_bytes)
+{
 #ifndef __CUDACC__
 	static void **handle;
 	char mangled[128];
@@ -98,72 +107,71 @@ static inline void prog_register(const void *host, const char *name, prog_cpu_fn
 		handle = __cudaRegisterFatBinary(NULL);
 	}
 	snprintf(mangled, sizeof(mangled), "_Z%zu%sv", strlen(name), name);
-	__cudaRegisterFunction(handle, (const char *)host, mangled, mangled, -1, NULL, NULL, NULL,
-		NULL, NULL);
+	__cudaRegisterFunction(
+		handle, (const char *)host, mangled, mangled, -1, NULL, NULL, NULL, NULL, NULL);
 #else
 	(void)name;
 #endif
-	*(void **)&tell = dlsym(RTLD_DEFAULT, "simRegisterKernelArgs");
-	if (tell) {
-		tell(host, cpu, nr_args, arg_bytes);
+	if (simRegisterKernelArgs) {
+		simRegisterKernelArgs(host, cpu, nr_args, arg_bytes);
 	}
 }
 
 #ifdef __CUDACC__
-#define PROG_ENTRY(name, params, call) \
-	__global__ void name params    \
-	{                              \
+#define PROG_ENTRY(name, params, call)  \
+	__global__ void name params     \
+	{                               \
 		int index = PROG_INDEX; \
-                                       \
-		call;                  \
+                                        \
+		call;                   \
 	}
 #else
 /* The address is what launches name; nothing calls it. */
-#define PROG_ENTRY(name, params, call)     \
-	void name params;                  \
-	void name params                   \
-	{                                  \
-		int index = 0;             \
-                                           \
-		call;                      \
+#define PROG_ENTRY(name, params, call) \
+	void name params;              \
+	void name params               \
+	{                              \
+		int index = 0;         \
+                                       \
+		call;                  \
 	}
 #endif
 
-#define PROG_KERNEL(name, nr, params, entry_call, cpu_call, ...)                                  \
-	static PROG_BOTH void name##_body params;                                                 \
-	PROG_ENTRY(name, PROG_STRIP params, entry_call)                                           \
-	static void name##_cpu(void **args, prog_dim3 grid, prog_dim3 block)                      \
-	{                                                                                         \
-		for (int index = 0; index < (int)(grid.x * block.x); index++) {                   \
-			cpu_call;                                                                 \
-		}                                                                                 \
-	}                                                                                         \
-	__attribute__((constructor(200))) static void name##_register(void)                       \
-	{                                                                                         \
-		static const size_t sizes[] = {__VA_ARGS__};                                      \
-                                                                                                  \
-		prog_register((const void *)name, #name, name##_cpu, nr, sizes);                  \
-	}                                                                                         \
+#define PROG_KERNEL(name, nr, params, entry_call, cpu_call, ...)                 \
+	static PROG_BOTH void name##_body params;                                \
+	PROG_ENTRY(name, PROG_STRIP params, entry_call)                          \
+	static void name##_cpu(void **args, prog_dim3 grid, prog_dim3 block)     \
+	{                                                                        \
+		for (int index = 0; index < (int)(grid.x * block.x); index++) {  \
+			cpu_call;                                                \
+		}                                                                \
+	}                                                                        \
+	__attribute__((constructor(200))) static void name##_register(void)      \
+	{                                                                        \
+		static const size_t sizes[] = {__VA_ARGS__};                     \
+                                                                                 \
+		prog_register((const void *)name, #name, name##_cpu, nr, sizes); \
+	}                                                                        \
 	static PROG_BOTH void name##_body params
 
 /* The body's parameters without the index, which the entry computes. */
 #define PROG_STRIP(index_, ...) (__VA_ARGS__)
 
-#define KERNEL2(name, T1, a1, T2, a2)                                                \
-	PROG_KERNEL(name, 2, (int index, T1 a1, T2 a2), name##_body(index, a1, a2),  \
+#define KERNEL2(name, T1, a1, T2, a2)                                               \
+	PROG_KERNEL(name, 2, (int index, T1 a1, T2 a2), name##_body(index, a1, a2), \
 		name##_body(index, *(T1 *)args[0], *(T2 *)args[1]), sizeof(T1), sizeof(T2))
 
-#define KERNEL3(name, T1, a1, T2, a2, T3, a3)                                                  \
-	PROG_KERNEL(name, 3, (int index, T1 a1, T2 a2, T3 a3), name##_body(index, a1, a2, a3), \
-		name##_body(index, *(T1 *)args[0], *(T2 *)args[1], *(T3 *)args[2]),            \
-		sizeof(T1), sizeof(T2), sizeof(T3))
+#define KERNEL3(name, T1, a1, T2, a2, T3, a3)                                                   \
+	PROG_KERNEL(name, 3, (int index, T1 a1, T2 a2, T3 a3), name##_body(index, a1, a2, a3),  \
+		name##_body(index, *(T1 *)args[0], *(T2 *)args[1], *(T3 *)args[2]), sizeof(T1), \
+		sizeof(T2), sizeof(T3))
 
-#define LAUNCH(name, blocks, threads, stream, ...)                                         \
-	do {                                                                               \
-		void *args_[] = {__VA_ARGS__};                                             \
-                                                                                           \
-		CHECK(cudaLaunchKernel((const void *)name, PROG_DIM3(blocks),              \
-			PROG_DIM3(threads), args_, 0, stream));                            \
+#define LAUNCH(name, blocks, threads, stream, ...)                                                \
+	do {                                                                                      \
+		void *args_[] = {__VA_ARGS__};                                                    \
+                                                                                                  \
+		CHECK(cudaLaunchKernel((const void *)name, PROG_DIM3(blocks), PROG_DIM3(threads), \
+			args_, 0, stream));                                                       \
 	} while (0)
 
 #endif

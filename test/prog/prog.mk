@@ -1,17 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-# Small CUDA programs, built by gcc for the simulator, and by nvcc too where there is one.
+# Small CUDA programs: `make prog` builds them by gcc for the simulator, `make prog-nvcc` those that
+# are also CUDA by nvcc, against the shared runtime, where there is an nvcc.
 
-PROG_SRC  := $(wildcard test/prog/*.c)
-PROG_NAME := $(basename $(notdir $(PROG_SRC)))
-PROG_BIN  := $(addprefix $(B)/prog/,$(PROG_NAME))
-NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) $(shell command -v nvcc))
-PROG_LINK := $(B)/sim/libcudart.so.13 -ldl -lpthread
+PROG_NAME := $(basename $(notdir $(wildcard test/prog/*.c)))
+PROG_CUDA := $(filter-out driver_api local_plugin, $(PROG_NAME))
+NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc) \
+	$(wildcard /usr/local/cuda/bin/nvcc))
+NVCCFLAGS ?= -arch=native
+PROG_FLAG := -fvisibility=default
 
-prog: $(PROG_BIN)
+prog: $(addprefix $(B)/prog/,$(PROG_NAME) plugin-13.so plugin-12.so)
 
 $(B)/prog/%: test/prog/%.c test/prog/prog.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $< $(PROG_LINK)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PROG_FLAG) $(LDFLAGS) -o $@ $< \
+		$(if $(filter $*,$(PROG_CUDA)),$(B)/sim/libcudart.so.13) -ldl -lpthread
 
-.PHONY: prog
+# Linked against the runtime of the version in its name.
+$(B)/prog/plugin-%.so: test/prog/plugin/plugin.c test/prog/prog.h $(B)/sim/libcudart.so.% | sim
+	$(call say,PROG,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ $< $(B)/sim/libcudart.so.$* -ldl
+
+# The simulator answers for any architecture; a GPU wants its own.
+prog-nvcc: $(addprefix $(B)/prog-nvcc/,$(PROG_CUDA))
+
+$(B)/prog-nvcc/%: test/prog/%.c test/prog/prog.h
+	$(call say,NVCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCCFLAGS) -cudart shared -x cu -I. -o $@ $< -ldl -lpthread
+
+.PHONY: prog prog-nvcc

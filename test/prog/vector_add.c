@@ -35,8 +35,8 @@ int main(void)
 	}
 	CHECK(cudaEventRecord(start, streams[0]));
 	for (int round = 0; round < NR_ROUNDS; round++) {
-		CHECK(cudaMemcpyAsync(a, pinned, N * sizeof(float), cudaMemcpyHostToDevice,
-			streams[0]));
+		CHECK(cudaMemcpyAsync(
+			a, pinned, N * sizeof(float), cudaMemcpyHostToDevice, streams[0]));
 		CHECK(cudaMemsetAsync(b, 0, N * sizeof(float), streams[0]));
 		LAUNCH(vector_add, N / 256, 256, streams[0], &a, &b, &c);
 		CHECK(cudaEventRecord(half, streams[0]));

@@ -26,6 +26,7 @@ static struct {
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread int last_error;
+static __thread bool is_asking; /* for the last error: the answer is not a new one */
 
 struct sim_core *runtime_load(void)
 {
@@ -61,9 +62,10 @@ int runtime_done(int code)
 	if (code == SIM_NOT_INITIALIZED && runtime_model->device_count() == 0) {
 		code = SIM_NO_DEVICE;
 	}
-	if (code != SIM_OK && code != SIM_NOT_READY) {
+	if (code != SIM_OK && code != SIM_NOT_READY && !is_asking) {
 		last_error = code;
 	}
+	is_asking = false;
 	return code;
 }
 
@@ -71,12 +73,14 @@ cudart_error api_cudaGetLastError(void)
 {
 	int code = last_error;
 
+	is_asking = true;
 	last_error = SIM_OK;
 	return code;
 }
 
 cudart_error api_cudaPeekAtLastError(void)
 {
+	is_asking = true;
 	return last_error;
 }
 
