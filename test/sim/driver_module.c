@@ -16,7 +16,14 @@ struct module {
 	struct sim_function *functions[256];
 	size_t nr;
 	pthread_mutex_t lock;
+	struct module *next; /* unloaded before it */
 };
+
+/* Records may still name the functions of unloaded modules, so those stay. */
+static struct {
+	pthread_mutex_t lock;
+	struct module *first;
+} unloaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* CPU versions by kernel name, given before or after the module is loaded. */
 static struct {
@@ -130,11 +137,13 @@ cu_result api_cuModuleUnload(cu_module hmod)
 	if (!m || m->magic != MODULE_MAGIC) {
 		return SIM_INVALID_HANDLE;
 	}
-	/* Records may still name its functions; they stay, the module goes. */
 	m->magic = 0;
-	pthread_mutex_destroy(&m->lock);
 	free((void *)m->text);
-	free(m);
+	m->text = NULL;
+	pthread_mutex_lock(&unloaded.lock);
+	m->next = unloaded.first;
+	unloaded.first = m;
+	pthread_mutex_unlock(&unloaded.lock);
 	return SIM_OK;
 }
 
