@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ids and batches, as the drain thread uses them: into a real stream, and read back. */
+#include "collector/define.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/batch.h"
+#include "collector/collector.h"
+#include "collector/notice.h"
+#include "collector/stream.h"
+#include "test/unit/decode.h"
+#include "test/unit/unit.h"
+
+static const struct block_ticks same = {.base = 0, .mult = (uint64_t)1 << 32};
+static struct decode_block *blocks;
+static size_t nr_blocks;
+
+static void start(void)
+{
+	ck_assert_int_eq(batch_init(), 0);
+	ck_assert_int_eq(define_init(), 0);
+	ck_assert_int_eq(stream_start(unit_temp_dir(), 0, &same), 0);
+}
+
+static void finish(void)
+{
+	struct gprof_file_header header;
+
+	batch_write_all();
+	ck_assert_int_eq(stream_finish(), 0);
+	blocks = decode_file(stream_path(), &header, &nr_blocks);
+}
+
+static void add_overhead(uint32_t kind)
+{
+	struct gprof_row_overhead *row = batch_add(GPROF_TABLE_overhead);
+
+	row->begin = row->dur = 1;
+	row->overhead_kind = kind;
+}
+
+START_TEST(texts_are_defined_once_and_before_they_are_used)
+{
+	uint32_t one, two;
+
+	start();
+	one = define_text("one", 3);
+	add_overhead(one);
+	two = define_text("two", 3);
+	add_overhead(two);
+	ck_assert_uint_eq(define_text("one", 3), one);
+	ck_assert_uint_eq(define_text("", 0), 0);
+	ck_assert_uint_eq(define_text(NULL, 0), 0);
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), 2);
+	ck_assert_str_eq(decode_string(blocks, nr_blocks, one), "one");
+	ck_assert_str_eq(decode_string(blocks, nr_blocks, two), "two");
+	ck_assert_uint_eq(blocks[0].header.table, GPROF_TABLE_string);
+	ck_assert_uint_eq(batch_nr_events(), 2);
+}
+END_TEST
+
+START_TEST(names_are_found_by_address_and_checked_by_text)
+{
+	char name[16] = "kernel_a";
+	uint32_t first, second;
+
+	start();
+	first = define_name(name);
+	ck_assert_uint_eq(define_name(name), first);
+	strcpy(name, "kernel_b"); /* a module was unloaded, and another took its place */
+	second = define_name(name);
+	ck_assert_uint_ne(second, first);
+	ck_assert_uint_eq(define_name("kernel_a"), first);
+	ck_assert_uint_eq(define_name(""), 0);
+	ck_assert_uint_eq(define_name(NULL), 0);
+	finish();
+	ck_assert_str_eq(decode_string(blocks, nr_blocks, second), "kernel_b");
+}
+END_TEST
+
+START_TEST(text_beyond_the_limit_is_cut_and_counted)
+{
+	static char text[GPROF_TEXT_BYTES + 100];
+	uint32_t id;
+
+	memset(text, 'x', sizeof(text));
+	start();
+	id = define_text(text, sizeof(text));
+	finish();
+	ck_assert_uint_eq(strlen(decode_string(blocks, nr_blocks, id)), GPROF_TEXT_BYTES);
+	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_TEXT), 1);
+}
+END_TEST
+
+START_TEST(more_texts_than_the_table_holds_keep_their_ids_apart)
+{
+	enum { NR = 40000 };
+	static uint32_t ids[NR];
+	char text[64];
+
+	start();
+	for (int i = 0; i < NR; i++) {
+		int n = snprintf(text, sizeof(text), "a name that is number %d", i);
+
+		ids[i] = define_text(text, (uint64_t)n);
+		add_overhead(ids[i]);
+		ck_assert_uint_eq(ids[i], (uint32_t)i + 1);
+	}
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), NR);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_overhead), NR);
+	for (int i = 0; i < NR; i += 3777) {
+		snprintf(text, sizeof(text), "a name that is number %d", i);
+		ck_assert_str_eq(
+			decode_text(blocks, nr_blocks, GPROF_TABLE_string, "text", (size_t)i), text);
+	}
+}
+END_TEST
+
+/* Every id that an overhead row names must have been defined in a block before it. */
+START_TEST(no_block_names_an_id_that_a_later_one_defines)
+{
+	uint32_t defined = 0;
+	char text[4000];
+
+	start();
+	memset(text, 'y', sizeof(text));
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		text[strlen(text)] = 'y';
+		add_overhead(define_text(text, i % 7 ? 20 : 3000));
+	}
+	finish();
+	for (size_t b = 0; b < nr_blocks; b++) {
+		for (uint32_t i = 0; i < blocks[b].header.nr_rows; i++) {
+			if (blocks[b].header.table == GPROF_TABLE_string) {
+				unsigned int c = decode_column(GPROF_TABLE_string, "id");
+
+				defined = (uint32_t)blocks[b].columns[c].values[i];
+			} else if (blocks[b].header.table == GPROF_TABLE_overhead) {
+				unsigned int c = decode_column(GPROF_TABLE_overhead, "overhead_kind");
+
+				ck_assert_uint_le(blocks[b].columns[c].values[i], defined);
+			}
+		}
+	}
+	ck_assert_uint_eq(defined, 3000);
+}
+END_TEST
+
+START_TEST(shapes_and_places_are_defined_once)
+{
+	struct gprof_row_shape shape;
+	uint32_t first, second;
+
+	start();
+	memset(&shape, 0, sizeof(shape));
+	shape.grid_x = 10;
+	shape.block_x = 256;
+	first = define_shape(&shape);
+	ck_assert_uint_eq(define_shape(&shape), first);
+	shape.block_x = 128;
+	second = define_shape(&shape);
+	ck_assert_uint_ne(second, first);
+	ck_assert_uint_eq(define_place(0, 1, 7), define_place(0, 1, 7));
+	ck_assert_uint_ne(define_place(0, 1, 7), define_place(0, 7, 1));
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_shape), 2);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_place), 2);
+	ck_assert_uint_eq(decode_value(blocks, nr_blocks, GPROF_TABLE_shape, "block_x", 1), 128);
+	ck_assert_uint_eq(decode_value(blocks, nr_blocks, GPROF_TABLE_shape, "id", 0), first);
+}
+END_TEST
+
+START_TEST(rows_pointed_at_are_written_as_they_stand)
+{
+	struct gprof_row_api row = {.begin = 5, .dur = 9, .call = 3, .result = -1};
+
+	start();
+	batch_point(GPROF_TABLE_api, &row);
+	finish();
+	ck_assert_uint_eq(decode_value(blocks, nr_blocks, GPROF_TABLE_api, "dur", 0), 4);
+	ck_assert_uint_eq(decode_value(blocks, nr_blocks, GPROF_TABLE_api, "result", 0), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(child_drops_what_waits)
+{
+	start();
+	add_overhead(1);
+	batch_forget();
+	finish();
+	ck_assert_uint_eq(nr_blocks, 0);
+	ck_assert_uint_eq(batch_nr_events(), 0);
+}
+END_TEST
+
+UNIT_SUITE("define", texts_are_defined_once_and_before_they_are_used,
+	names_are_found_by_address_and_checked_by_text, text_beyond_the_limit_is_cut_and_counted,
+	more_texts_than_the_table_holds_keep_their_ids_apart,
+	no_block_names_an_id_that_a_later_one_defines, shapes_and_places_are_defined_once,
+	rows_pointed_at_are_written_as_they_stand, child_drops_what_waits)

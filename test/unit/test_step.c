@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "collector/config.h"
+#include "collector/notice.h"
+#include "test/unit/unit.h"
+
+/* What the rings got, as text: "s3" a step row, "w1:R" a window row. */
+static char rows[4096];
+
+static uint32_t find_call(const char *name)
+{
+	return !strcmp(name, "cudaDeviceSynchronize") ? 42 : 0;
+}
+
+static void see(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+{
+	size_t used = strlen(rows);
+
+	(void)context;
+	(void)thread;
+	if (head->table == GPROF_TABLE_step) {
+		const struct gprof_row_step *row = (const struct gprof_row_step *)head;
+
+		snprintf(rows + used, sizeof(rows) - used, "s%u ", (unsigned int)row->step);
+	} else if (head->table == GPROF_TABLE_window) {
+		const struct gprof_row_window *row = (const struct gprof_row_window *)head;
+
+		snprintf(rows + used, sizeof(rows) - used, "w%u:%c ", row->window,
+			"-rR"[row->state]);
+	}
+}
+
+static const char *written(void)
+{
+	rows[0] = 0;
+	ring_read(see, NULL);
+	ring_release();
+	return rows;
+}
+
+static void start(const char *step, const char *schedule, const char *capture)
+{
+	setenv("GPROF_STEP", step, 1);
+	setenv("GPROF_SCHEDULE", schedule, 1);
+	setenv("GPROF_CAPTURE", capture, 1);
+	config_init();
+	clock_init();
+	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
+	step_init(find_call);
+	collector_mode = 0;
+	step_start();
+}
+
+START_TEST(schedule_opens_and_closes_windows_as_steps_go_by)
+{
+	char modes[32] = "";
+
+	start("auto", "skip_first=3,closed=2,ready=1,record=3", "none");
+	for (int step = 0; step < 20; step++) {
+		modes[step] = collector_mode & COLLECTOR_RECORD ? 'R' : '-';
+		step_mark(GPROF_STEP_CALL);
+	}
+	ck_assert_str_eq(modes, "------RRR---RRR---RR");
+	ck_assert_str_eq(written(),
+		"w0:- s0 s1 s2 s3 s4 s5 w0:r s6 w1:R s7 s8 s9 w1:- s10 s11 w1:r s12 w2:R s13 s14 s15 "
+		"w2:- s16 s17 w2:r s18 w3:R s19 s20 ");
+}
+END_TEST
+
+START_TEST(only_the_rule_in_force_ends_steps)
+{
+	start("nvtx:train step", "all", "none");
+	step_mark(GPROF_STEP_CALL);
+	step_mark(GPROF_STEP_API);
+	ck_assert_str_eq(written(), "w1:R s0 ");
+	step_mark(GPROF_STEP_NVTX);
+	ck_assert_str_eq(written(), "s1 ");
+	ck_assert(step_is_range("train step", 10));
+	ck_assert(!step_is_range("train step 2", 12));
+	ck_assert(!step_is_range("train", 5));
+}
+END_TEST
+
+START_TEST(without_steps_there_is_one_window_and_no_step_row)
+{
+	start("none", "all", "none");
+	step_mark(GPROF_STEP_CALL);
+	ck_assert_str_eq(written(), "w1:R ");
+}
+END_TEST
+
+START_TEST(api_rule_tells_hooks_which_call_to_look_for)
+{
+	start("api:cudaDeviceSynchronize", "all", "none");
+	ck_assert_uint_eq(collector_step_call, 42);
+	ck_assert_uint_eq(collector_mode, COLLECTOR_RECORD | COLLECTOR_STEP_API);
+	step_mark(GPROF_STEP_API);
+	ck_assert_str_eq(written(), "w1:R s0 s1 ");
+}
+END_TEST
+
+START_TEST(api_rule_stays_on_while_closed)
+{
+	start("api:cudaDeviceSynchronize", "2-3", "none");
+	ck_assert_uint_eq(collector_mode, COLLECTOR_STEP_API);
+}
+END_TEST
+
+START_TEST(kernel_rule_is_a_regular_expression)
+{
+	start("kernel:^adam.*(step|update)", "5-6", "none");
+	ck_assert(step_is_kernel("adam_update_kernel"));
+	ck_assert(!step_is_kernel("gemm_adam_update"));
+	ck_assert(!step_is_kernel(NULL));
+	ck_assert(step_wants_activity()); /* closed, but kernels must be seen */
+}
+END_TEST
+
+START_TEST(interval_rule_has_its_milliseconds)
+{
+	start("interval:250", "all", "none");
+	ck_assert_uint_eq(step_interval_ms(), 250);
+}
+END_TEST
+
+START_TEST(wrong_rules_and_schedules_become_notices_and_defaults)
+{
+	static const char *const rules[] = {"api:noSuchCall", "nvtx:", "interval:0", "interval:x",
+		"kernel:(", "sometimes", ""};
+	struct notice notice;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		setenv("GPROF_STEP", rules[i], 1);
+		setenv("GPROF_SCHEDULE", "all", 1);
+		config_init();
+		step_init(find_call);
+		ck_assert_msg(notice_take(&notice), "%s", rules[i]);
+		ck_assert_str_eq(notice.cause, "step rule");
+		ck_assert(!notice_take(&notice));
+	}
+	start("auto", "4-2", "none");
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "schedule");
+	ck_assert_uint_eq(collector_mode, COLLECTOR_RECORD);
+}
+END_TEST
+
+START_TEST(capture_opens_windows_between_start_and_stop)
+{
+	start("auto", "all", "cudaprofiler");
+	ck_assert_uint_eq(collector_mode, 0);
+	step_capture(true);
+	ck_assert_uint_eq(collector_mode, COLLECTOR_RECORD);
+	step_capture(false);
+	step_capture(true);
+	step_capture(true);
+	step_capture(false);
+	ck_assert_str_eq(written(), "w0:r s0 w1:R w1:r w2:R w2:r ");
+}
+END_TEST
+
+START_TEST(capture_calls_count_only_where_they_were_asked_for)
+{
+	start("auto", "all", "none");
+	step_capture(false);
+	ck_assert_uint_eq(collector_mode, COLLECTOR_RECORD);
+}
+END_TEST
+
+START_TEST(timer_only_records_steps_and_nothing_else)
+{
+	setenv("GPROF_TIMER_ONLY", "1", 1);
+	start("auto", "all", "none");
+	ck_assert_uint_eq(collector_mode, 0);
+	ck_assert(!step_wants_activity());
+	step_mark(GPROF_STEP_CALL);
+	ck_assert_str_eq(written(), "w1:R s0 s1 ");
+}
+END_TEST
+
+START_TEST(late_records_are_told_by_the_window_of_their_call)
+{
+	start("auto", "1-2", "none");
+	step_saw_correlation(10);
+	ck_assert(!step_is_recorded(10));
+	step_mark(GPROF_STEP_CALL); /* step 1: recorded */
+	step_saw_correlation(11);
+	step_saw_correlation(20);
+	ck_assert(step_is_recorded(11));
+	step_mark(GPROF_STEP_CALL); /* step 2: closed */
+	step_saw_correlation(21);
+	ck_assert(!step_is_recorded(10));
+	ck_assert(step_is_recorded(11));
+	ck_assert(step_is_recorded(20));
+	ck_assert(!step_is_recorded(21));
+}
+END_TEST
+
+START_TEST(correlation_ids_may_wrap_within_a_window)
+{
+	start("auto", "1-2", "none");
+	step_saw_correlation(0x7ffffff0u);
+	step_saw_correlation(0xffffffe0u);
+	step_saw_correlation(0xfffffff0u);
+	step_mark(GPROF_STEP_CALL);
+	step_saw_correlation(0xfffffffeu);
+	step_saw_correlation(5);
+	step_mark(GPROF_STEP_CALL);
+	step_saw_correlation(6);
+	ck_assert(!step_is_recorded(0xfffffff0u));
+	ck_assert(step_is_recorded(0xfffffff1u));
+	ck_assert(step_is_recorded(0));
+	ck_assert(step_is_recorded(5));
+	ck_assert(!step_is_recorded(6));
+}
+END_TEST
+
+UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
+	only_the_rule_in_force_ends_steps, without_steps_there_is_one_window_and_no_step_row,
+	api_rule_tells_hooks_which_call_to_look_for, api_rule_stays_on_while_closed,
+	kernel_rule_is_a_regular_expression, interval_rule_has_its_milliseconds,
+	wrong_rules_and_schedules_become_notices_and_defaults,
+	capture_opens_windows_between_start_and_stop,
+	capture_calls_count_only_where_they_were_asked_for,
+	timer_only_records_steps_and_nothing_else,
+	late_records_are_told_by_the_window_of_their_call, correlation_ids_may_wrap_within_a_window)
