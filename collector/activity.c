@@ -197,6 +197,7 @@ void activity_decode(uint8_t *buffer, size_t valid_bytes)
 	struct cupti_record *record = NULL;
 	uint32_t rc;
 
+	record_begin_buffer();
 	while (valid_bytes) {
 		rc = cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record);
 		if (rc) {

@@ -18,6 +18,8 @@ struct batch {
 	char *storage; /* for rows that are copied */
 	uint32_t nr_rows;
 	uint32_t max_rows;
+	uint32_t row_bytes;
+	bool is_definition;
 };
 
 /* Written first, in this order; the schema's reader needs strings before what names them. */
@@ -29,7 +31,6 @@ static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GP
 
 static struct batch_state {
 	struct batch batches[GPROF_NR_TABLES];
-	bool is_definition[GPROF_NR_TABLES];
 	char *text;
 	size_t text_at;
 	size_t text_waiting; /* bytes of it in rows that wait */
@@ -57,6 +58,7 @@ int batch_init(void)
 		struct batch *batch = &state.batches[t];
 
 		batch->max_rows = has_text(table) ? TEXT_ROWS : ROWS;
+		batch->row_bytes = table->row_bytes;
 		batch->rows = memory_map(batch->max_rows * sizeof(*batch->rows));
 		batch->storage = memory_map((size_t)batch->max_rows * table->row_bytes);
 		if (!batch->rows || !batch->storage) {
@@ -64,13 +66,13 @@ int batch_init(void)
 		}
 	}
 	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
-		state.is_definition[definitions[i]] = true;
+		state.batches[definitions[i]].is_definition = true;
 	}
 	/* No events either; a checkpoint must not come before the rows that it speaks of. */
-	state.is_definition[GPROF_TABLE_checkpoint] = true;
-	state.is_definition[GPROF_TABLE_thread] = true;
-	state.is_definition[GPROF_TABLE_step] = true;
-	state.is_definition[GPROF_TABLE_window] = true;
+	state.batches[GPROF_TABLE_checkpoint].is_definition = true;
+	state.batches[GPROF_TABLE_thread].is_definition = true;
+	state.batches[GPROF_TABLE_step].is_definition = true;
+	state.batches[GPROF_TABLE_window].is_definition = true;
 	state.text = memory_map(TEXT_BYTES);
 	state.is_ready = state.text != NULL;
 	return state.is_ready ? 0 : -ENOMEM;
@@ -90,7 +92,7 @@ static void write_batch(unsigned int table)
 	struct batch *batch = &state.batches[table];
 
 	if (batch->nr_rows) {
-		stream_write(table, batch->rows, batch->nr_rows, !state.is_definition[table]);
+		stream_write(table, batch->rows, batch->nr_rows, !batch->is_definition);
 		batch->nr_rows = 0;
 	}
 }
@@ -111,7 +113,7 @@ static struct batch *make_room(unsigned int table)
 		write_definitions();
 		write_batch(table);
 	}
-	state.nr_events += !state.is_definition[table];
+	state.nr_events += !batch->is_definition;
 	return batch;
 }
 
@@ -125,10 +127,9 @@ void batch_point(unsigned int table, const void *row)
 void *batch_add(unsigned int table)
 {
 	struct batch *batch = make_room(table);
-	size_t row_bytes = block_table(table)->row_bytes;
-	char *row = batch->storage + batch->nr_rows * row_bytes;
+	char *row = batch->storage + (size_t)batch->nr_rows * batch->row_bytes;
 
-	memset(row, 0, row_bytes);
+	memset(row, 0, batch->row_bytes);
 	batch->rows[batch->nr_rows++] = row;
 	return row;
 }

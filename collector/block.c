@@ -123,12 +123,21 @@ static void gather(uint64_t *out, const void *const *rows, uint32_t n, const str
 	}
 }
 
+/* Rows of rings were written last by another core: their way here is long. */
+static void prefetch(const struct job *job, uint32_t first)
+{
+	for (uint32_t i = first; i < first + TILE_ROWS && i < job->nr_rows; i++) {
+		__builtin_prefetch(job->rows[i]);
+	}
+}
+
 static void gather_all(struct job *job)
 {
 	for (uint32_t first = 0; first < job->nr_rows; first += TILE_ROWS) {
 		uint32_t n = job->nr_rows - first;
 
 		n = n < TILE_ROWS ? n : TILE_ROWS;
+		prefetch(job, first + TILE_ROWS);
 		for (unsigned int c = 0; c < job->table->nr_columns; c++) {
 			gather(job->encoder->values[c] + first, job->rows + first, n,
 				&job->table->columns[c]);
@@ -166,27 +175,48 @@ static void normalise_times(struct job *job)
 	}
 }
 
+/*
+ * Four chains of comparisons at once: one alone would wait for itself. `spans` may be NULL.
+ */
+static void find_range(struct job *job, const uint64_t *begins, const uint64_t *spans)
+{
+	uint64_t min[4], max[4];
+
+	for (int k = 0; k < 4; k++) {
+		min[k] = UINT64_MAX;
+		max[k] = 0;
+	}
+	for (uint32_t i = 0; i < job->nr_rows; i += 4) {
+		for (uint32_t k = 0; k < 4; k++) {
+			uint32_t at = i + k < job->nr_rows ? i + k : job->nr_rows - 1;
+			uint64_t end = begins[at] + (spans ? spans[at] : 0);
+
+			min[k] = begins[at] < min[k] ? begins[at] : min[k];
+			max[k] = end > max[k] ? end : max[k];
+		}
+	}
+	job->time_min = min[0];
+	job->time_max = max[0];
+	for (int k = 1; k < 4; k++) {
+		job->time_min = min[k] < job->time_min ? min[k] : job->time_min;
+		job->time_max = max[k] > job->time_max ? max[k] : job->time_max;
+	}
+}
+
+/* By the first time column of the table. */
 static void find_times(struct job *job)
 {
 	for (unsigned int c = 0; c < job->table->nr_columns; c++) {
 		const struct block_column *column = &job->table->columns[c];
-		const uint64_t *values = job->encoder->values[c];
-		const uint64_t *span = NULL;
 
-		if (column->kind != GPROF_KIND_TICK && column->kind != GPROF_KIND_DEVTIME) {
-			continue;
-		}
-		if (c + 1 < job->table->nr_columns && column[1].kind == GPROF_KIND_SPAN) {
-			span = job->encoder->values[c + 1];
-		}
-		job->time_min = UINT64_MAX;
-		for (uint32_t i = 0; i < job->nr_rows; i++) {
-			uint64_t end = values[i] + (span ? span[i] : 0);
+		if (column->kind == GPROF_KIND_TICK || column->kind == GPROF_KIND_DEVTIME) {
+			bool has_span = c + 1 < job->table->nr_columns &&
+					column[1].kind == GPROF_KIND_SPAN;
 
-			job->time_min = values[i] < job->time_min ? values[i] : job->time_min;
-			job->time_max = end > job->time_max ? end : job->time_max;
+			find_range(job, job->encoder->values[c],
+				has_span ? job->encoder->values[c + 1] : NULL);
+			return;
 		}
-		return;
 	}
 }
 
@@ -212,14 +242,33 @@ static uint64_t delta(uint64_t *values, uint32_t n, const uint64_t *span)
 	return any;
 }
 
-static uint64_t subtract_min(uint64_t *values, uint32_t n, uint64_t *base)
+/* Bits in which any value differs from the first, and bits that any value has. */
+static uint64_t find_difference(const uint64_t *values, uint32_t n, uint64_t *any)
+{
+	uint64_t difference = 0;
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		difference |= values[i] ^ values[0];
+		bits |= values[i];
+	}
+	*any = bits;
+	return difference;
+}
+
+/* Makes the values small by taking off their minimum where that may save a plane. */
+static uint64_t subtract_min(uint64_t *values, uint32_t n, uint64_t any, uint64_t *base)
 {
 	uint64_t min = UINT64_MAX;
-	uint64_t any = 0;
 
+	*base = 0;
+	if (any < 1u << 16) {
+		return any;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		min = values[i] < min ? values[i] : min;
 	}
+	any = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		values[i] -= min;
 		any |= values[i];
@@ -276,6 +325,10 @@ static bool encode_numbers(struct job *job, unsigned int c, struct gprof_column_
 	uint64_t any;
 
 	entry->base = values[0];
+	if (!find_difference(values, n, &any)) {
+		entry->codec = GPROF_CODEC_CONST;
+		return true;
+	}
 	switch (column->kind) {
 	case GPROF_KIND_TICK:
 	case GPROF_KIND_DEVTIME:
@@ -291,12 +344,8 @@ static bool encode_numbers(struct job *job, unsigned int c, struct gprof_column_
 		break;
 	default:
 		entry->codec = GPROF_CODEC_PLAIN;
-		any = subtract_min(values, n, &entry->base);
+		any = subtract_min(values, n, any, &entry->base);
 		break;
-	}
-	if (!any && entry->codec != GPROF_CODEC_GAP) {
-		entry->codec = GPROF_CODEC_CONST;
-		return true;
 	}
 	entry->width = (uint8_t)nr_planes(any);
 	if (!entry->width) {

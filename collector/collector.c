@@ -18,6 +18,7 @@
 #include "collector/facts.h"
 #include "collector/log.h"
 #include "collector/notice.h"
+#include "collector/record.h"
 #include "collector/step.h"
 #include "collector/stream.h"
 
@@ -182,6 +183,7 @@ static int start(void)
 	ticks.base = clock_raw();
 	rc = batch_init();
 	rc = rc ? rc : define_init();
+	record_init();
 	rc = rc ? rc
 		: stream_start(config_text(CONFIG_DIR), config_number(CONFIG_MAX_MB) << 20, &ticks);
 	if (rc) {

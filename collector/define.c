@@ -13,7 +13,8 @@
 #define NR_SHAPES  32768u
 #define NR_PLACES  1024u
 #define NR_NAMES   1024u /* a power of two */
-#define NR_KNOWN_SHAPES 1024u
+#define NR_KNOWN_SHAPES 4096u
+#define NR_KNOWN_PLACES 64u
 
 /* CUPTI keeps a kernel's name at one address: looked up by that, checked against our copy. */
 struct known_name {
@@ -29,12 +30,18 @@ struct known_shape {
 	uint32_t id;
 };
 
+struct known_place {
+	uint32_t device, context, stream;
+	uint32_t id;
+};
+
 static struct define_state {
 	struct intern texts;
 	struct intern shapes;
 	struct intern places;
 	struct known_name names[NR_NAMES];
 	struct known_shape known_shapes[NR_KNOWN_SHAPES];
+	struct known_place known_places[NR_KNOWN_PLACES];
 } state;
 
 int define_init(void)
@@ -45,6 +52,7 @@ int define_init(void)
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
 	memset(state.names, 0, sizeof(state.names));
 	memset(state.known_shapes, 0, sizeof(state.known_shapes));
+	memset(state.known_places, 0, sizeof(state.known_places));
 	return rc;
 }
 
@@ -106,7 +114,7 @@ static struct known_shape *known_shape(const struct gprof_row_shape *s)
 			(s->grid_x | (uint64_t)s->block_x << 32) * 0xc2b2ae3d27d4eb4fu +
 			(s->grid_y | (uint64_t)s->dynamic_shared_bytes << 32) * 0x165667b19e3779f9u;
 
-	return &state.known_shapes[hash >> 54];
+	return &state.known_shapes[hash >> 52];
 }
 
 uint32_t define_shape(const struct gprof_row_shape *shape)
@@ -130,19 +138,31 @@ uint32_t define_shape(const struct gprof_row_shape *shape)
 	return entry->id;
 }
 
-uint32_t define_place(uint32_t device, uint32_t context, uint32_t stream)
+static uint32_t find_place(const uint32_t key[3])
 {
-	const uint32_t key[] = {device, context, stream};
 	bool is_new;
-	const struct intern_entry *entry = intern_find(&state.places, key, sizeof(key), &is_new);
+	const struct intern_entry *entry =
+		intern_find(&state.places, key, 3 * sizeof(key[0]), &is_new);
 
 	if (is_new) {
 		struct gprof_row_place *row = batch_add(GPROF_TABLE_place);
 
 		row->id = entry->id;
-		row->device = device;
-		row->context = context;
-		row->stream = stream;
+		row->device = key[0];
+		row->context = key[1];
+		row->stream = key[2];
 	}
 	return entry->id;
+}
+
+uint32_t define_place(uint32_t device, uint32_t context, uint32_t stream)
+{
+	struct known_place *known = &state.known_places[(stream ^ context << 3) % NR_KNOWN_PLACES];
+	const uint32_t key[] = {device, context, stream};
+
+	if (!known->id || known->device != device || known->context != context ||
+		known->stream != stream) {
+		*known = (struct known_place){device, context, stream, find_place(key)};
+	}
+	return known->id;
 }

@@ -20,8 +20,9 @@
 #include "collector/stream.h"
 
 /* In 256ths: events are written before the pool is so full, whatever the time. */
-#define FLUSH_FILL  8u
+#define FLUSH_FILL  24u
 #define STACK_BYTES (256u << 10)
+#define NR_KNOWN_LAUNCHES 4096u
 
 static struct drain_state {
 	struct block_ticks ticks;
@@ -38,10 +39,8 @@ static struct drain_state {
 
 /* ---- rows of rings ---- */
 
-static void take_launch(const struct gprof_row_head *head)
+static uint32_t find_shape(const struct gprof_row_ring_launch *r)
 {
-	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
-	struct gprof_row_api_launch *row;
 	struct gprof_row_shape shape;
 
 	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
@@ -53,17 +52,53 @@ static void take_launch(const struct gprof_row_head *head)
 	shape.block_y = r->block_y;
 	shape.block_z = r->block_z;
 	shape.dynamic_shared_bytes = r->shared_bytes;
-	row = batch_add(GPROF_TABLE_api_launch);
-	row->begin = r->begin;
-	row->dur = r->dur;
-	row->thread = r->thread;
-	row->correlation = r->correlation;
-	row->result = r->result;
-	row->call = r->call;
-	row->door = r->door;
-	row->shape = define_shape(&shape);
+	return define_shape(&shape);
+}
+
+/* Most launches have been made before: they are told by the bytes of the row that make a shape. */
+struct known_launch {
+	uint64_t launch[4]; /* function, grid, block: neighbours in a row */
+	uint32_t shared_bytes;
+	uint32_t shape; /* 0: none yet */
+};
+
+static struct known_launch known_launches[NR_KNOWN_LAUNCHES];
+
+static uint32_t launch_shape(const struct gprof_row_ring_launch *r)
+{
+	uint64_t hash = r->function * 0x9e3779b97f4a7c15u +
+			(r->grid_x | (uint64_t)r->block_x << 32) * 0xc2b2ae3d27d4eb4fu;
+	struct known_launch *k = &known_launches[hash >> 52];
+
+	if (!k->shape || memcmp(k->launch, &r->function, sizeof(k->launch)) ||
+		k->shared_bytes != r->shared_bytes) {
+		memcpy(k->launch, &r->function, sizeof(k->launch));
+		k->shared_bytes = r->shared_bytes;
+		k->shape = find_shape(r);
+	}
+	return k->shape;
+}
+
+_Static_assert(offsetof(struct gprof_row_ring_launch, block_z) + sizeof(uint32_t) -
+			       offsetof(struct gprof_row_ring_launch, function) ==
+		       sizeof(((struct known_launch *)0)->launch),
+	"compared as one piece");
+
+/* The common columns of both rows are the same bytes. */
+static void take_launch(const struct gprof_row_head *head)
+{
+	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
+	uint32_t shape = launch_shape(r);
+	struct gprof_row_api_launch *row = batch_add(GPROF_TABLE_api_launch);
+
+	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
+	row->shape = shape;
 	row->stream = r->stream;
 }
+
+_Static_assert(offsetof(struct gprof_row_api_launch, shape) ==
+		       offsetof(struct gprof_row_ring_launch, shared_bytes),
+	"copied as one piece");
 
 static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 {
@@ -292,6 +327,7 @@ int drain_start(const struct block_ticks *ticks, uint32_t flush_ms)
 	pthread_t thread;
 	int rc;
 
+	memset(known_launches, 0, sizeof(known_launches));
 	drain.ticks = *ticks;
 	drain.flush_ms = flush_ms;
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();

@@ -10,23 +10,27 @@
 #include "collector/define.h"
 #include "collector/step.h"
 
-#define NO_DEVICE UINT32_MAX
+#define NO_DEVICE	 UINT32_MAX
+#define NR_KNOWN_KERNELS 4096u
 
 /*
- * Copies what the library has of a record into a zeroed struct of ours, so that a tail field which
- * its layout lacks reads as 0, and a longer record is cut.
+ * A record as a struct of ours: in place where the library's layout is at least as long, else a copy
+ * in which the tail fields that it lacks read as 0.
  */
 #define READ(type, record)                                                                         \
-	struct type r;                                                                             \
-	read_record(&r, sizeof(r), record)
+	struct type copy_of_record;                                                                \
+	const struct type *const r = read_record(&copy_of_record, sizeof(copy_of_record), record)
 
-static void read_record(void *out, size_t out_bytes, const struct cupti_record *record)
+static const void *read_record(void *copy, size_t bytes, const struct cupti_record *record)
 {
 	size_t has_bytes = cupti_record_bytes(record->kind);
-	size_t n = has_bytes < out_bytes ? has_bytes : out_bytes;
 
-	memcpy(out, record, n);
-	memset((char *)out + n, 0, out_bytes - n);
+	if (has_bytes >= bytes) {
+		return record;
+	}
+	memcpy(copy, record, has_bytes);
+	memset((char *)copy + has_bytes, 0, bytes - has_bytes);
+	return copy;
 }
 
 /* What all work on a device has. */
@@ -72,7 +76,7 @@ static void *add_work(const struct work *w)
 	return row;
 }
 
-static uint32_t kernel_shape(const struct cupti_kernel *r)
+static uint32_t find_shape(const struct cupti_kernel *r)
 {
 	struct gprof_row_shape shape;
 
@@ -95,24 +99,89 @@ static uint32_t kernel_shape(const struct cupti_kernel *r)
 	return define_shape(&shape);
 }
 
+/*
+ * Most kernels have run before with the same launch: they are told by the fields of the record as
+ * they stand, the name by its address. That holds within one buffer, since CUPTI keeps a name while
+ * records that use it are out; record_begin_buffer ends it.
+ */
+struct known_kernel {
+	const char *name;
+	int32_t launch[8]; /* grid, block, static and dynamic shared memory: neighbours in a record */
+	uint32_t cluster[3];
+	uint32_t local_bytes;
+	uint16_t registers;
+	uint8_t launch_type;
+	uint32_t shape;
+	uint32_t buffer; /* number of the buffer in which the name was last compared */
+};
+
+static struct record_state {
+	struct known_kernel kernels[NR_KNOWN_KERNELS];
+	uint32_t buffer;
+} state;
+
+void record_init(void)
+{
+	memset(&state, 0, sizeof(state));
+}
+
+void record_begin_buffer(void)
+{
+	state.buffer++;
+}
+
+static bool is_known(const struct known_kernel *k, const struct cupti_kernel *r)
+{
+	return k->buffer == state.buffer && k->name == r->name &&
+	       !memcmp(k->launch, r->grid, sizeof(k->launch)) &&
+	       !memcmp(k->cluster, r->cluster, sizeof(k->cluster)) &&
+	       k->local_bytes == r->local_bytes_per_thread &&
+	       k->registers == r->registers_per_thread && k->launch_type == r->launch_type;
+}
+
+static uint32_t kernel_shape(const struct cupti_kernel *r)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)r->name * 0x9e3779b97f4a7c15u +
+			((uint32_t)r->grid[0] | (uint64_t)(uint32_t)r->block[0] << 32) *
+				0xc2b2ae3d27d4eb4fu;
+	struct known_kernel *k = &state.kernels[hash >> 52];
+
+	if (!is_known(k, r)) {
+		k->name = r->name;
+		memcpy(k->launch, r->grid, sizeof(k->launch));
+		memcpy(k->cluster, r->cluster, sizeof(k->cluster));
+		k->local_bytes = r->local_bytes_per_thread;
+		k->registers = r->registers_per_thread;
+		k->launch_type = r->launch_type;
+		k->shape = find_shape(r);
+		k->buffer = state.buffer;
+	}
+	return k->shape;
+}
+
+_Static_assert(offsetof(struct cupti_kernel, dynamic_shared_bytes) + sizeof(int32_t) -
+			       offsetof(struct cupti_kernel, grid) ==
+		       sizeof(((struct known_kernel *)0)->launch),
+	"compared as one piece");
+
 static void take_kernel(const struct cupti_record *record)
 {
 	READ(cupti_kernel, record);
 	const struct work w = {.table = GPROF_TABLE_kernel,
-		.start_ns = r.start_ns,
-		.end_ns = r.end_ns,
-		.place = define_place(r.device_id, r.context_id, r.stream_id),
-		.correlation = r.correlation_id,
-		.graph = r.graph_id,
-		.graph_node = r.graph_node_id,
-		.shape = kernel_shape(&r)};
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id,
+		.graph_node = r->graph_node_id,
+		.shape = kernel_shape(r)};
 	struct gprof_row_kernel *row = add_work(&w);
 
 	if (row) {
 		row->shape = w.shape;
-		row->channel = r.channel_id;
+		row->channel = r->channel_id;
 	}
-	if (step_is_kernel(r.name)) {
+	if (step_is_kernel(r->name)) {
 		collector_step(GPROF_STEP_KERNEL);
 	}
 }
@@ -121,25 +190,25 @@ static void take_memcpy(const struct cupti_record *record)
 {
 	READ(cupti_memcpy, record);
 	const struct work w = {.table = GPROF_TABLE_memcpy,
-		.start_ns = r.start_ns,
-		.end_ns = r.end_ns,
-		.place = define_place(r.device_id, r.context_id, r.stream_id),
-		.correlation = r.correlation_id,
-		.graph = r.graph_id,
-		.graph_node = r.graph_node_id,
-		.bytes = r.bytes,
-		.copy_kind = r.copy_kind};
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id,
+		.graph_node = r->graph_node_id,
+		.bytes = r->bytes,
+		.copy_kind = r->copy_kind};
 	struct gprof_row_memcpy *row = add_work(&w);
 
 	if (row) {
-		row->bytes = r.bytes;
-		row->src_device = row->dst_device = r.device_id;
-		row->src_context = row->dst_context = r.context_id;
-		row->channel = r.channel_id;
-		row->copy_kind = r.copy_kind;
-		row->src_kind = r.src_kind;
-		row->dst_kind = r.dst_kind;
-		row->flags = r.flags & CUPTI_FLAG_ASYNC;
+		row->bytes = r->bytes;
+		row->src_device = row->dst_device = r->device_id;
+		row->src_context = row->dst_context = r->context_id;
+		row->channel = r->channel_id;
+		row->copy_kind = r->copy_kind;
+		row->src_kind = r->src_kind;
+		row->dst_kind = r->dst_kind;
+		row->flags = r->flags & CUPTI_FLAG_ASYNC;
 	}
 }
 
@@ -147,27 +216,27 @@ static void take_memcpy_peer(const struct cupti_record *record)
 {
 	READ(cupti_memcpy_peer, record);
 	const struct work w = {.table = GPROF_TABLE_memcpy,
-		.start_ns = r.start_ns,
-		.end_ns = r.end_ns,
-		.place = define_place(r.device_id, r.context_id, r.stream_id),
-		.correlation = r.correlation_id,
-		.graph = r.graph_id,
-		.graph_node = r.graph_node_id,
-		.bytes = r.bytes,
-		.copy_kind = r.copy_kind};
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id,
+		.graph_node = r->graph_node_id,
+		.bytes = r->bytes,
+		.copy_kind = r->copy_kind};
 	struct gprof_row_memcpy *row = add_work(&w);
 
 	if (row) {
-		row->bytes = r.bytes;
-		row->src_device = r.src_device_id;
-		row->dst_device = r.dst_device_id;
-		row->src_context = r.src_context_id;
-		row->dst_context = r.dst_context_id;
-		row->channel = r.channel_id;
-		row->copy_kind = r.copy_kind;
-		row->src_kind = r.src_kind;
-		row->dst_kind = r.dst_kind;
-		row->flags = (r.flags & CUPTI_FLAG_ASYNC) | 2;
+		row->bytes = r->bytes;
+		row->src_device = r->src_device_id;
+		row->dst_device = r->dst_device_id;
+		row->src_context = r->src_context_id;
+		row->dst_context = r->dst_context_id;
+		row->channel = r->channel_id;
+		row->copy_kind = r->copy_kind;
+		row->src_kind = r->src_kind;
+		row->dst_kind = r->dst_kind;
+		row->flags = (r->flags & CUPTI_FLAG_ASYNC) | 2;
 	}
 }
 
@@ -175,21 +244,21 @@ static void take_memset(const struct cupti_record *record)
 {
 	READ(cupti_memset, record);
 	const struct work w = {.table = GPROF_TABLE_memset,
-		.start_ns = r.start_ns,
-		.end_ns = r.end_ns,
-		.place = define_place(r.device_id, r.context_id, r.stream_id),
-		.correlation = r.correlation_id,
-		.graph = r.graph_id,
-		.graph_node = r.graph_node_id,
-		.bytes = r.bytes};
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id,
+		.graph_node = r->graph_node_id,
+		.bytes = r->bytes};
 	struct gprof_row_memset *row = add_work(&w);
 
 	if (row) {
-		row->bytes = r.bytes;
-		row->value = r.value;
-		row->channel = r.channel_id;
-		row->memory_kind = (uint8_t)r.memory_kind;
-		row->flags = (uint8_t)r.flags;
+		row->bytes = r->bytes;
+		row->value = r->value;
+		row->channel = r->channel_id;
+		row->memory_kind = (uint8_t)r->memory_kind;
+		row->flags = (uint8_t)r->flags;
 	}
 }
 
@@ -197,11 +266,11 @@ static void take_graph(const struct cupti_record *record)
 {
 	READ(cupti_graph, record);
 	const struct work w = {.table = GPROF_TABLE_graph,
-		.start_ns = r.start_ns,
-		.end_ns = r.end_ns,
-		.place = define_place(r.device_id, r.context_id, r.stream_id),
-		.correlation = r.correlation_id,
-		.graph = r.graph_id};
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id};
 
 	add_work(&w);
 }
@@ -211,18 +280,18 @@ static void take_sync(const struct cupti_record *record)
 	READ(cupti_sync, record);
 	struct gprof_row_sync *row;
 
-	if (!step_is_recorded(r.correlation_id) || !r.start_ns || r.end_ns < r.start_ns) {
+	if (!step_is_recorded(r->correlation_id) || !r->start_ns || r->end_ns < r->start_ns) {
 		return;
 	}
 	row = batch_add(GPROF_TABLE_sync);
-	row->begin = r.start_ns;
-	row->dur = r.end_ns;
-	row->place = define_place(NO_DEVICE, r.context_id, r.stream_id);
-	row->correlation = r.correlation_id;
-	row->event = r.event_id;
-	row->event_sync = r.event_sync_id;
-	row->result = (int32_t)r.return_value;
-	row->type = (uint8_t)r.type;
+	row->begin = r->start_ns;
+	row->dur = r->end_ns;
+	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
+	row->correlation = r->correlation_id;
+	row->event = r->event_id;
+	row->event_sync = r->event_sync_id;
+	row->result = (int32_t)r->return_value;
+	row->type = (uint8_t)r->type;
 }
 
 static void take_memory(const struct cupti_record *record)
@@ -230,19 +299,19 @@ static void take_memory(const struct cupti_record *record)
 	READ(cupti_memory, record);
 	struct gprof_row_memory *row;
 
-	if (!step_is_recorded(r.correlation_id)) {
+	if (!step_is_recorded(r->correlation_id)) {
 		return;
 	}
 	row = batch_add(GPROF_TABLE_memory);
-	row->time = r.time_ns;
-	row->place = define_place(r.device_id, r.context_id, r.stream_id);
-	row->correlation = r.correlation_id;
-	row->address = r.address;
-	row->bytes = r.bytes;
-	row->source = define_name(r.source);
-	row->op = (uint8_t)r.operation;
-	row->memory_kind = (uint8_t)r.memory_kind;
-	row->is_async = r.is_async != 0;
+	row->time = r->time_ns;
+	row->place = define_place(r->device_id, r->context_id, r->stream_id);
+	row->correlation = r->correlation_id;
+	row->address = r->address;
+	row->bytes = r->bytes;
+	row->source = define_name(r->source);
+	row->op = (uint8_t)r->operation;
+	row->memory_kind = (uint8_t)r->memory_kind;
+	row->is_async = r->is_async != 0;
 }
 
 static void take_overhead(const struct cupti_record *record)
@@ -250,15 +319,15 @@ static void take_overhead(const struct cupti_record *record)
 	READ(cupti_overhead, record);
 	struct gprof_row_overhead *row;
 
-	if (!r.start_ns || r.end_ns < r.start_ns) {
+	if (!r->start_ns || r->end_ns < r->start_ns) {
 		return;
 	}
 	row = batch_add(GPROF_TABLE_overhead);
-	row->begin = r.start_ns;
-	row->dur = r.end_ns;
-	row->overhead_kind = r.overhead_kind;
-	row->tid = r.object_kind == CUPTI_OBJECT_THREAD ? r.object_id.pt.thread_id : 0;
-	row->correlation = r.correlation_id;
+	row->begin = r->start_ns;
+	row->dur = r->end_ns;
+	row->overhead_kind = r->overhead_kind;
+	row->tid = r->object_kind == CUPTI_OBJECT_THREAD ? r->object_id.pt.thread_id : 0;
+	row->correlation = r->correlation_id;
 }
 
 static void take_event(const struct cupti_record *record)
@@ -266,14 +335,14 @@ static void take_event(const struct cupti_record *record)
 	READ(cupti_event, record);
 	struct gprof_row_event *row;
 
-	if (!step_is_recorded(r.correlation_id)) {
+	if (!step_is_recorded(r->correlation_id)) {
 		return;
 	}
 	row = batch_add(GPROF_TABLE_event);
-	row->time = r.device_time_ns;
-	row->place = define_place(NO_DEVICE, r.context_id, r.stream_id);
-	row->correlation = r.correlation_id;
-	row->event = r.event_id;
+	row->time = r->device_time_ns;
+	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
+	row->correlation = r->correlation_id;
+	row->event = r->event_id;
 }
 
 /* ---- facts ---- */
@@ -295,36 +364,36 @@ static void take_device(const struct cupti_record *record)
 		const char *name;
 		uint64_t value;
 	} attributes[] = {
-		{"memory_bandwidth_kb_per_s", r.memory_bandwidth},
-		{"memory_bytes", r.memory_bytes},
-		{"constant_bytes", r.constant_bytes},
-		{"l2_bytes", r.l2_bytes},
-		{"warp_threads", r.threads_per_warp},
-		{"core_clock_khz", r.core_clock_khz},
-		{"copy_engines", r.nr_copy_engines},
-		{"multiprocessors", r.nr_multiprocessors},
-		{"max_warps_per_multiprocessor", r.max_warps_per_multiprocessor},
-		{"max_blocks_per_multiprocessor", r.max_blocks_per_multiprocessor},
-		{"shared_bytes_per_multiprocessor", r.max_shared_bytes_per_multiprocessor},
-		{"registers_per_multiprocessor", r.max_registers_per_multiprocessor},
-		{"registers_per_block", r.max_registers_per_block},
-		{"shared_bytes_per_block", r.max_shared_bytes_per_block},
-		{"max_threads_per_block", r.max_threads_per_block},
-		{"capability_major", r.capability_major},
-		{"capability_minor", r.capability_minor},
-		{"mig_enabled", r.is_mig_enabled},
+		{"memory_bandwidth_kb_per_s", r->memory_bandwidth},
+		{"memory_bytes", r->memory_bytes},
+		{"constant_bytes", r->constant_bytes},
+		{"l2_bytes", r->l2_bytes},
+		{"warp_threads", r->threads_per_warp},
+		{"core_clock_khz", r->core_clock_khz},
+		{"copy_engines", r->nr_copy_engines},
+		{"multiprocessors", r->nr_multiprocessors},
+		{"max_warps_per_multiprocessor", r->max_warps_per_multiprocessor},
+		{"max_blocks_per_multiprocessor", r->max_blocks_per_multiprocessor},
+		{"shared_bytes_per_multiprocessor", r->max_shared_bytes_per_multiprocessor},
+		{"registers_per_multiprocessor", r->max_registers_per_multiprocessor},
+		{"registers_per_block", r->max_registers_per_block},
+		{"shared_bytes_per_block", r->max_shared_bytes_per_block},
+		{"max_threads_per_block", r->max_threads_per_block},
+		{"capability_major", r->capability_major},
+		{"capability_minor", r->capability_minor},
+		{"mig_enabled", r->is_mig_enabled},
 	};
 	struct gprof_row_device *row;
-	uint32_t name = define_name(r.name);
-	struct gprof_text uuid = batch_text((const char *)r.uuid, sizeof(r.uuid));
+	uint32_t name = define_name(r->name);
+	struct gprof_text uuid = batch_text((const char *)r->uuid, sizeof(r->uuid));
 
 	/* Texts come first: making room for one may write the rows that wait. */
 	row = batch_add(GPROF_TABLE_device);
-	row->id = r.id;
+	row->id = r->id;
 	row->name = name;
 	row->uuid = uuid;
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
-		add_attribute(r.id, attributes[i].name, attributes[i].value);
+		add_attribute(r->id, attributes[i].name, attributes[i].value);
 	}
 }
 
@@ -333,11 +402,11 @@ static void take_context(const struct cupti_record *record)
 	READ(cupti_context, record);
 	struct gprof_row_context *row = batch_add(GPROF_TABLE_context);
 
-	row->id = r.context_id;
-	row->device = r.device_id;
-	row->parent = r.parent_context_id;
-	row->null_stream = r.null_stream_id;
-	row->is_green = r.is_green_context;
+	row->id = r->context_id;
+	row->device = r->device_id;
+	row->parent = r->parent_context_id;
+	row->null_stream = r->null_stream_id;
+	row->is_green = r->is_green_context;
 }
 
 static void take_stream(const struct cupti_record *record)
@@ -345,10 +414,10 @@ static void take_stream(const struct cupti_record *record)
 	READ(cupti_stream, record);
 	struct gprof_row_stream *row = batch_add(GPROF_TABLE_stream);
 
-	row->context = r.context_id;
-	row->stream = r.stream_id;
-	row->priority = r.priority;
-	row->flags = r.flag;
+	row->context = r->context_id;
+	row->stream = r->stream_id;
+	row->priority = r->priority;
+	row->flags = r->flag;
 }
 
 void record_take(const struct cupti_record *record)

@@ -11,4 +11,10 @@
  */
 void record_take(const struct cupti_record *record);
 
+/* Forgets what is known of kernels; with define_init, whose ids that is. */
+void record_init(void);
+
+/* Another buffer begins: names at known addresses are compared again. */
+void record_begin_buffer(void);
+
 #endif
