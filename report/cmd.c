@@ -188,6 +188,10 @@ static void tell_rows(const struct stream_in *stream)
 				(unsigned long long)table->rows_damaged, table->name);
 		}
 	}
+	if (stream->blocks_missing) {
+		cmd_error("'%s': %llu blocks are missing", stream->path,
+			(unsigned long long)stream->blocks_missing);
+	}
 	if (stream->is_schema_assumed) {
 		cmd_error("'%s': part of the schema is missing, that of version %u.%u is taken",
 			stream->path, GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);

@@ -31,9 +31,19 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 		buf_text(out, ", complete\n");
 		return;
 	}
-	buf_printf(out, ", INCOMPLETE: %" PRIu64 " events missing%s%s\n", missing,
-		process->is_ended ? "" : ", unfinished",
-		stream_in_is_damaged(stream) ? ", file damaged" : "");
+	buf_text(out, ", INCOMPLETE:");
+	if (missing || (process->is_ended && !stream_in_is_damaged(stream))) {
+		buf_printf(out, " %" PRIu64 " events missing,", missing);
+	}
+	if (stream->blocks_missing) {
+		buf_printf(out, " %" PRIu64 " blocks missing,", stream->blocks_missing);
+	}
+	if (stream_in_is_damaged(stream)) {
+		buf_text(out, " file damaged,");
+	}
+	buf_text(out, process->is_ended ? "" : " unfinished,");
+	out->nr_bytes--; /* the last comma */
+	buf_char(out, '\n');
 }
 
 static struct table *make_processes(const struct cmd_input *input)

@@ -319,9 +319,10 @@ static void release(struct timeline *timeline, uint64_t time)
 {
 	size_t i = 0;
 
-	if (timeline->nr_slices) {
-		qsort(timeline->slices, timeline->nr_slices, sizeof(*timeline->slices), compare);
+	if (!timeline->nr_slices) {
+		return;
 	}
+	qsort(timeline->slices, timeline->nr_slices, sizeof(*timeline->slices), compare);
 	while (i < timeline->nr_slices && timeline->slices[i].begin < time) {
 		write_slice(timeline, &timeline->slices[i++]);
 	}

@@ -44,6 +44,12 @@ static void add_damages(struct table *table, const struct process *process)
 			add_row(table, process, t->rows_damaged, "columns are damaged", t->name);
 		}
 	}
+	if (stream->blocks_missing) {
+		char count[48];
+
+		snprintf(count, sizeof(count), "%" PRIu64 " blocks", stream->blocks_missing);
+		add_row(table, process, 0, "blocks are missing", count);
+	}
 	for (size_t i = 0; i < stream->nr_damages; i++) {
 		char where[96];
 

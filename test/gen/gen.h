@@ -53,4 +53,8 @@ void gen_training(struct gen *gen, uint64_t nr_events, uint64_t seed);
 /* A small stream with some of everything, for golden files and as seeds for fuzzing. */
 void gen_small(struct gen *gen);
 
+/* Rows of every table full of numbers and bytes that make no sense: a stream that is well-formed
+ * and nothing else. */
+void gen_wild(struct gen *gen, uint64_t seed);
+
 #endif

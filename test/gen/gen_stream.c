@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one. */
+/*
+ * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS 0
+ * one of nonsense.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,8 +18,14 @@ int main(int argc, char **argv)
 	}
 	gen = gen_open(argv[1]);
 	if (argc > 2) {
-		gen_training(gen, strtoull(argv[2], NULL, 10),
-			argc > 3 ? strtoull(argv[3], NULL, 10) : 1);
+		uint64_t nr_events = strtoull(argv[2], NULL, 10);
+		uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+
+		if (nr_events) {
+			gen_training(gen, nr_events, seed);
+		} else {
+			gen_wild(gen, seed);
+		}
 	} else {
 		gen_small(gen);
 	}

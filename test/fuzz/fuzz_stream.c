@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole file: opened, checked, every view printed in every format, and the timeline written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "report/summary.h"
+#include "report/timeline.h"
+#include "test/fuzz/fuzz.h"
+
+static void ignore_bad(
+	void *context, const char *column, uint64_t offset, enum decode_status status)
+{
+	(void)context;
+	(void)column;
+	(void)offset;
+	(void)status;
+}
+
+static int throw_away(void *context, const char *bytes, size_t nr_bytes)
+{
+	(void)context;
+	(void)bytes;
+	(void)nr_bytes;
+	return 0;
+}
+
+static void print_all(struct cmd_input *input)
+{
+	struct summary summary = {.table = {.is_wide = true}};
+	struct buf out;
+
+	for (size_t i = 0; view_classes[i]; i++) {
+		summary.views[summary.nr_views++] = view_classes[i];
+	}
+	for (int format = TABLE_TEXT_FORMAT; format <= TABLE_MARKDOWN; format++) {
+		summary.table.format = (enum table_format)format;
+		buf_init(&out, throw_away, NULL);
+		summary_print(&summary, input, &out);
+		buf_fini(&out);
+	}
+	summary.table.format = TABLE_TEXT_FORMAT;
+	buf_init(&out, throw_away, NULL);
+	style_nvprof_print(&summary, input, &out);
+	style_nsys_print(&summary, input, &out);
+	timeline_write(input->processes, input->nr_processes, "fuzz.json", &out);
+	buf_fini(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct cmd_input input = {.nr_processes = 1};
+	struct stream_in *stream;
+	struct process *process;
+	char path[64];
+
+	if (fd < 0 || write(fd, bytes, nr_bytes) != (ssize_t)nr_bytes) {
+		abort();
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!stream_in_open(&stream, path)) {
+		process = process_create(stream);
+		input.processes = &process;
+		for (size_t i = 0; i < stream->nr_blocks; i++) {
+			stream_in_verify(stream, i, ignore_bad, NULL);
+		}
+		print_all(&input);
+		process_destroy(process);
+	}
+	close(fd);
+	return 0;
+}

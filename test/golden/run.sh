@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh GPROF_REPORT: what the reporter prints for the streams of each format version must stay as it
+# stands in the .out files. ACCEPT=1 takes what it prints now as right. Old streams are never made anew.
+
+report=$(realpath "$1") || exit 2
+cd "$(dirname "$0")" || exit 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+failed=0
+passed=0
+
+# golden NAME COMMAND...: stdout, stderr and status of a command against v1/NAME.out
+golden() {
+	expected=v1/$1.out
+	shift
+	{
+		"$@" 2>"$work/err"
+		echo "status $?"
+		sed 's/^/stderr: /' "$work/err"
+	} | sed -e 's/"gprof_report": "[^"]*"/"gprof_report": "VERSION"/' \
+		-e 's/"version": "[^"]*"/"version": "VERSION"/' >"$work/out"
+	if [ -n "$ACCEPT" ]; then
+		cp "$work/out" "$expected"
+	fi
+	if cmp -s "$work/out" "$expected"; then
+		passed=$((passed + 1))
+	else
+		echo "golden: $expected differs:"
+		diff -u "$expected" "$work/out" | head -40
+		failed=$((failed + 1))
+	fi
+}
+
+for stream in v1/*.gprof; do
+	name=$(basename "$stream")
+	golden "$name.check" "$report" check "$stream"
+	golden "$name.summary" "$report" --wide "$stream"
+done
+small=v1/small.gprof
+golden small.info "$report" info $small
+golden small.json "$report" --format json $small
+golden small.csv "$report" --format csv --view kernel,api,memcpy,memset,sync,nvtx $small
+golden small.markdown "$report" --format markdown $small
+golden small.nvprof "$report" --style nvprof $small
+golden small.nvprof.csv "$report" --style nvprof --format csv $small
+golden small.nsys "$report" --style nsys $small
+golden small.nsys.csv "$report" --style nsys --format csv $small
+golden small.mangled "$report" --mangled --sort calls --top 1 --unit us --view kernel,api $small
+golden small.timeline "$report" timeline -o - $small
+golden both.pid "$report" --pid 1 $small
+golden bad.view "$report" --view nothing $small
+golden bad.sort "$report" --sort nothing $small
+golden bad.path "$report" v1/not-there.gprof
+golden dir "$report" --view losses,notices v1
+
+sed '/^status\|^stderr/d' v1/small.json.out >"$work/json"
+sed '/^status\|^stderr/d' v1/small.timeline.out >"$work/timeline"
+if command -v python3 >/dev/null; then
+	for file in json timeline; do
+		if python3 -m json.tool "$work/$file" >/dev/null; then
+			passed=$((passed + 1))
+		else
+			echo "golden: small.$file is not JSON"
+			failed=$((failed + 1))
+		fi
+	done
+else
+	echo "golden: SKIP 2 checks with a JSON parser: no python3"
+fi
+echo "golden: $passed passed, $failed failed"
+[ $failed -eq 0 ]
