@@ -14,6 +14,7 @@
 #include "collector/collector.h"
 #include "collector/cupti.h"
 #include "collector/define.h"
+#include "collector/device.h"
 #include "collector/facts.h"
 #include "collector/notice.h"
 #include "collector/step.h"
@@ -31,6 +32,7 @@ static struct drain_state {
 	uint64_t stepped_ns; /* of the last interval step */
 	uint64_t nr_lost;
 	atomic_bool is_attached;
+	bool has_cuda_facts;
 	atomic_bool is_stopping;
 	atomic_bool is_done;
 	const char *how;
@@ -250,11 +252,24 @@ static void flush(bool is_last)
 
 /* ---- the thread ---- */
 
+static void add_cuda_facts(void)
+{
+	if (cupti_is_live()) {
+		facts_add_number("cupti.version", cupti.version);
+		facts_add("cupti.path", cupti.path);
+	}
+	device_add(cupti_is_live());
+}
+
 static void follow_window(void)
 {
 	bool is_wanted = step_wants_activity();
 
 	if (atomic_load(&drain.is_attached)) {
+		if (!drain.has_cuda_facts) {
+			drain.has_cuda_facts = true;
+			add_cuda_facts();
+		}
 		callback_follow(is_wanted);
 		activity_follow(is_wanted);
 	}

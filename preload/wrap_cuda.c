@@ -25,7 +25,8 @@ void **__cudaRegisterFatBinary(void *fat_cubin)
 static struct functions_state {
 	struct {
 		const void *address;
-		const char *name;
+		const char *_Atomic name; /* NULL once its module is gone */
+		void **module;
 	} all[MAX_FUNCTIONS];
 	_Atomic uint32_t nr_added;
 	atomic_bool is_wanted;
@@ -46,8 +47,10 @@ void wrap_tell_functions(void)
 		return;
 	}
 	for (uint32_t i = 0; i < n && i < MAX_FUNCTIONS; i++) {
-		if (functions.all[i].name) {
-			tell_function(functions.all[i].address, functions.all[i].name);
+		const char *name = atomic_load(&functions.all[i].name);
+
+		if (name) {
+			tell_function(functions.all[i].address, name);
 		}
 	}
 }
@@ -63,10 +66,25 @@ void __cudaRegisterFunction(void **fat_cubin_handle, const char *host_fun, char 
 		tell_function(host_fun, device_name);
 	} else if (index < MAX_FUNCTIONS) {
 		functions.all[index].address = host_fun;
-		functions.all[index].name = device_name;
+		functions.all[index].module = fat_cubin_handle;
+		atomic_store(&functions.all[index].name, device_name);
 	}
 	real(fat_cubin_handle, host_fun, device_fun, device_name, thread_limit, tid, bid, block_dim,
 		grid_dim, warp_size);
+}
+
+/* The module leaves, and the texts of its names with it. */
+void __cudaUnregisterFatBinary(void **fat_cubin_handle)
+{
+	const __typeof__(&__cudaUnregisterFatBinary) real = HOOK_REAL(__cudaUnregisterFatBinary);
+	uint32_t n = atomic_load(&functions.nr_added);
+
+	for (uint32_t i = 0; i < n && i < MAX_FUNCTIONS; i++) {
+		if (functions.all[i].module == fat_cubin_handle) {
+			atomic_store(&functions.all[i].name, NULL);
+		}
+	}
+	real(fat_cubin_handle);
 }
 
 /* The four switches differ in their names alone; the call itself is recorded like any other. */

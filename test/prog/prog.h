@@ -101,12 +101,11 @@ static inline void prog_register(
 {
 #ifndef __CUDACC__
 	static void **handle;
-	char mangled[128];
 
 	if (!handle) {
 		handle = __cudaRegisterFatBinary(NULL);
 	}
-	snprintf(mangled, sizeof(mangled), "_Z%zu%sv", strlen(name), name);
+	snprintf(mangled, 128, "_Z%zu%sv", strlen(name), name);
 	__cudaRegisterFunction(
 		handle, (const char *)host, mangled, mangled, -1, NULL, NULL, NULL, NULL, NULL);
 #else
@@ -149,8 +148,9 @@ static inline void prog_register(
 	__attribute__((constructor(200))) static void name##_register(void)      \
 	{                                                                        \
 		static const size_t sizes[] = {__VA_ARGS__};                     \
+		static char mangled[128]; /* the runtime keeps the address */                    \
                                                                                  \
-		prog_register((const void *)name, #name, name##_cpu, nr, sizes); \
+		prog_register((const void *)name, #name, mangled, name##_cpu, nr, sizes); \
 	}                                                                        \
 	static PROG_BOTH void name##_body params
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/device.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "collector/batch.h"
+#include "collector/define.h"
+#include "collector/facts.h"
+
+#define MAX_DEVICES 64
+
+/* CUdevice_attribute numbers; the names are those of table attribute. */
+static const struct {
+	int number;
+	const char *name;
+} attributes[] = {
+	{1, "max_threads_per_block"},
+	{8, "shared_bytes_per_block"},
+	{10, "warp_threads"},
+	{12, "registers_per_block"},
+	{13, "core_clock_khz"},
+	{16, "multiprocessors"},
+	{36, "memory_clock_khz"},
+	{37, "memory_bus_bits"},
+	{38, "l2_bytes"},
+	{39, "max_threads_per_multiprocessor"},
+	{40, "copy_engines"},
+	{75, "capability_major"},
+	{76, "capability_minor"},
+	{81, "shared_bytes_per_multiprocessor"},
+	{82, "registers_per_multiprocessor"},
+	{97, "shared_bytes_per_block_optin"},
+	{106, "max_blocks_per_multiprocessor"},
+	{111, "reserved_shared_bytes_per_block"},
+};
+
+/* The driver's functions that are called; all of them harmless without a context. */
+static struct driver {
+	int (*get_version)(int *version);
+	int (*get_count)(int *count);
+	int (*get_attribute)(int *value, int attribute, int device);
+	int (*get_name)(char *name, int bytes, int device);
+	int (*get_uuid)(char uuid[16], int device);
+	int (*get_memory)(size_t *bytes, int device);
+} driver;
+
+static void *find(const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	void *function = handle ? dlsym(handle, name) : NULL;
+
+	if (handle) {
+		dlclose(handle); /* our own count only */
+	}
+	return function;
+}
+
+static bool find_driver(void)
+{
+	const char *lib = "libcuda.so.1";
+
+	*(void **)&driver.get_version = find(lib, "cuDriverGetVersion");
+	*(void **)&driver.get_count = find(lib, "cuDeviceGetCount");
+	*(void **)&driver.get_attribute = find(lib, "cuDeviceGetAttribute");
+	*(void **)&driver.get_name = find(lib, "cuDeviceGetName");
+	*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid");
+	*(void **)&driver.get_memory = find(lib, "cuDeviceTotalMem_v2");
+	return driver.get_version && driver.get_count && driver.get_attribute && driver.get_name;
+}
+
+static void add_attribute(int device, const char *name, uint64_t value)
+{
+	uint32_t id = define_text(name, strlen(name));
+	struct gprof_row_attribute *row = batch_add(GPROF_TABLE_attribute);
+
+	row->device = (uint32_t)device;
+	row->name = id;
+	row->value = value;
+}
+
+static void add_attributes(int device)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+		int value = 0;
+
+		if (!driver.get_attribute(&value, attributes[i].number, device)) {
+			add_attribute(device, attributes[i].name, (uint64_t)(int64_t)value);
+		}
+	}
+	if (driver.get_memory && !driver.get_memory(&bytes, device)) {
+		add_attribute(device, "memory_bytes", bytes);
+	}
+}
+
+static void add_device(int device)
+{
+	struct gprof_row_device *row;
+	struct gprof_text uuid_text;
+	char name[256] = "";
+	char uuid[16] = "";
+	uint32_t id;
+
+	driver.get_name(name, sizeof(name) - 1, device);
+	if (driver.get_uuid) {
+		driver.get_uuid(uuid, device);
+	}
+	id = define_text(name, strlen(name));
+	uuid_text = batch_text(uuid, sizeof(uuid));
+	row = batch_add(GPROF_TABLE_device);
+	row->id = (uint32_t)device;
+	row->name = id;
+	row->uuid = uuid_text;
+}
+
+static void add_runtime_version(void)
+{
+	static const char *const sonames[] = {
+		"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+	int (*get_version)(int *version) = NULL;
+	int version = 0;
+
+	for (size_t i = 0; !get_version && i < sizeof(sonames) / sizeof(sonames[0]); i++) {
+		*(void **)&get_version = find(sonames[i], "cudaRuntimeGetVersion");
+	}
+	if (get_version && !get_version(&version)) {
+		facts_add_number("cuda.runtime_version", (uint64_t)version);
+	}
+}
+
+void device_add(bool has_cupti)
+{
+	int count = 0;
+	int version = 0;
+
+	if (!find_driver()) {
+		return;
+	}
+	if (!driver.get_version(&version)) {
+		facts_add_number("cuda.driver_version", (uint64_t)version);
+	}
+	add_runtime_version();
+	if (driver.get_count(&count)) {
+		return;
+	}
+	for (int device = 0; device < count && device < MAX_DEVICES; device++) {
+		if (!has_cupti) {
+			add_device(device);
+		}
+		add_attributes(device);
+	}
+}
