@@ -96,8 +96,8 @@ extern "C"
 		const size_t *arg_bytes) __attribute__((weak));
 
 /* Tells the simulator, where it is the runtime, what the kernel computes. */
-static inline void prog_register(
-	const void *host, const char *name, prog_cpu_fn cpu, int nr_args, const size_t *arg_bytes)
+static inline void prog_register(const void *host, const char *name, char mangled[128],
+	prog_cpu_fn cpu, int nr_args, const size_t *arg_bytes)
 {
 #ifndef __CUDACC__
 	static void **handle;
@@ -110,6 +110,7 @@ static inline void prog_register(
 		handle, (const char *)host, mangled, mangled, -1, NULL, NULL, NULL, NULL, NULL);
 #else
 	(void)name;
+	(void)mangled;
 #endif
 	if (simRegisterKernelArgs) {
 		simRegisterKernelArgs(host, cpu, nr_args, arg_bytes);
@@ -148,7 +149,7 @@ static inline void prog_register(
 	__attribute__((constructor(200))) static void name##_register(void)      \
 	{                                                                        \
 		static const size_t sizes[] = {__VA_ARGS__};                     \
-		static char mangled[128]; /* the runtime keeps the address */                    \
+		static char mangled[128]; /* the runtime keeps the address */    \
                                                                                  \
 		prog_register((const void *)name, #name, mangled, name##_cpu, nr, sizes); \
 	}                                                                        \
