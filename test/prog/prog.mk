@@ -3,7 +3,8 @@
 # are also CUDA by nvcc, against the shared runtime, where there is an nvcc.
 
 PROG_NAME := $(basename $(notdir $(wildcard test/prog/*.c)))
-PROG_CUDA := $(filter-out driver_api local_plugin, $(PROG_NAME))
+PROG_CUDA := $(filter-out driver_api local_plugin collectives, $(PROG_NAME))
+PROG_NCCL := collectives
 NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc) \
 	$(wildcard /usr/local/cuda/bin/nvcc))
 NVCCFLAGS ?= -arch=native
@@ -15,7 +16,8 @@ $(B)/prog/%: test/prog/%.c test/prog/prog.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PROG_FLAG) $(LDFLAGS) -o $@ $< \
-		$(if $(filter $*,$(PROG_CUDA)),$(B)/sim/libcudart.so.13) -ldl -lpthread
+		$(if $(filter $*,$(PROG_CUDA) $(PROG_NCCL)),$(B)/sim/libcudart.so.13) \
+		$(if $(filter $*,$(PROG_NCCL)),$(B)/sim/libnccl.so.2) -ldl -lpthread
 
 # Linked against the runtime of the version in its name.
 $(B)/prog/plugin-%.so: test/prog/plugin/plugin.c test/prog/prog.h $(B)/sim/libcudart.so.% | sim

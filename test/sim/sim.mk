@@ -4,7 +4,7 @@
 SIM     := $(B)/sim
 SIM_O   := $(B)/test/sim
 SIM_LIB := $(addprefix $(SIM)/, libcuda.so.1 libcudart.so.13 libcudart.so.12 libcudart.so.11.0 \
-	libcupti.so.13 libcupti.so.12 libcupti.so.11.8 libnvidia-ml.so.1)
+	libcupti.so.13 libcupti.so.12 libcupti.so.11.8 libnvidia-ml.so.1 libnccl.so.2)
 
 SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memory.o copy.o launch.o \
 	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
@@ -37,7 +37,7 @@ $(SIM_O)/%.map:
 # $(1): objects  $(2): the rest of the command line
 sim_link = $(call say,LD,$@) ; mkdir -p $(@D) ; \
 	$(CC) -shared -o $@ $(1) $(LDFLAGS) -Wl,-soname,$(notdir $@) -Wl,-rpath,'$$ORIGIN' \
-	-Wl,--no-undefined $(2) -ldl -lpthread
+	-Wl,--no-undefined $(2) -ldl -lpthread -lrt
 
 $(SIM)/libcuda.so.1: $(SIM_DRIVER)
 	@$(call sim_link,$^)
@@ -55,7 +55,7 @@ $(SIM)/libcupti.so.13 $(SIM)/libcupti.so.12 $(SIM)/libcupti.so.11.8:
 $(SIM)/libnvidia-ml.so.1: $(SIM_O)/nvml.o
 	@$(call sim_link,$^)
 
-$(SIM)/libnccl.so.2: $(SIM_O)/nccl.o
+$(SIM)/libnccl.so.2: $(addprefix $(SIM_O)/, nccl.o nccl_comm.o nccl_move.o nccl_shared.o)
 	@$(call sim_link,$^)
 
 .PHONY: sim

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NCCL collectives. Without arguments: every device of this process, from one thread. With
+ * "ranks N": N processes of one rank each, which this one starts.
+ */
+#include "test/prog/prog.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct nccl_comm_handle *nccl_comm;
+struct nccl_unique_id {
+	char bytes[128];
+};
+int ncclGetUniqueId(struct nccl_unique_id *id);
+int ncclCommInitRank(nccl_comm *comm, int nr_ranks, struct nccl_unique_id id, int rank);
+int ncclCommInitAll(nccl_comm *comms, int nr, const int *devices);
+int ncclCommDestroy(nccl_comm comm);
+int ncclGroupStart(void);
+int ncclGroupEnd(void);
+int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, nccl_comm comm,
+	cudaStream_t stream);
+int ncclAllGather(
+	const void *send, void *recv, size_t count, int type, nccl_comm comm, cudaStream_t stream);
+int ncclSend(
+	const void *send, size_t count, int type, int peer, nccl_comm comm, cudaStream_t stream);
+int ncclRecv(void *recv, size_t count, int type, int peer, nccl_comm comm, cudaStream_t stream);
+
+enum { N = 1024, MAX_RANKS = 8, TYPE_FLOAT = 7, OP_SUM = 0 };
+
+#define NCCL(call)                                                 \
+	do {                                                       \
+		int code_ = (call);                                \
+                                                                   \
+		if (code_ != 0) {                                  \
+			fprintf(stderr, "%s: %d\n", #call, code_); \
+			exit(1);                                   \
+		}                                                  \
+	} while (0)
+
+/* One rank's buffers. */
+struct rank {
+	nccl_comm comm;
+	cudaStream_t stream;
+	float *data, *all;
+};
+
+static void rank_open(struct rank *r, int rank, int nr_ranks)
+{
+	static float host[N];
+
+	CHECK(cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
+	CHECK(cudaMalloc((void **)&r->data, sizeof(host)));
+	CHECK(cudaMalloc((void **)&r->all, sizeof(host) * (size_t)nr_ranks));
+	for (int i = 0; i < N; i++) {
+		host[i] = (float)(i + rank);
+	}
+	CHECK(cudaMemcpyAsync(r->data, host, sizeof(host), cudaMemcpyHostToDevice, r->stream));
+	CHECK(cudaStreamSynchronize(r->stream));
+}
+
+static void rank_show(struct rank *r, int rank, int nr_ranks)
+{
+	static float host[N * MAX_RANKS];
+	double sum = 0;
+
+	CHECK(cudaMemcpyAsync(host, r->all, sizeof(float) * N * (size_t)nr_ranks,
+		cudaMemcpyDeviceToHost, r->stream));
+	CHECK(cudaStreamSynchronize(r->stream));
+	for (int i = 0; i < N * nr_ranks; i++) {
+		sum += host[i];
+	}
+	printf("rank %d of %d: gathered %.0f\n", rank, nr_ranks, sum);
+	CHECK(cudaFree(r->data));
+	CHECK(cudaFree(r->all));
+	CHECK(cudaStreamDestroy(r->stream));
+	NCCL(ncclCommDestroy(r->comm));
+}
+
+static void one_process(int nr)
+{
+	struct rank ranks[MAX_RANKS];
+	nccl_comm comms[MAX_RANKS];
+
+	NCCL(ncclCommInitAll(comms, nr, NULL));
+	for (int i = 0; i < nr; i++) {
+		CHECK(cudaSetDevice(i));
+		ranks[i].comm = comms[i];
+		rank_open(&ranks[i], i, nr);
+	}
+	NCCL(ncclGroupStart());
+	for (int i = 0; i < nr; i++) {
+		NCCL(ncclAllReduce(ranks[i].data, ranks[i].data, N, TYPE_FLOAT, OP_SUM,
+			ranks[i].comm, ranks[i].stream));
+	}
+	NCCL(ncclGroupEnd());
+	NCCL(ncclGroupStart());
+	for (int i = 0; i < nr; i++) {
+		NCCL(ncclAllGather(ranks[i].data, ranks[i].all, N, TYPE_FLOAT, ranks[i].comm,
+			ranks[i].stream));
+	}
+	NCCL(ncclGroupEnd());
+	/* Around a ring: everybody gives its data to the next, into the first part of all. */
+	NCCL(ncclGroupStart());
+	for (int i = 0; i < nr; i++) {
+		NCCL(ncclSend(ranks[i].data, N, TYPE_FLOAT, (i + 1) % nr, ranks[i].comm,
+			ranks[i].stream));
+		NCCL(ncclRecv(ranks[i].all, N, TYPE_FLOAT, (i + nr - 1) % nr, ranks[i].comm,
+			ranks[i].stream));
+	}
+	NCCL(ncclGroupEnd());
+	for (int i = 0; i < nr; i++) {
+		CHECK(cudaSetDevice(i));
+		rank_show(&ranks[i], i, nr);
+	}
+}
+
+static int one_rank(int rank, int nr_ranks, int id_fd)
+{
+	struct nccl_unique_id id;
+	struct rank r;
+
+	if (read(id_fd, &id, sizeof(id)) != sizeof(id)) {
+		return 1;
+	}
+	NCCL(ncclCommInitRank(&r.comm, nr_ranks, id, rank));
+	rank_open(&r, rank, nr_ranks);
+	NCCL(ncclAllReduce(r.data, r.data, N, TYPE_FLOAT, OP_SUM, r.comm, r.stream));
+	NCCL(ncclAllGather(r.data, r.all, N, TYPE_FLOAT, r.comm, r.stream));
+	rank_show(&r, rank, nr_ranks);
+	return 0;
+}
+
+/* Starts one process a rank and gives each the id that this one has made. */
+static int many_processes(const char *program, int nr_ranks)
+{
+	struct nccl_unique_id id;
+	pid_t children[MAX_RANKS];
+	int failed = 0;
+
+	NCCL(ncclGetUniqueId(&id));
+	for (int rank = 0; rank < nr_ranks; rank++) {
+		int ends[2];
+		char rank_text[16], nr_text[16], fd_text[16];
+
+		if (pipe(ends) != 0) {
+			return 1;
+		}
+		snprintf(rank_text, sizeof(rank_text), "%d", rank);
+		snprintf(nr_text, sizeof(nr_text), "%d", nr_ranks);
+		snprintf(fd_text, sizeof(fd_text), "%d", ends[0]);
+		children[rank] = fork();
+		if (children[rank] == 0) {
+			setenv("RANK", rank_text, 1);
+			setenv("WORLD_SIZE", nr_text, 1);
+			execl(program, program, "rank", rank_text, nr_text, fd_text, (char *)NULL);
+			_exit(127);
+		}
+		close(ends[0]);
+		if (write(ends[1], &id, sizeof(id)) != sizeof(id)) {
+			return 1;
+		}
+		close(ends[1]);
+	}
+	for (int rank = 0; rank < nr_ranks; rank++) {
+		int status = 0;
+
+		waitpid(children[rank], &status, 0);
+		failed |= status != 0;
+	}
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	int nr = 0;
+
+	if (argc == 5 && strcmp(argv[1], "rank") == 0) {
+		return one_rank(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+	}
+	if (argc == 3 && strcmp(argv[1], "ranks") == 0) {
+		nr = atoi(argv[2]);
+		return nr < 1 || nr > MAX_RANKS ? 2 : many_processes(argv[0], nr);
+	}
+	CHECK(cudaGetDeviceCount(&nr));
+	one_process(nr < MAX_RANKS ? nr : MAX_RANKS);
+	return 0;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Communicators over several processes: a barrier and one file of data a rank, in shared memory. */
+#include "test/sim/nccl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_S = 60 };
+
+struct nccl_shared {
+	_Atomic int nr_joined;
+	_Atomic int nr_left;
+	_Atomic int nr_arrived; /* at the barrier */
+	_Atomic int generation;
+	_Atomic int nr_processes;
+};
+
+static void name_of(const struct nccl_clique *c, int rank, char *name, size_t bytes)
+{
+	uint64_t hash = 1469598103934665603u;
+
+	for (size_t i = 0; i < sizeof(c->id.bytes); i++) {
+		hash = (hash ^ (unsigned char)c->id.bytes[i]) * 1099511628211u;
+	}
+	snprintf(name, bytes, "/ncclsim-%016llx-%d", (unsigned long long)hash, rank);
+}
+
+static bool wait_for(_Atomic int *value, int wanted)
+{
+	time_t start = time(NULL);
+
+	while (atomic_load(value) < wanted) {
+		if (time(NULL) - start > PATIENCE_S) {
+			return false;
+		}
+		sched_yield();
+	}
+	return true;
+}
+
+/* Maps the clique's meeting place, once a process. */
+static int open_locked(struct nccl_clique *c, const char *name)
+{
+	if (c->shared) {
+		return NCCL_OK;
+	}
+	int fd = shm_open(name, O_RDWR | O_CREAT, 0600);
+
+	if (fd < 0 || ftruncate(fd, sizeof(struct nccl_shared)) != 0) {
+		if (fd >= 0) {
+			close(fd);
+		}
+		return NCCL_SYSTEM;
+	}
+	void *p = mmap(NULL, sizeof(*c->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	close(fd);
+	if (p == MAP_FAILED) {
+		return NCCL_SYSTEM;
+	}
+	c->shared = p;
+	atomic_fetch_add(&c->shared->nr_processes, 1);
+	return NCCL_OK;
+}
+
+int nccl_join(struct nccl_clique *c, int nr_joining)
+{
+	char name[64];
+
+	name_of(c, -1, name, sizeof(name));
+	pthread_mutex_lock(&c->lock);
+	int r = open_locked(c, name);
+
+	pthread_mutex_unlock(&c->lock);
+	if (r != NCCL_OK) {
+		return r;
+	}
+	atomic_fetch_add(&c->shared->nr_joined, nr_joining);
+	if (!wait_for(&c->shared->nr_joined, c->nr_ranks)) {
+		shm_unlink(name);
+		return NCCL_SYSTEM;
+	}
+	bool is_shared = atomic_load(&c->shared->nr_processes) > 1;
+
+	pthread_mutex_lock(&c->lock);
+	c->is_shared = is_shared;
+	pthread_mutex_unlock(&c->lock);
+	/* The barrier between processes counts ranks, so each brings one. */
+	return is_shared && c->nr_here > 1 ? NCCL_INVALID_USAGE : NCCL_OK;
+}
+
+void nccl_leave(struct nccl_clique *c)
+{
+	char name[64];
+
+	if (!c->shared) {
+		return;
+	}
+	if (atomic_fetch_add(&c->shared->nr_left, 1) + 1 == atomic_load(&c->shared->nr_processes)) {
+		for (int r = -1; r < c->nr_ranks; r++) {
+			name_of(c, r, name, sizeof(name));
+			shm_unlink(name);
+		}
+	}
+	munmap(c->shared, sizeof(*c->shared));
+	c->shared = NULL;
+}
+
+/* Only one rank a process may be in a shared clique, so ranks and arrivals are one to one. */
+static bool barrier(struct nccl_clique *c)
+{
+	struct nccl_shared *s = c->shared;
+	int generation = atomic_load(&s->generation);
+
+	if (atomic_fetch_add(&s->nr_arrived, 1) + 1 == c->nr_ranks) {
+		atomic_store(&s->nr_arrived, 0);
+		atomic_fetch_add(&s->generation, 1);
+		return true;
+	}
+	return wait_for(&s->generation, generation + 1);
+}
+
+/* A rank's file of what it sends; bytes 0 opens the file of another rank as it is. */
+static void *map_rank(const struct nccl_clique *c, int rank, size_t bytes, bool is_mine)
+{
+	char name[64];
+
+	name_of(c, rank, name, sizeof(name));
+	int fd = shm_open(name, is_mine ? O_RDWR | O_CREAT : O_RDONLY, 0600);
+
+	if (fd < 0 || (is_mine && ftruncate(fd, (off_t)bytes) != 0)) {
+		if (fd >= 0) {
+			close(fd);
+		}
+		return NULL;
+	}
+	void *p =
+		mmap(NULL, bytes, is_mine ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+
+	close(fd);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int nccl_move_shared(struct nccl_op *op)
+{
+	struct nccl_clique *c = op->comm->clique;
+	struct nccl_op parts[NCCL_MAX_RANKS];
+	void *maps[NCCL_MAX_RANKS] = {NULL};
+	bool is_wide = op->kind == NCCL_REDUCE_SCATTER || op->kind == NCCL_ALL_TO_ALL ||
+		       op->kind == NCCL_SCATTER;
+	size_t bytes = op->count * nccl_type_bytes(op->type) * (is_wide ? (size_t)c->nr_ranks : 1);
+	int r = NCCL_OK;
+	void *mine = map_rank(c, op->comm->rank, bytes, true);
+
+	if (mine && op->send) {
+		memcpy(mine, op->send, bytes);
+	}
+	if (!mine || !barrier(c)) {
+		return NCCL_SYSTEM;
+	}
+	for (int i = 0; i < c->nr_ranks; i++) {
+		maps[i] = i == op->comm->rank ? mine : map_rank(c, i, bytes, false);
+		parts[i] = *op;
+		parts[i].send = maps[i];
+		/* Others hand out their own. */
+		parts[i].comm = i == op->comm->rank ? op->comm : NULL;
+		r = maps[i] ? r : NCCL_SYSTEM;
+	}
+	r = r == NCCL_OK ? nccl_move(parts, c->nr_ranks) : r;
+	if (!barrier(c)) {
+		r = NCCL_SYSTEM;
+	}
+	for (int i = 0; i < c->nr_ranks; i++) {
+		if (maps[i]) {
+			munmap(maps[i], bytes);
+		}
+	}
+	return r;
+}
