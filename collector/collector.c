@@ -243,7 +243,7 @@ void collector_attach(void)
 		return;
 	}
 	ring_self.depth += RING_INSIDE;
-	if (!cupti_load() && callback_start()) {
+	if (!cupti_load() && callback_start() && cupti_probe_again()) {
 		activity_start((config_number(CONFIG_BUFFER_MB) << 20) / 4);
 		callback_follow(step_wants_activity());
 		activity_follow(step_wants_activity());

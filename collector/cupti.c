@@ -167,29 +167,53 @@ static const char *resolve(void *handle)
 }
 
 /*
- * GetNextRecord steps over records of any content by their kind alone, needs no driver, and so
- * tells how long the library's records are: layouts change under one soname.
+ * GetNextRecord steps over records of any content by their kind alone, and so tells how long the
+ * library's records are: layouts change under one soname. Before 13.3 that needs no driver.
  */
-static void probe_records(void)
+static uint32_t walk(uint32_t kind)
 {
 	static uint64_t buffer[256];
+	struct cupti_record *record = NULL;
+	const struct cupti_record *first;
 
-	for (uint32_t kind = 1; kind < CUPTI_KIND_END; kind++) {
-		struct cupti_record *record = NULL;
-		const struct cupti_record *first;
-
-		for (size_t i = 0; i < sizeof(buffer) / sizeof(buffer[0]); i++) {
-			buffer[i] = kind; /* little-endian: the kind in each aligned first word */
-		}
-		state.record_bytes[kind] = 0;
-		if (cupti.cuptiActivityGetNextRecord((uint8_t *)buffer, sizeof(buffer), &record)) {
-			continue;
-		}
-		first = record;
-		if (!cupti.cuptiActivityGetNextRecord((uint8_t *)buffer, sizeof(buffer), &record)) {
-			state.record_bytes[kind] = (uint32_t)((const char *)record - (const char *)first);
-		}
+	for (size_t i = 0; i < sizeof(buffer) / sizeof(buffer[0]); i++) {
+		buffer[i] = kind; /* little-endian: the kind in each aligned first word */
 	}
+	if (cupti.cuptiActivityGetNextRecord((uint8_t *)buffer, sizeof(buffer), &record)) {
+		return 0;
+	}
+	first = record;
+	if (cupti.cuptiActivityGetNextRecord((uint8_t *)buffer, sizeof(buffer), &record)) {
+		return 0;
+	}
+	return (uint32_t)((const char *)record - (const char *)first);
+}
+
+static void probe_records(void)
+{
+	for (uint32_t kind = 1; kind < CUPTI_KIND_END; kind++) {
+		size_t bytes = walk(kind);
+
+		if (!bytes && cupti.cuptiActivityGetStructSize &&
+			cupti.cuptiActivityGetStructSize(kind, 0, &bytes)) {
+			bytes = 0;
+		}
+		state.record_bytes[kind] = (uint32_t)bytes;
+	}
+}
+
+bool cupti_probe_again(void)
+{
+	if (state.record_bytes[CUPTI_KIND_CONCURRENT_KERNEL]) {
+		return true;
+	}
+	cupti.cuptiGetVersion(&cupti.version);
+	probe_records();
+	if (!state.record_bytes[CUPTI_KIND_CONCURRENT_KERNEL]) {
+		cupti_refuse("record sizes", CUPTI_INVALID_KIND);
+		return false;
+	}
+	return true;
 }
 
 int cupti_load(void)

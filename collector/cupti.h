@@ -30,6 +30,12 @@ extern struct cupti cupti;
  */
 int cupti_load(void);
 
+/*
+ * Asks for the sizes again where the library would not tell before it was subscribed to. False, with
+ * CUPTI refused, if it still does not: records of unknown size cannot be read. The attaching thread.
+ */
+bool cupti_probe_again(void);
+
 /* Record size of a kind in the loaded library, 0 if it does not know the kind. */
 uint32_t cupti_record_bytes(uint32_t kind);
 
