@@ -2,7 +2,8 @@
 # Tests of the recorder, and the runner of all tests. A unit test is one file, test_MODULE.c, with
 # all of collector/ and the Check framework linked in.
 
-UNIT_SRC := $(filter-out test/unit/test_abi% test/unit/test_report%,$(wildcard test/unit/test_*.c))
+UNIT_SRC := test/unit/cupti_real.c \
+	$(filter-out test/unit/test_abi% test/unit/test_report%,$(wildcard test/unit/test_*.c))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
 UNIT_OBJ := $(B)/test/unit/unit.o $(B)/test/unit/decode.o $(patsubst %.c,$(B)/%.o,$(COLLECTOR_SRC))
 CHECK_LIBS ?= -lcheck -lsubunit -lm -lrt

@@ -1,0 +1,115 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What the integration tests share; each sources this first. A test makes its files in $T, runs
+# programs by `record`, looks at the streams by `query`, and says what it expects by `is`.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+B=${B:-build}
+ROOT=$PWD
+REPORT=$ROOT/$B/gprof-report
+SIM=$ROOT/$B/sim
+T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-integ-XXXXXX")
+trap 'rm -rf "$T"' EXIT
+failed=0
+
+# Settings of the caller must not leak in.
+for name in $(compgen -e); do
+	case $name in GPROF_* | SIM_* | CUDA_INJECTION64_PATH | NVTX_INJECTION64_PATH | RANK | LOCAL_RANK | WORLD_SIZE) unset "$name" ;; esac
+done
+export GPROF_DIR=$T/dump GPROF_FLUSH_MS=50
+
+skip()
+{
+	echo "SKIP $*"
+	exit 77
+}
+
+# need WHAT...: SIM, CUPTI_SIM, PROG, NVCC, PYTHON, JQ, TORCH, GPU; else the test is skipped.
+need()
+{
+	local what
+	for what in "$@"; do
+		case $what in
+		SIM) [ -e "$SIM/libcudart.so.13" ] || skip "the simulator is not built (make sim)" ;;
+		REPORT) [ -x "$REPORT" ] || skip "gprof-report is not built" ;;
+		NVCC) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || skip "no nvcc" ;;
+		PYTHON) command -v python3 >/dev/null || skip "no python3" ;;
+		JQ) command -v jq >/dev/null || skip "no jq" ;;
+		TORCH) python3 -c 'import torch' 2>/dev/null || skip "no PyTorch" ;;
+		GPU) [ -e /dev/nvidia0 ] || skip "no GPU" ;;
+		PLAIN) case $B in *san-*) skip "not with sanitizers: $1" ;; esac ;;
+		esac
+	done
+}
+
+# The sanitizer's library comes before ours where the program is not built with it.
+preload()
+{
+	local lib=
+	case $B in
+	*san-address) lib=$(gcc -print-file-name=libasan.so) ;;
+	*san-thread) lib=$(gcc -print-file-name=libtsan.so) ;;
+	esac
+	echo "${lib:+$lib:}$ROOT/$B/libgprof.so"
+}
+
+# record PROGRAM...: runs it on the simulator under the preload. Its output is $T/out and $T/err.
+record()
+{
+	LD_LIBRARY_PATH="$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LD_PRELOAD=$(preload) "$@" \
+		>"$T/out" 2>"$T/err"
+	rc=$?
+	return $rc
+}
+
+# plain PROGRAM...: the same without gprof.
+plain()
+{
+	LD_LIBRARY_PATH="$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@" >"$T/plain.out" 2>"$T/plain.err"
+	plain_rc=$?
+	return $plain_rc
+}
+
+# summary VIEWS [OPTIONS]: the JSON of those views in $T/json; its exit status in report_rc.
+summary()
+{
+	local views=$1
+	shift
+	"$REPORT" summary --view "$views" --format json --top 0 "$@" "$GPROF_DIR" >"$T/json" 2>"$T/report.err"
+	report_rc=$?
+	return 0
+}
+
+# query JQ-EXPRESSION: its value in what `summary` gave.
+query()
+{
+	jq -r "$1" "$T/json" 2>&1
+}
+
+# is WANT HAVE WHAT
+is()
+{
+	if [ "$1" != "$2" ]; then
+		echo "not as expected: $3: want '$1', have '$2'"
+		failed=1
+	fi
+}
+
+# ok COMMAND...: the command must succeed.
+ok()
+{
+	if ! "$@"; then
+		echo "failed: $*"
+		failed=1
+	fi
+}
+
+finish()
+{
+	if [ $failed != 0 ]; then
+		head -c 2000 "$T/err" 2>/dev/null
+		ls -la "$GPROF_DIR" 2>/dev/null
+		head -c 3000 "$T/json" 2>/dev/null
+	fi
+	exit $failed
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The real libraries of several CUDA versions, without a driver: test/unit/cupti_real.c for each.
+. "$(dirname "$0")/lib.sh"
+
+[ -x "$B/test/unit/cupti_real" ] || skip "cupti_real is not built"
+[ "$(uname -m)" = x86_64 ] || skip "the pinned libraries are for x86-64"
+ldconfig -p | grep -q 'libcuda\.so\.1 ' && skip "there is a driver here"
+wheels=build/cupti
+mkdir -p $wheels
+n=0
+# Each of these would be a leak of the library's.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+
+# try LIBRARY LAYOUT LABEL
+try()
+{
+	GPROF_CUPTI_PATH=$1 CUPTI_LAYOUT=$2 CK_TAP_LOG_FILE_NAME=- CK_VERBOSITY=silent \
+		timeout 200 "$B/test/unit/cupti_real" >"$T/log" 2>&1
+	grep -q '^\(not \)\?ok' "$T/log" || { cat "$T/log"; echo "not ok $((++n)) - $3"; failed=1; }
+	grep -q '^not ok' "$T/log" && failed=1
+	sed -nE "s/^((not )?ok [0-9]+) - [^:]*:[^:]*:([^:]*):(.*)/\1 - $3 \3:\4/p" "$T/log"
+}
+
+# fetch PACKAGE VERSION: the path of its library; false if it cannot be had.
+fetch()
+{
+	local dir=$wheels/$1-$2 lib
+	if [ ! -d "$dir" ]; then
+		rm -rf "$dir.new" && mkdir -p "$dir.new"
+		python3 -m pip download -q --no-deps --only-binary :all: -d "$dir.new" "$1==$2" >"$T/pip" 2>&1 &&
+			(cd "$dir.new" && python3 -m zipfile -e ./*.whl . && rm -f ./*.whl) || return 1
+		mv "$dir.new" "$dir"
+	fi
+	lib=$(find "$PWD/$dir" -name 'libcupti.so.*' | head -1)
+	[ -n "$lib" ] && echo "$lib"
+}
+
+while read -r package version layout; do
+	case $package in '#'* | '') continue ;; esac
+	if lib=$(fetch "$package" "$version"); then
+		try "$lib" "$layout" "CUPTI $version"
+	else
+		echo "ok $((++n)) - CUPTI $version # SKIP not to be had from PyPI: $(tail -1 "$T/pip" | cut -c1-80)"
+	fi
+done <test/cupti-versions.txt
+
+toolkit=$(ls /usr/local/cuda/lib64/libcupti.so.1[0-9] /usr/local/cuda/lib/libcupti.so.1[0-9] \
+	/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.1[0-9] 2>/dev/null | head -1)
+if [ -z "$toolkit" ]; then
+	echo "ok $((++n)) - CUPTI of the toolkit # SKIP no toolkit in /usr/local/cuda"
+else
+	case $(readlink -f /usr/local/cuda) in
+	*-11.8) layout=11.8 ;;
+	*-12.4) layout=12.4 ;;
+	*-13.0) layout=13.0 ;;
+	*) layout= ;;
+	esac
+	if [ -n "$layout" ]; then
+		try "$(readlink -f "$(dirname "$toolkit")")/$(basename "$toolkit")" $layout "CUPTI of the toolkit"
+	else
+		echo "ok $((++n)) - CUPTI of the toolkit # SKIP its layout is not in the table"
+	fi
+fi
+exit $failed
