@@ -312,15 +312,23 @@ double stat_mean(const struct stat_group *group)
 
 double stat_deviation(const struct stat_group *group)
 {
+	unsigned __int128 squares, square;
 	long double n = (long double)group->count;
-	long double sum = (long double)group->sum;
-	long double squares = (long double)group->sum_squares;
 	long double variance;
 
 	if (group->count < 2) {
 		return 0;
 	}
-	variance = (squares - sum * sum / n) / (n - 1);
+	/* In integers as long as they fit: values close together and far from zero cancel. */
+	if (!__builtin_mul_overflow(
+		    group->sum_squares, (unsigned __int128)group->count, &squares) &&
+		!__builtin_mul_overflow(group->sum, group->sum, &square)) {
+		variance = squares > square ? (long double)(squares - square) / n / (n - 1) : 0;
+	} else {
+		long double sum = (long double)group->sum;
+
+		variance = ((long double)group->sum_squares - sum * sum / n) / (n - 1);
+	}
 	return variance > 0 ? (double)sqrtl(variance) : 0;
 }
 

@@ -46,7 +46,8 @@ static uint64_t decode_all(struct process *process)
 		if (!model_is_event(table)) {
 			continue;
 		}
-		if (stream_in_load(stream, i, COL_ALL(schema_table(table)->nr_columns), 0, &batch)) {
+		if (stream_in_load(
+			    stream, i, COL_ALL(schema_table(table)->nr_columns), 0, &batch)) {
 			fprintf(stderr, "bench_report: damaged stream\n");
 			exit(1);
 		}

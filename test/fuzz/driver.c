@@ -2,8 +2,8 @@
 /*
  * driver MUTATIONS FILE...: runs each file through the target, then MUTATIONS changed copies of it:
  * bits flipped, pieces cut, copied, zeroed, ends cut off. Half of the copies get the checksums of
- * their block headers put right, so that what the header says is believed. The same arguments do the
- * same; a crash names the file and the number of the mutation.
+ * their block headers put right, so that what the header says is believed. The same arguments do
+ * the same; a crash names the file and the number of the mutation.
  */
 #include <signal.h>
 #include <stdbool.h>

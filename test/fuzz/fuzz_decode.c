@@ -25,8 +25,8 @@ static void decode_columns(struct decoder *decoder, const struct gprof_block_hea
 		decode_numbers(decoder, &entries[i], payload, header->nr_rows, spans, values);
 		decode_numbers(decoder, &entries[i], payload, header->nr_rows, NULL, values);
 		decode_small(decoder, &entries[i], payload, header->nr_rows, small);
-		if (decode_texts(decoder, &entries[i], payload, header->nr_rows, &content, &capacity,
-			    texts) == DECODE_OK) {
+		if (decode_texts(decoder, &entries[i], payload, header->nr_rows, &content,
+			    &capacity, texts) == DECODE_OK) {
 			for (uint32_t row = 0; row < header->nr_rows; row++) {
 				if (texts[row].nr_bytes) {
 					last = (uint8_t)texts[row].bytes[texts[row].nr_bytes - 1];
@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	}
 	if (decode_block_header(bytes, nr_bytes, &header, entries) == DECODE_OK) {
 		head_bytes = sizeof(header) + header.nr_columns * sizeof(entries[0]);
-		decode_columns(decoder, &header, entries, bytes + head_bytes, nr_bytes - head_bytes);
+		decode_columns(
+			decoder, &header, entries, bytes + head_bytes, nr_bytes - head_bytes);
 	}
 	return 0;
 }

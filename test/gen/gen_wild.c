@@ -16,8 +16,8 @@ static uint64_t next_random(uint64_t *state)
 /* Mostly small numbers, so that ids hit something, and now and then the extremes. */
 static uint64_t wild_number(uint64_t *state)
 {
-	static const uint64_t odd[] = {0, 1, UINT32_MAX, UINT64_MAX, 1ull << 63, 0x80000000u,
-		UINT64_MAX - 1, 65536};
+	static const uint64_t odd[] = {
+		0, 1, UINT32_MAX, UINT64_MAX, 1ull << 63, 0x80000000u, UINT64_MAX - 1, 65536};
 	uint64_t random = next_random(state);
 
 	switch (random % 8) {
@@ -39,7 +39,8 @@ static void fill_row(uint64_t *state, char *row, const struct block_table *table
 		uint64_t value = wild_number(state);
 
 		if (column->kind == GPROF_KIND_TEXT) {
-			struct gprof_text text = {.bytes = bytes + value % 64, .nr_bytes = value % 32};
+			struct gprof_text text = {
+				.bytes = bytes + value % 64, .nr_bytes = value % 32};
 
 			memcpy(row + column->offset, &text, sizeof(text));
 		} else {

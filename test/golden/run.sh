@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh GPROF_REPORT: what the reporter prints for the streams of each format version must stay as it
+# run.sh [GPROF_REPORT]: what the reporter prints for the streams of each format version must stay as it
 # stands in the .out files. ACCEPT=1 takes what it prints now as right. Old streams are never made anew.
 
-report=$(realpath "$1") || exit 2
-cd "$(dirname "$0")" || exit 2
+root=$(realpath "$(dirname "$0")/../..") || exit 2
+report=$(realpath "${1:-$root/${B:-build}/gprof-report}") || exit 2
+cd "$root/test/golden" || exit 2
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 failed=0

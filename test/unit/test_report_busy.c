@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/busy.h"
+
+#include <stdlib.h>
+
+#include "report/clock_map.h"
+#include "report/idmap.h"
+#include "report/idset.h"
+#include "test/unit/unit.h"
+
+START_TEST(overlapping_and_touching_intervals_count_once)
+{
+	struct busy busy;
+
+	busy_init(&busy);
+	busy_add(&busy, 10, 20);
+	busy_add(&busy, 15, 30);
+	busy_add(&busy, 30, 40);
+	busy_add(&busy, 12, 14);
+	busy_add(&busy, 100, 100);
+	busy_finish(&busy);
+	ck_assert_uint_eq(busy.busy_ns, 30);
+	ck_assert_uint_eq(busy.first, 10);
+	ck_assert_uint_eq(busy.last, 100);
+	busy_fini(&busy);
+}
+END_TEST
+
+START_TEST(the_union_in_pieces_is_that_of_all_at_once)
+{
+	enum { TIMES = 20000 };
+	static unsigned char covered[TIMES];
+	uint64_t seed = 5, expected = 0;
+	struct busy busy;
+
+	busy_init(&busy);
+	for (uint64_t from = 0; from < TIMES - 1000; from += 500) {
+		for (int i = 0; i < 30; i++) {
+			uint64_t begin = from + unit_random(&seed) % 600;
+			uint64_t end = begin + unit_random(&seed) % 40;
+
+			busy_add(&busy, begin, end);
+			for (uint64_t t = begin; t < end; t++) {
+				covered[t] = 1;
+			}
+		}
+		busy_advance(&busy, from + 500);
+		/* Only what may still change waits. */
+		ck_assert_uint_lt(busy.nr_waiting, 30);
+	}
+	busy_finish(&busy);
+	for (int t = 0; t < TIMES; t++) {
+		expected += covered[t];
+	}
+	ck_assert_uint_eq(busy.busy_ns, expected);
+	busy_fini(&busy);
+}
+END_TEST
+
+START_TEST(times_between_anchors_lie_on_a_line_and_outside_on_the_nearest)
+{
+	struct clock_map map = {0};
+
+	clock_map_add(&map, 3000000000, 6000600000);
+	clock_map_add(&map, 1000000000, 4000000000);
+	clock_map_add(&map, 2000000000, 5000200000);
+	clock_map_finish(&map);
+	ck_assert_uint_eq(clock_map_time(&map, 1000000000), 4000000000);
+	ck_assert_uint_eq(clock_map_time(&map, 1500000000), 4500100000 - 1);
+	ck_assert_uint_eq(clock_map_time(&map, 3000000000), 6000600000);
+	ck_assert_uint_eq(clock_map_time(&map, 4000000000), 7001000000 - 1);
+	ck_assert_uint_eq(clock_map_time(&map, 500000000), 3499900001);
+	ck_assert_uint_eq(clock_map_duration(&map, 1000000000), 1000299999);
+	clock_map_fini(&map);
+}
+END_TEST
+
+START_TEST(one_anchor_shifts_none_leaves_and_nonsense_is_left_out)
+{
+	struct clock_map none = {0}, one = {0}, odd = {0};
+
+	clock_map_finish(&none);
+	ck_assert_uint_eq(clock_map_time(&none, 77), 77);
+	ck_assert_uint_eq(clock_map_duration(&none, 77), 77);
+	clock_map_add(&one, 100, 1100);
+	clock_map_finish(&one);
+	ck_assert_uint_eq(clock_map_time(&one, 90), 1090);
+	ck_assert_uint_eq(clock_map_time(&one, 200), 1200);
+	clock_map_add(&odd, 100, 1100);
+	clock_map_add(&odd, 100, 5000);
+	clock_map_add(&odd, 200, 900); /* runs backwards */
+	clock_map_add(&odd, 300, 1300);
+	clock_map_finish(&odd);
+	ck_assert_uint_eq(clock_map_time(&odd, 250), 1250);
+	clock_map_fini(&one);
+	clock_map_fini(&odd);
+}
+END_TEST
+
+START_TEST(ids_far_out_cost_no_memory_and_are_found)
+{
+	struct idmap map;
+
+	idmap_init(&map, sizeof(uint32_t));
+	for (uint32_t id = 1; id < 100000; id++) {
+		*(uint32_t *)idmap_put(&map, id) = id * 3;
+	}
+	*(uint32_t *)idmap_put(&map, UINT32_MAX) = 5;
+	*(uint32_t *)idmap_put(&map, 0x80000001u) = 6;
+	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, 99999), 299997);
+	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, UINT32_MAX), 5);
+	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, 0x80000001u), 6);
+	ck_assert_ptr_null(idmap_get(&map, 0));
+	ck_assert_ptr_null(idmap_get(&map, 0x80000000u));
+	ck_assert_uint_lt(map.nr_near, 1u << 20);
+	ck_assert_uint_eq(map.nr, 100001);
+	idmap_fini(&map);
+}
+END_TEST
+
+START_TEST(sets_tell_what_the_other_lacks)
+{
+	struct idset *a = idset_create(), *b = idset_create();
+
+	idset_add(a, 1);
+	idset_add(a, 65536);
+	idset_add(a, UINT32_MAX);
+	idset_add(a, UINT32_MAX);
+	idset_add(b, 65536);
+	idset_add(b, 2);
+	ck_assert_int_eq(idset_has(a, UINT32_MAX), 1);
+	ck_assert_int_eq(idset_has(b, UINT32_MAX), 0);
+	ck_assert_uint_eq(idset_count_without(a, b), 2);
+	idset_destroy(a);
+	idset_destroy(b);
+}
+END_TEST
+
+UNIT_SUITE("report/busy", overlapping_and_touching_intervals_count_once,
+	the_union_in_pieces_is_that_of_all_at_once,
+	times_between_anchors_lie_on_a_line_and_outside_on_the_nearest,
+	one_anchor_shifts_none_leaves_and_nonsense_is_left_out,
+	ids_far_out_cost_no_memory_and_are_found, sets_tell_what_the_other_lacks)

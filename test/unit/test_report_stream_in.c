@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stream_in.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/err.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+static int open_bytes(struct stream_in **stream, const void *bytes, size_t nr_bytes)
+{
+	const char *path = streams_path("made.gprof");
+
+	streams_write(path, bytes, nr_bytes);
+	return stream_in_open(stream, path);
+}
+
+START_TEST(a_whole_stream_has_no_damage_and_all_rows)
+{
+	struct stream_in *stream = streams_open(streams_small("a.gprof"));
+
+	ck_assert(!stream_in_is_damaged(stream));
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_kernel), 6);
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_api_launch), 5);
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_nvtx), 5);
+	stream_in_close(stream);
+}
+END_TEST
+
+START_TEST(columns_come_back_as_they_were_written)
+{
+	struct stream_in *stream = streams_open(streams_small("a.gprof"));
+	struct batch batch;
+	size_t block = 0;
+
+	while (stream_in_block_table(stream, block) != GPROF_TABLE_kernel) {
+		block++;
+	}
+	ck_assert_uint_eq(stream_in_load(stream, block, COL_ALL(NR_COL_kernel), 0, &batch), 0);
+	ck_assert_uint_eq(batch.nr_rows, 6);
+	ck_assert_uint_eq(batch.col[COL_kernel_begin][0], 1500020000);
+	ck_assert_uint_eq(batch.col[COL_kernel_begin][5], 1500105000);
+	ck_assert_uint_eq(batch.col[COL_kernel_dur][4], 14000);
+	ck_assert_uint_eq(batch.col[COL_kernel_correlation][5], 999);
+	ck_assert_uint_eq(batch.col[COL_kernel_shape][4], 2);
+	/* Narrow columns on request; wide ones stay wide. */
+	ck_assert_uint_eq(
+		stream_in_load(stream, block, COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_begin),
+			COL_BIT(COL_kernel_dur), &batch),
+		0);
+	ck_assert_ptr_nonnull(batch.col[COL_kernel_begin]);
+	ck_assert_ptr_null(batch.col[COL_kernel_shape]);
+	stream_in_close(stream);
+}
+END_TEST
+
+START_TEST(every_cut_of_a_stream_is_read_up_to_the_cut)
+{
+	size_t nr_bytes;
+	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
+
+	for (size_t cut = 0; cut < nr_bytes; cut += 7) {
+		struct stream_in *stream = NULL;
+		int rc = open_bytes(&stream, bytes, cut);
+
+		ck_assert_int_eq(rc != 0, cut < sizeof(struct gprof_file_header));
+		if (!rc) {
+			ck_assert_uint_le(streams_rows(stream, GPROF_TABLE_kernel), 6);
+			stream_in_close(stream);
+		}
+	}
+	free(bytes);
+}
+END_TEST
+
+START_TEST(a_flipped_bit_in_a_header_costs_that_block_only)
+{
+	size_t nr_bytes, end;
+	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
+	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_memcpy, &end);
+	struct stream_in *stream;
+
+	bytes[at + 20] ^= 1;
+	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
+	ck_assert_uint_eq(stream->nr_damages, 1);
+	ck_assert_uint_eq(stream->damages[0].offset, at);
+	ck_assert_uint_eq(stream->damages[0].nr_bytes, end - at);
+	ck_assert_uint_eq(stream->blocks_missing, 1);
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_memcpy), 0);
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_memset), 1);
+	ck_assert(stream_in_is_damaged(stream));
+	stream_in_close(stream);
+	free(bytes);
+}
+END_TEST
+
+static unsigned int bad_columns;
+
+static void count_bad(void *context, const char *column, uint64_t offset, enum decode_status status)
+{
+	(void)offset;
+	ck_assert_str_eq(column, context);
+	ck_assert_int_ne(status, DECODE_OK);
+	bad_columns++;
+}
+
+START_TEST(a_damaged_column_is_lost_alone_and_its_rows_are_counted_once)
+{
+	size_t nr_bytes, end;
+	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
+	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_api_launch, &end);
+	struct gprof_block_header header;
+	struct stream_in *stream;
+	struct batch batch;
+	size_t block = 0;
+
+	memcpy(&header, bytes + at, sizeof(header));
+	/* The first frame is that of the first column that is not constant: begin. */
+	bytes[at + sizeof(header) + header.nr_columns * sizeof(struct gprof_column_entry) + 12] ^=
+		4;
+	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
+	while (stream_in_block_table(stream, block) != GPROF_TABLE_api_launch) {
+		block++;
+	}
+	ck_assert_uint_eq(
+		stream_in_load(stream, block, COL_BIT(COL_api_launch_shape), 0, &batch), 0);
+	ck_assert(!stream_in_is_damaged(stream));
+	for (int i = 0; i < 2; i++) {
+		ck_assert_uint_eq(
+			stream_in_load(stream, block, COL_ALL(NR_COL_api_launch), 0, &batch),
+			COL_BIT(COL_api_launch_begin));
+	}
+	ck_assert_uint_eq(stream_in_table(stream, GPROF_TABLE_api_launch)->rows_damaged, 5);
+	ck_assert_uint_eq(stream_in_verify(stream, block, count_bad, "begin"), 1);
+	ck_assert_uint_eq(bad_columns, 1);
+	stream_in_close(stream);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(a_block_that_is_gone_shows_as_missing_rows_of_the_next)
+{
+	const char *path = streams_path("two.gprof");
+	struct gen *gen = gen_open(path);
+	struct stream_in *stream;
+	unsigned char *bytes;
+	size_t nr_bytes, at, end;
+
+	for (int block = 0; block < 3; block++) {
+		for (int i = 0; i < 10; i++) {
+			((struct gprof_row_nvtx *)gen_row(gen, GPROF_TABLE_nvtx))->time = i;
+		}
+		gen_flush(gen);
+	}
+	gen_close(gen, "exit");
+	bytes = streams_read(path, &nr_bytes);
+	at = streams_block(bytes, nr_bytes, GPROF_TABLE_nvtx, &end);
+	memmove(bytes + at, bytes + end, nr_bytes - end);
+	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes - (end - at)), 0);
+	ck_assert_uint_eq(stream->blocks_missing, 1);
+	ck_assert_uint_eq(stream_in_table(stream, GPROF_TABLE_nvtx)->rows_missing, 10);
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_nvtx), 20);
+	stream_in_close(stream);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(a_block_that_comes_twice_counts_once)
+{
+	size_t nr_bytes, end;
+	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
+	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_kernel, &end);
+	struct stream_in *stream;
+
+	memmove(bytes + end + (end - at), bytes + end, nr_bytes - end);
+	memcpy(bytes + end, bytes + at, end - at);
+	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes + (end - at)), 0);
+	ck_assert_uint_eq(stream->blocks_repeated, 1);
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_kernel), 6);
+	stream_in_close(stream);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(without_its_schema_a_stream_is_read_as_version_1_0)
+{
+	size_t nr_bytes, end;
+	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
+	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_schema, &end);
+	struct stream_in *stream;
+
+	memset(bytes + at, 0, end - at);
+	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
+	ck_assert(stream->is_schema_assumed);
+	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_kernel), 6);
+	stream_in_close(stream);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
+{
+	size_t nr_bytes;
+	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
+	struct gprof_file_header header;
+	struct stream_in *stream;
+
+	ck_assert_int_ne(open_bytes(&stream, "", 0), 0);
+	ck_assert_str_eq(err_text(), "the file is empty");
+	ck_assert_int_ne(open_bytes(&stream, "{\"traceEvents\": []}", 19), 0);
+	ck_assert_str_eq(err_text(), "not a gprof stream");
+	memcpy(&header, bytes, sizeof(header));
+	header.major = 2;
+	header.crc = decode_crc32(&header, offsetof(struct gprof_file_header, crc));
+	memcpy(bytes, &header, sizeof(header));
+	ck_assert_int_ne(open_bytes(&stream, bytes, nr_bytes), 0);
+	ck_assert_ptr_nonnull(strstr(err_text(), "version 2.0"));
+	/* A newer minor is read. */
+	header.major = 1;
+	header.minor = 7;
+	header.crc = decode_crc32(&header, offsetof(struct gprof_file_header, crc));
+	memcpy(bytes, &header, sizeof(header));
+	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
+	stream_in_close(stream);
+	ck_assert_int_ne(stream_in_open(&stream, streams_path(".")), 0);
+	ck_assert_str_eq(err_text(), "not a regular file");
+	free(bytes);
+}
+END_TEST
+
+UNIT_SUITE("report/stream_in", a_whole_stream_has_no_damage_and_all_rows,
+	columns_come_back_as_they_were_written, every_cut_of_a_stream_is_read_up_to_the_cut,
+	a_flipped_bit_in_a_header_costs_that_block_only,
+	a_damaged_column_is_lost_alone_and_its_rows_are_counted_once,
+	a_block_that_is_gone_shows_as_missing_rows_of_the_next,
+	a_block_that_comes_twice_counts_once, without_its_schema_a_stream_is_read_as_version_1_0,
+	foreign_empty_and_newer_files_are_refused_with_a_reason)

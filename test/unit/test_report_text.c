@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text.h"
+
+#include <string.h>
+
+#include "report/names.h"
+#include "report/table.h"
+#include "test/unit/unit.h"
+
+static const char *taken(struct buf *out)
+{
+	buf_char(out, '\0');
+	out->nr_bytes = 0;
+	return out->bytes;
+}
+
+START_TEST(terminal_escapes_and_marks_that_turn_text_around_are_shown_not_sent)
+{
+	struct buf out = {0};
+	const char *text = "a\x1b[2J\r\n\x7f\xc2\x9b"
+			   "b\xe2\x80\xae";
+
+	text_add_shown(&out, text, strlen(text), 0);
+	ck_assert_str_eq(taken(&out), "a\\x1b[2J\\x0d\\x0a\\x7f\\x9b"
+				      "b\\u{202e}");
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(broken_utf8_is_shown_byte_by_byte_and_good_utf8_kept)
+{
+	struct buf out = {0};
+	const char *text = "\xff\xc3(\xed\xa0\x80\xf0\x9f\x98\x80\xe4\xb8\xad\xc0\xaf";
+
+	text_add_shown(&out, text, strlen(text), 0);
+	ck_assert_str_eq(
+		taken(&out), "\\xff\\xc3(\\xed\\xa0\\x80\xf0\x9f\x98\x80\xe4\xb8\xad\\xc0\\xaf");
+	text_add_json(&out, "\xff\"\\\n\xe4\xb8\xad", 7);
+	ck_assert_str_eq(taken(&out), "\"\xef\xbf\xbd\\\"\\\\\\u000a\xe4\xb8\xad\"");
+	/* A character that the end cuts. */
+	text_add_shown(&out, "\xe4\xb8\xad", 2, 0);
+	ck_assert_str_eq(taken(&out), "\\xe4\\xb8");
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(names_are_cut_to_columns_of_the_terminal_with_dots)
+{
+	struct buf out = {0};
+
+	ck_assert_uint_eq(text_add_shown(&out, "abcdefgh", 8, 8), 8);
+	ck_assert_str_eq(taken(&out), "abcdefgh");
+	ck_assert_uint_eq(text_add_shown(&out, "abcdefghi", 9, 8), 8);
+	ck_assert_str_eq(taken(&out), "abcde...");
+	/* Characters that are two columns wide. */
+	ck_assert_uint_eq(
+		text_add_shown(&out, "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad", 12, 8), 8);
+	taken(&out);
+	ck_assert_uint_eq(text_add_shown(&out,
+				  "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad"
+				  "a",
+				  13, 8),
+		7);
+	ck_assert_str_eq(taken(&out), "\xe4\xb8\xad\xe4\xb8\xad...");
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(spreadsheets_get_no_formulas)
+{
+	struct buf out = {0};
+
+	text_add_csv(&out, "=1+1", 4);
+	ck_assert_str_eq(taken(&out), "\"'=1+1\"");
+	text_add_csv(&out, "a\"b,c", 5);
+	ck_assert_str_eq(taken(&out), "\"a\"\"b,c\"");
+	text_add_csv(&out, "", 0);
+	ck_assert_str_eq(taken(&out), "\"\"");
+	text_add_markdown(&out, "a|b<c>", 6);
+	ck_assert_str_eq(taken(&out), "a\\|b&lt;c>");
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(cxx_names_become_readable_and_others_stay)
+{
+	uint32_t gemm = names_intern("_Z4gemmIfEvPKT_", 15);
+	uint32_t plain = names_intern("main", 4);
+	uint32_t broken = names_intern("_Z4gemmIfEvPKT_\0junk", 20);
+
+	ck_assert_str_eq(names_readable(gemm, NULL), "void gemm<float>(float const*)");
+	ck_assert_str_eq(names_raw(gemm, NULL), "_Z4gemmIfEvPKT_");
+	ck_assert_str_eq(names_readable(plain, NULL), "main");
+	ck_assert_uint_eq(names_intern("main", 4), plain);
+	ck_assert_uint_ne(broken, gemm);
+	ck_assert_uint_eq(names_intern("", 0), 0);
+	ck_assert_str_eq(names_shown(123456, NULL), "");
+}
+END_TEST
+
+START_TEST(a_name_that_would_unfold_without_end_stays_as_it_is)
+{
+	/* Each level names the one before twice: 2^40 characters if it were printed. */
+	struct buf name = {0};
+	uint32_t number;
+
+	buf_text(&name, "_Z1f");
+	for (int i = 0; i < 40; i++) {
+		buf_text(&name, "1aI");
+	}
+	buf_text(&name, "i");
+	for (int i = 0; i < 40; i++) {
+		buf_printf(&name, "S%c_E", i < 10 ? '0' + i : 'A' + i - 10);
+	}
+	number = names_intern(name.bytes, name.nr_bytes);
+	ck_assert_uint_le(strlen(names_readable(number, NULL)), 65536);
+	buf_fini(&name);
+}
+END_TEST
+
+START_TEST(numbers_keep_their_unit_and_five_digits)
+{
+	struct buf out = {0};
+
+	table_add_auto_time(&out, 302);
+	ck_assert_str_eq(taken(&out), "302ns");
+	table_add_auto_time(&out, 44725);
+	ck_assert_str_eq(taken(&out), "44.725us");
+	table_add_auto_time(&out, 9630500);
+	ck_assert_str_eq(taken(&out), "9.6305ms");
+	table_add_auto_time(&out, 682280000);
+	ck_assert_str_eq(taken(&out), "682.28ms");
+	table_add_auto_time(&out, 12.5e9);
+	ck_assert_str_eq(taken(&out), "12.500s");
+	buf_fini(&out);
+}
+END_TEST
+
+UNIT_SUITE("report/text", terminal_escapes_and_marks_that_turn_text_around_are_shown_not_sent,
+	broken_utf8_is_shown_byte_by_byte_and_good_utf8_kept,
+	names_are_cut_to_columns_of_the_terminal_with_dots, spreadsheets_get_no_formulas,
+	cxx_names_become_readable_and_others_stay,
+	a_name_that_would_unfold_without_end_stays_as_it_is,
+	numbers_keep_their_unit_and_five_digits)
