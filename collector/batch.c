@@ -124,14 +124,18 @@ void batch_point(unsigned int table, const void *row)
 	batch->rows[batch->nr_rows++] = row;
 }
 
-void *batch_add(unsigned int table)
+void *batch_slot(unsigned int table)
 {
 	struct batch *batch = make_room(table);
 	char *row = batch->storage + (size_t)batch->nr_rows * batch->row_bytes;
 
-	memset(row, 0, batch->row_bytes);
 	batch->rows[batch->nr_rows++] = row;
 	return row;
+}
+
+void *batch_add(unsigned int table)
+{
+	return memset(batch_slot(table), 0, state.batches[table].row_bytes);
 }
 
 struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes)

@@ -25,6 +25,9 @@ void batch_point(unsigned int table, const void *row);
  */
 void *batch_add(unsigned int table);
 
+/* The same with whatever the row held before; for those that fill in every column. */
+void *batch_slot(unsigned int table);
+
 /* Keeps a copy of bytes for a TEXT field, until the batches are written. */
 struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes);
 

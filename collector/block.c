@@ -10,6 +10,8 @@
 #define MAX_COLUMNS 24u
 /* Rows are taken apart in tiles that stay in the first-level cache while every column reads them. */
 #define TILE_ROWS   128u
+/* Compiled into each variant of block_encode. */
+#define HOT	    inline __attribute__((always_inline))
 
 struct block_encoder {
 	ZSTD_CCtx *zstd;
@@ -97,7 +99,7 @@ size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes)
 		}                                                                                  \
 	} while (0)
 
-static void gather(uint64_t *out, const void *const *rows, uint32_t n, const struct block_column *c)
+static HOT void gather(uint64_t *out, const void *const *rows, uint32_t n, const struct block_column *c)
 {
 	const uint16_t offset = c->offset;
 
@@ -124,14 +126,14 @@ static void gather(uint64_t *out, const void *const *rows, uint32_t n, const str
 }
 
 /* Rows of rings were written last by another core: their way here is long. */
-static void prefetch(const struct job *job, uint32_t first)
+static HOT void prefetch(const struct job *job, uint32_t first)
 {
 	for (uint32_t i = first; i < first + TILE_ROWS && i < job->nr_rows; i++) {
 		__builtin_prefetch(job->rows[i]);
 	}
 }
 
-static void gather_all(struct job *job)
+static HOT void gather_all(struct job *job)
 {
 	for (uint32_t first = 0; first < job->nr_rows; first += TILE_ROWS) {
 		uint32_t n = job->nr_rows - first;
@@ -145,7 +147,7 @@ static void gather_all(struct job *job)
 	}
 }
 
-static void scale(uint64_t *values, uint32_t n, const struct block_ticks *ticks)
+static HOT void scale(uint64_t *values, uint32_t n, const struct block_ticks *ticks)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		values[i] = block_tick(ticks, values[i]);
@@ -153,7 +155,7 @@ static void scale(uint64_t *values, uint32_t n, const struct block_ticks *ticks)
 }
 
 /* Host times become ticks, ends become durations. */
-static void normalise_times(struct job *job)
+static HOT void normalise_times(struct job *job)
 {
 	for (unsigned int c = 0; c < job->table->nr_columns; c++) {
 		const struct block_column *column = &job->table->columns[c];
@@ -178,7 +180,7 @@ static void normalise_times(struct job *job)
 /*
  * Four chains of comparisons at once: one alone would wait for itself. `spans` may be NULL.
  */
-static void find_range(struct job *job, const uint64_t *begins, const uint64_t *spans)
+static HOT void find_range(struct job *job, const uint64_t *begins, const uint64_t *spans)
 {
 	uint64_t min[4], max[4];
 
@@ -204,7 +206,7 @@ static void find_range(struct job *job, const uint64_t *begins, const uint64_t *
 }
 
 /* By the first time column of the table. */
-static void find_times(struct job *job)
+static HOT void find_times(struct job *job)
 {
 	for (unsigned int c = 0; c < job->table->nr_columns; c++) {
 		const struct block_column *column = &job->table->columns[c];
@@ -222,12 +224,12 @@ static void find_times(struct job *job)
 
 /* ---- columns to bytes ---- */
 
-static uint64_t zigzag(uint64_t difference)
+static HOT uint64_t zigzag(uint64_t difference)
 {
 	return (difference << 1) ^ -(difference >> 63);
 }
 
-static uint64_t delta(uint64_t *values, uint32_t n, const uint64_t *span)
+static HOT uint64_t delta(uint64_t *values, uint32_t n, const uint64_t *span)
 {
 	uint64_t before = values[0];
 	uint64_t any = 0;
@@ -243,7 +245,7 @@ static uint64_t delta(uint64_t *values, uint32_t n, const uint64_t *span)
 }
 
 /* Bits in which any value differs from the first, and bits that any value has. */
-static uint64_t find_difference(const uint64_t *values, uint32_t n, uint64_t *any)
+static HOT uint64_t find_difference(const uint64_t *values, uint32_t n, uint64_t *any)
 {
 	uint64_t difference = 0;
 	uint64_t bits = 0;
@@ -257,7 +259,7 @@ static uint64_t find_difference(const uint64_t *values, uint32_t n, uint64_t *an
 }
 
 /* Makes the values small by taking off their minimum where that may save a plane. */
-static uint64_t subtract_min(uint64_t *values, uint32_t n, uint64_t any, uint64_t *base)
+static HOT uint64_t subtract_min(uint64_t *values, uint32_t n, uint64_t any, uint64_t *base)
 {
 	uint64_t min = UINT64_MAX;
 
@@ -277,12 +279,12 @@ static uint64_t subtract_min(uint64_t *values, uint32_t n, uint64_t any, uint64_
 	return any;
 }
 
-static unsigned int nr_planes(uint64_t any)
+static HOT unsigned int nr_planes(uint64_t any)
 {
 	return any ? (71u - (unsigned int)__builtin_clzll(any)) / 8u : 0;
 }
 
-static void split_planes(const uint64_t *values, uint32_t n, unsigned int width, unsigned char *out)
+static HOT void split_planes(const uint64_t *values, uint32_t n, unsigned int width, unsigned char *out)
 {
 	for (unsigned int plane = 0; plane < width; plane++) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -317,7 +319,7 @@ static size_t compress(struct job *job, const unsigned char *bytes, size_t part_
 	return out.pos;
 }
 
-static bool encode_numbers(struct job *job, unsigned int c, struct gprof_column_entry *entry)
+static HOT bool encode_numbers(struct job *job, unsigned int c, struct gprof_column_entry *entry)
 {
 	const struct block_column *column = &job->table->columns[c];
 	uint64_t *values = job->encoder->values[c];
@@ -384,7 +386,7 @@ static bool encode_text(struct job *job, unsigned int c, struct gprof_column_ent
 	return entry->stored_bytes > 0;
 }
 
-size_t block_encode(struct block_encoder *encoder, unsigned int table, const void *const *rows,
+static HOT size_t encode(struct block_encoder *encoder, unsigned int table, const void *const *rows,
 	uint32_t nr_rows, const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before,
 	void *out, size_t capacity)
 {
@@ -432,4 +434,27 @@ size_t block_encode(struct block_encoder *encoder, unsigned int table, const voi
 		((unsigned char *)out)[bytes++] = 0;
 	}
 	return bytes;
+}
+
+/* The same code for CPUs with wider vectors: a quarter fewer instructions a row. */
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static size_t encode_avx2(struct block_encoder *encoder,
+	unsigned int table, const void *const *rows, uint32_t nr_rows, const struct block_ticks *ticks,
+	uint64_t sequence, uint64_t rows_before, void *out, size_t capacity)
+{
+	return encode(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
+}
+#endif
+
+size_t block_encode(struct block_encoder *encoder, unsigned int table, const void *const *rows,
+	uint32_t nr_rows, const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before,
+	void *out, size_t capacity)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2")) {
+		return encode_avx2(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out,
+			capacity);
+	}
+#endif
+	return encode(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
 }

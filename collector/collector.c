@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector/activity.h"
@@ -34,6 +35,7 @@ enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
 static struct collector_state {
 	atomic_int phase;
 	atomic_bool is_init;
+	atomic_bool is_started; /* or failed: nobody needs to wait any more */
 	atomic_bool is_attached;
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
@@ -209,6 +211,24 @@ static int start(void)
 	return drain_start(&ticks, (uint32_t)config_number(CONFIG_FLUSH_MS));
 }
 
+/*
+ * For the threads that come while the first one starts the recorder, which takes about a
+ * millisecond. Bounded, since that thread may wait for a lock of the loader's that this one holds;
+ * and after one long wait there is no other.
+ */
+static void wait_for_start(void)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+
+	for (int i = 0; i < 2000; i++) {
+		if (atomic_load(&state.is_started)) {
+			return;
+		}
+		nanosleep(&moment, NULL);
+	}
+	atomic_store(&state.is_started, true);
+}
+
 void collector_start(void)
 {
 	int error = errno;
@@ -216,7 +236,11 @@ void collector_start(void)
 	int rc;
 
 	if (!atomic_compare_exchange_strong(&state.phase, &cold, PHASE_STARTING)) {
-		collector_lose(COLLECTOR_LOST_START, cold == PHASE_STARTING);
+		if (!ring_is_inside(&ring_self)) {
+			wait_for_start();
+		}
+		collector_lose(COLLECTOR_LOST_START, atomic_load(&state.phase) == PHASE_STARTING);
+		errno = error;
 		return;
 	}
 	ring_self.depth += RING_INSIDE;
@@ -229,6 +253,7 @@ void collector_start(void)
 		step_start();
 		log_message(LOG_INFO, "recording to %s", stream_path());
 	}
+	atomic_store(&state.is_started, true);
 	ring_self.depth -= RING_INSIDE;
 	errno = error;
 }
@@ -300,9 +325,14 @@ void collector_child(void)
 	notice_forget();
 	stream_forget();
 	atomic_store(&state.is_attached, false);
+	atomic_store(&state.is_started, false);
 	state.nr_calls = state.nr_hooks;
 	atomic_store(&collector_mode, COLLECTOR_COLD);
 	atomic_store(&state.phase, PHASE_COLD);
+	if (!state.may_attach) {
+		collector_notice("forked child", 0,
+			"CUPTI does not work after a fork; host calls are recorded, device times are not");
+	}
 }
 
 void collector_disable(const char *cause, int code)

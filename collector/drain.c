@@ -91,7 +91,7 @@ static void take_launch(const struct gprof_row_head *head)
 {
 	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
 	uint32_t shape = launch_shape(r);
-	struct gprof_row_api_launch *row = batch_add(GPROF_TABLE_api_launch);
+	struct gprof_row_api_launch *row = batch_slot(GPROF_TABLE_api_launch);
 
 	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
 	row->shape = shape;
@@ -107,6 +107,16 @@ static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 	return define_text((const char *)head + row_bytes, head->text_bytes);
 }
 
+/* A row whose name stands behind it in the ring. The text is defined first: that may write rows. */
+#define TAKE_NAMED(table, head)                                                                    \
+	do {                                                                                       \
+		uint32_t name_id = inline_text(head, sizeof(struct gprof_row_##table));            \
+		struct gprof_row_##table *row = batch_slot(GPROF_TABLE_##table);                   \
+                                                                                                   \
+		*row = *(const struct gprof_row_##table *)(head);                                  \
+		row->name = name_id;                                                               \
+	} while (0)
+
 static void take_row(
 	void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
@@ -116,27 +126,15 @@ static void take_row(
 	case GPROF_TABLE_ring_launch:
 		take_launch(head);
 		break;
-	case GPROF_TABLE_nvtx: {
-		struct gprof_row_nvtx *row = batch_add(GPROF_TABLE_nvtx);
-
-		*row = *(const struct gprof_row_nvtx *)head;
-		row->name = inline_text(head, sizeof(*row));
+	case GPROF_TABLE_nvtx:
+		TAKE_NAMED(nvtx, head);
 		break;
-	}
-	case GPROF_TABLE_thread: {
-		struct gprof_row_thread *row = batch_add(GPROF_TABLE_thread);
-
-		*row = *(const struct gprof_row_thread *)head;
-		row->name = inline_text(head, sizeof(*row));
+	case GPROF_TABLE_thread:
+		TAKE_NAMED(thread, head);
 		break;
-	}
-	case GPROF_TABLE_function: {
-		struct gprof_row_function *row = batch_add(GPROF_TABLE_function);
-
-		*row = *(const struct gprof_row_function *)head;
-		row->name = inline_text(head, sizeof(*row));
+	case GPROF_TABLE_function:
+		TAKE_NAMED(function, head);
 		break;
-	}
 	default:
 		batch_point(head->table, head);
 		break;

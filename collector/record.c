@@ -43,10 +43,10 @@ struct work {
 };
 
 /*
- * The row for this work with its common columns filled, or NULL if it has no times or was not asked
+ * The row for this work with its common columns filled (the caller fills in all others), or NULL if it has no times or was not asked
  * for. A zero start means that CUPTI had no device buffer; GetNumDroppedRecords does not count it.
  */
-static void *add_work(const struct work *w)
+static inline __attribute__((always_inline)) void *add_work(const struct work *w)
 {
 	struct gprof_row_graph *row; /* the common columns and no other */
 
@@ -66,7 +66,7 @@ static void *add_work(const struct work *w)
 		untimed->copy_kind = w->copy_kind;
 		return NULL;
 	}
-	row = batch_add(w->table);
+	row = batch_slot(w->table);
 	row->begin = w->start_ns;
 	row->dur = w->end_ns;
 	row->place = w->place;

@@ -7,7 +7,7 @@ PRELOAD_OBJ   := $(patsubst %.c,$(B)/%.o,$(PRELOAD_SRC) $(COLLECTOR_SRC))
 ZSTD_A        ?= $(firstword $(wildcard $(addsuffix /libzstd.a,/usr/lib/$(shell $(CC) -dumpmachine) /usr/local/lib /usr/lib64 /usr/lib)))
 
 # The hot loops of the encoder want the vectoriser.
-$(B)/collector/block.o: CFLAGS += -O3
+$(B)/collector/block.o: CFLAGS += -O3 -funroll-loops
 
 # Merging the stores of neighbouring fields makes loads that straddle two stores, which stall.
 $(B)/preload/hooks.o: CFLAGS += -fno-tree-slp-vectorize -fno-store-merging
