@@ -110,7 +110,9 @@ static void find_chunks(struct ring_file *file, struct stream_in *stream)
 			.offset = offset,
 			.committed = chunk.committed < room ? chunk.committed : room};
 	}
-	qsort(file->chunks, file->nr_chunks, sizeof(*file->chunks), compare_chunks);
+	if (file->nr_chunks) {
+		qsort(file->chunks, file->nr_chunks, sizeof(*file->chunks), compare_chunks);
+	}
 }
 
 /* ---- checkpoints ---- */

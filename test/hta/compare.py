@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""compare.py TIMELINE SUMMARY: what HolisticTraceAnalysis reads from the one is what the other says."""
+import json
+import logging
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.CRITICAL)
+from hta.trace_analysis import TraceAnalysis  # noqa: E402
+
+summary = json.load(open(sys.argv[2]))
+device = summary["gpu"]["rows"][0]
+analysis = TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir="/", include_last_profiler_step=True)
+trace = analysis.t.get_trace(0)
+number = 0
+failed = 0
+
+
+def check(name, found, expected, tolerance):
+    """One TAP line; tolerance is a share of what is expected."""
+    global number, failed
+    number += 1
+    good = abs(found - expected) <= tolerance * expected
+    failed += not good
+    print(f"{'ok' if good else 'not ok'} {number} - HTA: {name}: {found} and {expected}")
+
+
+work = trace[trace["stream"] >= 0]
+check("work on the device", len(work), device["events"], 0)
+launches = sum(row["calls"] for row in summary["api"]["rows"] if row["name"] == "cudaLaunchKernel")
+stats = analysis.get_cuda_kernel_launch_stats(visualize=False)[0]
+copies = sum(row["calls"] for row in summary["memcpy"]["rows"])
+check("calls joined with their work", len(stats), launches + copies, 0.01)
+breakdown = analysis.get_temporal_breakdown(visualize=False).iloc[0]
+# It rounds times to whole microseconds.
+check("busy time, us", float(breakdown["kernel_time(us)"] - breakdown["idle_time(us)"]),
+      device["busy_ns"] / 1000, 0.02)
+check("span, us", float(breakdown["kernel_time(us)"]), device["span_ns"] / 1000, 0.01)
+check("kinds of kernels", len(analysis.get_gpu_kernel_breakdown(visualize=False)[0]), 3, 0)
+sys.exit(failed != 0)

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Opens a timeline with HolisticTraceAnalysis and compares what it finds with the reporter's own
+# tables. Skipped where PyPI cannot be reached.
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+lib=$(pwd)/$B/hta-lib
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+skip() {
+	echo "SKIP $1"
+	exit 77
+}
+
+command -v python3 >/dev/null || skip "no python3"
+if [ ! -d "$lib" ]; then
+	python3 -m pip install -q --no-warn-script-location --target "$work/lib" \
+		HolisticTraceAnalysis==0.5.0 'pandas<3' >"$work/pip" 2>&1 ||
+		skip "HolisticTraceAnalysis is not to be had: $(tail -1 "$work/pip" | cut -c1-80)"
+	# What it brings for notebooks; make takes files of that name for its own.
+	find "$work/lib" -name '*.d' -prune -exec rm -rf {} +
+	mv "$work/lib" "$lib" || exit 1
+fi
+${MAKE:-make} -s --no-print-directory "$B/gprof-report" "$B/gen_stream" || exit 1
+"$B/gen_stream" "$work/a.gprof" 60000 && "$B/gprof-report" timeline -o "$work/a.json.gz" "$work/a.gprof" &&
+	"$B/gprof-report" --format json "$work/a.gprof" >"$work/a.json" || exit 1
+PYTHONPATH=$lib exec python3 test/hta/compare.py "$work/a.json.gz" "$work/a.json"
