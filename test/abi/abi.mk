@@ -2,6 +2,6 @@
 # Our declarations of CUDA and CUPTI against an installed toolkit; 77 where there is none.
 
 check-abi:
-	$(Q)CC='$(CC)' test/abi/check.sh || { r=$$?; [ $$r = 77 ]; }
+	$(Q)CC='$(CC)' test/abi/run.sh || { r=$$?; [ $$r = 77 ]; }
 
 .PHONY: check-abi

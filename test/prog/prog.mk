@@ -26,7 +26,12 @@ $(B)/prog/plugin-%.so: test/prog/plugin/plugin.c test/prog/prog.h $(B)/sim/libcu
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ $< $(B)/sim/libcudart.so.$* -ldl
 
 # The simulator answers for any architecture; a GPU wants its own.
-prog-nvcc: $(addprefix $(B)/prog-nvcc/,$(PROG_CUDA))
+prog-nvcc: $(addprefix $(B)/prog-nvcc/,$(PROG_CUDA) plugin-12.so)
+
+# What two_runtimes opens; an older runtime than nvcc's own, so from the simulator.
+$(B)/prog-nvcc/plugin-12.so: $(B)/prog/plugin-12.so
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
 
 $(B)/prog-nvcc/%: test/prog/%.c test/prog/prog.h
 	$(call say,NVCC,$@)

@@ -22,8 +22,8 @@ struct sim_core sim_core = {
 
 static struct {
 	pthread_mutex_t lock;
-	_Atomic bool is_done;
-	bool is_running; /* inside the injection, which may call cuInit itself */
+	_Atomic bool is_ready; /* devices are there */
+	_Atomic bool is_done;  /* and the injection has returned */
 	_Atomic bool is_forked;
 	_Atomic uint32_t next_correlation;
 } core = {.lock = PTHREAD_MUTEX_INITIALIZER, .next_correlation = 1};
@@ -37,7 +37,7 @@ struct sim_thread *sim_thread(void)
 
 bool sim_is_initialized(void)
 {
-	return atomic_load(&core.is_done) && !atomic_load(&core.is_forked);
+	return atomic_load(&core.is_ready) && !atomic_load(&core.is_forked);
 }
 
 /* A context does not survive a fork: everything but a new process's own calls fails in the child.
@@ -64,27 +64,32 @@ static void inject(void)
 	}
 }
 
+/* Other threads wait for the injection; it may itself call cuInit, on the thread it is called on. */
+static void start(void)
+{
+	static __thread bool is_inside;
+
+	if (is_inside) {
+		return;
+	}
+	is_inside = true;
+	pthread_mutex_lock(&core.lock);
+	if (!atomic_load(&core.is_done)) {
+		sim_config_read();
+		sim_devices_create();
+		pthread_atfork(NULL, NULL, forked);
+		atomic_store(&core.is_ready, true);
+		inject();
+		atomic_store_explicit(&core.is_done, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&core.lock);
+	is_inside = false;
+}
+
 int sim_init(void)
 {
 	if (SIM_UNLIKELY(!atomic_load_explicit(&core.is_done, memory_order_acquire))) {
-		static _Thread_local bool is_inside;
-
-		if (is_inside) {
-			return SIM_OK;
-		}
-		is_inside = true;
-		pthread_mutex_lock(&core.lock);
-		if (!atomic_load(&core.is_done)) {
-			sim_config_read();
-			sim_devices_create();
-			pthread_atfork(NULL, NULL, forked);
-			atomic_store(&core.is_done, true);
-			pthread_mutex_unlock(&core.lock);
-			inject();
-		} else {
-			pthread_mutex_unlock(&core.lock);
-		}
-		is_inside = false;
+		start();
 	}
 	if (atomic_load(&core.is_forked)) {
 		return SIM_NOT_INITIALIZED;

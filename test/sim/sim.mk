@@ -59,3 +59,15 @@ $(SIM)/libnccl.so.2: $(addprefix $(SIM_O)/, nccl.o nccl_comm.o nccl_move.o nccl_
 	@$(call sim_link,$^)
 
 .PHONY: sim
+
+# For the simulator's own tests: a CUPTI client as an injection library, and a look at any CUPTI.
+sim-tests: sim $(B)/test/sim/client.so $(B)/test/sim/strides
+
+$(B)/test/sim/client.so: $(SIM_O)/client.o
+	@$(call sim_link,$^)
+
+$(B)/test/sim/strides: $(SIM_O)/strides.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
+
+.PHONY: sim-tests

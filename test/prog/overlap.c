@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thirty kernels in a row on one stream, faster issued than run. */
+#include "test/prog/prog.h"
+
+enum { NR_KERNELS = 30 };
+
+#ifdef __CUDACC__
+__global__ void spin(int n)
+{
+	for (volatile int i = 0; i < n; i = i + 1) {
+	}
+}
+#else
+/* Registered without a CPU version: it takes modelled time and computes nothing. */
+void spin(int n);
+void spin(int n)
+{
+	(void)n;
+}
+
+__attribute__((constructor(200))) static void spin_register(void)
+{
+	__cudaRegisterFunction(__cudaRegisterFatBinary(NULL), (const char *)spin,
+		(char *)"_Z4spini", "_Z4spini", -1, NULL, NULL, NULL, NULL, NULL);
+}
+#endif
+
+int main(void)
+{
+	cudaStream_t stream;
+	int n = 1000;
+
+	CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	for (int i = 0; i < NR_KERNELS; i++) {
+		LAUNCH(spin, 2000, 256, stream, &n);
+	}
+	CHECK(cudaStreamSynchronize(stream));
+	CHECK(cudaStreamDestroy(stream));
+	printf("%d kernels\n", NR_KERNELS);
+	return 0;
+}
