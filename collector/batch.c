@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "collector/collector.h"
 #include "collector/memory.h"
 #include "collector/stream.h"
 
@@ -161,6 +162,18 @@ void batch_write_all(void)
 	write_definitions();
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
 		write_batch(t);
+	}
+}
+
+void batch_drop_all(void)
+{
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		struct batch *batch = &state.batches[t];
+
+		if (!batch->is_definition) {
+			collector_lose(COLLECTOR_LOST_LIMIT, batch->nr_rows);
+			batch->nr_rows = 0;
+		}
 	}
 }
 

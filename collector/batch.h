@@ -34,6 +34,9 @@ struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes);
 /* Writes everything that waits. */
 void batch_write_all(void);
 
+/* Counts the events that wait as lost to the size limit, and keeps the definitions and facts. */
+void batch_drop_all(void);
+
 /* Events (not definitions or facts) added since the start. */
 uint64_t batch_nr_events(void);
 

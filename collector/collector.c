@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector/activity.h"
@@ -136,19 +137,21 @@ static void say_wrong(const char *sentence)
 	log_message(LOG_WARN, "%s", sentence);
 }
 
+/* Beside the stream, else in shared memory, else in memory that dies with the process. */
 static int start_rings(uint64_t pool_bytes)
 {
-	bool is_elsewhere;
-	int rc;
+	const bool beside[] = {true, false};
+	int rc = -ENOSPC;
 
-	state.rings = stream_rings_path(pool_bytes, &is_elsewhere);
-	rc = ring_start(state.rings, stream_id(), pool_bytes);
-	if (rc && state.rings) {
+	for (int i = 0; i < 2 && rc; i++) {
+		state.rings = stream_rings_path(pool_bytes, beside[i]);
+		rc = state.rings ? ring_start(state.rings, stream_id(), pool_bytes) : rc;
+	}
+	if (rc) {
 		state.rings = NULL;
-		is_elsewhere = true;
 		rc = ring_start(NULL, stream_id(), pool_bytes);
 	}
-	if (is_elsewhere) {
+	if (!state.rings || !stream_is_beside(state.rings)) {
 		collector_notice("rings elsewhere", 0, "%s",
 			state.rings ? state.rings
 				    : "in memory only: events of the last moments are lost if the "
@@ -260,8 +263,13 @@ void collector_start(void)
 
 void collector_attach(void)
 {
+	const struct timespec moment = {.tv_nsec = 1000000};
 	int error = errno;
 
+	/* Another thread may be in collector_start; in cuInit a few milliseconds do not matter. */
+	for (int i = 0; i < 1000 && atomic_load(&state.phase) == PHASE_STARTING; i++) {
+		nanosleep(&moment, NULL);
+	}
 	if (atomic_load(&state.phase) != PHASE_RUNNING || !state.may_attach ||
 		!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY) ||
 		atomic_exchange(&state.is_attached, true)) {

@@ -237,8 +237,10 @@ static void flush(bool is_last)
 	add_anchor();
 	add_losses();
 	add_notices();
-	if (is_last) {
-		add_anchor();
+	if (stream_is_full() && !is_last) {
+		batch_drop_all();
+		ring_release();
+		return;
 	}
 	batch_write_all();
 	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */

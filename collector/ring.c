@@ -82,8 +82,9 @@ static int map_file(const char *path, size_t bytes, char **map)
 	if (fd < 0) {
 		return -errno;
 	}
+	/* Not posix_fallocate, which writes everything where the file system cannot reserve. */
 	do {
-		rc = posix_fallocate(fd, 0, (off_t)bytes);
+		rc = fallocate(fd, 0, 0, (off_t)bytes) ? errno : 0;
 	} while (rc == EINTR);
 	*map = MAP_FAILED;
 	if (!rc) {

@@ -227,7 +227,7 @@ static int write_block(unsigned int table, const void *const *rows, uint32_t nr_
 	size_t bytes;
 	int rc;
 
-	if (is_event && stream.max_bytes && stream.at >= stream.max_bytes) {
+	if (is_event && stream_is_full()) {
 		count_lost(&stream.lost.limit, nr_rows, is_event);
 		return -EFBIG;
 	}
@@ -364,17 +364,25 @@ static bool has_room(const char *dir, uint64_t bytes)
 	return !statvfs(dir, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
 }
 
-const char *stream_rings_path(uint64_t bytes, bool *is_elsewhere)
+const char *stream_rings_path(uint64_t bytes, bool beside)
 {
-	const char *dir = stream.dir;
+	const char *dir = beside ? stream.dir : "/dev/shm";
 
-	*is_elsewhere = is_remote(dir) || !has_room(dir, bytes);
-	if (*is_elsewhere) {
-		dir = "/dev/shm";
-		if (!has_room(dir, bytes)) {
-			return NULL;
-		}
+	if ((beside && is_remote(dir)) || !has_room(dir, bytes)) {
+		return NULL;
 	}
 	log_format(stream.rings, sizeof(stream.rings), "%s/%s" SUFFIX RINGS, dir, stream.base);
 	return stream.rings;
+}
+
+bool stream_is_beside(const char *path)
+{
+	size_t length = strlen(stream.dir);
+
+	return !strncmp(path, stream.dir, length) && path[length] == '/';
+}
+
+bool stream_is_full(void)
+{
+	return stream.max_bytes && stream.at >= stream.max_bytes;
 }

@@ -44,9 +44,13 @@ uint64_t stream_bytes(void);
 uint64_t stream_rows(void); /* event rows written */
 
 /*
- * Where the ring file goes: beside the stream; on a network or FUSE file system in /dev/shm if
- * that has room for `bytes`; NULL if nowhere. *is_elsewhere tells the second and third case.
+ * A path for the ring file of `bytes`: beside the stream unless that is a network or FUSE file
+ * system, or else in /dev/shm. NULL where there is no room. The text is good until the next call.
  */
-const char *stream_rings_path(uint64_t bytes, bool *is_elsewhere);
+const char *stream_rings_path(uint64_t bytes, bool beside);
+bool stream_is_beside(const char *path);
+
+/* Has the stream reached its size limit? Then nothing but the last group should be written. */
+bool stream_is_full(void);
 
 #endif
