@@ -20,8 +20,11 @@ void spin(int n)
 
 __attribute__((constructor(200))) static void spin_register(void)
 {
-	__cudaRegisterFunction(__cudaRegisterFatBinary(NULL), (const char *)spin,
-		(char *)"_Z4spini", "_Z4spini", -1, NULL, NULL, NULL, NULL, NULL);
+	static void **handle;
+
+	handle = __cudaRegisterFatBinary(NULL);
+	__cudaRegisterFunction(handle, (const char *)spin, (char *)"_Z4spini", "_Z4spini", -1, NULL,
+		NULL, NULL, NULL, NULL);
 }
 #endif
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The default stream of each thread: what code built with --default-stream per-thread calls. gcc's
- * build names those functions itself; nvcc's gets them by the macro.
+ * build names those functions itself; nvcc's is built with that option.
  */
-#define CUDA_API_PER_THREAD_DEFAULT_STREAM
 #include "test/prog/prog.h"
 
 #include <pthread.h>

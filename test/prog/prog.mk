@@ -33,9 +33,10 @@ $(B)/prog-nvcc/plugin-12.so: $(B)/prog/plugin-12.so
 	$(Q)mkdir -p $(@D)
 	$(Q)cp $< $@
 
+$(B)/prog-nvcc/per_thread: PROG_NVCC := -default-stream per-thread
 $(B)/prog-nvcc/%: test/prog/%.c test/prog/prog.h
 	$(call say,NVCC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(NVCCFLAGS) -cudart shared -x cu -I. -o $@ $< -ldl -lpthread
+	$(Q)$(NVCC) $(NVCCFLAGS) $(PROG_NVCC) -cudart shared -x cu -I. -o $@ $< -ldl -lpthread
 
 .PHONY: prog prog-nvcc
