@@ -248,6 +248,9 @@ void table_print_text(const struct table *table, const struct table_style *style
 		free(layout.widths);
 		free(layout.column_widths);
 	}
+	if (!table->nr_rows) {
+		buf_text(out, is_markdown ? "none\n" : "  none\n");
+	}
 	if (table->nr_cut) {
 		buf_printf(out,
 			is_markdown ? "\n%zu more rows; --top 0 shows all\n"

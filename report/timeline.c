@@ -286,7 +286,7 @@ static void add_process_names(struct timeline *timeline)
 			i == 0	 ? "\"process_name\""
 			: i == 1 ? "\"process_labels\""
 				 : "\"process_sort_index\"");
-		timeline_place(timeline, timeline->pid, 0, 0, NULL);
+		timeline_place(timeline, timeline->pid, 0, timeline->first_ns, NULL);
 		buf_printf(out, ", \"args\": {\"%s\": ",
 			strcmp(keys[i], "process_name") == 0 ? "name"
 			: i == 1			     ? "labels"
@@ -309,6 +309,11 @@ static void write_process(
 	timeline->offset_ns = find_offset(processes, nr_processes, k);
 	timeline->pid = process->pid + (is_pid_taken(processes, k) ? 10000000u * (uint32_t)k : 0);
 	timeline->first_device_pid = DEVICES_A_PROCESS * (uint32_t)k;
+	timeline->first_ns = 0;
+	if (process->first_ns <= process->last_ns) {
+		timeline->first_ns =
+			process->first_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
+	}
 	timeline->called = idset_create();
 	timeline->worked = idset_create();
 	timeline->nr_rows = 0;

@@ -40,6 +40,7 @@ struct timeline {
 	int64_t offset_ns; /* CLOCK_MONOTONIC of its host -> CLOCK_REALTIME */
 	uint32_t pid;	   /* that it gets in the file */
 	uint32_t first_device_pid;
+	uint64_t first_ns; /* its first event, in the file's time */
 	struct idset *called, *worked; /* correlation ids of calls and of work */
 	struct timeline_row *rows;
 	size_t nr_rows, row_capacity;

@@ -74,7 +74,7 @@ static bool is_first_of_device(const struct timeline *timeline, size_t k)
 static void add_meta(struct timeline *timeline, const char *what, uint32_t pid, uint32_t tid)
 {
 	timeline_begin(timeline, 'M', NULL, what);
-	timeline_place(timeline, pid, tid, 0, NULL);
+	timeline_place(timeline, pid, tid, timeline->first_ns, NULL);
 	buf_text(timeline->out, ", \"args\": {");
 }
 

@@ -29,12 +29,12 @@ static void add_thread_names(struct timeline *timeline)
 
 		buf_printf(&name, "thread %u (%s)", tid, names_raw(thread->name, NULL));
 		timeline_begin(timeline, 'M', NULL, "\"thread_name\"");
-		timeline_place(timeline, timeline->pid, tid, 0, NULL);
+		timeline_place(timeline, timeline->pid, tid, timeline->first_ns, NULL);
 		buf_text(out, ", \"args\": {\"name\": ");
 		text_add_json(out, name.bytes, name.nr_bytes);
 		buf_text(out, "}}");
 		timeline_begin(timeline, 'M', NULL, "\"thread_sort_index\"");
-		timeline_place(timeline, timeline->pid, tid, 0, NULL);
+		timeline_place(timeline, timeline->pid, tid, timeline->first_ns, NULL);
 		buf_printf(out, ", \"args\": {\"sort_index\": %u}}", thread->id);
 		buf_fini(&name);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What being profiled cost, as CUPTI tells it. */
+/* What being profiled cost: as CUPTI tells it, and what gprof's own thread took. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,13 @@
 
 struct overhead_view {
 	struct tally tally;
+	struct view_input input;
 };
+
+/* The facts `overhead.*_ns` of the recorder, CPU time of its own. */
+#define FACT_PREFIX "overhead."
+#define FACT_SUFFIX "_ns"
+#define FROM_FACTS  (1ull << 40)
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_overhead, COL_BIT(COL_overhead_dur) | COL_BIT(COL_overhead_overhead_kind), 0},
@@ -18,9 +24,33 @@ static void *create(const struct view_input *input)
 {
 	struct overhead_view *view = mem_zeroed(1, sizeof(*view));
 
-	(void)input;
+	view->input = *input;
 	tally_init(&view->tally);
 	return view;
+}
+
+static void take_fact(struct overhead_view *view, const struct model_fact *fact)
+{
+	const char *key = names_raw(fact->key, NULL);
+	const char *value = names_raw(fact->value, NULL);
+	size_t length = strlen(key), nr_suffix = strlen(FACT_SUFFIX);
+	struct buf name = {0};
+	uint32_t row, interned;
+	char *end;
+	uint64_t ns = strtoull(value, &end, 10);
+
+	if (strncmp(key, FACT_PREFIX, strlen(FACT_PREFIX)) != 0 || length < nr_suffix ||
+		strcmp(key + length - nr_suffix, FACT_SUFFIX) != 0 || end == value || *end) {
+		return;
+	}
+	buf_text(&name, "gprof: ");
+	for (const char *c = key + strlen(FACT_PREFIX); c < key + length - nr_suffix; c++) {
+		buf_char(&name, *c == '_' ? ' ' : *c);
+	}
+	interned = names_intern(name.bytes, name.nr_bytes);
+	row = tally_find(&view->tally, FROM_FACTS | interned, interned, 0);
+	stat_add(&view->tally.times, row, ns);
+	buf_fini(&name);
 }
 
 static void take(void *context, struct process *process, const struct batch *b)
@@ -49,6 +79,11 @@ static struct table *make_table(void *context)
 		"overhead", "Overhead of being profiled", columns, TALLY_NR_COLUMNS + 1);
 	double total_ns;
 
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		for (size_t k = 0; k < view->input.processes[i]->nr_facts; k++) {
+			take_fact(view, &view->input.processes[i]->facts[k]);
+		}
+	}
 	tally_finish(&view->tally);
 	total_ns = tally_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
@@ -57,6 +92,7 @@ static struct table *make_table(void *context)
 		tally_fill(&view->tally, i, total_ns, cells);
 		table_set_integer(&cells[TALLY_NR_COLUMNS], view->tally.rows[i].name);
 	}
+	table_note(table, "rows of gprof are CPU time of its own threads, beside the program's");
 	tally_note(&view->tally, table);
 	table_sort(table, "total");
 	return table;
@@ -72,7 +108,7 @@ static void destroy(void *context)
 
 const struct view_class view_overhead = {
 	.name = "overhead",
-	.help = "what CUPTI and the driver spent for being profiled",
+	.help = "what CUPTI, the driver and gprof spent for being profiled",
 	.is_default = false,
 	.is_empty_hidden = true,
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, take, NULL},
