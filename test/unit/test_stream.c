@@ -258,16 +258,18 @@ END_TEST
 
 START_TEST(rings_lie_beside_the_stream_or_elsewhere_if_there_is_no_room)
 {
-	bool is_elsewhere;
 	const char *path;
 
 	start("", 0);
-	path = stream_rings_path(1 << 20, &is_elsewhere);
+	path = stream_rings_path(1 << 20, true);
 	ck_assert_ptr_nonnull(path);
-	ck_assert_int_eq(strncmp(path, is_elsewhere ? "/dev/shm/" : dir, 9), 0);
+	ck_assert(stream_is_beside(path));
 	ck_assert_str_eq(path + strlen(path) - 12, ".gprof.rings");
-	ck_assert_ptr_null(stream_rings_path((uint64_t)1 << 62, &is_elsewhere));
-	ck_assert(is_elsewhere);
+	path = stream_rings_path(4096, false);
+	ck_assert(!path || !strncmp(path, "/dev/shm/", 9));
+	ck_assert(!path || !stream_is_beside(path));
+	ck_assert_ptr_null(stream_rings_path((uint64_t)1 << 62, true));
+	ck_assert_ptr_null(stream_rings_path((uint64_t)1 << 62, false));
 }
 END_TEST
 
