@@ -18,13 +18,18 @@ void spin(int n)
 	(void)n;
 }
 
+static void **spin_handle;
+
+__attribute__((destructor)) static void spin_unregister(void)
+{
+	__cudaUnregisterFatBinary(spin_handle);
+}
+
 __attribute__((constructor(200))) static void spin_register(void)
 {
-	static void **handle;
-
-	handle = __cudaRegisterFatBinary(NULL);
-	__cudaRegisterFunction(handle, (const char *)spin, (char *)"_Z4spini", "_Z4spini", -1, NULL,
-		NULL, NULL, NULL, NULL);
+	spin_handle = __cudaRegisterFatBinary(NULL);
+	__cudaRegisterFunction(spin_handle, (const char *)spin, (char *)"_Z4spini", "_Z4spini", -1,
+		NULL, NULL, NULL, NULL, NULL);
 }
 #endif
 

@@ -65,6 +65,7 @@ enum {
 const char *cudaGetErrorString(cudaError_t code);
 const char *cudaGetErrorName(cudaError_t code);
 void **__cudaRegisterFatBinary(void *fat_cubin);
+void __cudaUnregisterFatBinary(void **handle);
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
 	int limit, void *tid, void *bid, prog_dim3 *block, prog_dim3 *grid, int *warp);
 int cudaProfilerStart(void);
