@@ -64,7 +64,8 @@ static void inject(void)
 	}
 }
 
-/* Other threads wait for the injection; it may itself call cuInit, on the thread it is called on. */
+/* Other threads wait for the injection; it may itself call cuInit, on the thread it is called on.
+ */
 static void start(void)
 {
 	static __thread bool is_inside;

@@ -48,6 +48,22 @@ void cupti_sim_kind_dump(uint32_t kind);
 void cupti_sim_want_all(uint32_t kind, bool is_on);
 void cupti_sim_want_one(uint32_t kind, uint32_t cbid, bool is_on);
 
+bool cupti_sim_is_on(uint32_t kind);
+
+/* One record each, stored. */
+void cupti_sim_put_kernel(const struct sim_op *op);
+void cupti_sim_put_copy(const struct sim_op *op);
+void cupti_sim_put_peer(const struct sim_op *op);
+void cupti_sim_put_set(const struct sim_op *op);
+void cupti_sim_put_sync(const struct sim_op *op);
+void cupti_sim_put_memory(const struct sim_op *op);
+void cupti_sim_put_graph(const struct sim_op *op);
+void cupti_sim_put_event(const struct sim_op *op);
+void cupti_sim_put_device(const struct sim_device *d);
+void cupti_sim_put_context(const struct sim_context *c);
+void cupti_sim_put_stream(const struct sim_stream *s);
+void cupti_sim_put_flush(uint64_t start_ns, uint64_t end_ns);
+
 /* Callbacks: the only subscriber, and what it has enabled. */
 struct cupti_sim_subscriber {
 	cupti_callback_fn callback;
@@ -67,5 +83,19 @@ extern __thread struct cupti_sim_external cupti_sim_external;
 
 extern _Atomic bool cupti_sim_latency;
 extern _Atomic int cupti_sim_thread_id_type;
+
+#define CUPTI_SIM_EXPORT(name, params) \
+	SIM_EXPORT int name params;    \
+	SIM_EXPORT int name params
+
+/* Most functions fail as the environment says, and before anything else. */
+#define CUPTI_SIM_CHECK()                           \
+	do {                                        \
+		int refusal_ = cupti_sim_refusal(); \
+                                                    \
+		if (refusal_) {                     \
+			return refusal_;            \
+		}                                   \
+	} while (0)
 
 #endif

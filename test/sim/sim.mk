@@ -10,9 +10,10 @@ SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memo
 	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
 	driver_context.o driver_module.o driver_extra.o driver_rest.o)
 SIM_RUNTIME := $(addprefix $(SIM_O)/, runtime.o runtime_export.o runtime_launch.o runtime_memory.o \
-	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_extra.o \
+	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_node.o runtime_extra.o \
 	runtime_rest.o)
-SIM_CUPTI   := $(addprefix $(SIM_O)/, cupti_buffer.o cupti_trace.o cupti_export.o)
+SIM_CUPTI   := $(addprefix $(SIM_O)/, cupti_buffer.o cupti_record.o cupti_trace.o cupti_query.o \
+	cupti_export.o)
 
 sim: $(SIM_LIB)
 
