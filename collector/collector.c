@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -177,9 +178,6 @@ static int start(void)
 	struct block_ticks ticks;
 	int rc;
 
-	if (!pthread_key_create) {
-		return -ENOSYS; /* see compat.h */
-	}
 	config_load();
 	buffer_bytes = config_number(CONFIG_BUFFER_MB) << 20;
 	config_complain(say_wrong);
@@ -215,6 +213,27 @@ static int start(void)
 }
 
 /*
+ * Where files may not grow (ulimit -f) the kernel sends SIGXFSZ to the thread that writes, which
+ * ends a process that does not expect it. The drain thread has all signals blocked; this one is the
+ * host's, so it is kept from seeing that one.
+ */
+static int start_unharmed(void)
+{
+	const struct timespec now = {0};
+	sigset_t too_large, before;
+	int rc;
+
+	sigemptyset(&too_large);
+	sigaddset(&too_large, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &too_large, &before);
+	rc = start();
+	while (!sigismember(&before, SIGXFSZ) && sigtimedwait(&too_large, NULL, &now) == SIGXFSZ) {
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+/*
  * For the threads that come while the first one starts the recorder, which takes about a
  * millisecond. Bounded, since that thread may wait for a lock of the loader's that this one holds;
  * and after one long wait there is no other.
@@ -247,7 +266,7 @@ void collector_start(void)
 		return;
 	}
 	ring_self.depth += RING_INSIDE;
-	rc = start();
+	rc = pthread_key_create ? start_unharmed() : -ENOSYS; /* see compat.h */
 	if (rc) {
 		collector_disable(config_text(CONFIG_DIR), rc);
 	} else {

@@ -7,6 +7,7 @@
 
 #include "collector/collector.h"
 #include "collector/config.h"
+#include "collector/log.h"
 #include "collector/schedule.h"
 
 /* Windows whose late records may still come in. */
@@ -85,20 +86,27 @@ static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name)
 	return state.rule != 0;
 }
 
+static void say_wrong(enum config_name name, const char *allowed, const char *instead)
+{
+	char sentence[400];
+
+	log_format(sentence, sizeof(sentence), "%s=%.100s is not allowed (allowed: %s); %s",
+		config_full_name(name), config_text(name), allowed, instead);
+	collector_notice("wrong setting", 0, "%s", sentence);
+	log_message(LOG_WARN, "%s", sentence);
+}
+
 void step_init(uint32_t (*find_call)(const char *name))
 {
 	memset((void *)&state, 0, sizeof(state));
 	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
-		collector_notice("step rule", 0,
-			"GPROF_STEP=%s is not allowed (allowed: auto, none, nvtx:NAME, api:FUNCTION, "
-			"kernel:REGEX, interval:MS); there are no steps",
-			config_text(CONFIG_STEP));
+		say_wrong(CONFIG_STEP, "auto, none, nvtx:NAME, api:FUNCTION, kernel:REGEX, interval:MS",
+			"there are no steps");
 	}
 	if (schedule_parse(&state.schedule, config_text(CONFIG_SCHEDULE))) {
-		collector_notice("schedule", 0,
-			"GPROF_SCHEDULE=%s is not allowed (allowed: all, FIRST-END, or "
-			"skip_first=N,closed=N,ready=N,record=N,repeat=N); everything is recorded",
-			config_text(CONFIG_SCHEDULE));
+		say_wrong(CONFIG_SCHEDULE,
+			"all, FIRST-END, or skip_first=N,closed=N,ready=N,record=N,repeat=N",
+			"everything is recorded");
 		schedule_parse(&state.schedule, "all");
 	}
 	state.needs_capture = config_number(CONFIG_CAPTURE) == CAPTURE_CUDAPROFILER;
