@@ -7,7 +7,7 @@ UNIT_SRC := test/unit/cupti_real.c \
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
 UNIT_OBJ := $(B)/test/unit/unit.o $(B)/test/unit/decode.o $(patsubst %.c,$(B)/%.o,$(COLLECTOR_SRC))
 CHECK_LIBS ?= -lcheck -lsubunit -lm -lrt
-TEST_LIB := $(patsubst test/integ/s_%.c,$(B)/test/integ/s_%,$(wildcard test/integ/s_*.c))
+INTEG_BIN := $(patsubst test/integ/%.c,$(B)/integ/%,$(wildcard test/integ/s_*.c))
 
 # Check's macros make functions that nothing declares; its varargs need an empty argument.
 $(B)/test/unit/%.o: CFLAGS += -Wno-missing-prototypes
@@ -15,13 +15,15 @@ $(UNIT_BIN): %: %.o $(UNIT_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ZSTD_A) -lpthread -ldl
 
-# The programs of the integration tests: no CUDA headers, and CUDA only as it is found at run time.
-$(B)/test/integ/s_%: $(B)/test/integ/s_%.o
-	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(INTEG_LIBS) -lpthread -ldl
+# The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
+$(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h $(B)/sim/libcudart.so.13 | sim
+	$(call say,PROG,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $< \
+		$(if $(filter loop,$*),$(B)/sim/libcudart.so.13) -ldl -lpthread
 
 unit: $(UNIT_BIN)
-integ-programs: $(TEST_LIB)
+integ-programs: $(INTEG_BIN) prog
 
 # What the tests need built, for whatever $(B) and SAN are.
 tests: unit integ-programs

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What is lost is counted: kernels without times, and rows that found no room.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+SIM_CUPTI_ZERO=3 record "$B/integ/s_loop" 10 9
+summary kernel,memcpy,device,losses
+untimed=$(query '[.kernel.rows[].untimed] | add')
+is 90 "$(query '[.kernel.rows[].calls] | add')" "kernels with and without times"
+[ "$untimed" -gt 0 ] || { echo "no kernel without times"; failed=1; }
+
+rm -rf "$GPROF_DIR"
+# 8 MB hold about 40,000 launches in the rings; nobody drains them but for want of room.
+GPROF_CUPTI=0 GPROF_BUFFER_MB=8 GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 4 100000
+is 0 $rc "exit status"
+summary api,losses
+kept=$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')
+lost=$(query '[.losses.rows[].count // 0] | add // 0')
+all=$(query '[.api.rows[].calls] | add')
+# malloc, copies, synchronisations and launches, each kept or counted
+is $((1 + 5 + 4 + 400000)) $((all + lost)) "calls kept and lost ($kept launches kept)"
+[ "$lost" = 0 ] || is 3 $report_rc "report's status with losses"
+finish

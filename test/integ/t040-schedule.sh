@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Steps and schedules, by every rule: what is recorded is the steps asked for.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+# check RULE SCHEDULE WANTED-LAUNCHES PROGRAM-ARGUMENTS...: with 5 launches a step
+check()
+{
+	local rule=$1 schedule=$2 wanted=$3
+	shift 3
+	rm -rf "$GPROF_DIR"
+	GPROF_STEP=$rule GPROF_SCHEDULE=$schedule record "$B/integ/s_loop" "$@"
+	is 0 $rc "exit status with $rule $schedule"
+	summary api,kernel,steps,windows,notices
+	is "$wanted" "$(query '[.api.rows[] | select(.name == "cudaLaunchKernel").calls] | add // 0')" "launches with $rule $schedule"
+	is "$wanted" "$(query '[.kernel.rows[].calls] | add // 0')" "kernels with $rule $schedule"
+	is 0 "$(query '.notices.rows | length')" "notices with $rule $schedule"
+}
+
+check auto all 100 20 5 call sleep=3
+is 21 "$(query '.steps.rows | length')" "steps"
+check auto skip_first=3,closed=2,ready=1,record=3 40 20 5 call sleep=3
+is "6 12 18" "$(query '[.windows.rows[] | select(.state == "record").step] | join(" ")')" "first steps of windows"
+check auto 4-10 30 20 5 call sleep=3
+check auto wait=1,warmup=1,active=2,repeat=2 20 20 5 call sleep=3
+check nvtx:step 4-10 30 20 5 nvtx sleep=3
+check nvtx:other 4-10 0 20 5 nvtx sleep=3
+check api:cudaDeviceSynchronize 4-10 30 20 5 sleep=3
+check none all 100 20 5 call sleep=3
+is 0 "$(query '.steps.rows | length')" "steps without a rule"
+# Kernels end steps late, when their records come; so the windows are only roughly where they were.
+rm -rf "$GPROF_DIR"
+GPROF_STEP=kernel:step_kernel GPROF_SCHEDULE=all record "$B/integ/s_loop" 5 4 sleep=100
+summary steps
+n=$(query '.steps.rows | length')
+[ "$n" -ge 16 ] && [ "$n" -le 21 ] || { echo "$n steps by 20 kernels"; failed=1; }
+rm -rf "$GPROF_DIR"
+GPROF_STEP=interval:100 record "$B/integ/s_loop" 10 1 sleep=50
+summary steps
+n=$(query '.steps.rows | length')
+[ "$n" -ge 4 ] && [ "$n" -le 8 ] || { echo "$n steps of 100 ms in 500 ms"; failed=1; }
+finish

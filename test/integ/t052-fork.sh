@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A forked child gets a stream of its own, linked to its parent's.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+plain "$B/integ/s_loop" 3 5 fork
+record "$B/integ/s_loop" 3 5 fork
+is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output"
+is 2 "$(ls "$GPROF_DIR"/*.gprof | wc -l)" "streams"
+summary api
+is 7 "$(query '.api.rows[] | select(.name == "cudaGetDevice").calls')" "calls of the child"
+is 15 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "calls of the parent"
+"$REPORT" info "$GPROF_DIR" >"$T/info"
+grep -q "parent.*gprof" "$T/info" || { echo "no link to the parent"; cat "$T/info"; failed=1; }
+finish

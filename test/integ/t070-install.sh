@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make install puts things where they are found, and make uninstall takes them away.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+case $B in *san-*) skip "once is enough" ;; esac
+ok make -s install DESTDIR="$T/root" PREFIX=/usr >"$T/out" 2>&1
+for file in lib/libgprof.so bin/gprof-report share/man/man1/gprof-report.1; do
+	[ -e "$T/root/usr/$file" ] || { echo "$file is not installed"; failed=1; }
+done
+LD_LIBRARY_PATH=$SIM LD_PRELOAD=$T/root/usr/lib/libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+ok "$T/root/usr/bin/gprof-report" "$GPROF_DIR" >"$T/out"
+# The bare name, as where the loader looks by itself.
+rm -rf "$GPROF_DIR"
+LD_LIBRARY_PATH=$T/root/usr/lib:$SIM LD_PRELOAD=libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+is 1 "$(ls "$GPROF_DIR"/*.gprof | wc -l)" "streams by the bare name"
+ok make -s uninstall DESTDIR="$T/root" PREFIX=/usr >"$T/out" 2>&1
+is 0 "$(find "$T/root" -type f | wc -l)" "files left after uninstall"
+finish
