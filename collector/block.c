@@ -10,11 +10,13 @@
 #define MAX_COLUMNS 24u
 /* Rows are taken apart in tiles that stay in the first-level cache while every column reads them. */
 #define TILE_ROWS   128u
+#define TIME_LEVEL  (-10)
 /* Compiled into each variant of block_encode. */
 #define HOT	    inline __attribute__((always_inline))
 
 struct block_encoder {
 	ZSTD_CCtx *zstd;
+	int level;
 	uint64_t values[MAX_COLUMNS][BLOCK_ENCODE_ROWS];
 	unsigned char planes[sizeof(uint64_t) * BLOCK_ENCODE_ROWS];
 };
@@ -72,6 +74,7 @@ struct block_encoder *block_encoder_init(void *memory, int level)
 		return NULL;
 	}
 	encoder->zstd = zstd;
+	encoder->level = level;
 	return encoder;
 }
 
@@ -298,13 +301,19 @@ static HOT void split_planes(const uint64_t *values, uint32_t n, unsigned int wi
  * Each part of part_bytes becomes zstd blocks of its own, so that a plane of noise and a plane of
  * zeros do not share one Huffman table. Returns the frame's bytes, 0 on failure.
  */
-static size_t compress(struct job *job, const unsigned char *bytes, size_t part_bytes, size_t parts)
+static size_t compress(struct job *job, const unsigned char *bytes, size_t part_bytes, size_t parts,
+	bool is_time)
 {
 	ZSTD_CCtx *zstd = job->encoder->zstd;
 	ZSTD_outBuffer out = {.dst = job->out, .size = (size_t)(job->end - job->out), .pos = 0};
 	ZSTD_inBuffer in = {.src = bytes, .size = 0, .pos = 0};
 
 	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
+	/* Times repeat nothing: do not look for it, only code their bytes by how often they come. */
+	ZSTD_CCtx_setParameter(
+		zstd, ZSTD_c_compressionLevel, is_time ? TIME_LEVEL : job->encoder->level);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_literalCompressionMode,
+		is_time ? ZSTD_lcm_huffman : ZSTD_lcm_auto);
 	if (ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(zstd, part_bytes * parts))) {
 		return 0;
 	}
@@ -317,6 +326,12 @@ static size_t compress(struct job *job, const unsigned char *bytes, size_t part_
 		}
 	}
 	return out.pos;
+}
+
+static HOT bool is_time(const struct block_column *column)
+{
+	return column->kind == GPROF_KIND_TICK || column->kind == GPROF_KIND_DEVTIME ||
+	       column->kind == GPROF_KIND_SPAN;
 }
 
 static HOT bool encode_numbers(struct job *job, unsigned int c, struct gprof_column_entry *entry)
@@ -354,7 +369,8 @@ static HOT bool encode_numbers(struct job *job, unsigned int c, struct gprof_col
 		return true;
 	}
 	split_planes(values, n, entry->width, job->encoder->planes);
-	entry->stored_bytes = (uint32_t)compress(job, job->encoder->planes, n, entry->width);
+	entry->stored_bytes = (uint32_t)compress(
+		job, job->encoder->planes, n, entry->width, is_time(column));
 	return entry->stored_bytes > 0;
 }
 
@@ -382,7 +398,7 @@ static bool encode_text(struct job *job, unsigned int c, struct gprof_column_ent
 		entry->base += nr_bytes;
 	}
 	entry->codec = GPROF_CODEC_TEXT;
-	entry->stored_bytes = (uint32_t)compress(job, content, used, 1);
+	entry->stored_bytes = (uint32_t)compress(job, content, used, 1, false);
 	return entry->stored_bytes > 0;
 }
 
