@@ -78,37 +78,22 @@ int buf_flush(struct buf *buf)
 
 void buf_reserve(struct buf *buf, size_t nr_bytes)
 {
-	if (buf->flush && buf->nr_bytes >= FLUSH_BYTES) {
+	size_t capacity = buf->capacity ? buf->capacity * 2 : 4096;
+
+	if (buf->capacity - buf->nr_bytes >= nr_bytes) {
+		return;
+	}
+	if (buf->flush) {
 		buf_flush(buf);
+		capacity = FLUSH_BYTES;
 	}
 	if (buf->capacity - buf->nr_bytes < nr_bytes) {
-		size_t capacity = buf->capacity ? buf->capacity * 2 : 4096;
-
 		if (capacity < buf->nr_bytes + nr_bytes) {
 			capacity = buf->nr_bytes + nr_bytes;
 		}
 		buf->bytes = mem_resize(buf->bytes, capacity, 1);
 		buf->capacity = capacity;
 	}
-}
-
-void buf_add(struct buf *buf, const void *bytes, size_t nr_bytes)
-{
-	if (nr_bytes) {
-		buf_reserve(buf, nr_bytes);
-		memcpy(buf->bytes + buf->nr_bytes, bytes, nr_bytes);
-		buf->nr_bytes += nr_bytes;
-	}
-}
-
-void buf_text(struct buf *buf, const char *text)
-{
-	buf_add(buf, text, strlen(text));
-}
-
-void buf_char(struct buf *buf, char c)
-{
-	buf_add(buf, &c, 1);
 }
 
 void buf_pad(struct buf *buf, char c, size_t nr)

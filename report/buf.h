@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* calloc and realloc that do not return NULL. The size is nr * bytes, checked for overflow. */
 void *mem_zeroed(size_t nr, size_t bytes);
@@ -34,10 +35,31 @@ void buf_fini(struct buf *buf);
 /* Hands everything to flush. Returns 0 or the first error. */
 int buf_flush(struct buf *buf);
 
+/* Makes room for nr_bytes more: by flushing, or by growing. */
 void buf_reserve(struct buf *buf, size_t nr_bytes);
-void buf_add(struct buf *buf, const void *bytes, size_t nr_bytes);
-void buf_text(struct buf *buf, const char *text);
-void buf_char(struct buf *buf, char c);
+
+static inline void buf_add(struct buf *buf, const void *bytes, size_t nr_bytes)
+{
+	if (__builtin_expect(buf->capacity - buf->nr_bytes < nr_bytes, 0)) {
+		buf_reserve(buf, nr_bytes);
+	}
+	if (nr_bytes) {
+		memcpy(buf->bytes + buf->nr_bytes, bytes, nr_bytes);
+		buf->nr_bytes += nr_bytes;
+	}
+}
+
+/* Inlined, so that lengths of constant texts are constants. */
+static inline void buf_text(struct buf *buf, const char *text)
+{
+	buf_add(buf, text, strlen(text));
+}
+
+static inline void buf_char(struct buf *buf, char c)
+{
+	buf_add(buf, &c, 1);
+}
+
 void buf_pad(struct buf *buf, char c, size_t nr);
 void buf_printf(struct buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3), nonnull(2)));

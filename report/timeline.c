@@ -362,4 +362,7 @@ void timeline_write(
 	progress_stop();
 	free(timeline.rows);
 	free(timeline.slices);
+	free(timeline.free_slots);
+	free(timeline.keys);
+	free(timeline.scratch);
 }

@@ -31,6 +31,12 @@ struct timeline_slice {
 	uint8_t copy_kind, src_kind, dst_kind;
 };
 
+/* Its place in the order. */
+struct timeline_key {
+	uint64_t begin, end;
+	uint32_t slot; /* in timeline.slices */
+};
+
 struct timeline {
 	struct buf *out;
 	uint64_t base_ns; /* CLOCK_REALTIME, ts count from it */
@@ -40,12 +46,17 @@ struct timeline {
 	int64_t offset_ns; /* CLOCK_MONOTONIC of its host -> CLOCK_REALTIME */
 	uint32_t pid;	   /* that it gets in the file */
 	uint32_t first_device_pid;
-	uint64_t first_ns; /* its first event, in the file's time */
+	uint64_t first_ns;	       /* its first event, in the file's time */
 	struct idset *called, *worked; /* correlation ids of calls and of work */
 	struct timeline_row *rows;
 	size_t nr_rows, row_capacity;
-	struct timeline_slice *slices;
+	struct timeline_slice *slices; /* slots, some of them free */
 	size_t nr_slices, slice_capacity;
+	uint32_t *free_slots;
+	size_t nr_free, free_capacity;
+	struct timeline_key *keys; /* in order up to nr_sorted, new ones behind */
+	struct timeline_key *scratch;
+	size_t nr_keys, nr_sorted, key_capacity, scratch_capacity;
 	struct idmap shape_args; /* char *, JSON of what depends on the shape only */
 	struct occupancy_device device;
 	uint32_t device_id; /* of `device`; UINT32_MAX none yet */

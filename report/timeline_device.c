@@ -203,6 +203,12 @@ static void add_bytes(struct buf *out, const struct timeline_slice *slice)
 	}
 }
 
+static void add_member(struct buf *out, const char *key, uint64_t value)
+{
+	buf_text(out, key);
+	buf_uint(out, value);
+}
+
 static void write_slice(struct timeline *timeline, const struct timeline_slice *slice)
 {
 	struct model_place place = process_place(timeline->process, slice->place);
@@ -228,10 +234,10 @@ static void write_slice(struct timeline *timeline, const struct timeline_slice *
 			(int)place.stream, slice->correlation, place.device, place.context);
 		return;
 	}
-	buf_printf(out,
-		", \"args\": {\"device\": %u, \"context\": %u, \"stream\": %u"
-		", \"correlation\": %u",
-		place.device, place.context, place.stream, slice->correlation);
+	add_member(out, ", \"args\": {\"device\": ", place.device);
+	add_member(out, ", \"context\": ", place.context);
+	add_member(out, ", \"stream\": ", place.stream);
+	add_member(out, ", \"correlation\": ", slice->correlation);
 	if (slice->table == GPROF_TABLE_kernel) {
 		buf_text(out, ", \"queued\": 0");
 		add_shape_args(timeline, slice->shape, place.device);
@@ -256,17 +262,26 @@ static void write_slice(struct timeline *timeline, const struct timeline_slice *
 static struct timeline_slice *new_slice(
 	struct timeline *timeline, const struct batch *b, uint32_t i)
 {
-	struct timeline_slice *slice;
+	uint64_t begin = b->col[COL_kernel_begin][i];
+	uint64_t end = begin + b->col[COL_kernel_dur][i];
+	uint32_t slot;
 
-	timeline->slices = array_grow(timeline->slices, timeline->nr_slices,
-		&timeline->slice_capacity, sizeof(*timeline->slices));
-	slice = &timeline->slices[timeline->nr_slices++];
-	*slice = (struct timeline_slice){.begin = b->col[COL_kernel_begin][i],
-		.end = b->col[COL_kernel_begin][i] + b->col[COL_kernel_dur][i],
+	if (timeline->nr_free) {
+		slot = timeline->free_slots[--timeline->nr_free];
+	} else {
+		timeline->slices = array_grow(timeline->slices, timeline->nr_slices,
+			&timeline->slice_capacity, sizeof(*timeline->slices));
+		slot = (uint32_t)timeline->nr_slices++;
+	}
+	timeline->keys = array_grow(timeline->keys, timeline->nr_keys, &timeline->key_capacity,
+		sizeof(*timeline->keys));
+	timeline->keys[timeline->nr_keys++] = (struct timeline_key){begin, end, slot};
+	timeline->slices[slot] = (struct timeline_slice){.begin = begin,
+		.end = end,
 		.place = (uint32_t)b->col[COL_kernel_place][i],
 		.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
 		.table = (uint8_t)b->table};
-	return slice;
+	return &timeline->slices[slot];
 }
 
 static void take_row(struct timeline *timeline, const struct batch *b, uint32_t i)
@@ -304,14 +319,45 @@ static void take_row(struct timeline *timeline, const struct batch *b, uint32_t 
 	}
 }
 
+static bool is_before(const struct timeline_key *a, const struct timeline_key *b)
+{
+	/* Of two that begin together the longer one comes first: it may hold the other. */
+	return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
+}
+
 static int compare(const void *a, const void *b)
 {
-	const struct timeline_slice *x = a, *y = b;
+	return is_before(b, a) - is_before(a, b);
+}
 
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
+/* Sorts the new keys and merges them with the old ones, which are in order. */
+static void sort(struct timeline *timeline)
+{
+	struct timeline_key *keys = timeline->keys;
+	size_t nr_old = timeline->nr_sorted, nr = timeline->nr_keys;
+	size_t i = 0, j = nr_old, k = 0;
+
+	for (size_t at = nr_old + 1; at < nr; at++) {
+		if (is_before(&keys[at], &keys[at - 1])) {
+			qsort(keys + nr_old, nr - nr_old, sizeof(*keys), compare);
+			break;
+		}
 	}
-	return (x->end < y->end) - (x->end > y->end);
+	timeline->nr_sorted = nr;
+	if (!nr_old || nr_old == nr || !is_before(&keys[nr_old], &keys[nr_old - 1])) {
+		return;
+	}
+	if (timeline->scratch_capacity < nr_old) {
+		timeline->scratch_capacity = timeline->key_capacity;
+		timeline->scratch =
+			mem_resize(timeline->scratch, timeline->key_capacity, sizeof(*keys));
+	}
+	memcpy(timeline->scratch, keys, nr_old * sizeof(*keys));
+	while (i < nr_old && j < nr) {
+		keys[k++] = is_before(&keys[j], &timeline->scratch[i]) ? keys[j++]
+								       : timeline->scratch[i++];
+	}
+	memcpy(keys + k, timeline->scratch + i, (nr_old - i) * sizeof(*keys));
 }
 
 /* Writes the slices that begin before `time`; no earlier ones will come. */
@@ -319,16 +365,21 @@ static void release(struct timeline *timeline, uint64_t time)
 {
 	size_t i = 0;
 
-	if (!timeline->nr_slices) {
+	if (!timeline->nr_keys) {
 		return;
 	}
-	qsort(timeline->slices, timeline->nr_slices, sizeof(*timeline->slices), compare);
-	while (i < timeline->nr_slices && timeline->slices[i].begin < time) {
-		write_slice(timeline, &timeline->slices[i++]);
+	sort(timeline);
+	while (i < timeline->nr_keys && timeline->keys[i].begin < time) {
+		uint32_t slot = timeline->keys[i++].slot;
+
+		write_slice(timeline, &timeline->slices[slot]);
+		timeline->free_slots = array_grow(timeline->free_slots, timeline->nr_free,
+			&timeline->free_capacity, sizeof(*timeline->free_slots));
+		timeline->free_slots[timeline->nr_free++] = slot;
 	}
-	timeline->nr_slices -= i;
-	memmove(timeline->slices, timeline->slices + i,
-		timeline->nr_slices * sizeof(*timeline->slices));
+	timeline->nr_keys -= i;
+	timeline->nr_sorted = timeline->nr_keys;
+	memmove(timeline->keys, timeline->keys + i, timeline->nr_keys * sizeof(*timeline->keys));
 }
 
 static void take_overhead(struct timeline *timeline, const struct batch *b)
