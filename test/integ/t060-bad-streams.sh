@@ -22,7 +22,7 @@ try()
 		*) echo "$command of $name: status $status"; head -3 "$T/bad.err"; failed=1 ;;
 		esac
 		if [ $status != 0 ]; then
-			[ -s "$T/bad.err" ] || [ $command = check ] && [ -s "$T/bad.out" ] || { echo "$command of $name says nothing"; failed=1; }
+			cat "$T/bad.err" "$T/bad.out" | grep -q . || { echo "$command of $name says nothing"; failed=1; }
 		fi
 	done
 }
