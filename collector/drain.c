@@ -21,7 +21,7 @@
 #include "collector/stream.h"
 
 /* In 256ths: events are written before the pool is so full, whatever the time. */
-#define FLUSH_FILL  24u
+#define FLUSH_FILL  48u
 #define STACK_BYTES (256u << 10)
 #define NR_KNOWN_LAUNCHES 4096u
 

@@ -16,7 +16,7 @@
 
 #define HEADER_ROOM 4096u
 /* The drain is woken when so many 256ths of the pool are in use, and again for each more of them. */
-#define WAKE_FILL   32u
+#define WAKE_FILL   64u
 /* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
 #define TOUCH_AHEAD 64u
 
