@@ -3,8 +3,9 @@
 # are also CUDA by nvcc, against the shared runtime, where there is an nvcc.
 
 PROG_NAME := $(basename $(notdir $(wildcard test/prog/*.c)))
-PROG_CUDA := $(filter-out driver_api local_plugin collectives, $(PROG_NAME))
+PROG_CUDA := $(filter-out driver_api driver_linked local_plugin collectives, $(PROG_NAME))
 PROG_NCCL := collectives
+PROG_DRV  := driver_linked
 NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc) \
 	$(wildcard /usr/local/cuda/bin/nvcc))
 NVCCFLAGS ?= -arch=native
@@ -17,7 +18,8 @@ $(B)/prog/%: test/prog/%.c test/prog/prog.h $(B)/sim/libcudart.so.13 | sim
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PROG_FLAG) $(LDFLAGS) -o $@ $< \
 		$(if $(filter $*,$(PROG_CUDA) $(PROG_NCCL)),$(B)/sim/libcudart.so.13) \
-		$(if $(filter $*,$(PROG_NCCL)),$(B)/sim/libnccl.so.2) -ldl -lpthread
+		$(if $(filter $*,$(PROG_NCCL)),$(B)/sim/libnccl.so.2) \
+		$(if $(filter $*,$(PROG_DRV)),$(B)/sim/libcuda.so.1) -ldl -lpthread
 
 # Linked against the runtime of the version in its name.
 $(B)/prog/plugin-%.so: test/prog/plugin/plugin.c test/prog/prog.h $(B)/sim/libcudart.so.% | sim

@@ -248,6 +248,13 @@ void sim_static_register(void *address, size_t bytes, int space)
 	table_add(&r);
 }
 
+bool sim_static_unregister(void *address)
+{
+	struct range r;
+
+	return table_take(address, false, &r);
+}
+
 int sim_space_of(const void *address, int *device, void **base, size_t *bytes)
 {
 	struct range r;

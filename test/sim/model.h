@@ -86,6 +86,9 @@ void sim_streams_each_locked(
 /* The device's streams all idle: the latest end. Drops and takes sim_lock while it waits. */
 uint64_t sim_device_drain_locked(struct sim_device *device);
 
+/* Forgets memory that was made known by sim_static_register; false if it was not. */
+bool sim_static_unregister(void *address);
+
 /* A new context of the device with its streams. */
 struct sim_context *sim_context_create(struct sim_device *device, unsigned int flags);
 

@@ -157,6 +157,20 @@ cudart_error api_cudaStreamGetCaptureInfo(unsigned long long w0, unsigned long l
 		(unsigned long long *)(uintptr_t)w2, is_long ? (void **)(uintptr_t)w3 : NULL);
 }
 
+/* 12's names for its longer forms: (stream, status, id, graph, ...). */
+cudart_error api_cudaStreamGetCaptureInfo_v2(unsigned long long w0, unsigned long long w1,
+	unsigned long long w2, unsigned long long w3, unsigned long long w4, unsigned long long w5)
+{
+	size_t *nr = (size_t *)(uintptr_t)w5;
+
+	(void)w4;
+	if (nr) {
+		*nr = 0;
+	}
+	return runtime_model->capture_status((void *)(uintptr_t)w0, (int *)(uintptr_t)w1,
+		(unsigned long long *)(uintptr_t)w2, (void **)(uintptr_t)w3);
+}
+
 cudart_error api_cudaThreadExchangeStreamCaptureMode(cudart_stream_capture_mode *mode)
 {
 	struct sim_thread *t = runtime_model->thread();
