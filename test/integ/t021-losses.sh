@@ -11,6 +11,7 @@ is 90 "$(query '[.kernel.rows[].calls] | add')" "kernels with and without times"
 [ "$untimed" -gt 0 ] || { echo "no kernel without times"; failed=1; }
 
 rm -rf "$GPROF_DIR"
+export SIM_KERNEL_NS=10
 # 8 MB hold about 40,000 launches in the rings; nobody drains them but for want of room.
 GPROF_CUPTI=0 GPROF_BUFFER_MB=8 GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 4 100000
 is 0 $rc "exit status"

@@ -59,7 +59,9 @@ static void see(void *context, struct ring_thread *thread, const struct gprof_ro
 	ck_assert_uint_eq(head->bytes, row_bytes(row->number));
 	ck_assert_uint_ge(row->number, seen->next[thread->id]);
 	for (uint32_t i = 0; i < head->bytes - 16u; i++) {
-		ck_assert_uint_eq(row->fill[i], row->number & 0xff);
+		if (row->fill[i] != (row->number & 0xff)) {
+			ck_abort_msg("byte %u of row %lu", i, (unsigned long)row->number);
+		}
 	}
 	seen->next[thread->id] = row->number + 1;
 	seen->max_id = thread->id > seen->max_id ? thread->id : seen->max_id;
