@@ -25,6 +25,7 @@ static struct activity_state {
 	_Atomic size_t *valid_bytes;
 	struct stack free;
 	struct stack full;
+	_Atomic uint32_t nr_full;
 	bool is_on;
 } state;
 
@@ -79,6 +80,10 @@ static void on_completed(
 	}
 	atomic_store(&state.valid_bytes[at / BUFFER_BYTES], valid_bytes);
 	stack_push(&state.full, state.links, (uint32_t)(at / BUFFER_BYTES));
+	/* Early enough that CUPTI does not run out of buffers while the drain catches up. */
+	if (atomic_fetch_add(&state.nr_full, 1) + 1 >= state.nr_buffers / 8) {
+		ring_wake();
+	}
 }
 
 /* ---- our side ---- */
@@ -224,6 +229,7 @@ unsigned int activity_drain(void)
 		}
 		activity_decode((uint8_t *)state.pool + (size_t)index * BUFFER_BYTES,
 			atomic_load(&state.valid_bytes[index]));
+		atomic_fetch_sub(&state.nr_full, 1);
 		stack_push(&state.free, state.links, index);
 		n++;
 	}
