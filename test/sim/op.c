@@ -16,7 +16,11 @@
 
 #include "collector/cupti_abi.h"
 
-enum { SUBMIT_NS = 1800, OVERLAP_NS = 2000 };
+enum {
+	SUBMIT_NS = 1800,
+	OVERLAP_NS = 2000,
+	MAX_QUEUED = 4096, /* then issuing waits, as on a full hardware queue */
+};
 
 struct node {
 	struct node *next;
@@ -266,6 +270,9 @@ static int enqueue_locked(const struct sim_op *op)
 	if (!n || worker_start_locked() != 0) {
 		free(n);
 		return SIM_OUT_OF_MEMORY;
+	}
+	while (queue.nr >= MAX_QUEUED) {
+		pthread_cond_wait(&sim_changed, &sim_lock);
 	}
 	n->next = NULL;
 	n->op = *op;
