@@ -76,12 +76,12 @@ static inline __attribute__((always_inline)) void *add_work(const struct work *w
 	return row;
 }
 
-static uint32_t find_shape(const struct cupti_kernel *r)
+static uint32_t find_shape(const struct cupti_kernel *r, uint32_t name_id)
 {
 	struct gprof_row_shape shape;
 
 	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
-	shape.name = define_name(r->name);
+	shape.name = name_id;
 	shape.grid_x = (uint32_t)r->grid[0];
 	shape.grid_y = (uint32_t)r->grid[1];
 	shape.grid_z = (uint32_t)r->grid[2];
@@ -112,6 +112,7 @@ struct known_kernel {
 	uint16_t registers;
 	uint8_t launch_type;
 	uint32_t shape;
+	uint32_t name_id;
 	uint32_t buffer; /* number of the buffer in which the name was last compared */
 };
 
@@ -132,11 +133,24 @@ void record_begin_buffer(void)
 
 static bool is_known(const struct known_kernel *k, const struct cupti_kernel *r)
 {
-	return k->buffer == state.buffer && k->name == r->name &&
+	return k->shape && k->name == r->name &&
 	       !memcmp(k->launch, r->grid, sizeof(k->launch)) &&
 	       !memcmp(k->cluster, r->cluster, sizeof(k->cluster)) &&
 	       k->local_bytes == r->local_bytes_per_thread &&
 	       k->registers == r->registers_per_thread && k->launch_type == r->launch_type;
+}
+
+static void update_known(struct known_kernel *k, const struct cupti_kernel *r)
+{
+	k->name = r->name;
+	memcpy(k->launch, r->grid, sizeof(k->launch));
+	memcpy(k->cluster, r->cluster, sizeof(k->cluster));
+	k->local_bytes = r->local_bytes_per_thread;
+	k->registers = r->registers_per_thread;
+	k->launch_type = r->launch_type;
+	k->name_id = define_name(r->name);
+	k->shape = find_shape(r, k->name_id);
+	k->buffer = state.buffer;
 }
 
 static uint32_t kernel_shape(const struct cupti_kernel *r)
@@ -146,16 +160,16 @@ static uint32_t kernel_shape(const struct cupti_kernel *r)
 				0xc2b2ae3d27d4eb4fu;
 	struct known_kernel *k = &state.kernels[hash >> 52];
 
-	if (!is_known(k, r)) {
-		k->name = r->name;
-		memcpy(k->launch, r->grid, sizeof(k->launch));
-		memcpy(k->cluster, r->cluster, sizeof(k->cluster));
-		k->local_bytes = r->local_bytes_per_thread;
-		k->registers = r->registers_per_thread;
-		k->launch_type = r->launch_type;
-		k->shape = find_shape(r);
+	if (is_known(k, r)) {
+		if (k->buffer == state.buffer) {
+			return k->shape;
+		}
 		k->buffer = state.buffer;
+		if (k->name_id == define_name(r->name)) {
+			return k->shape;
+		}
 	}
+	update_known(k, r);
 	return k->shape;
 }
 
