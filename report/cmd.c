@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "report/dumpdir.h"
 #include "report/err.h"
@@ -98,9 +99,21 @@ static int compare(const void *a, const void *b)
 	       (x->stream->header.start_realtime_ns < y->stream->header.start_realtime_ns);
 }
 
+/* A job may have more streams than a process may usually have files open. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static void open_streams(
 	struct cmd_input *input, const struct dumpdir *dumpdir, const struct cmd_filter *filter)
 {
+	raise_file_limit();
 	input->processes = mem_zeroed(dumpdir->nr_paths, sizeof(struct process *));
 	for (size_t i = 0; i < dumpdir->nr_paths; i++) {
 		struct stream_in *stream;

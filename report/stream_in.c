@@ -11,8 +11,12 @@
 #include "report/ring_in.h"
 #include "report/stream_index.h"
 
-/* What the loads of a stream reuse. Arrays by place in the directory of the block at hand. */
+/*
+ * What loads reuse: one for all streams, since a job may have hundreds and only one block is in
+ * hand. Arrays by place in the directory of that block.
+ */
 struct stream_reader {
+	unsigned int nr_users;
 	struct decoder *decoder;
 	struct gprof_block_header header;
 	struct gprof_column_entry entries[DECODE_COLUMNS];
@@ -23,11 +27,24 @@ struct stream_reader {
 	char *content[DECODE_COLUMNS];
 	size_t content_capacity[DECODE_COLUMNS];
 	int8_t status[DECODE_COLUMNS]; /* enum decode_status, -1 not decoded yet */
+	bool is_small[DECODE_COLUMNS]; /* decoded into `small`, not into `values` */
 	char *frame;
 	size_t frame_capacity;
 	uint64_t *zeros;
 	struct decode_text *empty;
 };
+
+static struct stream_reader *shared;
+
+static struct stream_reader *take_reader(void)
+{
+	if (!shared) {
+		shared = mem_zeroed(1, sizeof(*shared));
+		shared->decoder = decoder_create();
+	}
+	shared->nr_users++;
+	return shared;
+}
 
 int stream_in_read(const struct stream_in *stream, uint64_t offset, void *bytes, size_t nr_bytes)
 {
@@ -63,18 +80,18 @@ int stream_in_open(struct stream_in **stream, const char *path)
 		stream_in_close(s);
 		return rc;
 	}
-	s->reader = mem_zeroed(1, sizeof(*s->reader));
-	s->reader->decoder = decoder_create();
+	s->reader = take_reader();
 	stream_index_schema(s);
 	*stream = s;
 	return 0;
 }
 
-static void free_reader(struct stream_reader *reader)
+static void give_reader(struct stream_reader *reader)
 {
-	if (!reader) {
+	if (!reader || --reader->nr_users) {
 		return;
 	}
+	shared = NULL;
 	for (unsigned int i = 0; i < DECODE_COLUMNS; i++) {
 		free(reader->values[i]);
 		free(reader->small[i]);
@@ -102,7 +119,7 @@ void stream_in_close(struct stream_in *stream)
 		}
 		free(stream->tables[i].name);
 	}
-	free_reader(stream->reader);
+	give_reader(stream->reader);
 	if (stream->fd >= 0) {
 		close(stream->fd);
 	}
@@ -173,6 +190,7 @@ static int open_block(struct stream_in *stream, const struct stream_block *block
 		payload += reader->entries[i].stored_bytes;
 	}
 	memset(reader->status, -1, sizeof(reader->status));
+	memset(reader->is_small, 0, sizeof(reader->is_small));
 	return 0;
 }
 
@@ -228,7 +246,7 @@ static const uint64_t *find_span(struct stream_in *stream, int place)
 	int span = find_entry(reader, reader->entries[place].column + 1);
 
 	if (span < 0 || reader->entries[span].codec == GPROF_CODEC_TEXT ||
-		decode_entry(stream, span, false) || !reader->values[span]) {
+		decode_entry(stream, span, false) || reader->is_small[span]) {
 		return NULL;
 	}
 	return reader->values[span];
@@ -256,10 +274,9 @@ static enum decode_status decode_entry_now(struct stream_in *stream, int place, 
 		status = decode_small(
 			reader->decoder, entry, reader->frame, nr_rows, reader->small[place]);
 		if (status != DECODE_BAD_CODEC) {
+			reader->is_small[place] = true;
 			return status;
 		}
-		free(reader->small[place]);
-		reader->small[place] = NULL; /* tells that the wide values are there */
 	}
 	reader->values[place] = room(reader->values[place], sizeof(uint64_t));
 	return decode_numbers(
@@ -297,7 +314,7 @@ static bool load_column(struct stream_in *stream, const struct stream_table *tab
 	}
 	if (is_text) {
 		batch->text[c] = reader->texts[place];
-	} else if (small && reader->small[place]) {
+	} else if (reader->is_small[place]) {
 		batch->small[c] = reader->small[place];
 	} else {
 		batch->col[c] = reader->values[place];

@@ -13,7 +13,9 @@ $(B)/bench_report: $(B)/test/bench/bench_report.o $(GEN_OBJ) $(B)/libgprof-repor
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
-bench-report: $(B)/bench_report
-	$(Q)$<
+bench-report: $(B)/bench_report $(B)/gprof-report $(B)/gen_stream
+	$(Q)test/bench/bench_report.sh $(B)
+
+bench: bench-report
 
 .PHONY: bench-report
