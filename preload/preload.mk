@@ -9,8 +9,8 @@ ZSTD_A        ?= $(firstword $(wildcard $(addsuffix /libzstd.a,/usr/lib/$(shell 
 # The hot loops of the encoder want the vectoriser.
 $(B)/collector/block.o: CFLAGS += -O3 -funroll-loops
 
-# Merging the stores of neighbouring fields makes loads that straddle two stores, which stall.
-$(B)/preload/hooks.o: CFLAGS += -fno-tree-slp-vectorize -fno-store-merging
+# Vectors made of neighbouring fields are loaded across the stores of two arguments, which stalls.
+$(B)/preload/hooks.o: CFLAGS += -fno-tree-slp-vectorize
 
 # Exactly the hooked names and the entry points leave the library. The node has no name: a named
 # one would keep it from standing in for versioned symbols.
