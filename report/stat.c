@@ -8,7 +8,9 @@
 #include "report/buf.h"
 
 #define STEP_BITS 5u /* 32 steps per power of two */
-#define NR_STEPS  ((64u - STEP_BITS) << STEP_BITS)
+
+_Static_assert(
+	STAT_STEPS == ((64u - STEP_BITS + 2u) << STEP_BITS), "the last step is that of 2^64 - 1");
 
 void stat_init(struct stat *stat)
 {
@@ -17,34 +19,20 @@ void stat_init(struct stat *stat)
 
 void stat_fini(struct stat *stat)
 {
-	for (size_t i = 0; i < stat->nr_groups; i++) {
-		free(stat->groups[i].histogram);
-	}
+	free(stat->histograms);
 	free(stat->groups);
 	free(stat->value_groups);
 	free(stat->values);
 	*stat = (struct stat){0};
 }
 
-void stat_grow(struct stat *stat, uint32_t group)
-{
-	while (stat->nr_groups <= group) {
-		stat->groups = array_grow(stat->groups, stat->nr_groups, &stat->group_capacity,
-			sizeof(*stat->groups));
-		stat->groups[stat->nr_groups++] = (struct stat_group){.min = UINT64_MAX};
-	}
-}
-
 /* ---- histogram ---- */
 
-static unsigned int step_of(uint64_t value)
+/* Below 64 a step is a value; above, the leading bit and the five behind it. Without a branch. */
+static inline unsigned int step_of(uint64_t value)
 {
-	unsigned int shift;
+	unsigned int shift = 63u - STEP_BITS - (unsigned int)__builtin_clzll(value | 32u);
 
-	if (value < (2u << STEP_BITS)) {
-		return (unsigned int)value;
-	}
-	shift = 63u - STEP_BITS - (unsigned int)__builtin_clzll(value);
 	return (shift << STEP_BITS) + (unsigned int)(value >> shift);
 }
 
@@ -60,22 +48,50 @@ static uint64_t value_of(unsigned int step)
 	return ((uint64_t)(step - (shift << STEP_BITS)) << shift) + (1ull << shift) / 2;
 }
 
-static void count_step(struct stat_group *group, uint64_t value)
+static uint32_t *histogram_of(const struct stat *stat, size_t group)
 {
-	uint32_t *count;
+	return stat->histograms + group * STAT_STEPS;
+}
 
-	if (__builtin_expect(!group->histogram, 0)) {
-		group->histogram = mem_zeroed(NR_STEPS + (2u << STEP_BITS), sizeof(uint32_t));
+/* Makes sure that every group there is room for has a histogram. */
+static void grow_histograms(struct stat *stat)
+{
+	size_t from = stat->histogram_capacity, to = stat->group_capacity;
+
+	if (from < to) {
+		stat->histograms =
+			mem_resize(stat->histograms, to, STAT_STEPS * sizeof(*stat->histograms));
+		memset(histogram_of(stat, from), 0,
+			(to - from) * STAT_STEPS * sizeof(*stat->histograms));
+		stat->histogram_capacity = to;
 	}
-	count = &group->histogram[step_of(value)];
+}
+
+static inline void count_step(uint32_t *histograms, uint32_t group, uint64_t value)
+{
+	uint32_t *count = &histograms[(size_t)group * STAT_STEPS + step_of(value)];
+
 	*count += *count != UINT32_MAX;
+}
+
+void stat_grow(struct stat *stat, uint32_t group)
+{
+	while (stat->nr_groups <= group) {
+		stat->groups = array_grow(stat->groups, stat->nr_groups, &stat->group_capacity,
+			sizeof(*stat->groups));
+		stat->groups[stat->nr_groups++] = (struct stat_group){.min = UINT64_MAX};
+	}
+	if (!stat->is_exact) {
+		grow_histograms(stat);
+	}
 }
 
 /* From now on only histograms. */
 static void leave_exact(struct stat *stat)
 {
+	grow_histograms(stat);
 	for (size_t i = 0; i < stat->nr_values; i++) {
-		count_step(&stat->groups[stat->value_groups[i]], stat->values[i]);
+		count_step(stat->histograms, stat->value_groups[i], stat->values[i]);
 	}
 	free(stat->value_groups);
 	free(stat->values);
@@ -112,8 +128,7 @@ static inline void add_to_group(struct stat_group *group, uint64_t value)
 }
 
 /*
- * Inlined twice, for narrow and for wide values. One pass for the sums, a second one for what the
- * medians need, so that each stays in its cache lines.
+ * Inlined twice, for narrow and for wide values.
  */
 static inline __attribute__((always_inline)) void add_values(struct stat *stat,
 	const uint32_t *groups, const uint64_t *wide, const uint32_t *small, uint32_t nr_values)
@@ -123,14 +138,17 @@ static inline __attribute__((always_inline)) void add_values(struct stat *stat,
 	if (stat->is_exact) {
 		make_room(stat, nr_values);
 	}
-	for (uint32_t i = 0; i < nr_values; i++) {
-		add_to_group(&all[groups[i]], small ? small[i] : wide[i]);
-	}
 	if (!stat->is_exact) {
 		for (uint32_t i = 0; i < nr_values; i++) {
-			count_step(&all[groups[i]], small ? small[i] : wide[i]);
+			uint64_t value = small ? small[i] : wide[i];
+
+			add_to_group(&all[groups[i]], value);
+			count_step(stat->histograms, groups[i], value);
 		}
 		return;
+	}
+	for (uint32_t i = 0; i < nr_values; i++) {
+		add_to_group(&all[groups[i]], small ? small[i] : wide[i]);
 	}
 	for (uint32_t i = 0; i < nr_values; i++) {
 		stat->values[stat->nr_values + i] = small ? small[i] : wide[i];
@@ -156,15 +174,12 @@ void stat_add(struct stat *stat, uint32_t group, uint64_t value)
 	stat_add_many(stat, &group, &value, 1);
 }
 
-static void merge_histogram(struct stat_group *to, const struct stat_group *from)
+static void merge_histogram(uint32_t *to, const uint32_t *from)
 {
-	if (!to->histogram) {
-		to->histogram = mem_zeroed(NR_STEPS + (2u << STEP_BITS), sizeof(uint32_t));
-	}
-	for (size_t i = 0; from->histogram && i < NR_STEPS + (2u << STEP_BITS); i++) {
-		uint64_t sum = (uint64_t)to->histogram[i] + from->histogram[i];
+	for (size_t i = 0; i < STAT_STEPS; i++) {
+		uint64_t sum = (uint64_t)to[i] + from[i];
 
-		to->histogram[i] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+		to[i] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 	}
 }
 
@@ -189,7 +204,7 @@ void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint
 	target->sum_squares += source->sum_squares;
 	target->min = source->min < target->min ? source->min : target->min;
 	target->max = source->max > target->max ? source->max : target->max;
-	merge_histogram(target, source);
+	merge_histogram(histogram_of(stat, group), histogram_of(from, from_group));
 }
 
 /* ---- medians ---- */
@@ -270,14 +285,13 @@ static void exact_medians(struct stat *stat)
 	free(sorted);
 }
 
-static uint64_t histogram_twice_median(const struct stat_group *group)
+static uint64_t histogram_twice_median(const struct stat_group *group, const uint32_t *histogram)
 {
 	uint64_t before = 0, value;
 	unsigned int step = 0;
 
-	while (before + group->histogram[step] <= group->count / 2 &&
-		step + 1 < NR_STEPS + (2u << STEP_BITS)) {
-		before += group->histogram[step++];
+	while (before + histogram[step] <= group->count / 2 && step + 1 < STAT_STEPS) {
+		before += histogram[step++];
 	}
 	value = value_of(step);
 	value = value < group->min ? group->min : value;
@@ -293,7 +307,8 @@ void stat_finish(struct stat *stat)
 	}
 	for (size_t i = 0; i < stat->nr_groups; i++) {
 		if (stat->groups[i].count) {
-			stat->groups[i].twice_median = histogram_twice_median(&stat->groups[i]);
+			stat->groups[i].twice_median =
+				histogram_twice_median(&stat->groups[i], histogram_of(stat, i));
 		}
 	}
 }

@@ -12,20 +12,23 @@
 #include <stdint.h>
 
 #define STAT_EXACT (1u << 20)
+#define STAT_STEPS 1952u
 
+/* 64 bytes, a cache line. */
 struct stat_group {
 	uint64_t count;
 	uint64_t min, max;
+	uint64_t twice_median; /* after stat_finish; twice, for the mean of two in the middle */
 	unsigned __int128 sum;
 	unsigned __int128 sum_squares;
-	uint64_t twice_median; /* after stat_finish; twice, for the mean of two in the middle */
-	uint32_t *histogram;
 };
 
 struct stat {
 	struct stat_group *groups;
 	size_t nr_groups, group_capacity;
-	uint32_t *value_groups; /* the values so far, while the medians are exact */
+	uint32_t *histograms;	   /* STAT_STEPS for each group once the medians are not exact */
+	size_t histogram_capacity; /* in groups */
+	uint32_t *value_groups;	   /* the values so far, while the medians are exact */
 	uint64_t *values;
 	size_t nr_values, value_capacity;
 	bool is_exact;
