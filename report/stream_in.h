@@ -115,8 +115,8 @@ void stream_in_close(struct stream_in *stream);
 
 /*
  * Decodes the columns of `mask` (COL_BIT) of a batch; those of `small_mask` as 32-bit values where
- * that is possible. The batch is valid until the next call, for whichever stream. Returns the mask of
- * wanted columns that are damaged; the rows of a block with any are counted once.
+ * that is possible. The batch is valid until the next call, for whichever stream. Returns the mask
+ * of wanted columns that are damaged; the rows of a block with any are counted once.
  */
 uint32_t stream_in_load(struct stream_in *stream, size_t block, uint32_t mask, uint32_t small_mask,
 	struct batch *batch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz targets have libFuzzer's signature. Built with clang -fsanitize=fuzzer they search; linked with
- * driver.c they run their corpus, and mutations of it, as a test.
+ * Fuzz targets have libFuzzer's signature. Built with clang -fsanitize=fuzzer they search; linked
+ * with driver.c they run their corpus, and mutations of it, as a test.
  */
 #ifndef TEST_FUZZ_FUZZ_H
 #define TEST_FUZZ_FUZZ_H

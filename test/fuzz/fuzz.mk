@@ -7,7 +7,7 @@ FUZZ_CFLAGS := -std=gnu11 -O1 -g $(WARN) $(WERROR) -fsanitize=address,undefined 
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ_B)/%.o,$(filter-out report/main.c,$(wildcard report/*.c)))
 # main.c has the table of commands and `main`; the targets need the former.
 FUZZ_OBJ += $(FUZZ_B)/report/main.o
-FUZZ_MUTATIONS ?= 200
+FUZZ_MUTATIONS ?= 100
 FUZZ_WILD := 1 2 3 4 5 6 7 8
 
 $(FUZZ_B)/report/main.o: FUZZ_CFLAGS += -Dmain=report_main -Wno-missing-prototypes

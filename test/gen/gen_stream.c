@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS 0
- * one of nonsense.
+ * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
+ * 0 one of nonsense.
  */
 #include <stdio.h>
 #include <stdlib.h>
