@@ -432,14 +432,14 @@ static void on_thread(struct ring_self *self)
 }
 
 /*
- * Destructors of other libraries may call CUDA after ours: it asks for another round until the last
- * one, and only then is the thread over.
+ * Destructors of other libraries may call CUDA after ours: it asks for another round, until the last
+ * but one (in the last, sanitizers have already taken their own state away). Then the thread is over.
  */
 static void on_thread_end(void *rounds)
 {
 	char name[16] = "";
 
-	if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+	if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
 		pthread_setspecific(state.key, (void *)((uintptr_t)rounds + 1));
 		return;
 	}

@@ -141,6 +141,21 @@ static void take_row(
 	}
 }
 
+/* CUPTI's side is made by the attaching thread; before that it must not even be looked at. */
+static void drain_activity(void)
+{
+	if (atomic_load(&drain.is_attached)) {
+		activity_drain();
+	}
+}
+
+static void flush_activity(bool is_last)
+{
+	if (atomic_load(&drain.is_attached)) {
+		activity_flush(is_last);
+	}
+}
+
 /* ---- a flush ---- */
 
 static void add_anchor(void)
@@ -232,7 +247,7 @@ static void flush(bool is_last)
 	uint64_t now = clock_raw();
 	struct gprof_row_checkpoint *group;
 
-	activity_drain();
+	drain_activity();
 	ring_read(take_row, NULL);
 	add_anchor();
 	add_losses();
@@ -292,9 +307,9 @@ static void work(void)
 		drain.stepped_ns = now;
 		collector_step(GPROF_STEP_INTERVAL);
 	}
-	activity_drain();
+	drain_activity();
 	if (now - drain.flushed_ns >= (uint64_t)drain.flush_ms * 1000000u) {
-		activity_flush(false);
+		flush_activity(false);
 		drain.flushed_ns = now;
 		flush(false);
 	} else if (ring_fill() >= FLUSH_FILL) {
@@ -307,7 +322,7 @@ static void finish(void)
 	struct timespec cpu = {0};
 
 	follow_window();
-	activity_flush(true);
+	flush_activity(true);
 	flush(false);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
 	drain.result = (struct drain_result){.nr_events = batch_nr_events(),

@@ -108,10 +108,13 @@ static void *look_in(const char *path, const char *name)
 	return function && !is_ours(function) ? function : NULL;
 }
 
-static void *find(const struct modules *modules, const char *name)
+static void *find(const struct modules *modules, uint8_t api, const char *name)
 {
 	void *function = NULL;
 
+	if (api == GPROF_API_THREAD) {
+		return dlsym(RTLD_NEXT, name); /* one C library, and interposers after us in their order */
+	}
 	/* With several runtimes the loader's order may lead to the wrong one. */
 	if (modules->nr_runtimes > 1) {
 		function = look_in(modules->caller_path, name);
@@ -168,7 +171,7 @@ void *hook_resolve(enum hook_id id, uintptr_t caller)
 	}
 	ring_self.depth += RING_INSIDE;
 	look_at_modules(&modules, caller, call->api);
-	function = find(&modules, call->name);
+	function = find(&modules, call->api, call->name);
 	if (function) {
 		add_route(id, &modules, function);
 	}
