@@ -346,8 +346,10 @@ uint64_t process_missing(const struct process *process)
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		const struct stream_table *table = &stream->tables[i];
 
-		missing += table->rows_missing + table->rows_damaged;
-		unwritten += table->rows_unwritten;
+		if (model_is_event(table->known)) {
+			missing += table->rows_missing + table->rows_damaged;
+			unwritten += table->rows_unwritten;
+		}
 	}
 	/* Rows that were numbered but not written are mostly told of as losses, too. */
 	return missing + (told > unwritten ? told : unwritten);
