@@ -173,10 +173,42 @@ int sim_alloc(void **out, size_t bytes, int space, bool is_async, void *stream)
 	return SIM_OK;
 }
 
+static void give_back(const struct range *r)
+{
+	if (r->mapped_bytes) {
+		munmap((void *)r->base, r->mapped_bytes);
+	}
+	if (r->space != SIM_PINNED && !r->is_imported) {
+		pthread_mutex_lock(&sim_lock);
+		sim_device(r->device)->used_bytes -= r->bytes;
+		pthread_mutex_unlock(&sim_lock);
+	}
+}
+
+static void give_back_in_order(void *data)
+{
+	give_back(data);
+	free(data);
+}
+
+/* The asynchronous form returns at once; the memory goes when the stream gets there. */
+static int release_async(const struct range *r, struct sim_stream *stream)
+{
+	struct range *copy = malloc(sizeof(*copy));
+
+	if (!copy) {
+		return SIM_OUT_OF_MEMORY;
+	}
+	*copy = *r;
+	report(r, stream, true, true);
+	return sim_host_func(stream, give_back_in_order, copy);
+}
+
 int sim_release(void *address, int space, bool is_async, void *stream)
 {
 	struct sim_stream *s = sim_resolve(stream);
 	struct range r;
+	bool is_busy;
 
 	if (!s) {
 		return SIM_INVALID_HANDLE;
@@ -184,25 +216,20 @@ int sim_release(void *address, int space, bool is_async, void *stream)
 	if (!address) {
 		return SIM_OK;
 	}
-	/* Freeing waits for the device, as the real one does; the asynchronous form for its stream.
-	 */
 	pthread_mutex_lock(&sim_lock);
-	uint64_t tail = is_async ? (sim_stream_drain_locked(s), 0)
-				 : sim_device_drain_locked(s->context->device);
+	is_busy = s->nr_pending > 0;
+	/* Freeing waits for the device, as the real one does. */
+	uint64_t tail = is_async ? 0 : sim_device_drain_locked(s->context->device);
 
 	pthread_mutex_unlock(&sim_lock);
 	sim_wait_until(tail);
 	if (!table_take(address, space == SIM_PINNED, &r)) {
 		return SIM_INVALID_VALUE;
 	}
-	if (r.mapped_bytes) {
-		munmap(address, r.mapped_bytes);
+	if (is_async && is_busy) {
+		return release_async(&r, s);
 	}
-	if (r.space != SIM_PINNED && !r.is_imported) {
-		pthread_mutex_lock(&sim_lock);
-		sim_device(r.device)->used_bytes -= r.bytes;
-		pthread_mutex_unlock(&sim_lock);
-	}
+	give_back(&r);
 	report(&r, s, true, is_async);
 	return SIM_OK;
 }
