@@ -130,37 +130,31 @@ static void take_positions(struct ring_file *file, const struct batch *batch)
 	}
 }
 
-/*
- * Finds the last good checkpoint and leaves out the blocks behind it: the rings repeat them. False
- * if there is none.
- */
-static bool read_checkpoint(struct ring_file *file, struct stream_in *stream)
+/* Finds the last good checkpoint; how many blocks stand before its end, 0 if there is none. */
+static size_t read_checkpoint(struct ring_file *file, struct stream_in *stream)
 {
-	size_t nr_kept = 0;
-
-	for (size_t i = stream->nr_blocks; i-- > 0 && !nr_kept;) {
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		struct batch batch;
 
 		if (stream_in_block_table(stream, i) == GPROF_TABLE_checkpoint &&
 			!stream_in_load(stream, i, COL_ALL(NR_COL_checkpoint), 0, &batch)) {
 			take_positions(file, &batch);
-			nr_kept = i + 1;
+			return i + 1;
 		}
 	}
-	if (nr_kept) {
-		stream->nr_ignored = stream->nr_blocks - nr_kept;
-		stream->nr_blocks = nr_kept;
-	}
-	return nr_kept > 0;
+	return 0;
 }
 
-/* Without any checkpoint the rings hold every row of theirs; what blocks hold of it came twice. */
-static void drop_repeated(struct stream_in *stream)
+/*
+ * Behind the last checkpoint the rings still hold every row of theirs: what blocks hold of it came
+ * twice. Rows that never were in a ring (CUPTI's, definitions) stand in the blocks alone.
+ */
+static void drop_repeated(struct stream_in *stream, size_t nr_confirmed)
 {
-	size_t nr_kept = 0;
+	size_t nr_kept = nr_confirmed;
 
 	stream_index_count(stream);
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
+	for (size_t i = nr_confirmed; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
 		const struct stream_table *table = &stream->tables[block->table];
 
@@ -235,15 +229,13 @@ int ring_in_attach(struct stream_in *stream, const char *path)
 {
 	struct ring_file file = {.fd = -1};
 	int rc = open_file(&file, stream, path);
-	bool has_checkpoint;
+	size_t nr_confirmed;
 
 	if (!rc) {
 		find_chunks(&file, stream);
-		has_checkpoint = read_checkpoint(&file, stream);
+		nr_confirmed = read_checkpoint(&file, stream);
 		read_chunks(&file, stream);
-		if (!has_checkpoint) {
-			drop_repeated(stream);
-		}
+		drop_repeated(stream, nr_confirmed);
 		stream->has_rings = true;
 		stream->rings_path = mem_text(path);
 		stream_index_count(stream);
