@@ -2,11 +2,9 @@
 #include "collector/collector.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +22,7 @@
 #include "collector/record.h"
 #include "collector/step.h"
 #include "collector/stream.h"
+#include "collector/thread.h"
 
 #define STOP_DEADLINE_MS 10000u
 #define MAX_CALLS	 2048u
@@ -41,8 +40,6 @@ static struct collector_state {
 	atomic_bool is_attached;
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
-	bool has_key;
-	pthread_key_t key;
 	struct collector_call calls[MAX_CALLS];
 	uint32_t nr_calls;
 	uint32_t nr_hooks;
@@ -169,9 +166,6 @@ static void on_fork_child(void)
 	errno = error;
 }
 
-static void on_thread(struct ring_self *self);
-static void on_thread_end(void *rounds);
-
 static int start(void)
 {
 	uint64_t buffer_bytes;
@@ -200,10 +194,7 @@ static int start(void)
 	if (rc) {
 		return rc;
 	}
-	if (!state.has_key && !pthread_key_create(&state.key, on_thread_end)) {
-		state.has_key = true;
-	}
-	ring_on_thread = on_thread;
+	thread_init();
 	step_init(find_hook);
 	if (!state.has_atfork && __register_atfork) {
 		state.has_atfork = true;
@@ -266,7 +257,7 @@ void collector_start(void)
 		return;
 	}
 	ring_self.depth += RING_INSIDE;
-	rc = pthread_key_create ? start_unharmed() : -ENOSYS; /* see compat.h */
+	rc = pthread_sigmask ? start_unharmed() : -ENOSYS; /* see compat.h */
 	if (rc) {
 		collector_disable(config_text(CONFIG_DIR), rc);
 	} else {
@@ -409,53 +400,14 @@ void collector_capture(bool is_on)
 	}
 }
 
-static void emit_thread(enum gprof_thread_what what, uint32_t parent, const char *name)
-{
-	struct gprof_row_thread row = {.tick = clock_raw(), .parent = parent, .what = (uint8_t)what};
-
-	if (atomic_load(&state.phase) == PHASE_RUNNING && ring_enter(&ring_self)) {
-		row.thread = ring_self.id;
-		row.tid = ring_self.thread->tid;
-		collector_emit(&row, GPROF_TABLE_thread, name, strlen(name));
-	}
-}
-
-/* The thread's first row: who it is. */
-static void on_thread(struct ring_self *self)
-{
-	char name[16] = "";
-
-	(void)self;
-	prctl(PR_GET_NAME, name);
-	emit_thread(GPROF_THREAD_SEEN, 0, name);
-	pthread_setspecific(state.key, (void *)1);
-}
-
-/*
- * Destructors of other libraries may call CUDA after ours: it asks for another round, until the last
- * but one (in the last, sanitizers have already taken their own state away). Then the thread is over.
- */
-static void on_thread_end(void *rounds)
-{
-	char name[16] = "";
-
-	if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
-		pthread_setspecific(state.key, (void *)((uintptr_t)rounds + 1));
-		return;
-	}
-	prctl(PR_GET_NAME, name);
-	emit_thread(GPROF_THREAD_ENDED, 0, name);
-	ring_end_thread(&ring_self);
-}
-
 void collector_thread_began(uint32_t parent)
 {
-	emit_thread(GPROF_THREAD_CREATED, parent, "");
+	thread_emit(GPROF_THREAD_CREATED, parent, "");
 }
 
 void collector_thread_named(const char *name)
 {
-	emit_thread(GPROF_THREAD_NAMED, 0, name);
+	thread_emit(GPROF_THREAD_NAMED, 0, name);
 }
 
 bool collector_has_cupti(void)

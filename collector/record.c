@@ -8,30 +8,11 @@
 #include "collector/collector.h"
 #include "collector/cupti.h"
 #include "collector/define.h"
+#include "collector/record_read.h"
 #include "collector/step.h"
 
 #define NO_DEVICE	 UINT32_MAX
 #define NR_KNOWN_KERNELS 4096u
-
-/*
- * A record as a struct of ours: in place where the library's layout is at least as long, else a copy
- * in which the tail fields that it lacks read as 0.
- */
-#define READ(type, record)                                                                         \
-	struct type copy_of_record;                                                                \
-	const struct type *const r = read_record(&copy_of_record, sizeof(copy_of_record), record)
-
-static const void *read_record(void *copy, size_t bytes, const struct cupti_record *record)
-{
-	size_t has_bytes = cupti_record_bytes(record->kind);
-
-	if (has_bytes >= bytes) {
-		return record;
-	}
-	memcpy(copy, record, has_bytes);
-	memset((char *)copy + has_bytes, 0, bytes - has_bytes);
-	return copy;
-}
 
 /* What all work on a device has. */
 struct work {
@@ -43,8 +24,9 @@ struct work {
 };
 
 /*
- * The row for this work with its common columns filled (the caller fills in all others), or NULL if it has no times or was not asked
- * for. A zero start means that CUPTI had no device buffer; GetNumDroppedRecords does not count it.
+ * The row for this work with its common columns filled (the caller fills in all others), or NULL if
+ * it has no times or was not asked for. A zero start means that CUPTI had no device buffer, which
+ * GetNumDroppedRecords does not count.
  */
 static inline __attribute__((always_inline)) void *add_work(const struct work *w)
 {
@@ -200,58 +182,57 @@ static void take_kernel(const struct cupti_record *record)
 	}
 }
 
+/* Whose memory a copy goes between, where a record tells it. */
+struct ends {
+	uint32_t src_device, src_context;
+	uint32_t dst_device, dst_context;
+};
+
+/* Both kinds of copy record have these fields, at different places. */
+#define ADD_COPY(r, ends, more_flags)                                                              \
+	do {                                                                                       \
+		const struct work w = {.table = GPROF_TABLE_memcpy,                                \
+			.start_ns = (r)->start_ns,                                                 \
+			.end_ns = (r)->end_ns,                                                     \
+			.place = define_place((r)->device_id, (r)->context_id, (r)->stream_id),    \
+			.correlation = (r)->correlation_id,                                        \
+			.graph = (r)->graph_id,                                                    \
+			.graph_node = (r)->graph_node_id,                                          \
+			.bytes = (r)->bytes,                                                       \
+			.copy_kind = (r)->copy_kind};                                              \
+		struct gprof_row_memcpy *row = add_work(&w);                                       \
+                                                                                                   \
+		if (row) {                                                                         \
+			row->bytes = (r)->bytes;                                                   \
+			row->src_device = (ends)->src_device;                                      \
+			row->dst_device = (ends)->dst_device;                                      \
+			row->src_context = (ends)->src_context;                                    \
+			row->dst_context = (ends)->dst_context;                                    \
+			row->channel = (r)->channel_id;                                            \
+			row->copy_kind = (r)->copy_kind;                                           \
+			row->src_kind = (r)->src_kind;                                             \
+			row->dst_kind = (r)->dst_kind;                                             \
+			row->flags = ((r)->flags & CUPTI_FLAG_ASYNC) | (more_flags);               \
+		}                                                                                  \
+	} while (0)
+
+#define FLAG_PEER 2 /* of memcpy.flags */
+
 static void take_memcpy(const struct cupti_record *record)
 {
 	READ(cupti_memcpy, record);
-	const struct work w = {.table = GPROF_TABLE_memcpy,
-		.start_ns = r->start_ns,
-		.end_ns = r->end_ns,
-		.place = define_place(r->device_id, r->context_id, r->stream_id),
-		.correlation = r->correlation_id,
-		.graph = r->graph_id,
-		.graph_node = r->graph_node_id,
-		.bytes = r->bytes,
-		.copy_kind = r->copy_kind};
-	struct gprof_row_memcpy *row = add_work(&w);
+	const struct ends ends = {r->device_id, r->context_id, r->device_id, r->context_id};
 
-	if (row) {
-		row->bytes = r->bytes;
-		row->src_device = row->dst_device = r->device_id;
-		row->src_context = row->dst_context = r->context_id;
-		row->channel = r->channel_id;
-		row->copy_kind = r->copy_kind;
-		row->src_kind = r->src_kind;
-		row->dst_kind = r->dst_kind;
-		row->flags = r->flags & CUPTI_FLAG_ASYNC;
-	}
+	ADD_COPY(r, &ends, 0);
 }
 
 static void take_memcpy_peer(const struct cupti_record *record)
 {
 	READ(cupti_memcpy_peer, record);
-	const struct work w = {.table = GPROF_TABLE_memcpy,
-		.start_ns = r->start_ns,
-		.end_ns = r->end_ns,
-		.place = define_place(r->device_id, r->context_id, r->stream_id),
-		.correlation = r->correlation_id,
-		.graph = r->graph_id,
-		.graph_node = r->graph_node_id,
-		.bytes = r->bytes,
-		.copy_kind = r->copy_kind};
-	struct gprof_row_memcpy *row = add_work(&w);
+	const struct ends ends = {
+		r->src_device_id, r->src_context_id, r->dst_device_id, r->dst_context_id};
 
-	if (row) {
-		row->bytes = r->bytes;
-		row->src_device = r->src_device_id;
-		row->dst_device = r->dst_device_id;
-		row->src_context = r->src_context_id;
-		row->dst_context = r->dst_context_id;
-		row->channel = r->channel_id;
-		row->copy_kind = r->copy_kind;
-		row->src_kind = r->src_kind;
-		row->dst_kind = r->dst_kind;
-		row->flags = (r->flags & CUPTI_FLAG_ASYNC) | 2;
-	}
+	ADD_COPY(r, &ends, FLAG_PEER);
 }
 
 static void take_memset(const struct cupti_record *record)
@@ -359,81 +340,6 @@ static void take_event(const struct cupti_record *record)
 	row->event = r->event_id;
 }
 
-/* ---- facts ---- */
-
-static void add_attribute(uint32_t device, const char *name, uint64_t value)
-{
-	uint32_t id = define_text(name, strlen(name));
-	struct gprof_row_attribute *row = batch_add(GPROF_TABLE_attribute);
-
-	row->device = device;
-	row->name = id;
-	row->value = value;
-}
-
-static void take_device(const struct cupti_record *record)
-{
-	READ(cupti_device, record);
-	const struct {
-		const char *name;
-		uint64_t value;
-	} attributes[] = {
-		{"memory_bandwidth_kb_per_s", r->memory_bandwidth},
-		{"memory_bytes", r->memory_bytes},
-		{"constant_bytes", r->constant_bytes},
-		{"l2_bytes", r->l2_bytes},
-		{"warp_threads", r->threads_per_warp},
-		{"core_clock_khz", r->core_clock_khz},
-		{"copy_engines", r->nr_copy_engines},
-		{"multiprocessors", r->nr_multiprocessors},
-		{"max_warps_per_multiprocessor", r->max_warps_per_multiprocessor},
-		{"max_blocks_per_multiprocessor", r->max_blocks_per_multiprocessor},
-		{"shared_bytes_per_multiprocessor", r->max_shared_bytes_per_multiprocessor},
-		{"registers_per_multiprocessor", r->max_registers_per_multiprocessor},
-		{"registers_per_block", r->max_registers_per_block},
-		{"shared_bytes_per_block", r->max_shared_bytes_per_block},
-		{"max_threads_per_block", r->max_threads_per_block},
-		{"capability_major", r->capability_major},
-		{"capability_minor", r->capability_minor},
-		{"mig_enabled", r->is_mig_enabled},
-	};
-	struct gprof_row_device *row;
-	uint32_t name = define_name(r->name);
-	struct gprof_text uuid = batch_text((const char *)r->uuid, sizeof(r->uuid));
-
-	/* Texts come first: making room for one may write the rows that wait. */
-	row = batch_add(GPROF_TABLE_device);
-	row->id = r->id;
-	row->name = name;
-	row->uuid = uuid;
-	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
-		add_attribute(r->id, attributes[i].name, attributes[i].value);
-	}
-}
-
-static void take_context(const struct cupti_record *record)
-{
-	READ(cupti_context, record);
-	struct gprof_row_context *row = batch_add(GPROF_TABLE_context);
-
-	row->id = r->context_id;
-	row->device = r->device_id;
-	row->parent = r->parent_context_id;
-	row->null_stream = r->null_stream_id;
-	row->is_green = r->is_green_context;
-}
-
-static void take_stream(const struct cupti_record *record)
-{
-	READ(cupti_stream, record);
-	struct gprof_row_stream *row = batch_add(GPROF_TABLE_stream);
-
-	row->context = r->context_id;
-	row->stream = r->stream_id;
-	row->priority = r->priority;
-	row->flags = r->flag;
-}
-
 void record_take(const struct cupti_record *record)
 {
 	static void (*const take[CUPTI_KIND_END])(const struct cupti_record *record) = {
@@ -447,9 +353,9 @@ void record_take(const struct cupti_record *record)
 		[CUPTI_KIND_MEMORY2] = take_memory,
 		[CUPTI_KIND_OVERHEAD] = take_overhead,
 		[CUPTI_KIND_CUDA_EVENT] = take_event,
-		[CUPTI_KIND_DEVICE] = take_device,
-		[CUPTI_KIND_CONTEXT] = take_context,
-		[CUPTI_KIND_STREAM] = take_stream,
+		[CUPTI_KIND_DEVICE] = record_take_device,
+		[CUPTI_KIND_CONTEXT] = record_take_context,
+		[CUPTI_KIND_STREAM] = record_take_stream,
 	};
 
 	if (record->kind < CUPTI_KIND_END && take[record->kind]) {

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/thread.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "collector/collector.h"
+
+static struct thread_state {
+	bool has_key;
+	pthread_key_t key;
+} state;
+
+void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name)
+{
+	struct gprof_row_thread row = {.tick = clock_raw(), .parent = parent, .what = (uint8_t)what};
+
+	if (ring_enter(&ring_self)) {
+		row.thread = ring_self.id;
+		row.tid = ring_self.thread->tid;
+		collector_emit(&row, GPROF_TABLE_thread, name, strlen(name));
+	}
+}
+
+/* The thread's first row: who it is. */
+static void on_first_row(struct ring_self *self)
+{
+	char name[16] = "";
+
+	(void)self;
+	prctl(PR_GET_NAME, name);
+	thread_emit(GPROF_THREAD_SEEN, 0, name);
+	pthread_setspecific(state.key, (void *)1);
+}
+
+/*
+ * Destructors of other libraries may call CUDA after ours: it asks for another round, until the last
+ * but one (in the last, sanitizers have already taken their own state away). Then the thread is over.
+ */
+static void on_end(void *rounds)
+{
+	char name[16] = "";
+
+	if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
+		pthread_setspecific(state.key, (void *)((uintptr_t)rounds + 1));
+		return;
+	}
+	prctl(PR_GET_NAME, name);
+	thread_emit(GPROF_THREAD_ENDED, 0, name);
+	ring_end_thread(&ring_self);
+}
+
+void thread_init(void)
+{
+	if (!state.has_key && !pthread_key_create(&state.key, on_end)) {
+		state.has_key = true;
+	}
+	ring_on_thread = on_first_row;
+}
