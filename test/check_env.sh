@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# collector/config.def is the list of variables; profiler.env.example, the table of README.md and
+# `gprof-report env` must say the same: name, default, what is allowed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+
+# One line a variable: GPROF_NAME=default<tab>allowed
+listed=$({
+	printf '#define CONFIG(name,type,value,min,max,allowed,help) @GPROF_##name "=" value "\\t" allowed\n'
+	printf '#include "collector/config.def"\n'
+} | ${CC:-gcc} -E -P -I. -x c - | tr '\n' ' ' | sed 's/@/\n/g' | grep GPROF_ |
+	sed -E 's/" *"//g; s/ *"//; s/" *$//; s/\\t/\t/')
+[ "$(grep -c . <<<"$listed")" -gt 10 ] || { echo "config.def cannot be read"; exit 1; }
+
+example=$(awk '/^# .*\(.*\)$/ {allowed = $0; sub(/^.*\(/, "", allowed); sub(/\)$/, "", allowed)}
+	/^#GPROF_/ {print substr($0, 2) "\t" allowed}' profiler.env.example)
+if ! diff <(echo "$listed") <(echo "$example"); then
+	echo "config.def (<) and profiler.env.example (>) differ"
+	bad=1
+fi
+
+readme=$(sed -nE 's/^\| `(GPROF_[A-Z_]+)` \| (`([^`]*)`)? *\| `?([^`|]*(\\\|[^`|]*)*)`? \|.*/\1=\3\t\4/p' README.md |
+	sed 's/\\|/|/g; s/ *$//')
+if ! diff <(echo "$listed") <(echo "$readme"); then
+	echo "config.def (<) and README.md's table (>) differ"
+	bad=1
+fi
+
+if [ -x "${B:-build}/gprof-report" ]; then
+	shown=$("${B:-build}/gprof-report" env | grep -o 'GPROF_[A-Z_]*' | sort -u)
+	if ! diff <(cut -d= -f1 <<<"$listed" | sort -u) <(echo "$shown"); then
+		echo "config.def (<) and gprof-report env (>) differ"
+		bad=1
+	fi
+fi
+
+# Every variable that the sources read through config.h is in the list, and every one is read.
+for name in $(cut -d= -f1 <<<"$listed" | sed 's/GPROF_//'); do
+	grep -rqw "CONFIG_$name" preload collector --include='*.c' || { echo "nothing reads GPROF_$name"; bad=1; }
+done
+exit $bad
