@@ -14,15 +14,6 @@
 /* A text stays where it is while three blocks' worth of others come after it. */
 #define TEXT_BYTES (BLOCK_ENCODE_TEXT_BYTES * 4)
 
-struct batch {
-	const void **rows;
-	char *storage; /* for rows that are copied */
-	uint32_t nr_rows;
-	uint32_t max_rows;
-	uint32_t row_bytes;
-	bool is_definition;
-};
-
 /* Written first, in this order; the schema's reader needs strings before what names them. */
 static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_info,
 	GPROF_TABLE_call, GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place,
@@ -30,8 +21,9 @@ static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GP
 	GPROF_TABLE_anchor, GPROF_TABLE_loss, GPROF_TABLE_notice};
 #define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
+struct batch batches[GPROF_NR_TABLES];
+
 static struct batch_state {
-	struct batch batches[GPROF_NR_TABLES];
 	char *text;
 	size_t text_at;
 	size_t text_waiting; /* bytes of it in rows that wait */
@@ -56,7 +48,7 @@ int batch_init(void)
 	}
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
 		const struct block_table *table = block_table(t);
-		struct batch *batch = &state.batches[t];
+		struct batch *batch = &batches[t];
 
 		batch->max_rows = has_text(table) ? TEXT_ROWS : ROWS;
 		batch->row_bytes = table->row_bytes;
@@ -67,13 +59,13 @@ int batch_init(void)
 		}
 	}
 	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
-		state.batches[definitions[i]].is_definition = true;
+		batches[definitions[i]].is_definition = true;
 	}
 	/* No events either; a checkpoint must not come before the rows that it speaks of. */
-	state.batches[GPROF_TABLE_checkpoint].is_definition = true;
-	state.batches[GPROF_TABLE_thread].is_definition = true;
-	state.batches[GPROF_TABLE_step].is_definition = true;
-	state.batches[GPROF_TABLE_window].is_definition = true;
+	batches[GPROF_TABLE_checkpoint].is_definition = true;
+	batches[GPROF_TABLE_thread].is_definition = true;
+	batches[GPROF_TABLE_step].is_definition = true;
+	batches[GPROF_TABLE_window].is_definition = true;
 	state.text = memory_map(TEXT_BYTES);
 	state.is_ready = state.text != NULL;
 	return state.is_ready ? 0 : -ENOMEM;
@@ -82,7 +74,7 @@ int batch_init(void)
 void batch_forget(void)
 {
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
-		state.batches[t].nr_rows = 0;
+		batches[t].nr_rows = 0;
 	}
 	state.text_waiting = 0;
 	state.nr_events = 0;
@@ -90,9 +82,10 @@ void batch_forget(void)
 
 static void write_batch(unsigned int table)
 {
-	struct batch *batch = &state.batches[table];
+	struct batch *batch = &batches[table];
 
 	if (batch->nr_rows) {
+		state.nr_events += batch->is_definition ? 0 : batch->nr_rows;
 		stream_write(table, batch->rows, batch->nr_rows, !batch->is_definition);
 		batch->nr_rows = 0;
 	}
@@ -106,37 +99,10 @@ static void write_definitions(void)
 	state.text_waiting = 0;
 }
 
-static struct batch *make_room(unsigned int table)
+void batch_make_room_slow(unsigned int table)
 {
-	struct batch *batch = &state.batches[table];
-
-	if (batch->nr_rows == batch->max_rows) {
-		write_definitions();
-		write_batch(table);
-	}
-	state.nr_events += !batch->is_definition;
-	return batch;
-}
-
-void batch_point(unsigned int table, const void *row)
-{
-	struct batch *batch = make_room(table);
-
-	batch->rows[batch->nr_rows++] = row;
-}
-
-void *batch_slot(unsigned int table)
-{
-	struct batch *batch = make_room(table);
-	char *row = batch->storage + (size_t)batch->nr_rows * batch->row_bytes;
-
-	batch->rows[batch->nr_rows++] = row;
-	return row;
-}
-
-void *batch_add(unsigned int table)
-{
-	return memset(batch_slot(table), 0, state.batches[table].row_bytes);
+	write_definitions();
+	write_batch(table);
 }
 
 struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes)
@@ -168,9 +134,10 @@ void batch_write_all(void)
 void batch_drop_all(void)
 {
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
-		struct batch *batch = &state.batches[t];
+		struct batch *batch = &batches[t];
 
 		if (!batch->is_definition) {
+			state.nr_events += batch->nr_rows;
 			collector_lose(COLLECTOR_LOST_LIMIT, batch->nr_rows);
 			batch->nr_rows = 0;
 		}

@@ -8,6 +8,9 @@
 #ifndef COLLECTOR_BATCH_H
 #define COLLECTOR_BATCH_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "collector/format.h"
 
 /* Makes the batches; memory is touched as it is used. Returns 0 or -ENOMEM. */
@@ -16,17 +19,58 @@ int batch_init(void);
 /* Drops everything that waits; for a forked child. */
 void batch_forget(void);
 
+/* The rows of a table that wait. */
+struct batch {
+	const void **rows;
+	char *storage; /* for rows that are copied */
+	uint32_t nr_rows;
+	uint32_t max_rows;
+	uint32_t row_bytes;
+	bool is_definition; /* or a fact: not an event */
+};
+
+extern struct batch batches[GPROF_NR_TABLES] __attribute__((visibility("hidden")));
+
+/* Writes a full batch. */
+void batch_make_room_slow(unsigned int table);
+
+static inline struct batch *batch_make_room(unsigned int table)
+{
+	struct batch *batch = &batches[table];
+
+	if (__builtin_expect(batch->nr_rows == batch->max_rows, 0)) {
+		batch_make_room_slow(table);
+	}
+	return batch;
+}
+
 /* Adds a row that stays valid until batch_write_all. */
-void batch_point(unsigned int table, const void *row);
+static inline void batch_point(unsigned int table, const void *row)
+{
+	struct batch *batch = batch_make_room(table);
+
+	batch->rows[batch->nr_rows++] = row;
+}
 
 /*
- * A zeroed row of `table` to fill in; it is written with its batch. The pointer is good until the
- * next call for the same table. Its TEXT fields must point to bytes that stay.
+ * A row of `table` with whatever it held before, for those that fill in every column; it is written
+ * with its batch. The pointer is good until the next call for the same table. Its TEXT fields must
+ * point to bytes that stay.
  */
-void *batch_add(unsigned int table);
+static inline void *batch_slot(unsigned int table)
+{
+	struct batch *batch = batch_make_room(table);
+	char *row = batch->storage + (size_t)batch->nr_rows * batch->row_bytes;
 
-/* The same with whatever the row held before; for those that fill in every column. */
-void *batch_slot(unsigned int table);
+	batch->rows[batch->nr_rows++] = row;
+	return row;
+}
+
+/* The same, zeroed. */
+static inline void *batch_add(unsigned int table)
+{
+	return memset(batch_slot(table), 0, batches[table].row_bytes);
+}
 
 /* Keeps a copy of bytes for a TEXT field, until the batches are written. */
 struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes);
@@ -37,7 +81,7 @@ void batch_write_all(void);
 /* Counts the events that wait as lost to the size limit, and keeps the definitions and facts. */
 void batch_drop_all(void);
 
-/* Events (not definitions or facts) added since the start. */
+/* Events (not definitions or facts) handed to the stream since the start. */
 uint64_t batch_nr_events(void);
 
 #endif

@@ -14,7 +14,6 @@
 #define NR_PLACES  1024u
 #define NR_NAMES   1024u /* a power of two */
 #define NR_KNOWN_SHAPES 4096u
-#define NR_KNOWN_PLACES 64u
 
 /* CUPTI keeps a kernel's name at one address: looked up by that, checked against our copy. */
 struct known_name {
@@ -30,10 +29,7 @@ struct known_shape {
 	uint32_t id;
 };
 
-struct known_place {
-	uint32_t device, context, stream;
-	uint32_t id;
-};
+struct define_known_place define_known_places[DEFINE_NR_KNOWN_PLACES];
 
 static struct define_state {
 	struct intern texts;
@@ -41,7 +37,6 @@ static struct define_state {
 	struct intern places;
 	struct known_name names[NR_NAMES];
 	struct known_shape known_shapes[NR_KNOWN_SHAPES];
-	struct known_place known_places[NR_KNOWN_PLACES];
 } state;
 
 int define_init(void)
@@ -52,7 +47,7 @@ int define_init(void)
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
 	memset(state.names, 0, sizeof(state.names));
 	memset(state.known_shapes, 0, sizeof(state.known_shapes));
-	memset(state.known_places, 0, sizeof(state.known_places));
+	memset(define_known_places, 0, sizeof(define_known_places));
 	return rc;
 }
 
@@ -155,14 +150,11 @@ static uint32_t find_place(const uint32_t key[3])
 	return entry->id;
 }
 
-uint32_t define_place(uint32_t device, uint32_t context, uint32_t stream)
+uint32_t define_place_slow(uint32_t device, uint32_t context, uint32_t stream)
 {
-	struct known_place *known = &state.known_places[(stream ^ context << 3) % NR_KNOWN_PLACES];
 	const uint32_t key[] = {device, context, stream};
+	struct define_known_place *known = define_known_place(context, stream);
 
-	if (!known->id || known->device != device || known->context != context ||
-		known->stream != stream) {
-		*known = (struct known_place){device, context, stream, find_place(key)};
-	}
+	*known = (struct define_known_place){device, context, stream, find_place(key)};
 	return known->id;
 }
