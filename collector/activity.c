@@ -17,6 +17,7 @@
 /* From this API version (CUDA 12.9) on a refused buffer does not crash CUPTI. */
 #define MAY_REFUSE    27u
 #define SCRATCH_BYTES (64u << 10)
+#define PREFETCH_BYTES 1024
 
 static struct activity_state {
 	char *pool; /* NULL: not started */
@@ -210,6 +211,10 @@ void activity_decode(uint8_t *buffer, size_t valid_bytes)
 			collector_lose(COLLECTOR_LOST_CUPTI_RECORD, rc != CUPTI_MAX_LIMIT_REACHED);
 			return;
 		}
+		/* Written last by another core, and long: what will be read of a later one. */
+		__builtin_prefetch((const char *)record + PREFETCH_BYTES);
+		__builtin_prefetch((const char *)record + PREFETCH_BYTES + 64);
+		__builtin_prefetch((const char *)record + PREFETCH_BYTES + 128);
 		record_take(record);
 	}
 }
