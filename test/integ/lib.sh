@@ -42,13 +42,12 @@ need()
 	done
 }
 
-# The sanitizer's library comes before ours where the program is not built with it.
+# AddressSanitizer's library wants to come first; ThreadSanitizer's must not be preloaded.
 preload()
 {
 	local lib=
 	case $B in
 	*san-address) lib=$(gcc -print-file-name=libasan.so) ;;
-	*san-thread) lib=$(gcc -print-file-name=libtsan.so) ;;
 	esac
 	echo "${lib:+$lib:}$ROOT/$B/libgprof.so"
 }
