@@ -6,8 +6,8 @@
 
 int main(void)
 {
-	static const char *const names[] = {
-		"cudaThreadSynchronize", "cuMemAlloc", "cudaMemcpyToArray", "cudaDeviceSynchronize"};
+	static const char *const names[] = {"cudaThreadSynchronize", "cuMemAlloc",
+		"cudaMemcpyToArray", "cudaDeviceSynchronize"};
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		int (*function)(void *, long, long, void *, long, int) = NULL;

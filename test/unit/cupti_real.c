@@ -417,8 +417,8 @@ START_TEST(waits_allocations_overheads_events_and_graphs_come_out_as_they_went_i
 	ck_assert_uint_eq(value(GPROF_TABLE_graph, "graph", 0), 6);
 	ck_assert_uint_eq(value(GPROF_TABLE_graph, "dur", 0), 100);
 	ck_assert_uint_eq(value(GPROF_TABLE_event, "event", 0), 12);
-	ck_assert_uint_eq(value(GPROF_TABLE_event, "time", 0),
-		has(CUPTI_KIND_CUDA_EVENT, 56) ? 190 : 0);
+	ck_assert_uint_eq(
+		value(GPROF_TABLE_event, "time", 0), has(CUPTI_KIND_CUDA_EVENT, 56) ? 190 : 0);
 }
 END_TEST
 
@@ -436,8 +436,11 @@ START_TEST(devices_contexts_and_streams_come_out_as_they_went_in)
 		.device_id = 3,
 		.null_stream_id = 7,
 		.parent_context_id = 1};
-	struct cupti_stream stream = {
-		.kind = CUPTI_KIND_STREAM, .context_id = 2, .stream_id = 13, .priority = 5, .flag = 2};
+	struct cupti_stream stream = {.kind = CUPTI_KIND_STREAM,
+		.context_id = 2,
+		.stream_id = 13,
+		.priority = 5,
+		.flag = 2};
 
 	start();
 	add(&device, sizeof(device));

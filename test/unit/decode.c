@@ -94,7 +94,8 @@ static void decode_number_column(
 			block->columns[c].values[i] = before;
 			break;
 		case GPROF_CODEC_GAP:
-			/* The next column stands in values[] already: columns go from last to first. */
+			/* The next column stands in values[] already: columns go from last to
+			 * first. */
 			before += unzigzag(stored);
 			block->columns[c].values[i] = before;
 			before += block->columns[c + 1].values[i];

@@ -24,8 +24,8 @@ static struct block_encoder *new_encoder(void)
 }
 
 /* nr_rows rows with what `value` gives for each column; texts are pieces of `texts`. */
-static const void **make_rows(
-	unsigned int table, uint32_t nr_rows, uint64_t (*value)(uint64_t *seed, unsigned int column))
+static const void **make_rows(unsigned int table, uint32_t nr_rows,
+	uint64_t (*value)(uint64_t *seed, unsigned int column))
 {
 	const struct block_table *t = block_table(table);
 	const void **rows = malloc(nr_rows * sizeof(*rows));
@@ -40,7 +40,8 @@ static const void **make_rows(
 			uint64_t v = value(&seed, c);
 
 			if (t->columns[c].kind == GPROF_KIND_TEXT) {
-				struct gprof_text text = {.bytes = texts + v % 20, .nr_bytes = v % 25};
+				struct gprof_text text = {
+					.bytes = texts + v % 20, .nr_bytes = v % 25};
 
 				memcpy(row + t->columns[c].offset, &text, sizeof(text));
 			} else {
@@ -191,7 +192,8 @@ START_TEST(constant_columns_take_no_payload)
 	struct decode_block block;
 
 	decode_block(&block, out,
-		block_encode(encoder, GPROF_TABLE_api_copy, rows, 5000, &same, 0, 0, out, capacity));
+		block_encode(
+			encoder, GPROF_TABLE_api_copy, rows, 5000, &same, 0, 0, out, capacity));
 	for (unsigned int c = 0; c < block.header.nr_columns; c++) {
 		uint8_t codec = block.columns[c].entry.codec;
 
@@ -246,7 +248,8 @@ START_TEST(host_times_are_scaled_and_device_times_are_not)
 	ck_assert_uint_eq(block.header.time_max, 2000);
 	decode_free(&block);
 	decode_block(&block, out,
-		block_encode(encoder, GPROF_TABLE_kernel, kernel_rows, 1, &half, 0, 0, out, sizeof(out)));
+		block_encode(encoder, GPROF_TABLE_kernel, kernel_rows, 1, &half, 0, 0, out,
+			sizeof(out)));
 	ck_assert_uint_eq(block.columns[0].values[0], 2000);
 	ck_assert_uint_eq(block.columns[1].values[0], 600);
 	decode_free(&block);
@@ -265,7 +268,8 @@ START_TEST(what_does_not_fit_or_does_not_exist_is_refused)
 		block_encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, 100), 0);
 	ck_assert_uint_eq(
 		block_encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, 20000), 0);
-	ck_assert_uint_eq(block_encode(encoder, GPROF_TABLE_api, rows, 0, &same, 0, 0, out, bound), 0);
+	ck_assert_uint_eq(
+		block_encode(encoder, GPROF_TABLE_api, rows, 0, &same, 0, 0, out, bound), 0);
 	ck_assert_uint_eq(block_encode(encoder, GPROF_TABLE_api, rows, BLOCK_ENCODE_ROWS + 1, &same,
 				  0, 0, out, bound),
 		0);
@@ -307,8 +311,7 @@ START_TEST(crc_is_that_of_gzip)
 }
 END_TEST
 
-UNIT_SUITE("block", every_table_round_trips_with_noise,
-	every_table_round_trips_with_extreme_values,
+UNIT_SUITE("block", every_table_round_trips_with_noise, every_table_round_trips_with_extreme_values,
 	every_table_round_trips_with_small_and_constant_values,
 	one_row_and_the_most_rows_round_trip, constant_columns_take_no_payload,
 	each_kind_has_its_codec, host_times_are_scaled_and_device_times_are_not,

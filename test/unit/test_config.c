@@ -89,8 +89,9 @@ START_TEST(wrong_values_keep_the_default_and_name_variable_value_and_what_is_all
 	ck_assert(config_flag(CONFIG_ENABLE));
 	ck_assert_uint_eq(config_number(CONFIG_GRAPH), GRAPH_NODE);
 	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 0);
-	ck_assert_ptr_nonnull(strstr(said, "GPROF_BUFFER_MB=7 is not allowed (allowed: 8 to 65536); "
-					   "the default is used\n"));
+	ck_assert_ptr_nonnull(
+		strstr(said, "GPROF_BUFFER_MB=7 is not allowed (allowed: 8 to 65536); "
+			     "the default is used\n"));
 	ck_assert_ptr_nonnull(strstr(said, "GPROF_GRAPH=nod is not allowed (allowed: node|graph)"));
 	config_complain(say);
 	ck_assert_int_eq(nr_said, 5);
@@ -105,8 +106,7 @@ START_TEST(numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not)
 	ck_assert_int_eq(config_set("GPROF_BUFFER_MB", "8"), 0);
 	ck_assert_int_eq(config_set("GPROF_BUFFER_MB", "65536"), 0);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		ck_assert_msg(
-			config_set("GPROF_BUFFER_MB", wrong[i]) == -EINVAL, "'%s'", wrong[i]);
+		ck_assert_msg(config_set("GPROF_BUFFER_MB", wrong[i]) == -EINVAL, "'%s'", wrong[i]);
 	}
 	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 65536);
 }

@@ -115,7 +115,8 @@ START_TEST(more_texts_than_the_table_holds_keep_their_ids_apart)
 	for (int i = 0; i < NR; i += 3777) {
 		snprintf(text, sizeof(text), "a name that is number %d", i);
 		ck_assert_str_eq(
-			decode_text(blocks, nr_blocks, GPROF_TABLE_string, "text", (size_t)i), text);
+			decode_text(blocks, nr_blocks, GPROF_TABLE_string, "text", (size_t)i),
+			text);
 	}
 }
 END_TEST
@@ -141,7 +142,8 @@ START_TEST(no_block_names_an_id_that_a_later_one_defines)
 
 				defined = (uint32_t)blocks[b].columns[c].values[i];
 			} else if (blocks[b].header.table == GPROF_TABLE_overhead) {
-				unsigned int c = decode_column(GPROF_TABLE_overhead, "overhead_kind");
+				unsigned int c =
+					decode_column(GPROF_TABLE_overhead, "overhead_kind");
 
 				ck_assert_uint_le(blocks[b].columns[c].values[i], defined);
 			}
@@ -183,7 +185,8 @@ START_TEST(rows_pointed_at_are_written_as_they_stand)
 	batch_point(GPROF_TABLE_api, &row);
 	finish();
 	ck_assert_uint_eq(decode_value(blocks, nr_blocks, GPROF_TABLE_api, "dur", 0), 4);
-	ck_assert_uint_eq(decode_value(blocks, nr_blocks, GPROF_TABLE_api, "result", 0), UINT64_MAX);
+	ck_assert_uint_eq(
+		decode_value(blocks, nr_blocks, GPROF_TABLE_api, "result", 0), UINT64_MAX);
 }
 END_TEST
 

@@ -13,13 +13,13 @@
 #include "test/unit/unit.h"
 
 /* Runs both our formatter and the C library's. */
-#define SAME(...)                                                                                  \
-	do {                                                                                       \
-		char ours[256], theirs[256];                                                       \
-		size_t n = log_format(ours, sizeof(ours), __VA_ARGS__);                            \
-                                                                                                   \
-		ck_assert_int_eq((int)n, snprintf(theirs, sizeof(theirs), __VA_ARGS__));           \
-		ck_assert_str_eq(ours, theirs);                                                    \
+#define SAME(...)                                                                        \
+	do {                                                                             \
+		char ours[256], theirs[256];                                             \
+		size_t n = log_format(ours, sizeof(ours), __VA_ARGS__);                  \
+                                                                                         \
+		ck_assert_int_eq((int)n, snprintf(theirs, sizeof(theirs), __VA_ARGS__)); \
+		ck_assert_str_eq(ours, theirs);                                          \
 	} while (0)
 
 START_TEST(conversions_print_as_the_c_library_does)

@@ -256,8 +256,7 @@ static uint64_t count_rows(const char *map)
 		}
 		ck_assert_uint_le(chunk->committed, header->chunk_bytes - sizeof(*chunk));
 		for (uint32_t offset = 0; offset < chunk->committed; n++) {
-			const struct row *row =
-				(const struct row *)(at + sizeof(*chunk) + offset);
+			const struct row *row = (const struct row *)(at + sizeof(*chunk) + offset);
 
 			ck_assert_uint_eq(row->number, n);
 			offset += row->head.bytes;

@@ -41,8 +41,8 @@ static const char *states(const char *text, uint64_t end)
 
 START_TEST(cycle_of_six_after_three_records_steps_6_to_8_12_to_14_and_18_on)
 {
-	ck_assert_str_eq(recorded("skip_first=3,closed=2,ready=1,record=3", 20),
-		"6 7 8 12 13 14 18 19");
+	ck_assert_str_eq(
+		recorded("skip_first=3,closed=2,ready=1,record=3", 20), "6 7 8 12 13 14 18 19");
 	ck_assert_str_eq(
 		states("skip_first=3,closed=2,ready=1,record=3", 20), "-----rRRR--rRRR--rRR");
 }
@@ -76,8 +76,10 @@ START_TEST(wait_warmup_and_active_are_synonyms)
 {
 	struct schedule ours, theirs;
 
-	ck_assert_int_eq(schedule_parse(&ours, "skip_first=1,closed=2,ready=3,record=4,repeat=5"), 0);
-	ck_assert_int_eq(schedule_parse(&theirs, "repeat=5,active=4,warmup=3,wait=2,skip_first=1"), 0);
+	ck_assert_int_eq(
+		schedule_parse(&ours, "skip_first=1,closed=2,ready=3,record=4,repeat=5"), 0);
+	ck_assert_int_eq(
+		schedule_parse(&theirs, "repeat=5,active=4,warmup=3,wait=2,skip_first=1"), 0);
 	ck_assert_mem_eq(&ours, &theirs, sizeof(ours));
 }
 END_TEST
@@ -92,9 +94,9 @@ END_TEST
 START_TEST(what_is_not_a_schedule_is_refused)
 {
 	static const char *const texts[] = {"", " ", "All", "4", "4-", "-4", "10-4", "4-4", "4-10x",
-		"record", "record=", "record=x", "record=0", "closed=2", "record=3,", "record=3,,ready=1",
-		"record=3;ready=1", "records=3", "record=-1", "record=999999999999999999999999",
-		"record=281474976710656", "4-281474976710656"};
+		"record", "record=", "record=x", "record=0", "closed=2", "record=3,",
+		"record=3,,ready=1", "record=3;ready=1", "records=3", "record=-1",
+		"record=999999999999999999999999", "record=281474976710656", "4-281474976710656"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct schedule schedule;
@@ -108,9 +110,9 @@ START_TEST(largest_numbers_do_not_overflow)
 {
 	struct schedule schedule;
 
-	ck_assert_int_eq(schedule_parse(&schedule,
-				 "skip_first=281474976710655,closed=281474976710655,"
-				 "ready=281474976710655,record=281474976710655"),
+	ck_assert_int_eq(
+		schedule_parse(&schedule, "skip_first=281474976710655,closed=281474976710655,"
+					  "ready=281474976710655,record=281474976710655"),
 		0);
 	ck_assert_int_eq(schedule_state(&schedule, 281474976710654), GPROF_WINDOW_CLOSED);
 	ck_assert_int_eq(schedule_state(&schedule, 3u * 281474976710655u), GPROF_WINDOW_RECORD);

@@ -67,9 +67,9 @@ START_TEST(schedule_opens_and_closes_windows_as_steps_go_by)
 		step_mark(GPROF_STEP_CALL);
 	}
 	ck_assert_str_eq(modes, "------RRR---RRR---RR");
-	ck_assert_str_eq(written(),
-		"w0:- s0 s1 s2 s3 s4 s5 w0:r s6 w1:R s7 s8 s9 w1:- s10 s11 w1:r s12 w2:R s13 s14 s15 "
-		"w2:- s16 s17 w2:r s18 w3:R s19 s20 ");
+	ck_assert_str_eq(written(), "w0:- s0 s1 s2 s3 s4 s5 w0:r s6 w1:R s7 s8 s9 w1:- s10 s11 "
+				    "w1:r s12 w2:R s13 s14 s15 "
+				    "w2:- s16 s17 w2:r s18 w3:R s19 s20 ");
 }
 END_TEST
 
@@ -131,8 +131,8 @@ END_TEST
 
 START_TEST(wrong_rules_and_schedules_become_notices_and_defaults)
 {
-	static const char *const rules[] = {"api:noSuchCall", "nvtx:", "interval:0", "interval:x",
-		"kernel:(", "sometimes", ""};
+	static const char *const rules[] = {
+		"api:noSuchCall", "nvtx:", "interval:0", "interval:x", "kernel:(", "sometimes", ""};
 	struct notice notice;
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

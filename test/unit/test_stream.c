@@ -45,8 +45,7 @@ static int write_noise(uint32_t nr_rows, uint64_t seed)
 
 static int write_string(uint32_t id, const char *text)
 {
-	struct gprof_row_string row = {
-		.id = id, .text = {.bytes = text, .nr_bytes = strlen(text)}};
+	struct gprof_row_string row = {.id = id, .text = {.bytes = text, .nr_bytes = strlen(text)}};
 	const void *rows[] = {&row};
 
 	return stream_write(GPROF_TABLE_string, rows, 1, false);
@@ -169,8 +168,7 @@ START_TEST(full_disk_loses_blocks_counts_them_and_goes_on_when_there_is_room)
 	ck_assert_int_eq(write_noise(100, 3), 0);
 	ck_assert_int_eq(stream_finish(), 0);
 	blocks = decode_file(stream_path(), &header, &nr_blocks);
-	ck_assert_uint_eq(
-		decode_rows(blocks, nr_blocks, GPROF_TABLE_api), 20000 - nr_lost + 100);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_api), 20000 - nr_lost + 100);
 	/* Blocks are numbered without a gap, and the rows tell where some are missing. */
 	ck_assert_uint_eq(blocks[nr_blocks - 1].header.sequence, nr_blocks - 1);
 	ck_assert_uint_eq(blocks[nr_blocks - 1].header.rows_before, 20000);

@@ -13,12 +13,12 @@ Suite *unit_suite(void);
 /* A suite of one case that runs the tests, each in its own process. */
 Suite *unit_make(const char *module, const TTest *const *tests, size_t nr_tests);
 
-#define UNIT_SUITE(module, ...)                                                                    \
-	Suite *unit_suite(void)                                                                    \
-	{                                                                                          \
-		const TTest *const tests[] = {__VA_ARGS__};                                        \
-                                                                                                   \
-		return unit_make(module, tests, sizeof(tests) / sizeof(tests[0]));                 \
+#define UNIT_SUITE(module, ...)                                                    \
+	Suite *unit_suite(void)                                                    \
+	{                                                                          \
+		const TTest *const tests[] = {__VA_ARGS__};                        \
+                                                                                   \
+		return unit_make(module, tests, sizeof(tests) / sizeof(tests[0])); \
 	}
 
 /* Numbers that are the same in each run: xorshift64*. *seed must not be 0. */

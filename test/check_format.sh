@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The stream format: format.h, FORMAT.md and the golden streams go together. And the layout of
+# sources: licence line, line length, clang-format.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+
+number()
+{
+	sed -n "s/^#define $1[[:space:]]*\([0-9]*\).*/\1/p" collector/format.h
+}
+
+major=$(number GPROF_FORMAT_MAJOR)
+minor=$(number GPROF_FORMAT_MINOR)
+grep -q "^Version $major\.$minor\." collector/FORMAT.md || {
+	echo "format.h says $major.$minor, FORMAT.md something else"
+	bad=1
+}
+grep -qE "^\| *$major\.$minor *\|" collector/FORMAT.md || {
+	echo "FORMAT.md's table of versions lacks $major.$minor"
+	bad=1
+}
+ls test/golden/v"$major"/*.gprof >/dev/null 2>&1 || {
+	echo "there are no golden streams of version $major"
+	bad=1
+}
+# format.h as it was when FORMAT.md and the golden streams were last brought into line with it. A
+# change of the lists of tables and columns, of the headers or the enums needs all three.
+have=$(grep -v '^#include' collector/format.h | ${CC:-gcc} -E -P -x c - | tr -d ' \t\n' | sha256sum | cut -c1-16)
+want=$(cat test/golden/format.sum 2>/dev/null)
+if [ "$have" != "$want" ]; then
+	echo "format.h changed: bring FORMAT.md and test/golden into line, then write $have to test/golden/format.sum"
+	bad=1
+fi
+
+while IFS= read -r file; do
+	head -2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || {
+		echo "$file: no licence in the first line"
+		bad=1
+	}
+done < <(git ls-files '*.c' '*.h' '*.def' '*.sh' '*.mk' Makefile .ci/run)
+
+if command -v shellcheck >/dev/null; then
+	shellcheck -x -S error test/*.sh test/integ/*.sh .ci/run || bad=1
+fi
+
+# Folders that are kept as clang-format leaves them (`make format` does all).
+if [ "$(clang-format --version 2>/dev/null | grep -o 'version [0-9]*')" = "version 14" ]; then
+	git ls-files 'test/unit/[tud]*.[ch]' 'test/integ/*.c' test/unit/cupti_real.c | grep -v report |
+		xargs clang-format --dry-run -Werror || bad=1
+fi
+exit $bad
