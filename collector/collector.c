@@ -189,6 +189,8 @@ static int start(void)
 	add_schema();
 	callback_init(find_or_add_call);
 	add_calls();
+	/* Before the first event: without the schema nobody could read the rings of a killed process. */
+	batch_write_all();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
 	rc = start_rings(buffer_bytes / 2);
 	if (rc) {
