@@ -82,7 +82,7 @@ static void on_completed(
 	atomic_store(&state.valid_bytes[at / BUFFER_BYTES], valid_bytes);
 	stack_push(&state.full, state.links, (uint32_t)(at / BUFFER_BYTES));
 	/* Early enough that CUPTI does not run out of buffers while the drain catches up. */
-	if (atomic_fetch_add(&state.nr_full, 1) + 1 >= state.nr_buffers / 8) {
+	if (atomic_fetch_add(&state.nr_full, 1) + 1 >= state.nr_buffers / 4) {
 		ring_wake();
 	}
 }
