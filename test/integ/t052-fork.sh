@@ -3,6 +3,7 @@
 # A forked child gets a stream of its own, linked to its parent's.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
+[[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
 
 plain "$B/integ/s_loop" 3 5 fork
 record "$B/integ/s_loop" 3 5 fork
