@@ -15,6 +15,7 @@
 #include "collector/config.h"
 #include "collector/cupti.h"
 #include "collector/define.h"
+#include "collector/device.h"
 #include "collector/drain.h"
 #include "collector/facts.h"
 #include "collector/log.h"
@@ -283,12 +284,16 @@ void collector_attach(void)
 		nanosleep(&moment, NULL);
 	}
 	if (atomic_load(&state.phase) != PHASE_RUNNING || !state.may_attach ||
-		!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY) ||
 		atomic_exchange(&state.is_attached, true)) {
 		return;
 	}
 	ring_self.depth += RING_INSIDE;
-	if (!cupti_load() && callback_start() && cupti_probe_again()) {
+	device_find();
+	if (!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY)) {
+		collector_notice("no CUPTI", 0,
+			"CUPTI is off by GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1; kernels and copies have no "
+			"device times");
+	} else if (!cupti_load() && callback_start() && cupti_probe_again()) {
 		activity_start((config_number(CONFIG_BUFFER_MB) << 20) / 4);
 		callback_follow(step_wants_activity());
 		activity_follow(step_wants_activity());

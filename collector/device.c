@@ -45,6 +45,7 @@ static struct driver {
 	int (*get_name)(char *name, int bytes, int device);
 	int (*get_uuid)(char uuid[16], int device);
 	int (*get_memory)(size_t *bytes, int device);
+	int (*get_runtime_version)(int *version);
 } driver;
 
 static void *find(const char *library, const char *name)
@@ -58,8 +59,10 @@ static void *find(const char *library, const char *name)
 	return function;
 }
 
-static bool find_driver(void)
+void device_find(void)
 {
+	static const char *const runtimes[] = {
+		"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
 	const char *lib = "libcuda.so.1";
 
 	*(void **)&driver.get_version = find(lib, "cuDriverGetVersion");
@@ -68,7 +71,11 @@ static bool find_driver(void)
 	*(void **)&driver.get_name = find(lib, "cuDeviceGetName");
 	*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid");
 	*(void **)&driver.get_memory = find(lib, "cuDeviceTotalMem_v2");
-	return driver.get_version && driver.get_count && driver.get_attribute && driver.get_name;
+	driver.get_runtime_version = NULL;
+	for (size_t i = 0; !driver.get_runtime_version && i < sizeof(runtimes) / sizeof(runtimes[0]);
+		i++) {
+		*(void **)&driver.get_runtime_version = find(runtimes[i], "cudaRuntimeGetVersion");
+	}
 }
 
 static void add_attribute(int device, const char *name, uint64_t value)
@@ -117,33 +124,20 @@ static void add_device(int device)
 	row->uuid = uuid_text;
 }
 
-static void add_runtime_version(void)
-{
-	static const char *const sonames[] = {
-		"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
-	int (*get_version)(int *version) = NULL;
-	int version = 0;
-
-	for (size_t i = 0; !get_version && i < sizeof(sonames) / sizeof(sonames[0]); i++) {
-		*(void **)&get_version = find(sonames[i], "cudaRuntimeGetVersion");
-	}
-	if (get_version && !get_version(&version)) {
-		facts_add_number("cuda.runtime_version", (uint64_t)version);
-	}
-}
-
 void device_add(bool has_cupti)
 {
 	int count = 0;
 	int version = 0;
 
-	if (!find_driver()) {
+	if (!driver.get_version || !driver.get_count || !driver.get_attribute || !driver.get_name) {
 		return;
 	}
 	if (!driver.get_version(&version)) {
 		facts_add_number("cuda.driver_version", (uint64_t)version);
 	}
-	add_runtime_version();
+	if (driver.get_runtime_version && !driver.get_runtime_version(&version)) {
+		facts_add_number("cuda.runtime_version", (uint64_t)version);
+	}
 	if (driver.get_count(&count)) {
 		return;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the driver says of its GPUs and of itself, where CUPTI's device record does not: versions,
- * shared memory that a kernel may opt in to, and everything when CUPTI refused. The drain's own.
+ * shared memory that a kernel may opt in to, and everything when CUPTI refused. The drain's own, but
+ * for device_find.
  */
 #ifndef COLLECTOR_DEVICE_H
 #define COLLECTOR_DEVICE_H
@@ -9,8 +10,14 @@
 #include <stdbool.h>
 
 /*
- * Adds rows of tables attribute and info, and of device unless CUPTI gives those (has_cupti). Uses
- * the libcuda and libcudart that are mapped already; does nothing without them.
+ * Finds the functions of the libcuda and libcudart that are mapped. On the attaching thread, inside
+ * cuInit: on the drain, a fork of the host's could leave the loader's lock taken in the child.
+ */
+void device_find(void);
+
+/*
+ * Adds rows of tables attribute and info, and of device unless CUPTI gives those (has_cupti). Does
+ * nothing if device_find found nothing.
  */
 void device_add(bool has_cupti);
 
