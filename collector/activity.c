@@ -12,11 +12,11 @@
 #include "collector/stack.h"
 
 /* Small enough that many threads can hold one each, large enough for 1,200 kernels. */
-#define BUFFER_BYTES  (256u << 10)
-#define MAX_BUFFERS   65536u
+#define BUFFER_BYTES (256u << 10)
+#define MAX_BUFFERS  65536u
 /* From this API version (CUDA 12.9) on a refused buffer does not crash CUPTI. */
-#define MAY_REFUSE    27u
-#define SCRATCH_BYTES (64u << 10)
+#define MAY_REFUSE     27u
+#define SCRATCH_BYTES  (64u << 10)
 #define PREFETCH_BYTES 1024
 
 static struct activity_state {
@@ -163,7 +163,8 @@ static void enable(const struct kind *kind)
 		cupti_refuse("cuptiActivityEnable", rc);
 	} else if (rc) {
 		collector_notice("CUPTI kind off", (int)rc,
-			"activity kind %u is not available here; its records are missing", kind->kind);
+			"activity kind %u is not available here; its records are missing",
+			kind->kind);
 	}
 }
 

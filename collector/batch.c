@@ -9,8 +9,8 @@
 #include "collector/memory.h"
 #include "collector/stream.h"
 
-#define ROWS	   BLOCK_ENCODE_ROWS
-#define TEXT_ROWS  1024u
+#define ROWS	  BLOCK_ENCODE_ROWS
+#define TEXT_ROWS 1024u
 /* A text stays where it is while three blocks' worth of others come after it. */
 #define TEXT_BYTES (BLOCK_ENCODE_TEXT_BYTES * 4)
 

@@ -8,11 +8,12 @@
 #include <zstd.h>
 
 #define MAX_COLUMNS 24u
-/* Rows are taken apart in tiles that stay in the first-level cache while every column reads them. */
-#define TILE_ROWS   128u
-#define TIME_LEVEL  (-10)
+/* Rows are taken apart in tiles that stay in the first-level cache while every column reads them.
+ */
+#define TILE_ROWS  128u
+#define TIME_LEVEL (-10)
 /* Compiled into each variant of block_encode. */
-#define HOT	    inline __attribute__((always_inline))
+#define HOT inline __attribute__((always_inline))
 
 struct block_encoder {
 	ZSTD_CCtx *zstd;
@@ -93,16 +94,17 @@ size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes)
 
 /* ---- rows to columns ---- */
 
-#define GATHER(type)                                                                               \
-	do {                                                                                       \
-		for (uint32_t i = 0; i < n; i++) {                                                 \
-			type value;                                                                \
-			memcpy(&value, (const char *)rows[i] + offset, sizeof(value));             \
-			out[i] = (uint64_t)value;                                                  \
-		}                                                                                  \
+#define GATHER(type)                                                                   \
+	do {                                                                           \
+		for (uint32_t i = 0; i < n; i++) {                                     \
+			type value;                                                    \
+			memcpy(&value, (const char *)rows[i] + offset, sizeof(value)); \
+			out[i] = (uint64_t)value;                                      \
+		}                                                                      \
 	} while (0)
 
-static HOT void gather(uint64_t *out, const void *const *rows, uint32_t n, const struct block_column *c)
+static HOT void gather(
+	uint64_t *out, const void *const *rows, uint32_t n, const struct block_column *c)
 {
 	const uint16_t offset = c->offset;
 
@@ -215,8 +217,8 @@ static HOT void find_times(struct job *job)
 		const struct block_column *column = &job->table->columns[c];
 
 		if (column->kind == GPROF_KIND_TICK || column->kind == GPROF_KIND_DEVTIME) {
-			bool has_span = c + 1 < job->table->nr_columns &&
-					column[1].kind == GPROF_KIND_SPAN;
+			bool has_span =
+				c + 1 < job->table->nr_columns && column[1].kind == GPROF_KIND_SPAN;
 
 			find_range(job, job->encoder->values[c],
 				has_span ? job->encoder->values[c + 1] : NULL);
@@ -287,7 +289,8 @@ static HOT unsigned int nr_planes(uint64_t any)
 	return any ? (71u - (unsigned int)__builtin_clzll(any)) / 8u : 0;
 }
 
-static HOT void split_planes(const uint64_t *values, uint32_t n, unsigned int width, unsigned char *out)
+static HOT void split_planes(
+	const uint64_t *values, uint32_t n, unsigned int width, unsigned char *out)
 {
 	for (unsigned int plane = 0; plane < width; plane++) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -301,19 +304,20 @@ static HOT void split_planes(const uint64_t *values, uint32_t n, unsigned int wi
  * Each part of part_bytes becomes zstd blocks of its own, so that a plane of noise and a plane of
  * zeros do not share one Huffman table. Returns the frame's bytes, 0 on failure.
  */
-static size_t compress(struct job *job, const unsigned char *bytes, size_t part_bytes, size_t parts,
-	bool is_time)
+static size_t compress(
+	struct job *job, const unsigned char *bytes, size_t part_bytes, size_t parts, bool is_time)
 {
 	ZSTD_CCtx *zstd = job->encoder->zstd;
 	ZSTD_outBuffer out = {.dst = job->out, .size = (size_t)(job->end - job->out), .pos = 0};
 	ZSTD_inBuffer in = {.src = bytes, .size = 0, .pos = 0};
 
 	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
-	/* Times repeat nothing: do not look for it, only code their bytes by how often they come. */
+	/* Times repeat nothing: do not look for it, only code their bytes by how often they come.
+	 */
 	ZSTD_CCtx_setParameter(
 		zstd, ZSTD_c_compressionLevel, is_time ? TIME_LEVEL : job->encoder->level);
-	ZSTD_CCtx_setParameter(zstd, ZSTD_c_literalCompressionMode,
-		is_time ? ZSTD_lcm_huffman : ZSTD_lcm_auto);
+	ZSTD_CCtx_setParameter(
+		zstd, ZSTD_c_literalCompressionMode, is_time ? ZSTD_lcm_huffman : ZSTD_lcm_auto);
 	if (ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(zstd, part_bytes * parts))) {
 		return 0;
 	}
@@ -369,8 +373,8 @@ static HOT bool encode_numbers(struct job *job, unsigned int c, struct gprof_col
 		return true;
 	}
 	split_planes(values, n, entry->width, job->encoder->planes);
-	entry->stored_bytes = (uint32_t)compress(
-		job, job->encoder->planes, n, entry->width, is_time(column));
+	entry->stored_bytes =
+		(uint32_t)compress(job, job->encoder->planes, n, entry->width, is_time(column));
 	return entry->stored_bytes > 0;
 }
 
@@ -455,8 +459,9 @@ static HOT size_t encode(struct block_encoder *encoder, unsigned int table, cons
 /* The same code for CPUs with wider vectors: a quarter fewer instructions a row. */
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static size_t encode_avx2(struct block_encoder *encoder,
-	unsigned int table, const void *const *rows, uint32_t nr_rows, const struct block_ticks *ticks,
-	uint64_t sequence, uint64_t rows_before, void *out, size_t capacity)
+	unsigned int table, const void *const *rows, uint32_t nr_rows,
+	const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before, void *out,
+	size_t capacity)
 {
 	return encode(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
 }
@@ -468,8 +473,8 @@ size_t block_encode(struct block_encoder *encoder, unsigned int table, const voi
 {
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2")) {
-		return encode_avx2(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out,
-			capacity);
+		return encode_avx2(
+			encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
 	}
 #endif
 	return encode(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);

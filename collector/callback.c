@@ -14,8 +14,8 @@ struct cbid {
 };
 
 static const struct cbid cbids[] = {
-#define RT  CUPTI_DOMAIN_RUNTIME
-#define DRV CUPTI_DOMAIN_DRIVER
+#define RT		       CUPTI_DOMAIN_RUNTIME
+#define DRV		       CUPTI_DOMAIN_DRIVER
 #define CBID(domain, id, name) {domain, id, #name},
 #include "collector/cupti_cbid.def"
 #undef RT
@@ -123,8 +123,8 @@ void callback_init(uint32_t (*find_call)(const char *name, uint8_t api))
 		bool is_runtime = cbids[i].domain == CUPTI_DOMAIN_RUNTIME;
 
 		if (cbids[i].id < MAX_CBID) {
-			state.call[is_runtime][cbids[i].id] = (uint16_t)find_call(cbids[i].name,
-				is_runtime ? GPROF_API_RUNTIME : GPROF_API_DRIVER);
+			state.call[is_runtime][cbids[i].id] = (uint16_t)find_call(
+				cbids[i].name, is_runtime ? GPROF_API_RUNTIME : GPROF_API_DRIVER);
 		}
 	}
 }
@@ -142,8 +142,7 @@ bool callback_start(void)
 		return false;
 	}
 	state.is_subscribed = true;
-	cupti.cuptiEnableCallback(
-		1, state.subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL_ERROR);
+	cupti.cuptiEnableCallback(1, state.subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL_ERROR);
 	return true;
 }
 

@@ -190,7 +190,8 @@ static int start(void)
 	add_schema();
 	callback_init(find_or_add_call);
 	add_calls();
-	/* Before the first event: without the schema nobody could read the rings of a killed process. */
+	/* Before the first event: without the schema nobody could read the rings of a killed
+	 * process. */
 	batch_write_all();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
 	rc = start_rings(buffer_bytes / 2);
@@ -291,7 +292,8 @@ void collector_attach(void)
 	device_find();
 	if (!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY)) {
 		collector_notice("no CUPTI", 0,
-			"CUPTI is off by GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1; kernels and copies have no "
+			"CUPTI is off by GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1; kernels and copies "
+			"have no "
 			"device times");
 	} else if (!cupti_load() && callback_start() && cupti_probe_again()) {
 		activity_start((config_number(CONFIG_BUFFER_MB) << 20) / 4);
@@ -356,7 +358,8 @@ void collector_child(void)
 	atomic_store(&state.phase, PHASE_COLD);
 	if (!state.may_attach) {
 		collector_notice("forked child", 0,
-			"CUPTI does not work after a fork; host calls are recorded, device times are not");
+			"CUPTI does not work after a fork; host calls are recorded, device times "
+			"are not");
 	}
 }
 

@@ -28,23 +28,23 @@ extern _Atomic uint32_t collector_mode __attribute__((visibility("hidden")));
 extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 
 /* Why events are missing; the text goes into the stream. */
-#define COLLECTOR_LOSSES(L)                                                                        \
-	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
-	L(SIGNAL, "call from a signal handler while an event was written")                         \
-	L(START, "call while the recorder was starting")                                           \
-	L(CUPTI, "dropped by CUPTI")                                                               \
-	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)")                         \
-	L(CUPTI_RECORD, "CUPTI record not readable")                                               \
-	L(DISK, "the file system refused the stream")                                              \
-	L(LIMIT, "GPROF_MAX_MB reached")                                                           \
-	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
+#define COLLECTOR_LOSSES(L)                                                \
+	L(RING, "ring full (raise GPROF_BUFFER_MB)")                       \
+	L(SIGNAL, "call from a signal handler while an event was written") \
+	L(START, "call while the recorder was starting")                   \
+	L(CUPTI, "dropped by CUPTI")                                       \
+	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)") \
+	L(CUPTI_RECORD, "CUPTI record not readable")                       \
+	L(DISK, "the file system refused the stream")                      \
+	L(LIMIT, "GPROF_MAX_MB reached")                                   \
+	L(TEXT, "text cut to 4096 bytes (the event is kept)")              \
 	L(NOTICE, "notices beyond the first 64")
 
 enum collector_loss {
 #define L(name, text) COLLECTOR_LOST_##name,
 	COLLECTOR_LOSSES(L)
 #undef L
-	COLLECTOR_NR_LOSSES,
+		COLLECTOR_NR_LOSSES,
 };
 
 /* A function that api rows name: its position in the list, from 1, is its `call`. */
@@ -98,8 +98,8 @@ bool collector_is_step_range(const char *name, uint64_t nr_bytes);
 void collector_capture(bool is_on);
 
 /*
- * The calling thread, which runs gprof's pthread_create trampoline, was made by the thread with that
- * id (0: one without events); or it got a name. Its end is seen by a destructor of its own.
+ * The calling thread, which runs gprof's pthread_create trampoline, was made by the thread with
+ * that id (0: one without events); or it got a name. Its end is seen by a destructor of its own.
  */
 void collector_thread_began(uint32_t parent);
 void collector_thread_named(const char *name);

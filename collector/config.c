@@ -26,12 +26,12 @@ struct variable {
 };
 
 static const struct variable variables[CONFIG_NR] = {
-#define CONFIG(n, t, v, lo, hi, a, help)                                                           \
-	[CONFIG_##n] = {.name = PREFIX #n,                                                         \
-		.value = v,                                                                        \
-		.allowed = a,                                                                      \
-		.min = lo,                                                                         \
-		.max = hi,                                                                         \
+#define CONFIG(n, t, v, lo, hi, a, help)   \
+	[CONFIG_##n] = {.name = PREFIX #n, \
+		.value = v,                \
+		.allowed = a,              \
+		.min = lo,                 \
+		.max = hi,                 \
 		.type = TYPE_##t},
 #include "collector/config.def"
 #undef CONFIG
@@ -52,7 +52,8 @@ static void wrong_add(const char *name, const char *value, const char *allowed)
 {
 	if (config.nr_wrong < MAX_WRONG) {
 		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
-			"%s=%.60s is not allowed (allowed: %s); the default is used", name, value, allowed);
+			"%s=%.60s is not allowed (allowed: %s); the default is used", name, value,
+			allowed);
 	}
 }
 

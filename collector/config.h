@@ -30,7 +30,8 @@ void config_init(void);
 /* Reads the file of GPROF_CONFIG for what the environment did not set. Returns 0 or -errno. */
 int config_load(void);
 
-/* Hands each wrong value to `say` as one sentence that names variable, value and what is allowed. */
+/* Hands each wrong value to `say` as one sentence that names variable, value and what is allowed.
+ */
 void config_complain(void (*say)(const char *sentence));
 
 /* Checks one setting as config_load does; for tests and files. Returns 0, or -EINVAL. */

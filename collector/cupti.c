@@ -61,7 +61,8 @@ static const char *const sonames[][10] = {
 		"libcupti.so.11.0", NULL},
 };
 
-/* Folders relative to the one that holds the CUDA runtime: toolkit, pip before and since 13, conda. */
+/* Folders relative to the one that holds the CUDA runtime: toolkit, pip before and since 13, conda.
+ */
 static const char *const places[] = {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/",
 	"../../../extras/CUPTI/lib64/", "../lib64/", "../lib/"};
 
@@ -154,10 +155,10 @@ static const char *resolve(void *handle)
 {
 #define REQUIRED 1
 #define OPTIONAL 0
-#define CUPTI(need, name, params)                                                                  \
-	*(void **)&cupti.name = dlsym(handle, #name);                                              \
-	if (need && !cupti.name) {                                                                 \
-		return #name;                                                                      \
+#define CUPTI(need, name, params)                     \
+	*(void **)&cupti.name = dlsym(handle, #name); \
+	if (need && !cupti.name) {                    \
+		return #name;                         \
 	}
 #include "collector/cupti.def"
 #undef CUPTI
@@ -231,7 +232,8 @@ int cupti_load(void)
 	}
 	missing = resolve(handle);
 	if (missing) {
-		collector_notice("CUPTI too old", 0, "libcupti lacks %s; CUDA 11.0 is the oldest", missing);
+		collector_notice(
+			"CUPTI too old", 0, "libcupti lacks %s; CUDA 11.0 is the oldest", missing);
 		return -ENOSYS;
 	}
 	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map) {
@@ -264,10 +266,12 @@ static const char *remedy(uint32_t result)
 {
 	switch (result) {
 	case CUPTI_NOT_INITIALIZED:
-		return "no usable driver, or a CUPTI newer than the driver: install the CUPTI of the "
+		return "no usable driver, or a CUPTI newer than the driver: install the CUPTI of "
+		       "the "
 		       "program's CUDA or update the driver";
 	case CUPTI_MULTIPLE_SUBSCRIBERS:
-		return "another profiler holds CUPTI: run without it (nsys, ncu, a debugger, or the "
+		return "another profiler holds CUPTI: run without it (nsys, ncu, a debugger, or "
+		       "the "
 		       "framework's own profiler)";
 	case CUPTI_INSUFFICIENT_PRIVILEGES:
 		return "the driver restricts profiling: load it with "
@@ -292,6 +296,8 @@ void cupti_refuse(const char *what, uint32_t result)
 		return;
 	}
 	cupti.cuptiGetResultString(result, &text);
-	collector_notice("CUPTI refused", (int)result, "%s: %s (%u); %s. Host calls are recorded, device "
-		"times are not", what, text, result, remedy(result));
+	collector_notice("CUPTI refused", (int)result,
+		"%s: %s (%u); %s. Host calls are recorded, device "
+		"times are not",
+		what, text, result, remedy(result));
 }

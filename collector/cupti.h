@@ -17,8 +17,8 @@ struct cupti {
 #define CUPTI(need, name, params) uint32_t(*name) params;
 #include "collector/cupti.def"
 #undef CUPTI
-	uint32_t version;    /* CUPTI_API_VERSION of the library */
-	char path[1024];     /* where it came from */
+	uint32_t version; /* CUPTI_API_VERSION of the library */
+	char path[1024];  /* where it came from */
 };
 
 extern struct cupti cupti;
@@ -31,8 +31,9 @@ extern struct cupti cupti;
 int cupti_load(void);
 
 /*
- * Asks for the sizes again where the library would not tell before it was subscribed to. False, with
- * CUPTI refused, if it still does not: records of unknown size cannot be read. The attaching thread.
+ * Asks for the sizes again where the library would not tell before it was subscribed to. False,
+ * with CUPTI refused, if it still does not: records of unknown size cannot be read. The attaching
+ * thread.
  */
 bool cupti_probe_again(void);
 

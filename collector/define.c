@@ -8,11 +8,11 @@
 #include "collector/collector.h"
 #include "collector/intern.h"
 
-#define NR_TEXTS   32768u
-#define TEXT_ARENA (4u << 20)
-#define NR_SHAPES  32768u
-#define NR_PLACES  1024u
-#define NR_NAMES   1024u /* a power of two */
+#define NR_TEXTS	32768u
+#define TEXT_ARENA	(4u << 20)
+#define NR_SHAPES	32768u
+#define NR_PLACES	1024u
+#define NR_NAMES	1024u /* a power of two */
 #define NR_KNOWN_SHAPES 4096u
 
 /* CUPTI keeps a kernel's name at one address: looked up by that, checked against our copy. */
@@ -43,7 +43,8 @@ int define_init(void)
 {
 	int rc = intern_init(&state.texts, NR_TEXTS, TEXT_ARENA);
 
-	rc = rc ? rc : intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
+	rc = rc ? rc
+		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
 	memset(state.names, 0, sizeof(state.names));
 	memset(state.known_shapes, 0, sizeof(state.known_shapes));
@@ -78,7 +79,8 @@ uint32_t define_text(const char *bytes, uint64_t nr_bytes)
 
 static bool is_same_name(const struct known_name *known, const char *name)
 {
-	/* strncmp: what stands at that address now may be shorter, and end before unmapped memory. */
+	/* strncmp: what stands at that address now may be shorter, and end before unmapped memory.
+	 */
 	return known->name == name &&
 	       !strncmp(state.texts.arena + known->at, name, known->nr_bytes) &&
 	       !name[known->nr_bytes];

@@ -72,8 +72,8 @@ void device_find(void)
 	*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid");
 	*(void **)&driver.get_memory = find(lib, "cuDeviceTotalMem_v2");
 	driver.get_runtime_version = NULL;
-	for (size_t i = 0; !driver.get_runtime_version && i < sizeof(runtimes) / sizeof(runtimes[0]);
-		i++) {
+	for (size_t i = 0;
+		!driver.get_runtime_version && i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
 		*(void **)&driver.get_runtime_version = find(runtimes[i], "cudaRuntimeGetVersion");
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the driver says of its GPUs and of itself, where CUPTI's device record does not: versions,
- * shared memory that a kernel may opt in to, and everything when CUPTI refused. The drain's own, but
- * for device_find.
+ * shared memory that a kernel may opt in to, and everything when CUPTI refused. The drain's own,
+ * but for device_find.
  */
 #ifndef COLLECTOR_DEVICE_H
 #define COLLECTOR_DEVICE_H

@@ -21,8 +21,8 @@
 #include "collector/stream.h"
 
 /* In 256ths: events are written before the pool is so full, whatever the time. */
-#define FLUSH_FILL  48u
-#define STACK_BYTES (256u << 10)
+#define FLUSH_FILL	  48u
+#define STACK_BYTES	  (256u << 10)
 #define NR_KNOWN_LAUNCHES 4096u
 
 static struct drain_state {
@@ -108,17 +108,16 @@ static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 }
 
 /* A row whose name stands behind it in the ring. The text is defined first: that may write rows. */
-#define TAKE_NAMED(table, head)                                                                    \
-	do {                                                                                       \
-		uint32_t name_id = inline_text(head, sizeof(struct gprof_row_##table));            \
-		struct gprof_row_##table *row = batch_slot(GPROF_TABLE_##table);                   \
-                                                                                                   \
-		*row = *(const struct gprof_row_##table *)(head);                                  \
-		row->name = name_id;                                                               \
+#define TAKE_NAMED(table, head)                                                         \
+	do {                                                                            \
+		uint32_t name_id = inline_text(head, sizeof(struct gprof_row_##table)); \
+		struct gprof_row_##table *row = batch_slot(GPROF_TABLE_##table);        \
+                                                                                        \
+		*row = *(const struct gprof_row_##table *)(head);                       \
+		row->name = name_id;                                                    \
 	} while (0)
 
-static void take_row(
-	void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+static void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	(void)context;
 	(void)thread;

@@ -24,7 +24,8 @@ struct source {
 
 static const struct source sources[] = {
 	{"rank.world", {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}},
-	{"rank.local", {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"}},
+	{"rank.local", {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+			       "PMI_LOCAL_RANK", "SLURM_LOCALID"}},
 	{"rank.world_size", {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}},
 	{"rank.local_size", {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}},
 	{"rank.node", {"GROUP_RANK", "OMPI_COMM_WORLD_NODE_RANK", "SLURM_NODEID"}},
@@ -50,7 +51,8 @@ void facts_look(void)
 
 			if (value && *value) {
 				strncpy(state.values[i], value, VALUE_BYTES - 1);
-				strncpy(state.from[i], sources[i].names[n], sizeof(state.from[i]) - 1);
+				strncpy(state.from[i], sources[i].names[n],
+					sizeof(state.from[i]) - 1);
 				break;
 			}
 		}

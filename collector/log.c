@@ -163,8 +163,8 @@ static void say(const char *message, size_t nr_bytes, bool on_stderr)
 	int error = errno;
 
 	if (log_state.path[0]) {
-		int fd = open(log_state.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
-			0600);
+		int fd = open(
+			log_state.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 
 		if (fd >= 0) {
 			write_all(fd, message, nr_bytes);

@@ -12,8 +12,8 @@
 enum log_level { LOG_OFF, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 /*
- * level: the most talkative one that is written. path: the file, "" for stderr (then warnings only).
- * quiet: log_line says nothing.
+ * level: the most talkative one that is written. path: the file, "" for stderr (then warnings
+ * only). quiet: log_line says nothing.
  */
 void log_init(enum log_level level, const char *path, int quiet);
 

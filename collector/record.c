@@ -88,7 +88,8 @@ static uint32_t find_shape(const struct cupti_kernel *r, uint32_t name_id)
  */
 struct known_kernel {
 	const char *name;
-	int32_t launch[8]; /* grid, block, static and dynamic shared memory: neighbours in a record */
+	int32_t launch[8]; /* grid, block, static and dynamic shared memory: neighbours in a record
+			    */
 	uint32_t cluster[3];
 	uint32_t local_bytes;
 	uint16_t registers;
@@ -115,8 +116,7 @@ void record_begin_buffer(void)
 
 static bool is_known(const struct known_kernel *k, const struct cupti_kernel *r)
 {
-	return k->shape && k->name == r->name &&
-	       !memcmp(k->launch, r->grid, sizeof(k->launch)) &&
+	return k->shape && k->name == r->name && !memcmp(k->launch, r->grid, sizeof(k->launch)) &&
 	       !memcmp(k->cluster, r->cluster, sizeof(k->cluster)) &&
 	       k->local_bytes == r->local_bytes_per_thread &&
 	       k->registers == r->registers_per_thread && k->launch_type == r->launch_type;
@@ -189,31 +189,31 @@ struct ends {
 };
 
 /* Both kinds of copy record have these fields, at different places. */
-#define ADD_COPY(r, ends, more_flags)                                                              \
-	do {                                                                                       \
-		const struct work w = {.table = GPROF_TABLE_memcpy,                                \
-			.start_ns = (r)->start_ns,                                                 \
-			.end_ns = (r)->end_ns,                                                     \
-			.place = define_place((r)->device_id, (r)->context_id, (r)->stream_id),    \
-			.correlation = (r)->correlation_id,                                        \
-			.graph = (r)->graph_id,                                                    \
-			.graph_node = (r)->graph_node_id,                                          \
-			.bytes = (r)->bytes,                                                       \
-			.copy_kind = (r)->copy_kind};                                              \
-		struct gprof_row_memcpy *row = add_work(&w);                                       \
-                                                                                                   \
-		if (row) {                                                                         \
-			row->bytes = (r)->bytes;                                                   \
-			row->src_device = (ends)->src_device;                                      \
-			row->dst_device = (ends)->dst_device;                                      \
-			row->src_context = (ends)->src_context;                                    \
-			row->dst_context = (ends)->dst_context;                                    \
-			row->channel = (r)->channel_id;                                            \
-			row->copy_kind = (r)->copy_kind;                                           \
-			row->src_kind = (r)->src_kind;                                             \
-			row->dst_kind = (r)->dst_kind;                                             \
-			row->flags = ((r)->flags & CUPTI_FLAG_ASYNC) | (more_flags);               \
-		}                                                                                  \
+#define ADD_COPY(r, ends, more_flags)                                                           \
+	do {                                                                                    \
+		const struct work w = {.table = GPROF_TABLE_memcpy,                             \
+			.start_ns = (r)->start_ns,                                              \
+			.end_ns = (r)->end_ns,                                                  \
+			.place = define_place((r)->device_id, (r)->context_id, (r)->stream_id), \
+			.correlation = (r)->correlation_id,                                     \
+			.graph = (r)->graph_id,                                                 \
+			.graph_node = (r)->graph_node_id,                                       \
+			.bytes = (r)->bytes,                                                    \
+			.copy_kind = (r)->copy_kind};                                           \
+		struct gprof_row_memcpy *row = add_work(&w);                                    \
+                                                                                                \
+		if (row) {                                                                      \
+			row->bytes = (r)->bytes;                                                \
+			row->src_device = (ends)->src_device;                                   \
+			row->dst_device = (ends)->dst_device;                                   \
+			row->src_context = (ends)->src_context;                                 \
+			row->dst_context = (ends)->dst_context;                                 \
+			row->channel = (r)->channel_id;                                         \
+			row->copy_kind = (r)->copy_kind;                                        \
+			row->src_kind = (r)->src_kind;                                          \
+			row->dst_kind = (r)->dst_kind;                                          \
+			row->flags = ((r)->flags & CUPTI_FLAG_ASYNC) | (more_flags);            \
+		}                                                                               \
 	} while (0)
 
 #define FLAG_PEER 2 /* of memcpy.flags */

@@ -8,11 +8,11 @@
 #include "collector/cupti.h"
 
 /*
- * A record as a struct of ours: in place where the library's layout is at least as long, else a copy
- * in which the tail fields that it lacks read as 0.
+ * A record as a struct of ours: in place where the library's layout is at least as long, else a
+ * copy in which the tail fields that it lacks read as 0.
  */
-#define READ(type, record)                                                                         \
-	struct type copy_of_record;                                                                \
+#define READ(type, record)          \
+	struct type copy_of_record; \
 	const struct type *const r = record_read(&copy_of_record, sizeof(copy_of_record), record)
 
 static inline const void *record_read(void *copy, size_t bytes, const struct cupti_record *record)

@@ -15,10 +15,11 @@
 #include "collector/stack.h"
 
 #define HEADER_ROOM 4096u
-/* The drain is woken when so many 256ths of the pool are in use, and again for each more of them. */
-#define WAKE_FILL   64u
+/* The drain is woken when so many 256ths of the pool are in use, and again for each more of them.
+ */
+#define WAKE_FILL 64u
 /* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
-#define TOUCH_AHEAD 64u
+#define TOUCH_AHEAD    64u
 #define PREFETCH_BYTES 640
 
 __thread struct ring_self ring_self __attribute__((tls_model("initial-exec")));
@@ -39,7 +40,7 @@ static struct ring_state {
 	_Atomic uint32_t fresh; /* chunks from here on were never used */
 	uint32_t touched;
 	_Atomic uint32_t futex;
-	_Atomic uint64_t lost;	 /* by threads that found no place in `threads` */
+	_Atomic uint64_t lost; /* by threads that found no place in `threads` */
 	_Atomic uint64_t nested;
 	uint64_t lost_ended; /* of threads that are gone, not yet told */
 } ring;
@@ -57,8 +58,8 @@ static uint32_t chunk_index(const struct gprof_chunk_header *chunk)
 /* ---- the pool ---- */
 
 /* A used one if there is, else the next that was never used, below `limit`. */
-static uint32_t take(struct stack *used, _Atomic uint32_t *links, _Atomic uint32_t *fresh,
-	uint32_t limit)
+static uint32_t take(
+	struct stack *used, _Atomic uint32_t *links, _Atomic uint32_t *fresh, uint32_t limit)
 {
 	uint32_t index = stack_pop(used, links);
 
@@ -74,7 +75,8 @@ static uint32_t take(struct stack *used, _Atomic uint32_t *links, _Atomic uint32
 	return STACK_NONE;
 }
 
-/* Space is reserved, so that a full disk refuses here and does not raise SIGBUS in a host thread. */
+/* Space is reserved, so that a full disk refuses here and does not raise SIGBUS in a host thread.
+ */
 static int map_file(const char *path, size_t bytes, char **map)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -111,7 +113,8 @@ __attribute__((no_sanitize_thread)) static void touch_ahead(void)
 	for (; ring.touched < until; ring.touched++) {
 		volatile char *chunk = (volatile char *)chunk_at(ring.touched);
 
-		/* Writing would race with a thread that takes the chunk; a fault by atomic or does not. */
+		/* Writing would race with a thread that takes the chunk; a fault by atomic or does
+		 * not. */
 		for (uint32_t at = 0; at < RING_CHUNK_BYTES; at += 4096) {
 			__atomic_fetch_or((volatile uint32_t *)(chunk + at), 0, __ATOMIC_RELAXED);
 		}
@@ -178,8 +181,8 @@ static bool adopt_thread(struct ring_self *self)
 	uint32_t index = STACK_NONE;
 
 	if (!self->ended) {
-		index = take(&ring.free_threads, ring.thread_links, &ring.nr_threads,
-			RING_MAX_THREADS);
+		index = take(
+			&ring.free_threads, ring.thread_links, &ring.nr_threads, RING_MAX_THREADS);
 	}
 	if (index == STACK_NONE) {
 		atomic_fetch_add(&ring.lost, 1);
@@ -402,7 +405,8 @@ void ring_positions(void (*position)(void *context, struct ring_thread *thread, 
 		struct ring_thread *thread = live_thread(i);
 
 		if (thread && thread->current != STACK_NONE) {
-			position(context, thread, chunk_at(thread->current)->chunk_seq, thread->offset);
+			position(context, thread, chunk_at(thread->current)->chunk_seq,
+				thread->offset);
 		}
 	}
 }

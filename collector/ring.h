@@ -23,7 +23,7 @@
 #define RING_CHUNK_BYTES 16384u
 #define RING_MAX_THREADS 16384u
 /* Added to a thread's depth while it runs gprof's own code: its calls are not the host's. */
-#define RING_INSIDE	 0x10000u
+#define RING_INSIDE 0x10000u
 
 /*
  * The calling thread's state. Initial-exec TLS, two instructions to reach; kept small because a
@@ -34,15 +34,16 @@ struct ring_self {
 	char *end; /* of the chunk; both NULL before the thread's first row */
 	struct gprof_chunk_header *chunk;
 	struct ring_thread *thread;
-	uint32_t id;	     /* as in the stream, 0 before the first row */
-	uint32_t depth;	     /* hooks of ours on the stack, and RING_INSIDE while in gprof itself */
-	uint32_t correlation;/* left by the CUPTI callback for the outermost hook */
-	uint32_t callback;   /* correlation id of the last call that a callback began to record */
-	uint8_t writing;     /* between reserve and commit: a signal handler must not write */
-	uint8_t ended;	     /* the thread is past its destructors */
+	uint32_t id;	/* as in the stream, 0 before the first row */
+	uint32_t depth; /* hooks of ours on the stack, and RING_INSIDE while in gprof itself */
+	uint32_t correlation; /* left by the CUPTI callback for the outermost hook */
+	uint32_t callback;    /* correlation id of the last call that a callback began to record */
+	uint8_t writing;      /* between reserve and commit: a signal handler must not write */
+	uint8_t ended;	      /* the thread is past its destructors */
 };
 
-extern __thread struct ring_self ring_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct ring_self ring_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static inline bool ring_is_inside(const struct ring_self *self)
 {
@@ -54,8 +55,8 @@ struct ring_thread {
 	uint32_t id;
 	uint32_t tid;
 	_Atomic uint32_t has_chain; /* it wrote a row, and not all of its chunks are given back */
-	_Atomic uint32_t ended; /* it will write no more */
-	_Atomic uint64_t lost;	/* rows that found no room */
+	_Atomic uint32_t ended;	    /* it will write no more */
+	_Atomic uint64_t lost;	    /* rows that found no room */
 	/* the drain's own: */
 	uint32_t first;	  /* oldest chunk not given back */
 	uint32_t current; /* chunk being read; UINT32_MAX before the first */
@@ -132,11 +133,12 @@ unsigned int ring_fill(void);
  * Calls row(context, thread, row) for each committed row not read yet, chain by chain. Rows stay
  * where they are until ring_release.
  */
-void ring_read(void (*row)(void *context, struct ring_thread *thread,
-		       const struct gprof_row_head *head),
+void ring_read(
+	void (*row)(void *context, struct ring_thread *thread, const struct gprof_row_head *head),
 	void *context);
 
-/* Calls thread(context, thread, chunk_seq, offset) for each live thread: how far it has been read. */
+/* Calls thread(context, thread, chunk_seq, offset) for each live thread: how far it has been read.
+ */
 void ring_positions(void (*thread)(void *context, struct ring_thread *thread, uint32_t chunk_seq,
 			    uint32_t offset),
 	void *context);

@@ -7,7 +7,8 @@
 
 #include "collector/format.h"
 
-/* Step 0 is the first. After skip_first closed steps: closed, ready, record steps, over and over. */
+/* Step 0 is the first. After skip_first closed steps: closed, ready, record steps, over and over.
+ */
 struct schedule {
 	uint64_t skip_first;
 	uint64_t closed;
@@ -18,8 +19,8 @@ struct schedule {
 
 /*
  * Reads "all", "FIRST-END" (FIRST to END - 1; the step before FIRST is ready), or
- * "skip_first=N,closed=N,ready=N,record=N,repeat=N" in any order, with `wait`, `warmup` and `active`
- * for closed, ready and record. Returns 0 or -EINVAL.
+ * "skip_first=N,closed=N,ready=N,record=N,repeat=N" in any order, with `wait`, `warmup` and
+ * `active` for closed, ready and record. Returns 0 or -EINVAL.
  */
 int schedule_parse(struct schedule *schedule, const char *text);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stack of indices that any number of threads push to and pop from without a lock. The links lie
- * in an array of the owner's; the head carries a count, so that a pop is not fooled by an index that
- * left and came back.
+ * in an array of the owner's; the head carries a count, so that a pop is not fooled by an index
+ * that left and came back.
  */
 #ifndef COLLECTOR_STACK_H
 #define COLLECTOR_STACK_H

@@ -13,7 +13,8 @@
 /* Windows whose late records may still come in. */
 #define NR_WINDOWS 16u
 
-/* Correlation ids of the calls in one record window; they wrap, so they are compared by difference. */
+/* Correlation ids of the calls in one record window; they wrap, so they are compared by difference.
+ */
 struct window {
 	_Atomic uint32_t first;
 	_Atomic uint32_t last;
@@ -100,7 +101,8 @@ void step_init(uint32_t (*find_call)(const char *name))
 {
 	memset((void *)&state, 0, sizeof(state));
 	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
-		say_wrong(CONFIG_STEP, "auto, none, nvtx:NAME, api:FUNCTION, kernel:REGEX, interval:MS",
+		say_wrong(CONFIG_STEP,
+			"auto, none, nvtx:NAME, api:FUNCTION, kernel:REGEX, interval:MS",
 			"there are no steps");
 	}
 	if (schedule_parse(&state.schedule, config_text(CONFIG_SCHEDULE))) {
@@ -230,8 +232,8 @@ bool step_wants_activity(void)
 
 void step_saw_correlation(uint32_t correlation)
 {
-	if ((int32_t)(correlation - atomic_load_explicit(&state.correlation, memory_order_relaxed)) >
-		0) {
+	if ((int32_t)(correlation -
+		      atomic_load_explicit(&state.correlation, memory_order_relaxed)) > 0) {
 		atomic_store_explicit(&state.correlation, correlation, memory_order_relaxed);
 	}
 }

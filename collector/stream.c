@@ -18,10 +18,10 @@
 #include "collector/log.h"
 #include "collector/memory.h"
 
-#define SUFFIX	      ".gprof"
-#define PART	      ".part"
-#define RINGS	      ".rings"
-#define ZSTD_LEVEL    1
+#define SUFFIX	   ".gprof"
+#define PART	   ".part"
+#define RINGS	   ".rings"
+#define ZSTD_LEVEL 1
 /* Out of the way of the low numbers that hosts count on. */
 #define LOWEST_FD     500
 #define NAME_MAX_HOST 64

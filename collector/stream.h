@@ -37,8 +37,8 @@ int stream_finish(void);
 /* In a forked child: lets go of the parent's file without touching it. */
 void stream_forget(void);
 
-const char *stream_path(void);	   /* as it is called now */
-const char *stream_dir(void);	   /* absolute */
+const char *stream_path(void); /* as it is called now */
+const char *stream_dir(void);  /* absolute */
 uint64_t stream_id(void);
 uint64_t stream_bytes(void);
 uint64_t stream_rows(void); /* event rows written */

@@ -15,7 +15,8 @@ static struct thread_state {
 
 void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name)
 {
-	struct gprof_row_thread row = {.tick = clock_raw(), .parent = parent, .what = (uint8_t)what};
+	struct gprof_row_thread row = {
+		.tick = clock_raw(), .parent = parent, .what = (uint8_t)what};
 
 	if (ring_enter(&ring_self)) {
 		row.thread = ring_self.id;
@@ -36,8 +37,9 @@ static void on_first_row(struct ring_self *self)
 }
 
 /*
- * Destructors of other libraries may call CUDA after ours: it asks for another round, until the last
- * but one (in the last, sanitizers have already taken their own state away). Then the thread is over.
+ * Destructors of other libraries may call CUDA after ours: it asks for another round, until the
+ * last but one (in the last, sanitizers have already taken their own state away). Then the thread
+ * is over.
  */
 static void on_end(void *rounds)
 {

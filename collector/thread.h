@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lives of the host's threads as rows of table thread: first event, creation, name, end. Runs on
- * those threads; no lock, no allocation of ours.
+ * The lives of the host's threads as rows of table thread: first event, creation, name, end. Runs
+ * on those threads; no lock, no allocation of ours.
  */
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the process lets us in and out: constructor and destructor, the driver's injection call, and
- * the one function that a program may call itself. The constructor makes no file, no thread and no
- * output; that waits until the process touches CUDA or NVTX.
+ * Where the process lets us in and out: constructor and destructor, the driver's injection call,
+ * and the one function that a program may call itself. The constructor makes no file, no thread and
+ * no output; that waits until the process touches CUDA or NVTX.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,8 +18,8 @@
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"
 
 static struct entry_state {
-	char path[PATH_MAX];	 /* of this library */
-	char next[PATH_MAX];	 /* another tool that wanted the driver's injection call */
+	char path[PATH_MAX]; /* of this library */
+	char next[PATH_MAX]; /* another tool that wanted the driver's injection call */
 	atomic_bool is_injected;
 	atomic_bool has_atexit;
 } entry;

@@ -46,8 +46,7 @@ struct hook_route {
 };
 
 /* Hidden where it is declared too: reached relative to the code, not through a table. */
-extern const struct hook_route *_Atomic hook_routes[HOOK_NR]
-	__attribute__((visibility("hidden")));
+extern const struct hook_route *_Atomic hook_routes[HOOK_NR] __attribute__((visibility("hidden")));
 
 /* Names and APIs by id - 1, for the recorder. */
 extern const struct collector_call hook_calls[HOOK_NR - 1];
@@ -62,7 +61,8 @@ void *hook_resolve(enum hook_id id, uintptr_t caller);
 void hook_modules_changed(void);
 
 /* The route for this caller, NULL if it has not been found yet. */
-static inline __attribute__((always_inline)) const struct hook_route *hook_route(enum hook_id id, uintptr_t caller)
+static inline __attribute__((always_inline)) const struct hook_route *hook_route(
+	enum hook_id id, uintptr_t caller)
 {
 	const struct hook_route *route =
 		atomic_load_explicit(&hook_routes[id], memory_order_acquire);

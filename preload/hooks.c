@@ -37,26 +37,27 @@ static inline void *reserve_row(const struct call *call, uint32_t bytes)
 }
 
 /* The seven columns that every api table begins with. */
-#define FILL_COMMON(row, call, table_id)                                                           \
-	do {                                                                                       \
-		const uint64_t head_word = sizeof(*(row)) | (uint64_t)GPROF_TABLE_##table_id << 16; \
-                                                                                                   \
-		memcpy(&(row)->head, &head_word, sizeof(head_word)); /* one store */               \
-		(row)->begin = (call)->begin;                                                      \
-		(row)->dur = (call)->end;                                                          \
-		(row)->thread = (call)->self->id;                                                  \
-		(row)->correlation = (call)->self->correlation;                                    \
-		(row)->result = (call)->result;                                                    \
-		(row)->call = (call)->id;                                                          \
-		(row)->door = GPROF_DOOR_HOOK;                                                     \
+#define FILL_COMMON(row, call, table_id)                                                     \
+	do {                                                                                 \
+		const uint64_t head_word = sizeof(*(row)) | (uint64_t)GPROF_TABLE_##table_id \
+								    << 16;                   \
+                                                                                             \
+		memcpy(&(row)->head, &head_word, sizeof(head_word)); /* one store */         \
+		(row)->begin = (call)->begin;                                                \
+		(row)->dur = (call)->end;                                                    \
+		(row)->thread = (call)->self->id;                                            \
+		(row)->correlation = (call)->self->correlation;                              \
+		(row)->result = (call)->result;                                              \
+		(row)->call = (call)->id;                                                    \
+		(row)->door = GPROF_DOOR_HOOK;                                               \
 	} while (0)
 
 /* A row of a table in the ring, with its common columns; the statement after it fills the rest. */
-#define ADD_ROW(row, call, table_id)                                                               \
-	struct gprof_row_##table_id *row = reserve_row(call, sizeof(*row));                        \
-	if (!row) {                                                                                \
-		return;                                                                            \
-	}                                                                                          \
+#define ADD_ROW(row, call, table_id)                                        \
+	struct gprof_row_##table_id *row = reserve_row(call, sizeof(*row)); \
+	if (!row) {                                                         \
+		return;                                                     \
+	}                                                                   \
 	FILL_COMMON(row, call, table_id)
 
 static inline __attribute__((always_inline)) void emit_plain(const struct call *call)
@@ -65,9 +66,9 @@ static inline __attribute__((always_inline)) void emit_plain(const struct call *
 	ring_commit(call->self, row, sizeof(*row));
 }
 
-static inline __attribute__((always_inline)) void emit_launch(const struct call *call, const void *function, uint32_t grid_x,
-	uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
-	uint64_t shared_bytes, const void *stream)
+static inline __attribute__((always_inline)) void emit_launch(const struct call *call,
+	const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
+	uint32_t block_y, uint32_t block_z, uint64_t shared_bytes, const void *stream)
 {
 	ADD_ROW(row, call, ring_launch);
 	row->shared_bytes = (uint32_t)shared_bytes;
@@ -82,8 +83,8 @@ static inline __attribute__((always_inline)) void emit_launch(const struct call 
 	ring_commit(call->self, row, sizeof(*row));
 }
 
-static __attribute__((noinline)) void emit_copy(const struct call *call, uint64_t dst, uint64_t src, uint64_t bytes,
-	int kind, const void *stream)
+static __attribute__((noinline)) void emit_copy(const struct call *call, uint64_t dst, uint64_t src,
+	uint64_t bytes, int kind, const void *stream)
 {
 	ADD_ROW(row, call, api_copy);
 	row->copy_kind = (uint8_t)kind;
@@ -104,8 +105,8 @@ static __attribute__((noinline)) void emit_set(
 	ring_commit(call->self, row, sizeof(*row));
 }
 
-static __attribute__((noinline)) void emit_alloc(const struct call *call, uint8_t op, uint64_t address, uint64_t bytes,
-	uint8_t space, const void *stream)
+static __attribute__((noinline)) void emit_alloc(const struct call *call, uint8_t op,
+	uint64_t address, uint64_t bytes, uint8_t space, const void *stream)
 {
 	ADD_ROW(row, call, api_alloc);
 	row->op = op;
@@ -127,17 +128,18 @@ static __attribute__((noinline)) void emit_sync(const struct call *call, const v
 
 /* The facts of hooks.def; this_* are the names of the wrapper, which no parameter has. */
 #define PLAIN emit_plain(&this_call)
-#define LAUNCH(func, gx, gy, gz, bx, by, bz, shared_bytes, stream)                                 \
-	emit_launch(&this_call, (const void *)(uintptr_t)(func), gx, gy, gz, bx, by, bz, shared_bytes,  \
+#define LAUNCH(func, gx, gy, gz, bx, by, bz, shared_bytes, stream)                       \
+	emit_launch(&this_call, (const void *)(uintptr_t)(func), gx, gy, gz, bx, by, bz, \
+		shared_bytes, (const void *)(uintptr_t)(stream))
+#define COPY(dst, src, bytes, kind, stream)                            \
+	emit_copy(&this_call, ADDRESS(dst), ADDRESS(src), bytes, kind, \
 		(const void *)(uintptr_t)(stream))
-#define COPY(dst, src, bytes, kind, stream)                                                        \
-	emit_copy(&this_call, ADDRESS(dst), ADDRESS(src), bytes, kind, (const void *)(uintptr_t)(stream))
-#define SET(dst, bytes, stream)                                                                    \
+#define SET(dst, bytes, stream) \
 	emit_set(&this_call, ADDRESS(dst), bytes, (const void *)(uintptr_t)(stream))
-#define ALLOC(addr, bytes, space, stream)                                                          \
-	emit_alloc(&this_call, 0, r == 0 ? ADDRESS(addr) : 0, bytes, space,                             \
+#define ALLOC(addr, bytes, space, stream)                                   \
+	emit_alloc(&this_call, 0, r == 0 ? ADDRESS(addr) : 0, bytes, space, \
 		(const void *)(uintptr_t)(stream))
-#define FREE(addr, space, stream)                                                                  \
+#define FREE(addr, space, stream) \
 	emit_alloc(&this_call, 1, ADDRESS(addr), 0, space, (const void *)(uintptr_t)(stream))
 #define SYNC(object) emit_sync(&this_call, (const void *)(uintptr_t)(object))
 
@@ -159,36 +161,36 @@ static inline void end_step(uint32_t mode, enum hook_id id)
  * The wrapper itself stays a few instructions without a frame; what it cannot do by a jump is done
  * by its recorded_ twin, which it jumps to, so that the return address still tells the caller.
  */
-#define HOOK(api, need, ret, name, params, args, facts)                                            \
-	static __attribute__((noinline)) ret recorded_##name params                                \
-	{                                                                                          \
-		const __typeof__(&name) this_real = HOOK_REAL(name);                               \
-		struct call this_call = {.self = &ring_self, .id = HOOK_##name};                   \
-		uint32_t this_mode = hook_mode();                                                  \
-		ret r;                                                                             \
-                                                                                                   \
-		if (!hook_enter(this_call.self, this_mode)) {                                      \
-			r = this_real args;                                                        \
-			end_step(this_mode, HOOK_##name);                                          \
-			return r;                                                                  \
-		}                                                                                  \
-		this_call.begin = clock_raw();                                                     \
-		r = this_real args;                                                                \
-		this_call.end = clock_raw();                                                       \
-		this_call.result = (int32_t)r;                                                     \
-		hook_leave(this_call.self);                                                        \
-		facts;                                                                             \
-		end_step(this_mode, HOOK_##name);                                                  \
-		return r;                                                                          \
-	}                                                                                          \
-	ret name params                                                                            \
-	{                                                                                          \
-		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER);        \
-                                                                                                   \
-		if (__builtin_expect(!hook_mode() && this_route, 1)) {                             \
-			return ((__typeof__(&name))this_route->function)args;                      \
-		}                                                                                  \
-		return recorded_##name args;                                                       \
+#define HOOK(api, need, ret, name, params, args, facts)                                     \
+	static __attribute__((noinline)) ret recorded_##name params                         \
+	{                                                                                   \
+		const __typeof__(&name) this_real = HOOK_REAL(name);                        \
+		struct call this_call = {.self = &ring_self, .id = HOOK_##name};            \
+		uint32_t this_mode = hook_mode();                                           \
+		ret r;                                                                      \
+                                                                                            \
+		if (!hook_enter(this_call.self, this_mode)) {                               \
+			r = this_real args;                                                 \
+			end_step(this_mode, HOOK_##name);                                   \
+			return r;                                                           \
+		}                                                                           \
+		this_call.begin = clock_raw();                                              \
+		r = this_real args;                                                         \
+		this_call.end = clock_raw();                                                \
+		this_call.result = (int32_t)r;                                              \
+		hook_leave(this_call.self);                                                 \
+		facts;                                                                      \
+		end_step(this_mode, HOOK_##name);                                           \
+		return r;                                                                   \
+	}                                                                                   \
+	ret name params                                                                     \
+	{                                                                                   \
+		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER); \
+                                                                                            \
+		if (__builtin_expect(!hook_mode() && this_route, 1)) {                      \
+			return ((__typeof__(&name))this_route->function)args;               \
+		}                                                                           \
+		return recorded_##name args;                                                \
 	}
 #define CUSTOM(api, need, ret, name, params, args)
 #include "preload/hooks.def"

@@ -250,12 +250,12 @@ static struct nvtx_attributes message(int32_t type, const void *bytes)
 }
 
 /* A form that takes a text, by the form that takes attributes. */
-#define BY_TEXT(ret, name, ctype, message_id, call)                                                \
-	static ret name(const ctype *bytes)                                                        \
-	{                                                                                          \
-		const struct nvtx_attributes a = message(message_id, bytes);                       \
-                                                                                                   \
-		return call(0, &a);                                                                \
+#define BY_TEXT(ret, name, ctype, message_id, call)                          \
+	static ret name(const ctype *bytes)                                  \
+	{                                                                    \
+		const struct nvtx_attributes a = message(message_id, bytes); \
+                                                                             \
+		return call(0, &a);                                          \
 	}
 
 BY_TEXT(void, core_mark_a, char, NVTX_MESSAGE_ASCII, mark)
@@ -318,41 +318,41 @@ static int core2_pop(void *domain)
 }
 
 /* The narrow and the wide form of what takes a name. */
-#define BY_NAME(name, ctype, take)                                                                 \
-	static void core_category_##name(uint32_t category, const ctype *bytes)                    \
-	{                                                                                          \
-		struct text text;                                                                  \
-                                                                                                   \
-		take(&text, bytes);                                                                \
-		name_category(0, category, &text);                                                 \
-	}                                                                                          \
-	static void core_thread_##name(uint32_t tid, const ctype *bytes)                           \
-	{                                                                                          \
-		struct text text;                                                                  \
-                                                                                                   \
-		take(&text, bytes);                                                                \
-		name_thread(tid, &text);                                                           \
-	}                                                                                          \
-	static void core2_category_##name(void *domain, uint32_t category, const ctype *bytes)     \
-	{                                                                                          \
-		struct text text;                                                                  \
-                                                                                                   \
-		take(&text, bytes);                                                                \
-		name_category(DOMAIN(domain), category, &text);                                    \
-	}                                                                                          \
-	static void *core2_string_##name(void *domain, const ctype *bytes)                         \
-	{                                                                                          \
-		struct text text;                                                                  \
-                                                                                                   \
-		take(&text, bytes);                                                                \
-		return register_string(DOMAIN(domain), &text);                                     \
-	}                                                                                          \
-	static void *core2_domain_##name(const ctype *bytes)                                       \
-	{                                                                                          \
-		struct text text;                                                                  \
-                                                                                                   \
-		take(&text, bytes);                                                                \
-		return create_domain(&text);                                                       \
+#define BY_NAME(name, ctype, take)                                                             \
+	static void core_category_##name(uint32_t category, const ctype *bytes)                \
+	{                                                                                      \
+		struct text text;                                                              \
+                                                                                               \
+		take(&text, bytes);                                                            \
+		name_category(0, category, &text);                                             \
+	}                                                                                      \
+	static void core_thread_##name(uint32_t tid, const ctype *bytes)                       \
+	{                                                                                      \
+		struct text text;                                                              \
+                                                                                               \
+		take(&text, bytes);                                                            \
+		name_thread(tid, &text);                                                       \
+	}                                                                                      \
+	static void core2_category_##name(void *domain, uint32_t category, const ctype *bytes) \
+	{                                                                                      \
+		struct text text;                                                              \
+                                                                                               \
+		take(&text, bytes);                                                            \
+		name_category(DOMAIN(domain), category, &text);                                \
+	}                                                                                      \
+	static void *core2_string_##name(void *domain, const ctype *bytes)                     \
+	{                                                                                      \
+		struct text text;                                                              \
+                                                                                               \
+		take(&text, bytes);                                                            \
+		return register_string(DOMAIN(domain), &text);                                 \
+	}                                                                                      \
+	static void *core2_domain_##name(const ctype *bytes)                                   \
+	{                                                                                      \
+		struct text text;                                                              \
+                                                                                               \
+		take(&text, bytes);                                                            \
+		return create_domain(&text);                                                   \
 	}
 
 BY_NAME(a, char, text_of_narrow)
@@ -364,7 +364,10 @@ struct slot {
 	void (*function)(void);
 };
 
-#define SLOT(module, id, function) {NVTX_MODULE_##module, NVTX_##module##_##id, (void (*)(void))function}
+#define SLOT(module, id, function)                                                   \
+	{                                                                            \
+		NVTX_MODULE_##module, NVTX_##module##_##id, (void (*)(void))function \
+	}
 
 static const struct slot slots[] = {
 	SLOT(CORE, MARK_EX, core_mark_ex),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding the function that a caller would have reached without us. Usually that is the next one in
- * the loader's order; but a Python extension's CUDA runtime is often RTLD_LOCAL, and one process may
- * hold several runtimes, so then the caller's own dependencies decide.
+ * the loader's order; but a Python extension's CUDA runtime is often RTLD_LOCAL, and one process
+ * may hold several runtimes, so then the caller's own dependencies decide.
  */
 #include "preload/hook.h"
 
@@ -58,7 +58,8 @@ static void look_at_segments(struct modules *modules, const struct dl_phdr_info 
 	if (modules->caller >= low && modules->caller < high) {
 		modules->low = low;
 		modules->high = high;
-		strncpy(modules->caller_path, info->dlpi_name ? info->dlpi_name : "", PATH_BYTES - 1);
+		strncpy(modules->caller_path, info->dlpi_name ? info->dlpi_name : "",
+			PATH_BYTES - 1);
 	}
 }
 
@@ -113,7 +114,8 @@ static void *find(const struct modules *modules, uint8_t api, const char *name)
 	void *function = NULL;
 
 	if (api == GPROF_API_THREAD) {
-		return dlsym(RTLD_NEXT, name); /* one C library, and interposers after us in their order */
+		return dlsym(RTLD_NEXT,
+			name); /* one C library, and interposers after us in their order */
 	}
 	/* With several runtimes the loader's order may lead to the wrong one. */
 	if (modules->nr_runtimes > 1) {
@@ -179,7 +181,8 @@ void *hook_resolve(enum hook_id id, uintptr_t caller)
 	errno = error;
 	if (!function) {
 		/* Not remembered: the library may still be loaded. */
-		return call->api == GPROF_API_THREAD ? (void *)missing_thread : (void *)missing_cuda;
+		return call->api == GPROF_API_THREAD ? (void *)missing_thread
+						     : (void *)missing_cuda;
 	}
 	return function;
 }
@@ -189,8 +192,8 @@ void hook_modules_changed(void)
 	struct modules modules;
 
 	look_at_modules(&modules, 0, GPROF_API_RUNTIME);
-	if (modules.nr_runtimes <= 1 || atomic_exchange(&state.nr_runtimes, modules.nr_runtimes) ==
-						modules.nr_runtimes) {
+	if (modules.nr_runtimes <= 1 ||
+		atomic_exchange(&state.nr_runtimes, modules.nr_runtimes) == modules.nr_runtimes) {
 		return;
 	}
 	/* Routes for everybody, from when there was one runtime, may be wrong for somebody now. */

@@ -88,31 +88,31 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 }
 
 /* The four switches differ in their names alone; the call itself is recorded like any other. */
-#define PROFILER(name, is_on)                                                                      \
-	int name(void)                                                                             \
-	{                                                                                          \
-		const __typeof__(&name) real = HOOK_REAL(name);                                    \
-		struct ring_self *self = &ring_self;                                               \
-		struct gprof_row_api row = {.call = HOOK_##name, .door = GPROF_DOOR_HOOK};         \
-                                                                                                   \
-		if (is_on && !ring_is_inside(self)) {                                                      \
-			collector_capture(true);                                                   \
-		}                                                                                  \
-		if (!hook_enter(self, hook_mode())) {                                              \
-			row.result = real();                                                       \
-		} else {                                                                           \
-			row.begin = clock_raw();                                                   \
-			row.result = real();                                                       \
-			row.dur = clock_raw();                                                     \
-			hook_leave(self);                                                          \
-			row.thread = self->id;                                                     \
-			row.correlation = self->correlation;                                       \
-			collector_emit(&row, GPROF_TABLE_api, NULL, 0);                            \
-		}                                                                                  \
-		if (!is_on && !ring_is_inside(self)) {                                                     \
-			collector_capture(false);                                                  \
-		}                                                                                  \
-		return row.result;                                                                 \
+#define PROFILER(name, is_on)                                                              \
+	int name(void)                                                                     \
+	{                                                                                  \
+		const __typeof__(&name) real = HOOK_REAL(name);                            \
+		struct ring_self *self = &ring_self;                                       \
+		struct gprof_row_api row = {.call = HOOK_##name, .door = GPROF_DOOR_HOOK}; \
+                                                                                           \
+		if (is_on && !ring_is_inside(self)) {                                      \
+			collector_capture(true);                                           \
+		}                                                                          \
+		if (!hook_enter(self, hook_mode())) {                                      \
+			row.result = real();                                               \
+		} else {                                                                   \
+			row.begin = clock_raw();                                           \
+			row.result = real();                                               \
+			row.dur = clock_raw();                                             \
+			hook_leave(self);                                                  \
+			row.thread = self->id;                                             \
+			row.correlation = self->correlation;                               \
+			collector_emit(&row, GPROF_TABLE_api, NULL, 0);                    \
+		}                                                                          \
+		if (!is_on && !ring_is_inside(self)) {                                     \
+			collector_capture(false);                                          \
+		}                                                                          \
+		return row.result;                                                         \
 	}
 
 PROFILER(cudaProfilerStart, true)

@@ -63,15 +63,15 @@ static bool is_cupti(void *(*start)(void *))
 	return dladdr((void *)start, &info) && info.dli_fname && strstr(info.dli_fname, "libcupti");
 }
 
-int pthread_create(
-	pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
 	const __typeof__(&pthread_create) real = HOOK_REAL(pthread_create);
 	uint32_t mode = hook_mode();
 	uint32_t index;
 	int rc;
 
-	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() || is_cupti(start)) {
+	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||
+		is_cupti(start)) {
 		return real(thread, attr, start, arg);
 	}
 	index = stack_pop(&state.free, state.links);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recorder's background side on the reference stream (test/gen/gen.h): one thread plays the
- * host and CUPTI from memory, as fast as the drain takes it or at a given rate; printed are events a
- * second, CPU of the drain thread an event, and bytes an event on disk.
+ * host and CUPTI from memory, as fast as the drain takes it or at a given rate; printed are events
+ * a second, CPU of the drain thread an event, and bytes an event on disk.
  *
  *     bench_drain EVENTS [EVENTS_A_SECOND]
  *
@@ -56,8 +56,8 @@ static struct gen bench;
 
 /* ---- gen.h ---- */
 
-static void add_row(struct gen *gen, const void *row, uint32_t row_bytes, unsigned int table,
-	const char *text)
+static void add_row(
+	struct gen *gen, const void *row, uint32_t row_bytes, unsigned int table, const char *text)
 {
 	uint32_t text_bytes = text ? (uint32_t)strlen(text) : 0;
 	uint32_t bytes = collector_row_bytes(row_bytes, text_bytes);

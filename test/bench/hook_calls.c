@@ -55,7 +55,8 @@ static void call_many(uint64_t *sum)
 		}
 	} else if (!strcmp(what, "launch")) {
 		for (int i = 0; i < CALLS; i++) {
-			*sum += (uint64_t)cudaLaunchKernel((const void *)call_many, one, one, NULL, 0, NULL);
+			*sum += (uint64_t)cudaLaunchKernel(
+				(const void *)call_many, one, one, NULL, 0, NULL);
 		}
 	} else {
 		for (int i = 0; i < CALLS; i++) {

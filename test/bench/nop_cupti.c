@@ -75,11 +75,11 @@ uint32_t cuptiActivityRegisterCallbacks(
 }
 
 /* Switches that have nothing to switch. */
-#define ACCEPT(name, type)                                                                         \
-	uint32_t name(type value)                                                                  \
-	{                                                                                          \
-		(void)value;                                                                       \
-		return CUPTI_OK;                                                                   \
+#define ACCEPT(name, type)        \
+	uint32_t name(type value) \
+	{                         \
+		(void)value;      \
+		return CUPTI_OK;  \
 	}
 
 ACCEPT(cuptiActivityEnable, uint32_t)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small training program as people write them: a two-layer perceptron learns to tell ten clouds of
- * points apart. A loader thread makes the batches; inputs go up through pinned memory on a stream
- * of their own, labels from pageable memory; the loss comes back every step. Compiled by nvcc for
- * a GPU, by gcc for the simulator. It knows nothing of gprof.
+ * A small training program as people write them: a two-layer perceptron learns to tell ten clouds
+ * of points apart. A loader thread makes the batches; inputs go up through pinned memory on a
+ * stream of their own, labels from pageable memory; the loss comes back every step. Compiled by
+ * nvcc for a GPU, by gcc for the simulator. It knows nothing of gprof.
  */
 #include "test/prog/prog.h"
 
@@ -22,7 +22,7 @@ enum { BATCH = 128, INPUTS = 64, HIDDEN = 96, CLASSES = 10, STEPS = 30, PRINT_EV
 struct product {
 	const float *a, *b;
 	float *c;
-	int n, k;	       /* c is rows x n, the sums run over k */
+	int n, k;		  /* c is rows x n, the sums run over k */
 	int a_row, a_k, b_k, b_n; /* strides */
 };
 
@@ -125,7 +125,8 @@ KERNEL2(sgd, struct update, u, int, count)
 	}
 }
 
-#define RUN(kernel, args, count, stream) LAUNCH(kernel, ((count) + 127) / 128, 128, stream, &args, &count)
+#define RUN(kernel, args, count, stream) \
+	LAUNCH(kernel, ((count) + 127) / 128, 128, stream, &args, &count)
 
 /* ---- the loader ---- */
 
@@ -293,7 +294,8 @@ static void forward(void)
 	range_push("forward");
 	multiply(model.inputs, model.w1, model.hidden, BATCH, HIDDEN, INPUTS, INPUTS, 1, HIDDEN, 1);
 	RUN(bias_relu, hidden, nr_hidden, model.compute);
-	multiply(model.hidden, model.w2, model.logits, BATCH, CLASSES, HIDDEN, HIDDEN, 1, CLASSES, 1);
+	multiply(model.hidden, model.w2, model.logits, BATCH, CLASSES, HIDDEN, HIDDEN, 1, CLASSES,
+		1);
 	RUN(softmax_loss, head, nr_samples, model.compute);
 	range_pop();
 }
@@ -307,7 +309,8 @@ static void backward(void)
 	range_push("backward");
 	CHECK(cudaMallocAsync((void **)&d_hidden, BATCH * HIDDEN * sizeof(float), model.compute));
 	CHECK(cudaMemsetAsync(model.dw1, 0, NR_GRADIENTS * sizeof(float), model.compute));
-	multiply(model.hidden, model.logits, model.dw2, HIDDEN, CLASSES, BATCH, 1, HIDDEN, CLASSES, 1);
+	multiply(model.hidden, model.logits, model.dw2, HIDDEN, CLASSES, BATCH, 1, HIDDEN, CLASSES,
+		1);
 	add_up_columns(model.logits, model.db2, CLASSES);
 	multiply(model.logits, model.w2, d_hidden, BATCH, HIDDEN, CLASSES, CLASSES, 1, 1, CLASSES);
 	gate.gradient = d_hidden;
@@ -377,7 +380,8 @@ int main(void)
 
 	ranges_init();
 	for (int i = 0; i < 2; i++) {
-		CHECK(cudaMallocHost((void **)&loader.batches[i].inputs, BATCH * INPUTS * sizeof(float)));
+		CHECK(cudaMallocHost(
+			(void **)&loader.batches[i].inputs, BATCH * INPUTS * sizeof(float)));
 	}
 	build();
 	pthread_create(&thread, NULL, load, NULL);

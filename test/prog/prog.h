@@ -138,22 +138,22 @@ static inline void prog_register(const void *host, const char *name, char mangle
 	}
 #endif
 
-#define PROG_KERNEL(name, nr, params, entry_call, cpu_call, ...)                 \
-	static PROG_BOTH void name##_body params;                                \
-	PROG_ENTRY(name, PROG_STRIP params, entry_call)                          \
-	static void name##_cpu(void **args, prog_dim3 grid, prog_dim3 block)     \
-	{                                                                        \
-		for (int index = 0; index < (int)(grid.x * block.x); index++) {  \
-			cpu_call;                                                \
-		}                                                                \
-	}                                                                        \
-	__attribute__((constructor(200))) static void name##_register(void)      \
-	{                                                                        \
-		static const size_t sizes[] = {__VA_ARGS__};                     \
-		static char mangled[128]; /* the runtime keeps the address */    \
-                                                                                 \
+#define PROG_KERNEL(name, nr, params, entry_call, cpu_call, ...)                          \
+	static PROG_BOTH void name##_body params;                                         \
+	PROG_ENTRY(name, PROG_STRIP params, entry_call)                                   \
+	static void name##_cpu(void **args, prog_dim3 grid, prog_dim3 block)              \
+	{                                                                                 \
+		for (int index = 0; index < (int)(grid.x * block.x); index++) {           \
+			cpu_call;                                                         \
+		}                                                                         \
+	}                                                                                 \
+	__attribute__((constructor(200))) static void name##_register(void)               \
+	{                                                                                 \
+		static const size_t sizes[] = {__VA_ARGS__};                              \
+		static char mangled[128]; /* the runtime keeps the address */             \
+                                                                                          \
 		prog_register((const void *)name, #name, mangled, name##_cpu, nr, sizes); \
-	}                                                                        \
+	}                                                                                 \
 	static PROG_BOTH void name##_body params
 
 /* The body's parameters without the index, which the entry computes. */
