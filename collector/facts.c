@@ -59,9 +59,18 @@ void facts_look(void)
 	}
 }
 
-void facts_set_parent(const char *stream_name)
+void facts_set_parent(const char *path)
 {
-	strncpy(state.parent, stream_name, sizeof(state.parent) - 1);
+	const char *base = strrchr(path, '/');
+	size_t length;
+
+	/* Its name once it is closed: the child may live longer. */
+	base = base ? base + 1 : path;
+	length = strlen(base);
+	if (length > 5 && !strcmp(base + length - 5, ".part")) {
+		length -= 5;
+	}
+	log_format(state.parent, sizeof(state.parent), "%.*s", (int)length, base);
 }
 
 static void add(const char *key, const char *value, size_t nr_bytes)

@@ -14,8 +14,9 @@
  */
 void facts_look(void);
 
-/* The stream of the parent process, for a forked child; "" if it has none. */
-void facts_set_parent(const char *stream_name);
+/* The path of the parent's stream, for a forked child; its name goes into the stream. "" if none.
+ */
+void facts_set_parent(const char *path);
 
 /* Adds the rows of the beginning. */
 void facts_add_start(void);

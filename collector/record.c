@@ -275,7 +275,11 @@ static void take_sync(const struct cupti_record *record)
 	READ(cupti_sync, record);
 	struct gprof_row_sync *row;
 
-	if (!step_is_recorded(r->correlation_id) || !r->start_ns || r->end_ns < r->start_ns) {
+	if (!step_is_recorded(r->correlation_id)) {
+		return;
+	}
+	if (!r->start_ns || r->end_ns < r->start_ns) {
+		collector_lose(COLLECTOR_LOST_CUPTI_TIMES, 1);
 		return;
 	}
 	row = batch_add(GPROF_TABLE_sync);
@@ -315,6 +319,7 @@ static void take_overhead(const struct cupti_record *record)
 	struct gprof_row_overhead *row;
 
 	if (!r->start_ns || r->end_ns < r->start_ns) {
+		collector_lose(COLLECTOR_LOST_CUPTI_TIMES, 1);
 		return;
 	}
 	row = batch_add(GPROF_TABLE_overhead);

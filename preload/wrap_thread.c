@@ -12,7 +12,8 @@
 
 #include "collector/stack.h"
 
-/* What a new thread needs to know. Threads beyond so many at once starting up go unrecorded. */
+/* What a new thread needs to know. Of threads beyond so many starting at once the creator is lost.
+ */
 #define MAX_STARTING 1024u
 
 struct starting {
@@ -76,6 +77,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	}
 	index = stack_pop(&state.free, state.links);
 	if (index == STACK_NONE) {
+		collector_lose(COLLECTOR_LOST_THREAD, 1);
 		return real(thread, attr, start, arg);
 	}
 	state.all[index] = (struct starting){.start = start, .arg = arg, .parent = ring_self.id};
