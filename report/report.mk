@@ -8,6 +8,17 @@ REPORT_LIBS := -lzstd -lz -liberty -lm
 # Loops over columns are what the reporter does; they are worth vectorising.
 $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
 
+# One sentence in place of a compiler's: what is missing, and what to do.
+$(B)/report/.headers:
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#include <zstd.h>\n#include <zlib.h>\n#include <stdio.h>\n#include <uthash.h>\n#include <libiberty/demangle.h>\n' \
+		| $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || { echo \
+		'gprof-report needs zstd, zlib, uthash and libiberty (Debian: apt-get install libzstd-dev zlib1g-dev uthash-dev libiberty-dev)' >&2; \
+		exit 1; }
+	$(Q)touch $@
+
+$(REPORT_OBJ) $(B)/report/main.o: | $(B)/report/.headers
+
 $(B)/libgprof-report.a: $(REPORT_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
