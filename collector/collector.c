@@ -4,52 +4,58 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <pthread.h>
 #include <string.h>
-#include <time.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "collector/activity.h"
 #include "collector/batch.h"
 #include "collector/callback.h"
+#include "collector/calls.h"
 #include "collector/config.h"
 #include "collector/cupti.h"
-#include "collector/define.h"
 #include "collector/device.h"
 #include "collector/drain.h"
 #include "collector/facts.h"
 #include "collector/log.h"
 #include "collector/notice.h"
-#include "collector/record.h"
 #include "collector/step.h"
 #include "collector/stream.h"
 #include "collector/thread.h"
 
-#define STOP_DEADLINE_MS 10000u
-#define MAX_CALLS	 2048u
+/* The host's first call waits so long for the recorder; a file system that hangs takes longer. */
+#define START_WAIT_NS 200000000u
 
 /* Hooks may run before our constructor, so the first value must already lead to collector_start. */
-_Atomic uint32_t collector_mode = COLLECTOR_COLD;
+struct collector_page collector_page = {.mode = COLLECTOR_COLD};
 uint32_t collector_step_call;
 
 enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
+/* Who lets the first event in: the thread that starts, or the drain if that one has gone on. */
+enum turn { TURN_OPEN, TURN_READY, TURN_HOST_LEFT };
 
 static struct collector_state {
 	atomic_int phase;
+	atomic_int turn;
 	atomic_bool is_init;
 	atomic_bool is_started; /* or failed: nobody needs to wait any more */
 	atomic_bool is_attached;
+	atomic_bool wants_attach;
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
-	struct collector_call calls[MAX_CALLS];
-	uint32_t nr_calls;
-	uint32_t nr_hooks;
-	const char *rings;
 } state = {.may_attach = true};
 
 /* In musl and other C libraries this may be missing; a reference that must resolve would kill. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 	void *dso) __attribute__((weak));
+
+/* False also in a child that was made without fork's handlers: the rings are not its own. */
+static bool is_running(void)
+{
+	return atomic_load(&state.phase) == PHASE_RUNNING && atomic_load(&collector_page.is_ours);
+}
 
 void collector_init(const struct collector_call *calls, uint32_t nr_calls)
 {
@@ -60,104 +66,14 @@ void collector_init(const struct collector_call *calls, uint32_t nr_calls)
 	clock_init();
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
 		config_flag(CONFIG_QUIET));
-	state.nr_hooks = nr_calls < MAX_CALLS ? nr_calls : MAX_CALLS;
-	memcpy(state.calls, calls, state.nr_hooks * sizeof(*calls));
-	state.nr_calls = state.nr_hooks;
+	calls_init(calls, nr_calls);
 	if (!config_flag(CONFIG_ENABLE)) {
 		atomic_store(&state.phase, PHASE_STOPPED);
 		atomic_store(&collector_mode, 0);
 	}
 }
 
-/* ---- names of calls ---- */
-
-static uint32_t find_hook(const char *name)
-{
-	for (uint32_t i = 0; i < state.nr_calls; i++) {
-		if (!strcmp(state.calls[i].name, name)) {
-			return i + 1;
-		}
-	}
-	return 0;
-}
-
-/* For callbacks: CUPTI knows calls that are not hooked. */
-static uint32_t find_or_add_call(const char *name, uint8_t api)
-{
-	uint32_t id = find_hook(name);
-
-	if (!id && state.nr_calls < MAX_CALLS) {
-		state.calls[state.nr_calls] = (struct collector_call){.name = name, .api = api};
-		id = ++state.nr_calls;
-	}
-	return id;
-}
-
 /* ---- start ---- */
-
-static void add_schema(void)
-{
-	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
-		const struct block_table *table = block_table(t);
-
-		for (uint16_t c = 0; c < table->nr_columns; c++) {
-			struct gprof_text table_name = batch_text(table->name, strlen(table->name));
-			struct gprof_text name =
-				batch_text(table->columns[c].name, strlen(table->columns[c].name));
-			struct gprof_row_schema *row = batch_add(GPROF_TABLE_schema);
-
-			row->table = (uint16_t)t;
-			row->column = c;
-			row->kind = table->columns[c].kind;
-			row->width = table->columns[c].width;
-			row->offset = table->columns[c].offset;
-			row->row_bytes = table->row_bytes;
-			row->table_name = table_name;
-			row->name = name;
-		}
-	}
-}
-
-static void add_calls(void)
-{
-	for (uint32_t i = 0; i < state.nr_calls; i++) {
-		uint32_t name = define_text(state.calls[i].name, strlen(state.calls[i].name));
-		struct gprof_row_call *row = batch_add(GPROF_TABLE_call);
-
-		row->id = i + 1;
-		row->name = name;
-		row->api = state.calls[i].api;
-	}
-}
-
-static void say_wrong(const char *sentence)
-{
-	collector_notice("wrong setting", 0, "%s", sentence);
-	log_message(LOG_WARN, "%s", sentence);
-}
-
-/* Beside the stream, else in shared memory, else in memory that dies with the process. */
-static int start_rings(uint64_t pool_bytes)
-{
-	const bool beside[] = {true, false};
-	int rc = -ENOSPC;
-
-	for (int i = 0; i < 2 && rc; i++) {
-		state.rings = stream_rings_path(pool_bytes, beside[i]);
-		rc = state.rings ? ring_start(state.rings, stream_id(), pool_bytes) : rc;
-	}
-	if (rc) {
-		state.rings = NULL;
-		rc = ring_start(NULL, stream_id(), pool_bytes);
-	}
-	if (!state.rings || !stream_is_beside(state.rings)) {
-		collector_notice("rings elsewhere", 0, "%s",
-			state.rings ? state.rings
-				    : "in memory only: events of the last moments are lost if the "
-				      "process is killed");
-	}
-	return rc;
-}
 
 static void on_fork_child(void)
 {
@@ -167,90 +83,112 @@ static void on_fork_child(void)
 	errno = error;
 }
 
-static int start(void)
+/*
+ * A child of a bare clone or _Fork runs no handler of ours, and shares the rings with its parent.
+ * So the page that every hook looks at first is made one that is zeros in any child: nothing is
+ * recorded there. Where the kernel does not know that (before 4.14) such a child must not call
+ * CUDA.
+ */
+static void wipe_page_in_children(void)
 {
-	uint64_t buffer_bytes;
-	struct block_ticks ticks;
-	int rc;
+	const struct collector_page now = {.mode = COLLECTOR_COLD};
 
-	config_load();
-	buffer_bytes = config_number(CONFIG_BUFFER_MB) << 20;
-	config_complain(say_wrong);
-	facts_look();
-	ticks.mult = clock_calibrate();
-	ticks.base = clock_raw();
-	rc = batch_init();
-	rc = rc ? rc : define_init();
-	record_init();
-	rc = rc ? rc
-		: stream_start(config_text(CONFIG_DIR), config_number(CONFIG_MAX_MB) << 20, &ticks);
-	if (rc) {
-		return rc;
+	if (sysconf(_SC_PAGESIZE) > (long)sizeof(collector_page)) {
+		return;
 	}
-	add_schema();
-	callback_init(find_or_add_call);
-	add_calls();
-	/* Before the first event: without the schema nobody could read the rings of a killed
-	 * process. */
-	batch_write_all();
-	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
-	rc = start_rings(buffer_bytes / 2);
-	if (rc) {
-		return rc;
+	/* Only anonymous memory can be wiped, and this page comes from the library's file. */
+	if (mmap(&collector_page, sizeof(collector_page), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+		return;
 	}
-	thread_init();
-	step_init(find_hook);
-	if (!state.has_atfork && __register_atfork) {
-		state.has_atfork = true;
-		__register_atfork(NULL, NULL, on_fork_child, NULL);
-	}
-	return drain_start(&ticks, (uint32_t)config_number(CONFIG_FLUSH_MS));
+	atomic_store(&collector_page.mode, now.mode);
+	madvise(&collector_page, sizeof(collector_page), MADV_WIPEONFORK);
 }
 
-/*
- * Where files may not grow (ulimit -f) the kernel sends SIGXFSZ to the thread that writes, which
- * ends a process that does not expect it. The drain thread has all signals blocked; this one is the
- * host's, so it is kept from seeing that one.
- */
-static int start_unharmed(void)
-{
-	const struct timespec now = {0};
-	sigset_t too_large, before;
-	int rc;
+static void attach(void);
 
-	sigemptyset(&too_large);
-	sigaddset(&too_large, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &too_large, &before);
-	rc = start();
-	while (!sigismember(&before, SIGXFSZ) && sigtimedwait(&too_large, NULL, &now) == SIGXFSZ) {
+/* The recorder is ready: the first event may come. */
+static void let_in(void)
+{
+	atomic_store(&collector_page.is_ours, 1);
+	atomic_store(&state.phase, PHASE_RUNNING);
+	atomic_store(&collector_mode, 0);
+	step_start();
+	log_message(LOG_INFO, "recording to %s", stream_path());
+	atomic_store(&state.is_started, true);
+	if (atomic_exchange(&state.wants_attach, false)) {
+		attach();
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc;
+}
+
+/* On the drain thread, when its start-up is over. */
+static void on_ready(int rc)
+{
+	int turn = TURN_OPEN;
+
+	if (rc) {
+		collector_disable(config_text(CONFIG_DIR), rc);
+		atomic_store(&state.is_started, true);
+	} else if (!atomic_compare_exchange_strong(&state.turn, &turn, TURN_READY)) {
+		let_in();
+	}
+}
+
+/* Bounded: the file system may hang, or the drain need a lock of the loader's that we hold. */
+static void wait_until_ready(void)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+	uint64_t until = clock_monotonic_ns() + START_WAIT_NS;
+	int turn = TURN_OPEN;
+
+	while (atomic_load(&state.turn) == TURN_OPEN && !atomic_load(&state.is_started) &&
+		clock_monotonic_ns() < until) {
+		nanosleep(&moment, NULL);
+	}
+	if (!atomic_load(&state.is_started) &&
+		!atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT)) {
+		let_in();
+	}
 }
 
 /*
  * For the threads that come while the first one starts the recorder, which takes about a
- * millisecond. Bounded, since that thread may wait for a lock of the loader's that this one holds;
- * and after one long wait there is no other.
+ * millisecond. After one long wait there is no other.
  */
 static void wait_for_start(void)
 {
 	const struct timespec moment = {.tv_nsec = 20000};
+	uint64_t until = clock_monotonic_ns() + START_WAIT_NS;
 
-	for (int i = 0; i < 2000; i++) {
-		if (atomic_load(&state.is_started)) {
-			return;
-		}
+	while (!atomic_load(&state.is_started) && atomic_load(&state.turn) != TURN_HOST_LEFT &&
+		clock_monotonic_ns() < until) {
 		nanosleep(&moment, NULL);
 	}
-	atomic_store(&state.is_started, true);
+}
+
+static void start(void)
+{
+	int rc;
+
+	/* Here and not on the drain thread: the host may change its environment later on. */
+	facts_look();
+	wipe_page_in_children();
+	if (!state.has_atfork && __register_atfork) {
+		state.has_atfork = true;
+		__register_atfork(NULL, NULL, on_fork_child, NULL);
+	}
+	rc = pthread_sigmask ? drain_start(on_ready) : -ENOSYS; /* see compat.h */
+	if (rc) {
+		on_ready(rc);
+	} else {
+		wait_until_ready();
+	}
 }
 
 void collector_start(void)
 {
 	int error = errno;
 	int cold = PHASE_COLD;
-	int rc;
 
 	if (!atomic_compare_exchange_strong(&state.phase, &cold, PHASE_STARTING)) {
 		if (!ring_is_inside(&ring_self)) {
@@ -261,34 +199,16 @@ void collector_start(void)
 		return;
 	}
 	ring_self.depth += RING_INSIDE;
-	rc = pthread_sigmask ? start_unharmed() : -ENOSYS; /* see compat.h */
-	if (rc) {
-		collector_disable(config_text(CONFIG_DIR), rc);
-	} else {
-		atomic_store(&state.phase, PHASE_RUNNING);
-		atomic_store(&collector_mode, 0);
-		step_start();
-		log_message(LOG_INFO, "recording to %s", stream_path());
-	}
-	atomic_store(&state.is_started, true);
+	start();
 	ring_self.depth -= RING_INSIDE;
 	errno = error;
 }
 
-void collector_attach(void)
+static void attach(void)
 {
-	const struct timespec moment = {.tv_nsec = 1000000};
-	int error = errno;
-
-	/* Another thread may be in collector_start; in cuInit a few milliseconds do not matter. */
-	for (int i = 0; i < 1000 && atomic_load(&state.phase) == PHASE_STARTING; i++) {
-		nanosleep(&moment, NULL);
-	}
-	if (atomic_load(&state.phase) != PHASE_RUNNING || !state.may_attach ||
-		atomic_exchange(&state.is_attached, true)) {
+	if (!is_running() || !state.may_attach || atomic_exchange(&state.is_attached, true)) {
 		return;
 	}
-	ring_self.depth += RING_INSIDE;
 	device_find();
 	if (!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY)) {
 		collector_notice("no CUPTI", 0,
@@ -301,6 +221,18 @@ void collector_attach(void)
 		activity_follow(step_wants_activity());
 	}
 	drain_attach();
+}
+
+void collector_attach(void)
+{
+	int error = errno;
+
+	ring_self.depth += RING_INSIDE;
+	/* If the start still hangs, the drain attaches after it. */
+	atomic_store(&state.wants_attach, true);
+	if (is_running() && atomic_exchange(&state.wants_attach, false)) {
+		attach();
+	}
 	ring_self.depth -= RING_INSIDE;
 	errno = error;
 }
@@ -325,13 +257,16 @@ void collector_stop(const char *how)
 	int running = PHASE_RUNNING;
 	struct drain_result result;
 
-	if (!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
+	if (!is_running() ||
+		!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
 		return;
 	}
 	atomic_store(&collector_mode, 0);
-	if (drain_stop(how, STOP_DEADLINE_MS, &result)) {
-		ring_stop(state.rings);
+	if (drain_stop(how, &result)) {
 		say_end(&result);
+	} else {
+		log_line("the end of %s is not written: the file system does not answer",
+			stream_path());
 	}
 	errno = error;
 }
@@ -351,9 +286,11 @@ void collector_child(void)
 	batch_forget();
 	notice_forget();
 	stream_forget();
+	calls_forget();
 	atomic_store(&state.is_attached, false);
+	atomic_store(&state.wants_attach, false);
 	atomic_store(&state.is_started, false);
-	state.nr_calls = state.nr_hooks;
+	atomic_store(&state.turn, TURN_OPEN);
 	atomic_store(&collector_mode, COLLECTOR_COLD);
 	atomic_store(&state.phase, PHASE_COLD);
 	if (!state.may_attach) {
@@ -393,7 +330,7 @@ void collector_notice(const char *cause, int code, const char *format, ...)
 
 void collector_step(enum gprof_step_rule rule)
 {
-	if (atomic_load(&state.phase) == PHASE_RUNNING) {
+	if (is_running()) {
 		step_mark(rule);
 	}
 }
@@ -405,19 +342,23 @@ bool collector_is_step_range(const char *name, uint64_t nr_bytes)
 
 void collector_capture(bool is_on)
 {
-	if (atomic_load(&state.phase) == PHASE_RUNNING) {
+	if (is_running()) {
 		step_capture(is_on);
 	}
 }
 
 void collector_thread_began(uint32_t parent)
 {
-	thread_emit(GPROF_THREAD_CREATED, parent, "");
+	if (is_running()) {
+		thread_emit(GPROF_THREAD_CREATED, parent, "");
+	}
 }
 
 void collector_thread_named(const char *name)
 {
-	thread_emit(GPROF_THREAD_NAMED, 0, name);
+	if (is_running()) {
+		thread_emit(GPROF_THREAD_NAMED, 0, name);
+	}
 }
 
 bool collector_has_cupti(void)

@@ -22,7 +22,20 @@ enum {
 	COLLECTOR_STEP_API = 4, /* GPROF_STEP=api:... is on: hooks compare their id */
 };
 
-extern _Atomic uint32_t collector_mode __attribute__((visibility("hidden")));
+#if defined(__aarch64__)
+#define COLLECTOR_PAGE 65536u
+#else
+#define COLLECTOR_PAGE 4096u
+#endif
+
+/* Alone on its page, which a child finds wiped until fork's handler has run; see collector.c. */
+struct collector_page {
+	_Atomic uint32_t mode;
+	_Atomic uint32_t is_ours; /* the recorder that runs was started by this process */
+} __attribute__((aligned(COLLECTOR_PAGE)));
+
+extern struct collector_page collector_page __attribute__((visibility("hidden")));
+#define collector_mode collector_page.mode
 
 /* The hook whose return ends a step, 0 if none; valid with COLLECTOR_STEP_API. */
 extern uint32_t collector_step_call __attribute__((visibility("hidden")));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/drain.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,18 +13,23 @@
 #include "collector/batch.h"
 #include "collector/callback.h"
 #include "collector/collector.h"
+#include "collector/config.h"
 #include "collector/cupti.h"
 #include "collector/define.h"
 #include "collector/device.h"
 #include "collector/facts.h"
 #include "collector/notice.h"
+#include "collector/startup.h"
 #include "collector/step.h"
 #include "collector/stream.h"
+#include "collector/take.h"
 
 /* In 256ths: events are written before the pool is so full, whatever the time. */
-#define FLUSH_FILL	  48u
-#define STACK_BYTES	  (256u << 10)
-#define NR_KNOWN_LAUNCHES 4096u
+#define FLUSH_FILL 48u
+/* At the end the host waits while there is progress, and no longer than this without any. */
+#define STALL_NS    1000000000u
+#define STOP_NS	    10000000000u
+#define STACK_BYTES (256u << 10)
 
 static struct drain_state {
 	struct block_ticks ticks;
@@ -35,116 +41,17 @@ static struct drain_state {
 	bool has_cuda_facts;
 	atomic_bool is_stopping;
 	atomic_bool is_done;
+	void (*on_ready)(int rc);
+	atomic_uint progress;
 	const char *how;
 	struct drain_result result;
 } drain;
 
-/* ---- rows of rings ---- */
-
-static uint32_t find_shape(const struct gprof_row_ring_launch *r)
-{
-	struct gprof_row_shape shape;
-
-	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
-	shape.function = r->function;
-	shape.grid_x = r->grid_x;
-	shape.grid_y = r->grid_y;
-	shape.grid_z = r->grid_z;
-	shape.block_x = r->block_x;
-	shape.block_y = r->block_y;
-	shape.block_z = r->block_z;
-	shape.dynamic_shared_bytes = r->shared_bytes;
-	return define_shape(&shape);
-}
-
-/* Most launches have been made before: they are told by the bytes of the row that make a shape. */
-struct known_launch {
-	uint64_t launch[4]; /* function, grid, block: neighbours in a row */
-	uint32_t shared_bytes;
-	uint32_t shape; /* 0: none yet */
-};
-
-static struct known_launch known_launches[NR_KNOWN_LAUNCHES];
-
-static uint32_t launch_shape(const struct gprof_row_ring_launch *r)
-{
-	uint64_t hash = r->function * 0x9e3779b97f4a7c15u +
-			(r->grid_x | (uint64_t)r->block_x << 32) * 0xc2b2ae3d27d4eb4fu;
-	struct known_launch *k = &known_launches[hash >> 52];
-
-	if (!k->shape || memcmp(k->launch, &r->function, sizeof(k->launch)) ||
-		k->shared_bytes != r->shared_bytes) {
-		memcpy(k->launch, &r->function, sizeof(k->launch));
-		k->shared_bytes = r->shared_bytes;
-		k->shape = find_shape(r);
-	}
-	return k->shape;
-}
-
-_Static_assert(offsetof(struct gprof_row_ring_launch, block_z) + sizeof(uint32_t) -
-			       offsetof(struct gprof_row_ring_launch, function) ==
-		       sizeof(((struct known_launch *)0)->launch),
-	"compared as one piece");
-
-/* The common columns of both rows are the same bytes. */
-static void take_launch(const struct gprof_row_head *head)
-{
-	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
-	uint32_t shape = launch_shape(r);
-	struct gprof_row_api_launch *row = batch_slot(GPROF_TABLE_api_launch);
-
-	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
-	row->shape = shape;
-	row->stream = r->stream;
-}
-
-_Static_assert(offsetof(struct gprof_row_api_launch, shape) ==
-		       offsetof(struct gprof_row_ring_launch, shared_bytes),
-	"copied as one piece");
-
-static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
-{
-	return define_text((const char *)head + row_bytes, head->text_bytes);
-}
-
-/* A row whose name stands behind it in the ring. The text is defined first: that may write rows. */
-#define TAKE_NAMED(table, head)                                                         \
-	do {                                                                            \
-		uint32_t name_id = inline_text(head, sizeof(struct gprof_row_##table)); \
-		struct gprof_row_##table *row = batch_slot(GPROF_TABLE_##table);        \
-                                                                                        \
-		*row = *(const struct gprof_row_##table *)(head);                       \
-		row->name = name_id;                                                    \
-	} while (0)
-
-static void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
-{
-	(void)context;
-	(void)thread;
-	switch (head->table) {
-	case GPROF_TABLE_ring_launch:
-		take_launch(head);
-		break;
-	case GPROF_TABLE_nvtx:
-		TAKE_NAMED(nvtx, head);
-		break;
-	case GPROF_TABLE_thread:
-		TAKE_NAMED(thread, head);
-		break;
-	case GPROF_TABLE_function:
-		TAKE_NAMED(function, head);
-		break;
-	default:
-		batch_point(head->table, head);
-		break;
-	}
-}
-
 /* CUPTI's side is made by the attaching thread; before that it must not even be looked at. */
 static void drain_activity(void)
 {
-	if (atomic_load(&drain.is_attached)) {
-		activity_drain();
+	if (atomic_load(&drain.is_attached) && activity_drain()) {
+		atomic_fetch_add(&drain.progress, 1);
 	}
 }
 
@@ -331,13 +238,29 @@ static void finish(void)
 	facts_add("end.how", drain.how);
 	flush(true);
 	stream_finish();
+	startup_undo();
+}
+
+static int prepare(void)
+{
+	int rc;
+
+	ring_self.depth = RING_INSIDE;
+	prctl(PR_SET_NAME, "gprof");
+	take_init();
+	rc = startup_run(&drain.ticks);
+	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
+	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
+	drain.on_ready(rc);
+	return rc;
 }
 
 static void *drain_main(void *unused)
 {
 	(void)unused;
-	ring_self.depth = RING_INSIDE;
-	prctl(PR_SET_NAME, "gprof");
+	if (prepare()) {
+		return NULL;
+	}
 	facts_add_start();
 	flush(false);
 	while (!atomic_load(&drain.is_stopping)) {
@@ -349,26 +272,36 @@ static void *drain_main(void *unused)
 	return NULL;
 }
 
-int drain_start(const struct block_ticks *ticks, uint32_t flush_ms)
+static int create(size_t stack_bytes)
 {
 	pthread_attr_t attributes;
-	sigset_t all, before;
 	pthread_t thread;
 	int rc;
 
-	memset(known_launches, 0, sizeof(known_launches));
-	drain.ticks = *ticks;
-	drain.flush_ms = flush_ms;
-	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	if (stack_bytes) {
+		pthread_attr_setstacksize(&attributes, stack_bytes);
+	}
+	rc = pthread_create(&thread, &attributes, drain_main, NULL);
+	pthread_attr_destroy(&attributes);
+	return rc;
+}
+
+int drain_start(void (*on_ready)(int rc))
+{
+	sigset_t all, before;
+	int rc;
+
+	drain.on_ready = on_ready;
 	/* The host's signals are for the host's threads; a new thread inherits the mask. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&thread, &attributes, drain_main, NULL);
+	rc = create(STACK_BYTES);
+	if (rc == EINVAL) {
+		rc = create(0); /* the host's thread-local variables alone are larger */
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 	return -rc;
 }
 
@@ -378,16 +311,23 @@ void drain_attach(void)
 	ring_wake();
 }
 
-bool drain_stop(const char *how, uint32_t deadline_ms, struct drain_result *result)
+bool drain_stop(const char *how, struct drain_result *result)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
-	uint64_t until = clock_monotonic_ns() + (uint64_t)deadline_ms * 1000000u;
+	uint64_t begin = clock_monotonic_ns();
+	uint64_t moved = begin;
+	unsigned int progress = 0;
 
 	drain.how = how;
 	atomic_store(&drain.is_stopping, true);
 	ring_wake();
 	while (!atomic_load(&drain.is_done)) {
-		if (clock_monotonic_ns() > until) {
+		uint64_t now = clock_monotonic_ns();
+		unsigned int seen = atomic_load(&drain.progress) + stream_progress();
+
+		moved = seen == progress ? moved : now;
+		progress = seen;
+		if (now - moved > STALL_NS || now - begin > STOP_NS) {
 			return false;
 		}
 		nanosleep(&moment, NULL);

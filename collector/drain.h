@@ -14,17 +14,20 @@ struct drain_result {
 	uint64_t cpu_ns;
 };
 
-/* Starts the thread, named "gprof", with all signals blocked. Returns 0 or -errno. */
-int drain_start(const struct block_ticks *ticks, uint32_t flush_ms);
+/*
+ * Starts the thread, named "gprof", with all signals blocked. It runs startup_run and then, itself,
+ * on_ready with 0 or -errno; in the latter case it ends. Returns 0 or -errno: there is no thread.
+ */
+int drain_start(void (*on_ready)(int rc));
 
 /* CUPTI is attached: the thread may call it from now on. */
 void drain_attach(void);
 
 /*
- * Writes everything, closes the stream, ends the thread. `how` must stay until this returns. Waits
- * deadline_ms at most; false if that was not enough.
+ * Writes everything, closes the stream, ends the thread. `how` must stay until this returns. False
+ * if nothing moved for a second, or after ten: a file system that hangs must not keep the host.
  */
-bool drain_stop(const char *how, uint32_t deadline_ms, struct drain_result *result);
+bool drain_stop(const char *how, struct drain_result *result);
 
 /* In a forked child, which has no such thread. */
 void drain_forget(void);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static struct stream_state {
 	char *out;
 	size_t out_bytes;
 	struct stream_lost lost;
+	atomic_uint progress;
 	char dir[PATH_MAX];
 	char base[NAME_MAX + 1]; /* without suffix */
 	char path[PATH_MAX + NAME_MAX];
@@ -119,6 +121,7 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 		if (n <= 0) {
 			return n ? -errno : -ENOSPC;
 		}
+		atomic_fetch_add_explicit(&stream.progress, 1, memory_order_relaxed);
 		p += n;
 		at += (uint64_t)n;
 		nr_bytes -= (size_t)n;
@@ -324,6 +327,11 @@ const char *stream_dir(void)
 uint64_t stream_id(void)
 {
 	return stream.id;
+}
+
+unsigned int stream_progress(void)
+{
+	return atomic_load_explicit(&stream.progress, memory_order_relaxed);
 }
 
 uint64_t stream_bytes(void)

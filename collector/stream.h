@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one file of this process: its name, its header, its blocks, its end (FORMAT.md). Used by the
- * drain thread, and by collector.c to start it. A file that cannot grow loses blocks, counts their
+ * drain thread alone. A file that cannot grow loses blocks, counts their
  * rows, and tries again with the next one; it never blocks the host.
  */
 #ifndef COLLECTOR_STREAM_H
@@ -40,6 +40,7 @@ void stream_forget(void);
 const char *stream_path(void); /* as it is called now */
 const char *stream_dir(void);  /* absolute */
 uint64_t stream_id(void);
+unsigned int stream_progress(void); /* grows with every write that came back; any thread */
 uint64_t stream_bytes(void);
 uint64_t stream_rows(void); /* event rows written */
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/startup.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "collector/batch.h"
+#include "collector/callback.h"
+#include "collector/calls.h"
+#include "collector/clock.h"
+#include "collector/collector.h"
+#include "collector/config.h"
+#include "collector/define.h"
+#include "collector/log.h"
+#include "collector/record.h"
+#include "collector/step.h"
+#include "collector/stream.h"
+#include "collector/thread.h"
+
+/* Of the address space that a host may have at all, gprof takes so much at most: one part in ... */
+#define ADDRESS_SHARE 16u
+
+static const char *rings_path;
+
+static void add_schema(void)
+{
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		const struct block_table *table = block_table(t);
+
+		for (uint16_t c = 0; c < table->nr_columns; c++) {
+			struct gprof_text table_name = batch_text(table->name, strlen(table->name));
+			struct gprof_text name =
+				batch_text(table->columns[c].name, strlen(table->columns[c].name));
+			struct gprof_row_schema *row = batch_add(GPROF_TABLE_schema);
+
+			row->table = (uint16_t)t;
+			row->column = c;
+			row->kind = table->columns[c].kind;
+			row->width = table->columns[c].width;
+			row->offset = table->columns[c].offset;
+			row->row_bytes = table->row_bytes;
+			row->table_name = table_name;
+			row->name = name;
+		}
+	}
+}
+
+static void say_wrong(const char *sentence)
+{
+	collector_notice("wrong setting", 0, "%s", sentence);
+	log_message(LOG_WARN, "%s", sentence);
+}
+
+/* Beside the stream, else in shared memory, else in memory that dies with the process. */
+static int start_rings(uint64_t pool_bytes)
+{
+	const bool beside[] = {true, false};
+	int rc = -ENOSPC;
+
+	for (int i = 0; i < 2 && rc; i++) {
+		rings_path = stream_rings_path(pool_bytes, beside[i]);
+		rc = rings_path ? ring_start(rings_path, stream_id(), pool_bytes) : rc;
+	}
+	if (rc) {
+		rings_path = NULL;
+		rc = ring_start(NULL, stream_id(), pool_bytes);
+	}
+	if (!rings_path || !stream_is_beside(rings_path)) {
+		collector_notice("rings elsewhere", 0, "%s",
+			rings_path ? rings_path
+				   : "in memory only: events of the last moments are lost if the "
+				     "process is killed");
+	}
+	return rc;
+}
+
+/* What GPROF_BUFFER_MB says, but a small part of a host's limited address space. */
+static uint64_t ring_bytes(void)
+{
+	const uint64_t least = 2u << 20;
+	uint64_t bytes = (config_number(CONFIG_BUFFER_MB) << 20) / 2;
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+		limit.rlim_cur / ADDRESS_SHARE < bytes) {
+		bytes = limit.rlim_cur / ADDRESS_SHARE;
+		bytes = bytes < least ? least : bytes;
+		collector_notice("less memory", 0,
+			"the address space of the process is limited (ulimit -v): %llu MB for "
+			"events instead of GPROF_BUFFER_MB's half",
+			(unsigned long long)(bytes >> 20));
+	}
+	return bytes;
+}
+
+int startup_run(struct block_ticks *ticks)
+{
+	int rc;
+
+	config_load();
+	config_complain(say_wrong);
+	ticks->mult = clock_calibrate();
+	ticks->base = clock_raw();
+	rc = batch_init();
+	rc = rc ? rc : define_init();
+	record_init();
+	rc = rc ? rc
+		: stream_start(config_text(CONFIG_DIR), config_number(CONFIG_MAX_MB) << 20, ticks);
+	if (rc) {
+		return rc;
+	}
+	add_schema();
+	callback_init(calls_find_or_add);
+	calls_add_rows();
+	/* Before the first event: without the schema nobody could read the rings of a killed
+	 * process. */
+	batch_write_all();
+	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
+	rc = start_rings(ring_bytes());
+	if (!rc) {
+		thread_init();
+		step_init(calls_find);
+	}
+	return rc;
+}
+
+void startup_undo(void)
+{
+	ring_stop(rings_path);
+}

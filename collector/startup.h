@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must be there before the first event: settings from a file, the stream, the rings, the
+ * schema. All that touches a file system happens here, on the drain thread, since a file system
+ * may hang and the host must not.
+ */
+#ifndef COLLECTOR_STARTUP_H
+#define COLLECTOR_STARTUP_H
+
+#include "collector/block.h"
+
+/* The drain thread, first thing. Fills `ticks`. Returns 0 or -errno: nothing can be recorded. */
+int startup_run(struct block_ticks *ticks);
+
+/* The stream is closed: removes the file of the rings. The drain thread, last thing. */
+void startup_undo(void);
+
+#endif

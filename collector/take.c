@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/take.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/batch.h"
+#include "collector/define.h"
+
+#define NR_KNOWN_LAUNCHES 4096u
+
+static uint32_t find_shape(const struct gprof_row_ring_launch *r)
+{
+	struct gprof_row_shape shape;
+
+	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
+	shape.function = r->function;
+	shape.grid_x = r->grid_x;
+	shape.grid_y = r->grid_y;
+	shape.grid_z = r->grid_z;
+	shape.block_x = r->block_x;
+	shape.block_y = r->block_y;
+	shape.block_z = r->block_z;
+	shape.dynamic_shared_bytes = r->shared_bytes;
+	return define_shape(&shape);
+}
+
+/* Most launches have been made before: they are told by the bytes of the row that make a shape. */
+struct known_launch {
+	uint64_t launch[4]; /* function, grid, block: neighbours in a row */
+	uint32_t shared_bytes;
+	uint32_t shape; /* 0: none yet */
+};
+
+static struct known_launch known_launches[NR_KNOWN_LAUNCHES];
+
+static uint32_t launch_shape(const struct gprof_row_ring_launch *r)
+{
+	uint64_t hash = r->function * 0x9e3779b97f4a7c15u +
+			(r->grid_x | (uint64_t)r->block_x << 32) * 0xc2b2ae3d27d4eb4fu;
+	struct known_launch *k = &known_launches[hash >> 52];
+
+	if (!k->shape || memcmp(k->launch, &r->function, sizeof(k->launch)) ||
+		k->shared_bytes != r->shared_bytes) {
+		memcpy(k->launch, &r->function, sizeof(k->launch));
+		k->shared_bytes = r->shared_bytes;
+		k->shape = find_shape(r);
+	}
+	return k->shape;
+}
+
+_Static_assert(offsetof(struct gprof_row_ring_launch, block_z) + sizeof(uint32_t) -
+			       offsetof(struct gprof_row_ring_launch, function) ==
+		       sizeof(((struct known_launch *)0)->launch),
+	"compared as one piece");
+
+/* The common columns of both rows are the same bytes. */
+static void take_launch(const struct gprof_row_head *head)
+{
+	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
+	uint32_t shape = launch_shape(r);
+	struct gprof_row_api_launch *row = batch_slot(GPROF_TABLE_api_launch);
+
+	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
+	row->shape = shape;
+	row->stream = r->stream;
+}
+
+_Static_assert(offsetof(struct gprof_row_api_launch, shape) ==
+		       offsetof(struct gprof_row_ring_launch, shared_bytes),
+	"copied as one piece");
+
+static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
+{
+	return define_text((const char *)head + row_bytes, head->text_bytes);
+}
+
+/* A row whose name stands behind it in the ring. The text is defined first: that may write rows. */
+#define TAKE_NAMED(table, head)                                                         \
+	do {                                                                            \
+		uint32_t name_id = inline_text(head, sizeof(struct gprof_row_##table)); \
+		struct gprof_row_##table *row = batch_slot(GPROF_TABLE_##table);        \
+                                                                                        \
+		*row = *(const struct gprof_row_##table *)(head);                       \
+		row->name = name_id;                                                    \
+	} while (0)
+
+void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+{
+	(void)context;
+	(void)thread;
+	switch (head->table) {
+	case GPROF_TABLE_ring_launch:
+		take_launch(head);
+		break;
+	case GPROF_TABLE_nvtx:
+		TAKE_NAMED(nvtx, head);
+		break;
+	case GPROF_TABLE_thread:
+		TAKE_NAMED(thread, head);
+		break;
+	case GPROF_TABLE_function:
+		TAKE_NAMED(function, head);
+		break;
+	default:
+		batch_point(head->table, head);
+		break;
+	}
+}
+
+void take_init(void)
+{
+	memset(known_launches, 0, sizeof(known_launches));
+}
