@@ -15,7 +15,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  1
-#define GPROF_FORMAT_MINOR	  0
+#define GPROF_FORMAT_MINOR	  1
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -519,6 +519,16 @@ enum gprof_window_state {
 	GPROF_WINDOW_RECORD = 2,
 };
 
+/* How a process ended, as far as it can know; signals that kill leave 0. */
+enum gprof_end_kind {
+	GPROF_END_UNKNOWN = 0,
+	GPROF_END_EXIT = 1,	  /* exit, or return from main */
+	GPROF_END_AT_ONCE = 2,	  /* _exit, _Exit */
+	GPROF_END_QUICK_EXIT = 3,
+	GPROF_END_ABORT = 4,
+	GPROF_END_EXEC = 5,	  /* another program took its place */
+};
+
 /*
  * The ring file (`NAME.gprof.rings`) that lies beside an unfinished stream: a header, then
  * nr_chunks chunks of chunk_bytes, the first at header_bytes. A chunk belongs to one thread and
@@ -533,6 +543,9 @@ struct gprof_rings_header {
 	uint64_t stream_id;
 	uint32_t chunk_bytes;
 	uint32_t nr_chunks;
+	/* since 1.1, in files whose header_bytes leave room; written as one word, 0 before the end */
+	uint32_t end_kind; /* enum gprof_end_kind */
+	uint32_t end_code; /* exit status */
 };
 
 struct gprof_chunk_header {
@@ -551,7 +564,7 @@ _Static_assert(sizeof(struct gprof_block_header) == 56, "on disk");
 _Static_assert(sizeof(struct gprof_column_entry) == 16, "on disk");
 _Static_assert(sizeof(struct gprof_row_head) == 8, "in ring files");
 _Static_assert(sizeof(struct gprof_row_api) == 40, "in ring files");
-_Static_assert(sizeof(struct gprof_rings_header) == 32, "on disk");
+_Static_assert(sizeof(struct gprof_rings_header) == 40, "on disk");
 _Static_assert(sizeof(struct gprof_chunk_header) == 64, "on disk");
 
 #endif

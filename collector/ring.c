@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/ending.h"
 #include "collector/memory.h"
 #include "collector/stack.h"
 
@@ -153,12 +154,14 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	stack_init(&ring.free_chunks);
 	stack_init(&ring.free_threads);
 	ring.chunks = map + HEADER_ROOM;
+	ending_begin(header);
 	touch_ahead();
 	return 0;
 }
 
 void ring_forget(void)
 {
+	ending_forget();
 	if (ring.chunks) {
 		munmap(ring.chunks - HEADER_ROOM, ring.mapped_bytes);
 	}
