@@ -366,6 +366,11 @@ bool collector_has_cupti(void)
 	return cupti_is_live();
 }
 
+bool collector_is_cupti(uintptr_t start)
+{
+	return cupti_has_code(start);
+}
+
 void collector_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes)
 {
 	struct gprof_row_head *head = row;

@@ -122,6 +122,9 @@ void collector_thread_named(const char *name);
 /* Will kernels come with names and times from CUPTI? Valid after collector_attach. */
 bool collector_has_cupti(void);
 
+/* Is a thread that starts there one of CUPTI's own, and not the host's? No lock. */
+bool collector_is_cupti(uintptr_t start);
+
 /*
  * Writes a row of a table whose struct begins with `head`, with `text` behind it, to the calling
  * thread's ring. The copy for rare rows; hot doors fill the ring in place.

@@ -17,6 +17,7 @@ struct cupti cupti;
 static struct library_state {
 	atomic_bool is_live;
 	uint32_t record_bytes[CUPTI_KIND_END];
+	_Atomic uintptr_t low, high; /* where its code lies */
 } state;
 
 /* What of CUDA is mapped already. */
@@ -42,6 +43,26 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	}
 	if (info->dlpi_name && has_base(info->dlpi_name, "libcudart")) {
 		strncpy(mapped->cudart, info->dlpi_name, sizeof(mapped->cudart) - 1);
+	}
+	return 0;
+}
+
+/* The loader's lock, which this takes, must not be taken when threads are made: so it is done once. */
+static int look_at_code(struct dl_phdr_info *info, size_t size, void *data)
+{
+	uintptr_t function = (uintptr_t)data;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t low = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD && function >= low &&
+			function < low + segment->p_memsz) {
+			atomic_store(&state.low, low);
+			atomic_store(&state.high, low + segment->p_memsz);
+			return 1;
+		}
 	}
 	return 0;
 }
@@ -239,6 +260,7 @@ int cupti_load(void)
 	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map) {
 		strncpy(cupti.path, map->l_name, sizeof(cupti.path) - 1);
 	}
+	dl_iterate_phdr(look_at_code, (void *)(uintptr_t)cupti.cuptiGetVersion);
 	cupti.cuptiGetVersion(&cupti.version);
 	probe_records();
 	atomic_store(&state.is_live, true);
@@ -250,6 +272,12 @@ int cupti_load(void)
 uint32_t cupti_record_bytes(uint32_t kind)
 {
 	return kind < CUPTI_KIND_END ? state.record_bytes[kind] : 0;
+}
+
+bool cupti_has_code(uintptr_t address)
+{
+	return address >= atomic_load_explicit(&state.low, memory_order_relaxed) &&
+	       address < atomic_load_explicit(&state.high, memory_order_relaxed);
 }
 
 bool cupti_is_live(void)

@@ -40,6 +40,9 @@ bool cupti_probe_again(void);
 /* Record size of a kind in the loaded library, 0 if it does not know the kind. */
 uint32_t cupti_record_bytes(uint32_t kind);
 
+/* Is that an address of the library's code? Any thread, no lock. */
+bool cupti_has_code(uintptr_t address);
+
 /* May CUPTI be called? */
 bool cupti_is_live(void);
 

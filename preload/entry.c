@@ -67,6 +67,7 @@ __attribute__((constructor)) static void begin(void)
 	int error = errno;
 
 	init();
+	hook_resolve_threads();
 	if (config_flag(CONFIG_ENABLE)) {
 		find_own_path();
 		if (entry.path[0]) {

@@ -57,6 +57,12 @@ extern const struct collector_call hook_calls[HOOK_NR - 1];
  */
 void *hook_resolve(enum hook_id id, uintptr_t caller);
 
+/*
+ * Finds pthread's functions and their like, for the constructor: later the loader's lock may be
+ * held by a thread that waits for ours, or by one that a forked child does not have.
+ */
+void hook_resolve_threads(void);
+
 /* A module that calls CUDA was loaded: looks whether there are several CUDA runtimes now. */
 void hook_modules_changed(void);
 

@@ -10,12 +10,13 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define MAX_ROUTES   8192u
 #define MAX_RUNTIMES 8u
 #define PATH_BYTES   1024u
 
-/* One pass over the mapped objects. */
+/* One pass over the mapped objects. Too large for the least stack that a thread may have. */
 struct modules {
 	uintptr_t caller;
 	uintptr_t low, high; /* of the object that the caller lies in, 0 if unknown */
@@ -79,12 +80,19 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-static void look_at_modules(struct modules *modules, uintptr_t caller, uint8_t api)
+/* NULL if there is no memory; else for munmap. */
+static struct modules *look_at_modules(uintptr_t caller, uint8_t api)
 {
-	memset(modules, 0, sizeof(*modules));
+	struct modules *modules = mmap(NULL, sizeof(*modules), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (modules == MAP_FAILED) {
+		return NULL;
+	}
 	modules->caller = caller;
 	modules->wanted = api == GPROF_API_DRIVER ? "libcuda.so" : "libcudart";
 	dl_iterate_phdr(look_at_object, modules);
+	return modules;
 }
 
 static bool is_ours(const void *function)
@@ -109,14 +117,10 @@ static void *look_in(const char *path, const char *name)
 	return function && !is_ours(function) ? function : NULL;
 }
 
-static void *find(const struct modules *modules, uint8_t api, const char *name)
+static void *find(const struct modules *modules, const char *name)
 {
 	void *function = NULL;
 
-	if (api == GPROF_API_THREAD) {
-		return dlsym(RTLD_NEXT,
-			name); /* one C library, and interposers after us in their order */
-	}
 	/* With several runtimes the loader's order may lead to the wrong one. */
 	if (modules->nr_runtimes > 1) {
 		function = look_in(modules->caller_path, name);
@@ -160,11 +164,45 @@ static void add_route(enum hook_id id, const struct modules *modules, void *func
 	} while (!atomic_compare_exchange_weak(&hook_routes[id], &next, route));
 }
 
+static void *missing(uint8_t api)
+{
+	/* Not remembered: the library may still be loaded. */
+	return api == GPROF_API_THREAD ? (void *)missing_thread : (void *)missing_cuda;
+}
+
+/* One C library, and interposers behind us in their order: the same for every caller. */
+static void *resolve_thread(enum hook_id id)
+{
+	static struct modules everywhere;
+	void *function = dlsym(RTLD_NEXT, hook_calls[id - 1].name);
+
+	if (function) {
+		add_route(id, &everywhere, function);
+	}
+	return function;
+}
+
+static void *resolve_cuda(enum hook_id id, uintptr_t caller)
+{
+	const struct collector_call *call = &hook_calls[id - 1];
+	struct modules *modules = look_at_modules(caller, call->api);
+	void *function;
+
+	if (!modules) {
+		return dlsym(RTLD_NEXT, call->name);
+	}
+	function = find(modules, call->name);
+	if (function) {
+		add_route(id, modules, function);
+	}
+	munmap(modules, sizeof(*modules));
+	return function;
+}
+
 void *hook_resolve(enum hook_id id, uintptr_t caller)
 {
 	const struct hook_route *route = find_route(id, caller);
-	const struct collector_call *call = &hook_calls[id - 1];
-	struct modules modules;
+	uint8_t api = hook_calls[id - 1].api;
 	int error = errno;
 	void *function;
 
@@ -172,28 +210,30 @@ void *hook_resolve(enum hook_id id, uintptr_t caller)
 		return route->function;
 	}
 	ring_self.depth += RING_INSIDE;
-	look_at_modules(&modules, caller, call->api);
-	function = find(&modules, call->api, call->name);
-	if (function) {
-		add_route(id, &modules, function);
-	}
+	function = api == GPROF_API_THREAD ? resolve_thread(id) : resolve_cuda(id, caller);
 	ring_self.depth -= RING_INSIDE;
 	errno = error;
-	if (!function) {
-		/* Not remembered: the library may still be loaded. */
-		return call->api == GPROF_API_THREAD ? (void *)missing_thread
-						     : (void *)missing_cuda;
+	return function ? function : missing(api);
+}
+
+void hook_resolve_threads(void)
+{
+	for (unsigned int id = 1; id < HOOK_NR; id++) {
+		if (hook_calls[id - 1].api == GPROF_API_THREAD) {
+			hook_resolve((enum hook_id)id, 0);
+		}
 	}
-	return function;
 }
 
 void hook_modules_changed(void)
 {
-	struct modules modules;
+	struct modules *modules = look_at_modules(0, GPROF_API_RUNTIME);
+	uint32_t nr_runtimes = modules ? modules->nr_runtimes : 0;
 
-	look_at_modules(&modules, 0, GPROF_API_RUNTIME);
-	if (modules.nr_runtimes <= 1 ||
-		atomic_exchange(&state.nr_runtimes, modules.nr_runtimes) == modules.nr_runtimes) {
+	if (modules) {
+		munmap(modules, sizeof(*modules));
+	}
+	if (nr_runtimes <= 1 || atomic_exchange(&state.nr_runtimes, nr_runtimes) == nr_runtimes) {
 		return;
 	}
 	/* Routes for everybody, from when there was one runtime, may be wrong for somebody now. */

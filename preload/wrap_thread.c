@@ -5,7 +5,6 @@
  */
 #include "preload/hook.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,14 +55,6 @@ static void *run(void *data)
 	return starting.start(starting.arg);
 }
 
-/* CUPTI's own workers are not the host's threads. */
-static bool is_cupti(void *(*start)(void *))
-{
-	Dl_info info;
-
-	return dladdr((void *)start, &info) && info.dli_fname && strstr(info.dli_fname, "libcupti");
-}
-
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
 	const __typeof__(&pthread_create) real = HOOK_REAL(pthread_create);
@@ -72,7 +63,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	int rc;
 
 	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||
-		is_cupti(start)) {
+		collector_is_cupti((uintptr_t)start)) {
 		return real(thread, attr, start, arg);
 	}
 	index = stack_pop(&state.free, state.links);
