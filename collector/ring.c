@@ -171,8 +171,9 @@ void ring_forget(void)
 
 void ring_stop(const char *path)
 {
-	if (path) {
-		unlink(path);
+	if (path && unlink(path)) {
+		/* After chroot or with other rights the name cannot be reached; the space can. */
+		madvise(ring.chunks, ring.mapped_bytes - HEADER_ROOM, MADV_REMOVE);
 	}
 }
 

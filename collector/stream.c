@@ -6,16 +6,15 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "collector/clock.h"
+#include "collector/dir.h"
 #include "collector/log.h"
 #include "collector/memory.h"
 
@@ -70,30 +69,6 @@ static int allocate(void)
 	return stream.out && stream.encoder ? 0 : -ENOMEM;
 }
 
-/* Every missing part of `dir` is made, 0700. */
-static int make_dir(const char *dir)
-{
-	char path[PATH_MAX];
-	size_t length = strlen(dir);
-
-	if (!length || length >= sizeof(path)) {
-		return length ? -ENAMETOOLONG : -EINVAL;
-	}
-	memcpy(path, dir, length + 1);
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		if (mkdir(path, 0700) && errno != EEXIST) {
-			return -errno;
-		}
-		*slash = '/';
-	}
-	if (mkdir(path, 0700) && errno != EEXIST) {
-		return -errno;
-	}
-	/* Absolute, since the host may change its directory. */
-	return realpath(path, stream.dir) ? 0 : -errno;
-}
-
 static void make_base(uint64_t start_ns)
 {
 	struct utsname host = {.nodename = "host"};
@@ -129,6 +104,16 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 	return 0;
 }
 
+static int high_number(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= LOWEST_FD) {
+		return (int)(limit.rlim_cur * 3 / 4);
+	}
+	return LOWEST_FD;
+}
+
 static int open_file(int flags)
 {
 	int fd = open(stream.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
@@ -137,7 +122,7 @@ static int open_file(int flags)
 	if (fd < 0) {
 		return -errno;
 	}
-	high = fcntl(fd, F_DUPFD_CLOEXEC, LOWEST_FD);
+	high = fcntl(fd, F_DUPFD_CLOEXEC, high_number());
 	if (high >= 0) {
 		close(fd);
 		fd = high;
@@ -195,7 +180,7 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 
 	stream.ticks = *ticks;
 	stream.max_bytes = max_bytes;
-	rc = make_dir(dir);
+	rc = dir_make(dir, stream.dir);
 	if (rc) {
 		return rc;
 	}
@@ -209,7 +194,7 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	if (rc) {
 		return rc;
 	}
-	if (look_at(stream.fd, &file)) {
+	if (fchmod(stream.fd, 0600) || look_at(stream.fd, &file)) {
 		return -errno;
 	}
 	stream.device = file.st_dev;
@@ -344,39 +329,11 @@ uint64_t stream_rows(void)
 	return stream.nr_rows;
 }
 
-/* Mapped files there may stall or cannot be reserved; numbers from statfs(2). */
-static bool is_remote(const char *dir)
-{
-	static const uint32_t types[] = {0x6969 /* NFS */, 0x65735546 /* FUSE */,
-		0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */, 0x517b /* SMB */,
-		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x01021997 /* 9P */,
-		0x00c36400 /* Ceph */, 0x19830326 /* BeeGFS */, 0x7461636f /* OCFS2 */,
-		0x5346414f /* AFS */};
-	struct statfs fs;
-
-	if (statfs(dir, &fs)) {
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if ((uint32_t)fs.f_type == types[i]) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool has_room(const char *dir, uint64_t bytes)
-{
-	struct statvfs fs;
-
-	return !statvfs(dir, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
-}
-
 const char *stream_rings_path(uint64_t bytes, bool beside)
 {
 	const char *dir = beside ? stream.dir : "/dev/shm";
 
-	if ((beside && is_remote(dir)) || !has_room(dir, bytes)) {
+	if ((beside && dir_is_remote(dir)) || !dir_has_room(dir, bytes)) {
 		return NULL;
 	}
 	log_format(stream.rings, sizeof(stream.rings), "%s/%s" SUFFIX RINGS, dir, stream.base);

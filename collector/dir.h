@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directory of the streams, and what its file system is good for. The drain thread's. */
+#ifndef COLLECTOR_DIR_H
+#define COLLECTOR_DIR_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Makes every missing part of `dir`, 0700, and writes its absolute path. A last part that is
+ * somebody else's link is refused. Returns 0 or -errno.
+ */
+int dir_make(const char *dir, char absolute[PATH_MAX]);
+
+/* A network or FUSE file system: mapped files there may stall or cannot be reserved. */
+bool dir_is_remote(const char *dir);
+
+/* Are `bytes` free there? */
+bool dir_has_room(const char *dir, uint64_t bytes);
+
+#endif
