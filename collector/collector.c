@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,6 +61,12 @@ static bool is_running(void)
 void collector_init(const struct collector_call *calls, uint32_t nr_calls)
 {
 	if (atomic_exchange(&state.is_init, true)) {
+		return;
+	}
+	/* A program with more rights than its user: not even the user's variables are read. */
+	if (getauxval(AT_SECURE)) {
+		atomic_store(&state.phase, PHASE_STOPPED);
+		atomic_store(&collector_mode, 0);
 		return;
 	}
 	config_init();

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "collector/clock.h"
+#include "collector/ending.h"
 #include "collector/format.h"
 #include "collector/ring.h"
 

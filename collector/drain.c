@@ -17,6 +17,7 @@
 #include "collector/cupti.h"
 #include "collector/define.h"
 #include "collector/device.h"
+#include "collector/ending.h"
 #include "collector/facts.h"
 #include "collector/notice.h"
 #include "collector/startup.h"
@@ -235,7 +236,7 @@ static void finish(void)
 		.nr_lost = drain.nr_lost,
 		.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec};
 	facts_add_number("overhead.drain_cpu_ns", drain.result.cpu_ns);
-	facts_add("end.how", drain.how);
+	facts_add_end(drain.how);
 	flush(true);
 	stream_finish();
 	startup_undo();
@@ -327,7 +328,7 @@ bool drain_stop(const char *how, struct drain_result *result)
 
 		moved = seen == progress ? moved : now;
 		progress = seen;
-		if (now - moved > STALL_NS || now - begin > STOP_NS) {
+		if (now - moved > STALL_NS || now - begin > ending_patience_ns()) {
 			return false;
 		}
 		nanosleep(&moment, NULL);

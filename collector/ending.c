@@ -48,7 +48,7 @@ bool ending_is_ours(void)
 
 void ending_mark(enum gprof_end_kind kind, int code)
 {
-	uint64_t mark = (uint64_t)kind | (uint64_t)(uint32_t)code << 32;
+	uint64_t mark = (uint64_t)kind | (uint64_t)(code & 0xff) << 32;
 	uint64_t none = 0;
 
 	if (state.word &&

@@ -12,6 +12,7 @@
 #include "collector/batch.h"
 #include "collector/clock.h"
 #include "collector/config.h"
+#include "collector/ending.h"
 #include "collector/log.h"
 
 #define VALUE_BYTES 256
@@ -191,5 +192,15 @@ void facts_add_start(void)
 
 		log_format(key, sizeof(key), "config.%s", config_full_name((enum config_name)i));
 		facts_add(key, config_written((enum config_name)i));
+	}
+}
+
+void facts_add_end(const char *how)
+{
+	int code;
+
+	facts_add("end.how", how);
+	if (ending_kind(&code) != GPROF_END_UNKNOWN) {
+		facts_add_number("end.code", (uint64_t)(uint32_t)code);
 	}
 }

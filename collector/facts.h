@@ -21,6 +21,9 @@ void facts_set_parent(const char *path);
 /* Adds the rows of the beginning. */
 void facts_add_start(void);
 
+/* Those of the end: `how` in one word, and the code that was marked (ending.h). */
+void facts_add_end(const char *how);
+
 /* One row: any key, any value. */
 void facts_add(const char *key, const char *value);
 void facts_add_number(const char *key, uint64_t value);

@@ -545,7 +545,7 @@ struct gprof_rings_header {
 	uint32_t nr_chunks;
 	/* since 1.1, in files whose header_bytes leave room; written as one word, 0 before the end */
 	uint32_t end_kind; /* enum gprof_end_kind */
-	uint32_t end_code; /* exit status */
+	uint32_t end_code; /* exit status, or the number of the signal */
 };
 
 struct gprof_chunk_header {

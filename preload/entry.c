@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector/config.h"
 #include "preload/hook.h"
@@ -21,17 +22,39 @@ static struct entry_state {
 	char path[PATH_MAX]; /* of this library */
 	char next[PATH_MAX]; /* another tool that wanted the driver's injection call */
 	atomic_bool is_injected;
-	atomic_bool has_atexit;
+	pid_t pid; /* that ran the constructor */
+	atomic_bool has_handler, has_late_handler;
 } entry;
+
+/* musl has none; the destructor is there too. */
+extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
 
 static void init(void)
 {
 	collector_init(hook_calls, HOOK_NR - 1);
 }
 
+static void at_exit(int status, void *unused)
+{
+	(void)unused;
+	wrap_end_stop(GPROF_END_EXIT, status);
+}
+
+/*
+ * Not in a forked child: another thread of its parent may have held the C library's lock for this.
+ * There, handlers of the parent's are inherited, or else the destructor ends the stream.
+ */
+static void ask_for_exit(atomic_bool *is_asked)
+{
+	if (on_exit && entry.pid == getpid() && !atomic_exchange(is_asked, true)) {
+		on_exit(at_exit, NULL);
+	}
+}
+
 uint32_t hook_start_slow(void)
 {
 	init(); /* a hook may run before the constructor */
+	ask_for_exit(&entry.has_handler);
 	collector_start();
 	return hook_mode();
 }
@@ -77,15 +100,15 @@ __attribute__((constructor)) static void begin(void)
 	errno = error;
 }
 
+/* The exit status is not to be had here; handlers before this one had it. */
 __attribute__((destructor)) static void end(void)
 {
-	collector_stop("exit");
-}
+	int error = errno;
 
-/* Runs before the driver's own handler, which was registered earlier: CUPTI still works. */
-static void at_exit(void)
-{
-	collector_stop("exit");
+	if (ending_is_ours()) {
+		collector_stop(ending_word(GPROF_END_EXIT));
+	}
+	errno = error;
 }
 
 static void call_next(void)
@@ -114,9 +137,8 @@ int InitializeInjection(void)
 	init();
 	call_next();
 	collector_start();
-	if (!atomic_exchange(&entry.has_atexit, true)) {
-		atexit(at_exit);
-	}
+	/* Registered later than the driver's own handler, it runs earlier: CUPTI still works. */
+	ask_for_exit(&entry.has_late_handler);
 	collector_attach();
 	if (!collector_has_cupti()) {
 		wrap_tell_functions();

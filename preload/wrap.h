@@ -3,10 +3,21 @@
 #ifndef PRELOAD_WRAP_H
 #define PRELOAD_WRAP_H
 
+#include "collector/collector.h"
+
 /*
  * Puts the names of all registered kernels into the stream, now and from now on; for processes
  * where CUPTI will not name them. Any thread, any number of times.
  */
 void wrap_tell_functions(void);
+
+/* Finds the real functions of the process's ends; once, from the constructor. */
+void wrap_end_init(void);
+
+/*
+ * This process ends in that way: marks it, writes the last events, closes the stream, in bounded
+ * time. Any thread, any number of times; nothing happens in a child that only shares our memory.
+ */
+void wrap_end_stop(enum gprof_end_kind kind, int code);
 
 #endif

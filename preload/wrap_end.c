@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ways out of the process that run no exit handler, and the ways into another program. Each is
+ * marked; those that end the process also get the last events written, in bounded time. Signals
+ * that kill are not seen: that would take the host's own handlers away.
+ *
+ * A child of vfork or of a bare clone calls these too, with its parent's memory or a copy of it: it
+ * goes straight through. A process that records nothing pays a load and a branch.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+#include "preload/cuda_abi.h"
+#include "preload/hook.h"
+#include "preload/wrap.h"
+
+/* Nothing of the list but its ends. */
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define END(ret, name, params) HOOK_EXPORT ret name params;
+#include "preload/hooks.def"
+
+enum end_id {
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define END(ret, name, params) END_##name,
+#include "preload/hooks.def"
+	END_NR,
+};
+
+static const char *const names[END_NR] = {
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define END(ret, name, params) #name,
+#include "preload/hooks.def"
+};
+
+static void *_Atomic reals[END_NR];
+
+/* The next in the loader's order, which may be another interposer's. */
+static void *find(enum end_id id)
+{
+	void *function = dlsym(RTLD_NEXT, names[id]);
+
+	atomic_store_explicit(&reals[id], function, memory_order_relaxed);
+	return function;
+}
+
+void wrap_end_init(void)
+{
+	int error = errno;
+
+	for (unsigned int id = 0; id < END_NR; id++) {
+		find((enum end_id)id);
+	}
+	errno = error;
+}
+
+/* Called by a constructor before ours, it is not known yet. */
+static inline void *real(enum end_id id)
+{
+	void *function = atomic_load_explicit(&reals[id], memory_order_relaxed);
+
+	return __builtin_expect(function != NULL, 1) ? function : find(id);
+}
+
+#define REAL(name) ((__typeof__(&name))real(END_##name))
+
+static inline bool is_recording(void)
+{
+	return __builtin_expect(
+		atomic_load_explicit(&collector_page.is_ours, memory_order_relaxed) != 0, 0);
+}
+
+void wrap_end_stop(enum gprof_end_kind kind, int code)
+{
+	int error = errno;
+
+	if (ending_is_ours()) {
+		ending_mark(kind, code);
+		collector_stop(ending_word(kind));
+	}
+	errno = error;
+}
+
+/* Where the C library has none of that name. */
+static void leave_at_once(int status)
+{
+	syscall(SYS_exit_group, status);
+}
+
+#define LEAVE(name, kind)                                  \
+	void name(int status)                              \
+	{                                                  \
+		const __typeof__(&name) next = REAL(name); \
+                                                           \
+		if (is_recording()) {                      \
+			wrap_end_stop(kind, status);       \
+		}                                          \
+		if (next) {                                \
+			next(status);                      \
+		}                                          \
+		for (;;) {                                 \
+			leave_at_once(status);             \
+		}                                          \
+	}
+
+LEAVE(_exit, GPROF_END_AT_ONCE)
+LEAVE(_Exit, GPROF_END_AT_ONCE)
+LEAVE(quick_exit, GPROF_END_QUICK_EXIT)
+
+#define LEAVE_BY_SIGNAL(name)                                    \
+	void name(void)                                          \
+	{                                                        \
+		const __typeof__(&name) next = REAL(name);       \
+                                                                 \
+		if (is_recording()) {                            \
+			wrap_end_stop(GPROF_END_ABORT, SIGABRT); \
+		}                                                \
+		if (next) {                                      \
+			next();                                  \
+		}                                                \
+		__builtin_trap();                                \
+	}
+
+LEAVE_BY_SIGNAL(abort)
+
+/* ---- another program in place of this one ---- */
+
+static inline bool begin_exec(void)
+{
+	bool is_ours = is_recording() && ending_is_ours();
+
+	if (is_ours) {
+		ending_mark(GPROF_END_EXEC, 0);
+	}
+	return is_ours;
+}
+
+/* It came back, so it failed. */
+static inline int failed_exec(bool is_marked, int result)
+{
+	if (is_marked) {
+		ending_unmark();
+	}
+	return result;
+}
+
+static int missing_exec(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+#define EXEC(name, params, args)                                                  \
+	int name params                                                           \
+	{                                                                         \
+		const __typeof__(&name) next = REAL(name);                        \
+		bool is_marked = begin_exec();                                    \
+                                                                                  \
+		return failed_exec(is_marked, next ? next args : missing_exec()); \
+	}
+
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+EXEC(execv, (const char *path, char *const argv[]), (path, argv))
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags),
+	(fd, path, argv, envp, flags))
+
+/* The arguments after `arg` up to the NULL, which counts; what they are is not looked at. */
+static size_t count_arguments(const char *arg, va_list *args)
+{
+	size_t n = 1;
+
+	while (arg) {
+		arg = va_arg(*args, const char *);
+		n++;
+	}
+	return n;
+}
+
+static void fill_arguments(char **argv, const char *arg, va_list *args)
+{
+	*argv = (char *)(uintptr_t)arg;
+	while (*argv) {
+		*++argv = va_arg(*args, char *);
+	}
+}
+
+/*
+ * The list becomes an array on the stack, as in the C library: a child of vfork may not allocate.
+ * `call` is the exec of that array, and may take one more argument from `args`.
+ */
+#define EXEC_LIST(name, call)                                                         \
+	int name(const char *path, const char *arg, ...)                              \
+	{                                                                             \
+		va_list args;                                                         \
+		char **argv;                                                          \
+		int result;                                                           \
+                                                                                      \
+		va_start(args, arg);                                                  \
+		argv = __builtin_alloca(count_arguments(arg, &args) * sizeof(*argv)); \
+		va_end(args);                                                         \
+		va_start(args, arg);                                                  \
+		fill_arguments(argv, arg, &args);                                     \
+		result = call;                                                        \
+		va_end(args);                                                         \
+		return result;                                                        \
+	}
+
+EXEC_LIST(execl, execv(path, argv))
+EXEC_LIST(execlp, execvp(path, argv))
+EXEC_LIST(execle, execve(path, argv, va_arg(args, char *const *)))
