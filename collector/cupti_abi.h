@@ -21,6 +21,7 @@
 enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_INVALID_PARAMETER = 1,
+	CUPTI_INVALID_OPERATION = 7,
 	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_MAX_LIMIT_REACHED = 12, /* end of a buffer; before 11.0 also "already subscribed" */
 	CUPTI_NOT_COMPATIBLE = 14,
@@ -270,6 +271,12 @@ struct cupti_subscriber_params {
 	const char *subscriber_name; /* at most 53 characters */
 	char *old_subscriber_name;   /* on CUPTI_MULTIPLE_SUBSCRIBERS: who holds it */
 	size_t old_subscriber_bytes; /* at least 64 */
+};
+
+/* The same since 13.2; the last field may be read where size is larger than that of the old one. */
+struct cupti_subscriber_params_13_2 {
+	struct cupti_subscriber_params base;
+	uint8_t allows_others; /* several subscribers, if all of them allow it */
 };
 
 /* ---- activity records ---- */

@@ -38,6 +38,12 @@ void cupti_sim_worker_start(void);
 
 void cupti_sim_buffers_register(
 	cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed);
+typedef void (*cupti_sim_requested_v2_fn)(
+	uint8_t **buffer, size_t *bytes, size_t *max_records, void *info);
+typedef void (*cupti_sim_completed_v2_fn)(
+	uint8_t *buffer, size_t bytes, size_t valid_bytes, void *info);
+void cupti_sim_buffers_register_v2(
+	cupti_sim_requested_v2_fn requested, cupti_sim_completed_v2_fn completed);
 size_t cupti_sim_dropped_take(void);
 void cupti_sim_period_set(uint32_t ms);
 
@@ -64,14 +70,26 @@ void cupti_sim_put_context(const struct sim_context *c);
 void cupti_sim_put_stream(const struct sim_stream *s);
 void cupti_sim_put_flush(uint64_t start_ns, uint64_t end_ns);
 
-/* Callbacks: the only subscriber, and what it has enabled. */
-struct cupti_sim_subscriber {
-	cupti_callback_fn callback;
-	void *userdata;
-	_Atomic bool resource[64];
-};
+/* Plugs the trace into the model. */
+void cupti_sim_attach(void);
 
-extern struct cupti_sim_subscriber *_Atomic cupti_sim_subscriber;
+/*
+ * Callbacks. There is one subscriber, or with SIM_CUPTI_SUBSCRIBERS=multi several, if each said
+ * that it allows others; those have an activity API of their own (the _v2 functions), and calls of
+ * the process's one fail while there is one of them.
+ */
+bool cupti_sim_is_multi(void);
+bool cupti_sim_has_own_scope(void);
+bool cupti_sim_is_own(void *subscriber);
+void cupti_sim_subscribers_end(void);
+void cupti_sim_call_subscribers(uint32_t domain, uint32_t cbid, const void *data);
+
+/* The clock of records: CLOCK_REALTIME, or what a client has registered. */
+uint64_t cupti_sim_clock_now(void);
+void cupti_sim_clock_end(void);
+bool cupti_sim_clock_is_past(uint64_t record_ns, uint64_t now_ns);
+/* Puts the times of a record of that kind, in CLOCK_REALTIME, into the clock of records. */
+void cupti_sim_clock_convert(void *record, uint32_t kind);
 
 /* The thread's external correlation ids, innermost last. */
 enum { CUPTI_SIM_EXTERNAL_DEPTH = 32 };
@@ -82,6 +100,7 @@ struct cupti_sim_external {
 extern __thread struct cupti_sim_external cupti_sim_external;
 
 extern _Atomic bool cupti_sim_latency;
+extern _Atomic bool cupti_sim_has_all_syncs; /* also of waits that found "not ready" */
 extern _Atomic int cupti_sim_thread_id_type;
 
 #define CUPTI_SIM_EXPORT(name, params) \

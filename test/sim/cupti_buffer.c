@@ -32,6 +32,8 @@ static struct {
 	bool has_worker;
 	cupti_buffer_requested_fn requested;
 	cupti_buffer_completed_fn completed;
+	cupti_sim_requested_v2_fn requested_v2; /* of the subscriber with an own activity API */
+	cupti_sim_completed_v2_fn completed_v2;
 	/* Every fifth record of the device waits for the next one to overtake it. */
 	uint8_t held[CUPTI_SIM_MAX_RECORD] __attribute__((aligned(8)));
 	size_t held_bytes;
@@ -73,6 +75,15 @@ void cupti_sim_buffers_register(
 	pthread_mutex_unlock(&buffers.lock);
 }
 
+void cupti_sim_buffers_register_v2(
+	cupti_sim_requested_v2_fn requested, cupti_sim_completed_v2_fn completed)
+{
+	pthread_mutex_lock(&buffers.lock);
+	buffers.requested_v2 = requested;
+	buffers.completed_v2 = completed;
+	pthread_mutex_unlock(&buffers.lock);
+}
+
 size_t cupti_sim_dropped_take(void)
 {
 	pthread_mutex_lock(&buffers.lock);
@@ -104,6 +115,7 @@ static void close_current_locked(void)
 static bool ask_locked(void)
 {
 	cupti_buffer_requested_fn requested = buffers.requested;
+	cupti_sim_requested_v2_fn requested_v2 = buffers.requested_v2;
 	struct buffer *b = buffers.spare;
 	size_t max_records = 0;
 
@@ -112,13 +124,17 @@ static bool ask_locked(void)
 		buffers.current = b;
 		return true;
 	}
-	if (!requested) {
+	if (!requested && !requested_v2) {
 		return false;
 	}
 	pthread_mutex_unlock(&buffers.lock);
 	b = calloc(1, sizeof(*b));
 	if (b) {
-		requested(&b->bytes, &b->size, &max_records);
+		if (requested_v2) {
+			requested_v2(&b->bytes, &b->size, &max_records, NULL);
+		} else {
+			requested(&b->bytes, &b->size, &max_records);
+		}
 		if (b->bytes && b->size) {
 			memset(b->bytes, 0, b->size);
 		}
@@ -182,6 +198,7 @@ void cupti_sim_put(const void *record, size_t bytes, uint64_t end_ns, bool is_de
 		return;
 	}
 	memcpy(whole, record, bytes < stride ? bytes : stride);
+	cupti_sim_clock_convert(whole, ((const struct cupti_record *)record)->kind);
 	pthread_mutex_lock(&buffers.lock);
 	uint64_t n = ++buffers.nr_records;
 
@@ -210,7 +227,7 @@ static void cut_unfinished(struct buffer *b, uint64_t now)
 		} else if (kind == CUPTI_KIND_MEMCPY || kind == CUPTI_KIND_MEMSET) {
 			end = &((struct cupti_memcpy *)(b->bytes + at))->end_ns;
 		}
-		if (end && *end > now) {
+		if (end && !cupti_sim_clock_is_past(*end, now)) {
 			*end = 0;
 		}
 		at += cupti_sim_stride(kind);
@@ -242,15 +259,22 @@ static struct buffer *take_ready_locked(bool is_forced)
 	return ready;
 }
 
-static void give_back(struct buffer *b, cupti_buffer_completed_fn completed, bool is_forced)
+static void give_back(struct buffer *b, bool is_forced)
 {
+	pthread_mutex_lock(&buffers.lock);
+	cupti_buffer_completed_fn completed = buffers.completed;
+	cupti_sim_completed_v2_fn completed_v2 = buffers.completed_v2;
+
+	pthread_mutex_unlock(&buffers.lock);
 	while (b) {
 		struct buffer *next = b->next;
 
 		if (is_forced) {
 			cut_unfinished(b, now_ns());
 		}
-		if (completed) {
+		if (completed_v2) {
+			completed_v2(b->bytes, b->size, b->used, NULL);
+		} else if (completed) {
 			completed(NULL, 0, b->bytes, b->size, b->used);
 		}
 		free(b);
@@ -271,10 +295,9 @@ void cupti_sim_flush(bool is_forced)
 		buffers.spare = NULL;
 	}
 	struct buffer *ready = take_ready_locked(is_forced);
-	cupti_buffer_completed_fn completed = buffers.completed;
 
 	pthread_mutex_unlock(&buffers.lock);
-	give_back(ready, completed, is_forced);
+	give_back(ready, is_forced);
 }
 
 static void *worker(void *arg)
@@ -289,10 +312,9 @@ static void *worker(void *arg)
 
 		pthread_cond_timedwait(&buffers.filled, &buffers.lock, &t);
 		struct buffer *ready = take_ready_locked(false);
-		cupti_buffer_completed_fn completed = buffers.completed;
 
 		pthread_mutex_unlock(&buffers.lock);
-		give_back(ready, completed, false);
+		give_back(ready, false);
 		pthread_mutex_lock(&buffers.lock);
 	}
 	return NULL;

@@ -5,129 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void attach(void)
+/* A call of the whole process's activity API: not while a subscriber has its own. */
+#define CHECK_SCOPE()                                \
+	do {                                         \
+		CUPTI_SIM_CHECK();                   \
+		if (cupti_sim_has_own_scope()) {     \
+			return CUPTI_NOT_COMPATIBLE; \
+		}                                    \
+	} while (0)
+
+static int enable(uint32_t kind)
 {
-	atomic_store_explicit(&cupti_sim_core()->trace, &cupti_sim_trace, memory_order_release);
-}
-
-CUPTI_SIM_EXPORT(cuptiSubscribe, (void **out, cupti_callback_fn callback, void *userdata))
-{
-	const char *taken = getenv("SIM_CUPTI_TAKEN");
-	struct cupti_sim_subscriber *none = NULL;
-
-	CUPTI_SIM_CHECK();
-	if (!out || !callback) {
-		return CUPTI_INVALID_PARAMETER;
+	if (!cupti_sim_kind_set(kind, true)) {
+		return kind && kind < CUPTI_KIND_END ? CUPTI_LEGACY_PROFILER_NOT_SUPPORTED
+						     : CUPTI_INVALID_KIND;
 	}
-	if (taken && *taken == '1') {
-		return CUPTI_MULTIPLE_SUBSCRIBERS;
-	}
-	struct cupti_sim_subscriber *s = calloc(1, sizeof(*s));
-
-	if (!s) {
-		return CUPTI_OUT_OF_MEMORY;
-	}
-	s->callback = callback;
-	s->userdata = userdata;
-	if (!atomic_compare_exchange_strong(&cupti_sim_subscriber, &none, s)) {
-		free(s);
-		return CUPTI_MULTIPLE_SUBSCRIBERS;
-	}
-	*out = s;
-	attach();
+	cupti_sim_worker_start();
+	cupti_sim_attach();
 	return CUPTI_OK;
 }
 
-CUPTI_SIM_EXPORT(cuptiSubscribe_v2, (void **out, cupti_callback_fn callback, void *userdata,
-					    struct cupti_subscriber_params *params))
+static int disable(uint32_t kind)
 {
-	int r = cuptiSubscribe(out, callback, userdata);
-
-	if (r == CUPTI_MULTIPLE_SUBSCRIBERS && params && params->old_subscriber_name &&
-		params->old_subscriber_bytes) {
-		static const char holder[] = "CUPTI for somebody else";
-		size_t n = params->old_subscriber_bytes;
-
-		strncpy(params->old_subscriber_name, holder, n - 1);
-		params->old_subscriber_name[n - 1] = '\0';
-	}
-	return r;
-}
-
-static void want_callback(int domain, uint32_t cbid, uint32_t enable)
-{
-	if (enable) {
-		atomic_fetch_or(&cupti_sim_trace.want[domain - 1][cbid], SIM_WANT_CALLBACK);
-	} else {
-		atomic_fetch_and(
-			&cupti_sim_trace.want[domain - 1][cbid], (uint8_t)~SIM_WANT_CALLBACK);
-	}
-}
-
-CUPTI_SIM_EXPORT(
-	cuptiEnableCallback, (uint32_t enable, void *subscriber, int domain, uint32_t cbid))
-{
-	struct cupti_sim_subscriber *s = subscriber;
-
-	if (!s) {
-		return CUPTI_INVALID_PARAMETER;
-	}
-	CUPTI_SIM_CHECK();
-	switch (domain) {
-	case CUPTI_DOMAIN_DRIVER:
-	case CUPTI_DOMAIN_RUNTIME:
-		if (cbid == 0 || cbid >= CUPTI_SIM_MAX_CBIDS) {
-			return CUPTI_INVALID_PARAMETER;
-		}
-		want_callback(domain, cbid, enable);
-		return CUPTI_OK;
-	case CUPTI_DOMAIN_RESOURCE:
-		if (cbid == 0 || cbid >= 64) {
-			return CUPTI_INVALID_PARAMETER;
-		}
-		atomic_store(&s->resource[cbid], enable != 0);
-		return CUPTI_OK;
-	case CUPTI_DOMAIN_STATE:
-		return cupti_sim_level() >= 12020 ? CUPTI_OK : CUPTI_INVALID_PARAMETER;
-	case CUPTI_DOMAIN_SYNCHRONIZE:
-	case CUPTI_DOMAIN_NVTX:
-		return CUPTI_OK;
-	default:
-		return CUPTI_INVALID_PARAMETER;
-	}
-}
-
-CUPTI_SIM_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, int domain))
-{
-	uint32_t end = domain == CUPTI_DOMAIN_RESOURCE ? 64 : CUPTI_SIM_MAX_CBIDS;
-
-	if (!subscriber) {
-		return CUPTI_INVALID_PARAMETER;
-	}
-	for (uint32_t cbid = 1; cbid < end; cbid++) {
-		int r = cuptiEnableCallback(enable, subscriber, domain, cbid);
-
-		if (r != CUPTI_OK) {
-			return r;
-		}
-	}
-	return CUPTI_OK;
-}
-
-CUPTI_SIM_EXPORT(cuptiUnsubscribe, (void *subscriber))
-{
-	struct cupti_sim_subscriber *s = subscriber;
-
-	if (!s || !atomic_compare_exchange_strong(&cupti_sim_subscriber, &s, NULL)) {
-		return CUPTI_INVALID_PARAMETER;
-	}
-	for (uint32_t cbid = 1; cbid < CUPTI_SIM_MAX_CBIDS; cbid++) {
-		want_callback(CUPTI_DOMAIN_DRIVER, cbid, 0);
-		want_callback(CUPTI_DOMAIN_RUNTIME, cbid, 0);
-	}
-	/* A callback may be running on another thread; the real one leaves that to the client too.
-	 */
-	return CUPTI_OK;
+	return cupti_sim_kind_set(kind, false) ? CUPTI_OK : CUPTI_INVALID_KIND;
 }
 
 CUPTI_SIM_EXPORT(cuptiActivityRegisterCallbacks,
@@ -136,26 +36,21 @@ CUPTI_SIM_EXPORT(cuptiActivityRegisterCallbacks,
 	if (!requested || !completed) {
 		return CUPTI_INVALID_PARAMETER;
 	}
-	CUPTI_SIM_CHECK();
+	CHECK_SCOPE();
 	cupti_sim_buffers_register(requested, completed);
 	return CUPTI_OK;
 }
 
 CUPTI_SIM_EXPORT(cuptiActivityEnable, (uint32_t kind))
 {
-	CUPTI_SIM_CHECK();
-	if (!cupti_sim_kind_set(kind, true)) {
-		return kind && kind < CUPTI_KIND_END ? CUPTI_LEGACY_PROFILER_NOT_SUPPORTED
-						     : CUPTI_INVALID_KIND;
-	}
-	cupti_sim_worker_start();
-	attach();
-	return CUPTI_OK;
+	CHECK_SCOPE();
+	return enable(kind);
 }
 
 CUPTI_SIM_EXPORT(cuptiActivityEnableAndDump, (uint32_t kind))
 {
-	int r = cuptiActivityEnable(kind);
+	CHECK_SCOPE();
+	int r = enable(kind);
 
 	if (r == CUPTI_OK) {
 		cupti_sim_kind_dump(kind);
@@ -165,8 +60,49 @@ CUPTI_SIM_EXPORT(cuptiActivityEnableAndDump, (uint32_t kind))
 
 CUPTI_SIM_EXPORT(cuptiActivityDisable, (uint32_t kind))
 {
+	CHECK_SCOPE();
+	return disable(kind);
+}
+
+/* There is one context a device here, and all of them count. */
+CUPTI_SIM_EXPORT(cuptiActivityEnableContext, (void *context, uint32_t kind))
+{
+	CHECK_SCOPE();
+	return context ? enable(kind) : CUPTI_INVALID_PARAMETER;
+}
+
+CUPTI_SIM_EXPORT(cuptiActivityDisableContext, (void *context, uint32_t kind))
+{
+	CHECK_SCOPE();
+	return context ? disable(kind) : CUPTI_INVALID_PARAMETER;
+}
+
+/* ---- the activity API of one subscriber ---- */
+
+CUPTI_SIM_EXPORT(
+	cuptiActivityRegisterCallbacks_v2, (void *subscriber, cupti_sim_requested_v2_fn requested,
+						   cupti_sim_completed_v2_fn completed))
+{
 	CUPTI_SIM_CHECK();
-	return cupti_sim_kind_set(kind, false) ? CUPTI_OK : CUPTI_INVALID_KIND;
+	if (!cupti_sim_is_own(subscriber)) {
+		return CUPTI_NOT_COMPATIBLE;
+	}
+	cupti_sim_buffers_register_v2(requested, completed);
+	return CUPTI_OK;
+}
+
+CUPTI_SIM_EXPORT(cuptiActivityEnable_v2, (void *subscriber, uint32_t kind, void *config))
+{
+	(void)config;
+	CUPTI_SIM_CHECK();
+	return cupti_sim_is_own(subscriber) ? enable(kind) : CUPTI_NOT_COMPATIBLE;
+}
+
+CUPTI_SIM_EXPORT(cuptiActivityDisable_v2, (void *subscriber, uint32_t kind, void *config))
+{
+	(void)config;
+	CUPTI_SIM_CHECK();
+	return cupti_sim_is_own(subscriber) ? disable(kind) : CUPTI_NOT_COMPATIBLE;
 }
 
 CUPTI_SIM_EXPORT(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t enable))
@@ -221,7 +157,12 @@ CUPTI_SIM_EXPORT(cuptiFinalize, (void))
 	if (cupti_sim_refusal() == CUPTI_OK) {
 		cupti_sim_flush(true);
 		atomic_store(&cupti_sim_core()->trace, NULL);
-		atomic_store(&cupti_sim_subscriber, NULL);
+		for (uint32_t kind = 1; kind < CUPTI_KIND_END; kind++) {
+			cupti_sim_kind_set(kind, false);
+		}
+		cupti_sim_subscribers_end();
+		cupti_sim_buffers_register(NULL, NULL);
+		cupti_sim_clock_end();
 	}
 	return CUPTI_OK;
 }

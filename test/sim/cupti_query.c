@@ -11,14 +11,17 @@ CUPTI_SIM_EXPORT(cuptiGetVersion, (uint32_t * version))
 {
 	int level = cupti_sim_level();
 
-	*version = level >= 13000 ? 130001 : level >= 12000 ? 22 : 18;
+	*version = cupti_sim_is_multi() ? 130303
+		   : level >= 13000	? 130001
+		   : level >= 12000	? 22
+					: 18;
 	return CUPTI_OK;
 }
 
 CUPTI_SIM_EXPORT(cuptiGetTimestamp, (uint64_t * time_ns))
 {
 	CUPTI_SIM_CHECK();
-	*time_ns = cupti_sim_core()->now();
+	*time_ns = cupti_sim_clock_now();
 	return CUPTI_OK;
 }
 
@@ -117,19 +120,11 @@ CUPTI_SIM_EXPORT(cuptiActivityEnableLaunchAttributes, (uint8_t enable))
 	return CUPTI_OK;
 }
 
-/* No result is ever "not ready" in a record here, so there is nothing to leave out. */
 CUPTI_SIM_EXPORT(cuptiActivityEnableAllSyncRecords, (uint8_t enable))
 {
-	(void)enable;
 	CUPTI_SIM_CHECK();
+	atomic_store(&cupti_sim_has_all_syncs, enable != 0);
 	return CUPTI_OK;
-}
-
-CUPTI_SIM_EXPORT(cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))
-{
-	(void)clock;
-	CUPTI_SIM_CHECK();
-	return CUPTI_NOT_SUPPORTED;
 }
 
 CUPTI_SIM_EXPORT(cuptiActivityPushExternalCorrelationId, (uint32_t kind, uint64_t id))

@@ -129,6 +129,8 @@ void cupti_sim_put_set(const struct sim_op *op)
 	cupti_sim_put(&m, sizeof(m), op->end_ns, true);
 }
 
+_Atomic bool cupti_sim_has_all_syncs = true;
+
 void cupti_sim_put_sync(const struct sim_op *op)
 {
 	struct cupti_sync s = {.kind = CUPTI_KIND_SYNCHRONIZATION,
@@ -141,6 +143,9 @@ void cupti_sim_put_sync(const struct sim_op *op)
 		.event_id = op->event_id,
 		.return_value = (uint32_t)op->result};
 
+	if (op->result && !atomic_load(&cupti_sim_has_all_syncs)) {
+		return;
+	}
 	cupti_sim_put(&s, sizeof(s), op->end_ns, false);
 }
 

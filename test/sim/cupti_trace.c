@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cupti_sim_subscriber *_Atomic cupti_sim_subscriber;
 __thread struct cupti_sim_external cupti_sim_external;
 _Atomic bool cupti_sim_latency;
 _Atomic int cupti_sim_thread_id_type;
@@ -124,7 +123,7 @@ void cupti_sim_kind_dump(uint32_t kind)
 
 static void on_resource(uint32_t cbid, struct sim_context *context, struct sim_stream *stream)
 {
-	struct cupti_sim_subscriber *s = atomic_load(&cupti_sim_subscriber);
+	struct cupti_resource_data data = {.context = context, .stream = stream};
 
 	if (cbid == CUPTI_RESOURCE_CONTEXT_CREATED) {
 		if (cupti_sim_is_on(CUPTI_KIND_DEVICE)) {
@@ -138,16 +137,11 @@ static void on_resource(uint32_t cbid, struct sim_context *context, struct sim_s
 		(cbid == CUPTI_RESOURCE_CONTEXT_CREATED || cbid == CUPTI_RESOURCE_STREAM_CREATED)) {
 		cupti_sim_put_stream(stream);
 	}
-	if (s && cbid < 64 && atomic_load(&s->resource[cbid])) {
-		struct cupti_resource_data data = {.context = context, .stream = stream};
-
-		s->callback(s->userdata, CUPTI_DOMAIN_RESOURCE, cbid, &data);
-	}
+	cupti_sim_call_subscribers(CUPTI_DOMAIN_RESOURCE, cbid, &data);
 }
 
 static void call_back(struct sim_frame *f, enum cupti_site site)
 {
-	struct cupti_sim_subscriber *s = atomic_load(&cupti_sim_subscriber);
 	const struct sim_thread *t = f->thread;
 	struct sim_context *context = t->depth ? t->stack[t->depth - 1] : NULL;
 	struct cupti_callback_data data = {.site = site,
@@ -160,9 +154,7 @@ static void call_back(struct sim_frame *f, enum cupti_site site)
 		.correlation_data = &f->correlation_data,
 		.correlation_id = f->correlation_id};
 
-	if (s) {
-		s->callback(s->userdata, f->domain, f->cbid, &data);
-	}
+	cupti_sim_call_subscribers(f->domain, f->cbid, &data);
 }
 
 static void on_enter(struct sim_frame *f)

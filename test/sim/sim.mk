@@ -13,7 +13,7 @@ SIM_RUNTIME := $(addprefix $(SIM_O)/, runtime.o runtime_export.o runtime_launch.
 	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_node.o runtime_extra.o \
 	runtime_rest.o)
 SIM_CUPTI   := $(addprefix $(SIM_O)/, cupti_buffer.o cupti_record.o cupti_trace.o cupti_query.o \
-	cupti_export.o)
+	cupti_export.o cupti_subscribe.o cupti_clock.o)
 
 sim: $(SIM_LIB)
 
@@ -51,7 +51,7 @@ $(SIM)/libcupti.so.12: $(SIM_CUPTI) $(SIM_O)/cupti_layout-12040.o $(SIM_O)/libcu
 $(SIM)/libcupti.so.11.8: $(SIM_CUPTI) $(SIM_O)/cupti_layout-11080.o $(SIM_O)/libcupti.so.11.8.map
 $(SIM)/libcudart.so.13 $(SIM)/libcudart.so.12 $(SIM)/libcudart.so.11.0 \
 $(SIM)/libcupti.so.13 $(SIM)/libcupti.so.12 $(SIM)/libcupti.so.11.8:
-	@$(call sim_link,$(filter %.o,$^),-Wl$(comma)--version-script=$(filter %.map,$^))
+	@$(call sim_link,$(filter %.o,$^),-Wl$(comma)-Bsymbolic -Wl$(comma)--version-script=$(filter %.map,$^))
 
 $(SIM)/libnvidia-ml.so.1: $(SIM_O)/nvml.o
 	@$(call sim_link,$^)

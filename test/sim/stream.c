@@ -209,10 +209,12 @@ uint64_t sim_device_drain_locked(struct sim_device *device)
 	return tail;
 }
 
-/* A host's wait: on the stream, or on the whole context where stream is NULL. */
-static void report_sync(struct sim_context *context, struct sim_stream *stream, uint64_t start)
+/* A host's wait or question: on the stream, or on the whole context where stream is NULL. */
+static void report_sync(
+	struct sim_context *context, struct sim_stream *stream, uint64_t start, int result)
 {
-	struct sim_op op = {.kind = SIM_OP_SYNC, .start_ns = start, .end_ns = sim_now()};
+	struct sim_op op = {
+		.kind = SIM_OP_SYNC, .start_ns = start, .end_ns = sim_now(), .result = result};
 
 	op.sync_type = stream ? CUPTI_SYNC_STREAM_SYNCHRONIZE : CUPTI_SYNC_CONTEXT_SYNCHRONIZE;
 	op.stream = stream ? stream : context->legacy;
@@ -240,7 +242,7 @@ int sim_stream_sync(void *handle)
 
 	pthread_mutex_unlock(&sim_lock);
 	sim_wait_until(tail);
-	report_sync(s->context, s, start);
+	report_sync(s->context, s, start, SIM_OK);
 	return SIM_OK;
 }
 
@@ -257,12 +259,13 @@ int sim_device_sync(void)
 
 	pthread_mutex_unlock(&sim_lock);
 	sim_wait_until(tail);
-	report_sync(context, NULL, start);
+	report_sync(context, NULL, start, SIM_OK);
 	return SIM_OK;
 }
 
 int sim_stream_query(void *handle)
 {
+	uint64_t start = sim_now();
 	struct sim_stream *s = sim_resolve(handle);
 
 	if (!s) {
@@ -276,5 +279,8 @@ int sim_stream_query(void *handle)
 	bool is_busy = s->nr_pending > 0 || tail > sim_now();
 
 	pthread_mutex_unlock(&sim_lock);
+	if (is_busy) {
+		report_sync(s->context, s, start, SIM_NOT_READY);
+	}
 	return is_busy ? SIM_NOT_READY : SIM_OK;
 }
