@@ -181,8 +181,12 @@ static void start(void)
 	facts_look();
 	wipe_page_in_children();
 	if (!state.has_atfork && __register_atfork) {
-		state.has_atfork = true;
-		__register_atfork(NULL, NULL, on_fork_child, NULL);
+		state.has_atfork = !__register_atfork(NULL, NULL, on_fork_child, NULL);
+		if (!state.has_atfork) {
+			collector_notice("no memory", 0,
+				"the C library takes no handler for fork; forked children are not "
+				"recorded");
+		}
 	}
 	rc = pthread_sigmask ? drain_start(on_ready) : -ENOSYS; /* see compat.h */
 	if (rc) {

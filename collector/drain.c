@@ -277,9 +277,11 @@ static int create(size_t stack_bytes)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
-	int rc;
+	int rc = pthread_attr_init(&attributes);
 
-	pthread_attr_init(&attributes);
+	if (rc) {
+		return rc;
+	}
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	if (stack_bytes) {
 		pthread_attr_setstacksize(&attributes, stack_bytes);

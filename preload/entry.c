@@ -91,6 +91,7 @@ __attribute__((constructor)) static void begin(void)
 
 	init();
 	hook_resolve_threads();
+	wrap_end_init();
 	if (config_flag(CONFIG_ENABLE)) {
 		find_own_path();
 		if (entry.path[0]) {
