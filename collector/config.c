@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collector/log.h"
+#include "collector/mask.h"
 
 #define PREFIX	   "GPROF_"
 #define TEXT_BYTES 1024
@@ -50,9 +51,12 @@ static struct config_state {
 
 static void wrong_add(const char *name, const char *value, const char *allowed)
 {
+	char masked[64];
+
 	if (config.nr_wrong < MAX_WRONG) {
+		masked[mask_value(masked, 60, name, value, strlen(value))] = 0;
 		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
-			"%s=%.60s is not allowed (allowed: %s); the default is used", name, value,
+			"%s=%s is not allowed (allowed: %s); the default is used", name, masked,
 			allowed);
 	}
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,8 +15,14 @@
 #include "collector/config.h"
 #include "collector/ending.h"
 #include "collector/log.h"
+#include "collector/mask.h"
 
 #define VALUE_BYTES 256
+/* Fields of /proc/PID/stat, from 1. */
+#define STAT_PARENT 4
+#define STAT_START  22
+/* A shell, a launcher, a container's first process: few stand between two that record. */
+#define MAX_ANCESTORS 16
 
 /* Launchers' names for the same thing; the first that is set counts. */
 struct source {
@@ -97,6 +104,14 @@ void facts_add_number(const char *key, uint64_t value)
 	facts_add(key, text);
 }
 
+/* A value that came from the environment or from a file, under the name that it had there. */
+static void add_masked(const char *key, const char *name, const char *value)
+{
+	char masked[GPROF_TEXT_BYTES];
+
+	add(key, masked, mask_value(masked, sizeof(masked), name, value, strlen(value)));
+}
+
 /* The first bytes of a file of /proc, 0 if it cannot be read. */
 static size_t read_start(const char *path, char *out, size_t out_bytes)
 {
@@ -115,11 +130,56 @@ static size_t read_start(const char *path, char *out, size_t out_bytes)
 
 static void add_command(void)
 {
-	char text[GPROF_TEXT_BYTES];
+	char text[GPROF_TEXT_BYTES], masked[GPROF_TEXT_BYTES];
 	size_t n = read_start("/proc/self/cmdline", text, sizeof(text));
 
 	/* Arguments end in 0 each; they stay so, since a blank may be part of one. */
-	add("process.command", text, n && !text[n - 1] ? n - 1 : n);
+	n = mask_command(masked, sizeof(masked), text, n);
+	add("process.command", masked, n && !masked[n - 1] ? n - 1 : n);
+}
+
+/*
+ * From /proc/PID/stat: the parent's pid and when the process started, in ticks since the machine
+ * did. False if there is no such process.
+ */
+static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
+{
+	char path[48], text[1024];
+	const char *at;
+	size_t n;
+
+	log_format(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
+	n = read_start(path, text, sizeof(text) - 1);
+	text[n] = 0;
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	for (int field = 2; at && field < STAT_START; field++) {
+		at = strchr(at + 1, ' ');
+		if (at && field + 1 == STAT_PARENT) {
+			*parent = strtoull(at, NULL, 10);
+		}
+	}
+	*start = at ? strtoull(at, NULL, 10) : 0;
+	return at != NULL;
+}
+
+/* With its start a pid is one process's alone; with its ancestors its place in the tree is known.
+ */
+static void add_kinship(void)
+{
+	char text[MAX_ANCESTORS * 32] = "";
+	uint64_t parent = (uint64_t)getppid();
+	uint64_t start = 0, next = 0;
+	size_t n = 0;
+
+	if (read_stat((uint64_t)getpid(), &next, &start)) {
+		facts_add_number("process.start_ticks", start);
+	}
+	for (int i = 0; i < MAX_ANCESTORS && parent && read_stat(parent, &next, &start); i++) {
+		n += log_format(text + n, sizeof(text) - n, "%s%llu:%llu", n ? " " : "",
+			(unsigned long long)parent, (unsigned long long)start);
+		parent = next;
+	}
+	facts_add("process.ancestors", text);
 }
 
 static void add_path(const char *key, const char *link)
@@ -169,6 +229,7 @@ void facts_add_start(void)
 	facts_add("gprof.version", GPROF_VERSION);
 	facts_add_number("process.pid", (uint64_t)getpid());
 	facts_add_number("process.parent_pid", (uint64_t)getppid());
+	add_kinship();
 	if (state.parent[0]) {
 		facts_add("process.parent_stream", state.parent);
 	}
@@ -182,7 +243,7 @@ void facts_add_start(void)
 		if (state.values[i][0]) {
 			char key[64];
 
-			facts_add(sources[i].key, state.values[i]);
+			add_masked(sources[i].key, state.from[i], state.values[i]);
 			log_format(key, sizeof(key), "%s.source", sources[i].key);
 			facts_add(key, state.from[i]);
 		}
@@ -191,7 +252,7 @@ void facts_add_start(void)
 		char key[64];
 
 		log_format(key, sizeof(key), "config.%s", config_full_name((enum config_name)i));
-		facts_add(key, config_written((enum config_name)i));
+		add_masked(key, "", config_written((enum config_name)i));
 	}
 }
 
