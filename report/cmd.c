@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "report/dumpdir.h"
+#include "report/ending.h"
 #include "report/err.h"
 #include "report/text.h"
 
@@ -211,7 +212,17 @@ static void tell_rows(const struct stream_in *stream)
 	}
 }
 
-static void tell_process(const struct process *process)
+static void tell_end(const struct cmd_input *input, const struct process *process)
+{
+	struct buf line = {0};
+
+	ending_add_text(&line, process, input->processes, input->nr_processes);
+	cmd_error("'%s' is unfinished: its process %.*s", process->stream->path, (int)line.nr_bytes,
+		line.bytes);
+	buf_fini(&line);
+}
+
+static void tell_process(const struct cmd_input *input, const struct process *process)
 {
 	const struct stream_in *stream = process->stream;
 	const char *from = stream->path;
@@ -229,7 +240,7 @@ static void tell_process(const struct process *process)
 			(unsigned long long)stream->ring_rows_damaged);
 	}
 	if (!process->is_ended) {
-		cmd_error("'%s' is unfinished: its process was killed, or still runs", from);
+		tell_end(input, process);
 	}
 	if (missing) {
 		cmd_error("'%s': the data are incomplete, %llu events are missing", from,
@@ -243,7 +254,7 @@ enum cmd_exit cmd_tell_losses(const struct cmd_input *input)
 
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		if (!process_is_complete(input->processes[i])) {
-			tell_process(input->processes[i]);
+			tell_process(input, input->processes[i]);
 			status = CMD_INCOMPLETE;
 		}
 	}

@@ -168,13 +168,19 @@ const char *process_command(const struct process *process)
 	return process_fact(process, "process.command", "?");
 }
 
-static int64_t number_fact(const struct process *process, const char *key)
+int64_t process_number(const struct process *process, const char *key)
 {
 	const char *text = process_fact(process, key, "");
 	char *end;
 	long long value = strtoll(text, &end, 10);
 
 	return end != text && !*end && value >= 0 ? value : -1;
+}
+
+bool process_is_same(const struct process *a, const struct process *b)
+{
+	return a->start_ticks >= 0 && a->start_ticks == b->start_ticks && a->pid == b->pid &&
+	       a->boot && a->boot == b->boot;
 }
 
 /* ---- shapes: the name comes from the record, or from the function that was launched ---- */
@@ -252,12 +258,15 @@ static void count_events(struct process *process)
 	}
 }
 
-/* Rings on another file system: the stream says where. */
+/*
+ * Rings that could not lie beside the stream are in shared memory under the stream's own name.
+ * Where exactly, the stream says too; but what a stream says is never opened.
+ */
 static void attach_rings_elsewhere(struct process *process)
 {
 	for (size_t i = 0; i < process->nr_notices; i++) {
 		if (strcmp(names_raw(process->notices[i].cause, NULL), "rings elsewhere") == 0) {
-			ring_in_attach(process->stream, names_raw(process->notices[i].text, NULL));
+			ring_in_attach_shared(process->stream);
 			return;
 		}
 	}
@@ -298,6 +307,7 @@ static void load(struct process *process, struct stream_in *stream)
 struct process *process_create(struct stream_in *stream)
 {
 	struct process *process = mem_zeroed(1, sizeof(*process));
+	const char *boot;
 
 	if (stream->is_part) {
 		ring_in_attach_beside(
@@ -317,11 +327,14 @@ struct process *process_create(struct stream_in *stream)
 	name_shapes(process);
 	count_events(process);
 	process->pid = stream->header.pid;
-	if (!process->pid && number_fact(process, "process.pid") > 0) {
-		process->pid = (uint32_t)number_fact(process, "process.pid");
+	if (!process->pid && process_number(process, "process.pid") > 0) {
+		process->pid = (uint32_t)process_number(process, "process.pid");
 	}
-	process->rank = number_fact(process, "rank.world");
-	process->world = number_fact(process, "rank.world_size");
+	process->start_ticks = process_number(process, "process.start_ticks");
+	boot = process_fact(process, "host.boot_id", "");
+	process->boot = names_intern(boot, strlen(boot));
+	process->rank = process_number(process, "rank.world");
+	process->world = process_number(process, "rank.world_size");
 	process->is_ended = *process_fact(process, "end.how", "") != '\0';
 	return process;
 }

@@ -119,7 +119,10 @@ struct process {
 	uint64_t first_ns,
 		last_ns; /* of all rows with times, CLOCK_MONOTONIC; first > last: none */
 	uint64_t nr_events;
+	/* pid, start and boot together name a process for ever; exec keeps all three */
 	uint32_t pid;
+	int64_t start_ticks; /* -1 unknown */
+	uint32_t boot;	     /* number of names.h, 0 unknown */
 	int64_t rank, world; /* -1 unknown */
 	bool is_ended;	     /* it says how it ended */
 };
@@ -130,6 +133,12 @@ void process_destroy(struct process *process);
 
 /* The value of a dotted key, or `otherwise`. NUL-terminated, as the stream had it. */
 const char *process_fact(const struct process *process, const char *key, const char *otherwise);
+
+/* The value as a number, -1 if there is none that is one. */
+int64_t process_number(const struct process *process, const char *key);
+
+/* Are both streams of one process, which exec'd in between? */
+bool process_is_same(const struct process *a, const struct process *b);
 
 /* Host name and command line, never NULL. */
 const char *process_host(const struct process *process);

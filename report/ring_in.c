@@ -237,6 +237,10 @@ int ring_in_attach(struct stream_in *stream, const char *path)
 		read_chunks(&file, stream);
 		drop_repeated(stream, nr_confirmed);
 		stream->has_rings = true;
+		if (file.header.header_bytes >= sizeof(file.header)) {
+			stream->end_kind = file.header.end_kind;
+			stream->end_code = file.header.end_code;
+		}
 		stream->rings_path = mem_text(path);
 		stream_index_count(stream);
 	}
@@ -248,18 +252,29 @@ int ring_in_attach(struct stream_in *stream, const char *path)
 	return rc;
 }
 
-int ring_in_attach_beside(struct stream_in *stream)
+/* The stream's name with `.rings` for `.part`, in `dir` with its slash. */
+static int attach_named(struct stream_in *stream, const char *dir, const char *name)
 {
-	size_t length = strlen(stream->path);
-	char *path = mem_zeroed(length + 8, 1);
+	size_t length = strlen(name);
+	struct buf path = {0};
 	int rc;
 
-	memcpy(path, stream->path, length);
-	if (stream->is_part) {
-		length -= strlen(".part");
-	}
-	memcpy(path + length, ".rings", sizeof(".rings"));
-	rc = ring_in_attach(stream, path);
-	free(path);
+	length -= stream->is_part ? strlen(".part") : 0;
+	buf_printf(&path, "%s%.*s.rings", dir, (int)length, name);
+	buf_char(&path, '\0');
+	rc = ring_in_attach(stream, path.bytes);
+	buf_fini(&path);
 	return rc;
+}
+
+int ring_in_attach_beside(struct stream_in *stream)
+{
+	return attach_named(stream, "", stream->path);
+}
+
+int ring_in_attach_shared(struct stream_in *stream)
+{
+	const char *slash = strrchr(stream->path, '/');
+
+	return attach_named(stream, "/dev/shm/", slash ? slash + 1 : stream->path);
 }

@@ -27,4 +27,7 @@ int ring_in_attach(struct stream_in *stream, const char *path);
 /* Looks for the ring file beside an unfinished stream. Returns 0, or as ring_in_attach. */
 int ring_in_attach_beside(struct stream_in *stream);
 
+/* The same in /dev/shm, where rings go that the stream's file system cannot hold. */
+int ring_in_attach_shared(struct stream_in *stream);
+
 #endif

@@ -101,6 +101,7 @@ struct stream_in {
 	uint64_t ring_rows;
 	uint64_t ring_rows_damaged;
 	uint64_t ring_rows_lost;
+	uint32_t end_kind, end_code; /* of the ring file's header; enum gprof_end_kind */
 	uint64_t text_cut;
 	struct stream_reader *reader;
 };

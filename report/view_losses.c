@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ending.h"
 #include "report/view.h"
 
 struct losses_view {
@@ -30,7 +31,8 @@ static void add_row(struct table *table, const struct process *process, uint64_t
 	table_set_text(&cells[3], detail, strlen(detail));
 }
 
-static void add_damages(struct table *table, const struct process *process)
+static void add_damages(
+	struct table *table, const struct process *process, const struct view_input *input)
 {
 	const struct stream_in *stream = process->stream;
 
@@ -64,7 +66,12 @@ static void add_damages(struct table *table, const struct process *process)
 		add_row(table, process, stream->ring_rows_lost, "rings were full", "");
 	}
 	if (!process->is_ended) {
-		add_row(table, process, 0, "unfinished", "the process was killed, or still runs");
+		struct buf text = {0};
+
+		ending_add_text(&text, process, input->processes, input->nr_processes);
+		buf_char(&text, '\0');
+		add_row(table, process, 0, "unfinished", text.bytes);
+		buf_fini(&text);
 	}
 }
 
@@ -86,7 +93,7 @@ static struct table *make_losses(void *context)
 			add_row(table, process, process->losses[k].count,
 				names_raw(process->losses[k].cause, NULL), "");
 		}
-		add_damages(table, process);
+		add_damages(table, process, &view->input);
 	}
 	return table;
 }

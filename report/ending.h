@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a process ended, in words: by its own account, or by what is left of it. */
+#ifndef REPORT_ENDING_H
+#define REPORT_ENDING_H
+
+#include "report/buf.h"
+#include "report/model.h"
+
+/*
+ * Appends it, as the rest of a sentence about the process. `all` are the processes of the dump,
+ * among which one may go on where this one was replaced. Asks the system whether a process without
+ * an end still runs, if it was started here since the last boot.
+ */
+void ending_add_text(
+	struct buf *out, const struct process *process, struct process *const *all, size_t nr_all);
+
+/* The process that took this one's place by exec, NULL if there is none among `all`. */
+const struct process *ending_successor(
+	const struct process *process, struct process *const *all, size_t nr_all);
+
+#endif

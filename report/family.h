@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which process came from which: by the stream that a forked child names, by identity for exec, and
+ * by the pids and start times of its ancestors for a spawned one. Never by time alone, since pids
+ * come back.
+ */
+#ifndef REPORT_FAMILY_H
+#define REPORT_FAMILY_H
+
+#include "report/buf.h"
+#include "report/model.h"
+
+enum family_link {
+	FAMILY_NONE,  /* no stream of an ancestor is among them */
+	FAMILY_FORK,  /* a child made by fork */
+	FAMILY_SPAWN, /* started as a program of its own, by the parent or through others */
+	FAMILY_EXEC,  /* the same process, with another program */
+};
+
+struct family_member {
+	enum family_link link;
+	size_t parent; /* index; valid unless FAMILY_NONE */
+};
+
+/* Fills one member for each process. */
+void family_find(struct process *const *all, size_t nr_all, struct family_member *members);
+
+/* Appends the tree, a line each: pid, how it came, command, how it ended. */
+void family_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
+	const struct family_member *members);
+
+/* Appends how this one came to be, as the rest of a sentence. */
+void family_add_begin(struct buf *out, struct process *const *all, size_t index,
+	const struct family_member *members);
+
+#endif
