@@ -7,18 +7,17 @@
 #define ZSTD_STATIC_LINKING_ONLY /* for a context in our own memory and stable buffers */
 #include <zstd.h>
 
+#include "collector/gather.h"
+
 #define MAX_COLUMNS 24u
-/* Rows are taken apart in tiles that stay in the first-level cache while every column reads them.
- */
-#define TILE_ROWS  128u
-#define TIME_LEVEL (-10)
+#define TIME_LEVEL  (-30)
 /* Compiled into each variant of block_encode. */
 #define HOT inline __attribute__((always_inline))
 
 struct block_encoder {
 	ZSTD_CCtx *zstd;
 	int level;
-	uint64_t values[MAX_COLUMNS][BLOCK_ENCODE_ROWS];
+	union gather_values values[MAX_COLUMNS];
 	unsigned char planes[sizeof(uint64_t) * BLOCK_ENCODE_ROWS];
 };
 
@@ -94,64 +93,6 @@ size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes)
 
 /* ---- rows to columns ---- */
 
-#define GATHER(type)                                                                   \
-	do {                                                                           \
-		for (uint32_t i = 0; i < n; i++) {                                     \
-			type value;                                                    \
-			memcpy(&value, (const char *)rows[i] + offset, sizeof(value)); \
-			out[i] = (uint64_t)value;                                      \
-		}                                                                      \
-	} while (0)
-
-static HOT void gather(
-	uint64_t *out, const void *const *rows, uint32_t n, const struct block_column *c)
-{
-	const uint16_t offset = c->offset;
-
-	switch (c->width) {
-	case 1:
-		GATHER(uint8_t);
-		break;
-	case 2:
-		GATHER(uint16_t);
-		break;
-	case 4:
-		if (c->is_signed) {
-			GATHER(int32_t);
-		} else {
-			GATHER(uint32_t);
-		}
-		break;
-	case 8:
-		GATHER(uint64_t);
-		break;
-	default:
-		break; /* text, see encode_text */
-	}
-}
-
-/* Rows of rings were written last by another core: their way here is long. */
-static HOT void prefetch(const struct job *job, uint32_t first)
-{
-	for (uint32_t i = first; i < first + TILE_ROWS && i < job->nr_rows; i++) {
-		__builtin_prefetch(job->rows[i]);
-	}
-}
-
-static HOT void gather_all(struct job *job)
-{
-	for (uint32_t first = 0; first < job->nr_rows; first += TILE_ROWS) {
-		uint32_t n = job->nr_rows - first;
-
-		n = n < TILE_ROWS ? n : TILE_ROWS;
-		prefetch(job, first + TILE_ROWS);
-		for (unsigned int c = 0; c < job->table->nr_columns; c++) {
-			gather(job->encoder->values[c] + first, job->rows + first, n,
-				&job->table->columns[c]);
-		}
-	}
-}
-
 static HOT void scale(uint64_t *values, uint32_t n, const struct block_ticks *ticks)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -164,13 +105,13 @@ static HOT void normalise_times(struct job *job)
 {
 	for (unsigned int c = 0; c < job->table->nr_columns; c++) {
 		const struct block_column *column = &job->table->columns[c];
-		uint64_t *values = job->encoder->values[c];
+		uint64_t *values = job->encoder->values[c].wide;
 
 		if (column->kind == GPROF_KIND_TICK) {
 			scale(values, job->nr_rows, job->ticks);
 		}
 		if (column->kind == GPROF_KIND_SPAN) {
-			const uint64_t *begin = job->encoder->values[c - 1];
+			const uint64_t *begin = job->encoder->values[c - 1].wide;
 
 			if (column[-1].kind == GPROF_KIND_TICK) {
 				scale(values, job->nr_rows, job->ticks);
@@ -183,31 +124,23 @@ static HOT void normalise_times(struct job *job)
 }
 
 /*
- * Four chains of comparisons at once: one alone would wait for itself. `spans` may be NULL.
+ * As differences from the first, which are small and may be signed: vectors compare only those.
+ * `spans` may be NULL.
  */
 static HOT void find_range(struct job *job, const uint64_t *begins, const uint64_t *spans)
 {
-	uint64_t min[4], max[4];
+	const uint64_t first = begins[0];
+	int64_t min = 0, max = 0;
 
-	for (int k = 0; k < 4; k++) {
-		min[k] = UINT64_MAX;
-		max[k] = 0;
-	}
-	for (uint32_t i = 0; i < job->nr_rows; i += 4) {
-		for (uint32_t k = 0; k < 4; k++) {
-			uint32_t at = i + k < job->nr_rows ? i + k : job->nr_rows - 1;
-			uint64_t end = begins[at] + (spans ? spans[at] : 0);
+	for (uint32_t i = 0; i < job->nr_rows; i++) {
+		int64_t begin = (int64_t)(begins[i] - first);
+		int64_t end = begin + (int64_t)(spans ? spans[i] : 0);
 
-			min[k] = begins[at] < min[k] ? begins[at] : min[k];
-			max[k] = end > max[k] ? end : max[k];
-		}
+		min = begin < min ? begin : min;
+		max = end > max ? end : max;
 	}
-	job->time_min = min[0];
-	job->time_max = max[0];
-	for (int k = 1; k < 4; k++) {
-		job->time_min = min[k] < job->time_min ? min[k] : job->time_min;
-		job->time_max = max[k] > job->time_max ? max[k] : job->time_max;
-	}
+	job->time_min = first + (uint64_t)min;
+	job->time_max = first + (uint64_t)max;
 }
 
 /* By the first time column of the table. */
@@ -220,8 +153,8 @@ static HOT void find_times(struct job *job)
 			bool has_span =
 				c + 1 < job->table->nr_columns && column[1].kind == GPROF_KIND_SPAN;
 
-			find_range(job, job->encoder->values[c],
-				has_span ? job->encoder->values[c + 1] : NULL);
+			find_range(job, job->encoder->values[c].wide,
+				has_span ? job->encoder->values[c + 1].wide : NULL);
 			return;
 		}
 	}
@@ -229,76 +162,15 @@ static HOT void find_times(struct job *job)
 
 /* ---- columns to bytes ---- */
 
-static HOT uint64_t zigzag(uint64_t difference)
-{
-	return (difference << 1) ^ -(difference >> 63);
-}
-
-static HOT uint64_t delta(uint64_t *values, uint32_t n, const uint64_t *span)
-{
-	uint64_t before = values[0];
-	uint64_t any = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t value = values[i];
-
-		values[i] = zigzag(value - before);
-		any |= values[i];
-		before = value + (span ? span[i] : 0);
-	}
-	return any;
-}
-
-/* Bits in which any value differs from the first, and bits that any value has. */
-static HOT uint64_t find_difference(const uint64_t *values, uint32_t n, uint64_t *any)
-{
-	uint64_t difference = 0;
-	uint64_t bits = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		difference |= values[i] ^ values[0];
-		bits |= values[i];
-	}
-	*any = bits;
-	return difference;
-}
-
-/* Makes the values small by taking off their minimum where that may save a plane. */
-static HOT uint64_t subtract_min(uint64_t *values, uint32_t n, uint64_t any, uint64_t *base)
-{
-	uint64_t min = UINT64_MAX;
-
-	*base = 0;
-	if (any < 1u << 16) {
-		return any;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		min = values[i] < min ? values[i] : min;
-	}
-	any = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		values[i] -= min;
-		any |= values[i];
-	}
-	*base = min;
-	return any;
-}
-
-static HOT unsigned int nr_planes(uint64_t any)
-{
-	return any ? (71u - (unsigned int)__builtin_clzll(any)) / 8u : 0;
-}
-
-static HOT void split_planes(
-	const uint64_t *values, uint32_t n, unsigned int width, unsigned char *out)
-{
-	for (unsigned int plane = 0; plane < width; plane++) {
-		for (uint32_t i = 0; i < n; i++) {
-			out[i] = (unsigned char)(values[i] >> (8u * plane));
-		}
-		out += n;
-	}
-}
+#define COLUMN_HOT   HOT
+#define COLUMN_VALUE uint64_t
+#define COLUMN(name) wide_##name
+#include "collector/column.h"
+#undef COLUMN_VALUE
+#undef COLUMN
+#define COLUMN_VALUE uint32_t
+#define COLUMN(name) narrow_##name
+#include "collector/column.h"
 
 /*
  * Each part of part_bytes becomes zstd blocks of its own, so that a plane of noise and a plane of
@@ -338,43 +210,101 @@ static HOT bool is_time(const struct block_column *column)
 	       column->kind == GPROF_KIND_SPAN;
 }
 
-static HOT bool encode_numbers(struct job *job, unsigned int c, struct gprof_column_entry *entry)
+/* The planes of a column whose values are not all the same; any: bits that any value has. */
+static HOT void encode_wide(
+	struct job *job, unsigned int c, uint64_t any, struct gprof_column_entry *entry)
 {
 	const struct block_column *column = &job->table->columns[c];
-	uint64_t *values = job->encoder->values[c];
-	uint32_t n = job->nr_rows;
+	uint64_t *values = job->encoder->values[c].wide;
+	bool has_span = c + 1 < job->table->nr_columns && column[1].kind == GPROF_KIND_SPAN;
+
+	if (is_time(column) && column->kind != GPROF_KIND_SPAN && has_span) {
+		entry->codec = GPROF_CODEC_GAP;
+		any = wide_delta(values, job->nr_rows, job->encoder->values[c + 1].wide);
+	} else if (column->kind == GPROF_KIND_TICK || column->kind == GPROF_KIND_DEVTIME ||
+		   column->kind == GPROF_KIND_ID) {
+		entry->codec = GPROF_CODEC_DELTA;
+		any = wide_delta(values, job->nr_rows, NULL);
+	} else {
+		entry->codec = GPROF_CODEC_PLAIN;
+		any = wide_subtract_min(values, job->nr_rows, any, &entry->base);
+	}
+	entry->width = wide_nr_planes(any);
+	wide_split(values, job->nr_rows, entry->width, job->encoder->planes);
+}
+
+/* The same for values below 2^31, which no time is. */
+static HOT void encode_narrow(
+	struct job *job, unsigned int c, uint32_t any, struct gprof_column_entry *entry)
+{
+	uint32_t *values = job->encoder->values[c].narrow;
+
+	if (job->table->columns[c].kind == GPROF_KIND_ID) {
+		entry->codec = GPROF_CODEC_DELTA;
+		any = narrow_delta(values, job->nr_rows, NULL);
+	} else {
+		entry->codec = GPROF_CODEC_PLAIN;
+		any = narrow_subtract_min(values, job->nr_rows, any, &entry->base);
+	}
+	entry->width = narrow_nr_planes(any);
+	narrow_split(values, job->nr_rows, entry->width, job->encoder->planes);
+}
+
+/* In place, from the last: a wide value lies on two narrow ones. */
+static void widen(union gather_values *values, uint32_t n, bool is_signed)
+{
+	while (n--) {
+		uint32_t value = values->narrow[n];
+
+		values->wide[n] = is_signed ? (uint64_t)(int32_t)value : value;
+	}
+}
+
+static HOT bool is_narrow(const struct block_column *column)
+{
+	return column->width < sizeof(uint64_t);
+}
+
+/* Lays the planes out in `planes`; false if all values are the same, which is entry->base. */
+static HOT bool find_planes(struct job *job, unsigned int c, struct gprof_column_entry *entry)
+{
+	const struct block_column *column = &job->table->columns[c];
+	union gather_values *values = &job->encoder->values[c];
+	uint32_t narrow_any = 0;
 	uint64_t any;
 
-	entry->base = values[0];
-	if (!find_difference(values, n, &any)) {
+	if (is_narrow(column)) {
+		uint32_t first = values->narrow[0];
+
+		entry->base = column->is_signed ? (uint64_t)(int32_t)first : first;
+		if (!narrow_find_difference(values->narrow, job->nr_rows, &narrow_any)) {
+			return false;
+		}
+		if (narrow_any < 1u << 31) {
+			encode_narrow(job, c, narrow_any, entry);
+			return true;
+		}
+		widen(values, job->nr_rows, column->is_signed);
+	}
+	entry->base = values->wide[0];
+	if (!wide_find_difference(values->wide, job->nr_rows, &any)) {
+		return false;
+	}
+	encode_wide(job, c, any, entry);
+	return true;
+}
+
+static HOT bool encode_numbers(struct job *job, unsigned int c, struct gprof_column_entry *entry)
+{
+	if (!find_planes(job, c, entry)) {
 		entry->codec = GPROF_CODEC_CONST;
 		return true;
 	}
-	switch (column->kind) {
-	case GPROF_KIND_TICK:
-	case GPROF_KIND_DEVTIME:
-		if (c + 1 < job->table->nr_columns && column[1].kind == GPROF_KIND_SPAN) {
-			entry->codec = GPROF_CODEC_GAP;
-			any = delta(values, n, job->encoder->values[c + 1]);
-			break;
-		}
-		/* fall through */
-	case GPROF_KIND_ID:
-		entry->codec = GPROF_CODEC_DELTA;
-		any = delta(values, n, NULL);
-		break;
-	default:
-		entry->codec = GPROF_CODEC_PLAIN;
-		any = subtract_min(values, n, any, &entry->base);
-		break;
-	}
-	entry->width = (uint8_t)nr_planes(any);
 	if (!entry->width) {
 		return true;
 	}
-	split_planes(values, n, entry->width, job->encoder->planes);
-	entry->stored_bytes =
-		(uint32_t)compress(job, job->encoder->planes, n, entry->width, is_time(column));
+	entry->stored_bytes = (uint32_t)compress(job, job->encoder->planes, job->nr_rows,
+		entry->width, is_time(&job->table->columns[c]));
 	return entry->stored_bytes > 0;
 }
 
@@ -426,7 +356,7 @@ static HOT size_t encode(struct block_encoder *encoder, unsigned int table, cons
 	job.ticks = ticks;
 	job.out = (unsigned char *)out + head_bytes;
 	job.end = (unsigned char *)out + capacity - GPROF_ALIGN;
-	gather_all(&job);
+	gather_rows(table, rows, nr_rows, encoder->values);
 	normalise_times(&job);
 	find_times(&job);
 	for (unsigned int c = 0; c < job.table->nr_columns; c++) {
