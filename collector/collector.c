@@ -2,6 +2,7 @@
 #include "collector/collector.h"
 
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@
 #include "collector/facts.h"
 #include "collector/log.h"
 #include "collector/notice.h"
+#include "collector/share.h"
 #include "collector/step.h"
 #include "collector/stream.h"
 #include "collector/thread.h"
@@ -58,13 +60,50 @@ static bool is_running(void)
 	return atomic_load(&state.phase) == PHASE_RUNNING && atomic_load(&collector_page.is_ours);
 }
 
+/*
+ * dlmopen makes a second copy of the process's libraries, and a driver in there opens one of us; its
+ * C library, and with it threads and exit, is not the program's. The program is in the first only.
+ */
+static int is_program(struct dl_phdr_info *info, size_t size, void *result)
+{
+	(void)size;
+	*(bool *)result = (uintptr_t)info->dlpi_phdr == getauxval(AT_PHDR);
+	return 1; /* the first object is enough */
+}
+
+static bool is_beside_program(void)
+{
+	bool result = false;
+
+	dl_iterate_phdr(is_program, &result);
+	return result;
+}
+
+/* A CUDA call is no place where a thread may be cancelled; our waits and files would be. */
+static int hold_cancellation(void)
+{
+	int before = PTHREAD_CANCEL_ENABLE;
+
+	if (pthread_setcancelstate) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	}
+	return before;
+}
+
+static void release_cancellation(int before)
+{
+	if (pthread_setcancelstate) {
+		pthread_setcancelstate(before, &before);
+	}
+}
+
 void collector_init(const struct collector_call *calls, uint32_t nr_calls)
 {
 	if (atomic_exchange(&state.is_init, true)) {
 		return;
 	}
 	/* A program with more rights than its user: not even the user's variables are read. */
-	if (getauxval(AT_SECURE)) {
+	if (getauxval(AT_SECURE) || !is_beside_program()) {
 		atomic_store(&state.phase, PHASE_STOPPED);
 		atomic_store(&collector_mode, 0);
 		return;
@@ -199,19 +238,20 @@ static void start(void)
 void collector_start(void)
 {
 	int error = errno;
-	int cold = PHASE_COLD;
+	int cancellation = hold_cancellation();
+	int phase = PHASE_COLD;
 
-	if (!atomic_compare_exchange_strong(&state.phase, &cold, PHASE_STARTING)) {
+	if (atomic_compare_exchange_strong(&state.phase, &phase, PHASE_STARTING)) {
+		ring_self.depth += RING_INSIDE;
+		start();
+		ring_self.depth -= RING_INSIDE;
+	} else if (phase == PHASE_STARTING) {
 		if (!ring_is_inside(&ring_self)) {
 			wait_for_start();
 		}
 		collector_lose(COLLECTOR_LOST_START, atomic_load(&state.phase) == PHASE_STARTING);
-		errno = error;
-		return;
 	}
-	ring_self.depth += RING_INSIDE;
-	start();
-	ring_self.depth -= RING_INSIDE;
+	release_cancellation(cancellation);
 	errno = error;
 }
 
@@ -226,10 +266,8 @@ static void attach(void)
 			"CUPTI is off by GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1; kernels and copies "
 			"have no "
 			"device times");
-	} else if (!cupti_load() && callback_start() && cupti_probe_again()) {
-		activity_start((config_number(CONFIG_BUFFER_MB) << 20) / 4);
-		callback_follow(step_wants_activity());
-		activity_follow(step_wants_activity());
+	} else if (!cupti_load()) {
+		share_attach((config_number(CONFIG_BUFFER_MB) << 20) / 4, step_wants_activity());
 	}
 	drain_attach();
 }
@@ -237,6 +275,7 @@ static void attach(void)
 void collector_attach(void)
 {
 	int error = errno;
+	int cancellation = hold_cancellation();
 
 	ring_self.depth += RING_INSIDE;
 	/* If the start still hangs, the drain attaches after it. */
@@ -245,6 +284,7 @@ void collector_attach(void)
 		attach();
 	}
 	ring_self.depth -= RING_INSIDE;
+	release_cancellation(cancellation);
 	errno = error;
 }
 
@@ -267,28 +307,38 @@ void collector_stop(const char *how)
 	int error = errno;
 	int running = PHASE_RUNNING;
 	struct drain_result result;
+	int cancellation;
 
 	if (!is_running() ||
 		!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
 		return;
 	}
+	step_stop();
 	atomic_store(&collector_mode, 0);
+	cancellation = hold_cancellation();
 	if (drain_stop(how, &result)) {
 		say_end(&result);
 	} else {
 		log_line("the end of %s is not written: the file system does not answer",
 			stream_path());
 	}
+	release_cancellation(cancellation);
 	errno = error;
 }
 
 void collector_child(void)
 {
-	if (atomic_load(&state.phase) == PHASE_COLD || !config_flag(CONFIG_ENABLE)) {
+	if (!config_flag(CONFIG_ENABLE)) {
+		return;
+	}
+	if (atomic_load(&state.phase) == PHASE_COLD) {
+		/* A child's child: the fork has wiped the page once more. */
+		atomic_store(&collector_mode, COLLECTOR_COLD);
 		return;
 	}
 	facts_set_parent(stream_path());
 	state.may_attach = state.may_attach && !atomic_load(&state.is_attached);
+	share_forget();
 	cupti_forget();
 	activity_forget();
 	callback_forget();

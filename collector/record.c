@@ -9,6 +9,7 @@
 #include "collector/cupti.h"
 #include "collector/define.h"
 #include "collector/record_read.h"
+#include "collector/share_clock.h"
 #include "collector/step.h"
 
 #define NO_DEVICE	 UINT32_MAX
@@ -49,8 +50,8 @@ static inline __attribute__((always_inline)) void *add_work(const struct work *w
 		return NULL;
 	}
 	row = batch_slot(w->table);
-	row->begin = w->start_ns;
-	row->dur = w->end_ns;
+	row->begin = share_clock_time(w->start_ns);
+	row->dur = share_clock_time(w->end_ns);
 	row->place = w->place;
 	row->correlation = w->correlation;
 	row->graph = w->graph;
@@ -178,7 +179,7 @@ static void take_kernel(const struct cupti_record *record)
 		row->channel = r->channel_id;
 	}
 	if (step_is_kernel(r->name)) {
-		collector_step(GPROF_STEP_KERNEL);
+		step_mark(GPROF_STEP_KERNEL); /* also after the end, of the last records */
 	}
 }
 
@@ -283,8 +284,8 @@ static void take_sync(const struct cupti_record *record)
 		return;
 	}
 	row = batch_add(GPROF_TABLE_sync);
-	row->begin = r->start_ns;
-	row->dur = r->end_ns;
+	row->begin = share_clock_time(r->start_ns);
+	row->dur = share_clock_time(r->end_ns);
 	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
 	row->correlation = r->correlation_id;
 	row->event = r->event_id;
@@ -302,7 +303,7 @@ static void take_memory(const struct cupti_record *record)
 		return;
 	}
 	row = batch_add(GPROF_TABLE_memory);
-	row->time = r->time_ns;
+	row->time = share_clock_time(r->time_ns);
 	row->place = define_place(r->device_id, r->context_id, r->stream_id);
 	row->correlation = r->correlation_id;
 	row->address = r->address;
@@ -323,8 +324,8 @@ static void take_overhead(const struct cupti_record *record)
 		return;
 	}
 	row = batch_add(GPROF_TABLE_overhead);
-	row->begin = r->start_ns;
-	row->dur = r->end_ns;
+	row->begin = share_clock_time(r->start_ns);
+	row->dur = share_clock_time(r->end_ns);
 	row->overhead_kind = r->overhead_kind;
 	row->tid = r->object_kind == CUPTI_OBJECT_THREAD ? r->object_id.pt.thread_id : 0;
 	row->correlation = r->correlation_id;
@@ -339,7 +340,7 @@ static void take_event(const struct cupti_record *record)
 		return;
 	}
 	row = batch_add(GPROF_TABLE_event);
-	row->time = r->device_time_ns;
+	row->time = share_clock_time(r->device_time_ns);
 	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
 	row->correlation = r->correlation_id;
 	row->event = r->event_id;

@@ -110,3 +110,20 @@ enum gprof_window_state schedule_state(const struct schedule *schedule, uint64_t
 	}
 	return at < schedule->closed + schedule->ready ? GPROF_WINDOW_READY : GPROF_WINDOW_RECORD;
 }
+
+uint64_t schedule_until_open(const struct schedule *schedule, uint64_t step)
+{
+	uint64_t cycle = schedule->closed + schedule->ready + schedule->record;
+	uint64_t cycles = 0, at = 0, skipped = 0;
+
+	if (step < schedule->skip_first) {
+		skipped = schedule->skip_first - step;
+	} else {
+		cycles = (step - schedule->skip_first) / cycle;
+		at = (step - schedule->skip_first) % cycle;
+	}
+	if (schedule->repeat && cycles >= schedule->repeat) {
+		return UINT64_MAX;
+	}
+	return skipped + (at < schedule->closed ? schedule->closed - at : 0);
+}

@@ -26,4 +26,7 @@ int schedule_parse(struct schedule *schedule, const char *text);
 
 enum gprof_window_state schedule_state(const struct schedule *schedule, uint64_t step);
 
+/* Steps from `step` to the next that is not closed; 0 if that one is not, UINT64_MAX if none is. */
+uint64_t schedule_until_open(const struct schedule *schedule, uint64_t step);
+
 #endif

@@ -12,6 +12,10 @@
 
 /* Windows whose late records may still come in. */
 #define NR_WINDOWS 16u
+/* CUPTI takes milliseconds to come up, so it does before a window opens, however short steps are.
+ */
+#define WARM_NS	      20000000u
+#define SHORT_STEP_NS 20000u
 
 /* Correlation ids of the calls in one record window; they wrap, so they are compared by difference.
  */
@@ -31,6 +35,9 @@ static struct step_state {
 	bool needs_capture;
 	bool is_always; /* one window from the first call to the last: nothing to tell apart */
 	atomic_bool is_capturing;
+	atomic_bool is_warm;	/* closed, but about to open */
+	atomic_bool is_stopped; /* nothing opens any more */
+	uint64_t start_ns;	/* CLOCK_MONOTONIC of step 0 */
 	_Atomic uint64_t step;
 	_Atomic uint32_t state; /* enum gprof_window_state in force */
 	_Atomic uint32_t nr_windows;
@@ -168,16 +175,33 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
 		mode |= config_flag(CONFIG_TIMER_ONLY) ? 0 : COLLECTOR_RECORD;
 	}
 	row.window = atomic_load(&state.nr_windows);
-	atomic_store(&collector_mode, mode);
+	atomic_store(&collector_mode, atomic_load(&state.is_stopped) ? 0 : mode);
 	collector_emit(&row, GPROF_TABLE_window, NULL, 0);
 	ring_wake();
+}
+
+/* So many steps ahead as the mean step so far says; at first, as if steps were short. */
+static void follow_warmth(uint64_t step)
+{
+	uint64_t mean_ns = SHORT_STEP_NS;
+	bool is_warm;
+
+	if (step) {
+		mean_ns = (clock_monotonic_ns() - state.start_ns) / step + 1;
+	}
+	is_warm = schedule_until_open(&state.schedule, step) <= WARM_NS / mean_ns + 1;
+	if (atomic_exchange(&state.is_warm, is_warm) != is_warm) {
+		ring_wake();
+	}
 }
 
 void step_start(void)
 {
 	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
 
+	state.start_ns = clock_monotonic_ns();
 	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
+	follow_warmth(0);
 	set_state(wanted_state(0), 0);
 	if (state.rule) {
 		row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
@@ -195,7 +219,15 @@ void step_mark(enum gprof_step_rule rule)
 	row.step = atomic_fetch_add(&state.step, 1) + 1;
 	row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
 	collector_emit(&row, GPROF_TABLE_step, NULL, 0);
+	if (!state.is_always) {
+		follow_warmth(row.step);
+	}
 	set_state(wanted_state(row.step), row.step);
+}
+
+void step_stop(void)
+{
+	atomic_store(&state.is_stopped, true);
 }
 
 void step_capture(bool is_on)
@@ -227,7 +259,8 @@ uint32_t step_interval_ms(void)
 bool step_wants_activity(void)
 {
 	return !config_flag(CONFIG_TIMER_ONLY) &&
-	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || state.has_kernel);
+	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || atomic_load(&state.is_warm) ||
+		       state.has_kernel);
 }
 
 void step_saw_correlation(uint32_t correlation)

@@ -20,6 +20,9 @@ void step_start(void);
 /* Ends a step if `rule` is the one in force. */
 void step_mark(enum gprof_step_rule rule);
 
+/* The end: kernels that come in yet may still end steps, but no window opens to the doors. */
+void step_stop(void);
+
 /* Profiler start and stop calls, where GPROF_CAPTURE says that they count. */
 void step_capture(bool is_on);
 
@@ -30,7 +33,7 @@ bool step_is_kernel(const char *name);
 /* Milliseconds of an interval step, 0 if steps are not intervals. */
 uint32_t step_interval_ms(void);
 
-/* Should CUPTI run now? True in ready and record windows, and while a kernel ends the steps. */
+/* Should CUPTI run now? True in and just before ready and record windows, and while kernels count. */
 bool step_wants_activity(void);
 
 /* The newest correlation id seen by a callback. */

@@ -72,6 +72,29 @@ START_TEST(all_records_every_step)
 }
 END_TEST
 
+START_TEST(steps_until_the_next_open_one_are_those_that_the_states_show)
+{
+	static const char *const texts[] = {"skip_first=3,closed=2,ready=1,record=3", "4-10", "0-2",
+		"all", "closed=5,record=1,repeat=3", "skip_first=7,record=2,repeat=1"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct schedule schedule;
+
+		ck_assert_int_eq(schedule_parse(&schedule, texts[i]), 0);
+		for (uint64_t step = 0; step < 40; step++) {
+			uint64_t wanted = 0;
+
+			while (wanted < 100 &&
+				schedule_state(&schedule, step + wanted) == GPROF_WINDOW_CLOSED) {
+				wanted++;
+			}
+			wanted = wanted < 100 ? wanted : UINT64_MAX;
+			ck_assert_uint_eq(schedule_until_open(&schedule, step), wanted);
+		}
+	}
+}
+END_TEST
+
 START_TEST(wait_warmup_and_active_are_synonyms)
 {
 	struct schedule ours, theirs;
@@ -119,7 +142,8 @@ START_TEST(largest_numbers_do_not_overflow)
 }
 END_TEST
 
-UNIT_SUITE("schedule", cycle_of_six_after_three_records_steps_6_to_8_12_to_14_and_18_on,
+UNIT_SUITE("schedule", steps_until_the_next_open_one_are_those_that_the_states_show,
+	cycle_of_six_after_three_records_steps_6_to_8_12_to_14_and_18_on,
 	range_4_to_10_records_steps_4_to_9_once, range_from_0_records_from_the_first_step,
 	all_records_every_step, wait_warmup_and_active_are_synonyms,
 	repeat_ends_after_so_many_cycles, what_is_not_a_schedule_is_refused,
