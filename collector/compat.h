@@ -30,6 +30,7 @@ COMPAT_VERSION(dlsym, COMPAT_FIRST);
 COMPAT_VERSION(dlinfo, COMPAT_2_3_3);
 COMPAT_VERSION(pthread_attr_setstacksize, COMPAT_FIRST);
 COMPAT_VERSION(pthread_key_create, COMPAT_FIRST);
+COMPAT_VERSION(pthread_setcancelstate, COMPAT_FIRST);
 COMPAT_VERSION(pthread_setspecific, COMPAT_FIRST);
 COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
 #endif
@@ -43,6 +44,7 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
  */
 #pragma weak pthread_attr_setstacksize
 #pragma weak pthread_key_create
+#pragma weak pthread_setcancelstate
 #pragma weak pthread_setspecific
 #pragma weak pthread_sigmask
 

@@ -50,7 +50,8 @@ static struct driver {
 
 static void *find(const char *library, const char *name)
 {
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	/* It stays, even if the host closes it: the drain calls it later. */
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	void *function = handle ? dlsym(handle, name) : NULL;
 
 	if (handle) {

@@ -21,7 +21,7 @@ struct modules {
 	uintptr_t caller;
 	uintptr_t low, high; /* of the object that the caller lies in, 0 if unknown */
 	char caller_path[PATH_BYTES];
-	char runtimes[MAX_RUNTIMES][PATH_BYTES]; /* libcudart*, or libcuda* for driver calls */
+	char runtimes[MAX_RUNTIMES][PATH_BYTES]; /* libcudart*, libcuda* or libcupti* */
 	unsigned int nr_runtimes;
 	const char *wanted; /* start of the runtimes' base name */
 };
@@ -35,6 +35,11 @@ static struct resolve_state {
 static int missing_cuda(void)
 {
 	return CUDA_CODE_NOT_FOUND;
+}
+
+static int missing_cupti(void)
+{
+	return CUPTI_NOT_SUPPORTED;
 }
 
 static int missing_thread(void)
@@ -83,14 +88,16 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 /* NULL if there is no memory; else for munmap. */
 static struct modules *look_at_modules(uintptr_t caller, uint8_t api)
 {
-	struct modules *modules = mmap(NULL, sizeof(*modules), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct modules *modules = mmap(
+		NULL, sizeof(*modules), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (modules == MAP_FAILED) {
 		return NULL;
 	}
 	modules->caller = caller;
-	modules->wanted = api == GPROF_API_DRIVER ? "libcuda.so" : "libcudart";
+	modules->wanted = api == GPROF_API_DRIVER ? "libcuda.so"
+			  : api == HOOK_API_CUPTI ? "libcupti.so"
+						  : "libcudart";
 	dl_iterate_phdr(look_at_object, modules);
 	return modules;
 }
@@ -164,6 +171,16 @@ static void add_route(enum hook_id id, const struct modules *modules, void *func
 	} while (!atomic_compare_exchange_weak(&hook_routes[id], &next, route));
 }
 
+/* A plugin may close its CUDA and open it again, elsewhere; the routes to it must stay right. */
+static void keep(const void *function)
+{
+	Dl_info info;
+
+	if (dladdr(function, &info) && info.dli_fname && *info.dli_fname) {
+		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	}
+}
+
 static void *missing(uint8_t api)
 {
 	/* Not remembered: the library may still be loaded. */
@@ -193,6 +210,7 @@ static void *resolve_cuda(enum hook_id id, uintptr_t caller)
 	}
 	function = find(modules, call->name);
 	if (function) {
+		keep(function);
 		add_route(id, modules, function);
 	}
 	munmap(modules, sizeof(*modules));
