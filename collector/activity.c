@@ -2,124 +2,55 @@
 #include "collector/activity.h"
 
 #include <stdatomic.h>
-#include <sys/mman.h>
+#include <time.h>
 
+#include "collector/buffer.h"
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/cupti.h"
-#include "collector/memory.h"
 #include "collector/record.h"
-#include "collector/stack.h"
+#include "collector/share_clock.h"
 
-/* Small enough that many threads can hold one each, large enough for 1,200 kernels. */
-#define BUFFER_BYTES (256u << 10)
-#define MAX_BUFFERS  65536u
-/* From this API version (CUDA 12.9) on a refused buffer does not crash CUPTI. */
-#define MAY_REFUSE     27u
-#define SCRATCH_BYTES  (64u << 10)
 #define PREFETCH_BYTES 1024
 
 static struct activity_state {
-	char *pool; /* NULL: not started */
-	uint32_t nr_buffers;
-	_Atomic uint32_t *links;
-	_Atomic size_t *valid_bytes;
-	struct stack free;
-	struct stack full;
-	_Atomic uint32_t nr_full;
 	bool is_on;
-} state;
+	/* What another client set for the whole process, or CUPTI's defaults. */
+	_Atomic uint32_t thread_id_type;
+	_Atomic uint32_t all_syncs;
+} state = {.all_syncs = 1};
 
-/* ---- CUPTI's side: any thread, no lock, no CUPTI call ---- */
-
-static void on_requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
+/* Settings of the whole process: ours while we record, else theirs. */
+static void set(uint32_t thread_id_type, uint32_t all_syncs)
 {
-	uint32_t index = stack_pop(&state.free, state.links);
-
-	*max_records = 0;
-	*bytes = BUFFER_BYTES;
-	if (index != STACK_NONE) {
-		*buffer = (uint8_t *)state.pool + (size_t)index * BUFFER_BYTES;
-		return;
+	if (cupti.cuptiSetThreadIdType) {
+		cupti.cuptiSetThreadIdType(thread_id_type);
 	}
-	ring_wake();
-	*buffer = NULL;
-	*bytes = 0;
-	if (cupti.version < MAY_REFUSE) {
-		/* Somewhere to write to; its records are counted as lost and thrown away. */
-		*buffer = memory_map(SCRATCH_BYTES);
-		*bytes = *buffer ? SCRATCH_BYTES : 0;
-	}
-	collector_lose(COLLECTOR_LOST_CUPTI_BUFFER, *buffer ? 0 : 1);
-}
-
-static void count_scratch(uint8_t *buffer, size_t valid_bytes)
-{
-	struct cupti_record *record = NULL;
-	uint64_t n = 0;
-
-	while (valid_bytes && !cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
-		n++;
-	}
-	collector_lose(COLLECTOR_LOST_CUPTI_BUFFER, n);
-	munmap(buffer, SCRATCH_BYTES);
-}
-
-static void on_completed(
-	void *context, uint32_t stream_id, uint8_t *buffer, size_t bytes, size_t valid_bytes)
-{
-	size_t at = (size_t)((char *)buffer - state.pool);
-
-	(void)context;
-	(void)stream_id;
-	(void)bytes;
-	if ((char *)buffer < state.pool || at >= (size_t)state.nr_buffers * BUFFER_BYTES) {
-		if (buffer) {
-			count_scratch(buffer, valid_bytes);
-		}
-		return;
-	}
-	atomic_store(&state.valid_bytes[at / BUFFER_BYTES], valid_bytes);
-	stack_push(&state.full, state.links, (uint32_t)(at / BUFFER_BYTES));
-	/* Early enough that CUPTI does not run out of buffers while the drain catches up. */
-	if (atomic_fetch_add(&state.nr_full, 1) + 1 >= state.nr_buffers / 4) {
-		ring_wake();
+	if (cupti.cuptiActivityEnableAllSyncRecords) {
+		cupti.cuptiActivityEnableAllSyncRecords((uint8_t)all_syncs);
 	}
 }
 
-/* ---- our side ---- */
+void activity_set_ours(void)
+{
+	set(CUPTI_THREAD_ID_SYSTEM, 0); /* no row for each "not ready" */
+}
 
 void activity_start(uint64_t pool_bytes)
 {
-	uint32_t n = (uint32_t)(pool_bytes / BUFFER_BYTES);
 	uint32_t rc;
 
-	n = n < MAX_BUFFERS ? n : MAX_BUFFERS;
-	state.links = memory_map(n * sizeof(*state.links));
-	state.valid_bytes = memory_map(n * sizeof(*state.valid_bytes));
-	state.pool = memory_map((size_t)n * BUFFER_BYTES);
-	if (!state.links || !state.valid_bytes || !state.pool) {
-		state.pool = NULL;
+	if (!buffer_init(pool_bytes)) {
 		cupti_refuse("no memory for CUPTI's buffers", CUPTI_OUT_OF_MEMORY);
 		return;
 	}
-	state.nr_buffers = n;
-	stack_init(&state.free);
-	stack_init(&state.full);
-	while (n--) {
-		stack_push(&state.free, state.links, n); /* the lowest is used first */
-	}
-	rc = cupti.cuptiActivityRegisterCallbacks(on_requested, on_completed);
+	state.is_on = false;
+	rc = buffer_register();
 	if (rc) {
 		cupti_refuse("cuptiActivityRegisterCallbacks", rc);
 		return;
 	}
-	if (cupti.cuptiSetThreadIdType) {
-		cupti.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
-	}
-	if (cupti.cuptiActivityEnableAllSyncRecords) {
-		cupti.cuptiActivityEnableAllSyncRecords(0); /* no row for each "not ready" */
-	}
+	activity_set_ours();
 }
 
 struct kind {
@@ -149,6 +80,28 @@ static bool is_chosen(const struct kind *kind)
 	return kind->kind != CUPTI_KIND_GRAPH_TRACE || config_number(CONFIG_GRAPH) == GRAPH_GRAPH;
 }
 
+#define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+bool activity_has(uint32_t kind)
+{
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		if (kinds[i].kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_kind_wanted(uint32_t kind)
+{
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		if (kinds[i].kind == kind) {
+			return !kinds[i].is_static && is_chosen(&kinds[i]);
+		}
+	}
+	return false;
+}
+
 static void enable(const struct kind *kind)
 {
 	uint32_t rc = CUPTI_NOT_SUPPORTED;
@@ -170,11 +123,11 @@ static void enable(const struct kind *kind)
 
 void activity_follow(bool is_wanted)
 {
-	if (is_wanted == state.is_on || !cupti_is_live() || !state.pool) {
+	if (is_wanted == state.is_on || !cupti_is_live() || !buffer_is_ready()) {
 		return;
 	}
 	state.is_on = is_wanted;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && cupti_is_live(); i++) {
+	for (size_t i = 0; i < NR_KINDS && cupti_is_live(); i++) {
 		if (!is_chosen(&kinds[i])) {
 			continue;
 		}
@@ -186,17 +139,84 @@ void activity_follow(bool is_wanted)
 	}
 }
 
-void activity_flush(bool is_last)
+static void count_dropped(bool is_ours)
 {
 	size_t dropped = 0;
 
-	if (!cupti_is_live() || !state.pool) {
+	if (!cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) && dropped && is_ours) {
+		collector_lose(COLLECTOR_LOST_CUPTI, dropped);
+	}
+}
+
+void activity_flush(bool is_last)
+{
+	if (!cupti_is_live() || !buffer_is_ready()) {
 		return;
 	}
 	cupti.cuptiActivityFlushAll(is_last ? CUPTI_FLAG_FLUSH_FORCED : 0);
-	if (!cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) && dropped) {
-		collector_lose(COLLECTOR_LOST_CUPTI, dropped);
+	count_dropped(true);
+}
+
+/* ---- with another client ---- */
+
+void activity_client_set_thread_id_type(uint32_t type)
+{
+	atomic_store(&state.thread_id_type, type);
+}
+
+void activity_client_set_all_syncs(uint32_t is_on)
+{
+	atomic_store(&state.all_syncs, is_on);
+}
+
+void activity_give_way(void)
+{
+	const struct timespec moment = {.tv_nsec = 200000};
+	unsigned int tries;
+
+	if (cupti_is_live() && buffer_is_ready()) {
+		/* The facts too: they would come to the client unasked. */
+		for (size_t i = 0; i < NR_KINDS; i++) {
+			if (is_chosen(&kinds[i]) && (state.is_on || kinds[i].is_static)) {
+				cupti.cuptiActivityDisable(kinds[i].kind);
+			}
+		}
+		/* What is still running gets a moment, since a forced flush cuts its times off. */
+		for (tries = 0; tries < 25 && buffer_nr_ours(); tries++) {
+			cupti.cuptiActivityFlushAll(0);
+			if (buffer_nr_ours()) {
+				nanosleep(&moment, NULL);
+			}
+		}
+		buffer_lend(true, is_kind_wanted);
+		for (tries = 0; tries < 4 && buffer_nr_ours(); tries++) {
+			cupti.cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED);
+		}
+		count_dropped(true);
+		set(atomic_load(&state.thread_id_type), atomic_load(&state.all_syncs));
 	}
+	buffer_lend(true, is_kind_wanted);
+	buffer_take_nr_records();
+	state.is_on = false;
+}
+
+uint64_t activity_take_back(void)
+{
+	for (unsigned int tries = 0; tries < 4 && buffer_nr_theirs(); tries++) {
+		cupti.cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED);
+	}
+	buffer_lend(false, is_kind_wanted);
+	count_dropped(false);
+	if (buffer_is_ready()) {
+		activity_set_ours();
+	}
+	return buffer_take_nr_records();
+}
+
+void activity_lost(void)
+{
+	buffer_lost();
+	state.is_on = false;
 }
 
 void activity_decode(uint8_t *buffer, size_t valid_bytes)
@@ -222,26 +242,19 @@ void activity_decode(uint8_t *buffer, size_t valid_bytes)
 
 unsigned int activity_drain(void)
 {
+	struct buffer buffer;
 	unsigned int n = 0;
 
-	if (!state.pool) {
-		return 0;
+	share_clock_look();
+	for (; buffer_take(&buffer); n++) {
+		activity_decode(buffer.bytes, buffer.valid_bytes);
+		buffer_give_back(&buffer);
 	}
-	for (;;) {
-		uint32_t index = stack_pop(&state.full, state.links);
-
-		if (index == STACK_NONE) {
-			return n;
-		}
-		activity_decode((uint8_t *)state.pool + (size_t)index * BUFFER_BYTES,
-			atomic_load(&state.valid_bytes[index]));
-		atomic_fetch_sub(&state.nr_full, 1);
-		stack_push(&state.free, state.links, index);
-		n++;
-	}
+	return n;
 }
 
 void activity_forget(void)
 {
-	state = (struct activity_state){0};
+	state.is_on = false;
+	buffer_forget();
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/callback.h"
 
+#include <stdatomic.h>
+
 #include "collector/collector.h"
 #include "collector/cupti.h"
 #include "collector/step.h"
-
-#define MAX_CBID 2048u
+#include "collector/subscriber.h"
 
 struct cbid {
 	uint16_t domain;
@@ -24,11 +25,18 @@ static const struct cbid cbids[] = {
 #define NR_CBIDS (sizeof(cbids) / sizeof(cbids[0]))
 
 static struct callback_state {
-	cupti_subscriber subscriber;
-	bool is_subscribed;
 	bool is_on;
-	uint16_t call[2][MAX_CBID]; /* by domain (driver, runtime) and callback id */
+	/* Calls that were begun before the callbacks were last switched are not ended. */
+	_Atomic uint32_t epoch;
+	uint16_t call[2][SUBSCRIBER_MAX_CBID]; /* by domain (driver, runtime) and callback id */
 } state;
+
+/* The call that a callback has begun to record in this thread, for the one at its end. */
+static __thread struct open_call {
+	uint64_t begin; /* 0: none */
+	uint32_t what;	/* domain and callback id */
+	uint32_t epoch;
+} open_call __attribute__((tls_model("initial-exec")));
 
 /* ---- CUPTI's side: application threads, inside the API call ---- */
 
@@ -56,73 +64,80 @@ static void record_call(const struct cupti_callback_data *data, uint16_t call, u
 
 /*
  * A driver call inside a runtime call carries the same correlation id: it is the inner one of a
- * call that is already being recorded, and its correlation_data stays 0.
+ * call that is already being recorded. correlation_data is the other client's, if there is one.
  */
-static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_data *data)
+static void begin_call(uint32_t what, const struct cupti_callback_data *data)
 {
 	struct ring_self *self = &ring_self;
+	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
 
-	if (ring_is_inside(self) || cbid >= MAX_CBID) {
-		return;
-	}
-	if (data->site == CUPTI_SITE_EXIT) {
-		if (*data->correlation_data) {
-			record_call(data, state.call[domain == CUPTI_DOMAIN_RUNTIME][cbid],
-				*data->correlation_data);
-		}
-		return;
-	}
 	step_saw_correlation(data->correlation_id);
-	*data->correlation_data = 0;
 	if (self->depth) {
 		if (!self->correlation) {
 			self->correlation = data->correlation_id;
 		}
 	} else if (self->callback != data->correlation_id &&
+		   !(open_call.begin && open_call.epoch == epoch) &&
 		   (atomic_load_explicit(&collector_mode, memory_order_relaxed) &
 			   COLLECTOR_RECORD)) {
 		self->callback = data->correlation_id;
-		*data->correlation_data = clock_raw();
+		open_call = (struct open_call){clock_raw(), what, epoch};
 	}
 }
 
-static void on_callback(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+static void end_call(uint32_t what, const struct cupti_callback_data *data, uint16_t call)
 {
+	if (open_call.begin && open_call.what == what &&
+		ring_self.callback == data->correlation_id) {
+		record_call(data, call, open_call.begin);
+		open_call.begin = 0;
+	}
+}
+
+static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_data *data)
+{
+	uint32_t what = domain << 16 | cbid;
+
+	if (ring_is_inside(&ring_self) || !subscriber_is_wanted(domain, cbid)) {
+		return;
+	}
+	if (data->site == CUPTI_SITE_EXIT) {
+		end_call(what, data, state.call[domain == CUPTI_DOMAIN_RUNTIME][cbid]);
+	} else {
+		begin_call(what, data);
+	}
+}
+
+/* The client goes first at a begin and last at an end: its time is not the call's. */
+void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+{
+	bool is_api = domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER;
+	bool is_end = is_api && ((const struct cupti_callback_data *)data)->site == CUPTI_SITE_EXIT;
+
 	(void)userdata;
-	if (domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER) {
+	if (!is_end) {
+		subscriber_tell_client(domain, cbid, data);
+	}
+	if (is_api) {
 		on_api(domain, cbid, data);
-	} else if (domain == CUPTI_DOMAIN_STATE && cbid == CUPTI_STATE_FATAL_ERROR) {
+	} else if (domain == CUPTI_DOMAIN_STATE && cbid == CUPTI_STATE_FATAL_ERROR &&
+		   subscriber_is_ours()) {
 		cupti_refuse("CUPTI stopped itself",
 			data ? ((const struct cupti_state_data *)data)->result : CUPTI_UNKNOWN);
+	}
+	if (is_end) {
+		subscriber_tell_client(domain, cbid, data);
 	}
 }
 
 /* ---- our side ---- */
-
-static uint32_t subscribe(char *holder, size_t holder_bytes)
-{
-	struct cupti_subscriber_params params = {.size = sizeof(params),
-		.subscriber_name = "gprof",
-		.old_subscriber_name = holder,
-		.old_subscriber_bytes = holder_bytes};
-	uint32_t rc = CUPTI_NOT_SUPPORTED;
-
-	if (cupti.cuptiSubscribe_v2) {
-		rc = cupti.cuptiSubscribe_v2(&state.subscriber, on_callback, NULL, &params);
-	}
-	/* Only a library that does not like the newer form is asked again in the older. */
-	if (rc == CUPTI_NOT_SUPPORTED || rc == CUPTI_INVALID_PARAMETER) {
-		rc = cupti.cuptiSubscribe(&state.subscriber, on_callback, NULL);
-	}
-	return rc;
-}
 
 void callback_init(uint32_t (*find_call)(const char *name, uint8_t api))
 {
 	for (size_t i = 0; i < NR_CBIDS; i++) {
 		bool is_runtime = cbids[i].domain == CUPTI_DOMAIN_RUNTIME;
 
-		if (cbids[i].id < MAX_CBID) {
+		if (cbids[i].id < SUBSCRIBER_MAX_CBID) {
 			state.call[is_runtime][cbids[i].id] = (uint16_t)find_call(
 				cbids[i].name, is_runtime ? GPROF_API_RUNTIME : GPROF_API_DRIVER);
 		}
@@ -132,8 +147,9 @@ void callback_init(uint32_t (*find_call)(const char *name, uint8_t api))
 bool callback_start(void)
 {
 	char holder[128] = "";
-	uint32_t rc = subscribe(holder, sizeof(holder));
+	uint32_t rc;
 
+	rc = subscriber_start(holder, sizeof(holder));
 	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && holder[0]) {
 		collector_notice("CUPTI holder", (int)rc, "CUPTI is held by %.100s", holder);
 	}
@@ -141,25 +157,26 @@ bool callback_start(void)
 		cupti_refuse("cuptiSubscribe", rc);
 		return false;
 	}
-	state.is_subscribed = true;
-	cupti.cuptiEnableCallback(1, state.subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL_ERROR);
+	state.is_on = false;
 	return true;
 }
 
 void callback_follow(bool is_wanted)
 {
-	if (is_wanted == state.is_on || !state.is_subscribed || !cupti_is_live()) {
+	if (is_wanted == state.is_on || !subscriber_is_ours() || !cupti_is_live()) {
 		return;
 	}
+	atomic_fetch_add(&state.epoch, 1);
 	state.is_on = is_wanted;
 	for (size_t i = 0; i < NR_CBIDS; i++) {
-		/* An id that this library does not know fails alone, which is fine. */
-		cupti.cuptiEnableCallback(
-			is_wanted, state.subscriber, cbids[i].domain, cbids[i].id);
+		subscriber_want(cbids[i].domain, cbids[i].id, is_wanted);
 	}
+	/* CUPTI's own end is worth knowing at any time. */
+	subscriber_want(CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL_ERROR, true);
 }
 
 void callback_forget(void)
 {
-	state = (struct callback_state){0};
+	state.is_on = false;
+	subscriber_forget();
 }

@@ -49,6 +49,7 @@ extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 	L(CUPTI, "dropped by CUPTI")                                       \
 	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)") \
 	L(CUPTI_RECORD, "CUPTI record not readable")                       \
+	L(SHARED, "device activity, while another CUPTI client was active")                           \
 	L(CUPTI_TIMES, "CUPTI waits and overheads without times")                                  \
 	L(THREAD, "creator of a thread not recorded (over 1024 starting at once; the event is kept)") \
 	L(DISK, "the file system refused the stream")                      \

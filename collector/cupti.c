@@ -329,3 +329,11 @@ void cupti_refuse(const char *what, uint32_t result)
 		"times are not",
 		what, text, result, remedy(result));
 }
+
+void cupti_end(const char *why)
+{
+	if (atomic_exchange(&state.is_live, false)) {
+		collector_notice("CUPTI ended", 0,
+			"%s. From here on host calls are recorded, device times are not", why);
+	}
+}

@@ -49,6 +49,9 @@ bool cupti_is_live(void);
 /* From now on it may not; what it refused, with its code, becomes a notice with the remedy. */
 void cupti_refuse(const char *what, uint32_t result);
 
+/* The same without a refusal, for a reason. */
+void cupti_end(const char *why);
+
 /* The same in a forked child: silently, since the parent's CUPTI is none of its business. */
 void cupti_forget(void);
 

@@ -11,7 +11,6 @@
 
 #include "collector/activity.h"
 #include "collector/batch.h"
-#include "collector/callback.h"
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/cupti.h"
@@ -20,6 +19,7 @@
 #include "collector/ending.h"
 #include "collector/facts.h"
 #include "collector/notice.h"
+#include "collector/share.h"
 #include "collector/startup.h"
 #include "collector/step.h"
 #include "collector/stream.h"
@@ -59,7 +59,7 @@ static void drain_activity(void)
 static void flush_activity(bool is_last)
 {
 	if (atomic_load(&drain.is_attached)) {
-		activity_flush(is_last);
+		share_flush(is_last);
 	}
 }
 
@@ -75,12 +75,10 @@ static void add_anchor(void)
 	row->realtime_ns = anchor.realtime_ns;
 	row->error_ns = anchor.error_ns;
 	if (atomic_load(&drain.is_attached) && cupti_is_live()) {
-		uint64_t cupti_ns = 0;
 		uint64_t before = clock_raw();
-		uint64_t after;
+		uint64_t cupti_ns = share_timestamp();
+		uint64_t after = clock_raw();
 
-		cupti.cuptiGetTimestamp(&cupti_ns);
-		after = clock_raw();
 		/* Taken a moment after the anchor: ticks are ns, near enough for that moment. */
 		row->cupti_ns = cupti_ns - (block_tick(&drain.ticks, before / 2 + after / 2) -
 						   block_tick(&drain.ticks, anchor.raw));
@@ -192,8 +190,7 @@ static void follow_window(void)
 			drain.has_cuda_facts = true;
 			add_cuda_facts();
 		}
-		callback_follow(is_wanted);
-		activity_follow(is_wanted);
+		share_follow(is_wanted);
 	}
 }
 

@@ -31,7 +31,7 @@ extern int on_exit(void (*function)(int status, void *unused), void *unused) __a
 
 static void init(void)
 {
-	collector_init(hook_calls, HOOK_NR - 1);
+	collector_init(hook_calls, HOOK_NR_CALLS - 1);
 }
 
 static void at_exit(int status, void *unused)

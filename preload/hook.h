@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "collector/collector.h"
+#include "collector/share.h"
 #include "preload/cuda_abi.h"
 
 #define HOOK_EXPORT __attribute__((visibility("default")))
@@ -26,12 +27,22 @@ enum hook_id {
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##name,
 #define CUSTOM(api, need, ret, name, params, args)	HOOK_##name,
 #include "preload/hooks.def"
+	HOOK_NR_CALLS, /* the recorder knows those before; what follows leaves no rows */
+	HOOK_BEFORE_CUPTI = HOOK_NR_CALLS - 1,
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define CUPTI_HOOK(name, params) HOOK_##name,
+#include "preload/hooks.def"
 	HOOK_NR,
 };
+
+/* For finding the real functions of CUPTI; beside enum gprof_api, and never in a stream. */
+#define HOOK_API_CUPTI 0xff
 
 /* Prototypes under the API's own names. */
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_EXPORT ret name params;
 #define CUSTOM(api, need, ret, name, params, args)	HOOK_EXPORT ret name params;
+#define CUPTI_HOOK(name, params)			HOOK_EXPORT uint32_t name params;
 #include "preload/hooks.def"
 
 /*

@@ -20,6 +20,10 @@ const struct collector_call hook_calls[HOOK_NR - 1] = {
 #define HOOK(api, need, ret, name, params, args, facts) {#name, API_##api},
 #define CUSTOM(api, need, ret, name, params, args)	{#name, API_##api},
 #include "preload/hooks.def"
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define CUPTI_HOOK(name, params) {#name, HOOK_API_CUPTI},
+#include "preload/hooks.def"
 };
 
 /* What is known of a call when it returns, on the wrapper's stack. */

@@ -425,3 +425,11 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	}
 	return 1;
 }
+
+HOOK_EXPORT int InitializeInjectionNvtxExtension(void *module);
+
+int InitializeInjectionNvtxExtension(void *module)
+{
+	(void)module;
+	return 0;
+}

@@ -18,9 +18,9 @@ $(B)/exports.map: preload/hooks.def
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q){ printf '{\nglobal:\n'; \
-	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define CUSTOM(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#include "preload/hooks.def"\n' \
+	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define CUSTOM(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#define CUPTI_HOOK(name,params) @name;\n#include "preload/hooks.def"\n' \
 	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
-	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tgprof_step;\nlocal: *;\n};\n'; } >$@
+	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\nlocal: *;\n};\n'; } >$@
 
 # libdl is named since glibc before 2.34 has dlsym there; it is part of libc since.
 $(B)/libgprof.so: $(PRELOAD_OBJ) $(B)/exports.map

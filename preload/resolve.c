@@ -184,7 +184,9 @@ static void keep(const void *function)
 static void *missing(uint8_t api)
 {
 	/* Not remembered: the library may still be loaded. */
-	return api == GPROF_API_THREAD ? (void *)missing_thread : (void *)missing_cuda;
+	return api == GPROF_API_THREAD ? (void *)missing_thread
+	       : api == HOOK_API_CUPTI ? (void *)missing_cupti
+				       : (void *)missing_cuda;
 }
 
 /* One C library, and interposers behind us in their order: the same for every caller. */

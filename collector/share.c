@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/share.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/activity.h"
+#include "collector/buffer.h"
+#include "collector/callback.h"
+#include "collector/collector.h"
+#include "collector/clock.h"
+#include "collector/config.h"
+#include "collector/cupti.h"
+#include "collector/log.h"
+#include "collector/share_clock.h"
+
+#define MAX_KIND   256u
+#define NR_OWN	   8u
+#define WAIT_MS	   2000u
+#define MAX_STATED 16u /* gaps that get notices; all are counted */
+/* From this API version (CUDA 12.6) on CUPTI may be used again after cuptiFinalize. */
+#define MAY_BEGIN_AGAIN 24u
+
+enum turn { TURN_NONE, TURN_OURS, TURN_THEIRS, TURN_BUSY };
+
+static struct share_state {
+	atomic_int turn;
+	bool is_child; /* forked from a process with CUPTI */
+	/* The client's: */
+	_Atomic uint32_t nr_kinds; /* that are on, contexts counted apart */
+	_Atomic uint8_t is_on[MAX_KIND];
+	_Atomic uint32_t nr_contexts[MAX_KIND];
+	_Atomic uint32_t nr_own;
+	cupti_subscriber _Atomic own[NR_OWN];
+	atomic_bool is_flushed;	  /* by itself, since its last kind went off */
+	_Atomic uint64_t idle_ns; /* since when it has no kind on */
+	/* Of whoever has the turn or switches it: */
+	bool is_lost; /* subscription and buffers are to be made anew */
+	bool is_wanted;
+	uint64_t pool_bytes;
+	uint64_t attached_ns;
+	uint64_t gap_ns; /* when the gap began */
+	char name[96];	 /* who made it */
+	uint32_t nr_gaps;
+} state;
+
+/* ---- turns ---- */
+
+static bool try_claim(enum turn from)
+{
+	int turn = from;
+
+	return atomic_compare_exchange_strong(&state.turn, &turn, TURN_BUSY);
+}
+
+static void release(enum turn to)
+{
+	atomic_store(&state.turn, to);
+}
+
+/* Returns whose turn it was, now BUSY; or NONE, or BUSY itself after a wait that was too long. */
+static enum turn claim(void)
+{
+	const struct timespec moment = {.tv_nsec = 200000};
+
+	for (unsigned int i = 0; i < WAIT_MS * 5; i++) {
+		int turn = atomic_load(&state.turn);
+
+		if (turn == TURN_NONE || (turn != TURN_BUSY && try_claim((enum turn)turn))) {
+			return (enum turn)turn;
+		}
+		nanosleep(&moment, NULL);
+	}
+	return TURN_BUSY;
+}
+
+/* ---- the gap ---- */
+
+/* Who it is: the name that it gave, else the file that its code lies in. */
+static void name_client(const char *name, const void *caller)
+{
+	const char *base = "an unknown one";
+	Dl_info info;
+
+	if (caller && dladdr(caller, &info) && info.dli_fname) {
+		const char *slash = strrchr(info.dli_fname, '/');
+
+		base = slash ? slash + 1 : info.dli_fname;
+	}
+	if (name && *name) {
+		log_format(state.name, sizeof(state.name), "%.40s (%.40s)", name, base);
+	} else if (!strncmp(base, "libtorch", 8) || !strncmp(base, "libkineto", 9)) {
+		log_format(state.name, sizeof(state.name), "torch.profiler (%.40s)", base);
+	} else {
+		log_format(state.name, sizeof(state.name), "%.60s", base);
+	}
+}
+
+static unsigned long long ms_since(uint64_t from_ns, uint64_t to_ns)
+{
+	return (to_ns - from_ns) / 1000000u;
+}
+
+static void begin_gap(const char *name, const void *caller)
+{
+	state.gap_ns = clock_monotonic_ns();
+	name_client(name, caller);
+	if (state.is_wanted && state.nr_gaps < MAX_STATED) {
+		unsigned long long at = ms_since(state.attached_ns, state.gap_ns);
+
+		collector_notice("CUPTI shared", 0,
+			"device activity is not recorded from %llu.%03llu s after the driver's "
+			"start on: another CUPTI client, %s, is active",
+			at / 1000, at % 1000, state.name);
+	}
+}
+
+static void end_gap(uint64_t nr_records, bool is_last)
+{
+	uint64_t now = clock_monotonic_ns();
+	unsigned long long from = ms_since(state.attached_ns, state.gap_ns);
+	unsigned long long to = ms_since(state.attached_ns, now);
+
+	if (!state.is_wanted) {
+		return; /* a closed window: nothing is missing */
+	}
+	collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
+	if (state.nr_gaps++ < MAX_STATED) {
+		collector_notice("CUPTI shared", 0,
+			"device activity was not recorded from %llu.%03llu s to %llu.%03llu s "
+			"after the driver's start%s: another CUPTI client, %s, was active",
+			from / 1000, from % 1000, to / 1000, to % 1000, is_last ? ", the end" : "",
+			state.name);
+	}
+}
+
+/* ---- our side ---- */
+
+/* Everything anew; false, with CUPTI refused or the turn still the client's, if that fails. */
+static bool start(void)
+{
+	state.is_lost = false;
+	if (!callback_start() || !cupti_probe_again()) {
+		return false;
+	}
+	activity_start(state.pool_bytes);
+	return cupti_is_live();
+}
+
+static bool is_client_active(void)
+{
+	return atomic_load(&state.nr_kinds) || atomic_load(&state.nr_own);
+}
+
+void share_attach(uint64_t pool_bytes, bool is_wanted)
+{
+	state.pool_bytes = pool_bytes;
+	state.is_wanted = is_wanted;
+	state.attached_ns = clock_monotonic_ns();
+	if (is_client_active()) {
+		state.is_lost = true;
+		begin_gap(NULL, NULL);
+		release(TURN_THEIRS);
+		return;
+	}
+	release(TURN_BUSY);
+	if (!start()) {
+		release(TURN_NONE);
+		return;
+	}
+	callback_follow(is_wanted);
+	activity_follow(is_wanted);
+	release(TURN_OURS);
+}
+
+/* Has the client done all that it will do? */
+static bool is_over(void)
+{
+	uint64_t idle_ns = clock_monotonic_ns() - atomic_load(&state.idle_ns);
+
+	if (is_client_active()) {
+		return false;
+	}
+	return (atomic_load(&state.is_flushed) && !buffer_nr_theirs()) ||
+	       idle_ns >= 2000000u * config_number(CONFIG_FLUSH_MS);
+}
+
+static void take_back(void)
+{
+	uint64_t nr_records = activity_take_back();
+
+	if (state.is_lost && !start()) {
+		end_gap(nr_records, true);
+		release(TURN_NONE);
+		return;
+	}
+	callback_follow(state.is_wanted);
+	activity_follow(state.is_wanted);
+	end_gap(nr_records, false);
+	release(TURN_OURS);
+}
+
+void share_follow(bool is_wanted)
+{
+	if (!cupti_is_live()) {
+		return;
+	}
+	if (try_claim(TURN_OURS)) {
+		state.is_wanted = is_wanted;
+		callback_follow(is_wanted);
+		activity_follow(is_wanted);
+		release(TURN_OURS);
+	} else if (try_claim(TURN_THEIRS)) {
+		state.is_wanted |= is_wanted;
+		callback_follow(is_wanted);
+		if (is_over()) {
+			state.is_wanted = is_wanted;
+			take_back();
+		} else {
+			release(TURN_THEIRS);
+		}
+	}
+}
+
+void share_flush(bool is_last)
+{
+	if (try_claim(TURN_OURS)) {
+		activity_flush(is_last);
+		release(TURN_OURS);
+	} else if (is_last && try_claim(TURN_THEIRS)) {
+		end_gap(buffer_take_nr_records(), true);
+		release(TURN_THEIRS);
+	}
+}
+
+uint64_t share_timestamp(void)
+{
+	uint64_t time_ns = 0;
+
+	cupti.cuptiGetTimestamp(&time_ns);
+	return share_clock_time(time_ns);
+}
+
+void share_forget(void)
+{
+	state.is_child = state.is_child || atomic_load(&state.turn) != TURN_NONE;
+	release(TURN_NONE);
+}
+
+/* ---- the client's side ---- */
+
+bool share_is_open(void)
+{
+	return !state.is_child && !ring_is_inside(&ring_self) && config_flag(CONFIG_ENABLE) &&
+	       config_flag(CONFIG_CUPTI) && !config_flag(CONFIG_TIMER_ONLY);
+}
+
+void share_give_way(const char *name, const void *caller)
+{
+	int error = errno;
+	enum turn turn;
+
+	ring_self.depth += RING_INSIDE;
+	turn = claim();
+	if (turn == TURN_OURS) {
+		begin_gap(name, caller);
+		activity_give_way();
+		atomic_store(&state.is_flushed, false);
+		atomic_store(&state.idle_ns, clock_monotonic_ns());
+	}
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		release(TURN_THEIRS);
+	}
+	ring_self.depth -= RING_INSIDE;
+	errno = error;
+}
+
+/* The kind counts before the turn is looked at, so that the drain cannot take it in between. */
+void share_begin_enable(uint32_t kind, bool is_context, const void *caller)
+{
+	if (kind >= MAX_KIND) {
+		return;
+	}
+	if (is_context) {
+		atomic_fetch_add(&state.nr_contexts[kind], 1);
+		atomic_fetch_add(&state.nr_kinds, 1);
+	} else if (!atomic_exchange(&state.is_on[kind], 1)) {
+		atomic_fetch_add(&state.nr_kinds, 1);
+	}
+	atomic_store(&state.is_flushed, false);
+	share_give_way(NULL, caller);
+}
+
+/* A last kind that goes off leaves the turn to us, when the client has flushed. */
+static void count_off(void)
+{
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	atomic_fetch_sub(&state.nr_kinds, 1);
+}
+
+bool share_may_disable(uint32_t kind)
+{
+	enum turn turn = claim();
+
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		release(turn);
+	}
+	return turn != TURN_OURS || !activity_has(kind);
+}
+
+void share_end_disable(uint32_t kind, bool is_context)
+{
+	uint32_t n;
+
+	if (kind >= MAX_KIND) {
+		return;
+	}
+	if (!is_context) {
+		if (atomic_exchange(&state.is_on[kind], 0)) {
+			count_off();
+		}
+		return;
+	}
+	n = atomic_load(&state.nr_contexts[kind]);
+	while (n && !atomic_compare_exchange_weak(&state.nr_contexts[kind], &n, n - 1)) {
+	}
+	if (n) {
+		count_off();
+	}
+}
+
+void share_end_enable(uint32_t kind, bool is_context, uint32_t result)
+{
+	if (result) {
+		share_end_disable(kind, is_context);
+	}
+}
+
+uint32_t share_begin_flush(uint32_t flags)
+{
+	bool is_ours = atomic_load(&state.turn) == TURN_OURS && !buffer_nr_theirs();
+
+	return is_ours ? flags & ~(uint32_t)CUPTI_FLAG_FLUSH_FORCED : flags;
+}
+
+void share_end_flush(void)
+{
+	int turn = atomic_load(&state.turn);
+
+	if (turn != TURN_NONE && turn != TURN_OURS && !is_client_active()) {
+		atomic_store(&state.is_flushed, true);
+		ring_wake();
+	}
+}
+
+bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed)
+{
+	int turn = atomic_load(&state.turn);
+
+	buffer_client_register(requested, completed);
+	return turn == TURN_OURS || (turn != TURN_NONE && !state.is_lost);
+}
+
+void share_end_finalize(void)
+{
+	enum turn turn = claim();
+
+	for (uint32_t kind = 0; kind < MAX_KIND; kind++) {
+		atomic_store(&state.is_on[kind], 0);
+		atomic_store(&state.nr_contexts[kind], 0);
+	}
+	atomic_store(&state.nr_kinds, 0);
+	atomic_store(&state.nr_own, 0);
+	subscriber_lost();
+	share_clock_set(NULL);
+	activity_lost();
+	state.is_lost = true;
+	atomic_store(&state.is_flushed, false);
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	if (turn == TURN_NONE) {
+		return;
+	}
+	if (cupti.version < MAY_BEGIN_AGAIN) {
+		end_gap(buffer_take_nr_records(), true);
+		cupti_end("another client has finalised CUPTI, and this CUPTI may crash when it is "
+			  "used again (CUDA 12.6 and later may not)");
+		turn = TURN_NONE;
+	}
+	release(turn == TURN_BUSY ? TURN_THEIRS : turn);
+}
+
+void share_end_clock(uint64_t (*read)(void))
+{
+	share_clock_set(read);
+}
+
+void share_begin_own(const char *name, const void *caller)
+{
+	atomic_fetch_add(&state.nr_own, 1);
+	share_give_way(name, caller);
+	if (claim() == TURN_THEIRS) {
+		ring_self.depth += RING_INSIDE;
+		subscriber_end();
+		state.is_lost = true;
+		ring_self.depth -= RING_INSIDE;
+		release(TURN_THEIRS);
+	}
+}
+
+static void count_own_off(void)
+{
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	atomic_store(&state.is_flushed, true); /* its buffers never were ours to pass on */
+	atomic_fetch_sub(&state.nr_own, 1);
+	ring_wake();
+}
+
+void share_end_own(cupti_subscriber subscriber, uint32_t result)
+{
+	if (result) {
+		count_own_off();
+		return;
+	}
+	for (unsigned int i = 0; i < NR_OWN; i++) {
+		cupti_subscriber none = NULL;
+
+		if (atomic_compare_exchange_strong(&state.own[i], &none, subscriber)) {
+			return;
+		}
+	}
+}
+
+void share_drop_own(cupti_subscriber subscriber)
+{
+	for (unsigned int i = 0; i < NR_OWN; i++) {
+		cupti_subscriber own = subscriber;
+
+		if (subscriber && atomic_compare_exchange_strong(&state.own[i], &own, NULL)) {
+			count_own_off();
+			return;
+		}
+	}
+}
+
+void share_end_thread_id_type(uint32_t type)
+{
+	activity_client_set_thread_id_type(type);
+	if (try_claim(TURN_OURS)) {
+		activity_set_ours();
+		release(TURN_OURS);
+	}
+}
+
+void share_end_all_syncs(uint32_t is_on)
+{
+	activity_client_set_all_syncs(is_on);
+	if (try_claim(TURN_OURS)) {
+		activity_set_ours();
+		release(TURN_OURS);
+	}
+}
