@@ -109,20 +109,16 @@ static void begin_gap(const char *name, const void *caller)
 	state.gap_ns = clock_monotonic_ns();
 	name_client(name, caller);
 	if (state.is_wanted && state.nr_gaps < MAX_STATED) {
-		unsigned long long at = ms_since(state.attached_ns, state.gap_ns);
-
 		collector_notice("CUPTI shared", 0,
-			"device activity is not recorded from %llu.%03llu s after the driver's "
-			"start on: another CUPTI client, %s, is active",
-			at / 1000, at % 1000, state.name);
+			"device activity is not recorded from %llu ms after the driver's start on: "
+			"another CUPTI client, %s, is active",
+			ms_since(state.attached_ns, state.gap_ns), state.name);
 	}
 }
 
 static void end_gap(uint64_t nr_records, bool is_last)
 {
 	uint64_t now = clock_monotonic_ns();
-	unsigned long long from = ms_since(state.attached_ns, state.gap_ns);
-	unsigned long long to = ms_since(state.attached_ns, now);
 
 	if (!state.is_wanted) {
 		return; /* a closed window: nothing is missing */
@@ -130,10 +126,10 @@ static void end_gap(uint64_t nr_records, bool is_last)
 	collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
 	if (state.nr_gaps++ < MAX_STATED) {
 		collector_notice("CUPTI shared", 0,
-			"device activity was not recorded from %llu.%03llu s to %llu.%03llu s "
-			"after the driver's start%s: another CUPTI client, %s, was active",
-			from / 1000, from % 1000, to / 1000, to % 1000, is_last ? ", the end" : "",
-			state.name);
+			"device activity was not recorded from %llu ms to %llu ms after the "
+			"driver's start%s: another CUPTI client, %s, was active",
+			ms_since(state.attached_ns, state.gap_ns), ms_since(state.attached_ns, now),
+			is_last ? ", the end" : "", state.name);
 	}
 }
 
