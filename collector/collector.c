@@ -2,13 +2,16 @@
 #include "collector/collector.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,7 +46,8 @@ static struct collector_state {
 	atomic_int phase;
 	atomic_int turn;
 	atomic_bool is_init;
-	atomic_bool is_started; /* or failed: nobody needs to wait any more */
+	atomic_bool is_started;	   /* or failed: nobody needs to wait any more */
+	_Atomic uint32_t nr_moves; /* of the start; a futex for those who wait for it */
 	atomic_bool is_attached;
 	atomic_bool wants_attach;
 	bool may_attach; /* false in the child of a process that used CUPTI */
@@ -61,8 +65,9 @@ static bool is_running(void)
 }
 
 /*
- * dlmopen makes a second copy of the process's libraries, and a driver in there opens one of us; its
- * C library, and with it threads and exit, is not the program's. The program is in the first only.
+ * dlmopen makes a second copy of the process's libraries, and a driver in there opens one of us;
+ * its C library, and with it threads and exit, is not the program's. The program is in the first
+ * only.
  */
 static int is_program(struct dl_phdr_info *info, size_t size, void *result)
 {
@@ -105,6 +110,7 @@ void collector_init(const struct collector_call *calls, uint32_t nr_calls)
 	/* A program with more rights than its user: not even the user's variables are read. */
 	if (getauxval(AT_SECURE) || !is_beside_program()) {
 		atomic_store(&state.phase, PHASE_STOPPED);
+		atomic_store(&state.is_started, true);
 		atomic_store(&collector_mode, 0);
 		return;
 	}
@@ -115,6 +121,7 @@ void collector_init(const struct collector_call *calls, uint32_t nr_calls)
 	calls_init(calls, nr_calls);
 	if (!config_flag(CONFIG_ENABLE)) {
 		atomic_store(&state.phase, PHASE_STOPPED);
+		atomic_store(&state.is_started, true);
 		atomic_store(&collector_mode, 0);
 	}
 }
@@ -153,15 +160,34 @@ static void wipe_page_in_children(void)
 
 static void attach(void);
 
+static void move_on(void)
+{
+	atomic_fetch_add(&state.nr_moves, 1);
+	syscall(SYS_futex, &state.nr_moves, FUTEX_WAKE_PRIVATE, INT_MAX);
+}
+
+/* Sleeps until the start has moved on from nr_moves, or until then; false if that is over. */
+static bool wait_beyond(uint32_t nr_moves, uint64_t until_ns)
+{
+	uint64_t now = clock_monotonic_ns();
+	struct timespec left = {.tv_nsec = (long)(until_ns - now)};
+
+	if (now >= until_ns) {
+		return false;
+	}
+	syscall(SYS_futex, &state.nr_moves, FUTEX_WAIT_PRIVATE, nr_moves, &left);
+	return true;
+}
+
 /* The recorder is ready: the first event may come. */
 static void let_in(void)
 {
 	atomic_store(&collector_page.is_ours, 1);
 	atomic_store(&state.phase, PHASE_RUNNING);
-	atomic_store(&collector_mode, 0);
-	step_start();
+	step_start(); /* COLD until then, so that no other thread goes by meanwhile */
 	log_message(LOG_INFO, "recording to %s", stream_path());
 	atomic_store(&state.is_started, true);
+	move_on();
 	if (atomic_exchange(&state.wants_attach, false)) {
 		attach();
 	}
@@ -178,23 +204,25 @@ static void on_ready(int rc)
 	} else if (!atomic_compare_exchange_strong(&state.turn, &turn, TURN_READY)) {
 		let_in();
 	}
+	move_on();
 }
 
 /* Bounded: the file system may hang, or the drain need a lock of the loader's that we hold. */
 static void wait_until_ready(void)
 {
-	const struct timespec moment = {.tv_nsec = 20000};
 	uint64_t until = clock_monotonic_ns() + START_WAIT_NS;
+	uint32_t nr_moves;
 	int turn = TURN_OPEN;
 
-	while (atomic_load(&state.turn) == TURN_OPEN && !atomic_load(&state.is_started) &&
-		clock_monotonic_ns() < until) {
-		nanosleep(&moment, NULL);
-	}
+	do {
+		nr_moves = atomic_load(&state.nr_moves);
+	} while (atomic_load(&state.turn) == TURN_OPEN && !atomic_load(&state.is_started) &&
+		 wait_beyond(nr_moves, until));
 	if (!atomic_load(&state.is_started) &&
 		!atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT)) {
 		let_in();
 	}
+	move_on();
 }
 
 /*
@@ -203,13 +231,13 @@ static void wait_until_ready(void)
  */
 static void wait_for_start(void)
 {
-	const struct timespec moment = {.tv_nsec = 20000};
 	uint64_t until = clock_monotonic_ns() + START_WAIT_NS;
+	uint32_t nr_moves;
 
-	while (!atomic_load(&state.is_started) && atomic_load(&state.turn) != TURN_HOST_LEFT &&
-		clock_monotonic_ns() < until) {
-		nanosleep(&moment, NULL);
-	}
+	do {
+		nr_moves = atomic_load(&state.nr_moves);
+	} while (!atomic_load(&state.is_started) && atomic_load(&state.turn) != TURN_HOST_LEFT &&
+		 wait_beyond(nr_moves, until));
 }
 
 static void start(void)
@@ -245,7 +273,7 @@ void collector_start(void)
 		ring_self.depth += RING_INSIDE;
 		start();
 		ring_self.depth -= RING_INSIDE;
-	} else if (phase == PHASE_STARTING) {
+	} else if (!atomic_load(&state.is_started)) {
 		if (!ring_is_inside(&ring_self)) {
 			wait_for_start();
 		}
@@ -309,6 +337,10 @@ void collector_stop(const char *how)
 	struct drain_result result;
 	int cancellation;
 
+	/* A process that ends at once: its first calls are kept all the same. */
+	if (atomic_load(&state.phase) == PHASE_STARTING) {
+		wait_for_start();
+	}
 	if (!is_running() ||
 		!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
 		return;
