@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MESSAGE_BYTES 512
@@ -157,22 +160,53 @@ static void write_all(int fd, const char *bytes, size_t nr_bytes)
 	}
 }
 
+/*
+ * A broken pipe, a limit on files and a terminal of another job send signals to who writes, which
+ * may end or stop the host; and its stderr may be a pipe that nobody reads any more.
+ */
+static void write_unharmed(int fd, const char *bytes, size_t nr_bytes)
+{
+	static const int signals[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
+	struct pollfd look = {.fd = fd, .events = POLLOUT};
+	const struct timespec now = {0};
+	sigset_t ours, before;
+
+	if (poll(&look, 1, 0) != 1 || look.revents != POLLOUT) {
+		return;
+	}
+	sigemptyset(&ours);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		sigaddset(&ours, signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &ours, &before);
+	write_all(fd, bytes, nr_bytes);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (sigismember(&before, signals[i])) {
+			sigdelset(&ours, signals[i]);
+		}
+	}
+	while (sigtimedwait(&ours, NULL, &now) > 0) {
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* The file is opened for each message: no descriptor of ours stays among the host's. */
 static void say(const char *message, size_t nr_bytes, bool on_stderr)
 {
 	int error = errno;
 
 	if (log_state.path[0]) {
-		int fd = open(
-			log_state.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+		/* Where it is a FIFO without a reader, it fails instead of waiting for one. */
+		int fd = open(log_state.path,
+			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 
 		if (fd >= 0) {
-			write_all(fd, message, nr_bytes);
+			write_unharmed(fd, message, nr_bytes);
 			close(fd);
 		}
 	}
 	if (on_stderr) {
-		write_all(STDERR_FILENO, message, nr_bytes);
+		write_unharmed(STDERR_FILENO, message, nr_bytes);
 	}
 	errno = error;
 }
