@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/block.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdbool.h>
 #include <string.h>
 
@@ -17,6 +20,7 @@
 struct block_encoder {
 	ZSTD_CCtx *zstd;
 	int level;
+	bool has_avx2;
 	union gather_values values[MAX_COLUMNS];
 	unsigned char planes[sizeof(uint64_t) * BLOCK_ENCODE_ROWS];
 };
@@ -58,6 +62,25 @@ size_t block_encoder_bytes(void)
 	return sizeof(struct block_encoder) + 64u + zstd_bytes();
 }
 
+/*
+ * Not by __builtin_cpu_supports, whose constructor asks the CPU in every process that loads us, and
+ * in a virtual machine each such question takes microseconds.
+ */
+static bool has_avx2(void)
+{
+#if defined(__x86_64__)
+	uint32_t a, b, c, d, states, high;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) {
+		return false;
+	}
+	__asm__("xgetbv" : "=a"(states), "=d"(high) : "c"(0));
+	return (states & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2);
+#else
+	return false;
+#endif
+}
+
 struct block_encoder *block_encoder_init(void *memory, int level)
 {
 	struct block_encoder *encoder = memory;
@@ -75,6 +98,7 @@ struct block_encoder *block_encoder_init(void *memory, int level)
 	}
 	encoder->zstd = zstd;
 	encoder->level = level;
+	encoder->has_avx2 = has_avx2();
 	return encoder;
 }
 
@@ -402,7 +426,7 @@ size_t block_encode(struct block_encoder *encoder, unsigned int table, const voi
 	void *out, size_t capacity)
 {
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2")) {
+	if (encoder->has_avx2) {
 		return encode_avx2(
 			encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
 	}

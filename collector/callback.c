@@ -2,6 +2,7 @@
 #include "collector/callback.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "collector/collector.h"
 #include "collector/cupti.h"
@@ -9,18 +10,26 @@
 #include "collector/subscriber.h"
 
 struct cbid {
-	uint16_t domain;
+	uint8_t domain;
 	uint16_t id;
-	const char *name;
+	uint16_t name_at;
 };
 
-static const struct cbid cbids[] = {
-#define RT		       CUPTI_DOMAIN_RUNTIME
-#define DRV		       CUPTI_DOMAIN_DRIVER
-#define CBID(domain, id, name) {domain, id, #name},
+/* The names in one piece: a table of pointers would be relocated in every process. */
+static const struct names {
+#define CBID(domain, id, name) char domain##id[sizeof(#name)];
 #include "collector/cupti_cbid.def"
-#undef RT
-#undef DRV
+} names = {
+#define CBID(domain, id, name) #name,
+#include "collector/cupti_cbid.def"
+};
+
+#define DOMAIN_RT  CUPTI_DOMAIN_RUNTIME
+#define DOMAIN_DRV CUPTI_DOMAIN_DRIVER
+
+static const struct cbid cbids[] = {
+#define CBID(domain, id, name) {DOMAIN_##domain, id, offsetof(struct names, domain##id)},
+#include "collector/cupti_cbid.def"
 };
 #define NR_CBIDS (sizeof(cbids) / sizeof(cbids[0]))
 
@@ -138,8 +147,9 @@ void callback_init(uint32_t (*find_call)(const char *name, uint8_t api))
 		bool is_runtime = cbids[i].domain == CUPTI_DOMAIN_RUNTIME;
 
 		if (cbids[i].id < SUBSCRIBER_MAX_CBID) {
-			state.call[is_runtime][cbids[i].id] = (uint16_t)find_call(
-				cbids[i].name, is_runtime ? GPROF_API_RUNTIME : GPROF_API_DRIVER);
+			state.call[is_runtime][cbids[i].id] =
+				(uint16_t)find_call((const char *)&names + cbids[i].name_at,
+					is_runtime ? GPROF_API_RUNTIME : GPROF_API_DRIVER);
 		}
 	}
 }

@@ -6,25 +6,34 @@
 #include "collector/batch.h"
 #include "collector/define.h"
 
-#define MAX_CALLS 2048u
+#define MAX_ADDED 1024u
 
 static struct calls_state {
-	struct collector_call calls[MAX_CALLS];
-	uint32_t nr_calls;
+	const char *names;
+	const struct collector_call *hooks;
 	uint32_t nr_hooks;
+	const char *added[MAX_ADDED];
+	uint8_t added_api[MAX_ADDED];
+	uint32_t nr_added;
 } state;
 
-void calls_init(const struct collector_call *calls, uint32_t nr_calls)
+void calls_init(const char *names, const struct collector_call *calls, uint32_t nr_calls)
 {
-	state.nr_hooks = nr_calls < MAX_CALLS ? nr_calls : MAX_CALLS;
-	memcpy(state.calls, calls, state.nr_hooks * sizeof(*calls));
-	state.nr_calls = state.nr_hooks;
+	state.names = names;
+	state.hooks = calls;
+	state.nr_hooks = nr_calls;
+}
+
+static const char *name_of(uint32_t index)
+{
+	return index < state.nr_hooks ? state.names + state.hooks[index].name_at
+				      : state.added[index - state.nr_hooks];
 }
 
 uint32_t calls_find(const char *name)
 {
-	for (uint32_t i = 0; i < state.nr_calls; i++) {
-		if (!strcmp(state.calls[i].name, name)) {
+	for (uint32_t i = 0; i < state.nr_hooks + state.nr_added; i++) {
+		if (!strcmp(name_of(i), name)) {
 			return i + 1;
 		}
 	}
@@ -35,26 +44,28 @@ uint32_t calls_find_or_add(const char *name, uint8_t api)
 {
 	uint32_t id = calls_find(name);
 
-	if (!id && state.nr_calls < MAX_CALLS) {
-		state.calls[state.nr_calls] = (struct collector_call){.name = name, .api = api};
-		id = ++state.nr_calls;
+	if (!id && state.nr_added < MAX_ADDED) {
+		state.added[state.nr_added] = name;
+		state.added_api[state.nr_added] = api;
+		id = state.nr_hooks + ++state.nr_added;
 	}
 	return id;
 }
 
 void calls_add_rows(void)
 {
-	for (uint32_t i = 0; i < state.nr_calls; i++) {
-		uint32_t name = define_text(state.calls[i].name, strlen(state.calls[i].name));
+	for (uint32_t i = 0; i < state.nr_hooks + state.nr_added; i++) {
+		uint32_t name = define_text(name_of(i), strlen(name_of(i)));
 		struct gprof_row_call *row = batch_add(GPROF_TABLE_call);
 
 		row->id = i + 1;
 		row->name = name;
-		row->api = state.calls[i].api;
+		row->api = i < state.nr_hooks ? state.hooks[i].api
+					      : state.added_api[i - state.nr_hooks];
 	}
 }
 
 void calls_forget(void)
 {
-	state.nr_calls = state.nr_hooks;
+	state.nr_added = 0;
 }

@@ -10,11 +10,12 @@
 
 #include "collector/collector.h"
 
-/* The hooks, copied; names must stay. */
-void calls_init(const struct collector_call *calls, uint32_t nr_calls);
+/* The hooks, see collector_init; nothing is copied. */
+void calls_init(const char *names, const struct collector_call *calls, uint32_t nr_calls);
 
 /* The id of a function, 0 if there is none of that name. */
 uint32_t calls_find(const char *name);
+/* name must stay. */
 uint32_t calls_find_or_add(const char *name, uint8_t api);
 
 /* Rows of table call for all of them. */

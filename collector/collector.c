@@ -102,7 +102,7 @@ static void release_cancellation(int before)
 	}
 }
 
-void collector_init(const struct collector_call *calls, uint32_t nr_calls)
+void collector_init(const char *names, const struct collector_call *calls, uint32_t nr_calls)
 {
 	if (atomic_exchange(&state.is_init, true)) {
 		return;
@@ -114,11 +114,8 @@ void collector_init(const struct collector_call *calls, uint32_t nr_calls)
 		atomic_store(&collector_mode, 0);
 		return;
 	}
-	config_init();
-	clock_init();
-	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
-		config_flag(CONFIG_QUIET));
-	calls_init(calls, nr_calls);
+	config_init_enable();
+	calls_init(names, calls, nr_calls);
 	if (!config_flag(CONFIG_ENABLE)) {
 		atomic_store(&state.phase, PHASE_STOPPED);
 		atomic_store(&state.is_started, true);
@@ -245,7 +242,11 @@ static void start(void)
 	int rc;
 
 	/* Here and not on the drain thread: the host may change its environment later on. */
+	config_init();
+	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
+		config_flag(CONFIG_QUIET));
 	facts_look();
+	clock_init();
 	wipe_page_in_children();
 	if (!state.has_atfork && __register_atfork) {
 		state.has_atfork = !__register_atfork(NULL, NULL, on_fork_child, NULL);
@@ -397,6 +398,9 @@ void collector_disable(const char *cause, int code)
 {
 	atomic_store(&state.phase, PHASE_STOPPED);
 	atomic_store(&collector_mode, 0);
+	if (code == -ECANCELED) {
+		return; /* GPROF_CONFIG's file says so */
+	}
 	log_message(LOG_WARN, "not recording: %s: error %d (%s)", cause, -code,
 		code == -EACCES || code == -EROFS
 			? "no permission; set GPROF_DIR to a directory that can be written"

@@ -66,15 +66,15 @@ enum collector_loss {
 
 /* A function that api rows name: its position in the list, from 1, is its `call`. */
 struct collector_call {
-	const char *name;
-	uint8_t api; /* enum gprof_api */
+	uint16_t name_at; /* in one piece of memory with all names */
+	uint8_t api;	  /* enum gprof_api */
 };
 
 /*
- * Once, before anything else (the constructor, or the first hook if that runs earlier): reads the
- * environment. calls: the hooks, which must stay.
+ * Once, before anything else (the constructor, or the first hook if that runs earlier): only finds
+ * out whether gprof is switched off. names, calls: the hooks, which must stay.
  */
-void collector_init(const struct collector_call *calls, uint32_t nr_calls);
+void collector_init(const char *names, const struct collector_call *calls, uint32_t nr_calls);
 
 /*
  * The process uses CUDA, NVTX or the like: makes the stream, the rings and the drain thread. Any

@@ -39,6 +39,16 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
 #endif
 
 /*
+ * Before 2.34 these are in libdl, which is not asked for since most programs would load it for
+ * nothing: one that can load CUDA has it, and in one that has not these are absent.
+ */
+#pragma weak dladdr
+#pragma weak dlclose
+#pragma weak dlinfo
+#pragma weak dlopen
+#pragma weak dlsym
+
+/*
  * Before 2.34 a program may run without libpthread. It has no threads then, and no CUDA, so nothing
  * is recorded; but asking for these functions must not kill it.
  */

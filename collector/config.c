@@ -146,6 +146,13 @@ int config_set(const char *name, const char *value)
 	return -EINVAL;
 }
 
+void config_init_enable(void)
+{
+	const char *text = getenv(variables[CONFIG_ENABLE].name);
+
+	config.values[CONFIG_ENABLE].number = !text || strcmp(text, "0");
+}
+
 void config_init(void)
 {
 	const char *home = getenv("CUDA_HOME");

@@ -21,9 +21,12 @@ enum config_name {
 enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
 enum { GRAPH_NODE, GRAPH_GRAPH };
 
+/* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
+void config_init_enable(void);
+
 /*
- * Takes the environment's values, else the defaults. Once, from the constructor or before the
- * first event. Opens nothing. Wrong values are remembered for config_complain.
+ * Takes the environment's values, else the defaults. Before the first event, on the host's thread
+ * that causes it. Opens nothing. Wrong values are remembered for config_complain.
  */
 void config_init(void);
 

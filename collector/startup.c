@@ -99,6 +99,11 @@ int startup_run(struct block_ticks *ticks)
 	int rc;
 
 	config_load();
+	if (!config_flag(CONFIG_ENABLE)) {
+		return -ECANCELED;
+	}
+	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
+		config_flag(CONFIG_QUIET));
 	config_complain(say_wrong);
 	ticks->mult = clock_calibrate();
 	ticks->base = clock_raw();

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"
+/* Of an environment that is kept without malloc. */
+#define MAX_LINES 1024u
 
 static struct entry_state {
 	char path[PATH_MAX]; /* of this library */
@@ -31,7 +34,12 @@ extern int on_exit(void (*function)(int status, void *unused), void *unused) __a
 
 static void init(void)
 {
-	collector_init(hook_calls, HOOK_NR_CALLS - 1);
+	/* See compat.h: where nobody has libdl there is no CUDA. */
+	if (!dlsym) {
+		atomic_store(&collector_mode, 0);
+		return;
+	}
+	collector_init(hook_names, hook_calls, HOOK_NR_CALLS - 1);
 }
 
 static void at_exit(int status, void *unused)
@@ -59,15 +67,55 @@ uint32_t hook_start_slow(void)
 	return hook_mode();
 }
 
-static void find_own_path(void)
+/* Ours is the object that this function lies in. */
+static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	Dl_info info;
+	uintptr_t at = (uintptr_t)&hook_start_slow - info->dlpi_addr;
 
-	/* Absolute, since the host may change its directory before the driver reads it. */
-	if (!dladdr((void *)&hook_start_slow, &info) || !info.dli_fname ||
-		!realpath(info.dli_fname, entry.path)) {
-		entry.path[0] = 0;
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_memsz) {
+			/* Absolute, since the host may change its directory before the driver
+			 * reads it. */
+			if (info->dlpi_name[0] == '/' && strlen(info->dlpi_name) < PATH_MAX) {
+				strcpy(entry.path, info->dlpi_name);
+			} else if (!realpath(info->dlpi_name, entry.path)) {
+				entry.path[0] = 0;
+			}
+			return 1;
+		}
 	}
+	return 0;
+}
+
+/*
+ * In place of setenv, which would call the host's malloc before its main: our lines, and the
+ * pointers to all the others, stand in memory of our own. A later setenv copies what it finds.
+ */
+static void set_variable(const char *name, const char *value)
+{
+	static char *lines[MAX_LINES];
+	static char ours[2][PATH_MAX + 32];
+	static unsigned int nr_ours;
+	size_t n = 0;
+
+	while (environ && environ[n]) {
+		n++;
+	}
+	if (getenv(name) || n + 2 > MAX_LINES || nr_ours == 2) {
+		setenv(name, value, 1);
+		return;
+	}
+	if (environ != lines) {
+		memcpy(lines, environ, n * sizeof(*lines));
+		environ = lines;
+	}
+	strcpy(stpcpy(stpcpy(ours[nr_ours], name), "="), value);
+	lines[n] = ours[nr_ours++];
+	lines[n + 1] = NULL;
 }
 
 /* The driver, and each NVTX loader, will open us by this path; children inherit it. */
@@ -76,12 +124,14 @@ static void ask_for_injection(void)
 	const char *cuda = getenv(CUDA_INJECTION);
 	const char *nvtx = getenv(NVTX_INJECTION);
 
-	if (cuda && *cuda && strcmp(cuda, entry.path) && strlen(cuda) < sizeof(entry.next)) {
-		memcpy(entry.next, cuda, strlen(cuda) + 1);
+	if (!cuda || strcmp(cuda, entry.path)) {
+		if (cuda && strlen(cuda) < sizeof(entry.next)) {
+			strcpy(entry.next, cuda);
+		}
+		set_variable(CUDA_INJECTION, entry.path);
 	}
-	setenv(CUDA_INJECTION, entry.path, 1);
 	if (!nvtx || !*nvtx) {
-		setenv(NVTX_INJECTION, entry.path, 1);
+		set_variable(NVTX_INJECTION, entry.path);
 	}
 }
 
@@ -93,7 +143,7 @@ __attribute__((constructor)) static void begin(void)
 	hook_resolve_threads();
 	wrap_end_init();
 	if (config_flag(CONFIG_ENABLE)) {
-		find_own_path();
+		dl_iterate_phdr(look_for_path, NULL);
 		if (entry.path[0]) {
 			ask_for_injection();
 		}

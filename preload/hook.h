@@ -60,13 +60,22 @@ struct hook_route {
 extern const struct hook_route *_Atomic hook_routes[HOOK_NR] __attribute__((visibility("hidden")));
 
 /* Names and APIs by id - 1, for the recorder. */
+extern const char *const hook_names;
 extern const struct collector_call hook_calls[HOOK_NR - 1];
+
+static inline const char *hook_name(enum hook_id id)
+{
+	return hook_names + hook_calls[id - 1].name_at;
+}
 
 /*
  * Finds the real function for a caller and remembers it. Where there is none, the function returned
  * gives back the API's own error (500 for CUDA, EAGAIN for threads). Never NULL.
  */
 void *hook_resolve(enum hook_id id, uintptr_t caller);
+
+/* The C library's function, or that of an interposer behind us; NULL if there is none. */
+void *hook_find_next(const char *name);
 
 /*
  * Finds pthread's functions and their like, for the constructor: later the loader's lock may be

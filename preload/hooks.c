@@ -8,6 +8,7 @@
  */
 #include "preload/hook.h"
 
+#include <stddef.h>
 #include <string.h>
 
 const struct hook_route *_Atomic hook_routes[HOOK_NR];
@@ -16,13 +17,30 @@ const struct hook_route *_Atomic hook_routes[HOOK_NR];
 #define API_DRV GPROF_API_DRIVER
 #define API_THR GPROF_API_THREAD
 
+/* The names in one piece: a table of pointers would be relocated in every process. */
+#define HOOK(api, need, ret, name, params, args, facts) char name[sizeof(#name)];
+#define CUSTOM(api, need, ret, name, params, args)	char name[sizeof(#name)];
+#define CUPTI_HOOK(name, params)			char name[sizeof(#name)];
+static const struct names {
+#include "preload/hooks.def"
+} names = {
+#define HOOK(api, need, ret, name, params, args, facts) #name,
+#define CUSTOM(api, need, ret, name, params, args)	#name,
+#define CUPTI_HOOK(name, params)			#name,
+#include "preload/hooks.def"
+};
+_Static_assert(sizeof(names) <= UINT16_MAX, "for collector_call.name_at");
+
+const char *const hook_names = (const char *)&names;
+
+#define CALL(name, api) {offsetof(struct names, name), api},
 const struct collector_call hook_calls[HOOK_NR - 1] = {
-#define HOOK(api, need, ret, name, params, args, facts) {#name, API_##api},
-#define CUSTOM(api, need, ret, name, params, args)	{#name, API_##api},
+#define HOOK(api, need, ret, name, params, args, facts) CALL(name, API_##api)
+#define CUSTOM(api, need, ret, name, params, args)	CALL(name, API_##api)
 #include "preload/hooks.def"
 #define HOOK(api, need, ret, name, params, args, facts)
 #define CUSTOM(api, need, ret, name, params, args)
-#define CUPTI_HOOK(name, params) {#name, HOOK_API_CUPTI},
+#define CUPTI_HOOK(name, params) CALL(name, HOOK_API_CUPTI)
 #include "preload/hooks.def"
 };
 

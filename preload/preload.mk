@@ -22,11 +22,9 @@ $(B)/exports.map: preload/hooks.def
 	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
 	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\nlocal: *;\n};\n'; } >$@
 
-# libdl is named since glibc before 2.34 has dlsym there; it is part of libc since.
 $(B)/libgprof.so: $(PRELOAD_OBJ) $(B)/exports.map
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared $(LDFLAGS) -Wl,--version-script=$(B)/exports.map -Wl,--exclude-libs,ALL \
-		-Wl,-z,lazy -Wl,-z,nodelete -Wl,--as-needed -o $@ $(PRELOAD_OBJ) $(ZSTD_A) \
-		-Wl,--no-as-needed -l:libdl.so.2
+		-Wl,-z,lazy -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--as-needed -o $@ $(PRELOAD_OBJ) $(ZSTD_A)
 
 all: $(B)/libgprof.so

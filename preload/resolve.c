@@ -189,11 +189,41 @@ static void *missing(uint8_t api)
 				       : (void *)missing_cuda;
 }
 
+/* The C library's own, for the case that nothing has libdl; gone since 2.34, which needs none. */
+extern void *__libc_dlopen_mode(const char *path, int mode) __attribute__((weak));
+extern void *__libc_dlsym(void *handle, const char *name) __attribute__((weak));
+
+static void *(*find_dlsym(void))(void *, const char *)
+{
+	void *(*function)(void *, const char *) = dlsym;
+	void *libdl = NULL;
+
+	if (!function && __libc_dlopen_mode && __libc_dlsym) {
+		libdl = __libc_dlopen_mode("libdl.so.2", (int)0x80000000u | RTLD_NOW);
+	}
+	if (libdl) {
+		*(void **)&function = __libc_dlsym(libdl, "dlsym");
+	}
+	return function;
+}
+
+void *hook_find_next(const char *name)
+{
+	static void *(*_Atomic function)(void *, const char *);
+	void *(*now)(void *, const char *) = atomic_load(&function);
+
+	if (!now) {
+		now = find_dlsym();
+		atomic_store(&function, now);
+	}
+	return now ? now(RTLD_NEXT, name) : NULL;
+}
+
 /* One C library, and interposers behind us in their order: the same for every caller. */
 static void *resolve_thread(enum hook_id id)
 {
 	static struct modules everywhere;
-	void *function = dlsym(RTLD_NEXT, hook_calls[id - 1].name);
+	void *function = hook_find_next(hook_name(id));
 
 	if (function) {
 		add_route(id, &everywhere, function);
@@ -208,9 +238,9 @@ static void *resolve_cuda(enum hook_id id, uintptr_t caller)
 	void *function;
 
 	if (!modules) {
-		return dlsym(RTLD_NEXT, call->name);
+		return dlsym(RTLD_NEXT, hook_name(id));
 	}
-	function = find(modules, call->name);
+	function = find(modules, hook_name(id));
 	if (function) {
 		keep(function);
 		add_route(id, modules, function);
@@ -238,11 +268,15 @@ void *hook_resolve(enum hook_id id, uintptr_t caller)
 
 void hook_resolve_threads(void)
 {
-	for (unsigned int id = 1; id < HOOK_NR; id++) {
-		if (hook_calls[id - 1].api == GPROF_API_THREAD) {
-			hook_resolve((enum hook_id)id, 0);
-		}
+#define API_RT	GPROF_API_RUNTIME
+#define API_DRV GPROF_API_DRIVER
+#define API_THR GPROF_API_THREAD
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args) \
+	if (API_##api == GPROF_API_THREAD) {       \
+		hook_resolve(HOOK_##name, 0);      \
 	}
+#include "preload/hooks.def"
 }
 
 void hook_modules_changed(void)

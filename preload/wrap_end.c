@@ -7,7 +7,6 @@
  * A child of vfork or of a bare clone calls these too, with its parent's memory or a copy of it: it
  * goes straight through. A process that records nothing pays a load and a branch.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -46,7 +45,7 @@ static void *_Atomic reals[END_NR];
 /* The next in the loader's order, which may be another interposer's. */
 static void *find(enum end_id id)
 {
-	void *function = dlsym(RTLD_NEXT, names[id]);
+	void *function = hook_find_next(names[id]);
 
 	atomic_store_explicit(&reals[id], function, memory_order_relaxed);
 	return function;

@@ -43,6 +43,8 @@ struct gen {
 	char strings[1024][128];
 	uint32_t nr_strings;
 	struct collector_call calls[64];
+	char names[4096]; /* of the calls */
+	uint16_t names_bytes;
 	uint32_t nr_calls;
 	struct gprof_row_shape shapes[1024];
 };
@@ -189,7 +191,10 @@ uint32_t gen_string(struct gen *gen, const char *text)
 
 uint16_t gen_call(struct gen *gen, const char *name, uint8_t api)
 {
-	gen->calls[gen->nr_calls] = (struct collector_call){.name = strdup(name), .api = api};
+	gen->calls[gen->nr_calls] =
+		(struct collector_call){.name_at = gen->names_bytes, .api = api};
+	strcpy(gen->names + gen->names_bytes, name);
+	gen->names_bytes += (uint16_t)(strlen(name) + 1);
 	return (uint16_t)++gen->nr_calls;
 }
 
@@ -383,7 +388,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	player.cupti = dlsym(cupti, "nop_callbacks");
-	collector_init(bench.calls, bench.nr_calls);
+	collector_init(bench.names, bench.calls, bench.nr_calls);
 	collector_start();
 	while (collector_mode & COLLECTOR_COLD) {
 		usleep(1000); /* under valgrind the start takes longer than a host waits */
