@@ -48,14 +48,9 @@ bool ending_is_ours(void)
 
 void ending_mark(enum gprof_end_kind kind, int code)
 {
-	uint64_t mark = (uint64_t)kind | (uint64_t)(code & 0xff) << 32;
-	uint64_t none = 0;
-
-	if (state.word &&
-		!__atomic_compare_exchange_n(
-			state.word, &none, mark, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
-		(uint32_t)none == GPROF_END_EXEC) {
-		__atomic_store_n(state.word, mark, __ATOMIC_SEQ_CST);
+	if (state.word) {
+		__atomic_store_n(state.word, (uint64_t)kind | (uint64_t)(code & 0xff) << 32,
+			__ATOMIC_SEQ_CST);
 	}
 }
 

@@ -24,7 +24,7 @@ void ending_forget(void);
  */
 bool ending_is_ours(void);
 
-/* The process ends now. Only the first mark counts, but for GPROF_END_EXEC, which may fail. */
+/* The process ends now, or so it believes: a later mark replaces this one. */
 void ending_mark(enum gprof_end_kind kind, int code);
 
 /* The exec failed, and the process goes on. */

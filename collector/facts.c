@@ -192,52 +192,49 @@ static void add_path(const char *key, const char *link)
 	}
 }
 
+/* The first line of a file. */
+static void add_line(const char *key, const char *path)
+{
+	char text[256];
+	size_t n = read_start(path, text, sizeof(text));
+	const char *end = memchr(text, '\n', n);
+
+	if (n) {
+		add(key, text, end ? (size_t)(end - text) : n);
+	}
+}
+
 static void add_host(void)
 {
 	struct utsname host;
-	char text[128];
-	size_t n;
 
 	if (!uname(&host)) {
 		facts_add("host.name", host.nodename);
 		facts_add("host.kernel", host.release);
 		facts_add("host.machine", host.machine);
 	}
-	n = read_start("/proc/sys/kernel/random/boot_id", text, sizeof(text));
-	while (n && text[n - 1] == '\n') {
-		n--;
-	}
-	add("host.boot_id", text, n);
 	facts_add_number("host.cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static void add_driver(void)
-{
-	char text[256];
-	size_t n = read_start("/sys/module/nvidia/version", text, sizeof(text));
-
-	while (n && text[n - 1] == '\n') {
-		n--;
-	}
-	if (n) {
-		add("cuda.driver_release", text, n);
-	}
-}
-
-void facts_add_start(void)
+void facts_add_identity(void)
 {
 	facts_add("gprof.version", GPROF_VERSION);
 	facts_add_number("process.pid", (uint64_t)getpid());
 	facts_add_number("process.parent_pid", (uint64_t)getppid());
+	add_line("host.boot_id", "/proc/sys/kernel/random/boot_id");
 	add_kinship();
 	if (state.parent[0]) {
 		facts_add("process.parent_stream", state.parent);
 	}
 	add_command();
+}
+
+void facts_add_start(void)
+{
 	add_path("process.executable", "/proc/self/exe");
 	add_path("process.directory", "/proc/self/cwd");
 	add_host();
-	add_driver();
+	add_line("cuda.driver_release", "/sys/module/nvidia/version");
 	facts_add("clock.name", clock_name());
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		if (state.values[i][0]) {

@@ -18,7 +18,10 @@ void facts_look(void);
  */
 void facts_set_parent(const char *path);
 
-/* Adds the rows of the beginning. */
+/* Adds what tells the process from all others, and its command: before the first event. */
+void facts_add_identity(void);
+
+/* Adds the other rows of the beginning. */
 void facts_add_start(void);
 
 /* Those of the end: `how` in one word, and the code that was marked (ending.h). */

@@ -12,6 +12,7 @@
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/define.h"
+#include "collector/facts.h"
 #include "collector/log.h"
 #include "collector/record.h"
 #include "collector/step.h"
@@ -118,8 +119,9 @@ int startup_run(struct block_ticks *ticks)
 	add_schema();
 	callback_init(calls_find_or_add);
 	calls_add_rows();
+	facts_add_identity();
 	/* Before the first event: without the schema nobody could read the rings of a killed
-	 * process. */
+	 * process, or say whose they are. */
 	batch_write_all();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
 	rc = start_rings(ring_bytes());

@@ -139,6 +139,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	int error = errno;
 
+	entry.pid = getpid();
 	init();
 	hook_resolve_threads();
 	wrap_end_init();

@@ -94,13 +94,21 @@ static void leave_at_once(int status)
 	syscall(SYS_exit_group, status);
 }
 
-#define LEAVE(name, kind)                                  \
+/* Handlers run first, which may still call CUDA; one of ours, or the destructor, stops. */
+static void mark_exit(enum gprof_end_kind kind, int code)
+{
+	if (ending_is_ours()) {
+		ending_mark(kind, code);
+	}
+}
+
+#define LEAVE(name, tell, kind)                            \
 	void name(int status)                              \
 	{                                                  \
 		const __typeof__(&name) next = REAL(name); \
                                                            \
 		if (is_recording()) {                      \
-			wrap_end_stop(kind, status);       \
+			tell(kind, status);                \
 		}                                          \
 		if (next) {                                \
 			next(status);                      \
@@ -110,9 +118,10 @@ static void leave_at_once(int status)
 		}                                          \
 	}
 
-LEAVE(_exit, GPROF_END_AT_ONCE)
-LEAVE(_Exit, GPROF_END_AT_ONCE)
-LEAVE(quick_exit, GPROF_END_QUICK_EXIT)
+LEAVE(exit, mark_exit, GPROF_END_EXIT)
+LEAVE(_exit, wrap_end_stop, GPROF_END_AT_ONCE)
+LEAVE(_Exit, wrap_end_stop, GPROF_END_AT_ONCE)
+LEAVE(quick_exit, wrap_end_stop, GPROF_END_QUICK_EXIT)
 
 #define LEAVE_BY_SIGNAL(name)                                    \
 	void name(void)                                          \
@@ -171,8 +180,6 @@ EXEC(execv, (const char *path, char *const argv[]), (path, argv))
 EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
 EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
 EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
-EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags),
-	(fd, path, argv, envp, flags))
 
 /* The arguments after `arg` up to the NULL, which counts; what they are is not looked at. */
 static size_t count_arguments(const char *arg, va_list *args)
