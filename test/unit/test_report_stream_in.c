@@ -215,7 +215,7 @@ START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
 	header.crc = decode_crc32(&header, offsetof(struct gprof_file_header, crc));
 	memcpy(bytes, &header, sizeof(header));
 	ck_assert_int_ne(open_bytes(&stream, bytes, nr_bytes), 0);
-	ck_assert_ptr_nonnull(strstr(err_text(), "version 2.0"));
+	ck_assert_ptr_nonnull(strstr(err_text(), "version 2."));
 	/* A newer minor is read. */
 	header.major = 1;
 	header.minor = 7;
