@@ -107,7 +107,7 @@ static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_d
 {
 	uint32_t what = domain << 16 | cbid;
 
-	if (ring_is_inside(&ring_self) || !subscriber_is_wanted(domain, cbid)) {
+	if (!subscriber_is_wanted(domain, cbid)) {
 		return;
 	}
 	if (data->site == CUPTI_SITE_EXIT) {
@@ -117,13 +117,19 @@ static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_d
 	}
 }
 
-/* The client goes first at a begin and last at an end: its time is not the call's. */
+/*
+ * The client goes first at a begin and last at an end: its time is not the call's. Our own calls
+ * are not told to it.
+ */
 void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
 {
 	bool is_api = domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER;
 	bool is_end = is_api && ((const struct cupti_callback_data *)data)->site == CUPTI_SITE_EXIT;
 
 	(void)userdata;
+	if (is_api && ring_is_inside(&ring_self)) {
+		return;
+	}
 	if (!is_end) {
 		subscriber_tell_client(domain, cbid, data);
 	}

@@ -186,9 +186,10 @@ static void follow_window(void)
 	bool is_wanted = step_wants_activity();
 
 	if (atomic_load(&drain.is_attached)) {
-		if (!drain.has_cuda_facts) {
+		if (!drain.has_cuda_facts && share_begin_call()) {
 			drain.has_cuda_facts = true;
 			add_cuda_facts();
+			share_end_call();
 		}
 		share_follow(is_wanted);
 	}

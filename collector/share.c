@@ -232,6 +232,19 @@ void share_flush(bool is_last)
 	}
 }
 
+bool share_begin_call(void)
+{
+	return try_claim(TURN_OURS) ||
+	       (atomic_load(&state.turn) == TURN_NONE && !is_client_active());
+}
+
+void share_end_call(void)
+{
+	int busy = TURN_BUSY;
+
+	atomic_compare_exchange_strong(&state.turn, &busy, TURN_OURS);
+}
+
 uint64_t share_timestamp(void)
 {
 	uint64_t time_ns = 0;

@@ -44,6 +44,13 @@ void share_follow(bool is_wanted);
  */
 void share_flush(bool is_last);
 
+/*
+ * May we call CUDA now? In the client's turn it would find our calls among its own. If so,
+ * share_end_call must follow.
+ */
+bool share_begin_call(void);
+void share_end_call(void);
+
 /* CUPTI's time now, in CLOCK_REALTIME ns. */
 uint64_t share_timestamp(void);
 

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that profiles itself by CUPTI, as a framework's own profiler does, while it may be
+ * profiled from outside too:
+ *
+ *	s_second_client [WHAT...]
+ *
+ * It launches before(), then `sessions=N` times records what happens while it launches inside(),
+ *and launches after(). WHAT:
+ *
+ *	subscribe	the client subscribes and counts the callbacks of launches
+ *	domain		and of all runtime calls
+ *	first		it subscribes and registers before the first CUDA call
+ *	again		it subscribes a second time, which CUPTI refuses
+ *	own		it uses the activity API of its own subscriber (CUPTI 13.3)
+ *	clock[=each]	it gives CUPTI a clock of its own, once or before each session
+ *	context		it enables kinds for one context
+ *	unsubscribe	at the end of each session
+ *	finalize	the same, and cuptiFinalize
+ *	lazy		it does not flush at the end of a session
+ *	flying=N	N kernels run when a session begins, and when it ends
+ *	kill		it is killed in its first session
+ *	threads=N	N threads launch all the time
+ *	launches=N	of each kernel
+ *	sleep=MS	between sessions and after the last
+ *
+ * It prints, for each session, what it recorded, with a sum over what must not differ.
+ */
+#include "collector/cupti_abi.h"
+
+/* The list first: its facts are not the macros of the programs. */
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define CUPTI_HOOK(name, params) uint32_t name params;
+#include "preload/hooks.def"
+
+#include "test/prog/prog.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+uint32_t cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes, struct cupti_record **record);
+uint32_t cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
+uint32_t cuptiActivityRegisterCallbacks_v2(cupti_subscriber subscriber, void *request, void *done);
+uint32_t cuptiActivityEnable_v2(cupti_subscriber subscriber, uint32_t kind, void *config);
+uint32_t cuptiActivityDisable_v2(cupti_subscriber subscriber, uint32_t kind, void *config);
+int cuCtxGetCurrent(void **context);
+
+enum { N = 256, BUFFER_BYTES = 64 << 10, CBID_LAUNCH = 211, CLOCK_MUL = 3 };
+
+KERNEL2(before, int *, x, int, by)
+{
+	x[index] += by;
+}
+
+KERNEL2(inside, int *, x, int, by)
+{
+	x[index] += 2 * by;
+}
+
+KERNEL2(after, int *, x, int, by)
+{
+	x[index] += 3 * by;
+}
+
+KERNEL2(always, int *, x, int, by)
+{
+	x[index] += 4 * by;
+}
+
+/*
+ * One that computes nothing: the simulator knows its times when it is launched, and so has a record
+ * of it that is not complete while it runs.
+ */
+void flying(void);
+void flying(void)
+{
+}
+
+__attribute__((constructor(200))) static void register_flying(void)
+{
+	void **handle = __cudaRegisterFatBinary(NULL);
+
+	__cudaRegisterFunction(handle, (const char *)flying, (char *)"_Z6flyingv", "_Z6flyingv", -1,
+		NULL, NULL, NULL, NULL, NULL);
+}
+
+static void fly(int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		CHECK(cudaLaunchKernel((const void *)flying, PROG_DIM3(1), PROG_DIM3(32), NULL, 0,
+			(cudaStream_t)0));
+	}
+}
+
+static struct options {
+	int subscribe, domain, first, again, own, clock, each, context, unsubscribe, finalize;
+	int lazy, flying, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
+} options = {.nr_sessions = 1, .nr_launches = 20, .sleep_ms = 200};
+
+static struct session {
+	_Atomic long kinds[64];
+	_Atomic uint64_t sum;
+	_Atomic long bad_time, bad_thread, unknown;
+	_Atomic long enters, exits, bad_data;
+	_Atomic long nr_requested, nr_completed;
+	_Atomic uint64_t begin, end;
+} session;
+
+static cupti_subscriber subscriber;
+static pthread_t main_thread;
+static _Atomic bool is_over;
+
+static void must(uint32_t rc, const char *what)
+{
+	if (rc) {
+		printf("%s: %u\n", what, rc);
+	}
+}
+
+static uint64_t realtime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Counts three times as fast, from another year on. */
+static uint64_t read_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec) * CLOCK_MUL + 12345;
+}
+
+static uint64_t now(void)
+{
+	return options.clock ? read_clock() : realtime();
+}
+
+/* ---- what CUPTI calls ---- */
+
+static void requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*buffer = aligned_alloc(CUPTI_RECORD_ALIGN, BUFFER_BYTES);
+	*bytes = BUFFER_BYTES;
+	*max_records = 0;
+	atomic_fetch_add(&session.nr_requested, 1);
+}
+
+static void add_to_sum(const char *text, uint64_t number)
+{
+	uint64_t hash = 14695981039346656037u;
+
+	for (; text && *text; text++) {
+		hash = (hash ^ (uint8_t)*text) * 1099511628211u;
+	}
+	atomic_fetch_add(&session.sum, (hash ^ number) * 1099511628211u);
+}
+
+/* The clocks are read a moment after the calls that they belong to. */
+static void check_time(uint64_t start, uint64_t end)
+{
+	uint64_t slack = 1000000u * (options.clock ? CLOCK_MUL : 1);
+
+	if (options.each) {
+		return; /* CUPTI errs then */
+	}
+	session.bad_time += start > end || start + slack < atomic_load(&session.begin) ||
+			    start > now() + 1000 * slack;
+}
+
+static void see(const struct cupti_record *record)
+{
+	const struct cupti_kernel *k = (const struct cupti_kernel *)record;
+	const struct cupti_memcpy *m = (const struct cupti_memcpy *)record;
+	const struct cupti_api *a = (const struct cupti_api *)record;
+
+	switch (record->kind) {
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		if (!options.nr_threads || strstr(k->name, "inside")) {
+			session.kinds[record->kind]++;
+			add_to_sum(k->name, (uint64_t)k->grid[0] << 32 | (uint32_t)k->block[0]);
+			check_time(k->start_ns, k->end_ns);
+		}
+		return;
+	case CUPTI_KIND_MEMCPY:
+		add_to_sum(NULL, m->bytes << 8 | m->copy_kind);
+		check_time(m->start_ns, m->end_ns);
+		break;
+	case CUPTI_KIND_RUNTIME:
+		session.bad_thread +=
+			!options.nr_threads && a->thread_id != (uint32_t)(uintptr_t)main_thread;
+		if (options.nr_threads) {
+			return;
+		}
+		add_to_sum(NULL, a->cbid);
+		check_time(a->start_ns, a->end_ns);
+		break;
+	case CUPTI_KIND_SYNCHRONIZATION:
+		if (options.nr_threads) {
+			return;
+		}
+		break;
+	default:
+		session.unknown++;
+	}
+	session.kinds[record->kind]++;
+}
+
+static void completed(
+	void *context, uint32_t stream_id, uint8_t *buffer, size_t bytes, size_t valid_bytes)
+{
+	struct cupti_record *record = NULL;
+
+	(void)context;
+	(void)stream_id;
+	(void)bytes;
+	while (valid_bytes && !cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
+		see(record);
+	}
+	free(buffer);
+	atomic_fetch_add(&session.nr_completed, 1);
+}
+
+static void requested_v2(uint8_t **buffer, size_t *bytes, size_t *max_records, void *info)
+{
+	(void)info;
+	requested(buffer, bytes, max_records);
+}
+
+static void completed_v2(uint8_t *buffer, size_t bytes, size_t valid_bytes, void *info)
+{
+	(void)info;
+	completed(NULL, 0, buffer, bytes, valid_bytes);
+}
+
+static void called(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_callback_data *d = data;
+
+	if (userdata != &session || domain != CUPTI_DOMAIN_RUNTIME) {
+		return;
+	}
+	if (d->site == CUPTI_SITE_ENTER) {
+		atomic_fetch_add(&session.enters, 1);
+		session.bad_data += *d->correlation_data != 0;
+		*d->correlation_data = 0xabcd0000u + cbid;
+	} else {
+		atomic_fetch_add(&session.exits, 1);
+		session.bad_data += *d->correlation_data != 0xabcd0000u + cbid;
+	}
+}
+
+/* ---- sessions ---- */
+
+static const uint32_t kinds[] = {CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,
+	CUPTI_KIND_RUNTIME, CUPTI_KIND_SYNCHRONIZATION};
+
+static void subscribe(void)
+{
+	struct cupti_subscriber_params_13_2 params = {
+		.base = {.size = sizeof(params), .subscriber_name = "second"}, .allows_others = 1};
+	char holder[80] = "";
+	cupti_subscriber other = NULL;
+
+	if (options.own) {
+		must(cuptiSubscribe_v2(&subscriber, called, &session, &params.base), "subscribe");
+	} else if (options.subscribe) {
+		must(cuptiSubscribe(&subscriber, called, &session), "subscribe");
+	}
+	if (options.again) {
+		params.base.old_subscriber_name = holder;
+		params.base.old_subscriber_bytes = sizeof(holder);
+		params.allows_others = 0;
+		printf("again %u\n", cuptiSubscribe_v2(&other, called, NULL, &params.base));
+	}
+}
+
+static void enable_callbacks(uint32_t is_on)
+{
+	uint32_t is_enabled = 2;
+
+	if (!subscriber) {
+		return;
+	}
+	if (options.domain) {
+		must(cuptiEnableDomain(is_on, subscriber, CUPTI_DOMAIN_RUNTIME), "domain");
+	} else {
+		must(cuptiEnableCallback(is_on, subscriber, CUPTI_DOMAIN_RUNTIME, CBID_LAUNCH),
+			"callback");
+	}
+	must(cuptiGetCallbackState(&is_enabled, subscriber, CUPTI_DOMAIN_RUNTIME, CBID_LAUNCH),
+		"state");
+	printf("launches are called back: %u\n", is_enabled);
+	must(cuptiGetCallbackState(&is_enabled, subscriber, CUPTI_DOMAIN_RUNTIME, CBID_LAUNCH + 1),
+		"state");
+	printf("and others: %u\n", is_enabled);
+}
+
+static void register_buffers(void)
+{
+	if (options.own) {
+		must(cuptiActivityRegisterCallbacks_v2(
+			     subscriber, (void *)requested_v2, (void *)completed_v2),
+			"register");
+	} else {
+		must(cuptiActivityRegisterCallbacks(requested, completed), "register");
+	}
+}
+
+static void switch_kinds(bool is_on)
+{
+	void *context = NULL;
+
+	cuCtxGetCurrent(&context);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (options.own) {
+			must(is_on ? cuptiActivityEnable_v2(subscriber, kinds[i], NULL)
+				   : cuptiActivityDisable_v2(subscriber, kinds[i], NULL),
+				"own kind");
+		} else if (options.context) {
+			must(is_on ? cuptiActivityEnableContext(context, kinds[i])
+				   : cuptiActivityDisableContext(context, kinds[i]),
+				"context's kind");
+		} else {
+			must(is_on ? cuptiActivityEnable(kinds[i]) : cuptiActivityDisable(kinds[i]),
+				"kind");
+		}
+	}
+}
+
+static void launch(int which, int *d)
+{
+	int by = 1;
+
+	for (int i = 0; i < options.nr_launches; i++) {
+		if (which == 0) {
+			LAUNCH(before, 2, N / 2, (cudaStream_t)0, &d, &by);
+		} else if (which == 1) {
+			LAUNCH(inside, 2, N / 2, (cudaStream_t)0, &d, &by);
+		} else {
+			LAUNCH(after, 2, N / 2, (cudaStream_t)0, &d, &by);
+		}
+	}
+}
+
+static void print_session(int number)
+{
+	printf("session %d: %ld kernels, %ld copies, %ld calls, %ld waits, sum %016llx\n", number,
+		session.kinds[CUPTI_KIND_CONCURRENT_KERNEL], session.kinds[CUPTI_KIND_MEMCPY],
+		session.kinds[CUPTI_KIND_RUNTIME], session.kinds[CUPTI_KIND_SYNCHRONIZATION],
+		(unsigned long long)session.sum);
+	if (!options.nr_threads) {
+		printf("callbacks: %ld %ld\n", session.enters, session.exits);
+	}
+	printf("wrong: %ld data, %ld times, %ld threads, %ld kinds, %ld buffers\n",
+		session.bad_data, session.bad_time, session.bad_thread, session.unknown,
+		session.nr_requested - session.nr_completed);
+	fflush(stdout);
+}
+
+static void record_session(int number, int *d)
+{
+	int host[N];
+	size_t dropped = 0;
+
+	memset((void *)&session, 0, sizeof(session));
+	if (number && (options.finalize || options.unsubscribe)) {
+		subscribe();
+	}
+	if (options.clock && (!number || options.each)) {
+		must(cuptiActivityRegisterTimestampCallback(read_clock), "clock");
+	}
+	if (number || !options.first) {
+		register_buffers();
+	}
+	atomic_store(&session.begin, now());
+	enable_callbacks(1);
+	switch_kinds(true);
+	launch(1, d);
+	cudaStreamQuery((cudaStream_t)0);
+	CHECK(cudaMemcpy(host, d, sizeof(host), cudaMemcpyDeviceToHost));
+	CHECK(cudaDeviceSynchronize());
+	if (options.flying) {
+		fly(options.flying);
+	}
+	if (options.kill) {
+		usleep(200000);
+		kill(getpid(), SIGKILL);
+	}
+	switch_kinds(false);
+	enable_callbacks(0);
+	if (options.flying) {
+		CHECK(cudaDeviceSynchronize());
+	}
+	if (!options.lazy) {
+		must(cuptiActivityFlushAll(0), "flush");
+		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
+	}
+	cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
+	if (subscriber && (options.unsubscribe || options.finalize)) {
+		must(cuptiUnsubscribe(subscriber), "unsubscribe");
+	}
+	if (options.finalize) {
+		must(cuptiFinalize(), "finalize");
+	}
+	usleep((useconds_t)options.sleep_ms * 1000);
+	if (!options.lazy) {
+		print_session(number);
+		printf("dropped %zu\n", dropped);
+	}
+}
+
+static void *launch_always(void *unused)
+{
+	int *d, by = 1;
+
+	(void)unused;
+	CHECK(cudaMalloc((void **)&d, N * sizeof(*d)));
+	while (!atomic_load(&is_over)) {
+		for (int i = 0; i < 50; i++) {
+			LAUNCH(always, 2, N / 2, (cudaStream_t)0, &d, &by);
+		}
+		CHECK(cudaStreamSynchronize((cudaStream_t)0));
+	}
+	return NULL;
+}
+
+static void read_options(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		options.subscribe |= !strcmp(argv[i], "subscribe");
+		options.domain |= !strcmp(argv[i], "domain");
+		options.first |= !strcmp(argv[i], "first");
+		options.again |= !strcmp(argv[i], "again");
+		options.own |= !strcmp(argv[i], "own");
+		options.clock |= !strncmp(argv[i], "clock", 5);
+		options.each |= !strcmp(argv[i], "clock=each");
+		options.context |= !strcmp(argv[i], "context");
+		options.unsubscribe |= !strcmp(argv[i], "unsubscribe");
+		options.finalize |= !strcmp(argv[i], "finalize");
+		options.lazy |= !strcmp(argv[i], "lazy");
+		options.kill |= !strcmp(argv[i], "kill");
+		sscanf(argv[i], "flying=%d", &options.flying);
+		sscanf(argv[i], "threads=%d", &options.nr_threads);
+		sscanf(argv[i], "sessions=%d", &options.nr_sessions);
+		sscanf(argv[i], "launches=%d", &options.nr_launches);
+		sscanf(argv[i], "sleep=%d", &options.sleep_ms);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[16];
+	int *d;
+
+	read_options(argc, argv);
+	main_thread = pthread_self();
+	if (options.first) {
+		subscribe();
+		register_buffers();
+	}
+	CHECK(cudaMalloc((void **)&d, N * sizeof(*d)));
+	for (int i = 0; i < options.nr_threads; i++) {
+		pthread_create(&threads[i], NULL, launch_always, NULL);
+	}
+	launch(0, d);
+	CHECK(cudaDeviceSynchronize());
+	if (options.flying) {
+		fly(options.flying);
+	}
+	if (!options.first) {
+		subscribe();
+	}
+	for (int i = 0; i < options.nr_sessions; i++) {
+		record_session(i, d);
+	}
+	launch(2, d);
+	CHECK(cudaDeviceSynchronize());
+	atomic_store(&is_over, true);
+	for (int i = 0; i < options.nr_threads; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	if (options.lazy) {
+		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
+		print_session(options.nr_sessions - 1);
+	}
+	puts("done");
+	return 0;
+}

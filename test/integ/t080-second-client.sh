@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Another CUPTI client in the process, as torch.profiler is: it prints the same with and without us,
+# and our stream has all calls, the gap, and what ran before and after it.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+client=$B/integ/s_second_client
+
+# both WHAT...: the client with and without us.
+both()
+{
+	rm -rf "$GPROF_DIR"
+	plain "$client" "$@" sleep=0
+	record "$client" "$@"
+	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output: $*"
+	is "$plain_rc" "$rc" "exit status: $*"
+	is 0 "$(grep -c 'subscribe: \|kind: \|flush: \|register: \|clock: ' "$T/plain.out")" "the simulator's refusals: $*"
+	summary api,kernel,losses,notices
+}
+
+# stream SESSIONS: calls of all times, kernels of ours only, and the gaps.
+stream()
+{
+	is $((40 + 20 * $1)) "$(query '[.api.rows[] | select(.name == "cudaLaunchKernel").calls] | add')" "launches: $what"
+	is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels: $what"
+	is true "$(query "[.losses.rows[] | select(.cause | contains(\"another CUPTI client\")).count] | add >= $1")" "loss: $what"
+	is "$1" "$(query '[.notices.rows[] | select(.text | contains("was not recorded from"))] | length')" "gaps: $what"
+	is 3 "$report_rc" "the report says that data are missing: $what"
+}
+
+for what in "" subscribe "subscribe domain again" "subscribe unsubscribe" "first subscribe" first context lazy; do
+	# shellcheck disable=SC2086
+	both $what
+	stream 1
+done
+for what in "subscribe sessions=2" "subscribe unsubscribe sessions=2" "first sessions=3" "clock=each sessions=3"; do
+	# shellcheck disable=SC2086
+	both $what
+	stream "${what##*=}"
+done
+is "s_second_client" "$(query '.notices.rows[-1].text' | grep -o 's_second_client')" "who it was"
+
+# Layouts and versions: 11.8 has no cuptiSubscribe_v2.
+for version in 11.8 12.4; do
+	export SIM_CUPTI=$version
+	what="subscribe ($version)"
+	both subscribe sessions=2
+	stream 2
+done
+unset SIM_CUPTI
+
+# Kernels run on while the client begins and ends: ours are whole or said to lack times.
+export SIM_KERNEL_NS=2000000
+both flying=10
+is "20 after() 20 before()" "$(query '[.kernel.rows[] | select(.name != "flying()") | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels around"
+is 10 "$(query '.kernel.rows[] | select(.name == "flying()").calls')" "those that ran at the begin"
+unset SIM_KERNEL_NS
+
+# Killed in the middle of it, the stream says who had CUPTI.
+rm -rf "$GPROF_DIR"
+record "$client" kill 2>/dev/null
+summary kernel,notices
+is 137 "$rc" "killed"
+is 1 "$(query '[.notices.rows[] | select(.text | contains("is not recorded from"))] | length')" "the gap's begin"
+is "20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | join(" ")')" "kernels before"
+finish

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A client gives CUPTI a clock of its own, for good: our device times are right all the same, also
+# where CUPTI errs because the client does it again.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+export SIM_KERNEL_NS=1000000
+for what in clock clock=each; do
+	rm -rf "$GPROF_DIR"
+	record "$B/integ/s_second_client" "$what" sessions=2
+	is 0 "$rc" "exit status: $what"
+	summary kernel
+	is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels: $what"
+	is true "$(query '[.kernel.rows[] | (.min_ns > 990000 and .max_ns < 1010000)] | all')" "how long they took: $what"
+	"$REPORT" timeline -o "$T/timeline.json" "$GPROF_DIR" 2>"$T/report.err"
+	# Each kernel begins after its launch, and the last ends before the wait for all of them does.
+	jq '[.traceEvents[] | select(.ph == "X" and .args.correlation)] as $all
+		| [$all[] | select(.cat == "kernel")] as $kernels
+		| [$kernels[] | . as $k | $all[] | select(.name == "cudaLaunchKernel" and .args.correlation == $k.args.correlation) | $k.ts - .ts] as $late
+		| ([$all[] | select(.name == "cudaDeviceSynchronize") | .ts + .dur] | max) as $waited
+		| {nr: ($late | length), least: ($late | min), most: ($late | max),
+			rest: ($waited - ([$kernels[] | .ts + .dur] | max))}' "$T/timeline.json" >"$T/json"
+	is 40 "$(query .nr)" "kernels with their launches: $what"
+	is true "$(query '.least >= -20 and .most < 100000')" "they begin after them ($(query .least) to $(query .most) us): $what"
+	is true "$(query '.rest > -50 and .rest < 20000')" "they end before the wait ($(query .rest) us): $what"
+done
+finish
