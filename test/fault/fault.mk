@@ -6,7 +6,7 @@
 ifndef SAN
 FAULT_DIR := $(B)/fault
 FAULT_OBJ := $(PRELOAD_OBJ:$(B)/%.o=$(FAULT_DIR)/%.o) $(FAULT_DIR)/zstd.a
-FAULT_BIN := $(FAULT_DIR)/guest
+FAULT_BIN := $(FAULT_DIR)/guest $(FAULT_DIR)/job
 
 $(FAULT_DIR)/names: test/fault/faults.def
 	$(Q)mkdir -p $(@D)
@@ -36,7 +36,7 @@ $(FAULT_BIN): $(FAULT_DIR)/%: test/fault/%.c test/prog/prog.h test/demo/ranges.h
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $< \
 		$(B)/sim/libcudart.so.13 -ldl -lpthread
 
-fault-programs: $(FAULT_DIR)/libgprof.so $(FAULT_BIN)
+fault-programs: $(FAULT_DIR)/libgprof.so $(FAULT_BIN) $(B)/integ/s_loop
 tests: fault-programs
 
 .PHONY: fault-programs
