@@ -141,18 +141,24 @@ static void on_fork_child(void)
  */
 static void wipe_page_in_children(void)
 {
-	const struct collector_page now = {.mode = COLLECTOR_COLD};
+	struct collector_page *page;
 
 	if (sysconf(_SC_PAGESIZE) > (long)sizeof(collector_page)) {
 		return;
 	}
 	/* Only anonymous memory can be wiped, and this page comes from the library's file. */
-	if (mmap(&collector_page, sizeof(collector_page), PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+	page = mmap(
+		NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED) {
 		return;
 	}
-	atomic_store(&collector_page.mode, now.mode);
-	madvise(&collector_page, sizeof(collector_page), MADV_WIPEONFORK);
+	atomic_store(&page->mode, COLLECTOR_COLD);
+	madvise(page, sizeof(*page), MADV_WIPEONFORK);
+	/* Put in place as a whole: other threads' hooks look at it all the time. */
+	if (mremap(page, sizeof(*page), sizeof(*page), MREMAP_MAYMOVE | MREMAP_FIXED,
+		    &collector_page) == MAP_FAILED) {
+		munmap(page, sizeof(*page));
+	}
 }
 
 static void attach(void);
