@@ -44,10 +44,18 @@ bool sim_is_initialized(void)
  */
 static void forked(void)
 {
-	if (atomic_load(&core.is_done)) {
+	/* Another thread of the parent may have been in the middle of it. */
+	pthread_mutex_init(&core.lock, NULL);
+	if (atomic_load(&core.is_ready)) {
+		atomic_store(&core.is_done, true);
 		atomic_store(&core.is_forked, true);
 		atomic_store(&sim_core.trace, NULL);
 	}
+}
+
+__attribute__((constructor)) static void look_for_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
 }
 
 static void inject(void)
@@ -78,7 +86,6 @@ static void start(void)
 	if (!atomic_load(&core.is_done)) {
 		sim_config_read();
 		sim_devices_create();
-		pthread_atfork(NULL, NULL, forked);
 		atomic_store(&core.is_ready, true);
 		inject();
 		atomic_store_explicit(&core.is_done, true, memory_order_release);
