@@ -51,13 +51,34 @@ int probe_self(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * The numbers that the host gets are those it would get without us, also while we start and write:
+ * a daemon that closes 0 and opens a file relies on it.
+ */
+static int count_moved(int nr_rounds)
+{
+	int nr_moved = 0;
+
+	for (int i = 0; i < nr_rounds; i++) {
+		int fd = open("/dev/null", O_RDONLY);
+
+		if (i % 100 == 0) {
+			touch(1);
+		}
+		nr_moved += fd != 3;
+		close(fd);
+	}
+	return nr_moved;
+}
+
 /* Every number from 3 on becomes one file of the host's; nobody else may write into that. */
 static int use_all_numbers(void)
 {
+	int nr_moved = count_moved(200000);
 	struct stat file;
 	int fd = open("mine", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
-	printf("first number %d\n", fd);
+	printf("not the lowest number: %d times, then %d\n", nr_moved, fd);
 	for (int i = fd + 1; i < 1024; i++) {
 		MUST(dup2(fd, i) == i);
 	}
@@ -95,25 +116,10 @@ int probe_close_range(int argc, char **argv)
 	return use_all_numbers();
 }
 
-/*
- * The numbers that the host gets are those it would get without us, also while we start and write:
- * a daemon that closes 0 and opens a file relies on it.
- */
 int probe_low_numbers(int argc, char **argv)
 {
-	int nr_rounds = probe_number(argc, argv, 1, 20000);
-	int nr_moved = 0;
-
-	for (int i = 0; i < nr_rounds; i++) {
-		int fd = open("/dev/null", O_RDONLY);
-
-		if (i % 100 == 0) {
-			touch(1);
-		}
-		nr_moved += fd != 3;
-		close(fd);
-	}
-	printf("not the lowest number: %d times\n", nr_moved);
+	printf("not the lowest number: %d times\n",
+		count_moved(probe_number(argc, argv, 1, 200000)));
 	return 0;
 }
 

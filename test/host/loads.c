@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* The library beside this program, which calls CUDA in `cuda` and nothing in `plain`. */
 static const char *library(void)
@@ -47,8 +48,10 @@ int probe_namespace(int argc, char **argv)
 	return 0;
 }
 
+/* Each time at another place, as what is opened between takes the old one. */
 int probe_unload(int argc, char **argv)
 {
+	const size_t page = 4096;
 	int sum = 0;
 
 	(void)argc;
@@ -60,6 +63,7 @@ int probe_unload(int argc, char **argv)
 		touched(3);
 		MUST(!dlclose(handle));
 		touch(1);
+		MUST(mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 	}
 	printf("sum %d\n", sum);
 	return 0;

@@ -73,5 +73,13 @@ probe blocked
 CHECK=3 probe terminated
 STREAMS=any probe namespace
 probe unload
+# A program that knows nothing of CUDA opens a plugin that does, and closes it.
+CALLS=any recorded "recording: unload a plugin and its CUDA" "$HOST/plain" unload
 probe locale
 probe errnos
+CALLS=any recorded "recording: its own malloc, dlsym and pthread_create" "$HOST/own-cuda" 10
+for who in "$HOST/interposer.so:%" "%:$HOST/interposer.so"; do
+	# It sees our one thread too, and the simulator's.
+	INTERPOSER_OUT=told WHO=$who AFTER='sed "s/threads 5[0-3]/threads 50/" told; rm told' \
+		recorded "recording: another interposer, ${who//$HOST\//}" "$HOST/cuda" threads 50
+done
