@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Whichever way a process ends: its status and output are its own, every call is in the report, and
+# the report says how it ended.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+# ends WAY SENTENCE [LAUNCHES [STREAMS [REPORT-STATUS]]]
+ends()
+{
+	local way=$1 sentence=$2 launches=${3:-7} streams=${4:-1} status=${5:-0}
+	rm -rf "$GPROF_DIR"
+	plain "$B/integ/s_end" "$way"
+	record "$B/integ/s_end" "$way"
+	is "$plain_rc" $rc "status of $way"
+	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output of $way"
+	is "$streams" "$(find "$GPROF_DIR" -name '*.gprof' -o -name '*.part' | wc -l)" "streams of $way"
+	summary api
+	is "$launches" "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches of $way"
+	is "$status" $report_rc "report's status of $way"
+	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+	if ! grep -qE "^  ended +$sentence" "$T/info"; then
+		echo "$way: not '$sentence':"
+		grep -E '^  ended' "$T/info"
+		failed=1
+	fi
+}
+
+ends return 'exited with status 3$'
+ends exit 'exited with status 3$'
+ends _exit 'ended by _exit with status 3$'
+ends _Exit 'ended by _exit with status 3$'
+ends quick_exit 'ended by quick_exit with status 3$'
+ends term_exit 'exited with status 3$'
+ends term__exit 'ended by _exit with status 3$'
+ends thread_exit 'exited with status 3$'
+ends busy_return 'exited with status 3$'
+ends reset 'exited with status 3$'
+ends kill 'was killed by a signal' 7 1 3
+ends term 'was killed by a signal' 7 1 3
+ends clone 'exited with status 3$' 12
+[[ $B == *san-thread ]] || ends fork__exit 'exited with status 3$' 12 2
+grep -qE '^  ended +ended by _exit with status 0$|san-thread' "$T/info" || [[ $B == *san-thread ]] || {
+	echo "the child's end is missing"
+	failed=1
+}
+
+# What shares the process's memory must not be taken for its end.
+ends vfork 'was killed by a signal' 12 1 3
+ends exec_fail 'was killed by a signal' 12 1 3
+
+# A sanitizer turns these signals into exits of its own.
+if [[ $B != *san-* ]]; then
+	ends segv 'was killed by a signal' 7 1 3
+	ends abort 'called abort$'
+	ends abort_caught 'called abort$'
+fi
+
+# The program that takes its place records too, in a stream that is named.
+for way in execv execve execvp execvpe fexecve execl execlp execle; do
+	ends $way 'was replaced by another program \(exec\), which goes on in [^/]*\.gprof$' 14 2 3
+	is 1 "$(grep -cE '^    [0-9]+ +exec .*exited with status 3$' "$T/info")" "tree of $way"
+done
+
+# Still running: the report says so, and what it read is right.
+rm -rf "$GPROF_DIR"
+HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
+for ((i = 0; i < 200; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
+"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+is 1 "$(grep -cE '^  ended +still runs$' "$T/info")" "a process that runs"
+# A stream that has its end but not its name: the directory is gone for the process that ends.
+rm -f "$T/hold"
+wait
+stream=$(find "$GPROF_DIR" -name '*.gprof')
+mv "$stream" "$stream.part"
+"$REPORT" info "$GPROF_DIR" >"$T/info" 2>"$T/report.err"
+is 0 $? "status for a stream that could not be renamed"
+is 1 "$(grep -cE '^  ended +exited with status 0; the name still ends in .part' "$T/info")" "its end"
+finish
