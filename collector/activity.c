@@ -12,9 +12,12 @@
 #include "collector/share_clock.h"
 
 #define PREFETCH_BYTES 1024
+/* CUPTI makes three at once. */
+#define LEAST_GPU_BUFFERS 4u
 
 static struct activity_state {
 	bool is_on;
+	uint64_t gpu_buffer_bytes, gpu_buffers; /* as CUPTI tells them, 0 if it does not */
 	/* What another client set for the whole process, or CUPTI's defaults. */
 	_Atomic uint32_t thread_id_type;
 	_Atomic uint32_t all_syncs;
@@ -36,6 +39,42 @@ void activity_set_ours(void)
 	set(CUPTI_THREAD_ID_SYSTEM, 0); /* no row for each "not ready" */
 }
 
+static uint64_t get_attribute(int attribute)
+{
+	size_t value = 0, nr_bytes = sizeof(value);
+
+	if (!cupti.cuptiActivityGetAttribute ||
+		cupti.cuptiActivityGetAttribute(attribute, &nr_bytes, &value)) {
+		return 0;
+	}
+	return value;
+}
+
+/*
+ * CUPTI keeps times on the GPU in buffers of its own size, and makes more of them while kernels are
+ * in flight. Beyond the limit kernels have no times, which is counted. Must come before the first
+ * context.
+ */
+static void limit_gpu_memory(uint64_t max_bytes)
+{
+	uint64_t buffer_bytes = get_attribute(CUPTI_ATTR_DEVICE_BUFFER_SIZE);
+	size_t limit, nr_bytes = sizeof(limit);
+
+	if (buffer_bytes && cupti.cuptiActivitySetAttribute) {
+		limit = max_bytes / buffer_bytes;
+		limit = limit < LEAST_GPU_BUFFERS ? LEAST_GPU_BUFFERS : limit;
+		cupti.cuptiActivitySetAttribute(
+			CUPTI_ATTR_DEVICE_BUFFER_POOL_LIMIT, &nr_bytes, &limit);
+	}
+	state.gpu_buffer_bytes = buffer_bytes;
+	state.gpu_buffers = get_attribute(CUPTI_ATTR_DEVICE_BUFFER_POOL_LIMIT);
+}
+
+uint64_t activity_gpu_bytes(void)
+{
+	return state.gpu_buffer_bytes * state.gpu_buffers;
+}
+
 void activity_start(uint64_t pool_bytes)
 {
 	uint32_t rc;
@@ -45,6 +84,7 @@ void activity_start(uint64_t pool_bytes)
 		return;
 	}
 	state.is_on = false;
+	limit_gpu_memory(config_number(CONFIG_GPU_MB) * 1000000u);
 	rc = buffer_register();
 	if (rc) {
 		cupti_refuse("cuptiActivityRegisterCallbacks", rc);

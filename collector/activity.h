@@ -16,6 +16,9 @@
  */
 void activity_start(uint64_t pool_bytes);
 
+/* GPU memory that CUPTI may take in each context by what was set, 0 if it does not tell. */
+uint64_t activity_gpu_bytes(void);
+
 /* Switches the record kinds on or off when `is_wanted` changes. */
 void activity_follow(bool is_wanted);
 

@@ -177,6 +177,7 @@ static void add_cuda_facts(void)
 	if (cupti_is_live()) {
 		facts_add_number("cupti.version", cupti.version);
 		facts_add("cupti.path", cupti.path);
+		facts_add_number("cupti.gpu_bytes_max", activity_gpu_bytes());
 	}
 	device_add(cupti_is_live());
 }
