@@ -26,6 +26,7 @@
 #include "collector/facts.h"
 #include "collector/log.h"
 #include "collector/notice.h"
+#include "collector/say.h"
 #include "collector/share.h"
 #include "collector/step.h"
 #include "collector/stream.h"
@@ -43,6 +44,7 @@ enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
 enum turn { TURN_OPEN, TURN_READY, TURN_HOST_LEFT };
 
 static struct collector_state {
+	uint64_t begun_ns;
 	atomic_int phase;
 	atomic_int turn;
 	atomic_bool is_init;
@@ -102,6 +104,14 @@ static void release_cancellation(int before)
 	}
 }
 
+static void on_fork_child(void)
+{
+	int error = errno;
+
+	collector_child();
+	errno = error;
+}
+
 void collector_init(const char *names, const struct collector_call *calls, uint32_t nr_calls)
 {
 	if (atomic_exchange(&state.is_init, true)) {
@@ -120,18 +130,13 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
 		atomic_store(&state.phase, PHASE_STOPPED);
 		atomic_store(&state.is_started, true);
 		atomic_store(&collector_mode, 0);
+		return;
 	}
+	/* Early, as another thread may fork in the very moment that one starts the recorder. */
+	state.has_atfork = __register_atfork && !__register_atfork(NULL, NULL, on_fork_child, NULL);
 }
 
 /* ---- start ---- */
-
-static void on_fork_child(void)
-{
-	int error = errno;
-
-	collector_child();
-	errno = error;
-}
 
 /*
  * A child of a bare clone or _Fork runs no handler of ours, and shares the rings with its parent.
@@ -253,14 +258,12 @@ static void start(void)
 		config_flag(CONFIG_QUIET));
 	facts_look();
 	clock_init();
+	state.begun_ns = clock_monotonic_ns();
 	wipe_page_in_children();
 	if (!state.has_atfork && __register_atfork) {
-		state.has_atfork = !__register_atfork(NULL, NULL, on_fork_child, NULL);
-		if (!state.has_atfork) {
-			collector_notice("no memory", 0,
-				"the C library takes no handler for fork; forked children are not "
-				"recorded");
-		}
+		collector_notice("no memory", 0,
+			"the C library takes no handler for fork; forked children are not "
+			"recorded");
 	}
 	rc = pthread_sigmask ? drain_start(on_ready) : -ENOSYS; /* see compat.h */
 	if (rc) {
@@ -325,18 +328,6 @@ void collector_attach(void)
 
 /* ---- end ---- */
 
-static void say_end(const struct drain_result *result)
-{
-	if (result->nr_lost) {
-		log_line("%llu events, %llu lost, in %s; next: gprof-report %s",
-			(unsigned long long)result->nr_events, (unsigned long long)result->nr_lost,
-			stream_path(), stream_dir());
-	} else {
-		log_line("%llu events, none lost, in %s; next: gprof-report %s",
-			(unsigned long long)result->nr_events, stream_path(), stream_dir());
-	}
-}
-
 void collector_stop(const char *how)
 {
 	int error = errno;
@@ -356,10 +347,10 @@ void collector_stop(const char *how)
 	atomic_store(&collector_mode, 0);
 	cancellation = hold_cancellation();
 	if (drain_stop(how, &result)) {
-		say_end(&result);
+		say_end(result.nr_events, result.nr_lost, result.cpu_ns,
+			clock_monotonic_ns() - state.begun_ns);
 	} else {
-		log_line("the end of %s is not written: the file system does not answer",
-			stream_path());
+		say_unfinished();
 	}
 	release_cancellation(cancellation);
 	errno = error;
@@ -372,7 +363,9 @@ void collector_child(void)
 	}
 	if (atomic_load(&state.phase) == PHASE_COLD) {
 		/* A child's child: the fork has wiped the page once more. */
-		atomic_store(&collector_mode, COLLECTOR_COLD);
+		if (atomic_load(&collector_mode) != COLLECTOR_COLD) {
+			atomic_store(&collector_mode, COLLECTOR_COLD);
+		}
 		return;
 	}
 	facts_set_parent(stream_path());
@@ -407,10 +400,7 @@ void collector_disable(const char *cause, int code)
 	if (code == -ECANCELED) {
 		return; /* GPROF_CONFIG's file says so */
 	}
-	log_message(LOG_WARN, "not recording: %s: error %d (%s)", cause, -code,
-		code == -EACCES || code == -EROFS
-			? "no permission; set GPROF_DIR to a directory that can be written"
-			: (code == -ENOSPC ? "no space" : "see GPROF_DIR"));
+	say_refused(cause, code);
 }
 
 /* ---- events that are not hooks ---- */
