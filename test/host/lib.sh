@@ -98,6 +98,10 @@ twice()
 	run_one plain "$@"
 	run_one guest "$@"
 	cp "$T/guest.err" "$T/guest.err.all"
+	if grep -qE '^status (99|12[4-7])$' "$T/plain.rc"; then
+		{ echo "it does not run without us either"; tail -3 "$T/plain.err"; } >"$T/why"
+		return 1
+	fi
 	sed -i -E '/^gprof\[[0-9]+\]: /d' "$T/guest.err"
 	for what in out err rc files; do
 		if ! cmp -s "$T/plain.$what" "$T/guest.$what"; then

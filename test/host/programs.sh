@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Programs of other people that have nothing to do with CUDA: shells, git, make, compilers, node.
+# shellcheck disable=SC2016 # what is quoted is for other shells
 # shellcheck source=test/host/lib.sh
 . "$(dirname "$0")/lib.sh"
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
@@ -23,8 +24,7 @@ same "true" /bin/true
 same "false" /bin/false
 same "cat a missing file" cat missing
 
-# shellcheck disable=SC2016
-foreign "bash: pipes, jobs, traps, here-documents" bash bash -c '
+EDIT='s/line ([0-9]+): +[0-9]+/line \1: PID/' foreign "bash: pipes, jobs, traps, here-documents" bash bash -c '
 	set -o pipefail
 	seq 1 20000 | sort -rn | awk "{s += \$1} END {print s}" | tee sum | sha256sum
 	(exit 3) | cat; echo "${PIPESTATUS[@]}"
@@ -40,7 +40,6 @@ foreign "bash: pipes, jobs, traps, here-documents" bash bash -c '
 	ulimit -n 20; ulimit -n; (ulimit -v 200000; /bin/true; echo "small $?")
 	env -i /bin/sh -c "echo empty; env | grep -vE ^PWD"
 	exit 42'
-# shellcheck disable=SC2016
 same "sh: exec by name, background, subshells" sh -c '
 	for i in 1 2 3; do (echo $i; exec sh -c "exit $i") || echo "status $?"; done
 	sh -c "echo inner; exec cat /dev/null"; echo done; exec sh -c "echo last; exit 5"'
@@ -52,12 +51,10 @@ same "xargs, find, tar, gzip" sh -c '
 
 repository='git init -q -b main r; cd r
 	for i in 1 2 3 4 5 6 7 8; do seq $i $((i * 100)) >f$i; git add .; git commit -qm "change $i"; done'
-# shellcheck disable=SC2016
 foreign "git: log, branch, rebase, merge" git bash -c "$repository"'
 	git checkout -qb side HEAD~3; echo more >>f1; git commit -qam side
 	git rebase -q main; git checkout -q main; git merge -q --no-edit side
 	git log --format="%H %s" | sort; git diff --stat HEAD~4; git status --short; git fsck --strict 2>&1'
-# shellcheck disable=SC2016
 foreign "git: clone, gc, fetch, stash, hooks" git bash -c "$repository"'
 	printf "#!/bin/sh\necho hook ran\n" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
 	echo x >>f2; git stash -q; git stash pop -q; git commit -qam last 2>&1

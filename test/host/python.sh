@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Python that has nothing to do with CUDA: its switches, environments, version managers, children.
+# shellcheck disable=SC2016 # what is quoted is for other shells
 # shellcheck source=test/host/lib.sh
 . "$(dirname "$0")/lib.sh"
 if ! has python3; then

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A good guest: programs, probes and families of processes run as they do without us. Prints TAP.
+#
+#     test/host/run.sh [GROUP...]
+#
+# Two groups at a time, but for `cost`, which measures.
+set -u
+cd "$(dirname "$0")" || exit 1
+out=$(mktemp -d "${TMPDIR:-/tmp}/gprof-hosts-XXXXXX")
+trap 'rm -rf "$out"' EXIT
+groups=("$@")
+[ $# != 0 ] || groups=(probes-cuda programs python families kinds probes-plain cost)
+
+for group in "${groups[@]}"; do
+	[ "$group" = cost ] || echo "$group"
+done | xargs -P 2 -I{} sh -c "bash ./{}.sh >$out/{}.out 2>$out/{}.err"
+for group in "${groups[@]}"; do
+	[ "$group" != cost ] || bash ./cost.sh >"$out/cost.out" 2>"$out/cost.err"
+done
+
+# One numbering over all; what a shell says of a program that was killed is no result.
+for group in "${groups[@]}"; do
+	cat "$out/$group.out"
+	grep -q '^ok\|^not ok' "$out/$group.out" || echo "not ok 0 - $group: prints no results"
+	sed "s/^/# $group: /" "$out/$group.err" | head -40
+done | awk '/^ok/ {n++; sub(/[0-9]+/, n)} /^not ok/ {n++; bad++; sub(/[0-9]+/, n)} {print} END {exit bad > 0}'
