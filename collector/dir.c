@@ -11,31 +11,55 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* One part: 0700 whatever the host's umask says. */
-static int make_part(const char *path)
+/* glibc has these as symbols only since 2.33; the kernel's struct is the same on our machines. */
+static int look_at(const char *path, int flags, struct stat *status)
 {
-	if (mkdir(path, 0700)) {
-		return errno == EEXIST ? 0 : -errno;
-	}
-	return chmod(path, 0700) ? -errno : 0;
+	return (int)syscall(SYS_newfstatat, AT_FDCWD, path, status, flags);
+}
+
+/* A folder like /tmp, where anybody may put something, but not take away what others put. */
+static bool is_public(const char *path)
+{
+	struct stat status;
+
+	return !look_at(path, 0, &status) && status.st_mode & S_ISVTX && status.st_mode & S_IWOTH;
 }
 
 /*
- * In a folder like /tmp anybody may have put a link where we are sent to; the kernel's own rule
- * (fs.protected_symlinks) is applied here too, wherever the link lies: it must be ours or root's.
+ * Somebody else may have put a link there, or in a public folder a directory, to get or to destroy
+ * what we write. It must be ours or root's, like the kernel's own rule (fs.protected_symlinks).
  */
-static bool is_foreign_link(const char *path)
+static bool is_foreign(const char *path, bool is_in_public)
 {
-	struct stat link;
+	struct stat status;
 
-	return !syscall(SYS_newfstatat, AT_FDCWD, path, &link, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISLNK(link.st_mode) && link.st_uid && link.st_uid != geteuid();
+	return !look_at(path, AT_SYMLINK_NOFOLLOW, &status) &&
+	       (S_ISLNK(status.st_mode) || is_in_public) && status.st_uid &&
+	       status.st_uid != geteuid();
+}
+
+/* One part: made 0700 whatever the host's umask says, unless it is there. */
+static int make_part(const char *path, bool *is_in_public)
+{
+	if (!mkdir(path, 0700)) {
+		*is_in_public = false;
+		return chmod(path, 0700) ? -errno : 0;
+	}
+	if (errno != EEXIST) {
+		return -errno;
+	}
+	if (is_foreign(path, *is_in_public)) {
+		return -EPERM;
+	}
+	*is_in_public = is_public(path);
+	return 0;
 }
 
 int dir_make(const char *dir, char absolute[PATH_MAX])
 {
 	char path[PATH_MAX];
 	size_t length = strlen(dir);
+	bool is_in_public = *dir != '/' && is_public(".");
 	int rc = 0;
 
 	while (length > 1 && dir[length - 1] == '/') {
@@ -48,12 +72,12 @@ int dir_make(const char *dir, char absolute[PATH_MAX])
 	path[length] = 0;
 	for (char *slash = strchr(path + 1, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
 		*slash = 0;
-		rc = make_part(path);
+		rc = make_part(path, &is_in_public);
 		*slash = '/';
 	}
-	rc = rc ? rc : make_part(path);
-	if (rc || is_foreign_link(path)) {
-		return rc ? rc : -EPERM;
+	rc = rc ? rc : make_part(path, &is_in_public);
+	if (rc) {
+		return rc;
 	}
 	/* Absolute, since the host may change its directory. */
 	return realpath(path, absolute) ? 0 : -errno;

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /*
- * Makes every missing part of `dir`, 0700, and writes its absolute path. A last part that is
- * somebody else's link is refused. Returns 0 or -errno.
+ * Makes every missing part of `dir`, 0700, and writes its absolute path. Returns 0 or -errno;
+ * -EPERM: a part is somebody else's link, or somebody else's directory in a public folder like
+ * /tmp.
  */
 int dir_make(const char *dir, char absolute[PATH_MAX]);
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/say.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collector/log.h"
+#include "collector/stream.h"
+
+void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns)
+{
+	uint64_t share = run_ns ? cpu_ns * 1000u / run_ns : 0; /* of one core, in 1/1000 */
+	char lost[24] = "none";
+
+	if (nr_lost) {
+		log_format(lost, sizeof(lost), "%llu", (unsigned long long)nr_lost);
+	}
+	log_line("%llu events, %s lost, %llu ms of CPU (%llu.%llu %% of a core), in %s; next: "
+		 "gprof-report %s",
+		(unsigned long long)nr_events, lost, (unsigned long long)(cpu_ns / 1000000u),
+		(unsigned long long)(share / 10u), (unsigned long long)(share % 10u), stream_path(),
+		stream_dir());
+}
+
+void say_unfinished(void)
+{
+	log_line("the end of %s is not written: its file system is too slow; what was recorded can "
+		 "be read; next: gprof-report %s",
+		stream_path(), stream_dir());
+}
+
+static const char *remedy(int code)
+{
+	switch (-code) {
+	case EACCES:
+	case EROFS:
+		return "no permission; set GPROF_DIR to a directory that can be written";
+	case EPERM:
+		return "a part of it belongs to somebody else; set GPROF_DIR to a directory of "
+		       "your own";
+	case ENOSPC:
+	case EDQUOT:
+		return "no space; set GPROF_DIR to a directory with room";
+	case ENOTDIR:
+		return "a part of it is a file; set GPROF_DIR to a directory";
+	case ENOMEM:
+	case EAGAIN:
+		return "no memory; lower GPROF_BUFFER_MB";
+	default:
+		return "see GPROF_DIR";
+	}
+}
+
+void say_refused(const char *what, int code)
+{
+	log_message(LOG_WARN, "not recording: %s: error %d (%s)", what, -code, remedy(code));
+}

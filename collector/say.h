@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one line on stderr, in the user's words: what was recorded, or why nothing is. */
+#ifndef COLLECTOR_SAY_H
+#define COLLECTOR_SAY_H
+
+#include <stdint.h>
+
+/* Recording ended: events, losses, what it cost of run_ns, where it is, what to run next. */
+void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns);
+
+/* The stream could not be closed in time. */
+void say_unfinished(void);
+
+/* Nothing is recorded: what refused (a path, a call), and its error, -errno. */
+void say_refused(const char *what, int code);
+
+#endif
