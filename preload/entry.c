@@ -18,12 +18,17 @@
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"
+/* Who had them before us: our children find us in the variables themselves. */
+#define NEXT_CUDA "GPROF_NEXT_CUDA_INJECTION"
+#define NEXT_NVTX "GPROF_NEXT_NVTX_INJECTION"
 /* Of an environment that is kept without malloc. */
 #define MAX_LINES 1024u
 
 static struct entry_state {
 	char path[PATH_MAX]; /* of this library */
-	char next[PATH_MAX]; /* another tool that wanted the driver's injection call */
+	/* Other tools that wanted the driver's injection call, and NVTX's. */
+	char next_cuda[PATH_MAX];
+	char next_nvtx[PATH_MAX];
 	atomic_bool is_injected;
 	pid_t pid; /* that ran the constructor */
 	atomic_bool has_handler, has_late_handler;
@@ -98,14 +103,14 @@ static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 static void set_variable(const char *name, const char *value)
 {
 	static char *lines[MAX_LINES];
-	static char ours[2][PATH_MAX + 32];
+	static char ours[4][PATH_MAX + 32];
 	static unsigned int nr_ours;
 	size_t n = 0;
 
 	while (environ && environ[n]) {
 		n++;
 	}
-	if (getenv(name) || n + 2 > MAX_LINES || nr_ours == 2) {
+	if (getenv(name) || n + 2 > MAX_LINES || nr_ours == 4) {
 		setenv(name, value, 1);
 		return;
 	}
@@ -118,21 +123,40 @@ static void set_variable(const char *name, const char *value)
 	lines[n + 1] = NULL;
 }
 
-/* The driver, and each NVTX loader, will open us by this path; children inherit it. */
+/* Puts us into a variable of the loaders, and remembers who was there. */
+static void take_variable(
+	const char *name, const char *next_name, char next[PATH_MAX], bool is_taken)
+{
+	const char *now = getenv(name);
+	bool is_ours = now && !strcmp(now, entry.path);
+	const char *other = is_ours ? getenv(next_name) : now;
+
+	if (other && *other && strcmp(other, entry.path) && strlen(other) < PATH_MAX) {
+		strcpy(next, other);
+	}
+	if (is_taken && !is_ours) {
+		if (*next || getenv(next_name)) {
+			set_variable(next_name, next);
+		}
+		set_variable(name, entry.path);
+	}
+}
+
+/*
+ * The driver, and each NVTX loader, will open us by this path; children inherit it. Where we are
+ * switched off, but were opened that way, another tool still gets its turn.
+ */
 static void ask_for_injection(void)
 {
-	const char *cuda = getenv(CUDA_INJECTION);
-	const char *nvtx = getenv(NVTX_INJECTION);
+	bool is_taken = config_flag(CONFIG_ENABLE);
 
-	if (!cuda || strcmp(cuda, entry.path)) {
-		if (cuda && strlen(cuda) < sizeof(entry.next)) {
-			strcpy(entry.next, cuda);
-		}
-		set_variable(CUDA_INJECTION, entry.path);
-	}
-	if (!nvtx || !*nvtx) {
-		set_variable(NVTX_INJECTION, entry.path);
-	}
+	take_variable(CUDA_INJECTION, NEXT_CUDA, entry.next_cuda, is_taken);
+	take_variable(NVTX_INJECTION, NEXT_NVTX, entry.next_nvtx, is_taken);
+}
+
+const char *entry_next_nvtx(void)
+{
+	return entry.next_nvtx;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -143,7 +167,7 @@ __attribute__((constructor)) static void begin(void)
 	init();
 	hook_resolve_threads();
 	wrap_end_init();
-	if (config_flag(CONFIG_ENABLE)) {
+	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX)) {
 		dl_iterate_phdr(look_for_path, NULL);
 		if (entry.path[0]) {
 			ask_for_injection();
@@ -165,7 +189,7 @@ __attribute__((destructor)) static void end(void)
 
 static void call_next(void)
 {
-	void *handle = *entry.next ? dlopen(entry.next, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	void *handle = *entry.next_cuda ? dlopen(entry.next_cuda, RTLD_LAZY | RTLD_LOCAL) : NULL;
 	int (*inject)(void) = NULL;
 
 	if (handle) {
@@ -173,6 +197,11 @@ static void call_next(void)
 	}
 	if (inject) {
 		inject();
+	} else if (*entry.next_cuda) {
+		collector_notice("another tool", 0,
+			CUDA_INJECTION " named %.200s, which %s; nothing of it runs",
+			entry.next_cuda,
+			handle ? "has no InitializeInjection" : "cannot be loaded");
 	}
 }
 

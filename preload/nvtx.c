@@ -1,375 +1,136 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NVTX door. Every range begin, range end and mark is one row of table nvtx; names travel with
- * the row, domains and registered strings as ids that rows of their own define. Handles that we
- * give out are those ids; 0 would tell XLA, JAX and TensorFlow that NVTX is off.
+ * The NVTX door: the functions that NVTX calls. Each records what happens (nvtx_record.h) and calls
+ * the one that another tool would have had in its place (nvtx_next.h), whose answer the program
+ * gets. Without another tool the handles that we give out are our ids; 0 would tell XLA, JAX and
+ * TensorFlow that NVTX is off.
  */
-#include <string.h>
-
 #include "collector/config.h"
 #include "preload/hook.h"
-#include "preload/nvtx_abi.h"
+#include "preload/nvtx_next.h"
+#include "preload/nvtx_record.h"
 
-#define MAX_STEP_STRINGS 16u
+/* `next` is the other tool's function for a slot, NULL where there is none. */
+#define NEXT(module, id, ret, params) \
+	ret(*next) params =           \
+		(ret(*) params)nvtx_next_function(NVTX_MODULE_##module, NVTX_##module##_##id)
 
-static struct nvtx_state {
-	_Atomic uint32_t last_domain;
-	_Atomic uint32_t last_string;
-	_Atomic uint64_t last_range;
-	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
-	_Atomic uint32_t nr_step_strings;
-} state;
-
-/* Ranges open in this thread: how many, and which of the innermost 64 end a step. */
-static __thread struct {
-	uint32_t depth;
-	uint64_t steps;
-} open_ranges __attribute__((tls_model("initial-exec")));
-
-struct text {
-	const char *bytes;
-	size_t nr_bytes;
-	char buffer[256]; /* for names that come as wide characters */
-};
-
-static bool is_recording(void)
-{
-	uint32_t mode = hook_mode();
-
-	if (mode & COLLECTOR_COLD) {
-		mode = hook_start_slow();
-	}
-	return (mode & COLLECTOR_RECORD) && !ring_is_inside(&ring_self);
-}
-
-static void text_of_narrow(struct text *text, const char *name)
-{
-	text->bytes = name ? name : "";
-	text->nr_bytes = strlen(text->bytes);
-}
-
-/* UTF-8, cut where the buffer ends. */
-static void text_of_wide(struct text *text, const wchar_t *name)
-{
-	char *out = text->buffer;
-	const char *end = text->buffer + sizeof(text->buffer) - 4;
-
-	for (; name && *name && out < end; name++) {
-		uint32_t c = (uint32_t)*name;
-
-		if (c < 0x80) {
-			*out++ = (char)c;
-		} else if (c < 0x800) {
-			*out++ = (char)(0xc0 | c >> 6);
-			*out++ = (char)(0x80 | (c & 0x3f));
-		} else if (c < 0x10000) {
-			*out++ = (char)(0xe0 | c >> 12);
-			*out++ = (char)(0x80 | (c >> 6 & 0x3f));
-			*out++ = (char)(0x80 | (c & 0x3f));
-		} else {
-			*out++ = (char)(0xf0 | (c >> 18 & 7));
-			*out++ = (char)(0x80 | (c >> 12 & 0x3f));
-			*out++ = (char)(0x80 | (c >> 6 & 0x3f));
-			*out++ = (char)(0x80 | (c & 0x3f));
-		}
-	}
-	text->bytes = text->buffer;
-	text->nr_bytes = (size_t)(out - text->buffer);
-}
-
-static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct text *text)
-{
-	row->time = clock_raw();
-	row->op = op;
-	row->thread = ring_enter(&ring_self) ? ring_self.id : 0;
-	collector_emit(row, GPROF_TABLE_nvtx, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
-}
-
-static bool is_step_string(uint32_t id)
-{
-	uint32_t n = atomic_load(&state.nr_step_strings);
-
-	for (uint32_t i = 0; i < n && i < MAX_STEP_STRINGS; i++) {
-		if (atomic_load(&state.step_strings[i]) == id) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Takes over what the caller's version of the attributes holds; true if the range ends a step. */
-static bool take_attributes(
-	struct gprof_row_nvtx *row, struct text *text, const struct nvtx_attributes *a)
-{
-	text_of_narrow(text, NULL);
-	if (!a || a->size < sizeof(*a)) {
-		return false;
-	}
-	row->category = a->category;
-	row->color = a->color_type == 1 ? a->color : 0;
-	row->payload_type = (uint8_t)a->payload_type;
-	row->payload = a->payload_type ? a->payload : 0;
-	switch (a->message_type) {
-	case NVTX_MESSAGE_ASCII:
-		text_of_narrow(text, a->message);
-		break;
-	case NVTX_MESSAGE_UNICODE:
-		text_of_wide(text, a->message);
-		break;
-	case NVTX_MESSAGE_REGISTERED:
-		row->registered = (uint32_t)(uintptr_t)a->message;
-		return is_step_string(row->registered);
-	default:
-		break;
-	}
-	return collector_is_step_range(text->bytes, text->nr_bytes);
-}
-
-/* ---- what happens, for all forms of a call ---- */
-
-static void mark(uint32_t domain, const struct nvtx_attributes *attributes)
-{
-	struct gprof_row_nvtx row = {.domain = domain};
-	struct text text;
-
-	if (is_recording()) {
-		take_attributes(&row, &text, attributes);
-		emit(&row, GPROF_NVTX_MARK, &text);
-	}
-}
-
-static int push(uint32_t domain, const struct nvtx_attributes *attributes)
-{
-	struct gprof_row_nvtx row = {.domain = domain};
-	struct text text;
-	bool is_step = take_attributes(&row, &text, attributes);
-
-	open_ranges.steps = open_ranges.steps << 1 | is_step;
-	if (is_recording()) {
-		emit(&row, GPROF_NVTX_PUSH, &text);
-	}
-	return (int)open_ranges.depth++;
-}
-
-static int pop(uint32_t domain)
-{
-	struct gprof_row_nvtx row = {.domain = domain};
-	bool is_step = open_ranges.steps & 1;
-
-	if (is_recording()) {
-		emit(&row, GPROF_NVTX_POP, NULL);
-	}
-	if (!open_ranges.depth) {
-		return -1; /* NVTX: nothing was pushed */
-	}
-	open_ranges.steps >>= 1;
-	if (is_step) {
-		collector_step(GPROF_STEP_NVTX);
-	}
-	return (int)--open_ranges.depth;
-}
-
-/* The lowest bit of the id tells that its end ends a step. */
-static uint64_t start_range(uint32_t domain, const struct nvtx_attributes *attributes)
-{
-	struct gprof_row_nvtx row = {.domain = domain};
-	struct text text;
-	bool is_step = take_attributes(&row, &text, attributes);
-
-	row.range = (atomic_fetch_add(&state.last_range, 1) + 1) << 1 | is_step;
-	if (is_recording()) {
-		emit(&row, GPROF_NVTX_START, &text);
-	}
-	return row.range;
-}
-
-static void end_range(uint32_t domain, uint64_t range)
-{
-	struct gprof_row_nvtx row = {.domain = domain, .range = range};
-
-	if (is_recording()) {
-		emit(&row, GPROF_NVTX_END, NULL);
-	}
-	if (range & 1) {
-		collector_step(GPROF_STEP_NVTX);
-	}
-}
-
-/* Definitions are kept also while nothing is recorded: later ranges use them. */
-static void define(struct gprof_row_nvtx *row, uint8_t op, const struct text *text)
-{
-	if (!(hook_mode() & COLLECTOR_COLD)) {
-		emit(row, op, text);
-	}
-}
-
-static void *create_domain(const struct text *text)
-{
-	struct gprof_row_nvtx row = {.domain = atomic_fetch_add(&state.last_domain, 1) + 1};
-
-	define(&row, GPROF_NVTX_DOMAIN, text);
-	return (void *)(uintptr_t)row.domain;
-}
-
-static void *register_string(uint32_t domain, const struct text *text)
-{
-	struct gprof_row_nvtx row = {
-		.domain = domain, .registered = atomic_fetch_add(&state.last_string, 1) + 1};
-
-	if (collector_is_step_range(text->bytes, text->nr_bytes)) {
-		uint32_t n = atomic_fetch_add(&state.nr_step_strings, 1);
-
-		if (n < MAX_STEP_STRINGS) {
-			atomic_store(&state.step_strings[n], row.registered);
-		}
-	}
-	define(&row, GPROF_NVTX_STRING, text);
-	return (void *)(uintptr_t)row.registered;
-}
-
-static void name_category(uint32_t domain, uint32_t category, const struct text *text)
-{
-	struct gprof_row_nvtx row = {.domain = domain, .category = category};
-
-	define(&row, GPROF_NVTX_CATEGORY, text);
-}
-
-static void name_thread(uint32_t tid, const struct text *text)
-{
-	struct gprof_row_nvtx row = {.payload = tid};
-
-	define(&row, GPROF_NVTX_RESOURCE, text);
-}
-
-/* ---- the functions that NVTX calls ---- */
-
-static struct nvtx_attributes message(int32_t type, const void *bytes)
-{
-	return (struct nvtx_attributes){
-		.size = sizeof(struct nvtx_attributes), .message_type = type, .message = bytes};
-}
-
-/* A form that takes a text, by the form that takes attributes. */
-#define BY_TEXT(ret, name, ctype, message_id, call)                          \
-	static ret name(const ctype *bytes)                                  \
-	{                                                                    \
-		const struct nvtx_attributes a = message(message_id, bytes); \
-                                                                             \
-		return call(0, &a);                                          \
+#define VOID(name, module, id, params, args, ours) \
+	static void name params                    \
+	{                                          \
+		NEXT(module, id, void, params);    \
+                                                   \
+		ours;                              \
+		if (next) {                        \
+			next args;                 \
+		}                                  \
 	}
 
-BY_TEXT(void, core_mark_a, char, NVTX_MESSAGE_ASCII, mark)
-BY_TEXT(void, core_mark_w, wchar_t, NVTX_MESSAGE_UNICODE, mark)
-BY_TEXT(uint64_t, core_start_a, char, NVTX_MESSAGE_ASCII, start_range)
-BY_TEXT(uint64_t, core_start_w, wchar_t, NVTX_MESSAGE_UNICODE, start_range)
-BY_TEXT(int, core_push_a, char, NVTX_MESSAGE_ASCII, push)
-BY_TEXT(int, core_push_w, wchar_t, NVTX_MESSAGE_UNICODE, push)
+/* What returns a depth. */
+#define DEPTH(name, module, id, params, args, ours) \
+	static int name params                      \
+	{                                           \
+		NEXT(module, id, int, params);      \
+		int depth = ours;                   \
+                                                    \
+		return next ? next args : depth;    \
+	}
 
-static void core_mark_ex(const struct nvtx_attributes *a)
+/* What returns the id of a range, which the row must have: the other tool goes first. */
+#define START(name, module, id, params, args, domain, attributes)                   \
+	static uint64_t name params                                                 \
+	{                                                                           \
+		NEXT(module, id, uint64_t, params);                                 \
+		uint64_t theirs = next ? next args : 0;                             \
+                                                                                    \
+		return nvtx_start_range(domain, attributes, next ? &theirs : NULL); \
+	}
+
+/* A text as attributes. */
+#define TEXT(type, text)                                                         \
+	(&(const struct nvtx_attributes){.size = sizeof(struct nvtx_attributes), \
+		.message_type = NVTX_MESSAGE_##type,                             \
+		.message = (text)})
+
+/* Attributes and domains as the other tool knows them, and domains as our ids. */
+#define THEIRS(a)	(nvtx_next_attributes(a, &(struct nvtx_attributes){0}))
+#define THEIR_DOMAIN(d) (nvtx_next_handle(NVTX_DOMAIN, d))
+#define DOMAIN(d)	(nvtx_next_id(NVTX_DOMAIN, d))
+
+VOID(core_mark_a, CORE, MARK_A, (const char *t), (t), nvtx_mark(0, TEXT(ASCII, t)))
+VOID(core_mark_w, CORE, MARK_W, (const wchar_t *t), (t), nvtx_mark(0, TEXT(UNICODE, t)))
+VOID(core_mark_ex, CORE, MARK_EX, (const struct nvtx_attributes *a), (THEIRS(a)), nvtx_mark(0, a))
+VOID(core2_mark_ex, CORE2, MARK_EX, (void *d, const struct nvtx_attributes *a),
+	(THEIR_DOMAIN(d), THEIRS(a)), nvtx_mark(DOMAIN(d), a))
+
+DEPTH(core_push_a, CORE, RANGE_PUSH_A, (const char *t), (t), nvtx_push(0, TEXT(ASCII, t)))
+DEPTH(core_push_w, CORE, RANGE_PUSH_W, (const wchar_t *t), (t), nvtx_push(0, TEXT(UNICODE, t)))
+DEPTH(core_push_ex, CORE, RANGE_PUSH_EX, (const struct nvtx_attributes *a), (THEIRS(a)),
+	nvtx_push(0, a))
+DEPTH(core2_push_ex, CORE2, RANGE_PUSH_EX, (void *d, const struct nvtx_attributes *a),
+	(THEIR_DOMAIN(d), THEIRS(a)), nvtx_push(DOMAIN(d), a))
+DEPTH(core_pop, CORE, RANGE_POP, (void), (), nvtx_pop(0))
+DEPTH(core2_pop, CORE2, RANGE_POP, (void *d), (THEIR_DOMAIN(d)), nvtx_pop(DOMAIN(d)))
+
+START(core_start_a, CORE, RANGE_START_A, (const char *t), (t), 0, TEXT(ASCII, t))
+START(core_start_w, CORE, RANGE_START_W, (const wchar_t *t), (t), 0, TEXT(UNICODE, t))
+START(core_start_ex, CORE, RANGE_START_EX, (const struct nvtx_attributes *a), (THEIRS(a)), 0, a)
+START(core2_start_ex, CORE2, RANGE_START_EX, (void *d, const struct nvtx_attributes *a),
+	(THEIR_DOMAIN(d), THEIRS(a)), DOMAIN(d), a)
+VOID(core_end, CORE, RANGE_END, (uint64_t range), (range), nvtx_end_range(0, range, next != NULL))
+VOID(core2_end, CORE2, RANGE_END, (void *d, uint64_t range), (THEIR_DOMAIN(d), range),
+	nvtx_end_range(DOMAIN(d), range, next != NULL))
+
+/* ---- names ---- */
+
+static struct nvtx_text *narrow(struct nvtx_text *text, const char *name)
 {
-	mark(0, a);
+	nvtx_text_of_narrow(text, name);
+	return text;
 }
 
-static uint64_t core_start_ex(const struct nvtx_attributes *a)
+static struct nvtx_text *wide(struct nvtx_text *text, const wchar_t *name)
 {
-	return start_range(0, a);
+	nvtx_text_of_wide(text, name);
+	return text;
 }
 
-static void core_end(uint64_t range)
-{
-	end_range(0, range);
-}
-
-static int core_push_ex(const struct nvtx_attributes *a)
-{
-	return push(0, a);
-}
-
-static int core_pop(void)
-{
-	return pop(0);
-}
-
-#define DOMAIN(handle) ((uint32_t)(uintptr_t)(handle))
-
-static void core2_mark_ex(void *domain, const struct nvtx_attributes *a)
-{
-	mark(DOMAIN(domain), a);
-}
-
-static uint64_t core2_start_ex(void *domain, const struct nvtx_attributes *a)
-{
-	return start_range(DOMAIN(domain), a);
-}
-
-static void core2_end(void *domain, uint64_t range)
-{
-	end_range(DOMAIN(domain), range);
-}
-
-static int core2_push_ex(void *domain, const struct nvtx_attributes *a)
-{
-	return push(DOMAIN(domain), a);
-}
-
-static int core2_pop(void *domain)
-{
-	return pop(DOMAIN(domain));
-}
+/* What defines something returns the other tool's handle for it, else ours. */
+#define DEFINE(name, id, what, params, args, ours)                          \
+	static void *name params                                            \
+	{                                                                   \
+		struct nvtx_text text;                                      \
+		NEXT(CORE2, id, void *, params);                            \
+                                                                            \
+		return nvtx_next_keep(what, next ? next args : NULL, ours); \
+	}
 
 /* The narrow and the wide form of what takes a name. */
-#define BY_NAME(name, ctype, take)                                                             \
-	static void core_category_##name(uint32_t category, const ctype *bytes)                \
-	{                                                                                      \
-		struct text text;                                                              \
-                                                                                               \
-		take(&text, bytes);                                                            \
-		name_category(0, category, &text);                                             \
-	}                                                                                      \
-	static void core_thread_##name(uint32_t tid, const ctype *bytes)                       \
-	{                                                                                      \
-		struct text text;                                                              \
-                                                                                               \
-		take(&text, bytes);                                                            \
-		name_thread(tid, &text);                                                       \
-	}                                                                                      \
-	static void core2_category_##name(void *domain, uint32_t category, const ctype *bytes) \
-	{                                                                                      \
-		struct text text;                                                              \
-                                                                                               \
-		take(&text, bytes);                                                            \
-		name_category(DOMAIN(domain), category, &text);                                \
-	}                                                                                      \
-	static void *core2_string_##name(void *domain, const ctype *bytes)                     \
-	{                                                                                      \
-		struct text text;                                                              \
-                                                                                               \
-		take(&text, bytes);                                                            \
-		return register_string(DOMAIN(domain), &text);                                 \
-	}                                                                                      \
-	static void *core2_domain_##name(const ctype *bytes)                                   \
-	{                                                                                      \
-		struct text text;                                                              \
-                                                                                               \
-		take(&text, bytes);                                                            \
-		return create_domain(&text);                                                   \
-	}
+#define NAMES(n, N, ctype, text_of)                                                              \
+	VOID(core_category_##n, CORE, NAME_CATEGORY_##N, (uint32_t category, const ctype *name), \
+		(category, name), struct nvtx_text text;                                         \
+		nvtx_name_category(0, category, text_of(&text, name)))                           \
+	VOID(core_thread_##n, CORE, NAME_THREAD_##N, (uint32_t tid, const ctype *name),          \
+		(tid, name), struct nvtx_text text;                                              \
+		nvtx_name_thread(tid, text_of(&text, name)))                                     \
+	VOID(core2_category_##n, CORE2, NAME_CATEGORY_##N,                                       \
+		(void *d, uint32_t category, const ctype *name),                                 \
+		(THEIR_DOMAIN(d), category, name), struct nvtx_text text;                        \
+		nvtx_name_category(DOMAIN(d), category, text_of(&text, name)))                   \
+	DEFINE(core2_string_##n, REGISTER_STRING_##N, NVTX_STRING, (void *d, const ctype *name), \
+		(THEIR_DOMAIN(d), name), nvtx_register_string(DOMAIN(d), text_of(&text, name)))  \
+	DEFINE(core2_domain_##n, DOMAIN_CREATE_##N, NVTX_DOMAIN, (const ctype *name), (name),    \
+		nvtx_create_domain(text_of(&text, name)))
 
-BY_NAME(a, char, text_of_narrow)
-BY_NAME(w, wchar_t, text_of_wide)
-
-struct slot {
-	uint32_t module;
-	uint32_t id;
-	void (*function)(void);
-};
+NAMES(a, A, char, narrow)
+NAMES(w, W, wchar_t, wide)
 
 #define SLOT(module, id, function)                                                   \
 	{                                                                            \
 		NVTX_MODULE_##module, NVTX_##module##_##id, (void (*)(void))function \
 	}
 
-static const struct slot slots[] = {
+static const struct nvtx_slot_function slots[] = {
 	SLOT(CORE, MARK_EX, core_mark_ex),
 	SLOT(CORE, MARK_A, core_mark_a),
 	SLOT(CORE, MARK_W, core_mark_w),
@@ -407,20 +168,23 @@ HOOK_EXPORT int InitializeInjectionNvtx2(nvtx_get_export get_export);
 int InitializeInjectionNvtx2(nvtx_get_export get_export)
 {
 	const struct nvtx_callbacks *callbacks = get_export(NVTX_EXPORT_CALLBACKS);
+	bool has_next;
 
 	if (hook_mode() & COLLECTOR_COLD) {
 		hook_start_slow();
 	}
-	if (!callbacks || !config_flag(CONFIG_NVTX) || !config_flag(CONFIG_ENABLE)) {
-		return 0;
+	if (!callbacks || nvtx_next_is_loading()) {
+		return 0; /* the other tool leads back to us: it is called by ours already */
+	}
+	has_next = nvtx_next_load(get_export, callbacks, slots, sizeof(slots) / sizeof(slots[0]));
+	if (!config_flag(CONFIG_NVTX) || !config_flag(CONFIG_ENABLE)) {
+		return has_next;
 	}
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		nvtx_slot *table = NULL;
-		uint32_t nr_slots = 0;
+		nvtx_slot slot = nvtx_next_slot(callbacks, &slots[i]);
 
-		if (callbacks->get_table(slots[i].module, &table, &nr_slots) && table &&
-			slots[i].id < nr_slots && table[slots[i].id]) {
-			*table[slots[i].id] = slots[i].function;
+		if (slot) {
+			*slot = slots[i].function;
 		}
 	}
 	return 1;
@@ -428,8 +192,8 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 
 HOOK_EXPORT int InitializeInjectionNvtxExtension(void *module);
 
+/* Payloads and the like are the other tool's alone; its handles are what the program has. */
 int InitializeInjectionNvtxExtension(void *module)
 {
-	(void)module;
-	return 0;
+	return nvtx_next_load_extension(module);
 }

@@ -20,4 +20,7 @@ void wrap_end_init(void);
  */
 void wrap_end_stop(enum gprof_end_kind kind, int code);
 
+/* The library of another tool that NVTX would have been given to, "" if there is none. */
+const char *entry_next_nvtx(void);
+
 #endif

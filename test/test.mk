@@ -24,7 +24,7 @@ $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h $(B)/sim/libcudart.so.13 | sim
 		$(if $(filter second_client,$*),$(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13 $(B)/sim/libcuda.so.1) -ldl -lpthread
 
 unit: $(UNIT_BIN)
-integ-programs: $(INTEG_BIN) prog
+integ-programs: $(INTEG_BIN) prog $(B)/test/sim/client.so
 
 # What the tests need built, for whatever $(B) and SAN are.
 tests: unit integ-programs

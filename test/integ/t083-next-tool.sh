@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Another tool already has CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH: it and we both work, in
+# the process and in its children; one that is missing or broken costs a notice.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+case $B in *san-thread) skip "a tool that is built without the sanitizer" ;; esac
+
+tool=$T/tool.so
+export TOOL_OUT=$T/tool
+ok gcc -shared -fPIC -I. -o "$tool" test/integ/l_tool.c -ldl
+
+# NVTX, with a child that inherits the variables.
+export NVTX_INJECTION64_PATH=$tool
+plain "$B/integ/s_nvtx" child
+mv "$TOOL_OUT" "$T/plain.tool"
+record "$B/integ/s_nvtx" child
+is "$(cat "$T/plain.out")" "$(cat "$T/out")" "what the calls returned"
+is "$(cat "$T/plain.tool")" "$(cat "$TOOL_OUT")" "what the tool saw"
+is 2 "$(grep -c ' 0 wrong' "$TOOL_OUT")" "the tool's handles, in both processes"
+is 12 "$(grep -c '^push 100$' "$T/out")" "levels come from the tool"
+summary nvtx,notices
+cp "$T/json" "$T/nvtx.json"
+is 0 "$(query '[.notices.rows[] | select(.cause == "another tool")] | length')" "notices"
+
+# The same without the tool: our stream is the same.
+rm -rf "$GPROF_DIR"
+unset NVTX_INJECTION64_PATH
+record "$B/integ/s_nvtx" child
+summary nvtx
+is "$(query '[.nvtx.rows[] | "\(.calls) \(.name)"] | sort | .[]')" \
+	"$(jq -r '[.nvtx.rows[] | "\(.calls) \(.name)"] | sort | .[]' "$T/nvtx.json")" "our ranges with the tool and without"
+is "12 outer" "$(query '.nvtx.rows[] | select(.name == "outer") | "\(.calls) \(.name)"')" "our ranges"
+
+# It does not want NVTX; it leads back to us; we do not want NVTX.
+export NVTX_INJECTION64_PATH=$tool
+rm -rf "$GPROF_DIR" "$TOOL_OUT"
+TOOL_NVTX=refuse record "$B/integ/s_nvtx"
+is 1 "$(grep -c 'nvtx 2: 0 pushes' "$TOOL_OUT")" "a tool that refuses is asked each time, and left alone"
+summary nvtx
+is 6 "$(query '.nvtx.rows[] | select(.name == "outer").calls')" "our ranges with one that refuses"
+rm -rf "$GPROF_DIR" "$TOOL_OUT"
+TOOL_NEXT=$ROOT/$B/libgprof.so record "$B/integ/s_nvtx"
+is 1 "$(grep -c ' 18 pushes.* 0 wrong' "$TOOL_OUT")" "a tool that leads back to us"
+summary nvtx
+is 6 "$(query '.nvtx.rows[] | select(.name == "outer").calls')" "our ranges with one that leads back"
+rm -rf "$GPROF_DIR" "$TOOL_OUT"
+GPROF_NVTX=0 record "$B/integ/s_nvtx" child
+is "$(cat "$T/plain.tool")" "$(cat "$TOOL_OUT")" "what the tool saw when we do not want NVTX"
+rm -rf "$GPROF_DIR" "$TOOL_OUT"
+GPROF_ENABLE=0 record "$B/integ/s_nvtx" child
+is "$(cat "$T/plain.tool")" "$(cat "$TOOL_OUT")" "what the tool saw when we are off"
+
+# The driver's injection call.
+unset NVTX_INJECTION64_PATH
+export CUDA_INJECTION64_PATH=$tool
+rm -rf "$GPROF_DIR" "$TOOL_OUT"
+record "$B/integ/s_loop" 3 4
+is 1 "$(grep -c '^cuda 1 ' "$TOOL_OUT")" "the tool was called by the driver"
+summary kernel
+is 12 "$(query '[.kernel.rows[].calls] | add')" "our kernels beside it"
+rm -rf "$GPROF_DIR" "$TOOL_OUT"
+record bash -c "$B/integ/s_loop 3 4 && $B/integ/s_loop 3 4"
+is 2 "$(grep -c '^cuda 1 ' "$TOOL_OUT")" "and in children"
+
+# One that has CUPTI itself, found by dlsym: it keeps it, and we say who it is.
+rm -rf "$GPROF_DIR"
+CUDA_INJECTION64_PATH=$ROOT/$B/test/sim/client.so record "$B/integ/s_loop" 3 4
+is 1 "$(grep -c '^subscribe=0 kernels=12 ' "$T/err")" "the tool's kernels"
+summary api,notices
+is 12 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "our calls beside it"
+is 39 "$(query '.notices.rows[] | select(.cause == "CUPTI refused").code')" "that it has CUPTI"
+
+# Missing, broken, ourselves.
+touch "$T/broken.so"
+for path in "$T/none.so" "$T/broken.so" "$SIM/libnvidia-ml.so.1"; do
+	rm -rf "$GPROF_DIR"
+	CUDA_INJECTION64_PATH=$path NVTX_INJECTION64_PATH=$path record "$B/integ/s_loop" 3 4 nvtx
+	is 0 "$rc" "exit status with $path"
+	summary kernel,nvtx,notices
+	is 12 "$(query '[.kernel.rows[].calls] | add')" "our kernels with $path"
+	is 3 "$(query '.nvtx.rows[] | select(.name == "step").calls')" "our ranges with $path"
+	is 2 "$(query '[.notices.rows[] | select(.cause == "another tool")] | length')" "notices of $path"
+done
+rm -rf "$GPROF_DIR"
+CUDA_INJECTION64_PATH=$ROOT/$B/libgprof.so NVTX_INJECTION64_PATH=$ROOT/$B/libgprof.so record "$B/integ/s_loop" 3 4 nvtx
+summary nvtx,notices
+is 3 "$(query '.nvtx.rows[] | select(.name == "step").calls')" "our ranges with ourselves"
+is 0 "$(query '[.notices.rows[] | select(.cause == "another tool")] | length')" "no notice of ourselves"
+finish
