@@ -117,6 +117,17 @@ static int fails(enum function function, int code)
 	}
 #include "test/fault/faults.def"
 
+void *fault_mremap(void *at, size_t old_bytes, size_t new_bytes, int flags, void *to)
+{
+	int code = fails(FUNCTION_mremap, ENOMEM);
+
+	if (code < 0) {
+		return mremap(at, old_bytes, new_bytes, flags, to);
+	}
+	errno = code;
+	return MAP_FAILED;
+}
+
 int fault_open(const char *path, int flags, ...)
 {
 	int code = fails(FUNCTION_open, EMFILE);
