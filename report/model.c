@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/model.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,9 +173,11 @@ int64_t process_number(const struct process *process, const char *key)
 {
 	const char *text = process_fact(process, key, "");
 	char *end;
-	long long value = strtoll(text, &end, 10);
+	long long value;
 
-	return end != text && !*end && value >= 0 ? value : -1;
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	return end != text && !*end && !errno && value >= 0 ? value : -1;
 }
 
 bool process_is_same(const struct process *a, const struct process *b)
@@ -348,24 +351,30 @@ void process_destroy(struct process *process)
 	}
 }
 
+/* Counts of a damaged or hostile stream may be anything; the sum must not begin anew at 0. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 uint64_t process_missing(const struct process *process)
 {
 	const struct stream_in *stream = process->stream;
 	uint64_t told = 0, unwritten = 0, missing = stream->ring_rows_lost;
 
 	for (size_t i = 0; i < process->nr_losses; i++) {
-		told += process->losses[i].is_harmless ? 0 : process->losses[i].count;
+		told = sum(told, process->losses[i].is_harmless ? 0 : process->losses[i].count);
 	}
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		const struct stream_table *table = &stream->tables[i];
 
 		if (model_is_event(table->known)) {
-			missing += table->rows_missing + table->rows_damaged;
-			unwritten += table->rows_unwritten;
+			missing = sum(missing, sum(table->rows_missing, table->rows_damaged));
+			unwritten = sum(unwritten, table->rows_unwritten);
 		}
 	}
 	/* Rows that were numbered but not written are mostly told of as losses, too. */
-	return missing + (told > unwritten ? told : unwritten);
+	return sum(missing, told > unwritten ? told : unwritten);
 }
 
 bool process_is_complete(const struct process *process)

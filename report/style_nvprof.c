@@ -227,9 +227,10 @@ static void finish(struct section *section, size_t top)
 	section->nr_lines = top && section->nr_lines > top ? top : section->nr_lines;
 }
 
-static void print_head(const struct process *process, struct buf *out)
+static void print_head(const struct process *process, bool is_csv, struct buf *out)
 {
 	const char *command = process_command(process);
+	size_t first;
 
 	for (int line = 0; line < 2; line++) {
 		buf_printf(out, "==%u== ", process->pid);
@@ -238,7 +239,13 @@ static void print_head(const struct process *process, struct buf *out)
 		} else {
 			buf_printf(out, "NVPROF is profiling process %u, command: ", process->pid);
 		}
+		first = out->nr_bytes;
 		text_add_shown(out, command, strlen(command), 0);
+		/* The line has no quotes; a comma would begin a cell, and that might be a formula.
+		 */
+		for (size_t i = first; is_csv && i < out->nr_bytes; i++) {
+			out->bytes[i] = out->bytes[i] == ',' ? ';' : out->bytes[i];
+		}
 		buf_char(out, '\n');
 	}
 	if (!process_is_complete(process)) {
@@ -269,7 +276,7 @@ static void print_process(const struct summary *summary, struct process *process
 	add_copies(&sections[0], view_copy_tally(views[1]));
 	add_copies(&sections[0], view_copy_tally(views[2]));
 	add_tally(&sections[1], view_api_tally(views[3]));
-	print_head(process, out);
+	print_head(process, summary->table.format == TABLE_CSV, out);
 	for (size_t s = 0; s < 2; s++) {
 		finish(&sections[s], summary->top);
 	}

@@ -57,4 +57,10 @@ void gen_small(struct gen *gen);
  * and nothing else. */
 void gen_wild(struct gen *gen, uint64_t seed);
 
+/*
+ * Texts, names, lengths and ids that mean harm to whoever shows or follows them; `dir` is where a
+ * file lies that the stream names and nobody may open.
+ */
+void gen_hostile(struct gen *gen, const char *dir);
+
 #endif

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The generator of streams for tests.
 
-GEN_OBJ := $(addprefix $(B)/test/gen/,gen.o gen_small.o gen_training.o gen_wild.o) \
+GEN_OBJ := $(addprefix $(B)/test/gen/,gen.o gen_hostile.o gen_small.o gen_training.o gen_wild.o) \
 	$(B)/collector/block.o $(B)/collector/gather.o $(B)/collector/table.o
 
 $(B)/gen_stream: $(B)/test/gen/gen_stream.o $(GEN_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lzstd -lm
+
+tests: $(B)/gen_stream
 
 # How fast the reporter reads the reference stream; see test/bench/bench_report.c.
 $(B)/bench_report: $(B)/test/bench/bench_report.o $(GEN_OBJ) $(B)/libgprof-report.a
