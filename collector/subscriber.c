@@ -11,6 +11,7 @@
 #define NR_DOMAINS SUBSCRIBER_NR_DOMAINS
 #define NR_WORDS   (SUBSCRIBER_MAX_CBID / 32u)
 #define NR_CLIENTS 16u
+#define NR_TOLD	   8u /* calls inside each other */
 #define WAIT_MS	   2000u
 
 /* What somebody wants of each domain: a bit per callback id. */
@@ -78,13 +79,51 @@ bool subscriber_is_ours(void)
 	return atomic_load(&state.is_ours) && atomic_load(&state.subscriber);
 }
 
+/* Calls whose begin the client was told in this thread: it is told the end of no other. */
+static __thread struct told {
+	struct {
+		uint32_t correlation; /* 0: none */
+		uint32_t what;	      /* domain and callback id */
+	} calls[NR_TOLD];
+	uint32_t next;
+} told __attribute__((tls_model("initial-exec")));
+
+static void remember(uint32_t what, uint32_t correlation)
+{
+	told.calls[told.next % NR_TOLD].what = what;
+	told.calls[told.next % NR_TOLD].correlation = correlation;
+	told.next++;
+}
+
+static bool was_told(uint32_t what, uint32_t correlation)
+{
+	for (uint32_t i = 0; i < NR_TOLD; i++) {
+		if (told.calls[i].correlation == correlation && told.calls[i].what == what) {
+			told.calls[i].correlation = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
 void subscriber_tell_client(uint32_t domain, uint32_t cbid, const void *data)
 {
 	const struct client *client = atomic_load_explicit(&state.client, memory_order_acquire);
+	const struct cupti_callback_data *call = data;
 
-	if (client && client->callback && is_wanted_by(&state.theirs, domain, cbid)) {
-		client->callback(client->userdata, domain, cbid, data);
+	if (!client || !client->callback || !is_wanted_by(&state.theirs, domain, cbid)) {
+		return;
 	}
+	if (domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER) {
+		uint32_t what = domain << 16 | cbid;
+
+		if (call->site == CUPTI_SITE_ENTER) {
+			remember(what, call->correlation_id);
+		} else if (!was_told(what, call->correlation_id)) {
+			return;
+		}
+	}
+	client->callback(client->userdata, domain, cbid, data);
 }
 
 /* Bounded, since the thread that changes it may wait for a lock of CUPTI's that this one holds. */

@@ -352,18 +352,20 @@ static void launch(int which, int *d)
 	}
 }
 
-static void print_session(int number)
+/* With threads that launch all the time only what is this thread's own is the same each time. */
+static void print_session(int number, size_t dropped)
 {
 	printf("session %d: %ld kernels, %ld copies, %ld calls, %ld waits, sum %016llx\n", number,
 		session.kinds[CUPTI_KIND_CONCURRENT_KERNEL], session.kinds[CUPTI_KIND_MEMCPY],
 		session.kinds[CUPTI_KIND_RUNTIME], session.kinds[CUPTI_KIND_SYNCHRONIZATION],
 		(unsigned long long)session.sum);
+	printf("wrong: %ld data, %ld times, %ld threads\n", session.bad_data, session.bad_time,
+		session.bad_thread);
 	if (!options.nr_threads) {
 		printf("callbacks: %ld %ld\n", session.enters, session.exits);
+		printf("%ld other records, %ld buffers missing, %zu dropped\n", session.unknown,
+			session.nr_requested - session.nr_completed, dropped);
 	}
-	printf("wrong: %ld data, %ld times, %ld threads, %ld kinds, %ld buffers\n",
-		session.bad_data, session.bad_time, session.bad_thread, session.unknown,
-		session.nr_requested - session.nr_completed);
 	fflush(stdout);
 }
 
@@ -414,8 +416,7 @@ static void record_session(int number, int *d)
 	}
 	usleep((useconds_t)options.sleep_ms * 1000);
 	if (!options.lazy) {
-		print_session(number);
-		printf("dropped %zu\n", dropped);
+		print_session(number, dropped);
 	}
 }
 
@@ -491,7 +492,7 @@ int main(int argc, char **argv)
 	}
 	if (options.lazy) {
 		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
-		print_session(options.nr_sessions - 1);
+		print_session(options.nr_sessions - 1, 0);
 	}
 	puts("done");
 	return 0;
