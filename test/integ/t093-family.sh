@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `info` shows which process came from which: forked, started through a shell that records nothing,
+# outliving its parent, with a pid that had been somebody else's; and hundreds of them.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+[[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
+
+# tree PATTERN WHAT: one line of the tree, with the lines joined by nothing else
+tree()
+{
+	is 1 "$(grep -cE "$1" "$T/info")" "$2"
+}
+
+# Workers of a launcher that records: through a shell in between, which does not.
+record "$B/integ/s_family" spawn sh -c "$B/integ/s_family return; :"
+is 0 $rc "status of the launcher"
+"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+tree '^2 processes$' "processes"
+tree '^  [0-9]+ +[^ ]*s_family spawn .*exited with status 0$' "the launcher"
+tree '^    [0-9]+ +spawn [^ ]*s_family return .*exited with status 0$' "its worker"
+tree '^  began .* started by process [0-9]+ \([^/]*\.gprof\)$' "the worker's begin"
+
+# A child that outlives its parent, and a grandchild.
+rm -rf "$GPROF_DIR"
+record "$B/integ/s_family" orphan
+for ((i = 0; i < 200; i++)); do
+	[ "$(find "$GPROF_DIR" -name '*.gprof' | wc -l)" = 3 ] && break
+	sleep 0.05
+done
+"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+tree '^3 processes$' "processes with an orphan"
+tree '^    [0-9]+ +fork  .*exited with status 4$' "the orphan"
+tree '^      [0-9]+ +fork  .*ended by _exit with status 5$' "its child"
+is 2 "$(grep -cE '^  began .* forked from process [0-9]+ \([^/]*\.gprof\)$' "$T/info")" "begins of forked children"
+
+# The parent's stream is gone: said so.
+parent=$(grep -B9 -E '^  began .* started by' "$T/info" | grep '^/' | head -1)
+mv "$parent" "$T/elsewhere"
+"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+tree '^  began .* forked from the process of [^/]*\.gprof, which is not among these$' "begin without the parent"
+
+# The same pid twice: two processes, told apart by their start.
+if unshare -p --fork true 2>/dev/null; then
+	rm -rf "$GPROF_DIR"
+	for i in 1 2; do
+		record unshare -p --fork --mount-proc "$B/integ/s_family" return
+	done
+	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+	is 2 "$(grep -cE '^  1 +[^ ]*s_family return .*exited with status 0$' "$T/info")" "processes with pid 1"
+	is 0 "$(grep -cE 'spawn|exec  |fork  ' "$T/info")" "kinship by pid alone"
+fi
+
+# Hundreds of streams, where a process may usually have few files open.
+stream=$(find "$GPROF_DIR" -name '*.gprof' | head -1)
+for ((i = 0; i < 400; i++)); do
+	cp "$stream" "$GPROF_DIR/copy-$i.gprof"
+done
+(ulimit -Sn 64; timeout 60 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>"$T/report.err")
+is 0 $? "status for hundreds of streams"
+is "$(find "$GPROF_DIR" -name '*.gprof' | wc -l) processes" "$(head -1 "$T/info")" "processes of hundreds"
+finish
