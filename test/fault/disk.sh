@@ -31,7 +31,7 @@ well()
 # counted CALLS: that many calls are in the stream, or counted as lost, or it is said why not.
 counted()
 {
-	local lost state
+	local state
 	"$REPORT" check "$GPROF_DIR" >"$T/check" 2>&1
 	state=$?
 	[ $state -le 3 ] && [ $state != 2 ] || why="$why; check says $state"
@@ -226,7 +226,7 @@ unset GPROF_LOG GPROF_LOG_FILE
 
 # ---- a file system that does not answer ----
 
-# hang WHEN: at start, in the middle, at the end. The steps of the job take no longer, its first call
+# hang WHEN: from the start, from the middle, at the end, or for a while in the middle. The steps of the job take no longer, its first call
 # 200 ms at most, its end 2 s, and its memory stays in bounds.
 hang()
 {
@@ -244,14 +244,18 @@ hang()
 	[ "$when" != start ] || kill -STOP $server
 	(
 		HOLD=$T/hold GPROF_FLUSH_MS=50 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) \
-			timeout -s KILL 20 "$JOB" 150 2000 5000 hold >"$T/job" 2>"$T/err"
+			timeout -s KILL 20 "$JOB" 300 40000 5000 light hold >"$T/job" 2>"$T/err"
 		echo "$?" >"$T/rc"
 		date +%s%N >"$T/ended"
 	) &
 	job=$!
 	held
-	[ "$when" != middle ] || kill -STOP $server
+	[[ $when != middle && $when != while ]] || kill -STOP $server
 	rm -f "$T/hold"
+	if [ "$when" = while ]; then
+		sleep 0.5
+		kill -CONT $server
+	fi
 	if [ "$when" = end ]; then
 		sleep 0.3
 		kill -STOP $server
@@ -272,13 +276,14 @@ hang()
 	why=
 	if [ "$when" != start ]; then
 		counted "$(value calls "$T/job")"
+		[ "$when" != while ] || [ "$lost" -gt 0 ] || why="$why; the rings did not get full"
 		say "hangs at $when: what is missing is told"
 	fi
 	rm -rf "$T/below"
 }
 
 if [ -w /dev/fuse ] && command -v bindfs >/dev/null && command -v mountpoint >/dev/null; then
-	for when in start middle end; do
+	for when in start middle while end; do
 		hang $when
 	done
 else
