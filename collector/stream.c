@@ -114,6 +114,16 @@ static int high_number(void)
 	return LOWEST_FD;
 }
 
+/* Is that descriptor our file? Asked without another descriptor. */
+static bool is_at_path(int fd)
+{
+	struct stat file, named;
+
+	return !look_at(fd, &file) &&
+	       !syscall(SYS_newfstatat, AT_FDCWD, stream.path, &named, AT_SYMLINK_NOFOLLOW) &&
+	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
 static int open_file(int flags)
 {
 	int fd = open(stream.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
@@ -124,7 +134,10 @@ static int open_file(int flags)
 	}
 	high = fcntl(fd, F_DUPFD_CLOEXEC, high_number());
 	if (high >= 0) {
-		close(fd);
+		/* Meanwhile the host may have put a file of its own there, by dup2. */
+		if (is_at_path(fd)) {
+			close(fd);
+		}
 		fd = high;
 	}
 	stream.fd = fd;
