@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "collector/activity.h"
+#include "collector/alone.h"
+#include "collector/alone.h"
 #include "collector/batch.h"
 #include "collector/collector.h"
 #include "collector/config.h"
@@ -18,6 +20,7 @@
 #include "collector/device.h"
 #include "collector/ending.h"
 #include "collector/facts.h"
+#include "collector/log.h"
 #include "collector/notice.h"
 #include "collector/share.h"
 #include "collector/startup.h"
@@ -31,6 +34,8 @@
 #define STALL_NS    1000000000u
 #define STOP_NS	    10000000000u
 #define STACK_BYTES (256u << 10)
+/* How often to look whether the host's last thread has ended, once its main thread has. */
+#define LONELY_MS 10u
 
 static struct drain_state {
 	struct block_ticks ticks;
@@ -45,6 +50,7 @@ static struct drain_state {
 	void (*on_ready)(int rc);
 	atomic_uint progress;
 	const char *how;
+	sigset_t host_mask; /* of the thread that started the recorder */
 	struct drain_result result;
 } drain;
 
@@ -168,6 +174,9 @@ static void flush(bool is_last)
 	ring_positions(add_position, &now);
 	batch_write_all();
 	ring_release();
+	log_message(LOG_DEBUG, "flushed: %llu events so far, %llu lost, %llu bytes",
+		(unsigned long long)batch_nr_events(), (unsigned long long)drain.nr_lost,
+		(unsigned long long)stream_bytes());
 }
 
 /* ---- the thread ---- */
@@ -200,6 +209,9 @@ static uint32_t next_timeout_ms(void)
 {
 	uint32_t interval = step_interval_ms();
 
+	if (alone_has_main_left()) {
+		return LONELY_MS;
+	}
 	return interval && interval < drain.flush_ms ? interval : drain.flush_ms;
 }
 
@@ -255,6 +267,15 @@ static int prepare(void)
 	return rc;
 }
 
+/* The host's exit handlers will run here, as they would have in its own last thread. */
+static void become_host(void)
+{
+	drain.how = ending_word(GPROF_END_EXIT);
+	step_stop();
+	atomic_store(&collector_mode, 0);
+	pthread_sigmask(SIG_SETMASK, &drain.host_mask, NULL);
+}
+
 static void *drain_main(void *unused)
 {
 	(void)unused;
@@ -266,6 +287,13 @@ static void *drain_main(void *unused)
 	while (!atomic_load(&drain.is_stopping)) {
 		ring_wait(next_timeout_ms());
 		work();
+		/* The C library ends the process when its last thread does; that is this one then.
+		 */
+		if (alone_is_last()) {
+			ending_mark(GPROF_END_EXIT, 0);
+			drain.how = ending_word(GPROF_END_EXIT);
+			break;
+		}
 	}
 	finish();
 	atomic_store(&drain.is_done, true);
@@ -299,6 +327,7 @@ int drain_start(void (*on_ready)(int rc))
 	/* The host's signals are for the host's threads; a new thread inherits the mask. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	drain.host_mask = before;
 	rc = create(STACK_BYTES);
 	if (rc == EINVAL) {
 		rc = create(0); /* the host's thread-local variables alone are larger */

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Where main leaves by pthread_exit, the process ends with its last thread; ours must not be that.
+. "$(dirname "$0")/lib.sh"
+need REPORT JQ
+[[ $B != *san-thread ]] || skip "ThreadSanitizer has a thread of its own"
+
+LD_PRELOAD=$(preload) timeout -s KILL 10 "$B/integ/s_last" >"$T/out" 2>"$T/err"
+is 0 $? "status"
+summary nvtx
+is 0 $report_rc "report's status"
+is 2 "$(query '[.nvtx.rows[].calls] | add')" "ranges"
+"$REPORT" info "$GPROF_DIR" >"$T/info"
+is 1 "$(grep -cE '^  ended +exited with status 0$' "$T/info")" "the end"
+finish
