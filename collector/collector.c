@@ -389,7 +389,7 @@ void collector_child(void)
 	if (!state.may_attach) {
 		collector_notice("forked child", 0,
 			"CUPTI does not work after a fork; host calls are recorded, device times "
-			"are not");
+			"are not. Start workers by spawn or forkserver to have them");
 	}
 }
 

@@ -42,20 +42,24 @@ extern struct collector_page collector_page __attribute__((visibility("hidden"))
 extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 
 /* Why events are missing; the text goes into the stream. */
-#define COLLECTOR_LOSSES(L)                                                \
-	L(RING, "ring full (raise GPROF_BUFFER_MB)")                       \
-	L(SIGNAL, "call from a signal handler while an event was written") \
-	L(START, "call while the recorder was starting")                   \
-	L(CUPTI, "dropped by CUPTI")                                       \
-	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)") \
-	L(CUPTI_RECORD, "CUPTI record not readable")                       \
-	L(SHARED, "device activity, while another CUPTI client was active")                           \
+#define COLLECTOR_LOSSES(L)                                                                        \
+	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
+	L(SIGNAL, "call from a signal handler that ran while an event was written (rare; nothing " \
+		  "to do)")                                                                        \
+	L(START, "call while the recorder was starting (the first CUDA call starts it)")           \
+	L(CUPTI, "dropped by CUPTI (raise GPROF_BUFFER_MB)")                                       \
+	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)")                         \
+	L(CUPTI_RECORD, "CUPTI record of a form that this version does not know (set "             \
+			"GPROF_CUPTI_PATH to an older CUPTI)")                                     \
+	L(SHARED, "device activity, while another CUPTI client was active")                        \
 	L(CUPTI_TIMES, "CUPTI waits and overheads without times")                                  \
-	L(THREAD, "creator of a thread not recorded (over 1024 starting at once; the event is kept)") \
-	L(DISK, "the file system refused the stream")                      \
-	L(LIMIT, "GPROF_MAX_MB reached")                                   \
-	L(TEXT, "text cut to 4096 bytes (the event is kept)")              \
-	L(NOTICE, "notices beyond the first 64")
+	L(THREAD, "creator of a thread not recorded (over 1024 starting at once; the event is "    \
+		  "kept)")                                                                         \
+	L(DISK, "the file system refused the stream (no space, or a quota: set GPROF_DIR to one "  \
+		"with room)")                                                                      \
+	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps by GPROF_SCHEDULE)")       \
+	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
+	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum collector_loss {
 #define L(name, text) COLLECTOR_LOST_##name,

@@ -11,7 +11,6 @@
 
 #include "collector/activity.h"
 #include "collector/alone.h"
-#include "collector/alone.h"
 #include "collector/batch.h"
 #include "collector/collector.h"
 #include "collector/config.h"
@@ -287,11 +286,11 @@ static void *drain_main(void *unused)
 	while (!atomic_load(&drain.is_stopping)) {
 		ring_wait(next_timeout_ms());
 		work();
-		/* The C library ends the process when its last thread does; that is this one then.
+		/* The C library ends the process with its last thread, and that is this one then.
 		 */
 		if (alone_is_last()) {
 			ending_mark(GPROF_END_EXIT, 0);
-			drain.how = ending_word(GPROF_END_EXIT);
+			become_host();
 			break;
 		}
 	}

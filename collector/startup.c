@@ -67,11 +67,16 @@ static int start_rings(uint64_t pool_bytes)
 		rings_path = NULL;
 		rc = ring_start(NULL, stream_id(), pool_bytes);
 	}
-	if (!rings_path || !stream_is_beside(rings_path)) {
-		collector_notice("rings elsewhere", 0, "%s",
-			rings_path ? rings_path
-				   : "in memory only: events of the last moments are lost if the "
-				     "process is killed");
+	if (!rings_path) {
+		collector_notice("rings elsewhere", 0,
+			"the events of the last moments are in memory only, and lost if the "
+			"process is killed; set GPROF_DIR to a local disk with room");
+	} else if (!stream_is_beside(rings_path)) {
+		collector_notice("rings elsewhere", 0,
+			"the file system of GPROF_DIR cannot hold the events of the last moments, "
+			"so they are in %s; if the process is killed, read the stream on this "
+			"machine before it is switched off",
+			rings_path);
 	}
 	return rc;
 }
@@ -89,7 +94,8 @@ static uint64_t ring_bytes(void)
 		bytes = bytes < least ? least : bytes;
 		collector_notice("less memory", 0,
 			"the address space of the process is limited (ulimit -v): %llu MB for "
-			"events instead of GPROF_BUFFER_MB's half",
+			"events instead of GPROF_BUFFER_MB's half; raise the limit if events are "
+			"lost",
 			(unsigned long long)(bytes >> 20));
 	}
 	return bytes;
