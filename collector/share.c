@@ -159,6 +159,7 @@ void share_attach(uint64_t pool_bytes, bool is_wanted)
 	if (is_client_active()) {
 		state.is_lost = true;
 		begin_gap(NULL, NULL);
+		activity_give_way();
 		release(TURN_THEIRS);
 		return;
 	}
@@ -267,7 +268,7 @@ bool share_is_open(void)
 	       config_flag(CONFIG_CUPTI) && !config_flag(CONFIG_TIMER_ONLY);
 }
 
-void share_give_way(const char *name, const void *caller)
+static void give_way(const char *name, const void *caller)
 {
 	int error = errno;
 	enum turn turn;
@@ -277,10 +278,10 @@ void share_give_way(const char *name, const void *caller)
 	if (turn == TURN_OURS) {
 		begin_gap(name, caller);
 		activity_give_way();
-		atomic_store(&state.is_flushed, false);
-		atomic_store(&state.idle_ns, clock_monotonic_ns());
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		atomic_store(&state.is_flushed, false);
+		atomic_store(&state.idle_ns, clock_monotonic_ns());
 		release(TURN_THEIRS);
 	}
 	ring_self.depth -= RING_INSIDE;
@@ -300,7 +301,7 @@ void share_begin_enable(uint32_t kind, bool is_context, const void *caller)
 		atomic_fetch_add(&state.nr_kinds, 1);
 	}
 	atomic_store(&state.is_flushed, false);
-	share_give_way(NULL, caller);
+	give_way(NULL, caller);
 }
 
 /* A last kind that goes off leaves the turn to us, when the client has flushed. */
@@ -367,10 +368,31 @@ void share_end_flush(void)
 
 bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed)
 {
-	int turn = atomic_load(&state.turn);
+	enum turn turn = claim();
 
 	buffer_client_register(requested, completed);
-	return turn == TURN_OURS || (turn != TURN_NONE && !state.is_lost);
+	if (turn == TURN_THEIRS && state.is_lost && cupti_is_live()) {
+		/* After cuptiFinalize: ours are to stand before the client's again. */
+		ring_self.depth += RING_INSIDE;
+		buffer_register();
+		ring_self.depth -= RING_INSIDE;
+	}
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		release(turn);
+	}
+	return turn != TURN_NONE && cupti_is_live();
+}
+
+void share_hold(const void *caller)
+{
+	atomic_fetch_add(&state.nr_own, 1);
+	give_way(NULL, caller);
+}
+
+void share_end_hold(void)
+{
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	atomic_fetch_sub(&state.nr_own, 1);
 }
 
 void share_end_finalize(void)
@@ -390,26 +412,30 @@ void share_end_finalize(void)
 	atomic_store(&state.is_flushed, false);
 	atomic_store(&state.idle_ns, clock_monotonic_ns());
 	if (turn == TURN_NONE) {
-		return;
+		return; /* we were not there */
 	}
 	if (cupti.version < MAY_BEGIN_AGAIN) {
 		end_gap(buffer_take_nr_records(), true);
 		cupti_end("another client has finalised CUPTI, and this CUPTI may crash when it is "
 			  "used again (CUDA 12.6 and later may not)");
-		turn = TURN_NONE;
+		release(TURN_NONE);
+		return;
 	}
-	release(turn == TURN_BUSY ? TURN_THEIRS : turn);
+	release(TURN_THEIRS);
 }
 
-void share_end_clock(uint64_t (*read)(void))
+void share_end_clock(uint64_t (*read)(void), uint32_t result)
 {
-	share_clock_set(read);
+	if (!result) {
+		share_clock_set(read);
+	}
+	share_end_hold();
 }
 
 void share_begin_own(const char *name, const void *caller)
 {
 	atomic_fetch_add(&state.nr_own, 1);
-	share_give_way(name, caller);
+	give_way(name, caller);
 	if (claim() == TURN_THEIRS) {
 		ring_self.depth += RING_INSIDE;
 		subscriber_end();

@@ -78,12 +78,14 @@ void share_end_flush(void);
 /* Keeps the client's buffer functions; true if CUPTI must not get them, since it has ours. */
 bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed);
 
-/* Gives the turn to a client that has not enabled anything yet, or will finalise CUPTI. */
-void share_give_way(const char *name, const void *caller);
+/*
+ * Gives the turn to a client for one call before which nothing may be on: that gives CUPTI another
+ * clock (share_clock.h), or ends everything. One of the three others must follow.
+ */
+void share_hold(const void *caller);
+void share_end_hold(void);
+void share_end_clock(uint64_t (*read)(void), uint32_t result);
 void share_end_finalize(void);
-
-/* The client's clock is in force (share_clock.h). */
-void share_end_clock(uint64_t (*read)(void));
 
 /* A client with an activity API of its own; at its end it may be any handle. */
 void share_begin_own(const char *name, const void *caller);

@@ -230,13 +230,12 @@ uint32_t cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 	SHARED(cuptiActivityRegisterTimestampCallback);
 	uint32_t rc;
 
-	if (is_shared && clock) {
-		share_give_way(NULL, caller);
+	if (!is_shared || !clock) {
+		return real(clock);
 	}
+	share_hold(caller);
 	rc = real(clock);
-	if (is_shared && clock && !rc) {
-		share_end_clock(clock);
-	}
+	share_end_clock(clock, rc);
 	return rc;
 }
 
@@ -269,11 +268,14 @@ uint32_t cuptiFinalize(void)
 	SHARED(cuptiFinalize);
 	uint32_t rc;
 
-	if (is_shared) {
-		share_give_way(NULL, caller);
+	if (!is_shared) {
+		return real();
 	}
+	share_hold(caller);
 	rc = real();
-	if (is_shared && !rc) {
+	if (rc) {
+		share_end_hold();
+	} else {
 		share_end_finalize();
 	}
 	return rc;

@@ -6,6 +6,8 @@
 need SIM REPORT JQ
 
 client=$B/integ/s_second_client
+# Long enough that a question finds them running.
+export SIM_KERNEL_NS=200000
 
 # both WHAT...: the client with and without us.
 both()
@@ -55,7 +57,7 @@ export SIM_KERNEL_NS=2000000
 both flying=10
 is "20 after() 20 before()" "$(query '[.kernel.rows[] | select(.name != "flying()") | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels around"
 is 10 "$(query '.kernel.rows[] | select(.name == "flying()").calls')" "those that ran at the begin"
-unset SIM_KERNEL_NS
+export SIM_KERNEL_NS=200000
 
 # Killed in the middle of it, the stream says who had CUPTI.
 rm -rf "$GPROF_DIR"
