@@ -47,7 +47,7 @@ static const char *remedy(int code)
 	case EAGAIN:
 		return "no memory; lower GPROF_BUFFER_MB";
 	default:
-		return "see GPROF_DIR";
+		return "set GPROF_DIR to a directory that can be written";
 	}
 }
 

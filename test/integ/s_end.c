@@ -323,8 +323,8 @@ static const struct {
 } ways[] = {WAY(return ), WAY(exit), WAY(_exit), WAY(_Exit), WAY(quick_exit), WAY(abort), WAY(segv),
 	WAY(kill), WAY(term), WAY(term_exit), WAY(term__exit), WAY(abort_caught), WAY(execv),
 	WAY(execve), WAY(execvp), WAY(execvpe), WAY(fexecve), WAY(execl), WAY(execlp), WAY(execle),
-	WAY(exec_fail), WAY(busy_return), WAY(thread_exit), WAY(reset),
-	WAY(vfork), WAY(clone), WAY(fork__exit)};
+	WAY(exec_fail), WAY(busy_return), WAY(thread_exit), WAY(reset), WAY(vfork), WAY(clone),
+	WAY(fork__exit)};
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The one line on stderr: events, losses, cost, where, what next; none when quiet; more in a log.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+record "$B/integ/s_loop" 3 5
+is 1 "$(grep -c '^gprof\[' "$T/err")" "lines"
+line=$(grep '^gprof\[' "$T/err")
+pattern='^gprof\[[0-9]+\]: [0-9]+ events, none lost, [0-9]+ ms of CPU \([0-9]+\.[0-9] % of a core\), in [^ ]+\.gprof; next: gprof-report [^ ]+$'
+grep -qE "$pattern" <<<"$line" || { echo "not the line: $line"; failed=1; }
+# What it names is there, and what it says to run runs.
+[ -e "$(sed 's/.*, in \(.*\); next: .*/\1/' <<<"$line")" ] || { echo "no such stream: $line"; failed=1; }
+ok "$REPORT" "$(sed 's/.*next: gprof-report //' <<<"$line")" >"$T/out"
+is "$(sed 's/.*: \([0-9]*\) events.*/\1/' <<<"$line")" \
+	"$("$REPORT" check "$GPROF_DIR" | sed 's/.*, \([0-9]*\) events/\1/')" "events in the line"
+
+rm -rf "$GPROF_DIR"
+GPROF_BUFFER_MB=8 GPROF_CUPTI=0 GPROF_MAX_MB=1 SIM_KERNEL_NS=10 record "$B/integ/s_loop" 50 50000
+grep -qE '^gprof.*: [0-9]+ events, [1-9][0-9]* lost, ' "$T/err" || { echo "no losses in the line"; cat "$T/err"; failed=1; }
+"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+is 1 "$(grep -cE '^  lost +[0-9]+ events: GPROF_MAX_MB reached \(raise it' "$T/info")" "remedy for losses"
+
+for level in warn info debug; do
+	rm -f "$T/log"
+	GPROF_QUIET=1 GPROF_LOG=$level GPROF_LOG_FILE=$T/log record "$B/integ/s_loop" 3 5
+	is 0 "$(grep -c gprof "$T/err")" "lines when quiet with $level"
+	case $level in
+	warn) want="0 0" ;;
+	info) want="1 0" ;;
+	debug) want="1 1" ;;
+	esac
+	is "$want" "$(grep -c 'recording to' "$T/log" 2>/dev/null || :) $(grep -q flushed "$T/log" 2>/dev/null && echo 1 || echo 0)" \
+		"what is logged with $level"
+	is 600 "$(stat -c %a "$T/log")" "mode of the log"
+done
+
+GPROF_DIR=/proc/nowhere record "$B/integ/s_loop" 3 5
+is 1 "$(grep -cE '^gprof.*: not recording: /proc/nowhere: error [0-9]+ \(.*set GPROF_DIR' "$T/err")" "line with the remedy"
+finish
