@@ -30,16 +30,23 @@ static struct process *make(const char *name, const char *parent, const char *ti
 	return streams_process(path);
 }
 
+/* The tree of these processes, which it destroys. */
 static const char *tree(struct process **all, size_t nr)
 {
 	static struct family_member members[NR];
-	static struct buf out;
+	static char text[4096];
+	struct buf out = {0};
 
-	out.nr_bytes = 0;
 	family_find(all, nr, members);
 	family_add_tree(&out, all, nr, members);
-	buf_char(&out, '\0');
-	return out.bytes;
+	ck_assert_uint_lt(out.nr_bytes, sizeof(text));
+	memcpy(text, out.bytes, out.nr_bytes);
+	text[out.nr_bytes] = '\0';
+	buf_fini(&out);
+	for (size_t i = 0; i < nr; i++) {
+		process_destroy(all[i]);
+	}
+	return text;
 }
 
 static unsigned int count(const char *text, const char *what)
@@ -106,6 +113,7 @@ START_TEST(an_end_of_another_version_is_told_as_it_stands)
 	buf_char(&out, '\0');
 	ck_assert_ptr_nonnull(strstr(out.bytes, "does not know (77)"));
 	buf_fini(&out);
+	process_destroy(process);
 }
 END_TEST
 
