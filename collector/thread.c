@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "collector/alone.h"
 #include "collector/collector.h"
 
 static struct thread_state {
@@ -52,6 +53,9 @@ static void on_end(void *rounds)
 	prctl(PR_GET_NAME, name);
 	thread_emit(GPROF_THREAD_ENDED, 0, name);
 	ring_end_thread(&ring_self);
+	if (alone_has_main_left()) {
+		ring_wake(); /* this may be the last */
+	}
 }
 
 void thread_init(void)
