@@ -42,7 +42,8 @@ static struct share_state {
 	bool is_wanted;
 	uint64_t pool_bytes;
 	uint64_t attached_ns;
-	uint64_t gap_ns; /* when the gap began */
+	bool has_gap;
+	uint64_t gap_ns; /* when it began */
 	char name[96];	 /* who made it */
 	uint32_t nr_gaps;
 } state;
@@ -106,7 +107,11 @@ static unsigned long long ms_since(uint64_t from_ns, uint64_t to_ns)
 
 static void begin_gap(const char *name, const void *caller)
 {
+	state.has_gap = cupti_is_live(); /* else nothing would have been recorded anyway */
 	state.gap_ns = clock_monotonic_ns();
+	if (!state.has_gap) {
+		return;
+	}
 	name_client(name, caller);
 	if (state.is_wanted && state.nr_gaps < MAX_STATED) {
 		collector_notice("CUPTI shared", 0,
@@ -120,9 +125,10 @@ static void end_gap(uint64_t nr_records, bool is_last)
 {
 	uint64_t now = clock_monotonic_ns();
 
-	if (!state.is_wanted) {
-		return; /* a closed window: nothing is missing */
+	if (!state.has_gap || !state.is_wanted) {
+		return; /* in a closed window nothing is missing */
 	}
+	state.has_gap = false;
 	collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
 	if (state.nr_gaps++ < MAX_STATED) {
 		collector_notice("CUPTI shared", 0,

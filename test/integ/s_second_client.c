@@ -17,6 +17,7 @@
  *	context		it enables kinds for one context
  *	unsubscribe	at the end of each session
  *	finalize	the same, and cuptiFinalize
+ *	teardown	both in the callback of a launch after the session
  *	lazy		it does not flush at the end of a session
  *	flying=N	N kernels run when a session begins, and when it ends
  *	kill		it is killed in its first session
@@ -100,7 +101,7 @@ static void fly(int nr)
 
 static struct options {
 	int subscribe, domain, first, again, own, clock, each, context, unsubscribe, finalize;
-	int lazy, flying, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
+	int teardown, lazy, flying, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
 } options = {.nr_sessions = 1, .nr_launches = 20, .sleep_ms = 200};
 
 static struct session {
@@ -114,7 +115,7 @@ static struct session {
 
 static cupti_subscriber subscriber;
 static pthread_t main_thread;
-static _Atomic bool is_over;
+static _Atomic bool is_over, is_tearing;
 
 static void must(uint32_t rc, const char *what)
 {
@@ -246,6 +247,11 @@ static void called(void *userdata, uint32_t domain, uint32_t cbid, const void *d
 {
 	const struct cupti_callback_data *d = data;
 
+	if (d->site == CUPTI_SITE_EXIT && atomic_exchange(&is_tearing, false)) {
+		must(cuptiUnsubscribe(subscriber), "unsubscribe");
+		must(cuptiFinalize(), "finalize");
+		return;
+	}
 	if (userdata != &session || domain != CUPTI_DOMAIN_RUNTIME) {
 		return;
 	}
@@ -375,7 +381,7 @@ static void record_session(int number, int *d)
 	size_t dropped = 0;
 
 	memset((void *)&session, 0, sizeof(session));
-	if (number && (options.finalize || options.unsubscribe)) {
+	if (number && (options.finalize || options.unsubscribe || options.teardown)) {
 		subscribe();
 	}
 	if (options.clock && (!number || options.each)) {
@@ -399,7 +405,9 @@ static void record_session(int number, int *d)
 		kill(getpid(), SIGKILL);
 	}
 	switch_kinds(false);
-	enable_callbacks(0);
+	if (!options.teardown) {
+		enable_callbacks(0);
+	}
 	if (options.flying) {
 		CHECK(cudaDeviceSynchronize());
 	}
@@ -413,6 +421,12 @@ static void record_session(int number, int *d)
 	}
 	if (options.finalize) {
 		must(cuptiFinalize(), "finalize");
+	}
+	if (options.teardown) {
+		int by = 1;
+
+		atomic_store(&is_tearing, true);
+		LAUNCH(inside, 2, N / 2, (cudaStream_t)0, &d, &by);
 	}
 	usleep((useconds_t)options.sleep_ms * 1000);
 	if (!options.lazy) {
@@ -448,6 +462,7 @@ static void read_options(int argc, char **argv)
 		options.context |= !strcmp(argv[i], "context");
 		options.unsubscribe |= !strcmp(argv[i], "unsubscribe");
 		options.finalize |= !strcmp(argv[i], "finalize");
+		options.teardown |= !strcmp(argv[i], "teardown");
 		options.lazy |= !strcmp(argv[i], "lazy");
 		options.kill |= !strcmp(argv[i], "kill");
 		sscanf(argv[i], "flying=%d", &options.flying);

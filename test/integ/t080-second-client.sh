@@ -43,6 +43,13 @@ for what in "subscribe sessions=2" "subscribe unsubscribe sessions=2" "first ses
 done
 is "s_second_client" "$(query '.notices.rows[-1].text' | grep -o 's_second_client')" "who it was"
 
+# Nothing is missing where nothing is wanted.
+export GPROF_CAPTURE=cudaprofiler
+both subscribe
+is "0 0" "$(query '"\(.kernel.rows | length) \([.notices.rows[] | select(.cause == "CUPTI shared")] | length)"')" "in a closed window"
+is 0 "$report_rc" "a closed window is no loss"
+unset GPROF_CAPTURE
+
 # Layouts and versions: 11.8 has no cuptiSubscribe_v2.
 for version in 11.8 12.4; do
 	export SIM_CUPTI=$version

@@ -70,6 +70,16 @@ is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output with finalising in 13.0"
 summary kernel
 is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels before and after finalising"
 
+
+# The same from inside a callback, as Kineto does.
+rm -rf "$GPROF_DIR"
+plain "$client" subscribe teardown sessions=2 sleep=0
+record "$client" subscribe teardown sessions=2
+is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output with finalising in a callback"
+is 0 "$rc" "exit status with finalising in a callback"
+summary kernel
+is 20 "$(query '.kernel.rows[] | select(.name == "after()").calls')" "kernels after finalising in a callback"
+
 # Where we leave CUPTI alone there is nothing to share.
 for setting in GPROF_CUPTI=0 GPROF_ENABLE=0 GPROF_TIMER_ONLY=1; do
 	rm -rf "$GPROF_DIR"

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/share_clock.h"
+
+#include <stddef.h>
+#include <time.h>
+
+#include "collector/clock.h"
+#include "test/unit/unit.h"
+
+/* Clocks of a client: the CPU's counter of 2.8 GHz, and one that is nearly ours. */
+static uint64_t read_fast(void)
+{
+	return (uint64_t)((unsigned __int128)clock_realtime_ns() * 14 / 5 - 3000000000000000000u);
+}
+
+static uint64_t read_near(void)
+{
+	return clock_realtime_ns() - 3600000000000u;
+}
+
+static void pause_ms(long ms)
+{
+	const struct timespec t = {.tv_nsec = ms * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static uint64_t far(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+START_TEST(without_a_client_times_stay)
+{
+	share_clock_look();
+	ck_assert_uint_eq(share_clock_time(123), 123);
+	ck_assert_uint_eq(share_clock_time(0), 0);
+}
+END_TEST
+
+/* Within, before and behind the pairs, also after hundreds of them; 20 us for a busy machine. */
+START_TEST(times_of_the_client_become_ours)
+{
+	uint64_t theirs[40], ours[40], worst = 0;
+
+	share_clock_set(read_fast);
+	for (int i = 0; i < 40; i++) {
+		ours[i] = clock_realtime_ns();
+		theirs[i] = (uint64_t)((unsigned __int128)ours[i] * 14 / 5 - 3000000000000000000u);
+		pause_ms(3);
+		for (int n = 0; n < 10; n++) {
+			share_clock_look();
+		}
+	}
+	for (int i = 0; i < 40; i++) {
+		uint64_t error = far(share_clock_time(theirs[i]), ours[i]);
+
+		worst = error > worst ? error : worst;
+	}
+	ck_assert_uint_lt(worst, 20000);
+	/* A second ahead, as of a kernel that still runs when its record is made. */
+	ck_assert_uint_lt(
+		far(share_clock_time(theirs[39] + 2800000000u), ours[39] + 1000000000u), 5000000);
+}
+END_TEST
+
+START_TEST(times_in_the_old_clock_stay)
+{
+	uint64_t now;
+
+	share_clock_set(read_fast);
+	pause_ms(2);
+	share_clock_look();
+	now = clock_realtime_ns();
+	ck_assert_uint_eq(share_clock_time(now), now);
+	ck_assert_uint_eq(share_clock_time(now - 60000000000u), now - 60000000000u);
+	ck_assert_uint_eq(share_clock_time(0), 0);
+}
+END_TEST
+
+START_TEST(the_clock_may_change_and_go)
+{
+	uint64_t now;
+
+	share_clock_set(read_fast);
+	share_clock_look();
+	share_clock_set(read_near);
+	pause_ms(2);
+	share_clock_look();
+	now = clock_realtime_ns();
+	ck_assert_uint_lt(far(share_clock_time(now - 3600000000000u), now), 1000000);
+	share_clock_set(NULL);
+	share_clock_look();
+	ck_assert_uint_eq(share_clock_time(77), 77);
+}
+END_TEST
+
+UNIT_SUITE("share_clock", without_a_client_times_stay, times_of_the_client_become_ours,
+	times_in_the_old_clock_stay, the_clock_may_change_and_go)
