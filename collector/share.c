@@ -42,8 +42,8 @@ static struct share_state {
 	bool is_wanted;
 	uint64_t pool_bytes;
 	uint64_t attached_ns;
-	bool has_gap;
-	uint64_t gap_ns; /* when it began */
+	bool is_missed;	 /* what the client has now would have been recorded */
+	uint64_t gap_ns; /* when its turn began */
 	char name[96];	 /* who made it */
 	uint32_t nr_gaps;
 } state;
@@ -105,15 +105,17 @@ static unsigned long long ms_since(uint64_t from_ns, uint64_t to_ns)
 	return (to_ns - from_ns) / 1000000u;
 }
 
+static bool is_recording(void)
+{
+	return cupti_is_live() && (atomic_load(&collector_mode) & COLLECTOR_RECORD);
+}
+
 static void begin_gap(const char *name, const void *caller)
 {
-	state.has_gap = cupti_is_live(); /* else nothing would have been recorded anyway */
+	state.is_missed = is_recording();
 	state.gap_ns = clock_monotonic_ns();
-	if (!state.has_gap) {
-		return;
-	}
 	name_client(name, caller);
-	if (state.is_wanted && state.nr_gaps < MAX_STATED) {
+	if (state.is_missed && state.nr_gaps < MAX_STATED) {
 		collector_notice("CUPTI shared", 0,
 			"device activity is not recorded from %llu ms after the driver's start on: "
 			"another CUPTI client, %s, is active",
@@ -125,10 +127,10 @@ static void end_gap(uint64_t nr_records, bool is_last)
 {
 	uint64_t now = clock_monotonic_ns();
 
-	if (!state.has_gap || !state.is_wanted) {
+	if (!state.is_missed) {
 		return; /* in a closed window nothing is missing */
 	}
-	state.has_gap = false;
+	state.is_missed = false;
 	collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
 	if (state.nr_gaps++ < MAX_STATED) {
 		collector_notice("CUPTI shared", 0,
@@ -217,10 +219,10 @@ void share_follow(bool is_wanted)
 		activity_follow(is_wanted);
 		release(TURN_OURS);
 	} else if (try_claim(TURN_THEIRS)) {
-		state.is_wanted |= is_wanted;
+		state.is_wanted = is_wanted;
+		state.is_missed |= is_recording();
 		callback_follow(is_wanted);
 		if (is_over()) {
-			state.is_wanted = is_wanted;
 			take_back();
 		} else {
 			release(TURN_THEIRS);

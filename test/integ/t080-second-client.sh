@@ -43,12 +43,14 @@ for what in "subscribe sessions=2" "subscribe unsubscribe sessions=2" "first ses
 done
 is "s_second_client" "$(query '.notices.rows[-1].text' | grep -o 's_second_client')" "who it was"
 
-# Nothing is missing where nothing is wanted.
-export GPROF_CAPTURE=cudaprofiler
-both subscribe
-is "0 0" "$(query '"\(.kernel.rows | length) \([.notices.rows[] | select(.cause == "CUPTI shared")] | length)"')" "in a closed window"
-is 0 "$report_rc" "a closed window is no loss"
-unset GPROF_CAPTURE
+# Nothing is missing where nothing is recorded: in a closed window, and before the capture begins.
+for setting in GPROF_SCHEDULE=1000000-1000001 GPROF_CAPTURE=cudaprofiler; do
+	export "${setting?}"
+	both subscribe
+	is "0 0" "$(query '"\(.kernel.rows | length) \([.notices.rows[] | select(.cause == "CUPTI shared")] | length)"')" "notices with $setting"
+	is 0 "$report_rc" "no loss with $setting"
+	unset "${setting%%=*}"
+done
 
 # Layouts and versions: 11.8 has no cuptiSubscribe_v2.
 for version in 11.8 12.4; do
