@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "collector/batch.h"
@@ -85,20 +86,48 @@ static int start_rings(uint64_t pool_bytes)
 static uint64_t ring_bytes(void)
 {
 	const uint64_t least = 2u << 20;
-	uint64_t bytes = (config_number(CONFIG_BUFFER_MB) << 20) / 2;
+	uint64_t wanted = (config_number(CONFIG_BUFFER_MB) << 20) / 2;
 	struct rlimit limit;
+	uint64_t bytes;
 
-	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-		limit.rlim_cur / ADDRESS_SHARE < bytes) {
-		bytes = limit.rlim_cur / ADDRESS_SHARE;
-		bytes = bytes < least ? least : bytes;
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) {
+		return wanted;
+	}
+	bytes = limit.rlim_cur / ADDRESS_SHARE;
+	bytes = bytes < least ? least : bytes;
+	return bytes < wanted ? bytes : wanted;
+}
+
+static void say_less(uint64_t bytes)
+{
+	if (bytes < (config_number(CONFIG_BUFFER_MB) << 20) / 2) {
 		collector_notice("less memory", 0,
 			"the address space of the process is limited (ulimit -v): %llu MB for "
 			"events instead of GPROF_BUFFER_MB's half; raise the limit if events are "
 			"lost",
 			(unsigned long long)(bytes >> 20));
 	}
-	return bytes;
+}
+
+/*
+ * Where the address space is limited we take all that we need or nothing, and only where as much is
+ * left for the host: memory that it does not get would change what it does.
+ */
+static int look_for_room(void)
+{
+	size_t bytes = 2 * (size_t)(ring_bytes() + (config_number(CONFIG_BUFFER_MB) << 20));
+	struct rlimit limit;
+	void *room;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) {
+		return 0;
+	}
+	room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room == MAP_FAILED) {
+		return -ENOMEM;
+	}
+	munmap(room, bytes);
+	return 0;
 }
 
 int startup_run(struct block_ticks *ticks)
@@ -112,6 +141,10 @@ int startup_run(struct block_ticks *ticks)
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
 		config_flag(CONFIG_QUIET));
 	config_complain(say_wrong);
+	rc = look_for_room();
+	if (rc) {
+		return rc;
+	}
 	ticks->mult = clock_calibrate();
 	ticks->base = clock_raw();
 	rc = batch_init();
@@ -130,6 +163,7 @@ int startup_run(struct block_ticks *ticks)
 	 * process, or say whose they are. */
 	batch_write_all();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
+	say_less(ring_bytes());
 	rc = start_rings(ring_bytes());
 	if (!rc) {
 		thread_init();
