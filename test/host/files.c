@@ -138,7 +138,7 @@ static void limit(int resource, rlim_t value)
 	MUST(!setrlimit(resource, &now));
 }
 
-/* nofile LIMIT: how many files can be opened, and that the limit stays. */
+/* nofile LIMIT: how many files can be opened, that the lowest comes first, and the limit stays. */
 int probe_nofile(int argc, char **argv)
 {
 	struct rlimit now;
@@ -147,6 +147,7 @@ int probe_nofile(int argc, char **argv)
 	limit(RLIMIT_NOFILE, (rlim_t)probe_number(argc, argv, 1, 8));
 	touch(100);
 	usleep(FLUSHES);
+	printf("first %d\n", open("/dev/null", O_RDONLY));
 	while (open("/dev/null", O_RDONLY) >= 0) {
 		n++;
 	}
