@@ -11,6 +11,8 @@
 #include "collector/facts.h"
 
 #define MAX_DEVICES 64
+/* CUDA_ERROR_DEINITIALIZED */
+#define DEINITIALIZED 4
 
 /* CUdevice_attribute numbers; the names are those of table attribute. */
 static const struct {
@@ -46,6 +48,7 @@ static struct driver {
 	int (*get_uuid)(char uuid[16], int device);
 	int (*get_memory)(size_t *bytes, int device);
 	int (*get_runtime_version)(int *version);
+	int (*get_context)(void **context);
 } driver;
 
 static void *find(const char *library, const char *name)
@@ -72,11 +75,19 @@ void device_find(void)
 	*(void **)&driver.get_name = find(lib, "cuDeviceGetName");
 	*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid");
 	*(void **)&driver.get_memory = find(lib, "cuDeviceTotalMem_v2");
+	*(void **)&driver.get_context = find(lib, "cuCtxGetCurrent");
 	driver.get_runtime_version = NULL;
 	for (size_t i = 0;
 		!driver.get_runtime_version && i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
 		*(void **)&driver.get_runtime_version = find(runtimes[i], "cudaRuntimeGetVersion");
 	}
+}
+
+bool device_is_gone(void)
+{
+	void *context = NULL;
+
+	return driver.get_context && driver.get_context(&context) == DEINITIALIZED;
 }
 
 static void add_attribute(int device, const char *name, uint64_t value)

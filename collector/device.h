@@ -16,6 +16,12 @@
 void device_find(void);
 
 /*
+ * Has the driver torn itself down, since the process exits and its handler ran before ours? Then
+ * neither it nor CUPTI may be called. After device_find; any thread.
+ */
+bool device_is_gone(void);
+
+/*
  * Adds rows of tables attribute and info, and of device unless CUPTI gives those (has_cupti). Does
  * nothing if device_find found nothing.
  */

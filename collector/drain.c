@@ -214,6 +214,14 @@ static uint32_t next_timeout_ms(void)
 	return interval && interval < drain.flush_ms ? interval : drain.flush_ms;
 }
 
+/* In a child forked before its parent used CUDA our handler is not registered in time. */
+static void look_for_teardown(void)
+{
+	if (atomic_load(&drain.is_attached) && cupti_is_live() && device_is_gone()) {
+		cupti_end("the driver was torn down before the end of the recording");
+	}
+}
+
 static void work(void)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -238,6 +246,7 @@ static void finish(void)
 {
 	struct timespec cpu = {0};
 
+	look_for_teardown();
 	follow_window();
 	flush_activity(true);
 	flush(false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes a CUDA call and then, as its argument says: `return`; `spawn PROGRAM...`, which runs it and
- * waits; `orphan`: forks a child with a child of its own, which both make calls after this one
- * ended.
+ * waits; `late`: forks a child that is the first to use CUDA; `orphan`: forks a child with a child
+ * of its own, which both make calls after this one ended.
  */
 #include "test/prog/prog.h"
 
@@ -54,7 +54,12 @@ static void leave_orphan(void)
 int main(int argc, char **argv)
 {
 	void *d;
+	int status;
 
+	if (argc > 1 && !strcmp(argv[1], "late") && fork()) {
+		wait(&status);
+		return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+	}
 	CHECK(cudaMalloc(&d, 16));
 	if (argc > 2 && !strcmp(argv[1], "spawn")) {
 		return spawn(argv + 2);
@@ -62,5 +67,5 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "orphan")) {
 		leave_orphan();
 	}
-	return 0;
+	return argc > 1 && !strcmp(argv[1], "late") ? 6 : 0;
 }

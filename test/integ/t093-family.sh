@@ -51,6 +51,16 @@ if unshare -p --fork true 2>/dev/null; then
 	is 0 "$(grep -cE 'spawn|exec  |fork  ' "$T/info")" "kinship by pid alone"
 fi
 
+# A child of a parent that never used CUDA, where the driver's own exit handler runs before ours; and
+# the usual case, where it runs after.
+for way in late return; do
+	rm -rf "$GPROF_DIR"
+	SIM_TEARDOWN=1 record "$B/integ/s_family" $way
+	is "$([ $way = late ] && echo 6 || echo 0)" $rc "status of $way with the driver's teardown"
+	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+	tree '^  ended +exited' "end of $way with the driver's teardown"
+done
+
 # Hundreds of streams, where a process may usually have few files open.
 stream=$(find "$GPROF_DIR" -name '*.gprof' | head -1)
 for ((i = 0; i < 400; i++)); do

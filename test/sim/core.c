@@ -25,6 +25,7 @@ static struct {
 	_Atomic bool is_ready; /* devices are there */
 	_Atomic bool is_done;  /* and the injection has returned */
 	_Atomic bool is_forked;
+	_Atomic bool is_gone;
 	_Atomic uint32_t next_correlation;
 } core = {.lock = PTHREAD_MUTEX_INITIALIZER, .next_correlation = 1};
 
@@ -58,6 +59,17 @@ __attribute__((constructor)) static void look_for_forks(void)
 	pthread_atfork(NULL, NULL, forked);
 }
 
+bool sim_is_gone(void)
+{
+	return atomic_load(&core.is_gone);
+}
+
+/* As the real driver's own exit handler, registered by the first cuInit. */
+static void tear_down(void)
+{
+	atomic_store(&core.is_gone, true);
+}
+
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -87,6 +99,9 @@ static void start(void)
 		sim_config_read();
 		sim_devices_create();
 		atomic_store(&core.is_ready, true);
+		if (getenv("SIM_TEARDOWN")) {
+			atexit(tear_down);
+		}
 		inject();
 		atomic_store_explicit(&core.is_done, true, memory_order_release);
 	}

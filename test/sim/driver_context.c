@@ -233,6 +233,9 @@ cu_result api_cuCtxGetCurrent(cu_context *pctx)
 {
 	struct sim_thread *t = sim_thread();
 
+	if (sim_is_gone()) {
+		return SIM_DEINITIALIZED;
+	}
 	if (!sim_is_initialized()) {
 		return SIM_NOT_INITIALIZED;
 	}
