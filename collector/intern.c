@@ -15,15 +15,20 @@ static void forget_all(struct intern *intern)
 
 int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes)
 {
-	if (intern->arena) {
+	if (intern->entries && intern->arena) {
 		forget_all(intern);
 		intern->last_id = 0;
 		return 0;
 	}
 	intern->nr_entries = nr_things * 2; /* at most half full */
 	intern->arena_bytes = arena_bytes;
-	intern->entries = memory_map(intern->nr_entries * sizeof(*intern->entries));
-	intern->arena = memory_map(arena_bytes);
+	/* A parent may have got only one of them. */
+	if (!intern->entries) {
+		intern->entries = memory_map(intern->nr_entries * sizeof(*intern->entries));
+	}
+	if (!intern->arena) {
+		intern->arena = memory_map(arena_bytes);
+	}
 	return intern->entries && intern->arena ? 0 : -ENOMEM;
 }
 

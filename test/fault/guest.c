@@ -8,7 +8,6 @@
  */
 #include "test/prog/prog.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -108,16 +107,30 @@ static void run_program(void)
 	printf("program %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
 }
 
-/* Low descriptors, blocked signals, handlers, variables: what a host can see of itself. */
+/* The least of some looks: a descriptor that is there for a moment only does not count. */
+static int count_low_fds(void)
+{
+	int least = 100;
+
+	for (int look = 0; look < 5; look++) {
+		int nr = 0;
+
+		for (int fd = 0; fd < 100; fd++) {
+			nr += fcntl(fd, F_GETFD) >= 0;
+		}
+		least = nr < least ? nr : least;
+		usleep(look ? 300 : 0);
+	}
+	return least;
+}
+
+/* Low descriptors, blocked signals, handlers: what a host can see of itself. */
 static void look_around(void)
 {
-	int nr_fds = 0, nr_blocked = 0, nr_handled = 0;
+	int nr_fds = count_low_fds(), nr_blocked = 0, nr_handled = 0;
 	struct sigaction action;
 	sigset_t blocked;
 
-	for (int fd = 0; fd < 100; fd++) {
-		nr_fds += fcntl(fd, F_GETFD) >= 0;
-	}
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	for (int i = 1; i < NSIG; i++) {
 		nr_blocked += sigismember(&blocked, i) == 1;
