@@ -14,6 +14,9 @@ test="check libsubunit-dev pkg-config python3 python3-pip python3-venv jq zlib1g
 test="$test clang-format shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 # a directory that stops answering, on /dev/fuse
 test="$test bindfs fuse3"
+# programs that are not like ours: musl, static, 32 bits, other allocators; and what looks at them
+test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
+[ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"
 bench="python3"
 
 wanted=

@@ -32,21 +32,27 @@ else
 	skip "a program of musl's" "no musl-gcc"
 fi
 
-# ld.so of the other word size cannot load us and says so on stderr, once a program. $LIB in the
-# path is the way out: each ld.so puts its own folder there, and where the other has no libgprof.so
-# it says nothing more than that.
+# ld.so of the other word size cannot load us and says so on stderr, once a program. With $LIB in the
+# path each looks into its own folder: if that has a library for its word size, even an empty one, there
+# is peace.
 if built bits32 gcc -O2 -m32 "$here/tiny.c" -I/usr/include/x86_64-linux-gnu && "$T/bits32" >/dev/null; [ $? = 7 ]; then
 	EDIT="/^ERROR: ld.so: object '.*libgprof.so' from LD_PRELOAD cannot be preloaded \(wrong ELF class: ELFCLASS64\): ignored\.$/d" \
 		same "a 32-bit program (ld.so says that it ignores us)" "$T/bits32"
 	mkdir -p "$T/root/lib/x86_64-linux-gnu" "$T/root/lib64"
 	cp "$LIB" "$T/root/lib/x86_64-linux-gnu/"
 	cp "$LIB" "$T/root/lib64/"
-		EDIT="/^ERROR: ld.so: object '.*' from LD_PRELOAD cannot be preloaded \(cannot open shared object file\): ignored\.$/d" \
-		WHO="$T/root/"'$LIB/libgprof.so' same 'a 32-bit program, with $LIB in the path' "$T/bits32"
-		WHO="$T/root/"'$LIB/libgprof.so' same 'a 64-bit program, with $LIB in the path' "$HOST/plain" self
+	mkdir -p "$T/root/lib" "$T/root/lib32"
+	if built empty.so gcc -m32 -shared -fPIC -x c /dev/null; then
+		cp "$T/empty.so" "$T/root/lib/libgprof.so"
+		cp "$T/empty.so" "$T/root/lib32/libgprof.so"
+		mkdir -p "$T/root/lib/i386-linux-gnu" && cp "$T/empty.so" "$T/root/lib/i386-linux-gnu/libgprof.so"
+	fi
+	GUEST="$T/root/"'$LIB/libgprof.so' same 'a 32-bit program, with $LIB in the path' "$T/bits32"
+	GUEST="$T/root/"'$LIB/libgprof.so' same 'a 64-bit program, with $LIB in the path' "$HOST/plain" self
+	GUEST="$T/root/"'$LIB/libgprof.so' recorded 'recording, with $LIB in the path' "$HOST/cuda" threads 20
 else
 	for name in "a 32-bit program (ld.so says that it ignores us)" 'a 32-bit program, with $LIB in the path' \
-		'a 64-bit program, with $LIB in the path'; do
+		'a 64-bit program, with $LIB in the path' 'recording, with $LIB in the path'; do
 		skip "$name" "gcc -m32 does not work here"
 	done
 fi

@@ -8,8 +8,9 @@
 #     skip NAME WHY
 #
 # Settings, for one call each, by assignment before it: EDIT, a sed script for what differs from run
-# to run (times, process ids); WHO, preloads around ours ("a.so:%:b.so", % is ours); AFTER, a command
-# that looks at the directory after each run; STREAMS, LINKS, CHECK: what `recorded` expects.
+# to run (times, process ids); AFTER, a command that looks at the directory after each run; LIMIT, in
+# seconds; WHO, preloads around ours ("a.so:%:b.so", % is ours); STREAMS, LINKS, CHECK, CALLS: what
+# `recorded` expects. GUEST is another library in place of ours: a bad one shows that tests can fail.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 ROOT=$PWD
@@ -71,7 +72,7 @@ run_one()
 	chmod 666 "$T/count"
 	preload=${WHO:-%}
 	if [ "$kind" = guest ]; then
-		preload=${preload//%/$LIB}
+		preload=${preload//%/${GUEST:-$LIB}}
 	else
 		preload=${preload//%/}
 	fi
