@@ -83,12 +83,18 @@ void flying(void)
 {
 }
 
+static void **flying_handle;
+
 __attribute__((constructor(200))) static void register_flying(void)
 {
-	void **handle = __cudaRegisterFatBinary(NULL);
+	flying_handle = __cudaRegisterFatBinary(NULL);
+	__cudaRegisterFunction(flying_handle, (const char *)flying, (char *)"_Z6flyingv",
+		"_Z6flyingv", -1, NULL, NULL, NULL, NULL, NULL);
+}
 
-	__cudaRegisterFunction(handle, (const char *)flying, (char *)"_Z6flyingv", "_Z6flyingv", -1,
-		NULL, NULL, NULL, NULL, NULL);
+__attribute__((destructor)) static void unregister_flying(void)
+{
+	__cudaUnregisterFatBinary(flying_handle);
 }
 
 static void fly(int nr)
