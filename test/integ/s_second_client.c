@@ -20,6 +20,7 @@
  *	teardown	both in the callback of a launch after the session
  *	lazy		it does not flush at the end of a session
  *	flying=N	N kernels run when a session begins, and when it ends
+ *	flush=N		it flushes by force while N kernels run, outside of sessions
  *	kill		it is killed in its first session
  *	threads=N	N threads launch all the time
  *	launches=N	of each kernel
@@ -107,7 +108,7 @@ static void fly(int nr)
 
 static struct options {
 	int subscribe, domain, first, again, own, clock, each, context, unsubscribe, finalize;
-	int teardown, lazy, flying, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
+	int teardown, lazy, flying, flush, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
 } options = {.nr_sessions = 1, .nr_launches = 20, .sleep_ms = 200};
 
 static struct session {
@@ -471,6 +472,7 @@ static void read_options(int argc, char **argv)
 		options.teardown |= !strcmp(argv[i], "teardown");
 		options.lazy |= !strcmp(argv[i], "lazy");
 		options.kill |= !strcmp(argv[i], "kill");
+		sscanf(argv[i], "flush=%d", &options.flush);
 		sscanf(argv[i], "flying=%d", &options.flying);
 		sscanf(argv[i], "threads=%d", &options.nr_threads);
 		sscanf(argv[i], "sessions=%d", &options.nr_sessions);
@@ -506,6 +508,10 @@ int main(int argc, char **argv)
 		record_session(i, d);
 	}
 	launch(2, d);
+	if (options.flush) {
+		fly(options.flush);
+		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
+	}
 	CHECK(cudaDeviceSynchronize());
 	atomic_store(&is_over, true);
 	for (int i = 0; i < options.nr_threads; i++) {

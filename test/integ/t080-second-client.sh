@@ -66,6 +66,11 @@ export SIM_KERNEL_NS=2000000
 both flying=10
 is "20 after() 20 before()" "$(query '[.kernel.rows[] | select(.name != "flying()") | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels around"
 is 10 "$(query '.kernel.rows[] | select(.name == "flying()").calls')" "those that ran at the begin"
+
+# A client that flushes by force in our turn does not cut ours off.
+both sessions=0 flush=10
+is "10 0" "$(query '.kernel.rows[] | select(.name == "flying()") | "\(.calls) \(.untimed)"')" "kernels that ran at a flush"
+is 0 "$report_rc" "nothing lost by a flush"
 export SIM_KERNEL_NS=200000
 
 # Killed in the middle of it, the stream says who had CUPTI.
