@@ -14,11 +14,14 @@
 /* A text stays where it is while three blocks' worth of others come after it. */
 #define TEXT_BYTES (BLOCK_ENCODE_TEXT_BYTES * 4)
 
-/* Written first, in this order; the schema's reader needs strings before what names them. */
-static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_info,
-	GPROF_TABLE_call, GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place,
-	GPROF_TABLE_device, GPROF_TABLE_attribute, GPROF_TABLE_context, GPROF_TABLE_stream,
-	GPROF_TABLE_anchor, GPROF_TABLE_loss, GPROF_TABLE_notice};
+/*
+ * Written first, in this order: the schema's reader needs strings before what names them, and the
+ * fact that a stream was ended comes last, so that the losses of that stream are all in it.
+ */
+static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
+	GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place, GPROF_TABLE_device,
+	GPROF_TABLE_attribute, GPROF_TABLE_context, GPROF_TABLE_stream, GPROF_TABLE_anchor,
+	GPROF_TABLE_loss, GPROF_TABLE_notice, GPROF_TABLE_info};
 #define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
 struct batch batches[GPROF_NR_TABLES];

@@ -245,6 +245,7 @@ static void work(void)
 static void finish(void)
 {
 	struct timespec cpu = {0};
+	struct stream_lost rest;
 
 	look_for_teardown();
 	follow_window();
@@ -257,6 +258,8 @@ static void finish(void)
 	facts_add_number("overhead.drain_cpu_ns", drain.result.cpu_ns);
 	facts_add_end(drain.how);
 	flush(true);
+	rest = stream_take_lost();
+	drain.result.nr_lost = drain.nr_lost + rest.disk + rest.limit;
 	stream_finish();
 	startup_undo();
 }

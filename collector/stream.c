@@ -25,6 +25,8 @@
 /* Out of the way of the low numbers that hosts count on. */
 #define LOWEST_FD     500
 #define NAME_MAX_HOST 64
+/* Definitions that wait for a file system which refused them; some hours of an idle recorder's. */
+#define OWED_BYTES (1u << 20)
 
 static struct stream_state {
 	int fd;
@@ -40,6 +42,8 @@ static struct stream_state {
 	struct block_encoder *encoder;
 	char *out;
 	size_t out_bytes;
+	char *owed;
+	size_t owed_bytes;
 	struct stream_lost lost;
 	atomic_uint progress;
 	char dir[PATH_MAX];
@@ -65,8 +69,12 @@ static int allocate(void)
 		stream.out_bytes = bytes > stream.out_bytes ? bytes : stream.out_bytes;
 	}
 	stream.out = memory_map(stream.out_bytes);
-	stream.encoder = memory ? block_encoder_init(memory, ZSTD_LEVEL) : NULL;
-	return stream.out && stream.encoder ? 0 : -ENOMEM;
+	stream.owed = memory_map(OWED_BYTES);
+	/* Last: it says, to a forked child too, that all of them are there. */
+	if (memory && stream.out && stream.owed) {
+		stream.encoder = block_encoder_init(memory, ZSTD_LEVEL);
+	}
+	return stream.encoder ? 0 : -ENOMEM;
 }
 
 static void make_base(uint64_t start_ns)
@@ -152,15 +160,21 @@ static int verify_file(void)
 {
 	struct stat now;
 
-	if (stream.fd >= 0 && !look_at(stream.fd, &now) && now.st_dev == stream.device &&
-		now.st_ino == stream.inode) {
-		return 0;
+	if (stream.fd >= 0) {
+		int rc = look_at(stream.fd, &now) ? -errno : 0;
+
+		if (rc && rc != -EBADF) {
+			return rc; /* it is ours, and the file system is in trouble */
+		}
+		if (!rc && now.st_dev == stream.device && now.st_ino == stream.inode) {
+			return 0;
+		}
 	}
 	stream.fd = -1;
-	if (open_file(0) || look_at(stream.fd, &now)) {
+	if (open_file(0)) {
 		return -EBADF;
 	}
-	if (now.st_dev != stream.device || now.st_ino != stream.inode) {
+	if (look_at(stream.fd, &now) || now.st_dev != stream.device || now.st_ino != stream.inode) {
 		close(stream.fd);
 		stream.fd = -1;
 		return -EBADF;
@@ -185,10 +199,23 @@ static int write_header(uint64_t start_ns)
 	return write_at(&header, sizeof(header), 0);
 }
 
+static int begin_file(uint64_t start_ns)
+{
+	struct stat file;
+	int rc;
+
+	if (fchmod(stream.fd, 0600) || look_at(stream.fd, &file)) {
+		return -errno;
+	}
+	stream.device = file.st_dev;
+	stream.inode = file.st_ino;
+	rc = stream.encoder ? 0 : allocate();
+	return rc ? rc : write_header(start_ns);
+}
+
 int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *ticks)
 {
 	uint64_t start_ns = clock_realtime_ns();
-	struct stat file;
 	int rc;
 
 	stream.ticks = *ticks;
@@ -207,13 +234,13 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	if (rc) {
 		return rc;
 	}
-	if (fchmod(stream.fd, 0600) || look_at(stream.fd, &file)) {
-		return -errno;
+	rc = begin_file(start_ns);
+	if (rc) {
+		close(stream.fd);
+		stream.fd = -1;
+		unlink(stream.path); /* nobody can read it */
 	}
-	stream.device = file.st_dev;
-	stream.inode = file.st_ino;
-	rc = stream.encoder ? 0 : allocate();
-	return rc ? rc : write_header(start_ns);
+	return rc;
 }
 
 static void count_lost(uint64_t *counter, uint32_t nr_rows, bool is_event)
@@ -221,6 +248,31 @@ static void count_lost(uint64_t *counter, uint32_t nr_rows, bool is_event)
 	if (is_event) {
 		*counter += nr_rows;
 	}
+}
+
+/*
+ * What later blocks name must not be missing: a definition that was refused is kept, and goes into
+ * the file before anything else once there is room again.
+ */
+static bool owe(size_t nr_bytes)
+{
+	if (nr_bytes > OWED_BYTES - stream.owed_bytes) {
+		return false;
+	}
+	memcpy(stream.owed + stream.owed_bytes, stream.out, nr_bytes);
+	stream.owed_bytes += nr_bytes;
+	return true;
+}
+
+static int pay(void)
+{
+	int rc = write_at(stream.owed, stream.owed_bytes, stream.at);
+
+	if (!rc) {
+		stream.at += stream.owed_bytes;
+		stream.owed_bytes = 0;
+	}
+	return rc;
 }
 
 static int write_block(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event)
@@ -235,11 +287,13 @@ static int write_block(unsigned int table, const void *const *rows, uint32_t nr_
 	bytes = block_encode(stream.encoder, table, rows, nr_rows, &stream.ticks, stream.sequence,
 		stream.rows_before[table], stream.out, stream.out_bytes);
 	rc = bytes ? verify_file() : -EINVAL;
+	rc = rc ? rc : pay();
 	rc = rc ? rc : write_at(stream.out, bytes, stream.at);
 	/* Lost rows count in the numbering, so that the reader sees the hole. */
 	stream.rows_before[table] += nr_rows;
 	if (rc) {
 		count_lost(&stream.lost.disk, nr_rows, is_event);
+		stream.sequence += !is_event && bytes && owe(bytes);
 		return rc;
 	}
 	stream.sequence++;
@@ -305,6 +359,7 @@ void stream_forget(void)
 	}
 	stream.fd = -1;
 	stream.at = 0;
+	stream.owed_bytes = 0;
 	stream.sequence = 0;
 	stream.nr_rows = 0;
 	memset(stream.rows_before, 0, sizeof(stream.rows_before));
