@@ -509,6 +509,7 @@ int main(int argc, char **argv)
 	}
 	launch(2, d);
 	if (options.flush) {
+		CHECK(cudaDeviceSynchronize());
 		fly(options.flush);
 		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
 	}
