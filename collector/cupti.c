@@ -47,7 +47,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* The loader's lock, which this takes, must not be taken when threads are made: so it is done once. */
+/* The loader's lock, which this takes, must not be taken when threads are made: so it is done once.
+ */
 static int look_at_code(struct dl_phdr_info *info, size_t size, void *data)
 {
 	uintptr_t function = (uintptr_t)data;

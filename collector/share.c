@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/share.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 #include "collector/activity.h"
 #include "collector/buffer.h"
 #include "collector/callback.h"
 #include "collector/collector.h"
+#include "collector/client_kinds.h"
 #include "collector/clock.h"
 #include "collector/config.h"
 #include "collector/cupti.h"
-#include "collector/log.h"
+#include "collector/gap.h"
 #include "collector/share_clock.h"
 
-#define MAX_KIND   256u
-#define NR_OWN	   8u
-#define WAIT_MS	   2000u
-#define MAX_STATED 16u /* gaps that get notices; all are counted */
+#define NR_OWN	8u
+#define WAIT_MS 2000u
 /* From this API version (CUDA 12.6) on CUPTI may be used again after cuptiFinalize. */
 #define MAY_BEGIN_AGAIN 24u
 
@@ -30,9 +27,6 @@ static struct share_state {
 	atomic_int turn;
 	bool is_child; /* forked from a process with CUPTI */
 	/* The client's: */
-	_Atomic uint32_t nr_kinds; /* that are on, contexts counted apart */
-	_Atomic uint8_t is_on[MAX_KIND];
-	_Atomic uint32_t nr_contexts[MAX_KIND];
 	_Atomic uint32_t nr_own;
 	cupti_subscriber _Atomic own[NR_OWN];
 	atomic_bool is_flushed;	  /* by itself, since its last kind went off */
@@ -41,11 +35,6 @@ static struct share_state {
 	bool is_lost; /* subscription and buffers are to be made anew */
 	bool is_wanted;
 	uint64_t pool_bytes;
-	uint64_t attached_ns;
-	bool is_missed;	 /* what the client has now would have been recorded */
-	uint64_t gap_ns; /* when its turn began */
-	char name[96];	 /* who made it */
-	uint32_t nr_gaps;
 } state;
 
 /* ---- turns ---- */
@@ -78,69 +67,6 @@ static enum turn claim(void)
 	return TURN_BUSY;
 }
 
-/* ---- the gap ---- */
-
-/* Who it is: the name that it gave, else the file that its code lies in. */
-static void name_client(const char *name, const void *caller)
-{
-	const char *base = "an unknown one";
-	Dl_info info;
-
-	if (caller && dladdr(caller, &info) && info.dli_fname) {
-		const char *slash = strrchr(info.dli_fname, '/');
-
-		base = slash ? slash + 1 : info.dli_fname;
-	}
-	if (name && *name) {
-		log_format(state.name, sizeof(state.name), "%.40s (%.40s)", name, base);
-	} else if (!strncmp(base, "libtorch", 8) || !strncmp(base, "libkineto", 9)) {
-		log_format(state.name, sizeof(state.name), "torch.profiler (%.40s)", base);
-	} else {
-		log_format(state.name, sizeof(state.name), "%.60s", base);
-	}
-}
-
-static unsigned long long ms_since(uint64_t from_ns, uint64_t to_ns)
-{
-	return (to_ns - from_ns) / 1000000u;
-}
-
-static bool is_recording(void)
-{
-	return cupti_is_live() && (atomic_load(&collector_mode) & COLLECTOR_RECORD);
-}
-
-static void begin_gap(const char *name, const void *caller)
-{
-	state.is_missed = is_recording();
-	state.gap_ns = clock_monotonic_ns();
-	name_client(name, caller);
-	if (state.is_missed && state.nr_gaps < MAX_STATED) {
-		collector_notice("CUPTI shared", 0,
-			"device activity is not recorded from %llu ms after the driver's start on: "
-			"another CUPTI client, %s, is active",
-			ms_since(state.attached_ns, state.gap_ns), state.name);
-	}
-}
-
-static void end_gap(uint64_t nr_records, bool is_last)
-{
-	uint64_t now = clock_monotonic_ns();
-
-	if (!state.is_missed) {
-		return; /* in a closed window nothing is missing */
-	}
-	state.is_missed = false;
-	collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
-	if (state.nr_gaps++ < MAX_STATED) {
-		collector_notice("CUPTI shared", 0,
-			"device activity was not recorded from %llu ms to %llu ms after the "
-			"driver's start%s: another CUPTI client, %s, was active",
-			ms_since(state.attached_ns, state.gap_ns), ms_since(state.attached_ns, now),
-			is_last ? ", the end" : "", state.name);
-	}
-}
-
 /* ---- our side ---- */
 
 /* Everything anew; false, with CUPTI refused or the turn still the client's, if that fails. */
@@ -156,17 +82,17 @@ static bool start(void)
 
 static bool is_client_active(void)
 {
-	return atomic_load(&state.nr_kinds) || atomic_load(&state.nr_own);
+	return client_kinds_any() || atomic_load(&state.nr_own);
 }
 
 void share_attach(uint64_t pool_bytes, bool is_wanted)
 {
 	state.pool_bytes = pool_bytes;
 	state.is_wanted = is_wanted;
-	state.attached_ns = clock_monotonic_ns();
+	gap_init();
 	if (is_client_active()) {
 		state.is_lost = true;
-		begin_gap(NULL, NULL);
+		gap_begin(NULL, NULL);
 		activity_give_way();
 		release(TURN_THEIRS);
 		return;
@@ -198,13 +124,13 @@ static void take_back(void)
 	uint64_t nr_records = activity_take_back();
 
 	if (state.is_lost && !start()) {
-		end_gap(nr_records, true);
+		gap_end(nr_records, true);
 		release(TURN_NONE);
 		return;
 	}
 	callback_follow(state.is_wanted);
 	activity_follow(state.is_wanted);
-	end_gap(nr_records, false);
+	gap_end(nr_records, false);
 	release(TURN_OURS);
 }
 
@@ -220,7 +146,7 @@ void share_follow(bool is_wanted)
 		release(TURN_OURS);
 	} else if (try_claim(TURN_THEIRS)) {
 		state.is_wanted = is_wanted;
-		state.is_missed |= is_recording();
+		gap_follow();
 		callback_follow(is_wanted);
 		if (is_over()) {
 			take_back();
@@ -236,7 +162,7 @@ void share_flush(bool is_last)
 		activity_flush(is_last);
 		release(TURN_OURS);
 	} else if (is_last && try_claim(TURN_THEIRS)) {
-		end_gap(buffer_take_nr_records(), true);
+		gap_end(buffer_take_nr_records(), true);
 		release(TURN_THEIRS);
 	}
 }
@@ -284,7 +210,7 @@ static void give_way(const char *name, const void *caller)
 	ring_self.depth += RING_INSIDE;
 	turn = claim();
 	if (turn == TURN_OURS) {
-		begin_gap(name, caller);
+		gap_begin(name, caller);
 		activity_give_way();
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
@@ -299,24 +225,9 @@ static void give_way(const char *name, const void *caller)
 /* The kind counts before the turn is looked at, so that the drain cannot take it in between. */
 void share_begin_enable(uint32_t kind, bool is_context, const void *caller)
 {
-	if (kind >= MAX_KIND) {
-		return;
-	}
-	if (is_context) {
-		atomic_fetch_add(&state.nr_contexts[kind], 1);
-		atomic_fetch_add(&state.nr_kinds, 1);
-	} else if (!atomic_exchange(&state.is_on[kind], 1)) {
-		atomic_fetch_add(&state.nr_kinds, 1);
-	}
+	client_kinds_add(kind, is_context);
 	atomic_store(&state.is_flushed, false);
 	give_way(NULL, caller);
-}
-
-/* A last kind that goes off leaves the turn to us, when the client has flushed. */
-static void count_off(void)
-{
-	atomic_store(&state.idle_ns, clock_monotonic_ns());
-	atomic_fetch_sub(&state.nr_kinds, 1);
 }
 
 bool share_may_disable(uint32_t kind)
@@ -329,25 +240,11 @@ bool share_may_disable(uint32_t kind)
 	return turn != TURN_OURS || !activity_has(kind);
 }
 
+/* A last kind that goes off leaves the turn to us, when the client has flushed. */
 void share_end_disable(uint32_t kind, bool is_context)
 {
-	uint32_t n;
-
-	if (kind >= MAX_KIND) {
-		return;
-	}
-	if (!is_context) {
-		if (atomic_exchange(&state.is_on[kind], 0)) {
-			count_off();
-		}
-		return;
-	}
-	n = atomic_load(&state.nr_contexts[kind]);
-	while (n && !atomic_compare_exchange_weak(&state.nr_contexts[kind], &n, n - 1)) {
-	}
-	if (n) {
-		count_off();
-	}
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	client_kinds_remove(kind, is_context);
 }
 
 void share_end_enable(uint32_t kind, bool is_context, uint32_t result)
@@ -407,11 +304,7 @@ void share_end_finalize(void)
 {
 	enum turn turn = claim();
 
-	for (uint32_t kind = 0; kind < MAX_KIND; kind++) {
-		atomic_store(&state.is_on[kind], 0);
-		atomic_store(&state.nr_contexts[kind], 0);
-	}
-	atomic_store(&state.nr_kinds, 0);
+	client_kinds_clear();
 	atomic_store(&state.nr_own, 0);
 	subscriber_lost();
 	share_clock_set(NULL);
@@ -423,7 +316,7 @@ void share_end_finalize(void)
 		return; /* we were not there */
 	}
 	if (cupti.version < MAY_BEGIN_AGAIN) {
-		end_gap(buffer_take_nr_records(), true);
+		gap_end(buffer_take_nr_records(), true);
 		cupti_end("another client has finalised CUPTI, and this CUPTI may crash when it is "
 			  "used again (CUDA 12.6 and later may not)");
 		release(TURN_NONE);
@@ -488,20 +381,22 @@ void share_drop_own(cupti_subscriber subscriber)
 	}
 }
 
-void share_end_thread_id_type(uint32_t type)
+static void put_settings_back(void)
 {
-	activity_client_set_thread_id_type(type);
 	if (try_claim(TURN_OURS)) {
 		activity_set_ours();
 		release(TURN_OURS);
 	}
 }
 
+void share_end_thread_id_type(uint32_t type)
+{
+	activity_client_set_thread_id_type(type);
+	put_settings_back();
+}
+
 void share_end_all_syncs(uint32_t is_on)
 {
 	activity_client_set_all_syncs(is_on);
-	if (try_claim(TURN_OURS)) {
-		activity_set_ours();
-		release(TURN_OURS);
-	}
+	put_settings_back();
 }
