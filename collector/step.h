@@ -33,7 +33,8 @@ bool step_is_kernel(const char *name);
 /* Milliseconds of an interval step, 0 if steps are not intervals. */
 uint32_t step_interval_ms(void);
 
-/* Should CUPTI run now? True in and just before ready and record windows, and while kernels count. */
+/* Should CUPTI run now? True in and just before ready and record windows, and while kernels count.
+ */
 bool step_wants_activity(void);
 
 /* The newest correlation id seen by a callback. */
