@@ -158,7 +158,7 @@ static HOT void find_range(struct job *job, const uint64_t *begins, const uint64
 
 	for (uint32_t i = 0; i < job->nr_rows; i++) {
 		int64_t begin = (int64_t)(begins[i] - first);
-		int64_t end = begin + (int64_t)(spans ? spans[i] : 0);
+		int64_t end = (int64_t)(begins[i] - first + (spans ? spans[i] : 0));
 
 		min = begin < min ? begin : min;
 		max = end > max ? end : max;
