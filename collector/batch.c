@@ -19,9 +19,10 @@
  * fact that a stream was ended comes last, so that the losses of that stream are all in it.
  */
 static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
-	GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place, GPROF_TABLE_device,
-	GPROF_TABLE_attribute, GPROF_TABLE_context, GPROF_TABLE_stream, GPROF_TABLE_anchor,
-	GPROF_TABLE_loss, GPROF_TABLE_notice, GPROF_TABLE_info};
+	GPROF_TABLE_function, GPROF_TABLE_op_name, GPROF_TABLE_op_shape, GPROF_TABLE_shape,
+	GPROF_TABLE_place, GPROF_TABLE_device, GPROF_TABLE_attribute, GPROF_TABLE_context,
+	GPROF_TABLE_stream, GPROF_TABLE_anchor, GPROF_TABLE_loss, GPROF_TABLE_notice,
+	GPROF_TABLE_info};
 #define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
 struct batch batches[GPROF_NR_TABLES];
@@ -69,6 +70,7 @@ int batch_init(void)
 	batches[GPROF_TABLE_thread].is_definition = true;
 	batches[GPROF_TABLE_step].is_definition = true;
 	batches[GPROF_TABLE_window].is_definition = true;
+	batches[GPROF_TABLE_sample].is_definition = true;
 	state.text = memory_map(TEXT_BYTES);
 	state.is_ready = state.text != NULL;
 	return state.is_ready ? 0 : -ENOMEM;

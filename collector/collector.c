@@ -54,6 +54,7 @@ static struct collector_state {
 	atomic_bool wants_attach;
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
+	const struct collector_door *_Atomic door;
 } state = {.may_attach = true};
 
 /* In musl and other C libraries this may be missing; a reference that must resolve would kill. */
@@ -356,8 +357,24 @@ void collector_stop(const char *how)
 	errno = error;
 }
 
+void collector_set_door(const struct collector_door *door)
+{
+	atomic_store(&state.door, door);
+}
+
+void collector_follow(bool is_wanted)
+{
+	const struct collector_door *door = atomic_load(&state.door);
+
+	if (door) {
+		door->follow(is_wanted);
+	}
+}
+
 void collector_child(void)
 {
+	const struct collector_door *door = atomic_load(&state.door);
+
 	if (!config_flag(CONFIG_ENABLE)) {
 		return;
 	}
@@ -367,6 +384,9 @@ void collector_child(void)
 			atomic_store(&collector_mode, COLLECTOR_COLD);
 		}
 		return;
+	}
+	if (door) {
+		door->child();
 	}
 	facts_set_parent(stream_path());
 	state.may_attach = state.may_attach && !atomic_load(&state.is_attached);

@@ -93,6 +93,21 @@ void collector_start(void);
  */
 void collector_attach(void);
 
+/*
+ * What a door wants to be told: that windows open or close (the drain thread; about CUPTI's warm-up
+ * time before and after), and that it is in a forked child, in the atfork handler.
+ */
+struct collector_door {
+	void (*follow)(bool is_wanted);
+	void (*child)(void);
+};
+
+/* The one door that wants it; before it is used. */
+void collector_set_door(const struct collector_door *door);
+
+/* The drain's: tells it. */
+void collector_follow(bool is_wanted);
+
 /* Writes what there is and closes the stream; `how` the process ended. At most a few seconds. */
 void collector_stop(const char *how);
 

@@ -25,7 +25,9 @@
 #ifdef COMPAT_FIRST
 COMPAT_VERSION(dladdr, COMPAT_FIRST);
 COMPAT_VERSION(dlclose, COMPAT_FIRST);
+#ifndef COMPAT_OWN_DLOPEN /* wrap_dl.c stands in for every version of it */
 COMPAT_VERSION(dlopen, COMPAT_FIRST);
+#endif
 COMPAT_VERSION(dlsym, COMPAT_FIRST);
 COMPAT_VERSION(dlinfo, COMPAT_2_3_3);
 COMPAT_VERSION(pthread_attr_setstacksize, COMPAT_FIRST);

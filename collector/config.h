@@ -20,6 +20,7 @@ enum config_name {
 /* Values of the CHOICE variables, in the order of their `allowed`. */
 enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
 enum { GRAPH_NODE, GRAPH_GRAPH };
+enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
 
 /* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
 void config_init_enable(void);

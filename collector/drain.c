@@ -194,6 +194,7 @@ static void follow_window(void)
 {
 	bool is_wanted = step_wants_activity();
 
+	collector_follow(is_wanted);
 	if (atomic_load(&drain.is_attached)) {
 		if (!drain.has_cuda_facts && share_begin_call()) {
 			drain.has_cuda_facts = true;

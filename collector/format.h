@@ -15,7 +15,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  1
-#define GPROF_FORMAT_MINOR	  1
+#define GPROF_FORMAT_MINOR	  2
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -154,7 +154,12 @@ struct gprof_row_head {
 	T(32, step, "a step began (and the one before it ended)")                                  \
 	T(33, window, "the schedule changed its state")                                            \
 	T(34, event, "a CUDA event was recorded")                                                  \
-	T(35, attribute, "a number about a device")
+	T(35, attribute, "a number about a device")                                                \
+	T(36, op, "an operator, autograd node or range of a framework")                            \
+	T(37, op_name, "the name of an operator, by which op rows name it")                        \
+	T(38, op_shape, "shapes and types of an operator's inputs, by which op rows name them")    \
+	T(39, alloc, "a framework's allocator gave memory or took it back")                        \
+	T(40, sample, "a number about process, host or GPU at a moment")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -446,12 +451,60 @@ struct gprof_row_head {
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint64_t, value, UINT)
 
+/*
+ * Written when it ends. sequence: of autograd, plus 1, 0 for none; a backward node has the one of
+ * its forward operator, and that one's framework_thread in forward_thread. depth: how many it lies
+ * in, on its thread. end_thread differs from thread where an asynchronous one ends elsewhere.
+ */
+#define GPROF_COLUMNS_op(C, t)                                                                     \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint64_t, sequence, ID)                                                               \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, op_name, UINT) /* 0: see name */                                            \
+	C(t, uint32_t, name, STRING)  /* of those that are too many for ids */                     \
+	C(t, uint32_t, op_shape, UINT) /* 0: not recorded */                                       \
+	C(t, uint32_t, framework_thread, UINT)                                                     \
+	C(t, uint32_t, forward_thread, UINT)                                                       \
+	C(t, uint32_t, end_thread, UINT)                                                           \
+	C(t, uint16_t, depth, UINT)                                                                \
+	C(t, uint8_t, framework, UINT) /* enum gprof_framework */                                  \
+	C(t, uint8_t, scope, UINT)     /* the framework's own: at::RecordScope, Paddle's type */
+
+#define GPROF_COLUMNS_op_name(C, t)                                                                \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)
+
+/* As "float32[64,3,32,32], int64[64], scalar"; ? for what is not known. */
+#define GPROF_COLUMNS_op_shape(C, t)                                                               \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)
+
+/* bytes: negative when taken back. The totals are the allocator's own, of that device, after it. */
+#define GPROF_COLUMNS_alloc(C, t)                                                                  \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, address, UINT)                                                              \
+	C(t, int64_t, bytes, INT)                                                                  \
+	C(t, uint64_t, allocated_bytes, ID)                                                        \
+	C(t, uint64_t, reserved_bytes, ID)                                                         \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint8_t, device_type, UINT) /* c10::DeviceType: 0 CPU, 1 CUDA */                      \
+	C(t, uint8_t, device, UINT)                                                                \
+	C(t, uint8_t, framework, UINT)
+
+/* metric: enum gprof_metric; device: the GPU, or 255 for process and host. */
+#define GPROF_COLUMNS_sample(C, t)                                                                 \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, value, UINT)                                                                \
+	C(t, uint8_t, metric, UINT)                                                                \
+	C(t, uint8_t, device, UINT)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 36, /* one more than the last id */
+	GPROF_NR_TABLES = 41, /* one more than the last id */
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
@@ -486,6 +539,31 @@ enum gprof_space {
 	GPROF_SPACE_VIRTUAL = 5,
 };
 
+enum gprof_framework {
+	GPROF_FRAMEWORK_TORCH = 0,
+	GPROF_FRAMEWORK_PADDLE = 1,
+	GPROF_FRAMEWORK_PYTHON = 2,
+};
+
+/* Metrics of samples, with their units. Of the process, of the host (device 255), or of a GPU. */
+enum gprof_metric {
+	GPROF_METRIC_PROCESS_CPU_NS = 1,	 /* since its start, all threads */
+	GPROF_METRIC_PROCESS_RSS_BYTES = 2,
+	GPROF_METRIC_PROCESS_THREADS = 3,
+	GPROF_METRIC_PROCESS_SWITCHES = 4,	 /* voluntary, since its start */
+	GPROF_METRIC_PROCESS_PREEMPTIONS = 5,	 /* involuntary context switches, since its start */
+	GPROF_METRIC_HOST_CPU_BUSY_NS = 6,	 /* since boot, all CPUs */
+	GPROF_METRIC_HOST_CPU_ALL_NS = 7,	 /* busy and idle */
+	GPROF_METRIC_GPU_BUSY_PERCENT = 16,	 /* NVML's: share of the last period with a kernel */
+	GPROF_METRIC_GPU_MEMORY_PERCENT = 17,	 /* NVML's: share with memory traffic */
+	GPROF_METRIC_GPU_MEMORY_BYTES = 18,	 /* in use, by everybody */
+	GPROF_METRIC_GPU_POWER_MW = 19,
+	GPROF_METRIC_GPU_SM_CLOCK_MHZ = 20,
+	GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ = 21,
+	GPROF_METRIC_GPU_TEMPERATURE_C = 22,
+	GPROF_METRIC_GPU_THROTTLE_REASONS = 23,	 /* NVML's bits */
+};
+
 enum gprof_thread_what {
 	GPROF_THREAD_SEEN = 0,
 	GPROF_THREAD_CREATED = 1,
@@ -511,6 +589,9 @@ enum gprof_step_rule {
 	GPROF_STEP_API = 3,
 	GPROF_STEP_KERNEL = 4,
 	GPROF_STEP_INTERVAL = 5,
+	GPROF_STEP_OPTIMIZER = 6,  /* since 1.2 */
+	GPROF_STEP_DATALOADER = 7, /* since 1.2 */
+	GPROF_STEP_PERIOD = 8,	   /* since 1.2: of the launches */
 };
 
 enum gprof_window_state {

@@ -57,6 +57,7 @@ struct ring_thread {
 	_Atomic uint32_t has_chain; /* it wrote a row, and not all of its chunks are given back */
 	_Atomic uint32_t ended;	    /* it will write no more */
 	_Atomic uint64_t lost;	    /* rows that found no room */
+	void *door; /* memory of a door for the thread in this place, kept for the next one */
 	/* the drain's own: */
 	uint32_t first;	  /* oldest chunk not given back */
 	uint32_t current; /* chunk being read; UINT32_MAX before the first */

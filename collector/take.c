@@ -102,6 +102,19 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 	case GPROF_TABLE_function:
 		TAKE_NAMED(function, head);
 		break;
+	case GPROF_TABLE_op_name:
+		TAKE_NAMED(op_name, head);
+		break;
+	case GPROF_TABLE_op_shape:
+		TAKE_NAMED(op_shape, head);
+		break;
+	case GPROF_TABLE_op:
+		if (head->text_bytes) {
+			TAKE_NAMED(op, head);
+		} else {
+			batch_point(head->table, head);
+		}
+		break;
 	default:
 		batch_point(head->table, head);
 		break;

@@ -14,6 +14,7 @@
 
 #include "collector/config.h"
 #include "preload/hook.h"
+#include "preload/torch.h"
 #include "preload/wrap.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
@@ -45,6 +46,7 @@ static void init(void)
 		return;
 	}
 	collector_init(hook_names, hook_calls, HOOK_NR_CALLS - 1);
+	collector_set_door(&torch_door);
 }
 
 static void at_exit(int status, void *unused)
@@ -221,6 +223,7 @@ int InitializeInjection(void)
 	/* Registered later than the driver's own handler, it runs earlier: CUPTI still works. */
 	ask_for_exit(&entry.has_late_handler);
 	collector_attach();
+	torch_look();
 	if (!collector_has_cupti()) {
 		wrap_tell_functions();
 	}
