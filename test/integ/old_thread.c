@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For t054: a thread and an exit status, without start files, so that it links against any C
+ * For t056: a thread and an exit status, without start files, so that it links against any C
  * library's objects; asks for the first versions of its functions.
  */
 #include <pthread.h>
