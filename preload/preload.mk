@@ -16,7 +16,7 @@ $(B)/preload/hooks.o: CFLAGS += -fno-tree-slp-vectorize
 
 # Exactly the hooked names and the entry points leave the library. The node has no name: a named
 # one would keep it from standing in for versioned symbols.
-$(B)/exports.map: preload/hooks.def
+$(B)/exports.map: preload/hooks.def preload/preload.mk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q){ printf '{\nglobal:\n'; \
