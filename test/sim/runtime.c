@@ -11,7 +11,8 @@
 struct sim_core *runtime_model;
 _Atomic bool runtime_is_started;
 
-enum { NR_SLOTS = 4096, NR_SYMBOLS = 512 };
+/* Frameworks register some hundred thousand kernels. */
+enum { SLOT_BITS = 19, NR_SLOTS = 1 << SLOT_BITS, NR_SYMBOLS = 4096 };
 
 /* Kernels by host address: an open hash table, filled under a lock and read without. */
 static struct {
@@ -86,7 +87,7 @@ cudart_error api_cudaPeekAtLastError(void)
 
 static size_t slot_of(const void *host)
 {
-	return (size_t)(((uintptr_t)host >> 3) * 0x9e3779b97f4a7c15u >> 52) % NR_SLOTS;
+	return (size_t)(((uintptr_t)host >> 3) * 0x9e3779b97f4a7c15u >> (64 - SLOT_BITS));
 }
 
 static struct sim_function *find(const void *host)
