@@ -24,6 +24,15 @@ skip()
 	exit 77
 }
 
+# A python that has PyTorch, in TORCH_PYTHON.
+find_torch()
+{
+	for TORCH_PYTHON in "${TORCH_PYTHON:-/usr/bin/python3}" python3; do
+		"$TORCH_PYTHON" -c 'import torch' 2>/dev/null && return
+	done
+	return 1
+}
+
 # need WHAT...: SIM, CUPTI_SIM, PROG, NVCC, PYTHON, JQ, TORCH, GPU; else the test is skipped.
 need()
 {
@@ -35,9 +44,9 @@ need()
 		NVCC) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || skip "no nvcc" ;;
 		PYTHON) command -v python3 >/dev/null || skip "no python3" ;;
 		JQ) command -v jq >/dev/null || skip "no jq" ;;
-		TORCH) python3 -c 'import torch' 2>/dev/null || skip "no PyTorch" ;;
+		TORCH) find_torch || skip "no PyTorch" ;;
 		GPU) [ -e /dev/nvidia0 ] || skip "no GPU" ;;
-		PLAIN) case $B in *san-*) skip "not with sanitizers: $1" ;; esac ;;
+		PLAIN) case $B in *san-*) skip "without sanitizers is enough" ;; esac ;;
 		esac
 	done
 }
