@@ -448,6 +448,16 @@ void collector_step(enum gprof_step_rule rule)
 	}
 }
 
+void collector_range(const char *name, uint64_t begin, uint64_t end)
+{
+	int error = errno;
+
+	if (is_running()) {
+		step_range(name, begin, end);
+	}
+	errno = error;
+}
+
 bool collector_is_step_range(const char *name, uint64_t nr_bytes)
 {
 	return step_is_range(name, nr_bytes);

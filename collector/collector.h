@@ -127,6 +127,12 @@ void collector_notice(const char *cause, int code, const char *format, ...)
 /* A step ended now, found by `rule`. Any thread. */
 void collector_step(enum gprof_step_rule rule);
 
+/*
+ * A user range of a framework ended (times by clock_raw), on any thread and also while nothing is
+ * recorded: steps may end with it.
+ */
+void collector_range(const char *name, uint64_t begin, uint64_t end);
+
 /* Does GPROF_STEP name this NVTX range? For the NVTX door, when a range ends. */
 bool collector_is_step_range(const char *name, uint64_t nr_bytes);
 

@@ -162,6 +162,7 @@ static void flush(bool is_last)
 	add_anchor();
 	add_losses();
 	add_notices();
+	facts_add_steps(false);
 	if (stream_is_full() && !is_last) {
 		batch_drop_all();
 		ring_release();

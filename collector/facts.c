@@ -16,6 +16,7 @@
 #include "collector/ending.h"
 #include "collector/log.h"
 #include "collector/mask.h"
+#include "collector/step.h"
 
 #define VALUE_BYTES 256
 /* Fields of /proc/PID/stat, from 1. */
@@ -48,10 +49,12 @@ static struct facts_state {
 	char values[NR_SOURCES][VALUE_BYTES];
 	char from[NR_SOURCES][64];
 	char parent[512];
+	const char *why; /* of the steps, as it was told last */
 } state;
 
 void facts_look(void)
 {
+	state.why = NULL;
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		state.values[i][0] = 0;
 		for (size_t n = 0; n < 5 && sources[i].names[n]; n++) {
@@ -253,10 +256,31 @@ void facts_add_start(void)
 	}
 }
 
+void facts_add_steps(bool is_last)
+{
+	static const char *const rules[] = {[0] = "none",
+		[GPROF_STEP_CALL] = "call",
+		[GPROF_STEP_OPTIMIZER] = "optimizer",
+		[GPROF_STEP_DATALOADER] = "dataloader"};
+	struct step_auto_verdict verdict;
+	char confidence[16];
+
+	if (!step_verdict(&verdict) || verdict.why == state.why || (!verdict.rule && !is_last)) {
+		return;
+	}
+	state.why = verdict.why;
+	log_format(confidence, sizeof(confidence), "%u.%u%u", verdict.confidence / 100,
+		verdict.confidence / 10 % 10, verdict.confidence % 10);
+	facts_add("step.rule", rules[verdict.rule]);
+	facts_add("step.why", verdict.why);
+	facts_add("step.confidence", confidence);
+}
+
 void facts_add_end(const char *how)
 {
 	int code;
 
+	facts_add_steps(true);
 	facts_add("end.how", how);
 	if (ending_kind(&code) != GPROF_END_UNKNOWN) {
 		facts_add_number("end.code", (uint64_t)(uint32_t)code);

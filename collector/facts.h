@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_FACTS_H
 #define COLLECTOR_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -23,6 +24,13 @@ void facts_add_identity(void);
 
 /* Adds the other rows of the beginning. */
 void facts_add_start(void);
+
+/*
+ * How steps are found, where that is for the recorder to find out: step.rule, step.why and
+ * step.confidence (0.00 to 1.00), again whenever it changes; the last ones count. At the end also
+ * that nothing was found.
+ */
+void facts_add_steps(bool is_last);
 
 /* Those of the end: `how` in one word, and the code that was marked (ending.h). */
 void facts_add_end(const char *how);

@@ -9,6 +9,7 @@
 #include "collector/config.h"
 #include "collector/log.h"
 #include "collector/schedule.h"
+#include "collector/step_auto.h"
 
 /* Windows whose late records may still come in. */
 #define NR_WINDOWS 16u
@@ -27,7 +28,11 @@ struct window {
 
 static struct step_state {
 	struct schedule schedule;
-	enum gprof_step_rule rule; /* 0: no steps */
+	enum gprof_step_rule rule; /* 0: no steps, or found by ranges and calls */
+	bool is_found;		   /* by those, in `ranges` */
+	atomic_bool is_called;	   /* gprof_step() is what counts */
+	atomic_bool is_busy;	   /* one thread at a time in `ranges` */
+	struct step_auto ranges;
 	char name[256];
 	regex_t kernel;
 	bool has_kernel;
@@ -74,8 +79,12 @@ static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name)
 	if (!strcmp(text, "none")) {
 		return true;
 	}
-	if (!strcmp(text, "auto")) {
-		state.rule = GPROF_STEP_CALL;
+	state.is_found =
+		!strcmp(text, "auto") || !strcmp(text, "optimizer") || !strcmp(text, "dataloader");
+	if (state.is_found) {
+		step_auto_init(&state.ranges, *text == 'o'   ? GPROF_STEP_OPTIMIZER
+					      : *text == 'd' ? GPROF_STEP_DATALOADER
+							     : 0);
 		return true;
 	}
 	if (take_prefix(&text, "nvtx:") && *text) {
@@ -109,7 +118,8 @@ void step_init(uint32_t (*find_call)(const char *name))
 	memset((void *)&state, 0, sizeof(state));
 	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
 		say_wrong(CONFIG_STEP,
-			"auto, none, nvtx:NAME, api:FUNCTION, kernel:REGEX, interval:MS",
+			"auto, none, optimizer, dataloader, nvtx:NAME, api:FUNCTION, kernel:REGEX, "
+			"interval:MS",
 			"there are no steps");
 	}
 	if (schedule_parse(&state.schedule, config_text(CONFIG_SCHEDULE))) {
@@ -203,19 +213,16 @@ void step_start(void)
 	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
 	follow_warmth(0);
 	set_state(wanted_state(0), 0);
-	if (state.rule) {
+	if (state.rule || state.is_found) {
 		row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
 		collector_emit(&row, GPROF_TABLE_step, NULL, 0);
 	}
 }
 
-void step_mark(enum gprof_step_rule rule)
+static void end_step(enum gprof_step_rule rule, uint64_t time)
 {
-	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)rule};
+	struct gprof_row_step row = {.time = time, .how = (uint8_t)rule};
 
-	if (rule != state.rule || (atomic_load(&collector_mode) & COLLECTOR_COLD)) {
-		return;
-	}
 	row.step = atomic_fetch_add(&state.step, 1) + 1;
 	row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
 	collector_emit(&row, GPROF_TABLE_step, NULL, 0);
@@ -223,6 +230,69 @@ void step_mark(enum gprof_step_rule rule)
 		follow_warmth(row.step);
 	}
 	set_state(wanted_state(row.step), row.step);
+}
+
+/* Two threads within some nanoseconds of each other: the later one is as if it had not been. */
+static bool enter_ranges(void)
+{
+	return !atomic_exchange_explicit(&state.is_busy, true, memory_order_acquire);
+}
+
+static void leave_ranges(void)
+{
+	atomic_store_explicit(&state.is_busy, false, memory_order_release);
+}
+
+static bool does_call_count(void)
+{
+	bool does_count = !state.ranges.wanted;
+
+	if (!atomic_load(&state.is_called) && enter_ranges()) {
+		does_count = step_auto_call(&state.ranges);
+		atomic_store(&state.is_called, !state.ranges.wanted);
+		leave_ranges();
+	}
+	return does_count;
+}
+
+void step_mark(enum gprof_step_rule rule)
+{
+	uint64_t now = clock_raw();
+
+	if (atomic_load(&collector_mode) & COLLECTOR_COLD) {
+		return;
+	}
+	if (rule == GPROF_STEP_CALL ? state.is_found && does_call_count() : rule == state.rule) {
+		end_step(rule, now);
+	}
+}
+
+void step_range(const char *name, uint64_t begin, uint64_t end)
+{
+	struct step_auto_ends ends = {0};
+	uint32_t first;
+
+	if (!state.is_found || atomic_load(&state.is_called) || !step_auto_knows(name) ||
+		(atomic_load(&collector_mode) & COLLECTOR_COLD) || !enter_ranges()) {
+		return;
+	}
+	step_auto_range(&state.ranges, name, begin, end, &ends);
+	/* A schedule goes by what happens now: for it, steps begin with the first that is told. */
+	first = state.is_always || !ends.nr ? 0 : ends.nr - 1;
+	for (uint32_t i = first; i < ends.nr; i++) {
+		end_step(state.ranges.rule, ends.times[i]);
+	}
+	leave_ranges();
+}
+
+bool step_verdict(struct step_auto_verdict *verdict)
+{
+	if (!state.is_found || !enter_ranges()) {
+		return false;
+	}
+	*verdict = step_auto_verdict(&state.ranges);
+	leave_ranges();
+	return true;
 }
 
 void step_stop(void)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "collector/format.h"
+#include "collector/step_auto.h"
 
 /* Reads GPROF_STEP, GPROF_SCHEDULE and GPROF_CAPTURE; wrong ones become notices and defaults. */
 void step_init(uint32_t (*find_call)(const char *name));
@@ -19,6 +20,12 @@ void step_start(void);
 
 /* Ends a step if `rule` is the one in force. */
 void step_mark(enum gprof_step_rule rule);
+
+/* A user range of a framework has ended; where GPROF_STEP says so, that may end steps. */
+void step_range(const char *name, uint64_t begin, uint64_t end);
+
+/* How steps are found so far; false if GPROF_STEP says it, or if it cannot be told just now. */
+bool step_verdict(struct step_auto_verdict *verdict);
 
 /* The end: kernels that come in yet may still end steps, but no window opens to the doors. */
 void step_stop(void);

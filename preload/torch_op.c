@@ -159,4 +159,7 @@ void torch_op_end(const void *fn, void *context)
 	if (frame.begin && (hook_mode() & COLLECTOR_RECORD)) {
 		emit(self, fn, frame.begin, end, stack->depth);
 	}
+	if (frame.begin && *((const uint8_t *)fn + torch_layout.scope_at) == TORCH_SCOPE_USER) {
+		collector_range(torch_layout.name(fn), frame.begin, end);
+	}
 }
