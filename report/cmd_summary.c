@@ -52,6 +52,8 @@ static const struct option options[] = {
 	{"unit", required_argument, NULL, 'u'},
 	{"pid", required_argument, NULL, 'p'},
 	{"rank", required_argument, NULL, 'r'},
+	{"per-thread", no_argument, NULL, 'T'},
+	{"detail", no_argument, NULL, 'd'},
 	{"wide", no_argument, NULL, 'w'},
 	{"mangled", no_argument, NULL, 'm'},
 	{"output", required_argument, NULL, 'o'},
@@ -103,6 +105,12 @@ static int take_option(struct summary *summary, int option)
 		return 0;
 	case 'k':
 		summary->sort = optarg;
+		return 0;
+	case 'T':
+		summary->is_per_thread = true;
+		return 0;
+	case 'd':
+		summary->is_detailed = true;
 		return 0;
 	case 'w':
 		summary->table.is_wide = true;
@@ -197,8 +205,10 @@ const struct command cmd_summary = {
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "tables of kernels, copies, API calls ... (this is the default)",
 	.options =
-		"  --view NAME[,NAME]...  device kernel memcpy memset api sync nvtx steps windows\n"
-		"                         threads overhead losses notices\n"
+		"  --view NAME[,NAME]...  model operator device kernel memcpy memset api sync "
+		"nvtx\n"
+		"                         userdefined steps windows threads overhead losses "
+		"notices\n"
 		"  --format FORMAT        text (default), csv, json, markdown\n"
 		"  --style STYLE          gprof (default), nvprof, nsys: the tables of those "
 		"tools\n"
@@ -206,6 +216,8 @@ const struct command cmd_summary = {
 		"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
 		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
 		"  --pid N, --rank N      only the process with that id or rank\n"
+		"  --per-thread           operators of each thread by themselves\n"
+		"  --detail               operators by the shapes of their inputs\n"
 		"  --wide                 all columns, names in full length\n"
 		"  --mangled              C++ names as they are in the program\n"
 		"  -o, --output FILE      not to stdout\n",

@@ -29,6 +29,8 @@ bool model_is_event(unsigned int table)
 	case GPROF_TABLE_untimed:
 	case GPROF_TABLE_nvtx:
 	case GPROF_TABLE_event:
+	case GPROF_TABLE_op:
+	case GPROF_TABLE_alloc:
 		return true;
 	default:
 		return false;
@@ -282,6 +284,8 @@ static void free_dictionaries(struct process *process)
 	idmap_fini(&process->shapes);
 	idmap_fini(&process->places);
 	idmap_fini(&process->threads);
+	idmap_fini(&process->op_names);
+	idmap_fini(&process->op_shapes);
 	clock_map_fini(&process->host_clock);
 	clock_map_fini(&process->device_clock);
 	free(process->functions);
@@ -304,6 +308,8 @@ static void load(struct process *process, struct stream_in *stream)
 	idmap_init(&process->shapes, sizeof(struct model_shape));
 	idmap_init(&process->places, sizeof(struct model_place));
 	idmap_init(&process->threads, sizeof(struct model_thread));
+	idmap_init(&process->op_names, sizeof(uint32_t));
+	idmap_init(&process->op_shapes, sizeof(uint32_t));
 	model_load(process);
 }
 

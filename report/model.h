@@ -97,11 +97,13 @@ struct model_window {
 
 struct process {
 	struct stream_in *stream;
-	struct idmap strings; /* uint32_t, number of names.h */
-	struct idmap calls;   /* struct model_call */
-	struct idmap shapes;  /* struct model_shape */
-	struct idmap places;  /* struct model_place */
-	struct idmap threads; /* struct model_thread */
+	struct idmap strings;	/* uint32_t, number of names.h */
+	struct idmap calls;	/* struct model_call */
+	struct idmap shapes;	/* struct model_shape */
+	struct idmap places;	/* struct model_place */
+	struct idmap threads;	/* struct model_thread */
+	struct idmap op_names;	/* uint32_t, number of names.h */
+	struct idmap op_shapes; /* uint32_t, number of names.h */
 	MODEL_ARRAY(model_function, functions);
 	MODEL_ARRAY(model_device, devices);
 	MODEL_ARRAY(model_attribute, attributes);

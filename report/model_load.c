@@ -216,6 +216,20 @@ static void take_window(struct process *p, const struct batch *b, uint32_t i)
 		.state = (uint8_t)b->col[COL_window_state][i]};
 }
 
+static void take_op_name(struct process *p, const struct batch *b, uint32_t i)
+{
+	uint32_t *name = idmap_put(&p->op_names, (uint32_t)b->col[COL_op_name_id][i]);
+
+	*name = process_string(p, b->col[COL_op_name_name][i]);
+}
+
+static void take_op_shape(struct process *p, const struct batch *b, uint32_t i)
+{
+	uint32_t *shape = idmap_put(&p->op_shapes, (uint32_t)b->col[COL_op_shape_id][i]);
+
+	*shape = process_string(p, b->col[COL_op_shape_name][i]);
+}
+
 /* In this order: texts first, since all others name them. */
 static const struct {
 	uint8_t table;
@@ -242,6 +256,8 @@ static const struct {
 	LOAD(context),
 	LOAD(step),
 	LOAD(window),
+	LOAD(op_name),
+	LOAD(op_shape),
 #undef LOAD
 };
 

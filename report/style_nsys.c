@@ -334,7 +334,8 @@ void style_nsys_print(const struct summary *summary, const struct cmd_input *inp
 		.columns = size_columns,
 		.nr_columns = 8,
 		.nr_names = 1};
-	struct view_input view_input = {input->processes, input->nr_processes};
+	struct view_input view_input = {
+		.processes = input->processes, .nr_processes = input->nr_processes};
 	struct scan scans[5];
 	void *views[5];
 	struct tally merged;

@@ -263,7 +263,7 @@ static void print_process(const struct summary *summary, struct process *process
 	static const struct view_class *const classes[] = {
 		&view_kernel, &view_memcpy, &view_memset, &view_api};
 	struct section sections[2] = {{.title = "GPU activities"}, {.title = "API calls"}};
-	struct view_input input = {&process, 1};
+	struct view_input input = {.processes = &process, .nr_processes = 1};
 	struct scan scans[4];
 	void *views[4];
 

@@ -94,9 +94,11 @@ static struct table *make_processes(const struct cmd_input *input)
 
 static void run_views(const struct summary *summary, const struct cmd_input *input, void **views)
 {
-	struct view_input view_input = {input->processes, input->nr_processes};
+	struct view_input view_input = {input->processes, input->nr_processes,
+		summary->is_per_thread, summary->is_detailed};
 	struct scan scans[SUMMARY_VIEWS];
-	size_t nr_scans = 0;
+	struct op_walk walks[SUMMARY_VIEWS];
+	size_t nr_scans = 0, nr_walks = 0;
 
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		const struct view_class *class = summary->views[i];
@@ -105,17 +107,23 @@ static void run_views(const struct summary *summary, const struct cmd_input *inp
 		if (class->scan.take) {
 			scans[nr_scans++] = (struct scan){&class->scan, views[i]};
 		}
+		if (class->ops.op || class->ops.alloc || class->ops.end) {
+			walks[nr_walks++] = (struct op_walk){&class->ops, views[i]};
+		}
 	}
 	if (nr_scans) {
 		scan_run(input->processes, input->nr_processes, scans, nr_scans);
+	}
+	if (nr_walks) {
+		op_walk_run(input->processes, input->nr_processes, walks, nr_walks);
 	}
 }
 
 static bool is_left_out(
 	const struct summary *summary, const struct view_class *class, const struct table *table)
 {
-	return summary->is_default && class->is_empty_hidden && !table->nr_rows &&
-	       summary->table.format != TABLE_JSON;
+	return summary->is_default && summary->table.format != TABLE_JSON &&
+	       (table->is_aside || (class->is_empty_hidden && !table->nr_rows));
 }
 
 static void print_head(const struct summary *summary, const struct cmd_input *input,

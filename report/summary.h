@@ -22,6 +22,7 @@ struct summary {
 	struct table_style table;
 	const char *sort; /* NULL: each view's own order */
 	size_t top;
+	bool is_per_thread, is_detailed;
 	const char *output;
 	struct cmd_filter filter;
 };

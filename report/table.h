@@ -47,6 +47,7 @@ struct table {
 	size_t nr_rows, capacity;
 	size_t nr_cut; /* rows that --top left out */
 	char *note;    /* a line below the title, or NULL */
+	bool is_aside; /* not worth showing unless it was asked for */
 };
 
 enum table_format {

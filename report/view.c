@@ -4,6 +4,9 @@
 #include <string.h>
 
 const struct view_class *const view_classes[] = {
+	&view_model,
+	&view_steps,
+	&view_operator,
 	&view_device,
 	&view_kernel,
 	&view_memcpy,
@@ -11,7 +14,7 @@ const struct view_class *const view_classes[] = {
 	&view_api,
 	&view_sync,
 	&view_nvtx,
-	&view_steps,
+	&view_userdefined,
 	&view_windows,
 	&view_threads,
 	&view_overhead,

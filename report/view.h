@@ -6,6 +6,7 @@
 #ifndef REPORT_VIEW_H
 #define REPORT_VIEW_H
 
+#include "report/op_walk.h"
 #include "report/scan.h"
 #include "report/tally.h"
 
@@ -13,6 +14,8 @@
 struct view_input {
 	struct process **processes;
 	size_t nr_processes;
+	bool is_per_thread; /* rows of threads are not added up */
+	bool is_detailed;   /* rows by the shapes of inputs, too */
 };
 
 struct view_class {
@@ -21,6 +24,7 @@ struct view_class {
 	bool is_default;      /* shown without --view */
 	bool is_empty_hidden; /* not shown without --view if it has no rows */
 	struct scan_view scan;
+	struct op_view ops; /* after the scan, for those that set any of it */
 	void *(*create)(const struct view_input *input);
 	/* After the scan: the table, which the caller destroys. */
 	struct table *(*table)(void *view);
@@ -46,5 +50,6 @@ const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH 
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
+extern const struct view_class view_operator, view_model, view_userdefined;
 
 #endif

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps and the windows of the schedule: known without reading events. */
+/* Steps with their phases, and the windows of the schedule. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/view.h"
 
+/* One row of the table, kept until all processes are read. */
+struct step_row {
+	struct process *process;
+	size_t place; /* in process.steps */
+	uint64_t duration_ns;
+	uint64_t phase_ns[NR_PHASES], gpu_ns;
+	bool is_whole;
+};
+
 struct steps_view {
 	struct view_input input;
+	struct step_row *rows;
+	size_t nr_rows, capacity;
+	bool has_phases, has_gpu;
+	const char *remark;
 };
 
 static void *create(const struct view_input *input)
@@ -15,6 +28,14 @@ static void *create(const struct view_input *input)
 
 	view->input = *input;
 	return view;
+}
+
+static void destroy(void *context)
+{
+	struct steps_view *view = context;
+
+	free(view->rows);
+	free(view);
 }
 
 static void set_name(
@@ -33,42 +54,124 @@ static uint64_t moment(struct process *process, uint64_t tick)
 	return ns > process->first_ns ? ns - process->first_ns : 0;
 }
 
-static struct table *make_steps(void *context)
+static void add_phases(struct step_row *row, const struct phases *phases)
 {
-	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"step", "Step", TABLE_ID, false},
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"rule", "Found by", TABLE_TEXT, false},
-	};
+	const struct clock_map *clock = &row->process->host_clock;
+	uint32_t place = (uint32_t)row->place + 1;
+	uint64_t used_ns = 0;
+
+	if (!phases_is_whole(phases, place)) {
+		return;
+	}
+	row->duration_ns = clock_map_duration(clock, phases_step_ticks(phases, place));
+	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
+		row->phase_ns[i] = clock_map_duration(clock, phases->steps[place].ticks[i]);
+		used_ns += row->phase_ns[i];
+	}
+	row->phase_ns[PHASE_OTHERS] = row->duration_ns > used_ns ? row->duration_ns - used_ns : 0;
+	row->gpu_ns = phases_step_gpu_ns(phases, place);
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct steps_view *view = context;
+	bool has_phases = phases->nr_segments && phases_has_steps(phases);
+	const char *why;
+
+	if (has_phases) {
+		view->has_phases = true;
+		view->has_gpu |= view_has_device_records(process, &why);
+		view->remark = phases_remark(phases) ? phases_remark(phases) : view->remark;
+	}
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		struct step_row *row;
+
+		view->rows =
+			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+		row = &view->rows[view->nr_rows++];
+		*row = (struct step_row){.process = process, .place = i};
+		row->is_whole = i + 1 < process->nr_steps && step[1].tick >= step->tick;
+		if (row->is_whole) {
+			row->duration_ns =
+				clock_map_duration(&process->host_clock, step[1].tick - step->tick);
+		}
+		if (has_phases) {
+			add_phases(row, phases);
+		}
+	}
+}
+
+enum column {
+	PID,
+	STEP,
+	START,
+	DURATION,
+	PHASES,
+	GPU = PHASES + NR_PHASES,
+	RULE,
+	NR_COLUMNS,
+};
+
+static void fill(
+	const struct steps_view *view, const struct step_row *row, struct table_cell *cells)
+{
 	static const char *const rules[] = {[GPROF_STEP_CALL] = "gprof_step()",
 		[GPROF_STEP_NVTX] = "nvtx",
 		[GPROF_STEP_API] = "api",
 		[GPROF_STEP_KERNEL] = "kernel",
-		[GPROF_STEP_INTERVAL] = "interval"};
-	struct steps_view *view = context;
-	struct table *table = table_create("steps", "Steps", columns, 5);
+		[GPROF_STEP_INTERVAL] = "interval",
+		[GPROF_STEP_OPTIMIZER] = "optimizer",
+		[GPROF_STEP_DATALOADER] = "dataloader",
+		[GPROF_STEP_PERIOD] = "period of launches"};
+	const struct model_step *step = &row->process->steps[row->place];
 
-	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		struct process *process = view->input.processes[i];
-
-		for (size_t k = 0; k < process->nr_steps; k++) {
-			const struct model_step *step = &process->steps[k];
-			struct table_cell *cells = table_add_row(table);
-
-			table_set_integer(&cells[0], process->pid);
-			table_set_integer(&cells[1], step->step);
-			table_set_integer(&cells[2], moment(process, step->tick));
-			if (k + 1 < process->nr_steps && step[1].tick >= step->tick) {
-				table_set_integer(
-					&cells[3], clock_map_duration(&process->host_clock,
-							   step[1].tick - step->tick));
-			}
-			set_name(&cells[4], rules, sizeof(rules) / sizeof(rules[0]), step->how);
+	table_set_integer(&cells[PID], row->process->pid);
+	table_set_integer(&cells[STEP], step->step);
+	table_set_integer(&cells[START], moment(row->process, step->tick));
+	if (row->is_whole) {
+		table_set_integer(&cells[DURATION], row->duration_ns);
+		for (unsigned int i = 0; view->has_phases && i < NR_PHASES; i++) {
+			table_set_integer(&cells[PHASES + i], row->phase_ns[i]);
+		}
+		if (view->has_gpu) {
+			table_set_integer(&cells[GPU], row->gpu_ns);
 		}
 	}
-	table_note(table, "the last step has no end");
+	set_name(&cells[RULE], rules, sizeof(rules) / sizeof(rules[0]), step->how);
+}
+
+static struct table *make_steps(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"step", "Step", TABLE_ID, false},
+		{"start_ns", "Start", TABLE_TIME, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"dataloader_ns", "Dataloader", TABLE_TIME, false},
+		{"forward_ns", "Forward", TABLE_TIME, false},
+		{"backward_ns", "Backward", TABLE_TIME, false},
+		{"optimization_ns", "Optimization", TABLE_TIME, false},
+		{"others_ns", "Others", TABLE_TIME, false},
+		{"gpu_ns", "GPU", TABLE_TIME, false},
+		{"rule", "Found by", TABLE_TEXT, false},
+	};
+	struct steps_view *view = context;
+	struct table *table;
+
+	for (unsigned int i = PHASES; i <= GPU; i++) {
+		columns[i].is_wide_only = i == GPU ? !view->has_gpu : !view->has_phases;
+	}
+	table = table_create("steps", "Steps", columns, NR_COLUMNS);
+	table->is_aside = !view->has_phases;
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(view, &view->rows[i], table_add_row(table));
+	}
+	table_note(table, "the last step has no end%s%s%s",
+		view->has_phases ? "; the first one counts from its first phase; GPU: what was "
+				   "launched in it"
+				 : "",
+		view->remark ? "; " : "", view->remark ? view->remark : "");
 	return table;
 }
 
@@ -106,11 +209,12 @@ static struct table *make_windows(void *context)
 
 const struct view_class view_steps = {
 	.name = "steps",
-	.help = "steps and how long they took",
-	.is_default = false,
+	.help = "steps, how long they took, and their phases",
+	.is_default = true, /* with phases */
+	.ops = {.end = end},
 	.create = create,
 	.table = make_steps,
-	.destroy = free,
+	.destroy = destroy,
 };
 
 const struct view_class view_windows = {
@@ -119,5 +223,5 @@ const struct view_class view_windows = {
 	.is_default = false,
 	.create = create,
 	.table = make_windows,
-	.destroy = free,
+	.destroy = destroy,
 };

@@ -12,7 +12,7 @@
 /* The table of a view over some processes. */
 static struct table *run(const struct view_class *class, struct process **processes, size_t nr)
 {
-	struct view_input input = {processes, nr};
+	struct view_input input = {.processes = processes, .nr_processes = nr};
 	void *view = class->create(&input);
 	struct scan scan = {&class->scan, view};
 	struct table *table;

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/op.h"
+
+#include <string.h>
+
+#include "report/buf.h"
+
+static const struct {
+	const char *prefix;
+	enum op_class class;
+} prefixes[] = {
+	{"enumerate(DataLoader)#", OP_DATALOADER},
+	{"enumerate(DataPipe)#", OP_DATALOADER},
+	{"Optimizer.step#", OP_OPTIMIZATION},
+	{"Optimizer.zero_grad#", OP_OPTIMIZATION},
+	{"autograd::engine::evaluate_function: ", OP_BACKWARD},
+	{"FullyShardedDataParallel._pre_backward", OP_BACKWARD},
+	{"FullyShardedDataParallel._post_backward", OP_BACKWARD},
+	{"FSDP::pre_backward", OP_BACKWARD},
+	{"FSDP::post_backward", OP_BACKWARD},
+	{"ProfilerStep#", OP_RANGE},
+};
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum op_class torch_class(const char *name, uint8_t scope)
+{
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (begins_with(name, prefixes[i].prefix)) {
+			return prefixes[i].class;
+		}
+	}
+	if (scope == OP_TORCH_BACKWARD) {
+		return OP_BACKWARD;
+	}
+	/* DistributedDataParallel.forward and FSDP's are ranges around operators, as the user's. */
+	return scope == OP_TORCH_USER ? OP_RANGE : OP_OTHER;
+}
+
+static enum op_class paddle_class(uint8_t scope)
+{
+	switch (scope) {
+	case OP_PADDLE_DATALOADER:
+		return OP_DATALOADER;
+	case OP_PADDLE_FORWARD:
+		return OP_FORWARD;
+	case OP_PADDLE_BACKWARD:
+		return OP_BACKWARD;
+	case OP_PADDLE_OPTIMIZATION:
+		return OP_OPTIMIZATION;
+	case OP_PADDLE_STEP:
+	case OP_PADDLE_USER:
+	case OP_PADDLE_PYTHON_USER:
+		return OP_RANGE;
+	default:
+		return OP_OTHER;
+	}
+}
+
+/* Names come again and again; what one says is kept by its number. */
+static enum op_class cached_torch_class(uint32_t name, uint8_t scope)
+{
+	static uint8_t *known; /* class + 1, for all scopes but the user's and for the user's */
+	static size_t nr_known;
+	size_t at = 2 * (size_t)name + (scope == OP_TORCH_USER);
+
+	if (scope == OP_TORCH_BACKWARD) {
+		return OP_BACKWARD;
+	}
+	if (at >= nr_known) {
+		size_t nr = 2 * at + 64;
+
+		known = mem_resize(known, nr, sizeof(*known));
+		memset(known + nr_known, 0, nr - nr_known);
+		nr_known = nr;
+	}
+	if (!known[at]) {
+		known[at] = (uint8_t)(torch_class(names_raw(name, NULL), scope) + 1);
+	}
+	return (enum op_class)(known[at] - 1);
+}
+
+enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	switch (framework) {
+	case GPROF_FRAMEWORK_TORCH:
+		return cached_torch_class(name, scope);
+	case GPROF_FRAMEWORK_PADDLE:
+		return paddle_class(scope);
+	default:
+		return OP_RANGE;
+	}
+}
+
+bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	if (framework == GPROF_FRAMEWORK_PADDLE) {
+		return scope == OP_PADDLE_USER || scope == OP_PADDLE_PYTHON_USER;
+	}
+	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER &&
+	       op_class(name, framework, scope) == OP_RANGE &&
+	       !begins_with(names_raw(name, NULL), "ProfilerStep#");
+}
+
+uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string)
+{
+	const uint32_t *name;
+
+	if (!op_name_id) {
+		return process_string(process, string);
+	}
+	name = op_name_id > UINT32_MAX ? NULL : idmap_get(&process->op_names, (uint32_t)op_name_id);
+	return name ? *name : process_string(process, UINT32_MAX);
+}
+
+bool op_has_any(const struct process *process)
+{
+	const struct stream_table *table = stream_in_table(process->stream, GPROF_TABLE_op);
+
+	return table && table->nr_rows;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators, autograd nodes and ranges of a framework as the views see them, and what a name says
+ * of the part of a training step that it belongs to.
+ */
+#ifndef REPORT_OP_H
+#define REPORT_OP_H
+
+#include "report/model.h"
+
+/* What an operator is to the phases of a step; see phase.h. */
+enum op_class {
+	OP_RANGE, /* the user's: says nothing, what lies in it does */
+	OP_OTHER, /* work: of the forward pass, if anything */
+	OP_DATALOADER,
+	OP_FORWARD, /* says so itself (Paddle) */
+	OP_BACKWARD,
+	OP_OPTIMIZATION,
+};
+
+/* at::RecordScope::USER_SCOPE, and Paddle's kinds (phi::TracerEventType). */
+enum {
+	OP_TORCH_BACKWARD = 1,
+	OP_TORCH_USER = 7,
+	OP_PADDLE_DATALOADER = 1,
+	OP_PADDLE_STEP = 2,
+	OP_PADDLE_USER = 7,
+	OP_PADDLE_INNER = 8,
+	OP_PADDLE_FORWARD = 9,
+	OP_PADDLE_BACKWARD = 10,
+	OP_PADDLE_OPTIMIZATION = 11,
+	OP_PADDLE_PYTHON_USER = 14,
+};
+
+struct op {
+	uint64_t begin, end; /* ticks */
+	uint64_t sequence;   /* of autograd, plus 1; 0 none */
+	uint32_t thread;
+	uint32_t name;	/* of names.h */
+	uint32_t shape; /* of names.h, 0 not recorded */
+	uint16_t depth;
+	uint8_t framework, scope;
+	const struct op *parent; /* the one that it lies in, NULL if in none */
+	uint64_t child_ticks;	 /* of those that lie directly in it */
+	uint64_t nr_works;	 /* records of device work that it launched itself */
+	uint64_t gpu_self_ns;	 /* their times */
+	uint64_t gpu_total_ns;	 /* with those of all that lie in it */
+	/* for op_walk.c */
+	uint8_t phase;	  /* enum op_class; OP_RANGE: none */
+	uint32_t segment; /* of phases */
+};
+
+enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope);
+
+/* A range that the user named: record_function, Paddle's UserDefined, no step and no phase. */
+bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope);
+
+/* The name of an op row: by its id, or its own text. */
+uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string);
+
+/* Has the process any op? */
+bool op_has_any(const struct process *process);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/op_walk.h"
+
+#include <stdlib.h>
+
+#include "report/buf.h"
+#include "report/op_load.h"
+#include "report/progress.h"
+
+/* The operators of a thread that are open at the moment, outermost first. */
+struct stack {
+	struct op **ops; /* each its own memory, used again: views and children point to them */
+	size_t nr_ops, nr_made, capacity;
+};
+
+struct walk {
+	struct process *process;
+	const struct op_walk *views;
+	size_t nr_views;
+	struct idmap stacks; /* struct stack by thread */
+	struct phases phases;
+	uint32_t loop_thread;
+};
+
+/* ---- the stack of a thread ---- */
+
+static struct op *top_of(const struct stack *stack)
+{
+	return stack->nr_ops ? stack->ops[stack->nr_ops - 1] : NULL;
+}
+
+static struct op *push(struct stack *stack)
+{
+	if (stack->nr_ops == stack->nr_made) {
+		stack->ops = array_grow(
+			stack->ops, stack->nr_made, &stack->capacity, sizeof(*stack->ops));
+		stack->ops[stack->nr_made++] = mem_zeroed(1, sizeof(struct op));
+	}
+	return stack->ops[stack->nr_ops++];
+}
+
+static void tell(struct walk *walk, const struct op *op)
+{
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		if (walk->views[i].view->op) {
+			walk->views[i].view->op(walk->views[i].context, op);
+		}
+	}
+}
+
+/* Everything that lies in it has been seen. */
+static void leave(struct walk *walk, struct stack *stack)
+{
+	struct op *op = stack->ops[--stack->nr_ops];
+	struct op *parent = top_of(stack);
+
+	op->gpu_total_ns += op->gpu_self_ns;
+	if (parent) {
+		parent->child_ticks += op->end - op->begin;
+		parent->gpu_total_ns += op->gpu_total_ns;
+	}
+	tell(walk, op);
+}
+
+/* Leaves those that began after the event, and so do not enclose it. */
+static void leave_others(struct walk *walk, struct stack *stack, const struct op_event *event)
+{
+	struct op *top;
+
+	while ((top = top_of(stack)) &&
+		(top->begin > event->begin ||
+			(event->kind == OP_EVENT_OP && top->depth >= event->depth))) {
+		leave(walk, stack);
+	}
+}
+
+/* ---- phases ---- */
+
+static bool breaks_out(enum op_class outer, enum op_class class)
+{
+	switch (outer) {
+	case OP_RANGE:
+		return class != OP_RANGE;
+	case OP_OTHER:
+	case OP_FORWARD:
+		return class == OP_BACKWARD || class == OP_OPTIMIZATION || class == OP_DATALOADER;
+	case OP_OPTIMIZATION: /* its closure computes losses */
+		return class == OP_BACKWARD || class == OP_DATALOADER;
+	default: /* what Backward and loaders compute is theirs */
+		return false;
+	}
+}
+
+static void find_phase(struct walk *walk, struct op *op)
+{
+	enum op_class class = op_class(op->name, op->framework, op->scope);
+
+	op->phase = op->parent ? op->parent->phase : OP_RANGE;
+	op->segment = op->parent ? op->parent->segment : UINT32_MAX;
+	if (breaks_out(op->phase, class) &&
+		(op->thread == walk->loop_thread || class == OP_BACKWARD)) {
+		op->phase = (uint8_t) class;
+		op->segment = phases_add(&walk->phases, class, op->begin, op->end);
+	}
+}
+
+/* ---- events ---- */
+
+static struct op make_op(const struct op_event *event)
+{
+	return (struct op){.begin = event->begin,
+		.end = event->end,
+		.sequence = event->value,
+		.thread = event->thread,
+		.name = event->name,
+		.shape = event->shape,
+		.depth = event->depth,
+		.framework = event->framework,
+		.scope = event->scope};
+}
+
+static void take_op(struct walk *walk, struct stack *stack, const struct op_event *event)
+{
+	struct op *op;
+
+	if (event->is_async) { /* ended elsewhere: it nests in nothing */
+		struct op lone = make_op(event);
+
+		lone.segment = UINT32_MAX;
+		tell(walk, &lone);
+		return;
+	}
+	leave_others(walk, stack, event);
+	op = push(stack);
+	*op = make_op(event);
+	op->parent = stack->nr_ops > 1 ? stack->ops[stack->nr_ops - 2] : NULL;
+	find_phase(walk, op);
+}
+
+static void take_work(struct walk *walk, struct stack *stack, const struct op_event *event)
+{
+	uint32_t segment = UINT32_MAX;
+	struct op *op;
+
+	leave_others(walk, stack, event);
+	op = top_of(stack);
+	if (op) {
+		op->gpu_self_ns += event->value;
+		op->nr_works += event->nr_works;
+		segment = op->segment;
+	}
+	if (segment == UINT32_MAX && event->thread == walk->loop_thread) {
+		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
+	}
+	phases_add_gpu(&walk->phases, segment, event->begin, event->value, event->nr_works);
+}
+
+static void take_alloc(struct walk *walk, struct stack *stack, const struct op_event *event)
+{
+	const struct op_alloc alloc = {.tick = event->begin,
+		.bytes = (int64_t)event->value,
+		.device_type = event->scope,
+		.device = event->device};
+
+	leave_others(walk, stack, event);
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		if (walk->views[i].view->alloc) {
+			walk->views[i].view->alloc(walk->views[i].context, &alloc, top_of(stack));
+		}
+	}
+}
+
+static void take_event(void *context, const struct op_event *event)
+{
+	struct walk *walk = context;
+	struct stack *stack = idmap_put(&walk->stacks, event->thread);
+
+	switch (event->kind) {
+	case OP_EVENT_OP:
+		take_op(walk, stack, event);
+		break;
+	case OP_EVENT_WORK:
+		take_work(walk, stack, event);
+		break;
+	default:
+		take_alloc(walk, stack, event);
+		break;
+	}
+}
+
+/* ---- processes ---- */
+
+static void leave_all(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->stacks.nr; i++) {
+		struct stack *stack = idmap_at(&walk->stacks, i);
+
+		while (stack->nr_ops) {
+			leave(walk, stack);
+		}
+		for (size_t k = 0; k < stack->nr_made; k++) {
+			free(stack->ops[k]);
+		}
+		free(stack->ops);
+	}
+	idmap_fini(&walk->stacks);
+}
+
+static void walk_process(struct process *process, const struct op_walk *views, size_t nr_views)
+{
+	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
+
+	idmap_init(&walk.stacks, sizeof(struct stack));
+	phases_init(&walk.phases, process);
+	for (size_t i = 0; i < nr_views; i++) {
+		if (views[i].view->begin) {
+			views[i].view->begin(views[i].context, process);
+		}
+	}
+	walk.loop_thread = op_load_loop_thread(process);
+	op_load_run(process, take_event, &walk);
+	leave_all(&walk);
+	phases_finish(&walk.phases);
+	for (size_t i = 0; i < nr_views; i++) {
+		if (views[i].view->end) {
+			views[i].view->end(views[i].context, process, &walk.phases);
+		}
+	}
+	phases_fini(&walk.phases);
+}
+
+void op_walk_run(struct process *const *processes, size_t nr_processes, const struct op_walk *walks,
+	size_t nr_walks)
+{
+	uint64_t nr_rows = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		nr_rows += op_load_nr_rows(processes[i]);
+	}
+	progress_start("reading operators", nr_rows);
+	for (size_t i = 0; i < nr_processes; i++) {
+		walk_process(processes[i], walks, nr_walks);
+	}
+	progress_stop();
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One pass over the operators of a process for several views at once, from the last to the first:
+ * rows come at the end of what they tell of, so backwards what encloses comes before what lies in
+ * it, and memory is bounded by how deep they nest and by what the recorder wrote at once.
+ *
+ * Calls are joined to the innermost operator of their thread that encloses them, which is exact:
+ * one thread, one clock. Device work is joined to calls by correlation id alone.
+ */
+#ifndef REPORT_OP_WALK_H
+#define REPORT_OP_WALK_H
+
+#include "report/op.h"
+#include "report/phase.h"
+
+/* Memory that a framework's allocator gave (bytes > 0) or took back. */
+struct op_alloc {
+	uint64_t tick;
+	int64_t bytes;
+	uint8_t device_type, device;
+};
+
+struct op_view {
+	/* All may be NULL. begin and end come for every process, also for one without operators. */
+	void (*begin)(void *context, struct process *process);
+	/* Complete; those that lie in it came before. */
+	void (*op)(void *context, const struct op *op);
+	/* op: the innermost one, NULL if in none. */
+	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
+	void (*end)(void *context, struct process *process, const struct phases *phases);
+};
+
+struct op_walk {
+	const struct op_view *view;
+	void *context;
+};
+
+void op_walk_run(struct process *const *processes, size_t nr_processes, const struct op_walk *walks,
+	size_t nr_walks);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/phase.h"
+
+#include <stdlib.h>
+
+#include "report/buf.h"
+
+const char *const phase_names[NR_PHASES] = {
+	"Dataloader", "Forward", "Backward", "Optimization", "Others"};
+
+void phases_init(struct phases *phases, const struct process *process)
+{
+	*phases = (struct phases){.process = process, .first = UINT64_MAX};
+	phases->nr_steps = process->nr_steps > 1 ? process->nr_steps + 1 : 1;
+	phases->steps = mem_zeroed(phases->nr_steps, sizeof(*phases->steps));
+}
+
+void phases_fini(struct phases *phases)
+{
+	free(phases->segments);
+	free(phases->steps);
+	*phases = (struct phases){0};
+}
+
+bool phases_has_steps(const struct phases *phases)
+{
+	return phases->nr_steps > 1;
+}
+
+uint32_t phases_step(const struct phases *phases, uint64_t tick)
+{
+	const struct model_step *steps = phases->process->steps;
+	size_t low = 0, high = phases->nr_steps - 1;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (steps[middle].tick <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return (uint32_t)low;
+}
+
+/* ---- filling, from the end to the begin ---- */
+
+static struct phase_segment *last_of(struct phases *phases)
+{
+	return phases->nr_segments ? &phases->segments[phases->nr_segments - 1] : NULL;
+}
+
+static void push(struct phases *phases, const struct phase_segment *segment)
+{
+	phases->segments = array_grow(phases->segments, phases->nr_segments, &phases->capacity,
+		sizeof(*phases->segments));
+	phases->segments[phases->nr_segments++] = *segment;
+}
+
+/* What was interrupted goes on, unless what comes lies in it, too. */
+static void resume(struct phases *phases, enum op_class class, uint64_t begin)
+{
+	struct phase_segment rest = phases->rest;
+
+	if (rest.class == OP_RANGE || (class == last_of(phases)->class && begin >= rest.begin)) {
+		return;
+	}
+	phases->rest.class = OP_RANGE;
+	rest.end = last_of(phases)->begin;
+	if (rest.begin < rest.end) {
+		push(phases, &rest);
+	}
+}
+
+/* Runs of operators and of autograd nodes are one thing with what is between them. */
+static bool joins(const struct phase_segment *last, enum op_class class, uint32_t step)
+{
+	return last && last->class == class && last->step == step &&
+	       (class == OP_OTHER || class == OP_BACKWARD);
+}
+
+/* `last` goes on before `begin`: it ends at `end` there, and what comes stands in between. */
+static void interrupt(struct phases *phases, uint64_t begin, uint64_t end)
+{
+	struct phase_segment *last = last_of(phases);
+
+	phases->rest = *last;
+	phases->rest.is_rest = true;
+	phases->rest.gpu_ns = 0;
+	phases->rest.nr_works = 0;
+	phases->rest.end = begin;
+	last->begin = end;
+}
+
+uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end)
+{
+	uint32_t step = phases_step(phases, begin);
+	struct phase_segment *last;
+
+	phases->has_optimizer |= class == OP_OPTIMIZATION;
+	phases->has_backward |= class == OP_BACKWARD;
+	phases->has_forward |= class == OP_FORWARD;
+	phases->first = begin < phases->first ? begin : phases->first;
+	phases->last = end > phases->last ? end : phases->last;
+	resume(phases, class, begin);
+	last = last_of(phases);
+	if (joins(last, class, step)) {
+		last->begin = begin < last->begin ? begin : last->begin;
+		last->end = end > last->end ? end : last->end;
+		return (uint32_t)(phases->nr_segments - 1);
+	}
+	if (last && last->class != class && last->begin <= begin && end <= last->end) {
+		interrupt(phases, begin, end);
+	}
+	push(phases, &(struct phase_segment){
+			     .begin = begin, .end = end, .step = step, .class = (uint8_t) class});
+	return (uint32_t)(phases->nr_segments - 1);
+}
+
+void phases_add_gpu(
+	struct phases *phases, uint32_t segment, uint64_t tick, uint64_t gpu_ns, uint64_t nr_works)
+{
+	if (segment < phases->nr_segments) {
+		phases->segments[segment].gpu_ns += gpu_ns;
+		phases->segments[segment].nr_works += nr_works;
+	} else {
+		struct phase_step *step = &phases->steps[phases_step(phases, tick)];
+
+		step->gpu_ns[PHASE_OTHERS] += gpu_ns;
+		step->nr_works += nr_works;
+	}
+}
+
+/* ---- in order ---- */
+
+static void reverse(struct phases *phases)
+{
+	for (size_t i = 0, k = phases->nr_segments; i + 1 < k; i++) {
+		struct phase_segment segment = phases->segments[i];
+
+		phases->segments[i] = phases->segments[--k];
+		phases->segments[k] = segment;
+	}
+}
+
+/* A run between two neighbours, OP_RANGE where there is none. */
+static enum phase name_run(struct phases *phases, enum op_class before, enum op_class after)
+{
+	if (phases->has_forward) {
+		return PHASE_OTHERS;
+	}
+	if (after == OP_BACKWARD) {
+		if (before == OP_BACKWARD && !phases->has_optimizer) {
+			phases->nr_unknown++;
+			return PHASE_OTHERS;
+		}
+		return PHASE_FORWARD;
+	}
+	if (before == OP_DATALOADER && (after == OP_DATALOADER || after == OP_RANGE)) {
+		return PHASE_FORWARD;
+	}
+	return before == OP_RANGE && after == OP_RANGE ? PHASE_FORWARD : PHASE_OTHERS;
+}
+
+static void name_runs(struct phases *phases)
+{
+	enum op_class before = OP_RANGE;
+	size_t i = 0;
+
+	while (i < phases->nr_segments) {
+		size_t end = i;
+		enum phase phase;
+
+		while (end < phases->nr_segments && phases->segments[end].class == OP_OTHER) {
+			end++;
+		}
+		if (end == i) {
+			static const uint8_t phase_of[] = {[OP_DATALOADER] = PHASE_DATALOADER,
+				[OP_FORWARD] = PHASE_FORWARD,
+				[OP_BACKWARD] = PHASE_BACKWARD,
+				[OP_OPTIMIZATION] = PHASE_OPTIMIZATION};
+
+			before = phases->segments[i].class;
+			phases->segments[i].phase = phase_of[before];
+			i++;
+			continue;
+		}
+		phase = name_run(phases, before,
+			end < phases->nr_segments ? phases->segments[end].class : OP_RANGE);
+		for (; i < end; i++) {
+			phases->segments[i].phase = (uint8_t)phase;
+		}
+	}
+}
+
+/* What comes before belongs to no step: models are made, files opened. */
+static uint64_t find_loop(const struct phases *phases)
+{
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		if (phases->segments[i].phase != PHASE_OTHERS) {
+			return phases->segments[i].begin;
+		}
+	}
+	return phases->first;
+}
+
+void phases_finish(struct phases *phases)
+{
+	resume(phases, OP_RANGE, 0);
+	reverse(phases);
+	name_runs(phases);
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+		struct phase_step *step = &phases->steps[segment->step];
+
+		step->ticks[segment->phase] +=
+			segment->phase == PHASE_OTHERS ? 0 : segment->end - segment->begin;
+		step->gpu_ns[segment->phase] += segment->gpu_ns;
+		step->nr_works += segment->nr_works;
+	}
+	phases->loop_tick = find_loop(phases);
+}
+
+/* ---- results ---- */
+
+bool phases_is_whole(const struct phases *phases, uint32_t step)
+{
+	return !phases_has_steps(phases) || (step && step + 1 < phases->nr_steps);
+}
+
+uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)
+{
+	uint64_t begin = phases->first, end = phases->last;
+
+	if (phases_has_steps(phases)) {
+		begin = phases->process->steps[step - 1].tick;
+		end = phases->process->steps[step].tick;
+		if (step == 1 && phases->loop_tick > begin && phases->loop_tick < end) {
+			begin = phases->loop_tick;
+		}
+	}
+	return end > begin ? end - begin : 0;
+}
+
+uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step)
+{
+	uint64_t gpu_ns = 0;
+
+	for (unsigned int i = 0; i < NR_PHASES; i++) {
+		gpu_ns += phases->steps[step].gpu_ns[i];
+	}
+	return gpu_ns;
+}
+
+const char *phases_remark(const struct phases *phases)
+{
+	if (phases->nr_unknown) {
+		return "the optimizer gave no range: what is between two Backwards may be it or "
+		       "Forward, and is among Others";
+	}
+	if (phases->has_backward && !phases->has_optimizer) {
+		return "the optimizer gave no range: Optimization is unknown and among Others";
+	}
+	return NULL;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the training loop was doing when: Dataloader, Forward, Backward, Optimization, Others, from
+ * the names of operators. No time is guessed:
+ *
+ *     Dataloader     enumerate(DataLoader)#...__next__
+ *     Backward       from the first to the last autograd node of a run of them, on any thread;
+ *                    what is computed again within (activation checkpointing) is part of it
+ *     Optimization   Optimizer.step#... and Optimizer.zero_grad#..., without a backward inside
+ *     Forward        a run of other operators of the loop's thread that Backward comes after, or
+ *                    one between two batches (or all there is) with no Backward: inference
+ *     Others         everything else: the rest of the step, without an operator or not told apart
+ *
+ * Paddle's own Forward, Backward ... are taken as they are. A phase belongs to the step in which it
+ * began, and a kernel to the phase whose operator launched it, whenever it ran.
+ *
+ * Filled by op_walk.c from the last event to the first; then phases_finish puts it in order.
+ */
+#ifndef REPORT_PHASE_H
+#define REPORT_PHASE_H
+
+#include "report/op.h"
+
+enum phase {
+	PHASE_DATALOADER,
+	PHASE_FORWARD,
+	PHASE_BACKWARD,
+	PHASE_OPTIMIZATION,
+	PHASE_OTHERS,
+	NR_PHASES,
+};
+
+extern const char *const phase_names[NR_PHASES];
+
+struct phase_segment {
+	uint64_t begin, end; /* ticks */
+	uint64_t gpu_ns;     /* of what was launched in it */
+	uint64_t nr_works;
+	uint32_t step; /* 1 + place in process.steps, 0 before the first */
+	uint8_t class; /* enum op_class */
+	uint8_t phase; /* enum phase, after phases_finish */
+	bool is_rest;  /* of a segment that another one interrupts */
+};
+
+/* What lies between two rows of table step. */
+struct phase_step {
+	uint64_t ticks[NR_PHASES]; /* not of Others: what is left */
+	uint64_t gpu_ns[NR_PHASES];
+	uint64_t nr_works;
+};
+
+struct phases {
+	const struct process *process;
+	struct phase_segment *segments; /* by time, falling until phases_finish */
+	size_t nr_segments, capacity;
+	struct phase_segment rest; /* goes on before the last segment; class OP_RANGE: none */
+	struct phase_step *steps;  /* of process.steps, before the first at 0 */
+	size_t nr_steps;	   /* one more than there are rows; 1 without steps */
+	uint64_t first, last;	   /* of all segments, ticks; first > last: none */
+	uint64_t loop_tick;	   /* where the first step's work begins */
+	bool has_optimizer, has_backward, has_forward;
+	uint64_t nr_unknown; /* runs between two Backwards where no optimizer tells what they are */
+};
+
+void phases_init(struct phases *phases, const struct process *process);
+void phases_fini(struct phases *phases);
+
+/* The place of the step that a tick lies in, as in phase_segment. */
+uint32_t phases_step(const struct phases *phases, uint64_t tick);
+
+/*
+ * Work of a class from begin to end; times must fall from call to call (by end), and what lies in
+ * the last one cuts it in two. Returns its segment, for phases_add_gpu.
+ */
+uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end);
+
+/* Device work that was launched at `tick` in a segment, or in none: UINT32_MAX. */
+void phases_add_gpu(
+	struct phases *phases, uint32_t segment, uint64_t tick, uint64_t gpu_ns, uint64_t nr_works);
+
+/* Names the phases and sums up the steps. */
+void phases_finish(struct phases *phases);
+
+/* One row of table step says only where recording began. Without steps, all is one at place 0. */
+bool phases_has_steps(const struct phases *phases);
+
+/* Has the step at that place a begin and an end? */
+bool phases_is_whole(const struct phases *phases, uint32_t step);
+
+/*
+ * Of a whole step: its length in ticks, and the device work that was launched in it. The first one
+ * begins with the program; its length counts from its first phase.
+ */
+uint64_t phases_step_ticks(const struct phases *phases, uint32_t step);
+uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step);
+
+/* What the reader of a table must know, or NULL. */
+const char *phases_remark(const struct phases *phases);
+
+#endif

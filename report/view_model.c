@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The phases of all steps, in the layout of Paddle's Model Summary. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/spread.h"
+#include "report/view.h"
+
+struct model_view {
+	struct spread steps, gpu_steps;			 /* ns, of whole steps */
+	struct spread phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
+	bool has_gpu, has_ops, has_steps;
+	const char *remark;
+	size_t nr_without_steps;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct model_view));
+}
+
+static void add_segments(
+	struct model_view *view, struct process *process, const struct phases *phases)
+{
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+
+		if (!phases_is_whole(phases, segment->step) || segment->phase == PHASE_OTHERS) {
+			continue;
+		}
+		if (segment->is_rest) { /* of a time that counts already */
+			view->phases[segment->phase].sum += clock_map_duration(
+				&process->host_clock, segment->end - segment->begin);
+			view->gpu[segment->phase].sum += segment->gpu_ns;
+			continue;
+		}
+		spread_add(&view->phases[segment->phase],
+			clock_map_duration(&process->host_clock, segment->end - segment->begin));
+		spread_add(&view->gpu[segment->phase], segment->gpu_ns);
+	}
+}
+
+static void add_steps(struct model_view *view, struct process *process, const struct phases *phases)
+{
+	for (uint32_t step = 0; step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			spread_add(&view->steps, clock_map_duration(&process->host_clock,
+							 phases_step_ticks(phases, step)));
+			spread_add(&view->gpu_steps, phases_step_gpu_ns(phases, step));
+		}
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct model_view *view = context;
+	const char *why;
+
+	if (!phases->nr_segments) {
+		return;
+	}
+	view->has_ops = true;
+	view->has_gpu |= view_has_device_records(process, &why);
+	view->nr_without_steps += !phases_has_steps(phases);
+	view->has_steps |= phases_has_steps(phases);
+	view->remark = phases_remark(phases) ? phases_remark(phases) : view->remark;
+	add_segments(view, process, phases);
+	add_steps(view, process, phases);
+}
+
+enum column {
+	NAME,
+	CALLS,
+	CPU, /* total, avg, max, min */
+	RATIO = CPU + 4,
+	GPU,
+	GPU_RATIO = GPU + 4,
+	NR_COLUMNS,
+};
+
+static void add_row(struct table *table, const struct model_view *view, const char *name,
+	const struct spread *cpu, const struct spread *gpu)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	table_set_text(&cells[NAME], name, strlen(name));
+	if (cpu->nr || !cpu->sum) {
+		table_set_integer(&cells[CALLS], cpu->nr);
+	}
+	spread_fill(cpu, &cells[CPU]);
+	table_set_number(&cells[RATIO],
+		view->steps.sum ? 100 * (double)cpu->sum / (double)view->steps.sum : 0);
+	if (view->has_gpu) {
+		spread_fill(gpu, &cells[GPU]);
+		table_set_number(&cells[GPU_RATIO],
+			view->gpu_steps.sum ? 100 * (double)gpu->sum / (double)view->gpu_steps.sum
+					    : 0);
+	}
+}
+
+/* What no phase has. Its parts were not counted, so only the sums are known. */
+static void add_others(struct table *table, const struct model_view *view)
+{
+	struct spread cpu = {.sum = view->steps.sum}, gpu = {.sum = view->gpu_steps.sum};
+	struct table_cell *cells;
+
+	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
+		uint64_t used = view->phases[k].sum;
+
+		cpu.sum -= used < cpu.sum ? used : cpu.sum;
+		gpu.sum -= view->gpu[k].sum < gpu.sum ? view->gpu[k].sum : gpu.sum;
+	}
+	add_row(table, view, phase_names[PHASE_OTHERS], &cpu, &gpu);
+	cells = &table->cells[(table->nr_rows - 1) * table->nr_columns];
+	cells[CALLS].is_known = false;
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		{"name", "Phase", TABLE_TEXT, false},
+		{"calls", "Calls", TABLE_COUNT, false},
+		{"total_ns", "CPU total", TABLE_TIME, false},
+		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		{"max_ns", "Max", TABLE_TIME, false},
+		{"min_ns", "Min", TABLE_TIME, false},
+		{"ratio_pct", "% of steps", TABLE_PERCENT, false},
+		{"gpu_total_ns", "GPU total", TABLE_TIME, false},
+		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+		{"gpu_max_ns", "GPU max", TABLE_TIME, false},
+		{"gpu_min_ns", "GPU min", TABLE_TIME, false},
+		{"gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT, false},
+	};
+	struct model_view *view = context;
+	struct table *table;
+
+	for (unsigned int i = GPU; i < NR_COLUMNS; i++) {
+		columns[i].is_wide_only = !view->has_gpu;
+	}
+	table = table_create("model", "Model", columns, NR_COLUMNS);
+	if (!view->has_ops) {
+		return table;
+	}
+	add_row(table, view, view->has_steps ? "ProfileStep" : "(no steps)", &view->steps,
+		&view->gpu_steps);
+	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
+		add_row(table, view, phase_names[k], &view->phases[k], &view->gpu[k]);
+	}
+	add_others(table, view);
+	table_note(table, "%s%s%s%s",
+		view->has_steps ? "of steps that have an end"
+				: "no steps were found: of the time from the first operator to the "
+				  "last",
+		view->has_gpu ? "; GPU time is the sum of all work that the phase launched, "
+				"overlaps not merged"
+			      : "",
+		view->remark ? "; " : "", view->remark ? view->remark : "");
+	return table;
+}
+
+const struct view_class view_model = {
+	.name = "model",
+	.help = "phases of the training loop: Dataloader, Forward, Backward ...",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.ops = {.end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = free,
+};

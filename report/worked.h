@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long devices worked for a call: times by correlation id, put in as the work's records are
+ * read and taken out once, by the call. Holds only what no call has taken yet.
+ */
+#ifndef REPORT_WORKED_H
+#define REPORT_WORKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct worked_entry {
+	uint32_t correlation; /* 0: free */
+	uint32_t nr_works;
+	uint64_t ns;
+};
+
+struct worked {
+	struct worked_entry *entries; /* open addressing; a power of two of them */
+	size_t nr_entries, capacity;
+};
+
+/* Starts with all zeros. */
+void worked_fini(struct worked *worked);
+
+/* One more record of work of that call; ids of 0 name no call. */
+void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns);
+
+/* Takes the sum out; false if there is none. */
+bool worked_take(struct worked *worked, uint32_t correlation, struct worked_entry *entry);
+
+#endif
