@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What JAX and CuPy show of themselves: they run unharmed, their kernels are recorded, NVTX is a fact.
+. "$(dirname "$0")/../lib.sh"
+need GPU PYTHON
+only_real "JAX and CuPy want a real driver"
+cat >"$T/jax.py" <<'PY'
+import jax, jax.numpy as jnp
+assert jax.devices()[0].platform == "gpu"
+step = jax.jit(lambda x: jnp.tanh(x @ x).sum())
+print(sum(float(step(jnp.ones((256, 256)) * i)) for i in range(20)))
+PY
+cat >"$T/cupy.py" <<'PY'
+import cupy
+x = cupy.ones((512, 512))
+for _ in range(20):
+    x = cupy.tanh(x @ x)
+print(float(x.sum()))
+PY
+export XLA_PYTHON_CLIENT_PREALLOCATE=false
+nr=0
+for framework in jax cupy; do
+	python3 -c "import $framework" 2>/dev/null || {
+		echo "        no $framework"
+		continue
+	}
+	nr=$((nr + 1))
+	same $framework python3 "$T/$framework.py"
+	check launches
+	check domains
+done
+[ $nr != 0 ] || skip "neither JAX nor CuPy"
+finish
