@@ -26,6 +26,7 @@ struct load {
 	struct op_event *events; /* rising by their ends, once sorted */
 	size_t nr_events, capacity;
 	struct worked worked;
+	uint64_t order; /* of the last row */
 };
 
 static bool is_host_table(unsigned int table)
@@ -101,7 +102,8 @@ static void take_ops(struct load *load, const struct batch *b)
 		if (shape_id && shape_id <= UINT32_MAX) {
 			shape = idmap_get(&load->process->op_shapes, (uint32_t)shape_id);
 		}
-		*add_event(load) = (struct op_event){.kind = OP_EVENT_OP,
+		*add_event(load) = (struct op_event){.order = ++load->order,
+			.kind = OP_EVENT_OP,
 			.begin = b->col[COL_op_begin][i],
 			.end = end_of(b->col[COL_op_begin][i], b->col[COL_op_dur][i]),
 			.value = b->col[COL_op_sequence][i],
@@ -120,7 +122,8 @@ static void take_ops(struct load *load, const struct batch *b)
 static void take_allocs(struct load *load, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		*add_event(load) = (struct op_event){.kind = OP_EVENT_ALLOC,
+		*add_event(load) = (struct op_event){.order = ++load->order,
+			.kind = OP_EVENT_ALLOC,
 			.begin = b->col[COL_alloc_time][i],
 			.end = b->col[COL_alloc_time][i],
 			.value = b->col[COL_alloc_bytes][i],
@@ -138,7 +141,8 @@ static void take_calls(struct load *load, const struct batch *b)
 		if (!worked_take(&load->worked, (uint32_t)b->col[COL_api_correlation][i], &work)) {
 			continue;
 		}
-		*add_event(load) = (struct op_event){.kind = OP_EVENT_WORK,
+		*add_event(load) = (struct op_event){.order = ++load->order,
+			.kind = OP_EVENT_WORK,
 			.begin = b->col[COL_api_begin][i],
 			.end = end_of(b->col[COL_api_begin][i], b->col[COL_api_dur][i]),
 			.value = work.ns,
@@ -207,7 +211,10 @@ static void load_work(struct load *load, const struct group *group)
 
 /* ---- in order ---- */
 
-/* Where ends are the same, what encloses comes last, since the last is taken first. */
+/*
+ * Where ends are the same, operators come last, since the last is taken first, in the order in
+ * which they were written: what encloses is written after what lies in it.
+ */
 static int by_end(const void *a, const void *b)
 {
 	const struct op_event *x = a, *y = b;
@@ -215,13 +222,10 @@ static int by_end(const void *a, const void *b)
 	if (x->end != y->end) {
 		return x->end < y->end ? -1 : 1;
 	}
-	if (x->begin != y->begin) {
-		return x->begin > y->begin ? -1 : 1;
-	}
 	if (x->kind != y->kind) {
 		return x->kind > y->kind ? -1 : 1;
 	}
-	return (x->depth < y->depth) - (x->depth > y->depth);
+	return x->order < y->order ? -1 : 1;
 }
 
 static void hand_out(struct load *load, uint64_t after,
@@ -257,6 +261,7 @@ void op_load_run(struct process *process, void (*take)(void *context, const stru
 		while (worked > 0 && worked + GROUPS_AHEAD > i) {
 			load_work(&load, &load.groups[--worked]);
 		}
+		load.order = (uint64_t)i << 32;
 		load_rows(&load, &load.groups[i]);
 		hand_out(&load, i ? load.groups[i - 1].last_tick : 0, take, context);
 	}

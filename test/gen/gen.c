@@ -22,7 +22,7 @@ struct gen {
 	uint64_t sequence;
 	struct waiting tables[GPROF_NR_TABLES];
 	const void *pointers[BLOCK_ENCODE_ROWS];
-	uint32_t nr_strings, nr_places;
+	uint32_t nr_strings, nr_places, nr_op_names, nr_op_shapes;
 	uint16_t nr_calls;
 	char **texts; /* of TEXT fields until they are written */
 	size_t nr_texts;
@@ -194,6 +194,26 @@ uint32_t gen_place(struct gen *gen, uint32_t device, uint32_t context, uint32_t 
 	return row->id;
 }
 
+uint32_t gen_op_name(struct gen *gen, const char *name)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_op_name *row = gen_row(gen, GPROF_TABLE_op_name);
+
+	row->id = ++gen->nr_op_names;
+	row->name = string;
+	return row->id;
+}
+
+uint32_t gen_op_shape(struct gen *gen, const char *shape)
+{
+	uint32_t string = gen_string(gen, shape);
+	struct gprof_row_op_shape *row = gen_row(gen, GPROF_TABLE_op_shape);
+
+	row->id = ++gen->nr_op_shapes;
+	row->name = string;
+	return row->id;
+}
+
 void gen_info_bytes(struct gen *gen, const char *key, const char *value, uint32_t nr_bytes)
 {
 	struct gprof_row_info *row = gen_row(gen, GPROF_TABLE_info);
@@ -231,7 +251,8 @@ void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t 
 void gen_flush(struct gen *gen)
 {
 	static const uint8_t first[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_info,
-		GPROF_TABLE_call, GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place};
+		GPROF_TABLE_call, GPROF_TABLE_function, GPROF_TABLE_shape, GPROF_TABLE_place,
+		GPROF_TABLE_op_name, GPROF_TABLE_op_shape};
 
 	for (size_t i = 0; i < sizeof(first); i++) {
 		write_table(gen, first[i]);

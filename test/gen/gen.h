@@ -29,6 +29,10 @@ void gen_info(struct gen *gen, const char *key, const char *value);
 void gen_info_bytes(struct gen *gen, const char *key, const char *value, uint32_t nr_bytes);
 void gen_device(struct gen *gen, uint32_t id, const char *name);
 
+/* Ids of op rows' names and shapes. */
+uint32_t gen_op_name(struct gen *gen, const char *name);
+uint32_t gen_op_shape(struct gen *gen, const char *shape);
+
 /* A moment on all clocks, all of them counting ns: realtime = monotonic + a fixed offset. */
 void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t cupti_ns);
 
@@ -49,6 +53,9 @@ void gen_close(struct gen *gen, const char *how);
  * log-normal; the same seed gives the same stream.
  */
 void gen_training(struct gen *gen, uint64_t nr_events, uint64_t seed);
+
+/* Training steps of a framework: operators with shapes, allocations, samples, kernels. */
+void gen_ops(struct gen *gen);
 
 /* A small stream with some of everything, for golden files and as seeds for fuzzing. */
 void gen_small(struct gen *gen);

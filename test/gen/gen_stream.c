@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
- * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm.
+ * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,8 @@ int main(int argc, char **argv)
 	gen = gen_open(argv[1]);
 	if (argc > 3 && !strcmp(argv[2], "hostile")) {
 		gen_hostile(gen, argv[3]);
+	} else if (argc > 2 && !strcmp(argv[2], "ops")) {
+		gen_ops(gen);
 	} else if (argc > 2) {
 		uint64_t nr_events = strtoull(argv[2], NULL, 10);
 		uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
