@@ -16,6 +16,8 @@ test="$test clang-format shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross 
 test="$test bindfs fuse3"
 # programs that are not like ours: musl, static, 32 bits, other allocators; and what looks at them
 test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
+# PyTorch 1.13, unmodified programs of test/torch
+test="$test python3-torch"
 [ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"
 bench="python3"
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at what `ops` printed (a line of JSON for each thing recorded).
+
+check.py steps OPS PROFILE     operators of each step are those that PyTorch's own profiler saw
+check.py profiles A B          the same for two results of that profiler
+check.py total OPS PROFILE     those of the whole training are
+check.py nests OPS             depths are those that the times of each thread say
+check.py count OPS NAME=N...   so many operators have that name
+check.py workers OPS NAME...   each of these was run by a process that ran no optimizer
+"""
+import collections
+import json
+import sys
+
+
+def read(path):
+    with open(path) as file:
+        if path.endswith(".json"):
+            return json.load(file)
+        rows = [json.loads(line) for line in file]
+    return [row for row in rows if row["kind"] == "op"]
+
+
+def trainer(ops):
+    """The operators of the process that has the optimizer."""
+    pids = {op["pid"] for op in ops if op["name"].startswith("Optimizer.step#")}
+    return [op for op in ops if op["pid"] in pids]
+
+
+# What PyTorch marks only while its own profiler runs.
+OWN = ("Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
+
+
+def by_step(events):
+    events = [event for event in events if event["name"] not in OWN]
+    ends = sorted(e["end"] for e in events if e["name"].startswith("Optimizer.step#"))
+    steps = [collections.Counter() for _ in ends]
+    for event in events:
+        step = sum(1 for end in ends if end < event["begin"])
+        if 0 < step < len(ends):
+            # The profiler gives the frame around a backward node the numbers of the node.
+            node = not event["name"].startswith("autograd::engine::")
+            sequence = event["sequence"] if node else -1
+            forward = event["forward_thread"] if sequence != -1 else 0
+            steps[step][event["name"], event["scope"], sequence, forward] += 1
+    return steps[1:]
+
+
+def steps(ops, profile):
+    want = by_step(read(profile))
+    have = by_step(trainer(ops))
+    if want != have:
+        print("%d steps, %d wanted" % (len(have), len(want)))
+        for step, (a, b) in enumerate(zip(want, have)):
+            for key in sorted(set(a) | set(b)):
+                if a[key] != b[key]:
+                    print("step %d: %s: %d recorded, %d wanted" % (step, key, b[key], a[key]))
+    print("%s operators in steps" % [sum(step.values()) for step in have])
+    return want == have and len(have) > 0 and max(sum(step.values()) for step in have) > 100
+
+
+def total(ops, profile):
+    """Batches of loader workers arrive during any step."""
+    def between(events):
+        first = min(e["begin"] for e in events if e["name"].startswith("enumerate(DataLoader)#"))
+        last = max(e["end"] for e in events if e["name"].startswith("Optimizer.step#"))
+        return collections.Counter((e["name"], e["scope"]) for e in events
+                                   if first <= e["begin"] <= last)
+    want, have = between(read(profile)), between(trainer(ops))
+    for key in sorted(set(want) | set(have)):
+        if want[key] != have[key]:
+            print("%s: %d recorded, %d wanted" % (key, have[key], want[key]))
+    return want == have and sum(have.values()) > 1000
+
+
+def profiles(have, want):
+    return by_step(read(want)) == by_step(have)
+
+
+def nests(ops):
+    good = len(ops) > 0
+    threads = collections.defaultdict(list)
+    for op in ops:
+        threads[op["pid"], op["thread"]].append(op)
+    for key, mine in threads.items():
+        stack = []
+        for op in sorted(mine, key=lambda op: (op["begin"], -op["end"])):
+            while stack and stack[-1]["end"] <= op["begin"]:
+                stack.pop()
+            if op["end_thread"] != op["thread"]:
+                continue
+            if op["depth"] != len(stack) or (stack and op["end"] > stack[-1]["end"]):
+                print(key, op, "in", [outer["name"] for outer in stack])
+                good = False
+            stack.append(op)
+    return good
+
+
+def count(ops, *wanted):
+    have = collections.Counter(op["name"] for op in ops)
+    good = True
+    for want in wanted:
+        name, number = want.rsplit("=", 1)
+        if have[name] != int(number):
+            print("%s: %d, %s wanted" % (name, have[name], number))
+            good = False
+    return good
+
+
+def workers(ops, *names):
+    main = {op["pid"] for op in trainer(ops)}
+    good = True
+    for name in names:
+        if not [op for op in ops if op["name"] == name and op["pid"] not in main]:
+            print("no worker ran", name)
+            good = False
+    return good
+
+
+function = {f.__name__: f for f in (steps, total, profiles, nests, count, workers)}[sys.argv[1]]
+sys.exit(not function(read(sys.argv[2]), *sys.argv[3:]))

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# PyTorch programs, unmodified: what they print is as without us, and the operators recorded are
+# those that PyTorch's own profiler sees. Prints TAP. usage: test/torch/run.sh [PYTHON]
+# shellcheck disable=SC2317 # functions that tap calls
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+python=${1:-/usr/bin/python3}
+T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-torch-XXXXXX")
+trap 'rm -rf "$T"' EXIT
+for name in $(compgen -e); do
+	case $name in GPROF_* | LD_PRELOAD) unset "$name" ;; esac
+done
+lib=$T/libgprof.so
+n=0
+bad=0
+
+version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || {
+	echo "SKIP no PyTorch in $python"
+	exit 77
+}
+${MAKE:-make} -s --no-print-directory "$B/libgprof.so" "$B/torch/ops" || exit 1
+cp "$B/libgprof.so" "$lib" # programs run for a minute, and it may be made anew meanwhile
+
+# tap COMMAND... -- NAME: a result.
+tap()
+{
+	local name=${!#} out
+	n=$((n + 1))
+	if out=$("${@:1:$#-1}" 2>&1); then
+		echo "ok $n - $version $name"
+	else
+		echo "not ok $n - $version $name: $(head -c 200 <<<"$out" | tr '\n' ' ')"
+		head -40 <<<"$out" | sed 's/^/# /' | cut -c1-200
+		bad=1
+	fi
+}
+
+# without|within|profiled RUN PROGRAM [ARGUMENT]...: output and status in $T/RUN.*
+without()
+{
+	timeout 100 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
+	echo $? >>"$T/$1.plain"
+}
+
+within()
+{
+	GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
+		timeout 100 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
+	echo $? >>"$T/$1.out"
+	sed -i '/^gprof\[[0-9]*\]: [0-9]* events, /d' "$T/$1.err"
+	find "$T/$1.dump" -name '*.gprof' -exec "$B/torch/ops" {} + \
+		-o -name '*.gprof.part' -exec "$B/torch/ops" {} + >"$T/$1.ops"
+}
+
+profiled()
+{
+	timeout 100 "$python" test/torch/profiled.py "$T/$1.json" "test/torch/prog/$2.py" "${@:3}" \
+		>/dev/null 2>"$T/$1.profiler.err"
+}
+
+same() { diff "$T/$1.plain" "$T/$1.out" && diff "$T/$1.plain.err" "$T/$1.err"; }
+
+check() { python3 test/torch/check.py "$1" "$T/$2.ops" "${@:3}"; }
+
+nothing_lost() { ! grep -aE '"kind": "(loss|notice)"' "$T/$1.ops"; }
+
+# trains RUN PROGRAM [ARGUMENT]...: one that PyTorch's profiler can follow.
+trains()
+{
+	local what=steps
+	[ "$1" != forked ] || what=total
+	without "$@" &
+	profiled "$@"
+	wait
+	within "$@"
+	tap same "$1" "$1: prints the same"
+	tap check $what "$1" "$T/$1.json" "$1: operators of the $what"
+	tap check nests "$1" "$1: nesting"
+	tap nothing_lost "$1" "$1: nothing lost"
+}
+
+# A program that profiles itself has the same result with us.
+profiles_itself()
+{
+	export LD_PRELOAD=$lib GPROF_DIR=$T/itself.dump GPROF_QUIET=1
+	profiled itself conv
+	unset LD_PRELOAD GPROF_DIR GPROF_QUIET
+	"$B/torch/ops" "$T/itself.dump"/*.gprof >"$T/itself.ops"
+	tap check steps itself "$T/conv.json" "torch.profiler in the program: our result"
+	tap python3 test/torch/check.py profiles "$T/itself.json" "$T/conv.json" \
+		"torch.profiler in the program: its result"
+}
+
+threads()
+{
+	without threads threads &
+	within threads threads
+	wait
+	tap same threads "threads: prints the same"
+	tap check count threads 'thread 0=50' 'thread 3=50' aten::cumsum=200 aten::mul=20 \
+		aten::neg=5 "threads: all of all threads"
+	tap check nests threads "threads: nesting"
+}
+
+names()
+{
+	without names names &
+	within names names
+	wait
+	tap same names "names: prints the same"
+	tap check count names "$(printf 'x%.0s' {1..4096})=1" 'name 1=1' 'name 99999=1' aten::asin=1 \
+		$'tab\there\nline\x1b[31m=1' "names: long, strange and many"
+}
+
+family()
+{
+	without family family &
+	within family family
+	wait
+	tap same family "family: prints the same"
+	tap check count family aten::sinh=1 aten::cosh=5 aten::tan=1 "family: all of all processes"
+}
+
+ddp()
+{
+	without ddp ddp "$T/store-a" &
+	within ddp ddp "$T/store-b"
+	wait
+	tap same ddp "ddp: prints the same"
+	tap check count ddp DistributedDataParallel.forward=6 Optimizer.step#SGD.step=6 \
+		"ddp: of both processes"
+}
+
+trains conv conv
+trains lstm lstm
+trains transformer transformer
+trains script script
+trains loader loader 0 fork
+trains forked loader 2 fork
+tap check workers forked aten::stack aten::sum "forked: workers"
+without spawned loader 2 spawn &
+within spawned loader 2 spawn
+wait
+tap same spawned "spawned: prints the same"
+tap check total spawned "$T/forked.json" "spawned: operators of the total"
+tap check workers spawned aten::stack aten::sum "spawned: workers"
+profiles_itself
+threads
+names
+family
+ddp
+if [ $# = 0 ]; then
+	n=$((n + 1))
+	echo "ok $n - versions of PyPI # SKIP large; test/torch/versions.sh runs them"
+fi
+echo "1..$n"
+exit $bad
