@@ -352,6 +352,7 @@ START_TEST(operators_nest_by_their_times_and_work_by_its_call)
 	static const struct line lines[] = {
 		OP(LOOP, 110, 120, 2, "b", .kernel_ns = 3),
 		OP(LOOP, 120, 120, 2, "empty"),
+		OP(LOOP, 120, 120, 2, "empty"),
 		OP(OTHER, 105, 125, 0, "elsewhere", .kernel_ns = 100),
 		OP(LOOP, 105, 130, 1, "a"),
 		OP(LOOP, 130, 140, 1, "c", .kernel_ns = 4),
@@ -360,14 +361,15 @@ START_TEST(operators_nest_by_their_times_and_work_by_its_call)
 	};
 
 	RUN(lines, NULL);
-	ck_assert_uint_eq(seen.nr_ops, 7);
+	ck_assert_uint_eq(seen.nr_ops, 8);
 	ck_assert_str_eq(seen.ops[0], "async in -: 85, 0, 0");
 	ck_assert_str_eq(seen.ops[1], "c in top: 10, 4, 4");
 	ck_assert_str_eq(seen.ops[2], "empty in a: 0, 0, 0");
-	ck_assert_str_eq(seen.ops[3], "b in a: 10, 3, 3");
-	ck_assert_str_eq(seen.ops[4], "a in top: 15, 0, 3");
-	ck_assert_str_eq(seen.ops[5], "top in -: 15, 0, 7");
-	ck_assert_str_eq(seen.ops[6], "elsewhere in -: 20, 100, 100");
+	ck_assert_str_eq(seen.ops[3], "empty in a: 0, 0, 0");
+	ck_assert_str_eq(seen.ops[4], "b in a: 10, 3, 3");
+	ck_assert_str_eq(seen.ops[5], "a in top: 15, 0, 3");
+	ck_assert_str_eq(seen.ops[6], "top in -: 15, 0, 7");
+	ck_assert_str_eq(seen.ops[7], "elsewhere in -: 20, 100, 100");
 }
 END_TEST
 
@@ -382,8 +384,19 @@ START_TEST(operators_are_joined_over_groups)
 		OP(LOOP, 130, 140, 1, "second", .kernel_ns = 4),
 		OP(LOOP, 100, 150, 0, "top"),
 	};
+	struct gprof_row_kernel *early;
 
+	early = gen_row(gen, GPROF_TABLE_kernel); /* its call comes with the next group */
+	early->dur = 5;
+	early->correlation = 77;
 	for (uint32_t i = 0; i < 4; i++) {
+		if (i == 1) {
+			struct gprof_row_api_launch *call = gen_row(gen, GPROF_TABLE_api_launch);
+
+			call->begin = call->dur = 118;
+			call->thread = LOOP;
+			call->correlation = 77;
+		}
 		write_line(gen, &lines[i], i);
 		gen_row(gen, GPROF_TABLE_checkpoint);
 		gen_flush(gen);
@@ -392,8 +405,8 @@ START_TEST(operators_are_joined_over_groups)
 	walk(path);
 	ck_assert_uint_eq(seen.nr_ops, 4);
 	ck_assert_str_eq(seen.ops[0], "second in top: 10, 4, 4");
-	ck_assert_str_eq(seen.ops[1], "first in top: 10, 3, 3");
-	ck_assert_str_eq(seen.ops[2], "top in -: 30, 0, 7");
+	ck_assert_str_eq(seen.ops[1], "first in top: 10, 8, 8");
+	ck_assert_str_eq(seen.ops[2], "top in -: 30, 0, 12");
 	ck_assert_str_eq(seen.ops[3], "elsewhere in -: 75, 0, 0");
 }
 END_TEST
