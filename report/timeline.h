@@ -66,6 +66,9 @@ struct timeline {
 uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
 uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
 
+/* What a thread is called in the file: its id in the system, if that is known. */
+uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread);
+
 /* Begins an event: `{"ph": "X", "cat": ..., "name": ...`; the name is JSON already, with quotes. */
 void timeline_begin(
 	struct timeline *timeline, char ph, const char *category, const char *name_json);
@@ -84,7 +87,7 @@ const char *timeline_name(uint32_t name);
 /* Microseconds with three decimals. */
 void timeline_add_us(struct buf *out, uint64_t ns);
 
-/* timeline_host.c: calls, ranges, marks, steps, and the names of threads. */
+/* timeline_host.c: calls, operators, ranges, marks, steps, and the names of threads. */
 void timeline_host(struct timeline *timeline);
 
 /* timeline_device.c: what ran on devices, and the names of their rows. */

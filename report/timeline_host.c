@@ -7,8 +7,9 @@
 #include "report/ranges.h"
 #include "report/text.h"
 #include "report/timeline.h"
+#include "report/timeline_op.h"
 
-static uint32_t tid_of(const struct timeline *timeline, uint64_t thread)
+uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread)
 {
 	const struct model_thread *found =
 		thread > UINT32_MAX ? NULL
@@ -24,7 +25,7 @@ static void add_thread_names(struct timeline *timeline)
 
 	for (size_t i = 0; i < process->threads.nr; i++) {
 		const struct model_thread *thread = idmap_at(&process->threads, i);
-		uint32_t tid = tid_of(timeline, thread->id);
+		uint32_t tid = timeline_tid(timeline, thread->id);
 		struct buf name = {0};
 
 		buf_printf(&name, "thread %u (%s)", tid, names_raw(thread->name, NULL));
@@ -61,8 +62,8 @@ static void add_steps(struct timeline *timeline)
 		end_ns = end_ns > begin_ns ? end_ns : begin_ns + 1000;
 		snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->step);
 		timeline_begin(timeline, 'X', "user_annotation", name);
-		timeline_place(
-			timeline, timeline->pid, tid_of(timeline, step->thread), begin_ns, &end_ns);
+		timeline_place(timeline, timeline->pid, timeline_tid(timeline, step->thread),
+			begin_ns, &end_ns);
 		buf_text(timeline->out, ", \"args\": {}}");
 	}
 }
@@ -88,7 +89,7 @@ static void take_calls(struct timeline *timeline, const struct batch *b)
 		uint64_t end_ns = timeline_host_ns(
 			timeline, b->col[COL_api_begin][i] + b->col[COL_api_dur][i]);
 		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
-		uint32_t tid = tid_of(timeline, b->col[COL_api_thread][i]);
+		uint32_t tid = timeline_tid(timeline, b->col[COL_api_thread][i]);
 		uint8_t api;
 		uint32_t name = process_call_name(timeline->process, b->col[COL_api_call][i], &api);
 
@@ -130,7 +131,7 @@ static void take_range(void *context, const struct range *range)
 	struct timeline *timeline = context;
 	uint64_t begin_ns = timeline_host_ns(timeline, range->begin);
 	uint64_t end_ns = timeline_host_ns(timeline, range->end);
-	uint32_t tid = tid_of(timeline, range->thread);
+	uint32_t tid = timeline_tid(timeline, range->thread);
 	struct buf joined = {0};
 	const char *name = range_name(range, &joined);
 
@@ -160,6 +161,7 @@ void timeline_host(struct timeline *timeline)
 {
 	struct stream_in *stream = timeline->process->stream;
 	struct ranges *ranges = ranges_create();
+	struct timeline_ops *ops = timeline_ops_create(timeline);
 
 	add_thread_names(timeline);
 	add_steps(timeline);
@@ -185,9 +187,22 @@ void timeline_host(struct timeline *timeline)
 			}
 			progress_add(stream->blocks[i].nr_rows);
 			break;
+		case GPROF_TABLE_op:
+			if (!stream_in_load(stream, i, TIMELINE_OP_MASK, 0, &batch)) {
+				timeline_ops_take(ops, &batch);
+			}
+			progress_add(stream->blocks[i].nr_rows);
+			break;
+		case GPROF_TABLE_alloc:
+			if (!stream_in_load(stream, i, TIMELINE_ALLOC_MASK, 0, &batch)) {
+				timeline_allocs_take(ops, &batch);
+			}
+			progress_add(stream->blocks[i].nr_rows);
+			break;
 		default:
 			break;
 		}
 	}
+	timeline_ops_destroy(ops);
 	ranges_destroy(ranges);
 }
