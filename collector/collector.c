@@ -3,14 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <link.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,13 +21,13 @@
 #include "collector/device.h"
 #include "collector/drain.h"
 #include "collector/facts.h"
+#include "collector/host.h"
 #include "collector/log.h"
 #include "collector/notice.h"
 #include "collector/say.h"
 #include "collector/share.h"
 #include "collector/step.h"
 #include "collector/stream.h"
-#include "collector/thread.h"
 
 /* The host's first call waits so long for the recorder; a file system that hangs takes longer. */
 #define START_WAIT_NS 200000000u
@@ -61,48 +58,9 @@ static struct collector_state {
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 	void *dso) __attribute__((weak));
 
-/* False also in a child that was made without fork's handlers: the rings are not its own. */
-static bool is_running(void)
+bool collector_is_running(void)
 {
 	return atomic_load(&state.phase) == PHASE_RUNNING && atomic_load(&collector_page.is_ours);
-}
-
-/*
- * dlmopen makes a second copy of the process's libraries, and a driver in there opens one of us;
- * its C library, and with it threads and exit, is not the program's. The program is in the first
- * only.
- */
-static int is_program(struct dl_phdr_info *info, size_t size, void *result)
-{
-	(void)size;
-	*(bool *)result = (uintptr_t)info->dlpi_phdr == getauxval(AT_PHDR);
-	return 1; /* the first object is enough */
-}
-
-static bool is_beside_program(void)
-{
-	bool result = false;
-
-	dl_iterate_phdr(is_program, &result);
-	return result;
-}
-
-/* A CUDA call is no place where a thread may be cancelled; our waits and files would be. */
-static int hold_cancellation(void)
-{
-	int before = PTHREAD_CANCEL_ENABLE;
-
-	if (pthread_setcancelstate) {
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	}
-	return before;
-}
-
-static void release_cancellation(int before)
-{
-	if (pthread_setcancelstate) {
-		pthread_setcancelstate(before, &before);
-	}
 }
 
 static void on_fork_child(void)
@@ -119,7 +77,7 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
 		return;
 	}
 	/* A program with more rights than its user: not even the user's variables are read. */
-	if (getauxval(AT_SECURE) || !is_beside_program()) {
+	if (getauxval(AT_SECURE) || !host_is_beside_program()) {
 		atomic_store(&state.phase, PHASE_STOPPED);
 		atomic_store(&state.is_started, true);
 		atomic_store(&collector_mode, 0);
@@ -138,34 +96,6 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
 }
 
 /* ---- start ---- */
-
-/*
- * A child of a bare clone or _Fork runs no handler of ours, and shares the rings with its parent.
- * So the page that every hook looks at first is made one that is zeros in any child: nothing is
- * recorded there. Where the kernel does not know that (before 4.14) such a child must not call
- * CUDA.
- */
-static void wipe_page_in_children(void)
-{
-	struct collector_page *page;
-
-	if (sysconf(_SC_PAGESIZE) > (long)sizeof(collector_page)) {
-		return;
-	}
-	/* Only anonymous memory can be wiped, and this page comes from the library's file. */
-	page = mmap(
-		NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED) {
-		return;
-	}
-	atomic_store(&page->mode, COLLECTOR_COLD);
-	madvise(page, sizeof(*page), MADV_WIPEONFORK);
-	/* Put in place as a whole: other threads' hooks look at it all the time. */
-	if (mremap(page, sizeof(*page), sizeof(*page), MREMAP_MAYMOVE | MREMAP_FIXED,
-		    &collector_page) == MAP_FAILED) {
-		munmap(page, sizeof(*page));
-	}
-}
 
 static void attach(void);
 
@@ -260,7 +190,7 @@ static void start(void)
 	facts_look();
 	clock_init();
 	state.begun_ns = clock_monotonic_ns();
-	wipe_page_in_children();
+	host_wipe_page_in_children();
 	if (!state.has_atfork && __register_atfork) {
 		collector_notice("no memory", 0,
 			"the C library takes no handler for fork; forked children are not "
@@ -277,7 +207,7 @@ static void start(void)
 void collector_start(void)
 {
 	int error = errno;
-	int cancellation = hold_cancellation();
+	int cancellation = host_hold_cancellation();
 	int phase = PHASE_COLD;
 
 	if (atomic_compare_exchange_strong(&state.phase, &phase, PHASE_STARTING)) {
@@ -290,13 +220,14 @@ void collector_start(void)
 		}
 		collector_lose(COLLECTOR_LOST_START, atomic_load(&state.phase) == PHASE_STARTING);
 	}
-	release_cancellation(cancellation);
+	host_release_cancellation(cancellation);
 	errno = error;
 }
 
 static void attach(void)
 {
-	if (!is_running() || !state.may_attach || atomic_exchange(&state.is_attached, true)) {
+	if (!collector_is_running() || !state.may_attach ||
+		atomic_exchange(&state.is_attached, true)) {
 		return;
 	}
 	device_find();
@@ -314,16 +245,16 @@ static void attach(void)
 void collector_attach(void)
 {
 	int error = errno;
-	int cancellation = hold_cancellation();
+	int cancellation = host_hold_cancellation();
 
 	ring_self.depth += RING_INSIDE;
 	/* If the start still hangs, the drain attaches after it. */
 	atomic_store(&state.wants_attach, true);
-	if (is_running() && atomic_exchange(&state.wants_attach, false)) {
+	if (collector_is_running() && atomic_exchange(&state.wants_attach, false)) {
 		attach();
 	}
 	ring_self.depth -= RING_INSIDE;
-	release_cancellation(cancellation);
+	host_release_cancellation(cancellation);
 	errno = error;
 }
 
@@ -340,20 +271,20 @@ void collector_stop(const char *how)
 	if (atomic_load(&state.phase) == PHASE_STARTING) {
 		wait_for_start();
 	}
-	if (!is_running() ||
+	if (!collector_is_running() ||
 		!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
 		return;
 	}
 	step_stop();
 	atomic_store(&collector_mode, 0);
-	cancellation = hold_cancellation();
+	cancellation = host_hold_cancellation();
 	if (drain_stop(how, &result)) {
 		say_end(result.nr_events, result.nr_lost, result.cpu_ns,
 			clock_monotonic_ns() - state.begun_ns);
 	} else {
 		say_unfinished();
 	}
-	release_cancellation(cancellation);
+	host_release_cancellation(cancellation);
 	errno = error;
 }
 
@@ -421,101 +352,4 @@ void collector_disable(const char *cause, int code)
 		return; /* GPROF_CONFIG's file says so */
 	}
 	say_refused(cause, code);
-}
-
-/* ---- events that are not hooks ---- */
-
-void collector_lose(enum collector_loss cause, uint64_t nr_events)
-{
-	notice_lose(cause, nr_events);
-}
-
-void collector_notice(const char *cause, int code, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (!notice_add(cause, code, format, args)) {
-		notice_lose(COLLECTOR_LOST_NOTICE, 1);
-	}
-	va_end(args);
-}
-
-void collector_step(enum gprof_step_rule rule)
-{
-	if (is_running()) {
-		step_mark(rule);
-	}
-}
-
-void collector_range(const char *name, uint64_t begin, uint64_t end)
-{
-	int error = errno;
-
-	if (is_running()) {
-		step_range(name, begin, end);
-	}
-	errno = error;
-}
-
-bool collector_is_step_range(const char *name, uint64_t nr_bytes)
-{
-	return step_is_range(name, nr_bytes);
-}
-
-void collector_capture(bool is_on)
-{
-	if (is_running()) {
-		step_capture(is_on);
-	}
-}
-
-void collector_thread_began(uint32_t parent)
-{
-	if (is_running()) {
-		thread_emit(GPROF_THREAD_CREATED, parent, "");
-	}
-}
-
-void collector_thread_named(const char *name)
-{
-	if (is_running()) {
-		thread_emit(GPROF_THREAD_NAMED, 0, name);
-	}
-}
-
-bool collector_has_cupti(void)
-{
-	return cupti_is_live();
-}
-
-bool collector_is_cupti(uintptr_t start)
-{
-	return cupti_has_code(start);
-}
-
-void collector_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes)
-{
-	struct gprof_row_head *head = row;
-	uint32_t row_bytes = block_table(table)->row_bytes;
-	uint32_t bytes;
-	char *at;
-
-	if (nr_bytes > GPROF_TEXT_BYTES) {
-		nr_bytes = GPROF_TEXT_BYTES;
-		collector_lose(COLLECTOR_LOST_TEXT, 1);
-	}
-	bytes = collector_row_bytes(row_bytes, nr_bytes);
-	at = ring_reserve(&ring_self, bytes);
-	if (!at) {
-		return;
-	}
-	head->bytes = (uint16_t)bytes;
-	head->table = (uint8_t)table;
-	head->text_bytes = (uint32_t)nr_bytes;
-	memcpy(at, row, row_bytes);
-	if (nr_bytes) {
-		memcpy(at + row_bytes, text, nr_bytes);
-	}
-	ring_commit(&ring_self, at, bytes);
 }

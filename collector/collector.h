@@ -117,6 +117,12 @@ void collector_child(void);
 /* Switches everything off for good; the cause goes into the stream and on stderr. */
 void collector_disable(const char *cause, int code);
 
+/*
+ * Is anything recorded in this process? False also in a child that was made without fork's
+ * handlers: the rings are not its own.
+ */
+bool collector_is_running(void);
+
 /* Counts missing events. Any thread. */
 void collector_lose(enum collector_loss cause, uint64_t nr_events);
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/host.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+
+static int is_program(struct dl_phdr_info *info, size_t size, void *result)
+{
+	(void)size;
+	*(bool *)result = (uintptr_t)info->dlpi_phdr == getauxval(AT_PHDR);
+	return 1; /* the first object is enough */
+}
+
+bool host_is_beside_program(void)
+{
+	bool result = false;
+
+	dl_iterate_phdr(is_program, &result);
+	return result;
+}
+
+int host_hold_cancellation(void)
+{
+	int before = PTHREAD_CANCEL_ENABLE;
+
+	if (pthread_setcancelstate) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	}
+	return before;
+}
+
+void host_release_cancellation(int before)
+{
+	if (pthread_setcancelstate) {
+		pthread_setcancelstate(before, &before);
+	}
+}
+
+void host_wipe_page_in_children(void)
+{
+	struct collector_page *page;
+
+	if (sysconf(_SC_PAGESIZE) > (long)sizeof(collector_page)) {
+		return;
+	}
+	/* Only anonymous memory can be wiped, and this page comes from the library's file. */
+	page = mmap(
+		NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED) {
+		return;
+	}
+	atomic_store(&page->mode, COLLECTOR_COLD);
+	madvise(page, sizeof(*page), MADV_WIPEONFORK);
+	/* Put in place as a whole: other threads' hooks look at it all the time. */
+	if (mremap(page, sizeof(*page), sizeof(*page), MREMAP_MAYMOVE | MREMAP_FIXED,
+		    &collector_page) == MAP_FAILED) {
+		munmap(page, sizeof(*page));
+	}
+}
