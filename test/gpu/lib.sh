@@ -72,6 +72,15 @@ need_torch()
 	skip "no python3 with a PyTorch that sees the GPU ($(tail -1 "$T/torch.err" 2>/dev/null))"
 }
 
+# The folders of CUPTI that pip brought, if it did.
+pip_cupti()
+{
+	python3 -c 'import glob, nvidia
+for path in nvidia.__path__:
+	for file in sorted(glob.glob(path + "/*/lib/libcupti.so.*")):
+		print(file.rpartition("/")[0], end=":")' 2>/dev/null
+}
+
 # The programs by nvcc. The machine's own CUDA comes first, then the runtime that they came with.
 need_programs()
 {
@@ -81,7 +90,7 @@ need_programs()
 	if [ -n "$TRIAL" ]; then
 		LD_LIBRARY_PATH=$SIM
 	else
-		LD_LIBRARY_PATH=${toolkit:+${toolkit%/bin/nvcc}/lib64:${toolkit%/bin/nvcc}/extras/CUPTI/lib64:}$BIN/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+		LD_LIBRARY_PATH=${toolkit:+${toolkit%/bin/nvcc}/lib64:${toolkit%/bin/nvcc}/extras/CUPTI/lib64:}$BIN/lib:$(pip_cupti)${LD_LIBRARY_PATH:-/usr/lib}
 	fi
 	export LD_LIBRARY_PATH
 	"$BIN/shared/vector_add" >"$T/out" 2>&1 || skip "CUDA programs do not run here: $(tail -1 "$T/out")"

@@ -13,7 +13,7 @@ cmp -s "$T/out1" "$T/out2" && [ -s "$T/out1" ]
 judge "the same losses" $?
 check same_number "$T/both/*"
 for i in 1 2; do
-	GPROF_DIR=$T/both/$i
+	export GPROF_DIR=$T/both/$i
 	check launches
 	whole "process $i"
 done
