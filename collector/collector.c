@@ -24,6 +24,7 @@
 #include "collector/host.h"
 #include "collector/log.h"
 #include "collector/notice.h"
+#include "collector/sample.h"
 #include "collector/say.h"
 #include "collector/share.h"
 #include "collector/step.h"
@@ -330,6 +331,7 @@ void collector_child(void)
 	batch_forget();
 	notice_forget();
 	stream_forget();
+	sample_forget();
 	calls_forget();
 	atomic_store(&state.is_attached, false);
 	atomic_store(&state.wants_attach, false);

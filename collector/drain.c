@@ -21,6 +21,7 @@
 #include "collector/facts.h"
 #include "collector/log.h"
 #include "collector/notice.h"
+#include "collector/sample.h"
 #include "collector/share.h"
 #include "collector/startup.h"
 #include "collector/step.h"
@@ -32,6 +33,7 @@
 /* At the end the host waits while there is progress, and no longer than this without any. */
 #define STALL_NS    1000000000u
 #define STOP_NS	    10000000000u
+#define MS_NS	    1000000u
 #define STACK_BYTES (256u << 10)
 /* How often to look whether the host's last thread has ended, once its main thread has. */
 #define LONELY_MS 10u
@@ -206,14 +208,20 @@ static void follow_window(void)
 	}
 }
 
+/* Until the first of what is due. */
 static uint32_t next_timeout_ms(void)
 {
-	uint32_t interval = step_interval_ms();
+	uint64_t now = clock_monotonic_ns();
+	uint64_t due = drain.flushed_ns + (uint64_t)drain.flush_ms * MS_NS;
+	uint64_t step = drain.stepped_ns + (uint64_t)step_interval_ms() * MS_NS;
+	uint64_t sample = sample_due_ns();
 
 	if (alone_has_main_left()) {
 		return LONELY_MS;
 	}
-	return interval && interval < drain.flush_ms ? interval : drain.flush_ms;
+	due = step_interval_ms() && step < due ? step : due;
+	due = sample < due ? sample : due;
+	return due > now ? (uint32_t)((due - now + MS_NS - 1) / MS_NS) : 0;
 }
 
 /* In a child forked before its parent used CUDA our handler is not registered in time. */
@@ -230,12 +238,13 @@ static void work(void)
 	uint32_t interval = step_interval_ms();
 
 	follow_window();
-	if (interval && now - drain.stepped_ns >= (uint64_t)interval * 1000000u) {
+	if (interval && now - drain.stepped_ns >= (uint64_t)interval * MS_NS) {
 		drain.stepped_ns = now;
 		collector_step(GPROF_STEP_INTERVAL);
 	}
 	drain_activity();
-	if (now - drain.flushed_ns >= (uint64_t)drain.flush_ms * 1000000u) {
+	sample_take(now, atomic_load(&drain.is_attached));
+	if (now - drain.flushed_ns >= (uint64_t)drain.flush_ms * MS_NS) {
 		flush_activity(false);
 		drain.flushed_ns = now;
 		flush(false);

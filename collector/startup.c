@@ -16,6 +16,7 @@
 #include "collector/facts.h"
 #include "collector/log.h"
 #include "collector/record.h"
+#include "collector/sample.h"
 #include "collector/step.h"
 #include "collector/stream.h"
 #include "collector/thread.h"
@@ -168,6 +169,7 @@ int startup_run(struct block_ticks *ticks)
 	if (!rc) {
 		thread_init();
 		step_init(calls_find);
+		sample_init();
 	}
 	return rc;
 }

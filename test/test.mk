@@ -20,7 +20,7 @@ $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $< \
-		$(if $(filter loop end family,$*),$(B)/sim/libcudart.so.13) \
+		$(if $(filter loop end family sample,$*),$(B)/sim/libcudart.so.13) \
 		$(if $(filter second_client,$*),$(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13 $(B)/sim/libcuda.so.1) -ldl -lpthread
 
 unit: $(UNIT_BIN)

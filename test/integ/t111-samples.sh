@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Samples of process, host and GPUs: how many there are, where there are none, and who takes them.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+# samples [STREAM]: the rows of table sample.
+samples()
+{
+	"$REPORT" info "${1:-$GPROF_DIR}" | awk '$1 == "sample" {n += $3} END {print n + 0}'
+}
+
+# run PROGRAM...: as record, of a clean folder.
+run()
+{
+	rm -rf "$GPROF_DIR"
+	record "$@"
+	is 0 "$rc" "exit status of $*"
+}
+
+# About 20 rounds, of which two are whole: the machine may be slow, but never faster.
+GPROF_SAMPLE_MS=50 run "$B/integ/s_loop" 10 2 call sleep=100
+n=$(samples)
+ok test "$n" -ge 20
+ok test "$n" -le 420
+GPROF_SAMPLE_MS=0 run "$B/integ/s_loop" 4 2 call sleep=100
+is 0 "$(samples)" "samples where they are off"
+GPROF_SAMPLE_MS=20 GPROF_TIMER_ONLY=1 run "$B/integ/s_loop" 4 2 call sleep=100
+is 0 "$(samples)" "samples with nothing but steps"
+GPROF_SAMPLE_MS=20 GPROF_SCHEDULE=90-91 run "$B/integ/s_loop" 4 2 call sleep=100
+is 0 "$(samples)" "samples while nothing is recorded"
+
+# A forked child takes its own, and neither changes what the program sees.
+plain "$B/integ/s_sample" 300
+GPROF_SAMPLE_MS=20 run "$B/integ/s_sample" 300
+is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output with a child"
+for stream in "$GPROF_DIR"/*.gprof; do
+	ok test "$(samples "$stream")" -gt 10
+done
+is 2 "$(find "$GPROF_DIR" -name '*.gprof' | wc -l)" "streams"
+finish
