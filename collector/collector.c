@@ -52,6 +52,7 @@ static struct collector_state {
 	atomic_bool wants_attach;
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
+	bool is_child; /* forked */
 	const struct collector_door *_Atomic door;
 } state = {.may_attach = true};
 
@@ -281,7 +282,7 @@ void collector_stop(const char *how)
 	cancellation = host_hold_cancellation();
 	if (drain_stop(how, &result)) {
 		say_end(result.nr_events, result.nr_lost, result.cpu_ns,
-			clock_monotonic_ns() - state.begun_ns);
+			clock_monotonic_ns() - state.begun_ns, state.is_child);
 	} else {
 		say_unfinished();
 	}
@@ -321,6 +322,7 @@ void collector_child(void)
 		door->child();
 	}
 	facts_set_parent(stream_path());
+	state.is_child = true;
 	state.may_attach = state.may_attach && !atomic_load(&state.is_attached);
 	share_forget();
 	cupti_forget();

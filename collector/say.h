@@ -3,10 +3,14 @@
 #ifndef COLLECTOR_SAY_H
 #define COLLECTOR_SAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Recording ended: events, losses, what it cost of run_ns, where it is, what to run next. */
-void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns);
+/*
+ * Recording ended: events, losses, what it cost of run_ns, where it is, what to run next. A forked
+ * child that lost nothing says it to the log only.
+ */
+void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child);
 
 /* The stream could not be closed in time. */
 void say_unfinished(void);
