@@ -50,7 +50,7 @@ struct name_variant {
 	S(construct, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE")       \
 	S(destroy, "_ZN2at14RecordFunctionD1Ev")                         \
 	S(name, "_ZNK2at14RecordFunction4nameEv")                        \
-	S(is_async, "_ZNK2at14RecordFunction7isAsyncEv")
+	S(current_thread, "_ZN2at14RecordFunction15currentThreadIdEv")
 
 /* at::RecordFunction::before(name, sequence): until 2.8 a const char *, then a variant. */
 #define BEFORE_TEXT "_ZN2at14RecordFunction6beforeEPKcl"
@@ -247,7 +247,7 @@ static const char *try_out(const struct torch_functions *f)
 
 	*(void **)&remove = f->remove;
 	*(void **)&torch_layout.name = f->name;
-	*(void **)&torch_layout.is_async = f->is_async;
+	*(void **)&torch_layout.current_thread = f->current_thread;
 	tried.name = torch_layout.name;
 	tried.nr_seen = 0;
 	handle = add_try(f);
@@ -402,4 +402,10 @@ static void follow(bool is_wanted)
 }
 
 /* The callbacks stay registered in a forked child; names and ids begin anew. */
-const struct collector_door torch_door = {.follow = follow, .child = torch_name_forget};
+static void child(void)
+{
+	torch_name_forget();
+	torch_op_forget();
+}
+
+const struct collector_door torch_door = {.follow = follow, .child = child};

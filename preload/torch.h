@@ -26,7 +26,7 @@ enum torch_scope {
 /* What is known of at::RecordFunction in the libtorch of this process; found by trying it out. */
 struct torch_layout {
 	const char *(*name)(const void *fn); /* at::RecordFunction::name() const */
-	bool (*is_async)(const void *fn);    /* at::RecordFunction::isAsync() const */
+	uint64_t (*current_thread)(void);    /* at::RecordFunction::currentThreadId() */
 	uint32_t sequence_at;		     /* int64_t, -1 for none */
 	uint32_t scope_at;		     /* uint8_t, enum torch_scope */
 	uint32_t forward_thread_at;	     /* uint64_t, torch's number of the thread */
@@ -46,6 +46,9 @@ extern const struct collector_door torch_door;
 /* at::RecordFunctionCallback's two functions, see torch_op.c. */
 void **torch_op_begin(void **context, const void *fn);
 void torch_op_end(const void *fn, void *context);
+
+/* In a forked child, whose rings begin anew. */
+void torch_op_forget(void);
 
 /*
  * The id of a name for op rows; new ones are written to the stream at once. 0 if there are too

@@ -14,16 +14,45 @@
 #define MAX_DEPTH 510u
 
 struct frame {
-	const void *fn; /* NULL: taken by another thread */
+	const void *_Atomic fn; /* NULL: ended, on another thread or out of order */
 	uint64_t begin;
 };
 
-/* Of one thread, in ring_thread.door. */
+/* Of one thread, in ring_thread.door. Other threads take frames out of it, and nothing else. */
 struct stack_of_ops {
-	uint32_t id;	/* whose: as ring_self.id */
-	uint32_t depth; /* may be larger than MAX_DEPTH: those beyond are not kept */
+	struct stack_of_ops *next; /* all of the process; none is ever given back */
+	_Atomic uint32_t id;	   /* whose: as ring_self.id */
+	uint32_t framework_thread; /* torch's number of it */
+	_Atomic uint32_t depth;	   /* may be larger than MAX_DEPTH: those beyond are not kept */
 	struct frame frames[MAX_DEPTH];
 };
+
+/* A range that ended. */
+struct ended {
+	uint64_t begin, end; /* begin is 0 if it was not seen */
+	uint32_t thread, framework_thread, depth;
+};
+
+static struct stack_of_ops *_Atomic all_stacks;
+
+static uint32_t load(const _Atomic uint32_t *number)
+{
+	return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+static struct stack_of_ops *map_stack(void)
+{
+	struct stack_of_ops *stack = mmap(NULL, sizeof(*stack), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (stack == MAP_FAILED) {
+		return NULL;
+	}
+	stack->next = atomic_load(&all_stacks);
+	while (!atomic_compare_exchange_weak(&all_stacks, &stack->next, stack)) {
+	}
+	return stack;
+}
 
 static __attribute__((noinline)) struct stack_of_ops *make_stack(struct ring_self *self)
 {
@@ -34,15 +63,13 @@ static __attribute__((noinline)) struct stack_of_ops *make_stack(struct ring_sel
 		return NULL;
 	}
 	if (!self->thread->door) {
-		void *map = mmap(NULL, sizeof(*stack), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		self->thread->door = map == MAP_FAILED ? NULL : map;
+		self->thread->door = map_stack();
 	}
 	stack = self->thread->door;
-	if (stack && stack->id != self->id) {
-		stack->id = self->id;
-		stack->depth = 0;
+	if (stack && load(&stack->id) != self->id) {
+		atomic_store(&stack->depth, 0);
+		stack->framework_thread = (uint32_t)torch_layout.current_thread();
+		atomic_store(&stack->id, self->id);
 	}
 	errno = error;
 	return stack;
@@ -52,7 +79,29 @@ static inline struct stack_of_ops *stack_of(struct ring_self *self)
 {
 	struct stack_of_ops *stack = self->thread ? self->thread->door : NULL;
 
-	return __builtin_expect(stack && stack->id == self->id, 1) ? stack : make_stack(self);
+	return __builtin_expect(stack && load(&stack->id) == self->id, 1) ? stack
+									  : make_stack(self);
+}
+
+/* What another thread or the wrong order has left at the end. */
+static inline uint32_t trim(const struct stack_of_ops *stack, uint32_t depth)
+{
+	while (depth && depth <= MAX_DEPTH &&
+		!atomic_load_explicit(&stack->frames[depth - 1].fn, memory_order_relaxed)) {
+		depth--;
+	}
+	return depth;
+}
+
+static inline void push(struct stack_of_ops *stack, const void *fn)
+{
+	uint32_t depth = trim(stack, load(&stack->depth));
+
+	if (__builtin_expect(depth < MAX_DEPTH, 1)) {
+		stack->frames[depth].begin = clock_raw();
+		atomic_store_explicit(&stack->frames[depth].fn, fn, memory_order_release);
+	}
+	atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
 }
 
 /* As C++ wants it: the place of the result, a std::unique_ptr, comes first and is given back. */
@@ -68,98 +117,138 @@ void **torch_op_begin(void **context, const void *fn)
 	if (ring_is_inside(self) || !(stack = stack_of(self))) {
 		return context;
 	}
-	if (stack->depth < MAX_DEPTH) {
-		stack->frames[stack->depth] = (struct frame){.fn = fn, .begin = clock_raw()};
-	}
-	stack->depth++;
+	push(stack, fn);
 	return context;
 }
 
-/* The frame of `fn`, which is the last one, unless some range was left open or is asynchronous. */
-static struct frame pop(struct stack_of_ops *stack, const void *fn)
+/* Takes the frame of `fn`, if it is there. */
+static struct ended take(struct stack_of_ops *stack, const void *fn)
 {
-	uint32_t depth = stack->depth;
-	struct frame frame = {0};
+	uint32_t depth = load(&stack->depth);
 
-	if (depth > MAX_DEPTH) {
-		stack->depth--;
-		return frame;
+	for (depth = depth < MAX_DEPTH ? depth : MAX_DEPTH; depth; depth--) {
+		struct frame *frame = &stack->frames[depth - 1];
+		struct ended ended = {.thread = load(&stack->id),
+			.framework_thread = stack->framework_thread,
+			.depth = depth - 1};
+
+		if (atomic_load_explicit(&frame->fn, memory_order_acquire) == fn) {
+			ended.begin = frame->begin;
+			atomic_store_explicit(&frame->fn, NULL, memory_order_relaxed);
+			return ended;
+		}
 	}
-	while (depth && stack->frames[depth - 1].fn != fn) {
-		depth--;
-	}
-	if (!depth) {
-		return frame;
-	}
-	frame = stack->frames[depth - 1];
-	if (depth == stack->depth) {
-		stack->depth--;
-	} else {
-		stack->frames[depth - 1].fn = NULL;
-	}
-	while (stack->depth && stack->depth <= MAX_DEPTH && !stack->frames[stack->depth - 1].fn) {
-		stack->depth--;
-	}
-	return frame;
+	return (struct ended){0};
 }
 
-static void emit(
-	struct ring_self *self, const void *fn, uint64_t begin, uint64_t end, uint32_t depth)
+/* Not the last one of this thread: asynchronous, out of order, too deep, or not seen. */
+static __attribute__((noinline)) struct ended pop_slow(struct stack_of_ops *stack, const void *fn)
+{
+	uint32_t depth = load(&stack->depth);
+	struct ended ended = take(stack, fn);
+
+	if (!ended.begin && depth > MAX_DEPTH) {
+		atomic_store_explicit(&stack->depth, depth - 1, memory_order_relaxed);
+	} else if (ended.begin) {
+		atomic_store_explicit(&stack->depth, trim(stack, depth), memory_order_relaxed);
+	} else {
+		for (struct stack_of_ops *other = atomic_load(&all_stacks); other && !ended.begin;
+			other = other->next) {
+			ended = take(other, fn);
+		}
+	}
+	if (!ended.begin && (hook_mode() & COLLECTOR_RECORD)) {
+		collector_lose(COLLECTOR_LOST_OP, 1);
+	}
+	return ended;
+}
+
+static inline struct ended pop(struct ring_self *self, struct stack_of_ops *stack, const void *fn)
+{
+	uint32_t depth = load(&stack->depth);
+
+	if (__builtin_expect(!depth || depth > MAX_DEPTH ||
+				     atomic_load_explicit(&stack->frames[depth - 1].fn,
+					     memory_order_relaxed) != fn,
+		    0)) {
+		return pop_slow(stack, fn);
+	}
+	atomic_store_explicit(&stack->depth, depth - 1, memory_order_relaxed);
+	return (struct ended){.begin = stack->frames[depth - 1].begin,
+		.thread = self->id,
+		.framework_thread = stack->framework_thread,
+		.depth = depth - 1};
+}
+
+static inline void fill(struct gprof_row_op *row, const struct ended *ended, const void *fn,
+	uint32_t name, uint32_t end_thread)
 {
 	const char *fn_bytes = fn;
-	const char *text = torch_layout.name(fn);
-	struct gprof_row_op *row;
-	uint32_t name = torch_name_id(text);
 	uint64_t forward_thread;
 	int64_t sequence;
 
-	if (!name) {
-		struct gprof_row_op rare = {.begin = begin,
-			.dur = end,
-			.thread = self->id,
-			.end_thread = self->id,
-			.depth = (uint16_t)depth,
-			.scope = *(const uint8_t *)(fn_bytes + torch_layout.scope_at)};
-
-		collector_emit(&rare, GPROF_TABLE_op, text, strnlen(text, GPROF_TEXT_BYTES + 1));
-		return;
-	}
-	row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
-	if (!row) {
-		return;
-	}
 	memcpy(&sequence, fn_bytes + torch_layout.sequence_at, sizeof(sequence));
 	memcpy(&forward_thread, fn_bytes + torch_layout.forward_thread_at, sizeof(forward_thread));
 	*row = (struct gprof_row_op){.head = {.bytes = sizeof(*row), .table = GPROF_TABLE_op},
-		.begin = begin,
-		.dur = end,
+		.begin = ended->begin,
+		.dur = ended->end,
 		.sequence = (uint64_t)(sequence + 1),
-		.thread = self->id,
+		.thread = ended->thread,
 		.op_name = name,
+		.framework_thread = ended->framework_thread,
 		.forward_thread = (uint32_t)forward_thread,
-		.end_thread = self->id,
-		.depth = (uint16_t)depth,
+		.end_thread = end_thread,
+		.depth = (uint16_t)ended->depth,
 		.framework = GPROF_FRAMEWORK_TORCH,
 		.scope = *(const uint8_t *)(fn_bytes + torch_layout.scope_at)};
-	ring_commit(self, row, sizeof(*row));
+}
+
+/* One whose name is beyond those that get an id. */
+static __attribute__((noinline)) void emit_text(
+	struct ring_self *self, const struct ended *ended, const void *fn, const char *text)
+{
+	struct gprof_row_op row;
+
+	fill(&row, ended, fn, 0, self->id);
+	collector_emit(&row, GPROF_TABLE_op, text, strnlen(text, GPROF_TEXT_BYTES + 1));
+}
+
+static void emit(struct ring_self *self, const struct ended *ended, const void *fn)
+{
+	const char *text = torch_layout.name(fn);
+	uint32_t name = torch_name_id(text);
+	struct gprof_row_op *row;
+
+	if (__builtin_expect(!name, 0)) {
+		emit_text(self, ended, fn, text);
+		return;
+	}
+	row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
+	if (row) {
+		fill(row, ended, fn, name, self->id);
+		ring_commit(self, row, sizeof(*row));
+	}
 }
 
 void torch_op_end(const void *fn, void *context)
 {
 	struct ring_self *self = &ring_self;
+	struct ended ended;
 	uint64_t end = clock_raw();
 	struct stack_of_ops *stack;
-	struct frame frame;
 
 	(void)context;
 	if (ring_is_inside(self) || !(stack = stack_of(self))) {
 		return;
 	}
-	frame = pop(stack, fn);
-	if (frame.begin && (hook_mode() & COLLECTOR_RECORD)) {
-		emit(self, fn, frame.begin, end, stack->depth);
+	ended = pop(self, stack, fn);
+	ended.end = end;
+	if (ended.begin && (hook_mode() & COLLECTOR_RECORD)) {
+		emit(self, &ended, fn);
 	}
-	if (frame.begin && *((const uint8_t *)fn + torch_layout.scope_at) == TORCH_SCOPE_USER) {
-		collector_range(torch_layout.name(fn), frame.begin, end);
-	}
+}
+
+void torch_op_forget(void)
+{
+	atomic_store(&all_stacks, NULL);
 }

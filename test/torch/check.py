@@ -6,6 +6,8 @@ check.py profiles A B          the same for two results of that profiler
 check.py total OPS PROFILE     those of the whole training are
 check.py nests OPS             depths are those that the times of each thread say
 check.py count OPS NAME=N...   so many operators have that name
+check.py forward OPS           backward nodes name the operators and threads that made them
+check.py elsewhere OPS NAME    it ended on another thread, and later than the next operator
 check.py workers OPS NAME...   each of these was run by a process that ran no optimizer
 """
 import collections
@@ -87,9 +89,8 @@ def nests(ops):
         for op in sorted(mine, key=lambda op: (op["begin"], -op["end"])):
             while stack and stack[-1]["end"] <= op["begin"]:
                 stack.pop()
-            if op["end_thread"] != op["thread"]:
-                continue
-            if op["depth"] != len(stack) or (stack and op["end"] > stack[-1]["end"]):
+            if op["end_thread"] == op["thread"] and (
+                    op["depth"] != len(stack) or (stack and op["end"] > stack[-1]["end"])):
                 print(key, op, "in", [outer["name"] for outer in stack])
                 good = False
             stack.append(op)
@@ -107,6 +108,21 @@ def count(ops, *wanted):
     return good
 
 
+def forward(ops):
+    made = {(op["sequence"], op["framework_thread"]) for op in ops if op["scope"] == 0}
+    nodes = [op for op in ops if op["scope"] == 1 and op["sequence"] >= 0]
+    bad = [op for op in nodes if (op["sequence"], op["forward_thread"]) not in made]
+    print(len(nodes), bad[:3])
+    return nodes and not bad and all(op["framework_thread"] for op in ops)
+
+
+def elsewhere(ops, name):
+    moved = [op for op in ops if op["end_thread"] != op["thread"]]
+    after = [op for op in ops if op["name"] == "aten::asinh"]
+    print(moved, after)
+    return [op["name"] for op in moved] == [name] and moved[0]["end"] > after[0]["end"]
+
+
 def workers(ops, *names):
     main = {op["pid"] for op in trainer(ops)}
     good = True
@@ -117,5 +133,5 @@ def workers(ops, *names):
     return good
 
 
-function = {f.__name__: f for f in (steps, total, profiles, nests, count, workers)}[sys.argv[1]]
+function = {f.__name__: f for f in (steps, total, profiles, nests, forward, elsewhere, count, workers)}[sys.argv[1]]
 sys.exit(not function(read(sys.argv[2]), *sys.argv[3:]))

@@ -78,6 +78,7 @@ trains()
 	tap same "$1" "$1: prints the same"
 	tap check $what "$1" "$T/$1.json" "$1: operators of the $what"
 	tap check nests "$1" "$1: nesting"
+	tap check forward "$1" "$1: from backward to forward"
 	tap nothing_lost "$1" "$1: nothing lost"
 }
 
@@ -102,6 +103,8 @@ threads()
 	tap check count threads 'thread 0=50' 'thread 3=50' aten::cumsum=200 aten::mul=20 \
 		aten::neg=5 "threads: all of all threads"
 	tap check nests threads "threads: nesting"
+	tap check elsewhere threads "ends elsewhere" "threads: asynchronous ranges"
+	tap nothing_lost threads "threads: nothing lost"
 }
 
 names()

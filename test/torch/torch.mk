@@ -10,4 +10,9 @@ torch-programs: $(B)/torch/ops
 
 tests: torch-programs
 
-.PHONY: torch-programs
+bench-torch: $(B)/libgprof.so
+	$(Q)test/torch/bench.sh $(B)
+
+bench: bench-torch
+
+.PHONY: torch-programs bench-torch

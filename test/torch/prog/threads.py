@@ -41,5 +41,14 @@ for group in range(5):
         thread.start()
     for thread in threads:
         thread.join()
+future = torch.futures.Future()
+with torch.autograd.profiler.record_function("ends elsewhere") as outer:
+    outer._call_end_callbacks_on_future(future)
+    torch.ones(2).acos()
+torch.ones(2).asinh()
+thread = threading.Thread(target=future.set_result, args=(1,))
+thread.start()
+thread.join()
+torch.ones(2).atan()
 future = torch.jit.fork(torch.add, torch.ones(2), 1)
 print(torch.jit.wait(future).sum().item(), x.grad.sum().item())
