@@ -127,6 +127,7 @@ static void take_allocs(struct load *load, const struct batch *b)
 			.begin = b->col[COL_alloc_time][i],
 			.end = b->col[COL_alloc_time][i],
 			.value = b->col[COL_alloc_bytes][i],
+			.address = b->col[COL_alloc_address][i],
 			.thread = (uint32_t)b->col[COL_alloc_thread][i],
 			.scope = (uint8_t)b->col[COL_alloc_device_type][i],
 			.device = (uint8_t)b->col[COL_alloc_device][i]};
@@ -153,9 +154,10 @@ static void take_calls(struct load *load, const struct batch *b)
 
 static void load_rows(struct load *load, const struct group *group)
 {
-	static const uint32_t alloc_mask =
-		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_bytes) | COL_BIT(COL_alloc_thread) |
-		COL_BIT(COL_alloc_device_type) | COL_BIT(COL_alloc_device);
+	static const uint32_t alloc_mask = COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_address) |
+					   COL_BIT(COL_alloc_bytes) | COL_BIT(COL_alloc_thread) |
+					   COL_BIT(COL_alloc_device_type) |
+					   COL_BIT(COL_alloc_device);
 	static const uint32_t call_mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
 					  COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation);
 	struct stream_in *stream = load->process->stream;

@@ -17,8 +17,9 @@ enum op_event_kind {
 
 struct op_event {
 	uint64_t begin, end; /* ticks */
-	uint64_t value; /* an op's sequence, a call's device time in ns, an allocation's bytes */
-	uint64_t order; /* rows of one table and thread: as they were written */
+	uint64_t value;	  /* an op's sequence, a call's device time in ns, an allocation's bytes */
+	uint64_t order;	  /* rows of one table and thread: as they were written */
+	uint64_t address; /* of an allocation */
 	uint32_t thread;
 	uint32_t name, shape; /* of names.h */
 	uint32_t nr_works;

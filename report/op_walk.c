@@ -158,6 +158,7 @@ static void take_work(struct walk *walk, struct stack *stack, const struct op_ev
 static void take_alloc(struct walk *walk, struct stack *stack, const struct op_event *event)
 {
 	const struct op_alloc alloc = {.tick = event->begin,
+		.address = event->address,
 		.bytes = (int64_t)event->value,
 		.device_type = event->scope,
 		.device = event->device};

@@ -15,7 +15,7 @@
 
 /* Memory that a framework's allocator gave (bytes > 0) or took back. */
 struct op_alloc {
-	uint64_t tick;
+	uint64_t tick, address;
 	int64_t bytes;
 	uint8_t device_type, device;
 };

@@ -33,6 +33,7 @@ void table_destroy(struct table *table)
 	free(table->cells);
 	free(table->title);
 	free(table->note);
+	free(table->figure);
 	free(table);
 }
 

@@ -20,6 +20,7 @@ enum table_type {
 	TABLE_MEAN_SIZE, /* a double, bytes */
 	TABLE_RATE,	 /* a double, bytes per second */
 	TABLE_PERCENT,	 /* a double; the title says of what */
+	TABLE_NUMBER,	 /* a double; the title says its unit */
 };
 
 struct table_column {
@@ -47,6 +48,8 @@ struct table {
 	size_t nr_rows, capacity;
 	size_t nr_cut; /* rows that --top left out */
 	char *note;    /* a line below the title, or NULL */
+	char *figure; /* lines below the rows, in text alone, or NULL; of our making: shown as it is
+		       */
 	bool is_aside; /* not worth showing unless it was asked for */
 };
 

@@ -97,7 +97,7 @@ static void add_number(struct buf *out, const struct table_column *column,
 	}
 	if (column->type == TABLE_COUNT || column->type == TABLE_ID) {
 		add_count(out, cell->integer, separate && column->type == TABLE_COUNT);
-	} else if (column->type == TABLE_PERCENT) {
+	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.2f", cell->number);
 	} else if (unit->factor > 1) {
 		buf_printf(out, "%.3f", cell->number / unit->factor);
@@ -257,6 +257,9 @@ void table_print_text(const struct table *table, const struct table_style *style
 				    : "  %zu more rows; --top 0 shows all\n",
 			table->nr_cut);
 	}
+	if (table->figure && !is_markdown) {
+		buf_text(out, table->figure);
+	}
 	buf_char(out, '\n');
 }
 
@@ -307,7 +310,7 @@ static void add_json_value(
 		text_add_json(out, bytes, nr_bytes);
 	} else if (!cell->is_known) {
 		buf_text(out, "null");
-	} else if (column->type == TABLE_PERCENT) {
+	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.3f", cell->number);
 	} else {
 		buf_uint(out, cell->integer);

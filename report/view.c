@@ -15,6 +15,8 @@ const struct view_class *const view_classes[] = {
 	&view_sync,
 	&view_nvtx,
 	&view_userdefined,
+	&view_memory,
+	&view_benchmark,
 	&view_windows,
 	&view_threads,
 	&view_overhead,

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The ticks of the events of a table, from the heads of its blocks. */
+static void find_ticks(
+	const struct process *process, unsigned int table, uint64_t *first, uint64_t *last)
+{
+	const struct stream_in *stream = process->stream;
+
+	*first = UINT64_MAX;
+	*last = 0;
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		const struct stream_block *block = &stream->blocks[i];
+
+		if (stream_in_block_table(stream, i) == table && block->time_max) {
+			*first = block->time_min < *first ? block->time_min : *first;
+			*last = block->time_max > *last ? block->time_max : *last;
+		}
+	}
+	*first = *first > *last ? *last : *first;
+}
+
+uint32_t memory_place(
+	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device)
+{
+	uint64_t first, last;
+	struct memory_place *place;
+
+	for (size_t i = memory->nr_places; i-- > 0;) {
+		place = &memory->places[i];
+		if (place->process == process && place->device_type == device_type &&
+			place->device == device) {
+			return (uint32_t)i;
+		}
+	}
+	memory->places = array_grow(memory->places, memory->nr_places, &memory->place_capacity,
+		sizeof(*memory->places));
+	place = &memory->places[memory->nr_places++];
+	*place = (struct memory_place){
+		.process = process, .device_type = device_type, .device = device};
+	find_ticks(process, device_type < MEMORY_DRIVER ? GPROF_TABLE_alloc : GPROF_TABLE_api_alloc,
+		&first, &last);
+	pool_init(&place->pool, first, last);
+	return (uint32_t)(memory->nr_places - 1);
+}
+
+struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t name)
+{
+	struct memory_row *row, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.place = place;
+	key.key.name = name;
+	HASH_FIND(hh, memory->rows, &key.key, sizeof(key.key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key.key;
+		HASH_ADD(hh, memory->rows, key, sizeof(row->key), row);
+	}
+	return row;
+}
+
+bool memory_is_left(struct memory *memory, uint32_t place, uint64_t address, bool is_free)
+{
+	struct memory_block *freed, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.address = address;
+	key.key.place = place;
+	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), freed);
+	if (is_free && !freed) {
+		freed = mem_zeroed(1, sizeof(*freed));
+		freed->key = key.key;
+		HASH_ADD(hh, memory->blocks, key, sizeof(freed->key), freed);
+	} else if (!is_free && freed) {
+		HASH_DEL(memory->blocks, freed);
+		free(freed);
+		return false;
+	}
+	return !is_free;
+}
+
+void memory_forget(struct memory *memory)
+{
+	struct memory_block *freed, *next;
+
+	HASH_ITER(hh, memory->blocks, freed, next)
+	{
+		HASH_DEL(memory->blocks, freed);
+		free(freed);
+	}
+}
+
+/* Addresses are of one space, whatever was allocated; so a free is found without its kind. */
+void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call)
+{
+	struct memory_block *used, key;
+	struct pool *pool;
+
+	memset(&key, 0, sizeof(key));
+	key.key.address = call->address;
+	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), used);
+	if (used) { /* freed, or used again: the free was not seen */
+		pool = &memory->places[used->row->key.place].pool;
+		used->row->nr_live--;
+		used->row->live_bytes -= used->bytes;
+		pool_take(pool, call->tick, -1, pool->last_bytes - used->bytes, 0);
+		HASH_DEL(memory->blocks, used);
+		free(used);
+	}
+	if (call->is_free) {
+		return;
+	}
+	used = mem_zeroed(1, sizeof(*used));
+	used->key = key.key;
+	used->bytes = call->bytes;
+	used->row = memory_row(memory,
+		memory_place(memory, process, (uint8_t)(MEMORY_DRIVER + call->space), 0),
+		process_call_name(process, call->call, NULL));
+	used->row->nr_live++;
+	used->row->live_bytes += call->bytes;
+	spread_add(&used->row->allocs, call->bytes);
+	pool = &memory->places[used->row->key.place].pool;
+	pool_take(pool, call->tick, 1, pool->last_bytes + call->bytes, 0);
+	HASH_ADD(hh, memory->blocks, key, sizeof(used->key), used);
+}
+
+void memory_fini(struct memory *memory)
+{
+	struct memory_row *row, *next;
+
+	HASH_ITER(hh, memory->rows, row, next)
+	{
+		HASH_DEL(memory->rows, row);
+		free(row);
+	}
+	memory_forget(memory);
+	free(memory->places);
+	*memory = (struct memory){0};
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who asked for how much memory, on which device of which process, and what of it is in use at the
+ * end: from events of a framework's allocator, backwards, or from calls of cudaMalloc and its kin.
+ */
+#ifndef REPORT_MEMORY_H
+#define REPORT_MEMORY_H
+
+#include <uthash.h>
+
+#include "report/model.h"
+#include "report/pool.h"
+#include "report/spread.h"
+
+#define MEMORY_DRIVER 128u
+
+/* What an operator asked for on a device. */
+struct memory_row {
+	struct {
+		uint32_t place; /* in memory.places */
+		uint32_t name;	/* of names.h, 0 outside of operators */
+	} key;
+	struct spread allocs; /* bytes */
+	uint64_t nr_live, live_bytes;
+	UT_hash_handle hh;
+};
+
+struct memory_place {
+	struct process *process;
+	uint8_t device_type, device; /* types from MEMORY_DRIVER on: enum gprof_space + that */
+	struct pool pool;
+};
+
+/* An address that is freed later, see memory_is_left; or one in use, see memory_replay. */
+struct memory_block {
+	struct {
+		uint64_t address;
+		uint64_t place;
+	} key;
+	uint64_t bytes;
+	struct memory_row *row;
+	UT_hash_handle hh;
+};
+
+/* A call of cudaMalloc and its kin. */
+struct memory_call {
+	uint64_t tick, address, bytes;
+	uint32_t call;
+	uint8_t space;
+	bool is_free;
+};
+
+struct memory {
+	struct memory_row *rows;
+	struct memory_block *blocks; /* of the process at hand */
+	struct memory_place *places;
+	size_t nr_places, place_capacity;
+};
+
+/* Starts with all zeros. */
+void memory_fini(struct memory *memory);
+
+/* The next process: no addresses yet. */
+void memory_forget(struct memory *memory);
+
+/* The number of a device's (or kind's) place, and the row of a name there. */
+uint32_t memory_place(
+	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device);
+struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t name);
+
+/*
+ * For events from the last to the first: a free comes before its allocation, and an allocation that
+ * no free came for is left at the end. True for those.
+ */
+bool memory_is_left(struct memory *memory, uint32_t place, uint64_t address, bool is_free);
+
+/* The next call, in the order of time. */
+void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory of a device (or of a kind) of a process over time: the peak, what is left at the end,
+ * and a curve that fits a terminal. From the totals that allocators tell after each event.
+ */
+#ifndef REPORT_POOL_H
+#define REPORT_POOL_H
+
+#include "report/buf.h"
+
+#define POOL_POINTS 64u
+
+struct pool {
+	uint64_t nr_allocs, nr_frees;
+	uint64_t peak_bytes, peak_tick;
+	uint64_t peak_reserved_bytes; /* 0: not known */
+	uint64_t reserved_at_peak_bytes;
+	uint64_t last_tick, last_bytes;
+	uint64_t first, end;	     /* ticks that the curve is for */
+	uint64_t curve[POOL_POINTS]; /* the most in each part of the time */
+	bool is_set[POOL_POINTS];
+};
+
+void pool_init(struct pool *pool, uint64_t first, uint64_t end);
+
+/* An event, after which so much is in use and so much taken from the driver. Any order. */
+void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use, uint64_t reserved);
+
+/* The curve, `title` above it. */
+void pool_draw(const struct pool *pool, const char *title, struct buf *out);
+
+#endif

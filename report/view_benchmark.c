@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How fast batches go by, in the layout of Paddle's Perf Summary: reader_cost is the time of a step
+ * in the data loader, batch_cost that of the step, ips the samples a second (steps a second where
+ * the batch is not known), the reader's ratio the share of all batch_cost in all reader_cost.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/spread.h"
+#include "report/view.h"
+
+/* The first steps are slow for reasons of their own; as many are left out, or the first alone. */
+#define WARM_UP 10u
+
+struct row {
+	struct process *process;
+	struct spread reader, batch; /* ns */
+	uint64_t nr_left_out;
+	int64_t batch_size; /* -1 unknown */
+	bool has_reader;
+};
+
+struct benchmark_view {
+	struct row *rows;
+	size_t nr_rows, capacity;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct benchmark_view));
+}
+
+static void add_steps(struct row *row, const struct phases *phases)
+{
+	const struct clock_map *clock = &row->process->host_clock;
+	uint32_t nr_whole = (uint32_t)phases->nr_steps - 2;
+
+	row->nr_left_out = nr_whole > 2 * WARM_UP ? WARM_UP : nr_whole > 1 ? 1 : 0;
+	for (uint32_t step = 1 + (uint32_t)row->nr_left_out; step <= nr_whole; step++) {
+		uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
+		uint64_t ticks = phases_step_ticks(phases, step);
+
+		row->has_reader |= reader != 0;
+		spread_add(&row->reader, clock_map_duration(clock, reader));
+		spread_add(&row->batch, clock_map_duration(clock, ticks));
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct benchmark_view *view = context;
+	struct row *row;
+
+	if (!phases_has_steps(phases)) {
+		return;
+	}
+	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+	row = &view->rows[view->nr_rows++];
+	*row = (struct row){.process = process};
+	row->batch_size = process_number(process, "config.GPROF_BATCH_SIZE");
+	row->batch_size = row->batch_size > 0 ? row->batch_size : -1;
+	add_steps(row, phases);
+}
+
+enum column {
+	PID,
+	STEPS,
+	READER, /* avg, max, min */
+	BATCH = READER + 3,
+	RATIO = BATCH + 3,
+	SIZE,
+	IPS,
+	NR_COLUMNS = IPS + 3,
+};
+
+static void fill_times(const struct spread *spread, struct table_cell *cells)
+{
+	if (spread->nr) {
+		table_set_number(&cells[0], spread_mean(spread));
+		table_set_integer(&cells[1], spread->max);
+		table_set_integer(&cells[2], spread->min);
+	}
+}
+
+static void fill(const struct row *row, struct table_cell *cells)
+{
+	double samples = row->batch_size > 0 ? (double)row->batch_size : 1;
+
+	table_set_integer(&cells[PID], row->process->pid);
+	table_set_integer(&cells[STEPS], row->batch.nr);
+	if (row->has_reader) {
+		fill_times(&row->reader, &cells[READER]);
+		table_set_number(&cells[RATIO],
+			row->batch.sum ? 100 * (double)row->reader.sum / (double)row->batch.sum
+				       : 0);
+	}
+	fill_times(&row->batch, &cells[BATCH]);
+	if (row->batch_size > 0) {
+		table_set_integer(&cells[SIZE], (uint64_t)row->batch_size);
+	}
+	if (row->batch.sum) {
+		table_set_number(&cells[IPS],
+			samples * (double)row->batch.nr / (double)row->batch.sum * 1e9);
+	}
+	if (row->batch.min) {
+		table_set_number(&cells[IPS + 1], samples / (double)row->batch.min * 1e9);
+		table_set_number(&cells[IPS + 2], samples / (double)row->batch.max * 1e9);
+	}
+}
+
+static void add_note(const struct benchmark_view *view, struct table *table)
+{
+	bool knows_all = true, has_readers = true;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		knows_all = knows_all && view->rows[i].batch_size > 0;
+		has_readers = has_readers && view->rows[i].has_reader;
+	}
+	if (!view->nr_rows) {
+		table_note(table, "no steps");
+		return;
+	}
+	table_note(table,
+		"the first %u steps are left out, of up to %u the first alone; ips is in %s a "
+		"second%s%s",
+		WARM_UP, 2 * WARM_UP, knows_all ? "samples" : "steps",
+		knows_all ? "" : " (GPROF_BATCH_SIZE makes it samples)",
+		has_readers ? "" : "; no data loader was seen in some");
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME, false},
+		{"reader_cost_max_ns", "max", TABLE_TIME, false},
+		{"reader_cost_min_ns", "min", TABLE_TIME, false},
+		{"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, false},
+		{"batch_cost_max_ns", "max", TABLE_TIME, false},
+		{"batch_cost_min_ns", "min", TABLE_TIME, false},
+		{"reader_ratio_pct", "reader % of batch", TABLE_PERCENT, false},
+		{"batch_size", "Batch", TABLE_COUNT, false},
+		{"ips_avg", "ips avg", TABLE_NUMBER, false},
+		{"ips_max", "max", TABLE_NUMBER, false},
+		{"ips_min", "min", TABLE_NUMBER, false},
+	};
+	struct benchmark_view *view = context;
+	struct table *table = table_create("benchmark", "Benchmark", columns, NR_COLUMNS);
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(&view->rows[i], table_add_row(table));
+	}
+	add_note(view, table);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct benchmark_view *view = context;
+
+	free(view->rows);
+	free(view);
+}
+
+const struct view_class view_benchmark = {
+	.name = "benchmark",
+	.help = "reader_cost, batch_cost and samples a second",
+	.is_default = false,
+	.ops = {.end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};
