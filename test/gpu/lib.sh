@@ -58,9 +58,14 @@ trial_torch()
 	export LD_LIBRARY_PATH GPROF_CUPTI_PATH
 }
 
+# Looking takes seconds, so run does it once and hands TORCH_SEEN to all.
 need_torch()
 {
 	local python
+	if [ -n "${TORCH_SEEN:-}" ] && [ -z "$TRIAL" ]; then
+		TORCH=$TORCH_SEEN
+		return
+	fi
 	for python in "${TORCH_PYTHON:-}" python3 /usr/bin/python3; do
 		TORCH=$(command -v "${python:-none}") || continue
 		if [ -n "$TRIAL" ]; then

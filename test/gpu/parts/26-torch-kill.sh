@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A training killed at random moments: what had returned when it died is in the report. KILLS=N, SEED=N.
+# A training killed at random moments: what had returned when it died is in the report. KILLS=N, SEED=N, AT_ONCE=N.
 . "$(dirname "$0")/../lib.sh"
 need GPU PYTHON TORCH
 KILLS=${KILLS:-20}
-AT_ONCE=${AT_ONCE:-4}
+AT_ONCE=${AT_ONCE:-$(nproc)}
+AT_ONCE=$((AT_ONCE < 7 ? AT_ONCE : 7))
 SEED=${SEED:-$$}
 RANDOM=$SEED
 nr_bad=0 nr_done=0
