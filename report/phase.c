@@ -98,6 +98,7 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 	uint32_t step = phases_step(phases, begin);
 	struct phase_segment *last;
 
+	phases->has_loader |= class == OP_DATALOADER;
 	phases->has_optimizer |= class == OP_OPTIMIZATION;
 	phases->has_backward |= class == OP_BACKWARD;
 	phases->has_forward |= class == OP_FORWARD;
@@ -251,6 +252,12 @@ uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step)
 		gpu_ns += phases->steps[step].gpu_ns[i];
 	}
 	return gpu_ns;
+}
+
+bool phases_has_loop(const struct phases *phases)
+{
+	return phases->has_loader || phases->has_optimizer || phases->has_backward ||
+	       phases->has_forward;
 }
 
 const char *phases_remark(const struct phases *phases)

@@ -58,7 +58,7 @@ struct phases {
 	size_t nr_steps;	   /* one more than there are rows; 1 without steps */
 	uint64_t first, last;	   /* of all segments, ticks; first > last: none */
 	uint64_t loop_tick;	   /* where the first step's work begins */
-	bool has_optimizer, has_backward, has_forward;
+	bool has_loader, has_optimizer, has_backward, has_forward;
 	uint64_t nr_unknown; /* runs between two Backwards where no optimizer tells what they are */
 };
 
@@ -93,6 +93,9 @@ bool phases_is_whole(const struct phases *phases, uint32_t step);
  */
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step);
 uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step);
+
+/* Does anything tell of a training or inference loop? Workers of loaders have operators alone. */
+bool phases_has_loop(const struct phases *phases);
 
 /* What the reader of a table must know, or NULL. */
 const char *phases_remark(const struct phases *phases);

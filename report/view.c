@@ -17,6 +17,8 @@ const struct view_class *const view_classes[] = {
 	&view_userdefined,
 	&view_memory,
 	&view_benchmark,
+	&view_dataprep,
+	&view_utilization,
 	&view_windows,
 	&view_threads,
 	&view_overhead,

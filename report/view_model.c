@@ -6,12 +6,17 @@
 #include "report/spread.h"
 #include "report/view.h"
 
-struct model_view {
+struct model {
 	struct spread steps, gpu_steps;			 /* ns, of whole steps */
 	struct spread phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
-	bool has_gpu, has_ops, has_steps;
+	bool has_gpu, has_steps;
 	const char *remark;
-	size_t nr_without_steps;
+	size_t nr_processes;
+};
+
+/* Where a process has a loop, those without one are its helpers and would spoil the sums. */
+struct model_view {
+	struct model loops, others;
 };
 
 static void *create(const struct view_input *input)
@@ -20,8 +25,7 @@ static void *create(const struct view_input *input)
 	return mem_zeroed(1, sizeof(struct model_view));
 }
 
-static void add_segments(
-	struct model_view *view, struct process *process, const struct phases *phases)
+static void add_segments(struct model *model, struct process *process, const struct phases *phases)
 {
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
@@ -30,24 +34,24 @@ static void add_segments(
 			continue;
 		}
 		if (segment->is_rest) { /* of a time that counts already */
-			view->phases[segment->phase].sum += clock_map_duration(
+			model->phases[segment->phase].sum += clock_map_duration(
 				&process->host_clock, segment->end - segment->begin);
-			view->gpu[segment->phase].sum += segment->gpu_ns;
+			model->gpu[segment->phase].sum += segment->gpu_ns;
 			continue;
 		}
-		spread_add(&view->phases[segment->phase],
+		spread_add(&model->phases[segment->phase],
 			clock_map_duration(&process->host_clock, segment->end - segment->begin));
-		spread_add(&view->gpu[segment->phase], segment->gpu_ns);
+		spread_add(&model->gpu[segment->phase], segment->gpu_ns);
 	}
 }
 
-static void add_steps(struct model_view *view, struct process *process, const struct phases *phases)
+static void add_steps(struct model *model, struct process *process, const struct phases *phases)
 {
 	for (uint32_t step = 0; step < phases->nr_steps; step++) {
 		if (phases_is_whole(phases, step)) {
-			spread_add(&view->steps, clock_map_duration(&process->host_clock,
-							 phases_step_ticks(phases, step)));
-			spread_add(&view->gpu_steps, phases_step_gpu_ns(phases, step));
+			spread_add(&model->steps, clock_map_duration(&process->host_clock,
+							  phases_step_ticks(phases, step)));
+			spread_add(&model->gpu_steps, phases_step_gpu_ns(phases, step));
 		}
 	}
 }
@@ -55,18 +59,18 @@ static void add_steps(struct model_view *view, struct process *process, const st
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct model_view *view = context;
+	struct model *model = phases_has_loop(phases) ? &view->loops : &view->others;
 	const char *why;
 
 	if (!phases->nr_segments) {
 		return;
 	}
-	view->has_ops = true;
-	view->has_gpu |= view_has_device_records(process, &why);
-	view->nr_without_steps += !phases_has_steps(phases);
-	view->has_steps |= phases_has_steps(phases);
-	view->remark = phases_remark(phases) ? phases_remark(phases) : view->remark;
-	add_segments(view, process, phases);
-	add_steps(view, process, phases);
+	model->nr_processes++;
+	model->has_gpu |= view_has_device_records(process, &why);
+	model->has_steps |= phases_has_steps(phases);
+	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;
+	add_segments(model, process, phases);
+	add_steps(model, process, phases);
 }
 
 enum column {
@@ -79,7 +83,7 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void add_row(struct table *table, const struct model_view *view, const char *name,
+static void add_row(struct table *table, const struct model *model, const char *name,
 	const struct spread *cpu, const struct spread *gpu)
 {
 	struct table_cell *cells = table_add_row(table);
@@ -90,28 +94,28 @@ static void add_row(struct table *table, const struct model_view *view, const ch
 	}
 	spread_fill(cpu, &cells[CPU]);
 	table_set_number(&cells[RATIO],
-		view->steps.sum ? 100 * (double)cpu->sum / (double)view->steps.sum : 0);
-	if (view->has_gpu) {
+		model->steps.sum ? 100 * (double)cpu->sum / (double)model->steps.sum : 0);
+	if (model->has_gpu) {
 		spread_fill(gpu, &cells[GPU]);
 		table_set_number(&cells[GPU_RATIO],
-			view->gpu_steps.sum ? 100 * (double)gpu->sum / (double)view->gpu_steps.sum
-					    : 0);
+			model->gpu_steps.sum ? 100 * (double)gpu->sum / (double)model->gpu_steps.sum
+					     : 0);
 	}
 }
 
 /* What no phase has. Its parts were not counted, so only the sums are known. */
-static void add_others(struct table *table, const struct model_view *view)
+static void add_others(struct table *table, const struct model *model)
 {
-	struct spread cpu = {.sum = view->steps.sum}, gpu = {.sum = view->gpu_steps.sum};
+	struct spread cpu = {.sum = model->steps.sum}, gpu = {.sum = model->gpu_steps.sum};
 	struct table_cell *cells;
 
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
-		uint64_t used = view->phases[k].sum;
+		uint64_t used = model->phases[k].sum;
 
 		cpu.sum -= used < cpu.sum ? used : cpu.sum;
-		gpu.sum -= view->gpu[k].sum < gpu.sum ? view->gpu[k].sum : gpu.sum;
+		gpu.sum -= model->gpu[k].sum < gpu.sum ? model->gpu[k].sum : gpu.sum;
 	}
-	add_row(table, view, phase_names[PHASE_OTHERS], &cpu, &gpu);
+	add_row(table, model, phase_names[PHASE_OTHERS], &cpu, &gpu);
 	cells = &table->cells[(table->nr_rows - 1) * table->nr_columns];
 	cells[CALLS].is_known = false;
 }
@@ -133,29 +137,35 @@ static struct table *make_table(void *context)
 		{"gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT, false},
 	};
 	struct model_view *view = context;
+	const struct model *model = view->loops.nr_processes ? &view->loops : &view->others;
 	struct table *table;
 
 	for (unsigned int i = GPU; i < NR_COLUMNS; i++) {
-		columns[i].is_wide_only = !view->has_gpu;
+		columns[i].is_wide_only = !model->has_gpu;
 	}
 	table = table_create("model", "Model", columns, NR_COLUMNS);
-	if (!view->has_ops) {
+	if (!model->nr_processes) {
 		return table;
 	}
-	add_row(table, view, view->has_steps ? "ProfileStep" : "(no steps)", &view->steps,
-		&view->gpu_steps);
+	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
+		&model->gpu_steps);
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
-		add_row(table, view, phase_names[k], &view->phases[k], &view->gpu[k]);
+		add_row(table, model, phase_names[k], &model->phases[k], &model->gpu[k]);
 	}
-	add_others(table, view);
+	add_others(table, model);
 	table_note(table, "%s%s%s%s",
-		view->has_steps ? "of steps that have an end"
-				: "no steps were found: of the time from the first operator to the "
-				  "last",
-		view->has_gpu ? "; GPU time is the sum of all work that the phase launched, "
-				"overlaps not merged"
-			      : "",
-		view->remark ? "; " : "", view->remark ? view->remark : "");
+		model->has_steps
+			? "of steps that have an end"
+			: "no steps were found: of the time from the first operator to the "
+			  "last",
+		model->has_gpu ? "; GPU time is the sum of all work that the phase launched, "
+				 "overlaps not merged"
+			       : "",
+		model->remark ? "; " : "", model->remark ? model->remark : "");
+	if (model == &view->loops && view->others.nr_processes) {
+		table_note(table, "%s; %zu processes without a loop are left out", table->note,
+			view->others.nr_processes);
+	}
 	return table;
 }
 

@@ -49,25 +49,31 @@ golden small.nsys "$report" --style nsys $small
 golden small.nsys.csv "$report" --style nsys --format csv $small
 golden small.mangled "$report" --mangled --sort calls --top 1 --unit us --view kernel,api $small
 golden small.timeline "$report" timeline -o - $small
+ops=v1/ops.gprof
+golden ops.views "$report" --view steps,userdefined,memory,benchmark,dataprep,utilization $ops
+golden ops.detail "$report" --view operator --detail --per-thread --format csv $ops
+golden ops.json "$report" --format json $ops
+golden ops.timeline "$report" timeline -o - $ops
 golden both.pid "$report" --pid 1 $small
 golden bad.view "$report" --view nothing $small
 golden bad.sort "$report" --sort nothing $small
 golden bad.path "$report" v1/not-there.gprof
 golden dir "$report" --view losses,notices v1
 
-sed '/^status\|^stderr/d' v1/small.json.out >"$work/json"
-sed '/^status\|^stderr/d' v1/small.timeline.out >"$work/timeline"
+for file in small.json small.timeline ops.json ops.timeline; do
+	sed '/^status\|^stderr/d' "v1/$file.out" >"$work/$file"
+done
 if command -v python3 >/dev/null; then
-	for file in json timeline; do
+	for file in small.json small.timeline ops.json ops.timeline; do
 		if python3 -m json.tool "$work/$file" >/dev/null; then
 			passed=$((passed + 1))
 		else
-			echo "golden: small.$file is not JSON"
+			echo "golden: $file is not JSON"
 			failed=$((failed + 1))
 		fi
 	done
 else
-	echo "golden: SKIP 2 checks with a JSON parser: no python3"
+	echo "golden: SKIP 4 checks with a JSON parser: no python3"
 fi
 echo "golden: $passed passed, $failed failed"
 [ $failed -eq 0 ]
