@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "collector/config.h"
+#include "collector/log.h"
 #include "preload/elf.h"
 #include "preload/hook.h"
 
@@ -76,6 +77,7 @@ static struct torch_state {
 	char path[1024];
 	atomic_bool is_done; /* attached, or off for good */
 	atomic_bool is_busy;
+	atomic_bool is_told;	    /* that there are several */
 	_Atomic uint64_t nr_mapped; /* by the loader, at the last look */
 	uint64_t handle;	    /* of all scopes but the users', which tell steps */
 	void (*enable)(uint64_t handle);
@@ -276,6 +278,7 @@ static const char *resolve(const struct elf *libtorch, struct torch_functions *f
 struct mapped {
 	struct elf libtorch, python;
 	bool has_libtorch, has_python;
+	unsigned int nr_libtorch;
 };
 
 /*
@@ -328,6 +331,11 @@ static void attach(const struct elf *libtorch)
 	}
 	*(void **)&state.enable = f.enable;
 	*(void **)&state.disable = f.disable;
+	log_message(LOG_INFO,
+		"torch: before(%s), sequence at %u, scope at %u, forward thread at %u of the range "
+		"in %s",
+		f.before_text ? "text" : "variant", torch_layout.sequence_at, torch_layout.scope_at,
+		torch_layout.forward_thread_at, state.path);
 	add_both(&f);
 	atomic_store(&state.is_attached, true);
 }
@@ -345,13 +353,19 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct mapped *mapped = data;
 	const char *path = info->dlpi_name ? info->dlpi_name : "";
+	struct elf libc10;
 
 	(void)size;
 	if (has_base(path, "libtorch_cpu.so") && strlen(path) < sizeof(state.path)) {
-		strcpy(state.path, path);
-		mapped->has_libtorch = elf_open(&mapped->libtorch, info);
+		mapped->nr_libtorch++;
+		if (mapped->nr_libtorch == 1 && elf_open(&mapped->libtorch, info)) {
+			strcpy(state.path, path);
+			mapped->has_libtorch = true;
+		}
 	} else if (has_base(path, "libtorch_python.so")) {
 		mapped->has_python = elf_open(&mapped->python, info);
+	} else if (has_base(path, "libc10.so") && elf_open(&libc10, info)) {
+		torch_memory_found(&libc10);
 	}
 	return 0;
 }
@@ -363,28 +377,63 @@ static int count_mapped(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-void torch_look(void)
+static void tell_several(const struct mapped *mapped)
+{
+	if (mapped->nr_libtorch > 1 && atomic_load(&state.is_done) &&
+		!atomic_exchange(&state.is_told, true)) {
+		collector_notice("several PyTorch", 0,
+			"%u of them in this process; only the operators of %s are recorded",
+			mapped->nr_libtorch, state.path);
+	}
+}
+
+/* What is mapped, if that is more than at the last look. */
+static void look(void)
 {
 	struct mapped mapped = {0};
 	uint64_t nr_mapped = 0;
+	bool was_done = atomic_load(&state.is_done);
+
+	dl_iterate_phdr(count_mapped, &nr_mapped);
+	if (nr_mapped == atomic_load(&state.nr_mapped)) {
+		return;
+	}
+	dl_iterate_phdr(look_at_object, &mapped);
+	if (!was_done && mapped.has_libtorch && is_ready(&mapped)) {
+		attach(&mapped.libtorch);
+	}
+	if (!mapped.has_libtorch || was_done) {
+		atomic_store(&state.nr_mapped, nr_mapped);
+	}
+	tell_several(&mapped);
+}
+
+static void look_once(void)
+{
 	int error = errno;
 
-	if (atomic_load(&state.is_done) || atomic_exchange(&state.is_busy, true)) {
+	if (atomic_exchange(&state.is_busy, true)) {
 		return;
 	}
 	ring_self.depth += RING_INSIDE;
-	dl_iterate_phdr(count_mapped, &nr_mapped);
-	if (nr_mapped != atomic_load(&state.nr_mapped)) {
-		dl_iterate_phdr(look_at_object, &mapped);
-		if (!mapped.has_libtorch) {
-			atomic_store(&state.nr_mapped, nr_mapped);
-		} else if (is_ready(&mapped)) {
-			attach(&mapped.libtorch);
-		}
-	}
+	look();
 	ring_self.depth -= RING_INSIDE;
 	atomic_store(&state.is_busy, false);
 	errno = error;
+}
+
+void torch_look(void)
+{
+	if (!atomic_load(&state.is_done)) {
+		look_once();
+	}
+}
+
+void torch_look_again(void)
+{
+	if (!atomic_load(&state.is_told)) {
+		look_once();
+	}
 }
 
 /* Where nothing is recorded operators should cost nothing. */

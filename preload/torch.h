@@ -6,6 +6,8 @@
  *     torch.c        finds libtorch, tries out what is assumed of it, registers
  *     torch_op.c     the two functions: rows of table op
  *     torch_name.c   names to ids: each text goes into the stream once
+ *
+ * Its allocator's reports are taken in wrap_torch_memory.c.
  */
 #ifndef PRELOAD_TORCH_H
 #define PRELOAD_TORCH_H
@@ -14,6 +16,7 @@
 #include <stdint.h>
 
 #include "collector/collector.h"
+#include "preload/elf.h"
 
 /* at::RecordScope; the same in every version from 1.9 on. */
 enum torch_scope {
@@ -40,12 +43,18 @@ extern struct torch_layout torch_layout __attribute__((visibility("hidden")));
  */
 void torch_look(void);
 
+/* The same for dlopen, which takes that lock itself: sees a second PyTorch too. */
+void torch_look_again(void);
+
 /* What the recorder tells this door, see collector_set_door. */
 extern const struct collector_door torch_door;
 
 /* at::RecordFunctionCallback's two functions, see torch_op.c. */
 void **torch_op_begin(void **context, const void *fn);
 void torch_op_end(const void *fn, void *context);
+
+/* libc10 is mapped: where the allocator's reports must go. */
+void torch_memory_found(const struct elf *libc10);
 
 /* In a forked child, whose rings begin anew. */
 void torch_op_forget(void);

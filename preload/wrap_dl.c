@@ -25,7 +25,7 @@ void *wrap_dl_before(void)
 		now = hook_find_next("dlopen");
 		atomic_store_explicit(&real, now, memory_order_relaxed);
 	}
-	torch_look();
+	torch_look_again();
 	return now ? now : (void *)missing;
 }
 

@@ -8,6 +8,7 @@ check.py nests OPS             depths are those that the times of each thread sa
 check.py count OPS NAME=N...   so many operators have that name
 check.py forward OPS           backward nodes name the operators and threads that made them
 check.py elsewhere OPS NAME    it ended on another thread, and later than the next operator
+check.py allocations OPS       those of fake_c10_cuda.c
 check.py workers OPS NAME...   each of these was run by a process that ran no optimizer
 """
 import collections
@@ -15,12 +16,12 @@ import json
 import sys
 
 
-def read(path):
+def read(path, kind="op"):
     with open(path) as file:
         if path.endswith(".json"):
             return json.load(file)
         rows = [json.loads(line) for line in file]
-    return [row for row in rows if row["kind"] == "op"]
+    return [row for row in rows if row["kind"] == kind]
 
 
 def trainer(ops):
@@ -123,6 +124,17 @@ def elsewhere(ops, name):
     return [op["name"] for op in moved] == [name] and moved[0]["end"] > after[0]["end"]
 
 
+def allocations(rows):
+    have = [(row["address"] - 0x7f0000000000, row["bytes"], row["allocated_bytes"],
+             row["reserved_bytes"], row["device_type"], row["device"]) for row in rows]
+    times = [row["time"] for row in rows]
+    print(have, times)
+    return times == sorted(times) and have == [(0x1000, 512, 512, 2097152, 1, 3),
+                                               (0x2000, 1024, 1536, 2097152, 1, 3),
+                                               (0x1000, -512, 1024, 2097152, 1, 3),
+                                               (0x3000, 2048, 3072, 2097152, 1, 3)]
+
+
 def workers(ops, *names):
     main = {op["pid"] for op in trainer(ops)}
     good = True
@@ -133,5 +145,6 @@ def workers(ops, *names):
     return good
 
 
-function = {f.__name__: f for f in (steps, total, profiles, nests, forward, elsewhere, count, workers)}[sys.argv[1]]
-sys.exit(not function(read(sys.argv[2]), *sys.argv[3:]))
+function = {f.__name__: f for f in (steps, total, profiles, nests, forward, elsewhere, allocations, count, workers)}[sys.argv[1]]
+sys.exit(not function(read(sys.argv[2], "alloc" if function is allocations else "op"),
+                      *sys.argv[3:]))

@@ -20,7 +20,7 @@ version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || 
 	echo "SKIP no PyTorch in $python"
 	exit 77
 }
-${MAKE:-make} -s --no-print-directory "$B/libgprof.so" "$B/torch/ops" || exit 1
+${MAKE:-make} -s --no-print-directory "$B/libgprof.so" torch-programs || exit 1
 cp "$B/libgprof.so" "$lib" # programs run for a minute, and it may be made anew meanwhile
 
 # tap COMMAND... -- NAME: a result.
@@ -46,7 +46,7 @@ without()
 
 within()
 {
-	GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
+	GPROF_LOG=info GPROF_LOG_FILE=$T/$1.log GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
 		timeout 100 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
 	echo $? >>"$T/$1.out"
 	sed -i '/^gprof\[[0-9]*\]: [0-9]* events, /d' "$T/$1.err"
@@ -136,7 +136,68 @@ ddp()
 		"ddp: of both processes"
 }
 
+# played FAKE...: libraries that play PyTorch's, opened as Python opens them.
+played()
+{
+	local host=$B/torch/fake_host fake
+	local libraries=()
+	for fake in "$@"; do
+		libraries+=("$PWD/$B/torch/$fake")
+	done
+	rm -rf "$T/played.dump"
+	"$host" 3 "${libraries[@]}" >"$T/played.plain" 2>&1
+	GPROF_QUIET=1 GPROF_DIR=$T/played.dump LD_PRELOAD=$lib "$host" 3 "${libraries[@]}" \
+		>"$T/played.out" 2>&1
+	"$B/torch/ops" "$T/played.dump"/*.gprof >"$T/played.ops"
+	diff "$T/played.plain" "$T/played.out"
+}
+
+# refused FAKE WHY: no operators, and a notice with the reason.
+refused()
+{
+	played "$1/libtorch_cpu.so" && grep -q "\"no PyTorch operators\".*$2" "$T/played.ops" &&
+		! grep '"kind": "op"' "$T/played.ops"
+}
+
+two_of_them()
+{
+	played GOOD/libtorch_cpu.so OTHER/libtorch_cpu.so && check count played fake::op=3 &&
+		grep '"several PyTorch".*only the operators of .*GOOD' "$T/played.ops"
+}
+
+allocator()
+{
+	played libc10_cuda.so && python3 test/torch/check.py allocations "$T/played.ops"
+}
+
+# The function that the real allocator calls is one that we stand in for.
+allocator_name()
+{
+	local name
+	name=$(nm -D --undefined-only "$1" | grep -o '[^ ]*reportMemoryUsageToProfiler[^ ]*') &&
+		nm -D --defined-only "$lib" | grep -q " $name\$"
+}
+
+played_torch()
+{
+	local folder
+	folder=$("$python" -c 'import torch; print(torch.__path__[0])')/lib
+	tap played GOOD/libtorch_cpu.so "played: prints the same"
+	tap check count played fake::op=3 "played: operators"
+	tap refused LACKS "it exports no known form of before()" "refused: a hidden symbol"
+	tap refused SILENT "its callback was not called" "refused: no callbacks"
+	tap refused MOVED "the sequence number was not found" "refused: another layout"
+	tap refused SMALL "the handle was not found" "refused: no handle"
+	tap two_of_them "two of them in one process"
+	tap allocator "allocator: reports go on and are recorded"
+	if [ -e "$folder/libc10_cuda.so" ]; then
+		tap allocator_name "$folder/libc10_cuda.so" "allocator: calls that very function"
+	fi
+}
+
+played_torch
 trains conv conv
+sed -n "s/.* torch: /# $version: found by trying: /p" "$T/conv.log"
 trains lstm lstm
 trains transformer transformer
 trains script script

@@ -6,7 +6,30 @@ $(B)/torch/ops: $(B)/test/torch/ops.o $(patsubst %,$(B)/report/%.o, \
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lzstd -lz
 
-torch-programs: $(B)/torch/ops
+# Libraries that play PyTorch's, each kind in a folder of its own.
+FAKE_KINDS := GOOD OTHER LACKS SILENT MOVED SMALL
+FAKES := $(patsubst %,$(B)/torch/%/libtorch_cpu.so,$(FAKE_KINDS)) $(B)/torch/libc10_cuda.so
+
+$(B)/torch/%/libtorch_cpu.so: test/torch/fake_torch.c
+	$(call say,LIB,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DFAKE_$* -fvisibility=default -Wno-missing-prototypes -fPIC -shared -o $@ $<
+
+$(B)/torch/libc10.so: test/torch/fake_c10.c
+	$(call say,LIB,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -fPIC -shared -Wl,-soname,libc10.so -o $@ $<
+
+$(B)/torch/libc10_cuda.so: test/torch/fake_c10_cuda.c $(B)/torch/libc10.so
+	$(call say,LIB,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -fPIC -shared -o $@ $^ '-Wl,-rpath,$$ORIGIN'
+
+$(B)/torch/fake_host: $(B)/test/torch/fake_host.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -ldl
+
+torch-programs: $(B)/torch/ops $(B)/torch/fake_host $(FAKES)
 
 tests: torch-programs
 

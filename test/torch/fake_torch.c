@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A libtorch_cpu.so with its observer interface and nothing else, under the names of the real one.
+ * FAKE_LACKS: without before(); FAKE_SILENT: callbacks are never called; FAKE_MOVED: no sequence
+ * number in the object; FAKE_SMALL: callbacks get an object without handle.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct callback {
+	void **(*begin)(void **context, const void *fn);
+	void (*end)(const void *fn, void *context);
+	double sampling_probability;
+	bool scopes[10];
+	bool needs_inputs, needs_outputs, needs_ids;
+};
+
+struct range {
+	const char *name;
+	int64_t sequence;
+	uint64_t forward_thread;
+	uint64_t handle;
+	uint8_t scope;
+	char rest[1000];
+};
+
+#define NR_CALLBACKS 8u
+
+static struct {
+	struct callback callback;
+	bool is_there, is_on;
+} callbacks[NR_CALLBACKS];
+
+/* What tells that the constructors have run. */
+const char *const constructed __asm__("_ZN2at19kParamCommsCallNameE") = "record_param_comms";
+
+uint64_t add(struct callback callback) __asm__(
+	"_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
+void set_off(uint64_t handle) __asm__("_ZN2at14removeCallbackEm");
+void enable(uint64_t handle) __asm__("_ZN2at16reenableCallbackEm");
+void disable(uint64_t handle) __asm__("_ZN2at15disableCallbackEm");
+bool has_global(void) __asm__("_ZN2at18hasGlobalCallbacksEv");
+void construct(struct range *range, uint8_t scope) __asm__(
+	"_ZN2at14RecordFunctionC1ENS_11RecordScopeE");
+void destroy(struct range *range) __asm__("_ZN2at14RecordFunctionD1Ev");
+const char *name_of(const struct range *range) __asm__("_ZNK2at14RecordFunction4nameEv");
+uint64_t thread_of(void) __asm__("_ZN2at14RecordFunction15currentThreadIdEv");
+#ifndef FAKE_LACKS
+void before(struct range *range, const char *name, int64_t sequence) __asm__(
+	"_ZN2at14RecordFunction6beforeEPKcl");
+#endif
+void fake_ops(unsigned int nr_ops);
+
+uint64_t add(struct callback callback)
+{
+	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
+		if (!callbacks[i].is_there) {
+			callbacks[i].callback = callback;
+			callbacks[i].is_there = callbacks[i].is_on = true;
+			return i;
+		}
+	}
+	return NR_CALLBACKS;
+}
+
+void set_off(uint64_t handle)
+{
+	callbacks[handle].is_there = callbacks[handle].is_on = false;
+}
+
+void enable(uint64_t handle)
+{
+	callbacks[handle].is_on = true;
+}
+
+void disable(uint64_t handle)
+{
+	callbacks[handle].is_on = false;
+}
+
+bool has_global(void)
+{
+	return false;
+}
+
+void construct(struct range *range, uint8_t scope)
+{
+	memset(range, 0, sizeof(*range));
+	range->scope = scope;
+}
+
+static void begin(struct range *range, const char *name, int64_t sequence)
+{
+	static uint64_t next_handle = 1;
+
+	range->name = name;
+#ifndef FAKE_MOVED
+	range->sequence = sequence;
+#endif
+#ifndef FAKE_SMALL
+	range->handle = next_handle;
+#endif
+	next_handle++;
+	(void)sequence;
+#ifndef FAKE_SILENT
+	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
+		if (callbacks[i].is_on && callbacks[i].callback.scopes[range->scope]) {
+			void *context;
+
+			callbacks[i].callback.begin(&context, range);
+		}
+	}
+#endif
+}
+
+void destroy(struct range *range)
+{
+#ifndef FAKE_SILENT
+	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
+		if (callbacks[i].is_on && callbacks[i].callback.scopes[range->scope]) {
+			callbacks[i].callback.end(range, NULL);
+		}
+	}
+#endif
+	(void)range;
+}
+
+const char *name_of(const struct range *range)
+{
+	return range->name;
+}
+
+uint64_t thread_of(void)
+{
+	return 1;
+}
+
+#ifndef FAKE_LACKS
+void before(struct range *range, const char *name, int64_t sequence)
+{
+	begin(range, name, sequence);
+}
+#endif
+
+void fake_ops(unsigned int nr_ops)
+{
+	struct range range;
+
+	for (unsigned int i = 0; i < nr_ops; i++) {
+		construct(&range, 0);
+		begin(&range, "fake::op", i);
+		destroy(&range);
+	}
+}
