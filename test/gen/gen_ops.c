@@ -146,6 +146,7 @@ static void add_step(struct gen *gen, struct names *n, uint32_t t, uint64_t numb
 	row->sequence = 2 * number + 1;
 	row = op(gen, LOOP, n->relu, t + 205, t + 210, 1);
 	row->op_shape = n->relu_shape;
+	row->sequence = 2 * number + 2; /* the next node's, which it does not make */
 	launch(gen, n, LOOP, t + 230, 100, 20);
 	row = op(gen, LOOP, n->mm, t + 220, t + 320, 1);
 	row->op_shape = n->mm_shape;
