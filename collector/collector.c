@@ -24,6 +24,7 @@
 #include "collector/host.h"
 #include "collector/log.h"
 #include "collector/notice.h"
+#include "collector/nvml.h"
 #include "collector/sample.h"
 #include "collector/say.h"
 #include "collector/share.h"
@@ -69,6 +70,7 @@ static void on_fork_child(void)
 {
 	int error = errno;
 
+	nvml_forget();
 	collector_child();
 	errno = error;
 }
@@ -94,7 +96,8 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
 		return;
 	}
 	/* Early, as another thread may fork in the very moment that one starts the recorder. */
-	state.has_atfork = __register_atfork && !__register_atfork(NULL, NULL, on_fork_child, NULL);
+	state.has_atfork = __register_atfork &&
+			   !__register_atfork(nvml_hold, nvml_release, on_fork_child, NULL);
 }
 
 /* ---- start ---- */
@@ -233,6 +236,9 @@ static void attach(void)
 		return;
 	}
 	device_find();
+	if (config_number(CONFIG_SAMPLE_MS) && !config_flag(CONFIG_TIMER_ONLY)) {
+		nvml_find();
+	}
 	if (!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY)) {
 		collector_notice("no CUPTI", 0,
 			"CUPTI is off by GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1; kernels and copies "

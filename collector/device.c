@@ -10,7 +10,6 @@
 #include "collector/define.h"
 #include "collector/facts.h"
 
-#define MAX_DEVICES 64
 /* CUDA_ERROR_DEINITIALIZED */
 #define DEINITIALIZED 4
 
@@ -49,7 +48,10 @@ static struct driver {
 	int (*get_memory)(size_t *bytes, int device);
 	int (*get_runtime_version)(int *version);
 	int (*get_context)(void **context);
+	int (*get_primary)(int device, unsigned int *flags, int *is_active);
 } driver;
+
+static uint64_t seen; /* a bit for each device with a context that CUPTI told of */
 
 static void *find(const char *library, const char *name)
 {
@@ -73,7 +75,13 @@ void device_find(void)
 	*(void **)&driver.get_count = find(lib, "cuDeviceGetCount");
 	*(void **)&driver.get_attribute = find(lib, "cuDeviceGetAttribute");
 	*(void **)&driver.get_name = find(lib, "cuDeviceGetName");
-	*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid");
+	/* Of a part of a GPU (MIG), only the newer one gives the part's. */
+	*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid_v2");
+	if (!driver.get_uuid) {
+		*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid");
+	}
+	*(void **)&driver.get_primary = find(lib, "cuDevicePrimaryCtxGetState");
+	seen = 0;
 	*(void **)&driver.get_memory = find(lib, "cuDeviceTotalMem_v2");
 	*(void **)&driver.get_context = find(lib, "cuCtxGetCurrent");
 	driver.get_runtime_version = NULL;
@@ -88,6 +96,31 @@ bool device_is_gone(void)
 	void *context = NULL;
 
 	return driver.get_context && driver.get_context(&context) == DEINITIALIZED;
+}
+
+void device_saw(uint32_t device)
+{
+	if (device < DEVICE_MAX) {
+		seen |= (uint64_t)1 << device;
+	}
+}
+
+bool device_is_used(int device)
+{
+	unsigned int flags = 0;
+	int count = 0, is_active = 0;
+
+	if (seen >> device & 1) {
+		return true;
+	}
+	return driver.get_primary && driver.get_count && !device_is_gone() &&
+	       !driver.get_count(&count) && device < count &&
+	       !driver.get_primary(device, &flags, &is_active) && is_active;
+}
+
+bool device_uuid(int device, uint8_t uuid[16])
+{
+	return driver.get_uuid && !device_is_gone() && !driver.get_uuid((char *)uuid, device);
 }
 
 static void add_attribute(int device, const char *name, uint64_t value)
@@ -153,7 +186,7 @@ void device_add(bool has_cupti)
 	if (driver.get_count(&count)) {
 		return;
 	}
-	for (int device = 0; device < count && device < MAX_DEVICES; device++) {
+	for (int device = 0; device < count && device < DEVICE_MAX; device++) {
 		if (!has_cupti) {
 			add_device(device);
 		}

@@ -8,6 +8,9 @@
 #define COLLECTOR_DEVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#define DEVICE_MAX 64
 
 /*
  * Finds the functions of the libcuda and libcudart that are mapped. On the attaching thread, inside
@@ -26,5 +29,15 @@ bool device_is_gone(void);
  * nothing if device_find found nothing.
  */
 void device_add(bool has_cupti);
+
+/*
+ * Has the process a context on it: its primary one, or one that CUPTI told of (device_saw)? Not
+ * after the teardown, nor where device_find found nothing. The drain's, as the next two.
+ */
+bool device_is_used(int device);
+void device_saw(uint32_t device);
+
+/* False if the driver does not tell. */
+bool device_uuid(int device, uint8_t uuid[16]);
 
 #endif

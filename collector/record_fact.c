@@ -4,6 +4,7 @@
 
 #include "collector/batch.h"
 #include "collector/define.h"
+#include "collector/device.h"
 
 static void add_attribute(uint32_t device, const char *name, uint64_t value)
 {
@@ -65,6 +66,7 @@ void record_take_context(const struct cupti_record *record)
 	row->parent = r->parent_context_id;
 	row->null_stream = r->null_stream_id;
 	row->is_green = r->is_green_context;
+	device_saw(r->device_id);
 }
 
 void record_take_stream(const struct cupti_record *record)

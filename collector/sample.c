@@ -16,6 +16,7 @@
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/held.h"
+#include "collector/nvml.h"
 
 #define NO_DEVICE 255u
 #define LEAST_MS  10u
@@ -28,13 +29,14 @@
 #define CPU_IDLE      3
 #define CPU_IOWAIT    4
 
-enum { GROUP_PROCESS, GROUP_SLOW, NR_GROUPS };
+enum { GROUP_PROCESS, GROUP_SLOW, GROUP_GPU, NR_GROUPS };
 
 static struct sample_state {
 	uint64_t interval_ns; /* 0: off */
 	uint64_t due_ns[NR_GROUPS];
 	struct held memory, cpus;
 	uint64_t page_bytes, tick_ns;
+	bool has_gpus;
 } state = {.memory = {.fd = -1}, .cpus = {.fd = -1}};
 
 static void add(uint8_t metric, uint8_t device, uint64_t value)
@@ -130,6 +132,11 @@ static void take_slow(void)
 	}
 }
 
+static void take_gpus(void)
+{
+	nvml_take(add);
+}
+
 /* ---- when ---- */
 
 static uint64_t own_cpu_ns(void)
@@ -180,10 +187,13 @@ void sample_init(void)
 
 void sample_take(uint64_t now_ns, bool is_attached)
 {
-	(void)is_attached;
+	state.has_gpus = is_attached;
 	if (is_on()) {
 		take_group(GROUP_PROCESS, now_ns, 0, take_process);
 		take_group(GROUP_SLOW, now_ns, SLOW_NS, take_slow);
+		if (is_attached) {
+			take_group(GROUP_GPU, now_ns, 0, take_gpus);
+		}
 	}
 }
 
@@ -192,6 +202,9 @@ uint64_t sample_due_ns(void)
 	uint64_t due = UINT64_MAX;
 
 	for (unsigned int i = 0; i < NR_GROUPS && is_on(); i++) {
+		if (i == GROUP_GPU && !state.has_gpus) {
+			continue;
+		}
 		due = state.due_ns[i] < due ? state.due_ns[i] : due;
 	}
 	return due;

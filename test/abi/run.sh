@@ -62,6 +62,13 @@ else
 	echo "note test_abi: no cupti.h, CUPTI not compared"
 fi
 
+if echo '#include <nvml.h>' | $CC $flags -E - >/dev/null 2>&1; then
+	$CC $flags -Wall -Wextra -Wcast-function-type -Werror -c test/abi/layout_nvml.c -o "$work/n.o" ||
+		fail "NVML's types and functions"
+else
+	echo "note test_abi: no nvml.h, NVML not compared"
+fi
+
 # One line a hooked function: name|return type|parameters.
 {
 	echo '#define HOOK(api, need, ret, name, params, args, facts) @name|ret|params|api'

@@ -2,6 +2,8 @@
 /*
  * A simulated libnvidia-ml: as many devices as SIM_DEVICES says, memory as the process's simulated
  * driver has it, and readings that move slowly with time so that a sampler has something to see.
+ * SIM_NVML=NAME:CODE,... makes functions return a code; `mig` and `mps` among them divide the GPUs,
+ * or have them shared by two processes.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -27,6 +29,38 @@ static struct nvml_device {
 } devices[SIM_MAX_DEVICES];
 static int nr_devices;
 static _Atomic bool is_open;
+
+/* What SIM_NVML says behind `name`, up to the next comma; NULL if it does not name it. */
+static const char *find_setting(const char *name)
+{
+	const char *at = getenv("SIM_NVML");
+	size_t length = strlen(name);
+
+	while (at) {
+		if (!strncmp(at, name, length) && strchr(":,", at[length])) {
+			return at + length;
+		}
+		at = strchr(at, ',');
+		at = at ? at + 1 : NULL;
+	}
+	return NULL;
+}
+
+static int failure(const char *name)
+{
+	const char *code = find_setting(name);
+
+	return code && *code == ':' ? atoi(code + 1) : NVML_OK;
+}
+
+#define FAIL_IF_ASKED()                       \
+	do {                                  \
+		int code = failure(__func__); \
+                                              \
+		if (code) {                   \
+			return code;          \
+		}                             \
+	} while (0)
 
 #define NVML_EXPORT(name, params)   \
 	SIM_EXPORT int name params; \
@@ -54,6 +88,8 @@ static const struct nvml_device *check(const void *device)
 NVML_EXPORT(nvmlInit_v2, (void))
 {
 	const char *text = getenv("SIM_DEVICES");
+
+	FAIL_IF_ASKED();
 
 	nr_devices = text ? atoi(text) : 1;
 	if (nr_devices < 0 || nr_devices > SIM_MAX_DEVICES) {
@@ -136,6 +172,8 @@ NVML_EXPORT(nvmlDeviceGetHandleByUUID, (const char *uuid, void **device))
 {
 	char text[64];
 
+	FAIL_IF_ASKED();
+
 	for (int i = 0; atomic_load(&is_open) && i < nr_devices; i++) {
 		uuid_text(&devices[i], text, sizeof(text));
 		if (strcmp(text, uuid) == 0) {
@@ -188,6 +226,8 @@ NVML_EXPORT(nvmlDeviceGetUtilizationRates, (void *device, struct utilization *u)
 {
 	const struct nvml_device *d = check(device);
 
+	FAIL_IF_ASKED();
+
 	if (d) {
 		u->gpu_pct = wave(d->index);
 		u->memory_pct = u->gpu_pct / 2;
@@ -239,6 +279,8 @@ NVML_EXPORT(nvmlDeviceGetMemoryInfo_v2, (void *device, struct memory_v2 *m))
 {
 	const struct nvml_device *d = check(device);
 
+	FAIL_IF_ASKED();
+
 	if (d) {
 		m->total_bytes = (unsigned long long)TOTAL_MIB << 20;
 		m->reserved_bytes = (unsigned long long)RESERVED_MIB << 20;
@@ -251,6 +293,8 @@ NVML_EXPORT(nvmlDeviceGetMemoryInfo_v2, (void *device, struct memory_v2 *m))
 NVML_EXPORT(nvmlDeviceGetPowerUsage, (void *device, unsigned int *milliwatts))
 {
 	const struct nvml_device *d = check(device);
+
+	FAIL_IF_ASKED();
 
 	if (d) {
 		*milliwatts = POWER_IDLE_MW + POWER_SPAN_MW / 100 * wave(d->index);
@@ -271,6 +315,8 @@ NVML_EXPORT(nvmlDeviceGetTemperature, (void *device, int sensor, unsigned int *c
 {
 	const struct nvml_device *d = check(device);
 
+	FAIL_IF_ASKED();
+
 	if (d && sensor == 0) {
 		*celsius = 35 + wave(d->index) / 3;
 	}
@@ -281,6 +327,8 @@ NVML_EXPORT(nvmlDeviceGetClockInfo, (void *device, int type, unsigned int *mhz))
 {
 	static const unsigned int clocks[] = {1980, 1980, 3201, 1605};
 
+	FAIL_IF_ASKED();
+
 	if (!check(device) || type < 0 || type > 3) {
 		return NVML_INVALID_ARGUMENT;
 	}
@@ -290,6 +338,7 @@ NVML_EXPORT(nvmlDeviceGetClockInfo, (void *device, int type, unsigned int *mhz))
 
 NVML_EXPORT(nvmlDeviceGetCurrentClocksEventReasons, (void *device, unsigned long long *reasons))
 {
+	FAIL_IF_ASKED();
 	*reasons = 0;
 	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
 }
@@ -297,6 +346,24 @@ NVML_EXPORT(nvmlDeviceGetCurrentClocksEventReasons, (void *device, unsigned long
 NVML_EXPORT(nvmlDeviceGetCurrentClocksThrottleReasons, (void *device, unsigned long long *reasons))
 {
 	return nvmlDeviceGetCurrentClocksEventReasons(device, reasons);
+}
+
+NVML_EXPORT(nvmlDeviceGetMigMode, (void *device, unsigned int *now, unsigned int *later))
+{
+	*now = *later = find_setting("mig") != NULL;
+	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+/* Asked for their number, as *count is 0. */
+NVML_EXPORT(nvmlDeviceGetMPSComputeRunningProcesses_v3,
+	(void *device, unsigned int *count, void *processes))
+{
+	(void)processes;
+	*count = find_setting("mps") ? 2 : 0;
+	if (!check(device)) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	return *count ? NVML_INSUFFICIENT_SIZE : NVML_OK;
 }
 
 /* Blocks for 20 ms, as the real one does. */

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Samples of GPUs through NVML: of those that the process uses, and what NVML does not tell is said.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+export GPROF_SAMPLE_MS=50 SIM_DEVICES=4
+
+# run ARGUMENTS...: s_sample for 0.4 s; its child is of no interest here.
+run()
+{
+	rm -rf "$GPROF_DIR"
+	record "$B/integ/s_sample" 400 "$@"
+	is 0 "$rc" "exit status"
+	is "child 3" "$(cat "$T/out")" "output"
+	summary notices
+}
+
+# samples: their number in the stream that has most, which is the parent's.
+samples()
+{
+	local stream
+	for stream in "$GPROF_DIR"/*.gprof; do
+		"$REPORT" info "$stream" | awk '$1 == "sample" {n += $3} END {print n + 0}'
+	done | sort -n | tail -1
+}
+
+# notices CAUSE: how many, and the texts.
+notices()
+{
+	query "[.notices.rows[] | select(.cause == \"$1\")] | length"
+}
+
+texts()
+{
+	query "[.notices.rows[] | select(.cause == \"$1\").text] | join(\"; \")"
+}
+
+run 0
+one=$(samples)
+for cause in "no NVML" "NVML refused" MIG MPS; do
+	is 0 "$(notices "$cause")" "notices of $cause"
+done
+run 1 3
+two=$(samples)
+ok test "$two" -gt $((one + one / 4))
+SIM_NVML=nvmlInit_v2:9 run 0
+none=$(samples)
+is 1 "$(notices "NVML refused")" "notices where NVML does not begin"
+ok test "$none" -lt $((one * 3 / 4))
+SIM_NVML=nvmlDeviceGetHandleByUUID:6 run 0
+is 1 "$(notices "NVML refused")" "notices where NVML does not know the GPU"
+
+# What is refused is refused once for each GPU, and the rest is there.
+SIM_NVML=nvmlDeviceGetPowerUsage:3,nvmlDeviceGetTemperature:4 run 0 2
+is 4 "$(notices "NVML refused")" "notices of refused readings"
+case $(texts "NVML refused") in
+*"GPU 0: NVML does not tell its power"*"GPU 2: NVML does not tell its temperature"*) ;;
+*) is "GPU 0's power ... GPU 2's temperature" "$(texts "NVML refused")" "what is refused" ;;
+esac
+ok test "$(samples)" -gt "$none"
+SIM_NVML=mig,mps run 0 2
+is 2 "$(notices MIG)" "notices of divided GPUs"
+is 2 "$(notices MPS)" "notices of shared GPUs"
+
+# Without the library everything else is sampled.
+mkdir "$T/sim"
+cp -a "$SIM"/. "$T/sim"
+rm "$T/sim"/libnvidia-ml*
+SIM=$T/sim run 0
+is 1 "$(notices "no NVML")" "notices where there is no NVML"
+ok test "$(samples)" -gt 0
+GPROF_SAMPLE_MS=0 SIM=$T/sim run 0
+is 0 "$(notices "no NVML")" "notices where nothing is sampled"
+finish
