@@ -246,6 +246,9 @@ void torch_op_end(const void *fn, void *context)
 	if (ended.begin && (hook_mode() & COLLECTOR_RECORD)) {
 		emit(self, &ended, fn);
 	}
+	if (ended.begin && *((const uint8_t *)fn + torch_layout.scope_at) == TORCH_SCOPE_USER) {
+		collector_range(torch_layout.name(fn), ended.begin, end);
+	}
 }
 
 void torch_op_forget(void)
