@@ -157,17 +157,20 @@ def killed(dump, file):
     sys.exit(0 if is_good else 1)
 
 
-def samples(dump, seconds, period_ms):
+def samples(dump, period_ms):
     """NVML's readings are there, often enough, and can be true."""
-    seen = collections.defaultdict(list)
+    seen, times = collections.defaultdict(list), []
     for row in rows("sample", dump):
         seen[int(row["metric"])].append(int(row["value"]))
+        if row["metric"] == "18":
+            times.append(int(row["time"]))  # ticks, about 1 ns
     for metric, name in METRICS.items():
         values = seen.get(metric, [])
         judge("sample: " + name, values, "%d, %d to %d" % (len(values), min(values), max(values)) if values else "none")
-    many = float(seconds) * 1000 / float(period_ms)
-    judge("samples are taken every %s ms" % period_ms, 0.6 * many <= len(seen.get(18, [])) <= 1.5 * many,
-          "%d in %s s" % (len(seen.get(18, [])), seconds))
+    apart = sorted(later - time for time, later in zip(times, times[1:]))
+    median_ms = apart[len(apart) // 2] / 1e6 if apart else 0
+    judge("samples are taken every %s ms" % period_ms, len(times) >= 10 and 0.8 < median_ms / float(period_ms) < 1.5,
+          "%d, median %.1f ms apart" % (len(times), median_ms))
     power, heat = seen.get(19, [0]), seen.get(22, [0])
     judge("samples can be true", 5000 < max(power) < 2000000 and 10 < max(heat) < 120 and max(seen.get(16, [0])) > 0
           and max(seen.get(18, [0])) > 1 << 20)
