@@ -65,3 +65,21 @@ bool view_has_device_records(const struct process *process, const char **why)
 	}
 	return false;
 }
+
+void view_note_steps(struct table *table, const struct process *process)
+{
+	const char *rule = process_fact(process, "step.rule", "");
+	const char *why = process_fact(process, "step.why", "");
+	const char *before = table->note ? table->note : "";
+
+	if (!*rule) {
+		return; /* the user named it, or an older recorder */
+	}
+	if (strcmp(rule, "none") == 0) {
+		table_note(table, "%s%sno steps: %s; GPROF_STEP says what ends one", before,
+			*before ? "; " : "", why);
+	} else {
+		table_note(table, "%s%sfound by %s, confidence %s: %s", before, *before ? "; " : "",
+			rule, process_fact(process, "step.confidence", "unknown"), why);
+	}
+}

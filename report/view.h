@@ -41,6 +41,12 @@ const struct view_class *view_find(const char *name, size_t nr_bytes);
  */
 bool view_has_device_records(const struct process *process, const char **why);
 
+/*
+ * Appends to the table's note how the recorder found the steps of the process by itself, and how
+ * sure it is; or why it found none and what to do.
+ */
+void view_note_steps(struct table *table, const struct process *process);
+
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;
 const struct tally *view_kernel_tally(void *view);

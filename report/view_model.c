@@ -11,6 +11,7 @@ struct model {
 	struct spread phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
 	bool has_gpu, has_steps;
 	const char *remark;
+	const struct process *without_steps; /* the last one */
 	size_t nr_processes;
 };
 
@@ -68,6 +69,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	model->nr_processes++;
 	model->has_gpu |= view_has_device_records(process, &why);
 	model->has_steps |= phases_has_steps(phases);
+	model->without_steps = phases_has_steps(phases) ? model->without_steps : process;
 	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;
 	add_segments(model, process, phases);
 	add_steps(model, process, phases);
@@ -154,14 +156,15 @@ static struct table *make_table(void *context)
 	}
 	add_others(table, model);
 	table_note(table, "%s%s%s%s",
-		model->has_steps
-			? "of steps that have an end"
-			: "no steps were found: of the time from the first operator to the "
-			  "last",
+		model->has_steps ? "of steps that have an end"
+				 : "of the time from the first operator to the last",
 		model->has_gpu ? "; GPU time is the sum of all work that the phase launched, "
 				 "overlaps not merged"
 			       : "",
 		model->remark ? "; " : "", model->remark ? model->remark : "");
+	if (model->without_steps) {
+		view_note_steps(table, model->without_steps);
+	}
 	if (model == &view->loops && view->others.nr_processes) {
 		table_note(table, "%s; %zu processes without a loop are left out", table->note,
 			view->others.nr_processes);

@@ -18,7 +18,8 @@ struct steps_view {
 	struct view_input input;
 	struct step_row *rows;
 	size_t nr_rows, capacity;
-	bool has_phases, has_gpu;
+	bool has_phases, has_gpu, has_loop;
+	const struct process *told; /* whose steps the note speaks of: the first with a loop */
 	const char *remark;
 };
 
@@ -78,6 +79,10 @@ static void end(void *context, struct process *process, const struct phases *pha
 	bool has_phases = phases->nr_segments && phases_has_steps(phases);
 	const char *why;
 
+	if (!view->told || (!view->has_loop && phases_has_loop(phases))) {
+		view->told = process;
+		view->has_loop = phases_has_loop(phases);
+	}
 	if (has_phases) {
 		view->has_phases = true;
 		view->has_gpu |= view_has_device_records(process, &why);
@@ -116,14 +121,11 @@ enum column {
 static void fill(
 	const struct steps_view *view, const struct step_row *row, struct table_cell *cells)
 {
-	static const char *const rules[] = {[GPROF_STEP_CALL] = "gprof_step()",
-		[GPROF_STEP_NVTX] = "nvtx",
-		[GPROF_STEP_API] = "api",
-		[GPROF_STEP_KERNEL] = "kernel",
-		[GPROF_STEP_INTERVAL] = "interval",
-		[GPROF_STEP_OPTIMIZER] = "optimizer",
-		[GPROF_STEP_DATALOADER] = "dataloader",
-		[GPROF_STEP_PERIOD] = "period of launches"};
+	static const char *const rules[] = {
+		"(the begin)", [GPROF_STEP_CALL] = "gprof_step()", [GPROF_STEP_NVTX] = "nvtx",
+		[GPROF_STEP_API] = "api", [GPROF_STEP_KERNEL] = "kernel",
+		[GPROF_STEP_INTERVAL] = "interval", [GPROF_STEP_OPTIMIZER] = "optimizer",
+		[GPROF_STEP_DATALOADER] = "dataloader", [GPROF_STEP_PERIOD] = "period of launches"};
 	const struct model_step *step = &row->process->steps[row->place];
 
 	table_set_integer(&cells[PID], row->process->pid);
@@ -167,11 +169,14 @@ static struct table *make_steps(void *context)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(view, &view->rows[i], table_add_row(table));
 	}
-	table_note(table, "the last step has no end%s%s%s",
+	table_note(table, "the last step has no end%s%s%s%s",
 		view->has_phases ? "; the first one counts from its first phase; GPU: what was "
 				   "launched in it"
 				 : "",
 		view->remark ? "; " : "", view->remark ? view->remark : "");
+	if (view->told) {
+		view_note_steps(table, view->told);
+	}
 	return table;
 }
 
