@@ -80,6 +80,7 @@ help:
 	@echo 'make test       every test that this machine can run'
 	@echo 'make check      the quick ones, under a minute'
 	@echo 'make bench      costs and speeds, each beside its peer'
+	@echo 'make gpu        build/gpu, to be carried to a machine with a GPU; test/gpu/run runs it there'
 	@echo 'make install    PREFIX=/usr/local DESTDIR= ; make uninstall takes it away'
 	@echo 'make format     clang-format of the sources'
 	@echo 'make clean'
