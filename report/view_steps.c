@@ -170,10 +170,9 @@ static struct table *make_steps(void *context)
 		fill(view, &view->rows[i], table_add_row(table));
 	}
 	table_note(table, "the last step has no end%s%s%s%s",
-		view->has_phases ? "; the first one counts from its first phase; GPU: what was "
-				   "launched in it"
-				 : "",
-		view->remark ? "; " : "", view->remark ? view->remark : "");
+		view->has_phases ? "; the first one counts from its first phase" : "",
+		view->has_gpu ? "; GPU: what was launched in it" : "", view->remark ? "; " : "",
+		view->remark ? view->remark : "");
 	if (view->told) {
 		view_note_steps(table, view->told);
 	}
