@@ -14,23 +14,84 @@
 /* The first steps are slow for reasons of their own; as many are left out, or the first alone. */
 #define WARM_UP 10u
 
+/* First dimensions of what layers got, and how often. */
+#define MOST_SIZES 16u
+
 struct row {
 	struct process *process;
 	struct spread reader, batch; /* ns */
 	uint64_t nr_left_out;
-	int64_t batch_size; /* -1 unknown */
-	bool has_reader;
+	int64_t batch_size;	  /* -1 unknown */
+	bool has_reader, is_seen; /* the size was seen in shapes */
 };
 
 struct benchmark_view {
 	struct row *rows;
 	size_t nr_rows, capacity;
+	/* of the process at hand */
+	struct {
+		uint64_t size, nr;
+	} sizes[MOST_SIZES];
+	size_t nr_sizes;
+	uint64_t nr_layers;
 };
 
 static void *create(const struct view_input *input)
 {
 	(void)input;
 	return mem_zeroed(1, sizeof(struct benchmark_view));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct benchmark_view *view = context;
+
+	(void)process;
+	view->nr_sizes = 0;
+	view->nr_layers = 0;
+}
+
+/* Layers whose first input begins with the batch, unless a program has it elsewhere. */
+static bool is_layer(const char *name)
+{
+	return strcmp(name, "aten::linear") == 0 || strcmp(name, "aten::conv2d") == 0 ||
+	       strcmp(name, "aten::conv1d") == 0 || strcmp(name, "aten::conv3d") == 0;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct benchmark_view *view = context;
+	const char *at = op->shape ? strchr(names_raw(op->shape, NULL), '[') : NULL;
+	uint64_t size;
+	size_t i = 0;
+
+	if (!at || !is_layer(names_raw(op->name, NULL))) {
+		return;
+	}
+	size = strtoull(at + 1, NULL, 10);
+	view->nr_layers++;
+	while (i < view->nr_sizes && view->sizes[i].size != size) {
+		i++;
+	}
+	if (i == view->nr_sizes && i < MOST_SIZES) {
+		view->sizes[view->nr_sizes].size = size;
+		view->sizes[view->nr_sizes++].nr = 0;
+	}
+	if (i < view->nr_sizes) {
+		view->sizes[i].nr++;
+	}
+}
+
+/* The size that nine of ten layers saw; the last batch may be smaller. -1 if they do not agree. */
+static int64_t seen_size(const struct benchmark_view *view)
+{
+	for (size_t i = 0; i < view->nr_sizes; i++) {
+		if (view->sizes[i].nr * 10 >= view->nr_layers * 9 && view->sizes[i].size &&
+			view->sizes[i].size <= INT32_MAX) {
+			return (int64_t)view->sizes[i].size;
+		}
+	}
+	return -1;
 }
 
 static void add_steps(struct row *row, const struct phases *phases)
@@ -61,7 +122,10 @@ static void end(void *context, struct process *process, const struct phases *pha
 	row = &view->rows[view->nr_rows++];
 	*row = (struct row){.process = process};
 	row->batch_size = process_number(process, "config.GPROF_BATCH_SIZE");
-	row->batch_size = row->batch_size > 0 ? row->batch_size : -1;
+	if (row->batch_size <= 0) {
+		row->batch_size = seen_size(view);
+		row->is_seen = row->batch_size > 0;
+	}
 	add_steps(row, phases);
 }
 
@@ -113,10 +177,11 @@ static void fill(const struct row *row, struct table_cell *cells)
 
 static void add_note(const struct benchmark_view *view, struct table *table)
 {
-	bool knows_all = true, has_readers = true;
+	bool knows_all = true, has_readers = true, is_seen = false;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		knows_all = knows_all && view->rows[i].batch_size > 0;
+		is_seen = is_seen || view->rows[i].is_seen;
 		has_readers = has_readers && view->rows[i].has_reader;
 	}
 	if (!view->nr_rows) {
@@ -125,9 +190,10 @@ static void add_note(const struct benchmark_view *view, struct table *table)
 	}
 	table_note(table,
 		"the first %u steps are left out, of up to %u the first alone; ips is in %s a "
-		"second%s%s",
+		"second%s%s%s",
 		WARM_UP, 2 * WARM_UP, knows_all ? "samples" : "steps",
 		knows_all ? "" : " (GPROF_BATCH_SIZE makes it samples)",
+		is_seen ? "; the batch is what linear and convolution layers got" : "",
 		has_readers ? "" : "; no data loader was seen in some");
 }
 
@@ -170,7 +236,7 @@ const struct view_class view_benchmark = {
 	.name = "benchmark",
 	.help = "reader_cost, batch_cost and samples a second",
 	.is_default = false,
-	.ops = {.end = end},
+	.ops = {.begin = begin, .op = take_op, .end = end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

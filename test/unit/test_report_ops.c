@@ -164,6 +164,37 @@ START_TEST(memory_is_told_by_who_asked_and_what_is_left)
 }
 END_TEST
 
+/* Steps of three layers each, the last batch being smaller. */
+START_TEST(the_batch_is_seen_in_shapes)
+{
+	const char *path = streams_path("batch.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t name = gen_op_name(gen, "aten::linear");
+	uint32_t full = gen_op_shape(gen, "float32[32,128], float32[10,128]");
+	uint32_t part = gen_op_shape(gen, "float32[7,128], float32[10,128]");
+	struct table *table;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		struct gprof_row_op *op = gen_row(gen, GPROF_TABLE_op);
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		op->begin = 1000 * i + 100;
+		op->dur = 1000 * i + 200;
+		op->thread = op->end_thread = 1;
+		op->op_name = name;
+		op->op_shape = i < 19 ? full : part;
+		step->time = 1000 * i;
+		step->step = i;
+	}
+	gen_close(gen, "exit");
+	table = run(&view_benchmark, path, false);
+	ck_assert_uint_eq(number(table, 0, "batch_size"), 32);
+	ck_assert_double_eq_tol(cell(table, 0, "ips_avg")->number, 32e6, 1);
+	ck_assert_ptr_nonnull(strstr(table->note, "samples a second; the batch is what"));
+	table_destroy(table);
+}
+END_TEST
+
 /* Without a framework's allocator; what is freed is found by its address. */
 START_TEST(calls_of_cudaMalloc_give_the_same)
 {
@@ -294,6 +325,6 @@ END_TEST
 
 UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_launched,
 	operators_of_threads_by_themselves, phases_add_up_to_the_steps, benchmark_counts_samples,
-	memory_is_told_by_who_asked_and_what_is_left, calls_of_cudaMalloc_give_the_same,
-	samples_become_shares_of_time, waiting_for_data_is_told, operations_are_counted_from_shapes,
-	arrows_go_from_operators_to_their_nodes)
+	the_batch_is_seen_in_shapes, memory_is_told_by_who_asked_and_what_is_left,
+	calls_of_cudaMalloc_give_the_same, samples_become_shares_of_time, waiting_for_data_is_told,
+	operations_are_counted_from_shapes, arrows_go_from_operators_to_their_nodes)
