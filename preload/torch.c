@@ -218,17 +218,27 @@ static uint64_t add(const struct torch_functions *f, struct callback callback)
 	return function(callback);
 }
 
-static uint64_t add_try(const struct torch_functions *f)
+uint64_t torch_add_try(const struct torch_functions *f,
+	void **(*begin)(void **context, const void *fn), void (*end)(const void *fn, void *context))
 {
-	struct callback callback = {.begin = try_begin, .end = try_end, .needs_ids = true};
+	struct callback callback = {
+		.begin = begin, .end = end, .needs_inputs = true, .needs_ids = true};
 
 	memset(callback.scopes, 1, sizeof(callback.scopes));
 	return add(f, callback);
 }
 
+void torch_remove(const struct torch_functions *f, uint64_t handle)
+{
+	void (*remove)(uint64_t);
+
+	*(void **)&remove = f->remove;
+	remove(handle);
+}
+
 /* Apart from each other, since the users' ranges go on while a window is closed: they tell steps.
  */
-static void add_both(const struct torch_functions *f)
+static void add_both(const struct torch_functions *f, bool has_shapes)
 {
 	struct callback users = {.begin = torch_op_begin, .end = torch_op_end};
 	struct callback others = users;
@@ -238,25 +248,41 @@ static void add_both(const struct torch_functions *f)
 	if (config_number(CONFIG_TORCH) >= TORCH_OPS) {
 		memset(others.scopes, 1, sizeof(others.scopes));
 		others.scopes[TORCH_SCOPE_USER] = false;
+		others.begin = has_shapes ? torch_op_begin_shapes : torch_op_begin;
+		others.needs_inputs = has_shapes;
 		state.handle = add(f, others);
 	}
 }
 
+/* Are shapes wanted, and can they be had? */
+static bool try_shapes(const struct elf *libtorch, const struct torch_functions *f)
+{
+	const char *why;
+
+	if (config_number(CONFIG_TORCH) < TORCH_SHAPES) {
+		return false;
+	}
+	why = torch_shape_try(libtorch, f);
+	if (why) {
+		collector_notice("no PyTorch shapes", 0, "%s: %s; operators are recorded without",
+			state.path, why);
+	}
+	return !why;
+}
+
 static const char *try_out(const struct torch_functions *f)
 {
-	void (*remove)(uint64_t);
 	uint64_t handle;
 
-	*(void **)&remove = f->remove;
 	*(void **)&torch_layout.name = f->name;
 	*(void **)&torch_layout.current_thread = f->current_thread;
 	tried.name = torch_layout.name;
 	tried.nr_seen = 0;
-	handle = add_try(f);
+	handle = torch_add_try(f, try_begin, try_end);
 	for (unsigned int k = 0; k < NR_TRIES; k++) {
 		run_one(f, k);
 	}
-	remove(handle);
+	torch_remove(f, handle);
 	return find_layout(&torch_layout);
 }
 
@@ -336,7 +362,7 @@ static void attach(const struct elf *libtorch)
 		"in %s",
 		f.before_text ? "text" : "variant", torch_layout.sequence_at, torch_layout.scope_at,
 		torch_layout.forward_thread_at, state.path);
-	add_both(&f);
+	add_both(&f, try_shapes(libtorch, &f));
 	atomic_store(&state.is_attached, true);
 }
 

@@ -6,6 +6,7 @@
  *     torch.c        finds libtorch, tries out what is assumed of it, registers
  *     torch_op.c     the two functions: rows of table op
  *     torch_name.c   names to ids: each text goes into the stream once
+ *     torch_shape.c  shapes and types of inputs
  *
  * Its allocator's reports are taken in wrap_torch_memory.c.
  */
@@ -51,7 +52,19 @@ extern const struct collector_door torch_door;
 
 /* at::RecordFunctionCallback's two functions, see torch_op.c. */
 void **torch_op_begin(void **context, const void *fn);
+void **torch_op_begin_shapes(void **context, const void *fn); /* with needs_inputs */
 void torch_op_end(const void *fn, void *context);
+
+/* The functions of a libtorch, while it is tried out: callbacks of our own, with inputs. */
+struct torch_functions;
+uint64_t torch_add_try(const struct torch_functions *f,
+	void **(*begin)(void **context, const void *fn),
+	void (*end)(const void *fn, void *context));
+void torch_remove(const struct torch_functions *f, uint64_t handle);
+
+/* Finds out how inputs are read; NULL, or why they cannot be. Then, while an operator begins: */
+const char *torch_shape_try(const struct elf *libtorch, const struct torch_functions *torch);
+uint32_t torch_shape_id(const void *fn);
 
 /* libc10 is mapped: where the allocator's reports must go. */
 void torch_memory_found(const struct elf *libc10);
@@ -60,11 +73,13 @@ void torch_memory_found(const struct elf *libc10);
 void torch_op_forget(void);
 
 /*
- * The id of a name for op rows; new ones are written to the stream at once. 0 if there are too
- * many (TORCH_MAX_NAMES, or 4 MB of text): then the row must carry the text. Any thread, no lock.
+ * The id of a name for op rows, or of a shape; new ones are written to the stream at once. 0 if
+ * there are too many (TORCH_MAX_NAMES of a table, or 4 MB of text): a row must carry the text of
+ * its name then. Any thread, no lock.
  */
+enum torch_table { TORCH_NAMES_TABLE, TORCH_SHAPES_TABLE, TORCH_NR_TABLES };
 #define TORCH_MAX_NAMES 32768u
-uint32_t torch_name_id(const char *name);
+uint32_t torch_intern(enum torch_table table, const char *text);
 void torch_name_forget(void);
 
 #endif

@@ -31,11 +31,11 @@ struct table {
 	char arena[TEXT_BYTES] __attribute__((aligned(8)));
 };
 
-static _Atomic(struct table *) the_table;
+static _Atomic(struct table *) tables[TORCH_NR_TABLES];
 
-static struct table *table(void)
+static struct table *table(enum torch_table number)
 {
-	struct table *now = atomic_load_explicit(&the_table, memory_order_acquire);
+	struct table *now = atomic_load_explicit(&tables[number], memory_order_acquire);
 	void *fresh;
 
 	if (__builtin_expect(now != NULL, 1)) {
@@ -46,7 +46,7 @@ static struct table *table(void)
 	if (fresh == MAP_FAILED) {
 		return NULL;
 	}
-	if (!atomic_compare_exchange_strong(&the_table, &now, fresh)) {
+	if (!atomic_compare_exchange_strong(&tables[number], &now, fresh)) {
 		munmap(fresh, sizeof(*now));
 		return now;
 	}
@@ -63,12 +63,16 @@ static uint64_t hash_of(const char *text, uint32_t nr_bytes)
 	return hash ^ hash >> 29;
 }
 
-static void tell(const struct name *name)
+/* Rows of table op_shape have the same form. */
+static void tell(enum torch_table number, const struct name *name)
 {
 	struct gprof_row_op_name row = {.id = name->id};
 
-	collector_emit(&row, GPROF_TABLE_op_name, name->text, name->nr_bytes);
+	collector_emit(&row,
+		number == TORCH_NAMES_TABLE ? GPROF_TABLE_op_name : GPROF_TABLE_op_shape,
+		name->text, name->nr_bytes);
 }
+_Static_assert(sizeof(struct gprof_row_op_name) == sizeof(struct gprof_row_op_shape), "one form");
 
 static struct name *make(struct table *t, const char *text, uint32_t nr_bytes)
 {
@@ -92,7 +96,7 @@ static struct name *make(struct table *t, const char *text, uint32_t nr_bytes)
 	return name;
 }
 
-static struct name *find(struct table *t, const char *text)
+static struct name *find(enum torch_table number, struct table *t, const char *text)
 {
 	uint32_t nr_bytes = (uint32_t)strnlen(text, GPROF_TEXT_BYTES);
 	uint64_t hash = hash_of(text, nr_bytes);
@@ -108,7 +112,7 @@ static struct name *find(struct table *t, const char *text)
 				return NULL;
 			}
 			if (atomic_compare_exchange_strong(slot, &name, fresh)) {
-				tell(fresh);
+				tell(number, fresh);
 				return fresh;
 			}
 		}
@@ -119,10 +123,10 @@ static struct name *find(struct table *t, const char *text)
 	return NULL;
 }
 
-uint32_t torch_name_id(const char *text)
+uint32_t torch_intern(enum torch_table number, const char *text)
 {
 	uint64_t hash = (uintptr_t)text * 0x9e3779b97f4a7c15u;
-	struct table *t = table();
+	struct table *t = table(number);
 	struct name *_Atomic *recent;
 	struct name *name;
 
@@ -134,7 +138,7 @@ uint32_t torch_name_id(const char *text)
 	if (name && !strcmp(name->text, text)) {
 		return name->id;
 	}
-	name = find(t, text);
+	name = find(number, t, text);
 	if (name) {
 		atomic_store_explicit(recent, name, memory_order_release);
 	}
@@ -143,5 +147,7 @@ uint32_t torch_name_id(const char *text)
 
 void torch_name_forget(void)
 {
-	atomic_store(&the_table, NULL);
+	for (unsigned int i = 0; i < TORCH_NR_TABLES; i++) {
+		atomic_store(&tables[i], NULL);
+	}
 }

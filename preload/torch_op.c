@@ -16,6 +16,7 @@
 struct frame {
 	const void *_Atomic fn; /* NULL: ended, on another thread or out of order */
 	uint64_t begin;
+	uint32_t shape;
 };
 
 /* Of one thread, in ring_thread.door. Other threads take frames out of it, and nothing else. */
@@ -30,7 +31,7 @@ struct stack_of_ops {
 /* A range that ended. */
 struct ended {
 	uint64_t begin, end; /* begin is 0 if it was not seen */
-	uint32_t thread, framework_thread, depth;
+	uint32_t thread, framework_thread, depth, shape;
 };
 
 static struct stack_of_ops *_Atomic all_stacks;
@@ -93,31 +94,47 @@ static inline uint32_t trim(const struct stack_of_ops *stack, uint32_t depth)
 	return depth;
 }
 
-static inline void push(struct stack_of_ops *stack, const void *fn)
+static inline void push(struct stack_of_ops *stack, const void *fn, uint32_t shape)
 {
 	uint32_t depth = trim(stack, load(&stack->depth));
 
 	if (__builtin_expect(depth < MAX_DEPTH, 1)) {
+		stack->frames[depth].shape = shape;
 		stack->frames[depth].begin = clock_raw();
 		atomic_store_explicit(&stack->frames[depth].fn, fn, memory_order_release);
 	}
 	atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
 }
 
-/* As C++ wants it: the place of the result, a std::unique_ptr, comes first and is given back. */
-void **torch_op_begin(void **context, const void *fn)
+/* The stack on which this thread's ranges are kept now, NULL if not at all. */
+static inline struct stack_of_ops *enter(struct ring_self *self)
 {
-	struct ring_self *self = &ring_self;
-	struct stack_of_ops *stack;
-
-	*context = NULL;
 	if (__builtin_expect(hook_mode() & COLLECTOR_COLD, 0)) {
 		hook_start_slow();
 	}
-	if (ring_is_inside(self) || !(stack = stack_of(self))) {
-		return context;
+	return ring_is_inside(self) ? NULL : stack_of(self);
+}
+
+/* As C++ wants it: the place of the result, a std::unique_ptr, comes first and is given back. */
+void **torch_op_begin(void **context, const void *fn)
+{
+	struct stack_of_ops *stack = enter(&ring_self);
+
+	*context = NULL;
+	if (stack) {
+		push(stack, fn, 0);
 	}
-	push(stack, fn);
+	return context;
+}
+
+void **torch_op_begin_shapes(void **context, const void *fn)
+{
+	struct stack_of_ops *stack = enter(&ring_self);
+
+	*context = NULL;
+	if (stack) {
+		push(stack, fn, hook_mode() & COLLECTOR_RECORD ? torch_shape_id(fn) : 0);
+	}
 	return context;
 }
 
@@ -134,6 +151,7 @@ static struct ended take(struct stack_of_ops *stack, const void *fn)
 
 		if (atomic_load_explicit(&frame->fn, memory_order_acquire) == fn) {
 			ended.begin = frame->begin;
+			ended.shape = frame->shape;
 			atomic_store_explicit(&frame->fn, NULL, memory_order_relaxed);
 			return ended;
 		}
@@ -177,7 +195,8 @@ static inline struct ended pop(struct ring_self *self, struct stack_of_ops *stac
 	return (struct ended){.begin = stack->frames[depth - 1].begin,
 		.thread = self->id,
 		.framework_thread = stack->framework_thread,
-		.depth = depth - 1};
+		.depth = depth - 1,
+		.shape = stack->frames[depth - 1].shape};
 }
 
 static inline void fill(struct gprof_row_op *row, const struct ended *ended, const void *fn,
@@ -195,6 +214,7 @@ static inline void fill(struct gprof_row_op *row, const struct ended *ended, con
 		.sequence = (uint64_t)(sequence + 1),
 		.thread = ended->thread,
 		.op_name = name,
+		.op_shape = ended->shape,
 		.framework_thread = ended->framework_thread,
 		.forward_thread = (uint32_t)forward_thread,
 		.end_thread = end_thread,
@@ -216,7 +236,7 @@ static __attribute__((noinline)) void emit_text(
 static void emit(struct ring_self *self, const struct ended *ended, const void *fn)
 {
 	const char *text = torch_layout.name(fn);
-	uint32_t name = torch_name_id(text);
+	uint32_t name = torch_intern(TORCH_NAMES_TABLE, text);
 	struct gprof_row_op *row;
 
 	if (__builtin_expect(!name, 0)) {

@@ -28,7 +28,7 @@ median()
 	sort -g "$T/$1" | sed -n 3p
 }
 plain=$(median plain)
-echo "torch $version, torch.add of 1-element tensors, ns a call (medians of 5 runs of 200,000, and all)"
+echo "torch $version, torch.add of 1-element tensors, ns of CPU a call (medians of 5 runs of 200,000, and all)"
 for kind in plain off closed ops shapes profiler; do
 	awk -v kind="$kind" -v have="$(median "$kind")" -v plain="$plain" -v all="$(paste -sd' ' "$T/$kind")" \
 		'BEGIN {printf "  %-9s %8.1f  over plain %8.1f   %s\n", kind, have, have - plain, all}'

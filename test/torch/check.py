@@ -4,6 +4,7 @@
 check.py steps OPS PROFILE     operators of each step are those that PyTorch's own profiler saw
 check.py profiles A B          the same for two results of that profiler
 check.py total OPS PROFILE     those of the whole training are
+check.py shapes OPS PROFILE    shapes and types of inputs are
 check.py nests OPS             depths are those that the times of each thread say
 check.py count OPS NAME=N...   so many operators have that name
 check.py forward OPS           backward nodes name the operators and threads that made them
@@ -13,6 +14,7 @@ check.py workers OPS NAME...   each of these was run by a process that ran no op
 """
 import collections
 import json
+import re
 import sys
 
 
@@ -74,6 +76,33 @@ def total(ops, profile):
         if want[key] != have[key]:
             print("%s: %d recorded, %d wanted" % (key, have[key], want[key]))
     return want == have and sum(have.values()) > 1000
+
+
+TYPES = {"float": "float32", "long int": "int64", "long": "int64", "bool": "bool",
+         "double": "float64", "int": "int32"}
+
+
+def shapes(ops, profile):
+    """Of tensors with sizes; the profiler says nothing of a scalar's and of those in lists."""
+    def asked(event):
+        return "; ".join("%s%s" % (TYPES.get(kind, kind), sizes)
+                         for kind, sizes in zip(event["types"], event["shapes"])
+                         if sizes and kind in TYPES)
+
+    def told(op):
+        tensors = re.findall(r"([a-z0-9]+)\[([0-9,]+)\]", op.get("shape", ""))
+        return "; ".join("%s%s" % (kind, [int(size) for size in sizes.split(",")])
+                         for kind, sizes in tensors)
+
+    def by_name(events, tensors):
+        last = sorted(e["end"] for e in events if e["name"].startswith("Optimizer.step#"))
+        return collections.Counter((e["name"], tensors(e)) for e in events
+                                   if last[0] < e["begin"] < last[-1] and e["scope"] == 0)
+    want, have = by_name(read(profile), asked), by_name(ops, told)
+    for key in sorted(set(want) | set(have)):
+        if want[key] != have[key]:
+            print("%s: %d recorded, %d wanted" % (key, have[key], want[key]))
+    return want == have and len([key for key in want if key[1]]) > 20
 
 
 def profiles(have, want):
@@ -145,6 +174,6 @@ def workers(ops, *names):
     return good
 
 
-function = {f.__name__: f for f in (steps, total, profiles, nests, forward, elsewhere, allocations, count, workers)}[sys.argv[1]]
+function = {f.__name__: f for f in (steps, total, shapes, profiles, nests, forward, elsewhere, allocations, count, workers)}[sys.argv[1]]
 sys.exit(not function(read(sys.argv[2], "alloc" if function is allocations else "op"),
                       *sys.argv[3:]))

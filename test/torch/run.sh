@@ -94,6 +94,21 @@ profiles_itself()
 		"torch.profiler in the program: its result"
 }
 
+# Shapes, or a notice that this version has none; also while torch.compile traces.
+shapes()
+{
+	GPROF_TORCH=shapes within shapes transformer
+	GPROF_TORCH=shapes within traced script
+	cp "$T/script.plain" "$T/traced.plain"
+	cp "$T/script.plain.err" "$T/traced.plain.err"
+	tap same traced "shapes: prints the same"
+	if grep -q '"no PyTorch shapes".*no aoti_torch' "$T/shapes.ops"; then
+		tap check steps shapes "$T/transformer.json" "shapes: without them, and said"
+	else
+		tap check shapes shapes "$T/transformer.json" "shapes: as PyTorch's profiler has them"
+	fi
+}
+
 threads()
 {
 	without threads threads &
@@ -211,6 +226,7 @@ tap same spawned "spawned: prints the same"
 tap check total spawned "$T/forked.json" "spawned: operators of the total"
 tap check workers spawned aten::stack aten::sum "spawned: workers"
 profiles_itself
+shapes
 threads
 names
 family
