@@ -101,6 +101,8 @@ static void find_phase(struct walk *walk, struct op *op)
 		(op->thread == walk->loop_thread || class == OP_BACKWARD)) {
 		op->phase = (uint8_t) class;
 		op->segment = phases_add(&walk->phases, class, op->begin, op->end);
+	} else if (op->thread == walk->loop_thread) {
+		phases_go_on(&walk->phases, (enum op_class)op->phase);
 	}
 }
 

@@ -58,19 +58,31 @@ static void push(struct phases *phases, const struct phase_segment *segment)
 	phases->segments[phases->nr_segments++] = *segment;
 }
 
-/* What was interrupted goes on, unless what comes lies in it, too. */
-static void resume(struct phases *phases, enum op_class class, uint64_t begin)
+/*
+ * What was interrupted goes on before the last segment; also between two that lie in it, if
+ * something of its own was seen there.
+ */
+static void resume(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end)
 {
 	struct phase_segment rest = phases->rest;
+	bool lies_in_it = begin >= rest.begin;
 
-	if (rest.class == OP_RANGE || (class == last_of(phases)->class && begin >= rest.begin)) {
+	if (rest.class == OP_RANGE ||
+		(lies_in_it && class == last_of(phases)->class && !phases->is_rest_seen)) {
 		return;
 	}
-	phases->rest.class = OP_RANGE;
+	rest.begin = lies_in_it ? end : rest.begin;
 	rest.end = last_of(phases)->begin;
+	phases->rest.class = lies_in_it ? phases->rest.class : (uint8_t)OP_RANGE;
+	phases->is_rest_seen = false;
 	if (rest.begin < rest.end) {
 		push(phases, &rest);
 	}
+}
+
+void phases_go_on(struct phases *phases, enum op_class class)
+{
+	phases->is_rest_seen |= phases->rest.class == class;
 }
 
 /* Runs of operators and of autograd nodes are one thing with what is between them. */
@@ -80,8 +92,8 @@ static bool joins(const struct phase_segment *last, enum op_class class, uint32_
 	       (class == OP_OTHER || class == OP_BACKWARD);
 }
 
-/* `last` goes on before `begin`: it ends at `end` there, and what comes stands in between. */
-static void interrupt(struct phases *phases, uint64_t begin, uint64_t end)
+/* The last one is cut: what is left of it begins at `end`, and it goes on before what comes. */
+static void interrupt(struct phases *phases, uint64_t end)
 {
 	struct phase_segment *last = last_of(phases);
 
@@ -89,7 +101,7 @@ static void interrupt(struct phases *phases, uint64_t begin, uint64_t end)
 	phases->rest.is_rest = true;
 	phases->rest.gpu_ns = 0;
 	phases->rest.nr_works = 0;
-	phases->rest.end = begin;
+	phases->is_rest_seen = false;
 	last->begin = end;
 }
 
@@ -104,7 +116,7 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 	phases->has_forward |= class == OP_FORWARD;
 	phases->first = begin < phases->first ? begin : phases->first;
 	phases->last = end > phases->last ? end : phases->last;
-	resume(phases, class, begin);
+	resume(phases, class, begin, end);
 	last = last_of(phases);
 	if (joins(last, class, step)) {
 		last->begin = begin < last->begin ? begin : last->begin;
@@ -112,7 +124,7 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 		return (uint32_t)(phases->nr_segments - 1);
 	}
 	if (last && last->class != class && last->begin <= begin && end <= last->end) {
-		interrupt(phases, begin, end);
+		interrupt(phases, end);
 	}
 	push(phases, &(struct phase_segment){
 			     .begin = begin, .end = end, .step = step, .class = (uint8_t) class});
@@ -195,20 +207,26 @@ static void name_runs(struct phases *phases)
 	}
 }
 
-/* What comes before belongs to no step: models are made, files opened. */
-static uint64_t find_loop(const struct phases *phases)
+/*
+ * What comes before belongs to no step: models are made, files opened. A run of operators does not
+ * tell where that ends; a loader or an optimizer does.
+ */
+static void find_loop(struct phases *phases)
 {
+	phases->loop_tick = phases->first;
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		if (phases->segments[i].phase != PHASE_OTHERS) {
-			return phases->segments[i].begin;
+			phases->loop_tick = phases->segments[i].begin;
+			phases->is_loop_known = phases->segments[i].class != OP_OTHER &&
+						phases->segments[i].class != OP_BACKWARD;
+			return;
 		}
 	}
-	return phases->first;
 }
 
 void phases_finish(struct phases *phases)
 {
-	resume(phases, OP_RANGE, 0);
+	resume(phases, OP_RANGE, 0, 0);
 	reverse(phases);
 	name_runs(phases);
 	for (size_t i = 0; i < phases->nr_segments; i++) {
@@ -220,14 +238,17 @@ void phases_finish(struct phases *phases)
 		step->gpu_ns[segment->phase] += segment->gpu_ns;
 		step->nr_works += segment->nr_works;
 	}
-	phases->loop_tick = find_loop(phases);
+	find_loop(phases);
 }
 
 /* ---- results ---- */
 
 bool phases_is_whole(const struct phases *phases, uint32_t step)
 {
-	return !phases_has_steps(phases) || (step && step + 1 < phases->nr_steps);
+	if (!phases_has_steps(phases)) {
+		return true;
+	}
+	return step && step + 1 < phases->nr_steps && (step > 1 || phases->is_loop_known);
 }
 
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)

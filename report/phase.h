@@ -58,6 +58,8 @@ struct phases {
 	size_t nr_steps;	   /* one more than there are rows; 1 without steps */
 	uint64_t first, last;	   /* of all segments, ticks; first > last: none */
 	uint64_t loop_tick;	   /* where the first step's work begins */
+	bool is_loop_known;	   /* it does; else the first step is none to count */
+	bool is_rest_seen;	   /* of what `rest` is of, before the last segment */
 	bool has_loader, has_optimizer, has_backward, has_forward;
 	uint64_t nr_unknown; /* runs between two Backwards where no optimizer tells what they are */
 };
@@ -74,6 +76,9 @@ uint32_t phases_step(const struct phases *phases, uint64_t tick);
  */
 uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end);
 
+/* Something of that class, in what the last segment lies in, came before it. */
+void phases_go_on(struct phases *phases, enum op_class class);
+
 /* Device work that was launched at `tick` in a segment, or in none: UINT32_MAX. */
 void phases_add_gpu(
 	struct phases *phases, uint32_t segment, uint64_t tick, uint64_t gpu_ns, uint64_t nr_works);
@@ -84,7 +89,7 @@ void phases_finish(struct phases *phases);
 /* One row of table step says only where recording began. Without steps, all is one at place 0. */
 bool phases_has_steps(const struct phases *phases);
 
-/* Has the step at that place a begin and an end? */
+/* Are begin and end of the step at that place known? */
 bool phases_is_whole(const struct phases *phases, uint32_t step);
 
 /*

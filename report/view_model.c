@@ -156,7 +156,7 @@ static struct table *make_table(void *context)
 	}
 	add_others(table, model);
 	table_note(table, "%s%s%s%s",
-		model->has_steps ? "of steps that have an end"
+		model->has_steps ? "of steps whose begin and end are known"
 				 : "of the time from the first operator to the last",
 		model->has_gpu ? "; GPU time is the sum of all work that the phase launched, "
 				 "overlaps not merged"

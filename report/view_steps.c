@@ -11,7 +11,7 @@ struct step_row {
 	size_t place; /* in process.steps */
 	uint64_t duration_ns;
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
-	bool is_whole;
+	bool is_whole, has_phases;
 };
 
 struct steps_view {
@@ -64,6 +64,7 @@ static void add_phases(struct step_row *row, const struct phases *phases)
 	if (!phases_is_whole(phases, place)) {
 		return;
 	}
+	row->has_phases = true;
 	row->duration_ns = clock_map_duration(clock, phases_step_ticks(phases, place));
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
 		row->phase_ns[i] = clock_map_duration(clock, phases->steps[place].ticks[i]);
@@ -133,10 +134,10 @@ static void fill(
 	table_set_integer(&cells[START], moment(row->process, step->tick));
 	if (row->is_whole) {
 		table_set_integer(&cells[DURATION], row->duration_ns);
-		for (unsigned int i = 0; view->has_phases && i < NR_PHASES; i++) {
+		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
 			table_set_integer(&cells[PHASES + i], row->phase_ns[i]);
 		}
-		if (view->has_gpu) {
+		if (view->has_gpu && row->has_phases) {
 			table_set_integer(&cells[GPU], row->gpu_ns);
 		}
 	}
@@ -170,7 +171,9 @@ static struct table *make_steps(void *context)
 		fill(view, &view->rows[i], table_add_row(table));
 	}
 	table_note(table, "the last step has no end%s%s%s%s",
-		view->has_phases ? "; the first one counts from its first phase" : "",
+		view->has_phases
+			? "; the first one counts from its first phase, where that tells its begin"
+			: "",
 		view->has_gpu ? "; GPU: what was launched in it" : "", view->remark ? "; " : "",
 		view->remark ? view->remark : "");
 	if (view->told) {

@@ -241,6 +241,7 @@ START_TEST(two_backwards_and_two_optimizers_a_step)
 	ck_assert_uint_eq(seen.phases.steps[1].ticks[PHASE_BACKWARD], 20);
 	ck_assert_uint_eq(seen.phases.steps[2].ticks[PHASE_FORWARD], 10);
 	ck_assert(phases_is_whole(&seen.phases, 2));
+	ck_assert(!phases_is_whole(&seen.phases, 1)); /* nothing tells where it begins */
 	ck_assert(!phases_is_whole(&seen.phases, 3));
 	ck_assert(!phases_is_whole(&seen.phases, 0));
 }
@@ -270,13 +271,16 @@ START_TEST(a_backward_inside_the_optimizer_is_backward)
 		OP(LOOP, 110, 120, 1, MM, .kernel_ns = 2),
 		OP(LOOP, 140, 150, 1, NODE, .kernel_ns = 4),
 		OP(LOOP, 160, 170, 1, NODE),
+		OP(LOOP, 171, 172, 1, "aten::mul", .kernel_ns = 1),
+		OP(LOOP, 174, 176, 1, NODE),
 		OP(LOOP, 180, 190, 1, "aten::add_", .kernel_ns = 8),
 		OP(LOOP, 100, 200, 0, STEP),
 		OP(LOOP, 300, 400, 0, LOADER),
 	};
 
 	RUN(lines, NULL);
-	ck_assert_str_eq(told(), "O 100-140 rest; B 140-170 gpu 4; O 170-200 gpu 10; D 300-400");
+	ck_assert_str_eq(told(), "O 100-140 rest; B 140-170 gpu 4; O 170-174 rest; B 174-176; O "
+				 "176-200 gpu 11; D 300-400");
 }
 END_TEST
 
