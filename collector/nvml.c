@@ -17,8 +17,8 @@
 #include "collector/share.h"
 
 #define HOLD_NS 100000000u
-/* How often to look whether the process uses another GPU by now. */
-#define LOOK_NS 1000000000u
+/* How often to look whether the process uses another GPU by now; always, while there is none. */
+#define LOOK_NS 200000000u
 
 struct gpu {
 	nvml_device handle;
@@ -31,7 +31,7 @@ static struct nvml_state {
 	bool is_begun, is_refused;
 	atomic_bool is_inside;
 	atomic_int nr_forks; /* going on */
-	uint64_t looked_ns;
+	uint64_t look_ns;    /* 0: none is known yet */
 	struct gpu gpus[DEVICE_MAX];
 } state;
 
@@ -206,15 +206,16 @@ static void look_for_gpus(void)
 {
 	uint64_t now = clock_monotonic_ns();
 
-	if ((state.looked_ns && now - state.looked_ns < LOOK_NS) || !share_begin_call()) {
+	if (now < state.look_ns || !share_begin_call()) {
 		return;
 	}
-	state.looked_ns = now;
 	for (int device = 0; device < DEVICE_MAX; device++) {
 		if (!state.gpus[device].is_known && device_is_used(device)) {
 			find_gpu(device);
+			state.look_ns = now;
 		}
 	}
+	state.look_ns = state.look_ns ? now + LOOK_NS : 0;
 	share_end_call();
 }
 

@@ -3,13 +3,13 @@
 # Samples of GPUs through NVML: of those that the process uses, and what NVML does not tell is said.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
-export GPROF_SAMPLE_MS=50 SIM_DEVICES=4
+export GPROF_SAMPLE_MS=50 SIM_DEVICES=16
 
-# run ARGUMENTS...: s_sample for 0.4 s; its child is of no interest here.
+# run ARGUMENTS...: s_sample for 0.8 s; its child is of no interest here.
 run()
 {
 	rm -rf "$GPROF_DIR"
-	record "$B/integ/s_sample" 400 "$@"
+	record "$B/integ/s_sample" 800 "$@"
 	is 0 "$rc" "exit status"
 	is "child 3" "$(cat "$T/out")" "output"
 	summary notices
@@ -40,13 +40,16 @@ one=$(samples)
 for cause in "no NVML" "NVML refused" MIG MPS; do
 	is 0 "$(notices "$cause")" "notices of $cause"
 done
-run 1 3
-two=$(samples)
-ok test "$two" -gt $((one + one / 4))
+# With 12 GPUs a round has 96 samples more, or 8 with one: on a busy machine too that is seen.
+many="0 2 3 4 5 6 7 8 9 10 12 15"
+# shellcheck disable=SC2086
+run $many
+all=$(samples)
+ok test "$all" -gt "$one"
 SIM_NVML=nvmlInit_v2:9 run 0
 none=$(samples)
 is 1 "$(notices "NVML refused")" "notices where NVML does not begin"
-ok test "$none" -lt $((one * 3 / 4))
+ok test "$all" -gt $((2 * none))
 SIM_NVML=nvmlDeviceGetHandleByUUID:6 run 0
 is 1 "$(notices "NVML refused")" "notices where NVML does not know the GPU"
 
@@ -57,7 +60,7 @@ case $(texts "NVML refused") in
 *"GPU 0: NVML does not tell its power"*"GPU 2: NVML does not tell its temperature"*) ;;
 *) is "GPU 0's power ... GPU 2's temperature" "$(texts "NVML refused")" "what is refused" ;;
 esac
-ok test "$(samples)" -gt "$none"
+ok test "$(samples)" -gt 0
 SIM_NVML=mig,mps run 0 2
 is 2 "$(notices MIG)" "notices of divided GPUs"
 is 2 "$(notices MPS)" "notices of shared GPUs"
