@@ -19,6 +19,7 @@
 #include "collector/device.h"
 #include "collector/ending.h"
 #include "collector/facts.h"
+#include "collector/launches.h"
 #include "collector/log.h"
 #include "collector/notice.h"
 #include "collector/sample.h"
@@ -161,6 +162,7 @@ static void flush(bool is_last)
 
 	drain_activity();
 	ring_read(take_row, NULL);
+	launches_look();
 	add_anchor();
 	add_losses();
 	add_notices();

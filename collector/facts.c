@@ -12,6 +12,7 @@
 
 #include "collector/batch.h"
 #include "collector/clock.h"
+#include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/ending.h"
 #include "collector/log.h"
@@ -261,7 +262,8 @@ void facts_add_steps(bool is_last)
 	static const char *const rules[] = {[0] = "none",
 		[GPROF_STEP_CALL] = "call",
 		[GPROF_STEP_OPTIMIZER] = "optimizer",
-		[GPROF_STEP_DATALOADER] = "dataloader"};
+		[GPROF_STEP_DATALOADER] = "dataloader",
+		[GPROF_STEP_PERIOD] = "period"};
 	struct step_auto_verdict verdict;
 	char confidence[16];
 
@@ -269,6 +271,12 @@ void facts_add_steps(bool is_last)
 		return;
 	}
 	state.why = verdict.why;
+	if (!verdict.rule && step_has_schedule()) {
+		collector_notice("no steps", 0,
+			"GPROF_SCHEDULE waits for steps, and none was seen while the process ran "
+			"(a period of the launches is known too late for it); name what ends a "
+			"step: GPROF_STEP=nvtx:NAME, api:FUNCTION or kernel:REGEX");
+	}
 	log_format(confidence, sizeof(confidence), "%u.%u%u", verdict.confidence / 100,
 		verdict.confidence / 10 % 10, verdict.confidence % 10);
 	facts_add("step.rule", rules[verdict.rule]);

@@ -31,6 +31,7 @@ static struct step_state {
 	enum gprof_step_rule rule; /* 0: no steps, or found by ranges and calls */
 	bool is_found;		   /* by those, in `ranges` */
 	atomic_bool is_called;	   /* gprof_step() is what counts */
+	atomic_bool is_told;	   /* the program or its framework says where they end */
 	atomic_bool is_busy;	   /* one thread at a time in `ranges` */
 	struct step_auto ranges;
 	char name[256];
@@ -250,6 +251,7 @@ static bool does_call_count(void)
 	if (!atomic_load(&state.is_called) && enter_ranges()) {
 		does_count = step_auto_call(&state.ranges);
 		atomic_store(&state.is_called, !state.ranges.wanted);
+		atomic_store(&state.is_told, true);
 		leave_ranges();
 	}
 	return does_count;
@@ -277,12 +279,38 @@ void step_range(const char *name, uint64_t begin, uint64_t end)
 		return;
 	}
 	step_auto_range(&state.ranges, name, begin, end, &ends);
+	if (ends.nr) {
+		atomic_store(&state.is_told, true);
+	}
 	/* A schedule goes by what happens now: for it, steps begin with the first that is told. */
 	first = state.is_always || !ends.nr ? 0 : ends.nr - 1;
 	for (uint32_t i = first; i < ends.nr; i++) {
 		end_step(state.ranges.rule, ends.times[i]);
 	}
 	leave_ranges();
+}
+
+bool step_needs_period(void)
+{
+	return state.is_found && state.is_always && !state.ranges.wanted &&
+	       !atomic_load_explicit(&state.is_told, memory_order_relaxed);
+}
+
+void step_found(uint64_t time, uint32_t confidence)
+{
+	if (enter_ranges()) {
+		if (step_auto_period(&state.ranges, confidence)) {
+			end_step(GPROF_STEP_PERIOD, time);
+		}
+		leave_ranges();
+	}
+}
+
+bool step_has_schedule(void)
+{
+	const struct schedule *s = &state.schedule;
+
+	return s->skip_first || s->closed || s->ready || s->repeat;
 }
 
 bool step_verdict(struct step_auto_verdict *verdict)

@@ -24,6 +24,16 @@ void step_mark(enum gprof_step_rule rule);
 /* A user range of a framework has ended; where GPROF_STEP says so, that may end steps. */
 void step_range(const char *name, uint64_t begin, uint64_t end);
 
+/*
+ * Is the period of the launches wanted? Not where a schedule waits for steps, as these are told
+ * late. The drain's, as the next one: by that period, a step began at `time`.
+ */
+bool step_needs_period(void);
+void step_found(uint64_t time, uint32_t confidence);
+
+/* Does GPROF_SCHEDULE wait for steps? */
+bool step_has_schedule(void);
+
 /* How steps are found so far; false if GPROF_STEP says it, or if it cannot be told just now. */
 bool step_verdict(struct step_auto_verdict *verdict);
 

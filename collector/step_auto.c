@@ -259,6 +259,17 @@ bool step_auto_call(struct step_auto *a)
 	return !has_ended;
 }
 
+bool step_auto_period(struct step_auto *a, uint32_t confidence)
+{
+	if (a->wanted || a->nr_fetches || a->has_zero_grad ||
+		(a->rule && a->rule != GPROF_STEP_PERIOD)) {
+		return false;
+	}
+	a->rule = GPROF_STEP_PERIOD;
+	a->period_confidence = confidence;
+	return true;
+}
+
 /* ---- what is said about it ---- */
 
 static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
@@ -300,6 +311,11 @@ struct step_auto_verdict step_auto_verdict(const struct step_auto *a)
 	if (a->rule == GPROF_STEP_CALL) {
 		return (struct step_auto_verdict){a->rule, 100, "the program calls gprof_step()"};
 	}
-	return (struct step_auto_verdict){
-		0, 0, "neither gprof_step(), nor an optimizer, nor a data loader was seen"};
+	if (a->rule == GPROF_STEP_PERIOD) {
+		return (struct step_auto_verdict){a->rule, a->period_confidence,
+			"the period of the launches; the program marks nothing"};
+	}
+	return (struct step_auto_verdict){0, 0,
+		"neither gprof_step(), nor an optimizer, nor a data loader was seen, nor a clear "
+		"period of the launches; name a range: GPROF_STEP=nvtx:NAME"};
 }

@@ -44,6 +44,7 @@ struct step_auto {
 	uint64_t names[STEP_AUTO_NAMES]; /* hashes */
 	bool is_seen[STEP_AUTO_NAMES];
 	uint32_t nr_names;
+	uint32_t period_confidence;
 	uint64_t last_name, last_begin, last_end;
 	struct step_auto_ends held; /* that may turn out to be ends of steps */
 };
@@ -70,6 +71,12 @@ void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint
  * else counts. False if this one does not count, since ranges have ended its step already.
  */
 bool step_auto_call(struct step_auto *a);
+
+/*
+ * The period of the launches ends a step, with that confidence (percent). False if something better
+ * is known, or the framework's ranges have yet to show what they are.
+ */
+bool step_auto_period(struct step_auto *a, uint32_t confidence);
 
 struct step_auto_verdict step_auto_verdict(const struct step_auto *a);
 

@@ -6,8 +6,13 @@
 
 #include "collector/batch.h"
 #include "collector/define.h"
+#include "collector/launches.h"
+#include "collector/period.h"
 
 #define NR_KNOWN_LAUNCHES 4096u
+/* cudaMemcpyKind */
+#define COPY_TO_DEVICE 1
+#define COPY_TO_HOST   2
 
 static uint32_t find_shape(const struct gprof_row_ring_launch *r)
 {
@@ -64,11 +69,22 @@ static void take_launch(const struct gprof_row_head *head)
 	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
 	row->shape = shape;
 	row->stream = r->stream;
+	launches_saw(r->thread, shape, r->begin);
 }
 
 _Static_assert(offsetof(struct gprof_row_api_launch, shape) ==
 		       offsetof(struct gprof_row_ring_launch, shared_bytes),
 	"copied as one piece");
+
+static void take_copy(const struct gprof_row_head *head)
+{
+	const struct gprof_row_api_copy *r = (const struct gprof_row_api_copy *)head;
+
+	if (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST) {
+		launches_saw(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
+	}
+	batch_point(head->table, head);
+}
 
 static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 {
@@ -92,6 +108,9 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 	switch (head->table) {
 	case GPROF_TABLE_ring_launch:
 		take_launch(head);
+		break;
+	case GPROF_TABLE_api_copy:
+		take_copy(head);
 		break;
 	case GPROF_TABLE_nvtx:
 		TAKE_NAMED(nvtx, head);
@@ -124,4 +143,5 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 void take_init(void)
 {
 	memset(known_launches, 0, sizeof(known_launches));
+	launches_init();
 }

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches and copies on their way to the stream, as a sequence in which the period of a loop may
+ * be found (period.h): of the thread that makes most of them, and only as long as steps are not
+ * found by what the program or its framework says. The drain thread's own.
+ */
+#ifndef COLLECTOR_LAUNCHES_H
+#define COLLECTOR_LAUNCHES_H
+
+#include <stdint.h>
+
+void launches_init(void);
+
+/* In the order in which the thread made them; `time` by clock_raw. */
+void launches_saw(uint32_t thread, uint32_t symbol, uint64_t time);
+
+/* Ends the steps that were found by now. Not while rings are being read: it writes rows. */
+void launches_look(void);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/period.h"
+
+#include <string.h>
+
+#include "test/unit/unit.h"
+
+static struct period p;
+static uint64_t now, nr_steps, last_step, seed = 5;
+
+static void look(void)
+{
+	uint64_t time;
+
+	period_look(&p);
+	while (period_take(&p, &time)) {
+		ck_assert_uint_gt(time, last_step);
+		last_step = time;
+		nr_steps++;
+	}
+}
+
+/* One launch, `gap` after the one before; the drain looks now and then. */
+static void launch(uint32_t symbol, uint64_t gap)
+{
+	now += gap;
+	period_add(&p, symbol, now);
+	if (p.nr % 100 == 0) {
+		look();
+	}
+}
+
+/* A step: a copy of the batch after a wait (if it has one), layers of the same 7 kernels, a loss.
+ */
+static void step(bool has_copy, uint32_t nr_layers)
+{
+	if (has_copy) {
+		launch(PERIOD_COPY | 1, 1000);
+	}
+	launch(1, has_copy ? 10 : 1000);
+	for (uint32_t i = 0; i < nr_layers; i++) {
+		for (uint32_t k = 10; k < 17; k++) {
+			launch(k, 10);
+		}
+	}
+	for (uint32_t k = 20; k < 25; k++) {
+		launch(k, 10);
+	}
+}
+
+static void begin(void)
+{
+	period_init(&p);
+	now = 1000000;
+	nr_steps = last_step = 0;
+}
+
+START_TEST(a_loop_is_found_with_all_of_its_steps)
+{
+	begin();
+	for (int i = 0; i < 100; i++) {
+		step(true, 3);
+	}
+	look();
+	ck_assert_uint_eq(p.length, 1 + 1 + 21 + 5);
+	ck_assert_uint_eq(p.confidence, 100);
+	ck_assert_uint_eq(nr_steps, 100);
+	/* They begin where the program waits. */
+	ck_assert_uint_eq(p.anchor, PERIOD_COPY | 1);
+}
+END_TEST
+
+START_TEST(preparations_are_no_steps)
+{
+	begin();
+	for (uint32_t i = 0; i < 300; i++) {
+		launch(100 + i % 2, 5); /* memory is filled, again and again */
+	}
+	look();
+	ck_assert_uint_eq(nr_steps, 0);
+	for (int i = 0; i < 100; i++) {
+		step(true, 3);
+	}
+	look();
+	ck_assert_uint_eq(p.length, 28);
+	ck_assert_uint_eq(nr_steps, 100);
+}
+END_TEST
+
+START_TEST(layers_are_no_steps)
+{
+	begin();
+	for (int i = 0; i < 60; i++) {
+		step(true, 200); /* 1,400 of 1,407 symbols have a period of 7 */
+	}
+	look();
+	ck_assert_uint_eq(p.length, 1407);
+	ck_assert_uint_eq(nr_steps, 60);
+}
+END_TEST
+
+START_TEST(where_nothing_tells_layers_from_steps_there_are_none)
+{
+	begin();
+	for (int i = 0; i < 60; i++) {
+		step(false, 200);
+	}
+	look();
+	ck_assert_uint_eq(nr_steps, 0);
+	for (int i = 0; i < 1000; i++) {
+		step(false, 3);
+	}
+	look();
+	ck_assert_uint_eq(nr_steps, 0);
+}
+END_TEST
+
+START_TEST(some_launches_more_or_less_are_borne)
+{
+	begin();
+	for (int i = 0; i < 400; i++) {
+		step(true, 3);
+		if (i % 50 == 49) {
+			launch(77, 10); /* says how it goes */
+		}
+	}
+	look();
+	ck_assert_uint_eq(p.length, 28);
+	ck_assert_uint_ge(p.confidence, 95);
+	ck_assert_uint_eq(nr_steps, 400);
+}
+END_TEST
+
+START_TEST(another_loop_is_found_after_the_first)
+{
+	uint64_t nr_first;
+
+	begin();
+	for (int i = 0; i < 100; i++) {
+		step(true, 3);
+	}
+	look();
+	nr_first = nr_steps;
+	for (int i = 0; i < 2000; i++) {
+		step(true, 1);
+	}
+	look();
+	ck_assert_uint_eq(p.length, 14);
+	ck_assert_uint_ge(nr_steps, nr_first + 1900);
+	ck_assert_uint_le(nr_steps, nr_first + 2000);
+}
+END_TEST
+
+START_TEST(chance_and_one_kernel_over_and_over_have_no_period)
+{
+	begin();
+	for (int i = 0; i < 200000; i++) {
+		launch((uint32_t)(unit_random(&seed) >> 40) % 30, 10);
+	}
+	look();
+	ck_assert_uint_eq(nr_steps, 0);
+	begin();
+	for (int i = 0; i < 200000; i++) {
+		launch(7, 10);
+	}
+	look();
+	ck_assert_uint_eq(nr_steps, 0);
+}
+END_TEST
+
+START_TEST(few_launches_are_not_enough)
+{
+	begin();
+	for (int i = 0; i < 16; i++) {
+		step(true, 3);
+	}
+	look();
+	ck_assert_uint_eq(nr_steps, 0);
+}
+END_TEST
+
+START_TEST(very_long_steps_and_very_many_fit)
+{
+	begin();
+	for (int i = 0; i < 20; i++) {
+		launch(PERIOD_COPY | 1, 1000);
+		for (uint32_t k = 0; k < 9000; k++) {
+			launch(1000 + k, 10);
+		}
+	}
+	look();
+	ck_assert_uint_eq(p.length, 9001);
+	begin();
+	for (int i = 0; i < 300000; i++) {
+		launch(PERIOD_COPY | 1, 10);
+		launch(1, 10);
+	}
+	look();
+	ck_assert_uint_eq(p.length, 2);
+	ck_assert_uint_eq(nr_steps, 300000);
+}
+END_TEST
+
+UNIT_SUITE("period", a_loop_is_found_with_all_of_its_steps, preparations_are_no_steps,
+	layers_are_no_steps, where_nothing_tells_layers_from_steps_there_are_none,
+	some_launches_more_or_less_are_borne, another_loop_is_found_after_the_first,
+	chance_and_one_kernel_over_and_over_have_no_period, few_launches_are_not_enough,
+	very_long_steps_and_very_many_fit)
