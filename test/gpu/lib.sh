@@ -145,6 +145,13 @@ judge()
 	fi
 }
 
+# ran NAME STATUS FILE: the program must have left with 0; if not, what it said on stderr, in FILE.
+ran()
+{
+	judge "$1" "$2" "status $2"
+	[ "$2" = 0 ] || grep -v '^gprof\[' "$3" | tail -5
+}
+
 # same NAME COMMAND...: plain and ours print the same and leave with the same status, 0.
 same()
 {

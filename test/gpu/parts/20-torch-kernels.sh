@@ -11,12 +11,12 @@ if [ -n "$TRIAL" ]; then train+=(--elementwise); else train+=(--width 4096 --spi
 profile()
 {
 	plain "${train[@]}" --profile "$T/torch-$1.json"
-	judge "training under torch.profiler ($1)" $? "$(tail -1 "$T/plain.err")"
+	ran "training under torch.profiler ($1)" $? "$T/plain.err"
 }
 
 profile 1
 GPROF_STEP=nvtx:step GPROF_SCHEDULE=10-60 ours "${train[@]}"
-judge "training under us" $? "$(tail -1 "$T/err")"
+ran "training under us" $? "$T/err"
 cmp -s "$T/plain.out" "$T/out"
 judge "the same losses" $?
 profile 2

@@ -5,8 +5,8 @@
 need GPU PYTHON TORCH
 train=("$TORCH" "$HERE/train.py" ${TRIAL:+--elementwise} --steps 20 --from 5)
 
-plain "${train[@]}" --profile "$T/profile.json" || judge "training under torch.profiler" $? "$(tail -1 "$T/plain.err")"
+plain "${train[@]}" --profile "$T/profile.json" || ran "training under torch.profiler" $? "$T/plain.err"
 ours "${train[@]}"
-judge "training under us" $? "$(tail -1 "$T/err")"
+ran "training under us" $? "$T/err"
 check torch_operators "$T/profile.json"
 finish
