@@ -9,7 +9,7 @@
  *     convolution           input [N,C,...], weight [K,C/groups,k...]
  *                           2 N K (C/groups) prod(k) prod(output)
  *                           stride and padding are not recorded: the output is taken as large as
- *                           the input, so with larger strides this is an upper bound
+ *                           the input, so with a stride, or without padding, it is an upper bound
  *     attention (_scaled_dot_product_...)  q [...,L,E], k [...,S,E], v [...,S,F]
  *                           2 b L S E + 2 b L S F    (without the softmax; a causal mask counts
  * not) add, sub, mul, div, relu ... elementwise        1 for each element of the broadcast inputs
