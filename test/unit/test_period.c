@@ -87,6 +87,24 @@ START_TEST(preparations_are_no_steps)
 }
 END_TEST
 
+START_TEST(copies_of_the_preparation_are_no_steps)
+{
+	begin();
+	for (uint32_t i = 0; i < 10; i++) {
+		launch(PERIOD_COPY | 1, 1000);
+		for (uint32_t k = 0; k < 3 + i % 3; k++) {
+			launch(50 + k, 10);
+		}
+	}
+	for (int i = 0; i < 100; i++) {
+		step(true, 3);
+	}
+	look();
+	ck_assert_uint_eq(p.length, 28);
+	ck_assert_uint_eq(nr_steps, 100);
+}
+END_TEST
+
 START_TEST(layers_are_no_steps)
 {
 	begin();
@@ -202,7 +220,7 @@ START_TEST(very_long_steps_and_very_many_fit)
 END_TEST
 
 UNIT_SUITE("period", a_loop_is_found_with_all_of_its_steps, preparations_are_no_steps,
-	layers_are_no_steps, where_nothing_tells_layers_from_steps_there_are_none,
-	some_launches_more_or_less_are_borne, another_loop_is_found_after_the_first,
-	chance_and_one_kernel_over_and_over_have_no_period, few_launches_are_not_enough,
-	very_long_steps_and_very_many_fit)
+	copies_of_the_preparation_are_no_steps, layers_are_no_steps,
+	where_nothing_tells_layers_from_steps_there_are_none, some_launches_more_or_less_are_borne,
+	another_loop_is_found_after_the_first, chance_and_one_kernel_over_and_over_have_no_period,
+	few_launches_are_not_enough, very_long_steps_and_very_many_fit)

@@ -201,6 +201,8 @@ START_TEST(what_is_asked_for_counts_alone)
 	ck_assert_str_eq(run(GPROF_STEP_OPTIMIZER, "LLLLLLLLLLLLLLLLLLLLA!LA"),
 		"LLLLLLLLLLLLLLLLLLLLA|!LA|");
 	ck_assert_str_eq(run(GPROF_STEP_DATALOADER, "L!L!L"), "L!|L!|L");
+	/* a loader that fetches from another one */
+	ck_assert_str_eq(run(GPROF_STEP_DATALOADER, "(LL)x(LL)x(LL)"), "(LL)x(L|L)x(L|L)");
 }
 END_TEST
 
