@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # PyTorch programs, unmodified: what they print is as without us, and the operators recorded are
-# those that PyTorch's own profiler sees. Prints TAP. usage: test/torch/run.sh [PYTHON]
+# those that PyTorch's own profiler sees. Prints TAP. usage: test/torch/run.sh [PYTHON [PART...]],
+# parts being the functions below, like threads.
 # shellcheck disable=SC2317 # functions that tap calls
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -76,7 +77,7 @@ trains()
 	wait
 	within "$@"
 	tap same "$1" "$1: prints the same"
-	tap check $what "$1" "$T/$1.json" "$1: operators of the $what"
+	tap check "$what" "$1" "$T/$1.json" "$1: operators of the $what"
 	tap check nests "$1" "$1: nesting"
 	tap check forward "$1" "$1: from backward to forward"
 	tap nothing_lost "$1" "$1: nothing lost"
@@ -210,27 +211,36 @@ played_torch()
 	fi
 }
 
-played_torch
-trains conv conv
-sed -n "s/.* torch: /# $version: found by trying: /p" "$T/conv.log"
-trains lstm lstm
-trains transformer transformer
-trains script script
-trains loader loader 0 fork
-trains forked loader 2 fork
-tap check workers forked aten::stack aten::sum "forked: workers"
-without spawned loader 2 spawn &
-within spawned loader 2 spawn
-wait
-tap same spawned "spawned: prints the same"
-tap check total spawned "$T/forked.json" "spawned: operators of the total"
-tap check workers spawned aten::stack aten::sum "spawned: workers"
-profiles_itself
-shapes
-threads
-names
-family
-ddp
+all()
+{
+	played_torch
+	trains conv conv
+	sed -n "s/.* torch: /# $version: found by trying: /p" "$T/conv.log"
+	trains lstm lstm
+	trains transformer transformer
+	trains script script
+	trains loader loader 0 fork
+	trains forked loader 2 fork
+	tap check workers forked aten::stack aten::sum "forked: workers"
+	without spawned loader 2 spawn &
+	within spawned loader 2 spawn
+	wait
+	tap same spawned "spawned: prints the same"
+	tap check total spawned "$T/forked.json" "spawned: operators of the total"
+	tap check workers spawned aten::stack aten::sum "spawned: workers"
+	profiles_itself
+	shapes
+	threads
+	names
+	family
+	ddp
+}
+
+parts=("${@:2}")
+[ ${#parts[@]} != 0 ] || parts=(all)
+for part in "${parts[@]}"; do
+	"$part"
+done
 if [ $# = 0 ]; then
 	n=$((n + 1))
 	echo "ok $n - versions of PyPI # SKIP large; test/torch/versions.sh runs them"
