@@ -328,6 +328,33 @@ static bool is_ready(const struct mapped *mapped)
 	return word && *word;
 }
 
+/* Where nothing is recorded operators should cost nothing. */
+static void follow(bool is_wanted)
+{
+	if (!atomic_load(&state.is_attached) || !state.handle ||
+		atomic_exchange(&state.is_off, !is_wanted) == !is_wanted) {
+		return;
+	}
+	if (is_wanted) {
+		state.enable(state.handle);
+	} else {
+		state.disable(state.handle);
+	}
+}
+
+/* The recorder's thread tells only at its next turn. It may have opened a window meanwhile. */
+static void begin_closed(void)
+{
+	if (!state.handle || (hook_mode() & COLLECTOR_RECORD)) {
+		return;
+	}
+	follow(false);
+	if (hook_mode() & COLLECTOR_RECORD) {
+		atomic_store(&state.is_off, false);
+		state.enable(state.handle);
+	}
+}
+
 static void attach(const struct elf *libtorch)
 {
 	struct torch_functions f = {0};
@@ -364,6 +391,7 @@ static void attach(const struct elf *libtorch)
 		torch_layout.forward_thread_at, state.path);
 	add_both(&f, try_shapes(libtorch, &f));
 	atomic_store(&state.is_attached, true);
+	begin_closed();
 }
 
 /* ---- looking ---- */
@@ -459,20 +487,6 @@ void torch_look_again(void)
 {
 	if (!atomic_load(&state.is_told)) {
 		look_once();
-	}
-}
-
-/* Where nothing is recorded operators should cost nothing. */
-static void follow(bool is_wanted)
-{
-	if (!atomic_load(&state.is_attached) || !state.handle ||
-		atomic_exchange(&state.is_off, !is_wanted) == !is_wanted) {
-		return;
-	}
-	if (is_wanted) {
-		state.enable(state.handle);
-	} else {
-		state.disable(state.handle);
 	}
 }
 

@@ -17,7 +17,7 @@ version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || 
 for _ in 1 2 3 4 5; do
 	env "$python" test/torch/bench.py >>"$T/plain"
 	env LD_PRELOAD="$lib" GPROF_TORCH=off "$python" test/torch/bench.py >>"$T/off"
-	env LD_PRELOAD="$lib" GPROF_SCHEDULE=skip_first=1000000 "$python" test/torch/bench.py >>"$T/closed"
+	env LD_PRELOAD="$lib" GPROF_SCHEDULE=900000-900001 "$python" test/torch/bench.py >>"$T/closed"
 	env LD_PRELOAD="$lib" "$python" test/torch/bench.py >>"$T/ops"
 	env LD_PRELOAD="$lib" GPROF_TORCH=shapes "$python" test/torch/bench.py >>"$T/shapes"
 	env "$python" test/torch/bench.py profiler >>"$T/profiler" 2>/dev/null
