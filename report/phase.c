@@ -8,11 +8,35 @@
 const char *const phase_names[NR_PHASES] = {
 	"Dataloader", "Forward", "Backward", "Optimization", "Others"};
 
+/* The state in force at a step's number, unless it changed within the step too. */
+static void find_recorded(struct phases *phases, const struct process *process)
+{
+	uint8_t state = GPROF_WINDOW_RECORD;
+	size_t w = 0;
+
+	for (size_t i = 0; i + 1 < phases->nr_steps; i++) {
+		uint64_t step = process->steps[i].step;
+		bool is_recorded, is_first = true;
+
+		for (; w < process->nr_windows && process->windows[w].step < step; w++) {
+			state = process->windows[w].state;
+		}
+		is_recorded = state == GPROF_WINDOW_RECORD;
+		for (; w < process->nr_windows && process->windows[w].step == step; w++) {
+			state = process->windows[w].state;
+			is_recorded = (is_first || is_recorded) && state == GPROF_WINDOW_RECORD;
+			is_first = false;
+		}
+		phases->steps[i + 1].is_recorded = is_recorded;
+	}
+}
+
 void phases_init(struct phases *phases, const struct process *process)
 {
 	*phases = (struct phases){.process = process, .first = UINT64_MAX};
 	phases->nr_steps = process->nr_steps > 1 ? process->nr_steps + 1 : 1;
 	phases->steps = mem_zeroed(phases->nr_steps, sizeof(*phases->steps));
+	find_recorded(phases, process);
 }
 
 void phases_fini(struct phases *phases)
@@ -248,7 +272,8 @@ bool phases_is_whole(const struct phases *phases, uint32_t step)
 	if (!phases_has_steps(phases)) {
 		return true;
 	}
-	return step && step + 1 < phases->nr_steps && (step > 1 || phases->is_loop_known);
+	return step && step + 1 < phases->nr_steps && phases->steps[step].is_recorded &&
+	       (step > 1 || phases->is_loop_known);
 }
 
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)

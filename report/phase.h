@@ -47,6 +47,7 @@ struct phase_step {
 	uint64_t ticks[NR_PHASES]; /* not of Others: what is left */
 	uint64_t gpu_ns[NR_PHASES];
 	uint64_t nr_works;
+	bool is_recorded; /* all of it, by the windows of the schedule */
 };
 
 struct phases {
@@ -89,7 +90,7 @@ void phases_finish(struct phases *phases);
 /* One row of table step says only where recording began. Without steps, all is one at place 0. */
 bool phases_has_steps(const struct phases *phases);
 
-/* Are begin and end of the step at that place known? */
+/* Are begin and end of the step at that place known, and was all of it recorded? */
 bool phases_is_whole(const struct phases *phases, uint32_t step);
 
 /*

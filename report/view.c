@@ -41,19 +41,31 @@ const struct view_class *view_find(const char *name, size_t nr_bytes)
 	return NULL;
 }
 
-bool view_has_device_records(const struct process *process, const char **why)
+static bool has_rows(const struct process *process, const uint8_t *tables, size_t nr_tables)
 {
-	static const uint8_t tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy, GPROF_TABLE_memset,
-		GPROF_TABLE_graph, GPROF_TABLE_untimed};
-
-	for (size_t i = 0; i < sizeof(tables); i++) {
+	for (size_t i = 0; i < nr_tables; i++) {
 		const struct stream_table *table = stream_in_table(process->stream, tables[i]);
 
 		if (table && table->nr_rows) {
 			return true;
 		}
 	}
-	*why = "the stream does not say why";
+	return false;
+}
+
+bool view_has_device_records(const struct process *process, const char **why)
+{
+	static const uint8_t works[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy, GPROF_TABLE_memset,
+		GPROF_TABLE_graph, GPROF_TABLE_untimed};
+	static const uint8_t calls[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
+		GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc,
+		GPROF_TABLE_api_sync};
+
+	if (has_rows(process, works, sizeof(works))) {
+		return true;
+	}
+	*why = has_rows(process, calls, sizeof(calls)) ? "the stream does not say why"
+						       : "no call of CUDA was recorded";
 	for (size_t i = 0; i < process->nr_notices; i++) {
 		const char *cause = names_raw(process->notices[i].cause, NULL);
 

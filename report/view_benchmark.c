@@ -105,7 +105,9 @@ static void add_steps(struct row *row, const struct phases *phases)
 		uint64_t ticks = phases_step_ticks(phases, step);
 
 		row->has_reader |= reader != 0;
-		spread_add(&row->reader, clock_map_duration(clock, reader));
+		if (phases->steps[step].is_recorded) { /* else only its length is known */
+			spread_add(&row->reader, clock_map_duration(clock, reader));
+		}
 		spread_add(&row->batch, clock_map_duration(clock, ticks));
 	}
 }
