@@ -104,7 +104,7 @@ parts()
 		case $part in
 		test/demo/*) run demo "$MAKE" --no-print-directory demo ;;
 		test/gpu/*) ;; # by hand, where a GPU is
-		*) run "$(basename "$(dirname "$part")")" "$part" ;;
+		*) TEST_TIMEOUT=600 run "$(basename "$(dirname "$part")")" "$part" ;;
 		esac
 	done
 }
