@@ -30,9 +30,6 @@ static struct step_state {
 	struct schedule schedule;
 	enum gprof_step_rule rule; /* 0: no steps, or found by ranges and calls */
 	bool is_found;		   /* by those, in `ranges` */
-	atomic_bool is_called;	   /* gprof_step() is what counts */
-	atomic_bool is_told;	   /* the program or its framework says where they end */
-	atomic_bool is_busy;	   /* one thread at a time in `ranges` */
 	struct step_auto ranges;
 	char name[256];
 	regex_t kernel;
@@ -40,6 +37,9 @@ static struct step_state {
 	uint32_t interval_ms;
 	bool needs_capture;
 	bool is_always; /* one window from the first call to the last: nothing to tell apart */
+	atomic_bool is_called; /* gprof_step() is what counts */
+	atomic_bool is_told;   /* the program or its framework says where they end */
+	atomic_bool is_busy;   /* one thread at a time in `ranges` */
 	atomic_bool is_capturing;
 	atomic_bool is_warm;	/* closed, but about to open */
 	atomic_bool is_stopped; /* nothing opens any more */

@@ -45,9 +45,12 @@ struct sim_context *sim_primary(int index)
 	}
 	pthread_mutex_lock(&context_lock);
 	if (!d->primary) {
-		d->primary = sim_context_create(d, 0);
-		if (d->primary) {
-			d->primary->is_primary = true;
+		struct sim_context *context = sim_context_create(d, 0);
+
+		if (context) {
+			context->is_primary = true;
+			/* Others ask whether it is there without the lock. */
+			__atomic_store_n(&d->primary, context, __ATOMIC_RELEASE);
 			is_new = true;
 		}
 	}

@@ -134,8 +134,11 @@ cu_result api_cuDevicePrimaryCtxGetState(cu_device device, unsigned int *flags, 
 	int r = check_device(device);
 
 	if (r == SIM_OK) {
-		*flags = sim_device(device)->primary ? sim_device(device)->primary->flags : 0;
-		*active = sim_device(device)->primary != NULL;
+		const struct sim_context *primary =
+			__atomic_load_n(&sim_device(device)->primary, __ATOMIC_ACQUIRE);
+
+		*flags = primary ? primary->flags : 0;
+		*active = primary != NULL;
 	}
 	return r;
 }
