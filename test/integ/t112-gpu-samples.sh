@@ -3,6 +3,7 @@
 # Samples of GPUs through NVML: of those that the process uses, and what NVML does not tell is said.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
+[[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
 export GPROF_SAMPLE_MS=50 SIM_DEVICES=16
 
 # run ARGUMENTS...: s_sample for 0.8 s; its child is of no interest here.

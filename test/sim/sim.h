@@ -75,7 +75,7 @@ struct sim_device {
 	char name[64];
 	uint8_t uuid[16];
 	uint64_t memory_bytes;
-	uint64_t used_bytes;
+	_Atomic uint64_t used_bytes; /* others ask without the lock */
 	/* Times up to which things are busy, under the model's lock. */
 	uint64_t legacy_tail_ns;
 	uint64_t blocking_tail_ns;
