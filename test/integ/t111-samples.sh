@@ -3,6 +3,7 @@
 # Samples of process, host and GPUs: how many there are, where there are none, and who takes them.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
+[[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
 
 # samples [STREAM]: the rows of table sample.
 samples()
