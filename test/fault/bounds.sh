@@ -14,15 +14,19 @@ job()
 }
 
 # More is resident where the recorder once had to wait for a core and the rings got fuller; what is
-# lost for good grows in both parts of the run.
+# lost for good grows in every part of the run.
 flat()
 {
-	local early middle late growth
-	early=$(value rss_kb_20 "$T/$1")
-	middle=$(value rss_kb_60 "$T/$1")
-	late=$(value rss_kb_100 "$T/$1")
-	growth=$((middle - early < late - middle ? middle - early : late - middle))
-	at_most 400 $growth "$2: memory does not grow (kB at 20, 60 and 100 %: $early $middle $late)"
+	local kb="" least="" last now percent
+	for percent in 20 40 60 80 100; do
+		now=$(value rss_kb_$percent "$T/$1")
+		if [ -n "$kb" ] && { [ -z "$least" ] || [ $((now - last)) -lt "$least" ]; }; then
+			least=$((now - last))
+		fi
+		kb="$kb $now"
+		last=$now
+	done
+	at_most 100 "$least" "$2: memory does not grow (kB at 20, 40, 60, 80 and 100 %:$kb)"
 }
 
 # An hour's steps in 40 seconds; beside it what could fill tables.

@@ -7,8 +7,9 @@
  * A step makes CALLS calls (launches and a copy; `light`: calls of no work) and begins STEP_US
  *after the last. `names` uses NVTX names of which none comes twice, `threads` a new thread in each
  *step, `shapes` a new grid in each launch. `hold` stops before the middle step until the file HOLD
- *is gone. Printed, one "name value" a line: memory of the process at 20, 60 and 100 %, descriptors
- *and threads that came with the first call, the longest step, and the time at which main returns.
+ *is gone. Printed, one "name value" a line: memory of the process at 20, 40, 60, 80 and 100 %,
+ *descriptors and threads that came with the first call, the longest step, and the time at which
+ *main returns.
  */
 #include "test/prog/prog.h"
 
@@ -62,10 +63,10 @@ static long status_of(const char *name)
 	return value;
 }
 
-static void print_memory(const char *when)
+static void print_memory(int percent)
 {
-	printf("rss_kb_%s %ld\nmapped_kb_%s %ld\n", when, status_of("VmRSS"), when,
-		status_of("VmSize"));
+	printf("rss_kb_%d %ld\nmapped_kb_%d %ld\n", percent, status_of("VmRSS"),
+		percent, status_of("VmSize"));
 }
 
 /* Descriptors beyond the first `known`; those of a good guest are high and close-on-exec. */
@@ -172,11 +173,10 @@ static void run_step(int step)
 		calls(NULL);
 	}
 	range_pop();
-	if (step == job.nr_steps / 5) {
-		print_memory("20");
-	}
-	if (step == job.nr_steps * 3 / 5) {
-		print_memory("60");
+	for (int fifth = 1; fifth < 5; fifth++) {
+		if (step == job.nr_steps * fifth / 5) {
+			print_memory(fifth * 20);
+		}
 	}
 }
 
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 	printf("new_fds %d\nnew_fds_below_100 %d\nnew_fds_kept_on_exec %d\n", nr[1] - nr[0],
 		low[1] - low[0], kept[1] - kept[0]);
 	print_threads();
-	print_memory("100");
+	print_memory(100);
 	printf("peak_kb %ld\ncalls %lu\nmain_returns_ns %llu\n", status_of("VmHWM"), job.nr_done,
 		(unsigned long long)now_ns(CLOCK_REALTIME));
 	return 3;
