@@ -283,8 +283,8 @@ static int prepare(void)
 
 	ring_self.depth = RING_INSIDE;
 	prctl(PR_SET_NAME, "gprof");
-	take_init();
 	rc = startup_run(&drain.ticks);
+	take_init(); /* which asks how steps are found */
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
 	drain.on_ready(rc);

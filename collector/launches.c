@@ -10,6 +10,8 @@ static struct launches_state {
 	uint64_t nr_others;
 } state;
 
+bool launches_are_wanted;
+
 static void begin(uint32_t thread)
 {
 	period_init(&state.period);
@@ -20,13 +22,11 @@ static void begin(uint32_t thread)
 void launches_init(void)
 {
 	begin(0);
+	launches_are_wanted = step_needs_period();
 }
 
-void launches_saw(uint32_t thread, uint32_t symbol, uint64_t time)
+void launches_add(uint32_t thread, uint32_t symbol, uint64_t time)
 {
-	if (!step_needs_period()) {
-		return;
-	}
 	if (thread != state.thread) {
 		if (++state.nr_others <= 2 * state.period.nr) {
 			return;
@@ -40,7 +40,8 @@ void launches_look(void)
 {
 	uint64_t time;
 
-	if (step_needs_period()) {
+	launches_are_wanted = step_needs_period();
+	if (launches_are_wanted) {
 		period_look(&state.period);
 		while (period_take(&state.period, &time)) {
 			step_found(time, state.period.confidence);

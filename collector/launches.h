@@ -7,12 +7,23 @@
 #ifndef COLLECTOR_LAUNCHES_H
 #define COLLECTOR_LAUNCHES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Are steps to be found here, as of the last launches_look? */
+extern bool launches_are_wanted __attribute__((visibility("hidden")));
 
 void launches_init(void);
 
 /* In the order in which the thread made them; `time` by clock_raw. */
-void launches_saw(uint32_t thread, uint32_t symbol, uint64_t time);
+void launches_add(uint32_t thread, uint32_t symbol, uint64_t time);
+
+static inline void launches_saw(uint32_t thread, uint32_t symbol, uint64_t time)
+{
+	if (launches_are_wanted) {
+		launches_add(thread, symbol, time);
+	}
+}
 
 /* Ends the steps that were found by now. Not while rings are being read: it writes rows. */
 void launches_look(void);

@@ -90,6 +90,10 @@ void period_add(struct period *p, uint32_t symbol, uint64_t time)
 {
 	uint64_t n = p->nr++;
 
+	/* Too early for the next search to look back at: not worth its memory. */
+	if (!p->length && n + PERIOD_SYMBOLS < p->look_at) {
+		return;
+	}
 	p->symbols[n % PERIOD_SYMBOLS] = symbol;
 	p->times[n % PERIOD_SYMBOLS] = time;
 	if (p->length) {
