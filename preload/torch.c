@@ -38,10 +38,7 @@ struct name_variant {
 	uint8_t index;
 };
 
-/*
- * The functions, by their names in the object. ALIAS names another form of the one before it, of
- * which one must exist; OPTIONAL may be missing.
- */
+/* The functions, by their names in the object; all of them must be there. */
 #define TORCH_SYMBOLS(S)                                                 \
 	S(add, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE") \
 	S(remove, "_ZN2at14removeCallbackEm")                            \
@@ -288,6 +285,10 @@ static const char *try_out(const struct torch_functions *f)
 
 static const char *resolve(const struct elf *libtorch, struct torch_functions *f)
 {
+#if !defined(__x86_64__)
+	/* There C++ hands the place of a result over in a register that no C function sees. */
+	return "its callbacks are made for x86-64 only so far";
+#endif
 #define S(member, symbol)                            \
 	f->member = elf_find(libtorch, symbol);      \
 	if (!f->member) {                            \
@@ -407,7 +408,6 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct mapped *mapped = data;
 	const char *path = info->dlpi_name ? info->dlpi_name : "";
-	struct elf libc10;
 
 	(void)size;
 	if (has_base(path, "libtorch_cpu.so") && strlen(path) < sizeof(state.path)) {
@@ -418,8 +418,6 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 		}
 	} else if (has_base(path, "libtorch_python.so")) {
 		mapped->has_python = elf_open(&mapped->python, info);
-	} else if (has_base(path, "libc10.so") && elf_open(&libc10, info)) {
-		torch_memory_found(&libc10);
 	}
 	return 0;
 }

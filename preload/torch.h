@@ -66,9 +66,6 @@ void torch_remove(const struct torch_functions *f, uint64_t handle);
 const char *torch_shape_try(const struct elf *libtorch, const struct torch_functions *torch);
 uint32_t torch_shape_id(const void *fn);
 
-/* libc10 is mapped: where the allocator's reports must go. */
-void torch_memory_found(const struct elf *libc10);
-
 /* In a forked child, whose rings begin anew. */
 void torch_op_forget(void);
 

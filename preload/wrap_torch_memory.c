@@ -4,7 +4,12 @@
  * back, whether or not anybody profiles. libc10_cuda calls it in libc10, so ours comes first; it
  * leaves a row and goes on to the real one, which is found where libc10 is mapped.
  */
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
 #include "collector/config.h"
+#include "preload/elf.h"
 #include "preload/hook.h"
 #include "preload/torch.h"
 
@@ -30,7 +35,7 @@ enum {
 #undef F
 };
 
-void torch_memory_found(const struct elf *libc10)
+static void find_in(const struct elf *libc10)
 {
 	void *function;
 
@@ -41,6 +46,19 @@ void torch_memory_found(const struct elf *libc10)
 	}
 	FORMS(F)
 #undef F
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	struct elf libc10;
+
+	(void)size;
+	(void)unused;
+	if (base && !strncmp(base + 1, "libc10.so", 9) && elf_open(&libc10, info)) {
+		find_in(&libc10);
+	}
+	return 0;
 }
 
 static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
@@ -81,7 +99,12 @@ static report_fn *real(unsigned int form)
 	report_fn *function = atomic_load_explicit(&reals[form], memory_order_acquire);
 
 	if (__builtin_expect(!function, 0)) {
+		int error = errno;
+
+		/* By every thread that comes before it is known: none may go without. */
+		dl_iterate_phdr(look_at_object, NULL);
 		torch_look();
+		errno = error;
 		function = atomic_load_explicit(&reals[form], memory_order_acquire);
 	}
 	return function;
