@@ -205,10 +205,11 @@ const struct command cmd_summary = {
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "tables of kernels, copies, API calls ... (this is the default)",
 	.options =
-		"  --view NAME[,NAME]...  model operator device kernel memcpy memset api sync "
-		"nvtx\n"
-		"                         userdefined steps windows threads overhead losses "
-		"notices\n"
+		"  --view NAME[,NAME]...  model steps operator device kernel memcpy memset api "
+		"sync\n"
+		"                         nvtx userdefined memory benchmark dataprep "
+		"utilization\n"
+		"                         windows threads overhead losses notices\n"
 		"  --format FORMAT        text (default), csv, json, markdown\n"
 		"  --style STYLE          gprof (default), nvprof, nsys: the tables of those "
 		"tools\n"

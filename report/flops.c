@@ -127,13 +127,14 @@ static bool elementwise(const struct inputs *in, double *f)
 
 	for (unsigned int i = 0; i < in->nr_tensors && i < 2; i++) {
 		const struct tensor *one = &in->tensors[i];
+		unsigned int nr_dims = all.nr_dims;
 
 		all.nr_dims = one->nr_dims > all.nr_dims ? one->nr_dims : all.nr_dims;
 		for (unsigned int k = 1; k <= one->nr_dims; k++) { /* from the last one on */
-			double *dim = &all.dims[MOST_DIMS - k];
+			double *dim = &all.dims[MOST_DIMS - k], size = one->dims[one->nr_dims - k];
 
-			*dim = one->dims[one->nr_dims - k] > *dim ? one->dims[one->nr_dims - k]
-								  : *dim;
+			/* A 1 is stretched, also to a 0. */
+			*dim = k > nr_dims || *dim == 1 ? size : *dim;
 		}
 	}
 	*f = product(&all, MOST_DIMS - all.nr_dims, MOST_DIMS);

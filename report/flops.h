@@ -11,8 +11,9 @@
  *                           stride and padding are not recorded: the output is taken as large as
  *                           the input, so with a stride, or without padding, it is an upper bound
  *     attention (_scaled_dot_product_...)  q [...,L,E], k [...,S,E], v [...,S,F]
- *                           2 b L S E + 2 b L S F    (without the softmax; a causal mask counts
- * not) add, sub, mul, div, relu ... elementwise        1 for each element of the broadcast inputs
+ *                           2 b L S E + 2 b L S F    (no softmax, and as if there were no mask)
+ *     add, sub, mul, div, relu ... elementwise
+ *                           1 for each element of the broadcast inputs
  */
 #ifndef REPORT_FLOPS_H
 #define REPORT_FLOPS_H

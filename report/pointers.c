@@ -28,14 +28,24 @@ static int by_address_then_time(const void *a, const void *b)
 	if (x->address != y->address) {
 		return x->address < y->address ? -1 : 1;
 	}
-	return (x->born > y->born) - (x->born < y->born);
+	if (x->born != y->born) {
+		return x->born < y->born ? -1 : 1;
+	}
+	return x->is_free - y->is_free;
+}
+
+uint64_t pointers_tick(const struct batch *batch, uint32_t row)
+{
+	uint64_t begin = batch->col[COL_api_alloc_begin][row];
+	uint64_t end = begin + batch->col[COL_api_alloc_dur][row];
+
+	return batch->col[COL_api_alloc_op][row] || end < begin ? begin : end;
 }
 
 static void take(struct pointers *pointers, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint64_t address = batch->col[COL_api_alloc_address][i];
-		uint64_t begin = batch->col[COL_api_alloc_begin][i];
 		uint64_t bytes = batch->col[COL_api_alloc_bytes][i];
 		bool is_free = batch->col[COL_api_alloc_op][i] != 0;
 
@@ -46,7 +56,7 @@ static void take(struct pointers *pointers, const struct batch *batch)
 			&pointers->capacity, sizeof(*pointers->lives));
 		pointers->lives[pointers->nr_lives++] = (struct life){.address = address,
 			.end = address + bytes < address ? UINT64_MAX : address + bytes,
-			.born = begin,
+			.born = pointers_tick(batch, i),
 			.died = UINT64_MAX,
 			.space = (uint8_t)batch->col[COL_api_alloc_space][i],
 			.is_free = is_free};

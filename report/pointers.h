@@ -10,6 +10,13 @@
 
 struct pointers;
 
+/*
+ * The tick to order a row of table api_alloc by: an address is given when the call returns, and
+ * taken back from when it begins. So the next owner of an address never comes before its free,
+ * whichever thread called first.
+ */
+uint64_t pointers_tick(const struct batch *batch, uint32_t row);
+
 /* Reads all allocations of the process. */
 struct pointers *pointers_create(struct process *process);
 void pointers_destroy(struct pointers *pointers);

@@ -17,6 +17,9 @@
 /* In files of several processes, devices of each get their own pids. */
 #define DEVICES_A_PROCESS 64u
 
+/* Arrows of a process: 32 bits, above them those of forward threads (timeline_op.c). */
+#define ID_BITS 36u
+
 /* ---- pieces ---- */
 
 uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick)
@@ -82,7 +85,7 @@ void timeline_flow(
 
 	timeline_begin(timeline, ph, "ac2g", "\"ac2g\"");
 	buf_text(out, ", \"id\": ");
-	buf_uint(out, id);
+	buf_uint(out, timeline->first_id + id);
 	timeline_place(timeline, pid, tid, ns, NULL);
 	buf_text(out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
 }
@@ -308,6 +311,7 @@ static void write_process(
 	timeline->process = process;
 	timeline->offset_ns = find_offset(processes, nr_processes, k);
 	timeline->pid = process->pid + (is_pid_taken(processes, k) ? 10000000u * (uint32_t)k : 0);
+	timeline->first_id = (uint64_t)k << ID_BITS;
 	timeline->first_device_pid = DEVICES_A_PROCESS * (uint32_t)k;
 	timeline->first_ns = 0;
 	if (process->first_ns <= process->last_ns) {

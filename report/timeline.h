@@ -44,6 +44,7 @@ struct timeline {
 	/* of the process at hand */
 	struct process *process;
 	int64_t offset_ns; /* CLOCK_MONOTONIC of its host -> CLOCK_REALTIME */
+	uint64_t first_id; /* of its arrows: ids name things of the whole file */
 	uint32_t pid;	   /* that it gets in the file */
 	uint32_t first_device_pid;
 	uint64_t first_ns;	       /* its first event, in the file's time */
@@ -77,7 +78,7 @@ void timeline_begin(
 void timeline_place(struct timeline *timeline, uint32_t pid, uint32_t tid, uint64_t begin_ns,
 	const uint64_t *end_ns);
 
-/* One end of the arrow from a call to its work. */
+/* One end of the arrow from a call to its work; id: the correlation. */
 void timeline_flow(
 	struct timeline *timeline, char ph, uint32_t id, uint32_t pid, uint32_t tid, uint64_t ns);
 

@@ -98,7 +98,7 @@ struct timeline_ops *timeline_ops_create(struct timeline *timeline)
 static void add_end(struct timeline *timeline, char ph, uint64_t id, uint32_t tid, uint64_t ns)
 {
 	timeline_begin(timeline, ph, "fwdbwd", "\"fwdbwd\"");
-	buf_printf(timeline->out, ", \"id\": %" PRIu64, id);
+	buf_printf(timeline->out, ", \"id\": %" PRIu64, timeline->first_id + id);
 	timeline_place(timeline, timeline->pid, tid, ns, NULL);
 	buf_text(timeline->out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
 }

@@ -20,9 +20,9 @@
 struct row {
 	struct process *process;
 	struct spread reader, batch; /* ns */
-	uint64_t nr_left_out;
-	int64_t batch_size;	  /* -1 unknown */
-	bool has_reader, is_seen; /* the size was seen in shapes */
+	uint64_t read_batch_ns;	     /* of the steps that reader is of */
+	int64_t batch_size;	     /* -1 unknown */
+	bool has_reader, is_seen;    /* the size was seen in shapes */
 };
 
 struct benchmark_view {
@@ -98,17 +98,18 @@ static void add_steps(struct row *row, const struct phases *phases)
 {
 	const struct clock_map *clock = &row->process->host_clock;
 	uint32_t nr_whole = (uint32_t)phases->nr_steps - 2;
+	uint32_t nr_left_out = nr_whole > 2 * WARM_UP ? WARM_UP : 1;
 
-	row->nr_left_out = nr_whole > 2 * WARM_UP ? WARM_UP : nr_whole > 1 ? 1 : 0;
-	for (uint32_t step = 1 + (uint32_t)row->nr_left_out; step <= nr_whole; step++) {
+	for (uint32_t step = 1 + nr_left_out; step <= nr_whole; step++) {
 		uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
-		uint64_t ticks = phases_step_ticks(phases, step);
+		uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step));
 
-		row->has_reader |= reader != 0;
+		spread_add(&row->batch, ns);
 		if (phases->steps[step].is_recorded) { /* else only its length is known */
 			spread_add(&row->reader, clock_map_duration(clock, reader));
+			row->read_batch_ns += ns;
+			row->has_reader |= reader != 0;
 		}
-		spread_add(&row->batch, clock_map_duration(clock, ticks));
 	}
 }
 
@@ -160,8 +161,9 @@ static void fill(const struct row *row, struct table_cell *cells)
 	if (row->has_reader) {
 		fill_times(&row->reader, &cells[READER]);
 		table_set_number(&cells[RATIO],
-			row->batch.sum ? 100 * (double)row->reader.sum / (double)row->batch.sum
-				       : 0);
+			row->read_batch_ns
+				? 100 * (double)row->reader.sum / (double)row->read_batch_ns
+				: 0);
 	}
 	fill_times(&row->batch, &cells[BATCH]);
 	if (row->batch_size > 0) {
@@ -179,23 +181,31 @@ static void fill(const struct row *row, struct table_cell *cells)
 
 static void add_note(const struct benchmark_view *view, struct table *table)
 {
-	bool knows_all = true, has_readers = true, is_seen = false;
+	size_t nr_known = 0;
+	bool has_readers = true, is_seen = false, is_part = false;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		knows_all = knows_all && view->rows[i].batch_size > 0;
-		is_seen = is_seen || view->rows[i].is_seen;
-		has_readers = has_readers && view->rows[i].has_reader;
+		const struct row *row = &view->rows[i];
+
+		nr_known += row->batch_size > 0;
+		is_seen = is_seen || row->is_seen;
+		has_readers = has_readers && row->has_reader;
+		is_part = is_part || (row->has_reader && row->reader.nr != row->batch.nr);
 	}
 	if (!view->nr_rows) {
 		table_note(table, "no steps");
 		return;
 	}
 	table_note(table,
-		"the first %u steps are left out, of up to %u the first alone; ips is in %s a "
-		"second%s%s%s",
-		WARM_UP, 2 * WARM_UP, knows_all ? "samples" : "steps",
-		knows_all ? "" : " (GPROF_BATCH_SIZE makes it samples)",
+		"the first %u steps are left out, of up to %u the first alone; ips is in "
+		"%s%s%s%s%s",
+		WARM_UP, 2 * WARM_UP,
+		nr_known == view->nr_rows ? "samples a second"
+		: nr_known ? "samples a second where Batch is known, else in steps a second"
+			   : "steps a second",
+		nr_known == view->nr_rows ? "" : " (GPROF_BATCH_SIZE makes it samples)",
 		is_seen ? "; the batch is what linear and convolution layers got" : "",
+		is_part ? "; the reader's cost and ratio are of the steps that were recorded" : "",
 		has_readers ? "" : "; no data loader was seen in some");
 }
 

@@ -33,8 +33,9 @@ static const struct scan_want memcpy_wants[] = {
 		0},
 	{GPROF_TABLE_api_copy,
 		COL_BIT(COL_api_copy_begin) | COL_BIT(COL_api_copy_dur) |
-			COL_BIT(COL_api_copy_copy_kind) | COL_BIT(COL_api_copy_bytes) |
-			COL_BIT(COL_api_copy_dst) | COL_BIT(COL_api_copy_src),
+			COL_BIT(COL_api_copy_result) | COL_BIT(COL_api_copy_copy_kind) |
+			COL_BIT(COL_api_copy_bytes) | COL_BIT(COL_api_copy_dst) |
+			COL_BIT(COL_api_copy_src),
 		0},
 };
 
@@ -45,7 +46,8 @@ static const struct scan_want memset_wants[] = {
 		0},
 	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_bytes), 0},
 	{GPROF_TABLE_api_set,
-		COL_BIT(COL_api_set_begin) | COL_BIT(COL_api_set_dur) | COL_BIT(COL_api_set_bytes) |
+		COL_BIT(COL_api_set_begin) | COL_BIT(COL_api_set_dur) |
+			COL_BIT(COL_api_set_result) | COL_BIT(COL_api_set_bytes) |
 			COL_BIT(COL_api_set_dst),
 		0},
 };
@@ -208,6 +210,9 @@ static void take_host_calls(struct copy_view *view, struct process *process, con
 		uint64_t ns = clock_map_duration(&process->host_clock, b->col[COL_api_dur][i]);
 		uint32_t kind;
 
+		if (api_is_failure(b->col[COL_api_result][i])) {
+			continue; /* nothing was copied */
+		}
 		if (view->is_set) {
 			kind = copy_pack(0, 0,
 				       memory_of(view, b->col[COL_api_set_dst][i],

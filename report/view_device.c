@@ -176,7 +176,10 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	const struct busy *busy = &row->busy;
 	uint64_t span_ns = busy->last > busy->first ? busy->last - busy->first : 0;
 
-	table_set_integer(&cells[0], row->device);
+	if (row->device != NONE) { /* else the stream does not say which it was */
+		table_set_integer(&cells[0], row->device);
+		table_set_integer(&cells[12], process_device_name(row->process, row->device));
+	}
 	table_set_integer(&cells[1], row->process->pid);
 	if (row->process->rank >= 0) {
 		table_set_integer(&cells[2], (uint64_t)row->process->rank);
@@ -192,7 +195,6 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	if (span_ns) {
 		table_set_number(&cells[11], 100 * (double)busy->busy_ns / (double)span_ns);
 	}
-	table_set_integer(&cells[12], process_device_name(row->process, row->device));
 }
 
 static struct table *make_table(void *context)

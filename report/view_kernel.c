@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/api.h"
 #include "report/view.h"
 
 #define NONE UINT32_MAX
@@ -25,7 +26,10 @@ static const struct scan_want wants[] = {
 		COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape)},
 	{GPROF_TABLE_graph, COL_BIT(COL_graph_dur) | COL_BIT(COL_graph_graph), 0},
 	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_shape), 0},
-	{GPROF_TABLE_api_launch, COL_BIT(COL_api_launch_dur) | COL_BIT(COL_api_launch_shape), 0},
+	{GPROF_TABLE_api_launch,
+		COL_BIT(COL_api_launch_dur) | COL_BIT(COL_api_launch_result) |
+			COL_BIT(COL_api_launch_shape),
+		0},
 };
 
 static void *create(const struct view_input *input)
@@ -156,12 +160,10 @@ static void take(void *context, struct process *process, const struct batch *bat
 		break;
 	default:
 		for (uint32_t i = 0; i < batch->nr_rows; i++) {
-			uint64_t shape = batch->small[COL_api_launch_shape]
-						 ? batch->small[COL_api_launch_shape][i]
-						 : batch->col[COL_api_launch_shape][i];
+			uint64_t shape = batch->col[COL_api_launch_shape][i];
 			uint64_t ticks = batch->col[COL_api_launch_dur][i];
 
-			if (shape) {
+			if (shape && !api_is_failure(batch->col[COL_api_launch_result][i])) {
 				stat_add(&view->launches.times,
 					group_of(view, &view->launches, shape),
 					clock_map_duration(&process->host_clock, ticks));
@@ -188,7 +190,7 @@ static struct table *make_table(void *context)
 		{"name", "Kernel", TABLE_NAME, false},
 	};
 	static const struct table_column launch_columns[] = {
-		TALLY_COLUMNS("% of launch calls"),
+		TALLY_COLUMNS("% of launch time"),
 		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
 	};
 	struct kernel_view *view = context;

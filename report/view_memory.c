@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/memory.h"
+#include "report/pointers.h"
 #include "report/view.h"
 
 /* Places that the note speaks of. */
@@ -100,13 +101,12 @@ static void take_calls(struct memory_view *view, const struct batch *b)
 		}
 		view->calls = array_grow(
 			view->calls, view->nr_calls, &view->call_capacity, sizeof(*view->calls));
-		view->calls[view->nr_calls++] =
-			(struct memory_call){.tick = b->col[COL_api_alloc_begin][i],
-				.address = b->col[COL_api_alloc_address][i],
-				.bytes = b->col[COL_api_alloc_bytes][i],
-				.call = (uint32_t)b->col[COL_api_alloc_call][i],
-				.space = (uint8_t)b->col[COL_api_alloc_space][i] % MEMORY_DRIVER,
-				.is_free = b->col[COL_api_alloc_op][i] != 0};
+		view->calls[view->nr_calls++] = (struct memory_call){.tick = pointers_tick(b, i),
+			.address = b->col[COL_api_alloc_address][i],
+			.bytes = b->col[COL_api_alloc_bytes][i],
+			.call = (uint32_t)b->col[COL_api_alloc_call][i],
+			.space = (uint8_t)b->col[COL_api_alloc_space][i] % MEMORY_DRIVER,
+			.is_free = b->col[COL_api_alloc_op][i] != 0};
 	}
 }
 
@@ -114,7 +114,10 @@ static int by_tick(const void *a, const void *b)
 {
 	const struct memory_call *x = a, *y = b;
 
-	return (x->tick > y->tick) - (x->tick < y->tick);
+	if (x->tick != y->tick) {
+		return x->tick < y->tick ? -1 : 1;
+	}
+	return x->is_free - y->is_free;
 }
 
 /* ---- the scan ---- */
@@ -209,8 +212,8 @@ static void add_title(struct buf *out, const struct memory_place *place)
 	buf_printf(out, "%s of %u: peak %.1f MB at %.3f s", name, place->process->pid,
 		(double)pool->peak_bytes / 1e6, (double)ns / 1e9);
 	if (pool->peak_reserved_bytes) {
-		buf_printf(out, ", at most %.1f MB reserved, %.1f %% of that free at the peak",
-			(double)pool->peak_reserved_bytes / 1e6,
+		buf_printf(out, ", %.1f MB reserved then (at most %.1f MB), %.1f %% of that free",
+			(double)reserved / 1e6, (double)pool->peak_reserved_bytes / 1e6,
 			reserved > pool->peak_bytes
 				? 100.0 - 100.0 * (double)pool->peak_bytes / (double)reserved
 				: 0.0);

@@ -26,7 +26,9 @@ static void *create(const struct view_input *input)
 	return mem_zeroed(1, sizeof(struct model_view));
 }
 
-static void add_segments(struct model *model, struct process *process, const struct phases *phases)
+/* gpu: of a process with device records; of others nothing is known, which is not 0. */
+static void add_segments(struct model *model, struct process *process, const struct phases *phases,
+	struct spread *gpu)
 {
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
@@ -37,22 +39,29 @@ static void add_segments(struct model *model, struct process *process, const str
 		if (segment->is_rest) { /* of a time that counts already */
 			model->phases[segment->phase].sum += clock_map_duration(
 				&process->host_clock, segment->end - segment->begin);
-			model->gpu[segment->phase].sum += segment->gpu_ns;
+			if (gpu) {
+				gpu[segment->phase].sum += segment->gpu_ns;
+			}
 			continue;
 		}
 		spread_add(&model->phases[segment->phase],
 			clock_map_duration(&process->host_clock, segment->end - segment->begin));
-		spread_add(&model->gpu[segment->phase], segment->gpu_ns);
+		if (gpu) {
+			spread_add(&gpu[segment->phase], segment->gpu_ns);
+		}
 	}
 }
 
-static void add_steps(struct model *model, struct process *process, const struct phases *phases)
+static void add_steps(
+	struct model *model, struct process *process, const struct phases *phases, bool has_gpu)
 {
 	for (uint32_t step = 0; step < phases->nr_steps; step++) {
 		if (phases_is_whole(phases, step)) {
 			spread_add(&model->steps, clock_map_duration(&process->host_clock,
 							  phases_step_ticks(phases, step)));
-			spread_add(&model->gpu_steps, phases_step_gpu_ns(phases, step));
+			if (has_gpu) {
+				spread_add(&model->gpu_steps, phases_step_gpu_ns(phases, step));
+			}
 		}
 	}
 }
@@ -62,17 +71,19 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct model_view *view = context;
 	struct model *model = phases_has_loop(phases) ? &view->loops : &view->others;
 	const char *why;
+	bool has_gpu;
 
 	if (!phases->nr_segments) {
 		return;
 	}
+	has_gpu = view_has_device_records(process, &why);
 	model->nr_processes++;
-	model->has_gpu |= view_has_device_records(process, &why);
+	model->has_gpu |= has_gpu;
 	model->has_steps |= phases_has_steps(phases);
 	model->without_steps = phases_has_steps(phases) ? model->without_steps : process;
 	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;
-	add_segments(model, process, phases);
-	add_steps(model, process, phases);
+	add_segments(model, process, phases, has_gpu ? model->gpu : NULL);
+	add_steps(model, process, phases, has_gpu);
 }
 
 enum column {
@@ -95,13 +106,15 @@ static void add_row(struct table *table, const struct model *model, const char *
 		table_set_integer(&cells[CALLS], cpu->nr);
 	}
 	spread_fill(cpu, &cells[CPU]);
-	table_set_number(&cells[RATIO],
-		model->steps.sum ? 100 * (double)cpu->sum / (double)model->steps.sum : 0);
+	if (model->steps.sum) {
+		table_set_number(&cells[RATIO], 100 * (double)cpu->sum / (double)model->steps.sum);
+	}
 	if (model->has_gpu) {
 		spread_fill(gpu, &cells[GPU]);
-		table_set_number(&cells[GPU_RATIO],
-			model->gpu_steps.sum ? 100 * (double)gpu->sum / (double)model->gpu_steps.sum
-					     : 0);
+	}
+	if (model->has_gpu && model->gpu_steps.sum) {
+		table_set_number(
+			&cells[GPU_RATIO], 100 * (double)gpu->sum / (double)model->gpu_steps.sum);
 	}
 }
 

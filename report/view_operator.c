@@ -18,6 +18,7 @@ struct row {
 	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_works;
 	double flops; /* of those calls whose shapes tell */
 	uint64_t nr_flops;
+	bool has_gpu, is_without_gpu; /* some of its processes have device records, or have not */
 	UT_hash_handle hh;
 };
 
@@ -26,6 +27,7 @@ struct operator_view {
 	struct row *rows;
 	struct process *process;
 	uint32_t process_number; /* counts from 1 */
+	bool is_gpu;		 /* the process at hand has device records */
 	bool has_gpu, has_shapes, is_without_gpu;
 	uint64_t nr_ops;
 };
@@ -45,11 +47,10 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	view->process_number++;
+	view->is_gpu = view_has_device_records(process, &why);
 	if (op_has_any(process)) {
-		bool has = view_has_device_records(process, &why);
-
-		view->has_gpu |= has;
-		view->is_without_gpu |= !has;
+		view->has_gpu |= view->is_gpu;
+		view->is_without_gpu |= !view->is_gpu;
 	}
 }
 
@@ -93,6 +94,8 @@ static void take_op(void *context, const struct op *op)
 		return; /* they have a view of their own */
 	}
 	row = find_row(view, op);
+	row->has_gpu |= view->is_gpu;
+	row->is_without_gpu |= !view->is_gpu;
 	spread_add(&row->times, clock_map_duration(clock, ticks));
 	row->self +=
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
@@ -187,7 +190,7 @@ static void fill(const struct operator_view *view, const struct row *row, double
 	table_set_number(&cells[AVG], spread_mean(&row->times));
 	table_set_integer(&cells[MAX], row->times.max);
 	table_set_integer(&cells[MIN], row->times.min);
-	if (view->has_gpu) {
+	if (row->has_gpu) {
 		table_set_number(&cells[GPU_SHARE],
 			gpu_ns > 0 ? 100 * (double)row->gpu_self_ns / gpu_ns : 0);
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
@@ -195,12 +198,12 @@ static void fill(const struct operator_view *view, const struct row *row, double
 		table_set_integer(&cells[WORKS], row->nr_works);
 	}
 	if (row->nr_flops) {
-		double ns = (double)(view->has_gpu && row->gpu_total_ns ? row->gpu_total_ns
-									: row->times.sum);
+		bool is_mixed = row->has_gpu && row->is_without_gpu;
+		double ns = (double)(row->gpu_total_ns ? row->gpu_total_ns : row->times.sum);
 
-		table_set_integer(&cells[FLOPS], (uint64_t)row->flops);
-		if (ns > 0 && row->nr_flops == row->times.nr) {
-			table_set_integer(&cells[RATE], (uint64_t)(row->flops / ns * 1e9));
+		table_set_number(&cells[FLOPS], row->flops);
+		if (ns > 0 && row->nr_flops == row->times.nr && !is_mixed) {
+			table_set_number(&cells[RATE], row->flops / ns * 1e9);
 		}
 	}
 	fill_ids(view, row, cells);
@@ -225,13 +228,15 @@ static struct table *make_table(void *context)
 	}
 	if (view->nr_ops) {
 		table_note(table,
-			"self is without the operators that lie in it%s%s; users' ranges are in "
-			"the "
-			"view userdefined",
+			"self is without the operators that lie in it%s%s%s; users' ranges are in "
+			"the view userdefined",
 			view->has_gpu ? "; GPU: of what it launched, whenever that ran" : "",
 			view->is_without_gpu && view->has_gpu
 				? " (some processes have no device records)"
-				: "");
+				: "",
+			view->has_shapes ? "; FLOPs: of the calls whose shapes tell; FLOP/s: in "
+					   "the GPU total, else in the CPU total"
+					 : "");
 	}
 	table_sort(table, "self");
 	return table;

@@ -11,7 +11,7 @@ struct step_row {
 	size_t place; /* in process.steps */
 	uint64_t duration_ns;
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
-	bool is_whole, has_phases;
+	bool is_whole, has_phases, has_gpu;
 };
 
 struct steps_view {
@@ -79,6 +79,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct steps_view *view = context;
 	bool has_phases = phases->nr_segments && phases_has_steps(phases);
 	const char *why;
+	bool has_gpu = has_phases && view_has_device_records(process, &why);
 
 	if (!view->told || (!view->has_loop && phases_has_loop(phases))) {
 		view->told = process;
@@ -86,7 +87,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	}
 	if (has_phases) {
 		view->has_phases = true;
-		view->has_gpu |= view_has_device_records(process, &why);
+		view->has_gpu |= has_gpu;
 		view->remark = phases_remark(phases) ? phases_remark(phases) : view->remark;
 	}
 	for (size_t i = 0; i < process->nr_steps; i++) {
@@ -96,7 +97,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		row = &view->rows[view->nr_rows++];
-		*row = (struct step_row){.process = process, .place = i};
+		*row = (struct step_row){.process = process, .place = i, .has_gpu = has_gpu};
 		row->is_whole = i + 1 < process->nr_steps && step[1].tick >= step->tick;
 		if (row->is_whole) {
 			row->duration_ns =
@@ -119,8 +120,7 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void fill(
-	const struct steps_view *view, const struct step_row *row, struct table_cell *cells)
+static void fill(const struct step_row *row, struct table_cell *cells)
 {
 	static const char *const rules[] = {
 		"(the begin)", [GPROF_STEP_CALL] = "gprof_step()", [GPROF_STEP_NVTX] = "nvtx",
@@ -137,7 +137,7 @@ static void fill(
 		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
 			table_set_integer(&cells[PHASES + i], row->phase_ns[i]);
 		}
-		if (view->has_gpu && row->has_phases) {
+		if (row->has_gpu && row->has_phases) {
 			table_set_integer(&cells[GPU], row->gpu_ns);
 		}
 	}
@@ -168,7 +168,7 @@ static struct table *make_steps(void *context)
 	table = table_create("steps", "Steps", columns, NR_COLUMNS);
 	table->is_aside = !view->has_phases;
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(view, &view->rows[i], table_add_row(table));
+		fill(&view->rows[i], table_add_row(table));
 	}
 	table_note(table, "the last step has no end%s%s%s%s",
 		view->has_phases

@@ -25,7 +25,7 @@ struct user_view {
 	struct row *rows;
 	struct ranges *ranges;
 	struct process *process;
-	bool has_gpu;
+	bool is_gpu; /* the process at hand has device records */
 };
 
 static const struct scan_want wants[] = {
@@ -98,7 +98,7 @@ static void begin_ops(void *context, struct process *process)
 	const char *why;
 
 	view->process = process;
-	view->has_gpu |= op_has_any(process) && view_has_device_records(process, &why);
+	view->is_gpu = view_has_device_records(process, &why);
 }
 
 static void take_op(void *context, const struct op *op)
@@ -113,7 +113,9 @@ static void take_op(void *context, const struct op *op)
 		op->name);
 	spread_add(
 		&row->times, clock_map_duration(&view->process->host_clock, op->end - op->begin));
-	spread_add(&row->gpu, op->gpu_total_ns);
+	if (view->is_gpu) {
+		spread_add(&row->gpu, op->gpu_total_ns);
+	}
 }
 
 /* ---- the table ---- */
@@ -146,7 +148,7 @@ static struct table *make_table(void *context)
 
 		table_set_integer(&cells[0], row->times.nr);
 		spread_fill(&row->times, &cells[1]);
-		if (view->has_gpu && row->gpu.nr) {
+		if (row->gpu.nr) {
 			spread_fill(&row->gpu, &cells[5]);
 		}
 		table_set_text(&cells[9], source, strlen(source));

@@ -14,11 +14,12 @@
 
 /* How samples become what is shown. */
 enum meaning {
-	SHOWN_NOT,
+	UNKNOWN, /* of a newer recorder */
 	SHOWN,	 /* times factor */
 	PER_CPU, /* rises in ns: its share of the time that passed, % */
 	PER_S,	 /* rises: so many a second */
 	PER_ALL, /* host's busy time, in that of the metric after it, % */
+	ALL,	 /* that metric, not shown itself */
 	REASONS, /* bits: % of samples that have some */
 };
 
@@ -33,7 +34,7 @@ static const struct metric {
 	[GPROF_METRIC_PROCESS_SWITCHES] = {"waits", "/s", PER_S, 1},
 	[GPROF_METRIC_PROCESS_PREEMPTIONS] = {"preemptions", "/s", PER_S, 1},
 	[GPROF_METRIC_HOST_CPU_BUSY_NS] = {"CPU(System)", "%", PER_ALL, 1},
-	[GPROF_METRIC_HOST_CPU_ALL_NS] = {NULL, NULL, SHOWN_NOT, 0},
+	[GPROF_METRIC_HOST_CPU_ALL_NS] = {NULL, NULL, ALL, 1},
 	[GPROF_METRIC_GPU_BUSY_PERCENT] = {"busy", "%", SHOWN, 1},
 	[GPROF_METRIC_GPU_MEMORY_PERCENT] = {"memory busy", "%", SHOWN, 1},
 	[GPROF_METRIC_GPU_MEMORY_BYTES] = {"memory in use", "MB", SHOWN, 1e-6},
@@ -195,7 +196,7 @@ static void take_sample(struct utilization_view *view, struct process *process, 
 		}
 		series->bits |= bits;
 		add(view, series, ns, bits ? what->factor : 0, 1);
-	} else if (rises && what->meaning == SHOWN_NOT) {
+	} else if (rises && what->meaning == ALL) {
 		add_host(view, &before, ns, value);
 	} else if (rises) {
 		add_rise(view, series, &before);
@@ -207,7 +208,7 @@ static void take(void *context, struct process *process, const struct batch *b)
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t metric = b->col[COL_sample_metric][i];
 
-		if (metric < NR_METRICS && (metrics[metric].name || metrics[metric].meaning == 0)) {
+		if (metric < NR_METRICS && metrics[metric].meaning != UNKNOWN) {
 			take_sample(context, process, (uint8_t)metric,
 				(uint8_t)b->col[COL_sample_device][i],
 				clock_map_time(&process->host_clock, b->col[COL_sample_time][i]),

@@ -30,6 +30,16 @@ const char *streams_small(const char *name)
 	return path;
 }
 
+const char *streams_ops(const char *name)
+{
+	const char *path = streams_path(name);
+	struct gen *gen = gen_open(path);
+
+	gen_ops(gen);
+	gen_close(gen, "exit");
+	return path;
+}
+
 struct stream_in *streams_open(const char *path)
 {
 	struct stream_in *stream = NULL;

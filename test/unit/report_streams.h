@@ -12,6 +12,9 @@ const char *streams_path(const char *name);
 /* The small stream under that name. */
 const char *streams_small(const char *name);
 
+/* That of training steps with operators. */
+const char *streams_ops(const char *name);
+
 /* Opens it, which must succeed. */
 struct stream_in *streams_open(const char *path);
 struct process *streams_process(const char *path);

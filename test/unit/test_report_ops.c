@@ -1,95 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The views over operators, allocations and samples, on the stream of gen_ops. */
+/* The views over operators and samples. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/flops.h"
 #include "report/timeline.h"
-#include "report/view.h"
 #include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
-
-static struct table *run(const struct view_class *class, const char *path, bool is_split)
-{
-	struct process *process = streams_process(path);
-	struct view_input input = {.processes = &process,
-		.nr_processes = 1,
-		.is_per_thread = is_split,
-		.is_detailed = is_split};
-	void *view = class->create(&input);
-	struct scan scan = {&class->scan, view};
-	struct op_walk walk = {&class->ops, view};
-	struct table *table;
-
-	if (class->scan.take) {
-		scan_run(&process, 1, &scan, 1);
-	}
-	op_walk_run(&process, 1, &walk, 1);
-	table = class->table(view);
-	class->destroy(view);
-	process_destroy(process);
-	return table;
-}
-
-static const char *ops(void)
-{
-	const char *path = streams_path("ops.gprof");
-	struct gen *gen = gen_open(path);
-
-	gen_ops(gen);
-	gen_close(gen, "exit");
-	return path;
-}
-
-static const struct table_cell *cell(const struct table *table, size_t row, const char *key)
-{
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		if (strcmp(table->columns[c].key, key) == 0) {
-			ck_assert_uint_lt(row, table->nr_rows);
-			return &table->cells[row * table->nr_columns + c];
-		}
-	}
-	ck_abort_msg("no column %s", key);
-	return NULL;
-}
-
-static uint64_t number(const struct table *table, size_t row, const char *key)
-{
-	ck_assert(cell(table, row, key)->is_known);
-	return cell(table, row, key)->integer;
-}
-
-/* The n-th row whose column has that text or name. */
-static size_t find(const struct table *table, const char *key, const char *text, size_t n)
-{
-	for (size_t i = 0; i < table->nr_rows; i++) {
-		const struct table_cell *found = cell(table, i, key);
-		const char *have =
-			found->text ? found->text : names_raw((uint32_t)found->integer, NULL);
-
-		if (strcmp(have, text) == 0 && !n--) {
-			return i;
-		}
-	}
-	ck_abort_msg("no row %s", text);
-	return 0;
-}
 
 START_TEST(operators_have_their_own_time_and_that_of_what_they_launched)
 {
-	struct table *table = run(&view_operator, ops(), false);
-	size_t node = find(table, "name", "MmBackward0", 0),
-	       mm = find(table, "name", "aten::mm", 0);
+	struct table *table = tables_of(&view_operator, streams_ops("ops.gprof"), false);
+	size_t node = tables_find(table, "name", "MmBackward0", 0),
+	       mm = tables_find(table, "name", "aten::mm", 0);
 
-	ck_assert_uint_eq(number(table, node, "self_ns"), 45000);
-	ck_assert_uint_eq(number(table, node, "total_ns"), 135000);
-	ck_assert_uint_eq(number(table, node, "gpu_self_ns"), 0);
-	ck_assert_uint_eq(number(table, node, "gpu_total_ns"), 270000);
-	ck_assert_uint_eq(number(table, mm, "calls"), 6);
-	ck_assert_uint_eq(number(table, mm, "gpu_self_ns"), 330000);
-	ck_assert_uint_eq(number(table, mm, "flops"), 6 * 2 * 4 * 16 * 10);
+	ck_assert_uint_eq(tables_number(table, node, "self_ns"), 45000);
+	ck_assert_uint_eq(tables_number(table, node, "total_ns"), 135000);
+	ck_assert_uint_eq(tables_number(table, node, "gpu_self_ns"), 0);
+	ck_assert_uint_eq(tables_number(table, node, "gpu_total_ns"), 270000);
+	ck_assert_uint_eq(tables_number(table, mm, "calls"), 6);
+	ck_assert_uint_eq(tables_number(table, mm, "gpu_self_ns"), 330000);
+	ck_assert_uint_eq(tables_number(table, mm, "flops"), 6 * 2 * 4 * 16 * 10);
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		ck_assert_str_ne(names_raw((uint32_t)number(table, i, "name"), NULL), "the model");
+		ck_assert_str_ne(
+			names_raw((uint32_t)tables_number(table, i, "name"), NULL), "the model");
 	}
 	table_destroy(table);
 }
@@ -97,12 +32,14 @@ END_TEST
 
 START_TEST(operators_of_threads_by_themselves)
 {
-	struct table *table = run(&view_operator, ops(), true);
-	size_t a = find(table, "name", "aten::mm", 0), b = find(table, "name", "aten::mm", 1);
+	struct table *table = tables_of(&view_operator, streams_ops("ops.gprof"), true);
+	size_t a = tables_find(table, "name", "aten::mm", 0),
+	       b = tables_find(table, "name", "aten::mm", 1);
 
-	ck_assert_uint_eq(number(table, a, "tid") + number(table, b, "tid"), 2 * GEN_PID + 1);
-	ck_assert_uint_eq(number(table, a, "calls"), 3);
-	ck_assert_str_eq(names_raw((uint32_t)number(table, a, "shapes"), NULL),
+	ck_assert_uint_eq(
+		tables_number(table, a, "tid") + tables_number(table, b, "tid"), 2 * GEN_PID + 1);
+	ck_assert_uint_eq(tables_number(table, a, "calls"), 3);
+	ck_assert_str_eq(names_raw((uint32_t)tables_number(table, a, "shapes"), NULL),
 		"float32[4,16], float32[16,10]");
 	table_destroy(table);
 }
@@ -110,25 +47,27 @@ END_TEST
 
 START_TEST(phases_add_up_to_the_steps)
 {
-	struct table *model = run(&view_model, ops(), false);
-	struct table *steps = run(&view_steps, ops(), false);
+	struct table *model = tables_of(&view_model, streams_ops("ops.gprof"), false);
+	struct table *steps = tables_of(&view_steps, streams_ops("ops.gprof"), false);
 	uint64_t sum = 0;
 
 	ck_assert_uint_eq(model->nr_rows, 1 + NR_PHASES);
 	for (size_t i = 1; i < model->nr_rows; i++) {
-		sum += number(model, i, "total_ns");
+		sum += tables_number(model, i, "total_ns");
 	}
-	ck_assert_uint_eq(sum, number(model, 0, "total_ns"));
+	ck_assert_uint_eq(sum, tables_number(model, 0, "total_ns"));
 	ck_assert_uint_eq(
-		number(model, find(model, "name", "Backward", 0), "gpu_total_ns"), 270000);
-	ck_assert_uint_eq(number(model, find(model, "name", "Optimization", 0), "calls"), 6);
+		tables_number(model, tables_find(model, "name", "Backward", 0), "gpu_total_ns"),
+		270000);
+	ck_assert_uint_eq(
+		tables_number(model, tables_find(model, "name", "Optimization", 0), "calls"), 6);
 	ck_assert_uint_eq(steps->nr_rows, 4);
-	ck_assert_uint_eq(number(steps, 0, "duration_ns"), 710000);
-	ck_assert_uint_eq(number(steps, 1, "duration_ns"), 1000000);
-	ck_assert_uint_eq(number(steps, 1, "forward_ns"), 190000);
-	ck_assert_uint_eq(number(steps, 1, "others_ns"), 350000);
-	ck_assert_uint_eq(number(steps, 1, "gpu_ns"), 180000);
-	ck_assert(!cell(steps, 3, "duration_ns")->is_known);
+	ck_assert_uint_eq(tables_number(steps, 0, "duration_ns"), 710000);
+	ck_assert_uint_eq(tables_number(steps, 1, "duration_ns"), 1000000);
+	ck_assert_uint_eq(tables_number(steps, 1, "forward_ns"), 190000);
+	ck_assert_uint_eq(tables_number(steps, 1, "others_ns"), 350000);
+	ck_assert_uint_eq(tables_number(steps, 1, "gpu_ns"), 180000);
+	ck_assert(!tables_cell(steps, 3, "duration_ns")->is_known);
 	table_destroy(model);
 	table_destroy(steps);
 }
@@ -136,30 +75,13 @@ END_TEST
 
 START_TEST(benchmark_counts_samples)
 {
-	struct table *table = run(&view_benchmark, ops(), false);
+	struct table *table = tables_of(&view_benchmark, streams_ops("ops.gprof"), false);
 
 	ck_assert_uint_eq(table->nr_rows, 1);
-	ck_assert_uint_eq(number(table, 0, "steps"), 2);
-	ck_assert_uint_eq(number(table, 0, "reader_cost_min_ns"), 100000);
-	ck_assert_double_eq_tol(cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
-	ck_assert_double_eq_tol(cell(table, 0, "ips_avg")->number, 4000, 1e-6);
-	table_destroy(table);
-}
-END_TEST
-
-START_TEST(memory_is_told_by_who_asked_and_what_is_left)
-{
-	struct table *table = run(&view_memory, ops(), false);
-	size_t conv = find(table, "name", "aten::convolution", 0);
-	size_t nobody = find(table, "name", "(no operator)", 0);
-
-	ck_assert_uint_eq(number(table, conv, "total_bytes"), 3 * 8u << 20);
-	ck_assert_uint_eq(number(table, conv, "live"), 3);
-	ck_assert_uint_eq(number(table, nobody, "allocations"), 3);
-	ck_assert_uint_eq(number(table, nobody, "live"), 0);
-	ck_assert_uint_eq(number(table, nobody, "live_bytes"), 0);
-	ck_assert_ptr_nonnull(strstr(table->note, "peak 26.2 MB at 0.003 s"));
-	ck_assert_ptr_nonnull(strstr(table->figure, "26.2 MB |"));
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 2);
+	ck_assert_uint_eq(tables_number(table, 0, "reader_cost_min_ns"), 100000);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "ips_avg")->number, 4000, 1e-6);
 	table_destroy(table);
 }
 END_TEST
@@ -187,77 +109,214 @@ START_TEST(the_batch_is_seen_in_shapes)
 		step->step = i;
 	}
 	gen_close(gen, "exit");
-	table = run(&view_benchmark, path, false);
-	ck_assert_uint_eq(number(table, 0, "batch_size"), 32);
-	ck_assert_double_eq_tol(cell(table, 0, "ips_avg")->number, 32e6, 1);
+	table = tables_of(&view_benchmark, path, false);
+	ck_assert_uint_eq(tables_number(table, 0, "batch_size"), 32);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "ips_avg")->number, 32e6, 1);
 	ck_assert_ptr_nonnull(strstr(table->note, "samples a second; the batch is what"));
-	table_destroy(table);
-}
-END_TEST
-
-/* Without a framework's allocator; what is freed is found by its address. */
-START_TEST(calls_of_cudaMalloc_give_the_same)
-{
-	static const struct {
-		uint64_t address, bytes;
-		bool is_free;
-		int32_t result;
-	} calls[] = {
-		{0x1000, 100, false, 0}, {0x2000, 50, false, 0},
-		{0x3000, 900, false, 2}, /* failed */
-		{0x1000, 0, true, 0}, {0x1000, 30, false, 0},
-		{0x7777, 0, true, 0}, /* from before the recording */
-	};
-	const char *path = streams_path("malloc.gprof");
-	struct gen *gen = gen_open(path);
-	uint16_t id = gen_call(gen, "cudaMalloc", GPROF_API_RUNTIME);
-	struct table *table;
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		struct gprof_row_api_alloc *row = gen_row(gen, GPROF_TABLE_api_alloc);
-
-		row->begin = row->dur = 1000 * i + 1000;
-		row->call = id;
-		row->address = calls[i].address;
-		row->bytes = calls[i].bytes;
-		row->op = calls[i].is_free;
-		row->result = calls[i].result;
-	}
-	gen_close(gen, "exit");
-	table = run(&view_memory, path, false);
-	ck_assert_uint_eq(table->nr_rows, 1);
-	ck_assert_uint_eq(number(table, 0, "allocations"), 3);
-	ck_assert_uint_eq(number(table, 0, "total_bytes"), 180);
-	ck_assert_uint_eq(number(table, 0, "live"), 2);
-	ck_assert_uint_eq(number(table, 0, "live_bytes"), 80);
-	ck_assert_str_eq(cell(table, 0, "place")->text, "device memory");
 	table_destroy(table);
 }
 END_TEST
 
 START_TEST(samples_become_shares_of_time)
 {
-	struct table *table = run(&view_utilization, ops(), false);
-	size_t cpu = find(table, "metric", "CPU(Process)", 0);
-	size_t host = find(table, "metric", "CPU(System)", 0);
-	size_t gpu = find(table, "device", "GPU 0", 0);
+	struct table *table = tables_of(&view_utilization, streams_ops("ops.gprof"), false);
+	size_t cpu = tables_find(table, "metric", "CPU(Process)", 0);
+	size_t host = tables_find(table, "metric", "CPU(System)", 0);
+	size_t gpu = tables_find(table, "device", "GPU 0", 0);
 
-	ck_assert_double_eq_tol(cell(table, cpu, "avg")->number, 150, 1e-9);
-	ck_assert_double_eq_tol(cell(table, host, "avg")->number, 50, 1e-9);
-	ck_assert_double_eq_tol(cell(table, gpu, "avg")->number, 15, 1e-9);
-	ck_assert_double_eq_tol(cell(table, gpu, "max")->number, 30, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, cpu, "avg")->number, 150, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, host, "avg")->number, 50, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, gpu, "avg")->number, 15, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, gpu, "max")->number, 30, 1e-9);
 	table_destroy(table);
 }
 END_TEST
 
 START_TEST(waiting_for_data_is_told)
 {
-	struct table *table = run(&view_dataprep, ops(), false);
+	struct table *table = tables_of(&view_dataprep, streams_ops("ops.gprof"), false);
 
 	ck_assert_uint_eq(table->nr_rows, 1);
-	ck_assert_uint_eq(number(table, 0, "batches"), 3);
-	ck_assert_uint_eq(number(table, 0, "wait_ns"), 300000);
-	ck_assert_uint_eq(number(table, 0, "cpu_ns"), 4500000);
+	ck_assert_uint_eq(tables_number(table, 0, "batches"), 3);
+	ck_assert_uint_eq(tables_number(table, 0, "wait_ns"), 300000);
+	ck_assert_uint_eq(tables_number(table, 0, "cpu_ns"), 4500000);
+	table_destroy(table);
+}
+END_TEST
+
+static void add_op(struct gen *gen, uint32_t name, uint64_t begin, uint64_t end, uint8_t scope)
+{
+	struct gprof_row_op *op = gen_row(gen, GPROF_TABLE_op);
+
+	op->begin = begin;
+	op->dur = end;
+	op->thread = op->end_thread = 1;
+	op->op_name = name;
+	op->scope = scope;
+}
+
+static void add_step(struct gen *gen, uint64_t time, uint64_t number)
+{
+	struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+	step->time = time;
+	step->step = number;
+}
+
+static void add_window(struct gen *gen, uint64_t step, uint8_t state)
+{
+	struct gprof_row_window *window = gen_row(gen, GPROF_TABLE_window);
+
+	window->time = 1000 * step;
+	window->step = step;
+	window->state = state;
+}
+
+/* Steps of 1000 ns with 100 in the loader, in a process without device records. */
+static const char *loop(const char *name, uint32_t nr_steps, bool is_part)
+{
+	const char *path = streams_path(name);
+	struct gen *gen = gen_open(path);
+	uint32_t loader = gen_op_name(gen, "enumerate(DataLoader)#x.__next__");
+	uint32_t range = gen_op_name(gen, "the model");
+
+	if (is_part) {
+		add_window(gen, 0, GPROF_WINDOW_CLOSED);
+		add_window(gen, 20, GPROF_WINDOW_RECORD);
+		add_window(gen, 25, GPROF_WINDOW_CLOSED);
+	}
+	for (uint32_t i = 0; i < nr_steps; i++) {
+		add_step(gen, 1000 * i, i);
+		if (!is_part || (i >= 20 && i < 25)) {
+			add_op(gen, loader, 1000 * i + 100, 1000 * i + 200, 0);
+			add_op(gen, range, 1000 * i + 300, 1000 * i + 400, 7);
+		}
+	}
+	gen_close(gen, "exit");
+	return path;
+}
+
+START_TEST(the_reader_has_its_share_of_the_steps_that_were_recorded)
+{
+	struct table *table = tables_of(&view_benchmark, loop("part.gprof", 31, true), false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 20);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
+	ck_assert_ptr_nonnull(strstr(table->note, "of the steps that were recorded"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(a_first_step_alone_is_no_benchmark)
+{
+	struct table *table = tables_of(&view_benchmark, loop("one.gprof", 2, false), false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 0);
+	ck_assert(!tables_cell(table, 0, "batch_cost_avg_ns")->is_known);
+	ck_assert(!tables_cell(table, 0, "ips_avg")->is_known);
+	table_destroy(table);
+}
+END_TEST
+
+/* One process with a GPU and a batch size, and one without either. */
+START_TEST(what_one_process_does_not_know_is_not_zero)
+{
+	struct process *two[2] = {streams_process(streams_ops("ops.gprof")),
+		streams_process(loop("loop.gprof", 4, false))};
+	struct table *table = tables_make(&view_benchmark, two, 2, false);
+	size_t row;
+
+	ck_assert_ptr_nonnull(strstr(table->note, "where Batch is known, else in steps"));
+	table_destroy(table);
+	table = tables_make(&view_operator, two, 2, true);
+	row = tables_find(table, "name", "enumerate(DataLoader)#x.__next__", 0);
+	ck_assert(!tables_cell(table, row, "gpu_total_ns")->is_known);
+	row = tables_find(table, "name", "aten::relu", 0);
+	ck_assert_uint_eq(tables_number(table, row, "gpu_total_ns"), 0);
+	table_destroy(table);
+	table = tables_make(&view_userdefined, two, 2, false);
+	ck_assert_uint_eq(tables_number(table, 0, "calls"), 7);
+	/* Of the three that are known: 60 and 20 us each. */
+	ck_assert_double_eq_tol(tables_cell(table, 0, "gpu_avg_ns")->number, 80000, 1e-9);
+	ck_assert_uint_eq(tables_number(table, 0, "gpu_min_ns"), 80000);
+	table_destroy(table);
+	table = tables_make(&view_steps, two, 2, false);
+	ck_assert_uint_eq(tables_number(table, 1, "gpu_ns"), 180000);
+	ck_assert_uint_eq(tables_number(table, 5, "dataloader_ns"), 100);
+	ck_assert(!tables_cell(table, 5, "gpu_ns")->is_known);
+	table_destroy(table);
+	table = tables_make(&view_model, two, 2, false);
+	ck_assert_uint_gt(tables_number(table, 0, "gpu_min_ns"), 0);
+	table_destroy(table);
+	process_destroy(two[0]);
+	process_destroy(two[1]);
+}
+END_TEST
+
+START_TEST(without_a_whole_step_there_is_no_share_of_steps)
+{
+	const char *path = streams_path("rows.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	add_step(gen, 0, 0);
+	add_step(gen, 1000, 1);
+	add_op(gen, gen_op_name(gen, "aten::mm"), 100, 200, 0);
+	gen_close(gen, "exit");
+	table = tables_of(&view_model, path, false);
+	ck_assert(!tables_cell(table, 0, "ratio_pct")->is_known);
+	ck_assert(!tables_cell(table, 2, "ratio_pct")->is_known);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(operations_of_some_calls_are_said_to_be_that)
+{
+	const char *path = streams_path("flops.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t mm = gen_op_name(gen, "aten::mm"), bmm = gen_op_name(gen, "aten::bmm");
+	uint32_t shape = gen_op_shape(gen, "float32[2,3], float32[3,5]");
+	uint32_t huge = gen_op_shape(gen,
+		"float32[9223372036854775807,9223372036854775807,9223372036854775807], "
+		"float32[9223372036854775807,9223372036854775807,9223372036854775807]");
+	struct table *table;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct gprof_row_op *op = gen_row(gen, GPROF_TABLE_op);
+
+		op->begin = 100 * i;
+		op->dur = 100 * i + 10;
+		op->thread = op->end_thread = 1;
+		op->op_name = i < 3 ? mm : bmm;
+		op->op_shape = i < 2 ? shape : i == 3 ? huge : 0;
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_operator, path, false);
+	ck_assert_uint_eq(tables_number(table, 0, "flops"), 120);
+	ck_assert(!tables_cell(table, 0, "flops_per_s")->is_known);
+	ck_assert_uint_eq(tables_number(table, 1, "flops"), UINT64_MAX);
+	ck_assert_ptr_nonnull(strstr(table->note, "FLOPs: of the calls whose shapes tell"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(metrics_of_a_newer_recorder_are_left_out)
+{
+	const char *path = streams_path("newer.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	for (uint32_t i = 0; i < 6; i++) {
+		struct gprof_row_sample *row = gen_row(gen, GPROF_TABLE_sample);
+
+		row->time = 1000 * (i / 2);
+		row->metric = i % 2 ? 8 : GPROF_METRIC_HOST_CPU_BUSY_NS;
+		row->device = 255;
+		row->value = 100 * i;
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization, path, false);
+	ck_assert_uint_eq(table->nr_rows, 0);
 	table_destroy(table);
 }
 END_TEST
@@ -286,6 +345,7 @@ START_TEST(operations_are_counted_from_shapes)
 				    "float16[2,4,8,16], float16[2,4,6,16], float16[2,4,6,32]"),
 		2.0 * 2 * 4 * 8 * 6 * (16 + 32));
 	ck_assert_double_eq(flops("aten::add", "float32[4,1,8], float32[3,1], scalar"), 96);
+	ck_assert_double_eq(flops("aten::add", "float32[0,1], float32[1,5]"), 0);
 	ck_assert_double_eq(flops("aten::relu", "float32[]"), 1);
 	ck_assert_double_eq(flops("aten::mm", "float32[2,3], float32[4,5]"), -1);
 	ck_assert_double_eq(flops("aten::mm", "float32[2,x], float32[3,5]"), -1);
@@ -299,7 +359,7 @@ END_TEST
 /* The operator that made the node is the last that begins with its number. */
 START_TEST(arrows_go_from_operators_to_their_nodes)
 {
-	struct process *process = streams_process(ops());
+	struct process *process = streams_process(streams_ops("ops.gprof"));
 	struct buf out = {0};
 	size_t nr_begins = 0, nr_ends = 0;
 
@@ -325,6 +385,9 @@ END_TEST
 
 UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_launched,
 	operators_of_threads_by_themselves, phases_add_up_to_the_steps, benchmark_counts_samples,
-	the_batch_is_seen_in_shapes, memory_is_told_by_who_asked_and_what_is_left,
-	calls_of_cudaMalloc_give_the_same, samples_become_shares_of_time, waiting_for_data_is_told,
+	the_batch_is_seen_in_shapes, samples_become_shares_of_time, waiting_for_data_is_told,
+	the_reader_has_its_share_of_the_steps_that_were_recorded,
+	a_first_step_alone_is_no_benchmark, what_one_process_does_not_know_is_not_zero,
+	without_a_whole_step_there_is_no_share_of_steps,
+	operations_of_some_calls_are_said_to_be_that, metrics_of_a_newer_recorder_are_left_out,
 	operations_are_counted_from_shapes, arrows_go_from_operators_to_their_nodes)

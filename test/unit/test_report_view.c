@@ -4,63 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cmd.h"
 #include "report/copy.h"
 #include "report/ranges.h"
+#include "report/timeline.h"
 #include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
-
-/* The table of a view over some processes. */
-static struct table *run(const struct view_class *class, struct process **processes, size_t nr)
-{
-	struct view_input input = {.processes = processes, .nr_processes = nr};
-	void *view = class->create(&input);
-	struct scan scan = {&class->scan, view};
-	struct table *table;
-
-	if (class->scan.take) {
-		scan_run(processes, nr, &scan, 1);
-	}
-	table = class->table(view);
-	class->destroy(view);
-	return table;
-}
-
-static const struct table_cell *cell(const struct table *table, size_t row, const char *key)
-{
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		if (strcmp(table->columns[c].key, key) == 0) {
-			ck_assert_uint_lt(row, table->nr_rows);
-			return &table->cells[row * table->nr_columns + c];
-		}
-	}
-	ck_abort_msg("no column %s", key);
-	return NULL;
-}
-
-static uint64_t number(const struct table *table, size_t row, const char *key)
-{
-	return cell(table, row, key)->integer;
-}
-
-static const char *name(const struct table *table, size_t row)
-{
-	return names_readable((uint32_t)number(table, row, "name"), NULL);
-}
 
 START_TEST(kernels_are_summed_by_name_also_those_without_a_call)
 {
 	struct process *process = streams_process(streams_small("a.gprof"));
-	struct table *table = run(&view_kernel, &process, 1);
+	struct table *table = tables_make(&view_kernel, &process, 1, false);
 
 	ck_assert_uint_eq(table->nr_rows, 2);
 	ck_assert_str_eq(
-		name(table, 0), "void gemm<float>(float const*, float const*, float*, int)");
-	ck_assert_uint_eq(number(table, 0, "calls"), 5);
-	ck_assert_uint_eq(number(table, 0, "total_ns"), 66000);
-	ck_assert_uint_eq(number(table, 0, "median_ns"), 12000);
-	ck_assert_uint_eq(number(table, 0, "min_ns"), 10000);
-	ck_assert_uint_eq(number(table, 0, "max_ns"), 20000);
-	ck_assert_double_eq_tol(cell(table, 0, "share_pct")->number, 82.5, 1e-9);
+		tables_name(table, 0), "void gemm<float>(float const*, float const*, float*, int)");
+	ck_assert_uint_eq(tables_number(table, 0, "calls"), 5);
+	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 66000);
+	ck_assert_uint_eq(tables_number(table, 0, "median_ns"), 12000);
+	ck_assert_uint_eq(tables_number(table, 0, "min_ns"), 10000);
+	ck_assert_uint_eq(tables_number(table, 0, "max_ns"), 20000);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "share_pct")->number, 82.5, 1e-9);
 	table_destroy(table);
 	process_destroy(process);
 }
@@ -70,11 +35,11 @@ START_TEST(two_processes_add_up_in_one_table)
 {
 	struct process *processes[2] = {streams_process(streams_small("a.gprof")),
 		streams_process(streams_small("b.gprof"))};
-	struct table *kernels = run(&view_kernel, processes, 2);
-	struct table *devices = run(&view_device, processes, 2);
+	struct table *kernels = tables_make(&view_kernel, processes, 2, false);
+	struct table *devices = tables_make(&view_device, processes, 2, false);
 
 	ck_assert_uint_eq(kernels->nr_rows, 2);
-	ck_assert_uint_eq(number(kernels, 0, "calls"), 10);
+	ck_assert_uint_eq(tables_number(kernels, 0, "calls"), 10);
 	ck_assert_uint_eq(devices->nr_rows, 2);
 	table_destroy(kernels);
 	table_destroy(devices);
@@ -86,13 +51,14 @@ END_TEST
 START_TEST(a_device_is_busy_for_the_union_of_its_work)
 {
 	struct process *process = streams_process(streams_small("a.gprof"));
-	struct table *table = run(&view_device, &process, 1);
+	struct table *table = tables_make(&view_device, &process, 1, false);
 
 	/* Kernels 10+11+12+13 and 14 joined with 20 from 105 on: 25; a copy 50, a set 2. */
-	ck_assert_uint_eq(number(table, 0, "busy_ns"), (10 + 11 + 12 + 13 + 25 + 50 + 2) * 1000);
-	ck_assert_uint_eq(number(table, 0, "span_ns"), 292000);
-	ck_assert_uint_eq(number(table, 0, "idle_ns"), 292000 - 123000);
-	ck_assert_uint_eq(number(table, 0, "events"), 8);
+	ck_assert_uint_eq(
+		tables_number(table, 0, "busy_ns"), (10 + 11 + 12 + 13 + 25 + 50 + 2) * 1000);
+	ck_assert_uint_eq(tables_number(table, 0, "span_ns"), 292000);
+	ck_assert_uint_eq(tables_number(table, 0, "idle_ns"), 292000 - 123000);
+	ck_assert_uint_eq(tables_number(table, 0, "events"), 8);
 	ck_assert_ptr_nonnull(strstr(table->note, "work of 1 calls"));
 	table_destroy(table);
 	process_destroy(process);
@@ -118,9 +84,9 @@ START_TEST(failed_calls_are_counted_and_not_ready_is_no_failure)
 	}
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	table = run(&view_api, &process, 1);
-	ck_assert_uint_eq(number(table, 0, "calls"), 4);
-	ck_assert_uint_eq(number(table, 0, "failed"), 2);
+	table = tables_make(&view_api, &process, 1, false);
+	ck_assert_uint_eq(tables_number(table, 0, "calls"), 4);
+	ck_assert_uint_eq(tables_number(table, 0, "failed"), 2);
 	table_destroy(table);
 	process_destroy(process);
 }
@@ -148,7 +114,7 @@ static const char *make_host_only(void)
 	alloc->bytes = 4096;
 	alloc->address = 0x10000;
 	alloc->space = GPROF_SPACE_HOST;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct gprof_row_api_copy *copy = gen_row(gen, GPROF_TABLE_api_copy);
 
 		copy->begin = 100 + 100 * i;
@@ -158,14 +124,20 @@ static const char *make_host_only(void)
 		copy->dst = 0x900000;
 		copy->src = i < 2 ? 0x10800 : 0x20000; /* the last one is not pinned */
 		copy->copy_kind = i == 1 ? 4 : 1;
+		copy->result = i == 3; /* failed: nothing was copied */
 	}
 	function->address = 0xabc;
 	function->name = kernel;
 	shape->id = 1;
 	shape->function = 0xabc;
-	launch->begin = 500;
-	launch->dur = 507;
+	launch->begin = 600;
+	launch->dur = 607;
 	launch->shape = 1;
+	launch = gen_row(gen, GPROF_TABLE_api_launch);
+	launch->begin = 700;
+	launch->dur = 800;
+	launch->shape = 1;
+	launch->result = 1;
 	gen_close(gen, "exit");
 	return path;
 }
@@ -173,19 +145,21 @@ static const char *make_host_only(void)
 START_TEST(without_device_records_launches_and_calls_stand_in_and_say_so)
 {
 	struct process *process = streams_process(make_host_only());
-	struct table *kernels = run(&view_kernel, &process, 1);
-	struct table *copies = run(&view_memcpy, &process, 1);
+	struct table *kernels = tables_make(&view_kernel, &process, 1, false);
+	struct table *copies = tables_make(&view_memcpy, &process, 1, false);
 
-	ck_assert_str_eq(name(kernels, 0), "gemm");
-	ck_assert_uint_eq(number(kernels, 0, "total_ns"), 7);
+	ck_assert_str_eq(tables_name(kernels, 0), "gemm");
+	ck_assert_uint_eq(tables_number(kernels, 0, "total_ns"), 7);
 	ck_assert_ptr_nonnull(strstr(kernels->note, "no device records: run as root"));
+	ck_assert_uint_eq(tables_number(kernels, 0, "calls"), 1);
 	ck_assert_uint_eq(copies->nr_rows, 3);
 	table_sort(copies, "name");
-	ck_assert_str_eq(name(copies, 0), "Memcpy HtoD (Pageable -> Device), host call");
-	ck_assert_str_eq(name(copies, 1), "Memcpy HtoD (Pinned -> Device), host call");
+	ck_assert_str_eq(tables_name(copies, 0), "Memcpy HtoD (Pageable -> Device), host call");
+	ck_assert_str_eq(tables_name(copies, 1), "Memcpy HtoD (Pinned -> Device), host call");
 	/* By address, to memory that nobody allocated: the host's. */
-	ck_assert_str_eq(name(copies, 2), "Memcpy HtoH (Pinned -> Pageable), host call");
-	ck_assert(!cell(copies, 0, "bytes_per_s")->is_known);
+	ck_assert_str_eq(tables_name(copies, 2), "Memcpy HtoH (Pinned -> Pageable), host call");
+	ck_assert(!tables_cell(copies, 0, "bytes_per_s")->is_known);
+	ck_assert_uint_eq(tables_number(copies, 0, "calls"), 1);
 	table_destroy(kernels);
 	table_destroy(copies);
 	process_destroy(process);
@@ -208,11 +182,11 @@ START_TEST(work_without_times_is_counted_and_adds_no_time)
 	untimed->shape = 1;
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	table = run(&view_kernel, &process, 1);
-	ck_assert_uint_eq(number(table, 0, "calls"), 1);
-	ck_assert_uint_eq(number(table, 0, "untimed"), 1);
-	ck_assert_uint_eq(number(table, 0, "total_ns"), 0);
-	ck_assert(!cell(table, 0, "min_ns")->is_known);
+	table = tables_make(&view_kernel, &process, 1, false);
+	ck_assert_uint_eq(tables_number(table, 0, "calls"), 1);
+	ck_assert_uint_eq(tables_number(table, 0, "untimed"), 1);
+	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 0);
+	ck_assert(!tables_cell(table, 0, "min_ns")->is_known);
 	table_destroy(table);
 	process_destroy(process);
 }
@@ -221,13 +195,13 @@ END_TEST
 START_TEST(ranges_nest_by_thread_and_pair_by_id)
 {
 	struct process *process = streams_process(streams_small("a.gprof"));
-	struct table *table = run(&view_nvtx, &process, 1);
+	struct table *table = tables_make(&view_nvtx, &process, 1, false);
 
 	ck_assert_uint_eq(table->nr_rows, 2);
-	ck_assert_str_eq(name(table, 0), "step");
-	ck_assert_uint_eq(number(table, 0, "total_ns"), 145000);
-	ck_assert_str_eq(name(table, 1), "copies");
-	ck_assert_uint_eq(number(table, 1, "total_ns"), 140000);
+	ck_assert_str_eq(tables_name(table, 0), "step");
+	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 145000);
+	ck_assert_str_eq(tables_name(table, 1), "copies");
+	ck_assert_uint_eq(tables_number(table, 1, "total_ns"), 140000);
 	ck_assert_ptr_nonnull(strstr(table->note, "1 ends had no begin"));
 	table_destroy(table);
 	process_destroy(process);
@@ -252,11 +226,71 @@ START_TEST(losses_make_a_process_incomplete_and_are_listed)
 	process = streams_process(path);
 	ck_assert_uint_eq(process_missing(process), 42);
 	ck_assert(!process_is_complete(process));
-	table = run(&view_losses, &process, 1);
-	ck_assert_uint_eq(number(table, 0, "count"), 42);
-	ck_assert_str_eq(cell(table, 0, "cause")->text, "no room in the rings");
+	table = tables_make(&view_losses, &process, 1, false);
+	ck_assert_uint_eq(tables_number(table, 0, "count"), 42);
+	ck_assert_str_eq(tables_cell(table, 0, "cause")->text, "no room in the rings");
 	table_destroy(table);
 	process_destroy(process);
+}
+END_TEST
+
+START_TEST(a_device_that_the_stream_does_not_name_is_unknown)
+{
+	const char *path = streams_path("nowhere.gprof");
+	struct gen *gen = gen_open(path);
+	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+	struct table *table;
+
+	kernel->begin = 100;
+	kernel->dur = 200;
+	kernel->place = 77;
+	gen_close(gen, "exit");
+	table = tables_of(&view_device, path, false);
+	ck_assert_uint_eq(tables_number(table, 0, "kernels"), 1);
+	ck_assert(!tables_cell(table, 0, "device")->is_known);
+	ck_assert(!tables_cell(table, 0, "name")->is_known);
+	table_destroy(table);
+}
+END_TEST
+
+/* Ids of arrows hold for the whole file, so two processes may not have the same. */
+START_TEST(arrows_of_two_processes_are_not_mixed_up)
+{
+	struct process *processes[2] = {streams_process(streams_small("a.gprof")),
+		streams_process(streams_small("b.gprof"))};
+	const char *mark = "\"ph\": \"s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": ";
+	unsigned long long ids[64];
+	size_t nr_ids = 0;
+	struct buf out = {0};
+
+	timeline_write(processes, 2, "x", &out);
+	buf_char(&out, '\0');
+	for (const char *at = out.bytes; (at = strstr(at, mark)); at++) {
+		ck_assert_uint_lt(nr_ids, 64);
+		ids[nr_ids] = strtoull(at + strlen(mark), NULL, 10);
+		for (size_t i = 0; i < nr_ids; i++) {
+			ck_assert_uint_ne(ids[i], ids[nr_ids]);
+		}
+		nr_ids++;
+	}
+	ck_assert_uint_gt(nr_ids, 2);
+	buf_fini(&out);
+	process_destroy(processes[0]);
+	process_destroy(processes[1]);
+}
+END_TEST
+
+START_TEST(the_usage_names_every_view)
+{
+	for (size_t i = 0; view_classes[i]; i++) {
+		const char *name = view_classes[i]->name;
+		const char *at = strstr(cmd_summary.options, name);
+
+		while (at && (at[-1] != ' ' || !strchr(" \n", at[strlen(name)]))) {
+			at = strstr(at + 1, name);
+		}
+		ck_assert_msg(at != NULL, "%s is not in the usage", name);
+	}
 }
 END_TEST
 
@@ -265,4 +299,6 @@ UNIT_SUITE("report/view", kernels_are_summed_by_name_also_those_without_a_call,
 	failed_calls_are_counted_and_not_ready_is_no_failure,
 	without_device_records_launches_and_calls_stand_in_and_say_so,
 	work_without_times_is_counted_and_adds_no_time, ranges_nest_by_thread_and_pair_by_id,
-	losses_make_a_process_incomplete_and_are_listed)
+	losses_make_a_process_incomplete_and_are_listed,
+	a_device_that_the_stream_does_not_name_is_unknown, arrows_of_two_processes_are_not_mixed_up,
+	the_usage_names_every_view)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test/unit/report_tables.h"
+
+#include <string.h>
+
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+struct table *tables_make(
+	const struct view_class *class, struct process **processes, size_t nr, bool is_split)
+{
+	struct view_input input = {.processes = processes,
+		.nr_processes = nr,
+		.is_per_thread = is_split,
+		.is_detailed = is_split};
+	void *view = class->create(&input);
+	struct scan scan = {&class->scan, view};
+	struct op_walk walk = {&class->ops, view};
+	struct table *table;
+
+	if (class->scan.take) {
+		scan_run(processes, nr, &scan, 1);
+	}
+	op_walk_run(processes, nr, &walk, 1);
+	table = class->table(view);
+	class->destroy(view);
+	return table;
+}
+
+struct table *tables_of(const struct view_class *class, const char *path, bool is_split)
+{
+	struct process *process = streams_process(path);
+	struct table *table = tables_make(class, &process, 1, is_split);
+
+	process_destroy(process);
+	return table;
+}
+
+const struct table_cell *tables_cell(const struct table *table, size_t row, const char *key)
+{
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		if (strcmp(table->columns[c].key, key) == 0) {
+			ck_assert_uint_lt(row, table->nr_rows);
+			return &table->cells[row * table->nr_columns + c];
+		}
+	}
+	ck_abort_msg("no column %s", key);
+	return NULL;
+}
+
+uint64_t tables_number(const struct table *table, size_t row, const char *key)
+{
+	ck_assert(tables_cell(table, row, key)->is_known);
+	return tables_cell(table, row, key)->integer;
+}
+
+const char *tables_name(const struct table *table, size_t row)
+{
+	return names_readable((uint32_t)tables_number(table, row, "name"), NULL);
+}
+
+size_t tables_find(const struct table *table, const char *key, const char *text, size_t n)
+{
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		const struct table_cell *found = tables_cell(table, i, key);
+		const char *have =
+			found->text ? found->text : names_raw((uint32_t)found->integer, NULL);
+
+		if (strcmp(have, text) == 0 && !n--) {
+			return i;
+		}
+	}
+	ck_abort_msg("no row %s", text);
+	return 0;
+}
