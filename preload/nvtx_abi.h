@@ -32,6 +32,16 @@ enum nvtx_message {
 	NVTX_MESSAGE_REGISTERED = 3,
 };
 
+/* Others: no number, or none of which we know what it is. */
+enum nvtx_payload {
+	NVTX_PAYLOAD_UINT64 = 1,
+	NVTX_PAYLOAD_INT64 = 2,
+	NVTX_PAYLOAD_DOUBLE = 3,
+	NVTX_PAYLOAD_UINT32 = 4,
+	NVTX_PAYLOAD_INT32 = 5,
+	NVTX_PAYLOAD_FLOAT = 6,
+};
+
 enum nvtx_module {
 	NVTX_MODULE_CORE = 1,
 	NVTX_MODULE_CORE2 = 5,

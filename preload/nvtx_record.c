@@ -65,6 +65,7 @@ void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
 			*out++ = (char)(0x80 | (c & 0x3f));
 		}
 	}
+	*out = '\0';
 	text->bytes = text->buffer;
 	text->nr_bytes = (size_t)(out - text->buffer);
 }
@@ -89,6 +90,29 @@ static bool is_step_string(uint32_t id)
 	return false;
 }
 
+/*
+ * A number, or nothing: extended payloads (NCCL's, XLA's) are the address of something that holds
+ * during the call, and of a number of 32 bits the other half may be anything.
+ */
+static void take_payload(struct gprof_row_nvtx *row, const struct nvtx_attributes *a)
+{
+	switch (a->payload_type) {
+	case NVTX_PAYLOAD_UINT64:
+	case NVTX_PAYLOAD_INT64:
+	case NVTX_PAYLOAD_DOUBLE:
+		row->payload = a->payload;
+		break;
+	case NVTX_PAYLOAD_UINT32:
+	case NVTX_PAYLOAD_INT32:
+	case NVTX_PAYLOAD_FLOAT:
+		row->payload = (uint32_t)a->payload;
+		break;
+	default:
+		return;
+	}
+	row->payload_type = (uint8_t)a->payload_type;
+}
+
 /* Takes over what the caller's version of the attributes holds; true if the range ends a step. */
 static bool take_attributes(
 	struct gprof_row_nvtx *row, struct nvtx_text *text, const struct nvtx_attributes *a)
@@ -99,8 +123,7 @@ static bool take_attributes(
 	}
 	row->category = a->category;
 	row->color = a->color_type == 1 ? a->color : 0;
-	row->payload_type = (uint8_t)a->payload_type;
-	row->payload = a->payload_type ? a->payload : 0;
+	take_payload(row, a);
 	switch (a->message_type) {
 	case NVTX_MESSAGE_ASCII:
 		nvtx_text_of_narrow(text, a->message);
@@ -263,4 +286,8 @@ void nvtx_name_thread(uint32_t tid, const struct nvtx_text *text)
 	struct gprof_row_nvtx row = {.payload = tid};
 
 	define(&row, GPROF_NVTX_RESOURCE, text);
+	/* Threads name themselves, as good as always. */
+	if (ring_self.thread && ring_self.thread->tid == tid) {
+		collector_thread_named(text->bytes);
+	}
 }

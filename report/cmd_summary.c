@@ -218,7 +218,7 @@ const struct command cmd_summary = {
 		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
 		"  --pid N, --rank N      only the process with that id or rank\n"
 		"  --per-thread           operators of each thread by themselves\n"
-		"  --detail               operators by the shapes of their inputs\n"
+		"  --detail               operators by the shapes of their inputs, ranges by operators\n"
 		"  --wide                 all columns, names in full length\n"
 		"  --mangled              C++ names as they are in the program\n"
 		"  -o, --output FILE      not to stdout\n",

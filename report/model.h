@@ -34,7 +34,7 @@ struct model_place {
 struct model_thread {
 	uint32_t id, tid, parent;
 	uint32_t name;
-	bool is_created, is_ended;
+	bool is_created, is_ended, is_named;
 	uint64_t seen_tick, created_tick, ended_tick;
 };
 

@@ -90,7 +90,8 @@ static void take_thread(struct process *p, const struct batch *b, uint32_t i)
 	if (b->col[COL_thread_parent][i]) {
 		thread->parent = (uint32_t)b->col[COL_thread_parent][i];
 	}
-	if (name) {
+	/* What NVTX names a thread stays; the kernel does not know of it. */
+	if (name && (!thread->is_named || b->col[COL_thread_what][i] == GPROF_THREAD_NAMED)) {
 		thread->name = name;
 	}
 	switch (b->col[COL_thread_what][i]) {
@@ -105,8 +106,11 @@ static void take_thread(struct process *p, const struct batch *b, uint32_t i)
 		thread->ended_tick = tick;
 		thread->is_ended = true;
 		break;
+	case GPROF_THREAD_NAMED:
+		thread->is_named = true;
+		break;
 	default:
-		break; /* named: said above */
+		break;
 	}
 }
 

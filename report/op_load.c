@@ -6,6 +6,7 @@
 #include "report/buf.h"
 #include "report/op.h"
 #include "report/progress.h"
+#include "report/ranges.h"
 #include "report/worked.h"
 
 /* Blocks that are looked at for the thread of the loop. */
@@ -26,12 +27,15 @@ struct load {
 	struct op_event *events; /* rising by their ends, once sorted */
 	size_t nr_events, capacity;
 	struct worked worked;
-	uint64_t order; /* of the last row */
+	uint64_t order;	       /* of the last row */
+	struct ranges *ranges; /* what they are called; NULL where none are wanted */
 };
 
-static bool is_host_table(unsigned int table)
+static bool is_host_table(const struct load *load, unsigned int table)
 {
 	switch (table) {
+	case GPROF_TABLE_nvtx:
+		return load->ranges != NULL;
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_api:
@@ -66,7 +70,7 @@ static void find_groups(struct load *load)
 		unsigned int table = stream_in_block_table(stream, i);
 
 		group->end = i + 1;
-		if (is_host_table(table) && stream->blocks[i].time_max > group->last_tick) {
+		if (is_host_table(load, table) && stream->blocks[i].time_max > group->last_tick) {
 			group->last_tick = stream->blocks[i].time_max;
 		}
 		if (table == GPROF_TABLE_checkpoint) {
@@ -152,6 +156,24 @@ static void take_calls(struct load *load, const struct batch *b)
 	}
 }
 
+static void take_ranges(struct load *load, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		bool is_push = b->col[COL_nvtx_op][i] == GPROF_NVTX_PUSH;
+
+		if (!is_push && b->col[COL_nvtx_op][i] != GPROF_NVTX_POP) {
+			continue;
+		}
+		*add_event(load) = (struct op_event){.order = ++load->order,
+			.kind = is_push ? OP_EVENT_PUSH : OP_EVENT_POP,
+			.begin = b->col[COL_nvtx_time][i],
+			.end = b->col[COL_nvtx_time][i],
+			.value = b->col[COL_nvtx_domain][i],
+			.thread = (uint32_t)b->col[COL_nvtx_thread][i],
+			.name = is_push ? ranges_name(load->ranges, load->process, b, i) : 0};
+	}
+}
+
 static void load_rows(struct load *load, const struct group *group)
 {
 	static const uint32_t alloc_mask = COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_address) |
@@ -166,16 +188,19 @@ static void load_rows(struct load *load, const struct group *group)
 		unsigned int table = stream_in_block_table(stream, i);
 		uint32_t mask = table == GPROF_TABLE_op	     ? COL_ALL(NR_COL_op)
 				: table == GPROF_TABLE_alloc ? alloc_mask
+				: table == GPROF_TABLE_nvtx  ? RANGES_MASK
 							     : call_mask;
 		struct batch batch;
 
-		if (!is_host_table(table) || stream_in_load(stream, i, mask, 0, &batch)) {
+		if (!is_host_table(load, table) || stream_in_load(stream, i, mask, 0, &batch)) {
 			continue;
 		}
 		if (table == GPROF_TABLE_op) {
 			take_ops(load, &batch);
 		} else if (table == GPROF_TABLE_alloc) {
 			take_allocs(load, &batch);
+		} else if (table == GPROF_TABLE_nvtx) {
+			take_ranges(load, &batch);
 		} else {
 			take_calls(load, &batch);
 		}
@@ -241,21 +266,46 @@ static void hand_out(struct load *load, uint64_t after,
 	}
 }
 
-static bool has_any(const struct process *process)
+static bool has_rows(const struct process *process, unsigned int table)
 {
-	const struct stream_table *table = stream_in_table(process->stream, GPROF_TABLE_alloc);
+	const struct stream_table *found = stream_in_table(process->stream, table);
 
-	return op_has_any(process) || (table && table->nr_rows);
+	return found && found->nr_rows;
 }
 
-void op_load_run(struct process *process, void (*take)(void *context, const struct op_event *event),
-	void *context)
+static bool has_any(const struct process *process, bool has_ranges)
+{
+	return op_has_any(process) || has_rows(process, GPROF_TABLE_alloc) ||
+	       (has_ranges && has_rows(process, GPROF_TABLE_nvtx));
+}
+
+/* Reads what domains and registered strings are called, which stands before their first use. */
+static void name_ranges(struct load *load)
+{
+	struct stream_in *stream = load->process->stream;
+
+	load->ranges = ranges_create();
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_nvtx &&
+			!stream_in_load(stream, i, RANGES_MASK, 0, &batch)) {
+			ranges_take_names(load->ranges, load->process, &batch);
+		}
+	}
+}
+
+void op_load_run(struct process *process, bool has_ranges,
+	void (*take)(void *context, const struct op_event *event), void *context)
 {
 	struct load load = {.process = process};
 	size_t worked; /* groups from here on have had their work loaded */
 
-	if (!has_any(process)) {
+	if (!has_any(process, has_ranges)) {
 		return;
+	}
+	if (has_ranges) {
+		name_ranges(&load);
 	}
 	find_groups(&load);
 	worked = load.nr_groups;
@@ -271,6 +321,7 @@ void op_load_run(struct process *process, void (*take)(void *context, const stru
 	while (load.nr_events) { /* at tick 0 */
 		take(context, &load.events[--load.nr_events]);
 	}
+	ranges_destroy(load.ranges);
 	free(load.groups);
 	free(load.events);
 	worked_fini(&load.worked);
@@ -331,11 +382,11 @@ uint32_t op_load_loop_thread(struct process *process)
 	return best.thread;
 }
 
-uint64_t op_load_nr_rows(const struct process *process)
+uint64_t op_load_nr_rows(const struct process *process, bool has_ranges)
 {
 	uint64_t nr_rows = 0;
 
-	for (size_t i = 0; has_any(process) && i < process->stream->nr_blocks; i++) {
+	for (size_t i = 0; has_any(process, has_ranges) && i < process->stream->nr_blocks; i++) {
 		nr_rows += process->stream->blocks[i].nr_rows;
 	}
 	return nr_rows;

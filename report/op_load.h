@@ -13,15 +13,18 @@ enum op_event_kind {
 	OP_EVENT_OP,
 	OP_EVENT_WORK, /* a call that device work is known of */
 	OP_EVENT_ALLOC,
+	OP_EVENT_PUSH, /* of an NVTX range */
+	OP_EVENT_POP,
 };
 
 struct op_event {
 	uint64_t begin, end; /* ticks */
-	uint64_t value;	  /* an op's sequence, a call's device time in ns, an allocation's bytes */
+	/* An op's sequence, a call's device time in ns, an allocation's bytes, a range's domain. */
+	uint64_t value;
 	uint64_t order;	  /* rows of one table and thread: as they were written */
 	uint64_t address; /* of an allocation */
 	uint32_t thread;
-	uint32_t name, shape; /* of names.h */
+	uint32_t name, shape; /* of names.h; a range's full name */
 	uint32_t nr_works;
 	uint16_t depth;
 	uint8_t kind; /* enum op_event_kind */
@@ -31,9 +34,11 @@ struct op_event {
 	bool is_async; /* ended on another thread */
 };
 
-/* Nothing is handed out for a process without ops and allocations. */
-void op_load_run(struct process *process, void (*take)(void *context, const struct op_event *event),
-	void *context);
+/*
+ * Nothing is handed out for a process without ops and allocations, nor, where has_ranges, ranges.
+ */
+void op_load_run(struct process *process, bool has_ranges,
+	void (*take)(void *context, const struct op_event *event), void *context);
 
 /*
  * The thread that runs the training loop: the one with most loader and optimizer ranges, else with
@@ -42,6 +47,6 @@ void op_load_run(struct process *process, void (*take)(void *context, const stru
 uint32_t op_load_loop_thread(struct process *process);
 
 /* For the progress. */
-uint64_t op_load_nr_rows(const struct process *process);
+uint64_t op_load_nr_rows(const struct process *process, bool has_ranges);
 
 #endif

@@ -6,11 +6,13 @@
 #include "report/buf.h"
 #include "report/op_load.h"
 #include "report/progress.h"
+#include "report/range_walk.h"
 
 /* The operators of a thread that are open at the moment, outermost first. */
 struct stack {
 	struct op **ops; /* each its own memory, used again: views and children point to them */
 	size_t nr_ops, nr_made, capacity;
+	uint64_t gpu_ns, nr_works; /* of what the thread launched later than the event at hand */
 };
 
 struct walk {
@@ -18,8 +20,10 @@ struct walk {
 	const struct op_walk *views;
 	size_t nr_views;
 	struct idmap stacks; /* struct stack by thread */
+	struct range_walk ranges;
 	struct phases phases;
 	uint32_t loop_thread;
+	bool has_ops; /* else there are no phases */
 };
 
 /* ---- the stack of a thread ---- */
@@ -144,12 +148,17 @@ static void take_work(struct walk *walk, struct stack *stack, const struct op_ev
 	uint32_t segment = UINT32_MAX;
 	struct op *op;
 
+	stack->gpu_ns += event->value;
+	stack->nr_works += event->nr_works;
 	leave_others(walk, stack, event);
 	op = top_of(stack);
 	if (op) {
 		op->gpu_self_ns += event->value;
 		op->nr_works += event->nr_works;
 		segment = op->segment;
+	}
+	if (!walk->has_ops) {
+		return;
 	}
 	if (segment == UINT32_MAX && event->thread == walk->loop_thread) {
 		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
@@ -173,6 +182,36 @@ static void take_alloc(struct walk *walk, struct stack *stack, const struct op_e
 	}
 }
 
+static void take_pop(struct walk *walk, struct stack *stack, const struct op_event *event)
+{
+	const struct range_mark pop = {event->end, stack->gpu_ns, stack->nr_works};
+
+	range_walk_pop(&walk->ranges, event->thread, (uint32_t)event->value, &pop);
+}
+
+static void take_push(struct walk *walk, struct stack *stack, const struct op_event *event)
+{
+	struct op_range range;
+	struct range_mark pop;
+
+	if (!range_walk_push(&walk->ranges, event->thread, (uint32_t)event->value, &pop)) {
+		return;
+	}
+	leave_others(walk, stack, event);
+	range = (struct op_range){.begin = event->begin,
+		.end = pop.tick,
+		.thread = event->thread,
+		.name = event->name,
+		.gpu_ns = stack->gpu_ns - pop.gpu_ns,
+		.nr_works = stack->nr_works - pop.nr_works,
+		.op = top_of(stack)};
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		if (walk->views[i].view->range) {
+			walk->views[i].view->range(walk->views[i].context, &range);
+		}
+	}
+}
+
 static void take_event(void *context, const struct op_event *event)
 {
 	struct walk *walk = context;
@@ -184,6 +223,12 @@ static void take_event(void *context, const struct op_event *event)
 		break;
 	case OP_EVENT_WORK:
 		take_work(walk, stack, event);
+		break;
+	case OP_EVENT_PUSH:
+		take_push(walk, stack, event);
+		break;
+	case OP_EVENT_POP:
+		take_pop(walk, stack, event);
 		break;
 	default:
 		take_alloc(walk, stack, event);
@@ -209,6 +254,21 @@ static void leave_all(struct walk *walk)
 	idmap_fini(&walk->stacks);
 }
 
+bool op_view_is_set(const struct op_view *view)
+{
+	return view->op || view->alloc || view->range || view->end;
+}
+
+static bool wants_ranges(const struct op_walk *views, size_t nr_views)
+{
+	for (size_t i = 0; i < nr_views; i++) {
+		if (views[i].view->range) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void walk_process(struct process *process, const struct op_walk *views, size_t nr_views)
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
@@ -220,9 +280,11 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 			views[i].view->begin(views[i].context, process);
 		}
 	}
+	walk.has_ops = op_has_any(process);
 	walk.loop_thread = op_load_loop_thread(process);
-	op_load_run(process, take_event, &walk);
+	op_load_run(process, wants_ranges(views, nr_views), take_event, &walk);
 	leave_all(&walk);
+	range_walk_fini(&walk.ranges);
 	phases_finish(&walk.phases);
 	for (size_t i = 0; i < nr_views; i++) {
 		if (views[i].view->end) {
@@ -238,7 +300,7 @@ void op_walk_run(struct process *const *processes, size_t nr_processes, const st
 	uint64_t nr_rows = 0;
 
 	for (size_t i = 0; i < nr_processes; i++) {
-		nr_rows += op_load_nr_rows(processes[i]);
+		nr_rows += op_load_nr_rows(processes[i], wants_ranges(walks, nr_walks));
 	}
 	progress_start("reading operators", nr_rows);
 	for (size_t i = 0; i < nr_processes; i++) {

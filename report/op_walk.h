@@ -20,6 +20,15 @@ struct op_alloc {
 	uint8_t device_type, device;
 };
 
+/* An NVTX range that was pushed and popped. */
+struct op_range {
+	uint64_t begin, end; /* ticks */
+	uint32_t thread;
+	uint32_t name; /* "domain:range", of names.h */
+	uint64_t gpu_ns, nr_works;
+	const struct op *op; /* the innermost one that it began in, NULL if in none */
+};
+
 struct op_view {
 	/* All may be NULL. begin and end come for every process, also for one without operators. */
 	void (*begin)(void *context, struct process *process);
@@ -27,8 +36,12 @@ struct op_view {
 	void (*op)(void *context, const struct op *op);
 	/* op: the innermost one, NULL if in none. */
 	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
+	void (*range)(void *context, const struct op_range *range);
 	void (*end)(void *context, struct process *process, const struct phases *phases);
 };
+
+/* Does it want anything of such a pass? */
+bool op_view_is_set(const struct op_view *view);
 
 struct op_walk {
 	const struct op_view *view;

@@ -79,7 +79,9 @@ static struct range make_range(const struct ranges *ranges, const struct process
 		.domain = look_up(&ranges->domains, b->col[COL_nvtx_domain][i]),
 		.name = registered ? look_up(&ranges->strings, registered)
 				   : process_string(process, b->col[COL_nvtx_name][i]),
-		.op = (uint8_t)b->col[COL_nvtx_op][i]};
+		.op = (uint8_t)b->col[COL_nvtx_op][i],
+		.payload = b->col[COL_nvtx_payload][i],
+		.payload_type = (uint8_t)b->col[COL_nvtx_payload_type][i]};
 }
 
 static struct stack *find_stack(struct ranges *ranges, const struct batch *b, uint32_t i)
@@ -150,6 +152,60 @@ static void name_id(struct idmap *map, uint64_t id, const struct process *proces
 	*name = process_string(process, string);
 }
 
+/* True if that row is a name. */
+static bool take_name(
+	struct ranges *ranges, const struct process *process, const struct batch *b, uint32_t i)
+{
+	switch (b->col[COL_nvtx_op][i]) {
+	case GPROF_NVTX_DOMAIN:
+		name_id(&ranges->domains, b->col[COL_nvtx_domain][i], process,
+			b->col[COL_nvtx_name][i]);
+		return true;
+	case GPROF_NVTX_STRING:
+		name_id(&ranges->strings, b->col[COL_nvtx_registered][i], process,
+			b->col[COL_nvtx_name][i]);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void ranges_take_names(struct ranges *ranges, const struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		take_name(ranges, process, b, i);
+	}
+}
+
+uint32_t ranges_name(const struct ranges *ranges, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	struct range range = make_range(ranges, process, b, i);
+
+	return range_full_name(&range);
+}
+
+/* As nsys has it. */
+uint32_t range_full_name(const struct range *range)
+{
+	struct buf text = {0};
+	size_t nr_bytes;
+	const char *bytes;
+	uint32_t name;
+
+	if (!range->domain) {
+		return range->name;
+	}
+	bytes = names_raw(range->domain, &nr_bytes);
+	buf_add(&text, bytes, nr_bytes);
+	buf_char(&text, ':');
+	bytes = names_raw(range->name, &nr_bytes);
+	buf_add(&text, bytes, nr_bytes);
+	name = names_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
 void ranges_take(struct ranges *ranges, const struct process *process, const struct batch *b,
 	void (*report)(void *context, const struct range *range), void *context)
 {
@@ -175,16 +231,9 @@ void ranges_take(struct ranges *ranges, const struct process *process, const str
 		case GPROF_NVTX_MARK:
 			report(context, &range);
 			break;
-		case GPROF_NVTX_DOMAIN:
-			name_id(&ranges->domains, b->col[COL_nvtx_domain][i], process,
-				b->col[COL_nvtx_name][i]);
-			break;
-		case GPROF_NVTX_STRING:
-			name_id(&ranges->strings, b->col[COL_nvtx_registered][i], process,
-				b->col[COL_nvtx_name][i]);
-			break;
 		default:
-			break; /* names of categories and handles */
+			take_name(ranges, process, b, i); /* or one of a category or handle */
+			break;
 		}
 	}
 }

@@ -107,7 +107,7 @@ static void run_views(const struct summary *summary, const struct cmd_input *inp
 		if (class->scan.take) {
 			scans[nr_scans++] = (struct scan){&class->scan, views[i]};
 		}
-		if (class->ops.op || class->ops.alloc || class->ops.end) {
+		if (op_view_is_set(&class->ops)) {
 			walks[nr_walks++] = (struct op_walk){&class->ops, views[i]};
 		}
 	}

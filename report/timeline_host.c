@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,6 +126,43 @@ static const char *range_name(const struct range *range, struct buf *joined)
 	return joined->bytes;
 }
 
+/* What NVTX's types are: unsigned, signed and floating numbers of 64 bits, then of 32. */
+static void add_payload(struct buf *out, const struct range *range)
+{
+	double number;
+	float small;
+
+	if (!range->payload_type && range->op != GPROF_NVTX_PUSH) {
+		return;
+	}
+	memcpy(&number, &range->payload, sizeof(number));
+	memcpy(&small, &range->payload, sizeof(small));
+	buf_text(out, ", \"args\": {");
+	switch (range->payload_type) {
+	case 1:
+	case 4:
+		buf_text(out, "\"payload\": ");
+		buf_uint(out, range->payload);
+		break;
+	case 2:
+		buf_printf(out, "\"payload\": %" PRId64, (int64_t)range->payload);
+		break;
+	case 5:
+		buf_printf(out, "\"payload\": %" PRId32, (int32_t)range->payload);
+		break;
+	case 3:
+	case 6:
+		number = range->payload_type == 6 ? (double)small : number;
+		if (isfinite(number)) { /* JSON has no others */
+			buf_printf(out, "\"payload\": %.9g", number);
+		}
+		break;
+	default:
+		break;
+	}
+	buf_text(out, "}");
+}
+
 /* Start/end ranges overlap freely, so they become asynchronous events, which may. */
 static void take_range(void *context, const struct range *range)
 {
@@ -139,6 +177,7 @@ static void take_range(void *context, const struct range *range)
 		timeline_begin(timeline, 'i', "user_annotation", name);
 		buf_text(timeline->out, ", \"s\": \"t\"");
 		timeline_place(timeline, timeline->pid, tid, begin_ns, NULL);
+		add_payload(timeline->out, range);
 		buf_text(timeline->out, "}");
 	} else if (range->op == GPROF_NVTX_START) {
 		uint64_t id = timeline->nr_events;
@@ -147,12 +186,16 @@ static void take_range(void *context, const struct range *range)
 			timeline_begin(timeline, end ? 'e' : 'b', "user_annotation", name);
 			buf_printf(timeline->out, ", \"id\": %" PRIu64, id);
 			timeline_place(timeline, timeline->pid, tid, end ? end_ns : begin_ns, NULL);
+			if (!end) {
+				add_payload(timeline->out, range);
+			}
 			buf_text(timeline->out, "}");
 		}
 	} else {
 		timeline_begin(timeline, 'X', "user_annotation", name);
 		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
-		buf_text(timeline->out, ", \"args\": {}}");
+		add_payload(timeline->out, range);
+		buf_text(timeline->out, "}");
 	}
 	buf_fini(&joined);
 }

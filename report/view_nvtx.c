@@ -35,32 +35,11 @@ static void begin(void *context, struct process *process)
 	view->ranges = ranges_create();
 }
 
-/* As nsys has it: "domain:range". */
-static uint32_t full_name(const struct range *range)
-{
-	struct buf text = {0};
-	size_t nr_bytes;
-	const char *bytes;
-	uint32_t name;
-
-	if (!range->domain) {
-		return range->name;
-	}
-	bytes = names_raw(range->domain, &nr_bytes);
-	buf_add(&text, bytes, nr_bytes);
-	buf_char(&text, ':');
-	bytes = names_raw(range->name, &nr_bytes);
-	buf_add(&text, bytes, nr_bytes);
-	name = names_intern(text.bytes, text.nr_bytes);
-	buf_fini(&text);
-	return name;
-}
-
 static void take_range(void *context, const struct range *range)
 {
 	struct nvtx_view *view = context;
 	struct clock_map *clock = &view->process->host_clock;
-	uint32_t name = full_name(range);
+	uint32_t name = range_full_name(range);
 	uint32_t row = tally_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);
 	uint64_t ticks = range->end > range->begin ? range->end - range->begin : 0;
 

@@ -14,8 +14,13 @@ enum source {
 	SOURCE_NVTX,
 };
 
+struct key {
+	uint32_t source, name;
+	uint32_t op; /* name of the operator that it lies in; 0 none, or not asked for */
+};
+
 struct row {
-	uint64_t key;	     /* source << 32 | name */
+	struct key key;
 	struct spread times; /* ns */
 	struct spread gpu;
 	UT_hash_handle hh;
@@ -25,6 +30,7 @@ struct user_view {
 	struct row *rows;
 	struct ranges *ranges;
 	struct process *process;
+	bool is_detailed;
 	bool is_gpu; /* the process at hand has device records */
 };
 
@@ -36,15 +42,21 @@ static void *create(const struct view_input *input)
 {
 	struct user_view *view = mem_zeroed(1, sizeof(*view));
 
-	(void)input;
+	view->is_detailed = input->is_detailed;
 	return view;
 }
 
-static struct row *find_row(struct user_view *view, enum source source, uint32_t name)
+/* op: what the range lies in, other ranges left out. */
+static struct row *find_row(
+	struct user_view *view, enum source source, uint32_t name, const struct op *op)
 {
-	uint64_t key = (uint64_t)source << 32 | name;
+	struct key key = {.source = source, .name = name};
 	struct row *row;
 
+	while (op && op_is_user(op->name, op->framework, op->scope)) {
+		op = op->parent;
+	}
+	key.op = op && view->is_detailed ? op->name : 0;
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
@@ -54,7 +66,12 @@ static struct row *find_row(struct user_view *view, enum source source, uint32_t
 	return row;
 }
 
-/* ---- NVTX ---- */
+static void add_time(struct user_view *view, struct row *row, uint64_t begin, uint64_t end)
+{
+	spread_add(&row->times, clock_map_duration(&view->process->host_clock, end - begin));
+}
+
+/* ---- NVTX: those that start on one thread and may end on another ---- */
 
 static void begin_nvtx(void *context, struct process *process)
 {
@@ -68,9 +85,9 @@ static void take_range(void *context, const struct range *range)
 {
 	struct user_view *view = context;
 
-	if (range->op != GPROF_NVTX_MARK && range->end >= range->begin) {
-		spread_add(&find_row(view, SOURCE_NVTX, range->name)->times,
-			clock_map_duration(&view->process->host_clock, range->end - range->begin));
+	if (range->op == GPROF_NVTX_START && range->end >= range->begin) {
+		add_time(view, find_row(view, SOURCE_NVTX, range_full_name(range), NULL),
+			range->begin, range->end);
 	}
 }
 
@@ -90,9 +107,9 @@ static void end_nvtx(void *context, struct process *process)
 	view->ranges = NULL;
 }
 
-/* ---- the frameworks' ---- */
+/* ---- those of a thread ---- */
 
-static void begin_ops(void *context, struct process *process)
+static void begin_walk(void *context, struct process *process)
 {
 	struct user_view *view = context;
 	const char *why;
@@ -110,19 +127,33 @@ static void take_op(void *context, const struct op *op)
 		return;
 	}
 	row = find_row(view, op->framework == GPROF_FRAMEWORK_PADDLE ? SOURCE_PADDLE : SOURCE_TORCH,
-		op->name);
-	spread_add(
-		&row->times, clock_map_duration(&view->process->host_clock, op->end - op->begin));
+		op->name, op->parent);
+	add_time(view, row, op->begin, op->end);
 	if (view->is_gpu) {
 		spread_add(&row->gpu, op->gpu_total_ns);
 	}
 }
 
+static void take_pushed(void *context, const struct op_range *range)
+{
+	struct user_view *view = context;
+	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->op);
+
+	if (range->end >= range->begin) {
+		add_time(view, row, range->begin, range->end);
+		if (view->is_gpu) {
+			spread_add(&row->gpu, range->gpu_ns);
+		}
+	}
+}
+
 /* ---- the table ---- */
+
+enum { TIMES = 1, GPU = 5, SOURCE = 9, OPERATOR, NAME, NR_COLUMNS };
 
 static struct table *make_table(void *context)
 {
-	static const struct table_column columns[] = {
+	static struct table_column columns[] = {
 		{"calls", "Calls", TABLE_COUNT, false},
 		{"total_ns", "CPU total", TABLE_TIME, false},
 		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
@@ -133,29 +164,35 @@ static struct table *make_table(void *context)
 		{"gpu_max_ns", "GPU max", TABLE_TIME, true},
 		{"gpu_min_ns", "GPU min", TABLE_TIME, true},
 		{"source", "By", TABLE_TEXT, false},
+		{"operator", "Operator", TABLE_NAME, true},
 		{"name", "Range", TABLE_NAME, false},
 	};
 	static const char *const sources[] = {[SOURCE_TORCH] = "record_function",
 		[SOURCE_PADDLE] = "RecordEvent",
 		[SOURCE_NVTX] = "NVTX"};
 	struct user_view *view = context;
-	struct table *table = table_create("userdefined", "Ranges of the user", columns, 11);
+	struct table *table;
 	struct row *row;
 
+	columns[OPERATOR].is_wide_only = !view->is_detailed;
+	table = table_create("userdefined", "Ranges of the user", columns, NR_COLUMNS);
 	for (row = view->rows; row; row = row->hh.next) {
 		struct table_cell *cells = table_add_row(table);
-		const char *source = sources[row->key >> 32];
+		const char *source = sources[row->key.source];
 
 		table_set_integer(&cells[0], row->times.nr);
-		spread_fill(&row->times, &cells[1]);
+		spread_fill(&row->times, &cells[TIMES]);
 		if (row->gpu.nr) {
-			spread_fill(&row->gpu, &cells[5]);
+			spread_fill(&row->gpu, &cells[GPU]);
 		}
-		table_set_text(&cells[9], source, strlen(source));
-		table_set_integer(&cells[10], (uint32_t)row->key);
+		table_set_text(&cells[SOURCE], source, strlen(source));
+		if (row->key.op) {
+			table_set_integer(&cells[OPERATOR], row->key.op);
+		}
+		table_set_integer(&cells[NAME], row->key.name);
 	}
-	table_note(
-		table, "GPU: of what operators and calls in it launched; not known of NVTX ranges");
+	table_note(table, "GPU: of what operators and calls in it launched; not known of NVTX "
+			  "ranges that may end on another thread");
 	table_sort(table, "total");
 	return table;
 }
@@ -179,7 +216,7 @@ const struct view_class view_userdefined = {
 	.help = "ranges of the user: record_function and NVTX",
 	.is_default = false,
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, take_nvtx, end_nvtx},
-	.ops = {.begin = begin_ops, .op = take_op},
+	.ops = {.begin = begin_walk, .op = take_op, .range = take_pushed},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

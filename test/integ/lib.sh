@@ -94,6 +94,20 @@ query()
 	jq -r "$1" "$T/json" 2>&1
 }
 
+# fetch_wheel FOLDER PACKAGE VERSION: the folder of its files; false, with the reason in $T/pip, if it
+# cannot be had. It is kept in FOLDER.
+fetch_wheel()
+{
+	local dir=$1/$2-$3
+	if [ ! -d "$dir" ]; then
+		rm -rf "$dir.new" && mkdir -p "$dir.new"
+		python3 -m pip download -q --no-deps --only-binary :all: -d "$dir.new" "$2==$3" >"$T/pip" 2>&1 &&
+			(cd "$dir.new" && python3 -m zipfile -e ./*.whl . && rm -f ./*.whl) || return 1
+		mv "$dir.new" "$dir"
+	fi
+	echo "$PWD/$dir"
+}
+
 # is WANT HAVE WHAT
 is()
 {

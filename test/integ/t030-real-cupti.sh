@@ -7,7 +7,6 @@
 [ "$(uname -m)" = x86_64 ] || skip "the pinned libraries are for x86-64"
 ldconfig -p | grep -q 'libcuda\.so\.1 ' && skip "there is a driver here"
 wheels=build/cupti
-mkdir -p $wheels
 n=0
 # Each of these would be a leak of the library's.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
@@ -25,14 +24,9 @@ try()
 # fetch PACKAGE VERSION: the path of its library; false if it cannot be had.
 fetch()
 {
-	local dir=$wheels/$1-$2 lib
-	if [ ! -d "$dir" ]; then
-		rm -rf "$dir.new" && mkdir -p "$dir.new"
-		python3 -m pip download -q --no-deps --only-binary :all: -d "$dir.new" "$1==$2" >"$T/pip" 2>&1 &&
-			(cd "$dir.new" && python3 -m zipfile -e ./*.whl . && rm -f ./*.whl) || return 1
-		mv "$dir.new" "$dir"
-	fi
-	lib=$(find "$PWD/$dir" -name 'libcupti.so.*' | head -1)
+	local dir lib
+	dir=$(fetch_wheel $wheels "$1" "$2") || return
+	lib=$(find "$dir" -name 'libcupti.so.*' | head -1)
 	[ -n "$lib" ] && echo "$lib"
 }
 
