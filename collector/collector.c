@@ -281,6 +281,7 @@ void collector_stop(const char *how)
 	}
 	if (!collector_is_running() ||
 		!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
+		errno = error;
 		return;
 	}
 	step_stop();

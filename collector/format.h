@@ -636,7 +636,7 @@ struct gprof_chunk_header {
 	uint32_t reserved;
 	uint32_t committed; /* bytes of rows, from the end of this header */
 	uint32_t drained;   /* bytes of rows that are in the stream */
-	uint64_t lost;	    /* rows of the thread that found no room, since the chunk was opened */
+	uint64_t lost;	    /* rows of the thread that found no room, of which no `loss` row tells */
 	uint64_t padding[4];
 };
 

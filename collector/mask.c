@@ -56,12 +56,17 @@ static bool is_match(const char *name, const char *at, const char *word)
 bool mask_is_secret(const char *name, size_t nr_bytes)
 {
 	char plain[128];
-	size_t n = 0;
+	size_t n = 0, end = 0; /* behind the last letter */
 
-	for (size_t i = 0; i < nr_bytes && n + 1 < sizeof(plain); i++) {
-		if (is_letter(name[i])) {
-			plain[n++] = lower(name[i]);
+	for (size_t i = 0; i < nr_bytes; i++) {
+		if (!is_letter(name[i])) {
+			continue;
 		}
+		if (n + 1 == sizeof(plain)) {
+			return true; /* too long to tell */
+		}
+		plain[n++] = lower(name[i]);
+		end = i + 1;
 	}
 	plain[n] = 0;
 	for (size_t i = 0; i < COUNT(secret); i++) {
@@ -72,9 +77,9 @@ bool mask_is_secret(const char *name, size_t nr_bytes)
 			}
 		}
 	}
-	/* --pass and DB_PASS, but not --bypass. */
+	/* --pass, DB_PASS and DB_PASS_2, but not --bypass. */
 	return n >= 4 && !memcmp(plain + n - 4, "pass", 4) &&
-	       (nr_bytes == 4 || !is_letter(name[nr_bytes - 5]));
+	       (end <= 4 || !is_letter(name[end - 5]));
 }
 
 /* ---- writing ---- */

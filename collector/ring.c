@@ -130,9 +130,11 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	char *map = NULL;
 	int rc = 0;
 
-	ring.threads = memory_map(RING_MAX_THREADS * sizeof(*ring.threads));
-	ring.thread_links = memory_map(RING_MAX_THREADS * sizeof(*ring.thread_links));
-	ring.next = memory_map((size_t)nr_chunks * sizeof(*ring.next));
+	if (!ring.threads) { /* not tried before, in another place */
+		ring.threads = memory_map(RING_MAX_THREADS * sizeof(*ring.threads));
+		ring.thread_links = memory_map(RING_MAX_THREADS * sizeof(*ring.thread_links));
+		ring.next = memory_map((size_t)nr_chunks * sizeof(*ring.next));
+	}
 	if (path) {
 		rc = map_file(path, bytes, &map);
 	} else {
@@ -199,11 +201,24 @@ static bool adopt_thread(struct ring_self *self)
 	thread->current = STACK_NONE;
 	thread->offset = 0;
 	thread->lost_told = 0;
+	thread->lost_settled = 0;
 	atomic_store(&thread->lost, 0);
 	atomic_store(&thread->ended, 0);
 	self->thread = thread;
 	self->id = thread->id;
 	return true;
+}
+
+/* In the chunk too, where a reader of the file finds it if no flush tells of it any more. */
+static void count_lost(struct ring_self *self)
+{
+	if (self->chunk) {
+		atomic_fetch_add(&self->thread->lost, 1);
+		__atomic_fetch_add(&self->chunk->lost, 1, __ATOMIC_RELAXED);
+	} else {
+		/* The drain sees a thread's own count only once it has a chain. */
+		atomic_fetch_add(&ring.lost, 1);
+	}
 }
 
 static bool next_chunk(struct ring_self *self)
@@ -214,8 +229,7 @@ static bool next_chunk(struct ring_self *self)
 	uint32_t used;
 
 	if (index == STACK_NONE) {
-		/* The drain sees a thread's own count only once it has a chain. */
-		atomic_fetch_add(self->chunk ? &self->thread->lost : &ring.lost, 1);
+		count_lost(self);
 		ring_wake();
 		return false;
 	}
@@ -296,8 +310,11 @@ char *ring_reserve_slow(struct ring_self *self, uint32_t bytes)
 
 void ring_end_thread(struct ring_self *self)
 {
-	if (self->thread) {
+	if (self->chunk) {
 		atomic_store(&self->thread->ended, 1);
+	} else if (self->thread) { /* without a chain the drain never comes to see it */
+		stack_push(&ring.free_threads, ring.thread_links,
+			(uint32_t)(self->thread - ring.threads));
 	}
 	*self = (struct ring_self){.ended = 1, .depth = self->depth};
 }
@@ -422,11 +439,29 @@ static void free_chunk(uint32_t index)
 	atomic_fetch_sub(&ring.nr_used, 1);
 }
 
+/* What a flush has told of is no longer for a reader of the chunks to add. */
+static void settle_lost(struct ring_thread *thread)
+{
+	uint64_t left = thread->lost_told - thread->lost_settled;
+
+	for (uint32_t index = thread->first; left && index != STACK_NONE;
+		index = atomic_load(&ring.next[index])) {
+		uint64_t *lost = &chunk_at(index)->lost;
+		uint64_t n = __atomic_load_n(lost, __ATOMIC_RELAXED);
+
+		n = n < left ? n : left;
+		__atomic_fetch_sub(lost, n, __ATOMIC_RELAXED);
+		left -= n;
+	}
+	thread->lost_settled = thread->lost_told;
+}
+
 static void release_thread(struct ring_thread *thread, uint32_t index)
 {
 	bool has_ended = atomic_load(&thread->ended);
 	struct gprof_chunk_header *chunk;
 
+	settle_lost(thread);
 	while (thread->first != thread->current) {
 		uint32_t next = atomic_load(&ring.next[thread->first]);
 

@@ -63,12 +63,13 @@ struct ring_thread {
 	uint32_t current; /* chunk being read; UINT32_MAX before the first */
 	uint32_t offset;  /* bytes of rows of `current` that are read */
 	uint64_t lost_told;
+	uint64_t lost_settled; /* of these, no longer counted in chunks */
 };
 
 /*
  * Makes the pool of pool_bytes in the file `path` (created new, 0600, space reserved), or in
- * anonymous memory if path is NULL. Returns 0 or -errno. Once per process and once more in a
- * forked child.
+ * anonymous memory if path is NULL. Returns 0 or -errno, and may then be called again with as many
+ * bytes. Once per process and once more in a forked child.
  */
 int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
 

@@ -90,6 +90,8 @@ void share_attach(uint64_t pool_bytes, bool is_wanted)
 	state.pool_bytes = pool_bytes;
 	state.is_wanted = is_wanted;
 	gap_init();
+	/* First this and then the look at the client, which counts first and then looks at this. */
+	release(TURN_BUSY);
 	if (is_client_active()) {
 		state.is_lost = true;
 		gap_begin(NULL, NULL);
@@ -97,7 +99,6 @@ void share_attach(uint64_t pool_bytes, bool is_wanted)
 		release(TURN_THEIRS);
 		return;
 	}
-	release(TURN_BUSY);
 	if (!start()) {
 		release(TURN_NONE);
 		return;
@@ -202,7 +203,8 @@ bool share_is_open(void)
 	       config_flag(CONFIG_CUPTI) && !config_flag(CONFIG_TIMER_ONLY);
 }
 
-static void give_way(const char *name, const void *caller)
+/* for_all: of the subscription, too. */
+static void give_way(const char *name, const void *caller, bool for_all)
 {
 	int error = errno;
 	enum turn turn;
@@ -214,6 +216,10 @@ static void give_way(const char *name, const void *caller)
 		activity_give_way();
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		if (for_all) {
+			subscriber_end();
+			state.is_lost = true;
+		}
 		atomic_store(&state.is_flushed, false);
 		atomic_store(&state.idle_ns, clock_monotonic_ns());
 		release(TURN_THEIRS);
@@ -227,7 +233,7 @@ void share_begin_enable(uint32_t kind, bool is_context, const void *caller)
 {
 	client_kinds_add(kind, is_context);
 	atomic_store(&state.is_flushed, false);
-	give_way(NULL, caller);
+	give_way(NULL, caller, false);
 }
 
 bool share_may_disable(uint32_t kind)
@@ -291,7 +297,7 @@ bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_
 void share_hold(const void *caller)
 {
 	atomic_fetch_add(&state.nr_own, 1);
-	give_way(NULL, caller);
+	give_way(NULL, caller, false);
 }
 
 void share_end_hold(void)
@@ -336,14 +342,7 @@ void share_end_clock(uint64_t (*read)(void), uint32_t result)
 void share_begin_own(const char *name, const void *caller)
 {
 	atomic_fetch_add(&state.nr_own, 1);
-	give_way(name, caller);
-	if (claim() == TURN_THEIRS) {
-		ring_self.depth += RING_INSIDE;
-		subscriber_end();
-		state.is_lost = true;
-		ring_self.depth -= RING_INSIDE;
-		release(TURN_THEIRS);
-	}
+	give_way(name, caller, true);
 }
 
 static void count_own_off(void)

@@ -18,19 +18,24 @@ START_TEST(names_of_secrets_are_known_in_any_form)
 	static const char *const names[] = {"TOKEN", "HF_TOKEN", "hfToken", "MYTOKEN", "API_KEY",
 		"WANDB_API_KEY", "apikey", "--private-key", "PASSWORD", "db.passwd", "PGPASSWORD",
 		"DB_PASS", "pass", "CLIENT_SECRET", "AWS_CREDENTIALS", "auth", "Authorization",
-		"X-Auth-Token", "SSH_PASSPHRASE", "cookie", "MYSQL_PWD", "AUTH_TOKENS"};
+		"X-Auth-Token", "SSH_PASSPHRASE", "cookie", "MYSQL_PWD", "AUTH_TOKENS", "DB_PASS_2",
+		"pass1"};
+	char name[200];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		ck_assert_msg(mask_is_secret(names[i], strlen(names[i])), "%s", names[i]);
 	}
+	memset(name, 'x', sizeof(name)); /* the word behind what can be looked at */
+	memcpy(name + sizeof(name) - 5, "TOKEN", 5);
+	ck_assert(mask_is_secret(name, sizeof(name)));
 }
 END_TEST
 
 START_TEST(names_that_only_sound_like_it_are_left)
 {
 	static const char *const names[] = {"tokenizer", "--tokenizer-path", "max_tokens",
-		"max_new_tokens", "keypoints", "author", "monkey", "bypass", "compass", "lr",
-		"RANK", "GPROF_DIR", "passes", "", "k"};
+		"max_new_tokens", "keypoints", "author", "monkey", "bypass", "bypass2", "compass",
+		"lr", "RANK", "GPROF_DIR", "passes", "", "k"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		ck_assert_msg(!mask_is_secret(names[i], strlen(names[i])), "%s", names[i]);

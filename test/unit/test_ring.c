@@ -336,9 +336,86 @@ START_TEST(positions_tell_what_was_read)
 }
 END_TEST
 
+/* What the chunks of the file say is lost. */
+static uint64_t count_lost(const char *map)
+{
+	const struct gprof_rings_header *header = (const struct gprof_rings_header *)map;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < header->nr_chunks; i++) {
+		const struct gprof_chunk_header *chunk =
+			(const struct gprof_chunk_header *)(map + header->header_bytes +
+							    (size_t)i * header->chunk_bytes);
+
+		n += chunk->thread ? chunk->lost : 0;
+	}
+	return n;
+}
+
+static const char *map_ring(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	char *map = mmap(NULL, 4096 + 4 * RING_CHUNK_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+
+	ck_assert_ptr_ne(map, MAP_FAILED);
+	close(fd);
+	return map;
+}
+
+START_TEST(the_file_tells_of_losses_until_the_stream_does)
+{
+	static struct seen seen;
+	char path[4200];
+	const char *map;
+	uint64_t i;
+
+	snprintf(path, sizeof(path), "%s/rings", unit_temp_dir());
+	ck_assert_int_eq(ring_start(path, 1, 4 * RING_CHUNK_BYTES), 0);
+	map = map_ring(path);
+	for (i = 0; put(i); i++) {
+	}
+	for (uint64_t more = 1; more < 10; more++) {
+		ck_assert(!put(11 * (i + more) + 10));
+	}
+	ck_assert_uint_eq(count_lost(map), 10);
+	ring_read(see, &seen);
+	ck_assert_uint_eq(ring_take_lost(), 10);
+	ck_assert(!put(11 * (i + 10) + 10)); /* while the others are on their way */
+	ck_assert_uint_eq(count_lost(map), 11);
+	ring_release();
+	ck_assert_uint_eq(count_lost(map), 1);
+	ring_read(see, &seen);
+	ck_assert_uint_eq(ring_take_lost(), 1);
+	ring_release();
+	ck_assert_uint_eq(count_lost(map), 0);
+	ck_assert(put(11 * (i + 11) + 10));
+}
+END_TEST
+
+/* More threads than there are places come and go while there is no room. */
+START_TEST(threads_that_found_no_room_leave_their_place)
+{
+	static struct seen seen;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	for (uint64_t i = 0; put(i); i++) {
+	}
+	for (uint32_t n = 0; n < RING_MAX_THREADS + 10; n++) {
+		ring_self = (struct ring_self){0};
+		ck_assert(!put(n));
+		ring_end_thread(&ring_self);
+	}
+	drain(&seen);
+	ring_self = (struct ring_self){0};
+	ck_assert(put(0));
+}
+END_TEST
+
 UNIT_SUITE("ring", rows_come_back_once_and_in_order, full_ring_drops_newest_and_counts,
 	chunks_go_round_without_loss, rows_of_many_threads_are_read_or_counted_as_lost,
 	ended_threads_give_their_chunks_to_new_ones,
 	reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_counted,
 	committed_rows_outlive_sigkill, file_that_is_there_is_not_taken,
-	before_the_start_nothing_is_reserved_and_errno_stays, positions_tell_what_was_read)
+	before_the_start_nothing_is_reserved_and_errno_stays, positions_tell_what_was_read,
+	the_file_tells_of_losses_until_the_stream_does,
+	threads_that_found_no_room_leave_their_place)
