@@ -66,10 +66,36 @@ bool collector_is_running(void)
 	return atomic_load(&state.phase) == PHASE_RUNNING && atomic_load(&collector_page.is_ours);
 }
 
+static void after_fork(bool is_child)
+{
+	const struct collector_door *door = atomic_load(&state.door);
+
+	if (door) {
+		door->after_fork(is_child);
+	}
+}
+
+static void on_fork(void)
+{
+	const struct collector_door *door = atomic_load(&state.door);
+
+	nvml_hold();
+	if (door) {
+		door->before_fork();
+	}
+}
+
+static void on_fork_parent(void)
+{
+	after_fork(false);
+	nvml_release();
+}
+
 static void on_fork_child(void)
 {
 	int error = errno;
 
+	after_fork(true);
 	nvml_forget();
 	collector_child();
 	errno = error;
@@ -97,7 +123,7 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
 	}
 	/* Early, as another thread may fork in the very moment that one starts the recorder. */
 	state.has_atfork = __register_atfork &&
-			   !__register_atfork(nvml_hold, nvml_release, on_fork_child, NULL);
+			   !__register_atfork(on_fork, on_fork_parent, on_fork_child, NULL);
 }
 
 /* ---- start ---- */

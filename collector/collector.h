@@ -96,10 +96,13 @@ void collector_attach(void);
 
 /*
  * What a door wants to be told: that windows open or close (the drain thread; about CUPTI's warm-up
- * time before and after), and that it is in a forked child, in the atfork handler.
+ * time before and after), that the process forks or has forked, in the atfork handlers; and in a
+ * child whose parent recorded, that all that was recorded is gone.
  */
 struct collector_door {
 	void (*follow)(bool is_wanted);
+	void (*before_fork)(void);
+	void (*after_fork)(bool is_child);
 	void (*child)(void);
 };
 

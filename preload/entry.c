@@ -175,6 +175,9 @@ __attribute__((constructor)) static void begin(void)
 			ask_for_injection();
 		}
 	}
+	if (config_flag(CONFIG_ENABLE)) {
+		torch_look_first();
+	}
 	errno = error;
 }
 

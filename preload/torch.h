@@ -3,7 +3,8 @@
  * PyTorch's operators, without any Python: libtorch exports its observer interface, so two C
  * functions are called at the begin and end of every at::RecordFunction.
  *
- *     torch.c        finds libtorch, tries out what is assumed of it, registers
+ *     torch.c        finds libtorch, registers
+ *     torch_try.c    tries out what is assumed of it
  *     torch_op.c     the two functions: rows of table op
  *     torch_name.c   names to ids: each text goes into the stream once
  *     torch_shape.c  shapes and types of inputs
@@ -47,18 +48,48 @@ void torch_look(void);
 /* The same for dlopen, which takes that lock itself: sees a second PyTorch too. */
 void torch_look_again(void);
 
+/* From the constructor: a libtorch that the program is linked with, mostly made ready before us. */
+void torch_look_first(void);
+
+/* If that one was not ready then. Takes no lock of the loader's. */
+void torch_look_late(void);
+
 /* What the recorder tells this door, see collector_set_door. */
 extern const struct collector_door torch_door;
 
-/* at::RecordFunctionCallback's two functions, see torch_op.c. */
-void **torch_op_begin(void **context, const void *fn);
-void **torch_op_begin_shapes(void **context, const void *fn); /* with needs_inputs */
+/*
+ * at::RecordFunctionCallback's two functions. The first one's result is a std::unique_ptr, so C++
+ * hands over where to put it: on x86-64 as the first argument, on aarch64 in x8. TORCH_BEGIN(name)
+ * stands for the head of such a function.
+ */
+typedef void **torch_begin_fn(void **context, const void *fn);
+torch_begin_fn torch_op_begin;
+torch_begin_fn torch_op_begin_shapes; /* with needs_inputs */
 void torch_op_end(const void *fn, void *context);
+
+#if defined(__aarch64__)
+#define TORCH_BEGIN(name)                                                       \
+	__attribute__((used, visibility("hidden"))) torch_begin_fn name##_in_c; \
+	__asm__(".pushsection .text\n"                                          \
+		".hidden " #name "\n"                                           \
+		".globl " #name "\n"                                            \
+		".type " #name ", @function\n" #name ":\n"                      \
+		"	.cfi_startproc\n"                                             \
+		"	mov x1, x0\n"                                                 \
+		"	mov x0, x8\n"                                                 \
+		"	b " #name "_in_c\n"                                     \
+		"	.cfi_endproc\n"                                               \
+		".size " #name ", . - " #name "\n"                              \
+		".popsection\n");                                               \
+	void **name##_in_c(void **context, const void *fn)
+#else
+#define TORCH_BEGIN(name) void **name(void **context, const void *fn)
+#endif
 
 /* The functions of a libtorch, while it is tried out: callbacks of our own, with inputs. */
 struct torch_functions;
-uint64_t torch_add_try(const struct torch_functions *f,
-	void **(*begin)(void **context, const void *fn),
+torch_begin_fn torch_try_begin, torch_shape_begin;
+uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin,
 	void (*end)(const void *fn, void *context));
 void torch_remove(const struct torch_functions *f, uint64_t handle);
 

@@ -115,8 +115,7 @@ static inline struct stack_of_ops *enter(struct ring_self *self)
 	return ring_is_inside(self) ? NULL : stack_of(self);
 }
 
-/* As C++ wants it: the place of the result, a std::unique_ptr, comes first and is given back. */
-void **torch_op_begin(void **context, const void *fn)
+TORCH_BEGIN(torch_op_begin)
 {
 	struct stack_of_ops *stack = enter(&ring_self);
 
@@ -127,7 +126,7 @@ void **torch_op_begin(void **context, const void *fn)
 	return context;
 }
 
-void **torch_op_begin_shapes(void **context, const void *fn)
+TORCH_BEGIN(torch_op_begin_shapes)
 {
 	struct stack_of_ops *stack = enter(&ring_self);
 

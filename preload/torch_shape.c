@@ -42,7 +42,7 @@ struct functions {
 	int32_t (*sizes)(void **tensor, int64_t **sizes);
 };
 
-static void **try_begin(void **context, const void *fn)
+TORCH_BEGIN(torch_shape_begin)
 {
 	const char *bytes = fn;
 	char here;
@@ -163,7 +163,7 @@ static const char *try_operator(const struct functions *f, const struct torch_fu
 	}
 	try_tensor = *tensor;
 	try_name = torch_layout.name;
-	handle = torch_add_try(torch, try_begin, try_end);
+	handle = torch_add_try(torch, torch_shape_begin, try_end);
 	if (!f->clone(tensor, &copy)) {
 		f->drop(copy);
 	}

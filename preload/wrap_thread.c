@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collector/stack.h"
+#include "preload/torch.h"
 
 /* What a new thread needs to know. Of threads beyond so many starting at once the creator is lost.
  */
@@ -62,6 +63,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	uint32_t index;
 	int rc;
 
+	torch_look_late();
 	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||
 		collector_is_cupti((uintptr_t)start)) {
 		return real(thread, attr, start, arg);

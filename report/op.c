@@ -18,6 +18,9 @@ static const struct {
 	{"FullyShardedDataParallel._post_backward", OP_BACKWARD},
 	{"FSDP::pre_backward", OP_BACKWARD},
 	{"FSDP::post_backward", OP_BACKWARD},
+	{"FSDP::root_post_backward", OP_BACKWARD},
+	{"FSDP::finalize_backward", OP_BACKWARD},
+	{"torch.distributed.ddp.reducer::copy_bucket_to_grad", OP_REDUCTION},
 	{"ProfilerStep#", OP_RANGE},
 };
 

@@ -16,6 +16,7 @@ enum op_class {
 	OP_FORWARD, /* says so itself (Paddle) */
 	OP_BACKWARD,
 	OP_OPTIMIZATION,
+	OP_REDUCTION, /* ends Backward: other processes' gradients, waited for, are taken over */
 };
 
 /* at::RecordScope::USER_SCOPE, and Paddle's kinds (phi::TracerEventType). */

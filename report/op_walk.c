@@ -80,6 +80,12 @@ static void leave_others(struct walk *walk, struct stack *stack, const struct op
 
 /* ---- phases ---- */
 
+/* Runs on a thread of its own, where there are GPUs. */
+static bool is_backward(enum op_class class)
+{
+	return class == OP_BACKWARD || class == OP_REDUCTION;
+}
+
 static bool breaks_out(enum op_class outer, enum op_class class)
 {
 	switch (outer) {
@@ -87,9 +93,9 @@ static bool breaks_out(enum op_class outer, enum op_class class)
 		return class != OP_RANGE;
 	case OP_OTHER:
 	case OP_FORWARD:
-		return class == OP_BACKWARD || class == OP_OPTIMIZATION || class == OP_DATALOADER;
+		return is_backward(class) || class == OP_OPTIMIZATION || class == OP_DATALOADER;
 	case OP_OPTIMIZATION: /* its closure computes losses */
-		return class == OP_BACKWARD || class == OP_DATALOADER;
+		return is_backward(class) || class == OP_DATALOADER;
 	default: /* what Backward and loaders compute is theirs */
 		return false;
 	}
@@ -102,7 +108,7 @@ static void find_phase(struct walk *walk, struct op *op)
 	op->phase = op->parent ? op->parent->phase : OP_RANGE;
 	op->segment = op->parent ? op->parent->segment : UINT32_MAX;
 	if (breaks_out(op->phase, class) &&
-		(op->thread == walk->loop_thread || class == OP_BACKWARD)) {
+		(op->thread == walk->loop_thread || is_backward(class))) {
 		op->phase = (uint8_t) class;
 		op->segment = phases_add(&walk->phases, class, op->begin, op->end);
 	} else if (op->thread == walk->loop_thread) {

@@ -113,7 +113,7 @@ void phases_go_on(struct phases *phases, enum op_class class)
 static bool joins(const struct phase_segment *last, enum op_class class, uint32_t step)
 {
 	return last && last->class == class && last->step == step &&
-	       (class == OP_OTHER || class == OP_BACKWARD);
+	       (class == OP_OTHER || class == OP_BACKWARD || class == OP_REDUCTION);
 }
 
 /* The last one is cut: what is left of it begins at `end`, and it goes on before what comes. */
@@ -179,6 +179,41 @@ static void reverse(struct phases *phases)
 		phases->segments[i] = phases->segments[--k];
 		phases->segments[k] = segment;
 	}
+}
+
+/*
+ * After the last autograd node the reducer waits for the other processes, and then takes the
+ * gradients over: all that is one Backward.
+ */
+static void join_reductions(struct phases *phases)
+{
+	struct phase_segment *all = phases->segments;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		size_t at = nr;
+
+		all[nr++] = all[i];
+		if (all[i].class != OP_REDUCTION) {
+			continue;
+		}
+		while (at && all[at - 1].class == OP_OTHER &&
+			all[at - 1].step == all[nr - 1].step) {
+			at--;
+		}
+		if (!at || all[at - 1].class != OP_BACKWARD ||
+			all[at - 1].step != all[nr - 1].step) {
+			all[nr - 1].class = OP_BACKWARD;
+			continue;
+		}
+		for (size_t k = at; k < nr; k++) {
+			all[at - 1].gpu_ns += all[k].gpu_ns;
+			all[at - 1].nr_works += all[k].nr_works;
+		}
+		all[at - 1].end = all[nr - 1].end;
+		nr = at;
+	}
+	phases->nr_segments = nr;
 }
 
 /* A run between two neighbours, OP_RANGE where there is none. */
@@ -252,6 +287,7 @@ void phases_finish(struct phases *phases)
 {
 	resume(phases, OP_RANGE, 0, 0);
 	reverse(phases);
+	join_reductions(phases);
 	name_runs(phases);
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];

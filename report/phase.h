@@ -5,7 +5,9 @@
  *
  *     Dataloader     enumerate(DataLoader)#...__next__
  *     Backward       from the first to the last autograd node of a run of them, on any thread;
- *                    what is computed again within (activation checkpointing) is part of it
+ *                    what is computed again within (activation checkpointing) is part of it,
+ *                    and so is the wait for other processes' gradients where they are then
+ *                    taken over (DistributedDataParallel, FSDP)
  *     Optimization   Optimizer.step#... and Optimizer.zero_grad#..., without a backward inside
  *     Forward        a run of other operators of the loop's thread that Backward comes after, or
  *                    one between two batches (or all there is) with no Backward: inference

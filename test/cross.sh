@@ -38,7 +38,7 @@ build()
 	CPPFLAGS="-I$root/usr/include -I$root/usr/include/aarch64-linux-gnu" ${MAKE:-make} --no-print-directory -j2 \
 		CC=aarch64-linux-gnu-gcc B=build/aarch64 ZSTD_A="$lib/libzstd.a" \
 		CHECK_LIBS="$lib/libcheck.a $lib/libsubunit.a -lm -lrt" \
-		build/aarch64/libgprof.so unit
+		build/aarch64/libgprof.so unit build/aarch64/torch/fake_host build/aarch64/torch/fake_linked
 }
 
 case ${1:-} in

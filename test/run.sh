@@ -143,6 +143,7 @@ cross()
 	export B=build/aarch64
 	EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" unit aarch64/
 	run aarch64/exports bash test/check_exports.sh
+	run aarch64/torch bash test/torch/aarch64.sh
 	export B=build
 }
 

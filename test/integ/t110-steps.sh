@@ -48,4 +48,8 @@ five=$(nr_ops)
 GPROF_STEP=auto GPROF_SCHEDULE=5-15 loop sgd 20 20 optimizer 1.00
 is $((2 * five)) "$(nr_ops)" "operators in 10 steps, by those of 5"
 ok test "$five" -gt 50
+
+# The times of steps and nothing else: they are found all the same.
+GPROF_STEP=auto GPROF_TIMER_ONLY=1 loop sgd 20 20 optimizer 1.00
+is "" "$(nr_ops)" "operators with timers only"
 finish

@@ -2,14 +2,23 @@
 /*
  * A libtorch_cpu.so with its observer interface and nothing else, under the names of the real one.
  * FAKE_LACKS: without before(); FAKE_SILENT: callbacks are never called; FAKE_MOVED: no sequence
- * number in the object; FAKE_SMALL: callbacks get an object without handle.
+ * number in the object; FAKE_SMALL: callbacks get an object without handle; FAKE_LATE: is not ready
+ * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
+
+/* So large that it is handed back as a std::unique_ptr is: where the caller says, on aarch64 in x8.
+ */
+struct context {
+	void *words[3];
+};
 
 struct callback {
-	void **(*begin)(void **context, const void *fn);
+	struct context (*begin)(const void *fn);
 	void (*end)(const void *fn, void *context);
 	double sampling_probability;
 	bool scopes[10];
@@ -22,6 +31,7 @@ struct range {
 	uint64_t forward_thread;
 	uint64_t handle;
 	uint8_t scope;
+	struct context context;
 	char rest[1000];
 };
 
@@ -33,7 +43,13 @@ static struct {
 } callbacks[NR_CALLBACKS];
 
 /* What tells that the constructors have run. */
-const char *const constructed __asm__("_ZN2at19kParamCommsCallNameE") = "record_param_comms";
+#ifdef FAKE_LATE
+const char *constructed __asm__("_ZN2at19kParamCommsCallNameE");
+#else
+const char *constructed __asm__("_ZN2at19kParamCommsCallNameE") = "record_param_comms";
+#endif
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t add(struct callback callback) __asm__(
 	"_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
@@ -51,6 +67,8 @@ void before(struct range *range, const char *name, int64_t sequence) __asm__(
 	"_ZN2at14RecordFunction6beforeEPKcl");
 #endif
 void fake_ops(unsigned int nr_ops);
+void fake_finish(void);
+bool fake_is_locked(void);
 
 uint64_t add(struct callback callback)
 {
@@ -69,14 +87,24 @@ void set_off(uint64_t handle)
 	callbacks[handle].is_there = callbacks[handle].is_on = false;
 }
 
+static void set_on(uint64_t handle, bool is_on)
+{
+	pthread_mutex_lock(&mutex);
+	callbacks[handle].is_on = is_on;
+#ifdef FAKE_SLOW
+	usleep(20000);
+#endif
+	pthread_mutex_unlock(&mutex);
+}
+
 void enable(uint64_t handle)
 {
-	callbacks[handle].is_on = true;
+	set_on(handle, true);
 }
 
 void disable(uint64_t handle)
 {
-	callbacks[handle].is_on = false;
+	set_on(handle, false);
 }
 
 bool has_global(void)
@@ -106,9 +134,7 @@ static void begin(struct range *range, const char *name, int64_t sequence)
 #ifndef FAKE_SILENT
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
 		if (callbacks[i].is_on && callbacks[i].callback.scopes[range->scope]) {
-			void *context;
-
-			callbacks[i].callback.begin(&context, range);
+			range->context = callbacks[i].callback.begin(range);
 		}
 	}
 #endif
@@ -119,7 +145,7 @@ void destroy(struct range *range)
 #ifndef FAKE_SILENT
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
 		if (callbacks[i].is_on && callbacks[i].callback.scopes[range->scope]) {
-			callbacks[i].callback.end(range, NULL);
+			callbacks[i].callback.end(range, range->context.words[0]);
 		}
 	}
 #endif
@@ -152,4 +178,19 @@ void fake_ops(unsigned int nr_ops)
 		begin(&range, "fake::op", i);
 		destroy(&range);
 	}
+}
+
+void fake_finish(void)
+{
+	constructed = "record_param_comms";
+}
+
+bool fake_is_locked(void)
+{
+	bool is_locked = pthread_mutex_trylock(&mutex) != 0;
+
+	if (!is_locked) {
+		pthread_mutex_unlock(&mutex);
+	}
+	return is_locked;
 }

@@ -41,14 +41,14 @@ tap()
 # without|within|profiled RUN PROGRAM [ARGUMENT]...: output and status in $T/RUN.*
 without()
 {
-	timeout 100 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
+	timeout 300 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
 	echo $? >>"$T/$1.plain"
 }
 
 within()
 {
 	GPROF_LOG=info GPROF_LOG_FILE=$T/$1.log GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
-		timeout 100 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
+		timeout 300 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
 	echo $? >>"$T/$1.out"
 	sed -i '/^gprof\[[0-9]*\]: [0-9]* events, /d' "$T/$1.err"
 	find "$T/$1.dump" -name '*.gprof' -exec "$B/torch/ops" {} + \
@@ -57,11 +57,16 @@ within()
 
 profiled()
 {
-	timeout 100 "$python" test/torch/profiled.py "$T/$1.json" "test/torch/prog/$2.py" "${@:3}" \
+	timeout 300 "$python" test/torch/profiled.py "$T/$1.json" "test/torch/prog/$2.py" "${@:3}" \
 		>/dev/null 2>"$T/$1.profiler.err"
 }
 
-same() { diff "$T/$1.plain" "$T/$1.out" && diff "$T/$1.plain.err" "$T/$1.err"; }
+# The last line is the status; 124: out of time.
+same()
+{
+	diff "$T/$1.plain" "$T/$1.out" && diff "$T/$1.plain.err" "$T/$1.err" &&
+		[ "$(tail -1 "$T/$1.plain")" != 124 ]
+}
 
 check() { python3 test/torch/check.py "$1" "$T/$2.ops" "${@:3}"; }
 
@@ -175,6 +180,29 @@ refused()
 		! grep '"kind": "op"' "$T/played.ops"
 }
 
+# linked FAKE WHAT: a program that was linked with it; WHAT as in fake_linked.c.
+linked()
+{
+	rm -rf "$T/played.dump"
+	LD_LIBRARY_PATH=$B/torch/$1 "$B/torch/fake_linked" "$2" >"$T/played.plain" 2>&1
+	LD_LIBRARY_PATH=$B/torch/$1 GPROF_QUIET=1 GPROF_DIR=$T/played.dump LD_PRELOAD=$lib \
+		"$B/torch/fake_linked" "$2" >"$T/played.out" 2>&1
+	find "$T/played.dump" -name '*.gprof' -exec "$B/torch/ops" {} + >"$T/played.ops"
+	diff "$T/played.plain" "$T/played.out"
+}
+
+linked_with() { linked "$@" && check count played fake::op=3; }
+
+# Windows open and close meanwhile, for which the observer is switched on and off.
+forks_meanwhile()
+{
+	export GPROF_STEP=interval:10 GPROF_SCHEDULE=closed=8,ready=0,record=1
+	linked SLOW forks
+	local rc=$?
+	unset GPROF_STEP GPROF_SCHEDULE
+	return "$rc"
+}
+
 two_of_them()
 {
 	played GOOD/libtorch_cpu.so OTHER/libtorch_cpu.so && check count played fake::op=3 &&
@@ -205,6 +233,9 @@ played_torch()
 	tap refused MOVED "the sequence number was not found" "refused: another layout"
 	tap refused SMALL "the handle was not found" "refused: no handle"
 	tap two_of_them "two of them in one process"
+	tap linked_with GOOD ops "linked with it: operators"
+	tap linked_with LATE thread "linked with it, ready later: operators"
+	tap forks_meanwhile "forked while the observer is switched: the child inherits no lock"
 	tap allocator "allocator: reports go on and are recorded"
 	if [ -e "$folder/libc10_cuda.so" ]; then
 		tap allocator_name "$folder/libc10_cuda.so" "allocator: calls that very function"

@@ -7,7 +7,7 @@ $(B)/torch/ops: $(B)/test/torch/ops.o $(patsubst %,$(B)/report/%.o, \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lzstd -lz
 
 # Libraries that play PyTorch's, each kind in a folder of its own.
-FAKE_KINDS := GOOD OTHER LACKS SILENT MOVED SMALL
+FAKE_KINDS := GOOD OTHER LACKS SILENT MOVED SMALL LATE SLOW
 FAKES := $(patsubst %,$(B)/torch/%/libtorch_cpu.so,$(FAKE_KINDS)) $(B)/torch/libc10_cuda.so
 
 $(B)/torch/%/libtorch_cpu.so: test/torch/fake_torch.c
@@ -29,7 +29,11 @@ $(B)/torch/fake_host: $(B)/test/torch/fake_host.o
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -ldl
 
-torch-programs: $(B)/torch/ops $(B)/torch/fake_host $(FAKES)
+$(B)/torch/fake_linked: $(B)/test/torch/fake_linked.o $(B)/torch/GOOD/libtorch_cpu.so
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/torch/GOOD -l:libtorch_cpu.so -pthread
+
+torch-programs: $(B)/torch/ops $(B)/torch/fake_host $(B)/torch/fake_linked $(FAKES)
 
 tests: torch-programs
 

@@ -200,6 +200,42 @@ START_TEST(backward_runs_on_a_thread_of_its_own)
 }
 END_TEST
 
+/* DistributedDataParallel, on CPUs and on GPUs. What comes after it is no part of it. */
+START_TEST(waiting_for_other_processes_gradients_is_backward)
+{
+	static const char reducer[] = "torch.distributed.ddp.reducer::copy_bucket_to_grad";
+	static const struct line cpu[] = {
+		OP(LOOP, 100, 110, 0, MM),
+		OP(LOOP, 120, 130, 0, NODE, .kernel_ns = 2),
+		OP(OTHER, 125, 290, 0, "gloo:all_reduce", .scope = USER),
+		OP(LOOP, 300, 302, 0, "aten::as_strided", .kernel_ns = 3),
+		OP(LOOP, 304, 306, 1, "aten::copy_"),
+		OP(LOOP, 303, 307, 0, reducer, .kernel_ns = 4),
+		OP(LOOP, 308, 310, 0, reducer),
+		OP(LOOP, 320, 330, 0, "aten::linalg_vector_norm"),
+		OP(LOOP, 340, 350, 0, STEP),
+	};
+	static const struct line gpu[] = {
+		OP(LOOP, 100, 110, 0, MM),
+		OP(AUTOGRAD, 120, 130, 0, NODE),
+		OP(AUTOGRAD, 300, 302, 0, "aten::as_strided"),
+		OP(AUTOGRAD, 303, 307, 0, reducer, .kernel_ns = 4),
+		OP(LOOP, 340, 350, 0, STEP),
+	};
+	static const struct line alone[] = {
+		OP(LOOP, 100, 110, 0, reducer),
+		OP(LOOP, 340, 350, 0, STEP),
+	};
+
+	RUN(cpu, NULL);
+	ck_assert_str_eq(told(), "F 100-110; B 120-310 gpu 9; t 320-330; O 340-350");
+	RUN(gpu, NULL);
+	ck_assert_str_eq(told(), "F 100-110; B 120-307 gpu 4; O 340-350");
+	RUN(alone, NULL);
+	ck_assert_str_eq(told(), "B 100-110; O 340-350");
+}
+END_TEST
+
 START_TEST(gradients_of_two_batches_are_added_up)
 {
 	static const struct line lines[] = {
@@ -492,6 +528,7 @@ START_TEST(work_is_taken_once_by_its_call)
 END_TEST
 
 UNIT_SUITE("report/phase", a_step_on_one_thread, backward_runs_on_a_thread_of_its_own,
+	waiting_for_other_processes_gradients_is_backward,
 	gradients_of_two_batches_are_added_up, two_backwards_and_two_optimizers_a_step,
 	what_backward_computes_again_stays_backward, a_backward_inside_the_optimizer_is_backward,
 	without_an_optimizers_range_nothing_is_guessed, inference_is_forward,

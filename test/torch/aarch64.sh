@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What plays PyTorch, built for aarch64 and run under emulation: callbacks hand their result over in
+# another way there. Takes what test/cross.sh built.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=build/aarch64
+T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-torch-XXXXXX")
+trap 'rm -rf "$T"' EXIT
+
+# played COMMAND...: three operators of its own are recorded, and nothing refused.
+played()
+{
+	rm -rf "$T/dump"
+	qemu-aarch64 -L /usr/aarch64-linux-gnu -E GPROF_DIR="$T/dump" -E GPROF_QUIET=1 \
+		-E LD_PRELOAD="$PWD/$B/libgprof.so" -E LD_LIBRARY_PATH="$PWD/$B/torch/GOOD" "$@" || return 1
+	build/torch/ops "$T/dump"/*.gprof >"$T/ops"
+	python3 test/torch/check.py count "$T/ops" fake::op=3 && ! grep '"kind": "notice"' "$T/ops"
+}
+
+${MAKE:-make} -s --no-print-directory build/torch/ops || exit 1
+played "$B/torch/fake_host" 3 "$PWD/$B/torch/GOOD/libtorch_cpu.so" &&
+	played "$B/torch/fake_linked" ops
