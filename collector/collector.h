@@ -60,6 +60,8 @@ extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps by GPROF_SCHEDULE)")       \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(OP, "operator in over 510 others, or whose begin was not seen (rare; nothing to do)")    \
+	L(PYTHON, "Python stack that could not be read, or beyond 130,000 different ones (the "    \
+		  "event is kept)")                                                                \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum collector_loss {

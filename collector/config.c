@@ -16,7 +16,7 @@
 #define TEXT_BYTES 1024
 #define MAX_WRONG  8
 
-enum type { TYPE_BOOL, TYPE_NUMBER, TYPE_TEXT, TYPE_CHOICE };
+enum type { TYPE_BOOL, TYPE_NUMBER, TYPE_TEXT, TYPE_CHOICE, TYPE_LIST };
 
 struct variable {
 	const char *name;
@@ -79,10 +79,9 @@ static bool parse_number(const char *text, uint64_t *number)
 	return true;
 }
 
-/* The position of `text` among words separated by |, -1 if it is none of them. */
-static int find_choice(const char *words, const char *text)
+/* The position of a text among words separated by |, -1 if it is none of them. */
+static int find_choice(const char *words, const char *text, size_t length)
 {
-	size_t length = strlen(text);
 	int index = 0;
 
 	for (;;) {
@@ -96,6 +95,25 @@ static int find_choice(const char *words, const char *text)
 		}
 		words = end + 1;
 		index++;
+	}
+}
+
+/* The bits of the positions of words separated by commas; false if one is not allowed. */
+static bool parse_list(const char *allowed, const char *text, uint64_t *bits)
+{
+	*bits = 0;
+	for (;;) {
+		const char *end = strchrnul(text, ',');
+		int choice = find_choice(allowed, text, (size_t)(end - text));
+
+		if (choice < 0) {
+			return false;
+		}
+		*bits |= 1ull << choice;
+		if (!*end) {
+			return true;
+		}
+		text = end + 1;
 	}
 }
 
@@ -113,11 +131,16 @@ static int set(enum config_name name, const char *text)
 		}
 		break;
 	case TYPE_CHOICE:
-		choice = find_choice(v->allowed, text);
+		choice = find_choice(v->allowed, text, strlen(text));
 		if (choice < 0) {
 			return -EINVAL;
 		}
 		number = (uint64_t)choice;
+		break;
+	case TYPE_LIST:
+		if (!parse_list(v->allowed, text, &number)) {
+			return -EINVAL;
+		}
 		break;
 	case TYPE_TEXT:
 		if (strlen(text) >= TEXT_BYTES) {
@@ -151,6 +174,16 @@ void config_init_enable(void)
 	const char *text = getenv(variables[CONFIG_ENABLE].name);
 
 	config.values[CONFIG_ENABLE].number = !text || strcmp(text, "0");
+}
+
+uint64_t config_early(enum config_name name)
+{
+	const char *text = getenv(variables[name].name);
+
+	if (!text || set(name, text)) {
+		set(name, variables[name].value);
+	}
+	return config_number(name);
 }
 
 void config_init(void)

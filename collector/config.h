@@ -20,10 +20,14 @@ enum config_name {
 /* Values of the CHOICE variables, in the order of their `allowed`. */
 enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
 enum { GRAPH_NODE, GRAPH_GRAPH };
+enum { PYTHON_OFF, PYTHON_STACKS }; /* bits of a LIST */
 enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
 
 /* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
 void config_init_enable(void);
+
+/* The number of one variable in the environment, before config_init; its default if it is wrong. */
+uint64_t config_early(enum config_name name);
 
 /*
  * Takes the environment's values, else the defaults. Before the first event, on the host's thread

@@ -15,7 +15,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  1
-#define GPROF_FORMAT_MINOR	  2
+#define GPROF_FORMAT_MINOR	  3
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -159,7 +159,10 @@ struct gprof_row_head {
 	T(37, op_name, "the name of an operator, by which op rows name it")                        \
 	T(38, op_shape, "shapes and types of an operator's inputs, by which op rows name them")    \
 	T(39, alloc, "a framework's allocator gave memory or took it back")                        \
-	T(40, sample, "a number about process, host or GPU at a moment")
+	T(40, sample, "a number about process, host or GPU at a moment")                           \
+	T(41, py_file, "a file of Python code, named by its id")                                   \
+	T(42, py_code, "a Python function, named by its id")                                       \
+	T(43, py_stack, "a Python stack, named by its id: its innermost frame, and the others")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -235,11 +238,15 @@ struct gprof_row_head {
 
 #define GPROF_COLUMNS_api(C, t) GPROF_COLUMNS_API_COMMON(C, t)
 
-/* stream: the API's handle, 0 the default stream. shape: 0 if it is not a kernel. */
+/*
+ * stream: the API's handle, 0 the default stream. shape: 0 if it is not a kernel. py_stack: 0 if
+ * it was not taken.
+ */
 #define GPROF_COLUMNS_api_launch(C, t)                                                             \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint32_t, shape, UINT)                                                                \
-	C(t, uint64_t, stream, ADDRESS)
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint32_t, py_stack, UINT)
 
 /* kind: cudaMemcpyKind 0 HtoH 1 HtoD 2 DtoH 3 DtoD 4 by address */
 #define GPROF_COLUMNS_api_copy(C, t)                                                               \
@@ -280,7 +287,8 @@ struct gprof_row_head {
 	C(t, uint32_t, grid_z, UINT)                                                               \
 	C(t, uint32_t, block_x, UINT)                                                              \
 	C(t, uint32_t, block_y, UINT)                                                              \
-	C(t, uint32_t, block_z, UINT)
+	C(t, uint32_t, block_z, UINT)                                                              \
+	C(t, uint32_t, py_stack, UINT)
 
 #define GPROF_COLUMNS_function(C, t)                                                               \
 	C(t, uint64_t, address, ADDRESS)                                                           \
@@ -469,7 +477,8 @@ struct gprof_row_head {
 	C(t, uint32_t, end_thread, UINT)                                                           \
 	C(t, uint16_t, depth, UINT)                                                                \
 	C(t, uint8_t, framework, UINT) /* enum gprof_framework */                                  \
-	C(t, uint8_t, scope, UINT)     /* the framework's own: at::RecordScope, Paddle's type */
+	C(t, uint8_t, scope, UINT)     /* the framework's own: at::RecordScope, Paddle's type */   \
+	C(t, uint32_t, py_stack, UINT) /* as it began; 0: not taken */
 
 #define GPROF_COLUMNS_op_name(C, t)                                                                \
 	C(t, uint32_t, id, ID)                                                                     \
@@ -499,12 +508,30 @@ struct gprof_row_head {
 	C(t, uint8_t, metric, UINT)                                                                \
 	C(t, uint8_t, device, UINT)
 
+#define GPROF_COLUMNS_py_file(C, t)                                                                \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)
+
+/* line: where the function begins. */
+#define GPROF_COLUMNS_py_code(C, t)                                                                \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, py_file, UINT)                                                              \
+	C(t, uint32_t, line, UINT)                                                                 \
+	C(t, uint32_t, name, STRING)
+
+/* The innermost frame; parent: the stack of its caller, 0 for none. line: 0 if unknown. */
+#define GPROF_COLUMNS_py_stack(C, t)                                                               \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, parent, UINT)                                                               \
+	C(t, uint32_t, py_code, UINT)                                                              \
+	C(t, uint32_t, line, UINT)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 41, /* one more than the last id */
+	GPROF_NR_TABLES = 44, /* one more than the last id */
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */

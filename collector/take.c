@@ -69,6 +69,7 @@ static void take_launch(const struct gprof_row_head *head)
 	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
 	row->shape = shape;
 	row->stream = r->stream;
+	row->py_stack = r->py_stack;
 	launches_saw(r->thread, shape, r->begin);
 }
 
@@ -126,6 +127,12 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 		break;
 	case GPROF_TABLE_op_shape:
 		TAKE_NAMED(op_shape, head);
+		break;
+	case GPROF_TABLE_py_file:
+		TAKE_NAMED(py_file, head);
+		break;
+	case GPROF_TABLE_py_code:
+		TAKE_NAMED(py_code, head);
 		break;
 	case GPROF_TABLE_op:
 		if (head->text_bytes) {

@@ -14,6 +14,7 @@
 
 #include "collector/config.h"
 #include "preload/hook.h"
+#include "preload/python.h"
 #include "preload/torch.h"
 #include "preload/wrap.h"
 
@@ -71,6 +72,7 @@ uint32_t hook_start_slow(void)
 	init(); /* a hook may run before the constructor */
 	ask_for_exit(&entry.has_handler);
 	collector_start();
+	python_tell();
 	return hook_mode();
 }
 
@@ -169,6 +171,9 @@ __attribute__((constructor)) static void begin(void)
 	init();
 	hook_resolve_threads();
 	wrap_end_init();
+	if (config_flag(CONFIG_ENABLE)) {
+		python_init();
+	}
 	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX)) {
 		dl_iterate_phdr(look_for_path, NULL);
 		if (entry.path[0]) {

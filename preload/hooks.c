@@ -7,6 +7,7 @@
  * after them; the slow paths (first call, full chunk) keep errno themselves.
  */
 #include "preload/hook.h"
+#include "preload/python.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -92,7 +93,10 @@ static inline __attribute__((always_inline)) void emit_launch(const struct call 
 	const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
 	uint32_t block_y, uint32_t block_z, uint64_t shared_bytes, const void *stream)
 {
+	uint32_t py_stack = python_has(PYTHON_STACKS) ? python_stack_take(NULL).stack : 0;
+
 	ADD_ROW(row, call, ring_launch);
+	row->py_stack = py_stack;
 	row->shared_bytes = (uint32_t)shared_bytes;
 	row->stream = (uintptr_t)stream;
 	row->function = (uintptr_t)function;

@@ -5,6 +5,7 @@
 
 #include "preload/hook.h"
 #include "preload/nvtx_next.h"
+#include "preload/utf8.h"
 
 #define MAX_STEP_STRINGS 16u
 #define MAX_STEP_RANGES	 16u
@@ -47,23 +48,7 @@ void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
 	const char *end = text->buffer + sizeof(text->buffer) - 4;
 
 	for (; name && *name && out < end; name++) {
-		uint32_t c = (uint32_t)*name;
-
-		if (c < 0x80) {
-			*out++ = (char)c;
-		} else if (c < 0x800) {
-			*out++ = (char)(0xc0 | c >> 6);
-			*out++ = (char)(0x80 | (c & 0x3f));
-		} else if (c < 0x10000) {
-			*out++ = (char)(0xe0 | c >> 12);
-			*out++ = (char)(0x80 | (c >> 6 & 0x3f));
-			*out++ = (char)(0x80 | (c & 0x3f));
-		} else {
-			*out++ = (char)(0xf0 | (c >> 18 & 7));
-			*out++ = (char)(0x80 | (c >> 12 & 0x3f));
-			*out++ = (char)(0x80 | (c >> 6 & 0x3f));
-			*out++ = (char)(0x80 | (c & 0x3f));
-		}
+		out = utf8_put(out, (uint32_t)*name);
 	}
 	*out = '\0';
 	text->bytes = text->buffer;

@@ -15,6 +15,7 @@
 #include "collector/config.h"
 #include "collector/log.h"
 #include "preload/hook.h"
+#include "preload/python.h"
 #include "preload/torch_try.h"
 
 /* A fork and a change of the observers wait for each other, and no longer than this. */
@@ -378,6 +379,7 @@ static void child(void)
 {
 	torch_name_forget();
 	torch_op_forget();
+	python_forget();
 }
 
 const struct collector_door torch_door = {

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "preload/hook.h"
+#include "preload/python.h"
 #include "preload/torch.h"
 
 #define MAX_DEPTH 510u
@@ -16,6 +17,7 @@
 struct frame {
 	const void *_Atomic fn; /* NULL: ended, on another thread or out of order */
 	uint64_t begin;
+	struct python_place python;
 	uint32_t shape;
 };
 
@@ -31,7 +33,7 @@ struct stack_of_ops {
 /* A range that ended. */
 struct ended {
 	uint64_t begin, end; /* begin is 0 if it was not seen */
-	uint32_t thread, framework_thread, depth, shape;
+	uint32_t thread, framework_thread, depth, shape, py_stack;
 };
 
 static struct stack_of_ops *_Atomic all_stacks;
@@ -94,11 +96,20 @@ static inline uint32_t trim(const struct stack_of_ops *stack, uint32_t depth)
 	return depth;
 }
 
+/* Where Python is as the range begins that will be the frame of that depth. */
+static __attribute__((noinline)) struct python_place find_python(
+	const struct stack_of_ops *stack, uint32_t depth)
+{
+	return python_stack_take(depth ? &stack->frames[depth - 1].python : NULL);
+}
+
 static inline void push(struct stack_of_ops *stack, const void *fn, uint32_t shape)
 {
 	uint32_t depth = trim(stack, load(&stack->depth));
 
 	if (__builtin_expect(depth < MAX_DEPTH, 1)) {
+		stack->frames[depth].python = python_has(PYTHON_STACKS) ? find_python(stack, depth)
+									: (struct python_place){0};
 		stack->frames[depth].shape = shape;
 		stack->frames[depth].begin = clock_raw();
 		atomic_store_explicit(&stack->frames[depth].fn, fn, memory_order_release);
@@ -151,6 +162,7 @@ static struct ended take(struct stack_of_ops *stack, const void *fn)
 		if (atomic_load_explicit(&frame->fn, memory_order_acquire) == fn) {
 			ended.begin = frame->begin;
 			ended.shape = frame->shape;
+			ended.py_stack = frame->python.stack;
 			atomic_store_explicit(&frame->fn, NULL, memory_order_relaxed);
 			return ended;
 		}
@@ -195,7 +207,8 @@ static inline struct ended pop(struct ring_self *self, struct stack_of_ops *stac
 		.thread = self->id,
 		.framework_thread = stack->framework_thread,
 		.depth = depth - 1,
-		.shape = stack->frames[depth - 1].shape};
+		.shape = stack->frames[depth - 1].shape,
+		.py_stack = stack->frames[depth - 1].python.stack};
 }
 
 static inline void fill(struct gprof_row_op *row, const struct ended *ended, const void *fn,
@@ -217,6 +230,7 @@ static inline void fill(struct gprof_row_op *row, const struct ended *ended, con
 		.framework_thread = ended->framework_thread,
 		.forward_thread = (uint32_t)forward_thread,
 		.end_thread = end_thread,
+		.py_stack = ended->py_stack,
 		.depth = (uint16_t)ended->depth,
 		.framework = GPROF_FRAMEWORK_TORCH,
 		.scope = *(const uint8_t *)(fn_bytes + torch_layout.scope_at)};

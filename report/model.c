@@ -286,6 +286,9 @@ static void free_dictionaries(struct process *process)
 	idmap_fini(&process->threads);
 	idmap_fini(&process->op_names);
 	idmap_fini(&process->op_shapes);
+	idmap_fini(&process->py_files);
+	idmap_fini(&process->py_codes);
+	idmap_fini(&process->py_stacks);
 	clock_map_fini(&process->host_clock);
 	clock_map_fini(&process->device_clock);
 	free(process->functions);
@@ -310,6 +313,9 @@ static void load(struct process *process, struct stream_in *stream)
 	idmap_init(&process->threads, sizeof(struct model_thread));
 	idmap_init(&process->op_names, sizeof(uint32_t));
 	idmap_init(&process->op_shapes, sizeof(uint32_t));
+	idmap_init(&process->py_files, sizeof(uint32_t));
+	idmap_init(&process->py_codes, sizeof(struct model_py_code));
+	idmap_init(&process->py_stacks, sizeof(struct model_py_stack));
 	model_load(process);
 }
 

@@ -59,6 +59,17 @@ struct model_stream {
 	uint32_t context, stream, priority, flags;
 };
 
+/* A Python function, and a stack by its innermost frame. */
+struct model_py_code {
+	uint32_t file, name; /* numbers of names.h */
+	uint32_t line;	     /* where it begins */
+};
+
+struct model_py_stack {
+	uint32_t parent, code, line;
+	uint32_t text; /* of names.h, 0: not made yet; see py_stack.h */
+};
+
 struct model_context {
 	uint32_t id, device;
 };
@@ -104,6 +115,9 @@ struct process {
 	struct idmap threads;	/* struct model_thread */
 	struct idmap op_names;	/* uint32_t, number of names.h */
 	struct idmap op_shapes; /* uint32_t, number of names.h */
+	struct idmap py_files;	/* uint32_t, number of names.h */
+	struct idmap py_codes;	/* struct model_py_code */
+	struct idmap py_stacks; /* struct model_py_stack */
 	MODEL_ARRAY(model_function, functions);
 	MODEL_ARRAY(model_device, devices);
 	MODEL_ARRAY(model_attribute, attributes);

@@ -234,6 +234,33 @@ static void take_op_shape(struct process *p, const struct batch *b, uint32_t i)
 	*shape = process_string(p, b->col[COL_op_shape_name][i]);
 }
 
+static void take_py_file(struct process *p, const struct batch *b, uint32_t i)
+{
+	uint32_t *name = idmap_put(&p->py_files, (uint32_t)b->col[COL_py_file_id][i]);
+
+	*name = process_string(p, b->col[COL_py_file_name][i]);
+}
+
+static void take_py_code(struct process *p, const struct batch *b, uint32_t i)
+{
+	struct model_py_code *code = idmap_put(&p->py_codes, (uint32_t)b->col[COL_py_code_id][i]);
+	const uint32_t *file = idmap_get(&p->py_files, (uint32_t)b->col[COL_py_code_py_file][i]);
+
+	*code = (struct model_py_code){.file = file ? *file : 0,
+		.name = process_string(p, b->col[COL_py_code_name][i]),
+		.line = (uint32_t)b->col[COL_py_code_line][i]};
+}
+
+static void take_py_stack(struct process *p, const struct batch *b, uint32_t i)
+{
+	struct model_py_stack *stack =
+		idmap_put(&p->py_stacks, (uint32_t)b->col[COL_py_stack_id][i]);
+
+	*stack = (struct model_py_stack){.parent = (uint32_t)b->col[COL_py_stack_parent][i],
+		.code = (uint32_t)b->col[COL_py_stack_py_code][i],
+		.line = (uint32_t)b->col[COL_py_stack_line][i]};
+}
+
 /* In this order: texts first, since all others name them. */
 static const struct {
 	uint8_t table;
@@ -262,6 +289,9 @@ static const struct {
 	LOAD(window),
 	LOAD(op_name),
 	LOAD(op_shape),
+	LOAD(py_file),
+	LOAD(py_code),
+	LOAD(py_stack),
 #undef LOAD
 };
 

@@ -37,8 +37,9 @@ struct op {
 	uint64_t begin, end; /* ticks */
 	uint64_t sequence;   /* of autograd, plus 1; 0 none */
 	uint32_t thread;
-	uint32_t name;	/* of names.h */
-	uint32_t shape; /* of names.h, 0 not recorded */
+	uint32_t name;	   /* of names.h */
+	uint32_t shape;	   /* of names.h, 0 not recorded */
+	uint32_t py_stack; /* as it began, 0 not taken */
 	uint16_t depth;
 	uint8_t framework, scope;
 	const struct op *parent; /* the one that it lies in, NULL if in none */

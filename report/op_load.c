@@ -115,6 +115,7 @@ static void take_ops(struct load *load, const struct batch *b)
 			.name = op_name(
 				load->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]),
 			.shape = shape ? *shape : 0,
+			.py_stack = (uint32_t)b->col[COL_op_py_stack][i],
 			.depth = (uint16_t)b->col[COL_op_depth][i],
 			.framework = (uint8_t)b->col[COL_op_framework][i],
 			.scope = (uint8_t)b->col[COL_op_scope][i],
@@ -138,12 +139,15 @@ static void take_allocs(struct load *load, const struct batch *b)
 	}
 }
 
-static void take_calls(struct load *load, const struct batch *b)
+/* py_stacks: NULL for calls that have none. */
+static void take_calls(struct load *load, const struct batch *b, const uint64_t *py_stacks)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct worked_entry work;
+		uint32_t py_stack = py_stacks ? (uint32_t)py_stacks[i] : 0;
+		struct worked_entry work = {0};
 
-		if (!worked_take(&load->worked, (uint32_t)b->col[COL_api_correlation][i], &work)) {
+		if (!worked_take(&load->worked, (uint32_t)b->col[COL_api_correlation][i], &work) &&
+			!py_stack) {
 			continue;
 		}
 		*add_event(load) = (struct op_event){.order = ++load->order,
@@ -152,6 +156,7 @@ static void take_calls(struct load *load, const struct batch *b)
 			.end = end_of(b->col[COL_api_begin][i], b->col[COL_api_dur][i]),
 			.value = work.ns,
 			.nr_works = work.nr_works,
+			.py_stack = py_stack,
 			.thread = (uint32_t)b->col[COL_api_thread][i]};
 	}
 }
@@ -174,7 +179,7 @@ static void take_ranges(struct load *load, const struct batch *b)
 	}
 }
 
-static void load_rows(struct load *load, const struct group *group)
+static uint32_t mask_of(unsigned int table)
 {
 	static const uint32_t alloc_mask = COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_address) |
 					   COL_BIT(COL_alloc_bytes) | COL_BIT(COL_alloc_thread) |
@@ -182,17 +187,31 @@ static void load_rows(struct load *load, const struct group *group)
 					   COL_BIT(COL_alloc_device);
 	static const uint32_t call_mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
 					  COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation);
+
+	switch (table) {
+	case GPROF_TABLE_op:
+		return COL_ALL(NR_COL_op);
+	case GPROF_TABLE_alloc:
+		return alloc_mask;
+	case GPROF_TABLE_nvtx:
+		return RANGES_MASK;
+	case GPROF_TABLE_api_launch:
+		return call_mask | COL_BIT(COL_api_launch_py_stack);
+	default:
+		return call_mask;
+	}
+}
+
+static void load_rows(struct load *load, const struct group *group)
+{
 	struct stream_in *stream = load->process->stream;
 
 	for (size_t i = group->first; i < group->end; i++) {
 		unsigned int table = stream_in_block_table(stream, i);
-		uint32_t mask = table == GPROF_TABLE_op	     ? COL_ALL(NR_COL_op)
-				: table == GPROF_TABLE_alloc ? alloc_mask
-				: table == GPROF_TABLE_nvtx  ? RANGES_MASK
-							     : call_mask;
 		struct batch batch;
 
-		if (!is_host_table(load, table) || stream_in_load(stream, i, mask, 0, &batch)) {
+		if (!is_host_table(load, table) ||
+			stream_in_load(stream, i, mask_of(table), 0, &batch)) {
 			continue;
 		}
 		if (table == GPROF_TABLE_op) {
@@ -202,7 +221,9 @@ static void load_rows(struct load *load, const struct group *group)
 		} else if (table == GPROF_TABLE_nvtx) {
 			take_ranges(load, &batch);
 		} else {
-			take_calls(load, &batch);
+			take_calls(load, &batch,
+				table == GPROF_TABLE_api_launch ? batch.col[COL_api_launch_py_stack]
+								: NULL);
 		}
 		progress_add(batch.nr_rows);
 	}
@@ -276,7 +297,7 @@ static bool has_rows(const struct process *process, unsigned int table)
 static bool has_any(const struct process *process, bool has_ranges)
 {
 	return op_has_any(process) || has_rows(process, GPROF_TABLE_alloc) ||
-	       (has_ranges && has_rows(process, GPROF_TABLE_nvtx));
+	       process->py_stacks.nr || (has_ranges && has_rows(process, GPROF_TABLE_nvtx));
 }
 
 /* Reads what domains and registered strings are called, which stands before their first use. */

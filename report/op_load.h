@@ -11,7 +11,7 @@
 
 enum op_event_kind {
 	OP_EVENT_OP,
-	OP_EVENT_WORK, /* a call that device work is known of */
+	OP_EVENT_WORK, /* a call that device work is known of, or its Python stack */
 	OP_EVENT_ALLOC,
 	OP_EVENT_PUSH, /* of an NVTX range */
 	OP_EVENT_POP,
@@ -25,6 +25,7 @@ struct op_event {
 	uint64_t address; /* of an allocation */
 	uint32_t thread;
 	uint32_t name, shape; /* of names.h; a range's full name */
+	uint32_t py_stack;    /* 0 not taken */
 	uint32_t nr_works;
 	uint16_t depth;
 	uint8_t kind; /* enum op_event_kind */
@@ -35,7 +36,8 @@ struct op_event {
 };
 
 /*
- * Nothing is handed out for a process without ops and allocations, nor, where has_ranges, ranges.
+ * Nothing is handed out for a process without ops, allocations and Python stacks, nor, where
+ * has_ranges, ranges.
  */
 void op_load_run(struct process *process, bool has_ranges,
 	void (*take)(void *context, const struct op_event *event), void *context);

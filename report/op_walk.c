@@ -126,6 +126,7 @@ static struct op make_op(const struct op_event *event)
 		.thread = event->thread,
 		.name = event->name,
 		.shape = event->shape,
+		.py_stack = event->py_stack,
 		.depth = event->depth,
 		.framework = event->framework,
 		.scope = event->scope};
@@ -151,6 +152,11 @@ static void take_op(struct walk *walk, struct stack *stack, const struct op_even
 
 static void take_work(struct walk *walk, struct stack *stack, const struct op_event *event)
 {
+	const struct op_work work = {.begin = event->begin,
+		.end = event->end,
+		.ns = event->value,
+		.nr_works = event->nr_works,
+		.py_stack = event->py_stack};
 	uint32_t segment = UINT32_MAX;
 	struct op *op;
 
@@ -158,6 +164,14 @@ static void take_work(struct walk *walk, struct stack *stack, const struct op_ev
 	stack->nr_works += event->nr_works;
 	leave_others(walk, stack, event);
 	op = top_of(stack);
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		if (walk->views[i].view->work) {
+			walk->views[i].view->work(walk->views[i].context, &work, op);
+		}
+	}
+	if (!event->nr_works) {
+		return;
+	}
 	if (op) {
 		op->gpu_self_ns += event->value;
 		op->nr_works += event->nr_works;
@@ -262,7 +276,7 @@ static void leave_all(struct walk *walk)
 
 bool op_view_is_set(const struct op_view *view)
 {
-	return view->op || view->alloc || view->range || view->end;
+	return view->op || view->alloc || view->range || view->work || view->end;
 }
 
 static bool wants_ranges(const struct op_walk *views, size_t nr_views)

@@ -29,6 +29,13 @@ struct op_range {
 	const struct op *op; /* the innermost one that it began in, NULL if in none */
 };
 
+/* A call that started work on a device, or whose Python stack was taken. */
+struct op_work {
+	uint64_t begin, end; /* ticks */
+	uint64_t ns;	     /* of the work */
+	uint32_t nr_works, py_stack;
+};
+
 struct op_view {
 	/* All may be NULL. begin and end come for every process, also for one without operators. */
 	void (*begin)(void *context, struct process *process);
@@ -37,6 +44,7 @@ struct op_view {
 	/* op: the innermost one, NULL if in none. */
 	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
 	void (*range)(void *context, const struct op_range *range);
+	void (*work)(void *context, const struct op_work *work, const struct op *op);
 	void (*end)(void *context, struct process *process, const struct phases *phases);
 };
 

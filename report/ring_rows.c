@@ -265,6 +265,7 @@ static void add_launch(struct ring_rows *rows, const uint64_t *launch)
 	memcpy(values, launch, NR_COL_api * sizeof(values[0]));
 	values[COL_api_launch_shape] = shape;
 	values[COL_api_launch_stream] = launch[COL_ring_launch_stream];
+	values[COL_api_launch_py_stack] = launch[COL_ring_launch_py_stack];
 	add_row(rows, GPROF_TABLE_api_launch, values);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/progress.h"
+#include "report/py_stack.h"
 #include "report/ranges.h"
 #include "report/text.h"
 #include "report/timeline.h"
@@ -81,7 +82,8 @@ static const char *api_category(uint8_t api)
 	}
 }
 
-static void take_calls(struct timeline *timeline, const struct batch *b)
+/* py_stacks: NULL for calls that have none. */
+static void take_calls(struct timeline *timeline, const struct batch *b, const uint64_t *py_stacks)
 {
 	struct buf *out = timeline->out;
 
@@ -100,6 +102,11 @@ static void take_calls(struct timeline *timeline, const struct batch *b)
 		buf_uint(out, correlation);
 		if (b->col[COL_api_result][i]) {
 			buf_printf(out, ", \"result\": %d", (int)b->col[COL_api_result][i]);
+		}
+		if (py_stacks && py_stacks[i]) {
+			buf_printf(out, ", \"Call stack\": %s",
+				timeline_name(
+					py_stack_text(timeline->process, (uint32_t)py_stacks[i])));
 		}
 		buf_text(out, "}}");
 		if (correlation && idset_has(timeline->worked, correlation)) {
@@ -212,14 +219,21 @@ void timeline_host(struct timeline *timeline)
 		struct batch batch;
 
 		switch (stream_in_block_table(stream, i)) {
-		case GPROF_TABLE_api:
 		case GPROF_TABLE_api_launch:
+			if (!stream_in_load(stream, i,
+				    COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack), 0,
+				    &batch)) {
+				take_calls(timeline, &batch, batch.col[COL_api_launch_py_stack]);
+			}
+			progress_add(stream->blocks[i].nr_rows);
+			break;
+		case GPROF_TABLE_api:
 		case GPROF_TABLE_api_copy:
 		case GPROF_TABLE_api_set:
 		case GPROF_TABLE_api_alloc:
 		case GPROF_TABLE_api_sync:
 			if (!stream_in_load(stream, i, COL_ALL(NR_COL_api), 0, &batch)) {
-				take_calls(timeline, &batch);
+				take_calls(timeline, &batch, NULL);
 			}
 			progress_add(stream->blocks[i].nr_rows);
 			break;

@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "report/op.h"
+#include "report/py_stack.h"
 #include "report/text.h"
 
 /* Threads that computed a forward pass; beyond, there are no arrows. */
@@ -209,6 +210,11 @@ static void add_args(struct timeline *timeline, const struct batch *b, uint32_t 
 	}
 	if (shape) {
 		buf_printf(out, "%s\"Inputs\": %s", sequence ? ", " : "", timeline_name(*shape));
+	}
+	if (b->col[COL_op_py_stack][i]) {
+		buf_printf(out, "%s\"Call stack\": %s", sequence || shape ? ", " : "",
+			timeline_name(py_stack_text(
+				timeline->process, (uint32_t)b->col[COL_op_py_stack][i])));
 	}
 	buf_text(out, "}}");
 }

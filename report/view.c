@@ -15,6 +15,7 @@ const struct view_class *const view_classes[] = {
 	&view_sync,
 	&view_nvtx,
 	&view_userdefined,
+	&view_python,
 	&view_memory,
 	&view_benchmark,
 	&view_dataprep,

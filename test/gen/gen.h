@@ -56,6 +56,7 @@ void gen_training(struct gen *gen, uint64_t nr_events, uint64_t seed);
 
 /* Training steps of a framework: operators with shapes, allocations, samples, kernels. */
 void gen_ops(struct gen *gen);
+void gen_python(struct gen *gen);
 
 /* A small stream with some of everything, for golden files and as seeds for fuzzing. */
 void gen_small(struct gen *gen);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
- * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's.
+ * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
+ * FILE python: with Python stacks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ int main(int argc, char **argv)
 		gen_hostile(gen, argv[3]);
 	} else if (argc > 2 && !strcmp(argv[2], "ops")) {
 		gen_ops(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "python")) {
+		gen_python(gen);
 	} else if (argc > 2) {
 		uint64_t nr_events = strtoull(argv[2], NULL, 10);
 		uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;

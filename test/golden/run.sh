@@ -54,17 +54,20 @@ golden ops.views "$report" --view steps,userdefined,memory,benchmark,dataprep,ut
 golden ops.detail "$report" --view operator --detail --per-thread --format csv $ops
 golden ops.json "$report" --format json $ops
 golden ops.timeline "$report" timeline -o - $ops
+python=v1/python.gprof
+golden python.detail "$report" --view python --detail --format csv $python
+golden python.timeline "$report" timeline -o - $python
 golden both.pid "$report" --pid 1 $small
 golden bad.view "$report" --view nothing $small
 golden bad.sort "$report" --sort nothing $small
 golden bad.path "$report" v1/not-there.gprof
 golden dir "$report" --view losses,notices v1
 
-for file in small.json small.timeline ops.json ops.timeline; do
+for file in small.json small.timeline ops.json ops.timeline python.timeline; do
 	sed '/^status\|^stderr/d' "v1/$file.out" >"$work/$file"
 done
 if command -v python3 >/dev/null; then
-	for file in small.json small.timeline ops.json ops.timeline; do
+	for file in small.json small.timeline ops.json ops.timeline python.timeline; do
 		if python3 -m json.tool "$work/$file" >/dev/null; then
 			passed=$((passed + 1))
 		else
@@ -73,7 +76,7 @@ if command -v python3 >/dev/null; then
 		fi
 	done
 else
-	echo "golden: SKIP 4 checks with a JSON parser: no python3"
+	echo "golden: SKIP 5 checks with a JSON parser: no python3"
 fi
 echo "golden: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -112,6 +112,35 @@ START_TEST(numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not)
 }
 END_TEST
 
+START_TEST(lists_are_bits_of_the_words)
+{
+	static const char *const wrong[] = {
+		"", ",", "stacks,", "stack", "stacks,,off", "stacks off"};
+
+	config_init();
+	ck_assert_uint_eq(config_number(CONFIG_PYTHON), 1u << PYTHON_OFF);
+	ck_assert_int_eq(config_set("GPROF_PYTHON", "stacks"), 0);
+	ck_assert_uint_eq(config_number(CONFIG_PYTHON), 1u << PYTHON_STACKS);
+	ck_assert_int_eq(config_set("GPROF_PYTHON", "off,stacks"), 0);
+	ck_assert_uint_eq(config_number(CONFIG_PYTHON), 1u << PYTHON_OFF | 1u << PYTHON_STACKS);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ck_assert_msg(config_set("GPROF_PYTHON", wrong[i]) == -EINVAL, "'%s'", wrong[i]);
+	}
+}
+END_TEST
+
+START_TEST(one_variable_is_known_early)
+{
+	ck_assert_uint_eq(config_early(CONFIG_PYTHON), 1u << PYTHON_OFF);
+	setenv("GPROF_PYTHON", "stacks", 1);
+	ck_assert_uint_eq(config_early(CONFIG_PYTHON), 1u << PYTHON_STACKS);
+	setenv("GPROF_PYTHON", "stakcs", 1);
+	ck_assert_uint_eq(config_early(CONFIG_PYTHON), 1u << PYTHON_OFF);
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 0); /* that waits for config_init */
+}
+END_TEST
+
 START_TEST(unknown_variable_is_named)
 {
 	config_init();
@@ -193,6 +222,7 @@ UNIT_SUITE("config", defaults_hold_without_an_environment, defaults_lie_within_t
 	environment_sets_each_type,
 	wrong_values_keep_the_default_and_name_variable_value_and_what_is_allowed,
 	numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not,
-	unknown_variable_is_named, file_is_read_with_comments_quotes_and_export,
-	environment_wins_over_the_file, wrong_lines_of_the_file_are_told_and_the_rest_is_used,
-	file_that_is_not_there_is_told, endless_text_is_refused)
+	lists_are_bits_of_the_words, one_variable_is_known_early, unknown_variable_is_named,
+	file_is_read_with_comments_quotes_and_export, environment_wins_over_the_file,
+	wrong_lines_of_the_file_are_told_and_the_rest_is_used, file_that_is_not_there_is_told,
+	endless_text_is_refused)

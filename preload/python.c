@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gets into the interpreter. An audit hook, asked for by the constructor, is called with the GIL
+ * held right before the program's code. There a few lines of Python of our own are run, in a
+ * dictionary of their own, which call back: where the frames, names and lines of those are read as
+ * we expect them, what is assumed of this interpreter holds; else we stay off, with the reason.
+ */
+#include "preload/python.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "collector/config.h"
+#include "preload/hook.h"
+#include "preload/python_frame.h"
+
+_Atomic uint32_t python_parts;
+void *(*python_thread_state)(void);
+
+/* What is needed of the interpreter; the types are our own words for those of Python.h. */
+struct object;
+struct method {
+	const char *name;
+	struct object *(*function)(struct object *self, struct object *unused);
+	int flags; /* METH_NOARGS */
+	const char *doc;
+};
+#define PYTHON_SYMBOLS(S)                                                                \
+	S(PySys_AddAuditHook, int,                                                       \
+		(int (*hook)(const char *event, struct object *args, void *), void *))   \
+	S(Py_GetVersion, const char *, (void))                                           \
+	S(PyGILState_GetThisThreadState, void *, (void))                                 \
+	S(Py_CompileString, struct object *, (const char *code, const char *file, int))  \
+	S(PyEval_EvalCode, struct object *,                                              \
+		(struct object * code, struct object * globals, struct object * locals)) \
+	S(PyCFunction_NewEx, struct object *,                                            \
+		(struct method *, struct object * self, struct object * module))         \
+	S(PyDict_New, struct object *, (void))                                           \
+	S(PyDict_SetItemString, int,                                                     \
+		(struct object * dict, const char *key, struct object *value))           \
+	S(PyErr_Fetch, void, (struct object **, struct object **, struct object **))     \
+	S(PyErr_Restore, void, (struct object *, struct object *, struct object *))      \
+	S(PyUnicode_FromString, struct object *, (const char *utf8))                     \
+	S(Py_IncRef, void, (struct object *))                                            \
+	S(Py_DecRef, void, (struct object *))
+
+/* From Python.h: Py_file_input, METH_NOARGS. */
+enum { FILE_INPUT = 257, NO_ARGUMENTS = 4 };
+
+static struct python_state {
+#define S(name, ret, params) ret(*name) params;
+	PYTHON_SYMBOLS(S)
+#undef S
+	struct object *none;
+	uint32_t wanted;
+	atomic_bool is_done, is_told;
+	const char *why;   /* it does not work; NULL if it does, or there is no Python */
+	const char *tried; /* what the try found wrong */
+	char version[64];
+} state;
+
+/* ---- the try ---- */
+
+/* In Python's code a name like this would make it import a module. */
+static const char try_text[] = "h\xc3\xb6her \xe2\x82\xac";
+
+static const char try_code[] = "def gprof_inner(f):\n"
+			       "\tx = 1\n"
+			       "\tif x:\n"
+			       "\t\tf()\n"
+			       "def gprof_outer(f):\n"
+			       "\n"
+			       "\tgprof_inner(f)\n"
+			       "gprof_outer(gprof_try)\n";
+static const char try_file[] = "<gprof>";
+
+static const struct expected {
+	const char *name;
+	uint32_t first_line, line;
+} expected[] = {
+	{"gprof_inner", 1, 4},
+	{"gprof_outer", 5, 7},
+	{"<module>", 1, 8},
+};
+
+static bool is_text(uintptr_t str, const char *wanted)
+{
+	struct python_text text;
+	char utf8[PYTHON_UTF8_BYTES];
+
+	return python_text_read(&text, str) && python_text_utf8(&text, utf8) == strlen(wanted) &&
+	       !strcmp(utf8, wanted);
+}
+
+static const char *try_frames(void)
+{
+	uintptr_t at = python_frame_top(python_thread_state());
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]);) {
+		struct python_frame frame;
+
+		if (!at || !python_frame_read(&frame, at)) {
+			return "its frames cannot be read";
+		}
+		at = frame.next;
+		if (!frame.code) {
+			continue;
+		}
+		if (!is_text(frame.name, expected[i].name) || !is_text(frame.file, try_file)) {
+			return "names were not found in its frames";
+		}
+		if (frame.point.first_line != expected[i].first_line ||
+			python_point_line(&frame.point) != expected[i].line) {
+			return "lines were not found in its frames";
+		}
+		i++;
+	}
+	return NULL;
+}
+
+static const char *try_wide(void)
+{
+	struct object *str = state.PyUnicode_FromString(try_text);
+	bool is_right = str && is_text((uintptr_t)str, try_text);
+
+	state.Py_DecRef(str);
+	return is_right ? NULL : "a name beyond ASCII was not found";
+}
+
+static struct object *called(struct object *self, struct object *unused)
+{
+	(void)self;
+	(void)unused;
+	state.tried = try_frames();
+	state.tried = state.tried ? state.tried : try_wide();
+	state.Py_IncRef(state.none);
+	return state.none;
+}
+
+static void run_code(struct object *globals)
+{
+	static struct method method = {"gprof_try", called, NO_ARGUMENTS, NULL};
+	struct object *function = state.PyCFunction_NewEx(&method, NULL, NULL);
+	struct object *code = state.Py_CompileString(try_code, try_file, FILE_INPUT);
+	struct object *result = NULL;
+
+	if (function && code && !state.PyDict_SetItemString(globals, method.name, function)) {
+		result = state.PyEval_EvalCode(code, globals, globals);
+	}
+	state.Py_DecRef(result); /* all of them may be NULL */
+	state.Py_DecRef(code);
+	state.Py_DecRef(function);
+}
+
+static const char *try_out(void)
+{
+	struct object *type, *value, *trace, *globals;
+
+	if (!python_frame_init(state.version)) {
+		return "this version is not known (3.8 to 3.13 are)";
+	}
+	state.tried = "its code could not be run";
+	state.PyErr_Fetch(&type, &value, &trace);
+	globals = state.PyDict_New();
+	if (globals) {
+		run_code(globals);
+		state.Py_DecRef(globals);
+	}
+	state.PyErr_Restore(type, value, trace); /* drops an error of ours */
+	return state.tried;
+}
+
+/* ---- in ---- */
+
+/* The program is about to run: this thread has the GIL, and will end the interpreter. */
+static int on_event(const char *event, struct object *args, void *unused)
+{
+	int error = errno;
+
+	(void)args;
+	(void)unused;
+	if (atomic_load_explicit(&state.is_done, memory_order_relaxed) ||
+		strncmp(event, "cpython.run_", 12) || atomic_exchange(&state.is_done, true)) {
+		return 0;
+	}
+	ring_self.depth += RING_INSIDE;
+	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
+	state.why = try_out();
+	ring_self.depth -= RING_INSIDE;
+	if (!state.why) {
+		python_frame_trust();
+		atomic_store(&python_parts, state.wanted);
+	}
+	errno = error;
+	return 0;
+}
+
+static bool find_symbols(void)
+{
+#define S(name, ret, params)                                \
+	*(void **)&state.name = dlsym(RTLD_DEFAULT, #name); \
+	if (!state.name) {                                  \
+		return false;                               \
+	}
+	PYTHON_SYMBOLS(S)
+#undef S
+	state.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
+	python_thread_state = state.PyGILState_GetThisThreadState;
+	return state.none != NULL;
+}
+
+void python_init(void)
+{
+	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
+	if (!state.wanted || !dlsym || !dlsym(RTLD_DEFAULT, "Py_GetVersion")) {
+		return; /* most processes are not Python's */
+	}
+	strcpy(state.version, "3");
+	state.why = "its program has not begun, or it is embedded in another one";
+	if (!find_symbols()) {
+		state.why = "it lacks functions that 3.8 and later have";
+	} else if (state.PySys_AddAuditHook(on_event, NULL)) {
+		state.why = "it takes no audit hook";
+	}
+}
+
+void python_tell(void)
+{
+	if (config_number(CONFIG_PYTHON) <= 1u << PYTHON_OFF ||
+		atomic_exchange(&state.is_told, true)) {
+		return;
+	}
+	if (!state.wanted) {
+		collector_notice("no Python", 0,
+			"GPROF_PYTHON counts only in the environment, since Python starts before "
+			"the file of GPROF_CONFIG is read");
+	} else if (state.why) {
+		collector_notice("no Python", 0, "Python %s: %s; nothing of GPROF_PYTHON works",
+			state.version, state.why);
+	}
+}
+
+void python_forget(void)
+{
+	atomic_store(&state.is_told, false);
+	python_stack_forget();
+}

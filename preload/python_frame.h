@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Python frames of the calling thread, read from the interpreter's memory.
+ *
+ * PyTorch, ctypes and most extensions let go of the GIL before they call what we see, so none of
+ * Python's functions may be called: they count references. But the frames of a thread stand still
+ * while it is in C, and they keep their code objects, with names and tables of lines. So they are
+ * only read. Where things lie depends on the version; it is tried out (python.c) before it is used.
+ *
+ * The one thing that takes frames away from under a thread is the end of the interpreter, which the
+ * thread that runs it does itself; other threads read through the kernel, which refuses what is not
+ * there.
+ */
+#ifndef PRELOAD_PYTHON_FRAME_H
+#define PRELOAD_PYTHON_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PYTHON_TEXT_BYTES 512u
+
+/* Which instruction a frame is at, and what is needed to find its line. */
+struct python_point {
+	uintptr_t lines; /* bytes */
+	uint32_t first_line;
+	uint32_t offset; /* in the code, in bytes */
+};
+
+struct python_frame {
+	uintptr_t next; /* the caller's frame, 0 for none */
+	uintptr_t code; /* 0: not a frame of Python code, only on the way to the next */
+	uintptr_t file; /* str */
+	uintptr_t name; /* str */
+	struct python_point point;
+};
+
+/* The first bytes of a str, as it holds them: units of 1, 2 or 4 bytes. */
+struct python_text {
+	unsigned char bytes[PYTHON_TEXT_BYTES];
+	uint32_t nr_bytes;
+	uint32_t unit_bytes;
+};
+
+/* Takes the layout of an interpreter by what Py_GetVersion says; false if it is not known. */
+bool python_frame_init(const char *version);
+
+/* Reads of the calling thread go straight to memory from now on, not through the kernel. */
+void python_frame_trust(void);
+
+/* Copies from the interpreter's memory; false if it cannot be read. Keeps errno. */
+bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes);
+
+/* The innermost frame of a thread state, 0 if it runs no Python code. */
+uintptr_t python_frame_top(const void *thread_state);
+
+/* All of these return false if the memory cannot be what it should. */
+bool python_frame_read(struct python_frame *frame, uintptr_t at);
+bool python_text_read(struct python_text *text, uintptr_t str);
+
+/* Its line, 0 if unknown. */
+uint32_t python_point_line(const struct python_point *point);
+
+/* As UTF-8 with a 0 behind it; `utf8` has room for 4 bytes a unit and one more. Returns its length.
+ */
+uint32_t python_text_utf8(const struct python_text *text, char *utf8);
+#define PYTHON_UTF8_BYTES (2 * PYTHON_TEXT_BYTES + 1)
+
+#endif

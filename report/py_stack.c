@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/py_stack.h"
+
+#include <string.h>
+
+#include "report/buf.h"
+#include "report/names.h"
+
+/* A damaged stream may have circles. */
+#define MOST_FRAMES 256u
+
+/* What stands behind the last of the folders that Python's own files and packages lie in. */
+static const char *short_file(const char *file)
+{
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		const char *at = strstr(file, folders[i]);
+
+		if (at) {
+			return at + strlen(folders[i]);
+		}
+	}
+	return file;
+}
+
+static void add_frame(
+	struct buf *text, const struct process *process, const struct model_py_stack *stack)
+{
+	const struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
+
+	if (!code) {
+		buf_text(text, "(unknown)");
+		return;
+	}
+	buf_text(text, code->file ? short_file(names_raw(code->file, NULL)) : "(unknown)");
+	if (stack->line) {
+		buf_printf(text, "(%u): ", stack->line);
+	} else {
+		buf_text(text, ": ");
+	}
+	buf_text(text, names_raw(code->name, NULL));
+}
+
+uint32_t py_stack_text(struct process *process, uint32_t id)
+{
+	struct model_py_stack *innermost = idmap_get(&process->py_stacks, id);
+	const struct model_py_stack *stack = innermost;
+	struct buf text = {0};
+
+	if (!innermost) {
+		return process_string(process, UINT32_MAX);
+	}
+	if (!innermost->text) {
+		for (unsigned int i = 0; stack && i < MOST_FRAMES; i++) {
+			buf_text(&text, i ? " <- " : "");
+			add_frame(&text, process, stack);
+			stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent)
+					      : NULL;
+		}
+		innermost->text = names_intern(text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return innermost->text;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Python stacks as texts. */
+#ifndef REPORT_PY_STACK_H
+#define REPORT_PY_STACK_H
+
+#include "report/model.h"
+
+/*
+ * "train.py(12): step <- train.py(40): <module>", the innermost frame first, as a number of
+ * names.h. Of files of installed packages the path within the package's folder is told.
+ */
+uint32_t py_stack_text(struct process *process, uint32_t stack);
+
+#endif

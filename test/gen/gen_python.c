@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators and launches with Python stacks:
+ *
+ *     100-200 us  aten::conv2d, from forward, a kernel of 60 us by aten::mm in it (120-160 us)
+ *     210-230 us  aten::add, from loss
+ *     240-250 us  aten::relu, whose stack was not taken
+ *     260-262 us  a launch from loss outside all operators, a kernel of 20 us
+ */
+#include "test/gen/gen.h"
+
+#define CUPTI_OFFSET_NS 500000000ull
+#define START_NS	1000000000ull
+
+enum stack { NONE, MODULE, FORWARD, LOSS };
+
+static uint64_t at(uint32_t us)
+{
+	return START_NS + us * 1000ull;
+}
+
+static void add_code(struct gen *gen, uint32_t id, uint32_t file, uint32_t line, const char *name)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_py_code *row = gen_row(gen, GPROF_TABLE_py_code);
+
+	row->id = id;
+	row->py_file = file;
+	row->line = line;
+	row->name = string;
+}
+
+static void add_stack(
+	struct gen *gen, enum stack id, enum stack parent, uint32_t code, uint32_t line)
+{
+	struct gprof_row_py_stack *row = gen_row(gen, GPROF_TABLE_py_stack);
+
+	row->id = id;
+	row->parent = parent;
+	row->py_code = code;
+	row->line = line;
+}
+
+static void add_python(struct gen *gen)
+{
+	static const char *const files[] = {
+		"train.py", "/usr/lib/python3/dist-packages/torch/nn/modules/conv.py"};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t name = gen_string(gen, files[i]);
+		struct gprof_row_py_file *row = gen_row(gen, GPROF_TABLE_py_file);
+
+		row->id = i + 1;
+		row->name = name;
+	}
+	add_code(gen, 1, 1, 1, "<module>");
+	add_code(gen, 2, 2, 450, "forward");
+	add_code(gen, 3, 1, 5, "loss");
+	add_stack(gen, MODULE, NONE, 1, 9);
+	add_stack(gen, FORWARD, MODULE, 2, 463);
+	add_stack(gen, LOSS, MODULE, 3, 7);
+}
+
+static void op(struct gen *gen, const char *name, uint32_t begin, uint32_t end, uint16_t depth,
+	enum stack stack)
+{
+	uint32_t id = gen_op_name(gen, name);
+	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+
+	row->begin = at(begin);
+	row->dur = at(end);
+	row->thread = row->end_thread = 1;
+	row->op_name = id;
+	row->depth = depth;
+	row->py_stack = stack;
+}
+
+static void launch(
+	struct gen *gen, uint32_t begin, uint32_t kernel_us, uint32_t correlation, enum stack stack)
+{
+	uint32_t place = gen_place(gen, 0, 1, 7);
+	uint16_t id = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
+	struct gprof_row_api_launch *call = gen_row(gen, GPROF_TABLE_api_launch);
+	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+
+	call->begin = at(begin);
+	call->dur = at(begin + 2);
+	call->thread = 1;
+	call->call = id;
+	call->correlation = correlation;
+	call->py_stack = stack;
+	kernel->begin = at(begin + 10) + CUPTI_OFFSET_NS;
+	kernel->dur = kernel->begin + kernel_us * 1000ull;
+	kernel->place = place;
+	kernel->correlation = correlation;
+}
+
+void gen_python(struct gen *gen)
+{
+	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
+	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
+	gen_anchor(gen, at(1000), at(1000), at(1000) + CUPTI_OFFSET_NS);
+	add_python(gen);
+	launch(gen, 130, 60, 1, NONE);
+	op(gen, "aten::mm", 120, 160, 1, FORWARD);
+	op(gen, "aten::conv2d", 100, 200, 0, FORWARD);
+	op(gen, "aten::add", 210, 230, 0, LOSS);
+	op(gen, "aten::relu", 240, 250, 0, NONE);
+	launch(gen, 260, 20, 2, LOSS);
+	gen_flush(gen);
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# usage: places.py FILE. Launches kernels from places of all kinds and writes to FILE, for each, the
+# stack as Python itself tells it, in the words of the view `python`.
+import ctypes
+import sys
+import threading
+
+ctypes.CDLL("libcudart.so.13", ctypes.RTLD_GLOBAL)
+cuda = ctypes.CDLL(None)
+
+
+class Dim(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+
+ONE = Dim(1, 1, 1)
+KEEPS = 128  # frames of a stack
+stacks = set()
+
+
+def words(frame, line):
+    place = frame.f_code.co_filename.encode("utf-8", "replace")[:512].decode() + "(%d): " % line
+    return place + frame.f_code.co_name.encode("utf-8", "replace")[:512].decode()
+
+
+def launch():
+    frame, told = sys._getframe(1), []
+    told.append(words(sys._getframe(0), sys._getframe(0).f_code.co_firstlineno + 7))
+    while frame:
+        told.append(words(frame, frame.f_lineno))
+        frame = frame.f_back
+    stacks.add(" <- ".join(told[:KEEPS]))
+    cuda.cudaLaunchKernel(ctypes.c_void_p(0x1234), ONE, ONE, None, ctypes.c_size_t(0), None)
+
+
+def plain():
+    launch()
+
+    for _ in range(2):
+        launch()
+    try:
+        raise KeyError
+    except KeyError:
+        launch()
+    finally:
+        launch()
+
+
+def over_lines(*things):
+    return things
+
+
+def generator():
+    launch()
+    yield 1
+    launch()
+    yield 2
+
+
+def decorated(function):
+    launch()
+    return function
+
+
+@decorated
+@decorated
+def with_decorators():
+    pass
+
+
+class Thing:
+    launch()
+
+    def __init__(self):
+        launch()
+
+    def __enter__(self):
+        launch()
+        return self
+
+    def __exit__(self, *unused):
+        launch()
+
+    @property
+    def value(self):
+        return launch()
+
+
+async def coroutine():
+    launch()
+
+
+async def outer_coroutine():
+    await coroutine()
+    launch()
+
+
+def deep(n):
+    if n:
+        deep(n - 1)
+    else:
+        launch()
+
+
+def größer(ß):
+    launch()
+    (lambda: launch())()
+
+
+def generated():
+    """The memory of one is the next one's."""
+    for i in range(20):
+        exec(compile("def f():\n\tlaunch()\nf()\n", "<made %02d>" % i, "exec"), {"launch": launch})
+    exec(compile("launch()", "<\u65e5\u672c \U0001f40d>", "exec"), {"launch": launch})
+    exec(compile("launch()", "<" + "x" * 600 + ">", "exec"), {"launch": launch})
+    far = "def f(x):\n" + "\tx += 1\n" * 400 + "\n" * 300 + "\tlaunch()\n\tx = [\n" + "\t1,\n" * 200 + "\tlaunch()]\nf(1)"
+    exec(compile(far, "<far>", "exec"), {"launch": launch})
+
+
+plain()
+over_lines(
+    1,
+    launch(), [
+        launch()
+        for _ in range(2)],
+    2)
+list(generator())
+list(map(lambda x: launch(), range(2)))
+sorted([2, 1], key=lambda x: launch() or x)
+with Thing() as thing:
+    thing.value
+try:
+    outer_coroutine().send(None)
+except StopIteration:
+    pass
+deep(20)
+deep(200)
+größer(1)
+generated()
+thread = threading.Thread(target=plain)
+thread.start()
+thread.join()
+launch()
+
+with open(sys.argv[1], "w") as out:
+    out.writelines(line + "\n" for line in sorted(stacks))

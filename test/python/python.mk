@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program that plays an interpreter, and what a unit test takes of the door.
+$(B)/python/fake_python: test/python/fake_python.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -Wno-missing-prototypes -rdynamic -o $@ $< -ldl
+
+$(B)/test/unit/test_python_line: $(B)/preload/python_line.o
+
+python-programs: $(B)/python/fake_python
+
+tests: python-programs
+
+.PHONY: python-programs

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# GPROF_PYTHON on every CPython from 3.8 to 3.13 that is here, on the simulator: what is recorded is
+# what Python says of itself, and programs see nothing of us. Prints TAP.
+# usage: test/python/run.sh [PYTHON...]
+# shellcheck disable=SC2317 # functions that tap calls
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-python-XXXXXX")
+trap 'rm -rf "$T"' EXIT
+for name in $(compgen -e); do
+	case $name in GPROF_* | LD_PRELOAD | PYTHON*) unset "$name" ;; esac
+done
+${MAKE:-make} -s --no-print-directory all sim python-programs || exit 1
+lib=$T/libgprof.so
+cp "$B/libgprof.so" "$lib" # it may be made anew meanwhile
+export LD_LIBRARY_PATH=$PWD/$B/sim PYTHONHASHSEED=1 GPROF_QUIET=1
+n=0
+bad=0
+
+# tap COMMAND... -- NAME: a result.
+tap()
+{
+	local name=${!#} out
+	n=$((n + 1))
+	if out=$("${@:1:$#-1}" 2>&1); then
+		echo "ok $n - $version $name"
+	else
+		echo "not ok $n - $version $name: $(head -c 200 <<<"$out" | tr '\n' ' ')"
+		head -40 <<<"$out" | sed 's/^/# /' | cut -c1-300
+		bad=1
+	fi
+}
+
+within() { rm -rf "$T/dump"; GPROF_DIR=$T/dump LD_PRELOAD=$lib "$@"; }
+
+# view NAME: its JSON in $T/NAME.json
+view() { "$B/gprof-report" summary --view "$1" --format json --top 0 "$T/dump" >"$T/$1.json"; }
+
+# ---- without Python ----
+
+version=none
+
+# played WANTED-OUTPUT WANTED-NOTICE VERSION [VARIABLE...]
+played()
+{
+	local out
+	out=$(within env "${@:4}" "$B/python/fake_python" "$3") || return 1
+	[ "$out" = "$1" ] || { echo "it says: $out"; return 1; }
+	view notices
+	if [ -n "$2" ]; then
+		grep -F "$2" "$T/notices.json" >/dev/null || { cat "$T/notices.json"; return 1; }
+	else
+		! grep -F '"cause"' "$T/notices.json"
+	fi
+}
+
+by_file()
+{
+	echo "GPROF_PYTHON=stacks" >"$T/file"
+	played "no audit hook" "counts only in the environment" 3.11.0 GPROF_CONFIG="$T/file"
+}
+
+tap played "no audit hook" "" 3.11.0 "off: no audit hook"
+tap played "no audit hook" "" 3.11.0 GPROF_PYTHON=off "off by name: no audit hook"
+tap played "no audit hook" "is not allowed" 3.11.0 GPROF_PYTHON=stakcs "a wrong value: no audit hook"
+tap played "no audit hook" "" 3.11.0 GPROF_PYTHON=stacks GPROF_ENABLE=0 "switched off: no audit hook"
+tap played "an audit hook" "this version is not known" 3.14.0 GPROF_PYTHON=stacks "an unknown version"
+tap played "an audit hook" "its frames cannot be read" 3.12.0 GPROF_PYTHON=stacks "another layout"
+tap by_file "asked for by a file"
+
+# ---- with Python ----
+
+# The stacks that are recorded are those that the program saw.
+stacks()
+{
+	GPROF_PYTHON=stacks GPROF_PYTHON_HZ=0 within "$python" test/python/places.py "$T/want" || return 1
+	view python
+	python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["python"]["rows"]
+print("\n".join(sorted(row["stack"] for row in rows)))' "$T/python.json" >"$T/have" || return 1
+	sort -o "$T/want" "$T/want"
+	sort "$T/have" | diff "$T/want" - | cut -c1-250 | head -20 | grep . && return 1
+	[ "$(wc -l <"$T/want")" -gt 40 ]
+}
+
+nothing_said()
+{
+	view losses && view notices && ! grep -h '"cause"' "$T/losses.json" "$T/notices.json"
+}
+
+tracers()
+{
+	"$python" test/python/tracers.py >"$T/plain" 2>&1
+	GPROF_PYTHON=stacks within "$python" test/python/tracers.py >"$T/out" 2>&1
+	diff "$T/plain" "$T/out"
+}
+
+by_rate()
+{
+	GPROF_PYTHON=stacks GPROF_PYTHON_HZ=1 within "$python" test/python/places.py "$T/want" || return 1
+	view python
+	[ "$(grep -c '"stack":' "$T/python.json")" -le 2 ] # of the two threads, in the first second
+}
+
+# With PyTorch, which lets go of the GIL around its operators.
+torch_stacks()
+{
+	local program=$PWD/test/python/torch_places.py line op LD_LIBRARY_PATH=
+	"$1" "$program" >"$T/plain" 2>"$T/plain.err"
+	GPROF_PYTHON=stacks GPROF_PYTHON_HZ=0 within "$1" "$program" >"$T/out" 2>"$T/err"
+	diff "$T/plain" "$T/out" || return 1
+	"$B/gprof-report" summary --view python --detail --format csv --top 0 "$T/dump" >"$T/csv"
+	while IFS=: read -r line op; do
+		grep -F "\"$op\",\"$program($line): " "$T/csv" >/dev/null || {
+			echo "$op is not from line $line"
+			grep -F "$op" "$T/csv"
+			return 1
+		}
+	done < <(sed -n '/  # aten/{=;s/.*# //p}' "$program" | paste -d: - -)
+}
+
+pythons=("$@")
+if [ $# = 0 ]; then
+	pythons=(/usr/bin/python3)
+	for minor in 8 9 10 11 12 13; do
+		for python in "$(command -v python3.$minor)" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python3; do
+			[ -x "$python" ] && "$python" -c 'import ctypes' 2>/dev/null && pythons+=("$python") && continue 2
+		done
+		n=$((n + 1))
+		echo "ok $n - CPython 3.$minor # SKIP there is none"
+	done
+fi
+for python in "${pythons[@]}"; do
+	version=$("$python" -c 'import platform; print(platform.python_version())') || continue
+	tap stacks "stacks: as Python tells them"
+	tap nothing_said "stacks: nothing lost"
+	tap tracers "stacks: tracers and profilers of the program"
+	tap by_rate "stacks: not more than asked for"
+done
+torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
+version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=
+if [ -n "$version" ]; then
+	tap torch_stacks "$torch" "stacks: operators are from their lines"
+else
+	n=$((n + 1))
+	echo "ok $n - stacks of operators # SKIP no PyTorch"
+fi
+echo "1..$n"
+exit $bad
