@@ -4,47 +4,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ticks of the events of a table, from the heads of its blocks. */
-static void find_ticks(
-	const struct process *process, unsigned int table, uint64_t *first, uint64_t *last)
+/* From the heads of its blocks. */
+static void find_ticks(struct memory *memory, const struct process *process, unsigned int table)
 {
 	const struct stream_in *stream = process->stream;
+	uint64_t first = UINT64_MAX, last = 0;
 
-	*first = UINT64_MAX;
-	*last = 0;
+	if (memory->ticks_of == process && memory->ticks_table == table) {
+		return;
+	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
 
 		if (stream_in_block_table(stream, i) == table && block->time_max) {
-			*first = block->time_min < *first ? block->time_min : *first;
-			*last = block->time_max > *last ? block->time_max : *last;
+			first = block->time_min < first ? block->time_min : first;
+			last = block->time_max > last ? block->time_max : last;
 		}
 	}
-	*first = *first > *last ? *last : *first;
+	memory->ticks_of = process;
+	memory->ticks_table = table;
+	memory->first_tick = first > last ? last : first;
+	memory->last_tick = last;
 }
 
-uint32_t memory_place(
+static uint32_t add_place(
 	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device)
 {
-	uint64_t first, last;
 	struct memory_place *place;
 
-	for (size_t i = memory->nr_places; i-- > 0;) {
-		place = &memory->places[i];
-		if (place->process == process && place->device_type == device_type &&
-			place->device == device) {
-			return (uint32_t)i;
-		}
-	}
 	memory->places = array_grow(memory->places, memory->nr_places, &memory->place_capacity,
 		sizeof(*memory->places));
 	place = &memory->places[memory->nr_places++];
 	*place = (struct memory_place){
 		.process = process, .device_type = device_type, .device = device};
-	find_ticks(process, device_type < MEMORY_DRIVER ? GPROF_TABLE_alloc : GPROF_TABLE_api_alloc,
-		&first, &last);
-	pool_init(&place->pool, first, last);
+	find_ticks(memory, process,
+		device_type < MEMORY_DRIVER ? GPROF_TABLE_alloc : GPROF_TABLE_api_alloc);
+	pool_init(&place->pool, memory->first_tick, memory->last_tick);
 	return (uint32_t)(memory->nr_places - 1);
+}
+
+uint32_t memory_place(
+	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device)
+{
+	struct memory_number *number, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.process = process;
+	key.key.device = (uint64_t)device_type << 8 | device;
+	HASH_FIND(hh, memory->numbers, &key.key, sizeof(key.key), number);
+	if (!number) {
+		number = mem_zeroed(1, sizeof(*number));
+		number->key = key.key;
+		number->place = add_place(memory, process, device_type, device);
+		HASH_ADD(hh, memory->numbers, key, sizeof(number->key), number);
+	}
+	return number->place;
 }
 
 struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t name)
@@ -131,11 +145,17 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 void memory_fini(struct memory *memory)
 {
 	struct memory_row *row, *next;
+	struct memory_number *number, *next_number;
 
 	HASH_ITER(hh, memory->rows, row, next)
 	{
 		HASH_DEL(memory->rows, row);
 		free(row);
+	}
+	HASH_ITER(hh, memory->numbers, number, next_number)
+	{
+		HASH_DEL(memory->numbers, number);
+		free(number);
 	}
 	memory_forget(memory);
 	free(memory->places);

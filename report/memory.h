@@ -31,6 +31,16 @@ struct memory_place {
 	struct pool pool;
 };
 
+/* Where a place stands in memory.places. */
+struct memory_number {
+	struct {
+		const struct process *process;
+		uint64_t device; /* type << 8 | device */
+	} key;
+	uint32_t place;
+	UT_hash_handle hh;
+};
+
 /* An address that is freed later, see memory_is_left; or one in use, see memory_replay. */
 struct memory_block {
 	struct {
@@ -55,6 +65,11 @@ struct memory {
 	struct memory_block *blocks; /* of the process at hand */
 	struct memory_place *places;
 	size_t nr_places, place_capacity;
+	struct memory_number *numbers;
+	/* The ticks of the rows of a table, of the last process that they were looked up of. */
+	const struct process *ticks_of;
+	unsigned int ticks_table;
+	uint64_t first_tick, last_tick;
 };
 
 /* Starts with all zeros. */

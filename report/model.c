@@ -87,13 +87,12 @@ struct model_place process_place(const struct process *process, uint64_t id)
 
 uint32_t process_device_name(const struct process *process, uint32_t device)
 {
+	const size_t *place = idmap_get(&process->device_of, device);
 	char text[32];
 	int length;
 
-	for (size_t i = 0; i < process->nr_devices; i++) {
-		if (process->devices[i].id == device && process->devices[i].name) {
-			return process->devices[i].name;
-		}
+	if (place && process->devices[*place - 1].name) {
+		return process->devices[*place - 1].name;
 	}
 	length = snprintf(text, sizeof(text), "GPU %u", device);
 	return names_intern(text, (size_t)length);
@@ -101,32 +100,56 @@ uint32_t process_device_name(const struct process *process, uint32_t device)
 
 uint32_t process_context_device(const struct process *process, uint32_t context)
 {
-	for (size_t i = 0; i < process->nr_contexts; i++) {
-		if (process->contexts[i].id == context) {
-			return process->contexts[i].device;
-		}
+	const uint32_t *device = idmap_get(&process->context_devices, context);
+
+	return device ? *device : 0;
+}
+
+/* What rows of contexts say; of other contexts, what a place in them says. */
+static void find_context_devices(struct process *process)
+{
+	for (size_t i = process->nr_contexts; i-- > 0;) { /* the first one holds */
+		uint32_t *device = idmap_put(&process->context_devices, process->contexts[i].id);
+
+		*device = process->contexts[i].device;
 	}
 	for (size_t i = 0; i < process->places.nr; i++) {
 		const struct model_place *place = idmap_at(&process->places, i);
 
-		if (place->context == context && place->device != UINT32_MAX) {
-			return place->device;
+		if (place->device != UINT32_MAX &&
+			!idmap_get(&process->context_devices, place->context)) {
+			uint32_t *device = idmap_put(&process->context_devices, place->context);
+
+			*device = place->device;
 		}
 	}
-	return 0;
+}
+
+static int compare_attributes(const void *a, const void *b)
+{
+	const struct model_attribute *x = a, *y = b;
+
+	if (x->device != y->device) {
+		return x->device < y->device ? -1 : 1;
+	}
+	return (x->name > y->name) - (x->name < y->name);
 }
 
 bool process_attribute(
 	const struct process *process, uint32_t device, const char *name, uint64_t *value)
 {
-	for (size_t i = 0; i < process->nr_attributes; i++) {
-		if (process->attributes[i].device == device &&
-			strcmp(names_raw(process->attributes[i].name, NULL), name) == 0) {
-			*value = process->attributes[i].value;
-			return true;
-		}
+	const struct model_attribute key = {
+		.device = device, .name = names_intern(name, strlen(name))};
+	const struct model_attribute *found = NULL;
+
+	if (process->nr_attributes) {
+		found = bsearch(&key, process->attributes, process->nr_attributes, sizeof(key),
+			compare_attributes);
 	}
-	return false;
+	if (found) {
+		*value = found->value;
+	}
+	return found != NULL;
 }
 
 const char *process_fact(const struct process *process, const char *key, const char *otherwise)
@@ -289,6 +312,10 @@ static void free_dictionaries(struct process *process)
 	idmap_fini(&process->py_files);
 	idmap_fini(&process->py_codes);
 	idmap_fini(&process->py_stacks);
+	idmap_fini(&process->device_of);
+	idmap_fini(&process->fact_of);
+	idmap_fini(&process->loss_of);
+	idmap_fini(&process->context_devices);
 	clock_map_fini(&process->host_clock);
 	clock_map_fini(&process->device_clock);
 	free(process->functions);
@@ -316,6 +343,10 @@ static void load(struct process *process, struct stream_in *stream)
 	idmap_init(&process->py_files, sizeof(uint32_t));
 	idmap_init(&process->py_codes, sizeof(struct model_py_code));
 	idmap_init(&process->py_stacks, sizeof(struct model_py_stack));
+	idmap_init(&process->device_of, sizeof(size_t));
+	idmap_init(&process->fact_of, sizeof(size_t));
+	idmap_init(&process->loss_of, sizeof(size_t));
+	idmap_init(&process->context_devices, sizeof(uint32_t));
 	model_load(process);
 }
 
@@ -339,6 +370,11 @@ struct process *process_create(struct stream_in *stream)
 	clock_map_finish(&process->host_clock);
 	clock_map_finish(&process->device_clock);
 	find_command(process);
+	find_context_devices(process);
+	if (process->nr_attributes) {
+		qsort(process->attributes, process->nr_attributes, sizeof(*process->attributes),
+			compare_attributes);
+	}
 	name_shapes(process);
 	count_events(process);
 	process->pid = stream->header.pid;

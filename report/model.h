@@ -118,6 +118,9 @@ struct process {
 	struct idmap py_files;	/* uint32_t, number of names.h */
 	struct idmap py_codes;	/* struct model_py_code */
 	struct idmap py_stacks; /* struct model_py_stack */
+	/* 1 + the place in the arrays below, by id, by key, and by cause */
+	struct idmap device_of, fact_of, loss_of;
+	struct idmap context_devices; /* uint32_t, by the id of a context */
 	MODEL_ARRAY(model_function, functions);
 	MODEL_ARRAY(model_device, devices);
 	MODEL_ARRAY(model_attribute, attributes);

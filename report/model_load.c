@@ -26,15 +26,13 @@ static void take_string(struct process *p, const struct batch *b, uint32_t i)
 static void take_info(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t key = intern(&b->text[COL_info_key][i]);
-	uint32_t value = intern(&b->text[COL_info_value][i]);
+	size_t *place = idmap_put(&p->fact_of, key);
 
-	for (size_t k = 0; k < p->nr_facts; k++) {
-		if (p->facts[k].key == key) {
-			p->facts[k].value = value;
-			return;
-		}
+	if (!*place) {
+		*APPEND(p, facts) = (struct model_fact){.key = key};
+		*place = p->nr_facts;
 	}
-	*APPEND(p, facts) = (struct model_fact){.key = key, .value = value};
+	p->facts[*place - 1].value = intern(&b->text[COL_info_value][i]);
 }
 
 static void take_anchor(struct process *p, const struct batch *b, uint32_t i)
@@ -55,17 +53,14 @@ static void take_anchor(struct process *p, const struct batch *b, uint32_t i)
 static void take_loss(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t cause = process_string(p, b->col[COL_loss_cause][i]);
-	uint64_t count = b->col[COL_loss_count][i];
+	size_t *place = idmap_put(&p->loss_of, cause);
 
-	for (size_t k = 0; k < p->nr_losses; k++) {
-		if (p->losses[k].cause == cause) {
-			p->losses[k].count += count;
-			return;
-		}
+	if (!*place) {
+		*APPEND(p, losses) = (struct model_loss){.cause = cause,
+			.is_harmless = strstr(names_raw(cause, NULL), "the event is kept") != NULL};
+		*place = p->nr_losses;
 	}
-	*APPEND(p, losses) = (struct model_loss){.cause = cause,
-		.count = count,
-		.is_harmless = strstr(names_raw(cause, NULL), "the event is kept") != NULL};
+	p->losses[*place - 1].count += b->col[COL_loss_count][i];
 }
 
 static void take_notice(struct process *p, const struct batch *b, uint32_t i)
@@ -168,12 +163,13 @@ static void take_device(struct process *p, const struct batch *b, uint32_t i)
 	const struct decode_text *uuid = &b->text[COL_device_uuid][i];
 	struct model_device *device;
 	uint32_t id = (uint32_t)b->col[COL_device_id][i];
-	size_t k = 0;
+	size_t *place = idmap_put(&p->device_of, id);
 
-	while (k < p->nr_devices && p->devices[k].id != id) {
-		k++;
+	if (!*place) {
+		(void)APPEND(p, devices);
+		*place = p->nr_devices;
 	}
-	device = k < p->nr_devices ? &p->devices[k] : APPEND(p, devices);
+	device = &p->devices[*place - 1];
 	*device = (struct model_device){
 		.id = id, .name = process_string(p, b->col[COL_device_name][i])};
 	if (uuid->nr_bytes == 16) {

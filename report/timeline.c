@@ -320,7 +320,6 @@ static void write_process(
 	}
 	timeline->called = idset_create();
 	timeline->worked = idset_create();
-	timeline->nr_rows = 0;
 	timeline->device_id = UINT32_MAX;
 	idmap_init(&timeline->shape_args, sizeof(char *));
 	read_correlations(timeline);
@@ -364,7 +363,6 @@ void timeline_write(
 	add_tail(&timeline, processes, nr_processes,
 		last_ns > timeline.base_ns ? last_ns - timeline.base_ns : 0, name);
 	progress_stop();
-	free(timeline.rows);
 	free(timeline.slices);
 	free(timeline.free_slots);
 	free(timeline.keys);

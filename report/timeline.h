@@ -12,12 +12,7 @@
 #include "report/model.h"
 #include "report/occupancy.h"
 
-/* A row of the picture: a stream of a device, or a lane of it for slices that overlap others. */
-struct timeline_row {
-	uint32_t device, stream, lane;
-	bool is_sync;
-	uint64_t end_ns; /* of the last slice in it */
-};
+struct timeline_rows;
 
 /* A slice of work that waits for its place in the order of begins. */
 struct timeline_slice {
@@ -49,8 +44,7 @@ struct timeline {
 	uint32_t first_device_pid;
 	uint64_t first_ns;	       /* its first event, in the file's time */
 	struct idset *called, *worked; /* correlation ids of calls and of work */
-	struct timeline_row *rows;
-	size_t nr_rows, row_capacity;
+	struct timeline_rows *rows;    /* timeline_row.h */
 	struct timeline_slice *slices; /* slots, some of them free */
 	size_t nr_slices, slice_capacity;
 	uint32_t *free_slots;

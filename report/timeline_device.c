@@ -8,103 +8,7 @@
 #include "report/copy.h"
 #include "report/progress.h"
 #include "report/timeline.h"
-
-/* The tid of lane k of stream n is n + k * this. */
-#define LANE_TIDS 1000000u
-
-static uint32_t device_pid(const struct timeline *timeline, uint32_t device)
-{
-	return timeline->first_device_pid + device;
-}
-
-/* ---- rows ---- */
-
-static uint32_t tid_of(const struct timeline_row *row)
-{
-	return row->stream + (row->lane + (row->is_sync ? 500 : 0)) * LANE_TIDS;
-}
-
-static bool is_row_of(const struct timeline_row *row, const struct model_place *place, bool is_sync)
-{
-	return row->device == place->device && row->stream == place->stream &&
-	       row->is_sync == is_sync;
-}
-
-/*
- * The row for a slice: its stream's first lane that is free by then. Work of one stream may overlap
- * (graphs, programmatic launches), and viewers drop slices that partly overlap in one row.
- */
-static struct timeline_row *find_row(struct timeline *timeline, const struct model_place *place,
-	bool is_sync, uint64_t begin_ns, uint64_t end_ns)
-{
-	struct timeline_row *row;
-	uint32_t nr_lanes = 0;
-
-	for (size_t i = 0; i < timeline->nr_rows; i++) {
-		row = &timeline->rows[i];
-		if (is_row_of(row, place, is_sync)) {
-			nr_lanes++;
-			if (row->end_ns <= begin_ns) {
-				row->end_ns = end_ns;
-				return row;
-			}
-		}
-	}
-	timeline->rows = array_grow(timeline->rows, timeline->nr_rows, &timeline->row_capacity,
-		sizeof(*timeline->rows));
-	row = &timeline->rows[timeline->nr_rows++];
-	*row = (struct timeline_row){.device = place->device,
-		.stream = place->stream,
-		.lane = nr_lanes,
-		.is_sync = is_sync,
-		.end_ns = end_ns};
-	return row;
-}
-
-static bool is_first_of_device(const struct timeline *timeline, size_t k)
-{
-	for (size_t i = 0; i < k; i++) {
-		if (timeline->rows[i].device == timeline->rows[k].device) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static void add_meta(struct timeline *timeline, const char *what, uint32_t pid, uint32_t tid)
-{
-	timeline_begin(timeline, 'M', NULL, what);
-	timeline_place(timeline, pid, tid, timeline->first_ns, NULL);
-	buf_text(timeline->out, ", \"args\": {");
-}
-
-static void add_row_names(struct timeline *timeline)
-{
-	struct buf *out = timeline->out;
-
-	for (size_t i = 0; i < timeline->nr_rows; i++) {
-		const struct timeline_row *row = &timeline->rows[i];
-		uint32_t pid = device_pid(timeline, row->device);
-		uint32_t name = process_device_name(timeline->process, row->device);
-
-		if (is_first_of_device(timeline, i)) {
-			add_meta(timeline, "\"process_name\"", pid, 0);
-			buf_printf(out, "\"name\": %s}}", timeline_name(name));
-			add_meta(timeline, "\"process_labels\"", pid, 0);
-			buf_printf(out, "\"labels\": \"GPU %u\"}}", row->device);
-			add_meta(timeline, "\"process_sort_index\"", pid, 0);
-			buf_printf(out, "\"sort_index\": %u}}", 5000000u + pid);
-		}
-		add_meta(timeline, "\"thread_name\"", pid, tid_of(row));
-		buf_printf(out, "\"name\": \"stream %u", row->stream);
-		if (row->lane) {
-			buf_printf(out, " (%u)", row->lane);
-		}
-		buf_printf(out, "%s\"}}", row->is_sync ? " (sync)" : "");
-		add_meta(timeline, "\"thread_sort_index\"", pid, tid_of(row));
-		buf_printf(out, "\"sort_index\": %u}}", row->stream * 8u + (row->lane & 7u));
-	}
-}
+#include "report/timeline_row.h"
 
 /* ---- slices ---- */
 
@@ -221,8 +125,8 @@ static void write_slice(struct timeline *timeline, const struct timeline_slice *
 	if (is_sync && place.device == UINT32_MAX) {
 		place.device = process_context_device(timeline->process, place.context);
 	}
-	tid = tid_of(find_row(timeline, &place, is_sync, begin_ns, end_ns));
-	pid = device_pid(timeline, place.device);
+	tid = timeline_rows_place(timeline->rows, &place, is_sync, begin_ns, end_ns);
+	pid = timeline_device_pid(timeline, place.device);
 	timeline_begin(
 		timeline, 'X', slice_category(slice), timeline_name(slice_name(timeline, slice)));
 	timeline_place(timeline, pid, tid, begin_ns, &end_ns);
@@ -427,6 +331,7 @@ void timeline_devices(struct timeline *timeline)
 	uint64_t *later_min = mem_zeroed(stream->nr_blocks, sizeof(*later_min));
 	uint64_t min = UINT64_MAX;
 
+	timeline->rows = timeline_rows_create();
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		later_min[i] = min;
 		if (wanted(stream_in_block_table(stream, i)) && stream->blocks[i].time_min < min) {
@@ -451,6 +356,8 @@ void timeline_devices(struct timeline *timeline)
 		progress_add(batch.nr_rows);
 	}
 	release(timeline, UINT64_MAX);
-	add_row_names(timeline);
+	timeline_rows_name(timeline->rows, timeline);
+	timeline_rows_destroy(timeline->rows);
+	timeline->rows = NULL;
 	free(later_min);
 }

@@ -21,6 +21,7 @@ struct device_view {
 	struct device_row *rows;
 	size_t nr_rows, capacity;
 	size_t first_row;	/* of the process at hand */
+	struct idmap row_of;	/* size_t, 1 + the row, by device, of the process at hand */
 	uint32_t *row_of_place; /* by the place's id, of the process at hand */
 	size_t nr_places;
 	uint64_t *later_min;	       /* by block: the earliest begin in later blocks of work */
@@ -74,6 +75,7 @@ static void begin(void *context, struct process *process)
 	uint64_t min = UINT64_MAX;
 
 	view->first_row = view->nr_rows;
+	idmap_init(&view->row_of, sizeof(size_t));
 	view->nr_places = process->places.nr_near;
 	view->row_of_place =
 		mem_resize(view->row_of_place, view->nr_places, sizeof(*view->row_of_place));
@@ -92,23 +94,21 @@ static void begin(void *context, struct process *process)
 static uint32_t find_row(struct device_view *view, struct process *process, uint64_t place)
 {
 	uint32_t device = process_place(process, place).device;
+	size_t *number = idmap_put(&view->row_of, device);
 	struct device_row *row;
-	size_t k = view->first_row;
 
-	while (k < view->nr_rows && view->rows[k].device != device) {
-		k++;
-	}
-	if (k == view->nr_rows) {
+	if (!*number) {
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		row = &view->rows[view->nr_rows++];
 		*row = (struct device_row){.process = process, .device = device};
 		busy_init(&row->busy);
+		*number = view->nr_rows;
 	}
 	if (place < view->nr_places) {
-		view->row_of_place[place] = (uint32_t)k;
+		view->row_of_place[place] = (uint32_t)(*number - 1);
 	}
-	return (uint32_t)k;
+	return (uint32_t)(*number - 1);
 }
 
 static struct device_row *row_of(struct device_view *view, struct process *process, uint64_t place)
@@ -169,6 +169,7 @@ static void end(void *context, struct process *process)
 	idset_destroy(view->worked);
 	view->called = NULL;
 	view->worked = NULL;
+	idmap_fini(&view->row_of);
 }
 
 static void fill(struct device_row *row, struct table_cell *cells)
