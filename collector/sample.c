@@ -147,18 +147,43 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void take_group(unsigned int group, uint64_t now_ns, uint64_t least_ns, void (*take)(void))
-{
-	uint64_t begin, wait;
+static const struct group {
+	void (*take)(void);
+	uint64_t least_ns; /* between two */
+} groups[NR_GROUPS] = {[GROUP_PROCESS] = {take_process},
+	[GROUP_SLOW] = {take_slow, SLOW_NS},
+	[GROUP_GPU] = {take_gpus}};
 
-	if (now_ns < state.due_ns[group]) {
-		return;
+uint64_t sample_next_ns(uint64_t now_ns, uint64_t wait_ns, uint64_t interval_ns)
+{
+	uint64_t nr_intervals = (wait_ns + interval_ns - 1) / interval_ns;
+
+	return (now_ns / interval_ns + (nr_intervals ? nr_intervals : 1)) * interval_ns;
+}
+
+static bool is_due(unsigned int group, uint64_t now_ns)
+{
+	return now_ns >= state.due_ns[group] && (group != GROUP_GPU || state.has_gpus);
+}
+
+static void take_due(uint64_t now_ns)
+{
+	uint64_t before_ns = 0;
+
+	for (unsigned int i = 0; i < NR_GROUPS; i++) {
+		uint64_t after_ns, wait_ns;
+
+		if (!is_due(i, now_ns)) {
+			continue;
+		}
+		before_ns = before_ns ? before_ns : own_cpu_ns();
+		groups[i].take();
+		after_ns = own_cpu_ns();
+		wait_ns = (after_ns - before_ns) * COST_PARTS;
+		wait_ns = wait_ns > groups[i].least_ns ? wait_ns : groups[i].least_ns;
+		state.due_ns[i] = sample_next_ns(now_ns, wait_ns, state.interval_ns);
+		before_ns = after_ns;
 	}
-	begin = own_cpu_ns();
-	take();
-	wait = (own_cpu_ns() - begin) * COST_PARTS;
-	wait = wait > least_ns ? wait : least_ns;
-	state.due_ns[group] = now_ns + (wait > state.interval_ns ? wait : state.interval_ns);
 }
 
 static bool is_on(void)
@@ -180,8 +205,8 @@ void sample_init(void)
 	if (page_bytes > 0 && ticks > 0) {
 		state.page_bytes = (uint64_t)page_bytes;
 		state.tick_ns = 1000000000u / (uint64_t)ticks;
-		held_open(&state.memory, "/proc/self/statm");
-		held_open(&state.cpus, "/proc/stat");
+		held_open(&state.memory, "/proc/self/statm", O_RDONLY, HELD_HIGH);
+		held_open(&state.cpus, "/proc/stat", O_RDONLY, HELD_HIGH);
 	}
 }
 
@@ -189,11 +214,7 @@ void sample_take(uint64_t now_ns, bool is_attached)
 {
 	state.has_gpus = is_attached;
 	if (is_on()) {
-		take_group(GROUP_PROCESS, now_ns, 0, take_process);
-		take_group(GROUP_SLOW, now_ns, SLOW_NS, take_slow);
-		if (is_attached) {
-			take_group(GROUP_GPU, now_ns, 0, take_gpus);
-		}
+		take_due(now_ns);
 	}
 }
 

@@ -3,7 +3,8 @@
  * What process, host and GPUs do at a moment, every GPROF_SAMPLE_MS: rows of table sample. On the
  * drain thread, between its other work, and only while something is recorded. Each kind of sample
  * waits a thousand times as long as taking it took (/proc/stat of a machine with hundreds of CPUs
- * takes a millisecond), so that no kind ever costs more than a thousandth of a core.
+ * takes a millisecond), so that no kind ever costs more than a thousandth of a core. All
+ * are due at multiples of the interval, so that one waking serves them.
  */
 #ifndef COLLECTOR_SAMPLE_H
 #define COLLECTOR_SAMPLE_H
@@ -24,6 +25,9 @@ uint64_t sample_due_ns(void);
 void sample_forget(void);
 
 /* ---- pure, for the tests ---- */
+
+/* The first multiple of the interval, from the one at or before now on, after that long a wait. */
+uint64_t sample_next_ns(uint64_t now_ns, uint64_t wait_ns, uint64_t interval_ns);
 
 /* From the text of /proc/stat: ticks that all CPUs spent busy, and in all; false if it is odd. */
 bool sample_read_cpus(const char *text, uint64_t *busy, uint64_t *all);

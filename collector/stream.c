@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -15,23 +14,20 @@
 
 #include "collector/clock.h"
 #include "collector/dir.h"
+#include "collector/held.h"
 #include "collector/log.h"
 #include "collector/memory.h"
 
-#define SUFFIX	   ".gprof"
-#define PART	   ".part"
-#define RINGS	   ".rings"
-#define ZSTD_LEVEL 1
-/* Out of the way of the low numbers that hosts count on. */
-#define LOWEST_FD     500
+#define SUFFIX	      ".gprof"
+#define PART	      ".part"
+#define RINGS	      ".rings"
+#define ZSTD_LEVEL    1
 #define NAME_MAX_HOST 64
 /* Definitions that wait for a file system which refused them; some hours of an idle recorder's. */
 #define OWED_BYTES (1u << 20)
 
 static struct stream_state {
-	int fd;
-	dev_t device;
-	ino_t inode;
+	struct held file;
 	uint64_t id;
 	uint64_t at; /* bytes of whole blocks in the file */
 	uint64_t max_bytes;
@@ -50,13 +46,7 @@ static struct stream_state {
 	char base[NAME_MAX + 1]; /* without suffix */
 	char path[PATH_MAX + NAME_MAX];
 	char rings[PATH_MAX + NAME_MAX];
-} stream = {.fd = -1};
-
-/* glibc has fstat as a symbol only since 2.33; the kernel's struct is the same on our machines. */
-static int look_at(int fd, struct stat *status)
-{
-	return (int)syscall(SYS_fstat, fd, status);
-}
+} stream = {.file = {.fd = -1}};
 
 static int allocate(void)
 {
@@ -96,7 +86,7 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 	const char *p = bytes;
 
 	while (nr_bytes) {
-		ssize_t n = pwrite(stream.fd, p, nr_bytes, (off_t)at);
+		ssize_t n = pwrite(stream.file.fd, p, nr_bytes, (off_t)at);
 
 		if (n < 0 && errno == EINTR) {
 			continue;
@@ -112,73 +102,23 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 	return 0;
 }
 
-static int high_number(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= LOWEST_FD) {
-		return (int)(limit.rlim_cur * 3 / 4);
-	}
-	return LOWEST_FD;
-}
-
-/* Is that descriptor our file? Asked without another descriptor. */
-static bool is_at_path(int fd)
-{
-	struct stat file, named;
-
-	return !look_at(fd, &file) &&
-	       !syscall(SYS_newfstatat, AT_FDCWD, stream.path, &named, AT_SYMLINK_NOFOLLOW) &&
-	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
-}
-
-static int open_file(int flags)
-{
-	int fd = open(stream.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-	int high;
-
-	if (fd < 0) {
-		return -errno;
-	}
-	high = fcntl(fd, F_DUPFD_CLOEXEC, high_number());
-	if (high >= 0) {
-		/* Meanwhile the host may have put a file of its own there, by dup2. */
-		if (is_at_path(fd)) {
-			close(fd);
-		}
-		fd = high;
-	}
-	stream.fd = fd;
-	return 0;
-}
-
-/*
- * The host may have closed our descriptor and got its number for a file of its own: look before
- * writing, and open the stream again if so.
- */
+/* Looks, before writing, whether the file is still open; if the host took it, opens it again. */
 static int verify_file(void)
 {
-	struct stat now;
+	struct held again;
+	int rc = held_check(&stream.file);
 
-	if (stream.fd >= 0) {
-		int rc = look_at(stream.fd, &now) ? -errno : 0;
-
-		if (rc && rc != -EBADF) {
-			return rc; /* it is ours, and the file system is in trouble */
-		}
-		if (!rc && now.st_dev == stream.device && now.st_ino == stream.inode) {
-			return 0;
-		}
+	if (rc != -EBADF) {
+		return rc;
 	}
-	stream.fd = -1;
-	if (open_file(0)) {
+	if (held_open(&again, stream.path, O_WRONLY, HELD_ANYWHERE)) {
 		return -EBADF;
 	}
-	if (look_at(stream.fd, &now) || now.st_dev != stream.device || now.st_ino != stream.inode) {
-		close(stream.fd);
-		stream.fd = -1;
+	if (again.device != stream.file.device || again.inode != stream.file.inode) {
+		held_close(&again);
 		return -EBADF;
 	}
+	stream.file = again;
 	return 0;
 }
 
@@ -201,14 +141,11 @@ static int write_header(uint64_t start_ns)
 
 static int begin_file(uint64_t start_ns)
 {
-	struct stat file;
 	int rc;
 
-	if (fchmod(stream.fd, 0600) || look_at(stream.fd, &file)) {
+	if (fchmod(stream.file.fd, 0600)) {
 		return -errno;
 	}
-	stream.device = file.st_dev;
-	stream.inode = file.st_ino;
 	rc = stream.encoder ? 0 : allocate();
 	return rc ? rc : write_header(start_ns);
 }
@@ -230,14 +167,13 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	}
 	make_base(start_ns);
 	log_format(stream.path, sizeof(stream.path), "%s/%s" SUFFIX PART, stream.dir, stream.base);
-	rc = open_file(O_CREAT | O_EXCL);
+	rc = held_open(&stream.file, stream.path, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE);
 	if (rc) {
 		return rc;
 	}
 	rc = begin_file(start_ns);
 	if (rc) {
-		close(stream.fd);
-		stream.fd = -1;
+		held_close(&stream.file);
 		unlink(stream.path); /* nobody can read it */
 	}
 	return rc;
@@ -330,17 +266,17 @@ int stream_finish(void)
 	char done[sizeof(stream.path)];
 	int rc = 0;
 
-	if (stream.fd < 0) {
+	if (stream.file.fd < 0) {
 		return -EBADF;
 	}
 	if (verify_file() == 0) {
 		/* A block that did not fit may have left its beginning behind. */
-		if (ftruncate(stream.fd, (off_t)stream.at)) {
+		if (ftruncate(stream.file.fd, (off_t)stream.at)) {
 			rc = -errno;
 		}
-		close(stream.fd);
+		close(stream.file.fd);
 	}
-	stream.fd = -1;
+	stream.file.fd = -1;
 	log_format(done, sizeof(done), "%s/%s" SUFFIX, stream.dir, stream.base);
 	if (rename(stream.path, done)) {
 		return -errno;
@@ -351,13 +287,7 @@ int stream_finish(void)
 
 void stream_forget(void)
 {
-	struct stat now;
-
-	if (stream.fd >= 0 && !look_at(stream.fd, &now) && now.st_dev == stream.device &&
-		now.st_ino == stream.inode) {
-		close(stream.fd);
-	}
-	stream.fd = -1;
+	held_close(&stream.file);
 	stream.at = 0;
 	stream.owed_bytes = 0;
 	stream.sequence = 0;

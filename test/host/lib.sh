@@ -54,10 +54,15 @@ has()
 # Waits until nobody works in the directory any more: daemons, orphans.
 settle()
 {
-	local i
+	local i unseen=0
 	for ((i = 0; i < 100; i++)); do
-		find /proc -maxdepth 2 -name cwd -printf '%l\n' 2>/dev/null | grep -q "^$T/run" || return
-		sleep 0.02
+		# One that forks and exits meanwhile is missed, with its child.
+		if find /proc -maxdepth 2 -name cwd -printf '%l\n' 2>/dev/null | grep -q "^$T/run"; then
+			unseen=0
+			sleep 0.02
+		elif ((++unseen == 2)); then
+			return
+		fi
 	done
 }
 

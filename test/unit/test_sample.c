@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sample.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include "collector/held.h"
 #include "test/unit/unit.h"
 
 START_TEST(cpu_ticks_are_the_first_eight_without_guests)
@@ -45,64 +41,18 @@ START_TEST(resident_is_the_second_number)
 }
 END_TEST
 
-START_TEST(a_held_file_has_a_high_number_and_is_read_again)
+START_TEST(kinds_of_samples_meet)
 {
-	struct held held;
-	char text[64], again[4];
-	int lowest = dup(0);
-
-	close(lowest);
-	ck_assert_int_eq(held_open(&held, "/proc/self/statm"), 0);
-	ck_assert_int_ge(held.fd, 500);
-	ck_assert(fcntl(held.fd, F_GETFD) & FD_CLOEXEC);
-	ck_assert_int_eq(dup(0), lowest);
-	ck_assert_uint_gt(held_read(&held, text, sizeof(text)), 5);
-	ck_assert_uint_eq(held_read(&held, again, sizeof(again)), 3);
-	ck_assert_int_eq(memcmp(text, again, 3), 0);
-	ck_assert_int_eq(again[3], 0);
-	held_close(&held);
-	ck_assert_int_eq(held.fd, -1);
-	ck_assert_uint_eq(held_read(&held, text, sizeof(text)), 0);
-}
-END_TEST
-
-START_TEST(a_number_that_the_host_took_is_left_alone)
-{
-	struct held held;
-	char text[64];
-	int fd;
-
-	ck_assert_int_eq(held_open(&held, "/proc/self/statm"), 0);
-	fd = held.fd;
-	ck_assert_int_eq(dup2(0, fd), fd);
-	ck_assert_uint_eq(held_read(&held, text, sizeof(text)), 0);
-	ck_assert_str_eq(text, "");
-	held_close(&held);
-	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
-}
-END_TEST
-
-START_TEST(few_descriptors_are_the_hosts)
-{
-	const struct rlimit few = {.rlim_cur = 256, .rlim_max = 256};
-	struct held held;
-
-	setrlimit(RLIMIT_NOFILE, &few);
-	ck_assert_int_lt(held_open(&held, "/proc/self/statm"), 0);
-	ck_assert_int_eq(held.fd, -1);
-}
-END_TEST
-
-START_TEST(a_file_that_is_not_there_is_not_held)
-{
-	struct held held;
-
-	ck_assert_int_lt(held_open(&held, "/proc/no such file"), 0);
-	ck_assert_int_eq(held.fd, -1);
+	/* A late waking does not move what comes after it. */
+	ck_assert_uint_eq(sample_next_ns(1000, 0, 100), 1100);
+	ck_assert_uint_eq(sample_next_ns(1007, 0, 100), 1100);
+	ck_assert_uint_eq(sample_next_ns(1007, 100, 100), 1100);
+	ck_assert_uint_eq(sample_next_ns(1099, 1, 100), 1100);
+	ck_assert_uint_eq(sample_next_ns(1007, 101, 100), 1200);
+	ck_assert_uint_eq(sample_next_ns(1007, 1000, 100), 2000);
+	ck_assert_uint_eq(sample_next_ns(1007, 1000, 300), 2100);
 }
 END_TEST
 
 UNIT_SUITE("sample", cpu_ticks_are_the_first_eight_without_guests, odd_texts_give_nothing,
-	resident_is_the_second_number, a_held_file_has_a_high_number_and_is_read_again,
-	a_number_that_the_host_took_is_left_alone, few_descriptors_are_the_hosts,
-	a_file_that_is_not_there_is_not_held)
+	resident_is_the_second_number, kinds_of_samples_meet)
