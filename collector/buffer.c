@@ -125,7 +125,8 @@ static uint64_t count_wanted(uint8_t *buffer, size_t valid_bytes)
 	struct cupti_record *record = NULL;
 	uint64_t n = 0;
 
-	while (state.pool && valid_bytes &&
+	/* Before it was lent for the first time nothing of it would have been ours. */
+	while (state.pool && lent.is_wanted && valid_bytes &&
 		!cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
 		n += lent.is_wanted(record->kind);
 	}

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "report/buf.h"
+#include "report/hash.h"
 
 /* `near` may be this much longer than there are elements. */
 #define NEAR_SLACK  4u
@@ -24,13 +24,7 @@ void idmap_init(struct idmap *map, size_t element_bytes)
 
 void idmap_fini(struct idmap *map)
 {
-	struct idmap_far *far, *next;
-
-	HASH_ITER(hh, map->far, far, next)
-	{
-		HASH_DEL(map->far, far);
-		free(far);
-	}
+	hash_free(map->far);
 	free(map->elements);
 	free(map->near);
 	*map = (struct idmap){0};

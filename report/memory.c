@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/hash.h"
+
 /* From the heads of its blocks. */
 static void find_ticks(struct memory *memory, const struct process *process, unsigned int table)
 {
@@ -99,13 +101,7 @@ bool memory_is_left(struct memory *memory, uint32_t place, uint64_t address, boo
 
 void memory_forget(struct memory *memory)
 {
-	struct memory_block *freed, *next;
-
-	HASH_ITER(hh, memory->blocks, freed, next)
-	{
-		HASH_DEL(memory->blocks, freed);
-		free(freed);
-	}
+	hash_free(memory->blocks);
 }
 
 /* Addresses are of one space, whatever was allocated; so a free is found without its kind. */
@@ -144,19 +140,8 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 
 void memory_fini(struct memory *memory)
 {
-	struct memory_row *row, *next;
-	struct memory_number *number, *next_number;
-
-	HASH_ITER(hh, memory->rows, row, next)
-	{
-		HASH_DEL(memory->rows, row);
-		free(row);
-	}
-	HASH_ITER(hh, memory->numbers, number, next_number)
-	{
-		HASH_DEL(memory->numbers, number);
-		free(number);
-	}
+	hash_free(memory->rows);
+	hash_free(memory->numbers);
 	memory_forget(memory);
 	free(memory->places);
 	*memory = (struct memory){0};

@@ -2,9 +2,9 @@
 #include "report/ranges.h"
 
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "report/buf.h"
+#include "report/hash.h"
 
 /* The open pushes of a thread in a domain. */
 struct stack {
@@ -40,7 +40,6 @@ struct ranges *ranges_create(void)
 void ranges_destroy(struct ranges *ranges)
 {
 	struct stack *stack, *next_stack;
-	struct started *started, *next_started;
 
 	if (!ranges) {
 		return;
@@ -51,11 +50,7 @@ void ranges_destroy(struct ranges *ranges)
 		free(stack->ranges);
 		free(stack);
 	}
-	HASH_ITER(hh, ranges->started, started, next_started)
-	{
-		HASH_DEL(ranges->started, started);
-		free(started);
-	}
+	hash_free(ranges->started);
 	idmap_fini(&ranges->domains);
 	idmap_fini(&ranges->strings);
 	free(ranges);

@@ -168,14 +168,20 @@ static void drop_repeated(struct stream_in *stream, size_t nr_confirmed)
 	stream->nr_blocks = nr_kept;
 }
 
+static int compare_positions(const void *a, const void *b)
+{
+	const struct position *x = a, *y = b;
+
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
 static const struct position *find_position(const struct ring_file *file, uint32_t thread)
 {
-	for (size_t i = 0; i < file->nr_positions; i++) {
-		if (file->positions[i].thread == thread) {
-			return &file->positions[i];
-		}
-	}
-	return NULL;
+	const struct position key = {.thread = thread};
+
+	return file->nr_positions ? bsearch(&key, file->positions, file->nr_positions, sizeof(key),
+					    compare_positions)
+				  : NULL;
 }
 
 /* ---- rows ---- */
@@ -208,6 +214,10 @@ static void read_chunks(struct ring_file *file, struct stream_in *stream)
 	struct ring_rows *rows = ring_rows_create(stream);
 	char *bytes = mem_zeroed(file->header.chunk_bytes, 1);
 
+	if (file->nr_positions) {
+		qsort(file->positions, file->nr_positions, sizeof(*file->positions),
+			compare_positions);
+	}
 	for (size_t i = 0; i < file->nr_chunks; i++) {
 		const struct chunk_place *chunk = &file->chunks[i];
 		const struct position *position = find_position(file, chunk->thread);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/scan.h"
 
+#include <stdlib.h>
+
+#include "report/buf.h"
 #include "report/progress.h"
 
 /* What all views together want of a table. */
@@ -8,6 +11,11 @@ struct need {
 	uint32_t mask;
 	uint32_t wide_mask; /* columns that somebody wants wide */
 };
+
+/* The tables that a view needs of the process at hand: a bit each. */
+typedef uint64_t table_set;
+
+_Static_assert(GPROF_NR_TABLES <= 64, "table_set");
 
 static const struct scan_want *find_want(const struct scan_view *view, unsigned int table)
 {
@@ -19,25 +27,24 @@ static const struct scan_want *find_want(const struct scan_view *view, unsigned 
 	return NULL;
 }
 
-static bool is_needed(const struct scan *scan, struct process *process, unsigned int table)
+static table_set add_needs(struct need *needs, const struct scan *scan, struct process *process)
 {
-	return !scan->view->needs || scan->view->needs(scan->context, process, table);
-}
+	table_set tables = 0;
 
-static void add_needs(struct need *needs, const struct scan *scan, struct process *process)
-{
 	for (size_t i = 0; i < scan->view->nr_wants; i++) {
 		const struct scan_want *want = &scan->view->wants[i];
 
-		if (is_needed(scan, process, want->table)) {
+		if (!scan->view->needs || scan->view->needs(scan->context, process, want->table)) {
 			needs[want->table].mask |= want->mask;
 			needs[want->table].wide_mask |= want->mask & ~want->small_mask;
+			tables |= (table_set)1 << want->table;
 		}
 	}
+	return tables;
 }
 
 static void scan_block(struct process *process, size_t block, const struct need *needs,
-	const struct scan *scans, size_t nr_scans)
+	const struct scan *scans, const table_set *tables, size_t nr_scans)
 {
 	unsigned int table = stream_in_block_table(process->stream, block);
 	uint32_t small_mask = needs[table].mask & ~needs[table].wide_mask;
@@ -51,7 +58,7 @@ static void scan_block(struct process *process, size_t block, const struct need 
 	for (size_t i = 0; i < nr_scans; i++) {
 		const struct scan_want *want = find_want(scans[i].view, table);
 
-		if (want && !(want->mask & bad) && is_needed(&scans[i], process, table)) {
+		if (want && !(want->mask & bad) && (tables[i] >> table & 1)) {
 			scans[i].view->take(scans[i].context, process, &batch);
 		}
 	}
@@ -60,15 +67,16 @@ static void scan_block(struct process *process, size_t block, const struct need 
 static void scan_process(struct process *process, const struct scan *scans, size_t nr_scans)
 {
 	struct need needs[GPROF_NR_TABLES] = {0};
+	table_set *tables = mem_zeroed(nr_scans, sizeof(*tables));
 
 	for (size_t i = 0; i < nr_scans; i++) {
-		add_needs(needs, &scans[i], process);
+		tables[i] = add_needs(needs, &scans[i], process);
 		if (scans[i].view->begin) {
 			scans[i].view->begin(scans[i].context, process);
 		}
 	}
 	for (size_t block = 0; block < process->stream->nr_blocks; block++) {
-		scan_block(process, block, needs, scans, nr_scans);
+		scan_block(process, block, needs, scans, tables, nr_scans);
 		progress_add(process->stream->blocks[block].nr_rows);
 	}
 	for (size_t i = 0; i < nr_scans; i++) {
@@ -76,6 +84,7 @@ static void scan_process(struct process *process, const struct scan *scans, size
 			scans[i].view->end(scans[i].context, process);
 		}
 	}
+	free(tables);
 }
 
 void scan_run(struct process *const *processes, size_t nr_processes, const struct scan *scans,

@@ -19,7 +19,7 @@ struct scan_want {
 struct scan_view {
 	const struct scan_want *wants;
 	size_t nr_wants;
-	/* May be NULL: false if the view does not need the table of this process. */
+	/* May be NULL: false if the view does not need the table of this process. Asked once. */
 	bool (*needs)(void *context, struct process *process, unsigned int table);
 	/* begin and end may be NULL. For each process; take gets its batches in file order. */
 	void (*begin)(void *context, struct process *process);

@@ -2,7 +2,8 @@
 #include "report/tally.h"
 
 #include <stdlib.h>
-#include <uthash.h>
+
+#include "report/hash.h"
 
 struct tally_index {
 	uint64_t key;
@@ -19,13 +20,7 @@ void tally_init(struct tally *tally)
 
 void tally_fini(struct tally *tally)
 {
-	struct tally_index *index, *next;
-
-	HASH_ITER(hh, tally->index, index, next)
-	{
-		HASH_DEL(tally->index, index);
-		free(index);
-	}
+	hash_free(tally->index);
 	stat_fini(&tally->times);
 	stat_fini(&tally->sizes);
 	free(tally->rows);

@@ -2,9 +2,9 @@
 /* Operators by name: their time on the CPU, and on GPUs of what they launched. */
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "report/flops.h"
+#include "report/hash.h"
 #include "report/spread.h"
 #include "report/view.h"
 
@@ -245,13 +245,8 @@ static struct table *make_table(void *context)
 static void destroy(void *context)
 {
 	struct operator_view *view = context;
-	struct row *row, *next;
 
-	HASH_ITER(hh, view->rows, row, next)
-	{
-		HASH_DEL(view->rows, row);
-		free(row);
-	}
+	hash_free(view->rows);
 	free(view);
 }
 

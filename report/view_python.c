@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "report/hash.h"
 #include "report/py_stack.h"
 #include "report/view.h"
 
@@ -161,13 +161,8 @@ static struct table *make_table(void *context)
 static void destroy(void *context)
 {
 	struct python_view *view = context;
-	struct row *row, *next;
 
-	HASH_ITER(hh, view->rows, row, next)
-	{
-		HASH_DEL(view->rows, row);
-		free(row);
-	}
+	hash_free(view->rows);
 	free(view);
 }
 

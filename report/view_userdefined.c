@@ -2,8 +2,8 @@
 /* Ranges that users named: record_function, Paddle's RecordEvent, and NVTX. */
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "report/hash.h"
 #include "report/ranges.h"
 #include "report/spread.h"
 #include "report/view.h"
@@ -200,13 +200,8 @@ static struct table *make_table(void *context)
 static void destroy(void *context)
 {
 	struct user_view *view = context;
-	struct row *row, *next;
 
-	HASH_ITER(hh, view->rows, row, next)
-	{
-		HASH_DEL(view->rows, row);
-		free(row);
-	}
+	hash_free(view->rows);
 	ranges_destroy(view->ranges);
 	free(view);
 }

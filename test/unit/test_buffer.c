@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/buffer.h"
+
+#include <string.h>
+
+#include "collector/cupti.h"
+#include "test/unit/unit.h"
+
+/* CUPTI's side: the functions that it was given. */
+static cupti_buffer_requested_fn requested;
+static cupti_buffer_completed_fn completed;
+
+static uint32_t take_functions(
+	cupti_buffer_requested_fn request, cupti_buffer_completed_fn complete)
+{
+	requested = request;
+	completed = complete;
+	return CUPTI_OK;
+}
+
+/* Records of eight bytes, each its kind. */
+static uint32_t next_record(uint8_t *buffer, size_t bytes, struct cupti_record **record)
+{
+	uint8_t *next = *record ? (uint8_t *)*record + 8 : buffer;
+
+	*record = (struct cupti_record *)next;
+	return next + 8 <= buffer + bytes ? CUPTI_OK : 1;
+}
+
+static void start(void)
+{
+	cupti.cuptiActivityRegisterCallbacks = take_functions;
+	cupti.cuptiActivityGetNextRecord = next_record;
+	cupti.version = 28;
+	ck_assert(buffer_init(1 << 20));
+	ck_assert_uint_eq(buffer_register(), CUPTI_OK);
+}
+
+/* Another client. */
+static uint32_t theirs[2][64];
+static size_t nr_given, nr_back;
+
+static void client_requests(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*buffer = (uint8_t *)theirs[nr_given++ % 2];
+	*bytes = sizeof(theirs[0]);
+	*max_records = 0;
+}
+
+static void client_completes(
+	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
+{
+	(void)context;
+	(void)stream;
+	(void)bytes;
+	(void)valid_bytes;
+	ck_assert(buffer == (uint8_t *)theirs[0] || buffer == (uint8_t *)theirs[1]);
+	nr_back++;
+}
+
+static bool is_kernel(uint32_t kind)
+{
+	return kind == CUPTI_KIND_CONCURRENT_KERNEL;
+}
+
+/* It recorded, and was done, before we came; CUPTI still has its buffer. */
+START_TEST(a_buffer_from_before_us_goes_back_to_whoever_gave_it)
+{
+	theirs[0][0] = CUPTI_KIND_CONCURRENT_KERNEL;
+	buffer_client_register(client_requests, client_completes);
+	start();
+	completed(NULL, 0, (uint8_t *)theirs[0], sizeof(theirs[0]), 8);
+	ck_assert_uint_eq(nr_back, 1);
+	ck_assert_uint_eq(buffer_take_nr_records(), 0);
+	ck_assert_uint_eq(buffer_nr_theirs(), 0);
+}
+END_TEST
+
+START_TEST(buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_counted)
+{
+	struct buffer mine;
+	uint8_t *buffer;
+	size_t bytes, max;
+
+	buffer_client_register(client_requests, client_completes);
+	start();
+	requested(&buffer, &bytes, &max);
+	ck_assert_uint_eq(nr_given, 0);
+	ck_assert_uint_eq(buffer_nr_ours(), 1);
+	completed(NULL, 0, buffer, bytes, 16);
+	ck_assert(buffer_take(&mine));
+	ck_assert_ptr_eq(mine.bytes, buffer);
+	ck_assert_uint_eq(mine.valid_bytes, 16);
+	buffer_give_back(&mine);
+	buffer_lend(true, is_kernel);
+	requested(&buffer, &bytes, &max);
+	ck_assert_ptr_eq(buffer, (uint8_t *)theirs[0]);
+	ck_assert_uint_eq(buffer_nr_theirs(), 1);
+	theirs[0][0] = theirs[0][4] = CUPTI_KIND_CONCURRENT_KERNEL;
+	theirs[0][2] = CUPTI_KIND_OVERHEAD;
+	buffer_lend(false, is_kernel); /* whose turn it is meanwhile does not matter */
+	completed(NULL, 0, buffer, bytes, 24);
+	ck_assert_uint_eq(nr_back, 1);
+	ck_assert_uint_eq(buffer_nr_theirs(), 0);
+	ck_assert_uint_eq(buffer_take_nr_records(), 2);
+	ck_assert(!buffer_take(&mine));
+}
+END_TEST
+
+UNIT_SUITE("buffer", a_buffer_from_before_us_goes_back_to_whoever_gave_it,
+	buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_counted)
