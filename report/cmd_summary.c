@@ -207,9 +207,8 @@ const struct command cmd_summary = {
 	.options =
 		"  --view NAME[,NAME]...  model steps operator device kernel memcpy memset api "
 		"sync\n"
-		"                         nvtx userdefined memory benchmark dataprep "
-		"utilization\n"
-		"                         windows threads overhead losses notices\n"
+		"                         nvtx userdefined python memory benchmark dataprep\n"
+		"                         utilization windows threads overhead losses notices\n"
 		"  --format FORMAT        text (default), csv, json, markdown\n"
 		"  --style STYLE          gprof (default), nvprof, nsys: the tables of those "
 		"tools\n"
@@ -218,7 +217,8 @@ const struct command cmd_summary = {
 		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
 		"  --pid N, --rank N      only the process with that id or rank\n"
 		"  --per-thread           operators of each thread by themselves\n"
-		"  --detail               operators by the shapes of their inputs, ranges by operators\n"
+		"  --detail               operators by the shapes of their inputs, ranges by "
+		"operators\n"
 		"  --wide                 all columns, names in full length\n"
 		"  --mangled              C++ names as they are in the program\n"
 		"  -o, --output FILE      not to stdout\n",
