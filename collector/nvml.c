@@ -150,12 +150,17 @@ static const struct reading {
 
 /* ---- GPUs ---- */
 
-static void say_shared(int device, nvml_device gpu)
+static void say_shared(int device, nvml_device gpu, bool is_part)
 {
 	unsigned int is_mig = 0, later = 0, nr_clients = 0;
 
-	if (nvml.nvmlDeviceGetMigMode && !nvml.nvmlDeviceGetMigMode(gpu, &is_mig, &later) &&
-		is_mig) {
+	if (is_part) {
+		collector_notice("MIG", 0,
+			"GPU %d is a part of one (MIG); what NVML tells is of that part, or of "
+			"nothing",
+			device);
+	} else if (nvml.nvmlDeviceGetMigMode && !nvml.nvmlDeviceGetMigMode(gpu, &is_mig, &later) &&
+		   is_mig) {
 		collector_notice("MIG", 0,
 			"GPU %d is divided (MIG); what NVML tells is of the whole, or of nothing",
 			device);
@@ -178,6 +183,7 @@ static void find_gpu(int device)
 	uint8_t u[16];
 	char uuid[64];
 	int code = NVML_CODE_NOT_SUPPORTED;
+	bool is_part = false;
 
 	gpu->is_known = true;
 	if (!device_uuid(device, u)) {
@@ -192,6 +198,7 @@ static void find_gpu(int device)
 				(unsigned int)u[k] >> 4, (unsigned int)u[k] & 15);
 		}
 		code = nvml.nvmlDeviceGetHandleByUUID(uuid, &gpu->handle);
+		is_part = i;
 	}
 	if (code) {
 		gpu->handle = NULL;
@@ -199,7 +206,7 @@ static void find_gpu(int device)
 			"NVML does not know GPU %d; nothing of it is sampled", device);
 		return;
 	}
-	say_shared(device, gpu->handle);
+	say_shared(device, gpu->handle, is_part);
 }
 
 static void look_for_gpus(void)

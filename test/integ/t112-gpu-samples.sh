@@ -41,6 +41,25 @@ one=$(samples)
 for cause in "no NVML" "NVML refused" MIG MPS; do
 	is 0 "$(notices "$cause")" "notices of $cause"
 done
+# The readings are those of NVML, which has some that stay: WHAT and the value, in its unit.
+summary utilization
+for reading in "SM clock=1980" "memory clock=3201" "memory in use=1.049" "slowed down=0"; do
+	what=${reading%=*} value=${reading#*=}
+	is "$value $value" "$(query ".utilization.rows[] | select(.device == \"GPU 0\" and .metric == \"$what\") |
+		\"\(.min) \(.max)\"")" "$what"
+done
+# These move together: power from 75 W by 5 W, temperature from 35 C by a third.
+for what in busy "memory busy" power temperature; do
+	is true "$(query "[.utilization.rows[] | select(.device == \"GPU 0\" and .metric == \"$what\")] |
+		length == 1 and .[0].samples > 0")" "$what"
+done
+is true "$(query '[.utilization.rows[] | select(.device == "GPU 0")] | map({(.metric): .max}) | add |
+	(.power - 75 - 5 * .busy | fabs) < 5.1 and (.temperature - 35 - (.busy / 3 | floor) | fabs) < 1.1')" "the wave"
+# Of both processes: memory, threads, waits, CPU.
+for what in "memory, resident" threads waits preemptions "CPU(Process)"; do
+	is 2 "$(query "[.utilization.rows[] | select(.metric == \"$what\" and .samples > 0)] | map(.pid) | unique | length")" "$what"
+done
+
 # With 12 GPUs a round has 96 samples more, or 8 with one: on a busy machine too that is seen.
 many="0 2 3 4 5 6 7 8 9 10 12 15"
 # shellcheck disable=SC2086
@@ -54,6 +73,13 @@ ok test "$all" -gt $((2 * none))
 SIM_NVML=nvmlDeviceGetHandleByUUID:6 run 0
 is 1 "$(notices "NVML refused")" "notices where NVML does not know the GPU"
 
+SIM_NVML=slow run 0
+summary utilization
+is 100 "$(query '.utilization.rows[] | select(.metric == "slowed down").min')" "throttled"
+case $(query .utilization.note) in
+*"GPU 0 slowed down: power cap"*) ;;
+*) is "GPU 0 slowed down: power cap" "$(query .utilization.note)" "why it is throttled" ;;
+esac
 # What is refused is refused once for each GPU, and the rest is there.
 SIM_NVML=nvmlDeviceGetPowerUsage:3,nvmlDeviceGetTemperature:4 run 0 2
 is 4 "$(notices "NVML refused")" "notices of refused readings"
@@ -65,6 +91,13 @@ ok test "$(samples)" -gt 0
 SIM_NVML=mig,mps run 0 2
 is 2 "$(notices MIG)" "notices of divided GPUs"
 is 2 "$(notices MPS)" "notices of shared GPUs"
+
+SIM_NVML=part run 0
+is 1 "$(notices MIG)" "notices of a part of a GPU"
+case $(texts MIG) in
+*"GPU 0 is a part of one"*) ;;
+*) is "GPU 0 is a part of one" "$(texts MIG)" "what it is" ;;
+esac
 
 # Without the library everything else is sampled.
 mkdir "$T/sim"

@@ -3,7 +3,8 @@
  * A simulated libnvidia-ml: as many devices as SIM_DEVICES says, memory as the process's simulated
  * driver has it, and readings that move slowly with time so that a sampler has something to see.
  * SIM_NVML=NAME:CODE,... makes functions return a code; `mig` and `mps` among them divide the GPUs,
- * or have them shared by two processes.
+ * or have them shared by two processes, `part` makes each a part of one, and `slow` has a power
+ * cap.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -151,7 +152,8 @@ NVML_EXPORT(nvmlDeviceGetHandleByIndex_v2, (unsigned int index, void **device))
 /* The UUID as the simulated driver gives it, in NVML's text form. */
 static void uuid_text(const struct nvml_device *d, char *text, size_t bytes)
 {
-	snprintf(text, bytes, "GPU-5e5e514d-0000-0000-0000-0000000000%02x", d->index);
+	snprintf(text, bytes, "%s-5e5e514d-0000-0000-0000-0000000000%02x",
+		find_setting("part") ? "MIG" : "GPU", d->index);
 }
 
 NVML_EXPORT(nvmlDeviceGetUUID, (void *device, char *text, unsigned int bytes))
@@ -339,7 +341,7 @@ NVML_EXPORT(nvmlDeviceGetClockInfo, (void *device, int type, unsigned int *mhz))
 NVML_EXPORT(nvmlDeviceGetCurrentClocksEventReasons, (void *device, unsigned long long *reasons))
 {
 	FAIL_IF_ASKED();
-	*reasons = 0;
+	*reasons = find_setting("slow") ? 0x4 : 0;
 	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
 }
 
@@ -351,7 +353,7 @@ NVML_EXPORT(nvmlDeviceGetCurrentClocksThrottleReasons, (void *device, unsigned l
 NVML_EXPORT(nvmlDeviceGetMigMode, (void *device, unsigned int *now, unsigned int *later))
 {
 	*now = *later = find_setting("mig") != NULL;
-	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
+	return check(device) && !find_setting("part") ? NVML_OK : NVML_INVALID_ARGUMENT;
 }
 
 /* Asked for their number, as *count is 0. */
