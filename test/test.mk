@@ -16,7 +16,7 @@ $(UNIT_BIN): %: %.o $(UNIT_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ZSTD_A) -lpthread -ldl
 
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
-$(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h $(B)/sim/libcudart.so.13 | sim
+$(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/entries.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $< \

@@ -2,7 +2,6 @@
 /* Probes of descriptors, limits, directories and rights. */
 #include "test/host/probe.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -16,21 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "test/entries.h"
+
 enum { NOBODY = 65534, MS = 1000, FLUSHES = 150 * MS };
-
-static int count_entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	int n = 0;
-
-	while (dir && readdir(dir)) {
-		n++;
-	}
-	if (dir) {
-		closedir(dir);
-	}
-	return n - 2;
-}
 
 /* What an untouched process has of threads, descriptors and shared memory. */
 int probe_self(int argc, char **argv)

@@ -10,10 +10,10 @@ HOST_LINK := $(B)/sim/libcudart.so.13 -Wl,-rpath,'$$ORIGIN/../sim'
 HOST_CC    = $(call say,HOST,$@) ; mkdir -p $(@D) ; \
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS)
 
-$(HOST)/plain: $(HOST_SRC) test/host/probe.h
+$(HOST)/plain: $(HOST_SRC) test/host/probe.h test/entries.h
 	@$(HOST_CC) -o $@ $(HOST_SRC) -ldl -lpthread
 
-$(HOST)/cuda: $(HOST_SRC) test/host/probe.h $(B)/sim/libcudart.so.13 | sim
+$(HOST)/cuda: $(HOST_SRC) test/host/probe.h test/entries.h $(B)/sim/libcudart.so.13 | sim
 	@$(HOST_CC) $(HOST_CUDA) -o $@ $(HOST_SRC) $(HOST_LINK) -ldl -lpthread
 
 # Exported, since a program's own functions are found by others only then.
