@@ -174,6 +174,7 @@ def workers(ops, *names):
     return good
 
 
-function = {f.__name__: f for f in (steps, total, shapes, profiles, nests, forward, elsewhere, allocations, count, workers)}[sys.argv[1]]
+function = {f.__name__: f for f in (steps, total, shapes, profiles, nests, forward, elsewhere,
+                                    allocations, count, workers)}[sys.argv[1]]
 sys.exit(not function(read(sys.argv[2], "alloc" if function is allocations else "op"),
                       *sys.argv[3:]))

@@ -4,16 +4,19 @@
  *
  *     fake_linked ops      runs three operators
  *     fake_linked thread   finishes its making, starts a thread, runs three operators
+ *     fake_linked names    runs a million operators of different names; says if it got large
  *     fake_linked forks    forks a hundred times; says how many children have its mutex locked
  */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 void fake_ops(unsigned int nr_ops);
+void fake_names(unsigned int nr_names);
 void fake_finish(void);
 bool fake_is_locked(void);
 
@@ -49,12 +52,25 @@ static int count_locked(void)
 	return nr_locked;
 }
 
+/* Of that 64 MB are gprof's for events. */
+static void run_names(void)
+{
+	struct rusage usage;
+
+	fake_names(1000000);
+	getrusage(RUSAGE_SELF, &usage);
+	puts(usage.ru_maxrss < 200 << 10 ? "small" : "large");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "thread")) {
 		start_thread();
 	}
 	fake_ops(3);
+	if (argc > 1 && !strcmp(argv[1], "names")) {
+		run_names();
+	}
 	if (argc > 1 && !strcmp(argv[1], "forks")) {
 		printf("%d locked\n", count_locked());
 	}

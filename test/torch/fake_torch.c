@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ void before(struct range *range, const char *name, int64_t sequence) __asm__(
 	"_ZN2at14RecordFunction6beforeEPKcl");
 #endif
 void fake_ops(unsigned int nr_ops);
+void fake_names(unsigned int nr_names);
 void fake_finish(void);
 bool fake_is_locked(void);
 
@@ -176,6 +178,19 @@ void fake_ops(unsigned int nr_ops)
 	for (unsigned int i = 0; i < nr_ops; i++) {
 		construct(&range, 0);
 		begin(&range, "fake::op", i);
+		destroy(&range);
+	}
+}
+
+void fake_names(unsigned int nr_names)
+{
+	struct range range;
+	char name[32];
+
+	for (unsigned int i = 0; i < nr_names; i++) {
+		snprintf(name, sizeof(name), "name %u", i);
+		construct(&range, 0);
+		begin(&range, name, i);
 		destroy(&range);
 	}
 }

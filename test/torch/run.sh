@@ -72,6 +72,25 @@ check() { python3 test/torch/check.py "$1" "$T/$2.ops" "${@:3}"; }
 
 nothing_lost() { ! grep -aE '"kind": "(loss|notice)"' "$T/$1.ops"; }
 
+skipped()
+{
+	n=$((n + 1))
+	echo "ok $n - $version $1 # SKIP $2"
+}
+
+# judge RUN steps|total: the operators of a training, beside those that PyTorch's profiler saw.
+judge()
+{
+	tap same "$1" "$1: prints the same"
+	tap check "$2" "$1" "$T/$1.json" "$1: operators of the $2"
+	tap check nests "$1" "$1: nesting"
+	tap check forward "$1" "$1: from backward to forward"
+	tap nothing_lost "$1" "$1: nothing lost"
+}
+
+# Does it run here at all? The last line is its status.
+has_run() { [ "$(tail -1 "$T/$1.plain")" = 0 ]; }
+
 # trains RUN PROGRAM [ARGUMENT]...: one that PyTorch's profiler can follow.
 trains()
 {
@@ -81,11 +100,25 @@ trains()
 	profiled "$@"
 	wait
 	within "$@"
-	tap same "$1" "$1: prints the same"
-	tap check "$what" "$1" "$T/$1.json" "$1: operators of the $what"
-	tap check nests "$1" "$1: nesting"
-	tap check forward "$1" "$1: from backward to forward"
-	tap nothing_lost "$1" "$1: nothing lost"
+	judge "$1" "$what"
+}
+
+# pair RUN PROGRAM [ARGUMENT]...: two processes of one training, RUN0 and RUN1.
+pair()
+{
+	local how rank
+	for how in without profiled within; do
+		for rank in 0 1; do
+			"$how" "$1$rank" "$2" "$T/$1.$how" "$rank" "${@:3}" &
+		done
+		wait
+		has_run "${1}0" || {
+			skipped "$1" "it does not run: $(tail -1 "$T/${1}0.plain.err")"
+			return
+		}
+	done
+	judge "${1}0" steps
+	judge "${1}1" steps
 }
 
 # A program that profiles itself has the same result with us.
@@ -147,14 +180,80 @@ family()
 	tap check count family aten::sinh=1 aten::cosh=5 aten::tan=1 "family: all of all processes"
 }
 
+# The first process waits 0.1 s for the other one in each of its steps.
+waits_in_backward()
+{
+	"$B/gprof-report" summary --view model --format json "$T/ddp0.dump" 2>&1 | tee "$T/model" |
+		jq -e '[.model.rows[] | select(.name == "Backward").total_ns] | add > 2e8' >"$T/jq" ||
+		{ cat "$T/model" && return 1; }
+}
+
 ddp()
 {
-	without ddp ddp "$T/store-a" &
-	within ddp ddp "$T/store-b"
+	pair ddp ddp
+	tap waits_in_backward "ddp: waiting for the other process is Backward"
+}
+
+fsdp()
+{
+	pair fsdp fsdp wrap
+	pair fully_shard fsdp shard
+}
+
+# torch.compile's own backend; what it compiles and the processes that do are made anew with us.
+compiled()
+{
+	export TORCHINDUCTOR_CACHE_DIR=$T/inductor
+	without compiled compiled
+	if has_run compiled; then
+		profiled compiled compiled
+		rm -rf "$T/inductor"
+		within compiled compiled
+		judge compiled steps
+	else
+		skipped compiled "it does not run: $(tail -1 "$T/compiled.plain.err")"
+	fi
+	unset TORCHINDUCTOR_CACHE_DIR
+}
+
+dies()
+{
+	without dies dies &
+	within dies dies
 	wait
-	tap same ddp "ddp: prints the same"
-	tap check count ddp DistributedDataParallel.forward=6 Optimizer.step#SGD.step=6 \
-		"ddp: of both processes"
+	tap same dies "dies of an exception: prints the same"
+	tap check count dies Optimizer.step#SGD.step=2 'my step=3' aten::linear=3 \
+		"dies of an exception: all until then"
+}
+
+# PyTorch is there, and nothing is done with it.
+idle()
+{
+	without idle idle &
+	within idle idle
+	wait
+	tap same idle "no steps: prints the same"
+	tap "$B/gprof-report" summary "$T/idle.dump" "no steps: reports"
+}
+
+# A C++ program, where there are headers.
+links()
+{
+	local torch abi
+	torch=$("$python" -c 'import torch; print(torch.__path__[0])')
+	abi=$("$python" -c 'import torch; print(int(torch._C._GLIBCXX_USE_CXX11_ABI))')
+	if [ ! -e "$torch/include/ATen/ops/ones.h" ] || ! command -v g++ >/dev/null; then
+		skipped "C++ program" "no headers of PyTorch, or no g++"
+		return
+	fi
+	tap g++ -std=c++20 -w "-D_GLIBCXX_USE_CXX11_ABI=$abi" -I "$torch/include" \
+		-o "$T/linked" test/torch/prog/linked.cpp -L "$torch/lib" "-Wl,-rpath,$torch/lib" \
+		-ltorch_cpu -lc10 "C++ program: builds"
+	"$T/linked" >"$T/linked.plain" 2>"$T/linked.plain.err"
+	GPROF_QUIET=1 GPROF_DIR=$T/linked.dump LD_PRELOAD=$lib "$T/linked" >"$T/linked.out" 2>"$T/linked.err"
+	find "$T/linked.dump" -name '*.gprof' -exec "$B/torch/ops" {} + >"$T/linked.ops"
+	tap same linked "C++ program: prints the same"
+	tap check count linked aten::sinh=5 aten::ones=5 "C++ program: operators"
 }
 
 # played FAKE...: libraries that play PyTorch's, opened as Python opens them.
@@ -203,6 +302,15 @@ forks_meanwhile()
 	return "$rc"
 }
 
+# Every name is recorded, or counted as lost.
+million_names()
+{
+	linked GOOD names && LC_ALL=C awk -F '"' '
+		/"kind": "loss"/ { sub(/.*"count": /, ""); nr += $0 + 0 }
+		/"name": "name / && !seen[$(NF - 1)]++ { nr++ }
+		END { print nr; exit nr != 1000000 }' "$T/played.ops"
+}
+
 two_of_them()
 {
 	played GOOD/libtorch_cpu.so OTHER/libtorch_cpu.so && check count played fake::op=3 &&
@@ -235,6 +343,7 @@ played_torch()
 	tap two_of_them "two of them in one process"
 	tap linked_with GOOD ops "linked with it: operators"
 	tap linked_with LATE thread "linked with it, ready later: operators"
+	tap million_names "a million names: all told, in bounded memory"
 	tap forks_meanwhile "forked while the observer is switched: the child inherits no lock"
 	tap allocator "allocator: reports go on and are recorded"
 	if [ -e "$folder/libc10_cuda.so" ]; then
@@ -264,7 +373,12 @@ all()
 	threads
 	names
 	family
+	dies
+	idle
+	links
 	ddp
+	fsdp
+	compiled
 }
 
 parts=("${@:2}")

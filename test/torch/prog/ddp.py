@@ -1,30 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two processes, gloo, DistributedDataParallel. usage: ddp.py STORE-FILE
+# One of two processes, gloo, DistributedDataParallel; the second is late to each backward.
+# usage: ddp.py STORE-FILE RANK
 import sys
+import time
 
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import nn
 
-
-def work(rank, store):
-    torch.manual_seed(1)
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=2)
-    net = nn.parallel.DistributedDataParallel(nn.Linear(4, 2))
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-    for _ in range(3):
-        optimizer.zero_grad()
-        loss = net(torch.full((3, 4), float(rank))).square().sum()
-        loss.backward()
-        optimizer.step()
-    total = loss.detach()
-    dist.all_reduce(total)
-    if rank == 0:
-        print("%.4f" % total.item())
-    dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+torch.manual_seed(1)
+torch.set_num_threads(1)
+rank = int(sys.argv[2])
+dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=rank, world_size=2)
+parts = [nn.Sequential(nn.Linear(8, 8), nn.Tanh()) for _ in range(4)]
+net = nn.parallel.DistributedDataParallel(nn.Sequential(*parts))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    loss = net(torch.full((3, 8), float(rank))).square().sum()
+    time.sleep(0.1 * rank)
+    loss.backward()
+    optimizer.step()
+total = loss.detach()
+dist.all_reduce(total)
+print("%.4f" % total.item())
+dist.destroy_process_group()
