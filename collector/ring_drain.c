@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/ring_pool.h"
+
+/* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
+#define TOUCH_AHEAD    64u
+#define PREFETCH_BYTES 640
+
+/*
+ * ThreadSanitizer sees an atomic access beside a plain one to the same bytes; but this one changes
+ * nothing, and the hardware does it as a whole.
+ */
+__attribute__((no_sanitize_thread)) void ring_pool_touch(void)
+{
+	uint32_t until = atomic_load(&ring_pool.fresh) + TOUCH_AHEAD;
+
+	until = until < ring_pool.nr_chunks ? until : ring_pool.nr_chunks;
+	for (; ring_pool.touched < until; ring_pool.touched++) {
+		volatile char *chunk = (volatile char *)ring_chunk_at(ring_pool.touched);
+
+		/* Writing would race with a thread that takes the chunk; a fault by atomic or does
+		 * not. */
+		for (uint32_t at = 0; at < RING_CHUNK_BYTES; at += 4096) {
+			__atomic_fetch_or((volatile uint32_t *)(chunk + at), 0, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+static long futex(int operation, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, &ring_pool.futex, operation | FUTEX_PRIVATE_FLAG, value, timeout);
+}
+
+void ring_wait(uint32_t timeout_ms)
+{
+	struct timespec timeout = {
+		.tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
+
+	if (ring_pool.chunks) {
+		ring_pool_touch();
+	}
+	/* 0: the drain sleeps; 1: somebody woke it. */
+	if (!atomic_load(&ring_pool.futex)) {
+		futex(FUTEX_WAIT, 0, &timeout);
+	}
+	atomic_store(&ring_pool.futex, 0);
+}
+
+void ring_wake(void)
+{
+	if (!atomic_exchange(&ring_pool.futex, 1)) {
+		futex(FUTEX_WAKE, 1, NULL);
+	}
+}
+
+unsigned int ring_fill(void)
+{
+	return ring_pool.nr_chunks ? atomic_load(&ring_pool.nr_used) * 256u / ring_pool.nr_chunks
+				   : 0;
+}
+
+typedef void (*row_function)(
+	void *context, struct ring_thread *thread, const struct gprof_row_head *head);
+
+static void read_chunk(struct ring_thread *thread, uint32_t index, row_function row, void *context)
+{
+	struct gprof_chunk_header *chunk = ring_chunk_at(index);
+	const char *rows = (const char *)(chunk + 1);
+	uint32_t committed = __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE);
+
+	while (thread->offset < committed) {
+		const struct gprof_row_head *head =
+			(const struct gprof_row_head *)(rows + thread->offset);
+
+		/* Written last by another core: on its way while the rows before it are taken. */
+		__builtin_prefetch((const char *)head + PREFETCH_BYTES);
+		row(context, thread, head);
+		thread->offset += head->bytes;
+	}
+}
+
+static void read_chain(struct ring_thread *thread, row_function row, void *context)
+{
+	if (thread->current == STACK_NONE) {
+		thread->current = thread->first;
+		thread->offset = 0;
+	}
+	for (;;) {
+		/* Asked before reading: a chunk that has a successor by now is complete. */
+		uint32_t next = atomic_load(&ring_pool.next[thread->current]);
+
+		read_chunk(thread, thread->current, row, context);
+		if (next == STACK_NONE) {
+			return;
+		}
+		thread->current = next;
+		thread->offset = 0;
+	}
+}
+
+/* The threads that have a chain; that is set after `first`, and fresh memory says 0. */
+static struct ring_thread *live_thread(uint32_t index)
+{
+	struct ring_thread *thread = &ring_pool.threads[index];
+
+	return atomic_load(&thread->has_chain) ? thread : NULL;
+}
+
+static uint32_t count_threads(void)
+{
+	uint32_t n = ring_pool.chunks ? atomic_load(&ring_pool.nr_threads) : 0;
+
+	return n < RING_MAX_THREADS ? n : RING_MAX_THREADS;
+}
+
+void ring_read(row_function row, void *context)
+{
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread) {
+			read_chain(thread, row, context);
+		}
+	}
+}
+
+void ring_positions(void (*position)(void *context, struct ring_thread *thread, uint32_t chunk_seq,
+			    uint32_t offset),
+	void *context)
+{
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread && thread->current != STACK_NONE) {
+			position(context, thread, ring_chunk_at(thread->current)->chunk_seq,
+				thread->offset);
+		}
+	}
+}
+
+static void free_chunk(uint32_t index)
+{
+	__atomic_store_n(&ring_chunk_at(index)->thread, 0, __ATOMIC_RELEASE);
+	stack_push(&ring_pool.free_chunks, ring_pool.next, index);
+	atomic_fetch_sub(&ring_pool.nr_used, 1);
+}
+
+/* What a flush has told of is no longer for a reader of the chunks to add. */
+static void settle_lost(struct ring_thread *thread)
+{
+	uint64_t left = thread->lost_told - thread->lost_settled;
+
+	for (uint32_t index = thread->first; left && index != STACK_NONE;
+		index = atomic_load(&ring_pool.next[index])) {
+		uint64_t *lost = &ring_chunk_at(index)->lost;
+		uint64_t n = __atomic_load_n(lost, __ATOMIC_RELAXED);
+
+		n = n < left ? n : left;
+		__atomic_fetch_sub(lost, n, __ATOMIC_RELAXED);
+		left -= n;
+	}
+	thread->lost_settled = thread->lost_told;
+}
+
+static void release_thread(struct ring_thread *thread, uint32_t index)
+{
+	bool has_ended = atomic_load(&thread->ended);
+	struct gprof_chunk_header *chunk;
+
+	settle_lost(thread);
+	while (thread->first != thread->current) {
+		uint32_t next = atomic_load(&ring_pool.next[thread->first]);
+
+		free_chunk(thread->first);
+		thread->first = next;
+	}
+	chunk = ring_chunk_at(thread->current);
+	chunk->drained = thread->offset;
+	if (has_ended && thread->offset == chunk->committed &&
+		atomic_load(&ring_pool.next[thread->current]) == STACK_NONE) {
+		ring_pool.lost_ended += atomic_load(&thread->lost) - thread->lost_told;
+		atomic_store(&thread->has_chain, 0);
+		free_chunk(thread->current);
+		stack_push(&ring_pool.free_threads, ring_pool.thread_links, index);
+	}
+}
+
+void ring_release(void)
+{
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread && thread->current != STACK_NONE) {
+			release_thread(thread, i);
+		}
+	}
+}
+
+uint64_t ring_take_lost(void)
+{
+	uint64_t sum = atomic_exchange(&ring_pool.lost, 0) + ring_pool.lost_ended;
+
+	ring_pool.lost_ended = 0;
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread) {
+			uint64_t lost = atomic_load(&thread->lost);
+
+			sum += lost - thread->lost_told;
+			thread->lost_told = lost;
+		}
+	}
+	return sum;
+}
+
+uint64_t ring_take_nested(void)
+{
+	return atomic_exchange(&ring_pool.nested, 0);
+}
