@@ -81,6 +81,22 @@ VOID(core_end, CORE, RANGE_END, (uint64_t range), (range), nvtx_end_range(0, ran
 VOID(core2_end, CORE2, RANGE_END, (void *d, uint64_t range), (THEIR_DOMAIN(d), range),
 	nvtx_end_range(DOMAIN(d), range, next != NULL))
 
+/* ---- with payloads ---- */
+
+/* A name is in the payload, if anywhere, and of the program's own making. */
+#define UNNAMED TEXT(ASCII, "(payload)")
+
+VOID(extended_mark, EXTENDED, MARK, (void *d, const void *p, size_t n), (THEIR_DOMAIN(d), p, n),
+	nvtx_mark(DOMAIN(d), UNNAMED))
+DEPTH(extended_push, EXTENDED, RANGE_PUSH, (void *d, const void *p, size_t n),
+	(THEIR_DOMAIN(d), p, n), nvtx_push(DOMAIN(d), UNNAMED))
+DEPTH(extended_pop, EXTENDED, RANGE_POP, (void *d, const void *p, size_t n),
+	(THEIR_DOMAIN(d), p, n), nvtx_pop(DOMAIN(d)))
+START(extended_start, EXTENDED, RANGE_START, (void *d, const void *p, size_t n),
+	(THEIR_DOMAIN(d), p, n), DOMAIN(d), UNNAMED)
+VOID(extended_end, EXTENDED, RANGE_END, (void *d, uint64_t range, const void *p, size_t n),
+	(THEIR_DOMAIN(d), range, p, n), nvtx_end_range(DOMAIN(d), range, next != NULL))
+
 /* ---- names ---- */
 
 static struct nvtx_text *narrow(struct nvtx_text *text, const char *name)
@@ -159,6 +175,14 @@ static const struct nvtx_slot_function slots[] = {
 	SLOT(CORE2, DOMAIN_CREATE_W, core2_domain_w),
 };
 
+static const struct nvtx_slot_function extended_slots[] = {
+	SLOT(EXTENDED, MARK, extended_mark),
+	SLOT(EXTENDED, RANGE_PUSH, extended_push),
+	SLOT(EXTENDED, RANGE_POP, extended_pop),
+	SLOT(EXTENDED, RANGE_START, extended_start),
+	SLOT(EXTENDED, RANGE_END, extended_end),
+};
+
 HOOK_EXPORT int InitializeInjectionNvtx2(nvtx_get_export get_export);
 
 /*
@@ -190,10 +214,26 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	return 1;
 }
 
-HOOK_EXPORT int InitializeInjectionNvtxExtension(void *module);
+HOOK_EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
-/* Payloads and the like are the other tool's alone; its handles are what the program has. */
-int InitializeInjectionNvtxExtension(void *module)
+/*
+ * What is pushed by a plain call may be popped by one with a payload. Where nobody takes the
+ * extension with payloads, each domain is said to be off to who asks, and libraries may not call at
+ * all. What it describes (schemas and the like), and other extensions, are the other tool's alone.
+ */
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 {
-	return nvtx_next_load_extension(module);
+	const size_t nr_slots = sizeof(extended_slots) / sizeof(extended_slots[0]);
+	bool is_ours = extension->id == NVTX_EXTENSION_PAYLOAD && config_flag(CONFIG_NVTX) &&
+		       config_flag(CONFIG_ENABLE) && !nvtx_next_is_loading();
+	int rc = nvtx_next_load_extension(extension, extended_slots, is_ours ? nr_slots : 0);
+
+	for (size_t i = 0; is_ours && i < nr_slots; i++) {
+		intptr_t *slot = nvtx_next_extended_slot(extension, &extended_slots[i]);
+
+		if (slot) {
+			*slot = (intptr_t)extended_slots[i].function;
+		}
+	}
+	return is_ours ? 1 : rc;
 }

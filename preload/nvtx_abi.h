@@ -45,6 +45,7 @@ enum nvtx_payload {
 enum nvtx_module {
 	NVTX_MODULE_CORE = 1,
 	NVTX_MODULE_CORE2 = 5,
+	NVTX_MODULE_EXTENDED = 256, /* our number for the extension with payloads */
 };
 
 /* Slots of the two tables. */
@@ -95,5 +96,31 @@ struct nvtx_callbacks {
 /* What the loader hands over; id 1 gives struct nvtx_callbacks. */
 typedef const void *(*nvtx_get_export)(uint32_t id);
 #define NVTX_EXPORT_CALLBACKS 1u
+
+/* Extensions come one by one, each with its tables; a slot is 0 until a tool sets it. */
+struct nvtx_segment {
+	size_t id;
+	size_t nr_slots;
+	intptr_t *slots;
+};
+
+struct nvtx_extension {
+	uint16_t version, size;
+	uint16_t id;
+	uint16_t compatible_id;
+	size_t nr_segments;
+	struct nvtx_segment *segments;
+};
+
+#define NVTX_EXTENSION_PAYLOAD 2u
+
+/* Its slots; calls with a payload in place of attributes. */
+enum nvtx_extended {
+	NVTX_EXTENDED_MARK = 2,
+	NVTX_EXTENDED_RANGE_PUSH = 3,
+	NVTX_EXTENDED_RANGE_POP = 4,
+	NVTX_EXTENDED_RANGE_START = 5,
+	NVTX_EXTENDED_RANGE_END = 6,
+};
 
 #endif

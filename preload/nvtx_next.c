@@ -2,6 +2,7 @@
 #include "preload/nvtx_next.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #include "preload/hook.h"
 #include "preload/wrap.h"
@@ -20,7 +21,7 @@ struct map {
 static struct next_state {
 	atomic_bool is_there;
 	atomic_bool is_told; /* that it does not work */
-	void (*_Atomic functions[2][NR_SLOTS])(void);
+	void (*_Atomic functions[3][NR_SLOTS])(void);
 	struct map maps[NVTX_NR_HANDLES];
 } state;
 
@@ -56,10 +57,12 @@ bool nvtx_next_is_loading(void)
 	return is_loading;
 }
 
-/* Where in state.functions; the slots are those of two modules. */
+/* Where in state.functions. */
 static void (*_Atomic *place(uint32_t module, uint32_t id))(void)
 {
-	return &state.functions[module == NVTX_MODULE_CORE2][id % NR_SLOTS];
+	return &state.functions[module == NVTX_MODULE_CORE2	 ? 1
+				: module == NVTX_MODULE_EXTENDED ? 2
+								 : 0][id % NR_SLOTS];
 }
 
 void (*nvtx_next_function(uint32_t module, uint32_t id))(void)
@@ -114,19 +117,50 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 	       fill(inject, get_export, callbacks, slots, nr_slots);
 }
 
-int nvtx_next_load_extension(void *module)
+intptr_t *nvtx_next_extended_slot(
+	const struct nvtx_extension *extension, const struct nvtx_slot_function *slot)
 {
-	int (*inject)(void *) = NULL;
+	return extension->id == NVTX_EXTENSION_PAYLOAD && extension->nr_segments &&
+			       slot->id < extension->segments[0].nr_slots
+		       ? &extension->segments[0].slots[slot->id]
+		       : NULL;
+}
+
+/* Who refuses leaves nothing behind, though the extension may be wanted by us. */
+static void clear_extension(const struct nvtx_extension *extension)
+{
+	for (size_t i = 0; i < extension->nr_segments; i++) {
+		memset(extension->segments[i].slots, 0,
+			extension->segments[i].nr_slots * sizeof(*extension->segments[i].slots));
+	}
+}
+
+int nvtx_next_load_extension(
+	struct nvtx_extension *extension, const struct nvtx_slot_function *slots, size_t nr_slots)
+{
+	int (*inject)(struct nvtx_extension *) = NULL;
 	void *handle = is_loading ? NULL : load();
-	int rc = 0;
+	int rc;
 
 	if (handle) {
 		*(void **)&inject = dlsym(handle, "InitializeInjectionNvtxExtension");
 	}
-	if (inject) {
-		is_loading = true;
-		rc = inject(module);
-		is_loading = false;
+	if (!inject) {
+		return 0;
+	}
+	is_loading = true;
+	rc = inject(extension);
+	is_loading = false;
+	if (!rc) {
+		clear_extension(extension);
+	}
+	for (size_t i = 0; i < nr_slots; i++) {
+		intptr_t *slot = nvtx_next_extended_slot(extension, &slots[i]);
+
+		if (slot && *slot) {
+			atomic_store(place(slots[i].module, slots[i].id), (void (*)(void)) * slot);
+			atomic_store(&state.is_there, true);
+		}
 	}
 	return rc;
 }

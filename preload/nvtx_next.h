@@ -32,8 +32,16 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 /* Is this thread in the other tool's function? Then that calls us, as its next. */
 bool nvtx_next_is_loading(void);
 
-/* Its entry for NVTX's extensions; 0 where it has none. */
-int nvtx_next_load_extension(void *module);
+/*
+ * Lets it fill the tables of an extension, and keeps its functions for those slots where that is
+ * the one with payloads. 0 if there is none, or it does not want to.
+ */
+int nvtx_next_load_extension(
+	struct nvtx_extension *extension, const struct nvtx_slot_function *slots, size_t nr_slots);
+
+/* The place of a function of the extension with payloads; NULL where it is another or older. */
+intptr_t *nvtx_next_extended_slot(
+	const struct nvtx_extension *extension, const struct nvtx_slot_function *slot);
 
 /* The place of a function in a loader's table, NULL where that table is older. */
 nvtx_slot nvtx_next_slot(

@@ -29,7 +29,7 @@ static __thread int depth;
 
 int InitializeInjection(void);
 int InitializeInjectionNvtx2(nvtx_get_export get_export);
-int InitializeInjectionNvtxExtension(void *module);
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
 static void *make(const char *name)
 {
@@ -232,9 +232,27 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	return 1;
 }
 
-int InitializeInjectionNvtxExtension(void *module)
+static int extended_push(void *domain, const void *payload, size_t nr)
 {
+	check(domain);
+	counts.wrong += !payload || nr != 1;
+	return push_a("");
+}
+
+static int extended_pop(void *domain, const void *payload, size_t nr)
+{
+	counts.wrong += !payload || nr != 1;
+	return domain_pop(domain);
+}
+
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
+{
+	const char *mode = getenv("TOOL_NVTX");
+	intptr_t *slots = extension->segments[0].slots;
+
 	counts.extensions++;
-	*(void **)module = (void *)check;
-	return 1;
+	slots[0] = (intptr_t)check;
+	slots[NVTX_EXTENDED_RANGE_PUSH] = (intptr_t)extended_push;
+	slots[NVTX_EXTENDED_RANGE_POP] = (intptr_t)extended_pop;
+	return !mode || strcmp(mode, "refuse");
 }

@@ -2,8 +2,9 @@
 /*
  * NVTX as libraries use it, through NVIDIA's own headers. Built in three ways: as a program with
  * NVTX in itself (version 3), with -DOLD as one that is linked to libnvToolsExt.so.1, and with
- * -DLIBRARY as a library with NVTX in itself. The programs use NVTX, let each library that they are
- * given do the same, and print what the calls returned.
+ * -DLIBRARY as a library with NVTX in itself; with -DEXTENDED it uses that extension too. The
+ * programs use NVTX, let each library that they are given do the same, and print what the calls
+ * returned.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,10 +17,13 @@
 #include <nvToolsExt.h>
 #else
 #include <nvtx3/nvToolsExt.h>
+#ifdef EXTENDED
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
 #endif
 
 /* NVTX's extended payload: an address, and how many lie there. */
-#define EXTENDED ((int32_t)0xDFDB0009)
+#define ADDRESS ((int32_t)0xDFDB0009)
 
 static nvtxEventAttributes_t attributes(int32_t payload_type)
 {
@@ -47,7 +51,7 @@ static void use_domain(const char *name, const char *range)
 	} payload = {1, sizeof(range), &range};
 	nvtxDomainHandle_t domain = nvtxDomainCreateA(name);
 	nvtxStringHandle_t string = nvtxDomainRegisterStringA(domain, range);
-	nvtxEventAttributes_t a = attributes(EXTENDED);
+	nvtxEventAttributes_t a = attributes(ADDRESS);
 
 	printf("%s: domain %d string %d\n", name, domain != NULL, string != NULL);
 	nvtxDomainNameCategoryA(domain, 1, "a category");
@@ -85,6 +89,26 @@ static void use_numbers(void)
 	nvtxRangePop();
 }
 
+#ifdef EXTENDED
+/* A library may ask whether the domain is wanted, and pop with what it knows only at the end. */
+static void use_extension(void)
+{
+	nvtxDomainHandle_t domain = nvtxDomainCreateA("extended");
+	nvtxEventAttributes_t a = attributes(NVTX_PAYLOAD_UNKNOWN);
+	const uint64_t value = 7;
+	nvtxPayloadData_t payload = {NVTX_PAYLOAD_ENTRY_TYPE_UINT64, sizeof(value), &value};
+
+	if (!nvtxDomainIsEnabled(domain)) {
+		puts("the domain is off");
+		return;
+	}
+	nvtxDomainRangePushEx(domain, &a);
+	nvtxRangePushPayload(domain, &payload, 1);
+	nvtxRangePopPayload(domain, &payload, 1);
+	nvtxRangePopPayload(domain, &payload, 1);
+}
+#endif
+
 static void *other_thread(void *range)
 {
 	nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "named by NVTX");
@@ -109,6 +133,9 @@ void use_nvtx(void)
 	}
 	use_domain("NCCL", "ncclAllReduce");
 	use_domain("TSL", "TSL:Thunk:#hlo_op=fusion#");
+#ifdef EXTENDED
+	use_extension();
+#endif
 	use_numbers();
 	nvtxMarkA("a mark");
 	if (!pthread_create(&thread, NULL, other_thread, &range)) {

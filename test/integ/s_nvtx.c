@@ -117,16 +117,46 @@ static void use(const struct loader *it)
 	CALL_VOID(it->core2, NVTX_CORE2_DOMAIN_DESTROY, (void *), (domain));
 }
 
-static void extend(void)
+/* The extension with payloads: its own pushes and pops, and a pop of what a plain call pushed. */
+static void use_extension(const struct loader *it, const intptr_t *slots)
 {
+	int (*push)(void *, const void *, size_t) =
+		(int (*)(void *, const void *, size_t))slots[NVTX_EXTENDED_RANGE_PUSH];
+	int (*pop)(void *, const void *, size_t) =
+		(int (*)(void *, const void *, size_t))slots[NVTX_EXTENDED_RANGE_POP];
+	const struct nvtx_attributes a = {.version = 3,
+		.size = sizeof(a),
+		.message_type = NVTX_MESSAGE_ASCII,
+		.message = "popped with more"};
+	void *domain;
+
+	if (!push || !pop) {
+		return;
+	}
+	domain = CALL(it->core2, NVTX_CORE2_DOMAIN_CREATE_A, void *, (const char *), ("extended"));
+	printf("push %d\n", CALL(it->core2, NVTX_CORE2_RANGE_PUSH_EX, int,
+				    (void *, const struct nvtx_attributes *), (domain, &a)));
+	printf("push %d\n", push(domain, &a, 1));
+	printf("pop %d\n", pop(domain, &a, 1));
+	printf("pop %d\n", pop(domain, &a, 1));
+}
+
+static void extend(const struct loader *it)
+{
+	static intptr_t slots[8];
+	struct nvtx_segment segment = {0, 8, slots};
+	struct nvtx_extension extension = {
+		3, sizeof(extension), NVTX_EXTENSION_PAYLOAD, 0x103, 1, &segment};
 	const char *path = getenv("NVTX_INJECTION64_PATH");
-	void *tool = path ? dlopen(path, RTLD_LAZY) : NULL, *module = NULL;
-	int (*inject)(void *) = NULL;
+	void *tool = path ? dlopen(path, RTLD_LAZY) : NULL;
+	int (*inject)(struct nvtx_extension *) = NULL;
 
 	if (tool) {
 		*(void **)&inject = dlsym(tool, "InitializeInjectionNvtxExtension");
 	}
-	printf("extension: %s\n", inject && inject(&module) && module ? "yes" : "no");
+	printf("extension: %s", inject && inject(&extension) ? "yes" : "no");
+	printf(", schemas: %s\n", slots[0] ? "yes" : "no");
+	use_extension(it, slots);
 }
 
 int main(int argc, char **argv)
@@ -137,7 +167,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < NR_LOADERS; i++) {
 		use(&loaders[i]);
 	}
-	extend();
+	extend(&loaders[0]);
 	fflush(stdout);
 	if (argc > 1) {
 		char *args[] = {argv[0], NULL};

@@ -10,7 +10,7 @@ n=0
 # try WHAT TIMES COMMAND...: runs it, and looks for that many of each range.
 try()
 {
-	local what=$1 times=$2 bad=$failed
+	local what=$1 times=$2 bad=$failed extended=
 	shift 2
 	failed=0
 	rm -rf "$GPROF_DIR"
@@ -18,14 +18,19 @@ try()
 	is "0 done" "$rc $(tail -1 "$T/out")" "status and output"
 	is "$((2 * times))" "$(grep -c 'domain 1 string 1' "$T/out")" "handles of domains and strings"
 	is "$((2 * times))" "$(grep -c '^push 0, push 1, pop 1, pop 0$' "$T/out")" "levels"
+	if [ -n "$payload" ]; then
+		extended="
+$((times)) extended:(payload)
+$((times)) extended:numbers"
+	fi
 	summary nvtx,losses
 	is "$((3 * times)) inner
 $((3 * times)) numbers
 $((3 * times)) outer
 $((2 * times)) NCCL:ncclAllReduce
 $((2 * times)) TSL:TSL:Thunk:#hlo_op=fusion#
-$((times)) across
-$((times)) wide λ" "$(query '.nvtx.rows[] | select(.style != "Mark") | "\(.calls) \(.name)"' | LC_ALL=C sort -k1,1r -k2)" "ranges"
+$((times)) across$extended
+$((times)) wide λ" "$(query '.nvtx.rows[] | select(.style != "Mark") | "\(.calls) \(.name)"' | LC_ALL=C sort -k1,1nr -k2)" "ranges"
 	is "$((5 * times))" "$(query '[.nvtx.rows[] | select(.style == "Mark").calls] | add')" "marks"
 	is null "$(query '.nvtx.note')" "ranges without an end"
 	is 0 "$(query '.losses.rows | length')" "losses"
@@ -46,7 +51,7 @@ $((times)) wide λ" "$(query '.nvtx.rows[] | select(.style != "Mark") | "\(.call
 # compile OUTPUT OPTIONS...
 compile()
 {
-	gcc -w -o "$1" -I"$include" test/integ/nvtx_headers.c "${@:2}" -ldl -lpthread
+	gcc -w -o "$1" -I"$include" ${payload:+-DEXTENDED} test/integ/nvtx_headers.c "${@:2}" -ldl -lpthread
 }
 
 while read -r package version; do
@@ -56,6 +61,7 @@ while read -r package version; do
 		continue
 	fi
 	include=$(dirname "$(dirname "$(find "$dir" -path '*/nvtx3/nvToolsExt.h')")")
+	payload=$(find "$dir" -name nvToolsExtPayload.h)
 	old=$(find "$dir" -name libnvToolsExt.so.1)
 	ok compile "$T/new"
 	ok compile "$T/library.so" -DLIBRARY -shared -fPIC
