@@ -7,24 +7,25 @@
 #include "report/hash.h"
 
 /* From the heads of its blocks. */
-static void find_ticks(struct memory *memory, const struct process *process, unsigned int table)
+static void find_ticks(struct memory *memory, const struct process *process)
 {
 	const struct stream_in *stream = process->stream;
 	uint64_t first = UINT64_MAX, last = 0;
 
-	if (memory->ticks_of == process && memory->ticks_table == table) {
+	if (memory->ticks_of == process) {
 		return;
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
+		unsigned int table = stream_in_block_table(stream, i);
 
-		if (stream_in_block_table(stream, i) == table && block->time_max) {
+		if (model_is_event(table) && block->time_max &&
+			schema_table(table)->columns[0].kind == GPROF_KIND_TICK) {
 			first = block->time_min < first ? block->time_min : first;
 			last = block->time_max > last ? block->time_max : last;
 		}
 	}
 	memory->ticks_of = process;
-	memory->ticks_table = table;
 	memory->first_tick = first > last ? last : first;
 	memory->last_tick = last;
 }
@@ -39,8 +40,7 @@ static uint32_t add_place(
 	place = &memory->places[memory->nr_places++];
 	*place = (struct memory_place){
 		.process = process, .device_type = device_type, .device = device};
-	find_ticks(memory, process,
-		device_type < MEMORY_DRIVER ? GPROF_TABLE_alloc : GPROF_TABLE_api_alloc);
+	find_ticks(memory, process);
 	pool_init(&place->pool, memory->first_tick, memory->last_tick);
 	return (uint32_t)(memory->nr_places - 1);
 }

@@ -66,9 +66,8 @@ struct memory {
 	struct memory_place *places;
 	size_t nr_places, place_capacity;
 	struct memory_number *numbers;
-	/* The ticks of the rows of a table, of the last process that they were looked up of. */
+	/* The ticks of the events of the process that they were last looked up of. */
 	const struct process *ticks_of;
-	unsigned int ticks_table;
 	uint64_t first_tick, last_tick;
 };
 

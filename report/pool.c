@@ -23,6 +23,10 @@ void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use,
 
 	pool->nr_allocs += bytes > 0;
 	pool->nr_frees += bytes < 0;
+	if (bytes > 0 && in_use < (uint64_t)bytes) {
+		pool->nr_untold++;
+		return;
+	}
 	if (in_use > pool->peak_bytes) {
 		pool->peak_bytes = in_use;
 		pool->peak_tick = tick;
@@ -39,8 +43,37 @@ void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use,
 	pool->is_set[point] = true;
 }
 
+bool pool_has_totals(const struct pool *pool)
+{
+	return !pool->nr_allocs || pool->nr_untold < pool->nr_allocs;
+}
+
+static const struct unit {
+	uint64_t bytes;
+	const char *name;
+} units[] = {{1000000000, "GB"}, {1000000, "MB"}, {1000, "KB"}, {1, "B"}};
+
+static const struct unit *unit_of(uint64_t bytes)
+{
+	const struct unit *unit = units;
+
+	while (unit->bytes > 1 && bytes < unit->bytes) {
+		unit++;
+	}
+	return unit;
+}
+
+void pool_add_bytes(struct buf *out, uint64_t bytes)
+{
+	const struct unit *unit = unit_of(bytes);
+
+	buf_printf(out, unit->bytes > 1 ? "%.1f %s" : "%.0f %s",
+		(double)bytes / (double)unit->bytes, unit->name);
+}
+
 void pool_draw(const struct pool *pool, const char *title, struct buf *out)
 {
+	const struct unit *unit = unit_of(pool->peak_bytes);
 	uint64_t heights[POOL_POINTS], last = 0;
 
 	for (unsigned int i = 0; i < POOL_POINTS; i++) {
@@ -57,8 +90,9 @@ void pool_draw(const struct pool *pool, const char *title, struct buf *out)
 		while (width && heights[width - 1] < line) {
 			width--;
 		}
-		buf_printf(
-			out, "  %8.1f MB |", (double)pool->peak_bytes * line / CURVE_LINES / 1e6);
+		buf_printf(out, "  %8.1f %-2s |",
+			(double)pool->peak_bytes * line / CURVE_LINES / (double)unit->bytes,
+			unit->name);
 		for (unsigned int i = 0; i < width; i++) {
 			buf_char(out, heights[i] >= line ? '#' : ' ');
 		}
@@ -67,5 +101,5 @@ void pool_draw(const struct pool *pool, const char *title, struct buf *out)
 	buf_pad(out, ' ', 14);
 	buf_char(out, '+');
 	buf_pad(out, '-', POOL_POINTS);
-	buf_text(out, " time\n");
+	buf_text(out, " time of the process\n");
 }

@@ -209,16 +209,27 @@ static void add_title(struct buf *out, const struct memory_place *place)
 
 	ns = ns > place->process->first_ns ? ns - place->process->first_ns : 0;
 	name_place(place, name, sizeof(name));
-	buf_printf(out, "%s of %u: peak %.1f MB at %.3f s", name, place->process->pid,
-		(double)pool->peak_bytes / 1e6, (double)ns / 1e9);
+	if (!pool_has_totals(pool)) {
+		buf_printf(
+			out, "%s of %u: its allocator tells no totals", name, place->process->pid);
+		return;
+	}
+	buf_printf(out, "%s of %u: peak ", name, place->process->pid);
+	pool_add_bytes(out, pool->peak_bytes);
+	buf_printf(out, " at %.3f s", (double)ns / 1e9);
 	if (pool->peak_reserved_bytes) {
-		buf_printf(out, ", %.1f MB reserved then (at most %.1f MB), %.1f %% of that free",
-			(double)reserved / 1e6, (double)pool->peak_reserved_bytes / 1e6,
+		buf_text(out, ", ");
+		pool_add_bytes(out, reserved);
+		buf_text(out, " reserved then (at most ");
+		pool_add_bytes(out, pool->peak_reserved_bytes);
+		buf_printf(out, "), %.1f %% of that free",
 			reserved > pool->peak_bytes
 				? 100.0 - 100.0 * (double)pool->peak_bytes / (double)reserved
 				: 0.0);
 	}
-	buf_printf(out, ", %.1f MB at the end", (double)pool->last_bytes / 1e6);
+	buf_text(out, ", ");
+	pool_add_bytes(out, pool->last_bytes);
+	buf_text(out, " at the end");
 }
 
 static char *draw(const struct memory_view *view)
@@ -229,6 +240,9 @@ static char *draw(const struct memory_view *view)
 		struct buf title = {0};
 		char name[64];
 
+		if (!pool_has_totals(&view->memory.places[i].pool)) {
+			continue;
+		}
 		name_place(&view->memory.places[i], name, sizeof(name));
 		buf_printf(&title, "%s of %u", name, view->memory.places[i].process->pid);
 		buf_char(&title, '\0');

@@ -137,6 +137,34 @@ START_TEST(what_is_reserved_at_the_peak_is_told_of_the_peak)
 }
 END_TEST
 
+/* As PyTorch's for memory that processes share. */
+START_TEST(an_allocator_without_totals_has_no_peak_of_zero)
+{
+	const char *path = streams_path("untold.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+
+		row->time = 1000 * i;
+		row->thread = 1;
+		row->address = 0x1000 + i / 2;
+		row->bytes = i % 2 ? -4096 : 4096;
+		row->reserved_bytes = i % 2 ? 0 : 4096;
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_memory, path, false);
+	ck_assert_uint_eq(tables_number(table, 0, "total_bytes"), 8192);
+	ck_assert_uint_eq(tables_number(table, 0, "live"), 0);
+	ck_assert_ptr_nonnull(strstr(table->note, "CPU of 4242: its allocator tells no totals"));
+	ck_assert_ptr_null(strstr(table->note, "peak"));
+	ck_assert_str_eq(table->figure, "");
+	table_destroy(table);
+}
+END_TEST
+
 UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_of_cudaMalloc_give_the_same, memory_goes_from_hand_to_hand,
-	what_is_reserved_at_the_peak_is_told_of_the_peak)
+	what_is_reserved_at_the_peak_is_told_of_the_peak,
+	an_allocator_without_totals_has_no_peak_of_zero)
