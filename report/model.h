@@ -136,7 +136,7 @@ struct process {
 	int64_t realtime_offset_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC at the first anchor */
 	bool has_anchors;
 	uint64_t first_ns,
-		last_ns; /* of all rows with times, CLOCK_MONOTONIC; first > last: none */
+		last_ns; /* of all events with times, CLOCK_MONOTONIC; first > last: none */
 	uint64_t nr_events;
 	/* pid, start and boot together name a process for ever; exec keeps all three */
 	uint32_t pid;

@@ -216,7 +216,7 @@ static void add_title(struct buf *out, const struct memory_place *place)
 	}
 	buf_printf(out, "%s of %u: peak ", name, place->process->pid);
 	pool_add_bytes(out, pool->peak_bytes);
-	buf_printf(out, " at %.3f s", (double)ns / 1e9);
+	buf_printf(out, ", %.3f s after the first event", (double)ns / 1e9);
 	if (pool->peak_reserved_bytes) {
 		buf_text(out, ", ");
 		pool_add_bytes(out, reserved);

@@ -5,6 +5,8 @@
 
 #include "report/view.h"
 
+#define START_NOTE "start: after the first event, step or window"
+
 /* One row of the table, kept until all processes are read. */
 struct step_row {
 	struct process *process;
@@ -47,12 +49,25 @@ static void set_name(
 	table_set_text(cell, name, strlen(name));
 }
 
-/* After the first event of the process, in ns. */
+static uint64_t earlier(struct process *process, uint64_t ns, uint64_t tick)
+{
+	uint64_t tick_ns = clock_map_time(&process->host_clock, tick);
+
+	return tick_ns < ns ? tick_ns : ns;
+}
+
+/* After the first event, step or window of the process, in ns: steps may long be unrecorded. */
 static uint64_t moment(struct process *process, uint64_t tick)
 {
-	uint64_t ns = clock_map_time(&process->host_clock, tick);
+	uint64_t ns = clock_map_time(&process->host_clock, tick), first_ns = process->first_ns;
 
-	return ns > process->first_ns ? ns - process->first_ns : 0;
+	if (process->nr_steps) {
+		first_ns = earlier(process, first_ns, process->steps[0].tick);
+	}
+	if (process->nr_windows) {
+		first_ns = earlier(process, first_ns, process->windows[0].tick);
+	}
+	return ns > first_ns ? ns - first_ns : 0;
 }
 
 static void add_phases(struct step_row *row, const struct phases *phases)
@@ -170,7 +185,7 @@ static struct table *make_steps(void *context)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
 	}
-	table_note(table, "the last step has no end%s%s%s%s",
+	table_note(table, START_NOTE "; the last step has no end%s%s%s%s",
 		view->has_phases
 			? "; the first one counts from its first phase, where that tells its begin"
 			: "",
@@ -211,6 +226,7 @@ static struct table *make_windows(void *context)
 			set_name(&cells[4], states, 3, window->state);
 		}
 	}
+	table_note(table, START_NOTE);
 	return table;
 }
 

@@ -207,6 +207,17 @@ START_TEST(the_reader_has_its_share_of_the_steps_that_were_recorded)
 }
 END_TEST
 
+START_TEST(steps_before_the_first_event_have_their_own_start)
+{
+	struct table *table = tables_of(&view_steps, loop("part.gprof", 31, true), false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "start_ns"), 0);
+	ck_assert_uint_eq(tables_number(table, 7, "start_ns"), 7000);
+	ck_assert_uint_eq(tables_number(table, 22, "start_ns"), 22000);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(a_first_step_alone_is_no_benchmark)
 {
 	struct table *table = tables_of(&view_benchmark, loop("one.gprof", 2, false), false);
@@ -387,7 +398,7 @@ UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_lau
 	operators_of_threads_by_themselves, phases_add_up_to_the_steps, benchmark_counts_samples,
 	the_batch_is_seen_in_shapes, samples_become_shares_of_time, waiting_for_data_is_told,
 	the_reader_has_its_share_of_the_steps_that_were_recorded,
-	a_first_step_alone_is_no_benchmark, what_one_process_does_not_know_is_not_zero,
-	without_a_whole_step_there_is_no_share_of_steps,
+	steps_before_the_first_event_have_their_own_start, a_first_step_alone_is_no_benchmark,
+	what_one_process_does_not_know_is_not_zero, without_a_whole_step_there_is_no_share_of_steps,
 	operations_of_some_calls_are_said_to_be_that, metrics_of_a_newer_recorder_are_left_out,
 	operations_are_counted_from_shapes, arrows_go_from_operators_to_their_nodes)
