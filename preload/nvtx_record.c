@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "preload/hook.h"
+#include "preload/nvtx_names.h"
 #include "preload/nvtx_next.h"
 #include "preload/utf8.h"
 
@@ -17,6 +18,7 @@ static struct nvtx_state {
 	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
 	_Atomic uint32_t nr_step_strings;
 	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
+	atomic_bool owes_names; /* a forked child's stream has none of its parent's yet */
 } state;
 
 /* Ranges open in this thread: how many, and which of the innermost 64 end a step. */
@@ -55,12 +57,38 @@ void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
 	text->nr_bytes = (size_t)(out - text->buffer);
 }
 
-static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
+static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, size_t nr_bytes)
 {
 	row->time = clock_raw();
 	row->op = op;
 	row->thread = ring_enter(&ring_self) ? ring_self.id : 0;
-	collector_emit(row, GPROF_TABLE_nvtx, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
+	collector_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
+}
+
+static void pay_names(void)
+{
+	struct nvtx_name name;
+
+	for (uint32_t place = 0; nvtx_names_next(&place, &name);) {
+		struct gprof_row_nvtx row = {.domain = name.domain, .registered = name.registered};
+
+		write_row(&row, name.registered ? GPROF_NVTX_STRING : GPROF_NVTX_DOMAIN, name.bytes,
+			name.nr_bytes);
+	}
+}
+
+static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
+{
+	if (atomic_load_explicit(&state.owes_names, memory_order_relaxed) &&
+		atomic_exchange(&state.owes_names, false)) {
+		pay_names();
+	}
+	write_row(row, op, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
+}
+
+void nvtx_forget(void)
+{
+	atomic_store(&state.owes_names, true);
 }
 
 static bool is_step_string(uint32_t id)
@@ -240,6 +268,7 @@ uint32_t nvtx_create_domain(const struct nvtx_text *text)
 	struct gprof_row_nvtx row = {.domain = atomic_fetch_add(&state.last_domain, 1) + 1};
 
 	define(&row, GPROF_NVTX_DOMAIN, text);
+	nvtx_names_keep(row.domain, 0, text);
 	return row.domain;
 }
 
@@ -256,6 +285,7 @@ uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text)
 		}
 	}
 	define(&row, GPROF_NVTX_STRING, text);
+	nvtx_names_keep(domain, row.registered, text);
 	return row.registered;
 }
 

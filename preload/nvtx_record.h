@@ -40,4 +40,7 @@ uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text);
 void nvtx_name_category(uint32_t domain, uint32_t category, const struct nvtx_text *text);
 void nvtx_name_thread(uint32_t tid, const struct nvtx_text *text);
 
+/* In a forked child, whose stream begins anew; handles go on to mean what they did. */
+void nvtx_forget(void);
+
 #endif

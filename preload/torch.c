@@ -15,6 +15,7 @@
 #include "collector/config.h"
 #include "collector/log.h"
 #include "preload/hook.h"
+#include "preload/nvtx_record.h"
 #include "preload/python.h"
 #include "preload/torch_try.h"
 
@@ -380,6 +381,7 @@ static void child(void)
 	torch_name_forget();
 	torch_op_forget();
 	python_forget();
+	nvtx_forget();
 }
 
 const struct collector_door torch_door = {

@@ -2,7 +2,8 @@
 /*
  * NVTX calls of all kinds, through tables as the loader inside each library that embeds NVTX makes
  * them; two such loaders, as in a process with two such libraries. It prints what the calls
- * returned. With an argument it runs itself once more, as a child.
+ * returned. With `child` it runs itself once more, as a child; with `fork` a forked child uses what
+ * its parent has made.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -159,6 +160,26 @@ static void extend(const struct loader *it)
 	use_extension(it, slots);
 }
 
+static void fork_child(const struct loader *it)
+{
+	void *domain =
+		CALL(it->core2, NVTX_CORE2_DOMAIN_CREATE_A, void *, (const char *), ("kept"));
+	const struct nvtx_attributes a = {.version = 3,
+		.size = sizeof(a),
+		.message_type = NVTX_MESSAGE_REGISTERED,
+		.message = CALL(it->core2, NVTX_CORE2_REGISTER_STRING_A, void *,
+			(void *, const char *), (domain, "by the parent"))};
+	pid_t child = fork();
+
+	if (!child) {
+		CALL(it->core2, NVTX_CORE2_RANGE_PUSH_EX, int,
+			(void *, const struct nvtx_attributes *), (domain, &a));
+		CALL(it->core2, NVTX_CORE2_RANGE_POP, int, (void *), (domain));
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	for (int i = 0; i < NR_LOADERS; i++) {
@@ -169,7 +190,9 @@ int main(int argc, char **argv)
 	}
 	extend(&loaders[0]);
 	fflush(stdout);
-	if (argc > 1) {
+	if (argc > 1 && !strcmp(argv[1], "fork")) {
+		fork_child(&loaders[0]);
+	} else if (argc > 1) {
 		char *args[] = {argv[0], NULL};
 		pid_t child = fork();
 

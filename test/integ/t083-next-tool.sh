@@ -36,6 +36,15 @@ is null "$(query .nvtx.note)" "ranges without an end"
 is 2 "$(grep -c '^extension: yes, schemas: no$' "$T/out")" "what we take of the extension"
 is "12 outer" "$(query '.nvtx.rows[] | select(.name == "outer") | "\(.calls) \(.name)"')" "our ranges"
 
+# A forked child goes on with its parent's domains and strings, by the tool's handles and by ours.
+for path in "" "$tool"; do
+	rm -rf "$GPROF_DIR"
+	NVTX_INJECTION64_PATH=$path record "$B/integ/s_nvtx" fork
+	summary nvtx
+	is "1 kept:by the parent" "$(query '.nvtx.rows[] | select(.name | contains("parent")) | "\(.calls) \(.name)"')" "ranges of a forked child"
+	is 0 "$(query '[.nvtx.rows[] | select(.name == "")] | length')" "ranges without a name"
+done
+
 # It does not want NVTX; it leads back to us; we do not want NVTX.
 export NVTX_INJECTION64_PATH=$tool
 rm -rf "$GPROF_DIR" "$TOOL_OUT"
