@@ -213,8 +213,8 @@ static struct table *make_table(void *context)
 		}
 	}
 	if (is_host) {
-		table_note(table, "no device records: %s; these are host times of launches",
-			view->why);
+		table_note(table, "no device records: %s%s", view->why,
+			tally->nr_rows ? "; these are host times of launches" : "");
 	} else if (view->nr_without) {
 		table_note(table, "no device records of %zu processes: %s", view->nr_without,
 			view->why);

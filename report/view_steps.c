@@ -20,7 +20,7 @@ struct steps_view {
 	struct view_input input;
 	struct step_row *rows;
 	size_t nr_rows, capacity;
-	bool has_phases, has_gpu, has_loop;
+	bool has_phases, has_gpu, has_loop, has_events;
 	const struct process *told; /* whose steps the note speaks of: the first with a loop */
 	const char *remark;
 };
@@ -100,6 +100,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		view->told = process;
 		view->has_loop = phases_has_loop(phases);
 	}
+	view->has_events |= process->nr_events > 0;
 	if (has_phases) {
 		view->has_phases = true;
 		view->has_gpu |= has_gpu;
@@ -181,7 +182,7 @@ static struct table *make_steps(void *context)
 		columns[i].is_wide_only = i == GPU ? !view->has_gpu : !view->has_phases;
 	}
 	table = table_create("steps", "Steps", columns, NR_COLUMNS);
-	table->is_aside = !view->has_phases;
+	table->is_aside = !view->has_phases && view->has_events; /* else it is all there is */
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
 	}

@@ -218,6 +218,25 @@ START_TEST(steps_before_the_first_event_have_their_own_start)
 }
 END_TEST
 
+START_TEST(steps_are_shown_where_there_is_nothing_else)
+{
+	const char *path = streams_path("timer.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *steps, *kernels;
+
+	add_step(gen, 1000, 0);
+	add_step(gen, 2000, 1);
+	gen_close(gen, "exit");
+	steps = tables_of(&view_steps, path, false);
+	kernels = tables_of(&view_kernel, path, false);
+	ck_assert(!steps->is_aside);
+	ck_assert_uint_eq(tables_number(steps, 0, "duration_ns"), 1000);
+	ck_assert_str_eq(kernels->note, "no device records: no call of CUDA was recorded");
+	table_destroy(steps);
+	table_destroy(kernels);
+}
+END_TEST
+
 START_TEST(a_first_step_alone_is_no_benchmark)
 {
 	struct table *table = tables_of(&view_benchmark, loop("one.gprof", 2, false), false);
@@ -398,7 +417,8 @@ UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_lau
 	operators_of_threads_by_themselves, phases_add_up_to_the_steps, benchmark_counts_samples,
 	the_batch_is_seen_in_shapes, samples_become_shares_of_time, waiting_for_data_is_told,
 	the_reader_has_its_share_of_the_steps_that_were_recorded,
-	steps_before_the_first_event_have_their_own_start, a_first_step_alone_is_no_benchmark,
+	steps_before_the_first_event_have_their_own_start,
+	steps_are_shown_where_there_is_nothing_else, a_first_step_alone_is_no_benchmark,
 	what_one_process_does_not_know_is_not_zero, without_a_whole_step_there_is_no_share_of_steps,
 	operations_of_some_calls_are_said_to_be_that, metrics_of_a_newer_recorder_are_left_out,
 	operations_are_counted_from_shapes, arrows_go_from_operators_to_their_nodes)
