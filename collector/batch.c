@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "collector/gather.h"
 #include "collector/memory.h"
 #include "collector/stream.h"
 
-#define ROWS	  BLOCK_ENCODE_ROWS
-#define TEXT_ROWS 1024u
+/* So many rows of any table fit the first cache. */
+#define GROUP_ROWS 256u
+#define TEXT_ROWS  1024u
+_Static_assert(BLOCK_ENCODE_ROWS % GROUP_ROWS == 0, "blocks are whole groups");
 /* A text stays where it is while three blocks' worth of others come after it. */
 #define TEXT_BYTES (BLOCK_ENCODE_TEXT_BYTES * 4)
 
@@ -54,11 +57,14 @@ int batch_init(void)
 		const struct block_table *table = block_table(t);
 		struct batch *batch = &batches[t];
 
-		batch->max_rows = has_text(table) ? TEXT_ROWS : ROWS;
+		batch->max_rows = has_text(table) ? TEXT_ROWS : GROUP_ROWS;
 		batch->row_bytes = table->row_bytes;
+		batch->values = has_text(table)
+					? NULL
+					: memory_map(table->nr_columns * sizeof(*batch->values));
 		batch->rows = memory_map(batch->max_rows * sizeof(*batch->rows));
 		batch->storage = memory_map((size_t)batch->max_rows * table->row_bytes);
-		if (!batch->rows || !batch->storage) {
+		if (!batch->rows || !batch->storage || (!batch->values && !has_text(table))) {
 			return -ENOMEM;
 		}
 	}
@@ -79,21 +85,42 @@ int batch_init(void)
 void batch_forget(void)
 {
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
-		batches[t].nr_rows = 0;
+		batches[t].nr_rows = batches[t].nr_gathered = 0;
 	}
 	state.text_waiting = 0;
 	state.nr_events = 0;
 }
 
-static void write_batch(unsigned int table)
+static void gather(unsigned int table)
 {
 	struct batch *batch = &batches[table];
 
-	if (batch->nr_rows) {
-		state.nr_events += batch->is_definition ? 0 : batch->nr_rows;
-		stream_write(table, batch->rows, batch->nr_rows, !batch->is_definition);
-		batch->nr_rows = 0;
+	gather_rows(table, batch->rows, batch->nr_rows, batch->values, batch->nr_gathered);
+	batch->nr_gathered += batch->nr_rows;
+	batch->nr_rows = 0;
+}
+
+static uint32_t nr_waiting(const struct batch *batch)
+{
+	return batch->nr_gathered + batch->nr_rows;
+}
+
+static void write_batch(unsigned int table)
+{
+	struct batch *batch = &batches[table];
+	bool is_event = !batch->is_definition;
+
+	state.nr_events += is_event ? nr_waiting(batch) : 0;
+	if (!nr_waiting(batch)) {
+		return;
 	}
+	if (batch->values) {
+		gather(table);
+		stream_write_columns(table, batch->values, batch->nr_gathered, is_event);
+	} else {
+		stream_write(table, batch->rows, batch->nr_rows, is_event);
+	}
+	batch->nr_rows = batch->nr_gathered = 0;
 }
 
 static void write_definitions(void)
@@ -106,6 +133,12 @@ static void write_definitions(void)
 
 void batch_make_room_slow(unsigned int table)
 {
+	struct batch *batch = &batches[table];
+
+	if (batch->values && nr_waiting(batch) < BLOCK_ENCODE_ROWS) {
+		gather(table);
+		return;
+	}
 	write_definitions();
 	write_batch(table);
 }
@@ -142,9 +175,9 @@ void batch_drop_all(void)
 		struct batch *batch = &batches[t];
 
 		if (!batch->is_definition) {
-			state.nr_events += batch->nr_rows;
-			collector_lose(COLLECTOR_LOST_LIMIT, batch->nr_rows);
-			batch->nr_rows = 0;
+			state.nr_events += nr_waiting(batch);
+			collector_lose(COLLECTOR_LOST_LIMIT, nr_waiting(batch));
+			batch->nr_rows = batch->nr_gathered = 0;
 		}
 	}
 }

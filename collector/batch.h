@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows on their way into the stream, one batch per table. The drain thread's own. Rows of rings are
- * only pointed at (they stay in their chunk until the checkpoint); others are copied in. Whenever a
- * batch is written, the batches of definitions (strings, calls, shapes, places ...) go first, so
- * that the stream defines every id before it uses it.
+ * only pointed at (they stay in their chunk until the checkpoint); others are copied in. Every few
+ * rows become columns while they are still in the first cache, and the columns a block when they
+ * are full. Whenever a block is written, the batches of definitions (strings, calls, shapes, places
+ * ...) go first, so that the stream defines every id before it uses it.
  */
 #ifndef COLLECTOR_BATCH_H
 #define COLLECTOR_BATCH_H
@@ -12,6 +13,8 @@
 #include <string.h>
 
 #include "collector/format.h"
+
+union gather_values; /* gather.h */
 
 /* Makes the batches; memory is touched as it is used. Returns 0 or -ENOMEM. */
 int batch_init(void);
@@ -26,12 +29,15 @@ struct batch {
 	uint32_t nr_rows;
 	uint32_t max_rows;
 	uint32_t row_bytes;
-	bool is_definition; /* or a fact: not an event */
+	uint32_t nr_gathered;	     /* rows before those, in `values` */
+	union gather_values *values; /* NULL for a table with texts, whose rows wait for the block
+				      */
+	bool is_definition;	     /* or a fact: not an event */
 };
 
 extern struct batch batches[GPROF_NR_TABLES] __attribute__((visibility("hidden")));
 
-/* Writes a full batch. */
+/* Gathers the rows, and writes the block if it is full. */
 void batch_make_room_slow(unsigned int table);
 
 static inline struct batch *batch_make_room(unsigned int table)
@@ -44,7 +50,7 @@ static inline struct batch *batch_make_room(unsigned int table)
 	return batch;
 }
 
-/* Adds a row that stays valid until batch_write_all. */
+/* Adds a row that stays valid until batch_write_all, and is as it is. */
 static inline void batch_point(unsigned int table, const void *row)
 {
 	struct batch *batch = batch_make_room(table);

@@ -29,9 +29,9 @@ struct block_encoder {
 struct job {
 	struct block_encoder *encoder;
 	const struct block_table *table;
-	const void *const *rows;
+	const struct block_input *input;
+	union gather_values *values; /* a column each */
 	uint32_t nr_rows;
-	const struct block_ticks *ticks;
 	unsigned char *out; /* where the next payload byte goes */
 	unsigned char *end;
 	uint64_t time_min, time_max;
@@ -129,16 +129,16 @@ static HOT void normalise_times(struct job *job)
 {
 	for (unsigned int c = 0; c < job->table->nr_columns; c++) {
 		const struct block_column *column = &job->table->columns[c];
-		uint64_t *values = job->encoder->values[c].wide;
+		uint64_t *values = job->values[c].wide;
 
 		if (column->kind == GPROF_KIND_TICK) {
-			scale(values, job->nr_rows, job->ticks);
+			scale(values, job->nr_rows, job->input->ticks);
 		}
 		if (column->kind == GPROF_KIND_SPAN) {
-			const uint64_t *begin = job->encoder->values[c - 1].wide;
+			const uint64_t *begin = job->values[c - 1].wide;
 
 			if (column[-1].kind == GPROF_KIND_TICK) {
-				scale(values, job->nr_rows, job->ticks);
+				scale(values, job->nr_rows, job->input->ticks);
 			}
 			for (uint32_t i = 0; i < job->nr_rows; i++) {
 				values[i] -= begin[i];
@@ -177,8 +177,8 @@ static HOT void find_times(struct job *job)
 			bool has_span =
 				c + 1 < job->table->nr_columns && column[1].kind == GPROF_KIND_SPAN;
 
-			find_range(job, job->encoder->values[c].wide,
-				has_span ? job->encoder->values[c + 1].wide : NULL);
+			find_range(job, job->values[c].wide,
+				has_span ? job->values[c + 1].wide : NULL);
 			return;
 		}
 	}
@@ -239,12 +239,12 @@ static HOT void encode_wide(
 	struct job *job, unsigned int c, uint64_t any, struct gprof_column_entry *entry)
 {
 	const struct block_column *column = &job->table->columns[c];
-	uint64_t *values = job->encoder->values[c].wide;
+	uint64_t *values = job->values[c].wide;
 	bool has_span = c + 1 < job->table->nr_columns && column[1].kind == GPROF_KIND_SPAN;
 
 	if (is_time(column) && column->kind != GPROF_KIND_SPAN && has_span) {
 		entry->codec = GPROF_CODEC_GAP;
-		any = wide_delta(values, job->nr_rows, job->encoder->values[c + 1].wide);
+		any = wide_delta(values, job->nr_rows, job->values[c + 1].wide);
 	} else if (column->kind == GPROF_KIND_TICK || column->kind == GPROF_KIND_DEVTIME ||
 		   column->kind == GPROF_KIND_ID) {
 		entry->codec = GPROF_CODEC_DELTA;
@@ -261,7 +261,7 @@ static HOT void encode_wide(
 static HOT void encode_narrow(
 	struct job *job, unsigned int c, uint32_t any, struct gprof_column_entry *entry)
 {
-	uint32_t *values = job->encoder->values[c].narrow;
+	uint32_t *values = job->values[c].narrow;
 
 	if (job->table->columns[c].kind == GPROF_KIND_ID) {
 		entry->codec = GPROF_CODEC_DELTA;
@@ -293,7 +293,7 @@ static HOT bool is_narrow(const struct block_column *column)
 static HOT bool find_planes(struct job *job, unsigned int c, struct gprof_column_entry *entry)
 {
 	const struct block_column *column = &job->table->columns[c];
-	union gather_values *values = &job->encoder->values[c];
+	union gather_values *values = &job->values[c];
 	uint32_t narrow_any = 0;
 	uint64_t any;
 
@@ -342,7 +342,7 @@ static bool encode_text(struct job *job, unsigned int c, struct gprof_column_ent
 		struct gprof_text text;
 		uint32_t nr_bytes;
 
-		memcpy(&text, (const char *)job->rows[i] + job->table->columns[c].offset,
+		memcpy(&text, (const char *)job->input->rows[i] + job->table->columns[c].offset,
 			sizeof(text));
 		nr_bytes = (uint32_t)text.nr_bytes;
 		if (used + nr_bytes > sizeof(job->encoder->planes)) {
@@ -360,27 +360,31 @@ static bool encode_text(struct job *job, unsigned int c, struct gprof_column_ent
 	return entry->stored_bytes > 0;
 }
 
-static HOT size_t encode(struct block_encoder *encoder, unsigned int table, const void *const *rows,
-	uint32_t nr_rows, const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before,
-	void *out, size_t capacity)
+static HOT size_t encode(
+	struct block_encoder *encoder, const struct block_input *input, void *out, size_t capacity)
 {
 	struct gprof_column_entry entries[MAX_COLUMNS] = {0};
-	struct gprof_block_header header = {.magic = GPROF_BLOCK_MAGIC, .table = (uint16_t)table};
-	struct job job = {.encoder = encoder, .table = block_table(table), .rows = rows};
+	struct gprof_block_header header = {
+		.magic = GPROF_BLOCK_MAGIC, .table = (uint16_t)input->table};
+	struct job job = {.encoder = encoder,
+		.table = block_table(input->table),
+		.input = input,
+		.values = input->values ? input->values : encoder->values,
+		.nr_rows = input->nr_rows};
 	size_t head_bytes, bytes;
 
-	if (!job.table || !nr_rows || nr_rows > BLOCK_ENCODE_ROWS) {
+	if (!job.table || !job.nr_rows || job.nr_rows > BLOCK_ENCODE_ROWS) {
 		return 0;
 	}
 	head_bytes = sizeof(header) + job.table->nr_columns * sizeof(entries[0]);
 	if (capacity < head_bytes + GPROF_ALIGN) {
 		return 0;
 	}
-	job.nr_rows = nr_rows;
-	job.ticks = ticks;
 	job.out = (unsigned char *)out + head_bytes;
 	job.end = (unsigned char *)out + capacity - GPROF_ALIGN;
-	gather_rows(table, rows, nr_rows, encoder->values);
+	if (!input->values) {
+		gather_rows(input->table, input->rows, job.nr_rows, job.values, 0);
+	}
 	normalise_times(&job);
 	find_times(&job);
 	for (unsigned int c = 0; c < job.table->nr_columns; c++) {
@@ -394,10 +398,10 @@ static HOT size_t encode(struct block_encoder *encoder, unsigned int table, cons
 	}
 	bytes = (size_t)(job.out - (unsigned char *)out);
 	header.nr_columns = job.table->nr_columns;
-	header.nr_rows = nr_rows;
+	header.nr_rows = job.nr_rows;
 	header.payload_bytes = (uint32_t)(bytes - head_bytes);
-	header.sequence = sequence;
-	header.rows_before = rows_before;
+	header.sequence = input->sequence;
+	header.rows_before = input->rows_before;
 	header.time_min = job.time_min;
 	header.time_max = job.time_max;
 	memcpy(out, &header, sizeof(header));
@@ -412,24 +416,20 @@ static HOT size_t encode(struct block_encoder *encoder, unsigned int table, cons
 
 /* The same code for CPUs with wider vectors: a quarter fewer instructions a row. */
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static size_t encode_avx2(struct block_encoder *encoder,
-	unsigned int table, const void *const *rows, uint32_t nr_rows,
-	const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before, void *out,
-	size_t capacity)
+__attribute__((target("avx2"))) static size_t encode_avx2(
+	struct block_encoder *encoder, const struct block_input *input, void *out, size_t capacity)
 {
-	return encode(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
+	return encode(encoder, input, out, capacity);
 }
 #endif
 
-size_t block_encode(struct block_encoder *encoder, unsigned int table, const void *const *rows,
-	uint32_t nr_rows, const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before,
-	void *out, size_t capacity)
+size_t block_encode(
+	struct block_encoder *encoder, const struct block_input *input, void *out, size_t capacity)
 {
 #if defined(__x86_64__)
 	if (encoder->has_avx2) {
-		return encode_avx2(
-			encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
+		return encode_avx2(encoder, input, out, capacity);
 	}
 #endif
-	return encode(encoder, table, rows, nr_rows, ticks, sequence, rows_before, out, capacity);
+	return encode(encoder, input, out, capacity);
 }

@@ -14,6 +14,7 @@
 #define BLOCK_ENCODE_TEXT_BYTES 65536u
 
 struct block_encoder;
+union gather_values; /* gather.h */
 
 /* A table as the encoder and the schema see it; derived from format.h. */
 struct block_column {
@@ -58,14 +59,25 @@ struct block_encoder *block_encoder_init(void *memory, int level);
 size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes);
 
 /*
- * Encodes rows[0..nr_rows) of `table` into out (capacity bytes, at least block_bound); each row
- * points to a struct gprof_row_*. TICK and SPAN columns of host time hold raw clock values and
- * are scaled by `ticks`. Returns the bytes written (a multiple of GPROF_ALIGN), or 0 if zstd
- * failed. nr_rows is 1 to BLOCK_ENCODE_ROWS, with at most BLOCK_ENCODE_TEXT_BYTES of text.
+ * What a block is made of: rows, each a struct gprof_row_*, or, for a table without texts, columns
+ * that were gathered from them before. TICK and SPAN columns of host time hold raw clock values.
  */
-size_t block_encode(struct block_encoder *encoder, unsigned int table, const void *const *rows,
-	uint32_t nr_rows, const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before,
-	void *out, size_t capacity);
+struct block_input {
+	unsigned int table;
+	uint32_t nr_rows;	     /* 1 to BLOCK_ENCODE_ROWS */
+	const void *const *rows;     /* with at most BLOCK_ENCODE_TEXT_BYTES of text */
+	union gather_values *values; /* if not NULL instead of rows; overwritten */
+	const struct block_ticks *ticks;
+	uint64_t sequence;
+	uint64_t rows_before;
+};
+
+/*
+ * Encodes a block into out (capacity bytes, at least block_bound). Returns the bytes written (a
+ * multiple of GPROF_ALIGN), or 0 if zstd failed or the input is none.
+ */
+size_t block_encode(
+	struct block_encoder *encoder, const struct block_input *input, void *out, size_t capacity);
 
 /* CRC-32 as gzip has it. */
 uint32_t block_crc32(const void *bytes, size_t nr_bytes);

@@ -12,15 +12,12 @@
 #define TEXT_ARENA	(4u << 20)
 #define NR_SHAPES	32768u
 #define NR_PLACES	1024u
-#define NR_NAMES	1024u /* a power of two */
 #define NR_KNOWN_SHAPES 4096u
 
-/* CUPTI keeps a kernel's name at one address: looked up by that, checked against our copy. */
-struct known_name {
-	const char *name;
-	uint64_t at; /* of the copy, in the arena of texts */
+/* Our copy of a known name. */
+struct name_copy {
+	uint64_t at; /* in the arena of texts */
 	uint32_t nr_bytes;
-	uint32_t id;
 };
 
 /* Shapes come back in the order of the training loop: most are found here, without hashing. */
@@ -30,12 +27,13 @@ struct known_shape {
 };
 
 struct define_known_place define_known_places[DEFINE_NR_KNOWN_PLACES];
+struct define_names define_names;
 
 static struct define_state {
 	struct intern texts;
 	struct intern shapes;
 	struct intern places;
-	struct known_name names[NR_NAMES];
+	struct name_copy copies[DEFINE_NR_KNOWN_NAMES];
 	struct known_shape known_shapes[NR_KNOWN_SHAPES];
 } state;
 
@@ -46,7 +44,8 @@ int define_init(void)
 	rc = rc ? rc
 		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
-	memset(state.names, 0, sizeof(state.names));
+	memset(&define_names, 0, sizeof(define_names));
+	define_names.era = 1;
 	memset(state.known_shapes, 0, sizeof(state.known_shapes));
 	memset(define_known_places, 0, sizeof(define_known_places));
 	return rc;
@@ -77,32 +76,39 @@ uint32_t define_text(const char *bytes, uint64_t nr_bytes)
 	return nr_bytes ? find_text(bytes, nr_bytes)->id : 0;
 }
 
-static bool is_same_name(const struct known_name *known, const char *name)
+static bool is_same_name(const struct name_copy *copy, const char *name)
 {
 	/* strncmp: what stands at that address now may be shorter, and end before unmapped memory.
 	 */
-	return known->name == name &&
-	       !strncmp(state.texts.arena + known->at, name, known->nr_bytes) &&
-	       !name[known->nr_bytes];
+	return !strncmp(state.texts.arena + copy->at, name, copy->nr_bytes) &&
+	       !name[copy->nr_bytes];
 }
 
-uint32_t define_name(const char *name)
+uint32_t define_name_slow(const char *name)
 {
-	uint64_t slot = ((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 54;
-	struct known_name *known = &state.names[slot];
+	struct define_known_name *known = define_known_name(name);
+	struct name_copy *copy = &state.copies[known - define_names.known];
 
 	if (!name || !*name) {
 		return 0;
 	}
-	if (!is_same_name(known, name)) {
+	if (known->name != name || !is_same_name(copy, name)) {
 		const struct intern_entry *entry = find_text(name, strlen(name));
 
-		*known = (struct known_name){.name = name,
-			.at = entry->at,
-			.nr_bytes = entry->nr_bytes,
-			.id = entry->id};
+		*copy = (struct name_copy){.at = entry->at, .nr_bytes = entry->nr_bytes};
+		known->name = name;
+		known->id = entry->id;
 	}
+	known->era = define_names.era;
 	return known->id;
+}
+
+void define_names_may_change(void)
+{
+	if (!++define_names.era) {
+		memset(&define_names, 0, sizeof(define_names));
+		define_names.era = 1;
+	}
 }
 
 static struct known_shape *known_shape(const struct gprof_row_shape *s)

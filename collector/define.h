@@ -13,11 +13,42 @@ int define_init(void);
 /* The id of a text (0 for none); longer than GPROF_TEXT_BYTES it is cut, and counted as such. */
 uint32_t define_text(const char *bytes, uint64_t nr_bytes);
 
-/*
- * The same for a C string that lies where it lay before, as CUPTI's kernel names do: the address
- * is looked up first, and the text compared with what is known of it.
+/* C strings whose text was compared with our copy since define_names_may_change, by their address.
  */
-uint32_t define_name(const char *name);
+#define DEFINE_NR_KNOWN_NAMES 1024u
+struct define_known_name {
+	const char *name;
+	uint32_t era; /* when it was compared last */
+	uint32_t id;
+};
+
+struct define_names {
+	struct define_known_name known[DEFINE_NR_KNOWN_NAMES];
+	uint32_t era; /* never 0 */
+};
+
+extern struct define_names define_names __attribute__((visibility("hidden")));
+
+static inline struct define_known_name *define_known_name(const char *name)
+{
+	return &define_names.known[((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 54];
+}
+
+uint32_t define_name_slow(const char *name);
+
+/*
+ * As define_text for a C string, NULL for none, that stays where it is and as it is until
+ * define_names_may_change: CUPTI keeps a kernel's name while records that use it are out.
+ */
+static inline uint32_t define_name(const char *name)
+{
+	const struct define_known_name *known = define_known_name(name);
+
+	return known->name == name && known->era == define_names.era ? known->id
+								     : define_name_slow(name);
+}
+
+void define_names_may_change(void);
 
 /* The id of a shape, whose head, id and padding are 0. */
 uint32_t define_shape(const struct gprof_row_shape *shape);

@@ -15,8 +15,11 @@ union gather_values {
 	uint32_t narrow[2 * (BLOCK_ENCODE_ROWS + 40)];
 };
 
-/* Fills values[c] for each column c of `table` but texts, signed ones as their bits stand there. */
-void gather_rows(
-	unsigned int table, const void *const *rows, uint32_t nr_rows, union gather_values *values);
+/*
+ * Fills values[c][at..] for each column c of `table` but texts, signed ones as their bits stand
+ * there. at + nr_rows is at most BLOCK_ENCODE_ROWS.
+ */
+void gather_rows(unsigned int table, const void *const *rows, uint32_t nr_rows,
+	union gather_values *values, uint32_t at);
 
 #endif

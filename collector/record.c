@@ -84,25 +84,23 @@ static uint32_t find_shape(const struct cupti_kernel *r, uint32_t name_id)
 
 /*
  * Most kernels have run before with the same launch: they are told by the fields of the record as
- * they stand, the name by its address. That holds within one buffer, since CUPTI keeps a name while
- * records that use it are out; record_begin_buffer ends it.
+ * they stand. One line of the cache each.
  */
 struct known_kernel {
-	const char *name;
 	int32_t launch[8]; /* grid, block, static and dynamic shared memory: neighbours in a record
 			    */
 	uint32_t cluster[3];
 	uint32_t local_bytes;
+	uint32_t name;
+	uint32_t shape; /* 0: none yet */
 	uint16_t registers;
 	uint8_t launch_type;
-	uint32_t shape;
-	uint32_t name_id;
-	uint32_t buffer; /* number of the buffer in which the name was last compared */
-};
+} __attribute__((aligned(64)));
 
+/* Each has two places; the one that came last to either stays. */
 static struct record_state {
 	struct known_kernel kernels[NR_KNOWN_KERNELS];
-	uint32_t buffer;
+	uint32_t turn;
 } state;
 
 void record_init(void)
@@ -112,48 +110,46 @@ void record_init(void)
 
 void record_begin_buffer(void)
 {
-	state.buffer++;
+	define_names_may_change();
 }
 
-static bool is_known(const struct known_kernel *k, const struct cupti_kernel *r)
+static inline bool is_known(
+	const struct known_kernel *k, const struct cupti_kernel *r, uint32_t name)
 {
-	return k->shape && k->name == r->name && !memcmp(k->launch, r->grid, sizeof(k->launch)) &&
+	return k->shape && k->name == name && !memcmp(k->launch, r->grid, sizeof(k->launch)) &&
 	       !memcmp(k->cluster, r->cluster, sizeof(k->cluster)) &&
 	       k->local_bytes == r->local_bytes_per_thread &&
 	       k->registers == r->registers_per_thread && k->launch_type == r->launch_type;
 }
 
-static void update_known(struct known_kernel *k, const struct cupti_kernel *r)
+static __attribute__((noinline)) uint32_t new_kernel(
+	struct known_kernel *k, const struct cupti_kernel *r, uint32_t name)
 {
-	k->name = r->name;
 	memcpy(k->launch, r->grid, sizeof(k->launch));
 	memcpy(k->cluster, r->cluster, sizeof(k->cluster));
 	k->local_bytes = r->local_bytes_per_thread;
 	k->registers = r->registers_per_thread;
 	k->launch_type = r->launch_type;
-	k->name_id = define_name(r->name);
-	k->shape = find_shape(r, k->name_id);
-	k->buffer = state.buffer;
+	k->name = name;
+	k->shape = find_shape(r, name);
+	return k->shape;
 }
 
 static uint32_t kernel_shape(const struct cupti_kernel *r)
 {
-	uint64_t hash = (uint64_t)(uintptr_t)r->name * 0x9e3779b97f4a7c15u +
+	uint32_t name = define_name(r->name);
+	uint64_t hash = name * 0x9e3779b97f4a7c15u +
 			((uint32_t)r->grid[0] | (uint64_t)(uint32_t)r->block[0] << 32) *
 				0xc2b2ae3d27d4eb4fu;
-	struct known_kernel *k = &state.kernels[hash >> 52];
+	uint32_t slot = hash >> 52;
 
-	if (is_known(k, r)) {
-		if (k->buffer == state.buffer) {
-			return k->shape;
-		}
-		k->buffer = state.buffer;
-		if (k->name_id == define_name(r->name)) {
-			return k->shape;
-		}
+	if (is_known(&state.kernels[slot], r, name)) {
+		return state.kernels[slot].shape;
 	}
-	update_known(k, r);
-	return k->shape;
+	if (is_known(&state.kernels[slot ^ 1], r, name)) {
+		return state.kernels[slot ^ 1].shape;
+	}
+	return new_kernel(&state.kernels[slot ^ (state.turn++ & 1)], r, name);
 }
 
 _Static_assert(offsetof(struct cupti_kernel, dynamic_shared_bytes) + sizeof(int32_t) -

@@ -211,8 +211,9 @@ static int pay(void)
 	return rc;
 }
 
-static int write_block(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event)
+static int write_block(struct block_input *input, bool is_event)
 {
+	uint32_t nr_rows = input->nr_rows;
 	size_t bytes;
 	int rc;
 
@@ -220,13 +221,15 @@ static int write_block(unsigned int table, const void *const *rows, uint32_t nr_
 		count_lost(&stream.lost.limit, nr_rows, is_event);
 		return -EFBIG;
 	}
-	bytes = block_encode(stream.encoder, table, rows, nr_rows, &stream.ticks, stream.sequence,
-		stream.rows_before[table], stream.out, stream.out_bytes);
+	input->ticks = &stream.ticks;
+	input->sequence = stream.sequence;
+	input->rows_before = stream.rows_before[input->table];
+	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);
 	rc = bytes ? verify_file() : -EINVAL;
 	rc = rc ? rc : pay();
 	rc = rc ? rc : write_at(stream.out, bytes, stream.at);
 	/* Lost rows count in the numbering, so that the reader sees the hole. */
-	stream.rows_before[table] += nr_rows;
+	stream.rows_before[input->table] += nr_rows;
 	if (rc) {
 		count_lost(&stream.lost.disk, nr_rows, is_event);
 		stream.sequence += !is_event && bytes && owe(bytes);
@@ -244,13 +247,22 @@ int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, 
 
 	while (nr_rows) {
 		uint32_t n = nr_rows < BLOCK_ENCODE_ROWS ? nr_rows : BLOCK_ENCODE_ROWS;
-		int this_rc = write_block(table, rows, n, is_event);
+		struct block_input input = {.table = table, .rows = rows, .nr_rows = n};
+		int this_rc = write_block(&input, is_event);
 
 		rc = rc ? rc : this_rc;
 		rows += n;
 		nr_rows -= n;
 	}
 	return rc;
+}
+
+int stream_write_columns(
+	unsigned int table, union gather_values *values, uint32_t nr_rows, bool is_event)
+{
+	struct block_input input = {.table = table, .values = values, .nr_rows = nr_rows};
+
+	return write_block(&input, is_event);
 }
 
 struct stream_lost stream_take_lost(void)

@@ -29,6 +29,10 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
  */
 int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event);
 
+/* The same for one block whose columns were gathered before; they are overwritten. */
+int stream_write_columns(
+	unsigned int table, union gather_values *values, uint32_t nr_rows, bool is_event);
+
 struct stream_lost stream_take_lost(void);
 
 /* Renames `.part` away and closes. Returns 0 or -errno. */

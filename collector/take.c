@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/take.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -30,28 +31,50 @@ static uint32_t find_shape(const struct gprof_row_ring_launch *r)
 	return define_shape(&shape);
 }
 
-/* Most launches have been made before: they are told by the bytes of the row that make a shape. */
+/*
+ * Most launches have been made before: they are told by the bytes of the row that make a shape. One
+ * line of the cache each.
+ */
 struct known_launch {
 	uint64_t launch[4]; /* function, grid, block: neighbours in a row */
 	uint32_t shared_bytes;
 	uint32_t shape; /* 0: none yet */
-};
+} __attribute__((aligned(64)));
 
-static struct known_launch known_launches[NR_KNOWN_LAUNCHES];
+/* Each has two places; the one that came last to either stays. */
+static struct take_state {
+	struct known_launch launches[NR_KNOWN_LAUNCHES];
+	uint32_t turn;
+} state;
+
+static inline bool is_known(const struct known_launch *k, const struct gprof_row_ring_launch *r)
+{
+	return k->shape && !memcmp(k->launch, &r->function, sizeof(k->launch)) &&
+	       k->shared_bytes == r->shared_bytes;
+}
+
+static __attribute__((noinline)) uint32_t new_launch(
+	struct known_launch *k, const struct gprof_row_ring_launch *r)
+{
+	memcpy(k->launch, &r->function, sizeof(k->launch));
+	k->shared_bytes = r->shared_bytes;
+	k->shape = find_shape(r);
+	return k->shape;
+}
 
 static uint32_t launch_shape(const struct gprof_row_ring_launch *r)
 {
 	uint64_t hash = r->function * 0x9e3779b97f4a7c15u +
 			(r->grid_x | (uint64_t)r->block_x << 32) * 0xc2b2ae3d27d4eb4fu;
-	struct known_launch *k = &known_launches[hash >> 52];
+	uint32_t slot = hash >> 52;
 
-	if (!k->shape || memcmp(k->launch, &r->function, sizeof(k->launch)) ||
-		k->shared_bytes != r->shared_bytes) {
-		memcpy(k->launch, &r->function, sizeof(k->launch));
-		k->shared_bytes = r->shared_bytes;
-		k->shape = find_shape(r);
+	if (is_known(&state.launches[slot], r)) {
+		return state.launches[slot].shape;
 	}
-	return k->shape;
+	if (is_known(&state.launches[slot ^ 1], r)) {
+		return state.launches[slot ^ 1].shape;
+	}
+	return new_launch(&state.launches[slot ^ (state.turn++ & 1)], r);
 }
 
 _Static_assert(offsetof(struct gprof_row_ring_launch, block_z) + sizeof(uint32_t) -
@@ -149,6 +172,6 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 
 void take_init(void)
 {
-	memset(known_launches, 0, sizeof(known_launches));
+	memset(&state, 0, sizeof(state));
 	launches_init();
 }

@@ -59,6 +59,12 @@ static uint32_t most_rows(const struct block_table *table)
 static void write_table(struct gen *gen, unsigned int table)
 {
 	struct waiting *waiting = &gen->tables[table];
+	const struct block_input input = {.table = table,
+		.rows = gen->pointers,
+		.nr_rows = waiting->nr_rows,
+		.ticks = &ticks,
+		.sequence = gen->sequence,
+		.rows_before = waiting->rows_before};
 	size_t bytes;
 
 	if (!waiting->nr_rows) {
@@ -67,8 +73,7 @@ static void write_table(struct gen *gen, unsigned int table)
 	for (uint32_t i = 0; i < waiting->nr_rows; i++) {
 		gen->pointers[i] = waiting->rows + (size_t)i * block_table(table)->row_bytes;
 	}
-	bytes = block_encode(gen->encoder, table, gen->pointers, waiting->nr_rows, &ticks,
-		gen->sequence, waiting->rows_before, gen->out, gen->out_bytes);
+	bytes = block_encode(gen->encoder, &input, gen->out, gen->out_bytes);
 	if (!bytes || fwrite(gen->out, 1, bytes, gen->file) != bytes) {
 		fail("gen: block");
 	}

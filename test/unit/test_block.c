@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/block.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/gather.h"
 #include "test/unit/decode.h"
 #include "test/unit/unit.h"
 
@@ -97,6 +99,57 @@ static void compare(const struct decode_block *block, unsigned int table, const 
 	}
 }
 
+static size_t encode(struct block_encoder *encoder, unsigned int table, const void *const *rows,
+	uint32_t nr_rows, const struct block_ticks *ticks, uint64_t sequence, uint64_t rows_before,
+	void *out, size_t capacity)
+{
+	const struct block_input input = {.table = table,
+		.rows = rows,
+		.nr_rows = nr_rows,
+		.ticks = ticks,
+		.sequence = sequence,
+		.rows_before = rows_before};
+
+	return block_encode(encoder, &input, out, capacity);
+}
+
+static bool has_text(unsigned int table)
+{
+	const struct block_table *t = block_table(table);
+
+	for (unsigned int c = 0; c < t->nr_columns; c++) {
+		if (t->columns[c].kind == GPROF_KIND_TEXT) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Gathered a few at a time they make the same block. */
+static void check_columns(struct block_encoder *encoder, unsigned int table,
+	const void *const *rows, uint32_t nr_rows, const char *want, size_t want_bytes)
+{
+	union gather_values *values = calloc(block_table(table)->nr_columns, sizeof(*values));
+	const struct block_input input = {.table = table,
+		.values = values,
+		.nr_rows = nr_rows,
+		.ticks = &same,
+		.sequence = 7,
+		.rows_before = 99};
+	char *out = malloc(block_bound(table, nr_rows, 0));
+
+	for (uint32_t at = 0; at < nr_rows; at += 100) {
+		uint32_t n = nr_rows - at < 100 ? nr_rows - at : 100;
+
+		gather_rows(table, rows + at, n, values, at);
+	}
+	ck_assert_uint_eq(
+		block_encode(encoder, &input, out, block_bound(table, nr_rows, 0)), want_bytes);
+	ck_assert_mem_eq(out, want, want_bytes);
+	free(out);
+	free(values);
+}
+
 static void round_trip(unsigned int table, uint32_t nr_rows,
 	uint64_t (*value)(uint64_t *seed, unsigned int column))
 {
@@ -104,7 +157,7 @@ static void round_trip(unsigned int table, uint32_t nr_rows,
 	const void **rows = make_rows(table, nr_rows, value);
 	size_t capacity = block_bound(table, nr_rows, (size_t)nr_rows * 75);
 	char *out = malloc(capacity);
-	size_t bytes = block_encode(encoder, table, rows, nr_rows, &same, 7, 99, out, capacity);
+	size_t bytes = encode(encoder, table, rows, nr_rows, &same, 7, 99, out, capacity);
 	struct decode_block block;
 
 	ck_assert_msg(bytes > 0, "table %u, %u rows", table, nr_rows);
@@ -117,6 +170,9 @@ static void round_trip(unsigned int table, uint32_t nr_rows,
 	ck_assert_uint_eq(block.header.rows_before, 99);
 	compare(&block, table, rows);
 	decode_free(&block);
+	if (!has_text(table)) {
+		check_columns(encoder, table, rows, nr_rows, out, bytes);
+	}
 	free(out);
 	free_rows(rows);
 	free(encoder);
@@ -192,8 +248,7 @@ START_TEST(constant_columns_take_no_payload)
 	struct decode_block block;
 
 	decode_block(&block, out,
-		block_encode(
-			encoder, GPROF_TABLE_api_copy, rows, 5000, &same, 0, 0, out, capacity));
+		encode(encoder, GPROF_TABLE_api_copy, rows, 5000, &same, 0, 0, out, capacity));
 	for (unsigned int c = 0; c < block.header.nr_columns; c++) {
 		uint8_t codec = block.columns[c].entry.codec;
 
@@ -215,7 +270,7 @@ START_TEST(each_kind_has_its_codec)
 	struct decode_block block;
 
 	decode_block(&block, out,
-		block_encode(encoder, GPROF_TABLE_api_launch, rows, 100, &same, 0, 0, out,
+		encode(encoder, GPROF_TABLE_api_launch, rows, 100, &same, 0, 0, out,
 			block_bound(GPROF_TABLE_api_launch, 100, 0)));
 	ck_assert_uint_eq(block.columns[0].entry.codec, GPROF_CODEC_GAP);   /* begin */
 	ck_assert_uint_eq(block.columns[1].entry.codec, GPROF_CODEC_PLAIN); /* dur */
@@ -239,7 +294,7 @@ START_TEST(host_times_are_scaled_and_device_times_are_not)
 	struct decode_block block;
 
 	decode_block(&block, out,
-		block_encode(encoder, GPROF_TABLE_api, api_rows, 2, &half, 0, 0, out, sizeof(out)));
+		encode(encoder, GPROF_TABLE_api, api_rows, 2, &half, 0, 0, out, sizeof(out)));
 	ck_assert_uint_eq(block.columns[0].values[0], 500);
 	ck_assert_uint_eq(block.columns[1].values[0], 300);
 	ck_assert_uint_eq(block.columns[0].values[1], 1000);
@@ -248,8 +303,7 @@ START_TEST(host_times_are_scaled_and_device_times_are_not)
 	ck_assert_uint_eq(block.header.time_max, 2000);
 	decode_free(&block);
 	decode_block(&block, out,
-		block_encode(encoder, GPROF_TABLE_kernel, kernel_rows, 1, &half, 0, 0, out,
-			sizeof(out)));
+		encode(encoder, GPROF_TABLE_kernel, kernel_rows, 1, &half, 0, 0, out, sizeof(out)));
 	ck_assert_uint_eq(block.columns[0].values[0], 2000);
 	ck_assert_uint_eq(block.columns[1].values[0], 600);
 	decode_free(&block);
@@ -264,21 +318,16 @@ START_TEST(what_does_not_fit_or_does_not_exist_is_refused)
 	size_t bound = block_bound(GPROF_TABLE_api, 2000, 0);
 	char *out = malloc(bound);
 
-	ck_assert_uint_eq(
-		block_encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, 100), 0);
-	ck_assert_uint_eq(
-		block_encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, 20000), 0);
-	ck_assert_uint_eq(
-		block_encode(encoder, GPROF_TABLE_api, rows, 0, &same, 0, 0, out, bound), 0);
-	ck_assert_uint_eq(block_encode(encoder, GPROF_TABLE_api, rows, BLOCK_ENCODE_ROWS + 1, &same,
-				  0, 0, out, bound),
+	ck_assert_uint_eq(encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, 100), 0);
+	ck_assert_uint_eq(encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, 20000), 0);
+	ck_assert_uint_eq(encode(encoder, GPROF_TABLE_api, rows, 0, &same, 0, 0, out, bound), 0);
+	ck_assert_uint_eq(encode(encoder, GPROF_TABLE_api, rows, BLOCK_ENCODE_ROWS + 1, &same, 0, 0,
+				  out, bound),
 		0);
-	ck_assert_uint_eq(block_encode(encoder, 0, rows, 1, &same, 0, 0, out, bound), 0);
-	ck_assert_uint_eq(
-		block_encode(encoder, GPROF_NR_TABLES, rows, 1, &same, 0, 0, out, bound), 0);
+	ck_assert_uint_eq(encode(encoder, 0, rows, 1, &same, 0, 0, out, bound), 0);
+	ck_assert_uint_eq(encode(encoder, GPROF_NR_TABLES, rows, 1, &same, 0, 0, out, bound), 0);
 	/* A refusal leaves the encoder usable. */
-	ck_assert_uint_gt(
-		block_encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, bound), 0);
+	ck_assert_uint_gt(encode(encoder, GPROF_TABLE_api, rows, 2000, &same, 0, 0, out, bound), 0);
 	free(out);
 	free_rows(rows);
 	free(encoder);
