@@ -2,12 +2,12 @@
 #include "collector/activity.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 #include "collector/buffer.h"
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/cupti.h"
+#include "collector/host.h"
 #include "collector/record.h"
 #include "collector/share_clock.h"
 
@@ -211,7 +211,6 @@ void activity_client_set_all_syncs(uint32_t is_on)
 
 void activity_give_way(void)
 {
-	const struct timespec moment = {.tv_nsec = 200000};
 	unsigned int tries;
 
 	if (cupti_is_live() && buffer_is_ready()) {
@@ -225,7 +224,7 @@ void activity_give_way(void)
 		for (tries = 0; tries < 25 && buffer_nr_ours(); tries++) {
 			cupti.cuptiActivityFlushAll(0);
 			if (buffer_nr_ours()) {
-				nanosleep(&moment, NULL);
+				host_pause(200000);
 			}
 		}
 		buffer_lend(true, is_kind_wanted);

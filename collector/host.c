@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/host.h"
 
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector/collector.h"
@@ -32,6 +35,16 @@ int host_hold_cancellation(void)
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	}
 	return before;
+}
+
+void host_pause(uint32_t ns)
+{
+	const struct timespec moment = {.tv_nsec = (long)ns};
+	int error = errno;
+
+	/* The C library's function would look for a cancellation. */
+	syscall(SYS_nanosleep, &moment, NULL);
+	errno = error;
 }
 
 void host_release_cancellation(int before)

@@ -4,6 +4,7 @@
 #define COLLECTOR_HOST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * dlmopen makes a second copy of the process's libraries, and a driver in there opens one of us;
@@ -18,6 +19,9 @@ bool host_is_beside_program(void);
  */
 int host_hold_cancellation(void);
 void host_release_cancellation(int before);
+
+/* Sleeps so many ns, less than a second; a thread is not cancelled in it, and errno is kept. */
+void host_pause(uint32_t ns);
 
 /*
  * A child of a bare clone or _Fork runs no handler of ours, and shares the rings with its parent.

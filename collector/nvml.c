@@ -2,16 +2,15 @@
 #include "collector/nvml.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 #include "collector/clock.h"
 #include "collector/collector.h"
 #include "collector/device.h"
 #include "collector/format.h"
+#include "collector/host.h"
 #include "collector/log.h"
 #include "collector/nvml_abi.h"
 #include "collector/share.h"
@@ -294,15 +293,12 @@ void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value))
 
 void nvml_hold(void)
 {
-	const struct timespec moment = {.tv_nsec = 50000};
 	uint64_t begun = clock_monotonic_ns();
-	int error = errno;
 
 	atomic_fetch_add(&state.nr_forks, 1);
 	while (atomic_load(&state.is_inside) && clock_monotonic_ns() - begun < HOLD_NS) {
-		nanosleep(&moment, NULL);
+		host_pause(50000);
 	}
-	errno = error;
 }
 
 void nvml_release(void)

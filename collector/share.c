@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "collector/activity.h"
 #include "collector/buffer.h"
@@ -14,6 +13,7 @@
 #include "collector/config.h"
 #include "collector/cupti.h"
 #include "collector/gap.h"
+#include "collector/host.h"
 #include "collector/share_clock.h"
 
 #define NR_OWN	8u
@@ -54,15 +54,13 @@ static void release(enum turn to)
 /* Returns whose turn it was, now BUSY; or NONE, or BUSY itself after a wait that was too long. */
 static enum turn claim(void)
 {
-	const struct timespec moment = {.tv_nsec = 200000};
-
 	for (unsigned int i = 0; i < WAIT_MS * 5; i++) {
 		int turn = atomic_load(&state.turn);
 
 		if (turn == TURN_NONE || (turn != TURN_BUSY && try_claim((enum turn)turn))) {
 			return (enum turn)turn;
 		}
-		nanosleep(&moment, NULL);
+		host_pause(200000);
 	}
 	return TURN_BUSY;
 }
@@ -207,6 +205,7 @@ bool share_is_open(void)
 static void give_way(const char *name, const void *caller, bool for_all)
 {
 	int error = errno;
+	int cancellation = host_hold_cancellation();
 	enum turn turn;
 
 	ring_self.depth += RING_INSIDE;
@@ -225,6 +224,7 @@ static void give_way(const char *name, const void *caller, bool for_all)
 		release(TURN_THEIRS);
 	}
 	ring_self.depth -= RING_INSIDE;
+	host_release_cancellation(cancellation);
 	errno = error;
 }
 

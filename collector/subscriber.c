@@ -2,10 +2,10 @@
 #include "collector/subscriber.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 #include "collector/callback.h"
 #include "collector/cupti.h"
+#include "collector/host.h"
 #include "collector/log.h"
 
 #define NR_DOMAINS SUBSCRIBER_NR_DOMAINS
@@ -129,10 +129,8 @@ void subscriber_tell_client(uint32_t domain, uint32_t cbid, const void *data)
 /* Bounded, since the thread that changes it may wait for a lock of CUPTI's that this one holds. */
 static void claim(void)
 {
-	const struct timespec moment = {.tv_nsec = 1000000};
-
 	for (unsigned int i = 0; atomic_exchange(&state.is_changing, true) && i < WAIT_MS; i++) {
-		nanosleep(&moment, NULL);
+		host_pause(1000000);
 	}
 }
 
