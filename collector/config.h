@@ -22,6 +22,7 @@ enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
 enum { GRAPH_NODE, GRAPH_GRAPH };
 enum { PYTHON_OFF, PYTHON_STACKS }; /* bits of a LIST */
 enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
+enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS };
 
 /* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
 void config_init_enable(void);

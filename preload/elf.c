@@ -30,11 +30,14 @@ bool elf_open(struct elf *elf, const struct dl_phdr_info *info)
 		case DT_GNU_HASH:
 			elf->hash = address(elf, dynamic->d_un.d_ptr);
 			break;
+		case DT_HASH:
+			elf->old_hash = address(elf, dynamic->d_un.d_ptr);
+			break;
 		default:
 			break;
 		}
 	}
-	return elf->symbols && elf->strings && elf->hash;
+	return elf->symbols && elf->strings && (elf->hash || elf->old_hash);
 }
 
 static uint32_t hash_of(const char *name)
@@ -47,9 +50,43 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
+static void *find_at(const struct elf *elf, uint32_t index, const char *name)
+{
+	const ElfW(Sym) *symbol = &elf->symbols[index];
+
+	return symbol->st_shndx != SHN_UNDEF && !strcmp(elf->strings + symbol->st_name, name)
+		       ? (void *)(elf->base + symbol->st_value)
+		       : NULL;
+}
+
+static uint32_t old_hash_of(const char *name)
+{
+	uint32_t hash = 0;
+
+	for (; *name; name++) {
+		hash = (hash << 4) + (unsigned char)*name;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	return hash;
+}
+
+/* The table: numbers of buckets and chains, buckets, chains. */
+static void *find_old(const struct elf *elf, const char *name)
+{
+	uint32_t nr_buckets = elf->old_hash[0];
+	const uint32_t *buckets = elf->old_hash + 2, *chains = buckets + nr_buckets;
+	void *found = NULL;
+
+	for (uint32_t index = nr_buckets ? buckets[old_hash_of(name) % nr_buckets] : 0;
+		index && !found; index = chains[index]) {
+		found = find_at(elf, index, name);
+	}
+	return found;
+}
+
 /* The table: buckets' number, first symbol in it, words of the filter, shift; filter, buckets,
  * chains. */
-void *elf_find(const struct elf *elf, const char *name)
+static void *find_gnu(const struct elf *elf, const char *name)
 {
 	uint32_t nr_buckets = elf->hash[0], first = elf->hash[1], nr_words = elf->hash[2];
 	const uint32_t *buckets =
@@ -62,15 +99,16 @@ void *elf_find(const struct elf *elf, const char *name)
 		return NULL;
 	}
 	for (;; index++) {
-		const ElfW(Sym) *symbol = &elf->symbols[index];
 		uint32_t have = chains[index - first];
+		void *found = (have | 1u) == (hash | 1u) ? find_at(elf, index, name) : NULL;
 
-		if ((have | 1u) == (hash | 1u) && symbol->st_shndx != SHN_UNDEF &&
-			!strcmp(elf->strings + symbol->st_name, name)) {
-			return (void *)(elf->base + symbol->st_value);
-		}
-		if (have & 1u) {
-			return NULL;
+		if (found || (have & 1u)) {
+			return found;
 		}
 	}
+}
+
+void *elf_find(const struct elf *elf, const char *name)
+{
+	return elf->hash ? find_gnu(elf, name) : find_old(elf, name);
 }

@@ -14,7 +14,8 @@ struct elf {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
 	const char *strings;
-	const uint32_t *hash; /* DT_GNU_HASH */
+	const uint32_t *hash;	  /* DT_GNU_HASH, or NULL */
+	const uint32_t *old_hash; /* DT_HASH, or NULL */
 };
 
 /* From a callback of dl_iterate_phdr. False if the object has no such tables. */

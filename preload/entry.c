@@ -14,6 +14,7 @@
 
 #include "collector/config.h"
 #include "preload/hook.h"
+#include "preload/paddle.h"
 #include "preload/python.h"
 #include "preload/torch.h"
 #include "preload/wrap.h"
@@ -192,6 +193,7 @@ __attribute__((destructor)) static void end(void)
 	int error = errno;
 
 	if (ending_is_ours()) {
+		paddle_stop();
 		collector_stop(ending_word(GPROF_END_EXIT));
 	}
 	errno = error;

@@ -20,9 +20,9 @@ $(B)/exports.map: preload/hooks.def preload/preload.mk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q){ printf '{\nglobal:\n'; \
-	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define CUSTOM(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#define CUPTI_HOOK(name,params) @name;\n#include "preload/hooks.def"\n' \
+	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define CUSTOM(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#define CUPTI_HOOK(name,params) @name;\n#define CXX(symbol) @symbol;\n#include "preload/hooks.def"\n' \
 	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
-	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\n\tdlopen;\n\t_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE;\n\t_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE;\nlocal: *;\n};\n'; } >$@
+	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\n\tdlopen;\nlocal: *;\n};\n'; } >$@
 
 $(B)/libgprof.so: $(PRELOAD_OBJ) $(B)/exports.map
 	$(call say,LD,$@)

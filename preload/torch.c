@@ -16,6 +16,8 @@
 #include "collector/log.h"
 #include "preload/hook.h"
 #include "preload/nvtx_record.h"
+#include "preload/op_stack.h"
+#include "preload/paddle.h"
 #include "preload/python.h"
 #include "preload/torch_try.h"
 
@@ -379,9 +381,10 @@ void torch_look_late(void)
 static void child(void)
 {
 	torch_name_forget();
-	torch_op_forget();
+	op_stack_forget();
 	python_forget();
 	nvtx_forget();
+	paddle_forget();
 }
 
 const struct collector_door torch_door = {

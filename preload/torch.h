@@ -97,9 +97,6 @@ void torch_remove(const struct torch_functions *f, uint64_t handle);
 const char *torch_shape_try(const struct elf *libtorch, const struct torch_functions *torch);
 uint32_t torch_shape_id(const void *fn);
 
-/* In a forked child, whose rings begin anew. */
-void torch_op_forget(void);
-
 /*
  * The id of a name for op rows, or of a shape; new ones are written to the stream at once. 0 if
  * there are too many (TORCH_MAX_NAMES of a table, or 4 MB of text): a row must carry the text of

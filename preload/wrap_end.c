@@ -17,6 +17,7 @@
 #include "collector/collector.h"
 #include "preload/cuda_abi.h"
 #include "preload/hook.h"
+#include "preload/paddle.h"
 #include "preload/wrap.h"
 
 /* Nothing of the list but its ends. */
@@ -83,6 +84,7 @@ void wrap_end_stop(enum gprof_end_kind kind, int code)
 
 	if (ending_is_ours()) {
 		ending_mark(kind, code);
+		paddle_stop();
 		collector_stop(ending_word(kind));
 	}
 	errno = error;

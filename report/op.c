@@ -43,7 +43,13 @@ static enum op_class torch_class(const char *name, uint8_t scope)
 	return scope == OP_TORCH_USER ? OP_RANGE : OP_OTHER;
 }
 
-static enum op_class paddle_class(uint8_t scope)
+/* Around all of a backward pass in dynamic mode; its type is that of any range in C++. */
+static bool is_paddle_backward(uint32_t name)
+{
+	return !strcmp(names_raw(name, NULL), "backward");
+}
+
+static enum op_class paddle_class(uint32_t name, uint8_t scope)
 {
 	switch (scope) {
 	case OP_PADDLE_DATALOADER:
@@ -56,6 +62,7 @@ static enum op_class paddle_class(uint8_t scope)
 		return OP_OPTIMIZATION;
 	case OP_PADDLE_STEP:
 	case OP_PADDLE_USER:
+		return is_paddle_backward(name) ? OP_BACKWARD : OP_RANGE;
 	case OP_PADDLE_PYTHON_USER:
 		return OP_RANGE;
 	default:
@@ -92,7 +99,7 @@ enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope)
 	case GPROF_FRAMEWORK_TORCH:
 		return cached_torch_class(name, scope);
 	case GPROF_FRAMEWORK_PADDLE:
-		return paddle_class(scope);
+		return paddle_class(name, scope);
 	default:
 		return OP_RANGE;
 	}
@@ -101,7 +108,8 @@ enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope)
 bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	if (framework == GPROF_FRAMEWORK_PADDLE) {
-		return scope == OP_PADDLE_USER || scope == OP_PADDLE_PYTHON_USER;
+		return scope == OP_PADDLE_PYTHON_USER ||
+		       (scope == OP_PADDLE_USER && !is_paddle_backward(name));
 	}
 	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER &&
 	       op_class(name, framework, scope) == OP_RANGE &&

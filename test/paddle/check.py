@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at what `ops` printed (a line of JSON for each thing recorded).
+
+check.py counts OPS PROFILE    operators, stages, launches and allocations are those that Paddle's own profiler saw
+check.py marked OPS PROFILE    so are what it marks in Python: phases and ranges of the user
+check.py profiles A B          two results of that profiler are the same
+check.py nests OPS             depths are those that the times of each thread say
+check.py count OPS NAME=N...   so many operators have that name
+check.py inside OPS NAME IN N  so many of that name lie directly in one of the other
+check.py allocated OPS         the totals are the sums of what was given and taken back
+check.py played OPS            the allocations of fake_paddle.c
+"""
+import collections
+import json
+import re
+import sys
+
+# phi::TracerEventType; what Paddle marks in C++, and in Python while its profiler is used
+TYPES = {0: "Operator", 7: "UserDefined", 8: "OperatorInner", 15: "DygraphKernelLaunch", 16: "StaticKernelLaunch"}
+MARKED = {1: "Dataloader", 9: "Forward", 10: "Backward", 11: "Optimization", 14: "PythonUserDefined"}
+# What gprof itself makes of the functions and operators that it sees
+OURS = re.compile(r"MultiDeviceFeedReader::|Optimizer\.step#")
+
+
+def read(path):
+    with open(path) as file:
+        return [json.loads(line) for line in file]
+
+
+def of_profile(path, kinds):
+    with open(path) as file:
+        events = json.load(file)["traceEvents"]
+    return collections.Counter((re.sub(r"\[[^[]*\]$", "", event["name"]), event["cat"]) for event in events
+                               if event.get("cat") in kinds)
+
+
+def same(have, want, least):
+    for key in sorted(set(have) | set(want)):
+        if have[key] != want[key]:
+            print("%s: %d, %d wanted" % (key, have[key], want[key]))
+    print(sum(have.values()))
+    return have == want and sum(have.values()) >= least
+
+
+def of_rows(rows, types):
+    return collections.Counter((row["name"], types[row["scope"]]) for row in rows
+                               if row["kind"] == "op" and row["scope"] in types and not OURS.match(row["name"]))
+
+
+def counts(rows, profile):
+    given = [row for row in rows if row["kind"] == "alloc" and row["bytes"] > 0]
+    wanted = sum(of_profile(profile, ["Allocate"]).values())
+    print("%d allocations, %d wanted" % (len(given), wanted))
+    # The profiler does not have those of the thread that takes batches from workers.
+    return same(of_rows(rows, TYPES), of_profile(profile, TYPES.values()), 300) and len(given) >= wanted > 50
+
+
+def marked(rows, profile):
+    want = of_profile(profile, MARKED.values())
+    return same(of_rows(rows, MARKED), want, 10) and {kind for _, kind in want} == set(MARKED.values())
+
+
+def profiles(have, want):
+    every = list(TYPES.values()) + list(MARKED.values()) + ["Allocate"]
+    return same(of_profile(have, every), of_profile(want, every), 300)
+
+
+def threads_of(rows):
+    threads = collections.defaultdict(list)
+    for row in rows:
+        if row["kind"] == "op":
+            threads[row["pid"], row["thread"]].append(row)
+    return threads.values()
+
+
+def nests(rows):
+    good = len(rows) > 0
+    for mine in threads_of(rows):
+        stack = []
+        for op in sorted(mine, key=lambda op: (op["begin"], -op["end"], op["depth"])):
+            while stack and stack[-1]["depth"] >= op["depth"]:
+                stack.pop()
+            if op["depth"] != len(stack) or (stack and op["end"] > stack[-1]["end"]):
+                print(op, "in", [outer["name"] for outer in stack])
+                good = False
+            stack.append(op)
+    return good
+
+
+def inside(rows, name, outer, number):
+    have = 0
+    for mine in threads_of(rows):
+        for op in mine:
+            around = [o for o in mine if o["depth"] == op["depth"] - 1 and o["begin"] <= op["begin"]
+                      and op["end"] <= o["end"]]
+            have += op["name"] == name and [o["name"] for o in around] == [outer]
+    print(have)
+    return have == int(number)
+
+
+def count(rows, *wanted):
+    have = collections.Counter(row["name"] for row in rows if row["kind"] == "op")
+    good = True
+    for want in wanted:
+        name, number = want.rsplit("=", 1)
+        if have[name] != int(number):
+            print("%s: %d, %s wanted" % (name, have[name], number))
+            good = False
+    return good
+
+
+def allocated(rows):
+    total, good, rows = 0, True, [row for row in rows if row["kind"] == "alloc"]
+    for row in rows:
+        total += row["bytes"]
+        good = good and row["device_type"] == 0 and row["allocated_bytes"] == total
+    print(len(rows), total)
+    return good and len(rows) > 100
+
+
+def played(rows):
+    have = [(row["address"], row["bytes"], row["allocated_bytes"], row["reserved_bytes"], row["device_type"],
+             row["device"]) for row in rows if row["kind"] == "alloc"]
+    print(have)
+    return have == [(0x1000, 512, 512, 4096, 1, 3), (0x2000, 1024, 1536, 4096, 1, 3),
+                    (0x3000, 64, 64, 0, 0, 0), (0x1000, -512, 1024, 4096, 1, 3)]
+
+
+function = {f.__name__: f for f in (counts, marked, profiles, nests, count, inside, allocated, played)}[sys.argv[1]]
+sys.exit(not function(sys.argv[2] if function is profiles else read(sys.argv[2]), *sys.argv[3:]))

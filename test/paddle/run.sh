@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Paddle programs, unmodified: what they print is as without us, and what is recorded is what Paddle's own profiler sees.
+# Prints TAP. usage: test/paddle/run.sh [PYTHON...]; without, on libraries that play Paddle's, and on the virtual
+# environments in build/paddle.
+# shellcheck disable=SC2317 # functions that tap calls
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-paddle-XXXXXX")
+trap 'rm -rf "$T"' EXIT
+for name in $(compgen -e); do
+	case $name in GPROF_* | LD_PRELOAD) unset "$name" ;; esac
+done
+export CUDA_VISIBLE_DEVICES='' OMP_NUM_THREADS=1
+lib=$T/libgprof.so
+version=played
+n=0
+bad=0
+
+${MAKE:-make} -s --no-print-directory "$B/libgprof.so" "$B/gprof-report" paddle-programs || exit 1
+cp "$B/libgprof.so" "$lib" # programs run for a while, and it may be made anew meanwhile
+
+# tap COMMAND... -- NAME: a result.
+tap()
+{
+	local name=${!#} out
+	n=$((n + 1))
+	if out=$("${@:1:$#-1}" 2>&1); then
+		echo "ok $n - $version $name"
+	else
+		echo "not ok $n - $version $name: $(head -c 200 <<<"$out" | tr '\n' ' ')"
+		head -40 <<<"$out" | sed 's/^/# /' | cut -c1-200
+		bad=1
+	fi
+}
+
+check() { python3 test/paddle/check.py "$1" "$T/$2.ops" "${@:3}"; }
+
+nothing_lost() { ! grep -aE '"kind": "(loss|notice)"' "$T/$1.ops"; }
+
+# steps RUN NUMBER: so many were found, by the optimizer.
+steps()
+{
+	local have
+	have=$("$B/gprof-report" summary --view steps --top 0 --format csv "$T/$1.dump" | grep -c ',"optimizer"$')
+	[ "$have" = "$2" ] || { echo "$have steps, $2 wanted"; false; }
+}
+
+# phases RUN: all of them take time.
+phases()
+{
+	local phase
+	"$B/gprof-report" summary --view model --format csv "$T/$1.dump" >"$T/$1.model"
+	for phase in Dataloader Forward Backward Optimization; do
+		grep -q "^\"$phase\",[1-9]" "$T/$1.model" || { cat "$T/$1.model"; return 1; }
+	done
+}
+
+# ---- on what plays Paddle ----
+
+# played RUN FAKE NR_STEPS [VARIABLE=VALUE]...: prints the same.
+played()
+{
+	local program=("$B/torch/fake_host" "$3" "$PWD/$B/paddle/$2/libpaddle.so")
+	"${program[@]}" >"$T/$1.plain" 2>&1 </dev/null
+	env "${@:4}" GPROF_QUIET=1 GPROF_DIR="$T/$1.dump" LD_PRELOAD="$lib" "${program[@]}" >"$T/$1.out" 2>&1
+	"$B/torch/ops" "$T/$1.dump"/*.gprof >"$T/$1.ops"
+	diff "$T/$1.plain" "$T/$1.out" && grep -q "done" "$T/$1.out"
+}
+
+plays()
+{
+	tap played "$1" "$1" 3 "$1: prints the same"
+	tap check count "$1" 'matmul dygraph=3' 'matmul infer_meta=3' 'fails dygraph=3' 'fails infer_meta=0' \
+		Global_Grad=3 backward=3 'sgd_ dygraph=9' twice=3 detail=0 elsewhere=1 Optimizer.step#sgd=6 \
+		MultiDeviceFeedReader::ReadNextList=3 "$1: operators and stages"
+	tap check nests "$1" "$1: nesting"
+	tap check inside "$1" 'sgd_ dygraph' Optimizer.step#sgd 9 "$1: what the optimizer runs"
+	tap check inside "$1" 'sgd_ infer_meta' 'sgd_ dygraph' 3 "$1: and what that runs"
+	tap check inside "$1" 'matmul kernel launch' 'matmul dygraph' 3 "$1: stages"
+	tap steps "$1" 3 "$1: steps, also the last one"
+	tap phases "$1" "$1: phases"
+	tap check played "$1" "$1: allocations"
+	tap grep -q '"no Paddle memory".*kind 99' "$T/$1.ops" "$1: memory of another kind"
+}
+
+# only_steps RUN NUMBER: nothing else is recorded.
+only_steps() { steps "$1" "$2" && ! grep -E '"kind": "(op|alloc)"' "$T/$1.ops"; }
+
+windows()
+{
+	tap played closed TWO 9 GPROF_SCHEDULE=4-6 "window: prints the same"
+	tap check count closed 'matmul dygraph=2' 'sgd_ dygraph=6' MultiDeviceFeedReader::ReadNextList=2 \
+		"window: operators of two steps"
+	tap steps closed 9 "window: all steps"
+	tap played stepping TWO 5 GPROF_PADDLE=steps "steps alone: prints the same"
+	tap only_steps stepping 5 "steps alone"
+	tap played timing TWO 5 GPROF_TIMER_ONLY=1 "timer: prints the same"
+	tap only_steps timing 5 "timer: steps alone"
+	tap played off TWO 5 GPROF_PADDLE=off "off: prints the same"
+	tap only_steps off 0 "off: nothing"
+}
+
+hard_cases()
+{
+	tap played STRANGE STRANGE 1 "strange: prints the same"
+	tap grep -q '"no Paddle operators".*event strange' "$T/STRANGE.ops" "strange: a type of event"
+	tap check count STRANGE strange=0 later=0 'matmul dygraph=1' "strange: nothing after it"
+	tap played names TWO 40000 "names: prints the same"
+	tap check count names 'name 1=1' 'name 30000=1' "names: the first"
+	tap grep -q '"many names"' "$T/names.ops" "names: that there are more"
+}
+
+# ---- on Paddle ----
+
+# without|within|profiled RUN PROGRAM [ARGUMENT]...: output and status in $T/RUN.*; warnings have times
+without()
+{
+	timeout 100 "$python" "test/paddle/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
+	echo $? >>"$T/$1.plain"
+}
+
+within()
+{
+	rm -rf "$T/$1.dump"
+	GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
+		timeout 100 "$python" "test/paddle/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
+	echo $? >>"$T/$1.out"
+	"$B/torch/ops" "$T/$1.dump"/*.gprof >"$T/$1.ops"
+}
+
+profiled()
+{
+	timeout 100 "$python" test/paddle/profiled.py "$T/$1.json" "test/paddle/prog/$2.py" "${@:3}" \
+		>/dev/null 2>"$T/$1.profiler.err"
+}
+
+same() { diff "$T/$1.plain" "$T/$1.out" || { tail -5 "$T/$1.err"; false; }; }
+
+# trains RUN NR_STEPS PROGRAM [ARGUMENT]...
+trains()
+{
+	without "$1" "${@:3}" &
+	profiled "$1" "${@:3}"
+	wait
+	within "$1" "${@:3}"
+	tap same "$1" "$1: prints the same"
+	tap check counts "$1" "$T/$1.json" "$1: operators, stages and allocations"
+	tap check nests "$1" "$1: nesting"
+	tap steps "$1" "$2" "$1: steps"
+	tap nothing_lost "$1" "$1: nothing lost"
+}
+
+# A program that profiles itself has the same result with us, and what it marks in Python is ours too.
+profiles_itself()
+{
+	rm -rf "$T/itself.dump"
+	export LD_PRELOAD=$lib GPROF_DIR=$T/itself.dump GPROF_QUIET=1
+	profiled itself conv
+	unset LD_PRELOAD GPROF_DIR GPROF_QUIET
+	"$B/torch/ops" "$T/itself.dump"/*.gprof >"$T/itself.ops"
+	tap python3 test/paddle/check.py profiles "$T/itself.json" "$T/conv.json" "paddle.profiler in the program: its result"
+	tap check counts itself "$T/conv.json" "paddle.profiler in the program: our result"
+	tap check marked itself "$T/conv.json" "paddle.profiler in the program: phases and ranges"
+	tap steps itself 5 "paddle.profiler in the program: steps"
+}
+
+real()
+{
+	python=$1
+	version=$("$python" -c 'import paddle; print(paddle.__version__)' 2>/dev/null) || {
+		n=$((n + 1))
+		echo "ok $n - $python # SKIP no Paddle in it"
+		return
+	}
+	trains conv 5 conv
+	tap phases conv "conv: phases"
+	trains accumulate 4 accumulate
+	tap check allocated accumulate "accumulate: totals of memory"
+	trains workers 5 conv 2
+	profiles_itself
+}
+
+if [ $# = 0 ]; then
+	plays TWO
+	plays ONE
+	windows
+	hard_cases
+	for python in "$B"/paddle/*/bin/python; do
+		[ ! -x "$python" ] || set -- "$@" "$python"
+	done
+	[ $# != 0 ] || {
+		n=$((n + 1))
+		echo "ok $n - versions of PyPI # SKIP large; test/paddle/versions.sh makes environments"
+	}
+fi
+for python in "$@"; do
+	real "$python"
+done
+echo "1..$n"
+exit $bad
