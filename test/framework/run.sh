@@ -82,6 +82,12 @@ try_torch()
 		select(.operator as $operator | .name | startswith($operator + ",") | not)] | length')" "ranges elsewhere"
 	is true "$(query '[.userdefined.rows[].operator] | contains(["aten::mm"])')" "operators of ranges"
 
+	"$REPORT" timeline -o "$T/trace.json" "$GPROF_DIR" 2>"$T/report.err"
+	is 9 "$(jq '[.traceEvents[] | select(.ph == "X")] as $all | [$all[] |
+		select(.cat == "user_annotation" and (.name | startswith("aten::mm, "))) as $range | $all[] |
+		select(.cat == "cpu_op" and .name == "aten::mm" and .tid == $range.tid and .ts <= $range.ts and
+			.ts + .dur >= $range.ts)] | length' "$T/trace.json")" "ranges that begin in operators, on the timeline"
+
 	# NVTX is what there is without the observer.
 	rm -rf "$GPROF_DIR"
 	GPROF_TORCH=off record "$base/torch/bin/python" -I test/framework/torch.py
