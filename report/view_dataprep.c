@@ -14,7 +14,7 @@ struct row {
 	struct spread waits; /* ns */
 	uint64_t wait_ticks; /* in whole steps */
 	uint64_t step_ticks;
-	uint64_t op_ns;	 /* of operators outside of others */
+	uint64_t op_ns;	 /* of operators outside of others and of the loader's __next__ */
 	uint64_t cpu_ns; /* by samples */
 	bool has_cpu, has_loop;
 };
@@ -72,11 +72,23 @@ static void begin_ops(void *context, struct process *process)
 	view->row = &view->rows[view->nr_begun_ops++];
 }
 
+/* Ranges of the user's may be around everything. */
+static bool is_outermost(const struct op *op)
+{
+	const struct op *outer = op->parent;
+
+	while (outer && op_class(outer->name, outer->framework, outer->scope) == OP_RANGE) {
+		outer = outer->parent;
+	}
+	return !outer;
+}
+
 static void take_op(void *context, const struct op *op)
 {
 	struct dataprep_view *view = context;
+	enum op_class class = op_class(op->name, op->framework, op->scope);
 
-	if (!op->parent) {
+	if (class != OP_RANGE && class != OP_DATALOADER && is_outermost(op)) {
 		view->row->op_ns +=
 			clock_map_duration(&view->process->host_clock, op->end - op->begin);
 	}
@@ -194,7 +206,8 @@ static struct table *make_table(void *context)
 	add_rows(view, table);
 	table_note(table,
 		"waited: in the loader's __next__, with its work where there are no workers; span: "
-		"from the first event to the last; CPU time: since the start, by samples");
+		"from the first event to the last; CPU time: since the start, by samples; in "
+		"operators: without what is waited for");
 	return table;
 }
 

@@ -200,6 +200,16 @@ fsdp()
 	pair fully_shard fsdp shard
 }
 
+# Two workers an epoch; the loop's waiting and its work are two things.
+told_apart()
+{
+	"$B/gprof-report" summary --view dataprep --format json "$T/forked.dump" 2>&1 | tee "$T/dataprep" |
+		jq -e '.dataprep.rows | (map(select(.role == "loop")) | length == 1 and .[0].batches == 14 and
+			.[0].wait_ns > 0 and .[0].wait_ns + .[0].operators_ns <= .[0].span_ns) and
+			(.[0].pid as $loop | map(select(.parent == $loop and .operators_ns > 0)) | length == 4)' \
+			>"$T/jq" || { cat "$T/dataprep" && return 1; }
+}
+
 # torch.compile's own backend; what it compiles and the processes that do are made anew with us.
 compiled()
 {
@@ -362,6 +372,7 @@ all()
 	trains loader loader 0 fork
 	trains forked loader 2 fork
 	tap check workers forked aten::stack aten::sum "forked: workers"
+	tap told_apart "forked: workers' work and the loop's waiting"
 	without spawned loader 2 spawn &
 	within spawned loader 2 spawn
 	wait

@@ -140,6 +140,8 @@ START_TEST(waiting_for_data_is_told)
 	ck_assert_uint_eq(tables_number(table, 0, "batches"), 3);
 	ck_assert_uint_eq(tables_number(table, 0, "wait_ns"), 300000);
 	ck_assert_uint_eq(tables_number(table, 0, "cpu_ns"), 4500000);
+	/* Neither the loader's nor a user's range, but what lies in the latter. */
+	ck_assert_uint_eq(tables_number(table, 0, "operators_ns"), 3 * 435000);
 	table_destroy(table);
 }
 END_TEST
