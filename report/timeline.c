@@ -17,8 +17,8 @@
 /* In files of several processes, devices of each get their own pids. */
 #define DEVICES_A_PROCESS 64u
 
-/* Arrows of a process: 32 bits, above them those of forward threads (timeline_op.c). */
-#define ID_BITS 36u
+/* Arrows of a kind that a process may have: correlation ids have 32 bits. */
+#define ID_BITS 32u
 
 /* ---- pieces ---- */
 

@@ -9,18 +9,18 @@
 #include "report/py_stack.h"
 #include "report/text.h"
 
-/* Threads that computed a forward pass; beyond, there are no arrows. */
-#define MOST_THREADS 16u
-
-/* Of one of them: the numbers that autograd nodes have. */
-struct forward {
-	uint32_t thread; /* the framework's number */
-	struct idset *wanted;
+/*
+ * What an autograd node and the operator that made it have in common: autograd's numbers count in
+ * each thread that computes a forward pass.
+ */
+struct made {
+	uint64_t sequence;
+	uint64_t thread; /* the framework's number */
 };
 
 /* The ends of an arrow, until both are known. */
 struct arrow {
-	uint64_t id; /* forward's place << 32 | sequence */
+	struct made made;
 	uint64_t from_ns, to_ns;
 	uint32_t from_tid, to_tid;
 	bool has_from, has_to;
@@ -29,30 +29,19 @@ struct arrow {
 
 struct timeline_ops {
 	struct timeline *timeline;
-	struct forward forwards[MOST_THREADS];
-	unsigned int nr_forwards;
-	bool is_too_many;
+	struct idset *wanted;	      /* what nodes were made by; may hold others, see wanted_id */
+	uint64_t thread;	      /* that made them, if all have the same */
+	bool has_thread, has_threads; /* one, several */
 	struct arrow *arrows;
+	uint64_t nr_drawn;
 };
 
 /* ---- forward to backward ---- */
 
-static struct forward *find_forward(struct timeline_ops *ops, uint32_t thread, bool is_new_allowed)
+/* Numbers of one thread are apart, and few pages of the set hold those of many. */
+static uint32_t wanted_id(const struct made *made)
 {
-	struct forward *forward;
-
-	for (unsigned int i = 0; i < ops->nr_forwards; i++) {
-		if (ops->forwards[i].thread == thread) {
-			return &ops->forwards[i];
-		}
-	}
-	if (!is_new_allowed || ops->nr_forwards == MOST_THREADS) {
-		ops->is_too_many |= is_new_allowed;
-		return NULL;
-	}
-	forward = &ops->forwards[ops->nr_forwards++];
-	*forward = (struct forward){.thread = thread, .wanted = idset_create()};
-	return forward;
+	return (uint32_t)made->sequence ^ (uint32_t)made->thread << 24;
 }
 
 static bool is_node(uint64_t framework, uint64_t scope)
@@ -63,16 +52,17 @@ static bool is_node(uint64_t framework, uint64_t scope)
 static void read_nodes(struct timeline_ops *ops, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct forward *forward;
+		const struct made made = {
+			b->col[COL_op_sequence][i], (uint32_t)b->col[COL_op_forward_thread][i]};
 
-		if (!b->col[COL_op_sequence][i] ||
+		if (!made.sequence ||
 			!is_node(b->col[COL_op_framework][i], b->col[COL_op_scope][i])) {
 			continue;
 		}
-		forward = find_forward(ops, (uint32_t)b->col[COL_op_forward_thread][i], true);
-		if (forward) {
-			idset_add(forward->wanted, (uint32_t)b->col[COL_op_sequence][i]);
-		}
+		ops->has_threads |= ops->has_thread && made.thread != ops->thread;
+		ops->thread = made.thread;
+		ops->has_thread = true;
+		idset_add(ops->wanted, wanted_id(&made));
 	}
 }
 
@@ -84,6 +74,7 @@ struct timeline_ops *timeline_ops_create(struct timeline *timeline)
 	struct stream_in *stream = timeline->process->stream;
 
 	ops->timeline = timeline;
+	ops->wanted = idset_create();
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
@@ -107,8 +98,9 @@ static void add_end(struct timeline *timeline, char ph, uint64_t id, uint32_t ti
 static void draw(struct timeline_ops *ops, struct arrow *arrow)
 {
 	if (arrow->has_from && arrow->has_to) {
-		add_end(ops->timeline, 's', arrow->id, arrow->from_tid, arrow->from_ns);
-		add_end(ops->timeline, 'f', arrow->id, arrow->to_tid, arrow->to_ns);
+		ops->nr_drawn++;
+		add_end(ops->timeline, 's', ops->nr_drawn, arrow->from_tid, arrow->from_ns);
+		add_end(ops->timeline, 'f', ops->nr_drawn, arrow->to_tid, arrow->to_ns);
 	}
 	HASH_DEL(ops->arrows, arrow);
 	free(arrow);
@@ -122,21 +114,19 @@ void timeline_ops_destroy(struct timeline_ops *ops)
 	{
 		draw(ops, arrow);
 	}
-	for (unsigned int i = 0; i < ops->nr_forwards; i++) {
-		idset_destroy(ops->forwards[i].wanted);
-	}
+	idset_destroy(ops->wanted);
 	free(ops);
 }
 
-static struct arrow *find_arrow(struct timeline_ops *ops, uint64_t id)
+static struct arrow *find_arrow(struct timeline_ops *ops, const struct made *made)
 {
 	struct arrow *arrow;
 
-	HASH_FIND(hh, ops->arrows, &id, sizeof(id), arrow);
+	HASH_FIND(hh, ops->arrows, made, sizeof(*made), arrow);
 	if (!arrow) {
 		arrow = mem_zeroed(1, sizeof(*arrow));
-		arrow->id = id;
-		HASH_ADD(hh, ops->arrows, id, sizeof(id), arrow);
+		arrow->made = *made;
+		HASH_ADD(hh, ops->arrows, made, sizeof(arrow->made), arrow);
 	}
 	return arrow;
 }
@@ -149,23 +139,23 @@ static struct arrow *find_arrow(struct timeline_ops *ops, uint64_t id)
 static void add_arrow(struct timeline_ops *ops, const struct batch *b, uint32_t i,
 	enum op_class class, uint32_t tid, uint64_t begin_ns)
 {
-	uint64_t sequence = b->col[COL_op_sequence][i];
 	bool ends = is_node(b->col[COL_op_framework][i], b->col[COL_op_scope][i]);
-	uint32_t thread = (uint32_t)(ends ? b->col[COL_op_forward_thread][i]
-					  : b->col[COL_op_framework_thread][i]);
-	struct forward *forward;
+	struct made made = {
+		b->col[COL_op_sequence][i], (uint32_t)(ends ? b->col[COL_op_forward_thread][i]
+							    : b->col[COL_op_framework_thread][i])};
 	struct arrow *arrow;
 
-	if (!sequence || ops->is_too_many || (!ends && class == OP_BACKWARD)) {
+	if (!made.sequence || (!ends && class == OP_BACKWARD)) {
 		return;
 	}
 	/* A forward operator that does not tell its thread is that of the only one there is. */
-	forward = !ends && !thread && ops->nr_forwards == 1 ? &ops->forwards[0]
-							    : find_forward(ops, thread, false);
-	if (!forward || !idset_has(forward->wanted, (uint32_t)sequence)) {
+	if (!ends && !made.thread && ops->has_thread && !ops->has_threads) {
+		made.thread = ops->thread;
+	}
+	if (!idset_has(ops->wanted, wanted_id(&made))) {
 		return;
 	}
-	arrow = find_arrow(ops, (uint64_t)(forward - ops->forwards) << 32 | (uint32_t)sequence);
+	arrow = find_arrow(ops, &made);
 	if (!ends && (!arrow->has_from || begin_ns >= arrow->from_ns)) {
 		arrow->has_from = true;
 		arrow->from_ns = begin_ns;

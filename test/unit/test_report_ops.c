@@ -405,11 +405,51 @@ START_TEST(arrows_go_from_operators_to_their_nodes)
 	ck_assert_uint_eq(nr_ends, 3);
 	/* 220 us after the start of the first step, where aten::mm begins */
 	ck_assert_ptr_nonnull(strstr(out.bytes,
-		"\"fwdbwd\", \"id\": 2, \"pid\": 4242, \"tid\": 4242, \"ts\": 2070947934133.088"));
+		"\"fwdbwd\", \"id\": 1, \"pid\": 4242, \"tid\": 4242, \"ts\": 2070947934133.088"));
 	ck_assert_ptr_nonnull(strstr(out.bytes, "\"cat\": \"cpu_op\", \"name\": \"aten::mm\""));
 	ck_assert_ptr_nonnull(
 		strstr(out.bytes, "\"cat\": \"user_annotation\", \"name\": \"the model\""));
 	ck_assert_ptr_nonnull(strstr(out.bytes, "\"Bytes\": -1048576"));
+	buf_fini(&out);
+	process_destroy(process);
+}
+END_TEST
+
+/* As DataParallel does it: autograd counts anew in each thread. */
+START_TEST(arrows_begin_in_any_number_of_threads)
+{
+	const char *path = streams_path("threads.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t name = gen_op_name(gen, "aten::mm");
+	struct process *process;
+	struct buf out = {0};
+	size_t nr_arrows = 0;
+
+	for (uint32_t i = 0; i < 600; i++) {
+		struct gprof_row_op *op = gen_row(gen, GPROF_TABLE_op);
+		uint32_t thread = i % 300 + 1;
+
+		op->begin = 1000 * i;
+		op->dur = op->begin + 10;
+		op->op_name = name;
+		op->sequence = 7;
+		op->thread = op->end_thread = i < 300 ? thread : 1000;
+		op->scope = i < 300 ? 0 : 1;
+		if (i < 300) {
+			op->framework_thread = thread;
+		} else {
+			op->forward_thread = thread;
+		}
+	}
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	timeline_write(&process, 1, "x", &out);
+	buf_char(&out, '\0');
+	for (const char *at = out.bytes; (at = strstr(at, "\"ph\": \"f\", \"cat\": \"fwdbwd\""));
+		at++) {
+		nr_arrows++;
+	}
+	ck_assert_uint_eq(nr_arrows, 300);
 	buf_fini(&out);
 	process_destroy(process);
 }
@@ -423,4 +463,5 @@ UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_lau
 	steps_are_shown_where_there_is_nothing_else, a_first_step_alone_is_no_benchmark,
 	what_one_process_does_not_know_is_not_zero, without_a_whole_step_there_is_no_share_of_steps,
 	operations_of_some_calls_are_said_to_be_that, metrics_of_a_newer_recorder_are_left_out,
-	operations_are_counted_from_shapes, arrows_go_from_operators_to_their_nodes)
+	operations_are_counted_from_shapes, arrows_go_from_operators_to_their_nodes,
+	arrows_begin_in_any_number_of_threads)
