@@ -17,6 +17,9 @@
 /* In files of several processes, devices of each get their own pids. */
 #define DEVICES_A_PROCESS 64u
 
+/* More than a system has. */
+#define PIDS_APART 10000000u
+
 /* Arrows of a kind that a process may have: correlation ids have 32 bits. */
 #define ID_BITS 32u
 
@@ -114,6 +117,27 @@ const char *timeline_name(uint32_t name)
 	return made[name];
 }
 
+/* By another process of the file, or by a device: in containers pids are small. */
+static bool is_pid_taken(struct process *const *processes, size_t nr_processes, size_t k)
+{
+	if (processes[k]->pid < DEVICES_A_PROCESS * nr_processes) {
+		return true;
+	}
+	for (size_t i = 0; i < k; i++) {
+		if (processes[i]->pid == processes[k]->pid) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What a process is called in the file. */
+static uint32_t file_pid(struct process *const *processes, size_t nr_processes, size_t k)
+{
+	return processes[k]->pid +
+	       (is_pid_taken(processes, nr_processes, k) ? PIDS_APART * ((uint32_t)k + 1) : 0);
+}
+
 /* ---- the head of the file ---- */
 
 static void add_property(struct buf *out, const struct process *process, uint32_t device,
@@ -200,7 +224,8 @@ static void add_tail(struct timeline *timeline, struct process *const *processes
 
 	timeline_begin(timeline, 'i', NULL, "\"Record Window End\"");
 	buf_text(out, ", \"s\": \"g\"");
-	timeline_place(timeline, processes[0]->pid, processes[0]->pid, last_ns, NULL);
+	timeline_place(
+		timeline, file_pid(processes, nr_processes, 0), processes[0]->pid, last_ns, NULL);
 	buf_text(out, "}],\n");
 	for (size_t i = 0; i < nr_processes; i++) {
 		nr_missing += process_missing(processes[i]);
@@ -229,16 +254,6 @@ static int64_t find_offset(struct process *const *processes, size_t nr_processes
 		}
 	}
 	return 0;
-}
-
-static bool is_pid_taken(struct process *const *processes, size_t k)
-{
-	for (size_t i = 0; i < k; i++) {
-		if (processes[i]->pid == processes[k]->pid) {
-			return true;
-		}
-	}
-	return false;
 }
 
 static void read_correlations(struct timeline *timeline)
@@ -310,7 +325,7 @@ static void write_process(
 
 	timeline->process = process;
 	timeline->offset_ns = find_offset(processes, nr_processes, k);
-	timeline->pid = process->pid + (is_pid_taken(processes, k) ? 10000000u * (uint32_t)k : 0);
+	timeline->pid = file_pid(processes, nr_processes, k);
 	timeline->first_id = (uint64_t)k << ID_BITS;
 	timeline->first_device_pid = DEVICES_A_PROCESS * (uint32_t)k;
 	timeline->first_ns = 0;

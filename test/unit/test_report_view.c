@@ -280,6 +280,26 @@ START_TEST(arrows_of_two_processes_are_not_mixed_up)
 }
 END_TEST
 
+/* In a container the program may be process 1, which is what the second GPU is called. */
+START_TEST(processes_and_devices_have_different_pids)
+{
+	struct process *process = streams_process(streams_small("a.gprof"));
+	struct buf out = {0};
+
+	process->pid = 0;
+	timeline_write(&process, 1, "x", &out);
+	buf_char(&out, '\0');
+	ck_assert_ptr_nonnull(strstr(out.bytes,
+		"\"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 10000000,"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "\"cat\": \"gpu_memcpy\""));
+	ck_assert_ptr_null(strstr(out.bytes, "\"name\": \"cudaLaunchKernel\", \"pid\": 0,"));
+	ck_assert_ptr_nonnull(
+		strstr(out.bytes, "\"Record Window End\", \"s\": \"g\", \"pid\": 10000000,"));
+	buf_fini(&out);
+	process_destroy(process);
+}
+END_TEST
+
 START_TEST(the_usage_names_every_view)
 {
 	for (size_t i = 0; view_classes[i]; i++) {
@@ -301,4 +321,4 @@ UNIT_SUITE("report/view", kernels_are_summed_by_name_also_those_without_a_call,
 	work_without_times_is_counted_and_adds_no_time, ranges_nest_by_thread_and_pair_by_id,
 	losses_make_a_process_incomplete_and_are_listed,
 	a_device_that_the_stream_does_not_name_is_unknown, arrows_of_two_processes_are_not_mixed_up,
-	the_usage_names_every_view)
+	processes_and_devices_have_different_pids, the_usage_names_every_view)
