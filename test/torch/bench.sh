@@ -14,8 +14,10 @@ version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || 
 	echo "bench-torch: no PyTorch in $python"
 	exit 0
 }
+"${CC:-gcc}" -O2 -shared -fPIC -I. -o "$T/empty.so" test/torch/empty.c || exit 1
 for _ in 1 2 3 4 5; do
 	env "$python" test/torch/bench.py >>"$T/plain"
+	env "$python" test/torch/bench.py empty "$T/empty.so" >>"$T/empty"
 	env LD_PRELOAD="$lib" GPROF_TORCH=off "$python" test/torch/bench.py >>"$T/off"
 	env LD_PRELOAD="$lib" GPROF_SCHEDULE=900000-900001 "$python" test/torch/bench.py >>"$T/closed"
 	env LD_PRELOAD="$lib" "$python" test/torch/bench.py >>"$T/ops"
@@ -29,7 +31,7 @@ median()
 }
 plain=$(median plain)
 echo "torch $version, torch.add of 1-element tensors, ns of CPU a call (medians of 5 runs of 200,000, and all)"
-for kind in plain off closed ops shapes profiler; do
+for kind in plain empty off closed ops shapes profiler; do
 	awk -v kind="$kind" -v have="$(median "$kind")" -v plain="$plain" -v all="$(paste -sd' ' "$T/$kind")" \
 		'BEGIN {printf "  %-9s %8.1f  over plain %8.1f   %s\n", kind, have, have - plain, all}'
 done
