@@ -62,7 +62,7 @@ install: all
 	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR)
 	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
 	$(Q)install -m 755 $(B)/gprof-report $(BINDIR)/gprof-report
-	$(Q)if [ -f report/gprof-report.1 ]; then install -m 644 report/gprof-report.1 $(MANDIR)/; fi
+	$(Q)install -m 644 $(B)/gprof-report.1 $(MANDIR)/gprof-report.1
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 	@if [ -z "$(DESTDIR)" ] && ! LD_PRELOAD=libgprof.so /bin/true 2>&1 | grep -q .; then \
 		echo "  now: LD_PRELOAD=libgprof.so PROGRAM"; else \

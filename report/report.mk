@@ -27,4 +27,10 @@ $(B)/gprof-report: $(B)/report/main.o $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
-all: $(B)/gprof-report
+# The manual has one source.
+$(B)/gprof-report.1: report/gprof-report.1.md report/man.awk
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)LC_ALL=C awk -f report/man.awk $< >$@.tmp && mv $@.tmp $@
+
+all: $(B)/gprof-report $(B)/gprof-report.1

@@ -11,6 +11,11 @@ for file in lib/libgprof.so bin/gprof-report share/man/man1/gprof-report.1; do
 done
 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$T/root/usr/lib/libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
 ok "$T/root/usr/bin/gprof-report" "$GPROF_DIR" >"$T/out"
+page=$T/root/usr/share/man/man1/gprof-report.1
+for view in model benchmark python notices; do
+	is 1 "$(grep -c "\\\\fB$view\\\\fP" "$page" | sed 's/[1-9].*/1/')" "$view in the manual"
+done
+command -v groff >/dev/null && is "" "$(groff -man -Tascii -ww "$page" 2>&1 >/dev/null)" "warnings about the manual"
 # The bare name, as where the loader looks by itself.
 rm -rf "$GPROF_DIR"
 LD_LIBRARY_PATH=$T/root/usr/lib:$SIM LD_PRELOAD=libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
