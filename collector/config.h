@@ -20,7 +20,7 @@ enum config_name {
 /* Values of the CHOICE variables, in the order of their `allowed`. */
 enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
 enum { GRAPH_NODE, GRAPH_GRAPH };
-enum { PYTHON_OFF, PYTHON_STACKS }; /* bits of a LIST */
+enum { PYTHON_OFF, PYTHON_STACKS, PYTHON_MODULES, PYTHON_FUNCTIONS }; /* bits of a LIST */
 enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
 enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS };
 

@@ -162,7 +162,8 @@ struct gprof_row_head {
 	T(40, sample, "a number about process, host or GPU at a moment")                           \
 	T(41, py_file, "a file of Python code, named by its id")                                   \
 	T(42, py_code, "a Python function, named by its id")                                       \
-	T(43, py_stack, "a Python stack, named by its id: its innermost frame, and the others")
+	T(43, py_stack, "a Python stack, named by its id: its innermost frame, and the others")    \
+	T(44, py_call, "a call of a Python function")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -526,12 +527,19 @@ struct gprof_row_head {
 	C(t, uint32_t, py_code, UINT)                                                              \
 	C(t, uint32_t, line, UINT)
 
+/* Written when it ends. */
+#define GPROF_COLUMNS_py_call(C, t)                                                                \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, py_code, UINT)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 44, /* one more than the last id */
+	GPROF_NR_TABLES = 45, /* one more than the last id */
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
@@ -570,6 +578,11 @@ enum gprof_framework {
 	GPROF_FRAMEWORK_TORCH = 0,
 	GPROF_FRAMEWORK_PADDLE = 1,
 	GPROF_FRAMEWORK_PYTHON = 2,
+};
+
+/* Scopes of op rows of GPROF_FRAMEWORK_PYTHON. */
+enum gprof_python_scope {
+	GPROF_PYTHON_MODULE = 1, /* a call of a torch.nn.Module; depth is of modules alone */
 };
 
 /* Metrics of samples, with their units. Of the process, of the host (device 255), or of a GPU. */

@@ -13,6 +13,7 @@
 
 #include "collector/config.h"
 #include "preload/hook.h"
+#include "preload/python_call.h"
 #include "preload/python_frame.h"
 
 _Atomic uint32_t python_parts;
@@ -53,8 +54,11 @@ static struct python_state {
 	PYTHON_SYMBOLS(S)
 #undef S
 	struct object *none;
+	struct object *function; /* that the try calls */
 	uint32_t wanted;
 	atomic_bool is_done, is_told;
+	atomic_bool is_replaced;
+	const char *why_no_calls;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
 	const char *tried; /* what the try found wrong */
 	char version[64];
@@ -66,7 +70,7 @@ static struct python_state {
 static const char try_text[] = "h\xc3\xb6her \xe2\x82\xac";
 
 static const char try_code[] = "def gprof_inner(f):\n"
-			       "\tx = 1\n"
+			       "\tx = lambda: f\n"
 			       "\tif x:\n"
 			       "\t\tf()\n"
 			       "def gprof_outer(f):\n"
@@ -78,10 +82,11 @@ static const char try_file[] = "<gprof>";
 static const struct expected {
 	const char *name;
 	uint32_t first_line, line;
+	bool has_function; /* in its first variable, of gprof_inner in a cell */
 } expected[] = {
-	{"gprof_inner", 1, 4},
-	{"gprof_outer", 5, 7},
-	{"<module>", 1, 8},
+	{"gprof_inner", 1, 4, true},
+	{"gprof_outer", 5, 7, true},
+	{"<module>", 1, 8, false},
 };
 
 static bool is_text(uintptr_t str, const char *wanted)
@@ -114,6 +119,10 @@ static const char *try_frames(void)
 			python_point_line(&frame.point) != expected[i].line) {
 			return "lines were not found in its frames";
 		}
+		if (expected[i].has_function &&
+			python_frame_first_local(&frame) != (uintptr_t)state.function) {
+			return "local variables were not found in its frames";
+		}
 		i++;
 	}
 	return NULL;
@@ -141,16 +150,17 @@ static struct object *called(struct object *self, struct object *unused)
 static void run_code(struct object *globals)
 {
 	static struct method method = {"gprof_try", called, NO_ARGUMENTS, NULL};
-	struct object *function = state.PyCFunction_NewEx(&method, NULL, NULL);
 	struct object *code = state.Py_CompileString(try_code, try_file, FILE_INPUT);
 	struct object *result = NULL;
 
-	if (function && code && !state.PyDict_SetItemString(globals, method.name, function)) {
+	state.function = state.PyCFunction_NewEx(&method, NULL, NULL);
+	if (state.function && code &&
+		!state.PyDict_SetItemString(globals, method.name, state.function)) {
 		result = state.PyEval_EvalCode(code, globals, globals);
 	}
 	state.Py_DecRef(result); /* all of them may be NULL */
 	state.Py_DecRef(code);
-	state.Py_DecRef(function);
+	state.Py_DecRef(state.function);
 }
 
 static const char *try_out(void)
@@ -173,6 +183,32 @@ static const char *try_out(void)
 
 /* ---- in ---- */
 
+#define CALLS (1u << PYTHON_FUNCTIONS | 1u << PYTHON_MODULES)
+
+static void start(void)
+{
+	uint32_t parts = state.wanted;
+
+	if (parts & CALLS) {
+		state.why_no_calls = python_call_start(python_frame_minor());
+		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;
+	}
+	python_frame_trust(true);
+	atomic_store(&python_parts, parts);
+}
+
+/* torch.compile may take our place, and does not give it back in every version. */
+static void tell_replaced(void)
+{
+	if ((atomic_load_explicit(&python_parts, memory_order_relaxed) & CALLS) &&
+		collector_is_running() && python_call_is_replaced() &&
+		!atomic_exchange(&state.is_replaced, true)) {
+		collector_notice("Python's frames", 0,
+			"another tool in the process (torch.compile) evaluates them now; Python "
+			"functions and modules may be missing from here on");
+	}
+}
+
 /* The program is about to run: this thread has the GIL, and will end the interpreter. */
 static int on_event(const char *event, struct object *args, void *unused)
 {
@@ -180,8 +216,11 @@ static int on_event(const char *event, struct object *args, void *unused)
 
 	(void)args;
 	(void)unused;
-	if (atomic_load_explicit(&state.is_done, memory_order_relaxed) ||
-		strncmp(event, "cpython.run_", 12) || atomic_exchange(&state.is_done, true)) {
+	if (atomic_load_explicit(&state.is_done, memory_order_relaxed)) {
+		tell_replaced();
+		return 0;
+	}
+	if (strncmp(event, "cpython.run_", 12) || atomic_exchange(&state.is_done, true)) {
 		return 0;
 	}
 	ring_self.depth += RING_INSIDE;
@@ -189,8 +228,7 @@ static int on_event(const char *event, struct object *args, void *unused)
 	state.why = try_out();
 	ring_self.depth -= RING_INSIDE;
 	if (!state.why) {
-		python_frame_trust();
-		atomic_store(&python_parts, state.wanted);
+		start();
 	}
 	errno = error;
 	return 0;
@@ -231,6 +269,7 @@ void python_tell(void)
 		atomic_exchange(&state.is_told, true)) {
 		return;
 	}
+	tell_replaced();
 	if (!state.wanted) {
 		collector_notice("no Python", 0,
 			"GPROF_PYTHON counts only in the environment, since Python starts before "
@@ -238,6 +277,10 @@ void python_tell(void)
 	} else if (state.why) {
 		collector_notice("no Python", 0, "Python %s: %s; nothing of GPROF_PYTHON works",
 			state.version, state.why);
+	} else if (state.why_no_calls) {
+		collector_notice("no Python calls", 0,
+			"Python %s: %s; functions and modules are not recorded", state.version,
+			state.why_no_calls);
 	}
 }
 
@@ -245,4 +288,7 @@ void python_forget(void)
 {
 	atomic_store(&state.is_told, false);
 	python_stack_forget();
+	python_module_forget();
+	python_call_forget();
+	atomic_store(&state.is_replaced, false);
 }

@@ -7,6 +7,8 @@
  *     python_frame.c  reads frames, names and lines from its memory, without the GIL
  *     python_line.c   tables of lines
  *     python_stack.c  stacks to ids: tables py_file, py_code, py_stack
+ *     python_call.c    calls of functions and modules
+ *     python_module.c  names of modules
  */
 #ifndef PRELOAD_PYTHON_H
 #define PRELOAD_PYTHON_H
@@ -48,6 +50,17 @@ struct python_place {
  * the ring that is reserved and not committed. Keeps errno; takes neither GIL nor lock.
  */
 struct python_place python_stack_take(const struct python_place *outer);
+
+/* The raw clock's units for so many ns; once the recorder has started. */
+uint64_t python_raw_of(uint64_t ns);
+
+/* The id of a function in table py_code if GPROF_PYTHON_FILTER wants it, else 0. */
+struct python_frame;
+uint32_t python_code_wanted(const struct python_frame *frame);
+
+/* If it is a call of a torch.nn.Module, the id of its name in table op_name, else 0. */
+uint32_t python_module_name(const struct python_frame *frame);
+void python_module_forget(void);
 
 /* In a forked child, whose stream begins anew; the second is the part of python_stack.c. */
 void python_forget(void);

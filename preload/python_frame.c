@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/python_frame.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -25,21 +26,28 @@ struct layout {
 	uint32_t code_file, code_name, code_first_line, code_lines, code_bytecode;
 	uint32_t ascii_bytes, compact_bytes; /* heads of the two kinds of str */
 	enum python_lines lines;
+	uint32_t frame_locals;
 };
 
 static const struct layout layouts[] = {
-	{8, 24, 0, 24, 32, 104, 0, 1, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_LNOTAB},
-	{9, 24, 0, 24, 32, 104, 0, 1, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_LNOTAB},
-	{10, 24, 0, 24, 32, 96, 0, 2, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_PAIRS},
-	{11, 56, 8, 48, 32, 56, 0, 0, 112, 120, 72, 136, 184, 48, 72, PYTHON_LINES_PLACES},
-	{12, 56, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 192, 40, 56, PYTHON_LINES_PLACES},
-	{13, 72, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 200, 40, 56, PYTHON_LINES_PLACES},
+	{8, 24, 0, 24, 32, 104, 0, 1, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_LNOTAB, 360},
+	{9, 24, 0, 24, 32, 104, 0, 1, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_LNOTAB, 360},
+	{10, 24, 0, 24, 32, 96, 0, 2, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_PAIRS, 352},
+	{11, 56, 8, 48, 32, 56, 0, 0, 112, 120, 72, 136, 184, 48, 72, PYTHON_LINES_PLACES, 72},
+	{12, 56, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 192, 40, 56, PYTHON_LINES_PLACES, 72},
+	{13, 72, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 200, 40, 56, PYTHON_LINES_PLACES, 72},
 };
 
 /* The head of bytes (and of every object with a size), and of str up to its state. */
 enum { SIZE_AT = 16, BYTES_AT = 32, STR_STATE_AT = 32, STR_HEAD_BYTES = 40 };
 
+/* Of objects, of types, of cells; of code up to 3.10. */
+enum { TYPE_AT = 8, TYPE_NAME_AT = 24, CELL_AT = 16 };
+enum { CODE_NR_LOCALS = 28, CODE_CELL_NAMES = 88, CODE_CELL_ARGUMENTS = 96 };
+#define MAX_CELLS 64u
+
 static const struct layout *layout;
+static uintptr_t cell_type;
 
 static __thread bool is_trusted __attribute__((tls_model("initial-exec")));
 
@@ -60,6 +68,7 @@ static unsigned int minor_of(const char *version)
 bool python_frame_init(const char *version)
 {
 	layout = NULL;
+	cell_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCell_Type");
 	if (sizeof(void *) != 8) {
 		return false;
 	}
@@ -71,9 +80,17 @@ bool python_frame_init(const char *version)
 	return layout != NULL;
 }
 
-void python_frame_trust(void)
+unsigned int python_frame_minor(void)
 {
-	is_trusted = true;
+	return layout ? layout->minor : 0;
+}
+
+bool python_frame_trust(bool now)
+{
+	bool before = is_trusted;
+
+	is_trusted = now;
+	return before;
 }
 
 bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes)
@@ -143,7 +160,7 @@ bool python_frame_read(struct python_frame *frame, uintptr_t at)
 	if (!python_peek(bytes, at, layout->frame_owner ? layout->frame_owner + 1 : FRAME_BYTES)) {
 		return false;
 	}
-	*frame = (struct python_frame){.next = word(bytes, layout->frame_back)};
+	*frame = (struct python_frame){.at = at, .next = word(bytes, layout->frame_back)};
 	if (layout->frame_owner && bytes[layout->frame_owner] == OWNER_C) {
 		return true;
 	}
@@ -182,6 +199,82 @@ bool python_text_read(struct python_text *text, uintptr_t str)
 	}
 	str += state & 1u << 6 ? layout->ascii_bytes : layout->compact_bytes;
 	return python_peek(text->bytes, str, text->nr_bytes);
+}
+
+static bool peek_word(uintptr_t *value, uintptr_t from)
+{
+	return python_peek(value, from, sizeof(*value));
+}
+
+/*
+ * Up to 3.10 an argument that inner functions use is moved away: the code's co_cell2arg tells which
+ * of its cells, which come behind the locals, is of which argument.
+ */
+static uintptr_t first_cell(const struct python_frame *frame)
+{
+	uintptr_t names, arguments, argument, cell;
+	unsigned char code[CODE_BYTES];
+	uint64_t nr_cells;
+
+	if (!python_peek(code, frame->code, CODE_BYTES)) {
+		return 0;
+	}
+	names = word(code, CODE_CELL_NAMES);
+	arguments = word(code, CODE_CELL_ARGUMENTS);
+	if (!arguments || !peek_word(&nr_cells, names + SIZE_AT)) {
+		return 0;
+	}
+	for (uint64_t i = 0; i < nr_cells && i < MAX_CELLS; i++) {
+		if (!peek_word(&argument, arguments + i * sizeof(argument))) {
+			return 0;
+		}
+		if (!argument) {
+			uintptr_t at = frame->at + layout->frame_locals;
+
+			at += (half(code, CODE_NR_LOCALS) + i) * sizeof(cell);
+			return peek_word(&cell, at) ? cell : 0;
+		}
+	}
+	return 0;
+}
+
+uintptr_t python_frame_first_local(const struct python_frame *frame)
+{
+	uintptr_t object, type;
+
+	if (!peek_word(&object, frame->at + layout->frame_locals)) {
+		return 0;
+	}
+	if (!object && layout->minor <= 10) {
+		object = first_cell(frame);
+	}
+	if (!object || !peek_word(&type, object + TYPE_AT)) {
+		return 0;
+	}
+	if (type == cell_type && !peek_word(&object, object + CELL_AT)) {
+		return 0;
+	}
+	return object;
+}
+
+bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes)
+{
+	uintptr_t type, at;
+
+	if (!object || !peek_word(&type, object + TYPE_AT) ||
+		!peek_word(&at, type + TYPE_NAME_AT)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < nr_bytes; i++) {
+		if (!python_peek(name + i, at + i, 1)) {
+			return false;
+		}
+		if (!name[i]) {
+			return true;
+		}
+	}
+	name[nr_bytes - 1] = 0;
+	return true;
 }
 
 uint32_t python_point_line(const struct python_point *point)

@@ -27,6 +27,7 @@ struct python_point {
 };
 
 struct python_frame {
+	uintptr_t at;
 	uintptr_t next; /* the caller's frame, 0 for none */
 	uintptr_t code; /* 0: not a frame of Python code, only on the way to the next */
 	uintptr_t file; /* str */
@@ -44,8 +45,11 @@ struct python_text {
 /* Takes the layout of an interpreter by what Py_GetVersion says; false if it is not known. */
 bool python_frame_init(const char *version);
 
-/* Reads of the calling thread go straight to memory from now on, not through the kernel. */
-void python_frame_trust(void);
+/* N of the layout's version 3.N. */
+unsigned int python_frame_minor(void);
+
+/* Do reads of the calling thread go straight to memory, and not through the kernel? What it was. */
+bool python_frame_trust(bool is_trusted);
 
 /* Copies from the interpreter's memory; false if it cannot be read. Keeps errno. */
 bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes);
@@ -56,6 +60,12 @@ uintptr_t python_frame_top(const void *thread_state);
 /* All of these return false if the memory cannot be what it should. */
 bool python_frame_read(struct python_frame *frame, uintptr_t at);
 bool python_text_read(struct python_text *text, uintptr_t str);
+
+/* The object that the first local variable names, also if inner functions use it; 0 if none. */
+uintptr_t python_frame_first_local(const struct python_frame *frame);
+
+/* The name of an object's type, cut where `nr_bytes` end. */
+bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes);
 
 /* Its line, 0 if unknown. */
 uint32_t python_point_line(const struct python_point *point);

@@ -30,6 +30,7 @@ struct tables {
 	_Atomic uint64_t files[1u << FILE_BITS];
 	_Atomic uint64_t codes[1u << CODE_BITS];
 	_Atomic uint64_t nodes[1u << NODE_BITS];
+	_Atomic uint8_t wanted[1u << CODE_BITS]; /* of codes: WANTED, UNWANTED or not known */
 };
 
 static _Atomic(struct tables *) tables;
@@ -160,6 +161,67 @@ static uint32_t code_id(struct tables *t, const struct python_frame *frame)
 	return id;
 }
 
+/* ---- functions by themselves ---- */
+
+enum { WANTED = 1, UNWANTED = 2 };
+
+/* Does one of the prefixes begin `path`? */
+static bool has_prefix(const char *path, const char *prefixes)
+{
+	while (*prefixes) {
+		size_t nr_bytes = (size_t)(strchrnul(prefixes, ',') - prefixes);
+
+		if (nr_bytes && !strncmp(path, prefixes, nr_bytes)) {
+			return true;
+		}
+		prefixes += nr_bytes + (prefixes[nr_bytes] == ',');
+	}
+	return false;
+}
+
+/* By the path, by its part within the folder of installed packages, and by the file's own name. */
+static bool is_wanted(const char *path)
+{
+	static const char *const marks[] = {"/site-packages/", "/dist-packages/"};
+	const char *prefixes = config_text(CONFIG_PYTHON_FILTER);
+	const char *base = strrchr(path, '/');
+
+	if (!*prefixes || has_prefix(path, prefixes) || (base && has_prefix(base + 1, prefixes))) {
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const char *at = strstr(path, marks[i]);
+
+		if (at && has_prefix(at + strlen(marks[i]), prefixes)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t python_code_wanted(const struct python_frame *frame)
+{
+	struct tables *t = get_tables();
+	uint32_t id = t ? code_id(t, frame) : 0;
+	struct python_text file;
+	char utf8[PYTHON_UTF8_BYTES];
+
+	if (!id) {
+		collector_lose(COLLECTOR_LOST_PYTHON_CALL, 1);
+		return 0;
+	}
+	if (!atomic_load_explicit(&t->wanted[id - 1], memory_order_relaxed)) {
+		if (!python_text_read(&file, frame->file)) {
+			return 0;
+		}
+		python_text_utf8(&file, utf8);
+		atomic_store(&t->wanted[id - 1], is_wanted(utf8) ? WANTED : UNWANTED);
+	}
+	return atomic_load_explicit(&t->wanted[id - 1], memory_order_relaxed) == WANTED ? id : 0;
+}
+
+/* ---- a stack ---- */
+
 static uint32_t node_id(
 	struct tables *t, uint32_t parent, uint32_t code, const struct python_point *point)
 {
@@ -178,8 +240,6 @@ static uint32_t node_id(
 	}
 	return id;
 }
-
-/* ---- a stack ---- */
 
 /* From the innermost frame outwards, and back again from caller to callee. */
 static uint32_t walk(struct tables *t, uintptr_t at)
@@ -214,29 +274,29 @@ static uint32_t walk(struct tables *t, uintptr_t at)
 	return stack;
 }
 
-/* GPROF_PYTHON_HZ in the raw clock. */
-static uint64_t interval_raw(uint64_t hz)
+uint64_t python_raw_of(uint64_t ns)
 {
-	static _Atomic uint64_t interval;
-	uint64_t now = atomic_load_explicit(&interval, memory_order_relaxed);
+	static _Atomic uint64_t ticks; /* (ticks << 32) of a raw unit; a tick is a ns */
+	uint64_t mult = atomic_load_explicit(&ticks, memory_order_relaxed);
 
-	if (!now) {
-		now = ((1000000000u / hz) << 32) / clock_calibrate();
-		atomic_store_explicit(&interval, now, memory_order_relaxed);
+	if (!mult) {
+		mult = clock_calibrate();
+		atomic_store_explicit(&ticks, mult, memory_order_relaxed);
 	}
-	return now;
+	return (ns << 32) / mult;
 }
 
 /* When the thread may have its next stack, after one that began at `begin`. */
 static uint64_t when_next(uint64_t begin)
 {
 	uint64_t hz = config_number(CONFIG_PYTHON_HZ);
-	uint64_t rest = (clock_raw() - begin) * COST_SHARE;
+	uint64_t rest = (clock_raw() - begin) * COST_SHARE, interval;
 
 	if (!hz) {
 		return begin;
 	}
-	return begin + (rest > interval_raw(hz) ? rest : interval_raw(hz));
+	interval = python_raw_of(1000000000u / hz);
+	return begin + (rest > interval ? rest : interval);
 }
 
 static uint32_t take(uintptr_t top, uint64_t now)

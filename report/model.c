@@ -31,6 +31,7 @@ bool model_is_event(unsigned int table)
 	case GPROF_TABLE_event:
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_alloc:
+	case GPROF_TABLE_py_call:
 		return true;
 	default:
 		return false;

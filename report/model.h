@@ -63,6 +63,7 @@ struct model_stream {
 struct model_py_code {
 	uint32_t file, name; /* numbers of names.h */
 	uint32_t line;	     /* where it begins */
+	uint32_t text;	     /* of names.h, 0: not made yet; see py_stack.h */
 };
 
 struct model_py_stack {

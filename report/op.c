@@ -105,6 +105,11 @@ enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope)
 	}
 }
 
+bool op_is_module(uint8_t framework, uint8_t scope)
+{
+	return framework == GPROF_FRAMEWORK_PYTHON && scope == GPROF_PYTHON_MODULE;
+}
+
 bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	if (framework == GPROF_FRAMEWORK_PADDLE) {

@@ -43,16 +43,22 @@ struct op {
 	uint16_t depth;
 	uint8_t framework, scope;
 	const struct op *parent; /* the one that it lies in, NULL if in none */
-	uint64_t child_ticks;	 /* of those that lie directly in it */
-	uint64_t nr_works;	 /* records of device work that it launched itself */
-	uint64_t gpu_self_ns;	 /* their times */
-	uint64_t gpu_total_ns;	 /* with those of all that lie in it */
+	uint64_t child_ticks;  /* of operators that lie in it, or in a module in it, but in no other
+				*/
+	uint64_t nr_works;     /* records of device work that it launched itself */
+	uint64_t gpu_self_ns;  /* their times */
+	uint64_t gpu_total_ns; /* with those of all that lie in it */
+	uint64_t module_ticks; /* of a module: of the modules directly in it */
+	uint64_t module_gpu_ns; /* and what those launched */
 	/* for op_walk.c */
 	uint8_t phase;	  /* enum op_class; OP_RANGE: none */
 	uint32_t segment; /* of phases */
 };
 
 enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope);
+
+/* A call of a torch.nn.Module: no operator, but operators lie in it. */
+bool op_is_module(uint8_t framework, uint8_t scope);
 
 /* A range that the user named: record_function, Paddle's UserDefined, no step and no phase. */
 bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope);

@@ -100,9 +100,6 @@ static void take_ops(struct load *load, const struct batch *b)
 		uint64_t shape_id = b->col[COL_op_op_shape][i];
 		const uint32_t *shape = NULL;
 
-		if (b->col[COL_op_framework][i] == GPROF_FRAMEWORK_PYTHON) {
-			continue; /* another layer: frames are no operators */
-		}
 		if (shape_id && shape_id <= UINT32_MAX) {
 			shape = idmap_get(&load->process->op_shapes, (uint32_t)shape_id);
 		}

@@ -52,6 +52,23 @@ static void tell(struct walk *walk, const struct op *op)
 	}
 }
 
+static bool is_module(const struct op *op)
+{
+	return op_is_module(op->framework, op->scope);
+}
+
+/* Operators may lie between a module and the one that it lies in. */
+static void add_to_module(const struct stack *stack, const struct op *op)
+{
+	for (size_t i = stack->nr_ops; i-- > 0;) {
+		if (is_module(stack->ops[i])) {
+			stack->ops[i]->module_ticks += op->end - op->begin;
+			stack->ops[i]->module_gpu_ns += op->gpu_total_ns;
+			return;
+		}
+	}
+}
+
 /* Everything that lies in it has been seen. */
 static void leave(struct walk *walk, struct stack *stack)
 {
@@ -60,10 +77,20 @@ static void leave(struct walk *walk, struct stack *stack)
 
 	op->gpu_total_ns += op->gpu_self_ns;
 	if (parent) {
-		parent->child_ticks += op->end - op->begin;
+		parent->child_ticks += is_module(op) ? op->child_ticks : op->end - op->begin;
 		parent->gpu_total_ns += op->gpu_total_ns;
 	}
+	if (is_module(op)) {
+		add_to_module(stack, op);
+	}
 	tell(walk, op);
+}
+
+/* Depths are of operators among each other, and of modules. */
+static bool is_beside(const struct op *op, const struct op_event *event)
+{
+	return event->kind == OP_EVENT_OP && op->depth >= event->depth &&
+	       is_module(op) == op_is_module(event->framework, event->scope);
 }
 
 /* Leaves those that began after the event, and so do not enclose it. */
@@ -71,9 +98,7 @@ static void leave_others(struct walk *walk, struct stack *stack, const struct op
 {
 	struct op *top;
 
-	while ((top = top_of(stack)) &&
-		(top->begin > event->begin ||
-			(event->kind == OP_EVENT_OP && top->depth >= event->depth))) {
+	while ((top = top_of(stack)) && (top->begin > event->begin || is_beside(top, event))) {
 		leave(walk, stack);
 	}
 }

@@ -24,22 +24,34 @@ static const char *short_file(const char *file)
 	return file;
 }
 
-static void add_frame(
-	struct buf *text, const struct process *process, const struct model_py_stack *stack)
+static void add_code(struct buf *text, const struct model_py_code *code, uint32_t line)
 {
-	const struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
-
 	if (!code) {
 		buf_text(text, "(unknown)");
 		return;
 	}
 	buf_text(text, code->file ? short_file(names_raw(code->file, NULL)) : "(unknown)");
-	if (stack->line) {
-		buf_printf(text, "(%u): ", stack->line);
-	} else {
-		buf_text(text, ": ");
+	if (line) {
+		buf_printf(text, "(%u)", line);
 	}
+	buf_text(text, ": ");
 	buf_text(text, names_raw(code->name, NULL));
+}
+
+uint32_t py_code_text(struct process *process, uint32_t id)
+{
+	struct model_py_code *code = idmap_get(&process->py_codes, id);
+	struct buf text = {0};
+
+	if (!code) {
+		return process_string(process, UINT32_MAX);
+	}
+	if (!code->text) {
+		add_code(&text, code, code->line);
+		code->text = names_intern(text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return code->text;
 }
 
 uint32_t py_stack_text(struct process *process, uint32_t id)
@@ -54,7 +66,7 @@ uint32_t py_stack_text(struct process *process, uint32_t id)
 	if (!innermost->text) {
 		for (unsigned int i = 0; stack && i < MOST_FRAMES; i++) {
 			buf_text(&text, i ? " <- " : "");
-			add_frame(&text, process, stack);
+			add_code(&text, idmap_get(&process->py_codes, stack->code), stack->line);
 			stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent)
 					      : NULL;
 		}

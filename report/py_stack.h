@@ -11,4 +11,7 @@
  */
 uint32_t py_stack_text(struct process *process, uint32_t stack);
 
+/* "train.py(5): step": a function and the line where it begins. */
+uint32_t py_code_text(struct process *process, uint32_t code);
+
 #endif

@@ -10,6 +10,7 @@
 #include "report/text.h"
 #include "report/timeline.h"
 #include "report/timeline_op.h"
+#include "report/timeline_python.h"
 
 uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread)
 {
@@ -212,6 +213,7 @@ void timeline_host(struct timeline *timeline)
 	struct stream_in *stream = timeline->process->stream;
 	struct ranges *ranges = ranges_create();
 	struct timeline_ops *ops = timeline_ops_create(timeline);
+	struct idset *python_threads = idset_create();
 
 	add_thread_names(timeline);
 	add_steps(timeline);
@@ -250,6 +252,12 @@ void timeline_host(struct timeline *timeline)
 			}
 			progress_add(stream->blocks[i].nr_rows);
 			break;
+		case GPROF_TABLE_py_call:
+			if (!stream_in_load(stream, i, TIMELINE_PYTHON_MASK, 0, &batch)) {
+				timeline_python_take(timeline, python_threads, &batch);
+			}
+			progress_add(stream->blocks[i].nr_rows);
+			break;
 		case GPROF_TABLE_alloc:
 			if (!stream_in_load(stream, i, TIMELINE_ALLOC_MASK, 0, &batch)) {
 				timeline_allocs_take(ops, &batch);
@@ -261,5 +269,6 @@ void timeline_host(struct timeline *timeline)
 		}
 	}
 	timeline_ops_destroy(ops);
+	idset_destroy(python_threads);
 	ranges_destroy(ranges);
 }

@@ -16,6 +16,7 @@ const struct view_class *const view_classes[] = {
 	&view_nvtx,
 	&view_userdefined,
 	&view_python,
+	&view_module,
 	&view_memory,
 	&view_benchmark,
 	&view_dataprep,

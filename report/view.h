@@ -57,6 +57,6 @@ const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
 extern const struct view_class view_operator, view_model, view_userdefined, view_benchmark,
-	view_memory, view_dataprep, view_utilization, view_python;
+	view_memory, view_dataprep, view_utilization, view_python, view_module;
 
 #endif

@@ -90,7 +90,8 @@ static void take_op(void *context, const struct op *op)
 	uint64_t ticks = op->end - op->begin;
 	struct row *row;
 
-	if (op_is_user(op->name, op->framework, op->scope)) {
+	if (op_is_module(op->framework, op->scope) ||
+		op_is_user(op->name, op->framework, op->scope)) {
 		return; /* they have a view of their own */
 	}
 	row = find_row(view, op);

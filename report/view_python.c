@@ -67,6 +67,9 @@ static void take_op(void *context, const struct op *op)
 	uint64_t ticks = op->end - op->begin;
 	struct row *row;
 
+	if (op_is_module(op->framework, op->scope)) {
+		return;
+	}
 	view->nr_ops += view->process->py_stacks.nr != 0;
 	if (!op->py_stack) {
 		return;

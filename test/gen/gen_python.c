@@ -6,6 +6,8 @@
  *     210-230 us  aten::add, from loss
  *     240-250 us  aten::relu, whose stack was not taken
  *     260-262 us  a launch from loss outside all operators, a kernel of 20 us
+ *
+ * in modules, Net_0 (90-255 us) and in it Conv2d_0 (95-205 us), and functions.
  */
 #include "test/gen/gen.h"
 
@@ -75,6 +77,30 @@ static void op(struct gen *gen, const char *name, uint32_t begin, uint32_t end, 
 	row->py_stack = stack;
 }
 
+static void module(struct gen *gen, const char *name, uint32_t begin, uint32_t end, uint16_t depth)
+{
+	uint32_t id = gen_op_name(gen, name);
+	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+
+	row->begin = at(begin);
+	row->dur = at(end);
+	row->thread = row->end_thread = 1;
+	row->op_name = id;
+	row->depth = depth;
+	row->framework = GPROF_FRAMEWORK_PYTHON;
+	row->scope = GPROF_PYTHON_MODULE;
+}
+
+static void call(struct gen *gen, uint32_t code, uint32_t begin, uint32_t end)
+{
+	struct gprof_row_py_call *row = gen_row(gen, GPROF_TABLE_py_call);
+
+	row->begin = at(begin);
+	row->dur = at(end);
+	row->thread = 1;
+	row->py_code = code;
+}
+
 static void launch(
 	struct gen *gen, uint32_t begin, uint32_t kernel_us, uint32_t correlation, enum stack stack)
 {
@@ -104,8 +130,12 @@ void gen_python(struct gen *gen)
 	launch(gen, 130, 60, 1, NONE);
 	op(gen, "aten::mm", 120, 160, 1, FORWARD);
 	op(gen, "aten::conv2d", 100, 200, 0, FORWARD);
+	call(gen, 2, 98, 202);
+	module(gen, "nn.Module: Conv2d_0", 95, 205, 1);
 	op(gen, "aten::add", 210, 230, 0, LOSS);
 	op(gen, "aten::relu", 240, 250, 0, NONE);
+	module(gen, "nn.Module: Net_0", 90, 255, 0);
 	launch(gen, 260, 20, 2, LOSS);
+	call(gen, 1, 80, 270);
 	gen_flush(gen);
 }

@@ -91,11 +91,48 @@ nothing_said()
 	view losses && view notices && ! grep -h '"cause"' "$T/losses.json" "$T/notices.json"
 }
 
+# tracers PARTS
 tracers()
 {
 	"$python" test/python/tracers.py >"$T/plain" 2>&1
-	GPROF_PYTHON=stacks within "$python" test/python/tracers.py >"$T/out" 2>&1
+	GPROF_PYTHON=$1 within "$python" test/python/tracers.py >"$T/out" 2>&1
 	diff "$T/plain" "$T/out"
+}
+
+timeline() { "$B/gprof-report" timeline -o "$T/timeline.json" "$T/dump"; }
+
+functions()
+{
+	GPROF_PYTHON=functions GPROF_PYTHON_FILTER=no/such,calls.py within "$python" test/python/calls.py 10 &&
+		timeline && python3 test/python/calls_check.py "$T/timeline.json"
+}
+
+# Others than those that are wanted: none.
+filtered()
+{
+	GPROF_PYTHON=functions GPROF_PYTHON_FILTER=threading within "$python" test/python/calls.py 10 && timeline &&
+		grep '"name": "[^"]*threading.py' "$T/timeline.json" >/dev/null &&
+		! grep '"python_function", "name": "[^"]*calls.py' "$T/timeline.json"
+}
+
+# Python's calls are as deep as without us.
+deep()
+{
+	"$python" test/python/deep.py >"$T/plain" 2>&1
+	GPROF_PYTHON=functions,modules within "$python" test/python/deep.py >"$T/out" 2>&1
+	diff "$T/plain" "$T/out"
+}
+
+# What is beyond the rate is counted.
+lost()
+{
+	local have missing
+	GPROF_PYTHON=functions GPROF_PYTHON_FILTER=calls.py within "$python" test/python/calls.py 400000 || return 1
+	timeline 2>/dev/null
+	have=$(grep -c '"name": "[^"]*: many"' "$T/timeline.json")
+	missing=$(view losses 2>/dev/null; sed -n 's/.*"count": \([0-9]*\), "cause": "Python calls.*/\1/p' "$T/losses.json")
+	echo "$have in the timeline, $missing lost"
+	[ $((have + missing)) = 400000 ] && [ "$have" -ge 199000 ]
 }
 
 by_rate()
@@ -122,6 +159,28 @@ torch_stacks()
 	done < <(sed -n '/  # aten/{=;s/.*# //p}' "$program" | paste -d: - -)
 }
 
+modules()
+{
+	local program=$PWD/test/python/torch_places.py LD_LIBRARY_PATH=
+	"$1" "$program" >"$T/plain" 2>"$T/plain.err"
+	GPROF_PYTHON=modules within "$1" "$program" >"$T/out" 2>"$T/err"
+	diff "$T/plain" "$T/out" || return 1
+	"$B/gprof-report" summary --view module,operator --format json --top 0 "$T/dump" >"$T/json"
+	python3 - "$T/json" <<'END'
+import json, sys
+views = json.load(open(sys.argv[1]))
+rows = {row["path"]: row for row in views["module"]["rows"]}
+print(rows)
+assert set(rows) == {"Outer_0", "Outer_0/Net_0", "Outer_0/ReLU_0", "Net_0"}, rows.keys()
+assert [rows[path]["calls"] for path in ("Outer_0", "Outer_0/Net_0", "Outer_0/ReLU_0", "Net_0")] == [2, 4, 2, 4]
+outer = rows["Outer_0"]
+inside = rows["Outer_0/Net_0"]["total_ns"] + rows["Outer_0/ReLU_0"]["total_ns"]
+assert abs(outer["total_ns"] - outer["self_ns"] - inside) < 10, outer
+assert rows["Net_0"]["module"] == "Net_0" and rows["Outer_0/Net_0"]["module"] == "  Net_0"
+assert not [row for row in views["operator"]["rows"] if "Module" in row["name"]]
+END
+}
+
 pythons=("$@")
 if [ $# = 0 ]; then
 	pythons=(/usr/bin/python3)
@@ -137,13 +196,19 @@ for python in "${pythons[@]}"; do
 	version=$("$python" -c 'import platform; print(platform.python_version())') || continue
 	tap stacks "stacks: as Python tells them"
 	tap nothing_said "stacks: nothing lost"
-	tap tracers "stacks: tracers and profilers of the program"
 	tap by_rate "stacks: not more than asked for"
+	tap tracers stacks "stacks: tracers and profilers of the program"
+	tap tracers functions,modules "functions: tracers and profilers of the program"
+	tap functions "functions: each call"
+	tap filtered "functions: those that are wanted"
+	tap deep "functions: deep recursion"
+	tap lost "functions: what is too much is counted"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
 version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=
 if [ -n "$version" ]; then
 	tap torch_stacks "$torch" "stacks: operators are from their lines"
+	tap modules "$torch" "modules: their tree"
 else
 	n=$((n + 1))
 	echo "ok $n - stacks of operators # SKIP no PyTorch"

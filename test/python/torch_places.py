@@ -8,6 +8,19 @@ class Net(torch.nn.Module):
         return torch.mm(x, x)  # aten::mm
 
 
+class Outer(torch.nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+        self.relu = torch.nn.ReLU()
+
+    def forward(self, x):
+        try:
+            return self.relu(self.net(x) + self.net(x))
+        except KeyError:
+            return x
+
+
 class Twice(torch.autograd.Function):
     @staticmethod
     def forward(context, x):
@@ -22,10 +35,16 @@ net = Net()
 x = torch.ones(4, 4, requires_grad=True)  # aten::ones
 for _ in range(3):
     y = net(x)
+outer = Outer(net)
+for _ in range(2):
+    outer(x)
 with torch.autograd.profiler.record_function("range"):
     y = (Twice.apply(y)
          .sum())  # aten::sum
 y.backward()
 with torch.profiler.profile() as profile:
     net(x).exp()  # aten::exp
+with torch.profiler.profile(with_stack=True) as stacks:
+    torch.add(x, x)
+print(any("torch_places" in line for event in stacks.events() for line in event.stack))
 print(sorted((event.key, event.count) for event in profile.key_averages() if event.key.startswith("aten")))

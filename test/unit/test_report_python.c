@@ -46,6 +46,30 @@ START_TEST(python_stacks_have_what_was_called_from_them)
 }
 END_TEST
 
+START_TEST(modules_are_a_tree_and_no_operators)
+{
+	struct table *table = tables_of(&view_module, python(), false);
+
+	ck_assert_uint_eq(table->nr_rows, 2);
+	ck_assert_uint_eq(tables_find(table, "module", "Net_0", 0), 0);
+	ck_assert_uint_eq(tables_find(table, "module", "  Conv2d_0", 0), 1);
+	ck_assert_uint_eq(tables_find(table, "path", "Net_0/Conv2d_0", 0), 1);
+	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 165000);
+	ck_assert_uint_eq(tables_number(table, 0, "self_ns"), 55000);
+	ck_assert_uint_eq(tables_number(table, 0, "gpu_total_ns"), 60000);
+	ck_assert_uint_eq(tables_number(table, 0, "gpu_self_ns"), 0);
+	ck_assert_uint_eq(tables_number(table, 1, "self_ns"), 110000);
+	ck_assert_uint_eq(tables_number(table, 1, "gpu_self_ns"), 60000);
+	table_destroy(table);
+	table = tables_of(&view_operator, python(), false);
+	ck_assert_uint_eq(table->nr_rows, 4);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "aten::conv2d", 0), "self_ns"),
+		60000);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(python_stacks_of_a_damaged_stream)
 {
 	const char *path = streams_path("circle.gprof");
@@ -69,4 +93,4 @@ START_TEST(python_stacks_of_a_damaged_stream)
 END_TEST
 
 UNIT_SUITE("report/python", python_stacks_have_what_was_called_from_them,
-	python_stacks_of_a_damaged_stream)
+	modules_are_a_tree_and_no_operators, python_stacks_of_a_damaged_stream)

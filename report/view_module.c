@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of torch.nn.Modules as the tree in which they call each other. */
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "report/spread.h"
+#include "report/view.h"
+
+#define PREFIX "nn.Module: "
+
+/* Deeper ones are counted with the one at this depth. */
+#define MOST_DEPTH 64u
+
+struct row {
+	uint32_t path;	 /* of names.h: "Net_0/Sequential_0/Linear_1" */
+	uint32_t parent; /* path of the one that it lies in, 0 if in none */
+	uint32_t depth;
+	struct spread times; /* ns */
+	uint64_t self_ns, gpu_total_ns, gpu_self_ns;
+	UT_hash_handle hh;
+};
+
+struct module_view {
+	struct row *rows;
+	struct process *process;
+	bool has_gpu;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct module_view));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct module_view *view = context;
+	const char *why;
+
+	view->process = process;
+	view->has_gpu |= op_has_any(process) && view_has_device_records(process, &why);
+}
+
+static bool is_module(const struct op *op)
+{
+	return op_is_module(op->framework, op->scope);
+}
+
+static void add_name(struct buf *path, const struct op *op)
+{
+	const char *name = names_raw(op->name, NULL);
+
+	buf_text(path, path->nr_bytes ? "/" : "");
+	buf_text(path, strncmp(name, PREFIX, strlen(PREFIX)) ? name : name + strlen(PREFIX));
+}
+
+/* Its modules from the outermost one on; *parent is the path without the last. */
+static uint32_t find_path(const struct op *op, uint32_t *parent, uint32_t *depth)
+{
+	const struct op *modules[MOST_DEPTH];
+	struct buf path = {0};
+	uint32_t nr = 0, name;
+
+	for (; op; op = op->parent) {
+		if (is_module(op) && nr < MOST_DEPTH) {
+			modules[nr++] = op;
+		}
+	}
+	*depth = nr - 1;
+	*parent = 0;
+	while (nr > 0) {
+		if (nr == 1 && path.nr_bytes) {
+			*parent = names_intern(path.bytes, path.nr_bytes);
+		}
+		add_name(&path, modules[--nr]);
+	}
+	name = names_intern(path.bytes, path.nr_bytes);
+	buf_fini(&path);
+	return name;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct module_view *view = context;
+	const struct clock_map *clock = &view->process->host_clock;
+	uint32_t path, parent, depth;
+	struct row *row;
+	uint64_t ticks = op->end - op->begin;
+
+	if (!is_module(op)) {
+		return;
+	}
+	path = find_path(op, &parent, &depth);
+	HASH_FIND(hh, view->rows, &path, sizeof(path), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->path = path;
+		row->parent = parent;
+		row->depth = depth;
+		HASH_ADD(hh, view->rows, path, sizeof(path), row);
+	}
+	spread_add(&row->times, clock_map_duration(clock, ticks));
+	row->self_ns +=
+		clock_map_duration(clock, ticks > op->module_ticks ? ticks - op->module_ticks : 0);
+	row->gpu_total_ns += op->gpu_total_ns;
+	row->gpu_self_ns += op->gpu_total_ns - op->module_gpu_ns;
+}
+
+/* ---- the table ---- */
+
+enum column {
+	SHARE,
+	TOTAL,
+	SELF,
+	CALLS,
+	AVG,
+	MAX,
+	MIN,
+	GPU_TOTAL,
+	GPU_SELF,
+	MODULE,
+	PATH,
+	NR_COLUMNS
+};
+
+/* Its own name, two blanks further in for each module around it. */
+static uint32_t indented(const struct row *row)
+{
+	const char *path = names_raw(row->path, NULL), *base = strrchr(path, '/');
+	struct buf text = {0};
+	uint32_t name;
+
+	buf_pad(&text, ' ', 2 * (size_t)row->depth);
+	buf_text(&text, base ? base + 1 : path);
+	name = names_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+static void fill(const struct module_view *view, const struct row *row, double all_ns,
+	struct table_cell *cells)
+{
+	table_set_number(&cells[SHARE], all_ns > 0 ? 100 * (double)row->times.sum / all_ns : 0);
+	table_set_integer(&cells[TOTAL], row->times.sum);
+	table_set_integer(&cells[SELF], row->self_ns);
+	table_set_integer(&cells[CALLS], row->times.nr);
+	table_set_number(&cells[AVG], spread_mean(&row->times));
+	table_set_integer(&cells[MAX], row->times.max);
+	table_set_integer(&cells[MIN], row->times.min);
+	if (view->has_gpu) {
+		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
+		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
+	}
+	table_set_integer(&cells[MODULE], indented(row));
+	table_set_integer(&cells[PATH], row->path);
+}
+
+/* Those with the same parent, the longest first, each with what lies in it. */
+static void add_rows(struct module_view *view, struct table *table, uint32_t parent, double all_ns)
+{
+	for (;;) {
+		struct row *longest = NULL;
+
+		for (struct row *row = view->rows; row; row = row->hh.next) {
+			if (row->parent == parent && row->depth != UINT32_MAX &&
+				(!longest || row->times.sum > longest->times.sum)) {
+				longest = row;
+			}
+		}
+		if (!longest) {
+			return;
+		}
+		fill(view, longest, all_ns, table_add_row(table));
+		longest->depth = UINT32_MAX; /* is in the table */
+		add_rows(view, table, longest->path, all_ns);
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[] = {
+		[SHARE] = {"share_pct", "% of outermost", TABLE_PERCENT, false},
+		[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false},
+		[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
+		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		[MAX] = {"max_ns", "Max", TABLE_TIME, false},
+		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
+		[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
+		[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false},
+		[MODULE] = {"module", "Module", TABLE_NAME, false},
+		[PATH] = {"path", "Path", TABLE_NAME, true},
+	};
+	struct module_view *view = context;
+	double all_ns = 0;
+	struct table *table;
+
+	columns[GPU_TOTAL].is_wide_only = columns[GPU_SELF].is_wide_only = !view->has_gpu;
+	table = table_create("module", "Modules", columns, NR_COLUMNS);
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		all_ns += row->parent ? 0 : (double)row->times.sum;
+	}
+	table_note(table,
+		view->rows ? "their forward calls; self is without the modules in it%s"
+			   : "none were recorded; GPROF_PYTHON=modules does%s",
+		view->has_gpu && view->rows ? "; GPU: of what was launched in them" : "");
+	add_rows(view, table, 0, all_ns);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct module_view *view = context;
+	struct row *row, *next;
+
+	HASH_ITER(hh, view->rows, row, next)
+	{
+		HASH_DEL(view->rows, row);
+		free(row);
+	}
+	free(view);
+}
+
+const struct view_class view_module = {
+	.name = "module",
+	.help = "modules of PyTorch as they call each other",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.ops = {.begin = begin, .op = take_op},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};
