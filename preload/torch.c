@@ -175,28 +175,28 @@ static bool is_ready(const struct mapped *mapped)
 static void follow(bool is_wanted)
 {
 	if (!atomic_load(&state.is_attached) || !state.handle ||
-		atomic_exchange(&state.is_off, !is_wanted) == !is_wanted) {
+		atomic_load(&state.is_off) == !is_wanted) {
 		return;
 	}
 	begin_change();
-	if (is_wanted) {
-		state.enable(state.handle);
-	} else {
-		state.disable(state.handle);
+	if (atomic_exchange(&state.is_off, !is_wanted) == is_wanted) {
+		(is_wanted ? state.enable : state.disable)(state.handle);
 	}
 	end_change();
 }
 
-/* The recorder's thread tells only at its next turn. It may have opened a window meanwhile. */
+/*
+ * The recorder's thread tells only at its next turn. It may have opened a window meanwhile. While
+ * it starts, which may take long, operators are counted as lost.
+ */
 static void begin_closed(void)
 {
-	if (!state.handle || (hook_mode() & COLLECTOR_RECORD)) {
+	if (hook_mode() & (COLLECTOR_RECORD | COLLECTOR_COLD)) {
 		return;
 	}
 	follow(false);
 	if (hook_mode() & COLLECTOR_RECORD) {
-		atomic_store(&state.is_off, false);
-		state.enable(state.handle);
+		follow(true);
 	}
 }
 

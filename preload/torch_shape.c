@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "collector/log.h"
 #include "preload/hook.h"
 #include "preload/torch.h"
 
@@ -185,7 +186,13 @@ const char *torch_shape_try(const struct elf *libtorch, const struct torch_funct
 		return "it has no aoti_torch_* functions (PyTorch 2.2 and later have)";
 	}
 	why = try_tensors(&f);
-	return why ? why : try_operator(&f, torch);
+	why = why ? why : try_operator(&f, torch);
+	if (!why) {
+		log_message(LOG_INFO,
+			"torch: inputs at %u of the range, sizes at %u and type at %u of a tensor",
+			layout.inputs_at, layout.sizes_at, layout.type_at);
+	}
+	return why;
 }
 
 /* ---- reading ---- */

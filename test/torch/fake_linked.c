@@ -67,6 +67,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "thread")) {
 		start_thread();
 	}
+	usleep(200000); /* the recorder may be slow to start on a busy machine */
 	fake_ops(3);
 	if (argc > 1 && !strcmp(argv[1], "names")) {
 		run_names();

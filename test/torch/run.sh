@@ -133,6 +133,9 @@ profiles_itself()
 		"torch.profiler in the program: its result"
 }
 
+# What was found of this version's layout.
+print_probes() { sed -n "s/.* torch: /# $version: found by trying: /p" "$T/$1.log"; }
+
 # Shapes, or a notice that this version has none; also while torch.compile traces.
 shapes()
 {
@@ -145,6 +148,7 @@ shapes()
 		tap check steps shapes "$T/transformer.json" "shapes: without them, and said"
 	else
 		tap check shapes shapes "$T/transformer.json" "shapes: as PyTorch's profiler has them"
+		print_probes shapes | grep inputs
 	fi
 }
 
@@ -282,6 +286,13 @@ played()
 	diff "$T/played.plain" "$T/played.out"
 }
 
+# Nothing is made in a program without PyTorch.
+no_torch()
+{
+	GPROF_DIR=$T/none.dump LD_PRELOAD=$lib "$B/torch/fake_host" 3 2>&1 | diff <(echo "done") - &&
+		[ ! -e "$T/none.dump" ]
+}
+
 # refused FAKE WHY: no operators, and a notice with the reason.
 refused()
 {
@@ -344,6 +355,7 @@ played_torch()
 {
 	local folder
 	folder=$("$python" -c 'import torch; print(torch.__path__[0])')/lib
+	tap no_torch "no PyTorch: nothing"
 	tap played GOOD/libtorch_cpu.so "played: prints the same"
 	tap check count played fake::op=3 "played: operators"
 	tap refused LACKS "it exports no known form of before()" "refused: a hidden symbol"
@@ -365,7 +377,7 @@ all()
 {
 	played_torch
 	trains conv conv
-	sed -n "s/.* torch: /# $version: found by trying: /p" "$T/conv.log"
+	print_probes conv
 	trains lstm lstm
 	trains transformer transformer
 	trains script script
