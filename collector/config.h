@@ -22,7 +22,7 @@ enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
 enum { GRAPH_NODE, GRAPH_GRAPH };
 enum { PYTHON_OFF, PYTHON_STACKS, PYTHON_MODULES, PYTHON_FUNCTIONS }; /* bits of a LIST */
 enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
-enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS };
+enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS, PADDLE_RANGES };
 
 /* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
 void config_init_enable(void);

@@ -78,6 +78,9 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 		refuse(name, type);
 		return;
 	}
+	if (__builtin_expect(config_number(CONFIG_PADDLE) == PADDLE_RANGES, 0)) {
+		paddle_python_try(name);
+	}
 	id = paddle_name(name);
 	paddle_step_begin(stack, name, id, type);
 	if (paddle_is_recording() || type == PADDLE_DATALOADER || type == PADDLE_OPTIMIZATION) {

@@ -7,6 +7,7 @@
  *     wrap_paddle.c  stands in for these functions, and goes on to the real ones
  *     paddle.c       rows of the tables op and alloc
  *     paddle_step.c  what an optimizer does, from the operators that it runs
+ *     paddle_python.c  makes Paddle mark what it marks in Python, where that is wanted
  *
  * The mangled names of the functions tell the types of all arguments; numbers that Paddle gives to
  * kinds of events, kinds of memory, and where a place keeps its own are looked at before use.
@@ -98,6 +99,10 @@ void paddle_emit(struct ring_self *self, const struct op_ended *ended);
 
 /* The id of a name, never 0: those beyond the first TORCH_MAX_NAMES have one in common. */
 uint32_t paddle_name(const char *text);
+
+/* An event of that name begins: where GPROF_PADDLE=ranges, the first time that Python can be asked.
+ */
+void paddle_python_try(const char *name);
 
 /* ---- paddle_step.c: all on the thread whose stack it is ---- */
 

@@ -166,6 +166,19 @@ profiles_itself()
 	tap steps itself 5 "paddle.profiler in the program: steps"
 }
 
+# What Paddle marks in Python, though no profiler is there; optimizers it wraps only when one is made.
+ranges()
+{
+	GPROF_PADDLE=ranges within ranges conv
+	cp "$T/conv.plain" "$T/ranges.plain"
+	tap same ranges "ranges: prints the same"
+	tap check counts ranges "$T/conv.json" "ranges: operators, stages and allocations"
+	tap check marked ranges "$T/conv.json" Optimization "ranges: phases and ranges of the user"
+	tap phases ranges "ranges: phases"
+	tap steps ranges 5 "ranges: steps"
+	tap nothing_lost ranges "ranges: nothing lost"
+}
+
 real()
 {
 	python=$1
@@ -180,6 +193,7 @@ real()
 	tap check allocated accumulate "accumulate: totals of memory"
 	trains workers 5 conv 2
 	profiles_itself
+	ranges
 }
 
 if [ $# = 0 ]; then
