@@ -207,8 +207,9 @@ const struct command cmd_summary = {
 	.options =
 		"  --view NAME[,NAME]...  model steps operator device kernel memcpy memset api "
 		"sync\n"
-		"                         nvtx userdefined python memory benchmark dataprep\n"
-		"                         utilization windows threads overhead losses notices\n"
+		"                         nvtx userdefined python module memory benchmark\n"
+		"                         dataprep utilization windows threads overhead losses\n"
+		"                         notices\n"
 		"  --format FORMAT        text (default), csv, json, markdown\n"
 		"  --style STYLE          gprof (default), nvprof, nsys: the tables of those "
 		"tools\n"

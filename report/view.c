@@ -66,8 +66,12 @@ bool view_has_device_records(const struct process *process, const char **why)
 	if (has_rows(process, works, sizeof(works))) {
 		return true;
 	}
-	*why = has_rows(process, calls, sizeof(calls)) ? "the stream does not say why"
-						       : "no call of CUDA was recorded";
+	*why = "no call of CUDA was recorded";
+	if (has_rows(process, calls, sizeof(calls))) {
+		*why = *process_fact(process, "cupti.version", "")
+			       ? "nothing that ran on a device was recorded"
+			       : "the stream does not say why";
+	}
 	for (size_t i = 0; i < process->nr_notices; i++) {
 		const char *cause = names_raw(process->notices[i].cause, NULL);
 
@@ -78,6 +82,25 @@ bool view_has_device_records(const struct process *process, const char **why)
 		}
 	}
 	return false;
+}
+
+bool view_without_take(struct view_without *without, const struct process *process)
+{
+	bool has_none = !view_has_device_records(process, &without->why);
+
+	without->nr_processes++;
+	without->nr_without += has_none;
+	return has_none;
+}
+
+void view_without_note(const struct view_without *without, struct table *table, const char *rest)
+{
+	if (without->nr_without == without->nr_processes && without->nr_without) {
+		table_note(table, "no device records: %s%s", without->why, rest);
+	} else if (without->nr_without) {
+		table_note(table, "no device records of %zu process%s: %s%s", without->nr_without,
+			without->nr_without == 1 ? "" : "es", without->why, rest);
+	}
 }
 
 void view_note_steps(struct table *table, const struct process *process)

@@ -41,6 +41,18 @@ const struct view_class *view_find(const char *name, size_t nr_bytes);
  */
 bool view_has_device_records(const struct process *process, const char **why);
 
+/* Processes of which a table shows the host's calls instead, and why the last of them. */
+struct view_without {
+	size_t nr_processes, nr_without;
+	const char *why;
+};
+
+/* Counts a process. True if it has none. */
+bool view_without_take(struct view_without *without, const struct process *process);
+
+/* Says so in the table's note, if there are any; `rest` goes on with what stands there instead. */
+void view_without_note(const struct view_without *without, struct table *table, const char *rest);
+
 /*
  * Appends to the table's note how the recorder found the steps of the process by itself, and how
  * sure it is; or why it found none and what to do.

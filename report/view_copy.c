@@ -14,10 +14,10 @@
 
 struct copy_view {
 	struct tally tally;
-	struct pointers *pointers; /* of the process at hand, if it has no device records */
-	const char *why;
-	size_t nr_without;
-	bool is_set; /* the memset view */
+	struct pointers *pointers;   /* of the process at hand, if it has no device records */
+	struct view_without without; /* device records */
+	bool has_host_calls;	     /* in rows */
+	bool is_set;		     /* the memset view */
 	bool is_finished;
 };
 
@@ -86,8 +86,7 @@ static void begin(void *context, struct process *process)
 {
 	struct copy_view *view = context;
 
-	if (!view_has_device_records(process, &view->why)) {
-		view->nr_without++;
+	if (view_without_take(&view->without, process)) {
 		view->pointers = pointers_create(process);
 	}
 }
@@ -121,6 +120,7 @@ uint32_t copy_name(uint32_t kind)
 static uint32_t find_row(struct copy_view *view, uint32_t kind)
 {
 	kind |= view->is_set ? COPY_IS_SET : 0;
+	view->has_host_calls |= (kind & COPY_IS_HOST_CALL) != 0;
 	return tally_find(&view->tally, kind, copy_name(kind), kind);
 }
 
@@ -314,11 +314,8 @@ static struct table *make_table(void *context)
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		fill(view, i, total_ns, table_add_row(table));
 	}
-	if (view->nr_without) {
-		table_note(table,
-			"no device records%s: %s; rows marked host call are times of calls",
-			table->nr_rows ? "" : " and no calls", view->why);
-	}
+	view_without_note(&view->without, table,
+		view->has_host_calls ? "; rows marked host call are times of calls" : "");
 	tally_note(&view->tally, table);
 	table_sort(table, "total");
 	return table;

@@ -15,9 +15,8 @@ struct kernel_view {
 	struct process *process;
 	uint32_t *group_of; /* by the id of a shape, of the process at hand */
 	size_t nr_group_of;
-	uint32_t *groups; /* scratch, of one batch */
-	const char *why;  /* there are no device records */
-	size_t nr_without;
+	uint32_t *groups;	     /* scratch, of one batch */
+	struct view_without without; /* device records */
 	bool is_finished;
 };
 
@@ -59,9 +58,7 @@ static void begin(void *context, struct process *process)
 	view->nr_group_of = process->shapes.nr_near;
 	view->group_of = mem_resize(view->group_of, view->nr_group_of, sizeof(*view->group_of));
 	memset(view->group_of, 0xff, view->nr_group_of * sizeof(*view->group_of));
-	if (!view_has_device_records(process, &view->why)) {
-		view->nr_without++;
-	}
+	view_without_take(&view->without, process);
 }
 
 static uint32_t find_group(struct kernel_view *view, struct tally *tally, uint64_t shape)
@@ -194,7 +191,7 @@ static struct table *make_table(void *context)
 		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
 	};
 	struct kernel_view *view = context;
-	bool is_host = !view->kernels.nr_rows && view->nr_without;
+	bool is_host = !view->kernels.nr_rows && view->without.nr_without;
 	const struct tally *tally = is_host ? &view->launches : &view->kernels;
 	unsigned int last = is_host ? TALLY_NR_COLUMNS : TALLY_NR_COLUMNS + 1;
 	struct table *table =
@@ -212,13 +209,8 @@ static struct table *make_table(void *context)
 			table_set_integer(&cells[last - 1], tally->rows[i].untimed);
 		}
 	}
-	if (is_host) {
-		table_note(table, "no device records: %s%s", view->why,
-			tally->nr_rows ? "; these are host times of launches" : "");
-	} else if (view->nr_without) {
-		table_note(table, "no device records of %zu processes: %s", view->nr_without,
-			view->why);
-	}
+	view_without_note(&view->without, table,
+		is_host && tally->nr_rows ? "; these are host times of launches" : "");
 	tally_note(tally, table);
 	table_sort(table, "total");
 	return table;

@@ -160,9 +160,41 @@ START_TEST(without_device_records_launches_and_calls_stand_in_and_say_so)
 	ck_assert_str_eq(tables_name(copies, 2), "Memcpy HtoH (Pinned -> Pageable), host call");
 	ck_assert(!tables_cell(copies, 0, "bytes_per_s")->is_known);
 	ck_assert_uint_eq(tables_number(copies, 0, "calls"), 1);
+	ck_assert_str_eq(copies->note,
+		"no device records: run as root; rows marked host call are times of calls");
 	table_destroy(kernels);
 	table_destroy(copies);
 	process_destroy(process);
+}
+END_TEST
+
+/* CUPTI was there, and one program called CUDA without anything to run. */
+START_TEST(what_did_not_run_is_told_apart_from_what_was_not_seen)
+{
+	const char *path = streams_path("idle.gprof");
+	struct gen *gen = gen_open(path);
+	uint16_t id = gen_call(gen, "cudaGetDeviceCount", GPROF_API_RUNTIME);
+	struct gprof_row_api *row = gen_row(gen, GPROF_TABLE_api);
+	struct process *two[2];
+	struct table *table;
+
+	gen_info(gen, "cupti.version", "130001");
+	row->begin = 10;
+	row->dur = 20;
+	row->call = id;
+	gen_close(gen, "exit");
+	two[0] = streams_process(path);
+	two[1] = streams_process(streams_small("a.gprof"));
+	table = tables_make(&view_memcpy, two, 2, false);
+	ck_assert_str_eq(table->note, "no device records of 1 process: nothing that ran on a "
+				      "device was recorded");
+	table_destroy(table);
+	table = tables_make(&view_kernel, two, 2, false);
+	ck_assert_str_eq(table->note, "no device records of 1 process: nothing that ran on a "
+				      "device was recorded");
+	table_destroy(table);
+	process_destroy(two[0]);
+	process_destroy(two[1]);
 }
 END_TEST
 
@@ -321,4 +353,5 @@ UNIT_SUITE("report/view", kernels_are_summed_by_name_also_those_without_a_call,
 	work_without_times_is_counted_and_adds_no_time, ranges_nest_by_thread_and_pair_by_id,
 	losses_make_a_process_incomplete_and_are_listed,
 	a_device_that_the_stream_does_not_name_is_unknown, arrows_of_two_processes_are_not_mixed_up,
-	processes_and_devices_have_different_pids, the_usage_names_every_view)
+	processes_and_devices_have_different_pids,
+	what_did_not_run_is_told_apart_from_what_was_not_seen, the_usage_names_every_view)
