@@ -3,7 +3,7 @@
 # The same on versions from PyPI: makes a virtual environment for each under build/torch, then runs
 # run.sh with it. They are large (800 MB to 3 GB each), so none is made unless it is asked for.
 #
-#     test/torch/versions.sh [VERSION...]        2.2.2 2.6.0 2.9.1; default: those already there
+#     test/torch/versions.sh [VERSION...]        2.2.2 2.6.0 2.15.0; default: those already there
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 base=${B:-build}/torch
