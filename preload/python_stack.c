@@ -324,8 +324,13 @@ struct python_place python_stack_take(const struct python_place *outer)
 	uint64_t now = clock_raw();
 	const void *state;
 	uintptr_t top;
+	bool is_due;
 
 	if (!(hook_mode() & COLLECTOR_RECORD) || ring_is_inside(&ring_self)) {
+		return place;
+	}
+	is_due = (int64_t)(now - next_raw) >= 0;
+	if (!is_due && !(outer && outer->stack)) {
 		return place;
 	}
 	state = python_thread_state();
@@ -336,7 +341,7 @@ struct python_place python_stack_take(const struct python_place *outer)
 	if (outer && outer->frame == top) {
 		return *outer;
 	}
-	if ((int64_t)(now - next_raw) >= 0) {
+	if (is_due) {
 		place = (struct python_place){.frame = top, .stack = take(top, now)};
 	}
 	return place;

@@ -123,6 +123,21 @@ deep()
 	diff "$T/plain" "$T/out"
 }
 
+# The child's stream knows its own calls, and those that it was forked in by nobody's name.
+forks()
+{
+	[ "$(GPROF_PYTHON=functions,stacks within "$python" test/python/forks.py)" = "status 0" ] && timeline &&
+		[ "$(grep -c '"name": "[^"]*: in_child"' "$T/timeline.json")" = 1 ] &&
+		[ "$(grep -c '"name": "[^"]*: forks"' "$T/timeline.json")" = 1 ] &&
+		! grep 'unknown' "$T/timeline.json"
+}
+
+# Threads that are still in our functions when the interpreter ends.
+daemons()
+{
+	[ "$(GPROF_PYTHON=functions,stacks GPROF_PYTHON_HZ=0 within timeout 60 "$python" test/python/daemons.py 1)" = "done 1" ]
+}
+
 # What is beyond the rate is counted.
 lost()
 {
@@ -202,6 +217,8 @@ for python in "${pythons[@]}"; do
 	tap functions "functions: each call"
 	tap filtered "functions: those that are wanted"
 	tap deep "functions: deep recursion"
+	tap forks "functions: a child that is forked in them"
+	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: what is too much is counted"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
