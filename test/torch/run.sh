@@ -88,6 +88,16 @@ judge()
 	tap nothing_lost "$1" "$1: nothing lost"
 }
 
+# A step ends where the next one starts (to the rounding of a nanosecond), also the first one, which
+# starts with its first phase.
+steps_touch()
+{
+	"$B/gprof-report" summary --view steps --format json "$T/$1.dump" 2>&1 | tee "$T/steps" |
+		jq -e '[.steps.rows as $r | range(1; $r | length) |
+			$r[.].start_ns - $r[. - 1].start_ns - $r[. - 1].duration_ns] |
+			length > 3 and all(-1 <= . and . <= 1)' >"$T/jq" || { cat "$T/steps" && return 1; }
+}
+
 # Does it run here at all? The last line is its status.
 has_run() { [ "$(tail -1 "$T/$1.plain")" = 0 ]; }
 
@@ -382,6 +392,7 @@ all()
 	trains transformer transformer
 	trains script script
 	trains loader loader 0 fork
+	tap steps_touch loader "loader: each step ends where the next one starts"
 	trains forked loader 2 fork
 	tap check workers forked aten::stack aten::sum "forked: workers"
 	tap told_apart "forked: workers' work and the loop's waiting"
