@@ -83,7 +83,8 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 	}
 	id = paddle_name(name);
 	paddle_step_begin(stack, name, id, type);
-	if (paddle_is_recording() || type == PADDLE_DATALOADER || type == PADDLE_OPTIMIZATION) {
+	if (paddle_is_recording() || type == PADDLE_DATALOADER || type == PADDLE_OPTIMIZATION ||
+		(type == PADDLE_USER && !strcmp(name, PADDLE_EXECUTOR))) {
 		frame = op_stack_push(stack, event);
 		if (frame) {
 			frame->name = id;

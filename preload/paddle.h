@@ -26,6 +26,7 @@
 enum paddle_type {
 	PADDLE_OPERATOR = 0,
 	PADDLE_DATALOADER = 1,
+	PADDLE_USER = 7,
 	PADDLE_INNER = 8,
 	PADDLE_OPTIMIZATION = 11,
 	PADDLE_DYNAMIC_LAUNCH = 15,
@@ -51,10 +52,15 @@ struct paddle_place {
 /* Events of a higher level are details that Paddle's own profiler does not see either. */
 #define PADDLE_LEVEL 1u
 
+/* Around all that a static program runs at once; a PADDLE_USER. */
+#define PADDLE_EXECUTOR "StandaloneExecutor::run"
+
 /* Of these also the begin and end count while nothing is recorded: they tell steps. */
-static inline bool paddle_tells_steps(uint32_t type)
+static inline bool paddle_tells_steps(uint32_t type, const char *name)
 {
-	return type == PADDLE_OPERATOR || type == PADDLE_DATALOADER || type == PADDLE_OPTIMIZATION;
+	return type == PADDLE_OPERATOR || type == PADDLE_DATALOADER ||
+	       type == PADDLE_OPTIMIZATION ||
+	       (type == PADDLE_USER && name[0] == PADDLE_EXECUTOR[0]);
 }
 
 /* An event begins. Any thread; `name` need not stay. */
@@ -62,7 +68,8 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type);
 
 static inline void paddle_begin(const void *event, const char *name, uint32_t type, uint32_t level)
 {
-	if (((hook_mode() & (COLLECTOR_RECORD | COLLECTOR_COLD)) || paddle_tells_steps(type)) &&
+	if (((hook_mode() & (COLLECTOR_RECORD | COLLECTOR_COLD)) ||
+		    paddle_tells_steps(type, name)) &&
 		level <= PADDLE_LEVEL) {
 		paddle_begin_slow(event, name, type);
 	}

@@ -5,13 +5,17 @@
  * it is over is known when something else begins; it lies on the stack until then, so that what it
  * runs nests in it. A second run without gradients in between (groups of parameters with something
  * computed for each) is no step of its own.
+ *
+ * In static mode threads of an executor run the operators; a run of the executor in which an
+ * optimizer's were among them is the optimizer's step.
  */
 #include <string.h>
 
 #include "preload/paddle.h"
 
-#define STEP_PREFIX "Optimizer.step#"
-#define FETCH_RANGE "enumerate(DataLoader)#paddle.__next__"
+#define STEP_PREFIX   "Optimizer.step#"
+#define STATIC_PREFIX "pd_op."
+#define FETCH_RANGE   "enumerate(DataLoader)#paddle.__next__"
 
 /* The operators that update parameters; in dynamic mode their names end in _. */
 #define OPTIMIZERS(O)             \
@@ -48,12 +52,17 @@ static const struct {
 
 #define NR_OPTIMIZERS ((uint32_t)(sizeof(optimizers) / sizeof(optimizers[0])))
 /* Beside 1 + the place of an optimizer. */
+#define MARK_EXECUTOR 253u
 #define MARK_NONE     254u
 #define MARK_GRADIENT 255u
-_Static_assert(sizeof(optimizers) / sizeof(optimizers[0]) < MARK_NONE, "a byte tells one");
+_Static_assert(sizeof(optimizers) / sizeof(optimizers[0]) < MARK_EXECUTOR, "a byte tells one");
 
 /* By ids of names: what it says, 0 if that was not looked at yet. */
 static _Atomic uint8_t marks[TORCH_MAX_NAMES + 1];
+
+/* Runs of executors that have begun and not ended, and the optimizer whose operators were in them.
+ */
+static _Atomic uint32_t nr_executing, static_optimizer;
 
 static bool begins_with(const char *text, const char *prefix)
 {
@@ -62,8 +71,13 @@ static bool begins_with(const char *text, const char *prefix)
 
 static uint8_t find_mark(const char *text)
 {
-	uint32_t nr_bytes = (uint32_t)strcspn(text, " ");
+	uint32_t nr_bytes;
 
+	if (!strcmp(text, PADDLE_EXECUTOR)) {
+		return MARK_EXECUTOR;
+	}
+	text += begins_with(text, STATIC_PREFIX) ? strlen(STATIC_PREFIX) : 0;
+	nr_bytes = (uint32_t)strcspn(text, " ");
 	if (begins_with(text, "Global_") || !strcmp(text, "backward") ||
 		(nr_bytes > 5 && !memcmp(text + nr_bytes - 5, "_grad", 5))) {
 		return MARK_GRADIENT;
@@ -94,6 +108,7 @@ static uint8_t mark_of(const char *text, uint32_t name)
 void paddle_forget(void)
 {
 	memset((void *)marks, 0, sizeof(marks));
+	atomic_store(&nr_executing, 0);
 }
 
 static bool is_on_top(struct op_stack *stack)
@@ -181,7 +196,15 @@ void paddle_step_begin(struct op_stack *stack, const char *text, uint32_t name, 
 			paddle_step_finish(stack);
 		}
 		run->nr_marked++;
-	} else if (mark < MARK_NONE) {
+	} else if (mark == MARK_EXECUTOR) {
+		if (!atomic_fetch_add(&nr_executing, 1)) {
+			atomic_store(&static_optimizer, 0);
+		}
+	} else if (atomic_load_explicit(&nr_executing, memory_order_relaxed)) {
+		if (mark < MARK_EXECUTOR) {
+			atomic_store(&static_optimizer, mark);
+		}
+	} else if (mark < MARK_EXECUTOR) {
 		take_update(stack, mark);
 	} else if (!run->nr_marked) {
 		/* What such an operator does itself is none of its end. */
@@ -200,11 +223,24 @@ void paddle_step_before_end(struct op_stack *stack, const void *event)
 	}
 }
 
+/* Where several run at once, the last to end tells. */
+static void end_executor(struct op_run *run, const struct op_ended *ended)
+{
+	uint32_t optimizer = atomic_load(&static_optimizer);
+
+	if (atomic_load(&nr_executing) && atomic_fetch_sub(&nr_executing, 1) == 1 && optimizer) {
+		tell(run, optimizer, ended->begin, ended->end);
+	}
+}
+
 void paddle_step_end(struct op_stack *stack, const struct op_ended *ended)
 {
 	struct op_run *run = &stack->run;
 
-	if (ended->scope == PADDLE_DATALOADER) {
+	if (ended->scope == PADDLE_USER &&
+		atomic_load_explicit(&marks[ended->name], memory_order_relaxed) == MARK_EXECUTOR) {
+		end_executor(run, ended);
+	} else if (ended->scope == PADDLE_DATALOADER) {
 		collector_range(FETCH_RANGE, ended->begin, ended->end);
 	} else if (ended->scope == PADDLE_OPTIMIZATION && run->nr_marked) {
 		if (!--run->nr_marked) {

@@ -121,6 +121,12 @@ bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 	       !begins_with(names_raw(name, NULL), "ProfilerStep#");
 }
 
+bool op_is_executor(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
+	       !strcmp(names_raw(name, NULL), "StandaloneExecutor::run");
+}
+
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string)
 {
 	const uint32_t *name;

@@ -63,6 +63,9 @@ bool op_is_module(uint8_t framework, uint8_t scope);
 /* A range that the user named: record_function, Paddle's UserDefined, no step and no phase. */
 bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope);
 
+/* Does it run a static program of Paddle's, whose operators are on other threads? */
+bool op_is_executor(uint32_t name, uint8_t framework, uint8_t scope);
+
 /* The name of an op row: by its id, or its own text. */
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string);
 

@@ -132,6 +132,7 @@ static void find_phase(struct walk *walk, struct op *op)
 
 	op->phase = op->parent ? op->parent->phase : OP_RANGE;
 	op->segment = op->parent ? op->parent->segment : UINT32_MAX;
+	walk->phases.is_static |= op_is_executor(op->name, op->framework, op->scope);
 	if (breaks_out(op->phase, class) &&
 		(op->thread == walk->loop_thread || is_backward(class))) {
 		op->phase = (uint8_t) class;

@@ -219,7 +219,7 @@ static void join_reductions(struct phases *phases)
 /* A run between two neighbours, OP_RANGE where there is none. */
 static enum phase name_run(struct phases *phases, enum op_class before, enum op_class after)
 {
-	if (phases->has_forward) {
+	if (phases->has_forward || phases->is_static) {
 		return PHASE_OTHERS;
 	}
 	if (after == OP_BACKWARD) {
@@ -344,6 +344,10 @@ bool phases_has_loop(const struct phases *phases)
 
 const char *phases_remark(const struct phases *phases)
 {
+	if (phases->is_static) {
+		return "a static program: threads of an executor run its operators; its phases are "
+		       "unknown and among Others";
+	}
 	if (phases->nr_unknown) {
 		return "the optimizer gave no range: what is between two Backwards may be it or "
 		       "Forward, and is among Others";

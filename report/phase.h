@@ -64,6 +64,7 @@ struct phases {
 	bool is_loop_known;	   /* it does; else the first step is none to count */
 	bool is_rest_seen;	   /* of what `rest` is of, before the last segment */
 	bool has_loader, has_optimizer, has_backward, has_forward;
+	bool is_static;	     /* operators run on the threads of an executor: no run tells a phase */
 	uint64_t nr_unknown; /* runs between two Backwards where no optimizer tells what they are */
 };
 

@@ -35,17 +35,19 @@ struct batch {
 void begin_text(struct event *event, const char *name, uint32_t type, uint32_t level,
 	int role) __asm__("_ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE");
 void begin_string(struct event *event, const struct string *name, uint32_t type, uint32_t level,
-	int role) __asm__("_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcE"
+	int role) __asm__("_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_"
+			  "traitsIcESaIcE"
 			  "EENS_15TracerEventTypeEjNS_9EventRoleE");
 void begin_strings(struct event *event, const struct string *name, const struct string *attribute,
 	uint32_t type, uint32_t level,
-	int role) __asm__("_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcE"
+	int role) __asm__("_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_"
+			  "traitsIcESaIcE"
 			  "EES8_NS_15TracerEventTypeEjNS_9EventRoleE");
 void end_event(struct event *event) __asm__("_ZN3phi11RecordEvent3EndEv");
 bool is_enabled(void) __asm__("_ZN3phi11RecordEvent9IsEnabledEv");
 void tell_memory(void *event, const void *address, const struct place *place, size_t nr_bytes,
-	uint32_t type)
-	__asm__("_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_18TracerMemEventTypeE");
+	uint32_t type) __asm__("_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_"
+			       "18TracerMemEventTypeE");
 struct batch read_next(void *reader) __asm__("_ZN6paddle6pybind21" QUEUE "12ReadNextListEv");
 extern uint64_t nr_memory_bytes;
 void fake_ops(unsigned int nr_steps);
@@ -91,8 +93,8 @@ bool is_enabled(void)
 	return false;
 }
 
-void tell_memory(void *event, const void *address, const struct place *place, size_t nr_bytes,
-	uint32_t type)
+void tell_memory(
+	void *event, const void *address, const struct place *place, size_t nr_bytes, uint32_t type)
 {
 	(void)event;
 	nr_memory_bytes += nr_bytes + (uintptr_t)address + type + (uint64_t)place->device;
@@ -198,6 +200,42 @@ static void run_elsewhere(void)
 	}
 }
 
+#define NR_STATIC_RUNS 3
+
+static pthread_barrier_t barrier;
+
+static void *run_operators(void *unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < NR_STATIC_RUNS; i++) {
+		pthread_barrier_wait(&barrier);
+		run("pd_op.matmul", OPERATOR);
+		run("pd_op.matmul_grad", OPERATOR);
+		run("pd_op.sgd_", OPERATOR);
+		pthread_barrier_wait(&barrier);
+	}
+	return NULL;
+}
+
+/* An executor, whose thread runs the operators. */
+static void run_static(void)
+{
+	struct event event;
+	pthread_t thread;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (pthread_create(&thread, NULL, run_operators, NULL)) {
+		return;
+	}
+	for (unsigned int i = 0; i < NR_STATIC_RUNS; i++) {
+		begin_text(&event, "StandaloneExecutor::run", USER, 1, 0);
+		pthread_barrier_wait(&barrier);
+		pthread_barrier_wait(&barrier);
+		end_event(&event);
+	}
+	pthread_join(thread, NULL);
+}
+
 static void run_names(unsigned int nr_names)
 {
 	char name[32];
@@ -208,13 +246,16 @@ static void run_names(unsigned int nr_names)
 	}
 }
 
-/* Up to 100 steps, and as many names as are asked for beyond that. */
+/* Up to 100 steps, or as many names beyond that; 0: three runs of a static program. */
 void fake_ops(unsigned int nr_steps)
 {
 	run_memory();
 	run_elsewhere();
 	for (unsigned int i = 0; i < nr_steps && nr_steps <= 100; i++) {
 		run_step(); /* the last one ends with the process */
+	}
+	if (!nr_steps) {
+		run_static();
 	}
 	if (nr_steps > 100) {
 		run_names(nr_steps);

@@ -102,6 +102,20 @@ windows()
 	tap only_steps off 0 "off: nothing"
 }
 
+# no_phases RUN: the report does not guess any.
+no_phases() { ! "$B/gprof-report" summary --view model --format csv "$T/$1.dump" | grep '^"Forward",[1-9]'; }
+
+static()
+{
+	tap played static TWO 0 "static: prints the same"
+	tap check count static StandaloneExecutor::run=3 pd_op.sgd_=3 Optimizer.step#sgd=0 "static: operators"
+	tap steps static 3 "static: steps"
+	tap no_phases static "static: no phases"
+	tap played static_closed TWO 0 GPROF_SCHEDULE=1-2 "static, window: prints the same"
+	tap check count static_closed pd_op.sgd_=1 "static, window: operators"
+	tap steps static_closed 3 "static, window: steps"
+}
+
 hard_cases()
 {
 	tap played STRANGE STRANGE 1 "strange: prints the same"
@@ -200,6 +214,7 @@ if [ $# = 0 ]; then
 	plays TWO
 	plays ONE
 	windows
+	static
 	hard_cases
 	for python in "$B"/paddle/*/bin/python; do
 		[ ! -x "$python" ] || set -- "$@" "$python"
