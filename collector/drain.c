@@ -226,7 +226,7 @@ static uint32_t next_timeout_ms(void)
 	return due > now ? (uint32_t)((due - now + MS_NS - 1) / MS_NS) : 0;
 }
 
-/* In a child forked before its parent used CUDA our handler is not registered in time. */
+/* CUPTI must not be called after it: where our handler was not in time, or the host went on. */
 static void look_for_teardown(void)
 {
 	if (atomic_load(&drain.is_attached) && cupti_is_live() && device_is_gone()) {
@@ -239,6 +239,7 @@ static void work(void)
 	uint64_t now = clock_monotonic_ns();
 	uint32_t interval = step_interval_ms();
 
+	look_for_teardown();
 	follow_window();
 	if (interval && now - drain.stepped_ns >= (uint64_t)interval * MS_NS) {
 		drain.stepped_ns = now;

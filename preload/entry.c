@@ -57,13 +57,9 @@ static void at_exit(int status, void *unused)
 	wrap_end_stop(GPROF_END_EXIT, status);
 }
 
-/*
- * Not in a forked child: another thread of its parent may have held the C library's lock for this.
- * There, handlers of the parent's are inherited, or else the destructor ends the stream.
- */
 static void ask_for_exit(atomic_bool *is_asked)
 {
-	if (on_exit && entry.pid == getpid() && !atomic_exchange(is_asked, true)) {
+	if (on_exit && !atomic_exchange(is_asked, true)) {
 		on_exit(at_exit, NULL);
 	}
 }
@@ -71,7 +67,14 @@ static void ask_for_exit(atomic_bool *is_asked)
 uint32_t hook_start_slow(void)
 {
 	init(); /* a hook may run before the constructor */
-	ask_for_exit(&entry.has_handler);
+	/*
+	 * Not in a forked child: another thread of its parent may have held the C library's lock
+	 * for this. There, handlers of the parent's are inherited, or else the destructor ends the
+	 * stream.
+	 */
+	if (entry.pid == getpid()) {
+		ask_for_exit(&entry.has_handler);
+	}
 	collector_start();
 	python_tell();
 	return hook_mode();
@@ -230,7 +233,10 @@ int InitializeInjection(void)
 	init();
 	call_next();
 	collector_start();
-	/* Registered later than the driver's own handler, it runs earlier: CUPTI still works. */
+	/*
+	 * Registered later than the driver's own handler, it runs earlier: CUPTI still works. Also
+	 * in a forked child, where the driver just took the C library's lock for its own.
+	 */
 	ask_for_exit(&entry.has_late_handler);
 	collector_attach();
 	torch_look();

@@ -60,6 +60,10 @@ for way in late return; do
 	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
 	tree '^  ended +exited' "end of $way with the driver's teardown"
 done
+for _ in $(seq 20); do # while records are taken all the time
+	GPROF_FLUSH_MS=10 SIM_TEARDOWN=1 record "$B/integ/s_family" late
+	is 6 $rc "status of late with the driver's teardown while records are taken"
+done
 
 # Hundreds of streams, where a process may usually have few files open.
 stream=$(find "$GPROF_DIR" -name '*.gprof' | head -1)
