@@ -9,6 +9,7 @@
 
 #define NR_SLOTS 16u
 #define NR_KEYS	 65536u /* handles of a kind; those beyond are recorded without their name */
+#define NR_TRIES 64u	/* in the host's call */
 
 HOOK_EXPORT int InitializeInjectionNvtx2(nvtx_get_export get_export);
 
@@ -175,7 +176,7 @@ static uint32_t hash(const void *handle)
 /* Where a handle is, or could be; NULL if there is no room. */
 static void *_Atomic *find(struct map *map, const void *handle)
 {
-	for (uint32_t i = 0, at = hash(handle); i < NR_KEYS; i++, at = (at + 1) % NR_KEYS) {
+	for (uint32_t i = 0, at = hash(handle); i < NR_TRIES; i++, at = (at + 1) % NR_KEYS) {
 		const void *key = atomic_load(&map->keys[at]);
 
 		if (!key || key == handle) {
