@@ -40,11 +40,11 @@ def trainer(ops):
 
 
 # What PyTorch marks only while its own profiler runs.
-OWN = ("Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
+OWN = ("Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue", "## Call CompiledFxGraph ")
 
 
 def by_step(events):
-    events = [event for event in events if event["name"] not in OWN]
+    events = [event for event in events if not event["name"].startswith(OWN)]
     ends = sorted(e["end"] for e in step_ranges(events))
     steps = [collections.Counter() for _ in ends]
     for event in events:

@@ -38,11 +38,15 @@ tap()
 	fi
 }
 
+# Of PyTorch's warnings.
+without_times() { sed -i -E 's/^([EIW])[0-9]{4} [0-9:.]+ [0-9]+ /\1 /' "$1"; }
+
 # without|within|profiled RUN PROGRAM [ARGUMENT]...: output and status in $T/RUN.*
 without()
 {
 	timeout 300 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
 	echo $? >>"$T/$1.plain"
+	without_times "$T/$1.plain.err"
 }
 
 within()
@@ -51,6 +55,7 @@ within()
 		timeout 300 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
 	echo $? >>"$T/$1.out"
 	sed -i '/^gprof\[[0-9]*\]: [0-9]* events, /d' "$T/$1.err"
+	without_times "$T/$1.err"
 	find "$T/$1.dump" -name '*.gprof' -exec "$B/torch/ops" {} + \
 		-o -name '*.gprof.part' -exec "$B/torch/ops" {} + >"$T/$1.ops"
 }
@@ -224,16 +229,19 @@ told_apart()
 			>"$T/jq" || { cat "$T/dataprep" && return 1; }
 }
 
-# torch.compile's own backend; what it compiles and the processes that do are made anew with us.
+# torch.compile's own backend: compiled with us, and then, as under the profiler, what there is.
 compiled()
 {
 	export TORCHINDUCTOR_CACHE_DIR=$T/inductor
 	without compiled compiled
 	if has_run compiled; then
 		profiled compiled compiled
-		rm -rf "$T/inductor"
 		within compiled compiled
 		judge compiled steps
+		rm -rf "$T/inductor"
+		within compiled compiled
+		tap same compiled "compiled with us: prints the same"
+		tap nothing_lost compiled "compiled with us: nothing lost"
 	else
 		skipped compiled "it does not run: $(tail -1 "$T/compiled.plain.err")"
 	fi
