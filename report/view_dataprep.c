@@ -207,7 +207,8 @@ static struct table *make_table(void *context)
 	table_note(table,
 		"waited: in the loader's __next__, with its work where there are no workers; span: "
 		"from the first event to the last; CPU time: since the start, by samples; in "
-		"operators: without what is waited for");
+		"operators: without what is waited for, over all threads, so that it may be more "
+		"than the span");
 	return table;
 }
 
