@@ -60,4 +60,10 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
 #pragma weak pthread_setspecific
 #pragma weak pthread_sigmask
 
+/*
+ * For the little that every process touches, whatever it does: it stands on a page that the loader
+ * has written already. A page more takes some 3 us of each start.
+ */
+#define COMPAT_AT_START __attribute__((section(".data")))
+
 #endif

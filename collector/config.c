@@ -176,6 +176,11 @@ void config_init_enable(void)
 	config.values[CONFIG_ENABLE].number = !text || strcmp(text, "0");
 }
 
+bool config_is_asked(enum config_name name)
+{
+	return getenv(variables[name].name) != NULL;
+}
+
 uint64_t config_early(enum config_name name)
 {
 	const char *text = getenv(variables[name].name);

@@ -27,6 +27,9 @@ enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS, PADDLE_RANGES };
 /* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
 void config_init_enable(void);
 
+/* Is it in the environment? Of all processes, so it touches no memory of ours. */
+bool config_is_asked(enum config_name name);
+
 /* The number of one variable in the environment, before config_init; its default if it is wrong. */
 uint64_t config_early(enum config_name name);
 

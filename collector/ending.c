@@ -14,7 +14,7 @@
 static struct ending_state {
 	uint64_t *word; /* in the header */
 	_Atomic pid_t pid;
-} state;
+} state COMPAT_AT_START;
 
 _Static_assert(offsetof(struct gprof_rings_header, end_kind) % sizeof(uint64_t) == 0 &&
 		       offsetof(struct gprof_rings_header, end_code) ==

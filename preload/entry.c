@@ -27,14 +27,15 @@
 /* Of an environment that is kept without malloc. */
 #define MAX_LINES 1024u
 
+/* What every process touches stands together: a page more is microseconds of its start. */
 static struct entry_state {
+	pid_t pid; /* that ran the constructor */
+	atomic_bool is_injected;
+	atomic_bool has_handler, has_late_handler;
 	char path[PATH_MAX]; /* of this library */
 	/* Other tools that wanted the driver's injection call, and NVTX's. */
 	char next_cuda[PATH_MAX];
 	char next_nvtx[PATH_MAX];
-	atomic_bool is_injected;
-	pid_t pid; /* that ran the constructor */
-	atomic_bool has_handler, has_late_handler;
 } entry;
 
 /* musl has none; the destructor is there too. */
@@ -138,13 +139,14 @@ static void take_variable(
 	const char *now = getenv(name);
 	bool is_ours = now && !strcmp(now, entry.path);
 	const char *other = is_ours ? getenv(next_name) : now;
+	bool has_other = other && *other && strcmp(other, entry.path) && strlen(other) < PATH_MAX;
 
-	if (other && *other && strcmp(other, entry.path) && strlen(other) < PATH_MAX) {
+	if (has_other) {
 		strcpy(next, other);
 	}
 	if (is_taken && !is_ours) {
-		if (*next || getenv(next_name)) {
-			set_variable(next_name, next);
+		if (has_other || getenv(next_name)) {
+			set_variable(next_name, has_other ? next : "");
 		}
 		set_variable(name, entry.path);
 	}

@@ -250,6 +250,9 @@ static bool find_symbols(void)
 
 void python_init(void)
 {
+	if (!config_is_asked(CONFIG_PYTHON)) {
+		return;
+	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
 	if (!state.wanted || !dlsym || !dlsym(RTLD_DEFAULT, "Py_GetVersion")) {
 		return; /* most processes are not Python's */

@@ -27,9 +27,9 @@ struct modules {
 };
 
 static struct resolve_state {
-	struct hook_route routes[MAX_ROUTES];
 	_Atomic uint32_t nr_routes;
 	_Atomic uint32_t nr_runtimes; /* CUDA runtimes seen so far */
+	struct hook_route routes[MAX_ROUTES];
 } state;
 
 static int missing_cuda(void)
@@ -150,12 +150,11 @@ static const struct hook_route *find_route(enum hook_id id, uintptr_t caller)
 	return route;
 }
 
-/* All callers share one runtime: any may use this route. Else only the caller's own module. */
-static void add_route(enum hook_id id, const struct modules *modules, void *function)
+/* For callers from `low` on, in so many bytes. */
+static void add_route(enum hook_id id, uintptr_t low, uintptr_t span, void *function)
 {
 	uint32_t index = atomic_fetch_add(&state.nr_routes, 1);
-	const struct hook_route *next = atomic_load(&hook_routes[id]);
-	bool is_general = modules->nr_runtimes <= 1 || !modules->low;
+	const struct hook_route *next = NULL;
 	struct hook_route *route;
 
 	if (index >= MAX_ROUTES) {
@@ -163,8 +162,8 @@ static void add_route(enum hook_id id, const struct modules *modules, void *func
 		return; /* still right, only slow */
 	}
 	route = &state.routes[index];
-	route->low = is_general ? 0 : modules->low;
-	route->span = is_general ? UINTPTR_MAX : modules->high - modules->low;
+	route->low = low;
+	route->span = span;
 	route->function = function;
 	do {
 		route->next = next;
@@ -209,7 +208,7 @@ static void *(*find_dlsym(void))(void *, const char *)
 
 void *hook_find_next(const char *name)
 {
-	static void *(*_Atomic function)(void *, const char *);
+	static void *(*_Atomic function)(void *, const char *)COMPAT_AT_START;
 	void *(*now)(void *, const char *) = atomic_load(&function);
 
 	if (!now) {
@@ -222,11 +221,10 @@ void *hook_find_next(const char *name)
 /* One C library, and interposers behind us in their order: the same for every caller. */
 static void *resolve_thread(enum hook_id id)
 {
-	static struct modules everywhere;
 	void *function = hook_find_next(hook_name(id));
 
 	if (function) {
-		add_route(id, &everywhere, function);
+		add_route(id, 0, UINTPTR_MAX, function);
 	}
 	return function;
 }
@@ -243,7 +241,12 @@ static void *resolve_cuda(enum hook_id id, uintptr_t caller)
 	function = find(modules, hook_name(id));
 	if (function) {
 		keep(function);
-		add_route(id, modules, function);
+		/* All callers share one runtime: any may use it. Else only the caller's module. */
+		if (modules->nr_runtimes <= 1 || !modules->low) {
+			add_route(id, 0, UINTPTR_MAX, function);
+		} else {
+			add_route(id, modules->low, modules->high - modules->low, function);
+		}
 	}
 	munmap(modules, sizeof(*modules));
 	return function;
@@ -274,9 +277,15 @@ void hook_resolve_threads(void)
 #define HOOK(api, need, ret, name, params, args, facts)
 #define CUSTOM(api, need, ret, name, params, args) \
 	if (API_##api == GPROF_API_THREAD) {       \
-		hook_resolve(HOOK_##name, 0);      \
+		resolve_thread(HOOK_##name);       \
 	}
+	int error = errno;
+
+	/* Without a look at what is known, which would cost every process a page more. */
+	ring_self.depth += RING_INSIDE;
 #include "preload/hooks.def"
+	ring_self.depth -= RING_INSIDE;
+	errno = error;
 }
 
 void hook_modules_changed(void)

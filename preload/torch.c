@@ -352,9 +352,17 @@ void torch_look_again(void)
 	}
 }
 
+static int is_libtorch(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	return has_base(info->dlpi_name ? info->dlpi_name : "", "libtorch_cpu.so");
+}
+
 void torch_look_first(void)
 {
-	if (!begin_look()) {
+	/* In every process: most are left alone here, with no page of ours touched. */
+	if (!dl_iterate_phdr(is_libtorch, NULL) || !begin_look()) {
 		return;
 	}
 	look(&state.linked);

@@ -41,7 +41,7 @@ static const char *const names[END_NR] = {
 #include "preload/hooks.def"
 };
 
-static void *_Atomic reals[END_NR];
+static void *_Atomic reals[END_NR] COMPAT_AT_START;
 
 /* The next in the loader's order, which may be another interposer's. */
 static void *find(enum end_id id)
