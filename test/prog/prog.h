@@ -24,6 +24,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <unistd.h>
+
+/*
+ * A forked child has the allocator's locks as other threads held them at that moment, and would
+ * wait for them for ever when it looks for leaks; so only the process that began looks.
+ */
+static pid_t prog_pid;
+
+__attribute__((constructor)) static void prog_begin(void)
+{
+	prog_pid = getpid();
+}
+
+__attribute__((weak, visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+	return getpid() != prog_pid;
+}
+#endif
+
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 #define PROG_BOTH     __host__ __device__

@@ -44,6 +44,8 @@ typedef void (*cupti_sim_completed_v2_fn)(
 	uint8_t *buffer, size_t bytes, size_t valid_bytes, void *info);
 void cupti_sim_buffers_register_v2(
 	cupti_sim_requested_v2_fn requested, cupti_sim_completed_v2_fn completed);
+/* cuptiFinalize: whatever is out goes back, and nobody is asked any more. */
+void cupti_sim_buffers_end(void);
 size_t cupti_sim_dropped_take(void);
 void cupti_sim_period_set(uint32_t ms);
 

@@ -111,11 +111,60 @@ static void close_current_locked(void)
 	}
 }
 
+/* Records that have not ended are handed out all the same by a forced flush, with no end. */
+static void cut_unfinished(struct buffer *b, uint64_t now)
+{
+	for (size_t at = 0; at < b->used;) {
+		uint32_t kind = ((struct cupti_record *)(b->bytes + at))->kind;
+		uint64_t *end = NULL;
+
+		if (kind == CUPTI_KIND_CONCURRENT_KERNEL || kind == CUPTI_KIND_KERNEL) {
+			end = &((struct cupti_kernel *)(b->bytes + at))->end_ns;
+		} else if (kind == CUPTI_KIND_MEMCPY || kind == CUPTI_KIND_MEMSET) {
+			end = &((struct cupti_memcpy *)(b->bytes + at))->end_ns;
+		}
+		if (end && !cupti_sim_clock_is_past(*end, now)) {
+			*end = 0;
+		}
+		at += cupti_sim_stride(kind);
+	}
+}
+
+/* The client's function, as it was when the lock was held. */
+struct completed {
+	cupti_buffer_completed_fn v1;
+	cupti_sim_completed_v2_fn v2;
+};
+
+static struct completed completed_locked(void)
+{
+	return (struct completed){buffers.completed, buffers.completed_v2};
+}
+
+static void give_back(struct buffer *b, bool is_forced, struct completed completed)
+{
+	while (b) {
+		struct buffer *next = b->next;
+
+		if (is_forced) {
+			cut_unfinished(b, now_ns());
+		}
+		if (completed.v2) {
+			completed.v2(b->bytes, b->size, b->used, NULL);
+		} else if (completed.v1) {
+			completed.v1(NULL, 0, b->bytes, b->size, b->used);
+		}
+		free(b);
+		b = next;
+	}
+}
+
 /* A buffer from the client, asked for without the lock; false where it gives none. */
 static bool ask_locked(void)
 {
 	cupti_buffer_requested_fn requested = buffers.requested;
 	cupti_sim_requested_v2_fn requested_v2 = buffers.requested_v2;
+	struct completed completed = completed_locked();
 	struct buffer *b = buffers.spare;
 	size_t max_records = 0;
 
@@ -142,6 +191,13 @@ static bool ask_locked(void)
 	pthread_mutex_lock(&buffers.lock);
 	if (!b || !b->bytes) {
 		free(b);
+		return buffers.current != NULL;
+	}
+	if (buffers.requested != requested || buffers.requested_v2 != requested_v2) {
+		/* CUPTI was finalised meanwhile: it goes back to whom it is from. */
+		pthread_mutex_unlock(&buffers.lock);
+		give_back(b, false, completed);
+		pthread_mutex_lock(&buffers.lock);
 		return buffers.current != NULL;
 	}
 	if (!buffers.current) {
@@ -215,25 +271,6 @@ void cupti_sim_put(const void *record, size_t bytes, uint64_t end_ns, bool is_de
 	pthread_mutex_unlock(&buffers.lock);
 }
 
-/* Records that have not ended are handed out all the same by a forced flush, with no end. */
-static void cut_unfinished(struct buffer *b, uint64_t now)
-{
-	for (size_t at = 0; at < b->used;) {
-		uint32_t kind = ((struct cupti_record *)(b->bytes + at))->kind;
-		uint64_t *end = NULL;
-
-		if (kind == CUPTI_KIND_CONCURRENT_KERNEL || kind == CUPTI_KIND_KERNEL) {
-			end = &((struct cupti_kernel *)(b->bytes + at))->end_ns;
-		} else if (kind == CUPTI_KIND_MEMCPY || kind == CUPTI_KIND_MEMSET) {
-			end = &((struct cupti_memcpy *)(b->bytes + at))->end_ns;
-		}
-		if (end && !cupti_sim_clock_is_past(*end, now)) {
-			*end = 0;
-		}
-		at += cupti_sim_stride(kind);
-	}
-}
-
 /* Takes the closed buffers that may go back now. */
 static struct buffer *take_ready_locked(bool is_forced)
 {
@@ -259,29 +296,6 @@ static struct buffer *take_ready_locked(bool is_forced)
 	return ready;
 }
 
-static void give_back(struct buffer *b, bool is_forced)
-{
-	pthread_mutex_lock(&buffers.lock);
-	cupti_buffer_completed_fn completed = buffers.completed;
-	cupti_sim_completed_v2_fn completed_v2 = buffers.completed_v2;
-
-	pthread_mutex_unlock(&buffers.lock);
-	while (b) {
-		struct buffer *next = b->next;
-
-		if (is_forced) {
-			cut_unfinished(b, now_ns());
-		}
-		if (completed_v2) {
-			completed_v2(b->bytes, b->size, b->used, NULL);
-		} else if (completed) {
-			completed(NULL, 0, b->bytes, b->size, b->used);
-		}
-		free(b);
-		b = next;
-	}
-}
-
 void cupti_sim_flush(bool is_forced)
 {
 	pthread_mutex_lock(&buffers.lock);
@@ -295,9 +309,30 @@ void cupti_sim_flush(bool is_forced)
 		buffers.spare = NULL;
 	}
 	struct buffer *ready = take_ready_locked(is_forced);
+	struct completed completed = completed_locked();
 
 	pthread_mutex_unlock(&buffers.lock);
-	give_back(ready, is_forced);
+	give_back(ready, is_forced, completed);
+}
+
+void cupti_sim_buffers_end(void)
+{
+	pthread_mutex_lock(&buffers.lock);
+	struct completed completed = completed_locked();
+
+	buffers.requested = NULL;
+	buffers.completed = NULL;
+	buffers.held_bytes = 0;
+	close_current_locked();
+	if (buffers.spare) {
+		*buffers.last = buffers.spare;
+		buffers.last = &buffers.spare->next;
+		buffers.spare = NULL;
+	}
+	struct buffer *ready = take_ready_locked(true);
+
+	pthread_mutex_unlock(&buffers.lock);
+	give_back(ready, true, completed);
 }
 
 static void *worker(void *arg)
@@ -312,9 +347,10 @@ static void *worker(void *arg)
 
 		pthread_cond_timedwait(&buffers.filled, &buffers.lock, &t);
 		struct buffer *ready = take_ready_locked(false);
+		struct completed completed = completed_locked();
 
 		pthread_mutex_unlock(&buffers.lock);
-		give_back(ready, false);
+		give_back(ready, false, completed);
 		pthread_mutex_lock(&buffers.lock);
 	}
 	return NULL;

@@ -161,7 +161,7 @@ CUPTI_SIM_EXPORT(cuptiFinalize, (void))
 			cupti_sim_kind_set(kind, false);
 		}
 		cupti_sim_subscribers_end();
-		cupti_sim_buffers_register(NULL, NULL);
+		cupti_sim_buffers_end();
 		cupti_sim_clock_end();
 	}
 	return CUPTI_OK;
