@@ -62,8 +62,9 @@ extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 	L(OP, "operator in over 510 others, or whose begin was not seen (rare; nothing to do)")    \
 	L(PYTHON, "Python stack that could not be read, or beyond 130,000 different ones (the "    \
 		  "event is kept)")                                                                \
-	L(PYTHON_CALL, "Python calls beyond 200,000 a second of a thread, or deeper than 128 (name fewer by "          \
-		       "GPROF_PYTHON_FILTER)")                                                     \
+	L(PYTHON_CALL,                                                                             \
+		"Python calls beyond 200,000 a second of a thread, and each time that they "       \
+		"went deeper than 128 (name fewer by GPROF_PYTHON_FILTER)")                        \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum collector_loss {

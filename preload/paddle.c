@@ -76,6 +76,7 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 	}
 	if (__builtin_expect(type >= PADDLE_NR_TYPES, 0)) {
 		refuse(name, type);
+		errno = error;
 		return;
 	}
 	if (__builtin_expect(config_number(CONFIG_PADDLE) == PADDLE_RANGES, 0)) {
@@ -176,14 +177,17 @@ void paddle_stop(void)
 uint64_t paddle_fetch_begin(void)
 {
 	struct op_stack *stack;
-	const struct op_frame *top;
+	const struct op_frame *top = NULL;
+	int error = errno;
 
-	if (!is_wanted(hook_mode()) || !(stack = op_stack_of(&ring_self))) {
-		return 0;
+	stack = is_wanted(hook_mode()) ? op_stack_of(&ring_self) : NULL;
+	if (stack) {
+		paddle_step_before_end(stack, NULL);
+		top = op_stack_top(stack);
 	}
-	paddle_step_before_end(stack, NULL);
-	top = op_stack_top(stack);
-	return top && top->scope == PADDLE_DATALOADER ? 0 : clock_raw(); /* marked by itself */
+	errno = error;
+	/* One that is marked by itself is seen there. */
+	return !stack || (top && top->scope == PADDLE_DATALOADER) ? 0 : clock_raw();
 }
 
 void paddle_fetch_end(uint64_t begin)
@@ -193,6 +197,7 @@ void paddle_fetch_end(uint64_t begin)
 		.end = clock_raw(),
 		.thread = ring_self.id,
 		.scope = PADDLE_DATALOADER};
+	int error = errno;
 
 	if (!begin || !stack) {
 		return;
@@ -203,6 +208,7 @@ void paddle_fetch_end(uint64_t begin)
 		paddle_emit(&ring_self, &ended);
 	}
 	paddle_step_end(stack, &ended);
+	errno = error;
 }
 
 /* ---- memory ---- */
@@ -280,6 +286,7 @@ void paddle_memory(
 	if (type >= PADDLE_NR_MEMORY_TYPES || place->kind <= 0 || place->kind >= NR_KINDS ||
 		place->device < 0) {
 		refuse_memory(place, type);
+		errno = error;
 		return;
 	}
 	sum = add_up(place, change, is_reserved);

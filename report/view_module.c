@@ -2,8 +2,8 @@
 /* Calls of torch.nn.Modules as the tree in which they call each other. */
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "report/hash.h"
 #include "report/spread.h"
 #include "report/view.h"
 
@@ -212,13 +212,8 @@ static struct table *make_table(void *context)
 static void destroy(void *context)
 {
 	struct module_view *view = context;
-	struct row *row, *next;
 
-	HASH_ITER(hh, view->rows, row, next)
-	{
-		HASH_DEL(view->rows, row);
-		free(row);
-	}
+	hash_free(view->rows);
 	free(view);
 }
 

@@ -21,19 +21,8 @@ bad=0
 ${MAKE:-make} -s --no-print-directory "$B/libgprof.so" "$B/gprof-report" paddle-programs || exit 1
 cp "$B/libgprof.so" "$lib" # programs run for a while, and it may be made anew meanwhile
 
-# tap COMMAND... -- NAME: a result.
-tap()
-{
-	local name=${!#} out
-	n=$((n + 1))
-	if out=$("${@:1:$#-1}" 2>&1); then
-		echo "ok $n - $version $name"
-	else
-		echo "not ok $n - $version $name: $(head -c 200 <<<"$out" | tr '\n' ' ')"
-		head -40 <<<"$out" | sed 's/^/# /' | cut -c1-200
-		bad=1
-	fi
-}
+# shellcheck source=test/tap.sh
+. test/tap.sh
 
 check() { python3 test/paddle/check.py "$1" "$T/$2.ops" "${@:3}"; }
 

@@ -19,19 +19,8 @@ export LD_LIBRARY_PATH=$PWD/$B/sim PYTHONHASHSEED=1 GPROF_QUIET=1
 n=0
 bad=0
 
-# tap COMMAND... -- NAME: a result.
-tap()
-{
-	local name=${!#} out
-	n=$((n + 1))
-	if out=$("${@:1:$#-1}" 2>&1); then
-		echo "ok $n - $version $name"
-	else
-		echo "not ok $n - $version $name: $(head -c 200 <<<"$out" | tr '\n' ' ')"
-		head -40 <<<"$out" | sed 's/^/# /' | cut -c1-300
-		bad=1
-	fi
-}
+# shellcheck source=test/tap.sh
+. test/tap.sh
 
 within() { rm -rf "$T/dump"; GPROF_DIR=$T/dump LD_PRELOAD=$lib "$@"; }
 

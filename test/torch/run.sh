@@ -24,19 +24,8 @@ version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || 
 ${MAKE:-make} -s --no-print-directory "$B/libgprof.so" torch-programs || exit 1
 cp "$B/libgprof.so" "$lib" # programs run for a minute, and it may be made anew meanwhile
 
-# tap COMMAND... -- NAME: a result.
-tap()
-{
-	local name=${!#} out
-	n=$((n + 1))
-	if out=$("${@:1:$#-1}" 2>&1); then
-		echo "ok $n - $version $name"
-	else
-		echo "not ok $n - $version $name: $(head -c 200 <<<"$out" | tr '\n' ' ')"
-		head -40 <<<"$out" | sed 's/^/# /' | cut -c1-200
-		bad=1
-	fi
-}
+# shellcheck source=test/tap.sh
+. test/tap.sh
 
 # Of PyTorch's warnings.
 without_times() { sed -i -E 's/^([EIW])[0-9]{4} [0-9:.]+ [0-9]+ /\1 /' "$1"; }

@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Lines of TAP for scripts of one command a result. The caller sets version, n=0 and bad=0.
+
+# tap COMMAND... NAME: a result; of what the command printed the begin is shown if it fails.
+tap()
+{
+	local name=${!#} out
+	n=$((n + 1))
+	if out=$("${@:1:$#-1}" 2>&1); then
+		echo "ok $n - $version $name"
+	else
+		echo "not ok $n - $version $name: $(head -c 200 <<<"$out" | tr '\n' ' ')"
+		head -40 <<<"$out" | sed 's/^/# /' | cut -c1-300
+		# shellcheck disable=SC2034 # the caller's exit status
+		bad=1
+	fi
+}
