@@ -55,6 +55,9 @@ int cmd_print_usage(const struct command *command)
 	if (*command->options) {
 		printf("\n%s", command->options);
 	}
+	if (command->print_more) {
+		command->print_more();
+	}
 	return CMD_GOOD;
 }
 

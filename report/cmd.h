@@ -22,6 +22,7 @@ struct command {
 	const char *arguments;		   /* "[OPTION]... [PATH]..." */
 	const char *help;		   /* one line */
 	const char *options;		   /* the options, one a line; "" for none */
+	void (*print_more)(void);	   /* after the options; NULL: nothing */
 	int (*run)(int argc, char **argv); /* argv[0] is the command; returns enum cmd_exit */
 };
 

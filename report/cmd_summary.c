@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/summary.h"
@@ -43,6 +44,17 @@ static bool take_views(struct summary *summary, const char *list)
 	return summary->nr_views > 0;
 }
 
+static bool take_style(struct summary *summary, const char *name)
+{
+	for (size_t i = 0; summary_styles[i]; i++) {
+		if (strcmp(summary_styles[i]->name, name) == 0) {
+			summary->style = summary_styles[i];
+			return true;
+		}
+	}
+	return false;
+}
+
 static const struct option options[] = {
 	{"view", required_argument, NULL, 'v'},
 	{"format", required_argument, NULL, 'f'},
@@ -65,7 +77,6 @@ static const struct option options[] = {
 static int take_option(struct summary *summary, int option)
 {
 	static const char *const formats[] = {"text", "csv", "json", "markdown", NULL};
-	static const char *const styles[] = {"gprof", "nvprof", "nsys", NULL};
 	static const char *const units[] = {"auto", "s", "ms", "us", "ns", NULL};
 	uint64_t number;
 	int choice;
@@ -82,11 +93,9 @@ static int take_option(struct summary *summary, int option)
 		summary->table.format = (enum table_format)choice;
 		return 0;
 	case 's':
-		if (!choose(optarg, styles, &choice)) {
-			return cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
-		}
-		summary->style = (enum summary_style)choice;
-		return 0;
+		return take_style(summary, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
 	case 'u':
 		if (!choose(optarg, units, &choice)) {
 			return cmd_usage(&cmd_summary, "no such unit: '%s'", optarg);
@@ -140,9 +149,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 			return status;
 		}
 	}
-	if (summary->style != SUMMARY_GPROF &&
-		(summary->table.format == TABLE_JSON || summary->table.format == TABLE_MARKDOWN)) {
-		return cmd_usage(&cmd_summary, "the styles of other tools are text or csv");
+	if (!(summary->style->formats & 1u << summary->table.format)) {
+		return cmd_usage(
+			&cmd_summary, "the style %s has no such format", summary->style->name);
 	}
 	if (!summary->nr_views) {
 		take_default_views(summary);
@@ -150,25 +159,22 @@ static int take_options(struct summary *summary, int argc, char **argv)
 	return 0;
 }
 
-/* Returns what is wrong with the options, or NULL. */
-static const char *print(
-	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+static void print_lists(void)
 {
-	switch (summary->style) {
-	case SUMMARY_NVPROF:
-		style_nvprof_print(summary, input, out);
-		return NULL;
-	case SUMMARY_NSYS:
-		style_nsys_print(summary, input, out);
-		return NULL;
-	default:
-		return summary_print(summary, input, out);
+	printf("\nViews (* shown without --view):\n");
+	for (size_t i = 0; view_classes[i]; i++) {
+		printf("  %-16s %c %s\n", view_classes[i]->name,
+			view_classes[i]->is_default ? '*' : ' ', view_classes[i]->help);
+	}
+	printf("\nStyles:\n");
+	for (size_t i = 0; summary_styles[i]; i++) {
+		printf("  %-16s   %s\n", summary_styles[i]->name, summary_styles[i]->help);
 	}
 }
 
 static int run(int argc, char **argv)
 {
-	struct summary summary = {.top = SIZE_MAX, .filter = {-1, -1}};
+	struct summary summary = {.style = summary_styles[0], .top = SIZE_MAX, .filter = {-1, -1}};
 	struct cmd_input input;
 	struct buf out = {0};
 	const char *wrong;
@@ -181,13 +187,13 @@ static int run(int argc, char **argv)
 		bool is_text = summary.table.format == TABLE_TEXT_FORMAT ||
 			       summary.table.format == TABLE_MARKDOWN;
 
-		summary.top = is_text && summary.style == SUMMARY_GPROF ? USUAL_TOP : 0;
+		summary.top = is_text && summary.style == summary_styles[0] ? USUAL_TOP : 0;
 	}
 	if (cmd_open(&input, argv + optind, argc - optind, &summary.filter)) {
 		cmd_close(&input);
 		return CMD_FAILED;
 	}
-	wrong = print(&summary, &input, &out);
+	wrong = summary.style->print(&summary, &input, &out);
 	if (wrong) {
 		status = cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary.sort);
 	} else {
@@ -205,14 +211,9 @@ const struct command cmd_summary = {
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "tables of kernels, copies, API calls ... (this is the default)",
 	.options =
-		"  --view NAME[,NAME]...  model steps operator device kernel memcpy memset api "
-		"sync\n"
-		"                         nvtx userdefined python module memory benchmark\n"
-		"                         dataprep utilization windows threads overhead losses\n"
-		"                         notices\n"
+		"  --view NAME[,NAME]...  the tables below that are wanted\n"
 		"  --format FORMAT        text (default), csv, json, markdown\n"
-		"  --style STYLE          gprof (default), nvprof, nsys: the tables of those "
-		"tools\n"
+		"  --style STYLE          whose layout the tables have, see below\n"
 		"  --sort COLUMN          by a column's JSON key, as total, calls, avg, max, name\n"
 		"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
 		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
@@ -223,5 +224,6 @@ const struct command cmd_summary = {
 		"  --wide                 all columns, names in full length\n"
 		"  --mangled              C++ names as they are in the program\n"
 		"  -o, --output FILE      not to stdout\n",
+	.print_more = print_lists,
 	.run = run,
 };

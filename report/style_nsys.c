@@ -300,7 +300,8 @@ static void print_losses(const struct cmd_input *input, struct buf *out)
 	}
 }
 
-void style_nsys_print(const struct summary *summary, const struct cmd_input *input, struct buf *out)
+static const char *print(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
 	static const struct view_class *const classes[] = {
 		&view_nvtx, &view_api, &view_kernel, &view_memcpy, &view_memset};
@@ -364,4 +365,12 @@ void style_nsys_print(const struct summary *summary, const struct cmd_input *inp
 	for (size_t i = 0; i < 5; i++) {
 		classes[i]->destroy(views[i]);
 	}
+	return NULL;
 }
+
+const struct summary_style style_nsys = {
+	.name = "nsys",
+	.help = "the reports of `nsys stats`",
+	.formats = 1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV,
+	.print = print,
+};

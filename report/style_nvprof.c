@@ -299,11 +299,19 @@ static void print_process(const struct summary *summary, struct process *process
 	}
 }
 
-void style_nvprof_print(
+static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		buf_text(out, i ? "\n" : "");
 		print_process(summary, input->processes[i], out);
 	}
+	return NULL;
 }
+
+const struct summary_style style_nvprof = {
+	.name = "nvprof",
+	.help = "nvprof's two sections, a pair for each process",
+	.formats = 1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV,
+	.print = print,
+};

@@ -146,7 +146,7 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 	}
 }
 
-const char *summary_print(
+static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
 	void *views[SUMMARY_VIEWS];
@@ -175,3 +175,11 @@ const char *summary_print(
 	table_destroy(processes);
 	return is_sorted ? NULL : "no view has such a column to sort by";
 }
+
+const struct summary_style style_gprof = {
+	.name = "gprof",
+	.help = "our own (the default)",
+	.formats =
+		1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV | 1u << TABLE_JSON | 1u << TABLE_MARKDOWN,
+	.print = print,
+};

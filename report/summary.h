@@ -6,19 +6,33 @@
 #include "report/cmd.h"
 #include "report/view.h"
 
-#define SUMMARY_VIEWS 32u
+#define SUMMARY_VIEWS 128u
 
-enum summary_style {
-	SUMMARY_GPROF,
-	SUMMARY_NVPROF,
-	SUMMARY_NSYS,
+struct summary;
+
+/*
+ * Whose layout the tables have. To add one, write style_NAME.c with a `const struct summary_style
+ * style_NAME` and list it in style.c.
+ */
+struct summary_style {
+	const char *name;
+	const char *help;
+	/* The formats that it has, bits 1 << enum table_format. */
+	unsigned int formats;
+	/* Returns what is wrong with the options, or NULL. */
+	const char *(*print)(
+		const struct summary *summary, const struct cmd_input *input, struct buf *out);
 };
+
+/* All styles, our own first; ends with NULL. */
+extern const struct summary_style *const summary_styles[];
+extern const struct summary_style style_gprof, style_nvprof, style_nsys;
 
 struct summary {
 	const struct view_class *views[SUMMARY_VIEWS];
 	size_t nr_views;
 	bool is_default; /* no --view was given */
-	enum summary_style style;
+	const struct summary_style *style;
 	struct table_style table;
 	const char *sort; /* NULL: each view's own order */
 	size_t top;
@@ -26,17 +40,5 @@ struct summary {
 	const char *output;
 	struct cmd_filter filter;
 };
-
-/* Prints all views, as text, CSV, JSON or Markdown. Returns a usage text if --sort fits no view. */
-const char *summary_print(
-	const struct summary *summary, const struct cmd_input *input, struct buf *out);
-
-/* nvprof's two sections, a pair for each process. Text or CSV. */
-void style_nvprof_print(
-	const struct summary *summary, const struct cmd_input *input, struct buf *out);
-
-/* The reports of `nsys stats` that fit. Text or CSV. */
-void style_nsys_print(
-	const struct summary *summary, const struct cmd_input *input, struct buf *out);
 
 #endif

@@ -34,16 +34,18 @@ static void print_all(struct cmd_input *input)
 	for (size_t i = 0; view_classes[i]; i++) {
 		summary.views[summary.nr_views++] = view_classes[i];
 	}
-	for (int format = TABLE_TEXT_FORMAT; format <= TABLE_MARKDOWN; format++) {
-		summary.table.format = (enum table_format)format;
-		buf_init(&out, throw_away, NULL);
-		summary_print(&summary, input, &out);
-		buf_fini(&out);
+	for (size_t i = 0; summary_styles[i]; i++) {
+		summary.style = summary_styles[i];
+		for (int format = TABLE_TEXT_FORMAT; format <= TABLE_MARKDOWN; format++) {
+			if (summary.style->formats & 1u << format) {
+				summary.table.format = (enum table_format)format;
+				buf_init(&out, throw_away, NULL);
+				summary.style->print(&summary, input, &out);
+				buf_fini(&out);
+			}
+		}
 	}
-	summary.table.format = TABLE_TEXT_FORMAT;
 	buf_init(&out, throw_away, NULL);
-	style_nvprof_print(&summary, input, &out);
-	style_nsys_print(&summary, input, &out);
 	timeline_write(input->processes, input->nr_processes, "fuzz.json", &out);
 	buf_fini(&out);
 }

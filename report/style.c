@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary.h"
+
+const struct summary_style *const summary_styles[] = {
+	&style_gprof,
+	&style_nvprof,
+	&style_nsys,
+	NULL,
+};
