@@ -65,13 +65,25 @@ static const struct option options[] = {
 	{"pid", required_argument, NULL, 'p'},
 	{"rank", required_argument, NULL, 'r'},
 	{"per-thread", no_argument, NULL, 'T'},
-	{"detail", no_argument, NULL, 'd'},
+	{"detail", optional_argument, NULL, 'd'},
 	{"wide", no_argument, NULL, 'w'},
 	{"mangled", no_argument, NULL, 'm'},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
 	{0},
 };
+
+static const char *const details[] = {"default", "op", "all", NULL};
+
+/* The level may stand apart, as other options' values do; a folder of that name is ./op. */
+static void take_detail(int argc, char **argv)
+{
+	int choice;
+
+	if (!optarg && optind < argc && choose(argv[optind], details, &choice)) {
+		optarg = argv[optind++];
+	}
+}
 
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
 static int take_option(struct summary *summary, int option)
@@ -119,7 +131,11 @@ static int take_option(struct summary *summary, int option)
 		summary->is_per_thread = true;
 		return 0;
 	case 'd':
-		summary->is_detailed = true;
+		summary->is_detailed = !optarg;
+		if (optarg && !choose(optarg, details, &choice)) {
+			return cmd_usage(&cmd_summary, "no such detail: '%s'", optarg);
+		}
+		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
 		return 0;
 	case 'w':
 		summary->table.is_wide = true;
@@ -144,6 +160,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "v:f:s:k:t:u:p:r:wmo:h", options, NULL)) >= 0) {
+		if (option == 'd') {
+			take_detail(argc, argv);
+		}
 		status = take_option(summary, option);
 		if (status) {
 			return status;
@@ -221,6 +240,9 @@ const struct command cmd_summary = {
 		"  --per-thread           operators of each thread by themselves\n"
 		"  --detail               operators by the shapes of their inputs, ranges by "
 		"operators\n"
+		"  --detail=LEVEL         default, op: operators by what lies in them, all: and by "
+		"their\n"
+		"                         place in the step\n"
 		"  --wide                 all columns, names in full length\n"
 		"  --mangled              C++ names as they are in the program\n"
 		"  -o, --output FILE      not to stdout\n",

@@ -92,18 +92,17 @@ static struct table *make_processes(const struct cmd_input *input)
 
 /* ---- the views ---- */
 
-static void run_views(const struct summary *summary, const struct cmd_input *input, void **views)
+void summary_run(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **views)
 {
-	struct view_input view_input = {input->processes, input->nr_processes,
-		summary->is_per_thread, summary->is_detailed};
 	struct scan scans[SUMMARY_VIEWS];
 	struct op_walk walks[SUMMARY_VIEWS];
 	size_t nr_scans = 0, nr_walks = 0;
 
-	for (size_t i = 0; i < summary->nr_views; i++) {
-		const struct view_class *class = summary->views[i];
+	for (size_t i = 0; i < nr_classes; i++) {
+		const struct view_class *class = classes[i];
 
-		views[i] = class->create(&view_input);
+		views[i] = class->create(input);
 		if (class->scan.take) {
 			scans[nr_scans++] = (struct scan){&class->scan, views[i]};
 		}
@@ -149,11 +148,13 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
+	struct view_input view_input = {input->processes, input->nr_processes,
+		summary->is_per_thread, summary->is_detailed, summary->detail};
 	void *views[SUMMARY_VIEWS];
 	struct table *processes;
 	bool is_sorted = !summary->sort;
 
-	run_views(summary, input, views);
+	summary_run(&view_input, summary->views, summary->nr_views, views);
 	/* After the scan: damage in columns is known by now. */
 	processes = make_processes(input);
 	print_head(summary, input, processes, out);

@@ -37,8 +37,13 @@ struct summary {
 	const char *sort; /* NULL: each view's own order */
 	size_t top;
 	bool is_per_thread, is_detailed;
+	enum view_detail detail;
 	const char *output;
 	struct cmd_filter filter;
 };
+
+/* Makes the views and hands them the events of all processes: one pass for all of them. */
+void summary_run(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **views);
 
 #endif

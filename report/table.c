@@ -31,6 +31,7 @@ void table_destroy(struct table *table)
 		free(table->cells[i].text);
 	}
 	free(table->cells);
+	free(table->levels);
 	free(table->title);
 	free(table->note);
 	free(table->figure);
@@ -59,7 +60,32 @@ struct table_cell *table_add_row(struct table *table)
 		table->nr_columns * sizeof(*table->cells));
 	row = &table->cells[table->nr_rows++ * table->nr_columns];
 	memset(row, 0, table->nr_columns * sizeof(*row));
+	if (table->levels) {
+		table_set_level(table, 0);
+	}
 	return row;
+}
+
+void table_set_level(struct table *table, uint8_t level)
+{
+	while (table->level_capacity < table->nr_rows) {
+		size_t before = table->level_capacity;
+
+		table->levels =
+			array_grow(table->levels, before, &table->level_capacity, sizeof(uint8_t));
+		memset(table->levels + before, 0, table->level_capacity - before);
+	}
+	table->levels[table->nr_rows - 1] = level;
+}
+
+const struct table_cell *table_find_cell(const struct table *table, size_t row, const char *key)
+{
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		if (strcmp(table->columns[c].key, key) == 0) {
+			return &table->cells[row * table->nr_columns + c];
+		}
+	}
+	return NULL;
 }
 
 void table_set_integer(struct table_cell *cell, uint64_t value)
@@ -95,6 +121,7 @@ struct sort_row {
 	const struct table *table;
 	unsigned int column;
 	size_t place;
+	const size_t *outer; /* by place: that of the row that it lies in; NULL without levels */
 };
 
 const char *table_cell_text(
@@ -118,14 +145,47 @@ static int compare_texts(
 	return order ? order : (nr_a > nr_b) - (nr_a < nr_b);
 }
 
+/*
+ * Of rows at different depths those are compared that they lie in side by side. False if one lies
+ * in the other.
+ */
+static bool go_out(const struct sort_row *a, size_t *place_a, size_t *place_b)
+{
+	const uint8_t *levels = a->table->levels;
+
+	if (!a->outer) {
+		return true;
+	}
+	while (levels[*place_a] > levels[*place_b]) {
+		*place_a = a->outer[*place_a];
+	}
+	while (levels[*place_b] > levels[*place_a]) {
+		*place_b = a->outer[*place_b];
+	}
+	if (*place_a == *place_b) {
+		return false;
+	}
+	while (a->outer[*place_a] != a->outer[*place_b]) {
+		*place_a = a->outer[*place_a];
+		*place_b = a->outer[*place_b];
+	}
+	return true;
+}
+
 static int compare_rows(const void *x, const void *y)
 {
 	const struct sort_row *a = x, *b = y;
 	const struct table *table = a->table;
 	const struct table_column *column = &table->columns[a->column];
-	const struct table_cell *cell_a = &table->cells[a->place * table->nr_columns + a->column];
-	const struct table_cell *cell_b = &table->cells[b->place * table->nr_columns + b->column];
+	size_t place_a = a->place, place_b = b->place;
+	const struct table_cell *cell_a, *cell_b;
 	int order;
+
+	if (!go_out(a, &place_a, &place_b)) {
+		return (a->place > b->place) - (a->place < b->place);
+	}
+	cell_a = &table->cells[place_a * table->nr_columns + a->column];
+	cell_b = &table->cells[place_b * table->nr_columns + a->column];
 
 	if (column->type == TABLE_NAME || column->type == TABLE_TEXT) {
 		order = compare_texts(column, cell_a, cell_b);
@@ -134,7 +194,7 @@ static int compare_rows(const void *x, const void *y)
 	} else {
 		order = (cell_a->number < cell_b->number) - (cell_a->number > cell_b->number);
 	}
-	return order ? order : (a->place > b->place) - (a->place < b->place);
+	return order ? order : (place_a > place_b) - (place_a < place_b);
 }
 
 static int find_column(const struct table *table, const char *key)
@@ -154,27 +214,69 @@ static int find_column(const struct table *table, const char *key)
 	return -1;
 }
 
+/*
+ * By place: the row that each lies in, SIZE_MAX for those that lie in none. NULL without levels.
+ * Levels become one more than that of the row that they lie in.
+ */
+static size_t *find_outer(const struct table *table)
+{
+	uint8_t *levels = table->levels;
+	size_t *outer;
+
+	if (!levels) {
+		return NULL;
+	}
+	outer = mem_zeroed(table->nr_rows, sizeof(*outer));
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		outer[i] = i - 1;
+		while (outer[i] != SIZE_MAX && levels[outer[i]] >= levels[i]) {
+			outer[i] = outer[outer[i]];
+		}
+	}
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		levels[i] = outer[i] == SIZE_MAX ? 0 : (uint8_t)(levels[outer[i]] + 1);
+	}
+	return outer;
+}
+
+static void reorder_levels(struct table *table, const struct sort_row *order)
+{
+	uint8_t *levels = mem_zeroed(table->level_capacity, sizeof(*levels));
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		levels[i] = table->levels[order[i].place];
+	}
+	free(table->levels);
+	table->levels = levels;
+}
+
 bool table_sort(struct table *table, const char *key)
 {
 	int column = find_column(table, key);
 	size_t row_bytes = table->nr_columns * sizeof(*table->cells);
 	struct sort_row *order;
 	struct table_cell *cells;
+	size_t *outer;
 
 	if (column < 0) {
 		return false;
 	}
 	order = mem_zeroed(table->nr_rows, sizeof(*order));
 	cells = mem_zeroed(table->nr_rows, row_bytes);
+	outer = find_outer(table);
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		order[i] = (struct sort_row){table, (unsigned int)column, i};
+		order[i] = (struct sort_row){table, (unsigned int)column, i, outer};
 	}
 	qsort(order, table->nr_rows, sizeof(*order), compare_rows);
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		memcpy(cells + i * table->nr_columns,
 			table->cells + order[i].place * table->nr_columns, row_bytes);
 	}
+	if (table->levels) {
+		reorder_levels(table, order);
+	}
 	free(order);
+	free(outer);
 	free(table->cells);
 	table->cells = cells;
 	table->capacity = table->nr_rows;
@@ -183,14 +285,23 @@ bool table_sort(struct table *table, const char *key)
 
 void table_cut(struct table *table, size_t nr_rows)
 {
-	if (!nr_rows || table->nr_rows <= nr_rows) {
+	size_t nr_outer = 0, kept = 0;
+
+	if (!nr_rows) {
 		return;
 	}
-	for (size_t i = nr_rows * table->nr_columns; i < table->nr_rows * table->nr_columns; i++) {
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		nr_outer += table_level(table, i) == 0;
+		kept = nr_outer <= nr_rows ? i + 1 : kept;
+	}
+	if (nr_outer <= nr_rows) {
+		return;
+	}
+	for (size_t i = kept * table->nr_columns; i < table->nr_rows * table->nr_columns; i++) {
 		free(table->cells[i].text);
 	}
-	table->nr_cut += table->nr_rows - nr_rows;
-	table->nr_rows = nr_rows;
+	table->nr_cut += nr_outer - nr_rows;
+	table->nr_rows = kept;
 }
 
 void table_print(const struct table *table, const struct table_style *style, struct buf *out)

@@ -46,7 +46,10 @@ struct table {
 	unsigned int nr_columns;
 	struct table_cell *cells;
 	size_t nr_rows, capacity;
-	size_t nr_cut; /* rows that --top left out */
+	uint8_t *levels; /* of rows, NULL: all 0. A row lies in the last one before of a lower level
+			  */
+	size_t level_capacity;
+	size_t nr_cut; /* rows of level 0 that --top left out */
 	char *note;    /* a line below the title, or NULL */
 	char *figure; /* lines below the rows, in text alone, or NULL; of our making: shown as it is
 		       */
@@ -77,17 +80,31 @@ void table_note(struct table *table, const char *format, ...) __attribute__((for
 
 /* Appends a row of unknown cells and returns the first. Fill by the set functions. */
 struct table_cell *table_add_row(struct table *table);
+
+/*
+ * The last row lies in one before it, of one level less: it stays with it in any order, and text
+ * has its name (the column `name`) further to the right.
+ */
+void table_set_level(struct table *table, uint8_t level);
+static inline uint8_t table_level(const struct table *table, size_t row)
+{
+	return table->levels ? table->levels[row] : 0;
+}
+
+/* The cell in a row of the column with that key, NULL if there is no such column. */
+const struct table_cell *table_find_cell(const struct table *table, size_t row, const char *key);
 void table_set_integer(struct table_cell *cell, uint64_t value);
 void table_set_number(struct table_cell *cell, double value);
 void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes);
 
 /*
  * Sorts by the column whose key, or key without its unit, is `key`: names rising, numbers falling.
- * False if there is no such column. Rows that are equal stay in order.
+ * False if there is no such column. Rows that are equal stay in order, rows of a level are sorted
+ * within the one that they lie in.
  */
 bool table_sort(struct table *table, const char *key);
 
-/* Keeps the first nr_rows rows, 0 keeps all. */
+/* Keeps the first nr_rows rows of level 0 with those in them, 0 keeps all. */
 void table_cut(struct table *table, size_t nr_rows);
 
 /* Prints one table; for JSON a member `"key": {"rows": [...]}` without comma. */

@@ -133,7 +133,7 @@ static bool is_shown(const struct table_column *column, const struct table_style
 
 static void add_cell(struct buf *out, const struct table_column *column,
 	const struct table_cell *cell, const struct unit *unit, const struct table_style *style,
-	size_t *width)
+	unsigned int level, size_t *width)
 {
 	size_t before = out->nr_bytes;
 	size_t nr_bytes;
@@ -147,8 +147,12 @@ static void add_cell(struct buf *out, const struct table_column *column,
 		text_add_markdown(out, bytes, nr_bytes);
 		*width = out->nr_bytes - before;
 	} else {
+		size_t indent = strcmp(column->key, "name") == 0 ? 2 * (size_t)level : 0;
+
 		bytes = table_cell_text(column, cell, &nr_bytes);
-		*width = text_add_shown(out, bytes, nr_bytes, style->is_wide ? 0 : NAME_WIDTH);
+		buf_pad(out, ' ', indent);
+		*width = indent +
+			 text_add_shown(out, bytes, nr_bytes, style->is_wide ? 0 : NAME_WIDTH);
 	}
 }
 
@@ -172,7 +176,7 @@ static void make_layout(
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		for (unsigned int c = 0; c < table->nr_columns; c++, k++) {
 			add_cell(&layout->text, &table->columns[c], cell_at(table, row, c),
-				units[c], style, &layout->widths[k]);
+				units[c], style, table_level(table, row), &layout->widths[k]);
 			layout->ends[k] = layout->text.nr_bytes;
 			if (layout->widths[k] > layout->column_widths[c]) {
 				layout->column_widths[c] = layout->widths[k];

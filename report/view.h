@@ -10,12 +10,20 @@
 #include "report/scan.h"
 #include "report/tally.h"
 
+/* How far operators are taken apart, as Paddle's old profiler did: --detail=default|op|all. */
+enum view_detail {
+	VIEW_DETAIL_DEFAULT,
+	VIEW_DETAIL_OP,	 /* by what lies in them */
+	VIEW_DETAIL_ALL, /* and by their place in the step */
+};
+
 /* What views may show besides events. */
 struct view_input {
 	struct process **processes;
 	size_t nr_processes;
 	bool is_per_thread; /* rows of threads are not added up */
-	bool is_detailed;   /* rows by the shapes of inputs, too */
+	bool is_detailed;   /* --detail alone: rows by the shapes of inputs, too */
+	enum view_detail detail;
 };
 
 struct view_class {

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows that lie in others: their order, what is cut, how they are shown. */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/table.h"
+#include "test/unit/unit.h"
+
+static const struct table_column columns[] = {
+	{"total_ns", "Total", TABLE_TIME, false},
+	{"name", "Name", TABLE_TEXT, false},
+};
+
+static void add(struct table *table, uint8_t level, uint64_t total, const char *name)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	table_set_integer(&cells[0], total);
+	table_set_text(&cells[1], name, strlen(name));
+	table_set_level(table, level);
+}
+
+/* All names in their order, those within others after as many dots as they are deep. */
+static const char *names_of(const struct table *table)
+{
+	static char text[256];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		for (unsigned int k = 0; k < table_level(table, i); k++) {
+			strcat(text, ".");
+		}
+		strcat(strcat(text, table_find_cell(table, i, "name")->text), " ");
+	}
+	return text;
+}
+
+static struct table *make(void)
+{
+	struct table *table = table_create("t", "T", columns, 2);
+
+	add(table, 0, 10, "a");
+	add(table, 1, 3, "a1");
+	add(table, 2, 1, "a1x");
+	add(table, 2, 2, "a1y");
+	add(table, 1, 7, "a2");
+	add(table, 0, 20, "b");
+	add(table, 1, 100, "b1");
+	add(table, 0, 15, "c");
+	return table;
+}
+
+START_TEST(rows_stay_in_the_one_that_they_lie_in)
+{
+	struct table *table = make();
+
+	ck_assert(table_sort(table, "total"));
+	ck_assert_str_eq(names_of(table), "b .b1 c a .a2 .a1 ..a1y ..a1x ");
+	ck_assert(table_sort(table, "name"));
+	ck_assert_str_eq(names_of(table), "a .a1 ..a1x ..a1y .a2 b .b1 c ");
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(the_top_rows_are_those_that_lie_in_none)
+{
+	struct table *table = make();
+
+	table_sort(table, "total");
+	table_cut(table, 2);
+	ck_assert_str_eq(names_of(table), "b .b1 c ");
+	ck_assert_uint_eq(table->nr_cut, 1);
+	table_cut(table, 2);
+	ck_assert_uint_eq(table->nr_cut, 1);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(names_go_to_the_right)
+{
+	struct table *table = make();
+	struct table_style style = {.format = TABLE_TEXT_FORMAT};
+	struct buf out = {0};
+
+	table_print(table, &style, &out);
+	buf_char(&out, '\0');
+	ck_assert_ptr_nonnull(strstr(out.bytes, "  1      a1x\n"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, " 20  b\n"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
+/* Levels that nothing leads to are those of what is there. */
+START_TEST(levels_without_a_row_to_lie_in)
+{
+	struct table *table = table_create("t", "T", columns, 2);
+
+	add(table, 3, 1, "a");
+	add(table, 2, 2, "b");
+	add(table, 3, 5, "c");
+	ck_assert(table_sort(table, "total"));
+	ck_assert_str_eq(names_of(table), "b .c a ");
+	table_destroy(table);
+}
+END_TEST
+
+static uint64_t seed = 5;
+
+static uint32_t below(uint32_t n)
+{
+	return (uint32_t)(unit_random(&seed) % n);
+}
+
+/* Against the slow way: the path of values down to each row, compared one by one. */
+START_TEST(random_trees)
+{
+	struct table *table = table_create("t", "T", columns, 2);
+	uint64_t path[8] = {0};
+
+	for (unsigned int i = 0; i < 500; i++) {
+		char name[16];
+		uint8_t level = i ? (uint8_t)below(table_level(table, i - 1) + 2) : 0;
+
+		snprintf(name, sizeof(name), "%u", i);
+		add(table, level > 5 ? 5 : level, below(50), name);
+	}
+	ck_assert(table_sort(table, "total"));
+	ck_assert_uint_eq(table->nr_rows, 500);
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		uint8_t level = table_level(table, i);
+		uint64_t value = table_find_cell(table, i, "total_ns")->integer;
+
+		if (i) {
+			ck_assert_uint_le(level, table_level(table, i - 1) + 1u);
+		}
+		if (i && level <= table_level(table, i - 1)) {
+			ck_assert_uint_le(value, path[level]); /* that of the one before */
+		}
+		path[level] = value;
+	}
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in,
+	the_top_rows_are_those_that_lie_in_none, names_go_to_the_right,
+	levels_without_a_row_to_lie_in, random_trees)
