@@ -105,6 +105,27 @@ enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope)
 	}
 }
 
+bool op_class_is_backward(enum op_class class)
+{
+	return class == OP_BACKWARD || class == OP_REDUCTION;
+}
+
+bool op_class_breaks_out(enum op_class outer, enum op_class class)
+{
+	switch (outer) {
+	case OP_RANGE:
+		return class != OP_RANGE;
+	case OP_OTHER:
+	case OP_FORWARD:
+		return op_class_is_backward(class) || class == OP_OPTIMIZATION ||
+		       class == OP_DATALOADER;
+	case OP_OPTIMIZATION: /* its closure computes losses */
+		return op_class_is_backward(class) || class == OP_DATALOADER;
+	default: /* what Backward and loaders compute is theirs */
+		return false;
+	}
+}
+
 bool op_is_module(uint8_t framework, uint8_t scope)
 {
 	return framework == GPROF_FRAMEWORK_PYTHON && scope == GPROF_PYTHON_MODULE;

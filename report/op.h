@@ -57,6 +57,12 @@ struct op {
 
 enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope);
 
+/* Does it run on a thread of its own, where there are GPUs? */
+bool op_class_is_backward(enum op_class class);
+
+/* Is what lies in something of class `outer` a part of the step by itself? */
+bool op_class_breaks_out(enum op_class outer, enum op_class class);
+
 /* A call of a torch.nn.Module: no operator, but operators lie in it. */
 bool op_is_module(uint8_t framework, uint8_t scope);
 

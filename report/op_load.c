@@ -5,12 +5,9 @@
 
 #include "report/buf.h"
 #include "report/op.h"
+#include "report/op_launch.h"
 #include "report/progress.h"
 #include "report/ranges.h"
-#include "report/worked.h"
-
-/* Blocks that are looked at for the thread of the loop. */
-#define MOST_BLOCKS 256u
 
 /* Work may be written one group before the call that started it, hardly more. */
 #define GROUPS_AHEAD 2u
@@ -22,11 +19,12 @@ struct group {
 
 struct load {
 	struct process *process;
+	const struct op_load_want *want;
 	struct group *groups;
 	size_t nr_groups, group_capacity;
 	struct op_event *events; /* rising by their ends, once sorted */
 	size_t nr_events, capacity;
-	struct worked worked;
+	struct op_launch launch;
 	uint64_t order;	       /* of the last row */
 	struct ranges *ranges; /* what they are called; NULL where none are wanted */
 };
@@ -43,6 +41,9 @@ static bool is_host_table(const struct load *load, unsigned int table)
 	case GPROF_TABLE_api_copy:
 	case GPROF_TABLE_api_set:
 		return true;
+	case GPROF_TABLE_api_alloc:
+	case GPROF_TABLE_api_sync:
+		return load->want->has_calls || load->want->records;
 	default:
 		return false;
 	}
@@ -136,15 +137,19 @@ static void take_allocs(struct load *load, const struct batch *b)
 	}
 }
 
-/* py_stacks: NULL for calls that have none. */
-static void take_calls(struct load *load, const struct batch *b, const uint64_t *py_stacks)
+static void take_calls(struct load *load, const struct batch *b)
 {
+	const uint64_t *stacks =
+		b->table == GPROF_TABLE_api_launch ? b->col[COL_api_launch_py_stack] : NULL;
+	bool is_whole = b->col[COL_api_result] != NULL;
+
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t py_stack = py_stacks ? (uint32_t)py_stacks[i] : 0;
+		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
+		uint32_t py_stack = stacks ? (uint32_t)stacks[i] : 0;
 		struct worked_entry work = {0};
 
-		if (!worked_take(&load->worked, (uint32_t)b->col[COL_api_correlation][i], &work) &&
-			!py_stack) {
+		if (!op_launch_take(&load->launch, correlation, &work) && !py_stack &&
+			!load->want->has_calls) {
 			continue;
 		}
 		*add_event(load) = (struct op_event){.order = ++load->order,
@@ -153,7 +158,12 @@ static void take_calls(struct load *load, const struct batch *b, const uint64_t 
 			.end = end_of(b->col[COL_api_begin][i], b->col[COL_api_dur][i]),
 			.value = work.ns,
 			.nr_works = work.nr_works,
+			.correlation = correlation,
+			.records = work.records,
 			.py_stack = py_stack,
+			.call = is_whole ? (uint32_t)b->col[COL_api_call][i] : 0,
+			.result = is_whole ? (int32_t)b->col[COL_api_result][i] : 0,
+			.table = (uint8_t)b->table,
 			.thread = (uint32_t)b->col[COL_api_thread][i]};
 	}
 }
@@ -176,14 +186,18 @@ static void take_ranges(struct load *load, const struct batch *b)
 	}
 }
 
-static uint32_t mask_of(unsigned int table)
+static uint32_t mask_of(const struct load *load, unsigned int table)
 {
 	static const uint32_t alloc_mask = COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_address) |
 					   COL_BIT(COL_alloc_bytes) | COL_BIT(COL_alloc_thread) |
 					   COL_BIT(COL_alloc_device_type) |
 					   COL_BIT(COL_alloc_device);
-	static const uint32_t call_mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
-					  COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation);
+	uint32_t call_mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
+			     COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation);
+
+	if (load->want->has_calls || load->want->records) {
+		call_mask |= COL_BIT(COL_api_result) | COL_BIT(COL_api_call);
+	}
 
 	switch (table) {
 	case GPROF_TABLE_op:
@@ -208,7 +222,7 @@ static void load_rows(struct load *load, const struct group *group)
 		struct batch batch;
 
 		if (!is_host_table(load, table) ||
-			stream_in_load(stream, i, mask_of(table), 0, &batch)) {
+			stream_in_load(stream, i, mask_of(load, table), 0, &batch)) {
 			continue;
 		}
 		if (table == GPROF_TABLE_op) {
@@ -218,9 +232,7 @@ static void load_rows(struct load *load, const struct group *group)
 		} else if (table == GPROF_TABLE_nvtx) {
 			take_ranges(load, &batch);
 		} else {
-			take_calls(load, &batch,
-				table == GPROF_TABLE_api_launch ? batch.col[COL_api_launch_py_stack]
-								: NULL);
+			take_calls(load, &batch);
 		}
 		progress_add(batch.nr_rows);
 	}
@@ -228,29 +240,8 @@ static void load_rows(struct load *load, const struct group *group)
 
 static void load_work(struct load *load, const struct group *group)
 {
-	struct stream_in *stream = load->process->stream;
-
 	for (size_t i = group->first; i < group->end; i++) {
-		struct batch batch;
-
-		switch (stream_in_block_table(stream, i)) {
-		case GPROF_TABLE_kernel:
-		case GPROF_TABLE_memcpy:
-		case GPROF_TABLE_memset:
-		case GPROF_TABLE_graph:
-			break;
-		default:
-			continue;
-		}
-		if (stream_in_load(stream, i,
-			    COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation), 0, &batch)) {
-			continue;
-		}
-		for (uint32_t row = 0; row < batch.nr_rows; row++) {
-			worked_add(&load->worked, (uint32_t)batch.col[COL_kernel_correlation][row],
-				batch.col[COL_kernel_dur][row]);
-		}
-		progress_add(batch.nr_rows);
+		op_launch_load(&load->launch, i);
 	}
 }
 
@@ -291,10 +282,11 @@ static bool has_rows(const struct process *process, unsigned int table)
 	return found && found->nr_rows;
 }
 
-static bool has_any(const struct process *process, bool has_ranges)
+static bool has_any(const struct process *process, const struct op_load_want *want)
 {
 	return op_has_any(process) || has_rows(process, GPROF_TABLE_alloc) ||
-	       process->py_stacks.nr || (has_ranges && has_rows(process, GPROF_TABLE_nvtx));
+	       process->py_stacks.nr || want->has_calls || want->records ||
+	       (want->has_ranges && has_rows(process, GPROF_TABLE_nvtx));
 }
 
 /* Reads what domains and registered strings are called, which stands before their first use. */
@@ -313,23 +305,36 @@ static void name_ranges(struct load *load)
 	}
 }
 
-void op_load_run(struct process *process, bool has_ranges,
+static void hand_out_lone(
+	struct load *load, void (*take)(void *context, const struct op_event *event), void *context)
+{
+	if (load->launch.lone) {
+		const struct op_event lone = {.kind = OP_EVENT_LONE, .records = load->launch.lone};
+
+		load->launch.lone = 0;
+		take(context, &lone);
+	}
+}
+
+void op_load_run(struct process *process, const struct op_load_want *want,
 	void (*take)(void *context, const struct op_event *event), void *context)
 {
-	struct load load = {.process = process};
+	struct load load = {.process = process, .want = want};
 	size_t worked; /* groups from here on have had their work loaded */
 
-	if (!has_any(process, has_ranges)) {
+	if (!has_any(process, want)) {
 		return;
 	}
-	if (has_ranges) {
+	if (want->has_ranges) {
 		name_ranges(&load);
 	}
+	op_launch_init(&load.launch, process, want->records);
 	find_groups(&load);
 	worked = load.nr_groups;
 	for (size_t i = load.nr_groups; i-- > 0;) {
 		while (worked > 0 && worked + GROUPS_AHEAD > i) {
 			load_work(&load, &load.groups[--worked]);
+			hand_out_lone(&load, take, context);
 		}
 		load.order = (uint64_t)i << 32;
 		load_rows(&load, &load.groups[i]);
@@ -339,72 +344,19 @@ void op_load_run(struct process *process, bool has_ranges,
 	while (load.nr_events) { /* at tick 0 */
 		take(context, &load.events[--load.nr_events]);
 	}
+	op_launch_end(&load.launch);
+	hand_out_lone(&load, take, context);
 	ranges_destroy(load.ranges);
 	free(load.groups);
 	free(load.events);
-	worked_fini(&load.worked);
+	op_launch_fini(&load.launch);
 }
 
-/* ---- the thread of the loop ---- */
-
-struct score {
-	uint32_t thread;
-	uint64_t nr_marks, nr_works;
-};
-
-static void add_score(struct idmap *scores, struct process *process, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t thread = (uint32_t)b->col[COL_op_thread][i];
-		struct score *score = idmap_put(scores, thread);
-		uint32_t name = op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
-		enum op_class class = op_class(name, (uint8_t)b->col[COL_op_framework][i],
-			(uint8_t)b->col[COL_op_scope][i]);
-
-		score->thread = thread;
-		score->nr_marks +=
-			class == OP_DATALOADER || class == OP_OPTIMIZATION || class == OP_FORWARD;
-		score->nr_works += class == OP_OTHER && !b->col[COL_op_depth][i];
-	}
-}
-
-uint32_t op_load_loop_thread(struct process *process)
-{
-	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
-				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
-				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
-	struct stream_in *stream = process->stream;
-	struct score best = {0};
-	struct idmap scores;
-	uint32_t nr_blocks = 0;
-
-	idmap_init(&scores, sizeof(struct score));
-	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
-		struct batch batch;
-
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_op &&
-			!stream_in_load(stream, i, mask, 0, &batch)) {
-			add_score(&scores, process, &batch);
-			nr_blocks++;
-		}
-	}
-	for (size_t i = 0; i < scores.nr; i++) {
-		const struct score *score = idmap_at(&scores, i);
-
-		if (score->nr_marks > best.nr_marks ||
-			(score->nr_marks == best.nr_marks && score->nr_works > best.nr_works)) {
-			best = *score;
-		}
-	}
-	idmap_fini(&scores);
-	return best.thread;
-}
-
-uint64_t op_load_nr_rows(const struct process *process, bool has_ranges)
+uint64_t op_load_nr_rows(const struct process *process, const struct op_load_want *want)
 {
 	uint64_t nr_rows = 0;
 
-	for (size_t i = 0; has_any(process, has_ranges) && i < process->stream->nr_blocks; i++) {
+	for (size_t i = 0; has_any(process, want) && i < process->stream->nr_blocks; i++) {
 		nr_rows += process->stream->blocks[i].nr_rows;
 	}
 	return nr_rows;

@@ -8,47 +8,68 @@
 #define REPORT_OP_LOAD_H
 
 #include "report/model.h"
+#include "report/op_records.h"
 
 enum op_event_kind {
 	OP_EVENT_OP,
-	OP_EVENT_WORK, /* a call that device work is known of, or its Python stack */
+	OP_EVENT_WORK, /* a call that device work is known of, or its Python stack; or any call */
 	OP_EVENT_ALLOC,
 	OP_EVENT_PUSH, /* of an NVTX range */
 	OP_EVENT_POP,
+	OP_EVENT_LONE, /* device work whose launch is not in the stream, in no order */
 };
 
 struct op_event {
 	uint64_t begin, end; /* ticks */
 	/* An op's sequence, a call's device time in ns, an allocation's bytes, a range's domain. */
 	uint64_t value;
-	uint64_t order;	  /* rows of one table and thread: as they were written */
-	uint64_t address; /* of an allocation */
+	uint64_t order; /* rows of one table and thread: as they were written */
+	union {
+		uint64_t address; /* of an allocation */
+		struct {
+			uint32_t correlation; /* of a call */
+			uint32_t records;     /* a list of op_load_want.records */
+		};
+	};
 	uint32_t thread;
-	uint32_t name, shape; /* of names.h; a range's full name */
-	uint32_t py_stack;    /* 0 not taken */
+	union {
+		uint32_t name; /* of names.h; a range's full name */
+		uint32_t call; /* an id of the stream */
+	};
+	union {
+		uint32_t shape; /* of names.h */
+		int32_t result; /* of a call */
+	};
+	uint32_t py_stack; /* 0 not taken */
 	uint32_t nr_works;
 	uint16_t depth;
 	uint8_t kind; /* enum op_event_kind */
 	uint8_t framework;
 	uint8_t scope; /* or the type of the device */
-	uint8_t device;
+	union {
+		uint8_t device;
+		uint8_t table; /* of a call */
+	};
 	bool is_async; /* ended on another thread */
 };
 
+/* What costs something, and is handed out to those alone who want it. */
+struct op_load_want {
+	bool has_ranges;
+	bool has_calls;		    /* all of them; else those that work or a stack is known of */
+	struct op_records *records; /* NULL, or where records stand, for the caller to take out */
+};
+
 /*
- * Nothing is handed out for a process without ops, allocations and Python stacks, nor, where
- * has_ranges, ranges.
+ * Nothing is handed out for a process without ops, allocations and Python stacks, unless ranges,
+ * calls or records are wanted. Records wait until their call is read, which was before the work:
+ * those kept at once are what was launched later than that. It is known beforehand which calls
+ * there are (a bit each), so no record waits in vain.
  */
-void op_load_run(struct process *process, bool has_ranges,
+void op_load_run(struct process *process, const struct op_load_want *want,
 	void (*take)(void *context, const struct op_event *event), void *context);
 
-/*
- * The thread that runs the training loop: the one with most loader and optimizer ranges, else with
- * most operators outside all others. 0 if there are no ops.
- */
-uint32_t op_load_loop_thread(struct process *process);
-
 /* For the progress. */
-uint64_t op_load_nr_rows(const struct process *process, bool has_ranges);
+uint64_t op_load_nr_rows(const struct process *process, const struct op_load_want *want);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "report/buf.h"
 #include "report/op_load.h"
+#include "report/op_loop.h"
 #include "report/progress.h"
 #include "report/range_walk.h"
 
@@ -24,6 +25,8 @@ struct walk {
 	struct phases phases;
 	uint32_t loop_thread;
 	bool has_ops; /* else there are no phases */
+	struct op_load_want want;
+	struct op_records records; /* that no call has taken yet */
 };
 
 /* ---- the stack of a thread ---- */
@@ -105,27 +108,6 @@ static void leave_others(struct walk *walk, struct stack *stack, const struct op
 
 /* ---- phases ---- */
 
-/* Runs on a thread of its own, where there are GPUs. */
-static bool is_backward(enum op_class class)
-{
-	return class == OP_BACKWARD || class == OP_REDUCTION;
-}
-
-static bool breaks_out(enum op_class outer, enum op_class class)
-{
-	switch (outer) {
-	case OP_RANGE:
-		return class != OP_RANGE;
-	case OP_OTHER:
-	case OP_FORWARD:
-		return is_backward(class) || class == OP_OPTIMIZATION || class == OP_DATALOADER;
-	case OP_OPTIMIZATION: /* its closure computes losses */
-		return is_backward(class) || class == OP_DATALOADER;
-	default: /* what Backward and loaders compute is theirs */
-		return false;
-	}
-}
-
 static void find_phase(struct walk *walk, struct op *op)
 {
 	enum op_class class = op_class(op->name, op->framework, op->scope);
@@ -133,8 +115,8 @@ static void find_phase(struct walk *walk, struct op *op)
 	op->phase = op->parent ? op->parent->phase : OP_RANGE;
 	op->segment = op->parent ? op->parent->segment : UINT32_MAX;
 	walk->phases.is_static |= op_is_executor(op->name, op->framework, op->scope);
-	if (breaks_out(op->phase, class) &&
-		(op->thread == walk->loop_thread || is_backward(class))) {
+	if (op_class_breaks_out(op->phase, class) &&
+		(op->thread == walk->loop_thread || op_class_is_backward(class))) {
 		op->phase = (uint8_t) class;
 		op->segment = phases_add(&walk->phases, class, op->begin, op->end);
 	} else if (op->thread == walk->loop_thread) {
@@ -176,28 +158,61 @@ static void take_op(struct walk *walk, struct stack *stack, const struct op_even
 	find_phase(walk, op);
 }
 
-static void take_work(struct walk *walk, struct stack *stack, const struct op_event *event)
+static void tell_work(struct walk *walk, const struct op_event *event, const struct op *op)
 {
 	const struct op_work work = {.begin = event->begin,
 		.end = event->end,
 		.ns = event->value,
 		.nr_works = event->nr_works,
 		.py_stack = event->py_stack};
-	uint32_t segment = UINT32_MAX;
-	struct op *op;
 
-	stack->gpu_ns += event->value;
-	stack->nr_works += event->nr_works;
-	leave_others(walk, stack, event);
-	op = top_of(stack);
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		if (walk->views[i].view->work) {
 			walk->views[i].view->work(walk->views[i].context, &work, op);
 		}
 	}
-	if (!event->nr_works) {
-		return;
+}
+
+/* call: NULL for records without one. */
+static void tell_records(
+	struct walk *walk, uint32_t list, const struct op_call *call, const struct op *op)
+{
+	struct op_record record;
+
+	while (op_records_take(&walk->records, &list, &record)) {
+		for (size_t i = 0; i < walk->nr_views; i++) {
+			if (walk->views[i].view->record) {
+				walk->views[i].view->record(
+					walk->views[i].context, &record, call, op);
+			}
+		}
 	}
+}
+
+static void tell_call(struct walk *walk, const struct op_event *event, const struct op *op)
+{
+	const struct op_call call = {.begin = event->begin,
+		.end = event->end,
+		.thread = event->thread,
+		.correlation = event->correlation,
+		.call = event->call,
+		.result = event->result,
+		.step = phases_step(&walk->phases, event->begin),
+		.table = event->table};
+
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		if (walk->views[i].view->call) {
+			walk->views[i].view->call(walk->views[i].context, &call, op);
+		}
+	}
+	tell_records(walk, event->records, &call, op);
+}
+
+/* What was launched by op, or outside all of them, counts for the phase. */
+static void add_work(struct walk *walk, const struct op_event *event, struct op *op)
+{
+	uint32_t segment = UINT32_MAX;
+
 	if (op) {
 		op->gpu_self_ns += event->value;
 		op->nr_works += event->nr_works;
@@ -210,6 +225,25 @@ static void take_work(struct walk *walk, struct stack *stack, const struct op_ev
 		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
 	}
 	phases_add_gpu(&walk->phases, segment, event->begin, event->value, event->nr_works);
+}
+
+static void take_work(struct walk *walk, struct stack *stack, const struct op_event *event)
+{
+	struct op *op;
+
+	stack->gpu_ns += event->value;
+	stack->nr_works += event->nr_works;
+	leave_others(walk, stack, event);
+	op = top_of(stack);
+	if (event->nr_works || event->py_stack) {
+		tell_work(walk, event, op);
+	}
+	if (walk->want.has_calls || walk->want.records) {
+		tell_call(walk, event, op);
+	}
+	if (event->nr_works) {
+		add_work(walk, event, op);
+	}
 }
 
 static void take_alloc(struct walk *walk, struct stack *stack, const struct op_event *event)
@@ -261,8 +295,13 @@ static void take_push(struct walk *walk, struct stack *stack, const struct op_ev
 static void take_event(void *context, const struct op_event *event)
 {
 	struct walk *walk = context;
-	struct stack *stack = idmap_put(&walk->stacks, event->thread);
+	struct stack *stack;
 
+	if (event->kind == OP_EVENT_LONE) {
+		tell_records(walk, event->records, NULL, NULL);
+		return;
+	}
+	stack = idmap_put(&walk->stacks, event->thread);
 	switch (event->kind) {
 	case OP_EVENT_OP:
 		take_op(walk, stack, event);
@@ -302,23 +341,29 @@ static void leave_all(struct walk *walk)
 
 bool op_view_is_set(const struct op_view *view)
 {
-	return view->op || view->alloc || view->range || view->work || view->end;
+	return view->op || view->alloc || view->range || view->work || view->call || view->record ||
+	       view->end;
 }
 
-static bool wants_ranges(const struct op_walk *views, size_t nr_views)
+/* What views want that the others need not pay for; records stand in the caller's. */
+static struct op_load_want find_want(
+	const struct op_walk *views, size_t nr_views, struct op_records *records)
 {
+	struct op_load_want want = {0};
+
 	for (size_t i = 0; i < nr_views; i++) {
-		if (views[i].view->range) {
-			return true;
-		}
+		want.has_ranges |= views[i].view->range != NULL;
+		want.has_calls |= views[i].view->call != NULL;
+		want.records = views[i].view->record ? records : want.records;
 	}
-	return false;
+	return want;
 }
 
 static void walk_process(struct process *process, const struct op_walk *views, size_t nr_views)
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
+	walk.want = find_want(views, nr_views, &walk.records);
 	idmap_init(&walk.stacks, sizeof(struct stack));
 	phases_init(&walk.phases, process);
 	for (size_t i = 0; i < nr_views; i++) {
@@ -327,10 +372,11 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 		}
 	}
 	walk.has_ops = op_has_any(process);
-	walk.loop_thread = op_load_loop_thread(process);
-	op_load_run(process, wants_ranges(views, nr_views), take_event, &walk);
+	walk.loop_thread = op_loop_thread(process);
+	op_load_run(process, &walk.want, take_event, &walk);
 	leave_all(&walk);
 	range_walk_fini(&walk.ranges);
+	op_records_fini(&walk.records);
 	phases_finish(&walk.phases);
 	for (size_t i = 0; i < nr_views; i++) {
 		if (views[i].view->end) {
@@ -343,10 +389,12 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 void op_walk_run(struct process *const *processes, size_t nr_processes, const struct op_walk *walks,
 	size_t nr_walks)
 {
+	struct op_records records = {0}; /* its address says that they are wanted */
+	const struct op_load_want want = find_want(walks, nr_walks, &records);
 	uint64_t nr_rows = 0;
 
 	for (size_t i = 0; i < nr_processes; i++) {
-		nr_rows += op_load_nr_rows(processes[i], wants_ranges(walks, nr_walks));
+		nr_rows += op_load_nr_rows(processes[i], &want);
 	}
 	progress_start("reading operators", nr_rows);
 	for (size_t i = 0; i < nr_processes; i++) {

@@ -11,6 +11,7 @@
 #define REPORT_OP_WALK_H
 
 #include "report/op.h"
+#include "report/op_records.h"
 #include "report/phase.h"
 
 /* Memory that a framework's allocator gave (bytes > 0) or took back. */
@@ -36,6 +37,17 @@ struct op_work {
 	uint32_t nr_works, py_stack;
 };
 
+/* A call of CUDA. */
+struct op_call {
+	uint64_t begin, end; /* ticks; clock_map of the process makes ns of them */
+	uint32_t thread;
+	uint32_t correlation; /* 0 unknown */
+	uint32_t call;	      /* an id of the stream: process_call_name */
+	int32_t result;
+	uint32_t step; /* that it began in, as in phase_segment: 0 before the first */
+	uint8_t table; /* GPROF_TABLE_api ... _api_sync */
+};
+
 struct op_view {
 	/* All may be NULL. begin and end come for every process, also for one without operators. */
 	void (*begin)(void *context, struct process *process);
@@ -45,6 +57,15 @@ struct op_view {
 	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
 	void (*range)(void *context, const struct op_range *range);
 	void (*work)(void *context, const struct op_work *work, const struct op *op);
+	/* Every call, from the last to the first by their ends. */
+	void (*call)(void *context, const struct op_call *call, const struct op *op);
+	/*
+	 * Every record of work, right after its call: from the last call to the first, those of one
+	 * call (a graph's nodes) in no order. call is NULL where the stream has none with that
+	 * correlation id; these may come at any time.
+	 */
+	void (*record)(void *context, const struct op_record *record, const struct op_call *call,
+		const struct op *op);
 	void (*end)(void *context, struct process *process, const struct phases *phases);
 };
 

@@ -41,12 +41,12 @@ static void grow(struct worked *worked)
 	free(old.entries);
 }
 
-void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
+struct worked_entry *worked_put(struct worked *worked, uint32_t correlation)
 {
 	struct worked_entry *entry;
 
 	if (!correlation) {
-		return;
+		return NULL;
 	}
 	if (2 * (worked->nr_entries + 1) > worked->capacity) {
 		grow(worked);
@@ -54,8 +54,17 @@ void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
 	entry = find(worked, correlation);
 	worked->nr_entries += !entry->correlation;
 	entry->correlation = correlation;
-	entry->nr_works += entry->nr_works < UINT32_MAX;
-	entry->ns += ns;
+	return entry;
+}
+
+void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
+{
+	struct worked_entry *entry = worked_put(worked, correlation);
+
+	if (entry) {
+		entry->nr_works += entry->nr_works < UINT32_MAX;
+		entry->ns += ns;
+	}
 }
 
 /* Those behind the hole that could not have come to stand there move up. */

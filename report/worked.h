@@ -14,6 +14,7 @@ struct worked_entry {
 	uint32_t correlation; /* 0: free */
 	uint32_t nr_works;
 	uint64_t ns;
+	uint32_t records; /* a list of op_records.h, where somebody keeps them */
 };
 
 struct worked {
@@ -24,7 +25,10 @@ struct worked {
 /* Starts with all zeros. */
 void worked_fini(struct worked *worked);
 
-/* One more record of work of that call; ids of 0 name no call. */
+/* The entry of a call, made if it is new; valid until the next. NULL for id 0, which names none. */
+struct worked_entry *worked_put(struct worked *worked, uint32_t correlation);
+
+/* One more record of work of that call. */
 void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns);
 
 /* Takes the sum out; false if there is none. */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/op_launch.h"
+
+#include "report/buf.h"
+#include "report/copy.h"
+#include "report/progress.h"
+
+#define WORK_MASK (COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
+#define RECORD_MASK                                                          \
+	(WORK_MASK | COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_graph) | COL_BIT(COL_kernel_graph_node))
+
+/* As format.h has them: what copies and sets share stands in the same place. */
+_Static_assert((int)COL_memcpy_bytes == (int)COL_memset_bytes, "bytes");
+
+static bool is_call(unsigned int table)
+{
+	return table >= GPROF_TABLE_api && table <= GPROF_TABLE_api_sync;
+}
+
+static struct idset *find_called(struct process *process)
+{
+	struct idset *called = idset_create();
+	struct stream_in *stream = process->stream;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (!is_call(stream_in_block_table(stream, i)) ||
+			stream_in_load(stream, i, COL_BIT(COL_api_correlation), 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			idset_add(called, (uint32_t)batch.col[COL_api_correlation][row]);
+		}
+	}
+	return called;
+}
+
+void op_launch_init(struct op_launch *launch, struct process *process, struct op_records *records)
+{
+	*launch = (struct op_launch){
+		.process = process,
+		.records = records,
+		.called = records ? find_called(process) : NULL,
+	};
+}
+
+void op_launch_fini(struct op_launch *launch)
+{
+	idset_destroy(launch->called);
+	worked_fini(&launch->worked);
+}
+
+/* ---- records ---- */
+
+static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
+{
+	switch (launch->records ? table : 0) {
+	case GPROF_TABLE_kernel:
+		return RECORD_MASK | COL_BIT(COL_kernel_shape);
+	case GPROF_TABLE_memcpy:
+		return RECORD_MASK | COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |
+		       COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |
+		       COL_BIT(COL_memcpy_flags);
+	case GPROF_TABLE_memset:
+		return RECORD_MASK | COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |
+		       COL_BIT(COL_memset_flags);
+	case GPROF_TABLE_graph:
+		return RECORD_MASK;
+	default:
+		return WORK_MASK;
+	}
+}
+
+static uint32_t copy_of(const struct batch *b, uint32_t row)
+{
+	if (b->table == GPROF_TABLE_memcpy) {
+		return copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][row],
+			       (uint32_t)b->col[COL_memcpy_src_kind][row],
+			       (uint32_t)b->col[COL_memcpy_dst_kind][row]) |
+		       (b->col[COL_memcpy_flags][row] & 1 ? COPY_IS_ASYNC : 0);
+	}
+	return COPY_IS_SET | copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][row]) |
+	       (b->col[COL_memset_flags][row] & 1 ? COPY_IS_ASYNC : 0);
+}
+
+static struct op_record make_record(struct process *process, const struct batch *b, uint32_t row)
+{
+	uint64_t begin = b->col[COL_kernel_begin][row], dur = b->col[COL_kernel_dur][row];
+	struct op_record record = {
+		.begin_ns = clock_map_time(&process->device_clock, begin),
+		.place = (uint32_t)b->col[COL_kernel_place][row],
+		.correlation = (uint32_t)b->col[COL_kernel_correlation][row],
+		.graph = (uint32_t)b->col[COL_kernel_graph][row],
+		.graph_node = b->col[COL_kernel_graph_node][row],
+		.table = (uint8_t)b->table,
+		.is_timed = true,
+	};
+
+	/* Durations stay as measured, so that they add up to the same in every view. */
+	record.end_ns = record.begin_ns + dur < dur ? UINT64_MAX : record.begin_ns + dur;
+	if (b->table == GPROF_TABLE_kernel) {
+		record.shape = (uint32_t)b->col[COL_kernel_shape][row];
+	} else if (b->table != GPROF_TABLE_graph) {
+		record.copy = copy_of(b, row);
+		record.bytes = b->col[COL_memcpy_bytes][row];
+	}
+	return record;
+}
+
+static struct op_record make_untimed(const struct batch *b, uint32_t row)
+{
+	struct op_record record = {
+		.place = (uint32_t)b->col[COL_untimed_place][row],
+		.correlation = (uint32_t)b->col[COL_untimed_correlation][row],
+		.graph = (uint32_t)b->col[COL_untimed_graph][row],
+		.graph_node = b->col[COL_untimed_graph_node][row],
+		.shape = (uint32_t)b->col[COL_untimed_shape][row],
+		.bytes = b->col[COL_untimed_bytes][row],
+		.table = (uint8_t)b->col[COL_untimed_table][row],
+	};
+
+	if (record.table == GPROF_TABLE_memcpy) {
+		record.copy = copy_pack((uint32_t)b->col[COL_untimed_copy_kind][row], 0, 0);
+	} else if (record.table == GPROF_TABLE_memset) {
+		record.copy = COPY_IS_SET;
+	}
+	return record;
+}
+
+/* Keeps it for its call. False if there is none. */
+static bool keep(struct op_launch *launch, const struct op_record *record)
+{
+	uint32_t id = record->correlation;
+	struct worked_entry *entry =
+		idset_has(launch->called, id) ? worked_put(&launch->worked, id) : NULL;
+
+	*op_records_add(launch->records, entry ? &entry->records : &launch->lone) = *record;
+	return entry != NULL;
+}
+
+/* ---- blocks ---- */
+
+static void take_work(struct op_launch *launch, const struct batch *b)
+{
+	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		if (launch->records) {
+			struct op_record record = make_record(launch->process, b, row);
+
+			if (!keep(launch, &record)) {
+				continue;
+			}
+		}
+		worked_add(&launch->worked, (uint32_t)b->col[COL_kernel_correlation][row],
+			b->col[COL_kernel_dur][row]);
+	}
+}
+
+static void take_untimed(struct op_launch *launch, const struct batch *b)
+{
+	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		struct op_record record = make_untimed(b, row);
+
+		keep(launch, &record);
+	}
+}
+
+void op_launch_load(struct op_launch *launch, size_t block)
+{
+	struct stream_in *stream = launch->process->stream;
+	unsigned int table = stream_in_block_table(stream, block);
+	struct batch batch;
+
+	switch (table) {
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+		if (stream_in_load(stream, block, mask_of(launch, table), 0, &batch)) {
+			return;
+		}
+		take_work(launch, &batch);
+		break;
+	case GPROF_TABLE_untimed:
+		if (!launch->records ||
+			stream_in_load(stream, block, COL_ALL(NR_COL_untimed), 0, &batch)) {
+			return;
+		}
+		take_untimed(launch, &batch);
+		break;
+	default:
+		return;
+	}
+	progress_add(batch.nr_rows);
+}
+
+/* ---- calls ---- */
+
+bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct worked_entry *work)
+{
+	return worked_take(&launch->worked, correlation, work);
+}
+
+void op_launch_end(struct op_launch *launch)
+{
+	for (size_t i = 0; launch->records && i < launch->worked.capacity; i++) {
+		struct op_record record;
+
+		while (op_records_take(
+			launch->records, &launch->worked.entries[i].records, &record)) {
+			*op_records_add(launch->records, &launch->lone) = record;
+		}
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/op_loop.h"
+
+#include "report/op.h"
+
+/* Blocks that are looked at. */
+#define MOST_BLOCKS 256u
+
+struct score {
+	uint32_t thread;
+	uint64_t nr_marks, nr_works;
+};
+
+static void add_score(struct idmap *scores, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t thread = (uint32_t)b->col[COL_op_thread][i];
+		struct score *score = idmap_put(scores, thread);
+		uint32_t name = op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
+		enum op_class class = op_class(name, (uint8_t)b->col[COL_op_framework][i],
+			(uint8_t)b->col[COL_op_scope][i]);
+
+		score->thread = thread;
+		score->nr_marks +=
+			class == OP_DATALOADER || class == OP_OPTIMIZATION || class == OP_FORWARD;
+		score->nr_works += class == OP_OTHER && !b->col[COL_op_depth][i];
+	}
+}
+
+uint32_t op_loop_thread(struct process *process)
+{
+	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
+				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
+				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
+	struct stream_in *stream = process->stream;
+	struct score best = {0};
+	struct idmap scores;
+	uint32_t nr_blocks = 0;
+
+	idmap_init(&scores, sizeof(struct score));
+	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
+		struct batch batch;
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_op &&
+			!stream_in_load(stream, i, mask, 0, &batch)) {
+			add_score(&scores, process, &batch);
+			nr_blocks++;
+		}
+	}
+	for (size_t i = 0; i < scores.nr; i++) {
+		const struct score *score = idmap_at(&scores, i);
+
+		if (score->nr_marks > best.nr_marks ||
+			(score->nr_marks == best.nr_marks && score->nr_works > best.nr_works)) {
+			best = *score;
+		}
+	}
+	idmap_fini(&scores);
+	return best.thread;
+}
