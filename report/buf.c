@@ -76,6 +76,13 @@ int buf_flush(struct buf *buf)
 	return buf->error;
 }
 
+void buf_flush_much(struct buf *buf)
+{
+	if (buf->nr_bytes >= FLUSH_BYTES) {
+		buf_flush(buf);
+	}
+}
+
 void buf_reserve(struct buf *buf, size_t nr_bytes)
 {
 	size_t capacity = buf->capacity ? buf->capacity * 2 : 4096;
@@ -83,7 +90,7 @@ void buf_reserve(struct buf *buf, size_t nr_bytes)
 	if (buf->capacity - buf->nr_bytes >= nr_bytes) {
 		return;
 	}
-	if (buf->flush) {
+	if (buf->flush && !buf->is_told) {
 		buf_flush(buf);
 		capacity = FLUSH_BYTES;
 	}

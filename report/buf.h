@@ -19,14 +19,18 @@ char *mem_text(const char *text);
 /* Makes room for one more element in an array of *capacity elements that holds nr. */
 void *array_grow(void *array, size_t nr, size_t *capacity, size_t bytes);
 
-/* An output buffer. With `flush` it empties itself as it fills; without, it holds everything. */
+/*
+ * An output buffer. With `flush` it empties itself as it fills; without, it holds everything. One
+ * that is told goes on filling between calls of buf_flush.
+ */
 struct buf {
 	char *bytes;
 	size_t nr_bytes;
 	size_t capacity;
 	int (*flush)(void *context, const char *bytes, size_t nr_bytes); /* 0 or -errno */
 	void *context;
-	int error; /* what flush returned first; later output is thrown away */
+	bool is_told; /* empties itself in buf_flush and buf_flush_much alone */
+	int error;    /* what flush returned first; later output is thrown away */
 };
 
 void buf_init(struct buf *buf, int (*flush)(void *, const char *, size_t), void *context);
@@ -34,6 +38,9 @@ void buf_fini(struct buf *buf);
 
 /* Hands everything to flush. Returns 0 or the first error. */
 int buf_flush(struct buf *buf);
+
+/* The same if there is much in it: at the end of each row of a long table. */
+void buf_flush_much(struct buf *buf);
 
 /* Makes room for nr_bytes more: by flushing, or by growing. */
 void buf_reserve(struct buf *buf, size_t nr_bytes);

@@ -22,13 +22,32 @@ struct table *table_create(const char *key, const char *title, const struct tabl
 	return table;
 }
 
+static void forget_texts(struct table_cell *cells, size_t nr_cells)
+{
+	for (size_t i = 0; i < nr_cells; i++) {
+		free(cells[i].text);
+	}
+}
+
+static void destroy_source(struct table *table)
+{
+	struct table_source *source = table->source;
+
+	source->destroy(source->context);
+	forget_texts(source->cells, table->nr_columns);
+	free(source->cells);
+	free(source);
+}
+
 void table_destroy(struct table *table)
 {
 	if (!table) {
 		return;
 	}
-	for (size_t i = 0; i < table->nr_rows * table->nr_columns; i++) {
-		free(table->cells[i].text);
+	if (table->source) {
+		destroy_source(table);
+	} else {
+		forget_texts(table->cells, table->nr_rows * table->nr_columns);
 	}
 	free(table->cells);
 	free(table->levels);
@@ -50,6 +69,26 @@ void table_note(struct table *table, const char *format, ...)
 	va_end(arguments);
 	free(table->note);
 	table->note = note;
+}
+
+void table_set_source(struct table *table, struct table_source *source, size_t nr_rows)
+{
+	table->source = source;
+	table->nr_rows = nr_rows;
+	source->cells = mem_zeroed(table->nr_columns, sizeof(*source->cells));
+}
+
+const struct table_cell *table_row(const struct table *table, size_t row)
+{
+	struct table_source *source = table->source;
+
+	if (!source) {
+		return &table->cells[row * table->nr_columns];
+	}
+	forget_texts(source->cells, table->nr_columns);
+	memset(source->cells, 0, table->nr_columns * sizeof(*source->cells));
+	source->row(source->context, row, source->cells);
+	return source->cells;
 }
 
 struct table_cell *table_add_row(struct table *table)
@@ -82,7 +121,7 @@ const struct table_cell *table_find_cell(const struct table *table, size_t row, 
 {
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		if (strcmp(table->columns[c].key, key) == 0) {
-			return &table->cells[row * table->nr_columns + c];
+			return &table_row(table, row)[c];
 		}
 	}
 	return NULL;
@@ -261,6 +300,10 @@ bool table_sort(struct table *table, const char *key)
 	if (column < 0) {
 		return false;
 	}
+	if (table->source) {
+		table->source->sort(table->source->context, (unsigned int)column);
+		return true;
+	}
 	order = mem_zeroed(table->nr_rows, sizeof(*order));
 	cells = mem_zeroed(table->nr_rows, row_bytes);
 	outer = find_outer(table);
@@ -297,8 +340,9 @@ void table_cut(struct table *table, size_t nr_rows)
 	if (nr_outer <= nr_rows) {
 		return;
 	}
-	for (size_t i = kept * table->nr_columns; i < table->nr_rows * table->nr_columns; i++) {
-		free(table->cells[i].text);
+	if (!table->source) {
+		forget_texts(table->cells + kept * table->nr_columns,
+			(table->nr_rows - kept) * table->nr_columns);
 	}
 	table->nr_cut += nr_outer - nr_rows;
 	table->nr_rows = kept;

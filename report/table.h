@@ -38,6 +38,18 @@ struct table_cell {
 	size_t nr_text;
 };
 
+/* Rows that are made as they are printed, so that a table of every event needs no memory for them.
+ */
+struct table_source {
+	void *context;
+	/* Fills the cells of a row, which are unknown so far; rows after each other are cheap. */
+	void (*row)(void *context, size_t row, struct table_cell *cells);
+	/* Puts the rows in the order of a column, as table_sort does. */
+	void (*sort)(void *context, unsigned int column);
+	void (*destroy)(void *context);
+	struct table_cell *cells; /* of the row made last; the table's */
+};
+
 struct table {
 	const char *key;       /* of the JSON object: "kernel" */
 	const char *other_key; /* the same rows once more under another key, or NULL */
@@ -46,6 +58,7 @@ struct table {
 	unsigned int nr_columns;
 	struct table_cell *cells;
 	size_t nr_rows, capacity;
+	struct table_source *source; /* instead of cells, NULL for most; all rows of level 0 */
 	uint8_t *levels; /* of rows, NULL: all 0. A row lies in the last one before of a lower level
 			  */
 	size_t level_capacity;
@@ -77,6 +90,12 @@ void table_destroy(struct table *table);
 
 /* Sets the note, formatted. */
 void table_note(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Takes over the source (memory of mem_zeroed), of nr_rows rows. */
+void table_set_source(struct table *table, struct table_source *source, size_t nr_rows);
+
+/* The cells of a row, good until the next call. */
+const struct table_cell *table_row(const struct table *table, size_t row);
 
 /* Appends a row of unknown cells and returns the first. Fill by the set functions. */
 struct table_cell *table_add_row(struct table *table);

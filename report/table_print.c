@@ -30,11 +30,6 @@ static bool is_time(const struct table_column *column)
 	return column->type == TABLE_TIME || column->type == TABLE_MEAN_TIME;
 }
 
-static const struct table_cell *cell_at(const struct table *table, size_t row, unsigned int c)
-{
-	return &table->cells[row * table->nr_columns + c];
-}
-
 static const struct unit *find_unit(
 	const struct unit *units, const struct table *table, unsigned int c)
 {
@@ -42,7 +37,7 @@ static const struct unit *find_unit(
 	int k = 0;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		most = fmax(most, cell_at(table, i, c)->number);
+		most = fmax(most, table_row(table, i)[c].number);
 	}
 	while (k < 3 && most < 10 * units[k].factor) {
 		k++;
@@ -174,9 +169,11 @@ static void make_layout(
 		layout->column_widths[c] = layout->widths[k];
 	}
 	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
 		for (unsigned int c = 0; c < table->nr_columns; c++, k++) {
-			add_cell(&layout->text, &table->columns[c], cell_at(table, row, c),
-				units[c], style, table_level(table, row), &layout->widths[k]);
+			add_cell(&layout->text, &table->columns[c], &cells[c], units[c], style,
+				table_level(table, row), &layout->widths[k]);
 			layout->ends[k] = layout->text.nr_bytes;
 			if (layout->widths[k] > layout->column_widths[c]) {
 				layout->column_widths[c] = layout->widths[k];
@@ -284,9 +281,11 @@ void table_print_csv(const struct table *table, const struct table_style *style,
 	}
 	buf_char(out, '\n');
 	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
 		for (unsigned int c = 0; c < table->nr_columns; c++) {
 			const struct table_column *column = &table->columns[c];
-			const struct table_cell *cell = cell_at(table, row, c);
+			const struct table_cell *cell = &cells[c];
 			size_t nr_bytes;
 
 			buf_text(out, c ? "," : "");
@@ -299,6 +298,7 @@ void table_print_csv(const struct table *table, const struct table_style *style,
 			}
 		}
 		buf_char(out, '\n');
+		buf_flush_much(out);
 	}
 	buf_char(out, '\n');
 }
@@ -334,12 +334,15 @@ static void print_json_rows(const struct table *table, const char *key, struct b
 	}
 	buf_text(out, ",\n    \"rows\": [");
 	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
 		buf_text(out, row ? ",\n      {" : "\n      {");
 		for (unsigned int c = 0; c < table->nr_columns; c++) {
 			buf_printf(out, "%s\"%s\": ", c ? ", " : "", table->columns[c].key);
-			add_json_value(out, &table->columns[c], cell_at(table, row, c));
+			add_json_value(out, &table->columns[c], &cells[c]);
 		}
 		buf_char(out, '}');
+		buf_flush_much(out);
 	}
 	buf_text(out, table->nr_rows ? "\n    ]\n  }" : "]\n  }");
 }
