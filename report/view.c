@@ -6,7 +6,9 @@
 const struct view_class *const view_classes[] = {
 	&view_model,
 	&view_steps,
+	&view_step_stats,
 	&view_operator,
+	&view_optype,
 	&view_device,
 	&view_kernel,
 	&view_memcpy,

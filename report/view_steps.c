@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/step_trace.h"
 #include "report/view.h"
 
 #define START_NOTE "start: after the first event, step or window"
@@ -14,14 +15,15 @@ struct step_row {
 	uint64_t start; /* tick; of the first one where its first phase tells it */
 	uint64_t duration_ns;
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
-	bool is_whole, has_phases, has_gpu;
+	uint64_t interval_ns, tail_ns; /* what is left of the duration is Forward and Backward */
+	bool is_whole, has_phases, has_gpu, has_trace;
 };
 
 struct steps_view {
 	struct view_input input;
 	struct step_row *rows;
 	size_t nr_rows, capacity;
-	bool has_phases, has_gpu, has_loop, has_events;
+	bool has_phases, has_gpu, has_trace, has_loop, has_events;
 	const struct process *told; /* whose steps the note speaks of: the first with a loop */
 	const char *remark;
 };
@@ -91,10 +93,20 @@ static void add_phases(struct step_row *row, const struct phases *phases)
 	row->gpu_ns = phases_step_gpu_ns(phases, place);
 }
 
+static void add_trace(struct step_row *row, const struct step_trace *trace)
+{
+	const struct clock_map *clock = &row->process->host_clock;
+
+	row->has_trace = true;
+	row->interval_ns = clock_map_duration(clock, trace->forward - trace->begin);
+	row->tail_ns = clock_map_duration(clock, trace->end - trace->backward);
+}
+
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct steps_view *view = context;
 	bool has_phases = phases->nr_segments && phases_has_steps(phases);
+	struct step_trace *traces = step_trace_create(phases);
 	const char *why;
 	bool has_gpu = has_phases && view_has_device_records(process, &why);
 
@@ -125,7 +137,12 @@ static void end(void *context, struct process *process, const struct phases *pha
 		if (has_phases) {
 			add_phases(row, phases);
 		}
+		if (row->has_phases && traces[i + 1].is_known) {
+			add_trace(row, &traces[i + 1]);
+			view->has_trace = true;
+		}
 	}
+	free(traces);
 }
 
 enum column {
@@ -135,7 +152,8 @@ enum column {
 	DURATION,
 	PHASES,
 	GPU = PHASES + NR_PHASES,
-	RULE,
+	TRACE, /* interval, Forward and Backward, tail */
+	RULE = TRACE + 3,
 	NR_COLUMNS,
 };
 
@@ -159,6 +177,14 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 		if (row->has_gpu && row->has_phases) {
 			table_set_integer(&cells[GPU], row->gpu_ns);
 		}
+		if (row->has_trace) {
+			uint64_t rest_ns = row->interval_ns + row->tail_ns;
+
+			table_set_integer(&cells[TRACE], row->interval_ns);
+			table_set_integer(&cells[TRACE + 1],
+				row->duration_ns > rest_ns ? row->duration_ns - rest_ns : 0);
+			table_set_integer(&cells[TRACE + 2], row->tail_ns);
+		}
 	}
 	set_name(&cells[RULE], rules, sizeof(rules) / sizeof(rules[0]), step->how);
 }
@@ -176,6 +202,9 @@ static struct table *make_steps(void *context)
 		{"optimization_ns", "Optimization", TABLE_TIME, false},
 		{"others_ns", "Others", TABLE_TIME, false},
 		{"gpu_ns", "GPU", TABLE_TIME, false},
+		{"interval_ns", "Interval", TABLE_TIME, true},
+		{"fp_bp_ns", "Forward+Backward", TABLE_TIME, true},
+		{"tail_ns", "Tail", TABLE_TIME, true},
 		{"rule", "Found by", TABLE_TEXT, false},
 	};
 	struct steps_view *view = context;
@@ -189,12 +218,13 @@ static struct table *make_steps(void *context)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
 	}
-	table_note(table, START_NOTE "; the last step has no end%s%s%s%s",
+	table_note(table, START_NOTE "; the last step has no end%s%s%s%s%s",
 		view->has_phases
 			? "; the first one counts from its first phase, where that tells its begin"
 			: "",
-		view->has_gpu ? "; GPU: what was launched in it" : "", view->remark ? "; " : "",
-		view->remark ? view->remark : "");
+		view->has_gpu ? "; GPU: what was launched in it" : "",
+		view->has_trace ? "; statistics of them are in the view step-stats" : "",
+		view->remark ? "; " : "", view->remark ? view->remark : "");
 	if (view->told) {
 		view_note_steps(table, view->told);
 	}
