@@ -3,7 +3,7 @@
 
 REPORT_SRC := $(filter-out report/main.c,$(sort $(wildcard report/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
-REPORT_LIBS := -lzstd -lz -liberty -lm
+REPORT_LIBS := -lzstd -lz -liberty -lm -lpthread
 
 # Loops over columns are what the reporter does; they are worth vectorising.
 $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3

@@ -43,18 +43,42 @@ static table_set add_needs(struct need *needs, const struct scan *scan, struct p
 	return tables;
 }
 
+static struct stream_request request_of(
+	const struct process *process, size_t block, const struct need *needs)
+{
+	const struct need *need = &needs[stream_in_block_table(process->stream, block)];
+
+	return (struct stream_request){.stream = process->stream,
+		.block = block,
+		.mask = need->mask,
+		.small_mask = need->mask & ~need->wide_mask};
+}
+
+static void expect_blocks(const struct process *process, const struct need *needs)
+{
+	size_t nr_blocks = process->stream->nr_blocks, nr = 0;
+	struct stream_request *requests = mem_zeroed(nr_blocks, sizeof(*requests));
+
+	for (size_t block = 0; block < nr_blocks; block++) {
+		requests[nr] = request_of(process, block, needs);
+		nr += requests[nr].mask != 0;
+	}
+	stream_in_expect(requests, nr);
+	free(requests);
+}
+
 static void scan_block(struct process *process, size_t block, const struct need *needs,
 	const struct scan *scans, const table_set *tables, size_t nr_scans)
 {
+	struct stream_request request = request_of(process, block, needs);
 	unsigned int table = stream_in_block_table(process->stream, block);
-	uint32_t small_mask = needs[table].mask & ~needs[table].wide_mask;
 	struct batch batch;
 	uint32_t bad;
 
-	if (!needs[table].mask) {
+	if (!request.mask) {
 		return;
 	}
-	bad = stream_in_load(process->stream, block, needs[table].mask, small_mask, &batch);
+	bad = stream_in_load(process->stream, block, request.mask, request.small_mask, &batch);
 	for (size_t i = 0; i < nr_scans; i++) {
 		const struct scan_want *want = find_want(scans[i].view, table);
 
@@ -75,6 +99,7 @@ static void scan_process(struct process *process, const struct scan *scans, size
 			scans[i].view->begin(scans[i].context, process);
 		}
 	}
+	expect_blocks(process, needs);
 	for (size_t block = 0; block < process->stream->nr_blocks; block++) {
 		scan_block(process, block, needs, scans, tables, nr_scans);
 		progress_add(process->stream->blocks[block].nr_rows);

@@ -103,7 +103,7 @@ struct stream_in {
 	uint64_t ring_rows_lost;
 	uint32_t end_kind, end_code; /* of the ring file's header; enum gprof_end_kind */
 	uint64_t text_cut;
-	struct stream_reader *reader;
+	bool is_user; /* of what all streams share */
 };
 
 /*
@@ -116,11 +116,26 @@ void stream_in_close(struct stream_in *stream);
 
 /*
  * Decodes the columns of `mask` (COL_BIT) of a batch; those of `small_mask` as 32-bit values where
- * that is possible. The batch is valid until the next call, for whichever stream. Returns the mask
- * of wanted columns that are damaged; the rows of a block with any are counted once.
+ * that is possible. The batch is valid until the next call, for whichever stream; one thread alone
+ * may call. Returns the mask of wanted columns that are damaged; the rows of a block with any are
+ * counted once.
  */
 uint32_t stream_in_load(struct stream_in *stream, size_t block, uint32_t mask, uint32_t small_mask,
 	struct batch *batch);
+
+/* A load that is to come. */
+struct stream_request {
+	const struct stream_in *stream;
+	size_t block;
+	uint32_t mask, small_mask;
+};
+
+/*
+ * Says which loads come next, in this order, so that other threads may decode ahead; they are
+ * copied. What was expected before and has not come is forgotten; so is all of it by a stream's
+ * end. Loads that come out of order, or that nobody announced, are as good and only slower.
+ */
+void stream_in_expect(const struct stream_request *requests, size_t nr_requests);
 
 /* GPROF_TABLE_... of a batch, 0 if we do not know the table. */
 unsigned int stream_in_block_table(const struct stream_in *stream, size_t block);

@@ -60,7 +60,7 @@ static uint64_t decode_all(struct process *process)
 
 static uint64_t run_view(struct process *process, const struct view_class *class)
 {
-	struct view_input input = {&process, 1};
+	struct view_input input = {.processes = &process, .nr_processes = 1};
 	void *view = class->create(&input);
 	struct scan scan = {&class->scan, view};
 	struct table *table;

@@ -54,6 +54,14 @@ void gen_close(struct gen *gen, const char *how);
  */
 void gen_training(struct gen *gen, uint64_t nr_events, uint64_t seed);
 
+/*
+ * A long run of a framework: steps of some 3,500 events with operators in each other on two
+ * threads, NVTX ranges, allocations, calls, and work on three streams, a thirtieth of it of NCCL;
+ * in groups with checkpoints, as the recorder writes them. Stops after the step that reaches
+ * nr_events.
+ */
+void gen_model(struct gen *gen, uint64_t nr_events, uint64_t seed);
+
 /* Training steps of a framework: operators with shapes, allocations, samples, kernels. */
 void gen_ops(struct gen *gen);
 void gen_python(struct gen *gen);

@@ -2,7 +2,7 @@
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
- * FILE python: with Python stacks.
+ * FILE python: with Python stacks; FILE model EVENTS: a long run of a framework.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,8 @@ int main(int argc, char **argv)
 	gen = gen_open(argv[1]);
 	if (argc > 3 && !strcmp(argv[2], "hostile")) {
 		gen_hostile(gen, argv[3]);
+	} else if (argc > 3 && !strcmp(argv[2], "model")) {
+		gen_model(gen, strtoull(argv[3], NULL, 10), 1);
 	} else if (argc > 2 && !strcmp(argv[2], "ops")) {
 		gen_ops(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "python")) {
