@@ -10,6 +10,8 @@ const struct view_class *const view_classes[] = {
 	&view_operator,
 	&view_optype,
 	&view_device,
+	&view_temporal,
+	&view_distributed,
 	&view_kernel,
 	&view_memcpy,
 	&view_memset,

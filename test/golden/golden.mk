@@ -6,9 +6,9 @@ golden-check: $(B)/gprof-report
 
 # Unit tests of the reporter; with the generator of streams and the Check framework.
 REPORT_TEST_BIN := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_report_*.c))
+REPORT_TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard test/unit/report_*.c))
 
-$(REPORT_TEST_BIN): %: %.o $(B)/test/unit/unit.o $(B)/test/unit/report_streams.o $(B)/test/unit/report_tables.o $(GEN_OBJ) \
-		$(B)/libgprof-report.a
+$(REPORT_TEST_BIN): %: %.o $(B)/test/unit/unit.o $(REPORT_TEST_OBJ) $(GEN_OBJ) $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(REPORT_LIBS) -lpthread
 

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/sweep.h"
+
+#include <stdlib.h>
+
+#include "report/buf.h"
+
+uint64_t sweep_any(const struct sweep_times *times, unsigned int bits)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < SWEEP_SETS; i++) {
+		ns += i & bits ? times->ns[i] : 0;
+	}
+	return ns;
+}
+
+uint64_t sweep_all(const struct sweep_times *times, unsigned int bits)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < SWEEP_SETS; i++) {
+		ns += (i & bits) == bits ? times->ns[i] : 0;
+	}
+	return ns;
+}
+
+/* ---- one device ---- */
+
+/* The times of the step that `now` lies in; *end is moved to where that step ends. */
+static struct sweep_times *times_now(
+	const struct sweep *sweep, struct sweep_device *device, uint64_t *end)
+{
+	size_t at = device->nr_steps - 1;
+
+	while (at < sweep->nr_bounds && sweep->bounds[at] <= device->now) {
+		at++;
+	}
+	if (at >= device->nr_steps) {
+		device->steps = mem_resize(device->steps, at + 1, sizeof(*device->steps));
+		for (; device->nr_steps <= at; device->nr_steps++) {
+			device->steps[device->nr_steps] = (struct sweep_times){{0}};
+		}
+	}
+	if (at < sweep->nr_bounds && sweep->bounds[at] < *end) {
+		*end = sweep->bounds[at];
+	}
+	return &device->steps[at];
+}
+
+static void advance(const struct sweep *sweep, struct sweep_device *device, uint64_t to)
+{
+	while (device->now < to) {
+		uint64_t end = to;
+		struct sweep_times *step = times_now(sweep, device, &end);
+		unsigned int bits = 0;
+
+		for (unsigned int i = 0; i < 3; i++) {
+			if (device->until[i] > device->now) {
+				bits |= 1u << i;
+				end = device->until[i] < end ? device->until[i] : end;
+			}
+		}
+		step->ns[bits] += end - device->now;
+		device->all.ns[bits] += end - device->now;
+		device->now = end;
+	}
+}
+
+static struct sweep_device *find_device(
+	struct sweep *sweep, const struct work *work, struct process *process)
+{
+	struct sweep_device *device;
+
+	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
+		if (sweep->devices[i].device == work->device) {
+			return &sweep->devices[i];
+		}
+	}
+	sweep->devices = array_grow(
+		sweep->devices, sweep->nr_devices, &sweep->capacity, sizeof(*sweep->devices));
+	device = &sweep->devices[sweep->nr_devices++];
+	*device = (struct sweep_device){.process = process,
+		.device = work->device,
+		.first = work->begin,
+		.now = work->begin,
+		.nr_steps = 1};
+	device->steps = mem_zeroed(1, sizeof(*device->steps));
+	return device;
+}
+
+static void take_work(void *context, const struct work *work)
+{
+	struct sweep *sweep = context;
+	struct sweep_device *device = find_device(sweep, work, sweep->works.process);
+	unsigned int kind = work->is_communication;
+	uint64_t *until;
+
+	if (work->table == GPROF_TABLE_memcpy || work->table == GPROF_TABLE_memset) {
+		kind = 2;
+	}
+	until = &device->until[kind];
+	advance(sweep, device, work->begin);
+	*until = work->end > *until ? work->end : *until;
+	device->last = work->end > device->last ? work->end : device->last;
+	device->nr_works++;
+}
+
+/* ---- processes ---- */
+
+void sweep_begin(struct sweep *sweep, struct process *process)
+{
+	uint64_t last = 0;
+
+	sweep->first = sweep->nr_devices;
+	works_begin(&sweep->works, process, take_work, sweep);
+	sweep->nr_bounds = process->nr_steps;
+	sweep->bounds = mem_resize(sweep->bounds, sweep->nr_bounds + 1, sizeof(*sweep->bounds));
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		uint64_t bound = clock_map_time(&process->host_clock, process->steps[i].tick);
+
+		last = bound > last ? bound : last; /* clocks that jump make empty steps */
+		sweep->bounds[i] = last;
+	}
+}
+
+void sweep_take(struct sweep *sweep, const struct batch *batch)
+{
+	works_take(&sweep->works, batch);
+}
+
+void sweep_end(struct sweep *sweep)
+{
+	works_end(&sweep->works);
+	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
+		advance(sweep, &sweep->devices[i], sweep->devices[i].last);
+	}
+}
+
+void sweep_fini(struct sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->nr_devices; i++) {
+		free(sweep->devices[i].steps);
+	}
+	free(sweep->devices);
+	free(sweep->bounds);
+	*sweep = (struct sweep){0};
+}

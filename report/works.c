@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/works.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/copy.h"
+#include "report/kernel_class.h"
+#include "report/view.h"
+
+#define WORK_COLUMNS                                                                       \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_correlation))
+
+const struct scan_want works_wants[WORKS_NR_WANTS] = {
+	{GPROF_TABLE_kernel, WORK_COLUMNS | COL_BIT(COL_kernel_shape), 0},
+	{GPROF_TABLE_memcpy,
+		WORK_COLUMNS | COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |
+			COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |
+			COL_BIT(COL_memcpy_flags),
+		0},
+	{GPROF_TABLE_memset,
+		WORK_COLUMNS | COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |
+			COL_BIT(COL_memset_flags),
+		0},
+	{GPROF_TABLE_graph, WORK_COLUMNS | COL_BIT(COL_graph_graph), 0},
+};
+
+bool works_needs(void *context, struct process *process, unsigned int table)
+{
+	const char *why;
+
+	(void)context;
+	(void)table;
+	return view_has_device_records(process, &why);
+}
+
+static bool is_work(unsigned int table)
+{
+	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
+	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
+}
+
+void works_begin(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context)
+{
+	const struct stream_in *stream = process->stream;
+	uint64_t min = UINT64_MAX;
+
+	*works = (struct works){.process = process, .take = take, .context = context};
+	works->later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*works->later_min));
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		works->later_min[i] = min;
+		if (is_work(stream_in_block_table(stream, i))) {
+			uint64_t first =
+				clock_map_time(&process->device_clock, stream->blocks[i].time_min);
+
+			min = first < min ? first : min;
+		}
+	}
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct work *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Few records are out of order, and glibc's qsort merges: they stay as they came if equal. */
+static void hand_out(struct works *works, uint64_t before)
+{
+	bool is_sorted = true;
+	size_t nr = 0;
+
+	for (size_t i = 1; i < works->nr_waiting && is_sorted; i++) {
+		is_sorted = works->waiting[i - 1].begin <= works->waiting[i].begin;
+	}
+	if (!is_sorted) {
+		qsort(works->waiting, works->nr_waiting, sizeof(*works->waiting), by_begin);
+	}
+	while (nr < works->nr_waiting && works->waiting[nr].begin < before) {
+		works->take(works->context, &works->waiting[nr++]);
+	}
+	works->nr_waiting -= nr;
+	if (works->nr_waiting && nr) {
+		memmove(works->waiting, works->waiting + nr,
+			works->nr_waiting * sizeof(*works->waiting));
+	}
+}
+
+static void describe(struct work *work, struct process *process, const struct batch *b, uint32_t i)
+{
+	char text[64];
+	int length;
+
+	switch (b->table) {
+	case GPROF_TABLE_kernel:
+		work->name = process_shape_name(process, b->col[COL_kernel_shape][i]);
+		work->is_communication = kernel_class_of(work->name) == KERNEL_COMMUNICATION;
+		break;
+	case GPROF_TABLE_memcpy:
+		work->bytes = b->col[COL_memcpy_bytes][i];
+		work->copy = copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
+				     (uint32_t)b->col[COL_memcpy_src_kind][i],
+				     (uint32_t)b->col[COL_memcpy_dst_kind][i]) |
+			     (b->col[COL_memcpy_flags][i] & 1 ? COPY_IS_ASYNC : 0);
+		work->name = copy_name(work->copy);
+		break;
+	case GPROF_TABLE_memset:
+		work->bytes = b->col[COL_memset_bytes][i];
+		work->copy = copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]) |
+			     COPY_IS_SET | (b->col[COL_memset_flags][i] & 1 ? COPY_IS_ASYNC : 0);
+		work->name = copy_name(work->copy);
+		break;
+	default:
+		length = snprintf(text, sizeof(text), "(CUDA graph %llu as a whole)",
+			(unsigned long long)b->col[COL_graph_graph][i]);
+		work->name = names_intern(text, (size_t)length);
+		break;
+	}
+}
+
+void works_take(struct works *works, const struct batch *b)
+{
+	struct process *process = works->process;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin = b->col[COL_kernel_begin][i], dur = b->col[COL_kernel_dur][i];
+		uint64_t place = b->col[COL_kernel_place][i];
+		struct work *work;
+
+		works->waiting = array_grow(works->waiting, works->nr_waiting, &works->capacity,
+			sizeof(*works->waiting));
+		work = &works->waiting[works->nr_waiting++];
+		*work = (struct work){.begin = clock_map_time(&process->device_clock, begin),
+			.end = clock_map_time(&process->device_clock,
+				begin + dur < begin ? UINT64_MAX : begin + dur),
+			.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
+			.place = (uint32_t)place,
+			.device = process_place(process, place).device,
+			.table = (uint8_t)b->table};
+		work->end = work->end < work->begin ? work->begin : work->end;
+		describe(work, process, b, i);
+	}
+	hand_out(works, works->later_min[b->block]);
+}
+
+void works_end(struct works *works)
+{
+	hand_out(works, UINT64_MAX);
+	for (size_t i = 0; i < works->nr_waiting; i++) { /* at the end of time */
+		works->take(works->context, &works->waiting[i]);
+	}
+	free(works->waiting);
+	free(works->later_min);
+	*works = (struct works){0};
+}
+
+void works_fill_device(const struct process *process, uint32_t device, struct table_cell *cells)
+{
+	table_set_integer(&cells[0], process->pid);
+	if (process->rank >= 0) {
+		table_set_integer(&cells[1], (uint64_t)process->rank);
+	}
+	if (device != UINT32_MAX) {
+		table_set_integer(&cells[2], device);
+	}
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ran on the devices of a process, in the order of its begins: for views that ask what ran at
+ * the same time. Records come out of the stream a run for each stream of the device, buffer by
+ * buffer; each is held until no earlier one can come, by the times in the headers of the blocks.
+ */
+#ifndef REPORT_WORKS_H
+#define REPORT_WORKS_H
+
+#include "report/scan.h"
+#include "report/table.h"
+
+struct work {
+	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
+	uint64_t bytes;	     /* of a copy or set */
+	uint32_t name;	     /* of names.h: the kernel, or what copy_name says */
+	uint32_t copy;	     /* of a copy or set: copy_pack() */
+	uint32_t correlation;
+	uint32_t place; /* an id of the stream */
+	uint32_t device;
+	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset, _graph */
+	bool is_communication;
+};
+
+struct works {
+	struct process *process;
+	struct work *waiting;
+	size_t nr_waiting, capacity;
+	uint64_t *later_min; /* by block: the earliest begin in later blocks, CLOCK_MONOTONIC ns */
+	void (*take)(void *context, const struct work *work);
+	void *context;
+};
+
+/* What a view's scan must want. */
+#define WORKS_NR_WANTS 4u
+extern const struct scan_want works_wants[WORKS_NR_WANTS];
+
+/* For scan_view.needs: nothing is read of a process that has no work. */
+bool works_needs(void *context, struct process *process, unsigned int table);
+
+/* `take` gets each record that has times, those with the same begin as the stream has them. */
+void works_begin(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context);
+
+/* Takes a batch of one of those tables. */
+void works_take(struct works *works, const struct batch *batch);
+
+/* Hands out the rest, and frees everything. */
+void works_end(struct works *works);
+
+/* The columns that tables by devices begin with: pid, rank, device. works_fill_device sets them. */
+#define WORKS_DEVICE_COLUMNS                                                   \
+	{"pid", "PID", TABLE_ID, false}, {"rank", "Rank", TABLE_COUNT, false}, \
+	{                                                                      \
+		"device", "GPU", TABLE_COUNT, false                            \
+	}
+#define WORKS_NR_DEVICE_COLUMNS 3u
+
+/* What the stream does not tell (rank -1, device UINT32_MAX) stays unknown. */
+void works_fill_device(const struct process *process, uint32_t device, struct table_cell *cells);
+
+#endif
