@@ -25,6 +25,7 @@ const struct view_class *const view_classes[] = {
 	&view_benchmark,
 	&view_dataprep,
 	&view_utilization,
+	&view_utilization_time,
 	&view_windows,
 	&view_threads,
 	&view_overhead,

@@ -78,7 +78,7 @@ extern const struct view_class view_sync, view_device, view_threads, view_overhe
 	view_notices, view_steps, view_windows;
 extern const struct view_class view_operator, view_model, view_userdefined, view_benchmark,
 	view_memory, view_dataprep, view_utilization, view_python, view_module;
-extern const struct view_class view_optype, view_step_stats;
+extern const struct view_class view_optype, view_step_stats, view_utilization_time;
 extern const struct view_class view_temporal, view_distributed;
 
 #endif

@@ -9,23 +9,7 @@
 #include "report/kernel_class.h"
 #include "report/view.h"
 
-#define WORK_COLUMNS                                                                       \
-	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
-		COL_BIT(COL_kernel_correlation))
-
-const struct scan_want works_wants[WORKS_NR_WANTS] = {
-	{GPROF_TABLE_kernel, WORK_COLUMNS | COL_BIT(COL_kernel_shape), 0},
-	{GPROF_TABLE_memcpy,
-		WORK_COLUMNS | COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |
-			COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |
-			COL_BIT(COL_memcpy_flags),
-		0},
-	{GPROF_TABLE_memset,
-		WORK_COLUMNS | COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |
-			COL_BIT(COL_memset_flags),
-		0},
-	{GPROF_TABLE_graph, WORK_COLUMNS | COL_BIT(COL_graph_graph), 0},
-};
+const struct scan_want works_wants[WORKS_NR_WANTS] = {WORKS_WANTS};
 
 bool works_needs(void *context, struct process *process, unsigned int table)
 {

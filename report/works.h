@@ -31,7 +31,24 @@ struct works {
 	void *context;
 };
 
-/* What a view's scan must want. */
+/* What a view's scan must want; the macro is for those that want more beside it. */
+#define WORKS_COLUMNS                                                                      \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_correlation))
+#define WORKS_WANTS                                                                            \
+	{GPROF_TABLE_kernel, WORKS_COLUMNS | COL_BIT(COL_kernel_shape), 0},                    \
+		{GPROF_TABLE_memcpy,                                                           \
+			WORKS_COLUMNS | COL_BIT(COL_memcpy_bytes) |                            \
+				COL_BIT(COL_memcpy_copy_kind) | COL_BIT(COL_memcpy_src_kind) | \
+				COL_BIT(COL_memcpy_dst_kind) | COL_BIT(COL_memcpy_flags),      \
+			0},                                                                    \
+		{GPROF_TABLE_memset,                                                           \
+			WORKS_COLUMNS | COL_BIT(COL_memset_bytes) |                            \
+				COL_BIT(COL_memset_memory_kind) | COL_BIT(COL_memset_flags),   \
+			0},                                                                    \
+	{                                                                                      \
+		GPROF_TABLE_graph, WORKS_COLUMNS | COL_BIT(COL_graph_graph), 0                 \
+	}
 #define WORKS_NR_WANTS 4u
 extern const struct scan_want works_wants[WORKS_NR_WANTS];
 
