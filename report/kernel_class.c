@@ -198,6 +198,29 @@ static enum tensor_use find_tensor_use(const char *text, const char *function)
 	return multiplies_nothing(function) ? TENSOR_NO : TENSOR_UNKNOWN;
 }
 
+bool tensor_is_eligible(uint32_t operator)
+{
+	static const char *const whole[] = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "matmul",
+		"linear", "mv", "addmv", "addr", "einsum", "chain_matmul", "linalg_multi_dot",
+		"_scaled_mm", "_grouped_mm", "_addmm_activation", "prelu", "lstm_cell", "gru_cell",
+		"rnn_tanh_cell", "rnn_relu_cell", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
+		"_cudnn_rnn", "_cudnn_rnn_backward", "matmul_v2", "fused_gemm_epilogue", NULL};
+	static const char *const words[] = {"conv1d", "conv2d", "conv3d", "conv_tbc", "convolution",
+		"conv_transpose", "scaled_dot_product", "flash_attention", "efficient_attention",
+		NULL};
+	const char *name = names_raw(operator, NULL);
+
+	if (strncmp(name, "aten::", 6) == 0) {
+		name += 6;
+	}
+	for (size_t i = 0; whole[i]; i++) {
+		if (strcmp(name, whole[i]) == 0) {
+			return true;
+		}
+	}
+	return has_any(name, words);
+}
+
 /* ---- kept ---- */
 
 static uint8_t find_flags(uint32_t name)

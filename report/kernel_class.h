@@ -41,6 +41,10 @@ bool kernel_class_is_library(uint32_t name);
  */
 enum tensor_use tensor_use_of(uint32_t name);
 
+/* Does an operator of that name multiply matrices or convolve, so that its kernels could use them?
+ */
+bool tensor_is_eligible(uint32_t operator);
+
 /* "yes", "no", "unknown". */
 extern const char *const tensor_use_names[NR_TENSOR_USES];
 

@@ -63,6 +63,24 @@ struct occupancy_device occupancy_device(const struct process *process, uint32_t
 	return result;
 }
 
+bool occupancy_only_device(const struct process *process, struct occupancy_device *device)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; i < process->places.nr; i++) {
+		const struct model_place *place = idmap_at(&process->places, i);
+		struct occupancy_device found = occupancy_device(process, place->device);
+
+		if (is_first) {
+			*device = found;
+			is_first = false;
+		} else if (memcmp(device, &found, sizeof(found)) != 0) {
+			return false;
+		}
+	}
+	return !is_first;
+}
+
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
 	return (value + unit - 1) / unit * unit;
@@ -161,4 +179,39 @@ uint32_t occupancy_limit_name(uint8_t limits)
 		}
 	}
 	return names_intern(text, strlen(text));
+}
+
+/* ---- of many ---- */
+
+void occupancy_mean_add(struct occupancy_mean *mean, const struct occupancy *occupancy, double ns)
+{
+	mean->blocks += occupancy->blocks_per_multiprocessor * ns;
+	mean->blocks_ns += ns;
+	if (occupancy->has_estimate) {
+		mean->percent += occupancy->percent * ns;
+		mean->percent_ns += ns;
+		mean->limit_ns[occupancy->limits] += ns;
+	}
+}
+
+bool occupancy_mean_blocks(const struct occupancy_mean *mean, double *blocks)
+{
+	*blocks = mean->blocks_ns > 0 ? mean->blocks / mean->blocks_ns : 0;
+	return mean->blocks_ns > 0;
+}
+
+bool occupancy_mean_percent(const struct occupancy_mean *mean, double *percent)
+{
+	*percent = mean->percent_ns > 0 ? mean->percent / mean->percent_ns : 0;
+	return mean->percent_ns > 0;
+}
+
+uint8_t occupancy_mean_limits(const struct occupancy_mean *mean)
+{
+	uint8_t most = 0;
+
+	for (uint8_t i = 1; i < sizeof(mean->limit_ns) / sizeof(mean->limit_ns[0]); i++) {
+		most = mean->limit_ns[i] > mean->limit_ns[most] ? i : most;
+	}
+	return most;
 }

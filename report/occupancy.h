@@ -40,11 +40,30 @@ struct occupancy {
 	uint32_t percent;	/* of the warps that could be there, rounded */
 };
 
+/* Of several launches, each counting by its time. Starts with all zeros. */
+struct occupancy_mean {
+	double blocks, blocks_ns;	     /* sum of blocks * ns, and of those ns */
+	double percent, percent_ns;	     /* the same of those with an estimate */
+	double limit_ns[2 * OCCUPANCY_GRID]; /* by enum occupancy_limit */
+};
+
 struct occupancy_device occupancy_device(const struct process *process, uint32_t device);
+
+/* That of all the process ran on, as its places tell; false if these are not all alike. */
+bool occupancy_only_device(const struct process *process, struct occupancy_device *device);
 
 /* False if the number of multiprocessors is not known. */
 bool occupancy_compute(const struct occupancy_device *device, const struct model_shape *shape,
 	struct occupancy *occupancy);
+
+void occupancy_mean_add(struct occupancy_mean *mean, const struct occupancy *occupancy, double ns);
+
+/* Blocks per multiprocessor and percent of warps; false if no launch of that is known. */
+bool occupancy_mean_blocks(const struct occupancy_mean *mean, double *blocks);
+bool occupancy_mean_percent(const struct occupancy_mean *mean, double *percent);
+
+/* What limited most of the time. 0 if nothing is known. */
+uint8_t occupancy_mean_limits(const struct occupancy_mean *mean);
 
 /* "REGS|SMEM", "GRID": a number of names.h; 0 for none. */
 uint32_t occupancy_limit_name(uint8_t limits);

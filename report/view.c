@@ -13,6 +13,7 @@ const struct view_class *const view_classes[] = {
 	&view_temporal,
 	&view_distributed,
 	&view_kernel,
+	&view_kernel_operator,
 	&view_memcpy,
 	&view_memset,
 	&view_api,

@@ -76,6 +76,14 @@ const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH 
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
+extern const struct view_class view_kernel_operator;
+
+/*
+ * The name of the innermost operator around a launch, beyond modules and users' ranges; in round
+ * brackets that there is none, or that no launch was recorded.
+ */
+uint32_t view_operator_of(const struct op_call *call, const struct op *op);
+
 extern const struct view_class view_operator, view_model, view_userdefined, view_benchmark,
 	view_memory, view_dataprep, view_utilization, view_python, view_module;
 extern const struct view_class view_optype, view_step_stats, view_utilization_time;

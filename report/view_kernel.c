@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "report/api.h"
+#include "report/kernel_class.h"
+#include "report/occupancy.h"
 #include "report/view.h"
 
 #define NONE UINT32_MAX
@@ -14,9 +16,13 @@ struct kernel_view {
 	struct tally launches; /* of processes without device records */
 	struct process *process;
 	uint32_t *group_of; /* by the id of a shape, of the process at hand */
+	uint64_t *shape_ns; /* so long ran what had that shape */
 	size_t nr_group_of;
+	struct occupancy_mean *means; /* of groups */
+	size_t nr_means;
 	uint32_t *groups;	     /* scratch, of one batch */
 	struct view_without without; /* device records */
+	bool is_mixed;		     /* some process used devices that differ */
 	bool is_finished;
 };
 
@@ -58,6 +64,8 @@ static void begin(void *context, struct process *process)
 	view->nr_group_of = process->shapes.nr_near;
 	view->group_of = mem_resize(view->group_of, view->nr_group_of, sizeof(*view->group_of));
 	memset(view->group_of, 0xff, view->nr_group_of * sizeof(*view->group_of));
+	view->shape_ns = mem_resize(view->shape_ns, view->nr_group_of, sizeof(*view->shape_ns));
+	memset(view->shape_ns, 0, view->nr_group_of * sizeof(*view->shape_ns));
 	view_without_take(&view->without, process);
 }
 
@@ -101,11 +109,37 @@ static void find_groups(struct kernel_view *view, struct tally *tally, const str
 	}
 }
 
+/* Shapes out of line (see idmap.h) are left out of the means. */
+static void add_shape_ns(struct kernel_view *view, const struct batch *batch)
+{
+	const uint32_t *ns = batch->small[COL_kernel_dur];
+	const uint32_t *shapes = batch->small[COL_kernel_shape];
+	const size_t nr = view->nr_group_of;
+	uint64_t *sums = view->shape_ns;
+
+	if (ns && shapes) {
+		for (uint32_t i = 0; i < batch->nr_rows; i++) {
+			if (__builtin_expect(shapes[i] < nr, 1)) {
+				sums[shapes[i]] += ns[i];
+			}
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t shape = shapes ? shapes[i] : batch->col[COL_kernel_shape][i];
+
+		if (shape < nr) {
+			sums[shape] += ns ? ns[i] : batch->col[COL_kernel_dur][i];
+		}
+	}
+}
+
 static void take_kernels(struct kernel_view *view, const struct batch *batch)
 {
 	const uint32_t *small = batch->small[COL_kernel_dur];
 
 	find_groups(view, &view->kernels, batch, COL_kernel_shape);
+	add_shape_ns(view, batch);
 	if (small) {
 		stat_add_small(&view->kernels.times, view->groups, small, batch->nr_rows);
 	} else {
@@ -170,6 +204,40 @@ static void take(void *context, struct process *process, const struct batch *bat
 	}
 }
 
+static struct occupancy_mean *make_mean(struct kernel_view *view, uint32_t group)
+{
+	if (group >= view->nr_means) {
+		size_t nr = 2 * (size_t)group + 16;
+
+		view->means = mem_resize(view->means, nr, sizeof(*view->means));
+		memset(view->means + view->nr_means, 0,
+			(nr - view->nr_means) * sizeof(*view->means));
+		view->nr_means = nr;
+	}
+	return &view->means[group];
+}
+
+/* What the launches of the process at hand fill of its device. */
+static void end(void *context, struct process *process)
+{
+	struct kernel_view *view = context;
+	struct occupancy_device device;
+
+	if (!occupancy_only_device(process, &device)) {
+		view->is_mixed |= process->places.nr > 0;
+		return;
+	}
+	for (size_t i = 0; i < view->nr_group_of; i++) {
+		const struct model_shape *shape = idmap_get(&process->shapes, (uint32_t)i);
+		struct occupancy occupancy;
+
+		if (shape && view->shape_ns[i] && occupancy_compute(&device, shape, &occupancy)) {
+			occupancy_mean_add(make_mean(view, view->group_of[i]), &occupancy,
+				(double)view->shape_ns[i]);
+		}
+	}
+}
+
 static void finish(struct kernel_view *view)
 {
 	if (!view->is_finished) {
@@ -179,39 +247,116 @@ static void finish(struct kernel_view *view)
 	}
 }
 
-static struct table *make_table(void *context)
-{
-	static const struct table_column columns[] = {
-		TALLY_COLUMNS("% of kernel time"),
-		{"untimed", "Untimed", TABLE_COUNT, true},
-		{"name", "Kernel", TABLE_NAME, false},
-	};
-	static const struct table_column launch_columns[] = {
-		TALLY_COLUMNS("% of launch time"),
-		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
-	};
-	struct kernel_view *view = context;
-	bool is_host = !view->kernels.nr_rows && view->without.nr_without;
-	const struct tally *tally = is_host ? &view->launches : &view->kernels;
-	unsigned int last = is_host ? TALLY_NR_COLUMNS : TALLY_NR_COLUMNS + 1;
-	struct table *table =
-		table_create("kernel", "Kernels", is_host ? launch_columns : columns, last + 1);
-	double total_ns;
+enum column {
+	UNTIMED = TALLY_NR_COLUMNS,
+	BLOCKS,
+	OCCUPANCY,
+	LIMIT,
+	TENSOR,
+	NAME,
+	NR_COLUMNS,
+};
 
-	finish(view);
-	total_ns = tally_total_ns(tally);
+static const struct occupancy_mean *mean_of(const struct kernel_view *view, size_t group)
+{
+	static const struct occupancy_mean none;
+
+	return group < view->nr_means ? &view->means[group] : &none;
+}
+
+static void fill_use(const struct kernel_view *view, size_t row, struct table_cell *cells)
+{
+	const struct occupancy_mean *mean = mean_of(view, row);
+	const char *use = tensor_use_names[tensor_use_of(view->kernels.rows[row].name)];
+	uint8_t limits = occupancy_mean_limits(mean);
+	double value;
+
+	if (occupancy_mean_blocks(mean, &value)) {
+		table_set_number(&cells[BLOCKS], value);
+	}
+	if (occupancy_mean_percent(mean, &value)) {
+		table_set_number(&cells[OCCUPANCY], value);
+	}
+	if (limits) {
+		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
+	}
+	table_set_text(&cells[TENSOR], use, strlen(use));
+}
+
+static struct table *make_kernels(const struct kernel_view *view)
+{
+	static const struct table_column all[] = {
+		TALLY_COLUMNS("% of kernel time"),
+		[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true},
+		[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, true},
+		[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false},
+		[LIMIT] = {"limit", "Limit", TABLE_NAME, true},
+		[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, true},
+		[NAME] = {"name", "Kernel", TABLE_NAME, false},
+	};
+	static struct table_column columns[NR_COLUMNS];
+	const struct tally *tally = &view->kernels;
+	double total_ns = tally_total_ns(tally), unused;
+	bool has_occupancy = false;
+	struct table *table;
+
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		has_occupancy |= occupancy_mean_percent(mean_of(view, i), &unused);
+	}
+	memcpy(columns, all, sizeof(all));
+	columns[OCCUPANCY].is_wide_only = !has_occupancy;
+	table = table_create("kernel", "Kernels", columns, NR_COLUMNS);
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		struct table_cell *cells = table_add_row(table);
 
 		tally_fill(tally, i, total_ns, cells);
-		table_set_integer(&cells[last], tally->rows[i].name);
-		if (!is_host) {
-			table_set_integer(&cells[last - 1], tally->rows[i].untimed);
-		}
+		table_set_integer(&cells[UNTIMED], tally->rows[i].untimed);
+		fill_use(view, i, cells);
+		table_set_integer(&cells[NAME], tally->rows[i].name);
 	}
+	return table;
+}
+
+/* Of processes without device records. */
+static struct table *make_launches(const struct kernel_view *view)
+{
+	static const struct table_column columns[] = {
+		TALLY_COLUMNS("% of launch time"),
+		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
+	};
+	const struct tally *tally = &view->launches;
+	double total_ns = tally_total_ns(tally);
+	struct table *table = table_create("kernel", "Kernels", columns, TALLY_NR_COLUMNS + 1);
+
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		tally_fill(tally, i, total_ns, cells);
+		table_set_integer(&cells[TALLY_NR_COLUMNS], tally->rows[i].name);
+	}
+	return table;
+}
+
+static struct table *make_table(void *context)
+{
+	struct kernel_view *view = context;
+	bool is_host = !view->kernels.nr_rows && view->without.nr_without;
+	struct table *table;
+
+	finish(view);
+	table = is_host ? make_launches(view) : make_kernels(view);
 	view_without_note(&view->without, table,
-		is_host && tally->nr_rows ? "; these are host times of launches" : "");
-	tally_note(tally, table);
+		is_host && table->nr_rows ? "; these are host times of launches" : "");
+	tally_note(is_host ? &view->launches : &view->kernels, table);
+	if (!is_host && view->nr_means) {
+		const char *before = table->note ? table->note : "";
+
+		table_note(table,
+			"%s%soccupancy: of the warps that a device holds, those that fit%s", before,
+			*before ? "; " : "",
+			view->is_mixed ? " (unknown where a process used devices that differ)"
+				       : "");
+	}
 	table_sort(table, "total");
 	return table;
 }
@@ -223,6 +368,8 @@ static void destroy(void *context)
 	tally_fini(&view->kernels);
 	tally_fini(&view->launches);
 	free(view->group_of);
+	free(view->shape_ns);
+	free(view->means);
 	free(view->groups);
 	free(view);
 }
@@ -237,7 +384,7 @@ const struct view_class view_kernel = {
 	.name = "kernel",
 	.help = "kernels by name",
 	.is_default = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, NULL},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,
