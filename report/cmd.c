@@ -266,20 +266,56 @@ enum cmd_exit cmd_tell_losses(const struct cmd_input *input)
 
 /* ---- output ---- */
 
+static int open_output(struct cmd_output *output)
+{
+	bool is_file = output->path && strcmp(output->path, "-") != 0;
+
+	if (!output->file && !output->error) {
+		output->file = is_file ? fopen(output->path, "w") : stdout;
+		output->error = output->file ? 0 : -errno;
+	}
+	return output->error;
+}
+
+static int flush_output(void *context, const char *bytes, size_t nr_bytes)
+{
+	struct cmd_output *output = context;
+
+	if (!open_output(output) && fwrite(bytes, 1, nr_bytes, output->file) != nr_bytes) {
+		output->error = errno ? -errno : -EIO;
+	}
+	return output->error;
+}
+
+void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *path)
+{
+	*output = (struct cmd_output){.path = path};
+	buf_init(buf, flush_output, output);
+	buf->is_told = true;
+}
+
+enum cmd_exit cmd_output_end(struct cmd_output *output, struct buf *buf)
+{
+	buf_flush(buf);
+	if (!open_output(output) &&
+		(output->file == stdout ? fflush(stdout) : fclose(output->file)) != 0 &&
+		!output->error) {
+		output->error = -errno;
+	}
+	if (output->error) {
+		cmd_error("cannot write '%s': %s",
+			output->path && strcmp(output->path, "-") != 0 ? output->path : "stdout",
+			strerror(-output->error));
+	}
+	return output->error ? CMD_FAILED : CMD_GOOD;
+}
+
 enum cmd_exit cmd_write(const char *path, const struct buf *out)
 {
-	bool is_file = path && strcmp(path, "-") != 0;
-	FILE *file = is_file ? fopen(path, "w") : stdout;
-	bool ok;
+	struct cmd_output output;
+	struct buf buf;
 
-	if (!file) {
-		cmd_error("cannot write '%s': %s", path, strerror(errno));
-		return CMD_FAILED;
-	}
-	ok = fwrite(out->bytes, 1, out->nr_bytes, file) == out->nr_bytes;
-	ok = (is_file ? fclose(file) : fflush(file)) == 0 && ok;
-	if (!ok) {
-		cmd_error("cannot write '%s': %s", is_file ? path : "stdout", strerror(errno));
-	}
-	return ok ? CMD_GOOD : CMD_FAILED;
+	cmd_output_init(&output, &buf, path);
+	flush_output(&output, out->bytes, out->nr_bytes);
+	return cmd_output_end(&output, &buf);
 }

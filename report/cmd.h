@@ -7,6 +7,8 @@
 #ifndef REPORT_CMD_H
 #define REPORT_CMD_H
 
+#include <stdio.h>
+
 #include "report/buf.h"
 #include "report/model.h"
 
@@ -66,6 +68,19 @@ void cmd_close(struct cmd_input *input);
  * input, or INCOMPLETE. Call it after the work, since damage in columns is found by reading.
  */
 enum cmd_exit cmd_tell_losses(const struct cmd_input *input);
+
+/* Where a buffer goes while it fills: a file, made when there is something to write, or stdout. */
+struct cmd_output {
+	const char *path; /* NULL or "-": stdout */
+	FILE *file;
+	int error; /* -errno */
+};
+
+/* The buffer empties itself into it when it is told, see buf.h. */
+void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *path);
+
+/* Writes the rest. Returns GOOD, or FAILED after saying why. */
+enum cmd_exit cmd_output_end(struct cmd_output *output, struct buf *buf);
 
 /* Writes the buffer to a file, or to stdout if path is NULL or "-". Returns GOOD or FAILED. */
 enum cmd_exit cmd_write(const char *path, const struct buf *out);

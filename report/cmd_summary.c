@@ -23,7 +23,8 @@ static void take_default_views(struct summary *summary)
 	summary->is_default = true;
 	for (size_t i = 0; view_classes[i]; i++) {
 		/* For a program all views there are; for a reader those worth a first look. */
-		if (view_classes[i]->is_default || summary->table.format == TABLE_JSON) {
+		if (view_classes[i]->is_default ||
+			(summary->table.format == TABLE_JSON && !view_classes[i]->is_asked_only)) {
 			summary->views[summary->nr_views++] = view_classes[i];
 		}
 	}
@@ -195,7 +196,8 @@ static int run(int argc, char **argv)
 {
 	struct summary summary = {.style = summary_styles[0], .top = SIZE_MAX, .filter = {-1, -1}};
 	struct cmd_input input;
-	struct buf out = {0};
+	struct cmd_output output;
+	struct buf out;
 	const char *wrong;
 	int status = take_options(&summary, argc, argv);
 
@@ -212,11 +214,12 @@ static int run(int argc, char **argv)
 		cmd_close(&input);
 		return CMD_FAILED;
 	}
+	cmd_output_init(&output, &out, summary.output);
 	wrong = summary.style->print(&summary, &input, &out);
 	if (wrong) {
 		status = cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary.sort);
 	} else {
-		status = cmd_write(summary.output, &out);
+		status = cmd_output_end(&output, &out);
 		/* Said even if the output could not be written. */
 		status = status ? (cmd_tell_losses(&input), status) : (int)cmd_tell_losses(&input);
 	}

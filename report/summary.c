@@ -149,30 +149,35 @@ static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
 	struct view_input view_input = {input->processes, input->nr_processes,
-		summary->is_per_thread, summary->is_detailed, summary->detail};
+		summary->is_per_thread, summary->is_detailed, summary->detail,
+		summary->sort ? 0 : summary->top};
 	void *views[SUMMARY_VIEWS];
+	struct table *tables[SUMMARY_VIEWS];
 	struct table *processes;
 	bool is_sorted = !summary->sort;
 
 	summary_run(&view_input, summary->views, summary->nr_views, views);
+	for (size_t i = 0; i < summary->nr_views; i++) {
+		tables[i] = summary->views[i]->table(views[i]);
+		if (summary->sort) {
+			is_sorted = table_sort(tables[i], summary->sort) || is_sorted;
+		}
+		table_cut(tables[i], summary->top);
+	}
 	/* After the scan: damage in columns is known by now. */
 	processes = make_processes(input);
-	print_head(summary, input, processes, out);
+	if (is_sorted) {
+		print_head(summary, input, processes, out);
+	}
 	for (size_t i = 0; i < summary->nr_views; i++) {
-		struct table *table = summary->views[i]->table(views[i]);
-
-		if (summary->sort) {
-			is_sorted = table_sort(table, summary->sort) || is_sorted;
-		}
-		table_cut(table, summary->top);
-		if (!is_left_out(summary, summary->views[i], table)) {
+		if (is_sorted && !is_left_out(summary, summary->views[i], tables[i])) {
 			buf_text(out, summary->table.format == TABLE_JSON ? ",\n" : "");
-			table_print(table, &summary->table, out);
+			table_print(tables[i], &summary->table, out);
 		}
-		table_destroy(table);
+		table_destroy(tables[i]);
 		summary->views[i]->destroy(views[i]);
 	}
-	buf_text(out, summary->table.format == TABLE_JSON ? "\n}\n" : "");
+	buf_text(out, is_sorted && summary->table.format == TABLE_JSON ? "\n}\n" : "");
 	table_destroy(processes);
 	return is_sorted ? NULL : "no view has such a column to sort by";
 }

@@ -32,6 +32,8 @@ const struct view_class *const view_classes[] = {
 	&view_overhead,
 	&view_losses,
 	&view_notices,
+	&view_gpu_trace,
+	&view_api_trace,
 	NULL,
 };
 

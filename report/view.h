@@ -24,6 +24,7 @@ struct view_input {
 	bool is_per_thread; /* rows of threads are not added up */
 	bool is_detailed;   /* --detail alone: rows by the shapes of inputs, too */
 	enum view_detail detail;
+	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 };
 
 struct view_class {
@@ -31,6 +32,7 @@ struct view_class {
 	const char *help;
 	bool is_default;      /* shown without --view */
 	bool is_empty_hidden; /* not shown without --view if it has no rows */
+	bool is_asked_only;   /* nor in JSON without --view: as long as the stream */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
 	void *(*create)(const struct view_input *input);
@@ -88,5 +90,6 @@ extern const struct view_class view_operator, view_model, view_userdefined, view
 	view_memory, view_dataprep, view_utilization, view_python, view_module;
 extern const struct view_class view_optype, view_step_stats, view_utilization_time;
 extern const struct view_class view_temporal, view_distributed;
+extern const struct view_class view_gpu_trace, view_api_trace;
 
 #endif
