@@ -17,6 +17,7 @@ enum cmd_exit {
 	CMD_FAILED = 1, /* nothing could be read, or the output not written */
 	CMD_USAGE = 2,
 	CMD_INCOMPLETE = 3, /* done, but data are missing */
+	CMD_CONDITION = 4,  /* a condition of the user holds */
 };
 
 struct command {
@@ -28,7 +29,8 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0] is the command; returns enum cmd_exit */
 };
 
-extern const struct command cmd_summary, cmd_timeline, cmd_info, cmd_check, cmd_env, cmd_help;
+extern const struct command cmd_summary, cmd_timeline, cmd_info, cmd_check, cmd_env, cmd_help,
+	cmd_diff;
 
 /* All commands, the default first; ends with NULL. */
 extern const struct command *const commands[];

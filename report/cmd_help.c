@@ -23,7 +23,8 @@ static int run(int argc, char **argv)
 	}
 	printf("\ngprof-report help COMMAND tells the options of a command.\n"
 	       "Exit status: 0 good; 1 nothing could be read, or not written; 2 usage;\n"
-	       "3 done, but the data are incomplete (stderr says what is missing).\n");
+	       "3 done, but the data are incomplete (stderr says what is missing);\n"
+	       "4 a condition of diff --fail-on holds.\n");
 	return CMD_GOOD;
 }
 

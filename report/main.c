@@ -7,8 +7,8 @@
 
 const struct command *const commands[] = {
 	&cmd_summary,
-
 	&cmd_timeline,
+	&cmd_diff,
 	&cmd_info,
 	&cmd_check,
 	&cmd_env,

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two inputs side by side: what takes longer in B than in A, and is it more than noise? */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff_check.h"
+#include "report/text.h"
+
+#define USUAL_TOP   15u
+#define MOST_CHECKS 64u
+
+struct diff {
+	struct cmd_input inputs[2]; /* A, B */
+	struct diff_side sides[2];
+	struct diff_rows sections[NR_DIFF_SECTIONS];
+	struct diff_check checks[MOST_CHECKS];
+	size_t nr_checks;
+	struct table_style style;
+	struct cmd_filter filter;
+	size_t top;
+	const char *output;
+};
+
+/* ---- options ---- */
+
+static const struct option options[] = {
+	{"fail-on", required_argument, NULL, 'F'},
+	{"format", required_argument, NULL, 'f'},
+	{"top", required_argument, NULL, 't'},
+	{"unit", required_argument, NULL, 'u'},
+	{"rank", required_argument, NULL, 'r'},
+	{"wide", no_argument, NULL, 'w'},
+	{"mangled", no_argument, NULL, 'm'},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static bool choose(const char *text, const char *const *names, int *choice)
+{
+	for (int i = 0; names[i]; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*choice = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int take_check(struct diff *diff, const char *text)
+{
+	if (diff->nr_checks == MOST_CHECKS) {
+		return cmd_usage(&cmd_diff, "more than %u conditions", MOST_CHECKS);
+	}
+	if (!diff_check_parse(&diff->checks[diff->nr_checks], text)) {
+		return cmd_usage(&cmd_diff,
+			"'%s' is no condition such as step_time>5%%, forward>2ms, "
+			"kernel:*gemm*>10%%",
+			text);
+	}
+	diff->nr_checks++;
+	return 0;
+}
+
+/* Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
+static int take_option(struct diff *diff, int option)
+{
+	static const char *const formats[] = {"text", "csv", "json", "markdown", NULL};
+	static const char *const units[] = {"auto", "s", "ms", "us", "ns", NULL};
+	uint64_t number;
+	int choice;
+
+	switch (option) {
+	case 'F':
+		return take_check(diff, optarg);
+	case 'f':
+		if (!choose(optarg, formats, &choice)) {
+			return cmd_usage(&cmd_diff, "no such format: '%s'", optarg);
+		}
+		diff->style.format = (enum table_format)choice;
+		return 0;
+	case 'u':
+		if (!choose(optarg, units, &choice)) {
+			return cmd_usage(&cmd_diff, "no such unit: '%s'", optarg);
+		}
+		diff->style.unit = choice ? units[choice] : NULL;
+		return 0;
+	case 't':
+	case 'r':
+		if (!cmd_number(optarg, INT32_MAX, &number)) {
+			return cmd_usage(&cmd_diff, "not a number: '%s'", optarg);
+		}
+		diff->top = option == 't' ? (size_t)number : diff->top;
+		diff->filter.rank = option == 'r' ? (int64_t)number : diff->filter.rank;
+		return 0;
+	case 'w':
+		diff->style.is_wide = true;
+		return 0;
+	case 'm':
+		names_show_mangled(true);
+		return 0;
+	case 'o':
+		diff->output = optarg;
+		return 0;
+	case 'h':
+		cmd_print_usage(&cmd_diff);
+		return -1;
+	default:
+		return cmd_usage(&cmd_diff, "unknown option, or an option without its value");
+	}
+}
+
+static int take_options(struct diff *diff, int argc, char **argv)
+{
+	int option, status;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "f:t:u:r:wmo:h", options, NULL)) >= 0) {
+		status = take_option(diff, option);
+		if (status) {
+			return status;
+		}
+	}
+	if (argc - optind != 2) {
+		return cmd_usage(&cmd_diff, "two paths are compared: what it was, and what it is");
+	}
+	if (diff->top == SIZE_MAX) {
+		diff->top = diff->style.format == TABLE_TEXT_FORMAT ||
+					    diff->style.format == TABLE_MARKDOWN
+				    ? USUAL_TOP
+				    : 0;
+	}
+	return 0;
+}
+
+/* ---- output ---- */
+
+static struct table *make_sides(const struct diff *diff, char *const *paths)
+{
+	static const struct table_column columns[] = {
+		{"side", "", TABLE_TEXT, false},
+		{"path", "Path", TABLE_TEXT, false},
+		{"processes", "Processes", TABLE_COUNT, false},
+		{"steps", "Whole steps", TABLE_COUNT, false},
+		{"outside", "Events outside", TABLE_COUNT, false},
+		{"unlaunched", "Without a launch", TABLE_COUNT, false},
+		{"untimed", "Without times", TABLE_COUNT, true},
+		{"late", "Out of order", TABLE_COUNT, true},
+	};
+	struct table *table = table_create("sides", "Compared", columns, 8);
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct diff_side *side = &diff->sides[i];
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_text(&cells[0], i ? "B" : "A", 1);
+		table_set_text(&cells[1], paths[i], strlen(paths[i]));
+		table_set_integer(&cells[2], side->nr_processes);
+		table_set_integer(&cells[6], side->nr_untimed);
+		if (side->has_steps) {
+			table_set_integer(&cells[3], side->nr_samples);
+			table_set_integer(&cells[4], side->nr_outside);
+			table_set_integer(&cells[5], side->nr_unlaunched);
+			table_set_integer(&cells[7], side->nr_late);
+		}
+	}
+	if (!diff->sides[0].has_steps) {
+		table_note(table,
+			"no steps on both sides: whole processes are compared, the noise is "
+			"unknown");
+	} else {
+		table_note(table,
+			"means per whole step; beyond the noise: Welch's t-test of the steps' "
+			"times, p < %g; match: ~ the same but for arguments and numbers, ~~ most "
+			"words the same",
+			DIFF_NOISE_P);
+	}
+	return table;
+}
+
+static void add_check(struct table *table, const struct diff_check *check,
+	const struct diff_row *row, const char *text)
+{
+	struct table_cell *cells = table_add_row(table);
+	double pct;
+
+	table_set_text(&cells[0], check->text, strlen(check->text));
+	table_set_text(&cells[1], text, strlen(text));
+	if (row) {
+		const char *noise = diff_row_noise(row);
+
+		table_set_integer(&cells[2], row->calls_b ? row->name_b : row->name_a);
+		table_set_number(&cells[3], diff_row_change_ns(row));
+		if (diff_row_change_pct(row, &pct)) {
+			table_set_number(&cells[4], pct);
+		}
+		table_set_text(&cells[5], noise, strlen(noise));
+	}
+}
+
+static struct table *make_checks(const struct diff *diff, enum diff_verdict *worst)
+{
+	static const struct table_column columns[] = {
+		{"condition", "Fails on", TABLE_TEXT, false},
+		{"result", "Result", TABLE_TEXT, false},
+		{"name", "Name", TABLE_NAME, false},
+		{"change_ns", "Change", TABLE_MEAN_TIME, false},
+		{"change_pct", "of A %", TABLE_PERCENT, false},
+		{"noise", "Noise", TABLE_TEXT, false},
+	};
+	static const char *const results[] = {
+		[DIFF_GOOD] = "good", [DIFF_FAILED] = "FAILED", [DIFF_NOT_JUDGED] = "not judged"};
+	struct table *table = table_create("checks", "Conditions", columns, 6);
+
+	*worst = DIFF_GOOD;
+	for (size_t i = 0; i < diff->nr_checks; i++) {
+		const struct diff_row *row;
+		enum diff_verdict verdict =
+			diff_check_judge(&diff->checks[i], diff->sections, &row);
+
+		add_check(table, &diff->checks[i], row, results[verdict]);
+		if (verdict == DIFF_NOT_JUDGED) {
+			cmd_error("nothing on either side is called as in '%s'",
+				diff->checks[i].text);
+		}
+		if (*worst != DIFF_FAILED && verdict != DIFF_GOOD) {
+			*worst = verdict;
+		}
+	}
+	return table;
+}
+
+static void print_table(const struct diff *diff, struct table *table, struct buf *out)
+{
+	buf_text(out, diff->style.format == TABLE_JSON ? ",\n" : "");
+	table_print(table, &diff->style, out);
+	table_destroy(table);
+}
+
+/* What shares are of: A's time of a step, or of all processes. */
+static double base_ns(const struct diff *diff)
+{
+	const struct diff_rows *rows = &diff->sections[DIFF_STEP];
+
+	for (size_t i = 0; i < rows->nr_rows; i++) {
+		const char *name = names_raw(rows->rows[i].name_a, NULL);
+
+		if (strcmp(name, "step_time") == 0 || strcmp(name, "run_time") == 0) {
+			return rows->rows[i].a.mean;
+		}
+	}
+	return 0;
+}
+
+static enum diff_verdict print(const struct diff *diff, char *const *paths, struct buf *out)
+{
+	bool is_json = diff->style.format == TABLE_JSON;
+	struct table *checks;
+	enum diff_verdict worst;
+
+	if (is_json) {
+		buf_printf(out, "{\n  \"gprof_report\": \"%s\"", GPROF_VERSION);
+	}
+	print_table(diff, make_sides(diff, paths), out);
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		struct table *table = diff_table_make((enum diff_section)s, &diff->sections[s],
+			diff->sides[0].has_steps, base_ns(diff));
+
+		table_cut(table, diff->top);
+		if (table->nr_rows || is_json) {
+			print_table(diff, table, out);
+		} else {
+			table_destroy(table);
+		}
+	}
+	checks = make_checks(diff, &worst);
+	if (diff->nr_checks || is_json) {
+		print_table(diff, checks, out);
+	} else {
+		table_destroy(checks);
+	}
+	buf_text(out, is_json ? "\n}\n" : "");
+	return worst;
+}
+
+/* ---- the command ---- */
+
+static void compare(struct diff *diff)
+{
+	bool has_steps = diff_has_steps(&diff->inputs[0]) && diff_has_steps(&diff->inputs[1]);
+
+	for (size_t i = 0; i < 2; i++) {
+		diff_side_read(&diff->sides[i], &diff->inputs[i], has_steps);
+	}
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		diff->sections[s] =
+			diff_rows_make(&diff->sides[0], &diff->sides[1], (enum diff_section)s);
+	}
+}
+
+static void finish(struct diff *diff)
+{
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		free(diff->sections[s].rows);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		diff_side_fini(&diff->sides[i]);
+	}
+}
+
+static int compare_and_print(struct diff *diff, char *const *paths)
+{
+	struct buf out = {0};
+	enum diff_verdict verdict;
+	int status, losses = CMD_GOOD;
+
+	compare(diff);
+	verdict = print(diff, paths, &out);
+	status = cmd_write(diff->output, &out);
+	for (size_t i = 0; i < 2; i++) {
+		int of_side = (int)cmd_tell_losses(&diff->inputs[i]);
+
+		losses = of_side ? of_side : losses;
+	}
+	buf_fini(&out);
+	finish(diff);
+	if (status) {
+		return status;
+	}
+	if (verdict == DIFF_FAILED) {
+		return CMD_CONDITION;
+	}
+	return verdict == DIFF_NOT_JUDGED ? CMD_INCOMPLETE : losses;
+}
+
+static int run(int argc, char **argv)
+{
+	struct diff *diff = mem_zeroed(1, sizeof(*diff));
+	int status;
+
+	diff->top = SIZE_MAX;
+	diff->filter = (struct cmd_filter){-1, -1};
+	status = take_options(diff, argc, argv);
+	for (int i = 0; !status && i < 2; i++) {
+		status = (int)cmd_open(&diff->inputs[i], argv + optind + i, 1, &diff->filter);
+	}
+	if (!status) {
+		status = compare_and_print(diff, argv + optind);
+	}
+	for (size_t i = 0; i < diff->nr_checks; i++) {
+		diff_check_fini(&diff->checks[i]);
+	}
+	cmd_close(&diff->inputs[0]);
+	cmd_close(&diff->inputs[1]);
+	free(diff);
+	return status < 0 ? CMD_GOOD : status;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.arguments = "[OPTION]... A B",
+	.help = "two runs side by side: what changed per step, and is it more than noise",
+	.options = "  --fail-on CONDITION    exit status 4 if it grew: step_time>5%, "
+		   "kernel_time>1ms,\n"
+		   "                         forward>3%, operator:aten::*>10%, kernel:*gemm*>10%,\n"
+		   "                         copy:*HtoD*>20%; may be given more than once\n"
+		   "  --format FORMAT        text (default), csv, json, markdown\n"
+		   "  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
+		   "  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
+		   "  --rank N               only the processes with that rank\n"
+		   "  --wide                 all columns, names in full length\n"
+		   "  --mangled              C++ names as they are in the program\n"
+		   "  -o, --output FILE      not to stdout\n",
+	.run = run,
+};

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Two runs compared: kernels of a GPU that is slower are told, a run and itself are the same.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+# run DIRECTORY KERNEL_NS
+run()
+{
+	GPROF_DIR=$T/$1 SIM_KERNEL_NS=$2 record "$B/integ/s_loop" 40 9 call sleep=1
+	is 0 "$rc" "exit status of $1"
+}
+
+# differs STATUS A B OPTION...: the exit status; the tables are in $T/diff.json
+differs()
+{
+	local wanted=$1
+	shift
+	"$REPORT" diff "$T/$1" "$T/$2" --format json "${@:3}" >"$T/diff.json" 2>"$T/diff.err"
+	is "$wanted" "$?" "exit status of diff $*"
+}
+
+run before 20000
+run after 30000
+differs 0 before before --fail-on 'step_time>0%' --fail-on 'kernel:*>0%'
+is 0 "$(jq '[.kernel.rows[] | select(.change_ns != 0)] | length' "$T/diff.json")" "changes of a run from itself"
+differs 4 before after --fail-on 'kernel_time>20%'
+is true "$(jq '.kernel.rows[0] | .change_pct > 20 and .change_pct < 100' "$T/diff.json")" "kernels that take half as long again"
+is '"beyond"' "$(jq '.kernel.rows[0].noise' "$T/diff.json")" "the noise"
+is '"FAILED"' "$(jq '.checks.rows[0].result' "$T/diff.json")" "the condition"
+differs 0 before after --fail-on 'kernel_time>300%' --fail-on 'copy_time>300%'
+differs 0 after before --fail-on 'kernel_time>0%'
+differs 3 before after --fail-on 'operator:aten::mm>0%'
+is 1 "$(grep -c "nothing on either side" "$T/diff.err")" "sentence about a condition on nothing"
+differs 2 before after --fail-on 'kernel_time'
+differs 1 before gone
+finish
