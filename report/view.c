@@ -12,6 +12,8 @@ const struct view_class *const view_classes[] = {
 	&view_device,
 	&view_temporal,
 	&view_distributed,
+	&view_launch,
+	&view_queue,
 	&view_kernel,
 	&view_kernel_operator,
 	&view_memcpy,

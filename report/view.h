@@ -91,5 +91,7 @@ extern const struct view_class view_operator, view_model, view_userdefined, view
 extern const struct view_class view_optype, view_step_stats, view_utilization_time;
 extern const struct view_class view_temporal, view_distributed;
 extern const struct view_class view_gpu_trace, view_api_trace;
+extern const struct view_class view_optype, view_step_stats;
+extern const struct view_class view_temporal, view_distributed, view_launch, view_queue;
 
 #endif

@@ -74,11 +74,30 @@ static void hand_out(struct works *works, uint64_t before)
 	}
 }
 
-static void describe(struct work *work, struct process *process, const struct batch *b, uint32_t i)
+static uint32_t graph_name(uint64_t graph)
 {
 	char text[64];
-	int length;
+	int length = snprintf(
+		text, sizeof(text), "(CUDA graph %llu as a whole)", (unsigned long long)graph);
 
+	return names_intern(text, (size_t)length);
+}
+
+uint32_t works_name(const struct process *process, const struct op_record *record)
+{
+	switch (record->table) {
+	case GPROF_TABLE_kernel:
+		return process_shape_name(process, record->shape);
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+		return copy_name(record->copy);
+	default:
+		return graph_name(record->graph);
+	}
+}
+
+static void describe(struct work *work, struct process *process, const struct batch *b, uint32_t i)
+{
 	switch (b->table) {
 	case GPROF_TABLE_kernel:
 		work->name = process_shape_name(process, b->col[COL_kernel_shape][i]);
@@ -99,9 +118,7 @@ static void describe(struct work *work, struct process *process, const struct ba
 		work->name = copy_name(work->copy);
 		break;
 	default:
-		length = snprintf(text, sizeof(text), "(CUDA graph %llu as a whole)",
-			(unsigned long long)b->col[COL_graph_graph][i]);
-		work->name = names_intern(text, (size_t)length);
+		work->name = graph_name(b->col[COL_graph_graph][i]);
 		break;
 	}
 }

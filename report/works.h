@@ -7,6 +7,7 @@
 #ifndef REPORT_WORKS_H
 #define REPORT_WORKS_H
 
+#include "report/op_records.h"
 #include "report/scan.h"
 #include "report/table.h"
 
@@ -64,6 +65,9 @@ void works_take(struct works *works, const struct batch *batch);
 
 /* Hands out the rest, and frees everything. */
 void works_end(struct works *works);
+
+/* The kernel, or what the copy, set or graph is called; a number of names.h. */
+uint32_t works_name(const struct process *process, const struct op_record *record);
 
 /* The columns that tables by devices begin with: pid, rank, device. works_fill_device sets them. */
 #define WORKS_DEVICE_COLUMNS                                                   \
