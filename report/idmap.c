@@ -30,25 +30,12 @@ void idmap_fini(struct idmap *map)
 	*map = (struct idmap){0};
 }
 
-int64_t idmap_find(const struct idmap *map, uint32_t id)
+int64_t idmap_find_far(const struct idmap *map, uint32_t id)
 {
 	struct idmap_far *far;
 
-	if (id < map->nr_near && map->near[id]) {
-		return (int64_t)map->near[id] - 1;
-	}
-	if (!map->far) {
-		return -1;
-	}
 	HASH_FIND(hh, map->far, &id, sizeof(id), far);
 	return far ? (int64_t)far->place : -1;
-}
-
-void *idmap_get(const struct idmap *map, uint32_t id)
-{
-	int64_t place = idmap_find(map, id);
-
-	return place < 0 ? NULL : idmap_at(map, (size_t)place);
 }
 
 static void remember_far(struct idmap *map, uint32_t id)

@@ -126,11 +126,6 @@ bool op_class_breaks_out(enum op_class outer, enum op_class class)
 	}
 }
 
-bool op_is_module(uint8_t framework, uint8_t scope)
-{
-	return framework == GPROF_FRAMEWORK_PYTHON && scope == GPROF_PYTHON_MODULE;
-}
-
 bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	if (framework == GPROF_FRAMEWORK_PADDLE) {

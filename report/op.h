@@ -64,7 +64,10 @@ bool op_class_is_backward(enum op_class class);
 bool op_class_breaks_out(enum op_class outer, enum op_class class);
 
 /* A call of a torch.nn.Module: no operator, but operators lie in it. */
-bool op_is_module(uint8_t framework, uint8_t scope);
+static inline bool op_is_module(uint8_t framework, uint8_t scope)
+{
+	return framework == GPROF_FRAMEWORK_PYTHON && scope == GPROF_PYTHON_MODULE;
+}
 
 /* A range that the user named: record_function, Paddle's UserDefined, no step and no phase. */
 bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope);

@@ -54,9 +54,9 @@ void op_launch_fini(struct op_launch *launch)
 
 /* ---- records ---- */
 
-static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
+static uint32_t record_mask(unsigned int table)
 {
-	switch (launch->records ? table : 0) {
+	switch (table) {
 	case GPROF_TABLE_kernel:
 		return RECORD_MASK | COL_BIT(COL_kernel_shape);
 	case GPROF_TABLE_memcpy:
@@ -69,7 +69,23 @@ static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
 	case GPROF_TABLE_graph:
 		return RECORD_MASK;
 	default:
-		return WORK_MASK;
+		return COL_ALL(NR_COL_untimed);
+	}
+}
+
+/* The columns of a table that are read, 0 for none. */
+static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+		return launch->records ? record_mask(table) : WORK_MASK;
+	case GPROF_TABLE_untimed:
+		return launch->records ? record_mask(table) : 0;
+	default:
+		return 0;
 	}
 }
 
@@ -166,31 +182,27 @@ static void take_untimed(struct op_launch *launch, const struct batch *b)
 	}
 }
 
+struct stream_request op_launch_request(const struct op_launch *launch, size_t block)
+{
+	const struct stream_in *stream = launch->process->stream;
+	unsigned int table = stream_in_block_table(stream, block);
+
+	return (struct stream_request){
+		.stream = stream, .block = block, .mask = mask_of(launch, table)};
+}
+
 void op_launch_load(struct op_launch *launch, size_t block)
 {
-	struct stream_in *stream = launch->process->stream;
-	unsigned int table = stream_in_block_table(stream, block);
+	uint32_t mask = op_launch_request(launch, block).mask;
 	struct batch batch;
 
-	switch (table) {
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-		if (stream_in_load(stream, block, mask_of(launch, table), 0, &batch)) {
-			return;
-		}
-		take_work(launch, &batch);
-		break;
-	case GPROF_TABLE_untimed:
-		if (!launch->records ||
-			stream_in_load(stream, block, COL_ALL(NR_COL_untimed), 0, &batch)) {
-			return;
-		}
-		take_untimed(launch, &batch);
-		break;
-	default:
+	if (!mask || stream_in_load(launch->process->stream, block, mask, 0, &batch)) {
 		return;
+	}
+	if (batch.table == GPROF_TABLE_untimed) {
+		take_untimed(launch, &batch);
+	} else {
+		take_work(launch, &batch);
 	}
 	progress_add(batch.nr_rows);
 }

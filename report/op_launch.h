@@ -25,6 +25,9 @@ struct op_launch {
 void op_launch_init(struct op_launch *launch, struct process *process, struct op_records *records);
 void op_launch_fini(struct op_launch *launch);
 
+/* The load that op_launch_load will do of a block; its mask is 0 if it will do none. */
+struct stream_request op_launch_request(const struct op_launch *launch, size_t block);
+
 /* Reads a block, if it is one of work. */
 void op_launch_load(struct op_launch *launch, size_t block);
 

@@ -2,10 +2,12 @@
 #include "report/op_load.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/buf.h"
 #include "report/op.h"
 #include "report/op_launch.h"
+#include "report/op_sort.h"
 #include "report/progress.h"
 #include "report/ranges.h"
 
@@ -22,8 +24,9 @@ struct load {
 	const struct op_load_want *want;
 	struct group *groups;
 	size_t nr_groups, group_capacity;
-	struct op_event *events; /* rising by their ends, once sorted */
+	struct op_event *events; /* as they were read */
 	size_t nr_events, capacity;
+	struct op_sort sort;
 	struct op_launch launch;
 	uint64_t order;	       /* of the last row */
 	struct ranges *ranges; /* what they are called; NULL where none are wanted */
@@ -213,16 +216,27 @@ static uint32_t mask_of(const struct load *load, unsigned int table)
 	}
 }
 
+/* Its mask is 0 for a block that is none of the host's. */
+static struct stream_request row_request(const struct load *load, size_t block)
+{
+	const struct stream_in *stream = load->process->stream;
+	unsigned int table = stream_in_block_table(stream, block);
+
+	return (struct stream_request){.stream = stream,
+		.block = block,
+		.mask = is_host_table(load, table) ? mask_of(load, table) : 0};
+}
+
 static void load_rows(struct load *load, const struct group *group)
 {
 	struct stream_in *stream = load->process->stream;
 
 	for (size_t i = group->first; i < group->end; i++) {
 		unsigned int table = stream_in_block_table(stream, i);
+		uint32_t mask = row_request(load, i).mask;
 		struct batch batch;
 
-		if (!is_host_table(load, table) ||
-			stream_in_load(stream, i, mask_of(load, table), 0, &batch)) {
+		if (!mask || stream_in_load(stream, i, mask, 0, &batch)) {
 			continue;
 		}
 		if (table == GPROF_TABLE_op) {
@@ -247,32 +261,30 @@ static void load_work(struct load *load, const struct group *group)
 
 /* ---- in order ---- */
 
-/*
- * Where ends are the same, operators come last, since the last is taken first, in the order in
- * which they were written: what encloses is written after what lies in it.
- */
-static int by_end(const void *a, const void *b)
+/* Events that are not handed out yet, the first nr in order, go to the front. */
+static void keep_rest(struct load *load, size_t nr)
 {
-	const struct op_event *x = a, *y = b;
+	struct op_event *rest = mem_zeroed(nr, sizeof(*rest));
 
-	if (x->end != y->end) {
-		return x->end < y->end ? -1 : 1;
+	for (size_t i = 0; i < nr; i++) {
+		rest[i] = load->events[load->sort.keys[i].place];
 	}
-	if (x->kind != y->kind) {
-		return x->kind > y->kind ? -1 : 1;
-	}
-	return x->order < y->order ? -1 : 1;
+	memcpy(load->events, rest, nr * sizeof(*rest));
+	free(rest);
+	load->nr_events = nr;
 }
 
+/* Those that end after a tick, the last one first. */
 static void hand_out(struct load *load, uint64_t after,
 	void (*take)(void *context, const struct op_event *event), void *context)
 {
-	if (load->nr_events) {
-		qsort(load->events, load->nr_events, sizeof(*load->events), by_end);
+	size_t nr = load->nr_events;
+
+	op_sort_run(&load->sort, load->events, nr);
+	while (nr && load->sort.keys[nr - 1].end > after) {
+		take(context, &load->events[load->sort.keys[--nr].place]);
 	}
-	while (load->nr_events && load->events[load->nr_events - 1].end > after) {
-		take(context, &load->events[--load->nr_events]);
-	}
+	keep_rest(load, nr);
 }
 
 static bool has_rows(const struct process *process, unsigned int table)
@@ -316,11 +328,51 @@ static void hand_out_lone(
 	}
 }
 
+/* What is loaded of a group: device work, or what the host did. */
+struct part {
+	size_t group;
+	bool is_host;
+};
+
+/* The order in which parts are loaded; there are two a group. */
+static size_t plan(const struct load *load, struct part *parts)
+{
+	size_t nr = 0, worked = load->nr_groups; /* groups from here on have had their work */
+
+	for (size_t i = load->nr_groups; i-- > 0;) {
+		while (worked > 0 && worked + GROUPS_AHEAD > i) {
+			parts[nr++] = (struct part){.group = --worked};
+		}
+		parts[nr++] = (struct part){.group = i, .is_host = true};
+	}
+	return nr;
+}
+
+static void expect_parts(const struct load *load, const struct part *parts, size_t nr_parts)
+{
+	size_t nr = 0;
+	struct stream_request *requests =
+		mem_zeroed(load->process->stream->nr_blocks, sizeof(*requests));
+
+	for (size_t k = 0; k < nr_parts; k++) {
+		const struct group *group = &load->groups[parts[k].group];
+
+		for (size_t i = group->first; i < group->end; i++) {
+			requests[nr] = parts[k].is_host ? row_request(load, i)
+							: op_launch_request(&load->launch, i);
+			nr += requests[nr].mask != 0;
+		}
+	}
+	stream_in_expect(requests, nr);
+	free(requests);
+}
+
 void op_load_run(struct process *process, const struct op_load_want *want,
 	void (*take)(void *context, const struct op_event *event), void *context)
 {
 	struct load load = {.process = process, .want = want};
-	size_t worked; /* groups from here on have had their work loaded */
+	struct part *parts;
+	size_t nr_parts;
 
 	if (!has_any(process, want)) {
 		return;
@@ -330,25 +382,32 @@ void op_load_run(struct process *process, const struct op_load_want *want,
 	}
 	op_launch_init(&load.launch, process, want->records);
 	find_groups(&load);
-	worked = load.nr_groups;
-	for (size_t i = load.nr_groups; i-- > 0;) {
-		while (worked > 0 && worked + GROUPS_AHEAD > i) {
-			load_work(&load, &load.groups[--worked]);
+	parts = mem_zeroed(2 * load.nr_groups, sizeof(*parts));
+	nr_parts = plan(&load, parts);
+	expect_parts(&load, parts, nr_parts);
+	for (size_t i = 0; i < nr_parts; i++) {
+		size_t group = parts[i].group;
+
+		if (!parts[i].is_host) {
+			load_work(&load, &load.groups[group]);
 			hand_out_lone(&load, take, context);
+			continue;
 		}
-		load.order = (uint64_t)i << 32;
-		load_rows(&load, &load.groups[i]);
-		hand_out(&load, i ? load.groups[i - 1].last_tick : 0, take, context);
+		load.order = (uint64_t)group << 32;
+		load_rows(&load, &load.groups[group]);
+		hand_out(&load, group ? load.groups[group - 1].last_tick : 0, take, context);
 	}
 	hand_out(&load, 0, take, context);
-	while (load.nr_events) { /* at tick 0 */
-		take(context, &load.events[--load.nr_events]);
+	for (size_t i = load.nr_events; i-- > 0;) { /* at tick 0 */
+		take(context, &load.events[i]);
 	}
 	op_launch_end(&load.launch);
 	hand_out_lone(&load, take, context);
 	ranges_destroy(load.ranges);
+	free(parts);
 	free(load.groups);
 	free(load.events);
+	op_sort_fini(&load.sort);
 	op_launch_fini(&load.launch);
 }
 

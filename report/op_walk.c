@@ -21,6 +21,8 @@ struct walk {
 	const struct op_walk *views;
 	size_t nr_views;
 	struct idmap stacks; /* struct stack by thread */
+	uint32_t last_thread;
+	size_t last_stack; /* its place */
 	struct range_walk ranges;
 	struct phases phases;
 	uint32_t loop_thread;
@@ -292,6 +294,17 @@ static void take_push(struct walk *walk, struct stack *stack, const struct op_ev
 	}
 }
 
+/* Rows of a thread stand together. */
+static struct stack *stack_of(struct walk *walk, uint32_t thread)
+{
+	if (!walk->stacks.nr || walk->last_thread != thread) {
+		idmap_put(&walk->stacks, thread);
+		walk->last_thread = thread;
+		walk->last_stack = (size_t)idmap_find(&walk->stacks, thread);
+	}
+	return idmap_at(&walk->stacks, walk->last_stack);
+}
+
 static void take_event(void *context, const struct op_event *event)
 {
 	struct walk *walk = context;
@@ -301,7 +314,7 @@ static void take_event(void *context, const struct op_event *event)
 		tell_records(walk, event->records, NULL, NULL);
 		return;
 	}
-	stack = idmap_put(&walk->stacks, event->thread);
+	stack = stack_of(walk, event->thread);
 	switch (event->kind) {
 	case OP_EVENT_OP:
 		take_op(walk, stack, event);

@@ -129,9 +129,22 @@ static void interrupt(struct phases *phases, uint64_t end)
 	last->begin = end;
 }
 
+/* phases_step, which is mostly that of the last segment. */
+static uint32_t find_step(struct phases *phases, uint64_t tick)
+{
+	const struct model_step *steps = phases->process->steps;
+	const struct phase_segment *last = last_of(phases);
+
+	if (last && last->step && last->step + 1 < phases->nr_steps &&
+		steps[last->step - 1].tick <= tick && tick < steps[last->step].tick) {
+		return last->step;
+	}
+	return phases_step(phases, tick);
+}
+
 uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end)
 {
-	uint32_t step = phases_step(phases, begin);
+	uint32_t step = find_step(phases, begin);
 	struct phase_segment *last;
 
 	phases->has_loader |= class == OP_DATALOADER;

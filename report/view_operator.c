@@ -22,9 +22,12 @@ struct row {
 	UT_hash_handle hh;
 };
 
+#define NR_RECENT 512u
+
 struct operator_view {
 	struct view_input input;
 	struct row *rows;
+	struct row *recent[NR_RECENT]; /* found last, by name and shape; saves the hash */
 	struct process *process;
 	uint32_t process_number; /* counts from 1 */
 	bool is_gpu;		 /* the process at hand has device records */
@@ -57,11 +60,15 @@ static void begin(void *context, struct process *process)
 static struct row *find_row(struct operator_view *view, const struct op *op)
 {
 	struct key key = {.name = op->name, .shape = view->input.is_detailed ? op->shape : 0};
-	struct row *row;
+	struct row *row, **recent;
 
 	if (view->input.is_per_thread) {
 		key.process = view->process_number;
 		key.thread = op->thread;
+	}
+	recent = &view->recent[(key.name + 61 * key.shape + 127 * key.thread) % NR_RECENT];
+	if (*recent && !memcmp(&(*recent)->key, &key, sizeof(key))) {
+		return *recent;
 	}
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
 	if (!row) {
@@ -69,6 +76,7 @@ static struct row *find_row(struct operator_view *view, const struct op *op)
 		row->key = key;
 		HASH_ADD(hh, view->rows, key, sizeof(key), row);
 	}
+	*recent = row;
 	return row;
 }
 

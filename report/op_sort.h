@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts op_events in the order of their ends. What threads and tables wrote is in order by itself,
+ * so runs are merged, and of keys: the events stay where they are.
+ */
+#ifndef REPORT_OP_SORT_H
+#define REPORT_OP_SORT_H
+
+#include "report/op_load.h"
+
+struct op_sort_key {
+	uint64_t end;
+	uint32_t place; /* of the event */
+};
+
+/* Starts with all zeros. */
+struct op_sort {
+	struct op_sort_key *keys, *other; /* keys: after op_sort_run, rising */
+	size_t *runs;			  /* where runs begin, and the end */
+	size_t nr_runs, key_capacity, run_capacity;
+};
+
+void op_sort_fini(struct op_sort *sort);
+
+/*
+ * Where ends are the same, operators come last, since the last is taken first, in the order in
+ * which they were written: what encloses is written after what lies in it. At most UINT32_MAX
+ * events.
+ */
+void op_sort_run(struct op_sort *sort, const struct op_event *events, size_t nr_events);
+
+#endif
