@@ -5,6 +5,7 @@
 
 const struct view_class *const view_classes[] = {
 	&view_model,
+	&view_overview,
 	&view_steps,
 	&view_step_stats,
 	&view_operator,

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/step_time.h"
+
+#include <stdlib.h>
+
+#include "report/buf.h"
+
+/* Stretches that may wait before those that touch are joined, the first time. */
+#define FIRST_MERGE 65536u
+
+/* ---- the steps ---- */
+
+static uint64_t time_of(struct process *process, uint32_t row, bool is_ns)
+{
+	uint64_t tick = process->steps[row].tick;
+
+	return is_ns ? clock_map_time(&process->host_clock, tick) : tick;
+}
+
+void step_span_init(struct step_span *span, struct process *process, bool is_ns)
+{
+	struct phases phases;
+
+	*span = (struct step_span){0};
+	phases_init(&phases, process);
+	if (!phases_has_steps(&phases)) {
+		intervals_add(&span->whole, 0, UINT64_MAX);
+	}
+	for (uint32_t step = 1; step + 1 < phases.nr_steps; step++) {
+		uint64_t begin = time_of(process, step - 1, is_ns);
+		uint64_t end = time_of(process, step, is_ns);
+
+		if (step == 1 && phases.steps[1].is_recorded) {
+			span->first_begin = begin;
+			span->first_end = end > begin ? end : begin;
+		} else if (phases_is_whole(&phases, step)) {
+			intervals_add(&span->whole, begin, end);
+		}
+	}
+	intervals_merge(&span->whole);
+	phases_fini(&phases);
+}
+
+void step_span_fini(struct step_span *span)
+{
+	intervals_fini(&span->whole);
+}
+
+uint64_t step_span_count(const struct phases *phases, uint64_t *ticks)
+{
+	uint64_t nr = 0;
+
+	*ticks = 0;
+	for (uint32_t step = 1; phases_has_steps(phases) && step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			*ticks += phases_step_ticks(phases, step);
+			nr++;
+		}
+	}
+	return nr;
+}
+
+/* ---- what lies in them ---- */
+
+void step_time_fini(struct step_time *time)
+{
+	intervals_fini(&time->open);
+	intervals_fini(&time->first);
+	free(time->first_begins);
+	*time = (struct step_time){0};
+}
+
+static void keep_first(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+{
+	if (begin >= span->first_begin && begin < span->first_end) {
+		time->first_begins = array_grow(time->first_begins, time->nr_first_begins,
+			&time->capacity, sizeof(*time->first_begins));
+		time->first_begins[time->nr_first_begins++] = begin;
+	}
+	begin = begin > span->first_begin ? begin : span->first_begin;
+	end = end < span->first_end ? end : span->first_end;
+	intervals_add(&time->first, begin, end);
+}
+
+void step_time_add(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+{
+	if (begin < span->first_end) {
+		keep_first(time, span, begin, end);
+	}
+	time->nr += intervals_length_in(&span->whole, begin, begin + (begin < UINT64_MAX)) != 0;
+	intervals_add(&time->open, begin, end);
+	if (time->open.nr > FIRST_MERGE && time->open.nr >= time->next_merge) {
+		intervals_merge(&time->open);
+		time->next_merge = 2 * time->open.nr;
+	}
+}
+
+void step_time_advance(struct step_time *time, const struct step_span *span, uint64_t until)
+{
+	struct intervals *open = &time->open;
+	size_t nr = 0;
+
+	intervals_merge(open);
+	/* The last one may be gone on with, also where nothing earlier comes. */
+	while (nr < open->nr && (open->items[nr].end < until || until == UINT64_MAX)) {
+		time->time += intervals_length_in(
+			&span->whole, open->items[nr].begin, open->items[nr].end);
+		nr++;
+	}
+	open->nr -= nr;
+	if (nr && open->nr) {
+		memmove(open->items, open->items + nr, open->nr * sizeof(*open->items));
+	}
+}
+
+void step_time_finish(struct step_time *time, const struct step_span *span, uint64_t loop)
+{
+	step_time_advance(time, span, UINT64_MAX);
+	intervals_merge(&time->first);
+	time->time += intervals_length_in(&time->first, loop, UINT64_MAX);
+	for (size_t i = 0; i < time->nr_first_begins; i++) {
+		time->nr += time->first_begins[i] >= loop;
+	}
+}
