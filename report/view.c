@@ -28,6 +28,7 @@ const struct view_class *const view_classes[] = {
 	&view_memory,
 	&view_benchmark,
 	&view_dataprep,
+	&view_dataprep_steps,
 	&view_utilization,
 	&view_utilization_time,
 	&view_windows,
