@@ -80,8 +80,16 @@ static bool is_wanted(const struct process *process, const struct cmd_filter *fi
 	if (!filter) {
 		return true;
 	}
-	return (filter->pid < 0 || filter->pid == process->pid) &&
-	       (filter->rank < 0 || filter->rank == process->rank);
+	return (numbers_is_empty(&filter->pids) || numbers_has(&filter->pids, process->pid)) &&
+	       (numbers_is_empty(&filter->ranks) ||
+		       (process->rank >= 0 &&
+			       numbers_has(&filter->ranks, (uint64_t)process->rank)));
+}
+
+void cmd_filter_fini(struct cmd_filter *filter)
+{
+	numbers_fini(&filter->pids);
+	numbers_fini(&filter->ranks);
 }
 
 static int compare(const void *a, const void *b)

@@ -11,6 +11,7 @@
 
 #include "report/buf.h"
 #include "report/model.h"
+#include "report/numbers.h"
 
 enum cmd_exit {
 	CMD_GOOD = 0,
@@ -51,11 +52,12 @@ struct cmd_input {
 	enum cmd_exit status; /* GOOD, or INCOMPLETE if something could not be read at all */
 };
 
-/* Which processes are wanted; -1 means any. */
+/* Which processes are wanted; an empty list means any. Starts with all zeros. */
 struct cmd_filter {
-	int64_t pid;
-	int64_t rank;
+	struct numbers pids, ranks;
 };
+
+void cmd_filter_fini(struct cmd_filter *filter);
 
 /*
  * Opens what the arguments name; without any, the directory of GPROF_DIR or gprof-dump. Says on

@@ -88,13 +88,16 @@ static int take_option(struct diff *diff, int option)
 		}
 		diff->style.unit = choice ? units[choice] : NULL;
 		return 0;
-	case 't':
 	case 'r':
+		if (!numbers_parse(&diff->filter.ranks, optarg, false)) {
+			return cmd_usage(&cmd_diff, "not numbers like 0,3-5: '%s'", optarg);
+		}
+		return 0;
+	case 't':
 		if (!cmd_number(optarg, INT32_MAX, &number)) {
 			return cmd_usage(&cmd_diff, "not a number: '%s'", optarg);
 		}
-		diff->top = option == 't' ? (size_t)number : diff->top;
-		diff->filter.rank = option == 'r' ? (int64_t)number : diff->filter.rank;
+		diff->top = (size_t)number;
 		return 0;
 	case 'w':
 		diff->style.is_wide = true;
@@ -342,7 +345,6 @@ static int run(int argc, char **argv)
 	int status;
 
 	diff->top = SIZE_MAX;
-	diff->filter = (struct cmd_filter){-1, -1};
 	status = take_options(diff, argc, argv);
 	for (int i = 0; !status && i < 2; i++) {
 		status = (int)cmd_open(&diff->inputs[i], argv + optind + i, 1, &diff->filter);
@@ -355,6 +357,7 @@ static int run(int argc, char **argv)
 	}
 	cmd_close(&diff->inputs[0]);
 	cmd_close(&diff->inputs[1]);
+	cmd_filter_fini(&diff->filter);
 	free(diff);
 	return status < 0 ? CMD_GOOD : status;
 }
@@ -370,7 +373,7 @@ const struct command cmd_diff = {
 		   "  --format FORMAT        text (default), csv, json, markdown\n"
 		   "  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
 		   "  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
-		   "  --rank N               only the processes with that rank\n"
+		   "  --rank N               only the processes with these ranks: 0,3-5\n"
 		   "  --wide                 all columns, names in full length\n"
 		   "  --mangled              C++ names as they are in the program\n"
 		   "  -o, --output FILE      not to stdout\n",

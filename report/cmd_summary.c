@@ -65,6 +65,8 @@ static const struct option options[] = {
 	{"unit", required_argument, NULL, 'u'},
 	{"pid", required_argument, NULL, 'p'},
 	{"rank", required_argument, NULL, 'r'},
+	{"steps", required_argument, NULL, 'S'},
+	{"window", required_argument, NULL, 'W'},
 	{"per-thread", no_argument, NULL, 'T'},
 	{"detail", optional_argument, NULL, 'd'},
 	{"wide", no_argument, NULL, 'w'},
@@ -84,6 +86,15 @@ static void take_detail(int argc, char **argv)
 	if (!optarg && optind < argc && choose(argv[optind], details, &choice)) {
 		optarg = argv[optind++];
 	}
+}
+
+static int take_numbers(struct numbers *numbers, bool has_last)
+{
+	if (!numbers_parse(numbers, optarg, has_last)) {
+		return cmd_usage(&cmd_summary, "not numbers like %s: '%s'",
+			has_last ? "3-7, 9- or -2" : "0,3-5", optarg);
+	}
+	return 0;
 }
 
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
@@ -116,15 +127,19 @@ static int take_option(struct summary *summary, int option)
 		summary->table.unit = choice ? units[choice] : NULL;
 		return 0;
 	case 't':
-	case 'p':
-	case 'r':
 		if (!cmd_number(optarg, INT32_MAX, &number)) {
 			return cmd_usage(&cmd_summary, "not a number: '%s'", optarg);
 		}
-		summary->top = option == 't' ? (size_t)number : summary->top;
-		summary->filter.pid = option == 'p' ? (int64_t)number : summary->filter.pid;
-		summary->filter.rank = option == 'r' ? (int64_t)number : summary->filter.rank;
+		summary->top = (size_t)number;
 		return 0;
+	case 'p':
+		return take_numbers(&summary->filter.pids, false);
+	case 'r':
+		return take_numbers(&summary->filter.ranks, false);
+	case 'S':
+		return take_numbers(&summary->ask.steps, true);
+	case 'W':
+		return take_numbers(&summary->ask.windows, false);
 	case 'k':
 		summary->sort = optarg;
 		return 0;
@@ -192,16 +207,59 @@ static void print_lists(void)
 	}
 }
 
-static int run(int argc, char **argv)
+/* Layouts of other tools have no place for what could not be chosen. */
+static void tell_lone(const struct summary *summary, const struct cmd_input *input)
 {
-	struct summary summary = {.style = summary_styles[0], .top = SIZE_MAX, .filter = {-1, -1}};
-	struct cmd_input input;
+	uint64_t nr_lone = 0;
+
+	if (summary->style == summary_styles[0] || !select_is_asked(&summary->ask)) {
+		return;
+	}
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		nr_lone += input->processes[i]->select->nr_lone;
+	}
+	if (nr_lone) {
+		cmd_error("%llu records of work have no call in the stream and are in no step",
+			(unsigned long long)nr_lone);
+	}
+}
+
+static int print(const struct summary *summary, const struct cmd_input *input)
+{
 	struct cmd_output output;
 	struct buf out;
 	const char *wrong;
+	int status;
+
+	cmd_output_init(&output, &out, summary->output);
+	wrong = summary->style->print(summary, input, &out);
+	if (wrong) {
+		buf_fini(&out);
+		return cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary->sort);
+	}
+	status = cmd_output_end(&output, &out);
+	buf_fini(&out);
+	tell_lone(summary, input);
+	/* Said even if the output could not be written. */
+	return status ? (cmd_tell_losses(input), status) : (int)cmd_tell_losses(input);
+}
+
+static void finish(struct summary *summary)
+{
+	cmd_filter_fini(&summary->filter);
+	numbers_fini(&summary->ask.steps);
+	numbers_fini(&summary->ask.windows);
+}
+
+static int run(int argc, char **argv)
+{
+	struct summary summary = {.style = summary_styles[0], .top = SIZE_MAX};
+	struct cmd_input input;
+	struct buf why = {0};
 	int status = take_options(&summary, argc, argv);
 
 	if (status) {
+		finish(&summary);
 		return status < 0 ? CMD_GOOD : status;
 	}
 	if (summary.top == SIZE_MAX) {
@@ -212,19 +270,18 @@ static int run(int argc, char **argv)
 	}
 	if (cmd_open(&input, argv + optind, argc - optind, &summary.filter)) {
 		cmd_close(&input);
+		finish(&summary);
 		return CMD_FAILED;
 	}
-	cmd_output_init(&output, &out, summary.output);
-	wrong = summary.style->print(&summary, &input, &out);
-	if (wrong) {
-		status = cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary.sort);
+	if (!select_all(input.processes, input.nr_processes, &summary.ask, &why)) {
+		status = cmd_usage(&cmd_summary, "%.*s", (int)why.nr_bytes, why.bytes);
 	} else {
-		status = cmd_output_end(&output, &out);
-		/* Said even if the output could not be written. */
-		status = status ? (cmd_tell_losses(&input), status) : (int)cmd_tell_losses(&input);
+		status = print(&summary, &input);
 	}
-	buf_fini(&out);
+	select_drop_all(input.processes, input.nr_processes);
+	buf_fini(&why);
 	cmd_close(&input);
+	finish(&summary);
 	return status;
 }
 
@@ -239,7 +296,9 @@ const struct command cmd_summary = {
 		"  --sort COLUMN          by a column's JSON key, as total, calls, avg, max, name\n"
 		"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
 		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
-		"  --pid N, --rank N      only the process with that id or rank\n"
+		"  --pid N, --rank N      only processes with these ids or ranks: 0,3-5,8-\n"
+		"  --steps N              only these steps: 3-7, 9-, or -2, the last two\n"
+		"  --window N             only what was recorded in these windows of the schedule\n"
 		"  --per-thread           operators of each thread by themselves\n"
 		"  --detail               operators by the shapes of their inputs, ranges by "
 		"operators\n"

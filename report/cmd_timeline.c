@@ -81,11 +81,10 @@ static int write_plain(const char *path, const struct cmd_input *input)
 
 static int run(int argc, char **argv)
 {
-	struct cmd_filter filter = {-1, -1};
+	struct cmd_filter filter = {0};
 	const char *path = NULL;
 	struct cmd_input input;
 	int option, error, status;
-	uint64_t number;
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "o:p:r:mh", options, NULL)) >= 0) {
@@ -95,10 +94,11 @@ static int run(int argc, char **argv)
 			break;
 		case 'p':
 		case 'r':
-			if (!cmd_number(optarg, INT32_MAX, &number)) {
-				return cmd_usage(&cmd_timeline, "not a number: '%s'", optarg);
+			if (!numbers_parse(
+				    option == 'p' ? &filter.pids : &filter.ranks, optarg, false)) {
+				return cmd_usage(
+					&cmd_timeline, "not numbers like 0,3-5: '%s'", optarg);
 			}
-			*(option == 'p' ? &filter.pid : &filter.rank) = (int64_t)number;
 			break;
 		case 'm':
 			names_show_mangled(true);
@@ -116,6 +116,7 @@ static int run(int argc, char **argv)
 	}
 	if (cmd_open(&input, argv + optind, argc - optind, &filter)) {
 		cmd_close(&input);
+		cmd_filter_fini(&filter);
 		return CMD_FAILED;
 	}
 	error = ends_in(path, ".gz") ? write_gzip(path, &input) : write_plain(path, &input);
@@ -125,6 +126,7 @@ static int run(int argc, char **argv)
 		status = CMD_FAILED;
 	}
 	cmd_close(&input);
+	cmd_filter_fini(&filter);
 	return status;
 }
 
@@ -134,7 +136,7 @@ const struct command cmd_timeline = {
 	.help = "a picture of the run for Perfetto, chrome://tracing and HTA",
 	.options = "  -o, --output FILE  x.json or x.json.gz (Chrome JSON, as Kineto writes it); - "
 		   "is stdout\n"
-		   "  --pid N, --rank N  only the process with that id or rank\n"
+		   "  --pid N, --rank N  only processes with these ids or ranks: 0,3-5,8-\n"
 		   "  --mangled          C++ names as they are in the program\n",
 	.run = run,
 };

@@ -145,6 +145,7 @@ struct process {
 	uint32_t boot;	     /* number of names.h, 0 unknown */
 	int64_t rank, world; /* -1 unknown */
 	bool is_ended;	     /* it says how it ended */
+	struct select *select; /* what is wanted of it, see select.h; NULL: everything */
 };
 
 /* Reads everything above from a stream, which the process owns from then on. */

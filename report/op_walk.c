@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/op_walk.h"
 
-#include <stdlib.h>
-
 #include "report/buf.h"
 #include "report/op_load.h"
 #include "report/op_loop.h"
+#include "report/op_stack.h"
 #include "report/progress.h"
 #include "report/range_walk.h"
-
-/* The operators of a thread that are open at the moment, outermost first. */
-struct stack {
-	struct op **ops; /* each its own memory, used again: views and children point to them */
-	size_t nr_ops, nr_made, capacity;
-	uint64_t gpu_ns, nr_works; /* of what the thread launched later than the event at hand */
-};
+#include "report/select.h"
 
 struct walk {
 	struct process *process;
 	const struct op_walk *views;
 	size_t nr_views;
-	struct idmap stacks; /* struct stack by thread */
+	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
 	size_t last_stack; /* its place */
 	struct range_walk ranges;
@@ -31,25 +24,13 @@ struct walk {
 	struct op_records records; /* that no call has taken yet */
 };
 
-/* ---- the stack of a thread ---- */
-
-static struct op *top_of(const struct stack *stack)
-{
-	return stack->nr_ops ? stack->ops[stack->nr_ops - 1] : NULL;
-}
-
-static struct op *push(struct stack *stack)
-{
-	if (stack->nr_ops == stack->nr_made) {
-		stack->ops = array_grow(
-			stack->ops, stack->nr_made, &stack->capacity, sizeof(*stack->ops));
-		stack->ops[stack->nr_made++] = mem_zeroed(1, sizeof(struct op));
-	}
-	return stack->ops[stack->nr_ops++];
-}
+/* ---- operators that end ---- */
 
 static void tell(struct walk *walk, const struct op *op)
 {
+	if (!select_has_tick(walk->process, op->begin)) {
+		return;
+	}
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		if (walk->views[i].view->op) {
 			walk->views[i].view->op(walk->views[i].context, op);
@@ -57,53 +38,15 @@ static void tell(struct walk *walk, const struct op *op)
 	}
 }
 
-static bool is_module(const struct op *op)
+static void leave(struct walk *walk, struct op_stack *stack)
 {
-	return op_is_module(op->framework, op->scope);
-}
-
-/* Operators may lie between a module and the one that it lies in. */
-static void add_to_module(const struct stack *stack, const struct op *op)
-{
-	for (size_t i = stack->nr_ops; i-- > 0;) {
-		if (is_module(stack->ops[i])) {
-			stack->ops[i]->module_ticks += op->end - op->begin;
-			stack->ops[i]->module_gpu_ns += op->gpu_total_ns;
-			return;
-		}
-	}
-}
-
-/* Everything that lies in it has been seen. */
-static void leave(struct walk *walk, struct stack *stack)
-{
-	struct op *op = stack->ops[--stack->nr_ops];
-	struct op *parent = top_of(stack);
-
-	op->gpu_total_ns += op->gpu_self_ns;
-	if (parent) {
-		parent->child_ticks += is_module(op) ? op->child_ticks : op->end - op->begin;
-		parent->gpu_total_ns += op->gpu_total_ns;
-	}
-	if (is_module(op)) {
-		add_to_module(stack, op);
-	}
-	tell(walk, op);
-}
-
-/* Depths are of operators among each other, and of modules. */
-static bool is_beside(const struct op *op, const struct op_event *event)
-{
-	return event->kind == OP_EVENT_OP && op->depth >= event->depth &&
-	       is_module(op) == op_is_module(event->framework, event->scope);
+	tell(walk, op_stack_pop(stack));
 }
 
 /* Leaves those that began after the event, and so do not enclose it. */
-static void leave_others(struct walk *walk, struct stack *stack, const struct op_event *event)
+static void leave_others(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
-	struct op *top;
-
-	while ((top = top_of(stack)) && (top->begin > event->begin || is_beside(top, event))) {
+	while (op_stack_ends_before(stack, event)) {
 		leave(walk, stack);
 	}
 }
@@ -142,8 +85,9 @@ static struct op make_op(const struct op_event *event)
 		.scope = event->scope};
 }
 
-static void take_op(struct walk *walk, struct stack *stack, const struct op_event *event)
+static void take_op(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
+	const struct op *parent;
 	struct op *op;
 
 	if (event->is_async) { /* ended elsewhere: it nests in nothing */
@@ -154,9 +98,10 @@ static void take_op(struct walk *walk, struct stack *stack, const struct op_even
 		return;
 	}
 	leave_others(walk, stack, event);
-	op = push(stack);
+	parent = op_stack_top(stack);
+	op = op_stack_push(stack);
 	*op = make_op(event);
-	op->parent = stack->nr_ops > 1 ? stack->ops[stack->nr_ops - 2] : NULL;
+	op->parent = parent;
 	find_phase(walk, op);
 }
 
@@ -188,6 +133,14 @@ static void tell_records(
 					walk->views[i].context, &record, call, op);
 			}
 		}
+	}
+}
+
+static void drop_records(struct walk *walk, uint32_t list)
+{
+	struct op_record record;
+
+	while (op_records_take(&walk->records, &list, &record)) {
 	}
 }
 
@@ -229,26 +182,30 @@ static void add_work(struct walk *walk, const struct op_event *event, struct op 
 	phases_add_gpu(&walk->phases, segment, event->begin, event->value, event->nr_works);
 }
 
-static void take_work(struct walk *walk, struct stack *stack, const struct op_event *event)
+static void take_work(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	struct op *op;
 
 	stack->gpu_ns += event->value;
 	stack->nr_works += event->nr_works;
 	leave_others(walk, stack, event);
-	op = top_of(stack);
-	if (event->nr_works || event->py_stack) {
-		tell_work(walk, event, op);
-	}
-	if (walk->want.has_calls || walk->want.records) {
-		tell_call(walk, event, op);
+	op = op_stack_top(stack);
+	if (!select_has_tick(walk->process, event->begin)) {
+		drop_records(walk, event->records);
+	} else {
+		if (event->nr_works || event->py_stack) {
+			tell_work(walk, event, op);
+		}
+		if (walk->want.has_calls || walk->want.records) {
+			tell_call(walk, event, op);
+		}
 	}
 	if (event->nr_works) {
 		add_work(walk, event, op);
 	}
 }
 
-static void take_alloc(struct walk *walk, struct stack *stack, const struct op_event *event)
+static void take_alloc(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	const struct op_alloc alloc = {.tick = event->begin,
 		.address = event->address,
@@ -257,21 +214,23 @@ static void take_alloc(struct walk *walk, struct stack *stack, const struct op_e
 		.device = event->device};
 
 	leave_others(walk, stack, event);
-	for (size_t i = 0; i < walk->nr_views; i++) {
+	for (size_t i = 0; i < walk->nr_views && select_has_tick(walk->process, event->begin);
+		i++) {
 		if (walk->views[i].view->alloc) {
-			walk->views[i].view->alloc(walk->views[i].context, &alloc, top_of(stack));
+			walk->views[i].view->alloc(
+				walk->views[i].context, &alloc, op_stack_top(stack));
 		}
 	}
 }
 
-static void take_pop(struct walk *walk, struct stack *stack, const struct op_event *event)
+static void take_pop(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	const struct range_mark pop = {event->end, stack->gpu_ns, stack->nr_works};
 
 	range_walk_pop(&walk->ranges, event->thread, (uint32_t)event->value, &pop);
 }
 
-static void take_push(struct walk *walk, struct stack *stack, const struct op_event *event)
+static void take_push(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	struct op_range range;
 	struct range_mark pop;
@@ -280,13 +239,16 @@ static void take_push(struct walk *walk, struct stack *stack, const struct op_ev
 		return;
 	}
 	leave_others(walk, stack, event);
+	if (!select_has_tick(walk->process, event->begin)) {
+		return;
+	}
 	range = (struct op_range){.begin = event->begin,
 		.end = pop.tick,
 		.thread = event->thread,
 		.name = event->name,
 		.gpu_ns = stack->gpu_ns - pop.gpu_ns,
 		.nr_works = stack->nr_works - pop.nr_works,
-		.op = top_of(stack)};
+		.op = op_stack_top(stack)};
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		if (walk->views[i].view->range) {
 			walk->views[i].view->range(walk->views[i].context, &range);
@@ -295,7 +257,7 @@ static void take_push(struct walk *walk, struct stack *stack, const struct op_ev
 }
 
 /* Rows of a thread stand together. */
-static struct stack *stack_of(struct walk *walk, uint32_t thread)
+static struct op_stack *stack_of(struct walk *walk, uint32_t thread)
 {
 	if (!walk->stacks.nr || walk->last_thread != thread) {
 		idmap_put(&walk->stacks, thread);
@@ -308,10 +270,14 @@ static struct stack *stack_of(struct walk *walk, uint32_t thread)
 static void take_event(void *context, const struct op_event *event)
 {
 	struct walk *walk = context;
-	struct stack *stack;
+	struct op_stack *stack;
 
 	if (event->kind == OP_EVENT_LONE) {
-		tell_records(walk, event->records, NULL, NULL);
+		if (walk->process->select) {
+			drop_records(walk, event->records); /* they are in no step */
+		} else {
+			tell_records(walk, event->records, NULL, NULL);
+		}
 		return;
 	}
 	stack = stack_of(walk, event->thread);
@@ -339,15 +305,12 @@ static void take_event(void *context, const struct op_event *event)
 static void leave_all(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->stacks.nr; i++) {
-		struct stack *stack = idmap_at(&walk->stacks, i);
+		struct op_stack *stack = idmap_at(&walk->stacks, i);
 
-		while (stack->nr_ops) {
+		while (op_stack_top(stack)) {
 			leave(walk, stack);
 		}
-		for (size_t k = 0; k < stack->nr_made; k++) {
-			free(stack->ops[k]);
-		}
-		free(stack->ops);
+		op_stack_fini(stack);
 	}
 	idmap_fini(&walk->stacks);
 }
@@ -377,7 +340,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
 	walk.want = find_want(views, nr_views, &walk.records);
-	idmap_init(&walk.stacks, sizeof(struct stack));
+	idmap_init(&walk.stacks, sizeof(struct op_stack));
 	phases_init(&walk.phases, process);
 	for (size_t i = 0; i < nr_views; i++) {
 		if (views[i].view->begin) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/buf.h"
+#include "report/select.h"
 
 const char *const phase_names[NR_PHASES] = {
 	"Dataloader", "Forward", "Backward", "Optimization", "Others"};
@@ -37,6 +38,9 @@ void phases_init(struct phases *phases, const struct process *process)
 	phases->nr_steps = process->nr_steps > 1 ? process->nr_steps + 1 : 1;
 	phases->steps = mem_zeroed(phases->nr_steps, sizeof(*phases->steps));
 	find_recorded(phases, process);
+	for (size_t i = 0; i < phases->nr_steps; i++) {
+		phases->steps[i].is_chosen = i ? select_has_step(process, i - 1) : !process->select;
+	}
 }
 
 void phases_fini(struct phases *phases)
@@ -296,6 +300,19 @@ static void find_loop(struct phases *phases)
 	}
 }
 
+/* All of them told what each is; now those go that are not to be shown. */
+static void leave_chosen(struct phases *phases)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; phases->process->select && i < phases->nr_segments; i++) {
+		if (select_has_tick(phases->process, phases->segments[i].begin)) {
+			phases->segments[nr++] = phases->segments[i];
+		}
+	}
+	phases->nr_segments = phases->process->select ? nr : phases->nr_segments;
+}
+
 void phases_finish(struct phases *phases)
 {
 	resume(phases, OP_RANGE, 0, 0);
@@ -312,14 +329,15 @@ void phases_finish(struct phases *phases)
 		step->nr_works += segment->nr_works;
 	}
 	find_loop(phases);
+	leave_chosen(phases);
 }
 
 /* ---- results ---- */
 
 bool phases_is_whole(const struct phases *phases, uint32_t step)
 {
-	if (!phases_has_steps(phases)) {
-		return true;
+	if (!phases_has_steps(phases) || !phases->steps[step].is_chosen) {
+		return phases->steps[step].is_chosen;
 	}
 	return step && step + 1 < phases->nr_steps && phases->steps[step].is_recorded &&
 	       (step > 1 || phases->is_loop_known);

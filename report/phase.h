@@ -50,6 +50,7 @@ struct phase_step {
 	uint64_t gpu_ns[NR_PHASES];
 	uint64_t nr_works;
 	bool is_recorded; /* all of it, by the windows of the schedule */
+	bool is_chosen;	  /* see select.h; else nothing may be shown of it */
 };
 
 struct phases {
@@ -87,13 +88,13 @@ void phases_go_on(struct phases *phases, enum op_class class);
 void phases_add_gpu(
 	struct phases *phases, uint32_t segment, uint64_t tick, uint64_t gpu_ns, uint64_t nr_works);
 
-/* Names the phases and sums up the steps. */
+/* Names the phases, sums up the steps, and leaves the segments that are chosen. */
 void phases_finish(struct phases *phases);
 
 /* One row of table step says only where recording began. Without steps, all is one at place 0. */
 bool phases_has_steps(const struct phases *phases);
 
-/* Are begin and end of the step at that place known, and was all of it recorded? */
+/* Are begin and end of the step at that place known, was all of it recorded, is it chosen? */
 bool phases_is_whole(const struct phases *phases, uint32_t step);
 
 /*

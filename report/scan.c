@@ -5,6 +5,7 @@
 
 #include "report/buf.h"
 #include "report/progress.h"
+#include "report/select.h"
 
 /* What all views together want of a table. */
 struct need {
@@ -35,7 +36,7 @@ static table_set add_needs(struct need *needs, const struct scan *scan, struct p
 		const struct scan_want *want = &scan->view->wants[i];
 
 		if (!scan->view->needs || scan->view->needs(scan->context, process, want->table)) {
-			needs[want->table].mask |= want->mask;
+			needs[want->table].mask |= want->mask | select_mask(process, want->table);
 			needs[want->table].wide_mask |= want->mask & ~want->small_mask;
 			tables |= (table_set)1 << want->table;
 		}
@@ -79,6 +80,13 @@ static void scan_block(struct process *process, size_t block, const struct need 
 		return;
 	}
 	bad = stream_in_load(process->stream, block, request.mask, request.small_mask, &batch);
+	if (bad & select_mask(process, table)) {
+		return; /* nobody knows which rows are wanted */
+	}
+	select_cut(process, &batch);
+	if (!batch.nr_rows) {
+		return;
+	}
 	for (size_t i = 0; i < nr_scans; i++) {
 		const struct scan_want *want = find_want(scans[i].view, table);
 

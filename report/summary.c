@@ -145,6 +145,18 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 	}
 }
 
+static void print_selection(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	struct table *table = select_table(input->processes, input->nr_processes);
+
+	if (table) {
+		buf_text(out, summary->table.format == TABLE_JSON ? ",\n" : "");
+		table_print(table, &summary->table, out);
+		table_destroy(table);
+	}
+}
+
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
@@ -168,6 +180,7 @@ static const char *print(
 	processes = make_processes(input);
 	if (is_sorted) {
 		print_head(summary, input, processes, out);
+		print_selection(summary, input, out);
 	}
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		if (is_sorted && !is_left_out(summary, summary->views[i], tables[i])) {

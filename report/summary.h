@@ -4,6 +4,7 @@
 #define REPORT_SUMMARY_H
 
 #include "report/cmd.h"
+#include "report/select_ask.h"
 #include "report/view.h"
 
 #define SUMMARY_VIEWS 128u
@@ -40,6 +41,7 @@ struct summary {
 	enum view_detail detail;
 	const char *output;
 	struct cmd_filter filter;
+	struct select_ask ask;
 };
 
 /* Makes the views and hands them the events of all processes: one pass for all of them. */

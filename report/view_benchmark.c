@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/select.h"
 #include "report/spread.h"
 #include "report/view.h"
 
@@ -100,10 +101,15 @@ static void add_steps(struct row *row, const struct phases *phases)
 	uint32_t nr_whole = (uint32_t)phases->nr_steps - 2;
 	uint32_t nr_left_out = nr_whole > 2 * WARM_UP ? WARM_UP : 1;
 
+	/* Who chooses steps chooses all of them. */
+	nr_left_out = row->process->select ? 0 : nr_left_out;
 	for (uint32_t step = 1 + nr_left_out; step <= nr_whole; step++) {
 		uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
 		uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step));
 
+		if (!phases->steps[step].is_chosen) {
+			continue;
+		}
 		spread_add(&row->batch, ns);
 		if (phases->steps[step].is_recorded) { /* else only its length is known */
 			spread_add(&row->reader, clock_map_duration(clock, reader));

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "report/select.h"
 #include "report/sweep.h"
 #include "report/view.h"
 
@@ -100,7 +101,12 @@ static void add_steps(
 		const struct model_step *step = &process->steps[i];
 		uint64_t begin_ns = clock_map_time(&process->host_clock, step->tick);
 		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
-		struct table_cell *cells = table_add_row(table);
+		struct table_cell *cells;
+
+		if (!select_has_step(process, i)) {
+			continue;
+		}
+		cells = table_add_row(table);
 
 		fill(device, i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
 			end_ns > begin_ns ? end_ns - begin_ns : 0, cells);

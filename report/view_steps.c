@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/step_trace.h"
+#include "report/select.h"
 #include "report/view.h"
 
 #define START_NOTE "start: after the first event, step or window"
@@ -124,6 +125,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 		const struct model_step *step = &process->steps[i];
 		struct step_row *row;
 
+		if (!select_has_step(process, i)) {
+			continue;
+		}
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		row = &view->rows[view->nr_rows++];

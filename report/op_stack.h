@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For op_walk.c: the operators of a thread that are open at the moment of a pass from the last
+ * event to the first, and what they get of those that lie in them.
+ */
+#ifndef REPORT_OP_STACK_H
+#define REPORT_OP_STACK_H
+
+#include "report/op.h"
+#include "report/op_load.h"
+
+/* Starts with all zeros. */
+struct op_stack {
+	struct op **ops; /* outermost first; each its own memory, used again: views point to them */
+	size_t nr_ops, nr_made, capacity;
+	uint64_t gpu_ns, nr_works; /* of what the thread launched later than the event at hand */
+};
+
+void op_stack_fini(struct op_stack *stack);
+
+/* The innermost one, NULL if none is open. */
+struct op *op_stack_top(const struct op_stack *stack);
+
+/* Room for one that lies in the others. */
+struct op *op_stack_push(struct op_stack *stack);
+
+/* Everything that lies in the innermost one has been seen: takes it out, for as long as nothing is
+ * pushed. */
+const struct op *op_stack_pop(struct op_stack *stack);
+
+/* Is there an innermost one that began after the event, and so does not enclose it? */
+bool op_stack_ends_before(const struct op_stack *stack, const struct op_event *event);
+
+#endif
