@@ -28,6 +28,7 @@ static struct {
 	struct buffer *closed, **last;
 	size_t nr_dropped;
 	uint64_t nr_records;
+	uint64_t nr_ends; /* how often CUPTI was finalised */
 	uint32_t period_ms;
 	bool has_worker;
 	cupti_buffer_requested_fn requested;
@@ -166,6 +167,7 @@ static bool ask_locked(void)
 	cupti_sim_requested_v2_fn requested_v2 = buffers.requested_v2;
 	struct completed completed = completed_locked();
 	struct buffer *b = buffers.spare;
+	uint64_t nr_ends = buffers.nr_ends;
 	size_t max_records = 0;
 
 	if (b) {
@@ -193,8 +195,9 @@ static bool ask_locked(void)
 		free(b);
 		return buffers.current != NULL;
 	}
-	if (buffers.requested != requested || buffers.requested_v2 != requested_v2) {
-		/* CUPTI was finalised meanwhile: it goes back to whom it is from. */
+	if (buffers.nr_ends != nr_ends || buffers.requested_v2 != requested_v2) {
+		/* CUPTI was finalised meanwhile: it goes back to whom it is from, who may already
+		 * have registered again. */
 		pthread_mutex_unlock(&buffers.lock);
 		give_back(b, false, completed);
 		pthread_mutex_lock(&buffers.lock);
@@ -320,6 +323,7 @@ void cupti_sim_buffers_end(void)
 	pthread_mutex_lock(&buffers.lock);
 	struct completed completed = completed_locked();
 
+	buffers.nr_ends++;
 	buffers.requested = NULL;
 	buffers.completed = NULL;
 	buffers.held_bytes = 0;
