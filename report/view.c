@@ -13,6 +13,8 @@ const struct view_class *const view_classes[] = {
 	&view_device,
 	&view_temporal,
 	&view_distributed,
+	&view_idle,
+	&view_gaps,
 	&view_launch,
 	&view_queue,
 	&view_kernel,

@@ -87,6 +87,17 @@ static void close_hole(struct worked *worked, size_t hole)
 	worked->entries[hole] = (struct worked_entry){0};
 }
 
+const struct worked_entry *worked_find(const struct worked *worked, uint32_t correlation)
+{
+	const struct worked_entry *entry;
+
+	if (!correlation || !worked->nr_entries) {
+		return NULL;
+	}
+	entry = find(worked, correlation);
+	return entry->correlation ? entry : NULL;
+}
+
 bool worked_take(struct worked *worked, uint32_t correlation, struct worked_entry *taken)
 {
 	struct worked_entry *entry;

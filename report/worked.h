@@ -28,6 +28,9 @@ void worked_fini(struct worked *worked);
 /* The entry of a call, made if it is new; valid until the next. NULL for id 0, which names none. */
 struct worked_entry *worked_put(struct worked *worked, uint32_t correlation);
 
+/* The entry of a call, NULL if there is none; valid until the next put or take. */
+const struct worked_entry *worked_find(const struct worked *worked, uint32_t correlation);
+
 /* One more record of work of that call. */
 void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns);
 

@@ -20,7 +20,7 @@ bool works_needs(void *context, struct process *process, unsigned int table)
 	return view_has_device_records(process, &why);
 }
 
-static bool is_work(unsigned int table)
+bool works_is_table(unsigned int table)
 {
 	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
 	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
@@ -36,7 +36,7 @@ void works_begin(struct works *works, struct process *process,
 	works->later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*works->later_min));
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		works->later_min[i] = min;
-		if (is_work(stream_in_block_table(stream, i))) {
+		if (works_is_table(stream_in_block_table(stream, i))) {
 			uint64_t first =
 				clock_map_time(&process->device_clock, stream->blocks[i].time_min);
 
@@ -49,17 +49,19 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct work *x = a, *y = b;
 
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
 }
 
-/* Few records are out of order, and glibc's qsort merges: they stay as they came if equal. */
 static void hand_out(struct works *works, uint64_t before)
 {
 	bool is_sorted = true;
 	size_t nr = 0;
 
 	for (size_t i = 1; i < works->nr_waiting && is_sorted; i++) {
-		is_sorted = works->waiting[i - 1].begin <= works->waiting[i].begin;
+		is_sorted = by_begin(&works->waiting[i - 1], &works->waiting[i]) <= 0;
 	}
 	if (!is_sorted) {
 		qsort(works->waiting, works->nr_waiting, sizeof(*works->waiting), by_begin);

@@ -53,10 +53,13 @@ struct works {
 #define WORKS_NR_WANTS 4u
 extern const struct scan_want works_wants[WORKS_NR_WANTS];
 
+/* Is it one of these tables? */
+bool works_is_table(unsigned int table);
+
 /* For scan_view.needs: nothing is read of a process that has no work. */
 bool works_needs(void *context, struct process *process, unsigned int table);
 
-/* `take` gets each record that has times, those with the same begin as the stream has them. */
+/* `take` gets each record that has times; those with the same begin by their correlation ids. */
 void works_begin(struct works *works, struct process *process,
 	void (*take)(void *context, const struct work *work), void *context);
 
