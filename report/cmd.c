@@ -189,6 +189,11 @@ static void tell_damages(const struct stream_in *stream)
 	for (size_t i = 0; i < stream->nr_damages && i < MOST_TOLD; i++) {
 		const struct stream_damage *damage = &stream->damages[i];
 
+		if (stream->is_trace) {
+			cmd_error("'%s': at byte %llu of its text: %s", stream->path,
+				(unsigned long long)damage->offset, damage->what);
+			continue;
+		}
 		cmd_error("'%s': block %llu at byte %llu: %s", stream->path,
 			(unsigned long long)damage->block, (unsigned long long)damage->offset,
 			damage->what);

@@ -31,18 +31,14 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_directory(struct dumpdir *dumpdir, const char *path)
+static void add_ending_in(
+	struct dumpdir *dumpdir, const char *path, DIR *dir, const char *suffix, const char *other)
 {
-	size_t first = dumpdir->nr_paths;
-	DIR *dir = opendir(path);
 	struct dirent *entry;
 
-	if (!dir) {
-		return err_set(-errno, "%s", strerror(errno));
-	}
+	rewinddir(dir);
 	while ((entry = readdir(dir))) {
-		if (has_suffix(entry->d_name, ".gprof") ||
-			has_suffix(entry->d_name, ".gprof.part")) {
+		if (has_suffix(entry->d_name, suffix) || has_suffix(entry->d_name, other)) {
 			char *stream = mem_zeroed(strlen(path) + strlen(entry->d_name) + 2, 1);
 			bool slash = path[strlen(path) - 1] == '/';
 
@@ -50,9 +46,25 @@ static int add_directory(struct dumpdir *dumpdir, const char *path)
 			add(dumpdir, stream);
 		}
 	}
+}
+
+static int add_directory(struct dumpdir *dumpdir, const char *path)
+{
+	size_t first = dumpdir->nr_paths;
+	DIR *dir = opendir(path);
+
+	if (!dir) {
+		return err_set(-errno, "%s", strerror(errno));
+	}
+	add_ending_in(dumpdir, path, dir, ".gprof", ".gprof.part");
+	if (first == dumpdir->nr_paths) {
+		/* Not beside streams, of which they may be the timelines. */
+		add_ending_in(dumpdir, path, dir, ".json", ".json.gz");
+	}
 	closedir(dir);
 	if (first == dumpdir->nr_paths) {
-		return err_set(-ENOENT, "no streams (*.gprof) in this directory");
+		return err_set(
+			-ENOENT, "no streams (*.gprof) in this directory, and no traces (*.json)");
 	}
 	qsort(dumpdir->paths + first, dumpdir->nr_paths - first, sizeof(char *), compare);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what the user names (dump directories, streams) to the streams. */
+/* From what the user names (dump directories, streams, traces) to the streams. */
 #ifndef REPORT_DUMPDIR_H
 #define REPORT_DUMPDIR_H
 
@@ -11,8 +11,9 @@ struct dumpdir {
 };
 
 /*
- * Adds a stream, or all streams of a directory (`*.gprof`, `*.gprof.part`). Returns 0, or negative
- * with err_set: not there, or a directory without streams.
+ * Adds a stream, or all streams of a directory (`*.gprof`, `*.gprof.part`; if there are none, the
+ * traces, `*.json` and `*.json.gz`). Returns 0, or negative with err_set: not there, or a directory
+ * without any.
  */
 int dumpdir_add(struct dumpdir *dumpdir, const char *path);
 void dumpdir_fini(struct dumpdir *dumpdir);

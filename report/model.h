@@ -91,11 +91,23 @@ struct model_loss {
 	bool is_harmless; /* something was cut short, no event is missing */
 };
 
+/* In `how` of a step, beside enum gprof_step_rule: only traces in other formats have these. */
+enum {
+	MODEL_STEP_TRACE = 128, /* ProfilerStep#N: begins exactly here */
+	MODEL_STEP_END = 129,	/* no step: the one before ended, and the next has not begun */
+};
+
 struct model_step {
 	uint64_t tick, step;
 	uint32_t thread;
 	uint8_t how;
 };
+
+/* Is it no step but the time between two? Its number is that of the one before. */
+static inline bool model_step_is_gap(const struct model_step *step)
+{
+	return step->how == MODEL_STEP_END;
+}
 
 struct model_window {
 	uint64_t tick, step;

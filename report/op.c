@@ -132,6 +132,9 @@ bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 		return scope == OP_PADDLE_PYTHON_USER ||
 		       (scope == OP_PADDLE_USER && !is_paddle_backward(name));
 	}
+	if (framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_ANNOTATION) {
+		return true; /* the trace counts steps, loaders and optimizers among them */
+	}
 	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER &&
 	       op_class(name, framework, scope) == OP_RANGE &&
 	       !begins_with(names_raw(name, NULL), "ProfilerStep#");

@@ -23,6 +23,7 @@ enum op_class {
 enum {
 	OP_TORCH_BACKWARD = 1,
 	OP_TORCH_USER = 7,
+	OP_TORCH_ANNOTATION = 128, /* in traces only: a range whose name tells what it is */
 	OP_PADDLE_OPERATOR = 0,
 	OP_PADDLE_DATALOADER = 1,
 	OP_PADDLE_STEP = 2,

@@ -28,7 +28,8 @@ static void find_recorded(struct phases *phases, const struct process *process)
 			is_recorded = (is_first || is_recorded) && state == GPROF_WINDOW_RECORD;
 			is_first = false;
 		}
-		phases->steps[i + 1].is_recorded = is_recorded;
+		phases->steps[i + 1].is_recorded =
+			is_recorded && !model_step_is_gap(&process->steps[i]);
 	}
 }
 
@@ -334,13 +335,19 @@ void phases_finish(struct phases *phases)
 
 /* ---- results ---- */
 
+/* Does the first row say where a step began, and not only where recording did? */
+static bool is_first_exact(const struct phases *phases)
+{
+	return phases->process->steps[0].how == MODEL_STEP_TRACE;
+}
+
 bool phases_is_whole(const struct phases *phases, uint32_t step)
 {
 	if (!phases_has_steps(phases) || !phases->steps[step].is_chosen) {
 		return phases->steps[step].is_chosen;
 	}
 	return step && step + 1 < phases->nr_steps && phases->steps[step].is_recorded &&
-	       (step > 1 || phases->is_loop_known);
+	       (step > 1 || phases->is_loop_known || is_first_exact(phases));
 }
 
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)
@@ -350,7 +357,8 @@ uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)
 	if (phases_has_steps(phases)) {
 		begin = phases->process->steps[step - 1].tick;
 		end = phases->process->steps[step].tick;
-		if (step == 1 && phases->loop_tick > begin && phases->loop_tick < end) {
+		if (step == 1 && !is_first_exact(phases) && phases->loop_tick > begin &&
+			phases->loop_tick < end) {
 			begin = phases->loop_tick;
 		}
 	}

@@ -3,6 +3,8 @@
 
 REPORT_SRC := $(filter-out report/main.c,$(sort $(wildcard report/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
+# Traces in other formats become streams by the recorder's own encoder.
+REPORT_OBJ += $(addprefix $(B)/collector/,block.o gather.o intern.o table.o)
 REPORT_LIBS := -lzstd -lz -liberty -lm -lpthread
 
 # Loops over columns are what the reporter does; they are worth vectorising.
@@ -11,9 +13,9 @@ $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kern
 # One sentence in place of a compiler's: what is missing, and what to do.
 $(B)/report/.headers:
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '#include <zstd.h>\n#include <zlib.h>\n#include <stdio.h>\n#include <uthash.h>\n#include <libiberty/demangle.h>\n' \
+	$(Q)printf '#include <zstd.h>\n#include <zlib.h>\n#include <stdio.h>\n#include <uthash.h>\n#include <jsmn.h>\n#include <libiberty/demangle.h>\n' \
 		| $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || { echo \
-		'gprof-report needs zstd, zlib, uthash and libiberty (Debian: apt-get install libzstd-dev zlib1g-dev uthash-dev libiberty-dev)' >&2; \
+		'gprof-report needs zstd, zlib, uthash, libiberty and jsmn (Debian: apt-get install libzstd-dev zlib1g-dev uthash-dev libiberty-dev libjsmn-dev)' >&2; \
 		exit 1; }
 	$(Q)touch $@
 

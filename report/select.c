@@ -77,9 +77,14 @@ static void choose_steps(struct select *select, const struct numbers *steps)
 {
 	const struct process *process = select->process;
 	size_t nr_ended = process->nr_steps ? process->nr_steps - 1 : 0;
+	uint64_t nr_from_last = 0;
 
-	for (size_t i = 0; i < nr_ended; i++) {
-		select->has_step[i] = numbers_is_empty(steps) || nr_ended - i <= steps->nr_last ||
+	for (size_t i = nr_ended; i-- > 0;) {
+		if (model_step_is_gap(&process->steps[i])) {
+			continue;
+		}
+		nr_from_last++;
+		select->has_step[i] = numbers_is_empty(steps) || nr_from_last <= steps->nr_last ||
 				      numbers_has(steps, process->steps[i].step);
 	}
 }

@@ -82,6 +82,7 @@ struct stream_in {
 	int fd;
 	uint64_t size;
 	bool is_part; /* the name ends in .part */
+	bool is_trace; /* of another format; offsets of damages are in that */
 	bool is_header_damaged;
 	bool is_schema_assumed;
 	struct gprof_file_header header;

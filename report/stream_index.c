@@ -11,6 +11,7 @@
 
 #include "report/buf.h"
 #include "report/err.h"
+#include "report/kineto.h"
 
 #define HEAD_BYTES \
 	(sizeof(struct gprof_block_header) + DECODE_COLUMNS * sizeof(struct gprof_column_entry))
@@ -274,7 +275,10 @@ int stream_index_open(struct stream_in *stream)
 	if (!stream->size) {
 		return err_set(-ENODATA, "the file is empty");
 	}
-	rc = read_header(stream, &first);
+	rc = kineto_replace(stream);
+	if (!rc) {
+		rc = read_header(stream, &first);
+	}
 	if (rc) {
 		return rc;
 	}

@@ -59,6 +59,9 @@ static void add_steps(struct timeline *timeline)
 			process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
 		char name[64];
 
+		if (model_step_is_gap(step)) {
+			continue;
+		}
 		if (i + 1 < process->nr_steps) {
 			end_ns = timeline_host_ns(timeline, step[1].tick);
 		}

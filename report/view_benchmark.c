@@ -107,7 +107,8 @@ static void add_steps(struct row *row, const struct phases *phases)
 		uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
 		uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step));
 
-		if (!phases->steps[step].is_chosen) {
+		if (!phases->steps[step].is_chosen ||
+			model_step_is_gap(&row->process->steps[step - 1])) {
 			continue;
 		}
 		spread_add(&row->batch, ns);

@@ -103,11 +103,10 @@ static void add_steps(
 		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
 		struct table_cell *cells;
 
-		if (!select_has_step(process, i)) {
+		if (model_step_is_gap(step) || !select_has_step(process, i)) {
 			continue;
 		}
 		cells = table_add_row(table);
-
 		fill(device, i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
 			end_ns > begin_ns ? end_ns - begin_ns : 0, cells);
 		table_set_integer(&cells[STEP], step->step);

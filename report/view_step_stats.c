@@ -89,7 +89,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		if (phases_is_whole(phases, step)) {
 			add_step(loop, phases, step, &traces[step], has_gpu && phases->nr_segments);
 		} else {
-			view->nr_not_whole++;
+			view->nr_not_whole += !model_step_is_gap(&process->steps[step - 1]);
 		}
 	}
 	free(traces);

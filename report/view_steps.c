@@ -125,7 +125,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		const struct model_step *step = &process->steps[i];
 		struct step_row *row;
 
-		if (!select_has_step(process, i)) {
+		if (model_step_is_gap(step) || !select_has_step(process, i)) {
 			continue;
 		}
 		view->rows =
@@ -167,7 +167,8 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 		"(the begin)", [GPROF_STEP_CALL] = "gprof_step()", [GPROF_STEP_NVTX] = "nvtx",
 		[GPROF_STEP_API] = "api", [GPROF_STEP_KERNEL] = "kernel",
 		[GPROF_STEP_INTERVAL] = "interval", [GPROF_STEP_OPTIMIZER] = "optimizer",
-		[GPROF_STEP_DATALOADER] = "dataloader", [GPROF_STEP_PERIOD] = "period of launches"};
+		[GPROF_STEP_DATALOADER] = "dataloader", [GPROF_STEP_PERIOD] = "period of launches",
+		[MODEL_STEP_TRACE] = "the trace"};
 	const struct model_step *step = &row->process->steps[row->place];
 
 	table_set_integer(&cells[PID], row->process->pid);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Who may include whom: preload -> collector's doors (and what those include), collector ->
-# nothing else of ours, report -> format.h and the list of variables, nobody -> test.
+# nothing else of ours, report -> format.h, the encoder and the list of variables, nobody -> test.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -27,7 +27,7 @@ allow()
 
 allow preload 'collector/(collector|config|log|format|ring|clock|stack|share)\.h'
 allow collector 'nothing'
-allow report 'collector/(format\.h|config\.def)'
+allow report 'collector/((format|block|intern)\.h|config\.def)'
 
 # The header that both sides compile stands alone.
 if grep -E '^#include' collector/format.h | grep -vE '<std(int|def)\.h>'; then

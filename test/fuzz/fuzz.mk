@@ -5,6 +5,7 @@ FUZZ_B := $(B)/fuzz
 FUZZ_CFLAGS := -std=gnu11 -O1 -g $(WARN) $(WERROR) -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ_B)/%.o,$(filter-out report/main.c,$(wildcard report/*.c)))
+FUZZ_OBJ += $(addprefix $(FUZZ_B)/collector/,block.o gather.o intern.o table.o)
 # main.c has the table of commands and `main`; the targets need the former.
 FUZZ_OBJ += $(FUZZ_B)/report/main.o
 FUZZ_MUTATIONS ?= 100

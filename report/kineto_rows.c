@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/kineto_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/buf.h"
+#include "report/idmap.h"
+#include "report/op.h"
+
+/* Rows of a group; see op_load.h for what a group costs the reader. */
+#define GROUP_ROWS 65536u
+
+struct key {
+	uint64_t end;
+	uint32_t row;
+	uint16_t depth; /* of an op */
+	bool is_async;	/* it lies across another one */
+};
+
+/* The ops of a thread that enclose the one at hand, from the last to the first. */
+struct stack {
+	const struct kineto_row **rows;
+	size_t nr_rows, capacity;
+	uint16_t nr_modules;
+};
+
+void kineto_rows_fini(struct kineto_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct kineto_rows){0};
+}
+
+struct kineto_row *kineto_rows_add(struct kineto_rows *rows)
+{
+	rows->rows = array_grow(rows->rows, rows->nr_rows, &rows->capacity, sizeof(*rows->rows));
+	rows->rows[rows->nr_rows] = (struct kineto_row){0};
+	return &rows->rows[rows->nr_rows++];
+}
+
+/* ---- by their ends ---- */
+
+/* One pass over eight bits of the ends; keeps the order of equal ones. */
+static void sort_by_byte(
+	const struct key *from, struct key *to, size_t nr, unsigned int shift, const size_t *counts)
+{
+	size_t at[256], sum = 0;
+
+	for (unsigned int i = 0; i < 256; i++) {
+		at[i] = sum;
+		sum += counts[i];
+	}
+	for (size_t i = 0; i < nr; i++) {
+		to[at[from[i].end >> shift & 0xff]++] = from[i];
+	}
+}
+
+/* Returns the array that has them in the end; the other one is free. */
+static struct key *sort_by_end(struct key *keys, struct key *spare, size_t nr)
+{
+	for (unsigned int shift = 0; shift < 64; shift += 8) {
+		size_t counts[256] = {0};
+		struct key *swap = keys;
+
+		for (size_t i = 0; i < nr; i++) {
+			counts[keys[i].end >> shift & 0xff]++;
+		}
+		if (nr && counts[keys[0].end >> shift & 0xff] == nr) {
+			continue; /* all the same */
+		}
+		sort_by_byte(keys, spare, nr, shift, counts);
+		keys = spare;
+		spare = swap;
+	}
+	return keys;
+}
+
+/* What begins later lies in what begins earlier; of equals, the later in the trace in the earlier.
+ */
+static bool is_within(const struct kineto_rows *rows, const struct key *a, const struct key *b)
+{
+	uint64_t begin_a = rows->rows[a->row].begin, begin_b = rows->rows[b->row].begin;
+
+	return begin_a != begin_b ? begin_a > begin_b : a->row > b->row;
+}
+
+static const struct kineto_rows *sorted_rows; /* for qsort */
+
+static int by_nesting(const void *a, const void *b)
+{
+	return is_within(sorted_rows, a, b) ? -1 : 1;
+}
+
+static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t nr)
+{
+	sorted_rows = rows;
+	for (size_t i = 0; i < nr;) {
+		size_t end = i + 1;
+
+		while (end < nr && keys[end].end == keys[i].end) {
+			end++;
+		}
+		if (end - i > 1) {
+			qsort(keys + i, end - i, sizeof(*keys), by_nesting);
+		}
+		i = end;
+	}
+}
+
+/* ---- depths ---- */
+
+static bool is_module(const struct kineto_row *row)
+{
+	return op_is_module(row->source, row->kind);
+}
+
+static uint16_t capped(size_t depth)
+{
+	return depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
+}
+
+/* Depths are of operators among each other, and of modules; see op rows in FORMAT.md. */
+static void find_depths(const struct kineto_rows *rows, struct key *keys, size_t nr)
+{
+	struct idmap stacks;
+
+	idmap_init(&stacks, sizeof(struct stack));
+	for (size_t i = nr; i-- > 0;) {
+		const struct kineto_row *row = &rows->rows[keys[i].row];
+		struct stack *stack;
+
+		if (row->table != GPROF_TABLE_op) {
+			continue;
+		}
+		stack = idmap_put(&stacks, row->thread);
+		while (stack->nr_rows && stack->rows[stack->nr_rows - 1]->begin > row->begin) {
+			stack->nr_modules -= is_module(stack->rows[--stack->nr_rows]);
+		}
+		keys[i].depth = is_module(row) ? stack->nr_modules
+					       : capped(stack->nr_rows - stack->nr_modules);
+		stack->rows = array_grow(
+			stack->rows, stack->nr_rows, &stack->capacity, sizeof(*stack->rows));
+		stack->rows[stack->nr_rows++] = row;
+		stack->nr_modules += is_module(row);
+	}
+	for (size_t i = 0; i < stacks.nr; i++) {
+		free(((struct stack *)idmap_at(&stacks, i))->rows);
+	}
+	idmap_fini(&stacks);
+}
+
+/* ---- rows of our tables ---- */
+
+static void write_op(struct kineto_out *out, const struct kineto_row *from, const struct key *key)
+{
+	struct gprof_row_op *row = kineto_out_row(out, GPROF_TABLE_op);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->sequence = from->op.sequence;
+	row->thread = row->end_thread = from->thread;
+	row->name = from->op.name;
+	row->op_shape = from->op.shape;
+	row->forward_thread = from->op.forward_thread;
+	row->depth = key->depth;
+	row->framework = from->source;
+	row->scope = from->kind;
+}
+
+static void write_call(struct kineto_out *out, const struct kineto_row *from)
+{
+	/* All tables of calls begin alike. */
+	struct gprof_row_api *row = kineto_out_row(out, from->table);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->thread = from->thread;
+	row->correlation = from->call.correlation;
+	row->call = from->call.call;
+	row->door = GPROF_DOOR_CALLBACK;
+}
+
+static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_alloc *row = kineto_out_row(out, GPROF_TABLE_alloc);
+
+	row->time = from->begin;
+	row->address = from->alloc.address;
+	row->bytes = from->alloc.bytes;
+	row->allocated_bytes = from->alloc.allocated;
+	row->reserved_bytes = from->alloc.reserved;
+	row->thread = from->thread;
+	row->device_type = from->kind;
+	row->device = from->source;
+	row->framework = GPROF_FRAMEWORK_TORCH;
+}
+
+static void write_kernel(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_kernel *row = kineto_out_row(out, GPROF_TABLE_kernel);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->place = from->work.place;
+	row->correlation = from->work.correlation;
+	row->graph = from->work.graph;
+	row->graph_node = from->work.graph_node;
+	row->shape = from->work.shape;
+	row->channel = from->thread;
+}
+
+static void write_copy(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_memcpy *row = kineto_out_row(out, GPROF_TABLE_memcpy);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->place = from->work.place;
+	row->correlation = from->work.correlation;
+	row->graph = from->work.graph;
+	row->graph_node = from->work.graph_node;
+	row->bytes = from->work.bytes;
+	row->channel = from->thread;
+	row->copy_kind = from->kind;
+	row->src_kind = from->source;
+	row->dst_kind = from->target;
+}
+
+static void write_set(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_memset *row = kineto_out_row(out, GPROF_TABLE_memset);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->place = from->work.place;
+	row->correlation = from->work.correlation;
+	row->graph = from->work.graph;
+	row->graph_node = from->work.graph_node;
+	row->bytes = from->work.bytes;
+	row->channel = from->thread;
+	row->memory_kind = from->target;
+}
+
+static void write_sync(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_sync *row = kineto_out_row(out, GPROF_TABLE_sync);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->place = from->work.place;
+	row->correlation = from->work.correlation;
+	row->type = from->kind;
+}
+
+static void write_overhead(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_overhead *row = kineto_out_row(out, GPROF_TABLE_overhead);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->overhead_kind = from->work.shape;
+}
+
+static void write_row(struct kineto_out *out, const struct kineto_row *row, const struct key *key)
+{
+	switch (row->table) {
+	case GPROF_TABLE_op:
+		write_op(out, row, key);
+		break;
+	case GPROF_TABLE_alloc:
+		write_alloc(out, row);
+		break;
+	case GPROF_TABLE_kernel:
+		write_kernel(out, row);
+		break;
+	case GPROF_TABLE_memcpy:
+		write_copy(out, row);
+		break;
+	case GPROF_TABLE_memset:
+		write_set(out, row);
+		break;
+	case GPROF_TABLE_sync:
+		write_sync(out, row);
+		break;
+	case GPROF_TABLE_overhead:
+		write_overhead(out, row);
+		break;
+	default:
+		write_call(out, row);
+		break;
+	}
+}
+
+void kineto_rows_write(struct kineto_rows *rows, struct kineto_out *out)
+{
+	size_t nr = rows->nr_rows;
+	struct key *keys = mem_zeroed(nr + 1, sizeof(*keys));
+	struct key *spare = mem_zeroed(nr + 1, sizeof(*spare));
+	struct key *sorted;
+
+	for (size_t i = 0; i < nr; i++) {
+		keys[i] = (struct key){.end = rows->rows[i].end, .row = (uint32_t)i};
+	}
+	sorted = sort_by_end(keys, spare, nr);
+	sort_equal(rows, sorted, nr);
+	find_depths(rows, sorted, nr);
+	for (size_t i = 0; i < nr; i++) {
+		write_row(out, &rows->rows[sorted[i].row], &sorted[i]);
+		if ((i + 1) % GROUP_ROWS == 0) {
+			kineto_out_close_group(out, sorted[i].end);
+		}
+	}
+	kineto_out_close_group(out, nr ? sorted[nr - 1].end : 0);
+	free(keys);
+	free(spare);
+}

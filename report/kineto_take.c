@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/kineto_take.h"
+
+#include <stdlib.h>
+
+#include "report/api.h"
+#include "report/op.h"
+
+#define STEP_PREFIX "ProfilerStep#"
+#define UNKNOWN	    UINT32_MAX
+
+void kineto_take_init(struct kineto_take *take, struct kineto_out *out)
+{
+	*take = (struct kineto_take){.out = out, .first_ns = UINT64_MAX};
+	kineto_shapes_init(&take->shapes);
+}
+
+void kineto_take_fini(struct kineto_take *take)
+{
+	kineto_json_fini(&take->json);
+	kineto_threads_fini(&take->threads);
+	kineto_rows_fini(&take->rows);
+	kineto_shapes_fini(&take->shapes);
+	free(take->steps);
+	free(take->call_tables);
+}
+
+/* ---- what all have ---- */
+
+static uint32_t string(struct kineto_take *take, int token)
+{
+	size_t nr_bytes;
+	const char *text = token ? kineto_json_text(&take->json, token, &nr_bytes) : "";
+
+	return kineto_out_string(take->out, text, token ? nr_bytes : 0);
+}
+
+static uint32_t narrow(const struct kineto_event *event, enum kineto_number number)
+{
+	uint64_t value = event->numbers[number];
+
+	return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* A row from the event's begin to its end, which it has. */
+static struct kineto_row *add_row(
+	struct kineto_take *take, const struct kineto_event *event, uint8_t table)
+{
+	struct kineto_row *row = kineto_rows_add(&take->rows);
+
+	row->table = table;
+	row->begin = event->begin;
+	row->end = event->begin + event->dur;
+	take->first_ns = row->begin < take->first_ns ? row->begin : take->first_ns;
+	take->last_ns = row->end > take->last_ns ? row->end : take->last_ns;
+	return row;
+}
+
+/* ---- the host's ---- */
+
+static void take_step(struct kineto_take *take, const struct kineto_event *event, uint32_t thread)
+{
+	const size_t nr_prefix = sizeof(STEP_PREFIX) - 1;
+	const jsmntok_t *name = &take->json.tokens[event->name];
+	const char *digit = take->json.bytes + name->start + nr_prefix;
+	uint64_t number = 0;
+
+	if (kineto_json_length(&take->json, event->name) <= nr_prefix ||
+		memcmp(take->json.bytes + name->start, STEP_PREFIX, nr_prefix)) {
+		return;
+	}
+	for (; digit < take->json.bytes + name->end; digit++) {
+		if (*digit < '0' || *digit > '9' || number > UINT64_MAX / 10 - 1) {
+			return;
+		}
+		number = number * 10 + (uint64_t)(*digit - '0');
+	}
+	take->steps =
+		array_grow(take->steps, take->nr_steps, &take->step_capacity, sizeof(*take->steps));
+	take->steps[take->nr_steps] = (struct kineto_step){.begin = event->begin,
+		.end = event->begin + event->dur,
+		.number = number,
+		.thread = thread,
+		.order = take->nr_steps};
+	take->nr_steps++;
+}
+
+/* Names like "Optimizer.step#" tell their class whatever the scope is. */
+static uint8_t scope_of(struct kineto_take *take, const struct kineto_event *event)
+{
+	const char *text;
+	size_t nr_bytes;
+	uint32_t name;
+
+	if (event->category != KINETO_RANGE) {
+		return 0;
+	}
+	text = kineto_json_text(&take->json, event->name, &nr_bytes);
+	name = names_intern(text, nr_bytes);
+	return op_class(name, GPROF_FRAMEWORK_TORCH, 0) == OP_OTHER ? OP_TORCH_USER
+								    : OP_TORCH_ANNOTATION;
+}
+
+static void take_op(struct kineto_take *take, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
+	uint32_t name = string(take, event->name), shape = 0;
+	struct kineto_row *row;
+
+	if (event->dims) {
+		shape = kineto_shapes_id(
+			&take->shapes, &take->json, event->dims, event->types, take->out);
+	}
+	row = add_row(take, event, GPROF_TABLE_op);
+	row->thread = thread;
+	row->op.name = name;
+	row->op.shape = shape;
+	if (kineto_has(event, KINETO_sequence)) {
+		row->op.sequence = event->numbers[KINETO_sequence] + 1;
+	}
+	row->op.forward_thread = narrow(event, KINETO_forward_thread);
+	row->source = GPROF_FRAMEWORK_TORCH;
+	row->kind = scope_of(take, event);
+	take_step(take, event, thread);
+}
+
+static bool contains(const char *text, size_t nr_bytes, const char *part)
+{
+	return memmem(text, nr_bytes, part, strlen(part)) != NULL;
+}
+
+/*
+ * The table of a call by its name. What allocates is in the plain one: a trace does not tell how
+ * much, nor where.
+ */
+static uint8_t table_of_call(const char *name, size_t nr_bytes)
+{
+	if (contains(name, nr_bytes, "Launch")) {
+		return GPROF_TABLE_api_launch;
+	}
+	if (contains(name, nr_bytes, "Memcpy")) {
+		return GPROF_TABLE_api_copy;
+	}
+	if (contains(name, nr_bytes, "Memset")) {
+		return GPROF_TABLE_api_set;
+	}
+	if (contains(name, nr_bytes, "Synchronize") || contains(name, nr_bytes, "WaitEvent") ||
+		contains(name, nr_bytes, "EventQuery") || contains(name, nr_bytes, "StreamQuery")) {
+		return GPROF_TABLE_api_sync;
+	}
+	return GPROF_TABLE_api;
+}
+
+static uint8_t call_table(struct kineto_take *take, uint32_t name, int token)
+{
+	if (name >= take->nr_call_tables) {
+		size_t nr = 2 * (size_t)name + 64;
+
+		take->call_tables = mem_resize(take->call_tables, nr, 1);
+		memset(take->call_tables + take->nr_call_tables, 0, nr - take->nr_call_tables);
+		take->nr_call_tables = nr;
+	}
+	if (!take->call_tables[name]) {
+		take->call_tables[name] =
+			table_of_call(take->json.bytes + take->json.tokens[token].start,
+				kineto_json_length(&take->json, token));
+	}
+	return take->call_tables[name];
+}
+
+static void take_call(struct kineto_take *take, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
+	uint32_t name = string(take, event->name);
+	uint32_t call = kineto_out_call(take->out, name,
+		event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME);
+	struct kineto_row *row = add_row(take, event, call_table(take, name, event->name));
+
+	row->thread = thread;
+	row->call.call = (uint16_t)call;
+	row->call.correlation = narrow(event, KINETO_correlation);
+}
+
+static void take_memory(struct kineto_take *take, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
+	struct kineto_row *row = add_row(take, event, GPROF_TABLE_alloc);
+
+	row->thread = thread;
+	row->alloc.address = event->numbers[KINETO_address];
+	row->alloc.bytes = event->size;
+	row->alloc.allocated = event->numbers[KINETO_allocated];
+	row->alloc.reserved = event->numbers[KINETO_reserved];
+	row->kind = (uint8_t)event->numbers[KINETO_device_type];
+	row->source = event->device_id < 0 ? 0 : (uint8_t)event->device_id;
+}
+
+/* ---- the device's ---- */
+
+/* "stream 7" in older traces; where args do not tell. */
+static uint32_t stream_of(const struct kineto_take *take, const struct kineto_event *event)
+{
+	const struct kineto_json *json = &take->json;
+	uint32_t stream = 0;
+
+	if (kineto_has(event, KINETO_stream)) {
+		return narrow(event, KINETO_stream);
+	}
+	if (kineto_has(event, KINETO_tid)) {
+		return narrow(event, KINETO_tid);
+	}
+	for (int i = event->tid ? json->tokens[event->tid].start : 0;
+		event->tid && i < json->tokens[event->tid].end; i++) {
+		char c = json->bytes[i];
+
+		stream = c >= '0' && c <= '9' ? stream * 10 + (uint32_t)(c - '0') : 0;
+	}
+	return stream;
+}
+
+static uint32_t place_of(struct kineto_take *take, const struct kineto_event *event)
+{
+	uint32_t device = UNKNOWN;
+
+	if (kineto_has(event, KINETO_device)) {
+		device = narrow(event, KINETO_device);
+	} else if (kineto_has(event, KINETO_pid)) {
+		device = narrow(event, KINETO_pid);
+	}
+	return kineto_out_place(
+		take->out, device, narrow(event, KINETO_context), stream_of(take, event));
+}
+
+static struct kineto_row *add_work(
+	struct kineto_take *take, const struct kineto_event *event, uint8_t table)
+{
+	uint32_t place = place_of(take, event);
+	struct kineto_row *row = add_row(take, event, table);
+
+	row->work.place = place;
+	row->work.correlation = narrow(event, KINETO_correlation);
+	row->work.graph = narrow(event, KINETO_graph);
+	row->work.graph_node = event->numbers[KINETO_graph_node];
+	row->work.bytes = event->numbers[KINETO_bytes];
+	row->thread = narrow(event, KINETO_channel);
+	return row;
+}
+
+/* Static and dynamic shared memory come as one number. */
+static void take_kernel(struct kineto_take *take, const struct kineto_event *event)
+{
+	struct gprof_row_shape shape;
+	uint32_t id;
+
+	memset(&shape, 0, sizeof(shape)); /* its padding is part of the key */
+	shape.name = string(take, event->name);
+	shape.grid_x = event->grid[0];
+	shape.grid_y = event->grid[1];
+	shape.grid_z = event->grid[2];
+	shape.block_x = event->block[0];
+	shape.block_y = event->block[1];
+	shape.block_z = event->block[2];
+	shape.registers = narrow(event, KINETO_registers);
+	shape.dynamic_shared_bytes = narrow(event, KINETO_shared);
+	id = kineto_out_shape(take->out, &shape);
+	add_work(take, event, GPROF_TABLE_kernel)->work.shape = id;
+}
+
+/* The number of a name that one of the lists of api.h gives, by asking for all. */
+static uint8_t number_of(const char *text, size_t nr_bytes, const char *(*name_of)(uint32_t),
+	uint8_t first, uint8_t most)
+{
+	for (uint8_t i = first; i <= most; i++) {
+		const char *name = name_of(i);
+
+		if (strlen(name) == nr_bytes && !memcmp(name, text, nr_bytes)) {
+			return i;
+		}
+	}
+	return 0;
+}
+
+#define MOST_COPY_KIND	 10
+#define MOST_MEMORY_KIND 7
+#define MOST_SYNC	 4
+
+/* "Memcpy HtoD (Pageable -> Device)" */
+static void take_copy(struct kineto_take *take, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memcpy);
+	const char *name = take->json.bytes + take->json.tokens[event->name].start;
+	const char *end = name + kineto_json_length(&take->json, event->name);
+	const char *open = memchr(name, '(', (size_t)(end - name));
+	const char *arrow;
+
+	if (!open || open - name < 8 || end[-1] != ')' || memcmp(name, "Memcpy ", 7)) {
+		return;
+	}
+	row->kind = number_of(
+		name + 7, (size_t)(open - 1 - (name + 7)), api_copy_name, 1, MOST_COPY_KIND);
+	arrow = memmem(open, (size_t)(end - open), " -> ", 4);
+	if (arrow) {
+		row->source = number_of(open + 1, (size_t)(arrow - (open + 1)), api_memory_name, 1,
+			MOST_MEMORY_KIND);
+		row->target = number_of(arrow + 4, (size_t)(end - 1 - (arrow + 4)), api_memory_name,
+			1, MOST_MEMORY_KIND);
+	}
+}
+
+/* "Memset (Device)" */
+static void take_set(struct kineto_take *take, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memset);
+	const char *name = take->json.bytes + take->json.tokens[event->name].start;
+	size_t nr_bytes = kineto_json_length(&take->json, event->name);
+
+	if (nr_bytes > 9 && !memcmp(name, "Memset (", 8)) {
+		row->target =
+			number_of(name + 8, nr_bytes - 9, api_memory_name, 1, MOST_MEMORY_KIND);
+	}
+}
+
+static void take_sync(struct kineto_take *take, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_work(take, event, GPROF_TABLE_sync);
+
+	row->kind = number_of(take->json.bytes + take->json.tokens[event->name].start,
+		kineto_json_length(&take->json, event->name), api_sync_name, 1, MOST_SYNC);
+}
+
+/* CUPTI counts its own in the upper half; see api_overhead_name. */
+static const char *overhead_name(uint32_t kind)
+{
+	return api_overhead_name(kind << 16);
+}
+
+static void take_overhead(struct kineto_take *take, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_row(take, event, GPROF_TABLE_overhead);
+	const char *name = take->json.bytes + take->json.tokens[event->name].start;
+	size_t nr_bytes = kineto_json_length(&take->json, event->name);
+
+	row->work.shape = (uint32_t)number_of(name, nr_bytes, overhead_name, 1, 8) << 16;
+	if (kineto_json_is(&take->json, event->name, "Driver Compiler", 15)) {
+		row->work.shape = 1;
+	}
+}
+
+/* ---- all ---- */
+
+static void take_span(struct kineto_take *take, struct kineto_event *event)
+{
+	uint64_t end;
+
+	if (!event->has_begin || !event->has_dur || !event->name ||
+		__builtin_add_overflow(event->begin, event->dur, &end)) {
+		take->nr_incomplete++;
+		return;
+	}
+	switch (event->category) {
+	case KINETO_OP:
+	case KINETO_RANGE:
+		take_op(take, event);
+		break;
+	case KINETO_RUNTIME:
+	case KINETO_DRIVER:
+		take_call(take, event);
+		break;
+	case KINETO_KERNEL:
+		take_kernel(take, event);
+		break;
+	case KINETO_MEMCPY:
+		take_copy(take, event);
+		break;
+	case KINETO_MEMSET:
+		take_set(take, event);
+		break;
+	case KINETO_SYNC:
+		take_sync(take, event);
+		break;
+	case KINETO_OVERHEAD:
+		take_overhead(take, event);
+		break;
+	case KINETO_GPU_RANGE:
+		take->nr_gpu_ranges++;
+		break;
+	default:
+		take->nr_other++;
+		break;
+	}
+}
+
+static void take_instant(struct kineto_take *take, struct kineto_event *event)
+{
+	if (!event->name || !kineto_json_is(&take->json, event->name, "[memory]", 8)) {
+		take->nr_other++;
+		return;
+	}
+	if (!event->has_begin) {
+		take->nr_incomplete++;
+		return;
+	}
+	event->dur = 0;
+	take_memory(take, event);
+}
+
+bool kineto_take_event(struct kineto_take *take)
+{
+	struct kineto_event event;
+
+	if (!kineto_event_read(&take->json, &event)) {
+		return false;
+	}
+	switch (event.phase) {
+	case 'X':
+		take_span(take, &event);
+		break;
+	case 'i':
+	case 'I':
+		take_instant(take, &event);
+		break;
+	case 'M':
+		kineto_threads_name(&take->threads, &take->json, &event);
+		break;
+	case 's':
+	case 't':
+	case 'f':
+		take->nr_flows++;
+		break;
+	default:
+		take->nr_other++;
+		break;
+	}
+	return true;
+}

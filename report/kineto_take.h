@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of a trace to rows: what is kept of each kind, and what is counted because it is not. */
+#ifndef REPORT_KINETO_TAKE_H
+#define REPORT_KINETO_TAKE_H
+
+#include "report/kineto_rows.h"
+#include "report/kineto_shape.h"
+#include "report/kineto_thread.h"
+
+/* ProfilerStep#N */
+struct kineto_step {
+	uint64_t begin, end, number;
+	uint32_t thread;
+	size_t order;
+};
+
+struct kineto_take {
+	struct kineto_out *out;
+	struct kineto_json json;
+	struct kineto_threads threads;
+	struct kineto_rows rows;
+	struct kineto_shapes shapes;
+	struct kineto_step *steps;
+	size_t nr_steps, step_capacity;
+	uint8_t *call_tables; /* by the id of the string, 0: not looked at */
+	size_t nr_call_tables;
+	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
+	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* whole, but nothing that we keep */
+	uint64_t nr_incomplete;			    /* without begin, duration or name */
+};
+
+void kineto_take_init(struct kineto_take *take, struct kineto_out *out);
+void kineto_take_fini(struct kineto_take *take);
+
+/* The event that take->json has taken apart. False: it is none. */
+bool kineto_take_event(struct kineto_take *take);
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "report/buf.h"
+#include "report/cmd.h"
+#include "report/err.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+#define HEAD "{\"schemaVersion\": 1, \"traceEvents\": ["
+#define TAIL "], \"traceName\": \"t.json\"}"
+#define OP                                                                                   \
+	"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 7, \"tid\": " \
+	"9, \"ts\": 10, \"dur\": 5}"
+#define KERNEL                                                                               \
+	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, "     \
+	"\"ts\": 20.5, \"dur\": 1.25, \"args\": {\"device\": 0, \"context\": 1, \"stream\":" \
+	" 7, \"correlation\": 3, \"grid\": [2, 3, 4], \"block\": [32, 1, 1], \"registers "   \
+	"per thread\": 18, \"shared memory\": 49153}}"
+
+static const char *write_text(const char *name, const char *text)
+{
+	const char *path = streams_path(name);
+
+	streams_write(path, text, strlen(text));
+	return path;
+}
+
+static struct process *read_text(const char *text)
+{
+	return streams_process(write_text("a.json", text));
+}
+
+/* The first block of a table, with all columns. */
+static void load(const struct process *process, unsigned int table, struct batch *batch)
+{
+	memset(batch, 0, sizeof(*batch));
+	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
+		if (stream_in_block_table(process->stream, i) == table) {
+			ck_assert_uint_eq(
+				stream_in_load(process->stream, i,
+					COL_ALL(schema_table(table)->nr_columns), 0, batch),
+				0);
+			return;
+		}
+	}
+}
+
+static uint64_t rows(const struct process *process, unsigned int table)
+{
+	return streams_rows(process->stream, table);
+}
+
+START_TEST(an_object_and_an_array_are_traces)
+{
+	static const char *const texts[] = {HEAD OP "," KERNEL TAIL, "[" OP "," KERNEL "]",
+		"[\n" OP ",\n" KERNEL ",\n", "\xef\xbb\xbf [" OP ", \n" KERNEL "]",
+		"{\"traceEvents\":[" OP "],\"traceEvents\":[" KERNEL "]}"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct process *process = read_text(texts[i]);
+
+		ck_assert_uint_eq(rows(process, GPROF_TABLE_op), 1);
+		ck_assert_uint_eq(rows(process, GPROF_TABLE_kernel), 1);
+		ck_assert(process_is_complete(process));
+		ck_assert_uint_eq(process->pid, 7);
+		process_destroy(process);
+	}
+}
+END_TEST
+
+START_TEST(times_keep_their_nanoseconds)
+{
+	static const struct {
+		const char *ts, *dur;
+		uint64_t begin, ns;
+	} cases[] = {
+		{"1669783687464181", "45", 1669783687464181000, 45000},
+		{"1712195495519689.123", "63.813", 1712195495519689123, 63813},
+		{"1365627862757.064", "0", 1365627862757064, 0},
+		{"\"12\"", "0.001", 12000, 1},
+		{"1.5e3", "25e-1", 1500000, 2500},
+		{"0.0019999", "1.9999", 1, 1999},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct process *process;
+		struct batch batch;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			"[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,"
+			"\"ts\":%s,\"dur\":%s}]",
+			cases[i].ts, cases[i].dur);
+		process = read_text(text);
+		load(process, GPROF_TABLE_op, &batch);
+		ck_assert_uint_eq(batch.nr_rows, 1);
+		ck_assert_uint_eq(batch.col[COL_op_begin][0], cases[i].begin);
+		ck_assert_uint_eq(batch.col[COL_op_dur][0], cases[i].ns);
+		process_destroy(process);
+	}
+}
+END_TEST
+
+START_TEST(a_kernel_keeps_its_launch)
+{
+	struct process *process = read_text(HEAD KERNEL TAIL);
+	const struct model_shape *shape;
+	struct model_place place;
+	struct batch batch;
+
+	load(process, GPROF_TABLE_kernel, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 1);
+	ck_assert_uint_eq(batch.col[COL_kernel_begin][0], 20500);
+	ck_assert_uint_eq(batch.col[COL_kernel_dur][0], 1250);
+	ck_assert_uint_eq(batch.col[COL_kernel_correlation][0], 3);
+	shape = idmap_get(&process->shapes, (uint32_t)batch.col[COL_kernel_shape][0]);
+	ck_assert_ptr_nonnull(shape);
+	ck_assert_str_eq(names_raw(shape->name, NULL), "k");
+	ck_assert_uint_eq(shape->grid[2], 4);
+	ck_assert_uint_eq(shape->block[0], 32);
+	ck_assert_uint_eq(shape->registers, 18);
+	ck_assert_uint_eq(shape->static_shared_bytes + shape->dynamic_shared_bytes, 49153);
+	place = process_place(process, batch.col[COL_kernel_place][0]);
+	ck_assert_uint_eq(place.device, 0);
+	ck_assert_uint_eq(place.context, 1);
+	ck_assert_uint_eq(place.stream, 7);
+	process_destroy(process);
+}
+END_TEST
+
+START_TEST(old_traces_have_other_names)
+{
+	struct process *process = read_text(
+		"[{\"ph\":\"X\",\"cat\":\"Operator\",\"name\":\"a\",\"pid\":25738,\"tid\":"
+		"\"25738\",\"ts\":1,\"dur\":9,\"args\":{\"Input Dims\":[[2,3],[],[[1],[2]]],"
+		"\"Input type\":[\"float\",\"Scalar\",\"TensorList\"]}},"
+		"{\"ph\":\"X\",\"cat\":\"Runtime\",\"name\":\"cudaMemcpyAsync\",\"pid\":25738,"
+		"\"tid\":25738,\"ts\":2,\"dur\":1,\"args\":{\"correlation\":5}},"
+		"{\"ph\":\"X\",\"cat\":\"Memcpy\",\"name\":\"Memcpy HtoD (Pageable -> Device)\","
+		"\"pid\":0,\"tid\":\"stream 7\",\"ts\":4,\"dur\":1,\"args\":{\"device\":0,"
+		"\"correlation\":5,\"bytes\":77}},"
+		"{\"ph\":\"X\",\"cat\":\"Memset\",\"name\":\"Memset (Device)\",\"pid\":0,"
+		"\"tid\":\"stream 7\",\"ts\":6,\"dur\":1,\"args\":{\"bytes\":5}}]");
+	const uint32_t *shape;
+	struct batch batch;
+
+	ck_assert_uint_eq(process->threads.nr, 1); /* "25738" is 25738 */
+	load(process, GPROF_TABLE_memcpy, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 1);
+	ck_assert_uint_eq(batch.col[COL_memcpy_bytes][0], 77);
+	ck_assert_uint_eq(batch.col[COL_memcpy_copy_kind][0], 1);
+	ck_assert_uint_eq(batch.col[COL_memcpy_src_kind][0], 1);
+	ck_assert_uint_eq(batch.col[COL_memcpy_dst_kind][0], 3);
+	ck_assert_uint_eq(process_place(process, batch.col[COL_memcpy_place][0]).stream, 7);
+	load(process, GPROF_TABLE_memset, &batch);
+	ck_assert_uint_eq(batch.col[COL_memset_memory_kind][0], 3);
+	load(process, GPROF_TABLE_api_copy, &batch);
+	ck_assert_uint_eq(batch.col[COL_api_copy_correlation][0], 5);
+	load(process, GPROF_TABLE_op, &batch);
+	shape = idmap_get(&process->op_shapes, (uint32_t)batch.col[COL_op_op_shape][0]);
+	ck_assert_ptr_nonnull(shape);
+	ck_assert_str_eq(names_raw(*shape, NULL), "float32[2,3]");
+	process_destroy(process);
+}
+END_TEST
+
+START_TEST(the_object_tells_rank_clock_and_devices)
+{
+	struct process *process = read_text(
+		"{\"deviceProperties\": [{\"id\": 1, \"name\": \"V\\u0031\\u00e9\", \"numSms\": "
+		"80, "
+		"\"computeMajor\": 7, \"computeMinor\": 0, \"maxThreadsPerMultiprocessor\": 2048, "
+		"\"warpSize\": 32}], \"distributedInfo\": {\"rank\": 3, \"world_size\": 8},"
+		"\"host_name\": \"h\", \"traceEvents\": [" OP "],"
+		"\"baseTimeNanoseconds\": 1700000000000000000}");
+	uint64_t value;
+
+	ck_assert_int_eq(process->rank, 3);
+	ck_assert_int_eq(process->world, 8);
+	ck_assert_str_eq(process_host(process), "h");
+	ck_assert_str_eq(names_raw(process_device_name(process, 1), NULL), "V1\xc3\xa9");
+	ck_assert(process_attribute(process, 1, "multiprocessors", &value) && value == 80);
+	ck_assert(process_attribute(process, 1, "max_warps_per_multiprocessor", &value) &&
+		  value == 64);
+	ck_assert(process_attribute(process, 1, "max_blocks_per_multiprocessor", &value) &&
+		  value == 32);
+	ck_assert_uint_eq(
+		clock_map_time(&process->host_clock, 10000), 1700000000000000000u + 10000);
+	process_destroy(process);
+}
+END_TEST
+
+#define STEP(number, ts, dur)                                                             \
+	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#" number "\"," \
+	"\"pid\":7,\"tid\":9,\"ts\":" ts ",\"dur\":" dur "}"
+
+START_TEST(each_step_has_its_own_end_the_last_one_too)
+{
+	struct process *process = read_text("[" STEP("4", "100", "50") "," STEP(
+		"5", "150", "20") "," STEP("6", "180", "7") "]");
+	static const struct {
+		uint64_t tick, step;
+		bool is_gap;
+	} expected[] = {{100000, 4, false}, {150000, 5, false}, {170000, 5, true},
+		{180000, 6, false}, {187000, 6, true}};
+
+	ck_assert_uint_eq(process->nr_steps, 5);
+	for (size_t i = 0; i < 5; i++) {
+		ck_assert_uint_eq(process->steps[i].tick, expected[i].tick);
+		ck_assert_uint_eq(process->steps[i].step, expected[i].step);
+		ck_assert_int_eq(model_step_is_gap(&process->steps[i]), expected[i].is_gap);
+	}
+	process_destroy(process);
+}
+END_TEST
+
+/* ---- what is wrong with it ---- */
+
+static uint64_t missing(const char *text, uint64_t nr_ops)
+{
+	struct process *process = read_text(text);
+	uint64_t nr_missing = process_missing(process);
+
+	ck_assert_uint_eq(rows(process, GPROF_TABLE_op), nr_ops);
+	ck_assert_int_eq(process_is_complete(process), !nr_missing);
+	process_destroy(process);
+	return nr_missing;
+}
+
+START_TEST(a_bad_event_is_left_out_alone)
+{
+	ck_assert_uint_eq(missing("[" OP ",{\"ph\":\"X\",}{]," OP "]", 2), 2);
+	ck_assert_uint_eq(missing("[" OP ",{\"ph\":\"X\",\"na\"me\":\"}, {[\"}," OP "]", 2), 2);
+	ck_assert_uint_eq(missing("[\n  " OP ",\n  {\"a\": \"b\n  },\n  " OP "\n]", 2), 1);
+	ck_assert_uint_eq(missing("[" OP ",17,\"x\"," OP "]", 2), 2);
+	ck_assert_uint_eq(missing("[" OP ",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\","
+				  "\"ts\":NaN,\"dur\":1}," OP "]",
+				  2),
+		1);
+	ck_assert_uint_eq(missing("[" OP ",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\","
+				  "\"ts\":-5,\"dur\":1},{\"ph\":\"X\",\"cat\":\"cpu_op\","
+				  "\"ts\":18446744073709551,\"dur\":18446744073709551}]",
+				  1),
+		2);
+}
+END_TEST
+
+START_TEST(odd_numbers_and_bytes_in_arguments_do_no_harm)
+{
+	ck_assert_uint_eq(missing("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\x01\tb\xff\\\"\","
+				  "\"ts\":1,\"dur\":1,\"args\":{\"x\":NaN,\"y\":-Infinity,"
+				  "\"z\":[1,{\"q\":null}],\"Sequence number\":3}}]",
+				  1),
+		0);
+}
+END_TEST
+
+START_TEST(a_cut_trace_is_read_as_far_as_it_goes)
+{
+	static const char text[] = HEAD "\n  " OP ",\n  " KERNEL ",\n  " OP "\n" TAIL;
+	char cut[sizeof(text)];
+
+	for (size_t n = 1; n < sizeof(text) - 1; n++) {
+		const char *path;
+		struct stream_in *stream;
+		struct process *process;
+
+		memcpy(cut, text, n);
+		cut[n] = '\0';
+		path = write_text("cut.json", cut);
+		if (stream_in_open(&stream, path)) {
+			ck_assert_ptr_nonnull(strstr(err_text(), "no events"));
+			ck_assert_uint_le(n, sizeof(HEAD) + 4 + sizeof(OP));
+			continue;
+		}
+		process = process_create(stream);
+		ck_assert(!process_is_complete(process));
+		ck_assert_uint_ge(rows(process, GPROF_TABLE_op), 1);
+		process_destroy(process);
+	}
+}
+END_TEST
+
+START_TEST(a_file_without_events_is_refused)
+{
+	static const char *const texts[] = {
+		"{}", "[]", "[", "{\"traceEvents\": []}", "{\"a\": [1,2,{\"b\":3}]}", "[[[[[["};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct stream_in *stream;
+
+		ck_assert_int_lt(stream_in_open(&stream, write_text("no.json", texts[i])), 0);
+		ck_assert_str_eq(err_text(), "no events of a trace in it");
+	}
+}
+END_TEST
+
+/* ---- many events, in any shape of text, against what they were made from ---- */
+
+struct made {
+	uint64_t begin, dur;
+	uint32_t number;
+	bool is_kernel;
+};
+
+static void add_event(struct buf *text, const struct made *event, uint64_t *seed)
+{
+	bool is_pretty = unit_random(seed) % 2;
+	const char *gap = is_pretty ? "\n    " : "";
+
+	buf_printf(text, "%s{%s\"ph\": \"X\",%s \"cat\": \"%s\",%s\"name\": \"n%u\",",
+		is_pretty ? "\n  " : "", gap, gap, event->is_kernel ? "kernel" : "cpu_op", gap,
+		event->number % 50);
+	buf_printf(text, "%s\"pid\": 1, \"tid\": %u,%s\"ts\": %llu.%03llu, \"dur\": %llu.%03llu",
+		gap, event->number % 3, gap, (unsigned long long)event->begin / 1000,
+		(unsigned long long)event->begin % 1000, (unsigned long long)event->dur / 1000,
+		(unsigned long long)event->dur % 1000);
+	if (unit_random(seed) % 4 == 0) {
+		buf_printf(text, ",%s\"args\": {%s  \"correlation\": %u, \"odd\": \"}, {\\\"\"}",
+			gap, gap, event->number);
+	}
+	if (unit_random(seed) % 500 == 0) { /* longer than a piece */
+		buf_text(text, ", \"long\": \"");
+		buf_pad(text, 'x', 400000);
+		buf_char(text, '"');
+	}
+	buf_text(text, is_pretty ? "\n  }" : "}");
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct made *x = a, *y = b;
+	uint64_t end_x = x->begin + x->dur, end_y = y->begin + y->dur;
+
+	if (end_x != end_y) {
+		return end_x < end_y ? -1 : 1;
+	}
+	if (x->begin != y->begin) {
+		return x->begin > y->begin ? -1 : 1;
+	}
+	return x->number > y->number ? -1 : 1;
+}
+
+/* All rows of one of both tables, in the order of the stream, are those that were made. */
+static void compare_rows(
+	const struct process *process, const struct made *made, size_t nr_made, bool is_kernel)
+{
+	unsigned int table = is_kernel ? GPROF_TABLE_kernel : GPROF_TABLE_op;
+	size_t next = 0;
+
+	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
+		struct batch b;
+
+		if (stream_in_block_table(process->stream, i) != table) {
+			continue;
+		}
+		ck_assert_uint_eq(stream_in_load(process->stream, i,
+					  COL_ALL(schema_table(table)->nr_columns), 0, &b),
+			0);
+		for (uint32_t row = 0; row < b.nr_rows; row++, next++) {
+			while (next < nr_made && made[next].is_kernel != is_kernel) {
+				next++;
+			}
+			ck_assert_uint_lt(next, nr_made);
+			ck_assert_uint_eq(b.col[COL_op_begin][row], made[next].begin);
+			ck_assert_uint_eq(b.col[COL_op_dur][row], made[next].dur);
+		}
+	}
+	while (next < nr_made && made[next].is_kernel != is_kernel) {
+		next++;
+	}
+	ck_assert_uint_eq(next, nr_made);
+}
+
+static void write_gzip(const char *path, const struct buf *text)
+{
+	gzFile file = gzopen(path, "w1");
+	size_t half = text->nr_bytes / 2;
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(gzwrite(file, text->bytes, (unsigned int)half), (int)half);
+	gzclose(file);
+	file = gzopen(path, "a1"); /* a second member */
+	ck_assert_int_eq(gzwrite(file, text->bytes + half, (unsigned int)(text->nr_bytes - half)),
+		(int)(text->nr_bytes - half));
+	gzclose(file);
+}
+
+START_TEST(random_traces_come_out_as_they_were_made)
+{
+	enum { NR = 70000 };
+	struct made *made = mem_zeroed(NR, sizeof(*made));
+
+	for (uint64_t round = 1; round <= 2; round++) {
+		uint64_t seed = round * 77;
+		struct process *process;
+		struct buf text;
+		const char *path = streams_path("random.json.gz");
+
+		buf_init(&text, NULL, NULL);
+		buf_text(&text, HEAD);
+		for (uint32_t i = 0; i < NR; i++) {
+			made[i] = (struct made){.begin = unit_random(&seed) % 3000000,
+				.dur = unit_random(&seed) % 5000,
+				.number = i,
+				.is_kernel = unit_random(&seed) % 3 == 0};
+			buf_text(&text, i ? "," : "");
+			add_event(&text, &made[i], &seed);
+		}
+		buf_text(&text, TAIL);
+		if (round == 1) {
+			path = streams_path("random.json");
+			streams_write(path, text.bytes, text.nr_bytes);
+		} else {
+			write_gzip(path, &text);
+		}
+		process = streams_process(path);
+		ck_assert(process_is_complete(process));
+		qsort(made, NR, sizeof(*made), by_end);
+		compare_rows(process, made, NR, false);
+		compare_rows(process, made, NR, true);
+		process_destroy(process);
+		buf_fini(&text);
+	}
+	free(made);
+}
+END_TEST
+
+START_TEST(damaged_gzip_is_told)
+{
+	const char *path = streams_path("cut.json.gz");
+	struct process *process;
+	struct buf text;
+	unsigned char *bytes;
+	size_t nr_bytes;
+
+	buf_init(&text, NULL, NULL);
+	buf_text(&text, HEAD);
+	for (unsigned int i = 0; i < 20000; i++) {
+		buf_text(&text, i ? "," OP : OP);
+	}
+	buf_text(&text, TAIL);
+	write_gzip(path, &text);
+	bytes = streams_read(path, &nr_bytes);
+	streams_write(path, bytes, nr_bytes * 9 / 10);
+	process = streams_process(path);
+	ck_assert(!process_is_complete(process));
+	ck_assert_uint_eq(process->stream->nr_damages, 1);
+	ck_assert_str_eq(process->stream->damages[0].what, "its gzip data are cut off");
+	ck_assert_uint_gt(rows(process, GPROF_TABLE_op), 10000);
+	process_destroy(process);
+	bytes[nr_bytes / 4] ^= 0xff;
+	streams_write(path, bytes, nr_bytes);
+	process = streams_process(path);
+	ck_assert(!process_is_complete(process));
+	process_destroy(process);
+	free(bytes);
+	buf_fini(&text);
+}
+END_TEST
+
+UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
+	a_kernel_keeps_its_launch, old_traces_have_other_names,
+	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
+	a_bad_event_is_left_out_alone, odd_numbers_and_bytes_in_arguments_do_no_harm,
+	a_cut_trace_is_read_as_far_as_it_goes, a_file_without_events_is_refused,
+	random_traces_come_out_as_they_were_made, damaged_gzip_is_told)
