@@ -170,6 +170,16 @@ static int take_option(struct summary *summary, int option)
 	}
 }
 
+/* Operators that are taken apart are a table of their own. */
+static void choose_operators(struct summary *summary)
+{
+	for (size_t i = 0; summary->detail != VIEW_DETAIL_DEFAULT && i < summary->nr_views; i++) {
+		if (summary->views[i] == &view_operator) {
+			summary->views[i] = &view_operator_detail;
+		}
+	}
+}
+
 static int take_options(struct summary *summary, int argc, char **argv)
 {
 	int option, status;
@@ -191,6 +201,7 @@ static int take_options(struct summary *summary, int argc, char **argv)
 	if (!summary->nr_views) {
 		take_default_views(summary);
 	}
+	choose_operators(summary);
 	return 0;
 }
 
