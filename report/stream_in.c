@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stream_in.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report/ahead.h"
 #include "report/buf.h"
 #include "report/err.h"
 #include "report/ring_in.h"
+#include "report/stream_file.h"
 #include "report/stream_index.h"
 
 /* What loads use: one for all streams, since a job may have hundreds and few blocks are in hand. */
@@ -38,22 +37,7 @@ static void give_shared(struct stream_in *stream)
 
 int stream_in_read(const struct stream_in *stream, uint64_t offset, void *bytes, size_t nr_bytes)
 {
-	char *to = bytes;
-
-	while (nr_bytes) {
-		ssize_t n = pread(stream->fd, to, nr_bytes, (off_t)offset);
-
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n <= 0) {
-			return n ? -errno : -ENODATA;
-		}
-		to += n;
-		offset += (uint64_t)n;
-		nr_bytes -= (size_t)n;
-	}
-	return 0;
+	return stream_file_read(stream, offset, bytes, nr_bytes);
 }
 
 int stream_in_open(struct stream_in **stream, const char *path)
@@ -70,6 +54,7 @@ int stream_in_open(struct stream_in **stream, const char *path)
 		stream_in_close(s);
 		return rc;
 	}
+	stream_file_share(s);
 	take_shared(s);
 	stream_index_schema(s);
 	*stream = s;
@@ -87,13 +72,14 @@ void stream_in_close(struct stream_in *stream)
 	}
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		for (unsigned int c = 0; c < stream->tables[i].nr_columns; c++) {
-			free(stream->tables[i].columns[c].name);
+			if (stream->tables[i].columns[c].known < 0) {
+				free((char *)stream->tables[i].columns[c].name);
+			}
 		}
+		free(stream->tables[i].columns);
 		free(stream->tables[i].name);
 	}
-	if (stream->fd >= 0) {
-		close(stream->fd);
-	}
+	stream_file_close(stream);
 	free(stream->tables);
 	free(stream->blocks);
 	free(stream->damages);

@@ -18,7 +18,7 @@
 
 /* A column as the stream's schema has it. */
 struct stream_column {
-	char *name;
+	const char *name; /* of schema.h where we know it, else its own memory */
 	uint8_t kind;
 	uint8_t width;
 	uint16_t offset;
@@ -33,7 +33,8 @@ struct stream_table {
 	char *name;
 	uint16_t row_bytes;
 	unsigned int nr_columns;
-	struct stream_column columns[DECODE_COLUMNS];
+	struct stream_column *columns;
+	size_t column_capacity;
 	int16_t column_of[SCHEMA_COLUMNS]; /* COL_... -> the stream's column, -1 */
 	uint64_t nr_blocks;
 	uint64_t nr_rows;
@@ -79,7 +80,8 @@ struct batch {
 
 struct stream_in {
 	char *path;
-	int fd;
+	int fd;			  /* -1: it is in `file` */
+	struct stream_file *file; /* shared, see stream_file.h; NULL while fd is open */
 	uint64_t size;
 	bool is_part; /* the name ends in .part */
 	bool is_trace; /* of another format; offsets of damages are in that */

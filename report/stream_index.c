@@ -36,8 +36,11 @@ static void take_known(struct stream_table *table, unsigned int known)
 	free(table->name);
 	table->name = mem_text(ours->name);
 	table->nr_columns = ours->nr_columns;
+	table->column_capacity = ours->nr_columns;
+	table->columns =
+		mem_resize(table->columns, table->column_capacity, sizeof(*table->columns));
 	for (unsigned int c = 0; c < ours->nr_columns; c++) {
-		table->columns[c] = (struct stream_column){.name = mem_text(ours->columns[c].name),
+		table->columns[c] = (struct stream_column){.name = ours->columns[c].name,
 			.kind = ours->columns[c].kind,
 			.width = ours->columns[c].width,
 			.offset = ours->columns[c].offset,
@@ -309,12 +312,20 @@ static void take_column(struct stream_in *stream, const struct batch *batch, uin
 		table->row_bytes = (uint16_t)batch->col[COL_schema_row_bytes][i];
 	}
 	known = schema_find_column(table->known, name->bytes, name->nr_bytes);
-	table->columns[table->nr_columns++] =
-		(struct stream_column){.name = strndup(name->bytes, name->nr_bytes),
-			.kind = (uint8_t)batch->col[COL_schema_kind][i],
-			.width = (uint8_t)batch->col[COL_schema_width][i],
-			.offset = (uint16_t)batch->col[COL_schema_offset][i],
-			.known = (int8_t)known};
+	if (!table->nr_columns && table->known) { /* mostly as many as we know */
+		table->column_capacity = schema_table(table->known)->nr_columns;
+		table->columns =
+			mem_resize(table->columns, table->column_capacity, sizeof(*table->columns));
+	}
+	table->columns = array_grow(table->columns, table->nr_columns, &table->column_capacity,
+		sizeof(*table->columns));
+	table->columns[table->nr_columns++] = (struct stream_column){
+		.name = known < 0 ? strndup(name->bytes, name->nr_bytes)
+				  : schema_table(table->known)->columns[known].name,
+		.kind = (uint8_t)batch->col[COL_schema_kind][i],
+		.width = (uint8_t)batch->col[COL_schema_width][i],
+		.offset = (uint16_t)batch->col[COL_schema_offset][i],
+		.known = (int8_t)known};
 	if (known >= 0) {
 		table->column_of[known] = (int16_t)column;
 	}

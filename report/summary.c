@@ -6,6 +6,9 @@
 
 #include "report/text.h"
 
+/* Told of at the head of the text; a job may have thousands. */
+#define MOST_PROCESSES 32u
+
 /* ---- who was profiled ---- */
 
 static void add_process_line(struct buf *out, const struct process *process, bool is_wide)
@@ -125,6 +128,23 @@ static bool is_left_out(
 	       (table->is_aside || (class->is_empty_hidden && !table->nr_rows));
 }
 
+static void print_process_lines(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	size_t nr = input->nr_processes;
+
+	if (summary->top && !summary->table.is_wide && nr > MOST_PROCESSES) {
+		nr = MOST_PROCESSES;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		add_process_line(out, input->processes[i], summary->table.is_wide);
+	}
+	if (nr < input->nr_processes) {
+		buf_printf(out, "and %zu more processes; --wide names them all\n",
+			input->nr_processes - nr);
+	}
+}
+
 static void print_head(const struct summary *summary, const struct cmd_input *input,
 	struct table *processes, struct buf *out)
 {
@@ -134,9 +154,7 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 		table_print(processes, &summary->table, out);
 		break;
 	case TABLE_TEXT_FORMAT:
-		for (size_t i = 0; i < input->nr_processes; i++) {
-			add_process_line(out, input->processes[i], summary->table.is_wide);
-		}
+		print_process_lines(summary, input, out);
 		buf_char(out, '\n');
 		break;
 	default:

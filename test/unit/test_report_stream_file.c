@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* More streams than a process may have files open. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "report/stream_file.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
+#include "test/unit/unit.h"
+
+#define NR   500u
+#define MOST 40u
+
+static void limit_files(void)
+{
+	const struct rlimit limit = {.rlim_cur = MOST, .rlim_max = MOST};
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* A kernel of `ns` ns. */
+static const char *one_kernel(uint32_t number, uint64_t ns)
+{
+	char name[32];
+	const char *path;
+	struct gen *gen;
+	struct gprof_row_kernel *kernel;
+
+	snprintf(name, sizeof(name), "%u.gprof", number);
+	path = streams_path(name);
+	gen = gen_open(path);
+	kernel = gen_row(gen, GPROF_TABLE_kernel);
+	kernel->begin = 1000;
+	kernel->dur = 1000 + ns;
+	gen_close(gen, "exit");
+	return path;
+}
+
+START_TEST(all_are_read_though_few_are_open)
+{
+	static struct process *processes[NR];
+	struct table *table;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		one_kernel(i, i + 1);
+	}
+	limit_files();
+	for (uint32_t i = 0; i < NR; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%u.gprof", i);
+		processes[i] = streams_process(streams_path(name));
+	}
+	ck_assert_uint_eq(stream_file_nr_open(), MOST / 2);
+	for (int round = 0; round < 2; round++) { /* each is opened again */
+		table = tables_make(&view_kernel, processes, NR, false);
+		ck_assert_uint_eq(tables_number(table, 0, "total_ns"), NR * (NR + 1) / 2);
+		ck_assert_uint_eq(tables_number(table, 0, "calls"), NR);
+		table_destroy(table);
+		ck_assert_uint_le(stream_file_nr_open(), MOST / 2);
+	}
+	for (uint32_t i = 0; i < NR; i++) {
+		ck_assert(!stream_in_is_damaged(processes[i]->stream));
+		process_destroy(processes[i]);
+	}
+	ck_assert_uint_eq(stream_file_nr_open(), 0);
+}
+END_TEST
+
+START_TEST(another_file_under_its_name_is_not_read)
+{
+	struct process *processes[MOST];
+	char path[4200];
+	struct table *table;
+
+	limit_files();
+	for (uint32_t i = 0; i < MOST; i++) {
+		const char *at = one_kernel(i, 1);
+
+		if (!i) {
+			snprintf(path, sizeof(path), "%s", at);
+		}
+		processes[i] = streams_process(at);
+	}
+	unlink(path);
+	one_kernel(MOST, 1); /* so that the number of the file is not given again */
+	one_kernel(0, 7);
+	table = tables_make(&view_kernel, processes, MOST, false);
+	ck_assert_uint_eq(tables_number(table, 0, "calls"), MOST - 1);
+	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), MOST - 1);
+	ck_assert(stream_in_is_damaged(processes[0]->stream));
+	table_destroy(table);
+	for (uint32_t i = 0; i < MOST; i++) {
+		process_destroy(processes[i]);
+	}
+}
+END_TEST
+
+UNIT_SUITE("stream_file", all_are_read_though_few_are_open, another_file_under_its_name_is_not_read)
