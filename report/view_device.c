@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices: how long each was busy with kernels, copies and sets, and how long it was not. */
+/*
+ * Devices: how long each was busy with kernels, copies and sets, and how long it was not; of the
+ * kernels, how long with communication, with all else, and with both at once. All are unions:
+ * communication + computation - overlap is the union of kernels. Communication is what
+ * HolisticTraceAnalysis takes for it, kernels of NCCL and its likes; the views distributed and
+ * temporal know others too.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/busy.h"
 #include "report/idset.h"
+#include "report/kernel_class.h"
 #include "report/view.h"
 
 #define NONE UINT32_MAX
@@ -15,6 +22,10 @@ struct device_row {
 	uint32_t device;
 	uint64_t nr_kernels, nr_copies, nr_sets, nr_untimed;
 	struct busy busy;
+	struct busy kernels; /* of any class */
+	struct busy computation,
+		communication; /* where the process has communication, else empty */
+	bool has_communication;
 };
 
 struct device_view {
@@ -24,6 +35,8 @@ struct device_view {
 	struct idmap row_of;	/* size_t, 1 + the row, by device, of the process at hand */
 	uint32_t *row_of_place; /* by the place's id, of the process at hand */
 	size_t nr_places;
+	uint8_t *is_communication;     /* by the id of a shape; of the process at hand */
+	size_t nr_shapes;	       /* 0: it has no such kernel */
 	uint64_t *later_min;	       /* by block: the earliest begin in later blocks of work */
 	struct idset *called, *worked; /* correlation ids of calls and of work */
 	uint64_t nr_without_call;
@@ -34,7 +47,7 @@ struct device_view {
 		COL_BIT(COL_kernel_correlation))
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_kernel, WORK_COLUMNS, 0},
+	{GPROF_TABLE_kernel, WORK_COLUMNS | COL_BIT(COL_kernel_shape), 0},
 	{GPROF_TABLE_memcpy, WORK_COLUMNS, 0},
 	{GPROF_TABLE_memset, WORK_COLUMNS, 0},
 	{GPROF_TABLE_graph, WORK_COLUMNS, 0},
@@ -68,6 +81,23 @@ static bool needs(void *context, struct process *process, unsigned int table)
 	return view_has_device_records(process, &why);
 }
 
+/* Which kernels communicate; ids out of line are looked up as they come. */
+static void classify_shapes(struct device_view *view, const struct process *process)
+{
+	bool has_any = false;
+
+	view->nr_shapes = process->shapes.nr_near;
+	view->is_communication = mem_resize(view->is_communication, view->nr_shapes + 1, 1);
+	memset(view->is_communication, 0, view->nr_shapes + 1);
+	for (size_t id = 0; id < view->nr_shapes; id++) {
+		const struct model_shape *shape = idmap_get(&process->shapes, (uint32_t)id);
+
+		view->is_communication[id] = shape && kernel_class_is_library(shape->name);
+		has_any |= view->is_communication[id];
+	}
+	view->nr_shapes = has_any || process->shapes.nr > view->nr_shapes ? view->nr_shapes : 0;
+}
+
 static void begin(void *context, struct process *process)
 {
 	struct device_view *view = context;
@@ -75,6 +105,7 @@ static void begin(void *context, struct process *process)
 	uint64_t min = UINT64_MAX;
 
 	view->first_row = view->nr_rows;
+	classify_shapes(view, process);
 	idmap_init(&view->row_of, sizeof(size_t));
 	view->nr_places = process->places.nr_near;
 	view->row_of_place =
@@ -101,8 +132,13 @@ static uint32_t find_row(struct device_view *view, struct process *process, uint
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		row = &view->rows[view->nr_rows++];
-		*row = (struct device_row){.process = process, .device = device};
+		*row = (struct device_row){.process = process,
+			.device = device,
+			.has_communication = view->nr_shapes > 0};
 		busy_init(&row->busy);
+		busy_init(&row->kernels);
+		busy_init(&row->computation);
+		busy_init(&row->communication);
 		*number = view->nr_rows;
 	}
 	if (place < view->nr_places) {
@@ -121,6 +157,34 @@ static struct device_row *row_of(struct device_view *view, struct process *proce
 	return &view->rows[row];
 }
 
+static bool is_communication(
+	const struct device_view *view, const struct process *process, uint64_t shape)
+{
+	if (shape < view->nr_shapes) {
+		return view->is_communication[shape];
+	}
+	return kernel_class_is_library(process_shape_name(process, shape));
+}
+
+static void take_kernels(struct device_view *view, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct device_row *row = row_of(view, process, b->col[COL_kernel_place][i]);
+		uint64_t start = b->col[COL_kernel_begin][i];
+		uint64_t end = start + b->col[COL_kernel_dur][i];
+
+		busy_add(&row->kernels, start, end);
+		if (!row->has_communication) {
+			continue;
+		}
+		busy_add(b->table == GPROF_TABLE_kernel && is_communication(view, process,
+								   b->col[COL_kernel_shape][i])
+				 ? &row->communication
+				 : &row->computation,
+			start, end);
+	}
+}
+
 static void take_work(struct device_view *view, struct process *process, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -133,8 +197,16 @@ static void take_work(struct device_view *view, struct process *process, const s
 		row->nr_sets += b->table == GPROF_TABLE_memset;
 		idset_add(view->worked, (uint32_t)b->col[COL_kernel_correlation][i]);
 	}
+	if (b->table == GPROF_TABLE_kernel || b->table == GPROF_TABLE_graph) {
+		take_kernels(view, process, b);
+	}
 	for (size_t i = view->first_row; i < view->nr_rows; i++) {
-		busy_advance(&view->rows[i].busy, view->later_min[b->block]);
+		struct device_row *row = &view->rows[i];
+
+		busy_advance(&row->busy, view->later_min[b->block]);
+		busy_advance(&row->kernels, view->later_min[b->block]);
+		busy_advance(&row->computation, view->later_min[b->block]);
+		busy_advance(&row->communication, view->later_min[b->block]);
 	}
 }
 
@@ -162,6 +234,9 @@ static void end(void *context, struct process *process)
 	(void)process;
 	for (size_t i = view->first_row; i < view->nr_rows; i++) {
 		busy_finish(&view->rows[i].busy);
+		busy_finish(&view->rows[i].kernels);
+		busy_finish(&view->rows[i].computation);
+		busy_finish(&view->rows[i].communication);
 	}
 	idset_add(view->called, 0); /* 0 is no correlation */
 	view->nr_without_call += idset_count_without(view->worked, view->called);
@@ -172,35 +247,61 @@ static void end(void *context, struct process *process)
 	idmap_fini(&view->row_of);
 }
 
+enum column {
+	DEVICE,
+	PID,
+	RANK,
+	EVENTS,
+	KERNELS,
+	COPIES,
+	SETS,
+	UNTIMED,
+	SPAN,
+	BUSY,
+	IDLE,
+	BUSY_SHARE,
+	COMPUTATION,
+	COMMUNICATION,
+	OVERLAP,
+	NAME,
+	NR_COLUMNS,
+};
+
 static void fill(struct device_row *row, struct table_cell *cells)
 {
 	const struct busy *busy = &row->busy;
 	uint64_t span_ns = busy->last > busy->first ? busy->last - busy->first : 0;
+	uint64_t kernels_ns = row->kernels.busy_ns;
+	uint64_t communication_ns = row->communication.busy_ns;
+	uint64_t computation_ns = row->has_communication ? row->computation.busy_ns : kernels_ns;
 
 	if (row->device != NONE) { /* else the stream does not say which it was */
-		table_set_integer(&cells[0], row->device);
-		table_set_integer(&cells[12], process_device_name(row->process, row->device));
+		table_set_integer(&cells[DEVICE], row->device);
+		table_set_integer(&cells[NAME], process_device_name(row->process, row->device));
 	}
-	table_set_integer(&cells[1], row->process->pid);
+	table_set_integer(&cells[PID], row->process->pid);
 	if (row->process->rank >= 0) {
-		table_set_integer(&cells[2], (uint64_t)row->process->rank);
+		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
 	}
-	table_set_integer(&cells[3], busy->nr_intervals + row->nr_untimed);
-	table_set_integer(&cells[4], row->nr_kernels);
-	table_set_integer(&cells[5], row->nr_copies);
-	table_set_integer(&cells[6], row->nr_sets);
-	table_set_integer(&cells[7], row->nr_untimed);
-	table_set_integer(&cells[8], span_ns);
-	table_set_integer(&cells[9], busy->busy_ns);
-	table_set_integer(&cells[10], span_ns - busy->busy_ns);
+	table_set_integer(&cells[EVENTS], busy->nr_intervals + row->nr_untimed);
+	table_set_integer(&cells[KERNELS], row->nr_kernels);
+	table_set_integer(&cells[COPIES], row->nr_copies);
+	table_set_integer(&cells[SETS], row->nr_sets);
+	table_set_integer(&cells[UNTIMED], row->nr_untimed);
+	table_set_integer(&cells[SPAN], span_ns);
+	table_set_integer(&cells[BUSY], busy->busy_ns);
+	table_set_integer(&cells[IDLE], span_ns - busy->busy_ns);
+	table_set_integer(&cells[COMPUTATION], computation_ns);
+	table_set_integer(&cells[COMMUNICATION], communication_ns);
+	table_set_integer(&cells[OVERLAP], computation_ns + communication_ns - kernels_ns);
 	if (span_ns) {
-		table_set_number(&cells[11], 100 * (double)busy->busy_ns / (double)span_ns);
+		table_set_number(&cells[BUSY_SHARE], 100 * (double)busy->busy_ns / (double)span_ns);
 	}
 }
 
 static struct table *make_table(void *context)
 {
-	static const struct table_column columns[] = {
+	static const struct table_column columns[NR_COLUMNS] = {
 		{"device", "GPU", TABLE_COUNT, false},
 		{"pid", "PID", TABLE_ID, false},
 		{"rank", "Rank", TABLE_COUNT, false},
@@ -213,10 +314,13 @@ static struct table *make_table(void *context)
 		{"busy_ns", "Busy", TABLE_TIME, false},
 		{"idle_ns", "Idle", TABLE_TIME, false},
 		{"busy_pct", "Busy % of span", TABLE_PERCENT, false},
+		{"computation_ns", "Computation", TABLE_TIME, true},
+		{"communication_ns", "Communication", TABLE_TIME, true},
+		{"overlap_ns", "Overlap", TABLE_TIME, true},
 		{"name", "Name", TABLE_NAME, false},
 	};
 	struct device_view *view = context;
-	struct table *table = table_create("device", "GPUs", columns, 13);
+	struct table *table = table_create("device", "GPUs", columns, NR_COLUMNS);
 
 	table->other_key = "gpu";
 	for (size_t i = 0; i < view->nr_rows; i++) {
@@ -239,11 +343,15 @@ static void destroy(void *context)
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		busy_fini(&view->rows[i].busy);
+		busy_fini(&view->rows[i].kernels);
+		busy_fini(&view->rows[i].computation);
+		busy_fini(&view->rows[i].communication);
 	}
 	idset_destroy(view->called);
 	idset_destroy(view->worked);
 	free(view->rows);
 	free(view->row_of_place);
+	free(view->is_communication);
 	free(view->later_min);
 	free(view);
 }

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Traces that PyTorch's profiler wrote on real GPUs, against the figures that stand beside them:
+# $GPROF_TRACES is a folder of traces with a reference.json. They are not part of the project.
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+
+skip() {
+	echo "SKIP $1"
+	exit 77
+}
+
+[ -n "${GPROF_TRACES:-}" ] || skip "GPROF_TRACES names no folder of traces"
+[ -f "$GPROF_TRACES/reference.json" ] || skip "no reference.json in GPROF_TRACES"
+command -v python3 >/dev/null || skip "no python3"
+${MAKE:-make} -s --no-print-directory "$B/gprof-report" || exit 1
+exec python3 test/traces/compare.py "$B/gprof-report" "$GPROF_TRACES"

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The view device against a plain count of every nanosecond, on random work that overlaps. */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/buf.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
+#include "test/unit/unit.h"
+
+#define NR_NS	   3000u
+#define NR_EVENTS  200u
+#define NR_DEVICES 2u
+
+enum { COMPUTATION = 1, COMMUNICATION = 2, COPY = 4 };
+
+struct plain {
+	unsigned char ran[NR_NS]; /* bits of what ran in each nanosecond */
+	uint64_t nr_events, first, last;
+};
+
+static void add(struct plain *plain, struct buf *text, unsigned int device, uint64_t *seed)
+{
+	static const char *const names[] = {
+		"gemm", "ncclDevKernel_AllReduce(ncclDevComm*)", "Memcpy DtoD (Device -> Device)"};
+	static const char *const categories[] = {"kernel", "kernel", "gpu_memcpy"};
+	unsigned int kind = (unsigned int)(unit_random(seed) % 3);
+	uint64_t dur = unit_random(seed) % 40, begin = unit_random(seed) % (NR_NS - dur);
+
+	buf_printf(text,
+		"%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%u,\"tid\":7,"
+		"\"ts\":0.%04llu,\"dur\":0.%03llu,\"args\":{\"device\":%u,\"stream\":%u}}",
+		text->nr_bytes > 1 ? "," : "", categories[kind], names[kind], device,
+		(unsigned long long)begin, (unsigned long long)dur, device,
+		(unsigned int)(unit_random(seed) % 3));
+	/* ".1234" are 123 ns and a digit too many */
+	begin /= 10;
+	plain->nr_events++;
+	plain->first = begin < plain->first ? begin : plain->first;
+	plain->last = begin + dur > plain->last ? begin + dur : plain->last;
+	for (uint64_t ns = begin; ns < begin + dur; ns++) {
+		plain->ran[ns] |= (unsigned char)(1u << kind);
+	}
+}
+
+/* Nanoseconds in which all bits of `all`, and any of `any`, ran. */
+static uint64_t count(const struct plain *plain, unsigned int all, unsigned int any)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < NR_NS; i++) {
+		ns += (plain->ran[i] & all) == all && (plain->ran[i] & any);
+	}
+	return ns;
+}
+
+static void compare(const struct table *table, size_t row, const struct plain *plain)
+{
+	uint64_t busy = count(plain, 0, COMPUTATION | COMMUNICATION | COPY);
+
+	ck_assert_uint_eq(tables_number(table, row, "events"), plain->nr_events);
+	ck_assert_uint_eq(tables_number(table, row, "span_ns"), plain->last - plain->first);
+	ck_assert_uint_eq(tables_number(table, row, "busy_ns"), busy);
+	ck_assert_uint_eq(tables_number(table, row, "idle_ns"), plain->last - plain->first - busy);
+	ck_assert_uint_eq(
+		tables_number(table, row, "computation_ns"), count(plain, 0, COMPUTATION));
+	ck_assert_uint_eq(
+		tables_number(table, row, "communication_ns"), count(plain, 0, COMMUNICATION));
+	ck_assert_uint_eq(tables_number(table, row, "overlap_ns"),
+		count(plain, COMPUTATION | COMMUNICATION, COMPUTATION));
+}
+
+START_TEST(unions_of_overlapping_work_are_what_a_plain_count_says)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct plain plain[NR_DEVICES] = {{.first = UINT64_MAX}, {.first = UINT64_MAX}};
+		const char *path = streams_path("device.json");
+		uint64_t random = seed;
+		struct table *table;
+		struct buf text;
+
+		buf_init(&text, NULL, NULL);
+		buf_char(&text, '[');
+		for (unsigned int i = 0; i < NR_EVENTS; i++) {
+			unsigned int device = (unsigned int)(unit_random(&random) % NR_DEVICES);
+
+			add(&plain[device], &text, device, &random);
+		}
+		buf_char(&text, ']');
+		streams_write(path, text.bytes, text.nr_bytes);
+		buf_fini(&text);
+		table = tables_of(&view_device, path, false);
+		for (size_t row = 0; row < NR_DEVICES; row++) {
+			uint64_t device = tables_number(table, row, "device");
+
+			ck_assert_uint_lt(device, NR_DEVICES);
+			compare(table, row, &plain[device]);
+		}
+		table_destroy(table);
+	}
+}
+END_TEST
+
+UNIT_SUITE("report_device", unions_of_overlapping_work_are_what_a_plain_count_says)
