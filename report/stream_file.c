@@ -100,13 +100,16 @@ static int open_again(struct stream_file *file, const char *path)
 
 void stream_file_share(struct stream_in *stream)
 {
-	struct stream_file *file = mem_zeroed(1, sizeof(*file));
+	struct stream_file *file;
+	struct stat status, named;
 
-	file->fd = stream->fd;
-	if (fstat(file->fd, &file->status)) {
-		free(file); /* it stays the stream's own */
-		return;
+	if (fstat(stream->fd, &status) || stat(stream->path, &named) ||
+		status.st_dev != named.st_dev || status.st_ino != named.st_ino) {
+		return; /* nothing by which it could be opened again */
 	}
+	file = mem_zeroed(1, sizeof(*file));
+	file->fd = stream->fd;
+	file->status = status;
 	stream->fd = -1;
 	stream->file = file;
 	pthread_mutex_lock(&files.lock);

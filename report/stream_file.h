@@ -12,7 +12,10 @@
 
 #define STREAM_FILES 256u
 
-/* Takes stream->fd, which is open; without this it stays open as long as the stream. */
+/*
+ * Takes stream->fd, which is open, if it is the file of that name; else it stays open as long as
+ * the stream.
+ */
 void stream_file_share(struct stream_in *stream);
 
 /* Closes it, shared or not. */

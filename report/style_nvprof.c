@@ -230,8 +230,6 @@ static void finish(struct section *section, size_t top)
 static void print_head(const struct process *process, bool is_csv, struct buf *out)
 {
 	const char *command = process_command(process);
-	size_t first;
-
 	for (int line = 0; line < 2; line++) {
 		buf_printf(out, "==%u== ", process->pid);
 		if (line) {
@@ -239,12 +237,10 @@ static void print_head(const struct process *process, bool is_csv, struct buf *o
 		} else {
 			buf_printf(out, "NVPROF is profiling process %u, command: ", process->pid);
 		}
-		first = out->nr_bytes;
-		text_add_shown(out, command, strlen(command), 0);
-		/* The line has no quotes; a comma would begin a cell, and that might be a formula.
-		 */
-		for (size_t i = first; is_csv && i < out->nr_bytes; i++) {
-			out->bytes[i] = out->bytes[i] == ',' ? ';' : out->bytes[i];
+		if (is_csv) {
+			text_add_csv_remark(out, command, strlen(command));
+		} else {
+			text_add_shown(out, command, strlen(command), 0);
 		}
 		buf_char(out, '\n');
 	}

@@ -231,8 +231,12 @@ void table_print_text(const struct table *table, const struct table_style *style
 
 	buf_printf(out, is_markdown ? "### %s\n\n" : "%s\n", table->title);
 	if (table->note) {
-		buf_text(out, is_markdown ? "" : "  ");
-		text_add_shown(out, table->note, strlen(table->note), 0);
+		if (is_markdown) {
+			text_add_markdown(out, table->note, strlen(table->note));
+		} else {
+			buf_text(out, "  ");
+			text_add_shown(out, table->note, strlen(table->note), 0);
+		}
 		buf_text(out, is_markdown ? "\n\n" : "\n");
 	}
 	if (table->nr_rows) {
@@ -271,7 +275,7 @@ void table_print_csv(const struct table *table, const struct table_style *style,
 	buf_printf(out, "# %s\n", table->title);
 	if (table->note) {
 		buf_text(out, "# ");
-		text_add_shown(out, table->note, strlen(table->note), 0);
+		text_add_csv_remark(out, table->note, strlen(table->note));
 		buf_char(out, '\n');
 	}
 	for (unsigned int c = 0; c < table->nr_columns; c++) {

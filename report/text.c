@@ -145,12 +145,20 @@ void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes)
 	buf_char(out, '"');
 }
 
+/* With the wide ones, which some spreadsheets take for the same. */
+static bool begins_formula(int32_t code)
+{
+	return code == '=' || code == '+' || code == '-' || code == '@' || code == '\t' ||
+	       code == '\r' || code == '\n' || code == 0xff1d || code == 0xff0b || code == 0xff0d ||
+	       code == 0xff20;
+}
+
 void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes)
 {
-	const char *end = bytes + nr_bytes;
+	const char *end = bytes + nr_bytes, *first = bytes;
 
 	buf_char(out, '"');
-	if (nr_bytes && strchr("=+-@\t\r", *bytes) && *bytes) {
+	if (nr_bytes && begins_formula(text_next(&first, end))) {
 		buf_char(out, '\'');
 	}
 	for (const char *at = bytes; at < end;) {
@@ -165,6 +173,29 @@ void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes)
 	buf_char(out, '"');
 }
 
+void text_add_csv_remark(struct buf *out, const char *bytes, size_t nr_bytes)
+{
+	const char *end = bytes + nr_bytes;
+	bool is_begin = false; /* of what a spreadsheet may take for a cell */
+
+	for (const char *at = bytes; at < end;) {
+		const char *start = at;
+		int32_t code = text_next(&at, end);
+
+		if (is_begin && begins_formula(code)) {
+			buf_char(out, '\'');
+		}
+		is_begin = code == ',' || code == ';' || (is_begin && (code == ' ' || code == '"'));
+		add_character(out, start, (size_t)(at - start), code);
+	}
+}
+
+/* Would `&` begin an entity? */
+static bool is_entity(const char *at, const char *end)
+{
+	return at < end && (*at == '#' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z'));
+}
+
 void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes)
 {
 	const char *end = bytes + nr_bytes;
@@ -173,11 +204,11 @@ void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes)
 		const char *start = at;
 		int32_t code = text_next(&at, end);
 
-		if (code == '<') {
-			buf_text(out, "&lt;");
+		if (code == '<' || (code == '&' && is_entity(at, end))) {
+			buf_text(out, code == '<' ? "&lt;" : "&amp;");
 			continue;
 		}
-		if (code >= 0 && code < 0x80 && strchr("|*_`[]\\", (int)code) && code) {
+		if (code > 0 && code < 0x80 && strchr("|*_`[]\\~$", (int)code)) {
 			buf_char(out, '\\');
 		}
 		add_character(out, start, (size_t)(at - start), code);

@@ -32,11 +32,16 @@ void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes);
 
 /*
  * Appends a CSV field in quotes. A text that a spreadsheet would take for a formula (it begins with
- * = + - @, a tab or a return) gets an apostrophe in front; hostile characters are shown as above.
+ * = + - @, also wide ones, a tab, a return or a newline) gets an apostrophe in front, as OWASP
+ * recommends; hostile characters are shown as above. Numbers do not come here.
  */
 void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes);
 
-/* Appends a cell of a Markdown table: as text_add_shown, with | and < made harmless. */
+/* Appends to a line without quotes: no formula begins behind a comma or semicolon of it. */
+void text_add_csv_remark(struct buf *out, const char *bytes, size_t nr_bytes);
+
+/* Appends a cell of a Markdown table, or a line: as text_add_shown, with its marks made harmless.
+ */
 void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes);
 
 #endif

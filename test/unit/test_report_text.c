@@ -82,6 +82,79 @@ START_TEST(spreadsheets_get_no_formulas)
 }
 END_TEST
 
+/* What the texts become in CSV, Markdown and JSON. */
+START_TEST(no_name_breaks_a_format)
+{
+	static const struct {
+		const char *text, *csv, *markdown, *json;
+	} names[] = {
+		{"+1", "\"'+1\"", "+1", "\"+1\""},
+		{"-1", "\"'-1\"", "-1", "\"-1\""},
+		{"@SUM(A1)", "\"'@SUM(A1)\"", "@SUM(A1)", "\"@SUM(A1)\""},
+		{"\t=1", "\"'\\x09=1\"", "\\x09=1", "\"\\u0009=1\""},
+		{"\n=1", "\"'\\x0a=1\"", "\\x0a=1", "\"\\u000a=1\""},
+		{"\r", "\"'\\x0d\"", "\\x0d", "\"\\u000d\""},
+		{"\xef\xbc\x9d"
+		 "1",
+			"\"'\xef\xbc\x9d"
+			"1\"",
+			"\xef\xbc\x9d"
+			"1",
+			"\"\xef\xbc\x9d"
+			"1\""},
+		{"a=1", "\"a=1\"", "a=1", "\"a=1\""},
+		{"\x1b[31m", "\"\\x1b[31m\"", "\\x1b\\[31m", "\"\\u001b[31m\""},
+		{"\xc2\x9b"
+		 "31m",
+			"\"\\x9b31m\"", "\\x9b31m", "\"\\u009b31m\""},
+		{"a\x08\x7f", "\"a\\x08\\x7f\"", "a\\x08\\x7f", "\"a\\u0008\\u007f\""},
+		{"\xff", "\"\\xff\"", "\\xff", "\"\xef\xbf\xbd\""},
+		{"\xe2\x80\xae", "\"\\u{202e}\"", "\\u{202e}", "\"\\u202e\""},
+		{"\"\\", "\"\"\"\\\"", "\"\\\\", "\"\\\"\\\\\""},
+		{"T&&, a & b", "\"T&&, a & b\"", "T&&, a & b", "\"T&&, a & b\""},
+		{"&#124;&lt;", "\"&#124;&lt;\"", "&amp;#124;&amp;lt;", "\"&#124;&lt;\""},
+		{"~~a~~ $b$", "\"~~a~~ $b$\"", "\\~\\~a\\~\\~ \\$b\\$", "\"~~a~~ $b$\""},
+	};
+	struct buf out = {0};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		text_add_csv(&out, names[i].text, strlen(names[i].text));
+		ck_assert_str_eq(taken(&out), names[i].csv);
+		text_add_markdown(&out, names[i].text, strlen(names[i].text));
+		ck_assert_str_eq(taken(&out), names[i].markdown);
+		text_add_json(&out, names[i].text, strlen(names[i].text));
+		ck_assert_str_eq(taken(&out), names[i].json);
+	}
+	buf_fini(&out);
+}
+END_TEST
+
+static void print(struct table *table, enum table_format format, struct buf *out)
+{
+	const struct table_style style = {.format = format};
+
+	table_print(table, &style, out);
+}
+
+/* Notes repeat what streams say of themselves. */
+START_TEST(no_note_breaks_a_format)
+{
+	static const struct table_column columns[] = {{"pid", "PID", TABLE_ID, false}};
+	struct table *table = table_create("t", "Title", columns, 1);
+	struct buf out = {0};
+
+	table_note(table, "a=1,=2;  \"+3\", -4, b<i>|\x1b[2J");
+	print(table, TABLE_CSV, &out);
+	ck_assert_str_eq(
+		taken(&out), "# Title\n# a=1,'=2;  \"'+3\", '-4, b<i>|\\x1b[2J\n\"PID\"\n\n");
+	print(table, TABLE_MARKDOWN, &out);
+	ck_assert_str_eq(
+		taken(&out), "### Title\n\na=1,=2;  \"+3\", -4, b&lt;i>\\|\\x1b\\[2J\n\nnone\n\n");
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(cxx_names_become_readable_and_others_stay)
 {
 	uint32_t gemm = names_intern("_Z4gemmIfEvPKT_", 15);
@@ -139,6 +212,6 @@ END_TEST
 UNIT_SUITE("report/text", terminal_escapes_and_marks_that_turn_text_around_are_shown_not_sent,
 	broken_utf8_is_shown_byte_by_byte_and_good_utf8_kept,
 	names_are_cut_to_columns_of_the_terminal_with_dots, spreadsheets_get_no_formulas,
-	cxx_names_become_readable_and_others_stay,
+	no_name_breaks_a_format, no_note_breaks_a_format, cxx_names_become_readable_and_others_stay,
 	a_name_that_would_unfold_without_end_stays_as_it_is,
 	numbers_keep_their_unit_and_five_digits)
