@@ -38,6 +38,18 @@ static void tell(struct walk *walk, const struct op *op)
 	}
 }
 
+static void tell_enter(struct walk *walk, const struct op *op)
+{
+	if (!select_has_tick(walk->process, op->begin)) {
+		return;
+	}
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		if (walk->views[i].view->enter) {
+			walk->views[i].view->enter(walk->views[i].context, op);
+		}
+	}
+}
+
 static void leave(struct walk *walk, struct op_stack *stack)
 {
 	tell(walk, op_stack_pop(stack));
@@ -94,6 +106,7 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 		struct op lone = make_op(event);
 
 		lone.segment = UINT32_MAX;
+		tell_enter(walk, &lone);
 		tell(walk, &lone);
 		return;
 	}
@@ -103,6 +116,7 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 	*op = make_op(event);
 	op->parent = parent;
 	find_phase(walk, op);
+	tell_enter(walk, op);
 }
 
 static void tell_work(struct walk *walk, const struct op_event *event, const struct op *op)
@@ -317,8 +331,8 @@ static void leave_all(struct walk *walk)
 
 bool op_view_is_set(const struct op_view *view)
 {
-	return view->op || view->alloc || view->range || view->work || view->call || view->record ||
-	       view->end;
+	return view->enter || view->op || view->alloc || view->range || view->work || view->call ||
+	       view->record || view->end;
 }
 
 /* What views want that the others need not pay for; records stand in the caller's. */

@@ -51,6 +51,8 @@ struct op_call {
 struct op_view {
 	/* All may be NULL. begin and end come for every process, also for one without operators. */
 	void (*begin)(void *context, struct process *process);
+	/* Met from its end, before what lies in it: by falling ends, over all threads. */
+	void (*enter)(void *context, const struct op *op);
 	/* Complete; those that lie in it came before. */
 	void (*op)(void *context, const struct op *op);
 	/* op: the innermost one, NULL if in none. */

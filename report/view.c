@@ -19,6 +19,8 @@ const struct view_class *const view_classes[] = {
 	&view_queue,
 	&view_kernel,
 	&view_kernel_operator,
+	&view_breakdown,
+	&view_gpu_use,
 	&view_memcpy,
 	&view_memset,
 	&view_api,

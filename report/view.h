@@ -80,7 +80,7 @@ const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH 
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
-extern const struct view_class view_kernel_operator;
+extern const struct view_class view_kernel_operator, view_breakdown, view_gpu_use;
 
 /*
  * The name of the innermost operator around a launch, beyond modules and users' ranges; in round

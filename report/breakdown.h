@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the time of steps went to, and what devices did in them, in the manner of the overview of
+ * PyTorch's TensorBoard plugin: of each moment the first of kernel, copy, set, communication, call
+ * of CUDA, data loader, operator on the CPU that covers it, else other. So the parts always sum to
+ * the step (the plugin's do not where a step is covered wholly).
+ *
+ * A step ends with the last work that was launched in it, if that is later than its mark, and the
+ * next one begins there; work of one step that outlasts the next is cut where that one begins.
+ * Kernels are those that compute; communication is what no computation, copy or set covers.
+ *
+ * Fed by op_walk.c from the last event to the first; a step is reckoned up as soon as all launches
+ * of the one before it are known. Memory: the intervals of two steps, and a hundred bytes for each
+ * step; of a program without steps, of all of it, up to BREAKDOWN_MOST intervals.
+ */
+#ifndef REPORT_BREAKDOWN_H
+#define REPORT_BREAKDOWN_H
+
+#include "report/device_use.h"
+#include "report/intervals.h"
+#include "report/op_walk.h"
+
+enum breakdown_part {
+	BREAKDOWN_KERNEL,
+	BREAKDOWN_MEMCPY,
+	BREAKDOWN_MEMSET,
+	BREAKDOWN_COMMUNICATION,
+	BREAKDOWN_RUNTIME,
+	BREAKDOWN_DATALOADER,
+	BREAKDOWN_CPU,
+	BREAKDOWN_OTHER,
+	NR_BREAKDOWN_PARTS,
+};
+
+/* Held at once; beyond, nothing more is kept and the result is unknown. */
+#define BREAKDOWN_MOST (1u << 23)
+
+struct breakdown_step {
+	uint64_t number;
+	uint32_t place;		   /* as in phase_segment; 0: there are no steps */
+	uint64_t begin_ns, end_ns; /* of the marks; then of the step as above */
+	uint64_t device_end_ns;	   /* of what was launched in it */
+	uint64_t next_ns;	   /* where the next one begins */
+	uint64_t ns[NR_BREAKDOWN_PARTS];
+	struct device_use *devices; /* nr_devices of the breakdown at that time */
+	size_t nr_devices;
+	bool is_whole; /* all of it was recorded */
+};
+
+struct breakdown {
+	struct process *process;
+	struct breakdown_step *steps; /* by time */
+	size_t nr_steps;
+	uint32_t *step_of;  /* 1 + index in steps, by place; 0: none */
+	size_t nr_open;	    /* steps that are not reckoned up, the first ones */
+	uint64_t closed_ns; /* what is later belongs to steps that are */
+	uint64_t before_ns; /* end of the work that was launched before the first step */
+	struct intervals parts[BREAKDOWN_OTHER];
+	size_t merge_at[BREAKDOWN_OTHER];
+	struct device_work work;
+	bool has_steps;
+	bool is_too_much; /* more than BREAKDOWN_MOST */
+	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
+	uint64_t nr_untimed;
+};
+
+/* In the order of struct op_view's callbacks. */
+void breakdown_begin(struct breakdown *breakdown, struct process *process);
+void breakdown_enter(struct breakdown *breakdown, const struct op *op);
+void breakdown_call(struct breakdown *breakdown, const struct op_call *call);
+void breakdown_record(
+	struct breakdown *breakdown, const struct op_record *record, const struct op_call *call);
+void breakdown_end(struct breakdown *breakdown, const struct phases *phases);
+void breakdown_fini(struct breakdown *breakdown);
+
+extern const char *const breakdown_keys[NR_BREAKDOWN_PARTS];   /* "kernel_ns" */
+extern const char *const breakdown_titles[NR_BREAKDOWN_PARTS]; /* as TensorBoard has them */
+
+#endif

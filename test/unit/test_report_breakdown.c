@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the time of steps went to, against a computation that paints every nanosecond. */
+#include "report/breakdown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/unit/report_made.h"
+
+#define ALL_NS	 20000u
+#define NR_STEPS 8u
+#define STEP_NS	 2000u
+
+static struct gprof_row_api *add_call(struct made *made, uint64_t begin, uint64_t end)
+{
+	struct gprof_row_api *row = gen_row(made->gen, GPROF_TABLE_api);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = 1;
+	row->call = made->sync;
+	row->correlation = ++made->correlation;
+	return row;
+}
+
+static size_t find_step(const struct table *table, const char *step)
+{
+	return tables_find(table, "step", step, 0);
+}
+
+static double cell(const struct table *table, size_t row, const char *key)
+{
+	ck_assert(tables_cell(table, row, key)->is_known);
+	return tables_cell(table, row, key)->number;
+}
+
+static void check_sums(const struct table *table)
+{
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		double sum = 0;
+
+		for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
+			sum += cell(table, row, breakdown_keys[i]);
+		}
+		ck_assert_double_eq_tol(sum, cell(table, row, "total_ns"), 1e-6);
+	}
+}
+
+/* The plugin starts anew where nothing is left of a step, and finds 300 % of it. */
+START_TEST(a_step_that_kernels_cover_wholly_sums_to_itself)
+{
+	struct made made = made_open("full.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	struct table *table;
+
+	made_step(&made, 1000, 0);
+	made_step(&made, 2000, 1);
+	made_op(&made, "enumerate(DataLoader)#x.__next__", 1000, 1200, 0);
+	made_launch(&made, shape, 1300, 300, 1000, 2000);
+	made_launch(&made, shape, 1700, 100, 1200, 1900);
+	made_op(&made, "aten::mm", 1200, 1900, 0);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_breakdown, made.path, false);
+	check_sums(table);
+	ck_assert_double_eq(cell(table, find_step(table, "0"), "kernel_ns"), 1000);
+	ck_assert_double_eq(cell(table, find_step(table, "0"), "total_ns"), 1000);
+	ck_assert_double_eq(cell(table, find_step(table, "0"), "cpu_exec_ns"), 0);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(each_moment_counts_for_the_first_that_covers_it)
+{
+	struct made made = made_open("order.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	uint32_t nccl = made_shape(&made, "ncclDevKernel_AllReduce", 1, 32, 16, 0);
+	struct table *table;
+
+	made_step(&made, 1000, 7);
+	made_step(&made, 2000, 8);
+	made_step(&made, 3000, 9);
+	made_op(&made, "enumerate(DataLoader)#x.__next__", 1000, 1100, 1);
+	made_launch(&made, shape, 1150, 30, 1200, 1300);
+	made_op(&made, "aten::mm", 1120, 1190, 1);
+	made_launch(&made, nccl, 1400, 20, 1250, 1500);
+	made_op(&made, "ProfilerStep#7", 1000, 1950, 0);
+	/* runs into the next one, which begins with its end */
+	made_launch(&made, shape, 1960, 10, 2500, 2600);
+	made_op(&made, "a range", 2000, 2800, 0);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_breakdown, made.path, false);
+	check_sums(table);
+	ck_assert_uint_eq(table->nr_rows, 3);
+	ck_assert_double_eq(cell(table, find_step(table, "7"), "total_ns"), 1600);
+	ck_assert_double_eq(cell(table, find_step(table, "7"), "kernel_ns"), 200);
+	ck_assert_double_eq(cell(table, find_step(table, "7"), "communication_ns"), 200);
+	ck_assert_double_eq(cell(table, find_step(table, "7"), "runtime_ns"), 40);
+	ck_assert_double_eq(cell(table, find_step(table, "7"), "dataloader_ns"), 100);
+	ck_assert_double_eq(cell(table, find_step(table, "7"), "cpu_exec_ns"), 40 + 500);
+	/* the last step is kept */
+	ck_assert_double_eq(cell(table, find_step(table, "8"), "total_ns"), 400);
+	ck_assert_double_eq(cell(table, find_step(table, "8"), "cpu_exec_ns"), 200);
+	ck_assert_double_eq(cell(table, find_step(table, "average"), "total_ns"), 1000);
+	table_destroy(table);
+}
+END_TEST
+
+/* ---- painted ---- */
+
+static const struct {
+	const char *name;
+	uint32_t grid;
+	enum tensor_use tensor;
+	bool is_communication;
+} kernels[] = {{"nvjet_a", 66, TENSOR_YES, false}, {"volta_sgemm_b", 33, TENSOR_NO, false},
+	{"c", 300, TENSOR_UNKNOWN, false}, {"ncclKernel_d", 12, TENSOR_NO, true}};
+
+struct painted {
+	uint8_t parts[ALL_NS + 1]; /* bits by enum breakdown_part */
+	double blocks[ALL_NS + 1];
+	bool is_busy[ALL_NS + 1];
+	double occupancy[ALL_NS + 1]; /* sum of percent of what runs */
+	uint32_t running[ALL_NS + 1], tensor[ALL_NS + 1][NR_TENSOR_USES];
+	uint64_t host[NR_STEPS + 1], device_end[NR_STEPS]; /* of steps */
+};
+
+static void paint(struct painted *all, enum breakdown_part part, uint64_t begin, uint64_t end)
+{
+	for (uint64_t i = begin; i < end; i++) {
+		all->parts[i] |= (uint8_t)(1u << part);
+	}
+}
+
+static void paint_kernel(struct painted *all, unsigned int k, uint64_t begin, uint64_t end)
+{
+	double blocks = kernels[k].grid / 132.0;
+
+	paint(all, kernels[k].is_communication ? BREAKDOWN_COMMUNICATION : BREAKDOWN_KERNEL, begin,
+		end);
+	for (uint64_t i = begin; i < end; i++) {
+		all->blocks[i] += blocks;
+		all->is_busy[i] = true;
+		/* 64 threads: 2 of 64 warps a block */
+		all->occupancy[i] += (int)(100 * (blocks < 32 ? blocks : 32) * 2 / 64 + 0.5);
+		all->running[i]++;
+		all->tensor[i][kernels[k].tensor]++;
+	}
+}
+
+static uint32_t below(uint64_t *seed, uint32_t limit)
+{
+	return (uint32_t)(unit_random(seed) % limit);
+}
+
+/* Something runs on the device, launched by a call of that step. */
+static void add_work(struct made *made, struct painted *all, uint64_t *seed, uint32_t step,
+	uint64_t call_begin, uint64_t call_end)
+{
+	uint64_t begin = call_begin + below(seed, 500), end = begin + below(seed, 900);
+	uint32_t what = below(seed, 6);
+	bool is_lone = below(seed, 16) == 0;
+
+	add_call(made, call_begin, call_end);
+	if (what < 4) {
+		made_kernel(made, what + 1, is_lone ? 60000 + made->correlation : made->correlation,
+			begin, end);
+		paint_kernel(all, what, begin, end);
+	} else if (what == 4) {
+		struct gprof_row_memcpy *row = gen_row(made->gen, GPROF_TABLE_memcpy);
+
+		row->begin = begin;
+		row->dur = end;
+		row->place = made->place;
+		row->correlation = made->correlation;
+		is_lone = false;
+		paint(all, BREAKDOWN_MEMCPY, begin, end);
+	} else {
+		struct gprof_row_memset *row = gen_row(made->gen, GPROF_TABLE_memset);
+
+		row->begin = begin;
+		row->dur = end;
+		row->place = made->place;
+		row->correlation = made->correlation;
+		is_lone = false;
+		paint(all, BREAKDOWN_MEMSET, begin, end);
+	}
+	if (!is_lone && end > all->device_end[step]) {
+		all->device_end[step] = end;
+	}
+}
+
+/* Loader, then operators with calls in and between them. */
+static void add_random_step(
+	struct made *made, struct painted *all, uint64_t *seed, uint32_t step, uint64_t begin)
+{
+	uint64_t at = begin + (step ? below(seed, 20) : 0), end = begin + STEP_NS, next;
+
+	made_step(made, begin, step);
+	all->host[step] = begin;
+	next = at + 1 + below(seed, 200);
+	made_op(made, "enumerate(DataLoader)#x.__next__", at, next, 0);
+	paint(all, BREAKDOWN_DATALOADER, at, next);
+	for (at = next; at + 400 < end; at = next) {
+		uint64_t call = at + below(seed, 100), call_end = call + 1 + below(seed, 60);
+
+		next = at + 170 + below(seed, 150);
+		add_work(made, all, seed, step, call, call_end);
+		paint(all, BREAKDOWN_RUNTIME, call, call_end);
+		if (below(seed, 3)) {
+			made_op(made, "aten::mm", at, next, 0);
+			paint(all, BREAKDOWN_CPU, at, next);
+		}
+	}
+}
+
+static double part_of_window(
+	const struct painted *all, enum breakdown_part part, uint64_t begin, uint64_t end)
+{
+	double sum = 0;
+
+	for (uint64_t i = begin; i < end; i++) {
+		unsigned int first = BREAKDOWN_OTHER;
+
+		for (unsigned int k = BREAKDOWN_OTHER; k-- > 0;) {
+			first = all->parts[i] & 1u << k ? k : first;
+		}
+		sum += first == part;
+	}
+	return sum;
+}
+
+static void check_uses(const struct painted *all, const char *path, uint64_t begin, uint64_t end)
+{
+	struct table *table = tables_of(&view_gpu_use, path, false);
+	double busy = 0, sm = 0, occupancy = 0, running = 0, tensor[NR_TENSOR_USES] = {0};
+
+	for (uint64_t i = begin; i < end; i++) {
+		busy += all->is_busy[i];
+		sm += all->blocks[i] < 1 ? all->blocks[i] : 1;
+		occupancy += all->occupancy[i];
+		running += all->running[i];
+		for (unsigned int k = 0; k < NR_TENSOR_USES; k++) {
+			tensor[k] += all->tensor[i][k];
+		}
+	}
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_double_eq_tol(
+		cell(table, 0, "utilization_pct"), 100 * busy / (double)(end - begin), 1e-6);
+	ck_assert_double_eq_tol(
+		cell(table, 0, "sm_efficiency_pct"), 100 * sm / (double)(end - begin), 1e-4);
+	ck_assert_double_eq_tol(cell(table, 0, "occupancy_pct"), occupancy / running, 1e-6);
+	ck_assert_double_eq_tol(
+		cell(table, 0, "tensor_pct"), 100 * tensor[TENSOR_YES] / running, 1e-6);
+	ck_assert_double_eq_tol(
+		cell(table, 0, "unknown_tensor_pct"), 100 * tensor[TENSOR_UNKNOWN] / running, 1e-6);
+	ck_assert_str_eq(tables_cell(table, 0, "capability")->text, "9.0");
+	table_destroy(table);
+}
+
+static void check_random(uint64_t seed)
+{
+	static struct painted all;
+	struct made made = made_open("random.gprof");
+	uint64_t begins[NR_STEPS + 1], ends[NR_STEPS];
+	struct table *table;
+
+	memset(&all, 0, sizeof(all));
+	for (unsigned int i = 0; i < 4; i++) {
+		made_shape(&made, kernels[i].name, kernels[i].grid, 64, 16, 0);
+	}
+	for (uint32_t i = 0; i < NR_STEPS; i++) {
+		add_random_step(&made, &all, &seed, i, 1000 + i * STEP_NS);
+		if (i == 3) {
+			gen_flush(made.gen);
+		}
+	}
+	made_step(&made, 1000 + NR_STEPS * STEP_NS, NR_STEPS);
+	all.host[NR_STEPS] = 1000 + NR_STEPS * STEP_NS;
+	gen_close(made.gen, "exit");
+	begins[NR_STEPS] = UINT64_MAX;
+	for (uint32_t i = NR_STEPS; i-- > 0;) {
+		uint64_t before = i ? all.host[i] : 0;
+
+		before = i && all.device_end[i - 1] > before ? all.device_end[i - 1] : before;
+		begins[i] = before > all.host[i] ? before : all.host[i];
+		ends[i] = all.device_end[i] > all.host[i + 1] ? all.device_end[i] : all.host[i + 1];
+		ends[i] = ends[i] < begins[i + 1] ? ends[i] : begins[i + 1];
+	}
+	table = tables_of(&view_breakdown, made.path, false);
+	ck_assert_uint_eq(table->nr_rows, 1 + NR_STEPS);
+	check_sums(table);
+	for (uint32_t i = 0; i < NR_STEPS; i++) {
+		ck_assert_double_eq(cell(table, 1 + i, "total_ns"), (double)(ends[i] - begins[i]));
+		for (unsigned int k = 0; k < NR_BREAKDOWN_PARTS; k++) {
+			ck_assert_double_eq(cell(table, 1 + i, breakdown_keys[k]),
+				part_of_window(&all, (enum breakdown_part)k, begins[i], ends[i]));
+		}
+	}
+	table_destroy(table);
+	check_uses(&all, made.path, begins[0], ends[NR_STEPS - 1]);
+}
+
+START_TEST(random_steps_are_as_painted)
+{
+	for (uint64_t seed = 1; seed < 40; seed++) {
+		check_random(seed * 0x9e3779b97f4a7c15ull);
+	}
+}
+END_TEST
+
+START_TEST(without_steps_all_of_it_is_one)
+{
+	struct made made = made_open("none.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	struct table *table;
+
+	made_launch(&made, shape, 1000, 100, 1500, 2000);
+	made_kernel(&made, shape, 999, 2500, 3000);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_breakdown, made.path, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_double_eq(cell(table, find_step(table, "all"), "total_ns"), 2000);
+	ck_assert_double_eq(cell(table, 0, "kernel_ns"), 1000);
+	ck_assert_double_eq(cell(table, 0, "runtime_ns"), 100);
+	ck_assert_double_eq(cell(table, 0, "other_ns"), 900);
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/breakdown", a_step_that_kernels_cover_wholly_sums_to_itself,
+	each_moment_counts_for_the_first_that_covers_it, random_steps_are_as_painted,
+	without_steps_all_of_it_is_one)
