@@ -17,6 +17,7 @@ const struct view_class *const view_classes[] = {
 	&view_gaps,
 	&view_launch,
 	&view_queue,
+	&view_bandwidth,
 	&view_kernel,
 	&view_kernel_operator,
 	&view_breakdown,

@@ -105,7 +105,10 @@ static void write_checkpoint(struct gen *gen)
 	gen_flush(gen);
 }
 
-/* Calls go in as they end, work later, but at most a group before or some after its call. */
+/* Work that may be written before its call, in one group with it. */
+#define AHEAD 6u
+
+/* Calls go in as they end, work before or after. */
 const char *scene_write(const struct scene *scene, const char *name, uint64_t *seed)
 {
 	const char *path = streams_path(name);
@@ -134,12 +137,12 @@ const char *scene_write(const struct scene *scene, const char *name, uint64_t *s
 		if (scene->works[i].has_call) {
 			write_call(gen, &scene->works[i], launch);
 		}
-		while (nr_written <= i && below(seed, 3)) {
+		while (nr_written <= i + AHEAD && nr_written < scene->nr_works && below(seed, 3)) {
 			const struct scene_work *work = &scene->works[nr_written++];
 
 			write_work(gen, work, places[work->device][work->stream - 7]);
 		}
-		if (!below(seed, 12)) {
+		if (nr_written <= i + 1 && !below(seed, 12)) {
 			write_checkpoint(gen);
 		} else if (!below(seed, 4)) {
 			gen_flush(gen);
