@@ -111,9 +111,27 @@ static const char *place_name(uint32_t memory_kind)
 	}
 }
 
-uint32_t event_copy_name(const struct op_record *record)
+/* Not all records say it, but calls have it in their names. */
+static const char *how_of(
+	const struct process *process, const struct op_record *record, const struct op_call *call)
 {
-	const char *how = record->copy & COPY_IS_ASYNC ? "Async" : "Sync";
+	uint8_t api;
+
+	if (record->copy & COPY_IS_ASYNC) {
+		return "Async";
+	}
+	if (!call) {
+		return "";
+	}
+	return strstr(names_raw(process_call_name(process, call->call, &api), NULL), "Async")
+		       ? "Async"
+		       : "Sync";
+}
+
+uint32_t event_copy_name(
+	const struct process *process, const struct op_record *record, const struct op_call *call)
+{
+	const char *how = how_of(process, record, call);
 	uint32_t kind = copy_kind_of(record->copy);
 	const char *source = place_name(copy_source_of(record->copy));
 	const char *target = place_name(copy_target_of(record->copy));

@@ -68,7 +68,11 @@ uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t to
 /* What a record is called: the kernel, or as copy_name has it. */
 uint32_t event_work_name(const struct process *process, const struct op_record *record);
 
-/* As Paddle calls a copy or set: "GpuMemcpyAsync:CPU->GPU", "GpuMemsetSync:GPU". */
-uint32_t event_copy_name(const struct op_record *record);
+/*
+ * As Paddle calls a copy or set: "GpuMemcpyAsync:CPU->GPU", "GpuMemsetSync:GPU"; "GpuMemcpy:" where
+ * neither the record nor its call (NULL: none) says that it is asynchronous, and there is no call.
+ */
+uint32_t event_copy_name(
+	const struct process *process, const struct op_record *record, const struct op_call *call);
 
 #endif

@@ -161,6 +161,7 @@ struct sort_row {
 	unsigned int column;
 	size_t place;
 	const size_t *outer; /* by place: that of the row that it lies in; NULL without levels */
+	bool is_rising;	     /* numbers too */
 };
 
 const char *table_cell_text(
@@ -233,6 +234,9 @@ static int compare_rows(const void *x, const void *y)
 	} else {
 		order = (cell_a->number < cell_b->number) - (cell_a->number > cell_b->number);
 	}
+	if (a->is_rising && column->type != TABLE_NAME && column->type != TABLE_TEXT) {
+		order = cell_a->is_known == cell_b->is_known ? -order : order;
+	}
 	return order ? order : (place_a > place_b) - (place_a < place_b);
 }
 
@@ -289,7 +293,7 @@ static void reorder_levels(struct table *table, const struct sort_row *order)
 	table->levels = levels;
 }
 
-bool table_sort(struct table *table, const char *key)
+static bool sort(struct table *table, const char *key, bool is_rising)
 {
 	int column = find_column(table, key);
 	size_t row_bytes = table->nr_columns * sizeof(*table->cells);
@@ -308,7 +312,7 @@ bool table_sort(struct table *table, const char *key)
 	cells = mem_zeroed(table->nr_rows, row_bytes);
 	outer = find_outer(table);
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		order[i] = (struct sort_row){table, (unsigned int)column, i, outer};
+		order[i] = (struct sort_row){table, (unsigned int)column, i, outer, is_rising};
 	}
 	qsort(order, table->nr_rows, sizeof(*order), compare_rows);
 	for (size_t i = 0; i < table->nr_rows; i++) {
@@ -324,6 +328,16 @@ bool table_sort(struct table *table, const char *key)
 	table->cells = cells;
 	table->capacity = table->nr_rows;
 	return true;
+}
+
+bool table_sort(struct table *table, const char *key)
+{
+	return sort(table, key, false);
+}
+
+bool table_sort_rising(struct table *table, const char *key)
+{
+	return sort(table, key, true);
 }
 
 void table_cut(struct table *table, size_t nr_rows)

@@ -123,6 +123,9 @@ void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes)
  */
 bool table_sort(struct table *table, const char *key);
 
+/* The same with numbers rising, unknown ones last; tables with a source fall nevertheless. */
+bool table_sort_rising(struct table *table, const char *key);
+
 /* Keeps the first nr_rows rows of level 0 with those in them, 0 keeps all. */
 void table_cut(struct table *table, size_t nr_rows);
 

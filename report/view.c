@@ -24,6 +24,7 @@ const struct view_class *const view_classes[] = {
 	&view_gpu_use,
 	&view_memcpy,
 	&view_memset,
+	&view_manipulation,
 	&view_api,
 	&view_sync,
 	&view_nvtx,

@@ -17,7 +17,14 @@
 #include "report/step_time.h"
 #include "report/view.h"
 
-enum device_type { DEVICE_KERNEL, DEVICE_COPY, DEVICE_SET, DEVICE_COMMUNICATION, NR_DEVICE_TYPES };
+enum device_type {
+	DEVICE_KERNEL,
+	DEVICE_COPY,
+	DEVICE_SET,
+	DEVICE_COMMUNICATION, /* these two are among the kernels */
+	DEVICE_COMPUTATION,
+	NR_DEVICE_TYPES,
+};
 
 /* Rows of the host: phases, calls of CUDA, and the kinds of event_type.h. */
 enum { ROW_CALLS = PHASE_OTHERS, ROW_EVENTS, NR_HOST_ROWS = ROW_EVENTS + NR_EVENT_TYPES };
@@ -167,6 +174,14 @@ static struct step_time *kernels_of(struct part *part, struct process *process, 
 	return &part->kernels[part->nr_devices++];
 }
 
+/* Of kernels and graphs. */
+static bool computes(struct process *process, const struct batch *b, uint32_t i)
+{
+	return b->table != GPROF_TABLE_kernel ||
+	       kernel_class_of(process_shape_name(process, b->col[COL_kernel_shape][i])) ==
+		       KERNEL_COMPUTATION;
+}
+
 static void take_work(struct overview_view *view, struct process *process, const struct batch *b)
 {
 	struct part *part = part_of(view, process);
@@ -186,10 +201,10 @@ static void take_work(struct overview_view *view, struct process *process, const
 			step_time_add(kernels_of(part, process, b->col[COL_kernel_place][i]),
 				&part->ns, from, to);
 		}
-		if (b->table == GPROF_TABLE_kernel &&
-			kernel_class_of(process_shape_name(process, b->col[COL_kernel_shape][i])) ==
-				KERNEL_COMMUNICATION) {
-			step_time_add(&part->work[DEVICE_COMMUNICATION], &part->ns, from, to);
+		if (type == DEVICE_KERNEL) {
+			step_time_add(&part->work[computes(process, b, i) ? DEVICE_COMPUTATION
+									  : DEVICE_COMMUNICATION],
+				&part->ns, from, to);
 		}
 	}
 	until = until == UINT64_MAX ? until : clock_map_time(&process->device_clock, until);
@@ -400,10 +415,12 @@ static void add_host(struct table *table, const struct overview *all)
 
 static void add_work(struct table *table, const struct overview *all)
 {
-	static const char *const names[] = {"Kernel", "Memcpy", "Memset", "Communication"};
+	static const char *const names[] = {
+		"Kernel", "Memcpy", "Memset", "Communication", "Computation"};
+	bool is_split = all->work[DEVICE_COMMUNICATION].nr != 0;
 
 	for (unsigned int k = 0; k < NR_DEVICE_TYPES; k++) {
-		if (all->work[k].nr || (all->has_work && k != DEVICE_COMMUNICATION)) {
+		if (k < DEVICE_COMMUNICATION ? all->work[k].nr || all->has_work : is_split) {
 			add_row(table, all->steps.ns, names[k], "GPU", &all->work[k]);
 			table_set_level(table, 1);
 		}

@@ -17,6 +17,7 @@ enum source {
 struct key {
 	uint32_t source, name;
 	uint32_t op; /* name of the operator that it lies in; 0 none, or not asked for */
+	uint32_t process, thread; /* 0 where they are merged */
 };
 
 struct row {
@@ -30,7 +31,7 @@ struct user_view {
 	struct row *rows;
 	struct ranges *ranges;
 	struct process *process;
-	bool is_detailed;
+	struct view_input input;
 	bool is_gpu; /* the process at hand has device records */
 };
 
@@ -42,13 +43,13 @@ static void *create(const struct view_input *input)
 {
 	struct user_view *view = mem_zeroed(1, sizeof(*view));
 
-	view->is_detailed = input->is_detailed;
+	view->input = *input;
 	return view;
 }
 
 /* op: what the range lies in, other ranges left out. */
-static struct row *find_row(
-	struct user_view *view, enum source source, uint32_t name, const struct op *op)
+static struct row *find_row(struct user_view *view, enum source source, uint32_t name,
+	uint32_t thread, const struct op *op)
 {
 	struct key key = {.source = source, .name = name};
 	struct row *row;
@@ -56,7 +57,11 @@ static struct row *find_row(
 	while (op && op_is_user(op->name, op->framework, op->scope)) {
 		op = op->parent;
 	}
-	key.op = op && view->is_detailed ? op->name : 0;
+	key.op = op && view->input.is_detailed ? op->name : 0;
+	for (uint32_t i = 0; view->input.is_per_thread && !key.process; i++) {
+		key.process = view->input.processes[i] == view->process ? i + 1 : 0;
+		key.thread = thread;
+	}
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
@@ -86,7 +91,8 @@ static void take_range(void *context, const struct range *range)
 	struct user_view *view = context;
 
 	if (range->op == GPROF_NVTX_START && range->end >= range->begin) {
-		add_time(view, find_row(view, SOURCE_NVTX, range_full_name(range), NULL),
+		add_time(view,
+			find_row(view, SOURCE_NVTX, range_full_name(range), range->thread, NULL),
 			range->begin, range->end);
 	}
 }
@@ -127,7 +133,7 @@ static void take_op(void *context, const struct op *op)
 		return;
 	}
 	row = find_row(view, op->framework == GPROF_FRAMEWORK_PADDLE ? SOURCE_PADDLE : SOURCE_TORCH,
-		op->name, op->parent);
+		op->name, op->thread, op->parent);
 	add_time(view, row, op->begin, op->end);
 	if (view->is_gpu) {
 		spread_add(&row->gpu, op->gpu_total_ns);
@@ -137,7 +143,7 @@ static void take_op(void *context, const struct op *op)
 static void take_pushed(void *context, const struct op_range *range)
 {
 	struct user_view *view = context;
-	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->op);
+	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->thread, range->op);
 
 	if (range->end >= range->begin) {
 		add_time(view, row, range->begin, range->end);
@@ -149,7 +155,15 @@ static void take_pushed(void *context, const struct op_range *range)
 
 /* ---- the table ---- */
 
-enum { TIMES = 1, GPU = 5, SOURCE = 9, OPERATOR, NAME, NR_COLUMNS };
+enum { TIMES = 1, GPU = 5, PID = 9, TID, SOURCE, OPERATOR, NAME, NR_COLUMNS };
+
+static void fill_thread(const struct process *process, uint32_t id, struct table_cell *cells)
+{
+	const struct model_thread *thread = idmap_get(&process->threads, id);
+
+	table_set_integer(&cells[PID], process->pid);
+	table_set_integer(&cells[TID], thread && thread->tid ? thread->tid : id);
+}
 
 static struct table *make_table(void *context)
 {
@@ -163,6 +177,8 @@ static struct table *make_table(void *context)
 		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
 		{"gpu_max_ns", "GPU max", TABLE_TIME, true},
 		{"gpu_min_ns", "GPU min", TABLE_TIME, true},
+		{"pid", "PID", TABLE_ID, false},
+		{"tid", "TID", TABLE_ID, false},
 		{"source", "By", TABLE_TEXT, false},
 		{"operator", "Operator", TABLE_NAME, true},
 		{"name", "Range", TABLE_NAME, false},
@@ -174,7 +190,8 @@ static struct table *make_table(void *context)
 	struct table *table;
 	struct row *row;
 
-	columns[OPERATOR].is_wide_only = !view->is_detailed;
+	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->input.is_per_thread;
+	columns[OPERATOR].is_wide_only = !view->input.is_detailed;
 	table = table_create("userdefined", "Ranges of the user", columns, NR_COLUMNS);
 	for (row = view->rows; row; row = row->hh.next) {
 		struct table_cell *cells = table_add_row(table);
@@ -184,6 +201,10 @@ static struct table *make_table(void *context)
 		spread_fill(&row->times, &cells[TIMES]);
 		if (row->gpu.nr) {
 			spread_fill(&row->gpu, &cells[GPU]);
+		}
+		if (row->key.process) {
+			fill_thread(view->input.processes[row->key.process - 1], row->key.thread,
+				cells);
 		}
 		table_set_text(&cells[SOURCE], source, strlen(source));
 		if (row->key.op) {

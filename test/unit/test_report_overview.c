@@ -99,6 +99,7 @@ static void check_work(const struct table *table, const struct played *played)
 {
 	static const char *const names[] = {"Kernel", "Communication", "Memcpy", "Memset"};
 	struct counted *kinds = calloc(4, sizeof(*kinds)), *devices = calloc(2, sizeof(*devices));
+	struct counted *computation = calloc(1, sizeof(*computation));
 
 	for (unsigned int i = 0; i < played->nr_calls; i++) {
 		const struct played_call *call = &played->calls[i];
@@ -109,6 +110,9 @@ static void check_work(const struct table *table, const struct played *played)
 		}
 		if (call->work == PLAYED_NCCL) {
 			count(&kinds[0], played, call->work_begin, call->work_end);
+		}
+		if (call->work == PLAYED_KERNEL) {
+			count(computation, played, call->work_begin, call->work_end);
 		}
 		if (call->work == PLAYED_KERNEL || call->work == PLAYED_NCCL) {
 			count(&devices[call->device], played, call->work_begin, call->work_end);
@@ -123,6 +127,8 @@ static void check_work(const struct table *table, const struct played *played)
 			row - tables_find(table, "name", "Kernel of one GPU", 0),
 			&devices[tables_number(table, row, "device")]);
 	}
+	check(table, "Computation", 0, computation);
+	free(computation);
 	free(kinds);
 	free(devices);
 }
