@@ -14,4 +14,7 @@ skip() {
 [ -f "$GPROF_TRACES/reference.json" ] || skip "no reference.json in GPROF_TRACES"
 command -v python3 >/dev/null || skip "no python3"
 ${MAKE:-make} -s --no-print-directory "$B/gprof-report" || exit 1
-exec python3 test/traces/compare.py "$B/gprof-report" "$GPROF_TRACES"
+failed=0
+python3 test/traces/compare.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
+python3 test/traces/steps.py "$B/gprof-report" "$GPROF_TRACES"/*.json.gz || failed=1
+exit $failed
