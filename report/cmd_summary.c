@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "report/nsys.h"
 #include "report/summary.h"
 
 #define USUAL_TOP 15u
@@ -60,6 +62,7 @@ static const struct option options[] = {
 	{"view", required_argument, NULL, 'v'},
 	{"format", required_argument, NULL, 'f'},
 	{"style", required_argument, NULL, 's'},
+	{"report", required_argument, NULL, 'R'},
 	{"sort", required_argument, NULL, 'k'},
 	{"top", required_argument, NULL, 't'},
 	{"unit", required_argument, NULL, 'u'},
@@ -120,6 +123,14 @@ static int take_option(struct summary *summary, int option)
 		return take_style(summary, optarg)
 			       ? 0
 			       : cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
+	case 'R':
+		summary->style = &style_nsys;
+		return nsys_take(summary, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_summary,
+					 "no such report, or it has no such argument: '%s'; the "
+					 "help lists them",
+					 optarg);
 	case 'u':
 		if (!choose(optarg, units, &choice)) {
 			return cmd_usage(&cmd_summary, "no such unit: '%s'", optarg);
@@ -207,11 +218,16 @@ static int take_options(struct summary *summary, int argc, char **argv)
 
 static void print_lists(void)
 {
+	struct buf reports = {0};
+
 	printf("\nViews (* shown without --view):\n");
 	for (size_t i = 0; view_classes[i]; i++) {
 		printf("  %-16s %c %s\n", view_classes[i]->name,
 			view_classes[i]->is_default ? '*' : ' ', view_classes[i]->help);
 	}
+	nsys_list(&reports);
+	printf("\nReports:\n%.*s", (int)reports.nr_bytes, reports.bytes);
+	buf_fini(&reports);
 	printf("\nStyles:\n");
 	for (size_t i = 0; summary_styles[i]; i++) {
 		printf("  %-16s   %s\n", summary_styles[i]->name, summary_styles[i]->help);
@@ -260,6 +276,7 @@ static void finish(struct summary *summary)
 	cmd_filter_fini(&summary->filter);
 	numbers_fini(&summary->ask.steps);
 	numbers_fini(&summary->ask.windows);
+	free(summary->reports);
 }
 
 static int run(int argc, char **argv)
@@ -304,6 +321,7 @@ const struct command cmd_summary = {
 		"  --view NAME[,NAME]...  the tables below that are wanted\n"
 		"  --format FORMAT        text (default), csv, json, markdown\n"
 		"  --style STYLE          whose layout the tables have, see below\n"
+		"  --report NAME[,NAME]   reports of `nsys stats` by their names, see below\n"
 		"  --sort COLUMN          by a column's JSON key, as total, calls, avg, max, name\n"
 		"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
 		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"

@@ -29,6 +29,19 @@ struct summary_style {
 extern const struct summary_style *const summary_styles[];
 extern const struct summary_style style_gprof, style_nvprof, style_nsys;
 
+/* A report of nsys's that was asked for by --report, see nsys.h. */
+enum nsys_names {
+	NSYS_SHOWN,
+	NSYS_BASE,
+	NSYS_MANGLED,
+};
+
+struct nsys_ask {
+	const struct nsys_report *report;
+	enum nsys_names names;
+	bool has_ranges; /* :nvtx-name */
+};
+
 struct summary {
 	const struct view_class *views[SUMMARY_VIEWS];
 	size_t nr_views;
@@ -39,6 +52,8 @@ struct summary {
 	size_t top;
 	bool is_per_thread, is_detailed;
 	enum view_detail detail;
+	struct nsys_ask *reports; /* for the style nsys */
+	size_t nr_reports, report_capacity;
 	const char *output;
 	struct cmd_filter filter;
 	struct select_ask ask;

@@ -305,8 +305,10 @@ static bool sort(struct table *table, const char *key, bool is_rising)
 		return false;
 	}
 	if (table->source) {
-		table->source->sort(table->source->context, (unsigned int)column);
-		return true;
+		if (table->source->sort) {
+			table->source->sort(table->source->context, (unsigned int)column);
+		}
+		return table->source->sort != NULL;
 	}
 	order = mem_zeroed(table->nr_rows, sizeof(*order));
 	cells = mem_zeroed(table->nr_rows, row_bytes);

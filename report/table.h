@@ -44,7 +44,7 @@ struct table_source {
 	void *context;
 	/* Fills the cells of a row, which are unknown so far; rows after each other are cheap. */
 	void (*row)(void *context, size_t row, struct table_cell *cells);
-	/* Puts the rows in the order of a column, as table_sort does. */
+	/* Puts the rows in the order of a column, as table_sort does; NULL if they stay. */
 	void (*sort)(void *context, unsigned int column);
 	void (*destroy)(void *context);
 	struct table_cell *cells; /* of the row made last; the table's */

@@ -40,7 +40,7 @@ static void find_axis(struct trace *trace)
 }
 
 /* Clocks of a damaged stream may be anything. */
-static uint64_t on_axis(const struct trace *trace, uint64_t ns)
+uint64_t trace_time(const struct trace *trace, uint64_t ns)
 {
 	uint64_t base = trace->base_ns[trace->place];
 
@@ -85,7 +85,7 @@ static void add_call(struct trace *trace, struct trace_event *event, const struc
 	uint64_t end = clock_map_time(clock, call->end);
 
 	event->has_call = true;
-	event->api_begin_ns = on_axis(trace, begin);
+	event->api_begin_ns = trace_time(trace, begin);
 	event->api_dur_ns = end > begin ? end - begin : 0;
 	event->thread = call->thread;
 	event->call = process_call_name(trace->process, call->call, &event->api);
@@ -104,7 +104,7 @@ void trace_record(struct trace *trace, const struct op_record *record, const str
 	event->has_record = true;
 	event->is_timed = record->is_timed;
 	if (record->is_timed) {
-		event->begin_ns = on_axis(trace, record->begin_ns);
+		event->begin_ns = trace_time(trace, record->begin_ns);
 		event->dur_ns = record->end_ns - record->begin_ns;
 	}
 	if (call) {

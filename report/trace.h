@@ -48,6 +48,7 @@ struct trace {
 	uint32_t place;		 /* of it */
 	struct spool *spool;
 	uint64_t nr_untimed, nr_without_call;
+	const void *hint; /* the caller's, for `fill` */
 };
 
 struct trace *trace_create(const struct view_input *input, enum trace_order order);
@@ -58,6 +59,9 @@ void trace_begin(struct trace *trace, struct process *process);
 void trace_record(struct trace *trace, const struct op_record *record, const struct op_call *call,
 	const struct op *op);
 void trace_call(struct trace *trace, const struct op_call *call, const struct op *op);
+
+/* A time of the process at hand, CLOCK_MONOTONIC, on the axis. */
+uint64_t trace_time(const struct trace *trace, uint64_t ns);
 
 /* What an event is: a kernel's name, "Memcpy HtoD (Pinned -> Device)", a graph; of names.h. */
 uint32_t trace_name(const struct trace *trace, const struct trace_event *event);

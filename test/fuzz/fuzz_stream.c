@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "report/nsys.h"
 #include "report/summary.h"
 #include "report/timeline.h"
 #include "test/fuzz/fuzz.h"
@@ -45,6 +46,17 @@ static void print_all(struct cmd_input *input)
 			}
 		}
 	}
+	/* All reports, with the arguments that some have. */
+	for (const struct nsys_report *report = nsys_reports; report->name; report++) {
+		nsys_take(&summary, report->name);
+	}
+	nsys_take(&summary, "cuda_gpu_kern_gb_sum:nvtx-name:base,cuda_gpu_trace:mangled");
+	summary.style = &style_nsys;
+	summary.table.format = TABLE_CSV;
+	buf_init(&out, throw_away, NULL);
+	style_nsys.print(&summary, input, &out);
+	buf_fini(&out);
+	free(summary.reports);
 	buf_init(&out, throw_away, NULL);
 	timeline_write(input->processes, input->nr_processes, "fuzz.json", &out);
 	buf_fini(&out);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reports of `nsys stats` that a stream can fill: same names, columns, order and units. Column
+ * strings are those that it prints; what each column is, and the base of each percentage, is as its
+ * documentation says. To add one: a line in nsys.c and a function that makes its table, whose
+ * columns have nsys's strings as titles.
+ */
+#ifndef REPORT_NSYS_H
+#define REPORT_NSYS_H
+
+#include "report/summary.h"
+
+#define NSYS_VIEWS 5u
+
+struct nsys_report {
+	const char *name;				  /* "cuda_gpu_kern_sum" */
+	const char *title;				  /* of its banner */
+	const char *what;				  /* of "does not contain ... data" */
+	const struct view_class *views[NSYS_VIEWS];	  /* that it is made of, NULL behind them */
+	const struct view_class *range_views[NSYS_VIEWS]; /* those with :nvtx-name */
+	/* views: as many as the report has. */
+	struct table *(*table)(const struct nsys_ask *ask, void *const *views);
+	bool is_default; /* with --style nsys, without --report */
+	bool has_names;	 /* knows :base and :mangled */
+};
+
+/* In the order they are printed without --report; ends with one without a name. */
+extern const struct nsys_report nsys_reports[];
+
+/*
+ * Takes "NAME[:ARGUMENT]...[,NAME...]" behind the asks so far; false if there is no such report, or
+ * it has no such argument.
+ */
+bool nsys_take(struct summary *summary, const char *list);
+
+/* All names with their titles, one a line. */
+void nsys_list(struct buf *out);
+
+/* A text as the report was asked to show names of kernels; of names.h, to be shown raw. */
+uint32_t nsys_kernel_name(const struct nsys_ask *ask, uint32_t name);
+
+/* A C++ name without result, namespaces, template arguments and arguments. */
+void nsys_base_name(const char *name, size_t nr_bytes, size_t *begin, size_t *end);
+
+/* Sets a cell to a text of names.h, as it is. */
+void nsys_set_name(struct table_cell *cell, uint32_t name);
+void nsys_set_text(struct table_cell *cell, const char *text);
+
+/* "[CUDA memcpy Host-to-Device]", of names.h. */
+uint32_t nsys_operation(uint32_t copy);
+
+/* "name (0)", the device of a place. */
+void nsys_set_device(
+	struct table_cell *cell, const struct process *process, const struct model_place *place);
+
+#define NSYS_TIMES(count)                                           \
+	{"share_pct", "Time (%)", TABLE_PERCENT, false},            \
+		{"total_ns", "Total Time (ns)", TABLE_TIME, false}, \
+		{"calls", count, TABLE_COUNT, false},               \
+		{"avg_ns", "Avg (ns)", TABLE_MEAN_TIME, false},     \
+		{"median_ns", "Med (ns)", TABLE_MEAN_TIME, false},  \
+		{"min_ns", "Min (ns)", TABLE_TIME, false},          \
+		{"max_ns", "Max (ns)", TABLE_TIME, false},          \
+	{                                                           \
+		"stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME, false  \
+	}
+
+/* nsys_sums.c */
+struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_osrt_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_kern_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_gpu_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_api_gpu_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_kernels.c: kernels by name, grid and block, and by the innermost pushed range around them */
+extern const struct view_class view_nsys_kernels, view_nsys_range_kernels;
+struct nsys_kernel_row {
+	uint32_t range; /* of names.h, 0 none */
+	uint32_t name;	/* of names.h */
+	uint32_t grid[3], block[3];
+};
+const struct tally *nsys_kernels_tally(void *view);
+const struct nsys_kernel_row *nsys_kernels_row(void *view, size_t row);
+
+/* nsys_traces.c */
+extern const struct view_class view_nsys_api, view_nsys_exec, view_nsys_exec_sum;
+struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_exec_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_exec_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_nvtx.c */
+extern const struct view_class view_nsys_ranges;
+struct table *nsys_nvtx_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_pushpop_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_startend_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_proj.c */
+extern const struct view_class view_nsys_pushpop, view_nsys_proj;
+struct table *nsys_nvtx_pushpop_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views);
+
+#endif
