@@ -45,6 +45,7 @@ static void drop_unordered(struct clock_map *map)
 	for (size_t i = 0; i < map->nr_points; i++) {
 		if (nr_kept && (map->points[i].from == map->points[nr_kept - 1].from ||
 				       map->points[i].to <= map->points[nr_kept - 1].to)) {
+			map->nr_back += map->points[i].to < map->points[nr_kept - 1].to;
 			continue;
 		}
 		map->points[nr_kept++] = map->points[i];

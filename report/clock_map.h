@@ -21,6 +21,7 @@ struct clock_map {
 	size_t last;	      /* where the last look-up ended */
 	uint64_t mean_slope;  /* 32.32, for durations */
 	uint64_t first_slope; /* before the first point */
+	uint64_t nr_back;     /* points that are left out, since `to` falls from one to it */
 };
 
 void clock_map_add(struct clock_map *map, uint64_t from, uint64_t to);

@@ -11,6 +11,7 @@
 #include "report/dumpdir.h"
 #include "report/ending.h"
 #include "report/err.h"
+#include "report/odd.h"
 #include "report/text.h"
 
 /* Damages told of one stream; the rest is counted. */
@@ -273,6 +274,23 @@ enum cmd_exit cmd_tell_losses(const struct cmd_input *input)
 			tell_process(input, input->processes[i]);
 			status = CMD_INCOMPLETE;
 		}
+	}
+	return status;
+}
+
+static void tell_sentence(const char *sentence)
+{
+	cmd_error("%s", sentence);
+}
+
+enum cmd_exit cmd_tell_odd(
+	const struct cmd_input *input, const struct cmd_filter *filter, enum cmd_exit status)
+{
+	bool is_part = !numbers_is_empty(&filter->pids) || !numbers_is_empty(&filter->ranks);
+
+	if (odd_tell(input->processes, input->nr_processes, is_part, tell_sentence) &&
+		status == CMD_GOOD) {
+		return CMD_INCOMPLETE;
 	}
 	return status;
 }

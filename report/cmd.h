@@ -86,6 +86,12 @@ void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *pat
 /* Writes the rest. Returns GOOD, or FAILED after saying why. */
 enum cmd_exit cmd_output_end(struct cmd_output *output, struct buf *buf);
 
+/*
+ * Says what is odd about the processes, see odd.h. Returns `status`, or INCOMPLETE instead of GOOD.
+ */
+enum cmd_exit cmd_tell_odd(
+	const struct cmd_input *input, const struct cmd_filter *filter, enum cmd_exit status);
+
 /* Writes the buffer to a file, or to stdout if path is NULL or "-". Returns GOOD or FAILED. */
 enum cmd_exit cmd_write(const char *path, const struct buf *out);
 

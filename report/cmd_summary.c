@@ -255,6 +255,7 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 {
 	struct cmd_output output;
 	struct buf out;
+	enum cmd_exit losses;
 	const char *wrong;
 	int status;
 
@@ -268,7 +269,8 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	buf_fini(&out);
 	tell_lone(summary, input);
 	/* Said even if the output could not be written. */
-	return status ? (cmd_tell_losses(input), status) : (int)cmd_tell_losses(input);
+	losses = cmd_tell_odd(input, &summary->filter, cmd_tell_losses(input));
+	return status ? status : (int)losses;
 }
 
 static void finish(struct summary *summary)

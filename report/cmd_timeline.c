@@ -120,7 +120,7 @@ static int run(int argc, char **argv)
 		return CMD_FAILED;
 	}
 	error = ends_in(path, ".gz") ? write_gzip(path, &input) : write_plain(path, &input);
-	status = cmd_tell_losses(&input);
+	status = (int)cmd_tell_odd(&input, &filter, cmd_tell_losses(&input));
 	if (error) {
 		cmd_error("cannot write '%s': %s", path, strerror(-error));
 		status = CMD_FAILED;

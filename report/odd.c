@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/odd.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/numbers.h"
+
+#define MOST_HOSTS 4u
+#define MOST_SPANS 20u
+#define MOST_TOLD  5u
+
+struct odd {
+	struct process *const *processes;
+	size_t nr_processes;
+	void (*tell)(const char *sentence);
+	struct buf line;
+	bool is_wrong;
+};
+
+static void tell(struct odd *odd)
+{
+	buf_char(&odd->line, 0);
+	odd->tell(odd->line.bytes);
+	odd->line.nr_bytes = 0;
+}
+
+/* ---- hosts ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void tell_hosts(struct odd *odd)
+{
+	const char **hosts = mem_zeroed(odd->nr_processes + 1, sizeof(*hosts));
+	size_t nr = 0, nr_hosts = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		if (*process_fact(odd->processes[i], "host.name", "")) {
+			hosts[nr++] = process_host(odd->processes[i]);
+		}
+	}
+	qsort(hosts, nr, sizeof(*hosts), compare_texts);
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || strcmp(hosts[i], hosts[nr_hosts - 1]) != 0) {
+			hosts[nr_hosts++] = hosts[i];
+		}
+	}
+	if (nr_hosts > 1) {
+		buf_printf(&odd->line, "the processes are of %zu hosts (", nr_hosts);
+		for (size_t i = 0; i < nr_hosts && i < MOST_HOSTS; i++) {
+			buf_printf(&odd->line, "%s%s", i ? ", " : "", hosts[i]);
+		}
+		buf_printf(&odd->line, "%s), whose clocks may differ",
+			nr_hosts > MOST_HOSTS ? ", ..." : "");
+		tell(odd);
+	}
+	free(hosts);
+}
+
+/* ---- ranks ---- */
+
+static bool has_work(const struct process *process)
+{
+	static const unsigned int tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
+		GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_untimed};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const struct stream_table *table = stream_in_table(process->stream, tables[i]);
+
+		if (table && table->nr_rows) {
+			return true;
+		}
+	}
+	return process->nr_steps > 1;
+}
+
+/* Those that train: children that merely have their parent's RANK do not count. */
+static void tell_repeated(struct odd *odd)
+{
+	uint64_t *ranks = mem_zeroed(odd->nr_processes + 1, sizeof(*ranks));
+	const struct process *last = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const struct process *process = odd->processes[i];
+
+		if (process->rank < 0 || !has_work(process)) {
+			continue;
+		}
+		if (last && last->rank == process->rank && !process_is_same(last, process)) {
+			ranks[nr++] = (uint64_t)process->rank;
+		}
+		last = process;
+	}
+	if (nr) {
+		buf_text(&odd->line, "there is more than one process of rank ");
+		numbers_print(ranks, nr, MOST_SPANS, &odd->line);
+		buf_text(&odd->line, ", as of several runs: tables add them up");
+		tell(odd);
+	}
+	free(ranks);
+}
+
+static void add_gap(struct odd *odd, size_t *nr, int64_t first, int64_t end)
+{
+	if (first >= end) {
+		return;
+	}
+	if (*nr < MOST_SPANS) {
+		buf_printf(&odd->line, "%s%" PRId64, *nr ? "," : "", first);
+	}
+	if (*nr < MOST_SPANS && end - first > 1) {
+		buf_printf(&odd->line, "-%" PRId64, end - 1);
+	}
+	++*nr;
+}
+
+/* Of one rank alone nobody knows whether the others were wanted. */
+static void tell_missing(struct odd *odd)
+{
+	int64_t next = 0, world = -1;
+	size_t nr_ranks = 0, nr_gaps = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const struct process *process = odd->processes[i];
+
+		world = process->world > world ? process->world : world;
+		if (process->rank >= next) {
+			add_gap(odd, &nr_gaps, next, process->rank);
+			next = process->rank < INT64_MAX ? process->rank + 1 : process->rank;
+			nr_ranks++;
+		}
+	}
+	add_gap(odd, &nr_gaps, next, world);
+	if (nr_ranks > 1 && nr_gaps) {
+		struct buf ranks = odd->line;
+
+		odd->line = (struct buf){0};
+		if (world >= 0) {
+			buf_printf(&odd->line, "of %" PRId64 " ranks ", world);
+		}
+		buf_printf(&odd->line, "these%s are missing: %.*s%s", world < 0 ? " ranks" : "",
+			(int)ranks.nr_bytes, ranks.bytes, nr_gaps > MOST_SPANS ? ",..." : "");
+		tell(odd);
+		buf_fini(&ranks);
+		odd->is_wrong = true;
+	}
+	odd->line.nr_bytes = 0;
+}
+
+/* ---- time ---- */
+
+/* The first step that begins before the one before it; 0 if there is none. */
+static size_t find_fall(const struct process *process, size_t *nr_falls)
+{
+	size_t first = 0;
+
+	*nr_falls = 0;
+	for (size_t i = 1; i < process->nr_steps; i++) {
+		if (process->steps[i].tick < process->steps[i - 1].tick) {
+			first = first ? first : i;
+			++*nr_falls;
+		}
+	}
+	return first;
+}
+
+static bool add_times(struct odd *odd, const struct process *process)
+{
+	uint64_t nr_back = process->host_clock.nr_back + process->device_clock.nr_back;
+	size_t nr_falls, fall = find_fall(process, &nr_falls);
+
+	if (!fall && !nr_back) {
+		return false;
+	}
+	buf_printf(&odd->line, "'%s': ", process->stream->path);
+	if (fall) {
+		buf_printf(&odd->line,
+			"step %" PRIu64 " begins before step %" PRIu64
+			", which came before it (%zu such): the clock went back, or several loops "
+			"count steps; they have no length",
+			process->steps[fall].step, process->steps[fall - 1].step, nr_falls);
+	}
+	if (nr_back) {
+		buf_printf(&odd->line,
+			"%sof its readings of clocks %" PRIu64
+			" went back: times near them are off",
+			fall ? "; " : "", nr_back);
+	}
+	return true;
+}
+
+static void tell_times(struct odd *odd)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		if (!add_times(odd, odd->processes[i])) {
+			continue;
+		}
+		if (nr++ < MOST_TOLD) {
+			tell(odd);
+		}
+		odd->line.nr_bytes = 0;
+		odd->is_wrong = true;
+	}
+	if (nr > MOST_TOLD) {
+		buf_printf(&odd->line, "and %zu more processes whose steps or clocks go back",
+			nr - MOST_TOLD);
+		tell(odd);
+	}
+}
+
+bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_part,
+	void (*told)(const char *sentence))
+{
+	struct odd odd = {.processes = processes, .nr_processes = nr_processes, .tell = told};
+
+	tell_hosts(&odd);
+	tell_repeated(&odd);
+	if (!is_part) {
+		tell_missing(&odd);
+	}
+	tell_times(&odd);
+	buf_fini(&odd.line);
+	return odd.is_wrong;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that are odd together. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/odd.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+#define MOST 16u
+
+static struct process *processes[MOST];
+static size_t nr_processes;
+static char told[4096];
+
+static void take(const char *sentence)
+{
+	ck_assert_ptr_null(strchr(sentence, '\n'));
+	snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s\n", sentence);
+}
+
+/* What is said of those that were added, which go. */
+static const char *odd(bool is_part, bool is_wrong)
+{
+	*told = 0;
+	ck_assert_int_eq(odd_tell(processes, nr_processes, is_part, take), is_wrong);
+	while (nr_processes) {
+		process_destroy(processes[--nr_processes]);
+	}
+	return told;
+}
+
+static struct gen *begin(const char *name, const char *rank, const char *world, const char *host)
+{
+	struct gen *gen = gen_open(streams_path(name));
+
+	if (rank) {
+		gen_info(gen, "rank.world", rank);
+	}
+	if (world) {
+		gen_info(gen, "rank.world_size", world);
+	}
+	gen_info(gen, "host.name", host);
+	return gen;
+}
+
+static void end(struct gen *gen, const char *name)
+{
+	gen_close(gen, "exit");
+	processes[nr_processes++] = streams_process(streams_path(name));
+}
+
+/* With a kernel, so that it is one that trains. */
+static void add(const char *rank, const char *world, const char *host)
+{
+	char name[32];
+	struct gen *gen;
+
+	snprintf(name, sizeof(name), "%zu.gprof", nr_processes);
+	gen = begin(name, rank, world, host);
+	gen_row(gen, GPROF_TABLE_kernel);
+	end(gen, name);
+}
+
+START_TEST(what_is_usual_is_not_told)
+{
+	struct gen *worker;
+
+	ck_assert_str_eq(odd(false, false), "");
+	add("3", "8", "a"); /* one of a job */
+	ck_assert_str_eq(odd(false, false), "");
+	add(NULL, NULL, "a");
+	add("0", "2", "a");
+	worker = begin("worker.gprof", "0", "2", "a");
+	end(worker, "worker.gprof"); /* has its parent's RANK and no device */
+	add("1", "2", "a");
+	ck_assert_str_eq(odd(false, false), "");
+}
+END_TEST
+
+START_TEST(hosts)
+{
+	add("0", "3", "b");
+	add("1", "3", "a");
+	add("2", "3", "b");
+	ck_assert_str_eq(odd(false, false),
+		"the processes are of 2 hosts (a, b), whose clocks may differ\n");
+	for (int i = 0; i < 6; i++) {
+		const char name[] = {(char)('f' - i), 0};
+
+		add(NULL, NULL, name);
+	}
+	ck_assert_str_eq(odd(false, false),
+		"the processes are of 6 hosts (a, b, c, d, ...), whose clocks may differ\n");
+}
+END_TEST
+
+START_TEST(ranks_that_are_missing)
+{
+	add("1", "8", "a");
+	add("2", "8", "a");
+	add("5", "8", "a");
+	ck_assert_str_eq(odd(false, true), "of 8 ranks these are missing: 0,3-4,6-7\n");
+	add("1", "8", "a");
+	add("2", "8", "a");
+	ck_assert_str_eq(odd(true, false), "");
+	add("0", NULL, "a");
+	add("2", NULL, "a");
+	ck_assert_str_eq(odd(false, true), "these ranks are missing: 1\n");
+	add("0", "9223372036854775807", "a");
+	add("9223372036854775806", "9223372036854775807", "a");
+	ck_assert_str_eq(odd(false, true), "of 9223372036854775807 ranks these are missing: "
+					   "1-9223372036854775805\n");
+}
+END_TEST
+
+START_TEST(ranks_that_are_there_twice)
+{
+	add("0", "2", "a");
+	add("0", "2", "a");
+	add("1", "2", "a");
+	add("1", "2", "a");
+	add("1", "2", "a");
+	ck_assert_str_eq(odd(false, false), "there is more than one process of rank 0-1, as of "
+					    "several runs: tables add them up\n");
+}
+END_TEST
+
+static void add_step(struct gen *gen, uint64_t tick, uint64_t number)
+{
+	struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+	step->time = tick;
+	step->step = number;
+}
+
+START_TEST(time_that_goes_back)
+{
+	struct gen *gen = begin("back.gprof", NULL, NULL, "a");
+	char expected[4400];
+
+	add_step(gen, 100, 7);
+	add_step(gen, 200, 8);
+	add_step(gen, 150, 9);
+	add_step(gen, 300, 10);
+	add_step(gen, 299, 11);
+	end(gen, "back.gprof");
+	snprintf(expected, sizeof(expected),
+		"'%s': step 9 begins before step 8, which came before it (2 such): the clock went "
+		"back, or several loops count steps; they have no length\n",
+		streams_path("back.gprof"));
+	ck_assert_str_eq(odd(false, true), expected);
+	gen = begin("jump.gprof", NULL, NULL, "a");
+	gen_anchor(gen, 1000, 5000, 0);
+	gen_anchor(gen, 2000, 6000, 0);
+	gen_anchor(gen, 3000, 5500, 0);
+	gen_anchor(gen, 4000, 8000, 0);
+	end(gen, "jump.gprof");
+	snprintf(expected, sizeof(expected),
+		"'%s': of its readings of clocks 1 went back: times near them are off\n",
+		streams_path("jump.gprof"));
+	ck_assert_str_eq(odd(false, true), expected);
+}
+END_TEST
+
+UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, ranks_that_are_missing,
+	ranks_that_are_there_twice, time_that_goes_back)
