@@ -159,6 +159,7 @@ static int take_option(struct summary *summary, int option)
 		return 0;
 	case 'd':
 		summary->is_detailed = !optarg;
+		summary->has_detail = optarg != NULL;
 		if (optarg && !choose(optarg, details, &choice)) {
 			return cmd_usage(&cmd_summary, "no such detail: '%s'", optarg);
 		}

@@ -5,5 +5,6 @@ const struct summary_style *const summary_styles[] = {
 	&style_gprof,
 	&style_nvprof,
 	&style_nsys,
+	&style_paddle,
 	NULL,
 };

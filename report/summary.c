@@ -175,6 +175,32 @@ static void print_selection(
 	}
 }
 
+bool summary_sort(struct table *table, const char *key)
+{
+	static const struct {
+		const char *name, *key;
+		bool is_rising;
+	} others[] = {
+		{"CPUTotal", "total", false},
+		{"CPUAvg", "avg", false},
+		{"CPUMax", "max", false},
+		{"CPUMin", "min", true},
+		{"GPUTotal", "gpu_total", false},
+		{"GPUAvg", "gpu_avg", false},
+		{"GPUMax", "gpu_max", false},
+		{"GPUMin", "gpu_min", true},
+		{"ave", "avg", false},
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(key, others[i].name) == 0) {
+			return others[i].is_rising ? table_sort_rising(table, others[i].key)
+						   : table_sort(table, others[i].key);
+		}
+	}
+	return table_sort(table, key);
+}
+
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
@@ -190,7 +216,7 @@ static const char *print(
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		tables[i] = summary->views[i]->table(views[i]);
 		if (summary->sort) {
-			is_sorted = table_sort(tables[i], summary->sort) || is_sorted;
+			is_sorted = summary_sort(tables[i], summary->sort) || is_sorted;
 		}
 		table_cut(tables[i], summary->top);
 	}

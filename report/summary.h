@@ -25,6 +25,8 @@ struct summary_style {
 		const struct summary *summary, const struct cmd_input *input, struct buf *out);
 };
 
+extern const struct summary_style style_paddle;
+
 /* All styles, our own first; ends with NULL. */
 extern const struct summary_style *const summary_styles[];
 extern const struct summary_style style_gprof, style_nvprof, style_nsys;
@@ -51,6 +53,7 @@ struct summary {
 	const char *sort; /* NULL: each view's own order */
 	size_t top;
 	bool is_per_thread, is_detailed;
+	bool has_detail; /* a level was given */
 	enum view_detail detail;
 	struct nsys_ask *reports; /* for the style nsys */
 	size_t nr_reports, report_capacity;
@@ -62,5 +65,11 @@ struct summary {
 /* Makes the views and hands them the events of all processes: one pass for all of them. */
 void summary_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **views);
+
+/*
+ * Sorts a table as --sort asks: by a column, or by one of Paddle's keys (CPUTotal ... GPUMin, ave),
+ * of which the minima rise as there. False if there is no such column.
+ */
+bool summary_sort(struct table *table, const char *key);
 
 #endif

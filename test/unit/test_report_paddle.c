@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables in Paddle's layout. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/paddle_grid.h"
+#include "report/summary.h"
+#include "test/unit/report_played.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+/* The rules and the row are as a real one has them: widths grow with what stands in a column. */
+START_TEST(a_table_has_the_widths_of_paddle)
+{
+	struct paddle_grid grid = {.title = "Model Summary",
+		.unit = "ms",
+		.titles = {"Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)",
+			"GPU Total / Avg / Max / Min / Ratio(%)"},
+		.widths = {15, 6, 40, 40},
+		.nr_columns = 4};
+	struct paddle_row *row = paddle_grid_add(&grid);
+	struct buf out = {0};
+
+	row->cells[0] = mem_text("ProfileStep");
+	row->cells[1] = mem_text("3");
+	row->cells[2] = mem_text("1705.19 / 568.40 / 573.03 / 565.52 / 100.00");
+	row->cells[3] = mem_text("1397.52 / 465.84 / 466.44 / 465.33 / 100.00");
+	paddle_grid_print(&grid, &out);
+	buf_char(&out, '\0');
+	ck_assert_str_eq(out.bytes,
+		"--------------------------------------------------Model "
+		"Summary---------------------"
+		"-----------------------------\n"
+		"Time unit: ms\n"
+		"---------------  ------  -------------------------------------------  "
+		"-------------------------------------------  \n"
+		"Name             Calls   CPU Total / Avg / Max / Min / Ratio(%)       "
+		"GPU Total / Avg / Max / Min / Ratio(%)       \n"
+		"---------------  ------  -------------------------------------------  "
+		"-------------------------------------------  \n"
+		"ProfileStep      3       1705.19 / 568.40 / 573.03 / 565.52 / 100.00  "
+		"1397.52 / 465.84 / 466.44 / 465.33 / 100.00  \n"
+		"---------------  ------  -------------------------------------------  "
+		"-------------------------------------------  \n\n\n");
+	buf_fini(&out);
+}
+END_TEST
+
+/* What the style prints of a stream. */
+static char *print(const char *path, const struct summary *summary)
+{
+	struct process *process = streams_process(path);
+	struct cmd_input input = {.processes = &process, .nr_processes = 1};
+	struct buf out = {0};
+
+	ck_assert_ptr_null(style_paddle.print(summary, &input, &out));
+	buf_char(&out, '\0');
+	process_destroy(process);
+	return out.bytes;
+}
+
+static void check_lines(const char *text, const char *const *lines)
+{
+	for (size_t i = 0; lines[i]; i++) {
+		ck_assert_msg(
+			strstr(text, lines[i]) != NULL, "no line '%s' in:\n%s", lines[i], text);
+	}
+}
+
+START_TEST(every_table_of_a_loop)
+{
+	static const char *const lines[] = {
+		"-------------------Device Summary-------------------\n",
+		"\nCPU(Process)                    150.00                \n",
+		"\nGPU0                            16.24                 \n",
+		"\nProfileStep                3                          2.71                      "
+		" "
+		"100.00                     \n",
+		"\n                           Calls                      GPU Time                  "
+		" "
+		"Ratio (%)                  \n",
+		"\n  Kernel                   10                         0.44                      "
+		" "
+		"16.24                      \n",
+		"\n  Optimization   6       0.18 / 0.03 / 0.05 / 0.01 / 6.64          0.03 / 0.01 "
+		"/ "
+		"0.01 / 0.00 / 5.56          \n",
+		"\n  Others         -       0.76 / - / - / - / 28.04                  0.00 / - / - "
+		"/ - "
+		"/ 0.00                   \n",
+		"-Thread: All threads merged-",
+		"\n    void gemm<float>(float const*, float const*, ...  3       - / - / - / - / - "
+		"    "
+		"                    0.27 / 0.09 / 0.09 / 0.09 / 100.00        \n",
+		"\nvoid gemm<float>                                                                "
+		"    "
+		"        12      0.54 / 0.04 / 0.09 / 0.01 / 100.00        \n",
+		"\nthe model                            3       0.60 / 0.20 / 0.20 / 0.20 / 22.14  "
+		"    "
+		"   0.24 / 0.08 / 0.08 / 0.08 / 44.44         \n",
+		"============================================Perf "
+		"Summary==========================="
+		"=================\nReader Ratio: 10.000%\nTime Unit: s, IPS Unit: samples/s\n"
+		"|                 |       avg       |       max       |       min       |\n"
+		"|   reader_cost   |     0.00010     |     0.00010     |     0.00010     |\n"
+		"|    batch_cost   |     0.00100     |     0.00100     |     0.00100     |\n"
+		"|       ips       |    4000.00000   |    4000.00000   |    4000.00000   |\n",
+		NULL,
+	};
+	struct summary summary = {.is_default = true, .style = &style_paddle};
+	char *text = print(streams_ops("ops.gprof"), &summary);
+
+	check_lines(text, lines);
+	ck_assert_ptr_null(strstr(text, "Distribution")); /* nothing is communicated */
+	free(text);
+}
+END_TEST
+
+START_TEST(views_units_and_levels_are_chosen)
+{
+	static const char *const lines[] = {
+		"Time unit: us\n", "\naten::mm ", "390.00 / 65.00 / 100.00 / 30.00 / 29.21 ", NULL};
+	struct summary summary = {.style = &style_paddle,
+		.views = {&view_operator},
+		.nr_views = 1,
+		.has_detail = true,
+		.table.unit = "us"};
+	char *text = print(streams_ops("ops.gprof"), &summary);
+
+	check_lines(text, lines);
+	ck_assert_ptr_null(strstr(text, "Model Summary"));
+	free(text);
+}
+END_TEST
+
+/* Where in the text the operator's own row begins. */
+static const char *row_of(const char *text, const char *name)
+{
+	char line[64];
+	const char *found;
+
+	snprintf(line, sizeof(line), "\n%s ", name);
+	found = strstr(text, line);
+	ck_assert_ptr_nonnull(found);
+	return found;
+}
+
+START_TEST(keys_sort_as_in_paddle)
+{
+	struct summary summary = {.style = &style_paddle, .views = {&view_operator}, .nr_views = 1};
+	char *text;
+
+	summary.sort = "GPUMax";
+	text = print(streams_ops("ops.gprof"), &summary);
+	ck_assert(row_of(text, "aten::mm") < row_of(text, "aten::convolution"));
+	free(text);
+	summary.sort = "CPUMin"; /* rises */
+	text = print(streams_ops("ops.gprof"), &summary);
+	ck_assert(row_of(text, "aten::relu") < row_of(text, "aten::mm"));
+	ck_assert(row_of(text, "aten::mm") < row_of(text, "aten::stack"));
+	free(text);
+}
+END_TEST
+
+/* The tables add up: overlap is what both have in common. */
+START_TEST(communication_and_threads)
+{
+	struct summary summary = {.is_default = true, .is_per_thread = true};
+	static const char *const lines[] = {"Distribution Summary", "\n  Overlap   ", "Thread: 1-",
+		"Thread: 2-", "ncclDevKernel_AllReduce_Sum_f32_RING_LL  ",
+		"\nGpuMemcpySync:CPU->GPU ", NULL};
+	struct played *played = calloc(1, sizeof(*played));
+	char *text;
+
+	played_make(played, 3, streams_path("played.gprof"));
+	text = print(streams_path("played.gprof"), &summary);
+	check_lines(text, lines);
+	free(text);
+	free(played);
+}
+END_TEST
+
+UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, every_table_of_a_loop,
+	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads)
