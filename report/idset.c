@@ -14,8 +14,11 @@ struct idset *idset_create(void)
 
 void idset_destroy(struct idset *set)
 {
-	for (size_t i = 0; set && i < 65536u; i++) {
-		free(set->pages[i]);
+	for (size_t i = 0; set && i < set->nr_used; i++) {
+		free(set->pages[set->used[i]]);
+	}
+	if (set) {
+		free(set->used);
 	}
 	free(set);
 }
@@ -23,6 +26,8 @@ void idset_destroy(struct idset *set)
 void idset_add_slow(struct idset *set, uint32_t id)
 {
 	set->pages[id >> 16] = mem_zeroed(PAGE_WORDS, sizeof(uint64_t));
+	set->used = array_grow(set->used, set->nr_used, &set->used_capacity, sizeof(*set->used));
+	set->used[set->nr_used++] = (uint16_t)(id >> 16);
 	idset_add(set, id);
 }
 
@@ -30,8 +35,10 @@ uint64_t idset_count_without(const struct idset *set, const struct idset *other)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < 65536u; i++) {
-		for (size_t k = 0; set->pages[i] && k < PAGE_WORDS; k++) {
+	for (size_t n = 0; n < set->nr_used; n++) {
+		size_t i = set->used[n];
+
+		for (size_t k = 0; k < PAGE_WORDS; k++) {
 			uint64_t bits = set->pages[i][k];
 
 			bits &= other->pages[i] ? ~other->pages[i][k] : ~0ull;

@@ -10,6 +10,8 @@
 
 struct idset {
 	uint64_t *pages[65536]; /* NULL: empty */
+	uint16_t *used;		/* numbers of those that are not, since most sets have few */
+	size_t nr_used, used_capacity;
 };
 
 struct idset *idset_create(void);
