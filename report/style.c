@@ -6,5 +6,6 @@ const struct summary_style *const summary_styles[] = {
 	&style_nvprof,
 	&style_nsys,
 	&style_paddle,
+	&style_torch,
 	NULL,
 };
