@@ -11,7 +11,7 @@
 
 #include "report/api.h"
 #include "report/copy.h"
-#include "report/summary.h"
+#include "report/nvprof.h"
 #include "report/text.h"
 
 /* A line of the table: a kernel, a direction of copies, all sets, or a call. */
@@ -63,13 +63,22 @@ static void add_to_line(
 	line->max_ns = times->max > line->max_ns ? times->max : line->max_ns;
 }
 
-/* Names are unique in these tallies, so they are only looked up for copies. */
-static void add_tally(struct section *section, const struct tally *tally)
+/* Calls of pthreads and NCCL are not of CUDA. */
+static bool is_left_out(const struct tally_row *row, bool is_api)
+{
+	return is_api && row->kind != GPROF_API_RUNTIME && row->kind != GPROF_API_DRIVER;
+}
+
+static void add_tally(struct section *section, const struct tally *tally, bool is_api)
 {
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		size_t nr_name;
-		const char *name = names_shown(tally->rows[i].name, &nr_name);
+		const char *name;
 
+		if (is_left_out(&tally->rows[i], is_api)) {
+			continue;
+		}
+		name = names_shown(tally->rows[i].name, &nr_name);
 		add_to_line(section, find_line(section, name, nr_name), tally, i);
 	}
 }
@@ -227,7 +236,7 @@ static void finish(struct section *section, size_t top)
 	section->nr_lines = top && section->nr_lines > top ? top : section->nr_lines;
 }
 
-static void print_head(const struct process *process, bool is_csv, struct buf *out)
+void nvprof_print_head(const struct process *process, bool is_csv, struct buf *out)
 {
 	const char *command = process_command(process);
 	for (int line = 0; line < 2; line++) {
@@ -268,11 +277,11 @@ static void print_process(const struct summary *summary, struct process *process
 		scans[i] = (struct scan){&classes[i]->scan, views[i]};
 	}
 	scan_run(&process, 1, scans, 4);
-	add_tally(&sections[0], view_kernel_tally(views[0]));
+	add_tally(&sections[0], view_kernel_tally(views[0]), false);
 	add_copies(&sections[0], view_copy_tally(views[1]));
 	add_copies(&sections[0], view_copy_tally(views[2]));
-	add_tally(&sections[1], view_api_tally(views[3]));
-	print_head(process, summary->table.format == TABLE_CSV, out);
+	add_tally(&sections[1], view_api_tally(views[3]), true);
+	nvprof_print_head(process, summary->table.format == TABLE_CSV, out);
 	for (size_t s = 0; s < 2; s++) {
 		finish(&sections[s], summary->top);
 	}
@@ -295,19 +304,39 @@ static void print_process(const struct summary *summary, struct process *process
 	}
 }
 
+/* The traces that were asked for; false if there are none. */
+static bool print_traces(const struct summary *summary, struct process *process, struct buf *out)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < summary->nr_views && !summary->is_default; i++) {
+		const struct view_class *class = summary->views[i];
+
+		if (class == &view_gpu_trace || class == &view_api_trace) {
+			buf_text(out, has_any ? "\n" : "");
+			nvprof_print_trace(summary, process, class, out);
+			has_any = true;
+		}
+	}
+	return has_any;
+}
+
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		buf_text(out, i ? "\n" : "");
-		print_process(summary, input->processes[i], out);
+		if (!print_traces(summary, input->processes[i], out)) {
+			print_process(summary, input->processes[i], out);
+		}
 	}
 	return NULL;
 }
 
 const struct summary_style style_nvprof = {
 	.name = "nvprof",
-	.help = "nvprof's two sections, a pair for each process",
+	.help = "nvprof's two sections for each process, or its traces: --view gpu-trace, "
+		"api-trace",
 	.formats = 1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV,
 	.print = print,
 };

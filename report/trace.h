@@ -76,9 +76,8 @@ bool trace_tid(const struct trace *trace, const struct trace_event *event, uint3
 /* From the end of the call to the begin of the record; false if there is no such time. */
 bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns);
 
-/* The traces of the views gpu-trace and api-trace, taken out of them. */
+/* The trace of the view gpu-trace, taken out of it. */
 struct trace *view_gpu_trace_take(void *view);
-struct trace *view_api_trace_take(void *view);
 
 /*
  * A table of the events; the trace is its own from now on. columns must stay; fill gets cells of

@@ -103,19 +103,13 @@ static void take(void *context, const struct op_call *call, const struct op *op)
 	trace_call(((struct api_trace_view *)context)->trace, call, op);
 }
 
-struct trace *view_api_trace_take(void *context)
+static struct table *make_table(void *context)
 {
 	struct api_trace_view *view = context;
 	struct trace *trace = view->trace;
 
 	view->trace = NULL;
-	return trace;
-}
-
-static struct table *make_table(void *context)
-{
-	return trace_table(view_api_trace_take(context), "api_trace", "API calls, one by one",
-		columns, NR_COLUMNS, fill);
+	return trace_table(trace, "api_trace", "API calls, one by one", columns, NR_COLUMNS, fill);
 }
 
 static void destroy(void *context)

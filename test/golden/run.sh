@@ -45,6 +45,8 @@ golden small.csv "$report" --format csv --view kernel,api,memcpy,memset,sync,nvt
 golden small.markdown "$report" --format markdown $small
 golden small.nvprof "$report" --style nvprof $small
 golden small.nvprof.csv "$report" --style nvprof --format csv $small
+golden small.nvprof.traces "$report" --style nvprof --view gpu-trace,api-trace $small
+golden small.nvprof.traces.csv "$report" --style nvprof --view gpu-trace,api-trace --format csv $small
 golden small.nsys "$report" --style nsys $small
 golden small.nsys.csv "$report" --style nsys --format csv $small
 golden small.reports "$report" --report cuda_gpu_trace,cuda_api_trace,cuda_kern_exec_sum:base,cuda_kern_exec_trace $small
