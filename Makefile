@@ -56,13 +56,17 @@ $(B)/%.o: %.c
 LIBDIR := $(DESTDIR)$(PREFIX)/lib
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
+BASHDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 
 install: all
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR)
+	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(BASHDIR) $(ZSHDIR)
 	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
 	$(Q)install -m 755 $(B)/gprof-report $(BINDIR)/gprof-report
 	$(Q)install -m 644 $(B)/gprof-report.1 $(MANDIR)/gprof-report.1
+	$(Q)install -m 644 $(B)/completion/bash $(BASHDIR)/gprof-report
+	$(Q)install -m 644 $(B)/completion/zsh $(ZSHDIR)/_gprof-report
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 	@if [ -z "$(DESTDIR)" ] && ! LD_PRELOAD=libgprof.so /bin/true 2>&1 | grep -q .; then \
 		echo "  now: LD_PRELOAD=libgprof.so PROGRAM"; else \

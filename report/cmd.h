@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands of gprof-report, one in each cmd_NAME.c, in one table (main.c), and what they share:
- * opening the streams that the user names, telling on stderr what is wrong with them, and the place
- * where output goes.
+ * The commands of gprof-report, one in each cmd_NAME.c, in one table (cmd_help.c), and what they
+ * share: opening the streams that the user names, telling on stderr what is wrong with them, and
+ * the place where output goes.
  */
 #ifndef REPORT_CMD_H
 #define REPORT_CMD_H
@@ -31,7 +31,7 @@ struct command {
 };
 
 extern const struct command cmd_summary, cmd_timeline, cmd_info, cmd_check, cmd_env, cmd_help,
-	cmd_diff;
+	cmd_diff, cmd_completion;
 
 /* All commands, the default first; ends with NULL. */
 extern const struct command *const commands[];

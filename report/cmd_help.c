@@ -4,6 +4,18 @@
 
 #include "report/cmd.h"
 
+const struct command *const commands[] = {
+	&cmd_summary,
+	&cmd_timeline,
+	&cmd_diff,
+	&cmd_info,
+	&cmd_check,
+	&cmd_env,
+	&cmd_completion,
+	&cmd_help,
+	NULL,
+};
+
 static int run(int argc, char **argv)
 {
 	for (size_t i = 0; argc > 1 && commands[i]; i++) {

@@ -9,6 +9,10 @@
 
 #define USUAL_TOP 15u
 
+const char *const summary_formats[] = {"text", "csv", "json", "markdown", NULL};
+const char *const summary_units[] = {"auto", "s", "ms", "us", "ns", NULL};
+const char *const summary_details[] = {"default", "op", "all", NULL};
+
 static bool choose(const char *text, const char *const *names, int *choice)
 {
 	for (int i = 0; names[i]; i++) {
@@ -74,19 +78,18 @@ static const struct option options[] = {
 	{"detail", optional_argument, NULL, 'd'},
 	{"wide", no_argument, NULL, 'w'},
 	{"mangled", no_argument, NULL, 'm'},
+	{"color", required_argument, NULL, 'c'},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
 	{0},
 };
-
-static const char *const details[] = {"default", "op", "all", NULL};
 
 /* The level may stand apart, as other options' values do; a folder of that name is ./op. */
 static void take_detail(int argc, char **argv)
 {
 	int choice;
 
-	if (!optarg && optind < argc && choose(argv[optind], details, &choice)) {
+	if (!optarg && optind < argc && choose(argv[optind], summary_details, &choice)) {
 		optarg = argv[optind++];
 	}
 }
@@ -103,8 +106,6 @@ static int take_numbers(struct numbers *numbers, bool has_last)
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
 static int take_option(struct summary *summary, int option)
 {
-	static const char *const formats[] = {"text", "csv", "json", "markdown", NULL};
-	static const char *const units[] = {"auto", "s", "ms", "us", "ns", NULL};
 	uint64_t number;
 	int choice;
 
@@ -114,7 +115,7 @@ static int take_option(struct summary *summary, int option)
 			       ? 0
 			       : cmd_usage(&cmd_summary, "no such view in '%s'", optarg);
 	case 'f':
-		if (!choose(optarg, formats, &choice)) {
+		if (!choose(optarg, summary_formats, &choice)) {
 			return cmd_usage(&cmd_summary, "no such format: '%s'", optarg);
 		}
 		summary->table.format = (enum table_format)choice;
@@ -132,10 +133,10 @@ static int take_option(struct summary *summary, int option)
 					 "help lists them",
 					 optarg);
 	case 'u':
-		if (!choose(optarg, units, &choice)) {
+		if (!choose(optarg, summary_units, &choice)) {
 			return cmd_usage(&cmd_summary, "no such unit: '%s'", optarg);
 		}
-		summary->table.unit = choice ? units[choice] : NULL;
+		summary->table.unit = choice ? summary_units[choice] : NULL;
 		return 0;
 	case 't':
 		if (!cmd_number(optarg, INT32_MAX, &number)) {
@@ -160,7 +161,7 @@ static int take_option(struct summary *summary, int option)
 	case 'd':
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
-		if (optarg && !choose(optarg, details, &choice)) {
+		if (optarg && !choose(optarg, summary_details, &choice)) {
 			return cmd_usage(&cmd_summary, "no such detail: '%s'", optarg);
 		}
 		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
@@ -170,6 +171,12 @@ static int take_option(struct summary *summary, int option)
 		return 0;
 	case 'm':
 		names_show_mangled(true);
+		return 0;
+	case 'c':
+		if (!choose(optarg, terminal_colors, &choice)) {
+			return cmd_usage(&cmd_summary, "no such color: '%s'", optarg);
+		}
+		summary->color = (enum terminal_color)choice;
 		return 0;
 	case 'o':
 		summary->output = optarg;
@@ -307,6 +314,7 @@ static int run(int argc, char **argv)
 	if (!select_all(input.processes, input.nr_processes, &summary.ask, &why)) {
 		status = cmd_usage(&cmd_summary, "%.*s", (int)why.nr_bytes, why.bytes);
 	} else {
+		terminal_set(&summary.table, summary.output, summary.color);
 		status = print(&summary, &input);
 	}
 	select_drop_all(input.processes, input.nr_processes);
@@ -339,6 +347,8 @@ const struct command cmd_summary = {
 		"                         place in the step\n"
 		"  --wide                 all columns, names in full length\n"
 		"  --mangled              C++ names as they are in the program\n"
+		"  --color WHEN           colours and bars: auto (default, on a terminal), always, "
+		"never\n"
 		"  -o, --output FILE      not to stdout\n",
 	.print_more = print_lists,
 	.run = run,

@@ -5,17 +5,6 @@
 
 #include "report/cmd.h"
 
-const struct command *const commands[] = {
-	&cmd_summary,
-	&cmd_timeline,
-	&cmd_diff,
-	&cmd_info,
-	&cmd_check,
-	&cmd_env,
-	&cmd_help,
-	NULL,
-};
-
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++) {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gprof-report.1.md to a manual page: its headings, paragraphs, indented lines, and lists of `* HEAD:` with their text.
+# In place of @VIEWS@ and @STYLES@ stands what the program itself lists: awk -v report=PROGRAM. Where that does not run (it is
+# for another machine), the page says how to ask it.
 
 # Marks to fonts, and what would be a request or an escape to text. `opened` says of each mark if it was.
 function shown(text, result, at, opened)
@@ -24,6 +26,37 @@ function end_code()
 	}
 }
 
+# The lines `  NAME [*] HELP` below a heading of `help summary`.
+function list(heading, line, is_below, name, nr, command)
+{
+	command = report " help summary 2>/dev/null"
+	while (report != "" && (command | getline line) > 0) {
+		if (line ~ /^[^ ]/) {
+			is_below = index(line, heading) == 1
+		} else if (is_below && line ~ /^  [^ ]/) {
+			name = line
+			sub(/^  /, "", name)
+			sub(/ .*/, "", name)
+			sub(/^  [^ ]+ +/, "", line)
+			print ".TP\n" shown("`" name "`") "\n" shown(line)
+			nr++
+		}
+	}
+	close(command)
+	if (!nr) {
+		print "See gprof\\-report help summary."
+	}
+}
+
+/^@VIEWS@$/ {
+	print shown("A star marks those that are shown without `--view`.")
+	list("Views")
+	next
+}
+/^@STYLES@$/ {
+	list("Styles:")
+	next
+}
 /^# / {
 	print ".TH GPROF\\-REPORT 1 \"\" \"gprof\" \"User Commands\"\n.SH NAME"
 	sub(/^# /, "")

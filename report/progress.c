@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,8 +28,10 @@ static uint64_t now_ns(void)
 
 void progress_start(const char *what, uint64_t total)
 {
+	const char *term = getenv("TERM");
+
 	progress = (struct progress_state){.what = what, .total = total};
-	if (isatty(STDERR_FILENO)) {
+	if (isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0) {
 		progress.next_ns = now_ns() + FIRST_NS;
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "gprof-report: reading, 42 %" on stderr, if that is a terminal and the work takes over a second.
+/* "gprof-report: reading, 42 %" on stderr, if that is a terminal (and no dumb one) and the work
+ * takes over a second.
  */
 #ifndef REPORT_PROGRESS_H
 #define REPORT_PROGRESS_H

@@ -30,9 +30,14 @@ $(B)/gprof-report: $(B)/report/main.o $(B)/libgprof-report.a
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
 # The manual has one source.
-$(B)/gprof-report.1: report/gprof-report.1.md report/man.awk
+$(B)/gprof-report.1: report/gprof-report.1.md report/man.awk $(B)/gprof-report
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)LC_ALL=C awk -f report/man.awk $< >$@.tmp && mv $@.tmp $@
+	$(Q)LC_ALL=C awk -v report=$(B)/gprof-report -f report/man.awk $< >$@.tmp && mv $@.tmp $@
 
-all: $(B)/gprof-report $(B)/gprof-report.1
+# Shells complete by the program's own lists; one for another machine cannot print them here.
+$(B)/completion/%: $(B)/gprof-report
+	$(Q)mkdir -p $(@D)
+	$(Q)$< completion $* >$@ 2>/dev/null || echo '# gprof-report completion $* prints it' >$@
+
+all: $(B)/gprof-report $(B)/gprof-report.1 $(B)/completion/bash $(B)/completion/zsh

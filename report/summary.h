@@ -5,6 +5,7 @@
 
 #include "report/cmd.h"
 #include "report/select_ask.h"
+#include "report/terminal.h"
 #include "report/view.h"
 
 #define SUMMARY_VIEWS 128u
@@ -43,6 +44,8 @@ struct nsys_ask {
 	enum nsys_names names;
 	bool has_ranges; /* :nvtx-name */
 };
+/* What values of options can be, in the order of their enums; end with NULL. */
+extern const char *const summary_formats[], *const summary_units[], *const summary_details[];
 
 struct summary {
 	const struct view_class *views[SUMMARY_VIEWS];
@@ -50,6 +53,7 @@ struct summary {
 	bool is_default; /* no --view was given */
 	const struct summary_style *style;
 	struct table_style table;
+	enum terminal_color color;
 	const char *sort; /* NULL: each view's own order */
 	size_t top;
 	bool is_per_thread, is_detailed;

@@ -81,6 +81,9 @@ struct table_style {
 	const char *unit; /* of times in text, Markdown and CSV: "s", "ms", "us", "ns", or NULL: by
 			     size */
 	bool is_wide;	  /* do not cut names */
+	/* Of text on a terminal, see terminal.h; all 0 elsewhere. */
+	unsigned int width; /* in columns; 0 unknown */
+	bool has_color, has_bars, is_utf8;
 };
 
 /* columns must stay; the title is copied. */

@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For table.c: the printers. */
+/* For table.c: the printers, and what they share. */
 #ifndef REPORT_TABLE_PRINT_H
 #define REPORT_TABLE_PRINT_H
 
 #include "report/table.h"
+
+/* A power of ten that a column is printed in. */
+struct table_unit {
+	const char *name;
+	double factor;
+};
+
+/* Is it a column of words? These are at the left, numbers at the right. */
+bool table_is_text(const struct table_column *column);
+
+/* The unit of a column in text; NULL for what has none. CSV has base units unless told otherwise.
+ */
+const struct table_unit *table_unit(
+	const struct table *table, unsigned int c, const struct table_style *style);
+
+/* A number without quotes or padding; nothing for an unknown one. */
+void table_add_number(struct buf *out, const struct table_column *column,
+	const struct table_cell *cell, const struct table_unit *unit, bool separate);
+
+/* The title with the unit. */
+void table_add_title(
+	struct buf *out, const struct table_column *column, const struct table_unit *unit);
 
 /* The bytes of a NAME or TEXT cell. */
 const char *table_cell_text(

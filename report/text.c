@@ -52,7 +52,8 @@ unsigned int text_width(int32_t c)
 		(c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
 		(c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
 		(c >= 0xffe0 && c <= 0xffe6) || (c >= 0x1f300 && c <= 0x1f64f) ||
-		(c >= 0x1f900 && c <= 0x1f9ff) || (c >= 0x20000 && c <= 0x3fffd)) {
+		(c >= 0x1f680 && c <= 0x1f6ff) || (c >= 0x1f900 && c <= 0x1f9ff) ||
+		(c >= 0x1fa70 && c <= 0x1faff) || (c >= 0x20000 && c <= 0x3fffd)) {
 		return 2;
 	}
 	return 1;
@@ -120,6 +121,57 @@ size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_
 		width = cut_width + 3;
 	}
 	return width;
+}
+
+size_t text_shown_width(const char *bytes, size_t nr_bytes)
+{
+	const char *end = bytes + nr_bytes;
+	size_t width = 0;
+
+	for (const char *at = bytes; at < end;) {
+		width += shown_width(text_next(&at, end));
+	}
+	return width;
+}
+
+size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width)
+{
+	size_t width = text_shown_width(bytes, nr_bytes), used = 0;
+	size_t head_width, tail_width;
+	const char *end = bytes + nr_bytes, *at = bytes, *tail;
+
+	if (!max_width || width <= max_width || max_width < 8) {
+		return text_add_shown(out, bytes, nr_bytes, max_width);
+	}
+	head_width = (max_width - 3 + 1) / 2;
+	tail_width = (max_width - 3) / 2;
+	for (;;) {
+		const char *next = at;
+		size_t wide = shown_width(text_next(&next, end));
+
+		if (used + wide > head_width) {
+			break;
+		}
+		used += wide;
+		at = next;
+	}
+	width -= used;
+	/* What marks the character before it would mark the dots. */
+	for (tail = at; tail < end && width > tail_width;) {
+		width -= shown_width(text_next(&tail, end));
+	}
+	while (tail < end) {
+		const char *next = tail;
+
+		if (shown_width(text_next(&next, end))) {
+			break;
+		}
+		tail = next;
+	}
+	text_add_shown(out, bytes, (size_t)(at - bytes), 0);
+	buf_text(out, "...");
+	text_add_shown(out, tail, (size_t)(end - tail), 0);
+	return used + 3 + width;
 }
 
 void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes)

@@ -27,6 +27,15 @@ unsigned int text_width(int32_t code_point);
  */
 size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width);
 
+/* The columns that text_add_shown would use for all of it. */
+size_t text_shown_width(const char *bytes, size_t nr_bytes);
+
+/*
+ * As text_add_shown, but what does not fit is cut in the middle: names of templates tell by both
+ * ends. A max_width below 8 cuts the end.
+ */
+size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width);
+
 /* Appends a JSON string with its quotes; broken bytes become U+FFFD. */
 void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes);
 

@@ -6,13 +6,14 @@ need SIM REPORT JQ
 
 case $B in *san-*) skip "once is enough" ;; esac
 ok make -s install DESTDIR="$T/root" PREFIX=/usr >"$T/out" 2>&1
-for file in lib/libgprof.so bin/gprof-report share/man/man1/gprof-report.1; do
+for file in lib/libgprof.so bin/gprof-report share/man/man1/gprof-report.1 \
+	share/bash-completion/completions/gprof-report share/zsh/site-functions/_gprof-report; do
 	[ -e "$T/root/usr/$file" ] || { echo "$file is not installed"; failed=1; }
 done
 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$T/root/usr/lib/libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
 ok "$T/root/usr/bin/gprof-report" "$GPROF_DIR" >"$T/out"
 page=$T/root/usr/share/man/man1/gprof-report.1
-for view in model benchmark python notices; do
+for view in $("$B/gprof-report" help summary | sed -n '/^Views/,$s/^  \([a-z-]*\) .*/\1/p' | sed 's/-/\\\\-/g'); do
 	is 1 "$(grep -c "\\\\fB$view\\\\fP" "$page" | sed 's/[1-9].*/1/')" "$view in the manual"
 done
 command -v groff >/dev/null && is "" "$(groff -man -Tascii -ww "$page" 2>&1 >/dev/null)" "warnings about the manual"

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables on terminals: widths, cuts, colours, bars. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/names.h"
+#include "report/terminal.h"
+#include "report/text.h"
+#include "test/unit/unit.h"
+
+#define CJK "\xe4\xb8\xad\xe6\x96\x87"
+
+static const char *taken(struct buf *out)
+{
+	buf_char(out, '\0');
+	out->nr_bytes = 0;
+	return out->bytes;
+}
+
+START_TEST(what_is_cut_in_the_middle_keeps_both_ends)
+{
+	struct buf out = {0};
+
+	ck_assert_uint_eq(text_add_cut(&out, "abcdefghijkl", 12, 12), 12);
+	ck_assert_str_eq(taken(&out), "abcdefghijkl");
+	ck_assert_uint_eq(text_add_cut(&out, "abcdefghijklm", 13, 12), 12);
+	ck_assert_str_eq(taken(&out), "abcde...jklm");
+	ck_assert_uint_eq(text_add_cut(&out, "abcdefghijklm", 13, 0), 13);
+	taken(&out);
+	/* Two columns each: what is left over stays free. */
+	ck_assert_uint_eq(text_add_cut(&out, CJK CJK CJK CJK, 24, 12), 11);
+	ck_assert_str_eq(taken(&out), CJK "..." CJK);
+	/* A mark goes with the letter that it marks. */
+	ck_assert_uint_eq(text_add_cut(&out, "abcdefghij\xcc\x81klmn", 16, 12), 12);
+	ck_assert_str_eq(taken(&out), "abcde...klmn");
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(random_bytes_never_take_more_than_they_may)
+{
+	static const char *const pieces[] = {
+		"a", CJK, "\xcc\x81", "\x1b", "\xff", "\xe2\x80\xae", "::", "<float>"};
+	struct buf out = {0};
+	uint64_t seed = 3;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[256] = "";
+		size_t max = 8 + unit_random(&seed) % 40, width;
+		uint64_t nr = unit_random(&seed) % 20;
+
+		for (uint64_t k = 0; k < nr; k++) {
+			strcat(text, pieces[unit_random(&seed) % 8]);
+		}
+		width = text_add_cut(&out, text, strlen(text), max);
+		ck_assert_uint_le(width, max);
+		ck_assert_uint_eq(width, text_shown_width(out.bytes, out.nr_bytes));
+		out.nr_bytes = 0;
+	}
+	buf_fini(&out);
+}
+END_TEST
+
+static struct table *make_table(void)
+{
+	static const struct table_column columns[] = {
+		{"share_pct", "% of it", TABLE_PERCENT, false},
+		{"total_ns", "Total", TABLE_TIME, false},
+		{"place", "Place", TABLE_TEXT, false},
+		{"name", "Name", TABLE_TEXT, false},
+	};
+	static const char *const names[] = {"short",
+		"void cutlass::Kernel<cutlass::gemm::GemmShape<128, 128, 32>, float, "
+		"cutlass::layout::RowMajor>(cutlass::Params)",
+		CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK CJK};
+	struct table *table = table_create("t", "Title", columns, 4);
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_number(&cells[0], i == 0 ? 100 : i == 1 ? 45 : 0.1);
+		table_set_integer(&cells[1], 1234567u * (i + 1));
+		table_set_text(&cells[2], "a place that is not short either", 32);
+		table_set_text(&cells[3], names[i], strlen(names[i]));
+	}
+	table_note(table, "a note");
+	return table;
+}
+
+/* The widest line below the note. */
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0;
+
+	text = strchr(strchr(text, '\n') + 1, '\n') + 1;
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		size_t width = text_shown_width(text, length);
+
+		widest = width > widest ? width : widest;
+		text += length + 1;
+	}
+	return widest;
+}
+
+START_TEST(lines_fit_into_the_terminal)
+{
+	struct table *table = make_table();
+	struct buf out = {0};
+
+	for (unsigned int width = 80; width < 300; width++) {
+		struct table_style style = {.format = TABLE_TEXT_FORMAT, .width = width};
+		const char *text;
+
+		style.has_bars = width % 2;
+		table_print(table, &style, &out);
+		text = taken(&out);
+		ck_assert_uint_le(widest_line(text), width);
+		ck_assert_ptr_nonnull(strstr(text, "Params)"));
+		ck_assert(strstr(text, "a place that is not short either") || width < 110);
+	}
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(elsewhere_names_have_80_columns_and_with_wide_all)
+{
+	struct table_style style = {.format = TABLE_TEXT_FORMAT};
+	struct table *table = make_table();
+	struct buf out = {0};
+	const char *text;
+
+	table_print(table, &style, &out);
+	text = taken(&out);
+	ck_assert_ptr_nonnull(strstr(text, "..."));
+	ck_assert_uint_eq(widest_line(text), 2 + 7 + 2 + 10 + 2 + 32 + 2 + 80);
+	style.is_wide = true;
+	style.width = 80;
+	table_print(table, &style, &out);
+	ck_assert_ptr_null(strstr(taken(&out), "..."));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(bars_are_as_long_as_their_shares_and_columns_stay_aligned)
+{
+	struct table_style style = {
+		.format = TABLE_TEXT_FORMAT, .has_bars = true, .is_utf8 = true, .is_wide = true};
+	struct table *table = make_table();
+	struct buf out = {0};
+	const char *text;
+
+	table_print(table, &style, &out);
+	text = taken(&out);
+	ck_assert_ptr_nonnull(
+		strstr(text, " 100.00  \u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588  "));
+	ck_assert_ptr_nonnull(strstr(text, "  45.00  \u2588\u2588\u2588\u258b      "));
+	ck_assert_ptr_nonnull(strstr(text, "   0.10            "));
+	style.is_utf8 = false;
+	table_print(table, &style, &out);
+	text = taken(&out);
+	ck_assert_ptr_nonnull(strstr(text, " 100.00  ########  "));
+	ck_assert_ptr_nonnull(strstr(text, "  45.00  ####      "));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
+/* Without what stands between ESC and m. */
+static void strip(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		if (*text == '\x1b') {
+			text = strchr(text, 'm') + 1;
+		} else {
+			*to++ = *text++;
+		}
+	}
+	*to = '\0';
+}
+
+START_TEST(colours_change_nothing_but_colours)
+{
+	struct table_style style = {.format = TABLE_TEXT_FORMAT, .has_bars = true};
+	struct table *table = make_table();
+	struct buf plain = {0}, colored = {0};
+	const char *text;
+
+	table_print(table, &style, &plain);
+	text = taken(&plain);
+	ck_assert_ptr_null(strchr(text, '\x1b'));
+	style.has_color = true;
+	table_print(table, &style, &colored);
+	taken(&colored);
+	ck_assert_ptr_nonnull(strchr(colored.bytes, '\x1b'));
+	strip(colored.bytes);
+	ck_assert_str_eq(colored.bytes, text);
+	buf_fini(&plain);
+	buf_fini(&colored);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(files_and_pipes_get_neither_unless_asked)
+{
+	struct table_style style = {.format = TABLE_TEXT_FORMAT};
+
+	setenv("TERM", "xterm", 1);
+	terminal_set(&style, "/tmp/x", TERMINAL_AUTO);
+	ck_assert(!style.has_color && !style.has_bars && !style.width);
+	terminal_set(&style, NULL, TERMINAL_ALWAYS);
+	ck_assert(style.has_color && style.has_bars);
+	terminal_set(&style, NULL, TERMINAL_NEVER);
+	ck_assert(!style.has_color && !style.has_bars);
+	style.format = TABLE_CSV;
+	terminal_set(&style, NULL, TERMINAL_ALWAYS);
+	ck_assert(!style.has_color && !style.has_bars);
+}
+END_TEST
+
+UNIT_SUITE("report/table_text", what_is_cut_in_the_middle_keeps_both_ends,
+	random_bytes_never_take_more_than_they_may, lines_fit_into_the_terminal,
+	elsewhere_names_have_80_columns_and_with_wide_all,
+	bars_are_as_long_as_their_shares_and_columns_stay_aligned,
+	colours_change_nothing_but_colours, files_and_pipes_get_neither_unless_asked)
