@@ -9,6 +9,7 @@ enum {
 	COPY_IS_ASYNC = 1u << 24,
 	COPY_IS_HOST_CALL = 1u << 25, /* times of the host's call, not of the copy */
 	COPY_IS_SET = 1u << 26,
+	COPY_IS_OF_TRACE = 1u << 27, /* which has them by name alone, asynchronous or not */
 };
 
 /* copy_kind, source and target are CUPTI's numbers, see api.h. A set has its memory as target. */

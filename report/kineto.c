@@ -177,7 +177,7 @@ static int finish(struct kineto *kineto)
 	const char *command;
 	uint32_t pid;
 
-	kineto_rows_write(&take->rows, kineto->out);
+	kineto_rows_write(&take->rows, &take->python, kineto->out);
 	write_steps(take);
 	pid = kineto_threads_write(&take->threads, kineto->out, &command);
 	write_anchor(kineto, first_ns);

@@ -330,18 +330,19 @@ struct kineto_out *kineto_out_create(void)
 	struct kineto_out *out = mem_zeroed(1, sizeof(*out));
 	size_t bytes = (block_encoder_bytes() + 63u) & ~(size_t)63u;
 
-	out->fd = memfd_create("gprof-trace", MFD_CLOEXEC);
 	out->texts = mem_resize(NULL, BLOCK_ENCODE_TEXT_BYTES, 1);
 	out->encoder_memory = aligned_alloc(64, bytes);
 	if (out->encoder_memory) {
 		out->encoder = block_encoder_init(out->encoder_memory, LEVEL);
 	}
+	out->fd = memfd_create("gprof-trace", MFD_CLOEXEC);
 	if (out->fd < 0 || !out->encoder || intern_init(&out->strings, NR_TEXTS, TEXT_ARENA) ||
 		intern_init(&out->shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape)) ||
 		intern_init(&out->places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t)) ||
 		intern_init(&out->calls, NR_CALLS, NR_CALLS * 2 * sizeof(uint32_t))) {
+		err_set(-ENOMEM, "no memory for its events: %s",
+			strerror(out->fd < 0 ? errno : ENOMEM));
 		destroy(out);
-		err_set(-ENOMEM, "no memory for its events");
 		return NULL;
 	}
 	out->nr_bytes = sizeof(struct gprof_file_header);

@@ -6,6 +6,7 @@
 
 #include "report/buf.h"
 #include "report/idmap.h"
+#include "report/idset.h"
 #include "report/op.h"
 
 /* Rows of a group; see op_load.h for what a group costs the reader. */
@@ -14,15 +15,30 @@
 struct key {
 	uint64_t end;
 	uint32_t row;
-	uint16_t depth; /* of an op */
-	bool is_async;	/* it lies across another one */
 };
 
-/* The ops of a thread that enclose the one at hand, from the last to the first. */
+struct frame {
+	uint64_t begin;
+	uint32_t stack; /* of Python, with this one */
+};
+
+/* What encloses the row at hand on a thread, from the last row to the first, outermost first. */
 struct stack {
-	const struct kineto_row **rows;
-	size_t nr_rows, capacity;
+	const struct kineto_row **ops;
+	size_t nr_ops, op_capacity;
+	struct frame *frames;
+	size_t nr_frames, frame_capacity;
 	uint16_t nr_modules;
+};
+
+/* What is found before the first row is written. */
+struct order {
+	struct kineto_rows *rows;
+	struct key *keys;
+	size_t nr;
+	struct idset *async; /* correlation ids of calls that say so */
+	struct kineto_python *python;
+	struct kineto_out *out;
 };
 
 void kineto_rows_fini(struct kineto_rows *rows)
@@ -107,7 +123,7 @@ static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t 
 	}
 }
 
-/* ---- depths ---- */
+/* ---- what encloses what ---- */
 
 static bool is_module(const struct kineto_row *row)
 {
@@ -119,39 +135,108 @@ static uint16_t capped(size_t depth)
 	return depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
 }
 
+static void leave_ops(struct stack *stack, const struct kineto_row *row)
+{
+	while (stack->nr_ops && stack->ops[stack->nr_ops - 1]->begin > row->begin) {
+		stack->nr_modules -= is_module(stack->ops[--stack->nr_ops]);
+	}
+}
+
 /* Depths are of operators among each other, and of modules; see op rows in FORMAT.md. */
-static void find_depths(const struct kineto_rows *rows, struct key *keys, size_t nr)
+static void find_depth(struct stack *stack, struct kineto_row *row)
+{
+	leave_ops(stack, row);
+	row->op.depth =
+		is_module(row) ? stack->nr_modules : capped(stack->nr_ops - stack->nr_modules);
+	stack->ops =
+		array_grow(stack->ops, stack->nr_ops, &stack->op_capacity, sizeof(*stack->ops));
+	stack->ops[stack->nr_ops++] = row;
+	stack->nr_modules += is_module(row);
+}
+
+/* The stack that a row of the thread was called from, 0 for none. */
+static uint32_t find_py_stack(struct stack *stack, const struct kineto_row *row)
+{
+	while (stack->nr_frames && stack->frames[stack->nr_frames - 1].begin > row->begin) {
+		stack->nr_frames--;
+	}
+	return stack->nr_frames ? stack->frames[stack->nr_frames - 1].stack : 0;
+}
+
+/* Where the trace has stacks of operators, a launch has that of the operator that it lies in. */
+static uint32_t find_launch_stack(struct stack *stack, const struct kineto_row *row)
+{
+	uint32_t found = find_py_stack(stack, row);
+
+	leave_ops(stack, row);
+	for (size_t i = stack->nr_ops; !found && i-- > 0;) {
+		found = stack->ops[i]->op.py_stack;
+	}
+	return found;
+}
+
+static void enter(const struct order *order, struct stack *stack, struct kineto_row *row)
+{
+	uint32_t caller = find_py_stack(stack, row);
+
+	if (row->py_call.is_builtin) {
+		return;
+	}
+	stack->frames = array_grow(
+		stack->frames, stack->nr_frames, &stack->frame_capacity, sizeof(*stack->frames));
+	stack->frames[stack->nr_frames++] = (struct frame){.begin = row->begin,
+		.stack = kineto_python_stack(
+			order->python, order->out, caller, row->py_call.code, 0)};
+}
+
+static void find_row(const struct order *order, struct idmap *stacks, struct kineto_row *row)
+{
+	struct stack *stack;
+
+	switch (row->table) {
+	case GPROF_TABLE_op:
+		stack = idmap_put(stacks, row->thread);
+		find_depth(stack, row);
+		row->op.py_stack = row->op.py_stack ? row->op.py_stack : find_py_stack(stack, row);
+		break;
+	case GPROF_TABLE_py_call:
+		enter(order, idmap_put(stacks, row->thread), row);
+		break;
+	case GPROF_TABLE_api_launch:
+		row->call.py_stack = find_launch_stack(idmap_put(stacks, row->thread), row);
+		break;
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+		if (row->call.is_async) {
+			idset_add(order->async, row->call.correlation);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* From the last row to the first what encloses comes before what lies in it. */
+static void find_all(const struct order *order)
 {
 	struct idmap stacks;
 
 	idmap_init(&stacks, sizeof(struct stack));
-	for (size_t i = nr; i-- > 0;) {
-		const struct kineto_row *row = &rows->rows[keys[i].row];
-		struct stack *stack;
-
-		if (row->table != GPROF_TABLE_op) {
-			continue;
-		}
-		stack = idmap_put(&stacks, row->thread);
-		while (stack->nr_rows && stack->rows[stack->nr_rows - 1]->begin > row->begin) {
-			stack->nr_modules -= is_module(stack->rows[--stack->nr_rows]);
-		}
-		keys[i].depth = is_module(row) ? stack->nr_modules
-					       : capped(stack->nr_rows - stack->nr_modules);
-		stack->rows = array_grow(
-			stack->rows, stack->nr_rows, &stack->capacity, sizeof(*stack->rows));
-		stack->rows[stack->nr_rows++] = row;
-		stack->nr_modules += is_module(row);
+	for (size_t i = order->nr; i-- > 0;) {
+		find_row(order, &stacks, &order->rows->rows[order->keys[i].row]);
 	}
 	for (size_t i = 0; i < stacks.nr; i++) {
-		free(((struct stack *)idmap_at(&stacks, i))->rows);
+		struct stack *stack = idmap_at(&stacks, i);
+
+		free(stack->ops);
+		free(stack->frames);
 	}
 	idmap_fini(&stacks);
 }
 
 /* ---- rows of our tables ---- */
 
-static void write_op(struct kineto_out *out, const struct kineto_row *from, const struct key *key)
+static void write_op(struct kineto_out *out, const struct kineto_row *from)
 {
 	struct gprof_row_op *row = kineto_out_row(out, GPROF_TABLE_op);
 
@@ -162,7 +247,8 @@ static void write_op(struct kineto_out *out, const struct kineto_row *from, cons
 	row->name = from->op.name;
 	row->op_shape = from->op.shape;
 	row->forward_thread = from->op.forward_thread;
-	row->depth = key->depth;
+	row->depth = from->op.depth;
+	row->py_stack = from->op.py_stack;
 	row->framework = from->source;
 	row->scope = from->kind;
 }
@@ -178,6 +264,29 @@ static void write_call(struct kineto_out *out, const struct kineto_row *from)
 	row->correlation = from->call.correlation;
 	row->call = from->call.call;
 	row->door = GPROF_DOOR_CALLBACK;
+}
+
+static void write_launch(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_api_launch *row = kineto_out_row(out, GPROF_TABLE_api_launch);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->thread = from->thread;
+	row->correlation = from->call.correlation;
+	row->call = from->call.call;
+	row->door = GPROF_DOOR_CALLBACK;
+	row->py_stack = from->call.py_stack;
+}
+
+static void write_py_call(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_py_call *row = kineto_out_row(out, GPROF_TABLE_py_call);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->thread = from->thread;
+	row->py_code = from->py_call.code;
 }
 
 static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
@@ -209,7 +318,7 @@ static void write_kernel(struct kineto_out *out, const struct kineto_row *from)
 	row->channel = from->thread;
 }
 
-static void write_copy(struct kineto_out *out, const struct kineto_row *from)
+static void write_copy(struct kineto_out *out, const struct kineto_row *from, bool is_async)
 {
 	struct gprof_row_memcpy *row = kineto_out_row(out, GPROF_TABLE_memcpy);
 
@@ -224,9 +333,10 @@ static void write_copy(struct kineto_out *out, const struct kineto_row *from)
 	row->copy_kind = from->kind;
 	row->src_kind = from->source;
 	row->dst_kind = from->target;
+	row->flags = is_async;
 }
 
-static void write_set(struct kineto_out *out, const struct kineto_row *from)
+static void write_set(struct kineto_out *out, const struct kineto_row *from, bool is_async)
 {
 	struct gprof_row_memset *row = kineto_out_row(out, GPROF_TABLE_memset);
 
@@ -239,6 +349,7 @@ static void write_set(struct kineto_out *out, const struct kineto_row *from)
 	row->bytes = from->work.bytes;
 	row->channel = from->thread;
 	row->memory_kind = from->target;
+	row->flags = is_async;
 }
 
 static void write_sync(struct kineto_out *out, const struct kineto_row *from)
@@ -261,11 +372,19 @@ static void write_overhead(struct kineto_out *out, const struct kineto_row *from
 	row->overhead_kind = from->work.shape;
 }
 
-static void write_row(struct kineto_out *out, const struct kineto_row *row, const struct key *key)
+static void write_row(const struct order *order, const struct kineto_row *row)
 {
+	struct kineto_out *out = order->out;
+
 	switch (row->table) {
 	case GPROF_TABLE_op:
-		write_op(out, row, key);
+		write_op(out, row);
+		break;
+	case GPROF_TABLE_py_call:
+		write_py_call(out, row);
+		break;
+	case GPROF_TABLE_api_launch:
+		write_launch(out, row);
 		break;
 	case GPROF_TABLE_alloc:
 		write_alloc(out, row);
@@ -274,10 +393,10 @@ static void write_row(struct kineto_out *out, const struct kineto_row *row, cons
 		write_kernel(out, row);
 		break;
 	case GPROF_TABLE_memcpy:
-		write_copy(out, row);
+		write_copy(out, row, idset_has(order->async, row->work.correlation));
 		break;
 	case GPROF_TABLE_memset:
-		write_set(out, row);
+		write_set(out, row, idset_has(order->async, row->work.correlation));
 		break;
 	case GPROF_TABLE_sync:
 		write_sync(out, row);
@@ -291,26 +410,36 @@ static void write_row(struct kineto_out *out, const struct kineto_row *row, cons
 	}
 }
 
-void kineto_rows_write(struct kineto_rows *rows, struct kineto_out *out)
+static void write_rows(const struct order *order)
 {
-	size_t nr = rows->nr_rows;
-	struct key *keys = mem_zeroed(nr + 1, sizeof(*keys));
-	struct key *spare = mem_zeroed(nr + 1, sizeof(*spare));
-	struct key *sorted;
+	uint64_t end = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		keys[i] = (struct key){.end = rows->rows[i].end, .row = (uint32_t)i};
-	}
-	sorted = sort_by_end(keys, spare, nr);
-	sort_equal(rows, sorted, nr);
-	find_depths(rows, sorted, nr);
-	for (size_t i = 0; i < nr; i++) {
-		write_row(out, &rows->rows[sorted[i].row], &sorted[i]);
+	for (size_t i = 0; i < order->nr; i++) {
+		write_row(order, &order->rows->rows[order->keys[i].row]);
+		end = order->keys[i].end;
 		if ((i + 1) % GROUP_ROWS == 0) {
-			kineto_out_close_group(out, sorted[i].end);
+			kineto_out_close_group(order->out, end);
 		}
 	}
-	kineto_out_close_group(out, nr ? sorted[nr - 1].end : 0);
+	kineto_out_close_group(order->out, end);
+}
+
+void kineto_rows_write(
+	struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out)
+{
+	struct order order = {.rows = rows, .nr = rows->nr_rows, .python = python, .out = out};
+	struct key *keys = mem_zeroed(order.nr + 1, sizeof(*keys));
+	struct key *spare = mem_zeroed(order.nr + 1, sizeof(*spare));
+
+	for (size_t i = 0; i < order.nr; i++) {
+		keys[i] = (struct key){.end = rows->rows[i].end, .row = (uint32_t)i};
+	}
+	order.keys = sort_by_end(keys, spare, order.nr);
+	sort_equal(rows, order.keys, order.nr);
+	order.async = idset_create();
+	find_all(&order);
+	write_rows(&order);
+	idset_destroy(order.async);
 	free(keys);
 	free(spare);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "report/kineto_out.h"
+#include "report/kineto_python.h"
 
 struct kineto_row {
 	uint64_t begin, end; /* ns of the trace */
@@ -17,11 +18,20 @@ struct kineto_row {
 		struct {
 			uint64_t sequence;
 			uint32_t name, shape, forward_thread;
+			uint32_t py_stack; /* 0: found by the Python calls around it */
+			uint16_t depth;	   /* found as they are written */
 		} op;
 		struct {
 			uint32_t correlation;
+			uint32_t py_stack; /* as of an op */
 			uint16_t call;
+			bool is_async; /* says its name */
 		} call;
+		struct {
+			uint32_t code;
+			uint32_t stack;	 /* as of an op */
+			bool is_builtin; /* and so in no stack */
+		} py_call;
 		struct {
 			uint64_t address, allocated, reserved;
 			int64_t bytes;
@@ -49,7 +59,8 @@ void kineto_rows_fini(struct kineto_rows *rows);
 /* A new row, zeroed, good until the next. */
 struct kineto_row *kineto_rows_add(struct kineto_rows *rows);
 
-/* Writes them all, in their order. */
-void kineto_rows_write(struct kineto_rows *rows, struct kineto_out *out);
+/* Writes them all, in their order, with what is found on the way: depths, Python stacks. */
+void kineto_rows_write(
+	struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out);
 
 #endif

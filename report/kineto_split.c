@@ -388,10 +388,10 @@ static void skip_other(struct kineto_split *split)
 {
 	struct scan scan;
 
-	if (find_end(split, &split->at, &scan) && split->next > split->at) {
+	if (find_end(split, &split->at, &scan)) {
 		split->nr_bad++;
-		split->at = split->next;
-	} else if (split->is_input_ended) {
+		split->at = split->next > split->at ? split->next : split->at + 1;
+	} else if (split->is_input_ended && !find_boundary(split->at, split->end)) {
 		note_cut(split);
 	} else {
 		skip_event(split);

@@ -8,6 +8,7 @@
 
 #define STEP_PREFIX "ProfilerStep#"
 #define UNKNOWN	    UINT32_MAX
+#define IS_ASYNC    0x80u /* beside the table of a call */
 
 void kineto_take_init(struct kineto_take *take, struct kineto_out *out)
 {
@@ -21,6 +22,7 @@ void kineto_take_fini(struct kineto_take *take)
 	kineto_threads_fini(&take->threads);
 	kineto_rows_fini(&take->rows);
 	kineto_shapes_fini(&take->shapes);
+	kineto_python_fini(&take->python);
 	free(take->steps);
 	free(take->call_tables);
 }
@@ -104,12 +106,18 @@ static uint8_t scope_of(struct kineto_take *take, const struct kineto_event *eve
 static void take_op(struct kineto_take *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
-	uint32_t name = string(take, event->name), shape = 0;
+	uint32_t name = string(take, event->name), shape = 0, py_stack = 0;
 	struct kineto_row *row;
 
 	if (event->dims) {
 		shape = kineto_shapes_id(
 			&take->shapes, &take->json, event->dims, event->types, take->out);
+	}
+	if (event->stack) {
+		size_t nr_bytes;
+		const char *text = kineto_json_text(&take->json, event->stack, &nr_bytes);
+
+		py_stack = kineto_python_text(&take->python, take->out, text, nr_bytes);
 	}
 	row = add_row(take, event, GPROF_TABLE_op);
 	row->thread = thread;
@@ -118,10 +126,37 @@ static void take_op(struct kineto_take *take, const struct kineto_event *event)
 	if (kineto_has(event, KINETO_sequence)) {
 		row->op.sequence = event->numbers[KINETO_sequence] + 1;
 	}
+	row->op.py_stack = py_stack;
 	row->op.forward_thread = narrow(event, KINETO_forward_thread);
 	row->source = GPROF_FRAMEWORK_TORCH;
 	row->kind = scope_of(take, event);
 	take_step(take, event, thread);
+}
+
+/* Modules are operators that nest apart, other functions calls of Python. */
+static void take_python(struct kineto_take *take, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
+	size_t nr_bytes;
+	const char *name = kineto_json_text(&take->json, event->name, &nr_bytes);
+	struct kineto_row *row;
+	uint32_t id;
+
+	if (nr_bytes > 11 && !memcmp(name, "nn.Module: ", 11)) {
+		id = kineto_out_string(take->out, name, nr_bytes);
+		row = add_row(take, event, GPROF_TABLE_op);
+		row->op.name = id;
+		row->source = GPROF_FRAMEWORK_PYTHON;
+		row->kind = GPROF_PYTHON_MODULE;
+	} else {
+		bool is_builtin = nr_bytes && *name == '<';
+
+		id = kineto_python_code(&take->python, take->out, name, nr_bytes);
+		row = add_row(take, event, GPROF_TABLE_py_call);
+		row->py_call.code = id;
+		row->py_call.is_builtin = is_builtin;
+	}
+	row->thread = thread;
 }
 
 static bool contains(const char *text, size_t nr_bytes, const char *part)
@@ -161,9 +196,13 @@ static uint8_t call_table(struct kineto_take *take, uint32_t name, int token)
 		take->nr_call_tables = nr;
 	}
 	if (!take->call_tables[name]) {
-		take->call_tables[name] =
-			table_of_call(take->json.bytes + take->json.tokens[token].start,
-				kineto_json_length(&take->json, token));
+		const char *text = take->json.bytes + take->json.tokens[token].start;
+		size_t nr_bytes = kineto_json_length(&take->json, token);
+
+		take->call_tables[name] = table_of_call(text, nr_bytes);
+		if (contains(text, nr_bytes, "Async")) {
+			take->call_tables[name] |= IS_ASYNC;
+		}
 	}
 	return take->call_tables[name];
 }
@@ -174,9 +213,11 @@ static void take_call(struct kineto_take *take, const struct kineto_event *event
 	uint32_t name = string(take, event->name);
 	uint32_t call = kineto_out_call(take->out, name,
 		event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME);
-	struct kineto_row *row = add_row(take, event, call_table(take, name, event->name));
+	uint8_t table = call_table(take, name, event->name);
+	struct kineto_row *row = add_row(take, event, table & (uint8_t)~IS_ASYNC);
 
 	row->thread = thread;
+	row->call.is_async = (table & IS_ASYNC) != 0;
 	row->call.call = (uint16_t)call;
 	row->call.correlation = narrow(event, KINETO_correlation);
 }
@@ -377,6 +418,9 @@ static void take_span(struct kineto_take *take, struct kineto_event *event)
 		break;
 	case KINETO_SYNC:
 		take_sync(take, event);
+		break;
+	case KINETO_PYTHON:
+		take_python(take, event);
 		break;
 	case KINETO_OVERHEAD:
 		take_overhead(take, event);

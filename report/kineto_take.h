@@ -20,9 +20,10 @@ struct kineto_take {
 	struct kineto_threads threads;
 	struct kineto_rows rows;
 	struct kineto_shapes shapes;
+	struct kineto_python python;
 	struct kineto_step *steps;
 	size_t nr_steps, step_capacity;
-	uint8_t *call_tables; /* by the id of the string, 0: not looked at */
+	uint8_t *call_tables; /* by the id of the string; 0: not looked at */
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
 	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* whole, but nothing that we keep */

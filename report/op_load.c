@@ -269,7 +269,9 @@ static void keep_rest(struct load *load, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		rest[i] = load->events[load->sort.keys[i].place];
 	}
-	memcpy(load->events, rest, nr * sizeof(*rest));
+	if (nr) {
+		memcpy(load->events, rest, nr * sizeof(*rest));
+	}
 	free(rest);
 	load->nr_events = nr;
 }

@@ -54,7 +54,9 @@ int stream_in_open(struct stream_in **stream, const char *path)
 		stream_in_close(s);
 		return rc;
 	}
-	stream_file_share(s);
+	if (!s->is_trace) { /* what is in memory alone could not be opened again */
+		stream_file_share(s);
+	}
 	take_shared(s);
 	stream_index_schema(s);
 	*stream = s;

@@ -132,24 +132,33 @@ static void add(struct copy_view *view, uint32_t kind, uint64_t ns, uint64_t byt
 	stat_add(&view->tally.sizes, row, bytes);
 }
 
-static void take_copies(struct copy_view *view, const struct batch *b)
+static uint32_t async_of(const struct process *process, uint64_t flags)
+{
+	if (process->stream->is_trace) {
+		return COPY_IS_OF_TRACE;
+	}
+	return flags & 1 ? COPY_IS_ASYNC : 0;
+}
+
+static void take_copies(
+	struct copy_view *view, const struct process *process, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t kind = copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
 			(uint32_t)b->col[COL_memcpy_src_kind][i],
 			(uint32_t)b->col[COL_memcpy_dst_kind][i]);
 
-		kind |= b->col[COL_memcpy_flags][i] & 1 ? COPY_IS_ASYNC : 0;
+		kind |= async_of(process, b->col[COL_memcpy_flags][i]);
 		add(view, kind, b->col[COL_memcpy_dur][i], b->col[COL_memcpy_bytes][i]);
 	}
 }
 
-static void take_sets(struct copy_view *view, const struct batch *b)
+static void take_sets(struct copy_view *view, const struct process *process, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t kind = copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]);
 
-		kind |= b->col[COL_memset_flags][i] & 1 ? COPY_IS_ASYNC : 0;
+		kind |= async_of(process, b->col[COL_memset_flags][i]);
 		add(view, kind, b->col[COL_memset_dur][i], b->col[COL_memset_bytes][i]);
 	}
 }
@@ -231,10 +240,10 @@ static void take(void *context, struct process *process, const struct batch *bat
 
 	switch (batch->table) {
 	case GPROF_TABLE_memcpy:
-		take_copies(view, batch);
+		take_copies(view, process, batch);
 		break;
 	case GPROF_TABLE_memset:
-		take_sets(view, batch);
+		take_sets(view, process, batch);
 		break;
 	case GPROF_TABLE_untimed:
 		take_untimed(view, process, batch);
@@ -279,7 +288,9 @@ static void fill(
 	set_text(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
 	set_text(&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
 	set_text(&cells[7], api_memory_name(copy_target_of(kind)));
-	set_text(&cells[8], kind & COPY_IS_HOST_CALL ? "?" : kind & COPY_IS_ASYNC ? "yes" : "no");
+	set_text(&cells[8], kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "?"
+			    : kind & COPY_IS_ASYNC			  ? "yes"
+									  : "no");
 	set_text(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
 	table_set_integer(&cells[10], view->tally.rows[row].untimed);
 	table_set_integer(&cells[11], view->tally.rows[row].name);

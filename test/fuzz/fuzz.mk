@@ -25,9 +25,10 @@ $(FUZZ_B)/fuzz_%: $(FUZZ_B)/test/fuzz/fuzz_%.o $(FUZZ_B)/test/fuzz/driver.o $(FU
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ_B)/test/fuzz/driver.o
 
 # Streams of nonsense are made anew; the corpus is checked in.
-fuzz-check: $(FUZZ_B)/fuzz_decode $(FUZZ_B)/fuzz_stream $(B)/gen_stream
+fuzz-check: $(FUZZ_B)/fuzz_decode $(FUZZ_B)/fuzz_kineto $(FUZZ_B)/fuzz_stream $(B)/gen_stream
 	$(Q)for seed in $(FUZZ_WILD); do $(B)/gen_stream $(FUZZ_B)/wild$$seed.gprof 0 $$seed; done
 	$(Q)$(FUZZ_B)/fuzz_decode $$(( $(FUZZ_MUTATIONS) * 5 )) test/fuzz/corpus/decode/*
+	$(Q)$(FUZZ_B)/fuzz_kineto $$(( $(FUZZ_MUTATIONS) / 2 )) test/fuzz/corpus/kineto/*
 	$(Q)$(FUZZ_B)/fuzz_stream $(FUZZ_MUTATIONS) test/fuzz/corpus/stream/* test/golden/v1/*.gprof
 	$(Q)$(FUZZ_B)/fuzz_stream $$(( $(FUZZ_MUTATIONS) / 10 )) $(FUZZ_B)/wild*.gprof
 

@@ -8,6 +8,7 @@
 #include "report/buf.h"
 #include "report/cmd.h"
 #include "report/err.h"
+#include "report/py_stack.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
@@ -156,6 +157,7 @@ START_TEST(old_traces_have_other_names)
 	ck_assert_uint_eq(batch.col[COL_memcpy_copy_kind][0], 1);
 	ck_assert_uint_eq(batch.col[COL_memcpy_src_kind][0], 1);
 	ck_assert_uint_eq(batch.col[COL_memcpy_dst_kind][0], 3);
+	ck_assert_uint_eq(batch.col[COL_memcpy_flags][0], 1); /* its call says Async */
 	ck_assert_uint_eq(process_place(process, batch.col[COL_memcpy_place][0]).stream, 7);
 	load(process, GPROF_TABLE_memset, &batch);
 	ck_assert_uint_eq(batch.col[COL_memset_memory_kind][0], 3);
@@ -215,6 +217,52 @@ START_TEST(each_step_has_its_own_end_the_last_one_too)
 		ck_assert_uint_eq(process->steps[i].step, expected[i].step);
 		ck_assert_int_eq(model_step_is_gap(&process->steps[i]), expected[i].is_gap);
 	}
+	process_destroy(process);
+}
+END_TEST
+
+#define SPAN(cat, name, ts, dur, args)                                                 \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":7,\"tid\":9," \
+	"\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
+
+static const char *stack_text(struct process *process, uint64_t stack)
+{
+	return names_raw(py_stack_text(process, (uint32_t)stack), NULL);
+}
+
+START_TEST(operators_lie_in_modules_and_were_called_from_python)
+{
+	struct process *process = read_text("[" SPAN("python_function", "a.py(3): main", "0", "100",
+		"") "," SPAN("python_function", "nn.Module: Net_0", "10", "80",
+		"") "," SPAN("python_function", "b.py(7): f", "20", "50",
+		"") "," SPAN("python_function", "<built-in mm>", "25", "40", "") "," SPAN("cpu_op",
+		"aten::mm", "30", "30",
+		"") "," SPAN("cpu_op", "aten::in", "40", "20", "") "," SPAN("cuda_runtime",
+		"cudaLaunchKernel", "45", "5", "\"correlation\":3") "," SPAN("cpu_op", "aten::late",
+		"95", "2", "") "," SPAN("cpu_op", "aten::out", "200", "2",
+		"\"Call stack\":\"x.py(1): g;y.py(2): h\"") "]");
+	static const struct {
+		uint64_t begin, depth;
+		const char *stack;
+	} expected[] = {{40000, 1, "b.py: f <- a.py: main"}, {30000, 0, "b.py: f <- a.py: main"},
+		{10000, 0, ""}, {95000, 0, "a.py: main"}, {200000, 0, "x.py(1): g <- y.py(2): h"}};
+	struct batch batch;
+
+	load(process, GPROF_TABLE_op, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 5);
+	for (size_t i = 0; i < 5; i++) {
+		ck_assert_uint_eq(batch.col[COL_op_begin][i], expected[i].begin);
+		ck_assert_uint_eq(batch.col[COL_op_depth][i], expected[i].depth);
+		if (batch.col[COL_op_scope][i] != GPROF_PYTHON_MODULE) {
+			ck_assert_str_eq(stack_text(process, batch.col[COL_op_py_stack][i]),
+				expected[i].stack);
+		}
+	}
+	load(process, GPROF_TABLE_api_launch, &batch);
+	ck_assert_str_eq(stack_text(process, batch.col[COL_api_launch_py_stack][0]),
+		"b.py: f <- a.py: main");
+	load(process, GPROF_TABLE_py_call, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 3);
 	process_destroy(process);
 }
 END_TEST
@@ -296,6 +344,27 @@ START_TEST(a_file_without_events_is_refused)
 
 		ck_assert_int_lt(stream_in_open(&stream, write_text("no.json", texts[i])), 0);
 		ck_assert_str_eq(err_text(), "no events of a trace in it");
+	}
+}
+END_TEST
+
+START_TEST(more_traces_than_files_of_streams_are_open_stay_readable)
+{
+	enum { NR = 300 };
+	struct stream_in *streams[NR];
+	const char *path = write_text("one.json", HEAD OP "," KERNEL TAIL);
+
+	for (size_t i = 0; i < NR; i++) {
+		streams[i] = streams_open(path);
+	}
+	for (size_t i = 0; i < NR; i++) {
+		struct process *process = process_create(streams[i]);
+		struct batch batch;
+
+		load(process, GPROF_TABLE_kernel, &batch);
+		ck_assert_uint_eq(batch.nr_rows, 1);
+		ck_assert_uint_eq(batch.col[COL_kernel_dur][0], 1250);
+		process_destroy(process);
 	}
 }
 END_TEST
@@ -467,6 +536,8 @@ END_TEST
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
 	a_kernel_keeps_its_launch, old_traces_have_other_names,
 	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
-	a_bad_event_is_left_out_alone, odd_numbers_and_bytes_in_arguments_do_no_harm,
+	operators_lie_in_modules_and_were_called_from_python, a_bad_event_is_left_out_alone,
+	odd_numbers_and_bytes_in_arguments_do_no_harm,
+	more_traces_than_files_of_streams_are_open_stay_readable,
 	a_cut_trace_is_read_as_far_as_it_goes, a_file_without_events_is_refused,
 	random_traces_come_out_as_they_were_made, damaged_gzip_is_told)
