@@ -137,8 +137,8 @@ static const char *scan_value(struct scan *scan, const char *p, const char *end)
 }
 
 /*
- * Where events have lines of their own, one ends with a line that begins as its first one does.
- * That may be wrong, which parsing shows. NULL: not to be found so.
+ * Where an event has lines of its own, it ends with a line that begins as its first one does, which
+ * has nothing but its bracket. That may be wrong, which parsing shows. NULL: not to be found so.
  */
 static const char *guess_end(const struct kineto_split *split, const char *begin)
 {
@@ -148,7 +148,7 @@ static const char *guess_end(const struct kineto_split *split, const char *begin
 	while (line > split->part && line[-1] == ' ') {
 		line--;
 	}
-	if (line == split->part || line[-1] != '\n') {
+	if (line == split->part || line[-1] != '\n' || begin + 1 == split->end || begin[1] != '\n') {
 		return NULL;
 	}
 	indent = (size_t)(begin - line);
