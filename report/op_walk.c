@@ -26,28 +26,30 @@ struct walk {
 
 /* ---- operators that end ---- */
 
+/* To the views that want such a thing; what is not chosen, to those that take all. */
+#define TELL(walk, is_chosen, callback, ...)                                                \
+	do {                                                                                \
+		for (size_t i_ = 0; i_ < (walk)->nr_views; i_++) {                          \
+			const struct op_walk *to_ = &(walk)->views[i_];                     \
+                                                                                            \
+			if (to_->view->callback && ((is_chosen) || to_->view->takes_all)) { \
+				to_->view->callback(to_->context, __VA_ARGS__);             \
+			}                                                                   \
+		}                                                                           \
+	} while (0)
+
 static void tell(struct walk *walk, const struct op *op)
 {
-	if (!select_has_tick(walk->process, op->begin)) {
-		return;
-	}
-	for (size_t i = 0; i < walk->nr_views; i++) {
-		if (walk->views[i].view->op) {
-			walk->views[i].view->op(walk->views[i].context, op);
-		}
-	}
+	bool is_chosen = select_has_tick(walk->process, op->begin);
+
+	TELL(walk, is_chosen, op, op);
 }
 
 static void tell_enter(struct walk *walk, const struct op *op)
 {
-	if (!select_has_tick(walk->process, op->begin)) {
-		return;
-	}
-	for (size_t i = 0; i < walk->nr_views; i++) {
-		if (walk->views[i].view->enter) {
-			walk->views[i].view->enter(walk->views[i].context, op);
-		}
-	}
+	bool is_chosen = select_has_tick(walk->process, op->begin);
+
+	TELL(walk, is_chosen, enter, op);
 }
 
 static void leave(struct walk *walk, struct op_stack *stack)
@@ -119,7 +121,8 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 	tell_enter(walk, op);
 }
 
-static void tell_work(struct walk *walk, const struct op_event *event, const struct op *op)
+static void tell_work(
+	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
 {
 	const struct op_work work = {.begin = event->begin,
 		.end = event->end,
@@ -127,38 +130,22 @@ static void tell_work(struct walk *walk, const struct op_event *event, const str
 		.nr_works = event->nr_works,
 		.py_stack = event->py_stack};
 
-	for (size_t i = 0; i < walk->nr_views; i++) {
-		if (walk->views[i].view->work) {
-			walk->views[i].view->work(walk->views[i].context, &work, op);
-		}
-	}
+	TELL(walk, is_chosen, work, &work, op);
 }
 
 /* call: NULL for records without one. */
-static void tell_records(
-	struct walk *walk, uint32_t list, const struct op_call *call, const struct op *op)
+static void tell_records(struct walk *walk, uint32_t list, const struct op_call *call,
+	const struct op *op, bool is_chosen)
 {
 	struct op_record record;
 
 	while (op_records_take(&walk->records, &list, &record)) {
-		for (size_t i = 0; i < walk->nr_views; i++) {
-			if (walk->views[i].view->record) {
-				walk->views[i].view->record(
-					walk->views[i].context, &record, call, op);
-			}
-		}
+		TELL(walk, is_chosen, record, &record, call, op);
 	}
 }
 
-static void drop_records(struct walk *walk, uint32_t list)
-{
-	struct op_record record;
-
-	while (op_records_take(&walk->records, &list, &record)) {
-	}
-}
-
-static void tell_call(struct walk *walk, const struct op_event *event, const struct op *op)
+static void tell_call(
+	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
 {
 	const struct op_call call = {.begin = event->begin,
 		.end = event->end,
@@ -169,12 +156,8 @@ static void tell_call(struct walk *walk, const struct op_event *event, const str
 		.step = phases_step(&walk->phases, event->begin),
 		.table = event->table};
 
-	for (size_t i = 0; i < walk->nr_views; i++) {
-		if (walk->views[i].view->call) {
-			walk->views[i].view->call(walk->views[i].context, &call, op);
-		}
-	}
-	tell_records(walk, event->records, &call, op);
+	TELL(walk, is_chosen, call, &call, op);
+	tell_records(walk, event->records, &call, op, is_chosen);
 }
 
 /* What was launched by op, or outside all of them, counts for the phase. */
@@ -198,21 +181,18 @@ static void add_work(struct walk *walk, const struct op_event *event, struct op 
 
 static void take_work(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
+	bool is_chosen = select_has_tick(walk->process, event->begin);
 	struct op *op;
 
 	stack->gpu_ns += event->value;
 	stack->nr_works += event->nr_works;
 	leave_others(walk, stack, event);
 	op = op_stack_top(stack);
-	if (!select_has_tick(walk->process, event->begin)) {
-		drop_records(walk, event->records);
-	} else {
-		if (event->nr_works || event->py_stack) {
-			tell_work(walk, event, op);
-		}
-		if (walk->want.has_calls || walk->want.records) {
-			tell_call(walk, event, op);
-		}
+	if (event->nr_works || event->py_stack) {
+		tell_work(walk, event, op, is_chosen);
+	}
+	if (walk->want.has_calls || walk->want.records) {
+		tell_call(walk, event, op, is_chosen);
 	}
 	if (event->nr_works) {
 		add_work(walk, event, op);
@@ -226,15 +206,10 @@ static void take_alloc(struct walk *walk, struct op_stack *stack, const struct o
 		.bytes = (int64_t)event->value,
 		.device_type = event->scope,
 		.device = event->device};
+	bool is_chosen = select_has_tick(walk->process, event->begin);
 
 	leave_others(walk, stack, event);
-	for (size_t i = 0; i < walk->nr_views && select_has_tick(walk->process, event->begin);
-		i++) {
-		if (walk->views[i].view->alloc) {
-			walk->views[i].view->alloc(
-				walk->views[i].context, &alloc, op_stack_top(stack));
-		}
-	}
+	TELL(walk, is_chosen, alloc, &alloc, op_stack_top(stack));
 }
 
 static void take_pop(struct walk *walk, struct op_stack *stack, const struct op_event *event)
@@ -253,9 +228,6 @@ static void take_push(struct walk *walk, struct op_stack *stack, const struct op
 		return;
 	}
 	leave_others(walk, stack, event);
-	if (!select_has_tick(walk->process, event->begin)) {
-		return;
-	}
 	range = (struct op_range){.begin = event->begin,
 		.end = pop.tick,
 		.thread = event->thread,
@@ -263,11 +235,7 @@ static void take_push(struct walk *walk, struct op_stack *stack, const struct op
 		.gpu_ns = stack->gpu_ns - pop.gpu_ns,
 		.nr_works = stack->nr_works - pop.nr_works,
 		.op = op_stack_top(stack)};
-	for (size_t i = 0; i < walk->nr_views; i++) {
-		if (walk->views[i].view->range) {
-			walk->views[i].view->range(walk->views[i].context, &range);
-		}
-	}
+	TELL(walk, select_has_tick(walk->process, event->begin), range, &range);
 }
 
 /* Rows of a thread stand together. */
@@ -287,11 +255,8 @@ static void take_event(void *context, const struct op_event *event)
 	struct op_stack *stack;
 
 	if (event->kind == OP_EVENT_LONE) {
-		if (walk->process->select) {
-			drop_records(walk, event->records); /* they are in no step */
-		} else {
-			tell_records(walk, event->records, NULL, NULL);
-		}
+		/* They are in no step. */
+		tell_records(walk, event->records, NULL, NULL, !walk->process->select);
 		return;
 	}
 	stack = stack_of(walk, event->thread);

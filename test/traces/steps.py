@@ -61,20 +61,31 @@ def expected(step, calls, works):
     }
 
 
-def reported(report, trace, step):
+# Their rows are of one step each, and the same whatever else is chosen.
+BY_STEP = ("steps", "breakdown")
+
+
+def tables_of(report, trace, *options):
     run = subprocess.run(
-        [report, "summary", "--view", "api,kernel,memcpy", "--format", "json", "--mangled", "--top", "0",
-         "--steps", str(step), trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        [report, "summary", "--view", "api,kernel,memcpy," + ",".join(BY_STEP), "--format", "json", "--mangled",
+         "--top", "0", *options, trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if run.returncode not in (0, 3):
         sys.exit(f"{trace}: status {run.returncode}: {run.stderr.decode()}")
-    tables = json.loads(run.stdout)
+    return json.loads(run.stdout)
+
+
+def row_of(tables, view, step):
+    return [row for row in tables[view]["rows"] if str(row["step"]) == str(step)]
+
+
+def sums(tables):
     result = {}
     for view in ("api", "kernel", "memcpy"):
-        sums = collections.defaultdict(lambda: [0, 0])
+        by_name = collections.defaultdict(lambda: [0, 0])
         for row in tables[view]["rows"]:
-            sums[row["name"]][0] += row["calls"]
-            sums[row["name"]][1] += row["total_ns"]
-        result[view] = {name: tuple(both) for name, both in sums.items()}
+            by_name[row["name"]][0] += row["calls"]
+            by_name[row["name"]][1] += row["total_ns"]
+        result[view] = {name: tuple(both) for name, both in by_name.items()}
     return result
 
 
@@ -83,8 +94,15 @@ def main():
     bad = nr = 0
     for trace in traces:
         steps, calls, works = sort_out(read(trace))
+        whole = tables_of(report, trace)
         for step in steps:
-            want, have = expected(step, calls, works), reported(report, trace, step[0])
+            tables = tables_of(report, trace, "--steps", str(step[0]))
+            want, have = expected(step, calls, works), sums(tables)
+            for view in BY_STEP:
+                nr += 1
+                if row_of(tables, view, step[0]) != row_of(whole, view, step[0]):
+                    bad += 1
+                    print(f"# {trace}: step {step[0]}: {view}: alone it is another")
             for view, rows in want.items():
                 nr += 1
                 if rows == have[view]:

@@ -320,6 +320,28 @@ START_TEST(without_steps_there_is_one_sentence)
 }
 END_TEST
 
+START_TEST(a_view_may_take_all)
+{
+	static const struct op_view all = {.takes_all = true,
+		.op = walk_op,
+		.range = walk_range,
+		.call = walk_call,
+		.record = walk_record};
+	struct process *process = three_steps("all.gprof");
+	const struct op_walk walk = {&all, NULL};
+
+	ck_assert_str_eq(choose(process, "4", ""), "");
+	memset(&seen, 0, sizeof(seen));
+	op_walk_run(&process, 1, &walk, 1);
+	ck_assert(seen.walked_calls[50] && seen.walked_calls[199] && seen.walked_calls[300]);
+	for (unsigned int i = 1; i <= 6; i++) {
+		ck_assert_uint_eq(seen.walked_works[i], 1);
+	}
+	ck_assert(seen.ranges[150] && seen.ranges[210]);
+	finish(process);
+}
+END_TEST
+
 /* The clock goes back in step 1; steps 0, 2 and 3 have their length. */
 START_TEST(steps_of_no_length_have_nothing)
 {
@@ -598,6 +620,6 @@ END_TEST
 
 UNIT_SUITE("select", lists_of_numbers, lists_of_numbers_are_printed_short,
 	work_goes_with_its_launch_and_ends_with_their_begin, a_step_without_an_end_is_none,
-	without_steps_there_is_one_sentence, steps_of_no_length_have_nothing,
+	a_view_may_take_all, without_steps_there_is_one_sentence, steps_of_no_length_have_nothing,
 	windows_of_the_schedule, a_step_has_the_same_phases_alone_as_among_others,
 	the_parts_of_tables_by_step_add_up, any_choice_is_what_its_definition_says)
