@@ -9,7 +9,7 @@
 
 #include "report/works.h"
 
-#define GAPS_MOST 4096u
+#define GAPS_MOST 16384u
 
 struct gap {
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */

@@ -154,6 +154,7 @@ static void tell_call(
 		.call = event->call,
 		.result = event->result,
 		.step = phases_step(&walk->phases, event->begin),
+		.py_stack = event->py_stack,
 		.table = event->table};
 
 	TELL(walk, is_chosen, call, &call, op);

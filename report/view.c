@@ -33,6 +33,7 @@ const struct view_class *const view_classes[] = {
 	&view_module,
 	&view_memory,
 	&view_benchmark,
+	&view_advice,
 	&view_dataprep,
 	&view_dataprep_steps,
 	&view_utilization,

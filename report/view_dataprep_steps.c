@@ -328,7 +328,7 @@ static struct table *make_table(void *context)
 		"long queues are is not recorded%s",
 		(unsigned long long)nr_held, table->nr_rows, HELD_PERCENT,
 		" in which the GPUs did nothing for as long, where that is known",
-		nr_cut ? "; GPU idle: of the longest 4,096 gaps" : "");
+		nr_cut ? "; GPU idle: of the longest gaps alone" : "");
 	return table;
 }
 

@@ -119,6 +119,14 @@ static const char *name_of(unsigned int part)
 	return part >= PHASES && part < GPU ? phase_names[part - PHASES] : names[part];
 }
 
+/* A phase that never comes is not known to take no time: its names may be others. */
+static bool is_seen(const struct loop *loop, unsigned int part)
+{
+	bool is_phase = part >= PHASES && part < PHASES + PHASE_OTHERS;
+
+	return is_phase ? dist_sum(&loop->parts[part]) != 0 : loop->parts[part].nr != 0;
+}
+
 static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 {
 	struct dist *dist = &loop->parts[part];
@@ -160,7 +168,7 @@ static struct table *make_table(void *context)
 	table = table_create("step-stats", "Step trace", columns, NR_COLUMNS);
 	for (size_t i = 0; i < view->nr_loops; i++) {
 		for (unsigned int part = 0; part < NR_PARTS; part++) {
-			if (view->loops[i].parts[part].nr) {
+			if (is_seen(&view->loops[i], part)) {
 				fill(&view->loops[i], part, table_add_row(table));
 			}
 		}

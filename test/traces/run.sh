@@ -17,4 +17,5 @@ ${MAKE:-make} -s --no-print-directory "$B/gprof-report" || exit 1
 failed=0
 python3 test/traces/compare.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/steps.py "$B/gprof-report" "$GPROF_TRACES"/*.json.gz || failed=1
+python3 test/traces/advice.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 exit $failed
