@@ -77,6 +77,20 @@ uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t to
 	return event_tree_find(tree, &key);
 }
 
+void event_row_name(const struct event_row *row, struct buf *out)
+{
+	size_t nr_bytes;
+	const char *bytes = names_shown(row->key.name, &nr_bytes);
+
+	buf_add(out, bytes, nr_bytes);
+	if (row->key.kind == EVENT_KIND_PLACED) {
+		if (nr_bytes && bytes[nr_bytes - 1] >= '0' && bytes[nr_bytes - 1] <= '9') {
+			buf_char(out, '#');
+		}
+		buf_uint(out, row->key.place - 1);
+	}
+}
+
 uint32_t event_work_name(const struct process *process, const struct op_record *record)
 {
 	char text[64];

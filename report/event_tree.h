@@ -65,6 +65,9 @@ void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, u
  */
 uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t top, uint32_t place);
 
+/* Appends what the row is called: "conv2d", "conv2d0" at the first place, "Backward0#0". */
+void event_row_name(const struct event_row *row, struct buf *out);
+
 /* What a record is called: the kernel, or as copy_name has it. */
 uint32_t event_work_name(const struct process *process, const struct op_record *record);
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "report/paddle_grid.h"
+#include "report/style_paddle_old.h"
 #include "report/summary.h"
 #include "report/text.h"
 
@@ -31,6 +32,7 @@ enum view {
 	VIEW_MANIPULATION,
 	VIEW_USERDEFINED,
 	VIEW_BENCHMARK,
+	VIEW_FRAMEWORK,
 	NR_VIEWS,
 };
 
@@ -310,11 +312,16 @@ static void print_model(struct report *report)
 static void add_threads(const struct report *report, struct paddle_grid *grid,
 	const struct table *table, double cpu_base, double gpu_base)
 {
+	const struct summary *summary = report->summary;
+	bool is_flat = summary->has_detail && summary->detail == VIEW_DETAIL_DEFAULT;
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		const struct table_cell *tid = cell(table, i, "tid");
 
+		if (is_flat && table_level(table, i)) {
+			continue;
+		}
 		if (!i || (tid->is_known && tid->integer != last)) {
 			struct paddle_row *row = paddle_grid_add(grid);
 
@@ -475,6 +482,15 @@ static void print_benchmark(struct report *report)
 	buf_text(out, "\n\n");
 }
 
+/* The report of the profiler before. Its own sort is by thread and total. */
+static void print_framework(struct report *report)
+{
+	const struct paddle_old_options options = {report->unit, report->unit_ns,
+		report->summary->sort, report->summary->is_per_thread, report->summary->top};
+
+	style_paddle_old_print(report->tables[VIEW_FRAMEWORK], &options, report->out);
+}
+
 /* ---- the report ---- */
 
 /* What is printed where no view is named, but for the last. In Paddle's order. */
@@ -492,6 +508,7 @@ static const struct section {
 	{"memcpy", print_manipulation, 1u << VIEW_MANIPULATION | 1u << VIEW_MODEL},
 	{"userdefined", print_userdefined, 1u << VIEW_USERDEFINED | 1u << VIEW_MODEL},
 	{"benchmark", print_benchmark, 1u << VIEW_BENCHMARK},
+	{"framework", print_framework, 1u << VIEW_FRAMEWORK},
 };
 
 #define NR_SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -499,7 +516,7 @@ static const struct section {
 static bool is_wanted(const struct summary *summary, const struct section *section)
 {
 	if (summary->is_default) {
-		return true;
+		return section->print != print_framework;
 	}
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		if (strcmp(summary->views[i]->name, section->view) == 0) {
@@ -516,7 +533,8 @@ static const struct view_class *const classes[NR_VIEWS] = {[VIEW_OVERVIEW] = &vi
 	[VIEW_KERNEL] = &view_kernel,
 	[VIEW_MANIPULATION] = &view_manipulation,
 	[VIEW_USERDEFINED] = &view_userdefined,
-	[VIEW_BENCHMARK] = &view_benchmark};
+	[VIEW_BENCHMARK] = &view_benchmark,
+	[VIEW_FRAMEWORK] = &view_framework};
 
 static void make_tables(struct report *report, struct process *process, unsigned int needs)
 {
@@ -524,7 +542,7 @@ static void make_tables(struct report *report, struct process *process, unsigned
 	struct view_input input = {.processes = &process,
 		.nr_processes = 1,
 		.is_per_thread = summary->is_per_thread,
-		.detail = summary->has_detail ? summary->detail : VIEW_DETAIL_OP};
+		.detail = summary->detail};
 	const struct view_class *used[NR_VIEWS];
 	void *views[NR_VIEWS];
 	size_t nr = 0;
@@ -579,9 +597,11 @@ static bool arrange(struct report *report)
 			is_sorted = summary_sort(table, key) || is_sorted;
 		}
 		if (report->summary->is_per_thread) {
-			table_sort_rising(table, "tid");
+			table_sort_rising(table, views[i] == VIEW_FRAMEWORK ? "thread" : "tid");
 		}
-		table_cut(table, report->summary->top);
+		if (views[i] != VIEW_FRAMEWORK) { /* it is not all events */
+			table_cut(table, report->summary->top);
+		}
 	}
 	return is_sorted || !is_there;
 }
@@ -640,7 +660,8 @@ static const char *print(
 	}
 	if (!needs) {
 		buf_text(out, "Paddle has none of these tables, but device, overview, model, "
-			      "distributed, operator, kernel, memcpy, userdefined, benchmark.\n");
+			      "distributed, operator, kernel, memcpy, userdefined, benchmark, "
+			      "framework.\n");
 		return NULL;
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {

@@ -9,6 +9,7 @@ const struct view_class *const view_classes[] = {
 	&view_steps,
 	&view_step_stats,
 	&view_operator,
+	&view_framework,
 	&view_optype,
 	&view_device,
 	&view_temporal,

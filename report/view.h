@@ -69,7 +69,7 @@ void view_without_note(const struct view_without *without, struct table *table, 
  */
 void view_note_steps(struct table *table, const struct process *process);
 
-extern const struct view_class view_manipulation, view_overview, view_operator_detail /* for --detail=op|all */;
+extern const struct view_class view_framework, view_manipulation, view_overview, view_operator_detail /* for --detail=op|all */;
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;

@@ -168,17 +168,9 @@ enum column {
 
 static void fill_name(const struct event_row *row, struct table_cell *cell)
 {
-	size_t nr_bytes;
-	const char *bytes = names_shown(row->key.name, &nr_bytes);
 	struct buf text = {0};
 
-	buf_add(&text, bytes, nr_bytes);
-	if (row->key.kind == EVENT_KIND_PLACED) {
-		if (nr_bytes && bytes[nr_bytes - 1] >= '0' && bytes[nr_bytes - 1] <= '9') {
-			buf_char(&text, '#'); /* MmBackward0#0 */
-		}
-		buf_uint(&text, row->key.place - 1); /* conv0 is the first */
-	}
+	event_row_name(row, &text);
 	table_set_text(cell, text.bytes ? text.bytes : "", text.nr_bytes);
 	buf_fini(&text);
 }

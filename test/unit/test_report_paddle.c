@@ -181,5 +181,40 @@ START_TEST(communication_and_threads)
 }
 END_TEST
 
+/* Values and widths as std::cout had them. */
+START_TEST(the_report_of_the_profiler_before)
+{
+	static const char *const lines[] = {
+		"\n------------------------->     Profiling Report     "
+		"<-------------------------\n",
+		"\nPlace: All\nTime unit: ms\nSorted by total time in descending order in the same "
+		"thread\n",
+		"\nTotal time: 1.875 \n",
+		"\n  Computation time       Total: -           Ratio: -\n",
+		"\nGpuMemcpy                Calls: 0           Total: 0           Ratio: 0%\n",
+		"\nthread1::autograd::engine::evaluate_function: MmBackward0        6           "
+		"0.87"
+		"        0.600000 (0.689655)     0.270000 (0.310345)     0.14        0.15        "
+		"0.145"
+		"       1\n",
+		"\n  MmBackward0                                                    3           0.405  "
+		"     0.135000 (0.333333)     0.270000 (0.666667) ",
+		NULL,
+	};
+	struct summary summary = {.style = &style_paddle,
+		.views = {&view_framework},
+		.nr_views = 1,
+		.is_per_thread = true,
+		.has_detail = true,
+		.detail = VIEW_DETAIL_OP};
+	char *text = print(streams_ops("ops.gprof"), &summary);
+
+	check_lines(text, lines);
+	ck_assert_ptr_null(strstr(text, "Device Summary"));
+	free(text);
+}
+END_TEST
+
 UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, every_table_of_a_loop,
-	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads)
+	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads,
+	the_report_of_the_profiler_before)
