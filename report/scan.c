@@ -73,25 +73,25 @@ static void scan_block(struct process *process, size_t block, const struct need 
 {
 	struct stream_request request = request_of(process, block, needs);
 	unsigned int table = stream_in_block_table(process->stream, block);
-	struct batch batch;
+	struct batch whole, chosen;
 	uint32_t bad;
 
 	if (!request.mask) {
 		return;
 	}
-	bad = stream_in_load(process->stream, block, request.mask, request.small_mask, &batch);
+	bad = stream_in_load(process->stream, block, request.mask, request.small_mask, &whole);
 	if (bad & select_mask(process, table)) {
 		return; /* nobody knows which rows are wanted */
 	}
-	select_cut(process, &batch);
-	if (!batch.nr_rows) {
-		return;
-	}
+	chosen = whole;
+	select_cut(process, &chosen);
 	for (size_t i = 0; i < nr_scans; i++) {
 		const struct scan_want *want = find_want(scans[i].view, table);
+		const struct batch *batch = scans[i].view->takes_all ? &whole : &chosen;
 
-		if (want && !(want->mask & bad) && (tables[i] >> table & 1)) {
-			scans[i].view->take(scans[i].context, process, &batch);
+		if (want && !(want->mask & bad) && (tables[i] >> table & 1) &&
+			(batch->nr_rows || batch == &whole)) {
+			scans[i].view->take(scans[i].context, process, batch);
 		}
 	}
 }

@@ -25,6 +25,8 @@ struct scan_view {
 	void (*begin)(void *context, struct process *process);
 	void (*take)(void *context, struct process *process, const struct batch *batch);
 	void (*end)(void *context, struct process *process);
+	/* What is not chosen (select.h) comes, too: the view goes by select.h itself. */
+	bool takes_all;
 };
 
 struct scan {

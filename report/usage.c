@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/buf.h"
+#include "report/select.h"
 
 const struct usage_metric usage_metrics[] = {
 	[USAGE_GPU_UNION] = {"busy, union", "%", USAGE_UNION, 1},
@@ -33,6 +34,23 @@ const struct scan_want usage_wants[USAGE_NR_WANTS] = {
 
 /* ---- buckets ---- */
 
+/* Of what is chosen: from the first to the last of it, whatever lies between. */
+static void clip_to_choice(struct usage *usage)
+{
+	struct process *process = usage->process;
+	const struct intervals *spans = process->select ? &process->select->spans : NULL;
+	uint64_t end;
+
+	if (!spans || !spans->nr) {
+		return;
+	}
+	end = spans->items[spans->nr - 1].end;
+	usage->begin = clock_map_time(&process->host_clock, spans->items[0].begin);
+	if (end != UINT64_MAX) { /* a window that is open */
+		usage->end = clock_map_time(&process->host_clock, end);
+	}
+}
+
 /* From the first event or sample to the last. */
 static void find_span(struct usage *usage)
 {
@@ -52,6 +70,7 @@ static void find_span(struct usage *usage)
 			usage->end = last > usage->end ? last : usage->end;
 		}
 	}
+	clip_to_choice(usage);
 	usage->begin = usage->begin < usage->end ? usage->begin : usage->end;
 }
 
@@ -79,8 +98,10 @@ static size_t bucket_of(const struct usage_series *series, uint64_t ns)
 /* A value that held from `begin` to `end`: so much of it for each bucket as lies in that. */
 static void spread(struct usage_series *series, uint64_t begin, uint64_t end, double value)
 {
-	size_t last = bucket_of(series, end);
+	size_t last;
 
+	begin = begin > series->begin ? begin : series->begin;
+	last = bucket_of(series, end);
 	for (size_t i = bucket_of(series, begin); i <= last; i++) {
 		uint64_t from = series->begin + i * series->width, to = from + series->width;
 		double part;
@@ -210,12 +231,17 @@ static void take_sample(
 {
 	struct usage_series *series = find_series(usage, metric, device);
 	const struct usage_metric *what = &usage_metrics[metric];
-	bool rises = series->nr && ns > series->ns && value >= series->value;
+	bool is_inside = ns >= usage->begin && ns <= usage->end;
+	bool rises = series->is_sampled && ns > series->ns && value >= series->value;
 	struct usage_series before = *series;
 
-	series->nr++;
+	series->nr += is_inside;
+	series->is_sampled = true;
 	series->ns = ns;
 	series->value = value;
+	if (!is_inside) { /* the next one may rise from here */
+		return;
+	}
 	if (what->meaning == USAGE_SHOWN) {
 		add_moment(series, ns, (double)value * what->factor);
 	} else if (what->meaning == USAGE_REASONS) {
@@ -252,18 +278,21 @@ static void take_work(void *context, const struct work *work)
 {
 	struct usage *usage = context;
 	struct usage_series *series = &usage->series[usage->last_union];
-	uint64_t begin;
+	uint64_t begin, end = work->end < usage->end ? work->end : usage->end;
 
+	if (end <= usage->begin) {
+		return;
+	}
 	if (usage->last_union >= usage->nr_series || series->process != usage->process ||
 		series->metric != USAGE_GPU_UNION || series->device != work->device) {
 		series = find_series(usage, USAGE_GPU_UNION, work->device);
 		usage->last_union = (size_t)(series - usage->series);
 	}
 	begin = work->begin > series->ns ? work->begin : series->ns;
-	series->nr++;
-	if (work->end > begin) {
-		spread(series, begin, work->end, 100);
-		series->ns = work->end;
+	series->nr += work->begin <= end;
+	if (end > begin) {
+		spread(series, begin, end, 100);
+		series->ns = end;
 	}
 }
 

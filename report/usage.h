@@ -48,7 +48,8 @@ struct usage_series {
 	struct process *process;
 	uint32_t device; /* USAGE_NO_DEVICE: of process or host; UINT32_MAX: not told */
 	uint8_t metric;
-	uint64_t nr;	    /* samples, or records of work */
+	bool is_sampled;    /* ns and value are those of a sample */
+	uint64_t nr;	    /* samples, or records of work; in the time that is chosen */
 	uint64_t ns, value; /* of the last sample; of a union: it is counted up to here */
 	double sum, min, max, weight;
 	double points[USAGE_BUCKETS], weights[USAGE_BUCKETS];

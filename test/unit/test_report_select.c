@@ -501,6 +501,46 @@ START_TEST(the_parts_of_tables_by_step_add_up)
 }
 END_TEST
 
+#define MS 1000000u
+
+static double busy_share(struct process *process, const char *steps)
+{
+	struct table *table;
+	double share;
+
+	ck_assert_str_eq(choose(process, steps, ""), "");
+	table = tables_make(&view_utilization, &process, 1, false);
+	share = tables_cell(table, 0, "avg")->number;
+	table_destroy(table);
+	return share;
+}
+
+/* By time, whoever launched it: half of step 0, all of step 1, a tenth of step 2. */
+START_TEST(utilization_is_of_the_time_of_the_steps)
+{
+	const char *path = streams_path("busy.gprof");
+	struct gen *gen = gen_open(path);
+	struct process *process;
+	struct gprof_row_kernel *kernel;
+
+	for (uint64_t i = 0; i < 5; i++) {
+		add_step(gen, 100 * MS * (1 + i), i);
+	}
+	add_call(gen, 1, 110 * MS, 1);
+	kernel = gen_row(gen, GPROF_TABLE_kernel);
+	kernel->begin = 150 * MS;
+	kernel->dur = 310 * MS;
+	kernel->correlation = 1;
+	kernel->place = gen_place(gen, 0, 1, 7);
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	ck_assert_double_eq_tol(busy_share(process, "0"), 50, 1e-6);
+	ck_assert_double_eq_tol(busy_share(process, "1"), 100, 1e-6);
+	ck_assert_double_eq_tol(busy_share(process, "0-1"), 75, 1e-6);
+	finish(process);
+}
+END_TEST
+
 /* ---- at random, against the definition ---- */
 
 #define NR_STEPS  20u
@@ -622,4 +662,5 @@ UNIT_SUITE("select", lists_of_numbers, lists_of_numbers_are_printed_short,
 	work_goes_with_its_launch_and_ends_with_their_begin, a_step_without_an_end_is_none,
 	a_view_may_take_all, without_steps_there_is_one_sentence, steps_of_no_length_have_nothing,
 	windows_of_the_schedule, a_step_has_the_same_phases_alone_as_among_others,
-	the_parts_of_tables_by_step_add_up, any_choice_is_what_its_definition_says)
+	the_parts_of_tables_by_step_add_up, utilization_is_of_the_time_of_the_steps,
+	any_choice_is_what_its_definition_says)
