@@ -232,6 +232,10 @@ ADVICE_JUDGE(buckets)
 	if (advice_lacks_devices(facts, result)) {
 		return;
 	}
+	if (!facts->nr_buckets) {
+		advice_skip(result, "a part of the recording was chosen");
+		return;
+	}
 	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_GOOD;
 	result->stake_ns = advice_per_device(facts, facts->low_idle_ns);
 	result->share = facts->nr_buckets

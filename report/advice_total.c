@@ -6,6 +6,7 @@
 #include "report/dist.h"
 #include "report/intervals.h"
 #include "report/names.h"
+#include "report/select.h"
 
 /* nsys calls a device idle after 500 ms, which hardly a step is long enough for: a part of one. */
 #define GAP_LIMIT_NS	  500000000u
@@ -117,6 +118,11 @@ static void starve_outside(struct advice_facts *facts, uint32_t step, uint64_t b
 	}
 }
 
+static bool is_chosen(const struct phases *phases, uint32_t step)
+{
+	return !phases->process->select || phases_is_whole(phases, step);
+}
+
 /* Where the loop waits for its loader. */
 static void take_waits(
 	struct advice_facts *facts, const struct phases *phases, struct intervals *waits)
@@ -126,7 +132,7 @@ static void take_waits(
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 
-		if (segment->phase == PHASE_DATALOADER) {
+		if (segment->phase == PHASE_DATALOADER && is_chosen(phases, segment->step)) {
 			uint64_t begin = clock_map_time(clock, segment->begin);
 			uint64_t end = clock_map_time(clock, segment->end);
 
@@ -137,18 +143,38 @@ static void take_waits(
 	intervals_merge(waits);
 }
 
+/* What a selection has of a gap; all of it without one. */
+static uint64_t chosen_ns(
+	const struct process *process, const struct intervals *chosen, const struct gap *gap)
+{
+	return process->select ? intervals_length_in(chosen, gap->begin, gap->end)
+			       : gap->end - gap->begin;
+}
+
+static void find_chosen(struct process *process, struct intervals *chosen)
+{
+	for (size_t i = 0; process->select && i < process->select->spans.nr; i++) {
+		const struct busy_interval *span = &process->select->spans.items[i];
+
+		intervals_add(chosen, clock_map_time(&process->host_clock, span->begin),
+			clock_map_time(&process->host_clock, span->end));
+	}
+	intervals_merge(chosen);
+}
+
 /* A gap counts for the loader as far as the loop waited for it, else for what came to end it. */
 static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 {
-	struct intervals waits = {0};
+	struct intervals waits = {0}, chosen = {0};
 
+	find_chosen(facts->process, &chosen);
 	take_waits(facts, phases, &waits);
 	facts->gap_limit_ns =
 		facts->nr_steps ? facts->median_step_ns / 100 * GAP_LIMIT_PERCENT : GAP_LIMIT_NS;
 	for (size_t i = 0; i < facts->gaps.nr; i++) {
 		const struct gap *gap = &facts->gaps.items[i];
 		const struct advice_gap *end = &facts->gap_ends[i];
-		uint64_t ns = gap->end - gap->begin;
+		uint64_t ns = chosen_ns(facts->process, &chosen, gap);
 		uint64_t wait_ns = intervals_length_in(&waits, gap->begin, gap->end);
 		bool is_counted = facts->base_mask & 1u << end->when;
 
@@ -167,6 +193,7 @@ static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 		}
 	}
 	intervals_fini(&waits);
+	intervals_fini(&chosen);
 }
 
 static void take_launches(struct advice_facts *facts)
@@ -196,7 +223,7 @@ static void take_memory(struct advice_facts *facts, const struct usage *usage)
 
 static void take_buckets(struct advice_facts *facts, const struct usage *usage)
 {
-	for (size_t i = 0; i < usage->nr_series; i++) {
+	for (size_t i = 0; !facts->process->select && i < usage->nr_series; i++) {
 		const struct usage_series *series = &usage->series[i];
 		double percent;
 

@@ -310,10 +310,12 @@ static struct table *make_table(void *context)
 	struct table *table =
 		table_create("dataprep-steps", "Loading of data by steps", columns, NR_COLUMNS);
 	uint64_t nr_held = 0, nr_cut = 0;
+	bool is_selected = false;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		const struct loop *loop = &view->loops[i];
 
+		is_selected |= view->input.processes[i]->select != NULL;
 		nr_cut += loop->has_loader && loop->gaps.nr_all > loop->gaps.nr;
 		for (size_t k = 1; loop->has_loader && k < loop->nr_steps; k++) {
 			if (loop->steps[k].is_whole) {
@@ -325,9 +327,10 @@ static struct table *make_table(void *context)
 	table_note(table,
 		"%llu of %zu steps were held back: waits above %u %% of the step%s; ready: batches "
 		"that came within 1 ms; workers' CPU: by samples, spread evenly between two; how "
-		"long queues are is not recorded%s",
+		"long queues are is not recorded%s%s",
 		(unsigned long long)nr_held, table->nr_rows, HELD_PERCENT,
 		" in which the GPUs did nothing for as long, where that is known",
+		is_selected ? "; GPU idle: but for the work of steps that are not chosen" : "",
 		nr_cut ? "; GPU idle: of the longest gaps alone" : "");
 	return table;
 }

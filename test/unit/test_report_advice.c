@@ -5,6 +5,7 @@
 
 #include "report/advice.h"
 #include "report/api.h"
+#include "report/select.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -524,6 +525,30 @@ START_TEST(a_finding_says_where_and_how_much)
 }
 END_TEST
 
+/* Steps 0 and 2: what lies between them counts for neither. */
+START_TEST(a_gap_counts_as_far_as_steps_are_chosen)
+{
+	static const struct plan plan = {.busy_to_us = 80000};
+	struct process *process = streams_process(make(&plan, "advice.gprof"));
+	struct select_ask ask = {{0}, {0}};
+	struct table *table;
+	size_t row;
+
+	ck_assert(numbers_parse(&ask.steps, "0,2", false));
+	select_make(process, &ask);
+	table = tables_make(&view_advice, &process, 1, false);
+	row = tables_find(table, "rule", "host-bound", 0);
+	ck_assert_str_eq(verdict_of(table, "host-bound"), "finding");
+	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), 20500000);
+	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number, 10.25, 1e-9);
+	ck_assert_str_eq(verdict_of(table, "gpu_time_util"), "not judged");
+	table_destroy(table);
+	select_drop(process);
+	numbers_fini(&ask.steps);
+	process_destroy(process);
+}
+END_TEST
+
 START_TEST(names_of_a_trace_cannot_break_the_advice)
 {
 	static const struct plan plan = {
@@ -536,11 +561,49 @@ START_TEST(names_of_a_trace_cannot_break_the_advice)
 }
 END_TEST
 
+/* Also of the other views that look at steps and their time. */
+START_TEST(streams_without_sense_break_nothing)
+{
+	static const struct view_class *const views[] = {&view_advice, &view_dataprep_steps,
+		&view_utilization, &view_utilization_time, &view_step_stats, &view_optype};
+
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		const char *path = streams_path("wild.gprof");
+		struct gen *gen = gen_open(path);
+
+		gen_wild(gen, seed);
+		gen_close(gen, "exit");
+		for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+			struct table *table = tables_of(views[i], path, seed % 2);
+			struct table_style style = {.format = TABLE_JSON};
+			struct buf out = {0};
+
+			for (size_t k = 0; k < table->nr_rows; k++) {
+				for (unsigned int c = 0; c < table->nr_columns; c++) {
+					const struct table_cell *cell =
+						&table->cells[k * table->nr_columns + c];
+
+					ck_assert(table->columns[c].type != TABLE_PERCENT ||
+						  cell->number == cell->number);
+				}
+			}
+			table_print(table, &style, &out);
+			buf_char(&out, '\0');
+			ck_assert_ptr_null(strstr(out.bytes, "nan"));
+			ck_assert_ptr_null(strstr(out.bytes, ": inf"));
+			buf_fini(&out);
+			table_destroy(table);
+		}
+	}
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {the_rank_that_others_wait_for_is_the_one_that_waits_least,
 		what_nothing_recorded_can_tell_is_not_judged, every_rule_has_a_test_and_a_row,
-		a_finding_says_where_and_how_much, names_of_a_trace_cannot_break_the_advice};
+		a_finding_says_where_and_how_much, a_gap_counts_as_far_as_steps_are_chosen,
+		names_of_a_trace_cannot_break_the_advice, streams_without_sense_break_nothing};
 	Suite *suite = unit_make("report/advice", tests, sizeof(tests) / sizeof(tests[0]));
 	TCase *rules = tcase_create("rules");
 
