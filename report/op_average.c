@@ -187,6 +187,13 @@ static void add_open(struct average_view *view, struct op_average *row, struct o
 	free(open);
 }
 
+static bool is_operator(const struct op *op)
+{
+	enum op_class class = op_class(op->name, op->framework, op->scope);
+
+	return class == OP_OTHER || class == OP_FORWARD || class == OP_BACKWARD;
+}
+
 static void take_op(void *context, const struct op *op)
 {
 	struct average_view *view = context;
@@ -210,6 +217,7 @@ static void take_op(void *context, const struct op *op)
 		open = NULL;
 	}
 	inner += open ? open->call_ticks : 0;
+	row->is_operator = is_operator(op);
 	row->calls++;
 	row->total_ns += clock_map_duration(clock, ticks);
 	row->self_ns += clock_map_duration(clock, ticks > inner ? ticks - inner : 0);

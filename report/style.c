@@ -7,5 +7,6 @@ const struct summary_style *const summary_styles[] = {
 	&style_nsys,
 	&style_paddle,
 	&style_torch,
+	&style_tensorboard,
 	NULL,
 };

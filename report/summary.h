@@ -30,7 +30,7 @@ extern const struct summary_style style_paddle;
 
 /* All styles, our own first; ends with NULL. */
 extern const struct summary_style *const summary_styles[];
-extern const struct summary_style style_gprof, style_nvprof, style_nsys, style_torch;
+extern const struct summary_style style_gprof, style_nvprof, style_nsys, style_torch, style_tensorboard;
 
 /* A report of nsys's that was asked for by --report, see nsys.h. */
 enum nsys_names {

@@ -18,6 +18,7 @@ struct row {
 	uint32_t depth;
 	struct spread times; /* ns */
 	uint64_t self_ns, gpu_total_ns, gpu_self_ns;
+	uint64_t nr_operators; /* called by it and by no module or operator in it */
 	UT_hash_handle hh;
 };
 
@@ -80,18 +81,11 @@ static uint32_t find_path(const struct op *op, uint32_t *parent, uint32_t *depth
 	return name;
 }
 
-static void take_op(void *context, const struct op *op)
+static struct row *find_row(struct module_view *view, const struct op *module)
 {
-	struct module_view *view = context;
-	const struct clock_map *clock = &view->process->host_clock;
-	uint32_t path, parent, depth;
+	uint32_t parent, depth, path = find_path(module, &parent, &depth);
 	struct row *row;
-	uint64_t ticks = op->end - op->begin;
 
-	if (!is_module(op)) {
-		return;
-	}
-	path = find_path(op, &parent, &depth);
 	HASH_FIND(hh, view->rows, &path, sizeof(path), row);
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
@@ -100,6 +94,23 @@ static void take_op(void *context, const struct op *op)
 		row->depth = depth;
 		HASH_ADD(hh, view->rows, path, sizeof(path), row);
 	}
+	return row;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct module_view *view = context;
+	const struct clock_map *clock = &view->process->host_clock;
+	uint64_t ticks = op->end - op->begin;
+	struct row *row;
+
+	if (!is_module(op)) {
+		if (op->parent && is_module(op->parent)) {
+			find_row(view, op->parent)->nr_operators++;
+		}
+		return;
+	}
+	row = find_row(view, op);
 	spread_add(&row->times, clock_map_duration(clock, ticks));
 	row->self_ns +=
 		clock_map_duration(clock, ticks > op->module_ticks ? ticks - op->module_ticks : 0);
@@ -119,6 +130,7 @@ enum column {
 	MIN,
 	GPU_TOTAL,
 	GPU_SELF,
+	OPERATORS,
 	MODULE,
 	PATH,
 	NR_COLUMNS
@@ -152,6 +164,7 @@ static void fill(const struct module_view *view, const struct row *row, double a
 		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
 	}
+	table_set_integer(&cells[OPERATORS], row->nr_operators);
 	table_set_integer(&cells[MODULE], indented(row));
 	table_set_integer(&cells[PATH], row->path);
 }
@@ -189,6 +202,7 @@ static struct table *make_table(void *context)
 		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
 		[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
 		[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false},
+		[OPERATORS] = {"operators", "Operators", TABLE_COUNT, true},
 		[MODULE] = {"module", "Module", TABLE_NAME, false},
 		[PATH] = {"path", "Path", TABLE_NAME, true},
 	};
