@@ -32,24 +32,39 @@ try()
 	nr_runs=$((nr_runs + 1))
 }
 
-views=device,kernel,memcpy,memset,api,sync,nvtx,steps,windows,threads,overhead,losses,notices
+# Names of a list in the help: of views, styles, reports.
+listed()
+{
+	"$REPORT" help summary | awk -v list="$1" '$0 ~ "^" list { on = 1; next } !NF { on = 0 } on { print $1 }'
+}
+
+views=$(listed Views | paste -sd,)
+ok test 40 -le "$(listed Views | wc -l)"
 for format in text csv json markdown; do
-	try "$format" summary --view $views --format $format --top 0 --wide
+	try "$format" summary --view "$views" --format $format --top 0 --wide
 done
 try mangled summary --mangled --view kernel,api
-try nvprof summary --style nvprof
-try nvprof.csv summary --style nvprof --format csv
-try nsys summary --style nsys
-try nsys.csv summary --style nsys --format csv
+csv=("$T/csv")
+nr_expected=8
+for style in $(listed Styles | grep -vx gprof); do
+	for format in text csv; do
+		timeout 20 "$REPORT" summary --style "$style" --format $format "$T/dump" >/dev/null 2>"$T/err"
+		[ $? -ne 2 ] || continue # it has no such format
+		try "$style.$format" summary --style "$style" --format $format
+		nr_expected=$((nr_expected + 1))
+		[ $format = text ] || csv+=("$T/$style.csv")
+	done
+done
 try info info
 try check check
 try timeline timeline -o -
-is 12 $nr_runs "runs"
+is $nr_expected $nr_runs "runs"
+ok test 11 -le $nr_runs
 
 ok jq -e . "$T/json" >/dev/null
 ok jq -e . "$T/timeline" >/dev/null
 is 0 "$(grep -c '<script\|</script' "$T/markdown")" "tags in Markdown"
-python3 - "$T/csv" "$T/nsys.csv" "$T/nvprof.csv" <<'END' || failed=1
+python3 - "${csv[@]}" <<'END' || failed=1
 import csv, sys
 bad = cells = 0
 for path in sys.argv[1:]:
