@@ -8,7 +8,7 @@
 
 struct score {
 	uint32_t thread;
-	uint64_t nr_marks, nr_works;
+	uint64_t nr_marks, nr_works, nr_deep_works;
 };
 
 static void add_score(struct idmap *scores, struct process *process, const struct batch *b)
@@ -24,7 +24,20 @@ static void add_score(struct idmap *scores, struct process *process, const struc
 		score->nr_marks +=
 			class == OP_DATALOADER || class == OP_OPTIMIZATION || class == OP_FORWARD;
 		score->nr_works += class == OP_OTHER && !b->col[COL_op_depth][i];
+		score->nr_deep_works += class == OP_OTHER;
 	}
+}
+
+/* Where a range of the user is around all, no operator is outside of all others. */
+static bool is_more(const struct score *score, const struct score *best)
+{
+	if (score->nr_marks != best->nr_marks) {
+		return score->nr_marks > best->nr_marks;
+	}
+	if (score->nr_works != best->nr_works) {
+		return score->nr_works > best->nr_works;
+	}
+	return score->nr_deep_works > best->nr_deep_works;
 }
 
 uint32_t op_loop_thread(struct process *process)
@@ -50,8 +63,7 @@ uint32_t op_loop_thread(struct process *process)
 	for (size_t i = 0; i < scores.nr; i++) {
 		const struct score *score = idmap_at(&scores, i);
 
-		if (score->nr_marks > best.nr_marks ||
-			(score->nr_marks == best.nr_marks && score->nr_works > best.nr_works)) {
+		if (is_more(score, &best)) {
 			best = *score;
 		}
 	}

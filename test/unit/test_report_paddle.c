@@ -197,7 +197,8 @@ START_TEST(the_report_of_the_profiler_before)
 		"        0.600000 (0.689655)     0.270000 (0.310345)     0.14        0.15        "
 		"0.145"
 		"       1\n",
-		"\n  MmBackward0                                                    3           0.405  "
+		"\n  MmBackward0                                                    3           "
+		"0.405  "
 		"     0.135000 (0.333333)     0.270000 (0.666667) ",
 		NULL,
 	};
@@ -215,6 +216,65 @@ START_TEST(the_report_of_the_profiler_before)
 }
 END_TEST
 
+static void add_op(struct gen *gen, uint32_t name, uint64_t begin, uint64_t end, uint16_t depth)
+{
+	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = row->end_thread = 1;
+	row->op_name = name;
+	row->depth = depth;
+	row->scope = depth ? 0 : 7;
+}
+
+/* Inference, with the user's range around all of it. */
+START_TEST(operators_in_a_range_have_phases)
+{
+	struct summary summary = {.style = &style_paddle, .views = {&view_model}, .nr_views = 1};
+	static const char *const lines[] = {"\n  Forward        1       0.60 / 0.60 / ", NULL};
+	const char *path = streams_path("inference.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t mm = gen_op_name(gen, "aten::mm"), range = gen_op_name(gen, "generate");
+	char *text;
+
+	add_op(gen, mm, 200000, 300000, 1);
+	add_op(gen, mm, 700000, 800000, 1);
+	add_op(gen, range, 100000, 900000, 0);
+	gen_close(gen, "exit");
+	text = print(path, &summary);
+	check_lines(text, lines);
+	free(text);
+}
+END_TEST
+
+/* The first step that counts is the shortest. */
+START_TEST(the_first_record_may_be_the_least)
+{
+	struct summary summary = {
+		.style = &style_paddle, .views = {&view_benchmark}, .nr_views = 1};
+	static const char *const lines[] = {
+		"\n|    batch_cost   |     0.00300     |     0.00400     |     0.00200     |\n",
+		NULL};
+	static const uint64_t steps_us[] = {0, 9000, 11000, 14000, 18000};
+	const char *path = streams_path("steps.gprof");
+	struct gen *gen = gen_open(path);
+	char *text;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		step->time = 1000 * steps_us[i];
+		step->step = i;
+	}
+	gen_close(gen, "exit");
+	text = print(path, &summary);
+	check_lines(text, lines);
+	free(text);
+}
+END_TEST
+
 UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, every_table_of_a_loop,
 	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads,
-	the_report_of_the_profiler_before)
+	the_report_of_the_profiler_before, operators_in_a_range_have_phases,
+	the_first_record_may_be_the_least)
