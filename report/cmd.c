@@ -190,6 +190,10 @@ static void tell_damages(const struct stream_in *stream)
 	for (size_t i = 0; i < stream->nr_damages && i < MOST_TOLD; i++) {
 		const struct stream_damage *damage = &stream->damages[i];
 
+		if (stream->is_trace && !damage->offset) {
+			cmd_error("'%s': %s", stream->path, damage->what);
+			continue;
+		}
 		if (stream->is_trace) {
 			cmd_error("'%s': at byte %llu of its text: %s", stream->path,
 				(unsigned long long)damage->offset, damage->what);

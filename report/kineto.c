@@ -22,6 +22,7 @@ struct kineto {
 	struct kineto_take take;
 	struct kineto_top top;
 	struct kineto_out *out;
+	bool is_spoilt; /* rows are missing: no room for temporary files */
 };
 
 /* ---- parts ---- */
@@ -90,13 +91,11 @@ static void add_step(
 
 /*
  * Those of the thread that has the first; between two of them may be time that is of none. Where
- * the next one begins before the end, the step ends there. Returns how many were of other threads
- * or overlapped.
+ * the next one begins before the end, the step ends there.
  */
-static uint64_t write_steps(struct kineto_take *take)
+static void write_steps(struct kineto_take *take)
 {
 	const struct kineto_step *last = NULL;
-	uint64_t nr_odd = 0;
 
 	if (take->nr_steps) {
 		qsort(take->steps, take->nr_steps, sizeof(*take->steps), by_begin);
@@ -105,20 +104,19 @@ static uint64_t write_steps(struct kineto_take *take)
 		const struct kineto_step *step = &take->steps[i];
 
 		if (step->thread != take->steps[0].thread) {
-			nr_odd++;
+			take->nr_other_steps++;
 			continue;
 		}
 		if (last && last->end < step->begin) {
 			add_step(take->out, last->end, last->number, last->thread, MODEL_STEP_END);
 		}
-		nr_odd += last && last->end > step->begin;
+		take->nr_overlapping_steps += last && last->end > step->begin;
 		add_step(take->out, step->begin, step->number, step->thread, MODEL_STEP_TRACE);
 		last = step;
 	}
 	if (last) {
 		add_step(take->out, last->end, last->number, last->thread, MODEL_STEP_END);
 	}
-	return nr_odd;
 }
 
 /* ---- the rest of the stream ---- */
@@ -177,7 +175,7 @@ static int finish(struct kineto *kineto)
 	const char *command;
 	uint32_t pid;
 
-	kineto_rows_write(&take->rows, &take->python, kineto->out);
+	kineto->is_spoilt = !kineto_rows_write(&take->rows, &take->python, kineto->out);
 	write_steps(take);
 	pid = kineto_threads_write(&take->threads, kineto->out, &command);
 	write_anchor(kineto, first_ns);
@@ -204,6 +202,27 @@ static void tell_damage(struct stream_in *stream, uint64_t offset, const char *w
 		(struct stream_damage){.offset = offset, .what = what};
 }
 
+static void tell_damages(struct stream_in *stream, const struct kineto *kineto, const char *problem)
+{
+	if (problem) {
+		tell_damage(stream, kineto->split.offset, problem);
+	} else if (kineto->split.is_cut) {
+		tell_damage(stream, kineto->split.cut_offset, "the trace is cut off here");
+	}
+	if (kineto->is_spoilt) {
+		tell_damage(stream, 0,
+			"temporary files have no room for its events; TMPDIR says where");
+	}
+	if (kineto->take.nr_overlapping_steps) {
+		tell_damage(stream, 0, "steps overlap: each ends where the next one begins");
+	}
+	if (kineto->take.nr_other_steps) {
+		tell_damage(stream, 0,
+			"several threads have steps: those of the thread that began first are "
+			"taken");
+	}
+}
+
 int kineto_replace(struct stream_in *stream)
 {
 	struct kineto kineto = {0};
@@ -227,12 +246,10 @@ int kineto_replace(struct stream_in *stream)
 	progress_stop();
 	problem = kineto_in_problem(in);
 	fd = finish(&kineto);
-	if (fd >= 0 && problem) {
-		tell_damage(stream, kineto.split.offset, problem);
-	} else if (fd >= 0 && kineto.split.is_cut) {
-		tell_damage(stream, kineto.split.cut_offset, "the trace is cut off here");
+	if (fd >= 0) {
+		tell_damages(stream, &kineto, problem);
 	}
-	if (fd >= 0 && !kineto.take.rows.nr_rows && !kineto.take.nr_steps) {
+	if (fd >= 0 && !kineto.take.rows.nr_all) {
 		close(fd);
 		fd = err_set(-ENODATA, "no events of a trace in it");
 	}

@@ -7,6 +7,7 @@
 #include "report/buf.h"
 #include "report/idmap.h"
 #include "report/idset.h"
+#include "report/kineto_runs.h"
 #include "report/op.h"
 
 /* Rows of a group; see op_load.h for what a group costs the reader. */
@@ -22,9 +23,15 @@ struct frame {
 	uint32_t stack; /* of Python, with this one */
 };
 
+struct outer {
+	uint64_t begin;
+	uint32_t py_stack;
+	bool is_module;
+};
+
 /* What encloses the row at hand on a thread, from the last row to the first, outermost first. */
 struct stack {
-	const struct kineto_row **ops;
+	struct outer *ops;
 	size_t nr_ops, op_capacity;
 	struct frame *frames;
 	size_t nr_frames, frame_capacity;
@@ -33,26 +40,12 @@ struct stack {
 
 /* What is found before the first row is written. */
 struct order {
-	struct kineto_rows *rows;
-	struct key *keys;
-	size_t nr;
+	struct idmap stacks; /* struct stack by thread */
 	struct idset *async; /* correlation ids of calls that say so */
 	struct kineto_python *python;
 	struct kineto_out *out;
+	uint64_t nr_written;
 };
-
-void kineto_rows_fini(struct kineto_rows *rows)
-{
-	free(rows->rows);
-	*rows = (struct kineto_rows){0};
-}
-
-struct kineto_row *kineto_rows_add(struct kineto_rows *rows)
-{
-	rows->rows = array_grow(rows->rows, rows->nr_rows, &rows->capacity, sizeof(*rows->rows));
-	rows->rows[rows->nr_rows] = (struct kineto_row){0};
-	return &rows->rows[rows->nr_rows++];
-}
 
 /* ---- by their ends ---- */
 
@@ -91,25 +84,18 @@ static struct key *sort_by_end(struct key *keys, struct key *spare, size_t nr)
 	return keys;
 }
 
-/* What begins later lies in what begins earlier; of equals, the later in the trace in the earlier.
- */
-static bool is_within(const struct kineto_rows *rows, const struct key *a, const struct key *b)
-{
-	uint64_t begin_a = rows->rows[a->row].begin, begin_b = rows->rows[b->row].begin;
-
-	return begin_a != begin_b ? begin_a > begin_b : a->row > b->row;
-}
-
-static const struct kineto_rows *sorted_rows; /* for qsort */
+static const struct kineto_row *sorted_rows; /* for qsort */
 
 static int by_nesting(const void *a, const void *b)
 {
-	return is_within(sorted_rows, a, b) ? -1 : 1;
+	const struct key *x = a, *y = b;
+
+	return kineto_row_is_before(&sorted_rows[x->row], &sorted_rows[y->row]) ? -1 : 1;
 }
 
 static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t nr)
 {
-	sorted_rows = rows;
+	sorted_rows = rows->rows;
 	for (size_t i = 0; i < nr;) {
 		size_t end = i + 1;
 
@@ -121,6 +107,79 @@ static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t 
 		}
 		i = end;
 	}
+}
+
+/* The rows in memory in their order, to be freed. */
+static struct key *sort(const struct kineto_rows *rows)
+{
+	struct key *keys = mem_zeroed(rows->nr_rows + 1, sizeof(*keys));
+	struct key *spare = mem_zeroed(rows->nr_rows + 1, sizeof(*spare));
+	struct key *sorted;
+
+	for (size_t i = 0; i < rows->nr_rows; i++) {
+		keys[i] = (struct key){.end = rows->rows[i].end, .row = (uint32_t)i};
+	}
+	sorted = sort_by_end(keys, spare, rows->nr_rows);
+	sort_equal(rows, sorted, rows->nr_rows);
+	free(sorted == keys ? spare : keys);
+	return sorted;
+}
+
+/* ---- rows that are too many ---- */
+
+struct run {
+	const struct kineto_rows *rows;
+	const struct key *keys;
+};
+
+static const struct kineto_row *row_at(const void *context, size_t n)
+{
+	const struct run *run = context;
+
+	return &run->rows->rows[run->keys[run->rows->nr_rows - 1 - n].row];
+}
+
+static void spill(struct kineto_rows *rows)
+{
+	struct key *keys;
+	struct run run;
+
+	if (!rows->runs) {
+		rows->runs = kineto_runs_create();
+	}
+	if (!rows->runs) {
+		rows->has_no_files = true;
+		return;
+	}
+	keys = sort(rows);
+	run = (struct run){rows, keys};
+	if (kineto_runs_add(rows->runs, rows->nr_rows, row_at, &run)) {
+		rows->nr_rows = 0;
+	} else {
+		rows->has_no_files = true;
+		if (rows->nr_all == rows->nr_rows) { /* nothing lies there yet */
+			kineto_runs_destroy(rows->runs);
+			rows->runs = NULL;
+		}
+	}
+	free(keys);
+}
+
+void kineto_rows_fini(struct kineto_rows *rows)
+{
+	kineto_runs_destroy(rows->runs);
+	free(rows->rows);
+	*rows = (struct kineto_rows){0};
+}
+
+struct kineto_row *kineto_rows_add(struct kineto_rows *rows)
+{
+	if (rows->nr_rows >= (rows->most ? rows->most : KINETO_ROWS) && !rows->has_no_files) {
+		spill(rows);
+	}
+	rows->rows = array_grow(rows->rows, rows->nr_rows, &rows->capacity, sizeof(*rows->rows));
+	rows->rows[rows->nr_rows] = (struct kineto_row){.order = rows->nr_all++};
+	return &rows->rows[rows->nr_rows++];
 }
 
 /* ---- what encloses what ---- */
@@ -137,8 +196,8 @@ static uint16_t capped(size_t depth)
 
 static void leave_ops(struct stack *stack, const struct kineto_row *row)
 {
-	while (stack->nr_ops && stack->ops[stack->nr_ops - 1]->begin > row->begin) {
-		stack->nr_modules -= is_module(stack->ops[--stack->nr_ops]);
+	while (stack->nr_ops && stack->ops[stack->nr_ops - 1].begin > row->begin) {
+		stack->nr_modules -= stack->ops[--stack->nr_ops].is_module;
 	}
 }
 
@@ -150,7 +209,8 @@ static void find_depth(struct stack *stack, struct kineto_row *row)
 		is_module(row) ? stack->nr_modules : capped(stack->nr_ops - stack->nr_modules);
 	stack->ops =
 		array_grow(stack->ops, stack->nr_ops, &stack->op_capacity, sizeof(*stack->ops));
-	stack->ops[stack->nr_ops++] = row;
+	stack->ops[stack->nr_ops++] = (struct outer){
+		.begin = row->begin, .py_stack = row->op.py_stack, .is_module = is_module(row)};
 	stack->nr_modules += is_module(row);
 }
 
@@ -170,7 +230,7 @@ static uint32_t find_launch_stack(struct stack *stack, const struct kineto_row *
 
 	leave_ops(stack, row);
 	for (size_t i = stack->nr_ops; !found && i-- > 0;) {
-		found = stack->ops[i]->op.py_stack;
+		found = stack->ops[i].py_stack;
 	}
 	return found;
 }
@@ -189,15 +249,17 @@ static void enter(const struct order *order, struct stack *stack, struct kineto_
 			order->python, order->out, caller, row->py_call.code, 0)};
 }
 
-static void find_row(const struct order *order, struct idmap *stacks, struct kineto_row *row)
+static void find_row(void *context, struct kineto_row *row)
 {
+	struct order *order = context;
+	struct idmap *stacks = &order->stacks;
 	struct stack *stack;
 
 	switch (row->table) {
 	case GPROF_TABLE_op:
 		stack = idmap_put(stacks, row->thread);
-		find_depth(stack, row);
 		row->op.py_stack = row->op.py_stack ? row->op.py_stack : find_py_stack(stack, row);
+		find_depth(stack, row);
 		break;
 	case GPROF_TABLE_py_call:
 		enter(order, idmap_put(stacks, row->thread), row);
@@ -216,22 +278,16 @@ static void find_row(const struct order *order, struct idmap *stacks, struct kin
 	}
 }
 
-/* From the last row to the first what encloses comes before what lies in it. */
-static void find_all(const struct order *order)
+static void order_fini(struct order *order)
 {
-	struct idmap stacks;
-
-	idmap_init(&stacks, sizeof(struct stack));
-	for (size_t i = order->nr; i-- > 0;) {
-		find_row(order, &stacks, &order->rows->rows[order->keys[i].row]);
-	}
-	for (size_t i = 0; i < stacks.nr; i++) {
-		struct stack *stack = idmap_at(&stacks, i);
+	for (size_t i = 0; i < order->stacks.nr; i++) {
+		struct stack *stack = idmap_at(&order->stacks, i);
 
 		free(stack->ops);
 		free(stack->frames);
 	}
-	idmap_fini(&stacks);
+	idmap_fini(&order->stacks);
+	idset_destroy(order->async);
 }
 
 /* ---- rows of our tables ---- */
@@ -372,7 +428,7 @@ static void write_overhead(struct kineto_out *out, const struct kineto_row *from
 	row->overhead_kind = from->work.shape;
 }
 
-static void write_row(const struct order *order, const struct kineto_row *row)
+static void write_one(const struct order *order, const struct kineto_row *row)
 {
 	struct kineto_out *out = order->out;
 
@@ -410,36 +466,46 @@ static void write_row(const struct order *order, const struct kineto_row *row)
 	}
 }
 
-static void write_rows(const struct order *order)
+static void write_row(void *context, const struct kineto_row *row)
 {
-	uint64_t end = 0;
+	struct order *order = context;
 
-	for (size_t i = 0; i < order->nr; i++) {
-		write_row(order, &order->rows->rows[order->keys[i].row]);
-		end = order->keys[i].end;
-		if ((i + 1) % GROUP_ROWS == 0) {
-			kineto_out_close_group(order->out, end);
-		}
+	write_one(order, row);
+	if (++order->nr_written % GROUP_ROWS == 0) {
+		kineto_out_close_group(order->out, row->end);
 	}
-	kineto_out_close_group(order->out, end);
 }
 
-void kineto_rows_write(
+/* From the last row to the first what encloses comes before what lies in it. */
+static void write_memory(struct kineto_rows *rows, struct order *order)
+{
+	struct key *keys = sort(rows);
+
+	for (size_t i = rows->nr_rows; i-- > 0;) {
+		find_row(order, &rows->rows[keys[i].row]);
+	}
+	for (size_t i = 0; i < rows->nr_rows; i++) {
+		write_row(order, &rows->rows[keys[i].row]);
+	}
+	free(keys);
+}
+
+bool kineto_rows_write(
 	struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out)
 {
-	struct order order = {.rows = rows, .nr = rows->nr_rows, .python = python, .out = out};
-	struct key *keys = mem_zeroed(order.nr + 1, sizeof(*keys));
-	struct key *spare = mem_zeroed(order.nr + 1, sizeof(*spare));
+	struct order order = {.python = python, .out = out};
+	bool is_good = true;
 
-	for (size_t i = 0; i < order.nr; i++) {
-		keys[i] = (struct key){.end = rows->rows[i].end, .row = (uint32_t)i};
-	}
-	order.keys = sort_by_end(keys, spare, order.nr);
-	sort_equal(rows, order.keys, order.nr);
+	idmap_init(&order.stacks, sizeof(struct stack));
 	order.async = idset_create();
-	find_all(&order);
-	write_rows(&order);
-	idset_destroy(order.async);
-	free(keys);
-	free(spare);
+	if (rows->runs) {
+		spill(rows);
+		is_good = !rows->nr_rows &&
+			  kineto_runs_merge(rows->runs, find_row, write_row, &order);
+	} else {
+		write_memory(rows, &order);
+	}
+	kineto_out_close_group(out, 0);
+	order_fini(&order);
+	return is_good;
 }

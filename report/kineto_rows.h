@@ -14,6 +14,7 @@
 
 struct kineto_row {
 	uint64_t begin, end; /* ns of the trace */
+	uint64_t order;	     /* in which they were added; set by kineto_rows_add */
 	union {
 		struct {
 			uint64_t sequence;
@@ -48,10 +49,28 @@ struct kineto_row {
 	uint8_t target;
 };
 
+/* Rows in memory at a time; more lie in files, see kineto_runs.h. */
+#define KINETO_ROWS (1u << 19)
+
+struct kineto_runs;
+
 struct kineto_rows {
 	struct kineto_row *rows;
 	size_t nr_rows, capacity;
+	size_t most;		  /* 0: KINETO_ROWS; tests have it small */
+	uint64_t nr_all;	  /* with those in files */
+	struct kineto_runs *runs; /* NULL: none yet */
+	bool has_no_files;	  /* so all stay in memory */
 };
+
+/* Does it end earlier, or with the other one but lies in it? Equal ones: the later in the trace. */
+static inline bool kineto_row_is_before(const struct kineto_row *a, const struct kineto_row *b)
+{
+	if (a->end != b->end) {
+		return a->end < b->end;
+	}
+	return a->begin != b->begin ? a->begin > b->begin : a->order > b->order;
+}
 
 /* Zeroed is empty. */
 void kineto_rows_fini(struct kineto_rows *rows);
@@ -59,8 +78,11 @@ void kineto_rows_fini(struct kineto_rows *rows);
 /* A new row, zeroed, good until the next. */
 struct kineto_row *kineto_rows_add(struct kineto_rows *rows);
 
-/* Writes them all, in their order, with what is found on the way: depths, Python stacks. */
-void kineto_rows_write(
+/*
+ * Writes them all, in their order, with what is found on the way: depths, Python stacks. False if
+ * files that some of them lie in could not be read back.
+ */
+bool kineto_rows_write(
 	struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out);
 
 #endif

@@ -23,6 +23,7 @@ struct kineto_take {
 	struct kineto_python python;
 	struct kineto_step *steps;
 	size_t nr_steps, step_capacity;
+	uint64_t nr_other_steps, nr_overlapping_steps; /* found as they are written */
 	uint8_t *call_tables; /* by the id of the string; 0: not looked at */
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */

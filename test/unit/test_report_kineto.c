@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "report/buf.h"
 #include "report/cmd.h"
 #include "report/err.h"
+#include "report/kineto_rows.h"
 #include "report/py_stack.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
@@ -267,6 +269,20 @@ START_TEST(operators_lie_in_modules_and_were_called_from_python)
 }
 END_TEST
 
+START_TEST(steps_that_overlap_are_told)
+{
+	struct process *process =
+		read_text("[" STEP("4", "100", "50") "," STEP("5", "140", "20") "]");
+
+	ck_assert_uint_eq(process->nr_steps, 3);
+	ck_assert_uint_eq(process->steps[1].tick, 140000);
+	ck_assert_uint_eq(process->steps[2].tick, 160000);
+	ck_assert(!process_is_complete(process));
+	ck_assert_uint_eq(process->stream->nr_damages, 1);
+	process_destroy(process);
+}
+END_TEST
+
 /* ---- what is wrong with it ---- */
 
 static uint64_t missing(const char *text, uint64_t nr_ops)
@@ -500,6 +516,95 @@ START_TEST(random_traces_come_out_as_they_were_made)
 }
 END_TEST
 
+/* Ops, Python calls, launches and copies that nest or not, on some threads. */
+static void add_rows(struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out)
+{
+	static const uint8_t tables[] = {GPROF_TABLE_op, GPROF_TABLE_op, GPROF_TABLE_py_call,
+		GPROF_TABLE_api_launch, GPROF_TABLE_api_copy, GPROF_TABLE_memcpy};
+	uint64_t seed = 99;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		uint8_t table = tables[unit_random(&seed) % sizeof(tables)];
+		uint32_t name = kineto_out_string(out, "n", 1);
+		uint32_t code = kineto_python_code(python, out, "f.py(1): a", 10);
+		struct kineto_row *row = kineto_rows_add(rows);
+
+		row->table = table;
+		row->begin = unit_random(&seed) % 100000;
+		row->end = row->begin + unit_random(&seed) % 300;
+		row->thread = (uint32_t)(unit_random(&seed) % 3);
+		if (table == GPROF_TABLE_op) {
+			row->op.name = name;
+			row->source = unit_random(&seed) % 4 ? GPROF_FRAMEWORK_TORCH
+							     : GPROF_FRAMEWORK_PYTHON;
+			row->kind = row->source == GPROF_FRAMEWORK_PYTHON;
+		} else if (table == GPROF_TABLE_py_call) {
+			row->py_call.code = code;
+		} else if (table == GPROF_TABLE_memcpy) {
+			row->work.correlation = (uint32_t)(unit_random(&seed) % 1000);
+		} else {
+			row->call.correlation = (uint32_t)(unit_random(&seed) % 1000);
+			row->call.is_async = unit_random(&seed) % 2;
+		}
+	}
+}
+
+/* The stream that they become, to be freed. */
+static char *write_rows(size_t most, off_t *nr_bytes)
+{
+	struct kineto_rows rows = {.most = most};
+	struct kineto_python python = {0};
+	struct kineto_out *out = kineto_out_create();
+	char *bytes;
+	int fd;
+
+	add_rows(&rows, &python, out);
+	ck_assert(kineto_rows_write(&rows, &python, out));
+	fd = kineto_out_finish(out, 1, 1);
+	ck_assert_int_ge(fd, 0);
+	*nr_bytes = lseek(fd, 0, SEEK_END);
+	bytes = mem_zeroed((size_t)*nr_bytes, 1);
+	ck_assert_int_eq(pread(fd, bytes, (size_t)*nr_bytes, 0), *nr_bytes);
+	close(fd);
+	ck_assert_int_eq(rows.runs ? 1 : 0, most ? 1 : 0);
+	kineto_rows_fini(&rows);
+	kineto_python_fini(&python);
+	return bytes;
+}
+
+START_TEST(rows_that_lie_in_files_make_the_same_stream)
+{
+	off_t nr_all, nr;
+	char *all = write_rows(0, &nr_all);
+
+	for (size_t most = 777; most < 20000; most *= 5) {
+		char *bytes = write_rows(most, &nr);
+
+		ck_assert_int_eq(nr, nr_all);
+		ck_assert_mem_eq(bytes, all, (size_t)nr);
+		free(bytes);
+	}
+	free(all);
+}
+END_TEST
+
+START_TEST(without_room_for_files_rows_stay_in_memory)
+{
+	struct kineto_rows rows = {.most = 100};
+	struct kineto_python python = {0};
+	struct kineto_out *out = kineto_out_create();
+
+	ck_assert_int_eq(setenv("TMPDIR", "/nowhere", 1), 0);
+	add_rows(&rows, &python, out);
+	ck_assert_ptr_null(rows.runs);
+	ck_assert_uint_eq(rows.nr_rows, 20000);
+	ck_assert(kineto_rows_write(&rows, &python, out));
+	close(kineto_out_finish(out, 1, 1));
+	kineto_rows_fini(&rows);
+	kineto_python_fini(&python);
+}
+END_TEST
+
 START_TEST(damaged_gzip_is_told)
 {
 	const char *path = streams_path("cut.json.gz");
@@ -536,8 +641,9 @@ END_TEST
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
 	a_kernel_keeps_its_launch, old_traces_have_other_names,
 	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
-	operators_lie_in_modules_and_were_called_from_python, a_bad_event_is_left_out_alone,
-	odd_numbers_and_bytes_in_arguments_do_no_harm,
+	steps_that_overlap_are_told, operators_lie_in_modules_and_were_called_from_python,
+	a_bad_event_is_left_out_alone, odd_numbers_and_bytes_in_arguments_do_no_harm,
 	more_traces_than_files_of_streams_are_open_stay_readable,
 	a_cut_trace_is_read_as_far_as_it_goes, a_file_without_events_is_refused,
-	random_traces_come_out_as_they_were_made, damaged_gzip_is_told)
+	random_traces_come_out_as_they_were_made, rows_that_lie_in_files_make_the_same_stream,
+	without_room_for_files_rows_stay_in_memory, damaged_gzip_is_told)
