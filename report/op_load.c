@@ -37,8 +37,9 @@ static bool is_host_table(const struct load *load, unsigned int table)
 	switch (table) {
 	case GPROF_TABLE_nvtx:
 		return load->ranges != NULL;
-	case GPROF_TABLE_op:
 	case GPROF_TABLE_alloc:
+		return load->want->has_allocs;
+	case GPROF_TABLE_op:
 	case GPROF_TABLE_api:
 	case GPROF_TABLE_api_launch:
 	case GPROF_TABLE_api_copy:

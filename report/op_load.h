@@ -56,6 +56,7 @@ struct op_event {
 /* What costs something, and is handed out to those alone who want it. */
 struct op_load_want {
 	bool has_ranges;
+	bool has_allocs;
 	bool has_calls;		    /* all of them; else those that work or a stack is known of */
 	struct op_records *records; /* NULL, or where records stand, for the caller to take out */
 };

@@ -13,11 +13,6 @@ void op_stack_fini(struct op_stack *stack)
 	free(stack->ops);
 }
 
-struct op *op_stack_top(const struct op_stack *stack)
-{
-	return stack->nr_ops ? stack->ops[stack->nr_ops - 1] : NULL;
-}
-
 struct op *op_stack_push(struct op_stack *stack)
 {
 	if (stack->nr_ops == stack->nr_made) {
@@ -59,18 +54,4 @@ const struct op *op_stack_pop(struct op_stack *stack)
 		add_to_module(stack, op);
 	}
 	return op;
-}
-
-/* Depths are of operators among each other, and of modules. */
-static bool is_beside(const struct op *op, const struct op_event *event)
-{
-	return event->kind == OP_EVENT_OP && op->depth >= event->depth &&
-	       is_module(op) == op_is_module(event->framework, event->scope);
-}
-
-bool op_stack_ends_before(const struct op_stack *stack, const struct op_event *event)
-{
-	const struct op *top = op_stack_top(stack);
-
-	return top && (top->begin > event->begin || is_beside(top, event));
 }

@@ -19,7 +19,10 @@ struct op_stack {
 void op_stack_fini(struct op_stack *stack);
 
 /* The innermost one, NULL if none is open. */
-struct op *op_stack_top(const struct op_stack *stack);
+static inline struct op *op_stack_top(const struct op_stack *stack)
+{
+	return stack->nr_ops ? stack->ops[stack->nr_ops - 1] : NULL;
+}
 
 /* Room for one that lies in the others. */
 struct op *op_stack_push(struct op_stack *stack);
@@ -29,6 +32,17 @@ struct op *op_stack_push(struct op_stack *stack);
 const struct op *op_stack_pop(struct op_stack *stack);
 
 /* Is there an innermost one that began after the event, and so does not enclose it? */
-bool op_stack_ends_before(const struct op_stack *stack, const struct op_event *event);
+static inline bool op_stack_ends_before(const struct op_stack *stack, const struct op_event *event)
+{
+	const struct op *top = op_stack_top(stack);
+
+	if (!top || top->begin > event->begin) {
+		return top != NULL;
+	}
+	/* Depths are of operators among each other, and of modules. */
+	return event->kind == OP_EVENT_OP && top->depth >= event->depth &&
+	       op_is_module(top->framework, top->scope) ==
+		       op_is_module(event->framework, event->scope);
+}
 
 #endif

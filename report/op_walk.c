@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/op_walk.h"
 
+#include <stdlib.h>
+
 #include "report/buf.h"
 #include "report/op_load.h"
 #include "report/op_loop.h"
@@ -9,10 +11,17 @@
 #include "report/range_walk.h"
 #include "report/select.h"
 
+/* The views that set a function of op_view: most set few, and there are many events. */
+struct told {
+	const struct op_walk **views;
+	size_t nr, capacity;
+};
+
 struct walk {
 	struct process *process;
 	const struct op_walk *views;
 	size_t nr_views;
+	struct told op, enter, work, alloc, call, record, range;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
 	size_t last_stack; /* its place */
@@ -24,18 +33,53 @@ struct walk {
 	struct op_records records; /* that no call has taken yet */
 };
 
+static void told_add(struct told *told, bool is_set, const struct op_walk *view)
+{
+	if (is_set) {
+		told->views =
+			array_grow(told->views, told->nr, &told->capacity, sizeof(*told->views));
+		told->views[told->nr++] = view;
+	}
+}
+
+static void find_told(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		const struct op_view *view = walk->views[i].view;
+
+		told_add(&walk->op, view->op != NULL, &walk->views[i]);
+		told_add(&walk->enter, view->enter != NULL, &walk->views[i]);
+		told_add(&walk->work, view->work != NULL, &walk->views[i]);
+		told_add(&walk->alloc, view->alloc != NULL, &walk->views[i]);
+		told_add(&walk->call, view->call != NULL, &walk->views[i]);
+		told_add(&walk->record, view->record != NULL, &walk->views[i]);
+		told_add(&walk->range, view->range != NULL, &walk->views[i]);
+	}
+}
+
+static void free_told(struct walk *walk)
+{
+	free(walk->op.views);
+	free(walk->enter.views);
+	free(walk->work.views);
+	free(walk->alloc.views);
+	free(walk->call.views);
+	free(walk->record.views);
+	free(walk->range.views);
+}
+
 /* ---- operators that end ---- */
 
 /* To the views that want such a thing; what is not chosen, to those that take all. */
-#define TELL(walk, is_chosen, callback, ...)                                                \
-	do {                                                                                \
-		for (size_t i_ = 0; i_ < (walk)->nr_views; i_++) {                          \
-			const struct op_walk *to_ = &(walk)->views[i_];                     \
-                                                                                            \
-			if (to_->view->callback && ((is_chosen) || to_->view->takes_all)) { \
-				to_->view->callback(to_->context, __VA_ARGS__);             \
-			}                                                                   \
-		}                                                                           \
+#define TELL(walk, is_chosen, callback, ...)                                    \
+	do {                                                                    \
+		for (size_t i_ = 0; i_ < (walk)->callback.nr; i_++) {           \
+			const struct op_walk *to_ = (walk)->callback.views[i_]; \
+                                                                                \
+			if ((is_chosen) || to_->view->takes_all) {              \
+				to_->view->callback(to_->context, __VA_ARGS__); \
+			}                                                       \
+		}                                                               \
 	} while (0)
 
 static void tell(struct walk *walk, const struct op *op)
@@ -47,7 +91,7 @@ static void tell(struct walk *walk, const struct op *op)
 
 static void tell_enter(struct walk *walk, const struct op *op)
 {
-	bool is_chosen = select_has_tick(walk->process, op->begin);
+	bool is_chosen = walk->enter.nr && select_has_tick(walk->process, op->begin);
 
 	TELL(walk, is_chosen, enter, op);
 }
@@ -310,6 +354,7 @@ static struct op_load_want find_want(
 	for (size_t i = 0; i < nr_views; i++) {
 		want.has_ranges |= views[i].view->range != NULL;
 		want.has_calls |= views[i].view->call != NULL;
+		want.has_allocs |= views[i].view->alloc != NULL;
 		want.records = views[i].view->record ? records : want.records;
 	}
 	return want;
@@ -319,6 +364,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
+	find_told(&walk);
 	walk.want = find_want(views, nr_views, &walk.records);
 	idmap_init(&walk.stacks, sizeof(struct op_stack));
 	phases_init(&walk.phases, process);
@@ -340,6 +386,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 		}
 	}
 	phases_fini(&walk.phases);
+	free_told(&walk);
 }
 
 void op_walk_run(struct process *const *processes, size_t nr_processes, const struct op_walk *walks,

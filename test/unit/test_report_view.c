@@ -332,20 +332,6 @@ START_TEST(processes_and_devices_have_different_pids)
 }
 END_TEST
 
-START_TEST(the_usage_names_every_view)
-{
-	for (size_t i = 0; view_classes[i]; i++) {
-		const char *name = view_classes[i]->name;
-		const char *at = strstr(cmd_summary.options, name);
-
-		while (at && (at[-1] != ' ' || !strchr(" \n", at[strlen(name)]))) {
-			at = strstr(at + 1, name);
-		}
-		ck_assert_msg(at != NULL, "%s is not in the usage", name);
-	}
-}
-END_TEST
-
 UNIT_SUITE("report/view", kernels_are_summed_by_name_also_those_without_a_call,
 	two_processes_add_up_in_one_table, a_device_is_busy_for_the_union_of_its_work,
 	failed_calls_are_counted_and_not_ready_is_no_failure,
@@ -354,4 +340,4 @@ UNIT_SUITE("report/view", kernels_are_summed_by_name_also_those_without_a_call,
 	losses_make_a_process_incomplete_and_are_listed,
 	a_device_that_the_stream_does_not_name_is_unknown, arrows_of_two_processes_are_not_mixed_up,
 	processes_and_devices_have_different_pids,
-	what_did_not_run_is_told_apart_from_what_was_not_seen, the_usage_names_every_view)
+	what_did_not_run_is_told_apart_from_what_was_not_seen)
