@@ -120,6 +120,41 @@ const struct nsys_report nsys_reports[] = {
 		.what = "NV Tools Extension (NVTX)",
 		.views = {&view_nsys_proj},
 		.table = nsys_nvtx_gpu_proj_trace},
+	{.name = "cuda_memcpy_async",
+		.title = "CUDA Async Memcpy with Pageable Memory",
+		.advice = "asynchronous copies of pageable memory wait as synchronous ones do; pin "
+			  "it",
+		.views = {&view_nsys_async_copy},
+		.table = nsys_copy_rule},
+	{.name = "cuda_memcpy_sync",
+		.title = "CUDA Synchronous Memcpy",
+		.advice = "these copies block the host (to the device: above 64 KB); copy "
+			  "asynchronously",
+		.views = {&view_nsys_sync_copy},
+		.table = nsys_copy_rule},
+	{.name = "cuda_memset_sync",
+		.title = "CUDA Synchronous Memset",
+		.advice = "these sets may block the host; set asynchronously",
+		.views = {&view_nsys_sync_set},
+		.table = nsys_set_rule},
+	{.name = "cuda_api_sync",
+		.title = "CUDA Synchronization APIs",
+		.advice = "these calls block the host until the device is done; wait for less, or "
+			  "later",
+		.views = {&view_nsys_sync_call},
+		.table = nsys_sync_rule},
+	{.name = "gpu_gaps",
+		.title = "GPU Gaps",
+		.advice = "nothing ran on the device for more than 500 ms",
+		.views = {&view_nsys_work},
+		.table = nsys_gaps_rule},
+	{.name = "gpu_time_util",
+		.title = "GPU Time Utilization",
+		.advice = "of 30 equal parts from first to last work, those in use for less than "
+			  "50 %; "
+			  "what ran together counts once",
+		.views = {&view_nsys_work},
+		.table = nsys_util_rule},
 	{0},
 };
 

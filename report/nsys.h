@@ -13,9 +13,10 @@
 #define NSYS_VIEWS 5u
 
 struct nsys_report {
-	const char *name;				  /* "cuda_gpu_kern_sum" */
-	const char *title;				  /* of its banner */
-	const char *what;				  /* of "does not contain ... data" */
+	const char *name;  /* "cuda_gpu_kern_sum" */
+	const char *title; /* of its banner */
+	const char *what;  /* of "does not contain ... data"; NULL: a rule, that may find nothing */
+	const char *advice;				  /* of a rule: what its findings mean */
 	const struct view_class *views[NSYS_VIEWS];	  /* that it is made of, NULL behind them */
 	const struct view_class *range_views[NSYS_VIEWS]; /* those with :nvtx-name */
 	/* views: as many as the report has. */
@@ -104,5 +105,14 @@ struct table *nsys_nvtx_pushpop_trace(const struct nsys_ask *ask, void *const *v
 struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_rules.c */
+extern const struct view_class view_nsys_async_copy, view_nsys_sync_copy, view_nsys_sync_set,
+	view_nsys_sync_call, view_nsys_work;
+struct table *nsys_copy_rule(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_set_rule(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_sync_rule(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_gaps_rule(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_util_rule(const struct nsys_ask *ask, void *const *views);
 
 #endif

@@ -157,6 +157,9 @@ static void print_text(const struct nsys_report *report, const struct table *tab
 	if (table->nr_cut) {
 		buf_printf(out, " %zu more rows\n", table->nr_cut);
 	}
+	if (report->advice) {
+		buf_printf(out, "\n %s\n", report->advice);
+	}
 	if (table->note) {
 		buf_char(out, ' ');
 		text_add_shown(out, table->note, strlen(table->note), 0);
@@ -261,6 +264,8 @@ static void print_report(const struct summary *summary, const struct cmd_input *
 {
 	if (summary->table.format == TABLE_JSON) {
 		print_json(table, out);
+	} else if (!table->nr_rows && !report->what) {
+		buf_printf(out, " ** %s (%s):\n\n No findings.\n\n", report->title, report->name);
 	} else if (!table->nr_rows) {
 		print_skipped(report, input, out);
 	} else if (summary->table.format == TABLE_CSV) {

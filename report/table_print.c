@@ -64,10 +64,15 @@ const struct table_unit *table_unit(
 static void add_count(struct buf *out, uint64_t value, bool separate)
 {
 	char digits[24];
-	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+	int length;
 
+	if (!separate) {
+		buf_uint(out, value);
+		return;
+	}
+	length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
 	for (int i = 0; i < length; i++) {
-		if (separate && i && (length - i) % 3 == 0) {
+		if (i && (length - i) % 3 == 0) {
 			buf_char(out, ',');
 		}
 		buf_char(out, digits[i]);

@@ -121,6 +121,8 @@ void trace_record(struct trace *trace, const struct op_record *record, const str
 		event->head.key = event->begin_ns;
 	} else if (trace->order == TRACE_BY_CALL && event->has_call) {
 		event->head.key = event->api_begin_ns;
+	} else if (trace->order == TRACE_BY_LENGTH && event->is_timed) {
+		event->head.key = UINT64_MAX - event->dur_ns;
 	}
 	trace->nr_untimed += !event->is_timed;
 	trace->nr_without_call += !event->has_call;
@@ -133,7 +135,8 @@ void trace_call(struct trace *trace, const struct op_call *call, const struct op
 	event->process = trace->place;
 	add_call(trace, event, call, op);
 	event->table = call->table;
-	event->head.key = event->api_begin_ns;
+	event->head.key = trace->order == TRACE_BY_LENGTH ? UINT64_MAX - event->api_dur_ns
+							  : event->api_begin_ns;
 }
 
 /* ---- what they are ---- */

@@ -33,6 +33,7 @@ struct trace_event {
 enum trace_order {
 	TRACE_BY_RECORD, /* by the begins of records */
 	TRACE_BY_CALL,	 /* by those of calls; records without one come last */
+	TRACE_BY_LENGTH, /* the longest records, or calls, first */
 };
 
 /*
