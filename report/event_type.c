@@ -35,7 +35,8 @@ static enum event_type torch_type(const struct op *op)
 		return op_is_user(op->name, op->framework, op->scope) ? EVENT_USER_DEFINED
 								      : EVENT_NONE;
 	}
-	return class == OP_DATALOADER || class == OP_OPTIMIZATION || class == OP_RANGE
+	return class == OP_DATALOADER || class == OP_OPTIMIZATION || class == OP_CLEARING ||
+			       class == OP_RANGE
 		       ? EVENT_NONE
 		       : EVENT_OPERATOR;
 }

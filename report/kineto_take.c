@@ -87,7 +87,10 @@ static void take_step(struct kineto_take *take, const struct kineto_event *event
 	take->nr_steps++;
 }
 
-/* Names like "Optimizer.step#" tell their class whatever the scope is. */
+/*
+ * Names like "Optimizer.step#" tell their class whatever the scope is. The engine's own ranges are
+ * there since PyTorch 1.10; autograd's nodes alone have a forward thread.
+ */
 static uint8_t scope_of(struct kineto_take *take, const struct kineto_event *event)
 {
 	const char *text;
@@ -95,7 +98,7 @@ static uint8_t scope_of(struct kineto_take *take, const struct kineto_event *eve
 	uint32_t name;
 
 	if (event->category != KINETO_RANGE) {
-		return 0;
+		return event->numbers[KINETO_forward_thread] ? OP_TORCH_BACKWARD : 0;
 	}
 	text = kineto_json_text(&take->json, event->name, &nr_bytes);
 	name = names_intern(text, nr_bytes);

@@ -12,7 +12,7 @@ static const struct {
 	{"enumerate(DataLoader)#", OP_DATALOADER},
 	{"enumerate(DataPipe)#", OP_DATALOADER},
 	{"Optimizer.step#", OP_OPTIMIZATION},
-	{"Optimizer.zero_grad#", OP_OPTIMIZATION},
+	{"Optimizer.zero_grad#", OP_CLEARING},
 	{"autograd::engine::evaluate_function: ", OP_BACKWARD},
 	{"FullyShardedDataParallel._pre_backward", OP_BACKWARD},
 	{"FullyShardedDataParallel._post_backward", OP_BACKWARD},
@@ -118,8 +118,9 @@ bool op_class_breaks_out(enum op_class outer, enum op_class class)
 	case OP_OTHER:
 	case OP_FORWARD:
 		return op_class_is_backward(class) || class == OP_OPTIMIZATION ||
-		       class == OP_DATALOADER;
+		       class == OP_CLEARING || class == OP_DATALOADER;
 	case OP_OPTIMIZATION: /* its closure computes losses */
+	case OP_CLEARING:
 		return op_class_is_backward(class) || class == OP_DATALOADER;
 	default: /* what Backward and loaders compute is theirs */
 		return false;

@@ -16,6 +16,7 @@ enum op_class {
 	OP_FORWARD, /* says so itself (Paddle) */
 	OP_BACKWARD,
 	OP_OPTIMIZATION,
+	OP_CLEARING,  /* Optimizer.zero_grad: may come before or after Forward */
 	OP_REDUCTION, /* ends Backward: other processes' gradients, waited for, are taken over */
 };
 

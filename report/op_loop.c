@@ -21,8 +21,8 @@ static void add_score(struct idmap *scores, struct process *process, const struc
 			(uint8_t)b->col[COL_op_scope][i]);
 
 		score->thread = thread;
-		score->nr_marks +=
-			class == OP_DATALOADER || class == OP_OPTIMIZATION || class == OP_FORWARD;
+		score->nr_marks += class == OP_DATALOADER || class == OP_OPTIMIZATION ||
+				   class == OP_CLEARING || class == OP_FORWARD;
 		score->nr_works += class == OP_OTHER && !b->col[COL_op_depth][i];
 		score->nr_deep_works += class == OP_OTHER;
 	}

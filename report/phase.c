@@ -153,7 +153,7 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 	struct phase_segment *last;
 
 	phases->has_loader |= class == OP_DATALOADER;
-	phases->has_optimizer |= class == OP_OPTIMIZATION;
+	phases->has_optimizer |= class == OP_OPTIMIZATION || class == OP_CLEARING;
 	phases->has_backward |= class == OP_BACKWARD;
 	phases->has_forward |= class == OP_FORWARD;
 	phases->first = begin < phases->first ? begin : phases->first;
@@ -234,9 +234,31 @@ static void join_reductions(struct phases *phases)
 	phases->nr_segments = nr;
 }
 
-/* A run between two neighbours, OP_RANGE where there is none. */
-static enum phase name_run(struct phases *phases, enum op_class before, enum op_class after)
+/* What comes at or after that place, but for other operators and gradients that are cleared. */
+static enum op_class class_after(const struct phases *phases, size_t i)
 {
+	for (; i < phases->nr_segments; i++) {
+		if (phases->segments[i].class != OP_CLEARING &&
+			phases->segments[i].class != OP_OTHER) {
+			return (enum op_class)phases->segments[i].class;
+		}
+	}
+	return OP_RANGE;
+}
+
+/*
+ * A run that ends before segment `end`, and what came before it: OP_RANGE if nothing. Gradients are
+ * cleared before Forward or after it. Where batches come from a loader, what lies between the
+ * optimizer's step and the clearing, with no batch in between, is no Forward: that comes then.
+ */
+static enum phase name_run(struct phases *phases, enum op_class before, size_t end)
+{
+	enum op_class after = class_after(phases, end);
+
+	if (phases->has_loader && before == OP_OPTIMIZATION && end < phases->nr_segments &&
+		phases->segments[end].class == OP_CLEARING) {
+		return PHASE_OTHERS;
+	}
 	if (phases->has_forward || phases->is_static) {
 		return PHASE_OTHERS;
 	}
@@ -269,15 +291,16 @@ static void name_runs(struct phases *phases)
 			static const uint8_t phase_of[] = {[OP_DATALOADER] = PHASE_DATALOADER,
 				[OP_FORWARD] = PHASE_FORWARD,
 				[OP_BACKWARD] = PHASE_BACKWARD,
-				[OP_OPTIMIZATION] = PHASE_OPTIMIZATION};
+				[OP_OPTIMIZATION] = PHASE_OPTIMIZATION,
+				[OP_CLEARING] = PHASE_OPTIMIZATION};
+			enum op_class class = phases->segments[i].class;
 
-			before = phases->segments[i].class;
-			phases->segments[i].phase = phase_of[before];
+			before = class == OP_CLEARING ? before : class;
+			phases->segments[i].phase = phase_of[class];
 			i++;
 			continue;
 		}
-		phase = name_run(phases, before,
-			end < phases->nr_segments ? phases->segments[end].class : OP_RANGE);
+		phase = name_run(phases, before, end);
 		for (; i < end; i++) {
 			phases->segments[i].phase = (uint8_t)phase;
 		}

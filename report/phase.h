@@ -9,8 +9,10 @@
  *                    and so is the wait for other processes' gradients where they are then
  *                    taken over (DistributedDataParallel, FSDP)
  *     Optimization   Optimizer.step#... and Optimizer.zero_grad#..., without a backward inside
- *     Forward        a run of other operators of the loop's thread that Backward comes after, or
- *                    one between two batches (or all there is) with no Backward: inference
+ *     Forward        a run of other operators of the loop's thread that Backward comes after
+ *                    (zero_grad may stand between them; but what comes after Optimizer.step and
+ *                    before zero_grad is Others where a loader tells when the next batch comes),
+ *                    or one between two batches (or all there is) with no Backward: inference
  *     Others         everything else: the rest of the step, without an operator or not told apart
  *
  * Paddle's own Forward, Backward ... are taken as they are. A phase belongs to the step in which it

@@ -159,6 +159,48 @@ static const char *told(void)
 	return text;
 }
 
+START_TEST(gradients_are_cleared_before_forward_or_after_it)
+{
+	static const struct line lines[] = {
+		OP(LOOP, 100, 200, 0, LOADER),
+		OP(LOOP, 210, 290, 0, MM, .kernel_ns = 7),
+		OP(LOOP, 300, 310, 0, ZERO),
+		OP(LOOP, 320, 330, 0, "aten::ones_like"),
+		OP(LOOP, 340, 400, 0, NODE),
+		OP(LOOP, 410, 450, 0, STEP),
+		OP(LOOP, 460, 470, 0, "aten::item"),
+		OP(LOOP, 480, 490, 0, ZERO),
+		OP(LOOP, 500, 510, 0, LOADER),
+		OP(LOOP, 520, 530, 0, MM),
+		OP(LOOP, 540, 600, 0, NODE),
+	};
+
+	RUN(lines, NULL);
+	ck_assert_str_eq(told(),
+		"D 100-200; F 210-290 gpu 7; O 300-310; F 320-330; B 340-400; "
+		"O 410-450; t 460-470; O 480-490; D 500-510; F 520-530; B 540-600");
+}
+END_TEST
+
+START_TEST(without_a_loader_what_lies_before_the_clearing_is_forward)
+{
+	static const struct line lines[] = {
+		OP(LOOP, 210, 290, 0, MM),
+		OP(LOOP, 300, 310, 0, ZERO),
+		OP(LOOP, 340, 400, 0, NODE),
+		OP(LOOP, 410, 450, 0, STEP),
+		OP(LOOP, 510, 590, 0, MM),
+		OP(LOOP, 600, 610, 0, ZERO),
+		OP(LOOP, 620, 700, 0, NODE),
+	};
+
+	RUN(lines, NULL);
+	ck_assert_str_eq(told(),
+		"F 210-290; O 300-310; B 340-400; O 410-450; F 510-590; O 600-610; "
+		"B 620-700");
+}
+END_TEST
+
 START_TEST(a_step_on_one_thread)
 {
 	static const struct line lines[] = {
@@ -527,8 +569,9 @@ START_TEST(work_is_taken_once_by_its_call)
 }
 END_TEST
 
-UNIT_SUITE("report/phase", a_step_on_one_thread, backward_runs_on_a_thread_of_its_own,
-	waiting_for_other_processes_gradients_is_backward,
+UNIT_SUITE("report/phase", a_step_on_one_thread, gradients_are_cleared_before_forward_or_after_it,
+	without_a_loader_what_lies_before_the_clearing_is_forward,
+	backward_runs_on_a_thread_of_its_own, waiting_for_other_processes_gradients_is_backward,
 	gradients_of_two_batches_are_added_up, two_backwards_and_two_optimizers_a_step,
 	what_backward_computes_again_stays_backward, a_backward_inside_the_optimizer_is_backward,
 	without_an_optimizers_range_nothing_is_guessed, inference_is_forward,
