@@ -19,6 +19,7 @@ const struct view_class *const view_classes[] = {
 	&view_launch,
 	&view_queue,
 	&view_bandwidth,
+	&view_critical,
 	&view_kernel,
 	&view_kernel_operator,
 	&view_breakdown,

@@ -96,6 +96,6 @@ extern const struct view_class view_temporal, view_distributed;
 extern const struct view_class view_gpu_trace, view_api_trace;
 extern const struct view_class view_optype, view_step_stats;
 extern const struct view_class view_temporal, view_distributed, view_idle, view_gaps, view_launch,
-	view_queue, view_bandwidth;
+	view_queue, view_bandwidth, view_critical;
 
 #endif

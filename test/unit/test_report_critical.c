@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/critical.h"
+
+#include <string.h>
+
+#include "report/queue.h"
+#include "report/view.h"
+#include "test/unit/report_scene.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
+#include "test/unit/unit.h"
+
+enum { TIMES = 1500, NR_THREADS = 3, NR_NAMES = 40, MOST = 4000 };
+
+/* ---- random steps ---- */
+
+struct world {
+	struct critical_item items[MOST];
+	struct critical_record records[MOST];
+	size_t nr_items, nr_records;
+	uint64_t begin, end;
+	bool is_taken[TIMES]; /* some call begins there */
+};
+
+static uint64_t below(uint64_t *seed, uint64_t end)
+{
+	return unit_random(seed) % end;
+}
+
+static void add_record(struct world *world, struct critical_item *call, uint64_t *seed)
+{
+	struct critical_record *record = &world->records[world->nr_records++];
+
+	call->correlation = (uint32_t)world->nr_records;
+	call->stream = critical_stream(1 + (uint32_t)below(seed, 2), 7 + (uint32_t)below(seed, 2));
+	call->role = below(seed, 3) ? CRITICAL_LAUNCHES : CRITICAL_WAITS_OWN;
+	record->begin = call->begin + below(seed, below(seed, 2) ? 30 : 300);
+	record->end = record->begin + below(seed, below(seed, 2) ? 8 : 40);
+	if (call->role == CRITICAL_WAITS_OWN && below(seed, 2)) {
+		record->begin = call->begin + below(seed, call->end - call->begin);
+		record->end = record->begin + below(seed, call->end - record->begin + 1);
+	}
+	record->call_begin = call->begin;
+	record->call_end = call->end;
+	record->stream = call->stream;
+	record->thread = call->thread;
+	record->correlation = call->correlation;
+	record->name = 1 + (uint32_t)below(seed, NR_NAMES);
+	record->is_copy = below(seed, 3) == 0;
+}
+
+static void add_call(struct world *world, struct critical_item *call, uint64_t *seed)
+{
+	static const uint8_t roles[] = {CRITICAL_PLAIN, CRITICAL_WAITS_ALL, CRITICAL_WAITS_CONTEXT,
+		CRITICAL_WAITS_STREAM, CRITICAL_WAITS_STREAM, CRITICAL_WAITS_EVENT,
+		CRITICAL_RECORDS_EVENT, CRITICAL_RECORDS_EVENT, CRITICAL_RECORDS_EVENT,
+		CRITICAL_STREAM_WAITS, CRITICAL_STREAM_WAITS, CRITICAL_STREAM_WAITS};
+
+	call->is_call = true;
+	world->is_taken[call->begin] = true;
+	if (below(seed, 2)) {
+		add_record(world, call, seed);
+		return;
+	}
+	call->role = roles[below(seed, sizeof(roles))];
+	call->stream = critical_stream(1 + (uint32_t)below(seed, 2), 7 + (uint32_t)below(seed, 2));
+	call->event = (uint32_t)below(seed, 3);
+}
+
+/* Items after and in each other, within a time. */
+static void add_items(struct world *world, uint32_t thread, uint64_t begin, uint64_t end,
+	unsigned int depth, uint64_t *seed)
+{
+	while (begin + 2 < end && world->nr_items < MOST) {
+		struct critical_item item = {.thread = thread};
+
+		item.begin = begin + below(seed, below(seed, 3) ? 6 : 1 + (end - begin) / 3);
+		item.end = item.begin + 1 + below(seed, depth ? 30 : 200);
+		item.name = 1 + (uint32_t)below(seed, NR_NAMES);
+		if (item.end > end) {
+			return;
+		}
+		begin = item.end;
+		if (depth >= 1 && below(seed, 2) && !world->is_taken[item.begin]) {
+			add_call(world, &item, seed);
+			world->items[world->nr_items++] = item;
+			continue;
+		}
+		item.is_range = below(seed, 6) == 0;
+		world->items[world->nr_items++] = item;
+		if (depth < 3) {
+			add_items(world, thread, item.begin + below(seed, 2), item.end, depth + 1,
+				seed);
+		}
+	}
+}
+
+static void make_world(struct world *world, uint64_t *seed)
+{
+	memset(world, 0, sizeof(*world));
+	world->begin = 200 + below(seed, 300);
+	world->end = world->begin + 300 + below(seed, 600);
+	for (uint32_t thread = 1; thread <= NR_THREADS; thread++) {
+		uint64_t begin = below(seed, 3) ? 0 : below(seed, TIMES - 100);
+
+		add_items(world, thread, begin, TIMES - 100, below(seed, 2) ? 0 : 1, seed);
+	}
+}
+
+/* ---- the plain way: at each moment all is looked at ---- */
+
+static const struct world *world;
+static const struct critical_record *on; /* NULL: on the thread */
+static uint32_t thread;
+
+static bool is_later(const struct critical_record *a, const struct critical_record *b)
+{
+	if (a->call_begin != b->call_begin) {
+		return a->call_begin > b->call_begin;
+	}
+	return a->correlation > b->correlation;
+}
+
+static const struct critical_record *launched_before(uint64_t stream, uint64_t time)
+{
+	const struct critical_record *found = NULL;
+
+	for (size_t i = 0; i < world->nr_records; i++) {
+		const struct critical_record *record = &world->records[i];
+
+		if (record->stream == stream && record->call_begin < time &&
+			(!found || is_later(record, found))) {
+			found = record;
+		}
+	}
+	return found;
+}
+
+static const struct critical_record *event_before(uint32_t event, uint64_t time)
+{
+	const struct critical_item *found = NULL;
+
+	for (size_t i = 0; i < world->nr_items; i++) {
+		const struct critical_item *item = &world->items[i];
+
+		if (item->role == CRITICAL_RECORDS_EVENT && item->event == event &&
+			item->begin < time && (!found || item->begin > found->begin)) {
+			found = item;
+		}
+	}
+	return found ? launched_before(found->stream, found->begin) : NULL;
+}
+
+static const struct critical_record *awaited_by(const struct critical_item *call)
+{
+	const struct critical_record *found = NULL;
+
+	for (size_t i = 0; i < world->nr_records; i++) {
+		const struct critical_record *record = &world->records[i];
+		bool is_it = false;
+
+		switch (call->role) {
+		case CRITICAL_WAITS_ALL:
+			is_it = record == launched_before(record->stream, call->begin);
+			break;
+		case CRITICAL_WAITS_CONTEXT:
+			is_it = record->stream >> 32 == call->stream >> 32 &&
+				record == launched_before(record->stream, call->begin);
+			break;
+		case CRITICAL_WAITS_STREAM:
+			is_it = record == launched_before(call->stream, call->begin);
+			break;
+		case CRITICAL_WAITS_EVENT:
+			is_it = record == event_before(call->event, call->begin);
+			break;
+		case CRITICAL_WAITS_OWN:
+			is_it = record->correlation == call->correlation;
+			break;
+		default:
+			break;
+		}
+		if (is_it && record->end > call->begin && record->end <= call->end &&
+			(!found || record->end > found->end ||
+				(record->end == found->end && record->stream < found->stream))) {
+			found = record;
+		}
+	}
+	return found;
+}
+
+/* The innermost that a thread is in just before `time`. */
+static const struct critical_item *inner(uint32_t of, uint64_t time, bool is_range)
+{
+	const struct critical_item *found = NULL;
+
+	for (size_t i = 0; i < world->nr_items; i++) {
+		const struct critical_item *item = &world->items[i];
+
+		if (item->thread == of && item->is_range == is_range && item->begin < time &&
+			item->end >= time &&
+			(!found || item->begin > found->begin ||
+				(item->begin == found->begin && item->end <= found->end))) {
+			found = item;
+		}
+	}
+	return found;
+}
+
+/* Where the path stands on the device, for what is just before `time`; may leave it. */
+static enum critical_kind find_on_device(uint64_t time, uint32_t *name)
+{
+	const struct critical_record *cause = NULL, *previous;
+	uint64_t at = on->begin < time ? on->begin : time, end;
+
+	*name = on->name;
+	if (on->begin < time) {
+		return on->is_copy ? CRITICAL_COPY : CRITICAL_KERNEL;
+	}
+	end = on->call_end < at ? on->call_end : at;
+	previous = launched_before(on->stream, on->call_begin);
+	if (previous && (previous->end < at ? previous->end : at) > end) {
+		cause = previous;
+		end = previous->end < at ? previous->end : at;
+	}
+	for (size_t i = world->nr_items; i-- > 0;) {
+		const struct critical_item *item = &world->items[i];
+		const struct critical_record *behind;
+
+		if (item->role != CRITICAL_STREAM_WAITS || item->stream != on->stream ||
+			item->begin >= on->call_begin ||
+			(previous && item->begin < previous->call_begin)) {
+			continue;
+		}
+		behind = event_before(item->event, item->begin);
+		if (behind && (behind->end < at ? behind->end : at) > end) {
+			cause = behind;
+			end = behind->end < at ? behind->end : at;
+		}
+	}
+	if (end < time) {
+		return cause ? CRITICAL_STREAM : CRITICAL_LAUNCH;
+	}
+	thread = on->thread;
+	on = cause;
+	return NR_CRITICAL_KINDS; /* look again */
+}
+
+static enum critical_kind find_on_host(uint64_t time, uint32_t *name)
+{
+	const struct critical_item *item = inner(thread, time, false);
+	const struct critical_record *record;
+
+	if (!item) {
+		for (uint32_t i = 0; i <= NR_THREADS && !item; i++) {
+			thread = i ? i : 1;
+			item = inner(thread, time, false);
+		}
+	}
+	if (!item) {
+		thread = 1;
+		item = inner(1, time, true);
+		*name = item ? item->name : 0;
+		return CRITICAL_HOST;
+	}
+	*name = item->name;
+	if (!item->is_call) {
+		return CRITICAL_OPERATOR;
+	}
+	record = awaited_by(item);
+	if (record && record->end < time) {
+		return CRITICAL_RETURN;
+	}
+	return CRITICAL_CALL;
+}
+
+/* ---- both ---- */
+
+static uint64_t last_begin;
+static uint8_t kinds[TIMES];
+static uint32_t names[TIMES];
+
+static void take_piece(
+	void *context, enum critical_kind kind, uint32_t name, uint64_t begin, uint64_t end)
+{
+	(void)context;
+	ck_assert_uint_eq(end, last_begin);
+	ck_assert_uint_lt(begin, end);
+	last_begin = begin;
+	for (uint64_t t = begin; t < end; t++) {
+		kinds[t] = (uint8_t)kind;
+		names[t] = name;
+	}
+}
+
+/* The path of the copy, which may be sorted; checked against the plain one. */
+static void check_world(const struct world *original, unsigned int *seen)
+{
+	static struct world copy;
+	struct critical_step step = {.begin = original->begin,
+		.end = original->end,
+		.thread = 1,
+		.items = copy.items,
+		.nr_items = original->nr_items,
+		.records = copy.records,
+		.nr_records = original->nr_records};
+	const struct critical_item *waiting = NULL;
+
+	copy = *original;
+	last_begin = step.end;
+	critical_run(&step, take_piece, NULL);
+	ck_assert_uint_eq(last_begin, step.begin);
+	world = original;
+	thread = 1;
+	on = NULL;
+	for (uint64_t time = step.end; time > step.begin; time--) {
+		enum critical_kind kind = NR_CRITICAL_KINDS;
+		uint32_t name = 0;
+
+		if (waiting && awaited_by(waiting)->end == time) { /* it could return from here */
+			on = awaited_by(waiting);
+			waiting = NULL;
+		}
+		while (kind == NR_CRITICAL_KINDS) {
+			kind = on ? find_on_device(time, &name) : find_on_host(time, &name);
+		}
+		if (kind == CRITICAL_RETURN) {
+			waiting = inner(thread, time, false);
+		}
+		ck_assert_uint_eq(kinds[time - 1], kind);
+		ck_assert_uint_eq(names[time - 1], name);
+		*seen |= 1u << kind;
+	}
+}
+
+START_TEST(each_moment_goes_to_what_a_look_at_everything_says)
+{
+	static struct world random;
+	uint64_t seed = 81;
+	unsigned int seen = 0;
+
+	for (int round = 0; round < 1500; round++) {
+		make_world(&random, &seed);
+		check_world(&random, &seen);
+	}
+	ck_assert_uint_eq(seen, (1u << NR_CRITICAL_KINDS) - 1);
+}
+END_TEST
+
+START_TEST(a_launch_waits_for_room_in_its_queue)
+{
+	enum { NR = QUEUE_FULL + 2 };
+	static struct critical_item items[1];
+	static struct critical_record records[NR];
+	struct critical_step step = {.begin = 0,
+		.end = 1200,
+		.thread = 1,
+		.items = items,
+		.nr_items = 1,
+		.records = records,
+		.nr_records = NR};
+
+	/* One runs until 1,100, then 1,000 others that wait already, for 10 each. */
+	for (uint32_t i = 0; i < NR; i++) {
+		records[i] = (struct critical_record){.begin = i ? 1090 + 10 * i : 0,
+			.end = 1100 + 10 * i,
+			.call_begin = i,
+			.call_end = i + 1,
+			.stream = 7,
+			.thread = 1,
+			.correlation = i + 1,
+			.name = 1 + i};
+	}
+	records[NR - 1].call_begin = 1050;
+	records[NR - 1].call_end = 1113;
+	items[0] = (struct critical_item){.begin = 1050,
+		.end = 1113,
+		.stream = 7,
+		.thread = 1,
+		.name = 2000,
+		.correlation = NR,
+		.role = CRITICAL_LAUNCHES,
+		.is_call = true};
+	last_begin = step.end;
+	critical_run(&step, take_piece, NULL);
+	ck_assert_uint_eq(last_begin, 0);
+	for (uint64_t t = 0; t < 1200; t++) { /* the call could return as the third one began */
+		bool is_device = t < 1110;
+
+		ck_assert_uint_eq(kinds[t], is_device  ? CRITICAL_KERNEL
+					    : t < 1113 ? CRITICAL_RETURN
+						       : CRITICAL_HOST);
+		ck_assert_uint_eq(names[t], is_device ? (t < 1100 ? 1 : 2) : t < 1113 ? 2000 : 0);
+	}
+	/* With one less in the queue it is just a call. */
+	records[1].begin = 1040;
+	last_begin = step.end;
+	critical_run(&step, take_piece, NULL);
+	ck_assert_uint_eq(last_begin, 0);
+	ck_assert_uint_eq(kinds[1112], CRITICAL_CALL);
+	ck_assert_uint_eq(kinds[1050], CRITICAL_CALL);
+	ck_assert_uint_eq(kinds[1049], CRITICAL_HOST);
+}
+END_TEST
+
+/* ---- the view ---- */
+
+static void put_call(struct gen *gen, unsigned int table, const char *name, uint64_t begin,
+	uint64_t end, uint32_t correlation)
+{
+	uint16_t call = gen_call(gen, name, GPROF_API_RUNTIME);
+	struct gprof_row_api *row = gen_row(gen, table);
+
+	row->begin = SCENE_BASE_NS + begin;
+	row->dur = SCENE_BASE_NS + end;
+	row->thread = 1;
+	row->call = call;
+	row->correlation = correlation;
+}
+
+static void put_kernel(struct gen *gen, uint32_t place, const char *name, uint64_t begin,
+	uint64_t end, uint32_t correlation)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_shape *shape = gen_row(gen, GPROF_TABLE_shape);
+	struct gprof_row_kernel *row;
+
+	shape->id = correlation;
+	shape->name = string;
+	row = gen_row(gen, GPROF_TABLE_kernel);
+	row->begin = SCENE_BASE_NS + begin;
+	row->dur = SCENE_BASE_NS + end;
+	row->place = place;
+	row->correlation = correlation;
+	row->shape = correlation;
+}
+
+static void put_sync(
+	struct gen *gen, uint32_t place, uint8_t type, uint32_t event, uint32_t correlation)
+{
+	struct gprof_row_sync *row = gen_row(gen, GPROF_TABLE_sync);
+
+	row->begin = row->dur = SCENE_BASE_NS;
+	row->place = place;
+	row->correlation = correlation;
+	row->event = event;
+	row->type = type;
+}
+
+/*
+ * A step of 1,000 ns. "first" runs on one stream until 500; an event behind it is what another
+ * stream waits for, where "second" runs from 510 to 800; the host waits for that stream until 820.
+ * A kernel on a third stream, which ends while the host waits, is nothing to it.
+ */
+static const char *write_known(bool has_syncs)
+{
+	const char *path = streams_path("known");
+	struct gen *gen = gen_open(path);
+	uint32_t one = gen_place(gen, 0, 1, 7), two = gen_place(gen, 0, 1, 8);
+	uint32_t three = gen_place(gen, 0, 1, 9);
+	uint32_t op = gen_op_name(gen, "aten::mm");
+	struct gprof_row_event *event;
+	struct gprof_row_op *row;
+
+	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		step->time = SCENE_BASE_NS + 1000 + 1000 * i;
+		step->step = i;
+		step->thread = 1;
+	}
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1050, 1060, 1);
+	put_call(gen, GPROF_TABLE_api, "cudaEventRecord", 1070, 1080, 2);
+	put_call(gen, GPROF_TABLE_api_sync, "cudaStreamWaitEvent", 1090, 1100, 3);
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1110, 1120, 4);
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1130, 1140, 5);
+	put_call(gen, GPROF_TABLE_api_sync, "cudaStreamSynchronize", 1200, 1820, 6);
+	row = gen_row(gen, GPROF_TABLE_op);
+	row->begin = SCENE_BASE_NS + 1040;
+	row->dur = SCENE_BASE_NS + 1065;
+	row->thread = 1;
+	row->op_name = op;
+	row->framework = 1;
+	put_kernel(gen, one, "first", 1062, 1500, 1);
+	put_kernel(gen, two, "second", 1510, 1800, 4);
+	put_kernel(gen, three, "third", 1150, 1815, 5);
+	if (has_syncs) {
+		event = gen_row(gen, GPROF_TABLE_event);
+		event->time = SCENE_BASE_NS + 1500;
+		event->place = one;
+		event->correlation = 2;
+		event->event = 33;
+		put_sync(gen, two, 2, 33, 3);
+		put_sync(gen, two, 3, 0, 6);
+	}
+	gen_close(gen, "exit");
+	return path;
+}
+
+static uint64_t total_of(const struct table *table, const char *name)
+{
+	return tables_number(table, tables_find(table, "name", name, 0), "total_ns");
+}
+
+START_TEST(the_path_goes_through_waits_streams_and_events)
+{
+	struct table *table = tables_of(&view_critical, write_known(true), false);
+
+	ck_assert_uint_eq(total_of(table, "kernel"), 290 + 438);
+	ck_assert_uint_eq(total_of(table, "second"), 290);
+	ck_assert_uint_eq(total_of(table, "first"), 438);
+	ck_assert_uint_eq(total_of(table, "stream delay"), 10);
+	ck_assert_uint_eq(total_of(table, "return of a wait"), 20);
+	ck_assert_uint_eq(total_of(table, "launch delay"), 2);
+	ck_assert_uint_eq(total_of(table, "API call"), 10);
+	ck_assert_uint_eq(total_of(table, "operator"), 10);
+	ck_assert_uint_eq(total_of(table, "host, no operator"), 180 + 40);
+	table_destroy(table);
+	/* Nobody tells what is waited for: what ended last meanwhile. */
+	table = tables_of(&view_critical, write_known(false), false);
+	ck_assert_uint_eq(total_of(table, "third"), 665);
+	ck_assert_uint_eq(total_of(table, "return of a wait"), 5);
+	table_destroy(table);
+}
+END_TEST
+
+/*
+ * In the second step the host waits for what it launched in the first one, and that for what was
+ * launched before it.
+ */
+START_TEST(what_was_launched_in_the_step_before_is_seen)
+{
+	const char *path = streams_path("before");
+	struct gen *gen = gen_open(path);
+	uint32_t place = gen_place(gen, 0, 1, 7);
+	struct table *table;
+
+	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		step->time = SCENE_BASE_NS + 1000 + 1000 * i;
+		step->step = i;
+		step->thread = 1;
+	}
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1100, 1110, 1);
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1120, 1130, 2);
+	put_call(gen, GPROF_TABLE_api, "cudaFuncGetAttributes", 1900, 1910, 3);
+	put_call(gen, GPROF_TABLE_api_sync, "cudaDeviceSynchronize", 2010, 2850, 4);
+	put_kernel(gen, place, "first", 1200, 2500, 1);
+	put_kernel(gen, place, "second", 2510, 2800, 2);
+	gen_close(gen, "exit");
+	table = tables_of(&view_critical, path, false);
+	ck_assert_uint_eq(total_of(table, "second"), 290);
+	ck_assert_uint_eq(total_of(table, "first"), 500);
+	ck_assert_uint_eq(total_of(table, "return of a wait"), 50);
+	ck_assert_uint_eq(total_of(table, "host, no operator"), 150 + 1000 - 30);
+	table_destroy(table);
+}
+END_TEST
+
+/* Kinds add up to the steps, and the names in a kind to at most that. */
+START_TEST(pieces_add_up_to_the_steps)
+{
+	uint64_t seed = 91;
+
+	for (int round = 0; round < 40; round++) {
+		struct scene scene;
+		struct table *table;
+		uint64_t sum = 0, names_sum = 0;
+
+		scene_make(&scene, &seed, round % 2);
+		table = tables_of(
+			&view_critical, scene_write(&scene, "critical", &seed), round % 4 < 2);
+		for (size_t i = 0; i < table->nr_rows; i++) {
+			*(table_level(table, i) ? &names_sum : &sum) +=
+				tables_number(table, i, "total_ns");
+		}
+		ck_assert_uint_le(names_sum, sum);
+		ck_assert_uint_le(sum, scene.steps[SCENE_STEPS - 1] - scene.steps[0]);
+		for (unsigned int i = 0; i + 1 < SCENE_STEPS; i++) { /* but those with nothing in */
+			bool has_any = false;
+
+			for (uint32_t k = 0; k < scene.nr_works; k++) {
+				has_any |= scene.works[k].has_call &&
+					   scene.works[k].call_begin < scene.steps[i + 1] &&
+					   scene.works[k].call_end > scene.steps[i];
+			}
+			sum -= has_any ? scene.steps[i + 1] - scene.steps[i] : 0;
+		}
+		ck_assert_uint_eq(sum, 0);
+		table_destroy(table);
+	}
+}
+END_TEST
+
+START_TEST(nonsense_is_no_harm)
+{
+	for (uint64_t seed = 1; seed < 8; seed++) {
+		const char *path = streams_path("wild");
+		struct gen *gen = gen_open(path);
+
+		gen_wild(gen, seed);
+		gen_close(gen, NULL);
+		table_destroy(tables_of(&view_critical, path, true));
+	}
+}
+END_TEST
+
+UNIT_SUITE("report/critical", each_moment_goes_to_what_a_look_at_everything_says,
+	a_launch_waits_for_room_in_its_queue, the_path_goes_through_waits_streams_and_events,
+	what_was_launched_in_the_step_before_is_seen, pieces_add_up_to_the_steps,
+	nonsense_is_no_harm)
