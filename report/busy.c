@@ -8,7 +8,7 @@
 
 void busy_init(struct busy *busy)
 {
-	*busy = (struct busy){.first = UINT64_MAX};
+	*busy = (struct busy){.first = UINT64_MAX, .earliest = UINT64_MAX};
 }
 
 void busy_fini(struct busy *busy)
@@ -18,24 +18,70 @@ void busy_fini(struct busy *busy)
 	*busy = (struct busy){0};
 }
 
+/* Room for one more behind those that wait: where those were that have been counted, if possible.
+ */
+static void make_room(struct busy *busy)
+{
+	if (busy->head && busy->head >= busy->nr_waiting) {
+		memmove(busy->waiting, busy->waiting + busy->head,
+			busy->nr_waiting * sizeof(*busy->waiting));
+		busy->head = 0;
+	}
+	busy->waiting = array_grow(busy->waiting, busy->head + busy->nr_waiting, &busy->capacity,
+		sizeof(*busy->waiting));
+}
+
 void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
 {
-	busy->waiting = array_grow(
-		busy->waiting, busy->nr_waiting, &busy->capacity, sizeof(*busy->waiting));
-	busy->waiting[busy->nr_waiting++] = (struct busy_interval){begin, end};
+	struct busy_interval *at;
+
+	if (busy->head + busy->nr_waiting == busy->capacity) {
+		make_room(busy);
+	}
+	at = busy->waiting + busy->head + busy->nr_waiting;
+	*at = (struct busy_interval){begin, end};
+	if (busy->nr_sorted == busy->nr_waiting && (!busy->nr_waiting || at[-1].begin <= begin)) {
+		busy->nr_sorted++;
+	}
+	busy->nr_waiting++;
 	busy->nr_intervals++;
+	busy->earliest = begin < busy->earliest ? begin : busy->earliest;
 	busy->first = begin < busy->first ? begin : busy->first;
 	busy->last = end > busy->last ? end : busy->last;
 }
 
-/* Merges two sorted runs in place of the first; returns nothing new if they are in order already.
- */
-static void merge(struct busy_interval *a, size_t nr_a, size_t nr_b, struct busy_interval *scratch)
+/* How many of a sorted run begin at `begin` or before. */
+static size_t count_up_to(const struct busy_interval *a, size_t nr, uint64_t begin)
 {
-	struct busy_interval *b = a + nr_a;
-	size_t i = 0, j = 0, k = 0;
+	size_t low = 0, high = nr;
 
-	if (b[0].begin >= a[nr_a - 1].begin) {
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a[middle].begin <= begin) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Merges two sorted runs in place of the first; what is in order already costs nothing. */
+static void merge(struct busy *busy, struct busy_interval *a, size_t nr_a, size_t nr_b)
+{
+	struct busy_interval *b = a + nr_a, *scratch;
+	size_t i = 0, j = 0, k = 0, nr_kept = count_up_to(a, nr_a, b[0].begin);
+
+	a += nr_kept;
+	nr_a -= nr_kept;
+	if (busy->scratch_capacity < nr_a) {
+		busy->scratch_capacity = 2 * nr_a;
+		busy->scratch =
+			mem_resize(busy->scratch, busy->scratch_capacity, sizeof(*busy->scratch));
+	}
+	scratch = busy->scratch;
+	if (!nr_a) {
 		return;
 	}
 	memcpy(scratch, a, nr_a * sizeof(*a));
@@ -64,25 +110,17 @@ static size_t run_length(const struct busy_interval *a, size_t nr)
  * Sorts by begin. Natural merge sort: work comes in a few rising runs, one a stream, so that mostly
  * one or two passes do.
  */
-static void sort(struct busy *busy)
+static void sort_run(struct busy *busy, struct busy_interval *run, size_t nr)
 {
-	size_t nr = busy->nr_waiting;
-
-	if (busy->scratch_capacity < nr) {
-		busy->scratch_capacity = busy->capacity;
-		busy->scratch =
-			mem_resize(busy->scratch, busy->scratch_capacity, sizeof(*busy->scratch));
-	}
 	while (nr > 1) {
 		size_t at = 0, nr_runs = 0;
 
 		while (at < nr) {
-			size_t a = run_length(busy->waiting + at, nr - at);
-			size_t b =
-				at + a < nr ? run_length(busy->waiting + at + a, nr - at - a) : 0;
+			size_t a = run_length(run + at, nr - at);
+			size_t b = at + a < nr ? run_length(run + at + a, nr - at - a) : 0;
 
 			if (b) {
-				merge(busy->waiting + at, a, b, busy->scratch);
+				merge(busy, run + at, a, b);
 			}
 			at += a + b;
 			nr_runs++;
@@ -93,26 +131,43 @@ static void sort(struct busy *busy)
 	}
 }
 
+/* What was sorted stays as it is, as far as nothing new comes before it. */
+static void sort(struct busy *busy)
+{
+	struct busy_interval *all = busy->waiting + busy->head;
+	size_t nr_new = busy->nr_waiting - busy->nr_sorted;
+
+	if (nr_new) {
+		sort_run(busy, all + busy->nr_sorted, nr_new);
+		if (busy->nr_sorted) {
+			merge(busy, all, busy->nr_sorted, nr_new);
+		}
+		busy->nr_sorted = busy->nr_waiting;
+	}
+}
+
 void busy_advance(struct busy *busy, uint64_t time)
 {
+	const struct busy_interval *all;
 	size_t i = 0;
 
-	if (!busy->nr_waiting) {
+	if (!busy->nr_waiting || busy->earliest >= time) {
 		return;
 	}
 	sort(busy);
-	for (; i < busy->nr_waiting && busy->waiting[i].begin < time; i++) {
-		uint64_t begin = busy->waiting[i].begin;
-		uint64_t end = busy->waiting[i].end;
+	all = busy->waiting + busy->head;
+	for (; i < busy->nr_waiting && all[i].begin < time; i++) {
+		uint64_t begin = all[i].begin > busy->until ? all[i].begin : busy->until;
 
-		begin = begin > busy->until ? begin : busy->until;
-		if (end > begin) {
-			busy->busy_ns += end - begin;
-			busy->until = end;
+		if (all[i].end > begin) {
+			busy->busy_ns += all[i].end - begin;
+			busy->until = all[i].end;
 		}
 	}
+	busy->head += i;
 	busy->nr_waiting -= i;
-	memmove(busy->waiting, busy->waiting + i, busy->nr_waiting * sizeof(*busy->waiting));
+	busy->nr_sorted -= i;
+	busy->earliest = busy->nr_waiting ? all[i].begin : UINT64_MAX;
 }
 
 void busy_finish(struct busy *busy)

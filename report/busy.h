@@ -14,9 +14,11 @@ struct busy_interval {
 };
 
 struct busy {
-	struct busy_interval *waiting;
+	struct busy_interval *waiting; /* from `head` on */
 	struct busy_interval *scratch;
-	size_t nr_waiting, capacity, scratch_capacity;
+	size_t head, nr_waiting, capacity, scratch_capacity;
+	size_t nr_sorted;  /* of them, the first ones */
+	uint64_t earliest; /* begin of any of them */
 	uint64_t nr_intervals;
 	uint64_t first, last; /* begin of the first, end of the last; first > last: none */
 	uint64_t busy_ns;

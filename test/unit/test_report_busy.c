@@ -2,6 +2,7 @@
 #include "report/busy.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/clock_map.h"
 #include "report/idmap.h"
@@ -54,6 +55,40 @@ START_TEST(the_union_in_pieces_is_that_of_all_at_once)
 	}
 	ck_assert_uint_eq(busy.busy_ns, expected);
 	busy_fini(&busy);
+}
+END_TEST
+
+/* Several runs each time, far back into what waits, and moments at which nothing can be counted. */
+START_TEST(the_union_is_right_however_late_intervals_come)
+{
+	enum { TIMES = 60000 };
+	static unsigned char covered[TIMES];
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		uint64_t random = seed * 31, expected = 0, done = 0;
+		struct busy busy;
+
+		busy_init(&busy);
+		memset(covered, 0, sizeof(covered));
+		for (int round = 0; round < 40; round++) {
+			for (int i = 0; i < 200; i++) {
+				uint64_t begin = done + unit_random(&random) % (TIMES - 100 - done);
+				uint64_t end = begin + unit_random(&random) % 9;
+
+				busy_add(&busy, begin, end);
+				memset(covered + begin, 1, end - begin);
+			}
+			done += unit_random(&random) % 3 ? 0 : unit_random(&random) % 3000;
+			busy_advance(&busy, done);
+		}
+		busy_finish(&busy);
+		for (int t = 0; t < TIMES; t++) {
+			expected += covered[t];
+		}
+		ck_assert_uint_eq(busy.busy_ns, expected);
+		ck_assert_uint_eq(busy.nr_waiting, 0);
+		busy_fini(&busy);
+	}
 }
 END_TEST
 
@@ -137,7 +172,7 @@ START_TEST(sets_tell_what_the_other_lacks)
 END_TEST
 
 UNIT_SUITE("report/busy", overlapping_and_touching_intervals_count_once,
-	the_union_in_pieces_is_that_of_all_at_once,
+	the_union_in_pieces_is_that_of_all_at_once, the_union_is_right_however_late_intervals_come,
 	times_between_anchors_lie_on_a_line_and_outside_on_the_nearest,
 	one_anchor_shifts_none_leaves_and_nonsense_is_left_out,
 	ids_far_out_cost_no_memory_and_are_found, sets_tell_what_the_other_lacks)
