@@ -107,7 +107,7 @@ const struct nsys_report nsys_reports[] = {
 	{.name = "nvtx_kern_sum",
 		.title = "NVTX Range Kernel Summary",
 		.what = "CUDA kernel",
-		.views = {&view_nsys_proj},
+		.views = {&view_nsys_range_sum},
 		.table = nsys_nvtx_kern_sum,
 		.has_names = true},
 	{.name = "nvtx_gpu_proj_sum",
@@ -313,6 +313,32 @@ uint32_t nsys_operation(uint32_t copy)
 						  api_copy_long_name(copy_kind_of(copy)));
 
 	return names_intern(text, (size_t)length);
+}
+
+void nsys_set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells)
+{
+	const struct model_thread *thread = idmap_get(&process->threads, thread_id);
+
+	table_set_integer(&cells[0], process->pid);
+	if (thread) {
+		table_set_integer(&cells[1], thread->tid);
+	}
+}
+
+void nsys_set_kernel(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cell)
+{
+	nsys_set_name(cell, nsys_kernel_name(trace->hint, trace_name(trace, event)));
+}
+
+void nsys_begin_trace(void *view, struct process *process)
+{
+	trace_begin(view, process);
+}
+
+void nsys_keep_trace(void *view)
+{
+	(void)view;
 }
 
 void nsys_set_device(

@@ -9,6 +9,7 @@
 #define REPORT_NSYS_H
 
 #include "report/summary.h"
+#include "report/trace.h"
 
 #define NSYS_VIEWS 5u
 
@@ -54,6 +55,23 @@ uint32_t nsys_operation(uint32_t copy);
 void nsys_set_device(
 	struct table_cell *cell, const struct process *process, const struct model_place *place);
 
+/* PID and TID of a thread of the stream. */
+void nsys_set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells);
+
+/* A kernel's name as the report that the trace's hint is was asked to show it. */
+void nsys_set_kernel(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cell);
+
+/* Of views that are traces themselves, which their tables take over. */
+void nsys_begin_trace(void *view, struct process *process);
+void nsys_keep_trace(void *view);
+
+#define NSYS_DURATION_START                                  \
+	{"duration_ns", "Duration (ns)", TABLE_TIME, false}, \
+	{                                                    \
+		"start_ns", "Start (ns)", TABLE_TIME, false  \
+	}
+
 #define NSYS_TIMES(count)                                           \
 	{"share_pct", "Time (%)", TABLE_PERCENT, false},            \
 		{"total_ns", "Total Time (ns)", TABLE_TIME, false}, \
@@ -87,9 +105,12 @@ const struct tally *nsys_kernels_tally(void *view);
 const struct nsys_kernel_row *nsys_kernels_row(void *view, size_t row);
 
 /* nsys_traces.c */
-extern const struct view_class view_nsys_api, view_nsys_exec, view_nsys_exec_sum;
+extern const struct view_class view_nsys_api;
 struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_exec.c */
+extern const struct view_class view_nsys_exec, view_nsys_exec_sum;
 struct table *nsys_exec_trace(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_exec_sum(const struct nsys_ask *ask, void *const *views);
 
@@ -104,14 +125,20 @@ extern const struct view_class view_nsys_pushpop, view_nsys_proj;
 struct table *nsys_nvtx_pushpop_trace(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_range_sum.c */
+extern const struct view_class view_nsys_range_sum;
 struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views);
 
 /* nsys_rules.c */
 extern const struct view_class view_nsys_async_copy, view_nsys_sync_copy, view_nsys_sync_set,
-	view_nsys_sync_call, view_nsys_work;
+	view_nsys_sync_call;
 struct table *nsys_copy_rule(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_set_rule(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_sync_rule(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_device_rules.c */
+extern const struct view_class view_nsys_work;
 struct table *nsys_gaps_rule(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_util_rule(const struct nsys_ask *ask, void *const *views);
 

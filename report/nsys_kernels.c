@@ -14,12 +14,12 @@ struct key {
 };
 
 struct kernels_view {
-	struct tally tally; /* name: of names.h */
+	struct nsys_walk *walk; /* first; NULL: ranges do not matter */
+	struct tally tally;	/* name: of names.h */
 	struct nsys_kernel_row *rows;
 	size_t nr_rows, capacity;
 	struct key *keys;
-	struct nsys_walk *walk; /* NULL: ranges do not matter */
-	struct idmap groups;	/* row + 1 by the id of a shape, of the process at hand */
+	struct idmap groups; /* row + 1 by the id of a shape, of the process at hand */
 	bool is_finished;
 };
 
@@ -126,31 +126,11 @@ static void take(void *context, struct process *process, const struct batch *b)
 
 /* ---- with ranges ---- */
 
-static void begin_scan(void *context, struct process *process)
-{
-	nsys_walk_begin(((struct kernels_view *)context)->walk, process);
-}
-
-static void take_ranges(void *context, struct process *process, const struct batch *batch)
-{
-	nsys_walk_ranges(((struct kernels_view *)context)->walk, process, batch);
-}
-
-static void end_scan(void *context, struct process *process)
-{
-	nsys_walk_end(((struct kernels_view *)context)->walk, process);
-}
-
-static void begin_ops(void *context, struct process *process)
-{
-	trace_begin(((struct kernels_view *)context)->walk->records, process);
-}
-
 static void take_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	if (record->table == GPROF_TABLE_kernel) {
-		trace_record(((struct kernels_view *)context)->walk->records, record, call, op);
+		nsys_walk_take_record(context, record, call, op);
 	}
 }
 
@@ -214,8 +194,8 @@ const struct view_class view_nsys_kernels = {
 const struct view_class view_nsys_range_kernels = {
 	.name = "nsys kernels in ranges",
 	.is_asked_only = true,
-	.scan = {nsys_walk_wants, 1, NULL, begin_scan, take_ranges, end_scan},
-	.ops = {.begin = begin_ops, .record = take_record},
+	.scan = NSYS_WALK_SCAN,
+	.ops = {.begin = nsys_walk_begin_ops, .record = take_record},
 	.create = create_with_ranges,
 	.destroy = destroy,
 };

@@ -2,36 +2,19 @@
 /*
  * Pushed NVTX ranges one by one, and what was launched in them: a range's projection is from the
  * begin of the first to the end of the last device work whose call lies in it, on its thread, also
- * in ranges in it, whenever that ran. A kernel counts in every range that its launch lies in.
- * Ranges of start and end belong to no thread and are not projected.
+ * in ranges in it, whenever that ran. Ranges of start and end belong to no thread and are not
+ * projected.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/hash.h"
 #include "report/nsys.h"
 #include "report/nsys_walk.h"
 
-/* Kernels of a range on a thread, or outside of all: name 0. */
-struct kern_key {
-	uint32_t process, thread, range, kernel;
-};
-
-struct kern_row {
-	struct kern_key key;
-	uint32_t place;	    /* in the tally */
-	uint64_t nr_ranges; /* instances of the range with that kernel */
-	uint32_t *last;	    /* that was counted, by level */
-	size_t nr_levels, capacity;
-	UT_hash_handle hh;
-};
-
 struct proj_view {
-	struct nsys_walk *walk;
-	struct spool *rows; /* struct nsys_range, by their begins */
-	struct tally kernels;
-	struct kern_row *kern_rows;
+	struct nsys_walk *walk; /* first */
+	struct spool *rows;	/* struct nsys_range, by their begins */
 };
 
 static void *create(const struct view_input *input)
@@ -40,34 +23,7 @@ static void *create(const struct view_input *input)
 
 	view->walk = nsys_walk_create(input);
 	view->rows = spool_create(sizeof(struct nsys_range), 0, 0);
-	tally_init(&view->kernels);
 	return view;
-}
-
-static void begin_scan(void *context, struct process *process)
-{
-	nsys_walk_begin(((struct proj_view *)context)->walk, process);
-}
-
-static void take_ranges(void *context, struct process *process, const struct batch *batch)
-{
-	nsys_walk_ranges(((struct proj_view *)context)->walk, process, batch);
-}
-
-static void end_scan(void *context, struct process *process)
-{
-	nsys_walk_end(((struct proj_view *)context)->walk, process);
-}
-
-static void begin_ops(void *context, struct process *process)
-{
-	trace_begin(((struct proj_view *)context)->walk->records, process);
-}
-
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
-	const struct op *op)
-{
-	trace_record(((struct proj_view *)context)->walk->records, record, call, op);
 }
 
 static void destroy(void *context)
@@ -76,18 +32,13 @@ static void destroy(void *context)
 
 	nsys_walk_destroy(view->walk);
 	spool_destroy(view->rows);
-	tally_fini(&view->kernels);
-	for (struct kern_row *row = view->kern_rows; row; row = row->hh.next) {
-		free(row->last);
-	}
-	hash_free(view->kern_rows);
 	free(view);
 }
 
 const struct view_class view_nsys_pushpop = {
 	.name = "nsys pushed ranges",
 	.is_asked_only = true,
-	.scan = {nsys_walk_wants, 1, NULL, begin_scan, take_ranges, end_scan},
+	.scan = NSYS_WALK_SCAN,
 	.create = create,
 	.destroy = destroy,
 };
@@ -95,8 +46,8 @@ const struct view_class view_nsys_pushpop = {
 const struct view_class view_nsys_proj = {
 	.name = "nsys projected ranges",
 	.is_asked_only = true,
-	.scan = {nsys_walk_wants, 1, NULL, begin_scan, take_ranges, end_scan},
-	.ops = {.begin = begin_ops, .record = take_record},
+	.scan = NSYS_WALK_SCAN,
+	.ops = {.begin = nsys_walk_begin_ops, .record = nsys_walk_take_record},
 	.create = create,
 	.destroy = destroy,
 };
@@ -159,17 +110,6 @@ static struct table *trace_of(struct proj_view *view, const struct table_column 
 	return table;
 }
 
-/* PID and TID. */
-static void set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells)
-{
-	const struct model_thread *thread = idmap_get(&process->threads, thread_id);
-
-	table_set_integer(&cells[0], process->pid);
-	if (thread) {
-		table_set_integer(&cells[1], thread->tid);
-	}
-}
-
 /* ":1:2:3", of more than NSYS_STACK the innermost. */
 static void set_stack(const struct nsys_range *range, struct table_cell *cell)
 {
@@ -220,7 +160,7 @@ static void fill_pushpop(
 	table_set_integer(&cells[3], range->child_ns);
 	table_set_integer(&cells[4], ns > range->child_ns ? ns - range->child_ns : 0);
 	nsys_set_name(&cells[5], range->name);
-	set_thread(rows->processes[range->process], range->thread, &cells[6]);
+	nsys_set_thread(rows->processes[range->process], range->thread, &cells[6]);
 	set_place(range, &cells[8]);
 	set_tree(range, &cells[13]);
 }
@@ -262,7 +202,7 @@ static void fill_proj(
 	table_set_integer(&cells[3], range->head.key);
 	table_set_integer(&cells[4], range->end_ns - range->head.key);
 	nsys_set_text(&cells[5], "PushPop");
-	set_thread(rows->processes[range->process], range->thread, &cells[6]);
+	nsys_set_thread(rows->processes[range->process], range->thread, &cells[6]);
 	table_set_integer(&cells[8], range->nr_works);
 	set_place(range, &cells[9]);
 }
@@ -377,120 +317,6 @@ struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *vi
 	}
 	tally_fini(&sums.tally);
 	free(sums.sums);
-	table_sort(table, "total");
-	return table;
-}
-
-/* ---- kernels in ranges ---- */
-
-static struct kern_row *find_kern_row(struct proj_view *view, const struct kern_key *key)
-{
-	struct kern_row *row;
-
-	HASH_FIND(hh, view->kern_rows, key, sizeof(*key), row);
-	if (!row) {
-		row = mem_zeroed(1, sizeof(*row));
-		row->key = *key;
-		/* Rows are found by their keys here, so a number tells them apart there. */
-		row->place = tally_find(&view->kernels, view->kernels.nr_rows, key->kernel, 0);
-		HASH_ADD(hh, view->kern_rows, key, sizeof(row->key), row);
-	}
-	return row;
-}
-
-static struct kern_row *add_kernel(
-	struct proj_view *view, const struct trace_event *event, uint32_t range)
-{
-	const struct kern_key key = {.process = event->process,
-		.thread = event->thread,
-		.range = range,
-		.kernel = trace_name(view->walk->records, event)};
-	struct kern_row *row = find_kern_row(view, &key);
-
-	if (event->is_timed) {
-		stat_add(&view->kernels.times, row->place, event->dur_ns);
-	} else {
-		view->kernels.rows[row->place].untimed++;
-	}
-	return row;
-}
-
-/* On a thread one range of a level is open at a time. */
-static void count_range(struct kern_row *row, const struct nsys_range *range)
-{
-	while (row->nr_levels <= range->level) {
-		row->last =
-			array_grow(row->last, row->nr_levels, &row->capacity, sizeof(*row->last));
-		row->last[row->nr_levels++] = 0;
-	}
-	row->nr_ranges += row->last[range->level] != range->id;
-	row->last[range->level] = range->id;
-}
-
-static void take_launch(void *context, const struct trace_event *event,
-	const struct nsys_range *ranges, size_t nr_ranges)
-{
-	struct proj_view *view = context;
-
-	if (event->table != GPROF_TABLE_kernel) {
-		return;
-	}
-	for (size_t i = 0; i < nr_ranges; i++) {
-		count_range(add_kernel(view, event, ranges[i].name), &ranges[i]);
-	}
-	if (!nr_ranges) {
-		add_kernel(view, event, 0);
-	}
-}
-
-static void fill_kern(struct proj_view *view, const struct nsys_ask *ask,
-	const struct kern_row *row, struct table_cell *cells)
-{
-	const struct stat_group *times = &view->kernels.times.groups[row->place];
-
-	if (row->key.range) {
-		nsys_set_name(&cells[0], row->key.range);
-		nsys_set_text(&cells[1], "PushPop");
-		table_set_integer(&cells[4], row->nr_ranges);
-	}
-	set_thread(view->walk->records->processes[row->key.process], row->key.thread, &cells[2]);
-	table_set_integer(&cells[5], tally_calls(&view->kernels, row->place));
-	table_set_integer(&cells[6], stat_sum(times));
-	if (times->count) {
-		table_set_number(&cells[7], stat_mean(times));
-		table_set_number(&cells[8], stat_median(times));
-		table_set_integer(&cells[9], times->min);
-		table_set_integer(&cells[10], times->max);
-		table_set_number(&cells[11], stat_deviation(times));
-	}
-	nsys_set_name(&cells[12], nsys_kernel_name(ask, row->key.kernel));
-}
-
-struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views)
-{
-	static const struct table_column columns[] = {
-		{"range", "NVTX Range", TABLE_TEXT, false},
-		{"style", "Style", TABLE_TEXT, false},
-		{"pid", "PID", TABLE_ID, false},
-		{"tid", "TID", TABLE_ID, false},
-		{"ranges", "NVTX Inst", TABLE_COUNT, false},
-		{"calls", "Kern Inst", TABLE_COUNT, false},
-		{"total_ns", "Total Time (ns)", TABLE_TIME, false},
-		{"avg_ns", "Avg (ns)", TABLE_MEAN_TIME, false},
-		{"median_ns", "Med (ns)", TABLE_MEAN_TIME, false},
-		{"min_ns", "Min (ns)", TABLE_TIME, false},
-		{"max_ns", "Max (ns)", TABLE_TIME, false},
-		{"stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME, false},
-		{"name", "Kernel Name", TABLE_TEXT, false},
-	};
-	struct proj_view *view = views[0];
-	struct table *table = table_create("rows", "", columns, 13);
-
-	nsys_walk_run(view->walk, take_launch, NULL, view);
-	tally_finish(&view->kernels);
-	for (const struct kern_row *row = view->kern_rows; row; row = row->hh.next) {
-		fill_kern(view, ask, row, table_add_row(table));
-	}
 	table_sort(table, "total");
 	return table;
 }

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of `nsys analyze`: up to 50 findings each, the longest first. Copies and sets are timed
- * on the device, calls on the host. In-Use is the union of what ran, where nsys sums durations and
- * may exceed 100 %.
+ * The rules of `nsys analyze` about copies, sets and calls that wait: up to 50 findings each, the
+ * longest first. Copies and sets are timed on the device, calls on the host.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/api.h"
 #include "report/copy.h"
-#include "report/hash.h"
 #include "report/nsys.h"
-#include "report/trace.h"
 
 #define MOST_FINDINGS	 50u
 #define LEAST_COPY_BYTES (64u * 1024u) /* smaller copies to the device do not wait */
-#define LEAST_GAP_NS	 500000000u
-#define NR_CHUNKS	 30u
-#define LEAST_IN_USE	 50.0 /* percent */
 
 /* ---- copies, sets and calls ---- */
 
@@ -27,17 +20,6 @@ static void *create(const struct view_input *input)
 
 	few.nr_rows = MOST_FINDINGS;
 	return trace_create(&few, TRACE_BY_LENGTH);
-}
-
-static void begin(void *context, struct process *process)
-{
-	trace_begin(context, process);
-}
-
-/* The trace is the table's. */
-static void keep(void *context)
-{
-	(void)context;
 }
 
 /* By the name of the call, else by what CUPTI says. */
@@ -94,43 +76,19 @@ static void take_sync(void *context, const struct op_call *call, const struct op
 	}
 }
 
-#define RULE(rule, callback, function)                         \
-	const struct view_class view_nsys_##rule = {           \
-		.name = "nsys " #rule,                         \
-		.is_asked_only = true,                         \
-		.ops = {.begin = begin, .callback = function}, \
-		.create = create,                              \
-		.destroy = keep,                               \
+#define RULE(rule, callback, function)                                    \
+	const struct view_class view_nsys_##rule = {                      \
+		.name = "nsys " #rule,                                    \
+		.is_asked_only = true,                                    \
+		.ops = {.begin = nsys_begin_trace, .callback = function}, \
+		.create = create,                                         \
+		.destroy = nsys_keep_trace,                               \
 	}
 
 RULE(async_copy, record, take_async_copy);
 RULE(sync_copy, record, take_sync_copy);
 RULE(sync_set, record, take_sync_set);
 RULE(sync_call, call, take_sync);
-
-static void *create_all(const struct view_input *input)
-{
-	struct view_input all = *input;
-
-	all.nr_rows = 0;
-	return trace_create(&all, TRACE_BY_RECORD);
-}
-
-static void take_work(void *context, const struct op_record *record, const struct op_call *call,
-	const struct op *op)
-{
-	if (record->is_timed) {
-		trace_record(context, record, call, op);
-	}
-}
-
-const struct view_class view_nsys_work = {
-	.name = "nsys work",
-	.is_asked_only = true,
-	.ops = {.begin = begin, .record = take_work},
-	.create = create_all,
-	.destroy = keep,
-};
 
 enum {
 	C_DURATION,
@@ -205,11 +163,6 @@ static void fill_sync(
 	nsys_set_name(&cells[4], event->call);
 }
 
-#define TIME_COLUMNS                                         \
-	{"duration_ns", "Duration (ns)", TABLE_TIME, false}, \
-	{                                                    \
-		"start_ns", "Start (ns)", TABLE_TIME, false  \
-	}
 #define PLACE_COLUMNS                                                                \
 	{"bytes", "Bytes (MB)", TABLE_SIZE, false}, {"pid", "PID", TABLE_ID, false}, \
 		{"device", "Device ID", TABLE_ID, false},                            \
@@ -229,7 +182,7 @@ static struct table *finish(struct table *table)
 
 struct table *nsys_copy_rule(const struct nsys_ask *ask, void *const *views)
 {
-	static const struct table_column columns[] = {TIME_COLUMNS,
+	static const struct table_column columns[] = {NSYS_DURATION_START,
 		{"source", "Src Kind", TABLE_TEXT, false},
 		{"target", "Dst Kind", TABLE_TEXT, false}, PLACE_COLUMNS};
 
@@ -240,7 +193,7 @@ struct table *nsys_copy_rule(const struct nsys_ask *ask, void *const *views)
 struct table *nsys_set_rule(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		TIME_COLUMNS, {"memory", "Memory Kind", TABLE_TEXT, false}, PLACE_COLUMNS};
+		NSYS_DURATION_START, {"memory", "Memory Kind", TABLE_TEXT, false}, PLACE_COLUMNS};
 
 	(void)ask;
 	return finish(trace_table(views[0], "rows", "", columns, NR_C - 1, fill_set));
@@ -248,231 +201,10 @@ struct table *nsys_set_rule(const struct nsys_ask *ask, void *const *views)
 
 struct table *nsys_sync_rule(const struct nsys_ask *ask, void *const *views)
 {
-	static const struct table_column columns[] = {TIME_COLUMNS, {"pid", "PID", TABLE_ID, false},
-		{"tid", "TID", TABLE_ID, false}, {"name", "API Name", TABLE_TEXT, false}};
+	static const struct table_column columns[] = {NSYS_DURATION_START,
+		{"pid", "PID", TABLE_ID, false}, {"tid", "TID", TABLE_ID, false},
+		{"name", "API Name", TABLE_TEXT, false}};
 
 	(void)ask;
 	return finish(trace_table(views[0], "rows", "", columns, 5, fill_sync));
-}
-
-/* ---- devices over time ---- */
-
-/* Of a process, on a device, what follows each other without a gap is one span. */
-struct device {
-	uint64_t key; /* process << 32 | device */
-	uint32_t context;
-	uint64_t begin_ns, end_ns; /* of the span at hand; on the second pass from the first on */
-	uint64_t first_ns, last_ns;
-	uint64_t busy_ns[NR_CHUNKS];
-	bool is_open;
-	UT_hash_handle hh;
-};
-
-struct findings {
-	struct table *table;
-	struct trace *trace;
-	struct device *devices;
-};
-
-static struct device *find_device(struct findings *found, const struct trace_event *event)
-{
-	const struct model_place place = trace_place(found->trace, event);
-	uint64_t key = (uint64_t)event->process << 32 | place.device;
-	struct device *device;
-
-	HASH_FIND(hh, found->devices, &key, sizeof(key), device);
-	if (!device) {
-		device = mem_zeroed(1, sizeof(*device));
-		device->key = key;
-		device->first_ns = event->begin_ns;
-		HASH_ADD(hh, found->devices, key, sizeof(device->key), device);
-	}
-	device->context = place.context;
-	return device;
-}
-
-static void add_place(
-	const struct findings *found, const struct device *device, struct table_cell *cells)
-{
-	table_set_integer(&cells[0], found->trace->processes[device->key >> 32]->pid);
-	if ((uint32_t)device->key != UINT32_MAX) {
-		table_set_integer(&cells[1], (uint32_t)device->key);
-		table_set_integer(&cells[2], device->context);
-	}
-}
-
-/* All work with times, by its begin; `span`: each that ended before the next began. */
-static void find_spans(struct findings *found,
-	void (*span)(struct findings *found, struct device *device, uint64_t next_ns))
-{
-	for (size_t i = 0; i < spool_nr(found->trace->spool); i++) {
-		const struct trace_event *event = spool_at(found->trace->spool, i);
-		uint64_t end_ns = event->begin_ns + event->dur_ns;
-		struct device *device;
-
-		device = find_device(found, event);
-		if (device->is_open && event->begin_ns > device->end_ns) {
-			span(found, device, event->begin_ns);
-			device->is_open = false;
-		}
-		if (!device->is_open) {
-			device->begin_ns = event->begin_ns;
-			device->end_ns = end_ns;
-			device->is_open = true;
-		}
-		device->end_ns = end_ns > device->end_ns ? end_ns : device->end_ns;
-	}
-	for (struct device *device = found->devices; device; device = device->hh.next) {
-		span(found, device, device->end_ns);
-		device->is_open = false;
-		device->last_ns = device->end_ns;
-	}
-}
-
-static void begin_findings(
-	struct findings *found, void *view, const struct table_column *columns, unsigned int nr)
-{
-	*found = (struct findings){.table = table_create("rows", "", columns, nr), .trace = view};
-	spool_finish(found->trace->spool);
-}
-
-/* The first 50 rows with their numbers. */
-static struct table *end_findings(struct findings *found)
-{
-	struct table *table = found->table;
-
-	table_cut(table, MOST_FINDINGS);
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		table_set_integer(&table->cells[row * table->nr_columns], row + 1);
-	}
-	hash_free(found->devices);
-	trace_destroy(found->trace);
-	return table;
-}
-
-static void add_gap(struct findings *found, struct device *device, uint64_t next_ns)
-{
-	struct table_cell *cells;
-
-	if (next_ns - device->end_ns <= LEAST_GAP_NS) {
-		return;
-	}
-	cells = table_add_row(found->table);
-	table_set_integer(&cells[1], next_ns - device->end_ns);
-	table_set_integer(&cells[2], device->end_ns);
-	add_place(found, device, &cells[3]);
-}
-
-struct table *nsys_gaps_rule(const struct nsys_ask *ask, void *const *views)
-{
-	static const struct table_column columns[] = {{"row", "Row#", TABLE_ID, false},
-		TIME_COLUMNS, {"pid", "PID", TABLE_ID, false},
-		{"device", "Device ID", TABLE_ID, false},
-		{"context", "Context ID", TABLE_ID, false}};
-	struct findings found;
-
-	(void)ask;
-	begin_findings(&found, views[0], columns, 6);
-	find_spans(&found, add_gap);
-	table_sort(found.table, "duration");
-	return end_findings(&found);
-}
-
-static void pass_over(struct findings *found, struct device *device, uint64_t next_ns)
-{
-	(void)found;
-	(void)device;
-	(void)next_ns;
-}
-
-static uint64_t chunk_begin(const struct device *device, unsigned int chunk)
-{
-	unsigned __int128 length = device->last_ns - device->first_ns;
-
-	return device->first_ns + (uint64_t)(length * chunk / NR_CHUNKS);
-}
-
-static void add_to_chunks(struct findings *found, struct device *device, uint64_t next_ns)
-{
-	(void)found;
-	(void)next_ns;
-	for (unsigned int k = 0; k < NR_CHUNKS; k++) {
-		uint64_t begin = chunk_begin(device, k), end = chunk_begin(device, k + 1);
-
-		begin = begin > device->begin_ns ? begin : device->begin_ns;
-		end = end < device->end_ns ? end : device->end_ns;
-		device->busy_ns[k] += end > begin ? end - begin : 0;
-	}
-}
-
-/* A part of a device's time, of which little was used. */
-struct chunk {
-	const struct device *device;
-	uint64_t begin_ns, ns;
-	double in_use; /* percent */
-};
-
-struct chunks {
-	struct chunk *items;
-	size_t nr, capacity;
-};
-
-static void add_chunks(struct chunks *chunks, const struct device *device)
-{
-	for (unsigned int k = 0; k < NR_CHUNKS; k++) {
-		uint64_t begin = chunk_begin(device, k), ns = chunk_begin(device, k + 1) - begin;
-		double in_use = ns ? 100 * (double)device->busy_ns[k] / (double)ns : 100;
-
-		if (in_use < LEAST_IN_USE) {
-			chunks->items = array_grow(chunks->items, chunks->nr, &chunks->capacity,
-				sizeof(*chunks->items));
-			chunks->items[chunks->nr++] = (struct chunk){device, begin, ns, in_use};
-		}
-	}
-}
-
-static int by_use(const void *a, const void *b)
-{
-	const struct chunk *x = a, *y = b;
-
-	if (x->in_use != y->in_use) {
-		return x->in_use < y->in_use ? -1 : 1;
-	}
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
-}
-
-static void add_chunk_rows(struct findings *found, struct chunks *chunks)
-{
-	if (chunks->nr) {
-		qsort(chunks->items, chunks->nr, sizeof(*chunks->items), by_use);
-	}
-	for (size_t i = 0; i < chunks->nr; i++) {
-		struct table_cell *cells = table_add_row(found->table);
-
-		table_set_number(&cells[1], chunks->items[i].in_use);
-		table_set_integer(&cells[2], chunks->items[i].ns);
-		table_set_integer(&cells[3], chunks->items[i].begin_ns);
-		add_place(found, chunks->items[i].device, &cells[4]);
-	}
-	free(chunks->items);
-}
-
-struct table *nsys_util_rule(const struct nsys_ask *ask, void *const *views)
-{
-	static const struct table_column columns[] = {{"row", "Row#", TABLE_ID, false},
-		{"in_use", "In-Use (%)", TABLE_PERCENT, false}, TIME_COLUMNS,
-		{"pid", "PID", TABLE_ID, false}, {"device", "Device ID", TABLE_ID, false},
-		{"context", "Context ID", TABLE_ID, false}};
-	struct chunks chunks = {0};
-	struct findings found;
-
-	(void)ask;
-	begin_findings(&found, views[0], columns, 7);
-	find_spans(&found, pass_over); /* how long is it? */
-	find_spans(&found, add_to_chunks);
-	for (const struct device *device = found.devices; device; device = device->hh.next) {
-		add_chunks(&chunks, device);
-	}
-	add_chunk_rows(&found, &chunks);
-	return end_findings(&found);
 }

@@ -50,15 +50,19 @@ void nsys_walk_destroy(struct nsys_walk *walk)
 
 /* ---- ranges, as they are read ---- */
 
-void nsys_walk_begin(struct nsys_walk *walk, struct process *process)
+void nsys_walk_begin(void *view, struct process *process)
 {
+	struct nsys_walk *walk = *(struct nsys_walk **)view;
+
 	walk->process = process;
 	walk->pairs = ranges_create();
 	trace_begin(walk->records, process);
 }
 
-void nsys_walk_end(struct nsys_walk *walk, struct process *process)
+void nsys_walk_end(void *view, struct process *process)
 {
+	struct nsys_walk *walk = *(struct nsys_walk **)view;
+
 	(void)process;
 	ranges_destroy(walk->pairs);
 	walk->pairs = NULL;
@@ -104,9 +108,22 @@ static void take_range(void *context, const struct range *range)
 	row->name = nsys_range_name(range);
 }
 
-void nsys_walk_ranges(struct nsys_walk *walk, struct process *process, const struct batch *batch)
+void nsys_walk_take(void *view, struct process *process, const struct batch *batch)
 {
+	struct nsys_walk *walk = *(struct nsys_walk **)view;
+
 	ranges_take(walk->pairs, process, batch, take_range, walk);
+}
+
+void nsys_walk_begin_ops(void *view, struct process *process)
+{
+	trace_begin((*(struct nsys_walk **)view)->records, process);
+}
+
+void nsys_walk_take_record(
+	void *view, const struct op_record *record, const struct op_call *call, const struct op *op)
+{
+	trace_record((*(struct nsys_walk **)view)->records, record, call, op);
 }
 
 /* ---- all in the order of time ---- */

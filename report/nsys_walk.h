@@ -47,10 +47,20 @@ extern const struct scan_want nsys_walk_wants[1];
 struct nsys_walk *nsys_walk_create(const struct view_input *input);
 void nsys_walk_destroy(struct nsys_walk *walk);
 
-/* For the callbacks of scan_view. */
-void nsys_walk_begin(struct nsys_walk *walk, struct process *process);
-void nsys_walk_ranges(struct nsys_walk *walk, struct process *process, const struct batch *batch);
-void nsys_walk_end(struct nsys_walk *walk, struct process *process);
+/*
+ * The callbacks of views whose first member is a pointer to their walk: ranges, and every record of
+ * work with its call.
+ */
+void nsys_walk_begin(void *view, struct process *process);
+void nsys_walk_take(void *view, struct process *process, const struct batch *batch);
+void nsys_walk_end(void *view, struct process *process);
+#define NSYS_WALK_SCAN                                                                   \
+	{                                                                                \
+		nsys_walk_wants, 1, NULL, nsys_walk_begin, nsys_walk_take, nsys_walk_end \
+	}
+void nsys_walk_begin_ops(void *view, struct process *process);
+void nsys_walk_take_record(void *view, const struct op_record *record, const struct op_call *call,
+	const struct op *op);
 
 /*
  * After all were taken. `launch`: each record, with the ranges that its call lies in, by their

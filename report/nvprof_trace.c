@@ -16,7 +16,7 @@
 
 /* ---- what both formats have ---- */
 
-static uint32_t name_of(const struct trace *trace, const struct trace_event *event)
+uint32_t nvprof_name(const struct trace *trace, const struct trace_event *event)
 {
 	char text[64];
 	int length;
@@ -32,35 +32,34 @@ static uint32_t name_of(const struct trace *trace, const struct trace_event *eve
 	return names_intern(text, (size_t)length);
 }
 
-static bool is_copy(const struct trace_event *event)
+bool nvprof_is_copy(const struct trace_event *event)
 {
 	return event->table == GPROF_TABLE_memcpy || event->table == GPROF_TABLE_memset;
 }
 
-/* Of a set the memory stands on the left; NULL: none. */
-static const char *source_of(const struct trace_event *event)
+const char *nvprof_source(const struct trace_event *event)
 {
 	uint32_t kind = event->copy;
 
-	if (!is_copy(event)) {
+	if (!nvprof_is_copy(event)) {
 		return NULL;
 	}
 	return api_memory_name(
 		event->table == GPROF_TABLE_memset ? copy_target_of(kind) : copy_source_of(kind));
 }
 
-static const char *target_of(const struct trace_event *event)
+const char *nvprof_target(const struct trace_event *event)
 {
 	return event->table == GPROF_TABLE_memcpy ? api_memory_name(copy_target_of(event->copy))
 						  : NULL;
 }
 
-static bool has_rate(const struct trace_event *event)
+bool nvprof_has_rate(const struct trace_event *event)
 {
-	return is_copy(event) && event->is_timed && event->dur_ns;
+	return nvprof_is_copy(event) && event->is_timed && event->dur_ns;
 }
 
-static double rate_of(const struct trace_event *event)
+double nvprof_rate(const struct trace_event *event)
 {
 	return (double)event->bytes * 1e9 / (double)event->dur_ns;
 }
@@ -70,7 +69,7 @@ static void set_text(struct table_cell *cell, const char *text)
 	table_set_text(cell, text, strlen(text));
 }
 
-static void set_device(const struct trace *trace, const struct trace_event *event,
+void nvprof_set_device(const struct trace *trace, const struct trace_event *event,
 	const struct model_place *place, struct table_cell *cell)
 {
 	const struct process *process = trace->processes[event->process];
@@ -143,7 +142,7 @@ static void set_extent(struct table_cell *cell, const uint32_t *extent)
 	set_text(cell, text);
 }
 
-static void set_number(struct table_cell *cell, uint32_t number)
+void nvprof_set_number(struct table_cell *cell, uint32_t number)
 {
 	char text[16];
 
@@ -157,10 +156,10 @@ static void set_name(
 {
 	struct buf text = {0};
 	size_t nr_bytes;
-	const char *bytes = names_shown(name_of(trace, event), &nr_bytes);
+	const char *bytes = names_shown(nvprof_name(trace, event), &nr_bytes);
 
 	buf_add(&text, bytes, nr_bytes);
-	if (!is_copy(event)) {
+	if (!nvprof_is_copy(event)) {
 		buf_printf(&text, " [%u]", event->correlation);
 	}
 	table_set_text(cell, text.bytes, text.nr_bytes);
@@ -183,22 +182,22 @@ static void fill_text(
 	if (shape.grid[0]) {
 		set_extent(&cells[T_GRID], shape.grid);
 		set_extent(&cells[T_BLOCK], shape.block);
-		set_number(&cells[T_REGISTERS], shape.registers);
+		nvprof_set_number(&cells[T_REGISTERS], shape.registers);
 		set_size(&cells[T_STATIC], shape.static_shared_bytes, "");
 		set_size(&cells[T_DYNAMIC], shape.dynamic_shared_bytes, "");
 	}
-	if (is_copy(event)) {
+	if (nvprof_is_copy(event)) {
 		set_size(&cells[T_SIZE], (double)event->bytes, "");
-		set_text(&cells[T_SOURCE], source_of(event));
-		set_text(&cells[T_TARGET], target_of(event) ? target_of(event) : "-");
+		set_text(&cells[T_SOURCE], nvprof_source(event));
+		set_text(&cells[T_TARGET], nvprof_target(event) ? nvprof_target(event) : "-");
 	}
-	if (has_rate(event)) {
-		set_size(&cells[T_RATE], rate_of(event), "/s");
+	if (nvprof_has_rate(event)) {
+		set_size(&cells[T_RATE], nvprof_rate(event), "/s");
 	}
-	set_device(trace, event, &place, &cells[T_DEVICE]);
+	nvprof_set_device(trace, event, &place, &cells[T_DEVICE]);
 	if (place.device != UINT32_MAX) {
-		set_number(&cells[T_CONTEXT], place.context);
-		set_number(&cells[T_STREAM], place.stream);
+		nvprof_set_number(&cells[T_CONTEXT], place.context);
+		nvprof_set_number(&cells[T_STREAM], place.stream);
 	}
 	set_name(trace, event, &cells[T_NAME]);
 }
@@ -268,165 +267,6 @@ static void print_text(const struct table *table, struct buf *out)
 	}
 }
 
-/* ---- CSV: numbers in the unit of their column ---- */
-
-enum {
-	C_START,
-	C_DURATION,
-	C_GRID,
-	C_BLOCK = C_GRID + 3,
-	C_REGISTERS = C_BLOCK + 3,
-	C_STATIC,
-	C_DYNAMIC,
-	C_SIZE,
-	C_RATE,
-	C_SOURCE,
-	C_TARGET,
-	C_DEVICE,
-	C_CONTEXT,
-	C_STREAM,
-	C_NAME,
-	C_CORRELATION,
-	NR_C,
-};
-
-static void fill_csv(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
-{
-	const struct model_shape shape = trace_shape(trace, event);
-	const struct model_place place = trace_place(trace, event);
-
-	if (event->is_timed) {
-		table_set_integer(&cells[C_START], event->begin_ns);
-		table_set_integer(&cells[C_DURATION], event->dur_ns);
-	}
-	for (int k = 0; k < 3 && shape.grid[0]; k++) {
-		table_set_integer(&cells[C_GRID + k], shape.grid[k]);
-		table_set_integer(&cells[C_BLOCK + k], shape.block[k]);
-	}
-	if (shape.grid[0]) {
-		table_set_integer(&cells[C_REGISTERS], shape.registers);
-		table_set_integer(&cells[C_STATIC], shape.static_shared_bytes);
-		table_set_integer(&cells[C_DYNAMIC], shape.dynamic_shared_bytes);
-	}
-	if (is_copy(event)) {
-		table_set_integer(&cells[C_SIZE], event->bytes);
-		set_text(&cells[C_SOURCE], source_of(event));
-	}
-	if (has_rate(event)) {
-		table_set_number(&cells[C_RATE], rate_of(event));
-	}
-	if (target_of(event)) {
-		set_text(&cells[C_TARGET], target_of(event));
-	}
-	if (place.device != UINT32_MAX) {
-		set_device(trace, event, &place, &cells[C_DEVICE]);
-		set_number(&cells[C_CONTEXT], place.context);
-		set_number(&cells[C_STREAM], place.stream);
-	}
-	table_set_integer(&cells[C_NAME], name_of(trace, event));
-	table_set_integer(&cells[C_CORRELATION], event->correlation);
-}
-
-static void fill_call_csv(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
-{
-	(void)trace;
-	table_set_integer(&cells[0], event->api_begin_ns);
-	table_set_integer(&cells[1], event->api_dur_ns);
-	table_set_integer(&cells[2], event->call);
-	table_set_integer(&cells[3], event->correlation);
-}
-
-struct unit {
-	const char *name;
-	double factor;
-};
-
-static const struct unit time_units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-static const struct unit size_units[] = {
-	{"GB", 1073741824}, {"MB", 1048576}, {"KB", 1024}, {"B", 1}};
-static const struct unit rate_units[] = {
-	{"GB/s", 1073741824}, {"MB/s", 1048576}, {"KB/s", 1024}, {"B/s", 1}};
-
-static const struct unit *units_of(enum table_type type)
-{
-	switch (type) {
-	case TABLE_TIME:
-		return time_units;
-	case TABLE_SIZE:
-		return size_units;
-	case TABLE_RATE:
-		return rate_units;
-	default:
-		return NULL;
-	}
-}
-
-/* Of each column the largest in which its largest number is at least 1; NULL for most. */
-static void find_units(const struct table *table, const struct unit **units)
-{
-	double most[MOST_COLUMNS] = {0};
-
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		const struct table_cell *cells = table_row(table, row);
-
-		for (unsigned int c = 0; c < table->nr_columns; c++) {
-			most[c] = cells[c].number > most[c] ? cells[c].number : most[c];
-		}
-	}
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		units[c] = units_of(table->columns[c].type);
-		for (int k = 0; units[c] && k < 3 && most[c] < units[c]->factor; k++) {
-			units[c]++;
-		}
-	}
-}
-
-static void print_csv_cell(const struct table_column *column, const struct table_cell *cell,
-	const struct unit *unit, struct buf *out)
-{
-	size_t nr_bytes;
-	const char *bytes;
-
-	if (!cell->is_known) {
-		return;
-	}
-	if (unit) {
-		buf_printf(out, "%.6f", cell->number / unit->factor);
-	} else if (column->type == TABLE_ID) {
-		buf_printf(out, "%" PRIu64, cell->integer);
-	} else {
-		bytes = table_cell_text(column, cell, &nr_bytes);
-		text_add_csv(out, bytes, nr_bytes);
-	}
-}
-
-static void print_csv(const struct table *table, struct buf *out)
-{
-	const struct unit *units[MOST_COLUMNS];
-
-	find_units(table, units);
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		buf_printf(out, "%s\"%s\"", c ? "," : "", table->columns[c].title);
-	}
-	buf_char(out, '\n');
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		buf_printf(out, "%s%s", c ? "," : "", units[c] ? units[c]->name : "");
-	}
-	buf_char(out, '\n');
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		const struct table_cell *cells = table_row(table, row);
-
-		for (unsigned int c = 0; c < table->nr_columns; c++) {
-			buf_text(out, c ? "," : "");
-			print_csv_cell(&table->columns[c], &cells[c], units[c], out);
-		}
-		buf_char(out, '\n');
-		buf_flush_much(out);
-	}
-}
-
 /* ---- tables ---- */
 
 static struct table *make_gpu(void *view, bool is_csv)
@@ -448,31 +288,9 @@ static struct table *make_gpu(void *view, bool is_csv)
 		[T_STREAM] = {"stream", "Stream", TABLE_TEXT, false},
 		[T_NAME] = {"name", "Name", TABLE_TEXT, false},
 	};
-	static const struct table_column numbers[NR_C] = {
-		[C_START] = {"start_ns", "Start", TABLE_TIME, false},
-		[C_DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
-		[C_GRID] = {"grid_x", "Grid X", TABLE_ID, false},
-		{"grid_y", "Grid Y", TABLE_ID, false},
-		{"grid_z", "Grid Z", TABLE_ID, false},
-		[C_BLOCK] = {"block_x", "Block X", TABLE_ID, false},
-		{"block_y", "Block Y", TABLE_ID, false},
-		{"block_z", "Block Z", TABLE_ID, false},
-		[C_REGISTERS] = {"registers", "Registers Per Thread", TABLE_ID, false},
-		[C_STATIC] = {"static_bytes", "Static SMem", TABLE_SIZE, false},
-		[C_DYNAMIC] = {"dynamic_bytes", "Dynamic SMem", TABLE_SIZE, false},
-		[C_SIZE] = {"bytes", "Size", TABLE_SIZE, false},
-		[C_RATE] = {"rate", "Throughput", TABLE_RATE, false},
-		[C_SOURCE] = {"source", "SrcMemType", TABLE_TEXT, false},
-		[C_TARGET] = {"target", "DstMemType", TABLE_TEXT, false},
-		[C_DEVICE] = {"device", "Device", TABLE_TEXT, false},
-		[C_CONTEXT] = {"context", "Context", TABLE_TEXT, false},
-		[C_STREAM] = {"stream", "Stream", TABLE_TEXT, false},
-		[C_NAME] = {"name", "Name", TABLE_NAME, false},
-		[C_CORRELATION] = {"correlation", "Correlation_ID", TABLE_ID, false},
-	};
 	struct trace *trace = view_gpu_trace_take(view);
 
-	return is_csv ? trace_table(trace, "rows", "", numbers, NR_C, fill_csv)
+	return is_csv ? nvprof_csv_gpu(trace)
 		      : trace_table(trace, "rows", "", texts, NR_T, fill_text);
 }
 
@@ -484,13 +302,8 @@ static struct table *make_calls(struct trace *trace, bool is_csv)
 		{"duration", "Duration", TABLE_TEXT, false},
 		{"name", "Name", TABLE_TEXT, false},
 	};
-	static const struct table_column numbers[] = {
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"name", "Name", TABLE_NAME, false},
-		{"correlation", "Correlation_ID", TABLE_ID, false},
-	};
-	return is_csv ? trace_table(trace, "rows", "", numbers, 4, fill_call_csv)
+
+	return is_csv ? nvprof_csv_calls(trace)
 		      : trace_table(trace, "rows", "", texts, 3, fill_call_text);
 }
 
@@ -513,7 +326,7 @@ void nvprof_print_trace(const struct summary *summary, struct process *process,
 		buf_text(out, is_gpu ? "No kernels were profiled.\n"
 				     : "No API activities were profiled.\n");
 	} else if (is_csv) {
-		print_csv(table, out);
+		nvprof_csv_print(table, out);
 	} else {
 		print_text(table, out);
 	}

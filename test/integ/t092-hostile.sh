@@ -55,6 +55,13 @@ for style in $(listed Styles | grep -vx gprof); do
 		[ $format = text ] || csv+=("$T/$style.csv")
 	done
 done
+reports=$(listed Reports | sed 's/\[.*//' | paste -sd,)
+for format in text csv json; do
+	try "reports.$format" summary --report "$reports" --format $format
+done
+try traces.csv summary --style nvprof --view gpu-trace,api-trace --format csv
+csv+=("$T/reports.csv" "$T/traces.csv")
+nr_expected=$((nr_expected + 4))
 try info info
 try check check
 try timeline timeline -o -
@@ -62,6 +69,7 @@ is $nr_expected $nr_runs "runs"
 ok test 11 -le $nr_runs
 
 ok jq -e . "$T/json" >/dev/null
+ok jq -e . "$T/reports.json" >/dev/null
 ok jq -e . "$T/timeline" >/dev/null
 is 0 "$(grep -c '<script\|</script' "$T/markdown")" "tags in Markdown"
 python3 - "${csv[@]}" <<'END' || failed=1
