@@ -8,7 +8,7 @@ REPORT_OBJ += $(addprefix $(B)/collector/,block.o gather.o intern.o table.o)
 REPORT_LIBS := -lzstd -lz -liberty -lm -lpthread
 
 # Loops over columns are what the reporter does; they are worth vectorising.
-$(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
+$(B)/report/kineto_in.o $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
 
 # One sentence in place of a compiler's: what is missing, and what to do.
 $(B)/report/.headers:

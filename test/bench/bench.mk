@@ -49,3 +49,11 @@ bench-guest: $(B)/bench/bench_guest $(B)/bench/libempty.so $(B)/libgprof.so $(B)
 bench: bench-hook bench-drain bench-guest
 
 .PHONY: bench bench-hook bench-drain bench-guest
+
+# A trace of another profiler; GPROF_TRACES may name a folder of real ones.
+bench-trace: $(B)/gprof-report $(B)/gen_stream
+	$(Q)test/bench/bench_trace.sh $(B)
+
+bench: bench-trace
+
+.PHONY: bench-trace
