@@ -1,27 +1,66 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bench_report.sh BUILD: how fast the reporter reads, and beside it what the same events cost as the
-# Chrome JSON that other tools start from.
+# bench_report.sh BUILD: how fast the reporter reads, and beside it what the same costs with what
+# people have. EVENTS=N is the size of the long run (100 million; a gigabyte has 330 million).
+# RUNS=N: the best of so many. With GPROF_TRACES, traces of PyTorch's profiler, too.
 B=$1
+events=${EVENTS:-100000000}
+runs=${RUNS:-3}
+few=500000
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+nl='
+'
 
+# cost EVENTS LABEL COMMAND...
+cost() {
+	"$B/bench/run_cost" "$runs" "$@"
+}
+
+# peer EVENTS WHAT MODULE LABEL FILE
+peer() {
+	if PYTHONPATH=$B/hta-lib python3 -c "import $3" 2>/dev/null; then
+		PYTHONPATH=$B/hta-lib "$B/bench/run_cost" 1 "$1" "peer: $4" \
+			python3 test/bench/peers_report.py "$2" "$5"
+	else
+		echo "SKIP the peer: $4: no $3"
+	fi
+}
+
+echo "reference stream$nl"
 "$B/bench_report" || exit 1
-"$B/gen_stream" "$work/a.gprof" 500000 || exit 1
-start=$(date +%s.%N)
-"$B/gprof-report" timeline -o "$work/a.json" "$work/a.gprof" || exit 1
-now=$(date +%s.%N)
-awk -v s="$start" -v n="$now" 'BEGIN { printf "%-44s %8.1f M events/s\n", "timeline written as JSON", 0.5 / (n - s) }'
-if command -v python3 >/dev/null; then
-	python3 - "$work/a.json" <<'END'
-import json, os, sys, time
-start = time.time()
-with open(sys.argv[1]) as file:
-    json.load(file)
-rate = 0.5 / (time.time() - start)
-print(f"{'peer: json.load of that file':44} {rate:8.1f} M events/s")
-print(f"{'peer: bytes an event in that file':44} {os.path.getsize(sys.argv[1]) / 500000:8.1f}")
-END
-else
-	echo "SKIP the peer: no python3"
-fi
+
+echo "${nl}a framework's run of $events events, $(nproc) CPUs$nl"
+"$B/gen_stream" "$work/model.gprof" model "$events" || exit 1
+echo "$(($(stat -c %s "$work/model.gprof") / 1000000)) MB on disk"
+for view in kernel api device operator; do
+	cost "$events" "view $view" "$B/gprof-report" --view $view "$work/model.gprof" || exit 1
+done
+cost "$events" "first page" "$B/gprof-report" "$work/model.gprof" || exit 1
+cost "$events" "first page, on one CPU" taskset -c 0 "$B/gprof-report" "$work/model.gprof" || exit 1
+
+echo "${nl}$few events, and as Chrome JSON$nl"
+"$B/gen_stream" "$work/a.gprof" model $few || exit 1
+cost $few "first page" "$B/gprof-report" "$work/a.gprof" || exit 1
+cost $few "timeline written as JSON" "$B/gprof-report" timeline -o "$work/a.json" "$work/a.gprof" || exit 1
+stat -c %s "$work/a.json" "$work/a.gprof" |
+	awk -v n=$few '{ printf "%-44s %8.1f bytes an event\n", NR == 1 ? "the JSON" : "the stream", $1 / n }'
+cost $few "first page of that JSON" "$B/gprof-report" "$work/a.json" || exit 1
+peer $few json json "json, sums by name" "$work/a.json"
+peer $few sqlite sqlite3 "json into SQLite, sums and join" "$work/a.json"
+peer $few pandas pandas "json into pandas, sums and join" "$work/a.json"
+peer $few hta hta "HTA, loaded, kernels by name" "$work/a.json"
+
+[ -n "$GPROF_TRACES" ] || {
+	echo "SKIP real traces: GPROF_TRACES names no folder of them"
+	exit 0
+}
+# The largest one.
+trace=$(find "$GPROF_TRACES" -maxdepth 1 -name '*.json.gz' -printf '%s %p\n' | sort -rn | head -1 | cut -d' ' -f2-)
+few=$(zcat "$trace" | grep -c '"ph": "X"')
+echo "${nl}$(basename "$trace"), $few events with a duration$nl"
+cost "$few" "first page" "$B/gprof-report" "$trace" || exit 1
+zcat "$trace" >"$work/trace.json"
+cost "$few" "first page, not compressed" "$B/gprof-report" "$work/trace.json" || exit 1
+cost "$few" "of it: gunzip alone" zcat "$trace" || exit 1
+peer "$few" hta hta "HTA, loaded, kernels by name" "$trace"

@@ -15,7 +15,11 @@ $(B)/bench_report: $(B)/test/bench/bench_report.o $(GEN_OBJ) $(B)/libgprof-repor
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
-bench-report: $(B)/bench_report $(B)/gprof-report $(B)/gen_stream
+$(B)/bench/run_cost: $(B)/test/bench/run_cost.o
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $<
+
+bench-report: $(B)/bench_report $(B)/bench/run_cost $(B)/gprof-report $(B)/gen_stream
 	$(Q)test/bench/bench_report.sh $(B)
 
 bench: bench-report
