@@ -147,6 +147,33 @@ static void open_streams(
 	qsort(input->processes, input->nr_processes, sizeof(struct process *), compare);
 }
 
+/* Each part of the list must find a process. */
+static void tell_absent(
+	struct cmd_input *input, const struct numbers *asked, const char *option, bool is_rank)
+{
+	for (size_t i = 0; i < asked->nr_spans; i++) {
+		const struct number_span *span = &asked->spans[i];
+		bool is_found = false;
+
+		for (size_t k = 0; k < input->nr_processes && !is_found; k++) {
+			const struct process *process = input->processes[k];
+			uint64_t number = is_rank ? (uint64_t)process->rank : process->pid;
+
+			is_found = number >= span->first && number <= span->last &&
+				   (!is_rank || process->rank >= 0);
+		}
+		if (!is_found) {
+			struct buf list = {0};
+
+			numbers_print_span(span, &list);
+			cmd_error(
+				"no process fits %s %.*s", option, (int)list.nr_bytes, list.bytes);
+			buf_fini(&list);
+			input->status = CMD_INCOMPLETE;
+		}
+	}
+}
+
 enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter)
 {
@@ -168,6 +195,10 @@ enum cmd_exit cmd_open(
 	open_streams(input, &dumpdir, filter);
 	if (!input->nr_processes && input->status == CMD_GOOD) {
 		cmd_error("no process fits --pid and --rank");
+	}
+	if (filter && input->nr_processes) {
+		tell_absent(input, &filter->ranks, "--rank", true);
+		tell_absent(input, &filter->pids, "--pid", false);
 	}
 	dumpdir_fini(&dumpdir);
 	free(usual);

@@ -89,6 +89,16 @@ bool numbers_has(const struct numbers *numbers, uint64_t number)
 	return false;
 }
 
+void numbers_print_span(const struct number_span *span, struct buf *out)
+{
+	buf_printf(out, "%" PRIu64, span->first);
+	if (span->last == UINT64_MAX) {
+		buf_char(out, '-');
+	} else if (span->last != span->first) {
+		buf_printf(out, "-%" PRIu64, span->last);
+	}
+}
+
 static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

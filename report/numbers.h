@@ -34,6 +34,9 @@ bool numbers_is_empty(const struct numbers *numbers);
 /* What -N is of is not known here. */
 bool numbers_has(const struct numbers *numbers, uint64_t number);
 
+/* As it was given: 3, 3-7 or 3-. */
+void numbers_print_span(const struct number_span *span, struct buf *out);
+
 /* Sorts `array` and prints it as a list; behind `most` spans it is cut. */
 void numbers_print(uint64_t *array, size_t nr, size_t most, struct buf *out);
 

@@ -169,15 +169,37 @@ static size_t find_fall(const struct process *process, size_t *nr_falls)
 	return first;
 }
 
+/* Two threads that count steps in turns: where one's step begins the other's ends. */
+static bool has_loops(const struct process *process)
+{
+	const struct model_step *steps = process->steps;
+
+	for (size_t i = 1; i < process->nr_steps; i++) {
+		if (steps[i].thread != steps[i - 1].thread && steps[i].step <= steps[i - 1].step &&
+			!model_step_is_gap(&steps[i]) && !model_step_is_gap(&steps[i - 1])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool add_times(struct odd *odd, const struct process *process)
 {
 	uint64_t nr_back = process->host_clock.nr_back + process->device_clock.nr_back;
 	size_t nr_falls, fall = find_fall(process, &nr_falls);
 
-	if (!fall && !nr_back) {
+	bool overlaps = !fall && has_loops(process);
+
+	if (!fall && !nr_back && !overlaps) {
 		return false;
 	}
 	buf_printf(&odd->line, "'%s': ", process->stream->path);
+	if (overlaps) {
+		buf_printf(&odd->line,
+			"several threads count steps, which overlap: each ends where "
+			"the next one begins%s",
+			nr_back ? "; " : "");
+	}
 	if (fall) {
 		buf_printf(&odd->line,
 			"step %" PRIu64 " begins before step %" PRIu64

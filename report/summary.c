@@ -169,6 +169,7 @@ static void print_selection(
 	struct table *table = select_table(input->processes, input->nr_processes);
 
 	if (table) {
+		table_cut(table, summary->top);
 		buf_text(out, summary->table.format == TABLE_JSON ? ",\n" : "");
 		table_print(table, &summary->table, out);
 		table_destroy(table);

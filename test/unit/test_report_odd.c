@@ -164,5 +164,36 @@ START_TEST(time_that_goes_back)
 }
 END_TEST
 
+START_TEST(steps_that_overlap)
+{
+	struct gen *gen = begin("two.gprof", NULL, NULL, "a");
+	char expected[4400];
+
+	for (uint64_t i = 0; i < 6; i++) {
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		step->time = 100 * i;
+		step->step = i / 2;
+		step->thread = 1 + i % 2;
+	}
+	end(gen, "two.gprof");
+	snprintf(expected, sizeof(expected),
+		"'%s': several threads count steps, which overlap: each ends where the next one "
+		"begins\n",
+		streams_path("two.gprof"));
+	ck_assert_str_eq(odd(false, true), expected);
+	gen = begin("one.gprof", NULL, NULL, "a");
+	for (uint64_t i = 0; i < 6; i++) { /* another thread goes on */
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		step->time = 100 * i;
+		step->step = i;
+		step->thread = 1 + i / 3;
+	}
+	end(gen, "one.gprof");
+	ck_assert_str_eq(odd(false, false), "");
+}
+END_TEST
+
 UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, ranks_that_are_missing,
-	ranks_that_are_there_twice, time_that_goes_back)
+	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap)
