@@ -163,8 +163,8 @@ static bool multiplies_nothing(const char *function)
 		"transpose", "permute", "nchwToNhwc", "nhwcToNchw", "bn_fw", "bn_bw", "batchnorm",
 		"pooling", "Offsets", "rng", "curand", "quant", "concat", "CatArray", "_fft",
 		"fft2d", "cunn_", "Broadcast", "vectorized", "bias_act", "activation",
-		"fbgemm_gpu::", "scalePackedTensor", "routing", "finalize", "loss",
-		"epilogue::impl::globalKernel", NULL};
+		"fbgemm_gpu::", "scalePackedTensor", "routing", "finalize", "loss", "im2col",
+		"col2im", "reshape", "to_dense", "epilogue::impl::globalKernel", NULL};
 
 	return has_any(function, words);
 }

@@ -169,6 +169,16 @@ static uint32_t row_name(uint32_t name)
 		       : names_intern(every, sizeof(every) - 1);
 }
 
+static bool is_outer(const struct op *op)
+{
+	for (const struct op *outer = op->parent; outer; outer = outer->parent) {
+		if (outer->name == op->name) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void add_open(struct average_view *view, struct op_average *row, struct open *open)
 {
 	const struct op *parent = operator_of(open->op->parent);
@@ -177,6 +187,10 @@ static void add_open(struct average_view *view, struct op_average *row, struct o
 	row->device_total_ns += open->device_total_ns;
 	row->tensor_self_ns += open->tensor_self_ns;
 	row->tensor_total_ns += open->tensor_total_ns;
+	if (is_outer(open->op)) {
+		row->outer_device_ns += open->device_total_ns;
+		row->outer_tensor_ns += open->tensor_total_ns;
+	}
 	if (parent) {
 		struct open *outer = find_open(view, parent);
 
@@ -220,6 +234,10 @@ static void take_op(void *context, const struct op *op)
 	row->is_operator = is_operator(op);
 	row->calls++;
 	row->total_ns += clock_map_duration(clock, ticks);
+	if (is_outer(op)) {
+		row->outer_calls++;
+		row->outer_ns += clock_map_duration(clock, ticks);
+	}
 	row->self_ns += clock_map_duration(clock, ticks > inner ? ticks - inner : 0);
 	if (open) {
 		add_open(view, row, open);

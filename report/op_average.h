@@ -30,6 +30,8 @@ struct op_average {
 	uint64_t calls;
 	uint64_t self_ns, total_ns; /* on the CPU */
 	uint64_t device_self_ns, device_total_ns;
+	/* The same of those that lie in none of the same name: totals that count nothing twice. */
+	uint64_t outer_calls, outer_ns, outer_device_ns, outer_tensor_ns;
 	uint64_t tensor_self_ns, tensor_total_ns; /* of these, of kernels that use tensor cores */
 	UT_hash_handle hh;
 };

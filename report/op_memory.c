@@ -247,6 +247,16 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	add_sums(&find_part(view, op, device)->total, &sums);
 }
 
+static bool is_outer(const struct op *op)
+{
+	for (const struct op *outer = op->parent; outer; outer = outer->parent) {
+		if (outer->name == op->name) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void add_row(struct op_memory_view *view, const struct op *op, const struct part *part)
 {
 	struct op_memory key = {.key = {op->name, (uint32_t)part->device}}, *row;
@@ -262,7 +272,9 @@ static void add_row(struct op_memory_view *view, const struct op *op, const stru
 		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);
 	}
 	add_sums(&row->self, &part->self);
-	add_sums(&row->total, &part->total);
+	if (is_outer(op)) {
+		add_sums(&row->total, &part->total);
+	}
 }
 
 static void take_op(void *context, const struct op *op)
@@ -280,7 +292,7 @@ static void take_op(void *context, const struct op *op)
 		calls->name = op->name;
 		HASH_ADD(hh, view->calls, name, sizeof(calls->name), calls);
 	}
-	calls->nr++;
+	calls->nr += is_outer(op);
 	HASH_FIND_PTR(view->open, &op, open);
 	if (!open) {
 		return;

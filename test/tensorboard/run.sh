@@ -97,4 +97,17 @@ is eager_b200 802.8 0.05 memcpy_ns
 is eager_b200 0 0 memset_ns
 is eager_b200 26.07 0.1 occupancy_pct
 
+# Whole pages, by the plugin itself where it is installed. In the DDP trace it finds no kernel's operator.
+# shellcheck disable=SC2034 # what tap.sh says before each name
+version=pages
+# shellcheck source=test/tap.sh
+. test/tap.sh
+python=$(test/venvs.sh tensorboard torch-tb-profiler 2>/dev/null | head -1)
+if [ -n "$python" ]; then
+	tap "$python" test/tensorboard/pages.py "$report" "$GPROF_TRACES/resnet50_nw0_v100.json.gz" operator operator
+	tap "$python" test/tensorboard/pages.py "$report" "$GPROF_TRACES/resnet50_nw0_v100.json.gz" kernel kernel
+	tap "$python" test/tensorboard/pages.py "$report" "$GPROF_TRACES/ddp_v100_2ranks_rank1.json.gz" memory memory
+else
+	echo "ok $((n + 1)) - pages # SKIP no plugin; test/venvs.sh tensorboard torch-tb-profiler 0.4.3 installs it"
+fi
 exit $bad

@@ -111,6 +111,7 @@ static const struct {
 		TENSOR_NO},
 	{"void fbgemm_gpu::permute_2D_data_kernel<int>()", TENSOR_NO},
 	{"void splitKreduce_kernel<32, 16, int, float>(int)", TENSOR_NO},
+	{"void cudnn::cnn::im2col4d_kernel<float, long>(int)", TENSOR_NO},
 	{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", TENSOR_NO},
 	{"", TENSOR_UNKNOWN},
 };

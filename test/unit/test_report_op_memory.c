@@ -31,6 +31,7 @@ static const char *make(const char *name)
 	add_alloc(&made, 1220, 0xc000, 2 * KB, 1);
 	add_alloc(&made, 1230, 0xc000, -2 * KB, 1);
 	add_alloc(&made, 1240, 0xc000, 16 * KB, 0);
+	made_op(&made, "aten::mm", 1205, 1290, 2); /* in one of the same name: counts once */
 	made_op(&made, "aten::mm", 1200, 1300, 1);
 	add_alloc(&made, 1350, 0xd000, -1 * KB, 1);
 	made_op(&made, "aten::addmm", 1000, 1400, 0);
