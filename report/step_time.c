@@ -64,7 +64,8 @@ uint64_t step_span_count(const struct phases *phases, uint64_t *ticks)
 
 void step_time_fini(struct step_time *time)
 {
-	intervals_fini(&time->open);
+	busy_fini(&time->busy);
+	intervals_fini(&time->backward);
 	intervals_fini(&time->first);
 	free(time->first_begins);
 	*time = (struct step_time){0};
@@ -83,43 +84,82 @@ static void keep_first(
 	intervals_add(&time->first, begin, end);
 }
 
-void step_time_add(
-	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+/* The first stretch of steps that ends after `time`. */
+static size_t find_whole(const struct step_span *span, uint64_t time)
 {
+	size_t low = 0, high = span->whole.nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (span->whole.items[middle].end > time) {
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+	return low;
+}
+
+/* Hands what of it lies in whole steps to `keep`. */
+static inline void add(struct step_time *time, const struct step_span *span, uint64_t begin,
+	uint64_t end, void (*keep)(struct step_time *time, uint64_t begin, uint64_t end))
+{
+	size_t i = find_whole(span, begin);
+
 	if (begin < span->first_end) {
 		keep_first(time, span, begin, end);
 	}
-	time->nr += intervals_length_in(&span->whole, begin, begin + (begin < UINT64_MAX)) != 0;
-	intervals_add(&time->open, begin, end);
-	if (time->open.nr > FIRST_MERGE && time->open.nr >= time->next_merge) {
-		intervals_merge(&time->open);
-		time->next_merge = 2 * time->open.nr;
+	time->nr += i < span->whole.nr && span->whole.items[i].begin <= begin;
+	for (; i < span->whole.nr && span->whole.items[i].begin < end; i++) {
+		const struct busy_interval *whole = &span->whole.items[i];
+		uint64_t from = begin > whole->begin ? begin : whole->begin;
+		uint64_t to = end < whole->end ? end : whole->end;
+
+		if (from < to) {
+			keep(time, from, to);
+		}
 	}
 }
 
-void step_time_advance(struct step_time *time, const struct step_span *span, uint64_t until)
+static void keep_forward(struct step_time *time, uint64_t begin, uint64_t end)
 {
-	struct intervals *open = &time->open;
-	size_t nr = 0;
+	busy_add(&time->busy, begin, end);
+}
 
-	intervals_merge(open);
-	/* The last one may be gone on with, also where nothing earlier comes. */
-	while (nr < open->nr && (open->items[nr].end < until || until == UINT64_MAX)) {
-		time->time += intervals_length_in(
-			&span->whole, open->items[nr].begin, open->items[nr].end);
-		nr++;
-	}
-	open->nr -= nr;
-	if (nr && open->nr) {
-		memmove(open->items, open->items + nr, open->nr * sizeof(*open->items));
+void step_time_add(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+{
+	add(time, span, begin, end, keep_forward);
+}
+
+static void keep_backward(struct step_time *time, uint64_t begin, uint64_t end)
+{
+	intervals_add(&time->backward, UINT64_MAX - end, UINT64_MAX - begin);
+	if (time->backward.nr > FIRST_MERGE && time->backward.nr >= time->next_merge) {
+		intervals_merge(&time->backward);
+		time->next_merge = 2 * time->backward.nr;
 	}
 }
 
-void step_time_finish(struct step_time *time, const struct step_span *span, uint64_t loop)
+void step_time_add_backward(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
 {
-	step_time_advance(time, span, UINT64_MAX);
+	add(time, span, begin, end, keep_backward);
+}
+
+void step_time_advance(struct step_time *time, uint64_t until)
+{
+	busy_advance(&time->busy, until);
+}
+
+void step_time_finish(struct step_time *time, uint64_t loop)
+{
+	busy_finish(&time->busy);
+	intervals_merge(&time->backward);
 	intervals_merge(&time->first);
-	time->time += intervals_length_in(&time->first, loop, UINT64_MAX);
+	time->time = time->busy.busy_ns + intervals_length(&time->backward) +
+		     intervals_length_in(&time->first, loop, UINT64_MAX);
 	for (size_t i = 0; i < time->nr_first_begins; i++) {
 		time->nr += time->first_begins[i] >= loop;
 	}

@@ -6,8 +6,9 @@
  * %.
  *
  * Where the first step begins is known only when its phases are (phases_step_ticks), after all
- * events; so what began in it is kept, 24 bytes each. Of the rest a stretch is kept that stands
- * alone (16 bytes) until step_time_advance says that nothing earlier can come.
+ * events; so what began in it is kept, 24 bytes each. Of the rest that comes forward an event is
+ * kept until step_time_advance says that nothing earlier can come, of what comes backward each
+ * stretch that stands alone, 16 bytes.
  */
 #ifndef REPORT_STEP_TIME_H
 #define REPORT_STEP_TIME_H
@@ -29,12 +30,13 @@ void step_span_fini(struct step_span *span);
 uint64_t step_span_count(const struct phases *phases, uint64_t *ticks);
 
 struct step_time {
-	struct intervals open;	/* not yet counted */
-	size_t next_merge;	/* when there are as many */
-	struct intervals first; /* within the first step */
+	struct busy busy;	   /* forward */
+	struct intervals backward; /* mirrored, so that what comes from the last on is in order */
+	size_t next_merge;	   /* when there are as many */
+	struct intervals first;	   /* within the first step */
 	uint64_t *first_begins;
 	size_t nr_first_begins, capacity;
-	uint64_t time, nr; /* counted so far */
+	uint64_t time, nr; /* time: after step_time_finish */
 };
 
 /* Starts with all zeros. */
@@ -44,10 +46,14 @@ void step_time_fini(struct step_time *time);
 void step_time_add(
 	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end);
 
+/* The same for events that come from the last to the first; not both. */
+void step_time_add_backward(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end);
+
 /* Nothing that begins before `until` will be added any more. */
-void step_time_advance(struct step_time *time, const struct step_span *span, uint64_t until);
+void step_time_advance(struct step_time *time, uint64_t until);
 
 /* The sums, with the first step from `loop` on (UINT64_MAX: without it). */
-void step_time_finish(struct step_time *time, const struct step_span *span, uint64_t loop);
+void step_time_finish(struct step_time *time, uint64_t loop);
 
 #endif

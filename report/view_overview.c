@@ -209,10 +209,10 @@ static void take_work(struct overview_view *view, struct process *process, const
 	}
 	until = until == UINT64_MAX ? until : clock_map_time(&process->device_clock, until);
 	for (unsigned int k = 0; k < NR_DEVICE_TYPES; k++) {
-		step_time_advance(&part->work[k], &part->ns, until);
+		step_time_advance(&part->work[k], until);
 	}
 	for (size_t i = 0; i < part->nr_devices; i++) {
-		step_time_advance(&part->kernels[i], &part->ns, until);
+		step_time_advance(&part->kernels[i], until);
 	}
 }
 
@@ -235,7 +235,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 
 		step_time_add(&part->calls, &part->ticks, start, end < start ? start : end);
 	}
-	step_time_advance(&part->calls, &part->ticks, view->later_calls[batch->block]);
+	step_time_advance(&part->calls, view->later_calls[batch->block]);
 }
 
 /* ---- the walk: operators and phases ---- */
@@ -247,7 +247,7 @@ static void begin_walk(void *context, struct process *process)
 
 static void take_event(struct overview_view *view, enum event_type type, uint64_t from, uint64_t to)
 {
-	step_time_add(&view->events[type], &view->parts[view->part].ticks, from, to);
+	step_time_add_backward(&view->events[type], &view->parts[view->part].ticks, from, to);
 }
 
 static void take_op(void *context, const struct op *op)
@@ -264,10 +264,10 @@ static void take_range(void *context, const struct op_range *range)
 	take_event(context, EVENT_USER_DEFINED, range->begin, range->end);
 }
 
-static void add_sum(struct sum *sum, struct step_time *time, const struct step_span *span,
-	uint64_t loop, const struct clock_map *clock)
+static void add_sum(
+	struct sum *sum, struct step_time *time, uint64_t loop, const struct clock_map *clock)
 {
-	step_time_finish(time, span, loop);
+	step_time_finish(time, loop);
 	sum->nr += time->nr;
 	sum->ns += clock ? clock_map_duration(clock, time->time) : time->time;
 	step_time_fini(time);
@@ -289,7 +289,7 @@ static void add_phases(struct overview *all, const struct phases *phases,
 				nr += !segment->is_rest; /* of one that counts already */
 			}
 		}
-		step_time_finish(&time, span, loop);
+		step_time_finish(&time, loop);
 		all->host[k].nr += nr;
 		all->host[k].ns += clock_map_duration(&phases->process->host_clock, time.time);
 		step_time_fini(&time);
@@ -316,7 +316,7 @@ static void add_devices(
 			.process = view->input.processes[view->part],
 			.device = part->devices[i],
 			.steps_ns = steps_ns};
-		add_sum(&row->kernels, &part->kernels[i], &part->ns, loop, NULL);
+		add_sum(&row->kernels, &part->kernels[i], loop, NULL);
 	}
 }
 
@@ -352,12 +352,12 @@ static void end_walk(void *context, struct process *process, const struct phases
 		loop_ns = clock_map_time(&process->host_clock, loop);
 	}
 	add_phases(all, phases, &part->ticks, loop);
-	add_sum(&all->host[ROW_CALLS], &part->calls, &part->ticks, loop, clock);
+	add_sum(&all->host[ROW_CALLS], &part->calls, loop, clock);
 	for (unsigned int k = 0; k < NR_EVENT_TYPES; k++) {
-		add_sum(&all->host[ROW_EVENTS + k], &view->events[k], &part->ticks, loop, clock);
+		add_sum(&all->host[ROW_EVENTS + k], &view->events[k], loop, clock);
 	}
 	for (unsigned int k = 0; k < NR_DEVICE_TYPES; k++) {
-		add_sum(&all->work[k], &part->work[k], &part->ns, loop_ns, NULL);
+		add_sum(&all->work[k], &part->work[k], loop_ns, NULL);
 	}
 	add_devices(view, all, steps_ns, loop_ns);
 	step_span_fini(&part->ticks);
