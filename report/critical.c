@@ -52,7 +52,7 @@ static int by_launch(const void *a, const void *b)
 		{x->correlation, y->correlation}, {x->begin, y->begin}, {x->end, y->end},
 		{x->name, y->name}};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < 6; i++) {
 		if (keys[i][0] != keys[i][1]) {
 			return keys[i][0] < keys[i][1] ? -1 : 1;
 		}

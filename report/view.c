@@ -14,6 +14,7 @@ const struct view_class *const view_classes[] = {
 	&view_device,
 	&view_temporal,
 	&view_distributed,
+	&view_collective,
 	&view_idle,
 	&view_gaps,
 	&view_launch,

@@ -69,7 +69,8 @@ void view_without_note(const struct view_without *without, struct table *table, 
  */
 void view_note_steps(struct table *table, const struct process *process);
 
-extern const struct view_class view_framework, view_manipulation, view_overview, view_operator_detail /* for --detail=op|all */;
+extern const struct view_class view_framework, view_manipulation, view_overview,
+	view_operator_detail /* for --detail=op|all */;
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;
@@ -95,7 +96,7 @@ extern const struct view_class view_optype, view_step_stats, view_utilization_ti
 extern const struct view_class view_temporal, view_distributed;
 extern const struct view_class view_gpu_trace, view_api_trace;
 extern const struct view_class view_optype, view_step_stats;
-extern const struct view_class view_temporal, view_distributed, view_idle, view_gaps, view_launch,
-	view_queue, view_bandwidth, view_critical;
+extern const struct view_class view_temporal, view_distributed, view_collective, view_idle,
+	view_gaps, view_launch, view_queue, view_bandwidth, view_critical;
 
 #endif

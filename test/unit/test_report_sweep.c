@@ -129,6 +129,40 @@ START_TEST(times_of_what_ran_at_once_are_those_of_a_flag_for_each_moment)
 }
 END_TEST
 
+/* Each kernel by itself: how many of its moments some computation runs at. */
+START_TEST(collectives_are_overlapped_where_computation_runs)
+{
+	uint64_t seed = 25;
+
+	for (int round = 0; round < 60; round++) {
+		uint64_t overlap = 0, total = 0, calls = 0;
+		struct table *table;
+		struct scene scene;
+
+		scene_make(&scene, &seed, round % 2);
+		table = tables_of(
+			&view_collective, scene_write(&scene, "collectives", &seed), false);
+		for (uint32_t device = 0; device < SCENE_DEVICES; device++) {
+			mark(&scene, device);
+			for (uint32_t i = 0; i < scene.nr_works; i++) {
+				const struct scene_work *work = &scene.works[i];
+
+				if (work->device == device && work->kind == SCENE_COMMUNICATION) {
+					overlap += count(work->begin, work->end, 1, 0);
+					total += work->end - work->begin;
+					calls++;
+				}
+			}
+		}
+		ck_assert_uint_eq(table->nr_rows, 1);
+		ck_assert_uint_eq(tables_number(table, 0, "overlap_ns"), overlap);
+		ck_assert_uint_eq(tables_number(table, 0, "total_ns"), total);
+		ck_assert_uint_eq(tables_number(table, 0, "calls"), calls);
+		table_destroy(table);
+	}
+}
+END_TEST
+
 START_TEST(processes_stand_by_themselves_and_those_without_work_have_no_rows)
 {
 	struct scene scene;
@@ -166,9 +200,11 @@ START_TEST(nonsense_is_no_harm)
 		gen_close(gen, NULL);
 		table_destroy(tables_of(&view_temporal, path, false));
 		table_destroy(tables_of(&view_distributed, path, true));
+		table_destroy(tables_of(&view_collective, path, false));
 	}
 }
 END_TEST
 
 UNIT_SUITE("report/sweep", times_of_what_ran_at_once_are_those_of_a_flag_for_each_moment,
+	collectives_are_overlapped_where_computation_runs,
 	processes_stand_by_themselves_and_those_without_work_have_no_rows, nonsense_is_no_harm)
