@@ -15,6 +15,7 @@ void busy_fini(struct busy *busy)
 {
 	free(busy->waiting);
 	free(busy->scratch);
+	interval_sort_fini(&busy->sort);
 	*busy = (struct busy){0};
 }
 
@@ -95,42 +96,6 @@ static void merge(struct busy *busy, struct busy_interval *a, size_t nr_a, size_
 	memcpy(a + k, scratch + i, (nr_a - i) * sizeof(*a));
 }
 
-/* Length of the rising run at the start. */
-static size_t run_length(const struct busy_interval *a, size_t nr)
-{
-	size_t n = 1;
-
-	while (n < nr && a[n].begin >= a[n - 1].begin) {
-		n++;
-	}
-	return n;
-}
-
-/*
- * Sorts by begin. Natural merge sort: work comes in a few rising runs, one a stream, so that mostly
- * one or two passes do.
- */
-static void sort_run(struct busy *busy, struct busy_interval *run, size_t nr)
-{
-	while (nr > 1) {
-		size_t at = 0, nr_runs = 0;
-
-		while (at < nr) {
-			size_t a = run_length(run + at, nr - at);
-			size_t b = at + a < nr ? run_length(run + at + a, nr - at - a) : 0;
-
-			if (b) {
-				merge(busy, run + at, a, b);
-			}
-			at += a + b;
-			nr_runs++;
-		}
-		if (nr_runs <= 1) {
-			return;
-		}
-	}
-}
-
 /* What was sorted stays as it is, as far as nothing new comes before it. */
 static void sort(struct busy *busy)
 {
@@ -138,7 +103,7 @@ static void sort(struct busy *busy)
 	size_t nr_new = busy->nr_waiting - busy->nr_sorted;
 
 	if (nr_new) {
-		sort_run(busy, all + busy->nr_sorted, nr_new);
+		interval_sort_run(&busy->sort, all + busy->nr_sorted, nr_new);
 		if (busy->nr_sorted) {
 			merge(busy, all, busy->nr_sorted, nr_new);
 		}

@@ -6,16 +6,12 @@
 #ifndef REPORT_BUSY_H
 #define REPORT_BUSY_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct busy_interval {
-	uint64_t begin, end;
-};
+#include "report/interval_sort.h"
 
 struct busy {
 	struct busy_interval *waiting; /* from `head` on */
 	struct busy_interval *scratch;
+	struct interval_sort sort;
 	size_t head, nr_waiting, capacity, scratch_capacity;
 	size_t nr_sorted;  /* of them, the first ones */
 	uint64_t earliest; /* begin of any of them */

@@ -33,21 +33,16 @@ void intervals_add(struct intervals *set, uint64_t begin, uint64_t end)
 	set->items[set->nr++] = (struct busy_interval){begin, end};
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct busy_interval *x = a, *y = b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
 void intervals_merge(struct intervals *set)
 {
+	struct interval_sort sort = {0};
 	size_t nr = set->nr;
 
 	if (!set->is_unsorted) {
 		return;
 	}
-	qsort(set->items, nr, sizeof(*set->items), by_begin);
+	interval_sort_run(&sort, set->items, nr);
+	interval_sort_fini(&sort);
 	intervals_clear(set);
 	for (size_t i = 0; i < nr; i++) { /* writes at i or before it */
 		intervals_add(set, set->items[i].begin, set->items[i].end);
