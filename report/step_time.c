@@ -30,7 +30,7 @@ void step_span_init(struct step_span *span, struct process *process, bool is_ns)
 		uint64_t begin = time_of(process, step - 1, is_ns);
 		uint64_t end = time_of(process, step, is_ns);
 
-		if (step == 1 && phases.steps[1].is_recorded) {
+		if (step == 1 && phases.steps[1].is_recorded && phases.steps[1].is_chosen) {
 			span->first_begin = begin;
 			span->first_end = end > begin ? end : begin;
 		} else if (phases_is_whole(&phases, step)) {
@@ -39,6 +39,12 @@ void step_span_init(struct step_span *span, struct process *process, bool is_ns)
 	}
 	intervals_merge(&span->whole);
 	phases_fini(&phases);
+}
+
+void step_span_init_all(struct step_span *span)
+{
+	*span = (struct step_span){0};
+	intervals_add(&span->whole, 0, UINT64_MAX);
 }
 
 void step_span_fini(struct step_span *span)

@@ -24,6 +24,9 @@ struct step_span {
 
 /* In ticks of the host, or in ns of CLOCK_MONOTONIC. */
 void step_span_init(struct step_span *span, struct process *process, bool is_ns);
+
+/* All times: for what was chosen by what launched it. */
+void step_span_init_all(struct step_span *span);
 void step_span_fini(struct step_span *span);
 
 /* Of whole steps: how many, and how long they are together, in ticks. Without steps 0 of both. */

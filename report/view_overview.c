@@ -4,72 +4,35 @@
  * host steps, phases, operators, users' ranges and calls of CUDA, on devices kernels, copies, sets
  * and communication. Times of a kind that overlap count once, over all threads, streams and
  * devices of a process; only what lies in whole steps counts, so a share is at most 100 % of them.
+ * Where steps are chosen, work of devices is what they launched, whenever it ran.
  * Without steps the whole recording is the base.
  *
  * Bounds of memory: see step_time.h; of the host's ranges 16 bytes for each stretch that stands
  * alone until the end of its process.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "report/event_type.h"
 #include "report/kernel_class.h"
+#include "report/overview.h"
 #include "report/step_time.h"
-#include "report/view.h"
-
-enum device_type {
-	DEVICE_KERNEL,
-	DEVICE_COPY,
-	DEVICE_SET,
-	DEVICE_COMMUNICATION, /* these two are among the kernels */
-	DEVICE_COMPUTATION,
-	NR_DEVICE_TYPES,
-};
-
-/* Rows of the host: phases, calls of CUDA, and the kinds of event_type.h. */
-enum { ROW_CALLS = PHASE_OTHERS, ROW_EVENTS, NR_HOST_ROWS = ROW_EVENTS + NR_EVENT_TYPES };
-
-struct sum {
-	uint64_t nr, ns;
-};
-
-/* Of processes with a training loop; where there is none, of the others. */
-struct overview {
-	struct sum steps, host[NR_HOST_ROWS], work[NR_DEVICE_TYPES];
-	bool has_work, has_steps;
-	size_t nr_processes;
-};
-
-/* The kernels of a device of a process. */
-struct device_row {
-	const struct overview *of;
-	const struct process *process;
-	uint32_t device;
-	struct sum kernels;
-	uint64_t steps_ns; /* of its process */
-};
 
 /* What the scan finds of a process, until the walk tells its steps. */
 struct part {
 	struct step_span ticks, ns;
-	struct step_time calls;			/* ticks */
-	struct step_time work[NR_DEVICE_TYPES]; /* ns */
-	struct step_time *kernels;		/* ns, by device */
+	struct step_time calls;			  /* ticks */
+	struct step_time work[NR_OVERVIEW_WORKS]; /* ns */
+	struct step_time *kernels;		  /* ns, by device */
 	uint32_t *devices;
 	size_t nr_devices, device_capacity, kernel_capacity;
 };
 
 struct overview_view {
-	struct overview loops, others;
-	struct device_row *devices;
-	size_t nr_devices, capacity;
+	struct overview_result result;
 	struct part *parts; /* by process */
 	size_t part;	    /* the one at hand, of the scan and then of the walk */
 	struct view_input input;
 	uint64_t *later_calls, *later_work;	 /* by block: the earliest begin in later blocks */
 	struct step_time events[NR_EVENT_TYPES]; /* ticks, of the walk */
-	uint64_t nr_untimed;
-	struct view_without without; /* device records */
 };
 
 static const struct scan_want wants[] = {
@@ -149,10 +112,15 @@ static void begin(void *context, struct process *process)
 	struct part *part = part_of(view, process);
 
 	step_span_init(&part->ticks, process, false);
-	step_span_init(&part->ns, process, true);
+	if (process->select) {
+		view->result.is_selected = true;
+		step_span_init_all(&part->ns); /* it is what the chosen steps launched */
+	} else {
+		step_span_init(&part->ns, process, true);
+	}
 	view->later_calls = find_later(process->stream, view->later_calls, is_call);
 	view->later_work = find_later(process->stream, view->later_work, is_work);
-	view_without_take(&view->without, process);
+	view_without_take(&view->result.without, process);
 }
 
 static struct step_time *kernels_of(struct part *part, struct process *process, uint64_t place)
@@ -185,9 +153,9 @@ static bool computes(struct process *process, const struct batch *b, uint32_t i)
 static void take_work(struct overview_view *view, struct process *process, const struct batch *b)
 {
 	struct part *part = part_of(view, process);
-	enum device_type type = b->table == GPROF_TABLE_memcpy	 ? DEVICE_COPY
-				: b->table == GPROF_TABLE_memset ? DEVICE_SET
-								 : DEVICE_KERNEL;
+	enum overview_work type = b->table == GPROF_TABLE_memcpy   ? OVERVIEW_COPY
+				  : b->table == GPROF_TABLE_memset ? OVERVIEW_SET
+								   : OVERVIEW_KERNEL;
 	uint64_t until = view->later_work[b->block];
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -197,18 +165,18 @@ static void take_work(struct overview_view *view, struct process *process, const
 		uint64_t to = clock_map_time(&process->device_clock, end < start ? start : end);
 
 		step_time_add(&part->work[type], &part->ns, from, to);
-		if (type == DEVICE_KERNEL) {
+		if (type == OVERVIEW_KERNEL) {
 			step_time_add(kernels_of(part, process, b->col[COL_kernel_place][i]),
 				&part->ns, from, to);
 		}
-		if (type == DEVICE_KERNEL) {
-			step_time_add(&part->work[computes(process, b, i) ? DEVICE_COMPUTATION
-									  : DEVICE_COMMUNICATION],
+		if (type == OVERVIEW_KERNEL) {
+			step_time_add(&part->work[computes(process, b, i) ? OVERVIEW_COMPUTATION
+									  : OVERVIEW_COMMUNICATION],
 				&part->ns, from, to);
 		}
 	}
 	until = until == UINT64_MAX ? until : clock_map_time(&process->device_clock, until);
-	for (unsigned int k = 0; k < NR_DEVICE_TYPES; k++) {
+	for (unsigned int k = 0; k < NR_OVERVIEW_WORKS; k++) {
 		step_time_advance(&part->work[k], until);
 	}
 	for (size_t i = 0; i < part->nr_devices; i++) {
@@ -222,7 +190,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct part *part = part_of(view, process);
 
 	if (batch->table == GPROF_TABLE_untimed) {
-		view->nr_untimed += batch->nr_rows;
+		view->result.nr_untimed += batch->nr_rows;
 		return;
 	}
 	if (is_work(batch->table)) {
@@ -264,8 +232,8 @@ static void take_range(void *context, const struct op_range *range)
 	take_event(context, EVENT_USER_DEFINED, range->begin, range->end);
 }
 
-static void add_sum(
-	struct sum *sum, struct step_time *time, uint64_t loop, const struct clock_map *clock)
+static void add_sum(struct overview_sum *sum, struct step_time *time, uint64_t loop,
+	const struct clock_map *clock)
 {
 	step_time_finish(time, loop);
 	sum->nr += time->nr;
@@ -298,7 +266,7 @@ static void add_phases(struct overview *all, const struct phases *phases,
 
 static struct overview *overview_of(struct overview_view *view, const struct phases *phases)
 {
-	return phases_has_loop(phases) ? &view->loops : &view->others;
+	return phases_has_loop(phases) ? &view->result.loops : &view->result.others;
 }
 
 static void add_devices(
@@ -307,12 +275,12 @@ static void add_devices(
 	struct part *part = &view->parts[view->part];
 
 	for (size_t i = 0; i < part->nr_devices; i++) {
-		struct device_row *row;
+		struct overview_device *row;
 
-		view->devices = array_grow(
-			view->devices, view->nr_devices, &view->capacity, sizeof(*view->devices));
-		row = &view->devices[view->nr_devices++];
-		*row = (struct device_row){.of = all,
+		view->result.devices = array_grow(view->result.devices, view->result.nr_devices,
+			&view->result.capacity, sizeof(*view->result.devices));
+		row = &view->result.devices[view->result.nr_devices++];
+		*row = (struct overview_device){.of = all,
 			.process = view->input.processes[view->part],
 			.device = part->devices[i],
 			.steps_ns = steps_ns};
@@ -352,11 +320,11 @@ static void end_walk(void *context, struct process *process, const struct phases
 		loop_ns = clock_map_time(&process->host_clock, loop);
 	}
 	add_phases(all, phases, &part->ticks, loop);
-	add_sum(&all->host[ROW_CALLS], &part->calls, loop, clock);
+	add_sum(&all->host[OVERVIEW_CALLS], &part->calls, loop, clock);
 	for (unsigned int k = 0; k < NR_EVENT_TYPES; k++) {
-		add_sum(&all->host[ROW_EVENTS + k], &view->events[k], loop, clock);
+		add_sum(&all->host[OVERVIEW_EVENTS + k], &view->events[k], loop, clock);
 	}
-	for (unsigned int k = 0; k < NR_DEVICE_TYPES; k++) {
+	for (unsigned int k = 0; k < NR_OVERVIEW_WORKS; k++) {
 		add_sum(&all->work[k], &part->work[k], loop_ns, NULL);
 	}
 	add_devices(view, all, steps_ns, loop_ns);
@@ -364,136 +332,9 @@ static void end_walk(void *context, struct process *process, const struct phases
 	step_span_fini(&part->ns);
 }
 
-/* ---- the table ---- */
-
-enum column { NAME, SIDE, PID, DEVICE, CALLS, TOTAL, RATIO, NR_COLUMNS };
-
-static struct table_cell *add_row(struct table *table, uint64_t steps_ns, const char *name,
-	const char *side, const struct sum *sum)
-{
-	struct table_cell *cells = table_add_row(table);
-
-	table_set_text(&cells[NAME], name, strlen(name));
-	table_set_text(&cells[SIDE], side, strlen(side));
-	table_set_integer(&cells[CALLS], sum->nr);
-	table_set_integer(&cells[TOTAL], sum->ns);
-	if (steps_ns) {
-		table_set_number(&cells[RATIO], 100 * (double)sum->ns / (double)steps_ns);
-	}
-	return cells;
-}
-
-static const char *host_name(unsigned int row)
-{
-	return row < PHASE_OTHERS ? phase_names[row]
-	       : row == ROW_CALLS ? "CudaRuntime"
-				  : event_type_names[row - ROW_EVENTS];
-}
-
-/* By time, falling; what there is none of is left out. */
-static void add_host(struct table *table, const struct overview *all)
-{
-	bool is_told[NR_HOST_ROWS] = {false};
-
-	for (unsigned int k = 0; k < NR_HOST_ROWS; k++) {
-		unsigned int best = NR_HOST_ROWS;
-
-		for (unsigned int i = 0; i < NR_HOST_ROWS; i++) {
-			if (!is_told[i] && all->host[i].nr &&
-				(best == NR_HOST_ROWS || all->host[i].ns > all->host[best].ns)) {
-				best = i;
-			}
-		}
-		if (best == NR_HOST_ROWS) {
-			return;
-		}
-		is_told[best] = true;
-		add_row(table, all->steps.ns, host_name(best), "CPU", &all->host[best]);
-		table_set_level(table, 1);
-	}
-}
-
-static void add_work(struct table *table, const struct overview *all)
-{
-	static const char *const names[] = {
-		"Kernel", "Memcpy", "Memset", "Communication", "Computation"};
-	bool is_split = all->work[DEVICE_COMMUNICATION].nr != 0;
-
-	for (unsigned int k = 0; k < NR_DEVICE_TYPES; k++) {
-		if (k < DEVICE_COMMUNICATION ? all->work[k].nr || all->has_work : is_split) {
-			add_row(table, all->steps.ns, names[k], "GPU", &all->work[k]);
-			table_set_level(table, 1);
-		}
-	}
-}
-
-/* The utilization of each: its share is of the steps of its own process. */
-static void add_device_rows(
-	const struct overview_view *view, struct table *table, const struct overview *all)
-{
-	for (size_t i = 0; i < view->nr_devices; i++) {
-		const struct device_row *row = &view->devices[i];
-		struct table_cell *cells;
-
-		if (row->of != all || row->device == UINT32_MAX) {
-			continue; /* the stream does not say which */
-		}
-		cells = add_row(table, row->steps_ns, "Kernel of one GPU", "GPU", &row->kernels);
-		table_set_level(table, 1);
-		table_set_integer(&cells[PID], row->process->pid);
-		table_set_integer(&cells[DEVICE], row->device);
-	}
-}
-
-static void add_note(
-	const struct overview_view *view, struct table *table, const struct overview *all)
-{
-	view_without_note(&view->without, table, "");
-	table_note(table, "%s; what overlaps in time counts once%s%s",
-		all->has_steps ? "of what lies in steps whose begin and end are known"
-			       : "no steps: of the whole recording",
-		table->note ? "; " : "", table->note ? table->note : "");
-	if (view->nr_untimed) {
-		table_note(table, "%s; %llu works without times are left out", table->note,
-			(unsigned long long)view->nr_untimed);
-	}
-	if (all->nr_processes > 1) {
-		table_note(table, "%s; %zu processes, times are their sums", table->note,
-			all->nr_processes);
-	}
-	if (all == &view->loops && view->others.nr_processes) {
-		table_note(table, "%s; %zu processes without a loop are left out", table->note,
-			view->others.nr_processes);
-	}
-}
-
 static struct table *make_table(void *context)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		[NAME] = {"name", "Event type", TABLE_TEXT, false},
-		[SIDE] = {"side", "On", TABLE_TEXT, false},
-		[PID] = {"pid", "PID", TABLE_ID, true},
-		[DEVICE] = {"device", "GPU", TABLE_ID, true},
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[TOTAL] = {"total_ns", "Time", TABLE_TIME, false},
-		[RATIO] = {"ratio_pct", "% of steps", TABLE_PERCENT, false},
-	};
-	struct overview_view *view = context;
-	const struct overview *all = view->loops.nr_processes ? &view->loops : &view->others;
-	struct table *table = table_create("overview", "Overview", columns, NR_COLUMNS);
-	struct table_cell *cells;
-
-	if (!all->nr_processes) {
-		return table;
-	}
-	cells = add_row(table, all->steps.ns, all->has_steps ? "ProfileStep" : "(whole recording)",
-		"CPU", &all->steps);
-	cells[CALLS].is_known = all->has_steps;
-	add_host(table, all);
-	add_work(table, all);
-	add_device_rows(view, table, all);
-	add_note(view, table, all);
-	return table;
+	return overview_table(&((struct overview_view *)context)->result);
 }
 
 static void destroy(void *context)
@@ -505,7 +346,7 @@ static void destroy(void *context)
 		free(view->parts[i].kernels);
 	}
 	free(view->parts);
-	free(view->devices);
+	free(view->result.devices);
 	free(view->later_calls);
 	free(view->later_work);
 	free(view);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/select.h"
 #include "test/unit/report_played.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
@@ -157,5 +158,29 @@ START_TEST(random_loops_moment_by_moment)
 }
 END_TEST
 
+/* The work of a chosen step is what it launched, also what runs after it. */
+START_TEST(chosen_steps_have_their_work)
+{
+	struct process *process = streams_process(streams_ops("ops.gprof"));
+	struct select_ask ask = {0};
+	struct table *table;
+
+	ck_assert(numbers_parse(&ask.steps, "2", false));
+	select_make(process, &ask);
+	table = tables_make(&view_overview, &process, 1, false);
+	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 1000000);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "Operator", 0), "calls"), 7);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "Kernel", 0), "calls"), 4);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "Kernel", 0), "total_ns"), 180000);
+	table_destroy(table);
+	select_drop(process);
+	numbers_fini(&ask.steps);
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/overview", what_overlaps_counts_once_and_only_in_steps,
-	random_loops_moment_by_moment)
+	random_loops_moment_by_moment, chosen_steps_have_their_work)
