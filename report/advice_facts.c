@@ -8,6 +8,7 @@
 #include "report/copy.h"
 #include "report/kernel_class.h"
 #include "report/occupancy.h"
+#include "report/select.h"
 #include "report/view.h"
 
 /* A shape of the stream on the device that it ran on first. */
@@ -54,7 +55,8 @@ void advice_facts_take_allocs(struct advice_facts *facts, const struct batch *b)
 		uint64_t device = b->col[COL_alloc_device][i];
 		uint64_t bytes = b->col[COL_alloc_reserved_bytes][i];
 
-		if (b->col[COL_alloc_device_type][i] == 0 || device >= ADVICE_MOST_DEVICES) {
+		if (b->col[COL_alloc_device_type][i] == 0 || device >= ADVICE_MOST_DEVICES ||
+			!select_has_tick(facts->process, b->col[COL_alloc_time][i])) {
 			continue;
 		}
 		bytes = bytes ? bytes : b->col[COL_alloc_allocated_bytes][i];
@@ -165,6 +167,24 @@ void advice_facts_take_op(struct advice_facts *facts, const struct op *op)
 	}
 }
 
+/* Calls come from the last to the first. */
+static void take_wait(
+	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op)
+{
+	uint64_t end_ns = clock_map_time(&facts->process->host_clock, call->end);
+
+	for (size_t i = 0; i < facts->gaps.nr_devices; i++) {
+		int64_t at = gaps_around(&facts->gaps, facts->gaps.devices[i].device, end_ns);
+
+		if (at >= 0) {
+			facts->gap_ends[at].has_wait = true;
+			facts->gap_ends[at].wait = name;
+			facts->gap_ends[at].wait_op = op_name_of(facts, op);
+			facts->gap_ends[at].wait_stack = stack_of(call, op);
+		}
+	}
+}
+
 void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op)
 {
@@ -175,6 +195,9 @@ void advice_facts_take_call(
 
 	if (info->kind != ADVICE_CALL_OTHER) {
 		note(facts, causes[info->kind], call_ns(facts, call), info->name, call, op);
+	}
+	if (info->kind == ADVICE_CALL_WAIT) {
+		take_wait(facts, info->name, call, op);
 	}
 }
 
@@ -324,16 +347,19 @@ static void take_gap(struct advice_facts *facts, const struct op_record *record,
 {
 	uint32_t device = process_place(facts->process, record->place).device;
 	int64_t at = gaps_ended_by(&facts->gaps, device, record->begin_ns);
+	struct advice_gap *end;
 
 	if (at < 0) {
 		return;
 	}
-	facts->gap_ends[at] = (struct advice_gap){.what = info_of(facts, call)->name,
-		.op = op_name_of(facts, op),
-		.py_stack = stack_of(call, op),
-		.when = (uint8_t)when_of(facts, call),
-		.is_host = clock_map_time(&facts->process->host_clock, call->begin) >
-			   facts->gaps.items[at].begin};
+	end = &facts->gap_ends[at];
+	end->is_known = true;
+	end->what = info_of(facts, call)->name;
+	end->op = op_name_of(facts, op);
+	end->py_stack = stack_of(call, op);
+	end->when = (uint8_t)when_of(facts, call);
+	end->is_host = clock_map_time(&facts->process->host_clock, call->begin) >
+		       facts->gaps.items[at].begin;
 }
 
 void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,

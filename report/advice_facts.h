@@ -46,7 +46,11 @@ struct advice_launch {
 struct advice_gap {
 	uint32_t what, op, py_stack;
 	uint8_t when;
-	bool is_host; /* what ended it was launched when the gap had begun */
+	bool is_known; /* a record with a call, and chosen, ended it */
+	bool is_host;  /* what ended it was launched when the gap had begun */
+	/* A call that waits returned in it, the first of several. */
+	bool has_wait;
+	uint32_t wait, wait_op, wait_stack;
 };
 
 struct advice_facts {

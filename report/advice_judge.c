@@ -51,6 +51,19 @@ ADVICE_JUDGE(share_of_devices)
 	}
 }
 
+ADVICE_JUDGE(drained)
+{
+	const struct advice_facts *facts = &all[at];
+	struct advice_sum calls = advice_sites_sum(&facts->sites, ADVICE_WAIT, facts->base_mask);
+
+	advice_judge_share_of_devices(rule, all, nr_all, at, result);
+	if (result->verdict != ADVICE_NOT_JUDGED) {
+		buf_printf(
+			&result->evidence, "; the host waited %" PRIu64 " times, for ", calls.nr);
+		advice_add_time(&result->evidence, calls.ns);
+	}
+}
+
 /* What nsys lists at all; of all the recording, as nsys does. */
 ADVICE_JUDGE(any_time)
 {

@@ -27,6 +27,7 @@ enum advice_cause {
 	ADVICE_SMALL_COPY,     /* copies between host and devices of little */
 	ADVICE_HOST_COPY,      /* large copies between host and devices */
 	ADVICE_WAIT,	       /* calls that wait */
+	ADVICE_DRAINED,	       /* GPUs did nothing when such a call returned */
 	ADVICE_LOADING,	       /* code that is loaded or compiled */
 	ADVICE_ALLOCATION,     /* cudaMalloc, cudaFree and their kin */
 	NR_ADVICE_CAUSES,

@@ -143,41 +143,24 @@ static void take_waits(
 	intervals_merge(waits);
 }
 
-/* What a selection has of a gap; all of it without one. */
-static uint64_t chosen_ns(
-	const struct process *process, const struct intervals *chosen, const struct gap *gap)
-{
-	return process->select ? intervals_length_in(chosen, gap->begin, gap->end)
-			       : gap->end - gap->begin;
-}
-
-static void find_chosen(struct process *process, struct intervals *chosen)
-{
-	for (size_t i = 0; process->select && i < process->select->spans.nr; i++) {
-		const struct busy_interval *span = &process->select->spans.items[i];
-
-		intervals_add(chosen, clock_map_time(&process->host_clock, span->begin),
-			clock_map_time(&process->host_clock, span->end));
-	}
-	intervals_merge(chosen);
-}
-
 /* A gap counts for the loader as far as the loop waited for it, else for what came to end it. */
 static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 {
-	struct intervals waits = {0}, chosen = {0};
+	struct intervals waits = {0};
 
-	find_chosen(facts->process, &chosen);
 	take_waits(facts, phases, &waits);
 	facts->gap_limit_ns =
 		facts->nr_steps ? facts->median_step_ns / 100 * GAP_LIMIT_PERCENT : GAP_LIMIT_NS;
 	for (size_t i = 0; i < facts->gaps.nr; i++) {
 		const struct gap *gap = &facts->gaps.items[i];
 		const struct advice_gap *end = &facts->gap_ends[i];
-		uint64_t ns = chosen_ns(facts->process, &chosen, gap);
+		uint64_t ns = gap->end - gap->begin;
 		uint64_t wait_ns = intervals_length_in(&waits, gap->begin, gap->end);
 		bool is_counted = facts->base_mask & 1u << end->when;
 
+		if (facts->process->select && !end->is_known) {
+			continue; /* it is of the step of what ended it */
+		}
 		facts->longest_gap_ns = ns > facts->longest_gap_ns ? ns : facts->longest_gap_ns;
 		if (is_counted && ns > facts->gap_limit_ns) {
 			facts->nr_long_gaps++;
@@ -187,13 +170,16 @@ static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 			advice_sites_add(&facts->sites, ADVICE_STARVED, end->when, wait_ns,
 				end->what, end->op, end->py_stack);
 		}
+		if (end->has_wait && ns > wait_ns) {
+			advice_sites_add(&facts->sites, ADVICE_DRAINED, end->when, ns - wait_ns,
+				end->wait, end->wait_op, end->wait_stack);
+		}
 		if (end->is_host && ns > wait_ns) {
 			advice_sites_add(&facts->sites, ADVICE_HOST_BOUND, end->when, ns - wait_ns,
 				end->what, end->op, end->py_stack);
 		}
 	}
 	intervals_fini(&waits);
-	intervals_fini(&chosen);
 }
 
 static void take_launches(struct advice_facts *facts)

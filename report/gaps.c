@@ -150,6 +150,16 @@ int64_t gaps_ended_by(const struct gaps *gaps, uint32_t device, uint64_t begin_n
 	return -1;
 }
 
+int64_t gaps_around(const struct gaps *gaps, uint32_t device, uint64_t ns)
+{
+	size_t at = find_from(gaps, device, ns);
+
+	if (at < gaps->nr && gaps->items[at].device == device && gaps->items[at].begin <= ns) {
+		return (int64_t)at;
+	}
+	return -1;
+}
+
 static uint64_t common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
 {
 	from = from > begin ? from : begin;

@@ -33,8 +33,9 @@ static const struct scan_want wants[] = {
 	WORKS_WANTS,
 	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0},
 	{GPROF_TABLE_alloc,
-		COL_BIT(COL_alloc_allocated_bytes) | COL_BIT(COL_alloc_reserved_bytes) |
-			COL_BIT(COL_alloc_device_type) | COL_BIT(COL_alloc_device),
+		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_allocated_bytes) |
+			COL_BIT(COL_alloc_reserved_bytes) | COL_BIT(COL_alloc_device_type) |
+			COL_BIT(COL_alloc_device),
 		0},
 };
 
@@ -318,7 +319,8 @@ const struct view_class view_advice = {
 	.name = "advice",
 	.help = "what costs time, what shows it, and what to try",
 	.is_default = false,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end},
+	/* What a device did in a chosen step may have been launched in another one. */
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end, true},
 	.ops = {.begin = begin_ops,
 		.op = take_op,
 		.call = take_call,

@@ -310,12 +310,10 @@ static struct table *make_table(void *context)
 	struct table *table =
 		table_create("dataprep-steps", "Loading of data by steps", columns, NR_COLUMNS);
 	uint64_t nr_held = 0, nr_cut = 0;
-	bool is_selected = false;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		const struct loop *loop = &view->loops[i];
 
-		is_selected |= view->input.processes[i]->select != NULL;
 		nr_cut += loop->has_loader && loop->gaps.nr_all > loop->gaps.nr;
 		for (size_t k = 1; loop->has_loader && k < loop->nr_steps; k++) {
 			if (loop->steps[k].is_whole) {
@@ -327,10 +325,9 @@ static struct table *make_table(void *context)
 	table_note(table,
 		"%llu of %zu steps were held back: waits above %u %% of the step%s; ready: batches "
 		"that came within 1 ms; workers' CPU: by samples, spread evenly between two; how "
-		"long queues are is not recorded%s%s",
+		"long queues are is not recorded%s",
 		(unsigned long long)nr_held, table->nr_rows, HELD_PERCENT,
 		" in which the GPUs did nothing for as long, where that is known",
-		is_selected ? "; GPU idle: but for the work of steps that are not chosen" : "",
 		nr_cut ? "; GPU idle: of the longest gaps alone" : "");
 	return table;
 }
@@ -353,7 +350,8 @@ const struct view_class view_dataprep_steps = {
 	.help = "steps that the data loader held back, and where",
 	.is_default = false,
 	.is_empty_hidden = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end},
+	/* What a device did in a chosen step may have been launched in another one. */
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end, true},
 	.ops = {.begin = begin_ops, .op = take_op, .end = end_ops},
 	.create = create,
 	.table = make_table,

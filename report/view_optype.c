@@ -13,7 +13,7 @@
 #include "report/view.h"
 
 struct key {
-	uint32_t type, name, shape; /* of names.h; the last two 0 for a type as a whole */
+	uint32_t name, shape; /* of names.h; of a type its own, 0 */
 	uint32_t is_single;
 };
 
@@ -22,14 +22,15 @@ struct row {
 	struct spread self; /* ns, on the CPU */
 	uint64_t gpu_ns;
 	uint64_t nr_works;
+	uint32_t type;
 	uint64_t nr_singles; /* of a type: different names and shapes */
+	struct row *of;	     /* of a single one: its type's */
 	UT_hash_handle hh;
 };
 
 struct optype_view {
 	bool is_detailed;
-	struct row *rows;   /* types and singles */
-	struct idmap types; /* uint32_t by name, both of names.h */
+	struct row *rows; /* types and singles */
 	struct process *process;
 	bool is_gpu; /* the process at hand has device records */
 	bool has_gpu, is_without_gpu;
@@ -40,7 +41,6 @@ static void *create(const struct view_input *input)
 	struct optype_view *view = mem_zeroed(1, sizeof(*view));
 
 	view->is_detailed = input->is_detailed;
-	idmap_init(&view->types, sizeof(uint32_t));
 	return view;
 }
 
@@ -63,7 +63,7 @@ static void begin(void *context, struct process *process)
  * overload. "autograd::engine::evaluate_function: AddmmBackward0" is what the engine does around
  * the node, evaluate_function.
  */
-static uint32_t make_type(uint32_t name)
+static uint32_t type_of(uint32_t name)
 {
 	size_t nr_bytes;
 	const char *at = names_raw(name, &nr_bytes), *end = at + nr_bytes, *digits;
@@ -82,14 +82,6 @@ static uint32_t make_type(uint32_t name)
 	}
 	end -= end - at > 1 && end[-1] == '_' && end[-2] != '_';
 	return at < end ? names_intern(at, (size_t)(end - at)) : name;
-}
-
-static uint32_t type_of(struct optype_view *view, uint32_t name)
-{
-	uint32_t *type = idmap_put(&view->types, name);
-
-	*type = *type ? *type : make_type(name);
-	return *type;
 }
 
 static struct row *find_row(struct optype_view *view, struct key key, bool *is_new)
@@ -113,25 +105,36 @@ static void add(struct row *row, uint64_t self_ns, const struct op *op)
 	row->nr_works += op->nr_works;
 }
 
+static struct row *find_single(struct optype_view *view, const struct op *op)
+{
+	struct key key = {.name = op->name, .shape = op->shape, .is_single = true};
+	bool is_new;
+	struct row *row = find_row(view, key, &is_new);
+
+	if (is_new) {
+		row->type = type_of(op->name);
+		row->of = find_row(view, (struct key){.name = row->type}, &is_new);
+		row->of->type = row->type;
+		row->of->nr_singles++;
+	}
+	return row;
+}
+
 static void take_op(void *context, const struct op *op)
 {
 	struct optype_view *view = context;
-	struct key key = {.type = type_of(view, op->name)};
 	uint64_t ticks = op->end - op->begin, self_ns;
-	struct row *type;
-	bool is_new;
+	struct row *row;
 
 	if (op_is_module(op->framework, op->scope) ||
-		op_is_user(op->name, op->framework, op->scope)) {
+		op_class(op->name, op->framework, op->scope) == OP_RANGE) {
 		return; /* no operators */
 	}
 	self_ns = clock_map_duration(
 		&view->process->host_clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
-	type = find_row(view, key, &is_new);
-	add(type, self_ns, op);
-	key = (struct key){key.type, op->name, op->shape, true};
-	add(find_row(view, key, &is_new), self_ns, op);
-	type->nr_singles += is_new;
+	row = find_single(view, op);
+	add(row, self_ns, op);
+	add(row->of, self_ns, op);
 }
 
 /* ---- the table ---- */
@@ -176,7 +179,7 @@ static void fill(const struct optype_view *view, const struct row *row, double t
 	table_set_number(&cells[AVG], spread_mean(&row->self));
 	table_set_integer(&cells[MAX], row->self.max);
 	table_set_integer(&cells[MIN], row->self.min);
-	table_set_integer(&cells[TYPE], row->key.type);
+	table_set_integer(&cells[TYPE], row->type);
 	if (row->key.is_single) {
 		table_set_integer(&cells[NAME], row->key.name);
 	} else {
@@ -250,7 +253,6 @@ static void destroy(void *context)
 	struct optype_view *view = context;
 
 	hash_free(view->rows);
-	idmap_fini(&view->types);
 	free(view);
 }
 

@@ -23,15 +23,14 @@ static void add_kernel(struct gen *gen, uint32_t place, uint64_t begin, uint64_t
 static struct gaps *gaps_of(struct process *process)
 {
 	struct gaps *gaps = calloc(1, sizeof(*gaps));
-	struct scan_view view = {works_wants, WORKS_NR_WANTS, NULL, NULL, NULL, NULL};
 
 	gaps_begin(gaps, process);
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch batch;
 
 		if (stream_in_block_table(process->stream, i) == GPROF_TABLE_kernel) {
-			ck_assert(
-				!stream_in_load(process->stream, i, view.wants[0].mask, 0, &batch));
+			ck_assert(!stream_in_load(
+				process->stream, i, works_wants[0].mask, 0, &batch));
 			gaps_take(gaps, &batch);
 		}
 	}

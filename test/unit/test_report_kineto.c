@@ -10,6 +10,7 @@
 #include "report/cmd.h"
 #include "report/err.h"
 #include "report/kineto_rows.h"
+#include "report/op.h"
 #include "report/py_stack.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
@@ -295,6 +296,25 @@ static uint64_t missing(const char *text, uint64_t nr_ops)
 	process_destroy(process);
 	return nr_missing;
 }
+
+/* Of others it is 0, or nothing is told. */
+START_TEST(nodes_of_autograd_tell_the_thread_of_their_forward)
+{
+	struct process *process = read_text("[" SPAN("Operator", "ReluBackward1", "10", "5",
+		"\"Fwd thread id\": 1, \"Sequence number\": 7") "," SPAN("cpu_op", "aten::relu",
+		"20", "5", "\"Fwd thread id\": 0, \"Sequence number\": 7") "," SPAN("cpu_op",
+		"aten::mm", "30", "5", "") "]");
+	struct batch batch;
+
+	load(process, GPROF_TABLE_op, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 3);
+	for (uint32_t i = 0; i < batch.nr_rows; i++) {
+		ck_assert_uint_eq(batch.col[COL_op_scope][i],
+			batch.col[COL_op_begin][i] == 10000 ? OP_TORCH_BACKWARD : 0);
+	}
+	process_destroy(process);
+}
+END_TEST
 
 START_TEST(a_bad_event_is_left_out_alone)
 {
@@ -642,7 +662,8 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	a_kernel_keeps_its_launch, old_traces_have_other_names,
 	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
 	steps_that_overlap_are_told, operators_lie_in_modules_and_were_called_from_python,
-	a_bad_event_is_left_out_alone, odd_numbers_and_bytes_in_arguments_do_no_harm,
+	nodes_of_autograd_tell_the_thread_of_their_forward, a_bad_event_is_left_out_alone,
+	odd_numbers_and_bytes_in_arguments_do_no_harm,
 	more_traces_than_files_of_streams_are_open_stay_readable,
 	a_cut_trace_is_read_as_far_as_it_goes, a_file_without_events_is_refused,
 	random_traces_come_out_as_they_were_made, rows_that_lie_in_files_make_the_same_stream,
