@@ -17,13 +17,13 @@
 #define CYAN  "\033[36m"
 #define PLAIN "\033[0m"
 
-/* All cells as printed, in one buffer. */
+/* A line at a time, so that a table of every event needs no memory for its text. */
 struct layout {
 	const struct table *table;
 	const struct table_style *style;
-	struct buf text;
-	size_t *ends;	/* of each cell in text, header first */
-	size_t *widths; /* of each cell in columns */
+	struct buf text; /* the cells of the line at hand, as printed */
+	size_t *ends;	 /* of each in text */
+	size_t *widths;	 /* of each in columns */
 	size_t *column_widths;
 	size_t *limits; /* of the texts in a column, 0 none */
 	const struct table_unit **units;
@@ -165,35 +165,47 @@ static void add_cell(struct layout *layout, unsigned int c, const struct table_c
 	}
 }
 
+/* Line 0 is the header, line n row n - 1, whose first cell's number is returned. */
+static double layout_line(struct layout *layout, size_t line)
+{
+	const struct table *table = layout->table;
+	const struct table_cell *cells = line ? table_row(table, line - 1) : NULL;
+	double number = cells ? cells[0].number : 0;
+
+	layout->text.nr_bytes = 0;
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		size_t before = layout->text.nr_bytes;
+
+		if (cells) {
+			add_cell(layout, c, &cells[c], line - 1, &layout->widths[c]);
+		} else {
+			table_add_title(&layout->text, &table->columns[c], layout->units[c]);
+			layout->widths[c] = layout->text.nr_bytes - before;
+		}
+		layout->ends[c] = layout->text.nr_bytes;
+	}
+	return number;
+}
+
 static void layout_init(
 	struct layout *layout, const struct table *table, const struct table_style *style)
 {
-	size_t nr_cells = (table->nr_rows + 1) * table->nr_columns;
-	size_t k = 0;
-
 	*layout = (struct layout){.table = table,
 		.style = style,
-		.ends = mem_zeroed(nr_cells, sizeof(size_t)),
-		.widths = mem_zeroed(nr_cells, sizeof(size_t)),
+		.ends = mem_zeroed(table->nr_columns, sizeof(size_t)),
+		.widths = mem_zeroed(table->nr_columns, sizeof(size_t)),
 		.column_widths = mem_zeroed(table->nr_columns, sizeof(size_t)),
 		.limits = mem_zeroed(table->nr_columns, sizeof(size_t)),
 		.units = mem_zeroed(table->nr_columns, sizeof(*layout->units))};
-	for (unsigned int c = 0; c < table->nr_columns; c++, k++) {
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		layout->units[c] = table_unit(table, c, style);
-		table_add_title(&layout->text, &table->columns[c], layout->units[c]);
-		layout->ends[k] = layout->text.nr_bytes;
-		layout->widths[k] = layout->ends[k] - (k ? layout->ends[k - 1] : 0);
-		layout->column_widths[c] = layout->widths[k];
 	}
 	find_limits(layout);
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		const struct table_cell *cells = table_row(table, row);
-
-		for (unsigned int c = 0; c < table->nr_columns; c++, k++) {
-			add_cell(layout, c, &cells[c], row, &layout->widths[k]);
-			layout->ends[k] = layout->text.nr_bytes;
-			if (layout->widths[k] > layout->column_widths[c]) {
-				layout->column_widths[c] = layout->widths[k];
+	for (size_t line = 0; line <= table->nr_rows; line++) {
+		layout_line(layout, line);
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			if (layout->widths[c] > layout->column_widths[c]) {
+				layout->column_widths[c] = layout->widths[c];
 			}
 		}
 	}
@@ -238,18 +250,17 @@ static void add_bar(struct buf *out, const struct table_style *style, double per
 	buf_pad(out, ' ', BAR_WIDTH - full - (part != 0));
 }
 
-/* line 0 is the header. */
-static void print_line(const struct layout *layout, size_t line, struct buf *out)
+static void print_line(struct layout *layout, size_t line, struct buf *out)
 {
 	const struct table *table = layout->table;
 	const struct table_style *style = layout->style;
 	bool is_rows = is_markdown(style);
+	double share = layout_line(layout, line);
 
 	buf_text(out, is_rows ? "|" : "");
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		size_t k = line * table->nr_columns + c;
-		size_t start = k ? layout->ends[k - 1] : 0;
-		size_t space = layout->column_widths[c] - layout->widths[k];
+		size_t start = c ? layout->ends[c - 1] : 0;
+		size_t space = layout->column_widths[c] - layout->widths[c];
 		bool is_left = table_is_text(&table->columns[c]);
 		bool is_last = c + 1 == table->nr_columns;
 
@@ -258,13 +269,13 @@ static void print_line(const struct layout *layout, size_t line, struct buf *out
 		}
 		buf_text(out, is_rows ? " " : "  ");
 		buf_pad(out, ' ', is_left ? 0 : space);
-		buf_add(out, layout->text.bytes + start, layout->ends[k] - start);
+		buf_add(out, layout->text.bytes + start, layout->ends[c] - start);
 		buf_pad(out, ' ', is_left && (!is_last || is_rows) ? space : 0);
 		buf_text(out, is_rows ? " |" : "");
 		if (!c && has_bars(table, style)) {
 			buf_text(out, "  ");
 			if (line) {
-				add_bar(out, style, table_row(table, line - 1)[0].number);
+				add_bar(out, style, share);
 			} else {
 				buf_pad(out, ' ', BAR_WIDTH);
 			}
@@ -273,7 +284,7 @@ static void print_line(const struct layout *layout, size_t line, struct buf *out
 	buf_char(out, '\n');
 }
 
-static void print_header(const struct layout *layout, struct buf *out)
+static void print_header(struct layout *layout, struct buf *out)
 {
 	buf_text(out, layout->style->has_color ? BOLD : "");
 	print_line(layout, 0, out);
@@ -309,6 +320,7 @@ static void print_rows(const struct table *table, const struct table_style *styl
 	}
 	for (size_t row = 1; row <= table->nr_rows; row++) {
 		print_line(&layout, row, out);
+		buf_flush_much(out);
 	}
 	layout_fini(&layout);
 }
