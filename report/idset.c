@@ -7,42 +7,60 @@
 
 #define PAGE_WORDS (IDSET_PAGE_BITS / 64u)
 
+uint64_t *idset_none[256];
+
 struct idset *idset_create(void)
 {
-	return mem_zeroed(1, sizeof(struct idset));
+	struct idset *set = mem_zeroed(1, sizeof(struct idset));
+
+	for (unsigned int i = 0; i < 256; i++) {
+		set->pages[i] = idset_none;
+	}
+	return set;
 }
 
 void idset_destroy(struct idset *set)
 {
-	for (size_t i = 0; set && i < set->nr_used; i++) {
-		free(set->pages[set->used[i]]);
-	}
-	if (set) {
-		free(set->used);
+	for (unsigned int i = 0; set && i < 256; i++) {
+		if (set->pages[i] == idset_none) {
+			continue;
+		}
+		for (unsigned int k = 0; k < 256; k++) {
+			free(set->pages[i][k]);
+		}
+		free(set->pages[i]);
 	}
 	free(set);
 }
 
 void idset_add_slow(struct idset *set, uint32_t id)
 {
-	set->pages[id >> 16] = mem_zeroed(PAGE_WORDS, sizeof(uint64_t));
-	set->used = array_grow(set->used, set->nr_used, &set->used_capacity, sizeof(*set->used));
-	set->used[set->nr_used++] = (uint16_t)(id >> 16);
+	uint64_t ***pages = &set->pages[id >> 24];
+
+	if (*pages == idset_none) {
+		*pages = mem_zeroed(256, sizeof(**pages));
+	}
+	(*pages)[id >> 16 & 0xffu] = mem_zeroed(PAGE_WORDS, sizeof(uint64_t));
 	idset_add(set, id);
+}
+
+static uint64_t count_without(const uint64_t *page, const uint64_t *other)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; page && i < PAGE_WORDS; i++) {
+		count += (uint64_t)__builtin_popcountll(other ? page[i] & ~other[i] : page[i]);
+	}
+	return count;
 }
 
 uint64_t idset_count_without(const struct idset *set, const struct idset *other)
 {
 	uint64_t count = 0;
 
-	for (size_t n = 0; n < set->nr_used; n++) {
-		size_t i = set->used[n];
-
-		for (size_t k = 0; k < PAGE_WORDS; k++) {
-			uint64_t bits = set->pages[i][k];
-
-			bits &= other->pages[i] ? ~other->pages[i][k] : ~0ull;
-			count += (uint64_t)__builtin_popcountll(bits);
+	for (unsigned int i = 0; i < 256; i++) {
+		for (unsigned int k = 0; set->pages[i] != idset_none && k < 256; k++) {
+			count += count_without(set->pages[i][k], other->pages[i][k]);
 		}
 	}
 	return count;

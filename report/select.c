@@ -14,6 +14,10 @@ struct select_scratch {
 	struct decode_text *text[SCHEMA_COLUMNS];
 };
 
+/* One for all: a cut batch lasts until the next one. */
+static struct select_scratch *scratch;
+static size_t nr_users;
+
 /* By what rows of a table are chosen. */
 enum rule {
 	RULE_ALL,
@@ -266,7 +270,20 @@ void select_make(struct process *process, const struct select_ask *ask)
 	process->select = select;
 	read_launches(select, process->stream);
 	select->kept = select_nvtx_read(process);
-	select->scratch = mem_zeroed(1, sizeof(*select->scratch));
+	if (!nr_users++) {
+		scratch = mem_zeroed(1, sizeof(*scratch));
+	}
+}
+
+static void drop_scratch(void)
+{
+	for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
+		free(scratch->col[c]);
+		free(scratch->small[c]);
+		free(scratch->text[c]);
+	}
+	free(scratch);
+	scratch = NULL;
 }
 
 void select_drop(struct process *process)
@@ -276,12 +293,9 @@ void select_drop(struct process *process)
 	if (!select) {
 		return;
 	}
-	for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
-		free(select->scratch->col[c]);
-		free(select->scratch->small[c]);
-		free(select->scratch->text[c]);
+	if (!--nr_users) {
+		drop_scratch();
 	}
-	free(select->scratch);
 	select_nvtx_destroy(select->kept, process->stream->nr_blocks);
 	idset_destroy(select->launched);
 	intervals_fini(&select->spans);
@@ -316,7 +330,7 @@ static uint32_t choose_rows(
 	const uint64_t *wide = b->col[column];
 	const uint32_t *small = b->small[column];
 	const uint64_t *kept = select->kept[b->block];
-	uint32_t *rows = select->scratch->rows, nr = 0;
+	uint32_t *rows = scratch->rows, nr = 0;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		bool is_chosen;
@@ -340,7 +354,7 @@ static void *room(void *array, size_t bytes)
 	return array ? array : mem_zeroed(GPROF_BLOCK_ROWS, bytes);
 }
 
-static void gather(struct select_scratch *scratch, unsigned int c, struct batch *b, uint32_t nr)
+static void gather(unsigned int c, struct batch *b, uint32_t nr)
 {
 	if (b->col[c]) {
 		scratch->col[c] = room(scratch->col[c], sizeof(uint64_t));
@@ -380,7 +394,7 @@ void select_cut(const struct process *process, struct batch *batch)
 		return;
 	}
 	for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
-		gather(select->scratch, c, batch, nr);
+		gather(c, batch, nr);
 	}
 	batch->nr_rows = nr;
 }

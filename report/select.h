@@ -39,7 +39,6 @@ struct select {
 	uint64_t nr_works, nr_lone; /* records of work: all, and those without a call */
 	struct idset *launched;	    /* correlation ids of the calls that are chosen */
 	uint64_t **kept;	    /* rows of NVTX by block, a bit each; NULL: none of the block */
-	struct select_scratch *scratch;
 };
 
 /* Has something been asked? */
@@ -47,7 +46,8 @@ bool select_is_asked(const struct select_ask *ask);
 
 /*
  * Finds out what the answer is for a process, and reads what calls launched in it: the process has
- * its selection until select_drop. Memory: a bit for each call and NVTX row, and one batch.
+ * its selection until select_drop. Memory: a bit for each call and NVTX row, and one batch for all
+ * processes.
  */
 void select_make(struct process *process, const struct select_ask *ask);
 void select_drop(struct process *process);
