@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/event_type.h"
 
+#include <string.h>
+
 const char *const event_type_names[NR_EVENT_TYPES] = {
 	"Operator", "OperatorInner", "UserDefined", "PythonUserDefined", "Communication"};
 
@@ -81,4 +83,25 @@ enum event_type event_type_of(const struct op *op)
 		return EVENT_OPERATOR_INNER;
 	}
 	return type;
+}
+
+static bool computes(const struct op *op)
+{
+	return op->framework == GPROF_FRAMEWORK_PADDLE &&
+	       (op->scope == OP_PADDLE_DYNAMIC_LAUNCH || op->scope == OP_PADDLE_STATIC_LAUNCH ||
+		       (op->scope == OP_PADDLE_INNER &&
+			       strstr(names_raw(op->name, NULL), "compute")));
+}
+
+bool event_is_compute(const struct op *op)
+{
+	if (!computes(op)) {
+		return false;
+	}
+	for (op = op->parent; op; op = op->parent) {
+		if (computes(op)) {
+			return false;
+		}
+	}
+	return true;
 }

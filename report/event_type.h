@@ -27,4 +27,7 @@ enum event_type event_type_of(const struct op *op);
 bool event_is_operator(const struct op *op);
 const struct op *event_outer_operator(const struct op *op);
 
+/* Is it a stage of Paddle's that computes, and lies in no other one? */
+bool event_is_compute(const struct op *op);
+
 #endif

@@ -173,7 +173,7 @@ static void print_head(const struct process *process, struct buf *out)
 		buf_printf(out, ", INCOMPLETE: %" PRIu64 " events missing%s",
 			process_missing(process), process->is_ended ? "" : ", unfinished");
 	}
-	buf_text(out, "\n\n");
+	buf_text(out, process->select ? ", the chosen steps alone\n\n" : "\n\n");
 }
 
 static const char *print(

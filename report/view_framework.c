@@ -128,24 +128,6 @@ static void add(struct framework_view *view, const struct op *outermost, uint32_
 	}
 }
 
-static bool is_compute(const struct op *op)
-{
-	return op->framework == GPROF_FRAMEWORK_PADDLE && event_is_operator(op) &&
-	       (op->scope == OP_PADDLE_DYNAMIC_LAUNCH || op->scope == OP_PADDLE_STATIC_LAUNCH ||
-		       (op->scope == OP_PADDLE_INNER &&
-			       strstr(names_raw(op->name, NULL), "compute")));
-}
-
-static bool lies_in_compute(const struct op *op)
-{
-	for (op = op->parent; op; op = op->parent) {
-		if (is_compute(op)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void take_op(void *context, const struct op *op)
 {
 	struct framework_view *view = context;
@@ -154,7 +136,7 @@ static void take_op(void *context, const struct op *op)
 	const struct op *outermost = NULL;
 	uint32_t top = 0, row;
 
-	if (is_compute(op) && !lies_in_compute(op)) {
+	if (event_is_compute(op)) {
 		view->compute.nr++;
 		view->compute.ns += ns + op->gpu_total_ns;
 	}
@@ -203,6 +185,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 enum column {
 	SECTION,
+	LEVEL,
 	PID,
 	THREAD,
 	CALLS,
@@ -237,6 +220,7 @@ static struct table_cell *add_sum(struct table *table, const char *section, cons
 	struct table_cell *cells = table_add_row(table);
 
 	table_set_level(table, level);
+	table_set_integer(&cells[LEVEL], level);
 	set_text(&cells[SECTION], section);
 	set_text(&cells[NAME], name);
 	if (sum) {
@@ -346,6 +330,7 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 {
 	const struct event_row **rows = NULL;
 	size_t nr = 0, capacity = 0;
+	struct table_cell *cells;
 
 	for (uint32_t at = first; at; at = event_tree_row(&view->tree, at)->next) {
 		rows = array_grow(rows, nr, &capacity, sizeof(*rows));
@@ -361,8 +346,10 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 					  rows[i]->key.process != rows[i - 1]->key.process);
 
 		whole = is_other_thread ? total_of(view, rows[i]) : whole;
-		fill(view, rows[i], whole, table_add_row(table));
+		cells = table_add_row(table);
 		table_set_level(table, level);
+		table_set_integer(&cells[LEVEL], level);
+		fill(view, rows[i], whole, cells);
 		add_rows(view, table, rows[i]->first, whole, (uint8_t)(level + 1));
 	}
 	free(rows);
@@ -386,6 +373,8 @@ static struct table *make_table(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
 		[SECTION] = {"section", "Section", TABLE_TEXT, true},
+		[LEVEL] = {"level", "Level", TABLE_ID,
+			true}, /* the row lies in the last lower one */
 		[PID] = {"pid", "PID", TABLE_ID, true},
 		[THREAD] = {"thread", "Thread", TABLE_ID, true},
 		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},

@@ -161,6 +161,7 @@ enum column {
 	RATIO = CPU + 4,
 	GPU,
 	GPU_RATIO = GPU + 4,
+	LEVEL,
 	KIND,
 	NAME,
 	NR_COLUMNS,
@@ -230,6 +231,8 @@ static void add_rows(const struct detail_view *view, struct table *table, uint32
 		if (row->both.nr) {
 			fill(view, row, outer, table_add_row(table));
 			table_set_level(table, level);
+			table_set_integer(
+				&table->cells[(table->nr_rows - 1) * NR_COLUMNS + LEVEL], level);
 			add_rows(view, table, row->first, row, (uint8_t)(level + 1));
 		}
 	}
@@ -251,6 +254,8 @@ static struct table *make_table(void *context)
 		{"gpu_max_ns", "GPU max", TABLE_TIME, false},
 		{"gpu_min_ns", "GPU min", TABLE_TIME, false},
 		[GPU_RATIO] = {"gpu_ratio_pct", "% of GPU", TABLE_PERCENT, false},
+		[LEVEL] = {"level", "Level", TABLE_ID,
+			true}, /* the row lies in the last lower one */
 		[KIND] = {"kind", "Kind", TABLE_TEXT, true},
 		[NAME] = {"name", "Operator", TABLE_TEXT, false},
 	};
