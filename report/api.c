@@ -2,8 +2,10 @@
 #include "report/api.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "collector/format.h"
+#include "report/buf.h"
 
 #define PICK(names, index, otherwise)                                                    \
 	((index) < sizeof(names) / sizeof((names)[0]) && (names)[index] ? (names)[index] \
@@ -46,11 +48,48 @@ const char *api_copy_long_name(uint32_t copy_kind)
 	return PICK(names, copy_kind, "copy");
 }
 
+#define MOST_OTHERS 127u
+
+static struct {
+	char *texts[MOST_OTHERS];
+	bool is_whole[MOST_OTHERS];
+	uint32_t nr;
+} others;
+
+uint32_t api_add_name(const char *text, size_t nr_bytes, bool is_whole)
+{
+	for (uint32_t i = 0; i < others.nr; i++) {
+		if (others.is_whole[i] == is_whole && strlen(others.texts[i]) == nr_bytes &&
+			!memcmp(others.texts[i], text, nr_bytes)) {
+			return API_OTHER + i;
+		}
+	}
+	if (others.nr == MOST_OTHERS || memchr(text, '\0', nr_bytes) ||
+		nr_bytes > (is_whole ? GPROF_TEXT_BYTES : API_MOST_MEMORY_NAME)) {
+		return 0;
+	}
+	others.texts[others.nr] = mem_zeroed(nr_bytes + 1, 1);
+	memcpy(others.texts[others.nr], text, nr_bytes);
+	others.is_whole[others.nr] = is_whole;
+	return API_OTHER + others.nr++;
+}
+
+const char *api_whole_name(uint32_t kind)
+{
+	bool is_other = kind >= API_OTHER && kind - API_OTHER < others.nr;
+
+	return is_other && others.is_whole[kind - API_OTHER] ? others.texts[kind - API_OTHER]
+							     : NULL;
+}
+
 const char *api_memory_name(uint32_t memory_kind)
 {
 	static const char *const names[] = {"Unknown", "Pageable", "Pinned", "Device", "Array",
 		"Managed", "Device Static", "Managed Static"};
 
+	if (memory_kind >= API_OTHER && memory_kind - API_OTHER < others.nr) {
+		return others.texts[memory_kind - API_OTHER];
+	}
 	return PICK(names, memory_kind, "Unknown");
 }
 

@@ -112,6 +112,10 @@ static void add_told(struct buf *out, const struct process *process)
 			return;
 		}
 	}
+	if (process->stream->is_trace) {
+		buf_text(out, "is of a trace, which does not tell how it ended");
+		return;
+	}
 	buf_printf(out, "ended by itself: %s", how);
 }
 

@@ -103,6 +103,9 @@ static void write_steps(struct kineto_take *take)
 	for (size_t i = 0; i < take->nr_steps; i++) {
 		const struct kineto_step *step = &take->steps[i];
 
+		if (last && step->number == last->number && step->begin == last->begin) {
+			continue; /* said twice */
+		}
 		if (step->thread != take->steps[0].thread) {
 			take->nr_other_steps++;
 			continue;
@@ -137,6 +140,8 @@ static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
 static void write_losses(struct kineto *kineto)
 {
 	add_loss(kineto, kineto->split.nr_bad, "what stands in the trace is no event");
+	add_loss(kineto, kineto->take.nr_pairs,
+		"begins and ends apart (phases B and E) are not put together");
 	add_loss(kineto, kineto->take.nr_incomplete,
 		"they have no name, no begin or no duration in the trace");
 }

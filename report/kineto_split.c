@@ -148,7 +148,8 @@ static const char *guess_end(const struct kineto_split *split, const char *begin
 	while (line > split->part && line[-1] == ' ') {
 		line--;
 	}
-	if (line == split->part || line[-1] != '\n' || begin + 1 == split->end || begin[1] != '\n') {
+	if (line == split->part || line[-1] != '\n' || begin + 1 == split->end ||
+		begin[1] != '\n') {
 		return NULL;
 	}
 	indent = (size_t)(begin - line);

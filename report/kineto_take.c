@@ -328,26 +328,45 @@ static uint8_t number_of(const char *text, size_t nr_bytes, const char *(*name_o
 #define MOST_MEMORY_KIND 7
 #define MOST_SYNC	 4
 
-/* "Memcpy HtoD (Pageable -> Device)" */
-static void take_copy(struct kineto_take *take, const struct kineto_event *event)
+/* A kind of memory by its name, added where it is none of CUPTI's (other devices' traces). */
+static uint8_t memory_of(const char *text, size_t nr_bytes)
 {
-	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memcpy);
-	const char *name = take->json.bytes + take->json.tokens[event->name].start;
-	const char *end = name + kineto_json_length(&take->json, event->name);
-	const char *open = memchr(name, '(', (size_t)(end - name));
-	const char *arrow;
+	uint8_t found = number_of(text, nr_bytes, api_memory_name, 1, MOST_MEMORY_KIND);
+	bool is_unknown = nr_bytes == 7 && !memcmp(text, "Unknown", 7);
 
-	if (!open || open - name < 8 || end[-1] != ')' || memcmp(name, "Memcpy ", 7)) {
-		return;
+	return found || is_unknown ? found : (uint8_t)api_add_name(text, nr_bytes, false);
+}
+
+/* "Memcpy HtoD (Pageable -> Device)" */
+static bool read_copy(struct kineto_row *row, const char *name, size_t nr_bytes)
+{
+	const char *end = name + nr_bytes;
+	const char *open = memchr(name, '(', nr_bytes);
+	const char *arrow = open ? memmem(open, (size_t)(end - open), " -> ", 4) : NULL;
+
+	if (!arrow || open - name < 9 || open[-1] != ' ' || end[-1] != ')' ||
+		memcmp(name, "Memcpy ", 7)) {
+		return false;
 	}
 	row->kind = number_of(
 		name + 7, (size_t)(open - 1 - (name + 7)), api_copy_name, 1, MOST_COPY_KIND);
-	arrow = memmem(open, (size_t)(end - open), " -> ", 4);
-	if (arrow) {
-		row->source = number_of(open + 1, (size_t)(arrow - (open + 1)), api_memory_name, 1,
-			MOST_MEMORY_KIND);
-		row->target = number_of(arrow + 4, (size_t)(end - 1 - (arrow + 4)), api_memory_name,
-			1, MOST_MEMORY_KIND);
+	if (arrow - open > API_MOST_MEMORY_NAME || end - arrow > API_MOST_MEMORY_NAME) {
+		return false;
+	}
+	row->source = memory_of(open + 1, (size_t)(arrow - (open + 1)));
+	row->target = memory_of(arrow + 4, (size_t)(end - 1 - (arrow + 4)));
+	return row->kind != 0;
+}
+
+static void take_copy(struct kineto_take *take, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memcpy);
+	size_t nr_bytes;
+	const char *name = kineto_json_text(&take->json, event->name, &nr_bytes);
+
+	if (!read_copy(row, name, nr_bytes)) {
+		row->kind = (uint8_t)api_add_name(name, nr_bytes, true);
+		row->source = row->target = 0;
 	}
 }
 
@@ -355,12 +374,14 @@ static void take_copy(struct kineto_take *take, const struct kineto_event *event
 static void take_set(struct kineto_take *take, const struct kineto_event *event)
 {
 	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memset);
-	const char *name = take->json.bytes + take->json.tokens[event->name].start;
-	size_t nr_bytes = kineto_json_length(&take->json, event->name);
+	size_t nr_bytes;
+	const char *name = kineto_json_text(&take->json, event->name, &nr_bytes);
 
-	if (nr_bytes > 9 && !memcmp(name, "Memset (", 8)) {
-		row->target =
-			number_of(name + 8, nr_bytes - 9, api_memory_name, 1, MOST_MEMORY_KIND);
+	if (nr_bytes > 9 && nr_bytes < API_MOST_MEMORY_NAME && !memcmp(name, "Memset (", 8) &&
+		name[nr_bytes - 1] == ')') {
+		row->target = memory_of(name + 8, nr_bytes - 9);
+	} else {
+		row->target = (uint8_t)api_add_name(name, nr_bytes, true);
 	}
 }
 
@@ -468,6 +489,11 @@ bool kineto_take_event(struct kineto_take *take)
 		break;
 	case 'M':
 		kineto_threads_name(&take->threads, &take->json, &event);
+		break;
+	case 'B':
+	case 'E':
+		take->nr_pairs += event.category != KINETO_NONE;
+		take->nr_other++;
 		break;
 	case 's':
 	case 't':

@@ -28,7 +28,8 @@ struct kineto_take {
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
 	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* whole, but nothing that we keep */
-	uint64_t nr_incomplete;			    /* without begin, duration or name */
+	uint64_t nr_pairs;	/* begins and ends apart (phases B and E), of kinds that we keep */
+	uint64_t nr_incomplete; /* without begin, duration or name */
 };
 
 void kineto_take_init(struct kineto_take *take, struct kineto_out *out);

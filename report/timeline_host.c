@@ -59,7 +59,8 @@ static void add_steps(struct timeline *timeline)
 			process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
 		char name[64];
 
-		if (model_step_is_gap(step)) {
+		/* A trace has ranges of its own for steps, which are among its operators. */
+		if (model_step_is_gap(step) || step->how == MODEL_STEP_TRACE) {
 			continue;
 		}
 		if (i + 1 < process->nr_steps) {

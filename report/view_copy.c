@@ -106,8 +106,13 @@ uint32_t copy_name(uint32_t kind)
 	const char *source = api_memory_name(copy_source_of(kind));
 	const char *target = api_memory_name(copy_target_of(kind));
 	const char *call = kind & COPY_IS_HOST_CALL ? ", host call" : "";
+	const char *whole =
+		api_whole_name(kind & COPY_IS_SET ? copy_target_of(kind) : copy_kind_of(kind));
 	int length;
 
+	if (whole) {
+		return names_intern(whole, strlen(whole));
+	}
 	if (kind & COPY_IS_SET) {
 		length = snprintf(text, sizeof(text), "Memset (%s)%s", target, call);
 	} else {

@@ -24,7 +24,7 @@ struct steps_view {
 	struct view_input input;
 	struct step_row *rows;
 	size_t nr_rows, capacity;
-	bool has_phases, has_gpu, has_trace, has_loop, has_events;
+	bool has_phases, has_gpu, has_trace, has_loop, has_events, has_open;
 	const struct process *told; /* whose steps the note speaks of: the first with a loop */
 	const char *remark;
 };
@@ -134,6 +134,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		*row = (struct step_row){
 			.process = process, .place = i, .start = step->tick, .has_gpu = has_gpu};
 		row->is_whole = i + 1 < process->nr_steps && step[1].tick >= step->tick;
+		view->has_open |= !row->is_whole;
 		if (row->is_whole) {
 			row->duration_ns =
 				clock_map_duration(&process->host_clock, step[1].tick - step->tick);
@@ -163,12 +164,11 @@ enum column {
 
 static void fill(const struct step_row *row, struct table_cell *cells)
 {
-	static const char *const rules[] = {
-		"(the begin)", [GPROF_STEP_CALL] = "gprof_step()", [GPROF_STEP_NVTX] = "nvtx",
-		[GPROF_STEP_API] = "api", [GPROF_STEP_KERNEL] = "kernel",
-		[GPROF_STEP_INTERVAL] = "interval", [GPROF_STEP_OPTIMIZER] = "optimizer",
-		[GPROF_STEP_DATALOADER] = "dataloader", [GPROF_STEP_PERIOD] = "period of launches",
-		[MODEL_STEP_TRACE] = "the trace"};
+	static const char *const rules[] = {"(the begin)", [GPROF_STEP_CALL] = "gprof_step()",
+		[GPROF_STEP_NVTX] = "nvtx", [GPROF_STEP_API] = "api",
+		[GPROF_STEP_KERNEL] = "kernel", [GPROF_STEP_INTERVAL] = "interval",
+		[GPROF_STEP_OPTIMIZER] = "optimizer", [GPROF_STEP_DATALOADER] = "dataloader",
+		[GPROF_STEP_PERIOD] = "period of launches", [MODEL_STEP_TRACE] = "the trace"};
 	const struct model_step *step = &row->process->steps[row->place];
 
 	table_set_integer(&cells[PID], row->process->pid);
@@ -223,7 +223,8 @@ static struct table *make_steps(void *context)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
 	}
-	table_note(table, START_NOTE "; the last step has no end%s%s%s%s%s",
+	table_note(table, START_NOTE "%s%s%s%s%s%s",
+		view->has_open ? "; the last step has no end" : "",
 		view->has_phases
 			? "; the first one counts from its first phase, where that tells its begin"
 			: "",

@@ -13,6 +13,7 @@
 #include "report/op.h"
 #include "report/py_stack.h"
 #include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
 #define HEAD "{\"schemaVersion\": 1, \"traceEvents\": ["
@@ -266,6 +267,58 @@ START_TEST(operators_lie_in_modules_and_were_called_from_python)
 		"b.py: f <- a.py: main");
 	load(process, GPROF_TABLE_py_call, &batch);
 	ck_assert_uint_eq(batch.nr_rows, 3);
+	process_destroy(process);
+}
+END_TEST
+
+static void check_copy_names(const char *const *names, size_t nr, unsigned int table)
+{
+	const struct view_class *class = table == GPROF_TABLE_memset ? &view_memset : &view_memcpy;
+	struct buf text;
+	struct table *rows_of;
+
+	buf_init(&text, NULL, NULL);
+	for (size_t i = 0; i < nr; i++) {
+		buf_printf(&text,
+			"%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"ts\":%zu,\"dur\":1,"
+			"\"args\":{\"device\":0,\"bytes\":5}}",
+			i ? "," : "[", table == GPROF_TABLE_memset ? "gpu_memset" : "gpu_memcpy",
+			names[i], i);
+	}
+	buf_text(&text, "]");
+	buf_char(&text, '\0');
+	rows_of = tables_of(class, write_text("copies.json", text.bytes), false);
+	for (size_t i = 0; i < nr; i++) {
+		ck_assert_uint_eq(
+			tables_number(rows_of, tables_find(rows_of, "name", names[i], 0), "calls"),
+			1);
+	}
+	table_destroy(rows_of);
+	buf_fini(&text);
+}
+
+START_TEST(copies_and_sets_keep_names_that_cupti_does_not_have)
+{
+	static const char *const copies[] = {"Memcpy HtoD (Pinned -> Device)",
+		"Memcpy HtoD (Host -> Device)", "CopyHostToDevice",
+		"Memcpy PtoP (Device -> Device)", "Memcpy (",
+		"Memcpy HtoD (A memory with a name longer than any other has -> Device)",
+		"Memcpy DtoD (Unknown -> Device)"};
+	static const char *const sets[] = {
+		"Memset (Device)", "Memset (Host)", "FillBuffer", "Memset"};
+
+	check_copy_names(copies, sizeof(copies) / sizeof(copies[0]), GPROF_TABLE_memcpy);
+	check_copy_names(sets, sizeof(sets) / sizeof(sets[0]), GPROF_TABLE_memset);
+}
+END_TEST
+
+START_TEST(begins_and_ends_apart_are_told)
+{
+	struct process *process =
+		read_text("[" OP ",{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1},"
+			  "{\"ph\":\"E\",\"cat\":\"cpu_op\",\"ts\":2},{\"ph\":\"B\",\"ts\":3}]");
+
+	ck_assert_uint_eq(process_missing(process), 2);
 	process_destroy(process);
 }
 END_TEST
@@ -661,6 +714,7 @@ END_TEST
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
 	a_kernel_keeps_its_launch, old_traces_have_other_names,
 	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
+	copies_and_sets_keep_names_that_cupti_does_not_have, begins_and_ends_apart_are_told,
 	steps_that_overlap_are_told, operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward, a_bad_event_is_left_out_alone,
 	odd_numbers_and_bytes_in_arguments_do_no_harm,
