@@ -103,6 +103,29 @@ static int take_numbers(struct numbers *numbers, bool has_last)
 	return 0;
 }
 
+static int take_reports(struct summary *summary)
+{
+	struct buf names = {0};
+
+	if (strcmp(optarg, "help") == 0) {
+		nsys_list(&names);
+		fwrite(names.bytes, 1, names.nr_bytes, stdout);
+		buf_fini(&names);
+		return -1;
+	}
+	summary->style = &style_nsys;
+	if (nsys_take(summary, optarg)) {
+		return 0;
+	}
+	for (const struct nsys_report *report = nsys_reports; report->name; report++) {
+		buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", report->name);
+	}
+	cmd_usage(&cmd_summary, "no such report, or it has no such argument: '%s'; there are %.*s",
+		optarg, (int)names.nr_bytes, names.bytes);
+	buf_fini(&names);
+	return CMD_USAGE;
+}
+
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
 static int take_option(struct summary *summary, int option)
 {
@@ -125,13 +148,7 @@ static int take_option(struct summary *summary, int option)
 			       ? 0
 			       : cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
 	case 'R':
-		summary->style = &style_nsys;
-		return nsys_take(summary, optarg)
-			       ? 0
-			       : cmd_usage(&cmd_summary,
-					 "no such report, or it has no such argument: '%s'; the "
-					 "help lists them",
-					 optarg);
+		return take_reports(summary);
 	case 'u':
 		if (!choose(optarg, summary_units, &choice)) {
 			return cmd_usage(&cmd_summary, "no such unit: '%s'", optarg);
