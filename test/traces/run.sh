@@ -18,4 +18,5 @@ failed=0
 python3 test/traces/compare.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/steps.py "$B/gprof-report" "$GPROF_TRACES"/*.json.gz || failed=1
 python3 test/traces/advice.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
+python3 test/traces/analysis.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 exit $failed
