@@ -57,4 +57,14 @@ is "gprof-report: no process fits --pid and --rank" "$(cat "$T/err")" "no proces
 is 3 $? "status with a rank that is not there"
 is "gprof-report: no process fits --rank 7-9" "$(cat "$T/err")" "a rank that is not there"
 ok grep -q "rank 0 of 2" "$T/out"
+
+# Of very many processes the head names some.
+mkdir "$T/many"
+for i in $(seq 40); do
+	cp "$T/dump/ops.gprof" "$T/many/$i.gprof"
+done
+"$REPORT" summary --view kernel "$T/many" >"$T/out" 2>/dev/null
+is "and 8 more processes; --wide names them all" "$(grep more "$T/out")" "the head"
+is 32 "$(grep -c "^  pid 4242" "$T/out")" "processes named"
+is 40 "$("$REPORT" summary --view kernel --wide "$T/many" 2>/dev/null | grep -c "^  pid 4242")" "all of them"
 finish
