@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "report/diff_check.h"
+#include "report/options.h"
+#include "report/summary.h"
 #include "report/text.h"
 
 #define USUAL_TOP   15u
@@ -19,6 +21,7 @@ struct diff {
 	struct diff_check checks[MOST_CHECKS];
 	size_t nr_checks;
 	struct table_style style;
+	enum terminal_color color;
 	struct cmd_filter filter;
 	size_t top;
 	const char *output;
@@ -34,21 +37,11 @@ static const struct option options[] = {
 	{"rank", required_argument, NULL, 'r'},
 	{"wide", no_argument, NULL, 'w'},
 	{"mangled", no_argument, NULL, 'm'},
+	{"color", required_argument, NULL, 'c'},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
 	{0},
 };
-
-static bool choose(const char *text, const char *const *names, int *choice)
-{
-	for (int i = 0; names[i]; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*choice = i;
-			return true;
-		}
-	}
-	return false;
-}
 
 static int take_check(struct diff *diff, const char *text)
 {
@@ -68,8 +61,6 @@ static int take_check(struct diff *diff, const char *text)
 /* Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
 static int take_option(struct diff *diff, int option)
 {
-	static const char *const formats[] = {"text", "csv", "json", "markdown", NULL};
-	static const char *const units[] = {"auto", "s", "ms", "us", "ns", NULL};
 	uint64_t number;
 	int choice;
 
@@ -77,16 +68,16 @@ static int take_option(struct diff *diff, int option)
 	case 'F':
 		return take_check(diff, optarg);
 	case 'f':
-		if (!choose(optarg, formats, &choice)) {
+		if (!options_choose(optarg, summary_formats, &choice)) {
 			return cmd_usage(&cmd_diff, "no such format: '%s'", optarg);
 		}
 		diff->style.format = (enum table_format)choice;
 		return 0;
 	case 'u':
-		if (!choose(optarg, units, &choice)) {
+		if (!options_choose(optarg, summary_units, &choice)) {
 			return cmd_usage(&cmd_diff, "no such unit: '%s'", optarg);
 		}
-		diff->style.unit = choice ? units[choice] : NULL;
+		diff->style.unit = choice ? summary_units[choice] : NULL;
 		return 0;
 	case 'r':
 		if (!numbers_parse(&diff->filter.ranks, optarg, false)) {
@@ -104,6 +95,12 @@ static int take_option(struct diff *diff, int option)
 		return 0;
 	case 'm':
 		names_show_mangled(true);
+		return 0;
+	case 'c':
+		if (!options_choose(optarg, terminal_colors, &choice)) {
+			return cmd_usage(&cmd_diff, "no such color: '%s'", optarg);
+		}
+		diff->color = (enum terminal_color)choice;
 		return 0;
 	case 'o':
 		diff->output = optarg;
@@ -136,6 +133,7 @@ static int take_options(struct diff *diff, int argc, char **argv)
 				    ? USUAL_TOP
 				    : 0;
 	}
+	terminal_set(&diff->style, diff->output, diff->color);
 	return 0;
 }
 

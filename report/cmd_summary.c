@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/nsys.h"
+#include "report/options.h"
 #include "report/summary.h"
 
 #define USUAL_TOP 15u
@@ -12,17 +13,6 @@
 const char *const summary_formats[] = {"text", "csv", "json", "markdown", NULL};
 const char *const summary_units[] = {"auto", "s", "ms", "us", "ns", NULL};
 const char *const summary_details[] = {"default", "op", "all", NULL};
-
-static bool choose(const char *text, const char *const *names, int *choice)
-{
-	for (int i = 0; names[i]; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*choice = i;
-			return true;
-		}
-	}
-	return false;
-}
 
 static void take_default_views(struct summary *summary)
 {
@@ -89,7 +79,7 @@ static void take_detail(int argc, char **argv)
 {
 	int choice;
 
-	if (!optarg && optind < argc && choose(argv[optind], summary_details, &choice)) {
+	if (!optarg && optind < argc && options_choose(argv[optind], summary_details, &choice)) {
 		optarg = argv[optind++];
 	}
 }
@@ -138,7 +128,7 @@ static int take_option(struct summary *summary, int option)
 			       ? 0
 			       : cmd_usage(&cmd_summary, "no such view in '%s'", optarg);
 	case 'f':
-		if (!choose(optarg, summary_formats, &choice)) {
+		if (!options_choose(optarg, summary_formats, &choice)) {
 			return cmd_usage(&cmd_summary, "no such format: '%s'", optarg);
 		}
 		summary->table.format = (enum table_format)choice;
@@ -150,7 +140,7 @@ static int take_option(struct summary *summary, int option)
 	case 'R':
 		return take_reports(summary);
 	case 'u':
-		if (!choose(optarg, summary_units, &choice)) {
+		if (!options_choose(optarg, summary_units, &choice)) {
 			return cmd_usage(&cmd_summary, "no such unit: '%s'", optarg);
 		}
 		summary->table.unit = choice ? summary_units[choice] : NULL;
@@ -178,7 +168,7 @@ static int take_option(struct summary *summary, int option)
 	case 'd':
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
-		if (optarg && !choose(optarg, summary_details, &choice)) {
+		if (optarg && !options_choose(optarg, summary_details, &choice)) {
 			return cmd_usage(&cmd_summary, "no such detail: '%s'", optarg);
 		}
 		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
@@ -190,7 +180,7 @@ static int take_option(struct summary *summary, int option)
 		names_show_mangled(true);
 		return 0;
 	case 'c':
-		if (!choose(optarg, terminal_colors, &choice)) {
+		if (!options_choose(optarg, terminal_colors, &choice)) {
 			return cmd_usage(&cmd_summary, "no such color: '%s'", optarg);
 		}
 		summary->color = (enum terminal_color)choice;

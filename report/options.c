@@ -103,3 +103,14 @@ void options_values(const struct command *command, const struct option_name *opt
 		tell_all(summary_details, take, context);
 	}
 }
+
+bool options_choose(const char *text, const char *const *words, int *choice)
+{
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*choice = i;
+			return true;
+		}
+	}
+	return false;
+}

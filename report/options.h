@@ -23,4 +23,7 @@ bool options_next(const char **at, struct option_name *option);
 void options_values(const struct command *command, const struct option_name *option,
 	void (*take)(void *context, const char *word), void *context);
 
+/* The place of a word in a list that ends with NULL; false if it is not there. */
+bool options_choose(const char *text, const char *const *words, int *choice);
+
 #endif
