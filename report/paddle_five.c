@@ -126,21 +126,37 @@ void paddle_print_operator(struct paddle_report *report)
 	}
 }
 
-/* A kernel's name without the arguments of its call; those of templates stay. */
+static bool begins_with(const char *text, size_t nr_bytes, const char *prefix)
+{
+	return strlen(prefix) <= nr_bytes && memcmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/*
+ * A kernel's name without the arguments of its call, which begin at the first parenthesis outside
+ * of templates' arguments and of lambdas; those of templates stay. In parentheses < and > may be
+ * comparisons.
+ */
 static size_t without_arguments(const char *name, size_t nr_bytes)
 {
-	static const char anonymous[] = "(anonymous namespace)";
-	int depth = 0;
+	unsigned int angles = 0, parentheses = 0, braces = 0;
 
 	for (size_t i = 0; i < nr_bytes; i++) {
-		depth += name[i] == '<' || name[i] == '{' ? 1 : 0;
-		depth -= (name[i] == '>' && i && name[i - 1] != '-') || name[i] == '}' ? 1 : 0;
-		if (name[i] == '(' && depth <= 0 && i &&
-			strncmp(name + i, anonymous, sizeof(anonymous) - 1) == 0) {
-			i += sizeof(anonymous) - 2;
-		} else if (name[i] == '(' && depth <= 0 && i) {
+		const char *at = name + i;
+		bool is_outside = !angles && !braces;
+
+		if (is_outside && begins_with(at, nr_bytes - i, "(anonymous namespace)")) {
+			i += strlen("(anonymous namespace)") - 1;
+		} else if (is_outside && begins_with(at, nr_bytes - i, "operator()")) {
+			i += strlen("operator()") - 1;
+		} else if (is_outside && *at == '(' && i) {
 			return i;
 		}
+		angles += *at == '<' && !parentheses;
+		angles -= *at == '>' && !parentheses && angles;
+		parentheses += *at == '(' && !is_outside;
+		parentheses -= *at == ')' && parentheses;
+		braces += *at == '{';
+		braces -= *at == '}' && braces;
 	}
 	return nr_bytes;
 }

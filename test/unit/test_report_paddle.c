@@ -274,7 +274,50 @@ START_TEST(the_first_record_may_be_the_least)
 }
 END_TEST
 
+/* What a kernel is called, and what of it is shown. */
+static const char *const kernels[][2] = {
+	{"void f<int, g<4> >(int, float)", "void f<int, g<4> >"},
+	{"std::enable_if<(((8)>(0)))&&a::b<C>::exists, void>::type a::f<C, 8>(C*, long)",
+		"std::enable_if<(((8)>(0)))&&a::b<C>::exists, void>::type a::f<C, 8>"},
+	{"void (anonymous namespace)::f<2>(int)", "void (anonymous namespace)::f<2>"},
+	{"void f<k(T&)::{lambda()#3}::operator()() const::{lambda(int)#1}>(int, T)",
+		"void f<k(T&)::{lambda()#3}::operator()() const::{lambda(int)#1}>"},
+	{"a::{lambda(int)#2}::operator()(int) const", "a::{lambda(int)#2}::operator()"},
+	{"triton_mm", "triton_mm"},
+	{"broken<(", "broken<("},
+	{"broken>)(x", "broken>)"},
+};
+
+START_TEST(names_of_kernels_keep_arguments_of_templates)
+{
+	struct summary summary = {.style = &style_paddle, .views = {&view_kernel}, .nr_views = 1};
+	const char *path = streams_path("names.gprof");
+	struct gen *gen = gen_open(path);
+	char *text;
+
+	for (uint32_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		uint32_t string = gen_string(gen, kernels[i][0]);
+		struct gprof_row_shape *shape = gen_row(gen, GPROF_TABLE_shape);
+		struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+
+		shape->id = kernel->shape = i + 1;
+		shape->name = string;
+		kernel->begin = 1000 * i;
+		kernel->dur = 1000 * i + 10;
+	}
+	gen_close(gen, "exit");
+	text = print(path, &summary);
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		char line[160];
+
+		snprintf(line, sizeof(line), "\n%-90s  1 ", kernels[i][1]);
+		ck_assert_msg(strstr(text, line) != NULL, "no '%s' in\n%s", line, text);
+	}
+	free(text);
+}
+END_TEST
+
 UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, every_table_of_a_loop,
 	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads,
 	the_report_of_the_profiler_before, operators_in_a_range_have_phases,
-	the_first_record_may_be_the_least)
+	the_first_record_may_be_the_least, names_of_kernels_keep_arguments_of_templates)
