@@ -325,9 +325,37 @@ static void print_rows(const struct table *table, const struct table_style *styl
 	layout_fini(&layout);
 }
 
-static void add_note(struct buf *out, const char *note, size_t nr_bytes)
+/* The note below the title; on a terminal broken where words end, each line further right. */
+static void add_note(struct buf *out, const struct table_style *style, const char *note)
 {
-	text_add_shown(out, note, nr_bytes, 0);
+	struct buf text = {0};
+	const char *at, *end;
+	size_t left = style->width > LEAST_WIDTH ? style->width - 2 : SIZE_MAX;
+	size_t used = 0;
+
+	if (is_markdown(style)) {
+		text_add_markdown(out, note, strlen(note));
+		return;
+	}
+	text_add_shown(&text, note, strlen(note), 0);
+	buf_char(&text, '\0');
+	buf_text(out, style->has_color ? "  " DIM : "  ");
+	for (at = text.bytes; *at; at = end) {
+		size_t blanks = strspn(at, " "), width;
+
+		end = at + blanks + strcspn(at + blanks, " ");
+		width = text_shown_width(at, (size_t)(end - at));
+		if (used && used + width > left) {
+			buf_text(out, "\n  ");
+			at += blanks;
+			width -= blanks;
+			used = 0;
+		}
+		buf_add(out, at, (size_t)(end - at));
+		used += width;
+	}
+	buf_text(out, style->has_color ? PLAIN : "");
+	buf_fini(&text);
 }
 
 void table_print_text(const struct table *table, const struct table_style *style, struct buf *out)
@@ -338,14 +366,8 @@ void table_print_text(const struct table *table, const struct table_style *style
 	add_colored(out, style, BOLD, table->title);
 	buf_text(out, is_md ? "\n\n" : "\n");
 	if (table->note) {
-		struct buf note = {0};
-
-		(is_md ? text_add_markdown : add_note)(&note, table->note, strlen(table->note));
-		buf_char(&note, '\0');
-		buf_text(out, is_md ? "" : "  ");
-		add_colored(out, style, DIM, note.bytes);
+		add_note(out, style, table->note);
 		buf_text(out, is_md ? "\n\n" : "\n");
-		buf_fini(&note);
 	}
 	if (table->nr_rows) {
 		print_rows(table, style, out);

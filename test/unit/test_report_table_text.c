@@ -83,16 +83,16 @@ static struct table *make_table(void)
 		table_set_text(&cells[2], "a place that is not short either", 32);
 		table_set_text(&cells[3], names[i], strlen(names[i]));
 	}
-	table_note(table, "a note");
+	table_note(table,
+		"a note that goes on and on with words, so that one line of a terminal is not "
+		"enough for it, and then " CJK " some more");
 	return table;
 }
 
-/* The widest line below the note. */
 static size_t widest_line(const char *text)
 {
 	size_t widest = 0;
 
-	text = strchr(strchr(text, '\n') + 1, '\n') + 1;
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		size_t width = text_shown_width(text, length);
@@ -117,6 +117,7 @@ START_TEST(lines_fit_into_the_terminal)
 		text = taken(&out);
 		ck_assert_uint_le(widest_line(text), width);
 		ck_assert_ptr_nonnull(strstr(text, "Params)"));
+		ck_assert_ptr_nonnull(strstr(text, "so that"));
 		ck_assert(strstr(text, "a place that is not short either") || width < 110);
 	}
 	buf_fini(&out);
@@ -134,7 +135,8 @@ START_TEST(elsewhere_names_have_80_columns_and_with_wide_all)
 	table_print(table, &style, &out);
 	text = taken(&out);
 	ck_assert_ptr_nonnull(strstr(text, "..."));
-	ck_assert_uint_eq(widest_line(text), 2 + 7 + 2 + 10 + 2 + 32 + 2 + 80);
+	ck_assert_uint_eq(widest_line(strchr(strchr(text, '\n') + 1, '\n') + 1),
+		2 + 7 + 2 + 10 + 2 + 32 + 2 + 80);
 	style.is_wide = true;
 	style.width = 80;
 	table_print(table, &style, &out);
