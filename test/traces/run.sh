@@ -17,6 +17,7 @@ ${MAKE:-make} -s --no-print-directory "$B/gprof-report" || exit 1
 failed=0
 python3 test/traces/compare.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/steps.py "$B/gprof-report" "$GPROF_TRACES"/*.json.gz || failed=1
+python3 test/traces/events.py "$B/gprof-report" "$GPROF_TRACES"/*.json.gz || failed=1
 python3 test/traces/advice.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/analysis.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/paddle.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
