@@ -105,3 +105,9 @@ bool event_is_compute(const struct op *op)
 	}
 	return true;
 }
+
+bool event_is_manipulation(const char *name)
+{
+	return strcasestr(name, "memcpy") || strcasestr(name, "memorycopy") ||
+	       strcasestr(name, "memset");
+}

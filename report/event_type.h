@@ -30,4 +30,7 @@ const struct op *event_outer_operator(const struct op *op);
 /* Is it a stage of Paddle's that computes, and lies in no other one? */
 bool event_is_compute(const struct op *op);
 
+/* Is a range of that name about copies or sets? So Paddle tells them from other ranges of users. */
+bool event_is_manipulation(const char *name);
+
 #endif

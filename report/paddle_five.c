@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/event_type.h"
 #include "report/paddle_report.h"
 
 #define NAME_WIDTH   52u /* of operators */
@@ -89,21 +90,30 @@ void paddle_print_model(struct paddle_report *report)
 	}
 }
 
+/* Paddle's ranges of users around copies are in the Memory Manipulation Summary. */
+static bool is_elsewhere(const struct table *table, size_t row)
+{
+	return paddle_has(table, row, "source", "RecordEvent") &&
+	       event_is_manipulation(
+		       names_raw((uint32_t)paddle_cell(table, row, "name")->integer, NULL));
+}
+
 /* Rows of a thread, or of all of them, under their title. */
 static void add_threads(const struct paddle_report *report, struct paddle_grid *grid,
 	const struct table *table, double cpu_base, double gpu_base)
 {
 	const struct summary *summary = report->summary;
 	bool is_flat = summary->has_detail && summary->detail == VIEW_DETAIL_DEFAULT;
+	bool is_first = true;
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		const struct table_cell *tid = paddle_cell(table, i, "tid");
 
-		if (is_flat && table_level(table, i)) {
+		if ((is_flat && table_level(table, i)) || is_elsewhere(table, i)) {
 			continue;
 		}
-		if (!i || (tid->is_known && tid->integer != last)) {
+		if (is_first || (tid->is_known && tid->integer != last)) {
 			struct paddle_row *row = paddle_grid_add(grid);
 
 			row->is_title = true;
@@ -111,6 +121,7 @@ static void add_threads(const struct paddle_report *report, struct paddle_grid *
 						? paddle_text("Thread: %" PRIu64, tid->integer)
 						: mem_text("Thread: All threads merged");
 			last = tid->integer;
+			is_first = false;
 		}
 		add_five(report, grid, table, i, grid->widths[0], cpu_base, gpu_base);
 	}

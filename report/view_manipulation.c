@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/event_tree.h"
+#include "report/event_type.h"
 #include "report/view.h"
 
 struct manipulation_view {
@@ -67,7 +68,7 @@ static void take_record(void *context, const struct op_record *record, const str
 	*bytes = *bytes + record->bytes < *bytes ? UINT64_MAX : *bytes + record->bytes;
 }
 
-/* As Paddle tells them from other ranges of users. */
+/* Its own ranges around copies that are rows already are none. */
 static bool is_manipulation(const struct op *op)
 {
 	const char *name;
@@ -77,9 +78,8 @@ static bool is_manipulation(const struct op *op)
 		return false;
 	}
 	name = names_raw(op->name, NULL);
-	return strncasecmp(name, "GpuMemcpy", 9) != 0 && strncasecmp(name, "GpuMemset", 9) != 0 &&
-	       (strcasestr(name, "memcpy") || strcasestr(name, "memorycopy") ||
-		       strcasestr(name, "memset"));
+	return event_is_manipulation(name) && strncasecmp(name, "GpuMemcpy", 9) != 0 &&
+	       strncasecmp(name, "GpuMemset", 9) != 0;
 }
 
 static void take_op(void *context, const struct op *op)

@@ -317,7 +317,45 @@ START_TEST(names_of_kernels_keep_arguments_of_templates)
 }
 END_TEST
 
+static void add_range(struct gen *gen, const char *name, uint64_t begin, uint64_t end)
+{
+	uint32_t id = gen_op_name(gen, name);
+	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = row->end_thread = 1;
+	row->op_name = id;
+	row->framework = GPROF_FRAMEWORK_PADDLE;
+	row->scope = 7;
+}
+
+START_TEST(ranges_around_copies_are_memory_manipulation)
+{
+	struct summary summary = {
+		.style = &style_paddle, .views = {&view_memcpy, &view_userdefined}, .nr_views = 2};
+	const char *path = streams_path("ranges.gprof");
+	struct gen *gen = gen_open(path);
+	char *text, *manipulation, *user;
+
+	add_range(gen, "BufferedReader:MemoryCopy", 1000, 3000);
+	add_range(gen, "GpuMemcpySync:GPU->CPU", 4000, 5000); /* the copy itself is a row */
+	add_range(gen, "my range", 6000, 7000);
+	gen_close(gen, "exit");
+	text = print(path, &summary);
+	manipulation = strstr(text, "Memory Manipulation Summary");
+	user = strstr(text, "UserDefined Summary");
+	ck_assert(manipulation && user && manipulation < user);
+	ck_assert(strstr(text, "\nBufferedReader:MemoryCopy  1 ") < user);
+	ck_assert_ptr_null(strstr(user, "MemoryCopy"));
+	ck_assert_ptr_null(strstr(text, "GpuMemcpySync"));
+	ck_assert_ptr_nonnull(strstr(user, "\nmy range "));
+	free(text);
+}
+END_TEST
+
 UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, every_table_of_a_loop,
 	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads,
 	the_report_of_the_profiler_before, operators_in_a_range_have_phases,
-	the_first_record_may_be_the_least, names_of_kernels_keep_arguments_of_templates)
+	the_first_record_may_be_the_least, names_of_kernels_keep_arguments_of_templates,
+	ranges_around_copies_are_memory_manipulation)
