@@ -109,8 +109,11 @@ static void add_launch(struct maker *m)
 		.end = m->tick + 1 + unit_random(&m->seed) % 9,
 		.thread = m->thread,
 		.kernel = (uint32_t)(unit_random(&m->seed) % 2)};
-	launch->kernel_begin = launch->begin + unit_random(&m->seed) % 500;
-	launch->kernel_end = launch->kernel_begin + unit_random(&m->seed) % 100;
+	/* Some end before their call does. */
+	launch->kernel_begin =
+		launch->begin + unit_random(&m->seed) % (m->correlation % 3 ? 500 : 5);
+	launch->kernel_end =
+		launch->kernel_begin + unit_random(&m->seed) % (m->correlation % 3 ? 100 : 3);
 	call->begin = launch->begin;
 	call->dur = launch->end;
 	call->thread = m->thread;
