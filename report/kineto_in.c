@@ -13,6 +13,8 @@
 #define NR_PIECES   5u
 #define PIECE_BYTES (256u * 1024u)
 #define READ_BYTES  (64u * 1024u)
+/* What may stand behind the end of the JSON text, in whose end the checksum of gzip lies. */
+#define MOST_BEHIND (64u << 20)
 
 struct piece {
 	char *memory;
@@ -196,9 +198,17 @@ size_t kineto_in_next(struct kineto_in *in, char **bytes)
 	return piece->nr_bytes;
 }
 
-const char *kineto_in_problem(const struct kineto_in *in)
+const char *kineto_in_problem(struct kineto_in *in)
 {
-	return in->problem;
+	const char *problem;
+	char *bytes;
+
+	for (size_t i = 0; i < MOST_BEHIND / PIECE_BYTES && kineto_in_next(in, &bytes); i++) {
+	}
+	pthread_mutex_lock(&in->lock);
+	problem = in->is_ended || !in->has_thread ? in->problem : NULL;
+	pthread_mutex_unlock(&in->lock);
+	return problem;
 }
 
 void kineto_in_destroy(struct kineto_in *in)

@@ -31,7 +31,10 @@ void kineto_in_destroy(struct kineto_in *in);
  */
 size_t kineto_in_next(struct kineto_in *in, char **bytes);
 
-/* Why it ended early: static text (as "the gzip data are cut off"), or NULL. After the end. */
-const char *kineto_in_problem(const struct kineto_in *in);
+/*
+ * Why it ended early: static text (as "its gzip data are cut off"), or NULL. Reads on to the end;
+ * nothing is to be had from kineto_in_next afterwards.
+ */
+const char *kineto_in_problem(struct kineto_in *in);
 
 #endif

@@ -701,6 +701,13 @@ START_TEST(damaged_gzip_is_told)
 	ck_assert_str_eq(process->stream->damages[0].what, "its gzip data are cut off");
 	ck_assert_uint_gt(rows(process, GPROF_TABLE_op), 10000);
 	process_destroy(process);
+	bytes[nr_bytes - 7] ^= 0xff; /* the checksum, behind all events */
+	streams_write(path, bytes, nr_bytes);
+	process = streams_process(path);
+	ck_assert(!process_is_complete(process));
+	ck_assert_uint_eq(process->stream->nr_damages, 1);
+	ck_assert_str_eq(process->stream->damages[0].what, "its gzip data are damaged");
+	process_destroy(process);
 	bytes[nr_bytes / 4] ^= 0xff;
 	streams_write(path, bytes, nr_bytes);
 	process = streams_process(path);
