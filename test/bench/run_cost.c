@@ -2,7 +2,7 @@
 /*
  * run_cost RUNS EVENTS LABEL COMMAND...: what a command costs, its output thrown away. Prints the
  * shortest wall time of the runs, million events a second by it and by the CPU time of that run,
- * and the peak of memory.
+ * and the peak of memory. Fails if that is above MOST_MB, where that is set.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,6 +58,7 @@ static struct cost run(char **argv)
 int main(int argc, char **argv)
 {
 	struct cost best = {.wall_s = 1e9};
+	const char *most = getenv("MOST_MB");
 	double nr_events;
 
 	if (argc < 5) {
@@ -77,5 +78,9 @@ int main(int argc, char **argv)
 	printf("%-44s %8.2f s, %6.2f s of CPU %8.1f M/s %8.1f M/s of CPU %8.1f MB\n", argv[3],
 		best.wall_s, best.cpu_s, nr_events / best.wall_s, nr_events / best.cpu_s,
 		(double)best.peak_kb / 1024);
+	if (most && (double)best.peak_kb / 1024 > strtod(most, NULL)) {
+		fprintf(stderr, "run_cost: more than %s MB\n", most);
+		return 1;
+	}
 	return 0;
 }
