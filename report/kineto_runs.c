@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/kineto_runs.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "report/buf.h"
+#include "report/temp_file.h"
 
 /* Rows that are read or written at once, of each run. */
 #define BUFFER_ROWS 1024u
@@ -25,72 +25,22 @@ struct kineto_runs {
 	size_t nr_runs, capacity;
 };
 
-static int open_file(void)
-{
-	const char *directory = getenv("TMPDIR");
-	struct buf path = {0};
-	int fd;
-
-	buf_printf(&path, "%s/gprof-report.XXXXXX", directory && *directory ? directory : "/tmp");
-	buf_char(&path, '\0');
-	fd = mkstemp(path.bytes);
-	if (fd >= 0) {
-		unlink(path.bytes);
-	}
-	buf_fini(&path);
-	return fd;
-}
-
 static bool write_rows(int fd, uint64_t first, const struct kineto_row *rows, size_t nr_rows)
 {
-	const char *bytes = (const char *)rows;
-	size_t nr_bytes = nr_rows * ROW_BYTES;
-	uint64_t offset = first * ROW_BYTES;
-
-	while (nr_bytes) {
-		ssize_t n = pwrite(fd, bytes, nr_bytes, (off_t)offset);
-
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n <= 0) {
-			return false;
-		}
-		bytes += n;
-		offset += (uint64_t)n;
-		nr_bytes -= (size_t)n;
-	}
-	return true;
+	return temp_file_write(fd, first * ROW_BYTES, rows, nr_rows * ROW_BYTES);
 }
 
 static bool read_rows(int fd, uint64_t first, struct kineto_row *rows, size_t nr_rows)
 {
-	char *bytes = (char *)rows;
-	size_t nr_bytes = nr_rows * ROW_BYTES;
-	uint64_t offset = first * ROW_BYTES;
-
-	while (nr_bytes) {
-		ssize_t n = pread(fd, bytes, nr_bytes, (off_t)offset);
-
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n <= 0) {
-			return false;
-		}
-		bytes += n;
-		offset += (uint64_t)n;
-		nr_bytes -= (size_t)n;
-	}
-	return true;
+	return temp_file_read(fd, first * ROW_BYTES, rows, nr_rows * ROW_BYTES);
 }
 
 struct kineto_runs *kineto_runs_create(void)
 {
 	struct kineto_runs *runs = mem_zeroed(1, sizeof(*runs));
 
-	runs->fd = open_file();
-	runs->merged_fd = runs->fd < 0 ? -1 : open_file();
+	runs->fd = temp_file_open();
+	runs->merged_fd = runs->fd < 0 ? -1 : temp_file_open();
 	if (runs->merged_fd < 0) {
 		kineto_runs_destroy(runs);
 		return NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "report/buf.h"
+#include "report/temp_file.h"
 
 #define WINDOW_BYTES (64u << 10) /* that a run in the file is read by */
 
@@ -106,57 +107,19 @@ static void sort(struct spool *spool)
 
 /* ---- the file ---- */
 
-static void open_file(struct spool *spool)
-{
-	const char *directory = getenv("TMPDIR");
-	struct buf path = {0};
-
-	buf_printf(&path, "%s/gprof-report.XXXXXX", directory && *directory ? directory : "/tmp");
-	buf_char(&path, '\0');
-	spool->fd = mkstemp(path.bytes);
-	if (spool->fd >= 0) {
-		unlink(path.bytes);
-	} else {
-		spool->fd = -2;
-	}
-	buf_fini(&path);
-}
-
-static bool write_all(struct spool *spool, const char *bytes, size_t nr_bytes)
-{
-	uint64_t offset = spool->file_bytes;
-
-	while (nr_bytes) {
-		ssize_t written = pwrite(spool->fd, bytes, nr_bytes, (off_t)offset);
-
-		if (written <= 0) {
-			return false;
-		}
-		bytes += written;
-		offset += (uint64_t)written;
-		nr_bytes -= (size_t)written;
-	}
-	return true;
-}
-
 static void read_window(struct spool *spool, struct run *run)
 {
 	size_t most = WINDOW_BYTES / spool->bytes ? WINDOW_BYTES / spool->bytes : 1;
 	size_t nr = run->nr - run->next < most ? run->nr - run->next : most;
-	size_t nr_bytes = nr * spool->bytes, done = 0;
 
 	if (!run->window) {
 		run->window = mem_zeroed(most, spool->bytes);
 	}
-	while (done < nr_bytes) {
-		ssize_t got = pread(spool->fd, run->window + done, nr_bytes - done,
-			(off_t)(run->offset + run->next * spool->bytes + done));
-
-		if (got <= 0) { /* our own file, that nobody else has open */
-			fputs("gprof-report: cannot read back a temporary file\n", stderr);
-			exit(1);
-		}
-		done += (size_t)got;
+	/* Our own file, that nobody else has open. */
+	if (!temp_file_read(spool->fd, run->offset + run->next * spool->bytes, run->window,
+		    nr * spool->bytes)) {
+		fputs("gprof-report: cannot read back a temporary file\n", stderr);
+		exit(1);
 	}
 	run->window_first = run->next;
 	run->window_nr = nr;
@@ -174,9 +137,11 @@ static void end_run(struct spool *spool)
 	run = &spool->runs[spool->nr_runs++];
 	*run = (struct run){.nr = spool->nr, .offset = spool->file_bytes};
 	if (spool->fd == -1) {
-		open_file(spool);
+		spool->fd = temp_file_open();
+		spool->fd = spool->fd < 0 ? -2 : spool->fd;
 	}
-	if (spool->fd >= 0 && write_all(spool, spool->records, spool->nr * spool->bytes)) {
+	if (spool->fd >= 0 && temp_file_write(spool->fd, spool->file_bytes, spool->records,
+				      spool->nr * spool->bytes)) {
 		spool->file_bytes += spool->nr * spool->bytes;
 	} else {
 		run->records = spool->records;
