@@ -88,10 +88,14 @@ static int by_key(const void *a, const void *b)
 static int find_sort_key(const char *text)
 {
 	char name[64];
+	size_t length = strlen(text);
 	const char *device = strstr(text, "device");
 
-	snprintf(name, sizeof(name), "%s", text);
-	if (device && strlen(text) < sizeof(name)) {
+	if (length >= sizeof(name)) {
+		return -1;
+	}
+	memcpy(name, text, length + 1);
+	if (device) {
 		snprintf(name, sizeof(name), "%.*scuda%s", (int)(device - text), text, device + 6);
 	}
 	for (int i = 0; sort_keys[i]; i++) {
