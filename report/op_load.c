@@ -6,6 +6,7 @@
 
 #include "report/buf.h"
 #include "report/op.h"
+#include "report/op_groups.h"
 #include "report/op_launch.h"
 #include "report/op_sort.h"
 #include "report/progress.h"
@@ -14,16 +15,10 @@
 /* Work may be written one group before the call that started it, hardly more. */
 #define GROUPS_AHEAD 2u
 
-struct group {
-	size_t first, end;  /* blocks */
-	uint64_t last_tick; /* of all events of it and of the groups before it */
-};
-
 struct load {
 	struct process *process;
 	const struct op_load_want *want;
-	struct group *groups;
-	size_t nr_groups, group_capacity;
+	struct op_groups groups;
 	struct op_event *events; /* as they were read */
 	size_t nr_events, capacity;
 	struct op_sort sort;
@@ -53,35 +48,14 @@ static bool is_host_table(const struct load *load, unsigned int table)
 	}
 }
 
-/* ---- groups ---- */
-
-static struct group *add_group(struct load *load, size_t first, uint64_t last_tick)
+static uint64_t host_tables(const struct load *load)
 {
-	struct group *group;
+	uint64_t tables = 0;
 
-	load->groups = array_grow(
-		load->groups, load->nr_groups, &load->group_capacity, sizeof(*load->groups));
-	group = &load->groups[load->nr_groups++];
-	*group = (struct group){.first = first, .end = first, .last_tick = last_tick};
-	return group;
-}
-
-static void find_groups(struct load *load)
-{
-	const struct stream_in *stream = load->process->stream;
-	struct group *group = add_group(load, 0, 0);
-
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
-
-		group->end = i + 1;
-		if (is_host_table(load, table) && stream->blocks[i].time_max > group->last_tick) {
-			group->last_tick = stream->blocks[i].time_max;
-		}
-		if (table == GPROF_TABLE_checkpoint) {
-			group = add_group(load, i + 1, group->last_tick);
-		}
+	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
+		tables |= (uint64_t)is_host_table(load, table) << table;
 	}
+	return tables;
 }
 
 /* ---- rows ---- */
@@ -228,7 +202,7 @@ static struct stream_request row_request(const struct load *load, size_t block)
 		.mask = is_host_table(load, table) ? mask_of(load, table) : 0};
 }
 
-static void load_rows(struct load *load, const struct group *group)
+static void load_rows(struct load *load, const struct op_group *group)
 {
 	struct stream_in *stream = load->process->stream;
 
@@ -253,7 +227,7 @@ static void load_rows(struct load *load, const struct group *group)
 	}
 }
 
-static void load_work(struct load *load, const struct group *group)
+static void load_work(struct load *load, const struct op_group *group)
 {
 	for (size_t i = group->first; i < group->end; i++) {
 		op_launch_load(&load->launch, i);
@@ -340,9 +314,9 @@ struct part {
 /* The order in which parts are loaded; there are two a group. */
 static size_t plan(const struct load *load, struct part *parts)
 {
-	size_t nr = 0, worked = load->nr_groups; /* groups from here on have had their work */
+	size_t nr = 0, worked = load->groups.nr; /* groups from here on have had their work */
 
-	for (size_t i = load->nr_groups; i-- > 0;) {
+	for (size_t i = load->groups.nr; i-- > 0;) {
 		while (worked > 0 && worked + GROUPS_AHEAD > i) {
 			parts[nr++] = (struct part){.group = --worked};
 		}
@@ -354,11 +328,12 @@ static size_t plan(const struct load *load, struct part *parts)
 static void expect_parts(const struct load *load, const struct part *parts, size_t nr_parts)
 {
 	size_t nr = 0;
+	/* One more, for what turns out to be no request. */
 	struct stream_request *requests =
-		mem_zeroed(load->process->stream->nr_blocks, sizeof(*requests));
+		mem_zeroed(load->process->stream->nr_blocks + 1, sizeof(*requests));
 
 	for (size_t k = 0; k < nr_parts; k++) {
-		const struct group *group = &load->groups[parts[k].group];
+		const struct op_group *group = &load->groups.items[parts[k].group];
 
 		for (size_t i = group->first; i < group->end; i++) {
 			requests[nr] = parts[k].is_host ? row_request(load, i)
@@ -384,21 +359,21 @@ void op_load_run(struct process *process, const struct op_load_want *want,
 		name_ranges(&load);
 	}
 	op_launch_init(&load.launch, process, want->records);
-	find_groups(&load);
-	parts = mem_zeroed(2 * load.nr_groups, sizeof(*parts));
+	op_groups_find(&load.groups, process->stream, host_tables(&load));
+	parts = mem_zeroed(2 * load.groups.nr, sizeof(*parts));
 	nr_parts = plan(&load, parts);
 	expect_parts(&load, parts, nr_parts);
 	for (size_t i = 0; i < nr_parts; i++) {
 		size_t group = parts[i].group;
 
 		if (!parts[i].is_host) {
-			load_work(&load, &load.groups[group]);
+			load_work(&load, &load.groups.items[group]);
 			hand_out_lone(&load, take, context);
 			continue;
 		}
 		load.order = (uint64_t)group << 32;
-		load_rows(&load, &load.groups[group]);
-		hand_out(&load, group ? load.groups[group - 1].last_tick : 0, take, context);
+		load_rows(&load, &load.groups.items[group]);
+		hand_out(&load, group ? load.groups.items[group - 1].last_tick : 0, take, context);
 	}
 	hand_out(&load, 0, take, context);
 	for (size_t i = load.nr_events; i-- > 0;) { /* at tick 0 */
@@ -408,7 +383,7 @@ void op_load_run(struct process *process, const struct op_load_want *want,
 	hand_out_lone(&load, take, context);
 	ranges_destroy(load.ranges);
 	free(parts);
-	free(load.groups);
+	op_groups_fini(&load.groups);
 	free(load.events);
 	op_sort_fini(&load.sort);
 	op_launch_fini(&load.launch);

@@ -5,6 +5,20 @@
 
 #include "report/buf.h"
 
+struct op op_stack_op(const struct op_event *event)
+{
+	return (struct op){.begin = event->begin,
+		.end = event->end,
+		.sequence = event->value,
+		.thread = event->thread,
+		.name = event->name,
+		.shape = event->shape,
+		.py_stack = event->py_stack,
+		.depth = event->depth,
+		.framework = event->framework,
+		.scope = event->scope};
+}
+
 void op_stack_fini(struct op_stack *stack)
 {
 	for (size_t i = 0; i < stack->nr_made; i++) {

@@ -16,6 +16,9 @@ struct op_stack {
 	uint64_t gpu_ns, nr_works; /* of what the thread launched later than the event at hand */
 };
 
+/* The operator that an event tells of, by itself. */
+struct op op_stack_op(const struct op_event *event);
+
 void op_stack_fini(struct op_stack *stack);
 
 /* The innermost one, NULL if none is open. */

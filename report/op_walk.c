@@ -129,27 +129,13 @@ static void find_phase(struct walk *walk, struct op *op)
 
 /* ---- events ---- */
 
-static struct op make_op(const struct op_event *event)
-{
-	return (struct op){.begin = event->begin,
-		.end = event->end,
-		.sequence = event->value,
-		.thread = event->thread,
-		.name = event->name,
-		.shape = event->shape,
-		.py_stack = event->py_stack,
-		.depth = event->depth,
-		.framework = event->framework,
-		.scope = event->scope};
-}
-
 static void take_op(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	const struct op *parent;
 	struct op *op;
 
 	if (event->is_async) { /* ended elsewhere: it nests in nothing */
-		struct op lone = make_op(event);
+		struct op lone = op_stack_op(event);
 
 		lone.segment = UINT32_MAX;
 		tell_enter(walk, &lone);
@@ -159,7 +145,7 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 	leave_others(walk, stack, event);
 	parent = op_stack_top(stack);
 	op = op_stack_push(stack);
-	*op = make_op(event);
+	*op = op_stack_op(event);
 	op->parent = parent;
 	find_phase(walk, op);
 	tell_enter(walk, op);

@@ -44,9 +44,9 @@ struct op_call {
 	uint32_t correlation; /* 0 unknown */
 	uint32_t call;	      /* an id of the stream: process_call_name */
 	int32_t result;
-	uint32_t step; /* that it began in, as in phase_segment: 0 before the first */
+	uint32_t step;	   /* that it began in, as in phase_segment: 0 before the first */
 	uint32_t py_stack; /* 0 not taken */
-	uint8_t table; /* GPROF_TABLE_api ... _api_sync */
+	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */
 };
 
 struct op_view {

@@ -232,6 +232,31 @@ START_TEST(either_is_had_without_the_other)
 }
 END_TEST
 
+/* Each of them is asked for. For the sanitizers: no room may be short by one. */
+START_TEST(a_stream_of_nothing_but_calls_and_work)
+{
+	const char *path = plain("bare.gprof");
+	size_t nr_bytes, nr_kept = sizeof(struct gprof_file_header);
+	unsigned char *bytes = streams_read(path, &nr_bytes), *kept = malloc(nr_bytes);
+	static const unsigned int tables[] = {GPROF_TABLE_api_launch, GPROF_TABLE_kernel};
+
+	memcpy(kept, bytes, nr_kept);
+	for (size_t i = 0; i < 2; i++) {
+		size_t end, at = streams_block(bytes, nr_bytes, tables[i], &end);
+
+		memcpy(kept + nr_kept, bytes + at, end - at);
+		nr_kept += end - at;
+	}
+	streams_write(path, kept, nr_kept);
+	walk(path, &both);
+	ck_assert_uint_eq(all.nr_calls, 1);
+	ck_assert_uint_eq(all.records[1].call.begin, 100);
+	ck_assert_uint_eq(all.records[2].times, 1);
+	free(bytes);
+	free(kept);
+}
+END_TEST
+
 /* Which the recorder does not do; they are counted all the same. */
 START_TEST(work_that_was_written_long_before_its_call_has_none)
 {
@@ -471,5 +496,5 @@ START_TEST(lists_of_records_use_room_again)
 END_TEST
 
 UNIT_SUITE("records", work_and_its_calls_without_operators, either_is_had_without_the_other,
-	work_that_was_written_long_before_its_call_has_none,
+	a_stream_of_nothing_but_calls_and_work, work_that_was_written_long_before_its_call_has_none,
 	any_records_are_joined_as_a_slow_join_does, lists_of_records_use_room_again)
