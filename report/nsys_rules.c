@@ -35,6 +35,13 @@ static bool is_async(
 		       "Async") != NULL;
 }
 
+/* A trace of another format tells nothing without the call. */
+static bool is_sync(
+	const struct trace *trace, const struct op_record *record, const struct op_call *call)
+{
+	return (call || !trace->process->stream->is_trace) && !is_async(trace, record, call);
+}
+
 static void take_async_copy(void *context, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
@@ -51,7 +58,7 @@ static void take_sync_copy(void *context, const struct op_record *record,
 	bool is_small =
 		copy_kind_of(record->copy) == API_COPY_HTOD && record->bytes <= LEAST_COPY_BYTES;
 
-	if (record->table == GPROF_TABLE_memcpy && !is_async(context, record, call) && !is_small) {
+	if (record->table == GPROF_TABLE_memcpy && is_sync(context, record, call) && !is_small) {
 		trace_record(context, record, call, op);
 	}
 }
@@ -59,7 +66,7 @@ static void take_sync_copy(void *context, const struct op_record *record,
 static void take_sync_set(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	if (record->table == GPROF_TABLE_memset && !is_async(context, record, call)) {
+	if (record->table == GPROF_TABLE_memset && is_sync(context, record, call)) {
 		trace_record(context, record, call, op);
 	}
 }

@@ -29,7 +29,8 @@ enum {
 	NR_G,
 };
 
-static void fill_gpu_kernel(const struct model_shape *shape, struct table_cell *cells)
+static void fill_gpu_kernel(
+	const struct model_shape *shape, bool has_static, struct table_cell *cells)
 {
 	for (int k = 0; k < 3 && shape->grid[0]; k++) {
 		table_set_integer(&cells[G_GRID + k], shape->grid[k]);
@@ -37,7 +38,9 @@ static void fill_gpu_kernel(const struct model_shape *shape, struct table_cell *
 	}
 	if (shape->grid[0]) {
 		table_set_integer(&cells[G_REGISTERS], shape->registers);
-		table_set_integer(&cells[G_STATIC], shape->static_shared_bytes);
+		if (has_static) {
+			table_set_integer(&cells[G_STATIC], shape->static_shared_bytes);
+		}
 		table_set_integer(&cells[G_DYNAMIC], shape->dynamic_shared_bytes);
 	}
 }
@@ -79,7 +82,7 @@ static void fill_gpu(
 	if (event->table == GPROF_TABLE_memcpy || event->table == GPROF_TABLE_memset) {
 		fill_gpu_copy(event, cells);
 	} else {
-		fill_gpu_kernel(&shape, cells);
+		fill_gpu_kernel(&shape, trace_has_static(trace, event), cells);
 		nsys_set_kernel(trace, event, &cells[G_NAME]);
 	}
 }
@@ -161,13 +164,13 @@ static void fill_api(
 {
 	const struct process *process = trace->processes[event->process];
 	const struct model_thread *thread = idmap_get(&process->threads, event->thread);
-	char result[16];
 
 	table_set_integer(&cells[A_START], event->api_begin_ns);
 	table_set_integer(&cells[A_DURATION], event->api_dur_ns);
 	nsys_set_name(&cells[A_NAME], event->call);
-	snprintf(result, sizeof(result), "%d", event->result);
-	nsys_set_text(&cells[A_RESULT], result);
+	if (trace_has_result(trace, event)) {
+		table_set_integer(&cells[A_RESULT], (uint32_t)event->result);
+	}
 	table_set_integer(&cells[A_CORRELATION], event->correlation);
 	table_set_integer(&cells[A_PID], process->pid);
 	if (thread) {
@@ -182,7 +185,7 @@ struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views)
 		[A_START] = {"start_ns", "Start (ns)", TABLE_TIME, false},
 		[A_DURATION] = {"duration_ns", "Duration (ns)", TABLE_TIME, false},
 		[A_NAME] = {"name", "Name", TABLE_TEXT, false},
-		[A_RESULT] = {"result", "Result", TABLE_TEXT, false},
+		[A_RESULT] = {"result", "Result", TABLE_ID, false},
 		[A_CORRELATION] = {"correlation", "CorrID", TABLE_ID, false},
 		[A_PID] = {"pid", "Pid", TABLE_ID, false},
 		[A_TID] = {"tid", "Tid", TABLE_ID, false},

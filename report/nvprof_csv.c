@@ -47,7 +47,9 @@ static void fill_csv(
 	}
 	if (shape.grid[0]) {
 		table_set_integer(&cells[C_REGISTERS], shape.registers);
-		table_set_integer(&cells[C_STATIC], shape.static_shared_bytes);
+		if (trace_has_static(trace, event)) {
+			table_set_integer(&cells[C_STATIC], shape.static_shared_bytes);
+		}
 		table_set_integer(&cells[C_DYNAMIC], shape.dynamic_shared_bytes);
 	}
 	if (nvprof_is_copy(event)) {

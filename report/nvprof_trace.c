@@ -183,7 +183,9 @@ static void fill_text(
 		set_extent(&cells[T_GRID], shape.grid);
 		set_extent(&cells[T_BLOCK], shape.block);
 		nvprof_set_number(&cells[T_REGISTERS], shape.registers);
-		set_size(&cells[T_STATIC], shape.static_shared_bytes, "");
+		if (trace_has_static(trace, event)) {
+			set_size(&cells[T_STATIC], shape.static_shared_bytes, "");
+		}
 		set_size(&cells[T_DYNAMIC], shape.dynamic_shared_bytes, "");
 	}
 	if (nvprof_is_copy(event)) {

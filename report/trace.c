@@ -186,6 +186,16 @@ bool trace_tid(const struct trace *trace, const struct trace_event *event, uint3
 	return thread != NULL;
 }
 
+bool trace_has_result(const struct trace *trace, const struct trace_event *event)
+{
+	return event->result >= 0 && !trace->processes[event->process]->stream->is_trace;
+}
+
+bool trace_has_static(const struct trace *trace, const struct trace_event *event)
+{
+	return !trace->processes[event->process]->stream->is_trace;
+}
+
 bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns)
 {
 	*begin_ns = event->api_begin_ns + event->api_dur_ns;

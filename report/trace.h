@@ -74,6 +74,13 @@ struct model_place trace_place(const struct trace *trace, const struct trace_eve
 /* The system's number of the thread of the call; false if the stream does not tell. */
 bool trace_tid(const struct trace *trace, const struct trace_event *event, uint32_t *tid);
 
+/* Is its result known? CUDA's results are not negative; other formats than ours do not have them.
+ */
+bool trace_has_result(const struct trace *trace, const struct trace_event *event);
+
+/* Is static shared memory told apart? Else dynamic_shared_bytes of the shape is of both. */
+bool trace_has_static(const struct trace *trace, const struct trace_event *event);
+
 /* From the end of the call to the begin of the record; false if there is no such time. */
 bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns);
 

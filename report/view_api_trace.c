@@ -30,21 +30,12 @@ static const struct table_column columns[NR_COLUMNS] = {
 	[TID] = {"tid", "Thread", TABLE_ID, false},
 	[CORRELATION] = {"correlation", "Correlation", TABLE_ID, false},
 	[STEP] = {"step", "Step", TABLE_ID, false},
-	[RESULT] = {"result", "Result", TABLE_TEXT, false},
+	[RESULT] = {"result", "Result", TABLE_ID, false},
 	[API] = {"api", "API", TABLE_TEXT, true},
 	[THREAD] = {"thread_name", "Thread name", TABLE_NAME, true},
 	[OPERATOR] = {"operator", "Operator", TABLE_NAME, false},
 	[NAME] = {"name", "Call", TABLE_NAME, false},
 };
-
-static void set_result(struct table_cell *cell, int32_t result)
-{
-	struct buf text = {0};
-
-	buf_printf(&text, "%d", (int)result);
-	table_set_text(cell, text.bytes, text.nr_bytes);
-	buf_fini(&text);
-}
 
 static void fill(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
@@ -71,7 +62,9 @@ static void fill(
 	if (event->step && event->step <= process->nr_steps) {
 		table_set_integer(&cells[STEP], process->steps[event->step - 1].step);
 	}
-	set_result(&cells[RESULT], event->result);
+	if (trace_has_result(trace, event)) {
+		table_set_integer(&cells[RESULT], (uint32_t)event->result);
+	}
 	table_set_text(&cells[API], api, strlen(api));
 	if (event->op) {
 		table_set_integer(&cells[OPERATOR], event->op);

@@ -68,7 +68,7 @@ static void set_text(struct table_cell *cell, const char *text)
 	table_set_text(cell, text, strlen(text));
 }
 
-static void fill_kernel(const struct model_shape *shape, struct table_cell *cells)
+static void fill_kernel(const struct model_shape *shape, bool has_static, struct table_cell *cells)
 {
 	char text[64];
 
@@ -80,7 +80,9 @@ static void fill_kernel(const struct model_shape *shape, struct table_cell *cell
 	snprintf(text, sizeof(text), "%u %u %u", shape->block[0], shape->block[1], shape->block[2]);
 	set_text(&cells[BLOCK], text);
 	table_set_integer(&cells[REGISTERS], shape->registers);
-	table_set_integer(&cells[STATIC_SHARED], shape->static_shared_bytes);
+	if (has_static) {
+		table_set_integer(&cells[STATIC_SHARED], shape->static_shared_bytes);
+	}
 	table_set_integer(&cells[DYNAMIC_SHARED], shape->dynamic_shared_bytes);
 }
 
@@ -136,7 +138,7 @@ static void fill(
 	}
 	table_set_integer(&cells[CORRELATION], event->correlation);
 	if (event->table == GPROF_TABLE_kernel) {
-		fill_kernel(&shape, cells);
+		fill_kernel(&shape, trace_has_static(trace, event), cells);
 	} else if (event->table != GPROF_TABLE_graph) {
 		fill_copy(event, cells);
 	}
