@@ -4,7 +4,7 @@
  * of its own beside whoever parses. Control bytes are blanks by then: Kineto writes names
  * unescaped, and outside of texts JSON allows blanks wherever it allows those.
  *
- * Memory: NR_PIECES pieces, whatever the size of the file.
+ * Memory: NR_PIECES pieces, whatever the size of the file; of the room before them what is used.
  */
 #ifndef REPORT_KINETO_IN_H
 #define REPORT_KINETO_IN_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* What lies before each piece for the reader's use: the rest of the piece before, to be joined. */
-#define KINETO_IN_ROOM (1u << 20)
+#define KINETO_IN_ROOM (8u << 20)
 
 struct kineto_in;
 

@@ -14,6 +14,7 @@ struct api_view {
 	uint32_t *group_of; /* by the id of a call, of the process at hand */
 	uint32_t *groups;
 	uint64_t *values;
+	bool has_results; /* of any process: traces have none */
 	bool is_finished;
 };
 
@@ -73,6 +74,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	const uint64_t *results = batch->col[COL_api_result];
 	const uint64_t *ticks = batch->col[COL_api_dur];
 
+	view->has_results |= !process->stream->is_trace;
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint32_t group = calls[i] < NR_CALLS ? view->group_of[calls[i]] : NONE;
 
@@ -116,7 +118,9 @@ static struct table *make_table(void *context)
 		const char *api = api_name(row->kind);
 
 		tally_fill(&view->calls, i, total_ns, cells);
-		table_set_integer(&cells[TALLY_NR_COLUMNS], row->failed);
+		if (view->has_results) {
+			table_set_integer(&cells[TALLY_NR_COLUMNS], row->failed);
+		}
 		table_set_text(&cells[TALLY_NR_COLUMNS + 1], api, strlen(api));
 		table_set_integer(&cells[TALLY_NR_COLUMNS + 2], row->name);
 	}

@@ -9,9 +9,11 @@
 #include "report/buf.h"
 #include "report/cmd.h"
 #include "report/err.h"
+#include "report/kineto_in.h"
 #include "report/kineto_rows.h"
 #include "report/op.h"
 #include "report/py_stack.h"
+#include "report/timeline.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -589,6 +591,77 @@ START_TEST(random_traces_come_out_as_they_were_made)
 }
 END_TEST
 
+START_TEST(what_is_larger_than_memory_should_hold_is_left_out)
+{
+	struct process *process;
+	struct buf text;
+	const char *path = streams_path("large.json");
+
+	buf_init(&text, NULL, NULL);
+	buf_text(&text, "{\"large\": \"");
+	buf_pad(&text, 'x', KINETO_IN_ROOM + (1u << 20));
+	buf_text(&text,
+		"\", \"distributedInfo\": {\"rank\": 5}, \"traceEvents\": [" OP ", {\"a\": \"");
+	buf_pad(&text, 'y', KINETO_IN_ROOM + (1u << 20));
+	buf_text(&text, "\"}, " OP "," KERNEL TAIL);
+	streams_write(path, text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	process = streams_process(path);
+	ck_assert_uint_eq(rows(process, GPROF_TABLE_op), 2);
+	ck_assert_uint_eq(rows(process, GPROF_TABLE_kernel), 1);
+	ck_assert_int_eq(process->rank, 5);
+	ck_assert_uint_eq(process_missing(process), 2);
+	process_destroy(process);
+}
+END_TEST
+
+/* ---- there and back: our own timelines are traces ---- */
+
+static uint64_t sum_of(const struct table *table, const char *key)
+{
+	uint64_t sum = 0;
+
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		sum += tables_number(table, row, key);
+	}
+	return sum;
+}
+
+/* Not by names: a timeline has no control bytes in them, and the small stream does. */
+static void compare_tables(const struct view_class *class, struct process *a, struct process *b)
+{
+	static const char *const keys[] = {"calls", "total_ns", "min_ns", "max_ns"};
+	struct table *x = tables_make(class, &a, 1, false), *y = tables_make(class, &b, 1, false);
+
+	ck_assert_uint_gt(x->nr_rows, 0);
+	ck_assert_uint_eq(x->nr_rows, y->nr_rows);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		ck_assert_uint_eq(sum_of(x, keys[i]), sum_of(y, keys[i]));
+	}
+	table_destroy(x);
+	table_destroy(y);
+}
+
+START_TEST(a_timeline_is_a_trace_with_the_same_kernels_and_calls)
+{
+	struct process *process = streams_process(streams_small("small.gprof")), *back;
+	const char *path = streams_path("timeline.json");
+	struct buf out;
+
+	buf_init(&out, NULL, NULL);
+	timeline_write(&process, 1, "timeline.json", &out);
+	streams_write(path, out.bytes, out.nr_bytes);
+	buf_fini(&out);
+	back = streams_process(path);
+	ck_assert(process_is_complete(back));
+	ck_assert_uint_eq(back->pid, process->pid);
+	compare_tables(&view_kernel, process, back);
+	compare_tables(&view_api, process, back);
+	process_destroy(back);
+	process_destroy(process);
+}
+END_TEST
+
 /* Ops, Python calls, launches and copies that nest or not, on some threads. */
 static void add_rows(struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out)
 {
@@ -727,5 +800,7 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	odd_numbers_and_bytes_in_arguments_do_no_harm,
 	more_traces_than_files_of_streams_are_open_stay_readable,
 	a_cut_trace_is_read_as_far_as_it_goes, a_file_without_events_is_refused,
+	a_timeline_is_a_trace_with_the_same_kernels_and_calls,
+	what_is_larger_than_memory_should_hold_is_left_out,
 	random_traces_come_out_as_they_were_made, rows_that_lie_in_files_make_the_same_stream,
 	without_room_for_files_rows_stay_in_memory, damaged_gzip_is_told)
