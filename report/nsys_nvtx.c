@@ -89,7 +89,7 @@ static struct table *make_table(struct ranges_view *view, uint32_t kind)
 	};
 	bool is_both = kind == GPROF_NVTX_MARK;
 	struct table *table = table_create(
-		"rows", "", is_both ? both : one, TALLY_NR_COLUMNS + (is_both ? 2 : 1));
+		"rows", "", is_both ? both : one, TALLY_NR_NSYS_COLUMNS + (is_both ? 2 : 1));
 	const struct tally *tally = &view->tally;
 	double total_ns = 0;
 
@@ -110,8 +110,8 @@ static struct table *make_table(struct ranges_view *view, uint32_t kind)
 			continue;
 		}
 		cells = table_add_row(table);
-		tally_fill(tally, i, total_ns, cells);
-		cells += TALLY_NR_COLUMNS;
+		tally_fill_nsys(tally, i, total_ns, cells);
+		cells += TALLY_NR_NSYS_COLUMNS;
 		if (is_both) {
 			nsys_set_text(cells++, style == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");
 		}

@@ -101,11 +101,11 @@ static struct table *make_table(struct tally *merged, const struct table_column 
 	for (size_t i = 0; i < merged->nr_rows; i++) {
 		struct table_cell *cells = table_add_row(table);
 
-		tally_fill(merged, i, total_ns, cells);
+		tally_fill_nsys(merged, i, total_ns, cells);
 		if (tail) {
-			tail(&merged->rows[i], cells + TALLY_NR_COLUMNS);
+			tail(&merged->rows[i], cells + TALLY_NR_NSYS_COLUMNS);
 		} else {
-			nsys_set_name(&cells[TALLY_NR_COLUMNS], merged->rows[i].name);
+			nsys_set_name(&cells[TALLY_NR_NSYS_COLUMNS], merged->rows[i].name);
 		}
 	}
 	tally_fini(merged);
@@ -123,7 +123,7 @@ static struct table *call_table(void *view, bool is_cuda)
 
 	tally_init(&merged);
 	merge_calls(&merged, view_api_tally(view), is_cuda);
-	return make_table(&merged, columns, TALLY_NR_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 1, NULL);
 }
 
 struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views)
@@ -148,7 +148,7 @@ struct table *nsys_kern_sum(const struct nsys_ask *ask, void *const *views)
 
 	tally_init(&merged);
 	merge_kernels(&merged, ask, views[0]);
-	return make_table(&merged, columns, TALLY_NR_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 1, NULL);
 }
 
 struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
@@ -163,7 +163,7 @@ struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
 	tally_init(&merged);
 	merge_copies(&merged, view_copy_tally(views[0]));
 	merge_copies(&merged, view_copy_tally(views[1]));
-	return make_table(&merged, columns, TALLY_NR_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 1, NULL);
 }
 
 struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
@@ -229,7 +229,7 @@ static struct table *category_table(
 	if (calls) {
 		merge_calls(&merged, calls, true);
 	}
-	return make_table(&merged, columns, TALLY_NR_COLUMNS + 2, set_category);
+	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 2, set_category);
 }
 
 struct table *nsys_gpu_sum(const struct nsys_ask *ask, void *const *views)
@@ -295,5 +295,5 @@ struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views)
 		merge(&merged, with_range(ask->has_ranges ? row->range : 0, name),
 			extents_name(row), kernels, i);
 	}
-	return make_table(&merged, columns, TALLY_NR_COLUMNS + 3, set_extents);
+	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 3, set_extents);
 }

@@ -19,6 +19,7 @@ void stat_init(struct stat *stat)
 
 void stat_fini(struct stat *stat)
 {
+	free(stat->p99s);
 	free(stat->histograms);
 	free(stat->groups);
 	free(stat->value_groups);
@@ -207,7 +208,7 @@ void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint
 	merge_histogram(histogram_of(stat, group), histogram_of(from, from_group));
 }
 
-/* ---- medians ---- */
+/* ---- medians and p99 ---- */
 
 static void swap(uint64_t *a, uint64_t *b)
 {
@@ -262,7 +263,25 @@ static uint64_t exact_twice_median(uint64_t *values, size_t nr_values)
 	return below + values[middle];
 }
 
-static void exact_medians(struct stat *stat)
+/* How many values of a group are not above its p99. */
+static uint64_t p99_rank(uint64_t count)
+{
+	return count - count / 100;
+}
+
+/* Where the median stands at its place; p99 is at it, or behind it. */
+static uint64_t exact_p99(uint64_t *values, size_t nr_values)
+{
+	size_t middle = nr_values / 2, place = p99_rank(nr_values) - 1;
+
+	if (place < middle) { /* one value, or two */
+		return values[place];
+	}
+	select_kth(values + middle, nr_values - middle, place - middle);
+	return values[place];
+}
+
+static void exact_ranks(struct stat *stat)
 {
 	size_t *first = mem_zeroed(stat->nr_groups + 1, sizeof(*first));
 	uint64_t *sorted = mem_zeroed(stat->nr_values, sizeof(*sorted));
@@ -275,41 +294,51 @@ static void exact_medians(struct stat *stat)
 	}
 	for (size_t i = 0; i < stat->nr_groups; i++) {
 		struct stat_group *group = &stat->groups[i];
+		uint64_t *values = sorted + first[i] - group->count;
 
 		if (group->count) {
-			group->twice_median =
-				exact_twice_median(sorted + first[i] - group->count, group->count);
+			group->twice_median = exact_twice_median(values, group->count);
+			stat->p99s[i] = exact_p99(values, group->count);
 		}
 	}
 	free(first);
 	free(sorted);
 }
 
-static uint64_t histogram_twice_median(const struct stat_group *group, const uint32_t *histogram)
+/* The value that `rank` of a group's values are not above. */
+static uint64_t histogram_value(
+	const struct stat_group *group, const uint32_t *histogram, uint64_t rank)
 {
 	uint64_t before = 0, value;
 	unsigned int step = 0;
 
-	while (before + histogram[step] <= group->count / 2 && step + 1 < STAT_STEPS) {
+	while (before + histogram[step] < rank && step + 1 < STAT_STEPS) {
 		before += histogram[step++];
 	}
 	value = value_of(step);
 	value = value < group->min ? group->min : value;
-	value = value > group->max ? group->max : value;
-	return value > UINT64_MAX / 2 ? UINT64_MAX : 2 * value;
+	return value > group->max ? group->max : value;
 }
 
 void stat_finish(struct stat *stat)
 {
+	stat->p99s = mem_resize(stat->p99s, stat->nr_groups, sizeof(*stat->p99s));
+	memset(stat->p99s, 0, stat->nr_groups * sizeof(*stat->p99s));
 	if (stat->is_exact) {
-		exact_medians(stat);
+		exact_ranks(stat);
 		return;
 	}
 	for (size_t i = 0; i < stat->nr_groups; i++) {
-		if (stat->groups[i].count) {
-			stat->groups[i].twice_median =
-				histogram_twice_median(&stat->groups[i], histogram_of(stat, i));
+		struct stat_group *group = &stat->groups[i];
+		const uint32_t *histogram = histogram_of(stat, i);
+		uint64_t median;
+
+		if (!group->count) {
+			continue;
 		}
+		median = histogram_value(group, histogram, group->count / 2 + 1);
+		group->twice_median = median > UINT64_MAX / 2 ? UINT64_MAX : 2 * median;
+		stat->p99s[i] = histogram_value(group, histogram, p99_rank(group->count));
 	}
 }
 
@@ -350,4 +379,9 @@ double stat_deviation(const struct stat_group *group)
 double stat_median(const struct stat_group *group)
 {
 	return (double)group->twice_median / 2;
+}
+
+uint64_t stat_p99(const struct stat *stat, size_t group)
+{
+	return stat->p99s ? stat->p99s[group] : 0;
 }

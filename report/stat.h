@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Count, sum, extremes, deviation and median of many values in groups. Sums are exact (128 bits).
- * Medians are exact up to STAT_EXACT values in all; beyond, they come from a histogram with 32
- * steps per power of two (at most 1.6 % off), so that memory is bounded, and `is_exact` says so.
+ * Count, sum, extremes, deviation, median and p99 of many values in groups. Sums are exact (128
+ * bits). Medians and p99 are exact up to STAT_EXACT values in all; beyond, they come from a
+ * histogram with 32 steps per power of two (at most 1.6 % off), so that memory is bounded, and
+ * `is_exact` says so.
  */
 #ifndef REPORT_STAT_H
 #define REPORT_STAT_H
@@ -26,6 +27,7 @@ struct stat_group {
 struct stat {
 	struct stat_group *groups;
 	size_t nr_groups, group_capacity;
+	uint64_t *p99s;		   /* of the groups, after stat_finish */
 	uint32_t *histograms;	   /* STAT_STEPS for each group once the medians are not exact */
 	size_t histogram_capacity; /* in groups */
 	uint32_t *value_groups;	   /* the values so far, while the medians are exact */
@@ -52,7 +54,7 @@ void stat_add_small(
 /* Adds all values of a group of another stat, finished or not, to a group that was made. */
 void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint32_t from_group);
 
-/* Computes the medians; no more values may be added. */
+/* Computes medians and p99; no more values may be added. */
 void stat_finish(struct stat *stat);
 
 /* Of a group; all 0 for an empty one. Sums and doubles are clipped to what fits. */
@@ -60,5 +62,8 @@ uint64_t stat_sum(const struct stat_group *group);
 double stat_mean(const struct stat_group *group);
 double stat_deviation(const struct stat_group *group); /* of the sample; 0 for a single value */
 double stat_median(const struct stat_group *group);
+
+/* Of a group: the smallest value that 99 % of all are not above (the nearest rank). */
+uint64_t stat_p99(const struct stat *stat, size_t group);
 
 #endif

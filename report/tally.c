@@ -68,7 +68,9 @@ double tally_total_ns(const struct tally *tally)
 	return total_ns;
 }
 
-void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
+/* cells: share, total, calls, average, median; and, from there on, least, most, deviation. */
+static void fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells,
+	struct table_cell *rest)
 {
 	const struct stat_group *times = &tally->times.groups[row];
 
@@ -80,15 +82,29 @@ void tally_fill(const struct tally *tally, size_t row, double total_ns, struct t
 	}
 	table_set_number(&cells[3], stat_mean(times));
 	table_set_number(&cells[4], stat_median(times));
-	table_set_integer(&cells[5], times->min);
-	table_set_integer(&cells[6], times->max);
-	table_set_number(&cells[7], stat_deviation(times));
+	table_set_integer(&rest[0], times->min);
+	table_set_integer(&rest[1], times->max);
+	table_set_number(&rest[2], stat_deviation(times));
+}
+
+void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
+{
+	fill(tally, row, total_ns, cells, cells + 6);
+	if (tally->times.groups[row].count) {
+		table_set_integer(&cells[5], stat_p99(&tally->times, row));
+	}
+}
+
+void tally_fill_nsys(
+	const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
+{
+	fill(tally, row, total_ns, cells, cells + 5);
 }
 
 void tally_note(const struct tally *tally, struct table *table)
 {
 	if (!tally->times.is_exact) {
-		table_note(table, "%s%smedians to 1.6 %% (more than %u values)",
+		table_note(table, "%s%smedians and p99 to 1.6 %% (more than %u values)",
 			table->note ? table->note : "", table->note ? "; " : "", STAT_EXACT);
 	}
 }

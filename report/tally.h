@@ -33,7 +33,7 @@ void tally_fini(struct tally *tally);
 /* The row with that key; a new one gets name and kind. */
 uint32_t tally_find(struct tally *tally, uint64_t key, uint32_t name, uint32_t kind);
 
-/* Computes the medians; no more values after this. */
+/* Computes medians and p99; no more values after this. */
 void tally_finish(struct tally *tally);
 
 /* Calls of a row: with and without times. */
@@ -44,19 +44,25 @@ double tally_total_ns(const struct tally *tally);
 
 /*
  * The columns that tables of tallies begin with, `share` being the title of the first: share_pct,
- * total_ns, calls, avg_ns, median_ns, min_ns, max_ns, stddev_ns. tally_fill sets the cells.
+ * total_ns, calls, avg_ns, median_ns, p99_ns, min_ns, max_ns, stddev_ns. tally_fill sets the cells.
  */
 #define TALLY_COLUMNS(share)                                                                       \
 	{"share_pct", share, TABLE_PERCENT, false}, {"total_ns", "Total", TABLE_TIME, false},      \
 		{"calls", "Calls", TABLE_COUNT, false}, {"avg_ns", "Avg", TABLE_MEAN_TIME, false}, \
 		{"median_ns", "Med", TABLE_MEAN_TIME, false},                                      \
-		{"min_ns", "Min", TABLE_TIME, false}, {"max_ns", "Max", TABLE_TIME, false},        \
+		{"p99_ns", "p99", TABLE_TIME, false}, {"min_ns", "Min", TABLE_TIME, false},        \
+		{"max_ns", "Max", TABLE_TIME, false},                                              \
 	{                                                                                          \
 		"stddev_ns", "StdDev", TABLE_MEAN_TIME, true                                       \
 	}
-#define TALLY_NR_COLUMNS 8u
+#define TALLY_NR_COLUMNS 9u
 
 void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells);
+
+/* The same without p99, as nsys has them. */
+#define TALLY_NR_NSYS_COLUMNS 8u
+void tally_fill_nsys(
+	const struct tally *tally, size_t row, double total_ns, struct table_cell *cells);
 
 /* Says in the table's note where medians are not exact. */
 void tally_note(const struct tally *tally, struct table *table);

@@ -195,6 +195,7 @@ static struct table *make_table(void *context)
 		{"pieces", "Pieces", TABLE_COUNT, false},
 		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
 		{"median_ns", "Med", TABLE_MEAN_TIME, false},
+		{"p99_ns", "p99", TABLE_TIME, true},
 		{"min_ns", "Min", TABLE_TIME, true},
 		{"max_ns", "Max", TABLE_TIME, false},
 		{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},

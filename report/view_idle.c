@@ -115,6 +115,7 @@ static struct table *make_table(void *context)
 		{"gaps", "Gaps", TABLE_COUNT, false},
 		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
 		{"median_ns", "Med", TABLE_MEAN_TIME, false},
+		{"p99_ns", "p99", TABLE_TIME, false},
 		{"min_ns", "Min", TABLE_TIME, false},
 		{"max_ns", "Max", TABLE_TIME, false},
 		{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},

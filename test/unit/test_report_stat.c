@@ -94,6 +94,8 @@ START_TEST(medians_of_random_values_are_those_of_the_sorted_ones)
 		expected = n % 2 ? (double)values[n / 2]
 				 : ((double)values[n / 2 - 1] + (double)values[n / 2]) / 2;
 		ck_assert_double_eq(stat_median(&stat.groups[0]), expected);
+		/* The nearest rank: ceil(0.99 n), from 1. */
+		ck_assert_uint_eq(stat_p99(&stat, 0), values[(99 * n + 99) / 100 - 1]);
 		stat_fini(&stat);
 	}
 }
@@ -120,6 +122,8 @@ START_TEST(beyond_the_limit_medians_are_good_to_two_percent_and_say_so)
 	ck_assert_uint_eq(stat.groups[0].count + stat.groups[1].count, STAT_EXACT + 4096);
 	ck_assert_double_eq_tol(stat_median(&stat.groups[1]), 1100000, 22000);
 	ck_assert_double_eq(stat_median(&stat.groups[0]), 31);
+	ck_assert_double_eq_tol((double)stat_p99(&stat, 1), 1198000, 22000);
+	ck_assert_uint_eq(stat_p99(&stat, 0), 32);
 	stat_fini(&stat);
 }
 END_TEST
