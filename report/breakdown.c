@@ -55,7 +55,7 @@ static void find_steps(struct breakdown *breakdown)
 void breakdown_begin(struct breakdown *breakdown, struct process *process)
 {
 	*breakdown = (struct breakdown){.process = process, .closed_ns = UINT64_MAX};
-	for (size_t i = 0; i < BREAKDOWN_OTHER; i++) {
+	for (size_t i = 0; i < BREAKDOWN_RUNTIME; i++) {
 		breakdown->merge_at[i] = MERGE_AT;
 	}
 	find_steps(breakdown);
@@ -65,14 +65,66 @@ void breakdown_begin(struct breakdown *breakdown, struct process *process)
 
 /* ---- reckoning up ---- */
 
+static int by_falling_end(const void *a, const void *b)
+{
+	const struct busy_interval *x = a, *y = b;
+
+	return x->end > y->end ? -1 : x->end < y->end;
+}
+
+static void add_times(struct breakdown_times *times, uint64_t begin, uint64_t end)
+{
+	if (times->head > times->nr / 2) {
+		times->nr -= times->head;
+		memmove(times->items, times->items + times->head,
+			times->nr * sizeof(*times->items));
+		times->head = 0;
+	}
+	times->is_unsorted |= times->nr > times->head && times->items[times->nr - 1].end < end;
+	times->items = array_grow(times->items, times->nr, &times->capacity, sizeof(*times->items));
+	times->items[times->nr++] = (struct busy_interval){begin, end};
+}
+
+/* Moves what is not before `begin` to `out`; of what reaches across it the rest stays. */
+static void take_times(struct breakdown_times *times, uint64_t begin, struct intervals *out)
+{
+	size_t at = times->head, nr_kept = 0;
+
+	if (times->is_unsorted) {
+		qsort(times->items + times->head, times->nr - times->head, sizeof(*times->items),
+			by_falling_end);
+		times->is_unsorted = false;
+	}
+	intervals_clear(out);
+	for (; at < times->nr && times->items[at].end > begin; at++) {
+		struct busy_interval item = times->items[at];
+
+		intervals_add(out, item.begin > begin ? item.begin : begin, item.end);
+		if (item.begin < begin) {
+			times->items[times->head + nr_kept++] =
+				(struct busy_interval){item.begin, begin};
+		}
+	}
+	memmove(times->items + (at - nr_kept), times->items + times->head,
+		nr_kept * sizeof(*times->items));
+	times->head = at - nr_kept;
+	intervals_merge(out);
+}
+
 static void add_parts(struct breakdown *breakdown, struct breakdown_step *step)
 {
-	struct intervals rest = {0}, part = {0}, left = {0}, swap;
+	struct intervals rest = {0}, host = {0}, part = {0}, left = {0}, swap;
 
 	intervals_add(&rest, step->begin_ns, step->end_ns);
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
-		intervals_merge(&breakdown->parts[i]);
-		intervals_intersect(&rest, &breakdown->parts[i], &part);
+		struct intervals *all = i < BREAKDOWN_RUNTIME ? &breakdown->parts[i] : &host;
+
+		if (i < BREAKDOWN_RUNTIME) {
+			intervals_merge(all);
+		} else {
+			take_times(&breakdown->times[i], step->begin_ns, all);
+		}
+		intervals_intersect(&rest, all, &part);
 		step->ns[i] = intervals_length(&part);
 		intervals_subtract(&rest, &part, &left);
 		swap = rest;
@@ -81,16 +133,17 @@ static void add_parts(struct breakdown *breakdown, struct breakdown_step *step)
 	}
 	step->ns[BREAKDOWN_OTHER] = intervals_length(&rest);
 	intervals_fini(&rest);
+	intervals_fini(&host);
 	intervals_fini(&part);
 	intervals_fini(&left);
 }
 
-/* Keeps what is before `time`. */
+/* Keeps what devices did before `time`. */
 static void forget(struct breakdown *breakdown, uint64_t time)
 {
 	struct intervals kept = {0};
 
-	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+	for (unsigned int i = 0; i < BREAKDOWN_RUNTIME; i++) {
 		struct intervals old = breakdown->parts[i];
 
 		intervals_clip(&old, 0, time, &kept);
@@ -147,9 +200,23 @@ static void come_to(struct breakdown *breakdown, uint64_t tick)
 
 /* ---- events ---- */
 
-static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
+static void add_part(
+	struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
 {
 	struct intervals *set = &breakdown->parts[part];
+
+	intervals_add(set, begin, end);
+	if (set->nr >= breakdown->merge_at[part]) {
+		intervals_merge(set);
+		breakdown->merge_at[part] = 2 * set->nr + MERGE_AT;
+	}
+	breakdown->is_too_much |=
+		set->nr > BREAKDOWN_MOST || breakdown->work.nr_kernels > BREAKDOWN_MOST;
+}
+
+static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
+{
+	struct breakdown_times *times = &breakdown->times[part];
 
 	if (end > breakdown->closed_ns) {
 		breakdown->nr_late += begin < end;
@@ -158,13 +225,12 @@ static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t 
 	if (begin >= end || breakdown->is_too_much) {
 		return;
 	}
-	intervals_add(set, begin, end);
-	if (set->nr >= breakdown->merge_at[part]) {
-		intervals_merge(set);
-		breakdown->merge_at[part] = 2 * set->nr + MERGE_AT;
+	if (part < BREAKDOWN_RUNTIME) {
+		add_part(breakdown, part, begin, end);
+	} else {
+		add_times(times, begin, end);
+		breakdown->is_too_much |= times->nr - times->head > BREAKDOWN_MOST;
 	}
-	breakdown->is_too_much =
-		set->nr > BREAKDOWN_MOST || breakdown->work.nr_kernels > BREAKDOWN_MOST;
 }
 
 /* Steps themselves and modules are around operators, and are none. */
@@ -283,8 +349,11 @@ void breakdown_fini(struct breakdown *breakdown)
 	for (size_t i = 0; i < breakdown->nr_steps; i++) {
 		free(breakdown->steps[i].devices);
 	}
-	for (size_t i = 0; i < BREAKDOWN_OTHER; i++) {
+	for (size_t i = 0; i < BREAKDOWN_RUNTIME; i++) {
 		intervals_fini(&breakdown->parts[i]);
+	}
+	for (size_t i = 0; i < BREAKDOWN_OTHER; i++) {
+		free(breakdown->times[i].items);
 	}
 	device_work_fini(&breakdown->work);
 	free(breakdown->steps);

@@ -10,8 +10,9 @@
  * Kernels are those that compute; communication is what no computation, copy or set covers.
  *
  * Fed by op_walk.c from the last event to the first; a step is reckoned up as soon as all launches
- * of the one before it are known. Memory: the intervals of two steps, and a hundred bytes for each
- * step; of a program without steps, of all of it, up to BREAKDOWN_MOST intervals.
+ * of the one before it are known. Memory: the intervals of two steps, and of the host as far as
+ * it is ahead of devices; a hundred bytes for each step; of a program without steps, of all of it,
+ * up to BREAKDOWN_MOST intervals.
  */
 #ifndef REPORT_BREAKDOWN_H
 #define REPORT_BREAKDOWN_H
@@ -35,6 +36,14 @@ enum breakdown_part {
 /* Held at once; beyond, nothing more is kept and the result is unknown. */
 #define BREAKDOWN_MOST (1u << 23)
 
+/* Host's times by falling ends, from `head` on: as they come, so steps take theirs off the front.
+ */
+struct breakdown_times {
+	struct busy_interval *items;
+	size_t head, nr, capacity;
+	bool is_unsorted;
+};
+
 struct breakdown_step {
 	uint64_t number;
 	uint32_t place;		   /* as in phase_segment; 0: there are no steps */
@@ -55,8 +64,10 @@ struct breakdown {
 	size_t nr_open;	    /* steps that are not reckoned up, the first ones */
 	uint64_t closed_ns; /* what is later belongs to steps that are */
 	uint64_t before_ns; /* end of the work that was launched before the first step */
-	struct intervals parts[BREAKDOWN_OTHER];
-	size_t merge_at[BREAKDOWN_OTHER];
+	struct intervals parts[BREAKDOWN_RUNTIME]; /* of devices */
+	size_t merge_at[BREAKDOWN_RUNTIME];
+	struct breakdown_times
+		times[BREAKDOWN_OTHER]; /* of the host: of the parts from RUNTIME on */
 	struct device_work work;
 	bool has_steps;
 	bool is_too_much; /* more than BREAKDOWN_MOST */
