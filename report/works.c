@@ -55,26 +55,86 @@ static int by_begin(const void *a, const void *b)
 	return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
 }
 
-static void hand_out(struct works *works, uint64_t before)
-{
-	bool is_sorted = true;
-	size_t nr = 0;
+/* ---- runs ---- */
 
-	for (size_t i = 1; i < works->nr_waiting && is_sorted; i++) {
-		is_sorted = by_begin(&works->waiting[i - 1], &works->waiting[i]) <= 0;
-	}
-	if (!is_sorted) {
-		qsort(works->waiting, works->nr_waiting, sizeof(*works->waiting), by_begin);
-	}
-	while (nr < works->nr_waiting && works->waiting[nr].begin < before) {
-		works->take(works->context, &works->waiting[nr++]);
-	}
-	works->nr_waiting -= nr;
-	if (works->nr_waiting && nr) {
-		memmove(works->waiting, works->waiting + nr,
-			works->nr_waiting * sizeof(*works->waiting));
+static bool comes_before(const struct works *works, size_t a, size_t b)
+{
+	const struct works_run *x = &works->runs[a], *y = &works->runs[b];
+
+	return by_begin(&x->items[x->at], &y->items[y->at]) < 0;
+}
+
+static void swap(struct works *works, size_t a, size_t b)
+{
+	struct works_run run = works->runs[a];
+
+	works->runs[a] = works->runs[b];
+	works->runs[b] = run;
+}
+
+static void sink(struct works *works)
+{
+	size_t at = 0, first;
+
+	for (;; at = first) {
+		first = at;
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
+			if (child < works->nr_runs && comes_before(works, child, first)) {
+				first = child;
+			}
+		}
+		if (first == at) {
+			return;
+		}
+		swap(works, at, first);
 	}
 }
+
+/* Takes over a batch's works. */
+static void add_run(struct works *works, struct work *items, size_t nr)
+{
+	bool is_sorted = true;
+	size_t at;
+
+	if (!nr) {
+		free(items);
+		return;
+	}
+	for (size_t i = 1; i < nr && is_sorted; i++) {
+		is_sorted = by_begin(&items[i - 1], &items[i]) <= 0;
+	}
+	if (!is_sorted) {
+		qsort(items, nr, sizeof(*items), by_begin);
+	}
+	works->runs =
+		array_grow(works->runs, works->nr_runs, &works->capacity, sizeof(*works->runs));
+	at = works->nr_runs++;
+	works->runs[at] = (struct works_run){.items = items, .nr = nr};
+	while (at && comes_before(works, at, (at - 1) / 2)) {
+		swap(works, at, (at - 1) / 2);
+		at = (at - 1) / 2;
+	}
+}
+
+/* With `before` at the end of time, all. */
+static void hand_out(struct works *works, uint64_t before)
+{
+	while (works->nr_runs) {
+		struct works_run *run = &works->runs[0];
+
+		if (before != UINT64_MAX && run->items[run->at].begin >= before) {
+			return;
+		}
+		works->take(works->context, &run->items[run->at++]);
+		if (run->at == run->nr) {
+			free(run->items);
+			works->runs[0] = works->runs[--works->nr_runs];
+		}
+		sink(works);
+	}
+}
+
+/* ---- batches ---- */
 
 static uint32_t graph_name(uint64_t graph)
 {
@@ -128,35 +188,31 @@ static void describe(struct work *work, struct process *process, const struct ba
 void works_take(struct works *works, const struct batch *b)
 {
 	struct process *process = works->process;
+	struct work *items = mem_zeroed(b->nr_rows, sizeof(*items));
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_kernel_begin][i], dur = b->col[COL_kernel_dur][i];
 		uint64_t place = b->col[COL_kernel_place][i];
-		struct work *work;
+		struct work *work = &items[i];
 
-		works->waiting = array_grow(works->waiting, works->nr_waiting, &works->capacity,
-			sizeof(*works->waiting));
-		work = &works->waiting[works->nr_waiting++];
-		*work = (struct work){.begin = clock_map_time(&process->device_clock, begin),
-			.end = clock_map_time(&process->device_clock,
-				begin + dur < begin ? UINT64_MAX : begin + dur),
-			.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
-			.place = (uint32_t)place,
-			.device = process_place(process, place).device,
-			.table = (uint8_t)b->table};
+		work->begin = clock_map_time(&process->device_clock, begin);
+		work->end = clock_map_time(
+			&process->device_clock, begin + dur < begin ? UINT64_MAX : begin + dur);
 		work->end = work->end < work->begin ? work->begin : work->end;
+		work->correlation = (uint32_t)b->col[COL_kernel_correlation][i];
+		work->place = (uint32_t)place;
+		work->device = process_place(process, place).device;
+		work->table = (uint8_t)b->table;
 		describe(work, process, b, i);
 	}
+	add_run(works, items, b->nr_rows);
 	hand_out(works, works->later_min[b->block]);
 }
 
 void works_end(struct works *works)
 {
 	hand_out(works, UINT64_MAX);
-	for (size_t i = 0; i < works->nr_waiting; i++) { /* at the end of time */
-		works->take(works->context, &works->waiting[i]);
-	}
-	free(works->waiting);
+	free(works->runs);
 	free(works->later_min);
 	*works = (struct works){0};
 }

@@ -3,6 +3,7 @@
  * What ran on the devices of a process, in the order of its begins: for views that ask what ran at
  * the same time. Records come out of the stream a run for each stream of the device, buffer by
  * buffer; each is held until no earlier one can come, by the times in the headers of the blocks.
+ * Batches are sorted by themselves and merged, so that each record is moved once.
  */
 #ifndef REPORT_WORKS_H
 #define REPORT_WORKS_H
@@ -23,10 +24,16 @@ struct work {
 	bool is_communication;
 };
 
+/* What waits of a batch, sorted. */
+struct works_run {
+	struct work *items;
+	size_t at, nr;
+};
+
 struct works {
 	struct process *process;
-	struct work *waiting;
-	size_t nr_waiting, capacity;
+	struct works_run *runs; /* a heap, by the begin of their next */
+	size_t nr_runs, capacity;
 	uint64_t *later_min; /* by block: the earliest begin in later blocks, CLOCK_MONOTONIC ns */
 	void (*take)(void *context, const struct work *work);
 	void *context;
