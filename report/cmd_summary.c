@@ -278,7 +278,8 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	wrong = summary->style->print(summary, input, &out);
 	if (wrong) {
 		buf_fini(&out);
-		return cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary->sort);
+		return summary->sort ? cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary->sort)
+				     : cmd_usage(&cmd_summary, "%s", wrong);
 	}
 	status = cmd_output_end(&output, &out);
 	buf_fini(&out);

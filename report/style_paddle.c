@@ -197,10 +197,8 @@ static const char *print(
 		needs |= is_wanted(summary, &sections[i]) ? sections[i].needs : 0;
 	}
 	if (!needs) {
-		buf_text(out, "Paddle has none of these tables, but device, overview, model, "
-			      "distributed, operator, kernel, memcpy, userdefined, benchmark, "
-			      "framework.\n");
-		return NULL;
+		return "Paddle has none of these tables, but device, overview, model, distributed, "
+		       "operator, kernel, memcpy, userdefined, benchmark, framework";
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		struct process *process = input->processes[i];

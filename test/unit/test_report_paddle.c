@@ -354,8 +354,19 @@ START_TEST(ranges_around_copies_are_memory_manipulation)
 }
 END_TEST
 
+START_TEST(what_paddle_has_not_is_an_error)
+{
+	struct summary summary = {.style = &style_paddle, .views = {&view_api}, .nr_views = 1};
+	struct cmd_input input = {0};
+	struct buf out = {0};
+
+	ck_assert_ptr_nonnull(style_paddle.print(&summary, &input, &out));
+	buf_fini(&out);
+}
+END_TEST
+
 UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, every_table_of_a_loop,
 	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads,
 	the_report_of_the_profiler_before, operators_in_a_range_have_phases,
 	the_first_record_may_be_the_least, names_of_kernels_keep_arguments_of_templates,
-	ranges_around_copies_are_memory_manipulation)
+	ranges_around_copies_are_memory_manipulation, what_paddle_has_not_is_an_error)
