@@ -9,6 +9,7 @@
 #include "report/diff_check.h"
 #include "report/options.h"
 #include "report/summary.h"
+#include "report/select_ask.h"
 #include "report/text.h"
 
 #define USUAL_TOP   15u
@@ -23,6 +24,7 @@ struct diff {
 	struct table_style style;
 	enum terminal_color color;
 	struct cmd_filter filter;
+	struct select_ask ask; /* of both sides */
 	size_t top;
 	const char *output;
 };
@@ -34,7 +36,10 @@ static const struct option options[] = {
 	{"format", required_argument, NULL, 'f'},
 	{"top", required_argument, NULL, 't'},
 	{"unit", required_argument, NULL, 'u'},
+	{"steps", required_argument, NULL, 'S'},
+	{"window", required_argument, NULL, 'W'},
 	{"rank", required_argument, NULL, 'r'},
+	{"pid", required_argument, NULL, 'p'},
 	{"wide", no_argument, NULL, 'w'},
 	{"mangled", no_argument, NULL, 'm'},
 	{"color", required_argument, NULL, 'c'},
@@ -55,6 +60,14 @@ static int take_check(struct diff *diff, const char *text)
 			text);
 	}
 	diff->nr_checks++;
+	return 0;
+}
+
+static int take_numbers(struct numbers *numbers, bool has_last)
+{
+	if (!numbers_parse(numbers, optarg, has_last)) {
+		return cmd_usage(&cmd_diff, "not numbers like 0,3-5: '%s'", optarg);
+	}
 	return 0;
 }
 
@@ -79,11 +92,14 @@ static int take_option(struct diff *diff, int option)
 		}
 		diff->style.unit = choice ? summary_units[choice] : NULL;
 		return 0;
+	case 'S':
+		return take_numbers(&diff->ask.steps, true);
+	case 'W':
+		return take_numbers(&diff->ask.windows, false);
 	case 'r':
-		if (!numbers_parse(&diff->filter.ranks, optarg, false)) {
-			return cmd_usage(&cmd_diff, "not numbers like 0,3-5: '%s'", optarg);
-		}
-		return 0;
+		return take_numbers(&diff->filter.ranks, false);
+	case 'p':
+		return take_numbers(&diff->filter.pids, false);
 	case 't':
 		if (!cmd_number(optarg, INT32_MAX, &number)) {
 			return cmd_usage(&cmd_diff, "not a number: '%s'", optarg);
@@ -118,7 +134,7 @@ static int take_options(struct diff *diff, int argc, char **argv)
 	int option, status;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "f:t:u:r:wmo:h", options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, "f:t:u:r:p:wmo:h", options, NULL)) >= 0) {
 		status = take_option(diff, option);
 		if (status) {
 			return status;
@@ -337,6 +353,18 @@ static int compare_and_print(struct diff *diff, char *const *paths)
 	return verdict == DIFF_NOT_JUDGED ? CMD_INCOMPLETE : losses;
 }
 
+static int open_side(struct diff *diff, struct cmd_input *input, char *const *path)
+{
+	struct buf why = {0};
+	int status = (int)cmd_open(input, path, 1, &diff->filter);
+
+	if (!status && !select_all(input->processes, input->nr_processes, &diff->ask, &why)) {
+		status = cmd_usage(&cmd_diff, "'%s': %.*s", *path, (int)why.nr_bytes, why.bytes);
+	}
+	buf_fini(&why);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	struct diff *diff = mem_zeroed(1, sizeof(*diff));
@@ -345,7 +373,7 @@ static int run(int argc, char **argv)
 	diff->top = SIZE_MAX;
 	status = take_options(diff, argc, argv);
 	for (int i = 0; !status && i < 2; i++) {
-		status = (int)cmd_open(&diff->inputs[i], argv + optind + i, 1, &diff->filter);
+		status = open_side(diff, &diff->inputs[i], argv + optind + i);
 	}
 	if (!status) {
 		status = compare_and_print(diff, argv + optind);
@@ -353,9 +381,13 @@ static int run(int argc, char **argv)
 	for (size_t i = 0; i < diff->nr_checks; i++) {
 		diff_check_fini(&diff->checks[i]);
 	}
-	cmd_close(&diff->inputs[0]);
-	cmd_close(&diff->inputs[1]);
+	for (size_t i = 0; i < 2; i++) {
+		select_drop_all(diff->inputs[i].processes, diff->inputs[i].nr_processes);
+		cmd_close(&diff->inputs[i]);
+	}
 	cmd_filter_fini(&diff->filter);
+	numbers_fini(&diff->ask.steps);
+	numbers_fini(&diff->ask.windows);
 	free(diff);
 	return status < 0 ? CMD_GOOD : status;
 }
@@ -371,7 +403,10 @@ const struct command cmd_diff = {
 		   "  --format FORMAT        text (default), csv, json, markdown\n"
 		   "  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
 		   "  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
-		   "  --rank N               only the processes with these ranks: 0,3-5\n"
+		   "  --steps LIST           only these steps, of both sides: 5, 3-7, 3-, -2 (the\n"
+		   "                         last two)\n"
+		   "  --window LIST          only these windows of the schedule\n"
+		   "  --rank LIST, --pid LIST  only the processes with these: 0,3-5\n"
 		   "  --wide                 all columns, names in full length\n"
 		   "  --mangled              C++ names as they are in the program\n"
 		   "  -o, --output FILE      not to stdout\n",

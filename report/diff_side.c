@@ -6,6 +6,7 @@
 
 #include "report/copy.h"
 #include "report/op_walk.h"
+#include "report/select.h"
 
 struct reading {
 	struct diff_side *side;
@@ -27,11 +28,16 @@ static struct diff_thing *thing_of(struct diff_side *side, enum diff_section sec
 	return thing;
 }
 
+static bool is_counted(const struct phases *phases, uint32_t step)
+{
+	return phases_is_whole(phases, step) && select_has_step(phases->process, step - 1);
+}
+
 /* The sum of one step is complete. */
 static void fold(struct diff_side *side, struct diff_thing *thing, struct diff_open *open,
 	const struct phases *phases)
 {
-	if (!side->has_steps || phases_is_whole(phases, open->step)) {
+	if (!side->has_steps || is_counted(phases, open->step)) {
 		thing->calls += open->calls;
 		thing->ns += open->ns;
 		thing->squares += (unsigned __int128)open->ns * open->ns;
@@ -195,7 +201,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		return;
 	}
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
-		if (phases_is_whole(phases, step)) {
+		if (is_counted(phases, step)) {
 			side->nr_samples++;
 			add_phases(reading, phases, step);
 		}

@@ -4,10 +4,11 @@
  * of it: scan.c hands them batches cut to the chosen rows, op_walk.c the chosen operators, calls
  * and records.
  *
- *     what hosts do      is in the step in which it begins, on any thread; what is pushed or
- * started (NVTX) with its end work on devices    is in the step of the call that launched it, by
- * correlation id, whenever it ran; without a call it is in no step, and is counted facts
- * definitions, clocks, losses, threads: always there
+ *     what hosts do     is in the step in which it begins, on any thread; what is pushed or
+ *                       started (NVTX) with its end
+ *     work on devices   is in the step of the call that launched it, by correlation id, whenever
+ *                       it ran; without a call it is in no step, and is counted
+ *     facts             definitions, clocks, losses, threads: always there
  *
  * A step ends where the next row of table step begins one. The last row begins none that is known
  * to have ended: that is no step. Steps of no length (the clock went back, or two loops count at

@@ -33,5 +33,8 @@ differs 0 after before --fail-on 'kernel_time>0%'
 differs 3 before after --fail-on 'operator:aten::mm>0%'
 is 1 "$(grep -c "nothing on either side" "$T/diff.err")" "sentence about a condition on nothing"
 differs 2 before after --fail-on 'kernel_time'
+differs 2 before after --steps 1000
+differs 0 before after --steps 3-12
+is 10 "$(jq '.sides.rows[0].steps' "$T/diff.json")" "steps that were chosen"
 differs 1 before gone
 finish
