@@ -2,6 +2,7 @@
 /* What steps were made of: the pieces of their critical paths by kind, and by name in it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/critical_load.h"
 #include "report/tally.h"
@@ -174,9 +175,9 @@ static void add_note(const struct critical_view *view, struct table *table)
 	const struct critical_load *load = &view->load;
 
 	table_note(table,
-		"pieces that follow each other from the end of each of %llu steps to its begin, "
+		"pieces that follow each other from the end of each of %llu step%s to its begin, "
 		"and so add up to their time",
-		(unsigned long long)load->nr_steps);
+		(unsigned long long)load->nr_steps, load->nr_steps == 1 ? "" : "s");
 	if (load->nr_too_long) {
 		table_note(table, "%s; %llu steps have more than %u calls, operators or records",
 			table->note, (unsigned long long)load->nr_too_long, CRITICAL_MOST);
@@ -205,16 +206,22 @@ static struct table *make_table(void *context)
 	struct critical_view *view = context;
 	struct table *table = table_create("critical-path", "Critical path", columns, NR_COLUMNS);
 
+	struct order order[NR_CRITICAL_KINDS];
+
 	tally_finish(&view->kinds);
 	tally_finish(&view->names);
 	for (size_t i = 0; i < view->kinds.nr_rows; i++) {
-		uint32_t kind = view->kinds.rows[i].kind;
+		order[i] = (struct order){i, view->kinds.times.groups[i].sum};
+	}
+	qsort(order, view->kinds.nr_rows, sizeof(*order), by_sum);
+	for (size_t i = 0; i < view->kinds.nr_rows; i++) {
+		uint32_t kind = view->kinds.rows[order[i].row].kind;
 		const char *text = critical_kind_names[kind];
 
-		fill(view, &view->kinds, i, names_intern(text, strlen(text)), table_add_row(table));
+		fill(view, &view->kinds, order[i].row, names_intern(text, strlen(text)),
+			table_add_row(table));
 		add_names(view, kind, table);
 	}
-	table_sort(table, "total");
 	add_note(view, table);
 	tally_note(&view->names, table);
 	return table;
