@@ -30,7 +30,7 @@ static const struct table_unit *find_unit(
 	int k = 0;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		most = fmax(most, table_row(table, i)[c].number);
+		most = fmax(most, fabs(table_row(table, i)[c].number));
 	}
 	while (k < 3 && most < 10 * units[k].factor) {
 		k++;

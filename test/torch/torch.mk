@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The reader of test/torch, from the modules of the reporter that open streams.
-$(B)/torch/ops: $(B)/test/torch/ops.o $(patsubst %,$(B)/report/%.o, \
-		stream_in stream_index ring_in ring_rows decode schema err buf)
+$(B)/torch/ops: $(B)/test/torch/ops.o $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lzstd -lz
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
 # Libraries that play PyTorch's, each kind in a folder of its own.
 FAKE_KINDS := GOOD OTHER LACKS SILENT MOVED SMALL LATE SLOW
