@@ -105,8 +105,10 @@ static void take_times(struct breakdown_times *times, uint64_t begin, struct int
 				(struct busy_interval){item.begin, begin};
 		}
 	}
-	memmove(times->items + (at - nr_kept), times->items + times->head,
-		nr_kept * sizeof(*times->items));
+	if (nr_kept) {
+		memmove(times->items + (at - nr_kept), times->items + times->head,
+			nr_kept * sizeof(*times->items));
+	}
 	times->head = at - nr_kept;
 	intervals_merge(out);
 }
