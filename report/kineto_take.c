@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 
-#include "report/api.h"
+#include "report/kineto_gpu.h"
 #include "report/op.h"
 
 #define STEP_PREFIX "ProfilerStep#"
-#define UNKNOWN	    UINT32_MAX
 #define IS_ASYNC    0x80u /* beside the table of a call */
 
 void kineto_take_init(struct kineto_take *take, struct kineto_out *out)
@@ -29,7 +28,7 @@ void kineto_take_fini(struct kineto_take *take)
 
 /* ---- what all have ---- */
 
-static uint32_t string(struct kineto_take *take, int token)
+uint32_t kineto_take_string(struct kineto_take *take, int token)
 {
 	size_t nr_bytes;
 	const char *text = token ? kineto_json_text(&take->json, token, &nr_bytes) : "";
@@ -37,15 +36,8 @@ static uint32_t string(struct kineto_take *take, int token)
 	return kineto_out_string(take->out, text, token ? nr_bytes : 0);
 }
 
-static uint32_t narrow(const struct kineto_event *event, enum kineto_number number)
-{
-	uint64_t value = event->numbers[number];
-
-	return value <= UINT32_MAX ? (uint32_t)value : 0;
-}
-
 /* A row from the event's begin to its end, which it has. */
-static struct kineto_row *add_row(
+struct kineto_row *kineto_take_row(
 	struct kineto_take *take, const struct kineto_event *event, uint8_t table)
 {
 	struct kineto_row *row = kineto_rows_add(&take->rows);
@@ -109,7 +101,7 @@ static uint8_t scope_of(struct kineto_take *take, const struct kineto_event *eve
 static void take_op(struct kineto_take *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
-	uint32_t name = string(take, event->name), shape = 0, py_stack = 0;
+	uint32_t name = kineto_take_string(take, event->name), shape = 0, py_stack = 0;
 	struct kineto_row *row;
 
 	if (event->dims) {
@@ -122,7 +114,7 @@ static void take_op(struct kineto_take *take, const struct kineto_event *event)
 
 		py_stack = kineto_python_text(&take->python, take->out, text, nr_bytes);
 	}
-	row = add_row(take, event, GPROF_TABLE_op);
+	row = kineto_take_row(take, event, GPROF_TABLE_op);
 	row->thread = thread;
 	row->op.name = name;
 	row->op.shape = shape;
@@ -130,7 +122,7 @@ static void take_op(struct kineto_take *take, const struct kineto_event *event)
 		row->op.sequence = event->numbers[KINETO_sequence] + 1;
 	}
 	row->op.py_stack = py_stack;
-	row->op.forward_thread = narrow(event, KINETO_forward_thread);
+	row->op.forward_thread = kineto_narrow(event, KINETO_forward_thread);
 	row->source = GPROF_FRAMEWORK_TORCH;
 	row->kind = scope_of(take, event);
 	take_step(take, event, thread);
@@ -147,7 +139,7 @@ static void take_python(struct kineto_take *take, const struct kineto_event *eve
 
 	if (nr_bytes > 11 && !memcmp(name, "nn.Module: ", 11)) {
 		id = kineto_out_string(take->out, name, nr_bytes);
-		row = add_row(take, event, GPROF_TABLE_op);
+		row = kineto_take_row(take, event, GPROF_TABLE_op);
 		row->op.name = id;
 		row->source = GPROF_FRAMEWORK_PYTHON;
 		row->kind = GPROF_PYTHON_MODULE;
@@ -155,7 +147,7 @@ static void take_python(struct kineto_take *take, const struct kineto_event *eve
 		bool is_builtin = nr_bytes && *name == '<';
 
 		id = kineto_python_code(&take->python, take->out, name, nr_bytes);
-		row = add_row(take, event, GPROF_TABLE_py_call);
+		row = kineto_take_row(take, event, GPROF_TABLE_py_call);
 		row->py_call.code = id;
 		row->py_call.is_builtin = is_builtin;
 	}
@@ -213,22 +205,22 @@ static uint8_t call_table(struct kineto_take *take, uint32_t name, int token)
 static void take_call(struct kineto_take *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
-	uint32_t name = string(take, event->name);
+	uint32_t name = kineto_take_string(take, event->name);
 	uint32_t call = kineto_out_call(take->out, name,
 		event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME);
 	uint8_t table = call_table(take, name, event->name);
-	struct kineto_row *row = add_row(take, event, table & (uint8_t)~IS_ASYNC);
+	struct kineto_row *row = kineto_take_row(take, event, table & (uint8_t)~IS_ASYNC);
 
 	row->thread = thread;
 	row->call.is_async = (table & IS_ASYNC) != 0;
 	row->call.call = (uint16_t)call;
-	row->call.correlation = narrow(event, KINETO_correlation);
+	row->call.correlation = kineto_narrow(event, KINETO_correlation);
 }
 
 static void take_memory(struct kineto_take *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
-	struct kineto_row *row = add_row(take, event, GPROF_TABLE_alloc);
+	struct kineto_row *row = kineto_take_row(take, event, GPROF_TABLE_alloc);
 
 	row->thread = thread;
 	row->alloc.address = event->numbers[KINETO_address];
@@ -237,178 +229,6 @@ static void take_memory(struct kineto_take *take, const struct kineto_event *eve
 	row->alloc.reserved = event->numbers[KINETO_reserved];
 	row->kind = (uint8_t)event->numbers[KINETO_device_type];
 	row->source = event->device_id < 0 ? 0 : (uint8_t)event->device_id;
-}
-
-/* ---- the device's ---- */
-
-/* "stream 7" in older traces; where args do not tell. */
-static uint32_t stream_of(const struct kineto_take *take, const struct kineto_event *event)
-{
-	const struct kineto_json *json = &take->json;
-	uint32_t stream = 0;
-
-	if (kineto_has(event, KINETO_stream)) {
-		return narrow(event, KINETO_stream);
-	}
-	if (kineto_has(event, KINETO_tid)) {
-		return narrow(event, KINETO_tid);
-	}
-	for (int i = event->tid ? json->tokens[event->tid].start : 0;
-		event->tid && i < json->tokens[event->tid].end; i++) {
-		char c = json->bytes[i];
-
-		stream = c >= '0' && c <= '9' ? stream * 10 + (uint32_t)(c - '0') : 0;
-	}
-	return stream;
-}
-
-static uint32_t place_of(struct kineto_take *take, const struct kineto_event *event)
-{
-	uint32_t device = UNKNOWN;
-
-	if (kineto_has(event, KINETO_device)) {
-		device = narrow(event, KINETO_device);
-	} else if (kineto_has(event, KINETO_pid)) {
-		device = narrow(event, KINETO_pid);
-	}
-	return kineto_out_place(
-		take->out, device, narrow(event, KINETO_context), stream_of(take, event));
-}
-
-static struct kineto_row *add_work(
-	struct kineto_take *take, const struct kineto_event *event, uint8_t table)
-{
-	uint32_t place = place_of(take, event);
-	struct kineto_row *row = add_row(take, event, table);
-
-	row->work.place = place;
-	row->work.correlation = narrow(event, KINETO_correlation);
-	row->work.graph = narrow(event, KINETO_graph);
-	row->work.graph_node = event->numbers[KINETO_graph_node];
-	row->work.bytes = event->numbers[KINETO_bytes];
-	row->thread = narrow(event, KINETO_channel);
-	return row;
-}
-
-/* Static and dynamic shared memory come as one number. */
-static void take_kernel(struct kineto_take *take, const struct kineto_event *event)
-{
-	struct gprof_row_shape shape;
-	uint32_t id;
-
-	memset(&shape, 0, sizeof(shape)); /* its padding is part of the key */
-	shape.name = string(take, event->name);
-	shape.grid_x = event->grid[0];
-	shape.grid_y = event->grid[1];
-	shape.grid_z = event->grid[2];
-	shape.block_x = event->block[0];
-	shape.block_y = event->block[1];
-	shape.block_z = event->block[2];
-	shape.registers = narrow(event, KINETO_registers);
-	shape.dynamic_shared_bytes = narrow(event, KINETO_shared);
-	id = kineto_out_shape(take->out, &shape);
-	add_work(take, event, GPROF_TABLE_kernel)->work.shape = id;
-}
-
-/* The number of a name that one of the lists of api.h gives, by asking for all. */
-static uint8_t number_of(const char *text, size_t nr_bytes, const char *(*name_of)(uint32_t),
-	uint8_t first, uint8_t most)
-{
-	for (uint8_t i = first; i <= most; i++) {
-		const char *name = name_of(i);
-
-		if (strlen(name) == nr_bytes && !memcmp(name, text, nr_bytes)) {
-			return i;
-		}
-	}
-	return 0;
-}
-
-#define MOST_COPY_KIND	 10
-#define MOST_MEMORY_KIND 7
-#define MOST_SYNC	 4
-
-/* A kind of memory by its name, added where it is none of CUPTI's (other devices' traces). */
-static uint8_t memory_of(const char *text, size_t nr_bytes)
-{
-	uint8_t found = number_of(text, nr_bytes, api_memory_name, 1, MOST_MEMORY_KIND);
-	bool is_unknown = nr_bytes == 7 && !memcmp(text, "Unknown", 7);
-
-	return found || is_unknown ? found : (uint8_t)api_add_name(text, nr_bytes, false);
-}
-
-/* "Memcpy HtoD (Pageable -> Device)" */
-static bool read_copy(struct kineto_row *row, const char *name, size_t nr_bytes)
-{
-	const char *end = name + nr_bytes;
-	const char *open = memchr(name, '(', nr_bytes);
-	const char *arrow = open ? memmem(open, (size_t)(end - open), " -> ", 4) : NULL;
-
-	if (!arrow || open - name < 9 || open[-1] != ' ' || end[-1] != ')' ||
-		memcmp(name, "Memcpy ", 7)) {
-		return false;
-	}
-	row->kind = number_of(
-		name + 7, (size_t)(open - 1 - (name + 7)), api_copy_name, 1, MOST_COPY_KIND);
-	if (arrow - open > API_MOST_MEMORY_NAME || end - arrow > API_MOST_MEMORY_NAME) {
-		return false;
-	}
-	row->source = memory_of(open + 1, (size_t)(arrow - (open + 1)));
-	row->target = memory_of(arrow + 4, (size_t)(end - 1 - (arrow + 4)));
-	return row->kind != 0;
-}
-
-static void take_copy(struct kineto_take *take, const struct kineto_event *event)
-{
-	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memcpy);
-	size_t nr_bytes;
-	const char *name = kineto_json_text(&take->json, event->name, &nr_bytes);
-
-	if (!read_copy(row, name, nr_bytes)) {
-		row->kind = (uint8_t)api_add_name(name, nr_bytes, true);
-		row->source = row->target = 0;
-	}
-}
-
-/* "Memset (Device)" */
-static void take_set(struct kineto_take *take, const struct kineto_event *event)
-{
-	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memset);
-	size_t nr_bytes;
-	const char *name = kineto_json_text(&take->json, event->name, &nr_bytes);
-
-	if (nr_bytes > 9 && nr_bytes < API_MOST_MEMORY_NAME && !memcmp(name, "Memset (", 8) &&
-		name[nr_bytes - 1] == ')') {
-		row->target = memory_of(name + 8, nr_bytes - 9);
-	} else {
-		row->target = (uint8_t)api_add_name(name, nr_bytes, true);
-	}
-}
-
-static void take_sync(struct kineto_take *take, const struct kineto_event *event)
-{
-	struct kineto_row *row = add_work(take, event, GPROF_TABLE_sync);
-
-	row->kind = number_of(take->json.bytes + take->json.tokens[event->name].start,
-		kineto_json_length(&take->json, event->name), api_sync_name, 1, MOST_SYNC);
-}
-
-/* CUPTI counts its own in the upper half; see api_overhead_name. */
-static const char *overhead_name(uint32_t kind)
-{
-	return api_overhead_name(kind << 16);
-}
-
-static void take_overhead(struct kineto_take *take, const struct kineto_event *event)
-{
-	struct kineto_row *row = add_row(take, event, GPROF_TABLE_overhead);
-	const char *name = take->json.bytes + take->json.tokens[event->name].start;
-	size_t nr_bytes = kineto_json_length(&take->json, event->name);
-
-	row->work.shape = (uint32_t)number_of(name, nr_bytes, overhead_name, 1, 8) << 16;
-	if (kineto_json_is(&take->json, event->name, "Driver Compiler", 15)) {
-		row->work.shape = 1;
-	}
 }
 
 /* ---- all ---- */
@@ -432,22 +252,22 @@ static void take_span(struct kineto_take *take, struct kineto_event *event)
 		take_call(take, event);
 		break;
 	case KINETO_KERNEL:
-		take_kernel(take, event);
+		kineto_gpu_kernel(take, event);
 		break;
 	case KINETO_MEMCPY:
-		take_copy(take, event);
+		kineto_gpu_copy(take, event);
 		break;
 	case KINETO_MEMSET:
-		take_set(take, event);
+		kineto_gpu_set(take, event);
 		break;
 	case KINETO_SYNC:
-		take_sync(take, event);
+		kineto_gpu_sync(take, event);
 		break;
 	case KINETO_PYTHON:
 		take_python(take, event);
 		break;
 	case KINETO_OVERHEAD:
-		take_overhead(take, event);
+		kineto_gpu_overhead(take, event);
 		break;
 	case KINETO_GPU_RANGE:
 		take->nr_gpu_ranges++;

@@ -38,4 +38,21 @@ void kineto_take_fini(struct kineto_take *take);
 /* The event that take->json has taken apart. False: it is none. */
 bool kineto_take_event(struct kineto_take *take);
 
+/* ---- for kineto_gpu.c ---- */
+
+/* The id of the text of a token, 0 for none. */
+uint32_t kineto_take_string(struct kineto_take *take, int token);
+
+/* A row of a table from the event's begin to its end. */
+struct kineto_row *kineto_take_row(
+	struct kineto_take *take, const struct kineto_event *event, uint8_t table);
+
+/* A number of the event that is of 32 bits, else 0. */
+static inline uint32_t kineto_narrow(const struct kineto_event *event, enum kineto_number number)
+{
+	uint64_t value = event->numbers[number];
+
+	return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
 #endif
