@@ -202,6 +202,18 @@ bool summary_sort(struct table *table, const char *key)
 	return table_sort(table, key);
 }
 
+/* Where the answers are that take longer than a first look. */
+static void print_next(struct buf *out)
+{
+	static const struct view_class *const next[] = {&view_advice, &view_breakdown, &view_idle};
+
+	buf_text(out, "More, by --view:");
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+		buf_printf(out, "%s %s (%s)", i ? "," : "", next[i]->name, next[i]->help);
+	}
+	buf_text(out, "; gprof-report help summary lists all\n");
+}
+
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
@@ -236,6 +248,9 @@ static const char *print(
 		summary->views[i]->destroy(views[i]);
 	}
 	buf_text(out, is_sorted && summary->table.format == TABLE_JSON ? "\n}\n" : "");
+	if (is_sorted && summary->is_default && summary->table.format == TABLE_TEXT_FORMAT) {
+		print_next(out);
+	}
 	table_destroy(processes);
 	return is_sorted ? NULL : "no view has such a column to sort by";
 }
