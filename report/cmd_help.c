@@ -7,6 +7,7 @@
 const struct command *const commands[] = {
 	&cmd_summary,
 	&cmd_timeline,
+	&cmd_html,
 	&cmd_diff,
 	&cmd_info,
 	&cmd_check,

@@ -49,7 +49,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	buf_char(out, '\n');
 }
 
-static struct table *make_processes(const struct cmd_input *input)
+struct table *summary_processes(const struct cmd_input *input)
 {
 	static const struct table_column columns[] = {
 		{"pid", "PID", TABLE_ID, false},
@@ -234,7 +234,7 @@ static const char *print(
 		table_cut(tables[i], summary->top);
 	}
 	/* After the scan: damage in columns is known by now. */
-	processes = make_processes(input);
+	processes = summary_processes(input);
 	if (is_sorted) {
 		print_head(summary, input, processes, out);
 		print_selection(summary, input, out);

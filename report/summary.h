@@ -70,6 +70,9 @@ struct summary {
 void summary_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **views);
 
+/* Who was profiled; after the scan, since damage in columns is found by reading. */
+struct table *summary_processes(const struct cmd_input *input);
+
 /*
  * Sorts a table as --sort asks: by a column, or by one of Paddle's keys (CPUTotal ... GPUMin, ave),
  * of which the minima rise as there. False if there is no such column.

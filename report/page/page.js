@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The page of `gprof-report html`. Its data are the tables of `summary --format json` and, under
+ * `page`, what columns are called. Whatever comes from a profiled program is set as textContent,
+ * title or value, never as markup.
+ */
+"use strict";
+
+(() => {
+const data = JSON.parse(document.getElementById("data").textContent);
+const shapes = data.page.tables;
+const main = document.getElementById("main");
+/* Okabe and Ito's colours, which those who see fewer colours can tell apart. */
+const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8f98", "#7a5195", "#3b7a57"];
+const ROWS = 25;
+
+/* ---- elements and numbers ---- */
+
+function make(name, parent, text, className) {
+	const element = document.createElement(name);
+	if (text !== undefined && text !== null) {
+		element.textContent = text;
+	}
+	if (className) {
+		element.className = className;
+	}
+	if (parent) {
+		parent.append(element);
+	}
+	return element;
+}
+
+const units = {
+	time: [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]],
+	size: [["GB", 1e9], ["MB", 1e6], ["KB", 1e3], ["B", 1]],
+	rate: [["GB/s", 1e9], ["MB/s", 1e6], ["KB/s", 1e3], ["B/s", 1]],
+};
+
+/* The unit that keeps most digits before the point without many of them, as in text. */
+function unitOf(type, values, least = 10) {
+	const list = units[type];
+	if (!list) {
+		return null;
+	}
+	let most = 0;
+	for (const value of values) {
+		most = Math.max(most, value || 0);
+	}
+	return list.find((unit) => most >= least * unit[1]) || list[3];
+}
+
+function show(value, type, unit) {
+	if (value === null || value === undefined) {
+		return "–";
+	}
+	if (type === "text" || type === "id") {
+		return String(value);
+	}
+	if (type === "percent" || type === "number") {
+		return Number(value).toFixed(2);
+	}
+	if (unit && unit[1] > 1) {
+		return (value / unit[1]).toLocaleString("en-US", {minimumFractionDigits: 3, maximumFractionDigits: 3});
+	}
+	return Number(value).toLocaleString("en-US");
+}
+
+/* One number by itself, with its unit. */
+function one(value, type) {
+	const unit = unitOf(type, [value], 1);
+	if (value === null || value === undefined) {
+		return "unknown";
+	}
+	return type === "percent" ? Number(value).toFixed(1) + " %"
+		: unit && unit[1] > 1 ? Number((value / unit[1]).toPrecision(4)) + " " + unit[0] : show(value, type) + (unit ? " " + unit[0] : "");
+}
+
+function rowsOf(key) {
+	return data[key] ? data[key].rows : [];
+}
+
+function columnsOf(key) {
+	return shapes[key].columns.map(([id, title, type, isWide]) => ({id, title, type, isWide: !!isWide}));
+}
+
+function mean(values) {
+	const known = values.filter((value) => value !== null && value !== undefined);
+	return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+}
+
+/* ---- tables: sorted, searched, rows in rows ---- */
+
+/* Rows as a tree: a row lies in the last one before of a lower level. */
+function treeOf(rows, levels) {
+	const top = [], open = [];
+	rows.forEach((row, i) => {
+		const node = {row, level: levels ? levels[i] : 0, inner: []};
+		while (open.length && open[open.length - 1].level >= node.level) {
+			open.pop();
+		}
+		(open.length ? open[open.length - 1].inner : top).push(node);
+		open.push(node);
+	});
+	return top;
+}
+
+function compare(a, b, rises) {
+	const none = (value) => value === null || value === undefined;
+	if (none(a) || none(b)) {
+		return none(a) - none(b); /* unknown ones last, either way */
+	}
+	const order = typeof a === "number" ? a - b : a < b ? -1 : a > b;
+	return rises ? order : -order;
+}
+
+function flatten(nodes, sort, has, out) {
+	const order = sort.id ? [...nodes].sort((a, b) => compare(a.row[sort.id], b.row[sort.id], sort.rises)) : nodes;
+	for (const node of order) {
+		const at = out.length;
+		out.push(node);
+		flatten(node.inner, sort, has, out);
+		if (out.length === at + 1 && !has(node.row)) {
+			out.pop();
+		}
+	}
+	return out;
+}
+
+/* Names come first; what no row knows comes only with all columns. */
+function chooseColumns(key, rows, isAll) {
+	const columns = columnsOf(key).filter((column) => isAll ||
+		(!column.isWide && (!rows.length || rows.some((row) => row[column.id] !== null && row[column.id] !== ""))));
+	const first = ["name", "stack", "cause", "part", "role", "metric", "rule", "command"].map((id) => columns.find((column) => column.id === id)).find(Boolean);
+	return first ? [first, ...columns.filter((column) => column !== first)] : columns;
+}
+
+function fillCell(cell, column, node, isFirst) {
+	const value = node.row[column.id];
+	cell.textContent = show(value, column.type, column.unit);
+	if (column.type === "text") {
+		cell.className = "text";
+		cell.title = String(value);
+		if (isFirst && node.level) {
+			cell.style.paddingLeft = (.65 + 1.1 * node.level) + "rem";
+		}
+	} else if (value === null) {
+		cell.className = "unknown";
+		cell.title = "unknown";
+	} else if (column.type === "percent") {
+		cell.className = "share";
+		cell.style.backgroundSize = Math.max(0, Math.min(100, value)) + "% 75%";
+	}
+}
+
+function drawTable(parent, key) {
+	const table = data[key], section = make("section", parent), levels = shapes[key].levels;
+	const tree = treeOf(table.rows, levels), sort = {id: null, rises: false};
+	let limit = ROWS, words = [], isAll = false;
+	section.id = "table-" + key;
+	make("h3", section, table.title);
+	if (table.note || shapes[key].help) {
+		make("p", section, [shapes[key].help, table.note].filter(Boolean).join("; "), "note");
+	}
+	if (!table.rows.length) {
+		make("p", section, "no rows", "note");
+		return;
+	}
+	const tools = make("div", section, null, "tools"), search = make("input", tools);
+	search.type = "search";
+	search.placeholder = "search " + table.title.toLowerCase();
+	search.setAttribute("aria-label", search.placeholder);
+	const all = make("button", tools, "all columns");
+	all.setAttribute("aria-pressed", "false");
+	const count = make("span", tools);
+	count.setAttribute("role", "status");
+	const scroll = make("div", section, null, "scroll"), element = make("table", scroll);
+	const more = make("button", section, "more rows");
+
+	function fill() {
+		const columns = chooseColumns(key, table.rows, isAll);
+		const has = (row) => words.every((word) => columns.some((column) => String(row[column.id]).toLowerCase().includes(word)));
+		const found = flatten(tree, sort, has, []);
+		element.replaceChildren();
+		make("caption", element).hidden = true;
+		const head = make("tr", make("thead", element)), body = make("tbody", element);
+		for (const column of columns) {
+			column.unit = unitOf(column.type, table.rows.map((row) => row[column.id]));
+			const cell = make("th", head, null, column.type === "text" ? "text" : "");
+			const button = make("button", cell, column.title + (column.unit ? " (" + column.unit[0] + ")" : ""));
+			cell.scope = "col";
+			if (sort.id === column.id) {
+				cell.setAttribute("aria-sort", sort.rises ? "ascending" : "descending");
+			}
+			button.addEventListener("click", () => {
+				sort.rises = sort.id === column.id ? !sort.rises : column.type === "text" || column.type === "id";
+				sort.id = column.id;
+				fill();
+				element.querySelector("th[aria-sort] button").focus();
+			});
+		}
+		for (const node of found.slice(0, limit)) {
+			const row = make("tr", body);
+			columns.forEach((column, i) => fillCell(make("td", row), column, node, i === 0));
+		}
+		count.textContent = Math.min(limit, found.length) + " of " + found.length + (found.length < table.rows.length ? " found in " + table.rows.length : "") + " rows" +
+			(table.rows_left_out ? "; " + table.rows_left_out.toLocaleString("en-US") + " more are not in this page (--top)" : "");
+		more.hidden = limit >= found.length;
+	}
+	element.addEventListener("click", (event) => {
+		const cell = event.target.closest("td.text");
+		if (cell && !String(getSelection())) {
+			cell.classList.toggle("open");
+		}
+	});
+	search.addEventListener("input", () => {
+		words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+		fill();
+	});
+	all.addEventListener("click", () => {
+		isAll = !isAll;
+		all.setAttribute("aria-pressed", String(isAll));
+		all.textContent = isAll ? "fewer columns" : "all columns";
+		fill();
+	});
+	more.addEventListener("click", () => {
+		limit = limit * 8;
+		fill();
+	});
+	fill();
+}
+
+/* ---- charts ---- */
+
+const shown = [];
+
+function css(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/* Of a C++ name without its arguments and result, which tell least; cut in the middle. */
+function short(text, most = 44) {
+	let name = String(text).replace(/^void /, "");
+	for (let at = name.length - 1, depth = 0; name.endsWith(")") && at > 0; at--) {
+		depth += (name[at] === ")") - (name[at] === "(");
+		if (depth === 0) {
+			name = /[\w>]/.test(name[at - 1]) ? name.slice(0, at) : name;
+			break;
+		}
+	}
+	const letters = [...name];
+	return letters.length <= most ? name : letters.slice(0, most - 16).join("") + "…" + letters.slice(-15).join("");
+}
+
+/* Without Chart.js: a bar for each label, in pieces of its series. */
+function drawPlain(section, spec) {
+	const bars = make("div", section, null, "bars");
+	const sums = spec.labels.map((label, i) => spec.series.reduce((sum, series) => sum + (series.values[i] || 0), 0));
+	const most = spec.most || Math.max(...sums, 1e-9);
+	spec.labels.slice(0, 100).forEach((label, i) => {
+		make("span", bars, label).title = label;
+		const bar = make("div", bars);
+		spec.series.forEach((series) => {
+			const piece = make("i", bar);
+			piece.style.width = 100 * (series.values[i] || 0) / most + "%";
+			piece.style.background = series.color;
+			piece.title = series.name;
+		});
+		make("span", bars, show(sums[i], spec.type) + (spec.unit ? " " + spec.unit : ""));
+	});
+	if (spec.series.length > 1) {
+		const legend = make("div", section, null, "legend");
+		spec.series.forEach((series) => {
+			const item = make("span", legend);
+			make("i", item).style.background = series.color;
+			item.append(series.name);
+		});
+	}
+}
+
+function options(spec) {
+	const isBar = spec.kind === "bars" || spec.kind === "stack", isAcross = spec.kind === "bars" || spec.isAcross;
+	const text = (value) => Number(value).toLocaleString("en-US", {maximumFractionDigits: 3}) + (spec.unit ? " " + spec.unit : "");
+	const value = {stacked: spec.kind === "stack", beginAtZero: true, max: spec.most, title: {display: !!spec.unit, text: spec.unit, color: css("--dim")}, ticks: {color: css("--dim")}, grid: {color: css("--line")}};
+	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: css("--dim")}, grid: {display: false},
+		ticks: {color: css("--dim"), autoSkip: !isAcross, callback(at) { return short(this.getLabelForValue(at), 34); }}};
+	return {
+		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isAcross ? "y" : "x",
+		interaction: {mode: spec.kind === "pie" ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
+		elements: {point: {radius: spec.labels.length > 60 ? 0 : 2}},
+		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
+		plugins: {
+			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" ? "right" : "bottom",
+				labels: {color: css("--ink"), boxWidth: 12}},
+			tooltip: {callbacks: {
+				title: (items) => items.length ? short(spec.labels[items[0].dataIndex], 90) : "",
+				label: (item) => (spec.series.length > 1 ? item.dataset.label + ": " : "") + text(item.raw),
+			}},
+		},
+	};
+}
+
+/* spec: kind "stack", "bars", "line" or "pie"; labels; series of {name, values}; type and values in base units. */
+function chart(parent, title, spec) {
+	const known = spec.series.map((series, k) => ({...series, color: colors[k % colors.length], isDashed: k >= colors.length}))
+		.filter((series) => series.values.some((value) => value));
+	if (!spec.labels.length || !known.length) {
+		return null;
+	}
+	const unit = unitOf(spec.type, known.flatMap((series) => series.values), 1);
+	const drawn = {...spec, unit: unit ? unit[0] : spec.type === "percent" ? "%" : spec.unit || "",
+		series: known.map((series) => ({...series, values: series.values.map((value) => value === null || value === undefined ? null : unit ? value / unit[1] : value)}))};
+	const section = make("section", parent);
+	make("h3", section, title);
+	if (spec.note) {
+		make("p", section, spec.note, "note");
+	}
+	if (typeof Chart !== "function") {
+		drawPlain(section, {...drawn, type: "number"});
+		return section;
+	}
+	const box = make("div", section, null, "canvas"), canvas = make("canvas", box);
+	if (spec.kind === "bars" || spec.isAcross) {
+		box.style.height = Math.max(9, 4.5 + 1.75 * spec.labels.length) + "rem";
+	}
+	canvas.setAttribute("role", "img");
+	canvas.setAttribute("aria-label", title + "; the table has its numbers");
+	shown.push(new Chart(canvas, {
+		type: spec.kind === "line" ? "line" : spec.kind === "pie" ? "doughnut" : "bar",
+		data: {
+			labels: spec.kind === "pie" ? spec.labels.map((label) => short(label, 30)) : spec.labels,
+			datasets: drawn.series.map((series) => ({
+				label: series.name, data: series.values, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
+				borderColor: spec.kind === "pie" ? css("--card") : series.color,
+				backgroundColor: spec.kind === "pie" ? colors : series.color, maxBarThickness: 34,
+				borderDash: spec.kind === "line" && series.isDashed ? [5, 3] : [], spanGaps: false,
+			})),
+		},
+		options: options(drawn),
+	}));
+	return section;
+}
+
+/* The largest rows of a table by a column. */
+function topBars(parent, title, key, name, id, nr = 10) {
+	const column = data[key] && columnsOf(key).find((each) => each.id === id);
+	if (!column) {
+		return null;
+	}
+	const rows = rowsOf(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]).slice(0, nr);
+	return chart(parent, title, {kind: "bars", labels: rows.map((row) => row[name] || "(no name)"), type: column.type,
+		series: [{name: column.title, values: rows.map((row) => row[id])}]});
+}
+
+function topPie(parent, title, key, name, id, nr = 8) {
+	const column = data[key] && columnsOf(key).find((each) => each.id === id);
+	if (!column) {
+		return null;
+	}
+	const rows = rowsOf(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]);
+	const rest = rows.slice(nr).reduce((sum, row) => sum + row[id], 0);
+	return chart(parent, title, {kind: "pie", type: column.type, labels: rows.slice(0, nr).map((row) => row[name]).concat(rest ? ["others of the table"] : []),
+		series: [{name: column.title, values: rows.slice(0, nr).map((row) => row[id]).concat(rest ? [rest] : [])}]});
+}
+
+/* Columns of rows on top of each other. */
+function stack(parent, title, key, label, ids, more = {}) {
+	const rows = (more.rows || rowsOf(key)).slice(0, 200);
+	return data[key] ? chart(parent, title, {kind: "stack", type: "time", labels: rows.map(label),
+		series: ids.map(([id, name]) => ({name, values: rows.map((row) => row[id])})), ...more}) : null;
+}
+
+function charts(parent) {
+	return make("div", parent, null, "charts");
+}
+
+/* ---- pages ---- */
+
+const breakdownParts = [["kernel_ns", "kernels"], ["memcpy_ns", "copies"], ["memset_ns", "sets"], ["communication_ns", "communication alone"],
+	["runtime_ns", "CUDA calls"], ["dataloader_ns", "data loader"], ["cpu_exec_ns", "operators on the CPU"], ["other_ns", "other"]];
+const isMany = rowsOf("processes").length > 1;
+
+function who(row) {
+	return isMany ? (row.rank !== null && row.rank !== undefined ? "rank " + row.rank : "pid " + row.pid) : "";
+}
+
+function stepLabel(row) {
+	return [row.step === "average" ? "mean" : row.step, who(row)].filter(Boolean).join(", ");
+}
+
+function card(parent, title, value, lines, mood) {
+	const element = make("div", parent, null, "card");
+	make("h3", element, title);
+	make("b", element, value, [mood, value.length > 12 ? "words" : ""].filter(Boolean).join(" "));
+	for (const line of lines.filter(Boolean)) {
+		make("p", element, line);
+	}
+}
+
+/* How the last third of the steps stands against the first. */
+function trend(pid) {
+	const times = rowsOf("steps").filter((row) => row.pid === pid && row.duration_ns !== null).map((row) => row.duration_ns);
+	const third = Math.floor(times.length / 3);
+	if (third < 2) {
+		return "too few steps for a trend";
+	}
+	const change = mean(times.slice(-third)) / mean(times.slice(0, third)) - 1;
+	return "last third against first: " + (change >= 0 ? "+" : "−") + Math.abs(100 * change).toFixed(1) + " %";
+}
+
+function stepCard(parent) {
+	const rows = rowsOf("step-stats").filter((row) => row.part === "Step");
+	const row = rows.reduce((worst, each) => (!worst || each.avg_ns > worst.avg_ns ? each : worst), null);
+	if (!row) {
+		card(parent, "Step time", "unknown", ["no steps whose begin and end are known", "GPROF_STEP says what ends one"]);
+		return;
+	}
+	card(parent, rows.length > 1 ? "Step time of the slowest, " + who(row) : "Step time", one(row.avg_ns, "time"),
+		["± " + one(row.stddev_ns, "time") + " (deviation of " + row.steps + " steps)",
+			"median " + one(row.median_ns, "time") + ", p99 " + one(row.p99_ns, "time"), trend(row.pid)]);
+}
+
+function deviceCards(parent) {
+	const use = rowsOf("gpu_use"), all = rowsOf("device");
+	const ofGpus = (rows) => (rows.length > 1 ? "mean of " + rows.length + " GPUs" : rows.length ? rows[0].name : "");
+	if (use.length) {
+		card(parent, "GPU utilisation", one(mean(use.map((row) => row.utilization_pct)), "percent"), ["of the steps' time something ran", ofGpus(use)]);
+	} else {
+		card(parent, "GPU utilisation", one(mean(all.map((row) => row.busy_pct)), "percent"),
+			[all.length ? "of the span from the first to the last work" : "no device records", ofGpus(all)]);
+	}
+	card(parent, "Achieved occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of the warps that fit, by kernels' time",
+		"SM efficiency at most " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
+	const unknown = mean(use.map((row) => row.unknown_tensor_pct));
+	card(parent, "Tensor cores", unknown === 100 ? "unknown" : one(mean(use.map((row) => row.tensor_pct)), "percent"),
+		["of kernels' time used them", use.length ? "not told by the name: " + one(unknown, "percent") : ""]);
+}
+
+function overheadCard(parent) {
+	const own = rowsOf("overhead").filter((row) => Object.values(row).some((value) => value === "gprof"));
+	const rows = own.length ? own : rowsOf("overhead");
+	const total = rows.reduce((sum, row) => sum + (row.total_ns || row.cpu_ns || 0), 0);
+	const span = rowsOf("processes").reduce((sum, row) => sum + (row.duration_ns || 0), 0);
+	card(parent, "What gprof cost", rows.length ? one(total, "time") : "unknown",
+		[rows.length && span ? (100 * total / span).toFixed(2) + " % of one core, CPU time of its own threads" : "the data do not tell"]);
+}
+
+function wholeCard(parent) {
+	const processes = rowsOf("processes");
+	const missing = processes.reduce((sum, row) => sum + (row.missing || 0), 0) ;
+	const bad = processes.filter((row) => row.state !== "complete").length, left = data.processes.rows_left_out || 0;
+	card(parent, "Data", bad || missing ? "INCOMPLETE" : "complete",
+		[processes.reduce((sum, row) => sum + row.events, 0).toLocaleString("en-US") + " events of " + processes.length + (processes.length === 1 ? " process" : " processes"),
+			missing ? missing.toLocaleString("en-US") + " events are missing" : bad ? "" : "none is missing",
+			bad ? bad + " not whole; see Overhead and losses" : "", left ? left + " processes are not in this page" : ""], bad || missing ? "bad" : "good");
+}
+
+function adviceList(parent, rows) {
+	const list = make("ol", parent, null, "advice");
+	for (const row of rows) {
+		const item = make("li", list);
+		make("strong", item, row.stake_ns === null ? "at stake: unknown" : "up to " + one(row.stake_ns, "time") +
+			(row.share_pct === null ? "" : ", " + one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")));
+		make("span", item, " — " + row.rule + (row.rank !== null ? ", rank " + row.rank : ""));
+		make("p", item, row.evidence);
+		if (row.try) {
+			make("p", item, "Try: " + row.try);
+		}
+	}
+}
+
+function overviewPage(parent) {
+	const cards = make("div", parent, null, "cards");
+	stepCard(cards);
+	deviceCards(cards);
+	overheadCard(cards);
+	wholeCard(cards);
+	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
+	const grid = charts(parent);
+	stack(grid, isMany ? "Where the time of a step went, mean of each process" : "Where the time of steps went", "breakdown", stepLabel, breakdownParts,
+		{rows: isMany ? rows.filter(isMean) : rows.slice(0, 61), axis: "step", note: data.breakdown.note});
+	const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
+	const section = make("section", grid);
+	make("h3", section, "What to try first");
+	if (findings.length) {
+		make("p", section, "what it costs at most; times of several findings overlap", "note");
+		adviceList(section, findings.slice(0, 3));
+		make("a", section, "all advice").href = "#advice";
+	} else {
+		make("p", section, "no rule fires", "note");
+	}
+	stepTimes(grid);
+	topBars(grid, "Kernels, total time", "kernel", "name", "total_ns", 8);
+}
+
+function stepTimes(parent) {
+	const pids = [...new Set(rowsOf("steps").map((row) => row.pid))].slice(0, 16);
+	const rows = rowsOf("steps").filter((row) => row.duration_ns !== null);
+	const steps = [...new Set(rows.map((row) => row.step))].sort((a, b) => a - b);
+	chart(parent, "Time of each step", {kind: "line", type: "time", axis: "step", labels: steps.map(String), series: pids.map((pid) => {
+		const own = new Map(rows.filter((row) => row.pid === pid).map((row) => [row.step, row.duration_ns]));
+		return {name: isMany ? "pid " + pid : "step", values: steps.map((step) => own.get(step) ?? null)};
+	})});
+}
+
+function curves(parent) {
+	const rows = rowsOf("utilization-time"), groups = new Map();
+	for (const row of rows) {
+		groups.set(row.pid, (groups.get(row.pid) || []).concat(row));
+	}
+	for (const [pid, own] of [...groups].slice(0, 8)) {
+		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
+		const unit = unitOf("time", starts, 1), of = isMany ? ", pid " + pid : "";
+		const labels = starts.map((start) => Number((start / unit[1]).toPrecision(6)) + " " + unit[0]);
+		const curve = (name, test, id) => {
+			const values = new Map(own.filter((row) => test(row) && row[id] !== null).map((row) => [row.start_ns, row[id]]));
+			return {name, values: starts.map((start) => values.get(start) ?? null)};
+		};
+		const devices = [...new Set(own.map((row) => row.device))].filter((device) => device !== null);
+		chart(parent, "Utilisation over time" + of, {kind: "line", type: "percent", labels, axis: "after the first event", series: [
+			...devices.map((device) => curve("GPU " + device + " busy", (row) => row.device === device, "gpu_pct")),
+			...devices.map((device) => curve("GPU " + device + " sampled", (row) => row.device === device, "gpu_sampled_pct")),
+			curve("CPU, process (of one core)", () => true, "cpu_process_pct"), curve("CPU, system", () => true, "cpu_system_pct")]});
+		chart(parent, "Memory over time" + of, {kind: "line", type: "size", labels, axis: "after the first event", series: [
+			curve("process, resident", () => true, "resident_bytes"),
+			...devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_memory_bytes"))]});
+	}
+}
+
+function countBars(parent, title, key, id) {
+	const times = new Map();
+	for (const row of rowsOf(key)) {
+		times.set(row[id], (times.get(row[id]) || 0) + (row.total_ns || 0));
+	}
+	chart(parent, title, {kind: "pie", type: "time", labels: [...times.keys()], series: [{name: title, values: [...times.values()]}]});
+}
+
+function aboutPage(parent) {
+	const section = make("section", parent);
+	make("h3", section, "This page");
+	make("p", section, "written " + data.page.written + " by gprof-report " + data.gprof_report + "; tables have up to " +
+		(data.page.top || "all") + (data.page.top ? " rows, those over time 2000" : " rows") + "; its figures are those of summary --format json.");
+	make("p", section, "A dash is a value that the data do not tell. Click on a name to see all of it.", "note");
+	for (const each of data.page.facts) {
+		const details = make("details", section);
+		make("summary", details, "what the stream says of pid " + each.pid);
+		const body = make("tbody", make("table", make("div", details, null, "scroll")));
+		for (const [key, value] of each.facts) {
+			const row = make("tr", body);
+			make("td", row, key, "text");
+			make("td", row, value, "text").title = value;
+		}
+		details.open = data.page.facts.length === 1;
+	}
+	const licences = make("section", parent);
+	make("h3", licences, "Licences");
+	make("p", licences, "gprof: Apache-2.0.");
+	if (typeof Chart === "function") {
+		make("p", licences, "Charts: Chart.js " + Chart.version + ", whose terms are");
+		make("pre", licences, data.page.licence);
+	} else {
+		make("p", licences, "This gprof-report was built without libjs-chart.js: charts are plain bars.");
+	}
+}
+
+const pages = [
+	["overview", "Overview", overviewPage, []],
+	["steps", "Steps", (parent) => {
+		stepTimes(parent);
+		stack(parent, "Phases of each step", "steps", stepLabel, [["dataloader_ns", "data loader"], ["forward_ns", "forward"], ["backward_ns", "backward"], ["optimization_ns", "optimizer"], ["others_ns", "others"]], {axis: "step"});
+		stack(parent, "Where the time of steps went", "breakdown", stepLabel, breakdownParts, {axis: "step"});
+		topBars(parent, "What the length of steps was made of", "critical-path", "name", "total_ns");
+	}, ["step-stats", "steps", "breakdown", "model", "overview", "critical-path", "benchmark"]],
+	["operators", "Operators", (parent) => {
+		topPie(parent, "Self time on the CPU", "operator", "name", "self_ns");
+		topPie(parent, "Self time on GPUs", "operator", "name", "gpu_self_ns");
+		topBars(parent, "Self time on the CPU, the largest", "operator", "name", "self_ns", 20);
+		topBars(parent, "Types by GPU time", "optype", "type", "gpu_self_ns", 20);
+	}, ["operator", "optype", "framework", "python"]],
+	["kernels", "Kernels", (parent) => {
+		topBars(parent, "Total time", "kernel", "name", "total_ns", 15);
+		countBars(parent, "Tensor cores, by time of the kernels listed", "kernel", "tensor_cores");
+		countBars(parent, "What limits occupancy, by time of the kernels listed", "kernel", "limit");
+	}, ["kernel", "kernel_operator", "gpu_use"]],
+	["copies", "Copies", (parent) => {
+		topBars(parent, "Total time", "memcpy", "name", "total_ns");
+		topBars(parent, "Rate while at least one ran", "bandwidth", "name", "rate_bytes_per_s");
+	}, ["memcpy", "memset", "bandwidth", "manipulation"]],
+	["memory", "Memory", (parent) => {
+		topBars(parent, "Allocated, by who asked", "memory", "name", "total_bytes", 15);
+		topBars(parent, "Not freed until the end of the recording", "memory", "name", "live_bytes", 15);
+	}, ["memory"]],
+	["api", "API", (parent) => {
+		topBars(parent, "Time in calls", "api", "name", "total_ns");
+		topBars(parent, "Time in waits", "sync", "name", "total_ns");
+	}, ["api", "sync", "launch", "queue", "threads"]],
+	["nvtx", "NVTX", (parent) => topBars(parent, "Total time", "nvtx", "name", "total_ns"), ["nvtx", "userdefined"]],
+	["modules", "Modules", null, ["module"]],
+	["dataprep", "Data preparation", (parent) => {
+		stack(parent, "Waits for data in each step", "dataprep-steps", stepLabel, [["wait_ns", "waited"], ["gpu_idle_ns", "GPUs idle meanwhile (part of the wait)"]], {kind: "line", axis: "step"});
+	}, ["dataprep", "dataprep-steps"]],
+	["utilisation", "Utilisation", curves, ["utilization", "utilization-time", "device", "temporal"]],
+	["distributed", "Distributed", (parent) => {
+		const name = (row) => [who(row), "GPU " + row.device].filter(Boolean).join(", ");
+		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
+		topBars(parent, "Collectives", "collectives", "name", "total_ns");
+	}, ["distributed", "collectives"]],
+	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "gaps"]],
+	["advice", "Advice", (parent) => {
+		const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
+		const section = make("section", parent);
+		make("h3", section, findings.length ? "Findings, by what each could save at most" : "No rule fires");
+		adviceList(section, findings.slice(0, 20));
+	}, ["advice"]],
+	["losses", "Overhead and losses", null, ["overhead", "losses", "notices", "windows", "processes"]],
+	["about", "About", aboutPage, []],
+];
+
+/* Tables that no page names are not lost. */
+const named = new Set(pages.flatMap((page) => page[3]).concat("gpu"));
+pages.find((page) => page[0] === "about")[3].push(...Object.keys(data).filter((key) => data[key].rows && !named.has(key)));
+
+function open() {
+	const [id, title, draw, tables] = pages.find((page) => "#" + page[0] === location.hash) || pages[0];
+	shown.splice(0).forEach((each) => each.destroy());
+	main.replaceChildren();
+	make("h2", main, title);
+	if (draw) {
+		draw(id === "overview" || id === "about" || id === "advice" ? main : charts(main));
+	}
+	for (const key of tables) {
+		if (data[key]) {
+			drawTable(main, key);
+		}
+	}
+	for (const link of document.querySelectorAll("#nav a")) {
+		if (link.hash === "#" + id) {
+			link.setAttribute("aria-current", "page");
+		} else {
+			link.removeAttribute("aria-current");
+		}
+	}
+	document.title = title + " – gprof report";
+	scrollTo(0, 0);
+}
+
+function begin() {
+	const nav = document.getElementById("nav"), first = rowsOf("processes")[0];
+	for (const [id, title, , tables] of pages) {
+		const isEmpty = tables.length && tables.every((key) => !rowsOf(key).length);
+		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
+	}
+	if (first) {
+		const others = rowsOf("processes").length - 1 + (data.processes.rows_left_out || 0);
+		const text = first.command + " on " + first.host + (others ? " and " + others + " more processes" : "") + (data.selection ? "; only what was chosen" : "");
+		document.getElementById("who").textContent = text;
+		document.getElementById("who").title = text;
+	}
+	addEventListener("hashchange", () => {
+		open();
+		main.focus({preventScroll: true});
+	});
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", open);
+	document.querySelector(".skip").addEventListener("click", (event) => {
+		event.preventDefault(); /* the address names the page that is open */
+		main.focus();
+	});
+	open();
+}
+
+begin();
+})();

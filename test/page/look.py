@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opens a page of `gprof-report html` in Chromium and looks at all of it.
+
+usage: look.py CHROMIUM PAGE JSON [PICTURES]    PICTURES: a folder for screenshots
+"""
+import json
+import os
+import sys
+import time
+
+from playwright.sync_api import sync_playwright
+
+chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
+expected = json.load(open(expected_path))
+wrong = []
+
+
+def must(holds, text):
+    if not holds:
+        wrong.append(text)
+
+
+def check_data(page):
+    """What the page holds is what `summary --format json` printed."""
+    have = json.loads(page.evaluate("document.getElementById('data').textContent"))
+    shapes = have.pop("page")["tables"]
+    must(have == expected, "the page's data are not those of summary: %s" % [
+        key for key in expected if have.get(key) != expected[key]])
+    for key, table in expected.items():
+        if isinstance(table, dict) and table["rows"] and key != "gpu":
+            must([c[0] for c in shapes[key]["columns"]] == list(table["rows"][0]), "columns of " + key)
+
+
+def cells(page, table, column):
+    """The texts of a column of the table that is shown, by its title without unit."""
+    return page.evaluate("""([id, title]) => {
+        const table = document.querySelector('#table-' + id + ' table');
+        const at = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent.replace(/ \\(.*/, '') === title);
+        return [...table.tBodies[0].rows].map((row) => row.cells[at].textContent);
+    }""", [table, column])
+
+
+def check_table(page, key):
+    """Rows as in JSON, sorted by a click, found by a search."""
+    rows = expected[key]["rows"]
+    section = page.locator("[id='table-%s']" % key)
+    if not rows:
+        must(section.locator("table").count() == 0, "an empty table of " + key)
+        return
+    while section.get_by_role("button", name="more rows").is_visible():
+        section.get_by_role("button", name="more rows").click()
+    shown = section.locator("tbody tr").count()
+    must(shown == len(rows), "%s has %d rows, not %d" % (key, shown, len(rows)))
+
+
+def check_kernels(page):
+    rows = expected["kernel"]["rows"]
+    section = page.locator("#table-kernel")
+    names = cells(page, "kernel", "Kernel")
+    must(names == [row["name"] for row in rows], "names of kernels")
+    must(cells(page, "kernel", "Calls") == ["{:,}".format(row["calls"]) for row in rows], "calls of kernels")
+    unit = section.locator("th", has_text="Total").inner_text().split("(")[1].split(")")[0]
+    factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
+    for row, text in zip(rows, cells(page, "kernel", "Total")):
+        must(abs(float(text.replace(",", "")) - row["total_ns"] / factor) <= .0006, "total of " + row["name"])
+    section.locator("th", has_text="Calls").get_by_role("button").click()
+    calls = [int(text.replace(",", "")) for text in cells(page, "kernel", "Calls")]
+    must(calls == sorted(calls, reverse=True), "kernels sorted by calls")
+    section.locator("th", has_text="Kernel").first.get_by_role("button").press("Enter")
+    names = cells(page, "kernel", "Kernel")
+    must(names == page.evaluate("(names) => [...names].sort()", names), "kernels sorted by name")
+    word = rows[0]["name"].split()[0].lower() if rows[0]["name"].split() else ""
+    section.get_by_role("searchbox").fill(word)
+    found = [row for row in rows if any(word in str(value).lower() for value in row.values())]
+    must(section.locator("tbody tr").count() <= len(found), "rows found by '%s'" % word)
+    must(rows[0]["name"] in cells(page, "kernel", "Kernel"), "the kernel searched for")
+    section.get_by_role("searchbox").fill("no such kernel anywhere")
+    must(section.locator("tbody tr").count() == 0, "rows found by what is in none")
+
+
+def check_first(page):
+    text = page.locator("main").inner_text()
+    bad = [row for row in expected["processes"]["rows"] if row["state"] != "complete" or row["missing"]]
+    must(("INCOMPLETE" in text) == bool(bad), "the first page does not tell whether data are missing")
+    steps = [row for row in expected["step-stats"]["rows"] if row["part"] == "Step"]
+    if steps:
+        slowest = max(row["avg_ns"] for row in steps)
+        shown = page.locator(".card", has_text="Step time").locator("b").inner_text().split()
+        factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[shown[1]]
+        must(abs(float(shown[0]) * factor / slowest - 1) < 1e-3, "step time " + " ".join(shown))
+    findings = [row for row in expected["advice"]["rows"] if row["verdict"] == "finding"]
+    for row in findings[:3]:
+        must(row["evidence"].split()[0] in text, "advice " + row["rule"])
+
+
+def check_charts(page, name):
+    """Each chart has drawn something: no canvas is of one colour."""
+    empty = page.evaluate("""() => [...document.querySelectorAll('canvas')].filter((canvas) => {
+        const bytes = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        return canvas.width < 50 || !bytes.some((byte) => byte !== bytes[0]);
+    }).map((canvas) => canvas.getAttribute('aria-label'))""")
+    must(not empty, "empty charts on %s: %s" % (name, empty))
+    over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    must(over <= 0, "%s is %d pixels wider than the window" % (name, over))
+
+
+def look(browser, scheme):
+    context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    requests = []
+    page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
+    page.on("pageerror", lambda error: must(False, "script: %s" % error))
+    page.on("dialog", lambda dialog: (must(False, "a dialog: " + dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto("file://" + os.path.abspath(path))
+    if scheme == "light":
+        check_data(page)
+        check_first(page)
+    scripts = page.locator("script").count()
+    links = page.locator("#nav a")
+    seen = set()
+    for i in range(links.count()):
+        name = links.nth(i).inner_text()
+        links.nth(i).focus()
+        page.keyboard.press("Enter")
+        page.wait_for_function("(name) => document.querySelector('main h2').textContent === name", arg=name)
+        page.wait_for_timeout(60)
+        check_charts(page, name)
+        if pictures:
+            page.screenshot(path="%s/%s-%s-%s.png" % (
+                pictures, os.path.basename(path)[:-5], scheme, name.split()[0].lower()), full_page=True)
+        keys = [each[6:] for each in page.evaluate(
+            "[...document.querySelectorAll('section[id^=table-]')].map((each) => each.id)")]
+        for key in keys if scheme == "light" else []:
+            check_table(page, key)
+        seen.update(keys)
+        if name == "Kernels" and expected["kernel"]["rows"] and scheme == "light":
+            check_kernels(page)
+    lost = [key for key, table in expected.items() if isinstance(table, dict) and key not in seen | {"gpu"}]
+    must(not lost, "on no page: %s" % lost)
+    must(page.locator("script").count() == scripts and page.locator("main img, main iframe, main script").count() == 0,
+         "names became markup")
+    must([url for url in requests if not url.startswith(("file://", "data:"))] == [], "requests: %s" % requests)
+    context.close()
+
+
+with sync_playwright() as playwright:
+    begin = time.time()
+    browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    look(browser, "light")
+    look(browser, "dark")
+    browser.close()
+    print("%s: %.1f s in Chromium, %d bytes" % (os.path.basename(path), time.time() - begin, os.path.getsize(path)))
+for each in list(dict.fromkeys(wrong))[:20]:
+    print("wrong: " + each)
+sys.exit(bool(wrong))

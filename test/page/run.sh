@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Opens pages of `gprof-report html` in headless Chromium: of a made stream, of hostile names, of the
+# demo's dump where it is, and of the traces in $GPROF_TRACES. Prints TAP. Skipped without Chromium
+# (Debian: chromium), and without playwright, which comes from PyPI once.
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+lib=$(pwd)/$B/page-lib
+T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-page-XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+n=0
+bad=0
+version=page
+
+skip() {
+	echo "SKIP $1"
+	exit 77
+}
+
+# shellcheck source=test/tap.sh
+. test/tap.sh
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium"
+if [ ! -d "$lib" ]; then
+	python3 -m pip install -q --no-warn-script-location --target "$T/lib" playwright==1.65.2 >"$T/pip" 2>&1 ||
+		skip "playwright is not to be had: $(tail -1 "$T/pip" | cut -c1-80)"
+	mv "$T/lib" "$lib" || exit 1
+fi
+${MAKE:-make} -s --no-print-directory "$B/gprof-report" "$B/gen_stream" || exit 1
+
+# shellcheck disable=SC2317 # tap calls them
+# page NAME PATH...: writes the page and what it must show, and looks at it.
+page() {
+	local name=$1
+	shift
+	"$B/gprof-report" html --top 0 -o "$T/$name.html" "$@" 2>"$T/$name.err"
+	case $? in 0 | 3) ;; *) cat "$T/$name.err"; return 1 ;; esac
+	"$B/gprof-report" summary --format json "$@" >"$T/$name.json" 2>/dev/null
+	PYTHONPATH=$lib timeout 200 python3 test/page/look.py "$chromium" "$T/$name.html" "$T/$name.json" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
+made() {
+	"$B/gen_stream" "$T/$1.gprof" "$1" && page "$1" "$T/$1.gprof"
+}
+
+tap made 20000 "20000 events"
+tap made ops "operators"
+tap made hostile "damaged streams"
+tap page markup test/page/hostile.json "names that are markup"
+[ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
+for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
+	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac
+done
+if [ -z "${GPROF_TRACES:-}" ]; then
+	n=$((n + 1))
+	echo "ok $n - page of real traces # SKIP GPROF_TRACES is not set"
+fi
+exit $bad
