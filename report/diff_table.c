@@ -142,11 +142,6 @@ const char *diff_row_noise(const struct diff_row *row)
 
 /* ---- tables ---- */
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
 static void set_calls(struct table_cell *cell, uint64_t calls, const struct welch_sample *sample)
 {
 	if (sample->nr) {
@@ -180,7 +175,7 @@ static void add_row(struct table *table, const struct diff_row *row, double base
 	if (base_ns > 0) {
 		table_set_number(&cells[COLUMN_SHARE], 100 * change_ns / base_ns);
 	}
-	set_text(&cells[COLUMN_NOISE], diff_row_noise(row));
+	table_set_string(&cells[COLUMN_NOISE], diff_row_noise(row));
 	if (row->has_p) {
 		table_set_number(&cells[COLUMN_P], row->p);
 		table_set_number(&cells[COLUMN_DEVIATION_A], sqrt(row->a.variance));
@@ -188,7 +183,7 @@ static void add_row(struct table *table, const struct diff_row *row, double base
 	}
 	set_calls(&cells[COLUMN_CALLS_A], row->calls_a, &row->a);
 	set_calls(&cells[COLUMN_CALLS_B], row->calls_b, &row->b);
-	set_text(&cells[COLUMN_MATCH], match_text(row));
+	table_set_string(&cells[COLUMN_MATCH], match_text(row));
 	if (row->match != DIFF_ALONE && row->name_a != row->name_b) {
 		table_set_integer(&cells[COLUMN_NAME_A], row->name_a);
 	}

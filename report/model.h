@@ -153,10 +153,10 @@ struct process {
 	uint64_t nr_events;
 	/* pid, start and boot together name a process for ever; exec keeps all three */
 	uint32_t pid;
-	int64_t start_ticks; /* -1 unknown */
-	uint32_t boot;	     /* number of names.h, 0 unknown */
-	int64_t rank, world; /* -1 unknown */
-	bool is_ended;	     /* it says how it ended */
+	int64_t start_ticks;   /* -1 unknown */
+	uint32_t boot;	       /* number of names.h, 0 unknown */
+	int64_t rank, world;   /* -1 unknown */
+	bool is_ended;	       /* it says how it ended */
 	struct select *select; /* what is wanted of it, see select.h; NULL: everything */
 };
 
@@ -181,6 +181,14 @@ const char *process_command(const struct process *process);
 uint32_t process_string(const struct process *process, uint64_t id);
 uint32_t process_call_name(const struct process *process, uint64_t call, uint8_t *api);
 uint32_t process_shape_name(const struct process *process, uint64_t shape);
+
+/* The id that the system gave a thread; the recorder's own, `id`, where it is not known. */
+static inline uint32_t process_tid(const struct process *process, uint32_t id)
+{
+	const struct model_thread *thread = idmap_get(&process->threads, id);
+
+	return thread && thread->tid ? thread->tid : id;
+}
 
 /* The place with that id; one with all numbers UINT32_MAX if it is unknown. */
 struct model_place process_place(const struct process *process, uint64_t id);

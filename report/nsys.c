@@ -300,11 +300,6 @@ void nsys_set_name(struct table_cell *cell, uint32_t name)
 	table_set_text(cell, bytes, nr_bytes);
 }
 
-void nsys_set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
 uint32_t nsys_operation(uint32_t copy)
 {
 	char text[64];

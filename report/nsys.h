@@ -46,7 +46,6 @@ void nsys_base_name(const char *name, size_t nr_bytes, size_t *begin, size_t *en
 
 /* Sets a cell to a text of names.h, as it is. */
 void nsys_set_name(struct table_cell *cell, uint32_t name);
-void nsys_set_text(struct table_cell *cell, const char *text);
 
 /* "[CUDA memcpy Host-to-Device]", of names.h. */
 uint32_t nsys_operation(uint32_t copy);

@@ -66,7 +66,7 @@ static void set_extent(struct table_cell *cell, const uint32_t *extent)
 	char text[64];
 
 	snprintf(text, sizeof(text), "%4u %4u %4u", extent[0], extent[1], extent[2]);
-	nsys_set_text(cell, text);
+	table_set_string(cell, text);
 }
 
 static void fill_exec(
@@ -242,12 +242,8 @@ static void fill_exec_row(
 	const struct exec_view *view, const struct exec_row *row, struct table_cell *cells)
 {
 	const struct process *process = view->trace->processes[row->key.process];
-	const struct model_thread *thread = idmap_get(&process->threads, row->key.thread);
 
-	table_set_integer(&cells[0], process->pid);
-	if (thread) {
-		table_set_integer(&cells[1], thread->tid);
-	}
+	nsys_set_thread(process, row->key.thread, cells);
 	if (row->key.device != UINT32_MAX) {
 		table_set_integer(&cells[2], row->key.device);
 	}

@@ -113,7 +113,8 @@ static struct table *make_table(struct ranges_view *view, uint32_t kind)
 		tally_fill_nsys(tally, i, total_ns, cells);
 		cells += TALLY_NR_NSYS_COLUMNS;
 		if (is_both) {
-			nsys_set_text(cells++, style == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");
+			table_set_string(
+				cells++, style == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");
 		}
 		nsys_set_name(cells, tally->rows[i].name);
 	}

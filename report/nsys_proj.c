@@ -201,7 +201,7 @@ static void fill_proj(
 	table_set_integer(&cells[2], range->proj_end_ns - range->proj_begin_ns);
 	table_set_integer(&cells[3], range->head.key);
 	table_set_integer(&cells[4], range->end_ns - range->head.key);
-	nsys_set_text(&cells[5], "PushPop");
+	table_set_string(&cells[5], "PushPop");
 	nsys_set_thread(rows->processes[range->process], range->thread, &cells[6]);
 	table_set_integer(&cells[8], range->nr_works);
 	set_place(range, &cells[9]);
@@ -271,7 +271,7 @@ static void fill_proj_sum(const struct proj_sums *sums, size_t row, struct table
 	double count = (double)proj->count;
 
 	nsys_set_name(&cells[0], sums->tally.rows[row].name);
-	nsys_set_text(&cells[1], "PushPop");
+	table_set_string(&cells[1], "PushPop");
 	table_set_integer(&cells[2], stat_sum(proj));
 	table_set_integer(&cells[3], sum->range_ns);
 	table_set_integer(&cells[4], proj->count);

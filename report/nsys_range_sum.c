@@ -129,7 +129,7 @@ static void fill_kern(struct kern_view *view, const struct nsys_ask *ask,
 
 	if (row->key.range) {
 		nsys_set_name(&cells[0], row->key.range);
-		nsys_set_text(&cells[1], "PushPop");
+		table_set_string(&cells[1], "PushPop");
 		table_set_integer(&cells[4], row->nr_ranges);
 	}
 	nsys_set_thread(

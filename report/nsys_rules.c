@@ -139,8 +139,8 @@ static void fill_copy(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
 {
 	fill_times(event, cells);
-	nsys_set_text(&cells[C_SOURCE], api_memory_name(copy_source_of(event->copy)));
-	nsys_set_text(&cells[C_TARGET], api_memory_name(copy_target_of(event->copy)));
+	table_set_string(&cells[C_SOURCE], api_memory_name(copy_source_of(event->copy)));
+	table_set_string(&cells[C_TARGET], api_memory_name(copy_target_of(event->copy)));
 	table_set_integer(&cells[C_BYTES], event->bytes);
 	table_set_integer(&cells[C_PID], trace->processes[event->process]->pid);
 	fill_place(trace, event, &cells[C_DEVICE]);
@@ -150,7 +150,7 @@ static void fill_set(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
 {
 	fill_times(event, cells);
-	nsys_set_text(&cells[C_SOURCE], api_memory_name(copy_target_of(event->copy)));
+	table_set_string(&cells[C_SOURCE], api_memory_name(copy_target_of(event->copy)));
 	table_set_integer(&cells[C_BYTES - 1], event->bytes);
 	table_set_integer(&cells[C_PID - 1], trace->processes[event->process]->pid);
 	fill_place(trace, event, &cells[C_DEVICE - 1]);

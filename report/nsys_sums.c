@@ -208,7 +208,7 @@ static void set_category(const struct tally_row *row, struct table_cell *cells)
 {
 	static const char *const names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
-	nsys_set_text(&cells[0], names[row->kind]);
+	table_set_string(&cells[0], names[row->kind]);
 	nsys_set_name(&cells[1], row->name);
 }
 
@@ -271,8 +271,8 @@ static void set_extents(const struct tally_row *row, struct table_cell *cells)
 {
 	const char *grid = names_raw(row->kind, NULL);
 
-	nsys_set_text(&cells[0], grid);
-	nsys_set_text(&cells[1], grid + strlen(grid) + 1);
+	table_set_string(&cells[0], grid);
+	table_set_string(&cells[1], grid + strlen(grid) + 1);
 	nsys_set_name(&cells[2], row->name);
 }
 

@@ -56,9 +56,9 @@ static void fill_gpu_copy(const struct trace_event *event, struct table_cell *ce
 			&cells[G_RATE], (double)event->bytes * 1e9 / (double)event->dur_ns);
 	}
 	/* Of a set the memory stands on the left, as nsys has it. */
-	nsys_set_text(&cells[G_SOURCE], api_memory_name(is_set ? target : source));
+	table_set_string(&cells[G_SOURCE], api_memory_name(is_set ? target : source));
 	if (!is_set) {
-		nsys_set_text(&cells[G_TARGET], api_memory_name(target));
+		table_set_string(&cells[G_TARGET], api_memory_name(target));
 	}
 	nsys_set_name(&cells[G_NAME], nsys_operation(event->copy));
 }

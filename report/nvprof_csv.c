@@ -54,13 +54,13 @@ static void fill_csv(
 	}
 	if (nvprof_is_copy(event)) {
 		table_set_integer(&cells[C_SIZE], event->bytes);
-		nsys_set_text(&cells[C_SOURCE], nvprof_source(event));
+		table_set_string(&cells[C_SOURCE], nvprof_source(event));
 	}
 	if (nvprof_has_rate(event)) {
 		table_set_number(&cells[C_RATE], nvprof_rate(event));
 	}
 	if (nvprof_target(event)) {
-		nsys_set_text(&cells[C_TARGET], nvprof_target(event));
+		table_set_string(&cells[C_TARGET], nvprof_target(event));
 	}
 	if (place.device != UINT32_MAX) {
 		nvprof_set_device(trace, event, &place, &cells[C_DEVICE]);

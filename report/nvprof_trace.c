@@ -64,11 +64,6 @@ double nvprof_rate(const struct trace_event *event)
 	return (double)event->bytes * 1e9 / (double)event->dur_ns;
 }
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
 void nvprof_set_device(const struct trace *trace, const struct trace_event *event,
 	const struct model_place *place, struct table_cell *cell)
 {
@@ -78,7 +73,7 @@ void nvprof_set_device(const struct trace *trace, const struct trace_event *even
 	const char *bytes;
 
 	if (place->device == UINT32_MAX) {
-		set_text(cell, "-");
+		table_set_string(cell, "-");
 		return;
 	}
 	bytes = names_raw(process_device_name(process, place->device), &nr_bytes);
@@ -131,7 +126,7 @@ static void set_size(struct table_cell *cell, double bytes, const char *per)
 	}
 	decimals = unit ? (bytes < 10 ? 4 : bytes < 100 ? 3 : bytes < 1000 ? 2 : 0) : 0;
 	snprintf(text, sizeof(text), "%.*f%s%s", decimals, bytes, units[unit], per);
-	set_text(cell, text);
+	table_set_string(cell, text);
 }
 
 static void set_extent(struct table_cell *cell, const uint32_t *extent)
@@ -139,7 +134,7 @@ static void set_extent(struct table_cell *cell, const uint32_t *extent)
 	char text[64];
 
 	snprintf(text, sizeof(text), "(%u %u %u)", extent[0], extent[1], extent[2]);
-	set_text(cell, text);
+	table_set_string(cell, text);
 }
 
 void nvprof_set_number(struct table_cell *cell, uint32_t number)
@@ -147,7 +142,7 @@ void nvprof_set_number(struct table_cell *cell, uint32_t number)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", number);
-	set_text(cell, text);
+	table_set_string(cell, text);
 }
 
 /* "name [7]": kernels carry their correlation id. */
@@ -173,7 +168,7 @@ static void fill_text(
 	const struct model_place place = trace_place(trace, event);
 
 	for (int c = 0; c < T_NAME; c++) {
-		set_text(&cells[c], "-");
+		table_set_string(&cells[c], "-");
 	}
 	if (event->is_timed) {
 		set_time(&cells[T_START], event->begin_ns);
@@ -190,8 +185,9 @@ static void fill_text(
 	}
 	if (nvprof_is_copy(event)) {
 		set_size(&cells[T_SIZE], (double)event->bytes, "");
-		set_text(&cells[T_SOURCE], nvprof_source(event));
-		set_text(&cells[T_TARGET], nvprof_target(event) ? nvprof_target(event) : "-");
+		table_set_string(&cells[T_SOURCE], nvprof_source(event));
+		table_set_string(
+			&cells[T_TARGET], nvprof_target(event) ? nvprof_target(event) : "-");
 	}
 	if (nvprof_has_rate(event)) {
 		set_size(&cells[T_RATE], nvprof_rate(event), "/s");

@@ -10,13 +10,11 @@ static struct table_cell *add_row(struct table *table, uint64_t steps_ns, const 
 {
 	struct table_cell *cells = table_add_row(table);
 
-	table_set_text(&cells[NAME], name, strlen(name));
-	table_set_text(&cells[SIDE], side, strlen(side));
+	table_set_string(&cells[NAME], name);
+	table_set_string(&cells[SIDE], side);
 	table_set_integer(&cells[CALLS], sum->nr);
 	table_set_integer(&cells[TOTAL], sum->ns);
-	if (steps_ns) {
-		table_set_number(&cells[RATIO], 100 * (double)sum->ns / (double)steps_ns);
-	}
+	table_set_share(&cells[RATIO], sum->ns, steps_ns);
 	return cells;
 }
 

@@ -84,7 +84,7 @@ static void set_answer(struct table_cell *cell, const char *text)
 
 	snprintf(answer, sizeof(answer), "%s", text);
 	answer[0] = (char)toupper((unsigned char)answer[0]);
-	table_set_text(cell, answer, strlen(answer));
+	table_set_string(cell, answer);
 }
 
 static void copy_cell(
@@ -227,13 +227,6 @@ static void print_modules(struct pages *pages)
 
 /* ---- pages of rows for styles ---- */
 
-static void set_share(struct table_cell *cell, uint64_t part, uint64_t whole)
-{
-	if (whole) {
-		table_set_number(cell, 100 * (double)part / (double)whole);
-	}
-}
-
 /* As the plugin, calls and totals are of operators that lie in none of the same name. */
 static void print_operators(struct pages *pages)
 {
@@ -269,8 +262,8 @@ static void print_operators(struct pages *pages)
 		table_set_integer(&cells[4], row->self_ns);
 		table_set_integer(&cells[5], row->outer_ns);
 		set_answer(&cells[6], tensor_is_eligible(row->key.name) ? "yes" : "no");
-		set_share(&cells[7], row->tensor_self_ns, row->device_self_ns);
-		set_share(&cells[8], row->outer_tensor_ns, row->outer_device_ns);
+		table_set_share(&cells[7], row->tensor_self_ns, row->device_self_ns);
+		table_set_share(&cells[8], row->outer_tensor_ns, row->outer_device_ns);
 	}
 	table_sort(table, "host_self");
 	table_sort(table, "device_self");

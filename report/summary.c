@@ -73,7 +73,7 @@ struct table *summary_processes(const struct cmd_input *input)
 								 : "unfinished";
 
 		table_set_integer(&cells[0], process->pid);
-		table_set_text(&cells[1], process_host(process), strlen(process_host(process)));
+		table_set_string(&cells[1], process_host(process));
 		if (process->rank >= 0) {
 			table_set_integer(&cells[2], (uint64_t)process->rank);
 		}
@@ -85,10 +85,9 @@ struct table *summary_processes(const struct cmd_input *input)
 		}
 		table_set_integer(&cells[5], process->nr_events);
 		table_set_integer(&cells[6], process_missing(process));
-		table_set_text(&cells[7], state, strlen(state));
-		table_set_text(&cells[8], process->stream->path, strlen(process->stream->path));
-		table_set_text(
-			&cells[9], process_command(process), strlen(process_command(process)));
+		table_set_string(&cells[7], state);
+		table_set_string(&cells[8], process->stream->path);
+		table_set_string(&cells[9], process_command(process));
 	}
 	return table;
 }

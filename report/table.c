@@ -153,6 +153,18 @@ void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes)
 	cell->nr_text = nr_bytes;
 }
 
+void table_set_string(struct table_cell *cell, const char *text)
+{
+	table_set_text(cell, text, strlen(text));
+}
+
+void table_set_share(struct table_cell *cell, double part, double whole)
+{
+	if (whole > 0) {
+		table_set_number(cell, 100 * part / whole);
+	}
+}
+
 /* ---- order ---- */
 
 /* A row while rows are sorted. */

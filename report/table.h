@@ -118,6 +118,10 @@ const struct table_cell *table_find_cell(const struct table *table, size_t row, 
 void table_set_integer(struct table_cell *cell, uint64_t value);
 void table_set_number(struct table_cell *cell, double value);
 void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes);
+void table_set_string(struct table_cell *cell, const char *text);
+
+/* The part in percent of the whole; the cell stays as it is if that is nothing. */
+void table_set_share(struct table_cell *cell, double part, double whole);
 
 /*
  * Sorts by the column whose key, or key without its unit, is `key`: names rising, numbers falling.

@@ -187,11 +187,6 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
 static void add_sites(const struct finding *finding, struct buf *out)
 {
 	if (finding->result.cause < NR_ADVICE_CAUSES) {
@@ -206,11 +201,11 @@ static void fill(const struct finding *finding, struct table_cell *cells)
 	const struct process *process = finding->facts->process;
 	struct buf sites = {0};
 
-	set_text(&cells[VERDICT], advice_verdict_names[result->verdict]);
-	set_text(&cells[RULE], finding->rule->name);
-	set_text(&cells[SOURCE], finding->rule->source);
-	set_text(&cells[THRESHOLD], finding->rule->fires);
-	set_text(&cells[TRY], finding->rule->remedy);
+	table_set_string(&cells[VERDICT], advice_verdict_names[result->verdict]);
+	table_set_string(&cells[RULE], finding->rule->name);
+	table_set_string(&cells[SOURCE], finding->rule->source);
+	table_set_string(&cells[THRESHOLD], finding->rule->fires);
+	table_set_string(&cells[TRY], finding->rule->remedy);
 	table_set_integer(&cells[PID], process->pid);
 	if (process->rank >= 0) {
 		table_set_integer(&cells[RANK], (uint64_t)process->rank);
@@ -221,7 +216,7 @@ static void fill(const struct finding *finding, struct table_cell *cells)
 	}
 	if (result->share >= 0 && result->of) {
 		table_set_number(&cells[SHARE], result->share);
-		set_text(&cells[OF], result->of);
+		table_set_string(&cells[OF], result->of);
 	}
 	if (result->verdict == ADVICE_FINDING) {
 		table_set_integer(&cells[STAKE], result->stake_ns);

@@ -121,7 +121,7 @@ static struct table *make_table(void *context)
 		if (view->has_results) {
 			table_set_integer(&cells[TALLY_NR_COLUMNS], row->failed);
 		}
-		table_set_text(&cells[TALLY_NR_COLUMNS + 1], api, strlen(api));
+		table_set_string(&cells[TALLY_NR_COLUMNS + 1], api);
 		table_set_integer(&cells[TALLY_NR_COLUMNS + 2], row->name);
 	}
 	tally_note(&view->calls, table);

@@ -65,7 +65,7 @@ static void fill(
 	if (trace_has_result(trace, event)) {
 		table_set_integer(&cells[RESULT], (uint32_t)event->result);
 	}
-	table_set_text(&cells[API], api, strlen(api));
+	table_set_string(&cells[API], api);
 	if (event->op) {
 		table_set_integer(&cells[OPERATOR], event->op);
 	}

@@ -193,7 +193,7 @@ static void fill_step(
 	if (step->place) {
 		snprintf(text, sizeof(text), "%" PRIu64, step->number);
 	}
-	table_set_text(&cells[STEP], text, strlen(text));
+	table_set_string(&cells[STEP], text);
 	table_set_number(&cells[TOTAL], (double)(step->end_ns - step->begin_ns));
 	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
 		table_set_number(&cells[PARTS + i], (double)step->ns[i]);
@@ -267,13 +267,6 @@ enum use_column {
 	NR_USE_COLUMNS,
 };
 
-static void set_share(struct table_cell *cell, double part, double whole)
-{
-	if (whole > 0) {
-		table_set_number(cell, 100 * part / whole);
-	}
-}
-
 static void fill_use(const struct result *result, const struct use *use, struct table_cell *cells)
 {
 	const struct device_use *sum = &use->sum;
@@ -289,18 +282,20 @@ static void fill_use(const struct result *result, const struct use *use, struct 
 	}
 	if (use->has_major && use->has_minor) {
 		snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64, use->major, use->minor);
-		table_set_text(&cells[USE_CAPABILITY], text, strlen(text));
+		table_set_string(&cells[USE_CAPABILITY], text);
 	}
-	set_share(&cells[USE_UTILIZATION], (double)sum->busy_ns, (double)use->steps_ns);
+	table_set_share(&cells[USE_UTILIZATION], (double)sum->busy_ns, (double)use->steps_ns);
 	if (sum->is_sm_known) {
-		set_share(&cells[USE_SM], sum->sm_ns, (double)use->steps_ns);
+		table_set_share(&cells[USE_SM], sum->sm_ns, (double)use->steps_ns);
 	}
 	if (sum->occupancy_ns > 0) {
 		table_set_number(&cells[USE_OCCUPANCY], sum->occupancy / sum->occupancy_ns);
 	}
-	set_share(&cells[USE_TENSOR], (double)sum->tensor_ns[TENSOR_YES], (double)use->kernel_ns);
-	set_share(&cells[USE_NO_TENSOR], (double)sum->tensor_ns[TENSOR_NO], (double)use->kernel_ns);
-	set_share(&cells[USE_UNKNOWN], (double)sum->tensor_ns[TENSOR_UNKNOWN],
+	table_set_share(
+		&cells[USE_TENSOR], (double)sum->tensor_ns[TENSOR_YES], (double)use->kernel_ns);
+	table_set_share(
+		&cells[USE_NO_TENSOR], (double)sum->tensor_ns[TENSOR_NO], (double)use->kernel_ns);
+	table_set_share(&cells[USE_UNKNOWN], (double)sum->tensor_ns[TENSOR_UNKNOWN],
 		(double)use->kernel_ns);
 }
 
@@ -337,15 +332,17 @@ static struct table *make_uses(void *context)
 	return table;
 }
 
+/* Both views are of the same pass. */
+#define TAKES                                                                                      \
+	{                                                                                          \
+		.takes_all = true, .begin = begin, .enter = enter, .call = call, .record = record, \
+		.end = end                                                                         \
+	}
+
 const struct view_class view_breakdown = {
 	.name = "breakdown",
 	.help = "what the time of each step went to, as parts that sum to it",
-	.ops = {.takes_all = true,
-		.begin = begin,
-		.enter = enter,
-		.call = call,
-		.record = record,
-		.end = end},
+	.ops = TAKES,
 	.create = create,
 	.table = make_steps,
 	.destroy = destroy,
@@ -354,12 +351,7 @@ const struct view_class view_breakdown = {
 const struct view_class view_gpu_use = {
 	.name = "gpu-use",
 	.help = "each GPU in the steps: utilization, SM efficiency, occupancy, tensor cores",
-	.ops = {.takes_all = true,
-		.begin = begin,
-		.enter = enter,
-		.call = call,
-		.record = record,
-		.end = end},
+	.ops = TAKES,
 	.create = create,
 	.table = make_uses,
 	.destroy = destroy,

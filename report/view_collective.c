@@ -162,10 +162,7 @@ static struct table *make_table(void *context)
 
 		tally_fill(&view->tally, i, total_ns, cells);
 		table_set_integer(&cells[OVERLAP], overlap_ns);
-		if (row_ns) {
-			table_set_number(
-				&cells[OVERLAP_SHARE], 100 * (double)overlap_ns / (double)row_ns);
-		}
+		table_set_share(&cells[OVERLAP_SHARE], overlap_ns, row_ns);
 		table_set_integer(&cells[NAME], view->tally.rows[i].name);
 	}
 	table_sort(table, "total");

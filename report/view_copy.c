@@ -269,11 +269,6 @@ static void finish(struct copy_view *view)
 	}
 }
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
 static void fill(
 	const struct copy_view *view, size_t row, double total_ns, struct table_cell *cells)
 {
@@ -290,13 +285,14 @@ static void fill(
 	table_set_number(&cells[2], stat_mean(sizes));
 	table_set_integer(&cells[3], sizes->count ? sizes->min : 0);
 	table_set_integer(&cells[4], sizes->max);
-	set_text(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
-	set_text(&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
-	set_text(&cells[7], api_memory_name(copy_target_of(kind)));
-	set_text(&cells[8], kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "?"
-			    : kind & COPY_IS_ASYNC			  ? "yes"
-									  : "no");
-	set_text(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
+	table_set_string(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
+	table_set_string(
+		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
+	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
+	table_set_string(&cells[8], kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "?"
+				    : kind & COPY_IS_ASYNC			  ? "yes"
+										  : "no");
+	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
 	table_set_integer(&cells[10], view->tally.rows[row].untimed);
 	table_set_integer(&cells[11], view->tally.rows[row].name);
 }

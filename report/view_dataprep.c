@@ -139,24 +139,19 @@ static void fill(const struct process *process, const struct row *row, const cha
 		process->first_ns <= process->last_ns ? process->last_ns - process->first_ns : 0;
 
 	table_set_integer(&cells[PID], process->pid);
-	table_set_text(&cells[ROLE], role, strlen(role));
+	table_set_string(&cells[ROLE], role);
 	table_set_integer(&cells[SPAN], span_ns);
 	if (row->has_cpu) {
 		table_set_integer(&cells[CPU], row->cpu_ns);
 	}
 	table_set_integer(&cells[OPS], row->op_ns);
 	if (!row->has_loop) {
-		if (span_ns) {
-			table_set_number(&cells[BUSY], 100 * (double)row->op_ns / (double)span_ns);
-		}
+		table_set_share(&cells[BUSY], row->op_ns, span_ns);
 		return;
 	}
 	table_set_integer(&cells[BATCHES], row->waits.nr);
 	spread_fill(&row->waits, &cells[WAIT]);
-	if (row->step_ticks) {
-		table_set_number(
-			&cells[SHARE], 100 * (double)row->wait_ticks / (double)row->step_ticks);
-	}
+	table_set_share(&cells[SHARE], row->wait_ticks, row->step_ticks);
 }
 
 static void add_rows(const struct dataprep_view *view, struct table *table)

@@ -251,13 +251,6 @@ static const char *stage_of(const struct loop *loop, const struct loader_step *s
 		       : "hand-over: workers wait, too (storage, queue, pinning)";
 }
 
-static void set_share(struct table_cell *cell, uint64_t part, double whole)
-{
-	if (whole > 0) {
-		table_set_number(cell, 100 * (double)part / whole);
-	}
-}
-
 static void fill(const struct process *process, const struct loop *loop, size_t place,
 	struct table_cell *cells)
 {
@@ -272,19 +265,20 @@ static void fill(const struct process *process, const struct loop *loop, size_t 
 	table_set_integer(&cells[BATCHES], step->nr_batches);
 	table_set_integer(&cells[READY], step->nr_ready);
 	table_set_integer(&cells[WAIT], step->wait_ns);
-	set_share(&cells[WAIT_SHARE], step->wait_ns, ns);
+	table_set_share(&cells[WAIT_SHARE], step->wait_ns, ns);
 	if (loop->has_gpu) {
 		table_set_integer(&cells[IDLE], step->idle_ns);
-		set_share(&cells[IDLE_SHARE], step->idle_ns, ns * (double)loop->gaps.nr_devices);
+		table_set_share(
+			&cells[IDLE_SHARE], step->idle_ns, ns * (double)loop->gaps.nr_devices);
 	}
 	if (loop->nr_workers) {
 		table_set_integer(&cells[WORKERS], loop->nr_workers);
 		table_set_integer(&cells[WORKER_CPU], step->worker_cpu_ns);
-		set_share(&cells[WORKER_SHARE], step->worker_cpu_ns, ns * loop->nr_workers);
+		table_set_share(&cells[WORKER_SHARE], step->worker_cpu_ns, ns * loop->nr_workers);
 	}
 	table_set_text(&cells[HELD], held ? "yes" : "no", held ? 3 : 2);
 	if (*stage) {
-		table_set_text(&cells[STAGE], stage, strlen(stage));
+		table_set_string(&cells[STAGE], stage);
 	}
 }
 

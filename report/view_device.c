@@ -294,9 +294,7 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	table_set_integer(&cells[COMPUTATION], computation_ns);
 	table_set_integer(&cells[COMMUNICATION], communication_ns);
 	table_set_integer(&cells[OVERLAP], computation_ns + communication_ns - kernels_ns);
-	if (span_ns) {
-		table_set_number(&cells[BUSY_SHARE], 100 * (double)busy->busy_ns / (double)span_ns);
-	}
+	table_set_share(&cells[BUSY_SHARE], busy->busy_ns, span_ns);
 }
 
 static struct table *make_table(void *context)

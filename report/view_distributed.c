@@ -81,14 +81,8 @@ static void fill(const struct sweep_device *device, const struct sweep_times *ti
 	table_set_integer(&cells[COMPUTATION_ALONE], computation - overlap);
 	table_set_integer(&cells[COMMUNICATION_ALONE], communication - overlap);
 	table_set_integer(&cells[OTHER], time_ns > kernels ? time_ns - kernels : 0);
-	if (time_ns) {
-		table_set_number(
-			&cells[COMMUNICATION_SHARE], 100 * (double)communication / (double)time_ns);
-	}
-	if (communication) {
-		table_set_number(
-			&cells[OVERLAP_SHARE], 100 * (double)overlap / (double)communication);
-	}
+	table_set_share(&cells[COMMUNICATION_SHARE], communication, time_ns);
+	table_set_share(&cells[OVERLAP_SHARE], overlap, communication);
 }
 
 /* Steps that have an end. A device may have done nothing any more in the last of them. */

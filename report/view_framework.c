@@ -202,18 +202,6 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
-static void set_share(struct table_cell *cell, uint64_t part, uint64_t whole)
-{
-	if (whole) {
-		table_set_number(cell, 100 * (double)part / (double)whole);
-	}
-}
-
 static struct table_cell *add_sum(struct table *table, const char *section, const char *name,
 	uint8_t level, const struct sum *sum, uint64_t whole)
 {
@@ -221,11 +209,11 @@ static struct table_cell *add_sum(struct table *table, const char *section, cons
 
 	table_set_level(table, level);
 	table_set_integer(&cells[LEVEL], level);
-	set_text(&cells[SECTION], section);
-	set_text(&cells[NAME], name);
+	table_set_string(&cells[SECTION], section);
+	table_set_string(&cells[NAME], name);
 	if (sum) {
 		table_set_integer(&cells[TOTAL], sum->ns);
-		set_share(&cells[RATIO], sum->ns, whole);
+		table_set_share(&cells[RATIO], sum->ns, whole);
 	}
 	return cells;
 }
@@ -288,20 +276,20 @@ static void fill_name(
 static void fill(const struct framework_view *view, const struct event_row *row, uint64_t whole,
 	struct table_cell *cells)
 {
-	set_text(&cells[SECTION], "event");
+	table_set_string(&cells[SECTION], "event");
 	fill_name(view, row, cells);
 	table_set_integer(&cells[CALLS], row->both.nr);
 	table_set_integer(&cells[TOTAL], row->both.sum);
 	table_set_integer(&cells[CPU], row->cpu.sum);
-	set_share(&cells[CPU_RATIO], row->cpu.sum, row->both.sum);
+	table_set_share(&cells[CPU_RATIO], row->cpu.sum, row->both.sum);
 	if (row->gpu.nr) {
 		table_set_integer(&cells[GPU], row->gpu.sum);
-		set_share(&cells[GPU_RATIO], row->gpu.sum, row->both.sum);
+		table_set_share(&cells[GPU_RATIO], row->gpu.sum, row->both.sum);
 	}
 	table_set_integer(&cells[MIN], row->both.min);
 	table_set_integer(&cells[MAX], row->both.max);
 	table_set_number(&cells[AVG], spread_mean(&row->both));
-	set_share(&cells[RATIO], row->both.sum, whole);
+	table_set_share(&cells[RATIO], row->both.sum, whole);
 }
 
 /* By thread, then by time, falling; those by their place in the step by that, last. */

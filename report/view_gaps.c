@@ -312,7 +312,7 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 	table_set_integer(&cells[START],
 		gap->begin > gap->process->first_ns ? gap->begin - gap->process->first_ns : 0);
 	table_set_integer(&cells[DURATION], gap->end - gap->begin);
-	table_set_text(&cells[CAUSE], cause, strlen(cause));
+	table_set_string(&cells[CAUSE], cause);
 	set_name(&cells[WORK], row->work);
 	if (row->is_found) {
 		fill_host(row, cells);

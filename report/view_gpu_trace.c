@@ -63,11 +63,6 @@ static const struct table_column columns[NR_COLUMNS] = {
 	[NAME] = {"name", "Name", TABLE_NAME, false},
 };
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
 static void fill_kernel(const struct model_shape *shape, bool has_static, struct table_cell *cells)
 {
 	char text[64];
@@ -76,9 +71,9 @@ static void fill_kernel(const struct model_shape *shape, bool has_static, struct
 		return; /* not known */
 	}
 	snprintf(text, sizeof(text), "%u %u %u", shape->grid[0], shape->grid[1], shape->grid[2]);
-	set_text(&cells[GRID], text);
+	table_set_string(&cells[GRID], text);
 	snprintf(text, sizeof(text), "%u %u %u", shape->block[0], shape->block[1], shape->block[2]);
-	set_text(&cells[BLOCK], text);
+	table_set_string(&cells[BLOCK], text);
 	table_set_integer(&cells[REGISTERS], shape->registers);
 	if (has_static) {
 		table_set_integer(&cells[STATIC_SHARED], shape->static_shared_bytes);
@@ -93,9 +88,9 @@ static void fill_copy(const struct trace_event *event, struct table_cell *cells)
 		table_set_number(&cells[RATE], (double)event->bytes * 1e9 / (double)event->dur_ns);
 	}
 	if (event->table == GPROF_TABLE_memcpy) {
-		set_text(&cells[SOURCE], api_memory_name(copy_source_of(event->copy)));
+		table_set_string(&cells[SOURCE], api_memory_name(copy_source_of(event->copy)));
 	}
-	set_text(&cells[TARGET], api_memory_name(copy_target_of(event->copy)));
+	table_set_string(&cells[TARGET], api_memory_name(copy_target_of(event->copy)));
 }
 
 static void fill_call(

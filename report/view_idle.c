@@ -103,7 +103,7 @@ static void fill(struct idle_view *view, size_t row, const double *total_ns, str
 	if (cause != IDLE_UNKNOWN) {
 		table_set_integer(&cells[BEFORE_CALL], device->before_call_ns[cause]);
 	}
-	table_set_text(&cells[CAUSE], idle_cause_names[cause], strlen(idle_cause_names[cause]));
+	table_set_string(&cells[CAUSE], idle_cause_names[cause]);
 }
 
 static struct table *make_table(void *context)

@@ -280,7 +280,7 @@ static void fill_use(const struct kernel_view *view, size_t row, struct table_ce
 	if (limits) {
 		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
 	}
-	table_set_text(&cells[TENSOR], use, strlen(use));
+	table_set_string(&cells[TENSOR], use);
 }
 
 static struct table *make_kernels(const struct kernel_view *view)

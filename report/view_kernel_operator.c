@@ -162,18 +162,13 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	table_set_text(cell, text, strlen(text));
-}
-
 static void set_size(struct table_cell *cell, const uint32_t size[3])
 {
 	char text[48];
 
 	if (size[0]) {
 		snprintf(text, sizeof(text), "[%u, %u, %u]", size[0], size[1], size[2]);
-		set_text(cell, text);
+		table_set_string(cell, text);
 	}
 }
 
@@ -183,9 +178,7 @@ static void fill(
 	uint8_t limits = occupancy_mean_limits(&row->mean);
 	double value;
 
-	if (view->total_ns > 0) {
-		table_set_number(&cells[SHARE], 100 * (double)row->times.sum / view->total_ns);
-	}
+	table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
 	table_set_integer(&cells[TOTAL], row->times.sum);
 	table_set_integer(&cells[CALLS], row->times.nr + row->untimed);
 	if (row->times.nr) {
@@ -201,8 +194,8 @@ static void fill(
 		table_set_integer(
 			&cells[SHARED], (uint64_t)row->key.static_bytes + row->key.dynamic_bytes);
 	}
-	set_text(&cells[TENSOR], tensor_use_names[tensor_use_of(row->key.name)]);
-	set_text(&cells[ELIGIBLE], row->is_eligible ? "yes" : "no");
+	table_set_string(&cells[TENSOR], tensor_use_names[tensor_use_of(row->key.name)]);
+	table_set_string(&cells[ELIGIBLE], row->is_eligible ? "yes" : "no");
 	if (occupancy_mean_blocks(&row->mean, &value)) {
 		table_set_number(&cells[BLOCKS], value);
 	}

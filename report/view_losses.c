@@ -27,8 +27,8 @@ static void add_row(struct table *table, const struct process *process, uint64_t
 
 	table_set_integer(&cells[0], process->pid);
 	table_set_integer(&cells[1], count);
-	table_set_text(&cells[2], cause, strlen(cause));
-	table_set_text(&cells[3], detail, strlen(detail));
+	table_set_string(&cells[2], cause);
+	table_set_string(&cells[3], detail);
 }
 
 static void add_damages(

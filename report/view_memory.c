@@ -188,7 +188,7 @@ static void add_rows(const struct memory_view *view, struct table *table)
 
 		name_place(place, text, sizeof(text));
 		table_set_integer(&cells[0], place->process->pid);
-		table_set_text(&cells[1], text, strlen(text));
+		table_set_string(&cells[1], text);
 		table_set_integer(&cells[2], row->allocs.nr);
 		table_set_integer(&cells[3], row->allocs.sum);
 		table_set_number(&cells[4], spread_mean(&row->allocs));

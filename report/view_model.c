@@ -101,14 +101,12 @@ static void add_row(struct table *table, const struct model *model, const char *
 {
 	struct table_cell *cells = table_add_row(table);
 
-	table_set_text(&cells[NAME], name, strlen(name));
+	table_set_string(&cells[NAME], name);
 	if (cpu->nr || !cpu->sum) {
 		table_set_integer(&cells[CALLS], cpu->nr);
 	}
 	spread_fill(cpu, &cells[CPU]);
-	if (model->steps.sum) {
-		table_set_number(&cells[RATIO], 100 * (double)cpu->sum / (double)model->steps.sum);
-	}
+	table_set_share(&cells[RATIO], cpu->sum, model->steps.sum);
 	if (model->has_gpu) {
 		spread_fill(gpu, &cells[GPU]);
 	}

@@ -100,7 +100,7 @@ static struct table *make_table(void *context)
 		const char *style = style_name(row->kind);
 
 		tally_fill(&view->tally, i, total_ns, cells);
-		table_set_text(&cells[TALLY_NR_COLUMNS], style, strlen(style));
+		table_set_string(&cells[TALLY_NR_COLUMNS], style);
 		table_set_integer(&cells[TALLY_NR_COLUMNS + 1], row->name);
 	}
 	if (view->nr_open || view->nr_unmatched) {

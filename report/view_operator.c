@@ -174,7 +174,6 @@ static void fill_ids(
 	const struct operator_view *view, const struct row *row, struct table_cell *cells)
 {
 	const struct process *process;
-	const struct model_thread *thread;
 
 	table_set_integer(&cells[NAME], row->key.name);
 	if (row->key.shape) {
@@ -184,9 +183,8 @@ static void fill_ids(
 		return;
 	}
 	process = view->input.processes[row->key.process - 1];
-	thread = idmap_get(&process->threads, row->key.thread);
 	table_set_integer(&cells[PID], process->pid);
-	table_set_integer(&cells[TID], thread && thread->tid ? thread->tid : row->key.thread);
+	table_set_integer(&cells[TID], process_tid(process, row->key.thread));
 }
 
 static void fill(const struct operator_view *view, const struct row *row, double self_ns,

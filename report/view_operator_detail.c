@@ -180,22 +180,13 @@ static void fill_ids(
 	const struct detail_view *view, const struct event_row *row, struct table_cell *cells)
 {
 	const struct process *process;
-	const struct model_thread *thread;
 
 	if (!row->key.process) {
 		return;
 	}
 	process = view->input.processes[row->key.process - 1];
-	thread = idmap_get(&process->threads, row->key.thread);
 	table_set_integer(&cells[PID], process->pid);
-	table_set_integer(&cells[TID], thread && thread->tid ? thread->tid : row->key.thread);
-}
-
-static void set_share(struct table_cell *cell, uint64_t part, uint64_t whole)
-{
-	if (whole) {
-		table_set_number(cell, 100 * (double)part / (double)whole);
-	}
+	table_set_integer(&cells[TID], process_tid(process, row->key.thread));
 }
 
 static void fill(const struct detail_view *view, const struct event_row *row,
@@ -210,14 +201,15 @@ static void fill(const struct detail_view *view, const struct event_row *row,
 	table_set_integer(&cells[CALLS], row->both.nr);
 	if (row->cpu.nr) {
 		spread_fill(&row->cpu, &cells[CPU]);
-		set_share(&cells[RATIO], row->cpu.sum, outer ? outer->cpu.sum : view->outer_ns);
+		table_set_share(
+			&cells[RATIO], row->cpu.sum, outer ? outer->cpu.sum : view->outer_ns);
 	}
 	if (row->gpu.nr) {
 		spread_fill(&row->gpu, &cells[GPU]);
-		set_share(&cells[GPU_RATIO], row->gpu.sum,
+		table_set_share(&cells[GPU_RATIO], row->gpu.sum,
 			outer ? outer->gpu.sum : view->outer_gpu_ns);
 	}
-	table_set_text(&cells[KIND], kinds[row->key.kind], strlen(kinds[row->key.kind]));
+	table_set_string(&cells[KIND], kinds[row->key.kind]);
 	fill_name(row, &cells[NAME]);
 }
 

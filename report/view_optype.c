@@ -166,9 +166,7 @@ static void fill(const struct optype_view *view, const struct row *row, double t
 {
 	uint64_t ns = time_of(view, row);
 
-	if (total_ns > 0) {
-		table_set_number(&cells[SHARE], 100 * (double)ns / total_ns);
-	}
+	table_set_share(&cells[SHARE], ns, total_ns);
 	table_set_integer(&cells[TIME], ns);
 	if (view->has_gpu) {
 		table_set_integer(&cells[GPU], row->gpu_ns);

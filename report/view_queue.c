@@ -137,8 +137,8 @@ static void fill(const struct queue_row *row, struct table_cell *cells)
 	table_set_integer(&cells[SPAN], span_ns);
 	if (span_ns) {
 		table_set_number(&cells[MEAN], (double)queue->area / (double)span_ns);
-		table_set_number(&cells[EMPTY], 100 * (double)queue->empty_ns / (double)span_ns);
-		table_set_number(&cells[FULL], 100 * (double)queue->full_ns / (double)span_ns);
+		table_set_share(&cells[EMPTY], queue->empty_ns, span_ns);
+		table_set_share(&cells[FULL], queue->full_ns, span_ns);
 	}
 	table_set_integer(&cells[BLOCKED], queue->nr_blocked);
 	table_set_integer(&cells[BLOCKED_TIME], queue->blocked_ns);

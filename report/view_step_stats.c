@@ -137,7 +137,7 @@ static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 	if (loop->process->rank >= 0) {
 		table_set_integer(&cells[RANK], (uint64_t)loop->process->rank);
 	}
-	table_set_text(&cells[PART], name, strlen(name));
+	table_set_string(&cells[PART], name);
 	table_set_integer(&cells[STEPS], dist->nr);
 	if (steps_ns && part != GPU) {
 		table_set_number(&cells[SHARE], 100 * (double)total_ns / (double)steps_ns);

@@ -50,7 +50,7 @@ static void set_name(
 {
 	const char *name = i < nr_names && names[i] ? names[i] : "?";
 
-	table_set_text(cell, name, strlen(name));
+	table_set_string(cell, name);
 }
 
 static uint64_t earlier(struct process *process, uint64_t ns, uint64_t tick)

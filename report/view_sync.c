@@ -74,7 +74,7 @@ static struct table *make_table(void *context)
 		const char *seen_by = row->kind ? "CUPTI" : "host call";
 
 		tally_fill(&view->tally, i, total_ns[row->kind], cells);
-		table_set_text(&cells[TALLY_NR_COLUMNS], seen_by, strlen(seen_by));
+		table_set_string(&cells[TALLY_NR_COLUMNS], seen_by);
 		table_set_integer(&cells[TALLY_NR_COLUMNS + 1], row->name);
 	}
 	table_note(table, "host calls and CUPTI's records tell of the same waits");

@@ -68,9 +68,7 @@ static void fill(const struct sweep_device *device, struct table_cell *cells)
 	table_set_integer(&cells[SPAN], span_ns);
 	for (unsigned int i = 0; i < NR_TIMES; i++) {
 		table_set_integer(&cells[IDLE + i], ns[i]);
-		if (span_ns) {
-			table_set_number(&cells[SHARES + i], 100 * (double)ns[i] / (double)span_ns);
-		}
+		table_set_share(&cells[SHARES + i], ns[i], span_ns);
 	}
 }
 

@@ -159,10 +159,8 @@ enum { TIMES = 1, GPU = 5, PID = 9, TID, SOURCE, OPERATOR, NAME, NR_COLUMNS };
 
 static void fill_thread(const struct process *process, uint32_t id, struct table_cell *cells)
 {
-	const struct model_thread *thread = idmap_get(&process->threads, id);
-
 	table_set_integer(&cells[PID], process->pid);
-	table_set_integer(&cells[TID], thread && thread->tid ? thread->tid : id);
+	table_set_integer(&cells[TID], process_tid(process, id));
 }
 
 static struct table *make_table(void *context)
@@ -206,7 +204,7 @@ static struct table *make_table(void *context)
 			fill_thread(view->input.processes[row->key.process - 1], row->key.thread,
 				cells);
 		}
-		table_set_text(&cells[SOURCE], source, strlen(source));
+		table_set_string(&cells[SOURCE], source);
 		if (row->key.op) {
 			table_set_integer(&cells[OPERATOR], row->key.op);
 		}

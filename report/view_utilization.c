@@ -94,14 +94,14 @@ static void fill(const struct usage_series *series, struct table_cell *cells)
 	}
 	draw(series, curve);
 	table_set_integer(&cells[0], series->process->pid);
-	table_set_text(&cells[1], device, strlen(device));
-	table_set_text(&cells[2], what->name, strlen(what->name));
+	table_set_string(&cells[1], device);
+	table_set_string(&cells[2], what->name);
 	table_set_integer(&cells[3], series->nr);
 	table_set_number(&cells[4], series->sum / series->weight);
 	table_set_number(&cells[5], series->max);
 	table_set_number(&cells[6], series->min);
-	table_set_text(&cells[7], what->unit, strlen(what->unit));
-	table_set_text(&cells[8], curve, strlen(curve));
+	table_set_string(&cells[7], what->unit);
+	table_set_string(&cells[8], curve);
 }
 
 static void add_note(const struct usage *usage, struct table *table)

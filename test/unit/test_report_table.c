@@ -16,7 +16,7 @@ static void add(struct table *table, uint8_t level, uint64_t total, const char *
 	struct table_cell *cells = table_add_row(table);
 
 	table_set_integer(&cells[0], total);
-	table_set_text(&cells[1], name, strlen(name));
+	table_set_string(&cells[1], name);
 	table_set_level(table, level);
 }
 
@@ -143,6 +143,18 @@ START_TEST(random_trees)
 }
 END_TEST
 
+START_TEST(a_share_of_nothing_is_unknown)
+{
+	struct table_cell cell = {0};
+
+	table_set_share(&cell, 3, 0);
+	ck_assert(!cell.is_known);
+	table_set_share(&cell, 3, 12);
+	ck_assert(cell.is_known);
+	ck_assert_double_eq(cell.number, 25);
+}
+END_TEST
+
 UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in,
 	the_top_rows_are_those_that_lie_in_none, names_go_to_the_right,
-	levels_without_a_row_to_lie_in, random_trees)
+	levels_without_a_row_to_lie_in, random_trees, a_share_of_nothing_is_unknown)
