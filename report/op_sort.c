@@ -13,10 +13,18 @@ void op_sort_fini(struct op_sort *sort)
 	*sort = (struct op_sort){0};
 }
 
+/* A push and a pop are of one table: what was written first was first. */
+static unsigned int rank_of(const struct op_event *event)
+{
+	return event->kind == OP_EVENT_POP ? OP_EVENT_PUSH : event->kind;
+}
+
 /* Of events that end at the same time: does y come before x? */
 static bool is_tie_before(const struct op_event *y, const struct op_event *x)
 {
-	return y->kind != x->kind ? y->kind > x->kind : y->order < x->order;
+	unsigned int y_rank = rank_of(y), x_rank = rank_of(x);
+
+	return y_rank != x_rank ? y_rank > x_rank : y->order < x->order;
 }
 
 static inline bool is_before(

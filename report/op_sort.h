@@ -24,7 +24,8 @@ void op_sort_fini(struct op_sort *sort);
 
 /*
  * Where ends are the same, operators come last, since the last is taken first, in the order in
- * which they were written: what encloses is written after what lies in it. At most UINT32_MAX
+ * which they were written: what encloses is written after what lies in it. Pushes and pops of
+ * ranges stay as they were written, so one without a length pairs with itself. At most UINT32_MAX
  * events.
  */
 void op_sort_run(struct op_sort *sort, const struct op_event *events, size_t nr_events);

@@ -10,6 +10,13 @@
 static struct op_event events[MOST];
 static uint32_t places[MOST];
 
+/* Where a kind stands among those of one end: pushes and pops are as good as the same. */
+static const int ranks[] = {[OP_EVENT_OP] = 4,
+	[OP_EVENT_WORK] = 3,
+	[OP_EVENT_ALLOC] = 2,
+	[OP_EVENT_PUSH] = 1,
+	[OP_EVENT_POP] = 1};
+
 /* By end, what is no operator first, then as written: the plain way. */
 static int compare(const void *a, const void *b)
 {
@@ -19,8 +26,8 @@ static int compare(const void *a, const void *b)
 	if (x->end != y->end) {
 		return x->end < y->end ? -1 : 1;
 	}
-	if (x->kind != y->kind) {
-		return x->kind > y->kind ? -1 : 1;
+	if (ranks[x->kind] != ranks[y->kind]) {
+		return ranks[x->kind] - ranks[y->kind];
 	}
 	return x->order < y->order ? -1 : 1;
 }

@@ -88,4 +88,46 @@ START_TEST(ranges_have_what_their_thread_launched_in_them)
 }
 END_TEST
 
-UNIT_SUITE("report/ranges", ranges_have_what_their_thread_launched_in_them)
+/* One tick: a range ends, two without a length lie in each other, and one begins. */
+static const char *ranges_of_one_tick(void)
+{
+	const char *path = streams_path("one_tick.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t before = gen_string(gen, "before"), outer = gen_string(gen, "outer");
+	uint32_t inner = gen_string(gen, "inner"), after = gen_string(gen, "after");
+
+	gen_anchor(gen, 0, 0, 0);
+	gen_anchor(gen, 9000, 9000, 9000);
+	add_range(gen, 1, GPROF_NVTX_PUSH, 10, 0, before);
+	add_range(gen, 1, GPROF_NVTX_POP, 20, 0, 0);
+	add_range(gen, 1, GPROF_NVTX_PUSH, 20, 0, outer);
+	add_range(gen, 1, GPROF_NVTX_PUSH, 20, 0, inner);
+	add_range(gen, 1, GPROF_NVTX_POP, 20, 0, 0);
+	add_range(gen, 1, GPROF_NVTX_POP, 20, 0, 0);
+	add_range(gen, 1, GPROF_NVTX_PUSH, 20, 0, after);
+	add_range(gen, 1, GPROF_NVTX_POP, 50, 0, 0);
+	gen_close(gen, "exit");
+	return path;
+}
+
+START_TEST(ranges_without_a_length_pair_with_themselves)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} wanted[] = {{"before", 10}, {"outer", 0}, {"inner", 0}, {"after", 30}};
+	struct table *table = tables_of(&view_userdefined, ranges_of_one_tick(), false);
+
+	ck_assert_uint_eq(table->nr_rows, 4);
+	for (size_t i = 0; i < 4; i++) {
+		size_t row = tables_find(table, "name", wanted[i].name, 0);
+
+		ck_assert_uint_eq(tables_number(table, row, "calls"), 1);
+		ck_assert_uint_eq(tables_number(table, row, "total_ns"), wanted[i].ns);
+	}
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/ranges", ranges_have_what_their_thread_launched_in_them,
+	ranges_without_a_length_pair_with_themselves)
