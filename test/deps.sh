@@ -24,7 +24,7 @@ bench="python3"
 wanted=
 for purpose in "$@"; do
 	case $purpose in
-	build) wanted="$wanted $build zlib1g-dev uthash-dev libiberty-dev libjsmn-dev" ;;
+	build) wanted="$wanted $build zlib1g-dev uthash-dev libiberty-dev libjsmn-dev libjs-chart.js" ;;
 	demo) wanted="$wanted $demo" ;;
 	test | check) wanted="$wanted $test" ;;
 	bench) wanted="$wanted $bench" ;;

@@ -13,6 +13,8 @@ const main = document.getElementById("main");
 /* Okabe and Ito's colours, which those who see fewer colours can tell apart. */
 const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8f98", "#7a5195", "#3b7a57"];
 const ROWS = 25;
+/* Version 2 is another library in all but its name. */
+const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 3;
 
 /* ---- elements and numbers ---- */
 
@@ -253,6 +255,10 @@ function short(text, most = 44) {
 
 /* Without Chart.js: a bar for each label, in pieces of its series. */
 function drawPlain(section, spec) {
+	if (spec.kind === "line" && spec.series.length > 1) {
+		make("p", section, "curves need libjs-chart.js when gprof-report is built; the table has their numbers", "note");
+		return;
+	}
 	const bars = make("div", section, null, "bars");
 	const sums = spec.labels.map((label, i) => spec.series.reduce((sum, series) => sum + (series.values[i] || 0), 0));
 	const most = spec.most || Math.max(...sums, 1e-9);
@@ -286,7 +292,6 @@ function options(spec) {
 	return {
 		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isAcross ? "y" : "x",
 		interaction: {mode: spec.kind === "pie" ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
-		elements: {point: {radius: spec.labels.length > 60 ? 0 : 2}},
 		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
 		plugins: {
 			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" ? "right" : "bottom",
@@ -314,7 +319,7 @@ function chart(parent, title, spec) {
 	if (spec.note) {
 		make("p", section, spec.note, "note");
 	}
-	if (typeof Chart !== "function") {
+	if (!hasCharts) {
 		drawPlain(section, {...drawn, type: "number"});
 		return section;
 	}
@@ -333,6 +338,8 @@ function chart(parent, title, spec) {
 				borderColor: spec.kind === "pie" ? css("--card") : series.color,
 				backgroundColor: spec.kind === "pie" ? colors : series.color, maxBarThickness: 34,
 				borderDash: spec.kind === "line" && series.isDashed ? [5, 3] : [], spanGaps: false,
+				/* Points of a curve with gaps may have no line beside them. */
+				pointRadius: series.values.filter((value) => value !== null).length > 60 ? 0 : 2,
 			})),
 		},
 		options: options(drawn),
@@ -379,12 +386,17 @@ const breakdownParts = [["kernel_ns", "kernels"], ["memcpy_ns", "copies"], ["mem
 	["runtime_ns", "CUDA calls"], ["dataloader_ns", "data loader"], ["cpu_exec_ns", "operators on the CPU"], ["other_ns", "other"]];
 const isMany = rowsOf("processes").length > 1;
 
+const ranks = new Map(rowsOf("processes").map((row) => [row.pid, row.rank]));
+
+/* Which process a row is of, where there are several. */
 function who(row) {
-	return isMany ? (row.rank !== null && row.rank !== undefined ? "rank " + row.rank : "pid " + row.pid) : "";
+	const rank = row.rank ?? ranks.get(row.pid) ?? null;
+	return !isMany ? "" : rank !== null ? "rank " + rank : "pid " + row.pid;
 }
 
 function stepLabel(row) {
-	return [row.step === "average" ? "mean" : row.step, who(row)].filter(Boolean).join(", ");
+	const isMean = row.step === "average";
+	return [isMean ? (isMany ? "" : "mean") : String(row.step), who(row)].filter(Boolean).join(", ");
 }
 
 function card(parent, title, value, lines, mood) {
@@ -415,7 +427,7 @@ function stepCard(parent) {
 		return;
 	}
 	card(parent, rows.length > 1 ? "Step time of the slowest, " + who(row) : "Step time", one(row.avg_ns, "time"),
-		["± " + one(row.stddev_ns, "time") + " (deviation of " + row.steps + " steps)",
+		[row.stddev_ns === null ? "of one step" : "± " + one(row.stddev_ns, "time") + " (deviation of " + row.steps + " steps)",
 			"median " + one(row.median_ns, "time") + ", p99 " + one(row.p99_ns, "time"), trend(row.pid)]);
 }
 
@@ -423,9 +435,9 @@ function deviceCards(parent) {
 	const use = rowsOf("gpu_use"), all = rowsOf("device");
 	const ofGpus = (rows) => (rows.length > 1 ? "mean of " + rows.length + " GPUs" : rows.length ? rows[0].name : "");
 	if (use.length) {
-		card(parent, "GPU utilisation", one(mean(use.map((row) => row.utilization_pct)), "percent"), ["of the steps' time something ran", ofGpus(use)]);
+		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"), ["of the steps' time something ran", ofGpus(use)]);
 	} else {
-		card(parent, "GPU utilisation", one(mean(all.map((row) => row.busy_pct)), "percent"),
+		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
 			[all.length ? "of the span from the first to the last work" : "no device records", ofGpus(all)]);
 	}
 	card(parent, "Achieved occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of the warps that fit, by kernels' time",
@@ -436,12 +448,13 @@ function deviceCards(parent) {
 }
 
 function overheadCard(parent) {
-	const own = rowsOf("overhead").filter((row) => Object.values(row).some((value) => value === "gprof"));
-	const rows = own.length ? own : rowsOf("overhead");
-	const total = rows.reduce((sum, row) => sum + (row.total_ns || row.cpu_ns || 0), 0);
-	const span = rowsOf("processes").reduce((sum, row) => sum + (row.duration_ns || 0), 0);
-	card(parent, "What gprof cost", rows.length ? one(total, "time") : "unknown",
-		[rows.length && span ? (100 * total / span).toFixed(2) + " % of one core, CPU time of its own threads" : "the data do not tell"]);
+	const sum = (rows) => rows.reduce((all, row) => all + row.total_ns, 0);
+	const own = rowsOf("overhead").filter((row) => row.name.startsWith("gprof: "));
+	const others = rowsOf("overhead").filter((row) => !row.name.startsWith("gprof: "));
+	const span = rowsOf("processes").reduce((all, row) => all + (row.duration_ns || 0), 0);
+	card(parent, "What gprof cost", own.length ? one(sum(own), "time") : "unknown",
+		[own.length && span ? (100 * sum(own) / span).toFixed(2) + " % of one core: CPU time of its own threads" : "the data do not tell",
+			others.length ? "CUPTI's own: " + one(sum(others), "time") : ""]);
 }
 
 function wholeCard(parent) {
@@ -458,10 +471,10 @@ function adviceList(parent, rows) {
 	const list = make("ol", parent, null, "advice");
 	for (const row of rows) {
 		const item = make("li", list);
-		make("strong", item, row.stake_ns === null ? "at stake: unknown" : "up to " + one(row.stake_ns, "time") +
-			(row.share_pct === null ? "" : ", " + one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")));
-		make("span", item, " — " + row.rule + (row.rank !== null ? ", rank " + row.rank : ""));
-		make("p", item, row.evidence);
+		make("strong", item, row.stake_ns === null ? "at stake: unknown" : "up to " + one(row.stake_ns, "time"));
+		make("span", item, " — " + [row.rule, who(row)].filter(Boolean).join(", "));
+		make("p", item, row.threshold, "note");
+		make("p", item, [row.evidence, row.share_pct === null ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
 		if (row.try) {
 			make("p", item, "Try: " + row.try);
 		}
@@ -484,7 +497,7 @@ function overviewPage(parent) {
 	if (findings.length) {
 		make("p", section, "what it costs at most; times of several findings overlap", "note");
 		adviceList(section, findings.slice(0, 3));
-		make("a", section, "all advice").href = "#advice";
+		make("a", make("p", section), "all advice").href = "#advice";
 	} else {
 		make("p", section, "no rule fires", "note");
 	}
@@ -496,9 +509,12 @@ function stepTimes(parent) {
 	const pids = [...new Set(rowsOf("steps").map((row) => row.pid))].slice(0, 16);
 	const rows = rowsOf("steps").filter((row) => row.duration_ns !== null);
 	const steps = [...new Set(rows.map((row) => row.step))].sort((a, b) => a - b);
+	if (steps.length < 2) {
+		return;
+	}
 	chart(parent, "Time of each step", {kind: "line", type: "time", axis: "step", labels: steps.map(String), series: pids.map((pid) => {
 		const own = new Map(rows.filter((row) => row.pid === pid).map((row) => [row.step, row.duration_ns]));
-		return {name: isMany ? "pid " + pid : "step", values: steps.map((step) => own.get(step) ?? null)};
+		return {name: who({pid}) || "step", values: steps.map((step) => own.get(step) ?? null)};
 	})});
 }
 
@@ -509,18 +525,18 @@ function curves(parent) {
 	}
 	for (const [pid, own] of [...groups].slice(0, 8)) {
 		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
-		const unit = unitOf("time", starts, 1), of = isMany ? ", pid " + pid : "";
-		const labels = starts.map((start) => Number((start / unit[1]).toPrecision(6)) + " " + unit[0]);
+		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who({pid}) : "";
+		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " after the first event";
 		const curve = (name, test, id) => {
 			const values = new Map(own.filter((row) => test(row) && row[id] !== null).map((row) => [row.start_ns, row[id]]));
 			return {name, values: starts.map((start) => values.get(start) ?? null)};
 		};
 		const devices = [...new Set(own.map((row) => row.device))].filter((device) => device !== null);
-		chart(parent, "Utilisation over time" + of, {kind: "line", type: "percent", labels, axis: "after the first event", series: [
+		chart(parent, "Utilization over time" + of, {kind: "line", type: "percent", labels, axis, series: [
 			...devices.map((device) => curve("GPU " + device + " busy", (row) => row.device === device, "gpu_pct")),
 			...devices.map((device) => curve("GPU " + device + " sampled", (row) => row.device === device, "gpu_sampled_pct")),
 			curve("CPU, process (of one core)", () => true, "cpu_process_pct"), curve("CPU, system", () => true, "cpu_system_pct")]});
-		chart(parent, "Memory over time" + of, {kind: "line", type: "size", labels, axis: "after the first event", series: [
+		chart(parent, "Memory over time" + of, {kind: "line", type: "size", labels, axis, series: [
 			curve("process, resident", () => true, "resident_bytes"),
 			...devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_memory_bytes"))]});
 	}
@@ -554,7 +570,7 @@ function aboutPage(parent) {
 	const licences = make("section", parent);
 	make("h3", licences, "Licences");
 	make("p", licences, "gprof: Apache-2.0.");
-	if (typeof Chart === "function") {
+	if (hasCharts) {
 		make("p", licences, "Charts: Chart.js " + Chart.version + ", whose terms are");
 		make("pre", licences, data.page.licence);
 	} else {
@@ -598,7 +614,7 @@ const pages = [
 	["dataprep", "Data preparation", (parent) => {
 		stack(parent, "Waits for data in each step", "dataprep-steps", stepLabel, [["wait_ns", "waited"], ["gpu_idle_ns", "GPUs idle meanwhile (part of the wait)"]], {kind: "line", axis: "step"});
 	}, ["dataprep", "dataprep-steps"]],
-	["utilisation", "Utilisation", curves, ["utilization", "utilization-time", "device", "temporal"]],
+	["utilization", "Utilization", curves, ["utilization", "utilization-time", "device", "temporal"]],
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
@@ -659,6 +675,9 @@ function begin() {
 		open();
 		main.focus({preventScroll: true});
 	});
+	for (const name of ["beforeprint", "afterprint"]) {
+		addEventListener(name, () => shown.forEach((each) => each.resize()));
+	}
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", open);
 	document.querySelector(".skip").addEventListener("click", (event) => {
 		event.preventDefault(); /* the address names the page that is open */

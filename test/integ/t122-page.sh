@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The page of `html` without a browser: its data are those of summary, nothing in them can end the
+# script that holds them, and it asks for nothing outside. test/page opens it in Chromium.
+. "$(dirname "$0")/lib.sh"
+need REPORT JQ
+[ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
+
+# page FILE OPTIONS...: writes $T/page.html; its data are in $T/data.json
+page()
+{
+	local file=$1
+	shift
+	"$REPORT" html -o "$T/page.html" "$@" "$file" 2>"$T/err"
+	page_rc=$?
+	sed -n '/<script type="application\/json" id="data">/,/^<\/script>/p' "$T/page.html" >"$T/lines"
+	sed 's/^<script type="application\/json" id="data">//; /^<\/script>$/d' "$T/lines" >"$T/data.json"
+}
+
+# same FILE [FILTER]: the page's tables are those of summary.
+same()
+{
+	"$REPORT" summary --format json "$1" 2>/dev/null | jq -S "${2:-.}" >"$T/want"
+	jq -S "del(.page) | ${2:-.}" "$T/data.json" >"$T/have"
+	ok cmp -s "$T/want" "$T/have"
+}
+
+"$B/gen_stream" "$T/ops.gprof" ops
+"$B/gen_stream" "$T/training.gprof" 20000
+page "$T/ops.gprof" --top 0
+is 0 $page_rc "status"
+same "$T/ops.gprof"
+page "$T/training.gprof" --top 0
+same "$T/training.gprof"
+page test/page/hostile.json --top 0
+is 0 $page_rc "status of a trace"
+same test/page/hostile.json
+is 0 "$(grep -c '<' "$T/data.json")" "lines of data with a <"
+ok grep -q 'u003c/script>' "$T/data.json"
+
+# Rows that are left out are told; tables over time have all.
+page "$T/training.gprof" --top 2
+is 2 "$(jq '.kernel.rows | length' "$T/data.json")" "kernels of --top 2"
+is "$("$REPORT" summary --format json --view kernel "$T/training.gprof" | jq '.kernel.rows | length - 2')" \
+	"$(jq .kernel.rows_left_out "$T/data.json")" "kernels left out"
+same "$T/training.gprof" .steps
+page "$T/ops.gprof" --top 0 --steps 1
+is 4 "$(jq '[.kernel.rows[].calls] | add' "$T/data.json")" "kernels of step 1"
+is "$(jq .selection.rows[0].list "$T/data.json")" '"1"' "what was chosen"
+
+# Nothing is asked of a network, and only scripts of the page run.
+ok grep -q "default-src 'none'" "$T/page.html"
+is "" "$(sed 's/<script/\n<script/g' "$T/page.html" | grep '^<script' | grep -vE '^<script (nonce="[0-9a-f]{32}"|type="application/json" id="data")>')" "scripts"
+is "" "$(grep -oE '<[^>]* (src|href)="?https?:[^>]*' "$T/page.html")" "addresses"
+ok test "$(stat -c %s "$T/page.html")" -lt 3000000
+
+"$REPORT" html "$T/ops.gprof" 2>"$T/err"
+is 2 $? "status without -o"
+is "gprof-report: -o FILE is needed, as report.html; try: gprof-report help html" "$(cat "$T/err")" "usage"
+"$REPORT" html -o "$T/none/x.html" "$T/ops.gprof" 2>"$T/err"
+is 1 $? "status where it cannot be written"
+"$REPORT" html -o "$T/x.html" --steps 77 "$T/ops.gprof" 2>"$T/err"
+is 2 $? "status of steps that are not there"
+finish
