@@ -74,7 +74,8 @@ install: all
 
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
-	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(MANDIR)/gprof-report.1
+	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(MANDIR)/gprof-report.1 \
+		$(BASHDIR)/gprof-report $(ZSHDIR)/_gprof-report
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 help:

@@ -2,6 +2,7 @@
 """Loops as people write them: loops.py KIND ITERATIONS. It knows nothing of gprof."""
 
 import sys
+import time
 
 import torch
 from torch.nn.functional import mse_loss
@@ -17,6 +18,16 @@ def sgd(model, loader, n):
         optimizer.zero_grad()
         mse_loss(model(x), y).backward()
         optimizer.step()
+
+
+def slow(model, loader, n):
+    """Steps that are longer than a busy machine takes to wake the recorder's thread."""
+    optimizer = SGD(model.parameters(), lr=0.01)
+    for x, y in loader:
+        optimizer.zero_grad()
+        mse_loss(model(x), y).backward()
+        optimizer.step()
+        time.sleep(0.02)
 
 
 def two_epochs(model, loader, n):

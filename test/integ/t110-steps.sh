@@ -43,9 +43,9 @@ nr_ops()
 {
 	"$REPORT" info "$GPROF_DIR" | awk '$1 == "op" {print $3}'
 }
-GPROF_STEP=auto GPROF_SCHEDULE=10-15 loop sgd 20 20 optimizer 1.00
+GPROF_STEP=auto GPROF_SCHEDULE=10-15 loop slow 20 20 optimizer 1.00
 five=$(nr_ops)
-GPROF_STEP=auto GPROF_SCHEDULE=5-15 loop sgd 20 20 optimizer 1.00
+GPROF_STEP=auto GPROF_SCHEDULE=5-15 loop slow 20 20 optimizer 1.00
 is $((2 * five)) "$(nr_ops)" "operators in 10 steps, by those of 5"
 ok test "$five" -gt 50
 
