@@ -5,10 +5,12 @@
  * it (of several that begin together the one with the lowest correlation id).
  *
  *     dependency  from when it was launched (the end of the call, or the begin of the gap if that
- * is later) it took more than IDLE_LAUNCH_NS, and longer than what came before the call: it waited
- * for something else, an event of another stream or device, a host function, another process host
- * else, where the call began in the gap: the device had run dry launch      else: the time that it
- * takes to get there, or from one to the next unknown     the stream has no call of it
+ *                 is later) it took more than IDLE_LAUNCH_NS, and longer than what came before the
+ *                 call: it waited for something else, an event of another stream or device, a host
+ *                 function, another process
+ *     host        else, where the call began in the gap: the device had run dry
+ *     launch      else: the time that it takes to get there, or from one to the next
+ *     unknown     the stream has no call of it
  *
  * Unlike HolisticTraceAnalysis it is not asked of each stream alone: a stream that has nothing to
  * do while another one works is no idle device. What lies before the first and behind the last

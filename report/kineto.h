@@ -9,7 +9,9 @@
  *     kernel, copy, set   kernel, memcpy, memset, shape, place; joined by correlation
  *     sync, overhead      sync, overhead
  *     python_function     py_call, py_code; modules are op rows; and what was called within:
- * py_stack [memory]            alloc ProfilerStep#N      step, with its own end (MODEL_STEP_END)
+ *                         py_stack
+ *     [memory]            alloc
+ *     ProfilerStep#N      step, with its own end (MODEL_STEP_END)
  *     the object's rest   device, attribute, info; times count from baseTimeNanoseconds
  *
  * Left out and counted: ranges of the GPU, flows (correlation ids say the same), counters.
