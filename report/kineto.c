@@ -140,8 +140,8 @@ static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
 static void write_losses(struct kineto *kineto)
 {
 	add_loss(kineto, kineto->split.nr_bad, "what stands in the trace is no event");
-	add_loss(kineto, kineto->take.nr_pairs,
-		"begins and ends apart (phases B and E) are not put together");
+	add_loss(kineto, kineto->take.nr_pairs + kineto_pairs_nr_open(&kineto->take.pairs),
+		"of a begin and an end (phases B and E) the other one is not there");
 	add_loss(kineto, kineto->take.nr_incomplete,
 		"they have no name, no begin or no duration in the trace");
 }

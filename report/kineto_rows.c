@@ -179,7 +179,8 @@ struct kineto_row *kineto_rows_add(struct kineto_rows *rows)
 		spill(rows);
 	}
 	rows->rows = array_grow(rows->rows, rows->nr_rows, &rows->capacity, sizeof(*rows->rows));
-	rows->rows[rows->nr_rows] = (struct kineto_row){.order = rows->nr_all++};
+	rows->rows[rows->nr_rows] = (struct kineto_row){.order = kineto_rows_order(rows)};
+	rows->nr_all++;
 	return &rows->rows[rows->nr_rows++];
 }
 

@@ -14,7 +14,7 @@
 
 struct kineto_row {
 	uint64_t begin, end; /* ns of the trace */
-	uint64_t order;	     /* in which they were added; set by kineto_rows_add */
+	uint64_t order;	     /* in which they stand in the trace; set by kineto_rows_add */
 	union {
 		struct {
 			uint64_t sequence;
@@ -57,8 +57,9 @@ struct kineto_runs;
 struct kineto_rows {
 	struct kineto_row *rows;
 	size_t nr_rows, capacity;
-	size_t most;		  /* 0: KINETO_ROWS; tests have it small */
-	uint64_t nr_all;	  /* with those in files */
+	size_t most;	 /* 0: KINETO_ROWS; tests have it small */
+	uint64_t nr_all; /* with those in files */
+	uint64_t last_order;
 	struct kineto_runs *runs; /* NULL: none yet */
 	bool has_no_files;	  /* so all stay in memory */
 };
@@ -74,6 +75,12 @@ static inline bool kineto_row_is_before(const struct kineto_row *a, const struct
 
 /* Zeroed is empty. */
 void kineto_rows_fini(struct kineto_rows *rows);
+
+/* A place in the order for a row that is added later. */
+static inline uint64_t kineto_rows_order(struct kineto_rows *rows)
+{
+	return ++rows->last_order;
+}
 
 /* A new row, zeroed, good until the next. */
 struct kineto_row *kineto_rows_add(struct kineto_rows *rows);

@@ -13,6 +13,7 @@ void kineto_take_init(struct kineto_take *take, struct kineto_out *out)
 {
 	*take = (struct kineto_take){.out = out, .first_ns = UINT64_MAX};
 	kineto_shapes_init(&take->shapes);
+	kineto_pairs_init(&take->pairs);
 }
 
 void kineto_take_fini(struct kineto_take *take)
@@ -22,6 +23,7 @@ void kineto_take_fini(struct kineto_take *take)
 	kineto_rows_fini(&take->rows);
 	kineto_shapes_fini(&take->shapes);
 	kineto_python_fini(&take->python);
+	kineto_pairs_fini(&take->pairs);
 	free(take->steps);
 	free(take->call_tables);
 }
@@ -43,6 +45,7 @@ struct kineto_row *kineto_take_row(
 	struct kineto_row *row = kineto_rows_add(&take->rows);
 
 	row->table = table;
+	row->order = take->pair_order ? take->pair_order : row->order;
 	row->begin = event->begin;
 	row->end = event->begin + event->dur;
 	take->first_ns = row->begin < take->first_ns ? row->begin : take->first_ns;
@@ -292,6 +295,44 @@ static void take_instant(struct kineto_take *take, struct kineto_event *event)
 	take_memory(take, event);
 }
 
+/* ---- in two parts ---- */
+
+static void take_begin(struct kineto_take *take, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
+	bool is_kept = event->category != KINETO_NONE;
+	const jsmntok_t *all = &take->json.tokens[0];
+
+	take->nr_other += !is_kept;
+	if (!kineto_pairs_begin(&take->pairs, thread,
+		    is_kept ? take->json.bytes + all->start : NULL, (size_t)(all->end - all->start),
+		    kineto_rows_order(&take->rows))) {
+		take->nr_pairs += is_kept;
+	}
+}
+
+static void take_end(struct kineto_take *take, const struct kineto_event *end)
+{
+	uint32_t thread = kineto_threads_id(&take->threads, &take->json, end);
+	struct kineto_begin begin;
+	struct kineto_event event;
+
+	if (!kineto_pairs_end(&take->pairs, thread, &begin)) {
+		take->nr_pairs += end->category != KINETO_NONE;
+		take->nr_other += end->category == KINETO_NONE;
+		return;
+	}
+	if (begin.text && kineto_json_parse(&take->json, begin.text, begin.nr_bytes) &&
+		kineto_event_read(&take->json, &event)) {
+		event.has_dur = event.has_begin && end->has_begin && end->begin >= event.begin;
+		event.dur = event.has_dur ? end->begin - event.begin : 0;
+		take->pair_order = begin.order;
+		take_span(take, &event);
+		take->pair_order = 0;
+	}
+	free(begin.text);
+}
+
 bool kineto_take_event(struct kineto_take *take)
 {
 	struct kineto_event event;
@@ -311,9 +352,10 @@ bool kineto_take_event(struct kineto_take *take)
 		kineto_threads_name(&take->threads, &take->json, &event);
 		break;
 	case 'B':
+		take_begin(take, &event);
+		break;
 	case 'E':
-		take->nr_pairs += event.category != KINETO_NONE;
-		take->nr_other++;
+		take_end(take, &event);
 		break;
 	case 's':
 	case 't':

@@ -3,6 +3,7 @@
 #ifndef REPORT_KINETO_TAKE_H
 #define REPORT_KINETO_TAKE_H
 
+#include "report/kineto_pair.h"
 #include "report/kineto_rows.h"
 #include "report/kineto_shape.h"
 #include "report/kineto_thread.h"
@@ -21,6 +22,8 @@ struct kineto_take {
 	struct kineto_rows rows;
 	struct kineto_shapes shapes;
 	struct kineto_python python;
+	struct kineto_pairs pairs;
+	uint64_t pair_order; /* of the row of the pair at hand, 0: of none */
 	struct kineto_step *steps;
 	size_t nr_steps, step_capacity;
 	uint64_t nr_other_steps, nr_overlapping_steps; /* found as they are written */
@@ -28,7 +31,8 @@ struct kineto_take {
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
 	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* whole, but nothing that we keep */
-	uint64_t nr_pairs;	/* begins and ends apart (phases B and E), of kinds that we keep */
+	uint64_t nr_pairs; /* begins without an end and ends without a begin, of kinds that we keep
+			    */
 	uint64_t nr_incomplete; /* without begin, duration or name */
 };
 

@@ -314,13 +314,51 @@ START_TEST(copies_and_sets_keep_names_that_cupti_does_not_have)
 }
 END_TEST
 
-START_TEST(begins_and_ends_apart_are_told)
-{
-	struct process *process =
-		read_text("[" OP ",{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1},"
-			  "{\"ph\":\"E\",\"cat\":\"cpu_op\",\"ts\":2},{\"ph\":\"B\",\"ts\":3}]");
+#define BEGIN(cat, name, tid, ts) \
+	"{\"ph\":\"B\"," cat "\"name\":\"" name "\",\"pid\":1,\"tid\":" tid ",\"ts\":" ts "}"
+#define END(tid, ts) "{\"ph\":\"E\",\"pid\":1,\"tid\":" tid ",\"ts\":" ts "}"
+#define OP_CAT	     "\"cat\":\"cpu_op\","
 
-	ck_assert_uint_eq(process_missing(process), 2);
+/* Two threads in turns; a begin of no kind that we keep; two with the same times in each other. */
+START_TEST(begins_and_ends_are_put_together)
+{
+	struct process *process = read_text("[" BEGIN(OP_CAT, "outer", "1", "10") "," BEGIN(OP_CAT,
+		"other", "2", "11") "," BEGIN("", "none", "1", "12") "," BEGIN(OP_CAT, "inner", "1",
+		"13") "," BEGIN(OP_CAT, "same", "1", "13") "," END("2", "14") "," END("1",
+		"15") "," END("1", "15") "," END("1", "16") "," END("1", "20") "]");
+	static const struct {
+		const char *name;
+		uint64_t begin, dur, depth;
+	} wanted[] = {{"other", 11000, 3000, 0}, {"same", 13000, 2000, 2},
+		{"inner", 13000, 2000, 1}, {"outer", 10000, 10000, 0}};
+	struct batch batch;
+
+	ck_assert(process_is_complete(process));
+	load(process, GPROF_TABLE_op, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t name =
+			op_name(process, batch.col[COL_op_op_name][i], batch.col[COL_op_name][i]);
+
+		ck_assert_str_eq(names_raw(name, NULL), wanted[i].name);
+		ck_assert_uint_eq(batch.col[COL_op_begin][i], wanted[i].begin);
+		ck_assert_uint_eq(batch.col[COL_op_dur][i], wanted[i].dur);
+		ck_assert_uint_eq(batch.col[COL_op_depth][i], wanted[i].depth);
+	}
+	process_destroy(process);
+}
+END_TEST
+
+/* A begin without an end, an end without a begin, and one that is before its begin. */
+START_TEST(begins_and_ends_without_each_other_are_told)
+{
+	struct process *process = read_text("[" OP "," BEGIN(OP_CAT, "a", "1", "1") "," BEGIN(
+		OP_CAT, "b", "2", "9") "," END("2",
+		"8") ",{\"ph\":\"E\",\"cat\":\"cpu_op\",\"pid\":1,"
+		     "\"tid\":3,\"ts\":2}," END("4", "5") "," BEGIN("", "c", "1", "3") "]");
+
+	ck_assert_uint_eq(rows(process, GPROF_TABLE_op), 1);
+	ck_assert_uint_eq(process_missing(process), 3);
 	process_destroy(process);
 }
 END_TEST
@@ -794,8 +832,9 @@ END_TEST
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
 	a_kernel_keeps_its_launch, old_traces_have_other_names,
 	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
-	copies_and_sets_keep_names_that_cupti_does_not_have, begins_and_ends_apart_are_told,
-	steps_that_overlap_are_told, operators_lie_in_modules_and_were_called_from_python,
+	copies_and_sets_keep_names_that_cupti_does_not_have, begins_and_ends_are_put_together,
+	begins_and_ends_without_each_other_are_told, steps_that_overlap_are_told,
+	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward, a_bad_event_is_left_out_alone,
 	odd_numbers_and_bytes_in_arguments_do_no_harm,
 	more_traces_than_files_of_streams_are_open_stay_readable,
