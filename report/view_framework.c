@@ -15,10 +15,8 @@
 #include <string.h>
 
 #include "report/copy.h"
-#include "report/event_tree.h"
+#include "report/event_rows.h"
 #include "report/event_type.h"
-#include "report/op_place.h"
-#include "report/view.h"
 
 /* How deep rows are told apart; what lies deeper counts in the last one. */
 #define MOST_DEPTH 16u
@@ -28,33 +26,18 @@ struct sum {
 };
 
 struct framework_view {
-	struct view_input input;
-	struct event_tree tree;
-	struct op_places places;
-	struct process *process;
-	uint32_t process_number;       /* counts from 1 */
+	struct event_rows rows;
 	bool is_gpu;		       /* the process at hand has device records */
 	struct sum compute, copies[2]; /* synchronous, asynchronous */
 	uint64_t nr_lone_copies;       /* without a call of their own */
 	struct view_without without;
 };
 
-/* Its place is known by now. */
-static void add_placed(void *context, const struct op_place_item *item, uint32_t place)
-{
-	struct framework_view *view = context;
-
-	event_tree_add(&view->tree, event_tree_placed(&view->tree, item->number, item->top, place),
-		item->cpu_ns, item->gpu_ns);
-}
-
 static void *create(const struct view_input *input)
 {
 	struct framework_view *view = mem_zeroed(1, sizeof(*view));
 
-	view->input = *input;
-	view->places.add = add_placed;
-	view->places.context = view;
+	event_rows_init(&view->rows, input);
 	return view;
 }
 
@@ -62,24 +45,8 @@ static void begin(void *context, struct process *process)
 {
 	struct framework_view *view = context;
 
-	view->process = process;
-	view->process_number++;
+	event_rows_begin(&view->rows, process);
 	view->is_gpu = !view_without_take(&view->without, process);
-	if (view->input.detail == VIEW_DETAIL_ALL) {
-		op_places_begin(&view->places, process);
-	}
-}
-
-static uint32_t find_row(struct framework_view *view, uint32_t outer, enum event_kind kind,
-	uint32_t name, uint32_t thread)
-{
-	struct event_key key = {.outer = outer, .name = name, .kind = kind};
-
-	if (view->input.is_per_thread) {
-		key.process = view->process_number;
-		key.thread = thread;
-	}
-	return event_tree_find(&view->tree, &key);
 }
 
 /*
@@ -89,7 +56,7 @@ static uint32_t find_row(struct framework_view *view, uint32_t outer, enum event
 static bool has_row(const struct framework_view *view, const struct op *op)
 {
 	return event_is_operator(op) &&
-	       (view->input.detail != VIEW_DETAIL_DEFAULT || !event_outer_operator(op) ||
+	       (view->rows.input.detail != VIEW_DETAIL_DEFAULT || !event_outer_operator(op) ||
 		       event_type_of(op) == EVENT_OPERATOR);
 }
 
@@ -111,27 +78,16 @@ static uint32_t row_of(struct framework_view *view, const struct op *op,
 	for (unsigned int i = 0; i < nr && i < MOST_DEPTH; i++) {
 		const struct op *at = around[(nr - 1 - i) % MOST_DEPTH];
 
-		row = find_row(view, row, EVENT_KIND_OP, at->name, at->thread);
+		row = event_rows_find(&view->rows, row, EVENT_KIND_OP, at->name, at->thread);
 		*top = i ? *top : row;
 	}
 	return row;
 }
 
-static void add(struct framework_view *view, const struct op *outermost, uint32_t top, uint32_t row,
-	uint64_t cpu_ns, uint64_t gpu_ns)
-{
-	event_tree_add(&view->tree, row, cpu_ns, gpu_ns);
-	if (outermost && view->input.detail == VIEW_DETAIL_ALL) {
-		op_places_add(&view->places, outermost,
-			(struct op_place_item){
-				.top = top, .number = row, .cpu_ns = cpu_ns, .gpu_ns = gpu_ns});
-	}
-}
-
 static void take_op(void *context, const struct op *op)
 {
 	struct framework_view *view = context;
-	uint64_t ns = clock_map_duration(&view->process->host_clock, op->end - op->begin);
+	uint64_t ns = clock_map_duration(&view->rows.process->host_clock, op->end - op->begin);
 	uint64_t gpu_ns = view->is_gpu ? op->gpu_total_ns : UINT64_MAX;
 	const struct op *outermost = NULL;
 	uint32_t top = 0, row;
@@ -142,7 +98,7 @@ static void take_op(void *context, const struct op *op)
 	}
 	if (has_row(view, op)) {
 		row = row_of(view, op, &outermost, &top);
-		add(view, outermost, top, row, ns, gpu_ns);
+		event_rows_add(&view->rows, outermost, top, row, ns, gpu_ns);
 	}
 }
 
@@ -161,12 +117,12 @@ static void take_record(void *context, const struct op_record *record, const str
 		view->nr_lone_copies++;
 		return;
 	}
-	cpu_ns = clock_map_duration(&view->process->host_clock, call->end - call->begin);
+	cpu_ns = clock_map_duration(&view->rows.process->host_clock, call->end - call->begin);
 	gpu_ns = record->is_timed ? record->end_ns - record->begin_ns : UINT64_MAX;
-	name = event_copy_name(view->process, record, call);
+	name = event_copy_name(view->rows.process, record, call);
 	row = row_of(view, op, &outermost, &top);
-	row = find_row(view, row, EVENT_KIND_COPY, name, call->thread);
-	add(view, outermost, top, row, cpu_ns, gpu_ns);
+	row = event_rows_find(&view->rows, row, EVENT_KIND_COPY, name, call->thread);
+	event_rows_add(&view->rows, outermost, top, row, cpu_ns, gpu_ns);
 	top = strstr(names_raw(name, NULL), "Async") != NULL;
 	view->copies[top].nr++;
 	view->copies[top].ns += cpu_ns + (record->is_timed ? gpu_ns : 0);
@@ -178,7 +134,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 	(void)process;
 	(void)phases;
-	op_places_end(&view->places);
+	event_rows_end(&view->rows);
 }
 
 /* ---- the table ---- */
@@ -223,8 +179,9 @@ static uint64_t total_of(const struct framework_view *view, const struct event_r
 {
 	uint64_t ns = 0;
 
-	for (uint32_t at = view->tree.first; at; at = event_tree_row(&view->tree, at)->next) {
-		const struct event_row *other = event_tree_row(&view->tree, at);
+	for (uint32_t at = view->rows.tree.first; at;
+		at = event_tree_row(&view->rows.tree, at)->next) {
+		const struct event_row *other = event_tree_row(&view->rows.tree, at);
 
 		if (!row || (other->key.process == row->key.process &&
 				    other->key.thread == row->key.thread)) {
@@ -262,7 +219,8 @@ static void fill_name(
 	struct buf text = {0};
 
 	if (row->key.process) {
-		table_set_integer(&cells[PID], view->input.processes[row->key.process - 1]->pid);
+		table_set_integer(
+			&cells[PID], view->rows.input.processes[row->key.process - 1]->pid);
 		table_set_integer(&cells[THREAD], thread);
 	}
 	if (row->key.process && !row->key.outer) {
@@ -320,9 +278,9 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 	size_t nr = 0, capacity = 0;
 	struct table_cell *cells;
 
-	for (uint32_t at = first; at; at = event_tree_row(&view->tree, at)->next) {
+	for (uint32_t at = first; at; at = event_tree_row(&view->rows.tree, at)->next) {
 		rows = array_grow(rows, nr, &capacity, sizeof(*rows));
-		rows[nr] = event_tree_row(&view->tree, at);
+		rows[nr] = event_tree_row(&view->rows.tree, at);
 		nr += rows[nr]->both.nr != 0;
 	}
 	if (nr) {
@@ -349,7 +307,7 @@ static void add_note(const struct framework_view *view, struct table *table)
 	table_note(table,
 		"total is CPU and GPU time, which may pass at once; of CPU and GPU %% of it, ratio "
 		"in %% of events that lie in no other one%s%s%s%s%s",
-		view->input.is_per_thread ? " of the thread" : "",
+		view->rows.input.is_per_thread ? " of the thread" : "",
 		view->compute.nr ? ""
 				 : "; no stages of operators were recorded, so what of it is "
 				   "computation is unknown",
@@ -380,9 +338,9 @@ static struct table *make_table(void *context)
 	struct framework_view *view = context;
 	struct table *table = table_create("framework", "Framework", columns, NR_COLUMNS);
 
-	if (view->tree.nr_rows) {
+	if (view->rows.tree.nr_rows) {
 		add_sums(view, table);
-		add_rows(view, table, view->tree.first, 0, 0);
+		add_rows(view, table, view->rows.tree.first, 0, 0);
 		add_note(view, table);
 	}
 	return table;
@@ -392,7 +350,7 @@ static void destroy(void *context)
 {
 	struct framework_view *view = context;
 
-	event_tree_fini(&view->tree);
+	event_rows_fini(&view->rows);
 	free(view);
 }
 

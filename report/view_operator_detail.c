@@ -11,41 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/event_tree.h"
+#include "report/event_rows.h"
 #include "report/event_type.h"
-#include "report/op_place.h"
-#include "report/view.h"
 
 /* Operators around a piece of work that it is told of. */
 #define MOST_AROUND 64u
 
 struct detail_view {
-	struct view_input input;
-	struct event_tree tree;
-	struct op_places places;
-	struct process *process;
-	uint32_t process_number; /* counts from 1 */
-	bool is_gpu;		 /* the process at hand has device records */
+	struct event_rows rows;
+	bool is_gpu; /* the process at hand has device records */
 	bool has_gpu, is_without_gpu;
 	uint64_t outer_ns, outer_gpu_ns; /* of operators that lie in no other one */
 };
-
-/* Its place is known by now. */
-static void add_placed(void *context, const struct op_place_item *item, uint32_t place)
-{
-	struct detail_view *view = context;
-
-	event_tree_add(&view->tree, event_tree_placed(&view->tree, item->number, item->top, place),
-		item->cpu_ns, item->gpu_ns);
-}
 
 static void *create(const struct view_input *input)
 {
 	struct detail_view *view = mem_zeroed(1, sizeof(*view));
 
-	view->input = *input;
-	view->places.add = add_placed;
-	view->places.context = view;
+	event_rows_init(&view->rows, input);
 	return view;
 }
 
@@ -54,46 +37,26 @@ static void begin(void *context, struct process *process)
 	struct detail_view *view = context;
 	const char *why;
 
-	view->process = process;
-	view->process_number++;
+	event_rows_begin(&view->rows, process);
 	view->is_gpu = view_has_device_records(process, &why);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
 		view->is_without_gpu |= !view->is_gpu;
 	}
-	if (view->input.detail == VIEW_DETAIL_ALL) {
-		op_places_begin(&view->places, process);
-	}
-}
-
-static uint32_t find_row(struct detail_view *view, uint32_t outer, enum event_kind kind,
-	uint32_t name, uint32_t thread)
-{
-	struct event_key key = {.outer = outer, .name = name, .kind = kind};
-
-	if (view->input.is_per_thread) {
-		key.process = view->process_number;
-		key.thread = thread;
-	}
-	return event_tree_find(&view->tree, &key);
 }
 
 /* top: the row of `outer`, that number is or lies in; it has places if it lies in no other one. */
 static void add(struct detail_view *view, const struct op *outer, uint32_t top, uint32_t number,
 	uint64_t cpu_ns, uint64_t gpu_ns)
 {
-	event_tree_add(&view->tree, number, cpu_ns, gpu_ns);
-	if (view->input.detail == VIEW_DETAIL_ALL && !event_outer_operator(outer)) {
-		op_places_add(&view->places, outer,
-			(struct op_place_item){
-				.top = top, .number = number, .cpu_ns = cpu_ns, .gpu_ns = gpu_ns});
-	}
+	event_rows_add(&view->rows, event_outer_operator(outer) ? NULL : outer, top, number, cpu_ns,
+		gpu_ns);
 }
 
 static void take_op(void *context, const struct op *op)
 {
 	struct detail_view *view = context;
-	uint64_t ns = clock_map_duration(&view->process->host_clock, op->end - op->begin);
+	uint64_t ns = clock_map_duration(&view->rows.process->host_clock, op->end - op->begin);
 	uint64_t gpu_ns = view->is_gpu ? op->gpu_total_ns : UINT64_MAX;
 	const struct op *outer;
 	uint32_t row;
@@ -103,15 +66,16 @@ static void take_op(void *context, const struct op *op)
 	}
 	outer = event_outer_operator(op);
 	if (outer) {
-		uint32_t top = find_row(view, 0, EVENT_KIND_OP, outer->name, outer->thread);
+		uint32_t top =
+			event_rows_find(&view->rows, 0, EVENT_KIND_OP, outer->name, outer->thread);
 
-		row = find_row(view, top, EVENT_KIND_OP, op->name, outer->thread);
+		row = event_rows_find(&view->rows, top, EVENT_KIND_OP, op->name, outer->thread);
 		add(view, outer, top, row, ns, gpu_ns);
 	} else {
 		view->outer_ns += ns;
 		view->outer_gpu_ns += view->is_gpu ? op->gpu_total_ns : 0;
 	}
-	row = find_row(view, 0, EVENT_KIND_OP, op->name, op->thread);
+	row = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread);
 	add(view, op, row, row, ns, gpu_ns);
 }
 
@@ -127,15 +91,17 @@ static void take_record(void *context, const struct op_record *record, const str
 	if (!call || !op || !record->is_timed) {
 		return;
 	}
-	name = event_work_name(view->process, record);
+	name = event_work_name(view->rows.process, record);
 	op = event_is_operator(op) ? op : event_outer_operator(op);
 	for (; op && nr < MOST_AROUND; nr++) {
-		uint32_t top = find_row(view, 0, EVENT_KIND_OP, op->name, op->thread), row = top;
+		uint32_t top = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread),
+			 row = top;
 
 		if (within) {
-			row = find_row(view, top, EVENT_KIND_OP, within->name, op->thread);
+			row = event_rows_find(
+				&view->rows, top, EVENT_KIND_OP, within->name, op->thread);
 		}
-		row = find_row(view, row, EVENT_KIND_WORK, name, op->thread);
+		row = event_rows_find(&view->rows, row, EVENT_KIND_WORK, name, op->thread);
 		add(view, op, top, row, UINT64_MAX, ns);
 		within = op;
 		op = event_outer_operator(op);
@@ -148,7 +114,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 	(void)process;
 	(void)phases;
-	op_places_end(&view->places);
+	event_rows_end(&view->rows);
 }
 
 /* ---- the table ---- */
@@ -184,7 +150,7 @@ static void fill_ids(
 	if (!row->key.process) {
 		return;
 	}
-	process = view->input.processes[row->key.process - 1];
+	process = view->rows.input.processes[row->key.process - 1];
 	table_set_integer(&cells[PID], process->pid);
 	table_set_integer(&cells[TID], process_tid(process, row->key.thread));
 }
@@ -217,8 +183,8 @@ static void fill(const struct detail_view *view, const struct event_row *row,
 static void add_rows(const struct detail_view *view, struct table *table, uint32_t first,
 	const struct event_row *outer, uint8_t level)
 {
-	for (uint32_t at = first; at; at = event_tree_row(&view->tree, at)->next) {
-		const struct event_row *row = event_tree_row(&view->tree, at);
+	for (uint32_t at = first; at; at = event_tree_row(&view->rows.tree, at)->next) {
+		const struct event_row *row = event_tree_row(&view->rows.tree, at);
 
 		if (row->both.nr) {
 			fill(view, row, outer, table_add_row(table));
@@ -257,9 +223,9 @@ static struct table *make_table(void *context)
 	for (unsigned int i = GPU; i <= GPU_RATIO; i++) {
 		columns[i].is_wide_only = !view->has_gpu;
 	}
-	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->input.is_per_thread;
+	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->rows.input.is_per_thread;
 	table = table_create("operator", "Operators", columns, NR_COLUMNS);
-	add_rows(view, table, view->tree.first, NULL, 0);
+	add_rows(view, table, view->rows.tree.first, NULL, 0);
 	if (table->nr_rows) {
 		table_note(table,
 			"%% of the time of operators that lie in no other one, of rows further in "
@@ -268,7 +234,7 @@ static struct table *make_table(void *context)
 			view->is_without_gpu && view->has_gpu
 				? " (some processes have no device records)"
 				: "",
-			view->places.is_cut ? "; places above 9999 are not told apart" : "");
+			view->rows.places.is_cut ? "; places above 9999 are not told apart" : "");
 	}
 	table_sort(table, "gpu_total"); /* of work that is all there is */
 	table_sort(table, "total");
@@ -279,7 +245,7 @@ static void destroy(void *context)
 {
 	struct detail_view *view = context;
 
-	event_tree_fini(&view->tree);
+	event_rows_fini(&view->rows);
 	free(view);
 }
 
