@@ -36,6 +36,18 @@ struct table *tables_of(const struct view_class *class, const char *path, bool i
 	return table;
 }
 
+void tables_of_nonsense(const struct view_class *class, bool is_split)
+{
+	for (uint64_t seed = 1; seed < 8; seed++) {
+		const char *path = streams_path("wild");
+		struct gen *gen = gen_open(path);
+
+		gen_wild(gen, seed);
+		gen_close(gen, NULL);
+		table_destroy(tables_of(class, path, is_split));
+	}
+}
+
 const struct table_cell *tables_cell(const struct table *table, size_t row, const char *key)
 {
 	for (unsigned int c = 0; c < table->nr_columns; c++) {

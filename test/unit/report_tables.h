@@ -12,6 +12,9 @@ struct table *tables_make(
 /* The same over the one stream at that path. */
 struct table *tables_of(const struct view_class *class, const char *path, bool is_split);
 
+/* Makes those of streams of nonsense: it is enough that nothing breaks. */
+void tables_of_nonsense(const struct view_class *class, bool is_split);
+
 /* A cell by its column's key; its number, which must be known; the text of a name. */
 const struct table_cell *tables_cell(const struct table *table, size_t row, const char *key);
 uint64_t tables_number(const struct table *table, size_t row, const char *key);

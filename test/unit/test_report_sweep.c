@@ -192,16 +192,9 @@ END_TEST
 
 START_TEST(nonsense_is_no_harm)
 {
-	for (uint64_t seed = 1; seed < 8; seed++) {
-		const char *path = streams_path("wild");
-		struct gen *gen = gen_open(path);
-
-		gen_wild(gen, seed);
-		gen_close(gen, NULL);
-		table_destroy(tables_of(&view_temporal, path, false));
-		table_destroy(tables_of(&view_distributed, path, true));
-		table_destroy(tables_of(&view_collective, path, false));
-	}
+	tables_of_nonsense(&view_temporal, false);
+	tables_of_nonsense(&view_distributed, true);
+	tables_of_nonsense(&view_collective, false);
 }
 END_TEST
 
