@@ -161,6 +161,9 @@ static void write_facts(struct kineto *kineto, uint32_t pid, const char *command
 	kineto_out_fact_number(out, "trace.flows", take->nr_flows);
 	kineto_out_fact_number(out, "trace.gpu_ranges", take->nr_gpu_ranges);
 	kineto_out_fact_number(out, "trace.others", take->nr_other);
+	if (take->rows.nr_early) {
+		kineto_out_fact_number(out, "trace.early_work", take->rows.nr_early);
+	}
 	kineto_out_fact(out, "end.how", "trace", 5);
 }
 

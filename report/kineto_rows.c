@@ -7,6 +7,7 @@
 #include "report/buf.h"
 #include "report/idmap.h"
 #include "report/idset.h"
+#include "report/kineto_early.h"
 #include "report/kineto_runs.h"
 #include "report/kineto_write.h"
 #include "report/op.h"
@@ -45,6 +46,7 @@ struct order {
 	struct idset *async; /* correlation ids of calls that say so */
 	struct kineto_python *python;
 	struct kineto_out *out;
+	struct kineto_early early;
 	uint64_t nr_written;
 };
 
@@ -290,15 +292,35 @@ static void order_fini(struct order *order)
 	}
 	idmap_fini(&order->stacks);
 	idset_destroy(order->async);
+	kineto_early_fini(&order->early);
 }
 
 /* ---- writing ---- */
+
+static void find_early(struct kineto_early *early, const struct kineto_row *row)
+{
+	switch (row->table) {
+	case GPROF_TABLE_api_launch:
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+		kineto_early_call(early, row->call.correlation, row->begin);
+		break;
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+		kineto_early_work(early, row->work.correlation, row->begin);
+		break;
+	default:
+		break;
+	}
+}
 
 static void write_row(void *context, const struct kineto_row *row)
 {
 	struct order *order = context;
 	bool is_copy = row->table == GPROF_TABLE_memcpy || row->table == GPROF_TABLE_memset;
 
+	find_early(&order->early, row);
 	kineto_write_row(
 		order->out, row, is_copy && idset_has(order->async, row->work.correlation));
 	if (++order->nr_written % GROUP_ROWS == 0) {
@@ -328,6 +350,7 @@ bool kineto_rows_write(
 
 	idmap_init(&order.stacks, sizeof(struct stack));
 	order.async = idset_create();
+	kineto_early_init(&order.early);
 	if (rows->runs) {
 		spill(rows);
 		is_good = !rows->nr_rows &&
@@ -336,6 +359,7 @@ bool kineto_rows_write(
 		write_memory(rows, &order);
 	}
 	kineto_out_close_group(out, 0);
+	rows->nr_early = order.early.nr;
 	order_fini(&order);
 	return is_good;
 }

@@ -60,6 +60,7 @@ struct kineto_rows {
 	size_t most;	 /* 0: KINETO_ROWS; tests have it small */
 	uint64_t nr_all; /* with those in files */
 	uint64_t last_order;
+	uint64_t nr_early; /* launches whose work begins before them; found as rows are written */
 	struct kineto_runs *runs; /* NULL: none yet */
 	bool has_no_files;	  /* so all stay in memory */
 };

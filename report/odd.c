@@ -237,6 +237,30 @@ static void tell_times(struct odd *odd)
 	}
 }
 
+/* Nothing is left out for it, so data are not wrong: times between calls and their work are. */
+static void tell_early(struct odd *odd)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const char *early = process_fact(odd->processes[i], "trace.early_work", "");
+
+		if (*early && nr++ < MOST_TOLD) {
+			buf_printf(&odd->line,
+				"'%s': work of GPUs begins before the call that launched it (%s "
+				"launches): the clocks differ or jumped, times from calls to work "
+				"are off",
+				odd->processes[i]->stream->path, early);
+			tell(odd);
+		}
+	}
+	if (nr > MOST_TOLD) {
+		buf_printf(&odd->line, "and %zu more processes with work before its launch",
+			nr - MOST_TOLD);
+		tell(odd);
+	}
+}
+
 bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_part,
 	void (*told)(const char *sentence))
 {
@@ -248,6 +272,7 @@ bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_par
 		tell_missing(&odd);
 	}
 	tell_times(&odd);
+	tell_early(&odd);
 	buf_fini(&odd.line);
 	return odd.is_wrong;
 }

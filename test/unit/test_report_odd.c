@@ -195,5 +195,32 @@ START_TEST(steps_that_overlap)
 }
 END_TEST
 
+static void add_trace(const char *name, const char *text)
+{
+	streams_write(streams_path(name), text, strlen(text));
+	processes[nr_processes++] = streams_process(streams_path(name));
+}
+
+#define LAUNCH(id, ts)                                                                            \
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":" \
+	"1,\"ts\":" ts ",\"dur\":2,\"args\":{\"correlation\":" id "}}"
+#define WORK(id, ts)                                                                     \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" ts \
+	",\"dur\":3,\"args\":{\"device\":0,\"stream\":7,\"correlation\":" id "}}"
+
+/* Launches 5 (its two kernels end before and after it) and 7; 6 is in order, 0 is no id. */
+START_TEST(work_before_its_launch_is_told_and_kept)
+{
+	add_trace("early.json",
+		"[" LAUNCH("5", "10") "," WORK("5", "4") "," WORK("5", "9.999") "," LAUNCH(
+			"6", "20") "," WORK("6", "20") "," LAUNCH("7", "30") "," WORK("7",
+			"29") "," LAUNCH("0", "40") "," WORK("0", "1") "]");
+	ck_assert_ptr_nonnull(strstr(odd(false, false), "(2 launches)"));
+	add_trace("early.json", "[" LAUNCH("6", "20") "," WORK("6", "20") "]");
+	ck_assert_str_eq(odd(false, false), "");
+}
+END_TEST
+
 UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, ranks_that_are_missing,
-	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap)
+	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap,
+	work_before_its_launch_is_told_and_kept)
