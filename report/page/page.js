@@ -327,6 +327,9 @@ function chart(parent, title, spec) {
 	if (spec.kind === "bars" || spec.isAcross) {
 		box.style.height = Math.max(9, 4.5 + 1.75 * spec.labels.length) + "rem";
 	}
+	if (spec.kind === "pie") {
+		box.style.height = "15rem";
+	}
 	canvas.setAttribute("role", "img");
 	canvas.setAttribute("aria-label", title + "; the table has its numbers");
 	shown.push(new Chart(canvas, {
@@ -347,13 +350,19 @@ function chart(parent, title, spec) {
 	return section;
 }
 
+/* Rows that lie in no other one: what lies in one is counted there. */
+function outerRows(key) {
+	const levels = shapes[key] && shapes[key].levels;
+	return rowsOf(key).filter((row, i) => !levels || levels[i] === 0);
+}
+
 /* The largest rows of a table by a column. */
 function topBars(parent, title, key, name, id, nr = 10) {
 	const column = data[key] && columnsOf(key).find((each) => each.id === id);
 	if (!column) {
 		return null;
 	}
-	const rows = rowsOf(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]).slice(0, nr);
+	const rows = outerRows(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]).slice(0, nr);
 	return chart(parent, title, {kind: "bars", labels: rows.map((row) => row[name] || "(no name)"), type: column.type,
 		series: [{name: column.title, values: rows.map((row) => row[id])}]});
 }
@@ -363,7 +372,7 @@ function topPie(parent, title, key, name, id, nr = 8) {
 	if (!column) {
 		return null;
 	}
-	const rows = rowsOf(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]);
+	const rows = outerRows(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]);
 	const rest = rows.slice(nr).reduce((sum, row) => sum + row[id], 0);
 	return chart(parent, title, {kind: "pie", type: column.type, labels: rows.slice(0, nr).map((row) => row[name]).concat(rest ? ["others of the table"] : []),
 		series: [{name: column.title, values: rows.slice(0, nr).map((row) => row[id]).concat(rest ? [rest] : [])}]});
@@ -408,9 +417,10 @@ function card(parent, title, value, lines, mood) {
 	}
 }
 
-/* How the last third of the steps stands against the first. */
+/* How the last third of the steps stands against the first; of those whose begin and end are known. */
 function trend(pid) {
-	const times = rowsOf("steps").filter((row) => row.pid === pid && row.duration_ns !== null).map((row) => row.duration_ns);
+	const known = new Set(rowsOf("breakdown").filter((row) => row.pid === pid).map((row) => row.step));
+	const times = rowsOf("steps").filter((row) => row.pid === pid && row.duration_ns !== null && known.has(String(row.step))).map((row) => row.duration_ns);
 	const third = Math.floor(times.length / 3);
 	if (third < 2) {
 		return "too few steps for a trend";
@@ -443,8 +453,12 @@ function deviceCards(parent) {
 	card(parent, "Achieved occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of the warps that fit, by kernels' time",
 		"SM efficiency at most " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
 	const unknown = mean(use.map((row) => row.unknown_tensor_pct));
-	card(parent, "Tensor cores", unknown === 100 ? "unknown" : one(mean(use.map((row) => row.tensor_pct)), "percent"),
-		["of kernels' time used them", use.length ? "not told by the name: " + one(unknown, "percent") : ""]);
+	const used = mean(use.map((row) => row.tensor_pct));
+	if (unknown === null || unknown > 50) {
+		card(parent, "Tensor cores", "unknown", use.length ? ["used in " + one(used, "percent") + " of kernels' time,", one(unknown, "percent") + " is not told by names"] : []);
+	} else {
+		card(parent, "Tensor cores", one(used, "percent"), ["of kernels' time used them", "not told by the name: " + one(unknown, "percent")]);
+	}
 }
 
 function overheadCard(parent) {
@@ -545,7 +559,11 @@ function curves(parent) {
 function countBars(parent, title, key, id) {
 	const times = new Map();
 	for (const row of rowsOf(key)) {
-		times.set(row[id], (times.get(row[id]) || 0) + (row.total_ns || 0));
+		const kind = row[id] || "unknown";
+		times.set(kind, (times.get(kind) || 0) + (row.total_ns || 0));
+	}
+	if (times.size === 1 && times.has("unknown")) {
+		return;
 	}
 	chart(parent, title, {kind: "pie", type: "time", labels: [...times.keys()], series: [{name: title, values: [...times.values()]}]});
 }

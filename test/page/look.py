@@ -78,6 +78,23 @@ def check_kernels(page):
     must(section.locator("tbody tr").count() == 0, "rows found by what is in none")
 
 
+def check_levels(page, key, column):
+    """A sorted table keeps rows with the row that they lie in."""
+    shape = json.loads(page.evaluate("JSON.stringify(JSON.parse(document.getElementById('data').textContent).page.tables)"))[key]
+    rows = expected[key]["rows"]
+    if not rows:
+        return
+    groups = []
+    for row, level in zip(rows, shape["levels"]):
+        if level == 0:
+            groups.append([])
+        groups[-1].append(row["name"])
+    page.locator("[id='table-%s'] th" % key, has_text=column).first.get_by_role("button").click()
+    shown = cells(page, key, column)
+    want = [name for group in sorted(groups, key=lambda each: each[0]) for name in [group[0]] + sorted(group[1:])]
+    must(shown == want, "rows in rows of %s sorted by name" % key)
+
+
 def check_first(page):
     text = page.locator("main").inner_text()
     bad = [row for row in expected["processes"]["rows"] if row["state"] != "complete" or row["missing"]]
@@ -134,6 +151,8 @@ def look(browser, scheme):
         for key in keys if scheme == "light" else []:
             check_table(page, key)
         seen.update(keys)
+        if name == "Steps" and scheme == "light":
+            check_levels(page, "critical-path", "On the path")
         if name == "Kernels" and expected["kernel"]["rows"] and scheme == "light":
             check_kernels(page)
     lost = [key for key, table in expected.items() if isinstance(table, dict) and key not in seen | {"gpu"}]
