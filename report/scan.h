@@ -16,6 +16,15 @@ struct scan_want {
 	uint32_t small_mask;
 };
 
+/* Every table of calls, with the same columns. */
+#define SCAN_CALLS(columns)                                                            \
+	{GPROF_TABLE_api, columns, 0}, {GPROF_TABLE_api_launch, columns, 0},           \
+		{GPROF_TABLE_api_copy, columns, 0}, {GPROF_TABLE_api_set, columns, 0}, \
+		{GPROF_TABLE_api_alloc, columns, 0},                                   \
+	{                                                                              \
+		GPROF_TABLE_api_sync, columns, 0                                       \
+	}
+
 struct scan_view {
 	const struct scan_want *wants;
 	size_t nr_wants;

@@ -19,18 +19,7 @@ struct api_view {
 };
 
 static const struct scan_want wants[] = {
-#define WANT(name)                                                                                \
-	{                                                                                         \
-		GPROF_TABLE_##name,                                                               \
-			COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result), 0 \
-	}
-	WANT(api),
-	WANT(api_launch),
-	WANT(api_copy),
-	WANT(api_set),
-	WANT(api_alloc),
-	WANT(api_sync),
-#undef WANT
+	SCAN_CALLS(COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result)),
 };
 
 static void *create(const struct view_input *input)

@@ -52,12 +52,7 @@ static const struct scan_want wants[] = {
 	{GPROF_TABLE_memset, WORK_COLUMNS, 0},
 	{GPROF_TABLE_graph, WORK_COLUMNS, 0},
 	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_place), 0},
-	{GPROF_TABLE_api, COL_BIT(COL_api_correlation), 0},
-	{GPROF_TABLE_api_launch, COL_BIT(COL_api_correlation), 0},
-	{GPROF_TABLE_api_copy, COL_BIT(COL_api_correlation), 0},
-	{GPROF_TABLE_api_set, COL_BIT(COL_api_correlation), 0},
-	{GPROF_TABLE_api_alloc, COL_BIT(COL_api_correlation), 0},
-	{GPROF_TABLE_api_sync, COL_BIT(COL_api_correlation), 0},
+	SCAN_CALLS(COL_BIT(COL_api_correlation)),
 };
 
 static void *create(const struct view_input *input)

@@ -45,12 +45,7 @@ static const struct scan_want wants[] = {
 	{GPROF_TABLE_graph,
 		COL_BIT(COL_graph_begin) | COL_BIT(COL_graph_dur) | COL_BIT(COL_graph_place), 0},
 	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table), 0},
-	{GPROF_TABLE_api, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
-	{GPROF_TABLE_api_launch, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
-	{GPROF_TABLE_api_copy, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
-	{GPROF_TABLE_api_set, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
-	{GPROF_TABLE_api_alloc, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
-	{GPROF_TABLE_api_sync, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
+	SCAN_CALLS(COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur)),
 };
 
 static void *create(const struct view_input *input)
