@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/buf.h"
+#include "report/interval_heap.h"
 
 #define STEP_RANGE "ProfilerStep#"
 
@@ -115,18 +116,16 @@ static void take_times(struct breakdown_times *times, uint64_t begin, struct int
 
 static void add_parts(struct breakdown *breakdown, struct breakdown_step *step)
 {
-	struct intervals rest = {0}, host = {0}, part = {0}, left = {0}, swap;
+	struct intervals rest = {0}, all = {0}, part = {0}, left = {0}, swap;
 
 	intervals_add(&rest, step->begin_ns, step->end_ns);
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
-		struct intervals *all = i < BREAKDOWN_RUNTIME ? &breakdown->parts[i] : &host;
-
 		if (i < BREAKDOWN_RUNTIME) {
-			intervals_merge(all);
+			interval_heap_take(&breakdown->parts[i], step->begin_ns, &all);
 		} else {
-			take_times(&breakdown->times[i], step->begin_ns, all);
+			take_times(&breakdown->times[i], step->begin_ns, &all);
 		}
-		intervals_intersect(&rest, all, &part);
+		intervals_intersect(&rest, &all, &part);
 		step->ns[i] = intervals_length(&part);
 		intervals_subtract(&rest, &part, &left);
 		swap = rest;
@@ -135,25 +134,9 @@ static void add_parts(struct breakdown *breakdown, struct breakdown_step *step)
 	}
 	step->ns[BREAKDOWN_OTHER] = intervals_length(&rest);
 	intervals_fini(&rest);
-	intervals_fini(&host);
+	intervals_fini(&all);
 	intervals_fini(&part);
 	intervals_fini(&left);
-}
-
-/* Keeps what devices did before `time`. */
-static void forget(struct breakdown *breakdown, uint64_t time)
-{
-	struct intervals kept = {0};
-
-	for (unsigned int i = 0; i < BREAKDOWN_RUNTIME; i++) {
-		struct intervals old = breakdown->parts[i];
-
-		intervals_clip(&old, 0, time, &kept);
-		breakdown->parts[i] = kept;
-		kept = old;
-		breakdown->merge_at[i] = MERGE_AT;
-	}
-	intervals_fini(&kept);
 }
 
 /* The last step that is open: all launches of it and of the one before it are known. */
@@ -183,7 +166,6 @@ static void close_step(struct breakdown *breakdown)
 	add_parts(breakdown, step);
 	step->devices = device_work_take(
 		&breakdown->work, step->begin_ns, step->next_ns, &step->nr_devices);
-	forget(breakdown, step->begin_ns);
 	breakdown->closed_ns = step->begin_ns;
 }
 
@@ -207,9 +189,9 @@ static void add_part(
 {
 	struct intervals *set = &breakdown->parts[part];
 
-	intervals_add(set, begin, end);
+	interval_heap_push(set, (struct busy_interval){begin, end});
 	if (set->nr >= breakdown->merge_at[part]) {
-		intervals_merge(set);
+		interval_heap_join(set);
 		breakdown->merge_at[part] = 2 * set->nr + MERGE_AT;
 	}
 	breakdown->is_too_much |=

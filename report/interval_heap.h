@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A set of intervals as a heap with the last end on top: what is late is taken out in logarithmic
+ * time, and what is earlier never looked at. It is made by these functions alone, from zeros.
+ */
+#ifndef REPORT_INTERVAL_HEAP_H
+#define REPORT_INTERVAL_HEAP_H
+
+#include "report/intervals.h"
+
+void interval_heap_push(struct intervals *heap, struct busy_interval item);
+
+/* Joins those that overlap, to have fewer. */
+void interval_heap_join(struct intervals *heap);
+
+/* Moves what is not before `begin` to `out`, merged; of what reaches across it the rest stays. */
+void interval_heap_take(struct intervals *heap, uint64_t begin, struct intervals *out);
+
+#endif
