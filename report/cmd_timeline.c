@@ -6,12 +6,28 @@
 #include <zlib.h>
 
 #include "report/cmd.h"
+#include "report/pftrace.h"
+#include "report/select_ask.h"
 #include "report/timeline.h"
+
+#define USUAL_FILE "trace.pftrace"
+
+struct request {
+	const char *path;
+	struct cmd_filter filter;
+	struct select_ask ask;
+	struct timeline_pick pick;
+};
 
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"pid", required_argument, NULL, 'p'},
 	{"rank", required_argument, NULL, 'r'},
+	{"steps", required_argument, NULL, 'S'},
+	{"window", required_argument, NULL, 'W'},
+	{"time", required_argument, NULL, 't'},
+	{"min-us", required_argument, NULL, 'u'},
+	{"tracks", required_argument, NULL, 'k'},
 	{"mangled", no_argument, NULL, 'm'},
 	{"help", no_argument, NULL, 'h'},
 	{0},
@@ -41,11 +57,30 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int write_gzip(const char *path, const struct cmd_input *input)
+static bool is_json(const char *path)
 {
-	/* Level 3: JSON of this kind shrinks to about the same, twice as fast as with the usual 6.
-	 */
-	gzFile file = gzopen(path, "wb3");
+	return ends_in(path, ".json") || ends_in(path, ".json.gz") || strcmp(path, "-") == 0;
+}
+
+static bool is_good_path(const char *path)
+{
+	return is_json(path) || ends_in(path, ".pftrace") || ends_in(path, ".pftrace.gz");
+}
+
+static void write_all(const struct request *request, const struct cmd_input *input, struct buf *out)
+{
+	if (is_json(request->path)) {
+		timeline_write(input->processes, input->nr_processes, &request->pick,
+			base_name(request->path), out);
+	} else {
+		pftrace_write(input->processes, input->nr_processes, &request->pick, out);
+	}
+}
+
+static int write_gzip(const struct request *request, const struct cmd_input *input)
+{
+	/* Level 3: it shrinks to about the same, twice as fast as with the usual 6. */
+	gzFile file = gzopen(request->path, "wb3");
 	struct buf out;
 	int error;
 
@@ -53,16 +88,16 @@ static int write_gzip(const char *path, const struct cmd_input *input)
 		return errno ? -errno : -ENOMEM;
 	}
 	buf_init(&out, flush_gzip, file);
-	timeline_write(input->processes, input->nr_processes, base_name(path), &out);
+	write_all(request, input, &out);
 	error = buf_flush(&out);
 	buf_fini(&out);
 	return gzclose(file) == Z_OK ? error : (error ? error : -EIO);
 }
 
-static int write_plain(const char *path, const struct cmd_input *input)
+static int write_plain(const struct request *request, const struct cmd_input *input)
 {
-	bool is_stdout = strcmp(path, "-") == 0;
-	FILE *file = is_stdout ? stdout : fopen(path, "w");
+	bool is_stdout = strcmp(request->path, "-") == 0;
+	FILE *file = is_stdout ? stdout : fopen(request->path, "w");
 	struct buf out;
 	int error;
 
@@ -70,7 +105,7 @@ static int write_plain(const char *path, const struct cmd_input *input)
 		return -errno;
 	}
 	buf_init(&out, flush_file, file);
-	timeline_write(input->processes, input->nr_processes, base_name(path), &out);
+	write_all(request, input, &out);
 	error = buf_flush(&out);
 	buf_fini(&out);
 	if ((is_stdout ? fflush(file) : fclose(file)) && !error) {
@@ -79,64 +114,129 @@ static int write_plain(const char *path, const struct cmd_input *input)
 	return error;
 }
 
-static int run(int argc, char **argv)
+static int take_numbers(struct numbers *numbers, bool has_last)
 {
-	struct cmd_filter filter = {0};
-	const char *path = NULL;
-	struct cmd_input input;
-	int option, error, status;
+	if (!numbers_parse(numbers, optarg, has_last)) {
+		return cmd_usage(&cmd_timeline, "not numbers like %s: '%s'",
+			has_last ? "3-7, 9- or -2" : "0,3-5", optarg);
+	}
+	return 0;
+}
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "o:p:r:mh", options, NULL)) >= 0) {
-		switch (option) {
-		case 'o':
-			path = optarg;
-			break;
-		case 'p':
-		case 'r':
-			if (!numbers_parse(
-				    option == 'p' ? &filter.pids : &filter.ranks, optarg, false)) {
-				return cmd_usage(
-					&cmd_timeline, "not numbers like 0,3-5: '%s'", optarg);
-			}
-			break;
-		case 'm':
-			names_show_mangled(true);
-			break;
-		case 'h':
-			return cmd_print_usage(&cmd_timeline);
-		default:
-			return cmd_usage(
-				&cmd_timeline, "unknown option, or an option without its value");
+/* Takes one option. Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
+static int take_option(struct request *request, int option)
+{
+	uint64_t number;
+
+	switch (option) {
+	case 'o':
+		request->path = optarg;
+		return is_good_path(optarg)
+			       ? 0
+			       : cmd_usage(&cmd_timeline,
+					 "not a file that ends in .pftrace, .pftrace.gz, .json or "
+					 ".json.gz: '%s'",
+					 optarg);
+	case 'p':
+		return take_numbers(&request->filter.pids, false);
+	case 'r':
+		return take_numbers(&request->filter.ranks, false);
+	case 'S':
+		return take_numbers(&request->ask.steps, true);
+	case 'W':
+		return take_numbers(&request->ask.windows, false);
+	case 't':
+		return timeline_pick_time(&request->pick, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_timeline, "no time like 1.2s-1.4s: '%s'", optarg);
+	case 'u':
+		if (!cmd_number(optarg, INT32_MAX, &number)) {
+			return cmd_usage(&cmd_timeline, "not a number: '%s'", optarg);
 		}
+		request->pick.min_ns = number * 1000;
+		return 0;
+	case 'k':
+		return timeline_pick_tracks(&request->pick, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_timeline, "no such tracks: '%s'", optarg);
+	case 'm':
+		names_show_mangled(true);
+		return 0;
+	case 'h':
+		cmd_print_usage(&cmd_timeline);
+		return -1;
+	default:
+		return cmd_usage(&cmd_timeline, "unknown option, or an option without its value");
 	}
-	if (!path ||
-		(strcmp(path, "-") != 0 && !ends_in(path, ".json") && !ends_in(path, ".json.gz"))) {
-		return cmd_usage(&cmd_timeline, "-o FILE is needed, ending in .json or .json.gz");
+}
+
+static int write_chosen(const struct request *request, const struct cmd_input *input)
+{
+	struct buf why = {0};
+	int status, error;
+
+	if (!select_all(input->processes, input->nr_processes, &request->ask, &why)) {
+		cmd_usage(&cmd_timeline, "%.*s", (int)why.nr_bytes, why.bytes);
+		buf_fini(&why);
+		return CMD_USAGE;
 	}
-	if (cmd_open(&input, argv + optind, argc - optind, &filter)) {
-		cmd_close(&input);
-		cmd_filter_fini(&filter);
+	error = ends_in(request->path, ".gz") ? write_gzip(request, input)
+					      : write_plain(request, input);
+	select_drop_all(input->processes, input->nr_processes);
+	status = (int)cmd_tell_odd(input, &request->filter, cmd_tell_losses(input));
+	if (error) {
+		cmd_error("cannot write '%s': %s", request->path, strerror(-error));
 		return CMD_FAILED;
 	}
-	error = ends_in(path, ".gz") ? write_gzip(path, &input) : write_plain(path, &input);
-	status = (int)cmd_tell_odd(&input, &filter, cmd_tell_losses(&input));
-	if (error) {
-		cmd_error("cannot write '%s': %s", path, strerror(-error));
-		status = CMD_FAILED;
+	return status;
+}
+
+static void request_fini(struct request *request)
+{
+	cmd_filter_fini(&request->filter);
+	numbers_fini(&request->ask.steps);
+	numbers_fini(&request->ask.windows);
+}
+
+static int run(int argc, char **argv)
+{
+	struct request request = {.path = USUAL_FILE};
+	struct cmd_input input;
+	int option, status = 0;
+
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "o:p:r:mh", options, NULL)) >= 0) {
+		status = take_option(&request, option);
+	}
+	if (status) {
+		request_fini(&request);
+		return status < 0 ? CMD_GOOD : status;
+	}
+	status = CMD_FAILED;
+	if (!cmd_open(&input, argv + optind, argc - optind, &request.filter)) {
+		status = write_chosen(&request, &input);
 	}
 	cmd_close(&input);
-	cmd_filter_fini(&filter);
+	request_fini(&request);
 	return status;
 }
 
 const struct command cmd_timeline = {
 	.name = "timeline",
-	.arguments = "-o FILE [OPTION]... [PATH]...",
+	.arguments = "[OPTION]... [PATH]...",
 	.help = "a picture of the run for Perfetto, chrome://tracing and HTA",
-	.options = "  -o, --output FILE  x.json or x.json.gz (Chrome JSON, as Kineto writes it); - "
-		   "is stdout\n"
-		   "  --pid N, --rank N  only processes with these ids or ranks: 0,3-5,8-\n"
-		   "  --mangled          C++ names as they are in the program\n",
+	.options =
+		"  -o, --output FILE  x.pftrace (Perfetto; without the option trace.pftrace) or "
+		"x.json\n"
+		"                     (Chrome JSON, as Kineto writes it), both with .gz, too; - "
+		"is\n"
+		"                     JSON on stdout\n"
+		"  --pid N, --rank N  only processes with these ids or ranks: 0,3-5,8-\n"
+		"  --steps N          only these steps: 3-7, 9-, or -2, the last two\n"
+		"  --window N         only what was recorded in these windows of the schedule\n"
+		"  --time SPAN        only that time since the first event: 1.2s-1.4s, 300ms-\n"
+		"  --min-us N         only slices that are at least as long\n"
+		"  --tracks LIST      only some of api,ops,nvtx,python,gpu,counters,steps,marks\n"
+		"  --mangled          C++ names as they are in the program\n",
 	.run = run,
 };

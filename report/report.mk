@@ -5,7 +5,9 @@ REPORT_SRC := $(filter-out report/main.c,$(sort $(wildcard report/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 # Traces in other formats become streams by the recorder's own encoder.
 REPORT_OBJ += $(addprefix $(B)/collector/,block.o gather.o intern.o table.o)
-REPORT_LIBS := -lzstd -lz -liberty -lm -lpthread
+# Perfetto's packets.
+REPORT_OBJ += $(B)/report/perfetto.pb-c.o
+REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
 
 # Loops over columns are what the reporter does; they are worth vectorising.
 $(B)/report/kineto_in.o $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
@@ -31,13 +33,26 @@ FORCE:
 # One sentence in place of a compiler's: what is missing, and what to do.
 $(B)/report/.headers:
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '#include <zstd.h>\n#include <zlib.h>\n#include <stdio.h>\n#include <uthash.h>\n#include <jsmn.h>\n#include <libiberty/demangle.h>\n' \
-		| $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || { echo \
-		'gprof-report needs zstd, zlib, uthash, libiberty and jsmn (Debian: apt-get install libzstd-dev zlib1g-dev uthash-dev libiberty-dev libjsmn-dev)' >&2; \
+	$(Q)printf '#include <zstd.h>\n#include <zlib.h>\n#include <stdio.h>\n#include <uthash.h>\n#include <jsmn.h>\n#include <protobuf-c/protobuf-c.h>\n#include <libiberty/demangle.h>\n' \
+		| $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && command -v protoc-c >/dev/null || { echo \
+		'gprof-report needs zstd, zlib, uthash, libiberty, jsmn and protobuf-c (Debian: apt-get install libzstd-dev zlib1g-dev uthash-dev libiberty-dev libjsmn-dev libprotobuf-c-dev protobuf-c-compiler)' >&2; \
 		exit 1; }
 	$(Q)touch $@
 
 $(REPORT_OBJ) $(B)/report/main.o: | $(B)/report/.headers
+
+$(B)/report/perfetto.pb-c.c: report/perfetto.proto | $(B)/report/.headers
+	$(call say,PROTO,$<)
+	$(Q)protoc-c --c_out=$(B) $<
+
+$(B)/report/perfetto.pb-c.h: $(B)/report/perfetto.pb-c.c ;
+
+$(B)/report/perfetto.pb-c.o: $(B)/report/perfetto.pb-c.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) -I$(B) $(CFLAGS) -Wno-shadow -MMD -MP -c -o $@ $<
+
+$(B)/report/pftrace_out.o $(B)/test/unit/test_report_pftrace.o: CPPFLAGS += -I$(B)
+$(B)/report/pftrace_out.o $(B)/test/unit/test_report_pftrace.o: | $(B)/report/perfetto.pb-c.h
 
 $(B)/libgprof-report.a: $(REPORT_OBJ)
 	$(call say,AR,$@)

@@ -284,7 +284,7 @@ static void read_correlations(struct timeline *timeline)
 		default:
 			continue;
 		}
-		if (!stream_in_load(stream, i, COL_BIT(column), 0, &batch)) {
+		if (timeline_load(timeline, i, COL_BIT(column), &batch)) {
 			for (uint32_t row = 0; row < batch.nr_rows; row++) {
 				idset_add(set, (uint32_t)batch.col[column][row]);
 			}
@@ -318,7 +318,7 @@ static void add_process_names(struct timeline *timeline)
 	}
 }
 
-static void write_process(
+void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k)
 {
 	struct process *process = processes[k];
@@ -338,9 +338,10 @@ static void write_process(
 	timeline->device_id = UINT32_MAX;
 	idmap_init(&timeline->shape_args, sizeof(char *));
 	read_correlations(timeline);
-	add_process_names(timeline);
-	timeline_host(timeline);
-	timeline_devices(timeline);
+}
+
+void timeline_leave(struct timeline *timeline)
+{
 	for (size_t i = 0; i < timeline->shape_args.nr; i++) {
 		free(*(char **)idmap_at(&timeline->shape_args, i));
 	}
@@ -349,34 +350,49 @@ static void write_process(
 	idset_destroy(timeline->worked);
 }
 
-void timeline_write(
-	struct process *const *processes, size_t nr_processes, const char *name, struct buf *out)
+void timeline_find_base(struct timeline *timeline, struct process *const *processes,
+	size_t nr_processes, uint64_t before_ns)
 {
-	struct timeline timeline = {.out = out, .base_ns = UINT64_MAX};
-	uint64_t last_ns = 0, nr_rows = 0;
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
 	for (size_t i = 0; i < nr_processes; i++) {
 		const struct process *process = processes[i];
 		uint64_t offset_ns = (uint64_t)find_offset(processes, nr_processes, i);
 
-		nr_rows += process->nr_events;
+		timeline->nr_all += process->nr_events;
 		if (process->first_ns <= process->last_ns) {
 			uint64_t first = process->first_ns + offset_ns;
 			uint64_t last = process->last_ns + offset_ns;
 
-			timeline.base_ns = first < timeline.base_ns ? first : timeline.base_ns;
+			first_ns = first < first_ns ? first : first_ns;
 			last_ns = last > last_ns ? last : last_ns;
 		}
 	}
-	timeline.base_ns =
-		timeline.base_ns == UINT64_MAX ? 0 : timeline.base_ns / BASE_STEP_NS * BASE_STEP_NS;
-	progress_start("writing the timeline", nr_rows);
+	first_ns = first_ns == UINT64_MAX ? 0 : first_ns;
+	timeline->base_ns = first_ns / BASE_STEP_NS * BASE_STEP_NS;
+	if (before_ns) {
+		timeline->base_ns = first_ns > before_ns ? first_ns - before_ns : 0;
+	}
+	timeline->all_first_ns = first_ns - timeline->base_ns;
+	timeline->all_last_ns = last_ns > timeline->base_ns ? last_ns - timeline->base_ns : 0;
+}
+
+void timeline_write(struct process *const *processes, size_t nr_processes,
+	const struct timeline_pick *pick, const char *name, struct buf *out)
+{
+	struct timeline timeline = {.out = out, .pick = pick};
+
+	timeline_find_base(&timeline, processes, nr_processes, 0);
+	progress_start("writing the timeline", timeline.nr_all);
 	add_head(&timeline, processes, nr_processes);
 	for (size_t i = 0; i < nr_processes; i++) {
-		write_process(&timeline, processes, nr_processes, i);
+		timeline_enter(&timeline, processes, nr_processes, i);
+		add_process_names(&timeline);
+		timeline_host(&timeline);
+		timeline_devices(&timeline);
+		timeline_leave(&timeline);
 	}
-	add_tail(&timeline, processes, nr_processes,
-		last_ns > timeline.base_ns ? last_ns - timeline.base_ns : 0, name);
+	add_tail(&timeline, processes, nr_processes, timeline.all_last_ns, name);
 	progress_stop();
 	free(timeline.slices);
 	free(timeline.free_slots);

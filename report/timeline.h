@@ -11,6 +11,7 @@
 #include "report/idset.h"
 #include "report/model.h"
 #include "report/occupancy.h"
+#include "report/timeline_pick.h"
 
 struct timeline_rows;
 
@@ -34,7 +35,10 @@ struct timeline_key {
 
 struct timeline {
 	struct buf *out;
-	uint64_t base_ns; /* CLOCK_REALTIME, ts count from it */
+	uint64_t base_ns;		    /* CLOCK_REALTIME, ts count from it */
+	const struct timeline_pick *pick;   /* NULL: everything */
+	uint64_t all_first_ns, all_last_ns; /* events of all processes, in the file's time */
+	uint64_t nr_all;		    /* events */
 	uint64_t nr_events;
 	/* of the process at hand */
 	struct process *process;
@@ -88,8 +92,20 @@ void timeline_host(struct timeline *timeline);
 /* timeline_device.c: what ran on devices, and the names of their rows. */
 void timeline_devices(struct timeline *timeline);
 
-/* Everything of some processes: a whole file named `name`. */
-void timeline_write(
-	struct process *const *processes, size_t nr_processes, const char *name, struct buf *out);
+/*
+ * Sets base_ns, all_first_ns and so on. base_ns is before_ns before the first event; with 0 it is
+ * the same for all files of a job.
+ */
+void timeline_find_base(struct timeline *timeline, struct process *const *processes,
+	size_t nr_processes, uint64_t before_ns);
+
+/* Makes processes[k] the one at hand, until timeline_leave. */
+void timeline_enter(
+	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k);
+void timeline_leave(struct timeline *timeline);
+
+/* What is chosen of some processes: a whole file named `name`. pick may be NULL. */
+void timeline_write(struct process *const *processes, size_t nr_processes,
+	const struct timeline_pick *pick, const char *name, struct buf *out);
 
 #endif

@@ -343,10 +343,10 @@ void timeline_devices(struct timeline *timeline)
 		struct batch batch;
 
 		if (table == GPROF_TABLE_overhead &&
-			!stream_in_load(stream, i, COL_ALL(NR_COL_overhead), 0, &batch)) {
+			timeline_load(timeline, i, COL_ALL(NR_COL_overhead), &batch)) {
 			take_overhead(timeline, &batch);
 		}
-		if (!wanted(table) || stream_in_load(stream, i, wanted(table), 0, &batch)) {
+		if (!wanted(table) || !timeline_load(timeline, i, wanted(table), &batch)) {
 			continue;
 		}
 		for (uint32_t row = 0; row < batch.nr_rows; row++) {

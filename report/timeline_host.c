@@ -7,6 +7,7 @@
 #include "report/progress.h"
 #include "report/py_stack.h"
 #include "report/ranges.h"
+#include "report/select.h"
 #include "report/text.h"
 #include "report/timeline.h"
 #include "report/timeline_op.h"
@@ -67,6 +68,9 @@ static void add_steps(struct timeline *timeline)
 			end_ns = timeline_host_ns(timeline, step[1].tick);
 		}
 		end_ns = end_ns > begin_ns ? end_ns : begin_ns + 1000;
+		if (!select_has_step(process, i) || !timeline_picks(timeline, begin_ns, end_ns)) {
+			continue;
+		}
 		snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->step);
 		timeline_begin(timeline, 'X', "user_annotation", name);
 		timeline_place(timeline, timeline->pid, timeline_tid(timeline, step->thread),
@@ -183,8 +187,12 @@ static void take_range(void *context, const struct range *range)
 	uint64_t end_ns = timeline_host_ns(timeline, range->end);
 	uint32_t tid = timeline_tid(timeline, range->thread);
 	struct buf joined = {0};
-	const char *name = range_name(range, &joined);
+	const char *name;
 
+	if (!timeline_picks(timeline, begin_ns, end_ns)) {
+		return;
+	}
+	name = range_name(range, &joined);
 	if (range->op == GPROF_NVTX_MARK) {
 		timeline_begin(timeline, 'i', "user_annotation", name);
 		buf_text(timeline->out, ", \"s\": \"t\"");
@@ -220,14 +228,16 @@ void timeline_host(struct timeline *timeline)
 	struct idset *python_threads = idset_create();
 
 	add_thread_names(timeline);
-	add_steps(timeline);
+	if (timeline_shows(timeline, TIMELINE_STEPS)) {
+		add_steps(timeline);
+	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
 		switch (stream_in_block_table(stream, i)) {
 		case GPROF_TABLE_api_launch:
-			if (!stream_in_load(stream, i,
-				    COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack), 0,
+			if (timeline_load(timeline, i,
+				    COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack),
 				    &batch)) {
 				take_calls(timeline, &batch, batch.col[COL_api_launch_py_stack]);
 			}
@@ -238,32 +248,32 @@ void timeline_host(struct timeline *timeline)
 		case GPROF_TABLE_api_set:
 		case GPROF_TABLE_api_alloc:
 		case GPROF_TABLE_api_sync:
-			if (!stream_in_load(stream, i, COL_ALL(NR_COL_api), 0, &batch)) {
+			if (timeline_load(timeline, i, COL_ALL(NR_COL_api), &batch)) {
 				take_calls(timeline, &batch, NULL);
 			}
 			progress_add(stream->blocks[i].nr_rows);
 			break;
 		case GPROF_TABLE_nvtx:
-			if (!stream_in_load(stream, i, RANGES_MASK, 0, &batch)) {
+			if (timeline_load(timeline, i, RANGES_MASK, &batch)) {
 				ranges_take(
 					ranges, timeline->process, &batch, take_range, timeline);
 			}
 			progress_add(stream->blocks[i].nr_rows);
 			break;
 		case GPROF_TABLE_op:
-			if (!stream_in_load(stream, i, TIMELINE_OP_MASK, 0, &batch)) {
+			if (timeline_load(timeline, i, TIMELINE_OP_MASK, &batch)) {
 				timeline_ops_take(ops, &batch);
 			}
 			progress_add(stream->blocks[i].nr_rows);
 			break;
 		case GPROF_TABLE_py_call:
-			if (!stream_in_load(stream, i, TIMELINE_PYTHON_MASK, 0, &batch)) {
+			if (timeline_load(timeline, i, TIMELINE_PYTHON_MASK, &batch)) {
 				timeline_python_take(timeline, python_threads, &batch);
 			}
 			progress_add(stream->blocks[i].nr_rows);
 			break;
 		case GPROF_TABLE_alloc:
-			if (!stream_in_load(stream, i, TIMELINE_ALLOC_MASK, 0, &batch)) {
+			if (timeline_load(timeline, i, TIMELINE_ALLOC_MASK, &batch)) {
 				timeline_allocs_take(ops, &batch);
 			}
 			progress_add(stream->blocks[i].nr_rows);

@@ -46,6 +46,7 @@ echo "${nl}$few events, and as Chrome JSON$nl"
 "$B/gen_stream" "$work/a.gprof" model $few || exit 1
 cost $few "first page" "$B/gprof-report" "$work/a.gprof" || exit 1
 cost $few "timeline written as JSON" "$B/gprof-report" timeline -o "$work/a.json" "$work/a.gprof" || exit 1
+cost $few "timeline written for Perfetto" "$B/gprof-report" timeline -o "$work/a.pftrace" "$work/a.gprof" || exit 1
 stat -c %s "$work/a.json" "$work/a.gprof" |
 	awk -v n=$few '{ printf "%-44s %8.1f bytes an event\n", NR == 1 ? "the JSON" : "the stream", $1 / n }'
 cost $few "first page of that JSON" "$B/gprof-report" "$work/a.json" || exit 1

@@ -58,7 +58,7 @@ static void print_all(struct cmd_input *input)
 	buf_fini(&out);
 	free(summary.reports);
 	buf_init(&out, throw_away, NULL);
-	timeline_write(input->processes, input->nr_processes, "fuzz.json", &out);
+	timeline_write(input->processes, input->nr_processes, NULL, "fuzz.json", &out);
 	buf_fini(&out);
 }
 

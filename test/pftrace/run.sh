@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Perfetto traces beside the Chrome JSON of the same runs: the same slices to the ns, flows that join
+# something, no text before it is there. Decoded by protoc with our perfetto.proto, and by Perfetto's own
+# schema where PyPI's package can be had. Traces of PyTorch's profiler are those of $GPROF_TRACES.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+report=$B/gprof-report
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+nr=0 failed=0
+
+# result STATUS NAME: a line of TAP
+result()
+{
+	nr=$((nr + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $nr - $2"
+	else
+		echo "not ok $nr - $2"
+		failed=1
+	fi
+}
+
+skip()
+{
+	nr=$((nr + 1))
+	echo "ok $nr - $1 # SKIP $2"
+}
+
+# compare NAME PATH [OPTION]...
+compare()
+{
+	local name=$1 path=$2
+	shift 2
+	# What a stream lacks is told, with 3.
+	"$report" timeline "$@" -o "$work/x.pftrace" "$path" 2>/dev/null || [ $? = 3 ] || result 1 "$name: written"
+	"$report" timeline "$@" -o "$work/x.json" "$path" 2>/dev/null || [ $? = 3 ]
+	if command -v protoc >/dev/null; then
+		python3 test/pftrace/check.py "$work/x.pftrace" "$work/x.json" protoc report/perfetto.proto
+		result $? "$name by protoc"
+	else
+		skip "$name by protoc" "no protoc"
+	fi
+	if [ -n "$schema" ]; then
+		"$schema" test/pftrace/check.py "$work/x.pftrace" "$work/x.json"
+		result $? "$name by Perfetto's schema"
+	else
+		skip "$name by Perfetto's schema" "PyPI's perfetto is not to be had"
+	fi
+}
+
+${MAKE:-make} -s --no-print-directory "$report" "$B/gen_stream" || exit 1
+schema=$(test/venvs.sh perfetto perfetto 0.59.1 2>/dev/null | head -1)
+"$B/gen_stream" "$work/a.gprof" model 20000 || exit 1
+compare "a run" "$work/a.gprof"
+compare "its third and fourth step" "$work/a.gprof" --steps 2-3
+compare "a part of its time" "$work/a.gprof" --time 1ms-3ms --tracks api,ops,gpu --min-us 2
+"$report" timeline -o "$work/x.pftrace.gz" "$work/a.gprof" && "$report" timeline -o "$work/x.pftrace" "$work/a.gprof" &&
+	gzip -dc "$work/x.pftrace.gz" | cmp -s - "$work/x.pftrace"
+result $? "gzip holds the same bytes"
+if [ -d "${GPROF_TRACES:-}" ]; then
+	for trace in "$GPROF_TRACES"/{eager_b200,qwen_h100}.json.gz; do
+		[ ! -f "$trace" ] || compare "$(basename "$trace")" "$trace"
+	done
+else
+	skip "traces of PyTorch's profiler" "no folder of them in GPROF_TRACES"
+fi
+exit $failed

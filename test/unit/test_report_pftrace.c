@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/perfetto.pb-c.h"
+#include "report/pftrace.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+enum { SLICES = 400 };
+
+typedef Gprof__Perfetto__Trace trace_t;
+typedef Gprof__Perfetto__TrackEvent track_event_t;
+
+/* A slice as a viewer sees it. */
+struct seen {
+	uint64_t name, track, begin, end;
+};
+
+struct replay {
+	trace_t *trace;
+	struct seen *slices;
+	size_t nr_slices, nr_instants, nr_counts, nr_flows;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const Gprof__Perfetto__TracePacket *x = *(Gprof__Perfetto__TracePacket *const *)a;
+	const Gprof__Perfetto__TracePacket *y = *(Gprof__Perfetto__TracePacket *const *)b;
+
+	if (x->timestamp != y->timestamp) {
+		return x->timestamp < y->timestamp ? -1 : 1;
+	}
+	return (x->trusted_packet_sequence_id > y->trusted_packet_sequence_id) -
+	       (x->trusted_packet_sequence_id < y->trusted_packet_sequence_id);
+}
+
+/* An end closes what was opened last on its track. */
+static void take_event(struct replay *replay, const Gprof__Perfetto__TracePacket *packet)
+{
+	const track_event_t *event = packet->track_event;
+	size_t i = replay->nr_slices;
+
+	switch (event->type) {
+	case GPROF__PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN:
+		replay->slices[replay->nr_slices++] = (struct seen){
+			event->name_iid, event->track_uuid, packet->timestamp, UINT64_MAX};
+		replay->nr_flows += event->n_flow_ids;
+		break;
+	case GPROF__PERFETTO__TRACK_EVENT__TYPE__SLICE_END:
+		while (i && !(replay->slices[i - 1].track == event->track_uuid &&
+				    replay->slices[i - 1].end == UINT64_MAX)) {
+			i--;
+		}
+		ck_assert_uint_gt(i, 0);
+		replay->slices[i - 1].end = packet->timestamp;
+		break;
+	case GPROF__PERFETTO__TRACK_EVENT__TYPE__INSTANT:
+		replay->nr_instants++;
+		break;
+	default:
+		replay->nr_counts++;
+		break;
+	}
+}
+
+/* Reads a trace as viewers do: its events in the order of time, then of the file. */
+static struct replay replay_of(const struct buf *bytes)
+{
+	struct replay replay = {.trace = gprof__perfetto__trace__unpack(
+					NULL, bytes->nr_bytes, (const uint8_t *)bytes->bytes)};
+	size_t nr;
+
+	ck_assert_ptr_nonnull(replay.trace);
+	nr = replay.trace->n_packet;
+	replay.slices = mem_zeroed(nr, sizeof(*replay.slices));
+	/* All are of one sequence; its field keeps the places in the file. */
+	for (size_t i = 0; i < nr; i++) {
+		replay.trace->packet[i]->trusted_packet_sequence_id = (uint32_t)i;
+	}
+	qsort(replay.trace->packet, nr, sizeof(*replay.trace->packet), by_time);
+	for (size_t i = 0; i < nr; i++) {
+		if (replay.trace->packet[i]->track_event) {
+			take_event(&replay, replay.trace->packet[i]);
+		}
+	}
+	for (size_t i = 0; i < replay.nr_slices; i++) {
+		ck_assert_uint_ne(replay.slices[i].end, UINT64_MAX);
+	}
+	return replay;
+}
+
+static void replay_fini(struct replay *replay)
+{
+	gprof__perfetto__trace__free_unpacked(replay->trace, NULL);
+	free(replay->slices);
+}
+
+/* ---- lanes ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+static void check_random(unsigned int seed, enum pftrace_row_kind kind)
+{
+	struct seen slices[SLICES];
+	uint64_t next_track = 1;
+	struct pftrace_rows rows = {.next_track = &next_track};
+	struct pftrace_out out;
+	struct buf bytes = {0};
+	struct replay replay;
+	size_t row = pftrace_rows_add(&rows, kind, 1, 2, 0, mem_text("row"));
+
+	srand(seed);
+	for (size_t i = 0; i < SLICES; i++) {
+		slices[i].begin = 1000 + (uint64_t)rand() % 200;
+		slices[i].end = slices[i].begin + (uint64_t)rand() % (seed % 60 + 1);
+	}
+	qsort(slices, SLICES, sizeof(*slices), by_begin);
+	pftrace_out_begin(&out, &bytes, 1000, 5000);
+	for (size_t i = 0; i < SLICES; i++) {
+		char text[16];
+		struct pftrace_event event = {.ns = slices[i].begin,
+			.name = names_intern(
+				text, (size_t)snprintf(text, sizeof(text), "slice %zu", i))};
+
+		slices[i].name = (uint64_t)event.name + 1;
+		event.track = pftrace_rows_place(&rows, row, &out, slices[i].begin, slices[i].end);
+		pftrace_out_slice(&out, &event);
+	}
+	pftrace_rows_close(&rows, &out);
+	pftrace_out_end(&out);
+	pftrace_rows_fini(&rows);
+	replay = replay_of(&bytes);
+	ck_assert_uint_eq(replay.nr_slices, SLICES);
+	for (size_t i = 0; i < SLICES; i++) {
+		const struct seen *seen = &replay.slices[i];
+		size_t k = 0;
+
+		while (k < SLICES && slices[k].name != seen->name) {
+			k++;
+		}
+		ck_assert_uint_lt(k, SLICES);
+		ck_assert_uint_eq(slices[k].begin, seen->begin);
+		ck_assert_uint_eq(slices[k].end, seen->end);
+		for (size_t j = 0; kind == PFTRACE_ROW_STREAM && j < i; j++) {
+			ck_assert(replay.slices[j].track != seen->track ||
+				  replay.slices[j].end <= seen->begin);
+		}
+	}
+	replay_fini(&replay);
+	buf_fini(&bytes);
+}
+
+START_TEST(every_slice_keeps_its_begin_and_end_however_they_overlap)
+{
+	for (unsigned int seed = 1; seed <= 60; seed++) {
+		check_random(seed, PFTRACE_ROW_NVTX);
+		check_random(seed, PFTRACE_ROW_STREAM);
+	}
+}
+END_TEST
+
+/* ---- whole streams ---- */
+
+static const unsigned int slice_tables[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
+	GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc, GPROF_TABLE_api_sync,
+	GPROF_TABLE_op, GPROF_TABLE_py_call, GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
+	GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_sync, GPROF_TABLE_overhead};
+
+static struct replay write_of(struct process *process, const struct timeline_pick *pick)
+{
+	struct buf bytes = {0};
+	struct pftrace_written written = pftrace_write(&process, 1, pick, &bytes);
+	struct replay replay = replay_of(&bytes);
+
+	ck_assert_uint_eq(replay.nr_slices, written.nr_slices);
+	ck_assert_uint_eq(replay.nr_instants, written.nr_instants);
+	ck_assert_uint_eq(replay.nr_counts, written.nr_counts);
+	buf_fini(&bytes);
+	return replay;
+}
+
+static void check_counts(const char *path)
+{
+	struct process *process = streams_process(path);
+	static const uint32_t apart[] = {TIMELINE_API, TIMELINE_OPS, TIMELINE_NVTX, TIMELINE_PYTHON,
+		TIMELINE_GPU, TIMELINE_COUNTERS, TIMELINE_STEPS, TIMELINE_MARKS};
+	struct replay all = write_of(process, NULL);
+	size_t nr_rows = 0, nr_slices = 0, nr_counts = 0;
+
+	for (size_t i = 0; i < sizeof(slice_tables) / sizeof(slice_tables[0]); i++) {
+		nr_rows += stream_in_table(process->stream, slice_tables[i])
+				   ? streams_rows(process->stream, slice_tables[i])
+				   : 0;
+	}
+	/* And these have no table of whole rows: steps, windows, NVTX. */
+	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
+		struct timeline_pick pick = {.tracks = apart[i]};
+		struct replay part = write_of(process, &pick);
+
+		nr_slices += part.nr_slices;
+		nr_counts += part.nr_counts;
+		if (apart[i] == TIMELINE_NVTX || apart[i] == TIMELINE_STEPS) {
+			nr_rows += part.nr_slices;
+		}
+		replay_fini(&part);
+	}
+	ck_assert_uint_gt(all.nr_slices, 0);
+	ck_assert_uint_gt(all.nr_flows, 1);
+	ck_assert_uint_eq(all.nr_slices, nr_rows);
+	ck_assert_uint_eq(all.nr_slices, nr_slices);
+	ck_assert_uint_le(nr_counts, all.nr_counts); /* queues need both calls and work */
+	replay_fini(&all);
+	process_destroy(process);
+}
+
+START_TEST(every_row_is_a_slice)
+{
+	check_counts(streams_small("a.gprof"));
+	check_counts(streams_ops("b.gprof"));
+}
+END_TEST
+
+START_TEST(times_and_lengths_choose)
+{
+	struct process *process = streams_process(streams_ops("a.gprof"));
+	struct replay all = write_of(process, NULL);
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < all.nr_slices; i++) {
+		first = all.slices[i].begin < first ? all.slices[i].begin : first;
+		last = all.slices[i].end > last ? all.slices[i].end : last;
+	}
+	for (uint64_t part = 0; part < 4; part++) {
+		struct timeline_pick pick = {.has_time = true,
+			.begin_ns = (last - first) / 4 * part,
+			.end_ns = (last - first) / 4 * (part + 1),
+			.min_ns = part * 1000,
+			.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_GPU | TIMELINE_STEPS};
+		struct timeline_pick whole = {.tracks = pick.tracks};
+		struct replay some = write_of(process, &pick), base = write_of(process, &whole);
+		/* The axis begins an hour before the first event, wherever a step began. */
+		uint64_t begin = 3600000000000ull + pick.begin_ns;
+		uint64_t end = 3600000000000ull + pick.end_ns;
+		size_t nr = 0;
+
+		for (size_t i = 0; i < base.nr_slices; i++) {
+			const struct seen *slice = &base.slices[i];
+			uint64_t dur = slice->end - slice->begin;
+
+			nr += (!dur || dur >= pick.min_ns) && slice->begin < end &&
+			      (slice->end > begin || slice->begin == begin);
+		}
+		ck_assert_uint_gt(nr, 0);
+		ck_assert_uint_lt(nr, base.nr_slices);
+		ck_assert_uint_eq(some.nr_slices, nr);
+		replay_fini(&some);
+		replay_fini(&base);
+	}
+	replay_fini(&all);
+	process_destroy(process);
+}
+END_TEST
+
+START_TEST(times_are_read_with_their_units)
+{
+	static const struct {
+		const char *text;
+		uint64_t begin, end;
+	} good[] = {{"1.2s-1.4s", 1200000000, 1400000000}, {"300ms-", 300000000, UINT64_MAX},
+		{"-5us", 0, 5000}, {"1-2", 1000000000, 2000000000}, {"7ns-0.5us", 7, 500}};
+	static const char *const bad[] = {"", "-", "1s", "2s-1s", "1s-1s", "x-1s", "1m-2m",
+		"1s-2sx", "nan-1s", "0x-1", "1s--2s", "inf-"};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct timeline_pick pick = {0};
+
+		ck_assert(timeline_pick_time(&pick, good[i].text));
+		ck_assert_uint_eq(pick.begin_ns, good[i].begin);
+		ck_assert_uint_eq(pick.end_ns, good[i].end);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct timeline_pick pick = {0};
+
+		ck_assert_msg(!timeline_pick_time(&pick, bad[i]), "%s", bad[i]);
+	}
+}
+END_TEST
+
+START_TEST(tracks_are_words)
+{
+	struct timeline_pick pick = {0};
+
+	ck_assert(timeline_pick_tracks(&pick, "gpu,api"));
+	ck_assert_uint_eq(pick.tracks, TIMELINE_GPU | TIMELINE_API);
+	ck_assert(!timeline_pick_tracks(&pick, "gpu,gpus"));
+	pick.tracks = 0;
+	ck_assert(!timeline_pick_tracks(&pick, ""));
+}
+END_TEST
+
+START_TEST(nonsense_is_no_harm)
+{
+	for (uint32_t seed = 1; seed <= 6; seed++) {
+		const char *path = streams_path("wild");
+		struct gen *gen = gen_open(path);
+		struct process *process;
+		struct replay replay;
+
+		gen_wild(gen, seed);
+		gen_close(gen, NULL);
+		process = streams_process(path);
+		replay = write_of(process, NULL);
+		replay_fini(&replay);
+		process_destroy(process);
+	}
+}
+END_TEST
+
+UNIT_SUITE("report/pftrace", every_slice_keeps_its_begin_and_end_however_they_overlap,
+	every_row_is_a_slice, times_and_lengths_choose, times_are_read_with_their_units,
+	tracks_are_words, nonsense_is_no_harm)
