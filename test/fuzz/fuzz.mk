@@ -5,13 +5,16 @@ FUZZ_B := $(B)/fuzz
 FUZZ_CFLAGS := -std=gnu11 -O1 -g $(WARN) $(WERROR) -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ_B)/%.o,$(filter-out report/main.c,$(wildcard report/*.c)))
-FUZZ_OBJ += $(addprefix $(FUZZ_B)/collector/,block.o gather.o intern.o table.o)
+FUZZ_OBJ += $(addprefix $(FUZZ_B)/collector/,block.o gather.o intern.o table.o) $(B)/report/perfetto.pb-c.o
 # main.c has the table of commands and `main`; the targets need the former.
 FUZZ_OBJ += $(FUZZ_B)/report/main.o
 FUZZ_MUTATIONS ?= 100
 FUZZ_WILD := 1 2 3 4 5 6 7 8
 
 $(FUZZ_B)/report/main.o: FUZZ_CFLAGS += -Dmain=report_main -Wno-missing-prototypes
+
+$(FUZZ_B)/report/pftrace_out.o: CPPFLAGS += -I$(B)
+$(FUZZ_B)/report/pftrace_out.o: | $(B)/report/perfetto.pb-c.h
 
 $(FUZZ_B)/%.o: %.c
 	$(call say,FUZZ,$<)

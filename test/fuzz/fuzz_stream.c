@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report/nsys.h"
+#include "report/pftrace.h"
 #include "report/summary.h"
 #include "report/timeline.h"
 #include "test/fuzz/fuzz.h"
@@ -59,6 +60,7 @@ static void print_all(struct cmd_input *input)
 	free(summary.reports);
 	buf_init(&out, throw_away, NULL);
 	timeline_write(input->processes, input->nr_processes, NULL, "fuzz.json", &out);
+	pftrace_write(input->processes, input->nr_processes, NULL, &out);
 	buf_fini(&out);
 }
 
