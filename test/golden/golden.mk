@@ -6,6 +6,10 @@ golden-check: $(B)/gprof-report
 
 # Unit tests of the reporter; with the generator of streams and the Check framework.
 REPORT_TEST_BIN := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_report_*.c))
+ifeq ($(SAN),thread)
+# Those of modules with threads.
+REPORT_TEST_BIN := $(filter %_ahead %_kineto %_stream_file %_stream_in %_many,$(REPORT_TEST_BIN))
+endif
 REPORT_TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard test/unit/report_*.c))
 
 $(REPORT_TEST_BIN): %: %.o $(B)/test/unit/unit.o $(REPORT_TEST_OBJ) $(GEN_OBJ) $(B)/libgprof-report.a

@@ -103,17 +103,20 @@ static void walk(const char *path)
 {
 	static const struct op_view view = {.op = see_op, .alloc = see_alloc, .end = see_end};
 	static const struct op_view nothing = {.end = see_end};
-	struct process *process = streams_process(path);
+	static struct process *process; /* what was seen still speaks of it */
 	struct op_walk walk = {&view, NULL};
 
 	phases_fini(&seen.phases);
 	memset(&seen, 0, sizeof(seen));
+	if (process) {
+		process_destroy(process);
+	}
+	process = streams_process(path);
 	if (stream_in_table(process->stream, GPROF_TABLE_op) &&
 		stream_in_table(process->stream, GPROF_TABLE_op)->nr_rows > 16) {
 		walk.view = &nothing;
 	}
 	op_walk_run(&process, 1, &walk, 1);
-	process_destroy(process);
 }
 
 /* steps: ticks where they begin, the list ends with 0. */
