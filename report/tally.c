@@ -76,7 +76,7 @@ static void fill(const struct tally *tally, size_t row, double total_ns, struct 
 
 	table_set_integer(&cells[2], tally_calls(tally, row));
 	table_set_integer(&cells[1], stat_sum(times));
-	table_set_number(&cells[0], total_ns > 0 ? 100 * (double)times->sum / total_ns : 0);
+	table_set_share(&cells[0], (double)times->sum, total_ns);
 	if (!times->count) {
 		return; /* nothing is known of its times */
 	}

@@ -167,10 +167,7 @@ static void fill(const struct row *row, struct table_cell *cells)
 	table_set_integer(&cells[STEPS], row->batch.nr);
 	if (row->has_reader) {
 		fill_times(&row->reader, &cells[READER]);
-		table_set_number(&cells[RATIO],
-			row->read_batch_ns
-				? 100 * (double)row->reader.sum / (double)row->read_batch_ns
-				: 0);
+		table_set_share(&cells[RATIO], (double)row->reader.sum, (double)row->read_batch_ns);
 	}
 	fill_times(&row->batch, &cells[BATCH]);
 	if (row->batch_size > 0) {

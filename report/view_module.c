@@ -16,6 +16,7 @@ struct row {
 	uint32_t path;	 /* of names.h: "Net_0/Sequential_0/Linear_1" */
 	uint32_t parent; /* path of the one that it lies in, 0 if in none */
 	uint32_t depth;
+	uint32_t order;	     /* in which they were met */
 	struct spread times; /* ns */
 	uint64_t self_ns, gpu_total_ns, gpu_self_ns;
 	uint64_t nr_operators; /* called by it and by no module or operator in it */
@@ -92,6 +93,7 @@ static struct row *find_row(struct module_view *view, const struct op *module)
 		row->path = path;
 		row->parent = parent;
 		row->depth = depth;
+		row->order = HASH_COUNT(view->rows);
 		HASH_ADD(hh, view->rows, path, sizeof(path), row);
 	}
 	return row;
@@ -153,7 +155,7 @@ static uint32_t indented(const struct row *row)
 static void fill(const struct module_view *view, const struct row *row, double all_ns,
 	struct table_cell *cells)
 {
-	table_set_number(&cells[SHARE], all_ns > 0 ? 100 * (double)row->times.sum / all_ns : 0);
+	table_set_share(&cells[SHARE], (double)row->times.sum, all_ns);
 	table_set_integer(&cells[TOTAL], row->times.sum);
 	table_set_integer(&cells[SELF], row->self_ns);
 	table_set_integer(&cells[CALLS], row->times.nr);
@@ -169,24 +171,60 @@ static void fill(const struct module_view *view, const struct row *row, double a
 	table_set_integer(&cells[PATH], row->path);
 }
 
-/* Those with the same parent, the longest first, each with what lies in it. */
-static void add_rows(struct module_view *view, struct table *table, uint32_t parent, double all_ns)
+/* Those with the same parent stand together, the longest first. */
+static int by_parent(const void *a, const void *b)
 {
-	for (;;) {
-		struct row *longest = NULL;
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
 
-		for (struct row *row = view->rows; row; row = row->hh.next) {
-			if (row->parent == parent && row->depth != UINT32_MAX &&
-				(!longest || row->times.sum > longest->times.sum)) {
-				longest = row;
-			}
+	if (x->parent != y->parent) {
+		return x->parent < y->parent ? -1 : 1;
+	}
+	if (x->times.sum != y->times.sum) {
+		return x->times.sum > y->times.sum ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* In that order, NULL behind the last. What lies in a module that is not chosen lies in none. */
+static struct row **sort_rows(struct module_view *view, size_t *nr)
+{
+	struct row **rows = mem_zeroed(HASH_COUNT(view->rows) + 1, sizeof(struct row *));
+
+	*nr = 0;
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		struct row *parent;
+
+		HASH_FIND(hh, view->rows, &row->parent, sizeof(row->parent), parent);
+		row->parent = parent ? row->parent : 0;
+		rows[(*nr)++] = row;
+	}
+	qsort(rows, *nr, sizeof(struct row *), by_parent);
+	return rows;
+}
+
+static size_t find_parent(struct row *const *rows, size_t nr, uint32_t parent)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows[middle]->parent < parent) {
+			low = middle + 1;
+		} else {
+			high = middle;
 		}
-		if (!longest) {
-			return;
-		}
-		fill(view, longest, all_ns, table_add_row(table));
-		longest->depth = UINT32_MAX; /* is in the table */
-		add_rows(view, table, longest->path, all_ns);
+	}
+	return low;
+}
+
+/* Those in a module, each with what lies in it. */
+static void add_rows(const struct module_view *view, struct row *const *rows, size_t nr,
+	uint32_t parent, double all_ns, struct table *table)
+{
+	for (size_t i = find_parent(rows, nr, parent); i < nr && rows[i]->parent == parent; i++) {
+		fill(view, rows[i], all_ns, table_add_row(table));
+		add_rows(view, rows, nr, rows[i]->path, all_ns, table);
 	}
 }
 
@@ -207,19 +245,23 @@ static struct table *make_table(void *context)
 		[PATH] = {"path", "Path", TABLE_NAME, true},
 	};
 	struct module_view *view = context;
+	struct row **rows;
 	double all_ns = 0;
 	struct table *table;
+	size_t nr;
 
 	columns[GPU_TOTAL].is_wide_only = columns[GPU_SELF].is_wide_only = !view->has_gpu;
 	table = table_create("module", "Modules", columns, NR_COLUMNS);
-	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		all_ns += row->parent ? 0 : (double)row->times.sum;
+	rows = sort_rows(view, &nr);
+	for (size_t i = 0; i < nr && !rows[i]->parent; i++) {
+		all_ns += (double)rows[i]->times.sum;
 	}
 	table_note(table,
 		view->rows ? "their forward calls; self is without the modules in it%s"
 			   : "none were recorded; GPROF_PYTHON=modules does%s",
 		view->has_gpu && view->rows ? "; GPU: of what was launched in them" : "");
-	add_rows(view, table, 0, all_ns);
+	add_rows(view, rows, nr, 0, all_ns, table);
+	free(rows);
 	return table;
 }
 

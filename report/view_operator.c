@@ -190,7 +190,7 @@ static void fill_ids(
 static void fill(const struct operator_view *view, const struct row *row, double self_ns,
 	double gpu_ns, struct table_cell *cells)
 {
-	table_set_number(&cells[SHARE], self_ns > 0 ? 100 * (double)row->self / self_ns : 0);
+	table_set_share(&cells[SHARE], (double)row->self, self_ns);
 	table_set_integer(&cells[SELF], row->self);
 	table_set_integer(&cells[TOTAL], row->times.sum);
 	table_set_integer(&cells[CALLS], row->times.nr);
@@ -198,8 +198,7 @@ static void fill(const struct operator_view *view, const struct row *row, double
 	table_set_integer(&cells[MAX], row->times.max);
 	table_set_integer(&cells[MIN], row->times.min);
 	if (row->has_gpu) {
-		table_set_number(&cells[GPU_SHARE],
-			gpu_ns > 0 ? 100 * (double)row->gpu_self_ns / gpu_ns : 0);
+		table_set_share(&cells[GPU_SHARE], (double)row->gpu_self_ns, gpu_ns);
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
 		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
 		table_set_integer(&cells[WORKS], row->nr_works);

@@ -134,13 +134,11 @@ static struct table *make_table(void *context)
 	for (row = view->rows; row; row = row->hh.next) {
 		struct table_cell *cells = table_add_row(table);
 
-		table_set_number(
-			&cells[SHARE], self_ns > 0 ? 100 * (double)row->self_ns / self_ns : 0);
+		table_set_share(&cells[SHARE], (double)row->self_ns, self_ns);
 		table_set_integer(&cells[SELF], row->self_ns);
 		table_set_integer(&cells[OPS], row->nr_ops);
 		if (view->has_gpu) {
-			table_set_number(&cells[GPU_SHARE],
-				gpu_ns > 0 ? 100 * (double)row->gpu_ns / gpu_ns : 0);
+			table_set_share(&cells[GPU_SHARE], (double)row->gpu_ns, gpu_ns);
 			table_set_integer(&cells[GPU], row->gpu_ns);
 		}
 		table_set_integer(&cells[LAUNCHES], row->nr_launches);

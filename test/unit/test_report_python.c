@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/py_stack.h"
+#include "report/select_ask.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -92,5 +93,123 @@ START_TEST(python_stacks_of_a_damaged_stream)
 }
 END_TEST
 
+static void add_op(struct gen *gen, const char *name, uint64_t begin, uint64_t end, uint16_t depth,
+	uint8_t framework, uint32_t py_stack)
+{
+	uint32_t id = gen_op_name(gen, name);
+	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = row->end_thread = 1;
+	row->op_name = id;
+	row->depth = depth;
+	row->framework = framework;
+	row->scope = framework == GPROF_FRAMEWORK_PYTHON ? GPROF_PYTHON_MODULE : 0;
+	row->py_stack = py_stack;
+}
+
+static void add_module(
+	struct gen *gen, const char *name, uint64_t begin, uint64_t end, uint16_t depth)
+{
+	add_op(gen, name, begin, end, depth, GPROF_FRAMEWORK_PYTHON, 0);
+}
+
+/* Two networks, and a third that took no time. */
+START_TEST(modules_come_by_their_time_and_stay_with_theirs)
+{
+	static const char *const paths[] = {"B_0", "B_0/Linear_0", "B_0/Relu_0", "A_0",
+		"A_0/Linear_0", "A_0/Linear_0/Drop_0", "C_0"};
+	const char *path = streams_path("tree.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	gen_anchor(gen, 0, 0, 0);
+	add_module(gen, "nn.Module: Drop_0", 120, 140, 2);
+	add_module(gen, "nn.Module: Linear_0", 110, 150, 1);
+	add_module(gen, "nn.Module: A_0", 100, 200, 0);
+	add_module(gen, "nn.Module: Relu_0", 310, 330, 1);
+	add_module(gen, "nn.Module: Linear_0", 340, 400, 1);
+	add_module(gen, "nn.Module: B_0", 300, 600, 0);
+	add_module(gen, "nn.Module: C_0", 700, 700, 0);
+	gen_close(gen, "exit");
+	table = tables_of(&view_module, path, false);
+	ck_assert_uint_eq(table->nr_rows, 7);
+	for (size_t i = 0; i < 7; i++) {
+		ck_assert_uint_eq(tables_find(table, "path", paths[i], 0), i);
+	}
+	ck_assert_double_eq(tables_cell(table, 0, "share_pct")->number, 75);
+	ck_assert_double_eq(tables_cell(table, 6, "share_pct")->number, 0);
+	table_destroy(table);
+}
+END_TEST
+
+/* Those in a module that began before what was chosen. */
+START_TEST(modules_in_one_that_is_not_chosen_are_shown)
+{
+	const char *path = streams_path("cut.gprof");
+	struct select_ask ask = {0};
+	struct gen *gen = gen_open(path);
+	struct process *process;
+	struct table *table;
+	struct buf why = {0};
+
+	gen_anchor(gen, 0, 0, 0);
+	for (uint64_t step = 0; step < 3; step++) {
+		struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
+
+		row->time = 100 + step * 100;
+		row->step = step;
+		row->thread = 1;
+	}
+	add_module(gen, "nn.Module: Linear_0", 220, 260, 1);
+	add_module(gen, "nn.Module: Net_0", 150, 290, 0);
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	ck_assert(numbers_parse(&ask.steps, "1", true));
+	ck_assert(select_all(&process, 1, &ask, &why));
+	table = tables_make(&view_module, &process, 1, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_find(table, "path", "Net_0/Linear_0", 0), 0);
+	ck_assert_double_eq(tables_cell(table, 0, "share_pct")->number, 100);
+	table_destroy(table);
+	select_drop_all(&process, 1);
+	numbers_fini(&ask.steps);
+	process_destroy(process);
+}
+END_TEST
+
+/* A clock that is too coarse for them: what they are of the whole is not known. */
+START_TEST(shares_of_nothing_are_unknown)
+{
+	static const struct view_class *const views[] = {
+		&view_module, &view_operator, &view_python, &view_kernel};
+	const char *path = streams_path("nothing.gprof");
+	struct gen *gen = gen_open(path);
+	struct gprof_row_kernel *kernel;
+	uint32_t place;
+
+	gen_anchor(gen, 0, 0, 0);
+	gen_row(gen, GPROF_TABLE_py_code);
+	((struct gprof_row_py_stack *)gen_row(gen, GPROF_TABLE_py_stack))->id = 1;
+	add_op(gen, "aten::mm", 100, 100, 1, 0, 1);
+	add_module(gen, "nn.Module: Net_0", 100, 100, 0);
+	place = gen_place(gen, 0, 1, 7);
+	kernel = gen_row(gen, GPROF_TABLE_kernel);
+	kernel->begin = kernel->dur = 200;
+	kernel->place = place;
+	gen_close(gen, "exit");
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		struct table *table = tables_of(views[i], path, false);
+
+		ck_assert_uint_eq(table->nr_rows, 1);
+		ck_assert(!tables_cell(table, 0, "share_pct")->is_known);
+		table_destroy(table);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/python", python_stacks_have_what_was_called_from_them,
-	modules_are_a_tree_and_no_operators, python_stacks_of_a_damaged_stream)
+	modules_are_a_tree_and_no_operators, modules_come_by_their_time_and_stay_with_theirs,
+	modules_in_one_that_is_not_chosen_are_shown, shares_of_nothing_are_unknown,
+	python_stacks_of_a_damaged_stream)
