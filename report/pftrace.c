@@ -59,26 +59,44 @@ static void write_process(
 	timeline_leave(&pftrace->timeline);
 }
 
+static void write_processes(
+	struct pftrace *pftrace, struct process *const *processes, size_t nr_processes)
+{
+	progress_start("writing the timeline", pftrace->timeline.nr_all);
+	for (size_t i = 0; i < nr_processes; i++) {
+		write_process(pftrace, processes, nr_processes, i);
+	}
+	progress_stop();
+	pftrace_out_end(&pftrace->out);
+	free(pftrace->arrows);
+	free(pftrace->counters);
+	free(pftrace->copies);
+}
+
 struct pftrace_written pftrace_write(struct process *const *processes, size_t nr_processes,
 	const struct timeline_pick *pick, struct buf *out)
 {
 	struct pftrace pftrace = {.timeline = {.pick = pick}, .next_track = 1};
 	struct timeline *timeline = &pftrace.timeline;
-	struct pftrace_written written;
 
 	timeline_find_base(timeline, processes, nr_processes, BEFORE_NS);
-	progress_start("writing the timeline", timeline->nr_all);
 	pftrace_out_begin(&pftrace.out, out, timeline->all_first_ns,
 		timeline->base_ns + timeline->all_first_ns);
-	for (size_t i = 0; i < nr_processes; i++) {
-		write_process(&pftrace, processes, nr_processes, i);
-	}
-	progress_stop();
-	written = (struct pftrace_written){
+	write_processes(&pftrace, processes, nr_processes);
+	return (struct pftrace_written){
 		pftrace.out.nr_slices, pftrace.out.nr_instants, pftrace.out.nr_counts};
-	pftrace_out_end(&pftrace.out);
-	free(pftrace.arrows);
-	free(pftrace.counters);
-	free(pftrace.copies);
-	return written;
+}
+
+void pftrace_walk(struct process *const *processes, size_t nr_processes,
+	const struct timeline_pick *pick,
+	void (*begin)(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns),
+	const struct pftrace_sink *sink)
+{
+	struct pftrace pftrace = {.timeline = {.pick = pick}, .next_track = 1};
+	struct timeline *timeline = &pftrace.timeline;
+
+	timeline_find_base(timeline, processes, nr_processes, BEFORE_NS);
+	begin(sink->context, timeline->base_ns, timeline->all_first_ns, timeline->all_last_ns);
+	pftrace_out_begin_sink(&pftrace.out, sink);
+	write_processes(&pftrace, processes, nr_processes);
 }

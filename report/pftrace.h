@@ -115,4 +115,13 @@ struct pftrace_written {
 struct pftrace_written pftrace_write(struct process *const *processes, size_t nr_processes,
 	const struct timeline_pick *pick, struct buf *out);
 
+/*
+ * The same for a sink. `begin` gets what times of slices are counted from (CLOCK_REALTIME), and the
+ * first and last event on that axis.
+ */
+void pftrace_walk(struct process *const *processes, size_t nr_processes,
+	const struct timeline_pick *pick,
+	void (*begin)(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns),
+	const struct pftrace_sink *sink);
+
 #endif

@@ -77,6 +77,16 @@ static char *const keys[PFTRACE_NR_KEYS] = {
 	[PFTRACE_KEY_CODE] = "code",
 };
 
+const char *pftrace_category_word(enum pftrace_category category)
+{
+	return categories[category];
+}
+
+const char *pftrace_key_word(enum pftrace_key key)
+{
+	return keys[key];
+}
+
 /* ---- packets ---- */
 
 /* Readers take times for numbers with a sign; those of damaged streams may be anything. */
@@ -169,6 +179,11 @@ void pftrace_out_begin(struct pftrace_out *out, struct buf *buf, uint64_t ns, ui
 	write_clocks(out, ns, realtime_ns);
 }
 
+void pftrace_out_begin_sink(struct pftrace_out *out, const struct pftrace_sink *sink)
+{
+	*out = (struct pftrace_out){.sink = sink, .names = idset_create(), .texts = idset_create()};
+}
+
 void pftrace_out_end(struct pftrace_out *out)
 {
 	idset_destroy(out->names);
@@ -232,6 +247,15 @@ static void need_text(struct pftrace_out *out, uint32_t name)
 
 /* ---- tracks ---- */
 
+/* False: it went to the sink. */
+static bool is_packet(struct pftrace_out *out, const struct pftrace_track *track)
+{
+	if (out->sink) {
+		out->sink->track(out->sink->context, track);
+	}
+	return !out->sink;
+}
+
 static void write_track(struct pftrace_out *out, track_t *track, uint64_t uuid, uint64_t parent,
 	const char *name, int32_t rank)
 {
@@ -257,6 +281,10 @@ void pftrace_out_process(struct pftrace_out *out, uint64_t track, uint32_t pid, 
 	Gprof__Perfetto__ProcessDescriptor process = GPROF__PERFETTO__PROCESS_DESCRIPTOR__INIT;
 	char *labels = (char *)(uintptr_t)label;
 
+	if (!is_packet(out,
+		    &(struct pftrace_track){track, 0, name, label, rank, PFTRACE_TRACK_PROCESS})) {
+		return;
+	}
 	process.has_pid = true;
 	process.pid = (int32_t)pid;
 	process.process_name = (char *)(uintptr_t)name;
@@ -272,6 +300,10 @@ void pftrace_out_thread(struct pftrace_out *out, uint64_t track, uint64_t parent
 	track_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Gprof__Perfetto__ThreadDescriptor thread = GPROF__PERFETTO__THREAD_DESCRIPTOR__INIT;
 
+	if (!is_packet(out, &(struct pftrace_track){
+				    track, parent, name, NULL, rank, PFTRACE_TRACK_THREAD})) {
+		return;
+	}
 	thread.has_pid = true;
 	thread.pid = (int32_t)pid;
 	thread.has_tid = true;
@@ -286,7 +318,10 @@ void pftrace_out_track(
 {
 	track_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
 
-	write_track(out, &descriptor, track, parent, name, rank);
+	if (is_packet(out, &(struct pftrace_track){
+				   track, parent, name, NULL, rank, PFTRACE_TRACK_OTHER})) {
+		write_track(out, &descriptor, track, parent, name, rank);
+	}
 }
 
 void pftrace_out_counter_track(struct pftrace_out *out, uint64_t track, uint64_t parent,
@@ -295,6 +330,9 @@ void pftrace_out_counter_track(struct pftrace_out *out, uint64_t track, uint64_t
 	track_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Gprof__Perfetto__CounterDescriptor counter = GPROF__PERFETTO__COUNTER_DESCRIPTOR__INIT;
 
+	if (out->sink) {
+		return;
+	}
 	counter.unit_name = *unit ? (char *)(uintptr_t)unit : NULL;
 	descriptor.counter = &counter;
 	write_track(out, &descriptor, track, parent, name, rank);
@@ -376,6 +414,10 @@ void pftrace_out_pack(
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
 	annotation_t annotations[PFTRACE_ARGS], *list[PFTRACE_ARGS];
 
+	if (out->sink) {
+		buf_add(packed, event->args, event->nr_args * sizeof(*event->args));
+		return;
+	}
 	for (unsigned int i = 0; i < event->nr_args; i++) {
 		fill_annotation(out, &event->args[i], &annotations[i]);
 		list[i] = &annotations[i];
@@ -434,12 +476,20 @@ static void write_event(struct pftrace_out *out, const struct pftrace_event *eve
 void pftrace_out_slice(struct pftrace_out *out, const struct pftrace_event *event)
 {
 	out->nr_slices++;
+	if (out->sink) {
+		out->sink->slice(out->sink->context, event);
+		return;
+	}
 	write_event(out, event, GPROF__PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
 }
 
 void pftrace_out_instant(struct pftrace_out *out, const struct pftrace_event *event)
 {
 	out->nr_instants++;
+	if (out->sink) {
+		out->sink->moment(out->sink->context, event);
+		return;
+	}
 	write_event(out, event, GPROF__PERFETTO__TRACK_EVENT__TYPE__INSTANT);
 }
 
@@ -448,6 +498,10 @@ void pftrace_out_slice_end(struct pftrace_out *out, uint64_t track, uint64_t ns)
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
 
+	if (out->sink) {
+		out->sink->slice_end(out->sink->context, track);
+		return;
+	}
 	packet.has_timestamp = true;
 	packet.timestamp = shown_ns(ns);
 	packet.track_event = &track_event;
@@ -463,6 +517,9 @@ void pftrace_out_count(struct pftrace_out *out, uint64_t track, uint64_t ns, dou
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
 
+	if (out->sink) {
+		return;
+	}
 	out->nr_counts++;
 	packet.has_timestamp = true;
 	packet.timestamp = shown_ns(ns);

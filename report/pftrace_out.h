@@ -59,10 +59,36 @@ enum pftrace_key {
 	PFTRACE_NR_KEYS,
 };
 
+struct pftrace_event;
+
+/* What a track is, for those who take no packets. */
+enum pftrace_track_kind { PFTRACE_TRACK_PROCESS, PFTRACE_TRACK_THREAD, PFTRACE_TRACK_OTHER };
+
+struct pftrace_track {
+	uint64_t track, parent; /* parent 0: none */
+	const char *name;	/* UTF-8 */
+	const char *label;	/* of a process */
+	int32_t rank;		/* of its order among its siblings */
+	enum pftrace_track_kind kind;
+};
+
+/*
+ * Takes tracks, slices and moments in place of packets; counters are not for it. Slices of a track
+ * come as they go into packets: an end is of the innermost one that is open.
+ */
+struct pftrace_sink {
+	void (*track)(void *context, const struct pftrace_track *track);
+	void (*slice)(void *context, const struct pftrace_event *event);
+	void (*slice_end)(void *context, uint64_t track);
+	void (*moment)(void *context, const struct pftrace_event *event);
+	void *context;
+};
+
 struct pftrace_out {
 	struct buf *buf;
-	struct idset *names, *texts; /* of names.h, that were written */
-	uint8_t *packet;	     /* room for one */
+	const struct pftrace_sink *sink; /* NULL: packets into buf */
+	struct idset *names, *texts;	 /* of names.h, that were written */
+	uint8_t *packet;		 /* room for one */
 	size_t capacity;
 	uint64_t nr_slices, nr_instants, nr_counts;
 };
@@ -85,7 +111,8 @@ struct pftrace_arg {
 
 struct pftrace_event {
 	uint64_t track, ns;
-	uint32_t name; /* of names.h */
+	uint64_t dur_ns; /* of a slice; packets tell its end by itself */
+	uint32_t name;	 /* of names.h */
 	uint8_t category;
 	uint8_t nr_args, nr_flows;
 	struct pftrace_arg args[PFTRACE_ARGS];
@@ -93,8 +120,13 @@ struct pftrace_event {
 	const struct buf *packed;      /* more arguments, by pftrace_out_pack; NULL none */
 };
 
+/* Words of the file: "cuda_runtime", "registers per thread"; NULL for PFTRACE_NONE. */
+const char *pftrace_category_word(enum pftrace_category category);
+const char *pftrace_key_word(enum pftrace_key key);
+
 /* Writes what stands first. realtime_ns: CLOCK_REALTIME at ns. */
 void pftrace_out_begin(struct pftrace_out *out, struct buf *buf, uint64_t ns, uint64_t realtime_ns);
+void pftrace_out_begin_sink(struct pftrace_out *out, const struct pftrace_sink *sink);
 void pftrace_out_end(struct pftrace_out *out);
 
 /* Tracks must be written before events name them. Names are UTF-8. rank: their order. */
@@ -120,7 +152,10 @@ void pftrace_event_double(struct pftrace_event *event, enum pftrace_key key, dou
 void pftrace_event_text(struct pftrace_event *event, enum pftrace_key key, uint32_t text);
 void pftrace_event_flow(struct pftrace_event *event, uint64_t flow);
 
-/* Writes the texts of the arguments and packs these, for events that have the same again. */
+/*
+ * Writes the texts of the arguments and packs these, for events that have the same again. For a
+ * sink `packed` holds them as they are, struct pftrace_arg.
+ */
 void pftrace_out_pack(
 	struct pftrace_out *out, const struct pftrace_event *event, struct buf *packed);
 

@@ -189,8 +189,10 @@ static void keep_arrow(struct pftrace *pftrace, const struct pftrace_slice *arro
 
 static void write_slice(struct pftrace *pftrace, const struct pftrace_slice *slice)
 {
-	struct pftrace_event event = {
-		.ns = slice->head.key, .name = slice->name, .category = slice->category};
+	struct pftrace_event event = {.ns = slice->head.key,
+		.dur_ns = slice->dur_ns,
+		.name = slice->name,
+		.category = slice->category};
 
 	if (pftrace->arrow_ns != slice->head.key) {
 		pftrace->arrow_ns = slice->head.key;

@@ -326,6 +326,89 @@ START_TEST(nonsense_is_no_harm)
 }
 END_TEST
 
+/* ---- sinks ---- */
+
+struct taken {
+	size_t nr_tracks, nr_slices, nr_ends, nr_moments;
+	uint64_t sum, first_ns;
+};
+
+static uint64_t mark_of(uint64_t name, uint64_t track, uint64_t begin, uint64_t end)
+{
+	return (name * 31 + track) * 0x9e3779b97f4a7c15ull ^ begin * 7 ^ end * 13;
+}
+
+static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+{
+	struct taken *taken = context;
+
+	ck_assert_uint_gt(base_ns, 0);
+	ck_assert_uint_lt(first_ns, last_ns);
+	taken->first_ns = first_ns;
+}
+
+static void take_track(void *context, const struct pftrace_track *track)
+{
+	struct taken *taken = context;
+
+	taken->nr_tracks++;
+	ck_assert_ptr_nonnull(track->name);
+	ck_assert_uint_ne(track->track, track->parent);
+}
+
+static void take_slice(void *context, const struct pftrace_event *event)
+{
+	struct taken *taken = context;
+
+	taken->nr_slices++;
+	taken->sum += mark_of(
+		(uint64_t)event->name + 1, event->track, event->ns, event->ns + event->dur_ns);
+}
+
+static void take_end(void *context, uint64_t track)
+{
+	ck_assert_uint_gt(track, 0);
+	((struct taken *)context)->nr_ends++;
+}
+
+static void take_moment(void *context, const struct pftrace_event *event)
+{
+	ck_assert_uint_gt(event->track, 0);
+	((struct taken *)context)->nr_moments++;
+}
+
+START_TEST(a_sink_gets_what_packets_would_hold)
+{
+	const char *const paths[] = {streams_small("a.gprof"), streams_ops("b.gprof")};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct process *process = streams_process(paths[i]);
+		struct taken taken = {0};
+		const struct pftrace_sink sink = {
+			take_track, take_slice, take_end, take_moment, &taken};
+		/* Tracks of counters have numbers, too. */
+		struct timeline_pick pick = {.tracks = 0xff & ~TIMELINE_COUNTERS};
+		struct replay replay = write_of(process, &pick);
+		uint64_t sum = 0;
+
+		for (size_t k = 0; k < replay.nr_slices; k++) {
+			const struct seen *slice = &replay.slices[k];
+
+			sum += mark_of(slice->name, slice->track, slice->begin, slice->end);
+		}
+		pftrace_walk(&process, 1, &pick, take_begin, &sink);
+		ck_assert_uint_gt(taken.first_ns, 0);
+		ck_assert_uint_gt(taken.nr_tracks, 2);
+		ck_assert_uint_eq(taken.nr_slices, replay.nr_slices);
+		ck_assert_uint_eq(taken.nr_ends, replay.nr_slices);
+		ck_assert_uint_eq(taken.nr_moments, replay.nr_instants);
+		ck_assert_uint_eq(taken.sum, sum);
+		replay_fini(&replay);
+		process_destroy(process);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/pftrace", every_slice_keeps_its_begin_and_end_however_they_overlap,
 	every_row_is_a_slice, times_and_lengths_choose, times_are_read_with_their_units,
-	tracks_are_words, nonsense_is_no_harm)
+	tracks_are_words, nonsense_is_no_harm, a_sink_gets_what_packets_would_hold)
