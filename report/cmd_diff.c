@@ -1,50 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two inputs side by side: what takes longer in B than in A, and is it more than noise? */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/asked.h"
 #include "report/diff_check.h"
-#include "report/options.h"
-#include "report/summary.h"
-#include "report/select_ask.h"
+#include "report/err.h"
 #include "report/text.h"
 
-#define USUAL_TOP   15u
 #define MOST_CHECKS 64u
 
 struct diff {
+	struct asked asked;	    /* of both sides */
 	struct cmd_input inputs[2]; /* A, B */
 	struct diff_side sides[2];
 	struct diff_rows sections[NR_DIFF_SECTIONS];
 	struct diff_check checks[MOST_CHECKS];
 	size_t nr_checks;
-	struct table_style style;
-	enum terminal_color color;
-	struct cmd_filter filter;
-	struct select_ask ask; /* of both sides */
-	size_t top;
-	const char *output;
 };
 
 /* ---- options ---- */
 
 static const struct option options[] = {
 	{"fail-on", required_argument, NULL, 'F'},
-	{"format", required_argument, NULL, 'f'},
-	{"top", required_argument, NULL, 't'},
-	{"unit", required_argument, NULL, 'u'},
-	{"steps", required_argument, NULL, 'S'},
-	{"window", required_argument, NULL, 'W'},
-	{"rank", required_argument, NULL, 'r'},
-	{"pid", required_argument, NULL, 'p'},
-	{"wide", no_argument, NULL, 'w'},
-	{"mangled", no_argument, NULL, 'm'},
-	{"color", required_argument, NULL, 'c'},
-	{"output", required_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
+	ASKED_TABLE_OPTIONS,
+	ASKED_SELECTION_OPTIONS,
 	{0},
 };
 
@@ -63,79 +45,15 @@ static int take_check(struct diff *diff, const char *text)
 	return 0;
 }
 
-static int take_numbers(struct numbers *numbers, bool has_last)
-{
-	if (!numbers_parse(numbers, optarg, has_last)) {
-		return cmd_usage(&cmd_diff, "not numbers like 0,3-5: '%s'", optarg);
-	}
-	return 0;
-}
-
-/* Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
-static int take_option(struct diff *diff, int option)
-{
-	uint64_t number;
-	int choice;
-
-	switch (option) {
-	case 'F':
-		return take_check(diff, optarg);
-	case 'f':
-		if (!options_choose(optarg, summary_formats, &choice)) {
-			return cmd_usage(&cmd_diff, "no such format: '%s'", optarg);
-		}
-		diff->style.format = (enum table_format)choice;
-		return 0;
-	case 'u':
-		if (!options_choose(optarg, summary_units, &choice)) {
-			return cmd_usage(&cmd_diff, "no such unit: '%s'", optarg);
-		}
-		diff->style.unit = choice ? summary_units[choice] : NULL;
-		return 0;
-	case 'S':
-		return take_numbers(&diff->ask.steps, true);
-	case 'W':
-		return take_numbers(&diff->ask.windows, false);
-	case 'r':
-		return take_numbers(&diff->filter.ranks, false);
-	case 'p':
-		return take_numbers(&diff->filter.pids, false);
-	case 't':
-		if (!cmd_number(optarg, INT32_MAX, &number)) {
-			return cmd_usage(&cmd_diff, "not a number: '%s'", optarg);
-		}
-		diff->top = (size_t)number;
-		return 0;
-	case 'w':
-		diff->style.is_wide = true;
-		return 0;
-	case 'm':
-		names_show_mangled(true);
-		return 0;
-	case 'c':
-		if (!options_choose(optarg, terminal_colors, &choice)) {
-			return cmd_usage(&cmd_diff, "no such color: '%s'", optarg);
-		}
-		diff->color = (enum terminal_color)choice;
-		return 0;
-	case 'o':
-		diff->output = optarg;
-		return 0;
-	case 'h':
-		cmd_print_usage(&cmd_diff);
-		return -1;
-	default:
-		return cmd_usage(&cmd_diff, "unknown option, or an option without its value");
-	}
-}
-
 static int take_options(struct diff *diff, int argc, char **argv)
 {
 	int option, status;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "f:t:u:r:p:wmo:h", options, NULL)) >= 0) {
-		status = take_option(diff, option);
+	while ((option = getopt_long(argc, argv, ASKED_TABLE_LETTERS ASKED_SELECTION_LETTERS,
+			options, NULL)) >= 0) {
+		status =
+			option == 'F' ? take_check(diff, optarg) : asked_take(&diff->asked, option);
 		if (status) {
 			return status;
 		}
@@ -143,13 +61,8 @@ static int take_options(struct diff *diff, int argc, char **argv)
 	if (argc - optind != 2) {
 		return cmd_usage(&cmd_diff, "two paths are compared: what it was, and what it is");
 	}
-	if (diff->top == SIZE_MAX) {
-		diff->top = diff->style.format == TABLE_TEXT_FORMAT ||
-					    diff->style.format == TABLE_MARKDOWN
-				    ? USUAL_TOP
-				    : 0;
-	}
-	terminal_set(&diff->style, diff->output, diff->color);
+	diff->asked.top = asked_top(&diff->asked);
+	terminal_set(&diff->asked.table, diff->asked.output, diff->asked.color);
 	return 0;
 }
 
@@ -252,8 +165,8 @@ static struct table *make_checks(const struct diff *diff, enum diff_verdict *wor
 
 static void print_table(const struct diff *diff, struct table *table, struct buf *out)
 {
-	buf_text(out, diff->style.format == TABLE_JSON ? ",\n" : "");
-	table_print(table, &diff->style, out);
+	buf_text(out, diff->asked.table.format == TABLE_JSON ? ",\n" : "");
+	table_print(table, &diff->asked.table, out);
 	table_destroy(table);
 }
 
@@ -274,7 +187,7 @@ static double base_ns(const struct diff *diff)
 
 static enum diff_verdict print(const struct diff *diff, char *const *paths, struct buf *out)
 {
-	bool is_json = diff->style.format == TABLE_JSON;
+	bool is_json = diff->asked.table.format == TABLE_JSON;
 	struct table *checks;
 	enum diff_verdict worst;
 
@@ -286,7 +199,7 @@ static enum diff_verdict print(const struct diff *diff, char *const *paths, stru
 		struct table *table = diff_table_make((enum diff_section)s, &diff->sections[s],
 			diff->sides[0].has_steps, base_ns(diff));
 
-		table_cut(table, diff->top);
+		table_cut(table, diff->asked.top);
 		if (table->nr_rows || is_json) {
 			print_table(diff, table, out);
 		} else {
@@ -336,7 +249,7 @@ static int compare_and_print(struct diff *diff, char *const *paths)
 
 	compare(diff);
 	verdict = print(diff, paths, &out);
-	status = cmd_write(diff->output, &out);
+	status = cmd_write(diff->asked.output, &out);
 	for (size_t i = 0; i < 2; i++) {
 		int of_side = (int)cmd_tell_losses(&diff->inputs[i]);
 
@@ -353,27 +266,16 @@ static int compare_and_print(struct diff *diff, char *const *paths)
 	return verdict == DIFF_NOT_JUDGED ? CMD_INCOMPLETE : losses;
 }
 
-static int open_side(struct diff *diff, struct cmd_input *input, char *const *path)
-{
-	struct buf why = {0};
-	int status = (int)cmd_open(input, path, 1, &diff->filter);
-
-	if (!status && !select_all(input->processes, input->nr_processes, &diff->ask, &why)) {
-		status = cmd_usage(&cmd_diff, "'%s': %.*s", *path, (int)why.nr_bytes, why.bytes);
-	}
-	buf_fini(&why);
-	return status;
-}
-
 static int run(int argc, char **argv)
 {
 	struct diff *diff = mem_zeroed(1, sizeof(*diff));
 	int status;
 
-	diff->top = SIZE_MAX;
+	diff->asked.command = &cmd_diff;
+	diff->asked.top = ASKED_NO_TOP;
 	status = take_options(diff, argc, argv);
 	for (int i = 0; !status && i < 2; i++) {
-		status = open_side(diff, &diff->inputs[i], argv + optind + i);
+		status = (int)asked_open(&diff->asked, &diff->inputs[i], argv + optind + i, 1);
 	}
 	if (!status) {
 		status = compare_and_print(diff, argv + optind);
@@ -382,14 +284,11 @@ static int run(int argc, char **argv)
 		diff_check_fini(&diff->checks[i]);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		select_drop_all(diff->inputs[i].processes, diff->inputs[i].nr_processes);
-		cmd_close(&diff->inputs[i]);
+		asked_close(&diff->inputs[i]);
 	}
-	cmd_filter_fini(&diff->filter);
-	numbers_fini(&diff->ask.steps);
-	numbers_fini(&diff->ask.windows);
+	asked_fini(&diff->asked);
 	free(diff);
-	return status < 0 ? CMD_GOOD : status;
+	return status == ASKED_HELP ? CMD_GOOD : status;
 }
 
 const struct command cmd_diff = {
@@ -399,16 +298,8 @@ const struct command cmd_diff = {
 	.options = "  --fail-on CONDITION    exit status 4 if it grew: step_time>5%, "
 		   "kernel_time>1ms,\n"
 		   "                         forward>3%, operator:aten::*>10%, kernel:*gemm*>10%,\n"
-		   "                         copy:*HtoD*>20%; may be given more than once\n"
-		   "  --format FORMAT        text (default), csv, json, markdown\n"
-		   "  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
-		   "  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
-		   "  --steps LIST           only these steps, of both sides: 5, 3-7, 3-, -2 (the\n"
-		   "                         last two)\n"
-		   "  --window LIST          only these windows of the schedule\n"
-		   "  --rank LIST, --pid LIST  only the processes with these: 0,3-5\n"
-		   "  --wide                 all columns, names in full length\n"
-		   "  --mangled              C++ names as they are in the program\n"
+		   "                         copy:*HtoD*>20%; may be given more than "
+		   "once\n" ASKED_TABLE_USAGE ASKED_SELECTION_USAGE
 		   "  -o, --output FILE      not to stdout\n",
 	.run = run,
 };

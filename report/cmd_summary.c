@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +7,6 @@
 #include "report/options.h"
 #include "report/summary.h"
 
-#define USUAL_TOP 15u
-
-const char *const summary_formats[] = {"text", "csv", "json", "markdown", NULL};
-const char *const summary_units[] = {"auto", "s", "ms", "us", "ns", NULL};
 const char *const summary_details[] = {"default", "op", "all", NULL};
 
 static void take_default_views(struct summary *summary)
@@ -19,8 +14,8 @@ static void take_default_views(struct summary *summary)
 	summary->is_default = true;
 	for (size_t i = 0; view_classes[i]; i++) {
 		/* For a program all views there are; for a reader those worth a first look. */
-		if (view_classes[i]->is_default ||
-			(summary->table.format == TABLE_JSON && !view_classes[i]->is_asked_only)) {
+		if (view_classes[i]->is_default || (summary->asked.table.format == TABLE_JSON &&
+							   !view_classes[i]->is_asked_only)) {
 			summary->views[summary->nr_views++] = view_classes[i];
 		}
 	}
@@ -54,23 +49,13 @@ static bool take_style(struct summary *summary, const char *name)
 
 static const struct option options[] = {
 	{"view", required_argument, NULL, 'v'},
-	{"format", required_argument, NULL, 'f'},
 	{"style", required_argument, NULL, 's'},
 	{"report", required_argument, NULL, 'R'},
 	{"sort", required_argument, NULL, 'k'},
-	{"top", required_argument, NULL, 't'},
-	{"unit", required_argument, NULL, 'u'},
-	{"pid", required_argument, NULL, 'p'},
-	{"rank", required_argument, NULL, 'r'},
-	{"steps", required_argument, NULL, 'S'},
-	{"window", required_argument, NULL, 'W'},
 	{"per-thread", no_argument, NULL, 'T'},
 	{"detail", optional_argument, NULL, 'd'},
-	{"wide", no_argument, NULL, 'w'},
-	{"mangled", no_argument, NULL, 'm'},
-	{"color", required_argument, NULL, 'c'},
-	{"output", required_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
+	ASKED_TABLE_OPTIONS,
+	ASKED_SELECTION_OPTIONS,
 	{0},
 };
 
@@ -84,15 +69,6 @@ static void take_detail(int argc, char **argv)
 	}
 }
 
-static int take_numbers(struct numbers *numbers, bool has_last)
-{
-	if (!numbers_parse(numbers, optarg, has_last)) {
-		return cmd_usage(&cmd_summary, "not numbers like %s: '%s'",
-			has_last ? "3-7, 9- or -2" : "0,3-5", optarg);
-	}
-	return 0;
-}
-
 static int take_reports(struct summary *summary)
 {
 	struct buf names = {0};
@@ -101,7 +77,7 @@ static int take_reports(struct summary *summary)
 		nsys_list(&names);
 		fwrite(names.bytes, 1, names.nr_bytes, stdout);
 		buf_fini(&names);
-		return -1;
+		return ASKED_HELP;
 	}
 	summary->style = &style_nsys;
 	if (nsys_take(summary, optarg)) {
@@ -116,10 +92,10 @@ static int take_reports(struct summary *summary)
 	return CMD_USAGE;
 }
 
-/* Takes one option. Returns 0, CMD_USAGE after saying why, or -1 when the usage was printed. */
+/* Takes one option. Returns 0, CMD_USAGE after saying why, or ASKED_HELP when the usage was
+ * printed. */
 static int take_option(struct summary *summary, int option)
 {
-	uint64_t number;
 	int choice;
 
 	switch (option) {
@@ -127,38 +103,12 @@ static int take_option(struct summary *summary, int option)
 		return take_views(summary, optarg)
 			       ? 0
 			       : cmd_usage(&cmd_summary, "no such view in '%s'", optarg);
-	case 'f':
-		if (!options_choose(optarg, summary_formats, &choice)) {
-			return cmd_usage(&cmd_summary, "no such format: '%s'", optarg);
-		}
-		summary->table.format = (enum table_format)choice;
-		return 0;
 	case 's':
 		return take_style(summary, optarg)
 			       ? 0
 			       : cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
 	case 'R':
 		return take_reports(summary);
-	case 'u':
-		if (!options_choose(optarg, summary_units, &choice)) {
-			return cmd_usage(&cmd_summary, "no such unit: '%s'", optarg);
-		}
-		summary->table.unit = choice ? summary_units[choice] : NULL;
-		return 0;
-	case 't':
-		if (!cmd_number(optarg, INT32_MAX, &number)) {
-			return cmd_usage(&cmd_summary, "not a number: '%s'", optarg);
-		}
-		summary->top = (size_t)number;
-		return 0;
-	case 'p':
-		return take_numbers(&summary->filter.pids, false);
-	case 'r':
-		return take_numbers(&summary->filter.ranks, false);
-	case 'S':
-		return take_numbers(&summary->ask.steps, true);
-	case 'W':
-		return take_numbers(&summary->ask.windows, false);
 	case 'k':
 		summary->sort = optarg;
 		return 0;
@@ -173,26 +123,8 @@ static int take_option(struct summary *summary, int option)
 		}
 		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
 		return 0;
-	case 'w':
-		summary->table.is_wide = true;
-		return 0;
-	case 'm':
-		names_show_mangled(true);
-		return 0;
-	case 'c':
-		if (!options_choose(optarg, terminal_colors, &choice)) {
-			return cmd_usage(&cmd_summary, "no such color: '%s'", optarg);
-		}
-		summary->color = (enum terminal_color)choice;
-		return 0;
-	case 'o':
-		summary->output = optarg;
-		return 0;
-	case 'h':
-		cmd_print_usage(&cmd_summary);
-		return -1;
 	default:
-		return cmd_usage(&cmd_summary, "unknown option, or an option without its value");
+		return asked_take(&summary->asked, option);
 	}
 }
 
@@ -211,7 +143,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 	int option, status;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "v:f:s:k:t:u:p:r:wmo:h", options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv,
+			"v:s:k:" ASKED_TABLE_LETTERS ASKED_SELECTION_LETTERS, options, NULL)) >=
+		0) {
 		if (option == 'd') {
 			take_detail(argc, argv);
 		}
@@ -220,7 +154,7 @@ static int take_options(struct summary *summary, int argc, char **argv)
 			return status;
 		}
 	}
-	if (!(summary->style->formats & 1u << summary->table.format)) {
+	if (!(summary->style->formats & 1u << summary->asked.table.format)) {
 		return cmd_usage(
 			&cmd_summary, "the style %s has no such format", summary->style->name);
 	}
@@ -254,7 +188,7 @@ static void tell_lone(const struct summary *summary, const struct cmd_input *inp
 {
 	uint64_t nr_lone = 0;
 
-	if (summary->style == summary_styles[0] || !select_is_asked(&summary->ask)) {
+	if (summary->style == summary_styles[0] || !select_is_asked(&summary->asked.select)) {
 		return;
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {
@@ -274,7 +208,7 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	const char *wrong;
 	int status;
 
-	cmd_output_init(&output, &out, summary->output);
+	cmd_output_init(&output, &out, summary->asked.output);
 	wrong = summary->style->print(summary, input, &out);
 	if (wrong) {
 		buf_fini(&out);
@@ -285,49 +219,40 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	buf_fini(&out);
 	tell_lone(summary, input);
 	/* Said even if the output could not be written. */
-	losses = cmd_tell_odd(input, &summary->filter, cmd_tell_losses(input));
+	losses = cmd_tell_odd(input, &summary->asked.filter, cmd_tell_losses(input));
 	return status ? status : (int)losses;
 }
 
 static void finish(struct summary *summary)
 {
-	cmd_filter_fini(&summary->filter);
-	numbers_fini(&summary->ask.steps);
-	numbers_fini(&summary->ask.windows);
+	asked_fini(&summary->asked);
 	free(summary->reports);
 }
 
 static int run(int argc, char **argv)
 {
-	struct summary summary = {.style = summary_styles[0], .top = SIZE_MAX};
+	struct summary summary = {
+		.asked = {.command = &cmd_summary, .top = ASKED_NO_TOP},
+		.style = summary_styles[0],
+	};
+	struct asked *asked = &summary.asked;
 	struct cmd_input input;
-	struct buf why = {0};
 	int status = take_options(&summary, argc, argv);
 
 	if (status) {
 		finish(&summary);
-		return status < 0 ? CMD_GOOD : status;
+		return status == ASKED_HELP ? CMD_GOOD : status;
 	}
-	if (summary.top == SIZE_MAX) {
-		bool is_text = summary.table.format == TABLE_TEXT_FORMAT ||
-			       summary.table.format == TABLE_MARKDOWN;
-
-		summary.top = is_text && summary.style == summary_styles[0] ? USUAL_TOP : 0;
+	/* The layouts of other tools have all rows. */
+	if (asked->top == ASKED_NO_TOP) {
+		asked->top = summary.style == summary_styles[0] ? asked_top(asked) : 0;
 	}
-	if (cmd_open(&input, argv + optind, argc - optind, &summary.filter)) {
-		cmd_close(&input);
-		finish(&summary);
-		return CMD_FAILED;
-	}
-	if (!select_all(input.processes, input.nr_processes, &summary.ask, &why)) {
-		status = cmd_usage(&cmd_summary, "%.*s", (int)why.nr_bytes, why.bytes);
-	} else {
-		terminal_set(&summary.table, summary.output, summary.color);
+	status = (int)asked_open(asked, &input, argv + optind, argc - optind);
+	if (!status) {
+		terminal_set(&asked->table, asked->output, asked->color);
 		status = print(&summary, &input);
 	}
-	select_drop_all(input.processes, input.nr_processes);
-	buf_fini(&why);
-	cmd_close(&input);
+	asked_close(&input);
 	finish(&summary);
 	return status;
 }
@@ -338,28 +263,18 @@ const struct command cmd_summary = {
 	.help = "tables of kernels, copies, API calls ... (this is the default)",
 	.options =
 		"  --view NAME[,NAME]...  the tables below that are wanted\n"
-		"  --format FORMAT        text (default), csv, json, markdown\n"
 		"  --style STYLE          whose layout the tables have, see below\n"
 		"  --report NAME[,NAME]   reports of `nsys stats` by their names, see below\n"
 		"  --sort COLUMN          by a column's JSON key, as total, calls, avg, max, name; "
 		"or by\n"
 		"                         Paddle's, as CPUTotal, GPUMax\n"
-		"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"
-		"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"
-		"  --pid N, --rank N      only processes with these ids or ranks: 0,3-5,8-\n"
-		"  --steps N              only these steps: 3-7, 9-, or -2, the last two\n"
-		"  --window N             only what was recorded in these windows of the schedule\n"
 		"  --per-thread           operators of each thread by themselves\n"
 		"  --detail               operators by the shapes of their inputs, ranges by "
 		"operators\n"
 		"  --detail=LEVEL         default, op: operators by what lies in them, all: and by "
 		"their\n"
-		"                         place in the step\n"
-		"  --wide                 all columns, names in full length\n"
-		"  --mangled              C++ names as they are in the program\n"
-		"  --color WHEN           colours and bars: auto (default, on a terminal), always, "
-		"never\n"
-		"  -o, --output FILE      not to stdout\n",
+		"                         place in the step\n" ASKED_TABLE_USAGE
+			ASKED_SELECTION_USAGE "  -o, --output FILE      not to stdout\n",
 	.print_more = print_lists,
 	.run = run,
 };

@@ -309,8 +309,8 @@ void nvprof_print_trace(const struct summary *summary, struct process *process,
 	const struct view_class *class, struct buf *out)
 {
 	struct view_input input = {
-		.processes = &process, .nr_processes = 1, .nr_rows = summary->top};
-	bool is_csv = summary->table.format == TABLE_CSV;
+		.processes = &process, .nr_processes = 1, .nr_rows = summary->asked.top};
+	bool is_csv = summary->asked.table.format == TABLE_CSV;
 	bool is_gpu = class == &view_gpu_trace;
 	const struct view_class *source = is_gpu ? &view_gpu_trace : &view_nsys_api;
 	struct table *table;
@@ -318,7 +318,7 @@ void nvprof_print_trace(const struct summary *summary, struct process *process,
 
 	summary_run(&input, &source, 1, &view);
 	table = is_gpu ? make_gpu(view, is_csv) : make_calls(view, is_csv);
-	table_cut(table, summary->top);
+	table_cut(table, summary->asked.top);
 	nvprof_print_head(process, is_csv, out);
 	if (!table->nr_rows) {
 		buf_text(out, is_gpu ? "No kernels were profiled.\n"

@@ -94,9 +94,9 @@ void options_values(const struct command *command, const struct option_name *opt
 			take(context, nsys_reports[i].name);
 		}
 	} else if (is_named(option, "--format")) {
-		tell_all(summary_formats, take, context);
+		tell_all(asked_formats, take, context);
 	} else if (is_named(option, "--unit")) {
-		tell_all(summary_units, take, context);
+		tell_all(asked_units, take, context);
 	} else if (is_named(option, "--color")) {
 		tell_all(terminal_colors, take, context);
 	} else if (is_named(option, "--detail") && command == &cmd_summary) {

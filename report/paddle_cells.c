@@ -55,7 +55,7 @@ char *paddle_name_text(const struct paddle_report *report, const char *bytes, si
 
 	buf_pad(&text, ' ', 2 * (size_t)level);
 	text_add_shown(&text, bytes, nr_bytes,
-		report->summary->table.is_wide ? 0 : width - 2 * (size_t)level);
+		report->summary->asked.table.is_wide ? 0 : width - 2 * (size_t)level);
 	buf_char(&text, '\0');
 	return text.bytes;
 }

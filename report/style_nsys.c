@@ -262,13 +262,13 @@ static void print_skipped(
 static void print_report(const struct summary *summary, const struct cmd_input *input,
 	const struct nsys_report *report, const struct table *table, struct buf *out)
 {
-	if (summary->table.format == TABLE_JSON) {
+	if (summary->asked.table.format == TABLE_JSON) {
 		print_json(table, out);
 	} else if (!table->nr_rows && !report->what) {
 		buf_printf(out, " ** %s (%s):\n\n No findings.\n\n", report->title, report->name);
 	} else if (!table->nr_rows) {
 		print_skipped(report, input, out);
-	} else if (summary->table.format == TABLE_CSV) {
+	} else if (summary->asked.table.format == TABLE_CSV) {
 		print_csv(table, out);
 	} else {
 		print_text(report, table, out);
@@ -324,7 +324,7 @@ static struct table *make_table(
 	if (summary->sort) {
 		table_sort(table, summary->sort);
 	}
-	table_cut(table, summary->top);
+	table_cut(table, summary->asked.top);
 	return table;
 }
 
@@ -333,8 +333,8 @@ static void print_asks(const struct summary *summary, const struct cmd_input *in
 {
 	struct view_input view_input = {.processes = input->processes,
 		.nr_processes = input->nr_processes,
-		.nr_rows = summary->sort ? 0 : summary->top};
-	bool is_json = summary->table.format == TABLE_JSON;
+		.nr_rows = summary->sort ? 0 : summary->asked.top};
+	bool is_json = summary->asked.table.format == TABLE_JSON;
 	bool is_one = nr_asks == 1;
 	struct used_views used;
 

@@ -281,13 +281,13 @@ static void print_process(const struct summary *summary, struct process *process
 	add_copies(&sections[0], view_copy_tally(views[1]));
 	add_copies(&sections[0], view_copy_tally(views[2]));
 	add_tally(&sections[1], view_api_tally(views[3]), true);
-	nvprof_print_head(process, summary->table.format == TABLE_CSV, out);
+	nvprof_print_head(process, summary->asked.table.format == TABLE_CSV, out);
 	for (size_t s = 0; s < 2; s++) {
-		finish(&sections[s], summary->top);
+		finish(&sections[s], summary->asked.top);
 	}
 	if (!sections[0].nr_lines && !sections[1].nr_lines) {
 		buf_text(out, "No kernels were profiled.\n");
-	} else if (summary->table.format == TABLE_CSV) {
+	} else if (summary->asked.table.format == TABLE_CSV) {
 		print_csv(sections, out);
 	} else {
 		print_text(&sections[0], true, out);

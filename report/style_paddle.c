@@ -22,7 +22,7 @@
 static void print_framework(struct paddle_report *report)
 {
 	const struct paddle_old_options options = {report->unit, report->unit_ns,
-		report->summary->sort, report->summary->is_per_thread, report->summary->top};
+		report->summary->sort, report->summary->is_per_thread, report->summary->asked.top};
 
 	style_paddle_old_print(report->tables[PADDLE_FRAMEWORK], &options, report->out);
 }
@@ -137,7 +137,7 @@ static bool arrange(struct paddle_report *report)
 			table_sort_rising(table, views[i] == PADDLE_FRAMEWORK ? "thread" : "tid");
 		}
 		if (views[i] != PADDLE_FRAMEWORK) { /* it is not all events */
-			table_cut(table, report->summary->top);
+			table_cut(table, report->summary->asked.top);
 		}
 	}
 	return is_sorted || !is_there;
@@ -187,8 +187,8 @@ static const char *print(
 	unsigned int needs = 0;
 	const char *why;
 
-	for (size_t i = 0; summary->table.unit && i < 4; i++) {
-		if (strcmp(summary->table.unit, units[i]) == 0) {
+	for (size_t i = 0; summary->asked.table.unit && i < 4; i++) {
+		if (strcmp(summary->asked.table.unit, units[i]) == 0) {
 			report.unit = units[i];
 			report.unit_ns = factors[i];
 		}

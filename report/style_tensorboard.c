@@ -27,13 +27,13 @@ static const enum tensorboard_page page_of[NR_TENSORBOARD_SOURCES] = {TENSORBOAR
 
 void tensorboard_print(struct tensorboard *pages, struct table *table)
 {
-	struct table_style style = pages->summary->table;
+	struct table_style style = pages->summary->asked.table;
 
 	style.unit = "us";
 	if (pages->summary->sort) {
 		pages->is_sorted |= table_sort(table, pages->summary->sort);
 	}
-	table_cut(table, pages->summary->top);
+	table_cut(table, pages->summary->asked.top);
 	table_print(table, &style, pages->out);
 	table_destroy(table);
 }

@@ -328,8 +328,8 @@ static const char *print(
 		.nr_processes = input->nr_processes,
 		.is_detailed = summary->is_detailed,
 		.detail = summary->detail};
-	struct torch_table table = {
-		.is_wide = summary->table.is_wide, .is_csv = summary->table.format == TABLE_CSV};
+	struct torch_table table = {.is_wide = summary->asked.table.is_wide,
+		.is_csv = summary->asked.table.format == TABLE_CSV};
 	void *view;
 
 	sort_key = summary->sort ? find_sort_key(summary->sort) : 0;
@@ -343,8 +343,9 @@ static const char *print(
 		sort_key = find_sort_key("self_cuda_time_total");
 	}
 	qsort(table.rows, table.nr_rows, sizeof(struct op_average *), by_key);
-	table.nr_shown =
-		summary->top && summary->top < table.nr_rows ? summary->top : table.nr_rows;
+	table.nr_shown = summary->asked.top && summary->asked.top < table.nr_rows
+				 ? summary->asked.top
+				 : table.nr_rows;
 	print_table(&table, out);
 	class->destroy(view);
 	return NULL;

@@ -123,7 +123,7 @@ void summary_run(const struct view_input *input, const struct view_class *const 
 static bool is_left_out(
 	const struct summary *summary, const struct view_class *class, const struct table *table)
 {
-	return summary->is_default && summary->table.format != TABLE_JSON &&
+	return summary->is_default && summary->asked.table.format != TABLE_JSON &&
 	       (table->is_aside || (class->is_empty_hidden && !table->nr_rows));
 }
 
@@ -132,11 +132,11 @@ static void print_process_lines(
 {
 	size_t nr = input->nr_processes;
 
-	if (summary->top && !summary->table.is_wide && nr > MOST_PROCESSES) {
+	if (summary->asked.top && !summary->asked.table.is_wide && nr > MOST_PROCESSES) {
 		nr = MOST_PROCESSES;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		add_process_line(out, input->processes[i], summary->table.is_wide);
+		add_process_line(out, input->processes[i], summary->asked.table.is_wide);
 	}
 	if (nr < input->nr_processes) {
 		buf_printf(out, "and %zu more processes; --wide names them all\n",
@@ -147,17 +147,17 @@ static void print_process_lines(
 static void print_head(const struct summary *summary, const struct cmd_input *input,
 	struct table *processes, struct buf *out)
 {
-	switch (summary->table.format) {
+	switch (summary->asked.table.format) {
 	case TABLE_JSON:
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
-		table_print(processes, &summary->table, out);
+		table_print(processes, &summary->asked.table, out);
 		break;
 	case TABLE_TEXT_FORMAT:
 		print_process_lines(summary, input, out);
 		buf_char(out, '\n');
 		break;
 	default:
-		table_print(processes, &summary->table, out);
+		table_print(processes, &summary->asked.table, out);
 		break;
 	}
 }
@@ -168,9 +168,9 @@ static void print_selection(
 	struct table *table = select_table(input->processes, input->nr_processes);
 
 	if (table) {
-		table_cut(table, summary->top);
-		buf_text(out, summary->table.format == TABLE_JSON ? ",\n" : "");
-		table_print(table, &summary->table, out);
+		table_cut(table, summary->asked.top);
+		buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
+		table_print(table, &summary->asked.table, out);
 		table_destroy(table);
 	}
 }
@@ -218,7 +218,7 @@ static const char *print(
 {
 	struct view_input view_input = {input->processes, input->nr_processes,
 		summary->is_per_thread, summary->is_detailed, summary->detail,
-		summary->sort ? 0 : summary->top};
+		summary->sort ? 0 : summary->asked.top};
 	void *views[SUMMARY_VIEWS];
 	struct table *tables[SUMMARY_VIEWS];
 	struct table *processes;
@@ -230,7 +230,7 @@ static const char *print(
 		if (summary->sort) {
 			is_sorted = summary_sort(tables[i], summary->sort) || is_sorted;
 		}
-		table_cut(tables[i], summary->top);
+		table_cut(tables[i], summary->asked.top);
 	}
 	/* After the scan: damage in columns is known by now. */
 	processes = summary_processes(input);
@@ -240,14 +240,14 @@ static const char *print(
 	}
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		if (is_sorted && !is_left_out(summary, summary->views[i], tables[i])) {
-			buf_text(out, summary->table.format == TABLE_JSON ? ",\n" : "");
-			table_print(tables[i], &summary->table, out);
+			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
+			table_print(tables[i], &summary->asked.table, out);
 		}
 		table_destroy(tables[i]);
 		summary->views[i]->destroy(views[i]);
 	}
-	buf_text(out, is_sorted && summary->table.format == TABLE_JSON ? "\n}\n" : "");
-	if (is_sorted && summary->is_default && summary->table.format == TABLE_TEXT_FORMAT) {
+	buf_text(out, is_sorted && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
+	if (is_sorted && summary->is_default && summary->asked.table.format == TABLE_TEXT_FORMAT) {
 		print_next(out);
 	}
 	table_destroy(processes);

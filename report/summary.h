@@ -3,9 +3,7 @@
 #ifndef REPORT_SUMMARY_H
 #define REPORT_SUMMARY_H
 
-#include "report/cmd.h"
-#include "report/select_ask.h"
-#include "report/terminal.h"
+#include "report/asked.h"
 #include "report/view.h"
 
 #define SUMMARY_VIEWS 128u
@@ -30,7 +28,8 @@ extern const struct summary_style style_paddle;
 
 /* All styles, our own first; ends with NULL. */
 extern const struct summary_style *const summary_styles[];
-extern const struct summary_style style_gprof, style_nvprof, style_nsys, style_torch, style_tensorboard;
+extern const struct summary_style style_gprof, style_nvprof, style_nsys, style_torch,
+	style_tensorboard;
 
 /* A report of nsys's that was asked for by --report, see nsys.h. */
 enum nsys_names {
@@ -44,26 +43,22 @@ struct nsys_ask {
 	enum nsys_names names;
 	bool has_ranges; /* :nvtx-name */
 };
-/* What values of options can be, in the order of their enums; end with NULL. */
-extern const char *const summary_formats[], *const summary_units[], *const summary_details[];
+
+/* What --detail can be, in the order of its enum; ends with NULL. */
+extern const char *const summary_details[];
 
 struct summary {
+	struct asked asked;
 	const struct view_class *views[SUMMARY_VIEWS];
 	size_t nr_views;
 	bool is_default; /* no --view was given */
 	const struct summary_style *style;
-	struct table_style table;
-	enum terminal_color color;
 	const char *sort; /* NULL: each view's own order */
-	size_t top;
 	bool is_per_thread, is_detailed;
 	bool has_detail; /* a level was given */
 	enum view_detail detail;
 	struct nsys_ask *reports; /* for the style nsys */
 	size_t nr_reports, report_capacity;
-	const char *output;
-	struct cmd_filter filter;
-	struct select_ask ask;
 };
 
 /* Makes the views and hands them the events of all processes: one pass for all of them. */

@@ -30,7 +30,7 @@ static int throw_away(void *context, const char *bytes, size_t nr_bytes)
 
 static void print_all(struct cmd_input *input)
 {
-	struct summary summary = {.table = {.is_wide = true}};
+	struct summary summary = {.asked.table.is_wide = true};
 	struct buf out;
 
 	for (size_t i = 0; view_classes[i]; i++) {
@@ -40,7 +40,7 @@ static void print_all(struct cmd_input *input)
 		summary.style = summary_styles[i];
 		for (int format = TABLE_TEXT_FORMAT; format <= TABLE_MARKDOWN; format++) {
 			if (summary.style->formats & 1u << format) {
-				summary.table.format = (enum table_format)format;
+				summary.asked.table.format = (enum table_format)format;
 				buf_init(&out, throw_away, NULL);
 				summary.style->print(&summary, input, &out);
 				buf_fini(&out);
@@ -53,7 +53,7 @@ static void print_all(struct cmd_input *input)
 	}
 	nsys_take(&summary, "cuda_gpu_kern_gb_sum:nvtx-name:base,cuda_gpu_trace:mangled");
 	summary.style = &style_nsys;
-	summary.table.format = TABLE_CSV;
+	summary.asked.table.format = TABLE_CSV;
 	buf_init(&out, throw_away, NULL);
 	style_nsys.print(&summary, input, &out);
 	buf_fini(&out);

@@ -88,10 +88,10 @@ static char *print(const char *sort, size_t top, enum table_format format)
 {
 	struct process *process = streams_process(make("table.gprof"));
 	struct cmd_input input = {.processes = &process, .nr_processes = 1};
-	struct summary summary = {.style = &style_torch, .sort = sort, .top = top};
+	struct summary summary = {.style = &style_torch, .sort = sort, .asked.top = top};
 	struct buf out = {0};
 
-	summary.table.format = format;
+	summary.asked.table.format = format;
 	if (style_torch.print(&summary, &input, &out)) {
 		process_destroy(process);
 		return NULL;

@@ -125,7 +125,7 @@ START_TEST(views_units_and_levels_are_chosen)
 		.views = {&view_operator},
 		.nr_views = 1,
 		.has_detail = true,
-		.table.unit = "us"};
+		.asked.table.unit = "us"};
 	char *text = print(streams_ops("ops.gprof"), &summary);
 
 	check_lines(text, lines);
