@@ -24,9 +24,9 @@ wrong "not numbers like 3-7, 9- or -2: '5-3'" --steps 5-3
 wrong "not numbers like 0,3-5: '-1'" --rank -1
 wrong "not numbers like 0,3-5: '1,'" --pid 1,
 wrong "not numbers like 0,3-5: '-1'" --window -1
-wrong "--steps: there are steps 0-2" --steps 3
-wrong "--steps: there are steps 0-2" --steps 1,7-9
-wrong "--window: the schedule has no windows" --window 1
+wrong "'$T/dump/ops.gprof': --steps: there are steps 0-2" --steps 3
+wrong "'$T/dump/ops.gprof': --steps: there are steps 0-2" --steps 1,7-9
+wrong "'$T/dump/ops.gprof': --window: the schedule has no windows" --window 1
 
 GPROF_DIR=$T/dump/ops.gprof
 summary kernel,steps,operator --steps 1
