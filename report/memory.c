@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,20 +105,59 @@ void memory_forget(struct memory *memory)
 	hash_free(memory->blocks);
 }
 
+void memory_take(
+	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after)
+{
+	pool_take(&memory->places[place].pool, after->tick, bytes, after->in_use, after->reserved);
+	if (memory->told && pool_is_told(bytes, after->in_use)) {
+		memory->told(memory->context, place, after);
+	}
+}
+
+void memory_place_name(const struct memory_place *place, char *text)
+{
+	static const char *const spaces[] = {[GPROF_SPACE_DEVICE] = "device memory",
+		[GPROF_SPACE_HOST] = "pinned host memory",
+		[GPROF_SPACE_MANAGED] = "managed memory",
+		[GPROF_SPACE_ARRAY] = "arrays",
+		[GPROF_SPACE_POOL] = "pools",
+		[GPROF_SPACE_VIRTUAL] = "virtual memory"};
+	unsigned int space = place->device_type - MEMORY_DRIVER;
+
+	if (!place->device_type) {
+		snprintf(text, MEMORY_NAME_BYTES, "CPU");
+	} else if (place->device_type < MEMORY_DRIVER) {
+		snprintf(text, MEMORY_NAME_BYTES, "GPU %u", place->device);
+	} else {
+		snprintf(text, MEMORY_NAME_BYTES, "%s",
+			space < sizeof(spaces) / sizeof(spaces[0]) ? spaces[space]
+								   : "other memory");
+	}
+}
+
+/* A call adds so much to a place, or takes it away. */
+static void replay(
+	struct memory *memory, uint32_t place, uint64_t tick, uint64_t bytes, bool is_free)
+{
+	uint64_t before = memory->places[place].pool.last_bytes;
+	const struct memory_moment after = {
+		.tick = tick, .in_use = is_free ? before - bytes : before + bytes};
+
+	memory_take(memory, place, is_free ? -1 : 1, &after);
+}
+
 /* Addresses are of one space, whatever was allocated; so a free is found without its kind. */
 void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call)
 {
 	struct memory_block *used, key;
-	struct pool *pool;
 
 	memset(&key, 0, sizeof(key));
 	key.key.address = call->address;
 	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), used);
 	if (used) { /* freed, or used again: the free was not seen */
-		pool = &memory->places[used->row->key.place].pool;
 		used->row->nr_live--;
 		used->row->live_bytes -= used->bytes;
-		pool_take(pool, call->tick, -1, pool->last_bytes - used->bytes, 0);
+		replay(memory, used->row->key.place, call->tick, used->bytes, true);
 		HASH_DEL(memory->blocks, used);
 		free(used);
 	}
@@ -133,8 +173,7 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 	used->row->nr_live++;
 	used->row->live_bytes += call->bytes;
 	spread_add(&used->row->allocs, call->bytes);
-	pool = &memory->places[used->row->key.place].pool;
-	pool_take(pool, call->tick, 1, pool->last_bytes + call->bytes, 0);
+	replay(memory, used->row->key.place, call->tick, call->bytes, false);
 	HASH_ADD(hh, memory->blocks, key, sizeof(used->key), used);
 }
 

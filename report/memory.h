@@ -52,6 +52,11 @@ struct memory_block {
 	UT_hash_handle hh;
 };
 
+struct memory_moment {
+	uint64_t tick, in_use;
+	uint64_t reserved; /* 0: not known */
+};
+
 /* A call of cudaMalloc and its kin. */
 struct memory_call {
 	uint64_t tick, address, bytes;
@@ -69,6 +74,9 @@ struct memory {
 	/* The ticks of the events of the process that they were last looked up of. */
 	const struct process *ticks_of;
 	uint64_t first_tick, last_tick;
+	/* NULL, or who wants to know what is in use after each event that tells. */
+	void (*told)(void *context, uint32_t place, const struct memory_moment *moment);
+	void *context;
 };
 
 /* Starts with all zeros. */
@@ -81,6 +89,14 @@ void memory_forget(struct memory *memory);
 uint32_t memory_place(
 	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device);
 struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t name);
+
+/* An event at a place: see pool_take. */
+void memory_take(
+	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after);
+
+/* What a place is called: "CPU", "GPU 0", "pinned host memory". */
+#define MEMORY_NAME_BYTES 64u
+void memory_place_name(const struct memory_place *place, char *text);
 
 /*
  * For events from the last to the first: a free comes before its allocation, and an allocation that

@@ -8,22 +8,21 @@ void pool_init(struct pool *pool, uint64_t first, uint64_t end)
 	*pool = (struct pool){.first = first, .end = end > first ? end : first + 1};
 }
 
-static unsigned int point_of(const struct pool *pool, uint64_t tick)
+unsigned int pool_part(const struct pool *pool, uint64_t tick, unsigned int nr_parts)
 {
 	uint64_t after = tick > pool->first ? tick - pool->first : 0;
-	unsigned __int128 place =
-		(unsigned __int128)after * POOL_POINTS / (pool->end - pool->first);
+	unsigned __int128 place = (unsigned __int128)after * nr_parts / (pool->end - pool->first);
 
-	return place < POOL_POINTS ? (unsigned int)place : POOL_POINTS - 1;
+	return place < nr_parts ? (unsigned int)place : nr_parts - 1;
 }
 
 void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use, uint64_t reserved)
 {
-	unsigned int point = point_of(pool, tick);
+	unsigned int point = pool_part(pool, tick, POOL_POINTS);
 
 	pool->nr_allocs += bytes > 0;
 	pool->nr_frees += bytes < 0;
-	if (bytes > 0 && in_use < (uint64_t)bytes) {
+	if (!pool_is_told(bytes, in_use)) {
 		pool->nr_untold++;
 		return;
 	}

@@ -30,6 +30,15 @@ void pool_init(struct pool *pool, uint64_t first, uint64_t end);
  */
 void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use, uint64_t reserved);
 
+/* In which of nr_parts equal parts of its time a moment lies, from 0. */
+unsigned int pool_part(const struct pool *pool, uint64_t tick, unsigned int nr_parts);
+
+/* Is `in_use` a total, after an event of so many bytes? */
+static inline bool pool_is_told(int64_t bytes, uint64_t in_use)
+{
+	return bytes <= 0 || in_use >= (uint64_t)bytes;
+}
+
 /* Was any total told? If not, there is neither peak nor curve. */
 bool pool_has_totals(const struct pool *pool);
 

@@ -35,6 +35,7 @@ const struct view_class *const view_classes[] = {
 	&view_python,
 	&view_module,
 	&view_memory,
+	&view_memory_curve,
 	&view_benchmark,
 	&view_advice,
 	&view_dataprep,

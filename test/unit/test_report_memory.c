@@ -2,6 +2,7 @@
 /* The view of memory: what allocators told, or the calls of CUDA's. */
 #include <string.h>
 
+#include "report/select_ask.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -164,7 +165,101 @@ START_TEST(an_allocator_without_totals_has_no_peak_of_zero)
 }
 END_TEST
 
+/* ---- over time ---- */
+
+#define CURVE_EVENTS 20000u
+
+static void add_total(struct gen *gen, uint64_t time, uint64_t allocated, uint64_t reserved)
+{
+	struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+
+	row->time = time;
+	row->thread = 1;
+	row->address = 0x1000;
+	row->bytes = -1;
+	row->allocated_bytes = allocated;
+	row->reserved_bytes = reserved;
+	row->device_type = 1;
+	row->device = 3;
+}
+
+START_TEST(the_curve_has_the_peak_and_the_end_of_each_part)
+{
+	static uint64_t totals[CURVE_EVENTS];
+	const char *path = streams_path("curve.gprof");
+	struct gen *gen = gen_open(path);
+	uint64_t seed = 11, most = 0, last_ns = 0;
+	struct table *table;
+
+	gen_anchor(gen, 0, 0, 0);
+	for (uint64_t i = 0; i < CURVE_EVENTS; i++) {
+		totals[i] = unit_random(&seed) % 1000000;
+		most = totals[i] > most ? totals[i] : most;
+		add_total(gen, 1000 + 10 * i, totals[i], 0);
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_memory_curve, path, false);
+	ck_assert_uint_le(table->nr_rows, 512);
+	ck_assert_uint_ge(table->nr_rows, 256);
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		uint64_t ns = tables_number(table, i, "time_ns");
+		uint64_t bytes = tables_number(table, i, "allocated_bytes");
+
+		ck_assert(!i || ns > last_ns);
+		ck_assert_uint_eq(bytes, totals[ns / 10]);
+		ck_assert_str_eq(tables_cell(table, i, "device")->text, "GPU 3");
+		ck_assert(!tables_cell(table, i, "reserved_bytes")->is_known);
+		most = bytes == most ? 0 : most; /* it is there */
+		last_ns = ns;
+	}
+	ck_assert_uint_eq(most, 0);
+	ck_assert_uint_eq(last_ns, 10 * (CURVE_EVENTS - 1));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(the_curve_of_calls_adds_up_before_what_is_chosen)
+{
+	const char *path = streams_path("curve_calls.gprof");
+	struct gen *gen = gen_open(path);
+	uint16_t id = gen_call(gen, "cudaMalloc", GPROF_API_RUNTIME);
+	struct select_ask ask = {0};
+	struct process *process;
+	struct buf why = {0};
+	struct table *table;
+
+	gen_anchor(gen, 0, 0, 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct gprof_row_api_alloc *row = gen_row(gen, GPROF_TABLE_api_alloc);
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		row->begin = row->dur = 1000 * i + 1000;
+		row->call = id;
+		row->address = 0x1000 * (i + 1);
+		row->bytes = 100;
+		step->time = 1000 * i + 500;
+		step->step = i;
+		step->thread = 1;
+	}
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	ck_assert(numbers_parse(&ask.steps, "1", true));
+	ck_assert(select_all(&process, 1, &ask, &why));
+	table = tables_make(&view_memory_curve, &process, 1, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_number(table, 0, "allocated_bytes"), 200);
+	ck_assert_str_eq(tables_cell(table, 0, "device")->text, "device memory");
+	table_destroy(table);
+	select_drop_all(&process, 1);
+	numbers_fini(&ask.steps);
+	process_destroy(process);
+	tables_of_nonsense(&view_memory_curve, false);
+}
+END_TEST
+
 UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_of_cudaMalloc_give_the_same, memory_goes_from_hand_to_hand,
 	what_is_reserved_at_the_peak_is_told_of_the_peak,
-	an_allocator_without_totals_has_no_peak_of_zero)
+	an_allocator_without_totals_has_no_peak_of_zero,
+	the_curve_has_the_peak_and_the_end_of_each_part,
+	the_curve_of_calls_adds_up_before_what_is_chosen)

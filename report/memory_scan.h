@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is in use at each place (memory.h), for the scans of views: as a framework's allocator tells
+ * it; of a process without one, as the calls of cudaMalloc and its kin add up (32 bytes a call).
+ */
+#ifndef REPORT_MEMORY_SCAN_H
+#define REPORT_MEMORY_SCAN_H
+
+#include "report/memory.h"
+#include "report/scan.h"
+
+/* Starts with all zeros but for `told` and `context` of its memory. */
+struct memory_scan {
+	struct memory memory;
+	struct memory_call *calls; /* of the process at hand */
+	size_t nr_calls, call_capacity;
+};
+
+#define MEMORY_SCAN_NR_WANTS 2u
+extern const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS];
+
+/* For scan_view: the context is the view itself, whose first member must be the scan. */
+bool memory_scan_needs(void *context, struct process *process, unsigned int table);
+void memory_scan_begin(void *context, struct process *process);
+void memory_scan_take(void *context, struct process *process, const struct batch *batch);
+void memory_scan_end(void *context, struct process *process);
+
+void memory_scan_fini(struct memory_scan *scan);
+
+#endif
