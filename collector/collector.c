@@ -33,6 +33,8 @@
 
 /* The host's first call waits so long for the recorder; a file system that hangs takes longer. */
 #define START_WAIT_NS 200000000u
+/* A process that ends waits as long as for its last events (drain.c), if it does not abort. */
+#define END_WAIT_NS 1000000000u
 
 /* Hooks may run before our constructor, so the first value must already lead to collector_start. */
 struct collector_page collector_page = {.mode = COLLECTOR_COLD};
@@ -140,11 +142,13 @@ static void move_on(void)
 static bool wait_beyond(uint32_t nr_moves, uint64_t until_ns)
 {
 	uint64_t now = clock_monotonic_ns();
-	struct timespec left = {.tv_nsec = (long)(until_ns - now)};
+	struct timespec left;
 
 	if (now >= until_ns) {
 		return false;
 	}
+	left.tv_sec = (time_t)((until_ns - now) / 1000000000u);
+	left.tv_nsec = (long)((until_ns - now) % 1000000000u);
 	syscall(SYS_futex, &state.nr_moves, FUTEX_WAIT_PRIVATE, nr_moves, &left);
 	return true;
 }
@@ -152,8 +156,12 @@ static bool wait_beyond(uint32_t nr_moves, uint64_t until_ns)
 /* The recorder is ready: the first event may come. */
 static void let_in(void)
 {
+	int starting = PHASE_STARTING;
+
 	atomic_store(&collector_page.is_ours, 1);
-	atomic_store(&state.phase, PHASE_RUNNING);
+	if (!atomic_compare_exchange_strong(&state.phase, &starting, PHASE_RUNNING)) {
+		return; /* the process ends, and has said what is missing */
+	}
 	step_start(); /* COLD until then, so that no other thread goes by meanwhile */
 	log_message(LOG_INFO, "recording to %s", stream_path());
 	atomic_store(&state.is_started, true);
@@ -221,6 +229,7 @@ static void start(void)
 	facts_look();
 	clock_init();
 	state.begun_ns = clock_monotonic_ns();
+	ending_begin();
 	host_wipe_page_in_children();
 	if (!state.has_atfork && __register_atfork) {
 		collector_notice("no memory", 0,
@@ -245,11 +254,8 @@ void collector_start(void)
 		ring_self.depth += RING_INSIDE;
 		start();
 		ring_self.depth -= RING_INSIDE;
-	} else if (!atomic_load(&state.is_started)) {
-		if (!ring_is_inside(&ring_self)) {
-			wait_for_start();
-		}
-		collector_lose(COLLECTOR_LOST_START, atomic_load(&state.phase) == PHASE_STARTING);
+	} else if (!atomic_load(&state.is_started) && !ring_is_inside(&ring_self)) {
+		wait_for_start();
 	}
 	host_release_cancellation(cancellation);
 	errno = error;
@@ -294,30 +300,54 @@ void collector_attach(void)
 
 /* ---- end ---- */
 
-void collector_stop(const char *how)
+/*
+ * A process that ends before the recorder has started: what it did so far goes into the stream, as
+ * lost where the host has gone on, or else is told here. A signal handler of the very thread that
+ * starts would wait for itself.
+ */
+static void finish_start(void)
 {
-	int error = errno;
-	int running = PHASE_RUNNING;
-	struct drain_result result;
-	int cancellation;
+	uint64_t patience = ending_patience_ns();
+	uint64_t until = clock_monotonic_ns() + (patience < END_WAIT_NS ? patience : END_WAIT_NS);
+	int starting = PHASE_STARTING;
+	uint32_t nr_moves;
 
-	/* A process that ends at once: its first calls are kept all the same. */
-	if (atomic_load(&state.phase) == PHASE_STARTING) {
-		wait_for_start();
+	do {
+		nr_moves = atomic_load(&state.nr_moves);
+	} while (!atomic_load(&state.is_started) && !ring_is_inside(&ring_self) &&
+		 wait_beyond(nr_moves, until));
+	if (atomic_compare_exchange_strong(&state.phase, &starting, PHASE_STOPPED)) {
+		atomic_store(&collector_mode, 0);
+		say_never_started(notice_take_lost(COLLECTOR_LOST_START));
 	}
-	if (!collector_is_running() ||
-		!atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
-		errno = error;
-		return;
-	}
+}
+
+static void stop(const char *how)
+{
+	struct drain_result result;
+
 	step_stop();
 	atomic_store(&collector_mode, 0);
-	cancellation = host_hold_cancellation();
 	if (drain_stop(how, &result)) {
 		say_end(result.nr_events, result.nr_lost, result.cpu_ns,
 			clock_monotonic_ns() - state.begun_ns, state.is_child);
 	} else {
 		say_unfinished();
+	}
+}
+
+void collector_stop(const char *how)
+{
+	int error = errno;
+	int cancellation = host_hold_cancellation();
+	int running = PHASE_RUNNING;
+
+	if (atomic_load(&state.phase) == PHASE_STARTING) {
+		finish_start();
+	}
+	if (collector_is_running() &&
+		atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
+		stop(how);
 	}
 	host_release_cancellation(cancellation);
 	errno = error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/ending.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -12,7 +13,8 @@
 
 /* Both halves are written as one word, so that a reader of the file sees them together. */
 static struct ending_state {
-	uint64_t *word; /* in the header */
+	uint64_t *_Atomic word; /* in the header, once there is one */
+	uint64_t early;		/* until then */
 	_Atomic pid_t pid;
 } state COMPAT_AT_START;
 
@@ -27,16 +29,28 @@ static pid_t own_pid(void)
 	return (pid_t)syscall(SYS_getpid);
 }
 
-void ending_begin(struct gprof_rings_header *header)
+void ending_begin(void)
 {
-	state.word = (uint64_t *)(void *)&header->end_kind;
-	state.pid = own_pid();
+	atomic_store(&state.word, &state.early);
+	atomic_store(&state.pid, own_pid());
+}
+
+void ending_set_header(struct gprof_rings_header *header)
+{
+	uint64_t *word = (uint64_t *)(void *)&header->end_kind;
+	uint64_t none = 0;
+
+	/* A mark that is made now stands in the header already, and is the later one. */
+	atomic_store(&state.word, word);
+	__atomic_compare_exchange_n(word, &none, __atomic_load_n(&state.early, __ATOMIC_SEQ_CST),
+		false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void ending_forget(void)
 {
-	state.pid = 0;
-	state.word = NULL;
+	atomic_store(&state.pid, 0);
+	atomic_store(&state.word, NULL);
+	state.early = 0;
 }
 
 bool ending_is_ours(void)
@@ -48,25 +62,29 @@ bool ending_is_ours(void)
 
 void ending_mark(enum gprof_end_kind kind, int code)
 {
-	if (state.word) {
-		__atomic_store_n(state.word, (uint64_t)kind | (uint64_t)(code & 0xff) << 32,
-			__ATOMIC_SEQ_CST);
+	uint64_t *word = atomic_load(&state.word);
+
+	if (word) {
+		__atomic_store_n(
+			word, (uint64_t)kind | (uint64_t)(code & 0xff) << 32, __ATOMIC_SEQ_CST);
 	}
 }
 
 void ending_unmark(void)
 {
+	uint64_t *word = atomic_load(&state.word);
 	uint64_t exec = GPROF_END_EXEC;
 
-	if (state.word) {
+	if (word) {
 		__atomic_compare_exchange_n(
-			state.word, &exec, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+			word, &exec, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	}
 }
 
 enum gprof_end_kind ending_kind(int *code)
 {
-	uint64_t mark = state.word ? __atomic_load_n(state.word, __ATOMIC_SEQ_CST) : 0;
+	uint64_t *word = atomic_load(&state.word);
+	uint64_t mark = word ? __atomic_load_n(word, __ATOMIC_SEQ_CST) : 0;
 
 	*code = (int)(uint32_t)(mark >> 32);
 	return (enum gprof_end_kind)(uint32_t)mark;

@@ -12,8 +12,11 @@
 
 #include "collector/format.h"
 
-/* The recorder of the calling process has rings, with this header. */
-void ending_begin(struct gprof_rings_header *header);
+/* The calling process begins to record. */
+void ending_begin(void);
+
+/* It has rings now, with this header; what was marked before goes there. */
+void ending_set_header(struct gprof_rings_header *header);
 
 /* In a forked child: what was begun is the parent's. */
 void ending_forget(void);

@@ -108,7 +108,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	stack_init(&ring_pool.free_chunks);
 	stack_init(&ring_pool.free_threads);
 	ring_pool.chunks = map + HEADER_ROOM;
-	ending_begin(header);
+	ending_set_header(header);
 	ring_pool_touch();
 	return 0;
 }

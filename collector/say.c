@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collector/config.h"
 #include "collector/log.h"
 #include "collector/stream.h"
 
@@ -36,6 +37,13 @@ void say_unfinished(void)
 	log_line("the end of %s is not written: its file system is too slow; what was recorded can "
 		 "be read; next: gprof-report %s",
 		stream_path(), stream_dir());
+}
+
+void say_never_started(uint64_t nr_lost)
+{
+	log_line("not recorded: the process ended before its recording could begin (the machine is "
+		 "overloaded, or the file system of %s is too slow): %llu events lost",
+		config_text(CONFIG_DIR), (unsigned long long)nr_lost);
 }
 
 static const char *remedy(int code)

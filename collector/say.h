@@ -15,6 +15,9 @@ void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run
 /* The stream could not be closed in time. */
 void say_unfinished(void);
 
+/* The process ended before the recorder could begin, and so many events of it are missing. */
+void say_never_started(uint64_t nr_lost);
+
 /* Nothing is recorded: what refused (a path, a call), and its error, -errno. */
 void say_refused(const char *what, int code);
 

@@ -65,7 +65,7 @@ static void ask_for_exit(atomic_bool *is_asked)
 	}
 }
 
-uint32_t hook_start_slow(void)
+void hook_start(void)
 {
 	init(); /* a hook may run before the constructor */
 	/*
@@ -78,13 +78,24 @@ uint32_t hook_start_slow(void)
 	}
 	collector_start();
 	python_tell();
-	return hook_mode();
+}
+
+uint32_t hook_start_slow(void)
+{
+	uint32_t mode;
+
+	hook_start();
+	mode = hook_mode();
+	if (mode & COLLECTOR_COLD && !ring_self.depth) {
+		collector_lose(COLLECTOR_LOST_START, 1);
+	}
+	return mode;
 }
 
 /* Ours is the object that this function lies in. */
 static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	uintptr_t at = (uintptr_t)&hook_start_slow - info->dlpi_addr;
+	uintptr_t at = (uintptr_t)&hook_start - info->dlpi_addr;
 
 	(void)size;
 	(void)unused;
@@ -255,7 +266,7 @@ HOOK_EXPORT void gprof_step(void);
 void gprof_step(void)
 {
 	if (hook_mode() & COLLECTOR_COLD) {
-		hook_start_slow();
+		hook_start();
 	}
 	collector_step(GPROF_STEP_CALL);
 }

@@ -111,7 +111,11 @@ static inline uint32_t hook_mode(void)
 	return atomic_load_explicit(&collector_mode, memory_order_relaxed);
 }
 
-/* The first hooked call of the process: starts the recorder. Returns the mode after that. */
+/* Starts the recorder; the first hooked call of the process, or another sign of CUDA or the like.
+ */
+void hook_start(void);
+
+/* The same for an event, which is counted as lost if it comes too early. Returns the mode then. */
 uint32_t hook_start_slow(void);
 
 /*

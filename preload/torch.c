@@ -226,7 +226,7 @@ static void attach(const struct elf *libtorch)
 	const char *why;
 
 	if (hook_mode() & COLLECTOR_COLD) {
-		hook_start_slow(); /* reads the variables */
+		hook_start(); /* reads the variables */
 	}
 	if (level() == TORCH_OFF) {
 		atomic_store(&state.is_done, true);

@@ -23,7 +23,7 @@
 static bool begin(void)
 {
 	if (hook_mode() & COLLECTOR_COLD) {
-		hook_start_slow();
+		hook_start();
 	}
 	return share_is_open();
 }

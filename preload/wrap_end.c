@@ -5,7 +5,7 @@
  * that kill are not seen: that would take the host's own handlers away.
  *
  * A child of vfork or of a bare clone calls these too, with its parent's memory or a copy of it: it
- * goes straight through. A process that records nothing pays a load and a branch.
+ * goes straight through. A process that records nothing pays a few loads and branches.
  */
 #include <errno.h>
 #include <signal.h>
@@ -72,10 +72,13 @@ static inline void *real(enum end_id id)
 
 #define REAL(name) ((__typeof__(&name))real(END_##name))
 
+/* Or about to, or it never touched CUDA: then ending_is_ours is false without a system call. */
 static inline bool is_recording(void)
 {
-	return __builtin_expect(
-		atomic_load_explicit(&collector_page.is_ours, memory_order_relaxed) != 0, 0);
+	const uint32_t is_ours =
+		atomic_load_explicit(&collector_page.is_ours, memory_order_relaxed);
+
+	return __builtin_expect(is_ours || hook_mode() & COLLECTOR_COLD, 0);
 }
 
 void wrap_end_stop(enum gprof_end_kind kind, int code)

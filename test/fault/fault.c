@@ -6,6 +6,7 @@
  *	FAULT=open:3		the third call of open fails, counted over the process and its
  *children FAULT=open:3+		the third and all that follow
  *	FAULT_ERRNO=122		with this errno, where the function has one
+ *	FAULT_LATE_MS=500	they do not fail, but come so much later
  *	FAULT_COUNTS=FILE	gets the number of calls of each function of faults.def, 32 bits
  *each
  *
@@ -57,6 +58,7 @@ static struct fault_state {
 	uint32_t nth;
 	bool is_lasting;
 	int code; /* 0: the function's own */
+	long late_ms;
 	counter *counts;
 } fault = {.function = -1, .counts = own_counts};
 
@@ -65,6 +67,7 @@ __attribute__((constructor(101))) static void read_environment(void)
 {
 	const char *text = getenv("FAULT");
 	const char *code = getenv("FAULT_ERRNO");
+	const char *late = getenv("FAULT_LATE_MS");
 	const char *path = getenv("FAULT_COUNTS");
 	size_t length = text ? strcspn(text, ":") : 0;
 	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
@@ -80,6 +83,7 @@ __attribute__((constructor(101))) static void read_environment(void)
 		close(fd);
 	}
 	fault.code = code ? atoi(code) : 0;
+	fault.late_ms = late ? atol(late) : 0;
 	for (int i = 0; length && text[length] && i < NR_FUNCTIONS; i++) {
 		if (strlen(names[i]) == length && !strncmp(names[i], text, length)) {
 			fault.function = i;
@@ -96,6 +100,12 @@ static int fails(enum function function, int code)
 
 	if ((int)function != fault.function || nth < fault.nth ||
 		(nth > fault.nth && !fault.is_lasting)) {
+		return -1;
+	}
+	if (fault.late_ms) {
+		nanosleep(&(struct timespec){.tv_sec = fault.late_ms / 1000,
+				  .tv_nsec = fault.late_ms % 1000 * 1000000},
+			NULL);
 		return -1;
 	}
 	return fault.code ? fault.code : code;

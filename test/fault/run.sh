@@ -9,6 +9,7 @@ trap 'rm -f "$late"' EXIT
 # An hour's job mostly sleeps; meanwhile there is time for the many short ones.
 bash "$here/bounds.sh" >"$late" 2>&1 &
 bash "$here/calls.sh" || status=1
+bash "$here/late.sh" || status=1
 wait $! || status=1
 cat "$late"
 bash "$here/disk.sh" || status=1

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154 # of lib.sh
+# The recorder's thread comes late, as on an overloaded machine, and the program has ended meanwhile:
+# every call is in the stream, or counted as lost there, or the user is told how many are.
+. "$(dirname "$0")/lib.sh"
+
+calls()
+{
+	query '[.api.rows[]?.calls] | add // 0'
+}
+
+# late MS WAY: prints how many calls are accounted for.
+late()
+{
+	local told
+	rm -rf "$GPROF_DIR"
+	FAULT=prctl:1 FAULT_LATE_MS=$1 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/fault/libgprof.so \
+		"$B/integ/s_end" "$2" >"$T/out" 2>"$T/err"
+	rc=$?
+	summary api,losses
+	told=$(sed -n 's/^gprof\[.*not recorded: the process ended .*: \([0-9]*\) events lost$/\1/p' "$T/err")
+	echo $(($(calls) + $(query '[.losses.rows[]?.count] | add // 0') + ${told:-0})) "$rc"
+}
+
+record "$B/integ/s_end" return
+summary api
+all=$(calls)
+for way in return exit _exit quick_exit thread_exit; do
+	# It starts a moment after the program's end, or long after it.
+	for ms in 400 4000; do
+		have=$(late $ms $way)
+		tap "$([ "$have" = "$all 3" ]; echo $?)" "a recorder that comes $ms ms late, and a program that ends by $way" \
+			"calls and status $have where it is $all 3: $(head -1 "$T/err")"
+	done
+done
+exit $failed
