@@ -5,26 +5,7 @@
 
 #include "report/kernel_class.h"
 #include "report/names.h"
-
-static bool has_any(const char *text, const char *const *words)
-{
-	for (; *words; words++) {
-		if (strcasestr(text, *words)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool begins_with_any(const char *text, const char *const *words)
-{
-	for (; *words; words++) {
-		if (strncmp(text, *words, strlen(*words)) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
+#include "report/text.h"
 
 enum advice_call advice_call_of(uint32_t name)
 {
@@ -40,10 +21,10 @@ enum advice_call advice_call_of(uint32_t name)
 	if (strstr(text, "Synchronize")) {
 		return ADVICE_CALL_WAIT;
 	}
-	if (begins_with_any(text, loads)) {
+	if (text_begins_with_any(text, loads)) {
 		return ADVICE_CALL_LOAD;
 	}
-	if (begins_with_any(text, allocs) && !strstr(text, "Async") && !strstr(text, "Prop")) {
+	if (text_begins_with_any(text, allocs) && !strstr(text, "Async") && !strstr(text, "Prop")) {
 		return ADVICE_CALL_ALLOC;
 	}
 	return ADVICE_CALL_OTHER;
@@ -77,5 +58,5 @@ bool advice_is_multiply(uint32_t kernel)
 	static const char *const words[] = {"gemm", "conv", "wgrad", "dgrad", "fprop", "winograd",
 		"attention", "fmha", "matmul", NULL};
 
-	return has_any(names_readable(kernel, NULL), words);
+	return text_has_any(names_readable(kernel, NULL), words);
 }

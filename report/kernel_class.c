@@ -5,6 +5,7 @@
 
 #include "report/buf.h"
 #include "report/names.h"
+#include "report/text.h"
 
 const char *const tensor_use_names[NR_TENSOR_USES] = {
 	[TENSOR_NO] = "no", [TENSOR_YES] = "yes", [TENSOR_UNKNOWN] = "unknown"};
@@ -21,27 +22,6 @@ static struct {
 	uint8_t *flags; /* by the number of a name */
 	size_t nr_flags;
 } cache;
-
-/* Is one of the words, which end with NULL, in the text? Letters of both cases are the same. */
-static bool has_any(const char *text, const char *const *words)
-{
-	for (; *words; words++) {
-		if (strcasestr(text, *words)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool begins_with_any(const char *text, const char *const *words)
-{
-	for (; *words; words++) {
-		if (strncmp(text, *words, strlen(*words)) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /*
  * The function's own name with its namespaces: no return type, no arguments of templates (which
@@ -78,7 +58,7 @@ static bool is_library(const char *function)
 	static const char *const begins[] = {"nccl", "rccl", "hccl", NULL};
 	static const char *const words[] = {"ncclKernel", "ncclDevKernel", NULL};
 
-	return begins_with_any(function, begins) || has_any(function, words);
+	return text_begins_with_any(function, begins) || text_has_any(function, words);
 }
 
 static bool is_communication(const char *function)
@@ -91,8 +71,8 @@ static bool is_communication(const char *function)
 	/* Of one warp or block: no device talks to another. */
 	static const char *const inner[] = {"warp", "block", "thread", NULL};
 
-	return has_any(function, words) ||
-	       (has_any(function, collectives) && !has_any(function, inner));
+	return text_has_any(function, words) ||
+	       (text_has_any(function, collectives) && !text_has_any(function, inner));
 }
 
 /* ---- tensor cores ---- */
@@ -129,7 +109,7 @@ static bool says_tensor(const char *text)
 	bool is_generated = (strncmp(text, "bmm_", 4) == 0 || strncmp(text, "gemm_", 5) == 0) &&
 			    strstr(text, "_sm1");
 
-	return is_generated || has_any(text, words);
+	return is_generated || text_has_any(text, words);
 }
 
 static bool says_none(const char *text)
@@ -140,7 +120,7 @@ static bool says_none(const char *text)
 		"wgrad_alg1_", "dgrad_engine", "dgrad2d_", "implicit_convolve_sgemm",
 		"explicit_convolve_sgemm", "winograd", "BatchDecodeWith", NULL};
 
-	return has_any(text, words);
+	return text_has_any(text, words);
 }
 
 /* Multiplies matrices: what else its name says does not settle it. */
@@ -150,7 +130,7 @@ static bool may_multiply(const char *function)
 		"attn", "mha", "_dot", "cutlass", "fused_moe", "triton_tem", "triton_mm", "lstm",
 		"gru_", "RNN", NULL};
 
-	return has_any(function, words);
+	return text_has_any(function, words);
 }
 
 /* Elementwise work, reductions, norms, sorts, copies, optimizers. */
@@ -166,7 +146,7 @@ static bool multiplies_nothing(const char *function)
 		"fbgemm_gpu::", "scalePackedTensor", "routing", "finalize", "loss", "im2col",
 		"col2im", "reshape", "to_dense", "epilogue::impl::globalKernel", NULL};
 
-	return has_any(function, words);
+	return text_has_any(function, words);
 }
 
 static enum tensor_use find_tensor_use(const char *text, const char *function)
@@ -188,7 +168,7 @@ static enum tensor_use find_tensor_use(const char *text, const char *function)
 	if (strstr(text, "xmma_")) {
 		return of_xmma(text);
 	}
-	if (begins_with_any(function, plain)) {
+	if (text_begins_with_any(function, plain)) {
 		return TENSOR_NO;
 	}
 	/* The namespace of all of FBGEMM's kernels says nothing of what they do. */
@@ -218,7 +198,7 @@ bool tensor_is_eligible(uint32_t operator)
 			return true;
 		}
 	}
-	return has_any(name, words);
+	return text_has_any(name, words);
 }
 
 /* ---- kept ---- */

@@ -69,32 +69,32 @@ static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
 	row->framework = GPROF_FRAMEWORK_TORCH;
 }
 
+/* What rows of kernels, copies and sets have alike. */
+#define WRITE_WORK(row, from)                                  \
+	do {                                                   \
+		(row)->begin = (from)->begin;                  \
+		(row)->dur = (from)->end;                      \
+		(row)->place = (from)->work.place;             \
+		(row)->correlation = (from)->work.correlation; \
+		(row)->graph = (from)->work.graph;             \
+		(row)->graph_node = (from)->work.graph_node;   \
+		(row)->channel = (from)->thread;               \
+	} while (0)
+
 static void write_kernel(struct kineto_out *out, const struct kineto_row *from)
 {
 	struct gprof_row_kernel *row = kineto_out_row(out, GPROF_TABLE_kernel);
 
-	row->begin = from->begin;
-	row->dur = from->end;
-	row->place = from->work.place;
-	row->correlation = from->work.correlation;
-	row->graph = from->work.graph;
-	row->graph_node = from->work.graph_node;
+	WRITE_WORK(row, from);
 	row->shape = from->work.shape;
-	row->channel = from->thread;
 }
 
 static void write_copy(struct kineto_out *out, const struct kineto_row *from, bool is_async)
 {
 	struct gprof_row_memcpy *row = kineto_out_row(out, GPROF_TABLE_memcpy);
 
-	row->begin = from->begin;
-	row->dur = from->end;
-	row->place = from->work.place;
-	row->correlation = from->work.correlation;
-	row->graph = from->work.graph;
-	row->graph_node = from->work.graph_node;
+	WRITE_WORK(row, from);
 	row->bytes = from->work.bytes;
-	row->channel = from->thread;
 	row->copy_kind = from->kind;
 	row->src_kind = from->source;
 	row->dst_kind = from->target;
@@ -105,14 +105,8 @@ static void write_set(struct kineto_out *out, const struct kineto_row *from, boo
 {
 	struct gprof_row_memset *row = kineto_out_row(out, GPROF_TABLE_memset);
 
-	row->begin = from->begin;
-	row->dur = from->end;
-	row->place = from->work.place;
-	row->correlation = from->work.correlation;
-	row->graph = from->work.graph;
-	row->graph_node = from->work.graph_node;
+	WRITE_WORK(row, from);
 	row->bytes = from->work.bytes;
-	row->channel = from->thread;
 	row->memory_kind = from->target;
 	row->flags = is_async;
 }

@@ -266,3 +266,23 @@ void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes)
 		add_character(out, start, (size_t)(at - start), code);
 	}
 }
+
+bool text_has_any(const char *text, const char *const *words)
+{
+	for (; *words; words++) {
+		if (strcasestr(text, *words)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool text_begins_with_any(const char *text, const char *const *words)
+{
+	for (; *words; words++) {
+		if (strncmp(text, *words, strlen(*words)) == 0) {
+			return true;
+		}
+	}
+	return false;
+}

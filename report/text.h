@@ -53,4 +53,11 @@ void text_add_csv_remark(struct buf *out, const char *bytes, size_t nr_bytes);
  */
 void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes);
 
+/*
+ * Is one of the words, which end with NULL, in the text (letters of both cases are the same), or
+ * at its beginning (to the letter)?
+ */
+bool text_has_any(const char *text, const char *const *words);
+bool text_begins_with_any(const char *text, const char *const *words);
+
 #endif

@@ -224,7 +224,9 @@ static void add_rows(const struct module_view *view, struct row *const *rows, si
 {
 	for (size_t i = find_parent(rows, nr, parent); i < nr && rows[i]->parent == parent; i++) {
 		fill(view, rows[i], all_ns, table_add_row(table));
-		add_rows(view, rows, nr, rows[i]->path, all_ns, table);
+		if (rows[i]->path) { /* one without a name would hold itself */
+			add_rows(view, rows, nr, rows[i]->path, all_ns, table);
+		}
 	}
 }
 

@@ -21,11 +21,13 @@ $(FUZZ_B)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ_B)/fuzz_%: $(FUZZ_B)/test/fuzz/fuzz_%.o $(FUZZ_B)/test/fuzz/driver.o $(FUZZ_OBJ)
+FUZZ_OBJ += $(addprefix $(FUZZ_B)/test/fuzz/,driver.o fuzz_input.o)
+
+$(FUZZ_B)/fuzz_%: $(FUZZ_B)/test/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ $(REPORT_LIBS)
 
-.SECONDARY: $(FUZZ_OBJ) $(FUZZ_B)/test/fuzz/driver.o
+.SECONDARY: $(FUZZ_OBJ)
 
 # Streams of nonsense are made anew; the corpus is checked in.
 fuzz-check: $(FUZZ_B)/fuzz_decode $(FUZZ_B)/fuzz_kineto $(FUZZ_B)/fuzz_stream $(B)/gen_stream

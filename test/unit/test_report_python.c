@@ -144,6 +144,24 @@ START_TEST(modules_come_by_their_time_and_stay_with_theirs)
 }
 END_TEST
 
+/* As a damaged stream has it. */
+START_TEST(modules_without_a_name_do_not_hold_themselves)
+{
+	const char *path = streams_path("nameless.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	gen_anchor(gen, 0, 0, 0);
+	add_module(gen, "nn.Module: ", 110, 150, 1);
+	add_module(gen, "nn.Module: ", 100, 200, 0);
+	add_module(gen, "nn.Module: A_0", 300, 400, 0);
+	gen_close(gen, "exit");
+	table = tables_of(&view_module, path, false);
+	ck_assert_uint_eq(table->nr_rows, 2);
+	table_destroy(table);
+}
+END_TEST
+
 /* Those in a module that began before what was chosen. */
 START_TEST(modules_in_one_that_is_not_chosen_are_shown)
 {
@@ -211,5 +229,5 @@ END_TEST
 
 UNIT_SUITE("report/python", python_stacks_have_what_was_called_from_them,
 	modules_are_a_tree_and_no_operators, modules_come_by_their_time_and_stay_with_theirs,
-	modules_in_one_that_is_not_chosen_are_shown, shares_of_nothing_are_unknown,
-	python_stacks_of_a_damaged_stream)
+	modules_without_a_name_do_not_hold_themselves, modules_in_one_that_is_not_chosen_are_shown,
+	shares_of_nothing_are_unknown, python_stacks_of_a_damaged_stream)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes read as a file of the user's, as the commands read it. */
+#ifndef TEST_FUZZ_FUZZ_INPUT_H
+#define TEST_FUZZ_FUZZ_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/summary.h"
+
+/*
+ * Opens the bytes; if they can be read, every block is verified (`tell` hears of what is broken)
+ * and `print` gets the process.
+ */
+void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
+	void (*tell)(void *stream, const char *column, uint64_t offset, enum decode_status status),
+	void (*print)(struct cmd_input *input));
+
+/* Prints all views into nothing, in a style and a format. */
+void fuzz_input_print(
+	const struct cmd_input *input, const struct summary_style *style, enum table_format format);
+
+/* For buf_init(): nothing is kept. */
+int fuzz_input_drop(void *context, const char *bytes, size_t nr_bytes);
+
+#endif
