@@ -29,12 +29,14 @@ static struct share_state {
 	/* The client's: */
 	_Atomic uint32_t nr_own;
 	cupti_subscriber _Atomic own[NR_OWN];
+	atomic_bool is_alone;	  /* it records where we leave CUPTI alone, or did */
 	atomic_bool is_flushed;	  /* by itself, since its last kind went off */
 	_Atomic uint64_t idle_ns; /* since when it has no kind on */
 	/* Of whoever has the turn or switches it: */
 	bool is_lost; /* subscription and buffers are to be made anew */
 	bool is_wanted;
 	uint64_t pool_bytes;
+	enum turn before_call;
 } state;
 
 /* ---- turns ---- */
@@ -168,15 +170,23 @@ void share_flush(bool is_last)
 
 bool share_begin_call(void)
 {
-	return try_claim(TURN_OURS) ||
-	       (atomic_load(&state.turn) == TURN_NONE && !is_client_active());
+	bool is_ours = try_claim(TURN_OURS);
+
+	if (!is_ours && !try_claim(TURN_NONE)) {
+		return false;
+	}
+	state.before_call = is_ours ? TURN_OURS : TURN_NONE;
+	/* After the claim: a client counts first, and then waits for the turn. */
+	if (!is_ours && (is_client_active() || atomic_load(&state.is_alone))) {
+		release(TURN_NONE);
+		return false;
+	}
+	return true;
 }
 
 void share_end_call(void)
 {
-	int busy = TURN_BUSY;
-
-	atomic_compare_exchange_strong(&state.turn, &busy, TURN_OURS);
+	release(state.before_call);
 }
 
 uint64_t share_timestamp(void)
@@ -377,6 +387,20 @@ void share_drop_own(cupti_subscriber subscriber)
 			count_own_off();
 			return;
 		}
+	}
+}
+
+void share_leave_alone(void)
+{
+	enum turn turn;
+
+	if (ring_is_inside(&ring_self)) {
+		return;
+	}
+	atomic_store(&state.is_alone, true);
+	turn = claim();
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		release(turn);
 	}
 }
 

@@ -46,7 +46,7 @@ void share_flush(bool is_last);
 
 /*
  * May we call CUDA now? In the client's turn it would find our calls among its own. If so,
- * share_end_call must follow.
+ * share_end_call must follow; a client that comes meanwhile waits.
  */
 bool share_begin_call(void);
 void share_end_call(void);
@@ -62,6 +62,9 @@ void share_forget(void);
 
 /* May CUPTI be shared here? If not, calls go straight through. */
 bool share_is_open(void);
+
+/* Then before something that shows the client calls of CUDA: from now on there are none of ours. */
+void share_leave_alone(void);
 
 /* Before and after something that switches a kind on: for everything, or for one context. */
 void share_begin_enable(uint32_t kind, bool is_context, const void *caller);

@@ -28,6 +28,15 @@ static bool begin(void)
 	return share_is_open();
 }
 
+/* Before the client sees calls of CUDA where nothing is shared. */
+static void look_away(bool is_shared, uint32_t enable, uint32_t domain)
+{
+	if (!is_shared && enable &&
+		(domain == CUPTI_DOMAIN_DRIVER || domain == CUPTI_DOMAIN_RUNTIME)) {
+		share_leave_alone();
+	}
+}
+
 /* Does this library give its subscribers an activity API of their own? */
 static bool has_own_scope(const void *function)
 {
@@ -99,6 +108,7 @@ uint32_t cuptiEnableCallback(
 	SHARED(cuptiEnableCallback);
 
 	(void)caller;
+	look_away(is_shared, enable, domain);
 	if (is_shared && subscriber_is_clients(subscriber)) {
 		return subscriber_client_enable(real, enable != 0, domain, cbid);
 	}
@@ -109,9 +119,11 @@ uint32_t cuptiEnableDomain(uint32_t enable, cupti_subscriber subscriber, uint32_
 {
 	SHARED(cuptiEnableDomain);
 	const bool is_client = is_shared && subscriber_is_clients(subscriber);
-	uint32_t rc = real(enable, subscriber, domain);
+	uint32_t rc;
 
 	(void)caller;
+	look_away(is_shared, enable, domain);
+	rc = real(enable, subscriber, domain);
 	if (is_client && !rc) {
 		subscriber_client_enable_domain(enable != 0, domain);
 		subscriber_again(domain);
@@ -123,9 +135,11 @@ uint32_t cuptiEnableAllDomains(uint32_t enable, cupti_subscriber subscriber)
 {
 	SHARED(cuptiEnableAllDomains);
 	const bool is_client = is_shared && subscriber_is_clients(subscriber);
-	uint32_t rc = real(enable, subscriber);
+	uint32_t rc;
 
 	(void)caller;
+	look_away(is_shared, enable, CUPTI_DOMAIN_RUNTIME);
+	rc = real(enable, subscriber);
 	for (uint32_t domain = 1; domain < SUBSCRIBER_NR_DOMAINS && is_client && !rc; domain++) {
 		subscriber_client_enable_domain(enable != 0, domain);
 		subscriber_again(domain);
@@ -168,6 +182,7 @@ uint32_t cuptiActivityRegisterCallbacks(
 		uint32_t rc;                                  \
                                                               \
 		if (!is_shared) {                             \
+			share_leave_alone();                  \
 			return real args;                     \
 		}                                             \
 		share_begin_enable(kind, is_context, caller); \

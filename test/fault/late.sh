@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # of lib.sh
 # The recorder's thread comes late, as on an overloaded machine, and the program has ended meanwhile:
-# every call is in the stream, or counted as lost there, or the user is told how many are.
+# every call is in the stream, or counted as lost there, or the user is told how many are. A line of TAP
+# for each case.
 . "$(dirname "$0")/lib.sh"
 
 calls()
@@ -33,5 +34,18 @@ for way in return exit _exit quick_exit thread_exit; do
 		tap "$([ "$have" = "$all 3" ]; echo $?)" "a recorder that comes $ms ms late, and a program that ends by $way" \
 			"calls and status $have where it is $all 3: $(head -1 "$T/err")"
 	done
+done
+
+# One that comes while another client of CUPTI records: our thread's own calls of CUDA are not among
+# those that it sees, where CUPTI is left to it alone.
+client="$B/integ/s_second_client subscribe domain sleep=0 launches=300000"
+# shellcheck disable=SC2086
+plain $client
+for ms in 500 700 900; do
+	# shellcheck disable=SC2086
+	GPROF_TIMER_ONLY=1 GPROF_QUIET=1 FAULT=prctl:1 FAULT_LATE_MS=$ms LD_LIBRARY_PATH=$SIM \
+		LD_PRELOAD=$ROOT/$B/fault/libgprof.so $client >"$T/out" 2>"$T/err"
+	tap "$(cmp -s "$T/plain.out" "$T/out"; echo $?)" "a recorder that comes $ms ms late, beside another client" \
+		"$(diff "$T/plain.out" "$T/out" | grep '^>' | head -2 | tr '\n' ' ')"
 done
 exit $failed
