@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "report/buf.h"
-#include "report/interval_heap.h"
 
 #define STEP_RANGE "ProfilerStep#"
-
-/* Sets are sorted and joined once they have so many intervals, or twice as many as last time. */
-#define MERGE_AT 65536u
 
 const char *const breakdown_keys[NR_BREAKDOWN_PARTS] = {"kernel_ns", "memcpy_ns", "memset_ns",
 	"communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns", "other_ns"};
@@ -55,118 +51,200 @@ static void find_steps(struct breakdown *breakdown)
 
 void breakdown_begin(struct breakdown *breakdown, struct process *process)
 {
-	*breakdown = (struct breakdown){.process = process, .closed_ns = UINT64_MAX};
-	for (size_t i = 0; i < BREAKDOWN_RUNTIME; i++) {
-		breakdown->merge_at[i] = MERGE_AT;
-	}
+	*breakdown = (struct breakdown){
+		.process = process, .closed_ns = UINT64_MAX, .most = BREAKDOWN_MOST};
 	find_steps(breakdown);
 	breakdown->nr_open = breakdown->nr_steps;
+	breakdown->is_done = !breakdown->nr_steps;
 	device_work_init(&breakdown->work, process);
 }
 
 /* ---- reckoning up ---- */
 
-static int by_falling_end(const void *a, const void *b)
+/* What of each part lies before a moment, to which the sweep has come: the latest of it. */
+struct sweep {
+	struct breakdown *breakdown;
+	struct busy_interval at[BREAKDOWN_OTHER];
+	bool has[BREAKDOWN_OTHER];
+};
+
+static void go_before(struct sweep *sweep, uint64_t now)
 {
-	const struct busy_interval *x = a, *y = b;
-
-	return x->end > y->end ? -1 : x->end < y->end;
-}
-
-static void add_times(struct breakdown_times *times, uint64_t begin, uint64_t end)
-{
-	if (times->head > times->nr / 2) {
-		times->nr -= times->head;
-		memmove(times->items, times->items + times->head,
-			times->nr * sizeof(*times->items));
-		times->head = 0;
-	}
-	times->is_unsorted |= times->nr > times->head && times->items[times->nr - 1].end < end;
-	times->items = array_grow(times->items, times->nr, &times->capacity, sizeof(*times->items));
-	times->items[times->nr++] = (struct busy_interval){begin, end};
-}
-
-/* Moves what is not before `begin` to `out`; of what reaches across it the rest stays. */
-static void take_times(struct breakdown_times *times, uint64_t begin, struct intervals *out)
-{
-	size_t at = times->head, nr_kept = 0;
-
-	if (times->is_unsorted) {
-		qsort(times->items + times->head, times->nr - times->head, sizeof(*times->items),
-			by_falling_end);
-		times->is_unsorted = false;
-	}
-	intervals_clear(out);
-	for (; at < times->nr && times->items[at].end > begin; at++) {
-		struct busy_interval item = times->items[at];
-
-		intervals_add(out, item.begin > begin ? item.begin : begin, item.end);
-		if (item.begin < begin) {
-			times->items[times->head + nr_kept++] =
-				(struct busy_interval){item.begin, begin};
-		}
-	}
-	if (nr_kept) {
-		memmove(times->items + (at - nr_kept), times->items + times->head,
-			nr_kept * sizeof(*times->items));
-	}
-	times->head = at - nr_kept;
-	intervals_merge(out);
-}
-
-static void add_parts(struct breakdown *breakdown, struct breakdown_step *step)
-{
-	struct intervals rest = {0}, all = {0}, part = {0}, left = {0}, swap;
-
-	intervals_add(&rest, step->begin_ns, step->end_ns);
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
-		if (i < BREAKDOWN_RUNTIME) {
-			interval_heap_take(&breakdown->parts[i], step->begin_ns, &all);
-		} else {
-			take_times(&breakdown->times[i], step->begin_ns, &all);
+		while (sweep->has[i] && sweep->at[i].begin >= now) {
+			sweep->has[i] =
+				interval_queue_pop(&sweep->breakdown->parts[i], &sweep->at[i]);
 		}
-		intervals_intersect(&rest, &all, &part);
-		step->ns[i] = intervals_length(&part);
-		intervals_subtract(&rest, &part, &left);
-		swap = rest;
-		rest = left;
-		left = swap;
 	}
-	step->ns[BREAKDOWN_OTHER] = intervals_length(&rest);
-	intervals_fini(&rest);
-	intervals_fini(&all);
-	intervals_fini(&part);
-	intervals_fini(&left);
+}
+
+/* The part that the time just before `now` counts for; it does so back to *until. */
+static unsigned int find_part(const struct sweep *sweep, uint64_t now, uint64_t *until)
+{
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		if (!sweep->has[i]) {
+			continue;
+		}
+		if (sweep->at[i].end >= now) {
+			*until = sweep->at[i].begin > *until ? sweep->at[i].begin : *until;
+			return i;
+		}
+		*until = sweep->at[i].end > *until ? sweep->at[i].end : *until;
+	}
+	return BREAKDOWN_OTHER;
+}
+
+/* From the end to the begin. What lies behind it is forgotten. */
+static void add_parts(struct breakdown *breakdown, uint64_t *ns, uint64_t begin, uint64_t end)
+{
+	struct sweep sweep = {.breakdown = breakdown};
+	uint64_t now = end;
+
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		sweep.at[i].begin = UINT64_MAX;
+		sweep.has[i] = true;
+	}
+	while (now > begin) {
+		uint64_t until = begin;
+		unsigned int part;
+
+		go_before(&sweep, now);
+		part = find_part(&sweep, now, &until);
+		ns[part] += now - until;
+		now = until;
+	}
+	go_before(&sweep, begin);
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		uint64_t rest = sweep.at[i].end < begin ? sweep.at[i].end : begin;
+
+		if (sweep.has[i]) {
+			interval_queue_push(&breakdown->parts[i], sweep.at[i].begin, rest);
+		}
+	}
+}
+
+static void add_use(struct breakdown_step *step, const struct device_use *use)
+{
+	for (size_t i = 0; i < step->nr_devices; i++) {
+		if (step->devices[i].device == use->device) {
+			device_use_add(&step->devices[i], use);
+			return;
+		}
+	}
+	step->devices = mem_resize(step->devices, step->nr_devices + 1, sizeof(*step->devices));
+	step->devices[step->nr_devices++] = *use;
+}
+
+/* What is left of the last step that is open, back to `begin`. */
+static void close_from(struct breakdown *breakdown, struct breakdown_step *step, uint64_t begin)
+{
+	uint64_t end = step->end_ns < breakdown->closed_ns ? step->end_ns : breakdown->closed_ns;
+	uint64_t next = step->next_ns < breakdown->closed_ns ? step->next_ns : breakdown->closed_ns;
+	struct device_use *uses;
+	size_t nr_uses;
+
+	add_parts(breakdown, step->ns, begin, end);
+	uses = device_work_take(&breakdown->work, begin, next, &nr_uses);
+	for (size_t i = 0; i < nr_uses; i++) {
+		add_use(step, &uses[i]);
+	}
+	free(uses);
+	breakdown->closed_ns = begin;
+}
+
+/* Its end is known, and so is the begin of the next one. */
+static void begin_step(struct breakdown *breakdown, struct breakdown_step *step)
+{
+	bool is_last = step + 1 == breakdown->steps + breakdown->nr_steps;
+
+	if (step->is_begun) {
+		return;
+	}
+	step->is_begun = true;
+	step->end_ns = step->end_ns > step->device_end_ns ? step->end_ns : step->device_end_ns;
+	if (step->end_ns > breakdown->closed_ns) {
+		step->end_ns = breakdown->closed_ns;
+	}
+	step->next_ns = is_last ? step->end_ns : step[1].begin_ns;
+}
+
+/* Where the last step that is open begins, as far as is known of the one before it. */
+static uint64_t begin_of_last(const struct breakdown *breakdown)
+{
+	const struct breakdown_step *step = &breakdown->steps[breakdown->nr_open - 1];
+	uint64_t before = breakdown->has_steps ? breakdown->before_ns : 0;
+
+	if (breakdown->nr_open > 1) {
+		before = step[-1].end_ns > step[-1].device_end_ns ? step[-1].end_ns
+								  : step[-1].device_end_ns;
+	}
+	return step->begin_ns > before ? step->begin_ns : before;
 }
 
 /* The last step that is open: all launches of it and of the one before it are known. */
 static void close_step(struct breakdown *breakdown)
 {
-	size_t index = --breakdown->nr_open;
-	struct breakdown_step *step = &breakdown->steps[index];
-	uint64_t before = breakdown->before_ns;
+	struct breakdown_step *step = &breakdown->steps[breakdown->nr_open - 1];
+	uint64_t begin = begin_of_last(breakdown), end;
 
-	if (index) {
-		const struct breakdown_step *last = step - 1;
+	end = step->is_begun ? breakdown->closed_ns : UINT64_MAX;
+	begin_step(breakdown, step);
+	end = end < step->end_ns ? end : step->end_ns;
+	step->begin_ns = begin < end ? begin : end;
+	close_from(breakdown, step, step->begin_ns);
+	breakdown->nr_open--;
+}
 
-		before = last->end_ns > last->device_end_ns ? last->end_ns : last->device_end_ns;
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+#define NR_SAMPLES 255u
+
+/* About half of the kernels end later. */
+static uint64_t middle_of(const struct device_work *work)
+{
+	uint64_t ends[NR_SAMPLES];
+	size_t nr = work->nr_kernels < NR_SAMPLES ? work->nr_kernels : NR_SAMPLES;
+
+	for (size_t i = 0; i < nr; i++) {
+		ends[i] = work->kernels[i * (work->nr_kernels / nr)].end;
 	}
-	if (!breakdown->has_steps) {
-		before = 0;
+	qsort(ends, nr, sizeof(ends[0]), by_time);
+	return nr ? ends[nr / 2] : 0;
+}
+
+static bool is_full(const struct breakdown *breakdown, size_t most)
+{
+	bool is_much = breakdown->work.nr_kernels > most;
+
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		is_much |= breakdown->parts[i].strays.nr > most;
 	}
-	step->begin_ns = step->begin_ns > before ? step->begin_ns : before;
-	step->end_ns = step->end_ns > step->device_end_ns ? step->end_ns : step->device_end_ns;
-	if (step->end_ns > breakdown->closed_ns) {
-		step->end_ns = breakdown->closed_ns;
+	return is_much;
+}
+
+/* Too many kernels: the later half is reckoned up, as if nothing of it were still to come. */
+static void make_room(struct breakdown *breakdown)
+{
+	uint64_t middle = middle_of(&breakdown->work), begin = begin_of_last(breakdown);
+	struct breakdown_step *step;
+
+	while (breakdown->nr_open > 1 && middle <= begin) {
+		close_step(breakdown);
+		begin = begin_of_last(breakdown);
 	}
-	if (step->begin_ns > step->end_ns) {
-		step->begin_ns = step->end_ns;
-	}
-	step->next_ns = index + 1 < breakdown->nr_steps ? step[1].begin_ns : step->end_ns;
-	add_parts(breakdown, step);
-	step->devices = device_work_take(
-		&breakdown->work, step->begin_ns, step->next_ns, &step->nr_devices);
-	breakdown->closed_ns = step->begin_ns;
+	step = &breakdown->steps[breakdown->nr_open - 1];
+	begin_step(breakdown, step);
+	middle = middle > begin ? middle : begin;
+	middle = middle < breakdown->closed_ns ? middle : breakdown->closed_ns;
+	close_from(breakdown, step, middle);
+	breakdown->is_done = breakdown->nr_open == 1 && middle <= begin;
+	/* Else there would be no end of making room. */
+	breakdown->is_too_much = !breakdown->is_done && is_full(breakdown, breakdown->most / 4 * 3);
 }
 
 /* All that comes from here on ended by `tick`. */
@@ -184,36 +262,29 @@ static void come_to(struct breakdown *breakdown, uint64_t tick)
 
 /* ---- events ---- */
 
-static void add_part(
-	struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
+static bool is_wanted(const struct breakdown *breakdown)
 {
-	struct intervals *set = &breakdown->parts[part];
-
-	interval_heap_push(set, (struct busy_interval){begin, end});
-	if (set->nr >= breakdown->merge_at[part]) {
-		interval_heap_join(set);
-		breakdown->merge_at[part] = 2 * set->nr + MERGE_AT;
-	}
-	breakdown->is_too_much |=
-		set->nr > BREAKDOWN_MOST || breakdown->work.nr_kernels > BREAKDOWN_MOST;
+	return !breakdown->is_too_much && !breakdown->is_done;
 }
 
 static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
 {
-	struct breakdown_times *times = &breakdown->times[part];
-
 	if (end > breakdown->closed_ns) {
-		breakdown->nr_late += begin < end;
+		bool is_cut =
+			breakdown->nr_open && breakdown->steps[breakdown->nr_open - 1].is_begun;
+
+		breakdown->nr_late += begin < end && !is_cut;
+		breakdown->nr_cut += begin < end && is_cut;
 		end = breakdown->closed_ns;
 	}
-	if (begin >= end || breakdown->is_too_much) {
-		return;
-	}
-	if (part < BREAKDOWN_RUNTIME) {
-		add_part(breakdown, part, begin, end);
-	} else {
-		add_times(times, begin, end);
-		breakdown->is_too_much |= times->nr - times->head > BREAKDOWN_MOST;
+	if (begin < end && is_wanted(breakdown)) {
+		struct interval_queue *queue = &breakdown->parts[part];
+
+		interval_queue_push(queue, begin, end);
+		if (queue->strays.nr > breakdown->most ||
+			breakdown->work.nr_kernels > breakdown->most) {
+			make_room(breakdown);
+		}
 	}
 }
 
@@ -295,7 +366,7 @@ void breakdown_record(
 		add_device_end(breakdown, record, call);
 	}
 	if ((record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
-		record->begin_ns < breakdown->closed_ns && !breakdown->is_too_much) {
+		record->begin_ns < breakdown->closed_ns && is_wanted(breakdown)) {
 		device_work_add(&breakdown->work, record,
 			end < breakdown->closed_ns ? end : breakdown->closed_ns);
 	}
@@ -333,11 +404,8 @@ void breakdown_fini(struct breakdown *breakdown)
 	for (size_t i = 0; i < breakdown->nr_steps; i++) {
 		free(breakdown->steps[i].devices);
 	}
-	for (size_t i = 0; i < BREAKDOWN_RUNTIME; i++) {
-		intervals_fini(&breakdown->parts[i]);
-	}
 	for (size_t i = 0; i < BREAKDOWN_OTHER; i++) {
-		free(breakdown->times[i].items);
+		interval_queue_fini(&breakdown->parts[i]);
 	}
 	device_work_fini(&breakdown->work);
 	free(breakdown->steps);

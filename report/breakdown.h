@@ -10,14 +10,19 @@
  * Kernels are those that compute; communication is what no computation, copy or set covers.
  *
  * Fed by op_walk.c from the last event to the first; a step is reckoned up as soon as all launches
- * of the one before it are known. Memory: the intervals of two steps, and of the host as far as
- * it is ahead of devices; a hundred bytes for each step; of a program without steps, of all of it,
- * up to BREAKDOWN_MOST intervals.
+ * of the one before it are known. One with more kernels than BREAKDOWN_MOST (or a program without
+ * steps, which counts as one) is reckoned up in stretches, the later half of the kernels at a time:
+ * exact where devices work off what was launched in its order; what then still comes for a stretch
+ * that is reckoned up is cut off and counted.
+ *
+ * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
+ * of each part (interval_queue.h); BREAKDOWN_MOST kernels, 150 MB; a hundred bytes for each step.
  */
 #ifndef REPORT_BREAKDOWN_H
 #define REPORT_BREAKDOWN_H
 
 #include "report/device_use.h"
+#include "report/interval_queue.h"
 #include "report/intervals.h"
 #include "report/op_walk.h"
 
@@ -33,16 +38,8 @@ enum breakdown_part {
 	NR_BREAKDOWN_PARTS,
 };
 
-/* Held at once; beyond, nothing more is kept and the result is unknown. */
-#define BREAKDOWN_MOST (1u << 23)
-
-/* Host's times by falling ends, from `head` on: as they come, so steps take theirs off the front.
- */
-struct breakdown_times {
-	struct busy_interval *items;
-	size_t head, nr, capacity;
-	bool is_unsorted;
-};
+/* Kernels that are held at once, and intervals of a part out of order. */
+#define BREAKDOWN_MOST (1u << 20)
 
 struct breakdown_step {
 	uint64_t number;
@@ -53,6 +50,7 @@ struct breakdown_step {
 	uint64_t ns[NR_BREAKDOWN_PARTS];
 	struct device_use *devices; /* nr_devices of the breakdown at that time */
 	size_t nr_devices;
+	bool is_begun; /* its last stretch is reckoned up: its end is known */
 	bool is_whole; /* all of it was recorded */
 };
 
@@ -64,14 +62,14 @@ struct breakdown {
 	size_t nr_open;	    /* steps that are not reckoned up, the first ones */
 	uint64_t closed_ns; /* what is later belongs to steps that are */
 	uint64_t before_ns; /* end of the work that was launched before the first step */
-	struct intervals parts[BREAKDOWN_RUNTIME]; /* of devices */
-	size_t merge_at[BREAKDOWN_RUNTIME];
-	struct breakdown_times
-		times[BREAKDOWN_OTHER]; /* of the host: of the parts from RUNTIME on */
+	struct interval_queue parts[BREAKDOWN_OTHER];
 	struct device_work work;
+	size_t most; /* BREAKDOWN_MOST; tests have it small */
 	bool has_steps;
-	bool is_too_much; /* more than BREAKDOWN_MOST */
+	bool is_done;	  /* what is still to come is before the first step */
+	bool is_too_much; /* more than that at one moment: nothing more is kept, nothing known */
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
+	uint64_t nr_cut;  /* events cut off where a stretch of their own step was reckoned up */
 	uint64_t nr_untimed;
 };
 

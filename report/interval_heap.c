@@ -15,7 +15,7 @@ void interval_heap_push(struct intervals *heap, struct busy_interval item)
 	heap->items[at] = item;
 }
 
-static struct busy_interval pop(struct intervals *heap)
+struct busy_interval interval_heap_pop(struct intervals *heap)
 {
 	struct busy_interval top = heap->items[0], last = heap->items[--heap->nr];
 	size_t at = 0;
@@ -43,18 +43,4 @@ void interval_heap_join(struct intervals *heap)
 		heap->items[i] = heap->items[heap->nr - 1 - i];
 		heap->items[heap->nr - 1 - i] = item;
 	}
-}
-
-void interval_heap_take(struct intervals *heap, uint64_t begin, struct intervals *out)
-{
-	intervals_clear(out);
-	while (heap->nr && heap->items[0].end > begin) {
-		struct busy_interval item = pop(heap);
-
-		intervals_add(out, item.begin > begin ? item.begin : begin, item.end);
-		if (item.begin < begin) {
-			interval_heap_push(heap, (struct busy_interval){item.begin, begin});
-		}
-	}
-	intervals_merge(out);
 }

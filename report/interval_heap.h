@@ -10,10 +10,10 @@
 
 void interval_heap_push(struct intervals *heap, struct busy_interval item);
 
+/* Takes out the one with the last end; there must be one. */
+struct busy_interval interval_heap_pop(struct intervals *heap);
+
 /* Joins those that overlap, to have fewer. */
 void interval_heap_join(struct intervals *heap);
-
-/* Moves what is not before `begin` to `out`, merged; of what reaches across it the rest stays. */
-void interval_heap_take(struct intervals *heap, uint64_t begin, struct intervals *out);
 
 #endif

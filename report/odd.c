@@ -2,6 +2,8 @@
 #include "report/odd.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,6 +263,40 @@ static void tell_early(struct odd *odd)
 	}
 }
 
+/* ---- what views found ---- */
+
+static struct buf added; /* sentences, each with a 0 behind it */
+
+void odd_add(const char *format, ...)
+{
+	va_list arguments;
+	char *sentence;
+	bool is_told;
+
+	va_start(arguments, format);
+	if (vasprintf(&sentence, format, arguments) < 0) {
+		sentence = NULL;
+	}
+	va_end(arguments);
+	is_told = !sentence;
+	for (size_t i = 0; !is_told && i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
+		is_told = strcmp(added.bytes + i, sentence) == 0;
+	}
+	if (!is_told) {
+		buf_add(&added, sentence, strlen(sentence) + 1);
+	}
+	free(sentence);
+}
+
+static void tell_added(struct odd *odd)
+{
+	for (size_t i = 0; i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
+		odd->tell(added.bytes + i);
+		odd->is_wrong = true;
+	}
+	buf_fini(&added);
+}
+
 bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_part,
 	void (*told)(const char *sentence))
 {
@@ -273,6 +309,7 @@ bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_par
 	}
 	tell_times(&odd);
 	tell_early(&odd);
+	tell_added(&odd);
 	buf_fini(&odd.line);
 	return odd.is_wrong;
 }

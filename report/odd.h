@@ -8,6 +8,9 @@
 
 #include "report/model.h"
 
+/* Has odd_tell tell that sentence, too, once: of data that a view could not make use of. */
+void odd_add(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /*
  * Calls `tell` with each sentence. is_part: the user chose some of the processes, so others are not
  * missed. Returns true if data are missing or cannot be right. The processes are by rank, rising.

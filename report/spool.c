@@ -2,7 +2,6 @@
 #include "report/spool.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -115,12 +114,8 @@ static void read_window(struct spool *spool, struct run *run)
 	if (!run->window) {
 		run->window = mem_zeroed(most, spool->bytes);
 	}
-	/* Our own file, that nobody else has open. */
-	if (!temp_file_read(spool->fd, run->offset + run->next * spool->bytes, run->window,
-		    nr * spool->bytes)) {
-		fputs("gprof-report: cannot read back a temporary file\n", stderr);
-		exit(1);
-	}
+	temp_file_read_back(
+		spool->fd, run->offset + run->next * spool->bytes, run->window, nr * spool->bytes);
 	run->window_first = run->next;
 	run->window_nr = nr;
 }

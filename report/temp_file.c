@@ -2,6 +2,7 @@
 #include "report/temp_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -61,4 +62,12 @@ bool temp_file_read(int fd, uint64_t offset, void *bytes, size_t nr_bytes)
 		nr_bytes -= (size_t)n;
 	}
 	return true;
+}
+
+void temp_file_read_back(int fd, uint64_t offset, void *bytes, size_t nr_bytes)
+{
+	if (!temp_file_read(fd, offset, bytes, nr_bytes)) {
+		fputs("gprof-report: cannot read back a temporary file\n", stderr);
+		exit(1);
+	}
 }

@@ -14,4 +14,7 @@ int temp_file_open(void);
 bool temp_file_write(int fd, uint64_t offset, const void *bytes, size_t nr_bytes);
 bool temp_file_read(int fd, uint64_t offset, void *bytes, size_t nr_bytes);
 
+/* Reads back what was written to a file that nobody else has open, or ends the program. */
+void temp_file_read_back(int fd, uint64_t offset, void *bytes, size_t nr_bytes);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/breakdown.h"
+#include "report/odd.h"
 #include "report/select.h"
 #include "report/view.h"
 
@@ -20,8 +21,8 @@ struct use {
 };
 
 struct result {
-	uint32_t pid;
-	int64_t rank;
+	const struct process *process;
+	uint64_t nr_cut;
 	bool has_steps, is_too_much;
 	struct breakdown_step *steps; /* whole ones */
 	size_t nr_steps;
@@ -34,7 +35,6 @@ struct breakdown_view {
 	struct result *results;
 	size_t nr_results, capacity;
 	uint64_t nr_late, nr_untimed;
-	bool is_too_much;
 	struct view_without without;
 };
 
@@ -113,8 +113,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 		view->results, view->nr_results, &view->capacity, sizeof(*view->results));
 	result = &view->results[view->nr_results++];
 	breakdown_end(breakdown, phases);
-	*result = (struct result){.pid = process->pid,
-		.rank = process->rank,
+	*result = (struct result){.process = process,
+		.nr_cut = breakdown->nr_cut,
 		.has_steps = breakdown->has_steps,
 		.is_too_much = breakdown->is_too_much};
 	result->steps = mem_zeroed(breakdown->nr_steps + 1, sizeof(*result->steps));
@@ -133,7 +133,6 @@ static void end(void *context, struct process *process, const struct phases *pha
 	}
 	view->nr_late += breakdown->nr_late;
 	view->nr_untimed += breakdown->nr_untimed;
-	view->is_too_much |= breakdown->is_too_much;
 	breakdown_fini(breakdown);
 }
 
@@ -153,9 +152,26 @@ static void destroy(void *context)
 
 static void set_process(const struct result *result, struct table_cell *cells)
 {
-	table_set_integer(&cells[0], result->pid);
-	if (result->rank >= 0) {
-		table_set_integer(&cells[1], (uint64_t)result->rank);
+	table_set_integer(&cells[0], result->process->pid);
+	if (result->process->rank >= 0) {
+		table_set_integer(&cells[1], (uint64_t)result->process->rank);
+	}
+}
+
+/* What neither view has of a process, though it was recorded. */
+static void tell_lack(const struct result *result)
+{
+	const char *path = result->process->stream->path;
+
+	if (result->is_too_much) {
+		odd_add("'%s': breakdown and gpu-use leave this process out: more than %u events "
+			"of one step overlap; end steps more often (GPROF_STEP)",
+			path, BREAKDOWN_MOST);
+	} else if (result->nr_cut) {
+		odd_add("'%s': breakdown and gpu-use lack part of %" PRIu64
+			" events: they ran later than what was launched %u kernels after them; "
+			"end steps more often (GPROF_STEP)",
+			path, result->nr_cut, BREAKDOWN_MOST / 2);
 	}
 }
 
@@ -171,8 +187,10 @@ static void note(const struct breakdown_view *view, struct table *table, const c
 		snprintf(untimed, sizeof(untimed), "; %" PRIu64 " records without times left out",
 			view->nr_untimed);
 	}
-	table_note(table, "%s%s%s%s", text, late, untimed,
-		view->is_too_much ? "; a process is left out: too much in one step" : "");
+	table_note(table, "%s%s%s", text, late, untimed);
+	for (size_t i = 0; i < view->nr_results; i++) {
+		tell_lack(&view->results[i]);
+	}
 }
 
 enum column {
