@@ -221,6 +221,16 @@ START_TEST(work_before_its_launch_is_told_and_kept)
 }
 END_TEST
 
+START_TEST(what_views_found_is_told_once)
+{
+	odd_add("'%s': the view %s lacks %u events", "a.gprof", "x", 7u);
+	odd_add("'%s': the view %s lacks %u events", "a.gprof", "x", 7u);
+	odd_add("another");
+	ck_assert_str_eq(odd(false, true), "'a.gprof': the view x lacks 7 events\nanother\n");
+	ck_assert_str_eq(odd(false, false), "");
+}
+END_TEST
+
 UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, ranks_that_are_missing,
 	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap,
-	work_before_its_launch_is_told_and_kept)
+	work_before_its_launch_is_told_and_kept, what_views_found_is_told_once)
