@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traces that are cut, damaged, too large or no traces: what is left out is counted and told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/err.h"
+#include "report/kineto_in.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/report_traces.h"
+#include "test/unit/unit.h"
+
+static uint64_t missing(const char *text, uint64_t nr_ops)
+{
+	struct process *process = traces_read(text);
+	uint64_t nr_missing = process_missing(process);
+
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_op), nr_ops);
+	ck_assert_int_eq(process_is_complete(process), !nr_missing);
+	process_destroy(process);
+	return nr_missing;
+}
+
+START_TEST(a_bad_event_is_left_out_alone)
+{
+	ck_assert_uint_eq(missing("[" TRACES_OP ",{\"ph\":\"X\",}{]," TRACES_OP "]", 2), 2);
+	ck_assert_uint_eq(
+		missing("[" TRACES_OP ",{\"ph\":\"X\",\"na\"me\":\"}, {[\"}," TRACES_OP "]", 2), 2);
+	ck_assert_uint_eq(
+		missing("[\n  " TRACES_OP ",\n  {\"a\": \"b\n  },\n  " TRACES_OP "\n]", 2), 1);
+	ck_assert_uint_eq(missing("[" TRACES_OP ",17,\"x\"," TRACES_OP "]", 2), 2);
+	ck_assert_uint_eq(missing("[" TRACES_OP ",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\","
+				  "\"ts\":NaN,\"dur\":1}," TRACES_OP "]",
+				  2),
+		1);
+	ck_assert_uint_eq(missing("[" TRACES_OP ",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\","
+				  "\"ts\":-5,\"dur\":1},{\"ph\":\"X\",\"cat\":\"cpu_op\","
+				  "\"ts\":18446744073709551,\"dur\":18446744073709551}]",
+				  1),
+		2);
+}
+END_TEST
+
+START_TEST(odd_numbers_and_bytes_in_arguments_do_no_harm)
+{
+	ck_assert_uint_eq(missing("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\x01\tb\xff\\\"\","
+				  "\"ts\":1,\"dur\":1,\"args\":{\"x\":NaN,\"y\":-Infinity,"
+				  "\"z\":[1,{\"q\":null}],\"Sequence number\":3}}]",
+				  1),
+		0);
+}
+END_TEST
+
+START_TEST(a_cut_trace_is_read_as_far_as_it_goes)
+{
+	static const char text[] = TRACES_HEAD "\n  " TRACES_OP ",\n  " TRACES_KERNEL
+					       ",\n  " TRACES_OP "\n" TRACES_TAIL;
+	char cut[sizeof(text)];
+
+	for (size_t n = 1; n < sizeof(text) - 1; n++) {
+		const char *path;
+		struct stream_in *stream;
+		struct process *process;
+
+		memcpy(cut, text, n);
+		cut[n] = '\0';
+		path = traces_write("cut.json", cut);
+		if (stream_in_open(&stream, path)) {
+			ck_assert_ptr_nonnull(strstr(err_text(), "no events"));
+			ck_assert_uint_le(n, sizeof(TRACES_HEAD) + 4 + sizeof(TRACES_OP));
+			continue;
+		}
+		process = process_create(stream);
+		ck_assert(!process_is_complete(process));
+		ck_assert_uint_ge(traces_rows(process, GPROF_TABLE_op), 1);
+		process_destroy(process);
+	}
+}
+END_TEST
+
+START_TEST(a_file_without_events_is_refused)
+{
+	static const char *const texts[] = {
+		"{}", "[]", "[", "{\"traceEvents\": []}", "{\"a\": [1,2,{\"b\":3}]}", "[[[[[["};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct stream_in *stream;
+
+		ck_assert_int_lt(stream_in_open(&stream, traces_write("no.json", texts[i])), 0);
+		ck_assert_str_eq(err_text(), "no events of a trace in it");
+	}
+}
+END_TEST
+
+/* A begin without an end, an end without a begin, and one that is before its begin. */
+START_TEST(begins_and_ends_without_each_other_are_told)
+{
+	struct process *process = traces_read("[" TRACES_OP "," TRACES_BEGIN(TRACES_OP_CAT, "a",
+		"1", "1") "," TRACES_BEGIN(TRACES_OP_CAT, "b", "2", "9") "," TRACES_END("2",
+		"8") ",{\"ph\":\"E\",\"cat\":\"cpu_op\",\"pid\":1,"
+		     "\"tid\":3,\"ts\":2}," TRACES_END("4", "5") "," TRACES_BEGIN(
+			     "", "c", "1", "3") "]");
+
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_op), 1);
+	ck_assert_uint_eq(process_missing(process), 3);
+	process_destroy(process);
+}
+END_TEST
+
+START_TEST(steps_that_overlap_are_told)
+{
+	struct process *process = traces_read(
+		"[" TRACES_STEP("4", "100", "50") "," TRACES_STEP("5", "140", "20") "]");
+
+	ck_assert_uint_eq(process->nr_steps, 3);
+	ck_assert_uint_eq(process->steps[1].tick, 140000);
+	ck_assert_uint_eq(process->steps[2].tick, 160000);
+	ck_assert(!process_is_complete(process));
+	ck_assert_uint_eq(process->stream->nr_damages, 1);
+	process_destroy(process);
+}
+END_TEST
+
+START_TEST(what_is_larger_than_memory_should_hold_is_left_out)
+{
+	struct process *process;
+	struct buf text;
+	const char *path = streams_path("large.json");
+
+	buf_init(&text, NULL, NULL);
+	buf_text(&text, "{\"large\": \"");
+	buf_pad(&text, 'x', KINETO_IN_ROOM + (1u << 20));
+	buf_text(&text, "\", \"distributedInfo\": {\"rank\": 5}, \"traceEvents\": [" TRACES_OP
+			", {\"a\": \"");
+	buf_pad(&text, 'y', KINETO_IN_ROOM + (1u << 20));
+	buf_text(&text, "\"}, " TRACES_OP "," TRACES_KERNEL TRACES_TAIL);
+	streams_write(path, text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	process = streams_process(path);
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_op), 2);
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_kernel), 1);
+	ck_assert_int_eq(process->rank, 5);
+	ck_assert_uint_eq(process_missing(process), 2);
+	process_destroy(process);
+}
+END_TEST
+
+START_TEST(damaged_gzip_is_told)
+{
+	const char *path = streams_path("cut.json.gz");
+	struct process *process;
+	struct buf text;
+	unsigned char *bytes;
+	size_t nr_bytes;
+
+	buf_init(&text, NULL, NULL);
+	buf_text(&text, TRACES_HEAD);
+	for (unsigned int i = 0; i < 20000; i++) {
+		buf_text(&text, i ? "," TRACES_OP : TRACES_OP);
+	}
+	buf_text(&text, TRACES_TAIL);
+	traces_gzip(path, &text);
+	bytes = streams_read(path, &nr_bytes);
+	streams_write(path, bytes, nr_bytes * 9 / 10);
+	process = streams_process(path);
+	ck_assert(!process_is_complete(process));
+	ck_assert_uint_eq(process->stream->nr_damages, 1);
+	ck_assert_str_eq(process->stream->damages[0].what, "its gzip data are cut off");
+	ck_assert_uint_gt(traces_rows(process, GPROF_TABLE_op), 10000);
+	process_destroy(process);
+	bytes[nr_bytes - 7] ^= 0xff; /* the checksum, behind all events */
+	streams_write(path, bytes, nr_bytes);
+	process = streams_process(path);
+	ck_assert(!process_is_complete(process));
+	ck_assert_uint_eq(process->stream->nr_damages, 1);
+	ck_assert_str_eq(process->stream->damages[0].what, "its gzip data are damaged");
+	process_destroy(process);
+	bytes[nr_bytes / 4] ^= 0xff;
+	streams_write(path, bytes, nr_bytes);
+	process = streams_process(path);
+	ck_assert(!process_is_complete(process));
+	process_destroy(process);
+	free(bytes);
+	buf_fini(&text);
+}
+END_TEST
+
+UNIT_SUITE("report_kineto_damage", a_bad_event_is_left_out_alone,
+	odd_numbers_and_bytes_in_arguments_do_no_harm, a_cut_trace_is_read_as_far_as_it_goes,
+	a_file_without_events_is_refused, begins_and_ends_without_each_other_are_told,
+	steps_that_overlap_are_told, what_is_larger_than_memory_should_hold_is_left_out,
+	damaged_gzip_is_told)
