@@ -6,8 +6,8 @@
 const char *const advice_verdict_names[] = {
 	[ADVICE_FINDING] = "finding", [ADVICE_GOOD] = "good", [ADVICE_NOT_JUDGED] = "not judged"};
 
-#define ADVICE(name, source, threshold, judge, cause, fires, remedy) \
-	{name, source, threshold, fires, remedy, advice_judge_##judge, cause},
+#define ADVICE(name, source, threshold, judge, cause, time, fires, remedy) \
+	{name, source, threshold, fires, remedy, advice_judge_##judge, cause, time},
 const struct advice_rule advice_rules[] = {
 #include "report/advice.def"
 };

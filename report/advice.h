@@ -14,9 +14,24 @@ enum advice_verdict {
 	ADVICE_NOT_JUDGED, /* what it needs is not in the stream; the evidence says what */
 };
 
+/*
+ * Which time a rule is about, bits: what it costs is not lost once more by a rule with the same
+ * one. A symptom says that time is lost, others why.
+ */
+enum advice_time {
+	ADVICE_TIME_LOADER = 1, /* devices have nothing to do, the loop waits for its loader */
+	ADVICE_TIME_HOST = 2,	/* or for anything else, or does not launch fast enough */
+	ADVICE_TIME_COPY = 4,	/* copies between host and devices */
+	ADVICE_TIME_COMMUNICATION = 8, /* on devices */
+	ADVICE_TIME_MULTIPLY = 16,     /* kernels that could use tensor cores */
+	ADVICE_TIME_SYMPTOM = 128,
+};
+
 struct advice_result {
 	enum advice_verdict verdict;
-	uint64_t stake_ns;	 /* time that it costs, at most */
+	bool has_stake;
+	uint64_t stake_ns, stake_whole_ns; /* time that it costs, at most, and of which whole */
+	const char *stake_of;		   /* what that is */
 	double share;		 /* what the threshold is for, in percent; -1: it is no share */
 	const char *of;		 /* what the share is of, or NULL */
 	struct buf evidence;	 /* a sentence, fit to be shown; the caller frees it */
@@ -34,6 +49,7 @@ struct advice_rule {
 	void (*judge)(const struct advice_rule *rule, const struct advice_facts *facts,
 		size_t nr_facts, size_t at, struct advice_result *result);
 	enum advice_cause cause;
+	unsigned int time; /* enum advice_time; 0: one of its own */
 };
 
 extern const struct advice_rule advice_rules[];

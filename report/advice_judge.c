@@ -64,6 +64,13 @@ ADVICE_JUDGE(drained)
 	}
 }
 
+static uint64_t recording_ns(const struct advice_facts *facts)
+{
+	const struct process *process = facts->process;
+
+	return process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
+}
+
 /* What nsys lists at all; of all the recording, as nsys does. */
 ADVICE_JUDGE(any_time)
 {
@@ -75,7 +82,7 @@ ADVICE_JUDGE(any_time)
 		return;
 	}
 	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_GOOD;
-	result->stake_ns = sum.ns;
+	advice_set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
 	advice_add_time(&result->evidence, sum.ns);
 	buf_printf(&result->evidence, " in all of the recording, %" PRIu64 " times", sum.nr);
@@ -151,9 +158,10 @@ static void judge_use(const struct advice_rule *rule, const struct advice_facts 
 		return;
 	}
 	advice_judge_device_part(rule, facts, result, used_ns);
+	buf_text(&result->evidence, "; what is at stake is the rest");
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
-	result->stake_ns = advice_per_device(
-		facts, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
+	advice_set_device_stake(
+		facts, result, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
 }
 
 ADVICE_JUDGE(utilization)
@@ -216,7 +224,7 @@ ADVICE_JUDGE(copy_rate)
 	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum.nr);
 	advice_add_time(&result->evidence, sum.ns);
 	result->verdict = rate < 6 ? ADVICE_FINDING : ADVICE_GOOD;
-	result->stake_ns = sum.ns;
+	advice_set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
 }
 
@@ -250,7 +258,8 @@ ADVICE_JUDGE(buckets)
 		return;
 	}
 	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_GOOD;
-	result->stake_ns = advice_per_device(facts, facts->low_idle_ns);
+	advice_set_stake(result, advice_per_device(facts, facts->low_idle_ns), recording_ns(facts),
+		"the recording");
 	result->share = facts->nr_buckets
 				? 100 * (double)facts->nr_low_buckets / (double)facts->nr_buckets
 				: 0;

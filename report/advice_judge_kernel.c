@@ -37,7 +37,7 @@ ADVICE_JUDGE(tensor_cores)
 	buf_text(&result->evidence,
 		" with tensor cores; of kernels that multiply and do not tell: ");
 	advice_add_time(&result->evidence, facts->untold_ns);
-	result->stake_ns = without.ns;
+	advice_set_stake(result, without.ns, facts->kernel_ns, "time of kernels");
 	result->mask = ADVICE_ALL_WHENS;
 }
 
@@ -156,7 +156,7 @@ ADVICE_JUDGE(ddp_nccl)
 /* Communication ends together, so who comes last waits least. Of ranks with steps on devices. */
 ADVICE_JUDGE(stragglers)
 {
-	uint64_t own_ns = 0, most_ns = 0;
+	uint64_t own_ns = 0, most_ns = 0, nr_steps = all[at].nr_steps ? all[at].nr_steps : 1;
 	size_t nr_ranks = 0;
 
 	for (size_t i = 0; i < nr_all; i++) {
@@ -177,9 +177,10 @@ ADVICE_JUDGE(stragglers)
 						 : "this rank does not communicate");
 		return;
 	}
-	advice_judge_part(rule, result, most_ns - own_ns,
-		all[at].base_ns / (all[at].nr_steps ? all[at].nr_steps : 1),
+	advice_judge_part(rule, result, most_ns - own_ns, all[at].base_ns / nr_steps,
 		all[at].nr_steps ? "a step" : "the recording");
+	advice_set_stake(
+		result, nr_steps * (most_ns - own_ns), all[at].base_ns, advice_base(&all[at]));
 	buf_printf(&result->evidence, " that another of %zu ranks communicates longer", nr_ranks);
 }
 

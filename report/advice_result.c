@@ -30,13 +30,34 @@ double advice_set_share(
 	return result->share;
 }
 
+void advice_set_stake(
+	struct advice_result *result, uint64_t stake_ns, uint64_t whole_ns, const char *of)
+{
+	result->has_stake = true;
+	result->stake_ns = stake_ns;
+	result->stake_whole_ns = whole_ns;
+	result->stake_of = of;
+}
+
+static const char *device_base(const struct advice_facts *facts)
+{
+	return facts->nr_steps ? "GPUs' time in steps" : "GPUs' time in the recording";
+}
+
+void advice_set_device_stake(
+	const struct advice_facts *facts, struct advice_result *result, uint64_t stake_ns)
+{
+	advice_set_stake(result, advice_per_device(facts, stake_ns),
+		advice_per_device(facts, facts->device_ns), device_base(facts));
+}
+
 void advice_judge_part(const struct advice_rule *rule, struct advice_result *result,
 	uint64_t part_ns, uint64_t whole_ns, const char *of)
 {
 	result->verdict = advice_set_share(result, part_ns, whole_ns, of) > rule->threshold
 				  ? ADVICE_FINDING
 				  : ADVICE_GOOD;
-	result->stake_ns = part_ns;
+	advice_set_stake(result, part_ns, whole_ns, of);
 }
 
 uint64_t advice_per_device(const struct advice_facts *facts, uint64_t ns)
@@ -59,7 +80,6 @@ bool advice_lacks_devices(const struct advice_facts *facts, struct advice_result
 void advice_judge_device_part(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t part_ns)
 {
-	advice_judge_part(rule, result, part_ns, facts->device_ns,
-		facts->nr_steps ? "GPUs' time in steps" : "GPUs' time in the recording");
-	result->stake_ns = advice_per_device(facts, part_ns);
+	advice_judge_part(rule, result, part_ns, facts->device_ns, device_base(facts));
+	advice_set_device_stake(facts, result, part_ns);
 }

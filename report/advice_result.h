@@ -11,7 +11,7 @@
 		size_t nr_all, size_t at, struct advice_result *result)
 
 /* A judge may serve several rules. */
-#define ADVICE(name, source, threshold, judge, cause, fires, remedy) ADVICE_JUDGE(judge);
+#define ADVICE(name, source, threshold, judge, cause, time, fires, remedy) ADVICE_JUDGE(judge);
 #include "report/advice.def"
 #undef ADVICE
 
@@ -36,6 +36,14 @@ void advice_add_time(struct buf *out, uint64_t ns);
 /* Sets the share of a part in a whole, says both, and returns it. */
 double advice_set_share(
 	struct advice_result *result, uint64_t part_ns, uint64_t whole_ns, const char *of);
+
+/* What it costs, of which whole. */
+void advice_set_stake(
+	struct advice_result *result, uint64_t stake_ns, uint64_t whole_ns, const char *of);
+
+/* The same for time on all devices together: of one of them on average. */
+void advice_set_device_stake(
+	const struct advice_facts *facts, struct advice_result *result, uint64_t stake_ns);
 
 /* Fires above the rule's threshold; what it costs is all of the part. */
 void advice_judge_part(const struct advice_rule *rule, struct advice_result *result,

@@ -26,7 +26,8 @@ struct finding {
 	const struct advice_rule *rule;
 	struct advice_result result;
 	const struct advice_facts *facts;
-	size_t nr_processes; /* that it fires for */
+	size_t nr_processes;		   /* that it fires for */
+	const struct advice_rule *same_as; /* NULL, or a finding about the same time */
 };
 
 static const struct scan_want wants[] = {
@@ -154,13 +155,57 @@ static void judge(
 	}
 }
 
-/* Findings by what they cost, then what is good, then the rest, both as they are listed. */
+static bool is_symptom(const struct finding *finding)
+{
+	return finding->rule->time & ADVICE_TIME_SYMPTOM;
+}
+
+/* Causes by what they cost, then symptoms. */
+static int by_cause(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if (is_symptom(x) != is_symptom(y)) {
+		return is_symptom(x) ? 1 : -1;
+	}
+	if (x->result.stake_ns != y->result.stake_ns) {
+		return x->result.stake_ns > y->result.stake_ns ? -1 : 1;
+	}
+	return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+/* Each time is at stake once: the others that are about it point to the first. */
+static void join_times(struct finding *findings, size_t nr)
+{
+	qsort(findings, nr, sizeof(*findings), by_cause);
+	for (size_t i = 0; i < nr; i++) {
+		if (findings[i].result.verdict != ADVICE_FINDING) {
+			continue;
+		}
+		for (size_t k = 0; k < i && !findings[i].same_as; k++) {
+			unsigned int both = findings[i].rule->time & findings[k].rule->time;
+
+			if (findings[k].result.verdict == ADVICE_FINDING && !findings[k].same_as &&
+				both & ~ADVICE_TIME_SYMPTOM) {
+				findings[i].same_as = findings[k].rule;
+			}
+		}
+	}
+}
+
+/*
+ * Findings by what they cost, those of times that are not told yet first; then what is good, then
+ * the rest, both as they are listed.
+ */
 static int by_stake(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
 
 	if (x->result.verdict != y->result.verdict) {
 		return x->result.verdict < y->result.verdict ? -1 : 1;
+	}
+	if (!x->same_as != !y->same_as) {
+		return y->same_as ? -1 : 1;
 	}
 	if (x->result.verdict == ADVICE_FINDING && x->result.stake_ns != y->result.stake_ns) {
 		return x->result.stake_ns > y->result.stake_ns ? -1 : 1;
@@ -174,6 +219,9 @@ enum column {
 	VERDICT,
 	RULE,
 	STAKE,
+	STAKE_SHARE,
+	STAKE_OF,
+	SAME_AS,
 	SHARE,
 	OF,
 	PID,
@@ -192,6 +240,22 @@ static void add_sites(const struct finding *finding, struct buf *out)
 	if (finding->result.cause < NR_ADVICE_CAUSES) {
 		advice_sites_add_text(&finding->facts->sites, finding->result.cause,
 			finding->result.mask, finding->facts->process, out);
+	}
+}
+
+/* Rules about more than time have none. */
+static void fill_stake(const struct finding *finding, struct table_cell *cells)
+{
+	const struct advice_result *result = &finding->result;
+
+	if (result->has_stake) {
+		table_set_integer(&cells[STAKE], result->stake_ns);
+		table_set_share(&cells[STAKE_SHARE], (double)result->stake_ns,
+			(double)result->stake_whole_ns);
+		table_set_string(&cells[STAKE_OF], result->stake_of);
+	}
+	if (finding->same_as) {
+		table_set_string(&cells[SAME_AS], finding->same_as->name);
 	}
 }
 
@@ -219,7 +283,7 @@ static void fill(const struct finding *finding, struct table_cell *cells)
 		table_set_string(&cells[OF], result->of);
 	}
 	if (result->verdict == ADVICE_FINDING) {
-		table_set_integer(&cells[STAKE], result->stake_ns);
+		fill_stake(finding, cells);
 		table_set_integer(&cells[PROCESSES], finding->nr_processes);
 		add_sites(finding, &sites);
 		if (sites.nr_bytes) {
@@ -241,6 +305,9 @@ static void add_words(const struct finding *finding, struct buf *out)
 		buf_text(out, "\n    at     ");
 		buf_add(out, sites.bytes, sites.nr_bytes); /* made fit there */
 	}
+	if (finding->same_as) {
+		buf_printf(out, "\n    same   time as %s", finding->same_as->name);
+	}
 	buf_printf(out, "\n    try    %s\n", finding->rule->remedy);
 	buf_fini(&sites);
 }
@@ -251,8 +318,11 @@ static struct table *make_table(void *context)
 		{"verdict", "Verdict", TABLE_TEXT, false},
 		{"rule", "Rule", TABLE_TEXT, false},
 		{"stake_ns", "At stake", TABLE_TIME, false},
-		{"share_pct", "%", TABLE_PERCENT, false},
-		{"of", "Of", TABLE_TEXT, false},
+		{"stake_pct", "%", TABLE_PERCENT, false},
+		{"stake_of", "Of", TABLE_TEXT, false},
+		{"same_as", "Time told by", TABLE_TEXT, false},
+		{"share_pct", "Judged %", TABLE_PERCENT, true},
+		{"of", "Of", TABLE_TEXT, true},
 		{"pid", "PID", TABLE_ID, false},
 		{"rank", "Rank", TABLE_ID, true},
 		{"processes", "Processes", TABLE_COUNT, true},
@@ -278,6 +348,7 @@ static struct table *make_table(void *context)
 		nr_findings += findings[i].result.verdict == ADVICE_FINDING;
 		nr_judged += findings[i].result.verdict != ADVICE_NOT_JUDGED;
 	}
+	join_times(findings, advice_nr_rules);
 	qsort(findings, advice_nr_rules, sizeof(*findings), by_stake);
 	for (size_t i = 0; i < advice_nr_rules && view->input.nr_processes; i++) {
 		fill(&findings[i], table_add_row(table));
@@ -291,7 +362,8 @@ static struct table *make_table(void *context)
 	table_note(table,
 		"%zu of %zu rules fire, %zu are not judged; at stake: the time that it costs at "
 		"most, "
-		"on the host or on one GPU; times of several findings overlap",
+		"on the host or on one GPU; a finding whose time another one tells is at stake "
+		"there, those of others may overlap",
 		nr_findings, advice_nr_rules, advice_nr_rules - nr_judged);
 	free(findings);
 	return table;

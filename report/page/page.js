@@ -510,7 +510,7 @@ function overviewPage(parent) {
 	make("h3", section, "What to try first");
 	if (findings.length) {
 		make("p", section, "what it costs at most; times of several findings overlap", "note");
-		adviceList(section, findings.slice(0, 3));
+		adviceList(section, findings.filter((row) => !row.same_as).slice(0, 3));
 		make("a", make("p", section), "all advice").href = "#advice";
 	} else {
 		make("p", section, "no rule fires", "note");

@@ -455,7 +455,9 @@ static void judge_ranks(uint32_t more_us, const char *verdict)
 	ck_assert_str_eq(verdict_of(table, "stragglers"), verdict);
 	if (strcmp(verdict, "finding") == 0) {
 		ck_assert_uint_eq(tables_number(table, row, "rank"), 0);
-		ck_assert_uint_eq(tables_number(table, row, "stake_ns"), more_us * 1000ull);
+		/* of all steps, as other stakes are */
+		ck_assert_uint_eq(
+			tables_number(table, row, "stake_ns"), NR_STEPS * more_us * 1000ull);
 		ck_assert_uint_eq(tables_number(table, row, "processes"), 1);
 	}
 	table_destroy(table);
@@ -504,6 +506,73 @@ START_TEST(every_rule_has_a_test_and_a_row)
 }
 END_TEST
 
+/* A finding after another: it costs no more, or its time is told by another one. */
+static void check_order(const struct table *table, size_t row)
+{
+	bool is_told = tables_cell(table, row, "same_as")->is_known;
+
+	if (is_told == tables_cell(table, row - 1, "same_as")->is_known) {
+		ck_assert_uint_ge(tables_number(table, row - 1, "stake_ns"),
+			tables_number(table, row, "stake_ns"));
+	} else {
+		ck_assert(is_told);
+	}
+}
+
+static const char *text_of(const struct table *table, const char *rule, const char *key)
+{
+	const struct table_cell *cell =
+		tables_cell(table, tables_find(table, "rule", rule, 0), key);
+
+	return cell->is_known ? cell->text : NULL;
+}
+
+/* The loader holds steps back by half: several rules see it, and one tells it. */
+START_TEST(a_time_is_at_stake_once)
+{
+	static const struct plan plan = {.wait_us = 50000, .busy_from_us = 50000};
+	struct table *table = advice_of(&plan);
+	uint64_t sum_ns = 0;
+
+	ck_assert_str_eq(verdict_of(table, "loader-starvation"), "finding");
+	ck_assert_ptr_null(text_of(table, "tb-dataloader", "same_as"));
+	ck_assert_str_eq(text_of(table, "loader-starvation", "same_as"), "tb-dataloader");
+	ck_assert_str_eq(text_of(table, "gpu_gaps", "same_as"), "tb-dataloader");
+	ck_assert_str_eq(text_of(table, "nvvp-compute-utilization", "same_as"), "tb-dataloader");
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		if (tables_cell(table, i, "stake_ns")->is_known &&
+			!tables_cell(table, i, "same_as")->is_known) {
+			sum_ns += tables_number(table, i, "stake_ns");
+		}
+	}
+	ck_assert_uint_gt(sum_ns, 0);
+	ck_assert_uint_le(sum_ns, NR_STEPS * STEP_US * 1000ull);
+	ck_assert_ptr_nonnull(strstr(table->figure, "same   time as tb-dataloader"));
+	table_destroy(table);
+}
+END_TEST
+
+/* What is judged is the use of the GPU; what is at stake, the rest of its time. */
+START_TEST(a_stake_says_what_it_is_a_share_of)
+{
+	static const struct plan half = {.busy_to_us = 31000};
+	static const struct plan full = {.peak_bytes = 91};
+	struct table *table = advice_of(&half);
+	size_t row = tables_find(table, "rule", "nvvp-compute-utilization", 0);
+
+	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number, 30, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, row, "stake_pct")->number, 70, 1e-9);
+	ck_assert_str_eq(tables_cell(table, row, "stake_of")->text, "GPUs' time in steps");
+	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), NR_STEPS * 70000000ull);
+	table_destroy(table);
+	table = advice_of(&full);
+	row = tables_find(table, "rule", "tb-memory", 0);
+	ck_assert_str_eq(verdict_of(table, "tb-memory"), "finding");
+	ck_assert(!tables_cell(table, row, "stake_ns")->is_known);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(a_finding_says_where_and_how_much)
 {
 	static const struct plan plan = {
@@ -520,8 +589,7 @@ START_TEST(a_finding_says_where_and_how_much)
 	for (size_t i = 1; i < table->nr_rows; i++) {
 		if (!strcmp(tables_cell(table, i, "verdict")->text, "finding")) {
 			ck_assert_str_eq(tables_cell(table, i - 1, "verdict")->text, "finding");
-			ck_assert_uint_ge(tables_number(table, i - 1, "stake_ns"),
-				tables_number(table, i, "stake_ns"));
+			check_order(table, i);
 		}
 	}
 	ck_assert_ptr_nonnull(strstr(table->figure, "lazy-loading: loading or"));
@@ -606,7 +674,8 @@ Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {the_rank_that_others_wait_for_is_the_one_that_waits_least,
 		what_nothing_recorded_can_tell_is_not_judged, every_rule_has_a_test_and_a_row,
-		a_finding_says_where_and_how_much, a_gap_is_of_the_step_that_ended_it,
+		a_finding_says_where_and_how_much, a_time_is_at_stake_once,
+		a_stake_says_what_it_is_a_share_of, a_gap_is_of_the_step_that_ended_it,
 		names_of_a_trace_cannot_break_the_advice, streams_without_sense_break_nothing};
 	Suite *suite = unit_make("report/advice", tests, sizeof(tests) / sizeof(tests[0]));
 	TCase *rules = tcase_create("rules");
