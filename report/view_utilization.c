@@ -166,6 +166,7 @@ enum column {
 	GPU_BUSY,
 	GPU_SAMPLED,
 	GPU_MEMORY,
+	GPU_POWER,
 	NR_COLUMNS,
 };
 
@@ -197,6 +198,7 @@ static void fill_gpu(const struct usage *usage, const struct usage_series *of, s
 		usage, of, GPROF_METRIC_GPU_BUSY_PERCENT, of->device, bucket, &cells[GPU_SAMPLED]);
 	set_bucket(
 		usage, of, GPROF_METRIC_GPU_MEMORY_BYTES, of->device, bucket, &cells[GPU_MEMORY]);
+	set_bucket(usage, of, GPROF_METRIC_GPU_POWER_MW, of->device, bucket, &cells[GPU_POWER]);
 }
 
 static struct table_cell *add_bucket(
@@ -251,6 +253,7 @@ static struct table *make_time(void *context)
 		{"gpu_pct", "GPU busy %", TABLE_PERCENT, false},
 		{"gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT, false},
 		{"gpu_memory_bytes", "GPU memory", TABLE_SIZE, false},
+		{"gpu_power_w", "GPU power W", TABLE_NUMBER, false},
 	};
 	struct usage *usage = context;
 	struct table *table =

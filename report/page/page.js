@@ -115,30 +115,124 @@ function compare(a, b, rises) {
 	return rises ? order : -order;
 }
 
-function flatten(nodes, sort, has, out) {
+function flatten(nodes, sort, fits, out) {
 	const order = sort.id ? [...nodes].sort((a, b) => compare(a.row[sort.id], b.row[sort.id], sort.rises)) : nodes;
 	for (const node of order) {
 		const at = out.length;
 		out.push(node);
-		flatten(node.inner, sort, has, out);
-		if (out.length === at + 1 && !has(node.row)) {
+		flatten(node.inner, sort, fits, out);
+		if (out.length === at + 1 && !fits(node.row)) {
 			out.pop();
 		}
 	}
 	return out;
 }
 
+/* What is looked for most stands where it is seen without scrolling. */
+const front = {
+	kernel: ["name", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
+	kernel_operator: ["name", "operator", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
+	memcpy: ["name", "share_pct", "total_ns", "calls", "total_bytes", "bytes_per_s"],
+	gaps: ["cause", "duration_ns", "work", "host_op", "host_call"],
+};
+
 /* Names come first; what no row knows comes only with all columns. */
 function chooseColumns(key, rows, isAll) {
 	const columns = columnsOf(key).filter((column) => isAll ||
-		(!column.isWide && (!rows.length || rows.some((row) => row[column.id] !== null && row[column.id] !== ""))));
-	const first = ["name", "stack", "cause", "part", "role", "metric", "rule", "command"].map((id) => columns.find((column) => column.id === id)).find(Boolean);
-	return first ? [first, ...columns.filter((column) => column !== first)] : columns;
+		((!column.isWide || (front[key] && front[key].includes(column.id))) && (!rows.length || rows.some((row) => row[column.id] !== null && row[column.id] !== ""))));
+	const find = (id) => columns.find((column) => column.id === id);
+	const name = ["name", "stack", "cause", "part", "role", "metric", "rule", "command"].map(find).find(Boolean);
+	const first = front[key] ? front[key].map(find).filter(Boolean) : name ? [name] : [];
+	return [...first, ...columns.filter((column) => !first.includes(column))];
 }
 
-function fillCell(cell, column, node, isFirst) {
-	const value = node.row[column.id];
-	cell.textContent = show(value, column.type, column.unit);
+/* ---- links: what is shown is in the address ---- */
+
+/* The address of a page, of a table in it, of what is searched for there. */
+function hashOf(...parts) {
+	return "#" + parts.map(encodeURIComponent).join("/");
+}
+
+function partsOfHash() {
+	try {
+		return location.hash.slice(1).split("/").map(decodeURIComponent);
+	} catch (error) {
+		return []; /* no address of this page */
+	}
+}
+
+const valuesOf = new Map();
+
+/* Has any row of the table this text in that column? */
+function has(key, id, value) {
+	const at = key + " " + id;
+	if (!valuesOf.has(at)) {
+		valuesOf.set(at, new Set(rowsOf(key).map((row) => row[id])));
+	}
+	return value !== "" && valuesOf.get(at).has(value);
+}
+
+/* The rows of a table with this text in that column; null where there are none. */
+function rowsHash(page, key, id, value) {
+	return has(key, id, value) ? hashOf(page, key, '"' + value + '"') : null;
+}
+
+function kernelHash(name) {
+	return rowsHash("kernels", "kernel", "name", name);
+}
+
+function operatorHash(name) {
+	return rowsHash("operators", "operator", "name", name);
+}
+
+function stepHash(row) {
+	return /^\d+$/.test(row.step) ? hashOf("step", row.pid, row.step) : null;
+}
+
+/* Values that lead to what they name, by table and column, or by column of any table. */
+const valueLinks = {
+	step: (row) => (row.pid === undefined ? null : stepHash(row)),
+	"kernel_operator operator": (row) => operatorHash(row.operator),
+	"kernel_operator name": (row) => kernelHash(row.name),
+	"gaps work": (row) => kernelHash(row.work),
+	"gaps op": (row) => operatorHash(row.op),
+	"gaps host_op": (row) => operatorHash(row.host_op),
+	"launch name": (row) => kernelHash(row.name),
+	"collectives name": (row) => kernelHash(row.name),
+	"memory name": (row) => operatorHash(row.name),
+	"critical-path name": (row) => operatorHash(row.name) || kernelHash(row.name),
+	"optype name": (row) => operatorHash(row.name),
+};
+
+/* What else there is about a row, by table: [text, address or null]. */
+const rowLinks = {
+	kernel: [["operators", (row) => rowsHash("kernels", "kernel_operator", "name", row.name)]],
+	operator: [["kernels", (row) => rowsHash("kernels", "kernel_operator", "operator", row.name)]],
+};
+
+function addLink(parent, text, hash) {
+	const link = make("a", parent, text);
+	link.href = hash;
+	return link;
+}
+
+function fillLinks(cell, key, row) {
+	cell.className = "links";
+	for (const [text, hash] of rowLinks[key]) {
+		const address = hash(row);
+		if (address) {
+			addLink(cell, text, address);
+		}
+	}
+}
+
+function fillCell(cell, column, node, isFirst, key) {
+	const value = node.row[column.id], link = valueLinks[key + " " + column.id] || valueLinks[column.id];
+	const address = link ? link(node.row) : null;
+	cell.textContent = address ? "" : show(value, column.type, column.unit);
+	if (address) {
+		addLink(cell, show(value, column.type, column.unit), address);
+	}
 	if (column.type === "text") {
 		cell.className = "text";
 		cell.title = String(value);
@@ -154,10 +248,21 @@ function fillCell(cell, column, node, isFirst) {
 	}
 }
 
-function drawTable(parent, key) {
-	const table = data[key], section = make("section", parent), levels = shapes[key].levels;
+/* Words that a row must have; in quotes, a value that it must have. */
+function finder(text) {
+	const whole = text.trim(), words = whole.toLowerCase().split(/\s+/).filter(Boolean);
+	if (whole.length > 1 && whole.startsWith('"') && whole.endsWith('"')) {
+		return (row, columns) => columns.some((column) => String(row[column.id]) === whole.slice(1, -1));
+	}
+	return (row, columns) => words.every((word) => columns.some((column) => String(row[column.id]).toLowerCase().includes(word)));
+}
+
+/* query: what is searched for at first. keep: of which rows the table is. */
+function drawTable(parent, key, query = "", keep = null) {
+	const table = keep ? {...data[key], rows: rowsOf(key).filter(keep), rows_left_out: 0} : data[key];
+	const section = make("section", parent), levels = keep ? null : shapes[key].levels;
 	const tree = treeOf(table.rows, levels), sort = {id: null, rises: false};
-	let limit = ROWS, words = [], isAll = false;
+	let limit = ROWS, fits = finder(query), isAll = false;
 	section.id = "table-" + key;
 	make("h3", section, table.title);
 	if (table.note || shapes[key].help) {
@@ -165,12 +270,14 @@ function drawTable(parent, key) {
 	}
 	if (!table.rows.length) {
 		make("p", section, "no rows", "note");
-		return;
+		return section;
 	}
 	const tools = make("div", section, null, "tools"), search = make("input", tools);
 	search.type = "search";
-	search.placeholder = "search " + table.title.toLowerCase();
-	search.setAttribute("aria-label", search.placeholder);
+	search.placeholder = "search";
+	search.value = query;
+	search.title = 'words that a row has, or a value of it "in quotes"';
+	search.setAttribute("aria-label", "search " + table.title.toLowerCase());
 	const all = make("button", tools, "all columns");
 	all.setAttribute("aria-pressed", "false");
 	const count = make("span", tools);
@@ -180,8 +287,8 @@ function drawTable(parent, key) {
 
 	function fill() {
 		const columns = chooseColumns(key, table.rows, isAll);
-		const has = (row) => words.every((word) => columns.some((column) => String(row[column.id]).toLowerCase().includes(word)));
-		const found = flatten(tree, sort, has, []);
+		const found = flatten(tree, sort, (row) => fits(row, columns), []);
+		const hasLinks = rowLinks[key] && table.rows.some((row) => rowLinks[key].some(([, hash]) => hash(row)));
 		element.replaceChildren();
 		make("caption", element).hidden = true;
 		const head = make("tr", make("thead", element)), body = make("tbody", element);
@@ -202,20 +309,29 @@ function drawTable(parent, key) {
 		}
 		for (const node of found.slice(0, limit)) {
 			const row = make("tr", body);
-			columns.forEach((column, i) => fillCell(make("td", row), column, node, i === 0));
+			columns.forEach((column, i) => fillCell(make("td", row), column, node, i === 0, key));
+			if (hasLinks) {
+				fillLinks(row.insertCell(1), key, node.row);
+			}
+		}
+		if (hasLinks) {
+			const cell = make("th", null, "See", "links");
+			cell.scope = "col";
+			head.cells[0].after(cell);
 		}
 		count.textContent = Math.min(limit, found.length) + " of " + found.length + (found.length < table.rows.length ? " found in " + table.rows.length : "") + " rows" +
 			(table.rows_left_out ? "; " + table.rows_left_out.toLocaleString("en-US") + " more are not in this page (--top)" : "");
 		more.hidden = limit >= found.length;
 	}
 	element.addEventListener("click", (event) => {
-		const cell = event.target.closest("td.text");
+		const cell = event.target.closest("a") ? null : event.target.closest("td.text");
 		if (cell && !String(getSelection())) {
 			cell.classList.toggle("open");
 		}
 	});
 	search.addEventListener("input", () => {
-		words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+		fits = finder(search.value);
+		limit = ROWS;
 		fill();
 	});
 	all.addEventListener("click", () => {
@@ -229,6 +345,7 @@ function drawTable(parent, key) {
 		fill();
 	});
 	fill();
+	return section;
 }
 
 /* ---- charts ---- */
@@ -255,7 +372,7 @@ function short(text, most = 44) {
 
 /* Without Chart.js: a bar for each label, in pieces of its series. */
 function drawPlain(section, spec) {
-	if (spec.kind === "line" && spec.series.length > 1) {
+	if (spec.kind === "line" && (spec.isStepped || spec.series.length > 1)) {
 		make("p", section, "curves need libjs-chart.js when gprof-report is built; the table has their numbers", "note");
 		return;
 	}
@@ -289,22 +406,35 @@ function options(spec) {
 	const value = {stacked: spec.kind === "stack", beginAtZero: true, max: spec.most, title: {display: !!spec.unit, text: spec.unit, color: css("--dim")}, ticks: {color: css("--dim")}, grid: {color: css("--line")}};
 	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: css("--dim")}, grid: {display: false},
 		ticks: {color: css("--dim"), autoSkip: !isAcross, callback(at) { return short(this.getLabelForValue(at), 34); }}};
+	if (spec.isStepped) {
+		Object.assign(label, {type: "linear", ticks: {color: css("--dim")}});
+	}
 	return {
 		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isAcross ? "y" : "x",
-		interaction: {mode: spec.kind === "pie" ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
+		onClick: (event, items) => {
+			const address = items.length && spec.hashes ? spec.hashes[items[0].index] : null;
+			if (address) {
+				location.hash = address;
+			}
+		},
+		onHover: (event, items) => {
+			event.native.target.style.cursor = items.length && spec.hashes && spec.hashes[items[0].index] ? "pointer" : "";
+		},
+		interaction: {mode: spec.kind === "pie" || spec.isStepped ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
 		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
 		plugins: {
 			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" ? "right" : "bottom",
 				labels: {color: css("--ink"), boxWidth: 12}},
 			tooltip: {callbacks: {
-				title: (items) => items.length ? short(spec.labels[items[0].dataIndex], 90) : "",
-				label: (item) => (spec.series.length > 1 ? item.dataset.label + ": " : "") + text(item.raw),
+				title: (items) => !items.length ? "" : spec.isStepped ? items[0].parsed.x + " " + spec.axis : short(spec.labels[items[0].dataIndex], 90),
+				label: (item) => (spec.series.length > 1 ? item.dataset.label + ": " : "") + text(spec.isStepped ? item.parsed.y : item.raw),
 			}},
 		},
 	};
 }
 
-/* spec: kind "stack", "bars", "line" or "pie"; labels; series of {name, values}; type and values in base units. */
+/* spec: kind "stack", "bars", "line" or "pie"; labels, and where a click on each leads (hashes); series of {name, values};
+ * type and values in base units. */
 function chart(parent, title, spec) {
 	const known = spec.series.map((series, k) => ({...series, color: colors[k % colors.length], isDashed: k >= colors.length}))
 		.filter((series) => series.values.some((value) => value));
@@ -312,7 +442,8 @@ function chart(parent, title, spec) {
 		return null;
 	}
 	const unit = unitOf(spec.type, known.flatMap((series) => series.values), 1);
-	const drawn = {...spec, unit: unit ? unit[0] : spec.type === "percent" ? "%" : spec.unit || "",
+	const scale = spec.isStepped ? unitOf("time", spec.labels, 1) : null;
+	const drawn = {...spec, unit: unit ? unit[0] : spec.type === "percent" ? "%" : spec.unit || "", axis: scale ? scale[0] + " " + spec.axis : spec.axis,
 		series: known.map((series) => ({...series, values: series.values.map((value) => value === null || value === undefined ? null : unit ? value / unit[1] : value)}))};
 	const section = make("section", parent);
 	make("h3", section, title);
@@ -325,9 +456,11 @@ function chart(parent, title, spec) {
 	}
 	const box = make("div", section, null, "canvas"), canvas = make("canvas", box);
 	if (spec.kind === "bars" || spec.isAcross) {
-		box.style.height = Math.max(9, 4.5 + 1.75 * spec.labels.length) + "rem";
+		box.classList.add("across");
+		box.style.height = Math.max(spec.isAcross ? 12 : 9, 4.5 + 1.75 * spec.labels.length) + "rem";
 	}
 	if (spec.kind === "pie") {
+		box.classList.add("pie");
 		box.style.height = "15rem";
 	}
 	canvas.setAttribute("role", "img");
@@ -335,9 +468,10 @@ function chart(parent, title, spec) {
 	shown.push(new Chart(canvas, {
 		type: spec.kind === "line" ? "line" : spec.kind === "pie" ? "doughnut" : "bar",
 		data: {
-			labels: spec.kind === "pie" ? spec.labels.map((label) => short(label, 30)) : spec.labels,
+			labels: scale ? undefined : spec.kind === "pie" ? spec.labels.map((label) => short(label, 30)) : spec.labels,
 			datasets: drawn.series.map((series) => ({
-				label: series.name, data: series.values, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
+				label: series.name, data: scale ? series.points.map(([x, y]) => ({x: x / scale[1], y: y / unit[1]})) : series.values,
+				stepped: !!scale, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
 				borderColor: spec.kind === "pie" ? css("--card") : series.color,
 				backgroundColor: spec.kind === "pie" ? colors : series.color, maxBarThickness: 34,
 				borderDash: spec.kind === "line" && series.isDashed ? [5, 3] : [], spanGaps: false,
@@ -381,7 +515,7 @@ function topPie(parent, title, key, name, id, nr = 8) {
 /* Columns of rows on top of each other. */
 function stack(parent, title, key, label, ids, more = {}) {
 	const rows = (more.rows || rowsOf(key)).slice(0, 200);
-	return data[key] ? chart(parent, title, {kind: "stack", type: "time", labels: rows.map(label),
+	return data[key] ? chart(parent, title, {kind: "stack", type: "time", labels: rows.map(label), hashes: rows.map(stepHash),
 		series: ids.map(([id, name]) => ({name, values: rows.map((row) => row[id])})), ...more}) : null;
 }
 
@@ -526,10 +660,63 @@ function stepTimes(parent) {
 	if (steps.length < 2) {
 		return;
 	}
-	chart(parent, "Time of each step", {kind: "line", type: "time", axis: "step", labels: steps.map(String), series: pids.map((pid) => {
+	const hashes = steps.map((step) => stepHash(rows.reduce((most, row) => (row.step === step && (!most || row.duration_ns > most.duration_ns) ? row : most), null)));
+	chart(parent, "Time of each step", {kind: "line", type: "time", axis: "step", labels: steps.map(String), hashes, series: pids.map((pid) => {
 		const own = new Map(rows.filter((row) => row.pid === pid).map((row) => [row.step, row.duration_ns]));
 		return {name: who({pid}) || "step", values: steps.map((step) => own.get(step) ?? null)};
 	})});
+}
+
+/* One step: its parts beside the mean, and what tables know of it. Returns its title. */
+function stepPage(parent, pid, step) {
+	const isOf = (row) => row.pid === pid && String(row.step) === step;
+	const row = rowsOf("breakdown").find(isOf), average = rowsOf("breakdown").find((each) => each.pid === pid && each.step === "average");
+	const all = [...new Set(rowsOf("steps").filter((each) => each.pid === pid).map((each) => String(each.step)))];
+	const tools = make("p", parent, null, "links"), at = all.indexOf(step);
+	addLink(tools, "all steps", "#steps");
+	for (const [text, other] of [["step before", all[at - 1]], ["step after", at < 0 ? undefined : all[at + 1]]]) {
+		if (other !== undefined) {
+			addLink(tools, text, hashOf("step", pid, other));
+		}
+	}
+	if (row) {
+		const both = [row, average].filter(Boolean);
+		stack(charts(parent), "Where the time of this step went", "breakdown", (each) => (each === row ? "this step" : "mean"), breakdownParts,
+			{rows: both, isAcross: true, note: data.breakdown.note});
+		partsTable(parent, row, average);
+	} else if (at >= 0) {
+		make("p", parent, "Its begin or its end is not known, or no table has where its time went.", "note");
+	} else {
+		make("p", parent, "This page has no such step.", "note");
+	}
+	for (const key of ["steps", "dataprep-steps", "breakdown"]) {
+		if (rowsOf(key).some(isOf)) {
+			drawTable(parent, key, "", isOf);
+		}
+	}
+	return ["Step " + step, who({pid})].filter(Boolean).join(", ");
+}
+
+function partsTable(parent, row, average) {
+	const section = make("section", parent), table = make("table", make("div", section, null, "scroll"));
+	const head = make("tr", make("thead", table)), body = make("tbody", table);
+	section.id = "parts";
+	section.prepend(make("h3", null, "Its parts" + (average ? ", and those of the mean step" : "")));
+	for (const title of ["Part", "Time", "% of the step", ...(average ? ["Mean", "More than the mean"] : [])]) {
+		make("th", head, title, title === "Part" ? "text" : "").scope = "col";
+	}
+	const parts = [...breakdownParts, ["total_ns", "the step"]].filter(([id]) => row[id] || (average && average[id]));
+	for (const [id, name] of parts) {
+		const line = make("tr", body), difference = average ? row[id] - average[id] : 0;
+		make("td", line, name, "text");
+		make("td", line, one(row[id], "time"));
+		const share = make("td", line, (100 * row[id] / row.total_ns).toFixed(2), "share");
+		share.style.backgroundSize = 100 * row[id] / row.total_ns + "% 75%";
+		if (average) {
+			make("td", line, one(average[id], "time"));
+			make("td", line, (difference < 0 ? "−" : "+") + one(Math.abs(difference), "time"));
+		}
+	}
 }
 
 function curves(parent) {
@@ -550,9 +737,25 @@ function curves(parent) {
 			...devices.map((device) => curve("GPU " + device + " busy", (row) => row.device === device, "gpu_pct")),
 			...devices.map((device) => curve("GPU " + device + " sampled", (row) => row.device === device, "gpu_sampled_pct")),
 			curve("CPU, process (of one core)", () => true, "cpu_process_pct"), curve("CPU, system", () => true, "cpu_system_pct")]});
+		chart(parent, "Power over time" + of, {kind: "line", type: "number", unit: "W", labels, axis, series:
+			devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_power_w"))});
 		chart(parent, "Memory over time" + of, {kind: "line", type: "size", labels, axis, series: [
 			curve("process, resident", () => true, "resident_bytes"),
 			...devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_memory_bytes"))]});
+	}
+}
+
+/* What was in use holds until the next moment that is known. */
+function memoryCurves(parent) {
+	const rows = rowsOf("memory_curve");
+	for (const pid of [...new Set(rows.map((row) => row.pid))].slice(0, 8)) {
+		const own = rows.filter((row) => row.pid === pid), places = [...new Set(own.map((row) => row.device))].slice(0, 8);
+		const curve = (place, name, id) => ({name: place + ", " + name,
+			points: own.filter((row) => row.device === place && row[id] !== null).map((row) => [row.time_ns, row[id]])});
+		chart(parent, "Memory over time" + (isMany ? ", " + who({pid}) : ""), {kind: "line", type: "size", isStepped: true,
+			labels: own.map((row) => row.time_ns), axis: "after the first event", note: "as the allocator told it; peaks are kept",
+			series: places.flatMap((place) => [curve(place, "in use", "allocated_bytes"), curve(place, "reserved", "reserved_bytes")])
+				.map((series) => ({...series, values: series.points.map((point) => point[1])}))});
 	}
 }
 
@@ -596,6 +799,9 @@ function aboutPage(parent) {
 	}
 }
 
+/* Pages that put charts where they want them. */
+const isPlain = new Set(["overview", "about", "advice"]);
+
 const pages = [
 	["overview", "Overview", overviewPage, []],
 	["steps", "Steps", (parent) => {
@@ -620,9 +826,10 @@ const pages = [
 		topBars(parent, "Rate while at least one ran", "bandwidth", "name", "rate_bytes_per_s");
 	}, ["memcpy", "memset", "bandwidth", "manipulation"]],
 	["memory", "Memory", (parent) => {
+		memoryCurves(parent);
 		topBars(parent, "Allocated, by who asked", "memory", "name", "total_bytes", 15);
 		topBars(parent, "Not freed until the end of the recording", "memory", "name", "live_bytes", 15);
-	}, ["memory"]],
+	}, ["memory", "memory_curve"]],
 	["api", "API", (parent) => {
 		topBars(parent, "Time in calls", "api", "name", "total_ns");
 		topBars(parent, "Time in waits", "sync", "name", "total_ns");
@@ -654,27 +861,33 @@ const named = new Set(pages.flatMap((page) => page[3]).concat("gpu"));
 pages.find((page) => page[0] === "about")[3].push(...Object.keys(data).filter((key) => data[key].rows && !named.has(key)));
 
 function open() {
-	const [id, title, draw, tables] = pages.find((page) => "#" + page[0] === location.hash) || pages[0];
+	const [id, key, query] = partsOfHash();
+	const page = pages.find((each) => each[0] === (id === "step" ? "steps" : id)) || pages[0], [name, title, draw, tables] = page;
 	shown.splice(0).forEach((each) => each.destroy());
 	main.replaceChildren();
-	make("h2", main, title);
-	if (draw) {
-		draw(id === "overview" || id === "about" || id === "advice" ? main : charts(main));
-	}
-	for (const key of tables) {
-		if (data[key]) {
-			drawTable(main, key);
+	scrollTo(0, 0);
+	const heading = make("h2", main, title);
+	if (id === "step") {
+		heading.textContent = stepPage(main, Number(key), query);
+	} else {
+		if (draw) {
+			draw(isPlain.has(name) ? main : charts(main));
+		}
+		for (const each of tables.filter((each) => data[each])) {
+			const section = drawTable(main, each, each === key ? query : "");
+			if (each === key) {
+				section.scrollIntoView();
+			}
 		}
 	}
 	for (const link of document.querySelectorAll("#nav a")) {
-		if (link.hash === "#" + id) {
+		if (link.hash === "#" + name) {
 			link.setAttribute("aria-current", "page");
 		} else {
 			link.removeAttribute("aria-current");
 		}
 	}
-	document.title = title + " – gprof report";
-	scrollTo(0, 0);
+	document.title = heading.textContent + " – gprof report";
 }
 
 function begin() {
@@ -685,7 +898,7 @@ function begin() {
 	}
 	if (first) {
 		const others = rowsOf("processes").length - 1 + (data.processes.rows_left_out || 0);
-		const text = first.command + " on " + first.host + (others ? " and " + others + " more processes" : "") + (data.selection ? "; only what was chosen" : "");
+		const text = (first.command === "?" ? first.file : first.command) + (first.host === "?" ? "" : " on " + first.host) + (others ? " and " + others + " more processes" : "") + (data.selection ? "; only what was chosen" : "");
 		document.getElementById("who").textContent = text;
 		document.getElementById("who").title = text;
 	}

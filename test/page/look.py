@@ -95,6 +95,59 @@ def check_levels(page, key, column):
     must(shown == want, "rows in rows of %s sorted by name" % key)
 
 
+def names_of(page, key, column):
+    return page.locator("[id='table-%s'] tbody tr" % key).count(), set(cells(page, key, column))
+
+
+def check_links(page):
+    """Kernels lead to their operators, these to their kernels; what is searched for is in the address."""
+    both = [(row["name"], row["operator"]) for row in expected["kernel_operator"]["rows"]
+            if row["operator"] and row["name"] == " ".join(row["name"].split())]  # a field takes no line breaks
+    if both:
+        name = both[0][0]
+        page.goto("about:blank")
+        page.goto("file://" + os.path.abspath(path) + "#kernels")
+        page.locator("#table-kernel").get_by_role("searchbox").fill('"%s"' % name)
+        must(names_of(page, "kernel", "Kernel") == (1, {name}), "the kernel '%s' in quotes" % name)
+        page.locator("#table-kernel tbody").get_by_role("link", name="operators").click()
+        page.wait_for_function("() => location.hash.startsWith('#kernels/kernel_operator/')")
+        rows = [row for row in expected["kernel_operator"]["rows"] if row["name"] == name]
+        must(names_of(page, "kernel_operator", "Kernel")[1] == {name}, "operators of the kernel " + name)
+        link = page.locator("#table-kernel_operator tbody a", has_text=rows[0]["operator"]).first
+        if link.count() and rows[0]["operator"] in [row["name"] for row in expected["operator"]["rows"]]:
+            link.click()
+            page.wait_for_function("() => document.querySelector('main h2').textContent === 'Operators'")
+            must(names_of(page, "operator", "Operator")[1] == {rows[0]["operator"]}, "the operator of " + name)
+            page.locator("#table-operator tbody").get_by_role("link", name="kernels").first.click()
+            page.wait_for_function("() => document.querySelector('main h2').textContent === 'Kernels'")
+            must(names_of(page, "kernel_operator", "Operator")[1] == {rows[0]["operator"]}, "kernels of " + rows[0]["operator"])
+
+
+def check_step(page):
+    """A click on a step's number shows its parts, which are those of the breakdown."""
+    rows = [row for row in expected["breakdown"]["rows"] if row["step"].isdigit()]
+    if not rows:
+        return
+    row = rows[0]
+    page.goto("about:blank")
+    page.goto("file://" + os.path.abspath(path) + "#steps")
+    page.locator("#table-breakdown tbody").get_by_role("link", name=row["step"], exact=True).first.click()
+    page.wait_for_function("() => document.querySelector('main h2').textContent.startsWith('Step ')")
+    must(page.locator("main h2").inner_text().split(",")[0] == "Step " + row["step"], "the step's title")
+    shares = page.evaluate("[...document.querySelectorAll('#parts td.share')].map((cell) => cell.textContent)")
+    parts = ["kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns", "other_ns", "total_ns"]
+    average = [each for each in expected["breakdown"]["rows"] if each["pid"] == row["pid"] and each["step"] == "average"]
+    want = ["%.2f" % (100 * row[part] / row["total_ns"]) for part in parts if row[part] or (average and average[0][part])]
+    must(len(shares) == len(want) and all(abs(float(a) - float(b)) <= .011 for a, b in zip(shares, want)),
+         "parts of step %s: %s, not %s" % (row["step"], shares, want))
+    check_charts(page, "a step")
+    page.get_by_role("link", name="all steps").click()
+    page.wait_for_function("() => document.querySelector('main h2').textContent === 'Steps'")
+    page.goto("about:blank")
+    page.goto("file://" + os.path.abspath(path) + "#step/1/none")
+    must("no such step" in page.locator("main").inner_text(), "a step that is not there")
+
+
 def check_first(page):
     text = page.locator("main").inner_text()
     bad = [row for row in expected["processes"]["rows"] if row["state"] != "complete" or row["missing"]]
@@ -155,6 +208,9 @@ def look(browser, scheme):
             check_levels(page, "critical-path", "On the path")
         if name == "Kernels" and expected["kernel"]["rows"] and scheme == "light":
             check_kernels(page)
+    if scheme == "light":
+        check_links(page)
+        check_step(page)
     lost = [key for key, table in expected.items() if isinstance(table, dict) and key not in seen | {"gpu"}]
     must(not lost, "on no page: %s" % lost)
     must(page.locator("script").count() == scripts and page.locator("main img, main iframe, main script").count() == 0,

@@ -116,6 +116,7 @@ START_TEST(what_rises_is_spread_over_the_time_that_passed)
 	sample(gen, 0, GPROF_METRIC_HOST_CPU_BUSY_NS, 255, 500);
 	sample(gen, 0, GPROF_METRIC_HOST_CPU_ALL_NS, 255, 1000);
 	sample(gen, 5000, GPROF_METRIC_GPU_MEMORY_BYTES, 0, 3000000);
+	sample(gen, 5000, GPROF_METRIC_GPU_POWER_MW, 0, 250500);
 	sample(gen, 15000, GPROF_METRIC_PROCESS_CPU_NS, 255, 1007500);
 	sample(gen, 15000, GPROF_METRIC_HOST_CPU_BUSY_NS, 255, 15500);
 	sample(gen, 15000, GPROF_METRIC_HOST_CPU_ALL_NS, 255, 61000);
@@ -131,6 +132,8 @@ START_TEST(what_rises_is_spread_over_the_time_that_passed)
 	ck_assert(!tables_cell(table, 2, "cpu_system_pct")->is_known);
 	ck_assert_uint_eq(tables_number(table, 0, "gpu_memory_bytes"), 3000000);
 	ck_assert(!tables_cell(table, 1, "gpu_memory_bytes")->is_known);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "gpu_power_w")->number, 250.5, 1e-9);
+	ck_assert(!tables_cell(table, 1, "gpu_power_w")->is_known);
 	ck_assert(!tables_cell(table, 0, "gpu_pct")->is_known);
 	table_destroy(table);
 	table = tables_of(&view_utilization, path, false);
