@@ -15,7 +15,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  1
-#define GPROF_FORMAT_MINOR	  3
+#define GPROF_FORMAT_MINOR	  4
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -163,7 +163,9 @@ struct gprof_row_head {
 	T(41, py_file, "a file of Python code, named by its id")                                   \
 	T(42, py_code, "a Python function, named by its id")                                       \
 	T(43, py_stack, "a Python stack, named by its id: its innermost frame, and the others")    \
-	T(44, py_call, "a call of a Python function")
+	T(44, py_call, "a call of a Python function")                                              \
+	T(45, nccl, "a call of NCCL")                                                              \
+	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -534,12 +536,46 @@ struct gprof_row_head {
 	C(t, uint32_t, thread, UINT)                                                               \
 	C(t, uint32_t, py_code, UINT)
 
+/*
+ * What it launched on a device are the works whose calls, on the same thread, have correlation ids
+ * after correlation_before and up to correlation (modulo 2^32; equal: nothing was seen); in a group,
+ * those of the row with kind GROUP_END and the same group. sequence: counts the collectives of the
+ * communicator, or the sends or receives between this rank and the peer, from 1; 0 unknown. bytes:
+ * of the count that the call gives. peer: root or other side, -1 where there is none. redop:
+ * NCCL's, 254 one of the program's own, 255 none.
+ */
+#define GPROF_COLUMNS_nccl(C, t)                                                                   \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation_before, ID)                                                     \
+	C(t, int32_t, result, INT)                                                                 \
+	C(t, uint32_t, comm, UINT) /* of nccl_comm; 0 none or unknown */                           \
+	C(t, uint32_t, sequence, ID)                                                               \
+	C(t, uint64_t, group, ID) /* counts groups and calls outside of them */                    \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, stream, ADDRESS) /* the API's handle */                                     \
+	C(t, int32_t, peer, INT)                                                                   \
+	C(t, uint8_t, kind, UINT)     /* enum gprof_nccl */                                        \
+	C(t, uint8_t, datatype, UINT) /* NCCL's, 255 none */                                       \
+	C(t, uint8_t, redop, UINT)
+
+/* key: the same on all ranks of it and on no other, 0 unknown. rank: -1 unknown. */
+#define GPROF_COLUMNS_nccl_comm(C, t)                                                              \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint64_t, key, UINT)                                                                  \
+	C(t, int32_t, rank, INT)                                                                   \
+	C(t, uint32_t, nr_ranks, UINT)                                                             \
+	C(t, uint32_t, parent, UINT) /* that it was split from, 0 none */
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 45, /* one more than the last id */
+	GPROF_NR_TABLES = 47, /* one more than the last id */
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
@@ -609,6 +645,26 @@ enum gprof_thread_what {
 	GPROF_THREAD_CREATED = 1,
 	GPROF_THREAD_NAMED = 2,
 	GPROF_THREAD_ENDED = 3,
+};
+
+/* Calls of NCCL; those before GPROF_NCCL_SEND are collectives. */
+enum gprof_nccl {
+	GPROF_NCCL_ALL_REDUCE = 1,
+	GPROF_NCCL_REDUCE = 2,
+	GPROF_NCCL_BROADCAST = 3,
+	GPROF_NCCL_ALL_GATHER = 4,
+	GPROF_NCCL_REDUCE_SCATTER = 5,
+	GPROF_NCCL_ALL_TO_ALL = 6,
+	GPROF_NCCL_GATHER = 7,
+	GPROF_NCCL_SCATTER = 8,
+	GPROF_NCCL_SEND = 9,
+	GPROF_NCCL_RECV = 10,
+	GPROF_NCCL_GROUP_END = 11, /* of the outermost group; what began before it counts, too */
+	GPROF_NCCL_INIT = 12,
+	GPROF_NCCL_SPLIT = 13,	/* or shrink: comm is the new one */
+	GPROF_NCCL_FINALIZE = 14,
+	GPROF_NCCL_DESTROY = 15,
+	GPROF_NCCL_ABORT = 16,
 };
 
 enum gprof_nvtx {

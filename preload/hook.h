@@ -19,6 +19,7 @@
 #include "collector/collector.h"
 #include "collector/share.h"
 #include "preload/cuda_abi.h"
+#include "preload/nccl_abi.h"
 
 #define HOOK_EXPORT __attribute__((visibility("default")))
 
@@ -31,7 +32,8 @@ enum hook_id {
 	HOOK_BEFORE_CUPTI = HOOK_NR_CALLS - 1,
 #define HOOK(api, need, ret, name, params, args, facts)
 #define CUSTOM(api, need, ret, name, params, args)
-#define CUPTI_HOOK(name, params) HOOK_##name,
+#define CUPTI_HOOK(name, params)	     HOOK_##name,
+#define NCCL_HOOK(name, params, args, facts) HOOK_##name,
 #include "preload/hooks.def"
 	HOOK_NR,
 };
@@ -43,6 +45,7 @@ enum hook_id {
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_EXPORT ret name params;
 #define CUSTOM(api, need, ret, name, params, args)	HOOK_EXPORT ret name params;
 #define CUPTI_HOOK(name, params)			HOOK_EXPORT uint32_t name params;
+#define NCCL_HOOK(name, params, args, facts)		HOOK_EXPORT int name params;
 #include "preload/hooks.def"
 
 /*
@@ -70,7 +73,7 @@ static inline const char *hook_name(enum hook_id id)
 
 /*
  * Finds the real function for a caller and remembers it. Where there is none, the function returned
- * gives back the API's own error (500 for CUDA, EAGAIN for threads). Never NULL.
+ * gives back the API's own error (500 for CUDA, EAGAIN for threads, 2 for NCCL). Never NULL.
  */
 void *hook_resolve(enum hook_id id, uintptr_t caller);
 

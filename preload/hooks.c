@@ -22,12 +22,14 @@ const struct hook_route *_Atomic hook_routes[HOOK_NR];
 #define HOOK(api, need, ret, name, params, args, facts) char name[sizeof(#name)];
 #define CUSTOM(api, need, ret, name, params, args)	char name[sizeof(#name)];
 #define CUPTI_HOOK(name, params)			char name[sizeof(#name)];
+#define NCCL_HOOK(name, params, args, facts)		char name[sizeof(#name)];
 static const struct names {
 #include "preload/hooks.def"
 } names = {
 #define HOOK(api, need, ret, name, params, args, facts) #name,
 #define CUSTOM(api, need, ret, name, params, args)	#name,
 #define CUPTI_HOOK(name, params)			#name,
+#define NCCL_HOOK(name, params, args, facts)		#name,
 #include "preload/hooks.def"
 };
 _Static_assert(sizeof(names) <= UINT16_MAX, "for collector_call.name_at");
@@ -41,7 +43,8 @@ const struct collector_call hook_calls[HOOK_NR - 1] = {
 #include "preload/hooks.def"
 #define HOOK(api, need, ret, name, params, args, facts)
 #define CUSTOM(api, need, ret, name, params, args)
-#define CUPTI_HOOK(name, params) CALL(name, HOOK_API_CUPTI)
+#define CUPTI_HOOK(name, params)	     CALL(name, HOOK_API_CUPTI)
+#define NCCL_HOOK(name, params, args, facts) CALL(name, GPROF_API_NCCL)
 #include "preload/hooks.def"
 };
 

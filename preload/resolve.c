@@ -21,7 +21,7 @@ struct modules {
 	uintptr_t caller;
 	uintptr_t low, high; /* of the object that the caller lies in, 0 if unknown */
 	char caller_path[PATH_BYTES];
-	char runtimes[MAX_RUNTIMES][PATH_BYTES]; /* libcudart*, libcuda* or libcupti* */
+	char runtimes[MAX_RUNTIMES][PATH_BYTES]; /* libcudart*, libcuda*, libcupti* or libnccl* */
 	unsigned int nr_runtimes;
 	const char *wanted; /* start of the runtimes' base name */
 };
@@ -40,6 +40,11 @@ static int missing_cuda(void)
 static int missing_cupti(void)
 {
 	return CUPTI_NOT_SUPPORTED;
+}
+
+static int missing_nccl(void)
+{
+	return NCCL_SYSTEM_ERROR;
 }
 
 static int missing_thread(void)
@@ -97,6 +102,7 @@ static struct modules *look_at_modules(uintptr_t caller, uint8_t api)
 	modules->caller = caller;
 	modules->wanted = api == GPROF_API_DRIVER ? "libcuda.so"
 			  : api == HOOK_API_CUPTI ? "libcupti.so"
+			  : api == GPROF_API_NCCL ? "libnccl.so"
 						  : "libcudart";
 	dl_iterate_phdr(look_at_object, modules);
 	return modules;
@@ -185,6 +191,7 @@ static void *missing(uint8_t api)
 	/* Not remembered: the library may still be loaded. */
 	return api == GPROF_API_THREAD ? (void *)missing_thread
 	       : api == HOOK_API_CUPTI ? (void *)missing_cupti
+	       : api == GPROF_API_NCCL ? (void *)missing_nccl
 				       : (void *)missing_cuda;
 }
 
@@ -229,7 +236,7 @@ static void *resolve_thread(enum hook_id id)
 	return function;
 }
 
-static void *resolve_cuda(enum hook_id id, uintptr_t caller)
+static void *resolve_library(enum hook_id id, uintptr_t caller)
 {
 	const struct collector_call *call = &hook_calls[id - 1];
 	struct modules *modules = look_at_modules(caller, call->api);
@@ -263,7 +270,7 @@ void *hook_resolve(enum hook_id id, uintptr_t caller)
 		return route->function;
 	}
 	ring_self.depth += RING_INSIDE;
-	function = api == GPROF_API_THREAD ? resolve_thread(id) : resolve_cuda(id, caller);
+	function = api == GPROF_API_THREAD ? resolve_thread(id) : resolve_library(id, caller);
 	ring_self.depth -= RING_INSIDE;
 	errno = error;
 	return function ? function : missing(api);

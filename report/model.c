@@ -32,6 +32,7 @@ bool model_is_event(unsigned int table)
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_nccl:
 		return true;
 	default:
 		return false;
@@ -313,6 +314,7 @@ static void free_dictionaries(struct process *process)
 	idmap_fini(&process->py_files);
 	idmap_fini(&process->py_codes);
 	idmap_fini(&process->py_stacks);
+	idmap_fini(&process->nccl_comms);
 	idmap_fini(&process->device_of);
 	idmap_fini(&process->fact_of);
 	idmap_fini(&process->loss_of);
@@ -344,6 +346,7 @@ static void load(struct process *process, struct stream_in *stream)
 	idmap_init(&process->py_files, sizeof(uint32_t));
 	idmap_init(&process->py_codes, sizeof(struct model_py_code));
 	idmap_init(&process->py_stacks, sizeof(struct model_py_stack));
+	idmap_init(&process->nccl_comms, sizeof(struct model_nccl_comm));
 	idmap_init(&process->device_of, sizeof(size_t));
 	idmap_init(&process->fact_of, sizeof(size_t));
 	idmap_init(&process->loss_of, sizeof(size_t));

@@ -71,6 +71,13 @@ struct model_py_stack {
 	uint32_t text; /* of names.h, 0: not made yet; see py_stack.h */
 };
 
+/* A communicator of NCCL; see format.h. */
+struct model_nccl_comm {
+	uint64_t key;
+	int32_t rank;
+	uint32_t nr_ranks;
+};
+
 struct model_context {
 	uint32_t id, device;
 };
@@ -121,16 +128,17 @@ struct model_window {
 
 struct process {
 	struct stream_in *stream;
-	struct idmap strings;	/* uint32_t, number of names.h */
-	struct idmap calls;	/* struct model_call */
-	struct idmap shapes;	/* struct model_shape */
-	struct idmap places;	/* struct model_place */
-	struct idmap threads;	/* struct model_thread */
-	struct idmap op_names;	/* uint32_t, number of names.h */
-	struct idmap op_shapes; /* uint32_t, number of names.h */
-	struct idmap py_files;	/* uint32_t, number of names.h */
-	struct idmap py_codes;	/* struct model_py_code */
-	struct idmap py_stacks; /* struct model_py_stack */
+	struct idmap strings;	 /* uint32_t, number of names.h */
+	struct idmap calls;	 /* struct model_call */
+	struct idmap shapes;	 /* struct model_shape */
+	struct idmap places;	 /* struct model_place */
+	struct idmap threads;	 /* struct model_thread */
+	struct idmap op_names;	 /* uint32_t, number of names.h */
+	struct idmap op_shapes;	 /* uint32_t, number of names.h */
+	struct idmap py_files;	 /* uint32_t, number of names.h */
+	struct idmap py_codes;	 /* struct model_py_code */
+	struct idmap py_stacks;	 /* struct model_py_stack */
+	struct idmap nccl_comms; /* struct model_nccl_comm */
 	/* 1 + the place in the arrays below, by id, by key, and by cause */
 	struct idmap device_of, fact_of, loss_of;
 	struct idmap context_devices; /* uint32_t, by the id of a context */

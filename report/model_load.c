@@ -257,6 +257,16 @@ static void take_py_stack(struct process *p, const struct batch *b, uint32_t i)
 		.line = (uint32_t)b->col[COL_py_stack_line][i]};
 }
 
+static void take_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
+{
+	struct model_nccl_comm *comm =
+		idmap_put(&p->nccl_comms, (uint32_t)b->col[COL_nccl_comm_id][i]);
+
+	*comm = (struct model_nccl_comm){.key = b->col[COL_nccl_comm_key][i],
+		.rank = (int32_t)b->col[COL_nccl_comm_rank][i],
+		.nr_ranks = (uint32_t)b->col[COL_nccl_comm_nr_ranks][i]};
+}
+
 /* In this order: texts first, since all others name them. */
 static const struct {
 	uint8_t table;
@@ -288,6 +298,7 @@ static const struct {
 	LOAD(py_file),
 	LOAD(py_code),
 	LOAD(py_stack),
+	LOAD(nccl_comm),
 #undef LOAD
 };
 

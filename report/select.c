@@ -40,6 +40,7 @@ static enum rule rule_of(unsigned int table, unsigned int *column)
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_sample:
 	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_nccl:
 		return RULE_TICK;
 	case GPROF_TABLE_kernel:
 	case GPROF_TABLE_memcpy:

@@ -15,6 +15,7 @@ const struct view_class *const view_classes[] = {
 	&view_temporal,
 	&view_distributed,
 	&view_collective,
+	&view_communication,
 	&view_idle,
 	&view_gaps,
 	&view_launch,

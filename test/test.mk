@@ -15,6 +15,8 @@ $(UNIT_BIN): %: %.o $(UNIT_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ZSTD_A) -lpthread -ldl
 
+$(B)/test/unit/test_nccl_comm: $(B)/preload/nccl_comm.o
+
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
 $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/entries.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)

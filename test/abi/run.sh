@@ -69,6 +69,13 @@ else
 	echo "note test_abi: no nvml.h, NVML not compared"
 fi
 
+if echo '#include <nccl.h>' | $CC $flags -E - >/dev/null 2>&1; then
+	$CC $flags -Wall -Wextra -Werror -c test/abi/layout_nccl.c -o "$work/nccl.o" ||
+		fail "NCCL's types and functions"
+else
+	echo "note test_abi: no nccl.h, NCCL not compared"
+fi
+
 # One line a hooked function: name|return type|parameters.
 {
 	echo '#define HOOK(api, need, ret, name, params, args, facts) @name|ret|params|api'

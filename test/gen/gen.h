@@ -66,6 +66,9 @@ void gen_model(struct gen *gen, uint64_t nr_events, uint64_t seed);
 void gen_ops(struct gen *gen);
 void gen_python(struct gen *gen);
 
+/* NCCL's operations on one of two ranks. */
+void gen_nccl(struct gen *gen, uint32_t rank);
+
 /* A small stream with some of everything, for golden files and as seeds for fuzzing. */
 void gen_small(struct gen *gen);
 

@@ -2,7 +2,7 @@
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
- * FILE python: with Python stacks; FILE model EVENTS: a long run of a framework.
+ * FILE python: with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS: a long run of a framework.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +27,8 @@ int main(int argc, char **argv)
 		gen_ops(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "python")) {
 		gen_python(gen);
+	} else if (argc > 3 && !strcmp(argv[2], "nccl")) {
+		gen_nccl(gen, (uint32_t)strtoul(argv[3], NULL, 10));
 	} else if (argc > 2) {
 		uint64_t nr_events = strtoull(argv[2], NULL, 10);
 		uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;

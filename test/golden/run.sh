@@ -67,6 +67,7 @@ golden ops.timeline "$report" timeline -o - $ops
 python=v1/python.gprof
 golden python.detail "$report" --view python --detail --format csv $python
 golden python.timeline "$report" timeline -o - $python
+golden nccl.both "$report" --view communication --format json v1/nccl0.gprof v1/nccl1.gprof
 golden both.pid "$report" --pid 1 $small
 golden bad.view "$report" --view nothing $small
 golden bad.sort "$report" --sort nothing $small

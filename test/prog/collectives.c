@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NCCL collectives. Without arguments: every device of this process, from one thread. With
- * "ranks N": N processes of one rank each, which this one starts.
+ * "ranks N": N processes of one rank each, which this one starts; "wrong N": the last of them calls
+ * in another order than the others.
  */
 #include "test/prog/prog.h"
 
@@ -115,7 +116,7 @@ static void one_process(int nr)
 	}
 }
 
-static int one_rank(int rank, int nr_ranks, int id_fd)
+static int one_rank(int rank, int nr_ranks, int id_fd, int is_wrong)
 {
 	struct nccl_unique_id id;
 	struct rank r;
@@ -125,14 +126,19 @@ static int one_rank(int rank, int nr_ranks, int id_fd)
 	}
 	NCCL(ncclCommInitRank(&r.comm, nr_ranks, id, rank));
 	rank_open(&r, rank, nr_ranks);
+	if (is_wrong && rank == nr_ranks - 1) {
+		NCCL(ncclAllGather(r.data, r.all, N, TYPE_FLOAT, r.comm, r.stream));
+	}
 	NCCL(ncclAllReduce(r.data, r.data, N, TYPE_FLOAT, OP_SUM, r.comm, r.stream));
-	NCCL(ncclAllGather(r.data, r.all, N, TYPE_FLOAT, r.comm, r.stream));
+	if (!is_wrong || rank < nr_ranks - 1) {
+		NCCL(ncclAllGather(r.data, r.all, N, TYPE_FLOAT, r.comm, r.stream));
+	}
 	rank_show(&r, rank, nr_ranks);
 	return 0;
 }
 
 /* Starts one process a rank and gives each the id that this one has made. */
-static int many_processes(const char *program, int nr_ranks)
+static int many_processes(const char *program, int nr_ranks, const char *how)
 {
 	struct nccl_unique_id id;
 	pid_t children[MAX_RANKS];
@@ -153,7 +159,7 @@ static int many_processes(const char *program, int nr_ranks)
 		if (children[rank] == 0) {
 			setenv("RANK", rank_text, 1);
 			setenv("WORLD_SIZE", nr_text, 1);
-			execl(program, program, "rank", rank_text, nr_text, fd_text, (char *)NULL);
+			execl(program, program, how, rank_text, nr_text, fd_text, (char *)NULL);
 			_exit(127);
 		}
 		close(ends[0]);
@@ -175,12 +181,13 @@ int main(int argc, char **argv)
 {
 	int nr = 0;
 
-	if (argc == 5 && strcmp(argv[1], "rank") == 0) {
-		return one_rank(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+	if (argc == 5) {
+		return one_rank(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]),
+			strcmp(argv[1], "wrong") == 0);
 	}
-	if (argc == 3 && strcmp(argv[1], "ranks") == 0) {
+	if (argc == 3) {
 		nr = atoi(argv[2]);
-		return nr < 1 || nr > MAX_RANKS ? 2 : many_processes(argv[0], nr);
+		return nr < 1 || nr > MAX_RANKS ? 2 : many_processes(argv[0], nr, argv[1]);
 	}
 	CHECK(cudaGetDeviceCount(&nr));
 	one_process(nr < MAX_RANKS ? nr : MAX_RANKS);

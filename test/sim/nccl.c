@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "test/sim/nccl_comm.h"
 
@@ -276,6 +277,20 @@ int pncclGroupEnd(void)
 	return r == NCCL_OK ? group.code : r;
 }
 
+/* SIM_NCCL_SLOW=rank:ms: that rank's thread comes late to every operation. */
+static void be_slow(int rank)
+{
+	const char *text = getenv("SIM_NCCL_SLOW");
+	char *end;
+
+	if (text && strtol(text, &end, 10) == rank && *end == ':') {
+		long ms = strtol(end + 1, NULL, 10);
+		struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+		nanosleep(&t, NULL);
+	}
+}
+
 static int submit(struct nccl_comm *comm, enum nccl_kind kind, const void *send, void *recv,
 	size_t count, int type, int redop, int peer, void *stream)
 {
@@ -285,6 +300,7 @@ static int submit(struct nccl_comm *comm, enum nccl_kind kind, const void *send,
 		free(op);
 		return NCCL_INVALID_ARGUMENT;
 	}
+	be_slow(comm->rank);
 	op->comm = comm;
 	op->kind = kind;
 	op->send = send;

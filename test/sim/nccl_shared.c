@@ -20,6 +20,7 @@ struct nccl_shared {
 	_Atomic int nr_arrived; /* at the barrier */
 	_Atomic int generation;
 	_Atomic int nr_processes;
+	_Atomic uint64_t end_ns; /* of the collective at hand, CLOCK_REALTIME */
 };
 
 static void name_of(const struct nccl_clique *c, int rank, char *name, size_t bytes)
@@ -113,14 +114,45 @@ void nccl_leave(struct nccl_clique *c)
 	c->shared = NULL;
 }
 
-/* Only one rank a process may be in a shared clique, so ranks and arrivals are one to one. */
-static bool barrier(struct nccl_clique *c)
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* How long the data of a collective travel once all ranks are there. */
+static uint64_t transfer_ns(size_t bytes)
+{
+	const char *text = getenv("SIM_NCCL_GBPS");
+	double gbps = text ? strtod(text, NULL) : 0;
+
+	return gbps > 0 ? (uint64_t)((double)bytes / gbps) : 0;
+}
+
+static void wait_until(uint64_t time_ns)
+{
+	struct timespec t = {(time_t)(time_ns / 1000000000u), (long)(time_ns % 1000000000u)};
+
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, NULL) == EINTR) {
+	}
+}
+
+/*
+ * Only one rank a process may be in a shared clique, so ranks and arrivals are one to one. What the
+ * last one brings takes so long from then on.
+ */
+static bool barrier(struct nccl_clique *c, uint64_t ns)
 {
 	struct nccl_shared *s = c->shared;
 	int generation = atomic_load(&s->generation);
 
 	if (atomic_fetch_add(&s->nr_arrived, 1) + 1 == c->nr_ranks) {
 		atomic_store(&s->nr_arrived, 0);
+		if (ns) {
+			atomic_store(&s->end_ns, now_ns() + ns);
+		}
 		atomic_fetch_add(&s->generation, 1);
 		return true;
 	}
@@ -162,7 +194,7 @@ int nccl_move_shared(struct nccl_op *op)
 	if (mine && op->send) {
 		memcpy(mine, op->send, bytes);
 	}
-	if (!mine || !barrier(c)) {
+	if (!mine || !barrier(c, transfer_ns(bytes))) {
 		return NCCL_SYSTEM;
 	}
 	for (int i = 0; i < c->nr_ranks; i++) {
@@ -174,9 +206,12 @@ int nccl_move_shared(struct nccl_op *op)
 		r = maps[i] ? r : NCCL_SYSTEM;
 	}
 	r = r == NCCL_OK ? nccl_move(parts, c->nr_ranks) : r;
-	if (!barrier(c)) {
+	uint64_t end_ns = atomic_load(&c->shared->end_ns);
+
+	if (!barrier(c, 0)) {
 		r = NCCL_SYSTEM;
 	}
+	wait_until(end_ns);
 	for (int i = 0; i < c->nr_ranks; i++) {
 		if (maps[i]) {
 			munmap(maps[i], bytes);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/nccl.h"
+
+#include "preload/hook.h"
+
+/* The calling thread's. */
+static __thread struct {
+	uint32_t depth;	      /* of calls of NCCL */
+	uint32_t group_depth; /* of groups */
+	uint64_t group;	      /* the number of the outermost */
+	uint32_t correlation; /* the last that was seen before it */
+} self __attribute__((tls_model("initial-exec")));
+
+static struct nccl_state {
+	_Atomic uint64_t nr_groups;
+} state;
+
+/* The id of the thread's last call of CUDA that CUPTI told us of, by whichever door. */
+static uint32_t last_correlation(void)
+{
+	uint32_t hook = ring_self.correlation, callback = ring_self.callback;
+
+	/* Ids count up, modulo 2^32; 0 is none. */
+	return hook && (!callback || (int32_t)(hook - callback) > 0) ? hook : callback;
+}
+
+bool nccl_begin(struct nccl_call *call, const void *function)
+{
+	uint32_t mode = hook_mode();
+
+	if (self.depth || ring_is_inside(&ring_self)) {
+		return false;
+	}
+	if (mode & COLLECTOR_COLD) {
+		mode = hook_start_slow();
+	}
+	self.depth = 1;
+	call->function = function;
+	call->correlation_before = last_correlation();
+	call->begin = mode & COLLECTOR_RECORD ? clock_raw() : 0;
+	return true;
+}
+
+void nccl_return(struct nccl_call *call, int result)
+{
+	call->end = call->begin ? clock_raw() : 0;
+	call->correlation = last_correlation();
+	call->result = result;
+}
+
+static uint64_t next_group(void)
+{
+	return atomic_fetch_add_explicit(&state.nr_groups, 1, memory_order_relaxed) + 1;
+}
+
+void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts)
+{
+	struct gprof_row_nccl row = {.begin = call->begin,
+		.dur = call->end,
+		.correlation = call->correlation,
+		.correlation_before = call->correlation_before,
+		.result = call->result,
+		.comm = facts->comm,
+		.sequence = facts->sequence,
+		.group = self.group_depth ? self.group : next_group(),
+		.bytes = facts->bytes,
+		.stream = (uintptr_t)facts->stream,
+		.peer = facts->peer,
+		.kind = facts->kind,
+		.datatype = facts->datatype,
+		.redop = facts->redop};
+
+	if (call->begin && ring_enter(&ring_self)) {
+		row.thread = ring_self.id;
+		collector_emit(&row, GPROF_TABLE_nccl, NULL, 0);
+	}
+	self.depth = 0;
+}
+
+uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm)
+{
+	return call->begin ? nccl_comm_id(comm, call->function) : 0;
+}
+
+/* Was it accepted? A communicator that does not block is still at it then. */
+static bool is_good(const struct nccl_call *call)
+{
+	return call->result == NCCL_SUCCESS || call->result == NCCL_IN_PROGRESS;
+}
+
+void nccl_move(const struct nccl_call *call, struct nccl_facts facts, uint64_t count,
+	const nccl_comm *handle)
+{
+	struct nccl_comm_entry *comm = nccl_comm_find(handle);
+
+	facts.comm = nccl_id(call, comm);
+	facts.bytes = count * nccl_type_bytes(facts.datatype);
+	if (is_good(call)) {
+		facts.sequence = nccl_comm_count(comm, facts.kind, facts.peer);
+	}
+	nccl_end(call, &facts);
+}
+
+void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key, int rank,
+	int nr_ranks, nccl_comm *const *made, const struct nccl_comm_entry *parent)
+{
+	struct nccl_facts facts = NCCL_FACTS(kind, 0);
+	struct nccl_comm_entry *comm = NULL;
+
+	if (made && is_good(call)) {
+		comm = nccl_comm_add(
+			*made, key, rank, nr_ranks > 0 ? (uint32_t)nr_ranks : 0, parent);
+	}
+	/* One that is not complete yet cannot be asked who it is: its first use tells. */
+	if (rank >= 0 || (call->result == NCCL_SUCCESS && !self.group_depth)) {
+		facts.comm = nccl_id(call, comm);
+	}
+	nccl_end(call, &facts);
+}
+
+void nccl_group_start(const struct nccl_call *call)
+{
+	if (call->result == NCCL_SUCCESS && self.group_depth++ == 0) {
+		self.group = next_group();
+		self.correlation = call->correlation_before;
+	}
+	self.depth = 0;
+}
+
+void nccl_group_end(const struct nccl_call *call)
+{
+	static const struct nccl_facts facts = NCCL_FACTS(GPROF_NCCL_GROUP_END, 0);
+	struct nccl_call group = *call;
+
+	if (self.group_depth == 1) {
+		group.correlation_before = self.correlation;
+		nccl_end(&group, &facts);
+	}
+	self.group_depth -= self.group_depth ? 1 : 0;
+	self.depth = 0;
+}

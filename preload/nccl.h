@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the wrappers of NCCL's functions record: a row of table nccl for each outermost call, and
+ * communicators when they are first used. NCCL's own calls of CUDA are recorded as any others.
+ *
+ * Operations are counted whether or not they are recorded. A call costs two reads of the clock, a
+ * look at a small table, and a row.
+ */
+#ifndef PRELOAD_NCCL_H
+#define PRELOAD_NCCL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "preload/nccl_comm.h"
+
+#define NCCL_NO_REDOP 255
+#define NCCL_NO_TYPE  255
+
+/* On the wrapper's stack. */
+struct nccl_call {
+	const void *function; /* the real one */
+	uint64_t begin, end;  /* begin 0: not recorded */
+	/* Ids of the last calls of CUDA that were seen on this thread before it, and in the end. */
+	uint32_t correlation_before, correlation;
+	int result;
+};
+
+/* What a call meant. */
+struct nccl_facts {
+	uint64_t bytes;
+	const void *stream;
+	uint32_t comm; /* id in the stream */
+	uint32_t sequence;
+	int32_t peer;
+	uint8_t kind, datatype, redop; /* kind: enum gprof_nccl */
+};
+
+/* A call that is about a communicator, if about anything. */
+#define NCCL_FACTS(call_kind, comm_id)                                                    \
+	(struct nccl_facts)                                                               \
+	{                                                                                 \
+		.kind = call_kind, .comm = comm_id, .peer = -1, .datatype = NCCL_NO_TYPE, \
+		.redop = NCCL_NO_REDOP                                                    \
+	}
+
+/* False inside another call of NCCL, or of ours: then nothing more is to be done. */
+bool nccl_begin(struct nccl_call *call, const void *function);
+
+/* Right after the real function. One of the functions below must follow. */
+void nccl_return(struct nccl_call *call, int result);
+
+/* Writes the row. */
+void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts);
+
+/* The id of a communicator for the row of this call; 0 if that is not recorded. */
+uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm);
+
+/* An operation was asked for: counts it, and writes the row. */
+void nccl_move(const struct nccl_call *call, struct nccl_facts facts, uint64_t count,
+	const nccl_comm *handle);
+
+/* A call that may have made a communicator. rank: -1 unknown. made: NULL if it makes none. */
+void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key, int rank,
+	int nr_ranks, nccl_comm *const *made, const struct nccl_comm_entry *parent);
+
+/*
+ * The thread's groups: how deep it is in them counts successful calls alone. The rows of all calls
+ * of the outermost have one number.
+ */
+void nccl_group_start(const struct nccl_call *call);
+void nccl_group_end(const struct nccl_call *call);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/nccl_match.h"
+
+#include <stdlib.h>
+
+static bool is_collective(const struct nccl_op *op)
+{
+	return op->kind < GPROF_NCCL_SEND || op->kind == NCCL_OPS_SEVERAL;
+}
+
+/* Can it be found on other ranks? */
+static bool is_numbered(const struct nccl_op *op)
+{
+	return is_collective(op) && op->key && op->sequence;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_sequence(const void *a, const void *b)
+{
+	const struct nccl_op *x = a, *y = b;
+	int order = compare(!is_numbered(x), !is_numbered(y));
+
+	order = order ? order : compare(x->key, y->key);
+	order = order ? order : compare(x->sequence, y->sequence);
+	order = order ? order : compare((uint32_t)x->rank, (uint32_t)y->rank);
+	return order ? order : compare(x->process, y->process);
+}
+
+/* Ranks may put calls together as they like; then their sizes say nothing. */
+static bool is_same(const struct nccl_op *a, const struct nccl_op *b)
+{
+	if (a->nr_calls != b->nr_calls) {
+		return true;
+	}
+	return a->kind == b->kind && a->peer == b->peer && a->bytes == b->bytes;
+}
+
+static bool do_same(const struct nccl_op *ops, size_t nr, struct nccl_match *match)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (!is_same(&ops[0], &ops[i])) {
+			if (!match->nr_differing++) {
+				match->differing[0] = &ops[0];
+				match->differing[1] = &ops[i];
+			}
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Each rank once, and all of the same calls. */
+static bool is_whole(const struct nccl_op *ops, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (ops[i].rank != (int32_t)i || ops[i].nr_ranks != nr ||
+			ops[i].nr_calls != ops[0].nr_calls) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool has_times(const struct nccl_op *ops, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!nccl_op_has_time(&ops[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool has_one_clock(const struct nccl_op *ops, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (ops[i].boot != ops[0].boot ||
+			(!ops[i].boot && ops[i].process != ops[0].process)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void set_times(struct nccl_op *ops, size_t nr)
+{
+	struct nccl_op *last = &ops[0];
+	uint64_t end_ns = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		last = ops[i].begin_ns > last->begin_ns ? &ops[i] : last;
+		end_ns = ops[i].end_ns > end_ns ? ops[i].end_ns : end_ns;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t until = ops[i].end_ns < last->begin_ns ? ops[i].end_ns : last->begin_ns;
+
+		ops[i].is_matched = true;
+		ops[i].wait_ns = until - ops[i].begin_ns;
+		last->caused_ns += ops[i].wait_ns;
+	}
+	last->is_last = true;
+	last->transfer_ns = end_ns - last->begin_ns;
+}
+
+void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
+{
+	*match = (struct nccl_match){0};
+	if (!ops->nr_ops) {
+		return;
+	}
+	qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_sequence);
+	for (size_t at = 0, nr; at < ops->nr_ops && is_numbered(&ops->ops[at]); at += nr) {
+		struct nccl_op *first = &ops->ops[at];
+
+		nr = 1;
+		while (at + nr < ops->nr_ops && is_numbered(&first[nr]) &&
+			first[nr].key == first->key && first[nr].sequence == first->sequence) {
+			nr++;
+		}
+		match->nr_collectives++;
+		if (!do_same(first, nr, match)) {
+			continue; /* counted */
+		}
+		if (!is_whole(first, nr)) {
+			match->nr_missing++;
+		} else if (!has_times(first, nr)) {
+			match->nr_untimed++;
+		} else if (!has_one_clock(first, nr)) {
+			match->nr_clocks++;
+		} else {
+			match->nr_matched++;
+			set_times(first, nr);
+		}
+	}
+}

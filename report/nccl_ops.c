@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/nccl_ops.h"
+
+#include <stdlib.h>
+
+#include "report/buf.h"
+
+#define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
+#define KERNEL_MASK \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
+
+struct nccl_call {
+	uint64_t group, bytes, begin;
+	uint32_t comm, sequence, thread;
+	uint32_t after, last; /* correlation ids of what it launched */
+	int32_t peer;
+	uint8_t kind;
+};
+
+/* Of what one thread launched in one group. */
+struct nccl_span {
+	uint32_t thread, after, last;
+	size_t op; /* place among the operations; NONE if it cannot be told which */
+};
+
+struct nccl_calls {
+	struct nccl_call *items;
+	size_t nr, capacity;
+	struct nccl_span *spans;
+	size_t nr_spans, spans_capacity;
+};
+
+#define NONE SIZE_MAX
+
+void nccl_ops_fini(struct nccl_ops *ops)
+{
+	free(ops->ops);
+	if (ops->calls) {
+		free(ops->calls->items);
+		free(ops->calls->spans);
+		free(ops->calls);
+	}
+	*ops = (struct nccl_ops){0};
+}
+
+const char *nccl_op_kind(uint8_t kind)
+{
+	static const char *const names[] = {
+		[GPROF_NCCL_ALL_REDUCE] = "AllReduce",
+		[GPROF_NCCL_REDUCE] = "Reduce",
+		[GPROF_NCCL_BROADCAST] = "Broadcast",
+		[GPROF_NCCL_ALL_GATHER] = "AllGather",
+		[GPROF_NCCL_REDUCE_SCATTER] = "ReduceScatter",
+		[GPROF_NCCL_ALL_TO_ALL] = "AlltoAll",
+		[GPROF_NCCL_GATHER] = "Gather",
+		[GPROF_NCCL_SCATTER] = "Scatter",
+		[GPROF_NCCL_SEND] = "Send",
+		[GPROF_NCCL_RECV] = "Recv",
+		[NCCL_OPS_SEND_RECV] = "Send and Recv",
+		[NCCL_OPS_SEVERAL] = "of several kinds",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
+}
+
+double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks)
+{
+	double n = nr_ranks ? nr_ranks : 1;
+
+	switch (kind) {
+	case GPROF_NCCL_ALL_REDUCE:
+		return 2 * (n - 1) / n;
+	case GPROF_NCCL_ALL_GATHER:
+	case GPROF_NCCL_REDUCE_SCATTER:
+	case GPROF_NCCL_ALL_TO_ALL:
+	case GPROF_NCCL_GATHER:
+	case GPROF_NCCL_SCATTER:
+		return (n - 1) / n;
+	default:
+		return 1;
+	}
+}
+
+/* ---- calls ---- */
+
+static bool is_move(uint64_t kind)
+{
+	return kind >= GPROF_NCCL_ALL_REDUCE && kind <= GPROF_NCCL_RECV;
+}
+
+void nccl_ops_take(struct nccl_ops *ops, const struct batch *b)
+{
+	struct nccl_calls *calls = ops->calls;
+
+	if (!calls) {
+		calls = ops->calls = mem_zeroed(1, sizeof(*calls));
+	}
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t kind = b->col[COL_nccl_kind][i];
+
+		/* What failed at once moved nothing; 7 is ncclInProgress. */
+		if ((!is_move(kind) && kind != GPROF_NCCL_GROUP_END) ||
+			(b->col[COL_nccl_result][i] && b->col[COL_nccl_result][i] != 7)) {
+			continue;
+		}
+		calls->items = array_grow(
+			calls->items, calls->nr, &calls->capacity, sizeof(*calls->items));
+		calls->items[calls->nr++] = (struct nccl_call){
+			.group = b->col[COL_nccl_group][i],
+			.bytes = b->col[COL_nccl_bytes][i],
+			.begin = b->col[COL_nccl_begin][i],
+			.comm = (uint32_t)b->col[COL_nccl_comm][i],
+			.sequence = (uint32_t)b->col[COL_nccl_sequence][i],
+			.thread = (uint32_t)b->col[COL_nccl_thread][i],
+			.after = (uint32_t)b->col[COL_nccl_correlation_before][i],
+			.last = (uint32_t)b->col[COL_nccl_correlation][i],
+			.peer = (int32_t)b->col[COL_nccl_peer][i],
+			.kind = (uint8_t)kind,
+		};
+	}
+}
+
+/* Those of a group and communicator after each other, as they were made; GROUP_END first. */
+static int by_group(const void *a, const void *b)
+{
+	const struct nccl_call *x = a, *y = b;
+	bool x_ends = x->kind == GPROF_NCCL_GROUP_END, y_ends = y->kind == GPROF_NCCL_GROUP_END;
+
+	if (x->group != y->group) {
+		return x->group < y->group ? -1 : 1;
+	}
+	if (x_ends != y_ends) {
+		return x_ends ? -1 : 1;
+	}
+	if (x->comm != y->comm) {
+		return x->comm < y->comm ? -1 : 1;
+	}
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* ---- operations ---- */
+
+static bool is_wide(uint8_t kind)
+{
+	return kind >= GPROF_NCCL_ALL_GATHER && kind <= GPROF_NCCL_SCATTER;
+}
+
+static uint8_t join_kinds(uint8_t a, uint8_t b)
+{
+	bool is_p2p = (a == GPROF_NCCL_SEND || a == GPROF_NCCL_RECV || a == NCCL_OPS_SEND_RECV) &&
+		      (b == GPROF_NCCL_SEND || b == GPROF_NCCL_RECV);
+
+	return a == b ? a : is_p2p ? NCCL_OPS_SEND_RECV : NCCL_OPS_SEVERAL;
+}
+
+static struct nccl_op make_op(
+	const struct nccl_ops *ops, const struct process *process, const struct nccl_call *call)
+{
+	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, call->comm);
+
+	return (struct nccl_op){
+		.key = comm ? comm->key : 0,
+		.begin_ns = UINT64_MAX,
+		.sequence = call->sequence,
+		.nr_ranks = comm ? comm->nr_ranks : 0,
+		.rank = comm ? comm->rank : -1,
+		.peer = call->peer,
+		.boot = process->boot,
+		.process = ops->nr_processes,
+		.kind = call->kind,
+	};
+}
+
+static void add_call(struct nccl_op *op, const struct nccl_call *call)
+{
+	uint64_t nr_parts = is_wide(call->kind) && op->nr_ranks ? op->nr_ranks : 1;
+
+	op->kind = join_kinds(op->kind, call->kind);
+	op->bytes += call->bytes * nr_parts;
+	op->nr_calls++;
+}
+
+static void add_span(struct nccl_calls *calls, const struct nccl_call *launcher, size_t op)
+{
+	if (launcher->after == launcher->last) {
+		return;
+	}
+	calls->spans = array_grow(
+		calls->spans, calls->nr_spans, &calls->spans_capacity, sizeof(*calls->spans));
+	calls->spans[calls->nr_spans++] =
+		(struct nccl_span){launcher->thread, launcher->after, launcher->last, op};
+}
+
+/* The calls from `at` on that are of one group; returns where the next one begins. */
+static size_t take_group(struct nccl_ops *ops, const struct process *process, size_t at)
+{
+	struct nccl_calls *calls = ops->calls;
+	const struct nccl_call *first = &calls->items[at];
+	size_t op = NONE, nr_comms = 0, end = at;
+
+	for (; end < calls->nr && calls->items[end].group == first->group; end++) {
+		const struct nccl_call *call = &calls->items[end];
+
+		if (call->kind == GPROF_NCCL_GROUP_END) {
+			continue;
+		}
+		if (!nr_comms || call->comm != call[-1].comm) {
+			ops->ops = array_grow(
+				ops->ops, ops->nr_ops, &ops->capacity, sizeof(*ops->ops));
+			ops->ops[ops->nr_ops++] = make_op(ops, process, call);
+			nr_comms++;
+		}
+		op = ops->nr_ops - 1;
+		add_call(&ops->ops[op], call);
+	}
+	/* Kernels do not say which communicator they are of. */
+	add_span(calls, first, nr_comms == 1 ? op : NONE);
+	return end;
+}
+
+/* ---- kernels ---- */
+
+/* By thread, then by id; what one thread launched later has higher ids, modulo 2^32. */
+static int by_thread(const void *a, const void *b)
+{
+	const struct nccl_span *x = a, *y = b;
+
+	if (x->thread != y->thread) {
+		return x->thread < y->thread ? -1 : 1;
+	}
+	return x->last < y->last ? -1 : x->last > y->last;
+}
+
+static const struct nccl_span *find_span(
+	const struct nccl_calls *calls, uint32_t thread, uint32_t correlation)
+{
+	size_t low = 0, high = calls->nr_spans;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct nccl_span *span = &calls->spans[middle];
+
+		if (span->thread < thread || (span->thread == thread && span->last < correlation)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (low < calls->nr_spans && calls->spans[low].thread == thread &&
+		correlation - calls->spans[low].after - 1 <
+			calls->spans[low].last - calls->spans[low].after) {
+		return &calls->spans[low];
+	}
+	return NULL;
+}
+
+/* Which operation a launch is of, by its correlation id. */
+static void find_launches(
+	const struct nccl_calls *calls, struct stream_in *stream, struct idmap *launches)
+{
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		unsigned int table = stream_in_block_table(stream, i);
+		struct batch batch;
+
+		if ((table != GPROF_TABLE_api && table != GPROF_TABLE_api_launch) ||
+			stream_in_load(stream, i, LAUNCH_MASK, 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			uint32_t id = (uint32_t)batch.col[COL_api_correlation][row];
+			const struct nccl_span *span =
+				find_span(calls, (uint32_t)batch.col[COL_api_thread][row], id);
+
+			if (id && span && span->op != NONE) {
+				*(size_t *)idmap_put(launches, id) = span->op;
+			}
+		}
+	}
+}
+
+static void take_kernels(struct nccl_ops *ops, struct process *process, const struct batch *batch,
+	const struct idmap *launches)
+{
+	for (uint32_t row = 0; row < batch->nr_rows; row++) {
+		const size_t *place =
+			idmap_get(launches, (uint32_t)batch->col[COL_kernel_correlation][row]);
+		struct nccl_op *op = place ? &ops->ops[*place] : NULL;
+		uint64_t begin, end;
+
+		if (!op) {
+			continue;
+		}
+		begin = clock_map_time(&process->device_clock, batch->col[COL_kernel_begin][row]);
+		end = begin + batch->col[COL_kernel_dur][row];
+		op->begin_ns = begin < op->begin_ns ? begin : op->begin_ns;
+		op->end_ns = end > op->end_ns ? end : op->end_ns;
+	}
+}
+
+static void join_kernels(struct nccl_ops *ops, struct process *process)
+{
+	struct stream_in *stream = process->stream;
+	struct idmap launches;
+
+	idmap_init(&launches, sizeof(size_t));
+	find_launches(ops->calls, stream, &launches);
+	for (size_t i = 0; launches.nr && i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_kernel &&
+			!stream_in_load(stream, i, KERNEL_MASK, 0, &batch)) {
+			take_kernels(ops, process, &batch, &launches);
+		}
+	}
+	idmap_fini(&launches);
+}
+
+void nccl_ops_end(struct nccl_ops *ops, struct process *process)
+{
+	struct nccl_calls *calls = ops->calls;
+
+	if (calls && calls->nr) {
+		qsort(calls->items, calls->nr, sizeof(*calls->items), by_group);
+		for (size_t at = 0; at < calls->nr;) {
+			at = take_group(ops, process, at);
+		}
+		if (calls->nr_spans) {
+			qsort(calls->spans, calls->nr_spans, sizeof(*calls->spans), by_thread);
+			join_kernels(ops, process);
+		}
+		calls->nr = calls->nr_spans = 0;
+	}
+	ops->nr_processes++;
+}

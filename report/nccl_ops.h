@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operations of NCCL of some processes: who asked for what on which communicator, and when the
+ * kernels of it ran. Calls of a group on one communicator are one operation, as NCCL makes one
+ * kernel of them. Kernels are joined to calls by the ids of the launches on the calls' threads.
+ *
+ * Memory: about 100 bytes a call of NCCL, and 16 for each launch within one.
+ */
+#ifndef REPORT_NCCL_OPS_H
+#define REPORT_NCCL_OPS_H
+
+#include "report/model.h"
+
+/* Kinds of operations, beside enum gprof_nccl, of groups whose calls are of several kinds. */
+enum {
+	NCCL_OPS_SEND_RECV = 100, /* sends and receives alone */
+	NCCL_OPS_SEVERAL = 101,
+};
+
+struct nccl_op {
+	uint64_t key;	   /* of the communicator; 0 unknown */
+	uint64_t bytes;	   /* as nccl-tests counts them: of all ranks where a rank brings or gets a
+			      part */
+	uint64_t begin_ns; /* of its kernels, CLOCK_MONOTONIC; begin > end: not known */
+	uint64_t end_ns;
+	uint32_t sequence; /* of its first call; 0 unknown */
+	uint32_t nr_calls;
+	uint32_t nr_ranks; /* of the communicator; 0 unknown */
+	int32_t rank;	   /* in the communicator; -1 unknown */
+	int32_t peer;	   /* of its first call */
+	uint32_t boot;	   /* whose clock it is, of model.h */
+	uint32_t process;  /* counts the processes from 0 */
+	uint8_t kind;
+	/* Set by nccl_match, 0 before. */
+	bool is_matched, is_last; /* the times of all ranks are known; this one came last */
+	uint64_t wait_ns;	  /* of the kernels' time: until the last rank's had begun */
+	uint64_t caused_ns;	  /* of the last rank: the sum of what the others waited */
+	uint64_t transfer_ns;	  /* of the last rank: from its begin to the end of all */
+};
+
+/* Of the process at hand. */
+struct nccl_calls;
+
+struct nccl_ops {
+	struct nccl_op *ops;
+	size_t nr_ops, capacity;
+	uint32_t nr_processes;
+	struct nccl_calls *calls;
+};
+
+#define NCCL_OPS_MASK COL_ALL(NR_COL_nccl)
+
+/* Starts with all zeros. */
+void nccl_ops_fini(struct nccl_ops *ops);
+
+/* For each process: its batches of table nccl in file order, all columns; then its end. */
+void nccl_ops_take(struct nccl_ops *ops, const struct batch *batch);
+void nccl_ops_end(struct nccl_ops *ops, struct process *process);
+
+static inline bool nccl_op_has_time(const struct nccl_op *op)
+{
+	return op->begin_ns <= op->end_ns;
+}
+
+/* "AllReduce" and so on, static. */
+const char *nccl_op_kind(uint8_t kind);
+
+/*
+ * Bus bandwidth as a part of the algorithm's, by nccl-tests: what the slowest link of the best
+ * algorithm must carry for each byte.
+ */
+double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks);
+
+#endif

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# NCCL's calls in one process and in several: what they moved, what they launched, who was late.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+
+# row KIND FIELD
+row()
+{
+	query ".communication.rows[] | select(.name == \"$1\").$2"
+}
+
+export SIM_DEVICES=2
+plain "$B/prog/collectives"
+record "$B/prog/collectives"
+is 0 "$rc" "status"
+is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output"
+summary communication
+is "AllGather AllReduce Send and Recv" "$(query '[.communication.rows[].name] | sort | join(" ")')" "kinds"
+is "2 2 4" "$(row AllReduce calls) $(row AllGather calls) $(row "Send and Recv" calls)" "calls"
+is "8192 16384 16384" "$(row AllReduce bytes) $(row AllGather bytes) $(row "Send and Recv" bytes)" "sizes"
+is 1 "$(query '[.communication.rows[].communicator] | unique | length')" "communicators"
+
+# Rank 1 comes half a second late to everything. The others wait for it; what they move takes 8 ms
+# from then on.
+for nr in 2 4; do
+	rm -rf "$GPROF_DIR"
+	plain "$B/prog/collectives" ranks $nr
+	SIM_NCCL_SLOW=1:500 SIM_NCCL_GBPS=0.000512 record "$B/prog/collectives" ranks $nr
+	is 0 "$rc" "status of $nr ranks"
+	is "$(sort "$T/plain.out")" "$(sort "$T/out")" "output of $nr ranks"
+	summary communication
+	is 0 "$report_rc" "the reporter's status for $nr ranks"
+	is "$nr $nr" "$(row AllReduce ranks) $(row AllReduce calls)" "ranks of $nr"
+	is $((nr * 4096)) "$(row AllReduce bytes)" "sizes of $nr ranks"
+	is $((nr * nr * 4096)) "$(row AllGather bytes)" "sizes of parts of $nr ranks"
+	is 1 "$(query '[.communication.rows[].communicator] | unique | length')" "one communicator of $nr ranks"
+	is "1 1" "$(row AllReduce late_rank) $(row AllGather late_rank)" "late of $nr ranks"
+	is true "$(query ".communication.rows | map(.waiting_ns > ($nr - 1) * 200000000) | all")" "waiting of $nr ranks"
+	is true "$(query '.communication.rows | map(.time_ns == .waiting_ns + .transfer_ns) | all')" "parts of $nr ranks"
+	is true "$(query ".communication.rows | map(.transfer_ns >= $nr * 7900000) | all")" "transfer of $nr ranks"
+	is true "$(query '.communication.rows | map(.algbw_bytes_per_s <= .ranks * 520000) | all')" "bandwidth of $nr ranks"
+done
+
+# A rank is missing (the largest streams are those of ranks): nobody knows then who was late.
+rm "$(ls -S "$GPROF_DIR"/*.gprof | head -1)"
+summary communication
+is null "$(row AllReduce waiting_ns)" "waiting where a rank is missing"
+ok grep -q 'are not here of all ranks' "$T/json"
+
+# One rank calls in another order.
+rm -rf "$GPROF_DIR"
+record "$B/prog/collectives" wrong 2
+summary communication
+ok grep -q 'ranks do not call the same in 2 collectives; the first is number 1 of' "$T/json"
+is "null null" "$(row AllReduce waiting_ns) $(row AllGather waiting_ns)" "waiting where ranks differ"
+
+# The communicator is made before the first step that is recorded.
+rm -rf "$GPROF_DIR"
+GPROF_STEP=api:cudaStreamSynchronize GPROF_SCHEDULE=1-100 record "$B/prog/collectives" ranks 2
+summary communication
+is "2 2" "$(row AllReduce ranks) $(row AllReduce calls)" "a communicator from before the window"
+is true "$(query '.communication.rows | map(.waiting_ns != null) | all')" "matched with it"
+
+# Switched off.
+rm -rf "$GPROF_DIR"
+GPROF_ENABLE=0 record "$B/prog/collectives" ranks 4
+is "$(sort "$T/plain.out")" "$(sort "$T/out")" "output while off"
+ok test ! -e "$GPROF_DIR"
+finish
