@@ -26,23 +26,35 @@ void kineto_shapes_fini(struct kineto_shapes *shapes)
 	free(shapes->ids);
 }
 
+/* Kineto's words for types of elements, and the recorder's; of several the usual one comes first.
+ */
+static const char *const type_names[][2] = {{"float", "float32"}, {"double", "float64"},
+	{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}, {"long int", "int64"},
+	{"long", "int64"}, {"long long", "int64"}, {"int", "int32"}, {"short int", "int16"},
+	{"short", "int16"}, {"signed char", "int8"}, {"char", "int8"}, {"unsigned char", "uint8"},
+	{"bool", "bool"}, {"c10::complex<float>", "complex64"},
+	{"c10::complex<double>", "complex128"}, {"c10::complex<c10::Half>", "complex32"},
+	{"c10::Float8_e4m3fn", "float8_e4m3fn"}, {"c10::Float8_e5m2", "float8_e5m2"},
+	{"c10::qint8", "qint8"}, {"c10::quint8", "quint8"}, {"c10::qint32", "qint32"},
+	{"unsigned short", "uint16"}, {"unsigned int", "uint32"}, {"unsigned long", "uint64"}};
+
 /* What the recorder calls a type of elements; NULL: no tensor. */
 static const char *type_name(const struct kineto_json *json, int token)
 {
-	static const char *const names[][2] = {{"float", "float32"}, {"double", "float64"},
-		{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}, {"long int", "int64"},
-		{"long", "int64"}, {"long long", "int64"}, {"int", "int32"}, {"short int", "int16"},
-		{"short", "int16"}, {"signed char", "int8"}, {"char", "int8"},
-		{"unsigned char", "uint8"}, {"bool", "bool"}, {"c10::complex<float>", "complex64"},
-		{"c10::complex<double>", "complex128"}, {"c10::complex<c10::Half>", "complex32"},
-		{"c10::Float8_e4m3fn", "float8_e4m3fn"}, {"c10::Float8_e5m2", "float8_e5m2"},
-		{"c10::qint8", "qint8"}, {"c10::quint8", "quint8"}, {"c10::qint32", "qint32"},
-		{"unsigned short", "uint16"}, {"unsigned int", "uint32"},
-		{"unsigned long", "uint64"}};
+	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+		if (kineto_json_is(json, token, type_names[i][0], strlen(type_names[i][0]))) {
+			return type_names[i][1];
+		}
+	}
+	return NULL;
+}
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (kineto_json_is(json, token, names[i][0], strlen(names[i][0]))) {
-			return names[i][1];
+const char *kineto_shape_type(const char *name, size_t nr_bytes)
+{
+	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+		if (strlen(type_names[i][1]) == nr_bytes &&
+			!memcmp(type_names[i][1], name, nr_bytes)) {
+			return type_names[i][0];
 		}
 	}
 	return NULL;

@@ -26,4 +26,7 @@ void kineto_shapes_fini(struct kineto_shapes *shapes);
 uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json, int dims,
 	int types, struct kineto_out *out);
 
+/* Kineto's word for a type of elements as the recorder calls it; NULL if it has none. */
+const char *kineto_shape_type(const char *name, size_t nr_bytes);
+
 #endif

@@ -14,9 +14,6 @@
  */
 #define BASE_STEP_NS (1ull << 51)
 
-/* In files of several processes, devices of each get their own pids. */
-#define DEVICES_A_PROCESS 64u
-
 /* More than a system has. */
 #define PIDS_APART 10000000u
 
@@ -120,7 +117,7 @@ const char *timeline_name(uint32_t name)
 /* By another process of the file, or by a device: in containers pids are small. */
 static bool is_pid_taken(struct process *const *processes, size_t nr_processes, size_t k)
 {
-	if (processes[k]->pid < DEVICES_A_PROCESS * nr_processes) {
+	if (processes[k]->pid < TIMELINE_DEVICES * nr_processes) {
 		return true;
 	}
 	for (size_t i = 0; i < k; i++) {
@@ -327,7 +324,7 @@ void timeline_enter(
 	timeline->offset_ns = find_offset(processes, nr_processes, k);
 	timeline->pid = file_pid(processes, nr_processes, k);
 	timeline->first_id = (uint64_t)k << ID_BITS;
-	timeline->first_device_pid = DEVICES_A_PROCESS * (uint32_t)k;
+	timeline->first_device_pid = TIMELINE_DEVICES * (uint32_t)k;
 	timeline->first_ns = 0;
 	if (process->first_ns <= process->last_ns) {
 		timeline->first_ns =

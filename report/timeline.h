@@ -13,7 +13,11 @@
 #include "report/occupancy.h"
 #include "report/timeline_pick.h"
 
+/* Pids that devices of a process have in the file; the last one is that of the unknown one. */
+#define TIMELINE_DEVICES 64u
+
 struct timeline_rows;
+struct timeline_lanes;
 
 /* A slice of work that waits for its place in the order of begins. */
 struct timeline_slice {
@@ -48,6 +52,7 @@ struct timeline {
 	uint32_t first_device_pid;
 	uint64_t first_ns;	       /* its first event, in the file's time */
 	struct idset *called, *worked; /* correlation ids of calls and of work */
+	struct timeline_lanes *lanes;  /* timeline_lane.h */
 	struct timeline_rows *rows;    /* timeline_row.h */
 	struct timeline_slice *slices; /* slots, some of them free */
 	size_t nr_slices, slice_capacity;

@@ -10,6 +10,7 @@
 #include "report/select.h"
 #include "report/text.h"
 #include "report/timeline.h"
+#include "report/timeline_lane.h"
 #include "report/timeline_op.h"
 #include "report/timeline_python.h"
 
@@ -20,29 +21,6 @@ uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread)
 				    : idmap_get(&timeline->process->threads, (uint32_t)thread);
 
 	return found && found->tid ? found->tid : (uint32_t)thread;
-}
-
-static void add_thread_names(struct timeline *timeline)
-{
-	struct process *process = timeline->process;
-	struct buf *out = timeline->out;
-
-	for (size_t i = 0; i < process->threads.nr; i++) {
-		const struct model_thread *thread = idmap_at(&process->threads, i);
-		uint32_t tid = timeline_tid(timeline, thread->id);
-		struct buf name = {0};
-
-		buf_printf(&name, "thread %u (%s)", tid, names_raw(thread->name, NULL));
-		timeline_begin(timeline, 'M', NULL, "\"thread_name\"");
-		timeline_place(timeline, timeline->pid, tid, timeline->first_ns, NULL);
-		buf_text(out, ", \"args\": {\"name\": ");
-		text_add_json(out, name.bytes, name.nr_bytes);
-		buf_text(out, "}}");
-		timeline_begin(timeline, 'M', NULL, "\"thread_sort_index\"");
-		timeline_place(timeline, timeline->pid, tid, timeline->first_ns, NULL);
-		buf_printf(out, ", \"args\": {\"sort_index\": %u}}", thread->id);
-		buf_fini(&name);
-	}
 }
 
 /*
@@ -58,6 +36,7 @@ static void add_steps(struct timeline *timeline)
 		uint64_t begin_ns = timeline_host_ns(timeline, step->tick);
 		uint64_t end_ns =
 			process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
+		uint32_t tid = timeline_tid(timeline, step->thread);
 		char name[64];
 
 		/* A trace has ranges of its own for steps, which are among its operators. */
@@ -68,13 +47,14 @@ static void add_steps(struct timeline *timeline)
 			end_ns = timeline_host_ns(timeline, step[1].tick);
 		}
 		end_ns = end_ns > begin_ns ? end_ns : begin_ns + 1000;
-		if (!select_has_step(process, i) || !timeline_picks(timeline, begin_ns, end_ns)) {
+		if (!select_has_step(process, i) || !timeline_picks(timeline, begin_ns, end_ns) ||
+			!timeline_lanes_place(
+				timeline->lanes, TIMELINE_LANE_RANGE, &tid, begin_ns, end_ns)) {
 			continue;
 		}
 		snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->step);
 		timeline_begin(timeline, 'X', "user_annotation", name);
-		timeline_place(timeline, timeline->pid, timeline_tid(timeline, step->thread),
-			begin_ns, &end_ns);
+		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
 		buf_text(timeline->out, ", \"args\": {}}");
 	}
 }
@@ -100,11 +80,16 @@ static void take_calls(struct timeline *timeline, const struct batch *b, const u
 		uint64_t begin_ns = timeline_host_ns(timeline, b->col[COL_api_begin][i]);
 		uint64_t end_ns = timeline_host_ns(
 			timeline, b->col[COL_api_begin][i] + b->col[COL_api_dur][i]);
-		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
 		uint32_t tid = timeline_tid(timeline, b->col[COL_api_thread][i]);
+		uint32_t correlation, name;
 		uint8_t api;
-		uint32_t name = process_call_name(timeline->process, b->col[COL_api_call][i], &api);
 
+		if (!timeline_lanes_place(
+			    timeline->lanes, TIMELINE_LANE_CALL, &tid, begin_ns, end_ns)) {
+			continue;
+		}
+		correlation = (uint32_t)b->col[COL_api_correlation][i];
+		name = process_call_name(timeline->process, b->col[COL_api_call][i], &api);
 		timeline_begin(timeline, 'X', api_category(api), timeline_name(name));
 		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
 		buf_text(out, ", \"args\": {\"correlation\": ");
@@ -192,6 +177,12 @@ static void take_range(void *context, const struct range *range)
 	if (!timeline_picks(timeline, begin_ns, end_ns)) {
 		return;
 	}
+	if (range->op == GPROF_NVTX_MARK || range->op == GPROF_NVTX_START
+			? timeline_lanes_is_first(timeline->lanes)
+			: !timeline_lanes_place(
+				  timeline->lanes, TIMELINE_LANE_RANGE, &tid, begin_ns, end_ns)) {
+		return;
+	}
 	name = range_name(range, &joined);
 	if (range->op == GPROF_NVTX_MARK) {
 		timeline_begin(timeline, 'i', "user_annotation", name);
@@ -220,69 +211,112 @@ static void take_range(void *context, const struct range *range)
 	buf_fini(&joined);
 }
 
-void timeline_host(struct timeline *timeline)
+static uint32_t wanted(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api_launch:
+		return COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack);
+	case GPROF_TABLE_api:
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+	case GPROF_TABLE_api_alloc:
+	case GPROF_TABLE_api_sync:
+		return COL_ALL(NR_COL_api);
+	case GPROF_TABLE_nvtx:
+		return RANGES_MASK;
+	case GPROF_TABLE_op:
+		return TIMELINE_OP_MASK;
+	case GPROF_TABLE_py_call:
+		return TIMELINE_PYTHON_MASK;
+	case GPROF_TABLE_alloc:
+		return TIMELINE_ALLOC_MASK;
+	default:
+		return 0;
+	}
+}
+
+/* For the first walk. */
+static uint32_t wanted_first(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_nvtx:
+		return RANGES_MASK;
+	case GPROF_TABLE_op:
+		return COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread);
+	case GPROF_TABLE_py_call:
+		return COL_BIT(COL_py_call_begin) | COL_BIT(COL_py_call_dur) |
+		       COL_BIT(COL_py_call_thread);
+	case GPROF_TABLE_alloc:
+		return 0;
+	default:
+		return wanted(table) ? COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
+					       COL_BIT(COL_api_thread)
+				     : 0;
+	}
+}
+
+static void take_batch(struct timeline *timeline, struct timeline_ops *ops, struct ranges *ranges,
+	const struct batch *batch)
+{
+	switch (batch->table) {
+	case GPROF_TABLE_api_launch:
+		take_calls(timeline, batch, batch->col[COL_api_launch_py_stack]);
+		break;
+	case GPROF_TABLE_nvtx:
+		ranges_take(ranges, timeline->process, batch, take_range, timeline);
+		break;
+	case GPROF_TABLE_op:
+		timeline_ops_take(ops, batch);
+		break;
+	case GPROF_TABLE_py_call:
+		timeline_python_take(timeline, batch);
+		break;
+	case GPROF_TABLE_alloc:
+		timeline_allocs_take(ops, batch);
+		break;
+	default:
+		take_calls(timeline, batch, NULL);
+		break;
+	}
+}
+
+static void walk(struct timeline *timeline, struct timeline_ops *ops)
 {
 	struct stream_in *stream = timeline->process->stream;
 	struct ranges *ranges = ranges_create();
-	struct timeline_ops *ops = timeline_ops_create(timeline);
-	struct idset *python_threads = idset_create();
+	bool is_first = timeline_lanes_is_first(timeline->lanes);
 
-	add_thread_names(timeline);
 	if (timeline_shows(timeline, TIMELINE_STEPS)) {
 		add_steps(timeline);
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		unsigned int table = stream_in_block_table(stream, i);
+		uint32_t mask = is_first ? wanted_first(table) : wanted(table);
 		struct batch batch;
 
-		switch (stream_in_block_table(stream, i)) {
-		case GPROF_TABLE_api_launch:
-			if (timeline_load(timeline, i,
-				    COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack),
-				    &batch)) {
-				take_calls(timeline, &batch, batch.col[COL_api_launch_py_stack]);
-			}
+		if (!mask) {
+			continue;
+		}
+		if (timeline_load(timeline, i, mask, &batch)) {
+			take_batch(timeline, ops, ranges, &batch);
+		}
+		if (!is_first) {
 			progress_add(stream->blocks[i].nr_rows);
-			break;
-		case GPROF_TABLE_api:
-		case GPROF_TABLE_api_copy:
-		case GPROF_TABLE_api_set:
-		case GPROF_TABLE_api_alloc:
-		case GPROF_TABLE_api_sync:
-			if (timeline_load(timeline, i, COL_ALL(NR_COL_api), &batch)) {
-				take_calls(timeline, &batch, NULL);
-			}
-			progress_add(stream->blocks[i].nr_rows);
-			break;
-		case GPROF_TABLE_nvtx:
-			if (timeline_load(timeline, i, RANGES_MASK, &batch)) {
-				ranges_take(
-					ranges, timeline->process, &batch, take_range, timeline);
-			}
-			progress_add(stream->blocks[i].nr_rows);
-			break;
-		case GPROF_TABLE_op:
-			if (timeline_load(timeline, i, TIMELINE_OP_MASK, &batch)) {
-				timeline_ops_take(ops, &batch);
-			}
-			progress_add(stream->blocks[i].nr_rows);
-			break;
-		case GPROF_TABLE_py_call:
-			if (timeline_load(timeline, i, TIMELINE_PYTHON_MASK, &batch)) {
-				timeline_python_take(timeline, python_threads, &batch);
-			}
-			progress_add(stream->blocks[i].nr_rows);
-			break;
-		case GPROF_TABLE_alloc:
-			if (timeline_load(timeline, i, TIMELINE_ALLOC_MASK, &batch)) {
-				timeline_allocs_take(ops, &batch);
-			}
-			progress_add(stream->blocks[i].nr_rows);
-			break;
-		default:
-			break;
 		}
 	}
-	timeline_ops_destroy(ops);
-	idset_destroy(python_threads);
 	ranges_destroy(ranges);
+}
+
+void timeline_host(struct timeline *timeline)
+{
+	struct timeline_ops *ops = timeline_ops_create(timeline);
+
+	timeline->lanes = timeline_lanes_create();
+	walk(timeline, ops);
+	timeline_lanes_find(timeline->lanes);
+	timeline_lanes_name(timeline->lanes, timeline);
+	walk(timeline, ops);
+	timeline_lanes_destroy(timeline->lanes);
+	timeline->lanes = NULL;
+	timeline_ops_destroy(ops);
 }

@@ -8,6 +8,8 @@
 #include "report/py_stack.h"
 #include "report/text.h"
 #include "report/timeline_arrow.h"
+#include "report/timeline_lane.h"
+#include "report/timeline_shape.h"
 
 struct timeline_ops {
 	struct timeline *timeline;
@@ -76,7 +78,8 @@ static void add_args(struct timeline *timeline, const struct batch *b, uint32_t 
 			sequence - 1, b->col[COL_op_forward_thread][i]);
 	}
 	if (shape) {
-		buf_printf(out, "%s\"Inputs\": %s", sequence ? ", " : "", timeline_name(*shape));
+		buf_text(out, sequence ? ", " : "");
+		buf_text(out, timeline_shape_text(*shape));
 	}
 	if (b->col[COL_op_py_stack][i]) {
 		buf_printf(out, "%s\"Call stack\": %s", sequence || shape ? ", " : "",
@@ -94,12 +97,18 @@ void timeline_ops_take(struct timeline_ops *ops, const struct batch *b)
 		uint64_t begin = b->col[COL_op_begin][i];
 		uint64_t begin_ns = timeline_host_ns(timeline, begin);
 		uint64_t end_ns = timeline_host_ns(timeline, begin + b->col[COL_op_dur][i]);
-		uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
-		uint8_t scope = (uint8_t)b->col[COL_op_scope][i];
 		uint32_t tid = timeline_tid(timeline, b->col[COL_op_thread][i]);
-		uint32_t name = op_name(
-			timeline->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
+		uint8_t framework, scope;
+		uint32_t name;
 
+		if (!timeline_lanes_place(
+			    timeline->lanes, TIMELINE_LANE_CALL, &tid, begin_ns, end_ns)) {
+			continue;
+		}
+		framework = (uint8_t)b->col[COL_op_framework][i];
+		scope = (uint8_t)b->col[COL_op_scope][i];
+		name = op_name(
+			timeline->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
 		timeline_begin(
 			timeline, 'X', category_of(name, framework, scope), timeline_name(name));
 		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
@@ -113,7 +122,7 @@ void timeline_allocs_take(struct timeline_ops *ops, const struct batch *b)
 {
 	struct timeline *timeline = ops->timeline;
 
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
+	for (uint32_t i = 0; i < b->nr_rows && !timeline_lanes_is_first(timeline->lanes); i++) {
 		timeline_begin(timeline, 'i', "cpu_instant_event", "\"[memory]\"");
 		buf_text(timeline->out, ", \"s\": \"t\"");
 		timeline_place(timeline, timeline->pid,

@@ -8,8 +8,6 @@
 /* The columns of table py_call that are needed. */
 #define TIMELINE_PYTHON_MASK COL_ALL(NR_COL_py_call)
 
-/* named: the threads whose rows have got their names, empty at first. */
-void timeline_python_take(
-	struct timeline *timeline, struct idset *named, const struct batch *batch);
+void timeline_python_take(struct timeline *timeline, const struct batch *batch);
 
 #endif

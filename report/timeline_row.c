@@ -8,6 +8,8 @@
 /* The tid of lane k of stream n is n + k * this; of waits for it, so many lanes further on. */
 #define LANE_TIDS  1000000u
 #define SYNC_LANES 500u
+/* Of a stream that is not known; CUPTI counts from below. */
+#define UNKNOWN_STREAM 999999u
 
 struct row {
 	uint32_t device, stream, lane;
@@ -86,7 +88,9 @@ static struct row *add_row(struct timeline_rows *rows, struct lanes *lanes)
 
 static uint32_t tid_of(const struct row *row)
 {
-	return row->stream + (row->lane + (row->is_sync ? SYNC_LANES : 0)) * LANE_TIDS;
+	uint32_t stream = row->stream < UNKNOWN_STREAM ? row->stream : UNKNOWN_STREAM;
+
+	return stream + (row->lane + (row->is_sync ? SYNC_LANES : 0)) * LANE_TIDS;
 }
 
 uint32_t timeline_rows_place(struct timeline_rows *rows, const struct model_place *place,
@@ -109,7 +113,9 @@ uint32_t timeline_rows_place(struct timeline_rows *rows, const struct model_plac
 
 uint32_t timeline_device_pid(const struct timeline *timeline, uint32_t device)
 {
-	return timeline->first_device_pid + device;
+	uint32_t most = TIMELINE_DEVICES - 1;
+
+	return timeline->first_device_pid + (device < most ? device : most);
 }
 
 /* ---- names ---- */
@@ -130,7 +136,10 @@ static void name_device(struct timeline *timeline, uint32_t device)
 	add_meta(timeline, "\"process_name\"", pid, 0);
 	buf_printf(out, "\"name\": %s}}", timeline_name(name));
 	add_meta(timeline, "\"process_labels\"", pid, 0);
-	buf_printf(out, "\"labels\": \"GPU %u\"}}", device);
+	buf_printf(out,
+		device == UINT32_MAX ? "\"labels\": \"GPU (unknown)\"}}"
+				     : "\"labels\": \"GPU %u\"}}",
+		device);
 	add_meta(timeline, "\"process_sort_index\"", pid, 0);
 	buf_printf(out, "\"sort_index\": %u}}", 5000000u + pid);
 }
@@ -151,7 +160,10 @@ void timeline_rows_name(const struct timeline_rows *rows, struct timeline *timel
 			*is_named = true;
 		}
 		add_meta(timeline, "\"thread_name\"", pid, tid_of(row));
-		buf_printf(out, "\"name\": \"stream %u", row->stream);
+		buf_printf(out,
+			row->stream < UNKNOWN_STREAM ? "\"name\": \"stream %u"
+						     : "\"name\": \"stream (unknown)",
+			row->stream);
 		if (row->lane) {
 			buf_printf(out, " (%u)", row->lane);
 		}

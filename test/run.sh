@@ -118,10 +118,11 @@ parts()
 		case $part in
 		test/demo/*) run demo "$MAKE" --no-print-directory demo ;;
 		test/gpu/*) ;; # by hand, where a GPU is
-		test/fuzz/* | test/pftrace/*) ;; # beside hta, which waits for the network; none looks at a clock
+		test/fuzz/* | test/pftrace/* | test/timeline/*) ;; # beside hta, which waits for the network; none looks at a clock
 		test/hta/*)
 			run fuzz test/fuzz/run.sh &
 			run pftrace test/pftrace/run.sh
+			run timeline test/timeline/run.sh
 			TEST_TIMEOUT=600 run hta "$part"
 			wait
 			;;

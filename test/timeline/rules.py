@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rules.py TIMELINE.json...: what viewers and tools want of Chrome JSON in Kineto's dialect.
+
+Says what is wrong; with several files (ranks or parts of a job) also what they must have in common.
+"""
+import collections
+import gzip
+import json
+import re
+import sys
+
+bad = 0
+
+
+def complain(path, text):
+    global bad
+    bad += 1
+    if bad <= 20:
+        print(f"{path}: {text}")
+
+
+def no_constant(text):
+    raise ValueError(f"{text} is no JSON")
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def ns(text):
+    """Times are read as text: three decimals are whole nanoseconds."""
+    return int(text.replace(".", "")) if re.fullmatch(r"\d+\.\d{3}", text) else None
+
+
+def check_events(path, events):
+    """Ids are integers, times have three decimals, each kind of event has what it needs."""
+    for event in events:
+        for key in ("pid", "tid"):
+            if not is_integer(event.get(key)):
+                complain(path, f"{key} of {event} is no integer")
+        if ns(event.get("ts", "")) is None or ("dur" in event and ns(event["dur"]) is None):
+            complain(path, f"a time of {event} does not have three decimals")
+        if not isinstance(event.get("name"), str):
+            complain(path, f"{event} has no name")
+        if (event["ph"] == "X") != ("dur" in event):
+            complain(path, f"a length, or none: {event}")
+        if event["ph"] not in "XMsfiCbe":
+            complain(path, f"what is {event}")
+
+
+def check_nesting(path, events):
+    """Slices of a row lie in each other or apart: what partly overlaps is dropped by viewers."""
+    rows = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            rows[(event["pid"], event["tid"])].append(event)
+    for row, slices in rows.items():
+        slices.sort(key=lambda event: (ns(event["ts"]), -ns(event["dur"])))
+        stack = []
+        for event in slices:
+            begin, end = ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])
+            while stack and stack[-1][0] <= begin:
+                stack.pop()
+            if stack and end > stack[-1][0]:
+                complain(path, f"on {row} {event['name']!r} {begin}-{end} begins in {stack[-1][1]!r} that ends "
+                               f"{stack[-1][0]}")
+            stack.append((end, event["name"]))
+
+
+def check_flows(path, events):
+    """Both ends of an arrow stand where a slice begins, and there are both."""
+    begins = {(event["pid"], event["tid"], event["ts"]) for event in events if event["ph"] == "X"}
+    ends = collections.defaultdict(collections.Counter)
+    for event in events:
+        if event["ph"] in "sf":
+            ends[(event["cat"], event["id"])][event["ph"]] += 1
+            if (event["pid"], event["tid"], event["ts"]) not in begins:
+                complain(path, f"no slice begins with {event}")
+            if event["ph"] == "f" and event.get("bp") != "e":
+                complain(path, f"{event} is not bound to its slice")
+    for key, both in ends.items():
+        if not both["s"] or not both["f"]:
+            complain(path, f"the arrow {key} has {dict(both)}")
+
+
+def check_device(path, events):
+    """Streams are CUPTI's also where a row was moved aside; waits are no work of a stream."""
+    devices = {event["pid"] for event in events
+               if event["name"] == "process_labels" and event["args"]["labels"].startswith("GPU")}
+    for event in events:
+        cat, args = event.get("cat"), event.get("args", {})
+        if cat in ("kernel", "gpu_memcpy", "gpu_memset"):
+            if event["pid"] not in devices:
+                complain(path, f"no device has the pid of {event}")
+            if not is_integer(args.get("stream")) or min(args["stream"], 999999) != event["tid"] % 1000000:
+                complain(path, f"not in a row of its stream: {event}")
+        if cat == "cuda_sync" and args.get("stream", -1) != -1:
+            complain(path, f"a wait with a stream: {event}")
+
+
+def check_names(path, events):
+    """Each row that has slices is named once."""
+    named = collections.Counter((e["pid"], e["tid"]) for e in events if e["name"] == "thread_name")
+    for row in {(e["pid"], e["tid"]) for e in events if e["ph"] == "X" and e["pid"] >= 0}:
+        if named[row] != 1:
+            complain(path, f"row {row} is named {named[row]} times")
+
+
+def check_head(path, trace, text):
+    keys = list(trace)
+    if keys[0] != "schemaVersion" or trace["schemaVersion"] != 1 or keys[-1] != "traceName":
+        complain(path, f"the order of {keys}")
+    if trace["displayTimeUnit"] != "ms" or not is_integer(trace["baseTimeNanoseconds"]):
+        complain(path, "the unit, or the base")
+    for device in trace["deviceProperties"]:
+        if not is_integer(device["id"]) or not isinstance(device["name"], str):
+            complain(path, f"device {device}")
+    # What HolisticTraceAnalysis looks for, before it reads the file as JSON.
+    if "distributedInfo" in trace:
+        found = re.search(r'"rank":\s+(\d+)', text)
+        if not found or int(found[1]) != trace["distributedInfo"]["rank"]:
+            complain(path, "the rank cannot be found by a pattern")
+
+
+def check_steps(path, trace, events):
+    steps = [event for event in events if event["name"].startswith("ProfilerStep#")]
+    numbers = [int(event["name"][13:]) for event in steps]
+    if len(set(numbers)) != len(numbers):
+        complain(path, "steps with the same number")
+    return len(steps)
+
+
+def main():
+    bases = set()
+    for path in sys.argv[1:]:
+        raw = (gzip.open if path.endswith(".gz") else open)(path, "rb").read()
+        text = raw.decode("utf-8")  # strictly
+        if re.search(r"[\x00-\x09\x0b-\x1f]", text):
+            complain(path, "controls in a text")
+        # Numbers of events as text; what is checked as a number is made one.
+        trace = json.loads(text, parse_float=str, parse_constant=no_constant)
+        events = trace["traceEvents"]
+        bases.add(trace["baseTimeNanoseconds"])
+        check_head(path, trace, text)
+        check_events(path, events)
+        check_nesting(path, events)
+        check_flows(path, events)
+        check_device(path, events)
+        check_names(path, events)
+        nr_steps = check_steps(path, trace, events)
+        nr = collections.Counter(event["ph"] for event in events)
+        print(f"{path.rsplit('/')[-1]}: {nr['X']} slices, {nr['s']} arrows, {nr_steps} steps")
+    if len(bases) > 1:
+        complain(sys.argv[1], f"bases differ: {bases}")
+    return bad != 0
+
+
+sys.exit(main())

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Timelines as Chrome JSON: the rules of viewers and tools (rules.py), and that gprof-report finds the same in
+# its own timeline as in the stream (same.py). Traces of PyTorch's profiler are those of $GPROF_TRACES.
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+report=$B/gprof-report
+T=$(mktemp -d) || exit 1
+trap 'rm -rf "$T"' EXIT
+n=0
+bad=0
+version=timeline
+views=kernel,api,memcpy,memset,operator,steps,gpu
+
+# shellcheck source=test/tap.sh
+. test/tap.sh
+command -v python3 >/dev/null || {
+	echo "SKIP no python3"
+	exit 77
+}
+${MAKE:-make} -s --no-print-directory "$report" "$B/gen_stream" || exit 1
+
+# shellcheck disable=SC2317 # tap calls them
+# report ARGUMENT...: what a stream lacks is told, with 3.
+report() {
+	"$report" "$@" 2>"$T/err" || [ $? = 3 ] || { cat "$T/err"; return 1; }
+}
+
+# shellcheck disable=SC2317
+rules() {
+	report timeline -o "$T/x.json" "$@" && python3 test/timeline/rules.py "$T/x.json"
+}
+
+# shellcheck disable=SC2317
+same() {
+	report timeline -o "$T/x.json" "$1" &&
+		report summary --view "$views" --format json --top 0 "$1" >"$T/stream" &&
+		report summary --view "$views" --format json --top 0 "$T/x.json" >"$T/timeline" &&
+		python3 test/timeline/same.py "$T/stream" "$T/timeline" "$views"
+}
+
+"$B/gen_stream" "$T/small.gprof"
+"$B/gen_stream" "$T/training.gprof" 20000
+mkdir "$T/harm"
+"$B/gen_stream" "$T/hostile.gprof" hostile "$T/harm"
+"$B/gen_stream" "$T/ops.gprof" ops
+"$B/gen_stream" "$T/python.gprof" python
+"$B/gen_stream" "$T/model.gprof" model 20000
+for name in small training hostile ops python model; do
+	tap rules "$T/$name.gprof" "rules, $name"
+done
+for name in small training ops model; do
+	tap same "$T/$name.gprof" "the same tables, $name"
+done
+for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
+	case $trace in 
+	*.json.gz)
+		tap rules "$trace" "rules, $(basename "$trace")"
+		tap same "$trace" "the same tables, $(basename "$trace")"
+		;;
+	esac
+done
+exit $bad

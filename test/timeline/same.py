@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""same.py SUMMARY-OF-STREAM.json SUMMARY-OF-TIMELINE.json: the tables must be the same, exactly, but for what
+the dialect of PyTorch's profiler has no word for."""
+import json
+import sys
+
+# Not in Chrome JSON as PyTorch's profiler writes it, whoever does.
+NOT_THERE = {
+    "api": {"failed"},  # results of calls
+    "memcpy": {"async"},  # which call it was
+    "memset": {"async"},
+    "steps": {"rule"},  # how they were found
+}
+bad = 0
+
+
+def complain(text):
+    global bad
+    bad += 1
+    if bad <= 20:
+        print(text)
+
+
+def main():
+    stream, timeline = (json.load(open(path)) for path in sys.argv[1:3])
+    for view in sys.argv[3].split(","):
+        if (view in stream) != (view in timeline):
+            complain(f"{view} is in one of both")
+            continue
+        # The last step has no end, in the timeline it has that of the run.
+        end = -1 if view == "steps" else None
+        rows = [summary.get(view, {}).get("rows", []) for summary in (stream, timeline)]
+        if len(rows[0]) != len(rows[1]):
+            complain(f"{view}: {len(rows[0])} and {len(rows[1])} rows")
+        for number, (a, b) in enumerate(zip(rows[0][:end], rows[1][:end])):
+            for key in sorted(set(a) | set(b)):
+                if a.get(key) != b.get(key) and key not in NOT_THERE.get(view, ()):
+                    complain(f"{view}, row {number}: {key} is {a.get(key)!r} and {b.get(key)!r}")
+        print(f"{view}: {len(rows[0])} rows")
+    return bad != 0
+
+
+sys.exit(main())

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline_lane.h"
+
+#include <stdlib.h>
+
+#include "test/unit/unit.h"
+
+enum { SLICES = 300 };
+
+struct slice {
+	uint64_t begin, end;
+	uint32_t tid;
+	enum timeline_lane_kind kind;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct slice *x = a, *y = b;
+
+	if (x->tid != y->tid) {
+		return x->tid < y->tid ? -1 : 1;
+	}
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+/* Slices of a row lie in each other or apart. */
+static void check_nesting(struct slice *slices, size_t nr)
+{
+	uint64_t open[SLICES];
+	size_t nr_open = 0;
+
+	qsort(slices, nr, sizeof(*slices), by_begin);
+	for (size_t i = 0; i < nr; i++) {
+		nr_open = i && slices[i - 1].tid != slices[i].tid ? 0 : nr_open;
+		while (nr_open && open[nr_open - 1] <= slices[i].begin) {
+			nr_open--;
+		}
+		ck_assert(!nr_open || slices[i].end <= open[nr_open - 1]);
+		open[nr_open++] = slices[i].end;
+	}
+}
+
+static void walk(struct timeline_lanes *lanes, struct slice *slices, size_t nr, bool is_written)
+{
+	for (size_t i = 0; i < nr; i++) {
+		ck_assert_int_eq(timeline_lanes_place(lanes, slices[i].kind, &slices[i].tid,
+					 slices[i].begin, slices[i].end),
+			is_written);
+	}
+}
+
+/* Calls one after the other, each with one in it, and ranges anywhere: in any order. */
+static size_t make(struct slice *slices, uint64_t seed)
+{
+	size_t nr = 0;
+
+	while (nr + 3 <= SLICES) {
+		uint64_t at = nr * 10, begin = unit_random(&seed) % (10 * SLICES);
+		uint32_t tid = 7 + (uint32_t)(unit_random(&seed) % 2);
+
+		slices[nr++] = (struct slice){at + 5, at + 9, tid, TIMELINE_LANE_CALL};
+		slices[nr++] = (struct slice){at, at + 20, tid, TIMELINE_LANE_CALL};
+		slices[nr++] = (struct slice){begin, begin + unit_random(&seed) % 500,
+			7 + (uint32_t)(unit_random(&seed) % 2), TIMELINE_LANE_RANGE};
+	}
+	return nr;
+}
+
+START_TEST(ranges_that_overlap_partly_move_and_calls_stay)
+{
+	for (uint64_t seed = 1; seed < 50; seed++) {
+		struct timeline_lanes *lanes = timeline_lanes_create();
+		struct slice slices[SLICES], before[SLICES];
+		size_t nr = make(slices, seed), nr_moved = 0;
+
+		memcpy(before, slices, sizeof(before));
+		ck_assert(timeline_lanes_is_first(lanes));
+		walk(lanes, slices, nr, false);
+		timeline_lanes_find(lanes);
+		ck_assert(!timeline_lanes_is_first(lanes));
+		walk(lanes, slices, nr, true);
+		for (size_t i = 0; i < nr; i++) {
+			ck_assert(slices[i].kind == TIMELINE_LANE_RANGE ||
+				  slices[i].tid == before[i].tid);
+			nr_moved += slices[i].tid != before[i].tid;
+		}
+		ck_assert_uint_gt(nr_moved, 0);
+		check_nesting(slices, nr);
+		timeline_lanes_destroy(lanes);
+	}
+}
+END_TEST
+
+START_TEST(what_lies_in_each_other_stays)
+{
+	struct slice slices[] = {{10, 20, 7, TIMELINE_LANE_CALL}, {20, 30, 7, TIMELINE_LANE_CALL},
+		{10, 30, 7, TIMELINE_LANE_RANGE}, {10, 20, 7, TIMELINE_LANE_RANGE},
+		{15, 15, 7, TIMELINE_LANE_RANGE}, {15, 25, 8, TIMELINE_LANE_RANGE}};
+	struct timeline_lanes *lanes = timeline_lanes_create();
+
+	walk(lanes, slices, 6, false);
+	timeline_lanes_find(lanes);
+	walk(lanes, slices, 6, true);
+	for (size_t i = 0; i < 6; i++) {
+		ck_assert_uint_eq(slices[i].tid, i == 5 ? 8 : 7);
+	}
+	timeline_lanes_destroy(lanes);
+}
+END_TEST
+
+UNIT_SUITE("report/timeline_lane", ranges_that_overlap_partly_move_and_calls_stay,
+	what_lies_in_each_other_stays)
