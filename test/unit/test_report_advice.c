@@ -6,269 +6,14 @@
 #include "report/advice.h"
 #include "report/api.h"
 #include "report/select.h"
+#include "test/unit/report_plan.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
-#define START_NS 1000000000ull
-#define STEP_US	 100000u
-#define NR_STEPS 4u
-#define LOADER	 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
-#define TENSOR	 "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn"
-#define SGEMM	 "volta_sgemm_128x64_nn"
-#define PLAIN	 "void at::native::vectorized_elementwise_kernel<4>(int)"
-#define NCCL	 "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclWorkElem)"
-#define NEVER	 UINT32_MAX
-
-struct plan_work {
-	const char *name;	       /* NULL: there is none */
-	uint32_t begin, end;	       /* us of the step, or ns if is_ns */
-	uint32_t call_us, call_end_us; /* the launch; both 0: 10 us that end when it begins */
-	bool is_small_grid;
-};
-
-/* A step, which comes four times; all zeros is one that no rule has anything against. */
-struct plan {
-	uint32_t wait_us;		   /* 500 if 0; NEVER: no loader */
-	uint32_t busy_from_us, busy_to_us; /* of the GPU: 1,000 and 99,000 if 0 */
-	uint32_t late_us;		   /* so much later in the last step */
-	const char *kernel;		   /* that it is busy with */
-	struct plan_work second;	   /* on another stream */
-	struct {
-		const char *name;
-		uint32_t begin_us, end_us, copy_kind, source, target, flags;
-		uint64_t bytes, ns; /* ns: instead of an end */
-	} copy;			    /* or set, if copy_kind is 0 */
-	struct {
-		const char *name;
-		uint32_t us;
-		bool is_first_alone; /* in the first step alone */
-	} call;
-	const char *ops[2];  /* seen, too */
-	uint32_t capability; /* 8 if 0; NEVER: unknown */
-	uint32_t peak_bytes; /* of 100 */
-	uint32_t rank;	     /* counts from 1; 0: none */
-	bool has_no_devices, has_no_steps;
-};
-
-struct ids {
-	uint32_t places[2], op, loader;
-	uint16_t launch;
-	uint32_t correlation;
-};
-
-static uint64_t at_us(uint32_t step, uint32_t us)
-{
-	return START_NS + ((uint64_t)step * STEP_US + us) * 1000;
-}
-
-static void add_op(struct gen *gen, uint32_t name, uint64_t begin, uint64_t end, uint16_t depth)
-{
-	struct gprof_row_op *op = gen_row(gen, GPROF_TABLE_op);
-
-	op->begin = begin;
-	op->dur = end;
-	op->thread = op->end_thread = 1;
-	op->op_name = name;
-	op->depth = depth;
-}
-
-static uint32_t add_shape(struct gen *gen, const char *name, bool is_small_grid)
-{
-	static uint32_t nr_shapes;
-	uint32_t string = gen_string(gen, name);
-	struct gprof_row_shape *shape = gen_row(gen, GPROF_TABLE_shape);
-
-	shape->id = ++nr_shapes;
-	shape->name = string;
-	shape->grid_x = is_small_grid ? 1 : 100000;
-	shape->grid_y = shape->grid_z = 1;
-	shape->block_x = 256;
-	shape->block_y = shape->block_z = 1;
-	shape->registers = 32;
-	return shape->id;
-}
-
-static void add_kernel(struct gen *gen, struct ids *ids, uint32_t place, uint32_t shape,
-	uint64_t begin, uint64_t end, uint64_t call_begin, uint64_t call_end)
-{
-	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
-	struct gprof_row_api_launch *call = gen_row(gen, GPROF_TABLE_api_launch);
-
-	kernel->begin = begin;
-	kernel->dur = end;
-	kernel->place = place;
-	kernel->shape = shape;
-	kernel->correlation = call->correlation = ++ids->correlation;
-	call->begin = call_begin;
-	call->dur = call_end;
-	call->call = ids->launch;
-	call->thread = 1;
-	call->shape = shape;
-}
-
-static void add_work(struct gen *gen, struct ids *ids, const struct plan_work *work, uint32_t shape,
-	uint32_t step)
-{
-	uint64_t begin = at_us(step, work->begin), end = at_us(step, work->end);
-	bool has_call = work->call_us || work->call_end_us;
-
-	add_kernel(gen, ids, ids->places[1], shape, begin, end,
-		has_call ? at_us(step, work->call_us) : begin - 10000,
-		has_call ? at_us(step, work->call_end_us) : begin);
-}
-
-static void add_copy(
-	struct gen *gen, struct ids *ids, const struct plan *plan, uint16_t call_id, uint32_t step)
-{
-	uint64_t begin = at_us(step, plan->copy.begin_us);
-	uint64_t end = plan->copy.ns ? begin + plan->copy.ns : at_us(step, plan->copy.end_us);
-	struct gprof_row_api_copy *call = gen_row(gen, GPROF_TABLE_api_copy);
-
-	call->begin = begin;
-	call->dur = begin + 1000;
-	call->call = call_id;
-	call->thread = 1;
-	call->correlation = ++ids->correlation;
-	if (plan->copy.copy_kind) {
-		struct gprof_row_memcpy *row = gen_row(gen, GPROF_TABLE_memcpy);
-
-		row->begin = begin;
-		row->dur = end;
-		row->place = ids->places[1];
-		row->correlation = ids->correlation;
-		row->bytes = plan->copy.bytes;
-		row->copy_kind = (uint8_t)plan->copy.copy_kind;
-		row->src_kind = (uint8_t)plan->copy.source;
-		row->dst_kind = (uint8_t)plan->copy.target;
-		row->flags = (uint8_t)plan->copy.flags;
-	} else {
-		struct gprof_row_memset *row = gen_row(gen, GPROF_TABLE_memset);
-
-		row->begin = begin;
-		row->dur = end;
-		row->place = ids->places[1];
-		row->correlation = ids->correlation;
-		row->memory_kind = API_MEMORY_DEVICE;
-		row->flags = (uint8_t)plan->copy.flags;
-	}
-}
-
-static void add_attribute(struct gen *gen, const char *name, uint64_t value)
-{
-	uint32_t string = gen_string(gen, name);
-	struct gprof_row_attribute *row = gen_row(gen, GPROF_TABLE_attribute);
-
-	row->name = string;
-	row->value = value;
-}
-
-static void add_device(struct gen *gen, const struct plan *plan)
-{
-	gen_device(gen, 0, "NVIDIA Test 1");
-	if (plan->capability != NEVER) {
-		add_attribute(gen, "capability_major", plan->capability ? plan->capability : 8);
-	}
-	add_attribute(gen, "memory_bytes", 100);
-	add_attribute(gen, "multiprocessors", 108);
-	add_attribute(gen, "warp_threads", 32);
-	add_attribute(gen, "max_warps_per_multiprocessor", 64);
-	add_attribute(gen, "max_blocks_per_multiprocessor", 32);
-	add_attribute(gen, "registers_per_multiprocessor", 65536);
-	add_attribute(gen, "shared_bytes_per_multiprocessor", 167936);
-	if (plan->peak_bytes) {
-		struct gprof_row_alloc *alloc = gen_row(gen, GPROF_TABLE_alloc);
-
-		alloc->time = START_NS;
-		alloc->thread = 1;
-		alloc->bytes = 1;
-		alloc->allocated_bytes = 1;
-		alloc->reserved_bytes = plan->peak_bytes;
-		alloc->device_type = 1;
-	}
-}
-
-static void add_call(struct gen *gen, const struct plan *plan, uint16_t call_id, uint32_t step)
-{
-	struct gprof_row_api *call = gen_row(gen, GPROF_TABLE_api);
-
-	call->begin = at_us(step, 20000);
-	call->dur = at_us(step, 20000 + plan->call.us);
-	call->call = call_id;
-	call->thread = 1;
-}
-
-static const char *make(const struct plan *plan, const char *name)
-{
-	const char *path = streams_path(name);
-	struct gen *gen = gen_open(path);
-	struct ids ids = {.correlation = 0};
-	uint32_t wait_us = plan->wait_us ? plan->wait_us : 500, ops[2] = {0};
-	uint32_t shape = add_shape(gen, plan->kernel ? plan->kernel : TENSOR, false), second = 0;
-	uint16_t copy_call = 0, call = 0;
-
-	add_device(gen, plan);
-	if (plan->rank) {
-		gen_info(gen, "rank.world", plan->rank == 1 ? "0" : "1");
-		gen_info(gen, "rank.world_size", "2");
-	}
-	ids.places[0] = gen_place(gen, 0, 1, 7);
-	ids.places[1] = gen_place(gen, 0, 1, 8);
-	ids.launch = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
-	ids.op = gen_op_name(gen, "aten::mm");
-	ids.loader = gen_op_name(gen, LOADER);
-	second = plan->second.name ? add_shape(gen, plan->second.name, plan->second.is_small_grid)
-				   : 0;
-	copy_call = plan->copy.name ? gen_call(gen, plan->copy.name, GPROF_API_RUNTIME) : 0;
-	call = plan->call.name ? gen_call(gen, plan->call.name, GPROF_API_RUNTIME) : 0;
-	for (unsigned int i = 0; i < 2; i++) {
-		ops[i] = plan->ops[i] ? gen_op_name(gen, plan->ops[i]) : 0;
-	}
-	for (uint32_t i = 0; i <= NR_STEPS; i++) {
-		uint64_t to = at_us(i, plan->busy_to_us ? plan->busy_to_us : 99000);
-		uint64_t from = at_us(i, plan->busy_from_us ? plan->busy_from_us : 1000);
-
-		from += i == NR_STEPS - 1 ? plan->late_us * 1000ull : 0;
-		to += i == NR_STEPS - 1 ? plan->late_us * 1000ull : 0;
-		if (!plan->has_no_steps) {
-			struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
-
-			step->time = at_us(i, 0);
-			step->step = i;
-			step->how = GPROF_STEP_OPTIMIZER;
-		}
-		if (i == NR_STEPS) {
-			break;
-		}
-		if (wait_us != NEVER) {
-			add_op(gen, ids.loader, at_us(i, 0), at_us(i, wait_us), 0);
-		}
-		if (!plan->has_no_devices) {
-			add_kernel(gen, &ids, ids.places[0], shape, from, to, from - 10000, from);
-		}
-		add_op(gen, ids.op, from - 20000, at_us(i, 99500), 0);
-		if (second) {
-			add_work(gen, &ids, &plan->second, second, i);
-		}
-		if (plan->copy.name) {
-			add_copy(gen, &ids, plan, copy_call, i);
-		}
-		if (call && (!plan->call.is_first_alone || !i)) {
-			add_call(gen, plan, call, i);
-		}
-		for (unsigned int k = 0; k < 2; k++) {
-			if (ops[k]) {
-				add_op(gen, ops[k], at_us(i, 99600 + k), at_us(i, 99601 + k), 0);
-			}
-		}
-	}
-	gen_close(gen, "exit");
-	return path;
-}
-
 static struct table *advice_of(const struct plan *plan)
 {
-	return tables_of(&view_advice, make(plan, "advice.gprof"), false);
+	return tables_of(&view_advice, plan_write(plan, "advice.gprof"), false);
 }
 
 static const char *verdict_of(const struct table *table, const char *rule)
@@ -306,28 +51,28 @@ static const struct rule_case {
 	{"tb-dataloader", {.wait_us = 5001, .has_no_devices = true},
 		{.wait_us = 5000, .has_no_devices = true}, NULL},
 	{"tb-dataloader", {.wait_us = 50000, .busy_from_us = 50000}, {.wait_us = 50000}, NULL},
-	{"tb-dataloader", {.wait_us = 50000, .busy_from_us = 50000}, {.wait_us = NEVER},
+	{"tb-dataloader", {.wait_us = 50000, .busy_from_us = 50000}, {.wait_us = PLAN_NEVER},
 		"not judged"},
 	{"loader-starvation", {.wait_us = 5001, .busy_from_us = 5001},
 		{.wait_us = 5000, .busy_from_us = 5000}, NULL},
-	{"tb-communication", {.second = {NCCL, 20000, 30001, 0, 0, false}},
-		{.second = {NCCL, 20000, 30000, 0, 0, false}}, NULL},
-	{"tb-communication", {.second = {NCCL, 20000, 30001, 0, 0, false}},
+	{"tb-communication", {.second = {PLAN_NCCL, 20000, 30001, 0, 0, false}},
+		{.second = {PLAN_NCCL, 20000, 30000, 0, 0, false}}, NULL},
+	{"tb-communication", {.second = {PLAN_NCCL, 20000, 30001, 0, 0, false}},
 		{.has_no_devices = true}, "not judged"},
 	{"unoverlapped-communication",
-		{.busy_to_us = 80000, .second = {NCCL, 80000, 90001, 0, 0, false}},
-		{.busy_to_us = 80000, .second = {NCCL, 79000, 90000, 0, 0, false}}, NULL},
+		{.busy_to_us = 80000, .second = {PLAN_NCCL, 80000, 90001, 0, 0, false}},
+		{.busy_to_us = 80000, .second = {PLAN_NCCL, 79000, 90000, 0, 0, false}}, NULL},
 	{"tb-gpu-utilization", {.busy_to_us = 50999}, {.busy_to_us = 51000}, NULL},
 	{"nvvp-compute-utilization",
-		{.busy_to_us = 50999, .second = {NCCL, 50999, 99000, 0, 0, false}},
-		{.busy_to_us = 51000, .second = {NCCL, 50999, 99000, 0, 0, false}}, NULL},
-	{"tb-tensor-cores", {.kernel = SGEMM},
-		{.kernel = SGEMM, .second = {TENSOR, 99000, 99001, 0, 0, false}}, NULL},
-	{"tb-tensor-cores", {.kernel = SGEMM, .capability = 7}, {.kernel = SGEMM, .capability = 6},
-		"not judged"},
-	{"tb-tensor-cores", {.kernel = SGEMM}, {.kernel = SGEMM, .capability = NEVER},
-		"not judged"},
-	{"tb-tensor-cores", {.kernel = SGEMM}, {.kernel = "triton_mm"}, "not judged"},
+		{.busy_to_us = 50999, .second = {PLAN_NCCL, 50999, 99000, 0, 0, false}},
+		{.busy_to_us = 51000, .second = {PLAN_NCCL, 50999, 99000, 0, 0, false}}, NULL},
+	{"tb-tensor-cores", {.kernel = PLAN_SGEMM},
+		{.kernel = PLAN_SGEMM, .second = {PLAN_TENSOR, 99000, 99001, 0, 0, false}}, NULL},
+	{"tb-tensor-cores", {.kernel = PLAN_SGEMM, .capability = 7},
+		{.kernel = PLAN_SGEMM, .capability = 6}, "not judged"},
+	{"tb-tensor-cores", {.kernel = PLAN_SGEMM},
+		{.kernel = PLAN_SGEMM, .capability = PLAN_NEVER}, "not judged"},
+	{"tb-tensor-cores", {.kernel = PLAN_SGEMM}, {.kernel = "triton_mm"}, "not judged"},
 	{"tb-memory", {.peak_bytes = 91}, {.peak_bytes = 90}, NULL},
 	{"tb-memory", {.peak_bytes = 91}, {.peak_bytes = 0}, "not judged"},
 	{"tb-data-parallel", {.ops = {"DataParallel.forward"}},
@@ -336,7 +81,7 @@ static const struct rule_case {
 		{.ops = {"DistributedDataParallel.forward", "nccl:all_reduce"}}, NULL},
 	{"tb-ddp-nccl", {.ops = {"DistributedDataParallel.forward"}},
 		{.ops = {"DistributedDataParallel.forward"},
-			.second = {NCCL, 20000, 20001, 0, 0, false}},
+			.second = {PLAN_NCCL, 20000, 20001, 0, 0, false}},
 		NULL},
 	{"tb-ddp-nccl", {.ops = {"DistributedDataParallel.forward"}}, {.ops = {"gloo:all_reduce"}},
 		"not judged"},
@@ -368,10 +113,10 @@ static const struct rule_case {
 				0}},
 		NULL},
 	{"nvvp-kernel-concurrency",
-		{.busy_to_us = 98000, .second = {PLAIN, 97001, 100001, 0, 0, false}},
-		{.busy_to_us = 98000, .second = {PLAIN, 97000, 100000, 0, 0, false}}, NULL},
+		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97001, 100001, 0, 0, false}},
+		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97000, 100000, 0, 0, false}}, NULL},
 	{"nvvp-kernel-concurrency",
-		{.busy_to_us = 98000, .second = {PLAIN, 97001, 100001, 0, 0, false}},
+		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97001, 100001, 0, 0, false}},
 		{.wait_us = 0}, "not judged"},
 	{"nvvp-copy-throughput",
 		{.copy = {"cudaMemcpyAsync", 2000, 0, HTOD, PINNED, DEVICE, ASYNC, 6000000,
@@ -393,13 +138,13 @@ static const struct rule_case {
 		{.copy = {"cudaMemcpyAsync", 2000, 3001, HTOD, PINNED, DEVICE, ASYNC, 65536, 0}},
 		{.copy = {"cudaMemcpyAsync", 2000, 3001, HTOD, PINNED, DEVICE, ASYNC, 65537, 0}},
 		NULL},
-	{"small-kernels", {.second = {PLAIN, 20102, 20202, 10001, 20102, false}},
-		{.second = {PLAIN, 20101, 20201, 10001, 20101, false}}, NULL},
-	{"small-kernels", {.second = {PLAIN, 20121, 20222, 10000, 20102, false}},
-		{.second = {PLAIN, 20122, 20222, 10000, 20102, false}}, NULL},
-	{"host-bound", {.wait_us = NEVER, .busy_to_us = 90999},
-		{.wait_us = NEVER, .busy_to_us = 91000}, NULL},
-	{"host-bound", {.wait_us = NEVER, .busy_to_us = 80000},
+	{"small-kernels", {.second = {PLAN_PLAIN, 20102, 20202, 10001, 20102, false}},
+		{.second = {PLAN_PLAIN, 20101, 20201, 10001, 20101, false}}, NULL},
+	{"small-kernels", {.second = {PLAN_PLAIN, 20121, 20222, 10000, 20102, false}},
+		{.second = {PLAN_PLAIN, 20122, 20222, 10000, 20102, false}}, NULL},
+	{"host-bound", {.wait_us = PLAN_NEVER, .busy_to_us = 90999},
+		{.wait_us = PLAN_NEVER, .busy_to_us = 91000}, NULL},
+	{"host-bound", {.wait_us = PLAN_NEVER, .busy_to_us = 80000},
 		{.busy_to_us = 80000, .busy_from_us = 90000, .wait_us = 89000}, NULL},
 	{"pageable-copies",
 		{.copy = {"cudaMemcpyAsync", 2000, 3001, DTOH, DEVICE, PAGEABLE, ASYNC, 4, 0}},
@@ -411,14 +156,14 @@ static const struct rule_case {
 		{.busy_to_us = 93833, .call = {"cudaEventSynchronize", 73832, false}}, NULL},
 	{"sync-in-step", {.busy_to_us = 93833, .call = {"cudaEventSynchronize", 75000, false}},
 		{.busy_to_us = 93833, .call = {"cudaEventQuery", 75000, false}}, NULL},
-	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAIN, 77000, 96001, 0, 0, true}},
-		{.busy_to_us = 77000, .second = {PLAIN, 77000, 96000, 0, 0, true}}, NULL},
-	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAIN, 77000, 97000, 0, 0, true}},
-		{.busy_to_us = 77000, .second = {PLAIN, 77000, 97000, 0, 0, false}}, NULL},
-	{"fp32-multiply", {.busy_to_us = 82000, .second = {SGEMM, 82000, 91001, 0, 0, false}},
-		{.busy_to_us = 82000, .second = {SGEMM, 82000, 91000, 0, 0, false}}, NULL},
-	{"fp32-multiply", {.busy_to_us = 82000, .second = {SGEMM, 82000, 99000, 0, 0, false}},
-		{.busy_to_us = 82000, .second = {PLAIN, 82000, 99000, 0, 0, false}}, NULL},
+	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 96001, 0, 0, true}},
+		{.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 96000, 0, 0, true}}, NULL},
+	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 97000, 0, 0, true}},
+		{.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 97000, 0, 0, false}}, NULL},
+	{"fp32-multiply", {.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 91001, 0, 0, false}},
+		{.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 91000, 0, 0, false}}, NULL},
+	{"fp32-multiply", {.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 99000, 0, 0, false}},
+		{.busy_to_us = 82000, .second = {PLAN_PLAIN, 82000, 99000, 0, 0, false}}, NULL},
 	{"lazy-loading", {.call = {"cuModuleLoadData", 1001, false}},
 		{.call = {"cuModuleLoadData", 1000, false}}, NULL},
 	{"lazy-loading", {.call = {"cuModuleLoadData", 9000, false}},
@@ -444,11 +189,12 @@ END_TEST
 /* Two ranks, of which the other communicates so much longer. */
 static void judge_ranks(uint32_t more_us, const char *verdict)
 {
-	static const struct plan first = {.rank = 1, .second = {NCCL, 20000, 30000, 0, 0, false}};
+	static const struct plan first = {
+		.rank = 1, .second = {PLAN_NCCL, 20000, 30000, 0, 0, false}};
 	const struct plan other = {
-		.rank = 2, .second = {NCCL, 20000, 30000 + more_us, 0, 0, false}};
-	struct process *two[2] = {streams_process(make(&first, "one.gprof")),
-		streams_process(make(&other, "two.gprof"))};
+		.rank = 2, .second = {PLAN_NCCL, 20000, 30000 + more_us, 0, 0, false}};
+	struct process *two[2] = {streams_process(plan_write(&first, "one.gprof")),
+		streams_process(plan_write(&other, "two.gprof"))};
 	struct table *table = tables_make(&view_advice, two, 2, false);
 	size_t row = tables_find(table, "rule", "stragglers", 0);
 
@@ -457,7 +203,7 @@ static void judge_ranks(uint32_t more_us, const char *verdict)
 		ck_assert_uint_eq(tables_number(table, row, "rank"), 0);
 		/* of all steps, as other stakes are */
 		ck_assert_uint_eq(
-			tables_number(table, row, "stake_ns"), NR_STEPS * more_us * 1000ull);
+			tables_number(table, row, "stake_ns"), PLAN_STEPS * more_us * 1000ull);
 		ck_assert_uint_eq(tables_number(table, row, "processes"), 1);
 	}
 	table_destroy(table);
@@ -467,7 +213,7 @@ static void judge_ranks(uint32_t more_us, const char *verdict)
 
 START_TEST(the_rank_that_others_wait_for_is_the_one_that_waits_least)
 {
-	static const struct plan alone = {.second = {NCCL, 20000, 30000, 0, 0, false}};
+	static const struct plan alone = {.second = {PLAN_NCCL, 20000, 30000, 0, 0, false}};
 
 	judge_ranks(5001, "finding");
 	judge_ranks(5000, "good");
@@ -546,7 +292,7 @@ START_TEST(a_time_is_at_stake_once)
 		}
 	}
 	ck_assert_uint_gt(sum_ns, 0);
-	ck_assert_uint_le(sum_ns, NR_STEPS * STEP_US * 1000ull);
+	ck_assert_uint_le(sum_ns, PLAN_STEPS * PLAN_STEP_US * 1000ull);
 	ck_assert_ptr_nonnull(strstr(table->figure, "same   time as tb-dataloader"));
 	table_destroy(table);
 }
@@ -563,7 +309,7 @@ START_TEST(a_stake_says_what_it_is_a_share_of)
 	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number, 30, 1e-9);
 	ck_assert_double_eq_tol(tables_cell(table, row, "stake_pct")->number, 70, 1e-9);
 	ck_assert_str_eq(tables_cell(table, row, "stake_of")->text, "GPUs' time in steps");
-	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), NR_STEPS * 70000000ull);
+	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), PLAN_STEPS * 70000000ull);
 	table_destroy(table);
 	table = advice_of(&full);
 	row = tables_find(table, "rule", "tb-memory", 0);
@@ -601,7 +347,7 @@ END_TEST
 START_TEST(a_gap_is_of_the_step_that_ended_it)
 {
 	static const struct plan plan = {.busy_to_us = 80000};
-	struct process *process = streams_process(make(&plan, "advice.gprof"));
+	struct process *process = streams_process(plan_write(&plan, "advice.gprof"));
 	struct select_ask ask = {{0}, {0}};
 	struct table *table;
 	size_t row;
