@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "report/html_part.h"
+#include "report/html_timeline.h"
 #include "report/summary.h"
 #include "report/text.h"
 
@@ -222,6 +223,12 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 		buf_flush(&json);
 		buf_fini(&json);
 		return 6;
+	}
+	if (nr_left >= 10 && memcmp(at, "@TIMELINE@", 10) == 0) {
+		if (ask->timeline_bytes) {
+			html_timeline_write(input, ask->timeline_bytes, out);
+		}
+		return 10;
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "report/cmd.h"
 
 struct html_ask {
+	size_t timeline_bytes; /* what the timeline may take of the page, 0: there is none */
 	size_t top; /* rows of a table; 0: all. Tables over time have up to HTML_MOST_TIME more */
 };
 

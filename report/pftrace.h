@@ -18,6 +18,9 @@
 #include "report/spool.h"
 #include "report/timeline.h"
 
+/* Flows of calls have the process above and the correlation id; those of autograd this bit. */
+#define PFTRACE_AUTOGRAD_FLOW (1ull << 63)
+
 enum pftrace_kind {
 	PFTRACE_ARROW, /* no slice: the next one of its row that begins then has this flow */
 	PFTRACE_CALL,

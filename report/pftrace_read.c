@@ -14,9 +14,6 @@
 #include "report/timeline_op.h"
 #include "report/timeline_python.h"
 
-/* Flows of calls have the process above and the correlation id; those of autograd this bit. */
-#define AUTOGRAD_FLOW (1ull << 63)
-
 static struct pftrace_slice *add_slice(struct pftrace *pftrace, enum pftrace_kind kind, size_t row,
 	uint32_t name, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -115,7 +112,7 @@ static void take_arrow(
 			pftrace, PFTRACE_ARROW, ends[i]->place, 0, ends[i]->ns, ends[i]->ns);
 
 		arrow->head.order = 0; /* before the slice */
-		arrow->value = AUTOGRAD_FLOW | (pftrace->timeline.first_id + nr);
+		arrow->value = PFTRACE_AUTOGRAD_FLOW | (pftrace->timeline.first_id + nr);
 	}
 }
 

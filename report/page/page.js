@@ -210,6 +210,11 @@ const rowLinks = {
 	operator: [["kernels", (row) => rowsHash("kernels", "kernel_operator", "operator", row.name)]],
 };
 
+/* Names whose slices the timeline has. */
+for (const key of ["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "userdefined", "python", "collectives"]) {
+	rowLinks[key] = [...(rowLinks[key] || []), ["timeline", (row) => timeline.hashOf("find", row.name)]];
+}
+
 function addLink(parent, text, hash) {
 	const link = make("a", parent, text);
 	link.href = hash;
@@ -525,6 +530,8 @@ function charts(parent) {
 
 /* ---- pages ---- */
 
+const timeline = timelineOf({make, one, short, rowsOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
+
 const breakdownParts = [["kernel_ns", "kernels"], ["memcpy_ns", "copies"], ["memset_ns", "sets"], ["communication_ns", "communication alone"],
 	["runtime_ns", "CUDA calls"], ["dataloader_ns", "data loader"], ["cpu_exec_ns", "operators on the CPU"], ["other_ns", "other"]];
 const isMany = rowsOf("processes").length > 1;
@@ -679,6 +686,9 @@ function stepPage(parent, pid, step) {
 			addLink(tools, text, hashOf("step", pid, other));
 		}
 	}
+	if (at >= 0 && !timeline.isEmpty) {
+		addLink(tools, "timeline", timeline.hashOf("step", pid, step));
+	}
 	if (row) {
 		const both = [row, average].filter(Boolean);
 		stack(charts(parent), "Where the time of this step went", "breakdown", (each) => (each === row ? "this step" : "mean"), breakdownParts,
@@ -800,7 +810,7 @@ function aboutPage(parent) {
 }
 
 /* Pages that put charts where they want them. */
-const isPlain = new Set(["overview", "about", "advice"]);
+const isPlain = new Set(["overview", "timeline", "about", "advice"]);
 
 const pages = [
 	["overview", "Overview", overviewPage, []],
@@ -810,6 +820,7 @@ const pages = [
 		stack(parent, "Where the time of steps went", "breakdown", stepLabel, breakdownParts, {axis: "step"});
 		topBars(parent, "What the length of steps was made of", "critical-path", "name", "total_ns");
 	}, ["step-stats", "steps", "breakdown", "model", "overview", "critical-path", "benchmark"]],
+	["timeline", "Timeline", (parent) => timeline.draw(parent), []],
 	["operators", "Operators", (parent) => {
 		topPie(parent, "Self time on the CPU", "operator", "name", "self_ns");
 		topPie(parent, "Self time on GPUs", "operator", "name", "gpu_self_ns");
@@ -893,7 +904,7 @@ function open() {
 function begin() {
 	const nav = document.getElementById("nav"), first = rowsOf("processes")[0];
 	for (const [id, title, , tables] of pages) {
-		const isEmpty = tables.length && tables.every((key) => !rowsOf(key).length);
+		const isEmpty = id === "timeline" ? timeline.isEmpty : tables.length && tables.every((key) => !rowsOf(key).length);
 		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
 	}
 	if (first) {

@@ -50,9 +50,29 @@ is "$(jq .selection.rows[0].list "$T/data.json")" '"1"' "what was chosen"
 
 # Nothing is asked of a network, and only scripts of the page run.
 ok grep -q "default-src 'none'" "$T/page.html"
-is "" "$(sed 's/<script/\n<script/g' "$T/page.html" | grep '^<script' | grep -vE '^<script (nonce="[0-9a-f]{32}"|type="application/json" id="data")>')" "scripts"
+is "" "$(sed 's/<script/\n<script/g' "$T/page.html" | grep '^<script' | grep -vE '^<script (nonce="[0-9a-f]{32}"|type="application/json" id="data"|type="text/plain" id="timeline")>')" "scripts"
 is "" "$(grep -oE '<[^>]* (src|href)="?https?:[^>]*' "$T/page.html")" "addresses"
 ok test "$(stat -c %s "$T/page.html")" -lt 3000000
+
+# The timeline has every slice, one by one or in sums, and takes no more than it may.
+if command -v python3 >/dev/null; then
+	"$B/gen_stream" "$T/model.gprof" model 20000
+	for file in ops training model; do
+		"$REPORT" timeline -o "$T/$file.json" "$T/$file.gprof" 2>"$T/err"
+		"$REPORT" html -o "$T/page.html" "$T/$file.gprof" 2>"$T/err"
+		is "" "$(python3 test/page/timeline_data.py "$T/page.html" "$T/$file.json" 2000000 no | grep wrong)" "timeline of $file"
+	done
+	for kb in 60 5; do
+		"$REPORT" html --timeline-kb $kb -o "$T/page.html" "$T/model.gprof" 2>"$T/err"
+		is "" "$(python3 test/page/timeline_data.py "$T/page.html" "$T/model.json" ${kb}000 yes | grep wrong)" "timeline of $kb KB"
+	done
+	"$REPORT" timeline --steps 2 -o "$T/model.json" "$T/model.gprof" 2>"$T/err"
+	"$REPORT" html --steps 2 -o "$T/page.html" "$T/model.gprof" 2>"$T/err"
+	is "" "$(python3 test/page/timeline_data.py "$T/page.html" "$T/model.json" 2000000 no | grep wrong)" "timeline of a step"
+	ok test "$(stat -c %s "$T/page.html")" -lt 3000000
+fi
+"$REPORT" html --timeline-kb 0 -o "$T/page.html" "$T/ops.gprof" 2>"$T/err"
+is 1 "$(grep -c '<script type="text/plain" id="timeline"></script>' "$T/page.html")" "timelines left out"
 
 "$REPORT" html "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status without -o"

@@ -43,10 +43,27 @@ made() {
 	"$B/gen_stream" "$T/$1.gprof" "$1" && page "$1" "$T/$1.gprof"
 }
 
+# shellcheck disable=SC2317
+# timeline NAME: that of a page that is there, worked with; what it saves holds what `timeline` writes.
+timeline() {
+	local file=$T/$1.gprof part
+	[ "$1" != markup ] || file=test/page/hostile.json
+	PYTHONPATH=$lib timeout 200 python3 test/page/timeline.py "$chromium" "$T/$1.html" "$T/$1.json" "$T" "${pictures:-}" >"$T/timeline" ||
+		{ cat "$T/timeline"; return 1; }
+	part=$(sed -n 's/^part //p' "$T/timeline")
+	command -v protoc >/dev/null || return 0
+	"$B/gprof-report" timeline -o "$T/all.json" "$file" && "$B/gprof-report" timeline --time "$part" -o "$T/part.json" "$file" &&
+		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/perfetto.proto &&
+		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/perfetto.proto
+}
+
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made hostile "damaged streams"
 tap page markup test/page/hostile.json "names that are markup"
+tap timeline 20000 "timeline of 20000 events"
+tap timeline ops "timeline of operators"
+tap timeline markup "timeline of names that are markup"
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
 for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
 	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac
