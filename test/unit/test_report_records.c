@@ -464,37 +464,6 @@ START_TEST(any_records_are_joined_as_a_slow_join_does)
 }
 END_TEST
 
-/* ---- memory ---- */
-
-START_TEST(lists_of_records_use_room_again)
-{
-	struct op_records records = {0};
-	uint32_t a = 0, b = 0;
-	struct op_record record;
-
-	for (uint32_t i = 1; i <= 1000; i++) {
-		op_records_add(&records, i % 2 ? &a : &b)->correlation = i;
-		op_records_add(&records, &a)->correlation = 5000;
-		ck_assert(op_records_take(&records, &a, &record));
-		ck_assert_uint_eq(record.correlation, 5000);
-	}
-	ck_assert_uint_eq(records.nr_items, 1001);
-	for (uint32_t i = 1000; i >= 2; i -= 2) {
-		ck_assert(op_records_take(&records, &b, &record));
-		ck_assert_uint_eq(record.correlation, i);
-		ck_assert(op_records_take(&records, &a, &record));
-		ck_assert_uint_eq(record.correlation, i - 1);
-	}
-	ck_assert(!op_records_take(&records, &a, &record));
-	ck_assert(!op_records_take(&records, &b, &record));
-	for (uint32_t i = 0; i < 1001; i++) {
-		op_records_add(&records, &b);
-	}
-	ck_assert_uint_eq(records.nr_items, 1001);
-	op_records_fini(&records);
-}
-END_TEST
-
 UNIT_SUITE("records", work_and_its_calls_without_operators, either_is_had_without_the_other,
 	a_stream_of_nothing_but_calls_and_work, work_that_was_written_long_before_its_call_has_none,
-	any_records_are_joined_as_a_slow_join_does, lists_of_records_use_room_again)
+	any_records_are_joined_as_a_slow_join_does)
