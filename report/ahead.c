@@ -49,7 +49,7 @@ void ahead_set_threads(unsigned int nr_threads)
 	wanted_threads = nr_threads;
 }
 
-static unsigned int count_threads(void)
+unsigned int ahead_nr_threads(void)
 {
 	unsigned int nr = wanted_threads;
 	cpu_set_t cpus;
@@ -127,7 +127,7 @@ static void *work(void *context)
 /* Where threads cannot be had, the caller decodes alone. */
 static void start_threads(struct ahead *ahead)
 {
-	unsigned int nr = count_threads() - 1;
+	unsigned int nr = ahead_nr_threads() - 1;
 
 	ahead->nr_slots = 2 * (nr + 1);
 	while (ahead->nr_threads < nr &&
@@ -155,7 +155,7 @@ void ahead_expect(struct ahead *ahead, const struct stream_request *requests, si
 	}
 	pthread_mutex_lock(&ahead->lock);
 	forget(ahead);
-	if (nr_requests >= FEW_REQUESTS && !ahead->nr_slots && count_threads() > 1) {
+	if (nr_requests >= FEW_REQUESTS && !ahead->nr_slots && ahead_nr_threads() > 1) {
 		start_threads(ahead);
 	}
 	if (ahead->nr_threads) {

@@ -30,4 +30,7 @@ struct reader *ahead_reader(struct ahead *ahead);
  * before anything is expected. */
 void ahead_set_threads(unsigned int nr_threads);
 
+/* How many there would be. */
+unsigned int ahead_nr_threads(void);
+
 #endif

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "report/buf.h"
-
 static const struct {
 	const char *prefix;
 	enum op_class class;
@@ -24,6 +22,8 @@ static const struct {
 	{"ProfilerStep#", OP_RANGE},
 };
 
+struct op_kind op_kinds[OP_KINDS];
+
 static bool begins_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -31,13 +31,13 @@ static bool begins_with(const char *text, const char *prefix)
 
 static enum op_class torch_class(const char *name, uint8_t scope)
 {
+	if (scope == OP_TORCH_BACKWARD) {
+		return OP_BACKWARD;
+	}
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		if (begins_with(name, prefixes[i].prefix)) {
 			return prefixes[i].class;
 		}
-	}
-	if (scope == OP_TORCH_BACKWARD) {
-		return OP_BACKWARD;
 	}
 	/* DistributedDataParallel.forward and FSDP's are ranges around operators, as the user's. */
 	return scope == OP_TORCH_USER ? OP_RANGE : OP_OTHER;
@@ -70,34 +70,11 @@ static enum op_class paddle_class(uint32_t name, uint8_t scope)
 	}
 }
 
-/* Names come again and again; what one says is kept by its number. */
-static enum op_class cached_torch_class(uint32_t name, uint8_t scope)
-{
-	static uint8_t *known; /* class + 1, for all scopes but the user's and for the user's */
-	static size_t nr_known;
-	size_t at = 2 * (size_t)name + (scope == OP_TORCH_USER);
-
-	if (scope == OP_TORCH_BACKWARD) {
-		return OP_BACKWARD;
-	}
-	if (at >= nr_known) {
-		size_t nr = 2 * at + 64;
-
-		known = mem_resize(known, nr, sizeof(*known));
-		memset(known + nr_known, 0, nr - nr_known);
-		nr_known = nr;
-	}
-	if (!known[at]) {
-		known[at] = (uint8_t)(torch_class(names_raw(name, NULL), scope) + 1);
-	}
-	return (enum op_class)(known[at] - 1);
-}
-
-enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope)
+static enum op_class find_class(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	switch (framework) {
 	case GPROF_FRAMEWORK_TORCH:
-		return cached_torch_class(name, scope);
+		return torch_class(names_raw(name, NULL), scope);
 	case GPROF_FRAMEWORK_PADDLE:
 		return paddle_class(name, scope);
 	default:
@@ -127,7 +104,7 @@ bool op_class_breaks_out(enum op_class outer, enum op_class class)
 	}
 }
 
-bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
+static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum op_class class)
 {
 	if (framework == GPROF_FRAMEWORK_PADDLE) {
 		return scope == OP_PADDLE_PYTHON_USER ||
@@ -136,15 +113,18 @@ bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 	if (framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_ANNOTATION) {
 		return true; /* the trace counts steps, loaders and optimizers among them */
 	}
-	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER &&
-	       op_class(name, framework, scope) == OP_RANGE &&
+	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER && class == OP_RANGE &&
 	       !begins_with(names_raw(name, NULL), "ProfilerStep#");
 }
 
-bool op_is_executor(uint32_t name, uint8_t framework, uint8_t scope)
+void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_t scope)
 {
-	return framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
-	       !strcmp(names_raw(name, NULL), "StandaloneExecutor::run");
+	enum op_class class = find_class(name, framework, scope);
+
+	kind->class = (uint8_t) class;
+	kind->is_user = find_is_user(name, framework, scope, class);
+	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
+			    !strcmp(names_raw(name, NULL), "StandaloneExecutor::run");
 }
 
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string)

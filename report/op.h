@@ -62,7 +62,36 @@ struct op {
 	uint32_t segment; /* of phases */
 };
 
-enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope);
+/* What the name of an operator says. */
+struct op_kind {
+	uint64_t key;
+	uint8_t class;	  /* enum op_class */
+	bool is_user;	  /* see op_is_user */
+	bool is_executor; /* runs a static program of Paddle's; its operators are on other threads
+			   */
+};
+
+/* What was asked for last, by name: few names come again and again. Of one thread. */
+#define OP_KINDS 1024u
+extern struct op_kind op_kinds[OP_KINDS];
+void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_t scope);
+
+static inline const struct op_kind *op_kind(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	uint64_t key = 1ull << 63 | (uint64_t)name << 16 | (uint64_t)framework << 8 | scope;
+	struct op_kind *kind = &op_kinds[(name + 61u * scope) % OP_KINDS];
+
+	if (__builtin_expect(kind->key != key, 0)) {
+		kind->key = key;
+		op_kind_find(kind, name, framework, scope);
+	}
+	return kind;
+}
+
+static inline enum op_class op_class(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return (enum op_class)op_kind(name, framework, scope)->class;
+}
 
 /* Does it run on a thread of its own, where there are GPUs? */
 bool op_class_is_backward(enum op_class class);
@@ -77,10 +106,10 @@ static inline bool op_is_module(uint8_t framework, uint8_t scope)
 }
 
 /* A range that the user named: record_function, Paddle's UserDefined, no step and no phase. */
-bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope);
-
-/* Does it run a static program of Paddle's, whose operators are on other threads? */
-bool op_is_executor(uint32_t name, uint8_t framework, uint8_t scope);
+static inline bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return op_kind(name, framework, scope)->is_user;
+}
 
 /* The name of an op row: by its id, or its own text. */
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string);

@@ -1,231 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/op_load.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "report/ahead.h"
 #include "report/buf.h"
 #include "report/op.h"
 #include "report/op_groups.h"
 #include "report/op_launch.h"
+#include "report/op_rows.h"
 #include "report/op_sort.h"
-#include "report/progress.h"
-#include "report/ranges.h"
 
 /* Work may be written one group before the call that started it, hardly more. */
 #define GROUPS_AHEAD 2u
 
-struct load {
-	struct process *process;
-	const struct op_load_want *want;
-	struct op_groups groups;
-	struct op_event *events; /* as they were read */
-	size_t nr_events, capacity;
+/* One is handed out, one is made. */
+#define NR_CHUNKS 2u
+
+/* In `order`: of a later group. */
+#define LATER 0x80000000u
+
+/* The events of a group in order, and what was left of the groups after it. */
+struct chunk {
+	struct op_events events; /* as they were read */
 	struct op_sort sort;
-	struct op_launch launch;
-	uint64_t order;	       /* of the last row */
-	struct ranges *ranges; /* what they are called; NULL where none are wanted */
+	size_t nr_rest; /* the first ones in order are kept for the next chunk */
 };
 
-static bool is_host_table(const struct load *load, unsigned int table)
+/* What is loaded of a group: device work, or what the host did. */
+struct part {
+	size_t group;
+	bool is_host;
+};
+
+struct load {
+	struct process *process;
+	struct op_groups groups;
+	struct op_launch launch;
+	struct op_rows rows;
+	struct part *parts; /* in the order in which they are loaded */
+	size_t nr_parts;
+	struct chunk chunks[NR_CHUNKS]; /* chunk k is at k % NR_CHUNKS */
+	size_t nr_chunks;		/* that were begun */
+	void (*take)(void *context, const struct op_event *event);
+	void *context;
+	/* Where a thread of its own makes the chunks: */
+	pthread_mutex_t lock; /* of both below */
+	pthread_cond_t changed;
+	size_t nr_made, nr_taken;
+};
+
+/* ---- order ---- */
+
+/* There are two parts a group. */
+static void plan(struct load *load)
 {
-	switch (table) {
-	case GPROF_TABLE_nvtx:
-		return load->ranges != NULL;
-	case GPROF_TABLE_alloc:
-		return load->want->has_allocs;
-	case GPROF_TABLE_op:
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_launch:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-		return true;
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-		return load->want->has_calls || load->want->records;
-	default:
-		return false;
-	}
-}
+	size_t nr = 0, worked = load->groups.nr; /* groups from here on have had their work */
+	struct part *parts = mem_zeroed(2 * load->groups.nr, sizeof(*parts));
 
-static uint64_t host_tables(const struct load *load)
-{
-	uint64_t tables = 0;
-
-	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
-		tables |= (uint64_t)is_host_table(load, table) << table;
-	}
-	return tables;
-}
-
-/* ---- rows ---- */
-
-static struct op_event *add_event(struct load *load)
-{
-	load->events =
-		array_grow(load->events, load->nr_events, &load->capacity, sizeof(*load->events));
-	return &load->events[load->nr_events++];
-}
-
-/* The end of a span that may be anything in a damaged stream. */
-static uint64_t end_of(uint64_t begin, uint64_t dur)
-{
-	return begin + dur < begin ? UINT64_MAX : begin + dur;
-}
-
-static void take_ops(struct load *load, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint64_t shape_id = b->col[COL_op_op_shape][i];
-		const uint32_t *shape = NULL;
-
-		if (shape_id && shape_id <= UINT32_MAX) {
-			shape = idmap_get(&load->process->op_shapes, (uint32_t)shape_id);
+	for (size_t i = load->groups.nr; i-- > 0;) {
+		while (worked > 0 && worked + GROUPS_AHEAD > i) {
+			parts[nr++] = (struct part){.group = --worked};
 		}
-		*add_event(load) = (struct op_event){.order = ++load->order,
-			.kind = OP_EVENT_OP,
-			.begin = b->col[COL_op_begin][i],
-			.end = end_of(b->col[COL_op_begin][i], b->col[COL_op_dur][i]),
-			.value = b->col[COL_op_sequence][i],
-			.thread = (uint32_t)b->col[COL_op_thread][i],
-			.name = op_name(
-				load->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]),
-			.shape = shape ? *shape : 0,
-			.py_stack = (uint32_t)b->col[COL_op_py_stack][i],
-			.depth = (uint16_t)b->col[COL_op_depth][i],
-			.framework = (uint8_t)b->col[COL_op_framework][i],
-			.scope = (uint8_t)b->col[COL_op_scope][i],
-			.is_async = b->col[COL_op_end_thread][i] &&
-				    b->col[COL_op_end_thread][i] != b->col[COL_op_thread][i]};
+		parts[nr++] = (struct part){.group = i, .is_host = true};
 	}
+	load->parts = parts;
+	load->nr_parts = nr;
 }
 
-static void take_allocs(struct load *load, const struct batch *b)
+static void expect_parts(const struct load *load)
 {
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		*add_event(load) = (struct op_event){.order = ++load->order,
-			.kind = OP_EVENT_ALLOC,
-			.begin = b->col[COL_alloc_time][i],
-			.end = b->col[COL_alloc_time][i],
-			.value = b->col[COL_alloc_bytes][i],
-			.address = b->col[COL_alloc_address][i],
-			.thread = (uint32_t)b->col[COL_alloc_thread][i],
-			.scope = (uint8_t)b->col[COL_alloc_device_type][i],
-			.device = (uint8_t)b->col[COL_alloc_device][i]};
-	}
-}
+	size_t nr = 0;
+	/* One more, for what turns out to be no request. */
+	struct stream_request *requests =
+		mem_zeroed(load->process->stream->nr_blocks + 1, sizeof(*requests));
 
-static void take_calls(struct load *load, const struct batch *b)
-{
-	const uint64_t *stacks =
-		b->table == GPROF_TABLE_api_launch ? b->col[COL_api_launch_py_stack] : NULL;
-	bool is_whole = b->col[COL_api_result] != NULL;
+	for (size_t k = 0; k < load->nr_parts; k++) {
+		const struct op_group *group = &load->groups.items[load->parts[k].group];
 
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
-		uint32_t py_stack = stacks ? (uint32_t)stacks[i] : 0;
-		struct worked_entry work = {0};
-
-		if (!op_launch_take(&load->launch, correlation, &work) && !py_stack &&
-			!load->want->has_calls) {
-			continue;
+		for (size_t i = group->first; i < group->end; i++) {
+			requests[nr] = load->parts[k].is_host ? op_rows_request(&load->rows, i)
+							      : op_launch_request(&load->launch, i);
+			nr += requests[nr].mask != 0;
 		}
-		*add_event(load) = (struct op_event){.order = ++load->order,
-			.kind = OP_EVENT_WORK,
-			.begin = b->col[COL_api_begin][i],
-			.end = end_of(b->col[COL_api_begin][i], b->col[COL_api_dur][i]),
-			.value = work.ns,
-			.nr_works = work.nr_works,
-			.correlation = correlation,
-			.records = work.records,
-			.py_stack = py_stack,
-			.call = is_whole ? (uint32_t)b->col[COL_api_call][i] : 0,
-			.result = is_whole ? (int32_t)b->col[COL_api_result][i] : 0,
-			.table = (uint8_t)b->table,
-			.thread = (uint32_t)b->col[COL_api_thread][i]};
 	}
+	stream_in_expect(requests, nr);
+	free(requests);
 }
 
-static void take_ranges(struct load *load, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		bool is_push = b->col[COL_nvtx_op][i] == GPROF_NVTX_PUSH;
-
-		if (!is_push && b->col[COL_nvtx_op][i] != GPROF_NVTX_POP) {
-			continue;
-		}
-		*add_event(load) = (struct op_event){.order = ++load->order,
-			.kind = is_push ? OP_EVENT_PUSH : OP_EVENT_POP,
-			.begin = b->col[COL_nvtx_time][i],
-			.end = b->col[COL_nvtx_time][i],
-			.value = b->col[COL_nvtx_domain][i],
-			.thread = (uint32_t)b->col[COL_nvtx_thread][i],
-			.name = is_push ? ranges_name(load->ranges, load->process, b, i) : 0};
-	}
-}
-
-static uint32_t mask_of(const struct load *load, unsigned int table)
-{
-	static const uint32_t alloc_mask = COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_address) |
-					   COL_BIT(COL_alloc_bytes) | COL_BIT(COL_alloc_thread) |
-					   COL_BIT(COL_alloc_device_type) |
-					   COL_BIT(COL_alloc_device);
-	uint32_t call_mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
-			     COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation);
-
-	if (load->want->has_calls || load->want->records) {
-		call_mask |= COL_BIT(COL_api_result) | COL_BIT(COL_api_call);
-	}
-
-	switch (table) {
-	case GPROF_TABLE_op:
-		return COL_ALL(NR_COL_op);
-	case GPROF_TABLE_alloc:
-		return alloc_mask;
-	case GPROF_TABLE_nvtx:
-		return RANGES_MASK;
-	case GPROF_TABLE_api_launch:
-		return call_mask | COL_BIT(COL_api_launch_py_stack);
-	default:
-		return call_mask;
-	}
-}
-
-/* Its mask is 0 for a block that is none of the host's. */
-static struct stream_request row_request(const struct load *load, size_t block)
-{
-	const struct stream_in *stream = load->process->stream;
-	unsigned int table = stream_in_block_table(stream, block);
-
-	return (struct stream_request){.stream = stream,
-		.block = block,
-		.mask = is_host_table(load, table) ? mask_of(load, table) : 0};
-}
-
-static void load_rows(struct load *load, const struct op_group *group)
-{
-	struct stream_in *stream = load->process->stream;
-
-	for (size_t i = group->first; i < group->end; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
-		uint32_t mask = row_request(load, i).mask;
-		struct batch batch;
-
-		if (!mask || stream_in_load(stream, i, mask, 0, &batch)) {
-			continue;
-		}
-		if (table == GPROF_TABLE_op) {
-			take_ops(load, &batch);
-		} else if (table == GPROF_TABLE_alloc) {
-			take_allocs(load, &batch);
-		} else if (table == GPROF_TABLE_nvtx) {
-			take_ranges(load, &batch);
-		} else {
-			take_calls(load, &batch);
-		}
-		progress_add(batch.nr_rows);
-	}
-}
+/* ---- making ---- */
 
 static void load_work(struct load *load, const struct op_group *group)
 {
@@ -234,35 +98,154 @@ static void load_work(struct load *load, const struct op_group *group)
 	}
 }
 
-/* ---- in order ---- */
-
-/* Events that are not handed out yet, the first nr in order, go to the front. */
-static void keep_rest(struct load *load, size_t nr)
+/* What a chunk keeps becomes the begin of the next, which may stand at the same place. */
+static void move_rest(const struct chunk *from, struct chunk *to)
 {
-	struct op_event *rest = mem_zeroed(nr, sizeof(*rest));
+	struct op_event *rest = mem_zeroed(from->nr_rest, sizeof(*rest));
 
-	for (size_t i = 0; i < nr; i++) {
-		rest[i] = load->events[load->sort.keys[i].place];
+	for (size_t i = 0; i < from->nr_rest; i++) {
+		rest[i] = from->events.items[from->sort.keys[i].place];
+		rest[i].order = LATER | (uint32_t)i;
 	}
-	if (nr) {
-		memcpy(load->events, rest, nr * sizeof(*rest));
-	}
+	to->events.nr = 0;
+	op_rows_append(&to->events, rest, from->nr_rest);
 	free(rest);
-	load->nr_events = nr;
 }
 
-/* Those that end after a tick, the last one first. */
-static void hand_out(struct load *load, uint64_t after,
-	void (*take)(void *context, const struct op_event *event), void *context)
+static void make_chunk(struct load *load, size_t group_idx, size_t nr_places)
 {
-	size_t nr = load->nr_events;
+	const struct op_group *group = &load->groups.items[group_idx];
+	struct chunk *chunk = &load->chunks[load->nr_chunks % nr_places];
 
-	op_sort_run(&load->sort, load->events, nr);
-	while (nr && load->sort.keys[nr - 1].end > after) {
-		take(context, &load->events[load->sort.keys[--nr].place]);
+	move_rest(&load->chunks[(load->nr_chunks + nr_places - 1) % nr_places], chunk);
+	load->nr_chunks++;
+	load->rows.order = 0;
+	for (size_t i = group->first; i < group->end; i++) {
+		op_rows_load(&load->rows, i, &chunk->events);
 	}
-	keep_rest(load, nr);
+	op_sort_run(&chunk->sort, chunk->events.items, chunk->events.nr);
+	chunk->nr_rest = group_idx ? op_sort_up_to(&chunk->sort, group[-1].last_tick) : 0;
 }
+
+/* ---- handing out ---- */
+
+/* The last one first. */
+static void hand_out(struct load *load, struct chunk *chunk)
+{
+	for (size_t nr = chunk->events.nr; nr > chunk->nr_rest;) {
+		struct op_event *event = &chunk->events.items[chunk->sort.keys[--nr].place];
+
+		if (event->is_unnamed) {
+			op_rows_name(&load->rows, event);
+		}
+		load->take(load->context, event);
+	}
+}
+
+static void hand_out_lone(struct load *load)
+{
+	if (load->launch.lone) {
+		const struct op_event lone = {.kind = OP_EVENT_LONE, .records = load->launch.lone};
+
+		load->launch.lone = 0;
+		load->take(load->context, &lone);
+	}
+}
+
+static void run_alone(struct load *load)
+{
+	for (size_t i = 0; i < load->nr_parts; i++) {
+		size_t group = load->parts[i].group;
+
+		if (load->parts[i].is_host) {
+			make_chunk(load, group, 1);
+			hand_out(load, &load->chunks[0]);
+		} else {
+			load_work(load, &load->groups.items[group]);
+			hand_out_lone(load);
+		}
+	}
+	op_launch_end(&load->launch);
+	hand_out_lone(load);
+}
+
+/* ---- on a thread of its own ---- */
+
+/* Until the chunk before the last one has been handed out: its place is the next one's. */
+static void wait_for_place(struct load *load)
+{
+	pthread_mutex_lock(&load->lock);
+	while (load->nr_made - load->nr_taken == NR_CHUNKS) {
+		pthread_cond_wait(&load->changed, &load->lock);
+	}
+	pthread_mutex_unlock(&load->lock);
+}
+
+static void count(struct load *load, size_t *nr)
+{
+	pthread_mutex_lock(&load->lock);
+	++*nr;
+	pthread_cond_signal(&load->changed);
+	pthread_mutex_unlock(&load->lock);
+}
+
+static void *make_all(void *context)
+{
+	struct load *load = context;
+
+	for (size_t i = 0; i < load->nr_parts; i++) {
+		size_t group = load->parts[i].group;
+
+		if (load->parts[i].is_host) {
+			wait_for_place(load);
+			make_chunk(load, group, NR_CHUNKS);
+			count(load, &load->nr_made);
+		} else {
+			load_work(load, &load->groups.items[group]);
+		}
+	}
+	return NULL;
+}
+
+static void take_all(struct load *load)
+{
+	for (size_t k = 0; k < load->groups.nr; k++) {
+		pthread_mutex_lock(&load->lock);
+		while (load->nr_made == k) {
+			pthread_cond_wait(&load->changed, &load->lock);
+		}
+		pthread_mutex_unlock(&load->lock);
+		hand_out(load, &load->chunks[k % NR_CHUNKS]);
+		count(load, &load->nr_taken);
+	}
+}
+
+/* False if there is no such thread to be had. */
+static bool run_beside(struct load *load)
+{
+	pthread_t thread;
+	bool is_running;
+
+	pthread_mutex_init(&load->lock, NULL);
+	pthread_cond_init(&load->changed, NULL);
+	is_running = !pthread_create(&thread, NULL, make_all, load);
+	if (is_running) {
+		take_all(load);
+		pthread_join(thread, NULL);
+	}
+	pthread_cond_destroy(&load->changed);
+	pthread_mutex_destroy(&load->lock);
+	return is_running;
+}
+
+/* Records go from hand to hand while they are read, and ranges make names; both are of one thread.
+ */
+static bool is_worth_a_thread(const struct load *load, const struct op_load_want *want)
+{
+	return load->groups.nr > 1 && !want->records && !want->has_ranges && ahead_nr_threads() > 1;
+}
+
+/* ---- all ---- */
 
 static bool has_rows(const struct process *process, unsigned int table)
 {
@@ -278,115 +261,35 @@ static bool has_any(const struct process *process, const struct op_load_want *wa
 	       (want->has_ranges && has_rows(process, GPROF_TABLE_nvtx));
 }
 
-/* Reads what domains and registered strings are called, which stands before their first use. */
-static void name_ranges(struct load *load)
+static void load_fini(struct load *load)
 {
-	struct stream_in *stream = load->process->stream;
-
-	load->ranges = ranges_create();
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		struct batch batch;
-
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_nvtx &&
-			!stream_in_load(stream, i, RANGES_MASK, 0, &batch)) {
-			ranges_take_names(load->ranges, load->process, &batch);
-		}
+	for (size_t i = 0; i < NR_CHUNKS; i++) {
+		free(load->chunks[i].events.items);
+		op_sort_fini(&load->chunks[i].sort);
 	}
-}
-
-static void hand_out_lone(
-	struct load *load, void (*take)(void *context, const struct op_event *event), void *context)
-{
-	if (load->launch.lone) {
-		const struct op_event lone = {.kind = OP_EVENT_LONE, .records = load->launch.lone};
-
-		load->launch.lone = 0;
-		take(context, &lone);
-	}
-}
-
-/* What is loaded of a group: device work, or what the host did. */
-struct part {
-	size_t group;
-	bool is_host;
-};
-
-/* The order in which parts are loaded; there are two a group. */
-static size_t plan(const struct load *load, struct part *parts)
-{
-	size_t nr = 0, worked = load->groups.nr; /* groups from here on have had their work */
-
-	for (size_t i = load->groups.nr; i-- > 0;) {
-		while (worked > 0 && worked + GROUPS_AHEAD > i) {
-			parts[nr++] = (struct part){.group = --worked};
-		}
-		parts[nr++] = (struct part){.group = i, .is_host = true};
-	}
-	return nr;
-}
-
-static void expect_parts(const struct load *load, const struct part *parts, size_t nr_parts)
-{
-	size_t nr = 0;
-	/* One more, for what turns out to be no request. */
-	struct stream_request *requests =
-		mem_zeroed(load->process->stream->nr_blocks + 1, sizeof(*requests));
-
-	for (size_t k = 0; k < nr_parts; k++) {
-		const struct op_group *group = &load->groups.items[parts[k].group];
-
-		for (size_t i = group->first; i < group->end; i++) {
-			requests[nr] = parts[k].is_host ? row_request(load, i)
-							: op_launch_request(&load->launch, i);
-			nr += requests[nr].mask != 0;
-		}
-	}
-	stream_in_expect(requests, nr);
-	free(requests);
+	free(load->parts);
+	op_rows_fini(&load->rows);
+	op_groups_fini(&load->groups);
+	op_launch_fini(&load->launch);
 }
 
 void op_load_run(struct process *process, const struct op_load_want *want,
 	void (*take)(void *context, const struct op_event *event), void *context)
 {
-	struct load load = {.process = process, .want = want};
-	struct part *parts;
-	size_t nr_parts;
+	struct load load = {.process = process, .take = take, .context = context};
 
 	if (!has_any(process, want)) {
 		return;
 	}
-	if (want->has_ranges) {
-		name_ranges(&load);
-	}
+	op_rows_init(&load.rows, process, want, &load.launch);
 	op_launch_init(&load.launch, process, want->records);
-	op_groups_find(&load.groups, process->stream, host_tables(&load));
-	parts = mem_zeroed(2 * load.groups.nr, sizeof(*parts));
-	nr_parts = plan(&load, parts);
-	expect_parts(&load, parts, nr_parts);
-	for (size_t i = 0; i < nr_parts; i++) {
-		size_t group = parts[i].group;
-
-		if (!parts[i].is_host) {
-			load_work(&load, &load.groups.items[group]);
-			hand_out_lone(&load, take, context);
-			continue;
-		}
-		load.order = (uint64_t)group << 32;
-		load_rows(&load, &load.groups.items[group]);
-		hand_out(&load, group ? load.groups.items[group - 1].last_tick : 0, take, context);
+	op_groups_find(&load.groups, process->stream, op_rows_tables(&load.rows));
+	plan(&load);
+	expect_parts(&load);
+	if (!is_worth_a_thread(&load, want) || !run_beside(&load)) {
+		run_alone(&load);
 	}
-	hand_out(&load, 0, take, context);
-	for (size_t i = load.nr_events; i-- > 0;) { /* at tick 0 */
-		take(context, &load.events[i]);
-	}
-	op_launch_end(&load.launch);
-	hand_out_lone(&load, take, context);
-	ranges_destroy(load.ranges);
-	free(parts);
-	op_groups_fini(&load.groups);
-	free(load.events);
-	op_sort_fini(&load.sort);
-	op_launch_fini(&load.launch);
+	load_fini(&load);
 }
 
 uint64_t op_load_nr_rows(const struct process *process, const struct op_load_want *want)

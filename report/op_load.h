@@ -23,14 +23,14 @@ struct op_event {
 	uint64_t begin, end; /* ticks */
 	/* An op's sequence, a call's device time in ns, an allocation's bytes, a range's domain. */
 	uint64_t value;
-	uint64_t order; /* rows of one table and thread: as they were written */
 	union {
-		uint64_t address; /* of an allocation */
+		uint64_t address; /* of an allocation; of what is unnamed, the name's id */
 		struct {
 			uint32_t correlation; /* of a call */
 			uint32_t records;     /* a list of op_load_want.records */
 		};
 	};
+	uint32_t order; /* as rows were written, of those that are loaded */
 	uint32_t thread;
 	union {
 		uint32_t name; /* of names.h; a range's full name */
@@ -50,7 +50,8 @@ struct op_event {
 		uint8_t device;
 		uint8_t table; /* of a call */
 	};
-	bool is_async; /* ended on another thread */
+	bool is_async;	 /* ended on another thread */
+	bool is_unnamed; /* while it is loaded: the stream does not have its name, see op_rows.h */
 };
 
 /* What costs something, and is handed out to those alone who want it. */

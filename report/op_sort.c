@@ -2,13 +2,14 @@
 #include "report/op_sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/buf.h"
 
 void op_sort_fini(struct op_sort *sort)
 {
 	free(sort->keys);
-	free(sort->other);
+	free(sort->aside);
 	free(sort->runs);
 	*sort = (struct op_sort){0};
 }
@@ -36,64 +37,162 @@ static inline bool is_before(
 	return is_tie_before(&events[y->place], &events[x->place]);
 }
 
-static void add_run(struct op_sort *sort, size_t begin)
-{
-	sort->runs = array_grow(sort->runs, sort->nr_runs, &sort->run_capacity, sizeof(size_t));
-	sort->runs[sort->nr_runs++] = begin;
-}
+/* ---- merging ---- */
 
-/* The keys as they stand, and where a run of rising ones begins. */
-static void find_runs(struct op_sort *sort, const struct op_event *events, size_t nr_events)
+/* How many of a rising run come before x or at the same place; x was written later. */
+static size_t count_before(const struct op_event *events, const struct op_sort_key *run, size_t nr,
+	const struct op_sort_key *x)
 {
-	sort->nr_runs = 0;
-	for (size_t i = 0; i < nr_events; i++) {
-		sort->keys[i] = (struct op_sort_key){events[i].end, (uint32_t)i};
-		if (!i || is_before(events, &sort->keys[i], &sort->keys[i - 1])) {
-			add_run(sort, i);
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_before(events, x, &run[middle])) {
+			high = middle;
+		} else {
+			low = middle + 1;
 		}
 	}
-	add_run(sort, nr_events);
+	return low;
 }
 
-static void merge(const struct op_event *events, const struct op_sort_key *a,
-	const struct op_sort_key *a_end, const struct op_sort_key *b,
-	const struct op_sort_key *b_end, struct op_sort_key *out)
+/* How many of a rising run come before x, which was written earlier. */
+static size_t count_below(const struct op_event *events, const struct op_sort_key *run, size_t nr,
+	const struct op_sort_key *x)
 {
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_before(events, &run[middle], x)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* The first run is put aside, and all goes to its place from the begin on. */
+static void merge_up(const struct op_event *events, struct op_sort_key *out, size_t nr_a,
+	size_t nr_b, struct op_sort_key *aside)
+{
+	const struct op_sort_key *a = aside, *a_end = aside + nr_a;
+	const struct op_sort_key *b = out + nr_a, *b_end = b + nr_b;
+
+	memcpy(aside, out, nr_a * sizeof(*out));
 	while (a < a_end && b < b_end) {
 		*out++ = is_before(events, b, a) ? *b++ : *a++;
 	}
 	memcpy(out, a, (size_t)(a_end - a) * sizeof(*a));
-	memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
 }
 
-/* Merges neighbours, two and two. */
-static void halve(struct op_sort *sort, const struct op_event *events)
+/* The second run is put aside, and all goes to its place from the end on. */
+static void merge_down(const struct op_event *events, struct op_sort_key *first, size_t nr_a,
+	size_t nr_b, struct op_sort_key *aside)
 {
-	struct op_sort_key *from = sort->keys, *to = sort->other;
-	size_t *runs = sort->runs, nr = 0;
+	const struct op_sort_key *a = first + nr_a, *b = aside + nr_b;
+	struct op_sort_key *out = first + nr_a + nr_b;
 
-	for (size_t i = 0; i + 1 < sort->nr_runs; i += 2) {
-		size_t begin = runs[i], middle = runs[i + 1];
-		size_t end = i + 2 < sort->nr_runs ? runs[i + 2] : middle;
-
-		merge(events, from + begin, from + middle, from + middle, from + end, to + begin);
-		runs[nr++] = begin;
+	memcpy(aside, first + nr_a, nr_b * sizeof(*first));
+	while (a > first && b > aside) {
+		*--out = is_before(events, b - 1, a - 1) ? *--a : *--b;
 	}
-	runs[nr++] = runs[sort->nr_runs - 1];
-	sort->nr_runs = nr;
-	sort->keys = to;
-	sort->other = from;
+	memcpy(first, aside, (size_t)(b - aside) * sizeof(*b));
+}
+
+/* Merges the last two runs where they overlap; what is in order already stays where it is. */
+static void merge_last(struct op_sort *sort, const struct op_event *events, size_t end)
+{
+	struct op_sort_key *a = sort->keys + sort->runs[sort->nr_runs - 2];
+	struct op_sort_key *b = sort->keys + sort->runs[sort->nr_runs - 1];
+	size_t nr_a = (size_t)(b - a), nr_b = (size_t)(sort->keys + end - b), nr_kept;
+
+	sort->nr_runs--;
+	nr_kept = count_before(events, a, nr_a, b);
+	a += nr_kept;
+	nr_a -= nr_kept;
+	if (!nr_a) {
+		return;
+	}
+	nr_b = count_below(events, b, nr_b, b - 1);
+	if (sort->aside_capacity < (nr_a < nr_b ? nr_a : nr_b)) {
+		sort->aside_capacity = nr_a < nr_b ? nr_a : nr_b;
+		free(sort->aside);
+		sort->aside = mem_zeroed(sort->aside_capacity, sizeof(*sort->aside));
+	}
+	if (nr_a <= nr_b) {
+		merge_up(events, a, nr_a, nr_b, sort->aside);
+	} else {
+		merge_down(events, a, nr_a, nr_b, sort->aside);
+	}
+}
+
+/* ---- runs ---- */
+
+/* Puts keys from `begin` on as long as they rise; returns where that ends. */
+static size_t take_run(
+	struct op_sort *sort, const struct op_event *events, size_t begin, size_t nr_events)
+{
+	size_t i = begin;
+
+	do {
+		sort->keys[i] = (struct op_sort_key){events[i].end, (uint32_t)i};
+	} while (++i < nr_events &&
+		 (events[i].end != events[i - 1].end ? events[i].end > events[i - 1].end
+						     : !is_tie_before(&events[i], &events[i - 1])));
+	return i;
+}
+
+/* Length of a run that is waiting, the last one 1. */
+static size_t run_length(const struct op_sort *sort, size_t nth_last, size_t end)
+{
+	size_t i = sort->nr_runs - nth_last;
+
+	return (nth_last == 1 ? end : sort->runs[i + 1]) - sort->runs[i];
 }
 
 void op_sort_run(struct op_sort *sort, const struct op_event *events, size_t nr_events)
 {
+	size_t end = 0;
+
 	if (sort->key_capacity < nr_events) {
-		sort->key_capacity = nr_events + nr_events / 2;
-		sort->keys = mem_resize(sort->keys, sort->key_capacity, sizeof(*sort->keys));
-		sort->other = mem_resize(sort->other, sort->key_capacity, sizeof(*sort->other));
+		sort->key_capacity = nr_events + nr_events / 4;
+		free(sort->keys);
+		sort->keys = mem_zeroed(sort->key_capacity, sizeof(*sort->keys));
 	}
-	find_runs(sort, events, nr_events);
-	while (sort->nr_runs > 2) {
-		halve(sort, events);
+	sort->nr_runs = 0;
+	while (end < nr_events) {
+		sort->runs =
+			array_grow(sort->runs, sort->nr_runs, &sort->run_capacity, sizeof(size_t));
+		sort->runs[sort->nr_runs++] = end;
+		end = take_run(sort, events, end, nr_events);
+		/* Those that wait are each twice as long as the next, so each is moved seldom. */
+		while (sort->nr_runs > 1 &&
+			run_length(sort, 2, end) < 2 * run_length(sort, 1, end)) {
+			merge_last(sort, events, end);
+		}
 	}
+	while (sort->nr_runs > 1) {
+		merge_last(sort, events, end);
+	}
+	sort->nr_keys = nr_events;
+}
+
+size_t op_sort_up_to(const struct op_sort *sort, uint64_t end)
+{
+	size_t low = 0, high = sort->nr_keys;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sort->keys[middle].end <= end) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
 }

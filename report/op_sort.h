@@ -15,9 +15,10 @@ struct op_sort_key {
 
 /* Starts with all zeros. */
 struct op_sort {
-	struct op_sort_key *keys, *other; /* keys: after op_sort_run, rising */
-	size_t *runs;			  /* where runs begin, and the end */
-	size_t nr_runs, key_capacity, run_capacity;
+	struct op_sort_key *keys;  /* after op_sort_run, rising */
+	struct op_sort_key *aside; /* of the shorter of two runs */
+	size_t *runs;		   /* where those begin that wait to be merged */
+	size_t nr_keys, nr_runs, key_capacity, aside_capacity, run_capacity;
 };
 
 void op_sort_fini(struct op_sort *sort);
@@ -29,5 +30,8 @@ void op_sort_fini(struct op_sort *sort);
  * events.
  */
 void op_sort_run(struct op_sort *sort, const struct op_event *events, size_t nr_events);
+
+/* How many of the keys have that end or an earlier one. */
+size_t op_sort_up_to(const struct op_sort *sort, uint64_t end);
 
 #endif

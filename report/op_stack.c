@@ -5,20 +5,6 @@
 
 #include "report/buf.h"
 
-struct op op_stack_op(const struct op_event *event)
-{
-	return (struct op){.begin = event->begin,
-		.end = event->end,
-		.sequence = event->value,
-		.thread = event->thread,
-		.name = event->name,
-		.shape = event->shape,
-		.py_stack = event->py_stack,
-		.depth = event->depth,
-		.framework = event->framework,
-		.scope = event->scope};
-}
-
 void op_stack_fini(struct op_stack *stack)
 {
 	for (size_t i = 0; i < stack->nr_made; i++) {
@@ -27,13 +13,10 @@ void op_stack_fini(struct op_stack *stack)
 	free(stack->ops);
 }
 
-struct op *op_stack_push(struct op_stack *stack)
+struct op *op_stack_push_slow(struct op_stack *stack)
 {
-	if (stack->nr_ops == stack->nr_made) {
-		stack->ops = array_grow(
-			stack->ops, stack->nr_made, &stack->capacity, sizeof(*stack->ops));
-		stack->ops[stack->nr_made++] = mem_zeroed(1, sizeof(struct op));
-	}
+	stack->ops = array_grow(stack->ops, stack->nr_made, &stack->capacity, sizeof(*stack->ops));
+	stack->ops[stack->nr_made++] = mem_zeroed(1, sizeof(struct op));
 	return stack->ops[stack->nr_ops++];
 }
 

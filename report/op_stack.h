@@ -17,7 +17,19 @@ struct op_stack {
 };
 
 /* The operator that an event tells of, by itself. */
-struct op op_stack_op(const struct op_event *event);
+static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
+{
+	*op = (struct op){.begin = event->begin,
+		.end = event->end,
+		.sequence = event->value,
+		.thread = event->thread,
+		.name = event->name,
+		.shape = event->shape,
+		.py_stack = event->py_stack,
+		.depth = event->depth,
+		.framework = event->framework,
+		.scope = event->scope};
+}
 
 void op_stack_fini(struct op_stack *stack);
 
@@ -27,8 +39,14 @@ static inline struct op *op_stack_top(const struct op_stack *stack)
 	return stack->nr_ops ? stack->ops[stack->nr_ops - 1] : NULL;
 }
 
+struct op *op_stack_push_slow(struct op_stack *stack);
+
 /* Room for one that lies in the others. */
-struct op *op_stack_push(struct op_stack *stack);
+static inline struct op *op_stack_push(struct op_stack *stack)
+{
+	return stack->nr_ops < stack->nr_made ? stack->ops[stack->nr_ops++]
+					      : op_stack_push_slow(stack);
+}
 
 /* Everything that lies in the innermost one has been seen: takes it out, for as long as nothing is
  * pushed. */

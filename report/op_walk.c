@@ -13,7 +13,7 @@
 
 /* The views that set a function of op_view: most set few, and there are many events. */
 struct told {
-	const struct op_walk **views;
+	struct op_walk *views;
 	size_t nr, capacity;
 };
 
@@ -38,7 +38,7 @@ static void told_add(struct told *told, bool is_set, const struct op_walk *view)
 	if (is_set) {
 		told->views =
 			array_grow(told->views, told->nr, &told->capacity, sizeof(*told->views));
-		told->views[told->nr++] = view;
+		told->views[told->nr++] = *view;
 	}
 }
 
@@ -71,29 +71,36 @@ static void free_told(struct walk *walk)
 /* ---- operators that end ---- */
 
 /* To the views that want such a thing; what is not chosen, to those that take all. */
-#define TELL(walk, is_chosen, callback, ...)                                    \
-	do {                                                                    \
-		for (size_t i_ = 0; i_ < (walk)->callback.nr; i_++) {           \
-			const struct op_walk *to_ = (walk)->callback.views[i_]; \
-                                                                                \
-			if ((is_chosen) || to_->view->takes_all) {              \
-				to_->view->callback(to_->context, __VA_ARGS__); \
-			}                                                       \
-		}                                                               \
+#define TELL(walk, is_chosen, callback, ...)                                     \
+	do {                                                                     \
+		for (size_t i_ = 0; i_ < (walk)->callback.nr; i_++) {            \
+			const struct op_walk *to_ = &(walk)->callback.views[i_]; \
+                                                                                 \
+			if ((is_chosen) || to_->view->takes_all) {               \
+				to_->view->callback(to_->context, __VA_ARGS__);  \
+			}                                                        \
+		}                                                                \
 	} while (0)
+
+static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
+{
+	return !walk->process->select || select_has_tick(walk->process, tick);
+}
 
 static void tell(struct walk *walk, const struct op *op)
 {
-	bool is_chosen = select_has_tick(walk->process, op->begin);
+	bool is_chosen = is_chosen_tick(walk, op->begin);
 
 	TELL(walk, is_chosen, op, op);
 }
 
 static void tell_enter(struct walk *walk, const struct op *op)
 {
-	bool is_chosen = walk->enter.nr && select_has_tick(walk->process, op->begin);
+	if (walk->enter.nr) {
+		bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	TELL(walk, is_chosen, enter, op);
+		TELL(walk, is_chosen, enter, op);
+	}
 }
 
 static void leave(struct walk *walk, struct op_stack *stack)
@@ -113,11 +120,12 @@ static void leave_others(struct walk *walk, struct op_stack *stack, const struct
 
 static void find_phase(struct walk *walk, struct op *op)
 {
-	enum op_class class = op_class(op->name, op->framework, op->scope);
+	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
+	enum op_class class = (enum op_class)kind->class;
 
 	op->phase = op->parent ? op->parent->phase : OP_RANGE;
 	op->segment = op->parent ? op->parent->segment : UINT32_MAX;
-	walk->phases.is_static |= op_is_executor(op->name, op->framework, op->scope);
+	walk->phases.is_static |= kind->is_executor;
 	if (op_class_breaks_out(op->phase, class) &&
 		(op->thread == walk->loop_thread || op_class_is_backward(class))) {
 		op->phase = (uint8_t) class;
@@ -135,8 +143,9 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 	struct op *op;
 
 	if (event->is_async) { /* ended elsewhere: it nests in nothing */
-		struct op lone = op_stack_op(event);
+		struct op lone;
 
+		op_stack_read(&lone, event);
 		lone.segment = UINT32_MAX;
 		tell_enter(walk, &lone);
 		tell(walk, &lone);
@@ -145,7 +154,7 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 	leave_others(walk, stack, event);
 	parent = op_stack_top(stack);
 	op = op_stack_push(stack);
-	*op = op_stack_op(event);
+	op_stack_read(op, event);
 	op->parent = parent;
 	find_phase(walk, op);
 	tell_enter(walk, op);
@@ -212,7 +221,7 @@ static void add_work(struct walk *walk, const struct op_event *event, struct op 
 
 static void take_work(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
-	bool is_chosen = select_has_tick(walk->process, event->begin);
+	bool is_chosen = is_chosen_tick(walk, event->begin);
 	struct op *op;
 
 	stack->gpu_ns += event->value;
@@ -237,7 +246,7 @@ static void take_alloc(struct walk *walk, struct op_stack *stack, const struct o
 		.bytes = (int64_t)event->value,
 		.device_type = event->scope,
 		.device = event->device};
-	bool is_chosen = select_has_tick(walk->process, event->begin);
+	bool is_chosen = is_chosen_tick(walk, event->begin);
 
 	leave_others(walk, stack, event);
 	TELL(walk, is_chosen, alloc, &alloc, op_stack_top(stack));

@@ -31,14 +31,19 @@ static struct worked_entry *find(const struct worked *worked, uint32_t correlati
 	return &worked->entries[at];
 }
 
-static void grow(struct worked *worked)
+/* Makes room, and leaves out what was taken. */
+static void renew(struct worked *worked)
 {
 	struct worked old = *worked;
 
-	worked->capacity = old.capacity ? 2 * old.capacity : 1024;
+	worked->capacity = 1024;
+	while (worked->capacity < 4 * (old.nr_entries + 1)) {
+		worked->capacity *= 2;
+	}
 	worked->entries = mem_zeroed(worked->capacity, sizeof(*worked->entries));
+	worked->nr_used = old.nr_entries;
 	for (size_t i = 0; i < old.capacity; i++) {
-		if (old.entries[i].correlation) {
+		if (old.entries[i].correlation && !old.entries[i].is_taken) {
 			*find(worked, old.entries[i].correlation) = old.entries[i];
 		}
 	}
@@ -52,12 +57,14 @@ struct worked_entry *worked_put(struct worked *worked, uint32_t correlation)
 	if (!correlation) {
 		return NULL;
 	}
-	if (2 * (worked->nr_entries + 1) > worked->capacity) {
-		grow(worked);
+	if (2 * (worked->nr_used + 1) > worked->capacity) {
+		renew(worked);
 	}
 	entry = find(worked, correlation);
-	worked->nr_entries += !entry->correlation;
+	worked->nr_used += !entry->correlation;
+	worked->nr_entries += !entry->correlation || entry->is_taken;
 	entry->correlation = correlation;
+	entry->is_taken = false;
 	return entry;
 }
 
@@ -71,20 +78,22 @@ void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
 	}
 }
 
-/* Those behind the hole that could not have come to stand there move up. */
-static void close_hole(struct worked *worked, size_t hole)
+/*
+ * Nobody looks past a place that is free, so the last one of those in a row need not be kept, nor
+ * what was taken right before it. What counted up is mostly taken in that order, too.
+ */
+static void free_places(struct worked *worked, size_t at)
 {
 	size_t mask = worked->capacity - 1;
 
-	for (size_t at = (hole + 1) & mask; worked->entries[at].correlation; at = (at + 1) & mask) {
-		size_t home = home_of(worked, worked->entries[at].correlation);
-
-		if (((at - home) & mask) >= ((at - hole) & mask)) {
-			worked->entries[hole] = worked->entries[at];
-			hole = at;
-		}
+	if (worked->entries[(at + 1) & mask].correlation) {
+		return;
 	}
-	worked->entries[hole] = (struct worked_entry){0};
+	while (worked->entries[at].is_taken) {
+		worked->entries[at] = (struct worked_entry){0};
+		worked->nr_used--;
+		at = (at - 1) & mask;
+	}
 }
 
 const struct worked_entry *worked_find(const struct worked *worked, uint32_t correlation)
@@ -95,7 +104,7 @@ const struct worked_entry *worked_find(const struct worked *worked, uint32_t cor
 		return NULL;
 	}
 	entry = find(worked, correlation);
-	return entry->correlation ? entry : NULL;
+	return entry->correlation && !entry->is_taken ? entry : NULL;
 }
 
 bool worked_take(struct worked *worked, uint32_t correlation, struct worked_entry *taken)
@@ -106,11 +115,12 @@ bool worked_take(struct worked *worked, uint32_t correlation, struct worked_entr
 		return false;
 	}
 	entry = find(worked, correlation);
-	if (!entry->correlation) {
+	if (!entry->correlation || entry->is_taken) {
 		return false;
 	}
 	*taken = *entry;
+	*entry = (struct worked_entry){.correlation = correlation, .is_taken = true};
 	worked->nr_entries--;
-	close_hole(worked, (size_t)(entry - worked->entries));
+	free_places(worked, (size_t)(entry - worked->entries));
 	return true;
 }

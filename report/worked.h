@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long devices worked for a call: times by correlation id, put in as the work's records are
- * read and taken out once, by the call. Holds only what no call has taken yet.
+ * read and taken out once, by the call. Holds what no call has taken yet, and places of those that
+ * were taken until there are many.
  */
 #ifndef REPORT_WORKED_H
 #define REPORT_WORKED_H
@@ -15,11 +16,13 @@ struct worked_entry {
 	uint32_t nr_works;
 	uint64_t ns;
 	uint32_t records; /* a list of op_records.h, where somebody keeps them */
+	bool is_taken;	  /* all else is 0; found again with the same id, it is new */
 };
 
 struct worked {
 	struct worked_entry *entries; /* open addressing; a power of two of them */
 	size_t nr_entries, capacity;
+	size_t nr_used; /* with those that were taken */
 };
 
 /* Starts with all zeros. */

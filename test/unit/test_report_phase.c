@@ -572,6 +572,38 @@ START_TEST(work_is_taken_once_by_its_call)
 }
 END_TEST
 
+START_TEST(places_of_work_that_was_taken_are_used_again)
+{
+	struct worked worked = {0};
+	struct worked_entry entry;
+	uint64_t random = 1;
+
+	for (uint32_t id = 1; id <= 200000; id++) {
+		uint32_t early = id > 100 ? id - (uint32_t)(unit_random(&random) % 100) : 0;
+
+		worked_add(&worked, id, id);
+		if (worked_take(&worked, early, &entry)) {
+			ck_assert_uint_eq(entry.ns, early);
+			ck_assert_ptr_null(worked_find(&worked, early));
+		}
+		if (id > 200 && worked_take(&worked, id - 200, &entry)) {
+			ck_assert_uint_eq(entry.ns, id - 200);
+		}
+		ck_assert_uint_le(worked.nr_entries, 200);
+		ck_assert(early == id || worked_find(&worked, id));
+	}
+	ck_assert_uint_le(worked.capacity, 1024);
+	ck_assert(!worked_find(&worked, 7));
+	worked_add(&worked, 7, 2);
+	ck_assert(worked_take(&worked, 7, &entry));
+	worked_add(&worked, 7, 3); /* not added to what was taken */
+	ck_assert(worked_take(&worked, 7, &entry));
+	ck_assert_uint_eq(entry.ns, 3);
+	ck_assert_uint_eq(entry.nr_works, 1);
+	worked_fini(&worked);
+}
+END_TEST
+
 UNIT_SUITE("report/phase", a_step_on_one_thread, gradients_are_cleared_before_forward_or_after_it,
 	without_a_loader_what_lies_before_the_clearing_is_forward,
 	backward_runs_on_a_thread_of_its_own, waiting_for_other_processes_gradients_is_backward,
@@ -580,4 +612,5 @@ UNIT_SUITE("report/phase", a_step_on_one_thread, gradients_are_cleared_before_fo
 	without_an_optimizers_range_nothing_is_guessed, inference_is_forward,
 	other_threads_count_as_others, operators_nest_by_their_times_and_work_by_its_call,
 	operators_are_joined_over_groups, threads_are_put_in_order_over_groups,
-	allocations_belong_to_the_innermost_operator, work_is_taken_once_by_its_call)
+	allocations_belong_to_the_innermost_operator, work_is_taken_once_by_its_call,
+	places_of_work_that_was_taken_are_used_again)
