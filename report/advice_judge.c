@@ -158,8 +158,9 @@ static void judge_use(const struct advice_rule *rule, const struct advice_facts 
 		return;
 	}
 	advice_judge_device_part(rule, facts, result, used_ns);
-	buf_text(&result->evidence, "; what is at stake is the rest");
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
+	buf_text(&result->evidence,
+		result->verdict == ADVICE_FINDING ? "; what is at stake is the rest" : "");
 	advice_set_device_stake(
 		facts, result, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
 }

@@ -10,66 +10,17 @@
 #include <string.h>
 
 #include "report/nsys.h"
-#include "report/table_print.h"
+#include "report/nsys_cell.h"
 #include "report/text.h"
 
 #define MOST_COLUMNS 32u
 #define RULE_WIDTH   80u
 
-/* ---- cells ---- */
-
-/* Digits with a comma before each group of three in front of the point. */
-static void add_separated(struct buf *out, const char *digits)
-{
-	size_t whole = strcspn(digits, ".");
-
-	for (size_t i = 0; digits[i]; i++) {
-		if (i && i < whole && (whole - i) % 3 == 0) {
-			buf_char(out, ',');
-		}
-		buf_char(out, digits[i]);
-	}
-}
-
-static void add_number(struct buf *out, const struct table_column *column,
-	const struct table_cell *cell, bool is_separated)
-{
-	char digits[64];
-
-	switch (column->type) {
-	case TABLE_ID:
-		buf_printf(out, "%" PRIu64, cell->integer);
-		return;
-	case TABLE_COUNT:
-	case TABLE_TIME:
-		snprintf(digits, sizeof(digits), "%" PRIu64, cell->integer);
-		break;
-	case TABLE_SIZE:
-	case TABLE_MEAN_SIZE:
-	case TABLE_RATE:
-		snprintf(digits, sizeof(digits), "%.3f", cell->number / 1e6);
-		break;
-	default:
-		snprintf(digits, sizeof(digits), "%.1f", cell->number);
-		break;
-	}
-	if (is_separated) {
-		add_separated(out, digits);
-	} else {
-		buf_text(out, digits);
-	}
-}
-
-static bool is_text(const struct table_column *column)
-{
-	return column->type == TABLE_TEXT || column->type == TABLE_NAME;
-}
-
 /* ---- text ---- */
 
 /* Returns its width. */
-static size_t add_text_cell(
-	struct buf *out, const struct table_column *column, const struct table_cell *cell)
+static size_t add_text_cell(struct buf *out, const struct table_column *column,
+	const struct table_cell *cell, const struct table_unit *unit)
 {
 	size_t before = out->nr_bytes, nr_bytes;
 	const char *bytes;
@@ -77,11 +28,11 @@ static size_t add_text_cell(
 	if (!cell->is_known) {
 		return 0;
 	}
-	if (is_text(column)) {
+	if (table_is_text(column)) {
 		bytes = table_cell_text(column, cell, &nr_bytes);
 		return text_add_shown(out, bytes, nr_bytes, 0);
 	}
-	add_number(out, column, cell, true);
+	nsys_cell_number(out, column, cell, unit, true);
 	return out->nr_bytes - before;
 }
 
@@ -93,12 +44,14 @@ static void print_cell(struct buf *out, const char *bytes, size_t nr_bytes, size
 	buf_pad(out, ' ', is_left && !is_last ? space : 0);
 }
 
-static void find_widths(const struct table *table, size_t *widths)
+static void find_widths(const struct table *table, const struct table_unit *unit, size_t *widths)
 {
 	struct buf text = {0};
 
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		widths[c] = strlen(table->columns[c].title);
+		text.nr_bytes = 0;
+		nsys_cell_title(&text, &table->columns[c], unit);
+		widths[c] = text.nr_bytes;
 	}
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		const struct table_cell *cells = table_row(table, row);
@@ -107,22 +60,26 @@ static void find_widths(const struct table *table, size_t *widths)
 			size_t width;
 
 			text.nr_bytes = 0;
-			width = add_text_cell(&text, &table->columns[c], &cells[c]);
+			width = add_text_cell(&text, &table->columns[c], &cells[c], unit);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
 	}
 	buf_fini(&text);
 }
 
-static void print_header(const struct table *table, const size_t *widths, struct buf *out)
+static void print_header(const struct table *table, const struct table_unit *unit,
+	const size_t *widths, struct buf *out)
 {
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		const char *title = table->columns[c].title;
+	struct buf title = {0};
 
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		title.nr_bytes = 0;
+		nsys_cell_title(&title, &table->columns[c], unit);
 		buf_text(out, c ? "  " : " ");
-		print_cell(out, title, strlen(title), widths[c] - strlen(title),
-			is_text(&table->columns[c]), c + 1 == table->nr_columns);
+		print_cell(out, title.bytes, title.nr_bytes, widths[c] - title.nr_bytes,
+			table_is_text(&table->columns[c]), c + 1 == table->nr_columns);
 	}
+	buf_fini(&title);
 	buf_char(out, '\n');
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		buf_text(out, c ? "  " : " ");
@@ -131,14 +88,15 @@ static void print_header(const struct table *table, const size_t *widths, struct
 	buf_char(out, '\n');
 }
 
-static void print_text(const struct nsys_report *report, const struct table *table, struct buf *out)
+static void print_text(const struct nsys_report *report, const struct table *table,
+	const struct table_unit *unit, struct buf *out)
 {
 	size_t widths[MOST_COLUMNS];
 	struct buf text = {0};
 
 	buf_printf(out, " ** %s (%s):\n\n", report->title, report->name);
-	find_widths(table, widths);
-	print_header(table, widths, out);
+	find_widths(table, unit, widths);
+	print_header(table, unit, widths, out);
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		const struct table_cell *cells = table_row(table, row);
 
@@ -146,10 +104,10 @@ static void print_text(const struct nsys_report *report, const struct table *tab
 			size_t width;
 
 			text.nr_bytes = 0;
-			width = add_text_cell(&text, &table->columns[c], &cells[c]);
+			width = add_text_cell(&text, &table->columns[c], &cells[c], unit);
 			buf_text(out, c ? "  " : " ");
 			print_cell(out, text.bytes, text.nr_bytes, widths[c] - width,
-				is_text(&table->columns[c]), c + 1 == table->nr_columns);
+				table_is_text(&table->columns[c]), c + 1 == table->nr_columns);
 		}
 		buf_char(out, '\n');
 		buf_flush_much(out);
@@ -171,10 +129,11 @@ static void print_text(const struct nsys_report *report, const struct table *tab
 
 /* ---- CSV and JSON ---- */
 
-static void print_csv(const struct table *table, struct buf *out)
+static void print_csv(const struct table *table, const struct table_unit *unit, struct buf *out)
 {
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		buf_printf(out, "%s%s", c ? "," : "", table->columns[c].title);
+		buf_text(out, c ? "," : "");
+		nsys_cell_title(out, &table->columns[c], unit);
 	}
 	buf_char(out, '\n');
 	for (size_t row = 0; row < table->nr_rows; row++) {
@@ -187,13 +146,13 @@ static void print_csv(const struct table *table, struct buf *out)
 			if (!cells[c].is_known) {
 				continue;
 			}
-			if (is_text(&table->columns[c])) {
+			if (table_is_text(&table->columns[c])) {
 				const char *bytes =
 					table_cell_text(&table->columns[c], &cells[c], &nr_bytes);
 
 				text_add_csv(out, bytes, nr_bytes);
 			} else {
-				add_number(out, &table->columns[c], &cells[c], false);
+				nsys_cell_number(out, &table->columns[c], &cells[c], unit, false);
 			}
 		}
 		buf_char(out, '\n');
@@ -202,7 +161,7 @@ static void print_csv(const struct table *table, struct buf *out)
 	buf_char(out, '\n');
 }
 
-static void print_json(const struct table *table, struct buf *out)
+static void print_json(const struct table *table, const struct table_unit *unit, struct buf *out)
 {
 	buf_char(out, '[');
 	for (size_t row = 0; row < table->nr_rows; row++) {
@@ -213,14 +172,16 @@ static void print_json(const struct table *table, struct buf *out)
 			size_t nr_bytes;
 			const char *bytes;
 
-			buf_printf(out, "%s\"%s\": ", c ? ", " : "", table->columns[c].title);
+			buf_text(out, c ? ", \"" : "\"");
+			nsys_cell_title(out, &table->columns[c], unit);
+			buf_text(out, "\": ");
 			if (!cells[c].is_known) {
 				buf_text(out, "null");
-			} else if (is_text(&table->columns[c])) {
+			} else if (table_is_text(&table->columns[c])) {
 				bytes = table_cell_text(&table->columns[c], &cells[c], &nr_bytes);
 				text_add_json(out, bytes, nr_bytes);
 			} else {
-				add_number(out, &table->columns[c], &cells[c], false);
+				nsys_cell_number(out, &table->columns[c], &cells[c], unit, false);
 			}
 		}
 		buf_char(out, '}');
@@ -262,16 +223,18 @@ static void print_skipped(
 static void print_report(const struct summary *summary, const struct cmd_input *input,
 	const struct nsys_report *report, const struct table *table, struct buf *out)
 {
+	const struct table_unit *unit = table_time_unit(summary->asked.table.unit);
+
 	if (summary->asked.table.format == TABLE_JSON) {
-		print_json(table, out);
+		print_json(table, unit, out);
 	} else if (!table->nr_rows && !report->what) {
 		buf_printf(out, " ** %s (%s):\n\n No findings.\n\n", report->title, report->name);
 	} else if (!table->nr_rows) {
 		print_skipped(report, input, out);
 	} else if (summary->asked.table.format == TABLE_CSV) {
-		print_csv(table, out);
+		print_csv(table, unit, out);
 	} else {
-		print_text(report, table, out);
+		print_text(report, table, unit, out);
 	}
 }
 

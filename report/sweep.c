@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/buf.h"
+#include "report/select.h"
 
 uint64_t sweep_any(const struct sweep_times *times, unsigned int bits)
 {
@@ -92,10 +93,15 @@ static struct sweep_device *find_device(
 static void take_work(void *context, const struct work *work)
 {
 	struct sweep *sweep = context;
-	struct sweep_device *device = find_device(sweep, work, sweep->works.process);
+	const struct select *select = sweep->works.process->select;
+	struct sweep_device *device;
 	unsigned int kind = work->is_communication;
 	uint64_t *until;
 
+	if (sweep->is_chosen_alone && select && !idset_has(select->launched, work->correlation)) {
+		return;
+	}
+	device = find_device(sweep, work, sweep->works.process);
 	if (work->table == GPROF_TABLE_memcpy || work->table == GPROF_TABLE_memset) {
 		kind = 2;
 	}

@@ -45,9 +45,11 @@ struct sweep {
 	struct works works;
 	uint64_t *bounds; /* of its steps, CLOCK_MONOTONIC ns, rising */
 	size_t nr_bounds;
+	bool is_chosen_alone; /* of a choice of steps (select.h): what these launched */
 };
 
-/* Starts with all zeros. For each process, as in scan_view; works_wants are what it wants. */
+/* Starts with all zeros but for is_chosen_alone. For each process, as in scan_view; works_wants are
+ * what it wants. */
 void sweep_begin(struct sweep *sweep, struct process *process);
 void sweep_take(struct sweep *sweep, const struct batch *batch);
 void sweep_end(struct sweep *sweep);

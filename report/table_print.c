@@ -38,6 +38,16 @@ static const struct table_unit *find_unit(
 	return &units[k];
 }
 
+const struct table_unit *table_time_unit(const char *name)
+{
+	int k = 0;
+
+	while (k < 3 && (!name || strcmp(time_units[k].name, name) != 0)) {
+		k++;
+	}
+	return &time_units[k];
+}
+
 const struct table_unit *table_unit(
 	const struct table *table, unsigned int c, const struct table_style *style)
 {
@@ -45,12 +55,8 @@ const struct table_unit *table_unit(
 	bool is_exact = style->format == TABLE_CSV;
 
 	if (is_time(column)) {
-		for (int k = 0; style->unit && k < 4; k++) {
-			if (strcmp(time_units[k].name, style->unit) == 0) {
-				return &time_units[k];
-			}
-		}
-		return is_exact ? &time_units[3] : find_unit(time_units, table, c);
+		return style->unit || is_exact ? table_time_unit(style->unit)
+					       : find_unit(time_units, table, c);
 	}
 	if (column->type == TABLE_SIZE || column->type == TABLE_MEAN_SIZE) {
 		return is_exact ? &size_units[3] : find_unit(size_units, table, c);

@@ -14,6 +14,9 @@ struct table_unit {
 /* Is it a column of words? These are at the left, numbers at the right. */
 bool table_is_text(const struct table_column *column);
 
+/* The unit of times that is called so, ns for NULL. */
+const struct table_unit *table_time_unit(const char *name);
+
 /* The unit of a column in text; NULL for what has none. CSV has base units unless told otherwise.
  */
 const struct table_unit *table_unit(

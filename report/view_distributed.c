@@ -5,7 +5,8 @@
  * communication, of all other kernels, and of what both have in common. As in Paddle's distributed
  * summary (ProfileStep, Communication, Computation, Overlap) and TensorBoard's distributed view
  * (Computation - Overlap, Overlap, Communication - Overlap, Other); what devices did counts for the
- * step in whose time it ran.
+ * step in whose time it ran, whichever step launched it. Of chosen steps all that they launched
+ * counts together, and with --detail they are as among all.
  */
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ static void *create(const struct view_input *input)
 	struct distributed_view *view = mem_zeroed(1, sizeof(*view));
 
 	view->is_by_step = input->is_detailed;
+	view->sweep.is_chosen_alone = !view->is_by_step;
 	return view;
 }
 
@@ -156,7 +158,8 @@ const struct view_class view_distributed = {
 	.name = "distributed",
 	.help = "communication, computation and their overlap, by steps with --detail",
 	.is_empty_hidden = true,
-	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end},
+	/* What ran in the time of a chosen step may have been launched in another one. */
+	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end, true},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

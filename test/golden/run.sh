@@ -53,6 +53,7 @@ golden small.reports "$report" --report cuda_gpu_trace,cuda_api_trace,cuda_kern_
 golden small.ranges "$report" --report nvtx_pushpop_trace,nvtx_kern_sum,nvtx_gpu_proj_sum --format json $small
 golden small.traces "$report" --view gpu-trace,api-trace --wide --sort duration $small
 golden small.rules "$report" --report cuda_memcpy_sync,cuda_api_sync,gpu_gaps,gpu_time_util $small
+golden small.reports.ms "$report" --report cuda_gpu_sum,cuda_api_trace --unit ms $small
 golden bad.report "$report" --report cuda_api_sum:base $small
 golden small.mangled "$report" --mangled --sort calls --top 1 --unit us --view kernel,api $small
 golden small.timeline "$report" timeline -o - $small

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/select.h"
 #include "report/view.h"
 #include "test/unit/report_scene.h"
 #include "test/unit/report_streams.h"
@@ -198,6 +199,52 @@ START_TEST(nonsense_is_no_harm)
 }
 END_TEST
 
+/* Steps are the same among all as when they are chosen, though some work outlasts its own. */
+START_TEST(chosen_steps_are_as_among_all)
+{
+	uint64_t seed = 5;
+
+	for (unsigned int round = 0; round < 20; round++) {
+		struct scene scene;
+		const char *path;
+		struct process *process;
+		struct select_ask ask = {{0}, {0}};
+		struct table *all, *chosen;
+
+		scene_make(&scene, &seed, true);
+		path = scene_write(&scene, "chosen.gprof", &seed);
+		process = streams_process(path);
+		all = tables_make(&view_distributed, &process, 1, true);
+		ck_assert(numbers_parse(&ask.steps, "11-12", false));
+		select_make(process, &ask);
+		chosen = tables_make(&view_distributed, &process, 1, true);
+		ck_assert_uint_lt(chosen->nr_rows, all->nr_rows);
+		for (size_t i = 0, k = 0; i < all->nr_rows; i++) {
+			uint64_t step = tables_number(all, i, "step");
+
+			if (step != 11 && step != 12) {
+				continue;
+			}
+			for (unsigned int c = 0; c < all->nr_columns; c++) {
+				const struct table_cell *x = &all->cells[i * all->nr_columns + c];
+				const struct table_cell *y =
+					&chosen->cells[k * all->nr_columns + c];
+
+				ck_assert_uint_eq(x->is_known, y->is_known);
+				ck_assert_uint_eq(x->integer, y->integer);
+			}
+			k++;
+		}
+		table_destroy(all);
+		table_destroy(chosen);
+		select_drop(process);
+		numbers_fini(&ask.steps);
+		process_destroy(process);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/sweep", times_of_what_ran_at_once_are_those_of_a_flag_for_each_moment,
 	collectives_are_overlapped_where_computation_runs,
-	processes_stand_by_themselves_and_those_without_work_have_no_rows, nonsense_is_no_harm)
+	processes_stand_by_themselves_and_those_without_work_have_no_rows, nonsense_is_no_harm,
+	chosen_steps_are_as_among_all)
