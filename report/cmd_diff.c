@@ -7,16 +7,16 @@
 
 #include "report/asked.h"
 #include "report/diff_check.h"
+#include "report/diff_run.h"
 #include "report/err.h"
 #include "report/text.h"
 
 #define MOST_CHECKS 64u
 
-struct diff {
+struct diff_ask {
 	struct asked asked;	    /* of both sides */
 	struct cmd_input inputs[2]; /* A, B */
-	struct diff_side sides[2];
-	struct diff_rows sections[NR_DIFF_SECTIONS];
+	struct diff run;
 	struct diff_check checks[MOST_CHECKS];
 	size_t nr_checks;
 };
@@ -30,7 +30,7 @@ static const struct option options[] = {
 	{0},
 };
 
-static int take_check(struct diff *diff, const char *text)
+static int take_check(struct diff_ask *diff, const char *text)
 {
 	if (diff->nr_checks == MOST_CHECKS) {
 		return cmd_usage(&cmd_diff, "more than %u conditions", MOST_CHECKS);
@@ -45,7 +45,7 @@ static int take_check(struct diff *diff, const char *text)
 	return 0;
 }
 
-static int take_options(struct diff *diff, int argc, char **argv)
+static int take_options(struct diff_ask *diff, int argc, char **argv)
 {
 	int option, status;
 
@@ -68,49 +68,6 @@ static int take_options(struct diff *diff, int argc, char **argv)
 
 /* ---- output ---- */
 
-static struct table *make_sides(const struct diff *diff, char *const *paths)
-{
-	static const struct table_column columns[] = {
-		{"side", "", TABLE_TEXT, false},
-		{"path", "Path", TABLE_TEXT, false},
-		{"processes", "Processes", TABLE_COUNT, false},
-		{"steps", "Whole steps", TABLE_COUNT, false},
-		{"outside", "Events outside", TABLE_COUNT, false},
-		{"unlaunched", "Without a launch", TABLE_COUNT, false},
-		{"untimed", "Without times", TABLE_COUNT, true},
-		{"late", "Out of order", TABLE_COUNT, true},
-	};
-	struct table *table = table_create("sides", "Compared", columns, 8);
-
-	for (size_t i = 0; i < 2; i++) {
-		const struct diff_side *side = &diff->sides[i];
-		struct table_cell *cells = table_add_row(table);
-
-		table_set_text(&cells[0], i ? "B" : "A", 1);
-		table_set_text(&cells[1], paths[i], strlen(paths[i]));
-		table_set_integer(&cells[2], side->nr_processes);
-		table_set_integer(&cells[6], side->nr_untimed);
-		if (side->has_steps) {
-			table_set_integer(&cells[3], side->nr_samples);
-			table_set_integer(&cells[4], side->nr_outside);
-			table_set_integer(&cells[5], side->nr_unlaunched);
-			table_set_integer(&cells[7], side->nr_late);
-		}
-	}
-	if (!diff->sides[0].has_steps) {
-		table_note(table,
-			"no steps on both sides: whole processes are compared, the noise is "
-			"unknown");
-	} else {
-		table_note(table,
-			"means per whole step; beyond the noise: Welch's t-test of the steps' "
-			"times, p < %g; match: ~ the same but for arguments and numbers, ~~ most "
-			"words the same",
-			DIFF_NOISE_P);
-	}
-	return table;
-}
-
 static void add_check(struct table *table, const struct diff_check *check,
 	const struct diff_row *row, const char *text)
 {
@@ -131,7 +88,7 @@ static void add_check(struct table *table, const struct diff_check *check,
 	}
 }
 
-static struct table *make_checks(const struct diff *diff, enum diff_verdict *worst)
+static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict *worst)
 {
 	static const struct table_column columns[] = {
 		{"condition", "Fails on", TABLE_TEXT, false},
@@ -149,7 +106,7 @@ static struct table *make_checks(const struct diff *diff, enum diff_verdict *wor
 	for (size_t i = 0; i < diff->nr_checks; i++) {
 		const struct diff_row *row;
 		enum diff_verdict verdict =
-			diff_check_judge(&diff->checks[i], diff->sections, &row);
+			diff_check_judge(&diff->checks[i], diff->run.sections, &row);
 
 		add_check(table, &diff->checks[i], row, results[verdict]);
 		if (verdict == DIFF_NOT_JUDGED) {
@@ -163,29 +120,14 @@ static struct table *make_checks(const struct diff *diff, enum diff_verdict *wor
 	return table;
 }
 
-static void print_table(const struct diff *diff, struct table *table, struct buf *out)
+static void print_table(const struct diff_ask *diff, struct table *table, struct buf *out)
 {
 	buf_text(out, diff->asked.table.format == TABLE_JSON ? ",\n" : "");
 	table_print(table, &diff->asked.table, out);
 	table_destroy(table);
 }
 
-/* What shares are of: A's time of a step, or of all processes. */
-static double base_ns(const struct diff *diff)
-{
-	const struct diff_rows *rows = &diff->sections[DIFF_STEP];
-
-	for (size_t i = 0; i < rows->nr_rows; i++) {
-		const char *name = names_raw(rows->rows[i].name_a, NULL);
-
-		if (strcmp(name, "step_time") == 0 || strcmp(name, "run_time") == 0) {
-			return rows->rows[i].a.mean;
-		}
-	}
-	return 0;
-}
-
-static enum diff_verdict print(const struct diff *diff, char *const *paths, struct buf *out)
+static enum diff_verdict print(const struct diff_ask *diff, struct buf *out)
 {
 	bool is_json = diff->asked.table.format == TABLE_JSON;
 	struct table *checks;
@@ -194,10 +136,9 @@ static enum diff_verdict print(const struct diff *diff, char *const *paths, stru
 	if (is_json) {
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\"", GPROF_VERSION);
 	}
-	print_table(diff, make_sides(diff, paths), out);
+	print_table(diff, diff_sides_table(&diff->run), out);
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		struct table *table = diff_table_make((enum diff_section)s, &diff->sections[s],
-			diff->sides[0].has_steps, base_ns(diff));
+		struct table *table = diff_section_table(&diff->run, (enum diff_section)s);
 
 		table_cut(table, diff->asked.top);
 		if (table->nr_rows || is_json) {
@@ -218,37 +159,15 @@ static enum diff_verdict print(const struct diff *diff, char *const *paths, stru
 
 /* ---- the command ---- */
 
-static void compare(struct diff *diff)
+static int compare_and_print(struct diff_ask *diff, char *const *paths)
 {
-	bool has_steps = diff_has_steps(&diff->inputs[0]) && diff_has_steps(&diff->inputs[1]);
-
-	for (size_t i = 0; i < 2; i++) {
-		diff_side_read(&diff->sides[i], &diff->inputs[i], has_steps);
-	}
-	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		diff->sections[s] =
-			diff_rows_make(&diff->sides[0], &diff->sides[1], (enum diff_section)s);
-	}
-}
-
-static void finish(struct diff *diff)
-{
-	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		free(diff->sections[s].rows);
-	}
-	for (size_t i = 0; i < 2; i++) {
-		diff_side_fini(&diff->sides[i]);
-	}
-}
-
-static int compare_and_print(struct diff *diff, char *const *paths)
-{
+	const struct cmd_input *const inputs[] = {&diff->inputs[0], &diff->inputs[1]};
 	struct buf out = {0};
 	enum diff_verdict verdict;
 	int status, losses = CMD_GOOD;
 
-	compare(diff);
-	verdict = print(diff, paths, &out);
+	diff_run(&diff->run, inputs, paths);
+	verdict = print(diff, &out);
 	status = cmd_write(diff->asked.output, &out);
 	for (size_t i = 0; i < 2; i++) {
 		int of_side = (int)cmd_tell_losses(&diff->inputs[i]);
@@ -256,7 +175,7 @@ static int compare_and_print(struct diff *diff, char *const *paths)
 		losses = of_side ? of_side : losses;
 	}
 	buf_fini(&out);
-	finish(diff);
+	diff_fini(&diff->run);
 	if (status) {
 		return status;
 	}
@@ -268,7 +187,7 @@ static int compare_and_print(struct diff *diff, char *const *paths)
 
 static int run(int argc, char **argv)
 {
-	struct diff *diff = mem_zeroed(1, sizeof(*diff));
+	struct diff_ask *diff = mem_zeroed(1, sizeof(*diff));
 	int status;
 
 	diff->asked.command = &cmd_diff;

@@ -167,7 +167,10 @@ static void add_json_value(
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.3f", cell->number);
 	} else {
-		buf_uint(out, cell->integer);
+		/* A change may be less than nothing, which no integer of a cell can be. */
+		buf_text(out, cell->number <= -0.5 ? "-" : "");
+		buf_uint(out, cell->number <= -0.5 ? (uint64_t)(0.5 - fmax(cell->number, -1.8e19))
+						   : cell->integer);
 	}
 }
 

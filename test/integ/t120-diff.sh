@@ -30,6 +30,7 @@ is '"beyond"' "$(jq '.kernel.rows[0].noise' "$T/diff.json")" "the noise"
 is '"FAILED"' "$(jq '.checks.rows[0].result' "$T/diff.json")" "the condition"
 differs 0 before after --fail-on 'kernel_time>300%' --fail-on 'copy_time>300%'
 differs 0 after before --fail-on 'kernel_time>0%'
+is true "$(jq '[.kernel.rows[] | .change_ns - (.b_ns - .a_ns) | fabs < 2] | all' "$T/diff.json")" "what became faster has a change below 0"
 differs 3 before after --fail-on 'operator:aten::mm>0%'
 is 1 "$(grep -c "nothing on either side" "$T/diff.err")" "sentence about a condition on nothing"
 differs 2 before after --fail-on 'kernel_time'

@@ -143,6 +143,29 @@ START_TEST(random_trees)
 }
 END_TEST
 
+START_TEST(less_than_nothing_stays_less_in_json)
+{
+	static const struct table_column change[] = {
+		{"change_ns", "Change", TABLE_MEAN_TIME, false}};
+	static const struct table_style style = {.format = TABLE_JSON};
+	static const double values[] = {-35137333.3, -0.4, 0.6, 18446744073709551615.0};
+	struct table *table = table_create("t", "T", change, 1);
+	struct buf out = {0};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		table_set_number(&table_add_row(table)[0], values[i]);
+	}
+	table_set_integer(&table_add_row(table)[0], UINT64_MAX);
+	table_print(table, &style, &out);
+	buf_char(&out, '\0');
+	ck_assert_ptr_nonnull(strstr(out.bytes, "{\"change_ns\": -35137333}"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "{\"change_ns\": 0},\n      {\"change_ns\": 1}"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "{\"change_ns\": 18446744073709551615}\n"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(a_share_of_nothing_is_unknown)
 {
 	struct table_cell cell = {0};
@@ -157,4 +180,5 @@ END_TEST
 
 UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in,
 	the_top_rows_are_those_that_lie_in_none, names_go_to_the_right,
-	levels_without_a_row_to_lie_in, random_trees, a_share_of_nothing_is_unknown)
+	levels_without_a_row_to_lie_in, random_trees, less_than_nothing_stays_less_in_json,
+	a_share_of_nothing_is_unknown)
