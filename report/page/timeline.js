@@ -183,7 +183,7 @@ class View {
 	buildLabels() {
 		for (const line of this.layout) {
 			const track = line.track, canOpen = line.depths > 1;
-			const name = line.isHead && track.label ? track.name + " (" + track.label + ")" : track.name;
+			const name = track.kind === "process" ? [track.name, this.whoIs(track)].filter(Boolean).join(", ") : track.name;
 			line.label = make(line.isHead && !line.depths ? "b" : canOpen ? "button" : "span", this.inner, name);
 			line.label.title = name;
 			if (canOpen) {
@@ -195,6 +195,11 @@ class View {
 				});
 			}
 		}
+	}
+
+	whoIs(track) {
+		const row = tools.rowsOf("processes")[track.process - 1];
+		return row ? [row.rank === null ? "" : "rank " + row.rank, row.host === "?" ? "" : row.host, "pid " + row.pid].filter(Boolean).join(", ") : track.label;
 	}
 
 	buildLegend(section) {
@@ -258,25 +263,32 @@ class View {
 			line.label.style.top = line.y + "px";
 			line.label.style.paddingLeft = line.isHead ? "" : (.4 + .7 * line.level) + "rem";
 		}
-		this.redraw();
+		this.drawNow();
 	}
 
 	redraw() {
-		this.frame = this.frame || requestAnimationFrame(() => {
-			const begin = performance.now();
-			this.frame = 0;
-			this.draw();
-			this.box.dataset.drawMs = (performance.now() - begin).toFixed(2);
-		});
+		this.frame = this.frame || requestAnimationFrame(() => this.drawNow());
+	}
+
+	drawNow() {
+		const begin = performance.now();
+		cancelAnimationFrame(this.frame);
+		this.frame = 0;
+		this.draw();
+		this.box.dataset.drawMs = (performance.now() - begin).toFixed(2);
+	}
+
+	/* Paper is white, whatever the screen is. */
+	print(isPrinting) {
+		this.isPrinting = isPrinting;
+		this.drawNow();
 	}
 
 	/* ---- drawing ---- */
 
 	draw() {
 		const context = this.canvas.getContext("2d"), style = getComputedStyle(this.box), top = this.scroll.scrollTop;
-		this.ink = style.getPropertyValue("--ink").trim();
-		this.dim = style.getPropertyValue("--dim").trim();
-		this.lines = style.getPropertyValue("--line").trim();
+		[this.ink, this.dim, this.lines] = this.isPrinting ? ["#000", "#444", "#bbb"] : ["--ink", "--dim", "--line"].map((name) => style.getPropertyValue(name).trim());
 		context.clearRect(0, 0, LABELS + this.width, this.height);
 		context.font = "11px " + style.fontFamily;
 		context.textBaseline = "middle";
@@ -312,8 +324,11 @@ class View {
 		context.fillText("since the first event", 6, height / 2, LABELS - 12);
 		for (let ns = Math.ceil(this.from / step) * step; ns <= this.to; ns += step) {
 			const x = LABELS + (ns - this.from) * this.scale;
+			const text = moment(ns, step);
 			context.fillStyle = this.dim;
-			context.fillText(moment(ns, step), x + 4, height / 2);
+			if (x + 4 + context.measureText(text).width < LABELS + this.width) {
+				context.fillText(text, x + 4, height / 2);
+			}
 			context.fillRect(x, height - 6, 1, 6);
 			rows.fillStyle = this.lines;
 			rows.fillRect(x, 0, 1, this.height);
@@ -620,7 +635,7 @@ class View {
 		if (address) {
 			make("a", title, name).href = address;
 		}
-		add("begins", one(row.begin[i], "time"));
+		add("begins", moment(row.begin[i], 1));
 		if (!isMoment(data, row, i)) {
 			add("takes", one(length, "time") + (length >= 1000 ? " (" + length.toLocaleString("en-US") + " ns)" : ""));
 		}
@@ -685,6 +700,9 @@ class View {
 		this.axis.addEventListener("pointerdown", (event) => this.press(event, true));
 		this.axis.addEventListener("pointermove", (event) => this.move(event));
 		this.axis.addEventListener("pointerup", (event) => this.release(event));
+		this.printers = [() => this.print(true), () => this.print(false)];
+		addEventListener("beforeprint", this.printers[0]);
+		addEventListener("afterprint", this.printers[1]);
 		this.observer = new ResizeObserver(() => {
 			if (this.scroll.clientWidth - LABELS !== this.width || this.scroll.clientHeight !== this.height) {
 				this.resize();
@@ -695,6 +713,8 @@ class View {
 
 	destroy() {
 		this.observer.disconnect();
+		removeEventListener("beforeprint", this.printers[0]);
+		removeEventListener("afterprint", this.printers[1]);
 		cancelAnimationFrame(this.frame);
 	}
 

@@ -51,10 +51,17 @@ timeline() {
 	PYTHONPATH=$lib timeout 200 python3 test/page/timeline.py "$chromium" "$T/$1.html" "$T/$1.json" "$T" "${pictures:-}" >"$T/timeline" ||
 		{ cat "$T/timeline"; return 1; }
 	part=$(sed -n 's/^part //p' "$T/timeline")
-	command -v protoc >/dev/null || return 0
+	[ -n "$part" ] && command -v protoc >/dev/null || return 0
 	"$B/gprof-report" timeline -o "$T/all.json" "$file" && "$B/gprof-report" timeline --time "$part" -o "$T/part.json" "$file" &&
 		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/perfetto.proto &&
 		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/perfetto.proto
+}
+
+# shellcheck disable=SC2317
+# sums: a timeline with room for few slices.
+sums() {
+	"$B/gen_stream" "$T/many.gprof" model 100000 && "$B/gprof-report" summary --format json "$T/many.gprof" >"$T/many-sums.json" &&
+		"$B/gprof-report" html --timeline-kb 200 -o "$T/many-sums.html" "$T/many.gprof" && timeline many-sums
 }
 
 tap made 20000 "20000 events"
@@ -64,6 +71,7 @@ tap page markup test/page/hostile.json "names that are markup"
 tap timeline 20000 "timeline of 20000 events"
 tap timeline ops "timeline of operators"
 tap timeline markup "timeline of names that are markup"
+tap sums "timeline of 100000 events in 200 KB"
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
 for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
 	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac

@@ -13,6 +13,7 @@ from playwright.sync_api import sync_playwright
 chromium, path, expected_path, saved, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
 name = os.path.basename(path)[:-5]
+is_whole = not name.endswith("-sums")
 wrong = []
 
 
@@ -188,6 +189,33 @@ def check_links(page):
         must("step %s" % step["step"] in found.values(), "the address leads to step %s: %s" % (step["step"], found))
 
 
+def check_sums(page):
+    """What has no slice of its own is told on a click, and a frame draws no more than its pixels."""
+    must("only as sums" in page.locator("main").inner_text(), "the page does not say that there are sums")
+    box = page.locator(".timeline .rows canvas").bounding_box()
+    found = {}
+    for i in range(400):
+        page.mouse.click(box["x"] + 212 + i * 97 % (box["width"] - 220), box["y"] + 4 + i * 18 % (box["height"] - 8))
+        found = details(page)
+        if "sum of" in found:
+            break
+    must("sum of" in found and "longest" in found and "its name" in found, "no click finds a sum: %s" % found)
+    picture(page, "sums")
+    page.evaluate("""() => {
+        const draw = CanvasRenderingContext2D.prototype.fillRect;
+        window.drawn = 0;
+        CanvasRenderingContext2D.prototype.fillRect = function (...box) { window.drawn++; draw.apply(this, box); };
+    }""")
+    rows = box["height"] / 18 + 1
+    page.locator(".timeline .rows").focus()
+    for i in range(12):
+        page.evaluate("window.drawn = 0")
+        page.keyboard.press("w")
+        frame(page)
+        nr = page.evaluate("window.drawn")
+        must(0 < nr < 2 * (box["width"] + 10) * rows, "%d rectangles in a frame" % nr)
+
+
 def check_rows(page):
     """Rows have names, fold, and none of them is markup."""
     labels = page.locator(".timeline .rows [title]").all_inner_texts()
@@ -200,6 +228,30 @@ def check_rows(page):
     must(page.locator(".timeline img, .timeline script, .slice img").count() == 0, "names became markup")
 
 
+def check_print(page):
+    """A picture in dark ink, of a page that is dark on the screen."""
+    page.emulate_media(media="print", color_scheme="dark")
+    open_page(page, "#timeline")
+    darkest = """() => {
+        const canvas = document.querySelector('.timeline > canvas'), copy = document.createElement('canvas');
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const context = copy.getContext('2d', {willReadFrequently: true});
+        context.drawImage(canvas, 0, 0);
+        const data = context.getImageData(0, 0, copy.width, copy.height).data;
+        let least = 255;
+        for (let i = 0; i < data.length; i += 4) {
+            least = data[i + 3] === 255 ? Math.min(least, data[i]) : least;
+        }
+        return least;
+    }"""
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    on_screen = page.evaluate(darkest)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    must(page.evaluate(darkest) < on_screen, "the axis is printed as light as it is on a dark screen")
+    must(pixels(page) > 4, "nothing is printed")
+
+
 def work(browser, scheme):
     context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme, accept_downloads=True)
     page = context.new_page()
@@ -209,9 +261,11 @@ def work(browser, scheme):
     open_page(page, "#timeline")
     must(pixels(page) > 8, "%d colours in %s" % (pixels(page), scheme))
     picture(page, scheme)
-    must("All of them are here" in page.locator("main").inner_text(), "the page does not say whether all slices are there")
+    must(("All of them are here" in page.locator("main").inner_text()) == is_whole, "the page does not say whether all slices are there")
     check_rows(page)
-    if scheme == "light":
+    if not is_whole:
+        check_sums(page)
+    elif scheme == "light":
         save(page, "")
         check_zoom(page)
         if expected["kernel"]["rows"]:
@@ -223,9 +277,7 @@ def work(browser, scheme):
         print("part %dns-%dns" % shown(page))
         if expected["kernel"]["rows"]:
             check_links(page)
-        page.emulate_media(media="print")
-        frame(page)
-        must(page.locator(".timeline").count() == 0 or pixels(page) > 4, "nothing is printed")
+        check_print(page)
     context.close()
 
 
