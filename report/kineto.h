@@ -11,11 +11,11 @@
  *     python_function     py_call, py_code; modules are op rows; and what was called within:
  *                         py_stack
  *     [memory]            alloc
+ *     kernels with a "Collective name"   nccl, nccl_comm
  *     ProfilerStep#N      step, with its own end (MODEL_STEP_END)
  *     the object's rest   device, attribute, info; times count from baseTimeNanoseconds
  *
- * Left out and counted: ranges of the GPU, flows (correlation ids say the same), counters.
- * Arguments of collectives have no column. External ids are not used: an operator's calls lie in it
+ * Left out and counted: ranges of the GPU, flows (correlation ids say the same), counters. External ids are not used: an operator's calls lie in it
  * on its thread.
  *
  * Memory: 96 bytes for each of KINETO_ROWS events while they are sorted (more lie in files), some 4

@@ -53,3 +53,10 @@ void kineto_early_work(struct kineto_early *early, uint32_t id, uint64_t begin)
 		count(early, found);
 	}
 }
+
+uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id)
+{
+	const struct kineto_early_id *found = &early->ids[id % KINETO_EARLY_IDS];
+
+	return id && found->id == id ? found->call : UINT64_MAX;
+}

@@ -31,4 +31,7 @@ void kineto_early_fini(struct kineto_early *early);
 void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin);
 void kineto_early_work(struct kineto_early *early, uint32_t id, uint64_t begin);
 
+/* When the call began, UINT64_MAX if that is not known yet, or no more. */
+uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id);
+
 #endif

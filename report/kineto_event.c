@@ -18,6 +18,10 @@ enum {
 	TYPES,
 	LABEL,
 	STACK,
+	COLLECTIVE,
+	ELEMENT,
+	GROUP_NAME,
+	GROUP_RANKS,
 	NO_KEY,
 };
 
@@ -28,18 +32,22 @@ enum {
 
 /* By length, so that few are compared; the first of a length is found in `first`. */
 static const struct key keys[] = {
+	KEY("Seq", KINETO_collective_number),
 	KEY("Addr", KINETO_address),
 	KEY("grid", GRID),
 	KEY("name", LABEL),
 	KEY("block", BLOCK),
 	KEY("bytes", KINETO_bytes),
 	KEY("Bytes", SIZE),
+	KEY("dtype", ELEMENT),
 	KEY("device", KINETO_device),
 	KEY("stream", KINETO_stream),
 	KEY("context", KINETO_context),
 	KEY("channel", KINETO_channel),
 	KEY("graph id", KINETO_graph),
 	KEY("toDevice", KINETO_to_device),
+	KEY("Src Rank", KINETO_source_rank),
+	KEY("Dst Rank", KINETO_target_rank),
 	KEY("Device Id", DEVICE_ID),
 	KEY("Python id", KINETO_python_id),
 	KEY("toContext", KINETO_to_context),
@@ -47,6 +55,7 @@ static const struct key keys[] = {
 	KEY("Input type", TYPES),
 	KEY("Call stack", STACK),
 	KEY("fromDevice", KINETO_from_device),
+	KEY("Group size", KINETO_group_size),
 	KEY("correlation", KINETO_correlation),
 	KEY("External id", KINETO_external),
 	KEY("external id", KINETO_external),
@@ -55,31 +64,39 @@ static const struct key keys[] = {
 	KEY("shared memory", KINETO_shared),
 	KEY("Fwd thread id", KINETO_forward_thread),
 	KEY("graph node id", KINETO_graph_node),
+	KEY("In msg nelems", KINETO_elements_in),
 	KEY("Total Reserved", KINETO_reserved),
+	KEY("Out msg nelems", KINETO_elements_out),
 	KEY("Sequence number", KINETO_sequence),
 	KEY("Total Allocated", KINETO_allocated),
+	KEY("Collective name", COLLECTIVE),
 	KEY("Python parent id", KINETO_python_parent),
+	KEY("Process Group Name", GROUP_NAME),
+	KEY("Process Group Ranks", GROUP_RANKS),
 	KEY("registers per thread", KINETO_registers),
 };
 #define NR_KEYS (sizeof(keys) / sizeof(keys[0]))
 
 static unsigned int find_key(const char *name, size_t nr_bytes)
 {
-	static const uint8_t first[] = {[4] = 0,
-		[5] = 3,
-		[6] = 6,
-		[7] = 8,
-		[8] = 10,
-		[9] = 12,
-		[10] = 15,
-		[11] = 19,
-		[13] = 24,
-		[14] = 27,
-		[15] = 28,
-		[16] = 30,
-		[20] = 31};
+	static const uint8_t first[] = {[3] = 0,
+		[4] = 1,
+		[5] = 4,
+		[6] = 8,
+		[7] = 10,
+		[8] = 12,
+		[9] = 16,
+		[10] = 19,
+		[11] = 24,
+		[13] = 29,
+		[14] = 33,
+		[15] = 35,
+		[16] = 38,
+		[18] = 39,
+		[19] = 40,
+		[20] = 41};
 
-	if (nr_bytes < 4 || nr_bytes >= sizeof(first)) {
+	if (nr_bytes < 3 || nr_bytes >= sizeof(first)) {
 		return NO_KEY;
 	}
 	for (size_t i = first[nr_bytes]; i < NR_KEYS && keys[i].nr_bytes == nr_bytes; i++) {
@@ -196,6 +213,18 @@ static void read_argument(
 		break;
 	case STACK:
 		event->stack = value;
+		break;
+	case COLLECTIVE:
+		event->collective = value;
+		break;
+	case ELEMENT:
+		event->element = value;
+		break;
+	case GROUP_NAME:
+		event->group_name = value;
+		break;
+	case GROUP_RANKS:
+		event->group_ranks = value;
 		break;
 	default:
 		set_number(json, event, key, value);

@@ -54,6 +54,13 @@ enum kineto_number {
 	KINETO_to_device,
 	KINETO_from_context,
 	KINETO_to_context,
+	/* of kernels of collectives: elements, ranks, and the number in its group */
+	KINETO_elements_in,
+	KINETO_elements_out,
+	KINETO_group_size,
+	KINETO_collective_number,
+	KINETO_source_rank,
+	KINETO_target_rank,
 	KINETO_NR_NUMBERS,
 };
 
@@ -69,6 +76,7 @@ struct kineto_event {
 	uint32_t grid[3], block[3];
 	/* tokens, 0: none */
 	int name, pid, tid, dims, types, label, stack;
+	int collective, element, group_name, group_ranks;
 };
 
 static inline bool kineto_has(const struct kineto_event *event, enum kineto_number number)

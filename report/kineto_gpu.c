@@ -54,6 +54,19 @@ static struct kineto_row *add_work(
 	return row;
 }
 
+static void add_nccl(struct kineto_take *take, const struct kineto_event *event)
+{
+	uint8_t kind = kineto_nccl_kind(&take->json, event);
+	struct kineto_row *row;
+
+	if (kind) {
+		row = kineto_take_row(take, event, GPROF_TABLE_nccl);
+		row->kind = kind;
+		row->nccl.correlation = kineto_narrow(event, KINETO_correlation);
+		kineto_nccl_take(&take->nccl, &take->json, event, row);
+	}
+}
+
 /* Static and dynamic shared memory come as one number. */
 void kineto_gpu_kernel(struct kineto_take *take, const struct kineto_event *event)
 {
@@ -72,6 +85,9 @@ void kineto_gpu_kernel(struct kineto_take *take, const struct kineto_event *even
 	shape.dynamic_shared_bytes = kineto_narrow(event, KINETO_shared);
 	id = kineto_out_shape(take->out, &shape);
 	add_work(take, event, GPROF_TABLE_kernel)->work.shape = id;
+	if (event->collective) {
+		add_nccl(take, event);
+	}
 }
 
 /* The number of a name that one of the lists of api.h gives, by asking for all. */

@@ -315,11 +315,27 @@ static void find_early(struct kineto_early *early, const struct kineto_row *row)
 	}
 }
 
+/* A collective was called where its kernel was launched, which stands before it. */
+static void write_nccl(struct order *order, const struct kineto_row *row)
+{
+	struct kineto_row called = *row;
+	uint64_t begin = kineto_early_find(&order->early, row->nccl.correlation);
+
+	if (begin != UINT64_MAX) {
+		called.begin = called.end = begin;
+	}
+	kineto_write_row(order->out, &called, false);
+}
+
 static void write_row(void *context, const struct kineto_row *row)
 {
 	struct order *order = context;
 	bool is_copy = row->table == GPROF_TABLE_memcpy || row->table == GPROF_TABLE_memset;
 
+	if (row->table == GPROF_TABLE_nccl) {
+		write_nccl(order, row);
+		return;
+	}
 	find_early(&order->early, row);
 	kineto_write_row(
 		order->out, row, is_copy && idset_has(order->async, row->work.correlation));

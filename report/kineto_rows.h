@@ -41,6 +41,12 @@ struct kineto_row {
 			uint64_t bytes, graph_node;
 			uint32_t place, correlation, graph, shape;
 		} work; /* and overhead: shape is its kind */
+		struct {
+			uint64_t bytes;
+			uint32_t comm, number, correlation;
+			int32_t peer;
+			uint8_t datatype;
+		} nccl; /* its kind is the row's */
 	};
 	uint32_t thread; /* of work: the channel */
 	uint8_t table;	 /* GPROF_TABLE_... */

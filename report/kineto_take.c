@@ -24,6 +24,7 @@ void kineto_take_fini(struct kineto_take *take)
 	kineto_shapes_fini(&take->shapes);
 	kineto_python_fini(&take->python);
 	kineto_pairs_fini(&take->pairs);
+	kineto_nccl_fini(&take->nccl);
 	free(take->steps);
 	free(take->call_tables);
 }

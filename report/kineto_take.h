@@ -3,6 +3,7 @@
 #ifndef REPORT_KINETO_TAKE_H
 #define REPORT_KINETO_TAKE_H
 
+#include "report/kineto_nccl.h"
 #include "report/kineto_pair.h"
 #include "report/kineto_rows.h"
 #include "report/kineto_shape.h"
@@ -23,6 +24,7 @@ struct kineto_take {
 	struct kineto_shapes shapes;
 	struct kineto_python python;
 	struct kineto_pairs pairs;
+	struct kineto_nccl nccl;
 	uint64_t pair_order; /* of the row of the pair at hand, 0: of none */
 	struct kineto_step *steps;
 	size_t nr_steps, step_capacity;

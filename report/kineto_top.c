@@ -124,7 +124,8 @@ static void take_fact(struct kineto_json *json, int token, const char *name, str
 	}
 }
 
-static void take_distributed(struct kineto_json *json, struct kineto_out *out)
+static void take_distributed(
+	struct kineto_top *top, struct kineto_json *json, struct kineto_out *out)
 {
 	static const struct {
 		const char *key, *name;
@@ -142,6 +143,7 @@ static void take_distributed(struct kineto_json *json, struct kineto_out *out)
 			take_fact(json, token, facts[i].name, out);
 		}
 	}
+	top->has_rank = find_number(json, 0, "rank", &top->rank);
 }
 
 static bool is_key(const char *key, size_t nr_key, const char *name)
@@ -172,7 +174,7 @@ void kineto_top_take(struct kineto_top *top, const char *key, size_t nr_key,
 	if (is_key(key, nr_key, "baseTimeNanoseconds")) {
 		kineto_json_number(json, 0, &top->base_ns);
 	} else if (is_key(key, nr_key, "distributedInfo")) {
-		take_distributed(json, out);
+		take_distributed(top, json, out);
 	} else if (is_key(key, nr_key, "deviceProperties") && json->tokens[0].type == JSMN_ARRAY) {
 		for (int i = 1; i < json->nr_tokens; i = kineto_json_next(json, i)) {
 			if (json->tokens[i].type == JSMN_OBJECT) {

@@ -8,6 +8,8 @@
 
 struct kineto_top {
 	uint64_t base_ns; /* what times count from, since the epoch */
+	uint64_t rank;
+	bool has_rank;
 };
 
 /* A member of the outer object: its key and its value, which `json` has taken apart. */

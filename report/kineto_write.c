@@ -131,6 +131,25 @@ static void write_overhead(struct kineto_out *out, const struct kineto_row *from
 	row->overhead_kind = from->work.shape;
 }
 
+/* Its kernel tells of it: the thread that called is that of the launch. */
+static void write_nccl(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_nccl *row = kineto_out_row(out, GPROF_TABLE_nccl);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->correlation = from->nccl.correlation;
+	row->correlation_before = from->nccl.correlation - (from->nccl.correlation != 0);
+	row->comm = from->nccl.comm;
+	row->sequence = from->nccl.number;
+	row->group = from->order;
+	row->bytes = from->nccl.bytes;
+	row->peer = from->nccl.peer;
+	row->kind = from->kind;
+	row->datatype = from->nccl.datatype;
+	row->redop = UINT8_MAX;
+}
+
 void kineto_write_row(struct kineto_out *out, const struct kineto_row *row, bool is_async)
 {
 	switch (row->table) {
@@ -160,6 +179,9 @@ void kineto_write_row(struct kineto_out *out, const struct kineto_row *row, bool
 		break;
 	case GPROF_TABLE_overhead:
 		write_overhead(out, row);
+		break;
+	case GPROF_TABLE_nccl:
+		write_nccl(out, row);
 		break;
 	default:
 		write_call(out, row);

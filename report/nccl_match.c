@@ -113,6 +113,9 @@ void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
 		return;
 	}
 	qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_sequence);
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		match->nr_alone += is_collective(&ops->ops[i]) && !is_numbered(&ops->ops[i]);
+	}
 	for (size_t at = 0, nr; at < ops->nr_ops && is_numbered(&ops->ops[at]); at += nr) {
 		struct nccl_op *first = &ops->ops[at];
 

@@ -10,7 +10,8 @@
 #include "report/nccl_ops.h"
 
 struct nccl_match {
-	uint64_t nr_collectives; /* different ones */
+	uint64_t nr_alone;	 /* without a number: whose they are on other ranks is not known */
+	uint64_t nr_collectives; /* different ones of the others */
 	uint64_t nr_matched;
 	/* Why the others are not, the first that applies: */
 	uint64_t nr_differing; /* ranks do not do the same */

@@ -17,7 +17,7 @@ struct nccl_call {
 	uint8_t kind;
 };
 
-/* Of what one thread launched in one group. */
+/* Of what one thread launched in one group; thread 0: it is not known, but its one launch is. */
 struct nccl_span {
 	uint32_t thread, after, last;
 	size_t op; /* place among the operations; NONE if it cannot be told which */
@@ -303,6 +303,10 @@ static void join_kernels(struct nccl_ops *ops, struct process *process)
 	struct idmap launches;
 
 	idmap_init(&launches, sizeof(size_t));
+	for (size_t i = 0; i < ops->calls->nr_spans && !ops->calls->spans[i].thread; i++) {
+		*(size_t *)idmap_put(&launches, ops->calls->spans[i].last) =
+			ops->calls->spans[i].op;
+	}
 	find_launches(ops->calls, stream, &launches);
 	for (size_t i = 0; launches.nr && i < stream->nr_blocks; i++) {
 		struct batch batch;

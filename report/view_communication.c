@@ -209,6 +209,13 @@ static void tell_match(const struct nccl_match *match, struct buf *text)
 		buf_text(text, " and ");
 		tell_op(other, text);
 	}
+	if (match->nr_alone) {
+		buf_printf(text,
+			"; %" PRIu64
+			" calls have no number or no common communicator, by which "
+			"those of other ranks would be found",
+			match->nr_alone);
+	}
 	if (match->nr_missing || match->nr_untimed || match->nr_clocks) {
 		buf_printf(text, "; of %" PRIu64 " collectives", match->nr_collectives);
 	}
@@ -222,7 +229,7 @@ static void tell_match(const struct nccl_match *match, struct buf *text)
 		buf_printf(text, ", %" PRIu64 " are of hosts whose clocks may differ",
 			match->nr_clocks);
 	}
-	if (match->nr_missing || match->nr_untimed || match->nr_clocks) {
+	if (match->nr_alone || match->nr_missing || match->nr_untimed || match->nr_clocks) {
 		buf_text(text, ": their waiting is not known, and where no other is in a row, its "
 			       "bandwidths include it");
 	}
