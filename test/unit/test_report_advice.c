@@ -424,10 +424,7 @@ Suite *unit_suite(void)
 		a_stake_says_what_it_is_a_share_of, a_gap_is_of_the_step_that_ended_it,
 		names_of_a_trace_cannot_break_the_advice, streams_without_sense_break_nothing};
 	Suite *suite = unit_make("report/advice", tests, sizeof(tests) / sizeof(tests[0]));
-	TCase *rules = tcase_create("rules");
 
-	tcase_add_loop_test(
-		rules, each_rule_fires_above_its_threshold_and_not_at_it, 0, (int)NR_CASES);
-	suite_add_tcase(suite, rules);
+	unit_loop(suite, each_rule_fires_above_its_threshold_and_not_at_it, NR_CASES);
 	return suite;
 }

@@ -12,17 +12,29 @@
 static char temp_dir[4096];
 static pid_t temp_owner;
 
+static TCase *add_case(Suite *suite, const char *name)
+{
+	TCase *tcase = tcase_create(name);
+
+	tcase_set_timeout(tcase, TIMEOUT_S);
+	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
 Suite *unit_make(const char *module, const TTest *const *tests, size_t nr_tests)
 {
 	Suite *suite = suite_create(module);
-	TCase *tcase = tcase_create(module);
+	TCase *tcase = add_case(suite, module);
 
-	tcase_set_timeout(tcase, TIMEOUT_S);
 	for (size_t i = 0; i < nr_tests; i++) {
 		tcase_add_test(tcase, tests[i]);
 	}
-	suite_add_tcase(suite, tcase);
 	return suite;
+}
+
+void unit_loop(Suite *suite, const TTest *test, size_t nr)
+{
+	tcase_add_loop_test(add_case(suite, "each"), test, 0, (int)nr);
 }
 
 uint64_t unit_random(uint64_t *seed)

@@ -13,6 +13,9 @@ Suite *unit_suite(void);
 /* A suite of one case that runs the tests, each in its own process. */
 Suite *unit_make(const char *module, const TTest *const *tests, size_t nr_tests);
 
+/* Adds a test that runs once for each _i below nr, each in its own process. */
+void unit_loop(Suite *suite, const TTest *test, size_t nr);
+
 #define UNIT_SUITE(module, ...)                                                    \
 	Suite *unit_suite(void)                                                    \
 	{                                                                          \

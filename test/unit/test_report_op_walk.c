@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/op_walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "test/unit/report_lines.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+#define LOOP  1
+#define OTHER 2
+
+/* What the view got. */
+static struct {
+	char ops[16][96]; /* "name in parent: self, gpu self, gpu total" */
+	size_t nr_ops;
+	char allocs[4][64];
+	size_t nr_allocs;
+} seen;
+
+static void see_op(void *context, const struct op *op)
+{
+	(void)context;
+	ck_assert_uint_lt(seen.nr_ops, 16);
+	snprintf(seen.ops[seen.nr_ops++], sizeof(seen.ops[0]), "%s in %s: %u, %u, %u",
+		names_raw(op->name, NULL), op->parent ? names_raw(op->parent->name, NULL) : "-",
+		(unsigned int)(op->end - op->begin - op->child_ticks),
+		(unsigned int)op->gpu_self_ns, (unsigned int)op->gpu_total_ns);
+}
+
+static void see_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+{
+	(void)context;
+	ck_assert_uint_lt(seen.nr_allocs, 4);
+	snprintf(seen.allocs[seen.nr_allocs++], sizeof(seen.allocs[0]), "%d in %s",
+		(int)alloc->bytes, op ? names_raw(op->name, NULL) : "-");
+}
+
+static void walk(const char *path)
+{
+	static const struct op_view view = {.op = see_op, .alloc = see_alloc};
+	struct process *process = streams_process(path);
+	const struct op_walk walk = {&view, NULL};
+
+	op_walk_run(&process, 1, &walk, 1);
+	process_destroy(process);
+}
+
+START_TEST(operators_nest_by_their_times_and_work_by_its_call)
+{
+	static const struct line lines[] = {
+		LINE(LOOP, 110, 120, 2, "b", .kernel_ns = 3),
+		LINE(LOOP, 120, 120, 2, "empty"),
+		LINE(LOOP, 120, 120, 2, "empty"),
+		LINE(OTHER, 105, 125, 0, "elsewhere", .kernel_ns = 100),
+		LINE(LOOP, 105, 130, 1, "a"),
+		LINE(LOOP, 130, 140, 1, "c", .kernel_ns = 4),
+		LINE(LOOP, 100, 150, 0, "top"),
+		LINE(LOOP, 60, 145, 0, "async", .end_thread = OTHER),
+	};
+
+	walk(lines_write(lines, sizeof(lines) / sizeof(lines[0]), NULL));
+	ck_assert_uint_eq(seen.nr_ops, 8);
+	ck_assert_str_eq(seen.ops[0], "async in -: 85, 0, 0");
+	ck_assert_str_eq(seen.ops[1], "c in top: 10, 4, 4");
+	ck_assert_str_eq(seen.ops[2], "empty in a: 0, 0, 0");
+	ck_assert_str_eq(seen.ops[3], "empty in a: 0, 0, 0");
+	ck_assert_str_eq(seen.ops[4], "b in a: 10, 3, 3");
+	ck_assert_str_eq(seen.ops[5], "a in top: 15, 0, 3");
+	ck_assert_str_eq(seen.ops[6], "top in -: 15, 0, 7");
+	ck_assert_str_eq(seen.ops[7], "elsewhere in -: 20, 100, 100");
+}
+END_TEST
+
+/* Written in three groups: a checkpoint closes each. What is open goes on in the next one. */
+START_TEST(operators_are_joined_over_groups)
+{
+	const char *path = streams_path("groups.gprof");
+	struct gen *gen = gen_open(path);
+	static const struct line lines[] = {
+		LINE(LOOP, 110, 120, 1, "first", .kernel_ns = 3),
+		LINE(OTHER, 50, 125, 0, "elsewhere"),
+		LINE(LOOP, 130, 140, 1, "second", .kernel_ns = 4),
+		LINE(LOOP, 100, 150, 0, "top"),
+	};
+	struct gprof_row_kernel *early;
+
+	early = gen_row(gen, GPROF_TABLE_kernel); /* its call comes with the next group */
+	early->dur = 5;
+	early->correlation = 77;
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i == 1) {
+			struct gprof_row_api_launch *call = gen_row(gen, GPROF_TABLE_api_launch);
+
+			call->begin = call->dur = 118;
+			call->thread = LOOP;
+			call->correlation = 77;
+		}
+		lines_add(gen, &lines[i], i);
+		gen_row(gen, GPROF_TABLE_checkpoint);
+		gen_flush(gen);
+	}
+	gen_close(gen, "exit");
+	walk(path);
+	ck_assert_uint_eq(seen.nr_ops, 4);
+	ck_assert_str_eq(seen.ops[0], "second in top: 10, 4, 4");
+	ck_assert_str_eq(seen.ops[1], "first in top: 10, 8, 8");
+	ck_assert_str_eq(seen.ops[2], "top in -: 30, 0, 12");
+	ck_assert_str_eq(seen.ops[3], "elsewhere in -: 75, 0, 0");
+}
+END_TEST
+
+START_TEST(allocations_belong_to_the_innermost_operator)
+{
+	const char *path = streams_path("alloc.gprof");
+	struct gen *gen = gen_open(path);
+	static const struct line lines[] = {
+		LINE(LOOP, 110, 120, 1, "in"),
+		LINE(LOOP, 100, 150, 0, "out"),
+	};
+	static const uint32_t times[] = {90, 115, 130, 160};
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+
+		row->time = times[i];
+		row->thread = LOOP;
+		row->bytes = i == 3 ? -64 : 64 * (int64_t)(i + 1);
+	}
+	lines_add(gen, &lines[0], 0);
+	lines_add(gen, &lines[1], 1);
+	gen_close(gen, "exit");
+	walk(path);
+	ck_assert_uint_eq(seen.nr_allocs, 4);
+	ck_assert_str_eq(seen.allocs[0], "-64 in -");
+	ck_assert_str_eq(seen.allocs[1], "192 in out");
+	ck_assert_str_eq(seen.allocs[2], "128 in in");
+	ck_assert_str_eq(seen.allocs[3], "64 in -");
+}
+END_TEST
+
+UNIT_SUITE("report/op_walk", operators_nest_by_their_times_and_work_by_its_call,
+	operators_are_joined_over_groups, allocations_belong_to_the_innermost_operator)
