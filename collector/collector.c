@@ -31,8 +31,13 @@
 #include "collector/step.h"
 #include "collector/stream.h"
 
-/* The host's first call waits so long for the recorder; a file system that hangs takes longer. */
+/*
+ * The host's first call waits so long for the recorder to come on; a file system that hangs takes
+ * longer. On an overloaded machine the recorder may wait for a core as often as it comes on, or
+ * before its first instruction: that long in all.
+ */
 #define START_WAIT_NS 200000000u
+#define START_MOST_NS 2000000000u
 /* A process that ends waits as long as for its last events (drain.c), if it does not abort. */
 #define END_WAIT_NS 1000000000u
 
@@ -132,7 +137,7 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
 
 static void attach(void);
 
-static void move_on(void)
+void collector_move_on(void)
 {
 	atomic_fetch_add(&state.nr_moves, 1);
 	syscall(SYS_futex, &state.nr_moves, FUTEX_WAKE_PRIVATE, INT_MAX);
@@ -165,7 +170,7 @@ static void let_in(void)
 	step_start(); /* COLD until then, so that no other thread goes by meanwhile */
 	log_message(LOG_INFO, "recording to %s", stream_path());
 	atomic_store(&state.is_started, true);
-	move_on();
+	collector_move_on();
 	if (atomic_exchange(&state.wants_attach, false)) {
 		attach();
 	}
@@ -182,25 +187,38 @@ static void on_ready(int rc)
 	} else if (!atomic_compare_exchange_strong(&state.turn, &turn, TURN_READY)) {
 		let_in();
 	}
-	move_on();
+	collector_move_on();
+}
+
+/* Until the start is at that turn, or over, or moves on no more. */
+static void wait_for_turn(enum turn turn)
+{
+	uint64_t end = clock_monotonic_ns() + START_MOST_NS;
+	uint32_t nr_moves, before = 0;
+	uint64_t until = end;
+
+	do {
+		nr_moves = atomic_load(&state.nr_moves);
+		if (nr_moves != before) {
+			until = clock_monotonic_ns() + START_WAIT_NS;
+			until = until < end ? until : end;
+			before = nr_moves;
+		}
+	} while (!atomic_load(&state.is_started) && atomic_load(&state.turn) < (int)turn &&
+		 wait_beyond(nr_moves, until));
 }
 
 /* Bounded: the file system may hang, or the drain need a lock of the loader's that we hold. */
 static void wait_until_ready(void)
 {
-	uint64_t until = clock_monotonic_ns() + START_WAIT_NS;
-	uint32_t nr_moves;
 	int turn = TURN_OPEN;
 
-	do {
-		nr_moves = atomic_load(&state.nr_moves);
-	} while (atomic_load(&state.turn) == TURN_OPEN && !atomic_load(&state.is_started) &&
-		 wait_beyond(nr_moves, until));
+	wait_for_turn(TURN_READY);
 	if (!atomic_load(&state.is_started) &&
 		!atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT)) {
 		let_in();
 	}
-	move_on();
+	collector_move_on();
 }
 
 /*
@@ -209,13 +227,7 @@ static void wait_until_ready(void)
  */
 static void wait_for_start(void)
 {
-	uint64_t until = clock_monotonic_ns() + START_WAIT_NS;
-	uint32_t nr_moves;
-
-	do {
-		nr_moves = atomic_load(&state.nr_moves);
-	} while (!atomic_load(&state.is_started) && atomic_load(&state.turn) != TURN_HOST_LEFT &&
-		 wait_beyond(nr_moves, until));
+	wait_for_turn(TURN_HOST_LEFT);
 }
 
 static void start(void)
@@ -263,6 +275,8 @@ void collector_start(void)
 
 static void attach(void)
 {
+	bool is_wanted = step_wants_activity();
+
 	if (!collector_is_running() || !state.may_attach ||
 		atomic_exchange(&state.is_attached, true)) {
 		return;
@@ -277,9 +291,9 @@ static void attach(void)
 			"have no "
 			"device times");
 	} else if (!cupti_load()) {
-		share_attach((config_number(CONFIG_BUFFER_MB) << 20) / 4, step_wants_activity());
+		share_attach((config_number(CONFIG_BUFFER_MB) << 20) / 4, is_wanted);
 	}
-	drain_attach();
+	drain_attach(is_wanted);
 }
 
 void collector_attach(void)
@@ -401,6 +415,7 @@ void collector_child(void)
 	atomic_store(&state.is_attached, false);
 	atomic_store(&state.wants_attach, false);
 	atomic_store(&state.is_started, false);
+	atomic_store(&state.nr_moves, 0);
 	atomic_store(&state.turn, TURN_OPEN);
 	atomic_store(&collector_mode, COLLECTOR_COLD);
 	atomic_store(&state.phase, PHASE_COLD);

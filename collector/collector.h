@@ -92,6 +92,9 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
  */
 void collector_start(void);
 
+/* The drain's, while it starts: it has come on, and who waits for it may wait on. */
+void collector_move_on(void);
+
 /*
  * The driver is initialised in this process (InitializeInjection, or a hooked call succeeded):
  * attaches CUPTI, once. Must not be called with the Python GIL's waiters in mind: it takes

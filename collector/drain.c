@@ -47,6 +47,7 @@ static struct drain_state {
 	uint64_t nr_lost;
 	atomic_bool is_attached;
 	bool has_cuda_facts;
+	bool was_wanted; /* is CUPTI, at the last look */
 	atomic_bool is_stopping;
 	atomic_bool is_done;
 	void (*on_ready)(int rc);
@@ -195,6 +196,17 @@ static void add_cuda_facts(void)
 	device_add(cupti_is_live());
 }
 
+static void look_for_late_window(bool is_wanted)
+{
+	if (is_wanted && !drain.was_wanted && cupti_is_live() && step_is_open()) {
+		collector_notice("late window", 0,
+			"a record window opened before CUPTI was up, on a busy machine or with "
+			"steps of microseconds; kernels and copies of its first moments may be "
+			"missing; add ready steps to GPROF_SCHEDULE");
+	}
+	drain.was_wanted = is_wanted;
+}
+
 static void follow_window(void)
 {
 	bool is_wanted = step_wants_activity();
@@ -207,6 +219,7 @@ static void follow_window(void)
 			share_end_call();
 		}
 		share_follow(is_wanted);
+		look_for_late_window(is_wanted);
 	}
 }
 
@@ -282,6 +295,7 @@ static int prepare(void)
 {
 	int rc;
 
+	collector_move_on();
 	ring_self.depth = RING_INSIDE;
 	prctl(PR_SET_NAME, "gprof");
 	rc = startup_run(&drain.ticks);
@@ -363,8 +377,9 @@ int drain_start(void (*on_ready)(int rc))
 	return -rc;
 }
 
-void drain_attach(void)
+void drain_attach(bool is_wanted)
 {
+	drain.was_wanted = is_wanted;
 	atomic_store(&drain.is_attached, true);
 	ring_wake();
 }

@@ -20,8 +20,8 @@ struct drain_result {
  */
 int drain_start(void (*on_ready)(int rc));
 
-/* CUPTI is attached: the thread may call it from now on. */
-void drain_attach(void);
+/* CUPTI is attached, and runs if it is wanted: the thread may call it from now on. */
+void drain_attach(bool is_wanted);
 
 /*
  * Writes everything, closes the stream, ends the thread. `how` must stay until this returns. False

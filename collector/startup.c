@@ -146,6 +146,7 @@ int startup_run(struct block_ticks *ticks)
 	if (rc) {
 		return rc;
 	}
+	collector_move_on();
 	ticks->mult = clock_calibrate();
 	ticks->base = clock_raw();
 	rc = batch_init();
@@ -156,6 +157,7 @@ int startup_run(struct block_ticks *ticks)
 	if (rc) {
 		return rc;
 	}
+	collector_move_on();
 	add_schema();
 	callback_init(calls_find_or_add);
 	calls_add_rows();
@@ -163,6 +165,7 @@ int startup_run(struct block_ticks *ticks)
 	/* Before the first event: without the schema nobody could read the rings of a killed
 	 * process, or say whose they are. */
 	batch_write_all();
+	collector_move_on();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
 	say_less(ring_bytes());
 	rc = start_rings(ring_bytes());

@@ -41,9 +41,10 @@ static struct step_state {
 	atomic_bool is_told;   /* the program or its framework says where they end */
 	atomic_bool is_busy;   /* one thread at a time in `ranges` */
 	atomic_bool is_capturing;
-	atomic_bool is_warm;	/* closed, but about to open */
-	atomic_bool is_stopped; /* nothing opens any more */
-	uint64_t start_ns;	/* CLOCK_MONOTONIC of step 0 */
+	atomic_bool is_warm;	   /* closed, but about to open */
+	atomic_bool is_stopped;	   /* nothing opens any more */
+	_Atomic uint64_t ended_ns; /* CLOCK_MONOTONIC of the last step's end */
+	_Atomic uint64_t short_ns; /* what steps take when nothing holds them up, of late */
 	_Atomic uint64_t step;
 	_Atomic uint32_t state; /* enum gprof_window_state in force */
 	_Atomic uint32_t nr_windows;
@@ -191,16 +192,27 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
 	ring_wake();
 }
 
-/* So many steps ahead as the mean step so far says; at first, as if steps were short. */
+/*
+ * The shortest of the last steps, each of which may make it an eighth longer: a mean would be of
+ * the first step, which compiles, or of one in which the machine was busy with something else.
+ */
+static uint64_t follow_length(void)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint64_t last_ns = now - atomic_exchange(&state.ended_ns, now);
+	uint64_t short_ns = atomic_load(&state.short_ns);
+
+	short_ns = short_ns + short_ns / 8 < last_ns ? short_ns + short_ns / 8 : last_ns;
+	atomic_store(&state.short_ns, short_ns);
+	return short_ns;
+}
+
+/* So many steps ahead as they will take; at first, as if steps were short. */
 static void follow_warmth(uint64_t step)
 {
-	uint64_t mean_ns = SHORT_STEP_NS;
-	bool is_warm;
+	uint64_t step_ns = step ? follow_length() : SHORT_STEP_NS;
+	bool is_warm = schedule_until_open(&state.schedule, step) <= WARM_NS / (step_ns + 1) + 1;
 
-	if (step) {
-		mean_ns = (clock_monotonic_ns() - state.start_ns) / step + 1;
-	}
-	is_warm = schedule_until_open(&state.schedule, step) <= WARM_NS / mean_ns + 1;
 	if (atomic_exchange(&state.is_warm, is_warm) != is_warm) {
 		ring_wake();
 	}
@@ -210,7 +222,8 @@ void step_start(void)
 {
 	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
 
-	state.start_ns = clock_monotonic_ns();
+	atomic_store(&state.ended_ns, clock_monotonic_ns());
+	atomic_store(&state.short_ns, UINT64_MAX / 2);
 	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
 	follow_warmth(0);
 	set_state(wanted_state(0), 0);
@@ -352,6 +365,11 @@ bool step_is_kernel(const char *name)
 uint32_t step_interval_ms(void)
 {
 	return state.interval_ms;
+}
+
+bool step_is_open(void)
+{
+	return atomic_load(&state.state) == GPROF_WINDOW_RECORD;
 }
 
 bool step_wants_activity(void)

@@ -50,6 +50,9 @@ bool step_is_kernel(const char *name);
 /* Milliseconds of an interval step, 0 if steps are not intervals. */
 uint32_t step_interval_ms(void);
 
+/* Is a record window open? */
+bool step_is_open(void);
+
 /* Should CUPTI run now? True in and just before ready and record windows, and while kernels count.
  */
 bool step_wants_activity(void);

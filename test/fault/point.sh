@@ -20,7 +20,7 @@ bad()
 	exit 0
 }
 
-timeout -k 1 20 env FAULT="$point" ${code:+FAULT_ERRNO="$code"} FAULT_COUNTS="$T/counts" \
+timeout -k 1 120 env FAULT="$point" ${code:+FAULT_ERRNO="$code"} FAULT_COUNTS="$T/counts" \
 	LD_LIBRARY_PATH="$SIM" LD_PRELOAD="$ROOT/$B/fault/libgprof.so" "$B/fault/guest" >"$T/out" 2>"$T/err"
 rc=$?
 

@@ -5,7 +5,7 @@
 need REPORT JQ
 [[ $B != *san-thread ]] || skip "ThreadSanitizer has a thread of its own"
 
-LD_PRELOAD=$(preload) timeout -s KILL 10 "$B/integ/s_last" >"$T/out" 2>"$T/err"
+LD_PRELOAD=$(preload) timeout -s KILL 120 "$B/integ/s_last" >"$T/out" 2>"$T/err"
 is 0 $? "status"
 summary nvtx
 is 0 $report_rc "report's status"

