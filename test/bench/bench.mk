@@ -57,3 +57,11 @@ bench-trace: $(B)/gprof-report $(B)/gen_stream
 bench: bench-trace
 
 .PHONY: bench-trace
+
+# The page of `html`, written and in a browser.
+bench-page: $(B)/bench/run_cost $(B)/gprof-report $(B)/gen_stream
+	$(Q)test/bench/bench_page.sh $(B)
+
+bench: bench-page
+
+.PHONY: bench-page
