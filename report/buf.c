@@ -71,6 +71,7 @@ int buf_flush(struct buf *buf)
 		if (!buf->error) {
 			buf->error = buf->flush(buf->context, buf->bytes, buf->nr_bytes);
 		}
+		buf->nr_flushed += buf->nr_bytes;
 		buf->nr_bytes = 0;
 	}
 	return buf->error;

@@ -29,8 +29,9 @@ struct buf {
 	size_t capacity;
 	int (*flush)(void *context, const char *bytes, size_t nr_bytes); /* 0 or -errno */
 	void *context;
-	bool is_told; /* empties itself in buf_flush and buf_flush_much alone */
-	int error;    /* what flush returned first; later output is thrown away */
+	bool is_told;	     /* empties itself in buf_flush and buf_flush_much alone */
+	uint64_t nr_flushed; /* bytes that went through flush, or were thrown away */
+	int error;	     /* what flush returned first; later output is thrown away */
 };
 
 void buf_init(struct buf *buf, int (*flush)(void *, const char *, size_t), void *context);

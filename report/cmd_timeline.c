@@ -1,103 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/asked.h"
-#include "report/gzip_out.h"
-#include "report/pftrace.h"
-#include "report/timeline.h"
+#include "report/timeline_file.h"
 
 #define USUAL_FILE "trace.pftrace"
+/* Browsers hold no text of 512 MB. */
+#define USUAL_PART_MB 400u
 
 struct request {
 	struct asked asked;
 	struct timeline_pick pick;
+	uint64_t part_bytes;
 };
 
 static const struct option options[] = {
 	{"time", required_argument, NULL, 'T'},
 	{"min-us", required_argument, NULL, 'U'},
 	{"tracks", required_argument, NULL, 'K'},
+	{"for", required_argument, NULL, 'F'},
+	{"part-mb", required_argument, NULL, 'P'},
 	ASKED_SELECTION_OPTIONS,
 	{0},
 };
-
-static int flush_file(void *context, const char *bytes, size_t nr_bytes)
-{
-	return fwrite(bytes, 1, nr_bytes, context) == nr_bytes ? 0 : -errno;
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text), nr_end = strlen(end);
-
-	return length >= nr_end && strcmp(text + length - nr_end, end) == 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool is_json(const char *path)
-{
-	return ends_in(path, ".json") || ends_in(path, ".json.gz") || strcmp(path, "-") == 0;
-}
-
-static bool is_good_path(const char *path)
-{
-	return is_json(path) || ends_in(path, ".pftrace") || ends_in(path, ".pftrace.gz");
-}
-
-static void write_all(const struct request *request, const struct cmd_input *input, struct buf *out)
-{
-	if (is_json(request->asked.output)) {
-		timeline_write(input->processes, input->nr_processes, &request->pick,
-			base_name(request->asked.output), out);
-	} else {
-		pftrace_write(input->processes, input->nr_processes, &request->pick, out);
-	}
-}
-
-static int write_gzip(const struct request *request, const struct cmd_input *input)
-{
-	struct gzip_out *file;
-	struct buf out;
-	int error = gzip_out_open(&file, request->asked.output), error_of_rest;
-
-	if (error) {
-		return error;
-	}
-	buf_init(&out, gzip_out_write, file);
-	write_all(request, input, &out);
-	error = buf_flush(&out);
-	buf_fini(&out);
-	error_of_rest = gzip_out_close(file);
-	return error ? error : error_of_rest;
-}
-
-static int write_plain(const struct request *request, const struct cmd_input *input)
-{
-	bool is_stdout = strcmp(request->asked.output, "-") == 0;
-	FILE *file = is_stdout ? stdout : fopen(request->asked.output, "w");
-	struct buf out;
-	int error;
-
-	if (!file) {
-		return -errno;
-	}
-	buf_init(&out, flush_file, file);
-	write_all(request, input, &out);
-	error = buf_flush(&out);
-	buf_fini(&out);
-	if ((is_stdout ? fflush(file) : fclose(file)) && !error) {
-		error = -errno;
-	}
-	return error;
-}
 
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or ASKED_HELP when the usage was
  * printed. */
@@ -108,7 +34,7 @@ static int take_option(struct request *request, int option)
 	switch (option) {
 	case 'o':
 		request->asked.output = optarg;
-		return is_good_path(optarg)
+		return timeline_file_is_path(optarg)
 			       ? 0
 			       : cmd_usage(&cmd_timeline,
 					 "not a file that ends in .pftrace, .pftrace.gz, .json or "
@@ -128,28 +54,58 @@ static int take_option(struct request *request, int option)
 		return timeline_pick_tracks(&request->pick, optarg)
 			       ? 0
 			       : cmd_usage(&cmd_timeline, "no such tracks: '%s'", optarg);
+	case 'F':
+		request->pick.is_for_hta = strcmp(optarg, "hta") == 0;
+		return request->pick.is_for_hta
+			       ? 0
+			       : cmd_usage(
+					 &cmd_timeline, "no tool that files are for: '%s'", optarg);
+	case 'P':
+		if (!cmd_number(optarg, INT32_MAX, &number)) {
+			return cmd_usage(&cmd_timeline, "not a number: '%s'", optarg);
+		}
+		request->part_bytes = number * 1000000;
+		return 0;
 	default:
 		return asked_take(&request->asked, option);
 	}
 }
 
+static void tell_parts(const struct timeline_file *file)
+{
+	char *first = timeline_file_part(file->path, 1);
+	char *last = timeline_file_part(file->path, file->nr_parts);
+
+	cmd_error("'%s' would be more than viewers open, so it is in %zu parts of its time: '%s' "
+		  "to '%s'",
+		file->path, file->nr_parts, first, last);
+	free(first);
+	free(last);
+}
+
 static int write_file(const struct request *request, const struct cmd_input *input)
 {
-	const char *path = request->asked.output;
-	int error = ends_in(path, ".gz") ? write_gzip(request, input) : write_plain(request, input);
+	struct timeline_file file = {.path = request->asked.output,
+		.pick = &request->pick,
+		.most_bytes = request->part_bytes};
+	int error = timeline_file_write(&file, input->processes, input->nr_processes);
 	/* Said even if the file could not be written. */
 	int status = (int)cmd_tell_odd(input, &request->asked.filter, cmd_tell_losses(input));
 
 	if (error) {
-		cmd_error("cannot write '%s': %s", path, strerror(-error));
+		cmd_error("cannot write '%s': %s", file.path, strerror(-error));
 		return CMD_FAILED;
+	}
+	if (file.nr_parts) {
+		tell_parts(&file);
 	}
 	return status;
 }
 
 static int run(int argc, char **argv)
 {
-	struct request request = {.asked = {.command = &cmd_timeline, .output = USUAL_FILE}};
+	struct request request = {.asked = {.command = &cmd_timeline, .output = USUAL_FILE},
+		.part_bytes = USUAL_PART_MB * 1000000u};
 	struct cmd_input input;
 	int option, status = 0;
 
@@ -182,6 +138,10 @@ const struct command cmd_timeline = {
 		"  --time SPAN            only that time since the first event: 1.2s-1.4s, 300ms-\n"
 		"  --min-us N             only slices that are at least as long\n"
 		"  --tracks LIST          only some of "
-		"api,ops,nvtx,python,gpu,counters,steps,marks\n" ASKED_SELECTION_USAGE,
+		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
+		"  --for hta              JSON without what HolisticTraceAnalysis miscounts\n"
+		"  --part-mb N            JSON in parts x-1.json, x-2.json, ... of N MB (400; 0: "
+		"in "
+		"one)\n" ASKED_SELECTION_USAGE,
 	.run = run,
 };

@@ -47,10 +47,23 @@ void timeline_add_us(struct buf *out, uint64_t ns)
 	buf_add(out, decimals, sizeof(decimals));
 }
 
+/* Tells how large the last event was. */
+static void add_size(struct timeline *timeline)
+{
+	uint64_t at = timeline->out->nr_flushed + timeline->out->nr_bytes;
+
+	if (timeline->part && timeline->part->sizes) {
+		timeline_sizes_add(
+			timeline->part->sizes, timeline->event_ns, at - timeline->event_at);
+	}
+	timeline->event_at = at;
+}
+
 void timeline_begin(struct timeline *timeline, char ph, const char *category, const char *name_json)
 {
 	struct buf *out = timeline->out;
 
+	add_size(timeline);
 	buf_text(out, timeline->nr_events++ ? ",\n{\"ph\": \"" : "\n{\"ph\": \"");
 	buf_char(out, ph);
 	if (category) {
@@ -66,6 +79,7 @@ void timeline_place(struct timeline *timeline, uint32_t pid, uint32_t tid, uint6
 {
 	struct buf *out = timeline->out;
 
+	timeline->event_ns = begin_ns;
 	buf_text(out, ", \"pid\": ");
 	buf_uint(out, pid);
 	buf_text(out, ", \"tid\": ");
@@ -229,9 +243,13 @@ static void add_tail(struct timeline *timeline, struct process *const *processes
 		is_complete = is_complete && process_is_complete(processes[i]);
 	}
 	buf_printf(out,
-		"\"gprof\": {\"version\": \"%s\", \"complete\": %s, \"missing_events\": %" PRIu64
-		"},\n\"traceName\": ",
+		"\"gprof\": {\"version\": \"%s\", \"complete\": %s, \"missing_events\": %" PRIu64,
 		GPROF_VERSION, is_complete ? "true" : "false", nr_missing);
+	if (timeline->part && timeline->part->nr_parts) {
+		buf_printf(out, ", \"part\": %zu, \"parts\": %zu", timeline->part->nr,
+			timeline->part->nr_parts);
+	}
+	buf_text(out, "},\n\"traceName\": ");
 	text_add_json(out, name, strlen(name));
 	buf_text(out, "\n}\n");
 }
@@ -374,12 +392,16 @@ void timeline_find_base(struct timeline *timeline, struct process *const *proces
 	timeline->all_last_ns = last_ns > timeline->base_ns ? last_ns - timeline->base_ns : 0;
 }
 
-void timeline_write(struct process *const *processes, size_t nr_processes,
-	const struct timeline_pick *pick, const char *name, struct buf *out)
+void timeline_write_part(struct process *const *processes, size_t nr_processes,
+	const struct timeline_pick *pick, const char *name, const struct timeline_part *part,
+	struct buf *out)
 {
-	struct timeline timeline = {.out = out, .pick = pick};
+	struct timeline timeline = {.out = out, .pick = pick, .part = part};
 
 	timeline_find_base(&timeline, processes, nr_processes, 0);
+	if (part && part->sizes) {
+		timeline_sizes_begin(part->sizes, timeline.all_first_ns, timeline.all_last_ns);
+	}
 	progress_start("writing the timeline", timeline.nr_all);
 	add_head(&timeline, processes, nr_processes);
 	for (size_t i = 0; i < nr_processes; i++) {
@@ -395,4 +417,10 @@ void timeline_write(struct process *const *processes, size_t nr_processes,
 	free(timeline.free_slots);
 	free(timeline.keys);
 	free(timeline.scratch);
+}
+
+void timeline_write(struct process *const *processes, size_t nr_processes,
+	const struct timeline_pick *pick, const char *name, struct buf *out)
+{
+	timeline_write_part(processes, nr_processes, pick, name, NULL, out);
 }

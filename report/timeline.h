@@ -11,6 +11,7 @@
 #include "report/idset.h"
 #include "report/model.h"
 #include "report/occupancy.h"
+#include "report/timeline_part.h"
 #include "report/timeline_pick.h"
 
 /* Pids that devices of a process have in the file; the last one is that of the unknown one. */
@@ -43,6 +44,8 @@ struct timeline {
 	const struct timeline_pick *pick;   /* NULL: everything */
 	uint64_t all_first_ns, all_last_ns; /* events of all processes, in the file's time */
 	uint64_t nr_all;		    /* events */
+	const struct timeline_part *part;   /* NULL: everything */
+	uint64_t event_at, event_ns; /* of the event that is being written: its place, and time */
 	uint64_t nr_events;
 	/* of the process at hand */
 	struct process *process;
@@ -112,5 +115,10 @@ void timeline_leave(struct timeline *timeline);
 /* What is chosen of some processes: a whole file named `name`. pick may be NULL. */
 void timeline_write(struct process *const *processes, size_t nr_processes,
 	const struct timeline_pick *pick, const char *name, struct buf *out);
+
+/* The same of a part of the time. */
+void timeline_write_part(struct process *const *processes, size_t nr_processes,
+	const struct timeline_pick *pick, const char *name, const struct timeline_part *part,
+	struct buf *out);
 
 #endif

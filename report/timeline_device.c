@@ -140,7 +140,9 @@ static void write_slice(struct timeline *timeline, const struct timeline_slice *
 	}
 	add_member(out, ", \"args\": {\"device\": ", place.device);
 	add_member(out, ", \"context\": ", place.context);
-	add_member(out, ", \"stream\": ", place.stream);
+	/* What overlaps in a stream would be less than no idle time to HTA: it is of another one.
+	 */
+	add_member(out, ", \"stream\": ", timeline_is_for_hta(timeline) ? tid : place.stream);
 	add_member(out, ", \"correlation\": ", slice->correlation);
 	if (slice->table == GPROF_TABLE_kernel) {
 		buf_text(out, ", \"queued\": 0");

@@ -49,7 +49,7 @@ static void add_steps(struct timeline *timeline)
 		end_ns = end_ns > begin_ns ? end_ns : begin_ns + 1000;
 		if (!select_has_step(process, i) || !timeline_picks(timeline, begin_ns, end_ns) ||
 			!timeline_lanes_place(
-				timeline->lanes, TIMELINE_LANE_RANGE, &tid, begin_ns, end_ns)) {
+				timeline->lanes, TIMELINE_LANE_STEP, &tid, begin_ns, end_ns)) {
 			continue;
 		}
 		snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->step);
@@ -57,6 +57,33 @@ static void add_steps(struct timeline *timeline)
 		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
 		buf_text(timeline->out, ", \"args\": {}}");
 	}
+}
+
+/*
+ * HolisticTraceAnalysis drops the last step as unfinished. That of a stream has no end, and goes;
+ * of a trace, whose steps are ranges, all would be whole: one more is put behind them.
+ */
+static void add_step_to_drop(struct timeline *timeline)
+{
+	const struct process *process = timeline->process;
+	uint64_t begin_ns = process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
+	uint64_t end_ns = begin_ns + 1000;
+	const struct model_step *last = NULL;
+	char name[64];
+	uint32_t tid;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		last = process->steps[i].how == MODEL_STEP_TRACE ? &process->steps[i] : last;
+	}
+	if (!last || timeline_lanes_is_first(timeline->lanes) ||
+		!timeline_picks(timeline, begin_ns, end_ns)) {
+		return;
+	}
+	tid = timeline_tid(timeline, last->thread);
+	snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", last->step + 1);
+	timeline_begin(timeline, 'X', "user_annotation", name);
+	timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
+	buf_text(timeline->out, ", \"args\": {}}");
 }
 
 static const char *api_category(uint8_t api)
@@ -288,6 +315,9 @@ static void walk(struct timeline *timeline, struct timeline_ops *ops)
 
 	if (timeline_shows(timeline, TIMELINE_STEPS)) {
 		add_steps(timeline);
+		if (timeline_is_for_hta(timeline)) {
+			add_step_to_drop(timeline);
+		}
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		unsigned int table = stream_in_block_table(stream, i);

@@ -35,6 +35,7 @@ struct lane {
 
 struct lane_row {
 	uint32_t tid;
+	bool has_steps; /* in lane 1, which is theirs then */
 	struct lane *lanes;
 	size_t nr_lanes, capacity;
 };
@@ -42,6 +43,8 @@ struct lane_row {
 struct timeline_lanes {
 	struct spool *slices; /* NULL in the second walk */
 	struct spool *moving;
+	struct lane_slice *steps;
+	size_t nr_steps, capacity;
 	struct idmap rows;  /* struct lane_row, by tid */
 	struct idmap moved; /* uint32_t, the lane, by number in the walk */
 	uint32_t nr;	    /* slices so far in this walk */
@@ -72,6 +75,7 @@ void timeline_lanes_destroy(struct timeline_lanes *lanes)
 	if (lanes->slices) {
 		spool_destroy(lanes->slices);
 	}
+	free(lanes->steps);
 	free(lanes);
 }
 
@@ -115,11 +119,14 @@ static void open_in(struct lane *lane, const struct lane_slice *slice)
 	lane->open[lane->nr++] = (struct open_slice){end_of(slice), *slice};
 }
 
+/* Steps move once all are known. */
 static void move(struct timeline_lanes *lanes, const struct lane_slice *slice)
 {
-	struct lane_slice *moving = spool_add(lanes->moving);
-
-	*moving = *slice;
+	if (slice->kind == TIMELINE_LANE_STEP) {
+		row_of(lanes, slice->tid)->has_steps = true;
+	} else {
+		*(struct lane_slice *)spool_add(lanes->moving) = *slice;
+	}
 }
 
 /* In the thread's row, from which ranges move that end within a call. */
@@ -127,10 +134,15 @@ static void place_in_thread(struct timeline_lanes *lanes, const struct lane_slic
 {
 	struct lane *lane = lane_of(row_of(lanes, slice->tid), 0);
 
+	if (slice->kind == TIMELINE_LANE_STEP) {
+		lanes->steps = array_grow(
+			lanes->steps, lanes->nr_steps, &lanes->capacity, sizeof(*lanes->steps));
+		lanes->steps[lanes->nr_steps++] = *slice;
+	}
 	while (!has_room(lane, slice)) {
 		const struct lane_slice *last = &lane->open[lane->nr - 1].slice;
 
-		if (slice->kind == TIMELINE_LANE_RANGE || last->kind != TIMELINE_LANE_RANGE) {
+		if (slice->kind != TIMELINE_LANE_CALL || last->kind == TIMELINE_LANE_CALL) {
 			move(lanes, slice);
 			return;
 		}
@@ -143,13 +155,25 @@ static void place_in_thread(struct timeline_lanes *lanes, const struct lane_slic
 static void place_beside(struct timeline_lanes *lanes, const struct lane_slice *slice)
 {
 	struct lane_row *row = row_of(lanes, slice->tid);
-	uint32_t k = 1;
+	uint32_t k = row->has_steps ? 2 : 1;
 
 	while (k + 1 < LANES && !has_room(lane_of(row, k), slice)) {
 		k++;
 	}
 	open_in(lane_of(row, k), slice);
 	*(uint32_t *)idmap_put(&lanes->moved, slice->nr) = k;
+}
+
+static void place_steps(struct timeline_lanes *lanes)
+{
+	for (size_t i = 0; i < lanes->nr_steps; i++) {
+		struct lane_row *row = row_of(lanes, lanes->steps[i].tid);
+
+		if (row->has_steps) {
+			lane_of(row, 1);
+			*(uint32_t *)idmap_put(&lanes->moved, lanes->steps[i].nr) = 1;
+		}
+	}
 }
 
 void timeline_lanes_find(struct timeline_lanes *lanes)
@@ -159,6 +183,7 @@ void timeline_lanes_find(struct timeline_lanes *lanes)
 	for (size_t i = 0; i < spool_nr(lanes->slices); i++) {
 		place_in_thread(lanes, spool_at(lanes->slices, i));
 	}
+	place_steps(lanes);
 	spool_finish(lanes->moving);
 	for (size_t i = 0; i < spool_nr(lanes->moving); i++) {
 		place_beside(lanes, spool_at(lanes->moving, i));

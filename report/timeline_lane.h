@@ -14,6 +14,7 @@
 enum timeline_lane_kind {
 	TIMELINE_LANE_CALL,  /* stays in its thread's row */
 	TIMELINE_LANE_RANGE, /* moves */
+	TIMELINE_LANE_STEP,  /* moves with all others of the thread: readers take one row's */
 };
 
 struct timeline_lanes;

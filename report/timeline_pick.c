@@ -74,6 +74,11 @@ bool timeline_pick_tracks(struct timeline_pick *pick, const char *list)
 	return pick->tracks != 0;
 }
 
+bool timeline_is_for_hta(const struct timeline *timeline)
+{
+	return timeline->pick && timeline->pick->is_for_hta;
+}
+
 bool timeline_shows(const struct timeline *timeline, enum timeline_track track)
 {
 	return !timeline->pick || !timeline->pick->tracks || (timeline->pick->tracks & track);
@@ -82,8 +87,12 @@ bool timeline_shows(const struct timeline *timeline, enum timeline_track track)
 bool timeline_picks(const struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct timeline_pick *pick = timeline->pick;
+	const struct timeline_part *part = timeline->part;
 	uint64_t first = timeline->all_first_ns;
 
+	if (part && (begin_ns < part->begin_ns || begin_ns >= part->end_ns)) {
+		return false;
+	}
 	if (!pick) {
 		return true;
 	}
@@ -125,6 +134,16 @@ static enum timeline_track track_of(unsigned int table)
 static bool is_device(unsigned int table)
 {
 	return track_of(table) == TIMELINE_GPU;
+}
+
+/*
+ * HolisticTraceAnalysis takes each event with a length for a call or for work: functions of Python
+ * and CUPTI's overhead are neither, and waits are work to some of its analyses.
+ */
+static bool is_miscounted(unsigned int table)
+{
+	return table == GPROF_TABLE_py_call || table == GPROF_TABLE_sync ||
+	       table == GPROF_TABLE_overhead || table == GPROF_TABLE_alloc;
 }
 
 static bool is_moment(unsigned int table)
@@ -171,15 +190,34 @@ static void cut(struct timeline *timeline, struct batch *batch)
 	batch->nr_rows = nr;
 }
 
+/* By the times that its header tells: a timeline of many parts reads each block once or twice. */
+static bool may_have(struct timeline *timeline, uint64_t block)
+{
+	const struct stream_in *stream = timeline->process->stream;
+	uint64_t first = stream->blocks[block].time_min, last = stream->blocks[block].time_max;
+
+	if (is_device(stream_in_block_table(stream, block))) {
+		first = timeline_device_ns(timeline, first);
+		last = timeline_device_ns(timeline, last);
+	} else {
+		first = timeline_host_ns(timeline, first);
+		last = timeline_host_ns(timeline, last);
+	}
+	return first < timeline->part->end_ns && last >= timeline->part->begin_ns;
+}
+
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch)
 {
 	struct process *process = timeline->process;
 	unsigned int table = stream_in_block_table(process->stream, block);
 	bool has_times = table != GPROF_TABLE_nvtx;
-	bool is_cut =
-		timeline->pick && has_times && (timeline->pick->has_time || timeline->pick->min_ns);
+	bool has_part = timeline->part && timeline->part->nr_parts && has_times;
+	bool is_cut = has_part || (timeline->pick && has_times &&
+					  (timeline->pick->has_time || timeline->pick->min_ns));
 
-	if (!timeline_shows(timeline, track_of(table))) {
+	if (!timeline_shows(timeline, track_of(table)) ||
+		(timeline_is_for_hta(timeline) && is_miscounted(table)) ||
+		(has_part && !may_have(timeline, block))) {
 		return false;
 	}
 	mask |= select_mask(process, table) |

@@ -31,6 +31,7 @@ struct timeline_pick {
 	uint64_t begin_ns, end_ns; /* since the first event of all processes; end is not in it */
 	uint64_t min_ns;	   /* slices shorter than that are left out, not moments */
 	uint32_t tracks;	   /* enum timeline_track; 0: all */
+	bool is_for_hta;	   /* JSON without what HolisticTraceAnalysis miscounts */
 };
 
 /* "1.2s-1.4s", "300ms-", "-5us"; a number alone is of seconds. False if it is none. */
@@ -38,6 +39,9 @@ bool timeline_pick_time(struct timeline_pick *pick, const char *text);
 
 /* "gpu,api". False if one of the words is none. */
 bool timeline_pick_tracks(struct timeline_pick *pick, const char *list);
+
+/* Is the file for HolisticTraceAnalysis? */
+bool timeline_is_for_hta(const struct timeline *timeline);
 
 /* Is the kind of track shown? */
 bool timeline_shows(const struct timeline *timeline, enum timeline_track track);

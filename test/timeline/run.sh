@@ -32,6 +32,24 @@ rules() {
 }
 
 # shellcheck disable=SC2317
+# parts MB PATH: a timeline in parts beside the whole one, and the rules for each.
+parts() {
+	local mb=$1 list
+	rm -f "$T"/x-*.json "$T"/x-*.json.gz
+	report timeline --part-mb 0 -o "$T/whole.json" "$2" && [ ! -s "$T/err" ] || return 1
+	report timeline --part-mb "$mb" -o "$T/x.json" "$2" || return 1
+	list=$(ls -v "$T"/x-*.json)
+	[ "$(wc -l <<<"$list")" -gt 2 ] && [ ! -e "$T/x.json" ] || return 1
+	grep -q "is in $(wc -l <<<"$list") parts of its time: '$T/x-1.json' to '$(tail -1 <<<"$list")'" "$T/err" ||
+		{ cat "$T/err"; return 1; }
+	# shellcheck disable=SC2086 # a list
+	python3 test/timeline/parts.py "$mb" "$T/whole.json" $list && python3 test/timeline/rules.py $list || return 1
+	report timeline --part-mb "$mb" -o "$T/x.json.gz" "$2" || return 1
+	[ "$(find "$T" -name "x-*.json.gz" | wc -l)" = "$(wc -l <<<"$list")" ] && [ ! -e "$T/x.json.gz" ] &&
+		gzip -dc "$T/x-2.json.gz" | sed 's/"traceName".*//' | cmp - <(sed 's/"traceName".*//' "$T/x-2.json")
+}
+
+# shellcheck disable=SC2317
 same() {
 	report timeline -o "$T/x.json" "$1" &&
 		report summary --view "$views" --format json --top 0 "$1" >"$T/stream" &&
@@ -52,6 +70,8 @@ done
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 done
+tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
+tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
 for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
 	case $trace in 
 	*.json.gz)

@@ -95,6 +95,7 @@ START_TEST(ranges_that_overlap_partly_move_and_calls_stay)
 END_TEST
 
 START_TEST(what_lies_in_each_other_stays)
+
 {
 	struct slice slices[] = {{10, 20, 7, TIMELINE_LANE_CALL}, {20, 30, 7, TIMELINE_LANE_CALL},
 		{10, 30, 7, TIMELINE_LANE_RANGE}, {10, 20, 7, TIMELINE_LANE_RANGE},
@@ -111,5 +112,30 @@ START_TEST(what_lies_in_each_other_stays)
 }
 END_TEST
 
+START_TEST(steps_of_a_thread_stay_together)
+{
+	struct slice slices[] = {{0, 100, 7, TIMELINE_LANE_STEP}, {100, 200, 7, TIMELINE_LANE_STEP},
+		{200, 300, 7, TIMELINE_LANE_STEP}, {190, 210, 7, TIMELINE_LANE_CALL},
+		{195, 205, 7, TIMELINE_LANE_RANGE}, {205, 215, 7, TIMELINE_LANE_RANGE},
+		{0, 100, 8, TIMELINE_LANE_STEP}};
+	struct timeline_lanes *lanes = timeline_lanes_create();
+	uint32_t row;
+
+	walk(lanes, slices, 7, false);
+	timeline_lanes_find(lanes);
+	walk(lanes, slices, 7, true);
+	row = slices[0].tid;
+	ck_assert_uint_ne(row, 7);
+	ck_assert_uint_eq(slices[1].tid, row);
+	ck_assert_uint_eq(slices[2].tid, row);
+	ck_assert_uint_eq(slices[3].tid, 7);
+	ck_assert_uint_eq(slices[4].tid, 7);
+	ck_assert_uint_ne(slices[5].tid, 7);
+	ck_assert_uint_ne(slices[5].tid, row);
+	ck_assert_uint_eq(slices[6].tid, 8);
+	timeline_lanes_destroy(lanes);
+}
+END_TEST
+
 UNIT_SUITE("report/timeline_lane", ranges_that_overlap_partly_move_and_calls_stay,
-	what_lies_in_each_other_stays)
+	what_lies_in_each_other_stays, steps_of_a_thread_stay_together)
