@@ -255,6 +255,8 @@ void played_make(struct played *played, uint64_t seed, const char *path)
 	gen_close(gen, "exit");
 }
 
+/* ---- what is true of it ---- */
+
 unsigned int played_step(const struct played *played, uint64_t time)
 {
 	for (unsigned int i = 1; i < played->nr_steps; i++) {
@@ -263,4 +265,84 @@ unsigned int played_step(const struct played *played, uint64_t time)
 		}
 	}
 	return 0;
+}
+
+int played_operator(const struct played *played, int op)
+{
+	while (op >= 0 && played->ops[op].kind != PLAYED_OP) {
+		op = played->ops[op].parent;
+	}
+	return op;
+}
+
+int played_outer(const struct played *played, int op)
+{
+	return played_operator(played, played->ops[op].parent);
+}
+
+int played_outermost(const struct played *played, int op)
+{
+	int found = -1;
+
+	for (op = played_operator(played, op); op >= 0; op = played_outer(played, op)) {
+		found = op;
+	}
+	return found;
+}
+
+/* Unlike played_step, also before the loop and in what was not recorded. */
+static unsigned int step_at(const struct played *played, uint64_t time)
+{
+	unsigned int step = 0;
+
+	while (step < played->nr_steps && played->steps[step] <= time) {
+		step++;
+	}
+	return step;
+}
+
+int played_place(const struct played *played, int op)
+{
+	const struct played_op *me = &played->ops[op];
+	int place = 0;
+
+	if (played_outer(played, op) >= 0) {
+		return -1;
+	}
+	for (unsigned int i = 0; i < played->nr_ops; i++) {
+		const struct played_op *other = &played->ops[i];
+
+		place += other->kind == PLAYED_OP && other->name == me->name &&
+			 other->thread == me->thread && other->begin < me->begin &&
+			 played_outer(played, (int)i) < 0 &&
+			 step_at(played, other->begin) == step_at(played, me->begin);
+	}
+	return place;
+}
+
+bool played_has_work(const struct played_call *call)
+{
+	return call->work && call->begin != UINT64_MAX;
+}
+
+static bool lies_in(const struct played *played, int op, int outer)
+{
+	while (op >= 0 && op != outer) {
+		op = played->ops[op].parent;
+	}
+	return op >= 0;
+}
+
+uint64_t played_gpu_ns(const struct played *played, int op)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int c = 0; c < played->nr_calls; c++) {
+		const struct played_call *call = &played->calls[c];
+
+		if (played_has_work(call) && lies_in(played, call->op, op)) {
+			ns += call->work_end - call->work_begin;
+		}
+	}
+	return ns;
 }

@@ -56,4 +56,16 @@ void played_make(struct played *played, uint64_t seed, const char *path);
 /* The step that the time lies in, counted from 1, 0 if in none that is whole. */
 unsigned int played_step(const struct played *played, uint64_t time);
 
+/* The innermost operator around, which may be itself; the next one; the outermost. -1: none. */
+int played_operator(const struct played *played, int op);
+int played_outer(const struct played *played, int op);
+int played_outermost(const struct played *played, int op);
+
+/* How many of its name its thread ran before it in the step; -1 if it lies in another operator. */
+int played_place(const struct played *played, int op);
+
+/* Whether it launched something, and how long what was launched in an operator ran. */
+bool played_has_work(const struct played_call *call);
+uint64_t played_gpu_ns(const struct played *played, int op);
+
 #endif

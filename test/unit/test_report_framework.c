@@ -145,41 +145,6 @@ static void path_to(const struct played *played, int op, bool is_cut, struct pat
 	}
 }
 
-static int outermost_of(const struct played *played, int op)
-{
-	int found = -1;
-
-	for (; op >= 0; op = played->ops[op].parent) {
-		found = played->ops[op].kind == PLAYED_OP ? op : found;
-	}
-	return found;
-}
-
-static unsigned int step_at(const struct played *played, uint64_t time)
-{
-	unsigned int step = 0;
-
-	while (step < played->nr_steps && played->steps[step] <= time) {
-		step++;
-	}
-	return step;
-}
-
-static int place_of(const struct played *played, int op)
-{
-	const struct played_op *me = &played->ops[op];
-	int place = 0;
-
-	for (unsigned int i = 0; i < played->nr_ops; i++) {
-		const struct played_op *other = &played->ops[i];
-
-		place += outermost_of(played, (int)i) == (int)i && other->name == me->name &&
-			 other->thread == me->thread && other->begin < me->begin &&
-			 step_at(played, other->begin) == step_at(played, me->begin);
-	}
-	return place;
-}
-
 static bool is_same(
 	const struct played *played, const struct path *want, const struct path *have, int op)
 {
@@ -189,29 +154,13 @@ static bool is_same(
 		}
 	}
 	return want->nr == have->nr &&
-	       (want->place < 0 || place_of(played, outermost_of(played, op)) == want->place);
-}
-
-static bool lies_in(const struct played *played, int op, int outer)
-{
-	while (op >= 0 && op != outer) {
-		op = played->ops[op].parent;
-	}
-	return op >= 0;
+	       (want->place < 0 ||
+		       played_place(played, played_outermost(played, op)) == want->place);
 }
 
 static uint64_t both_of(const struct played *played, int op)
 {
-	uint64_t ns = played->ops[op].end - played->ops[op].begin;
-
-	for (unsigned int c = 0; c < played->nr_calls; c++) {
-		const struct played_call *call = &played->calls[c];
-
-		if (call->work && call->begin != UINT64_MAX && lies_in(played, call->op, op)) {
-			ns += call->work_end - call->work_begin;
-		}
-	}
-	return ns;
+	return played->ops[op].end - played->ops[op].begin + played_gpu_ns(played, op);
 }
 
 static struct spread add_up(const struct played *played, const struct path *want, bool is_cut)
@@ -220,7 +169,8 @@ static struct spread add_up(const struct played *played, const struct path *want
 	struct path have;
 
 	for (int i = 0; i < (int)played->nr_ops; i++) {
-		if (played->ops[i].kind != PLAYED_OP || (is_cut && outermost_of(played, i) != i)) {
+		if (played->ops[i].kind != PLAYED_OP ||
+			(is_cut && played_outermost(played, i) != i)) {
 			continue;
 		}
 		path_to(played, i, is_cut, &have);
@@ -289,7 +239,7 @@ static void check_rows(const struct played *played, const struct table *table, b
 	}
 	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), total);
 	for (unsigned int i = 0; i < played->nr_ops; i++) {
-		if (outermost_of(played, (int)i) == (int)i) {
+		if (played_outermost(played, (int)i) == (int)i) {
 			total -= both_of(played, (int)i);
 		}
 	}
@@ -297,7 +247,7 @@ static void check_rows(const struct played *played, const struct table *table, b
 		const struct played_call *call = &played->calls[c];
 
 		if (call->work == PLAYED_COPY && call->begin != UINT64_MAX &&
-			outermost_of(played, call->op) < 0) {
+			played_outermost(played, call->op) < 0) {
 			total -= call->end - call->begin + call->work_end - call->work_begin;
 		}
 	}

@@ -60,82 +60,11 @@ struct sums {
 	uint64_t nr;
 };
 
-/* The operator that an operator or call lies in, users' ranges left out. */
-static int operator_at(const struct played *played, int op)
-{
-	while (op >= 0 && played->ops[op].kind != PLAYED_OP) {
-		op = played->ops[op].parent;
-	}
-	return op;
-}
-
-static int outer_of(const struct played *played, int op)
-{
-	return operator_at(played, played->ops[op].parent);
-}
-
-static bool lies_in(const struct played *played, int op, int outer)
-{
-	while (op >= 0 && op != outer) {
-		op = played->ops[op].parent;
-	}
-	return op >= 0;
-}
-
-static bool has_work(const struct played_call *call)
-{
-	return call->work && call->begin != UINT64_MAX;
-}
-
-static uint64_t gpu_of(const struct played *played, int op)
-{
-	uint64_t ns = 0;
-
-	for (unsigned int c = 0; c < played->nr_calls; c++) {
-		const struct played_call *call = &played->calls[c];
-
-		if (has_work(call) && lies_in(played, call->op, op)) {
-			ns += call->work_end - call->work_begin;
-		}
-	}
-	return ns;
-}
-
-static unsigned int step_at(const struct played *played, uint64_t time)
-{
-	unsigned int step = 0;
-
-	while (step < played->nr_steps && played->steps[step] <= time) {
-		step++;
-	}
-	return step;
-}
-
-/* How many of its name its thread ran before it in the step; -1 if it lies in another. */
-static int place_of(const struct played *played, int op)
-{
-	const struct played_op *me = &played->ops[op];
-	int place = 0;
-
-	if (outer_of(played, op) >= 0) {
-		return -1;
-	}
-	for (unsigned int i = 0; i < played->nr_ops; i++) {
-		const struct played_op *other = &played->ops[i];
-
-		place += other->kind == PLAYED_OP && other->name == me->name &&
-			 other->thread == me->thread && other->begin < me->begin &&
-			 outer_of(played, (int)i) < 0 &&
-			 step_at(played, other->begin) == step_at(played, me->begin);
-	}
-	return place;
-}
-
 static void add_times(struct sums *sums, const struct played *played, int op)
 {
 	sums->nr++;
 	spread_add(&sums->cpu, played->ops[op].end - played->ops[op].begin);
-	spread_add(&sums->gpu, gpu_of(played, op));
+	spread_add(&sums->gpu, played_gpu_ns(played, op));
 }
 
 static void add_works(
@@ -143,14 +72,14 @@ static void add_works(
 {
 	for (unsigned int c = 0; c < played->nr_calls; c++) {
 		const struct played_call *call = &played->calls[c];
-		int at = operator_at(played, call->op), within = -1;
+		int at = played_operator(played, call->op), within = -1;
 
-		if (!has_work(call) || (int)call->work != path->work) {
+		if (!played_has_work(call) || (int)call->work != path->work) {
 			continue;
 		}
 		while (at >= 0 && at != op) {
 			within = at;
-			at = outer_of(played, at);
+			at = played_outer(played, at);
 		}
 		if (at == op && (within < 0 ? -1 : (int)played->ops[within].name) == path->inner) {
 			sums->nr++;
@@ -168,7 +97,7 @@ static struct sums add_up(const struct played *played, const struct path *path)
 
 		if (op->kind != PLAYED_OP || (int)op->name != path->name ||
 			(path->thread >= 0 && (int)op->thread != path->thread) ||
-			(path->place >= 0 && place_of(played, i) != path->place)) {
+			(path->place >= 0 && played_place(played, i) != path->place)) {
 			continue;
 		}
 		if (path->work) {
@@ -179,7 +108,7 @@ static struct sums add_up(const struct played *played, const struct path *path)
 		for (int k = 0; !path->work && path->inner >= 0 && k < (int)played->nr_ops; k++) {
 			if (played->ops[k].kind == PLAYED_OP &&
 				(int)played->ops[k].name == path->inner &&
-				outer_of(played, k) == i) {
+				played_outer(played, k) == i) {
 				add_times(&sums, played, k);
 			}
 		}
