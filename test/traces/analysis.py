@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 
+from tap import check, finish
+
 VIEWS = "temporal,distributed,collectives,idle,launch,queue,bandwidth,critical-path,memcpy,memset,steps"
 # HTA: temporal breakdown, launch statistics and queue lengths of the first five steps, in us.
 HTA_TRACE = "overlap_a100_8ranks_rank3.json.gz"
@@ -18,17 +20,6 @@ HTA = {"span_ns": 383404000, "idle_ns": 62119000, "computation_ns": 234760000, "
        "queues": {7: 287, 20: 10, 21: 2, 22: 22}}
 FULL_QUEUE = {"fullqueue_v100.json.gz": 1022}
 OVERLAP = {"overlap_a100_8ranks_rank3.json.gz": "46.24"}
-number = failed = 0
-
-
-def check(name, found, expected):
-    """One TAP line."""
-    global number, failed
-    number += 1
-    good = found == expected
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {number} - traces: {name}"
-          + ("" if good else f": {found} and not {expected}"))
 
 
 def report(program, path, *options):
@@ -89,7 +80,7 @@ def main():
             check_trace(name, report(sys.argv[1], path), reference)
     if os.path.exists(os.path.join(sys.argv[2], HTA_TRACE)):
         check_hta(sys.argv[1], os.path.join(sys.argv[2], HTA_TRACE))
-    return failed != 0
+    return finish()
 
 
 sys.exit(main())

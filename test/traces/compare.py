@@ -9,21 +9,12 @@ import os
 import subprocess
 import sys
 
+from tap import check, finish
+
 VIEWS = ("kernel", "api", "memcpy", "memset", "operator")
 PLURAL = {"kernel": "kernels", "operator": "operators"}
 DEVICE = {"events": "events", "span_ns": "span_ns", "busy_ns": "busy_ns", "idle_ns": "idle_ns",
           "computation_ns": "comp_ns", "communication_ns": "comm_ns", "overlap_ns": "overlap_ns"}
-number = failed = 0
-
-
-def check(name, found, expected):
-    """One TAP line."""
-    global number, failed
-    number += 1
-    good = found == expected
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {number} - traces: {name}"
-          + ("" if good else f": {found} and not {expected}"))
 
 
 def figures(row, keys):
@@ -71,5 +62,4 @@ def check_trace(report, folder, trace, reference):
 folder = sys.argv[2]
 for trace, figures_of in json.load(open(os.path.join(folder, "reference.json"))).items():
     check_trace(sys.argv[1], folder, trace, figures_of)
-print(f"1..{number}")
-sys.exit(failed > 0)
+sys.exit(finish())

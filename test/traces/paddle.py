@@ -5,24 +5,15 @@ import os
 import subprocess
 import sys
 
+from tap import finish, test
+
 REPORT, FOLDER = sys.argv[1:3]
-number = failed = 0
 
 
 def ask(path, views, *options):
     done = subprocess.run([REPORT, "summary", "--format", "json", "--top", "0", "--view", views, *options, path],
                           capture_output=True, check=False)
     return {key: value["rows"] for key, value in json.loads(done.stdout).items() if isinstance(value, dict)}
-
-
-def test(name, wrong):
-    """wrong: what does not hold."""
-    global number, failed
-    number += 1
-    failed += bool(wrong)
-    print("%s %d - traces: %s" % ("not ok" if wrong else "ok", number, name))
-    for one in wrong[:3]:
-        print("#   %s" % (one,))
 
 
 def inner_of(rows, at):
@@ -84,5 +75,4 @@ with open(os.path.join(FOLDER, "reference.json"), encoding="utf-8") as file:
     for trace, figures in json.load(file).items():
         if os.path.exists(os.path.join(FOLDER, trace)) and len(figures["devices"]) == 1:
             check(trace, figures)
-print("1..%d" % number)
-sys.exit(failed > 0)
+sys.exit(finish())

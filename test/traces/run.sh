@@ -4,6 +4,7 @@
 # $GPROF_TRACES is a folder of traces with a reference.json. They are not part of the project.
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
+export PYTHONDONTWRITEBYTECODE=1
 
 skip() {
 	echo "SKIP $1"
