@@ -216,11 +216,14 @@ bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct worke
 
 void op_launch_end(struct op_launch *launch)
 {
-	for (size_t i = 0; launch->records && i < launch->worked.capacity; i++) {
+	struct worked *worked = &launch->worked;
+
+	for (size_t i = 0; launch->records && i < worked->nr_pages * WORKED_PAGE_IDS; i++) {
+		struct worked_page *page = &worked->pages[i / WORKED_PAGE_IDS];
+		uint32_t *list = &page->entries[i % WORKED_PAGE_IDS].records;
 		struct op_record record;
 
-		while (op_records_take(
-			launch->records, &launch->worked.entries[i].records, &record)) {
+		while (op_records_take(launch->records, list, &record)) {
 			*op_records_add(launch->records, &launch->lone) = record;
 		}
 	}

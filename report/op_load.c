@@ -118,12 +118,15 @@ static void make_chunk(struct load *load, size_t group_idx, size_t nr_places)
 	struct chunk *chunk = &load->chunks[load->nr_chunks % nr_places];
 
 	move_rest(&load->chunks[(load->nr_chunks + nr_places - 1) % nr_places], chunk);
+	op_sort_begin(&chunk->sort);
+	op_sort_add(&chunk->sort, chunk->events.items, chunk->events.nr);
 	load->nr_chunks++;
 	load->rows.order = 0;
 	for (size_t i = group->first; i < group->end; i++) {
 		op_rows_load(&load->rows, i, &chunk->events);
+		op_sort_add(&chunk->sort, chunk->events.items, chunk->events.nr);
 	}
-	op_sort_run(&chunk->sort, chunk->events.items, chunk->events.nr);
+	op_sort_end(&chunk->sort, chunk->events.items);
 	chunk->nr_rest = group_idx ? op_sort_up_to(&chunk->sort, group[-1].last_tick) : 0;
 }
 

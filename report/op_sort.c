@@ -154,16 +154,20 @@ static size_t run_length(const struct op_sort *sort, size_t nth_last, size_t end
 	return (nth_last == 1 ? end : sort->runs[i + 1]) - sort->runs[i];
 }
 
-void op_sort_run(struct op_sort *sort, const struct op_event *events, size_t nr_events)
+void op_sort_begin(struct op_sort *sort)
 {
-	size_t end = 0;
+	sort->nr_keys = 0;
+	sort->nr_runs = 0;
+}
+
+void op_sort_add(struct op_sort *sort, const struct op_event *events, size_t nr_events)
+{
+	size_t end = sort->nr_keys;
 
 	if (sort->key_capacity < nr_events) {
 		sort->key_capacity = nr_events + nr_events / 4;
-		free(sort->keys);
-		sort->keys = mem_zeroed(sort->key_capacity, sizeof(*sort->keys));
+		sort->keys = mem_resize(sort->keys, sort->key_capacity, sizeof(*sort->keys));
 	}
-	sort->nr_runs = 0;
 	while (end < nr_events) {
 		sort->runs =
 			array_grow(sort->runs, sort->nr_runs, &sort->run_capacity, sizeof(size_t));
@@ -175,10 +179,14 @@ void op_sort_run(struct op_sort *sort, const struct op_event *events, size_t nr_
 			merge_last(sort, events, end);
 		}
 	}
+	sort->nr_keys = end;
+}
+
+void op_sort_end(struct op_sort *sort, const struct op_event *events)
+{
 	while (sort->nr_runs > 1) {
-		merge_last(sort, events, end);
+		merge_last(sort, events, sort->nr_keys);
 	}
-	sort->nr_keys = nr_events;
 }
 
 size_t op_sort_up_to(const struct op_sort *sort, uint64_t end)

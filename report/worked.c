@@ -5,66 +5,148 @@
 
 #include "report/buf.h"
 
+#define FIRST_BITS 6u
+
 void worked_fini(struct worked *worked)
 {
-	free(worked->entries);
+	free(worked->pages);
+	free(worked->slots);
 	*worked = (struct worked){0};
 }
 
-/*
- * Ids count up, so eight in a row stand beside each other, in the same lines of the cache. The
- * product's low bits tell all eights of a dense range apart.
- */
-static size_t home_of(const struct worked *worked, uint32_t correlation)
+/* ---- slots ---- */
+
+static size_t mask_of(const struct worked *worked)
 {
-	return ((correlation >> 3) * 8 * 0x9e3779b1u + (correlation & 7)) & (worked->capacity - 1);
+	return ((size_t)1 << worked->slot_bits) - 1;
 }
 
-/* The entry of the id, or the free one where it would stand. */
-static struct worked_entry *find(const struct worked *worked, uint32_t correlation)
+/* The product's upper bits tell dense ranges apart, and strides. */
+static size_t home_of(const struct worked *worked, uint32_t number)
 {
-	size_t at = home_of(worked, correlation);
-
-	while (worked->entries[at].correlation && worked->entries[at].correlation != correlation) {
-		at = (at + 1) & (worked->capacity - 1);
-	}
-	return &worked->entries[at];
+	return (number * 0x9e3779b1u) >> (32 - worked->slot_bits);
 }
 
-/* Makes room, and leaves out what was taken. */
-static void renew(struct worked *worked)
+/* The slot of the page, or the free one where it would stand. */
+static size_t find_slot(const struct worked *worked, uint32_t number)
 {
-	struct worked old = *worked;
+	size_t at = home_of(worked, number);
 
-	worked->capacity = 1024;
-	while (worked->capacity < 4 * (old.nr_entries + 1)) {
-		worked->capacity *= 2;
+	while (worked->slots[at].place && worked->slots[at].number != number) {
+		at = (at + 1) & mask_of(worked);
 	}
-	worked->entries = mem_zeroed(worked->capacity, sizeof(*worked->entries));
-	worked->nr_used = old.nr_entries;
-	for (size_t i = 0; i < old.capacity; i++) {
-		if (old.entries[i].correlation && !old.entries[i].is_taken) {
-			*find(worked, old.entries[i].correlation) = old.entries[i];
+	return at;
+}
+
+static void grow_slots(struct worked *worked)
+{
+	struct worked_slot *old = worked->slots;
+	size_t nr_old = old ? (size_t)1 << worked->slot_bits : 0;
+
+	worked->slot_bits = old ? worked->slot_bits + 1 : FIRST_BITS;
+	worked->slots = mem_zeroed((size_t)1 << worked->slot_bits, sizeof(*worked->slots));
+	for (size_t i = 0; i < nr_old; i++) {
+		if (old[i].place) {
+			worked->slots[find_slot(worked, old[i].number)] = old[i];
 		}
 	}
-	free(old.entries);
+	free(old);
 }
+
+/* Those behind the hole that could not have come to stand there move up. */
+static void close_hole(struct worked *worked, size_t hole)
+{
+	struct worked_slot *slots = worked->slots;
+	size_t mask = mask_of(worked);
+
+	for (size_t at = (hole + 1) & mask; slots[at].place; at = (at + 1) & mask) {
+		size_t home = home_of(worked, slots[at].number);
+
+		if (((at - home) & mask) >= ((at - hole) & mask)) {
+			slots[hole] = slots[at];
+			hole = at;
+		}
+	}
+	slots[hole] = (struct worked_slot){0};
+}
+
+/* ---- pages ---- */
+
+/* 1 + the place of an empty page. */
+static uint32_t new_page(struct worked *worked)
+{
+	uint32_t place = worked->first_free;
+
+	if (place) {
+		worked->first_free = worked->pages[place - 1].next_free;
+		return place;
+	}
+	worked->pages = array_grow(
+		worked->pages, worked->nr_pages, &worked->page_capacity, sizeof(*worked->pages));
+	worked->pages[worked->nr_pages++] = (struct worked_page){0};
+	return (uint32_t)worked->nr_pages;
+}
+
+static struct worked_page *make_page(struct worked *worked, uint32_t number)
+{
+	struct worked_slot *slot;
+
+	if (!worked->slots || 2 * (worked->nr_used + 1) > mask_of(worked) + 1) {
+		grow_slots(worked);
+	}
+	slot = &worked->slots[find_slot(worked, number)];
+	if (!slot->place) {
+		*slot = (struct worked_slot){number, new_page(worked)};
+		worked->nr_used++;
+	}
+	worked->last = *slot;
+	return &worked->pages[slot->place - 1];
+}
+
+/* NULL if there is none. */
+static struct worked_page *find_page(const struct worked *worked, uint32_t number)
+{
+	uint32_t place;
+
+	if (worked->last.place && worked->last.number == number) {
+		return &worked->pages[worked->last.place - 1];
+	}
+	place = worked->slots ? worked->slots[find_slot(worked, number)].place : 0;
+	return place ? &worked->pages[place - 1] : NULL;
+}
+
+static void drop_page(struct worked *worked, uint32_t number)
+{
+	size_t at = find_slot(worked, number);
+	uint32_t place = worked->slots[at].place;
+
+	worked->pages[place - 1].next_free = worked->first_free;
+	worked->first_free = place;
+	worked->last.place = 0;
+	worked->nr_used--;
+	close_hole(worked, at);
+}
+
+/* ---- entries ---- */
 
 struct worked_entry *worked_put(struct worked *worked, uint32_t correlation)
 {
+	struct worked_page *page;
 	struct worked_entry *entry;
 
 	if (!correlation) {
 		return NULL;
 	}
-	if (2 * (worked->nr_used + 1) > worked->capacity) {
-		renew(worked);
+	page = find_page(worked, correlation / WORKED_PAGE_IDS);
+	if (!page) {
+		page = make_page(worked, correlation / WORKED_PAGE_IDS);
 	}
-	entry = find(worked, correlation);
-	worked->nr_used += !entry->correlation;
-	worked->nr_entries += !entry->correlation || entry->is_taken;
-	entry->correlation = correlation;
-	entry->is_taken = false;
+	entry = &page->entries[correlation % WORKED_PAGE_IDS];
+	if (!entry->correlation) {
+		entry->correlation = correlation;
+		page->nr_entries++;
+		worked->nr_entries++;
+	}
 	return entry;
 }
 
@@ -78,49 +160,36 @@ void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
 	}
 }
 
-/*
- * Nobody looks past a place that is free, so the last one of those in a row need not be kept, nor
- * what was taken right before it. What counted up is mostly taken in that order, too.
- */
-static void free_places(struct worked *worked, size_t at)
-{
-	size_t mask = worked->capacity - 1;
-
-	if (worked->entries[(at + 1) & mask].correlation) {
-		return;
-	}
-	while (worked->entries[at].is_taken) {
-		worked->entries[at] = (struct worked_entry){0};
-		worked->nr_used--;
-		at = (at - 1) & mask;
-	}
-}
-
 const struct worked_entry *worked_find(const struct worked *worked, uint32_t correlation)
 {
-	const struct worked_entry *entry;
+	const struct worked_page *page = find_page(worked, correlation / WORKED_PAGE_IDS);
+	const struct worked_entry *entry =
+		page ? &page->entries[correlation % WORKED_PAGE_IDS] : NULL;
 
-	if (!correlation || !worked->nr_entries) {
-		return NULL;
-	}
-	entry = find(worked, correlation);
-	return entry->correlation && !entry->is_taken ? entry : NULL;
+	return entry && entry->correlation ? entry : NULL;
 }
 
 bool worked_take(struct worked *worked, uint32_t correlation, struct worked_entry *taken)
 {
+	uint32_t number = correlation / WORKED_PAGE_IDS;
+	struct worked_page *page;
 	struct worked_entry *entry;
 
 	if (!correlation || !worked->nr_entries) {
 		return false;
 	}
-	entry = find(worked, correlation);
-	if (!entry->correlation || entry->is_taken) {
+	page = find_page(worked, number);
+	entry = page ? &page->entries[correlation % WORKED_PAGE_IDS] : NULL;
+	if (!entry || !entry->correlation) {
 		return false;
 	}
 	*taken = *entry;
-	*entry = (struct worked_entry){.correlation = correlation, .is_taken = true};
+	*entry = (struct worked_entry){0};
 	worked->nr_entries--;
-	free_places(worked, (size_t)(entry - worked->entries));
+	if (--page->nr_entries) {
+		worked->last = (struct worked_slot){number, (uint32_t)(page - worked->pages) + 1};
+	} else {
+		drop_page(worked, number);
+	}
 	return true;
 }

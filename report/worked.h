@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long devices worked for a call: times by correlation id, put in as the work's records are
- * read and taken out once, by the call. Holds what no call has taken yet, and places of those that
- * were taken until there are many.
+ * read and taken out once, by the call. Holds only what no call has taken yet.
+ *
+ * Ids count up, so they stand in pages of neighbours, which are found by a hash once for all of
+ * them, and used again when they are empty.
  */
 #ifndef REPORT_WORKED_H
 #define REPORT_WORKED_H
@@ -11,18 +13,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define WORKED_PAGE_IDS 16u
+
 struct worked_entry {
 	uint32_t correlation; /* 0: free */
 	uint32_t nr_works;
 	uint64_t ns;
 	uint32_t records; /* a list of op_records.h, where somebody keeps them */
-	bool is_taken;	  /* all else is 0; found again with the same id, it is new */
+};
+
+struct worked_page {
+	struct worked_entry entries[WORKED_PAGE_IDS]; /* by the id's last bits */
+	uint32_t nr_entries;
+	uint32_t next_free; /* of an empty one: 1 + the place of another, 0 if it is the last */
+};
+
+/* Where a page stands. */
+struct worked_slot {
+	uint32_t number; /* of ids, by the size of a page */
+	uint32_t place;	 /* 1 + its place in `pages`, 0: free */
 };
 
 struct worked {
-	struct worked_entry *entries; /* open addressing; a power of two of them */
-	size_t nr_entries, capacity;
-	size_t nr_used; /* with those that were taken */
+	struct worked_page *pages;
+	size_t nr_pages, page_capacity;
+	uint32_t first_free;
+	struct worked_slot *slots; /* open addressing; a power of two of them, at most half full */
+	unsigned int slot_bits;	   /* of that power, once there are any */
+	size_t nr_used;
+	struct worked_slot last; /* that was looked for */
+	size_t nr_entries;
 };
 
 /* Starts with all zeros. */

@@ -40,7 +40,12 @@ static void check(struct op_sort *sort, uint32_t nr)
 		places[i] = i;
 	}
 	qsort(places, nr, sizeof(*places), compare);
-	op_sort_run(sort, events, nr);
+	op_sort_begin(sort);
+	for (uint32_t i = 0; i < nr; i += 1 + nr / 3) {
+		op_sort_add(sort, events, i);
+	}
+	op_sort_add(sort, events, nr);
+	op_sort_end(sort, events);
 	for (uint32_t i = 0; i < nr; i++) {
 		nr_wrong += sort->keys[i].place != places[i] ||
 			    sort->keys[i].end != events[places[i]].end;
