@@ -5,7 +5,6 @@ check.py counts OPS PROFILE    operators, stages, launches and allocations are t
 check.py marked OPS PROFILE [TYPE]  so are what it marks in Python: phases and ranges of the user; but for that type
 check.py profiles A B          two results of that profiler are the same
 check.py nests OPS             depths are those that the times of each thread say
-check.py count OPS NAME=N...   so many operators have that name
 check.py inside OPS NAME IN N  so many of that name lie directly in one of the other
 check.py allocated OPS         the totals are the sums of what was given and taken back
 check.py played OPS            the allocations of fake_paddle.c
@@ -99,17 +98,6 @@ def inside(rows, name, outer, number):
     return have == int(number)
 
 
-def count(rows, *wanted):
-    have = collections.Counter(row["name"] for row in rows if row["kind"] == "op")
-    good = True
-    for want in wanted:
-        name, number = want.rsplit("=", 1)
-        if have[name] != int(number):
-            print("%s: %d, %s wanted" % (name, have[name], number))
-            good = False
-    return good
-
-
 def allocated(rows):
     total, good, rows = 0, True, [row for row in rows if row["kind"] == "alloc"]
     for row in rows:
@@ -127,5 +115,5 @@ def played(rows):
                     (0x3000, 64, 64, 0, 0, 0), (0x1000, -512, 1024, 4096, 1, 3)]
 
 
-function = {f.__name__: f for f in (counts, marked, profiles, nests, count, inside, allocated, played)}[sys.argv[1]]
+function = {f.__name__: f for f in (counts, marked, profiles, nests, inside, allocated, played)}[sys.argv[1]]
 sys.exit(not function(sys.argv[2] if function is profiles else read(sys.argv[2]), *sys.argv[3:]))

@@ -15,7 +15,7 @@ played()
 	qemu-aarch64 -L /usr/aarch64-linux-gnu -E GPROF_DIR="$T/dump" -E GPROF_QUIET=1 \
 		-E LD_PRELOAD="$PWD/$B/libgprof.so" -E LD_LIBRARY_PATH="$PWD/$B/torch/GOOD" "$@" || return 1
 	build/torch/ops "$T/dump"/*.gprof >"$T/ops"
-	python3 test/torch/check.py count "$T/ops" fake::op=3 && ! grep '"kind": "notice"' "$T/ops"
+	python3 test/count.py "$T/ops" fake::op=3 && ! grep '"kind": "notice"' "$T/ops"
 }
 
 ${MAKE:-make} -s --no-print-directory build/torch/ops || exit 1

@@ -6,7 +6,6 @@ check.py profiles A B          the same for two results of that profiler
 check.py total OPS PROFILE     those of the whole training are
 check.py shapes OPS PROFILE    shapes and types of inputs are
 check.py nests OPS             depths are those that the times of each thread say
-check.py count OPS NAME=N...   so many operators have that name
 check.py forward OPS           backward nodes name the operators and threads that made them
 check.py elsewhere OPS NAME    it ended on another thread, and later than the next operator
 check.py allocations OPS       those of fake_c10_cuda.c
@@ -143,17 +142,6 @@ def nests(ops):
     return good
 
 
-def count(ops, *wanted):
-    have = collections.Counter(op["name"] for op in ops)
-    good = True
-    for want in wanted:
-        name, number = want.rsplit("=", 1)
-        if have[name] != int(number):
-            print("%s: %d, %s wanted" % (name, have[name], number))
-            good = False
-    return good
-
-
 def forward(ops):
     """From the end of the first step on: what torch.compile traces before shows no forward."""
     first = min(op["end"] for op in step_ranges(ops))
@@ -193,6 +181,6 @@ def workers(ops, *names):
 
 
 function = {f.__name__: f for f in (steps, total, shapes, profiles, nests, forward, elsewhere,
-                                    allocations, count, workers)}[sys.argv[1]]
+                                    allocations, workers)}[sys.argv[1]]
 sys.exit(not function(read(sys.argv[2], "alloc" if function is allocations else "op"),
                       *sys.argv[3:]))

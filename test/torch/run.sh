@@ -63,6 +63,7 @@ same()
 }
 
 check() { python3 test/torch/check.py "$1" "$T/$2.ops" "${@:3}"; }
+counted() { python3 test/count.py "$T/$1.ops" "${@:2}"; }
 
 nothing_lost() { ! grep -aE '"kind": "(loss|notice)"' "$T/$1.ops"; }
 
@@ -162,7 +163,7 @@ threads()
 	within threads threads
 	wait
 	tap same threads "threads: prints the same"
-	tap check count threads 'thread 0=50' 'thread 3=50' aten::cumsum=200 aten::mul=20 \
+	tap counted threads 'thread 0=50' 'thread 3=50' aten::cumsum=200 aten::mul=20 \
 		aten::neg=5 "threads: all of all threads"
 	tap check nests threads "threads: nesting"
 	tap check elsewhere threads "ends elsewhere" "threads: asynchronous ranges"
@@ -175,7 +176,7 @@ names()
 	within names names
 	wait
 	tap same names "names: prints the same"
-	tap check count names "$(printf 'x%.0s' {1..4096})=1" 'name 1=1' 'name 99999=1' aten::asin=1 \
+	tap counted names "$(printf 'x%.0s' {1..4096})=1" 'name 1=1' 'name 99999=1' aten::asin=1 \
 		$'tab\there\nline\x1b[31m=1' "names: long, strange and many"
 }
 
@@ -185,7 +186,7 @@ family()
 	within family family
 	wait
 	tap same family "family: prints the same"
-	tap check count family aten::sinh=1 aten::cosh=5 aten::tan=1 "family: all of all processes"
+	tap counted family aten::sinh=1 aten::cosh=5 aten::tan=1 "family: all of all processes"
 }
 
 # The first process waits 0.1 s for the other one in each of its steps.
@@ -243,7 +244,7 @@ dies()
 	within dies dies
 	wait
 	tap same dies "dies of an exception: prints the same"
-	tap check count dies Optimizer.step#SGD.step=2 'my step=3' aten::linear=3 \
+	tap counted dies Optimizer.step#SGD.step=2 'my step=3' aten::linear=3 \
 		"dies of an exception: all until then"
 }
 
@@ -274,7 +275,7 @@ links()
 	GPROF_QUIET=1 GPROF_DIR=$T/linked.dump LD_PRELOAD=$lib "$T/linked" >"$T/linked.out" 2>"$T/linked.err"
 	find "$T/linked.dump" -name '*.gprof' -exec "$B/torch/ops" {} + >"$T/linked.ops"
 	tap same linked "C++ program: prints the same"
-	tap check count linked aten::sinh=5 aten::ones=5 "C++ program: operators"
+	tap counted linked aten::sinh=5 aten::ones=5 "C++ program: operators"
 }
 
 # played FAKE...: libraries that play PyTorch's, opened as Python opens them.
@@ -318,7 +319,7 @@ linked()
 	diff "$T/played.plain" "$T/played.out"
 }
 
-linked_with() { linked "$@" && check count played fake::op=3; }
+linked_with() { linked "$@" && counted played fake::op=3; }
 
 # Windows open and close meanwhile, for which the observer is switched on and off.
 forks_meanwhile()
@@ -341,7 +342,7 @@ million_names()
 
 two_of_them()
 {
-	played GOOD/libtorch_cpu.so OTHER/libtorch_cpu.so && check count played fake::op=3 &&
+	played GOOD/libtorch_cpu.so OTHER/libtorch_cpu.so && counted played fake::op=3 &&
 		grep '"several PyTorch".*only the operators of .*GOOD' "$T/played.ops"
 }
 
@@ -364,7 +365,7 @@ played_torch()
 	folder=$("$python" -c 'import torch; print(torch.__path__[0])')/lib
 	tap no_torch "no PyTorch: nothing"
 	tap played GOOD/libtorch_cpu.so "played: prints the same"
-	tap check count played fake::op=3 "played: operators"
+	tap counted played fake::op=3 "played: operators"
 	tap refused LACKS "it exports no known form of before()" "refused: a hidden symbol"
 	tap refused SILENT "its callback was not called" "refused: no callbacks"
 	tap refused MOVED "the sequence number was not found" "refused: another layout"
