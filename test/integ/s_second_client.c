@@ -25,6 +25,7 @@
  *	threads=N	N threads launch all the time
  *	launches=N	of each kernel
  *	sleep=MS	between sessions and after the last
+ *	log=FILE	it waits there until the profiler around it says in FILE that it is back
  *
  * It prints, for each session, what it recorded, with a sum over what must not differ.
  */
@@ -109,6 +110,7 @@ static void fly(int nr)
 static struct options {
 	int subscribe, domain, first, again, own, clock, each, context, unsubscribe, finalize;
 	int teardown, lazy, flying, flush, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
+	char log[256];
 } options = {.nr_sessions = 1, .nr_launches = 20, .sleep_ms = 200};
 
 static struct session {
@@ -391,6 +393,34 @@ static void print_session(int number, size_t dropped)
 	fflush(stdout);
 }
 
+/* Of what the profiler around us says of its gaps, is the end of one the last? */
+static bool is_other_back(void)
+{
+	FILE *file = fopen(options.log, "re");
+	char line[1024];
+	bool is_back = true;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strstr(line, "activity is not recorded from")) {
+			is_back = false;
+		} else if (strstr(line, "activity was not recorded from")) {
+			is_back = true;
+		}
+	}
+	if (file) {
+		fclose(file);
+	}
+	return is_back;
+}
+
+static void wait_for_other(void)
+{
+	usleep((useconds_t)options.sleep_ms * 1000);
+	for (int i = 0; options.log[0] && i < 3000 && !is_other_back(); i++) {
+		usleep(10000);
+	}
+}
+
 static void record_session(int number, int *d)
 {
 	int host[N];
@@ -444,7 +474,7 @@ static void record_session(int number, int *d)
 		atomic_store(&is_tearing, true);
 		LAUNCH(inside, 2, N / 2, (cudaStream_t)0, &d, &by);
 	}
-	usleep((useconds_t)options.sleep_ms * 1000);
+	wait_for_other();
 	if (!options.lazy) {
 		print_session(number, dropped);
 	}
@@ -487,6 +517,7 @@ static void read_options(int argc, char **argv)
 		sscanf(argv[i], "sessions=%d", &options.nr_sessions);
 		sscanf(argv[i], "launches=%d", &options.nr_launches);
 		sscanf(argv[i], "sleep=%d", &options.sleep_ms);
+		sscanf(argv[i], "log=%255s", options.log);
 	}
 }
 

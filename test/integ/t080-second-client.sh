@@ -14,7 +14,8 @@ both()
 {
 	rm -rf "$GPROF_DIR"
 	plain "$client" "$@" sleep=0
-	record "$client" "$@"
+	rm -f "$T/log"
+	GPROF_LOG=info GPROF_LOG_FILE=$T/log record "$client" "$@" sleep=0 log="$T/log"
 	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output: $*"
 	is "$plain_rc" "$rc" "exit status: $*"
 	is 0 "$(grep -c 'subscribe: \|kind: \|flush: \|register: \|clock: ' "$T/plain.out")" "the simulator's refusals: $*"

@@ -8,7 +8,8 @@ need SIM REPORT JQ
 export SIM_KERNEL_NS=1000000
 for what in clock clock=each; do
 	rm -rf "$GPROF_DIR"
-	record "$B/integ/s_second_client" "$what" sessions=2
+	rm -f "$T/log"
+	GPROF_LOG=info GPROF_LOG_FILE=$T/log record "$B/integ/s_second_client" "$what" sessions=2 log="$T/log"
 	is 0 "$rc" "exit status: $what"
 	summary kernel
 	is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels: $what"

@@ -5,11 +5,11 @@
 need SIM REPORT JQ
 
 for what in "subscribe sessions=3" "subscribe domain unsubscribe finalize sessions=3" "first clock sessions=2" "first subscribe context sessions=3"; do
-	rm -rf "$GPROF_DIR"
+	rm -rf "$GPROF_DIR" "$T/log"
 	# shellcheck disable=SC2086
 	plain "$B/integ/s_second_client" threads=4 sleep=0 $what
 	# shellcheck disable=SC2086
-	record "$B/integ/s_second_client" threads=4 $what
+	GPROF_LOG=info GPROF_LOG_FILE=$T/log record "$B/integ/s_second_client" threads=4 $what log="$T/log"
 	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output: $what"
 	is 0 "$rc" "exit status: $what"
 	is "" "$(grep -v '^gprof\[' "$T/err")" "nothing on stderr: $what"

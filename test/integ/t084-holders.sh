@@ -36,8 +36,11 @@ for what in "own subscribe unsubscribe" "own subscribe unsubscribe sessions=2" "
 	rm -rf "$GPROF_DIR"
 	# shellcheck disable=SC2086
 	plain "$client" $what sleep=0
+	# Without the end of its subscription we do not come back.
+	rm -f "$T/log"
+	[[ $what == *unsubscribe* ]] && log=$T/log || log=/dev/null
 	# shellcheck disable=SC2086
-	record "$client" $what
+	GPROF_LOG=info GPROF_LOG_FILE=$T/log record "$client" $what log=$log
 	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output: $what"
 	is 0 "$(grep -c ': 14$' "$T/plain.out")" "nothing refused: $what"
 	summary api,kernel,losses,notices
@@ -65,7 +68,8 @@ is 1 "$(query '[.notices.rows[] | select(.cause == "CUPTI ended")] | length')" "
 unset SIM_CUPTI
 rm -rf "$GPROF_DIR"
 plain "$client" subscribe finalize sessions=2 sleep=0
-record "$client" subscribe finalize sessions=2
+rm -f "$T/log"
+GPROF_LOG=info GPROF_LOG_FILE=$T/log record "$client" subscribe finalize sessions=2 log="$T/log"
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output with finalising in 13.0"
 summary kernel
 is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels before and after finalising"
@@ -74,7 +78,8 @@ is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | 
 # The same from inside a callback, as Kineto does.
 rm -rf "$GPROF_DIR"
 plain "$client" subscribe teardown sessions=2 sleep=0
-record "$client" subscribe teardown sessions=2
+rm -f "$T/log"
+GPROF_LOG=info GPROF_LOG_FILE=$T/log record "$client" subscribe teardown sessions=2 log="$T/log"
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output with finalising in a callback"
 is 0 "$rc" "exit status with finalising in a callback"
 summary kernel
