@@ -9,6 +9,7 @@ const struct command *const commands[] = {
 	&cmd_timeline,
 	&cmd_html,
 	&cmd_diff,
+	&cmd_export,
 	&cmd_info,
 	&cmd_check,
 	&cmd_env,

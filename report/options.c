@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/export.h"
 #include "report/nsys.h"
 #include "report/summary.h"
 
@@ -94,7 +95,7 @@ void options_values(const struct command *command, const struct option_name *opt
 			take(context, nsys_reports[i].name);
 		}
 	} else if (is_named(option, "--format")) {
-		tell_all(asked_formats, take, context);
+		tell_all(command == &cmd_export ? export_formats : asked_formats, take, context);
 	} else if (is_named(option, "--unit")) {
 		tell_all(asked_units, take, context);
 	} else if (is_named(option, "--color")) {

@@ -8,6 +8,9 @@ REPORT_OBJ += $(addprefix $(B)/collector/,block.o gather.o intern.o table.o)
 # Perfetto's packets.
 REPORT_OBJ += $(B)/report/perfetto.pb-c.o
 REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
+# `export` to a database; without SQLite's header it writes files alone.
+REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
+REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3)
 
 # Loops over columns are what the reporter does; they are worth vectorising.
 $(B)/report/kineto_in.o $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
@@ -27,6 +30,9 @@ $(B)/page/.parts: FORCE
 
 $(B)/report/html_part.o $(B)/fuzz/report/html_part.o: $(B)/page/.parts
 $(B)/report/html_part.o $(B)/fuzz/report/html_part.o: CPPFLAGS += -DHTML_PAGE='"$(B)/page"'
+$(B)/report/export_sqlite.o $(B)/fuzz/report/export_sqlite.o: CPPFLAGS += $(if $(REPORT_SQLITE),-DEXPORT_HAS_SQLITE -DEXPORT_NSYS='"report/export_nsys.sql"')
+$(B)/report/export_sqlite.o $(B)/fuzz/report/export_sqlite.o: report/export_nsys.sql
+
 FORCE:
 .PHONY: FORCE
 

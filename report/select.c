@@ -18,15 +18,7 @@ struct select_scratch {
 static struct select_scratch *scratch;
 static size_t nr_users;
 
-/* By what rows of a table are chosen. */
-enum rule {
-	RULE_ALL,
-	RULE_TICK,   /* column 0 is when it happened or began, in ticks */
-	RULE_LAUNCH, /* by the correlation id of a call */
-	RULE_NVTX,
-};
-
-static enum rule rule_of(unsigned int table, unsigned int *column)
+enum select_rule select_rule_of(unsigned int table, unsigned int *column)
 {
 	*column = 0;
 	switch (table) {
@@ -41,32 +33,32 @@ static enum rule rule_of(unsigned int table, unsigned int *column)
 	case GPROF_TABLE_sample:
 	case GPROF_TABLE_py_call:
 	case GPROF_TABLE_nccl:
-		return RULE_TICK;
+		return SELECT_TICK;
 	case GPROF_TABLE_kernel:
 	case GPROF_TABLE_memcpy:
 	case GPROF_TABLE_memset:
 	case GPROF_TABLE_graph:
 		*column = COL_kernel_correlation;
-		return RULE_LAUNCH;
+		return SELECT_LAUNCH;
 	case GPROF_TABLE_untimed:
 		*column = COL_untimed_correlation;
-		return RULE_LAUNCH;
+		return SELECT_LAUNCH;
 	case GPROF_TABLE_sync:
 		*column = COL_sync_correlation;
-		return RULE_LAUNCH;
+		return SELECT_LAUNCH;
 	case GPROF_TABLE_memory:
 		*column = COL_memory_correlation;
-		return RULE_LAUNCH;
+		return SELECT_LAUNCH;
 	case GPROF_TABLE_overhead:
 		*column = COL_overhead_correlation;
-		return RULE_LAUNCH;
+		return SELECT_LAUNCH;
 	case GPROF_TABLE_event:
 		*column = COL_event_correlation;
-		return RULE_LAUNCH;
+		return SELECT_LAUNCH;
 	case GPROF_TABLE_nvtx:
-		return RULE_NVTX;
+		return SELECT_NVTX;
 	default:
-		return RULE_ALL;
+		return SELECT_ALL;
 	}
 }
 
@@ -251,7 +243,7 @@ static void read_launches(struct select *select, struct stream_in *stream)
 		unsigned int table = stream_in_block_table(stream, i), column;
 		struct batch batch;
 
-		rule_of(table, &column);
+		select_rule_of(table, &column);
 		if (is_work(table) && !stream_in_load(stream, i, COL_BIT(column), 0, &batch)) {
 			count_lone(select, called, batch.col[column], batch.nr_rows);
 		}
@@ -320,13 +312,13 @@ bool select_has_step(const struct process *process, size_t place)
 uint32_t select_mask(const struct process *process, unsigned int table)
 {
 	unsigned int column;
-	enum rule rule = process->select ? rule_of(table, &column) : RULE_ALL;
+	enum select_rule rule = process->select ? select_rule_of(table, &column) : SELECT_ALL;
 
-	return rule == RULE_ALL || rule == RULE_NVTX ? 0 : COL_BIT(column);
+	return rule == SELECT_ALL || rule == SELECT_NVTX ? 0 : COL_BIT(column);
 }
 
-static uint32_t choose_rows(
-	const struct select *select, const struct batch *b, enum rule rule, unsigned int column)
+static uint32_t choose_rows(const struct select *select, const struct batch *b,
+	enum select_rule rule, unsigned int column)
 {
 	const uint64_t *wide = b->col[column];
 	const uint32_t *small = b->small[column];
@@ -337,9 +329,9 @@ static uint32_t choose_rows(
 		bool is_chosen;
 
 		rows[nr] = i;
-		if (rule == RULE_NVTX) {
+		if (rule == SELECT_NVTX) {
 			is_chosen = kept && (kept[i / 64] >> (i % 64) & 1);
-		} else if (rule == RULE_TICK) {
+		} else if (rule == SELECT_TICK) {
 			is_chosen = has_tick(select, wide ? wide[i] : small[i]);
 		} else {
 			is_chosen =
@@ -384,10 +376,10 @@ void select_cut(const struct process *process, struct batch *batch)
 {
 	const struct select *select = process->select;
 	unsigned int column;
-	enum rule rule = select ? rule_of(batch->table, &column) : RULE_ALL;
+	enum select_rule rule = select ? select_rule_of(batch->table, &column) : SELECT_ALL;
 	uint32_t nr;
 
-	if (rule == RULE_ALL) {
+	if (rule == SELECT_ALL) {
 		return;
 	}
 	nr = choose_rows(select, batch, rule, column);

@@ -42,6 +42,16 @@ struct select {
 	uint64_t **kept;	    /* rows of NVTX by block, a bit each; NULL: none of the block */
 };
 
+/* By what rows of a table are chosen. */
+enum select_rule {
+	SELECT_ALL,
+	SELECT_TICK,   /* the column is when it happened or began, in ticks */
+	SELECT_LAUNCH, /* the column is the correlation id of a call */
+	SELECT_NVTX,   /* as SELECT_TICK, and what belongs to a chosen row */
+};
+
+enum select_rule select_rule_of(unsigned int table, unsigned int *column);
+
 /* Has something been asked? */
 bool select_is_asked(const struct select_ask *ask);
 

@@ -6,45 +6,12 @@
 #include <string.h>
 
 #include "report/api.h"
+#include "report/axis.h"
 #include "report/copy.h"
 
-/* ---- the axis ---- */
-
-static void find_axis(struct trace *trace)
-{
-	int64_t first = INT64_MAX;
-	bool has_clocks = true;
-
-	trace->base_ns = mem_zeroed(trace->nr_processes, sizeof(*trace->base_ns));
-	for (size_t i = 0; i < trace->nr_processes; i++) {
-		const struct process *process = trace->processes[i];
-		int64_t start =
-			(int64_t)(process->first_ns + (uint64_t)process->realtime_offset_ns);
-
-		has_clocks = has_clocks && process->has_anchors;
-		if (process->first_ns <= process->last_ns && start < first) {
-			first = start;
-		}
-	}
-	for (size_t i = 0; i < trace->nr_processes; i++) {
-		const struct process *process = trace->processes[i];
-
-		if (process->first_ns > process->last_ns) {
-			continue;
-		}
-		trace->base_ns[i] =
-			has_clocks && trace->nr_processes > 1
-				? (uint64_t)first - (uint64_t)process->realtime_offset_ns
-				: process->first_ns;
-	}
-}
-
-/* Clocks of a damaged stream may be anything. */
 uint64_t trace_time(const struct trace *trace, uint64_t ns)
 {
-	uint64_t base = trace->base_ns[trace->place];
-
-	return (int64_t)(ns - base) > 0 ? ns - base : 0;
+	return axis_time(trace->base_ns[trace->place], ns);
 }
 
 struct trace *trace_create(const struct view_input *input, enum trace_order order)
@@ -55,7 +22,7 @@ struct trace *trace_create(const struct view_input *input, enum trace_order orde
 	trace->nr_processes = input->nr_processes;
 	trace->order = order;
 	trace->spool = spool_create(sizeof(struct trace_event), input->nr_rows, 0);
-	find_axis(trace);
+	trace->base_ns = axis_create(input->processes, input->nr_processes);
 	return trace;
 }
 

@@ -36,10 +36,7 @@ enum trace_order {
 	TRACE_BY_LENGTH, /* the longest records, or calls, first */
 };
 
-/*
- * Times are those since the first event of all processes, put on one axis by CLOCK_REALTIME at the
- * start of each; where a process did not read that clock, since the first event of each.
- */
+/* Times are on the axis of all processes, see axis.h. */
 struct trace {
 	struct process **processes; /* the caller's */
 	size_t nr_processes;

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What `gprof-report export` writes, asked by real engines: SQLite (python3's) and DuckDB (PyPI), against
+# the tables of `summary`. Prints TAP. Without DuckDB its part is skipped.
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+lib=$(pwd)/$B/duckdb-lib
+T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-export-XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+n=0
+bad=0
+version="export"
+report=$B/gprof-report
+
+# shellcheck source=test/tap.sh
+. test/tap.sh
+if [ ! -d "$lib" ] && python3 -m pip install -q --no-warn-script-location --target "$T/lib" duckdb==1.4.4 >"$T/pip" 2>&1; then
+	mv "$T/lib" "$lib" || exit 1
+fi
+${MAKE:-make} -s --no-print-directory "$report" "$B/gen_stream" || exit 1
+
+# shellcheck disable=SC2317 # tap calls them
+# good STATUS: nothing is missing, or it is told
+good() {
+	case $1 in 0 | 3) return 0 ;; *) return 1 ;; esac
+}
+
+# shellcheck disable=SC2317
+# engines ENGINE NAME INPUT...
+engines() {
+	local engine=$1 name=$2 target
+	shift 2
+	target=$T/$name.$engine
+	"$report" summary --view kernel,memcpy,memset,api,operator --top 0 --format json "$@" >"$T/$name.json" 2>/dev/null
+	good $? || return 1
+	rm -rf "$target"
+	"$report" export --format "$engine" -o "$target" "$@" 2>"$T/err"
+	good $? || { cat "$T/err"; return 1; }
+	PYTHONPATH=$lib python3 test/export/check.py "$engine" "$T/$name.json" "$target"
+}
+
+# shellcheck disable=SC2317
+# survives ENGINE: times and names of a damaged stream may be anything; what is written is whole
+survives() {
+	"$report" export --format "$1" -o "$T/hostile.$1" "$T/hostile.gprof" 2>"$T/err"
+	good $? || return 1
+	case $1 in
+	sqlite) [ "$(python3 -c 'import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0])' "$T/hostile.sqlite")" = ok ] ;;
+	jsonl) find "$T/hostile.jsonl" -type f -exec cat {} + | python3 -c 'import json, sys
+for line in sys.stdin: json.loads(line)' ;;
+	esac
+}
+
+# shellcheck disable=SC2317
+# refused WHAT OPTION...: nothing is written, and one sentence says why
+refused() {
+	local what=$1
+	shift
+	! "$report" export "$@" "$T/ops.gprof" >"$T/out" 2>&1 && grep -qe "$what" "$T/out" && [ "$(wc -l <"$T/out")" = 1 ]
+}
+
+"$B/gen_stream" "$T/ops.gprof" ops && "$B/gen_stream" "$T/training.gprof" 20000 && "$B/gen_stream" "$T/hostile.gprof" hostile || exit 1
+inputs=(ops training)
+for engine in sqlite csv jsonl; do
+	if [ $engine != sqlite ] && [ ! -d "$lib" ]; then
+		n=$((n + 1))
+		echo "ok $n - $engine # SKIP DuckDB is not to be had"
+		continue
+	fi
+	for input in "${inputs[@]}"; do
+		tap engines "$engine" "$input" "$T/$input.gprof" "$engine of $input"
+	done
+	tap survives "$engine" "$engine of a damaged stream"
+	tap engines "$engine" both "$T/ops.gprof" "$T/training.gprof" "$engine of two processes"
+	for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
+		case $trace in *.json.gz | */*ranks) tap engines "$engine" trace "$trace" "$engine of $(basename "$trace")" ;; esac
+	done
+done
+mkdir "$T/full" && touch "$T/full/file"
+tap refused "the folder is not empty" --format csv -o "$T/full" "a folder that has files"
+tap refused "No such file or directory" --format jsonl -o "$T/no/where" "a folder that cannot be made"
+tap refused "unable to open" -o "$T/no/where.sqlite" "a database that cannot be made"
+tap refused "no such format" --format xml -o "$T/x" "an unknown format"
+tap refused "-o is needed" "no output"
+exit $bad
