@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/asked.h"
+#include "report/diff_run.h"
 #include "report/html.h"
 #include "report/html_timeline.h"
 
@@ -12,24 +13,11 @@ static const struct option options[] = {
 	{0},
 };
 
-static int write_page(
-	const struct asked *asked, size_t timeline_bytes, const struct cmd_input *input)
-{
-	struct html_ask html = {.top = asked->top == ASKED_NO_TOP ? USUAL_TOP : asked->top,
-		.timeline_bytes = timeline_bytes};
-	struct cmd_output output;
-	enum cmd_exit losses;
-	struct buf out;
-	int status;
-
-	cmd_output_init(&output, &out, asked->output);
-	html_write(&html, input, &out);
-	status = cmd_output_end(&output, &out);
-	buf_fini(&out);
-	/* Said even if the page could not be written. */
-	losses = cmd_tell_odd(input, &asked->filter, cmd_tell_losses(input));
-	return status ? status : (int)losses;
-}
+struct request {
+	struct asked asked;
+	struct html_ask html;
+	struct cmd_input inputs[2]; /* of the page of two: A and B */
+};
 
 static int take_timeline_kb(size_t *timeline_bytes)
 {
@@ -42,35 +30,88 @@ static int take_timeline_kb(size_t *timeline_bytes)
 	return 0;
 }
 
-static int run(int argc, char **argv)
+static int take_options(struct request *request, int argc, char **argv)
 {
-	struct asked asked = {.command = &cmd_html, .top = ASKED_NO_TOP};
-	size_t timeline_bytes = HTML_TIMELINE_BYTES;
-	struct cmd_input input;
+	struct asked *asked = &request->asked;
 	int option, status = 0;
 
 	opterr = 0;
 	while (!status && (option = getopt_long(
 				   argc, argv, "t:" ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
-		status = option == 'k' ? take_timeline_kb(&timeline_bytes)
-				       : asked_take(&asked, option);
+		status = option == 'k' ? take_timeline_kb(&request->html.timeline_bytes)
+				       : asked_take(asked, option);
 	}
-	if (!status && !asked.output) {
+	if (!status && !asked->output) {
 		status = cmd_usage(&cmd_html, "-o FILE is needed, as report.html");
 	}
-	if (!status) {
-		status = (int)asked_open(&asked, &input, argv + optind, argc - optind);
-		status = status ? status : write_page(&asked, timeline_bytes, &input);
-		asked_close(&input);
+	if (!status && argc - optind > 2) {
+		status = cmd_usage(&cmd_html, "one path is reported, two are compared; what is of "
+					      "one job lies in one directory");
 	}
-	asked_fini(&asked);
+	request->html.top = asked->top == ASKED_NO_TOP ? USUAL_TOP : asked->top;
+	return status;
+}
+
+static int write_page(struct request *request, size_t nr_inputs)
+{
+	const struct asked *asked = &request->asked;
+	int status, losses = CMD_GOOD;
+	struct cmd_output output;
+	struct buf out;
+
+	cmd_output_init(&output, &out, asked->output);
+	html_write(&request->html, &request->inputs[0], &out);
+	status = cmd_output_end(&output, &out);
+	buf_fini(&out);
+	/* Said even if the page could not be written. */
+	for (size_t i = 0; i < nr_inputs; i++) {
+		const struct cmd_input *input = &request->inputs[i];
+		int of_input = (int)cmd_tell_odd(input, &asked->filter, cmd_tell_losses(input));
+
+		losses = of_input ? of_input : losses;
+	}
+	return status ? status : losses;
+}
+
+static int write_diff(struct request *request, char *const *paths)
+{
+	const struct cmd_input *const inputs[] = {&request->inputs[0], &request->inputs[1]};
+	struct diff diff = {0};
+	int status;
+
+	diff_run(&diff, inputs, paths);
+	request->html.diff = &diff;
+	request->html.other = inputs[1];
+	status = write_page(request, 2);
+	diff_fini(&diff);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request request = {.asked = {.command = &cmd_html, .top = ASKED_NO_TOP},
+		.html = {.timeline_bytes = HTML_TIMELINE_BYTES}};
+	int status = take_options(&request, argc, argv), nr = argc - optind;
+
+	if (!status && nr < 2) {
+		status = (int)asked_open(&request.asked, &request.inputs[0], argv + optind, nr);
+		status = status ? status : write_page(&request, 1);
+	}
+	for (int i = 0; !status && nr == 2 && i < 2; i++) {
+		status = (int)asked_open(&request.asked, &request.inputs[i], argv + optind + i, 1);
+		status = status || i == 0 ? status : write_diff(&request, argv + optind);
+	}
+	asked_close(&request.inputs[0]);
+	asked_close(&request.inputs[1]);
+	asked_fini(&request.asked);
 	return status == ASKED_HELP ? CMD_GOOD : status;
 }
 
 const struct command cmd_html = {
 	.name = "html",
-	.arguments = "-o FILE [OPTION]... [PATH]...",
-	.help = "one page for a browser, with everything that summary knows",
+	.arguments = "-o FILE [OPTION]... [PATH [B]]",
+	.help = "one page for a browser, with everything that summary knows; of two runs what "
+		"changed",
 	.options = "  -o, --output FILE      report.html; - is stdout\n"
 		   "  --top N                rows of a table (200), 0 is all; what is over time "
 		   "has 2000\n"

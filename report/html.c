@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/diff_run.h"
 #include "report/html_part.h"
 #include "report/html_timeline.h"
 #include "report/summary.h"
@@ -93,10 +94,11 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 	buf_text(json, "}");
 }
 
-/* What the stream says of the process: versions, settings, devices. */
-static void add_facts(struct buf *json, const struct process *process)
+/* What the stream says of the process: versions, settings, devices. side: "A", "B", "" of one. */
+static void add_facts(struct buf *json, const struct process *process, const char *side)
 {
-	buf_printf(json, "{\"pid\": %" PRIu32 ", \"facts\": [", process->pid);
+	buf_printf(
+		json, "{\"side\": \"%s\", \"pid\": %" PRIu32 ", \"facts\": [", side, process->pid);
 	for (size_t i = 0; i < process->nr_facts; i++) {
 		size_t nr_key, nr_value;
 		const char *key = names_shown(process->facts[i].key, &nr_key);
@@ -123,10 +125,15 @@ static void add_page(struct buf *json, const struct html_ask *ask, const struct 
 	buf_printf(json, ",\n\"page\": {\"written\": \"%s\", \"top\": %zu", written, ask->top);
 	buf_text(json, ", \"licence\": ");
 	text_add_json(json, html_licence.bytes, (size_t)(html_licence.end - html_licence.bytes));
+	buf_printf(json, ", \"is_diff\": %s", ask->diff ? "true" : "false");
 	buf_text(json, ",\n\"facts\": [");
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		buf_text(json, i ? ",\n" : "\n");
-		add_facts(json, input->processes[i]);
+		add_facts(json, input->processes[i], ask->diff ? "A" : "");
+	}
+	for (size_t i = 0; ask->other && i < ask->other->nr_processes; i++) {
+		buf_text(json, ",\n");
+		add_facts(json, ask->other->processes[i], "B");
 	}
 	buf_text(json, "],\n\"tables\": {");
 }
@@ -144,14 +151,25 @@ static void add_table(struct buf *json, struct buf *shapes, struct table *table,
 	table_destroy(table);
 }
 
-static void add_data(const struct html_ask *ask, const struct cmd_input *input, struct buf *json)
+/* Both sides, as `diff --format json` has them. */
+static void add_diff(const struct html_ask *ask, struct buf *json, struct buf *shapes)
+{
+	add_table(json, shapes, diff_sides_table(ask->diff), "", ask);
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		add_table(
+			json, shapes, diff_section_table(ask->diff, (enum diff_section)s), "", ask);
+	}
+}
+
+/* What `summary --format json` has. */
+static void add_views(const struct html_ask *ask, const struct cmd_input *input, struct buf *json,
+	struct buf *shapes)
 {
 	struct view_input view_input = {
 		.processes = input->processes, .nr_processes = input->nr_processes};
 	const struct view_class *classes[SUMMARY_VIEWS] = {NULL};
 	void *views[SUMMARY_VIEWS];
 	struct table *tables[SUMMARY_VIEWS], *selection;
-	struct buf shapes = {0};
 	size_t nr = 0;
 
 	for (size_t i = 0; view_classes[i] && nr < SUMMARY_VIEWS; i++) {
@@ -163,16 +181,27 @@ static void add_data(const struct html_ask *ask, const struct cmd_input *input, 
 	for (size_t i = 0; i < nr; i++) {
 		tables[i] = classes[i]->table(views[i]);
 	}
-	buf_printf(json, "{\"gprof_report\": \"%s\"", GPROF_VERSION);
 	/* After the scan: damage in columns is known by now. */
-	add_table(json, &shapes, summary_processes(input), "who was profiled", ask);
+	add_table(json, shapes, summary_processes(input), "who was profiled", ask);
 	selection = select_table(input->processes, input->nr_processes);
 	if (selection) {
-		add_table(json, &shapes, selection, "what was chosen", ask);
+		add_table(json, shapes, selection, "what was chosen", ask);
 	}
 	for (size_t i = 0; i < nr; i++) {
-		add_table(json, &shapes, tables[i], classes[i]->help, ask);
+		add_table(json, shapes, tables[i], classes[i]->help, ask);
 		classes[i]->destroy(views[i]);
+	}
+}
+
+static void add_data(const struct html_ask *ask, const struct cmd_input *input, struct buf *json)
+{
+	struct buf shapes = {0};
+
+	buf_printf(json, "{\"gprof_report\": \"%s\"", GPROF_VERSION);
+	if (ask->diff) {
+		add_diff(ask, json, &shapes);
+	} else {
+		add_views(ask, input, json, &shapes);
 	}
 	add_page(json, ask, input);
 	buf_add(json, shapes.bytes, shapes.nr_bytes);
@@ -225,7 +254,7 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 		return 6;
 	}
 	if (nr_left >= 10 && memcmp(at, "@TIMELINE@", 10) == 0) {
-		if (ask->timeline_bytes) {
+		if (ask->timeline_bytes && !ask->diff) {
 			html_timeline_write(input, ask->timeline_bytes, out);
 		}
 		return 10;

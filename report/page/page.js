@@ -46,7 +46,7 @@ function unitOf(type, values, least = 10) {
 	}
 	let most = 0;
 	for (const value of values) {
-		most = Math.max(most, value || 0);
+		most = Math.max(most, Math.abs(value || 0));
 	}
 	return list.find((unit) => most >= least * unit[1]) || list[3];
 }
@@ -247,6 +247,9 @@ function fillCell(cell, column, node, isFirst, key) {
 	} else if (value === null) {
 		cell.className = "unknown";
 		cell.title = "unknown";
+	} else if (column.id.startsWith("change_")) {
+		cell.className = node.row.noise !== "beyond" ? "" : value > 0 ? "bad" : "good";
+		cell.textContent = (value > 0 ? "+" : "") + cell.textContent;
 	} else if (column.type === "percent") {
 		cell.className = "share";
 		cell.style.backgroundSize = Math.max(0, Math.min(100, value)) + "% 75%";
@@ -626,10 +629,14 @@ function adviceList(parent, rows) {
 	const list = make("ol", parent, null, "advice");
 	for (const row of rows) {
 		const item = make("li", list);
-		make("strong", item, row.stake_ns === null ? "at stake: unknown" : "up to " + one(row.stake_ns, "time"));
+		make("strong", item, row.stake_ns === null ? "at stake: unknown" : "up to " + one(row.stake_ns, "time") +
+			(row.stake_pct === null ? "" : ", " + one(row.stake_pct, "percent") + (row.stake_of ? " of " + row.stake_of : "")));
 		make("span", item, " — " + [row.rule, who(row)].filter(Boolean).join(", "));
 		make("p", item, row.threshold, "note");
-		make("p", item, [row.evidence, row.share_pct === null ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
+		if (row.same_as) {
+			make("p", item, "The time at stake is that of " + row.same_as + ", not one more.");
+		}
+		make("p", item, [row.evidence, row.share_pct === null || row.share_pct === row.stake_pct ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
 		if (row.try) {
 			make("p", item, "Try: " + row.try);
 		}
@@ -785,11 +792,11 @@ function aboutPage(parent) {
 	const section = make("section", parent);
 	make("h3", section, "This page");
 	make("p", section, "written " + data.page.written + " by gprof-report " + data.gprof_report + "; tables have up to " +
-		(data.page.top || "all") + (data.page.top ? " rows, those over time 2000" : " rows") + "; its figures are those of summary --format json.");
+		(data.page.top || "all") + (data.page.top ? " rows, those over time 2000" : " rows") + "; its figures are those of " + (diff ? "diff" : "summary") + " --format json.");
 	make("p", section, "A dash is a value that the data do not tell. Click on a name to see all of it.", "note");
 	for (const each of data.page.facts) {
 		const details = make("details", section);
-		make("summary", details, "what the stream says of pid " + each.pid);
+		make("summary", details, "what the stream says of pid " + each.pid + (each.side ? " of " + each.side : ""));
 		const body = make("tbody", make("table", make("div", details, null, "scroll")));
 		for (const [key, value] of each.facts) {
 			const row = make("tr", body);
@@ -812,7 +819,9 @@ function aboutPage(parent) {
 /* Pages that put charts where they want them. */
 const isPlain = new Set(["overview", "timeline", "about", "advice"]);
 
-const pages = [
+const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage}) : null;
+
+const pages = diff ? diff.pages : [
 	["overview", "Overview", overviewPage, []],
 	["steps", "Steps", (parent) => {
 		stepTimes(parent);
@@ -907,7 +916,9 @@ function begin() {
 		const isEmpty = id === "timeline" ? timeline.isEmpty : tables.length && tables.every((key) => !rowsOf(key).length);
 		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
 	}
-	if (first) {
+	if (diff) {
+		document.getElementById("who").textContent = document.getElementById("who").title = diff.who;
+	} else if (first) {
 		const others = rowsOf("processes").length - 1 + (data.processes.rows_left_out || 0);
 		const text = (first.command === "?" ? first.file : first.command) + (first.host === "?" ? "" : " on " + first.host) + (others ? " and " + others + " more processes" : "") + (data.selection ? "; only what was chosen" : "");
 		document.getElementById("who").textContent = text;

@@ -74,6 +74,21 @@ fi
 "$REPORT" html --timeline-kb 0 -o "$T/page.html" "$T/ops.gprof" 2>"$T/err"
 is 1 "$(grep -c '<script type="text/plain" id="timeline"></script>' "$T/page.html")" "timelines left out"
 
+# Two paths: what diff says of them.
+"$B/gen_stream" "$T/other.gprof" 20000 7
+"$REPORT" html --top 0 -o "$T/page.html" "$T/training.gprof" "$T/other.gprof" 2>"$T/err"
+is 0 $? "status of two"
+sed -n '/<script type="application\/json" id="data">/,/^<\/script>/p' "$T/page.html" |
+	sed 's/^<script type="application\/json" id="data">//; /^<\/script>$/d' >"$T/data.json"
+"$REPORT" diff --format json "$T/training.gprof" "$T/other.gprof" | jq -S 'del(.checks)' >"$T/want"
+jq -S 'del(.page)' "$T/data.json" >"$T/have"
+ok cmp -s "$T/want" "$T/have"
+is '["A","B"]' "$(jq -c '[.page.facts[].side]' "$T/data.json")" "sides of the facts"
+"$REPORT" html -o "$T/page.html" "$T/ops.gprof" "$T/ops.gprof" "$T/ops.gprof" 2>"$T/err"
+is 2 $? "status of three"
+"$REPORT" html -o "$T/page.html" "$T/ops.gprof" "$T/none.gprof" 2>"$T/err"
+is 1 $? "status where B is not there"
+
 "$REPORT" html "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status without -o"
 is "gprof-report: -o FILE is needed, as report.html; try: gprof-report help html" "$(cat "$T/err")" "usage"

@@ -64,15 +64,31 @@ sums() {
 		"$B/gprof-report" html --timeline-kb 200 -o "$T/many-sums.html" "$T/many.gprof" && timeline many-sums
 }
 
+# shellcheck disable=SC2317
+two() {
+	"$B/gprof-report" html --top 0 -o "$T/diff.html" "$1" "$2" 2>"$T/diff.err"
+	case $? in 0 | 3) ;; *) cat "$T/diff.err"; return 1 ;; esac
+	"$B/gprof-report" diff --format json "$1" "$2" >"$T/diff.json" 2>/dev/null
+	PYTHONPATH=$lib timeout 200 python3 test/page/diff.py "$chromium" "$T/diff.html" "$T/diff.json" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
+made_two() {
+	"$B/gen_stream" "$T/a.gprof" 20000 1 && "$B/gen_stream" "$T/b.gprof" 30000 7 && two "$T/a.gprof" "$T/b.gprof"
+}
+
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made hostile "damaged streams"
+tap made_two "two runs"
+tap two test/page/hostile.json test/page/hostile.json "names that are markup, two runs"
 tap page markup test/page/hostile.json "names that are markup"
 tap timeline 20000 "timeline of 20000 events"
 tap timeline ops "timeline of operators"
 tap timeline markup "timeline of names that are markup"
 tap sums "timeline of 100000 events in 200 KB"
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
+[ -z "${GPROF_TRACES:-}" ] || tap two "$GPROF_TRACES"/resnet50_nw0_v100.json.gz "$GPROF_TRACES"/resnet50_nw4_v100.json.gz "two real runs"
 for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
 	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac
 done

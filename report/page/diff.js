@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pages of two runs: what takes longer in B than in A, and whether it is more than noise. Their data are the tables of
+ * `diff --format json`; what is drawn and linked is done by page.js, whose tools they get.
+ */
+"use strict";
+
+const diffOf = ({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage}) => {
+const sections = [["step", "Steps"], ["phase", "Phases"], ["operator", "Operators"], ["kernel", "Kernels"], ["copy", "Copies"]];
+const words = {step_time: "Step time", run_time: "Run time", kernel_time: "Kernels, added up", copy_time: "Copies and sets, added up"};
+const sides = rowsOf("sides"), isOfSteps = sides.every((row) => row.steps !== null);
+
+function signed(value) {
+	return (value < 0 ? "−" : "+") + one(Math.abs(value), "time");
+}
+
+function percent(row) {
+	return row.change_pct === null ? "" : " (" + (row.change_pct < 0 ? "−" : "+") + Math.abs(row.change_pct).toFixed(1) + " %)";
+}
+
+function noise(row) {
+	return row.noise === "beyond" ? "more than the noise of the steps" : row.noise === "within" ? "within the noise of the steps" : "the noise is unknown";
+}
+
+/* Growth is bad and shrinking good; only where chance alone would hardly make it. */
+function mood(row) {
+	return row.noise !== "beyond" ? "" : row.change_ns > 0 ? "bad" : "good";
+}
+
+function stepCards(parent) {
+	for (const row of rowsOf("step").slice(0, 6)) {
+		card(parent, words[row.name] || row.name, signed(row.change_ns) + percent(row),
+			["A " + one(row.a_ns, "time") + ", B " + one(row.b_ns, "time") + (isOfSteps ? ", mean of a step" : ""), noise(row)], mood(row));
+	}
+}
+
+/* Of all sections the changes that are beyond noise. */
+function changes(parent) {
+	const rows = sections.slice(1).flatMap(([key, title]) => rowsOf(key).filter((row) => row.noise === "beyond").map((row) => ({...row, key, title})));
+	const section = make("section", parent);
+	section.id = "changes";
+	make("h3", section, "What changed beyond noise");
+	if (!rows.length) {
+		make("p", section, rowsOf("step").some((row) => row.noise !== "unknown") ? "nothing" : "unknown: a side has fewer than two steps", "note");
+		return;
+	}
+	make("p", section, rows.length + (rows.length === 1 ? " change" : " changes") + " of phases, operators, kernels and copies; the largest. Operators lie in phases: their changes do not add up.", "note");
+	const list = make("ol", section, null, "advice");
+	for (const row of rows.sort((a, b) => Math.abs(b.change_ns) - Math.abs(a.change_ns)).slice(0, 12)) {
+		const item = make("li", list), what = make("strong", item, signed(row.change_ns) + percent(row), mood(row));
+		what.title = "p " + (row.p === null ? "unknown" : row.p.toFixed(3));
+		item.append(" — ");
+		addLink(item, short(row.name, 80), hashOf(row.key, row.key, '"' + row.name + '"')).title = row.name;
+		make("span", item, ", " + row.title.toLowerCase() + (row.match === "new" ? ", not in A" : row.match === "gone" ? ", not in B" : ""));
+	}
+}
+
+/* A beside B. */
+function beside(parent, title, key, nr) {
+	const rows = rowsOf(key).slice(0, nr);
+	chart(parent, title, {kind: "bars", type: "time", labels: rows.map((row) => words[row.name] || row.name || "(no name)"),
+		series: [{name: "A", values: rows.map((row) => row.a_ns)}, {name: "B", values: rows.map((row) => row.b_ns)}]});
+}
+
+function overview(parent) {
+	stepCards(make("div", parent, null, "cards"));
+	const grid = charts(parent);
+	changes(grid);
+	beside(grid, isOfSteps ? "Phases, mean of a step" : "Phases", "phase", 12);
+	beside(grid, "Kernels that changed most", "kernel", 10);
+	beside(grid, "Operators that changed most, without those in them", "operator", 10);
+}
+
+return {
+	who: sides.map((row) => row.side + ": " + row.path).join(", "),
+	pages: [
+		["overview", "Overview", overview, ["sides", "step"]],
+		...sections.slice(1).map(([key, title]) => [key, title, (parent) => beside(parent, "The largest changes", key, 20), [key]]),
+		["about", "About", aboutPage, []],
+	],
+};
+};
