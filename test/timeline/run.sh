@@ -72,6 +72,24 @@ for name in small training ops model; do
 done
 tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
 tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
+# DevTools, where Chromium is (Debian: chromium) and playwright of PyPI, as in test/page.
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+lib=$(pwd)/$B/page-lib
+if [ -n "$chromium" ] && [ ! -d "$lib" ]; then
+	python3 -m pip install -q --no-warn-script-location --target "$T/lib" playwright==1.65.2 >"$T/pip" 2>&1 &&
+		mv "$T/lib" "$lib"
+fi
+# shellcheck disable=SC2317
+devtools() {
+	report timeline -o "$T/x.json" "$1" && PYTHONPATH=$lib python3 test/timeline/devtools.py "$chromium" "$T/x.json"
+}
+if [ -n "$chromium" ] && [ -d "$lib" ]; then
+	tap devtools "$T/small.gprof" "slices in DevTools, small"
+	tap devtools "$T/model.gprof" "slices in DevTools, model"
+else
+	n=$((n + 1))
+	echo "ok $n - timeline slices in DevTools # SKIP no chromium, or no playwright"
+fi
 for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
 	case $trace in 
 	*.json.gz)

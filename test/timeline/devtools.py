@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""devtools.py CHROMIUM TIMELINE.json: opens it in the Performance panel of Chromium's DevTools, and counts the
+slices of each row in the panel's model beside those of the file.
+
+The browser serves its own DevTools at its debugging port; they run in one of its pages.
+"""
+import collections
+import json
+import os
+import sys
+import tempfile
+import time
+import urllib.request
+
+from playwright.sync_api import sync_playwright
+
+OPEN = """async (text) => {
+  const ui = await import('/devtools/ui/legacy/legacy.js');
+  const timeline = await import('/devtools/panels/timeline/timeline.js');
+  await ui.ViewManager.ViewManager.instance().showView('timeline');
+  await timeline.TimelinePanel.TimelinePanel.instance().loadFromFile(new File([text], 'x.json'));
+}"""
+
+COUNT = """async () => {
+  const timeline = await import('/devtools/panels/timeline/timeline.js');
+  const panel = timeline.TimelinePanel.TimelinePanel.instance();
+  if (!panel.hasActiveTrace()) {
+    return null;
+  }
+  const model = panel.getParsedTraceForLayoutTests();
+  const rows = [];
+  for (const [pid, process] of model.Renderer.processes) {
+    for (const [tid, thread] of process.threads) {
+      rows.push([pid, tid, thread.name, thread.entries.length]);
+    }
+  }
+  const chart = panel.getFlameChart().getMainDataProvider().timelineData();
+  return {rows, drawn: chart.entryLevels.length, tracks: chart.groups.map((group) => group.name)};
+}"""
+
+
+def wait_for(what, get):
+    """As long as it takes: the test as a whole has its limit."""
+    for _ in range(600):
+        found = get()
+        if found:
+            return found
+        time.sleep(0.5)
+    sys.exit(f"no {what} after all this time")
+
+
+def look(context, port, text):
+    context.new_page()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
+        target = [tab["id"] for tab in json.load(answer) if tab["type"] == "page"][0]
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"http://127.0.0.1:{port}/devtools/devtools_app.html?ws=127.0.0.1:{port}/devtools/page/{target}")
+    page.evaluate(OPEN, text)
+    found = wait_for("timeline in DevTools", lambda: page.evaluate(COUNT))
+    return found, errors
+
+
+def main():
+    with open(sys.argv[2], encoding="utf-8") as file:
+        text = file.read()
+    events = json.loads(text)["traceEvents"]
+    rows = collections.Counter((event["pid"], event["tid"]) for event in events if event["ph"] == "X")
+    names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            folder, executable_path=sys.argv[1],
+            args=["--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--remote-allow-origins=*"])
+        port_file = os.path.join(folder, "DevToolsActivePort")
+        port = wait_for("port", lambda: os.path.exists(port_file) and open(port_file).readline().strip())
+        found, errors = look(context, port, text)
+        context.close()
+    bad = list(errors)
+    shown = {(pid, tid): (name, nr) for pid, tid, name, nr in found["rows"]}
+    for row, nr in rows.items():
+        if shown.get(row) != (names[row], nr):
+            bad.append(f"row {row} {names[row]!r} has {nr} slices, DevTools have {shown.get(row)}")
+    for row in rows:
+        if not any(names[row] in track for track in found["tracks"]):
+            bad.append(f"no track {names[row]!r}")
+    print(f"{sum(rows.values())} slices in {len(rows)} rows; drawn: {found['drawn']} in {len(found['tracks'])} tracks")
+    for text in bad[:20]:
+        print(text)
+    return bool(bad)
+
+
+sys.exit(main())
