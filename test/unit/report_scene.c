@@ -6,22 +6,17 @@
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
-static uint64_t below(uint64_t *seed, uint64_t end)
-{
-	return unit_random(seed) % end;
-}
-
 static struct scene_work make_work(uint64_t *seed, uint64_t call_begin)
 {
 	struct scene_work work = {.call_begin = call_begin};
 
-	work.call_end = call_begin + 1 + below(seed, 12);
-	work.device = (uint32_t)below(seed, SCENE_DEVICES);
-	work.stream = 7 + (uint32_t)below(seed, SCENE_STREAMS);
-	work.kind = (uint8_t)below(seed, 3);
-	work.name = (uint8_t)below(seed, 4);
-	work.bytes = 1 + below(seed, 5000);
-	work.has_call = below(seed, 10) != 0;
+	work.call_end = call_begin + 1 + unit_below(seed, 12);
+	work.device = (uint32_t)unit_below(seed, SCENE_DEVICES);
+	work.stream = 7 + (uint32_t)unit_below(seed, SCENE_STREAMS);
+	work.kind = (uint8_t)unit_below(seed, 3);
+	work.name = (uint8_t)unit_below(seed, 4);
+	work.bytes = 1 + unit_below(seed, 5000);
+	work.has_call = unit_below(seed, 10) != 0;
 	return work;
 }
 
@@ -30,7 +25,7 @@ void scene_make(struct scene *scene, uint64_t *seed, bool is_overlapping)
 	uint64_t free_at[SCENE_DEVICES][SCENE_STREAMS] = {{0}};
 	uint64_t host = 0;
 
-	scene->nr_works = SCENE_WORKS / 2 + (uint32_t)below(seed, SCENE_WORKS / 2);
+	scene->nr_works = SCENE_WORKS / 2 + (uint32_t)unit_below(seed, SCENE_WORKS / 2);
 	for (uint32_t i = 0; i < scene->nr_works; i++) {
 		struct scene_work *work = &scene->works[i];
 		uint64_t *free;
@@ -39,14 +34,14 @@ void scene_make(struct scene *scene, uint64_t *seed, bool is_overlapping)
 		work->thread = 1;
 		work->correlation = i + 1;
 		free = &free_at[work->device][work->stream - 7];
-		work->begin = work->call_end + below(seed, 8);
+		work->begin = work->call_end + unit_below(seed, 8);
 		work->begin = work->begin < *free ? *free : work->begin;
-		work->end = work->begin + below(seed, 90);
+		work->end = work->begin + unit_below(seed, 90);
 		*free = is_overlapping && work->end > work->begin ? work->begin + 1 : work->end;
-		host = work->call_end + below(seed, below(seed, 4) ? 4 : 80);
+		host = work->call_end + unit_below(seed, unit_below(seed, 4) ? 4 : 80);
 	}
 	for (unsigned int i = 0; i < SCENE_STEPS; i++) {
-		scene->steps[i] = (i ? scene->steps[i - 1] : 0) + below(seed, host / 4 + 2);
+		scene->steps[i] = (i ? scene->steps[i - 1] : 0) + unit_below(seed, host / 4 + 2);
 	}
 }
 
@@ -137,14 +132,15 @@ const char *scene_write(const struct scene *scene, const char *name, uint64_t *s
 		if (scene->works[i].has_call) {
 			write_call(gen, &scene->works[i], launch);
 		}
-		while (nr_written <= i + AHEAD && nr_written < scene->nr_works && below(seed, 3)) {
+		while (nr_written <= i + AHEAD && nr_written < scene->nr_works &&
+			unit_below(seed, 3)) {
 			const struct scene_work *work = &scene->works[nr_written++];
 
 			write_work(gen, work, places[work->device][work->stream - 7]);
 		}
-		if (nr_written <= i + 1 && !below(seed, 12)) {
+		if (nr_written <= i + 1 && !unit_below(seed, 12)) {
 			write_checkpoint(gen);
-		} else if (!below(seed, 4)) {
+		} else if (!unit_below(seed, 4)) {
 			gen_flush(gen);
 		}
 	}

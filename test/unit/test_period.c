@@ -48,6 +48,14 @@ static void step(bool has_copy, uint32_t nr_layers)
 	}
 }
 
+static void steps(uint32_t nr, bool has_copy, uint32_t nr_layers)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		step(has_copy, nr_layers);
+	}
+	look();
+}
+
 static void begin(void)
 {
 	period_init(&p);
@@ -58,10 +66,7 @@ static void begin(void)
 START_TEST(a_loop_is_found_with_all_of_its_steps)
 {
 	begin();
-	for (int i = 0; i < 100; i++) {
-		step(true, 3);
-	}
-	look();
+	steps(100, true, 3);
 	ck_assert_uint_eq(p.length, 1 + 1 + 21 + 5);
 	ck_assert_uint_eq(p.confidence, 100);
 	ck_assert_uint_eq(nr_steps, 100);
@@ -78,10 +83,7 @@ START_TEST(preparations_are_no_steps)
 	}
 	look();
 	ck_assert_uint_eq(nr_steps, 0);
-	for (int i = 0; i < 100; i++) {
-		step(true, 3);
-	}
-	look();
+	steps(100, true, 3);
 	ck_assert_uint_eq(p.length, 28);
 	ck_assert_uint_eq(nr_steps, 100);
 }
@@ -96,10 +98,7 @@ START_TEST(copies_of_the_preparation_are_no_steps)
 			launch(50 + k, 10);
 		}
 	}
-	for (int i = 0; i < 100; i++) {
-		step(true, 3);
-	}
-	look();
+	steps(100, true, 3);
 	ck_assert_uint_eq(p.length, 28);
 	ck_assert_uint_eq(nr_steps, 100);
 }
@@ -108,10 +107,7 @@ END_TEST
 START_TEST(layers_are_no_steps)
 {
 	begin();
-	for (int i = 0; i < 60; i++) {
-		step(true, 200); /* 1,400 of 1,407 symbols have a period of 7 */
-	}
-	look();
+	steps(60, true, 200); /* 1,400 of 1,407 symbols have a period of 7 */
 	ck_assert_uint_eq(p.length, 1407);
 	ck_assert_uint_eq(nr_steps, 60);
 }
@@ -120,15 +116,9 @@ END_TEST
 START_TEST(where_nothing_tells_layers_from_steps_there_are_none)
 {
 	begin();
-	for (int i = 0; i < 60; i++) {
-		step(false, 200);
-	}
-	look();
+	steps(60, false, 200);
 	ck_assert_uint_eq(nr_steps, 0);
-	for (int i = 0; i < 1000; i++) {
-		step(false, 3);
-	}
-	look();
+	steps(1000, false, 3);
 	ck_assert_uint_eq(nr_steps, 0);
 }
 END_TEST
@@ -154,15 +144,9 @@ START_TEST(another_loop_is_found_after_the_first)
 	uint64_t nr_first;
 
 	begin();
-	for (int i = 0; i < 100; i++) {
-		step(true, 3);
-	}
-	look();
+	steps(100, true, 3);
 	nr_first = nr_steps;
-	for (int i = 0; i < 2000; i++) {
-		step(true, 1);
-	}
-	look();
+	steps(2000, true, 1);
 	ck_assert_uint_eq(p.length, 14);
 	ck_assert_uint_ge(nr_steps, nr_first + 1900);
 	ck_assert_uint_le(nr_steps, nr_first + 2000);
@@ -189,10 +173,7 @@ END_TEST
 START_TEST(few_launches_are_not_enough)
 {
 	begin();
-	for (int i = 0; i < 16; i++) {
-		step(true, 3);
-	}
-	look();
+	steps(16, true, 3);
 	ck_assert_uint_eq(nr_steps, 0);
 }
 END_TEST

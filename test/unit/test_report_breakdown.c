@@ -147,18 +147,13 @@ static void paint_kernel(struct painted *all, unsigned int k, uint64_t begin, ui
 	}
 }
 
-static uint32_t below(uint64_t *seed, uint32_t limit)
-{
-	return (uint32_t)(unit_random(seed) % limit);
-}
-
 /* Something runs on the device, launched by a call of that step. */
 static void add_work(struct made *made, struct painted *all, uint64_t *seed, uint32_t step,
 	uint64_t call_begin, uint64_t call_end)
 {
-	uint64_t begin = call_begin + below(seed, 500), end = begin + below(seed, 900);
-	uint32_t what = below(seed, 6);
-	bool is_lone = below(seed, 16) == 0;
+	uint64_t begin = call_begin + unit_below(seed, 500), end = begin + unit_below(seed, 900);
+	uint32_t what = unit_below(seed, 6);
+	bool is_lone = unit_below(seed, 16) == 0;
 
 	add_call(made, call_begin, call_end);
 	if (what < 4) {
@@ -193,20 +188,21 @@ static void add_work(struct made *made, struct painted *all, uint64_t *seed, uin
 static void add_random_step(
 	struct made *made, struct painted *all, uint64_t *seed, uint32_t step, uint64_t begin)
 {
-	uint64_t at = begin + (step ? below(seed, 20) : 0), end = begin + STEP_NS, next;
+	uint64_t at = begin + (step ? unit_below(seed, 20) : 0), end = begin + STEP_NS, next;
 
 	made_step(made, begin, step);
 	all->host[step] = begin;
-	next = at + 1 + below(seed, 200);
+	next = at + 1 + unit_below(seed, 200);
 	made_op(made, "enumerate(DataLoader)#x.__next__", at, next, 0);
 	paint(all, BREAKDOWN_DATALOADER, at, next);
 	for (at = next; at + 400 < end; at = next) {
-		uint64_t call = at + below(seed, 100), call_end = call + 1 + below(seed, 60);
+		uint64_t call = at + unit_below(seed, 100),
+			 call_end = call + 1 + unit_below(seed, 60);
 
-		next = at + 170 + below(seed, 150);
+		next = at + 170 + unit_below(seed, 150);
 		add_work(made, all, seed, step, call, call_end);
 		paint(all, BREAKDOWN_RUNTIME, call, call_end);
-		if (below(seed, 3)) {
+		if (unit_below(seed, 3)) {
 			made_op(made, "aten::mm", at, next, 0);
 			paint(all, BREAKDOWN_CPU, at, next);
 		}
@@ -327,185 +323,6 @@ START_TEST(without_steps_all_of_it_is_one)
 }
 END_TEST
 
-/* ---- more kernels than are held ---- */
-
-enum { FEW = 64 };
-
-struct few {
-	struct breakdown breakdown;
-	size_t most_kernels;
-};
-
-static void begin_few(void *context, struct process *process)
-{
-	struct few *few = context;
-
-	breakdown_begin(&few->breakdown, process);
-	few->breakdown.most = few->most_kernels;
-}
-
-static void enter_few(void *context, const struct op *op)
-{
-	breakdown_enter(&((struct few *)context)->breakdown, op);
-}
-
-static void call_few(void *context, const struct op_call *call, const struct op *op)
-{
-	(void)op;
-	breakdown_call(&((struct few *)context)->breakdown, call);
-}
-
-static void record_few(void *context, const struct op_record *record, const struct op_call *call,
-	const struct op *op)
-{
-	struct few *few = context;
-
-	(void)op;
-	breakdown_record(&few->breakdown, record, call);
-	ck_assert_uint_le(few->breakdown.work.nr_kernels, few->most_kernels + 1);
-}
-
-static void end_few(void *context, struct process *process, const struct phases *phases)
-{
-	(void)process;
-	breakdown_end(&((struct few *)context)->breakdown, phases);
-}
-
-/* What is made of a stream where no more kernels than that are held. */
-static void run_few(struct few *few, const char *path, size_t most)
-{
-	static const struct op_view view = {.takes_all = true,
-		.begin = begin_few,
-		.enter = enter_few,
-		.call = call_few,
-		.record = record_few,
-		.end = end_few};
-	const struct op_walk walk = {&view, few};
-	struct process *process = streams_process(path);
-
-	few->most_kernels = most;
-	op_walk_run(&process, 1, &walk, 1);
-	process_destroy(process);
-}
-
-/* One stream that works off what is launched; with steps, if there are to be any. */
-static const char *write_queue(uint64_t seed, uint32_t nr_steps, uint32_t nr_kernels)
-{
-	struct made made = made_open("queue.gprof");
-	uint64_t host = 1000, device = 1000;
-
-	for (unsigned int i = 0; i < 4; i++) {
-		made_shape(&made, kernels[i].name, kernels[i].grid, 64, 16, 0);
-	}
-	for (uint32_t step = 0; step < (nr_steps ? nr_steps : 1); step++) {
-		if (nr_steps) {
-			made_step(&made, host, step);
-		}
-		for (uint32_t i = 0; i < nr_kernels; i++) {
-			uint64_t begin, end, op = host;
-
-			host += 1 + below(&seed, 20);
-			begin = device > host ? device : host + 3;
-			end = begin + 1 + below(&seed, 70);
-			device = end + below(&seed, 4);
-			made_launch(&made, 1 + below(&seed, 4), host, 5, begin, end);
-			host += 5 + below(&seed, 20);
-			if (below(&seed, 2)) {
-				made_op(&made, "aten::mm", op, host, 0);
-			}
-		}
-		gen_flush(made.gen);
-	}
-	if (nr_steps) {
-		made_step(&made, host, nr_steps);
-	}
-	gen_close(made.gen, "exit");
-	return made.path;
-}
-
-static void check_same(const struct breakdown *a, const struct breakdown *b)
-{
-	ck_assert_uint_eq(a->nr_steps, b->nr_steps);
-	for (size_t i = 0; i < a->nr_steps; i++) {
-		const struct breakdown_step *x = &a->steps[i], *y = &b->steps[i];
-
-		ck_assert_uint_eq(x->begin_ns, y->begin_ns);
-		ck_assert_uint_eq(x->end_ns, y->end_ns);
-		ck_assert_mem_eq(x->ns, y->ns, sizeof(x->ns));
-		ck_assert_uint_eq(x->nr_devices, 1);
-		ck_assert_uint_eq(y->nr_devices, 1);
-		ck_assert_uint_eq(x->devices[0].busy_ns, y->devices[0].busy_ns);
-		ck_assert_double_eq_tol(x->devices[0].sm_ns, y->devices[0].sm_ns, 1e-3);
-		ck_assert_double_eq_tol(x->devices[0].occupancy, y->devices[0].occupancy, 1e-3);
-		ck_assert_mem_eq(x->devices[0].tensor_ns, y->devices[0].tensor_ns,
-			sizeof(x->devices[0].tensor_ns));
-	}
-}
-
-START_TEST(steps_of_many_kernels_are_the_same_in_stretches)
-{
-	for (uint64_t seed = 1; seed < 30; seed++) {
-		uint32_t nr_steps = seed % 3 ? 3 : 0;
-		const char *path = write_queue(seed * 77, nr_steps, 600);
-		static struct few whole, stretches;
-
-		run_few(&whole, path, BREAKDOWN_MOST);
-		run_few(&stretches, path, FEW);
-		ck_assert(!stretches.breakdown.is_too_much);
-		ck_assert_uint_eq(stretches.breakdown.nr_cut, 0);
-		ck_assert_uint_gt(whole.breakdown.steps[0].ns[BREAKDOWN_KERNEL], 0);
-		check_same(&whole.breakdown, &stretches.breakdown);
-		breakdown_fini(&whole.breakdown);
-		breakdown_fini(&stretches.breakdown);
-	}
-}
-END_TEST
-
-/* What comes after the stretch that it ran in is cut off, and counted; parts still are the whole.
- */
-START_TEST(work_out_of_order_is_cut_and_told)
-{
-	struct made made = made_open("late.gprof");
-	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
-	static struct few few;
-	uint64_t sum = 0;
-
-	made.place = gen_place(made.gen, 0, 1, 9);
-	made_launch(&made, shape, 1010, 5, 8000, 9000);
-	made.place = gen_place(made.gen, 0, 1, 7);
-	for (uint64_t i = 0; i < 300; i++) {
-		made_launch(&made, shape, 1030 + 20 * i, 5, 1050 + 20 * i, 1060 + 20 * i);
-	}
-	gen_close(made.gen, "exit");
-	run_few(&few, made.path, FEW);
-	ck_assert(!few.breakdown.is_too_much);
-	ck_assert_uint_eq(few.breakdown.nr_cut, 1);
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		sum += few.breakdown.steps[0].ns[i];
-	}
-	ck_assert_uint_eq(sum, few.breakdown.steps[0].end_ns - few.breakdown.steps[0].begin_ns);
-	breakdown_fini(&few.breakdown);
-}
-END_TEST
-
-/* All at one time: there is no later half. */
-START_TEST(too_many_at_one_moment_are_unknown)
-{
-	struct made made = made_open("crowd.gprof");
-	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
-	static struct few few;
-
-	for (uint64_t i = 0; i < 300; i++) {
-		made_launch(&made, shape, 1030 + 20 * i, 5, 10000, 10000 + i);
-	}
-	gen_close(made.gen, "exit");
-	run_few(&few, made.path, FEW);
-	ck_assert(few.breakdown.is_too_much);
-	breakdown_fini(&few.breakdown);
-}
-END_TEST
-
 UNIT_SUITE("report/breakdown", a_step_that_kernels_cover_wholly_sums_to_itself,
 	each_moment_counts_for_the_first_that_covers_it, random_steps_are_as_painted,
-	without_steps_all_of_it_is_one, steps_of_many_kernels_are_the_same_in_stretches,
-	work_out_of_order_is_cut_and_told, too_many_at_one_moment_are_unknown)
+	without_steps_all_of_it_is_one)

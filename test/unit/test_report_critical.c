@@ -18,31 +18,27 @@ struct world {
 	bool is_taken[TIMES]; /* some call begins there */
 };
 
-static uint64_t below(uint64_t *seed, uint64_t end)
-{
-	return unit_random(seed) % end;
-}
-
 static void add_record(struct world *world, struct critical_item *call, uint64_t *seed)
 {
 	struct critical_record *record = &world->records[world->nr_records++];
 
 	call->correlation = (uint32_t)world->nr_records;
-	call->stream = critical_stream(1 + (uint32_t)below(seed, 2), 7 + (uint32_t)below(seed, 2));
-	call->role = below(seed, 3) ? CRITICAL_LAUNCHES : CRITICAL_WAITS_OWN;
-	record->begin = call->begin + below(seed, below(seed, 2) ? 30 : 300);
-	record->end = record->begin + below(seed, below(seed, 2) ? 8 : 40);
-	if (call->role == CRITICAL_WAITS_OWN && below(seed, 2)) {
-		record->begin = call->begin + below(seed, call->end - call->begin);
-		record->end = record->begin + below(seed, call->end - record->begin + 1);
+	call->stream = critical_stream(
+		1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
+	call->role = unit_below(seed, 3) ? CRITICAL_LAUNCHES : CRITICAL_WAITS_OWN;
+	record->begin = call->begin + unit_below(seed, unit_below(seed, 2) ? 30 : 300);
+	record->end = record->begin + unit_below(seed, unit_below(seed, 2) ? 8 : 40);
+	if (call->role == CRITICAL_WAITS_OWN && unit_below(seed, 2)) {
+		record->begin = call->begin + unit_below(seed, call->end - call->begin);
+		record->end = record->begin + unit_below(seed, call->end - record->begin + 1);
 	}
 	record->call_begin = call->begin;
 	record->call_end = call->end;
 	record->stream = call->stream;
 	record->thread = call->thread;
 	record->correlation = call->correlation;
-	record->name = 1 + (uint32_t)below(seed, NR_NAMES);
-	record->is_copy = below(seed, 3) == 0;
+	record->name = 1 + (uint32_t)unit_below(seed, NR_NAMES);
+	record->is_copy = unit_below(seed, 3) == 0;
 }
 
 static void add_call(struct world *world, struct critical_item *call, uint64_t *seed)
@@ -54,13 +50,14 @@ static void add_call(struct world *world, struct critical_item *call, uint64_t *
 
 	call->is_call = true;
 	world->is_taken[call->begin] = true;
-	if (below(seed, 2)) {
+	if (unit_below(seed, 2)) {
 		add_record(world, call, seed);
 		return;
 	}
-	call->role = roles[below(seed, sizeof(roles))];
-	call->stream = critical_stream(1 + (uint32_t)below(seed, 2), 7 + (uint32_t)below(seed, 2));
-	call->event = (uint32_t)below(seed, 3);
+	call->role = roles[unit_below(seed, sizeof(roles))];
+	call->stream = critical_stream(
+		1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
+	call->event = (uint32_t)unit_below(seed, 3);
 }
 
 /* Items after and in each other, within a time. */
@@ -70,23 +67,24 @@ static void add_items(struct world *world, uint32_t thread, uint64_t begin, uint
 	while (begin + 2 < end && world->nr_items < MOST) {
 		struct critical_item item = {.thread = thread};
 
-		item.begin = begin + below(seed, below(seed, 3) ? 6 : 1 + (end - begin) / 3);
-		item.end = item.begin + 1 + below(seed, depth ? 30 : 200);
-		item.name = 1 + (uint32_t)below(seed, NR_NAMES);
+		item.begin =
+			begin + unit_below(seed, unit_below(seed, 3) ? 6 : 1 + (end - begin) / 3);
+		item.end = item.begin + 1 + unit_below(seed, depth ? 30 : 200);
+		item.name = 1 + (uint32_t)unit_below(seed, NR_NAMES);
 		if (item.end > end) {
 			return;
 		}
 		begin = item.end;
-		if (depth >= 1 && below(seed, 2) && !world->is_taken[item.begin]) {
+		if (depth >= 1 && unit_below(seed, 2) && !world->is_taken[item.begin]) {
 			add_call(world, &item, seed);
 			world->items[world->nr_items++] = item;
 			continue;
 		}
-		item.is_range = below(seed, 6) == 0;
+		item.is_range = unit_below(seed, 6) == 0;
 		world->items[world->nr_items++] = item;
 		if (depth < 3) {
-			add_items(world, thread, item.begin + below(seed, 2), item.end, depth + 1,
-				seed);
+			add_items(world, thread, item.begin + unit_below(seed, 2), item.end,
+				depth + 1, seed);
 		}
 	}
 }
@@ -94,12 +92,12 @@ static void add_items(struct world *world, uint32_t thread, uint64_t begin, uint
 static void make_world(struct world *world, uint64_t *seed)
 {
 	memset(world, 0, sizeof(*world));
-	world->begin = 200 + below(seed, 300);
-	world->end = world->begin + 300 + below(seed, 600);
+	world->begin = 200 + unit_below(seed, 300);
+	world->end = world->begin + 300 + unit_below(seed, 600);
 	for (uint32_t thread = 1; thread <= NR_THREADS; thread++) {
-		uint64_t begin = below(seed, 3) ? 0 : below(seed, TIMES - 100);
+		uint64_t begin = unit_below(seed, 3) ? 0 : unit_below(seed, TIMES - 100);
 
-		add_items(world, thread, begin, TIMES - 100, below(seed, 2) ? 0 : 1, seed);
+		add_items(world, thread, begin, TIMES - 100, unit_below(seed, 2) ? 0 : 1, seed);
 	}
 }
 

@@ -113,6 +113,18 @@ START_TEST(memory_goes_from_hand_to_hand)
 }
 END_TEST
 
+static struct gprof_row_alloc *add_alloc(
+	struct gen *gen, uint64_t time, uint64_t address, int64_t bytes)
+{
+	struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+
+	row->time = time;
+	row->thread = 1;
+	row->address = address;
+	row->bytes = bytes;
+	return row;
+}
+
 START_TEST(what_is_reserved_at_the_peak_is_told_of_the_peak)
 {
 	const char *path = streams_path("reserved.gprof");
@@ -120,12 +132,8 @@ START_TEST(what_is_reserved_at_the_peak_is_told_of_the_peak)
 	struct table *table;
 
 	for (uint32_t i = 0; i < 3; i++) {
-		struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+		struct gprof_row_alloc *row = add_alloc(gen, 1000 * i, 0x1000 * i, 1);
 
-		row->time = 1000 * i;
-		row->thread = 1;
-		row->address = 0x1000 * i;
-		row->bytes = 1;
 		row->allocated_bytes = i == 1 ? 80000000 : 10000000;
 		row->reserved_bytes = i == 2 ? 200000000 : 100000000;
 		row->device_type = 1;
@@ -146,12 +154,9 @@ START_TEST(an_allocator_without_totals_has_no_peak_of_zero)
 	struct table *table;
 
 	for (uint32_t i = 0; i < 4; i++) {
-		struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+		struct gprof_row_alloc *row =
+			add_alloc(gen, 1000 * i, 0x1000 + i / 2, i % 2 ? -4096 : 4096);
 
-		row->time = 1000 * i;
-		row->thread = 1;
-		row->address = 0x1000 + i / 2;
-		row->bytes = i % 2 ? -4096 : 4096;
 		row->reserved_bytes = i % 2 ? 0 : 4096;
 	}
 	gen_close(gen, "exit");
@@ -171,12 +176,8 @@ END_TEST
 
 static void add_total(struct gen *gen, uint64_t time, uint64_t allocated, uint64_t reserved)
 {
-	struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+	struct gprof_row_alloc *row = add_alloc(gen, time, 0x1000, -1);
 
-	row->time = time;
-	row->thread = 1;
-	row->address = 0x1000;
-	row->bytes = -1;
 	row->allocated_bytes = allocated;
 	row->reserved_bytes = reserved;
 	row->device_type = 1;

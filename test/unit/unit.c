@@ -45,6 +45,11 @@ uint64_t unit_random(uint64_t *seed)
 	return *seed * 0x2545f4914f6cdd1du;
 }
 
+uint64_t unit_below(uint64_t *seed, uint64_t end)
+{
+	return unit_random(seed) % end;
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *ftw)
 {
 	(void)status;

@@ -27,6 +27,9 @@ void unit_loop(Suite *suite, const TTest *test, size_t nr);
 /* Numbers that are the same in each run: xorshift64*. *seed must not be 0. */
 uint64_t unit_random(uint64_t *seed);
 
+/* The same from 0 to below end, which must not be 0. */
+uint64_t unit_below(uint64_t *seed, uint64_t end);
+
 /* A new empty directory under $TMPDIR or /tmp; removed when the process that made it exits. */
 const char *unit_temp_dir(void);
 
