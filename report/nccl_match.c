@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "report/buf.h"
+#include "report/nccl_clock.h"
+
 static bool is_collective(const struct nccl_op *op)
 {
 	return op->kind < GPROF_NCCL_SEND || op->kind == NCCL_OPS_SEVERAL;
@@ -75,11 +78,12 @@ static bool has_times(const struct nccl_op *ops, size_t nr)
 	return true;
 }
 
-static bool has_one_clock(const struct nccl_op *ops, size_t nr)
+static bool has_one_clock(const struct nccl_clocks *clocks, const struct nccl_op *ops, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {
-		if (ops[i].boot != ops[0].boot ||
-			(!ops[i].boot && ops[i].process != ops[0].process)) {
+		if (ops[i].clock != ops[0].clock &&
+			(!clocks->clocks[ops[i].clock].is_known ||
+				!clocks->clocks[ops[0].clock].is_known)) {
 			return false;
 		}
 	}
@@ -106,24 +110,26 @@ static void set_times(struct nccl_op *ops, size_t nr)
 	last->transfer_ns = end_ns - last->begin_ns;
 }
 
-void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
+/* How many operations from `at` on have the number of the first. */
+static size_t length_at(const struct nccl_ops *ops, size_t at)
 {
-	*match = (struct nccl_match){0};
-	if (!ops->nr_ops) {
-		return;
+	const struct nccl_op *first = &ops->ops[at];
+	size_t nr = 1;
+
+	while (at + nr < ops->nr_ops && is_numbered(&first[nr]) && first[nr].key == first->key &&
+		first[nr].sequence == first->sequence) {
+		nr++;
 	}
-	qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_sequence);
-	for (size_t i = 0; i < ops->nr_ops; i++) {
-		match->nr_alone += is_collective(&ops->ops[i]) && !is_numbered(&ops->ops[i]);
-	}
+	return nr;
+}
+
+/* Sorts out what cannot be compared; lengths: as nccl_clock.h wants them. */
+static void find_whole(struct nccl_ops *ops, struct nccl_match *match, uint32_t *lengths)
+{
 	for (size_t at = 0, nr; at < ops->nr_ops && is_numbered(&ops->ops[at]); at += nr) {
 		struct nccl_op *first = &ops->ops[at];
 
-		nr = 1;
-		while (at + nr < ops->nr_ops && is_numbered(&first[nr]) &&
-			first[nr].key == first->key && first[nr].sequence == first->sequence) {
-			nr++;
-		}
+		nr = length_at(ops, at);
 		match->nr_collectives++;
 		if (!do_same(first, nr, match)) {
 			continue; /* counted */
@@ -132,11 +138,63 @@ void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
 			match->nr_missing++;
 		} else if (!has_times(first, nr)) {
 			match->nr_untimed++;
-		} else if (!has_one_clock(first, nr)) {
+		} else {
+			lengths[at] = (uint32_t)nr;
+		}
+	}
+}
+
+/* Times of clocks that are not known stay as they are. Durations stay as measured. */
+static void convert(
+	struct nccl_ops *ops, const struct nccl_clocks *clocks, struct nccl_match *match)
+{
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		struct nccl_op *op = &ops->ops[i];
+		const struct nccl_clock *clock = &clocks->clocks[op->clock];
+		uint64_t ns = op->end_ns - op->begin_ns;
+
+		if (clock->is_known && nccl_op_has_time(op)) {
+			op->begin_ns = nccl_clock_time(clock, op->begin_ns);
+			op->end_ns = op->begin_ns + ns;
+		}
+	}
+	for (size_t i = 0; i < clocks->nr; i++) {
+		const struct nccl_clock *clock = &clocks->clocks[i];
+
+		match->nr_fitted += clock->is_known;
+		match->error_ns =
+			clock->error_ns > match->error_ns ? clock->error_ns : match->error_ns;
+	}
+	match->nr_fitted -= match->nr_fitted != 0; /* the first is the one clock */
+}
+
+void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
+{
+	uint32_t *lengths = mem_zeroed(ops->nr_ops + 1, sizeof(*lengths));
+	struct nccl_clocks clocks;
+
+	*match = (struct nccl_match){0};
+	if (ops->nr_ops) {
+		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_sequence);
+	}
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		match->nr_alone += is_collective(&ops->ops[i]) && !is_numbered(&ops->ops[i]);
+	}
+	find_whole(ops, match, lengths);
+	nccl_clocks_fit(&clocks, ops, lengths);
+	convert(ops, &clocks, match);
+	for (size_t at = 0; at < ops->nr_ops; at++) {
+		if (!lengths[at]) {
+			continue;
+		}
+		if (!has_one_clock(&clocks, &ops->ops[at], lengths[at]) ||
+			!has_times(&ops->ops[at], lengths[at])) {
 			match->nr_clocks++;
 		} else {
 			match->nr_matched++;
-			set_times(first, nr);
+			set_times(&ops->ops[at], lengths[at]);
 		}
 	}
+	nccl_clocks_fini(&clocks);
+	free(lengths);
 }

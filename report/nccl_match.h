@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectives of several ranks put together by communicator and sequence number: who came last, and
- * how long the others waited for it. Times are compared where all ranks are of one boot of one
- * host, whose clock they share.
+ * how long the others waited for it. Times are those of one clock; see nccl_clock.h.
  */
 #ifndef REPORT_NCCL_MATCH_H
 #define REPORT_NCCL_MATCH_H
@@ -17,12 +16,17 @@ struct nccl_match {
 	uint64_t nr_differing; /* ranks do not do the same */
 	uint64_t nr_missing;   /* not all ranks are here, or none can say */
 	uint64_t nr_untimed;   /* not all kernels are known */
-	uint64_t nr_clocks;    /* several clocks */
+	uint64_t nr_clocks; /* the clocks share no collective that tells how far apart they are */
+	size_t nr_fitted;   /* clocks that were fitted to another one */
+	uint64_t error_ns;  /* the largest of these */
 	/* The first two that differ, in the array of nccl_ops; valid while that is. */
 	const struct nccl_op *differing[2];
 };
 
-/* Sorts the operations by communicator, sequence and rank, and sets what nccl_ops.h says. */
+/*
+ * Sorts the operations by communicator, sequence and rank, puts their times on one clock where that
+ * can be, and sets what nccl_ops.h says.
+ */
 void nccl_match(struct nccl_ops *ops, struct nccl_match *match);
 
 #endif

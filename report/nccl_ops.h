@@ -30,6 +30,7 @@ struct nccl_op {
 	int32_t peer;	   /* of its first call */
 	uint32_t boot;	   /* whose clock it is, of model.h */
 	uint32_t process;  /* counts the processes from 0 */
+	uint32_t clock;	   /* of nccl_clock.h; set by nccl_match */
 	uint8_t kind;
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* the times of all ranks are known; this one came last */

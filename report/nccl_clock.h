@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One clock for ranks of several hosts, and of traces that do not tell theirs: collectives in which
+ * everybody needs something of everybody end at about the same moment on all ranks. Offset and
+ * drift of each clock are a line through the ends of those that it shares with clocks that are
+ * known, beginning with that of the first operation, if these are 8 or more; ends that are far off
+ * are left out of the line, not of its error.
+ *
+ * Memory: 16 bytes for each such collective and clock.
+ */
+#ifndef REPORT_NCCL_CLOCK_H
+#define REPORT_NCCL_CLOCK_H
+
+#include "report/nccl_ops.h"
+
+struct nccl_clock_point {
+	uint64_t from_ns;
+	int64_t ahead_ns; /* of the one clock */
+};
+
+struct nccl_clock {
+	bool is_known;
+	/* from + base_ns + offset_ns + drift * (from - first_ns) */
+	uint64_t first_ns;
+	int64_t base_ns;
+	double offset_ns, drift;
+	uint64_t error_ns; /* 95 % of the ends are not further off; 0 for the first */
+	struct nccl_clock_point *points;
+	size_t nr_points, capacity;
+};
+
+struct nccl_clocks {
+	struct nccl_clock *clocks;
+	size_t nr;
+};
+
+/*
+ * Sets nccl_op.clock, and fits the clocks. The operations are sorted as nccl_match has them, and
+ * lengths[i] is how many from place i on are one collective of all of its ranks, all with times; 0
+ * where none begins.
+ */
+void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths);
+void nccl_clocks_fini(struct nccl_clocks *clocks);
+
+/* A time of the one clock; the clock must be known. */
+uint64_t nccl_clock_time(const struct nccl_clock *clock, uint64_t from_ns);
+
+/* Fits a clock to its points, of which it has some. */
+void nccl_clock_fit(struct nccl_clock *clock);
+
+#endif
