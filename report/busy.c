@@ -111,28 +111,87 @@ static void sort(struct busy *busy)
 	}
 }
 
-void busy_advance(struct busy *busy, uint64_t time)
+/* The next one that waits, NULL if there is none before `time`. It is sorted. */
+static const struct busy_interval *first_of(const struct busy *busy, uint64_t time)
 {
-	const struct busy_interval *all;
-	size_t i = 0;
+	const struct busy_interval *first = busy->waiting + busy->head;
 
-	if (!busy->nr_waiting || busy->earliest >= time) {
-		return;
-	}
-	sort(busy);
-	all = busy->waiting + busy->head;
-	for (; i < busy->nr_waiting && all[i].begin < time; i++) {
-		uint64_t begin = all[i].begin > busy->until ? all[i].begin : busy->until;
+	return busy->nr_waiting && first->begin < time ? first : NULL;
+}
 
-		if (all[i].end > begin) {
-			busy->busy_ns += all[i].end - begin;
-			busy->until = all[i].end;
+/* The part with the earliest one before `time`, and when that of the others begins. */
+static size_t find_earliest(
+	const struct busy *parts, size_t nr_parts, uint64_t time, uint64_t *others)
+{
+	size_t earliest = nr_parts;
+	uint64_t begin = UINT64_MAX;
+
+	*others = time;
+	for (size_t k = 0; k < nr_parts; k++) {
+		const struct busy_interval *first = first_of(&parts[k], time);
+
+		if (!first) {
+			continue;
+		}
+		if (earliest == nr_parts || first->begin < begin) {
+			*others = earliest == nr_parts ? time : begin;
+			begin = first->begin;
+			earliest = k;
+		} else if (first->begin < *others) {
+			*others = first->begin;
 		}
 	}
+	return earliest;
+}
+
+static inline void count_one(struct busy_sum *sum, const struct busy_interval *one)
+{
+	uint64_t begin = one->begin > sum->until ? one->begin : sum->until;
+
+	if (one->end > begin) {
+		sum->busy_ns += one->end - begin;
+		sum->until = one->end;
+	}
+}
+
+/* Counts the first one, and those behind it that begin before all others. */
+static void count_run(
+	struct busy *parts, size_t nr_parts, size_t part, uint64_t others, struct busy_sum *sums)
+{
+	struct busy *busy = &parts[part];
+	const struct busy_interval *all = busy->waiting + busy->head;
+	size_t i = 0;
+
+	do {
+		count_one(&busy->sum, &all[i]);
+		for (size_t k = part; sums && k < nr_parts; k++) {
+			count_one(&sums[k], &all[i]);
+		}
+	} while (++i < busy->nr_waiting && all[i].begin < others);
 	busy->head += i;
 	busy->nr_waiting -= i;
 	busy->nr_sorted -= i;
 	busy->earliest = busy->nr_waiting ? all[i].begin : UINT64_MAX;
+}
+
+void busy_advance_all(struct busy *parts, size_t nr_parts, uint64_t time, struct busy_sum *sums)
+{
+	uint64_t others;
+	size_t part;
+
+	for (size_t k = 0; k < nr_parts; k++) {
+		if (parts[k].nr_waiting && parts[k].earliest < time) {
+			sort(&parts[k]);
+		}
+	}
+	while ((part = find_earliest(parts, nr_parts, time, &others)) < nr_parts) {
+		count_run(parts, nr_parts, part, others, sums);
+	}
+}
+
+void busy_advance(struct busy *busy, uint64_t time)
+{
+	busy_advance_all(busy, 1, time, NULL);
 }
 
 void busy_finish(struct busy *busy)

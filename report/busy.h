@@ -8,6 +8,11 @@
 
 #include "report/interval_sort.h"
 
+struct busy_sum {
+	uint64_t busy_ns;
+	uint64_t until; /* counted up to here */
+};
+
 struct busy {
 	struct busy_interval *waiting; /* from `head` on */
 	struct busy_interval *scratch;
@@ -17,8 +22,7 @@ struct busy {
 	uint64_t earliest; /* begin of any of them */
 	uint64_t nr_intervals;
 	uint64_t first, last; /* begin of the first, end of the last; first > last: none */
-	uint64_t busy_ns;
-	uint64_t until; /* counted up to here */
+	struct busy_sum sum;
 };
 
 void busy_init(struct busy *busy);
@@ -30,5 +34,11 @@ void busy_advance(struct busy *busy, uint64_t time);
 
 /* Counts the rest. */
 void busy_finish(struct busy *busy);
+
+/*
+ * The same of several that advance together: sums[k], of as many, is the union of parts 0 to k.
+ * The last time is UINT64_MAX.
+ */
+void busy_advance_all(struct busy *parts, size_t nr_parts, uint64_t time, struct busy_sum *sums);
 
 #endif

@@ -13,14 +13,18 @@ struct score {
 
 static void add_score(struct idmap *scores, struct process *process, const struct batch *b)
 {
+	struct score *score = NULL; /* of the thread at hand: its rows stand together */
+
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t thread = (uint32_t)b->col[COL_op_thread][i];
-		struct score *score = idmap_put(scores, thread);
 		uint32_t name = op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
 		enum op_class class = op_class(name, (uint8_t)b->col[COL_op_framework][i],
 			(uint8_t)b->col[COL_op_scope][i]);
 
-		score->thread = thread;
+		if (!score || score->thread != thread) {
+			score = idmap_put(scores, thread);
+			score->thread = thread;
+		}
 		score->nr_marks += class == OP_DATALOADER || class == OP_OPTIMIZATION ||
 				   class == OP_CLEARING || class == OP_FORWARD;
 		score->nr_works += class == OP_OTHER && !b->col[COL_op_depth][i];
@@ -40,26 +44,41 @@ static bool is_more(const struct score *score, const struct score *best)
 	return score->nr_deep_works > best->nr_deep_works;
 }
 
-uint32_t op_loop_thread(struct process *process)
+/* The first blocks of operators; of those that are damaged, as many more. */
+static void add_blocks(struct idmap *scores, struct process *process)
 {
 	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
 				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
 				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
 	struct stream_in *stream = process->stream;
-	struct score best = {0};
-	struct idmap scores;
-	uint32_t nr_blocks = 0;
+	struct stream_request requests[MOST_BLOCKS];
+	size_t nr_blocks = 0, nr_requests = 0;
 
-	idmap_init(&scores, sizeof(struct score));
+	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_op) {
+			requests[nr_requests++] =
+				(struct stream_request){.stream = stream, .block = i, .mask = mask};
+		}
+	}
+	stream_in_expect(requests, nr_requests);
 	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
 		struct batch batch;
 
 		if (stream_in_block_table(stream, i) == GPROF_TABLE_op &&
 			!stream_in_load(stream, i, mask, 0, &batch)) {
-			add_score(&scores, process, &batch);
+			add_score(scores, process, &batch);
 			nr_blocks++;
 		}
 	}
+}
+
+uint32_t op_loop_thread(struct process *process)
+{
+	struct score best = {0};
+	struct idmap scores;
+
+	idmap_init(&scores, sizeof(struct score));
+	add_blocks(&scores, process);
 	for (size_t i = 0; i < scores.nr; i++) {
 		const struct score *score = idmap_at(&scores, i);
 

@@ -164,7 +164,7 @@ void step_time_finish(struct step_time *time, uint64_t loop)
 	busy_finish(&time->busy);
 	intervals_merge(&time->backward);
 	intervals_merge(&time->first);
-	time->time = time->busy.busy_ns + intervals_length(&time->backward) +
+	time->time = time->busy.sum.busy_ns + intervals_length(&time->backward) +
 		     intervals_length_in(&time->first, loop, UINT64_MAX);
 	for (size_t i = 0; i < time->nr_first_begins; i++) {
 		time->nr += time->first_begins[i] >= loop;

@@ -16,16 +16,21 @@
 
 #define NONE UINT32_MAX
 
+/* Of what a device did; the unions of the first one, two and three are known. */
+enum part {
+	COMPUTATION_PART, /* all kernels where the process has no communication */
+	COMMUNICATION_PART,
+	OTHER_PART, /* copies and sets */
+	NR_PARTS,
+};
+
 /* A device as one process used it. */
 struct device_row {
 	struct process *process;
 	uint32_t device;
 	uint64_t nr_kernels, nr_copies, nr_sets, nr_untimed;
-	struct busy busy;
-	struct busy kernels; /* of any class */
-	struct busy computation,
-		communication; /* where the process has communication, else empty */
-	bool has_communication;
+	struct busy parts[NR_PARTS];
+	struct busy_sum sums[NR_PARTS]; /* of each part and those before it */
 };
 
 struct device_view {
@@ -127,13 +132,10 @@ static uint32_t find_row(struct device_view *view, struct process *process, uint
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		row = &view->rows[view->nr_rows++];
-		*row = (struct device_row){.process = process,
-			.device = device,
-			.has_communication = view->nr_shapes > 0};
-		busy_init(&row->busy);
-		busy_init(&row->kernels);
-		busy_init(&row->computation);
-		busy_init(&row->communication);
+		*row = (struct device_row){.process = process, .device = device};
+		for (unsigned int k = 0; k < NR_PARTS; k++) {
+			busy_init(&row->parts[k]);
+		}
 		*number = view->nr_rows;
 	}
 	if (place < view->nr_places) {
@@ -161,22 +163,27 @@ static bool is_communication(
 	return kernel_class_is_library(process_shape_name(process, shape));
 }
 
-static void take_kernels(struct device_view *view, struct process *process, const struct batch *b)
+/* No work of the process at hand will come that began before that. */
+static void advance(struct device_view *view, uint64_t time)
 {
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct device_row *row = row_of(view, process, b->col[COL_kernel_place][i]);
-		uint64_t start = b->col[COL_kernel_begin][i];
-		uint64_t end = start + b->col[COL_kernel_dur][i];
+	for (size_t i = view->first_row; i < view->nr_rows; i++) {
+		busy_advance_all(view->rows[i].parts, NR_PARTS, time, view->rows[i].sums);
+	}
+}
 
-		busy_add(&row->kernels, start, end);
-		if (!row->has_communication) {
-			continue;
-		}
-		busy_add(b->table == GPROF_TABLE_kernel && is_communication(view, process,
-								   b->col[COL_kernel_shape][i])
-				 ? &row->communication
-				 : &row->computation,
-			start, end);
+static enum part part_of(const struct device_view *view, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	switch (b->table) {
+	case GPROF_TABLE_kernel:
+		return view->nr_shapes &&
+				       is_communication(view, process, b->col[COL_kernel_shape][i])
+			       ? COMMUNICATION_PART
+			       : COMPUTATION_PART;
+	case GPROF_TABLE_graph:
+		return COMPUTATION_PART;
+	default:
+		return OTHER_PART;
 	}
 }
 
@@ -186,23 +193,14 @@ static void take_work(struct device_view *view, struct process *process, const s
 		struct device_row *row = row_of(view, process, b->col[COL_kernel_place][i]);
 		uint64_t start = b->col[COL_kernel_begin][i];
 
-		busy_add(&row->busy, start, start + b->col[COL_kernel_dur][i]);
+		busy_add(&row->parts[part_of(view, process, b, i)], start,
+			start + b->col[COL_kernel_dur][i]);
 		row->nr_kernels += b->table == GPROF_TABLE_kernel || b->table == GPROF_TABLE_graph;
 		row->nr_copies += b->table == GPROF_TABLE_memcpy;
 		row->nr_sets += b->table == GPROF_TABLE_memset;
 		idset_add(view->worked, (uint32_t)b->col[COL_kernel_correlation][i]);
 	}
-	if (b->table == GPROF_TABLE_kernel || b->table == GPROF_TABLE_graph) {
-		take_kernels(view, process, b);
-	}
-	for (size_t i = view->first_row; i < view->nr_rows; i++) {
-		struct device_row *row = &view->rows[i];
-
-		busy_advance(&row->busy, view->later_min[b->block]);
-		busy_advance(&row->kernels, view->later_min[b->block]);
-		busy_advance(&row->computation, view->later_min[b->block]);
-		busy_advance(&row->communication, view->later_min[b->block]);
-	}
+	advance(view, view->later_min[b->block]);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -227,12 +225,7 @@ static void end(void *context, struct process *process)
 	struct device_view *view = context;
 
 	(void)process;
-	for (size_t i = view->first_row; i < view->nr_rows; i++) {
-		busy_finish(&view->rows[i].busy);
-		busy_finish(&view->rows[i].kernels);
-		busy_finish(&view->rows[i].computation);
-		busy_finish(&view->rows[i].communication);
-	}
+	advance(view, UINT64_MAX);
 	idset_add(view->called, 0); /* 0 is no correlation */
 	view->nr_without_call += idset_count_without(view->worked, view->called);
 	idset_destroy(view->called);
@@ -264,12 +257,20 @@ enum column {
 
 static void fill(struct device_row *row, struct table_cell *cells)
 {
-	const struct busy *busy = &row->busy;
-	uint64_t span_ns = busy->last > busy->first ? busy->last - busy->first : 0;
-	uint64_t kernels_ns = row->kernels.busy_ns;
-	uint64_t communication_ns = row->communication.busy_ns;
-	uint64_t computation_ns = row->has_communication ? row->computation.busy_ns : kernels_ns;
+	uint64_t computation_ns = row->parts[COMPUTATION_PART].sum.busy_ns;
+	uint64_t communication_ns = row->parts[COMMUNICATION_PART].sum.busy_ns;
+	uint64_t kernels_ns = row->sums[COMMUNICATION_PART].busy_ns;
+	uint64_t busy_ns = row->sums[OTHER_PART].busy_ns;
+	uint64_t nr_works = 0, first = UINT64_MAX, last = 0, span_ns;
 
+	for (unsigned int k = 0; k < NR_PARTS; k++) {
+		const struct busy *part = &row->parts[k];
+
+		nr_works += part->nr_intervals;
+		first = part->first < first ? part->first : first;
+		last = part->last > last ? part->last : last;
+	}
+	span_ns = last > first ? last - first : 0;
 	if (row->device != NONE) { /* else the stream does not say which it was */
 		table_set_integer(&cells[DEVICE], row->device);
 		table_set_integer(&cells[NAME], process_device_name(row->process, row->device));
@@ -278,18 +279,18 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	if (row->process->rank >= 0) {
 		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
 	}
-	table_set_integer(&cells[EVENTS], busy->nr_intervals + row->nr_untimed);
+	table_set_integer(&cells[EVENTS], nr_works + row->nr_untimed);
 	table_set_integer(&cells[KERNELS], row->nr_kernels);
 	table_set_integer(&cells[COPIES], row->nr_copies);
 	table_set_integer(&cells[SETS], row->nr_sets);
 	table_set_integer(&cells[UNTIMED], row->nr_untimed);
 	table_set_integer(&cells[SPAN], span_ns);
-	table_set_integer(&cells[BUSY], busy->busy_ns);
-	table_set_integer(&cells[IDLE], span_ns - busy->busy_ns);
+	table_set_integer(&cells[BUSY], busy_ns);
+	table_set_integer(&cells[IDLE], span_ns - busy_ns);
 	table_set_integer(&cells[COMPUTATION], computation_ns);
 	table_set_integer(&cells[COMMUNICATION], communication_ns);
 	table_set_integer(&cells[OVERLAP], computation_ns + communication_ns - kernels_ns);
-	table_set_share(&cells[BUSY_SHARE], busy->busy_ns, span_ns);
+	table_set_share(&cells[BUSY_SHARE], busy_ns, span_ns);
 }
 
 static struct table *make_table(void *context)
@@ -335,10 +336,9 @@ static void destroy(void *context)
 	struct device_view *view = context;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		busy_fini(&view->rows[i].busy);
-		busy_fini(&view->rows[i].kernels);
-		busy_fini(&view->rows[i].computation);
-		busy_fini(&view->rows[i].communication);
+		for (unsigned int k = 0; k < NR_PARTS; k++) {
+			busy_fini(&view->rows[i].parts[k]);
+		}
 	}
 	idset_destroy(view->called);
 	idset_destroy(view->worked);

@@ -20,7 +20,7 @@ START_TEST(overlapping_and_touching_intervals_count_once)
 	busy_add(&busy, 12, 14);
 	busy_add(&busy, 100, 100);
 	busy_finish(&busy);
-	ck_assert_uint_eq(busy.busy_ns, 30);
+	ck_assert_uint_eq(busy.sum.busy_ns, 30);
 	ck_assert_uint_eq(busy.first, 10);
 	ck_assert_uint_eq(busy.last, 100);
 	busy_fini(&busy);
@@ -53,7 +53,7 @@ START_TEST(the_union_in_pieces_is_that_of_all_at_once)
 	for (int t = 0; t < TIMES; t++) {
 		expected += covered[t];
 	}
-	ck_assert_uint_eq(busy.busy_ns, expected);
+	ck_assert_uint_eq(busy.sum.busy_ns, expected);
 	busy_fini(&busy);
 }
 END_TEST
@@ -85,7 +85,7 @@ START_TEST(the_union_is_right_however_late_intervals_come)
 		for (int t = 0; t < TIMES; t++) {
 			expected += covered[t];
 		}
-		ck_assert_uint_eq(busy.busy_ns, expected);
+		ck_assert_uint_eq(busy.sum.busy_ns, expected);
 		ck_assert_uint_eq(busy.nr_waiting, 0);
 		busy_fini(&busy);
 	}
@@ -171,8 +171,51 @@ START_TEST(sets_tell_what_the_other_lacks)
 }
 END_TEST
 
+/* Parts that lie in each other and apart, some late, against their unions tick by tick. */
+START_TEST(parts_that_advance_together_have_their_unions)
+{
+	enum { TIMES = 30000, NR = 3 };
+	static unsigned char covered[2 * NR][TIMES];
+	struct busy_sum sums[NR] = {0};
+	struct busy parts[NR];
+	uint64_t seed = 9;
+
+	memset(covered, 0, sizeof(covered));
+	for (int k = 0; k < NR; k++) {
+		busy_init(&parts[k]);
+	}
+	for (uint64_t from = 0; from < TIMES - 1000; from += 500) {
+		for (int i = 0; i < 40; i++) {
+			uint64_t begin = from + unit_random(&seed) % 900;
+			uint64_t end = begin + unit_random(&seed) % 60;
+			uint64_t k = unit_random(&seed) % (from < 5000 ? 2 : NR);
+
+			busy_add(&parts[k], begin, end);
+			memset(&covered[k][begin], 1, end - begin);
+			for (uint64_t sum = k; sum < NR; sum++) {
+				memset(&covered[NR + sum][begin], 1, end - begin);
+			}
+		}
+		busy_advance_all(parts, NR, from + 500, sums);
+	}
+	busy_advance_all(parts, NR, UINT64_MAX, sums);
+	for (int k = 0; k < NR; k++) {
+		uint64_t expected = 0, expected_sum = 0;
+
+		for (int t = 0; t < TIMES; t++) {
+			expected += covered[k][t];
+			expected_sum += covered[NR + k][t];
+		}
+		ck_assert_uint_eq(parts[k].sum.busy_ns, expected);
+		ck_assert_uint_eq(sums[k].busy_ns, expected_sum);
+		busy_fini(&parts[k]);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/busy", overlapping_and_touching_intervals_count_once,
 	the_union_in_pieces_is_that_of_all_at_once, the_union_is_right_however_late_intervals_come,
+	parts_that_advance_together_have_their_unions,
 	times_between_anchors_lie_on_a_line_and_outside_on_the_nearest,
 	one_anchor_shifts_none_leaves_and_nonsense_is_left_out,
 	ids_far_out_cost_no_memory_and_are_found, sets_tell_what_the_other_lacks)
