@@ -288,7 +288,17 @@ static void release(struct timeline *timeline, uint64_t time)
 	memmove(timeline->keys, timeline->keys + i, timeline->nr_keys * sizeof(*timeline->keys));
 }
 
-static void take_overhead(struct timeline *timeline, const struct batch *b)
+/* CUPTI's own rows stand beside those of processes: pid -1. */
+static void name_overhead(struct timeline *timeline, uint32_t tid)
+{
+	timeline_begin(timeline, 'M', NULL, "\"thread_name\"");
+	buf_printf(timeline->out, ", \"pid\": -1, \"tid\": %u, \"ts\": ", tid);
+	timeline_add_us(timeline->out, timeline->first_ns);
+	buf_printf(timeline->out, ", \"args\": {\"name\": \"CUPTI's overhead, thread %u\"}}", tid);
+}
+
+/* named: the threads whose rows have got their names. */
+static void take_overhead(struct timeline *timeline, const struct batch *b, struct idset *named)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		const char *kind =
@@ -296,11 +306,16 @@ static void take_overhead(struct timeline *timeline, const struct batch *b)
 		uint64_t begin = b->col[COL_overhead_begin][i];
 		uint64_t begin_ns = timeline_device_ns(timeline, begin);
 		uint64_t end_ns = timeline_device_ns(timeline, begin + b->col[COL_overhead_dur][i]);
+		uint32_t tid = (uint32_t)b->col[COL_overhead_tid][i];
 
+		if (!idset_has(named, tid)) {
+			idset_add(named, tid);
+			name_overhead(timeline, tid);
+		}
 		timeline_begin(
 			timeline, 'X', "overhead", timeline_name(names_intern(kind, strlen(kind))));
 		buf_text(timeline->out, ", \"pid\": -1, \"tid\": ");
-		buf_uint(timeline->out, b->col[COL_overhead_tid][i]);
+		buf_uint(timeline->out, tid);
 		buf_text(timeline->out, ", \"ts\": ");
 		timeline_add_us(timeline->out, begin_ns);
 		buf_text(timeline->out, ", \"dur\": ");
@@ -331,6 +346,7 @@ void timeline_devices(struct timeline *timeline)
 {
 	struct stream_in *stream = timeline->process->stream;
 	uint64_t *later_min = mem_zeroed(stream->nr_blocks, sizeof(*later_min));
+	struct idset *named = idset_create();
 	uint64_t min = UINT64_MAX;
 
 	timeline->rows = timeline_rows_create();
@@ -346,7 +362,7 @@ void timeline_devices(struct timeline *timeline)
 
 		if (table == GPROF_TABLE_overhead &&
 			timeline_load(timeline, i, COL_ALL(NR_COL_overhead), &batch)) {
-			take_overhead(timeline, &batch);
+			take_overhead(timeline, &batch, named);
 		}
 		if (!wanted(table) || !timeline_load(timeline, i, wanted(table), &batch)) {
 			continue;
@@ -361,5 +377,6 @@ void timeline_devices(struct timeline *timeline)
 	timeline_rows_name(timeline->rows, timeline);
 	timeline_rows_destroy(timeline->rows);
 	timeline->rows = NULL;
+	idset_destroy(named);
 	free(later_min);
 }

@@ -101,7 +101,7 @@ def check_device(path, events):
 def check_names(path, events):
     """Each row that has slices is named once."""
     named = collections.Counter((e["pid"], e["tid"]) for e in events if e["name"] == "thread_name")
-    for row in {(e["pid"], e["tid"]) for e in events if e["ph"] == "X" and e["pid"] >= 0}:
+    for row in {(e["pid"], e["tid"]) for e in events if e["ph"] == "X"}:
         if named[row] != 1:
             complain(path, f"row {row} is named {named[row]} times")
 
