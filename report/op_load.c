@@ -12,9 +12,6 @@
 #include "report/op_rows.h"
 #include "report/op_sort.h"
 
-/* Work may be written one group before the call that started it, hardly more. */
-#define GROUPS_AHEAD 2u
-
 /* One is handed out, one is made. */
 #define NR_CHUNKS 2u
 
@@ -60,7 +57,7 @@ static void plan(struct load *load)
 	struct part *parts = mem_zeroed(2 * load->groups.nr, sizeof(*parts));
 
 	for (size_t i = load->groups.nr; i-- > 0;) {
-		while (worked > 0 && worked + GROUPS_AHEAD > i) {
+		while (worked > load->groups.items[i].work_from) {
 			parts[nr++] = (struct part){.group = --worked};
 		}
 		parts[nr++] = (struct part){.group = i, .is_host = true};
@@ -286,7 +283,8 @@ void op_load_run(struct process *process, const struct op_load_want *want,
 	}
 	op_rows_init(&load.rows, process, want, &load.launch);
 	op_launch_init(&load.launch, process, want->records);
-	op_groups_find(&load.groups, process->stream, op_rows_tables(&load.rows));
+	op_groups_find(&load.groups, process, op_rows_tables(&load.rows),
+		want->group_rows ? want->group_rows : OP_GROUPS_ROWS);
 	plan(&load);
 	expect_parts(&load);
 	if (!is_worth_a_thread(&load, want) || !run_beside(&load)) {

@@ -60,6 +60,7 @@ struct op_load_want {
 	bool has_allocs;
 	bool has_calls;		    /* all of them; else those that work or a stack is known of */
 	struct op_records *records; /* NULL, or where records stand, for the caller to take out */
+	uint64_t group_rows;	    /* in memory at a time, 0 for OP_GROUPS_ROWS; tests */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/ahead.h"
+#include "report/op_groups.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
@@ -70,7 +71,7 @@ static void add_kernel(struct gen *gen, uint32_t group, uint32_t nr, uint32_t co
 }
 
 /* The last thread's rows are written a group late, and so is all work. */
-static void add_group(struct gen *gen, const uint32_t *names, uint32_t group)
+static void add_group(struct gen *gen, const uint32_t *names, uint32_t group, bool has_checkpoint)
 {
 	for (uint32_t thread = 1; thread <= NR_THREADS; thread++) {
 		uint32_t of = group - (thread == NR_THREADS);
@@ -89,11 +90,13 @@ static void add_group(struct gen *gen, const uint32_t *names, uint32_t group)
 		}
 	}
 	gen_flush(gen);
-	(void)gen_row(gen, GPROF_TABLE_checkpoint);
-	gen_flush(gen);
+	if (has_checkpoint) {
+		(void)gen_row(gen, GPROF_TABLE_checkpoint);
+		gen_flush(gen);
+	}
 }
 
-static const char *make_stream(void)
+static const char *make_stream(bool has_checkpoints)
 {
 	const char *path = streams_path("groups.gprof");
 	struct gen *gen = gen_open(path);
@@ -104,7 +107,7 @@ static const char *make_stream(void)
 	names[1] = gen_op_name(gen, "aten::relu");
 	names[2] = gen_op_name(gen, "aten::add");
 	for (uint32_t group = 0; group <= NR_GROUPS; group++) {
-		add_group(gen, names, group);
+		add_group(gen, names, group, has_checkpoints);
 	}
 	gen_close(gen, "exit");
 	return path;
@@ -116,7 +119,7 @@ static void load(struct loaded *loaded, unsigned int nr_threads)
 	struct process *process;
 
 	ahead_set_threads(nr_threads);
-	process = streams_process(make_stream());
+	process = streams_process(make_stream(true));
 	*loaded = (struct loaded){calloc(NR_OPS + NR_WORKS, sizeof(struct op_event)), 0};
 	op_load_run(process, &want, take, loaded);
 	process_destroy(process);
@@ -186,5 +189,32 @@ START_TEST(with_a_thread_that_loads_they_are_the_same)
 }
 END_TEST
 
+/* A stream that has no checkpoints comes in pieces all the same, and none waits for all work. */
+START_TEST(without_checkpoints_rows_are_cut)
+{
+	struct process *process = streams_process(make_stream(false));
+	struct op_load_want want = {.group_rows = 2000};
+	struct op_groups groups = {0};
+
+	op_groups_find(&groups, process, 1ull << GPROF_TABLE_op | 1ull << GPROF_TABLE_api_launch,
+		want.group_rows);
+	ck_assert_uint_ge(groups.nr, NR_GROUPS);
+	for (size_t i = 0; i < groups.nr; i++) {
+		ck_assert_uint_le(groups.items[i].work_from, i);
+		ck_assert_uint_ge(groups.items[i].work_from + 4, i);
+	}
+	op_groups_fini(&groups);
+	for (unsigned int nr_threads = 1; nr_threads < 3; nr_threads++) {
+		struct loaded loaded = {calloc(NR_OPS + NR_WORKS, sizeof(struct op_event)), 0};
+
+		ahead_set_threads(nr_threads);
+		op_load_run(process, &want, take, &loaded);
+		check(&loaded);
+		free(loaded.events);
+	}
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/op_load", rows_come_from_the_last_to_the_first,
-	with_a_thread_that_loads_they_are_the_same)
+	with_a_thread_that_loads_they_are_the_same, without_checkpoints_rows_are_cut)
