@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/flops.h"
 #include "report/hash.h"
 #include "report/kernel_class.h"
 #include "report/py_stack.h"
@@ -210,6 +211,7 @@ static bool is_operator(const struct op *op)
 
 static void take_op(void *context, const struct op *op)
 {
+	double flops;
 	struct average_view *view = context;
 	const struct clock_map *clock = &view->process->host_clock;
 	struct op_average_key key = {.kind = OP_AVERAGE_OP};
@@ -233,6 +235,7 @@ static void take_op(void *context, const struct op *op)
 	inner += open ? open->call_ticks : 0;
 	row->is_operator = is_operator(op);
 	row->calls++;
+	row->flops += op->shape && flops_of(op->name, op->shape, &flops) ? flops : 0;
 	row->total_ns += clock_map_duration(clock, ticks);
 	if (is_outer(op)) {
 		row->outer_calls++;

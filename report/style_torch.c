@@ -33,17 +33,26 @@ enum column {
 	CALLS,
 	SHAPES,
 	STACK,
+	FLOPS,
 	NR_COLUMNS,
 };
 
 static const char *const titles[NR_COLUMNS] = {"Name", "Self CPU %", "Self CPU", "CPU total %",
 	"CPU total", "CPU time avg", "Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg",
-	"# of Calls", "Input Shapes", "Source Location"};
+	"# of Calls", "Input Shapes", "Source Location", "Total "};
+
+/* As large as the least of the column takes. */
+static const struct flops_unit {
+	double flops;
+	const char *name;
+} flops_units[] = {{1e15, "PFLOPs"}, {1e12, "TFLOPs"}, {1e9, "GFLOPs"}, {1e6, "MFLOPs"},
+	{1e3, "KFLOPs"}, {1, "FLOPs"}};
 
 struct torch_table {
 	const struct op_average **rows;
 	size_t nr_rows, nr_shown;
 	uint64_t self_ns, device_ns; /* the sums that shares are of */
+	const struct flops_unit *flops_unit;
 	bool has_column[NR_COLUMNS];
 	size_t widths[NR_COLUMNS];
 	bool is_wide, is_csv;
@@ -181,6 +190,13 @@ static void add_cell(const struct torch_table *table, struct buf *out, enum colu
 	case CALLS:
 		buf_uint(out, row->calls);
 		break;
+	case FLOPS:
+		if (row->flops > 0) {
+			buf_printf(out, "%.3f", row->flops / table->flops_unit->flops);
+		} else {
+			buf_text(out, table->is_csv ? "" : "--");
+		}
+		break;
 	default:
 		add_name(table, out, column,
 			column == NAME	   ? row->key.name
@@ -235,7 +251,8 @@ static void add_line(const struct torch_table *table, struct buf *out, const str
 				(i == SELF || i == TOTAL || i == AVERAGE || i == DEVICE_SELF ||
 					i == DEVICE_TOTAL || i == DEVICE_AVERAGE);
 
-			buf_printf(&text, "%s%s", titles[i], is_time ? " (us)" : "");
+			buf_printf(&text, "%s%s%s", titles[i], is_time ? " (us)" : "",
+				i == FLOPS ? table->flops_unit->name : "");
 		}
 		if (table->is_csv) {
 			buf_text(out, is_first ? "" : ",");
@@ -273,11 +290,29 @@ static void widen(struct torch_table *table, enum column column, uint32_t name, 
 	table->widths[column] = width > table->widths[column] ? width : table->widths[column];
 }
 
+/* PyTorch has them only where they were asked for; here where shapes tell them. */
+static void find_flops(struct torch_table *table)
+{
+	double least = 0;
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		double flops = table->rows[i]->flops;
+
+		least = flops > 0 && (least == 0 || flops < least) ? flops : least;
+	}
+	table->has_column[FLOPS] = least > 0;
+	table->flops_unit = flops_units;
+	while (table->flops_unit->flops > 1 && least < table->flops_unit->flops) {
+		table->flops_unit++;
+	}
+}
+
 static void lay_out(struct torch_table *table)
 {
 	for (unsigned int i = 0; i < NR_COLUMNS; i++) {
 		table->has_column[i] = i < DEVICE_SELF || i == CALLS;
-		table->widths[i] = i == NAME || i > CALLS ? strlen(titles[i]) + 4 : COLUMN_WIDTH;
+		table->widths[i] = i == NAME || i == SHAPES || i == STACK ? strlen(titles[i]) + 4
+									  : COLUMN_WIDTH;
 	}
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		const struct op_average *row = table->rows[i];
@@ -293,6 +328,7 @@ static void lay_out(struct torch_table *table)
 	for (unsigned int i = DEVICE_SELF; i <= DEVICE_AVERAGE; i++) {
 		table->has_column[i] = table->device_ns > 0;
 	}
+	find_flops(table);
 }
 
 static void print_table(const struct torch_table *table, struct buf *out)

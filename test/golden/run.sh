@@ -60,6 +60,7 @@ golden small.timeline "$report" timeline -o - $small
 ops=v1/ops.gprof
 golden ops.views "$report" --view steps,userdefined,memory,benchmark,dataprep,utilization $ops
 golden ops.detail "$report" --view operator --detail --per-thread --format csv $ops
+golden ops.torch "$report" --style torch --detail $ops
 golden ops.paddle "$report" --style paddle $ops
 golden ops.paddle.old "$report" --style paddle --view framework --detail=op --per-thread $ops
 golden ops.levels "$report" --view overview,operator,framework,manipulation --detail=all --format json $ops
