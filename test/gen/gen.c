@@ -209,6 +209,18 @@ uint32_t gen_op_name(struct gen *gen, const char *name)
 	return row->id;
 }
 
+struct gprof_row_op *gen_op(struct gen *gen, const char *name, uint64_t begin, uint64_t end)
+{
+	uint32_t id = gen_op_name(gen, name);
+	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = row->end_thread = 1;
+	row->op_name = id;
+	return row;
+}
+
 uint32_t gen_op_shape(struct gen *gen, const char *shape)
 {
 	uint32_t string = gen_string(gen, shape);

@@ -33,6 +33,9 @@ void gen_device(struct gen *gen, uint32_t id, const char *name);
 uint32_t gen_op_name(struct gen *gen, const char *name);
 uint32_t gen_op_shape(struct gen *gen, const char *shape);
 
+/* A row of an operator of that name on thread 1, for more to be filled in. */
+struct gprof_row_op *gen_op(struct gen *gen, const char *name, uint64_t begin, uint64_t end);
+
 /* A moment on all clocks, all of them counting ns: realtime = monotonic + a fixed offset. */
 void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t cupti_ns);
 

@@ -66,26 +66,16 @@ static void add_python(struct gen *gen)
 static void op(struct gen *gen, const char *name, uint32_t begin, uint32_t end, uint16_t depth,
 	enum stack stack)
 {
-	uint32_t id = gen_op_name(gen, name);
-	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+	struct gprof_row_op *row = gen_op(gen, name, at(begin), at(end));
 
-	row->begin = at(begin);
-	row->dur = at(end);
-	row->thread = row->end_thread = 1;
-	row->op_name = id;
 	row->depth = depth;
 	row->py_stack = stack;
 }
 
 static void module(struct gen *gen, const char *name, uint32_t begin, uint32_t end, uint16_t depth)
 {
-	uint32_t id = gen_op_name(gen, name);
-	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+	struct gprof_row_op *row = gen_op(gen, name, at(begin), at(end));
 
-	row->begin = at(begin);
-	row->dur = at(end);
-	row->thread = row->end_thread = 1;
-	row->op_name = id;
 	row->depth = depth;
 	row->framework = GPROF_FRAMEWORK_PYTHON;
 	row->scope = GPROF_PYTHON_MODULE;

@@ -103,13 +103,8 @@ static inline void made_launch(
 static inline void made_op(
 	struct made *made, const char *name, uint64_t begin, uint64_t end, uint16_t depth)
 {
-	uint32_t id = gen_op_name(made->gen, name);
-	struct gprof_row_op *row = gen_row(made->gen, GPROF_TABLE_op);
+	struct gprof_row_op *row = gen_op(made->gen, name, begin, end);
 
-	row->begin = begin;
-	row->dur = end;
-	row->thread = row->end_thread = 1;
-	row->op_name = id;
 	row->depth = depth;
 }
 

@@ -6,24 +6,45 @@
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
-struct table *tables_make(
-	const struct view_class *class, struct process **processes, size_t nr, bool is_split)
+struct table *tables_with(const struct view_class *class, const struct view_input *input)
 {
-	struct view_input input = {.processes = processes,
-		.nr_processes = nr,
-		.is_per_thread = is_split,
-		.is_detailed = is_split};
-	void *view = class->create(&input);
+	struct process **processes = input->processes;
+	void *view = class->create(input);
 	struct scan scan = {&class->scan, view};
 	struct op_walk walk = {&class->ops, view};
 	struct table *table;
 
 	if (class->scan.take) {
-		scan_run(processes, nr, &scan, 1);
+		scan_run(processes, input->nr_processes, &scan, 1);
 	}
-	op_walk_run(processes, nr, &walk, 1);
+	op_walk_run(processes, input->nr_processes, &walk, 1);
 	table = class->table(view);
 	class->destroy(view);
+	return table;
+}
+
+struct table *tables_make(
+	const struct view_class *class, struct process **processes, size_t nr, bool is_split)
+{
+	const struct view_input input = {.processes = processes,
+		.nr_processes = nr,
+		.is_per_thread = is_split,
+		.is_detailed = is_split};
+
+	return tables_with(class, &input);
+}
+
+struct table *tables_detailed(const struct view_class *class, const char *path,
+	enum view_detail detail, bool is_per_thread)
+{
+	struct process *process = streams_process(path);
+	const struct view_input input = {.processes = &process,
+		.nr_processes = 1,
+		.is_per_thread = is_per_thread,
+		.detail = detail};
+	struct table *table = tables_with(class, &input);
+
+	process_destroy(process);
 	return table;
 }
 

@@ -5,12 +5,18 @@
 
 #include "report/view.h"
 
-/* The table of a view, to be destroyed. is_split: by thread and by shapes. */
+/* The table of a view, to be destroyed. */
+struct table *tables_with(const struct view_class *class, const struct view_input *input);
+
+/* The same of some processes. is_split: by thread and by shapes. */
 struct table *tables_make(
 	const struct view_class *class, struct process **processes, size_t nr, bool is_split);
 
 /* The same over the one stream at that path. */
 struct table *tables_of(const struct view_class *class, const char *path, bool is_split);
+
+struct table *tables_detailed(const struct view_class *class, const char *path,
+	enum view_detail detail, bool is_per_thread);
 
 /* Makes those of streams of nonsense: it is enough that nothing breaks. */
 void tables_of_nonsense(const struct view_class *class, bool is_split);

@@ -10,36 +10,13 @@
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
-static struct table *make(const char *path, enum view_detail detail, bool is_per_thread)
-{
-	struct process *process = streams_process(path);
-	struct view_input input = {.processes = &process,
-		.nr_processes = 1,
-		.is_per_thread = is_per_thread,
-		.detail = detail};
-	void *view = view_framework.create(&input);
-	struct op_walk walk = {&view_framework.ops, view};
-	struct table *table;
-
-	op_walk_run(&process, 1, &walk, 1);
-	table = view_framework.table(view);
-	view_framework.destroy(view);
-	process_destroy(process);
-	return table;
-}
-
 /* ---- Paddle's stages ---- */
 
 static void add_op(struct gen *gen, const char *name, uint64_t begin, uint64_t end, uint16_t depth,
 	uint8_t type)
 {
-	uint32_t id = gen_op_name(gen, name);
-	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+	struct gprof_row_op *row = gen_op(gen, name, begin, end);
 
-	row->begin = begin;
-	row->dur = end;
-	row->thread = row->end_thread = 1;
-	row->op_name = id;
 	row->depth = depth;
 	row->framework = GPROF_FRAMEWORK_PADDLE;
 	row->scope = type;
@@ -89,7 +66,8 @@ static void check_row(const struct table *table, const char *name, uint8_t level
 
 START_TEST(computation_counts_once)
 {
-	struct table *table = make(stages(), VIEW_DETAIL_DEFAULT, false);
+	struct table *table =
+		tables_detailed(&view_framework, stages(), VIEW_DETAIL_DEFAULT, false);
 	size_t outer = tables_find(table, "name", "conditional_block", 0);
 
 	check_row(table, "Total time", 0, 200 + 7 + 10 + 7);
@@ -109,7 +87,7 @@ START_TEST(computation_counts_once)
 		table_find_cell(table, outer, "ratio_pct")->number, 100.0 * 207 / 224, 1e-9);
 	ck_assert_uint_eq(table->nr_rows, 10);
 	table_destroy(table);
-	table = make(stages(), VIEW_DETAIL_OP, true);
+	table = tables_detailed(&view_framework, stages(), VIEW_DETAIL_OP, true);
 	check_row(table, "thread0::conditional_block", 0, 207);
 	check_row(table, "conditional_block compute", 1, 127);
 	check_row(table, "assign compute", 3, 47);
@@ -263,7 +241,8 @@ START_TEST(random_loops_added_up_again)
 
 		played_make(played, seed, path);
 		for (unsigned int detail = 0; detail < 3; detail++) {
-			struct table *table = make(path, (enum view_detail)detail, false);
+			struct table *table = tables_detailed(
+				&view_framework, path, (enum view_detail)detail, false);
 
 			ck_assert_uint_ge(table->nr_rows, 10);
 			check_rows(played, table, detail == VIEW_DETAIL_DEFAULT);

@@ -10,27 +10,10 @@
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
-static struct table *make(const char *path, enum view_detail detail, bool is_per_thread)
-{
-	struct process *process = streams_process(path);
-	struct view_input input = {.processes = &process,
-		.nr_processes = 1,
-		.is_per_thread = is_per_thread,
-		.detail = detail};
-	void *view = view_operator_detail.create(&input);
-	struct op_walk walk = {&view_operator_detail.ops, view};
-	struct table *table;
-
-	op_walk_run(&process, 1, &walk, 1);
-	table = view_operator_detail.table(view);
-	view_operator_detail.destroy(view);
-	process_destroy(process);
-	return table;
-}
-
 START_TEST(operators_have_rows_of_what_lies_in_them)
 {
-	struct table *table = make(streams_ops("ops.gprof"), VIEW_DETAIL_OP, false);
+	struct table *table = tables_detailed(
+		&view_operator_detail, streams_ops("ops.gprof"), VIEW_DETAIL_OP, false);
 	size_t node = tables_find(table, "name", "MmBackward0", 1); /* by itself */
 
 	ck_assert_uint_eq(table_level(table, node), 0);
@@ -231,16 +214,16 @@ START_TEST(random_loops_added_up_again)
 		struct table *table;
 
 		played_make(played, seed, path);
-		table = make(path, VIEW_DETAIL_OP, false);
+		table = tables_detailed(&view_operator_detail, path, VIEW_DETAIL_OP, false);
 		ck_assert_uint_ge(table->nr_rows, 20);
 		check_rows(played, table, false);
 		check_sums(table);
 		table_destroy(table);
-		table = make(path, VIEW_DETAIL_ALL, false);
+		table = tables_detailed(&view_operator_detail, path, VIEW_DETAIL_ALL, false);
 		check_rows(played, table, false);
 		check_sums(table);
 		table_destroy(table);
-		table = make(path, VIEW_DETAIL_ALL, true);
+		table = tables_detailed(&view_operator_detail, path, VIEW_DETAIL_ALL, true);
 		check_rows(played, table, true);
 		table_destroy(table);
 	}

@@ -96,13 +96,8 @@ END_TEST
 static void add_op(struct gen *gen, const char *name, uint64_t begin, uint64_t end, uint16_t depth,
 	uint8_t framework, uint32_t py_stack)
 {
-	uint32_t id = gen_op_name(gen, name);
-	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
+	struct gprof_row_op *row = gen_op(gen, name, begin, end);
 
-	row->begin = begin;
-	row->dur = end;
-	row->thread = row->end_thread = 1;
-	row->op_name = id;
 	row->depth = depth;
 	row->framework = framework;
 	row->scope = framework == GPROF_FRAMEWORK_PYTHON ? GPROF_PYTHON_MODULE : 0;

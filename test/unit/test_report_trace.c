@@ -202,17 +202,12 @@ START_TEST(of_a_few_rows_that_are_wanted_the_rest_is_counted)
 {
 	struct process *process = streams_process(make_random(5));
 	struct view_input input = {.processes = &process, .nr_processes = 1, .nr_rows = 7};
-	void *view = view_gpu_trace.create(&input);
-	struct op_walk walk = {&view_gpu_trace.ops, view};
-	struct table *table;
+	struct table *table = tables_with(&view_gpu_trace, &input);
 
-	op_walk_run(&process, 1, &walk, 1);
-	table = view_gpu_trace.table(view);
 	table_cut(table, 7);
 	ck_assert_uint_eq(table->nr_rows, 7);
 	ck_assert_uint_eq(table->nr_cut, NR_EVENTS - 7);
 	table_destroy(table);
-	view_gpu_trace.destroy(view);
 	process_destroy(process);
 }
 END_TEST
