@@ -913,7 +913,7 @@ function open() {
 function begin() {
 	const nav = document.getElementById("nav"), first = rowsOf("processes")[0];
 	for (const [id, title, , tables] of pages) {
-		const isEmpty = id === "timeline" ? timeline.isEmpty : tables.length && tables.every((key) => !rowsOf(key).length);
+		const isEmpty = id === "timeline" ? timeline.isEmpty : id !== "about" && tables.length && tables.every((key) => !rowsOf(key).length);
 		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
 	}
 	if (diff) {

@@ -19,7 +19,7 @@ const kinds = [
 	["user_annotation", "ranges", "#009e73"], ["cuda_runtime", "CUDA calls", "#e69f00"], ["cuda_driver", "CUDA calls", "#e69f00"],
 	["library", "CUDA calls", "#e69f00"], ["kernel", "kernels", "#0072b2"], ["kernel,nccl", "communication", "#d55e00"],
 	["gpu_memcpy", "copies", "#cc79a7"], ["gpu_memset", "memsets", "#7a5195"], ["cuda_sync", "waits", "#8a8f98"],
-	["overhead", "profiler's own", "#6b5b4f"], ["mark", "losses and notices", "#a8071a"],
+	["overhead", "CUPTI's overhead", "#6b5b4f"], ["mark", "losses and notices", "#a8071a"],
 ];
 const other = [null, "others", "#8a8f98"];
 const kindOf = new Map(kinds.map((kind) => [kind[0], kind]));
@@ -38,7 +38,7 @@ function dataOf() {
 			for (let i = 0; i < name.length; i++) {
 				hash = (hash * 31 + name.charCodeAt(i)) | 0;
 			}
-			return (hash >>> 4) % 3;
+			return (Math.imul(hash, 0x9e3779b1) >>> 8) % 3;
 		});
 		data.nameKinds = [];
 		for (const row of data.rows) {
@@ -66,8 +66,9 @@ const shadesOf = new Map(kinds.concat([other]).map((kind) => {
 /* Tracks in the order of the page: of each process its steps first, then threads, then devices. */
 function layoutOf(data) {
 	const list = [];
-	const isSteps = (track) => track.rows.some((row) => row.nr && ["step", "mark"].includes(categoryOf(data, row, 0)));
-	const order = (tracks) => [...tracks].sort((a, b) => a.process - b.process || isSteps(b) - isSteps(a) || (b.kind === "thread") - (a.kind === "thread") || a.rank - b.rank || a.i - b.i);
+	const isOf = (track, ...categories) => track.rows.some((row) => row.nr && categories.includes(categoryOf(data, row, 0)));
+	const isSteps = (track) => isOf(track, "step", "mark");
+	const order = (tracks) => [...tracks].sort((a, b) => a.process - b.process || isSteps(b) - isSteps(a) || (b.kind === "thread") - (a.kind === "thread") || a.rank - b.rank || isOf(a, "cuda_sync") - isOf(b, "cuda_sync") || a.i - b.i);
 	const walk = (track, level) => {
 		if (level === 0 || track.rows.length) {
 			list.push({track, level, isHead: level === 0, isOpen: track.rows.length <= DEPTHS, depths: track.rows.length});
@@ -322,8 +323,10 @@ class View {
 		context.textBaseline = "middle";
 		context.fillStyle = this.dim;
 		context.fillText("since the first event", 6, height / 2, LABELS - 12);
-		for (let ns = Math.ceil(this.from / step) * step; ns <= this.to; ns += step) {
-			const x = LABELS + (ns - this.from) * this.scale;
+		/* Counted, as times of damaged streams may be so large that a step more is the same number. */
+		const first = Math.ceil(this.from / step) * step, nr = Math.min(200, Math.floor((this.to - first) / step) + 1);
+		for (let k = 0; k < nr; k++) {
+			const ns = first + k * step, x = LABELS + (ns - this.from) * this.scale;
 			const text = moment(ns, step);
 			context.fillStyle = this.dim;
 			if (x + 4 + context.measureText(text).width < LABELS + this.width) {
@@ -369,6 +372,11 @@ class View {
 		const {from, to, scale} = this, last = this.width;
 		for (let i = firstFrom(row, from); i < row.nr && row.begin[i] < to;) {
 			const x = (row.begin[i] - from) * scale, end = (row.end[i] - from) * scale;
+			if (isMoment(this.data, row, i)) {
+				this.flush(context);
+				i = this.drawMoment(context, row, i, x, y);
+				continue;
+			}
 			if (end - x >= WIDE) {
 				this.flush(context);
 				this.drawSlice(context, row, i, Math.max(x, -2), Math.min(end, last + 2), y);
@@ -392,12 +400,24 @@ class View {
 		return this.found && !this.found[name] ? .13 : [.45, .65, .85, 1][Math.min(3, Math.floor(share * 4))];
 	}
 
+	/* A pin; those that would hide each other are one. Returns what comes behind them. */
+	drawMoment(context, row, i, x, y) {
+		const until = row.begin[i] + 3 / this.scale;
+		context.globalAlpha = this.found && !this.found[row.name[i]] ? .2 : 1;
+		context.fillStyle = this.fillOf(row, i);
+		context.fillRect(LABELS + x, y, 1, ROW - 2);
+		context.fillRect(LABELS + x - 2, y, 5, 4);
+		context.globalAlpha = 1;
+		const next = Math.max(i + 1, atLeast(row.begin, until, i));
+		return row.busy[next] === row.busy[i] ? next : i + 1;
+	}
+
 	drawSlice(context, row, i, x, end, y) {
 		const kind = kindOf.get(categoryOf(this.data, row, i)) || other, name = row.name[i], width = end - x;
 		context.globalAlpha = this.found && !this.found[name] ? .2 : 1;
 		context.fillStyle = shadesOf.get(kind).fill[this.data.shades[name]];
 		context.fillRect(LABELS + x, y, width > 4 ? width - 1 : width, ROW - 2);
-		if (width > 32) {
+		if (width > 26) {
 			const begin = Math.max(x, 0), room = Math.min(end, this.width) - begin - 8;
 			context.fillStyle = shadesOf.get(kind).ink;
 			context.fillText(this.fit(name, room), LABELS + begin + 4, y + ROW / 2 - 1, Math.max(room, 1));
@@ -642,7 +662,7 @@ class View {
 		add("on", track.name);
 		for (const [key, value] of argsOf(data, row, i)) {
 			if (value !== null) {
-				const text = key === "GB/s" ? value.toFixed(3) : key === "bytes" ? value.toLocaleString("en-US") : String(value);
+				const text = key === "bytes" ? value.toLocaleString("en-US") : typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(4))) : String(value);
 				add(key, text, text.length > 40);
 			}
 		}

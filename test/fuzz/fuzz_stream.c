@@ -2,6 +2,7 @@
 /* A whole file: opened, checked, every view printed in every format, and the timeline written. */
 #include <stdlib.h>
 
+#include "report/html_timeline.h"
 #include "report/nsys.h"
 #include "report/pftrace.h"
 #include "report/timeline.h"
@@ -41,6 +42,9 @@ static void write_timelines(const struct cmd_input *input)
 	buf_init(&out, fuzz_input_drop, NULL);
 	timeline_write(input->processes, input->nr_processes, NULL, "fuzz.json", &out);
 	pftrace_write(input->processes, input->nr_processes, NULL, &out);
+	/* Room for all slices, and for so few that most are sums. */
+	html_timeline_write(input, HTML_TIMELINE_BYTES, &out);
+	html_timeline_write(input, 2000, &out);
 	buf_fini(&out);
 }
 

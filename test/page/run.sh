@@ -85,6 +85,7 @@ tap two test/page/hostile.json test/page/hostile.json "names that are markup, tw
 tap page markup test/page/hostile.json "names that are markup"
 tap timeline 20000 "timeline of 20000 events"
 tap timeline ops "timeline of operators"
+tap timeline hostile "timeline of damaged streams"
 tap timeline markup "timeline of names that are markup"
 tap sums "timeline of 100000 events in 200 KB"
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"

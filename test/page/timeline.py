@@ -181,12 +181,23 @@ def check_links(page):
     page.locator(".slice a").first.click()
     page.wait_for_selector("#table-kernel")
     must(page.locator("#table-kernel tbody tr").count() >= 1, "a slice leads to its row")
+    page.locator("#table-kernel tbody tr").first.get_by_role("link", name="timeline").click()
+    page.wait_for_selector(".timeline[data-draw-ms]")
+    must(row["name"] in details(page).values(), "a row leads to its slices")
     steps = [each for each in expected["steps"]["rows"] if each["step"] is not None]
     if steps:
         step = steps[len(steps) // 2]
         open_page(page, "#timeline/step/%s/%s" % (step["pid"], step["step"]))
         found = details(page)
         must("step %s" % step["step"] in found.values(), "the address leads to step %s: %s" % (step["step"], found))
+        if page.locator(".slice a").count():
+            page.locator(".slice a").first.click()
+            page.wait_for_function("document.querySelector('h2').textContent.startsWith('Step ')")
+            page.get_by_role("main").get_by_role("link", name="timeline").first.click()
+            page.wait_for_selector(".timeline[data-draw-ms]")
+            must(details(page) == found, "the page of a step leads to its span")
+        else:
+            must(False, "a step leads to its page")
 
 
 def check_sums(page):
@@ -214,6 +225,23 @@ def check_sums(page):
         frame(page)
         nr = page.evaluate("window.drawn")
         must(0 < nr < 2 * (box["width"] + 10) * rows, "%d rectangles in a frame" % nr)
+
+
+def check_deep(page):
+    """However far one goes in, wherever: times of damaged streams have more digits than a double."""
+    rows = page.locator(".timeline .rows")
+    for place in (.3, .9):
+        rows.focus()
+        page.keyboard.press("0")
+        box = rows.bounding_box()
+        page.mouse.move(box["x"] + 208 + (box["width"] - 208) * place, box["y"] + 60)
+        for i in range(14):
+            page.mouse.wheel(0, -960)
+            frame(page)
+        page.mouse.click(box["x"] + 208 + (box["width"] - 208) * place, box["y"] + 60)
+        page.keyboard.press(".")
+        must(details(page), "no slice can be selected")
+    save(page, "")
 
 
 def check_rows(page):
@@ -263,7 +291,9 @@ def work(browser, scheme):
     picture(page, scheme)
     must(("All of them are here" in page.locator("main").inner_text()) == is_whole, "the page does not say whether all slices are there")
     check_rows(page)
-    if not is_whole:
+    if name == "hostile":
+        check_deep(page)
+    elif not is_whole:
         check_sums(page)
     elif scheme == "light":
         save(page, "")
