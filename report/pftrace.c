@@ -48,6 +48,7 @@ static void write_process(
 	idmap_init(&pftrace->shapes, sizeof(struct buf));
 	write_process_track(pftrace, processes, nr_processes, k);
 	pftrace_read(pftrace);
+	pftrace_comm_take(pftrace, (uint32_t)k);
 	pftrace_write_slices(pftrace);
 	for (size_t i = 0; i < pftrace->shapes.nr; i++) {
 		buf_fini(idmap_at(&pftrace->shapes, i));
@@ -63,6 +64,7 @@ static void write_processes(
 	struct pftrace *pftrace, struct process *const *processes, size_t nr_processes)
 {
 	progress_start("writing the timeline", pftrace->timeline.nr_all);
+	pftrace_comm_read(pftrace, processes, nr_processes);
 	for (size_t i = 0; i < nr_processes; i++) {
 		write_process(pftrace, processes, nr_processes, i);
 	}
@@ -71,6 +73,7 @@ static void write_processes(
 	free(pftrace->arrows);
 	free(pftrace->counters);
 	free(pftrace->copies);
+	nccl_ops_fini(&pftrace->collectives);
 }
 
 struct pftrace_written pftrace_write(struct process *const *processes, size_t nr_processes,

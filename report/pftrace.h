@@ -14,6 +14,7 @@
 #ifndef REPORT_PFTRACE_H
 #define REPORT_PFTRACE_H
 
+#include "report/nccl_ops.h"
 #include "report/pftrace_lane.h"
 #include "report/spool.h"
 #include "report/timeline.h"
@@ -32,6 +33,7 @@ enum pftrace_kind {
 	PFTRACE_WORK_SET,
 	PFTRACE_WORK_GRAPH,
 	PFTRACE_WAIT,
+	PFTRACE_COLLECTIVE, /* value: its place in pftrace.collectives */
 };
 
 /* A slice on its way; what the last ones are depends on its kind. */
@@ -65,6 +67,7 @@ struct pftrace {
 	struct timeline timeline; /* the process at hand, and its clocks */
 	struct pftrace_out out;
 	uint64_t next_track;
+	struct nccl_ops collectives; /* of all processes, by communicator and number */
 	/* of the process at hand */
 	uint64_t process_track;
 	struct pftrace_rows rows;
@@ -86,6 +89,20 @@ struct pftrace {
 
 /* pftrace_read.c: rows of the process at hand into the spool, and counters into the file. */
 void pftrace_read(struct pftrace *pftrace);
+
+/*
+ * pftrace_comm.c: collectives in a row of their communicator, those of one number joined across
+ * ranks. Read before the first process, then each takes its own.
+ */
+void pftrace_comm_read(
+	struct pftrace *pftrace, struct process *const *processes, size_t nr_processes);
+void pftrace_comm_take(struct pftrace *pftrace, uint32_t process);
+void pftrace_comm_args(
+	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice);
+
+/* A slice into the spool. */
+struct pftrace_slice *pftrace_add_slice(struct pftrace *pftrace, enum pftrace_kind kind, size_t row,
+	uint32_t name, uint64_t begin_ns, uint64_t end_ns);
 
 /* pftrace_write.c: the spool into the file. */
 void pftrace_write_slices(struct pftrace *pftrace);

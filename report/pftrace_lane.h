@@ -21,6 +21,7 @@ enum pftrace_row_kind {
 	PFTRACE_ROW_WINDOWS,
 	PFTRACE_ROW_MARKS,
 	PFTRACE_ROW_OVERHEAD, /* tid */
+	PFTRACE_ROW_COMM,     /* communicator */
 };
 
 struct pftrace_lane {

@@ -47,6 +47,7 @@ static char *const categories[PFTRACE_NR_CATEGORIES] = {
 	[PFTRACE_OVERHEAD] = "overhead",
 	[PFTRACE_STEP] = "step",
 	[PFTRACE_MARK] = "mark",
+	[PFTRACE_COMM] = "collective",
 };
 
 static char *const keys[PFTRACE_NR_KEYS] = {
@@ -75,6 +76,7 @@ static char *const keys[PFTRACE_NR_KEYS] = {
 	[PFTRACE_KEY_LIMITER] = "occupancy limited by",
 	[PFTRACE_KEY_COUNT] = "events",
 	[PFTRACE_KEY_CODE] = "code",
+	[PFTRACE_KEY_ALGBW] = "GB/s of the algorithm, waiting included",
 };
 
 const char *pftrace_category_word(enum pftrace_category category)

@@ -14,7 +14,7 @@
 #include "report/timeline_op.h"
 #include "report/timeline_python.h"
 
-static struct pftrace_slice *add_slice(struct pftrace *pftrace, enum pftrace_kind kind, size_t row,
+struct pftrace_slice *pftrace_add_slice(struct pftrace *pftrace, enum pftrace_kind kind, size_t row,
 	uint32_t name, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct pftrace_slice *slice = spool_add(pftrace->spool);
@@ -50,7 +50,7 @@ static void take_calls(struct pftrace *pftrace, const struct batch *b)
 		uint8_t api;
 		uint32_t name = process_call_name(timeline->process, b->col[COL_api_call][i], &api);
 
-		slice = add_slice(pftrace, PFTRACE_CALL,
+		slice = pftrace_add_slice(pftrace, PFTRACE_CALL,
 			pftrace_thread_row(pftrace, b->col[COL_api_thread][i]), name,
 			timeline_host_ns(timeline, begin),
 			timeline_host_ns(timeline, begin + b->col[COL_api_dur][i]));
@@ -89,8 +89,8 @@ static void take_ops(struct pftrace *pftrace, struct arrows *arrows, const struc
 			shape_id && shape_id <= UINT32_MAX
 				? idmap_get(&timeline->process->op_shapes, (uint32_t)shape_id)
 				: NULL;
-		struct pftrace_slice *slice = add_slice(pftrace, PFTRACE_OP, row, name, begin_ns,
-			timeline_host_ns(timeline, begin + b->col[COL_op_dur][i]));
+		struct pftrace_slice *slice = pftrace_add_slice(pftrace, PFTRACE_OP, row, name,
+			begin_ns, timeline_host_ns(timeline, begin + b->col[COL_op_dur][i]));
 
 		slice->category = op_category(name, framework, scope);
 		slice->value = b->col[COL_op_sequence][i];
@@ -108,7 +108,7 @@ static void take_arrow(
 	const struct arrow_end *ends[] = {from, to};
 
 	for (int i = 0; i < 2; i++) {
-		struct pftrace_slice *arrow = add_slice(
+		struct pftrace_slice *arrow = pftrace_add_slice(
 			pftrace, PFTRACE_ARROW, ends[i]->place, 0, ends[i]->ns, ends[i]->ns);
 
 		arrow->head.order = 0; /* before the slice */
@@ -137,7 +137,7 @@ static void take_range(void *context, const struct range *range)
 				.category = PFTRACE_ANNOTATION});
 		return;
 	}
-	slice = add_slice(pftrace, PFTRACE_RANGE, row, range->name, begin_ns, end_ns);
+	slice = pftrace_add_slice(pftrace, PFTRACE_RANGE, row, range->name, begin_ns, end_ns);
 	slice->category = PFTRACE_ANNOTATION;
 	slice->value = range->payload;
 	slice->shape = range->payload_type;
@@ -150,7 +150,7 @@ static void take_python(struct pftrace *pftrace, const struct batch *b)
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_py_call_begin][i];
 
-		add_slice(pftrace, PFTRACE_SLICE,
+		pftrace_add_slice(pftrace, PFTRACE_SLICE,
 			pftrace_python_row(pftrace, b->col[COL_py_call_thread][i]),
 			py_code_text(timeline->process, (uint32_t)b->col[COL_py_call_py_code][i]),
 			timeline_host_ns(timeline, begin),
@@ -191,7 +191,7 @@ static void take_works(struct pftrace *pftrace, const struct batch *b)
 		uint32_t place_id = (uint32_t)b->col[COL_kernel_place][i];
 		struct model_place place = process_place(timeline->process, place_id);
 		uint32_t name = work_name(pftrace, b, i);
-		struct pftrace_slice *slice = add_slice(pftrace, PFTRACE_WORK_GRAPH,
+		struct pftrace_slice *slice = pftrace_add_slice(pftrace, PFTRACE_WORK_GRAPH,
 			pftrace_stream_row(pftrace, &place, false), name,
 			timeline_device_ns(timeline, begin),
 			timeline_device_ns(timeline, begin + b->col[COL_kernel_dur][i]));
@@ -233,8 +233,9 @@ static void take_waits(struct pftrace *pftrace, const struct batch *b)
 		if (place.device == UINT32_MAX) {
 			place.device = process_context_device(timeline->process, place.context);
 		}
-		slice = add_slice(pftrace, PFTRACE_WAIT, pftrace_stream_row(pftrace, &place, true),
-			names_intern(name, strlen(name)), timeline_device_ns(timeline, begin),
+		slice = pftrace_add_slice(pftrace, PFTRACE_WAIT,
+			pftrace_stream_row(pftrace, &place, true), names_intern(name, strlen(name)),
+			timeline_device_ns(timeline, begin),
 			timeline_device_ns(timeline, begin + b->col[COL_sync_dur][i]));
 		slice->category = PFTRACE_SYNC;
 		slice->correlation = (uint32_t)b->col[COL_sync_correlation][i];
@@ -250,7 +251,7 @@ static void take_overheads(struct pftrace *pftrace, const struct batch *b)
 			api_overhead_name((uint32_t)b->col[COL_overhead_overhead_kind][i]);
 		uint64_t begin = b->col[COL_overhead_begin][i];
 
-		add_slice(pftrace, PFTRACE_SLICE,
+		pftrace_add_slice(pftrace, PFTRACE_SLICE,
 			pftrace_other_row(pftrace, PFTRACE_ROW_OVERHEAD, 0, "CUPTI's overhead"),
 			names_intern(name, strlen(name)), timeline_device_ns(timeline, begin),
 			timeline_device_ns(timeline, begin + b->col[COL_overhead_dur][i]))
@@ -283,7 +284,7 @@ static void take_steps(struct pftrace *pftrace)
 			!timeline_picks(timeline, begin_ns, end_ns)) {
 			continue;
 		}
-		add_slice(pftrace, PFTRACE_SLICE,
+		pftrace_add_slice(pftrace, PFTRACE_SLICE,
 			pftrace_other_row(pftrace, PFTRACE_ROW_STEPS, 0, "steps"),
 			names_intern(text,
 				(size_t)snprintf(text, sizeof(text), "step %" PRIu64, step->step)),
@@ -313,7 +314,7 @@ static void take_windows(struct pftrace *pftrace)
 		if (!timeline_picks(timeline, begin_ns, end_ns)) {
 			continue;
 		}
-		add_slice(pftrace, PFTRACE_SLICE,
+		pftrace_add_slice(pftrace, PFTRACE_SLICE,
 			pftrace_other_row(pftrace, PFTRACE_ROW_WINDOWS, 0, "record windows"),
 			names_intern(text, (size_t)nr_bytes), begin_ns, end_ns)
 			->category = PFTRACE_STEP;

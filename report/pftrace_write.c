@@ -214,6 +214,9 @@ static void write_slice(struct pftrace *pftrace, const struct pftrace_slice *sli
 	case PFTRACE_WAIT:
 		pftrace_event_uint(&event, PFTRACE_KEY_CORRELATION, slice->correlation);
 		break;
+	case PFTRACE_COLLECTIVE:
+		pftrace_comm_args(pftrace, &event, slice);
+		break;
 	case PFTRACE_SLICE:
 		break;
 	default:

@@ -57,6 +57,16 @@ schema=$(test/venvs.sh perfetto perfetto 0.59.1 2>/dev/null | head -1)
 compare "a run" "$work/a.gprof"
 compare "its third and fourth step" "$work/a.gprof" --steps 2-3
 compare "a part of its time" "$work/a.gprof" --time 1ms-3ms --tracks api,ops,gpu --min-us 2
+mkdir "$work/ranks"
+"$B/gen_stream" "$work/ranks/0.gprof" nccl 0 && "$B/gen_stream" "$work/ranks/1.gprof" nccl 1 || exit 1
+compare "one of two ranks" "$work/ranks" --rank 1
+compare "two ranks" "$work/ranks"
+if command -v protoc >/dev/null; then
+	PYTHONDONTWRITEBYTECODE=1 python3 test/pftrace/ranks.py "$work/x.pftrace" protoc report/perfetto.proto
+	result $? "collectives of two ranks are joined"
+else
+	skip "collectives of two ranks are joined" "no protoc"
+fi
 "$report" timeline -o "$work/x.pftrace.gz" "$work/a.gprof" && "$report" timeline -o "$work/x.pftrace" "$work/a.gprof" &&
 	gzip -dc "$work/x.pftrace.gz" | cmp -s - "$work/x.pftrace"
 result $? "gzip holds the same bytes"

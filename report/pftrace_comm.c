@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/pftrace.h"
+#include "report/select.h"
+
+/* Flows of calls and of autograd have other bits above; a collective's is that of its last bits. */
+#define COLLECTIVE_FLOW (1ull << 62)
+
+static void read_process(struct nccl_ops *ops, struct process *process)
+{
+	struct stream_in *stream = process->stream;
+	uint32_t mask = NCCL_OPS_MASK | select_mask(process, GPROF_TABLE_nccl);
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_nccl &&
+			!stream_in_load(stream, i, mask, 0, &batch)) {
+			select_cut(process, &batch);
+			nccl_ops_take(ops, &batch);
+		}
+	}
+	nccl_ops_end(ops, process);
+}
+
+static int by_collective(const void *a, const void *b)
+{
+	const struct nccl_op *x = a, *y = b;
+
+	if (x->key != y->key) {
+		return x->key < y->key ? -1 : 1;
+	}
+	if (x->sequence != y->sequence) {
+		return x->sequence < y->sequence ? -1 : 1;
+	}
+	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1)
+				  : (x->process > y->process) - (x->process < y->process);
+}
+
+void pftrace_comm_read(
+	struct pftrace *pftrace, struct process *const *processes, size_t nr_processes)
+{
+	if (!timeline_shows(&pftrace->timeline, TIMELINE_GPU)) {
+		return;
+	}
+	for (size_t i = 0; i < nr_processes; i++) {
+		read_process(&pftrace->collectives, processes[i]);
+	}
+	if (pftrace->collectives.nr_ops) {
+		qsort(pftrace->collectives.ops, pftrace->collectives.nr_ops,
+			sizeof(*pftrace->collectives.ops), by_collective);
+	}
+}
+
+static bool is_shown(const struct pftrace *pftrace, const struct nccl_op *op)
+{
+	const struct timeline *timeline = &pftrace->timeline;
+	uint64_t ahead_ns = timeline->base_ns - (uint64_t)timeline->offset_ns;
+
+	return nccl_op_has_time(op) &&
+	       timeline_picks(timeline, op->begin_ns - ahead_ns, op->end_ns - ahead_ns);
+}
+
+/* Rows count the communicators of the process at hand; one that nobody knows is one of them. */
+static size_t row_of(struct pftrace *pftrace, const struct nccl_op *op, uint32_t nr)
+{
+	char name[128];
+	size_t at = 0;
+
+	at += (size_t)snprintf(name, sizeof(name),
+		op->key ? "NCCL communicator %016" PRIx64 : "NCCL communicator (unknown)", op->key);
+	if (op->key && op->rank >= 0 && op->nr_ranks) {
+		snprintf(name + at, sizeof(name) - at, ", rank %" PRId32 " of %" PRIu32, op->rank,
+			op->nr_ranks);
+	}
+	return pftrace_other_row(pftrace, PFTRACE_ROW_COMM, nr, name);
+}
+
+void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
+{
+	const struct nccl_ops *ops = &pftrace->collectives;
+	uint64_t ahead_ns = pftrace->timeline.base_ns - (uint64_t)pftrace->timeline.offset_ns;
+	uint32_t nr_comms = 0;
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		const struct nccl_op *op = &ops->ops[i];
+		const char *kind = nccl_op_kind(op->kind);
+		struct pftrace_slice *slice;
+
+		if (op->process != process || !is_shown(pftrace, op)) {
+			continue;
+		}
+		nr_comms += !nr_comms || op->key != key;
+		key = op->key;
+		slice = pftrace_add_slice(pftrace, PFTRACE_COLLECTIVE,
+			row_of(pftrace, op, nr_comms), names_intern(kind, strlen(kind)),
+			op->begin_ns - ahead_ns, op->end_ns - ahead_ns);
+		slice->category = PFTRACE_COMM;
+		slice->value = i;
+	}
+}
+
+/* Sends and receives count by peer, and groups of several kinds are no collective. */
+static bool is_collective(const struct nccl_op *op)
+{
+	return op->key && op->sequence && op->kind != GPROF_NCCL_SEND &&
+	       op->kind != GPROF_NCCL_RECV && op->kind < NCCL_OPS_SEND_RECV;
+}
+
+/* Operations of one collective stand beside each other: is another one of them in the file? */
+static bool has_other(const struct nccl_ops *ops, size_t i)
+{
+	const struct nccl_op *op = &ops->ops[i];
+
+	for (int step = -1; step < 2; step += 2) {
+		size_t k = i + (size_t)step;
+
+		if (k < ops->nr_ops && ops->ops[k].key == op->key &&
+			ops->ops[k].sequence == op->sequence && ops->ops[k].kind == op->kind &&
+			ops->ops[k].process != op->process && nccl_op_has_time(&ops->ops[k])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void pftrace_comm_args(
+	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
+{
+	const struct nccl_ops *ops = &pftrace->collectives;
+	const struct nccl_op *op = &ops->ops[slice->value];
+
+	pftrace_event_uint(event, PFTRACE_KEY_BYTES, op->bytes);
+	if (slice->dur_ns) {
+		pftrace_event_double(
+			event, PFTRACE_KEY_ALGBW, (double)op->bytes / (double)slice->dur_ns);
+	}
+	if (op->sequence) {
+		pftrace_event_uint(event, PFTRACE_KEY_SEQUENCE, op->sequence);
+	}
+	if (is_collective(op) && has_other(ops, slice->value)) {
+		pftrace_event_flow(event,
+			COLLECTIVE_FLOW |
+				(((op->key ^ op->kind) * 0x9e3779b97f4a7c15u ^ op->sequence) &
+					(COLLECTIVE_FLOW - 1)));
+	}
+}
