@@ -47,7 +47,7 @@ fi
 
 # Folders that are kept as clang-format leaves them (`make format` does all).
 if [ "$(clang-format --version 2>/dev/null | grep -o 'version [0-9]*')" = "version 14" ]; then
-	git ls-files 'test/unit/[tud]*.[ch]' 'test/integ/*.c' test/unit/cupti_real.c | grep -v report |
+	git ls-files 'test/unit/[tud]*.[ch]' 'test/integ/*.c' 'test/unit/cupti_real*.[ch]' | grep -v report |
 		xargs clang-format --dry-run -Werror || bad=1
 fi
 exit $bad

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The real libraries of several CUDA versions, without a driver: test/unit/cupti_real.c for each.
+# The real libraries of several CUDA versions, without a driver: test/unit/cupti_real_*.c for each.
 . "$(dirname "$0")/lib.sh"
 
-[ -x "$B/test/unit/cupti_real" ] || skip "cupti_real is not built"
+[ -x "$B/test/unit/cupti_real_library" ] || skip "cupti_real_library is not built"
 [ "$(uname -m)" = x86_64 ] || skip "the pinned libraries are for x86-64"
 ldconfig -p | grep -q 'libcuda\.so\.1 ' && skip "there is a driver here"
 wheels=build/cupti
@@ -11,14 +11,21 @@ n=0
 # Each of these would be a leak of the library's.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 
-# try LIBRARY LAYOUT LABEL
+# try LIBRARY LAYOUT LABEL: a mute one has no records to try.
 try()
 {
-	GPROF_CUPTI_PATH=$1 CUPTI_LAYOUT=$2 CK_TAP_LOG_FILE_NAME=- CK_VERBOSITY=silent \
-		timeout 200 "$B/test/unit/cupti_real" >"$T/log" 2>&1
-	grep -q '^\(not \)\?ok' "$T/log" || { cat "$T/log"; echo "not ok $((++n)) - $3"; failed=1; }
+	run_program library "$@"
+	[ "$2" = mute ] || run_program records "$@"
+}
+
+# run_program PROGRAM LIBRARY LAYOUT LABEL
+run_program()
+{
+	GPROF_CUPTI_PATH=$2 CUPTI_LAYOUT=$3 CK_TAP_LOG_FILE_NAME=- CK_VERBOSITY=silent \
+		timeout 200 "$B/test/unit/cupti_real_$1" >"$T/log" 2>&1
+	grep -q '^\(not \)\?ok' "$T/log" || { cat "$T/log"; echo "not ok $((++n)) - $4"; failed=1; }
 	grep -q '^not ok' "$T/log" && failed=1
-	sed -nE "s/^((not )?ok [0-9]+) - [^:]*:[^:]*:([^:]*):(.*)/\1 - $3 \3:\4/p" "$T/log"
+	sed -nE "s/^((not )?ok [0-9]+) - [^:]*:[^:]*:([^:]*):(.*)/\1 - $4 \3:\4/p" "$T/log"
 }
 
 # fetch PACKAGE VERSION: the path of its library; false if it cannot be had.
