@@ -2,13 +2,16 @@
 #include "report/asked.h"
 #include "report/diff_run.h"
 #include "report/html.h"
+#include "report/html_svg.h"
 #include "report/html_timeline.h"
+#include "report/options.h"
 
 #define USUAL_TOP 200u
 
 static const struct option options[] = {
 	ASKED_TOP_OPTION,
 	{"timeline-kb", required_argument, NULL, 'k'},
+	{"svg", required_argument, NULL, 'V'},
 	ASKED_SELECTION_OPTIONS,
 	{0},
 };
@@ -17,6 +20,8 @@ struct request {
 	struct asked asked;
 	struct html_ask html;
 	struct cmd_input inputs[2]; /* of the page of two: A and B */
+	bool is_svg;		    /* a picture of this view in place of the page */
+	int svg_view;
 };
 
 static int take_timeline_kb(size_t *timeline_bytes)
@@ -30,6 +35,22 @@ static int take_timeline_kb(size_t *timeline_bytes)
 	return 0;
 }
 
+static int take_option(struct request *request, int option)
+{
+	switch (option) {
+	case 'k':
+		return take_timeline_kb(&request->html.timeline_bytes);
+	case 'V':
+		request->is_svg = true;
+		return options_choose(optarg, html_svg_views, &request->svg_view)
+			       ? 0
+			       : cmd_usage(&cmd_html,
+					 "no picture of '%s', but of breakdown and steps", optarg);
+	default:
+		return asked_take(&request->asked, option);
+	}
+}
+
 static int take_options(struct request *request, int argc, char **argv)
 {
 	struct asked *asked = &request->asked;
@@ -38,11 +59,13 @@ static int take_options(struct request *request, int argc, char **argv)
 	opterr = 0;
 	while (!status && (option = getopt_long(
 				   argc, argv, "t:" ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
-		status = option == 'k' ? take_timeline_kb(&request->html.timeline_bytes)
-				       : asked_take(asked, option);
+		status = take_option(request, option);
 	}
 	if (!status && !asked->output) {
 		status = cmd_usage(&cmd_html, "-o FILE is needed, as report.html");
+	}
+	if (!status && request->is_svg && argc - optind > 1) {
+		status = cmd_usage(&cmd_html, "--svg is for one path");
 	}
 	if (!status && argc - optind > 2) {
 		status = cmd_usage(&cmd_html, "one path is reported, two are compared; what is of "
@@ -60,7 +83,14 @@ static int write_page(struct request *request, size_t nr_inputs)
 	struct buf out;
 
 	cmd_output_init(&output, &out, asked->output);
-	html_write(&request->html, &request->inputs[0], &out);
+	if (!request->is_svg) {
+		html_write(&request->html, &request->inputs[0], &out);
+	} else if (!html_svg_write((unsigned int)request->svg_view, &request->inputs[0], &out)) {
+		cmd_error("nothing to draw: the view %s has no steps with known parts",
+			html_svg_views[request->svg_view]);
+		buf_fini(&out);
+		return CMD_FAILED;
+	}
 	status = cmd_output_end(&output, &out);
 	buf_fini(&out);
 	/* Said even if the page could not be written. */
@@ -116,6 +146,8 @@ const struct command cmd_html = {
 		   "  --top N                rows of a table (200), 0 is all; what is over time "
 		   "has 2000\n"
 		   "  --timeline-kb N        what the timeline may take of the page (2000), 0 "
-		   "leaves it out\n" ASKED_SELECTION_USAGE,
+		   "leaves it out\n"
+		   "  --svg VIEW             in place of the page a picture of one view, "
+		   "breakdown or steps\n" ASKED_SELECTION_USAGE,
 	.run = run,
 };

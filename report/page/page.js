@@ -375,7 +375,8 @@ function short(text, most = 44) {
 		}
 	}
 	const letters = [...name];
-	return letters.length <= most ? name : letters.slice(0, most - 16).join("") + "…" + letters.slice(-15).join("");
+	const last = Math.min(15, Math.floor(most / 2) - 1);
+	return letters.length <= most ? name : letters.slice(0, most - 1 - last).join("") + "…" + letters.slice(-last).join("");
 }
 
 /* Without Chart.js: a bar for each label, in pieces of its series. */
@@ -413,7 +414,7 @@ function options(spec) {
 	const text = (value) => Number(value).toLocaleString("en-US", {maximumFractionDigits: 3}) + (spec.unit ? " " + spec.unit : "");
 	const value = {stacked: spec.kind === "stack", beginAtZero: true, max: spec.most, title: {display: !!spec.unit, text: spec.unit, color: css("--dim")}, ticks: {color: css("--dim")}, grid: {color: css("--line")}};
 	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: css("--dim")}, grid: {display: false},
-		ticks: {color: css("--dim"), autoSkip: !isAcross, callback(at) { return short(this.getLabelForValue(at), 34); }}};
+		ticks: {color: css("--dim"), autoSkip: !isAcross, callback(at) { return short(this.getLabelForValue(at), this.chart.width < 480 ? 18 : 34); }}};
 	if (spec.isStepped) {
 		Object.assign(label, {type: "linear", ticks: {color: css("--dim")}});
 	}
@@ -864,7 +865,7 @@ const pages = diff ? diff.pages : [
 		const name = (row) => [who(row), "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
 		topBars(parent, "Collectives", "collectives", "name", "total_ns");
-	}, ["distributed", "collectives"]],
+	}, ["distributed", "collectives", "communication"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "gaps"]],
 	["advice", "Advice", (parent) => {
 		const findings = rowsOf("advice").filter((row) => row.verdict === "finding");

@@ -89,6 +89,38 @@ is 2 $? "status of three"
 "$REPORT" html -o "$T/page.html" "$T/ops.gprof" "$T/none.gprof" 2>"$T/err"
 is 1 $? "status where B is not there"
 
+# Pictures: well-formed, the same each time, their parts those of the view.
+for view in breakdown steps; do
+	"$REPORT" html --svg $view -o "$T/$view.svg" "$T/ops.gprof" 2>"$T/err"
+	is 0 $? "status of the picture of $view"
+	"$REPORT" html --svg $view -o "$T/again.svg" "$T/ops.gprof"
+	ok cmp -s "$T/$view.svg" "$T/again.svg"
+	ok python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$T/$view.svg"
+	is 0 "$(grep -ciE '<script|href|url\(' "$T/$view.svg")" "what could be run or fetched"
+	if command -v rsvg-convert >/dev/null; then
+		ok rsvg-convert -o "$T/$view.png" "$T/$view.svg"
+	fi
+done
+is "$("$REPORT" summary --view breakdown --format json "$T/ops.gprof" |
+	jq '[.breakdown.rows[] | .kernel_ns, .memcpy_ns, .memset_ns, .communication_ns, .runtime_ns, .dataloader_ns, .cpu_exec_ns, .other_ns] | add')" \
+	"$(grep -oE ': [0-9]+ ns' "$T/breakdown.svg" | awk '{ sum += $2 } END { print sum }')" "sum of what is drawn"
+cat >"$T/markup.json" <<'EOF'
+[{"ph": "M", "name": "process_name", "pid": 7, "args": {"name": "<b>&\u0001"}},
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 7, "tid": 7, "ts": 0, "dur": 100},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 7, "ts": 10, "dur": 20}]
+EOF
+"$REPORT" html --svg steps -o - "$T/markup.json" >"$T/hostile.svg" 2>"$T/err"
+ok grep -qF '&lt;b&gt;&amp;\x01' "$T/hostile.svg"
+ok python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$T/hostile.svg"
+"$REPORT" html --svg kernel -o "$T/x.svg" "$T/ops.gprof" 2>"$T/err"
+is 2 $? "status of a view without a picture"
+"$REPORT" html --svg steps -o "$T/x.svg" "$T/ops.gprof" "$T/ops.gprof" 2>"$T/err"
+is 2 $? "status of a picture of two"
+"$B/gen_stream" "$T/none.gprof" 0
+"$REPORT" html --svg steps -o "$T/none.svg" "$T/none.gprof" 2>"$T/err"
+is 1 $? "status where there is nothing to draw"
+ok test ! -e "$T/none.svg"
+
 "$REPORT" html "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status without -o"
 is "gprof-report: -o FILE is needed, as report.html; try: gprof-report help html" "$(cat "$T/err")" "usage"
