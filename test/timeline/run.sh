@@ -67,11 +67,26 @@ mkdir "$T/harm"
 for name in small training hostile ops python model; do
 	tap rules "$T/$name.gprof" "rules, $name"
 done
+mkdir "$T/ranks"
+"$B/gen_stream" "$T/ranks/0.gprof" nccl 0
+"$B/gen_stream" "$T/ranks/1.gprof" nccl 1
+tap rules "$T/ranks" "rules, two ranks in one file"
+tap rules --rank 1 "$T/ranks" "rules, one of two ranks"
+tap rules --steps 2-3 "$T/model.gprof" "rules, --steps"
+tap rules --time 1ms-3ms "$T/model.gprof" "rules, --time"
+tap rules --min-us 5 "$T/model.gprof" "rules, --min-us"
+tap rules --tracks ops,gpu "$T/model.gprof" "rules, --tracks"
+tap rules --for hta "$T/hostile.gprof" "rules, --for hta"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 done
 tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
 tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
+"$B/gen_stream" "$T/long.gprof" model 1000000
+tap python3 test/timeline/memory.py 30 "$report" timeline -o - "$T/long.gprof" "memory for 1 million events, JSON"
+tap python3 test/timeline/memory.py 64 "$report" timeline -o "$T/x.pftrace" "$T/long.gprof" \
+	"memory for 1 million events, Perfetto"
+
 # DevTools, where Chromium is (Debian: chromium) and playwright of PyPI, as in test/page.
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 lib=$(pwd)/$B/page-lib
