@@ -473,6 +473,7 @@ static void record_session(int number, int *d)
 
 		atomic_store(&is_tearing, true);
 		LAUNCH(inside, 2, N / 2, (cudaStream_t)0, &d, &by);
+		CHECK(cudaDeviceSynchronize()); /* it is not to run into the next session */
 	}
 	wait_for_other();
 	if (!options.lazy) {
