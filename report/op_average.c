@@ -18,6 +18,7 @@ struct open {
 	uint64_t begin, end;
 	uint64_t call_ticks; /* of calls in it and in no operator in it */
 	uint64_t device_self_ns, device_total_ns, tensor_self_ns, tensor_total_ns;
+	struct op_average_memory memory[OP_AVERAGE_NR_PLACES];
 	UT_hash_handle hh;
 };
 
@@ -91,6 +92,7 @@ static struct open *find_open(struct average_view *view, const struct op *op)
 		/* An operator at that place was left without a word: it was not chosen. */
 		open->call_ticks = open->device_self_ns = open->device_total_ns = 0;
 		open->tensor_self_ns = open->tensor_total_ns = 0;
+		memset(open->memory, 0, sizeof(open->memory));
 		open->begin = op->begin;
 		open->end = op->end;
 	}
@@ -160,6 +162,37 @@ static void take_record(void *context, const struct op_record *record, const str
 	}
 }
 
+/* Wraps, as sums of hostile numbers may. */
+static void add_memory(
+	struct op_average_memory *sum, int64_t self, int64_t total, uint64_t nr_events)
+{
+	sum->self = (int64_t)((uint64_t)sum->self + (uint64_t)self);
+	sum->total = (int64_t)((uint64_t)sum->total + (uint64_t)total);
+	sum->nr_events += nr_events;
+}
+
+static void take_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+{
+	static const char outside[] = "[memory]";
+	struct average_view *view = context;
+	struct op_average_key key = {.kind = OP_AVERAGE_MEMORY};
+	struct op_average *row;
+
+	if (alloc->device_type >= OP_AVERAGE_NR_PLACES) {
+		return; /* the tables have the columns of CPUs and GPUs alone */
+	}
+	op = operator_of(op);
+	if (op) {
+		add_memory(&find_open(view, op)->memory[alloc->device_type], alloc->bytes,
+			alloc->bytes, 1);
+		return;
+	}
+	key.name = names_intern(outside, sizeof(outside) - 1);
+	row = find_row(view, &key);
+	row->calls++;
+	add_memory(&row->memory[alloc->device_type], alloc->bytes, alloc->bytes, 1);
+}
+
 /* The number of a step is no part of its name. */
 static uint32_t row_name(uint32_t name)
 {
@@ -183,6 +216,7 @@ static bool is_outer(const struct op *op)
 static void add_open(struct average_view *view, struct op_average *row, struct open *open)
 {
 	const struct op *parent = operator_of(open->op->parent);
+	struct open *outer = parent ? find_open(view, parent) : NULL;
 
 	row->device_self_ns += open->device_self_ns;
 	row->device_total_ns += open->device_total_ns;
@@ -192,9 +226,15 @@ static void add_open(struct average_view *view, struct op_average *row, struct o
 		row->outer_device_ns += open->device_total_ns;
 		row->outer_tensor_ns += open->tensor_total_ns;
 	}
-	if (parent) {
-		struct open *outer = find_open(view, parent);
+	for (unsigned int i = 0; i < OP_AVERAGE_NR_PLACES; i++) {
+		const struct op_average_memory *memory = &open->memory[i];
 
+		add_memory(&row->memory[i], memory->self, memory->total, memory->nr_events);
+		if (outer) {
+			add_memory(&outer->memory[i], 0, memory->total, 0);
+		}
+	}
+	if (outer) {
 		outer->device_total_ns += open->device_total_ns;
 		outer->tensor_total_ns += open->tensor_total_ns;
 	}
@@ -276,7 +316,11 @@ static void destroy(void *context)
 const struct view_class view_op_average = {
 	.name = "op-average",
 	.help = "for styles",
-	.ops = {.begin = begin, .op = take_op, .call = take_call, .record = take_record},
+	.ops = {.begin = begin,
+		.op = take_op,
+		.alloc = take_alloc,
+		.call = take_call,
+		.record = take_record},
 	.create = create,
 	.destroy = destroy,
 };

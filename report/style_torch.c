@@ -30,6 +30,10 @@ enum column {
 	DEVICE_SHARE,
 	DEVICE_TOTAL,
 	DEVICE_AVERAGE,
+	CPU_MEMORY,
+	CPU_MEMORY_SELF,
+	DEVICE_MEMORY,
+	DEVICE_MEMORY_SELF,
 	CALLS,
 	SHAPES,
 	STACK,
@@ -39,7 +43,8 @@ enum column {
 
 static const char *const titles[NR_COLUMNS] = {"Name", "Self CPU %", "Self CPU", "CPU total %",
 	"CPU total", "CPU time avg", "Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg",
-	"# of Calls", "Input Shapes", "Source Location", "Total "};
+	"CPU Mem", "Self CPU Mem", "CUDA Mem", "Self CUDA Mem", "# of Calls", "Input Shapes",
+	"Source Location", "Total "};
 
 /* As large as the least of the column takes. */
 static const struct flops_unit {
@@ -66,15 +71,32 @@ static uint64_t mean_of(uint64_t sum, uint64_t calls)
 }
 
 static const char *const sort_keys[] = {"self_cpu_time_total", "cpu_time_total", "cpu_time",
-	"self_cuda_time_total", "cuda_time_total", "cuda_time", "count", NULL};
-static const char *const our_keys[] = {
-	"self", "total", "avg", "gpu_self", "gpu_total", "gpu_avg", "calls", NULL};
+	"self_cuda_time_total", "cuda_time_total", "cuda_time", "cpu_memory_usage",
+	"self_cpu_memory_usage", "cuda_memory_usage", "self_cuda_memory_usage", "count", NULL};
+static const char *const our_keys[] = {"self", "total", "avg", "gpu_self", "gpu_total", "gpu_avg",
+	"memory", "memory_self", "gpu_memory", "gpu_memory_self", "calls", NULL};
+
+static int64_t memory_of(const struct op_average *row, enum column column)
+{
+	const struct op_average_memory *memory =
+		&row->memory[column < DEVICE_MEMORY ? OP_AVERAGE_CPU : OP_AVERAGE_GPU];
+
+	return column == CPU_MEMORY || column == DEVICE_MEMORY ? memory->total : memory->self;
+}
+
+/* As a number that compares as the signed one does. */
+static uint64_t memory_value(const struct op_average *row, enum column column)
+{
+	return (uint64_t)memory_of(row, column) ^ (uint64_t)1 << 63;
+}
 
 static uint64_t sort_value(const struct op_average *row, int key)
 {
 	const uint64_t values[] = {row->self_ns, row->total_ns, mean_of(row->total_ns, row->calls),
 		row->device_self_ns, row->device_total_ns,
-		mean_of(row->device_total_ns, row->calls), row->calls};
+		mean_of(row->device_total_ns, row->calls), memory_value(row, CPU_MEMORY),
+		memory_value(row, CPU_MEMORY_SELF), memory_value(row, DEVICE_MEMORY),
+		memory_value(row, DEVICE_MEMORY_SELF), row->calls};
 
 	return values[key];
 }
@@ -141,6 +163,23 @@ static void add_share(
 	}
 }
 
+static void add_memory(const struct torch_table *table, struct buf *out, int64_t bytes)
+{
+	static const char *const units[] = {"Kb", "Mb", "Gb"};
+	double size = (double)bytes;
+	int unit = -1;
+
+	if (table->is_csv) {
+		buf_printf(out, "%" PRId64, bytes);
+		return;
+	}
+	while (unit < 2 && (size >= 1024 || size <= -1024)) {
+		size /= 1024;
+		unit++;
+	}
+	buf_printf(out, unit < 0 ? "%.0f %s" : "%.2f %s", size, unit < 0 ? "b" : units[unit]);
+}
+
 static void add_name(
 	const struct torch_table *table, struct buf *out, enum column column, uint32_t name)
 {
@@ -187,6 +226,12 @@ static void add_cell(const struct torch_table *table, struct buf *out, enum colu
 	case DEVICE_AVERAGE:
 		add_time(table, out, calls > 0 ? (double)row->device_total_ns / calls : 0);
 		break;
+	case CPU_MEMORY:
+	case CPU_MEMORY_SELF:
+	case DEVICE_MEMORY:
+	case DEVICE_MEMORY_SELF:
+		add_memory(table, out, memory_of(row, column));
+		break;
 	case CALLS:
 		buf_uint(out, row->calls);
 		break;
@@ -219,6 +264,27 @@ static void add_rule(const struct torch_table *table, struct buf *out)
 	buf_char(out, '\n');
 }
 
+/* In CSV every number of a column is in one unit, which the title tells. */
+static const char *csv_unit(enum column column)
+{
+	switch (column) {
+	case SELF:
+	case TOTAL:
+	case AVERAGE:
+	case DEVICE_SELF:
+	case DEVICE_TOTAL:
+	case DEVICE_AVERAGE:
+		return " (us)";
+	case CPU_MEMORY:
+	case CPU_MEMORY_SELF:
+	case DEVICE_MEMORY:
+	case DEVICE_MEMORY_SELF:
+		return " (bytes)";
+	default:
+		return "";
+	}
+}
+
 static size_t columns_of(const struct buf *text)
 {
 	const char *at = text->bytes, *end = text->bytes + text->nr_bytes;
@@ -246,12 +312,8 @@ static void add_line(const struct torch_table *table, struct buf *out, const str
 		if (row) {
 			add_cell(table, &text, (enum column)i, row);
 		} else {
-			bool is_time =
-				table->is_csv &&
-				(i == SELF || i == TOTAL || i == AVERAGE || i == DEVICE_SELF ||
-					i == DEVICE_TOTAL || i == DEVICE_AVERAGE);
-
-			buf_printf(&text, "%s%s%s", titles[i], is_time ? " (us)" : "",
+			buf_printf(&text, "%s%s%s", titles[i],
+				table->is_csv ? csv_unit((enum column)i) : "",
 				i == FLOPS ? table->flops_unit->name : "");
 		}
 		if (table->is_csv) {
@@ -307,6 +369,22 @@ static void find_flops(struct torch_table *table)
 	}
 }
 
+/* As there: the CPU's wherever memory was recorded, a GPU's where any of it is there. */
+static void find_memory(struct torch_table *table)
+{
+	bool is_on_cpu = false, is_on_gpu = false;
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		const struct op_average_memory *memory = table->rows[i]->memory;
+
+		is_on_cpu |= memory[OP_AVERAGE_CPU].nr_events > 0;
+		is_on_gpu |= memory[OP_AVERAGE_GPU].nr_events > 0;
+	}
+	for (unsigned int i = CPU_MEMORY; i <= DEVICE_MEMORY_SELF; i++) {
+		table->has_column[i] = is_on_gpu || (is_on_cpu && i < DEVICE_MEMORY);
+	}
+}
+
 static void lay_out(struct torch_table *table)
 {
 	for (unsigned int i = 0; i < NR_COLUMNS; i++) {
@@ -328,6 +406,7 @@ static void lay_out(struct torch_table *table)
 	for (unsigned int i = DEVICE_SELF; i <= DEVICE_AVERAGE; i++) {
 		table->has_column[i] = table->device_ns > 0;
 	}
+	find_memory(table);
 	find_flops(table);
 }
 

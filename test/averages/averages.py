@@ -14,7 +14,7 @@ model = torch.nn.Sequential(
     torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 14 * 14, 10)
 )
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
+with profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True) as profiler:
     for _ in range(3):
         with record_function("a range"):
             output = model(torch.randn(4, 3, 16, 16))
@@ -36,6 +36,8 @@ def wrong(ours, theirs):
         "Self CPU (us)": theirs.self_cpu_time_total,
         "CPU total (us)": theirs.cpu_time_total,
         "# of Calls": theirs.count,
+        "CPU Mem (bytes)": theirs.cpu_memory_usage,
+        "Self CPU Mem (bytes)": theirs.self_cpu_memory_usage,
     }
     return [
         f"{theirs.key}: {column} {ours[column]}, not {value}"

@@ -35,6 +35,34 @@ static const char *make(const char *name)
 	return made.path;
 }
 
+static void add_alloc(struct made *made, uint64_t time, uint8_t device_type, int64_t bytes)
+{
+	struct gprof_row_alloc *row = gen_row(made->gen, GPROF_TABLE_alloc);
+
+	row->time = time;
+	row->thread = 1;
+	row->bytes = bytes;
+	row->device_type = device_type;
+}
+
+/* Type 10 is neither a CPU nor a GPU of CUDA. */
+static const char *make_memory(const char *name)
+{
+	struct made made = made_open(name);
+
+	add_alloc(&made, 1250, 1, 5 << 20);
+	add_alloc(&made, 1260, 10, 7);
+	made_op(&made, "aten::empty", 1200, 1400, 2);
+	add_alloc(&made, 1450, 1, -(2 << 20));
+	add_alloc(&made, 1460, 0, 100);
+	made_op(&made, "aten::mm", 1100, 1500, 1);
+	made_op(&made, "ProfilerStep#3", 1000, 2000, 0);
+	add_alloc(&made, 2100, 0, -1536);
+	made_op(&made, "aten::empty", 2200, 2300, 0);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
 /* self, total, own device time, that of all, that with tensor cores, calls */
 static const struct {
 	const char *name;
@@ -84,9 +112,9 @@ START_TEST(own_time_is_without_operators_and_calls_in_it)
 }
 END_TEST
 
-static char *print(const char *sort, size_t top, enum table_format format)
+static char *print_of(const char *path, const char *sort, size_t top, enum table_format format)
 {
-	struct process *process = streams_process(make("table.gprof"));
+	struct process *process = streams_process(path);
 	struct cmd_input input = {.processes = &process, .nr_processes = 1};
 	struct summary summary = {.style = &style_torch, .sort = sort, .asked.top = top};
 	struct buf out = {0};
@@ -99,6 +127,11 @@ static char *print(const char *sort, size_t top, enum table_format format)
 	buf_char(&out, '\0');
 	process_destroy(process);
 	return out.bytes;
+}
+
+static char *print(const char *sort, size_t top, enum table_format format)
+{
+	return print_of(make("table.gprof"), sort, top, format);
 }
 
 START_TEST(the_table_has_the_profilers_columns_and_order)
@@ -142,5 +175,57 @@ START_TEST(text_is_laid_out_in_columns)
 }
 END_TEST
 
+START_TEST(memory_is_of_the_operator_that_asked_and_of_those_around)
+{
+	static const char titles[] =
+		"CPU Mem (bytes),Self CPU Mem (bytes),CUDA Mem (bytes),Self CUDA Mem (bytes),"
+		"# of Calls\n";
+	static const struct {
+		const char *name, *cells;
+	} rows[] = {{"\n\"aten::empty\",", ",0,0,5242880,5242880,2\n"},
+		{"\n\"aten::mm\",", ",100,100,3145728,-2097152,1\n"},
+		{"\n\"ProfilerStep*\",", ",100,0,3145728,0,1\n"},
+		{"\n\"[memory]\",", ",-1536,-1536,0,0,1\n"}};
+	char *text = print_of(make_memory("memory.gprof"), NULL, 0, TABLE_CSV);
+
+	ck_assert_ptr_nonnull(strstr(text, titles));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *row = strstr(text, rows[i].name), *cells = strstr(text, rows[i].cells);
+
+		ck_assert_msg(
+			row && cells && cells > row && strchr(row + 1, '\n') == strchr(cells, '\n'),
+			"%s %s", rows[i].name, text);
+	}
+	free(text);
+	text = print("cpu_memory_usage", 0, TABLE_CSV);
+	ck_assert_ptr_null(strstr(text, "Mem"));
+	free(text);
+}
+END_TEST
+
+START_TEST(memory_sorts_as_signed_numbers_in_units_of_1024)
+{
+	static const struct {
+		const char *sort, *first, *cell;
+	} orders[] = {{"self_device_memory_usage", "aten::empty", "     5.00 Mb"},
+		{"cpu_memory_usage", "ProfilerStep*", "       100 b"},
+		{"gpu_memory_self", "aten::empty", "    -2.00 Mb"},
+		{"self_cpu_memory_usage", "aten::mm", "    -1.50 Kb"}};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		char *text =
+			print_of(make_memory("memory.gprof"), orders[i].sort, 0, TABLE_TEXT_FORMAT);
+		char *rows = strstr(strstr(text, "# of Calls"), "--  \n") + 5;
+
+		rows += strspn(rows, " ");
+		ck_assert_msg(!strncmp(rows, orders[i].first, strlen(orders[i].first)), "%s", text);
+		ck_assert_msg(strstr(rows, orders[i].cell), "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/average", own_time_is_without_operators_and_calls_in_it,
-	the_table_has_the_profilers_columns_and_order, text_is_laid_out_in_columns)
+	the_table_has_the_profilers_columns_and_order, text_is_laid_out_in_columns,
+	memory_is_of_the_operator_that_asked_and_of_those_around,
+	memory_sorts_as_signed_numbers_in_units_of_1024)
