@@ -45,7 +45,8 @@ static int take_option(struct request *request, int option)
 		return options_choose(optarg, html_svg_views, &request->svg_view)
 			       ? 0
 			       : cmd_usage(&cmd_html,
-					 "no picture of '%s', but of breakdown and steps", optarg);
+					 "no picture of '%s', but of breakdown, steps and timeline",
+					 optarg);
 	default:
 		return asked_take(&request->asked, option);
 	}
@@ -71,6 +72,11 @@ static int take_options(struct request *request, int argc, char **argv)
 		status = cmd_usage(&cmd_html, "one path is reported, two are compared; what is of "
 					      "one job lies in one directory");
 	}
+	/* A timeline is of few steps: of the last one, if nothing was said. */
+	if (!status && request->is_svg && request->svg_view == (int)HTML_SVG_TIMELINE &&
+		!select_is_asked(&asked->select)) {
+		numbers_parse(&asked->select.steps, "-1", true);
+	}
 	request->html.top = asked->top == ASKED_NO_TOP ? USUAL_TOP : asked->top;
 	return status;
 }
@@ -80,14 +86,17 @@ static int write_page(struct request *request, size_t nr_inputs)
 	const struct asked *asked = &request->asked;
 	int status, losses = CMD_GOOD;
 	struct cmd_output output;
+	const char *why = NULL;
 	struct buf out;
 
 	cmd_output_init(&output, &out, asked->output);
 	if (!request->is_svg) {
 		html_write(&request->html, &request->inputs[0], &out);
-	} else if (!html_svg_write((unsigned int)request->svg_view, &request->inputs[0], &out)) {
-		cmd_error("nothing to draw: the view %s has no steps with known parts",
-			html_svg_views[request->svg_view]);
+	} else {
+		why = html_svg_write((unsigned int)request->svg_view, &request->inputs[0], &out);
+	}
+	if (why) {
+		cmd_error("no picture of %s: %s", html_svg_views[request->svg_view], why);
 		buf_fini(&out);
 		return CMD_FAILED;
 	}
@@ -142,12 +151,13 @@ const struct command cmd_html = {
 	.arguments = "-o FILE [OPTION]... [PATH [B]]",
 	.help = "one page for a browser, with everything that summary knows; of two runs what "
 		"changed",
-	.options = "  -o, --output FILE      report.html; - is stdout\n"
-		   "  --top N                rows of a table (200), 0 is all; what is over time "
-		   "has 2000\n"
-		   "  --timeline-kb N        what the timeline may take of the page (2000), 0 "
-		   "leaves it out\n"
-		   "  --svg VIEW             in place of the page a picture of one view, "
-		   "breakdown or steps\n" ASKED_SELECTION_USAGE,
+	.options =
+		"  -o, --output FILE      report.html; - is stdout\n"
+		"  --top N                rows of a table (200), 0 is all; what is over time "
+		"has 2000\n"
+		"  --timeline-kb N        what the timeline may take of the page (2000), 0 "
+		"leaves it out\n"
+		"  --svg VIEW             in place of the page a picture: breakdown, steps, or the "
+		"timeline of a step\n" ASKED_SELECTION_USAGE,
 	.run = run,
 };

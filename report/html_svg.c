@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/html_svg_timeline.h"
 #include "report/summary.h"
 #include "report/text.h"
 
@@ -14,7 +15,7 @@
 #define BAR_WIDTH   30
 #define MOST_PARTS  8u
 
-const char *const html_svg_views[] = {"breakdown", "steps", NULL};
+const char *const html_svg_views[] = {"breakdown", "steps", "timeline", NULL};
 
 struct svg_part {
 	const char *key, *name;
@@ -53,7 +54,7 @@ struct svg {
 
 /* ---- numbers and text ---- */
 
-static void add_escaped(struct buf *out, const char *bytes, size_t nr_bytes)
+void html_svg_text(struct buf *out, const char *bytes, size_t nr_bytes)
 {
 	struct buf shown = {0};
 
@@ -93,8 +94,7 @@ static uint64_t bar_ns(const struct svg *svg, size_t row)
 	return sum;
 }
 
-/* The first of 1, 2, 5, 10, 20 ... of which at most six make `most`. */
-static double tick_of(double most)
+double html_svg_tick(double most)
 {
 	static const double factors[] = {1, 2, 5};
 	double power = 1;
@@ -108,20 +108,38 @@ static double tick_of(double most)
 	}
 }
 
-/* ---- the picture ---- */
-
-static void add_axis(struct svg *svg, double most, int width)
+const struct html_svg_unit *html_svg_unit(double most)
 {
-	static const struct {
-		const char *name;
-		double factor;
-	} units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	static const struct html_svg_unit units[] = {
+		{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
 	unsigned int u = 0;
-	double tick = tick_of(most);
 
 	while (u < 3 && most < units[u].factor) {
 		u++;
 	}
+	return &units[u];
+}
+
+/* ---- the picture ---- */
+
+void html_svg_head(struct buf *out, int width, int height, const char *title, const char *command)
+{
+	buf_printf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\" "
+		"fill=\"#1b2733\">\n<title>%s</title>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+		"<text x=\"12\" y=\"20\" font-size=\"14\" font-weight=\"bold\">%s</text>\n"
+		"<text x=\"12\" y=\"36\" fill=\"#566573\">",
+		width, height, width, height, title, title);
+	html_svg_text(out, command, strlen(command));
+}
+
+static void add_axis(struct svg *svg, double most, int width)
+{
+	const struct html_svg_unit *unit = html_svg_unit(most);
+	double tick = html_svg_tick(most);
+
 	svg->top_ns = 0;
 	while (svg->top_ns < most) {
 		svg->top_ns += tick;
@@ -132,10 +150,10 @@ static void add_axis(struct svg *svg, double most, int width)
 		buf_printf(svg->out,
 			"<path d=\"M%d %.2fH%d\" stroke=\"#dde2e8\"/>\n"
 			"<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%g</text>\n",
-			LEFT, y, width - 10, LEFT - 6, y + 4, ns / units[u].factor);
+			LEFT, y, width - 10, LEFT - 6, y + 4, ns / unit->factor);
 	}
 	buf_printf(svg->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", LEFT - 6,
-		TOP - 12, units[u].name);
+		TOP - 12, unit->name);
 }
 
 static void add_label(struct svg *svg, size_t row)
@@ -146,7 +164,7 @@ static void add_label(struct svg *svg, size_t row)
 	if (step->text) {
 		bool is_mean = strcmp(step->text, "average") == 0;
 
-		add_escaped(svg->out, is_mean ? "mean" : step->text, is_mean ? 4 : step->nr_text);
+		html_svg_text(svg->out, is_mean ? "mean" : step->text, is_mean ? 4 : step->nr_text);
 	} else {
 		buf_printf(svg->out, "%" PRIu64, step->integer);
 	}
@@ -199,15 +217,7 @@ static void draw(struct svg *svg, const char *command, double most)
 	int width = LEFT + 20 + BAR_STEP * (int)svg->nr_bars, below = TOP + PLOT_HEIGHT + 76;
 
 	width = width < 470 ? 470 : width;
-	buf_printf(svg->out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\" "
-		"fill=\"#1b2733\">\n<title>%s</title>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-		"<text x=\"12\" y=\"20\" font-size=\"14\" font-weight=\"bold\">%s</text>\n"
-		"<text x=\"12\" y=\"36\" fill=\"#566573\">",
-		width, below + 110, width, below + 110, svg->kind->title, svg->kind->title);
-	add_escaped(svg->out, command, strlen(command));
+	html_svg_head(svg->out, width, below + 110, svg->kind->title, command);
 	if (svg->nr_bars < svg->table->nr_rows) {
 		buf_printf(svg->out, "; the first %zu of %zu", svg->nr_bars, svg->table->nr_rows);
 	}
@@ -220,7 +230,7 @@ static void draw(struct svg *svg, const char *command, double most)
 	buf_text(svg->out, "</svg>\n");
 }
 
-bool html_svg_write(unsigned int view, const struct cmd_input *input, struct buf *out)
+static const char *write_bars(unsigned int view, const struct cmd_input *input, struct buf *out)
 {
 	struct view_input view_input = {
 		.processes = input->processes, .nr_processes = input->nr_processes};
@@ -243,5 +253,11 @@ bool html_svg_write(unsigned int view, const struct cmd_input *input, struct buf
 	}
 	table_destroy(table);
 	class->destroy(made);
-	return most != 0;
+	return most ? NULL : "there are no steps with known parts";
+}
+
+const char *html_svg_write(unsigned int view, const struct cmd_input *input, struct buf *out)
+{
+	return view == HTML_SVG_TIMELINE ? html_svg_timeline(input, out)
+					 : write_bars(view, input, out);
 }

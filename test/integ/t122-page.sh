@@ -90,7 +90,7 @@ is 2 $? "status of three"
 is 1 $? "status where B is not there"
 
 # Pictures: well-formed, the same each time, their parts those of the view.
-for view in breakdown steps; do
+for view in breakdown steps timeline; do
 	"$REPORT" html --svg $view -o "$T/$view.svg" "$T/ops.gprof" 2>"$T/err"
 	is 0 $? "status of the picture of $view"
 	"$REPORT" html --svg $view -o "$T/again.svg" "$T/ops.gprof"
@@ -112,6 +112,21 @@ EOF
 "$REPORT" html --svg steps -o - "$T/markup.json" >"$T/hostile.svg" 2>"$T/err"
 ok grep -qF '&lt;b&gt;&amp;\x01' "$T/hostile.svg"
 ok python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$T/hostile.svg"
+# The timeline of a step: of the last one, or as was chosen; the slices that the page has of it.
+"$REPORT" timeline --steps 1 --tracks api,ops,nvtx,gpu,steps -o "$T/one.json" "$T/ops.gprof"
+"$REPORT" html --svg timeline --steps 1 -o "$T/one.svg" "$T/ops.gprof"
+ok grep -qF '<title>Timeline of step 1</title>' "$T/one.svg"
+is "$(jq '[.traceEvents[] | select(.cat == "kernel") | .name] | length' "$T/one.json")" \
+	"$(grep -c 'fill="#0072b2".*<title>' "$T/one.svg")" "kernels of step 1"
+"$REPORT" summary --view steps --steps 1 --format json "$T/ops.gprof" >"$T/steps.json"
+for phase in Dataloader:dataloader_ns Forward:forward_ns Backward:backward_ns; do
+	is "$(jq "[.steps.rows[].${phase#*:} // 0] | max" "$T/steps.json")" \
+		"$(grep -oE "<title>${phase%:*}: [0-9]+" "$T/one.svg" | awk '{ sum += $2 } END { print sum + 0 }')" "$phase of step 1"
+done
+"$REPORT" html --svg timeline -o "$T/hostile.svg" test/page/hostile.json 2>"$T/err"
+is 0 $? "status of the timeline of names that are markup"
+ok python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$T/hostile.svg"
+is 0 "$(grep -ciE '<(script|img|b)[ >]' "$T/hostile.svg")" "markup out of names"
 "$REPORT" html --svg kernel -o "$T/x.svg" "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status of a view without a picture"
 "$REPORT" html --svg steps -o "$T/x.svg" "$T/ops.gprof" "$T/ops.gprof" 2>"$T/err"
@@ -120,6 +135,9 @@ is 2 $? "status of a picture of two"
 "$REPORT" html --svg steps -o "$T/none.svg" "$T/none.gprof" 2>"$T/err"
 is 1 $? "status where there is nothing to draw"
 ok test ! -e "$T/none.svg"
+"$REPORT" html --svg timeline -o "$T/none.svg" "$T/none.gprof" 2>"$T/err"
+is 2 $? "status of a timeline without steps"
+ok grep -q 'these steps have no length' "$T/err"
 
 "$REPORT" html "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status without -o"
