@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/nccl_ops.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/buf.h"
+#include "report/names.h"
 
 #define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
 #define KERNEL_MASK \
@@ -61,6 +65,47 @@ const char *nccl_op_kind(uint8_t kind)
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
+}
+
+/* What several functions of NCCL make has a name that begins as theirs. */
+uint32_t nccl_call_name(uint8_t kind)
+{
+	static const char *const names[] = {
+		[GPROF_NCCL_ALL_REDUCE] = "ncclAllReduce",
+		[GPROF_NCCL_REDUCE] = "ncclReduce",
+		[GPROF_NCCL_BROADCAST] = "ncclBroadcast",
+		[GPROF_NCCL_ALL_GATHER] = "ncclAllGather",
+		[GPROF_NCCL_REDUCE_SCATTER] = "ncclReduceScatter",
+		[GPROF_NCCL_ALL_TO_ALL] = "ncclAlltoAll",
+		[GPROF_NCCL_GATHER] = "ncclGather",
+		[GPROF_NCCL_SCATTER] = "ncclScatter",
+		[GPROF_NCCL_SEND] = "ncclSend",
+		[GPROF_NCCL_RECV] = "ncclRecv",
+		[GPROF_NCCL_GROUP_END] = "ncclGroupEnd",
+		[GPROF_NCCL_INIT] = "ncclCommInit",
+		[GPROF_NCCL_SPLIT] = "ncclCommSplit",
+		[GPROF_NCCL_FINALIZE] = "ncclCommFinalize",
+		[GPROF_NCCL_DESTROY] = "ncclCommDestroy",
+		[GPROF_NCCL_ABORT] = "ncclCommAbort",
+	};
+	const char *name = kind < sizeof(names) / sizeof(names[0]) && names[kind]
+				   ? names[kind]
+				   : "a call of NCCL";
+
+	return names_intern(name, strlen(name));
+}
+
+uint32_t nccl_comm_name(uint64_t key, int32_t rank, uint32_t nr_ranks)
+{
+	char name[64];
+	int nr_bytes = key ? snprintf(name, sizeof(name), "%016" PRIx64, key)
+			   : snprintf(name, sizeof(name), "(unknown)");
+
+	if (key && rank >= 0 && nr_ranks) {
+		nr_bytes += snprintf(name + nr_bytes, sizeof(name) - (size_t)nr_bytes,
+			", rank %" PRId32 " of %" PRIu32, rank, nr_ranks);
+	}
+	return names_intern(name, (size_t)nr_bytes);
 }
 
 double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks)

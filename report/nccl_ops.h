@@ -66,6 +66,12 @@ static inline bool nccl_op_has_time(const struct nccl_op *op)
 /* "AllReduce" and so on, static. */
 const char *nccl_op_kind(uint8_t kind);
 
+/* Of a call, any of enum gprof_nccl: "ncclAllReduce" and so on, of names.h. */
+uint32_t nccl_call_name(uint8_t kind);
+
+/* "00c0ffee00c0ffee, rank 0 of 2", or "(unknown)", of names.h. */
+uint32_t nccl_comm_name(uint64_t key, int32_t rank, uint32_t nr_ranks);
+
 /*
  * Bus bandwidth as a part of the algorithm's, by nccl-tests: what the slowest link of the best
  * algorithm must carry for each byte.

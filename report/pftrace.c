@@ -41,9 +41,8 @@ static void write_process(
 	timeline_enter(&pftrace->timeline, processes, nr_processes, k);
 	pftrace->rows = (struct pftrace_rows){.next_track = &pftrace->next_track};
 	pftrace->spool = spool_create(sizeof(struct pftrace_slice), 0, 0);
-	pftrace->begun = idset_create();
+	pftrace_queues_init(&pftrace->queues);
 	pftrace->nr_counters = pftrace->nr_copies = pftrace->nr_arrows = 0;
-	pftrace->nr_queued = 0;
 	memset(pftrace->samples, 0, sizeof(pftrace->samples));
 	idmap_init(&pftrace->shapes, sizeof(struct buf));
 	write_process_track(pftrace, processes, nr_processes, k);
@@ -54,7 +53,7 @@ static void write_process(
 		buf_fini(idmap_at(&pftrace->shapes, i));
 	}
 	idmap_fini(&pftrace->shapes);
-	idset_destroy(pftrace->begun);
+	pftrace_queues_fini(&pftrace->queues);
 	spool_destroy(pftrace->spool);
 	pftrace_rows_fini(&pftrace->rows);
 	timeline_leave(&pftrace->timeline);

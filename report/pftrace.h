@@ -16,6 +16,7 @@
 
 #include "report/nccl_ops.h"
 #include "report/pftrace_lane.h"
+#include "report/pftrace_queue.h"
 #include "report/spool.h"
 #include "report/timeline.h"
 
@@ -34,6 +35,7 @@ enum pftrace_kind {
 	PFTRACE_WORK_GRAPH,
 	PFTRACE_WAIT,
 	PFTRACE_COLLECTIVE, /* value: its place in pftrace.collectives */
+	PFTRACE_NCCL_CALL,  /* value: bytes; graph: sequence number; place: communicator */
 };
 
 /* A slice on its way; what the last ones are depends on its kind. */
@@ -80,8 +82,7 @@ struct pftrace {
 	size_t nr_counters, counter_capacity;
 	struct pftrace_copy *copies;
 	size_t nr_copies, copy_capacity;
-	struct idset *begun; /* correlation ids of launches that began on the device */
-	int64_t nr_queued;
+	struct pftrace_queues queues;
 	struct {
 		uint64_t ns, value;
 	} samples[32]; /* the last one of metrics that rise, by metric */
@@ -98,6 +99,10 @@ void pftrace_comm_read(
 	struct pftrace *pftrace, struct process *const *processes, size_t nr_processes);
 void pftrace_comm_take(struct pftrace *pftrace, uint32_t process);
 void pftrace_comm_args(
+	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice);
+/* Calls of NCCL on their threads. */
+void pftrace_comm_calls(struct pftrace *pftrace, const struct batch *batch);
+void pftrace_comm_call_args(
 	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice);
 
 /* A slice into the spool. */
@@ -119,8 +124,9 @@ size_t pftrace_other_row(
 /* pftrace_count.c: counters. */
 void pftrace_count_samples(struct pftrace *pftrace, const struct batch *batch);
 void pftrace_count_allocs(struct pftrace *pftrace, const struct batch *batch);
-void pftrace_count_launch(struct pftrace *pftrace, uint64_t ns);
-void pftrace_count_work(struct pftrace *pftrace, uint32_t correlation, uint64_t ns);
+void pftrace_count_launch(struct pftrace *pftrace, uint32_t correlation, uint64_t ns);
+void pftrace_count_work(struct pftrace *pftrace, uint32_t correlation,
+	const struct model_place *place, uint64_t ns);
 void pftrace_count_copy(struct pftrace *pftrace, uint32_t device, uint64_t begin_ns,
 	uint64_t end_ns, uint64_t bytes);
 /* Those that ended until then. */

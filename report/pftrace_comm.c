@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,14 +67,9 @@ static bool is_shown(const struct pftrace *pftrace, const struct nccl_op *op)
 static size_t row_of(struct pftrace *pftrace, const struct nccl_op *op, uint32_t nr)
 {
 	char name[128];
-	size_t at = 0;
 
-	at += (size_t)snprintf(name, sizeof(name),
-		op->key ? "NCCL communicator %016" PRIx64 : "NCCL communicator (unknown)", op->key);
-	if (op->key && op->rank >= 0 && op->nr_ranks) {
-		snprintf(name + at, sizeof(name) - at, ", rank %" PRId32 " of %" PRIu32, op->rank,
-			op->nr_ranks);
-	}
+	snprintf(name, sizeof(name), "NCCL communicator %s",
+		names_raw(nccl_comm_name(op->key, op->rank, op->nr_ranks), NULL));
 	return pftrace_other_row(pftrace, PFTRACE_ROW_COMM, nr, name);
 }
 
@@ -147,5 +141,52 @@ void pftrace_comm_args(
 			COLLECTIVE_FLOW |
 				(((op->key ^ op->kind) * 0x9e3779b97f4a7c15u ^ op->sequence) &
 					(COLLECTIVE_FLOW - 1)));
+	}
+}
+
+/* ---- calls ---- */
+
+void pftrace_comm_calls(struct pftrace *pftrace, const struct batch *b)
+{
+	struct timeline *timeline = &pftrace->timeline;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin = b->col[COL_nccl_begin][i];
+		struct pftrace_slice *slice;
+
+		if (!b->col[COL_nccl_thread][i]) { /* traces of others have operators for them */
+			continue;
+		}
+		slice = pftrace_add_slice(pftrace, PFTRACE_NCCL_CALL,
+			pftrace_thread_row(pftrace, b->col[COL_nccl_thread][i]),
+			nccl_call_name((uint8_t)b->col[COL_nccl_kind][i]),
+			timeline_host_ns(timeline, begin),
+			timeline_host_ns(timeline, begin + b->col[COL_nccl_dur][i]));
+		slice->category = PFTRACE_NCCL_API;
+		slice->value = b->col[COL_nccl_bytes][i];
+		slice->graph = (uint32_t)b->col[COL_nccl_sequence][i];
+		slice->place = (uint32_t)b->col[COL_nccl_comm][i];
+		slice->shape = (uint32_t)b->col[COL_nccl_result][i];
+	}
+}
+
+void pftrace_comm_call_args(
+	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
+{
+	const struct model_nccl_comm *comm =
+		idmap_get(&pftrace->timeline.process->nccl_comms, slice->place);
+
+	if (slice->value) {
+		pftrace_event_uint(event, PFTRACE_KEY_BYTES, slice->value);
+	}
+	if (slice->graph) {
+		pftrace_event_uint(event, PFTRACE_KEY_SEQUENCE, slice->graph);
+	}
+	if (comm) {
+		pftrace_event_text(event, PFTRACE_KEY_COMM,
+			nccl_comm_name(comm->key, comm->rank, comm->nr_ranks));
+	}
+	if (slice->shape) {
+		pftrace_event_int(event, PFTRACE_KEY_RESULT, (int32_t)slice->shape);
 	}
 }

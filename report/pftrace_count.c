@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "report/pftrace.h"
@@ -12,12 +13,10 @@ enum {
 	COUNT_RESERVED,
 };
 
-#define NO_DEVICE UINT32_MAX
-
 /* That run at once and count; real devices have a handful of copy engines. */
 #define COPIES_MOST 4096u
 
-/* Of a device, or with NO_DEVICE of the process. */
+/* Of a device, or of the process. */
 static struct pftrace_counter *counter_of(struct pftrace *pftrace, uint32_t kind, uint32_t device,
 	uint64_t parent, const char *name, const char *unit)
 {
@@ -161,35 +160,45 @@ void pftrace_count_allocs(struct pftrace *pftrace, const struct batch *b)
 	}
 }
 
-/* ---- the queue: calls that launch, less what began of them ---- */
+/* ---- queues of streams: calls that launch, less what began of them ---- */
 
-static void count_queue(struct pftrace *pftrace, int step, uint64_t ns)
+static bool has_queues(const struct pftrace *pftrace)
 {
-	struct pftrace_counter *counter = counter_of(
-		pftrace, COUNT_QUEUE, NO_DEVICE, pftrace->process_track, "launched, not begun", "");
-
-	pftrace->nr_queued += step;
-	/* Where clocks of host and device are a little apart, work seems to begin before its call.
-	 */
-	pftrace_out_count(&pftrace->out, counter->track, ns,
-		pftrace->nr_queued > 0 ? (double)pftrace->nr_queued : 0);
+	return timeline_shows(&pftrace->timeline, TIMELINE_COUNTERS) && !pftrace->out.sink;
 }
 
-void pftrace_count_launch(struct pftrace *pftrace, uint64_t ns)
+static struct pftrace_queue *queue_of(struct pftrace *pftrace, const struct model_place *place)
 {
-	if (timeline_shows(&pftrace->timeline, TIMELINE_COUNTERS)) {
-		count_queue(pftrace, 1, ns);
+	struct pftrace_queue *queue =
+		pftrace_queues_find(&pftrace->queues, place->device, place->stream);
+	char name[64];
+
+	if (!queue->track) {
+		snprintf(name, sizeof(name),
+			place->stream == UINT32_MAX ? "launched, not begun, stream (unknown)"
+						    : "launched, not begun, stream %" PRIu32,
+			place->stream);
+		queue->track = pftrace->next_track++;
+		pftrace_out_counter_track(&pftrace->out, queue->track,
+			device_track(pftrace, place->device), name, "", COUNT_QUEUE - 1024);
+	}
+	return queue;
+}
+
+void pftrace_count_launch(struct pftrace *pftrace, uint32_t correlation, uint64_t ns)
+{
+	if (has_queues(pftrace)) {
+		pftrace_queues_call(&pftrace->queues, correlation, ns);
 	}
 }
 
-void pftrace_count_work(struct pftrace *pftrace, uint32_t correlation, uint64_t ns)
+void pftrace_count_work(
+	struct pftrace *pftrace, uint32_t correlation, const struct model_place *place, uint64_t ns)
 {
-	/* Of a graph the first node counts. */
-	if (timeline_shows(&pftrace->timeline, TIMELINE_COUNTERS) && correlation &&
-		idset_has(pftrace->timeline.called, correlation) &&
-		!idset_has(pftrace->begun, correlation)) {
-		idset_add(pftrace->begun, correlation);
-		count_queue(pftrace, -1, ns);
+	uint64_t call_ns;
+
+	if (has_queues(pftrace) && pftrace_queues_begin(&pftrace->queues, correlation, &call_ns)) {
+		pftrace_queue_add(queue_of(pftrace, place), &pftrace->out, call_ns, ns);
 	}
 }
 

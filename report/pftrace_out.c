@@ -48,6 +48,7 @@ static char *const categories[PFTRACE_NR_CATEGORIES] = {
 	[PFTRACE_STEP] = "step",
 	[PFTRACE_MARK] = "mark",
 	[PFTRACE_COMM] = "collective",
+	[PFTRACE_NCCL_API] = "nccl",
 };
 
 static char *const keys[PFTRACE_NR_KEYS] = {
@@ -77,6 +78,7 @@ static char *const keys[PFTRACE_NR_KEYS] = {
 	[PFTRACE_KEY_COUNT] = "events",
 	[PFTRACE_KEY_CODE] = "code",
 	[PFTRACE_KEY_ALGBW] = "GB/s of the algorithm, waiting included",
+	[PFTRACE_KEY_COMM] = "communicator",
 };
 
 const char *pftrace_category_word(enum pftrace_category category)

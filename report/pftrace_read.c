@@ -393,6 +393,8 @@ static uint32_t wanted(unsigned int table)
 		return COL_ALL(NR_COL_api);
 	case GPROF_TABLE_op:
 		return TIMELINE_OP_MASK;
+	case GPROF_TABLE_nccl:
+		return NCCL_OPS_MASK;
 	case GPROF_TABLE_nvtx:
 		return RANGES_MASK;
 	case GPROF_TABLE_py_call:
@@ -426,6 +428,9 @@ static void take_batch(struct pftrace *pftrace, struct reading *reading, const s
 		break;
 	case GPROF_TABLE_nvtx:
 		ranges_take(reading->ranges, pftrace->timeline.process, batch, take_range, pftrace);
+		break;
+	case GPROF_TABLE_nccl:
+		pftrace_comm_calls(pftrace, batch);
 		break;
 	case GPROF_TABLE_py_call:
 		take_python(pftrace, batch);

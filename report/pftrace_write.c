@@ -113,7 +113,7 @@ static void add_call(
 	add_stack(pftrace, event, slice->place);
 	if (slice->correlation && idset_has(pftrace->timeline.worked, slice->correlation)) {
 		pftrace_event_flow(event, pftrace->timeline.first_id + slice->correlation);
-		pftrace_count_launch(pftrace, event->ns);
+		pftrace_count_launch(pftrace, slice->correlation, event->ns);
 	}
 }
 
@@ -174,7 +174,7 @@ static void add_work(
 	}
 	if (slice->correlation && idset_has(pftrace->timeline.called, slice->correlation)) {
 		pftrace_event_flow(event, pftrace->timeline.first_id + slice->correlation);
-		pftrace_count_work(pftrace, slice->correlation, event->ns);
+		pftrace_count_work(pftrace, slice->correlation, &place, event->ns);
 	}
 }
 
@@ -217,6 +217,9 @@ static void write_slice(struct pftrace *pftrace, const struct pftrace_slice *sli
 	case PFTRACE_COLLECTIVE:
 		pftrace_comm_args(pftrace, &event, slice);
 		break;
+	case PFTRACE_NCCL_CALL:
+		pftrace_comm_call_args(pftrace, &event, slice);
+		break;
 	case PFTRACE_SLICE:
 		break;
 	default:
@@ -238,5 +241,6 @@ void pftrace_write_slices(struct pftrace *pftrace)
 		write_slice(pftrace, spool_at(pftrace->spool, i));
 	}
 	pftrace_count_copies_until(pftrace, UINT64_MAX);
+	pftrace_queues_end(&pftrace->queues, &pftrace->out);
 	pftrace_rows_close(&pftrace->rows, &pftrace->out);
 }

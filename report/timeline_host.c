@@ -11,6 +11,7 @@
 #include "report/text.h"
 #include "report/timeline.h"
 #include "report/timeline_lane.h"
+#include "report/timeline_nccl.h"
 #include "report/timeline_op.h"
 #include "report/timeline_python.h"
 
@@ -249,6 +250,8 @@ static uint32_t wanted(unsigned int table)
 	case GPROF_TABLE_api_alloc:
 	case GPROF_TABLE_api_sync:
 		return COL_ALL(NR_COL_api);
+	case GPROF_TABLE_nccl:
+		return TIMELINE_NCCL_MASK;
 	case GPROF_TABLE_nvtx:
 		return RANGES_MASK;
 	case GPROF_TABLE_op:
@@ -270,6 +273,8 @@ static uint32_t wanted_first(unsigned int table)
 		return RANGES_MASK;
 	case GPROF_TABLE_op:
 		return COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread);
+	case GPROF_TABLE_nccl:
+		return COL_BIT(COL_nccl_begin) | COL_BIT(COL_nccl_dur) | COL_BIT(COL_nccl_thread);
 	case GPROF_TABLE_py_call:
 		return COL_BIT(COL_py_call_begin) | COL_BIT(COL_py_call_dur) |
 		       COL_BIT(COL_py_call_thread);
@@ -288,6 +293,9 @@ static void take_batch(struct timeline *timeline, struct timeline_ops *ops, stru
 	switch (batch->table) {
 	case GPROF_TABLE_api_launch:
 		take_calls(timeline, batch, batch->col[COL_api_launch_py_stack]);
+		break;
+	case GPROF_TABLE_nccl:
+		timeline_nccl_take(timeline, batch);
 		break;
 	case GPROF_TABLE_nvtx:
 		ranges_take(ranges, timeline->process, batch, take_range, timeline);

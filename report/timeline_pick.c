@@ -137,13 +137,14 @@ static bool is_device(unsigned int table)
 }
 
 /*
- * HolisticTraceAnalysis takes each event with a length for a call or for work: functions of Python
- * and CUPTI's overhead are neither, and waits are work to some of its analyses.
+ * HolisticTraceAnalysis takes each event with a length for a call or for work: functions of Python,
+ * calls of NCCL and CUPTI's overhead are neither, and waits are work to some of its analyses.
  */
 static bool is_miscounted(unsigned int table)
 {
 	return table == GPROF_TABLE_py_call || table == GPROF_TABLE_sync ||
-	       table == GPROF_TABLE_overhead || table == GPROF_TABLE_alloc;
+	       table == GPROF_TABLE_overhead || table == GPROF_TABLE_alloc ||
+	       table == GPROF_TABLE_nccl;
 }
 
 static bool is_moment(unsigned int table)

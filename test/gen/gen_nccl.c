@@ -48,9 +48,12 @@ static struct gprof_row_nccl *add_call(struct gen *gen, uint8_t kind, uint32_t s
 	uint64_t group, uint32_t after, uint32_t last)
 {
 	struct gprof_row_nccl *row = gen_row(gen, GPROF_TABLE_nccl);
+	/* One after the other, as a thread makes them. */
+	uint32_t begin =
+		100 * (uint32_t)group + (kind == GPROF_NCCL_GROUP_END ? 50 : 10 * sequence);
 
-	row->begin = at(890 + sequence);
-	row->dur = at(902 + sequence);
+	row->begin = at(begin);
+	row->dur = at(begin + 8);
 	row->thread = MAIN;
 	row->correlation_before = after;
 	row->correlation = last;

@@ -166,7 +166,7 @@ class Reader:
 def compare(reader, events):
     """Every slice of the JSON is there with its name, begin (apart from the axis) and length, and no other."""
     cats = {"cuda_runtime", "cuda_driver", "cpu_op", "python_function", "kernel", "gpu_memcpy", "gpu_memset",
-            "cuda_sync", "overhead", "user_annotation", "library"}
+            "cuda_sync", "overhead", "user_annotation", "library", "nccl"}
     mine, theirs = collections.Counter(), collections.Counter()
     steps = re.compile(r"(ProfilerStep#|step )\d+$")
     base = min((s[1] for s in reader.slices), default=0)
@@ -210,6 +210,20 @@ def compare(reader, events):
             complain("flow %d joins nothing" % flow)
 
 
+def check_queues(reader):
+    """What was launched on a stream begins: a queue is never less than empty, and at last it is empty."""
+    queues = [track for track in reader.counts if reader.tracks[track]["name"][0].startswith("launched, not begun")]
+    for track in queues:
+        counts = [value for _, value in reader.counts[track]]
+        if min(counts) < 0 or counts[-1] or not reader.tracks[track]["parent_uuid"]:
+            complain("%s: %s..." % (reader.tracks[track]["name"][0], counts[-5:]))
+    streams = collections.Counter(reader.tracks[track]["name"][0] + str(reader.tracks[track]["parent_uuid"])
+                                  for track in queues)
+    if streams and max(streams.values()) > 1:
+        complain("queues twice: %s" % streams)
+    return len(queues)
+
+
 def short(name):
     """NVTX's domains stand before the name in the JSON, and in the track here."""
     return re.sub(r"[^ -~]|\\x[0-9a-f]{2}", "?", re.sub(r"^(\w+):(?!:)", "", name))
@@ -221,6 +235,10 @@ def main():
         events = json.load(file)["traceEvents"]
     reader = Reader(packets)
     compare(reader, events)
+    nr_queues = check_queues(reader)
+    if not nr_queues and any("kernel" in s[5] for s in reader.slices) and any("ac2g" == e.get("cat") for e in events) \
+            and reader.counts:
+        complain("no queue of any stream")
     print("%d slices, %d instants, %d counters, %d flows, %d tracks; %d wrong" % (
         len(reader.slices), len(reader.instants), len(reader.counts), len(reader.flows),
         len(reader.tracks), len(bad)))

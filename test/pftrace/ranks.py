@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ranks.py TRACE.pftrace PROTOC PROTO: what gen_nccl.c says of two ranks is on the tracks of their communicator,
-and the operations of a collective are joined."""
+the operations of a collective are joined, and calls are on their threads."""
 import sys
 
 from check import Reader, by_protoc
@@ -27,4 +27,17 @@ for s in slices:
 for name in sorted(set(found) | set(EXPECTED)):
     if found.get(name) != EXPECTED.get(name):
         print(f"{name}: {found.get(name)}, not {EXPECTED.get(name)}")
-sys.exit(found != EXPECTED)
+KEYS = ("bytes", "sequence number", "communicator")
+CALLS = [("ncclCommInit", None, None), ("ncclAllReduce", 1000000, 1), ("ncclAllGather", 1000000, 2),
+         ("ncclAllReduce", 1000000, 3), ("ncclAllReduce", 1000000, 4), ("ncclGroupEnd", None, None)]
+wrong = found != EXPECTED
+for rank, last in enumerate((("ncclSend", 2000000, 1), ("ncclRecv", 2000000, 1))):
+    comm = f"fedcba9876543210, rank {rank} of 2"
+    expected = [(*call, None if call[0] == "ncclGroupEnd" else comm) for call in CALLS + [last]]
+    threads = {}
+    for s in sorted((s for s in reader.slices if "nccl" in s[5]), key=lambda s: s[1]):
+        threads.setdefault(s[3], []).append((s[0], *(s[4].get(key) for key in KEYS)))
+    if expected not in threads.values() or len(threads) != 2:
+        print(f"calls of rank {rank}: {threads}, not {expected}")
+        wrong = True
+sys.exit(wrong)

@@ -57,6 +57,14 @@ same() {
 		python3 test/timeline/same.py "$T/stream" "$T/timeline" "$views"
 }
 
+# shellcheck disable=SC2317
+# calls NUMBER OPTION...: so many calls of NCCL are in the timeline of two ranks.
+calls() {
+	local number=$1
+	shift
+	report timeline -o "$T/x.json" "$@" "$T/ranks" && [ "$(grep -c '"cat": "nccl"' "$T/x.json")" = "$number" ]
+}
+
 "$B/gen_stream" "$T/small.gprof"
 "$B/gen_stream" "$T/training.gprof" 20000
 mkdir "$T/harm"
@@ -72,6 +80,8 @@ mkdir "$T/ranks"
 "$B/gen_stream" "$T/ranks/1.gprof" nccl 1
 tap rules "$T/ranks" "rules, two ranks in one file"
 tap rules --rank 1 "$T/ranks" "rules, one of two ranks"
+tap calls 14 "calls of NCCL"
+tap calls 0 --for hta "calls of NCCL, --for hta"
 tap rules --steps 2-3 "$T/model.gprof" "rules, --steps"
 tap rules --time 1ms-3ms "$T/model.gprof" "rules, --time"
 tap rules --min-us 5 "$T/model.gprof" "rules, --min-us"

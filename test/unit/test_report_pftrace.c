@@ -326,6 +326,93 @@ START_TEST(nonsense_is_no_harm)
 }
 END_TEST
 
+/* ---- queues ---- */
+
+static void check_counts_of(const struct replay *replay, uint64_t track,
+	const uint64_t (*expected)[2], size_t nr_expected)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < replay->trace->n_packet; i++) {
+		const Gprof__Perfetto__TracePacket *packet = replay->trace->packet[i];
+
+		if (!packet->track_event || packet->track_event->track_uuid != track) {
+			continue;
+		}
+		ck_assert_uint_lt(nr, nr_expected);
+		ck_assert_uint_eq(packet->timestamp, expected[nr][0]);
+		ck_assert_uint_eq(
+			(uint64_t)packet->track_event->double_counter_value, expected[nr][1]);
+		nr++;
+	}
+	ck_assert_uint_eq(nr, nr_expected);
+}
+
+/* A call (stream 0) or the begin of its work, as slices come. */
+struct queued {
+	uint32_t correlation, stream;
+	uint64_t ns;
+};
+
+static struct replay play_queues(const struct queued *events, size_t nr_events)
+{
+	struct pftrace_queues queues;
+	struct pftrace_out out;
+	struct buf bytes = {0};
+	struct replay replay;
+	uint64_t call_ns;
+
+	pftrace_queues_init(&queues);
+	pftrace_out_begin(&out, &bytes, 1, 5000);
+	for (size_t i = 0; i < nr_events; i++) {
+		const struct queued *event = &events[i];
+		struct pftrace_queue *queue;
+
+		if (!event->stream) {
+			pftrace_queues_call(&queues, event->correlation, event->ns);
+		} else if (pftrace_queues_begin(&queues, event->correlation, &call_ns)) {
+			queue = pftrace_queues_find(&queues, 0, event->stream);
+			queue->track = event->stream;
+			pftrace_queue_add(queue, &out, call_ns, event->ns);
+		}
+	}
+	pftrace_queues_end(&queues, &out);
+	pftrace_out_end(&out);
+	pftrace_queues_fini(&queues);
+	replay = replay_of(&bytes);
+	buf_fini(&bytes);
+	return replay;
+}
+
+START_TEST(each_stream_has_its_queue)
+{
+	/* 9 begins before its call, and 1 is a graph of two kernels. */
+	static const struct queued events[] = {{9, 7, 5}, {9, 0, 6}, {1, 0, 10}, {2, 0, 20},
+		{3, 0, 30}, {1, 7, 40}, {1, 8, 41}, {2, 8, 45}, {4, 0, 50}, {3, 7, 100},
+		{4, 7, 200}};
+	static const uint64_t seventh[][2] = {
+		{10, 1}, {30, 2}, {40, 1}, {50, 2}, {100, 1}, {200, 0}};
+	static const uint64_t eighth[][2] = {{20, 1}, {45, 0}};
+	struct replay replay = play_queues(events, sizeof(events) / sizeof(events[0]));
+
+	check_counts_of(&replay, 7, seventh, 6);
+	check_counts_of(&replay, 8, eighth, 2);
+	replay_fini(&replay);
+}
+END_TEST
+
+/* The second call's work is served first: its own time is not before what was written. */
+START_TEST(queues_never_go_back_in_time)
+{
+	static const struct queued events[] = {{1, 0, 10}, {2, 0, 20}, {2, 7, 30}, {1, 7, 40}};
+	static const uint64_t counts[][2] = {{20, 1}, {20, 2}, {30, 1}, {40, 0}};
+	struct replay replay = play_queues(events, sizeof(events) / sizeof(events[0]));
+
+	check_counts_of(&replay, 7, counts, 4);
+	replay_fini(&replay);
+}
+END_TEST
+
 /* ---- sinks ---- */
 
 struct taken {
@@ -411,4 +498,5 @@ END_TEST
 
 UNIT_SUITE("report/pftrace", every_slice_keeps_its_begin_and_end_however_they_overlap,
 	every_row_is_a_slice, times_and_lengths_choose, times_are_read_with_their_units,
-	tracks_are_words, nonsense_is_no_harm, a_sink_gets_what_packets_would_hold)
+	tracks_are_words, nonsense_is_no_harm, each_stream_has_its_queue,
+	queues_never_go_back_in_time, a_sink_gets_what_packets_would_hold)
