@@ -14,7 +14,8 @@ ADVICE_JUDGE(share_of_base)
 	(void)nr_all;
 	if (!advice_lacks_devices(facts, result)) {
 		advice_judge_part(rule, result, sum.ns, facts->base_ns, advice_base(facts));
-		buf_printf(&result->evidence, ", %" PRIu64 " times", sum.nr);
+		buf_text(&result->evidence, ", ");
+		advice_add_count(&result->evidence, sum.nr, "time");
 	}
 }
 
@@ -31,7 +32,8 @@ ADVICE_JUDGE(later_share)
 	}
 	advice_judge_part(
 		rule, result, sum.ns, facts->base_ns - facts->first_ns, "steps after the first");
-	buf_printf(&result->evidence, ", %" PRIu64 " times", sum.nr);
+	buf_text(&result->evidence, ", ");
+	advice_add_count(&result->evidence, sum.nr, "time");
 	result->mask = facts->later_mask;
 }
 
@@ -43,7 +45,8 @@ ADVICE_JUDGE(share_of_devices)
 	(void)nr_all;
 	if (!advice_lacks_devices(facts, result)) {
 		advice_judge_device_part(rule, facts, result, sum.ns);
-		buf_printf(&result->evidence, ", in %" PRIu64 " gaps", sum.nr);
+		buf_text(&result->evidence, ", in ");
+		advice_add_count(&result->evidence, sum.nr, "gap");
 		if (facts->gaps.nr_all > facts->gaps.nr) {
 			buf_printf(&result->evidence, "; of the longest %zu of %" PRIu64 " gaps",
 				facts->gaps.nr, facts->gaps.nr_all);
@@ -58,8 +61,9 @@ ADVICE_JUDGE(drained)
 
 	advice_judge_share_of_devices(rule, all, nr_all, at, result);
 	if (result->verdict != ADVICE_NOT_JUDGED) {
-		buf_printf(
-			&result->evidence, "; the host waited %" PRIu64 " times, for ", calls.nr);
+		buf_text(&result->evidence, "; the host waited ");
+		advice_add_count(&result->evidence, calls.nr, "time");
+		buf_text(&result->evidence, ", for ");
 		advice_add_time(&result->evidence, calls.ns);
 	}
 }
@@ -85,7 +89,8 @@ ADVICE_JUDGE(any_time)
 	advice_set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
 	advice_add_time(&result->evidence, sum.ns);
-	buf_printf(&result->evidence, " in all of the recording, %" PRIu64 " times", sum.nr);
+	buf_text(&result->evidence, " in all of the recording, ");
+	advice_add_count(&result->evidence, sum.nr, "time");
 }
 
 /* ---- loader ---- */
@@ -110,7 +115,8 @@ ADVICE_JUDGE(loader)
 		advice_per_device(facts,
 			advice_sites_sum(&facts->sites, ADVICE_STARVED, facts->base_mask).ns),
 		facts->base_ns, advice_base(facts));
-	buf_text(&result->evidence, " with nothing on the GPU; in all the loop waited for ");
+	buf_text(&result->evidence,
+		" with nothing on the GPU; in all the training loop waited for ");
 	advice_add_time(&result->evidence, facts->loader_ns);
 }
 
@@ -239,7 +245,9 @@ ADVICE_JUDGE(gaps)
 	}
 	advice_judge_device_part(rule, facts, result, facts->long_gaps_ns);
 	result->verdict = facts->nr_long_gaps ? ADVICE_FINDING : ADVICE_GOOD;
-	buf_printf(&result->evidence, ", %" PRIu64 " gaps above ", facts->nr_long_gaps);
+	buf_text(&result->evidence, ", ");
+	advice_add_count(&result->evidence, facts->nr_long_gaps, "gap");
+	buf_text(&result->evidence, " above ");
 	advice_add_time(&result->evidence, facts->gap_limit_ns);
 	buf_text(&result->evidence, "; the longest of all is ");
 	advice_add_time(&result->evidence, facts->longest_gap_ns);

@@ -35,7 +35,7 @@ ADVICE_JUDGE(tensor_cores)
 	result->verdict = facts->tensor_ns[TENSOR_YES] ? ADVICE_GOOD : ADVICE_FINDING;
 	advice_set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "time of kernels");
 	buf_text(&result->evidence,
-		" with tensor cores; of kernels that multiply and do not tell: ");
+		" with tensor cores; in kernels that multiply and whose names do not tell: ");
 	advice_add_time(&result->evidence, facts->untold_ns);
 	advice_set_stake(result, without.ns, facts->kernel_ns, "time of kernels");
 	result->mask = ADVICE_ALL_WHENS;
@@ -56,7 +56,7 @@ ADVICE_JUDGE(multiply)
 	}
 	advice_judge_part(rule, result, sum.ns, facts->kernel_ns, "time of kernels");
 	result->mask = ADVICE_ALL_WHENS;
-	buf_text(&result->evidence, "; of kernels that multiply and do not tell: ");
+	buf_text(&result->evidence, "; in kernels that multiply and whose names do not tell: ");
 	advice_add_time(&result->evidence, facts->untold_ns);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/advice_result.h"
 
+#include <inttypes.h>
+
 #include "report/table.h"
 
 void advice_skip(struct advice_result *result, const char *why)
@@ -17,6 +19,11 @@ void advice_add_time(struct buf *out, uint64_t ns)
 const char *advice_base(const struct advice_facts *facts)
 {
 	return facts->nr_steps ? "steps" : "the recording";
+}
+
+void advice_add_count(struct buf *out, uint64_t nr, const char *what)
+{
+	buf_printf(out, "%" PRIu64 " %s%s", nr, what, nr == 1 ? "" : "s");
 }
 
 double advice_set_share(

@@ -33,6 +33,9 @@ uint64_t advice_per_device(const struct advice_facts *facts, uint64_t ns);
 /* As "12.345ms". */
 void advice_add_time(struct buf *out, uint64_t ns);
 
+/* As "1 gap", "3 gaps". */
+void advice_add_count(struct buf *out, uint64_t nr, const char *what);
+
 /* Sets the share of a part in a whole, says both, and returns it. */
 double advice_set_share(
 	struct advice_result *result, uint64_t part_ns, uint64_t whole_ns, const char *of);

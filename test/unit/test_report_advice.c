@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/advice.h"
+#include "report/advice_result.h"
 #include "report/api.h"
 #include "report/select.h"
 #include "test/unit/report_plan.h"
@@ -273,6 +274,24 @@ static const char *text_of(const struct table *table, const char *rule, const ch
 	return cell->is_known ? cell->text : NULL;
 }
 
+START_TEST(one_of_a_thing_is_no_plural)
+{
+	static const struct {
+		uint64_t nr;
+		const char *text;
+	} counts[] = {{0, "0 gaps"}, {1, "1 gap"}, {2, "2 gaps"}};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct buf text = {0};
+
+		advice_add_count(&text, counts[i].nr, "gap");
+		buf_char(&text, '\0');
+		ck_assert_str_eq(text.bytes, counts[i].text);
+		buf_fini(&text);
+	}
+}
+END_TEST
+
 /* The loader holds steps back by half: several rules see it, and one tells it. */
 START_TEST(a_time_is_at_stake_once)
 {
@@ -420,9 +439,10 @@ Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {the_rank_that_others_wait_for_is_the_one_that_waits_least,
 		what_nothing_recorded_can_tell_is_not_judged, every_rule_has_a_test_and_a_row,
-		a_finding_says_where_and_how_much, a_time_is_at_stake_once,
-		a_stake_says_what_it_is_a_share_of, a_gap_is_of_the_step_that_ended_it,
-		names_of_a_trace_cannot_break_the_advice, streams_without_sense_break_nothing};
+		one_of_a_thing_is_no_plural, a_finding_says_where_and_how_much,
+		a_time_is_at_stake_once, a_stake_says_what_it_is_a_share_of,
+		a_gap_is_of_the_step_that_ended_it, names_of_a_trace_cannot_break_the_advice,
+		streams_without_sense_break_nothing};
 	Suite *suite = unit_make("report/advice", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, each_rule_fires_above_its_threshold_and_not_at_it, NR_CASES);
