@@ -83,6 +83,18 @@ static void tell_parts(const struct timeline_file *file)
 	free(last);
 }
 
+static void tell_older(const struct timeline_file *file)
+{
+	char *first = timeline_file_part(file->path, file->nr_parts + 1);
+	char *last = timeline_file_part(file->path, file->nr_parts + file->nr_older);
+
+	cmd_error("'%s' to '%s' were there before and are no parts of this timeline: remove them "
+		  "before you open all",
+		first, last);
+	free(first);
+	free(last);
+}
+
 static int write_file(const struct request *request, const struct cmd_input *input)
 {
 	struct timeline_file file = {.path = request->asked.output,
@@ -98,6 +110,9 @@ static int write_file(const struct request *request, const struct cmd_input *inp
 	}
 	if (file.nr_parts) {
 		tell_parts(&file);
+	}
+	if (file.nr_older) {
+		tell_older(&file);
 	}
 	return status;
 }

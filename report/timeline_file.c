@@ -131,6 +131,23 @@ static int write_one(
 
 /* ---- parts ---- */
 
+/* They may be anybody's, so they stay; but who opens all parts would take them for some of these.
+ */
+static size_t count_older(const struct timeline_file *file)
+{
+	size_t nr = 0;
+	bool is_there;
+
+	do {
+		char *path = timeline_file_part(file->path, file->nr_parts + nr + 1);
+
+		is_there = access(path, F_OK) == 0;
+		nr += is_there;
+		free(path);
+	} while (is_there);
+	return nr;
+}
+
 static int write_parts(const struct job *job, const struct timeline_sizes *sizes)
 {
 	struct timeline_file *file = job->file;
@@ -143,6 +160,7 @@ static int write_parts(const struct job *job, const struct timeline_sizes *sizes
 		error = write_one(job, path, &parts[i], NULL);
 		free(path);
 	}
+	file->nr_older = count_older(file);
 	free(parts);
 	return error;
 }
@@ -155,7 +173,7 @@ int timeline_file_write(
 	bool is_too_large = false;
 	int error;
 
-	file->nr_parts = 0;
+	file->nr_parts = file->nr_older = 0;
 	if (!is_json(file->path)) {
 		return write_one(&job, file->path, NULL, NULL);
 	}

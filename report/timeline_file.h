@@ -11,6 +11,7 @@ struct timeline_file {
 	uint64_t most_bytes; /* of a file of JSON before it is packed; 0: any */
 	/* set by timeline_file_write */
 	size_t nr_parts; /* x.json became x-1.json and so on; 0: it did not */
+	size_t nr_older; /* files called as the parts behind the last one: of an earlier run */
 };
 
 bool timeline_file_is_path(const char *path);

@@ -50,6 +50,19 @@ parts() {
 }
 
 # shellcheck disable=SC2317
+# older PATH: parts of a run before stay, and are told, up to the first that is missing.
+older() {
+	local parts
+	rm -f "$T"/y*.json
+	report timeline --part-mb 1 -o "$T/y.json" "$1" && ! grep "no parts of this" "$T/err" || return 1
+	parts=$(find "$T" -name "y-*.json" | wc -l)
+	echo mine | tee "$T/y-$((parts + 1)).json" "$T/y-$((parts + 2)).json" >"$T/y-$((parts + 4)).json"
+	report timeline --part-mb 1 -o "$T/y.json" "$1" &&
+		grep -q "'$T/y-$((parts + 1)).json' to '$T/y-$((parts + 2)).json' were there before" "$T/err" &&
+		[ "$(cat "$T/y-$((parts + 1)).json" "$T/y-$((parts + 2)).json")" = $'mine\nmine' ]
+}
+
+# shellcheck disable=SC2317
 same() {
 	report timeline -o "$T/x.json" "$1" &&
 		report summary --view "$views" --format json --top 0 "$1" >"$T/stream" &&
@@ -92,6 +105,7 @@ for name in small training ops model; do
 done
 tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
 tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
+tap older "$T/model.gprof" "parts of a run before"
 "$B/gen_stream" "$T/long.gprof" model 1000000
 tap python3 test/timeline/memory.py 30 "$report" timeline -o - "$T/long.gprof" "memory for 1 million events, JSON"
 tap python3 test/timeline/memory.py 64 "$report" timeline -o "$T/x.pftrace" "$T/long.gprof" \
