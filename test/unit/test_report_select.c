@@ -2,6 +2,7 @@
 /* Steps and windows that are chosen: what of a stream is left, for scans and for walks. */
 #include <string.h>
 
+#include "report/pftrace.h"
 #include "report/select_ask.h"
 #include "test/unit/report_chosen.h"
 #include "test/unit/report_streams.h"
@@ -190,6 +191,38 @@ static struct process *two_windows(const char *name)
 	return streams_process(path);
 }
 
+static size_t count_of(const char *text, const char *what)
+{
+	size_t nr = 0;
+
+	for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) {
+		nr++;
+	}
+	return nr;
+}
+
+START_TEST(timelines_have_the_window)
+{
+	struct process *process = two_windows("windows.gprof");
+	const struct timeline_pick calls = {.tracks = TIMELINE_API};
+	struct buf json = {0}, packets = {0};
+
+	ck_assert_str_eq(chosen_by(process, "", "1"), "");
+	timeline_write(&process, 1, NULL, "x", &json);
+	buf_char(&json, '\0');
+	ck_assert_uint_eq(count_of(json.bytes, "\"correlation\": "), 2);
+	ck_assert_uint_eq(count_of(json.bytes, "\"correlation\": 3}"), 1);
+	ck_assert_uint_eq(count_of(json.bytes, "\"correlation\": 4}"), 1);
+	ck_assert_uint_eq(count_of(json.bytes, "\"ProfilerStep#"), 2);
+	ck_assert_uint_eq(count_of(json.bytes, "\"ProfilerStep#2\""), 1);
+	ck_assert_uint_eq(count_of(json.bytes, "\"ProfilerStep#3\""), 1);
+	ck_assert_uint_eq(pftrace_write(&process, 1, &calls, &packets).nr_slices, 2);
+	buf_fini(&json);
+	buf_fini(&packets);
+	chosen_end(process);
+}
+END_TEST
+
 START_TEST(windows_of_the_schedule)
 {
 	struct process *process = two_windows("windows.gprof");
@@ -219,4 +252,4 @@ END_TEST
 
 UNIT_SUITE("report/select", work_goes_with_its_launch_and_ends_with_their_begin,
 	a_step_without_an_end_is_none, a_view_may_take_all, without_steps_there_is_one_sentence,
-	steps_of_no_length_have_nothing, windows_of_the_schedule)
+	steps_of_no_length_have_nothing, windows_of_the_schedule, timelines_have_the_window)
