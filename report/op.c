@@ -123,6 +123,10 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 
 	kind->class = (uint8_t) class;
 	kind->is_user = find_is_user(name, framework, scope, class);
+	kind->is = kind->is_user ? OP_IS_USER : OP_IS_OPERATOR;
+	if (op_is_module(framework, scope)) {
+		kind->is = OP_IS_MODULE;
+	}
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
 			    !strcmp(names_raw(name, NULL), "StandaloneExecutor::run");
 }

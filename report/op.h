@@ -40,6 +40,16 @@ enum {
 	OP_PADDLE_STATIC_LAUNCH = 16,
 };
 
+/* What views that want few operators ask for; see op_view. */
+enum op_is {
+	OP_IS_OPERATOR = 1,  /* no module, and no range that the user named */
+	OP_IS_USER = 2,	     /* see op_is_user */
+	OP_IS_MODULE = 4,    /* see op_is_module */
+	OP_IS_IN_MODULE = 8, /* directly */
+	OP_IS_STACKED = 16,  /* it has a Python stack, or others of the process have */
+	OP_IS_ALL = 31,
+};
+
 struct op {
 	uint64_t begin, end; /* ticks */
 	uint64_t sequence;   /* of autograd, plus 1; 0 none */
@@ -49,6 +59,7 @@ struct op {
 	uint32_t py_stack; /* as it began, 0 not taken */
 	uint16_t depth;
 	uint8_t framework, scope;
+	uint8_t is;		 /* of enum op_is */
 	const struct op *parent; /* the one that it lies in, NULL if in none */
 	uint64_t child_ticks;  /* of operators that lie in it, or in a module in it, but in no other
 				*/
@@ -66,6 +77,7 @@ struct op {
 struct op_kind {
 	uint64_t key;
 	uint8_t class;	  /* enum op_class */
+	uint8_t is;	  /* OP_IS_OPERATOR, _USER or _MODULE */
 	bool is_user;	  /* see op_is_user */
 	bool is_executor; /* runs a static program of Paddle's; its operators are on other threads
 			   */

@@ -22,7 +22,7 @@ struct op *op_stack_push_slow(struct op_stack *stack)
 
 static bool is_module(const struct op *op)
 {
-	return op_is_module(op->framework, op->scope);
+	return op->is & OP_IS_MODULE;
 }
 
 /* Operators may lie between a module and the one that it lies in. */

@@ -21,14 +21,16 @@ struct walk {
 	struct process *process;
 	const struct op_walk *views;
 	size_t nr_views;
-	struct told op, enter, work, alloc, call, record, range;
+	struct told op[OP_IS_ALL + 1]; /* by what the operator is */
+	struct told enter, work, alloc, call, record, range;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
 	size_t last_stack; /* its place */
 	struct range_walk ranges;
 	struct phases phases;
 	uint32_t loop_thread;
-	bool has_ops; /* else there are no phases */
+	bool has_ops;	 /* else there are no phases */
+	bool has_stacks; /* of Python */
 	struct op_load_want want;
 	struct op_records records; /* that no call has taken yet */
 };
@@ -47,7 +49,10 @@ static void find_told(struct walk *walk)
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		const struct op_view *view = walk->views[i].view;
 
-		told_add(&walk->op, view->op != NULL, &walk->views[i]);
+		for (unsigned int is = 0; view->op && is <= OP_IS_ALL; is++) {
+			told_add(
+				&walk->op[is], !view->op_is || (view->op_is & is), &walk->views[i]);
+		}
 		told_add(&walk->enter, view->enter != NULL, &walk->views[i]);
 		told_add(&walk->work, view->work != NULL, &walk->views[i]);
 		told_add(&walk->alloc, view->alloc != NULL, &walk->views[i]);
@@ -59,7 +64,9 @@ static void find_told(struct walk *walk)
 
 static void free_told(struct walk *walk)
 {
-	free(walk->op.views);
+	for (unsigned int is = 0; is <= OP_IS_ALL; is++) {
+		free(walk->op[is].views);
+	}
 	free(walk->enter.views);
 	free(walk->work.views);
 	free(walk->alloc.views);
@@ -70,17 +77,23 @@ static void free_told(struct walk *walk)
 
 /* ---- operators that end ---- */
 
-/* To the views that want such a thing; what is not chosen, to those that take all. */
-#define TELL(walk, is_chosen, callback, ...)                                     \
-	do {                                                                     \
-		for (size_t i_ = 0; i_ < (walk)->callback.nr; i_++) {            \
-			const struct op_walk *to_ = &(walk)->callback.views[i_]; \
-                                                                                 \
-			if ((is_chosen) || to_->view->takes_all) {               \
-				to_->view->callback(to_->context, __VA_ARGS__);  \
-			}                                                        \
-		}                                                                \
+/* To the views of a list; what is not chosen, to those that take all. */
+#define TELL_THESE(list, is_chosen, callback, ...)                              \
+	do {                                                                    \
+		const struct told *told_ = (list);                              \
+                                                                                \
+		for (size_t i_ = 0; i_ < told_->nr; i_++) {                     \
+			const struct op_walk *to_ = &told_->views[i_];          \
+                                                                                \
+			if ((is_chosen) || to_->view->takes_all) {              \
+				to_->view->callback(to_->context, __VA_ARGS__); \
+			}                                                       \
+		}                                                               \
 	} while (0)
+
+/* To all that want such a thing. */
+#define TELL(walk, is_chosen, callback, ...) \
+	TELL_THESE(&(walk)->callback, is_chosen, callback, __VA_ARGS__)
 
 static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
 {
@@ -91,7 +104,7 @@ static void tell(struct walk *walk, const struct op *op)
 {
 	bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	TELL(walk, is_chosen, op, op);
+	TELL_THESE(&walk->op[op->is], is_chosen, op, op);
 }
 
 static void tell_enter(struct walk *walk, const struct op *op)
@@ -116,11 +129,25 @@ static void leave_others(struct walk *walk, struct op_stack *stack, const struct
 	}
 }
 
-/* ---- phases ---- */
+/* ---- kinds, phases ---- */
+
+static inline const struct op_kind *find_kind(const struct walk *walk, struct op *op)
+{
+	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
+
+	op->is = kind->is;
+	if (op->parent && (op->parent->is & OP_IS_MODULE)) {
+		op->is |= OP_IS_IN_MODULE;
+	}
+	if (op->py_stack || walk->has_stacks) {
+		op->is |= OP_IS_STACKED;
+	}
+	return kind;
+}
 
 static void find_phase(struct walk *walk, struct op *op)
 {
-	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
+	const struct op_kind *kind = find_kind(walk, op);
 	enum op_class class = (enum op_class)kind->class;
 
 	op->phase = op->parent ? op->parent->phase : OP_RANGE;
@@ -147,6 +174,7 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 
 		op_stack_read(&lone, event);
 		lone.segment = UINT32_MAX;
+		find_kind(walk, &lone);
 		tell_enter(walk, &lone);
 		tell(walk, &lone);
 		return;
@@ -369,6 +397,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 		}
 	}
 	walk.has_ops = op_has_any(process);
+	walk.has_stacks = process->py_stacks.nr != 0;
 	walk.loop_thread = op_loop_thread(process);
 	op_load_run(process, &walk.want, take_event, &walk);
 	leave_all(&walk);

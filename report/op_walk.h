@@ -52,6 +52,8 @@ struct op_call {
 struct op_view {
 	/* What is not chosen (select.h) comes, too: the view goes by select_has_step itself. */
 	bool takes_all;
+	/* `op` comes for those alone that are any of these, of enum op_is; 0: for all. */
+	uint8_t op_is;
 	/* All may be NULL. begin and end come for every process, also for one without operators. */
 	void (*begin)(void *context, struct process *process);
 	/* Met from its end, before what lies in it: by falling ends, over all threads. */

@@ -46,7 +46,7 @@ static void begin(void *context, struct process *process)
 
 static bool is_module(const struct op *op)
 {
-	return op_is_module(op->framework, op->scope);
+	return op->is & OP_IS_MODULE;
 }
 
 static void add_name(struct buf *path, const struct op *op)
@@ -280,7 +280,7 @@ const struct view_class view_module = {
 	.help = "modules of PyTorch as they call each other",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op},
+	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_MODULE | OP_IS_IN_MODULE},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -98,10 +98,6 @@ static void take_op(void *context, const struct op *op)
 	uint64_t ticks = op->end - op->begin;
 	struct row *row;
 
-	if (op_is_module(op->framework, op->scope) ||
-		op_is_user(op->name, op->framework, op->scope)) {
-		return; /* they have a view of their own */
-	}
 	row = find_row(view, op);
 	row->has_gpu |= view->is_gpu;
 	row->is_without_gpu |= !view->is_gpu;
@@ -261,7 +257,7 @@ const struct view_class view_operator = {
 	.help = "operators of the framework, and what they launched",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op},
+	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_OPERATOR},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -172,7 +172,7 @@ const struct view_class view_python = {
 	.help = "operators and launches by the Python stack that called them",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op, .work = take_work},
+	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_STACKED, .work = take_work},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -127,13 +127,9 @@ static void begin_walk(void *context, struct process *process)
 static void take_op(void *context, const struct op *op)
 {
 	struct user_view *view = context;
-	struct row *row;
-
-	if (!op_is_user(op->name, op->framework, op->scope)) {
-		return;
-	}
-	row = find_row(view, op->framework == GPROF_FRAMEWORK_PADDLE ? SOURCE_PADDLE : SOURCE_TORCH,
-		op->name, op->thread, op->parent);
+	struct row *row = find_row(view,
+		op->framework == GPROF_FRAMEWORK_PADDLE ? SOURCE_PADDLE : SOURCE_TORCH, op->name,
+		op->thread, op->parent);
 	add_time(view, row, op->begin, op->end);
 	if (view->is_gpu) {
 		spread_add(&row->gpu, op->gpu_total_ns);
@@ -230,7 +226,7 @@ const struct view_class view_userdefined = {
 	.help = "ranges of the user: record_function and NVTX",
 	.is_default = false,
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, take_nvtx, end_nvtx},
-	.ops = {.begin = begin_walk, .op = take_op, .range = take_pushed},
+	.ops = {.begin = begin_walk, .op = take_op, .op_is = OP_IS_USER, .range = take_pushed},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

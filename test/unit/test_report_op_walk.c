@@ -140,5 +140,63 @@ START_TEST(allocations_belong_to_the_innermost_operator)
 }
 END_TEST
 
+static void see_name(void *context, const struct op *op)
+{
+	strcat(context, names_raw(op->name, NULL));
+}
+
+static void add_kind(struct gen *gen, const char *name, uint64_t begin, uint64_t end,
+	uint16_t depth, uint8_t framework, uint8_t scope)
+{
+	struct gprof_row_op *row = gen_op(gen, name, begin, end);
+
+	row->depth = depth;
+	row->framework = framework;
+	row->scope = scope;
+	row->py_stack = name[0] == 'r';
+	row->end_thread = name[0] == 'a' ? row->thread + 1 : row->thread;
+}
+
+/* M a module, i in it, n in that, u what the user named, r an operator with a Python stack,
+ * a one that ends on another thread. */
+START_TEST(views_that_want_few_operators_get_those)
+{
+	const char *path = streams_path("few.gprof");
+	struct gen *gen = gen_open(path);
+	static const struct {
+		uint8_t op_is;
+		const char *names;
+	} wants[] = {
+		{0, "aruniM"},
+		{OP_IS_ALL, "aruniM"},
+		{OP_IS_OPERATOR, "arni"},
+		{OP_IS_USER, "u"},
+		{OP_IS_MODULE, "M"},
+		{OP_IS_IN_MODULE, "i"},
+		{OP_IS_MODULE | OP_IS_IN_MODULE, "iM"},
+		{OP_IS_STACKED, "r"},
+	};
+
+	add_kind(gen, "n", 112, 118, 1, GPROF_FRAMEWORK_TORCH, 0);
+	add_kind(gen, "i", 110, 120, 0, GPROF_FRAMEWORK_TORCH, 0);
+	add_kind(gen, "M", 100, 130, 0, GPROF_FRAMEWORK_PYTHON, GPROF_PYTHON_MODULE);
+	add_kind(gen, "u", 140, 150, 0, GPROF_FRAMEWORK_TORCH, OP_TORCH_USER);
+	add_kind(gen, "r", 160, 170, 0, GPROF_FRAMEWORK_TORCH, 0);
+	add_kind(gen, "a", 105, 190, 0, GPROF_FRAMEWORK_TORCH, 0);
+	gen_close(gen, "exit");
+	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		const struct op_view view = {.op = see_name, .op_is = wants[i].op_is};
+		struct process *process = streams_process(path);
+		char names[16] = "";
+		const struct op_walk walk = {&view, names};
+
+		op_walk_run(&process, 1, &walk, 1);
+		ck_assert_str_eq(names, wants[i].names);
+		process_destroy(process);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/op_walk", operators_nest_by_their_times_and_work_by_its_call,
-	operators_are_joined_over_groups, allocations_belong_to_the_innermost_operator)
+	operators_are_joined_over_groups, allocations_belong_to_the_innermost_operator,
+	views_that_want_few_operators_get_those)
