@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Opens pages of `gprof-report html` in headless Chromium: of a made stream, of hostile names, of the
-# demo's dump where it is, and of the traces in $GPROF_TRACES. Prints TAP. Skipped without Chromium
-# (Debian: chromium), and without playwright, which comes from PyPI once.
+# demo's dump where it is, and of the traces in $GPROF_TRACES; some also in Firefox (Debian:
+# firefox-esr), where it is. Prints TAP. Skipped without Chromium (Debian: chromium), and without
+# playwright, which comes from PyPI once, as Firefox's marionette-driver does.
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
 lib=$(pwd)/$B/page-lib
@@ -11,6 +12,12 @@ trap 'rm -rf "$T"' EXIT
 n=0
 bad=0
 version=page
+
+# not_run NAME WHY
+not_run() {
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
 
 skip() {
 	echo "SKIP $1"
@@ -77,6 +84,26 @@ made_two() {
 	"$B/gen_stream" "$T/a.gprof" 20000 1 && "$B/gen_stream" "$T/b.gprof" 30000 7 && two "$T/a.gprof" "$T/b.gprof"
 }
 
+# shellcheck disable=SC2317
+# in_firefox ARGUMENT...: of test/page/firefox.py
+in_firefox() {
+	mkdir -p "$T/firefox"
+	HOME=$T/firefox PYTHONPATH=$lib-firefox timeout 500 python3 test/page/firefox.py "$firefox" "$T/firefox" "$@" >"$T/firefox/out" 2>&1 ||
+		{ cat "$T/firefox/out"; return 1; }
+}
+
+# Pages that were made above.
+firefox_pages() {
+	firefox=$(command -v firefox-esr || command -v firefox) || { not_run "pages in Firefox" "no firefox"; return; }
+	if [ ! -d "$lib-firefox" ]; then
+		python3 -m pip install -q --no-warn-script-location --target "$T/lib" marionette-driver==3.7.1 >"$T/pip" 2>&1 ||
+			{ not_run "pages in Firefox" "marionette-driver is not to be had: $(tail -1 "$T/pip" | cut -c1-80)"; return; }
+		mv "$T/lib" "$lib-firefox" || exit 1
+	fi
+	tap in_firefox --broken "Firefox tells of a page that throws"
+	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "pages in Firefox"
+}
+
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made hostile "damaged streams"
@@ -88,13 +115,13 @@ tap timeline ops "timeline of operators"
 tap timeline hostile "timeline of damaged streams"
 tap timeline markup "timeline of names that are markup"
 tap sums "timeline of 100000 events in 200 KB"
+firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
 [ -z "${GPROF_TRACES:-}" ] || tap two "$GPROF_TRACES"/resnet50_nw0_v100.json.gz "$GPROF_TRACES"/resnet50_nw4_v100.json.gz "two real runs"
 for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
 	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac
 done
 if [ -z "${GPROF_TRACES:-}" ]; then
-	n=$((n + 1))
-	echo "ok $n - page of real traces # SKIP GPROF_TRACES is not set"
+	not_run "page of real traces" "GPROF_TRACES is not set"
 fi
 exit $bad

@@ -192,7 +192,7 @@ def check_links(page):
         must("step %s" % step["step"] in found.values(), "the address leads to step %s: %s" % (step["step"], found))
         if page.locator(".slice a").count():
             page.locator(".slice a").first.click()
-            page.wait_for_function("document.querySelector('h2').textContent.startsWith('Step ')")
+            page.wait_for_function("() => document.querySelector('h2').textContent.startsWith('Step ')")
             page.get_by_role("main").get_by_role("link", name="timeline").first.click()
             page.wait_for_selector(".timeline[data-draw-ms]")
             must(details(page) == found, "the page of a step leads to its span")

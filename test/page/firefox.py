@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opens all pages of files of `gprof-report html` in Firefox: each shows something, and none throws.
+
+usage: firefox.py FIREFOX FOLDER PAGE...    FOLDER: for the browser's profile and log
+       firefox.py FIREFOX FOLDER --broken   a page that throws must be seen to
+"""
+import os
+import sys
+import tempfile
+
+from marionette_driver import By, Wait
+from marionette_driver.marionette import Marionette
+
+firefox, folder = sys.argv[1:3]
+paths = sys.argv[3:]
+BROKEN = "<!DOCTYPE html><nav id=nav></nav><main>text</main><script>none.of(this)</script>"
+
+# Errors of scripts, also those in promises, and what the page's policy forbids; warnings are none.
+ERRORS = """return Services.console.getMessageArray()
+    .filter((each) => each instanceof Ci.nsIScriptError && !(each.flags & each.warningFlag) && each.sourceName.startsWith("file:"))
+    .map((each) => each.lineNumber + ": " + each.errorMessage);"""
+
+
+def errors(driver):
+    with driver.using_context("chrome"):
+        found = driver.execute_script(ERRORS)
+        driver.execute_script("Services.console.reset()")
+    return found
+
+
+def is_shown(driver):
+    return driver.execute_script("return document.querySelector('main').innerText.trim().length > 0 && !document.body.innerText.includes('unpacking');")
+
+
+def look(driver, path):
+    """What is wrong with a file, and how many pages it has."""
+    wrong = []
+    driver.navigate("file://" + os.path.abspath(path))
+    pages = [link.get_attribute("href") for link in driver.find_elements(By.CSS_SELECTOR, "#nav a")]
+    for page in pages or [""]:
+        driver.execute_script("location.hash = arguments[0];", [page])
+        Wait(driver, timeout=120).until(is_shown, message="%s%s shows nothing" % (path, page))
+        # Drawn: what a frame throws has come by then.
+        driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()));")
+        wrong += ["%s%s: line %s" % (os.path.basename(path), page, each) for each in errors(driver)]
+    return wrong, len(pages)
+
+
+if paths == ["--broken"]:
+    paths = [os.path.join(folder, "broken.html")]
+    open(paths[0], "w").write(BROKEN)
+home = tempfile.mkdtemp(dir=folder)
+driver = Marionette(bin=firefox, headless=True, gecko_log=os.path.join(home, "log"), workspace=home,
+                    app_args=["-remote-allow-system-access"], startup_timeout=200)
+wrong, nr_pages = [], 0
+try:
+    driver.start_session()
+    driver.timeout.script = 120
+    errors(driver)
+    for path in paths:
+        found, nr = look(driver, path)
+        wrong += found
+        nr_pages += nr
+        if path.endswith("broken.html"):
+            wrong = [] if any("none is not defined" in each for each in found) else ["an error was not seen: %s" % found]
+        elif nr < 5:
+            wrong.append("%s has %d pages" % (path, nr))
+finally:
+    driver.cleanup()
+for each in wrong:
+    print("wrong:", each)
+print("%d pages" % nr_pages)
+sys.exit(bool(wrong))
