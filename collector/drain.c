@@ -302,9 +302,6 @@ static int prepare(void)
 	take_init(); /* which asks how steps are found */
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
-	if (!rc) {
-		facts_add_start(); /* opens files, which must not take numbers from the host */
-	}
 	drain.on_ready(rc);
 	return rc;
 }

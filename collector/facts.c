@@ -220,7 +220,8 @@ static void add_host(void)
 	facts_add_number("host.cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-void facts_add_identity(void)
+/* What tells the process from all others, and its command. */
+static void add_identity(void)
 {
 	facts_add("gprof.version", GPROF_VERSION);
 	facts_add_number("process.pid", (uint64_t)getpid());
@@ -235,6 +236,7 @@ void facts_add_identity(void)
 
 void facts_add_start(void)
 {
+	add_identity();
 	add_path("process.executable", "/proc/self/exe");
 	add_path("process.directory", "/proc/self/cwd");
 	add_host();

@@ -19,10 +19,7 @@ void facts_look(void);
  */
 void facts_set_parent(const char *path);
 
-/* Adds what tells the process from all others, and its command: before the first event. */
-void facts_add_identity(void);
-
-/* Adds the other rows of the beginning. */
+/* Adds what is known before the first event: who the process is, its launcher, host and settings. */
 void facts_add_start(void);
 
 /*

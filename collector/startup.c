@@ -161,9 +161,9 @@ int startup_run(struct block_ticks *ticks)
 	add_schema();
 	callback_init(calls_find_or_add);
 	calls_add_rows();
-	facts_add_identity();
+	facts_add_start();
 	/* Before the first event: without the schema nobody could read the rings of a killed
-	 * process, or say whose they are. */
+	 * process, or say whose they are and which rank's. */
 	batch_write_all();
 	collector_move_on();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */

@@ -8,6 +8,7 @@ import os
 import sys
 
 from playwright.sync_api import sync_playwright
+from wait import until
 
 chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
 expected = json.load(open(expected_path))
@@ -40,7 +41,7 @@ def check_overview(page):
         must(shown.first.locator("a").get_attribute("title") in
              [row["name"] for row in beyond if abs(row["change_ns"]) == largest[0]], "the largest change is not the first")
         shown.first.locator("a").click()
-        page.wait_for_function("() => document.querySelector('main h2').textContent !== 'Overview'")
+        until(page, "() => document.querySelector('main h2').textContent !== 'Overview'")
         must(page.locator("section[id^=table-] tbody tr").count() == 1, "a change leads to its row")
 
 
@@ -57,7 +58,7 @@ def look(browser, scheme):
     seen = set()
     for name in page.locator("#nav a").all_inner_texts():
         page.locator("#nav").get_by_role("link", name=name, exact=True).click()
-        page.wait_for_function("(name) => document.querySelector('main h2').textContent === name", arg=name)
+        until(page, "(name) => document.querySelector('main h2').textContent === name", name)
         for section in page.locator("section[id^=table-]").all():
             key = section.get_attribute("id")[6:]
             seen.add(key)

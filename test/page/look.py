@@ -9,6 +9,7 @@ import sys
 import time
 
 from playwright.sync_api import sync_playwright
+from wait import until
 
 chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
 expected = json.load(open(expected_path))
@@ -110,16 +111,16 @@ def check_links(page):
         page.locator("#table-kernel").get_by_role("searchbox").fill('"%s"' % name)
         must(names_of(page, "kernel", "Kernel") == (1, {name}), "the kernel '%s' in quotes" % name)
         page.locator("#table-kernel tbody").get_by_role("link", name="operators").click()
-        page.wait_for_function("() => location.hash.startsWith('#kernels/kernel_operator/')")
+        until(page, "() => location.hash.startsWith('#kernels/kernel_operator/')")
         rows = [row for row in expected["kernel_operator"]["rows"] if row["name"] == name]
         must(names_of(page, "kernel_operator", "Kernel")[1] == {name}, "operators of the kernel " + name)
         link = page.locator("#table-kernel_operator tbody a", has_text=rows[0]["operator"]).first
         if link.count() and rows[0]["operator"] in [row["name"] for row in expected["operator"]["rows"]]:
             link.click()
-            page.wait_for_function("() => document.querySelector('main h2').textContent === 'Operators'")
+            until(page, "() => document.querySelector('main h2').textContent === 'Operators'")
             must(names_of(page, "operator", "Operator")[1] == {rows[0]["operator"]}, "the operator of " + name)
             page.locator("#table-operator tbody").get_by_role("link", name="kernels").first.click()
-            page.wait_for_function("() => document.querySelector('main h2').textContent === 'Kernels'")
+            until(page, "() => document.querySelector('main h2').textContent === 'Kernels'")
             must(names_of(page, "kernel_operator", "Operator")[1] == {rows[0]["operator"]}, "kernels of " + rows[0]["operator"])
 
 
@@ -132,7 +133,7 @@ def check_step(page):
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path) + "#steps")
     page.locator("#table-breakdown tbody").get_by_role("link", name=row["step"], exact=True).first.click()
-    page.wait_for_function("() => document.querySelector('main h2').textContent.startsWith('Step ')")
+    until(page, "() => document.querySelector('main h2').textContent.startsWith('Step ')")
     must(page.locator("main h2").inner_text().split(",")[0] == "Step " + row["step"], "the step's title")
     shares = page.evaluate("[...document.querySelectorAll('#parts td.share')].map((cell) => cell.textContent)")
     parts = ["kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns", "other_ns", "total_ns"]
@@ -142,7 +143,7 @@ def check_step(page):
          "parts of step %s: %s, not %s" % (row["step"], shares, want))
     check_charts(page, "a step")
     page.get_by_role("link", name="all steps").click()
-    page.wait_for_function("() => document.querySelector('main h2').textContent === 'Steps'")
+    until(page, "() => document.querySelector('main h2').textContent === 'Steps'")
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path) + "#step/1/none")
     must("no such step" in page.locator("main").inner_text(), "a step that is not there")
@@ -193,7 +194,7 @@ def look(browser, scheme):
         name = links.nth(i).inner_text()
         links.nth(i).focus()
         page.keyboard.press("Enter")
-        page.wait_for_function("(name) => document.querySelector('main h2').textContent === name", arg=name)
+        until(page, "(name) => document.querySelector('main h2').textContent === name", name)
         page.wait_for_timeout(60)
         check_charts(page, name)
         if pictures:

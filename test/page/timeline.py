@@ -9,6 +9,7 @@ import re
 import sys
 
 from playwright.sync_api import sync_playwright
+from wait import until
 
 chromium, path, expected_path, saved, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
@@ -192,7 +193,7 @@ def check_links(page):
         must("step %s" % step["step"] in found.values(), "the address leads to step %s: %s" % (step["step"], found))
         if page.locator(".slice a").count():
             page.locator(".slice a").first.click()
-            page.wait_for_function("() => document.querySelector('h2').textContent.startsWith('Step ')")
+            until(page, "() => document.querySelector('h2').textContent.startsWith('Step ')")
             page.get_by_role("main").get_by_role("link", name="timeline").first.click()
             page.wait_for_selector(".timeline[data-draw-ms]")
             must(details(page) == found, "the page of a step leads to its span")
