@@ -16,7 +16,8 @@ static COLUMN_HOT COLUMN_VALUE COLUMN(zigzag)(COLUMN_VALUE difference)
 
 /*
  * Differences from the value before, or from its end where there are spans (else NULL). Returns the
- * bits that any of them has. In 32 bits the values must be below 2^31, or a difference does not fit.
+ * bits that any of them has. In 32 bits the values must be below 2^31, or a difference does not
+ * fit.
  */
 static COLUMN_HOT COLUMN_VALUE COLUMN(delta)(
 	COLUMN_VALUE *values, uint32_t n, const COLUMN_VALUE *spans)

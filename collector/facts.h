@@ -19,7 +19,8 @@ void facts_look(void);
  */
 void facts_set_parent(const char *path);
 
-/* Adds what is known before the first event: who the process is, its launcher, host and settings. */
+/* Adds what is known before the first event: who the process is, its launcher, host and settings.
+ */
 void facts_add_start(void);
 
 /*

@@ -30,8 +30,8 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0] is the command; returns enum cmd_exit */
 };
 
-extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env, cmd_help,
-	cmd_diff, cmd_export, cmd_completion;
+extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env,
+	cmd_help, cmd_diff, cmd_export, cmd_completion;
 
 /* All commands, the default first; ends with NULL. */
 extern const struct command *const commands[];

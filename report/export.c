@@ -43,25 +43,18 @@ static const struct {
 	enum role role;
 	const char *columns; /* a text ends in $ */
 } roles[] = {
-	{"begin", ROLE_VALUE, "start_ns"},
-	{"time", ROLE_VALUE, "time_ns"},
-	{"tick", ROLE_VALUE, "time_ns"},
-	{"dur", ROLE_VALUE, "dur_ns"},
-	{"step", ROLE_STEP, ""},
-	{"thread", ROLE_THREAD, "tid"},
-	{"end_thread", ROLE_THREAD, "end_tid"},
-	{"correlation", ROLE_ID, "correlation"},
-	{"call", ROLE_CALL, "name$ api$"},
+	{"begin", ROLE_VALUE, "start_ns"}, {"time", ROLE_VALUE, "time_ns"},
+	{"tick", ROLE_VALUE, "time_ns"}, {"dur", ROLE_VALUE, "dur_ns"}, {"step", ROLE_STEP, ""},
+	{"thread", ROLE_THREAD, "tid"}, {"end_thread", ROLE_THREAD, "end_tid"},
+	{"correlation", ROLE_ID, "correlation"}, {"call", ROLE_CALL, "name$ api$"},
 	{"place", ROLE_PLACE, "device context stream"},
 	{"shape", ROLE_SHAPE,
 		"kernel_name$ mangled_name$ short_name$ grid_x grid_y grid_z block_x block_y "
 		"block_z "
 		"cluster_x cluster_y cluster_z registers static_shared_bytes dynamic_shared_bytes "
 		"local_bytes"},
-	{"op_name", ROLE_OP_NAME, "name$"},
-	{"op_shape", ROLE_OP_SHAPE, "shapes$"},
-	{"py_stack", ROLE_PY_STACK, "python_stack$"},
-	{"py_code", ROLE_PY_CODE, "python_function$"},
+	{"op_name", ROLE_OP_NAME, "name$"}, {"op_shape", ROLE_OP_SHAPE, "shapes$"},
+	{"py_stack", ROLE_PY_STACK, "python_stack$"}, {"py_code", ROLE_PY_CODE, "python_function$"},
 	{"metric", ROLE_METRIC, "metric$"},
 	{"rank", ROLE_VALUE, "comm_rank"}, /* of a communicator */
 };

@@ -186,7 +186,8 @@ static int finish(struct kineto *kineto)
 	kineto->is_spoilt = !kineto_rows_write(&take->rows, &take->python, kineto->out);
 	write_steps(take);
 	pid = kineto_threads_write(&take->threads, kineto->out, &command);
-	kineto_nccl_write(&take->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
+	kineto_nccl_write(
+		&take->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
 	write_anchor(kineto, first_ns);
 	write_losses(kineto);
 	write_facts(kineto, pid, command);

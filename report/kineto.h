@@ -15,8 +15,8 @@
  *     ProfilerStep#N      step, with its own end (MODEL_STEP_END)
  *     the object's rest   device, attribute, info; times count from baseTimeNanoseconds
  *
- * Left out and counted: ranges of the GPU, flows (correlation ids say the same), counters. External ids are not used: an operator's calls lie in it
- * on its thread.
+ * Left out and counted: ranges of the GPU, flows (correlation ids say the same), counters. External
+ * ids are not used: an operator's calls lie in it on its thread.
  *
  * Memory: 96 bytes for each of KINETO_ROWS events while they are sorted (more lie in files), some 4
  * bytes for every event afterwards, and the bounds of kineto_in.h and kineto_out.h.

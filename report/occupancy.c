@@ -71,6 +71,9 @@ bool occupancy_only_device(const struct process *process, struct occupancy_devic
 		const struct model_place *place = idmap_at(&process->places, i);
 		struct occupancy_device found = occupancy_device(process, place->device);
 
+		if (place->device == UINT32_MAX) {
+			continue; /* of waits, which tell no device; no kernel ran there */
+		}
 		if (is_first) {
 			*device = found;
 			is_first = false;

@@ -83,7 +83,7 @@ struct stream_in {
 	int fd;			  /* -1: it is in `file` */
 	struct stream_file *file; /* shared, see stream_file.h; NULL while fd is open */
 	uint64_t size;
-	bool is_part; /* the name ends in .part */
+	bool is_part;  /* the name ends in .part */
 	bool is_trace; /* of another format; offsets of damages are in that */
 	bool is_header_damaged;
 	bool is_schema_assumed;

@@ -2,7 +2,8 @@
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
- * FILE python: with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS: a long run of a framework.
+ * FILE python: with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS: a long run
+ * of a framework.
  */
 #include <stdio.h>
 #include <stdlib.h>

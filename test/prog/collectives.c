@@ -182,8 +182,8 @@ int main(int argc, char **argv)
 	int nr = 0;
 
 	if (argc == 5) {
-		return one_rank(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]),
-			strcmp(argv[1], "wrong") == 0);
+		return one_rank(
+			atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), strcmp(argv[1], "wrong") == 0);
 	}
 	if (argc == 3) {
 		nr = atoi(argv[2]);

@@ -139,6 +139,28 @@ START_TEST(what_a_device_does_not_say_follows_from_its_capability)
 }
 END_TEST
 
+/* Waits tell no device; a second GPU of another kind is one too many. */
+START_TEST(places_without_a_device_are_no_other_device)
+{
+	for (uint32_t second = 0; second < 2; second++) {
+		const char *path = streams_path("places.gprof");
+		struct gen *gen = gen_open(path);
+		struct occupancy_device device;
+		struct process *process;
+
+		add_attribute(gen, "warp_threads", 32);
+		gen_place(gen, 0, 1, 7);
+		gen_place(gen, UINT32_MAX, 1, 7);
+		gen_place(gen, second, 1, 13);
+		gen_close(gen, "exit");
+		process = streams_process(path);
+		ck_assert_int_eq(occupancy_only_device(process, &device), second == 0);
+		process_destroy(process);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/occupancy", percent_and_limit_are_those_of_the_calculator,
 	only_whole_clusters_are_there, what_cannot_have_run_has_no_estimate,
-	what_a_device_does_not_say_follows_from_its_capability)
+	what_a_device_does_not_say_follows_from_its_capability,
+	places_without_a_device_are_no_other_device)
