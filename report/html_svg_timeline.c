@@ -39,12 +39,15 @@ static const struct svg_kind {
 	[PFTRACE_STEP] = {"steps", "#3b7a57", "#fff"},
 	[PFTRACE_MARK] = {"losses and notices", "#a8071a", "#fff"},
 	[PFTRACE_COMM] = {"communication", "#d55e00", "#000"},
+	[PFTRACE_NCCL_API] = {"NCCL calls", "#f0a07a", "#000"},
 	[PHASE + PHASE_DATALOADER] = {"data loader", "#e8835a", "#000"},
 	[PHASE + PHASE_FORWARD] = {"forward", "#8fb8d8", "#000"},
 	[PHASE + PHASE_BACKWARD] = {"backward", "#f3cf85", "#000"},
 	[PHASE + PHASE_OPTIMIZATION] = {"optimizer", "#80cdb5", "#000"},
 	[PHASE + PHASE_OTHERS] = {"other", "#8a8f98", "#000"},
 };
+
+_Static_assert(PFTRACE_NCCL_API + 1 == PFTRACE_NR_CATEGORIES, "each category is of a kind");
 
 struct svg_timeline {
 	struct html_svg_slices slices;

@@ -19,7 +19,7 @@ const kinds = [
 	["user_annotation", "ranges", "#009e73"], ["cuda_runtime", "CUDA calls", "#e69f00"], ["cuda_driver", "CUDA calls", "#e69f00"],
 	["library", "CUDA calls", "#e69f00"], ["kernel", "kernels", "#0072b2"], ["kernel,nccl", "communication", "#d55e00"],
 	["gpu_memcpy", "copies", "#cc79a7"], ["gpu_memset", "memsets", "#7a5195"], ["cuda_sync", "waits", "#8a8f98"],
-	["overhead", "CUPTI's overhead", "#6b5b4f"], ["mark", "losses and notices", "#a8071a"],
+	["nccl", "NCCL calls", "#f0a07a"], ["overhead", "CUPTI's overhead", "#6b5b4f"], ["mark", "losses and notices", "#a8071a"],
 ];
 const other = [null, "others", "#8a8f98"];
 const kindOf = new Map(kinds.map((kind) => [kind[0], kind]));

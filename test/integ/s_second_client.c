@@ -376,6 +376,17 @@ static const char *few(long n)
 	return n == 1 || n == 2 ? "1 or 2" : text;
 }
 
+/*
+ * CUPTI's own thread may be giving buffers back while ours flushes; on a busy machine that takes a
+ * while. Those that never come are printed as missing.
+ */
+static void await_buffers(void)
+{
+	for (int i = 0; i < 2000 && session.nr_requested != session.nr_completed; i++) {
+		usleep(1000);
+	}
+}
+
 /* With threads that launch all the time only what is this thread's own is the same each time. */
 static void print_session(int number, size_t dropped)
 {
@@ -460,6 +471,7 @@ static void record_session(int number, int *d)
 	if (!options.lazy) {
 		must(cuptiActivityFlushAll(0), "flush");
 		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
+		await_buffers();
 	}
 	cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
 	if (subscriber && (options.unsubscribe || options.finalize)) {
