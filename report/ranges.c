@@ -20,11 +20,15 @@ struct started {
 	UT_hash_handle hh;
 };
 
+/* Ends that wait for their begin; more stay unmatched. */
+#define MOST_EARLY (1u << 16)
+
 struct ranges {
 	struct stack *stacks;
 	struct started *started;
-	struct idmap domains; /* uint32_t, name */
-	struct idmap strings; /* uint32_t, name of a registered string */
+	struct started *early; /* ends without a begin yet; only the end of the range is set */
+	struct idmap domains;  /* uint32_t, name */
+	struct idmap strings;  /* uint32_t, name of a registered string */
 	uint64_t nr_unmatched;
 };
 
@@ -51,6 +55,7 @@ void ranges_destroy(struct ranges *ranges)
 		free(stack);
 	}
 	hash_free(ranges->started);
+	hash_free(ranges->early);
 	idmap_fini(&ranges->domains);
 	idmap_fini(&ranges->strings);
 	free(ranges);
@@ -115,7 +120,46 @@ static void start(struct ranges *ranges, uint64_t id, const struct range *range)
 	started->range = *range;
 }
 
-/* Takes the range out that ends in row i. False if it never began. */
+/*
+ * A range may begin on one thread and end on another, whose rows the recorder read first. Such an
+ * end counts as unmatched until its begin comes.
+ */
+static void keep_end(struct ranges *ranges, uint64_t id, uint64_t tick)
+{
+	struct started *early;
+
+	HASH_FIND(hh, ranges->early, &id, sizeof(id), early);
+	if (!early && HASH_COUNT(ranges->early) < MOST_EARLY) {
+		early = mem_zeroed(1, sizeof(*early));
+		early->id = id;
+		HASH_ADD(hh, ranges->early, id, sizeof(early->id), early);
+	}
+	if (early) {
+		early->range.end = tick;
+	}
+}
+
+/* Has the range that starts here ended already? Then that is its end. */
+static bool take_early_end(struct ranges *ranges, uint64_t id, struct range *range)
+{
+	struct started *early;
+	bool is_its;
+
+	HASH_FIND(hh, ranges->early, &id, sizeof(id), early);
+	if (!early) {
+		return false;
+	}
+	is_its = early->range.end >= range->begin;
+	if (is_its) {
+		range->end = early->range.end;
+		ranges->nr_unmatched--;
+	}
+	HASH_DEL(ranges->early, early);
+	free(early);
+	return is_its;
+}
+
+/* Takes the range out that ends in row i. False if it has not begun. */
 static bool finish(struct ranges *ranges, const struct batch *b, uint32_t i, struct range *range)
 {
 	uint64_t id = b->col[COL_nvtx_range][i];
@@ -212,12 +256,20 @@ void ranges_take(struct ranges *ranges, const struct process *process, const str
 			push(find_stack(ranges, b, i), &range);
 			break;
 		case GPROF_NVTX_START:
-			start(ranges, b->col[COL_nvtx_range][i], &range);
+			if (take_early_end(ranges, b->col[COL_nvtx_range][i], &range)) {
+				report(context, &range);
+			} else {
+				start(ranges, b->col[COL_nvtx_range][i], &range);
+			}
 			break;
 		case GPROF_NVTX_POP:
 		case GPROF_NVTX_END:
 			if (!finish(ranges, b, i, &range)) {
 				ranges->nr_unmatched++;
+				if (b->col[COL_nvtx_op][i] == GPROF_NVTX_END) {
+					keep_end(ranges, b->col[COL_nvtx_range][i],
+						b->col[COL_nvtx_time][i]);
+				}
 				break;
 			}
 			range.end = b->col[COL_nvtx_time][i];

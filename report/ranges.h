@@ -30,7 +30,10 @@ void ranges_destroy(struct ranges *ranges);
 		COL_BIT(COL_nvtx_registered) | COL_BIT(COL_nvtx_op) | COL_BIT(COL_nvtx_payload) | \
 		COL_BIT(COL_nvtx_payload_type))
 
-/* Takes a batch; calls `range` for each that is complete, in the order of their ends. */
+/*
+ * Takes a batch; calls `range` for each that is complete, in the order of their ends, but for those
+ * whose end, on another thread, stands in the stream before their begin.
+ */
 void ranges_take(struct ranges *ranges, const struct process *process, const struct batch *batch,
 	void (*range)(void *context, const struct range *range), void *context);
 

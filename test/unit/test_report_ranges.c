@@ -88,6 +88,46 @@ START_TEST(ranges_have_what_their_thread_launched_in_them)
 }
 END_TEST
 
+static void add_across(
+	struct gen *gen, uint32_t thread, uint8_t op, uint64_t time, uint64_t id, uint32_t name)
+{
+	struct gprof_row_nvtx *row = gen_row(gen, GPROF_TABLE_nvtx);
+
+	row->time = time;
+	row->thread = thread;
+	row->op = op;
+	row->range = id;
+	row->name = name;
+}
+
+/* The thread that ends the range was read before the one that began it. */
+START_TEST(an_end_may_stand_before_its_begin)
+{
+	const char *path = streams_path("early.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t across = gen_string(gen, "across"), again = gen_string(gen, "again");
+	struct table *table;
+
+	gen_anchor(gen, 0, 0, 0);
+	gen_anchor(gen, 9000, 9000, 9000);
+	add_across(gen, 2, GPROF_NVTX_END, 500, 7, 0);
+	add_across(gen, 2, GPROF_NVTX_END, 100, 8, 0); /* of another one that was lost */
+	add_across(gen, 1, GPROF_NVTX_START, 400, 7, across);
+	add_across(gen, 1, GPROF_NVTX_START, 400, 8, again);
+	add_across(gen, 1, GPROF_NVTX_END, 450, 8, 0);
+	gen_close(gen, "exit");
+	table = tables_of(&view_nvtx, path, false);
+	ck_assert_uint_eq(table->nr_rows, 2);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "across", 0), "total_ns"), 100);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "again", 0), "total_ns"), 50);
+	ck_assert_str_eq(
+		table->note, "0 ranges did not end, 1 ends had no begin; neither is counted");
+	table_destroy(table);
+}
+END_TEST
+
 /* One tick: a range ends, two without a length lie in each other, and one begins. */
 static const char *ranges_of_one_tick(void)
 {
@@ -130,4 +170,4 @@ START_TEST(ranges_without_a_length_pair_with_themselves)
 END_TEST
 
 UNIT_SUITE("report/ranges", ranges_have_what_their_thread_launched_in_them,
-	ranges_without_a_length_pair_with_themselves)
+	ranges_without_a_length_pair_with_themselves, an_end_may_stand_before_its_begin)
