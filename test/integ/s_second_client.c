@@ -166,7 +166,7 @@ static void requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	*buffer = aligned_alloc(CUPTI_RECORD_ALIGN, BUFFER_BYTES);
 	*bytes = BUFFER_BYTES;
 	*max_records = 0;
-	/* A CUPTI that is finalised between asking and filling keeps it; print_session() counts such. */
+	/* A CUPTI that is finalised between asking and filling keeps it: see print_session(). */
 	atomic_store(&given[atomic_fetch_add(&nr_given, 1) % NR_GIVEN], *buffer);
 	atomic_fetch_add(&session.nr_requested, 1);
 }
