@@ -10,12 +10,8 @@
 	extern const char html_##name##_end[] __attribute__((visibility("hidden")))
 
 PART(body, "page.html");
-PART(style, "page.css");
-PART(script, "page.js");
-PART(diff_script, "diff.js");
-PART(timeline_style, "timeline.css");
-PART(timeline_data, "timeline_data.js");
-PART(timeline_script, "timeline.js");
+PART(style, "style.css");
+PART(script, "script.js");
 PART(chart, "chart.js");
 PART(terms, "chart.licence");
 
@@ -25,9 +21,5 @@ const struct html_part html_parts[] = {
 	{"@STYLE@", html_style_begin, html_style_end},
 	{"@CHART@", html_chart_begin, html_chart_end},
 	{"@SCRIPT@", html_script_begin, html_script_end},
-	{"@DIFF_SCRIPT@", html_diff_script_begin, html_diff_script_end},
-	{"@TIMELINE_STYLE@", html_timeline_style_begin, html_timeline_style_end},
-	{"@TIMELINE_DATA@", html_timeline_data_begin, html_timeline_data_end},
-	{"@TIMELINE_SCRIPT@", html_timeline_script_begin, html_timeline_script_end},
 	{0},
 };

@@ -19,7 +19,7 @@
 #define CHARACTER  6.3 /* as wide as most at that size */
 #define PHASE	   HTML_SVG_PHASE
 
-/* As page/timeline.js, and of phases as the picture of steps. */
+/* As page/timeline_rows.js, and of phases as the picture of steps. */
 static const struct svg_kind {
 	const char *title, *color, *ink;
 } kinds[HTML_SVG_NR_KINDS] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The data of the page's timeline, page/timeline.js: base64 of a zlib stream of
+ * The data of the page's timeline, page/timeline_data.js: base64 of a zlib stream of
  *
  *     the length of the JSON (32 bits, little-endian), the JSON, columns of varints (LEB128)
  *

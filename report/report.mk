@@ -16,14 +16,20 @@ REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3)
 $(B)/report/kineto_in.o $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
 
 # The page of `html`, with the charts of Chart.js (MIT) where Debian has put them; without, it has
-# bars of its own. Copied only when they change, so that installing the package later counts.
+# bars of its own. A script uses those before it. Copied only when they change, so that installing the package
+# later counts.
+PAGE_STYLES := page.css timeline.css
+PAGE_SCRIPTS := timeline_data.js timeline_trace.js timeline_rows.js timeline_draw.js timeline_select.js timeline_input.js \
+	timeline.js diff.js page.js
 PAGE_CHART := $(wildcard /usr/share/javascript/chart.js/chart.min.js)
-PAGE_PARTS := $(addprefix $(B)/page/,page.html page.css page.js diff.js timeline.css timeline_data.js timeline.js chart.js chart.licence)
+PAGE_PARTS := $(addprefix $(B)/page/,page.html style.css script.js chart.js chart.licence)
 $(B)/page/.parts: FORCE
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(PAGE_CHART) /dev/null >$(@D)/chart.js.new
 	$(Q)cat $(if $(PAGE_CHART),/usr/share/doc/libjs-chart.js/copyright) /dev/null >$(@D)/chart.licence.new 2>/dev/null || :
-	$(Q)for part in page.html page.css page.js diff.js timeline.css timeline_data.js timeline.js; do cp report/page/$$part $(@D)/$$part.new || exit 1; done
+	$(Q)cat report/page/page.html >$(@D)/page.html.new
+	$(Q)cat $(addprefix report/page/,$(PAGE_STYLES)) >$(@D)/style.css.new
+	$(Q)cat $(addprefix report/page/,$(PAGE_SCRIPTS)) >$(@D)/script.js.new
 	$(Q)for part in $(PAGE_PARTS); do if cmp -s $$part.new $$part; then rm $$part.new; else mv $$part.new $$part; touch $@; fi; done
 	$(Q)[ -e $@ ] || touch $@
 	$(Q)[ -s $(@D)/chart.js ] || echo '  html: no charts but plain bars, libjs-chart.js is missing (Debian: apt-get install libjs-chart.js)'

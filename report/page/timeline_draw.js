@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Draws what a view of the timeline shows. What is narrower than a pixel is drawn as one column that tells by its
+ * strength how much of it was busy, in the colour of the longest slice in it; so a frame takes as long as the canvas
+ * is wide, not as there are slices.
+ */
+"use strict";
+
+const timelinePictureOf = (tools) => {
+const {longest, atLeast, firstFrom, isMoment} = timelineData;
+const {LABELS, ROW, GAP, WIDE, kindOf, kindAt, shadesOf, moment, tickOf} = timelineRows;
+
+class Picture {
+	constructor(view) {
+		this.view = view;
+		this.labels = []; /* of names, as much as may be drawn */
+	}
+
+	draw() {
+		const {canvas, box, scroll, layout, width, height, isPrinting} = this.view;
+		const context = canvas.getContext("2d"), style = getComputedStyle(box), top = scroll.scrollTop;
+		[this.ink, this.dim, this.lines] = isPrinting ? ["#000", "#444", "#bbb"] : ["--ink", "--dim", "--line"].map((name) => style.getPropertyValue(name).trim());
+		context.clearRect(0, 0, LABELS + width, height);
+		context.font = "11px " + style.fontFamily;
+		context.textBaseline = "middle";
+		this.drawAxis(context);
+		context.save();
+		context.beginPath();
+		context.rect(LABELS, 0, width, height);
+		context.clip();
+		for (const line of layout) {
+			const y = line.y - top;
+			if (y + line.height < 0 || y > height || !line.depths) {
+				continue;
+			}
+			const nr = Math.round((line.height - GAP) / ROW);
+			for (let depth = 0; depth < nr; depth++) {
+				this.drawBuckets(context, line.track.rows[depth], y + depth * ROW);
+				this.drawRow(context, line.track.rows[depth], y + depth * ROW);
+			}
+		}
+		this.drawRange(context);
+		this.drawSelected(context);
+		context.restore();
+	}
+
+	drawAxis(rows) {
+		const {axis, box, scroll, layout, from, to, scale, width} = this.view;
+		const context = axis.getContext("2d"), height = axis.clientHeight, step = tickOf(to - from, width / 110);
+		context.clearRect(0, 0, LABELS + width, height);
+		context.font = "11px " + getComputedStyle(box).fontFamily;
+		context.textBaseline = "middle";
+		context.fillStyle = this.dim;
+		context.fillText("since the first event", 6, height / 2, LABELS - 12);
+		/* Counted, as times of damaged streams may be so large that a step more is the same number. */
+		const first = Math.ceil(from / step) * step, nr = Math.min(200, Math.floor((to - first) / step) + 1);
+		for (let k = 0; k < nr; k++) {
+			const ns = first + k * step, x = LABELS + (ns - from) * scale;
+			const text = moment(ns, step);
+			context.fillStyle = this.dim;
+			if (x + 4 + context.measureText(text).width < LABELS + width) {
+				context.fillText(text, x + 4, height / 2);
+			}
+			context.fillRect(x, height - 6, 1, 6);
+			rows.fillStyle = this.lines;
+			rows.fillRect(x, 0, 1, this.view.height);
+		}
+		for (const line of layout) {
+			rows.fillStyle = this.lines;
+			rows.fillRect(0, line.y - scroll.scrollTop - 2, line.isHead ? LABELS + width : LABELS, 1);
+		}
+	}
+
+	/* Columns of one colour and strength become one rectangle. */
+	strip(context, x, width, y, height, fill, alpha) {
+		const run = this.run;
+		if (run && run.fill === fill && run.alpha === alpha && run.y === y && run.height === height && run.x + run.width >= x - .01) {
+			run.width = x + width - run.x;
+			return;
+		}
+		this.flush(context);
+		this.run = {x, width, y, height, fill, alpha};
+	}
+
+	flush(context) {
+		const run = this.run;
+		if (run) {
+			context.globalAlpha = run.alpha;
+			context.fillStyle = run.fill;
+			context.fillRect(LABELS + run.x, run.y, run.width, run.height);
+			context.globalAlpha = 1;
+			this.run = null;
+		}
+	}
+
+	fillOf(row, i) {
+		return shadesOf.get(kindAt(this.view.data, row, i)).fill[this.view.data.shades[row.name[i]]];
+	}
+
+	drawRow(context, row, y) {
+		const {data, from, to, scale, width} = this.view;
+		for (let i = firstFrom(row, from); i < row.nr && row.begin[i] < to;) {
+			const x = (row.begin[i] - from) * scale, end = (row.end[i] - from) * scale;
+			if (isMoment(data, row, i)) {
+				this.flush(context);
+				i = this.drawMoment(context, row, i, x, y);
+				continue;
+			}
+			if (end - x >= WIDE) {
+				this.flush(context);
+				this.drawSlice(context, row, i, Math.max(x, -2), Math.min(end, width + 2), y);
+				i++;
+				continue;
+			}
+			const column = Math.floor(x), until = from + (column + 1) / scale;
+			let next = Math.max(i + 1, atLeast(row.begin, until, i));
+			if (next > i + 1 && (row.end[next - 1] - row.begin[next - 1]) * scale >= WIDE) {
+				next--;
+			}
+			const most = longest(row, i, next), share = Math.min(1, (row.busy[next] - row.busy[i]) * scale);
+			this.strip(context, column, 1, y, ROW - 2, this.fillOf(row, most), this.strength(row.name[most], share));
+			i = next;
+		}
+		this.flush(context);
+	}
+
+	/* Is something else searched for? */
+	isFaded(name) {
+		const {found} = this.view.selection;
+		return found !== null && !found[name];
+	}
+
+	/* How much is to be seen of a column: in steps, so that neighbours can be drawn at once. */
+	strength(name, share) {
+		return this.isFaded(name) ? .13 : [.45, .65, .85, 1][Math.min(3, Math.floor(share * 4))];
+	}
+
+	/* A pin; those that would hide each other are one. Returns what comes behind them. */
+	drawMoment(context, row, i, x, y) {
+		const until = row.begin[i] + 3 / this.view.scale;
+		context.globalAlpha = this.isFaded(row.name[i]) ? .2 : 1;
+		context.fillStyle = this.fillOf(row, i);
+		context.fillRect(LABELS + x, y, 1, ROW - 2);
+		context.fillRect(LABELS + x - 2, y, 5, 4);
+		context.globalAlpha = 1;
+		const next = Math.max(i + 1, atLeast(row.begin, until, i));
+		return row.busy[next] === row.busy[i] ? next : i + 1;
+	}
+
+	drawSlice(context, row, i, x, end, y) {
+		const kind = kindAt(this.view.data, row, i), name = row.name[i], width = end - x;
+		context.globalAlpha = this.isFaded(name) ? .2 : 1;
+		context.fillStyle = shadesOf.get(kind).fill[this.view.data.shades[name]];
+		context.fillRect(LABELS + x, y, width > 4 ? width - 1 : width, ROW - 2);
+		if (width > 26) {
+			const begin = Math.max(x, 0), room = Math.min(end, this.view.width) - begin - 8;
+			context.fillStyle = shadesOf.get(kind).ink;
+			context.fillText(this.fit(name, room), LABELS + begin + 4, y + ROW / 2 - 1, Math.max(room, 1));
+		}
+		context.globalAlpha = 1;
+	}
+
+	/* As much of a name as there is room for. */
+	fit(name, room) {
+		const label = this.labels[name] = this.labels[name] || tools.short(this.view.data.strings[name], 120);
+		const nr = Math.floor(room / 6.1);
+		return label.length <= nr ? label : nr < 4 ? "" : label.slice(0, nr - 1) + "…";
+	}
+
+	/* What has no slices of its own: as high as its share of the time, and paler. */
+	drawBuckets(context, row, y) {
+		const {from, to, scale} = this.view;
+		if (!row.buckets.length) {
+			return;
+		}
+		const pixel = 1 / scale, most = row.bucketLevels.length - 1;
+		const level = Math.min(most, Math.max(0, Math.ceil(Math.log2(pixel / row.bucketWidth)))), width = row.bucketWidth * 2 ** level;
+		const buckets = row.bucketLevels[level], first = Math.floor(from / width);
+		let low = 0, high = buckets.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (buckets[middle].at < first) {
+				low = middle + 1;
+			} else {
+				high = middle;
+			}
+		}
+		for (; low < buckets.length && buckets[low].at * width < to; low++) {
+			const bucket = buckets[low], x = (bucket.at * width - from) * scale, end = x + width * scale;
+			const height = Math.max(2, Math.round(Math.min(1, bucket.busy / width) * (ROW - 2)));
+			const kind = this.view.data.nameKinds[bucket.name] || kindOf(null);
+			this.strip(context, x, end - x, y + ROW - 2 - height, height, shadesOf.get(kind).fill[1], this.isFaded(bucket.name) ? .13 : .5);
+		}
+		this.flush(context);
+	}
+
+	drawRange(context) {
+		const {from, scale, range, height} = this.view;
+		if (range) {
+			const x = (range[0] - from) * scale, end = (range[1] - from) * scale;
+			context.globalAlpha = .16;
+			context.fillStyle = this.ink;
+			context.fillRect(LABELS + x, 0, Math.max(1, end - x), height);
+			context.globalAlpha = 1;
+		}
+	}
+
+	yOf(row) {
+		const line = this.view.layout.find((each) => each.track.i === row.track);
+		return line.y - this.view.scroll.scrollTop + Math.min(row.depth * ROW, line.height - ROW);
+	}
+
+	drawSelected(context) {
+		const {selection, from, scale} = this.view;
+		if (!selection.slice) {
+			return;
+		}
+		const [row, i] = selection.slice, y = this.yOf(row), x = (row.begin[i] - from) * scale;
+		const width = Math.max(3, (row.end[i] - row.begin[i]) * scale);
+		context.strokeStyle = this.ink;
+		context.lineWidth = 2;
+		context.strokeRect(LABELS + x - 1, y - 1, width + 1, ROW);
+		for (const [from, to] of selection.arrows()) {
+			this.drawArrow(context, from, to);
+		}
+	}
+
+	drawArrow(context, [a, i], [b, k]) {
+		const {from, scale} = this.view;
+		const x = LABELS + (a.begin[i] - from) * scale, y = this.yOf(a) + ROW - 2;
+		const toX = LABELS + (b.begin[k] - from) * scale, toY = this.yOf(b) + ROW / 2, bend = Math.max(24, Math.abs(toX - x) / 3);
+		context.beginPath();
+		context.moveTo(x, y);
+		context.bezierCurveTo(x + bend, y, toX - bend, toY, toX, toY);
+		context.moveTo(toX - 6, toY - 4);
+		context.lineTo(toX, toY);
+		context.lineTo(toX - 6, toY + 4);
+		context.strokeStyle = this.ink;
+		context.lineWidth = 1.5;
+		context.stroke();
+	}
+}
+
+return Picture;
+};

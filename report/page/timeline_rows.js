@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the page's timeline has in its rows: kinds of slices with their colours, the order and height of rows, and
+ * times as texts.
+ */
+"use strict";
+
+const timelineRows = (() => {
+const {categoryOf} = timelineData;
+const LABELS = 208, ROW = 18, GAP = 5, DEPTHS = 8;
+const WIDE = 1.5; /* pixels of a slice that is drawn by itself */
+
+/* ---- kinds of slices ---- */
+
+const other = [null, "others", "#8a8f98"];
+/* Okabe and Ito's colours, and darker ones of the same kind. [category, what it is, colour] */
+const kinds = [
+	["step", "steps and windows", "#3b7a57"], ["cpu_op", "operators", "#56b4e9"], ["python_function", "Python", "#f0e442"],
+	["user_annotation", "ranges", "#009e73"], ["cuda_runtime", "CUDA calls", "#e69f00"], ["cuda_driver", "CUDA calls", "#e69f00"],
+	["library", "CUDA calls", "#e69f00"], ["kernel", "kernels", "#0072b2"], ["kernel,nccl", "communication", "#d55e00"],
+	["gpu_memcpy", "copies", "#cc79a7"], ["gpu_memset", "memsets", "#7a5195"], ["cuda_sync", "waits", "#8a8f98"],
+	["nccl", "NCCL calls", "#f0a07a"], ["overhead", "CUPTI's overhead", "#6b5b4f"], ["mark", "losses and notices", "#a8071a"], other,
+];
+const kindsByCategory = new Map(kinds.map((kind) => [kind[0], kind]));
+const kindOf = (category) => kindsByCategory.get(category) || other;
+const kindAt = (data, row, i) => kindOf(categoryOf(data, row, i));
+
+/* A colour nearer to white or black, so that neighbours of one kind can be told apart. */
+const shadesOf = new Map(kinds.map((kind) => {
+	const parts = [1, 3, 5].map((at) => parseInt(kind[2].slice(at, at + 2), 16));
+	const shade = (toward, share) => "rgb(" + parts.map((part) => Math.round(part + (toward - part) * share)).join() + ")";
+	const isDark = parts[0] * .3 + parts[1] * .59 + parts[2] * .11 < 130;
+	return [kind, {fill: [kind[2], shade(255, .22), shade(0, .16)], ink: isDark ? "#fff" : "#000"}];
+}));
+
+/* Of each name the kind that has it, and which of its kind's shades. */
+function addNames(data) {
+	data.shades = data.strings.map((name) => {
+		let hash = 7;
+		for (let i = 0; i < name.length; i++) {
+			hash = (hash * 31 + name.charCodeAt(i)) | 0;
+		}
+		return (Math.imul(hash, 0x9e3779b1) >>> 8) % 3;
+	});
+	data.nameKinds = [];
+	for (const row of data.rows) {
+		for (let i = 0; i < row.nr; i++) {
+			data.nameKinds[row.name[i]] = kindAt(data, row, i);
+		}
+	}
+}
+
+/* ---- rows ---- */
+
+/* Tracks in the order of the page: of each process its steps first, then threads, then devices. */
+function layoutOf(data) {
+	const list = [];
+	const isOf = (track, ...categories) => track.rows.some((row) => row.nr && categories.includes(categoryOf(data, row, 0)));
+	const isSteps = (track) => isOf(track, "step", "mark");
+	const order = (tracks) => [...tracks].sort((a, b) => a.process - b.process || isSteps(b) - isSteps(a) || (b.kind === "thread") - (a.kind === "thread") || a.rank - b.rank || isOf(a, "cuda_sync") - isOf(b, "cuda_sync") || a.i - b.i);
+	const walk = (track, level) => {
+		if (level === 0 || track.rows.length) {
+			list.push({track, level, isHead: level === 0, isOpen: track.rows.length <= DEPTHS, depths: track.rows.length});
+		}
+		order(track.inner).forEach((inner) => walk(inner, level + 1));
+	};
+	const tops = data.tracks.filter((track) => track.parent < 0 && (track.rows.length || track.inner.length));
+	[...tops].sort((a, b) => a.process - b.process || (b.kind === "process") - (a.kind === "process") || a.i - b.i).forEach((track) => walk(track, 0));
+	return list;
+}
+
+function place(layout) {
+	let y = 4;
+	for (const line of layout) {
+		line.y = y;
+		line.height = line.isHead && !line.depths ? ROW + 4 : (line.isOpen ? line.depths : Math.min(line.depths, line.depths > DEPTHS ? DEPTHS : 1)) * ROW + GAP;
+		y += line.height;
+	}
+	return y;
+}
+
+/* ---- numbers ---- */
+
+const units = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
+
+/* A time on the axis: enough digits to tell neighbours apart. */
+function moment(ns, step) {
+	const unit = units.find((each) => Math.max(Math.abs(ns), step) >= each[1]) || units[3];
+	return Number((ns / unit[1]).toFixed(Math.max(0, Math.ceil(Math.log10(unit[1] / step))))).toLocaleString("en-US", {maximumFractionDigits: 9}) + " " + unit[0];
+}
+
+function tickOf(span, most) {
+	const least = span / most, power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) || 10 * power;
+}
+
+return {LABELS, ROW, GAP, WIDE, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, moment, tickOf};
+})();

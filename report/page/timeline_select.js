@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The slice of the timeline that is selected and those that are searched for: how one gets from one to the next, what
+ * is known of it, and where the page has more about it. Names of a profiled program are set as text, never as markup.
+ */
+"use strict";
+
+const timelineSelectionOf = (tools) => {
+const {make, one} = tools;
+const {atLeast, categoryOf, isMoment, argsOf, flowOf} = timelineData;
+const {ROW, GAP, kindAt, moment} = timelineRows;
+
+/* Which page has a table with such names. */
+const tablesOf = {kernel: ["kernels", "kernel"], "kernel,nccl": ["kernels", "kernel"], gpu_memcpy: ["copies", "memcpy"], gpu_memset: ["copies", "memset"],
+	cpu_op: ["operators", "operator"], cuda_runtime: ["api", "api"], cuda_driver: ["api", "api"], user_annotation: ["nvtx", "nvtx"], python_function: ["operators", "python"]};
+
+class Selection {
+	/* status and details: elements, where it tells what was found and what is selected. */
+	constructor(view, status, details) {
+		this.view = view;
+		this.status = status;
+		this.details = details;
+		this.found = null; /* by name: searched for */
+		this.hits = [];
+		this.at = -1;
+		this.slice = null; /* [row, i] */
+		this.showDetails();
+	}
+
+	/* ---- what was asked for ---- */
+
+	/* isExact: the whole name. process: only its slices. */
+	find(text, isExact = false, process = 0) {
+		const word = text.toLowerCase();
+		this.hits = [];
+		this.at = -1;
+		this.found = word ? this.view.data.strings.map((name) => (isExact ? name === text : name.toLowerCase().includes(word))) : null;
+		for (const row of word ? this.view.data.rows : []) {
+			if (!process || this.view.data.tracks[row.track].process === process) {
+				for (let i = 0; i < row.nr; i++) {
+					if (this.found[row.name[i]]) {
+						this.hits.push([row, i]);
+					}
+				}
+			}
+		}
+		this.hits.sort(([a, i], [b, k]) => a.begin[i] - b.begin[k]);
+		this.tellHits();
+		this.view.redraw();
+	}
+
+	tellHits() {
+		const nr = this.hits.length.toLocaleString("en-US");
+		this.status.textContent = !this.found ? "" : !this.hits.length ? "none is drawn by itself" + (this.view.data.dropped ? "; it may be in the sums" : "")
+			: (this.at >= 0 ? (this.at + 1).toLocaleString("en-US") + " of " : "") + nr + (this.at < 0 ? " found" : "");
+	}
+
+	/* The next one that was found; the first time the first in view. */
+	hit(step) {
+		const nr = this.hits.length;
+		if (!nr) {
+			return;
+		}
+		if (this.at < 0) {
+			const first = this.hits.findIndex(([row, i]) => row.begin[i] >= this.view.from);
+			this.at = first < 0 ? 0 : first;
+		} else {
+			this.at = (this.at + step + nr) % nr;
+		}
+		this.select(this.hits[this.at]);
+		this.reveal();
+		this.tellHits();
+	}
+
+	select(slice) {
+		this.slice = slice;
+		this.showDetails();
+		this.view.redraw();
+	}
+
+	/* Brings the selected slice into view, as wide that it can be read. */
+	reveal() {
+		const {layout, scroll, from, to, scale} = this.view;
+		const [row, i] = this.slice, line = layout.find((each) => each.track.i === row.track);
+		const length = row.end[i] - row.begin[i], span = to - from;
+		if (row.depth * ROW >= line.height - GAP && !line.isOpen) {
+			line.label.click();
+		}
+		const y = line.y + row.depth * ROW;
+		if (y < scroll.scrollTop || y + ROW > scroll.scrollTop + this.view.height) {
+			scroll.scrollTop = Math.max(0, y - this.view.height / 2);
+		}
+		if (length * scale < 8 || length > span || row.begin[i] < from || row.end[i] > to) {
+			const wide = Math.min(Math.max(length * 12, 200), Math.max(span, length * 1.3));
+			this.view.show((row.begin[i] + row.end[i] - wide) / 2, (row.begin[i] + row.end[i] + wide) / 2);
+		}
+		this.view.redraw();
+	}
+
+	focusOn() {
+		const [row, i] = this.slice, length = Math.max(20, row.end[i] - row.begin[i]);
+		this.view.show(row.begin[i] - length * .1, row.end[i] + length * .1);
+	}
+
+	/* Slices of its row, and the nearest of rows beside it. */
+	step(slices, rows) {
+		const lists = this.view.layout.flatMap((line) => line.track.rows).filter((row) => row.nr);
+		if (!this.slice) {
+			const row = lists.find((each) => each.nr > atLeast(each.begin, this.view.from));
+			this.select(row ? [row, atLeast(row.begin, this.view.from)] : null);
+			return;
+		}
+		let [row, i] = this.slice;
+		if (rows) {
+			const begin = row.begin[i];
+			row = lists[Math.min(Math.max(lists.indexOf(row) + rows, 0), lists.length - 1)];
+			i = Math.min(row.nr - 1, atLeast(row.end, begin));
+		}
+		this.select([row, Math.min(Math.max(i + slices, 0), row.nr - 1)]);
+		this.reveal();
+	}
+
+	/* ---- flows ---- */
+
+	/* From a call to its work. */
+	arrows() {
+		const flow = this.flow();
+		return flow ? flow.calls.slice(0, 4).flatMap((call) => flow.works.slice(0, 64).map((work) => [call, work])) : [];
+	}
+
+	flow() {
+		const [row, i] = this.slice;
+		return flowOf(this.view.data, row, i);
+	}
+
+	/* ---- details ---- */
+
+	showDetails(bucket, row) {
+		const list = make("dl", null, null, "slice"), data = this.view.data;
+		const add = (key, value, isWide) => {
+			const line = make("div", list, null, isWide ? "wide" : "");
+			make("dt", line, key);
+			return make("dd", line, value);
+		};
+		this.details.replaceChildren(list);
+		if (bucket) {
+			add("sum of", bucket.nr.toLocaleString("en-US") + " slices and moments that begin between " + one(bucket.at * row.bucketWidth, "time") + " and " + one((bucket.at + 1) * row.bucketWidth, "time"), true);
+			add("busy", one(bucket.busy, "time") + " (" + (100 * bucket.busy / row.bucketWidth).toFixed(1) + " %)");
+			add("longest", one(bucket.longest, "time"));
+			add("its name", data.strings[bucket.name], true);
+		} else if (this.slice) {
+			this.fillDetails(add, ...this.slice);
+		} else {
+			list.append(make("p", null, "A click on a slice shows what is known of it. Wheel, w and s zoom; dragging, a and d move; Shift and dragging chooses a time to save.", "note wide"));
+		}
+	}
+
+	/* Where the page has more about it. */
+	addressOf(track, category, name) {
+		const process = tools.rowsOf("processes")[track.process - 1], step = /^step (\d+)$/.exec(name);
+		if (category === "step") {
+			return process && step ? tools.stepHash({pid: process.pid, step: step[1]}) : null;
+		}
+		return tablesOf[category] ? tools.rowsHash(...tablesOf[category], "name", name) : null;
+	}
+
+	fillDetails(add, row, i) {
+		const data = this.view.data, track = data.tracks[row.track], name = data.strings[row.name[i]], category = categoryOf(data, row, i);
+		const flow = this.flow(), length = row.end[i] - row.begin[i], address = this.addressOf(track, category, name);
+		const title = add(kindAt(data, row, i)[1], address ? null : name, true);
+		if (address) {
+			make("a", title, name).href = address;
+		}
+		add("begins", moment(row.begin[i], 1));
+		if (!isMoment(data, row, i)) {
+			add("takes", one(length, "time") + (length >= 1000 ? " (" + length.toLocaleString("en-US") + " ns)" : ""));
+		}
+		add("on", track.name);
+		for (const [key, value] of argsOf(data, row, i)) {
+			if (value !== null) {
+				const text = key === "bytes" ? value.toLocaleString("en-US") : typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(4))) : String(value);
+				add(key, text, text.length > 40);
+			}
+		}
+		for (const [key, ends] of flow ? [[flow.isAutograd ? "forward" : "launched by", flow.calls], [flow.isAutograd ? "backward" : "launches", flow.works]] : []) {
+			const others = ends.filter(([each, k]) => each !== row || k !== i);
+			const dd = others.length ? add(key, null, true) : null;
+			for (const end of others.slice(0, 8)) {
+				make("button", dd, tools.short(data.strings[end[0].name[end[1]]], 90)).addEventListener("click", () => {
+					this.select(end);
+					this.reveal();
+				});
+			}
+			if (others.length > 8) {
+				dd.append("and " + (others.length - 8) + " more");
+			}
+		}
+	}
+}
+
+return Selection;
+};
