@@ -27,10 +27,12 @@ struct client {
 static struct lent_state {
 	struct client clients[NR_CLIENTS];
 	_Atomic uint32_t nr_clients;
-	const struct client *_Atomic client; /* the last one that registered */
-	atomic_bool is_lent;		     /* buffers are asked from it */
-	_Atomic uint32_t nr_theirs;	     /* buffers of its that CUPTI has */
-	_Atomic uint64_t nr_records;	     /* in them, of kinds that would be recorded */
+	const struct client
+		*_Atomic client; /* the last one that registered, unless CUPTI was ended */
+	const struct client *_Atomic giver; /* the same, whose buffers may still come back */
+	atomic_bool is_lent;		    /* buffers are asked from it */
+	_Atomic uint32_t nr_theirs;	    /* buffers of its that CUPTI has */
+	_Atomic uint64_t nr_records;	    /* in them, of kinds that would be recorded */
 	bool (*is_wanted)(uint32_t kind);
 } lent;
 
@@ -136,7 +138,7 @@ static uint64_t count_wanted(uint8_t *buffer, size_t valid_bytes)
 static void complete_theirs(
 	void *context, uint32_t stream_id, uint8_t *buffer, size_t bytes, size_t valid_bytes)
 {
-	const struct client *client = atomic_load(&lent.client);
+	const struct client *client = atomic_load(&lent.giver);
 	uint32_t n = atomic_load(&lent.nr_theirs);
 
 	if (!client || !buffer) {
@@ -257,6 +259,7 @@ void buffer_client_register(
 		client->requested = requested;
 		client->completed = completed;
 	}
+	atomic_store(&lent.giver, client);
 	atomic_store(&lent.client, client);
 }
 

@@ -157,17 +157,11 @@ static uint64_t now(void)
 
 /* ---- what CUPTI calls ---- */
 
-#define NR_GIVEN 4096u
-static uint8_t *_Atomic given[NR_GIVEN];
-static _Atomic unsigned int nr_given;
-
 static void requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	*buffer = aligned_alloc(CUPTI_RECORD_ALIGN, BUFFER_BYTES);
 	*bytes = BUFFER_BYTES;
 	*max_records = 0;
-	/* A CUPTI that is finalised between asking and filling keeps it: see print_session(). */
-	atomic_store(&given[atomic_fetch_add(&nr_given, 1) % NR_GIVEN], *buffer);
 	atomic_fetch_add(&session.nr_requested, 1);
 }
 
@@ -382,20 +376,6 @@ static const char *few(long n)
 	return n == 1 || n == 2 ? "1 or 2" : text;
 }
 
-/*
- * CUPTI's own thread may be giving buffers back while ours flushes; on a busy machine that takes a
- * while. Those that never come are printed as missing. Beside threads that launch all the time
- * there is always one out, and nobody counts.
- */
-static void await_buffers(void)
-{
-	for (int i = 0;
-		!options.nr_threads && i < 2000 && session.nr_requested != session.nr_completed;
-		i++) {
-		usleep(1000);
-	}
-}
-
 /* With threads that launch all the time only what is this thread's own is the same each time. */
 static void print_session(int number, size_t dropped)
 {
@@ -480,7 +460,6 @@ static void record_session(int number, int *d)
 	if (!options.lazy) {
 		must(cuptiActivityFlushAll(0), "flush");
 		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
-		await_buffers();
 	}
 	cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
 	if (subscriber && (options.unsubscribe || options.finalize)) {

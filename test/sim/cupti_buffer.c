@@ -23,6 +23,8 @@ struct buffer {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
+	pthread_cond_t given; /* the worker has handed out what it took */
+	bool is_giving;	      /* the worker, just now */
 	struct buffer *current;
 	struct buffer *spare; /* asked for, but somebody else was faster */
 	struct buffer *closed, **last;
@@ -41,6 +43,7 @@ static struct {
 	uint64_t held_end_ns;
 } buffers = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	.filled = PTHREAD_COND_INITIALIZER,
+	.given = PTHREAD_COND_INITIALIZER,
 	.last = &buffers.closed};
 
 enum { HOLD_EVERY = 5, DEFAULT_PERIOD_MS = 10 };
@@ -299,6 +302,16 @@ static struct buffer *take_ready_locked(bool is_forced)
 	return ready;
 }
 
+/* A flush is not over before what the worker is handing out has arrived. */
+static void wait_for_worker(void)
+{
+	pthread_mutex_lock(&buffers.lock);
+	while (buffers.is_giving) {
+		pthread_cond_wait(&buffers.given, &buffers.lock);
+	}
+	pthread_mutex_unlock(&buffers.lock);
+}
+
 void cupti_sim_flush(bool is_forced)
 {
 	pthread_mutex_lock(&buffers.lock);
@@ -316,6 +329,7 @@ void cupti_sim_flush(bool is_forced)
 
 	pthread_mutex_unlock(&buffers.lock);
 	give_back(ready, is_forced, completed);
+	wait_for_worker();
 }
 
 void cupti_sim_buffers_end(void)
@@ -337,6 +351,7 @@ void cupti_sim_buffers_end(void)
 
 	pthread_mutex_unlock(&buffers.lock);
 	give_back(ready, true, completed);
+	wait_for_worker();
 }
 
 static void *worker(void *arg)
@@ -353,9 +368,12 @@ static void *worker(void *arg)
 		struct buffer *ready = take_ready_locked(false);
 		struct completed completed = completed_locked();
 
+		buffers.is_giving = true;
 		pthread_mutex_unlock(&buffers.lock);
 		give_back(ready, false, completed);
 		pthread_mutex_lock(&buffers.lock);
+		buffers.is_giving = false;
+		pthread_cond_broadcast(&buffers.given);
 	}
 	return NULL;
 }
