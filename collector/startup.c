@@ -165,6 +165,11 @@ int startup_run(struct block_ticks *ticks)
 	/* Before the first event: without the schema nobody could read the rings of a killed
 	 * process, or say whose they are and which rank's. */
 	batch_write_all();
+	rc = stream_settle();
+	if (rc) {
+		stream_discard();
+		return rc;
+	}
 	collector_move_on();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
 	say_less(ring_bytes());

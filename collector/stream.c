@@ -173,8 +173,7 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	}
 	rc = begin_file(start_ns);
 	if (rc) {
-		held_close(&stream.file);
-		unlink(stream.path); /* nobody can read it */
+		stream_discard(); /* nobody can read it */
 	}
 	return rc;
 }
@@ -209,6 +208,13 @@ static int pay(void)
 		stream.owed_bytes = 0;
 	}
 	return rc;
+}
+
+int stream_settle(void)
+{
+	int rc = stream.owed_bytes ? verify_file() : 0;
+
+	return rc ? rc : pay();
 }
 
 static int write_block(struct block_input *input, bool is_event)
@@ -271,6 +277,13 @@ struct stream_lost stream_take_lost(void)
 
 	stream.lost = (struct stream_lost){0};
 	return lost;
+}
+
+void stream_discard(void)
+{
+	held_close(&stream.file);
+	unlink(stream.path);
+	stream_forget();
 }
 
 int stream_finish(void)

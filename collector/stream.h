@@ -33,10 +33,19 @@ int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, 
 int stream_write_columns(
 	unsigned int table, union gather_values *values, uint32_t nr_rows, bool is_event);
 
+/*
+ * Writes the definitions that were refused before, if any, which otherwise go before the next
+ * block. Returns 0 when the file holds all of them, or -errno.
+ */
+int stream_settle(void);
+
 struct stream_lost stream_take_lost(void);
 
 /* Renames `.part` away and closes. Returns 0 or -errno. */
 int stream_finish(void);
+
+/* Removes the file of a recording that could not start. */
+void stream_discard(void);
 
 /* In a forked child: lets go of the parent's file without touching it. */
 void stream_forget(void);

@@ -175,6 +175,46 @@ START_TEST(full_disk_loses_blocks_counts_them_and_goes_on_when_there_is_room)
 }
 END_TEST
 
+START_TEST(refused_definitions_are_settled_when_there_is_room)
+{
+	struct rlimit limit = {.rlim_cur = 150, .rlim_max = RLIM_INFINITY};
+	struct rlimit none = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+	struct gprof_file_header header;
+	size_t nr_blocks;
+	int limit_rc, write_rc, settle_rc;
+
+	start("", 0);
+	ck_assert_int_eq(stream_settle(), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	/* Check's own file could not grow here either. */
+	limit_rc = setrlimit(RLIMIT_FSIZE, &limit);
+	write_rc = write_string(1, "a text that is longer than the room that is left");
+	settle_rc = stream_settle();
+	limit_rc |= setrlimit(RLIMIT_FSIZE, &none);
+	ck_assert_int_eq(limit_rc, 0);
+	ck_assert_int_eq(write_rc, -EFBIG);
+	ck_assert_int_eq(settle_rc, -EFBIG);
+	ck_assert_int_eq(stream_settle(), 0);
+	ck_assert_int_eq(stream_settle(), 0);
+	ck_assert_int_eq(stream_finish(), 0);
+	blocks = decode_file(stream_path(), &header, &nr_blocks);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), 1);
+}
+END_TEST
+
+START_TEST(discarded_file_is_gone)
+{
+	char part[5000];
+
+	start("", 0);
+	snprintf(part, sizeof(part), "%s", stream_path());
+	stream_discard();
+	ck_assert_int_eq(access(part, F_OK), -1);
+	ck_assert_str_eq(stream_path(), "");
+	ck_assert_int_eq(stream_finish(), -EBADF);
+}
+END_TEST
+
 /* The descriptor that is open on `path`. */
 static int find_fd(const char *path)
 {
@@ -272,6 +312,7 @@ UNIT_SUITE("stream", file_is_private_named_by_host_and_pid_and_part_until_closed
 	blocks_come_back_in_their_order, many_rows_become_several_blocks,
 	limit_stops_events_but_not_definitions_and_counts,
 	full_disk_loses_blocks_counts_them_and_goes_on_when_there_is_room,
+	refused_definitions_are_settled_when_there_is_room, discarded_file_is_gone,
 	descriptor_that_the_host_took_over_is_not_written_to,
 	descriptor_that_the_host_closed_is_opened_again, directory_that_cannot_be_is_an_error,
 	child_makes_a_file_of_its_own, rings_lie_beside_the_stream_or_elsewhere_if_there_is_no_room)
