@@ -223,8 +223,12 @@ void kineto_nccl_take(struct kineto_nccl *nccl, struct kineto_json *json,
 		count_of(event, row->kind) * read_type(json, event->element, &row->nccl.datatype);
 	row->nccl.peer = peer_of(event, row->kind);
 	row->nccl.comm = find_group(nccl, json, event);
-	/* Those of a group count from 0 or 1, by version; ours from 1. */
-	if (kineto_has(event, KINETO_collective_number) && number < UINT32_MAX) {
+	/*
+	 * Those of a group count from 0 or 1, by version; ours from 1. Sends and receives of a
+	 * group count together there, by sides here.
+	 */
+	if (row->kind != GPROF_NCCL_SEND && row->kind != GPROF_NCCL_RECV &&
+		kineto_has(event, KINETO_collective_number) && number < UINT32_MAX) {
 		row->nccl.number = (uint32_t)number + 1;
 	}
 }

@@ -8,6 +8,7 @@
 
 /* Fewer points tell nothing of how well they agree. Quartz is off by some 100 ppm at most. */
 #define LEAST_POINTS 8u
+#define LEAST_A_WAY  4u /* of pairs */
 #define MOST_DRIFT   1e-3
 #define ROUNDS	     3
 #define MOST_OFF     6.0 /* times the median distance */
@@ -167,39 +168,93 @@ static void add_points(struct nccl_clocks *clocks, const struct nccl_op *ops, si
 	}
 }
 
-/* Those that share collectives with clocks that are known by now. False if there are none. */
-static bool fit_more(
-	struct nccl_clocks *clocks, const struct nccl_ops *ops, const uint32_t *lengths)
+/* A pair of which one clock is known. */
+static void add_pair(
+	struct nccl_clocks *clocks, const struct nccl_op *send, const struct nccl_op *receive)
+{
+	struct nccl_clock *clock = &clocks->clocks[receive->clock];
+	const struct nccl_clock *known = &clocks->clocks[send->clock];
+	const struct nccl_op *op = receive, *other = send;
+
+	if (clock->is_known == known->is_known || !nccl_op_has_time(send) ||
+		!nccl_op_has_time(receive)) {
+		return;
+	}
+	if (clock->is_known) {
+		known = clock;
+		clock = &clocks->clocks[send->clock];
+		op = send;
+		other = receive;
+	}
+	add_point(clock, op->end_ns, nccl_clock_time(known, other->end_ns));
+	clock->nr_received += op == receive;
+}
+
+static bool has_enough(const struct nccl_clock *clock, bool is_of_pairs)
+{
+	size_t nr_sent = clock->nr_points - clock->nr_received;
+
+	return is_of_pairs ? nr_sent >= LEAST_A_WAY && clock->nr_received >= LEAST_A_WAY
+			   : clock->nr_points >= LEAST_POINTS;
+}
+
+/* Fits those that have points enough. False if there are none. */
+static bool fit_all(struct nccl_clocks *clocks, bool is_of_pairs)
 {
 	bool has_more = false;
 
-	for (size_t i = 0; i < ops->nr_ops; i++) {
-		if (lengths[i] > 1 && ends_together(ops->ops[i].kind)) {
-			add_points(clocks, &ops->ops[i], lengths[i]);
-		}
-	}
 	for (size_t i = 0; i < clocks->nr; i++) {
 		struct nccl_clock *clock = &clocks->clocks[i];
 
-		if (!clock->is_known && clock->nr_points >= LEAST_POINTS) {
+		if (!clock->is_known && has_enough(clock, is_of_pairs)) {
 			nccl_clock_fit(clock);
 			has_more = true;
 		}
 		free(clock->points);
 		clock->points = NULL;
-		clock->nr_points = clock->capacity = 0;
+		clock->nr_points = clock->capacity = clock->nr_received = 0;
 	}
 	return has_more;
 }
 
-void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths)
+/* Those that share collectives with clocks that are known by now. False if there are none. */
+static bool fit_more(
+	struct nccl_clocks *clocks, const struct nccl_ops *ops, const uint32_t *lengths)
+{
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (lengths[i] > 1 && ends_together(ops->ops[i].kind)) {
+			add_points(clocks, &ops->ops[i], lengths[i]);
+		}
+	}
+	return fit_all(clocks, false);
+}
+
+static bool fit_by_pairs(struct nccl_clocks *clocks, const struct nccl_ops *ops,
+	const struct nccl_pair *pairs, size_t nr_pairs)
+{
+	for (size_t i = 0; i < nr_pairs; i++) {
+		add_pair(clocks, &ops->ops[pairs[i].send], &ops->ops[pairs[i].receive]);
+	}
+	return fit_all(clocks, true);
+}
+
+bool nccl_clocks_share(
+	const struct nccl_clocks *clocks, const struct nccl_op *a, const struct nccl_op *b)
+{
+	return a->clock == b->clock ||
+	       (clocks->clocks[a->clock].is_known && clocks->clocks[b->clock].is_known);
+}
+
+void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
+	const struct nccl_pair *pairs, size_t nr_pairs)
 {
 	*clocks = (struct nccl_clocks){0};
 	find_clocks(clocks, ops);
 	if (clocks->nr) {
 		clocks->clocks[ops->ops[0].clock].is_known = true;
 	}
-	while (clocks->nr > 1 && fit_more(clocks, ops, lengths)) {
+	while (clocks->nr > 1 &&
+		(fit_more(clocks, ops, lengths) || fit_by_pairs(clocks, ops, pairs, nr_pairs))) {
 	}
 }
 

@@ -4,9 +4,11 @@
  * everybody needs something of everybody end at about the same moment on all ranks. Offset and
  * drift of each clock are a line through the ends of those that it shares with clocks that are
  * known, beginning with that of the first operation, if these are 8 or more; ends that are far off
- * are left out of the line, not of its error.
+ * are left out of the line, not of its error. Clocks that are not known then are fitted by the ends
+ * of sends and receives, if 4 or more go each way: a receive may end long after its send, so that
+ * those of one way alone would move the clock.
  *
- * Memory: 16 bytes for each such collective and clock.
+ * Memory: 16 bytes for each such collective and clock, and each such pair.
  */
 #ifndef REPORT_NCCL_CLOCK_H
 #define REPORT_NCCL_CLOCK_H
@@ -27,6 +29,12 @@ struct nccl_clock {
 	uint64_t error_ns; /* 95 % of the ends are not further off; 0 for the first */
 	struct nccl_clock_point *points;
 	size_t nr_points, capacity;
+	size_t nr_received; /* of points that are of pairs: it received */
+};
+
+/* Places of a send and of what received it, in the array of operations. */
+struct nccl_pair {
+	uint32_t send, receive;
 };
 
 struct nccl_clocks {
@@ -39,8 +47,13 @@ struct nccl_clocks {
  * lengths[i] is how many from place i on are one collective of all of its ranks, all with times; 0
  * where none begins.
  */
-void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths);
+void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
+	const struct nccl_pair *pairs, size_t nr_pairs);
 void nccl_clocks_fini(struct nccl_clocks *clocks);
+
+/* Can times of both operations be compared? */
+bool nccl_clocks_share(
+	const struct nccl_clocks *clocks, const struct nccl_op *a, const struct nccl_op *b);
 
 /* A time of the one clock; the clock must be known. */
 uint64_t nccl_clock_time(const struct nccl_clock *clock, uint64_t from_ns);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "report/buf.h"
-#include "report/nccl_clock.h"
 
 static bool is_collective(const struct nccl_op *op)
 {
@@ -81,9 +80,7 @@ static bool has_times(const struct nccl_op *ops, size_t nr)
 static bool has_one_clock(const struct nccl_clocks *clocks, const struct nccl_op *ops, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {
-		if (ops[i].clock != ops[0].clock &&
-			(!clocks->clocks[ops[i].clock].is_known ||
-				!clocks->clocks[ops[0].clock].is_known)) {
+		if (!nccl_clocks_share(clocks, &ops[0], &ops[i])) {
 			return false;
 		}
 	}
@@ -168,26 +165,14 @@ static void convert(
 	match->nr_fitted -= match->nr_fitted != 0; /* the first is the one clock */
 }
 
-void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
+static void match_collectives(struct nccl_ops *ops, const struct nccl_clocks *clocks,
+	const uint32_t *lengths, struct nccl_match *match)
 {
-	uint32_t *lengths = mem_zeroed(ops->nr_ops + 1, sizeof(*lengths));
-	struct nccl_clocks clocks;
-
-	*match = (struct nccl_match){0};
-	if (ops->nr_ops) {
-		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_sequence);
-	}
-	for (size_t i = 0; i < ops->nr_ops; i++) {
-		match->nr_alone += is_collective(&ops->ops[i]) && !is_numbered(&ops->ops[i]);
-	}
-	find_whole(ops, match, lengths);
-	nccl_clocks_fit(&clocks, ops, lengths);
-	convert(ops, &clocks, match);
 	for (size_t at = 0; at < ops->nr_ops; at++) {
 		if (!lengths[at]) {
 			continue;
 		}
-		if (!has_one_clock(&clocks, &ops->ops[at], lengths[at]) ||
+		if (!has_one_clock(clocks, &ops->ops[at], lengths[at]) ||
 			!has_times(&ops->ops[at], lengths[at])) {
 			match->nr_clocks++;
 		} else {
@@ -195,6 +180,32 @@ void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
 			set_times(&ops->ops[at], lengths[at]);
 		}
 	}
+}
+
+void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
+{
+	uint32_t *lengths = mem_zeroed(ops->nr_ops + 1, sizeof(*lengths));
+	struct nccl_clocks clocks;
+	struct nccl_pairs pairs;
+
+	*match = (struct nccl_match){0};
+	if (ops->nr_ops) {
+		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_sequence);
+	}
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		match->nr_alone += is_collective(&ops->ops[i]) && !is_numbered(&ops->ops[i]);
+		match->nr_p2p += nccl_op_is_p2p(&ops->ops[i]);
+	}
+	find_whole(ops, match, lengths);
+	nccl_pairs_find(&pairs, ops);
+	nccl_clocks_fit(&clocks, ops, lengths, pairs.pairs, pairs.nr);
+	convert(ops, &clocks, match);
+	match_collectives(ops, &clocks, lengths, match);
+	match->nr_p2p_matched = nccl_pairs_set_times(&pairs, &clocks, ops);
+	match->nr_p2p_differing = pairs.nr_differing;
+	match->p2p_differing[0] = pairs.differing[0];
+	match->p2p_differing[1] = pairs.differing[1];
+	nccl_pairs_fini(&pairs);
 	nccl_clocks_fini(&clocks);
 	free(lengths);
 }

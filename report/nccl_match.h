@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectives of several ranks put together by communicator and sequence number: who came last, and
- * how long the others waited for it. Times are those of one clock; see nccl_clock.h.
+ * how long the others waited for it; sends with their receives. Times are those of one clock; see
+ * nccl_clock.h, nccl_pair.h.
  */
 #ifndef REPORT_NCCL_MATCH_H
 #define REPORT_NCCL_MATCH_H
 
-#include "report/nccl_ops.h"
+#include "report/nccl_pair.h"
 
 struct nccl_match {
 	uint64_t nr_alone;	 /* without a number: whose they are on other ranks is not known */
@@ -21,6 +22,10 @@ struct nccl_match {
 	uint64_t error_ns;  /* the largest of these */
 	/* The first two that differ, in the array of nccl_ops; valid while that is. */
 	const struct nccl_op *differing[2];
+	uint64_t nr_p2p; /* operations of sends and receives alone */
+	uint64_t nr_p2p_matched;
+	uint64_t nr_p2p_differing; /* sends whose receives are of another size; the first: */
+	const struct nccl_side *p2p_differing[2];
 };
 
 /*

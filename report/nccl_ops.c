@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/nccl_ops.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/buf.h"
-#include "report/names.h"
 
 #define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
 #define KERNEL_MASK \
@@ -39,73 +36,13 @@ struct nccl_calls {
 void nccl_ops_fini(struct nccl_ops *ops)
 {
 	free(ops->ops);
+	free(ops->sides);
 	if (ops->calls) {
 		free(ops->calls->items);
 		free(ops->calls->spans);
 		free(ops->calls);
 	}
 	*ops = (struct nccl_ops){0};
-}
-
-const char *nccl_op_kind(uint8_t kind)
-{
-	static const char *const names[] = {
-		[GPROF_NCCL_ALL_REDUCE] = "AllReduce",
-		[GPROF_NCCL_REDUCE] = "Reduce",
-		[GPROF_NCCL_BROADCAST] = "Broadcast",
-		[GPROF_NCCL_ALL_GATHER] = "AllGather",
-		[GPROF_NCCL_REDUCE_SCATTER] = "ReduceScatter",
-		[GPROF_NCCL_ALL_TO_ALL] = "AlltoAll",
-		[GPROF_NCCL_GATHER] = "Gather",
-		[GPROF_NCCL_SCATTER] = "Scatter",
-		[GPROF_NCCL_SEND] = "Send",
-		[GPROF_NCCL_RECV] = "Recv",
-		[NCCL_OPS_SEND_RECV] = "Send and Recv",
-		[NCCL_OPS_SEVERAL] = "of several kinds",
-	};
-
-	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
-}
-
-/* What several functions of NCCL make has a name that begins as theirs. */
-uint32_t nccl_call_name(uint8_t kind)
-{
-	static const char *const names[] = {
-		[GPROF_NCCL_ALL_REDUCE] = "ncclAllReduce",
-		[GPROF_NCCL_REDUCE] = "ncclReduce",
-		[GPROF_NCCL_BROADCAST] = "ncclBroadcast",
-		[GPROF_NCCL_ALL_GATHER] = "ncclAllGather",
-		[GPROF_NCCL_REDUCE_SCATTER] = "ncclReduceScatter",
-		[GPROF_NCCL_ALL_TO_ALL] = "ncclAlltoAll",
-		[GPROF_NCCL_GATHER] = "ncclGather",
-		[GPROF_NCCL_SCATTER] = "ncclScatter",
-		[GPROF_NCCL_SEND] = "ncclSend",
-		[GPROF_NCCL_RECV] = "ncclRecv",
-		[GPROF_NCCL_GROUP_END] = "ncclGroupEnd",
-		[GPROF_NCCL_INIT] = "ncclCommInit",
-		[GPROF_NCCL_SPLIT] = "ncclCommSplit",
-		[GPROF_NCCL_FINALIZE] = "ncclCommFinalize",
-		[GPROF_NCCL_DESTROY] = "ncclCommDestroy",
-		[GPROF_NCCL_ABORT] = "ncclCommAbort",
-	};
-	const char *name = kind < sizeof(names) / sizeof(names[0]) && names[kind]
-				   ? names[kind]
-				   : "a call of NCCL";
-
-	return names_intern(name, strlen(name));
-}
-
-uint32_t nccl_comm_name(uint64_t key, int32_t rank, uint32_t nr_ranks)
-{
-	char name[64];
-	int nr_bytes = key ? snprintf(name, sizeof(name), "%016" PRIx64, key)
-			   : snprintf(name, sizeof(name), "(unknown)");
-
-	if (key && rank >= 0 && nr_ranks) {
-		nr_bytes += snprintf(name + nr_bytes, sizeof(name) - (size_t)nr_bytes,
-			", rank %" PRId32 " of %" PRIu32, rank, nr_ranks);
-	}
-	return names_intern(name, (size_t)nr_bytes);
 }
 
 double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks)
@@ -212,6 +149,7 @@ static struct nccl_op make_op(
 		.peer = call->peer,
 		.boot = process->boot,
 		.process = ops->nr_processes,
+		.id = (uint32_t)ops->nr_ops,
 		.kind = call->kind,
 	};
 }
@@ -223,6 +161,27 @@ static void add_call(struct nccl_op *op, const struct nccl_call *call)
 	op->kind = join_kinds(op->kind, call->kind);
 	op->bytes += call->bytes * nr_parts;
 	op->nr_calls++;
+}
+
+static void add_side(struct nccl_ops *ops, const struct nccl_op *op, const struct nccl_call *call)
+{
+	bool is_receive = call->kind == GPROF_NCCL_RECV;
+
+	if ((!is_receive && call->kind != GPROF_NCCL_SEND) || !op->key || op->rank < 0 ||
+		call->peer < 0 || !call->sequence) {
+		return;
+	}
+	ops->sides =
+		array_grow(ops->sides, ops->nr_sides, &ops->sides_capacity, sizeof(*ops->sides));
+	ops->sides[ops->nr_sides++] = (struct nccl_side){
+		.key = op->key,
+		.bytes = call->bytes,
+		.from = is_receive ? call->peer : op->rank,
+		.to = is_receive ? op->rank : call->peer,
+		.sequence = call->sequence,
+		.op = op->id,
+		.is_receive = is_receive,
+	};
 }
 
 static void add_span(struct nccl_calls *calls, const struct nccl_call *launcher, size_t op)
@@ -257,6 +216,7 @@ static size_t take_group(struct nccl_ops *ops, const struct process *process, si
 		}
 		op = ops->nr_ops - 1;
 		add_call(&ops->ops[op], call);
+		add_side(ops, &ops->ops[op], call);
 	}
 	/* Kernels do not say which communicator they are of. */
 	add_span(calls, first, nr_comms == 1 ? op : NONE);

@@ -4,7 +4,8 @@
  * kernels of it ran. Calls of a group on one communicator are one operation, as NCCL makes one
  * kernel of them. Kernels are joined to calls by the ids of the launches on the calls' threads.
  *
- * Memory: about 100 bytes a call of NCCL, and 16 for each launch within one.
+ * Memory: about 100 bytes a call of NCCL, 40 more of a send or receive, and 16 for each launch
+ * within one.
  */
 #ifndef REPORT_NCCL_OPS_H
 #define REPORT_NCCL_OPS_H
@@ -31,12 +32,26 @@ struct nccl_op {
 	uint32_t boot;	   /* whose clock it is, of model.h */
 	uint32_t process;  /* counts the processes from 0 */
 	uint32_t clock;	   /* of nccl_clock.h; set by nccl_match */
+	uint32_t id;	   /* counts all from 0 */
 	uint8_t kind;
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* the times of all ranks are known; this one came last */
 	uint64_t wait_ns;	  /* of the kernels' time: until the last rank's had begun */
 	uint64_t caused_ns;	  /* of the last rank: the sum of what the others waited */
 	uint64_t transfer_ns;	  /* of the last rank: from its begin to the end of all */
+	/* Of sends and receives, which wait for other sides, not for all ranks; `is_last` of none:
+	 */
+	uint32_t late_rank; /* 1 + that of the side that began last, if it was later; 0 none */
+};
+
+/* A send or a receive whose other side can be found. */
+struct nccl_side {
+	uint64_t key;
+	uint64_t bytes;
+	int32_t from, to;  /* ranks of the communicator */
+	uint32_t sequence; /* of what goes from there to there, from 1 */
+	uint32_t op;	   /* the id of its operation */
+	bool is_receive;
 };
 
 /* Of the process at hand. */
@@ -46,6 +61,8 @@ struct nccl_ops {
 	struct nccl_op *ops;
 	size_t nr_ops, capacity;
 	uint32_t nr_processes;
+	struct nccl_side *sides;
+	size_t nr_sides, sides_capacity;
 	struct nccl_calls *calls;
 };
 
@@ -58,19 +75,17 @@ void nccl_ops_fini(struct nccl_ops *ops);
 void nccl_ops_take(struct nccl_ops *ops, const struct batch *batch);
 void nccl_ops_end(struct nccl_ops *ops, struct process *process);
 
+/* Is every call of it a send or a receive? */
+static inline bool nccl_op_is_p2p(const struct nccl_op *op)
+{
+	return op->kind == GPROF_NCCL_SEND || op->kind == GPROF_NCCL_RECV ||
+	       op->kind == NCCL_OPS_SEND_RECV;
+}
+
 static inline bool nccl_op_has_time(const struct nccl_op *op)
 {
 	return op->begin_ns <= op->end_ns;
 }
-
-/* "AllReduce" and so on, static. */
-const char *nccl_op_kind(uint8_t kind);
-
-/* Of a call, any of enum gprof_nccl: "ncclAllReduce" and so on, of names.h. */
-uint32_t nccl_call_name(uint8_t kind);
-
-/* "00c0ffee00c0ffee, rank 0 of 2", or "(unknown)", of names.h. */
-uint32_t nccl_comm_name(uint64_t key, int32_t rank, uint32_t nr_ranks);
 
 /*
  * Bus bandwidth as a part of the algorithm's, by nccl-tests: what the slowest link of the best

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/nccl_name.h"
 #include "report/pftrace.h"
 #include "report/select.h"
 
@@ -69,7 +70,7 @@ static size_t row_of(struct pftrace *pftrace, const struct nccl_op *op, uint32_t
 	char name[128];
 
 	snprintf(name, sizeof(name), "NCCL communicator %s",
-		names_raw(nccl_comm_name(op->key, op->rank, op->nr_ranks), NULL));
+		names_raw(nccl_name_comm(op->key, op->rank, op->nr_ranks), NULL));
 	return pftrace_other_row(pftrace, PFTRACE_ROW_COMM, nr, name);
 }
 
@@ -82,7 +83,7 @@ void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
 
 	for (size_t i = 0; i < ops->nr_ops; i++) {
 		const struct nccl_op *op = &ops->ops[i];
-		const char *kind = nccl_op_kind(op->kind);
+		const char *kind = nccl_name_op(op->kind);
 		struct pftrace_slice *slice;
 
 		if (op->process != process || !is_shown(pftrace, op)) {
@@ -159,7 +160,7 @@ void pftrace_comm_calls(struct pftrace *pftrace, const struct batch *b)
 		}
 		slice = pftrace_add_slice(pftrace, PFTRACE_NCCL_CALL,
 			pftrace_thread_row(pftrace, b->col[COL_nccl_thread][i]),
-			nccl_call_name((uint8_t)b->col[COL_nccl_kind][i]),
+			nccl_name_call((uint8_t)b->col[COL_nccl_kind][i]),
 			timeline_host_ns(timeline, begin),
 			timeline_host_ns(timeline, begin + b->col[COL_nccl_dur][i]));
 		slice->category = PFTRACE_NCCL_API;
@@ -184,7 +185,7 @@ void pftrace_comm_call_args(
 	}
 	if (comm) {
 		pftrace_event_text(event, PFTRACE_KEY_COMM,
-			nccl_comm_name(comm->key, comm->rank, comm->nr_ranks));
+			nccl_name_comm(comm->key, comm->rank, comm->nr_ranks));
 	}
 	if (slice->shape) {
 		pftrace_event_int(event, PFTRACE_KEY_RESULT, (int32_t)slice->shape);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "report/nccl_name.h"
 #include "report/nccl_ops.h"
 #include "report/timeline_lane.h"
 
@@ -25,7 +26,7 @@ static void add_args(struct timeline *timeline, const struct batch *b, uint32_t 
 	}
 	if (comm) {
 		buf_printf(out, "%s\"communicator\": %s", separator,
-			timeline_name(nccl_comm_name(comm->key, comm->rank, comm->nr_ranks)));
+			timeline_name(nccl_name_comm(comm->key, comm->rank, comm->nr_ranks)));
 		separator = ", ";
 	}
 	if (b->col[COL_nccl_result][row]) {
@@ -49,7 +50,7 @@ void timeline_nccl_take(struct timeline *timeline, const struct batch *b)
 			continue;
 		}
 		timeline_begin(timeline, 'X', "nccl",
-			timeline_name(nccl_call_name((uint8_t)b->col[COL_nccl_kind][i])));
+			timeline_name(nccl_name_call((uint8_t)b->col[COL_nccl_kind][i])));
 		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
 		add_args(timeline, b, i);
 	}

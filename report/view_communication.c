@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "report/nccl_match.h"
+#include "report/nccl_name.h"
+#include "report/odd.h"
 #include "report/view.h"
 
 struct communication_view {
@@ -63,7 +65,7 @@ struct sums {
 	uint64_t nr_calls, bytes;
 	uint64_t timed_ns, timed_bytes; /* of those whose kernels are known */
 	uint64_t matched_ns, wait_ns;	/* of the kernels of those that are matched */
-	uint64_t nr_matched;		/* each counted once, not by ranks */
+	uint64_t nr_matched;		/* collectives counted once, not by ranks */
 	uint64_t transfer_ns, transfer_bytes;
 };
 
@@ -108,6 +110,17 @@ static void add(struct sums *sums, const struct nccl_op *op)
 		sums->transfer_ns += op->transfer_ns;
 		sums->transfer_bytes += op->bytes;
 	}
+	if (op->is_matched && nccl_op_is_p2p(op)) {
+		sums->nr_matched++;
+		sums->transfer_ns += ns - op->wait_ns;
+		sums->transfer_bytes += op->bytes;
+	}
+}
+
+/* 1 + the rank that an operation names as the last to come, 0 if it names none. */
+static uint32_t late_of(const struct nccl_op *op)
+{
+	return op->is_last ? (uint32_t)op->rank + 1 : op->late_rank;
 }
 
 /* The rank for which the others waited longest. */
@@ -120,15 +133,15 @@ static void fill_late(
 	uint32_t nr_ranks = 0, most = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (ops[i].is_last && (uint32_t)ops[i].rank >= nr_ranks) {
-			nr_ranks = (uint32_t)ops[i].rank + 1;
-		}
+		nr_ranks = late_of(&ops[i]) > nr_ranks ? late_of(&ops[i]) : nr_ranks;
 	}
 	late = mem_zeroed(nr_ranks + 1, sizeof(*late));
 	for (size_t i = 0; i < nr; i++) {
-		if (ops[i].is_last) {
-			late[ops[i].rank].nr++;
-			late[ops[i].rank].ns += ops[i].caused_ns;
+		uint32_t rank = late_of(&ops[i]);
+
+		if (rank) {
+			late[rank - 1].nr++;
+			late[rank - 1].ns += ops[i].is_last ? ops[i].caused_ns : ops[i].wait_ns;
 		}
 	}
 	for (uint32_t rank = 0; rank < nr_ranks; rank++) {
@@ -164,7 +177,7 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 	for (size_t i = 0; i < nr; i++) {
 		add(&sums, &ops[i]);
 	}
-	table_set_string(&cells[NAME], nccl_op_kind(ops->kind));
+	table_set_string(&cells[NAME], nccl_name_op(ops->kind));
 	if (ops->key) {
 		snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
 		table_set_string(&cells[COMMUNICATOR], key);
@@ -192,26 +205,54 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 
 static void tell_op(const struct nccl_op *op, struct buf *text)
 {
-	buf_printf(text, "%s of %" PRIu64 " bytes on rank %" PRId32, nccl_op_kind(op->kind),
+	buf_printf(text, "%s of %" PRIu64 " bytes on rank %" PRId32, nccl_name_op(op->kind),
 		op->bytes, op->rank);
+}
+
+/* What is wrong with the program, if anything: said loudly, and the exit status tells it. */
+static void tell_errors(const struct nccl_match *match, struct buf *text)
+{
+	struct buf errors = {0};
+
+	if (match->nr_differing) {
+		const struct nccl_op *one = match->differing[0], *other = match->differing[1];
+
+		buf_printf(&errors,
+			"ranks do not call the same in %" PRIu64
+			" collectives; the first is number %" PRIu32 " of %016" PRIx64 ", ",
+			match->nr_differing, one->sequence, one->key);
+		tell_op(one, &errors);
+		buf_text(&errors, " and ");
+		tell_op(other, &errors);
+	}
+	if (match->nr_p2p_differing) {
+		const struct nccl_side *send = match->p2p_differing[0];
+
+		buf_printf(&errors,
+			"%s%" PRIu64 " sends have receives of other sizes; the first is number "
+			"%" PRIu32 " of %016" PRIx64 " from rank %" PRId32 " to rank %" PRId32
+			", Send of %" PRIu64 " bytes and Recv of %" PRIu64,
+			errors.nr_bytes ? "; " : "", match->nr_p2p_differing, send->sequence,
+			send->key, send->from, send->to, send->bytes,
+			match->p2p_differing[1]->bytes);
+	}
+	if (errors.nr_bytes) {
+		buf_printf(
+			text, "; ERROR IN THE PROGRAM: %.*s", (int)errors.nr_bytes, errors.bytes);
+		odd_add("error in the program: %.*s", (int)errors.nr_bytes, errors.bytes);
+	}
+	buf_fini(&errors);
 }
 
 static void tell_match(const struct nccl_match *match, struct buf *text)
 {
-	if (match->nr_differing) {
-		const struct nccl_op *one = match->differing[0], *other = match->differing[1];
+	uint64_t nr_p2p_unknown = match->nr_p2p - match->nr_p2p_matched;
 
-		buf_printf(text,
-			"; ERROR IN THE PROGRAM: ranks do not call the same in %" PRIu64
-			" collectives; the first is number %" PRIu32 " of %016" PRIx64 ", ",
-			match->nr_differing, one->sequence, one->key);
-		tell_op(one, text);
-		buf_text(text, " and ");
-		tell_op(other, text);
-	}
+	tell_errors(match, text);
 	if (match->nr_fitted) {
 		buf_printf(text,
-			"; %zu clocks are aligned with another by the ends of collectives, of "
+			"; %zu clocks are aligned with another by the ends of collectives, or of "
+			"sends and receives, of "
 			"which 95 %% "
 			"agree within %.1f us",
 			match->nr_fitted, (double)match->error_ns / 1e3);
@@ -235,7 +276,14 @@ static void tell_match(const struct nccl_match *match, struct buf *text)
 		buf_printf(text, ", %" PRIu64 " are of clocks that nothing compares",
 			match->nr_clocks);
 	}
-	if (match->nr_alone || match->nr_missing || match->nr_untimed || match->nr_clocks) {
+	if (nr_p2p_unknown) {
+		buf_printf(text,
+			"; of %" PRIu64 " sends and receives, %" PRIu64
+			" lack another side with the times of its kernel on a common clock",
+			match->nr_p2p, nr_p2p_unknown);
+	}
+	if (match->nr_alone || match->nr_missing || match->nr_untimed || match->nr_clocks ||
+		nr_p2p_unknown) {
 		buf_text(text, ": their waiting is not known, and where no other is in a row, its "
 			       "bandwidths include it");
 	}
@@ -285,7 +333,8 @@ static struct table *make_table(void *context)
 		"sums over ranks; kernels joined to their calls by ids; waiting: until the last "
 		"rank's kernel began; bandwidths as nccl-tests has them, from then to the end; "
 		"late "
-		"rank: of the communicator, for which the others waited longest%s",
+		"rank: of the communicator, for which the others waited longest; sends and "
+		"receives wait for their other sides%s",
 		text.bytes);
 	buf_fini(&text);
 	return table;

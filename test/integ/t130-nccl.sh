@@ -55,6 +55,27 @@ summary communication
 ok grep -q 'ranks do not call the same in 2 collectives; the first is number 1 of' "$T/json"
 is "null null" "$(row AllReduce waiting_ns) $(row AllGather waiting_ns)" "waiting where ranks differ"
 
+is 3 "$report_rc" "the reporter's status where ranks differ"
+ok grep -q 'error in the program: .*Al[a-zA-Z]* of [0-9]* bytes on rank 0 and Al[a-zA-Z]* of [0-9]* bytes on rank 1$' "$T/report.err"
+
+# Sends and receives wait for their other sides: that of rank 1, half a second late to each.
+rm -rf "$GPROF_DIR"
+SIM_NCCL_SLOW=1:500 SIM_NCCL_GBPS=0.000512 record "$B/prog/collectives" pairs 3
+is 0 "$rc" "status of sends and receives"
+is "$(plain "$B/prog/collectives" pairs 3; sort "$T/plain.out")" "$(sort "$T/out")" "output of sends and receives"
+summary communication
+is 0 "$report_rc" "the reporter's status for sends and receives"
+is "2 2 6" "$(row Send calls) $(row Recv calls) $(row "Send and Recv" calls)" "calls of sends and receives"
+is "1 1" "$(row Send late_rank) $(row Recv late_rank)" "late to sends and receives"
+is true "$(query '.communication.rows | map(.waiting_ns > 200000000) | all')" "waiting for other sides"
+is true "$(query '.communication.rows | map(.time_ns == .waiting_ns + .transfer_ns) | all')" "parts of sends and receives"
+is true "$(query '.communication.rows | map(select(.name != "Send and Recv").transfer_ns >= 2 * 7900000) | all')" "transfer of sends and receives"
+rm -rf "$GPROF_DIR"
+record "$B/prog/collectives" unequal 2
+summary communication
+is 3 "$report_rc" "the reporter's status where a receive is smaller than its send"
+ok grep -q 'error in the program: 1 sends have receives of other sizes; the first is number 1 of .* from rank 0 to rank 1, Send of 4096 bytes and Recv of 2048$' "$T/report.err"
+
 # The communicator is made before the first step that is recorded.
 rm -rf "$GPROF_DIR"
 GPROF_STEP=api:cudaStreamSynchronize GPROF_SCHEDULE=1-100 record "$B/prog/collectives" ranks 2
@@ -64,6 +85,7 @@ is true "$(query '.communication.rows | map(.waiting_ns != null) | all')" "match
 
 # Switched off.
 rm -rf "$GPROF_DIR"
+plain "$B/prog/collectives" ranks 4
 GPROF_ENABLE=0 record "$B/prog/collectives" ranks 4
 is "$(sort "$T/plain.out")" "$(sort "$T/out")" "output while off"
 ok test ! -e "$GPROF_DIR"

@@ -2,7 +2,8 @@
 /*
  * NCCL collectives. Without arguments: every device of this process, from one thread. With
  * "ranks N": N processes of one rank each, which this one starts; "wrong N": the last of them calls
- * in another order than the others.
+ * in another order than the others; "pairs N": sends and receives along the ranks and around them;
+ * "unequal N": those along the ranks receive less than is sent.
  */
 #include "test/prog/prog.h"
 
@@ -116,8 +117,26 @@ static void one_process(int nr)
 	}
 }
 
-static int one_rank(int rank, int nr_ranks, int id_fd, int is_wrong)
+/* nr_wanted of what the rank before gives, then what all give the next one at once. */
+static void rank_pass(struct rank *r, int rank, int nr_ranks, size_t nr_wanted)
 {
+	int before = (rank + nr_ranks - 1) % nr_ranks, next = (rank + 1) % nr_ranks;
+
+	if (rank > 0) {
+		NCCL(ncclRecv(r->all, nr_wanted, TYPE_FLOAT, before, r->comm, r->stream));
+	}
+	if (rank < nr_ranks - 1) {
+		NCCL(ncclSend(r->data, N, TYPE_FLOAT, next, r->comm, r->stream));
+	}
+	NCCL(ncclGroupStart());
+	NCCL(ncclSend(r->data, N, TYPE_FLOAT, next, r->comm, r->stream));
+	NCCL(ncclRecv(r->all, N, TYPE_FLOAT, before, r->comm, r->stream));
+	NCCL(ncclGroupEnd());
+}
+
+static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
+{
+	int is_wrong = strcmp(how, "wrong") == 0;
 	struct nccl_unique_id id;
 	struct rank r;
 
@@ -126,6 +145,11 @@ static int one_rank(int rank, int nr_ranks, int id_fd, int is_wrong)
 	}
 	NCCL(ncclCommInitRank(&r.comm, nr_ranks, id, rank));
 	rank_open(&r, rank, nr_ranks);
+	if (strcmp(how, "pairs") == 0 || strcmp(how, "unequal") == 0) {
+		rank_pass(&r, rank, nr_ranks, *how == 'u' ? N / 2 : N);
+		rank_show(&r, rank, nr_ranks);
+		return 0;
+	}
 	if (is_wrong && rank == nr_ranks - 1) {
 		NCCL(ncclAllGather(r.data, r.all, N, TYPE_FLOAT, r.comm, r.stream));
 	}
@@ -182,8 +206,7 @@ int main(int argc, char **argv)
 	int nr = 0;
 
 	if (argc == 5) {
-		return one_rank(
-			atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), strcmp(argv[1], "wrong") == 0);
+		return one_rank(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), argv[1]);
 	}
 	if (argc == 3) {
 		nr = atoi(argv[2]);

@@ -62,13 +62,15 @@ static void kernel(void **args, cudart_dim3 grid, cudart_dim3 block)
 	pthread_mutex_lock(&batch->lock);
 	if (!batch->is_moved) {
 		batch->is_moved = true;
-		if (batch->nr_parts == 1 && batch->parts[0].comm->clique->is_shared) {
-			nccl_move_shared(&batch->parts[0]);
-		} else {
+		if (!batch->parts[0].comm->clique->is_shared) {
 			nccl_move(batch->parts, batch->nr_parts);
+		} else if (batch->parts[0].kind >= NCCL_SEND) {
+			nccl_pass_shared(batch->parts, batch->nr_parts);
+		} else {
+			nccl_move_shared(&batch->parts[0]);
 		}
 	}
-	bool is_last = ++batch->nr_done == batch->nr_parts;
+	bool is_last = ++batch->nr_done == batch->nr_kernels;
 
 	pthread_mutex_unlock(&batch->lock);
 	if (is_last) {
@@ -112,8 +114,8 @@ static struct sim_function *function_of(const struct nccl_op *op)
 	return f;
 }
 
-/* Launches every part's kernel on its stream. */
-static int batch_launch(struct nccl_op **ops, int nr)
+/* Launches the kernels of the first parts on their streams: of each, or one for all. */
+static int batch_launch(struct nccl_op **ops, int nr, int nr_kernels)
 {
 	struct nccl_batch *batch = calloc(1, sizeof(*batch) + (size_t)nr * sizeof(batch->parts[0]));
 	int r = NCCL_OK;
@@ -123,10 +125,12 @@ static int batch_launch(struct nccl_op **ops, int nr)
 	}
 	pthread_mutex_init(&batch->lock, NULL);
 	batch->nr_parts = nr;
+	batch->nr_kernels = nr_kernels;
 	for (int i = 0; i < nr; i++) {
 		batch->parts[i] = *ops[i];
+		ops[i]->is_launched = true;
 	}
-	for (int i = 0; i < nr; i++) {
+	for (int i = 0; i < nr_kernels; i++) {
 		void *args[] = {&batch};
 		cu_launch_config config = {.grid = {NR_CHANNELS, 1, 1},
 			.block = {BLOCK_THREADS, 1, 1},
@@ -136,7 +140,6 @@ static int batch_launch(struct nccl_op **ops, int nr)
 		if (!f || nccl_launch(&config, f, args, NULL) != 0) {
 			r = NCCL_UNHANDLED_CUDA;
 		}
-		ops[i]->is_launched = true;
 	}
 	return r;
 }
@@ -192,10 +195,38 @@ static int complete_locked(struct nccl_clique *c, struct nccl_op *op)
 	for (int i = 0; i < nr; i++) {
 		take(&c->waiting[ops[i]->comm->rank], ops[i]);
 	}
-	int code = batch_launch(ops, nr);
+	int code = batch_launch(ops, nr, nr);
 
 	pthread_cond_broadcast(&c->changed);
 	return code;
+}
+
+/* With other processes: sends and receives of a communicator are one kernel, from the first one on.
+ */
+static int offer_shared(struct nccl_op **ops, size_t nr)
+{
+	struct nccl_op *together[2 * NCCL_MAX_RANKS];
+	int nr_together = 0;
+
+	if (ops[0]->is_launched) {
+		return NCCL_OK;
+	}
+	if (ops[0]->kind < NCCL_SEND) {
+		return batch_launch(ops, 1, 1);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (ops[i]->comm != ops[0]->comm || ops[i]->kind < NCCL_SEND) {
+			continue;
+		}
+		for (int k = 0; k < nr_together; k++) {
+			if (together[k]->kind == ops[i]->kind &&
+				together[k]->peer == ops[i]->peer) {
+				return NCCL_INVALID_USAGE;
+			}
+		}
+		together[nr_together++] = ops[i];
+	}
+	return batch_launch(together, nr_together, 1);
 }
 
 static int offer(struct nccl_op *op)
@@ -203,9 +234,6 @@ static int offer(struct nccl_op *op)
 	struct nccl_clique *c = op->comm->clique;
 	struct nccl_op **end = &c->waiting[op->comm->rank];
 
-	if (c->is_shared) {
-		return op->kind >= NCCL_SEND ? NCCL_INVALID_USAGE : batch_launch(&op, 1);
-	}
 	pthread_mutex_lock(&c->lock);
 	while (*end) {
 		end = &(*end)->next;
@@ -263,7 +291,8 @@ int pncclGroupEnd(void)
 		ops[i]->next = NULL;
 	}
 	for (i = 0; i < nr; i++) {
-		int code = offer(ops[i]);
+		int code = ops[i]->comm->clique->is_shared ? offer_shared(&ops[i], nr - i)
+							   : offer(ops[i]);
 
 		r = r == NCCL_OK ? code : r;
 	}

@@ -65,7 +65,7 @@ struct nccl_op {
 /* The parts that go together; freed by the last kernel. */
 struct nccl_batch {
 	pthread_mutex_t lock;
-	int nr_parts, nr_done;
+	int nr_parts, nr_kernels, nr_done;
 	bool is_moved;
 	struct nccl_op parts[];
 };
@@ -92,5 +92,8 @@ int nccl_move(struct nccl_op *parts, int nr_ranks);
 int nccl_join(struct nccl_clique *clique, int nr_joining);
 void nccl_leave(struct nccl_clique *clique);
 int nccl_move_shared(struct nccl_op *op);
+
+/* Sends and receives of one rank at once, at most one from here to each rank, and one back. */
+int nccl_pass_shared(const struct nccl_op *ops, int nr);
 
 #endif

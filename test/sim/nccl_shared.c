@@ -14,6 +14,12 @@
 
 enum { PATIENCE_S = 60 };
 
+/* What one rank sends to another one; messages count from 1. */
+struct nccl_lane {
+	_Atomic int nr_sent, nr_wanted, nr_taken;
+	_Atomic uint64_t end_ns; /* of the one at hand, CLOCK_REALTIME */
+};
+
 struct nccl_shared {
 	_Atomic int nr_joined;
 	_Atomic int nr_left;
@@ -21,7 +27,14 @@ struct nccl_shared {
 	_Atomic int generation;
 	_Atomic int nr_processes;
 	_Atomic uint64_t end_ns; /* of the collective at hand, CLOCK_REALTIME */
+	struct nccl_lane lanes[NCCL_MAX_RANKS][NCCL_MAX_RANKS]; /* from, to */
 };
+
+/* The number of the file of what goes from one rank to another; those of ranks come before. */
+static int lane_file(int from, int to)
+{
+	return NCCL_MAX_RANKS * (from + 1) + to;
+}
 
 static void name_of(const struct nccl_clique *c, int rank, char *name, size_t bytes)
 {
@@ -108,6 +121,10 @@ void nccl_leave(struct nccl_clique *c)
 		for (int r = -1; r < c->nr_ranks; r++) {
 			name_of(c, r, name, sizeof(name));
 			shm_unlink(name);
+			for (int to = 0; r >= 0 && to < c->nr_ranks; to++) {
+				name_of(c, lane_file(r, to), name, sizeof(name));
+				shm_unlink(name);
+			}
 		}
 	}
 	munmap(c->shared, sizeof(*c->shared));
@@ -159,12 +176,12 @@ static bool barrier(struct nccl_clique *c, uint64_t ns)
 	return wait_for(&s->generation, generation + 1);
 }
 
-/* A rank's file of what it sends; bytes 0 opens the file of another rank as it is. */
-static void *map_rank(const struct nccl_clique *c, int rank, size_t bytes, bool is_mine)
+/* A rank's file of what it sends to all, or that of a lane. */
+static void *map_file(const struct nccl_clique *c, int number, size_t bytes, bool is_mine)
 {
 	char name[64];
 
-	name_of(c, rank, name, sizeof(name));
+	name_of(c, number, name, sizeof(name));
 	int fd = shm_open(name, is_mine ? O_RDWR | O_CREAT : O_RDONLY, 0600);
 
 	if (fd < 0 || (is_mine && ftruncate(fd, (off_t)bytes) != 0)) {
@@ -189,7 +206,7 @@ int nccl_move_shared(struct nccl_op *op)
 		       op->kind == NCCL_SCATTER;
 	size_t bytes = op->count * nccl_type_bytes(op->type) * (is_wide ? (size_t)c->nr_ranks : 1);
 	int r = NCCL_OK;
-	void *mine = map_rank(c, op->comm->rank, bytes, true);
+	void *mine = map_file(c, op->comm->rank, bytes, true);
 
 	if (mine && op->send) {
 		memcpy(mine, op->send, bytes);
@@ -198,7 +215,7 @@ int nccl_move_shared(struct nccl_op *op)
 		return NCCL_SYSTEM;
 	}
 	for (int i = 0; i < c->nr_ranks; i++) {
-		maps[i] = i == op->comm->rank ? mine : map_rank(c, i, bytes, false);
+		maps[i] = i == op->comm->rank ? mine : map_file(c, i, bytes, false);
 		parts[i] = *op;
 		parts[i].send = maps[i];
 		/* Others hand out their own. */
@@ -218,4 +235,83 @@ int nccl_move_shared(struct nccl_op *op)
 		}
 	}
 	return r;
+}
+
+/* ---- sends and receives ---- */
+
+static struct nccl_lane *lane_of(const struct nccl_op *op, int *file)
+{
+	int from = op->kind == NCCL_SEND ? op->comm->rank : op->peer;
+	int to = op->kind == NCCL_SEND ? op->peer : op->comm->rank;
+
+	*file = lane_file(from, to);
+	return &op->comm->clique->shared->lanes[from][to];
+}
+
+/* Says that this side is there, with the data of a send. */
+static bool lane_begin(const struct nccl_op *op)
+{
+	size_t bytes = op->count * nccl_type_bytes(op->type);
+	int file;
+	struct nccl_lane *lane = lane_of(op, &file);
+
+	if (op->kind == NCCL_RECV) {
+		atomic_fetch_add(&lane->nr_wanted, 1);
+		return true;
+	}
+	void *data = map_file(op->comm->clique, file, bytes, true);
+
+	if (!data) {
+		return false;
+	}
+	memcpy(data, op->send, bytes);
+	munmap(data, bytes);
+	atomic_fetch_add(&lane->nr_sent, 1);
+	return true;
+}
+
+/* Waits for the other side and until the data have travelled; a shorter receive takes less. */
+static bool lane_end(const struct nccl_op *op)
+{
+	size_t bytes = op->count * nccl_type_bytes(op->type);
+	int file;
+	struct nccl_lane *lane = lane_of(op, &file);
+
+	if (op->kind == NCCL_RECV) {
+		void *data;
+
+		if (!wait_for(&lane->nr_sent, atomic_load(&lane->nr_wanted))) {
+			return false;
+		}
+		atomic_store(&lane->end_ns, now_ns() + transfer_ns(bytes));
+		data = map_file(op->comm->clique, file, bytes, false);
+		if (!data) {
+			return false;
+		}
+		memcpy(op->recv, data, bytes);
+		munmap(data, bytes);
+		atomic_fetch_add(&lane->nr_taken, 1);
+	} else if (!wait_for(&lane->nr_taken, atomic_load(&lane->nr_sent))) {
+		return false;
+	}
+	wait_until(atomic_load(&lane->end_ns));
+	return true;
+}
+
+int nccl_pass_shared(const struct nccl_op *ops, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		if (!lane_begin(&ops[i])) {
+			return NCCL_SYSTEM;
+		}
+	}
+	/* Receives first: the other sides' sends wait for them. */
+	for (int kind = NCCL_RECV; kind >= NCCL_SEND; kind--) {
+		for (int i = 0; i < nr; i++) {
+			if (ops[i].kind == (enum nccl_kind)kind && !lane_end(&ops[i])) {
+				return NCCL_SYSTEM;
+			}
+		}
+	}
+	return NCCL_OK;
 }

@@ -49,7 +49,10 @@ START_TEST(waiting_and_bandwidths_are_those_of_the_streams)
 	ck_assert(!tables_cell(table, gather, "late_rank")->is_known);
 
 	ck_assert_uint_eq(tables_number(table, send, "time_ns"), 100000);
-	ck_assert(!tables_cell(table, send, "waiting_ns")->is_known);
+	ck_assert_uint_eq(tables_number(table, send, "waiting_ns"), 0);
+	ck_assert_uint_eq(tables_number(table, send, "transfer_ns"), 100000);
+	ck_assert_double_eq_tol(tables_cell(table, send, "algbw_bytes_per_s")->number, 20e9, 1);
+	ck_assert(!tables_cell(table, send, "late_rank")->is_known);
 	table_destroy(table);
 	process_destroy(processes[0]);
 	process_destroy(processes[1]);
@@ -66,6 +69,8 @@ START_TEST(of_one_rank_alone_waiting_is_unknown_and_said)
 	ck_assert(!tables_cell(table, reduce, "waiting_ns")->is_known);
 	ck_assert_double_eq_tol(tables_cell(table, reduce, "algbw_bytes_per_s")->number, 6e9, 1);
 	ck_assert_msg(strstr(table->note, "of 3 collectives, 3 are not here of all ranks") != NULL,
+		"%s", table->note);
+	ck_assert_msg(strstr(table->note, "of 1 sends and receives, 1 lack another side") != NULL,
 		"%s", table->note);
 	table_destroy(table);
 	process_destroy(process);
