@@ -13,6 +13,7 @@
 #include "report/err.h"
 #include "report/odd.h"
 #include "report/text.h"
+#include "report/twin.h"
 
 /* Damages told of one stream; the rest is counted. */
 #define MOST_TOLD 5u
@@ -35,6 +36,11 @@ void cmd_error(const char *format, ...)
 	}
 	buf_fini(&shown);
 	free(text);
+}
+
+static void tell_sentence(const char *sentence)
+{
+	cmd_error("%s", sentence);
 }
 
 int cmd_usage(const struct command *command, const char *format, ...)
@@ -200,6 +206,9 @@ enum cmd_exit cmd_open(
 		tell_absent(input, &filter->ranks, "--rank", true);
 		tell_absent(input, &filter->pids, "--pid", false);
 	}
+	if (twin_drop(input->processes, &input->nr_processes, tell_sentence)) {
+		input->status = CMD_INCOMPLETE;
+	}
 	dumpdir_fini(&dumpdir);
 	free(usual);
 	return input->nr_processes ? CMD_GOOD : CMD_FAILED;
@@ -311,11 +320,6 @@ enum cmd_exit cmd_tell_losses(const struct cmd_input *input)
 		}
 	}
 	return status;
-}
-
-static void tell_sentence(const char *sentence)
-{
-	cmd_error("%s", sentence);
 }
 
 enum cmd_exit cmd_tell_odd(

@@ -170,7 +170,8 @@ static int compare_and_print(struct diff_ask *diff, char *const *paths)
 	verdict = print(diff, &out);
 	status = cmd_write(diff->asked.output, &out);
 	for (size_t i = 0; i < 2; i++) {
-		int of_side = (int)cmd_tell_losses(&diff->inputs[i]);
+		int of_side = (int)cmd_tell_odd(
+			&diff->inputs[i], &diff->asked.filter, cmd_tell_losses(&diff->inputs[i]));
 
 		losses = of_side ? of_side : losses;
 	}

@@ -249,6 +249,7 @@ static void add_processes(struct buf *out, const struct cmd_input *input)
 
 static int run(int argc, char **argv)
 {
+	const struct cmd_filter all = {0};
 	struct cmd_input input;
 	struct buf out = {0};
 	enum cmd_exit status, written;
@@ -265,7 +266,7 @@ static int run(int argc, char **argv)
 	}
 	add_processes(&out, &input);
 	written = cmd_write(NULL, &out);
-	status = cmd_tell_losses(&input);
+	status = cmd_tell_odd(&input, &all, cmd_tell_losses(&input));
 	cmd_close(&input);
 	buf_fini(&out);
 	return written ? written : status;

@@ -164,6 +164,9 @@ static void write_facts(struct kineto *kineto, uint32_t pid, const char *command
 	if (take->rows.nr_early) {
 		kineto_out_fact_number(out, "trace.early_work", take->rows.nr_early);
 	}
+	if (kineto_out_nr_broken(out)) {
+		kineto_out_fact_number(out, "trace.broken_names", kineto_out_nr_broken(out));
+	}
 	kineto_out_fact(out, "end.how", "trace", 5);
 }
 

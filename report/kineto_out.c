@@ -12,6 +12,7 @@
 #include "collector/intern.h"
 #include "report/buf.h"
 #include "report/err.h"
+#include "report/text.h"
 
 #define NR_TEXTS   65536u
 #define TEXT_ARENA (16u << 20)
@@ -42,6 +43,7 @@ struct kineto_out {
 	const void *pointers[BLOCK_ENCODE_ROWS];
 	char *texts; /* of rows that wait */
 	size_t nr_texts;
+	uint64_t nr_broken; /* texts that are no UTF-8, each once */
 	struct intern strings, shapes, places, calls;
 };
 
@@ -151,9 +153,11 @@ void *kineto_out_row(struct kineto_out *out, unsigned int table)
 
 struct gprof_text kineto_out_keep(struct kineto_out *out, const char *bytes, size_t nr_bytes)
 {
-	struct gprof_text text = {.nr_bytes = nr_bytes};
+	struct gprof_text text = {
+		.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES};
 
-	text.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES;
+	/* All of it: what is cut off may begin within a character. */
+	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
 	if (out->nr_texts + text.nr_bytes > BLOCK_ENCODE_TEXT_BYTES) {
 		write_definitions(out);
 	}
@@ -170,11 +174,11 @@ uint32_t kineto_out_string(struct kineto_out *out, const char *bytes, size_t nr_
 	const struct intern_entry *entry;
 	bool is_new;
 
-	nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES;
 	if (!nr_bytes) {
 		return 0;
 	}
-	entry = intern_find(&out->strings, bytes, nr_bytes, &is_new);
+	entry = intern_find(&out->strings, bytes,
+		nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES, &is_new);
 	if (is_new) {
 		struct gprof_row_string *row;
 		struct gprof_text text;
@@ -269,6 +273,11 @@ void kineto_out_close_group(struct kineto_out *out, uint64_t tick)
 	row = kineto_out_row(out, GPROF_TABLE_checkpoint);
 	row->tick = tick;
 	write_table(out, GPROF_TABLE_checkpoint);
+}
+
+uint64_t kineto_out_nr_broken(const struct kineto_out *out)
+{
+	return out->nr_broken;
 }
 
 uint64_t kineto_out_bytes(const struct kineto_out *out)

@@ -42,6 +42,9 @@ void kineto_out_fact_number(struct kineto_out *out, const char *key, uint64_t va
 /* Everything so far belongs together (FORMAT.md, "Checkpoints"). */
 void kineto_out_close_group(struct kineto_out *out, uint64_t tick);
 
+/* Texts that came so far and are no UTF-8. One that comes again counts once, as its id does. */
+uint64_t kineto_out_nr_broken(const struct kineto_out *out);
+
 /* Bytes written so far. */
 uint64_t kineto_out_bytes(const struct kineto_out *out);
 

@@ -77,7 +77,12 @@ uint32_t kineto_threads_id(struct kineto_threads *threads, const struct kineto_j
 
 static void copy_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
 {
-	nr_bytes = nr_bytes < NAME_BYTES ? nr_bytes : NAME_BYTES - 1;
+	if (nr_bytes >= NAME_BYTES) {
+		nr_bytes = NAME_BYTES - 1;
+		while (nr_bytes && (text[nr_bytes] & 0xc0) == 0x80) {
+			nr_bytes--; /* not within a character of UTF-8 */
+		}
+	}
 	memcpy(name, text, nr_bytes);
 	name[nr_bytes] = '\0';
 }

@@ -9,9 +9,9 @@
 
 #include "report/numbers.h"
 
-#define MOST_HOSTS 4u
-#define MOST_SPANS 20u
-#define MOST_TOLD  5u
+#define MOST_VALUES 4u
+#define MOST_SPANS  20u
+#define MOST_TOLD   5u
 
 struct odd {
 	struct process *const *processes;
@@ -28,43 +28,7 @@ static void tell(struct odd *odd)
 	odd->line.nr_bytes = 0;
 }
 
-/* ---- hosts ---- */
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void tell_hosts(struct odd *odd)
-{
-	const char **hosts = mem_zeroed(odd->nr_processes + 1, sizeof(*hosts));
-	size_t nr = 0, nr_hosts = 0;
-
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		if (*process_fact(odd->processes[i], "host.name", "")) {
-			hosts[nr++] = process_host(odd->processes[i]);
-		}
-	}
-	qsort(hosts, nr, sizeof(*hosts), compare_texts);
-	for (size_t i = 0; i < nr; i++) {
-		if (!i || strcmp(hosts[i], hosts[nr_hosts - 1]) != 0) {
-			hosts[nr_hosts++] = hosts[i];
-		}
-	}
-	if (nr_hosts > 1) {
-		buf_printf(&odd->line, "the processes are of %zu hosts (", nr_hosts);
-		for (size_t i = 0; i < nr_hosts && i < MOST_HOSTS; i++) {
-			buf_printf(&odd->line, "%s%s", i ? ", " : "", hosts[i]);
-		}
-		buf_printf(&odd->line, "%s), whose clocks may differ",
-			nr_hosts > MOST_HOSTS ? ", ..." : "");
-		tell(odd);
-	}
-	free(hosts);
-}
-
-/* ---- ranks ---- */
-
+/* A trace was made on purpose; a stream is of any process, also of one that only imported CUDA. */
 static bool has_work(const struct process *process)
 {
 	static const unsigned int tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
@@ -77,8 +41,83 @@ static bool has_work(const struct process *process)
 			return true;
 		}
 	}
-	return process->nr_steps > 1;
+	return process->stream->is_trace || process->nr_steps > 1;
 }
+
+/* ---- hosts and jobs ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many values of a fact the processes have. More than one begin a line: "N of_what (A, B". */
+static size_t add_values(struct odd *odd, const char *key, bool of_workers, const char *of_what)
+{
+	const char **values = mem_zeroed(odd->nr_processes + 1, sizeof(*values));
+	size_t nr = 0, nr_values = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const char *value = process_fact(odd->processes[i], key, "");
+
+		if (*value && (!of_workers || has_work(odd->processes[i]))) {
+			values[nr++] = value;
+		}
+	}
+	qsort(values, nr, sizeof(*values), compare_texts);
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || strcmp(values[i], values[nr_values - 1]) != 0) {
+			values[nr_values++] = values[i];
+		}
+	}
+	if (nr_values > 1) {
+		buf_printf(&odd->line, "the processes are of %zu %s (", nr_values, of_what);
+		for (size_t i = 0; i < nr_values && i < MOST_VALUES; i++) {
+			buf_printf(&odd->line, "%s%s", i ? ", " : "", values[i]);
+		}
+		buf_text(&odd->line, nr_values > MOST_VALUES ? ", ...)" : ")");
+	}
+	free(values);
+	return nr_values;
+}
+
+static bool has_lone_worker(const struct odd *odd)
+{
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		if (odd->processes[i]->rank < 0 && has_work(odd->processes[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* That a job is of several hosts is usual, as long as ranks say that it is one. */
+static void tell_hosts(struct odd *odd)
+{
+	if (add_values(odd, "host.name", false, "hosts") < 2) {
+		return;
+	}
+	buf_text(&odd->line, ", whose clocks may differ");
+	if (has_lone_worker(odd)) {
+		buf_text(&odd->line, "; some have no rank, so nothing says that they are of one "
+				     "job: tables add them up");
+		odd->is_wrong = true;
+	}
+	tell(odd);
+}
+
+static void tell_jobs(struct odd *odd)
+{
+	if (add_values(odd, "job.id", true, "jobs") < 2 &&
+		add_values(odd, "rank.world_size", true, "job sizes") < 2) {
+		return;
+	}
+	buf_text(&odd->line, ": tables add them up; name the streams of one job");
+	tell(odd);
+	odd->is_wrong = true;
+}
+
+/* ---- ranks ---- */
 
 /* Those that train: children that merely have their parent's RANK do not count. */
 static void tell_repeated(struct odd *odd)
@@ -101,8 +140,10 @@ static void tell_repeated(struct odd *odd)
 	if (nr) {
 		buf_text(&odd->line, "there is more than one process of rank ");
 		numbers_print(ranks, nr, MOST_SPANS, &odd->line);
-		buf_text(&odd->line, ", as of several runs: tables add them up");
+		buf_text(&odd->line, ", as of several runs: tables add them up; name the streams "
+				     "of one run, or choose by --pid");
 		tell(odd);
+		odd->is_wrong = true;
 	}
 	free(ranks);
 }
@@ -263,6 +304,29 @@ static void tell_early(struct odd *odd)
 	}
 }
 
+static void tell_broken_names(struct odd *odd)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const char *names = process_fact(odd->processes[i], "trace.broken_names", "");
+
+		if (*names && nr++ < MOST_TOLD) {
+			buf_printf(&odd->line,
+				"'%s': names that are not UTF-8 (%s of them) are kept: the bytes "
+				"that are not are shown as \\xNN, in JSON as U+FFFD",
+				odd->processes[i]->stream->path, names);
+			tell(odd);
+		}
+		odd->is_wrong |= *names != 0;
+	}
+	if (nr > MOST_TOLD) {
+		buf_printf(&odd->line, "and %zu more traces with names that are not UTF-8",
+			nr - MOST_TOLD);
+		tell(odd);
+	}
+}
+
 /* ---- what views found ---- */
 
 static struct buf added; /* sentences, each with a 0 behind it */
@@ -303,12 +367,14 @@ bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_par
 	struct odd odd = {.processes = processes, .nr_processes = nr_processes, .tell = told};
 
 	tell_hosts(&odd);
+	tell_jobs(&odd);
 	tell_repeated(&odd);
 	if (!is_part) {
 		tell_missing(&odd);
 	}
 	tell_times(&odd);
 	tell_early(&odd);
+	tell_broken_names(&odd);
 	tell_added(&odd);
 	buf_fini(&odd.line);
 	return odd.is_wrong;

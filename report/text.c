@@ -35,6 +35,18 @@ int32_t text_next(const char **at, const char *end)
 	return code;
 }
 
+bool text_is_utf8(const char *bytes, size_t nr_bytes)
+{
+	const char *end = bytes + nr_bytes;
+
+	for (const char *at = bytes; at < end;) {
+		if (text_next(&at, end) < 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 bool text_is_hostile(int32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0xfeff ||

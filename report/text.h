@@ -14,6 +14,9 @@
  */
 int32_t text_next(const char **at, const char *end);
 
+/* Is all of it well-formed UTF-8? */
+bool text_is_utf8(const char *bytes, size_t nr_bytes);
+
 /* True for characters that a terminal must not get: controls, and marks that reorder text. */
 bool text_is_hostile(int32_t code_point);
 

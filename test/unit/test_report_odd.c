@@ -91,8 +91,37 @@ START_TEST(hosts)
 
 		add(NULL, NULL, name);
 	}
-	ck_assert_str_eq(odd(false, false),
-		"the processes are of 6 hosts (a, b, c, d, ...), whose clocks may differ\n");
+	ck_assert_str_eq(odd(false, true),
+		"the processes are of 6 hosts (a, b, c, d, ...), whose clocks may differ; some "
+		"have no rank, so nothing says that they are of one job: tables add them up\n");
+}
+END_TEST
+
+static void add_of_job(const char *job, bool has_work)
+{
+	struct gen *gen = begin("job.gprof", NULL, NULL, "a");
+
+	gen_info(gen, "job.id", job);
+	if (has_work) {
+		gen_row(gen, GPROF_TABLE_kernel);
+	}
+	end(gen, "job.gprof");
+}
+
+START_TEST(jobs)
+{
+	add_of_job("4711", true);
+	add_of_job("4711", true);
+	add_of_job("a shell's", false);
+	ck_assert_str_eq(odd(false, false), "");
+	add_of_job("4711", true);
+	add_of_job("4712", true);
+	ck_assert_str_eq(odd(false, true), "the processes are of 2 jobs (4711, 4712): tables add "
+					   "them up; name the streams of one job\n");
+	add("0", "2", "a");
+	add("1", "8", "a");
+	ck_assert_str_eq(odd(true, true), "the processes are of 2 job sizes (2, 8): tables add "
+					  "them up; name the streams of one job\n");
 }
 END_TEST
 
@@ -122,8 +151,9 @@ START_TEST(ranks_that_are_there_twice)
 	add("1", "2", "a");
 	add("1", "2", "a");
 	add("1", "2", "a");
-	ck_assert_str_eq(odd(false, false), "there is more than one process of rank 0-1, as of "
-					    "several runs: tables add them up\n");
+	ck_assert_str_eq(odd(false, true),
+		"there is more than one process of rank 0-1, as of several runs: tables add them "
+		"up; name the streams of one run, or choose by --pid\n");
 }
 END_TEST
 
@@ -221,6 +251,54 @@ START_TEST(work_before_its_launch_is_told_and_kept)
 }
 END_TEST
 
+#define NAMED(name)                                                                          \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" \
+	"1,\"dur\":2}"
+
+/* Each name once; one that is cut within a character was none of these. */
+START_TEST(names_that_are_no_utf8_are_told)
+{
+	char expected[4400], text[2 * GPROF_TEXT_BYTES], *at = text;
+
+	add_trace("names.json", "[" NAMED("a\xff") "," NAMED("b\xc3(") "," NAMED("a\xff") "]");
+	snprintf(expected, sizeof(expected),
+		"'%s': names that are not UTF-8 (2 of them) are kept: the bytes that are not are "
+		"shown as \\xNN, in JSON as U+FFFD\n",
+		streams_path("names.json"));
+	ck_assert_str_eq(odd(false, true), expected);
+	at = stpcpy(at, "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":1,\"dur\":2,\"name\":\"x");
+	for (size_t i = 0; i < GPROF_TEXT_BYTES / 2; i++) {
+		at = stpcpy(at, "\xc3\xa4");
+	}
+	stpcpy(at, "\"}]");
+	add_trace("names.json", text);
+	ck_assert_str_eq(odd(false, false), "");
+}
+END_TEST
+
+/* Of a thread's name as many characters are kept as fit; none is cut apart. */
+START_TEST(names_of_threads_are_cut_between_characters)
+{
+	char text[2048], *at = text;
+
+	at = stpcpy(at, "[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1,"
+			"\"args\":{\"name\":\"");
+	for (size_t i = 0; i < 200; i++) {
+		at = stpcpy(at, i ? "\xc3\xa4" : "x");
+	}
+	at = stpcpy(at, "\"}}," NAMED("a") ",");
+	at = stpcpy(at, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":2,"
+			"\"args\":{\"name\":\"");
+	for (size_t i = 0; i < 200; i++) {
+		at = stpcpy(at, "\xc3\xa4");
+	}
+	stpcpy(at, "\"}},{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",\"pid\":1,\"tid\":2,"
+		   "\"ts\":1,\"dur\":2}]");
+	add_trace("threads.json", text);
+	ck_assert_str_eq(odd(false, false), "");
+}
+END_TEST
+
 START_TEST(what_views_found_is_told_once)
 {
 	odd_add("'%s': the view %s lacks %u events", "a.gprof", "x", 7u);
@@ -231,6 +309,7 @@ START_TEST(what_views_found_is_told_once)
 }
 END_TEST
 
-UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, ranks_that_are_missing,
+UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, jobs, ranks_that_are_missing,
 	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap,
-	work_before_its_launch_is_told_and_kept, what_views_found_is_told_once)
+	work_before_its_launch_is_told_and_kept, names_that_are_no_utf8_are_told,
+	names_of_threads_are_cut_between_characters, what_views_found_is_told_once)

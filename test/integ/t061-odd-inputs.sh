@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Traces that are odd in one way each: a sentence tells it, the rest is reported, the status is 3.
+. "$(dirname "$0")/lib.sh"
+need REPORT PYTHON JQ
+
+python3 - "$T" <<'END'
+import json, os, sys
+
+def event(name, ts, dur, cat="cpu_op", pid=7, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": 9, "ts": ts, "dur": dur, "args": args}
+
+def step(number, ts, dur):
+    return event(f"ProfilerStep#{number}", ts, dur, "user_annotation")
+
+REST = [event("aten::mm", 10, 5), event("k", 20, 3, "kernel", 0, device=0, stream=7, correlation=1)]
+STEPS = [step(1, 0, 50), step(2, 50, 50)]
+
+def write(case, events, name="a.json", change=lambda text: text, **more):
+    os.makedirs(f"{sys.argv[1]}/{case}", exist_ok=True)
+    text = json.dumps({**more, "traceEvents": STEPS * (not events) + REST + events})
+    with open(f"{sys.argv[1]}/{case}/{name}", "wb") as file:
+        file.write(change(text.encode()))
+
+def job(case, ranks, worlds=(2, 2, 2), hosts=("one", "one", "one")):
+    for i, rank in enumerate(ranks):
+        more = {} if rank is None else {"distributedInfo": {"rank": rank, "world_size": worlds[i]}}
+        write(case, STEPS + [event("aten::relu", 70, 1 + i)], f"{i}.json", host_name=hosts[i], **more)
+
+LAST = event("aten::add", 60, 5)
+write("good", [])
+job("good-job", [0, 1], hosts=["one", "two"])
+write("cut", [LAST], change=lambda text: text[:-40])
+write("utf8", [LAST], change=lambda text: text.replace(b"aten::add", b"aten::\xff\xc3("))
+write("nan", [event("bad", float("nan"), 1)])
+write("infinite", [event("bad", 5, float("-inf"))])
+for field in ("name", "ts", "dur"):
+    write("no-" + field, [{key: value for key, value in LAST.items() if key != field}])
+write("noise", [17, LAST])
+job("repeated", [0, 1, 1])
+job("missing", [0, 2], worlds=[3, 3])
+job("sizes", [0, 1], worlds=[2, 4])
+job("hosts", [None, None], hosts=["one", "two"])
+write("twice", STEPS)
+write("twice", STEPS, "b.json")
+write("overlap", [step(1, 0, 60), step(2, 50, 50)])
+END
+
+# odd CASE STATUS SENTENCE: what `summary` and `info` say on stderr; and the product is reported.
+odd()
+{
+	local command have
+	for command in "summary --view operator --format csv" info; do
+		have=$($REPORT $command "$T/$1" 2>"$T/err")
+		is "$2" $? "status of $command of $1"
+		is 1 "$(grep -c "$3" "$T/err")" "sentences of $command of $1: $3, not: $(cat "$T/err")"
+		[ "$command" = info ] || is 1 "$(grep -c aten::mm <<<"$have")" "operator beside what is $1"
+	done
+}
+
+for case in good good-job; do
+	"$REPORT" summary "$T/$case" >"$T/out" 2>"$T/err"
+	is 0 $? "status of $case"
+done
+odd cut 3 "a.json': at byte [0-9]* of its text: the trace is cut off here"
+odd utf8 3 "a.json': names that are not UTF-8 (1 of them) are kept"
+for case in nan infinite no-name no-ts no-dur; do
+	odd $case 3 "a.json': 1 events lost: they have no name, no begin or no duration in the trace"
+done
+odd noise 3 "a.json': 1 events lost: what stands in the trace is no event"
+odd repeated 3 "there is more than one process of rank 1, as of several runs"
+odd missing 3 "of 3 ranks these are missing: 1"
+odd sizes 3 "the processes are of 2 job sizes (2, 4)"
+odd hosts 3 "the processes are of 2 hosts (one, two), .* some have no rank"
+odd twice 3 "b.json' is the same recording as '.*a.json' and left out"
+odd overlap 3 "a.json': steps overlap: each ends where the next one begins"
+
+# A side of a comparison is no better.
+"$REPORT" diff "$T/good" "$T/repeated" >"$T/out" 2>"$T/err"
+is 3 $? "status of diff"
+is 1 "$(grep -c "more than one process of rank 1" "$T/err")" "sentences of diff"
+finish
