@@ -6,8 +6,8 @@
 
 #include "collector/collector.h"
 #include "collector/cupti.h"
-#include "collector/step.h"
 #include "collector/subscriber.h"
+#include "collector/window.h"
 
 struct cbid {
 	uint8_t domain;
@@ -80,7 +80,7 @@ static void begin_call(uint32_t what, const struct cupti_callback_data *data)
 	struct ring_self *self = &ring_self;
 	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
 
-	step_saw_correlation(data->correlation_id);
+	window_saw_correlation(data->correlation_id);
 	if (self->depth) {
 		if (!self->correlation) {
 			self->correlation = data->correlation_id;

@@ -17,6 +17,11 @@ static int look_at(const char *path, int flags, struct stat *status)
 	return (int)syscall(SYS_newfstatat, AT_FDCWD, path, status, flags);
 }
 
+int dir_look(const char *path, struct stat *status)
+{
+	return look_at(path, AT_SYMLINK_NOFOLLOW, status);
+}
+
 /* A folder like /tmp, where anybody may put something, but not take away what others put. */
 static bool is_public(const char *path)
 {
@@ -33,9 +38,8 @@ static bool is_foreign(const char *path, bool is_in_public)
 {
 	struct stat status;
 
-	return !look_at(path, AT_SYMLINK_NOFOLLOW, &status) &&
-	       (S_ISLNK(status.st_mode) || is_in_public) && status.st_uid &&
-	       status.st_uid != geteuid();
+	return !dir_look(path, &status) && (S_ISLNK(status.st_mode) || is_in_public) &&
+	       status.st_uid && status.st_uid != geteuid();
 }
 
 /* One part: made 0700 whatever the host's umask says, unless it is there. */

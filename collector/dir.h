@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /*
  * Makes every missing part of `dir`, 0700, and writes its absolute path. Returns 0 or -errno;
@@ -13,6 +14,9 @@
  * /tmp.
  */
 int dir_make(const char *dir, char absolute[PATH_MAX]);
+
+/* lstat(), in the version that every C library has. */
+int dir_look(const char *path, struct stat *status);
 
 /* A network or FUSE file system: mapped files there may stall or cannot be reserved. */
 bool dir_is_remote(const char *dir);

@@ -14,6 +14,7 @@
 #include "collector/batch.h"
 #include "collector/collector.h"
 #include "collector/config.h"
+#include "collector/control.h"
 #include "collector/cupti.h"
 #include "collector/define.h"
 #include "collector/device.h"
@@ -21,7 +22,7 @@
 #include "collector/facts.h"
 #include "collector/launches.h"
 #include "collector/log.h"
-#include "collector/notice.h"
+#include "collector/loss.h"
 #include "collector/sample.h"
 #include "collector/share.h"
 #include "collector/startup.h"
@@ -94,56 +95,6 @@ static void add_anchor(void)
 	}
 }
 
-static void add_loss(const char *cause, uint64_t count)
-{
-	struct gprof_row_loss *row;
-	uint32_t id;
-
-	if (!count) {
-		return;
-	}
-	id = define_text(cause, strlen(cause));
-	row = batch_add(GPROF_TABLE_loss);
-	row->tick = clock_raw();
-	row->count = count;
-	row->cause = id;
-	drain.nr_lost += count;
-}
-
-static void add_losses(void)
-{
-	static const char *const texts[] = {
-#define L(name, text) text,
-		COLLECTOR_LOSSES(L)
-#undef L
-	};
-	struct stream_lost lost = stream_take_lost();
-
-	collector_lose(COLLECTOR_LOST_RING, ring_take_lost());
-	collector_lose(COLLECTOR_LOST_SIGNAL, ring_take_nested());
-	collector_lose(COLLECTOR_LOST_DISK, lost.disk);
-	collector_lose(COLLECTOR_LOST_LIMIT, lost.limit);
-	for (unsigned int i = 0; i < COLLECTOR_NR_LOSSES; i++) {
-		add_loss(texts[i], notice_take_lost(i));
-	}
-}
-
-static void add_notices(void)
-{
-	struct notice notice;
-
-	while (notice_take(&notice)) {
-		uint32_t cause = define_text(notice.cause, strlen(notice.cause));
-		uint32_t text = define_text(notice.text, strlen(notice.text));
-		struct gprof_row_notice *row = batch_add(GPROF_TABLE_notice);
-
-		row->tick = notice.raw;
-		row->code = notice.code;
-		row->cause = cause;
-		row->text = text;
-	}
-}
-
 static void add_position(
 	void *context, struct ring_thread *thread, uint32_t chunk_seq, uint32_t offset)
 {
@@ -165,8 +116,7 @@ static void flush(bool is_last)
 	ring_read(take_row, NULL);
 	launches_look();
 	add_anchor();
-	add_losses();
-	add_notices();
+	drain.nr_lost += loss_add_rows();
 	facts_add_steps(false);
 	if (stream_is_full() && !is_last) {
 		batch_drop_all();
@@ -223,6 +173,18 @@ static void follow_window(void)
 	}
 }
 
+/* The control file may have a new command; CUPTI is up before a window opens by it. */
+static void look_for_command(void)
+{
+	struct control_command command;
+
+	if (control_look(&command)) {
+		step_prepare(command.first, command.end);
+		follow_window();
+		step_command(command.first, command.end);
+	}
+}
+
 /* Until the first of what is due. */
 static uint32_t next_timeout_ms(void)
 {
@@ -251,8 +213,12 @@ static void work(void)
 {
 	uint64_t now = clock_monotonic_ns();
 	uint32_t interval = step_interval_ms();
+	bool is_due = now - drain.flushed_ns >= (uint64_t)drain.flush_ms * MS_NS;
 
 	look_for_teardown();
+	if (is_due) {
+		look_for_command();
+	}
 	follow_window();
 	if (interval && now - drain.stepped_ns >= (uint64_t)interval * MS_NS) {
 		drain.stepped_ns = now;
@@ -260,7 +226,7 @@ static void work(void)
 	}
 	drain_activity();
 	sample_take(now, atomic_load(&drain.is_attached));
-	if (now - drain.flushed_ns >= (uint64_t)drain.flush_ms * MS_NS) {
+	if (is_due) {
 		flush_activity(false);
 		drain.flushed_ns = now;
 		flush(false);
@@ -300,6 +266,7 @@ static int prepare(void)
 	prctl(PR_SET_NAME, "gprof");
 	rc = startup_run(&drain.ticks);
 	take_init(); /* which asks how steps are found */
+	control_init();
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
 	drain.on_ready(rc);

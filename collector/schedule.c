@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Far beyond any run, and sums of a few of them still fit. */
-#define MAX_STEPS ((uint64_t)1 << 48)
+/* Sums of a few of them still fit. */
+#define MAX_STEPS SCHEDULE_NO_END
 
 static bool take_number(const char **text, uint64_t *number)
 {
@@ -24,19 +24,24 @@ static bool take_number(const char **text, uint64_t *number)
 	return true;
 }
 
-static int parse_range(struct schedule *schedule, const char *text)
+int schedule_parse_span(uint64_t *first, uint64_t *end, const char *text)
 {
-	uint64_t first, end;
-
-	if (!take_number(&text, &first) || *text++ != '-' || !take_number(&text, &end) || *text ||
-		end <= first) {
+	if (!take_number(&text, first) || *text++ != '-' || !take_number(&text, end) || *text ||
+		*end <= *first) {
 		return -EINVAL;
 	}
-	*schedule = (struct schedule){.skip_first = first ? first - 1 : 0,
+	return 0;
+}
+
+struct schedule schedule_span(uint64_t first, uint64_t end)
+{
+	if (first == end) {
+		return (struct schedule){.skip_first = UINT64_MAX, .record = 1, .repeat = 1};
+	}
+	return (struct schedule){.skip_first = first ? first - 1 : 0,
 		.ready = first ? 1 : 0,
 		.record = end - first,
 		.repeat = 1};
-	return 0;
 }
 
 static int parse_pairs(struct schedule *schedule, const char *text)
@@ -80,6 +85,17 @@ static int parse_pairs(struct schedule *schedule, const char *text)
 	}
 }
 
+static int parse_span(struct schedule *schedule, const char *text)
+{
+	uint64_t first, end;
+	int rc = schedule_parse_span(&first, &end, text);
+
+	if (!rc) {
+		*schedule = schedule_span(first, end);
+	}
+	return rc;
+}
+
 int schedule_parse(struct schedule *schedule, const char *text)
 {
 	if (!strcmp(text, "all")) {
@@ -87,7 +103,7 @@ int schedule_parse(struct schedule *schedule, const char *text)
 		return 0;
 	}
 	if (*text >= '0' && *text <= '9') {
-		return parse_range(schedule, text);
+		return parse_span(schedule, text);
 	}
 	return parse_pairs(schedule, text);
 }

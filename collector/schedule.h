@@ -24,6 +24,15 @@ struct schedule {
  */
 int schedule_parse(struct schedule *schedule, const char *text);
 
+/* Far beyond any run. */
+#define SCHEDULE_NO_END ((uint64_t)1 << 48)
+
+/* Reads "FIRST-END", END above FIRST. Returns 0 or -EINVAL. */
+int schedule_parse_span(uint64_t *first, uint64_t *end, const char *text);
+
+/* The steps first to end - 1, the one before is ready; none at all where both are the same. */
+struct schedule schedule_span(uint64_t first, uint64_t end);
+
 enum gprof_window_state schedule_state(const struct schedule *schedule, uint64_t step);
 
 /* Steps from `step` to the next that is not closed; 0 if that one is not, UINT64_MAX if none is. */

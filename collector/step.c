@@ -10,21 +10,8 @@
 #include "collector/log.h"
 #include "collector/schedule.h"
 #include "collector/step_auto.h"
-
-/* Windows whose late records may still come in. */
-#define NR_WINDOWS 16u
-/* CUPTI takes milliseconds to come up, so it does before a window opens, however short steps are.
- */
-#define WARM_NS	      20000000u
-#define SHORT_STEP_NS 20000u
-
-/* Correlation ids of the calls in one record window; they wrap, so they are compared by difference.
- */
-struct window {
-	_Atomic uint32_t first;
-	_Atomic uint32_t last;
-	atomic_bool is_open;
-};
+#include "collector/warmth.h"
+#include "collector/window.h"
 
 static struct step_state {
 	struct schedule schedule;
@@ -36,20 +23,16 @@ static struct step_state {
 	bool has_kernel;
 	uint32_t interval_ms;
 	bool needs_capture;
-	bool is_always; /* one window from the first call to the last: nothing to tell apart */
+	bool is_always;	       /* by the settings; see is_always() */
 	atomic_bool is_called; /* gprof_step() is what counts */
 	atomic_bool is_told;   /* the program or its framework says where they end */
 	atomic_bool is_busy;   /* one thread at a time in `ranges` */
 	atomic_bool is_capturing;
-	atomic_bool is_warm;	   /* closed, but about to open */
-	atomic_bool is_stopped;	   /* nothing opens any more */
-	_Atomic uint64_t ended_ns; /* CLOCK_MONOTONIC of the last step's end */
-	_Atomic uint64_t short_ns; /* what steps take when nothing holds them up, of late */
+	atomic_bool is_stopped; /* nothing opens any more */
 	_Atomic uint64_t step;
-	_Atomic uint32_t state; /* enum gprof_window_state in force */
-	_Atomic uint32_t nr_windows;
-	_Atomic uint32_t correlation;
-	struct window windows[NR_WINDOWS];
+	_Atomic uint32_t state;	    /* enum gprof_window_state in force */
+	_Atomic uint32_t nr_askers; /* of follow_state */
+	_Atomic uint64_t command;   /* first << 32 | end, of the control file; 0 for none */
 	uint32_t base_mode;
 } state;
 
@@ -118,6 +101,7 @@ static void say_wrong(enum config_name name, const char *allowed, const char *in
 void step_init(uint32_t (*find_call)(const char *name))
 {
 	memset((void *)&state, 0, sizeof(state));
+	window_init();
 	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
 		say_wrong(CONFIG_STEP,
 			"auto, none, optimizer, dataloader, nvtx:NAME, api:FUNCTION, kernel:REGEX, "
@@ -138,32 +122,26 @@ void step_init(uint32_t (*find_call)(const char *name))
 
 /* ---- windows ---- */
 
-static void open_window(void)
+static struct schedule span_of(uint32_t first, uint32_t end)
 {
-	uint32_t n = atomic_fetch_add(&state.nr_windows, 1);
-	struct window *window = &state.windows[n % NR_WINDOWS];
-
-	atomic_store(&window->first, atomic_load(&state.correlation) + 1);
-	atomic_store(&window->is_open, true);
+	return schedule_span(first, end == STEP_NO_END ? SCHEDULE_NO_END : end);
 }
 
-static void close_window(void)
+/* What GPROF_SCHEDULE says, until the control file says something else. */
+static struct schedule schedule_now(void)
 {
-	uint32_t n = atomic_load(&state.nr_windows);
+	uint64_t command = atomic_load(&state.command);
 
-	if (n) {
-		struct window *window = &state.windows[(n - 1) % NR_WINDOWS];
-
-		atomic_store(&window->last, atomic_load(&state.correlation));
-		atomic_store(&window->is_open, false);
-	}
+	return command ? span_of((uint32_t)(command >> 32), (uint32_t)command) : state.schedule;
 }
 
 static enum gprof_window_state wanted_state(uint64_t step)
 {
-	enum gprof_window_state wanted = schedule_state(&state.schedule, step);
+	struct schedule schedule = schedule_now();
+	enum gprof_window_state wanted = schedule_state(&schedule, step);
 
-	if (state.needs_capture && !atomic_load(&state.is_capturing)) {
+	if (state.needs_capture && !atomic_load(&state.is_capturing) &&
+		!atomic_load(&state.command)) {
 		/* CUPTI stays warm: cudaProfilerStart is followed by launches at once. */
 		return wanted == GPROF_WINDOW_RECORD ? GPROF_WINDOW_READY : wanted;
 	}
@@ -180,53 +158,49 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
 		return;
 	}
 	if (before == GPROF_WINDOW_RECORD) {
-		close_window();
+		window_close();
 	}
 	if (wanted == GPROF_WINDOW_RECORD) {
-		open_window();
+		window_open();
 		mode |= config_flag(CONFIG_TIMER_ONLY) ? 0 : COLLECTOR_RECORD;
 	}
-	row.window = atomic_load(&state.nr_windows);
+	row.window = window_newest();
 	atomic_store(&collector_mode, atomic_load(&state.is_stopped) ? 0 : mode);
 	collector_emit(&row, GPROF_TABLE_window, NULL, 0);
 	ring_wake();
 }
 
 /*
- * The shortest of the last steps, each of which may make it an eighth longer: a mean would be of
- * the first step, which compiles, or of one in which the machine was busy with something else.
+ * Sets what is wanted now. Threads that end steps, calls of the program and the control file may
+ * ask at once: one of them sets it, and does so again for those who came meanwhile and do not wait.
  */
-static uint64_t follow_length(void)
+static void follow_state(void)
 {
-	uint64_t now = clock_monotonic_ns();
-	uint64_t last_ns = now - atomic_exchange(&state.ended_ns, now);
-	uint64_t short_ns = atomic_load(&state.short_ns);
+	uint32_t nr_askers = 1;
 
-	short_ns = short_ns + short_ns / 8 < last_ns ? short_ns + short_ns / 8 : last_ns;
-	atomic_store(&state.short_ns, short_ns);
-	return short_ns;
+	if (atomic_fetch_add(&state.nr_askers, 1)) {
+		return;
+	}
+	do {
+		uint64_t step = atomic_load(&state.step);
+
+		set_state(wanted_state(step), step);
+	} while (!atomic_compare_exchange_strong(&state.nr_askers, &nr_askers, 0));
 }
 
-/* So many steps ahead as they will take; at first, as if steps were short. */
-static void follow_warmth(uint64_t step)
+/* One window from the first call to the last: nothing to tell apart. */
+static bool is_always(void)
 {
-	uint64_t step_ns = step ? follow_length() : SHORT_STEP_NS;
-	bool is_warm = schedule_until_open(&state.schedule, step) <= WARM_NS / (step_ns + 1) + 1;
-
-	if (atomic_exchange(&state.is_warm, is_warm) != is_warm) {
-		ring_wake();
-	}
+	return state.is_always && !atomic_load_explicit(&state.command, memory_order_relaxed);
 }
 
 void step_start(void)
 {
 	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
 
-	atomic_store(&state.ended_ns, clock_monotonic_ns());
-	atomic_store(&state.short_ns, UINT64_MAX / 2);
 	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
-	follow_warmth(0);
-	set_state(wanted_state(0), 0);
+	warmth_begin(&state.schedule, 0);
+	follow_state();
 	if (state.rule || state.is_found) {
 		row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
 		collector_emit(&row, GPROF_TABLE_step, NULL, 0);
@@ -240,10 +214,12 @@ static void end_step(enum gprof_step_rule rule, uint64_t time)
 	row.step = atomic_fetch_add(&state.step, 1) + 1;
 	row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
 	collector_emit(&row, GPROF_TABLE_step, NULL, 0);
-	if (!state.is_always) {
-		follow_warmth(row.step);
+	if (!is_always()) {
+		struct schedule schedule = schedule_now();
+
+		warmth_follow(&schedule, row.step);
 	}
-	set_state(wanted_state(row.step), row.step);
+	follow_state();
 }
 
 /* Two threads within some nanoseconds of each other: the later one is as if it had not been. */
@@ -296,7 +272,7 @@ void step_range(const char *name, uint64_t begin, uint64_t end)
 		atomic_store(&state.is_told, true);
 	}
 	/* A schedule goes by what happens now: for it, steps begin with the first that is told. */
-	first = state.is_always || !ends.nr ? 0 : ends.nr - 1;
+	first = is_always() || !ends.nr ? 0 : ends.nr - 1;
 	for (uint32_t i = first; i < ends.nr; i++) {
 		end_step(state.ranges.rule, ends.times[i]);
 	}
@@ -344,10 +320,8 @@ void step_stop(void)
 void step_capture(bool is_on)
 {
 	if (state.needs_capture && !(atomic_load(&collector_mode) & COLLECTOR_COLD)) {
-		uint64_t step = atomic_load(&state.step);
-
 		atomic_store(&state.is_capturing, is_on);
-		set_state(wanted_state(step), step);
+		follow_state();
 	}
 }
 
@@ -375,33 +349,39 @@ bool step_is_open(void)
 bool step_wants_activity(void)
 {
 	return !config_flag(CONFIG_TIMER_ONLY) &&
-	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || atomic_load(&state.is_warm) ||
+	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || warmth_is_on() ||
 		       state.has_kernel);
-}
-
-void step_saw_correlation(uint32_t correlation)
-{
-	if ((int32_t)(correlation -
-		      atomic_load_explicit(&state.correlation, memory_order_relaxed)) > 0) {
-		atomic_store_explicit(&state.correlation, correlation, memory_order_relaxed);
-	}
 }
 
 bool step_is_recorded(uint32_t correlation)
 {
-	uint32_t n = atomic_load(&state.nr_windows);
+	return is_always() || window_has(correlation);
+}
 
-	if (state.is_always) {
-		return true;
-	}
-	for (uint32_t i = 0; i < n && i < NR_WINDOWS; i++) {
-		struct window *window = &state.windows[(n - 1 - i) % NR_WINDOWS];
+/* ---- the control file ---- */
 
-		if ((int32_t)(correlation - atomic_load(&window->first)) >= 0 &&
-			(atomic_load(&window->is_open) ||
-				(int32_t)(correlation - atomic_load(&window->last)) <= 0)) {
-			return true;
-		}
-	}
-	return false;
+bool step_is_told(void)
+{
+	return state.rule || atomic_load(&state.is_told);
+}
+
+void step_prepare(uint32_t first, uint32_t end)
+{
+	struct schedule schedule = span_of(first, end);
+
+	warmth_prepare(&schedule, atomic_load(&state.step));
+}
+
+void step_command(uint32_t first, uint32_t end)
+{
+	struct schedule schedule = span_of(first, end);
+
+	atomic_store(&state.command, (uint64_t)first << 32 | end);
+	warmth_begin(&schedule, atomic_load(&state.step));
+	follow_state();
+}
+
+uint64_t step_now(void)
+{
+	return atomic_load(&state.step);
 }

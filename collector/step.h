@@ -57,10 +57,23 @@ bool step_is_open(void);
  */
 bool step_wants_activity(void);
 
-/* The newest correlation id seen by a callback. */
-void step_saw_correlation(uint32_t correlation);
-
 /* Was this call made in a record window? For records that arrive later. */
 bool step_is_recorded(uint32_t correlation);
+
+/* Does something tell of steps, also while nothing is recorded? */
+bool step_is_told(void);
+
+/* How many have ended. */
+uint64_t step_now(void);
+
+#define STEP_NO_END UINT32_MAX
+
+/*
+ * The control file's, on the drain thread: from now on the steps first to end - 1 are recorded and
+ * no others, whatever GPROF_SCHEDULE and GPROF_CAPTURE say; none where both are the same, above 0.
+ * Before it, where CUPTI must be up for that, step_prepare makes step_wants_activity true.
+ */
+void step_prepare(uint32_t first, uint32_t end);
+void step_command(uint32_t first, uint32_t end);
 
 #endif

@@ -12,6 +12,7 @@ const struct command *const commands[] = {
 	&cmd_export,
 	&cmd_info,
 	&cmd_check,
+	&cmd_control,
 	&cmd_env,
 	&cmd_completion,
 	&cmd_help,

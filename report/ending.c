@@ -73,6 +73,17 @@ static bool is_running(const struct process *process)
 	return at && strtoll(at, NULL, 10) == process->start_ticks;
 }
 
+enum ending_state ending_state(const struct process *process)
+{
+	if (process->is_ended || process->stream->end_kind) {
+		return ENDING_ENDED;
+	}
+	if (process->start_ticks < 0 || !is_this_boot(process)) {
+		return ENDING_UNKNOWN;
+	}
+	return is_running(process) ? ENDING_RUNS : ENDING_ENDED;
+}
+
 /* ---- words ---- */
 
 static void add_kind(struct buf *out, unsigned int kind, int64_t code)

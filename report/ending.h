@@ -6,6 +6,15 @@
 #include "report/buf.h"
 #include "report/model.h"
 
+enum ending_state {
+	ENDING_ENDED,
+	ENDING_RUNS,
+	ENDING_UNKNOWN, /* on another host, or on this one before its last boot */
+};
+
+/* Does it still run? Asks the system, see ending_add_text. */
+enum ending_state ending_state(const struct process *process);
+
 /*
  * Appends it, as the rest of a sentence about the process. `all` are the processes of the dump,
  * among which one may go on where this one was replaced. Asks the system whether a process without

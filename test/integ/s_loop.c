@@ -8,8 +8,9 @@
  * each step by gprof_step(), `nvtx` wraps it into the range "step", `capture=A-B` calls
  * cudaProfilerStart before step A and Stop before step B, `sleep=MS` after each step, `chdir=DIR`
  * after the first, and before the last step `kill` (by SIGKILL), `fork` (a child makes CUDA calls
- * and ends), `hold` (touches the file named by HOLD and waits until it is gone). `exit=N` is its
- * exit status, `quick` leaves by _exit. It prints how much it did so far, at each step.
+ * and ends), `hold` (touches the file named by HOLD and waits until it is gone); `hold=A,B` does so
+ * before steps A and B. `exit=N` is its exit status, `quick` leaves by _exit. It prints how much it
+ * did so far, at each step.
  */
 #include "test/prog/prog.h"
 
@@ -31,9 +32,10 @@ static struct options {
 	int nr_steps, nr_launches;
 	int is_call, is_nvtx, is_kill, is_fork, is_hold, is_quick;
 	int first, end; /* of the capture */
+	int holds[2];
 	int sleep_ms, status;
 	const char *dir;
-} options = {.first = -1, .end = -1};
+} options = {.first = -1, .end = -1, .holds = {-1, -1}};
 
 static void read_options(int argc, char **argv)
 {
@@ -47,6 +49,7 @@ static void read_options(int argc, char **argv)
 		options.is_hold |= !strcmp(argv[i], "hold");
 		options.is_quick |= !strcmp(argv[i], "quick");
 		sscanf(argv[i], "capture=%d-%d", &options.first, &options.end);
+		sscanf(argv[i], "hold=%d,%d", &options.holds[0], &options.holds[1]);
 		sscanf(argv[i], "sleep=%d", &options.sleep_ms);
 		sscanf(argv[i], "exit=%d", &options.status);
 		if (!strncmp(argv[i], "chdir=", 6)) {
@@ -107,6 +110,9 @@ static void before_step(int step)
 	}
 	if (step == 1 && options.dir && chdir(options.dir)) {
 		exit(9);
+	}
+	if (step == options.holds[0] || step == options.holds[1]) {
+		hold();
 	}
 	if (step == options.nr_steps - 1) {
 		before_last();

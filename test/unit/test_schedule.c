@@ -114,6 +114,22 @@ START_TEST(repeat_ends_after_so_many_cycles)
 }
 END_TEST
 
+START_TEST(span_is_the_range_of_that_text_and_an_empty_one_records_nothing)
+{
+	struct schedule parsed, span = schedule_span(4, 10);
+
+	ck_assert_int_eq(schedule_parse(&parsed, "4-10"), 0);
+	ck_assert_mem_eq(&parsed, &span, sizeof(span));
+	span = schedule_span(7, 7);
+	for (uint64_t step = 0; step < 20; step++) {
+		ck_assert_int_eq(schedule_state(&span, step), GPROF_WINDOW_CLOSED);
+		ck_assert(schedule_until_open(&span, step) > 1000000);
+	}
+	span = schedule_span(0, SCHEDULE_NO_END);
+	ck_assert_int_eq(schedule_state(&span, UINT32_MAX), GPROF_WINDOW_RECORD);
+}
+END_TEST
+
 START_TEST(what_is_not_a_schedule_is_refused)
 {
 	static const char *const texts[] = {"", " ", "All", "4", "4-", "-4", "10-4", "4-4", "4-10x",
@@ -147,4 +163,5 @@ UNIT_SUITE("schedule", steps_until_the_next_open_one_are_those_that_the_states_s
 	range_4_to_10_records_steps_4_to_9_once, range_from_0_records_from_the_first_step,
 	all_records_every_step, wait_warmup_and_active_are_synonyms,
 	repeat_ends_after_so_many_cycles, what_is_not_a_schedule_is_refused,
+	span_is_the_range_of_that_text_and_an_empty_one_records_nothing,
 	largest_numbers_do_not_overflow)

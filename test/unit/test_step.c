@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/step.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +11,7 @@
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/notice.h"
+#include "collector/window.h"
 #include "test/unit/unit.h"
 
 /* What the rings got, as text: "s3" a step row, "w1:R" a window row. */
@@ -187,14 +191,14 @@ END_TEST
 START_TEST(late_records_are_told_by_the_window_of_their_call)
 {
 	start("auto", "1-2", "none");
-	step_saw_correlation(10);
+	window_saw_correlation(10);
 	ck_assert(!step_is_recorded(10));
 	step_mark(GPROF_STEP_CALL); /* step 1: recorded */
-	step_saw_correlation(11);
-	step_saw_correlation(20);
+	window_saw_correlation(11);
+	window_saw_correlation(20);
 	ck_assert(step_is_recorded(11));
 	step_mark(GPROF_STEP_CALL); /* step 2: closed */
-	step_saw_correlation(21);
+	window_saw_correlation(21);
 	ck_assert(!step_is_recorded(10));
 	ck_assert(step_is_recorded(11));
 	ck_assert(step_is_recorded(20));
@@ -205,19 +209,127 @@ END_TEST
 START_TEST(correlation_ids_may_wrap_within_a_window)
 {
 	start("auto", "1-2", "none");
-	step_saw_correlation(0x7ffffff0u);
-	step_saw_correlation(0xffffffe0u);
-	step_saw_correlation(0xfffffff0u);
+	window_saw_correlation(0x7ffffff0u);
+	window_saw_correlation(0xffffffe0u);
+	window_saw_correlation(0xfffffff0u);
 	step_mark(GPROF_STEP_CALL);
-	step_saw_correlation(0xfffffffeu);
-	step_saw_correlation(5);
+	window_saw_correlation(0xfffffffeu);
+	window_saw_correlation(5);
 	step_mark(GPROF_STEP_CALL);
-	step_saw_correlation(6);
+	window_saw_correlation(6);
 	ck_assert(!step_is_recorded(0xfffffff0u));
 	ck_assert(step_is_recorded(0xfffffff1u));
 	ck_assert(step_is_recorded(0));
 	ck_assert(step_is_recorded(5));
 	ck_assert(!step_is_recorded(6));
+}
+END_TEST
+
+START_TEST(commands_hold_in_place_of_schedule_and_capture)
+{
+	start("auto", "4-6", "cudaprofiler");
+	step_command(0, STEP_NO_END);
+	ck_assert_uint_eq(collector_mode, COLLECTOR_RECORD);
+	step_capture(false);
+	ck_assert_uint_eq(collector_mode, COLLECTOR_RECORD);
+	step_mark(GPROF_STEP_CALL);
+	step_command(1, 1);
+	ck_assert_uint_eq(collector_mode, 0);
+	step_capture(true);
+	for (int step = 1; step < 8; step++) {
+		step_mark(GPROF_STEP_CALL);
+	}
+	ck_assert_str_eq(written(), "w0:- s0 w1:R s1 w1:- s2 s3 s4 s5 s6 s7 s8 ");
+	step_command(10, 12);
+	for (int step = 8; step < 14; step++) {
+		step_mark(GPROF_STEP_CALL);
+	}
+	ck_assert_str_eq(written(), "s9 w1:r s10 w2:R s11 s12 w2:- s13 s14 ");
+}
+END_TEST
+
+START_TEST(late_records_are_told_apart_once_there_was_a_command)
+{
+	start("auto", "all", "none");
+	window_saw_correlation(5);
+	ck_assert(step_is_recorded(5));
+	step_command(1, 1);
+	window_saw_correlation(6);
+	ck_assert(step_is_recorded(5));
+	ck_assert(!step_is_recorded(6));
+	step_command(0, STEP_NO_END);
+	window_saw_correlation(7);
+	ck_assert(!step_is_recorded(6));
+	ck_assert(step_is_recorded(7));
+}
+END_TEST
+
+START_TEST(activity_is_wanted_before_the_window_of_a_command_opens)
+{
+	start("auto", "1000000-1000001", "none");
+	ck_assert(!step_wants_activity());
+	step_prepare(1, 1);
+	step_prepare(50, 60);
+	ck_assert(!step_wants_activity());
+	step_prepare(0, STEP_NO_END);
+	ck_assert(step_wants_activity());
+	ck_assert(!step_is_open());
+	step_command(0, STEP_NO_END);
+	ck_assert(step_wants_activity());
+	step_command(1, 1);
+	ck_assert(!step_wants_activity());
+}
+END_TEST
+
+enum { ROUNDS = 30000 };
+
+/* Both threads are in the same round. */
+static atomic_uint begun, done;
+
+static void meet(atomic_uint *counter, unsigned int nr)
+{
+	atomic_fetch_add(counter, 1);
+	for (unsigned int i = 1; atomic_load(counter) < nr; i++) {
+		if (i % 4096 == 0) {
+			sched_yield(); /* the other one has no core */
+		}
+	}
+}
+
+static void *end_steps(void *unused)
+{
+	(void)unused;
+	for (unsigned int round = 1; round <= ROUNDS; round++) {
+		meet(&begun, 2 * round);
+		step_mark(GPROF_STEP_CALL);
+		meet(&done, 2 * round);
+	}
+	ring_end_thread(&ring_self);
+	return NULL;
+}
+
+START_TEST(command_stands_whatever_step_ends_at_the_same_moment)
+{
+	pthread_t thread;
+
+	start("auto", "all", "none");
+	ck_assert_int_eq(pthread_create(&thread, NULL, end_steps, NULL), 0);
+	for (unsigned int round = 1; round <= ROUNDS; round++) {
+		bool is_on = round % 2 == 0;
+
+		meet(&begun, 2 * round);
+		for (volatile unsigned int i = 0; i < round % 301; i++) {
+			/* now earlier, now later than the step */
+		}
+		step_command(is_on ? 0 : 1, is_on ? STEP_NO_END : 1);
+		meet(&done, 2 * round);
+		ck_assert_msg(step_is_open() == is_on, "round %u", round);
+		ck_assert_uint_eq(collector_mode, is_on ? COLLECTOR_RECORD : 0);
+		if (round % 1000 == 0) {
+			written();
+		}
+	}
+	pthread_join(thread, NULL);
 }
 END_TEST
 
@@ -229,4 +341,8 @@ UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	capture_opens_windows_between_start_and_stop,
 	capture_calls_count_only_where_they_were_asked_for,
 	timer_only_records_steps_and_nothing_else,
-	late_records_are_told_by_the_window_of_their_call, correlation_ids_may_wrap_within_a_window)
+	late_records_are_told_by_the_window_of_their_call, correlation_ids_may_wrap_within_a_window,
+	commands_hold_in_place_of_schedule_and_capture,
+	late_records_are_told_apart_once_there_was_a_command,
+	activity_is_wanted_before_the_window_of_a_command_opens,
+	command_stands_whatever_step_ends_at_the_same_moment)
