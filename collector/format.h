@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /*
  * The stream format, as both sides of it see it: the recorder that writes and the reader that reads.
  * FORMAT.md is the contract in words (grammar, codecs, version table, what needs a bump).

@@ -5,7 +5,7 @@
 UNIT_SRC := test/unit/cupti_real_library.c test/unit/cupti_real_records.c \
 	$(filter-out test/unit/test_abi% test/unit/test_report%,$(wildcard test/unit/test_*.c))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
-UNIT_OBJ := $(addprefix $(B)/test/unit/,unit.o decode.o cupti_real.o) $(patsubst %.c,$(B)/%.o,$(COLLECTOR_SRC))
+UNIT_OBJ := $(addprefix $(B)/test/unit/,unit.o decode.o written.o cupti_real.o) $(patsubst %.c,$(B)/%.o,$(COLLECTOR_SRC))
 CHECK_LIBS ?= -lcheck -lsubunit -lm -lrt
 INTEG_BIN := $(patsubst test/integ/%.c,$(B)/integ/%,$(wildcard test/integ/s_*.c))
 

@@ -221,6 +221,16 @@ struct gprof_row_op *gen_op(struct gen *gen, const char *name, uint64_t begin, u
 	return row;
 }
 
+struct gprof_row_nvtx *gen_nvtx(struct gen *gen, uint32_t thread, uint8_t op, uint64_t time)
+{
+	struct gprof_row_nvtx *row = gen_row(gen, GPROF_TABLE_nvtx);
+
+	row->time = time;
+	row->thread = thread;
+	row->op = op;
+	return row;
+}
+
 uint32_t gen_op_shape(struct gen *gen, const char *shape)
 {
 	uint32_t string = gen_string(gen, shape);

@@ -36,6 +36,9 @@ uint32_t gen_op_shape(struct gen *gen, const char *shape);
 /* A row of an operator of that name on thread 1, for more to be filled in. */
 struct gprof_row_op *gen_op(struct gen *gen, const char *name, uint64_t begin, uint64_t end);
 
+/* A row of NVTX on a thread, for more to be filled in; op: enum gprof_nvtx_op. */
+struct gprof_row_nvtx *gen_nvtx(struct gen *gen, uint32_t thread, uint8_t op, uint64_t time);
+
 /* A moment on all clocks, all of them counting ns: realtime = monotonic + a fixed offset. */
 void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t cupti_ns);
 

@@ -15,31 +15,24 @@
 #include "collector/record.h"
 #include "collector/stream.h"
 #include "test/unit/cupti_real.h"
-#include "test/unit/decode.h"
 #include "test/unit/unit.h"
+#include "test/unit/written.h"
 
 #define NR 5u /* records of each kind */
 
-static const struct block_ticks same = {.base = 0, .mult = (uint64_t)1 << 32};
 static struct decode_block *blocks;
 static size_t nr_blocks;
 
 static void start(void)
 {
 	cupti_real_load();
-	ck_assert_int_eq(batch_init(), 0);
-	ck_assert_int_eq(define_init(), 0);
+	written_begin();
 	record_init();
-	ck_assert_int_eq(stream_start(unit_temp_dir(), 0, &same), 0);
 }
 
 static void finish(void)
 {
-	struct gprof_file_header header;
-
-	batch_write_all();
-	ck_assert_int_eq(stream_finish(), 0);
-	blocks = decode_file(stream_path(), &header, &nr_blocks);
+	blocks = written_end(&nr_blocks);
 }
 
 static uint64_t value(unsigned int table, const char *column, size_t n)

@@ -147,11 +147,8 @@ void chosen_kernel(struct gen *gen, uint64_t begin, uint32_t correlation, uint64
 void chosen_mark(struct gen *gen, uint32_t thread, uint64_t time, uint8_t op, uint64_t range,
 	uint64_t number)
 {
-	struct gprof_row_nvtx *nvtx = gen_row(gen, GPROF_TABLE_nvtx);
+	struct gprof_row_nvtx *nvtx = gen_nvtx(gen, thread, op, time);
 
-	nvtx->time = time;
-	nvtx->thread = thread;
-	nvtx->op = op;
 	nvtx->range = range;
 	nvtx->payload = number;
 }

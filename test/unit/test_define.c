@@ -10,27 +10,15 @@
 #include "collector/collector.h"
 #include "collector/notice.h"
 #include "collector/stream.h"
-#include "test/unit/decode.h"
 #include "test/unit/unit.h"
+#include "test/unit/written.h"
 
-static const struct block_ticks same = {.base = 0, .mult = (uint64_t)1 << 32};
 static struct decode_block *blocks;
 static size_t nr_blocks;
 
-static void start(void)
-{
-	ck_assert_int_eq(batch_init(), 0);
-	ck_assert_int_eq(define_init(), 0);
-	ck_assert_int_eq(stream_start(unit_temp_dir(), 0, &same), 0);
-}
-
 static void finish(void)
 {
-	struct gprof_file_header header;
-
-	batch_write_all();
-	ck_assert_int_eq(stream_finish(), 0);
-	blocks = decode_file(stream_path(), &header, &nr_blocks);
+	blocks = written_end(&nr_blocks);
 }
 
 static void add_overhead(uint32_t kind)
@@ -45,7 +33,7 @@ START_TEST(texts_are_defined_once_and_before_they_are_used)
 {
 	uint32_t one, two;
 
-	start();
+	written_begin();
 	one = define_text("one", 3);
 	add_overhead(one);
 	two = define_text("two", 3);
@@ -67,7 +55,7 @@ START_TEST(names_are_found_by_address_and_checked_by_text)
 	char name[16] = "kernel_a";
 	uint32_t first, second;
 
-	start();
+	written_begin();
 	first = define_name(name);
 	ck_assert_uint_eq(define_name(name), first);
 	strcpy(name, "kernel_b"); /* a module was unloaded, and another took its place */
@@ -89,7 +77,7 @@ START_TEST(text_beyond_the_limit_is_cut_and_counted)
 	uint32_t id;
 
 	memset(text, 'x', sizeof(text));
-	start();
+	written_begin();
 	id = define_text(text, sizeof(text));
 	finish();
 	ck_assert_uint_eq(strlen(decode_string(blocks, nr_blocks, id)), GPROF_TEXT_BYTES);
@@ -103,7 +91,7 @@ START_TEST(more_texts_than_the_table_holds_keep_their_ids_apart)
 	static uint32_t ids[NR];
 	char text[64];
 
-	start();
+	written_begin();
 	for (int i = 0; i < NR; i++) {
 		int n = snprintf(text, sizeof(text), "a name that is number %d", i);
 
@@ -129,7 +117,7 @@ START_TEST(no_block_names_an_id_that_a_later_one_defines)
 	uint32_t defined = 0;
 	char text[4000];
 
-	start();
+	written_begin();
 	memset(text, 'y', sizeof(text));
 	for (int i = 0; i < 3000; i++) {
 		snprintf(text, sizeof(text), "%d", i);
@@ -160,7 +148,7 @@ START_TEST(shapes_and_places_are_defined_once)
 	struct gprof_row_shape shape;
 	uint32_t first, second;
 
-	start();
+	written_begin();
 	memset(&shape, 0, sizeof(shape));
 	shape.grid_x = 10;
 	shape.block_x = 256;
@@ -183,7 +171,7 @@ START_TEST(rows_pointed_at_are_written_as_they_stand)
 {
 	struct gprof_row_api row = {.begin = 5, .dur = 9, .call = 3, .result = -1};
 
-	start();
+	written_begin();
 	batch_point(GPROF_TABLE_api, &row);
 	finish();
 	ck_assert_uint_eq(decode_value(blocks, nr_blocks, GPROF_TABLE_api, "dur", 0), 4);
@@ -194,7 +182,7 @@ END_TEST
 
 START_TEST(child_drops_what_waits)
 {
-	start();
+	written_begin();
 	add_overhead(1);
 	batch_forget();
 	finish();

@@ -93,11 +93,8 @@ struct maker {
 
 static void add_nvtx(struct maker *m, uint8_t op, uint32_t name, uint32_t domain)
 {
-	struct gprof_row_nvtx *row = gen_row(m->gen, GPROF_TABLE_nvtx);
+	struct gprof_row_nvtx *row = gen_nvtx(m->gen, m->thread, op, m->tick);
 
-	row->time = m->tick;
-	row->thread = m->thread;
-	row->op = op;
 	row->name = name;
 	row->domain = domain;
 }

@@ -47,6 +47,14 @@ static void walk(const char *path)
 	process_destroy(process);
 }
 
+static void check_ops(const char *const *wanted, unsigned int nr)
+{
+	ck_assert_uint_eq(seen.nr_ops, nr);
+	for (unsigned int i = 0; i < nr; i++) {
+		ck_assert_str_eq(seen.ops[i], wanted[i]);
+	}
+}
+
 START_TEST(operators_nest_by_their_times_and_work_by_its_call)
 {
 	static const struct line lines[] = {
@@ -61,15 +69,11 @@ START_TEST(operators_nest_by_their_times_and_work_by_its_call)
 	};
 
 	walk(lines_write(lines, sizeof(lines) / sizeof(lines[0]), NULL));
-	ck_assert_uint_eq(seen.nr_ops, 8);
-	ck_assert_str_eq(seen.ops[0], "async in -: 85, 0, 0");
-	ck_assert_str_eq(seen.ops[1], "c in top: 10, 4, 4");
-	ck_assert_str_eq(seen.ops[2], "empty in a: 0, 0, 0");
-	ck_assert_str_eq(seen.ops[3], "empty in a: 0, 0, 0");
-	ck_assert_str_eq(seen.ops[4], "b in a: 10, 3, 3");
-	ck_assert_str_eq(seen.ops[5], "a in top: 15, 0, 3");
-	ck_assert_str_eq(seen.ops[6], "top in -: 15, 0, 7");
-	ck_assert_str_eq(seen.ops[7], "elsewhere in -: 20, 100, 100");
+	check_ops(
+		(const char *const[]){"async in -: 85, 0, 0", "c in top: 10, 4, 4",
+			"empty in a: 0, 0, 0", "empty in a: 0, 0, 0", "b in a: 10, 3, 3",
+			"a in top: 15, 0, 3", "top in -: 15, 0, 7", "elsewhere in -: 20, 100, 100"},
+		8);
 }
 END_TEST
 
@@ -103,11 +107,9 @@ START_TEST(operators_are_joined_over_groups)
 	}
 	gen_close(gen, "exit");
 	walk(path);
-	ck_assert_uint_eq(seen.nr_ops, 4);
-	ck_assert_str_eq(seen.ops[0], "second in top: 10, 4, 4");
-	ck_assert_str_eq(seen.ops[1], "first in top: 10, 8, 8");
-	ck_assert_str_eq(seen.ops[2], "top in -: 30, 0, 12");
-	ck_assert_str_eq(seen.ops[3], "elsewhere in -: 75, 0, 0");
+	check_ops((const char *const[]){"second in top: 10, 4, 4", "first in top: 10, 8, 8",
+			  "top in -: 30, 0, 12", "elsewhere in -: 75, 0, 0"},
+		4);
 }
 END_TEST
 

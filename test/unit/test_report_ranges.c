@@ -7,11 +7,8 @@
 static void add_range(
 	struct gen *gen, uint32_t thread, uint8_t op, uint64_t time, uint32_t domain, uint32_t name)
 {
-	struct gprof_row_nvtx *row = gen_row(gen, GPROF_TABLE_nvtx);
+	struct gprof_row_nvtx *row = gen_nvtx(gen, thread, op, time);
 
-	row->time = time;
-	row->thread = thread;
-	row->op = op;
 	row->domain = domain;
 	row->name = name;
 }
@@ -91,11 +88,8 @@ END_TEST
 static void add_across(
 	struct gen *gen, uint32_t thread, uint8_t op, uint64_t time, uint64_t id, uint32_t name)
 {
-	struct gprof_row_nvtx *row = gen_row(gen, GPROF_TABLE_nvtx);
+	struct gprof_row_nvtx *row = gen_nvtx(gen, thread, op, time);
 
-	row->time = time;
-	row->thread = thread;
-	row->op = op;
 	row->range = id;
 	row->name = name;
 }
