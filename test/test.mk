@@ -21,9 +21,11 @@ $(B)/test/unit/test_nccl_comm: $(B)/preload/nccl_comm.o
 $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/entries.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $< \
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $(filter %.c,$^) \
 		$(if $(filter loop end family sample,$*),$(B)/sim/libcudart.so.13) \
 		$(if $(filter second_client,$*),$(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13 $(B)/sim/libcuda.so.1) -ldl -lpthread
+
+$(B)/integ/s_second_client: test/integ/second_seen.c test/integ/second_seen.h
 
 unit: $(UNIT_BIN)
 integ-programs: $(INTEG_BIN) prog $(B)/test/sim/client.so

@@ -6,7 +6,7 @@
  *	s_second_client [WHAT...]
  *
  * It launches before(), then `sessions=N` times records what happens while it launches inside(),
- *and launches after(). WHAT:
+ * and launches after(). WHAT:
  *
  *	subscribe	the client subscribes and counts the callbacks of launches
  *	domain		and of all runtime calls
@@ -37,6 +37,7 @@
 #define CUPTI_HOOK(name, params) uint32_t name params;
 #include "preload/hooks.def"
 
+#include "test/integ/second_seen.h"
 #include "test/prog/prog.h"
 
 #include <pthread.h>
@@ -47,14 +48,13 @@
 #include <time.h>
 #include <unistd.h>
 
-uint32_t cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes, struct cupti_record **record);
 uint32_t cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 uint32_t cuptiActivityRegisterCallbacks_v2(cupti_subscriber subscriber, void *request, void *done);
 uint32_t cuptiActivityEnable_v2(cupti_subscriber subscriber, uint32_t kind, void *config);
 uint32_t cuptiActivityDisable_v2(cupti_subscriber subscriber, uint32_t kind, void *config);
 int cuCtxGetCurrent(void **context);
 
-enum { N = 256, BUFFER_BYTES = 64 << 10, CBID_LAUNCH = 211, CLOCK_MUL = 3 };
+enum { N = 256, CBID_LAUNCH = 211 };
 
 KERNEL2(before, int *, x, int, by)
 {
@@ -107,23 +107,10 @@ static void fly(int nr)
 	}
 }
 
-static struct options {
-	int subscribe, domain, first, again, own, clock, each, context, unsubscribe, finalize;
-	int teardown, lazy, flying, flush, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
-	char log[256];
-} options = {.nr_sessions = 1, .nr_launches = 20, .sleep_ms = 200};
-
-static struct session {
-	_Atomic long kinds[64];
-	_Atomic uint64_t sum;
-	_Atomic long bad_time, bad_thread, unknown;
-	_Atomic long enters, exits, bad_data;
-	_Atomic long nr_requested, nr_completed;
-	_Atomic uint64_t begin, end;
-} session;
+struct options options = {.nr_sessions = 1, .nr_launches = 20, .sleep_ms = 200};
 
 static cupti_subscriber subscriber;
-static pthread_t main_thread;
+pthread_t main_thread;
 static _Atomic bool is_over, is_tearing;
 
 static void must(uint32_t rc, const char *what)
@@ -133,123 +120,18 @@ static void must(uint32_t rc, const char *what)
 	}
 }
 
-static uint64_t realtime(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Counts three times as fast, from another year on. */
-static uint64_t read_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec) * CLOCK_MUL + 12345;
-}
-
-static uint64_t now(void)
-{
-	return options.clock ? read_clock() : realtime();
-}
-
 /* ---- what CUPTI calls ---- */
-
-static void requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
-{
-	*buffer = aligned_alloc(CUPTI_RECORD_ALIGN, BUFFER_BYTES);
-	*bytes = BUFFER_BYTES;
-	*max_records = 0;
-	atomic_fetch_add(&session.nr_requested, 1);
-}
-
-static void add_to_sum(const char *text, uint64_t number)
-{
-	uint64_t hash = 14695981039346656037u;
-
-	for (; text && *text; text++) {
-		hash = (hash ^ (uint8_t)*text) * 1099511628211u;
-	}
-	atomic_fetch_add(&session.sum, (hash ^ number) * 1099511628211u);
-}
-
-/* The clocks are read a moment after the calls that they belong to. */
-static void check_time(uint64_t start, uint64_t end)
-{
-	uint64_t slack = 1000000u * (options.clock ? CLOCK_MUL : 1);
-
-	if (options.each) {
-		return; /* CUPTI errs then */
-	}
-	session.bad_time += start > end || start + slack < atomic_load(&session.begin) ||
-			    start > now() + 1000 * slack;
-}
-
-static void see(const struct cupti_record *record)
-{
-	const struct cupti_kernel *k = (const struct cupti_kernel *)record;
-	const struct cupti_memcpy *m = (const struct cupti_memcpy *)record;
-	const struct cupti_api *a = (const struct cupti_api *)record;
-
-	switch (record->kind) {
-	case CUPTI_KIND_CONCURRENT_KERNEL:
-		if (!options.nr_threads || strstr(k->name, "inside")) {
-			session.kinds[record->kind]++;
-			add_to_sum(k->name, (uint64_t)k->grid[0] << 32 | (uint32_t)k->block[0]);
-			check_time(k->start_ns, k->end_ns);
-		}
-		return;
-	case CUPTI_KIND_MEMCPY:
-		add_to_sum(NULL, m->bytes << 8 | m->copy_kind);
-		check_time(m->start_ns, m->end_ns);
-		break;
-	case CUPTI_KIND_RUNTIME:
-		session.bad_thread +=
-			!options.nr_threads && a->thread_id != (uint32_t)(uintptr_t)main_thread;
-		if (options.nr_threads) {
-			return;
-		}
-		add_to_sum(NULL, a->cbid);
-		check_time(a->start_ns, a->end_ns);
-		break;
-	case CUPTI_KIND_SYNCHRONIZATION:
-		if (options.nr_threads) {
-			return;
-		}
-		break;
-	default:
-		session.unknown++;
-	}
-	session.kinds[record->kind]++;
-}
-
-static void completed(
-	void *context, uint32_t stream_id, uint8_t *buffer, size_t bytes, size_t valid_bytes)
-{
-	struct cupti_record *record = NULL;
-
-	(void)context;
-	(void)stream_id;
-	(void)bytes;
-	while (valid_bytes && !cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
-		see(record);
-	}
-	free(buffer);
-	atomic_fetch_add(&session.nr_completed, 1);
-}
 
 static void requested_v2(uint8_t **buffer, size_t *bytes, size_t *max_records, void *info)
 {
 	(void)info;
-	requested(buffer, bytes, max_records);
+	seen_requested(buffer, bytes, max_records);
 }
 
 static void completed_v2(uint8_t *buffer, size_t bytes, size_t valid_bytes, void *info)
 {
 	(void)info;
-	completed(NULL, 0, buffer, bytes, valid_bytes);
+	seen_completed(NULL, 0, buffer, bytes, valid_bytes);
 }
 
 static void called(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
@@ -327,7 +209,7 @@ static void register_buffers(void)
 			     subscriber, (void *)requested_v2, (void *)completed_v2),
 			"register");
 	} else {
-		must(cuptiActivityRegisterCallbacks(requested, completed), "register");
+		must(cuptiActivityRegisterCallbacks(seen_requested, seen_completed), "register");
 	}
 }
 
@@ -365,32 +247,6 @@ static void launch(int which, int *d)
 			LAUNCH(after, 2, N / 2, (cudaStream_t)0, &d, &by);
 		}
 	}
-}
-
-/* A wait that finds its work done may have no record of its own: one or two are the same. */
-static const char *few(long n)
-{
-	static char text[24];
-
-	snprintf(text, sizeof(text), "%ld", n);
-	return n == 1 || n == 2 ? "1 or 2" : text;
-}
-
-/* With threads that launch all the time only what is this thread's own is the same each time. */
-static void print_session(int number, size_t dropped)
-{
-	printf("session %d: %ld kernels, %ld copies, %ld calls, %s waits, sum %016llx\n", number,
-		session.kinds[CUPTI_KIND_CONCURRENT_KERNEL], session.kinds[CUPTI_KIND_MEMCPY],
-		session.kinds[CUPTI_KIND_RUNTIME], few(session.kinds[CUPTI_KIND_SYNCHRONIZATION]),
-		(unsigned long long)session.sum);
-	printf("wrong: %ld data, %ld times, %ld threads\n", session.bad_data, session.bad_time,
-		session.bad_thread);
-	if (!options.nr_threads) {
-		printf("callbacks: %ld %ld\n", session.enters, session.exits);
-		printf("%ld other records, %ld buffers missing, %zu dropped\n", session.unknown,
-			session.nr_requested - session.nr_completed, dropped);
-	}
-	fflush(stdout);
 }
 
 /* Of what the profiler around us says of its gaps, is the end of one the last? */
@@ -431,12 +287,12 @@ static void record_session(int number, int *d)
 		subscribe();
 	}
 	if (options.clock && (!number || options.each)) {
-		must(cuptiActivityRegisterTimestampCallback(read_clock), "clock");
+		must(cuptiActivityRegisterTimestampCallback(seen_read_clock), "clock");
 	}
 	if (number || !options.first) {
 		register_buffers();
 	}
-	atomic_store(&session.begin, now());
+	atomic_store(&session.begin, seen_now());
 	enable_callbacks(1);
 	switch_kinds(true);
 	launch(1, d);
@@ -477,7 +333,7 @@ static void record_session(int number, int *d)
 	}
 	wait_for_other();
 	if (!options.lazy) {
-		print_session(number, dropped);
+		seen_print(number, dropped);
 	}
 }
 
@@ -561,7 +417,7 @@ int main(int argc, char **argv)
 	}
 	if (options.lazy) {
 		must(cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED), "flush");
-		print_session(options.nr_sessions - 1, 0);
+		seen_print(options.nr_sessions - 1, 0);
 	}
 	puts("done");
 	return 0;
