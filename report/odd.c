@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/numbers.h"
+#include "report/odd_process.h"
 
 #define MOST_VALUES 4u
 #define MOST_SPANS  20u
@@ -195,76 +196,16 @@ static void tell_missing(struct odd *odd)
 	odd->line.nr_bytes = 0;
 }
 
-/* ---- time ---- */
+/* ---- one by one ---- */
 
-/* The first step that begins before the one before it; 0 if there is none. */
-static size_t find_fall(const struct process *process, size_t *nr_falls)
-{
-	size_t first = 0;
-
-	*nr_falls = 0;
-	for (size_t i = 1; i < process->nr_steps; i++) {
-		if (process->steps[i].tick < process->steps[i - 1].tick) {
-			first = first ? first : i;
-			++*nr_falls;
-		}
-	}
-	return first;
-}
-
-/* Two threads that count steps in turns: where one's step begins the other's ends. */
-static bool has_loops(const struct process *process)
-{
-	const struct model_step *steps = process->steps;
-
-	for (size_t i = 1; i < process->nr_steps; i++) {
-		if (steps[i].thread != steps[i - 1].thread && steps[i].step <= steps[i - 1].step &&
-			!model_step_is_gap(&steps[i]) && !model_step_is_gap(&steps[i - 1])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool add_times(struct odd *odd, const struct process *process)
-{
-	uint64_t nr_back = process->host_clock.nr_back + process->device_clock.nr_back;
-	size_t nr_falls, fall = find_fall(process, &nr_falls);
-
-	bool overlaps = !fall && has_loops(process);
-
-	if (!fall && !nr_back && !overlaps) {
-		return false;
-	}
-	buf_printf(&odd->line, "'%s': ", process->stream->path);
-	if (overlaps) {
-		buf_printf(&odd->line,
-			"several threads count steps, which overlap: each ends where "
-			"the next one begins%s",
-			nr_back ? "; " : "");
-	}
-	if (fall) {
-		buf_printf(&odd->line,
-			"step %" PRIu64 " begins before step %" PRIu64
-			", which came before it (%zu such): the clock went back, or several loops "
-			"count steps; they have no length",
-			process->steps[fall].step, process->steps[fall - 1].step, nr_falls);
-	}
-	if (nr_back) {
-		buf_printf(&odd->line,
-			"%sof its readings of clocks %" PRIu64
-			" went back: times near them are off",
-			fall ? "; " : "", nr_back);
-	}
-	return true;
-}
-
-static void tell_times(struct odd *odd)
+/* rest: what those have that are not named any more. */
+static void tell_each(struct odd *odd, bool (*add)(const struct process *process, struct buf *line),
+	const char *rest)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < odd->nr_processes; i++) {
-		if (!add_times(odd, odd->processes[i])) {
+		if (!add(odd->processes[i], &odd->line)) {
 			continue;
 		}
 		if (nr++ < MOST_TOLD) {
@@ -274,55 +215,7 @@ static void tell_times(struct odd *odd)
 		odd->is_wrong = true;
 	}
 	if (nr > MOST_TOLD) {
-		buf_printf(&odd->line, "and %zu more processes whose steps or clocks go back",
-			nr - MOST_TOLD);
-		tell(odd);
-	}
-}
-
-/* Nothing is left out for it, so data are not wrong: times between calls and their work are. */
-static void tell_early(struct odd *odd)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		const char *early = process_fact(odd->processes[i], "trace.early_work", "");
-
-		if (*early && nr++ < MOST_TOLD) {
-			buf_printf(&odd->line,
-				"'%s': work of GPUs begins before the call that launched it (%s "
-				"launches): the clocks differ or jumped, times from calls to work "
-				"are off",
-				odd->processes[i]->stream->path, early);
-			tell(odd);
-		}
-	}
-	if (nr > MOST_TOLD) {
-		buf_printf(&odd->line, "and %zu more processes with work before its launch",
-			nr - MOST_TOLD);
-		tell(odd);
-	}
-}
-
-static void tell_broken_names(struct odd *odd)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		const char *names = process_fact(odd->processes[i], "trace.broken_names", "");
-
-		if (*names && nr++ < MOST_TOLD) {
-			buf_printf(&odd->line,
-				"'%s': names that are not UTF-8 (%s of them) are kept: the bytes "
-				"that are not are shown as \\xNN, in JSON as U+FFFD",
-				odd->processes[i]->stream->path, names);
-			tell(odd);
-		}
-		odd->is_wrong |= *names != 0;
-	}
-	if (nr > MOST_TOLD) {
-		buf_printf(&odd->line, "and %zu more traces with names that are not UTF-8",
-			nr - MOST_TOLD);
+		buf_printf(&odd->line, "and %zu more processes %s", nr - MOST_TOLD, rest);
 		tell(odd);
 	}
 }
@@ -372,9 +265,9 @@ bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_par
 	if (!is_part) {
 		tell_missing(&odd);
 	}
-	tell_times(&odd);
-	tell_early(&odd);
-	tell_broken_names(&odd);
+	tell_each(&odd, odd_process_times, "whose steps or clocks go back");
+	tell_each(&odd, odd_process_early, "with work before its launch");
+	tell_each(&odd, odd_process_names, "with names that are not UTF-8");
 	tell_added(&odd);
 	buf_fini(&odd.line);
 	return odd.is_wrong;

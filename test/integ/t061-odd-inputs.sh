@@ -44,6 +44,9 @@ job("hosts", [None, None], hosts=["one", "two"])
 write("twice", STEPS)
 write("twice", STEPS, "b.json")
 write("overlap", [step(1, 0, 60), step(2, 50, 50)])
+write("back", [step(1, 0, 50), step(2, 1000, 50), step(3, 200, 50)])
+write("again", [step(1, 0, 50), step(2, 50, 50), step(2, 200, 50)])
+write("early", [event("cudaLaunchKernel", 30, 5, "cuda_runtime", correlation=1)])
 END
 
 # odd CASE STATUS SENTENCE: what `summary` and `info` say on stderr; and the product is reported.
@@ -74,6 +77,10 @@ odd sizes 3 "the processes are of 2 job sizes (2, 4)"
 odd hosts 3 "the processes are of 2 hosts (one, two), .* some have no rank"
 odd twice 3 "b.json' is the same recording as '.*a.json' and left out"
 odd overlap 3 "a.json': steps overlap: each ends where the next one begins"
+for case in back again; do
+	odd $case 3 "a.json': step 2 begins after one of the same or a higher number (1 such)"
+done
+odd early 3 "a.json': work of GPUs begins before the call that launched it (1 launches)"
 
 # A side of a comparison is no better.
 "$REPORT" diff "$T/good" "$T/repeated" >"$T/out" 2>"$T/err"
