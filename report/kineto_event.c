@@ -21,6 +21,7 @@ enum {
 	COLLECTIVE,
 	ELEMENT,
 	GROUP_NAME,
+	GROUP_WORDS,
 	GROUP_RANKS,
 	NO_KEY,
 };
@@ -74,6 +75,7 @@ static const struct key keys[] = {
 	KEY("Process Group Name", GROUP_NAME),
 	KEY("Process Group Ranks", GROUP_RANKS),
 	KEY("registers per thread", KINETO_registers),
+	KEY("Process Group Description", GROUP_WORDS),
 };
 #define NR_KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -94,7 +96,8 @@ static unsigned int find_key(const char *name, size_t nr_bytes)
 		[16] = 38,
 		[18] = 39,
 		[19] = 40,
-		[20] = 41};
+		[20] = 41,
+		[25] = 42};
 
 	if (nr_bytes < 3 || nr_bytes >= sizeof(first)) {
 		return NO_KEY;
@@ -222,6 +225,9 @@ static void read_argument(
 		break;
 	case GROUP_NAME:
 		event->group_name = value;
+		break;
+	case GROUP_WORDS:
+		event->group_words = value;
 		break;
 	case GROUP_RANKS:
 		event->group_ranks = value;

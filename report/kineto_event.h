@@ -76,7 +76,7 @@ struct kineto_event {
 	uint32_t grid[3], block[3];
 	/* tokens, 0: none */
 	int name, pid, tid, dims, types, label, stack;
-	int collective, element, group_name, group_ranks;
+	int collective, element, group_name, group_words, group_ranks;
 };
 
 static inline bool kineto_has(const struct kineto_event *event, enum kineto_number number)

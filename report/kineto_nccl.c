@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/kineto_nccl.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -10,11 +12,14 @@
 #define FNV_START  0xcbf29ce484222325u
 #define FNV_PRIME  0x100000001b3u
 #define NAME_BYTES 40u
-#define NONE	   255 /* NCCL's types and reductions where there is none of its own */
+#define UNDEFINED  "undefined" /* PyTorch's word for no description */
+#define NONE	   255	       /* NCCL's types and reductions where there is none of its own */
 
 struct kineto_group {
 	uint64_t key;
-	char *ranks; /* "[0, 1, 2]", "" unknown */
+	char *ranks;   /* "[0, 1, 2]", "" unknown */
+	char *name;    /* "2, mesh_dp", "" unknown */
+	char fact[24]; /* its key */
 	uint32_t id, nr_ranks;
 	UT_hash_handle hh;
 };
@@ -27,6 +32,7 @@ void kineto_nccl_fini(struct kineto_nccl *nccl)
 	{
 		HASH_DEL(nccl->groups, group);
 		free(group->ranks);
+		free(group->name);
 		free(group);
 	}
 	*nccl = (struct kineto_nccl){0};
@@ -168,6 +174,25 @@ static char *copy_token(struct kineto_json *json, int token)
 	return copy;
 }
 
+/* PyTorch's name of a group, a number, and what the program called it, if it did. */
+static char *name_of(struct kineto_json *json, const struct kineto_event *event)
+{
+	const int tokens[] = {event->group_name, event->group_words};
+	struct buf name = {0};
+
+	for (int i = 0; i < 2; i++) {
+		size_t nr_bytes = 0;
+		const char *text = tokens[i] ? kineto_json_text(json, tokens[i], &nr_bytes) : "";
+
+		if (nr_bytes && !kineto_json_is(json, tokens[i], UNDEFINED, strlen(UNDEFINED))) {
+			buf_text(&name, name.nr_bytes ? ", " : "");
+			buf_add(&name, text, nr_bytes);
+		}
+	}
+	buf_char(&name, '\0');
+	return name.bytes;
+}
+
 /* A group is known by its name and its ranks; with neither, all are one that is on no other rank.
  */
 static uint32_t find_group(
@@ -186,6 +211,7 @@ static uint32_t find_group(
 		group->id = ++nccl->nr_groups;
 		group->nr_ranks = nr_ranks <= INT32_MAX ? (uint32_t)nr_ranks : 0;
 		group->ranks = copy_token(json, event->group_ranks);
+		group->name = name_of(json, event);
 		HASH_ADD(hh, nccl->groups, key, sizeof(key), group);
 	}
 	return group->id;
@@ -233,9 +259,9 @@ void kineto_nccl_take(struct kineto_nccl *nccl, struct kineto_json *json,
 	}
 }
 
-void kineto_nccl_write(const struct kineto_nccl *nccl, const uint64_t *rank, struct kineto_out *out)
+void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct kineto_out *out)
 {
-	const struct kineto_group *group, *next;
+	struct kineto_group *group, *next;
 
 	HASH_ITER(hh, nccl->groups, group, next)
 	{
@@ -245,5 +271,10 @@ void kineto_nccl_write(const struct kineto_nccl *nccl, const uint64_t *rank, str
 		row->key = *group->ranks ? group->key : 0;
 		row->rank = rank ? place_of(group->ranks, *rank) : -1;
 		row->nr_ranks = group->nr_ranks;
+		if (*group->name) {
+			snprintf(
+				group->fact, sizeof(group->fact), "nccl.group.%" PRIu32, group->id);
+			kineto_out_fact(out, group->fact, group->name, strlen(group->name));
+		}
 	}
 }

@@ -27,8 +27,10 @@ uint8_t kineto_nccl_kind(struct kineto_json *json, const struct kineto_event *ev
 void kineto_nccl_take(struct kineto_nccl *nccl, struct kineto_json *json,
 	const struct kineto_event *event, struct kineto_row *row);
 
-/* Writes the communicators. rank: the one of this trace, NULL if it does not say. */
-void kineto_nccl_write(
-	const struct kineto_nccl *nccl, const uint64_t *rank, struct kineto_out *out);
+/*
+ * Writes the communicators, and a fact nccl.group.ID for each that has a name. rank: the one of
+ * this trace, NULL if it does not say.
+ */
+void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct kineto_out *out);
 
 #endif

@@ -35,7 +35,8 @@ uint32_t kineto_out_place(
 	struct kineto_out *out, uint32_t device, uint32_t context, uint32_t stream);
 uint32_t kineto_out_shape(struct kineto_out *out, const struct gprof_row_shape *shape);
 
-/* A fact; of one that was given before the later one holds. */
+/* A fact, whose key must live until kineto_out_finish(); of one that was given before the later one
+ * holds. */
 void kineto_out_fact(struct kineto_out *out, const char *key, const char *value, size_t nr_bytes);
 void kineto_out_fact_number(struct kineto_out *out, const char *key, uint64_t value);
 

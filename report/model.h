@@ -76,6 +76,7 @@ struct model_nccl_comm {
 	uint64_t key;
 	int32_t rank;
 	uint32_t nr_ranks;
+	uint32_t name; /* of names.h, 0: not made yet; see nccl_name.h */
 };
 
 struct model_context {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/buf.h"
 #include "report/names.h"
 #include "report/nccl_ops.h"
 
@@ -56,15 +57,41 @@ uint32_t nccl_name_call(uint8_t kind)
 	return names_intern(name, strlen(name));
 }
 
-uint32_t nccl_name_comm(uint64_t key, int32_t rank, uint32_t nr_ranks)
+/* PyTorch's name of the group is for people; where there is none, the key is the same on all ranks.
+ */
+static uint32_t make_comm(
+	const struct process *process, uint32_t id, const struct model_nccl_comm *comm)
 {
-	char name[64];
-	int nr_bytes = key ? snprintf(name, sizeof(name), "%016" PRIx64, key)
-			   : snprintf(name, sizeof(name), "(unknown)");
+	struct buf name = {0};
+	char fact[24];
+	const char *group;
+	uint32_t interned;
 
-	if (key && rank >= 0 && nr_ranks) {
-		nr_bytes += snprintf(name + nr_bytes, sizeof(name) - (size_t)nr_bytes,
-			", rank %" PRId32 " of %" PRIu32, rank, nr_ranks);
+	snprintf(fact, sizeof(fact), "nccl.group.%" PRIu32, id);
+	group = process_fact(process, fact, NULL);
+	if (group) {
+		buf_printf(&name, "group %s", group);
+	} else {
+		buf_printf(&name, "%016" PRIx64, comm->key);
 	}
-	return names_intern(name, (size_t)nr_bytes);
+	if (comm->rank >= 0 && comm->nr_ranks) {
+		buf_printf(&name, ", rank %" PRId32 " of %" PRIu32, comm->rank, comm->nr_ranks);
+	}
+	interned = names_intern(name.bytes, name.nr_bytes);
+	buf_fini(&name);
+	return interned;
+}
+
+uint32_t nccl_name_comm(struct process *process, uint32_t id)
+{
+	static const char unknown[] = "(unknown)";
+	struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
+
+	if (!comm || !comm->key) {
+		return names_intern(unknown, sizeof(unknown) - 1);
+	}
+	if (!comm->name) {
+		comm->name = make_comm(process, id, comm);
+	}
+	return comm->name;
 }

@@ -3,7 +3,7 @@
 #ifndef REPORT_NCCL_NAME_H
 #define REPORT_NCCL_NAME_H
 
-#include <stdint.h>
+#include "report/model.h"
 
 /* Of an operation, as nccl_ops.h has its kind: "AllReduce" and so on, static. */
 const char *nccl_name_op(uint8_t kind);
@@ -11,7 +11,11 @@ const char *nccl_name_op(uint8_t kind);
 /* Of a call, any of enum gprof_nccl: "ncclAllReduce" and so on, of names.h. */
 uint32_t nccl_name_call(uint8_t kind);
 
-/* "00c0ffee00c0ffee, rank 0 of 2", or "(unknown)", of names.h. */
-uint32_t nccl_name_comm(uint64_t key, int32_t rank, uint32_t nr_ranks);
+/*
+ * A communicator of a process, 0 one that nobody knows: "00c0ffee00c0ffee, rank 0 of 2", "group 2,
+ * mesh_dp, rank 0 of 2" where a fact nccl.group.ID has PyTorch's name of it, or "(unknown)". Of
+ * names.h.
+ */
+uint32_t nccl_name_comm(struct process *process, uint32_t comm);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/buf.h"
+#include "report/nccl_name.h"
 
 #define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
 #define KERNEL_MASK \
@@ -136,7 +137,7 @@ static uint8_t join_kinds(uint8_t a, uint8_t b)
 }
 
 static struct nccl_op make_op(
-	const struct nccl_ops *ops, const struct process *process, const struct nccl_call *call)
+	const struct nccl_ops *ops, struct process *process, const struct nccl_call *call)
 {
 	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, call->comm);
 
@@ -150,6 +151,7 @@ static struct nccl_op make_op(
 		.boot = process->boot,
 		.process = ops->nr_processes,
 		.id = (uint32_t)ops->nr_ops,
+		.name = nccl_name_comm(process, call->comm),
 		.kind = call->kind,
 	};
 }
@@ -196,7 +198,7 @@ static void add_span(struct nccl_calls *calls, const struct nccl_call *launcher,
 }
 
 /* The calls from `at` on that are of one group; returns where the next one begins. */
-static size_t take_group(struct nccl_ops *ops, const struct process *process, size_t at)
+static size_t take_group(struct nccl_ops *ops, struct process *process, size_t at)
 {
 	struct nccl_calls *calls = ops->calls;
 	const struct nccl_call *first = &calls->items[at];

@@ -31,6 +31,7 @@ struct nccl_op {
 	int32_t peer;	   /* of its first call */
 	uint32_t boot;	   /* whose clock it is, of model.h */
 	uint32_t process;  /* counts the processes from 0 */
+	uint32_t name;	   /* of the communicator, of names.h */
 	uint32_t clock;	   /* of nccl_clock.h; set by nccl_match */
 	uint32_t id;	   /* counts all from 0 */
 	uint8_t kind;

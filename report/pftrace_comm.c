@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/nccl_name.h"
 #include "report/pftrace.h"
 #include "report/select.h"
+#include "report/text.h"
 
 /* Flows of calls and of autograd have other bits above; a collective's is that of its last bits. */
 #define COLLECTIVE_FLOW (1ull << 62)
@@ -67,11 +67,16 @@ static bool is_shown(const struct pftrace *pftrace, const struct nccl_op *op)
 /* Rows count the communicators of the process at hand; one that nobody knows is one of them. */
 static size_t row_of(struct pftrace *pftrace, const struct nccl_op *op, uint32_t nr)
 {
-	char name[128];
+	struct buf text = {0};
+	size_t nr_bytes, row;
+	const char *name = names_raw(op->name, &nr_bytes);
 
-	snprintf(name, sizeof(name), "NCCL communicator %s",
-		names_raw(nccl_name_comm(op->key, op->rank, op->nr_ranks), NULL));
-	return pftrace_other_row(pftrace, PFTRACE_ROW_COMM, nr, name);
+	buf_text(&text, "NCCL communicator ");
+	text_add_shown(&text, name, nr_bytes, 0);
+	buf_char(&text, '\0');
+	row = pftrace_other_row(pftrace, PFTRACE_ROW_COMM, nr, text.bytes);
+	buf_fini(&text);
+	return row;
 }
 
 void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
@@ -174,18 +179,15 @@ void pftrace_comm_calls(struct pftrace *pftrace, const struct batch *b)
 void pftrace_comm_call_args(
 	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
 {
-	const struct model_nccl_comm *comm =
-		idmap_get(&pftrace->timeline.process->nccl_comms, slice->place);
-
 	if (slice->value) {
 		pftrace_event_uint(event, PFTRACE_KEY_BYTES, slice->value);
 	}
 	if (slice->graph) {
 		pftrace_event_uint(event, PFTRACE_KEY_SEQUENCE, slice->graph);
 	}
-	if (comm) {
+	if (slice->place) {
 		pftrace_event_text(event, PFTRACE_KEY_COMM,
-			nccl_name_comm(comm->key, comm->rank, comm->nr_ranks));
+			nccl_name_comm(pftrace->timeline.process, slice->place));
 	}
 	if (slice->shape) {
 		pftrace_event_int(event, PFTRACE_KEY_RESULT, (int32_t)slice->shape);

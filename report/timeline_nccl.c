@@ -9,8 +9,7 @@
 
 static void add_args(struct timeline *timeline, const struct batch *b, uint32_t row)
 {
-	const struct model_nccl_comm *comm =
-		idmap_get(&timeline->process->nccl_comms, (uint32_t)b->col[COL_nccl_comm][row]);
+	uint32_t comm = (uint32_t)b->col[COL_nccl_comm][row];
 	struct buf *out = timeline->out;
 	const char *separator = "";
 
@@ -26,7 +25,7 @@ static void add_args(struct timeline *timeline, const struct batch *b, uint32_t 
 	}
 	if (comm) {
 		buf_printf(out, "%s\"communicator\": %s", separator,
-			timeline_name(nccl_name_comm(comm->key, comm->rank, comm->nr_ranks)));
+			timeline_name(nccl_name_comm(timeline->process, comm)));
 		separator = ", ";
 	}
 	if (b->col[COL_nccl_result][row]) {

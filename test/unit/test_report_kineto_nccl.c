@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "report/names.h"
+#include "report/nccl_name.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/report_traces.h"
@@ -134,6 +136,32 @@ START_TEST(groups_are_known_by_name_and_ranks)
 }
 END_TEST
 
+/* PyTorch's number of a group and what the program calls it; "undefined" is no name. */
+START_TEST(communicators_are_called_as_their_groups)
+{
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{TRACE("5", WHAT("allreduce", "Float", "8", "8") GROUP), "group 2, rank 2 of 4"},
+		{TRACE("5", WHAT("allreduce", "Float", "8", "8") GROUP
+			 ",\"Process Group Description\":\"mesh_dp\""),
+			"group 2, mesh_dp, rank 2 of 4"},
+		{TRACE("5", WHAT("allreduce", "Float", "8", "8") GROUP
+			 ",\"Process Group Description\":\"undefined\""),
+			"group 2, rank 2 of 4"},
+		{TRACE("5", WHAT("allreduce", "Float", "8", "8")), "(unknown)"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct process *process = traces_read(cases[i].text);
+
+		ck_assert_str_eq(names_raw(nccl_name_comm(process, 1), NULL), cases[i].name);
+		ck_assert_str_eq(names_raw(nccl_name_comm(process, 77), NULL), "(unknown)");
+		process_destroy(process);
+	}
+}
+END_TEST
+
 START_TEST(the_view_has_the_kernel_s_time)
 {
 	struct process *process =
@@ -153,4 +181,5 @@ END_TEST
 
 UNIT_SUITE("report/kineto_nccl", a_collective_is_called_where_its_kernel_was_launched,
 	names_and_counts_are_those_of_pytorch, what_moves_nothing_is_no_collective,
-	groups_are_known_by_name_and_ranks, the_view_has_the_kernel_s_time)
+	groups_are_known_by_name_and_ranks, communicators_are_called_as_their_groups,
+	the_view_has_the_kernel_s_time)
