@@ -52,7 +52,6 @@ enum op_is {
 
 struct op {
 	uint64_t begin, end; /* ticks */
-	uint64_t sequence;   /* of autograd, plus 1; 0 none */
 	uint32_t thread;
 	uint32_t name;	   /* of names.h */
 	uint32_t shape;	   /* of names.h, 0 not recorded */

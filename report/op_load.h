@@ -21,7 +21,7 @@ enum op_event_kind {
 
 struct op_event {
 	uint64_t begin, end; /* ticks */
-	/* An op's sequence, a call's device time in ns, an allocation's bytes, a range's domain. */
+	/* A call's device time in ns, an allocation's bytes, a range's domain. */
 	uint64_t value;
 	union {
 		uint64_t address; /* of an allocation; of what is unnamed, the name's id */

@@ -19,16 +19,25 @@ struct op_stack {
 /* The operator that an event tells of, by itself. */
 static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
 {
-	*op = (struct op){.begin = event->begin,
-		.end = event->end,
-		.sequence = event->value,
-		.thread = event->thread,
-		.name = event->name,
-		.shape = event->shape,
-		.py_stack = event->py_stack,
-		.depth = event->depth,
-		.framework = event->framework,
-		.scope = event->scope};
+	op->begin = event->begin;
+	op->end = event->end;
+	op->thread = event->thread;
+	op->name = event->name;
+	op->shape = event->shape;
+	op->py_stack = event->py_stack;
+	op->depth = event->depth;
+	op->framework = event->framework;
+	op->scope = event->scope;
+	op->is = 0;
+	op->parent = NULL;
+	op->child_ticks = 0;
+	op->nr_works = 0;
+	op->gpu_self_ns = 0;
+	op->gpu_total_ns = 0;
+	op->module_ticks = 0;
+	op->module_gpu_ns = 0;
+	op->phase = 0;
+	op->segment = 0;
 }
 
 void op_stack_fini(struct op_stack *stack);

@@ -16,14 +16,16 @@ struct reader {
 	struct gprof_column_entry entries[DECODE_COLUMNS];
 	uint64_t payload[DECODE_COLUMNS]; /* offset of each column's frame in the file */
 	uint64_t *values[DECODE_COLUMNS];
+	const uint64_t *numbers[DECODE_COLUMNS]; /* decoded: `values`, or `zeros` */
 	uint32_t *small[DECODE_COLUMNS];
 	struct decode_text *texts[DECODE_COLUMNS];
 	char *content[DECODE_COLUMNS];
 	size_t content_capacity[DECODE_COLUMNS];
 	int8_t status[DECODE_COLUMNS]; /* enum decode_status, -1 not decoded yet */
 	bool is_small[DECODE_COLUMNS]; /* decoded into `small`, not into `values` */
-	char *frame;
-	size_t frame_capacity;
+	char *bytes;		       /* of the file, from payload `bytes_from` to `bytes_to` */
+	size_t bytes_capacity;
+	uint64_t bytes_from, bytes_to;
 	uint64_t *zeros;
 	struct decode_text *empty;
 };
@@ -48,7 +50,7 @@ void reader_destroy(struct reader *reader)
 		free(reader->content[i]);
 	}
 	decoder_destroy(reader->decoder);
-	free(reader->frame);
+	free(reader->bytes);
 	free(reader->zeros);
 	free(reader->empty);
 	free(reader);
@@ -62,6 +64,7 @@ static int open_block(
 	uint64_t payload = block->offset + head_bytes;
 
 	reader->stream = stream;
+	reader->bytes_from = reader->bytes_to = 0;
 	/* Checked when the block was found; once more, since files may change under us. */
 	if (stream_in_read(stream, block->offset, head, head_bytes) ||
 		decode_block_header(head, head_bytes, &reader->header, reader->entries) ||
@@ -87,20 +90,64 @@ static int find_entry(const struct reader *reader, int column)
 	return -1;
 }
 
-static enum decode_status fetch(struct reader *reader, int place)
+/* False where the file does not have them, or not any more. */
+static bool read_bytes(struct reader *reader, uint64_t from, uint64_t to)
 {
-	size_t nr_bytes = reader->entries[place].stored_bytes;
+	size_t nr_bytes = (size_t)(to - from);
 
-	if (reader->payload[place] + nr_bytes > reader->stream->size) {
-		return DECODE_SHORT;
+	reader->bytes_from = reader->bytes_to = 0;
+	if (to > reader->stream->size) {
+		return false;
 	}
-	if (reader->frame_capacity < nr_bytes) {
-		reader->frame = mem_resize(reader->frame, nr_bytes, 1);
-		reader->frame_capacity = nr_bytes;
+	if (reader->bytes_capacity < nr_bytes) {
+		free(reader->bytes);
+		reader->bytes = mem_zeroed(nr_bytes, 1);
+		reader->bytes_capacity = nr_bytes;
 	}
-	return stream_in_read(reader->stream, reader->payload[place], reader->frame, nr_bytes)
-		       ? DECODE_SHORT
-		       : DECODE_OK;
+	if (stream_in_read(reader->stream, from, reader->bytes, nr_bytes)) {
+		return false;
+	}
+	reader->bytes_from = from;
+	reader->bytes_to = to;
+	return true;
+}
+
+/* The frame of a column, NULL if it cannot be read; a constant has none. */
+static const char *fetch(struct reader *reader, int place)
+{
+	uint64_t from = reader->payload[place], to = from + reader->entries[place].stored_bytes;
+
+	if (from == to) {
+		return "";
+	}
+	if ((from < reader->bytes_from || to > reader->bytes_to) && !read_bytes(reader, from, to)) {
+		return NULL;
+	}
+	return reader->bytes + (from - reader->bytes_from);
+}
+
+/* Reads columns at once where most of what stands between the first and the last is wanted. */
+static void fetch_together(struct reader *reader, const struct stream_table *table, uint32_t mask)
+{
+	uint64_t from = UINT64_MAX, to = 0, nr_wanted = 0;
+
+	for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
+		int place = (mask & COL_BIT(c)) && table->column_of[c] >= 0
+				    ? find_entry(reader, table->column_of[c])
+				    : -1;
+
+		if (place >= 0) {
+			uint64_t begin = reader->payload[place];
+			uint64_t end = begin + reader->entries[place].stored_bytes;
+
+			from = begin < from ? begin : from;
+			to = end > to ? end : to;
+			nr_wanted += end - begin;
+		}
+	}
+	if (nr_wanted && to - from <= 2 * nr_wanted) {
+		(void)read_bytes(reader, from, to); /* else each by itself, as far as they go */
+	}
 }
 
 static void *room(void *array, size_t bytes)
@@ -128,7 +175,13 @@ static const uint64_t *find_span(struct reader *reader, int place)
 		decode_entry(reader, span, false) || reader->is_small[span]) {
 		return NULL;
 	}
-	return reader->values[span];
+	return reader->numbers[span];
+}
+
+static const uint64_t *zeros(struct reader *reader)
+{
+	reader->zeros = room(reader->zeros, sizeof(uint64_t));
+	return reader->zeros;
 }
 
 static enum decode_status decode_entry_now(struct reader *reader, int place, bool small)
@@ -136,29 +189,32 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 	const struct gprof_column_entry *entry = &reader->entries[place];
 	uint32_t nr_rows = reader->header.nr_rows;
 	const uint64_t *span = entry->codec == GPROF_CODEC_GAP ? find_span(reader, place) : NULL;
-	enum decode_status status = fetch(reader, place);
+	const char *frame = fetch(reader, place);
+	enum decode_status status;
 
-	if (status) {
-		return status;
+	if (!frame) {
+		return DECODE_SHORT;
 	}
 	if (entry->codec == GPROF_CODEC_TEXT) {
 		reader->texts[place] = room(reader->texts[place], sizeof(struct decode_text));
-		return decode_texts(reader->decoder, entry, reader->frame, nr_rows,
-			&reader->content[place], &reader->content_capacity[place],
-			reader->texts[place]);
+		return decode_texts(reader->decoder, entry, frame, nr_rows, &reader->content[place],
+			&reader->content_capacity[place], reader->texts[place]);
 	}
 	if (small) {
 		reader->small[place] = room(reader->small[place], sizeof(uint32_t));
-		status = decode_small(
-			reader->decoder, entry, reader->frame, nr_rows, reader->small[place]);
+		status = decode_small(reader->decoder, entry, frame, nr_rows, reader->small[place]);
 		if (status != DECODE_BAD_CODEC) {
 			reader->is_small[place] = true;
 			return status;
 		}
 	}
-	reader->values[place] = room(reader->values[place], sizeof(uint64_t));
-	return decode_numbers(
-		reader->decoder, entry, reader->frame, nr_rows, span, reader->values[place]);
+	if (entry->codec == GPROF_CODEC_CONST && !entry->base) {
+		reader->numbers[place] = zeros(reader);
+		return DECODE_OK;
+	}
+	reader->numbers[place] = reader->values[place] =
+		room(reader->values[place], sizeof(uint64_t));
+	return decode_numbers(reader->decoder, entry, frame, nr_rows, span, reader->values[place]);
 }
 
 /* What a stream does not have is zero or empty. */
@@ -168,8 +224,7 @@ static void set_unknown(struct reader *reader, unsigned int c, bool is_text, str
 		reader->empty = room(reader->empty, sizeof(struct decode_text));
 		batch->text[c] = reader->empty;
 	} else {
-		reader->zeros = room(reader->zeros, sizeof(uint64_t));
-		batch->col[c] = reader->zeros;
+		batch->col[c] = zeros(reader);
 	}
 }
 
@@ -193,7 +248,7 @@ static bool load_column(struct reader *reader, const struct stream_table *table,
 	} else if (reader->is_small[place]) {
 		batch->small[c] = reader->small[place];
 	} else {
-		batch->col[c] = reader->values[place];
+		batch->col[c] = reader->numbers[place];
 	}
 	return true;
 }
@@ -218,6 +273,7 @@ uint32_t reader_load(struct reader *reader, const struct stream_in *stream, size
 		bad = mask;
 		mask = 0;
 	}
+	fetch_together(reader, table, mask);
 	/* Wide columns first, so that one that is also somebody's duration is decoded wide. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {

@@ -57,6 +57,12 @@ static void begin(void *context, struct process *process)
 	}
 }
 
+static inline bool is_key(const struct key *x, const struct key *y)
+{
+	return x->name == y->name && x->shape == y->shape && x->process == y->process &&
+	       x->thread == y->thread;
+}
+
 static struct row *find_row(struct operator_view *view, const struct op *op)
 {
 	struct key key = {.name = op->name, .shape = view->input.is_detailed ? op->shape : 0};
@@ -67,7 +73,7 @@ static struct row *find_row(struct operator_view *view, const struct op *op)
 		key.thread = op->thread;
 	}
 	recent = &view->recent[(key.name + 61 * key.shape + 127 * key.thread) % NR_RECENT];
-	if (*recent && !memcmp(&(*recent)->key, &key, sizeof(key))) {
+	if (*recent && is_key(&(*recent)->key, &key)) {
 		return *recent;
 	}
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);

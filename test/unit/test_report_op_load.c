@@ -36,7 +36,7 @@ static uint64_t tick(uint32_t group, uint32_t nr)
 	return 1000000ull * (group + 1) + 1000ull * nr;
 }
 
-/* Every fourth launches; of some the stream does not have the name. */
+/* Every fourth launches; of some the stream does not have the name. Stacks tell them apart. */
 static void add_op(
 	struct gen *gen, const uint32_t *names, uint32_t group, uint32_t nr, uint32_t thread)
 {
@@ -47,7 +47,7 @@ static void add_op(
 	op->thread = op->end_thread = thread;
 	op->op_name = nr % 50 == 3 ? UNKNOWN_NAME : nr % 50 == 4 ? 0 : names[nr % 3];
 	op->name = nr % 50 == 4 ? UNKNOWN_TEXT : 0;
-	op->sequence = (group * GROUP_OPS + nr) * NR_THREADS + thread;
+	op->py_stack = (group * GROUP_OPS + nr) * NR_THREADS + thread;
 }
 
 static void add_launch(
@@ -146,9 +146,9 @@ static void check(const struct loaded *loaded)
 			nr_works += event->nr_works == 1 && event->value == event->correlation;
 			continue;
 		}
-		nr = (uint32_t)((event->value - event->thread) / NR_THREADS % GROUP_OPS);
-		nr_wrong += seen[event->value] || event->is_unnamed;
-		seen[event->value] = true;
+		nr = (event->py_stack - event->thread) / NR_THREADS % GROUP_OPS;
+		nr_wrong += seen[event->py_stack] || event->is_unnamed;
+		seen[event->py_stack] = true;
 		nr_wrong += nr % 50 == 3 && event->name != name("(unknown text 4294967295)");
 		nr_wrong += nr % 50 == 4 && event->name != name("(unknown text 888)");
 		nr_wrong += nr % 50 == 6 && event->name != name("aten::mm") &&
@@ -181,7 +181,8 @@ START_TEST(with_a_thread_that_loads_they_are_the_same)
 			const struct op_event *a = &alone.events[i], *b = &beside.events[i];
 
 			ck_assert(a->begin == b->begin && a->thread == b->thread &&
-				  a->kind == b->kind && a->value == b->value && a->name == b->name);
+				  a->kind == b->kind && a->value == b->value &&
+				  a->py_stack == b->py_stack && a->name == b->name);
 		}
 		free(beside.events);
 	}

@@ -30,6 +30,46 @@ START_TEST(operators_have_their_own_time_and_that_of_what_they_launched)
 }
 END_TEST
 
+/* Flips a bit in a column of the first block of operators. */
+static void damage(unsigned char *bytes, size_t nr_bytes, unsigned int column)
+{
+	size_t end, at = streams_block(bytes, nr_bytes, GPROF_TABLE_op, &end);
+	struct gprof_column_entry entry = {0};
+	struct gprof_block_header header;
+	size_t frame;
+
+	memcpy(&header, bytes + at, sizeof(header));
+	at += sizeof(header);
+	frame = at + header.nr_columns * sizeof(entry);
+	for (unsigned int i = 0; i < header.nr_columns; i++) {
+		memcpy(&entry, bytes + at + i * sizeof(entry), sizeof(entry));
+		if (entry.column == column) {
+			break;
+		}
+		frame += entry.stored_bytes;
+	}
+	ck_assert_uint_eq(entry.column, column);
+	ck_assert_uint_gt(entry.stored_bytes, 0);
+	bytes[frame + entry.stored_bytes - 1] ^= 1;
+}
+
+START_TEST(damage_in_a_column_that_no_view_wants_costs_no_operator)
+{
+	const char *path = streams_ops("ops.gprof");
+	size_t nr_bytes;
+	unsigned char *bytes = streams_read(path, &nr_bytes);
+	struct table *table;
+
+	damage(bytes, nr_bytes, COL_op_sequence);
+	streams_write(path, bytes, nr_bytes);
+	table = tables_of(&view_operator, path, false);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "aten::mm", 0), "calls"), 6);
+	table_destroy(table);
+	free(bytes);
+}
+END_TEST
+
 START_TEST(operators_of_threads_by_themselves)
 {
 	struct table *table = tables_of(&view_operator, streams_ops("ops.gprof"), true);
@@ -456,8 +496,9 @@ START_TEST(arrows_begin_in_any_number_of_threads)
 END_TEST
 
 UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_launched,
-	operators_of_threads_by_themselves, phases_add_up_to_the_steps, benchmark_counts_samples,
-	the_batch_is_seen_in_shapes, samples_become_shares_of_time, waiting_for_data_is_told,
+	damage_in_a_column_that_no_view_wants_costs_no_operator, operators_of_threads_by_themselves,
+	phases_add_up_to_the_steps, benchmark_counts_samples, the_batch_is_seen_in_shapes,
+	samples_become_shares_of_time, waiting_for_data_is_told,
 	the_reader_has_its_share_of_the_steps_that_were_recorded,
 	steps_before_the_first_event_have_their_own_start,
 	steps_are_shown_where_there_is_nothing_else, a_first_step_alone_is_no_benchmark,

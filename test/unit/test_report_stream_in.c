@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/err.h"
+#include "report/reader.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
@@ -51,6 +52,49 @@ START_TEST(columns_come_back_as_they_were_written)
 		0);
 	ck_assert_ptr_nonnull(batch.col[COL_kernel_begin]);
 	ck_assert_ptr_null(batch.col[COL_kernel_shape]);
+	stream_in_close(stream);
+}
+END_TEST
+
+/* What one of them alone gives, each of several gives: the file may be read for all at once. */
+static void check_columns(struct stream_in *stream, size_t block, uint32_t mask,
+	struct reader *together, struct reader *alone)
+{
+	struct batch one, all;
+
+	ck_assert_uint_eq(reader_load(together, stream, block, mask, 0, &all), 0);
+	for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
+		if (!(mask & COL_BIT(c))) {
+			continue;
+		}
+		ck_assert_uint_eq(reader_load(alone, stream, block, COL_BIT(c), 0, &one), 0);
+		for (uint32_t i = 0; i < all.nr_rows; i++) {
+			if (all.col[c]) {
+				ck_assert_uint_eq(all.col[c][i], one.col[c][i]);
+			} else {
+				ck_assert_uint_eq(all.text[c][i].nr_bytes, one.text[c][i].nr_bytes);
+			}
+		}
+	}
+}
+
+START_TEST(columns_that_are_read_together_are_those_of_each_alone)
+{
+	struct stream_in *stream = streams_open(streams_ops("ops.gprof"));
+	struct reader *alone = reader_create(), *together = reader_create();
+
+	for (size_t block = 0; block < stream->nr_blocks; block++) {
+		const struct schema_table *table =
+			schema_table(stream_in_block_table(stream, block));
+		uint32_t all = COL_ALL(table->nr_columns);
+
+		for (uint32_t mask = 1; mask <= 0xff; mask++) {
+			check_columns(stream, block, mask * 0x01010101u & all, together, alone);
+		}
+		check_columns(stream, block, all, together, alone);
+	}
+	reader_destroy(alone);
+	reader_destroy(together);
 	stream_in_close(stream);
 }
 END_TEST
@@ -232,7 +276,9 @@ START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
 END_TEST
 
 UNIT_SUITE("report/stream_in", a_whole_stream_has_no_damage_and_all_rows,
-	columns_come_back_as_they_were_written, every_cut_of_a_stream_is_read_up_to_the_cut,
+	columns_come_back_as_they_were_written,
+	columns_that_are_read_together_are_those_of_each_alone,
+	every_cut_of_a_stream_is_read_up_to_the_cut,
 	a_flipped_bit_in_a_header_costs_that_block_only,
 	a_damaged_column_is_lost_alone_and_its_rows_are_counted_once,
 	a_block_that_is_gone_shows_as_missing_rows_of_the_next,
