@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/job_clock.h"
 #include "report/options.h"
 
 #define USUAL_TOP 15u
@@ -100,6 +101,9 @@ enum cmd_exit asked_open(
 	enum cmd_exit status = cmd_open(input, paths, nr_paths, &asked->filter);
 	struct buf why = {0};
 
+	if (!status) {
+		job_clock_align(input->processes, input->nr_processes);
+	}
 	if (!status && !select_all(input->processes, input->nr_processes, &asked->select, &why)) {
 		if (nr_paths == 1) {
 			cmd_usage(asked->command, "'%s': %.*s", paths[0], (int)why.nr_bytes,

@@ -9,6 +9,7 @@
 #include "report/cmd.h"
 #include "report/ending.h"
 #include "report/family.h"
+#include "report/job_clock.h"
 #include "report/text.h"
 
 static void add_line(struct buf *out, const char *key, const char *value, size_t nr_bytes)
@@ -264,6 +265,7 @@ static int run(int argc, char **argv)
 		cmd_close(&input);
 		return status;
 	}
+	job_clock_align(input.processes, input.nr_processes);
 	add_processes(&out, &input);
 	written = cmd_write(NULL, &out);
 	status = cmd_tell_odd(&input, &all, cmd_tell_losses(&input));

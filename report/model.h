@@ -162,11 +162,14 @@ struct process {
 	uint64_t nr_events;
 	/* pid, start and boot together name a process for ever; exec keeps all three */
 	uint32_t pid;
-	int64_t start_ticks;   /* -1 unknown */
-	uint32_t boot;	       /* number of names.h, 0 unknown */
-	int64_t rank, world;   /* -1 unknown */
-	bool is_ended;	       /* it says how it ended */
-	struct select *select; /* what is wanted of it, see select.h; NULL: everything */
+	int64_t start_ticks;	 /* -1 unknown */
+	uint32_t boot;		 /* number of names.h, 0 unknown */
+	bool has_job_clock;	 /* its times are those of the clock of the job, see job_clock.h */
+	bool is_clock_fitted;	 /* they were put there ... */
+	uint64_t clock_error_ns; /* ... and are so exact */
+	int64_t rank, world;	 /* -1 unknown */
+	bool is_ended;		 /* it says how it ended */
+	struct select *select;	 /* what is wanted of it, see select.h; NULL: everything */
 };
 
 /* Reads everything above from a stream, which the process owns from then on. */

@@ -44,8 +44,8 @@ struct nccl_clocks {
 
 /*
  * Sets nccl_op.clock, and fits the clocks. The operations are sorted as nccl_match has them, and
- * lengths[i] is how many from place i on are one collective of all of its ranks, all with times; 0
- * where none begins.
+ * lengths[i] is how many from place i on are one collective, each of another rank, all with times;
+ * 0 where none begins.
  */
 void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
 	const struct nccl_pair *pairs, size_t nr_pairs);

@@ -5,6 +5,13 @@
 
 #include "report/buf.h"
 
+struct found {
+	uint32_t *lengths; /* of collectives of all ranks with times, where they begin; else 0 */
+	uint32_t *ends;	   /* of those of some ranks, too, as nccl_clock.h wants them */
+	struct nccl_pairs pairs;
+	struct nccl_clocks clocks;
+};
+
 static bool is_collective(const struct nccl_op *op)
 {
 	return op->kind < GPROF_NCCL_SEND || op->kind == NCCL_OPS_SEVERAL;
@@ -120,8 +127,20 @@ static size_t length_at(const struct nccl_ops *ops, size_t at)
 	return nr;
 }
 
-/* Sorts out what cannot be compared; lengths: as nccl_clock.h wants them. */
-static void find_whole(struct nccl_ops *ops, struct nccl_match *match, uint32_t *lengths)
+/* Some of the ranks, each once: what they did together tells of their clocks nevertheless. */
+static bool is_part(const struct nccl_op *ops, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (ops[i].rank <= ops[i - 1].rank || ops[i].nr_ranks != ops[0].nr_ranks ||
+			ops[i].nr_calls != ops[0].nr_calls) {
+			return false;
+		}
+	}
+	return ops[0].rank >= 0;
+}
+
+/* Sorts out what cannot be compared. */
+static void find_whole(struct nccl_ops *ops, struct nccl_match *match, struct found *found)
 {
 	for (size_t at = 0, nr; at < ops->nr_ops && is_numbered(&ops->ops[at]); at += nr) {
 		struct nccl_op *first = &ops->ops[at];
@@ -131,12 +150,15 @@ static void find_whole(struct nccl_ops *ops, struct nccl_match *match, uint32_t 
 		if (!do_same(first, nr, match)) {
 			continue; /* counted */
 		}
+		if (is_part(first, nr) && has_times(first, nr)) {
+			found->ends[at] = (uint32_t)nr;
+		}
 		if (!is_whole(first, nr)) {
 			match->nr_missing++;
 		} else if (!has_times(first, nr)) {
 			match->nr_untimed++;
 		} else {
-			lengths[at] = (uint32_t)nr;
+			found->lengths[at] = (uint32_t)nr;
 		}
 	}
 }
@@ -182,30 +204,52 @@ static void match_collectives(struct nccl_ops *ops, const struct nccl_clocks *cl
 	}
 }
 
-void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
+/* Sorts the operations, and finds what of them belongs together, and the clocks. */
+static void find(struct nccl_ops *ops, struct nccl_match *match, struct found *found)
 {
-	uint32_t *lengths = mem_zeroed(ops->nr_ops + 1, sizeof(*lengths));
-	struct nccl_clocks clocks;
-	struct nccl_pairs pairs;
-
 	*match = (struct nccl_match){0};
+	found->lengths = mem_zeroed(ops->nr_ops + 1, sizeof(*found->lengths));
+	found->ends = mem_zeroed(ops->nr_ops + 1, sizeof(*found->ends));
 	if (ops->nr_ops) {
 		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_sequence);
 	}
+	find_whole(ops, match, found);
+	nccl_pairs_find(&found->pairs, ops);
+	nccl_clocks_fit(&found->clocks, ops, found->ends, found->pairs.pairs, found->pairs.nr);
+}
+
+static void drop(struct found *found)
+{
+	nccl_pairs_fini(&found->pairs);
+	free(found->lengths);
+	free(found->ends);
+}
+
+void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
+{
+	struct found found;
+
+	find(ops, match, &found);
 	for (size_t i = 0; i < ops->nr_ops; i++) {
 		match->nr_alone += is_collective(&ops->ops[i]) && !is_numbered(&ops->ops[i]);
 		match->nr_p2p += nccl_op_is_p2p(&ops->ops[i]);
 	}
-	find_whole(ops, match, lengths);
-	nccl_pairs_find(&pairs, ops);
-	nccl_clocks_fit(&clocks, ops, lengths, pairs.pairs, pairs.nr);
-	convert(ops, &clocks, match);
-	match_collectives(ops, &clocks, lengths, match);
-	match->nr_p2p_matched = nccl_pairs_set_times(&pairs, &clocks, ops);
-	match->nr_p2p_differing = pairs.nr_differing;
-	match->p2p_differing[0] = pairs.differing[0];
-	match->p2p_differing[1] = pairs.differing[1];
-	nccl_pairs_fini(&pairs);
-	nccl_clocks_fini(&clocks);
-	free(lengths);
+	convert(ops, &found.clocks, match);
+	match_collectives(ops, &found.clocks, found.lengths, match);
+	match->nr_p2p_matched = nccl_pairs_set_times(&found.pairs, &found.clocks, ops);
+	match->nr_p2p_differing = found.pairs.nr_differing;
+	match->p2p_differing[0] = found.pairs.differing[0];
+	match->p2p_differing[1] = found.pairs.differing[1];
+	nccl_clocks_fini(&found.clocks);
+	drop(&found);
+}
+
+void nccl_match_clocks(struct nccl_ops *ops, struct nccl_clocks *clocks)
+{
+	struct nccl_match match;
+	struct found found;
+
+	find(ops, &match, &found);
+	*clocks = found.clocks;
+	drop(&found);
 }

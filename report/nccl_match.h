@@ -34,4 +34,7 @@ struct nccl_match {
  */
 void nccl_match(struct nccl_ops *ops, struct nccl_match *match);
 
+/* Sorts them, too, and fits their clocks alone; times stay. */
+void nccl_match_clocks(struct nccl_ops *ops, struct nccl_clocks *clocks);
+
 #endif

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "report/buf.h"
+#include "report/job_clock.h"
 #include "report/nccl_name.h"
+#include "report/select.h"
 
 #define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
 #define KERNEL_MASK \
@@ -148,7 +150,7 @@ static struct nccl_op make_op(
 		.nr_ranks = comm ? comm->nr_ranks : 0,
 		.rank = comm ? comm->rank : -1,
 		.peer = call->peer,
-		.boot = process->boot,
+		.boot = job_clock_of(process),
 		.process = ops->nr_processes,
 		.id = (uint32_t)ops->nr_ops,
 		.name = nccl_name_comm(process, call->comm),
@@ -342,4 +344,21 @@ void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 		calls->nr = calls->nr_spans = 0;
 	}
 	ops->nr_processes++;
+}
+
+void nccl_ops_read(struct nccl_ops *ops, struct process *process)
+{
+	struct stream_in *stream = process->stream;
+	uint32_t mask = NCCL_OPS_MASK | select_mask(process, GPROF_TABLE_nccl);
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_nccl &&
+			!stream_in_load(stream, i, mask, 0, &batch)) {
+			select_cut(process, &batch);
+			nccl_ops_take(ops, &batch);
+		}
+	}
+	nccl_ops_end(ops, process);
 }

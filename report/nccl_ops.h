@@ -76,6 +76,9 @@ void nccl_ops_fini(struct nccl_ops *ops);
 void nccl_ops_take(struct nccl_ops *ops, const struct batch *batch);
 void nccl_ops_end(struct nccl_ops *ops, struct process *process);
 
+/* Both, for a process that no scan reads. */
+void nccl_ops_read(struct nccl_ops *ops, struct process *process);
+
 /* Is every call of it a send or a receive? */
 static inline bool nccl_op_is_p2p(const struct nccl_op *op)
 {

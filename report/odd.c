@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/job_clock.h"
 #include "report/numbers.h"
 #include "report/odd_process.h"
 
@@ -98,7 +99,7 @@ static void tell_hosts(struct odd *odd)
 	if (add_values(odd, "host.name", false, "hosts") < 2) {
 		return;
 	}
-	buf_text(&odd->line, ", whose clocks may differ");
+	job_clock_tell(odd->processes, odd->nr_processes, ": ", &odd->line);
 	if (has_lone_worker(odd)) {
 		buf_text(&odd->line, "; some have no rank, so nothing says that they are of one "
 				     "job: tables add them up");

@@ -3,28 +3,10 @@
 
 #include "report/nccl_name.h"
 #include "report/pftrace.h"
-#include "report/select.h"
 #include "report/text.h"
 
 /* Flows of calls and of autograd have other bits above; a collective's is that of its last bits. */
 #define COLLECTIVE_FLOW (1ull << 62)
-
-static void read_process(struct nccl_ops *ops, struct process *process)
-{
-	struct stream_in *stream = process->stream;
-	uint32_t mask = NCCL_OPS_MASK | select_mask(process, GPROF_TABLE_nccl);
-
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		struct batch batch;
-
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_nccl &&
-			!stream_in_load(stream, i, mask, 0, &batch)) {
-			select_cut(process, &batch);
-			nccl_ops_take(ops, &batch);
-		}
-	}
-	nccl_ops_end(ops, process);
-}
 
 static int by_collective(const void *a, const void *b)
 {
@@ -47,7 +29,7 @@ void pftrace_comm_read(
 		return;
 	}
 	for (size_t i = 0; i < nr_processes; i++) {
-		read_process(&pftrace->collectives, processes[i]);
+		nccl_ops_read(&pftrace->collectives, processes[i]);
 	}
 	if (pftrace->collectives.nr_ops) {
 		qsort(pftrace->collectives.ops, pftrace->collectives.nr_ops,

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/job_clock.h"
 #include "report/progress.h"
 #include "report/text.h"
-
-/*
- * All files of a job must have the same base: tools that compare ranks ignore it. About 26 days,
- * and small enough for times to stay exact in a double.
- */
-#define BASE_STEP_NS (1ull << 51)
 
 /* More than a system has. */
 #define PIDS_APART 10000000u
@@ -230,6 +225,7 @@ static void add_tail(struct timeline *timeline, struct process *const *processes
 	size_t nr_processes, uint64_t last_ns, const char *name)
 {
 	struct buf *out = timeline->out;
+	struct buf clocks = {0};
 	uint64_t nr_missing = 0;
 	bool is_complete = true;
 
@@ -249,27 +245,18 @@ static void add_tail(struct timeline *timeline, struct process *const *processes
 		buf_printf(out, ", \"part\": %zu, \"parts\": %zu", timeline->part->nr,
 			timeline->part->nr_parts);
 	}
+	job_clock_tell(processes, nr_processes, "", &clocks);
+	if (clocks.nr_bytes) {
+		buf_text(out, ", \"clocks\": ");
+		text_add_json(out, clocks.bytes, clocks.nr_bytes);
+	}
+	buf_fini(&clocks);
 	buf_text(out, "},\n\"traceName\": ");
 	text_add_json(out, name, strlen(name));
 	buf_text(out, "\n}\n");
 }
 
 /* ---- processes ---- */
-
-/*
- * Clocks of one host run alike, so all its processes are placed by the same reading of
- * CLOCK_REALTIME, which may have jumped between two readings.
- */
-static int64_t find_offset(struct process *const *processes, size_t nr_processes, size_t k)
-{
-	for (size_t i = 0; i < nr_processes; i++) {
-		if (processes[i]->has_anchors &&
-			strcmp(process_host(processes[i]), process_host(processes[k])) == 0) {
-			return processes[i]->realtime_offset_ns;
-		}
-	}
-	return 0;
-}
 
 static void read_correlations(struct timeline *timeline)
 {
@@ -339,7 +326,7 @@ void timeline_enter(
 	struct process *process = processes[k];
 
 	timeline->process = process;
-	timeline->offset_ns = find_offset(processes, nr_processes, k);
+	timeline->offset_ns = timeline_offset(processes, nr_processes, k);
 	timeline->pid = file_pid(processes, nr_processes, k);
 	timeline->first_id = (uint64_t)k << ID_BITS;
 	timeline->first_device_pid = TIMELINE_DEVICES * (uint32_t)k;
@@ -363,33 +350,6 @@ void timeline_leave(struct timeline *timeline)
 	idmap_fini(&timeline->shape_args);
 	idset_destroy(timeline->called);
 	idset_destroy(timeline->worked);
-}
-
-void timeline_find_base(struct timeline *timeline, struct process *const *processes,
-	size_t nr_processes, uint64_t before_ns)
-{
-	uint64_t first_ns = UINT64_MAX, last_ns = 0;
-
-	for (size_t i = 0; i < nr_processes; i++) {
-		const struct process *process = processes[i];
-		uint64_t offset_ns = (uint64_t)find_offset(processes, nr_processes, i);
-
-		timeline->nr_all += process->nr_events;
-		if (process->first_ns <= process->last_ns) {
-			uint64_t first = process->first_ns + offset_ns;
-			uint64_t last = process->last_ns + offset_ns;
-
-			first_ns = first < first_ns ? first : first_ns;
-			last_ns = last > last_ns ? last : last_ns;
-		}
-	}
-	first_ns = first_ns == UINT64_MAX ? 0 : first_ns;
-	timeline->base_ns = first_ns / BASE_STEP_NS * BASE_STEP_NS;
-	if (before_ns) {
-		timeline->base_ns = first_ns > before_ns ? first_ns - before_ns : 0;
-	}
-	timeline->all_first_ns = first_ns - timeline->base_ns;
-	timeline->all_last_ns = last_ns > timeline->base_ns ? last_ns - timeline->base_ns : 0;
 }
 
 void timeline_write_part(struct process *const *processes, size_t nr_processes,

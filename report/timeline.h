@@ -101,6 +101,12 @@ void timeline_host(struct timeline *timeline);
 void timeline_devices(struct timeline *timeline);
 
 /*
+ * Clocks of one host run alike, so all its processes are placed by the same reading of
+ * CLOCK_REALTIME, which may have jumped between two readings.
+ */
+int64_t timeline_offset(struct process *const *processes, size_t nr_processes, size_t k);
+
+/*
  * Sets base_ns, all_first_ns and so on. base_ns is before_ns before the first event; with 0 it is
  * the same for all files of a job.
  */

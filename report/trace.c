@@ -306,5 +306,6 @@ struct table *trace_table(struct trace *trace, const char *key, const char *titl
 	spool_finish(trace->spool);
 	table_set_source(table, source, spool_nr(trace->spool));
 	table->nr_cut = spool_nr_added(trace->spool) - spool_nr(trace->spool);
+	view_note_clock(table, trace->processes, trace->nr_processes);
 	return table;
 }

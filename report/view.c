@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "report/job_clock.h"
+
 const struct view_class *const view_classes[] = {
 	&view_model,
 	&view_overview,
@@ -143,4 +145,16 @@ void view_note_steps(struct table *table, const struct process *process)
 		table_note(table, "%s%sfound by %s, confidence %s: %s", before, *before ? "; " : "",
 			rule, process_fact(process, "step.confidence", "unknown"), why);
 	}
+}
+
+void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes)
+{
+	struct buf text = {0};
+
+	job_clock_tell(processes, nr_processes, "", &text);
+	if (text.nr_bytes) {
+		table_note(table, "%s%s%.*s", table->note ? table->note : "",
+			table->note ? "; " : "", (int)text.nr_bytes, text.bytes);
+	}
+	buf_fini(&text);
 }

@@ -63,6 +63,9 @@ bool view_without_take(struct view_without *without, const struct process *proce
 /* Says so in the table's note, if there are any; `rest` goes on with what stands there instead. */
 void view_without_note(const struct view_without *without, struct table *table, const char *rest);
 
+/* Appends to the table's note how exact times of several processes beside each other are. */
+void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes);
+
 /*
  * Appends to the table's note how the recorder found the steps of the process by itself, and how
  * sure it is; or why it found none and what to do.

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/job_clock.h"
 #include "report/nccl_match.h"
 #include "report/nccl_name.h"
 #include "report/odd.h"
@@ -15,6 +16,7 @@
 
 struct communication_view {
 	struct nccl_ops ops;
+	struct view_input input;
 	bool is_by_size;
 };
 
@@ -22,6 +24,7 @@ static void *create(const struct view_input *input)
 {
 	struct communication_view *view = mem_zeroed(1, sizeof(*view));
 
+	view->input = *input;
 	view->is_by_size = input->is_detailed;
 	return view;
 }
@@ -316,6 +319,7 @@ static struct table *make_table(void *context)
 
 	nccl_match(ops, &match);
 	tell_match(&match, &text);
+	job_clock_tell_fit(view->input.processes, view->input.nr_processes, "; ", &text);
 	buf_char(&text, 0);
 	if (ops->nr_ops) {
 		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_kind);

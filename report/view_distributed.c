@@ -16,6 +16,7 @@
 
 struct distributed_view {
 	struct sweep sweep;
+	struct view_input input;
 	bool is_by_step;
 	struct view_without without;
 };
@@ -24,6 +25,7 @@ static void *create(const struct view_input *input)
 {
 	struct distributed_view *view = mem_zeroed(1, sizeof(*view));
 
+	view->input = *input;
 	view->is_by_step = input->is_detailed;
 	view->sweep.is_chosen_alone = !view->is_by_step;
 	return view;
@@ -143,6 +145,7 @@ static struct table *make_table(void *context)
 		view->is_by_step ? "of each step that has an end, what ran in its time; unions"
 				 : "from the first record to the last; unions; --detail: by steps");
 	view_without_note(&view->without, table, "");
+	view_note_clock(table, view->input.processes, view->input.nr_processes);
 	return table;
 }
 

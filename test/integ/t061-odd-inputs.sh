@@ -74,7 +74,7 @@ odd noise 3 "a.json': 1 events lost: what stands in the trace is no event"
 odd repeated 3 "there is more than one process of rank 1, as of several runs"
 odd missing 3 "of 3 ranks these are missing: 1"
 odd sizes 3 "the processes are of 2 job sizes (2, 4)"
-odd hosts 3 "the processes are of 2 hosts (one, two), .* some have no rank"
+odd hosts 3 "the processes are of 2 hosts (one, two): .* some have no rank"
 odd twice 3 "b.json' is the same recording as '.*a.json' and left out"
 odd overlap 3 "a.json': steps overlap: each ends where the next one begins"
 for case in back again; do
