@@ -241,13 +241,15 @@ static int compare_rows(const void *x, const void *y)
 
 	if (column->type == TABLE_NAME || column->type == TABLE_TEXT) {
 		order = compare_texts(column, cell_a, cell_b);
+	} else if (cell_a->is_known != cell_b->is_known) {
+		return cell_a->is_known ? -1 : 1;
 	} else if (cell_a->integer != cell_b->integer) {
 		order = cell_a->integer > cell_b->integer ? -1 : 1;
 	} else {
 		order = (cell_a->number < cell_b->number) - (cell_a->number > cell_b->number);
 	}
 	if (a->is_rising && column->type != TABLE_NAME && column->type != TABLE_TEXT) {
-		order = cell_a->is_known == cell_b->is_known ? -order : order;
+		order = -order;
 	}
 	return order ? order : (place_a > place_b) - (place_a < place_b);
 }

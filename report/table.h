@@ -124,13 +124,13 @@ void table_set_string(struct table_cell *cell, const char *text);
 void table_set_share(struct table_cell *cell, double part, double whole);
 
 /*
- * Sorts by the column whose key, or key without its unit, is `key`: names rising, numbers falling.
- * False if there is no such column. Rows that are equal stay in order, rows of a level are sorted
- * within the one that they lie in.
+ * Sorts by the column whose key, or key without its unit, is `key`: names rising, numbers falling,
+ * unknown ones last. False if there is no such column. Rows that are equal stay in order, rows of a
+ * level are sorted within the one that they lie in.
  */
 bool table_sort(struct table *table, const char *key);
 
-/* The same with numbers rising, unknown ones last; tables with a source fall nevertheless. */
+/* The same with numbers rising; tables with a source fall nevertheless. */
 bool table_sort_rising(struct table *table, const char *key);
 
 /* Keeps the first nr_rows rows of level 0 with those in them, 0 keeps all. */

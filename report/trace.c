@@ -200,8 +200,10 @@ static uint64_t sort_value(const struct table_column *column, const struct table
 	case TABLE_TEXT:
 		return names_intern(cell->text ? cell->text : "", cell->nr_text);
 	default:
-		/* What is not known comes last. */
-		return cell->is_known && cell->integer ? UINT64_MAX - cell->integer : UINT64_MAX;
+		if (!cell->is_known) {
+			return UINT64_MAX; /* last, after those that are 0 */
+		}
+		return cell->integer < UINT64_MAX ? UINT64_MAX - 1 - cell->integer : 0;
 	}
 }
 

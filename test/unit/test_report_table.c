@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that lie in others: their order, what is cut, how they are shown. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/table.h"
@@ -58,6 +59,30 @@ START_TEST(rows_stay_in_the_one_that_they_lie_in)
 	ck_assert_str_eq(names_of(table), "b .b1 c a .a2 .a1 ..a1y ..a1x ");
 	ck_assert(table_sort(table, "name"));
 	ck_assert_str_eq(names_of(table), "a .a1 ..a1x ..a1y .a2 b .b1 c ");
+	table_destroy(table);
+}
+END_TEST
+
+/* Behind those that are below 0, too. */
+START_TEST(unknown_numbers_are_last)
+{
+	static const struct table_column parts[] = {
+		{"change", "Change", TABLE_NUMBER, false}, {"name", "Name", TABLE_TEXT, false}};
+	static const char *const names[] = {"0", "u", "2", "v", "-3"};
+	struct table *table = table_create("t", "T", parts, 2);
+
+	for (size_t i = 0; i < 5; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		if (i % 2 == 0) {
+			table_set_number(&cells[0], strtod(names[i], NULL));
+		}
+		table_set_string(&cells[1], names[i]);
+	}
+	ck_assert(table_sort(table, "change"));
+	ck_assert_str_eq(names_of(table), "2 0 -3 u v ");
+	ck_assert(table_sort_rising(table, "change"));
+	ck_assert_str_eq(names_of(table), "-3 0 2 u v ");
 	table_destroy(table);
 }
 END_TEST
@@ -178,7 +203,7 @@ START_TEST(a_share_of_nothing_is_unknown)
 }
 END_TEST
 
-UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in,
+UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in, unknown_numbers_are_last,
 	the_top_rows_are_those_that_lie_in_none, names_go_to_the_right,
 	levels_without_a_row_to_lie_in, random_trees, less_than_nothing_stays_less_in_json,
 	a_share_of_nothing_is_unknown)

@@ -198,6 +198,30 @@ START_TEST(a_trace_is_sorted_by_any_column_names_rising_numbers_falling)
 }
 END_TEST
 
+/* A set has no shared memory; that of a kernel is 0 here. */
+START_TEST(what_is_not_known_comes_behind_0)
+{
+	const char *path = streams_path("set.gprof");
+	struct gen *gen = gen_open(path);
+	struct gprof_row_memset *set = gen_row(gen, GPROF_TABLE_memset);
+	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+	struct process *process;
+	struct table *table;
+
+	set->begin = set->dur = 10;
+	kernel->begin = kernel->dur = 20;
+	kernel->shape = add_shape(gen, "zeta");
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	table = tables_make(&view_gpu_trace, &process, 1, false);
+	ck_assert(!cell_of(table, 0, "dynamic_shared_bytes")->is_known);
+	ck_assert(table_sort(table, "dynamic_shared"));
+	ck_assert(!cell_of(table, 1, "dynamic_shared_bytes")->is_known);
+	table_destroy(table);
+	process_destroy(process);
+}
+END_TEST
+
 START_TEST(of_a_few_rows_that_are_wanted_the_rest_is_counted)
 {
 	struct process *process = streams_process(make_random(5));
@@ -250,5 +274,5 @@ END_TEST
 UNIT_SUITE("report/trace", work_comes_by_its_begin_with_the_queue_time_of_its_own_call,
 	calls_come_by_their_begin_and_none_is_missing,
 	a_trace_is_sorted_by_any_column_names_rising_numbers_falling,
-	of_a_few_rows_that_are_wanted_the_rest_is_counted,
+	what_is_not_known_comes_behind_0, of_a_few_rows_that_are_wanted_the_rest_is_counted,
 	processes_of_several_hosts_stand_on_one_axis)
