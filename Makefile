@@ -80,6 +80,7 @@ uninstall:
 
 help:
 	@echo 'make            build/libgprof.so and build/gprof-report'
+	@echo 'make mpi        build/gprof-report-mpi: gprof-report reduce by the processes of an MPI job'
 	@echo 'make sim        the simulated CUDA libraries, in build/sim'
 	@echo 'make demo       a training program with and without gprof, then its tables and timeline'
 	@echo 'make test       every test that this machine can run'

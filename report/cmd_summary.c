@@ -5,6 +5,7 @@
 
 #include "report/nsys.h"
 #include "report/options.h"
+#include "report/reduced.h"
 #include "report/summary.h"
 
 const char *const summary_details[] = {"default", "op", "all", NULL};
@@ -247,9 +248,14 @@ static int run(int argc, char **argv)
 	if (asked->top == ASKED_NO_TOP) {
 		asked->top = summary.style == summary_styles[0] ? asked_top(asked) : 0;
 	}
+	terminal_set(&asked->table, asked->output, asked->color);
+	if (optind < argc && reduced_is_file(argv[optind])) {
+		status = summary_of_reduced(&summary, argv + optind, argc - optind);
+		finish(&summary);
+		return status;
+	}
 	status = (int)asked_open(asked, &input, argv + optind, argc - optind);
 	if (!status) {
-		terminal_set(&asked->table, asked->output, asked->color);
 		status = print(&summary, &input);
 	}
 	asked_close(&input);

@@ -10,6 +10,7 @@ enum {
 	COPY_IS_HOST_CALL = 1u << 25, /* times of the host's call, not of the copy */
 	COPY_IS_SET = 1u << 26,
 	COPY_IS_OF_TRACE = 1u << 27, /* which has them by name alone, asynchronous or not */
+	COPY_FLAGS = 0xffu << 24,    /* what the name does not tell */
 };
 
 /* copy_kind, source and target are CUPTI's numbers, see api.h. A set has its memory as target. */
@@ -32,6 +33,9 @@ static inline uint32_t copy_target_of(uint32_t kind)
 {
 	return kind >> 16 & 0xffu;
 }
+
+/* "yes", "no", or "?" where it is not known. */
+const char *copy_async(uint32_t kind);
 
 /* The name as Kineto has it: "Memcpy HtoD (Pinned -> Device)", "Memset (Device)". */
 uint32_t copy_name(uint32_t kind);

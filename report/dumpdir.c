@@ -70,6 +70,11 @@ static int add_directory(struct dumpdir *dumpdir, const char *path)
 	return 0;
 }
 
+void dumpdir_add_file(struct dumpdir *dumpdir, const char *path)
+{
+	add(dumpdir, mem_text(path));
+}
+
 int dumpdir_add(struct dumpdir *dumpdir, const char *path)
 {
 	struct stat status;
@@ -83,7 +88,7 @@ int dumpdir_add(struct dumpdir *dumpdir, const char *path)
 	if (has_suffix(path, ".gprof.rings")) {
 		return err_set(-EINVAL, "these are the rings of a stream; name the stream");
 	}
-	add(dumpdir, mem_text(path));
+	dumpdir_add_file(dumpdir, path);
 	return 0;
 }
 

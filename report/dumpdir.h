@@ -16,6 +16,9 @@ struct dumpdir {
  * without any.
  */
 int dumpdir_add(struct dumpdir *dumpdir, const char *path);
+
+/* The same of a file that somebody else has found: it may be gone. */
+void dumpdir_add_file(struct dumpdir *dumpdir, const char *path);
 void dumpdir_fini(struct dumpdir *dumpdir);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gprof-report, and the library of its modules that tests link.
 
-REPORT_SRC := $(filter-out report/main.c,$(sort $(wildcard report/*.c)))
+REPORT_SRC := $(filter-out report/main.c report/mpi_main.c,$(sort $(wildcard report/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 # Traces in other formats become streams by the recorder's own encoder.
 REPORT_OBJ += $(addprefix $(B)/collector/,block.o gather.o intern.o table.o)
@@ -73,6 +73,21 @@ $(B)/libgprof-report.a: $(REPORT_OBJ)
 $(B)/gprof-report: $(B)/report/main.o $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
+
+# `reduce` by the processes of an MPI job, where there is an MPI.
+MPICC ?= mpicc
+REPORT_MPI := $(if $(shell command -v $(MPICC)),$(B)/gprof-report-mpi)
+
+$(B)/gprof-report-mpi: report/mpi_main.c $(B)/libgprof-report.a
+	$(call say,MPI,$@)
+	$(Q)OMPI_CC=$(CC) $(MPICC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $^ $(REPORT_LIBS)
+
+mpi: $(REPORT_MPI)
+	$(if $(REPORT_MPI),,$(error gprof-report-mpi needs an MPI, and there is no $(MPICC) (Debian: apt-get install libopenmpi-dev openmpi-bin)))
+
+tests: $(REPORT_MPI)
+
+.PHONY: mpi
 
 # The manual has one source.
 $(B)/gprof-report.1: report/gprof-report.1.md report/man.awk $(B)/gprof-report

@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "report/buf.h"
-
-#define STEP_BITS 5u /* 32 steps per power of two */
-
-_Static_assert(
-	STAT_STEPS == ((64u - STEP_BITS + 2u) << STEP_BITS), "the last step is that of 2^64 - 1");
+#include "report/stat_step.h"
 
 void stat_init(struct stat *stat)
 {
@@ -28,26 +24,6 @@ void stat_fini(struct stat *stat)
 }
 
 /* ---- histogram ---- */
-
-/* Below 64 a step is a value; above, the leading bit and the five behind it. Without a branch. */
-static inline unsigned int step_of(uint64_t value)
-{
-	unsigned int shift = 63u - STEP_BITS - (unsigned int)__builtin_clzll(value | 32u);
-
-	return (shift << STEP_BITS) + (unsigned int)(value >> shift);
-}
-
-/* The value in the middle of a step. */
-static uint64_t value_of(unsigned int step)
-{
-	unsigned int shift;
-
-	if (step < (2u << STEP_BITS)) {
-		return step;
-	}
-	shift = (step >> STEP_BITS) - 1u;
-	return ((uint64_t)(step - (shift << STEP_BITS)) << shift) + (1ull << shift) / 2;
-}
 
 static uint32_t *histogram_of(const struct stat *stat, size_t group)
 {
@@ -70,7 +46,7 @@ static void grow_histograms(struct stat *stat)
 
 static inline void count_step(uint32_t *histograms, uint32_t group, uint64_t value)
 {
-	uint32_t *count = &histograms[(size_t)group * STAT_STEPS + step_of(value)];
+	uint32_t *count = &histograms[(size_t)group * STAT_STEPS + stat_step(value)];
 
 	*count += *count != UINT32_MAX;
 }
@@ -263,8 +239,7 @@ static uint64_t exact_twice_median(uint64_t *values, size_t nr_values)
 	return below + values[middle];
 }
 
-/* How many values of a group are not above its p99. */
-static uint64_t p99_rank(uint64_t count)
+uint64_t stat_p99_rank(uint64_t count)
 {
 	return count - count / 100;
 }
@@ -272,7 +247,7 @@ static uint64_t p99_rank(uint64_t count)
 /* Where the median stands at its place; p99 is at it, or behind it. */
 static uint64_t exact_p99(uint64_t *values, size_t nr_values)
 {
-	size_t middle = nr_values / 2, place = p99_rank(nr_values) - 1;
+	size_t middle = nr_values / 2, place = stat_p99_rank(nr_values) - 1;
 
 	if (place < middle) { /* one value, or two */
 		return values[place];
@@ -281,7 +256,7 @@ static uint64_t exact_p99(uint64_t *values, size_t nr_values)
 	return values[place];
 }
 
-static void exact_ranks(struct stat *stat)
+uint64_t *stat_values(const struct stat *stat)
 {
 	size_t *first = mem_zeroed(stat->nr_groups + 1, sizeof(*first));
 	uint64_t *sorted = mem_zeroed(stat->nr_values, sizeof(*sorted));
@@ -292,16 +267,23 @@ static void exact_ranks(struct stat *stat)
 	for (size_t i = 0; i < stat->nr_values; i++) {
 		sorted[first[stat->value_groups[i]]++] = stat->values[i];
 	}
+	free(first);
+	return sorted;
+}
+
+static void exact_ranks(struct stat *stat)
+{
+	uint64_t *sorted = stat_values(stat), *values = sorted;
+
 	for (size_t i = 0; i < stat->nr_groups; i++) {
 		struct stat_group *group = &stat->groups[i];
-		uint64_t *values = sorted + first[i] - group->count;
 
 		if (group->count) {
 			group->twice_median = exact_twice_median(values, group->count);
 			stat->p99s[i] = exact_p99(values, group->count);
 		}
+		values += group->count;
 	}
-	free(first);
 	free(sorted);
 }
 
@@ -315,7 +297,7 @@ static uint64_t histogram_value(
 	while (before + histogram[step] < rank && step + 1 < STAT_STEPS) {
 		before += histogram[step++];
 	}
-	value = value_of(step);
+	value = stat_step_value(step);
 	value = value < group->min ? group->min : value;
 	return value > group->max ? group->max : value;
 }
@@ -338,7 +320,7 @@ void stat_finish(struct stat *stat)
 		}
 		median = histogram_value(group, histogram, group->count / 2 + 1);
 		group->twice_median = median > UINT64_MAX / 2 ? UINT64_MAX : 2 * median;
-		stat->p99s[i] = histogram_value(group, histogram, p99_rank(group->count));
+		stat->p99s[i] = histogram_value(group, histogram, stat_p99_rank(group->count));
 	}
 }
 

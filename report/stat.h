@@ -54,6 +54,12 @@ void stat_add_small(
 /* Adds all values of a group of another stat, finished or not, to a group that was made. */
 void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint32_t from_group);
 
+/* While it is exact: all values, those of a group together, groups in order; to be freed. */
+uint64_t *stat_values(const struct stat *stat);
+
+/* How many of so many values are not above their p99. */
+uint64_t stat_p99_rank(uint64_t count);
+
 /* Computes medians and p99; no more values may be added. */
 void stat_finish(struct stat *stat);
 

@@ -65,6 +65,12 @@ struct summary {
 void summary_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **views);
 
+/*
+ * `summary` of files of `reduce`, all of which must be such: prints what they have of what was
+ * asked, and says on stderr what they lack. Returns an exit status.
+ */
+int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths);
+
 /* Who was profiled; after the scan, since damage in columns is found by reading. */
 struct table *summary_processes(const struct cmd_input *input);
 

@@ -69,12 +69,10 @@ double tally_total_ns(const struct tally *tally)
 }
 
 /* cells: share, total, calls, average, median; and, from there on, least, most, deviation. */
-static void fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells,
-	struct table_cell *rest)
+static void fill(const struct stat_group *times, uint64_t calls, double total_ns,
+	struct table_cell *cells, struct table_cell *rest)
 {
-	const struct stat_group *times = &tally->times.groups[row];
-
-	table_set_integer(&cells[2], tally_calls(tally, row));
+	table_set_integer(&cells[2], calls);
 	table_set_integer(&cells[1], stat_sum(times));
 	table_set_share(&cells[0], (double)times->sum, total_ns);
 	if (!times->count) {
@@ -87,18 +85,25 @@ static void fill(const struct tally *tally, size_t row, double total_ns, struct 
 	table_set_number(&rest[2], stat_deviation(times));
 }
 
+void tally_fill_times(const struct stat_group *times, uint64_t p99_ns, uint64_t calls,
+	double total_ns, struct table_cell *cells)
+{
+	fill(times, calls, total_ns, cells, cells + 6);
+	if (times->count) {
+		table_set_integer(&cells[5], p99_ns);
+	}
+}
+
 void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
 {
-	fill(tally, row, total_ns, cells, cells + 6);
-	if (tally->times.groups[row].count) {
-		table_set_integer(&cells[5], stat_p99(&tally->times, row));
-	}
+	tally_fill_times(&tally->times.groups[row], stat_p99(&tally->times, row),
+		tally_calls(tally, row), total_ns, cells);
 }
 
 void tally_fill_nsys(
 	const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
 {
-	fill(tally, row, total_ns, cells, cells + 5);
+	fill(&tally->times.groups[row], tally_calls(tally, row), total_ns, cells, cells + 5);
 }
 
 void tally_note(const struct tally *tally, struct table *table)

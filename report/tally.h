@@ -59,7 +59,11 @@ double tally_total_ns(const struct tally *tally);
 
 void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells);
 
-/* The same without p99, as nsys has them. */
+/* The same of times that are in no tally. */
+void tally_fill_times(const struct stat_group *times, uint64_t p99_ns, uint64_t calls,
+	double total_ns, struct table_cell *cells);
+
+/* The same as tally_fill without p99, as nsys has them. */
 #define TALLY_NR_NSYS_COLUMNS 8u
 void tally_fill_nsys(
 	const struct tally *tally, size_t row, double total_ns, struct table_cell *cells);

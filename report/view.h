@@ -81,6 +81,9 @@ const struct tally *view_kernel_tally(void *view);
 const struct tally *view_api_tally(void *view);
 const struct tally *view_copy_tally(void *view); /* of memcpy and of memset; see copy.h for kinds */
 const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH or START */
+const char *view_nvtx_style(uint32_t kind);
+const struct tally *view_collective_tally(
+	void *view, const struct stat **overlaps /* of rows, ns */);
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;

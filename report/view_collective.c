@@ -182,6 +182,14 @@ static void destroy(void *context)
 	free(view);
 }
 
+const struct tally *view_collective_tally(void *context, const struct stat **overlaps)
+{
+	struct collective_view *view = context;
+
+	*overlaps = &view->overlaps;
+	return &view->tally;
+}
+
 const struct view_class view_collective = {
 	.name = "collectives",
 	.help = "kernels that communicate, by name, and how much of them was overlapped",

@@ -269,6 +269,13 @@ static void finish(struct copy_view *view)
 	}
 }
 
+const char *copy_async(uint32_t kind)
+{
+	return kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "?"
+	       : kind & COPY_IS_ASYNC			     ? "yes"
+							     : "no";
+}
+
 static void fill(
 	const struct copy_view *view, size_t row, double total_ns, struct table_cell *cells)
 {
@@ -289,9 +296,7 @@ static void fill(
 	table_set_string(
 		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
 	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
-	table_set_string(&cells[8], kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "?"
-				    : kind & COPY_IS_ASYNC			  ? "yes"
-										  : "no");
+	table_set_string(&cells[8], copy_async(kind));
 	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
 	table_set_integer(&cells[10], view->tally.rows[row].untimed);
 	table_set_integer(&cells[11], view->tally.rows[row].name);

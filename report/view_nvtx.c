@@ -68,7 +68,7 @@ static void end(void *context, struct process *process)
 	view->ranges = NULL;
 }
 
-static const char *style_name(uint32_t op)
+const char *view_nvtx_style(uint32_t op)
 {
 	return op == GPROF_NVTX_PUSH ? "PushPop" : op == GPROF_NVTX_START ? "StartEnd" : "Mark";
 }
@@ -97,7 +97,7 @@ static struct table *make_table(void *context)
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		const struct tally_row *row = &view->tally.rows[i];
 		struct table_cell *cells = table_add_row(table);
-		const char *style = style_name(row->kind);
+		const char *style = view_nvtx_style(row->kind);
 
 		tally_fill(&view->tally, i, total_ns, cells);
 		table_set_string(&cells[TALLY_NR_COLUMNS], style);

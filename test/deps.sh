@@ -18,6 +18,8 @@ test="$test bindfs fuse3"
 test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
 # PyTorch 1.13, unmodified programs of test/torch
 test="$test python3-torch"
+# gprof-report-mpi
+test="$test libopenmpi-dev openmpi-bin"
 # what opens the page of test/page
 test="$test chromium fonts-dejavu-core"
 [ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"

@@ -65,3 +65,11 @@ bench-page: $(B)/bench/run_cost $(B)/gprof-report $(B)/gen_stream
 bench: bench-page
 
 .PHONY: bench-page
+
+# The streams of a job made small, and put together.
+bench-reduce: $(B)/bench/run_cost $(B)/gprof-report $(B)/gen_stream $(REPORT_MPI)
+	$(Q)test/bench/bench_reduce.sh $(B)
+
+bench: bench-reduce
+
+.PHONY: bench-reduce

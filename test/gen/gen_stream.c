@@ -2,8 +2,8 @@
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
- * FILE python: with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS: a long run
- * of a framework.
+ * FILE python: with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS [RANK
+ * WORLD]: a long run of a framework, or of one of its ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,13 @@ int main(int argc, char **argv)
 	if (argc > 3 && !strcmp(argv[2], "hostile")) {
 		gen_hostile(gen, argv[3]);
 	} else if (argc > 3 && !strcmp(argv[2], "model")) {
-		gen_model(gen, strtoull(argv[3], NULL, 10), 1);
+		uint64_t rank = argc > 5 ? strtoull(argv[4], NULL, 10) : 0;
+
+		if (argc > 5) {
+			gen_info(gen, "rank.world", argv[4]);
+			gen_info(gen, "rank.world_size", argv[5]);
+		}
+		gen_model(gen, strtoull(argv[3], NULL, 10), 1 + rank);
 	} else if (argc > 2 && !strcmp(argv[2], "ops")) {
 		gen_ops(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "python")) {

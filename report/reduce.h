@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `reduce` keeps of a stream, by the views of `summary`. */
+#ifndef REPORT_REDUCE_H
+#define REPORT_REDUCE_H
+
+#include "report/model.h"
+#include "report/reduced.h"
+#include "report/view.h"
+
+/* Makes it of one process, into an empty one. */
+void reduce_process(struct reduced *reduced, struct process *process);
+
+/* For reduce.c: operators by name; the sums of a row are those of reduced.h. */
+extern const struct view_class reduce_operators;
+const struct tally *reduce_operators_tally(void *view);
+const uint64_t *reduce_operators_sums(void *view, size_t row);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of processes and their steps. */
+#include <stdlib.h>
+
+#include "report/dist.h"
+#include "report/names.h"
+#include "report/reduced_view.h"
+
+/* The times of a step but its duration, in the order of enum reduced_time. */
+#define TIME_COLUMNS(type)                                                                  \
+	{"dataloader_ns", "Dataloader", type, true}, {"forward_ns", "Forward", type, true}, \
+		{"backward_ns", "Backward", type, true},                                    \
+		{"optimization_ns", "Optimization", type, true},                            \
+		{"others_ns", "Others", type, true}, {"gpu_ns", "GPU", type, true},         \
+		{"computation_ns", "Computation", type, false},                             \
+		{"communication_ns", "Communication", type, false},                         \
+		{"overlap_ns", "Overlap", type, false},                                     \
+	{                                                                                   \
+		"idle_ns", "Neither", type, false                                           \
+	}
+
+/* ---- steps over processes ---- */
+
+struct step {
+	uint64_t number;
+	size_t nr_processes;
+	struct dist durations;
+	struct reduced_who slowest;
+	uint64_t longest_ns;
+	uint64_t nr[NR_REDUCED_TIMES];
+	uint64_t ns[NR_REDUCED_TIMES];
+	UT_hash_handle hh;
+};
+
+static struct step *find_step(struct step **steps, uint64_t number)
+{
+	struct step *step;
+
+	HASH_FIND(hh, *steps, &number, sizeof(number), step);
+	if (!step) {
+		step = mem_zeroed(1, sizeof(*step));
+		step->number = number;
+		HASH_ADD(hh, *steps, number, sizeof(step->number), step);
+	}
+	return step;
+}
+
+static void add_step(
+	struct step *step, const struct reduced_process *process, const struct reduced_step *times)
+{
+	uint64_t duration_ns = times->ns[REDUCED_DURATION];
+
+	step->nr_processes++;
+	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
+		if (times->ns[i] != UINT64_MAX) {
+			step->nr[i]++;
+			step->ns[i] += times->ns[i];
+		}
+	}
+	if (duration_ns == UINT64_MAX) {
+		return;
+	}
+	if (!step->durations.nr || duration_ns > step->longest_ns) {
+		step->longest_ns = duration_ns;
+		step->slowest = reduced_who_of(process);
+	}
+	dist_add(&step->durations, duration_ns);
+}
+
+static int by_number(const struct step *a, const struct step *b)
+{
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+enum {
+	STEP,
+	PROCESSES,
+	SLOWEST,
+	SPREAD,
+	MEANS = SPREAD + DIST_NR_COLUMNS,
+	NR_STEP_COLUMNS = MEANS + NR_REDUCED_TIMES - 1,
+};
+
+/* The mean of the durations is in their spread. */
+static void fill_step(struct step *step, struct table_cell *cells)
+{
+	table_set_integer(&cells[STEP], step->number);
+	table_set_integer(&cells[PROCESSES], step->nr_processes);
+	dist_fill(&step->durations, &cells[SPREAD]);
+	if (step->durations.nr) {
+		reduced_who_cell(&cells[SLOWEST], &step->slowest);
+	}
+	for (unsigned int i = 1; i < NR_REDUCED_TIMES; i++) {
+		if (step->nr[i]) {
+			table_set_number(
+				&cells[MEANS + i - 1], (double)step->ns[i] / (double)step->nr[i]);
+		}
+	}
+}
+
+struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument)
+{
+	static const struct table_column columns[NR_STEP_COLUMNS] = {
+		{"step", "Step", TABLE_ID, false},
+		{"processes", "Processes", TABLE_COUNT, false},
+		{"slowest_rank", "Slowest rank", TABLE_TEXT, false},
+		DIST_COLUMNS,
+		TIME_COLUMNS(TABLE_MEAN_TIME),
+	};
+	struct table *table =
+		table_create("steps", "Steps over processes", columns, NR_STEP_COLUMNS);
+	struct step *steps = NULL, *next;
+
+	(void)argument;
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process = reduced_process(reduced, i);
+
+		for (size_t k = 0; k < process.nr_steps; k++) {
+			add_step(find_step(&steps, process.steps[k].step), &process,
+				&process.steps[k]);
+		}
+		reduced_process_fini(&process);
+	}
+	HASH_SORT(steps, by_number);
+	for (struct step *step = steps; step; step = next) {
+		next = step->hh.next;
+		fill_step(step, table_add_row(table));
+		dist_fini(&step->durations);
+	}
+	hash_free(steps);
+	table_note(table,
+		"durations over processes, exact; the other times are means over the processes "
+		"that have them; --detail: each step of each process");
+	return table;
+}
+
+/* ---- each step of each process ---- */
+
+#define WHO_COLUMNS                                                         \
+	{"rank", "Rank", TABLE_ID, false}, {"pid", "PID", TABLE_ID, false}, \
+	{                                                                   \
+		"host", "Host", TABLE_TEXT, true                            \
+	}
+#define NR_WHO_COLUMNS 3u
+
+static void fill_who(const struct reduced_process *process, struct table_cell *cells)
+{
+	if (process->rank >= 0) {
+		table_set_integer(&cells[0], (uint64_t)process->rank);
+	}
+	table_set_integer(&cells[1], process->pid);
+	table_set_string(&cells[2], names_raw(process->host, NULL));
+}
+
+static void fill_times(const uint64_t *ns, struct table_cell *cells)
+{
+	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
+		if (ns[i] != UINT64_MAX) {
+			table_set_integer(&cells[i], ns[i]);
+		}
+	}
+}
+
+struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument)
+{
+	static const struct table_column columns[] = {
+		WHO_COLUMNS,
+		{"step", "Step", TABLE_ID, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		TIME_COLUMNS(TABLE_TIME),
+	};
+	struct table *table = table_create(
+		"steps", "Steps of processes", columns, NR_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+
+	(void)argument;
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process = reduced_process(reduced, i);
+
+		for (size_t k = 0; k < process.nr_steps; k++) {
+			struct table_cell *cells = table_add_row(table);
+
+			fill_who(&process, cells);
+			table_set_integer(&cells[NR_WHO_COLUMNS], process.steps[k].step);
+			fill_times(process.steps[k].ns, cells + NR_WHO_COLUMNS + 1);
+		}
+		reduced_process_fini(&process);
+	}
+	return table;
+}
+
+/* ---- sums of steps ---- */
+
+/* Of the steps that have that time; unknown if none has. */
+static uint64_t sum_of(const struct reduced_process *process, unsigned int time)
+{
+	uint64_t sum = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		if (process->steps[i].ns[time] != UINT64_MAX) {
+			sum += process->steps[i].ns[time];
+			nr++;
+		}
+	}
+	return nr ? sum : UINT64_MAX;
+}
+
+struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument)
+{
+	static const struct table_column columns[] = {
+		WHO_COLUMNS,
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		TIME_COLUMNS(TABLE_TIME),
+	};
+	struct table *table = table_create("distributed", "Sums of steps by process", columns,
+		NR_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+
+	(void)argument;
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process = reduced_process(reduced, i);
+		struct table_cell *cells = table_add_row(table);
+		uint64_t ns[NR_REDUCED_TIMES];
+
+		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
+			ns[k] = sum_of(&process, k);
+		}
+		fill_who(&process, cells);
+		table_set_integer(&cells[NR_WHO_COLUMNS], process.nr_steps);
+		fill_times(ns, cells + NR_WHO_COLUMNS + 1);
+		reduced_process_fini(&process);
+	}
+	table_note(table,
+		"of the steps that have an end; computation, communication, overlap and neither: "
+		"added up over the GPUs of a process");
+	return table;
+}
+
+/* ---- processes ---- */
+
+struct table *reduced_processes_table(const struct reduced *reduced)
+{
+	static const struct table_column columns[] = {
+		WHO_COLUMNS,
+		{"world_size", "World", TABLE_ID, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"events", "Events", TABLE_COUNT, false},
+		{"missing", "Missing", TABLE_COUNT, false},
+		{"state", "State", TABLE_TEXT, false},
+		{"command", "Command", TABLE_TEXT, false},
+	};
+	static const char *const states[NR_REDUCED_STATES] = {
+		"complete", "incomplete", "unfinished"};
+	struct table *table = table_create("processes", "Processes", columns, NR_WHO_COLUMNS + 6);
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		const struct reduced_process *process = &reduced->processes[i].who;
+		struct table_cell *cells = table_add_row(table);
+
+		fill_who(process, cells);
+		cells += NR_WHO_COLUMNS;
+		if (process->world >= 0) {
+			table_set_integer(&cells[0], (uint64_t)process->world);
+		}
+		if (process->duration_ns != UINT64_MAX) {
+			table_set_integer(&cells[1], process->duration_ns);
+		}
+		table_set_integer(&cells[2], process->nr_events);
+		table_set_integer(&cells[3], process->missing);
+		table_set_string(&cells[4], states[process->state]);
+		table_set_string(&cells[5], names_raw(process->command, NULL));
+	}
+	return table;
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Summaries add up: whoever reduces what and in which order, the file is the same; it has the sums
+# of the streams, and says what is missing of the job.
+. "$(dirname "$0")/lib.sh"
+need REPORT JQ
+RANKS=6
+mkdir "$T/job" "$T/parts"
+for ((rank = 0; rank < RANKS; rank++)); do
+	"$B/gen_stream" "$T/job/$rank.gprof" model 9000 $rank $RANKS || exit 1
+done
+
+# reduce STATUS OUTPUT ARGUMENT...: what it says is in $T/err
+reduce()
+{
+	local wanted=$1 output=$2
+	shift 2
+	"$REPORT" reduce -o "$output" "$@" 2>"$T/err"
+	is "$wanted" "$?" "exit status of reduce $*"
+}
+
+# same FILE WHAT: the summary of all
+same()
+{
+	cmp -s "$T/all.sum" "$1" && return
+	echo "not the same: $2"
+	failed=1
+}
+
+reduce 0 "$T/all.sum" -j 1 "$T/job"
+for jobs in 2 3 9; do
+	reduce 0 "$T/jobs.sum" --jobs $jobs "$T/job"
+	same "$T/jobs.sum" "with $jobs jobs"
+done
+reduce 0 "$T/parts/a" "$T/job/5.gprof" "$T/job/0.gprof"
+reduce 0 "$T/parts/b" "$T/job/3.gprof"
+reduce 0 "$T/parts/c" "$T/job/4.gprof" "$T/job/1.gprof" "$T/parts/b"
+reduce 0 "$T/parts/d" "$T/parts/c" "$T/job/2.gprof" "$T/parts/a"
+same "$T/parts/d" "from parts"
+reduce 0 "$T/parts/d" -j 1 "$T/parts/d"
+same "$T/parts/d" "written over itself"
+
+# As the tasks of a batch system share them; there may be more tasks than streams.
+for tasks in 4 8; do
+	rm -f "$T"/parts/task.*
+	for ((task = 0; task < tasks; task++)); do
+		reduce 0 "$T/parts/task.$task.sum" --share $task/$tasks "$T/job"
+	done
+	reduce 0 "$T/tasks.sum" "$T"/parts/task.*.sum
+	same "$T/tasks.sum" "of $tasks tasks of an array"
+done
+
+# The numbers are those of the streams.
+"$REPORT" --format json "$T/all.sum" >"$T/sum.json"
+is 0 "$?" "exit status of the summary"
+"$REPORT" --format json "$T/job" --view kernel,api,operator,collectives,memcpy,nvtx >"$T/job.json" 2>/dev/null
+for view in kernel api operator collectives memcpy nvtx; do
+	rows=".$view.rows | map([.name, .calls, .total_ns, .min_ns, .max_ns]) | sort"
+	is "$(jq -c "$rows" "$T/job.json")" "$(jq -c "$rows" "$T/sum.json")" "rows of $view"
+done
+is $RANKS "$(jq '[.processes.rows[] | select(.state == "complete")] | length' "$T/sum.json")" "processes"
+is true "$(jq "[.steps.rows[:2][] | .processes == $RANKS and .min_ns <= .median_ns and .median_ns <= .max_ns] | all" "$T/sum.json")" "steps over processes"
+is 1 "$("$REPORT" --view steps --detail --format csv "$T/all.sum" | grep -c '^3,4242,"node7",1,')" "rows of a step of a rank"
+is 6 "$("$REPORT" "$T/all.sum" --view kernel --top 2 --format csv | grep -c ,)" "rows of --top 2, with processes and titles"
+
+# What is not there is said.
+reduce 0 "$T/some.sum" "$T/job/1.gprof" "$T/job/2.gprof" "$T/job/4.gprof"
+"$REPORT" "$T/some.sum" >/dev/null 2>"$T/err"
+is 3 "$?" "exit status of a part of a job"
+is 1 "$(grep -c '3 of 6 ranks are missing: 0,3,5' "$T/err")" "sentence about ranks that are missing"
+"$B/gen_stream" "$T/far.gprof" model 9000 7 4611686018427387904 || exit 1
+reduce 0 "$T/far.sum" "$T/far.gprof"
+"$REPORT" "$T/far.sum" >/dev/null 2>"$T/err"
+is 1 "$(grep -c '4611686018427387903 of 4611686018427387904 ranks are missing: 0-6,8-20,...' "$T/err")" "sentence about many ranks"
+"$B/gen_stream" "$T/other.gprof" nccl 1 || exit 1
+reduce 0 "$T/again.sum" "$T/all.sum" "$T/other.gprof"
+"$REPORT" "$T/again.sum" >/dev/null 2>"$T/err"
+is 3 "$?" "exit status of two processes of a rank"
+is 1 "$(grep -c 'more than one process of rank 1,' "$T/err")" "sentence about a rank that is there twice"
+head -c 20000 "$T/job/0.gprof" >"$T/cut.gprof"
+reduce 3 "$T/cut.sum" "$T/cut.gprof" "$T/job/1.gprof"
+is 1 "$(grep -c "cut.gprof' is unfinished" "$T/err")" "sentence about the stream that was cut"
+"$REPORT" "$T/cut.sum" >/dev/null 2>"$T/err"
+is 3 "$?" "exit status of a summary of data that are incomplete"
+is 1 "$(grep -c 'the data of 1 of 2 processes are incomplete' "$T/err")" "sentence about incomplete data"
+head -c 500 "$T/all.sum" >"$T/cut.sum"
+reduce 1 "$T/none.sum" "$T/cut.sum"
+reduce 3 "$T/one.sum" "$T/cut.sum" "$T/job/1.gprof"
+is 1 "$(grep -c "cut.sum': the summary is cut" "$T/err")" "sentence about a summary that was cut"
+reduce 3 "$T/one.sum" "$T/gone" "$T/job/1.gprof"
+
+# Nothing counts twice.
+reduce 1 "$T/twice.sum" "$T/all.sum" "$T/job/3.gprof"
+is 1 "$(grep -c '(rank 3) is there twice' "$T/err")" "sentence about a process that is there twice"
+reduce 1 "$T/twice.sum" -j 2 "$T/job/3.gprof" "$T/job/3.gprof"
+[ ! -e "$T/twice.sum" ] || { echo "a summary was written nevertheless"; failed=1; }
+
+# What cannot be asked.
+for arguments in "--view critical" "--steps 3" "--rank 1" "--style nsys" "--sort nonsense" "--detail=op"; do
+	# shellcheck disable=SC2086
+	"$REPORT" "$T/all.sum" $arguments >/dev/null 2>"$T/err"
+	is 2 "$?" "exit status of $arguments"
+	is 1 "$(wc -l <"$T/err")" "lines about $arguments"
+done
+reduce 2 "$T/none.sum"
+reduce 2 "$T/none.sum" -j 0 "$T/job"
+for share in 4/4 1 1/ /4 x/4 -1/4; do
+	reduce 2 "$T/none.sum" --share $share "$T/job"
+done
+"$REPORT" reduce "$T/job" 2>/dev/null
+is 2 "$?" "exit status without -o"
+reduce 1 "$T/gone/x.sum" "$T/job"
+
+finish
