@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells the running processes of a dump directory what to record, by a file that they look at. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/cmd.h"
 #include "report/ending.h"
+#include "report/replace.h"
 
 #define NAME "gprof.control"
 /* Steps that the recorder takes. */
@@ -58,45 +57,19 @@ static bool is_span(const char *text)
 	return is_good;
 }
 
-/* ---- the file ---- */
-
-/* 0 or -errno. What runs as another user's process must be able to read root's file. */
-static int fill(int fd, const char *line)
-{
-	ssize_t nr_bytes = (ssize_t)strlen(line);
-	ssize_t n = write(fd, line, (size_t)nr_bytes);
-	int error = n < 0 ? errno : n < nr_bytes ? ENOSPC : 0;
-
-	if (!error && (fchmod(fd, 0644) || fsync(fd))) {
-		error = errno;
-	}
-	if (close(fd) && !error) {
-		error = errno;
-	}
-	return -error;
-}
-
 /* All of it at once or nothing, whoever reads meanwhile. */
 static enum cmd_exit put(const char *dir, const char *line)
 {
-	char *path = NULL, *made = NULL;
-	int fd = -1, rc = -ENOMEM;
+	char *path = NULL;
+	int rc = -ENOMEM;
 
-	if (asprintf(&path, "%s/" NAME, dir) > 0 && asprintf(&made, "%s.XXXXXX", path) > 0) {
-		fd = mkstemp(made);
-		rc = fd < 0 ? -errno : fill(fd, line);
-		if (!rc && rename(made, path)) {
-			rc = -errno;
-		}
-		if (rc && fd >= 0) {
-			unlink(made);
-		}
+	if (asprintf(&path, "%s/" NAME, dir) > 0) {
+		rc = replace_file(path, line, strlen(line));
 	}
 	if (rc) {
 		cmd_error("cannot write '%s': %s", path ? path : dir, strerror(-rc));
 	}
 	free(path);
-	free(made);
 	return rc ? CMD_FAILED : CMD_GOOD;
 }
 

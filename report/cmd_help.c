@@ -13,6 +13,7 @@ const struct command *const commands[] = {
 	&cmd_reduce,
 	&cmd_info,
 	&cmd_check,
+	&cmd_watch,
 	&cmd_control,
 	&cmd_env,
 	&cmd_completion,

@@ -11,7 +11,7 @@
 #include "report/buf.h"
 #include "report/err.h"
 #include "report/ring_rows.h"
-#include "report/stream_index.h"
+#include "report/stream_schema.h"
 
 /* A larger file than any GPROF_BUFFER_MB makes is not read into memory. */
 #define MOST_CHUNK_BYTES (64u * 1024u * 1024u)
@@ -153,7 +153,7 @@ static void drop_repeated(struct stream_in *stream, size_t nr_confirmed)
 {
 	size_t nr_kept = nr_confirmed;
 
-	stream_index_count(stream);
+	stream_schema_count(stream);
 	for (size_t i = nr_confirmed; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
 		const struct stream_table *table = &stream->tables[block->table];
@@ -252,7 +252,7 @@ int ring_in_attach(struct stream_in *stream, const char *path)
 			stream->end_code = file.header.end_code;
 		}
 		stream->rings_path = mem_text(path);
-		stream_index_count(stream);
+		stream_schema_count(stream);
 	}
 	if (file.fd >= 0) {
 		close(file.fd);

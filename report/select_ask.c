@@ -112,6 +112,22 @@ enum column {
 	NR_COLUMNS,
 };
 
+/* A window that is still open lasts to the last event. */
+static uint64_t duration_ns(struct process *process)
+{
+	const struct intervals *spans = &process->select->spans;
+	const struct busy_interval *last = spans->nr ? &spans->items[spans->nr - 1] : NULL;
+	uint64_t length = intervals_length(spans), begin_ns;
+
+	if (!last || last->end != UINT64_MAX) {
+		return clock_map_duration(&process->host_clock, length);
+	}
+	length -= last->end - last->begin;
+	begin_ns = clock_map_time(&process->host_clock, last->begin);
+	return clock_map_duration(&process->host_clock, length) +
+	       (process->last_ns > begin_ns ? process->last_ns - begin_ns : 0);
+}
+
 static void fill(struct process *process, struct table_cell *cells)
 {
 	const struct select *select = process->select;
@@ -131,8 +147,7 @@ static void fill(struct process *process, struct table_cell *cells)
 	}
 	table_set_integer(&cells[STEPS], nr);
 	table_set_text(&cells[LIST], list.bytes, list.nr_bytes);
-	table_set_integer(&cells[DURATION],
-		clock_map_duration(&process->host_clock, intervals_length(&select->spans)));
+	table_set_integer(&cells[DURATION], duration_ns(process));
 	table_set_integer(&cells[WORKS], select->nr_works);
 	table_set_integer(&cells[LONE], select->nr_lone);
 	buf_fini(&list);

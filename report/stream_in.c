@@ -10,6 +10,7 @@
 #include "report/ring_in.h"
 #include "report/stream_file.h"
 #include "report/stream_index.h"
+#include "report/stream_schema.h"
 
 /* What loads use: one for all streams, since a job may have hundreds and few blocks are in hand. */
 static struct ahead *shared;
@@ -58,7 +59,7 @@ int stream_in_open(struct stream_in **stream, const char *path)
 		stream_file_share(s);
 	}
 	take_shared(s);
-	stream_index_schema(s);
+	stream_schema_read(s);
 	*stream = s;
 	return 0;
 }

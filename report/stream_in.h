@@ -83,8 +83,9 @@ struct stream_in {
 	int fd;			  /* -1: it is in `file` */
 	struct stream_file *file; /* shared, see stream_file.h; NULL while fd is open */
 	uint64_t size;
-	bool is_part;  /* the name ends in .part */
-	bool is_trace; /* of another format; offsets of damages are in that */
+	uint64_t grown; /* where the next block will be, see stream_index_grow */
+	bool is_part;	/* the name ends in .part */
+	bool is_trace;	/* of another format; offsets of damages are in that */
 	bool is_header_damaged;
 	bool is_schema_assumed;
 	struct gprof_file_header header;

@@ -223,6 +223,15 @@ START_TEST(timelines_have_the_window)
 }
 END_TEST
 
+static uint64_t duration_of(struct process *process)
+{
+	struct table *table = select_table(&process, 1);
+	uint64_t duration_ns = tables_number(table, 0, "duration_ns");
+
+	table_destroy(table);
+	return duration_ns;
+}
+
 START_TEST(windows_of_the_schedule)
 {
 	struct process *process = two_windows("windows.gprof");
@@ -239,6 +248,9 @@ START_TEST(windows_of_the_schedule)
 	for (unsigned int i = 0; i < 9; i++) {
 		ck_assert_uint_eq(chosen.calls[100 * i + 50], i >= 6);
 	}
+	ck_assert_uint_eq(duration_of(process), 852 - 601); /* open: to the end of the last call */
+	ck_assert_str_eq(chosen_by(process, "", "1-2"), "");
+	ck_assert_uint_eq(duration_of(process), 401 - 201 + 852 - 601);
 	ck_assert_str_eq(chosen_by(process, "3,7", "1-2"), "");
 	chosen_see(process);
 	for (unsigned int i = 0; i < 9; i++) {
