@@ -64,6 +64,7 @@ install: all
 	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(BASHDIR) $(ZSHDIR)
 	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
 	$(Q)install -m 755 $(B)/gprof-report $(BINDIR)/gprof-report
+	$(Q)[ ! -e $(B)/gprof-report-mpi ] || install -m 755 $(B)/gprof-report-mpi $(BINDIR)/gprof-report-mpi
 	$(Q)install -m 644 $(B)/gprof-report.1 $(MANDIR)/gprof-report.1
 	$(Q)install -m 644 $(B)/completion/bash $(BASHDIR)/gprof-report
 	$(Q)install -m 644 $(B)/completion/zsh $(ZSHDIR)/_gprof-report
@@ -74,7 +75,7 @@ install: all
 
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
-	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(MANDIR)/gprof-report.1 \
+	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-report-mpi $(MANDIR)/gprof-report.1 \
 		$(BASHDIR)/gprof-report $(ZSHDIR)/_gprof-report
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 

@@ -12,6 +12,7 @@
 #include "report/ending.h"
 #include "report/err.h"
 #include "report/odd.h"
+#include "report/reduced.h"
 #include "report/text.h"
 #include "report/twin.h"
 
@@ -139,7 +140,11 @@ static void open_streams(
 		struct process *process;
 
 		if (stream_in_open(&stream, dumpdir->paths[i])) {
-			cmd_error("cannot read '%s': %s", dumpdir->paths[i], err_text());
+			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
+				reduced_is_file(dumpdir->paths[i])
+					? "a summary of reduce, which only summary (of such "
+					  "alone) and reduce read"
+					: err_text());
 			input->status = CMD_INCOMPLETE;
 			continue;
 		}

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "report/names.h"
+#include "report/pack.h"
 #include "report/pftrace_out.h"
 #include "report/text.h"
 
@@ -84,14 +85,7 @@ static uint32_t set_place(struct packing *packing, uint32_t set)
 
 static void add_number(struct packing *packing, int column, uint64_t value)
 {
-	char bytes[10];
-	size_t nr = 0;
-
-	for (; value >= 0x80; value >>= 7) {
-		bytes[nr++] = (char)(value | 0x80);
-	}
-	bytes[nr++] = (char)value;
-	buf_add(&packing->columns[column], bytes, nr);
+	pack_uint(&packing->columns[column], value);
 }
 
 /* 0 stays 0; others by how far they are from the one before, which is mostly near. */

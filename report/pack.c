@@ -3,10 +3,14 @@
 
 void pack_uint(struct buf *out, uint64_t value)
 {
+	char bytes[10];
+	size_t nr = 0;
+
 	for (; value >= 0x80; value >>= 7) {
-		buf_char(out, (char)(value | 0x80));
+		bytes[nr++] = (char)(value | 0x80);
 	}
-	buf_char(out, (char)value);
+	bytes[nr++] = (char)value;
+	buf_add(out, bytes, nr);
 }
 
 void pack_int(struct buf *out, int64_t value)

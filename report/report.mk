@@ -86,6 +86,7 @@ mpi: $(REPORT_MPI)
 	$(if $(REPORT_MPI),,$(error gprof-report-mpi needs an MPI, and there is no $(MPICC) (Debian: apt-get install libopenmpi-dev openmpi-bin)))
 
 tests: $(REPORT_MPI)
+install: $(wildcard $(B)/gprof-report-mpi)
 
 .PHONY: mpi
 

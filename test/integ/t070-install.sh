@@ -10,6 +10,7 @@ for file in lib/libgprof.so bin/gprof-report share/man/man1/gprof-report.1 \
 	share/bash-completion/completions/gprof-report share/zsh/site-functions/_gprof-report; do
 	[ -e "$T/root/usr/$file" ] || { echo "$file is not installed"; failed=1; }
 done
+[ ! -e "$B/gprof-report-mpi" ] || [ -e "$T/root/usr/bin/gprof-report-mpi" ] || { echo "gprof-report-mpi is not installed"; failed=1; }
 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$T/root/usr/lib/libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
 ok "$T/root/usr/bin/gprof-report" "$GPROF_DIR" >"$T/out"
 page=$T/root/usr/share/man/man1/gprof-report.1
