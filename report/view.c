@@ -16,6 +16,7 @@ const struct view_class *const view_classes[] = {
 	&view_device,
 	&view_temporal,
 	&view_distributed,
+	&view_straggler,
 	&view_collective,
 	&view_communication,
 	&view_idle,

@@ -18,11 +18,12 @@ $(UNIT_BIN): %: %.o $(UNIT_OBJ)
 $(B)/test/unit/test_nccl_comm: $(B)/preload/nccl_comm.o
 
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
-$(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/entries.h $(B)/sim/libcudart.so.13 | sim
+$(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/ranks.h test/entries.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $(filter %.c,$^) \
-		$(if $(filter loop end family sample,$*),$(B)/sim/libcudart.so.13) \
+		$(if $(filter loop end family sample ranks,$*),$(B)/sim/libcudart.so.13) \
+		$(if $(filter ranks,$*),$(B)/sim/libnccl.so.2) \
 		$(if $(filter second_client,$*),$(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13 $(B)/sim/libcuda.so.1) -ldl -lpthread
 
 $(B)/integ/s_second_client: test/integ/second_seen.c test/integ/second_seen.h

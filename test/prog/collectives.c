@@ -5,40 +5,9 @@
  * in another order than the others; "pairs N": sends and receives along the ranks and around them;
  * "unequal N": those along the ranks receive less than is sent.
  */
-#include "test/prog/prog.h"
+#include "test/prog/ranks.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-typedef struct nccl_comm_handle *nccl_comm;
-struct nccl_unique_id {
-	char bytes[128];
-};
-int ncclGetUniqueId(struct nccl_unique_id *id);
-int ncclCommInitRank(nccl_comm *comm, int nr_ranks, struct nccl_unique_id id, int rank);
-int ncclCommInitAll(nccl_comm *comms, int nr, const int *devices);
-int ncclCommDestroy(nccl_comm comm);
-int ncclGroupStart(void);
-int ncclGroupEnd(void);
-int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, nccl_comm comm,
-	cudaStream_t stream);
-int ncclAllGather(
-	const void *send, void *recv, size_t count, int type, nccl_comm comm, cudaStream_t stream);
-int ncclSend(
-	const void *send, size_t count, int type, int peer, nccl_comm comm, cudaStream_t stream);
-int ncclRecv(void *recv, size_t count, int type, int peer, nccl_comm comm, cudaStream_t stream);
-
-enum { N = 1024, MAX_RANKS = 8, TYPE_FLOAT = 7, OP_SUM = 0 };
-
-#define NCCL(call)                                                 \
-	do {                                                       \
-		int code_ = (call);                                \
-                                                                   \
-		if (code_ != 0) {                                  \
-			fprintf(stderr, "%s: %d\n", #call, code_); \
-			exit(1);                                   \
-		}                                                  \
-	} while (0)
+enum { N = 1024 };
 
 /* One rank's buffers. */
 struct rank {
@@ -137,13 +106,8 @@ static void rank_pass(struct rank *r, int rank, int nr_ranks, size_t nr_wanted)
 static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
 {
 	int is_wrong = strcmp(how, "wrong") == 0;
-	struct nccl_unique_id id;
-	struct rank r;
+	struct rank r = {.comm = ranks_join(rank, nr_ranks, id_fd)};
 
-	if (read(id_fd, &id, sizeof(id)) != sizeof(id)) {
-		return 1;
-	}
-	NCCL(ncclCommInitRank(&r.comm, nr_ranks, id, rank));
 	rank_open(&r, rank, nr_ranks);
 	if (strcmp(how, "pairs") == 0 || strcmp(how, "unequal") == 0) {
 		rank_pass(&r, rank, nr_ranks, *how == 'u' ? N / 2 : N);
@@ -161,46 +125,6 @@ static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
 	return 0;
 }
 
-/* Starts one process a rank and gives each the id that this one has made. */
-static int many_processes(const char *program, int nr_ranks, const char *how)
-{
-	struct nccl_unique_id id;
-	pid_t children[MAX_RANKS];
-	int failed = 0;
-
-	NCCL(ncclGetUniqueId(&id));
-	for (int rank = 0; rank < nr_ranks; rank++) {
-		int ends[2];
-		char rank_text[16], nr_text[16], fd_text[16];
-
-		if (pipe(ends) != 0) {
-			return 1;
-		}
-		snprintf(rank_text, sizeof(rank_text), "%d", rank);
-		snprintf(nr_text, sizeof(nr_text), "%d", nr_ranks);
-		snprintf(fd_text, sizeof(fd_text), "%d", ends[0]);
-		children[rank] = fork();
-		if (children[rank] == 0) {
-			setenv("RANK", rank_text, 1);
-			setenv("WORLD_SIZE", nr_text, 1);
-			execl(program, program, how, rank_text, nr_text, fd_text, (char *)NULL);
-			_exit(127);
-		}
-		close(ends[0]);
-		if (write(ends[1], &id, sizeof(id)) != sizeof(id)) {
-			return 1;
-		}
-		close(ends[1]);
-	}
-	for (int rank = 0; rank < nr_ranks; rank++) {
-		int status = 0;
-
-		waitpid(children[rank], &status, 0);
-		failed |= status != 0;
-	}
-	return failed;
-}
-
 int main(int argc, char **argv)
 {
 	int nr = 0;
@@ -210,7 +134,7 @@ int main(int argc, char **argv)
 	}
 	if (argc == 3) {
 		nr = atoi(argv[2]);
-		return nr < 1 || nr > MAX_RANKS ? 2 : many_processes(argv[0], nr, argv[1]);
+		return nr < 1 || nr > MAX_RANKS ? 2 : ranks_start(argv[0], nr, argv[1], NULL);
 	}
 	CHECK(cudaGetDeviceCount(&nr));
 	one_process(nr < MAX_RANKS ? nr : MAX_RANKS);

@@ -11,13 +11,15 @@ import sys
 
 from tap import check, finish
 
-VIEWS = "temporal,distributed,collectives,idle,launch,queue,bandwidth,critical-path,memcpy,memset,steps"
+VIEWS = "temporal,distributed,collectives,idle,launch,queue,bandwidth,critical-path,memcpy,memset,steps,stragglers"
 # HTA: temporal breakdown, launch statistics and queue lengths of the first five steps, in us.
 HTA_TRACE = "overlap_a100_8ranks_rank3.json.gz"
 HTA_STEPS = "1009-1013"
 HTA = {"span_ns": 383404000, "idle_ns": 62119000, "computation_ns": 234760000, "launches": 7875,
        "delay_ns": 15865017000, "short": 3067, "long_calls": 25, "late": 5111,
        "queues": {7: 287, 20: 10, 21: 2, 22: 22}}
+HTA_RANKS = "dlrm_v100_8ranks"
+HTA_STRAGGLERS = [2, 7]
 FULL_QUEUE = {"fullqueue_v100.json.gz": 1022}
 OVERLAP = {"overlap_a100_8ranks_rank3.json.gz": "46.24"}
 
@@ -78,6 +80,9 @@ def main():
         path = os.path.join(sys.argv[2], name)
         if os.path.exists(path):
             check_trace(name, report(sys.argv[1], path), reference)
+    if os.path.exists(os.path.join(sys.argv[2], HTA_RANKS)):
+        late = report(sys.argv[1], os.path.join(sys.argv[2], HTA_RANKS))["stragglers"]
+        check(HTA_RANKS + ": as HTA, two stragglers", sorted(row["rank"] for row in late[:2]), HTA_STRAGGLERS)
     if os.path.exists(os.path.join(sys.argv[2], HTA_TRACE)):
         check_hta(sys.argv[1], os.path.join(sys.argv[2], HTA_TRACE))
     return finish()

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranks that the others wait for, since when, by how much, and why; see straggler.h. A step is that
+ * of a rank's marks on the host, and what its device did in that time.
+ */
+#include <stdlib.h>
+
+#include "report/select.h"
+#include "report/straggler.h"
+#include "report/sweep.h"
+#include "report/usage.h"
+#include "report/view.h"
+
+struct straggler_view {
+	struct view_input input;
+	struct sweep sweep;
+	struct usage usage;
+	struct straggler *stragglers; /* as sweep.devices */
+	size_t nr, capacity;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct straggler_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct straggler_view *view = context;
+
+	sweep_begin(&view->sweep, process);
+	usage_begin(&view->usage, process);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct straggler_view *view = context;
+
+	usage_take(&view->usage, process, batch);
+	if (batch->table != GPROF_TABLE_sample) {
+		sweep_take(&view->sweep, batch);
+	}
+}
+
+static void set_figures(
+	struct straggler_step *step, const struct sweep_times *times, uint64_t length_ns)
+{
+	uint64_t computation_ns = sweep_any(times, SWEEP_COMPUTATION);
+	uint64_t waiting_ns = sweep_any(times, SWEEP_COMMUNICATION) -
+			      sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION);
+	uint64_t copies_ns = times->ns[SWEEP_MEMORY];
+
+	step->length_ns = (int64_t)length_ns;
+	step->ns[STRAGGLER_WAITING] = (int64_t)waiting_ns;
+	step->ns[STRAGGLER_COMPUTATION] = (int64_t)computation_ns;
+	step->ns[STRAGGLER_COPIES] = (int64_t)copies_ns;
+	step->ns[STRAGGLER_IDLE] =
+		(int64_t)length_ns - (int64_t)(waiting_ns + computation_ns + copies_ns);
+}
+
+/* Steps that have an end. A device may have done nothing any more in the last of them. */
+static void add_steps(struct straggler *straggler, const struct sweep_device *device)
+{
+	static const struct sweep_times none = {{0}};
+	struct process *process = device->process;
+
+	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		uint64_t begin_ns = clock_map_time(&process->host_clock, step->tick);
+		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
+
+		if (model_step_is_gap(step) || !select_has_step(process, i) || end_ns <= begin_ns) {
+			continue;
+		}
+		straggler->steps = array_grow(straggler->steps, straggler->nr_steps,
+			&straggler->capacity, sizeof(*straggler->steps));
+		straggler->steps[straggler->nr_steps] = (struct straggler_step){.step = step->step};
+		set_figures(&straggler->steps[straggler->nr_steps++],
+			i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
+			end_ns - begin_ns);
+	}
+}
+
+/* Of a process: its devices are the last ones. */
+static void end(void *context, struct process *process)
+{
+	struct straggler_view *view = context;
+
+	sweep_end(&view->sweep);
+	usage_end(&view->usage);
+	while (view->nr < view->sweep.nr_devices) {
+		const struct sweep_device *device = &view->sweep.devices[view->nr];
+		const struct usage_series *clock = usage_find(
+			&view->usage, process, GPROF_METRIC_GPU_SM_CLOCK_MHZ, device->device);
+		struct straggler *straggler;
+
+		view->stragglers = array_grow(
+			view->stragglers, view->nr, &view->capacity, sizeof(*view->stragglers));
+		straggler = &view->stragglers[view->nr++];
+		*straggler = (struct straggler){0};
+		if (clock && clock->weight > 0) {
+			straggler->clock_mhz = (uint64_t)(clock->sum / clock->weight);
+		}
+		add_steps(straggler, device);
+	}
+}
+
+/* place: as in process.steps. */
+static void add_phases(struct straggler_step *step, const struct process *process,
+	const struct phases *phases, size_t place)
+{
+	int64_t rest_ns = step->length_ns;
+
+	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
+		int64_t ns = (int64_t)clock_map_duration(
+			&process->host_clock, phases->steps[place + 1].ticks[i]);
+
+		step->ns[STRAGGLER_PHASES + i] = ns;
+		rest_ns -= ns;
+	}
+	step->ns[STRAGGLER_PHASES + PHASE_OTHERS] = rest_ns;
+}
+
+/* The phases of the same steps, on the host. */
+static void end_ops(void *context, struct process *process, const struct phases *phases)
+{
+	struct straggler_view *view = context;
+
+	for (size_t i = 0; phases->nr_segments && i < view->nr; i++) {
+		struct straggler *straggler = &view->stragglers[i];
+		size_t nr = 0;
+
+		if (view->sweep.devices[i].process != process) {
+			continue;
+		}
+		straggler->has_phases = true;
+		for (size_t k = 0; k + 1 < process->nr_steps && nr < straggler->nr_steps; k++) {
+			if (straggler->steps[nr].step != process->steps[k].step) {
+				continue;
+			}
+			add_phases(&straggler->steps[nr++], process, phases, k);
+		}
+	}
+}
+
+enum column {
+	STEPS = WORKS_NR_DEVICE_COLUMNS,
+	LATE,
+	SINCE,
+	DELAY,
+	TOTAL,
+	SHARE,
+	CAUSE,
+	PHASE,
+	COMPUTATION,
+	COPIES,
+	IDLE,
+	NR_COLUMNS,
+};
+
+static void fill(const struct straggler *straggler, const struct sweep_device *device,
+	struct table_cell *cells)
+{
+	const double *mean = straggler->mean_ns;
+
+	works_fill_device(device->process, device->device, cells);
+	table_set_integer(&cells[STEPS], straggler->nr_compared);
+	table_set_integer(&cells[LATE], straggler->nr_late);
+	table_set_integer(&cells[SINCE], straggler->since);
+	table_set_number(&cells[DELAY], -mean[STRAGGLER_WAITING]);
+	table_set_integer(&cells[TOTAL], straggler->delay_ns);
+	table_set_share(&cells[SHARE], (double)straggler->delay_ns, (double)straggler->delayed_ns);
+	table_set_string(&cells[CAUSE], straggler_causes[straggler->cause]);
+	if (straggler->phase >= 0) {
+		table_set_string(&cells[PHASE], phase_names[straggler->phase]);
+	}
+	table_set_number(&cells[COMPUTATION], mean[STRAGGLER_COMPUTATION]);
+	table_set_number(&cells[COPIES], mean[STRAGGLER_COPIES]);
+	table_set_number(&cells[IDLE], mean[STRAGGLER_IDLE]);
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		WORKS_DEVICE_COLUMNS,
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"late_steps", "Late", TABLE_COUNT, false},
+		{"since_step", "Since step", TABLE_ID, false},
+		{"delay_ns", "Delay", TABLE_MEAN_TIME, false},
+		{"total_ns", "Total", TABLE_TIME, false},
+		{"delay_pct", "Delay % of steps", TABLE_PERCENT, false},
+		{"cause", "Cause", TABLE_TEXT, false},
+		{"phase", "Phase", TABLE_TEXT, false},
+		{"computation_ns", "Computation +", TABLE_MEAN_TIME, false},
+		{"copies_ns", "Copies +", TABLE_MEAN_TIME, false},
+		{"idle_ns", "Idle +", TABLE_MEAN_TIME, false},
+	};
+	struct straggler_view *view = context;
+	struct table *table = table_create("stragglers", "Stragglers", columns, NR_COLUMNS);
+	size_t nr_steps = 0;
+
+	stragglers_find(view->stragglers, view->nr);
+	for (size_t i = 0; i < view->nr; i++) {
+		nr_steps += view->stragglers[i].nr_compared;
+		if (view->stragglers[i].nr_delayed) {
+			fill(&view->stragglers[i], &view->sweep.devices[i], table_add_row(table));
+		}
+	}
+	table_sort(table, "total");
+	table_note(table,
+		"whom the others wait for: in a late step, the median of the others communicates "
+		"without computing for longer than this one, by more than 5 %% of the step; that "
+		"is "
+		"the delay; since: from there on 3 of 4 steps are late; delay and what follows: of "
+		"a "
+		"late step since then; +: beyond the median of the others, of which the one that "
+		"is at least half of the delay tells the cause%s",
+		nr_steps ? ""
+			 : "; no step is there of two ranks with its end: nothing is compared");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct straggler_view *view = context;
+
+	for (size_t i = 0; i < view->nr; i++) {
+		free(view->stragglers[i].steps);
+	}
+	free(view->stragglers);
+	sweep_fini(&view->sweep);
+	usage_fini(&view->usage);
+	free(view);
+}
+
+const struct view_class view_straggler = {
+	.name = "stragglers",
+	.help = "ranks that the others wait for: since when, how long, and why",
+	.is_empty_hidden = true,
+	/* What ran in the time of a chosen step may have been launched in another one. */
+	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, take, end, true},
+	.ops = {.end = end_ops},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};
