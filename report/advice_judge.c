@@ -238,15 +238,16 @@ ADVICE_JUDGE(copy_rate)
 ADVICE_JUDGE(gaps)
 {
 	const struct advice_facts *facts = &all[at];
+	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->base_mask);
 
 	(void)nr_all;
 	if (advice_lacks_devices(facts, result)) {
 		return;
 	}
-	advice_judge_device_part(rule, facts, result, facts->long_gaps_ns);
-	result->verdict = facts->nr_long_gaps ? ADVICE_FINDING : ADVICE_GOOD;
+	advice_judge_device_part(rule, facts, result, sum.ns);
+	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_GOOD;
 	buf_text(&result->evidence, ", ");
-	advice_add_count(&result->evidence, facts->nr_long_gaps, "gap");
+	advice_add_count(&result->evidence, sum.nr, "gap");
 	buf_text(&result->evidence, " above ");
 	advice_add_time(&result->evidence, facts->gap_limit_ns);
 	buf_text(&result->evidence, "; the longest of all is ");
@@ -273,6 +274,7 @@ ADVICE_JUDGE(buckets)
 				? 100 * (double)facts->nr_low_buckets / (double)facts->nr_buckets
 				: 0;
 	result->of = "parts of the recording";
+	result->mask = ADVICE_ALL_WHENS;
 	buf_printf(&result->evidence, "%" PRIu64 " of %" PRIu64 " parts", facts->nr_low_buckets,
 		facts->nr_buckets);
 }

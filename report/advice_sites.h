@@ -15,6 +15,8 @@
 enum advice_cause {
 	ADVICE_LOADER,	       /* time in a loader's __next__ */
 	ADVICE_STARVED,	       /* GPUs did nothing meanwhile */
+	ADVICE_GAP,	       /* GPUs did nothing, by what ended it */
+	ADVICE_LONG_GAP,       /* the long ones of these */
 	ADVICE_HOST_BOUND,     /* GPUs did nothing until the host came to launch something */
 	ADVICE_COMMUNICATION,  /* kernels */
 	ADVICE_MULTIPLY,       /* kernels that multiply matrices without tensor cores */

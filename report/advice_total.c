@@ -143,6 +143,19 @@ static void take_waits(
 	intervals_merge(waits);
 }
 
+/* Whatever is the cause of a gap, what ended it tells where to look. */
+static void take_gap_end(struct advice_facts *facts, const struct advice_gap *end, uint64_t ns)
+{
+	static const char no_call[] = "(work whose call is not known)";
+	uint32_t what = end->is_known ? end->what : names_intern(no_call, sizeof(no_call) - 1);
+
+	advice_sites_add(&facts->sites, ADVICE_GAP, end->when, ns, what, end->op, end->py_stack);
+	if (ns > facts->gap_limit_ns) {
+		advice_sites_add(&facts->sites, ADVICE_LONG_GAP, end->when, ns, what, end->op,
+			end->py_stack);
+	}
+}
+
 /* A gap counts for the loader as far as the loop waited for it, else for what came to end it. */
 static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 {
@@ -156,16 +169,12 @@ static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 		const struct advice_gap *end = &facts->gap_ends[i];
 		uint64_t ns = gap->end - gap->begin;
 		uint64_t wait_ns = intervals_length_in(&waits, gap->begin, gap->end);
-		bool is_counted = facts->base_mask & 1u << end->when;
 
 		if (facts->process->select && !end->is_known) {
 			continue; /* it is of the step of what ended it */
 		}
 		facts->longest_gap_ns = ns > facts->longest_gap_ns ? ns : facts->longest_gap_ns;
-		if (is_counted && ns > facts->gap_limit_ns) {
-			facts->nr_long_gaps++;
-			facts->long_gaps_ns += ns;
-		}
+		take_gap_end(facts, end, ns);
 		if (wait_ns) {
 			advice_sites_add(&facts->sites, ADVICE_STARVED, end->when, wait_ns,
 				end->what, end->op, end->py_stack);

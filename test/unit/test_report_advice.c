@@ -386,6 +386,22 @@ START_TEST(a_gap_is_of_the_step_that_ended_it)
 }
 END_TEST
 
+/* Gaps that the loader is the cause of have a place, too, where those of the host have none. */
+START_TEST(gaps_have_places_whatever_their_cause_is)
+{
+	static const struct plan plan = {.wait_us = 50000, .busy_from_us = 50000};
+	static const char *const rules[] = {
+		"gpu_gaps", "gpu_time_util", "nvvp-compute-utilization"};
+	struct table *table = advice_of(&plan);
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		ck_assert_msg(strstr(text_of(table, rules[i], "sites"), "3 x cudaLaunchKernel"),
+			"%s: %s", rules[i], text_of(table, rules[i], "sites"));
+	}
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(names_of_a_trace_cannot_break_the_advice)
 {
 	static const struct plan plan = {
@@ -441,8 +457,8 @@ Suite *unit_suite(void)
 		what_nothing_recorded_can_tell_is_not_judged, every_rule_has_a_test_and_a_row,
 		one_of_a_thing_is_no_plural, a_finding_says_where_and_how_much,
 		a_time_is_at_stake_once, a_stake_says_what_it_is_a_share_of,
-		a_gap_is_of_the_step_that_ended_it, names_of_a_trace_cannot_break_the_advice,
-		streams_without_sense_break_nothing};
+		a_gap_is_of_the_step_that_ended_it, gaps_have_places_whatever_their_cause_is,
+		names_of_a_trace_cannot_break_the_advice, streams_without_sense_break_nothing};
 	Suite *suite = unit_make("report/advice", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, each_rule_fires_above_its_threshold_and_not_at_it, NR_CASES);
