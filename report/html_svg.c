@@ -35,12 +35,12 @@ static const struct svg_kind kinds[] = {
 			{"runtime_ns", "CUDA calls", "#56b4e9"},
 			{"dataloader_ns", "data loader", "#d55e00"},
 			{"cpu_exec_ns", "operators on the CPU", "#f0e442"},
-			{"other_ns", "other", "#8a8f98"}}},
+			{"other_ns", "other", "#5f6670"}}},
 	{"Phases of each step",
 		{{"dataloader_ns", "data loader", "#d55e00"}, {"forward_ns", "forward", "#0072b2"},
 			{"backward_ns", "backward", "#e69f00"},
 			{"optimization_ns", "optimizer", "#009e73"},
-			{"others_ns", "others", "#8a8f98"}}},
+			{"others_ns", "others", "#5f6670"}}},
 };
 
 struct svg {

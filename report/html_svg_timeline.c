@@ -23,7 +23,7 @@
 static const struct svg_kind {
 	const char *title, *color, *ink;
 } kinds[HTML_SVG_NR_KINDS] = {
-	[PFTRACE_NONE] = {"others", "#8a8f98", "#000"},
+	[PFTRACE_NONE] = {"others", "#5f6670", "#fff"},
 	[PFTRACE_RUNTIME] = {"CUDA calls", "#e69f00", "#000"},
 	[PFTRACE_DRIVER] = {"CUDA calls", "#e69f00", "#000"},
 	[PFTRACE_LIBRARY] = {"CUDA calls", "#e69f00", "#000"},
@@ -33,18 +33,18 @@ static const struct svg_kind {
 	[PFTRACE_KERNEL] = {"kernels", "#0072b2", "#fff"},
 	[PFTRACE_NCCL] = {"communication", "#d55e00", "#000"},
 	[PFTRACE_COPY] = {"copies", "#cc79a7", "#000"},
-	[PFTRACE_SET] = {"memsets", "#7a5195", "#fff"},
-	[PFTRACE_SYNC] = {"waits", "#8a8f98", "#000"},
-	[PFTRACE_OVERHEAD] = {"CUPTI's overhead", "#6b5b4f", "#fff"},
+	[PFTRACE_SET] = {"memsets", "#7722cc", "#fff"},
+	[PFTRACE_SYNC] = {"waits", "#5f6670", "#fff"},
+	[PFTRACE_OVERHEAD] = {"CUPTI's overhead", "#779955", "#000"},
 	[PFTRACE_STEP] = {"steps", "#3b7a57", "#fff"},
 	[PFTRACE_MARK] = {"losses and notices", "#a8071a", "#fff"},
 	[PFTRACE_COMM] = {"communication", "#d55e00", "#000"},
-	[PFTRACE_NCCL_API] = {"NCCL calls", "#f0a07a", "#000"},
+	[PFTRACE_NCCL_API] = {"NCCL calls", "#ffbbbb", "#000"},
 	[PHASE + PHASE_DATALOADER] = {"data loader", "#e8835a", "#000"},
 	[PHASE + PHASE_FORWARD] = {"forward", "#8fb8d8", "#000"},
 	[PHASE + PHASE_BACKWARD] = {"backward", "#f3cf85", "#000"},
 	[PHASE + PHASE_OPTIMIZATION] = {"optimizer", "#80cdb5", "#000"},
-	[PHASE + PHASE_OTHERS] = {"other", "#8a8f98", "#000"},
+	[PHASE + PHASE_OTHERS] = {"other", "#5f6670", "#fff"},
 };
 
 _Static_assert(PFTRACE_NCCL_API + 1 == PFTRACE_NR_CATEGORIES, "each category is of a kind");

@@ -11,7 +11,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const shapes = data.page.tables;
 const main = document.getElementById("main");
 /* Okabe and Ito's colours, which those who see fewer colours can tell apart. */
-const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8f98", "#7a5195", "#3b7a57"];
+const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5f6670", "#7722cc", "#3b7a57"];
 const ROWS = 25;
 /* Version 2 is another library in all but its name. */
 const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 3;
@@ -358,11 +358,18 @@ function drawTable(parent, key, query = "", keep = null) {
 
 /* ---- charts ---- */
 
-const shown = [];
+const shown = []; /* what has update() and resize(), until another page is open */
+
+/* Paper is white, whatever the screen is; when charts are drawn for it, styles are still the screen's. */
+const paper = {"--ink": "#000", "--dim": "#444", "--line": "#bbb", "--card": "#fff"};
+let isPrinting = false;
 
 function css(name) {
-	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+	return isPrinting ? paper[name] : getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
+
+/* A colour that a chart asks for whenever it is drawn. */
+const ink = () => css("--ink"), dim = () => css("--dim"), line = () => css("--line"), back = () => css("--card");
 
 /* Of a C++ name without its arguments and result, which tell least; cut in the middle. */
 function short(text, most = 44) {
@@ -377,6 +384,15 @@ function short(text, most = 44) {
 	const letters = [...name];
 	const last = Math.min(15, Math.floor(most / 2) - 1);
 	return letters.length <= most ? name : letters.slice(0, most - 1 - last).join("") + "…" + letters.slice(-last).join("");
+}
+
+/* Of a text that is too long for one line of a small chart, broken where it has a space. */
+function twoLines(text, most = 18) {
+	if (text.length <= most) {
+		return text;
+	}
+	const space = text.lastIndexOf(" ", most), at = space > 0 && text.length - space <= most + 4 ? space : most;
+	return [text.slice(0, at), text.slice(at).trim()];
 }
 
 /* Without Chart.js: a bar for each label, in pieces of its series. */
@@ -412,11 +428,11 @@ function drawPlain(section, spec) {
 function options(spec) {
 	const isBar = spec.kind === "bars" || spec.kind === "stack", isAcross = spec.kind === "bars" || spec.isAcross;
 	const text = (value) => Number(value).toLocaleString("en-US", {maximumFractionDigits: 3}) + (spec.unit ? " " + spec.unit : "");
-	const value = {stacked: spec.kind === "stack", beginAtZero: true, max: spec.most, title: {display: !!spec.unit, text: spec.unit, color: css("--dim")}, ticks: {color: css("--dim")}, grid: {color: css("--line")}};
-	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: css("--dim")}, grid: {display: false},
-		ticks: {color: css("--dim"), autoSkip: !isAcross, callback(at) { return short(this.getLabelForValue(at), this.chart.width < 480 ? 18 : 34); }}};
+	const value = {stacked: spec.kind === "stack", beginAtZero: true, max: spec.most, title: {display: !!spec.unit, text: spec.unit, color: dim}, ticks: {color: dim}, grid: {color: line}};
+	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: dim}, grid: {display: false},
+		ticks: {color: dim, autoSkip: !isAcross, callback(at) { return this.chart.width < 480 ? twoLines(short(this.getLabelForValue(at), 36)) : short(this.getLabelForValue(at), 34); }}};
 	if (spec.isStepped) {
-		Object.assign(label, {type: "linear", ticks: {color: css("--dim")}});
+		Object.assign(label, {type: "linear", ticks: {color: dim}});
 	}
 	return {
 		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isAcross ? "y" : "x",
@@ -433,7 +449,7 @@ function options(spec) {
 		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
 		plugins: {
 			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" ? "right" : "bottom",
-				labels: {color: css("--ink"), boxWidth: 12}},
+				labels: {color: ink, boxWidth: 12}},
 			tooltip: {callbacks: {
 				title: (items) => !items.length ? "" : spec.isStepped ? items[0].parsed.x + " " + spec.axis : short(spec.labels[items[0].dataIndex], 90),
 				label: (item) => (spec.series.length > 1 ? item.dataset.label + ": " : "") + text(spec.isStepped ? item.parsed.y : item.raw),
@@ -481,7 +497,7 @@ function chart(parent, title, spec) {
 			datasets: drawn.series.map((series) => ({
 				label: series.name, data: scale ? series.points.map(([x, y]) => ({x: x / scale[1], y: y / unit[1]})) : series.values,
 				stepped: !!scale, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
-				borderColor: spec.kind === "pie" ? css("--card") : series.color,
+				borderColor: spec.kind === "pie" ? back : series.color,
 				backgroundColor: spec.kind === "pie" ? colors : series.color, maxBarThickness: 34,
 				borderDash: spec.kind === "line" && series.isDashed ? [5, 3] : [], spanGaps: false,
 				/* Points of a curve with gaps may have no line beside them. */
@@ -534,7 +550,7 @@ function charts(parent) {
 
 /* ---- pages ---- */
 
-const timeline = timelineOf({make, one, short, rowsOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
+const timeline = timelineOf({make, one, short, css, rowsOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
 
 const breakdownParts = [["kernel_ns", "kernels"], ["memcpy_ns", "copies"], ["memset_ns", "sets"], ["communication_ns", "communication alone"],
 	["runtime_ns", "CUDA calls"], ["dataloader_ns", "data loader"], ["cpu_exec_ns", "operators on the CPU"], ["other_ns", "other"]];
@@ -768,8 +784,11 @@ function memoryCurves(parent) {
 	const rows = rowsOf("memory_curve");
 	for (const pid of [...new Set(rows.map((row) => row.pid))].slice(0, 8)) {
 		const own = rows.filter((row) => row.pid === pid), places = [...new Set(own.map((row) => row.device))].slice(0, 8);
-		const curve = (place, name, id) => ({name: place + ", " + name,
-			points: own.filter((row) => row.device === place && row[id] !== null).map((row) => [row.time_ns, row[id]])});
+		const last = own.reduce((most, row) => Math.max(most, row.time_ns), 0);
+		const curve = (place, name, id) => {
+			const points = own.filter((row) => row.device === place && row[id] !== null).map((row) => [row.time_ns, row[id]]);
+			return {name: place + ", " + name, points: points.length ? [...points, [last, points[points.length - 1][1]]] : points};
+		};
 		chart(parent, "Memory over time" + (isMany ? ", " + who({pid}) : ""), {kind: "line", type: "size", isStepped: true,
 			labels: own.map((row) => row.time_ns), axis: "after the first event", note: "as the allocator told it; peaks are kept",
 			series: places.flatMap((place) => [curve(place, "in use", "allocated_bytes"), curve(place, "reserved", "reserved_bytes")])
@@ -930,7 +949,13 @@ function begin() {
 		main.focus({preventScroll: true});
 	});
 	for (const name of ["beforeprint", "afterprint"]) {
-		addEventListener(name, () => shown.forEach((each) => each.resize()));
+		addEventListener(name, () => {
+			isPrinting = name === "beforeprint";
+			for (const each of shown) {
+				each.update("none");
+				each.resize();
+			}
+		});
 	}
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", open);
 	document.querySelector(".skip").addEventListener("click", (event) => {

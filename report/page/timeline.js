@@ -7,9 +7,10 @@
 
 const timelineOf = (tools) => {
 const {make, one} = tools;
-const {LABELS, kinds, kindOf, addNames, layoutOf, place} = timelineRows;
+const {kinds, kindOf, addNames, layoutOf, place} = timelineRows;
 const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Input = timelineInput;
 const packed = document.getElementById("timeline").textContent;
+const GUTTER = 208; /* room for the names of rows, less where the window is narrow */
 let loading = null;
 
 /* The data, unpacked when they are first asked for. */
@@ -154,14 +155,17 @@ class View {
 	}
 
 	timeAt(event) {
-		return this.from + (event.clientX - this.canvas.getBoundingClientRect().left - LABELS) / this.scale;
+		return this.from + (event.clientX - this.canvas.getBoundingClientRect().left - this.gutter) / this.scale;
 	}
 
 	resize() {
 		const height = place(this.layout), ratio = window.devicePixelRatio || 1, bounds = this.scroll.clientWidth;
 		this.inner.style.height = height + "px";
 		this.box.style.height = Math.max(160, Math.min(height + 40, Math.max(352, innerHeight - 384))) + "px";
-		this.width = Math.max(100, bounds - LABELS);
+		this.gutter = Math.min(GUTTER, Math.max(90, Math.round(bounds * .3)));
+		this.box.style.setProperty("--gutter", this.gutter + "px");
+		this.bounds = bounds;
+		this.width = Math.max(100, bounds - this.gutter);
 		this.height = this.scroll.clientHeight;
 		for (const [canvas, nr] of [[this.canvas, this.height], [this.axis, this.axis.clientHeight]]) {
 			canvas.width = Math.round(bounds * ratio);
@@ -179,6 +183,11 @@ class View {
 		this.drawNow();
 	}
 
+	/* In other colours, as a chart does. */
+	update() {
+		this.drawNow();
+	}
+
 	redraw() {
 		this.frame = this.frame || requestAnimationFrame(() => this.drawNow());
 	}
@@ -191,12 +200,6 @@ class View {
 		this.command.textContent = this.commandText();
 		this.canvas.setAttribute("aria-label", "timeline from " + one(Math.max(0, Math.round(this.from)), "time") + " to " + one(Math.round(this.to), "time"));
 		this.box.dataset.drawMs = (performance.now() - begin).toFixed(2);
-	}
-
-	/* Paper is white, whatever the screen is. */
-	print(isPrinting) {
-		this.isPrinting = isPrinting;
-		this.drawNow();
 	}
 
 	/* ---- saving ---- */
@@ -225,11 +228,8 @@ class View {
 
 	listen() {
 		this.scroll.addEventListener("scroll", () => this.redraw());
-		this.printers = [() => this.print(true), () => this.print(false)];
-		addEventListener("beforeprint", this.printers[0]);
-		addEventListener("afterprint", this.printers[1]);
 		this.observer = new ResizeObserver(() => {
-			if (this.scroll.clientWidth - LABELS !== this.width || this.scroll.clientHeight !== this.height) {
+			if (this.scroll.clientWidth !== this.bounds || this.scroll.clientHeight !== this.height) {
 				this.resize();
 			}
 		});
@@ -238,8 +238,6 @@ class View {
 
 	destroy() {
 		this.observer.disconnect();
-		removeEventListener("beforeprint", this.printers[0]);
-		removeEventListener("afterprint", this.printers[1]);
 		cancelAnimationFrame(this.frame);
 	}
 }

@@ -8,7 +8,7 @@
 
 const timelinePictureOf = (tools) => {
 const {longest, atLeast, firstFrom, isMoment} = timelineData;
-const {LABELS, ROW, GAP, WIDE, kindOf, kindAt, shadesOf, moment, tickOf} = timelineRows;
+const {ROW, GAP, WIDE, kindOf, kindAt, shadesOf, moment, tickOf} = timelineRows;
 
 class Picture {
 	constructor(view) {
@@ -17,16 +17,16 @@ class Picture {
 	}
 
 	draw() {
-		const {canvas, box, scroll, layout, width, height, isPrinting} = this.view;
+		const {canvas, box, scroll, layout, width, height, gutter} = this.view;
 		const context = canvas.getContext("2d"), style = getComputedStyle(box), top = scroll.scrollTop;
-		[this.ink, this.dim, this.lines] = isPrinting ? ["#000", "#444", "#bbb"] : ["--ink", "--dim", "--line"].map((name) => style.getPropertyValue(name).trim());
-		context.clearRect(0, 0, LABELS + width, height);
+		[this.ink, this.dim, this.lines] = ["--ink", "--dim", "--line"].map(tools.css);
+		context.clearRect(0, 0, gutter + width, height);
 		context.font = "11px " + style.fontFamily;
 		context.textBaseline = "middle";
 		this.drawAxis(context);
 		context.save();
 		context.beginPath();
-		context.rect(LABELS, 0, width, height);
+		context.rect(gutter, 0, width, height);
 		context.clip();
 		for (const line of layout) {
 			const y = line.y - top;
@@ -45,20 +45,20 @@ class Picture {
 	}
 
 	drawAxis(rows) {
-		const {axis, box, scroll, layout, from, to, scale, width} = this.view;
+		const {axis, box, scroll, layout, from, to, scale, width, gutter} = this.view;
 		const context = axis.getContext("2d"), height = axis.clientHeight, step = tickOf(to - from, width / 110);
-		context.clearRect(0, 0, LABELS + width, height);
+		context.clearRect(0, 0, gutter + width, height);
 		context.font = "11px " + getComputedStyle(box).fontFamily;
 		context.textBaseline = "middle";
 		context.fillStyle = this.dim;
-		context.fillText("since the first event", 6, height / 2, LABELS - 12);
+		context.fillText("since the first event", 6, height / 2, gutter - 12);
 		/* Counted, as times of damaged streams may be so large that a step more is the same number. */
 		const first = Math.ceil(from / step) * step, nr = Math.min(200, Math.floor((to - first) / step) + 1);
 		for (let k = 0; k < nr; k++) {
-			const ns = first + k * step, x = LABELS + (ns - from) * scale;
+			const ns = first + k * step, x = gutter + (ns - from) * scale;
 			const text = moment(ns, step);
 			context.fillStyle = this.dim;
-			if (x + 4 + context.measureText(text).width < LABELS + width) {
+			if (x + 4 + context.measureText(text).width < gutter + width) {
 				context.fillText(text, x + 4, height / 2);
 			}
 			context.fillRect(x, height - 6, 1, 6);
@@ -67,7 +67,7 @@ class Picture {
 		}
 		for (const line of layout) {
 			rows.fillStyle = this.lines;
-			rows.fillRect(0, line.y - scroll.scrollTop - 2, line.isHead ? LABELS + width : LABELS, 1);
+			rows.fillRect(0, line.y - scroll.scrollTop - 2, line.isHead ? gutter + width : gutter, 1);
 		}
 	}
 
@@ -87,7 +87,7 @@ class Picture {
 		if (run) {
 			context.globalAlpha = run.alpha;
 			context.fillStyle = run.fill;
-			context.fillRect(LABELS + run.x, run.y, run.width, run.height);
+			context.fillRect(this.view.gutter + run.x, run.y, run.width, run.height);
 			context.globalAlpha = 1;
 			this.run = null;
 		}
@@ -140,8 +140,8 @@ class Picture {
 		const until = row.begin[i] + 3 / this.view.scale;
 		context.globalAlpha = this.isFaded(row.name[i]) ? .2 : 1;
 		context.fillStyle = this.fillOf(row, i);
-		context.fillRect(LABELS + x, y, 1, ROW - 2);
-		context.fillRect(LABELS + x - 2, y, 5, 4);
+		context.fillRect(this.view.gutter + x, y, 1, ROW - 2);
+		context.fillRect(this.view.gutter + x - 2, y, 5, 4);
 		context.globalAlpha = 1;
 		const next = Math.max(i + 1, atLeast(row.begin, until, i));
 		return row.busy[next] === row.busy[i] ? next : i + 1;
@@ -151,11 +151,11 @@ class Picture {
 		const kind = kindAt(this.view.data, row, i), name = row.name[i], width = end - x;
 		context.globalAlpha = this.isFaded(name) ? .2 : 1;
 		context.fillStyle = shadesOf.get(kind).fill[this.view.data.shades[name]];
-		context.fillRect(LABELS + x, y, width > 4 ? width - 1 : width, ROW - 2);
+		context.fillRect(this.view.gutter + x, y, width > 4 ? width - 1 : width, ROW - 2);
 		if (width > 26) {
 			const begin = Math.max(x, 0), room = Math.min(end, this.view.width) - begin - 8;
 			context.fillStyle = shadesOf.get(kind).ink;
-			context.fillText(this.fit(name, room), LABELS + begin + 4, y + ROW / 2 - 1, Math.max(room, 1));
+			context.fillText(this.fit(name, room), this.view.gutter + begin + 4, y + ROW / 2 - 1, Math.max(room, 1));
 		}
 		context.globalAlpha = 1;
 	}
@@ -195,12 +195,12 @@ class Picture {
 	}
 
 	drawRange(context) {
-		const {from, scale, range, height} = this.view;
+		const {from, scale, range, height, gutter} = this.view;
 		if (range) {
 			const x = (range[0] - from) * scale, end = (range[1] - from) * scale;
 			context.globalAlpha = .16;
 			context.fillStyle = this.ink;
-			context.fillRect(LABELS + x, 0, Math.max(1, end - x), height);
+			context.fillRect(gutter + x, 0, Math.max(1, end - x), height);
 			context.globalAlpha = 1;
 		}
 	}
@@ -211,7 +211,7 @@ class Picture {
 	}
 
 	drawSelected(context) {
-		const {selection, from, scale} = this.view;
+		const {selection, from, scale, gutter} = this.view;
 		if (!selection.slice) {
 			return;
 		}
@@ -219,16 +219,16 @@ class Picture {
 		const width = Math.max(3, (row.end[i] - row.begin[i]) * scale);
 		context.strokeStyle = this.ink;
 		context.lineWidth = 2;
-		context.strokeRect(LABELS + x - 1, y - 1, width + 1, ROW);
+		context.strokeRect(gutter + x - 1, y - 1, width + 1, ROW);
 		for (const [from, to] of selection.arrows()) {
 			this.drawArrow(context, from, to);
 		}
 	}
 
 	drawArrow(context, [a, i], [b, k]) {
-		const {from, scale} = this.view;
-		const x = LABELS + (a.begin[i] - from) * scale, y = this.yOf(a) + ROW - 2;
-		const toX = LABELS + (b.begin[k] - from) * scale, toY = this.yOf(b) + ROW / 2, bend = Math.max(24, Math.abs(toX - x) / 3);
+		const {from, scale, gutter} = this.view;
+		const x = gutter + (a.begin[i] - from) * scale, y = this.yOf(a) + ROW - 2;
+		const toX = gutter + (b.begin[k] - from) * scale, toY = this.yOf(b) + ROW / 2, bend = Math.max(24, Math.abs(toX - x) / 3);
 		context.beginPath();
 		context.moveTo(x, y);
 		context.bezierCurveTo(x + bend, y, toX - bend, toY, toX, toY);

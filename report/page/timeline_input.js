@@ -6,7 +6,7 @@
 
 const timelineInput = (() => {
 const {longest, atLeast, firstFrom} = timelineData;
-const {LABELS, ROW, WIDE} = timelineRows;
+const {ROW, WIDE} = timelineRows;
 
 class Input {
 	constructor(view) {
@@ -111,11 +111,11 @@ class Input {
 
 	/* What the pointer is on: a slice, or a bucket. */
 	pick(event) {
-		const {canvas, scroll, layout, scale} = this.view;
+		const {canvas, scroll, layout, scale, gutter} = this.view;
 		const bounds = canvas.getBoundingClientRect(), y = event.clientY - bounds.top + scroll.scrollTop;
 		const line = layout.find((each) => y >= each.y && y < each.y + each.height), ns = this.view.timeAt(event), wide = 2 / scale;
 		const row = line && line.track.rows[Math.floor((y - line.y) / ROW)];
-		if (!row || event.clientX - bounds.left < LABELS) {
+		if (!row || event.clientX - bounds.left < gutter) {
 			return null;
 		}
 		const i = atLeast(row.end, ns - wide), j = atLeast(row.begin, ns + wide);

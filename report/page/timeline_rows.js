@@ -7,19 +7,19 @@
 
 const timelineRows = (() => {
 const {categoryOf} = timelineData;
-const LABELS = 208, ROW = 18, GAP = 5, DEPTHS = 8;
+const ROW = 18, GAP = 5, DEPTHS = 8;
 const WIDE = 1.5; /* pixels of a slice that is drawn by itself */
 
 /* ---- kinds of slices ---- */
 
-const other = [null, "others", "#8a8f98"];
+const other = [null, "others", "#5f6670"];
 /* Okabe and Ito's colours, and darker ones of the same kind. [category, what it is, colour] */
 const kinds = [
 	["step", "steps and windows", "#3b7a57"], ["cpu_op", "operators", "#56b4e9"], ["python_function", "Python", "#f0e442"],
 	["user_annotation", "ranges", "#009e73"], ["cuda_runtime", "CUDA calls", "#e69f00"], ["cuda_driver", "CUDA calls", "#e69f00"],
 	["library", "CUDA calls", "#e69f00"], ["kernel", "kernels", "#0072b2"], ["kernel,nccl", "communication", "#d55e00"],
-	["gpu_memcpy", "copies", "#cc79a7"], ["gpu_memset", "memsets", "#7a5195"], ["cuda_sync", "waits", "#8a8f98"],
-	["nccl", "NCCL calls", "#f0a07a"], ["overhead", "CUPTI's overhead", "#6b5b4f"], ["mark", "losses and notices", "#a8071a"], other,
+	["gpu_memcpy", "copies", "#cc79a7"], ["gpu_memset", "memsets", "#7722cc"], ["cuda_sync", "waits", "#5f6670"],
+	["nccl", "NCCL calls", "#ffbbbb"], ["overhead", "CUPTI's overhead", "#779955"], ["mark", "losses and notices", "#a8071a"], other,
 ];
 const kindsByCategory = new Map(kinds.map((kind) => [kind[0], kind]));
 const kindOf = (category) => kindsByCategory.get(category) || other;
@@ -94,5 +94,5 @@ function tickOf(span, most) {
 	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) || 10 * power;
 }
 
-return {LABELS, ROW, GAP, WIDE, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, moment, tickOf};
+return {ROW, GAP, WIDE, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, moment, tickOf};
 })();

@@ -175,6 +175,48 @@ def check_charts(page, name):
     must(over <= 0, "%s is %d pixels wider than the window" % (name, over))
 
 
+def check_memory(page):
+    """What is in use stays so until the last moment that is known of its process."""
+    ends = page.evaluate("""() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).filter(
+        (chart) => chart && chart.data.datasets[0].stepped).map((chart) => chart.data.datasets.map((set) => set.data[set.data.length - 1].x))""")
+    for curves in ends:
+        must(len(set(curves)) == 1, "curves of memory end at %s" % curves)
+
+
+def check_paper(page, name):
+    """Charts of a page that is dark on the screen are printed in dark ink."""
+    colors = """() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).filter(Boolean).flatMap(
+        (chart) => [chart.legend.options.labels.color, ...Object.values(chart.scales).map((scale) => scale.options.ticks.color)])"""
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    printed = set(page.evaluate(colors))
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    shown = set(page.evaluate(colors))
+    must(printed <= {"#000", "#444"}, "charts of %s are printed in %s" % (name, printed))
+    must(not printed or not printed & shown, "charts of %s stay as they were printed" % name)
+
+
+def check_narrow(browser):
+    """On a telephone nothing is wider than the window, labels of a chart differ, and the timeline has more than half of it."""
+    page = browser.new_context(viewport={"width": 420, "height": 900}).new_page()
+    page.goto("file://" + os.path.abspath(path))
+    for name in page.locator("#nav a").all_inner_texts():
+        page.locator("#nav").get_by_role("link", name=name, exact=True).click()
+        until(page, "(name) => document.querySelector('main h2').textContent === name", name)
+        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        must(over <= 0, "%s is %d pixels wider than a narrow window" % (name, over))
+        if name == "Copies":
+            labels = page.evaluate("""() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).map(
+                (chart) => chart.scales.y.ticks.map((tick, i) => [[].concat(tick.label).join(), chart.data.labels[i]]))""")
+            for each in labels:
+                pairs = {(label, text) for label, text in each if len(text) <= 36}
+                must(len({label for label, text in pairs}) == len(pairs), "labels that are the same: %s" % sorted(pairs))
+        if name == "Timeline" and not page.locator("#nav a.none", has_text="Timeline").count():
+            page.wait_for_selector(".timeline[data-draw-ms]")
+            share = page.evaluate("""() => 1 - parseFloat(getComputedStyle(document.querySelector('.timeline')).getPropertyValue('--gutter')) /
+                document.querySelector('.timeline .rows').clientWidth""")
+            must(share > .5, "the timeline has %.2f of a narrow window" % share)
+
+
 def look(browser, scheme):
     context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme)
     page = context.new_page()
@@ -197,6 +239,14 @@ def look(browser, scheme):
         until(page, "(name) => document.querySelector('main h2').textContent === name", name)
         page.wait_for_timeout(60)
         check_charts(page, name)
+        must(links.nth(i).evaluate("(link) => getComputedStyle(link).color") == links.first.evaluate(
+            """(link) => { const current = link.cloneNode(); current.className = ""; current.setAttribute("aria-current", "page");
+                link.after(current); const color = getComputedStyle(current).color; current.remove(); return color; }"""),
+            "the link to %s, which is open, cannot be read" % name)
+        if scheme == "dark":
+            check_paper(page, name)
+        elif name == "Memory":
+            check_memory(page)
         if pictures:
             page.screenshot(path="%s/%s-%s-%s.png" % (
                 pictures, os.path.basename(path)[:-5], scheme, name.split()[0].lower()), full_page=True)
@@ -225,6 +275,7 @@ with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
     look(browser, "light")
     look(browser, "dark")
+    check_narrow(browser)
     browser.close()
     print("%s: %.1f s in Chromium, %d bytes" % (os.path.basename(path), time.time() - begin, os.path.getsize(path)))
 for each in list(dict.fromkeys(wrong))[:20]:
