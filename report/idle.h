@@ -15,6 +15,9 @@
  * Unlike HolisticTraceAnalysis it is not asked of each stream alone: a stream that has nothing to
  * do while another one works is no idle device. What lies before the first and behind the last
  * record is no gap.
+ *
+ * Memory: that of works_runs.h and of two of recent.h, 180 MB at most, whatever the size and
+ * whether there are checkpoints.
  */
 #ifndef REPORT_IDLE_H
 #define REPORT_IDLE_H

@@ -45,92 +45,15 @@ void works_begin(struct works *works, struct process *process,
 	}
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct work *x = a, *y = b;
-
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
-}
-
-/* ---- runs ---- */
-
-static bool comes_before(const struct works *works, size_t a, size_t b)
-{
-	const struct works_run *x = &works->runs[a], *y = &works->runs[b];
-
-	return by_begin(&x->items[x->at], &y->items[y->at]) < 0;
-}
-
-static void swap(struct works *works, size_t a, size_t b)
-{
-	struct works_run run = works->runs[a];
-
-	works->runs[a] = works->runs[b];
-	works->runs[b] = run;
-}
-
-static void sink(struct works *works)
-{
-	size_t at = 0, first;
-
-	for (;; at = first) {
-		first = at;
-		for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-			if (child < works->nr_runs && comes_before(works, child, first)) {
-				first = child;
-			}
-		}
-		if (first == at) {
-			return;
-		}
-		swap(works, at, first);
-	}
-}
-
-/* Takes over a batch's works. */
-static void add_run(struct works *works, struct work *items, size_t nr)
-{
-	bool is_sorted = true;
-	size_t at;
-
-	if (!nr) {
-		free(items);
-		return;
-	}
-	for (size_t i = 1; i < nr && is_sorted; i++) {
-		is_sorted = by_begin(&items[i - 1], &items[i]) <= 0;
-	}
-	if (!is_sorted) {
-		qsort(items, nr, sizeof(*items), by_begin);
-	}
-	works->runs =
-		array_grow(works->runs, works->nr_runs, &works->capacity, sizeof(*works->runs));
-	at = works->nr_runs++;
-	works->runs[at] = (struct works_run){.items = items, .nr = nr};
-	while (at && comes_before(works, at, (at - 1) / 2)) {
-		swap(works, at, (at - 1) / 2);
-		at = (at - 1) / 2;
-	}
-}
-
 /* With `before` at the end of time, all. */
 static void hand_out(struct works *works, uint64_t before)
 {
-	while (works->nr_runs) {
-		struct works_run *run = &works->runs[0];
+	const struct work *work;
 
-		if (before != UINT64_MAX && run->items[run->at].begin >= before) {
-			return;
-		}
-		works->take(works->context, &run->items[run->at++]);
-		if (run->at == run->nr) {
-			free(run->items);
-			works->runs[0] = works->runs[--works->nr_runs];
-		}
-		sink(works);
+	while ((work = works_runs_first(&works->runs)) &&
+		(before == UINT64_MAX || work->begin < before)) {
+		works->take(works->context, work);
+		works_runs_drop(&works->runs);
 	}
 }
 
@@ -205,14 +128,14 @@ void works_take(struct works *works, const struct batch *b)
 		work->table = (uint8_t)b->table;
 		describe(work, process, b, i);
 	}
-	add_run(works, items, b->nr_rows);
+	works_runs_add(&works->runs, items, b->nr_rows);
 	hand_out(works, works->later_min[b->block]);
 }
 
 void works_end(struct works *works)
 {
 	hand_out(works, UINT64_MAX);
-	free(works->runs);
+	works_runs_fini(&works->runs);
 	free(works->later_min);
 	*works = (struct works){0};
 }

@@ -3,7 +3,7 @@
  * What ran on the devices of a process, in the order of its begins: for views that ask what ran at
  * the same time. Records come out of the stream a run for each stream of the device, buffer by
  * buffer; each is held until no earlier one can come, by the times in the headers of the blocks.
- * Batches are sorted by themselves and merged, so that each record is moved once.
+ * What waits is in bounded memory (works_runs.h).
  */
 #ifndef REPORT_WORKS_H
 #define REPORT_WORKS_H
@@ -11,6 +11,7 @@
 #include "report/op_records.h"
 #include "report/scan.h"
 #include "report/table.h"
+#include "report/works_runs.h"
 
 struct work {
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
@@ -24,16 +25,9 @@ struct work {
 	bool is_communication;
 };
 
-/* What waits of a batch, sorted. */
-struct works_run {
-	struct work *items;
-	size_t at, nr;
-};
-
 struct works {
 	struct process *process;
-	struct works_run *runs; /* a heap, by the begin of their next */
-	size_t nr_runs, capacity;
+	struct works_runs runs; /* what waits */
 	uint64_t *later_min; /* by block: the earliest begin in later blocks, CLOCK_MONOTONIC ns */
 	void (*take)(void *context, const struct work *work);
 	void *context;

@@ -32,6 +32,7 @@ static struct gaps *gaps_of(struct process *process)
 			ck_assert(!stream_in_load(
 				process->stream, i, works_wants[0].mask, 0, &batch));
 			gaps_take(gaps, &batch);
+			ck_assert_uint_le(gaps->works.runs.nr_kept, WORKS_RUNS_MOST);
 		}
 	}
 	gaps_end(gaps);
@@ -265,6 +266,39 @@ START_TEST(the_stage_is_told_by_the_time_of_workers)
 }
 END_TEST
 
+/* One stream of the device is written behind all of another: few of those wait in memory. */
+START_TEST(a_stream_that_is_written_late_does_not_fill_the_memory)
+{
+	const char *path = streams_path("late.gprof");
+	struct gen *gen = gen_open(path);
+	uint64_t nr = WORKS_RUNS_MOST + 100000;
+	struct process *process;
+	struct gaps *gaps;
+
+	for (uint32_t stream = 0; stream < 2; stream++) {
+		uint32_t place = gen_place(gen, 0, 1, 7 + stream);
+
+		for (uint64_t i = 0; i < nr; i++) {
+			uint64_t begin = START + 100 * i + 50 * stream;
+
+			add_kernel(gen, place, begin, begin + 10);
+			if (i % 30000 == 29999) {
+				gen_flush(gen);
+			}
+		}
+		gen_flush(gen);
+	}
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	gaps = gaps_of(process);
+	ck_assert_uint_eq(gaps->nr_all, 2 * nr - 1);
+	ck_assert_uint_eq(gaps->all_ns, 40 * (2 * nr - 1));
+	gaps_fini(gaps);
+	free(gaps);
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/gaps", gaps_of_random_work_are_those_of_every_nanosecond,
-	the_longest_gaps_are_kept, a_wait_holds_a_step_back_if_the_device_waits_too,
-	the_stage_is_told_by_the_time_of_workers)
+	the_longest_gaps_are_kept, a_stream_that_is_written_late_does_not_fill_the_memory,
+	a_wait_holds_a_step_back_if_the_device_waits_too, the_stage_is_told_by_the_time_of_workers)
