@@ -9,6 +9,14 @@
 #include "report/memory.h"
 #include "report/scan.h"
 
+/* What tables without a row say. The CPU's allocator of PyTorch asks its profiler before it tells.
+ */
+#define MEMORY_SCAN_NONE                                                                         \
+	"no event of an allocator and no call of cudaMalloc or its kin is recorded, or chosen; " \
+	"PyTorch tells of the CPU's memory only under its own profiler, whose traces have it "   \
+	"with "                                                                                  \
+	"profile_memory=True"
+
 /* Starts with all zeros but for `told` and `context` of its memory. */
 struct memory_scan {
 	struct memory memory;

@@ -175,6 +175,8 @@ static struct table *make_table(void *context)
 	if (view->scan.memory.nr_places) {
 		add_note(view, table, nr_allocs, nr_frees);
 		table->figure = draw(view);
+	} else {
+		table_note(table, MEMORY_SCAN_NONE);
 	}
 	table_sort(table, "total");
 	return table;

@@ -132,6 +132,10 @@ static struct table *make_table(void *context)
 	for (size_t i = 0; i < view->nr_curves; i++) {
 		add_curve(table, &view->scan.memory.places[i], &view->curves[i]);
 	}
+	if (!table->nr_rows) {
+		table_note(table, MEMORY_SCAN_NONE);
+		return table;
+	}
 	table_note(table,
 		"time: after the first event of the process; of each of %u parts of its time the "
 		"moment with most in use, and the last; reserved: what the allocator took from the "

@@ -184,6 +184,20 @@ static void add_total(struct gen *gen, uint64_t time, uint64_t allocated, uint64
 	row->device = 3;
 }
 
+START_TEST(tables_without_a_row_say_why)
+{
+	static const struct view_class *const views[] = {&view_memory, &view_memory_curve};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct table *table = tables_of(views[i], streams_small("small.gprof"), false);
+
+		ck_assert_uint_eq(table->nr_rows, 0);
+		ck_assert_ptr_nonnull(strstr(table->note, "no event of an allocator"));
+		table_destroy(table);
+	}
+}
+END_TEST
+
 START_TEST(the_curve_has_the_peak_and_the_end_of_each_part)
 {
 	static uint64_t totals[CURVE_EVENTS];
@@ -261,6 +275,6 @@ END_TEST
 UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_of_cudaMalloc_give_the_same, memory_goes_from_hand_to_hand,
 	what_is_reserved_at_the_peak_is_told_of_the_peak,
-	an_allocator_without_totals_has_no_peak_of_zero,
+	an_allocator_without_totals_has_no_peak_of_zero, tables_without_a_row_say_why,
 	the_curve_has_the_peak_and_the_end_of_each_part,
 	the_curve_of_calls_adds_up_before_what_is_chosen)
