@@ -300,10 +300,8 @@ static void take_windows(struct pftrace *pftrace)
 
 	for (size_t i = 0; i < process->nr_windows; i++) {
 		const struct model_window *window = &process->windows[i];
-		uint64_t begin_ns = timeline_host_ns(timeline, window->tick);
-		uint64_t end_ns = i + 1 < process->nr_windows
-					  ? timeline_host_ns(timeline, window[1].tick)
-					  : last_ns(pftrace);
+		uint64_t begin = window->tick, begin_ns, end_ns;
+		uint64_t end = i + 1 < process->nr_windows ? window[1].tick : UINT64_MAX;
 		char text[64];
 		int nr_bytes = snprintf(text, sizeof(text),
 			window->state == GPROF_WINDOW_RECORD  ? "window %u"
@@ -311,6 +309,11 @@ static void take_windows(struct pftrace *pftrace)
 							      : "closed, after window %u",
 			window->window);
 
+		if (!select_cut_time(process, &begin, &end)) {
+			continue;
+		}
+		begin_ns = timeline_host_ns(timeline, begin);
+		end_ns = end < UINT64_MAX ? timeline_host_ns(timeline, end) : last_ns(pftrace);
 		if (!timeline_picks(timeline, begin_ns, end_ns)) {
 			continue;
 		}

@@ -307,6 +307,24 @@ bool select_has_step(const struct process *process, size_t place)
 	return !process->select || (place < process->nr_steps && process->select->has_step[place]);
 }
 
+bool select_cut_time(const struct process *process, uint64_t *begin, uint64_t *end)
+{
+	struct intervals chosen = {0};
+	bool is_any;
+
+	if (!process->select) {
+		return true;
+	}
+	intervals_clip(&process->select->spans, *begin, *end, &chosen);
+	is_any = chosen.nr > 0;
+	if (is_any) {
+		*begin = chosen.items[0].begin;
+		*end = chosen.items[chosen.nr - 1].end;
+	}
+	intervals_fini(&chosen);
+	return is_any;
+}
+
 /* ---- batches ---- */
 
 uint32_t select_mask(const struct process *process, unsigned int table)

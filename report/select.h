@@ -67,6 +67,10 @@ void select_drop(struct process *process);
 bool select_has_tick(const struct process *process, uint64_t tick);
 bool select_has_step(const struct process *process, size_t place);
 
+/* Cuts a time, in ticks, to what is from the first to the last moment in it that is chosen; false:
+ * none is. */
+bool select_cut_time(const struct process *process, uint64_t *begin, uint64_t *end);
+
 /* The columns of a table that select_cut must have; 0 without a selection. */
 uint32_t select_mask(const struct process *process, unsigned int table);
 

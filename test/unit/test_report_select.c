@@ -223,6 +223,65 @@ START_TEST(timelines_have_the_window)
 }
 END_TEST
 
+/* What a walk tells of record windows, and what is no slice of them. */
+static struct buf windows;
+
+static void take_slice(void *context, const struct pftrace_event *event)
+{
+	const char *name = names_raw(event->name, NULL);
+
+	(void)context;
+	if (strstr(name, "window")) {
+		buf_printf(&windows, "%s: %llu; ", name, (unsigned long long)event->dur_ns);
+	}
+}
+
+static void take_track(void *context, const struct pftrace_track *track)
+{
+	(void)context;
+	(void)track;
+}
+
+static void take_end(void *context, uint64_t track)
+{
+	(void)context;
+	(void)track;
+}
+
+static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+{
+	(void)context;
+	(void)base_ns;
+	ck_assert_uint_le(first_ns, last_ns);
+}
+
+static const char *windows_of(struct process *process, const char *steps)
+{
+	const struct timeline_pick pick = {.tracks = TIMELINE_STEPS};
+	const struct pftrace_sink sink = {
+		.track = take_track, .slice = take_slice, .slice_end = take_end};
+
+	windows.nr_bytes = 0;
+	ck_assert_str_eq(chosen_by(process, steps, ""), "");
+	pftrace_walk(&process, 1, &pick, take_begin, &sink);
+	buf_char(&windows, '\0');
+	return windows.bytes;
+}
+
+START_TEST(windows_are_cut_to_the_steps)
+{
+	struct process *process = two_windows("windows.gprof");
+
+	ck_assert_str_eq(windows_of(process, "3"), "window 1: 100; ");
+	ck_assert_str_eq(windows_of(process, "1,6"),
+		"closed, after window 0: 1; ready for window 0: 99; "
+		"closed, after window 1: 1; window 2: 99; ");
+	ck_assert_str_eq(windows_of(process, "4"), "window 1: 1; closed, after window 1: 99; ");
+	buf_fini(&windows);
+	chosen_end(process);
+}
+END_TEST
+
 static uint64_t duration_of(struct process *process)
 {
 	struct table *table = select_table(&process, 1);
@@ -264,4 +323,5 @@ END_TEST
 
 UNIT_SUITE("report/select", work_goes_with_its_launch_and_ends_with_their_begin,
 	a_step_without_an_end_is_none, a_view_may_take_all, without_steps_there_is_one_sentence,
-	steps_of_no_length_have_nothing, windows_of_the_schedule, timelines_have_the_window)
+	steps_of_no_length_have_nothing, windows_of_the_schedule, timelines_have_the_window,
+	windows_are_cut_to_the_steps)
