@@ -15,14 +15,15 @@
 #include "report/replace.h"
 #include "report/watch.h"
 
-#define USUAL_MS 2000u
-#define LEAST_MS 10u
-#define MOST_MS	 3600000u
+#define USUAL_MS     2000u
+#define LEAST_MS     10u
+#define MOST_MS	     3600000u
+#define MOST_STALL_S 1000000u
 
 struct options {
 	const char *metrics, *command;
 	char *dir;
-	uint64_t interval_ms;
+	uint64_t interval_ms, stall_s; /* stall_s 0: never told */
 	bool is_once;
 };
 
@@ -30,6 +31,7 @@ static const struct option names[] = {
 	{"metrics", required_argument, NULL, 'm'},
 	{"exec", required_argument, NULL, 'e'},
 	{"interval-ms", required_argument, NULL, 'i'},
+	{"stall-s", required_argument, NULL, 's'},
 	{"once", no_argument, NULL, '1'},
 	{"help", no_argument, NULL, 'h'},
 	{0},
@@ -51,6 +53,11 @@ static int take_options(struct options *options, int argc, char **argv)
 		} else if (option == 'h') {
 			cmd_print_usage(&cmd_watch);
 			return ASKED_HELP;
+		} else if (option == 's') {
+			if (!cmd_number(optarg, MOST_STALL_S, &options->stall_s)) {
+				return cmd_usage(&cmd_watch, "--stall-s takes 0 to %u, not '%s'",
+					MOST_STALL_S, optarg);
+			}
 		} else if (option != 'i') {
 			return cmd_usage(&cmd_watch, "watch does not take '%s'", argv[optind - 1]);
 		} else if (!cmd_number(optarg, MOST_MS, &options->interval_ms) ||
@@ -111,21 +118,44 @@ static enum cmd_exit write_metrics(const struct watch *watch, const char *path)
 /* ---- windows ---- */
 
 /* The same tables as later, by the same command. */
-static enum cmd_exit print_window(const char *dir, uint32_t number)
+static enum cmd_exit print_tables(const char *dir, const char *title, char *option, char *value)
 {
-	char window[16], *path = mem_text(dir);
-	char command[] = "summary", option[] = "--window";
-	char *arguments[] = {command, option, window, path, NULL};
+	char command[] = "summary", *path = mem_text(dir);
+	char *arguments[] = {command, option, value, path, NULL};
 	enum cmd_exit rc;
 
-	snprintf(window, sizeof(window), "%" PRIu32, number);
-	printf("%sWindow %s\n\n", is_terminal() ? "\r\033[K" : "", window);
+	printf("%s%s\n\n", is_terminal() ? "\r\033[K" : "", title);
 	optind = 0; /* getopt starts anew */
 	rc = (enum cmd_exit)cmd_summary.run(4, arguments);
 	printf("\n");
 	fflush(stdout);
 	free(path);
 	return rc == CMD_INCOMPLETE ? CMD_GOOD : rc; /* said already; the job goes on */
+}
+
+static enum cmd_exit print_window(const char *dir, uint32_t number)
+{
+	char option[] = "--window", window[16], title[32];
+
+	snprintf(window, sizeof(window), "%" PRIu32, number);
+	snprintf(title, sizeof(title), "Window %s", window);
+	return print_tables(dir, title, option, window);
+}
+
+/* Once for each time that no step ends for so long. */
+static enum cmd_exit tell_stall(struct watch *watch, const struct options *options)
+{
+	char option[] = "--view", view[] = "pending", title[64];
+	uint64_t now = watch_now_ns();
+
+	if (!options->stall_s || watch_is_over(watch) || watch->stall_ns == watch->moved_ns ||
+		now - watch->moved_ns < options->stall_s * 1000000000u) {
+		return CMD_GOOD;
+	}
+	watch->stall_ns = watch->moved_ns;
+	snprintf(title, sizeof(title), "Stall: no step has ended for %" PRIu64 " s",
+		(now - watch->moved_ns) / 1000000000u);
+	return print_tables(options->dir, title, option, view);
 }
 
 static enum cmd_exit run_command(const char *command, const char *dir, uint32_t number)
@@ -191,6 +221,8 @@ static enum cmd_exit show(struct watch *watch, const struct options *options)
 		return rc;
 	}
 	told = tell_windows(watch, options);
+	rc = rc ? rc : told;
+	told = tell_stall(watch, options);
 	return rc ? rc : told;
 }
 
@@ -265,6 +297,8 @@ const struct command cmd_watch = {
 		   "  --exec CMD             runs CMD in a shell after each window, with "
 		   "GPROF_WATCH_DIR\n"
 		   "                         and GPROF_WATCH_WINDOW\n"
+		   "  --stall-s N            the view pending once when no step has ended for N "
+		   "seconds\n"
 		   "  --interval-ms N        how often to look, 10 to 3600000 (2000)\n"
 		   "  --once                 one line, the metrics, and ends\n",
 	.run = run,

@@ -12,17 +12,6 @@ struct found {
 	struct nccl_clocks clocks;
 };
 
-static bool is_collective(const struct nccl_op *op)
-{
-	return op->kind < GPROF_NCCL_SEND || op->kind == NCCL_OPS_SEVERAL;
-}
-
-/* Can it be found on other ranks? */
-static bool is_numbered(const struct nccl_op *op)
-{
-	return is_collective(op) && op->key && op->sequence;
-}
-
 static int compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
@@ -31,7 +20,7 @@ static int compare(uint64_t a, uint64_t b)
 static int by_sequence(const void *a, const void *b)
 {
 	const struct nccl_op *x = a, *y = b;
-	int order = compare(!is_numbered(x), !is_numbered(y));
+	int order = compare(!nccl_op_is_numbered(x), !nccl_op_is_numbered(y));
 
 	order = order ? order : compare(x->key, y->key);
 	order = order ? order : compare(x->sequence, y->sequence);
@@ -120,8 +109,8 @@ static size_t length_at(const struct nccl_ops *ops, size_t at)
 	const struct nccl_op *first = &ops->ops[at];
 	size_t nr = 1;
 
-	while (at + nr < ops->nr_ops && is_numbered(&first[nr]) && first[nr].key == first->key &&
-		first[nr].sequence == first->sequence) {
+	while (at + nr < ops->nr_ops && nccl_op_is_numbered(&first[nr]) &&
+		first[nr].key == first->key && first[nr].sequence == first->sequence) {
 		nr++;
 	}
 	return nr;
@@ -142,7 +131,7 @@ static bool is_part(const struct nccl_op *ops, size_t nr)
 /* Sorts out what cannot be compared. */
 static void find_whole(struct nccl_ops *ops, struct nccl_match *match, struct found *found)
 {
-	for (size_t at = 0, nr; at < ops->nr_ops && is_numbered(&ops->ops[at]); at += nr) {
+	for (size_t at = 0, nr; at < ops->nr_ops && nccl_op_is_numbered(&ops->ops[at]); at += nr) {
 		struct nccl_op *first = &ops->ops[at];
 
 		nr = length_at(ops, at);
@@ -231,7 +220,8 @@ void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
 
 	find(ops, match, &found);
 	for (size_t i = 0; i < ops->nr_ops; i++) {
-		match->nr_alone += is_collective(&ops->ops[i]) && !is_numbered(&ops->ops[i]);
+		match->nr_alone +=
+			nccl_op_is_collective(&ops->ops[i]) && !nccl_op_is_numbered(&ops->ops[i]);
 		match->nr_p2p += nccl_op_is_p2p(&ops->ops[i]);
 	}
 	convert(ops, &found.clocks, match);

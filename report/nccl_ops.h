@@ -86,6 +86,17 @@ static inline bool nccl_op_is_p2p(const struct nccl_op *op)
 	       op->kind == NCCL_OPS_SEND_RECV;
 }
 
+static inline bool nccl_op_is_collective(const struct nccl_op *op)
+{
+	return op->kind < GPROF_NCCL_SEND || op->kind == NCCL_OPS_SEVERAL;
+}
+
+/* A collective that can be found on other ranks. */
+static inline bool nccl_op_is_numbered(const struct nccl_op *op)
+{
+	return nccl_op_is_collective(op) && op->key && op->sequence;
+}
+
 static inline bool nccl_op_has_time(const struct nccl_op *op)
 {
 	return op->begin_ns <= op->end_ns;

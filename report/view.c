@@ -19,6 +19,7 @@ const struct view_class *const view_classes[] = {
 	&view_straggler,
 	&view_collective,
 	&view_communication,
+	&view_pending,
 	&view_idle,
 	&view_gaps,
 	&view_launch,

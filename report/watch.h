@@ -54,6 +54,7 @@ struct watch {
 	uint32_t told; /* record windows up to this one are told of, or were before the watch */
 	bool has_looked;
 	uint64_t moved_ns; /* CLOCK_MONOTONIC when a step was last seen to have ended */
+	uint64_t stall_ns; /* moved_ns of the stall that was told last */
 };
 
 uint64_t watch_now_ns(void);

@@ -3,9 +3,12 @@
  * NCCL collectives. Without arguments: every device of this process, from one thread. With
  * "ranks N": N processes of one rank each, which this one starts; "wrong N": the last of them calls
  * in another order than the others; "pairs N": sends and receives along the ranks and around them;
- * "unequal N": those along the ranks receive less than is sent.
+ * "unequal N": those along the ranks receive less than is sent; "stuck N": the last one does not
+ * call the second collective, and nobody ends; "killed N": it is killed then.
  */
 #include "test/prog/ranks.h"
+
+#include <signal.h>
 
 enum { N = 1024 };
 
@@ -103,6 +106,22 @@ static void rank_pass(struct rank *r, int rank, int nr_ranks, size_t nr_wanted)
 	NCCL(ncclGroupEnd());
 }
 
+/* Of "stuck" and "killed", once the first collective is over. */
+static void stay_away(struct rank *r, const char *how)
+{
+	int is_stuck = strcmp(how, "stuck") == 0, is_killed = strcmp(how, "killed") == 0;
+
+	if (is_stuck || is_killed) {
+		CHECK(cudaStreamSynchronize(r->stream));
+	}
+	if (is_killed) {
+		kill(getpid(), SIGKILL);
+	}
+	while (is_stuck) {
+		pause();
+	}
+}
+
 static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
 {
 	int is_wrong = strcmp(how, "wrong") == 0;
@@ -118,6 +137,9 @@ static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
 		NCCL(ncclAllGather(r.data, r.all, N, TYPE_FLOAT, r.comm, r.stream));
 	}
 	NCCL(ncclAllReduce(r.data, r.data, N, TYPE_FLOAT, OP_SUM, r.comm, r.stream));
+	if (rank == nr_ranks - 1) {
+		stay_away(&r, how);
+	}
 	if (!is_wrong || rank < nr_ranks - 1) {
 		NCCL(ncclAllGather(r.data, r.all, N, TYPE_FLOAT, r.comm, r.stream));
 	}

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Ranks of which one does not come to a collective, or is killed: while they hang and after they were
+# killed it is told which one, and of which collective.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+export SIM_DEVICES=2
+
+# pending FIELD: of the only row.
+pending()
+{
+	query ".pending.rows[0].$1"
+}
+
+# check WHEN: three ranks, of which the last did not call the second collective.
+check()
+{
+	is 1 "$(query '.pending.rows | length')" "rows $1"
+	is "2 AllGather 3" "$(pending number) $(pending name) $(pending ranks)" "collective $1"
+	is "0-1 2" "$(pending arrived) $(pending absent)" "ranks $1"
+	is "" "$(pending unknown)" "ranks that are not recorded, $1"
+	is "0-1" "$(pending unfinished)" "ranks that wait $1"
+}
+
+# Kills the ranks that still run, whose parent ends then.
+kill_ranks()
+{
+	local pid
+	for pid in $(query '.processes.rows[].pid'); do
+		[ "$pid" != "$program" ] && kill -9 "$pid" 2>/dev/null
+	done
+	wait "$program"
+}
+
+for how in stuck killed; do
+	rm -rf "$GPROF_DIR"
+	LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) "$B/prog/collectives" $how 3 >"$T/out" 2>"$T/err" &
+	program=$!
+	while summary pending && [ "$(query '.pending.rows | length'),$(pending arrived),$(pending unfinished)" != 1,0-1,0-1 ]; do
+		kill -0 $program 2>/dev/null || { echo "the program ended"; failed=1; break; }
+		sleep 0.1
+	done
+	check "while it hangs ($how)"
+	if [ $how = stuck ]; then
+		"$REPORT" watch --interval-ms 50 --stall-s 1 "$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &
+		watch=$!
+		until grep -q ' AllGather ' "$T/watch"; do
+			kill -0 $watch 2>/dev/null || { echo "the watch ended"; failed=1; break; }
+			sleep 0.1
+		done
+	fi
+	kill_ranks
+	summary pending
+	check "after it was killed ($how)"
+done
+wait $watch
+is 3 $? "status of the watch"
+is 1 "$(grep -c '^Stall: no step has ended for' "$T/watch")" "times that the stall is told"
+# Without --view it is among the tables.
+ok grep -q '^Collectives that not all ranks finished' <<<"$("$REPORT" "$GPROF_DIR" 2>/dev/null)"
+# The rank that is to blame has no stream.
+rm "$(query '.processes.rows[] | select(.rank == 2).file')"*
+summary pending
+is "0-1,,2" "$(pending arrived),$(pending absent),$(pending unknown)" "ranks where one has no stream"
+
+# All is well: nothing waits.
+rm -rf "$GPROF_DIR"
+record "$B/prog/collectives" ranks 3
+summary pending
+is 0 "$(query '.pending.rows | length')" "rows of a job that ended"
+"$REPORT" "$GPROF_DIR" >"$T/tables" 2>/dev/null
+ok test "$(grep -c '^Collectives that not all' "$T/tables")" = 0
+finish
