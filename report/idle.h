@@ -16,8 +16,8 @@
  * do while another one works is no idle device. What lies before the first and behind the last
  * record is no gap.
  *
- * Memory: that of works_runs.h and of two of recent.h, 180 MB at most, whatever the size and
- * whether there are checkpoints.
+ * Memory: that of works_runs.h and of two of recent.h, 190 MB at most whatever the size and
+ * whether there are checkpoints, but for the 64 KB of each part in a file that works_runs.h tells.
  */
 #ifndef REPORT_IDLE_H
 #define REPORT_IDLE_H
