@@ -181,8 +181,8 @@ if build product all sim tests; then
 	unit ""
 	integ ""
 	if [ "$tier" = full ]; then
-		parts
 		sanitized address,undefined asan
+		parts # of which fuzz takes what that has built
 		sanitized thread tsan
 		cross
 	fi

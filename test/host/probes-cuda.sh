@@ -25,10 +25,10 @@ probe low_numbers
 # Recording takes one descriptor, and none of the low numbers.
 EDIT='s/opened [34],/opened 3 or 4,/' probe nofile 8
 EDIT='s/opened (5[789]|60),/opened 57 to 60,/' probe nofile 64
-# Not even the header fits: nothing is left behind.
+# Not even the header fits, or not what calls are called: nothing is left behind.
 STREAMS=0 CALLS=any CHECK=any probe fsize 0
+STREAMS=0 CALLS=any CHECK=any probe fsize_over 4096
 CALLS=any CHECK=any probe fsize 100000
-CALLS=any CHECK=any probe fsize_over 4096
 # Where the address space has no room for us, all of it stays the host's.
 STREAMS=any CHECK=any CALLS=any probe as 16 8
 STREAMS=any CHECK=any CALLS=any probe as 48 24
