@@ -6,14 +6,8 @@ import json
 import os
 import sys
 
-bad = 0
-
-
-def complain(text):
-    global bad
-    bad += 1
-    if bad <= 20:
-        print(text)
+import complaints
+from complaints import complain
 
 
 def slices(trace):
@@ -53,4 +47,4 @@ for key in list(missing)[:5]:
 for key in list(more)[:5]:
     complain(f"in parts alone: {key}")
 print(f"{sum(together.values())} events in {len(sys.argv) - 3} parts")
-sys.exit(bad != 0)
+sys.exit(complaints.nr != 0)

@@ -4,6 +4,9 @@ the dialect of PyTorch's profiler has no word for."""
 import json
 import sys
 
+import complaints
+from complaints import complain
+
 # Not in Chrome JSON as PyTorch's profiler writes it, whoever does.
 NOT_THERE = {
     "api": {"failed"},  # results of calls
@@ -11,14 +14,6 @@ NOT_THERE = {
     "memset": {"async"},
     "steps": {"rule"},  # how they were found
 }
-bad = 0
-
-
-def complain(text):
-    global bad
-    bad += 1
-    if bad <= 20:
-        print(text)
 
 
 def main():
@@ -37,7 +32,7 @@ def main():
                 if a.get(key) != b.get(key) and key not in NOT_THERE.get(view, ()):
                     complain(f"{view}, row {number}: {key} is {a.get(key)!r} and {b.get(key)!r}")
         print(f"{view}: {len(rows[0])} rows")
-    return bad != 0
+    return complaints.nr != 0
 
 
 sys.exit(main())
