@@ -54,6 +54,7 @@ static const struct option options[] = {
 	{"report", required_argument, NULL, 'R'},
 	{"sort", required_argument, NULL, 'k'},
 	{"per-thread", no_argument, NULL, 'T'},
+	{"over-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
 	ASKED_TABLE_OPTIONS,
 	ASKED_SELECTION_OPTIONS,
@@ -113,6 +114,9 @@ static int take_option(struct summary *summary, int option)
 	case 'k':
 		summary->sort = optarg;
 		return 0;
+	case 'O':
+		summary->is_over_ranks = true;
+		return 0;
 	case 'T':
 		summary->is_per_thread = true;
 		return 0;
@@ -158,6 +162,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 	if (!(summary->style->formats & 1u << summary->asked.table.format)) {
 		return cmd_usage(
 			&cmd_summary, "the style %s has no such format", summary->style->name);
+	}
+	if (summary->is_over_ranks && (!summary->nr_views || summary->style != summary_styles[0])) {
+		return cmd_usage(&cmd_summary, "--over-ranks wants --view, and no other style");
 	}
 	if (!summary->nr_views) {
 		take_default_views(summary);
@@ -275,6 +282,9 @@ const struct command cmd_summary = {
 		"or by\n"
 		"                         Paddle's, as CPUTotal, GPUMax\n"
 		"  --per-thread           operators of each thread by themselves\n"
+		"  --over-ranks           least, median and largest of the column of --sort over "
+		"ranks, and\n"
+		"                         whose they are\n"
 		"  --detail               operators by the shapes of their inputs, ranges by "
 		"operators\n"
 		"  --detail=LEVEL         default, op: operators by what lies in them, all: and by "

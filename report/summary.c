@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/over_ranks.h"
 #include "report/text.h"
 
 /* Told of at the head of the text; a job may have thousands. */
@@ -213,6 +214,38 @@ static void print_next(struct buf *out)
 	buf_text(out, "; gprof-report help summary lists all\n");
 }
 
+/* Each view over ranks, in the order asked for; what is wrong with one is so with the whole. */
+static const char *print_over_ranks(const struct summary *summary, const struct cmd_input *input,
+	const struct view_input *view_input, struct buf *out)
+{
+	struct table *tables[SUMMARY_VIEWS];
+	struct table *processes;
+	const char *wrong = NULL;
+	size_t nr = 0;
+
+	while (nr < summary->nr_views && !wrong) {
+		tables[nr] =
+			over_ranks_table(summary->views[nr], view_input, summary->sort, &wrong);
+		nr += !wrong;
+	}
+	if (!wrong) {
+		processes = summary_processes(input);
+		print_head(summary, input, processes, out);
+		table_destroy(processes);
+		print_selection(summary, input, out);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (!wrong) {
+			table_cut(tables[i], summary->asked.top);
+			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
+			table_print(tables[i], &summary->asked.table, out);
+		}
+		over_ranks_destroy(tables[i]);
+	}
+	buf_text(out, !wrong && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
+	return wrong;
+}
+
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
@@ -224,6 +257,9 @@ static const char *print(
 	struct table *processes;
 	bool is_sorted = !summary->sort;
 
+	if (summary->is_over_ranks) {
+		return print_over_ranks(summary, input, &view_input, out);
+	}
 	summary_run(&view_input, summary->views, summary->nr_views, views);
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		tables[i] = summary->views[i]->table(views[i]);

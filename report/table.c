@@ -254,7 +254,7 @@ static int compare_rows(const void *x, const void *y)
 	return order ? order : (place_a > place_b) - (place_a < place_b);
 }
 
-static int find_column(const struct table *table, const char *key)
+int table_find_column(const struct table *table, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -309,7 +309,7 @@ static void reorder_levels(struct table *table, const struct sort_row *order)
 
 static bool sort(struct table *table, const char *key, bool is_rising)
 {
-	int column = find_column(table, key);
+	int column = table_find_column(table, key);
 	size_t row_bytes = table->nr_columns * sizeof(*table->cells);
 	struct sort_row *order;
 	struct table_cell *cells;

@@ -123,6 +123,9 @@ void table_set_string(struct table_cell *cell, const char *text);
 /* The part in percent of the whole; the cell stays as it is if that is nothing. */
 void table_set_share(struct table_cell *cell, double part, double whole);
 
+/* The place of the column whose key, or key without its unit, is `key`; -1 if there is none. */
+int table_find_column(const struct table *table, const char *key);
+
 /*
  * Sorts by the column whose key, or key without its unit, is `key`: names rising, numbers falling,
  * unknown ones last. False if there is no such column. Rows that are equal stay in order, rows of a

@@ -70,6 +70,7 @@ python=v1/python.gprof
 golden python.detail "$report" --view python --detail --format csv $python
 golden python.timeline "$report" timeline -o - $python
 golden nccl.both "$report" --view communication --format json v1/nccl0.gprof v1/nccl1.gprof
+golden nccl.over "$report" --view kernel,api --over-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
 # A summary that comes out otherwise is of another version, or of views that changed: then it is made anew.
 "$report" reduce -o "$work/job.sum" v1/nccl0.gprof v1/nccl1.gprof $ops $small v1/hostile.gprof 2>/dev/null
 if [ -n "$ACCEPT" ]; then
