@@ -2,6 +2,7 @@
 #include "report/over_ranks.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,9 @@
 
 /* Deeper rows count as those of the last of these. */
 #define MOST_LEVELS 16u
+
+/* Those of damaged streams may be as large as integers can be, and more once they are doubles. */
+#define MOST_INTEGER 1.8e19
 
 /* Behind the names of the view's rows. */
 enum column {
@@ -195,7 +199,7 @@ static size_t count_ranks(const struct entry *entries, size_t nr)
 static void set_value(struct table_cell *cell, enum table_type type, double value)
 {
 	if (is_integer(type)) {
-		table_set_integer(cell, (uint64_t)value);
+		table_set_integer(cell, (uint64_t)fmin(value, MOST_INTEGER));
 	} else {
 		table_set_number(cell, value);
 	}

@@ -11,6 +11,8 @@
 #include "report/usage.h"
 #include "report/view.h"
 
+#define MOST_NS (1ll << 56)
+
 struct straggler_view {
 	struct view_input input;
 	struct sweep sweep;
@@ -45,20 +47,25 @@ static void take(void *context, struct process *process, const struct batch *bat
 	}
 }
 
+/* Times of a damaged stream may be anything; their sums and differences must fit. */
+static int64_t clip(uint64_t ns)
+{
+	return ns < MOST_NS ? (int64_t)ns : MOST_NS;
+}
+
 static void set_figures(
 	struct straggler_step *step, const struct sweep_times *times, uint64_t length_ns)
 {
-	uint64_t computation_ns = sweep_any(times, SWEEP_COMPUTATION);
-	uint64_t waiting_ns = sweep_any(times, SWEEP_COMMUNICATION) -
-			      sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION);
-	uint64_t copies_ns = times->ns[SWEEP_MEMORY];
+	int64_t computation_ns = clip(sweep_any(times, SWEEP_COMPUTATION));
+	int64_t waiting_ns = clip(sweep_any(times, SWEEP_COMMUNICATION) -
+				  sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION));
+	int64_t copies_ns = clip(times->ns[SWEEP_MEMORY]);
 
-	step->length_ns = (int64_t)length_ns;
-	step->ns[STRAGGLER_WAITING] = (int64_t)waiting_ns;
-	step->ns[STRAGGLER_COMPUTATION] = (int64_t)computation_ns;
-	step->ns[STRAGGLER_COPIES] = (int64_t)copies_ns;
-	step->ns[STRAGGLER_IDLE] =
-		(int64_t)length_ns - (int64_t)(waiting_ns + computation_ns + copies_ns);
+	step->length_ns = clip(length_ns);
+	step->ns[STRAGGLER_WAITING] = waiting_ns;
+	step->ns[STRAGGLER_COMPUTATION] = computation_ns;
+	step->ns[STRAGGLER_COPIES] = copies_ns;
+	step->ns[STRAGGLER_IDLE] = step->length_ns - waiting_ns - computation_ns - copies_ns;
 }
 
 /* Steps that have an end. A device may have done nothing any more in the last of them. */
@@ -115,8 +122,8 @@ static void add_phases(struct straggler_step *step, const struct process *proces
 	int64_t rest_ns = step->length_ns;
 
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
-		int64_t ns = (int64_t)clock_map_duration(
-			&process->host_clock, phases->steps[place + 1].ticks[i]);
+		int64_t ns = clip(clock_map_duration(
+			&process->host_clock, phases->steps[place + 1].ticks[i]));
 
 		step->ns[STRAGGLER_PHASES + i] = ns;
 		rest_ns -= ns;

@@ -75,7 +75,7 @@ static struct process *rank_process(int32_t rank, const struct host *host, uint6
 {
 	uint64_t seed = 11 + (uint64_t)rank;
 	struct gprof_row_nccl_comm *comm;
-	char name[32], text[8];
+	char name[32], text[16];
 	struct gen *gen;
 
 	snprintf(name, sizeof(name), "rank%d.gprof", (int)rank);

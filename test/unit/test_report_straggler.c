@@ -171,7 +171,7 @@ END_TEST
 /* 10 ms steps that end with a collective until 9 ms; the slow one has an early 4 ms of idleness. */
 static struct process *rank_process(uint32_t rank, bool is_slow)
 {
-	char name[32], number[8];
+	char name[32], number[16];
 	struct made made;
 	uint32_t shapes[2];
 	uint64_t late = is_slow ? 4000000 : 0;
