@@ -136,10 +136,12 @@ static void fill(const struct layout *layout, const struct places *places, struc
 		table_set_integer(&cells[places->untimed], row->untimed);
 	}
 	table_set_integer(&cells[places->processes], row->nr_processes);
-	table_set_integer(&cells[places->least], row->least.ns);
-	reduced_who_cell(&cells[places->least + 1], &row->least.who);
-	table_set_integer(&cells[places->most], row->most.ns);
-	reduced_who_cell(&cells[places->most + 1], &row->most.who);
+	if (row->times.group.count) {
+		table_set_integer(&cells[places->least], row->least.ns);
+		reduced_who_cell(&cells[places->least + 1], &row->least.who);
+		table_set_integer(&cells[places->most], row->most.ns);
+		reduced_who_cell(&cells[places->most + 1], &row->most.who);
+	}
 	if (places->seen_by) {
 		table_set_string(&cells[places->seen_by], seen_by(row->key.kind));
 	}

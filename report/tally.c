@@ -73,11 +73,11 @@ static void fill(const struct stat_group *times, uint64_t calls, double total_ns
 	struct table_cell *cells, struct table_cell *rest)
 {
 	table_set_integer(&cells[2], calls);
-	table_set_integer(&cells[1], stat_sum(times));
-	table_set_share(&cells[0], (double)times->sum, total_ns);
 	if (!times->count) {
 		return; /* nothing is known of its times */
 	}
+	table_set_integer(&cells[1], stat_sum(times));
+	table_set_share(&cells[0], (double)times->sum, total_ns);
 	table_set_number(&cells[3], stat_mean(times));
 	table_set_number(&cells[4], stat_median(times));
 	table_set_integer(&rest[0], times->min);

@@ -178,10 +178,10 @@ static void fill(
 	uint8_t limits = occupancy_mean_limits(&row->mean);
 	double value;
 
-	table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
-	table_set_integer(&cells[TOTAL], row->times.sum);
 	table_set_integer(&cells[CALLS], row->times.nr + row->untimed);
 	if (row->times.nr) {
+		table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
+		table_set_integer(&cells[TOTAL], row->times.sum);
 		table_set_number(&cells[AVG], spread_mean(&row->times));
 		table_set_integer(&cells[MAX], row->times.max);
 		table_set_integer(&cells[MIN], row->times.min);

@@ -198,8 +198,9 @@ START_TEST(what_did_not_run_is_told_apart_from_what_was_not_seen)
 }
 END_TEST
 
-START_TEST(work_without_times_is_counted_and_adds_no_time)
+START_TEST(the_time_of_work_without_times_is_unknown)
 {
+	static const struct view_class *const views[] = {&view_kernel, &view_kernel_operator};
 	const char *path = streams_path("untimed.gprof");
 	struct gen *gen = gen_open(path);
 	uint32_t kernel = gen_string(gen, "gemm");
@@ -214,12 +215,15 @@ START_TEST(work_without_times_is_counted_and_adds_no_time)
 	untimed->shape = 1;
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	table = tables_make(&view_kernel, &process, 1, false);
-	ck_assert_uint_eq(tables_number(table, 0, "calls"), 1);
-	ck_assert_uint_eq(tables_number(table, 0, "untimed"), 1);
-	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 0);
-	ck_assert(!tables_cell(table, 0, "min_ns")->is_known);
-	table_destroy(table);
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		table = tables_make(views[i], &process, 1, false);
+		ck_assert_uint_eq(tables_number(table, 0, "calls"), 1);
+		ck_assert_uint_eq(tables_number(table, 0, "untimed"), 1);
+		ck_assert(!tables_cell(table, 0, "share_pct")->is_known);
+		ck_assert(!tables_cell(table, 0, "total_ns")->is_known);
+		ck_assert(!tables_cell(table, 0, "min_ns")->is_known);
+		table_destroy(table);
+	}
 	process_destroy(process);
 }
 END_TEST
@@ -336,7 +340,7 @@ UNIT_SUITE("report/view", kernels_are_summed_by_name_also_those_without_a_call,
 	two_processes_add_up_in_one_table, a_device_is_busy_for_the_union_of_its_work,
 	failed_calls_are_counted_and_not_ready_is_no_failure,
 	without_device_records_launches_and_calls_stand_in_and_say_so,
-	work_without_times_is_counted_and_adds_no_time, ranges_nest_by_thread_and_pair_by_id,
+	the_time_of_work_without_times_is_unknown, ranges_nest_by_thread_and_pair_by_id,
 	losses_make_a_process_incomplete_and_are_listed,
 	a_device_that_the_stream_does_not_name_is_unknown, arrows_of_two_processes_are_not_mixed_up,
 	processes_and_devices_have_different_pids,
