@@ -884,7 +884,7 @@ const pages = diff ? diff.pages : [
 		const name = (row) => [who(row), "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
 		topBars(parent, "Collectives", "collectives", "name", "total_ns");
-	}, ["distributed", "collectives", "communication", "pending"]],
+	}, ["distributed", "stragglers", "collectives", "communication", "pending"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "gaps"]],
 	["advice", "Advice", (parent) => {
 		const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
