@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples a second and the reader's share of steps, and steps where there is little else. */
+#include <string.h>
+
+#include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
+#include "test/unit/unit.h"
+
+START_TEST(benchmark_counts_samples)
+{
+	struct table *table = tables_of(&view_benchmark, streams_ops("ops.gprof"), false);
+
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 2);
+	ck_assert_uint_eq(tables_number(table, 0, "reader_cost_min_ns"), 100000);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "ips_avg")->number, 4000, 1e-6);
+	table_destroy(table);
+}
+END_TEST
+
+/* Steps of three layers each, the last batch being smaller. */
+START_TEST(the_batch_is_seen_in_shapes)
+{
+	const char *path = streams_path("batch.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t name = gen_op_name(gen, "aten::linear");
+	uint32_t full = gen_op_shape(gen, "float32[32,128], float32[10,128]");
+	uint32_t part = gen_op_shape(gen, "float32[7,128], float32[10,128]");
+	struct table *table;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		struct gprof_row_op *op = gen_row(gen, GPROF_TABLE_op);
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		op->begin = 1000 * i + 100;
+		op->dur = 1000 * i + 200;
+		op->thread = op->end_thread = 1;
+		op->op_name = name;
+		op->op_shape = i < 19 ? full : part;
+		step->time = 1000 * i;
+		step->step = i;
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_benchmark, path, false);
+	ck_assert_uint_eq(tables_number(table, 0, "batch_size"), 32);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "ips_avg")->number, 32e6, 1);
+	ck_assert_ptr_nonnull(strstr(table->note, "samples a second; the batch is what"));
+	table_destroy(table);
+}
+END_TEST
+
+static void add_op(struct gen *gen, uint32_t name, uint64_t begin, uint64_t end, uint8_t scope)
+{
+	struct gprof_row_op *op = gen_row(gen, GPROF_TABLE_op);
+
+	op->begin = begin;
+	op->dur = end;
+	op->thread = op->end_thread = 1;
+	op->op_name = name;
+	op->scope = scope;
+}
+
+static void add_step(struct gen *gen, uint64_t time, uint64_t number)
+{
+	struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+	step->time = time;
+	step->step = number;
+}
+
+static void add_window(struct gen *gen, uint64_t step, uint8_t state)
+{
+	struct gprof_row_window *window = gen_row(gen, GPROF_TABLE_window);
+
+	window->time = 1000 * step;
+	window->step = step;
+	window->state = state;
+}
+
+/* Steps of 1000 ns with 100 in the loader, in a process without device records. */
+static const char *loop(const char *name, uint32_t nr_steps, bool is_part)
+{
+	const char *path = streams_path(name);
+	struct gen *gen = gen_open(path);
+	uint32_t loader = gen_op_name(gen, "enumerate(DataLoader)#x.__next__");
+	uint32_t range = gen_op_name(gen, "the model");
+
+	if (is_part) {
+		add_window(gen, 0, GPROF_WINDOW_CLOSED);
+		add_window(gen, 20, GPROF_WINDOW_RECORD);
+		add_window(gen, 25, GPROF_WINDOW_CLOSED);
+	}
+	for (uint32_t i = 0; i < nr_steps; i++) {
+		add_step(gen, 1000 * i, i);
+		if (!is_part || (i >= 20 && i < 25)) {
+			add_op(gen, loader, 1000 * i + 100, 1000 * i + 200, 0);
+			add_op(gen, range, 1000 * i + 300, 1000 * i + 400, 7);
+		}
+	}
+	gen_close(gen, "exit");
+	return path;
+}
+
+START_TEST(the_reader_has_its_share_of_the_steps_that_were_recorded)
+{
+	struct table *table = tables_of(&view_benchmark, loop("part.gprof", 31, true), false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 20);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
+	ck_assert_ptr_nonnull(strstr(table->note, "of the steps that were recorded"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(steps_before_the_first_event_have_their_own_start)
+{
+	struct table *table = tables_of(&view_steps, loop("part.gprof", 31, true), false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "start_ns"), 0);
+	ck_assert_uint_eq(tables_number(table, 7, "start_ns"), 7000);
+	ck_assert_uint_eq(tables_number(table, 22, "start_ns"), 22000);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(steps_are_shown_where_there_is_nothing_else)
+{
+	const char *path = streams_path("timer.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *steps, *kernels;
+
+	add_step(gen, 1000, 0);
+	add_step(gen, 2000, 1);
+	gen_close(gen, "exit");
+	steps = tables_of(&view_steps, path, false);
+	kernels = tables_of(&view_kernel, path, false);
+	ck_assert(!steps->is_aside);
+	ck_assert_uint_eq(tables_number(steps, 0, "duration_ns"), 1000);
+	ck_assert_str_eq(kernels->note, "no device records: no call of CUDA was recorded");
+	table_destroy(steps);
+	table_destroy(kernels);
+}
+END_TEST
+
+START_TEST(a_first_step_alone_is_no_benchmark)
+{
+	struct table *table = tables_of(&view_benchmark, loop("one.gprof", 2, false), false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 0);
+	ck_assert(!tables_cell(table, 0, "batch_cost_avg_ns")->is_known);
+	ck_assert(!tables_cell(table, 0, "ips_avg")->is_known);
+	table_destroy(table);
+}
+END_TEST
+
+/* One process with a GPU and a batch size, and one without either. */
+START_TEST(what_one_process_does_not_know_is_not_zero)
+{
+	struct process *two[2] = {streams_process(streams_ops("ops.gprof")),
+		streams_process(loop("loop.gprof", 4, false))};
+	struct table *table = tables_make(&view_benchmark, two, 2, false);
+	size_t row;
+
+	ck_assert_ptr_nonnull(strstr(table->note, "where Batch is known, else in steps"));
+	table_destroy(table);
+	table = tables_make(&view_operator, two, 2, true);
+	row = tables_find(table, "name", "enumerate(DataLoader)#x.__next__", 0);
+	ck_assert(!tables_cell(table, row, "gpu_total_ns")->is_known);
+	row = tables_find(table, "name", "aten::relu", 0);
+	ck_assert_uint_eq(tables_number(table, row, "gpu_total_ns"), 0);
+	table_destroy(table);
+	table = tables_make(&view_userdefined, two, 2, false);
+	ck_assert_uint_eq(tables_number(table, 0, "calls"), 7);
+	/* Of the three that are known: 60 and 20 us each. */
+	ck_assert_double_eq_tol(tables_cell(table, 0, "gpu_avg_ns")->number, 80000, 1e-9);
+	ck_assert_uint_eq(tables_number(table, 0, "gpu_min_ns"), 80000);
+	table_destroy(table);
+	table = tables_make(&view_steps, two, 2, false);
+	ck_assert_uint_eq(tables_number(table, 1, "gpu_ns"), 180000);
+	ck_assert_uint_eq(tables_number(table, 5, "dataloader_ns"), 100);
+	ck_assert(!tables_cell(table, 5, "gpu_ns")->is_known);
+	table_destroy(table);
+	table = tables_make(&view_model, two, 2, false);
+	ck_assert_uint_gt(tables_number(table, 0, "gpu_min_ns"), 0);
+	table_destroy(table);
+	process_destroy(two[0]);
+	process_destroy(two[1]);
+}
+END_TEST
+
+START_TEST(without_a_whole_step_there_is_no_share_of_steps)
+{
+	const char *path = streams_path("rows.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	add_step(gen, 0, 0);
+	add_step(gen, 1000, 1);
+	add_op(gen, gen_op_name(gen, "aten::mm"), 100, 200, 0);
+	gen_close(gen, "exit");
+	table = tables_of(&view_model, path, false);
+	ck_assert(!tables_cell(table, 0, "ratio_pct")->is_known);
+	ck_assert(!tables_cell(table, 2, "ratio_pct")->is_known);
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/benchmark", benchmark_counts_samples, the_batch_is_seen_in_shapes,
+	the_reader_has_its_share_of_the_steps_that_were_recorded,
+	steps_before_the_first_event_have_their_own_start,
+	steps_are_shown_where_there_is_nothing_else, a_first_step_alone_is_no_benchmark,
+	what_one_process_does_not_know_is_not_zero, without_a_whole_step_there_is_no_share_of_steps)
