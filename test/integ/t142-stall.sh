@@ -22,11 +22,13 @@ check()
 	is "0-1" "$(pending unfinished)" "ranks that wait $1"
 }
 
-# Kills the ranks that still run, whose parent ends then.
+# Kills the ranks that still run, whose parent ends then, and takes away where they met, which they
+# would have done at their end.
 kill_ranks()
 {
-	local pid
+	local pid met
 	for pid in $(query '.processes.rows[].pid'); do
+		met=$(grep -oE -m1 '/dev/shm/ncclsim-[0-9a-f]+' "/proc/$pid/maps" 2>/dev/null) && rm -f "$met"-*
 		[ "$pid" != "$program" ] && kill -9 "$pid" 2>/dev/null
 	done
 	wait "$program"
@@ -61,7 +63,7 @@ is 1 "$(grep -c '^Stall: no step has ended for' "$T/watch")" "times that the sta
 # Without --view it is among the tables.
 ok grep -q '^Collectives that not all ranks finished' <<<"$("$REPORT" "$GPROF_DIR" 2>/dev/null)"
 # The rank that is to blame has no stream.
-rm "$(query '.processes.rows[] | select(.rank == 2).file')"*
+rm -f "$GPROF_DIR/$(basename "$(query '.processes.rows[] | select(.rank == 2).file')" .part)"*
 summary pending
 is "0-1,,2" "$(pending arrived),$(pending absent),$(pending unknown)" "ranks where one has no stream"
 
