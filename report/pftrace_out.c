@@ -32,65 +32,6 @@ typedef Gprof__Perfetto__TrackDescriptor track_t;
 typedef Gprof__Perfetto__InternedName interned_name_t;
 typedef Gprof__Perfetto__InternedString interned_text_t;
 
-static char *const categories[PFTRACE_NR_CATEGORIES] = {
-	[PFTRACE_RUNTIME] = "cuda_runtime",
-	[PFTRACE_DRIVER] = "cuda_driver",
-	[PFTRACE_LIBRARY] = "library",
-	[PFTRACE_OPERATOR] = "cpu_op",
-	[PFTRACE_ANNOTATION] = "user_annotation",
-	[PFTRACE_PYTHON] = "python_function",
-	[PFTRACE_KERNEL] = "kernel",
-	[PFTRACE_NCCL] = "kernel,nccl",
-	[PFTRACE_COPY] = "gpu_memcpy",
-	[PFTRACE_SET] = "gpu_memset",
-	[PFTRACE_SYNC] = "cuda_sync",
-	[PFTRACE_OVERHEAD] = "overhead",
-	[PFTRACE_STEP] = "step",
-	[PFTRACE_MARK] = "mark",
-	[PFTRACE_COMM] = "collective",
-	[PFTRACE_NCCL_API] = "nccl",
-};
-
-static char *const keys[PFTRACE_NR_KEYS] = {
-	[PFTRACE_KEY_CORRELATION] = "correlation",
-	[PFTRACE_KEY_RESULT] = "result",
-	[PFTRACE_KEY_STACK] = "Python stack",
-	[PFTRACE_KEY_SEQUENCE] = "sequence number",
-	[PFTRACE_KEY_INPUTS] = "inputs",
-	[PFTRACE_KEY_PAYLOAD] = "payload",
-	[PFTRACE_KEY_DEVICE] = "device",
-	[PFTRACE_KEY_CONTEXT] = "context",
-	[PFTRACE_KEY_STREAM] = "stream",
-	[PFTRACE_KEY_GRAPH] = "graph id",
-	[PFTRACE_KEY_GRAPH_NODE] = "graph node id",
-	[PFTRACE_KEY_BYTES] = "bytes",
-	[PFTRACE_KEY_RATE] = "GB/s",
-	[PFTRACE_KEY_GRID] = "grid",
-	[PFTRACE_KEY_BLOCK] = "block",
-	[PFTRACE_KEY_CLUSTER] = "cluster",
-	[PFTRACE_KEY_REGISTERS] = "registers per thread",
-	[PFTRACE_KEY_STATIC_SHARED] = "static shared memory (bytes)",
-	[PFTRACE_KEY_DYNAMIC_SHARED] = "dynamic shared memory (bytes)",
-	[PFTRACE_KEY_BLOCKS_PER_SM] = "blocks per SM",
-	[PFTRACE_KEY_WARPS_PER_SM] = "warps per SM",
-	[PFTRACE_KEY_OCCUPANCY] = "theoretical occupancy (%)",
-	[PFTRACE_KEY_LIMITER] = "occupancy limited by",
-	[PFTRACE_KEY_COUNT] = "events",
-	[PFTRACE_KEY_CODE] = "code",
-	[PFTRACE_KEY_ALGBW] = "GB/s of the algorithm, waiting included",
-	[PFTRACE_KEY_COMM] = "communicator",
-};
-
-const char *pftrace_category_word(enum pftrace_category category)
-{
-	return categories[category];
-}
-
-const char *pftrace_key_word(enum pftrace_key key)
-{
-	return keys[key];
-}
-
 /* ---- packets ---- */
 
 /* Readers take times for numbers with a sign; those of damaged streams may be anything. */
@@ -143,7 +84,9 @@ static void write_words(struct pftrace_out *out)
 		gprof__perfetto__interned_name__init(word);
 		word->has_iid = true;
 		word->iid = is_key ? i - PFTRACE_NR_CATEGORIES : i;
-		word->name = is_key ? keys[i - PFTRACE_NR_CATEGORIES] : categories[i];
+		/* Which nobody writes to. */
+		word->name = (char *)(is_key ? pftrace_key_word(i - PFTRACE_NR_CATEGORIES)
+					     : pftrace_category_word(i));
 		list[nr++] = word;
 	}
 	data.n_event_categories = PFTRACE_NR_CATEGORIES - 1;
@@ -343,47 +286,6 @@ void pftrace_out_counter_track(struct pftrace_out *out, uint64_t track, uint64_t
 }
 
 /* ---- events ---- */
-
-static struct pftrace_arg *new_arg(
-	struct pftrace_event *event, enum pftrace_key key, enum pftrace_value kind)
-{
-	static struct pftrace_arg none;
-	struct pftrace_arg *arg = &none;
-
-	if (event->nr_args < PFTRACE_ARGS) {
-		arg = &event->args[event->nr_args++];
-	}
-	arg->key = (uint8_t)key;
-	arg->kind = (uint8_t)kind;
-	return arg;
-}
-
-void pftrace_event_uint(struct pftrace_event *event, enum pftrace_key key, uint64_t number)
-{
-	new_arg(event, key, PFTRACE_UINT)->number = number;
-}
-
-void pftrace_event_int(struct pftrace_event *event, enum pftrace_key key, int64_t integer)
-{
-	new_arg(event, key, PFTRACE_INT)->integer = integer;
-}
-
-void pftrace_event_double(struct pftrace_event *event, enum pftrace_key key, double real)
-{
-	new_arg(event, key, PFTRACE_DOUBLE)->real = real;
-}
-
-void pftrace_event_text(struct pftrace_event *event, enum pftrace_key key, uint32_t text)
-{
-	new_arg(event, key, PFTRACE_TEXT)->text = text;
-}
-
-void pftrace_event_flow(struct pftrace_event *event, uint64_t flow)
-{
-	if (flow && event->nr_flows < PFTRACE_FLOWS) {
-		event->flows[event->nr_flows++] = flow;
-	}
-}
 
 static void fill_annotation(
 	struct pftrace_out *out, const struct pftrace_arg *arg, annotation_t *annotation)

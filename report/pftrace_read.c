@@ -386,14 +386,6 @@ struct reading {
 static uint32_t wanted(unsigned int table)
 {
 	switch (table) {
-	case GPROF_TABLE_api_launch:
-		return COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack);
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-		return COL_ALL(NR_COL_api);
 	case GPROF_TABLE_op:
 		return TIMELINE_OP_MASK;
 	case GPROF_TABLE_nccl:
@@ -419,7 +411,7 @@ static uint32_t wanted(unsigned int table)
 	case GPROF_TABLE_overhead:
 		return COL_ALL(NR_COL_overhead);
 	default:
-		return 0;
+		return timeline_api_mask(table);
 	}
 }
 

@@ -242,14 +242,6 @@ static void take_range(void *context, const struct range *range)
 static uint32_t wanted(unsigned int table)
 {
 	switch (table) {
-	case GPROF_TABLE_api_launch:
-		return COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack);
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-		return COL_ALL(NR_COL_api);
 	case GPROF_TABLE_nccl:
 		return TIMELINE_NCCL_MASK;
 	case GPROF_TABLE_nvtx:
@@ -261,7 +253,7 @@ static uint32_t wanted(unsigned int table)
 	case GPROF_TABLE_alloc:
 		return TIMELINE_ALLOC_MASK;
 	default:
-		return 0;
+		return timeline_api_mask(table);
 	}
 }
 

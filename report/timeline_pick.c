@@ -207,6 +207,22 @@ static bool may_have(struct timeline *timeline, uint64_t block)
 	return first < timeline->part->end_ns && last >= timeline->part->begin_ns;
 }
 
+uint32_t timeline_api_mask(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api_launch:
+		return COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack);
+	case GPROF_TABLE_api:
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+	case GPROF_TABLE_api_alloc:
+	case GPROF_TABLE_api_sync:
+		return COL_ALL(NR_COL_api);
+	default:
+		return 0;
+	}
+}
+
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch)
 {
 	struct process *process = timeline->process;

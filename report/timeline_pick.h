@@ -49,6 +49,9 @@ bool timeline_shows(const struct timeline *timeline, enum timeline_track track);
 /* Is a slice, or with end_ns == begin_ns a moment, shown? Times are the file's. */
 bool timeline_picks(const struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns);
 
+/* Columns of a table of API calls that both formats show; 0 for other tables. */
+uint32_t timeline_api_mask(unsigned int table);
+
 /*
  * As stream_in_load, of the process at hand, with the rows that are chosen (NVTX's, which are no
  * whole ranges yet, by steps and windows alone). False if there are none, or some are damaged.
