@@ -27,9 +27,9 @@ check()
 kill_ranks()
 {
 	local pid met
-	for pid in $(query '.processes.rows[].pid'); do
+	for pid in $(pgrep -P "$program"); do
 		met=$(grep -oE -m1 '/dev/shm/ncclsim-[0-9a-f]+' "/proc/$pid/maps" 2>/dev/null) && rm -f "$met"-*
-		[ "$pid" != "$program" ] && kill -9 "$pid" 2>/dev/null
+		kill -9 "$pid" 2>/dev/null
 	done
 	wait "$program"
 }
