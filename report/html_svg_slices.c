@@ -59,8 +59,9 @@ static void add_slice(
 	new->nr = (uint32_t)slices->nr++;
 }
 
-static void take(struct html_svg_slices *slices, const struct pftrace_event *event, bool is_moment)
+static void take_slice(void *context, const struct pftrace_event *event, bool is_moment)
 {
+	struct html_svg_slices *slices = context;
 	struct html_svg_track *track = idmap_get(&slices->tracks, (uint32_t)event->track);
 	struct html_svg_slice slice = {.begin = event->ns,
 		.end = event->ns + event->dur_ns,
@@ -80,16 +81,6 @@ static void take(struct html_svg_slices *slices, const struct pftrace_event *eve
 	}
 	add_slice(slices, (uint32_t)event->track, &slice);
 	track->nr_open += !is_moment;
-}
-
-static void take_slice(void *context, const struct pftrace_event *event)
-{
-	take(context, event, false);
-}
-
-static void take_moment(void *context, const struct pftrace_event *event)
-{
-	take(context, event, true);
 }
 
 static void take_end(void *context, uint64_t id)
@@ -203,7 +194,7 @@ static void sort(struct html_svg_slices *slices)
 
 void html_svg_slices_take(struct html_svg_slices *slices, const struct cmd_input *input)
 {
-	const struct pftrace_sink sink = {take_track, take_slice, take_end, take_moment, slices};
+	const struct pftrace_sink sink = {take_track, take_slice, take_end, slices};
 	const struct timeline_pick pick = {.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX |
 						     TIMELINE_GPU | TIMELINE_STEPS};
 	const struct op_view view = {.end = take_phases};

@@ -173,8 +173,9 @@ static uint32_t arrow_of(const struct pftrace_event *event)
 	return 0;
 }
 
-static void take(struct html_timeline *timeline, const struct pftrace_event *event, bool is_moment)
+static void take_slice(void *context, const struct pftrace_event *event, bool is_moment)
 {
+	struct html_timeline *timeline = context;
 	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)event->track);
 	struct html_slice slice = {.begin_ns = event->ns,
 		.dur_ns = event->dur_ns,
@@ -192,16 +193,6 @@ static void take(struct html_timeline *timeline, const struct pftrace_event *eve
 	}
 	html_keep_add(&timeline->keep, &slice);
 	track->nr_open += !is_moment;
-}
-
-static void take_slice(void *context, const struct pftrace_event *event)
-{
-	take(context, event, false);
-}
-
-static void take_moment(void *context, const struct pftrace_event *event)
-{
-	take(context, event, true);
 }
 
 static void take_end(void *context, uint64_t id)
@@ -228,7 +219,7 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out)
 {
 	struct html_timeline timeline = {.bytes = bytes};
-	const struct pftrace_sink sink = {take_track, take_slice, take_end, take_moment, &timeline};
+	const struct pftrace_sink sink = {take_track, take_slice, take_end, &timeline};
 	/* Curves have pages of their own. */
 	const struct timeline_pick pick = {.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX |
 						     TIMELINE_PYTHON | TIMELINE_GPU |

@@ -383,7 +383,7 @@ void pftrace_out_slice(struct pftrace_out *out, const struct pftrace_event *even
 {
 	out->nr_slices++;
 	if (out->sink) {
-		out->sink->slice(out->sink->context, event);
+		out->sink->slice(out->sink->context, event, false);
 		return;
 	}
 	write_event(out, event, GPROF__PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
@@ -393,7 +393,7 @@ void pftrace_out_instant(struct pftrace_out *out, const struct pftrace_event *ev
 {
 	out->nr_instants++;
 	if (out->sink) {
-		out->sink->moment(out->sink->context, event);
+		out->sink->slice(out->sink->context, event, true);
 		return;
 	}
 	write_event(out, event, GPROF__PERFETTO__TRACK_EVENT__TYPE__INSTANT);

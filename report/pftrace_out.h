@@ -82,9 +82,8 @@ struct pftrace_track {
  */
 struct pftrace_sink {
 	void (*track)(void *context, const struct pftrace_track *track);
-	void (*slice)(void *context, const struct pftrace_event *event);
-	void (*slice_end)(void *context, uint64_t track);
-	void (*moment)(void *context, const struct pftrace_event *event);
+	void (*slice)(void *context, const struct pftrace_event *event, bool is_moment);
+	void (*slice_end)(void *context, uint64_t track); /* moments have none */
 	void *context;
 };
 

@@ -443,10 +443,15 @@ static void take_track(void *context, const struct pftrace_track *track)
 	ck_assert_uint_ne(track->track, track->parent);
 }
 
-static void take_slice(void *context, const struct pftrace_event *event)
+static void take_slice(void *context, const struct pftrace_event *event, bool is_moment)
 {
 	struct taken *taken = context;
 
+	ck_assert_uint_gt(event->track, 0);
+	if (is_moment) {
+		taken->nr_moments++;
+		return;
+	}
 	taken->nr_slices++;
 	taken->sum += mark_of(
 		(uint64_t)event->name + 1, event->track, event->ns, event->ns + event->dur_ns);
@@ -458,12 +463,6 @@ static void take_end(void *context, uint64_t track)
 	((struct taken *)context)->nr_ends++;
 }
 
-static void take_moment(void *context, const struct pftrace_event *event)
-{
-	ck_assert_uint_gt(event->track, 0);
-	((struct taken *)context)->nr_moments++;
-}
-
 START_TEST(a_sink_gets_what_packets_would_hold)
 {
 	const char *const paths[] = {streams_small("a.gprof"), streams_ops("b.gprof")};
@@ -471,8 +470,7 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct process *process = streams_process(paths[i]);
 		struct taken taken = {0};
-		const struct pftrace_sink sink = {
-			take_track, take_slice, take_end, take_moment, &taken};
+		const struct pftrace_sink sink = {take_track, take_slice, take_end, &taken};
 		/* Tracks of counters have numbers, too. */
 		struct timeline_pick pick = {.tracks = 0xff & ~TIMELINE_COUNTERS};
 		struct replay replay = write_of(process, &pick);
