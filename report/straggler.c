@@ -237,8 +237,10 @@ void stragglers_find(struct straggler *stragglers, size_t nr)
 		size_t since;
 
 		straggler->phase = -1;
-		qsort(straggler->steps, straggler->nr_steps, sizeof(*straggler->steps),
-			compare_steps);
+		if (straggler->nr_steps) {
+			qsort(straggler->steps, straggler->nr_steps, sizeof(*straggler->steps),
+				compare_steps);
+		}
 		for (size_t k = 0; k < straggler->nr_steps; k++) {
 			straggler->nr_compared += straggler->steps[k].is_compared;
 			straggler->nr_late += is_late(&straggler->steps[k]);
