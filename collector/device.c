@@ -123,7 +123,7 @@ bool device_uuid(int device, uint8_t uuid[16])
 	return driver.get_uuid && !device_is_gone() && !driver.get_uuid((char *)uuid, device);
 }
 
-static void add_attribute(int device, const char *name, uint64_t value)
+void device_add_attribute(int device, const char *name, uint64_t value)
 {
 	uint32_t id = define_text(name, strlen(name));
 	struct gprof_row_attribute *row = batch_add(GPROF_TABLE_attribute);
@@ -141,11 +141,11 @@ static void add_attributes(int device)
 		int value = 0;
 
 		if (!driver.get_attribute(&value, attributes[i].number, device)) {
-			add_attribute(device, attributes[i].name, (uint64_t)(int64_t)value);
+			device_add_attribute(device, attributes[i].name, (uint64_t)(int64_t)value);
 		}
 	}
 	if (driver.get_memory && !driver.get_memory(&bytes, device)) {
-		add_attribute(device, "memory_bytes", bytes);
+		device_add_attribute(device, "memory_bytes", bytes);
 	}
 }
 

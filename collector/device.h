@@ -30,6 +30,9 @@ bool device_is_gone(void);
  */
 void device_add(bool has_cupti);
 
+/* Adds a row of table attribute. */
+void device_add_attribute(int device, const char *name, uint64_t value);
+
 /*
  * Has the process a context on it: its primary one, or one that CUPTI told of (device_saw)? Not
  * after the teardown, nor where device_find found nothing. The drain's, as the next two.

@@ -176,6 +176,19 @@ static void say_shared(int device, nvml_device gpu, bool is_part)
 	}
 }
 
+/* As fast as GPU and board can; what it is set to now is slower while nothing moves. */
+static void add_link(int device, nvml_device gpu)
+{
+	unsigned int generation = 0, lanes = 0;
+
+	if (nvml.nvmlDeviceGetMaxPcieLinkGeneration && nvml.nvmlDeviceGetMaxPcieLinkWidth &&
+		!nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu, &generation) &&
+		!nvml.nvmlDeviceGetMaxPcieLinkWidth(gpu, &lanes)) {
+		device_add_attribute(device, "pcie_generation", generation);
+		device_add_attribute(device, "pcie_lanes", lanes);
+	}
+}
+
 static void find_gpu(int device)
 {
 	struct gpu *gpu = &state.gpus[device];
@@ -206,6 +219,7 @@ static void find_gpu(int device)
 		return;
 	}
 	say_shared(device, gpu->handle, is_part);
+	add_link(device, gpu->handle);
 }
 
 static void look_for_gpus(void)

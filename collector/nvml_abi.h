@@ -45,6 +45,8 @@ struct nvml_memory {
 	NVML(nvmlDeviceGetMigMode, (nvml_device device, unsigned int *now, unsigned int *later)) \
 	NVML(nvmlDeviceGetMPSComputeRunningProcesses_v3,                                         \
 		(nvml_device device, unsigned int *count, void *processes))                      \
+	NVML(nvmlDeviceGetMaxPcieLinkGeneration, (nvml_device device, unsigned int *generation)) \
+	NVML(nvmlDeviceGetMaxPcieLinkWidth, (nvml_device device, unsigned int *lanes))           \
 	NVML(nvmlDeviceGetUtilizationRates,                                                      \
 		(nvml_device device, struct nvml_utilization * utilization))                     \
 	NVML(nvmlDeviceGetMemoryInfo_v2, (nvml_device device, struct nvml_memory * memory))      \

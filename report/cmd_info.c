@@ -117,7 +117,7 @@ static void add_devices(struct buf *out, const struct process *process)
 	for (size_t i = 0; i < process->nr_devices; i++) {
 		const struct model_device *device = &process->devices[i];
 		struct buf line = {0};
-		uint64_t value;
+		uint64_t value, lanes;
 		char key[32];
 
 		snprintf(key, sizeof(key), "gpu %u", device->id);
@@ -130,6 +130,10 @@ static void add_devices(struct buf *out, const struct process *process)
 		}
 		if (process_attribute(process, device->id, "memory_bytes", &value)) {
 			buf_printf(&line, ", %.1f GB", (double)value / 1e9);
+		}
+		if (process_attribute(process, device->id, "pcie_generation", &value) &&
+			process_attribute(process, device->id, "pcie_lanes", &lanes)) {
+			buf_printf(&line, ", PCIe %" PRIu64 " x%" PRIu64, value, lanes);
 		}
 		add_made(out, key, &line);
 	}

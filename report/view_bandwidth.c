@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "report/api.h"
 #include "report/copy.h"
 #include "report/view.h"
 #include "report/works.h"
@@ -156,6 +157,7 @@ enum column {
 	BYTES,
 	BUSY,
 	RATE,
+	OF_LINK,
 	RATE_MEDIAN,
 	RATE_MIN,
 	RATE_MAX,
@@ -169,6 +171,36 @@ static uint64_t clip(unsigned __int128 value)
 	return value < UINT64_MAX ? (uint64_t)value : UINT64_MAX;
 }
 
+/*
+ * What the lanes to the host carry one way, in bytes a second: transfers a second of a lane,
+ * without the bits that its code adds (8 to 10, from generation 3 on 128 to 130, from 6 on 242 of
+ * 256 bytes). 0 unknown.
+ */
+static double link_rate(const struct process *process, uint32_t device)
+{
+	static const double lane_rates[] = {0, 2.5e9 * 8 / 10, 5e9 * 8 / 10, 8e9 * 128 / 130,
+		16e9 * 128 / 130, 32e9 * 128 / 130, 64e9 * 242 / 256};
+	uint64_t generation, lanes;
+
+	if (!process_attribute(process, device, "pcie_generation", &generation) ||
+		!process_attribute(process, device, "pcie_lanes", &lanes) ||
+		generation >= sizeof(lane_rates) / sizeof(lane_rates[0])) {
+		return 0;
+	}
+	return lane_rates[generation] / 8 * (double)lanes;
+}
+
+static void set_rate(const struct bandwidth_row *row, struct table_cell *cells)
+{
+	double rate = (double)row->bytes / (double)row->busy_ns * 1e9;
+	uint32_t kind = row->copy & COPY_IS_SET ? 0 : copy_kind_of(row->copy);
+
+	table_set_number(&cells[RATE], rate);
+	if (kind == API_COPY_HTOD || kind == API_COPY_DTOH) {
+		table_set_share(&cells[OF_LINK], rate, link_rate(row->process, row->device));
+	}
+}
+
 static void fill(const struct bandwidth_view *view, size_t i, struct table_cell *cells)
 {
 	const struct bandwidth_row *row = &view->rows[i];
@@ -179,7 +211,7 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 	table_set_integer(&cells[BYTES], clip(row->bytes));
 	table_set_integer(&cells[BUSY], row->busy_ns);
 	if (row->busy_ns) {
-		table_set_number(&cells[RATE], (double)row->bytes / (double)row->busy_ns * 1e9);
+		set_rate(row, cells);
 	}
 	if (rates->count) {
 		table_set_number(&cells[RATE_MEDIAN], stat_median(rates));
@@ -198,6 +230,7 @@ static struct table *make_totals(struct bandwidth_view *view)
 		{"total_bytes", "Size", TABLE_SIZE, false},
 		{"busy_ns", "Busy", TABLE_TIME, false},
 		{"rate_bytes_per_s", "Rate", TABLE_RATE, false},
+		{"link_pct", "% of PCIe", TABLE_PERCENT, false},
 		{"rate_median_bytes_per_s", "Med", TABLE_RATE, false},
 		{"rate_min_bytes_per_s", "Min", TABLE_RATE, false},
 		{"rate_max_bytes_per_s", "Max", TABLE_RATE, false},
@@ -214,7 +247,9 @@ static struct table *make_totals(struct bandwidth_view *view)
 	table_sort(table, "total_bytes");
 	table_note(table,
 		"rate: bytes by the time in which at least one of the kind ran; others: of "
-		"each copy by itself; --detail: over time");
+		"each copy by itself; %% of PCIe: of what the lanes between host and GPU carry one "
+		"way, headers of packets included, over 100 where there is a faster way; --detail: "
+		"over time");
 	return table;
 }
 

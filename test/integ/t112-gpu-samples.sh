@@ -41,6 +41,7 @@ one=$(samples)
 for cause in "no NVML" "NVML refused" MIG MPS; do
 	is 0 "$(notices "$cause")" "notices of $cause"
 done
+ok grep -q '^  gpu 0 .*, PCIe 5 x16$' <<<"$("$REPORT" info "$GPROF_DIR" 2>/dev/null)"
 # The readings are those of NVML, which has some that stay: WHAT and the value, in its unit.
 summary utilization
 for reading in "SM clock=1980" "memory clock=3201" "memory in use=1.049" "slowed down=0"; do
@@ -88,6 +89,10 @@ case $(texts "NVML refused") in
 *) is "GPU 0's power ... GPU 2's temperature" "$(texts "NVML refused")" "what is refused" ;;
 esac
 ok test "$(samples)" -gt 0
+# The link to the host need not be known to anybody.
+SIM_NVML=nvmlDeviceGetMaxPcieLinkWidth:3 run 0
+is 0 "$(notices "NVML refused")" "notices where NVML does not tell the link"
+ok test "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | grep -c PCIe)" = 0
 SIM_NVML=mig,mps run 0 2
 is 2 "$(notices MIG)" "notices of divided GPUs"
 is 2 "$(notices MPS)" "notices of shared GPUs"

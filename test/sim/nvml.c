@@ -368,6 +368,20 @@ NVML_EXPORT(nvmlDeviceGetMPSComputeRunningProcesses_v3,
 	return *count ? NVML_INSUFFICIENT_SIZE : NVML_OK;
 }
 
+NVML_EXPORT(nvmlDeviceGetMaxPcieLinkGeneration, (void *device, unsigned int *generation))
+{
+	FAIL_IF_ASKED();
+	*generation = 5;
+	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetMaxPcieLinkWidth, (void *device, unsigned int *lanes))
+{
+	FAIL_IF_ASKED();
+	*lanes = 16;
+	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
 /* Blocks for 20 ms, as the real one does. */
 NVML_EXPORT(nvmlDeviceGetPcieThroughput, (void *device, int counter, unsigned int *kb_per_s))
 {

@@ -137,6 +137,63 @@ START_TEST(bytes_are_spread_over_the_time_of_their_copy)
 }
 END_TEST
 
+static void add_attribute(struct gen *gen, const char *name, uint64_t value)
+{
+	uint32_t id = gen_string(gen, name);
+	struct gprof_row_attribute *row = gen_row(gen, GPROF_TABLE_attribute);
+
+	row->name = id;
+	row->value = value;
+}
+
+static const char *write_linked(uint64_t generation, uint64_t lanes)
+{
+	const char *path = streams_path("linked");
+	struct gen *gen = gen_open(path);
+	uint32_t place = gen_place(gen, 0, 1, 7);
+
+	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
+	if (generation) {
+		add_attribute(gen, "pcie_generation", generation);
+		add_attribute(gen, "pcie_lanes", lanes);
+	}
+	for (uint32_t kind = 0; kind < 3; kind++) {
+		struct gprof_row_memcpy *copy = gen_row(gen, GPROF_TABLE_memcpy);
+
+		copy->begin = SCENE_BASE_NS + 1000 * kind;
+		copy->dur = SCENE_BASE_NS + 1000 * kind + 100;
+		copy->place = place;
+		copy->copy_kind = (uint8_t[]){1, 2, 8}[kind];
+		copy->bytes = 1000 * (3 - kind);
+	}
+	gen_close(gen, "exit");
+	return path;
+}
+
+START_TEST(rates_are_a_share_of_what_the_link_carries)
+{
+	/* Generation 4: 16 G transfers a second, 128 of 130 bits are data. */
+	struct table *table = tables_of(&view_bandwidth, write_linked(4, 16), false);
+
+	ck_assert_uint_eq(table->nr_rows, 3);
+	ck_assert_double_eq_tol(
+		tables_cell(table, 0, "link_pct")->number, 100 * 30 / 31.507692, 1e-3);
+	ck_assert_double_eq_tol(
+		tables_cell(table, 1, "link_pct")->number, 100 * 20 / 31.507692, 1e-3);
+	ck_assert(!tables_cell(table, 2, "link_pct")->is_known);
+	table_destroy(table);
+	table = tables_of(&view_bandwidth, write_linked(1, 1), false);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "link_pct")->number, 100 * 30 / 0.25, 1e-6);
+	table_destroy(table);
+	/* Not told, or of a time that we do not know. */
+	for (uint64_t generation = 0; generation < 8; generation += 7) {
+		table = tables_of(&view_bandwidth, write_linked(generation, 16), false);
+		ck_assert(!tables_cell(table, 0, "link_pct")->is_known);
+		table_destroy(table);
+	}
+}
+END_TEST
+
 START_TEST(nonsense_is_no_harm)
 {
 	tables_of_nonsense(&view_bandwidth, false);
@@ -145,4 +202,5 @@ START_TEST(nonsense_is_no_harm)
 END_TEST
 
 UNIT_SUITE("report/bandwidth", rates_are_of_the_time_in_which_some_copy_ran,
-	bytes_are_spread_over_the_time_of_their_copy, nonsense_is_no_harm)
+	bytes_are_spread_over_the_time_of_their_copy, rates_are_a_share_of_what_the_link_carries,
+	nonsense_is_no_harm)
