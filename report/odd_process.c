@@ -3,6 +3,10 @@
 
 #include <inttypes.h>
 
+/* A profiler's trace is of minutes; one of so long holds a clock that jumped, or several runs. */
+#define MOST_TRACE_DAYS 30u
+#define DAY_NS		(86400 * (uint64_t)1000000000u)
+
 /* A step that is not in order, by its place; 0 if there is none. nr: how many are not. */
 struct odd_steps {
 	size_t first, nr;
@@ -93,6 +97,22 @@ bool odd_process_times(const struct process *process, struct buf *line)
 			falls.nr ? "; " : "", nr_back);
 	}
 	return true;
+}
+
+bool odd_process_span(const struct process *process, struct buf *line)
+{
+	uint64_t span_ns =
+		process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
+	bool is_odd = process->stream->is_trace && span_ns > MOST_TRACE_DAYS * DAY_NS;
+
+	if (is_odd) {
+		buf_printf(line,
+			"'%s': from its first event to its last are %" PRIu64
+			" days: a clock jumped, or several runs are in one trace; times since the "
+			"begin and shares of the whole time mean nothing",
+			process->stream->path, span_ns / DAY_NS);
+	}
+	return is_odd;
 }
 
 /* Nothing is left out for it, but times between calls and their work cannot be right. */

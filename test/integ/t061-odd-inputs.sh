@@ -46,6 +46,7 @@ write("twice", STEPS, "b.json")
 write("overlap", [step(1, 0, 60), step(2, 50, 50)])
 write("back", [step(1, 0, 50), step(2, 1000, 50), step(3, 200, 50)])
 write("again", [step(1, 0, 50), step(2, 50, 50), step(2, 200, 50)])
+write("years", [event("aten::add", 3e14, 5, "cpu_op")])
 write("early", [event("cudaLaunchKernel", 30, 5, "cuda_runtime", correlation=1)])
 END
 
@@ -80,6 +81,7 @@ odd overlap 3 "a.json': steps overlap: each ends where the next one begins"
 for case in back again; do
 	odd $case 3 "a.json': step 2 begins after one of the same or a higher number (1 such)"
 done
+odd years 3 "a.json': from its first event to its last are 3472 days: a clock jumped"
 odd early 3 "a.json': work of GPUs begins before the call that launched it (1 launches)"
 
 # A side of a comparison is no better.
