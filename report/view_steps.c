@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/step_heat.h"
 #include "report/step_trace.h"
 #include "report/select.h"
 #include "report/view.h"
@@ -194,6 +195,26 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 	set_name(&cells[RULE], rules, sizeof(rules) / sizeof(rules[0]), step->how);
 }
 
+/* Of the ranks of a job, beside each other. */
+static char *draw(const struct steps_view *view)
+{
+	struct step_heat *steps = mem_zeroed(view->nr_rows + 1, sizeof(*steps));
+	size_t nr = 0;
+	char *lines;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct step_row *row = &view->rows[i];
+
+		if (row->is_whole && row->process->rank >= 0) {
+			steps[nr++] = (struct step_heat){(uint64_t)row->process->rank,
+				row->process->steps[row->place].step, row->duration_ns};
+		}
+	}
+	lines = step_heat_draw(steps, nr);
+	free(steps);
+	return lines;
+}
+
 static struct table *make_steps(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
@@ -234,6 +255,7 @@ static struct table *make_steps(void *context)
 	if (view->told) {
 		view_note_steps(table, view->told);
 	}
+	table->figure = draw(view);
 	return table;
 }
 

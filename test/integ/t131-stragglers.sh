@@ -29,6 +29,7 @@ while IFS=, read -r how cause more; do
 	want=$(measured)
 	is true "$(query ".stragglers.rows[0].delay_ns / 1000 / $want | . > 0.95 and . < 1.05")" "delay of $how, $want us"
 	is true "$(query ".stragglers.rows[0].$more / 1000 / $want | . > 0.9 and . < 1.1")" "evidence of $how"
+	is 8 "$("$REPORT" summary --view steps "$GPROF_DIR" 2>/dev/null | grep -cE '^  rank +[0-7]  \|[-.+*#@]+\|$')" "ranks as signs, $how"
 done <<'END'
 data-host,host,idle_ns
 pipeline-kernels,slow kernels,computation_ns

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranks and steps as a field of signs: a line for each rank, a sign for each step by how it
+ * compares with the median of all. Where steps are more than fit on a line, a sign is the longest
+ * of several.
+ */
+#ifndef REPORT_STEP_HEAT_H
+#define REPORT_STEP_HEAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct step_heat {
+	uint64_t rank, step, duration_ns;
+};
+
+/*
+ * The lines, to be freed; NULL where fewer than two ranks have steps. Sorts the steps. Of more than
+ * 32 ranks those with the longest times in all are shown, and that is said.
+ */
+char *step_heat_draw(struct step_heat *steps, size_t nr_steps);
+
+#endif
