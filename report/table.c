@@ -149,7 +149,9 @@ void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes)
 	free(cell->text);
 	cell->is_known = true;
 	cell->text = mem_zeroed(nr_bytes + 1, 1);
-	memcpy(cell->text, bytes, nr_bytes);
+	if (nr_bytes) {
+		memcpy(cell->text, bytes, nr_bytes);
+	}
 	cell->nr_text = nr_bytes;
 }
 

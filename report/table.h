@@ -117,6 +117,7 @@ static inline uint8_t table_level(const struct table *table, size_t row)
 const struct table_cell *table_find_cell(const struct table *table, size_t row, const char *key);
 void table_set_integer(struct table_cell *cell, uint64_t value);
 void table_set_number(struct table_cell *cell, double value);
+/* bytes may be NULL where there are none. */
 void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes);
 void table_set_string(struct table_cell *cell, const char *text);
 

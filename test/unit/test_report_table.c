@@ -203,7 +203,21 @@ START_TEST(a_share_of_nothing_is_unknown)
 }
 END_TEST
 
+/* As an empty buf has it. */
+START_TEST(a_text_of_nothing_is_known)
+{
+	static const struct table_column one[] = {{"text", "Text", TABLE_TEXT, false}};
+	struct table *table = table_create("t", "T", one, 1);
+	struct table_cell *cell = table_add_row(table);
+
+	table_set_text(cell, NULL, 0);
+	ck_assert(cell->is_known);
+	ck_assert_str_eq(cell->text, "");
+	table_destroy(table);
+}
+END_TEST
+
 UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in, unknown_numbers_are_last,
 	the_top_rows_are_those_that_lie_in_none, names_go_to_the_right,
 	levels_without_a_row_to_lie_in, random_trees, less_than_nothing_stays_less_in_json,
-	a_share_of_nothing_is_unknown)
+	a_share_of_nothing_is_unknown, a_text_of_nothing_is_known)
