@@ -14,10 +14,21 @@ open*+) ;; # it could not be opened either
 open:* | write:* | close:*) export GPROF_LOG=debug GPROF_LOG_FILE=$T/log ;;
 esac
 
+# Rings that a killed child left in shared memory, for want of room beside its stream, go too.
+leave()
+{
+	local stream
+	for stream in "$T/dump"/*.gprof*; do
+		stream=${stream##*/}
+		rm -f "/dev/shm/${stream%%.gprof*}.gprof.rings"
+	done
+	echo "$point ${code:--} $*"
+	exit 0
+}
+
 bad()
 {
-	echo "$point ${code:--} bad $*"
-	exit 0
+	leave bad "$@"
 }
 
 timeout -k 1 120 env FAULT="$point" ${code:+FAULT_ERRNO="$code"} FAULT_COUNTS="$T/counts" \
@@ -61,4 +72,4 @@ if [ $((kept + lost)) -lt "$CALLS" ]; then
 		bad "$kept calls and $lost lost of $CALLS, and nobody says why"
 	fi
 fi
-echo "$point ${code:--} ok"
+leave ok
