@@ -132,7 +132,9 @@ static void take_phases(void *context, struct process *process, const struct pha
 	timeline_enter(&slices->clock, slices->input->processes, slices->input->nr_processes, k);
 	for (size_t i = 0; i < spans->nr; i++) {
 		uint64_t begin = timeline_host_ns(&slices->clock, spans->items[i].begin);
-		uint64_t end = timeline_host_ns(&slices->clock, spans->items[i].end);
+		bool is_open = spans->items[i].end == UINT64_MAX; /* of a window */
+		uint64_t end = is_open ? timeline_last_ns(&slices->clock)
+				       : timeline_host_ns(&slices->clock, spans->items[i].end);
 
 		slices->from = begin < slices->from ? begin : slices->from;
 		slices->to = end > slices->to ? end : slices->to;

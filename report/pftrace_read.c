@@ -261,12 +261,6 @@ static void take_overheads(struct pftrace *pftrace, const struct batch *b)
 
 /* ---- steps, windows, marks ---- */
 
-static uint64_t last_ns(const struct pftrace *pftrace)
-{
-	return pftrace->timeline.process->last_ns + (uint64_t)pftrace->timeline.offset_ns -
-	       pftrace->timeline.base_ns;
-}
-
 static void take_steps(struct pftrace *pftrace)
 {
 	struct timeline *timeline = &pftrace->timeline;
@@ -277,7 +271,7 @@ static void take_steps(struct pftrace *pftrace)
 		uint64_t begin_ns = timeline_host_ns(timeline, step->tick);
 		uint64_t end_ns = i + 1 < process->nr_steps
 					  ? timeline_host_ns(timeline, step[1].tick)
-					  : last_ns(pftrace);
+					  : timeline_last_ns(timeline);
 		char text[64];
 
 		if (model_step_is_gap(step) || !select_has_step(process, i) ||
@@ -313,7 +307,8 @@ static void take_windows(struct pftrace *pftrace)
 			continue;
 		}
 		begin_ns = timeline_host_ns(timeline, begin);
-		end_ns = end < UINT64_MAX ? timeline_host_ns(timeline, end) : last_ns(pftrace);
+		end_ns = end < UINT64_MAX ? timeline_host_ns(timeline, end)
+					  : timeline_last_ns(timeline);
 		if (!timeline_picks(timeline, begin_ns, end_ns)) {
 			continue;
 		}

@@ -25,6 +25,11 @@ uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick)
 	return ns > timeline->base_ns ? ns - timeline->base_ns : 0;
 }
 
+uint64_t timeline_last_ns(const struct timeline *timeline)
+{
+	return timeline->process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
+}
+
 uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns)
 {
 	uint64_t ns = clock_map_time(&timeline->process->device_clock, device_ns) +

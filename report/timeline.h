@@ -73,6 +73,9 @@ struct timeline {
 uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
 uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
 
+/* The last event of the process, which has events, in the file's time. */
+uint64_t timeline_last_ns(const struct timeline *timeline);
+
 /* What a thread is called in the file: its id in the system, if that is known. */
 uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread);
 

@@ -35,8 +35,7 @@ static void add_steps(struct timeline *timeline)
 	for (size_t i = 0; i < process->nr_steps; i++) {
 		const struct model_step *step = &process->steps[i];
 		uint64_t begin_ns = timeline_host_ns(timeline, step->tick);
-		uint64_t end_ns =
-			process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
+		uint64_t end_ns = timeline_last_ns(timeline);
 		uint32_t tid = timeline_tid(timeline, step->thread);
 		char name[64];
 
@@ -67,7 +66,7 @@ static void add_steps(struct timeline *timeline)
 static void add_step_to_drop(struct timeline *timeline)
 {
 	const struct process *process = timeline->process;
-	uint64_t begin_ns = process->last_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
+	uint64_t begin_ns = timeline_last_ns(timeline);
 	uint64_t end_ns = begin_ns + 1000;
 	const struct model_step *last = NULL;
 	char name[64];

@@ -22,6 +22,14 @@ check auto all 100 20 5 call sleep=3
 is 21 "$(query '.steps.rows | length')" "steps"
 check auto skip_first=3,closed=2,ready=1,record=3 40 20 5 call sleep=3
 is "6 12 18" "$(query '[.windows.rows[] | select(.state == "record").step] | join(" ")')" "first steps of windows"
+# One that is open at the end lasts to the last event, also in a picture of it.
+check auto skip_first=3,closed=2,ready=1,record=4 15 9 5 call sleep=3
+"$REPORT" html --svg timeline --window 1 -o "$T/open.svg" "$GPROF_DIR" 2>"$T/err"
+is 0 $? "status of the picture of an open window"
+is "record" "$(query '.windows.rows[-1].state')" "the state at the end"
+summary windows --window 1
+is "same" "$(awk -v ms="$(grep -oE '[0-9.e+]+ ms</text>' "$T/open.svg" | head -1 | cut -d' ' -f1)" -v ns="$(query '.selection.rows[0].duration_ns')" \
+	'BEGIN { print (ms * 1e6 > ns * .9999 && ms * 1e6 < ns * 1.0001 ? "same" : ms " ms, not " ns " ns") }')" "the length of the picture"
 check auto 4-10 30 20 5 call sleep=3
 check auto wait=1,warmup=1,active=2,repeat=2 20 20 5 call sleep=3
 check nvtx:step 4-10 30 20 5 nvtx sleep=3
