@@ -80,7 +80,7 @@ REPORT_MPI := $(if $(shell command -v $(MPICC)),$(B)/gprof-report-mpi)
 
 $(B)/gprof-report-mpi: report/mpi_main.c $(B)/libgprof-report.a
 	$(call say,MPI,$@)
-	$(Q)OMPI_CC=$(CC) $(MPICC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $^ $(REPORT_LIBS)
+	$(Q)OMPI_CC='$(CC)' $(MPICC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $^ $(REPORT_LIBS)
 
 mpi: $(REPORT_MPI)
 	$(if $(REPORT_MPI),,$(error gprof-report-mpi needs an MPI, and there is no $(MPICC) (Debian: apt-get install libopenmpi-dev openmpi-bin)))

@@ -110,13 +110,15 @@ static uint64_t value_at(const struct sketch *sketch, uint64_t rank)
 uint64_t sketch_finish(struct sketch *sketch)
 {
 	struct stat_group *group = &sketch->group;
-	uint64_t median;
+	uint64_t below, above;
 
 	if (!group->count || !sketch->nr_bins) {
 		return 0;
 	}
-	median = value_at(sketch, group->count / 2 + 1);
-	group->twice_median = median > UINT64_MAX / 2 ? UINT64_MAX : 2 * median;
+	/* Of an even number, the two in the middle. */
+	below = value_at(sketch, group->count - group->count / 2);
+	above = value_at(sketch, group->count / 2 + 1);
+	group->twice_median = below > UINT64_MAX - above ? UINT64_MAX : below + above;
 	return value_at(sketch, stat_p99_rank(group->count));
 }
 

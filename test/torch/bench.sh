@@ -14,7 +14,7 @@ version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || 
 	echo "bench-torch: no PyTorch in $python"
 	exit 0
 }
-"${CC:-gcc}" -O2 -shared -fPIC -I. -o "$T/empty.so" test/torch/empty.c || exit 1
+${CC:-gcc} -O2 -shared -fPIC -I. -o "$T/empty.so" test/torch/empty.c || exit 1
 for _ in 1 2 3 4 5; do
 	env "$python" test/torch/bench.py >>"$T/plain"
 	env "$python" test/torch/bench.py empty "$T/empty.so" >>"$T/empty"

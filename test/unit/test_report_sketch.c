@@ -83,9 +83,25 @@ START_TEST(quantiles_are_close_and_the_rest_is_exact)
 	ck_assert(sketch.group.sum == sum);
 	ck_assert_uint_eq(sketch.group.min, values[0]);
 	ck_assert_uint_eq(sketch.group.max, values[NR - 1]);
-	check_close((uint64_t)stat_median(&sketch.group), values[NR / 2]);
+	check_close(
+		(uint64_t)stat_median(&sketch.group), (values[NR / 2 - 1] + values[NR / 2]) / 2);
 	check_close(p99, values[NR - NR / 100 - 1]);
 	sketch_fini(&sketch);
+}
+END_TEST
+
+/* Far apart, so that one of them would not be within 1.6 % of the mean. */
+START_TEST(median_of_an_even_number_is_between_the_two_in_the_middle)
+{
+	static const uint64_t even[] = {20, 30, 50, 60};
+	struct sketch sketch = sketch_of(even, 4), odd = sketch_of(even, 3);
+
+	ck_assert_uint_eq(sketch_finish(&sketch), 60);
+	ck_assert_double_eq(stat_median(&sketch.group), 40);
+	sketch_finish(&odd);
+	ck_assert_double_eq(stat_median(&odd.group), 30);
+	sketch_fini(&sketch);
+	sketch_fini(&odd);
 }
 END_TEST
 
@@ -214,6 +230,7 @@ END_TEST
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {values_and_histograms_give_the_same_sketch,
+		median_of_an_even_number_is_between_the_two_in_the_middle,
 		bytes_come_back_and_cut_ones_are_bad, nothing_adds_nothing,
 		numbers_of_all_sizes_come_back};
 	Suite *suite = unit_make("report/sketch", tests, sizeof(tests) / sizeof(tests[0]));
