@@ -104,7 +104,7 @@ firefox_pages() {
 	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "pages in Firefox"
 }
 
-tap python3 test/page/colors.py report/page/page.js report/page/timeline_rows.js "colours can be told apart"
+tap python3 test/page/colors.py report/page/page_chart.js report/page/timeline_rows.js "colours can be told apart"
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made hostile "damaged streams"

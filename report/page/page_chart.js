@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Charts by Chart.js, or plain bars without it.
+ */
+"use strict";
+
+const pageChart = (() => {
+const {make, unitOf, show, short} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
+/* Okabe and Ito's colours, which those who see fewer colours can tell apart. */
+const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5f6670", "#7722cc", "#3b7a57"];
+/* Version 2 is another library in all but its name. */
+const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 3;
+
+const shown = []; /* what has update() and resize(), until another page is open */
+
+/* Paper is white, whatever the screen is; when charts are drawn for it, styles are still the screen's. */
+const paper = {"--ink": "#000", "--dim": "#444", "--line": "#bbb", "--card": "#fff"};
+let isPrinting = false;
+
+function css(name) {
+	return isPrinting ? paper[name] : getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/* A colour that a chart asks for whenever it is drawn. */
+const ink = () => css("--ink"), dim = () => css("--dim"), line = () => css("--line"), back = () => css("--card");
+
+/* Everything that is shown is drawn for paper, or for the screen again. */
+function printing(isOn) {
+	isPrinting = isOn;
+	for (const each of shown) {
+		each.update("none");
+		each.resize();
+	}
+}
+
+/* Of a text that is too long for one line of a small chart, broken where it has a space. */
+function twoLines(text, most = 18) {
+	if (text.length <= most) {
+		return text;
+	}
+	const space = text.lastIndexOf(" ", most), at = space > 0 && text.length - space <= most + 4 ? space : most;
+	return [text.slice(0, at), text.slice(at).trim()];
+}
+
+/* Without Chart.js: a bar for each label, in pieces of its series. */
+function drawPlain(section, spec) {
+	if (spec.kind === "line" && (spec.isStepped || spec.series.length > 1)) {
+		make("p", section, "curves need libjs-chart.js when gprof-report is built; the table has their numbers", "note");
+		return;
+	}
+	const bars = make("div", section, null, "bars");
+	const sums = spec.labels.map((label, i) => spec.series.reduce((sum, series) => sum + (series.values[i] || 0), 0));
+	const most = spec.most || Math.max(...sums, 1e-9);
+	spec.labels.slice(0, 100).forEach((label, i) => {
+		make("span", bars, label).title = label;
+		const bar = make("div", bars);
+		spec.series.forEach((series) => {
+			const piece = make("i", bar);
+			piece.style.width = 100 * (series.values[i] || 0) / most + "%";
+			piece.style.background = series.color;
+			piece.title = series.name;
+		});
+		make("span", bars, show(sums[i], spec.type) + (spec.unit ? " " + spec.unit : ""));
+	});
+	if (spec.series.length > 1) {
+		const legend = make("div", section, null, "legend");
+		spec.series.forEach((series) => {
+			const item = make("span", legend);
+			make("i", item).style.background = series.color;
+			item.append(series.name);
+		});
+	}
+}
+
+function options(spec) {
+	const isBar = spec.kind === "bars" || spec.kind === "stack", isAcross = spec.kind === "bars" || spec.isAcross;
+	const text = (value) => Number(value).toLocaleString("en-US", {maximumFractionDigits: 3}) + (spec.unit ? " " + spec.unit : "");
+	const value = {stacked: spec.kind === "stack", beginAtZero: true, max: spec.most, title: {display: !!spec.unit, text: spec.unit, color: dim}, ticks: {color: dim}, grid: {color: line}};
+	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: dim}, grid: {display: false},
+		ticks: {color: dim, autoSkip: !isAcross, callback(at) { return this.chart.width < 480 ? twoLines(short(this.getLabelForValue(at), 36)) : short(this.getLabelForValue(at), 34); }}};
+	if (spec.isStepped) {
+		Object.assign(label, {type: "linear", ticks: {color: dim}});
+	}
+	return {
+		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isAcross ? "y" : "x",
+		onClick: (event, items) => {
+			const address = items.length && spec.hashes ? spec.hashes[items[0].index] : null;
+			if (address) {
+				location.hash = address;
+			}
+		},
+		onHover: (event, items) => {
+			event.native.target.style.cursor = items.length && spec.hashes && spec.hashes[items[0].index] ? "pointer" : "";
+		},
+		interaction: {mode: spec.kind === "pie" || spec.isStepped ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
+		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
+		plugins: {
+			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" ? "right" : "bottom",
+				labels: {color: ink, boxWidth: 12}},
+			tooltip: {callbacks: {
+				title: (items) => !items.length ? "" : spec.isStepped ? items[0].parsed.x + " " + spec.axis : short(spec.labels[items[0].dataIndex], 90),
+				label: (item) => (spec.series.length > 1 ? item.dataset.label + ": " : "") + text(spec.isStepped ? item.parsed.y : item.raw),
+			}},
+		},
+	};
+}
+
+/* spec: kind "stack", "bars", "line" or "pie"; labels, and where a click on each leads (hashes); series of {name, values};
+ * type and values in base units. */
+function chart(parent, title, spec) {
+	const known = spec.series.map((series, k) => ({...series, color: colors[k % colors.length], isDashed: k >= colors.length}))
+		.filter((series) => series.values.some((value) => value));
+	if (!spec.labels.length || !known.length) {
+		return null;
+	}
+	const unit = unitOf(spec.type, known.flatMap((series) => series.values), 1);
+	const scale = spec.isStepped ? unitOf("time", spec.labels, 1) : null;
+	const drawn = {...spec, unit: unit ? unit[0] : spec.type === "percent" ? "%" : spec.unit || "", axis: scale ? scale[0] + " " + spec.axis : spec.axis,
+		series: known.map((series) => ({...series, values: series.values.map((value) => value === null || value === undefined ? null : unit ? value / unit[1] : value)}))};
+	const section = make("section", parent);
+	make("h3", section, title);
+	if (spec.note) {
+		make("p", section, spec.note, "note");
+	}
+	if (!hasCharts) {
+		drawPlain(section, {...drawn, type: "number"});
+		return section;
+	}
+	const box = make("div", section, null, "canvas"), canvas = make("canvas", box);
+	if (spec.kind === "bars" || spec.isAcross) {
+		box.classList.add("across");
+		box.style.height = Math.max(spec.isAcross ? 12 : 9, 4.5 + 1.75 * spec.labels.length) + "rem";
+	}
+	if (spec.kind === "pie") {
+		box.classList.add("pie");
+		box.style.height = "15rem";
+	}
+	canvas.setAttribute("role", "img");
+	canvas.setAttribute("aria-label", title + "; the table has its numbers");
+	shown.push(new Chart(canvas, {
+		type: spec.kind === "line" ? "line" : spec.kind === "pie" ? "doughnut" : "bar",
+		data: {
+			labels: scale ? undefined : spec.kind === "pie" ? spec.labels.map((label) => short(label, 30)) : spec.labels,
+			datasets: drawn.series.map((series) => ({
+				label: series.name, data: scale ? series.points.map(([x, y]) => ({x: x / scale[1], y: y / unit[1]})) : series.values,
+				stepped: !!scale, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
+				borderColor: spec.kind === "pie" ? back : series.color,
+				backgroundColor: spec.kind === "pie" ? colors : series.color, maxBarThickness: 34,
+				borderDash: spec.kind === "line" && series.isDashed ? [5, 3] : [], spanGaps: false,
+				/* Points of a curve with gaps may have no line beside them. */
+				pointRadius: series.values.filter((value) => value !== null).length > 60 ? 0 : 2,
+			})),
+		},
+		options: options(drawn),
+	}));
+	return section;
+}
+
+/* The largest rows of a table by a column. */
+function topBars(parent, title, key, name, id, nr = 10) {
+	const column = data[key] && columnsOf(key).find((each) => each.id === id);
+	if (!column) {
+		return null;
+	}
+	const rows = outerRows(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]).slice(0, nr);
+	return chart(parent, title, {kind: "bars", labels: rows.map((row) => row[name] || "(no name)"), type: column.type,
+		series: [{name: column.title, values: rows.map((row) => row[id])}]});
+}
+
+function topPie(parent, title, key, name, id, nr = 8) {
+	const column = data[key] && columnsOf(key).find((each) => each.id === id);
+	if (!column) {
+		return null;
+	}
+	const rows = outerRows(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]);
+	const rest = rows.slice(nr).reduce((sum, row) => sum + row[id], 0);
+	return chart(parent, title, {kind: "pie", type: column.type, labels: rows.slice(0, nr).map((row) => row[name]).concat(rest ? ["others of the table"] : []),
+		series: [{name: column.title, values: rows.slice(0, nr).map((row) => row[id]).concat(rest ? [rest] : [])}]});
+}
+
+/* Columns of rows on top of each other. */
+function stack(parent, title, key, label, ids, more = {}) {
+	const rows = (more.rows || rowsOf(key)).slice(0, 200);
+	return data[key] ? chart(parent, title, {kind: "stack", type: "time", labels: rows.map(label), hashes: rows.map(stepHash),
+		series: ids.map(([id, name]) => ({name, values: rows.map((row) => row[id])})), ...more}) : null;
+}
+
+function charts(parent) {
+	return make("div", parent, null, "charts");
+}
+
+function countBars(parent, title, key, id) {
+	const times = new Map();
+	for (const row of rowsOf(key)) {
+		const kind = row[id] || "unknown";
+		times.set(kind, (times.get(kind) || 0) + (row.total_ns || 0));
+	}
+	if (times.size === 1 && times.has("unknown")) {
+		return;
+	}
+	chart(parent, title, {kind: "pie", type: "time", labels: [...times.keys()], series: [{name: title, values: [...times.values()]}]});
+}
+
+return {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack};
+})();

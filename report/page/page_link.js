@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Links: what is shown is in the address.
+ */
+"use strict";
+
+const pageLink = (() => {
+const {make} = pageText, {rowsOf} = pageData;
+
+/* The address of a page, of a table in it, of what is searched for there. */
+function hashOf(...parts) {
+	return "#" + parts.map(encodeURIComponent).join("/");
+}
+
+function partsOfHash() {
+	try {
+		return location.hash.slice(1).split("/").map(decodeURIComponent);
+	} catch (error) {
+		return []; /* no address of this page */
+	}
+}
+
+const valuesOf = new Map();
+
+/* Has any row of the table this text in that column? */
+function has(key, id, value) {
+	const at = key + " " + id;
+	if (!valuesOf.has(at)) {
+		valuesOf.set(at, new Set(rowsOf(key).map((row) => row[id])));
+	}
+	return value !== "" && valuesOf.get(at).has(value);
+}
+
+/* The rows of a table with this text in that column; null where there are none. */
+function rowsHash(page, key, id, value) {
+	return has(key, id, value) ? hashOf(page, key, '"' + value + '"') : null;
+}
+
+function kernelHash(name) {
+	return rowsHash("kernels", "kernel", "name", name);
+}
+
+function operatorHash(name) {
+	return rowsHash("operators", "operator", "name", name);
+}
+
+function stepHash(row) {
+	return /^\d+$/.test(row.step) ? hashOf("step", row.pid, row.step) : null;
+}
+
+/* Values that lead to what they name, by table and column, or by column of any table. */
+const valueLinks = {
+	step: (row) => (row.pid === undefined ? null : stepHash(row)),
+	"kernel_operator operator": (row) => operatorHash(row.operator),
+	"kernel_operator name": (row) => kernelHash(row.name),
+	"gaps work": (row) => kernelHash(row.work),
+	"gaps op": (row) => operatorHash(row.op),
+	"gaps host_op": (row) => operatorHash(row.host_op),
+	"launch name": (row) => kernelHash(row.name),
+	"collectives name": (row) => kernelHash(row.name),
+	"memory name": (row) => operatorHash(row.name),
+	"critical-path name": (row) => operatorHash(row.name) || kernelHash(row.name),
+	"optype name": (row) => operatorHash(row.name),
+};
+
+/* What else there is about a row, by table: [text, address or null]. */
+const rowLinks = {
+	kernel: [["operators", (row) => rowsHash("kernels", "kernel_operator", "name", row.name)]],
+	operator: [["kernels", (row) => rowsHash("kernels", "kernel_operator", "operator", row.name)]],
+};
+
+/* Adds one to the rows of tables. */
+function linkRows(keys, text, hash) {
+	for (const key of keys) {
+		rowLinks[key] = [...(rowLinks[key] || []), [text, hash]];
+	}
+}
+
+function addLink(parent, text, hash) {
+	const link = make("a", parent, text);
+	link.href = hash;
+	return link;
+}
+
+return {hashOf, partsOfHash, rowsHash, stepHash, valueLinks, rowLinks, linkRows, addLink};
+})();

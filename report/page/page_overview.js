@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first screen: how long a step takes, where it goes, what to try, what gprof cost, and whether the data are whole.
+ */
+"use strict";
+
+const pageOverview = (() => {
+const {make, one} = pageText, {data, rowsOf, mean, isMany, who, stepLabel} = pageData;
+const {charts, stack, topBars} = pageChart, {breakdownParts, stepTimes} = pageStep;
+
+function card(parent, title, value, lines, mood) {
+	const element = make("div", parent, null, "card");
+	make("h3", element, title);
+	make("b", element, value, [mood, value.length > 12 ? "words" : ""].filter(Boolean).join(" "));
+	for (const line of lines.filter(Boolean)) {
+		make("p", element, line);
+	}
+}
+
+/* How the last third of the steps stands against the first; of those whose begin and end are known. */
+function trend(pid) {
+	const known = new Set(rowsOf("breakdown").filter((row) => row.pid === pid).map((row) => row.step));
+	const times = rowsOf("steps").filter((row) => row.pid === pid && row.duration_ns !== null && known.has(String(row.step))).map((row) => row.duration_ns);
+	const third = Math.floor(times.length / 3);
+	if (third < 2) {
+		return "too few steps for a trend";
+	}
+	const change = mean(times.slice(-third)) / mean(times.slice(0, third)) - 1;
+	return "last third against first: " + (change >= 0 ? "+" : "−") + Math.abs(100 * change).toFixed(1) + " %";
+}
+
+function stepCard(parent) {
+	const rows = rowsOf("step-stats").filter((row) => row.part === "Step");
+	const row = rows.reduce((worst, each) => (!worst || each.avg_ns > worst.avg_ns ? each : worst), null);
+	if (!row) {
+		card(parent, "Step time", "unknown", ["no steps whose begin and end are known", "GPROF_STEP says what ends one"]);
+		return;
+	}
+	card(parent, rows.length > 1 ? "Step time of the slowest, " + who(row) : "Step time", one(row.avg_ns, "time"),
+		[row.stddev_ns === null ? "of one step" : "± " + one(row.stddev_ns, "time") + " (deviation of " + row.steps + " steps)",
+			"median " + one(row.median_ns, "time") + ", p99 " + one(row.p99_ns, "time"), trend(row.pid)]);
+}
+
+function deviceCards(parent) {
+	const use = rowsOf("gpu_use"), all = rowsOf("device");
+	const ofGpus = (rows) => (rows.length > 1 ? "mean of " + rows.length + " GPUs" : rows.length ? rows[0].name : "");
+	if (use.length) {
+		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"), ["of the steps' time something ran", ofGpus(use)]);
+	} else {
+		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
+			[all.length ? "of the span from the first to the last work" : "no device records", ofGpus(all)]);
+	}
+	card(parent, "Achieved occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of the warps that fit, by kernels' time",
+		"SM efficiency at most " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
+	const unknown = mean(use.map((row) => row.unknown_tensor_pct));
+	const used = mean(use.map((row) => row.tensor_pct));
+	if (unknown === null || unknown > 50) {
+		card(parent, "Tensor cores", "unknown", use.length ? ["used in " + one(used, "percent") + " of kernels' time,", one(unknown, "percent") + " is not told by names"] : []);
+	} else {
+		card(parent, "Tensor cores", one(used, "percent"), ["of kernels' time used them", "not told by the name: " + one(unknown, "percent")]);
+	}
+}
+
+function overheadCard(parent) {
+	const sum = (rows) => rows.reduce((all, row) => all + row.total_ns, 0);
+	const own = rowsOf("overhead").filter((row) => row.name.startsWith("gprof: "));
+	const others = rowsOf("overhead").filter((row) => !row.name.startsWith("gprof: "));
+	const span = rowsOf("processes").reduce((all, row) => all + (row.duration_ns || 0), 0);
+	card(parent, "What gprof cost", own.length ? one(sum(own), "time") : "unknown",
+		[own.length && span ? (100 * sum(own) / span).toFixed(2) + " % of one core: CPU time of its own threads" : "the data do not tell",
+			others.length ? "CUPTI's own: " + one(sum(others), "time") : ""]);
+}
+
+function wholeCard(parent) {
+	const processes = rowsOf("processes");
+	const missing = processes.reduce((sum, row) => sum + (row.missing || 0), 0) ;
+	const bad = processes.filter((row) => row.state !== "complete").length, left = data.processes.rows_left_out || 0;
+	card(parent, "Data", bad || missing ? "INCOMPLETE" : "complete",
+		[processes.reduce((sum, row) => sum + row.events, 0).toLocaleString("en-US") + " events of " + processes.length + (processes.length === 1 ? " process" : " processes"),
+			missing ? missing.toLocaleString("en-US") + " events are missing" : bad ? "" : "none is missing",
+			bad ? bad + " not whole; see Overhead and losses" : "", left ? left + " processes are not in this page" : ""], bad || missing ? "bad" : "good");
+}
+
+function adviceList(parent, rows) {
+	const list = make("ol", parent, null, "advice");
+	for (const row of rows) {
+		const item = make("li", list);
+		make("strong", item, row.stake_ns === null ? "at stake: unknown" : "up to " + one(row.stake_ns, "time") +
+			(row.stake_pct === null ? "" : ", " + one(row.stake_pct, "percent") + (row.stake_of ? " of " + row.stake_of : "")));
+		make("span", item, " — " + [row.rule, who(row)].filter(Boolean).join(", "));
+		make("p", item, row.threshold, "note");
+		if (row.same_as) {
+			make("p", item, "The time at stake is that of " + row.same_as + ", not one more.");
+		}
+		make("p", item, [row.evidence, row.share_pct === null || row.share_pct === row.stake_pct ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
+		if (row.try) {
+			make("p", item, "Try: " + row.try);
+		}
+	}
+}
+
+function overviewPage(parent) {
+	const cards = make("div", parent, null, "cards");
+	stepCard(cards);
+	deviceCards(cards);
+	overheadCard(cards);
+	wholeCard(cards);
+	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
+	const grid = charts(parent);
+	stack(grid, isMany ? "Where the time of a step went, mean of each process" : "Where the time of steps went", "breakdown", stepLabel, breakdownParts,
+		{rows: isMany ? rows.filter(isMean) : rows.slice(0, 61), axis: "step", note: data.breakdown.note});
+	const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
+	const section = make("section", grid);
+	make("h3", section, "What to try first");
+	if (findings.length) {
+		make("p", section, "what it costs at most; times of several findings overlap", "note");
+		adviceList(section, findings.filter((row) => !row.same_as).slice(0, 3));
+		make("a", make("p", section), "all advice").href = "#advice";
+	} else {
+		make("p", section, "no rule fires", "note");
+	}
+	stepTimes(grid);
+	topBars(grid, "Kernels, total time", "kernel", "name", "total_ns", 8);
+}
+
+return {card, adviceList, overviewPage};
+})();

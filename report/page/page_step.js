@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps: how long they took, and where the time of one went.
+ */
+"use strict";
+
+const pageStep = (() => {
+const {make, one} = pageText, {data, rowsOf, who} = pageData, {hashOf, stepHash, addLink} = pageLink;
+const {drawTable} = pageTable, {chart, charts, stack} = pageChart;
+
+const breakdownParts = [["kernel_ns", "kernels"], ["memcpy_ns", "copies"], ["memset_ns", "sets"], ["communication_ns", "communication alone"],
+	["runtime_ns", "CUDA calls"], ["dataloader_ns", "data loader"], ["cpu_exec_ns", "operators on the CPU"], ["other_ns", "other"]];
+
+function stepTimes(parent) {
+	const pids = [...new Set(rowsOf("steps").map((row) => row.pid))].slice(0, 16);
+	const rows = rowsOf("steps").filter((row) => row.duration_ns !== null);
+	const steps = [...new Set(rows.map((row) => row.step))].sort((a, b) => a - b);
+	if (steps.length < 2) {
+		return;
+	}
+	const hashes = steps.map((step) => stepHash(rows.reduce((most, row) => (row.step === step && (!most || row.duration_ns > most.duration_ns) ? row : most), null)));
+	chart(parent, "Time of each step", {kind: "line", type: "time", axis: "step", labels: steps.map(String), hashes, series: pids.map((pid) => {
+		const own = new Map(rows.filter((row) => row.pid === pid).map((row) => [row.step, row.duration_ns]));
+		return {name: who({pid}) || "step", values: steps.map((step) => own.get(step) ?? null)};
+	})});
+}
+
+/* One step: its parts beside the mean, and what tables know of it. Returns its title. */
+function stepPage(parent, timeline, pid, step) {
+	const isOf = (row) => row.pid === pid && String(row.step) === step;
+	const row = rowsOf("breakdown").find(isOf), average = rowsOf("breakdown").find((each) => each.pid === pid && each.step === "average");
+	const all = [...new Set(rowsOf("steps").filter((each) => each.pid === pid).map((each) => String(each.step)))];
+	const tools = make("p", parent, null, "links"), at = all.indexOf(step);
+	addLink(tools, "all steps", "#steps");
+	for (const [text, other] of [["step before", all[at - 1]], ["step after", at < 0 ? undefined : all[at + 1]]]) {
+		if (other !== undefined) {
+			addLink(tools, text, hashOf("step", pid, other));
+		}
+	}
+	if (at >= 0 && !timeline.isEmpty) {
+		addLink(tools, "timeline", timeline.hashOf("step", pid, step));
+	}
+	if (row) {
+		const both = [row, average].filter(Boolean);
+		stack(charts(parent), "Where the time of this step went", "breakdown", (each) => (each === row ? "this step" : "mean"), breakdownParts,
+			{rows: both, isAcross: true, note: data.breakdown.note});
+		partsTable(parent, row, average);
+	} else if (at >= 0) {
+		make("p", parent, "Its begin or its end is not known, or no table has where its time went.", "note");
+	} else {
+		make("p", parent, "This page has no such step.", "note");
+	}
+	for (const key of ["steps", "dataprep-steps", "breakdown"]) {
+		if (rowsOf(key).some(isOf)) {
+			drawTable(parent, key, "", isOf);
+		}
+	}
+	return ["Step " + step, who({pid})].filter(Boolean).join(", ");
+}
+
+function partsTable(parent, row, average) {
+	const section = make("section", parent), table = make("table", make("div", section, null, "scroll"));
+	const head = make("tr", make("thead", table)), body = make("tbody", table);
+	section.id = "parts";
+	section.prepend(make("h3", null, "Its parts" + (average ? ", and those of the mean step" : "")));
+	for (const title of ["Part", "Time", "% of the step", ...(average ? ["Mean", "More than the mean"] : [])]) {
+		make("th", head, title, title === "Part" ? "text" : "").scope = "col";
+	}
+	const parts = [...breakdownParts, ["total_ns", "the step"]].filter(([id]) => row[id] || (average && average[id]));
+	for (const [id, name] of parts) {
+		const line = make("tr", body), difference = average ? row[id] - average[id] : 0;
+		make("td", line, name, "text");
+		make("td", line, one(row[id], "time"));
+		const share = make("td", line, (100 * row[id] / row.total_ns).toFixed(2), "share");
+		share.style.backgroundSize = 100 * row[id] / row.total_ns + "% 75%";
+		if (average) {
+			make("td", line, one(average[id], "time"));
+			make("td", line, (difference < 0 ? "−" : "+") + one(Math.abs(difference), "time"));
+		}
+	}
+}
+
+return {breakdownParts, stepTimes, stepPage};
+})();

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Elements, numbers and names as the page shows them. Whatever comes from a profiled program is set as textContent, title or value,
+ * never as markup.
+ */
+"use strict";
+
+const pageText = (() => {
+function make(name, parent, text, className) {
+	const element = document.createElement(name);
+	if (text !== undefined && text !== null) {
+		element.textContent = text;
+	}
+	if (className) {
+		element.className = className;
+	}
+	if (parent) {
+		parent.append(element);
+	}
+	return element;
+}
+
+const units = {
+	time: [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]],
+	size: [["GB", 1e9], ["MB", 1e6], ["KB", 1e3], ["B", 1]],
+	rate: [["GB/s", 1e9], ["MB/s", 1e6], ["KB/s", 1e3], ["B/s", 1]],
+};
+
+/* The unit that keeps most digits before the point without many of them, as in text. */
+function unitOf(type, values, least = 10) {
+	const list = units[type];
+	if (!list) {
+		return null;
+	}
+	let most = 0;
+	for (const value of values) {
+		most = Math.max(most, Math.abs(value || 0));
+	}
+	return list.find((unit) => most >= least * unit[1]) || list[3];
+}
+
+function show(value, type, unit) {
+	if (value === null || value === undefined) {
+		return "–";
+	}
+	if (type === "text" || type === "id") {
+		return String(value);
+	}
+	if (type === "percent" || type === "number") {
+		return Number(value).toFixed(2);
+	}
+	if (unit && unit[1] > 1) {
+		return (value / unit[1]).toLocaleString("en-US", {minimumFractionDigits: 3, maximumFractionDigits: 3});
+	}
+	return Number(value).toLocaleString("en-US");
+}
+
+/* One number by itself, with its unit. */
+function one(value, type) {
+	const unit = unitOf(type, [value], 1);
+	if (value === null || value === undefined) {
+		return "unknown";
+	}
+	return type === "percent" ? Number(value).toFixed(1) + " %"
+		: unit && unit[1] > 1 ? Number((value / unit[1]).toPrecision(4)) + " " + unit[0] : show(value, type) + (unit ? " " + unit[0] : "");
+}
+
+/* Of a C++ name without its arguments and result, which tell least; cut in the middle. */
+function short(text, most = 44) {
+	let name = String(text).replace(/^void /, "");
+	for (let at = name.length - 1, depth = 0; name.endsWith(")") && at > 0; at--) {
+		depth += (name[at] === ")") - (name[at] === "(");
+		if (depth === 0) {
+			name = /[\w>]/.test(name[at - 1]) ? name.slice(0, at) : name;
+			break;
+		}
+	}
+	const letters = [...name];
+	const last = Math.min(15, Math.floor(most / 2) - 1);
+	return letters.length <= most ? name : letters.slice(0, most - 1 - last).join("") + "…" + letters.slice(-last).join("");
+}
+
+return {make, unitOf, show, one, short};
+})();
