@@ -84,6 +84,10 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 		buf_printf(json, ", \"%s\", %d]", type_name(column->type), column->is_wide_only);
 	}
 	buf_text(json, "]");
+	if (table->figure_json) {
+		buf_text(json, ", \"figure\": ");
+		buf_text(json, table->figure_json);
+	}
 	if (table->levels) {
 		buf_text(json, ", \"levels\": [");
 		for (size_t i = 0; i < table->nr_rows; i++) {

@@ -7,9 +7,14 @@
 
 #include "report/buf.h"
 
-#define MOST_SIGNS 64u
-#define MOST_RANKS 32u
-#define NR_LEVELS  (sizeof(levels) / sizeof(levels[0]))
+#define NR_LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+/* Of text, and of the page. */
+#define MOST_SIGNS	64u
+#define MOST_RANKS	32u
+#define MOST_PAGE_CELLS 128u
+#define MOST_PAGE_RANKS 64u
+#define MOST_CELLS	MOST_PAGE_CELLS
 
 /* Up to so much of the median, in percent; the last one is for all above. */
 static const struct {
@@ -24,9 +29,10 @@ struct heat_rank {
 };
 
 struct heat {
-	struct heat_rank *ranks;
-	size_t nr_ranks, capacity;
+	struct heat_rank *ranks; /* the shown ones first, by their numbers */
+	size_t nr_ranks, nr_shown, capacity;
 	uint64_t first, last; /* steps */
+	uint64_t per_cell;    /* steps that share one */
 	uint64_t median_ns;
 };
 
@@ -92,6 +98,48 @@ static void find_ranks(struct heat *heat, const struct step_heat *steps, size_t 
 	}
 }
 
+/* False where there are no two ranks to compare. */
+static bool find_heat(struct heat *heat, struct step_heat *steps, size_t nr_steps,
+	size_t most_ranks, size_t most_cells)
+{
+	if (!nr_steps) {
+		return false;
+	}
+	qsort(steps, nr_steps, sizeof(*steps), by_rank);
+	find_ranks(heat, steps, nr_steps);
+	if (heat->nr_ranks < 2) {
+		return false;
+	}
+	heat->median_ns = median_of(steps, nr_steps);
+	heat->per_cell = (heat->last - heat->first) / most_cells + 1;
+	heat->nr_shown = heat->nr_ranks < most_ranks ? heat->nr_ranks : most_ranks;
+	qsort(heat->ranks, heat->nr_ranks, sizeof(*heat->ranks), by_total);
+	qsort(heat->ranks, heat->nr_shown, sizeof(*heat->ranks), by_number);
+	return true;
+}
+
+/* Of each cell of a rank the longest step, NULL where none is known; how many cells there are. */
+static size_t find_longest(const struct heat *heat, const struct heat_rank *rank,
+	const struct step_heat *longest[MOST_CELLS])
+{
+	size_t nr_cells = (size_t)((heat->last - heat->first) / heat->per_cell) + 1;
+
+	for (size_t i = 0; i < nr_cells; i++) {
+		longest[i] = NULL;
+	}
+	for (size_t i = 0; i < rank->nr_steps; i++) {
+		const struct step_heat *step = &rank->steps[i];
+		size_t at = (size_t)((step->step - heat->first) / heat->per_cell);
+
+		if (!longest[at] || step->duration_ns > longest[at]->duration_ns) {
+			longest[at] = step;
+		}
+	}
+	return nr_cells;
+}
+
+/* ---- signs ---- */
+
 static unsigned int level_of(const struct heat *heat, uint64_t duration_ns)
 {
 	unsigned int level = 0;
@@ -104,35 +152,25 @@ static unsigned int level_of(const struct heat *heat, uint64_t duration_ns)
 	return level;
 }
 
-static void draw_rank(
-	const struct heat *heat, const struct heat_rank *rank, uint64_t per_sign, struct buf *out)
+static void draw_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *out)
 {
-	size_t nr_signs = (size_t)((heat->last - heat->first) / per_sign) + 1;
-	char signs[MOST_SIGNS + 1];
-	unsigned int most[MOST_SIGNS] = {0}; /* 1 + level */
+	const struct step_heat *longest[MOST_CELLS];
+	size_t nr_cells = find_longest(heat, rank, longest);
 
-	for (size_t i = 0; i < rank->nr_steps; i++) {
-		size_t at = (size_t)((rank->steps[i].step - heat->first) / per_sign);
-		unsigned int level = 1 + level_of(heat, rank->steps[i].duration_ns);
-
-		most[at] = level > most[at] ? level : most[at];
+	buf_printf(out, "  rank %5" PRIu64 "  |", rank->steps->rank);
+	for (size_t i = 0; i < nr_cells; i++) {
+		buf_char(out,
+			longest[i] ? levels[level_of(heat, longest[i]->duration_ns)].sign : ' ');
 	}
-	for (size_t i = 0; i < nr_signs; i++) {
-		signs[i] = ' ';
-		if (most[i]) {
-			signs[i] = levels[most[i] - 1].sign;
-		}
-	}
-	signs[nr_signs] = 0;
-	buf_printf(out, "  rank %5" PRIu64 "  |%s|\n", rank->steps->rank, signs);
+	buf_text(out, "|\n");
 }
 
-static void draw_head(const struct heat *heat, uint64_t per_sign, struct buf *out)
+static void draw_head(const struct heat *heat, struct buf *out)
 {
 	buf_printf(out, "  steps %" PRIu64 " to %" PRIu64 " of %zu ranks, ", heat->first,
 		heat->last, heat->nr_ranks);
-	if (per_sign > 1) {
-		buf_printf(out, "the longest of each %" PRIu64, per_sign);
+	if (heat->per_cell > 1) {
+		buf_printf(out, "the longest of each %" PRIu64, heat->per_cell);
 	} else {
 		buf_text(out, "each");
 	}
@@ -147,32 +185,66 @@ char *step_heat_draw(struct step_heat *steps, size_t nr_steps)
 {
 	struct heat heat = {0};
 	struct buf out = {0};
-	uint64_t per_sign;
-	size_t nr;
 
-	if (!nr_steps) {
-		return NULL;
-	}
-	qsort(steps, nr_steps, sizeof(*steps), by_rank);
-	find_ranks(&heat, steps, nr_steps);
-	if (heat.nr_ranks > 1) {
-		heat.median_ns = median_of(steps, nr_steps);
-		per_sign = (heat.last - heat.first) / MOST_SIGNS + 1;
-		draw_head(&heat, per_sign, &out);
-		nr = heat.nr_ranks < MOST_RANKS ? heat.nr_ranks : MOST_RANKS;
-		qsort(heat.ranks, heat.nr_ranks, sizeof(*heat.ranks), by_total);
-		qsort(heat.ranks, nr, sizeof(*heat.ranks), by_number);
-		for (size_t i = 0; i < nr; i++) {
-			draw_rank(&heat, &heat.ranks[i], per_sign, &out);
+	if (find_heat(&heat, steps, nr_steps, MOST_RANKS, MOST_SIGNS)) {
+		draw_head(&heat, &out);
+		for (size_t i = 0; i < heat.nr_shown; i++) {
+			draw_rank(&heat, &heat.ranks[i], &out);
 		}
-		if (nr < heat.nr_ranks) {
+		if (heat.nr_shown < heat.nr_ranks) {
 			buf_printf(&out, "  %zu ranks with shorter times are not shown\n",
-				heat.nr_ranks - nr);
+				heat.nr_ranks - heat.nr_shown);
 		}
-	}
-	free(heat.ranks);
-	if (out.nr_bytes) {
 		buf_char(&out, '\0');
 	}
+	free(heat.ranks);
+	return out.bytes;
+}
+
+/* ---- numbers ---- */
+
+/* [step, its duration] of each cell, [] where none is known. */
+static void add_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *json)
+{
+	const struct step_heat *longest[MOST_CELLS];
+	size_t nr_cells = find_longest(heat, rank, longest);
+
+	buf_printf(json,
+		"{\"rank\": %" PRIu64 ", \"pid\": %" PRIu32 ", \"total_ns\": %" PRIu64
+		", \"cells\": [",
+		rank->steps->rank, rank->steps->pid, rank->total_ns);
+	for (size_t i = 0; i < nr_cells; i++) {
+		buf_text(json, i ? ",[" : "[");
+		if (longest[i]) {
+			buf_printf(json, "%" PRIu64 ",%" PRIu64, longest[i]->step,
+				longest[i]->duration_ns);
+		}
+		buf_char(json, ']');
+	}
+	buf_text(json, "]}");
+}
+
+char *step_heat_json(struct step_heat *steps, size_t nr_steps)
+{
+	struct heat heat = {0};
+	struct buf out = {0};
+
+	if (find_heat(&heat, steps, nr_steps, MOST_PAGE_RANKS, MOST_PAGE_CELLS)) {
+		buf_printf(&out,
+			"{\"first\": %" PRIu64 ", \"last\": %" PRIu64 ", \"per_cell\": %" PRIu64
+			", \"median_ns\": %" PRIu64 ", \"nr_ranks\": %zu, \"levels_pct\": [",
+			heat.first, heat.last, heat.per_cell, heat.median_ns, heat.nr_ranks);
+		for (size_t i = 0; i + 1 < NR_LEVELS; i++) {
+			buf_printf(&out, "%s%" PRIu64, i ? "," : "", levels[i].percent);
+		}
+		buf_text(&out, "], \"ranks\": [");
+		for (size_t i = 0; i < heat.nr_shown; i++) {
+			buf_text(&out, i ? ",\n" : "\n");
+			add_rank(&heat, &heat.ranks[i], &out);
+		}
+		buf_text(&out, "]}");
+		buf_char(&out, '\0');
+	}
+	free(heat.ranks);
 	return out.bytes;
 }

@@ -54,6 +54,7 @@ void table_destroy(struct table *table)
 	free(table->title);
 	free(table->note);
 	free(table->figure);
+	free(table->figure_json);
 	free(table);
 }
 

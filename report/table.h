@@ -66,7 +66,8 @@ struct table {
 	char *note;    /* a line below the title, or NULL */
 	char *figure; /* lines below the rows, in text alone, or NULL; of our making: shown as it is
 		       */
-	bool is_aside; /* not worth showing unless it was asked for */
+	char *figure_json; /* the same for the page of `html` to draw, or NULL */
+	bool is_aside;	   /* not worth showing unless it was asked for */
 };
 
 enum table_format {

@@ -196,23 +196,23 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 }
 
 /* Of the ranks of a job, beside each other. */
-static char *draw(const struct steps_view *view)
+static void draw(const struct steps_view *view, struct table *table)
 {
 	struct step_heat *steps = mem_zeroed(view->nr_rows + 1, sizeof(*steps));
 	size_t nr = 0;
-	char *lines;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct step_row *row = &view->rows[i];
 
 		if (row->is_whole && row->process->rank >= 0) {
 			steps[nr++] = (struct step_heat){(uint64_t)row->process->rank,
-				row->process->steps[row->place].step, row->duration_ns};
+				row->process->steps[row->place].step, row->duration_ns,
+				row->process->pid};
 		}
 	}
-	lines = step_heat_draw(steps, nr);
+	table->figure = step_heat_draw(steps, nr);
+	table->figure_json = step_heat_json(steps, nr);
 	free(steps);
-	return lines;
 }
 
 static struct table *make_steps(void *context)
@@ -255,7 +255,7 @@ static struct table *make_steps(void *context)
 	if (view->told) {
 		view_note_steps(table, view->told);
 	}
-	table->figure = draw(view);
+	draw(view, table);
 	return table;
 }
 

@@ -8,7 +8,7 @@
 const {make, one, short} = pageText, {data, rowsOf, stepLabel, who} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {drawTable} = pageTable;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack} = pageChart;
-const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve;
+const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
 const timeline = timelineOf({make, one, short, css, rowsOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
@@ -92,6 +92,7 @@ const pages = diff ? diff.pages : [
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
+		heat(parent);
 		topBars(parent, "Collectives", "collectives", "name", "total_ns");
 	}, ["distributed", "stragglers", "collectives", "communication", "pending"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "gaps"]],
@@ -142,7 +143,8 @@ function open() {
 function begin() {
 	const nav = document.getElementById("nav"), first = rowsOf("processes")[0];
 	for (const [id, title, , tables] of pages) {
-		const isEmpty = id === "timeline" ? timeline.isEmpty : id !== "about" && tables.length && tables.every((key) => !rowsOf(key).length);
+		const hasOther = id === "about" || (id === "distributed" && hasField);
+		const isEmpty = id === "timeline" ? timeline.isEmpty : !hasOther && tables.length && tables.every((key) => !rowsOf(key).length);
 		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
 	}
 	if (diff) {

@@ -72,6 +72,21 @@ function drawPlain(section, spec) {
 	}
 }
 
+/* Options of a chart in which a click on a thing leads to the address of it, if that has one. */
+function leading(addressOf) {
+	return {
+		onClick: (event, items) => {
+			const address = items.length ? addressOf(items[0].index) : null;
+			if (address) {
+				location.hash = address;
+			}
+		},
+		onHover: (event, items) => {
+			event.native.target.style.cursor = items.length && addressOf(items[0].index) ? "pointer" : "";
+		},
+	};
+}
+
 function options(spec) {
 	const isBar = spec.kind === "bars" || spec.kind === "stack", isAcross = spec.kind === "bars" || spec.isAcross;
 	const text = (value) => Number(value).toLocaleString("en-US", {maximumFractionDigits: 3}) + (spec.unit ? " " + spec.unit : "");
@@ -83,15 +98,7 @@ function options(spec) {
 	}
 	return {
 		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isAcross ? "y" : "x",
-		onClick: (event, items) => {
-			const address = items.length && spec.hashes ? spec.hashes[items[0].index] : null;
-			if (address) {
-				location.hash = address;
-			}
-		},
-		onHover: (event, items) => {
-			event.native.target.style.cursor = items.length && spec.hashes && spec.hashes[items[0].index] ? "pointer" : "";
-		},
+		...leading((index) => (spec.hashes ? spec.hashes[index] : null)),
 		interaction: {mode: spec.kind === "pie" || spec.isStepped ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
 		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
 		plugins: {
@@ -201,5 +208,5 @@ function countBars(parent, title, key, id) {
 	chart(parent, title, {kind: "pie", type: "time", labels: [...times.keys()], series: [{name: title, values: [...times.values()]}]});
 }
 
-return {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack};
+return {hasCharts, shown, css, ink, dim, back, printing, leading, chart, charts, topBars, topPie, countBars, stack};
 })();

@@ -5,6 +5,7 @@ usage: look.py CHROMIUM PAGE JSON [PICTURES]    PICTURES: a folder for screensho
 """
 import json
 import os
+import re
 import sys
 import time
 
@@ -183,6 +184,44 @@ def check_memory(page):
         must(len(set(curves)) == 1, "curves of memory end at %s" % curves)
 
 
+def check_heat(page):
+    """Cells of ranks and steps are the longest steps of the view, coloured by their median; folded ranks unfold, a click leads to the step."""
+    ranks = {row["pid"]: row["rank"] for row in expected["processes"]["rows"]}
+    steps = [(ranks[row["pid"]], row["step"], row["duration_ns"], row["pid"]) for row in expected["steps"]["rows"]
+             if row["duration_ns"] is not None and ranks[row["pid"]] is not None]
+    has_ranks = len({step[0] for step in steps}) > 1
+    heat = page.get_by_role("img", name="Ranks and steps")
+    must(heat.count() == has_ranks, "%d fields of ranks and steps" % heat.count())
+    if not has_ranks or len(ranks) < len(expected["processes"]["rows"]):
+        return
+    button = page.get_by_role("button", name=re.compile("^all \\d+ ranks"))
+    must((button.count() == 1) == (len({step[0] for step in steps}) > 16), "a button for more ranks")
+    ask = """() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Ranks and steps"]')), set = chart.data.datasets[0];
+        return set.data.map((cell, i) => [cell.y, cell.x[0], cell.x[1], cell.pid, cell.step, cell.ns, set.backgroundColor[i]]); }"""
+    if button.count():
+        few = {row[0] for row in page.evaluate(ask)}
+        totals = {rank: sum(step[2] for step in steps if step[0] == rank) for rank in ranks.values()}
+        must(few == {"rank %d" % rank for rank in sorted(totals, key=lambda each: -totals[each])[:16]}, "the ranks at first: %s" % few)
+        button.click()
+    median = sorted(step[2] for step in steps)[len(steps) // 2]
+    levels, colors = [.8, 1.2, 1.5, 2, 4, float("inf")], {}
+    cells = page.evaluate(ask)
+    for rank, begin, end, pid, step, ns, color in cells:
+        inside = [each for each in steps if rank == "rank %d" % each[0] and begin < each[1] < end]
+        must(inside and ns == max(each[2] for each in inside) and (ns, step, pid) in {(each[2], each[1], each[3]) for each in inside},
+             "the cell of %s from step %g" % (rank, begin))
+        colors.setdefault(next(i for i, most in enumerate(levels) if ns <= median * most), set()).add(color)
+    must(len(cells) == len({(each[0], next((c[1] for c in cells if c[1] < each[1] < c[2]), None)) for each in steps}), "%d cells" % len(cells))
+    must(all(len(each) == 1 for each in colors.values()) and len(set.union(*colors.values())) == len(colors), "colours of levels: %s" % colors)
+    at = page.evaluate("""() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Ranks and steps"]'));
+        const all = chart.getDatasetMeta(0).data, most = chart.data.datasets[0].data.reduce((best, cell, i, cells) => cell.ns > cells[best].ns ? i : best, 0);
+        return [all[most].getCenterPoint().x, all[most].getCenterPoint().y, chart.data.datasets[0].data[most].step]; }""")
+    heat.click(position={"x": at[0], "y": at[1]})
+    until(page, "(step) => document.querySelector('main h2').textContent.startsWith('Step ' + step)", str(at[2]))
+    page.go_back()
+    until(page, "() => document.querySelector('main h2').textContent === 'Distributed'")
+
+
 def check_paper(page, name):
     """Charts of a page that is dark on the screen are printed in dark ink."""
     colors = """() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).filter(Boolean).flatMap(
@@ -247,6 +286,8 @@ def look(browser, scheme):
             check_paper(page, name)
         elif name == "Memory":
             check_memory(page)
+        elif name == "Distributed":
+            check_heat(page)
         if pictures:
             page.screenshot(path="%s/%s-%s-%s.png" % (
                 pictures, os.path.basename(path)[:-5], scheme, name.split()[0].lower()), full_page=True)

@@ -51,6 +51,27 @@ made() {
 }
 
 # shellcheck disable=SC2317
+# ranks: traces of 18 of them; steps are short, long, or not there, and two of them share a cell.
+ranks() {
+	local rank
+	mkdir "$T/ranks"
+	for rank in {0..17}; do
+		awk -v rank="$rank" 'BEGIN {
+			printf "{\"distributedInfo\": {\"rank\": %d, \"world_size\": 18}, \"traceEvents\": [", rank
+			for (at = 1000; step < 30; step++) {
+				us = 100 * (rank == 7 ? 1.3 : rank == 2 ? .7 : 1) * (step == 16 ? 5 : step == 21 && rank > 9 ? 1.8 : step == 10 ? 3 : 1)
+				if (step < 6 || step > 7 || rank != 4) {
+					printf "%s{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": %d}", (step ? ",\n" : ""), step < 29 ? step : 200, 100 + rank, at, us + rank % 3
+				}
+				at += us + 5
+			}
+			print "]}"
+		}' >"$T/ranks/rank$rank.json"
+	done
+	page ranks "$T/ranks"
+}
+
+# shellcheck disable=SC2317
 # timeline NAME: that of a page that is there, worked with; what it saves holds what `timeline` writes.
 timeline() {
 	local file=$T/$1.gprof part
@@ -104,10 +125,11 @@ firefox_pages() {
 	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "pages in Firefox"
 }
 
-tap python3 test/page/colors.py report/page/page_chart.js report/page/timeline_rows.js "colours can be told apart"
+tap python3 test/page/colors.py report/page/page_chart.js report/page/page_heat.js report/page/timeline_rows.js "colours can be told apart"
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made hostile "damaged streams"
+tap ranks "steps of 18 ranks"
 tap made_two "two runs"
 tap two test/page/hostile.json test/page/hostile.json "names that are markup, two runs"
 tap page markup test/page/hostile.json "names that are markup"

@@ -11,7 +11,7 @@ static size_t nr;
 
 static void add(uint64_t rank, uint64_t step, uint64_t duration_ns)
 {
-	steps[nr++] = (struct step_heat){rank, step, duration_ns};
+	steps[nr++] = (struct step_heat){rank, step, duration_ns, 100 + (uint32_t)rank};
 }
 
 static void check(const char *wanted)
@@ -72,6 +72,51 @@ START_TEST(of_many_ranks_those_with_the_longest_times_stand)
 }
 END_TEST
 
+START_TEST(the_page_has_the_longest_step_of_each_cell)
+{
+	char *have;
+
+	add(0, 7, 100);
+	add(0, 9, 130);
+	add(2, 8, 90);
+	have = step_heat_json(steps, nr);
+	ck_assert_ptr_nonnull(have);
+	ck_assert_str_eq(have,
+		"{\"first\": 7, \"last\": 9, \"per_cell\": 1, \"median_ns\": 100, \"nr_ranks\": 2, "
+		"\"levels_pct\": [80,120,150,200,400], \"ranks\": [\n"
+		"{\"rank\": 0, \"pid\": 100, \"total_ns\": 230, \"cells\": [[7,100],[],[9,130]]},\n"
+		"{\"rank\": 2, \"pid\": 102, \"total_ns\": 90, \"cells\": [[],[8,90],[]]}]}");
+	free(have);
+	add(0, 263, 50); /* steps 7 to 9 share a cell */
+	have = step_heat_json(steps, nr);
+	ck_assert_ptr_nonnull(strstr(have, "\"per_cell\": 3,"));
+	ck_assert_ptr_nonnull(strstr(have, "\"cells\": [[9,130],[],"));
+	ck_assert_ptr_nonnull(strstr(have, "\"cells\": [[8,90],[],"));
+	free(have);
+}
+END_TEST
+
+START_TEST(of_a_thousand_ranks_the_page_has_those_with_the_longest_times)
+{
+	const char *at;
+	size_t nr_ranks = 0;
+	char *have;
+
+	for (uint64_t rank = 0; rank < 1000; rank++) {
+		add(rank, 0, rank % 10 == 3 ? 200 + rank : 100);
+	}
+	have = step_heat_json(steps, nr);
+	ck_assert_ptr_nonnull(strstr(have, "\"nr_ranks\": 1000,"));
+	ck_assert_ptr_nonnull(strstr(have, "\"rank\": 363,"));
+	ck_assert_ptr_null(strstr(have, "\"rank\": 353,"));
+	for (at = have; (at = strstr(at, "\"rank\": ")); at++) {
+		nr_ranks++;
+	}
+	ck_assert_uint_eq(nr_ranks, 64);
+	free(have);
+}
+END_TEST
+
 START_TEST(one_rank_is_no_field_and_nonsense_no_harm)
 {
 	char *have;
@@ -80,6 +125,7 @@ START_TEST(one_rank_is_no_field_and_nonsense_no_harm)
 	add(1, 1, 5);
 	add(1, 2, 5);
 	ck_assert_ptr_null(step_heat_draw(steps, nr));
+	ck_assert_ptr_null(step_heat_json(steps, nr));
 	nr = 0;
 	add(0, 0, 0);
 	add(UINT64_MAX, UINT64_MAX, UINT64_MAX);
@@ -87,9 +133,14 @@ START_TEST(one_rank_is_no_field_and_nonsense_no_harm)
 	have = step_heat_draw(steps, nr);
 	ck_assert_ptr_nonnull(have);
 	free(have);
+	have = step_heat_json(steps, nr);
+	ck_assert_ptr_nonnull(have);
+	free(have);
 }
 END_TEST
 
 UNIT_SUITE("report/step_heat", signs_say_how_steps_compare_with_the_median_of_all,
 	of_many_steps_the_longest_stands, of_many_ranks_those_with_the_longest_times_stand,
+	the_page_has_the_longest_step_of_each_cell,
+	of_a_thousand_ranks_the_page_has_those_with_the_longest_times,
 	one_rank_is_no_field_and_nonsense_no_harm)

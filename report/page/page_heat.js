@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranks and steps as a field of cells: how each step of each rank compares with the median of all. What a cell is
+ * was computed for the figure of the view `steps` (step_heat.c).
+ */
+"use strict";
+
+const pageHeat = (() => {
+const {make, one} = pageText, {shapes, rowsOf} = pageData, {stepHash} = pageLink;
+const {hasCharts, shown, ink, dim, back, leading} = pageChart;
+const FEW = 16; /* ranks that are shown before all are asked for */
+/* The longer the lighter, of cividis, whose lightness those who see fewer colours see, too; blue is shorter than usual. */
+const colors = ["#56b4e9", "#31446b", "#666970", "#958f78", "#cbba69", "#ffe945"];
+const field = shapes.steps && shapes.steps.figure;
+
+function levelOf(ns) {
+	const level = field.levels_pct.findIndex((pct) => ns * 100 <= field.median_ns * pct);
+	return level < 0 ? field.levels_pct.length : level;
+}
+
+function levelName(level) {
+	const most = field.levels_pct[level], least = field.levels_pct[level - 1];
+	return most ? "up to " + most / 100 : "above " + least / 100;
+}
+
+/* What is known of ranks, as bars from step to step. */
+function cellsOf(ranks) {
+	return ranks.flatMap(({rank, pid, cells}) => cells.map(([step, ns], i) => {
+		const from = field.first + i * field.per_cell - .5;
+		return {x: [from, from + field.per_cell], y: "rank " + rank, pid, step, ns};
+	})).filter((cell) => cell.step !== undefined);
+}
+
+/* The ranks with the longest times, by their numbers. */
+function longest(nr) {
+	return [...field.ranks].sort((a, b) => b.total_ns - a.total_ns).slice(0, nr).sort((a, b) => a.rank - b.rank);
+}
+
+function dataOf(ranks) {
+	const cells = cellsOf(ranks);
+	return {labels: ranks.map(({rank}) => "rank " + rank), datasets: [{data: cells, backgroundColor: cells.map((cell) => colors[levelOf(cell.ns)]),
+		grouped: false, barPercentage: 1, categoryPercentage: .9, borderColor: back, borderWidth: {right: 1}, borderSkipped: false}]};
+}
+
+function tooltip(cell) {
+	return one(cell.ns, "time") + (field.median_ns ? ", " + (cell.ns / field.median_ns).toFixed(2) + " of the median" : "");
+}
+
+/* Steps that the page has none of are no addresses. */
+function options(cellAt) {
+	const known = new Set(rowsOf("steps").map((row) => row.pid + " " + row.step));
+	return {
+		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: "y",
+		...leading((index) => (known.has(cellAt(index).pid + " " + cellAt(index).step) ? stepHash(cellAt(index)) : null)),
+		interaction: {mode: "nearest", intersect: true},
+		scales: {
+			x: {type: "linear", min: field.first - .5, max: field.first - .5 + field.ranks[0].cells.length * field.per_cell, title: {display: true, text: "step", color: dim},
+				ticks: {color: dim, precision: 0, includeBounds: false}, grid: {display: false}},
+			y: {type: "category", ticks: {color: dim, autoSkip: false}, grid: {display: false}},
+		},
+		plugins: {
+			legend: {display: false, labels: {color: ink}},
+			tooltip: {callbacks: {
+				title: (items) => (items.length ? items[0].raw.y + ", step " + items[0].raw.step : ""),
+				label: (item) => tooltip(item.raw),
+			}},
+		},
+	};
+}
+
+function drawLegend(section) {
+	const legend = make("div", section, null, "legend");
+	colors.forEach((color, level) => {
+		const item = make("span", legend);
+		make("i", item).style.background = color;
+		item.append(levelName(level));
+	});
+}
+
+/* A button that shows all ranks, or the few again. */
+function drawButton(section, act) {
+	const few = FEW + " ranks with the longest times", all = "all " + field.ranks.length + " ranks";
+	const button = make("button", make("div", section, null, "tools"), all);
+	button.addEventListener("click", () => {
+		const isAll = button.textContent === all;
+		button.textContent = isAll ? few : all;
+		act(isAll ? field.ranks.length : FEW);
+	});
+}
+
+function drawCells(section) {
+	const box = make("div", section, null, "canvas across"), canvas = make("canvas", box);
+	const drawn = new Chart(canvas, {type: "bar", data: dataOf(longest(FEW)), options: options((index) => drawn.data.datasets[0].data[index])});
+	const fit = () => {
+		box.style.height = (4.5 + 1.35 * drawn.data.labels.length) + "rem";
+	};
+	fit();
+	canvas.setAttribute("role", "img");
+	canvas.setAttribute("aria-label", "Ranks and steps; the table of steps has their times");
+	shown.push(drawn);
+	if (field.ranks.length > FEW) {
+		drawButton(section, (nr) => {
+			drawn.data = dataOf(longest(nr));
+			fit();
+			drawn.update("none");
+		});
+	}
+}
+
+function heat(parent) {
+	if (!field) {
+		return;
+	}
+	const section = make("section", parent, null, "wide"), nr_left = field.nr_ranks - field.ranks.length;
+	make("h3", section, "Steps of ranks, by the median of all of them");
+	make("p", section, [field.per_cell > 1 ? "a cell is the longest of " + field.per_cell + " steps" : "a cell is a step", "the median is " + one(field.median_ns, "time"),
+		nr_left ? nr_left + " ranks with shorter times are not in this page" : ""].filter(Boolean).join("; "), "note");
+	if (!hasCharts) {
+		make("p", section, "cells need libjs-chart.js when gprof-report is built; summary --view steps draws them in text", "note");
+		return;
+	}
+	drawCells(section);
+	drawLegend(section);
+}
+
+return {heat, hasField: !!field};
+})();
