@@ -21,7 +21,7 @@ test="$test python3-torch"
 # gprof-report-mpi
 test="$test libopenmpi-dev openmpi-bin"
 # what opens the page of test/page
-test="$test chromium fonts-dejavu-core"
+test="$test chromium firefox-esr fonts-dejavu-core"
 [ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"
 bench="python3"
 

@@ -122,7 +122,7 @@ firefox_pages() {
 		mv "$T/lib" "$lib-firefox" || exit 1
 	fi
 	tap in_firefox --broken "Firefox tells of a page that throws"
-	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "pages in Firefox"
+	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/ranks.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "pages in Firefox"
 }
 
 tap python3 test/page/colors.py report/page/page_chart.js report/page/page_heat.js report/page/timeline_rows.js "colours can be told apart"
