@@ -35,6 +35,7 @@ struct nccl_clock {
 /* Places of a send and of what received it, in the array of operations. */
 struct nccl_pair {
 	uint32_t send, receive;
+	uint64_t bytes;
 };
 
 struct nccl_clocks {

@@ -7,11 +7,13 @@
 #include "report/buf.h"
 #include "report/job_clock.h"
 #include "report/nccl_name.h"
+#include "report/phase.h"
 #include "report/select.h"
 
 #define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
-#define KERNEL_MASK \
-	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
+#define KERNEL_MASK                                                                        \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_correlation))
 
 struct nccl_call {
 	uint64_t group, bytes, begin;
@@ -142,6 +144,7 @@ static struct nccl_op make_op(
 	const struct nccl_ops *ops, struct process *process, const struct nccl_call *call)
 {
 	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, call->comm);
+	const struct phases steps = {.process = process, .nr_steps = process->nr_steps + 1};
 
 	return (struct nccl_op){
 		.key = comm ? comm->key : 0,
@@ -153,6 +156,8 @@ static struct nccl_op make_op(
 		.boot = job_clock_of(process),
 		.process = ops->nr_processes,
 		.id = (uint32_t)ops->nr_ops,
+		.step = phases_step(&steps, call->begin),
+		.device = UINT32_MAX,
 		.name = nccl_name_comm(process, call->comm),
 		.kind = call->kind,
 	};
@@ -303,6 +308,7 @@ static void take_kernels(struct nccl_ops *ops, struct process *process, const st
 		end = begin + batch->col[COL_kernel_dur][row];
 		op->begin_ns = begin < op->begin_ns ? begin : op->begin_ns;
 		op->end_ns = end > op->end_ns ? end : op->end_ns;
+		op->device = process_place(process, batch->col[COL_kernel_place][row]).device;
 	}
 }
 

@@ -34,6 +34,9 @@ struct nccl_op {
 	uint32_t name;	   /* of the communicator, of names.h */
 	uint32_t clock;	   /* of nccl_clock.h; set by nccl_match */
 	uint32_t id;	   /* counts all from 0 */
+	uint32_t step;	   /* that its first call began in: 1 + place in process.steps, 0 before the
+			      first */
+	uint32_t device;   /* of its kernels; UINT32_MAX unknown */
 	uint8_t kind;
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* the times of all ranks are known; this one came last */

@@ -48,7 +48,8 @@ static void add(struct nccl_pairs *pairs, const struct nccl_side *send, const ui
 		return;
 	}
 	pairs->pairs = array_grow(pairs->pairs, pairs->nr, &pairs->capacity, sizeof(*pairs->pairs));
-	pairs->pairs[pairs->nr++] = (struct nccl_pair){places[send->op], places[receive->op]};
+	pairs->pairs[pairs->nr++] =
+		(struct nccl_pair){places[send->op], places[receive->op], send->bytes};
 }
 
 void nccl_pairs_find(struct nccl_pairs *pairs, struct nccl_ops *ops)

@@ -3,7 +3,7 @@
  * Sends put together with the receives of what they sent, by communicator, ranks and number: how
  * long each waited for its other side. A group waits for the last of all of its other sides.
  *
- * Memory: 8 bytes a pair, and 16 for each operation of NCCL while times are set.
+ * Memory: 16 bytes a pair, and 16 for each operation of NCCL while times are set.
  */
 #ifndef REPORT_NCCL_PAIR_H
 #define REPORT_NCCL_PAIR_H

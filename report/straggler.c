@@ -16,6 +16,7 @@ const char *const straggler_causes[NR_STRAGGLER_CAUSES] = {
 	[STRAGGLER_KERNELS] = "slow kernels",
 	[STRAGGLER_CLOCK] = "GPU clock",
 	[STRAGGLER_COPIED] = "slow copies",
+	[STRAGGLER_NETWORK] = "network",
 };
 
 /* ---- the others ---- */
@@ -40,9 +41,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of all values but one that is `own`; of an even number the mean of both in the middle.
- */
-static int64_t median_of_others(const int64_t *sorted, size_t nr, int64_t own)
+int64_t straggler_median_of_others(const int64_t *sorted, size_t nr, int64_t own)
 {
 	size_t at = 0, left = (nr - 2) / 2, right = (nr - 1) / 2;
 
@@ -67,7 +66,8 @@ static void compare(struct member *members, size_t nr)
 		for (size_t i = 0; i < nr; i++) {
 			struct straggler_step *step = members[i].of;
 
-			step->ns[figure] -= median_of_others(values, nr, step->ns[figure]);
+			step->ns[figure] -=
+				straggler_median_of_others(values, nr, step->ns[figure]);
 			step->is_compared = true;
 		}
 	}
@@ -153,6 +153,24 @@ static void add_up(struct straggler *straggler, size_t since)
 	}
 }
 
+void straggler_sum(struct straggler *straggler)
+{
+	size_t since;
+
+	if (straggler->nr_steps) {
+		qsort(straggler->steps, straggler->nr_steps, sizeof(*straggler->steps),
+			compare_steps);
+	}
+	for (size_t i = 0; i < straggler->nr_steps; i++) {
+		straggler->nr_compared += straggler->steps[i].is_compared;
+		straggler->nr_late += is_late(&straggler->steps[i]);
+	}
+	since = find_since(straggler);
+	if (since < straggler->nr_steps) {
+		add_up(straggler, since);
+	}
+}
+
 /* ---- why ---- */
 
 static bool has_slow_clock(
@@ -171,7 +189,8 @@ static bool has_slow_clock(
 		int64_t own = (int64_t)straggler->clock_mhz;
 
 		qsort(clocks, nr_known, sizeof(*clocks), by_value);
-		is_slow = own * 100 < median_of_others(clocks, nr_known, own) * SLOW_CLOCK_PERCENT;
+		is_slow = own * 100 <
+			  straggler_median_of_others(clocks, nr_known, own) * SLOW_CLOCK_PERCENT;
 	}
 	free(clocks);
 	return is_slow;
@@ -234,20 +253,10 @@ void stragglers_find(struct straggler *stragglers, size_t nr)
 	compare_all(stragglers, nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct straggler *straggler = &stragglers[i];
-		size_t since;
 
 		straggler->phase = -1;
-		if (straggler->nr_steps) {
-			qsort(straggler->steps, straggler->nr_steps, sizeof(*straggler->steps),
-				compare_steps);
-		}
-		for (size_t k = 0; k < straggler->nr_steps; k++) {
-			straggler->nr_compared += straggler->steps[k].is_compared;
-			straggler->nr_late += is_late(&straggler->steps[k]);
-		}
-		since = find_since(straggler);
-		if (since < straggler->nr_steps) {
-			add_up(straggler, since);
+		straggler_sum(straggler);
+		if (straggler->nr_delayed) {
 			find_cause(straggler, stragglers, nr);
 			find_phase(straggler);
 		}

@@ -30,6 +30,7 @@ enum straggler_cause {
 	STRAGGLER_KERNELS,
 	STRAGGLER_CLOCK,
 	STRAGGLER_COPIED,
+	STRAGGLER_NETWORK, /* of no rank, see network.h */
 	NR_STRAGGLER_CAUSES,
 };
 
@@ -60,5 +61,12 @@ struct straggler {
 extern const char *const straggler_causes[NR_STRAGGLER_CAUSES];
 
 void stragglers_find(struct straggler *stragglers, size_t nr);
+
+/* Sets all of the above but cause and phase; of steps that are compared. */
+void straggler_sum(struct straggler *straggler);
+
+/* The median of all values but one that is `own`; of an even number the mean of both in the middle.
+ */
+int64_t straggler_median_of_others(const int64_t *sorted, size_t nr, int64_t own);
 
 #endif

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranks that the others wait for, since when, by how much, and why; see straggler.h. A step is that
- * of a rank's marks on the host, and what its device did in that time.
+ * of a rank's marks on the host, and what its device did in that time. Pairs of ranks and
+ * communicators whose transfers are slow have rows of their own; see network.h.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "report/nccl_match.h"
+#include "report/network_moves.h"
 #include "report/select.h"
 #include "report/straggler.h"
 #include "report/sweep.h"
@@ -17,6 +23,7 @@ struct straggler_view {
 	struct view_input input;
 	struct sweep sweep;
 	struct usage usage;
+	struct nccl_ops ops;
 	struct straggler *stragglers; /* as sweep.devices */
 	size_t nr, capacity;
 };
@@ -41,6 +48,10 @@ static void take(void *context, struct process *process, const struct batch *bat
 {
 	struct straggler_view *view = context;
 
+	if (batch->table == GPROF_TABLE_nccl) {
+		nccl_ops_take(&view->ops, batch);
+		return;
+	}
 	usage_take(&view->usage, process, batch);
 	if (batch->table != GPROF_TABLE_sample) {
 		sweep_take(&view->sweep, batch);
@@ -98,6 +109,7 @@ static void end(void *context, struct process *process)
 
 	sweep_end(&view->sweep);
 	usage_end(&view->usage);
+	nccl_ops_end(&view->ops, process);
 	while (view->nr < view->sweep.nr_devices) {
 		const struct sweep_device *device = &view->sweep.devices[view->nr];
 		const struct usage_series *clock = usage_find(
@@ -165,8 +177,23 @@ enum column {
 	COMPUTATION,
 	COPIES,
 	IDLE,
+	BETWEEN,
+	COMMUNICATOR,
+	COMPARED_WITH,
 	NR_COLUMNS,
 };
+
+/* What is told of ranks and of the network alike. */
+static void fill_delay(const struct straggler *straggler, struct table_cell *cells)
+{
+	table_set_integer(&cells[STEPS], straggler->nr_compared);
+	table_set_integer(&cells[LATE], straggler->nr_late);
+	table_set_integer(&cells[SINCE], straggler->since);
+	table_set_number(&cells[DELAY], -straggler->mean_ns[STRAGGLER_WAITING]);
+	table_set_integer(&cells[TOTAL], straggler->delay_ns);
+	table_set_share(&cells[SHARE], (double)straggler->delay_ns, (double)straggler->delayed_ns);
+	table_set_string(&cells[CAUSE], straggler_causes[straggler->cause]);
+}
 
 static void fill(const struct straggler *straggler, const struct sweep_device *device,
 	struct table_cell *cells)
@@ -174,13 +201,7 @@ static void fill(const struct straggler *straggler, const struct sweep_device *d
 	const double *mean = straggler->mean_ns;
 
 	works_fill_device(device->process, device->device, cells);
-	table_set_integer(&cells[STEPS], straggler->nr_compared);
-	table_set_integer(&cells[LATE], straggler->nr_late);
-	table_set_integer(&cells[SINCE], straggler->since);
-	table_set_number(&cells[DELAY], -mean[STRAGGLER_WAITING]);
-	table_set_integer(&cells[TOTAL], straggler->delay_ns);
-	table_set_share(&cells[SHARE], (double)straggler->delay_ns, (double)straggler->delayed_ns);
-	table_set_string(&cells[CAUSE], straggler_causes[straggler->cause]);
+	fill_delay(straggler, cells);
 	if (straggler->phase >= 0) {
 		table_set_string(&cells[PHASE], phase_names[straggler->phase]);
 	}
@@ -189,9 +210,96 @@ static void fill(const struct straggler *straggler, const struct sweep_device *d
 	table_set_number(&cells[IDLE], mean[STRAGGLER_IDLE]);
 }
 
+/* ---- the network ---- */
+
+/* The process that is that rank of the communicator. */
+static const struct process *find_rank(
+	const struct straggler_view *view, const struct network_path *path, int32_t rank)
+{
+	size_t at = 0;
+
+	while (view->ops.ops[at].key != path->key || view->ops.ops[at].rank != rank) {
+		at++; /* the path is made of operations: it is there */
+	}
+	return view->input.processes[view->ops.ops[at].process];
+}
+
+/* Ranks of the job where they are known, else of the communicator; hosts where these differ. */
+static void fill_path(
+	const struct straggler_view *view, const struct network_slow *slow, struct table_cell *cell)
+{
+	const struct network_path *path = &slow->path;
+	struct buf text = {0};
+
+	if (path->a < 0) {
+		buf_printf(&text, "all %" PRIu32 " ranks", slow->nr_ranks);
+	} else {
+		const struct process *a = find_rank(view, path, path->a);
+		const struct process *b = find_rank(view, path, path->b);
+		bool is_known = a->rank >= 0 && b->rank >= 0;
+
+		buf_printf(&text, "ranks %" PRId64 " and %" PRId64, is_known ? a->rank : path->a,
+			is_known ? b->rank : path->b);
+		if (strcmp(process_host(a), process_host(b)) != 0) {
+			buf_printf(&text, " (%s and %s)", process_host(a), process_host(b));
+		}
+	}
+	table_set_text(cell, text.bytes, text.nr_bytes);
+	buf_fini(&text);
+}
+
+/* Returns how many there are. */
+static size_t add_network(struct straggler_view *view, struct table *table)
+{
+	static const char *const bases[NR_NETWORK_BASES] = {
+		[NETWORK_OTHERS] = "others", [NETWORK_OWN] = "own steps"};
+	struct network network = {0};
+	struct nccl_match match;
+	struct network_move *moves;
+	size_t nr;
+
+	nccl_match(&view->ops, &match);
+	moves = network_moves_make(
+		&view->ops, view->input.processes, view->input.nr_processes, &view->sweep, &nr);
+	network_find(&network, moves, nr);
+	nr = network.nr;
+	for (size_t i = 0; i < nr; i++) {
+		const struct network_slow *slow = &network.slow[i];
+		struct table_cell *cells = table_add_row(table);
+		char key[17];
+
+		snprintf(key, sizeof(key), "%016" PRIx64, slow->path.key);
+		fill_delay(&slow->straggler, cells);
+		fill_path(view, slow, &cells[BETWEEN]);
+		table_set_string(&cells[COMMUNICATOR], key);
+		table_set_string(&cells[COMPARED_WITH], bases[slow->basis]);
+	}
+	network_fini(&network);
+	free(moves);
+	return nr;
+}
+
+static void tell(struct table *table, size_t nr_slow, size_t nr_steps)
+{
+	table_note(table,
+		"whom the others wait for: in a late step, the median of the others communicates "
+		"without computing for longer than this one, by more than 5 %% of the step; that "
+		"is "
+		"the delay; since: from there on 3 of 4 steps are late; delay and what follows: of "
+		"a "
+		"late step since then; +: beyond the median of the others, of which the one that "
+		"is at least half of the delay tells the cause%s%s",
+		nr_slow ? "; network: what moved between these ranks once both, or all, were there "
+			  "took longer than between others in the same step, or than in a quarter "
+			  "of its own steps"
+			: "",
+		nr_steps ? ""
+			 : "; no step is there of two ranks with its end: nothing is compared");
+}
+
 static struct table *make_table(void *context)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
+	static struct table_column columns[NR_COLUMNS] = {
 		WORKS_DEVICE_COLUMNS,
 		{"steps", "Steps", TABLE_COUNT, false},
 		{"late_steps", "Late", TABLE_COUNT, false},
@@ -204,10 +312,13 @@ static struct table *make_table(void *context)
 		{"computation_ns", "Computation +", TABLE_MEAN_TIME, false},
 		{"copies_ns", "Copies +", TABLE_MEAN_TIME, false},
 		{"idle_ns", "Idle +", TABLE_MEAN_TIME, false},
+		{"between", "Between", TABLE_TEXT, false},
+		{"communicator", "Communicator", TABLE_TEXT, true},
+		{"compared_with", "Compared with", TABLE_TEXT, false},
 	};
 	struct straggler_view *view = context;
 	struct table *table = table_create("stragglers", "Stragglers", columns, NR_COLUMNS);
-	size_t nr_steps = 0;
+	size_t nr_steps = 0, nr_slow;
 
 	stragglers_find(view->stragglers, view->nr);
 	for (size_t i = 0; i < view->nr; i++) {
@@ -216,17 +327,10 @@ static struct table *make_table(void *context)
 			fill(&view->stragglers[i], &view->sweep.devices[i], table_add_row(table));
 		}
 	}
+	nr_slow = add_network(view, table);
+	columns[BETWEEN].is_wide_only = columns[COMPARED_WITH].is_wide_only = !nr_slow;
 	table_sort(table, "total");
-	table_note(table,
-		"whom the others wait for: in a late step, the median of the others communicates "
-		"without computing for longer than this one, by more than 5 %% of the step; that "
-		"is "
-		"the delay; since: from there on 3 of 4 steps are late; delay and what follows: of "
-		"a "
-		"late step since then; +: beyond the median of the others, of which the one that "
-		"is at least half of the delay tells the cause%s",
-		nr_steps ? ""
-			 : "; no step is there of two ranks with its end: nothing is compared");
+	tell(table, nr_slow, nr_steps);
 	return table;
 }
 
@@ -240,15 +344,19 @@ static void destroy(void *context)
 	free(view->stragglers);
 	sweep_fini(&view->sweep);
 	usage_fini(&view->usage);
+	nccl_ops_fini(&view->ops);
 	free(view);
 }
 
+static const struct scan_want wants[] = {WORKS_WANTS,
+	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}};
+
 const struct view_class view_straggler = {
 	.name = "stragglers",
-	.help = "ranks that the others wait for: since when, how long, and why",
+	.help = "ranks that the others wait for, and slow networks: since when, how long, and why",
 	.is_empty_hidden = true,
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, take, end, true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end, true},
 	.ops = {.end = end_ops},
 	.create = create,
 	.table = make_table,

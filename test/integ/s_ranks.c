@@ -6,15 +6,24 @@
  *
  * PATTERN is what a step's ranks do together: `data` (AllReduce), `pipeline` (forward along the
  * ranks, and back), `experts` (AlltoAll). CAUSE is why the slow rank is: `host` sleeps before it
- * launches, `kernels` and `copies` take longer. Each rank prints how long its own work took in
- * each step, in us.
+ * launches, `kernels` and `copies` take longer. With `network` no rank is slow, but what two of
+ * them send each other is (`pipeline`), or from a step on what all do together is. Each rank prints
+ * how long its own work took in each step, and when it met which rank (-1: all), in us:
+ *
+ *	RANK STEP US
+ *	send|receive|all RANK STEP PEER BEGIN END
  */
 #include "test/prog/ranks.h"
 
+#include <stdbool.h>
 #include <time.h>
 
 enum { NR = 8, SLOW = 5, NR_STEPS = 5, N = 1024, BLOCKS = 400000, COPY_BYTES = 20 << 20 };
-enum { SLEEP_MS = 500 };
+enum { SLEEP_MS = 500, SLOW_NETWORK_STEP = 3 };
+
+/* 500 ms for N floats, and 1.5 s. */
+#define GBPS	  "0.000008192"
+#define SLOW_GBPS "0.000002731"
 
 KERNEL2(work_kernel, float *, x, int, by)
 {
@@ -28,7 +37,7 @@ struct job {
 	cudaStream_t stream;
 	float *data, *all;
 	char *from, *to;
-	int rank;
+	int rank, step;
 	const char *cause;
 };
 
@@ -40,7 +49,7 @@ static long now_us(void)
 	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void work(struct job *job, int step)
+static void work(struct job *job)
 {
 	long begin = now_us();
 	int by = 1;
@@ -57,34 +66,64 @@ static void work(struct job *job, int step)
 		LAUNCH(work_kernel, BLOCKS, 1, job->stream, &job->data, &by);
 	}
 	CHECK(cudaStreamSynchronize(job->stream));
-	printf("%d %d %ld\n", job->rank, step, now_us() - begin);
+	printf("%d %d %ld\n", job->rank, job->step, now_us() - begin);
 }
 
-static void pass(struct job *job, int from, int to)
+/* Waits until it is through. */
+static void tell(struct job *job, const char *what, int peer, long begin)
 {
-	if (from >= 0 && from < NR) {
-		NCCL(ncclRecv(job->all, N, TYPE_FLOAT, from, job->comm, job->stream));
-	}
-	if (to >= 0 && to < NR) {
-		NCCL(ncclSend(job->data, N, TYPE_FLOAT, to, job->comm, job->stream));
-	}
 	CHECK(cudaStreamSynchronize(job->stream));
+	printf("%s %d %d %d %ld %ld\n", what, job->rank, job->step, peer, begin, now_us());
 }
 
-static void step(struct job *job, const char *pattern, int number)
+static void receive_of(struct job *job, int peer)
 {
-	if (*pattern == 'p') {
-		pass(job, job->rank - 1, -1);
+	long begin = now_us();
+
+	if (peer >= 0 && peer < NR) {
+		NCCL(ncclRecv(job->all, N, TYPE_FLOAT, peer, job->comm, job->stream));
+		tell(job, "receive", peer, begin);
 	}
-	work(job, number);
-	if (*pattern == 'p') {
-		pass(job, -1, job->rank + 1);
-		pass(job, job->rank + 1, job->rank - 1);
-	} else if (*pattern == 'e') {
-		NCCL(ncclAlltoAll(job->data, job->all, N / NR, TYPE_FLOAT, job->comm, job->stream));
-	} else {
+}
+
+static void send_to(struct job *job, int peer)
+{
+	long begin = now_us();
+
+	if (peer >= 0 && peer < NR) {
+		NCCL(ncclSend(job->data, N, TYPE_FLOAT, peer, job->comm, job->stream));
+		tell(job, "send", peer, begin);
+	}
+}
+
+static void meet_all(struct job *job, bool is_reducing)
+{
+	long begin = now_us();
+
+	if (is_reducing) {
 		NCCL(ncclAllReduce(
 			job->data, job->all, N, TYPE_FLOAT, OP_SUM, job->comm, job->stream));
+	} else {
+		NCCL(ncclAlltoAll(job->data, job->all, N / NR, TYPE_FLOAT, job->comm, job->stream));
+	}
+	tell(job, "all", -1, begin);
+}
+
+static void step(struct job *job, const char *pattern)
+{
+	if (*pattern != 'p' && job->step == SLOW_NETWORK_STEP &&
+		strcmp(job->cause, "network") == 0) {
+		setenv("SIM_NCCL_GBPS", SLOW_GBPS, 1);
+	}
+	if (*pattern == 'p') {
+		receive_of(job, job->rank - 1);
+		work(job);
+		send_to(job, job->rank + 1);
+		receive_of(job, job->rank + 1);
+		send_to(job, job->rank - 1);
+	} else {
+		work(job);
+		meet_all(job, *pattern == 'd');
 	}
 	CHECK(cudaDeviceSynchronize());
 }
@@ -99,8 +138,8 @@ static int run(const char *how, int rank, int nr_ranks, int id_fd)
 	CHECK(cudaMalloc((void **)&job.all, N * sizeof(float)));
 	CHECK(cudaMalloc((void **)&job.to, COPY_BYTES));
 	job.from = calloc(1, COPY_BYTES);
-	for (int i = 0; i < NR_STEPS; i++) {
-		step(&job, how, i);
+	for (; job.step < NR_STEPS; job.step++) {
+		step(&job, how);
 	}
 	free(job.from);
 	NCCL(ncclCommDestroy(job.comm));
@@ -110,7 +149,11 @@ static int run(const char *how, int rank, int nr_ranks, int id_fd)
 /* Everything on its device takes so much longer. */
 static void prepare(const char *how, int rank)
 {
-	if (rank == SLOW && !strstr(how, "-host")) {
+	if (strcmp(how, "pipeline-network") == 0) {
+		setenv("SIM_NCCL_LINK", "4-5:" GBPS, 1);
+	} else if (strstr(how, "-network")) {
+		setenv("SIM_NCCL_GBPS", GBPS, 1);
+	} else if (rank == SLOW && !strstr(how, "-host")) {
 		setenv("SIM_TIME_SCALE", "250", 1);
 	}
 }

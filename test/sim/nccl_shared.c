@@ -139,12 +139,22 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* How long the data of a collective travel once all ranks are there. */
-static uint64_t transfer_ns(size_t bytes)
+static double gbps_of(const char *text)
 {
-	const char *text = getenv("SIM_NCCL_GBPS");
-	double gbps = text ? strtod(text, NULL) : 0;
+	return text ? strtod(text, NULL) : 0;
+}
 
+/* How long data travel once all sides are there; by the slow link, if that is between a and b. */
+static uint64_t transfer_ns(size_t bytes, int a, int b)
+{
+	const char *link = getenv("SIM_NCCL_LINK");
+	double gbps = gbps_of(getenv("SIM_NCCL_GBPS"));
+	int from = -1, to = -1, end = 0;
+
+	if (link && sscanf(link, "%d-%d:%n", &from, &to, &end) == 2 && end &&
+		((a == from && b == to) || (a == to && b == from))) {
+		gbps = gbps_of(link + end);
+	}
 	return gbps > 0 ? (uint64_t)((double)bytes / gbps) : 0;
 }
 
@@ -211,7 +221,7 @@ int nccl_move_shared(struct nccl_op *op)
 	if (mine && op->send) {
 		memcpy(mine, op->send, bytes);
 	}
-	if (!mine || !barrier(c, transfer_ns(bytes))) {
+	if (!mine || !barrier(c, transfer_ns(bytes, -1, -1))) {
 		return NCCL_SYSTEM;
 	}
 	for (int i = 0; i < c->nr_ranks; i++) {
@@ -283,7 +293,8 @@ static bool lane_end(const struct nccl_op *op)
 		if (!wait_for(&lane->nr_sent, atomic_load(&lane->nr_wanted))) {
 			return false;
 		}
-		atomic_store(&lane->end_ns, now_ns() + transfer_ns(bytes));
+		atomic_store(
+			&lane->end_ns, now_ns() + transfer_ns(bytes, op->comm->rank, op->peer));
 		data = map_file(op->comm->clique, file, bytes, false);
 		if (!data) {
 			return false;
