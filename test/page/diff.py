@@ -8,17 +8,12 @@ import os
 import sys
 
 from playwright.sync_api import sync_playwright
+from must import finish, must
 from wait import until
 
 chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
 expected = json.load(open(expected_path))
 sections = ["phase", "operator", "kernel", "copy"]
-wrong = []
-
-
-def must(holds, text):
-    if not holds:
-        wrong.append(text)
 
 
 def check_overview(page):
@@ -81,6 +76,4 @@ with sync_playwright() as playwright:
     look(browser, "light")
     look(browser, "dark")
     browser.close()
-for each in list(dict.fromkeys(wrong))[:20]:
-    print("wrong: " + each)
-sys.exit(bool(wrong))
+finish()

@@ -51,6 +51,13 @@ made() {
 }
 
 # shellcheck disable=SC2317
+# cut_off: a stream that ends in the middle: of its kernels only the launches are there.
+cut_off() {
+	head -c $(($(stat -c %s "$T/20000.gprof") / 2)) "$T/20000.gprof" >"$T/cut.gprof" && page cut "$T/cut.gprof" &&
+		grep -q '"title": "Kernels"' "$T/cut.json" && grep -q 'host times of launches' "$T/cut.json"
+}
+
+# shellcheck disable=SC2317
 # ranks: traces of 18 of them; steps are short, long, or not there, and two of them share a cell.
 ranks() {
 	local rank
@@ -129,6 +136,7 @@ tap python3 test/page/colors.py report/page/page_chart.js report/page/page_heat.
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made hostile "damaged streams"
+tap cut_off "a stream that was cut off"
 tap ranks "steps of 18 ranks"
 tap made_two "two runs"
 tap two test/page/hostile.json test/page/hostile.json "names that are markup, two runs"

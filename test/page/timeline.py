@@ -9,18 +9,13 @@ import re
 import sys
 
 from playwright.sync_api import sync_playwright
+from must import finish, must
 from wait import until
 
 chromium, path, expected_path, saved, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
 name = os.path.basename(path)[:-5]
 is_whole = not name.endswith("-sums")
-wrong = []
-
-
-def must(holds, text):
-    if not holds:
-        wrong.append(text)
 
 
 def pixels(page):
@@ -331,6 +326,4 @@ with sync_playwright() as playwright:
     work(browser, "light")
     work(browser, "dark")
     browser.close()
-for each in list(dict.fromkeys(wrong))[:20]:
-    print("wrong: " + each)
-sys.exit(bool(wrong))
+finish()

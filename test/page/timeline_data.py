@@ -10,13 +10,9 @@ import re
 import sys
 import zlib
 
+from must import finish, must
+
 path, json_path, most, drops = sys.argv[1:5]
-wrong = []
-
-
-def must(holds, text):
-    if not holds:
-        wrong.append(text)
 
 
 def numbers(column):
@@ -83,7 +79,5 @@ if not head["dropped"]:
     # The JSON counts from elsewhere.
     shift = min(theirs)[0] - min(mine)[0]
     must({(ns + shift, length): count for (ns, length), count in mine.items()} == theirs, "other slices than in the JSON")
-for each in wrong[:10]:
-    print("wrong: " + each)
 print("%d slices, %d of them in sums, %d names, %d bytes" % (nr, head["dropped"], len(names), len(text)))
-sys.exit(bool(wrong))
+finish()
