@@ -130,6 +130,15 @@ void sweep_begin(struct sweep *sweep, struct process *process)
 	}
 }
 
+void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr)
+{
+	sweep->nr_bounds = nr;
+	sweep->bounds = mem_resize(sweep->bounds, nr + 1, sizeof(*sweep->bounds));
+	for (size_t i = 0; i < nr; i++) {
+		sweep->bounds[i] = bounds[i];
+	}
+}
+
 void sweep_take(struct sweep *sweep, const struct batch *batch)
 {
 	works_take(&sweep->works, batch);

@@ -51,6 +51,8 @@ struct sweep {
 /* Starts with all zeros but for is_chosen_alone. For each process, as in scan_view; works_wants are
  * what it wants. */
 void sweep_begin(struct sweep *sweep, struct process *process);
+/* After sweep_begin: its bounds are these moments, rising, in the place of steps. */
+void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr);
 void sweep_take(struct sweep *sweep, const struct batch *batch);
 void sweep_end(struct sweep *sweep);
 void sweep_fini(struct sweep *sweep);

@@ -17,6 +17,7 @@ const struct view_class *const view_classes[] = {
 	&view_temporal,
 	&view_distributed,
 	&view_straggler,
+	&view_pipeline,
 	&view_collective,
 	&view_communication,
 	&view_pending,
