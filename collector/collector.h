@@ -154,6 +154,12 @@ void collector_range(const char *name, uint64_t begin, uint64_t end);
 /* Does GPROF_STEP name this NVTX range? For the NVTX door, when a range ends. */
 bool collector_is_step_range(const char *name, uint64_t nr_bytes);
 
+/*
+ * The process is that worker, from 0 on, of so many of a data loader; of 0: it is none. Any thread,
+ * also before the recorder starts.
+ */
+void collector_loader_worker(uint32_t number, uint32_t nr_workers);
+
 /* cudaProfilerStart (true) and cudaProfilerStop (false). */
 void collector_capture(bool is_on);
 

@@ -118,6 +118,7 @@ static void flush(bool is_last)
 	add_anchor();
 	drain.nr_lost += loss_add_rows();
 	facts_add_steps(false);
+	facts_add_worker();
 	if (stream_is_full() && !is_last) {
 		batch_drop_all();
 		ring_release();

@@ -7,6 +7,7 @@
 #include "collector/block.h"
 #include "collector/collector.h"
 #include "collector/cupti.h"
+#include "collector/facts.h"
 #include "collector/notice.h"
 #include "collector/step.h"
 #include "collector/thread.h"
@@ -68,6 +69,11 @@ void collector_thread_named(const char *name)
 	if (collector_is_running()) {
 		thread_emit(GPROF_THREAD_NAMED, 0, name);
 	}
+}
+
+void collector_loader_worker(uint32_t number, uint32_t nr_workers)
+{
+	facts_set_worker(number, nr_workers);
 }
 
 bool collector_has_cupti(void)

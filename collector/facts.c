@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static struct facts_state {
 	char values[NR_SOURCES][VALUE_BYTES];
 	char from[NR_SOURCES][64];
 	char parent[512];
-	const char *why; /* of the steps, as it was told last */
+	const char *why;	 /* of the steps, as it was told last */
+	_Atomic uint64_t worker; /* its number, and above it of how many; 0: nothing to tell */
 } state;
 
 void facts_look(void)
@@ -284,6 +286,21 @@ void facts_add_steps(bool is_last)
 	facts_add("step.rule", rules[verdict.rule]);
 	facts_add("step.why", verdict.why);
 	facts_add("step.confidence", confidence);
+}
+
+void facts_set_worker(uint32_t number, uint32_t nr_workers)
+{
+	atomic_store(&state.worker, (uint64_t)nr_workers << 32 | number);
+}
+
+void facts_add_worker(void)
+{
+	uint64_t worker = atomic_exchange(&state.worker, 0);
+
+	if (worker) {
+		facts_add_number("loader.worker", worker & UINT32_MAX);
+		facts_add_number("loader.workers", worker >> 32);
+	}
 }
 
 void facts_add_end(const char *how)

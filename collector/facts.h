@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the stream says about its process, as rows of table info: who, where, which rank, how it was
- * started, with which settings. The drain thread's own, but for facts_look.
+ * started, with which settings. The drain thread's own, but for facts_look and facts_set_worker.
  */
 #ifndef COLLECTOR_FACTS_H
 #define COLLECTOR_FACTS_H
@@ -29,6 +29,14 @@ void facts_add_start(void);
  * that nothing was found.
  */
 void facts_add_steps(bool is_last);
+
+/*
+ * loader.worker and loader.workers, once they are known: the process is that worker, from 0 on, of
+ * so many; of 0: it is none. They are set on any thread, and outlive a fork until they are set
+ * anew.
+ */
+void facts_set_worker(uint32_t number, uint32_t nr_workers);
+void facts_add_worker(void);
 
 /* Those of the end: `how` in one word, and the code that was marked (ending.h). */
 void facts_add_end(const char *how);

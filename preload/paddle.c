@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collector/config.h"
+#include "preload/worker.h"
 
 /* phi::AllocationType, and c10::DeviceType, which the stream counts in. */
 enum { KIND_CPU = 1, KIND_GPU = 2, KIND_PINNED = 3, NR_KINDS = 32 };
@@ -19,10 +20,18 @@ struct totals {
 static struct totals totals[3][NR_DEVICES]; /* of CPU, GPU and others */
 static atomic_bool is_off, is_memory_off;   /* something was not as expected */
 
+static void expect_workers(void)
+{
+	if (config_number(CONFIG_PADDLE) != PADDLE_OFF) {
+		worker_expect();
+	}
+}
+
 static bool is_wanted(uint32_t mode)
 {
 	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
 		hook_start_slow(); /* reads the variables */
+		expect_workers();
 	}
 	return config_number(CONFIG_PADDLE) != PADDLE_OFF && !ring_is_inside(&ring_self) &&
 	       !atomic_load_explicit(&is_off, memory_order_relaxed);

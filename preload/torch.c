@@ -8,9 +8,6 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "collector/config.h"
 #include "collector/log.h"
@@ -20,9 +17,7 @@
 #include "preload/paddle.h"
 #include "preload/python.h"
 #include "preload/torch_try.h"
-
-/* A fork and a change of the observers wait for each other, and no longer than this. */
-#define WAIT_NS 100000000u
+#include "preload/worker.h"
 
 /* What is mapped of PyTorch. */
 struct mapped {
@@ -43,67 +38,16 @@ static struct torch_state {
 	void (*disable)(uint64_t handle);
 	_Atomic bool is_off; /* the handle is disabled */
 	atomic_bool is_attached;
-	atomic_bool is_changing; /* the list of observers, under PyTorch's mutex */
-	atomic_int nr_forks;	 /* going on */
-	struct mapped linked;	 /* what the program began with */
+	struct mapped linked; /* what the program began with */
 } state;
-
-/* ---- forks ---- */
-
-static void sleep_a_moment(void)
-{
-	const struct timespec moment = {.tv_nsec = 50000};
-
-	syscall(SYS_nanosleep, &moment, NULL); /* no point of cancellation, as nanosleep is */
-}
-
-/*
- * PyTorch's mutex is held while its list of observers changes. A child that was forked in that
- * moment would wait for it for ever.
- */
-static void begin_change(void)
-{
-	uint64_t begun = clock_monotonic_ns();
-
-	for (;;) {
-		bool is_late = clock_monotonic_ns() - begun > WAIT_NS;
-
-		if (!atomic_exchange(&state.is_changing, true) || is_late) {
-			if (!atomic_load(&state.nr_forks) || is_late) {
-				return;
-			}
-			atomic_store(&state.is_changing, false);
-		}
-		sleep_a_moment();
-	}
-}
-
-static void end_change(void)
-{
-	atomic_store(&state.is_changing, false);
-}
-
-static void before_fork(void)
-{
-	uint64_t begun = clock_monotonic_ns();
-	int error = errno;
-
-	atomic_fetch_add(&state.nr_forks, 1);
-	while (atomic_load(&state.is_changing) && clock_monotonic_ns() - begun < WAIT_NS) {
-		sleep_a_moment();
-	}
-	errno = error;
-}
 
 static void after_fork(bool is_child)
 {
-	if (!is_child) {
-		atomic_fetch_sub(&state.nr_forks, 1);
-		return;
+	torch_change_after_fork(is_child);
+	if (is_child) {
+		atomic_store(&state.is_busy, false);
+		worker_forget();
 	}
-	atomic_store(&state.nr_forks, 0);
-	atomic_store(&state.is_changing, false);
-	atomic_store(&state.is_busy, false);
 }
 
 /* ---- registering ---- */
@@ -178,11 +122,11 @@ static void follow(bool is_wanted)
 		atomic_load(&state.is_off) == !is_wanted) {
 		return;
 	}
-	begin_change();
+	torch_change_begin();
 	if (atomic_exchange(&state.is_off, !is_wanted) == is_wanted) {
 		(is_wanted ? state.enable : state.disable)(state.handle);
 	}
-	end_change();
+	torch_change_end();
 }
 
 /*
@@ -208,7 +152,7 @@ static const char *observe(const struct elf *libtorch, struct torch_functions *f
 	if (why || torch_has_observer(f)) {
 		return why;
 	}
-	begin_change();
+	torch_change_begin();
 	why = torch_try_out(f);
 	if (!why) {
 		add_both(f, try_shapes(libtorch, f));
@@ -216,7 +160,7 @@ static const char *observe(const struct elf *libtorch, struct torch_functions *f
 		*(void **)&state.disable = f->disable;
 		atomic_store(&state.is_attached, true);
 	}
-	end_change();
+	torch_change_end();
 	return why;
 }
 
@@ -304,6 +248,9 @@ static void look(struct mapped *mapped)
 	dl_iterate_phdr(look_at_object, mapped);
 	if (!was_done && mapped->has_libtorch && is_ready(mapped)) {
 		attach(&mapped->libtorch);
+		if (atomic_load(&state.is_attached)) {
+			worker_expect();
+		}
 	}
 	if (!mapped->has_libtorch || was_done) {
 		atomic_store(&state.nr_mapped, nr_mapped);
@@ -395,5 +342,7 @@ static void child(void)
 	paddle_forget();
 }
 
-const struct collector_door torch_door = {
-	.follow = follow, .before_fork = before_fork, .after_fork = after_fork, .child = child};
+const struct collector_door torch_door = {.follow = follow,
+	.before_fork = torch_change_before_fork,
+	.after_fork = after_fork,
+	.child = child};

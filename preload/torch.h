@@ -4,6 +4,7 @@
  * functions are called at the begin and end of every at::RecordFunction.
  *
  *     torch.c        finds libtorch, registers
+ *     torch_change.c  forks wait while its list of observers changes
  *     torch_try.c    tries out what is assumed of it
  *     torch_op.c     the two functions: rows of table op
  *     torch_name.c   names to ids: each text goes into the stream once
@@ -53,6 +54,12 @@ void torch_look_first(void);
 
 /* If that one was not ready then. Takes no lock of the loader's. */
 void torch_look_late(void);
+
+/* Around a change of PyTorch's list of observers, and in the handlers of fork. */
+void torch_change_begin(void);
+void torch_change_end(void);
+void torch_change_before_fork(void);
+void torch_change_after_fork(bool is_child);
 
 /* What the recorder tells this door, see collector_set_door. */
 extern const struct collector_door torch_door;

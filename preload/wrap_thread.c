@@ -11,6 +11,7 @@
 
 #include "collector/stack.h"
 #include "preload/torch.h"
+#include "preload/worker.h"
 
 /* What a new thread needs to know. Of threads beyond so many starting at once the creator is lost.
  */
@@ -64,6 +65,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	int rc;
 
 	torch_look_late();
+	worker_look();
 	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||
 		collector_is_cupti((uintptr_t)start)) {
 		return real(thread, attr, start, arg);

@@ -44,6 +44,7 @@ static void add_identity(struct buf *out, const struct process *process)
 	if (process->rank >= 0 && process->world >= 0) {
 		buf_printf(&line, " of %" PRId64, process->world);
 	}
+	family_add_worker(&line, process);
 	add_made(out, "process", &line);
 	add_line(out, "command", process_command(process), strlen(process_command(process)));
 	line = (struct buf){0};
@@ -88,7 +89,8 @@ static void add_end(struct buf *out, const struct cmd_input *input, size_t index
 static bool is_told(const char *key)
 {
 	static const char *const told[] = {"process.command", "process.pid", "host.name",
-		"rank.world", "rank.world_size", "end.how", "end.code"};
+		"rank.world", "rank.world_size", "loader.worker", "loader.workers", "end.how",
+		"end.code"};
 
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		if (strcmp(key, told[i]) == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/family.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "report/ending.h"
 #include "report/text.h"
 
-#define COMMAND_WIDTH 48u
+#define NAME_WIDTH 48u
+#define NAME_BYTES 200u
 /* Deeper trees are shown as deep as this: their depth is what a stream says. */
 #define MOST_INDENT 20u
 
@@ -105,6 +107,35 @@ void family_find(struct process *const *all, size_t nr_all, struct family_member
 
 /* ---- words ---- */
 
+int64_t family_worker(const struct process *process, int64_t *nr_workers)
+{
+	int64_t number = process_number(process, "loader.worker");
+
+	*nr_workers = process_number(process, "loader.workers");
+	return number >= 0 && number < *nr_workers ? number : -1;
+}
+
+void family_add_worker(struct buf *out, const struct process *process)
+{
+	int64_t nr_workers, number = family_worker(process, &nr_workers);
+
+	if (number >= 0) {
+		buf_printf(out, ", loader worker %" PRId64 " of %" PRId64, number, nr_workers);
+	}
+}
+
+void family_add_name(struct buf *out, const struct process *process)
+{
+	const char *command = process_command(process);
+	int64_t nr_workers, number = family_worker(process, &nr_workers);
+
+	if (number >= 0) {
+		buf_printf(out, "loader worker %" PRId64, number);
+	} else {
+		buf_add(out, command, strnlen(command, NAME_BYTES));
+	}
+}
+
 static const char *const link_words[] = {
 	[FAMILY_NONE] = "",
 	[FAMILY_FORK] = "fork  ",
@@ -124,19 +155,20 @@ struct tree {
 static void add_line(struct tree *tree, size_t index, size_t depth)
 {
 	const struct process *process = tree->all[index];
-	const char *command = process_command(process);
-	struct buf ending = {0};
+	struct buf name = {0}, ending = {0};
 	size_t width;
 
 	tree->is_shown[index] = true;
 	buf_pad(tree->out, ' ', 2 + 2 * (depth < MOST_INDENT ? depth : MOST_INDENT));
 	buf_printf(tree->out, "%-7u %s", process->pid, link_words[tree->members[index].link]);
-	width = text_add_shown(tree->out, command, strlen(command), COMMAND_WIDTH);
-	buf_pad(tree->out, ' ', COMMAND_WIDTH > width ? COMMAND_WIDTH - width : 0);
+	family_add_name(&name, process);
+	width = text_add_shown(tree->out, name.bytes, name.nr_bytes, NAME_WIDTH);
+	buf_pad(tree->out, ' ', NAME_WIDTH > width ? NAME_WIDTH - width : 0);
 	buf_text(tree->out, "  ");
 	ending_add_text(&ending, process, tree->all, tree->nr_all);
 	text_add_shown(tree->out, ending.bytes, ending.nr_bytes, 0);
 	buf_char(tree->out, '\n');
+	buf_fini(&name);
 	buf_fini(&ending);
 }
 

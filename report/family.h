@@ -22,10 +22,21 @@ struct family_member {
 	size_t parent; /* index; valid unless FAMILY_NONE */
 };
 
+/*
+ * Its number, from 0 on, if it says that it is a worker of a data loader, and of how many; else -1.
+ */
+int64_t family_worker(const struct process *process, int64_t *nr_workers);
+
+/* Appends ", loader worker N of M" for such a worker. */
+void family_add_worker(struct buf *out, const struct process *process);
+
+/* Appends what a process is called beside others: "loader worker N", or its command, cut. */
+void family_add_name(struct buf *out, const struct process *process);
+
 /* Fills one member for each process. */
 void family_find(struct process *const *all, size_t nr_all, struct family_member *members);
 
-/* Appends the tree, a line each: pid, how it came, command, how it ended. */
+/* Appends the tree, a line each: pid, how it came, what it is called, how it ended. */
 void family_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
 	const struct family_member *members);
 

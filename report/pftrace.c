@@ -14,12 +14,12 @@ static void write_process_track(
 	struct pftrace *pftrace, struct process *const *processes, size_t nr_processes, size_t k)
 {
 	const struct process *process = processes[k];
-	const char *command = process_command(process);
 	struct family_member *members = mem_zeroed(nr_processes, sizeof(*members));
-	struct buf name = {0}, label = {0};
+	struct buf called = {0}, name = {0}, label = {0};
 
 	family_find(processes, nr_processes, members);
-	text_add_shown(&name, command, strlen(command) < 200 ? strlen(command) : 200, 0);
+	family_add_name(&called, process);
+	text_add_shown(&name, called.bytes, called.nr_bytes, 0);
 	if (process->rank >= 0) {
 		buf_printf(&label, "rank %d, ", (int)process->rank);
 	}
@@ -30,6 +30,7 @@ static void write_process_track(
 	pftrace->process_track = pftrace->next_track++;
 	pftrace_out_process(&pftrace->out, pftrace->process_track, pftrace->timeline.pid,
 		name.bytes, label.bytes, (int32_t)k);
+	buf_fini(&called);
 	buf_fini(&name);
 	buf_fini(&label);
 	free(members);

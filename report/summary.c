@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/family.h"
 #include "report/over_ranks.h"
 #include "report/text.h"
 
@@ -27,6 +28,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	if (process->rank >= 0 && process->world > 0) {
 		buf_printf(out, " of %" PRId64, process->world);
 	}
+	family_add_worker(out, process);
 	if (process->first_ns <= process->last_ns) {
 		buf_printf(out, ", %.3f s", (double)(process->last_ns - process->first_ns) / 1e9);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/family.h"
 #include "report/job_clock.h"
 #include "report/progress.h"
 #include "report/text.h"
@@ -303,9 +304,10 @@ static void add_process_names(struct timeline *timeline)
 {
 	struct process *process = timeline->process;
 	struct buf *out = timeline->out;
-	const char *command = process_command(process);
+	struct buf name = {0};
 	static const char *const keys[] = {"process_name", "process_labels", "process_sort_index"};
 
+	family_add_name(&name, process);
 	for (int i = 0; i < 3; i++) {
 		timeline_begin(timeline, 'M', NULL,
 			i == 0	 ? "\"process_name\""
@@ -317,12 +319,13 @@ static void add_process_names(struct timeline *timeline)
 			: i == 1			     ? "labels"
 							     : "sort_index");
 		if (i == 0) {
-			text_add_json(out, command, strlen(command) < 200 ? strlen(command) : 200);
+			text_add_json(out, name.bytes, name.nr_bytes);
 		} else {
 			buf_text(out, i == 1 ? "\"CPU\"" : "0");
 		}
 		buf_text(out, "}}");
 	}
+	buf_fini(&name);
 }
 
 void timeline_enter(

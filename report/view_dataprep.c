@@ -122,6 +122,7 @@ enum column {
 	PID,
 	PARENT,
 	ROLE,
+	WORKER,
 	SPAN,
 	CPU,
 	BUSY,
@@ -132,14 +133,12 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void fill(const struct process *process, const struct row *row, const char *role,
-	struct table_cell *cells)
+static void fill(const struct process *process, const struct row *row, struct table_cell *cells)
 {
 	uint64_t span_ns =
 		process->first_ns <= process->last_ns ? process->last_ns - process->first_ns : 0;
 
 	table_set_integer(&cells[PID], process->pid);
-	table_set_string(&cells[ROLE], role);
 	table_set_integer(&cells[SPAN], span_ns);
 	if (row->has_cpu) {
 		table_set_integer(&cells[CPU], row->cpu_ns);
@@ -162,16 +161,24 @@ static void add_rows(const struct dataprep_view *view, struct table *table)
 
 	family_find(all, nr, members);
 	for (size_t i = 0; i < nr; i++) {
-		bool is_worker = members[i].link != FAMILY_NONE && !view->rows[i].has_loop &&
-				 view->rows[members[i].parent].has_loop;
+		int64_t nr_workers, number = family_worker(all[i], &nr_workers);
+		bool is_loop = view->rows[i].has_loop;
+		bool is_child =
+			members[i].link != FAMILY_NONE && view->rows[members[i].parent].has_loop;
 		struct table_cell *cells;
 
-		if (!view->rows[i].has_loop && !is_worker) {
+		if (!is_loop && !is_child && number < 0) {
 			continue;
 		}
 		cells = table_add_row(table);
-		fill(all[i], &view->rows[i], is_worker ? "started by the loop" : "loop", cells);
-		if (is_worker) {
+		fill(all[i], &view->rows[i], cells);
+		table_set_string(&cells[ROLE], is_loop	     ? "loop"
+					       : number >= 0 ? "loader worker"
+							     : "started by the loop");
+		if (number >= 0) {
+			table_set_integer(&cells[WORKER], (uint64_t)number);
+		}
+		if (!is_loop && is_child) {
 			table_set_integer(&cells[PARENT], all[members[i].parent]->pid);
 		}
 	}
@@ -184,6 +191,7 @@ static struct table *make_table(void *context)
 		{"pid", "PID", TABLE_ID, false},
 		{"parent", "Loop", TABLE_ID, false},
 		{"role", "Is", TABLE_TEXT, false},
+		{"worker", "Worker", TABLE_ID, false},
 		{"span_ns", "Span", TABLE_TIME, false},
 		{"cpu_ns", "CPU time", TABLE_TIME, false},
 		{"busy_pct", "% of span in operators", TABLE_PERCENT, false},
@@ -200,7 +208,9 @@ static struct table *make_table(void *context)
 
 	add_rows(view, table);
 	table_note(table,
-		"waited: in the loader's __next__, with its work where there are no workers; span: "
+		"worker: the number that PyTorch or Paddle gave it; others that the loop started "
+		"may be workers, too; waited: in the loader's __next__, with its work where there "
+		"are no workers; span: "
 		"from the first event to the last; CPU time: since the start, by samples; in "
 		"operators: without what is waited for, over all threads, so that it may be more "
 		"than the span");

@@ -2,8 +2,8 @@
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
- * FILE python: with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS [RANK
- * WORLD]: a long run of a framework, or of one of its ranks.
+ * FILE worker: one of a data loader's; FILE python: with Python stacks; FILE nccl RANK: one of two
+ * ranks; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of its ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +32,11 @@ int main(int argc, char **argv)
 		gen_model(gen, strtoull(argv[3], NULL, 10), 1 + rank);
 	} else if (argc > 2 && !strcmp(argv[2], "ops")) {
 		gen_ops(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "worker")) {
+		gen_info(gen, "process.command", "python train.py");
+		gen_info(gen, "loader.worker", "3");
+		gen_info(gen, "loader.workers", "4");
+		gen_op(gen, "aten::stack", 1000, 2000);
 	} else if (argc > 2 && !strcmp(argv[2], "python")) {
 		gen_python(gen);
 	} else if (argc > 3 && !strcmp(argv[2], "nccl")) {

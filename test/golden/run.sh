@@ -69,6 +69,8 @@ golden ops.timeline "$report" timeline -o - $ops
 python=v1/python.gprof
 golden python.detail "$report" --view python --detail --format csv $python
 golden python.timeline "$report" timeline -o - $python
+golden worker.info "$report" info v1/worker.gprof
+golden worker.timeline "$report" timeline -o - v1/worker.gprof
 golden nccl.both "$report" --view communication --format json v1/nccl0.gprof v1/nccl1.gprof
 golden nccl.over "$report" --view kernel,api --over-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
 # A summary that comes out otherwise is of another version, or of views that changed: then it is made anew.
@@ -90,11 +92,11 @@ golden bad.sort "$report" --sort nothing $small
 golden bad.path "$report" v1/not-there.gprof
 golden dir "$report" --view losses,notices v1
 
-for file in small.json small.timeline ops.json ops.timeline python.timeline; do
+for file in small.json small.timeline ops.json ops.timeline python.timeline worker.timeline; do
 	sed '/^status\|^stderr/d' "v1/$file.out" >"$work/$file"
 done
 if command -v python3 >/dev/null; then
-	for file in small.json small.timeline ops.json ops.timeline python.timeline; do
+	for file in small.json small.timeline ops.json ops.timeline python.timeline worker.timeline; do
 		if python3 -m json.tool "$work/$file" >/dev/null; then
 			passed=$((passed + 1))
 		else
@@ -103,7 +105,7 @@ if command -v python3 >/dev/null; then
 		fi
 	done
 else
-	echo "golden: SKIP 5 checks with a JSON parser: no python3"
+	echo "golden: SKIP 6 checks with a JSON parser: no python3"
 fi
 echo "golden: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -7,7 +7,7 @@ $(B)/python/fake_python: test/python/fake_python.c
 
 $(B)/test/unit/test_python_line: $(B)/preload/python_line.o
 
-python-programs: $(B)/python/fake_python
+python-programs: $(B)/python/fake_python $(B)/torch/GOOD/libtorch_cpu.so
 
 tests: python-programs
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# GPROF_PYTHON on every CPython from 3.8 to 3.13 that is here, on the simulator: what is recorded is
+# GPROF_PYTHON, and what is read of data loaders, on every CPython from 3.8 to 3.13 that is here, on the simulator: what is recorded is
 # what Python says of itself, and programs see nothing of us. Prints TAP.
 # usage: test/python/run.sh [PYTHON...]
 # shellcheck disable=SC2317 # functions that tap calls
@@ -146,6 +146,21 @@ by_rate()
 	[ "$(grep -c '"stack":' "$T/python.json")" -le 2 ] # of the two threads, in the first second
 }
 
+# Which worker of a data loader a process is: read where it can be, and no code of the program's is run.
+workers()
+{
+	local fake=$PWD/$B/torch/GOOD/libtorch_cpu.so
+	rm -f "$T/who"
+	"$python" -W ignore test/python/workers.py "$fake" "$T/who" >"$T/plain" 2>&1
+	rm -f "$T/who"
+	within "$python" -W ignore test/python/workers.py "$fake" "$T/who" >"$T/out" 2>&1
+	diff "$T/plain" "$T/out" || return 1
+	"$B/gprof-report" info "$T/dump" | sed -nE 's/^  process +([0-9]+) on [^,]*(, loader worker )?(.*)/\1 \3/p' |
+		sort >"$T/have"
+	"$B/gprof-report" info "$T/dump" | sed -nE '2s/^ +([0-9]+).*/\1 /p' >>"$T/who" # the parent of all
+	sort "$T/who" | diff - "$T/have" && [ "$(wc -l <"$T/have")" -gt 20 ]
+}
+
 # With PyTorch, which lets go of the GIL around its operators.
 torch_stacks()
 {
@@ -209,6 +224,7 @@ for python in "${pythons[@]}"; do
 	tap forks "functions: a child that is forked in them"
 	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: what is too much is counted"
+	tap workers "workers of data loaders"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
 version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=

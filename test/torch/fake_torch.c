@@ -5,6 +5,7 @@
  * number in the object; FAKE_SMALL: callbacks get an object without handle; FAKE_LATE: is not ready
  * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,6 +72,7 @@ void fake_ops(unsigned int nr_ops);
 void fake_names(unsigned int nr_names);
 void fake_finish(void);
 bool fake_is_locked(void);
+void fake_thread(bool raises);
 
 uint64_t add(struct callback callback)
 {
@@ -208,4 +210,24 @@ bool fake_is_locked(void)
 		pthread_mutex_unlock(&mutex);
 	}
 	return is_locked;
+}
+
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+/* Makes a thread and waits for it; with an exception of Python's that is pending, if it raises. */
+void fake_thread(bool raises)
+{
+	void (*set_error)(void *type, const char *text) = NULL;
+	pthread_t thread;
+
+	*(void **)&set_error = dlsym(RTLD_DEFAULT, "PyErr_SetString");
+	if (raises) {
+		set_error(*(void **)dlsym(RTLD_DEFAULT, "PyExc_ValueError"), "kept");
+	}
+	if (!pthread_create(&thread, NULL, nothing, NULL)) {
+		pthread_join(thread, NULL);
+	}
 }

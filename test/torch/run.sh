@@ -219,6 +219,37 @@ told_apart()
 			>"$T/jq" || { cat "$T/dataprep" && return 1; }
 }
 
+# numbered RUN: two workers of each of two epochs, by their numbers, in the timeline too.
+numbered()
+{
+	"$B/gprof-report" summary --view dataprep --format json "$T/$1.dump" 2>&1 | tee "$T/dataprep" |
+		jq -e '[.dataprep.rows[] | select(.role == "loader worker").worker] | sort == [0, 0, 1, 1]' >"$T/jq" ||
+		{ cat "$T/dataprep" && return 1; }
+	"$B/gprof-report" timeline -o "$T/timeline.json" "$T/$1.dump" &&
+		[ "$(jq '[.traceEvents[] | select(.name == "process_name") | .args.name |
+			select(test("^loader worker [01]$"))] | length' "$T/timeline.json")" = 4 ] &&
+		"$B/gprof-report" timeline -o "$T/timeline.pftrace" "$T/$1.dump" &&
+		[ "$(grep -ao 'loader worker [01]' "$T/timeline.pftrace" | sort | uniq -c | tr -s ' ' | tr -d '\n')" = \
+			" 2 loader worker 0 2 loader worker 1" ]
+}
+
+# Workers that stay for both epochs, beside that of a second loader.
+persistent()
+{
+	without two two &
+	within two two
+	wait
+	tap same two "two loaders: prints the same"
+	tap two_loaders "two loaders: their workers"
+}
+
+two_loaders()
+{
+	"$B/gprof-report" info "$T/two.dump" | grep -o ', loader worker .*' | sort | tr -d '\n' | tee "$T/workers" |
+		grep -qx ', loader worker 0 of 1, loader worker 0 of 2, loader worker 1 of 2' ||
+		{ cat "$T/workers" && return 1; }
+}
+
 # torch.compile's own backend: compiled with us, and then, as under the profiler, what there is.
 compiled()
 {
@@ -394,12 +425,15 @@ all()
 	trains forked loader 2 fork
 	tap check workers forked aten::stack aten::sum "forked: workers"
 	tap told_apart "forked: workers' work and the loop's waiting"
+	tap numbered forked "forked: workers' numbers"
 	without spawned loader 2 spawn &
 	within spawned loader 2 spawn
 	wait
 	tap same spawned "spawned: prints the same"
 	tap check total spawned "$T/forked.json" "spawned: operators of the total"
 	tap check workers spawned aten::stack aten::sum "spawned: workers"
+	tap numbered spawned "spawned: workers' numbers"
+	persistent
 	profiles_itself
 	shapes
 	threads

@@ -98,6 +98,40 @@ START_TEST(streams_that_name_each_other_are_all_shown)
 }
 END_TEST
 
+START_TEST(a_worker_of_a_loader_is_called_by_its_number)
+{
+	static const struct {
+		const char *number, *of, *name;
+	} cases[] = {{"3", "4", "loader worker 3"}, {"0", "1", "loader worker 0"},
+		{"4", "4", "python x.py"}, {"-1", "4", "python x.py"}, {"3", "", "python x.py"},
+		{"one", "4", "python x.py"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *path = streams_path("worker.gprof");
+		struct gen *gen = gen_open(path);
+		struct process *process;
+		struct buf name = {0}, text = {0};
+
+		gen_info(gen, "process.command", "python x.py");
+		gen_info(gen, "loader.worker", cases[i].number);
+		gen_info(gen, "loader.workers", cases[i].of);
+		gen_close(gen, "exit");
+		process = streams_process(path);
+		family_add_name(&name, process);
+		buf_char(&name, '\0');
+		ck_assert_str_eq(name.bytes, cases[i].name);
+		family_add_worker(&text, process);
+		buf_char(&text, '\0');
+		ck_assert_str_eq(text.bytes, i == 0   ? ", loader worker 3 of 4"
+					     : i == 1 ? ", loader worker 0 of 1"
+						      : "");
+		buf_fini(&name);
+		buf_fini(&text);
+		process_destroy(process);
+	}
+}
+END_TEST
+
 START_TEST(an_end_of_another_version_is_told_as_it_stands)
 {
 	struct process *process = make("new.gprof", NULL, NULL, NULL, "evaporated");
@@ -119,4 +153,5 @@ END_TEST
 
 UNIT_SUITE("report/family", the_same_pid_alone_is_no_kinship,
 	a_child_hangs_below_the_stream_that_it_names, streams_that_name_each_other_are_all_shown,
+	a_worker_of_a_loader_is_called_by_its_number,
 	an_end_of_another_version_is_told_as_it_stands)

@@ -213,14 +213,18 @@ START_TEST(a_wait_holds_a_step_back_if_the_device_waits_too)
 }
 END_TEST
 
-/* A child of the loop that uses so much CPU time in each 100 ms. */
-static struct process *worker(uint64_t cpu_ms)
+/* A child that uses so much CPU time in each 100 ms; the worker with that number, or NULL. */
+static struct process *worker(uint64_t cpu_ms, const char *parent, const char *number)
 {
 	const char *path = streams_path("worker.gprof");
 	struct gen *gen = gen_open(path);
 
 	gen_info(gen, "process.pid", "4243");
-	gen_info(gen, "process.parent_stream", "loop.gprof");
+	gen_info(gen, "process.parent_stream", parent);
+	if (number) {
+		gen_info(gen, "loader.worker", number);
+		gen_info(gen, "loader.workers", "8");
+	}
 	for (uint32_t i = 0; i < 4; i++) {
 		struct gprof_row_sample *sample = gen_row(gen, GPROF_TABLE_sample);
 
@@ -247,7 +251,7 @@ START_TEST(the_stage_is_told_by_the_time_of_workers)
 			streams_process(waits("loop.gprof",
 				"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 				wait_ms, is_ahead, 3)),
-			worker(cases[i].cpu_ms)};
+			worker(cases[i].cpu_ms, "loop.gprof", NULL)};
 		struct table *table = tables_make(&view_dataprep_steps, two, 2, false);
 
 		ck_assert_uint_eq(table->nr_rows, 3);
@@ -262,6 +266,38 @@ START_TEST(the_stage_is_told_by_the_time_of_workers)
 		table_destroy(table);
 		process_destroy(two[0]);
 		process_destroy(two[1]);
+	}
+}
+END_TEST
+
+START_TEST(workers_are_told_by_their_number)
+{
+	static const uint64_t wait_ms[] = {40};
+	static const bool is_ahead[] = {false};
+	struct process *all[3] = {
+		streams_process(waits("loop.gprof",
+			"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", wait_ms,
+			is_ahead, 1)),
+		worker(95, "loop.gprof", "5"), worker(95, "loop.gprof", NULL)};
+	struct table *table = tables_make(&view_dataprep, all, 3, false);
+
+	ck_assert_uint_eq(table->nr_rows, 3);
+	ck_assert_str_eq(tables_cell(table, 0, "role")->text, "loop");
+	ck_assert(!tables_cell(table, 0, "worker")->is_known);
+	ck_assert_str_eq(tables_cell(table, 1, "role")->text, "loader worker");
+	ck_assert_uint_eq(tables_number(table, 1, "worker"), 5);
+	ck_assert_uint_eq(tables_number(table, 1, "parent"), GEN_PID);
+	ck_assert_str_eq(tables_cell(table, 2, "role")->text, "started by the loop");
+	ck_assert(!tables_cell(table, 2, "worker")->is_known);
+	table_destroy(table);
+	/* Also where the loop did not record, and where the worker alone is looked at. */
+	table = tables_make(&view_dataprep, all + 1, 2, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_number(table, 0, "worker"), 5);
+	ck_assert(!tables_cell(table, 0, "parent")->is_known);
+	table_destroy(table);
+	for (size_t i = 0; i < 3; i++) {
+		process_destroy(all[i]);
 	}
 }
 END_TEST
@@ -301,4 +337,5 @@ END_TEST
 
 UNIT_SUITE("report/gaps", gaps_of_random_work_are_those_of_every_nanosecond,
 	the_longest_gaps_are_kept, a_stream_that_is_written_late_does_not_fill_the_memory,
-	a_wait_holds_a_step_back_if_the_device_waits_too, the_stage_is_told_by_the_time_of_workers)
+	a_wait_holds_a_step_back_if_the_device_waits_too, the_stage_is_told_by_the_time_of_workers,
+	workers_are_told_by_their_number)
