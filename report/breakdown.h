@@ -82,6 +82,14 @@ void breakdown_record(
 void breakdown_end(struct breakdown *breakdown, const struct phases *phases);
 void breakdown_fini(struct breakdown *breakdown);
 
+/* Of the whole steps of processes, added up. */
+struct breakdown_sums {
+	uint64_t nr_steps; /* 0: nothing is known */
+	uint64_t steps_ns, ns[NR_BREAKDOWN_PARTS];
+	uint64_t nr_cut; /* events of which a part is missing, late ones with them */
+	bool has_steps;	 /* else all that was recorded counts as one */
+};
+
 extern const char *const breakdown_keys[NR_BREAKDOWN_PARTS];   /* "kernel_ns" */
 extern const char *const breakdown_titles[NR_BREAKDOWN_PARTS]; /* as TensorBoard has them */
 

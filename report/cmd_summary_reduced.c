@@ -128,6 +128,9 @@ static struct table *make_table(const struct summary *summary,
 {
 	bool is_every = summary->is_detailed && class->table == reduced_steps_table;
 
+	if (summary->is_over_ranks) {
+		return reduced_over_table(reduced, class, class->name);
+	}
 	return is_every ? reduced_every_step_table(reduced, 0)
 			: class->table(reduced, class->argument);
 }
@@ -142,15 +145,20 @@ static bool is_asked(const struct summary *summary, const struct reduced_view_cl
 	return false;
 }
 
-static bool print_view(const struct summary *summary, const struct reduced_view_class *class,
-	struct reduced *reduced, struct buf *out)
+/* Over ranks that is what is compared, and the order is its own. */
+static const char *sort_of(const struct summary *summary)
 {
-	struct table *table = make_table(summary, class, reduced);
+	return summary->is_over_ranks ? NULL : summary->sort;
+}
+
+/* Prints a table unless it has nothing that was asked for. False if it cannot be sorted so. */
+static bool print_table(const struct summary *summary, struct table *table, struct buf *out)
+{
 	bool is_json = summary->asked.table.format == TABLE_JSON;
-	bool is_sorted = summary->sort && summary_sort(table, summary->sort);
+	bool is_sorted = sort_of(summary) && summary_sort(table, sort_of(summary));
 
 	table_cut(table, summary->asked.top);
-	if (table->nr_rows || is_json || !summary->is_default) {
+	if ((table->nr_rows && !table->is_aside) || is_json || !summary->is_default) {
 		buf_text(out, is_json ? ",\n" : "");
 		table_print(table, &summary->asked.table, out);
 	}
@@ -158,11 +166,26 @@ static bool print_view(const struct summary *summary, const struct reduced_view_
 	return is_sorted;
 }
 
+/* What a job of many needs at first: each process beside the others. */
+static bool print_over(const struct summary *summary, struct reduced *reduced, struct buf *out)
+{
+	bool is_sorted = false;
+
+	for (const struct reduced_view_class *class = reduced_views;
+		class->name && summary->is_default && reduced->nr_processes > 1; class ++) {
+		if (class->over_key) {
+			is_sorted |= print_table(
+				summary, reduced_over_table(reduced, class, class->over_key), out);
+		}
+	}
+	return is_sorted;
+}
+
 /* False if no view has the column to sort by. */
 static bool print_all(const struct summary *summary, struct reduced *reduced, struct buf *out)
 {
 	struct table *processes = reduced_processes_table(reduced);
-	bool is_json = summary->asked.table.format == TABLE_JSON, is_sorted = !summary->sort;
+	bool is_json = summary->asked.table.format == TABLE_JSON, is_sorted = !sort_of(summary);
 
 	if (is_json) {
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
@@ -170,9 +193,10 @@ static bool print_all(const struct summary *summary, struct reduced *reduced, st
 	table_cut(processes, summary->asked.top);
 	table_print(processes, &summary->asked.table, out);
 	table_destroy(processes);
+	is_sorted |= print_over(summary, reduced, out);
 	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
 		if (summary->is_default || is_asked(summary, class)) {
-			is_sorted |= print_view(summary, class, reduced, out);
+			is_sorted |= print_table(summary, make_table(summary, class, reduced), out);
 		}
 	}
 	buf_text(out, is_json ? "\n}\n" : "");
@@ -192,6 +216,12 @@ static int refuse(const struct summary *summary)
 		return cmd_usage(&cmd_summary,
 			"a summary of reduce has one style, and all of its processes and steps; "
 			"the streams have more");
+	}
+	if (summary->is_over_ranks && summary->sort && strcmp(summary->sort, "total") != 0) {
+		return cmd_usage(&cmd_summary,
+			"a summary of reduce compares ranks by total, not by '%s'; the streams "
+			"have more",
+			summary->sort);
 	}
 	for (size_t i = 0; !summary->is_default && i < summary->nr_views; i++) {
 		if (reduced_view_find(summary->views[i]->name)) {

@@ -15,8 +15,11 @@ enum {
 	NVTX,
 	COLLECTIVE,
 	OPERATOR,
+	COMMUNICATION,
 	STEPS,
 	DISTRIBUTED,
+	BREAKDOWN,
+	MEMORY,
 	NR_VIEWS,
 };
 
@@ -28,8 +31,11 @@ static const struct view_class *const classes[NR_VIEWS] = {
 	[NVTX] = &view_nvtx,
 	[COLLECTIVE] = &view_collective,
 	[OPERATOR] = &reduce_operators,
+	[COMMUNICATION] = &reduce_communication,
 	[STEPS] = &view_steps,
 	[DISTRIBUTED] = &view_distributed,
+	[BREAKDOWN] = &view_breakdown,
+	[MEMORY] = &reduce_memory,
 };
 
 /* ---- rows ---- */
@@ -75,13 +81,15 @@ static void take_summed(struct reduced *reduced, enum reduced_view view, const s
 	free(rows);
 }
 
-static void take_operators(struct reduced *reduced, void *view)
+/* All sums, of a view of reduce.h. */
+static void take_all_sums(struct reduced *reduced, enum reduced_view view,
+	const struct tally *tally, const uint64_t *(*sums_of)(void *context, size_t row),
+	void *context)
 {
-	const struct tally *tally = reduce_operators_tally(view);
-	struct reduced_row **rows = take_tally(reduced, REDUCED_OPERATOR, tally);
+	struct reduced_row **rows = take_tally(reduced, view, tally);
 
 	for (size_t i = 0; i < tally->nr_rows; i++) {
-		const uint64_t *sums = reduce_operators_sums(view, i);
+		const uint64_t *sums = sums_of(context, i);
 
 		for (unsigned int k = 0; k < NR_REDUCED_SUMS; k++) {
 			rows[i]->sums[k] += sums[k];
@@ -97,7 +105,10 @@ static void take_rows(struct reduced *reduced, void *const *views)
 	const struct stat *overlaps;
 	const struct tally *collectives = view_collective_tally(views[COLLECTIVE], &overlaps);
 
-	take_operators(reduced, views[OPERATOR]);
+	take_all_sums(reduced, REDUCED_OPERATOR, reduce_operators_tally(views[OPERATOR]),
+		reduce_operators_sums, views[OPERATOR]);
+	take_all_sums(reduced, REDUCED_NCCL, reduce_communication_tally(views[COMMUNICATION]),
+		reduce_communication_sums, views[COMMUNICATION]);
 	take_plain(reduced, REDUCED_KERNEL, view_kernel_tally(views[KERNEL]));
 	take_summed(reduced, REDUCED_COLLECTIVE, collectives, REDUCED_OVERLAP_NS, overlaps);
 	take_summed(reduced, REDUCED_MEMCPY, copies, REDUCED_BYTES, &copies->sizes);
@@ -179,6 +190,22 @@ static void take_devices(struct reduced_process *process, const struct table *ta
 	}
 }
 
+/* ---- facts ---- */
+
+static void take_facts(struct reduced_process *process, void *const *views)
+{
+	const struct breakdown_sums sums = view_breakdown_sums(views[BREAKDOWN]);
+
+	memset(process->facts, 0xff, sizeof(process->facts)); /* unknown */
+	if (sums.nr_steps) {
+		process->facts[REDUCED_STEPS] = sums.has_steps ? sums.nr_steps : 0;
+		process->facts[REDUCED_STEPS_NS] = sums.steps_ns;
+		process->facts[REDUCED_CUT] = sums.nr_cut;
+		memcpy(&process->facts[REDUCED_PARTS], sums.ns, sizeof(sums.ns));
+	}
+	reduce_memory_facts(views[MEMORY], process->facts);
+}
+
 /* ---- the process ---- */
 
 static struct reduced_process describe(const struct process *process)
@@ -221,6 +248,7 @@ void reduce_process(struct reduced *reduced, struct process *process)
 	table = view_distributed.table(views[DISTRIBUTED]);
 	take_devices(&described, table);
 	table_destroy(table);
+	take_facts(&described, views);
 	reduced_add_process(reduced, &described);
 	reduced_process_fini(&described);
 	for (size_t i = 0; i < NR_VIEWS; i++) {

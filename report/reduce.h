@@ -10,9 +10,16 @@
 /* Makes it of one process, into an empty one. */
 void reduce_process(struct reduced *reduced, struct process *process);
 
-/* For reduce.c: operators by name; the sums of a row are those of reduced.h. */
-extern const struct view_class reduce_operators;
+/* For reduce.c: operators by name, and NCCL's operations; the sums of a row are those of reduced.h.
+ */
+extern const struct view_class reduce_operators, reduce_communication;
 const struct tally *reduce_operators_tally(void *view);
 const uint64_t *reduce_operators_sums(void *view, size_t row);
+const struct tally *reduce_communication_tally(void *view);
+const uint64_t *reduce_communication_sums(void *view, size_t row);
+
+/* Peaks of memory; takes them over into those of enum reduced_fact, which start unknown. */
+extern const struct view_class reduce_memory;
+void reduce_memory_facts(void *view, uint64_t *facts);
 
 #endif

@@ -12,6 +12,7 @@
 static void row_fini(struct reduced_row *row)
 {
 	sketch_fini(&row->times);
+	sketch_fini(&row->of_processes);
 }
 
 void reduced_fini(struct reduced *reduced)
@@ -38,6 +39,7 @@ struct reduced_row *reduced_row(
 		row = mem_zeroed(1, sizeof(*row));
 		row->key = key;
 		sketch_init(&row->times);
+		sketch_init(&row->of_processes);
 		HASH_ADD(hh, reduced->rows, key, sizeof(key), row);
 	}
 	return row;
@@ -104,6 +106,7 @@ void reduced_add_process(struct reduced *reduced, const struct reduced_process *
 	for (struct reduced_row *row = reduced->rows; row; row = row->hh.next) {
 		row->nr_processes = 1;
 		row->least = row->most = (struct reduced_extreme){stat_sum(&row->times.group), who};
+		sketch_add(&row->of_processes, row->most.ns);
 	}
 	reduced_pack_process(process, &bytes);
 	packed.who.steps = NULL;
@@ -119,7 +122,8 @@ struct reduced_process reduced_process(const struct reduced *reduced, size_t i)
 	struct unpack from = {bytes, bytes + packed->nr_bytes, false};
 	struct reduced_process process;
 
-	reduced_unpack_process(&process, &from); /* which were read or made before */
+	/* Which were made or checked by us. */
+	reduced_unpack_process(&process, &from, REDUCED_VERSION);
 	return process;
 }
 
@@ -156,6 +160,7 @@ static void merge_row(struct reduced_row *into, const struct reduced_row *from)
 		into->sums[i] += from->sums[i];
 	}
 	into->nr_processes += from->nr_processes;
+	sketch_merge(&into->of_processes, &from->of_processes);
 	take_extreme(&into->least, &from->least, is_first || from->least.ns < into->least.ns);
 	take_extreme(&into->most, &from->most, is_first || from->most.ns > into->most.ns);
 }

@@ -4,16 +4,19 @@
  * that it adds up: of the same streams it is the same, byte for byte in a file, in whatever parts
  * and order they came. Two things:
  *
- * rows, of all processes together: an operator, kernel, copy, call by its name, with exact calls,
- * sum and extremes, the sketch of its times, and which process spent least and most in it. All
- * rows are kept. Memory: by how many different things there are, not by processes.
+ * rows, of all processes together: an operator, kernel, copy, call by its name, NCCL's operations
+ * by communicator, with exact calls, sum and extremes, the sketch of its times, the sketch of what
+ * each process spent in it, and which one spent least and most. All rows are kept. Memory: by how
+ * many different things there are, not by processes.
  *
- * processes, each for itself: who it is, what is missing of it, and the times of its steps. Memory:
- * as many bytes as in the file, some 40 a step.
+ * processes, each for itself: who it is, what is missing of it, what its steps were made of in sum,
+ * its peaks of memory, and the times of its steps. Memory: as many bytes as in the file, some 40 a
+ * step.
  */
 #ifndef REPORT_REDUCED_H
 #define REPORT_REDUCED_H
 
+#include "report/breakdown.h"
 #include "report/hash.h"
 #include "report/sketch.h"
 
@@ -26,11 +29,13 @@ enum reduced_view {
 	REDUCED_MEMSET,
 	REDUCED_API,
 	REDUCED_NVTX,
+	REDUCED_NCCL, /* from version 2 on */
 	NR_REDUCED_VIEWS,
 };
 
 /* What else is summed up of a row, by its view: operators' self time, ns on GPUs of itself and of
- * all in it, and works; the overlap of collectives; bytes of copies and sets. */
+ * all in it, and works; the overlap of collectives; bytes of copies and sets; bytes of NCCL's
+ * operations, of those of them whose kernels' times are known, and calls. */
 enum {
 	REDUCED_SELF_NS = 0,
 	REDUCED_GPU_SELF_NS,
@@ -38,6 +43,8 @@ enum {
 	REDUCED_WORKS,
 	REDUCED_OVERLAP_NS = 0,
 	REDUCED_BYTES = 0,
+	REDUCED_TIMED_BYTES = 1,
+	REDUCED_CALLS = 2,
 	NR_REDUCED_SUMS = 4,
 };
 
@@ -46,6 +53,12 @@ struct reduced_key {
 	uint32_t view, kind; /* kind: as in the tally of the view */
 	uint32_t name;
 };
+
+/* Kinds of communication, whose names are those of communicators: an operation, as nccl_ops.h has
+ * its kind, and how many ranks, 0 unknown. */
+#define REDUCED_NCCL_KIND(op, nr_ranks) ((uint32_t)(op) | (uint32_t)(nr_ranks) << 8)
+#define REDUCED_NCCL_RANKS(kind)	((kind) >> 8)
+#define REDUCED_NCCL_MOST_RANKS		((1u << 24) - 1)
 
 /* A process among all, in the order of its rank (-1 unknown) and of "host:pid". */
 struct reduced_who {
@@ -65,6 +78,7 @@ struct reduced_row {
 	uint64_t sums[NR_REDUCED_SUMS];
 	uint64_t nr_processes; /* that have it */
 	struct reduced_extreme least, most;
+	struct sketch of_processes; /* ns in it of each; without those of files of version 1 */
 	UT_hash_handle hh;
 };
 
@@ -89,6 +103,20 @@ struct reduced_step {
 	uint64_t ns[NR_REDUCED_TIMES];
 };
 
+/* Of a process; UINT64_MAX unknown, as all are in files of version 1. In files: append. */
+enum reduced_fact {
+	REDUCED_STEPS, /* whole ones, as in the view `breakdown`; 0: all that was recorded is one */
+	REDUCED_STEPS_NS,
+	REDUCED_PARTS,					  /* ns, as enum breakdown_part */
+	REDUCED_CUT = REDUCED_PARTS + NR_BREAKDOWN_PARTS, /* events that these lack a part of */
+	REDUCED_ALLOCATED_BYTES,   /* peak by a framework's allocator, of the GPU with the most */
+	REDUCED_RESERVED_BYTES,	   /* likewise */
+	REDUCED_CUDA_MALLOC_BYTES, /* peak by calls, where no allocator tells */
+	NR_REDUCED_FACTS,
+};
+
+_Static_assert(NR_REDUCED_FACTS == 14, "as many as in files of version 2");
+
 enum reduced_state {
 	REDUCED_COMPLETE,
 	REDUCED_INCOMPLETE,
@@ -106,6 +134,7 @@ struct reduced_process {
 	uint64_t nr_events, missing;
 	uint8_t state;	       /* enum reduced_state */
 	bool is_without_works; /* no record of work on a device */
+	uint64_t facts[NR_REDUCED_FACTS];
 	struct reduced_step *steps;
 	size_t nr_steps;
 };
@@ -162,9 +191,18 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 /* A process among all. */
 struct reduced_who reduced_who_of(const struct reduced_process *process);
 
-/* For reduced_file.c: a process as bytes, and back; false if they make no sense. */
+/*
+ * reduced_process.c: a process as bytes of a file, and back from those of a file of some version;
+ * false if they make no sense.
+ */
+#define REDUCED_VERSION 2u
 void reduced_pack_process(const struct reduced_process *process, struct buf *out);
-bool reduced_unpack_process(struct reduced_process *process, struct unpack *from);
+bool reduced_unpack_process(
+	struct reduced_process *process, struct unpack *from, unsigned int version);
+
+/* For files: a text of names.h. */
+void reduced_pack_name(struct buf *out, uint32_t name);
+uint32_t reduced_unpack_name(struct unpack *from);
 
 /* By rank, host, pid, start and id of the stream. */
 int reduced_compare(const struct reduced_process *a, const struct reduced_process *b);

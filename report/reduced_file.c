@@ -4,11 +4,12 @@
  *
  *     "GPROFSUM", the version (32 bits), how many bytes of body follow (64 bits)
  *     rows: their number; each: view, kind, name, sketch, failed, untimed, sums, processes, and
- *         least and most: ns, rank + 1, "host:pid"; by view, name and kind
+ *         least and most: ns, rank, "host:pid"; the sketch of processes; by view, name and kind
  *     processes: their number; each: how many bytes, and those; by rank, host, pid, start, id
  *     CRC-32 of all before it (32 bits)
  *
- * Files of another version are refused.
+ * Version 1 has no sketches of processes, no rows of communication and no facts of processes: these
+ * are unknown then. Later versions than ours are refused.
  */
 #include "report/reduced.h"
 
@@ -22,106 +23,9 @@
 #include "report/err.h"
 #include "report/names.h"
 
-#define MAGIC	"GPROFSUM"
-#define VERSION 1u
+#define MAGIC "GPROFSUM"
 
 enum { MAGIC_BYTES = 8, HEAD_BYTES = MAGIC_BYTES + 4 + 8, TAIL_BYTES = 4 };
-
-static void pack_name(struct buf *out, uint32_t name)
-{
-	size_t nr_bytes;
-	const char *text = names_raw(name, &nr_bytes);
-
-	pack_text(out, text, nr_bytes);
-}
-
-static uint32_t unpack_name(struct unpack *from)
-{
-	size_t nr_bytes;
-	const char *text = unpack_text(from, &nr_bytes);
-
-	return names_intern(text, nr_bytes);
-}
-
-/* ---- a process ---- */
-
-static void pack_step(struct buf *out, const struct reduced_step *step, uint64_t before)
-{
-	uint32_t known = 0;
-
-	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
-		known |= step->ns[i] != UINT64_MAX ? 1u << i : 0;
-	}
-	pack_int(out, (int64_t)(step->step - before));
-	pack_uint(out, known);
-	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
-		if (known >> i & 1) {
-			pack_uint(out, step->ns[i]);
-		}
-	}
-}
-
-void reduced_pack_process(const struct reduced_process *process, struct buf *out)
-{
-	uint64_t before = 0;
-
-	pack_int(out, process->rank);
-	pack_int(out, process->world);
-	pack_name(out, process->host);
-	pack_uint(out, process->pid);
-	pack_uint(out, process->start_ns);
-	pack_uint(out, process->stream_id);
-	pack_name(out, process->command);
-	pack_uint(out, process->duration_ns);
-	pack_uint(out, process->nr_events);
-	pack_uint(out, process->missing);
-	pack_uint(out, process->state);
-	pack_uint(out, process->is_without_works);
-	pack_uint(out, process->nr_steps);
-	for (size_t i = 0; i < process->nr_steps; i++) {
-		pack_step(out, &process->steps[i], before);
-		before = process->steps[i].step;
-	}
-}
-
-static void unpack_step(struct unpack *from, struct reduced_step *step, uint64_t before)
-{
-	uint64_t known;
-
-	step->step = before + (uint64_t)unpack_int(from);
-	known = unpack_uint(from);
-	from->is_bad |= known >> NR_REDUCED_TIMES != 0;
-	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
-		step->ns[i] = known >> i & 1 ? unpack_uint(from) : UINT64_MAX;
-	}
-}
-
-bool reduced_unpack_process(struct reduced_process *process, struct unpack *from)
-{
-	uint64_t before = 0, pid, state;
-
-	*process = (struct reduced_process){.rank = unpack_int(from)};
-	process->world = unpack_int(from);
-	process->host = unpack_name(from);
-	pid = unpack_uint(from);
-	process->pid = (uint32_t)pid;
-	process->start_ns = unpack_uint(from);
-	process->stream_id = unpack_uint(from);
-	process->command = unpack_name(from);
-	process->duration_ns = unpack_uint(from);
-	process->nr_events = unpack_uint(from);
-	process->missing = unpack_uint(from);
-	state = unpack_uint(from);
-	process->state = (uint8_t)state;
-	process->is_without_works = unpack_uint(from) != 0;
-	process->nr_steps = unpack_count(from);
-	process->steps = mem_zeroed(process->nr_steps, sizeof(*process->steps));
-	for (size_t i = 0; i < process->nr_steps; i++) {
-		unpack_step(from, &process->steps[i], before);
-		before = process->steps[i].step;
-	}
-	return !from->is_bad && pid <= UINT32_MAX && state < NR_REDUCED_STATES;
-}
 
 /* ---- writing ---- */
 
@@ -142,14 +46,14 @@ static void pack_extreme(struct buf *out, const struct reduced_extreme *extreme)
 {
 	pack_uint(out, extreme->ns);
 	pack_int(out, extreme->who.rank);
-	pack_name(out, extreme->who.name);
+	reduced_pack_name(out, extreme->who.name);
 }
 
 static void pack_row(struct buf *out, const struct reduced_row *row)
 {
 	pack_uint(out, row->key.view);
 	pack_uint(out, row->key.kind);
-	pack_name(out, row->key.name);
+	reduced_pack_name(out, row->key.name);
 	sketch_pack(&row->times, out);
 	pack_uint(out, row->failed);
 	pack_uint(out, row->untimed);
@@ -159,6 +63,7 @@ static void pack_row(struct buf *out, const struct reduced_row *row)
 	pack_uint(out, row->nr_processes);
 	pack_extreme(out, &row->least);
 	pack_extreme(out, &row->most);
+	sketch_pack(&row->of_processes, out);
 }
 
 static void pack_rows(struct reduced *reduced, struct buf *out)
@@ -217,7 +122,7 @@ void reduced_write(struct reduced *reduced, struct buf *out)
 		part.nr_bytes = 0;
 	}
 	buf_add(&part, MAGIC, MAGIC_BYTES);
-	add_fixed(&part, VERSION, 4);
+	add_fixed(&part, REDUCED_VERSION, 4);
 	add_fixed(&part, nr_bytes, 8);
 	crc = move(out, &part, crc);
 	crc = move(out, &rows, crc);
@@ -246,18 +151,19 @@ static void unpack_extreme(struct unpack *from, struct reduced_extreme *extreme)
 {
 	extreme->ns = unpack_uint(from);
 	extreme->who.rank = unpack_int(from);
-	extreme->who.name = unpack_name(from);
+	extreme->who.name = reduced_unpack_name(from);
 }
 
-static void unpack_row(struct reduced *reduced, struct unpack *from)
+static void unpack_row(struct reduced *reduced, struct unpack *from, unsigned int version)
 {
 	uint64_t view = unpack_uint(from), kind = unpack_uint(from);
 	struct reduced_row *row;
 
 	from->is_bad |= view >= NR_REDUCED_VIEWS || kind > UINT32_MAX;
 	row = reduced_row(reduced, from->is_bad ? REDUCED_OPERATOR : (enum reduced_view)view,
-		(uint32_t)kind, unpack_name(from));
+		(uint32_t)kind, reduced_unpack_name(from));
 	sketch_fini(&row->times);
+	sketch_fini(&row->of_processes);
 	sketch_unpack(&row->times, from);
 	row->failed = unpack_uint(from);
 	row->untimed = unpack_uint(from);
@@ -267,35 +173,46 @@ static void unpack_row(struct reduced *reduced, struct unpack *from)
 	row->nr_processes = unpack_uint(from);
 	unpack_extreme(from, &row->least);
 	unpack_extreme(from, &row->most);
+	if (version > 1) {
+		sketch_unpack(&row->of_processes, from);
+	}
 }
 
-static void unpack_packed(struct reduced *reduced, struct unpack *from)
+/* In memory all are of our version. */
+static void unpack_packed(struct reduced *reduced, struct unpack *from, unsigned int version)
 {
 	struct reduced_packed *packed = &reduced->processes[reduced->nr_processes++];
+	struct buf ours = {0};
 	size_t nr_bytes;
 	const char *bytes = unpack_text(from, &nr_bytes);
 	struct unpack within = {
 		(const unsigned char *)bytes, (const unsigned char *)bytes + nr_bytes, false};
 
-	packed->bytes = memcpy(mem_zeroed(nr_bytes, 1), bytes, nr_bytes);
-	packed->nr_bytes = nr_bytes;
-	from->is_bad |= !reduced_unpack_process(&packed->who, &within) || within.at != within.end;
+	from->is_bad |=
+		!reduced_unpack_process(&packed->who, &within, version) || within.at != within.end;
+	if (version == REDUCED_VERSION) {
+		buf_add(&ours, bytes, nr_bytes);
+	} else {
+		reduced_pack_process(&packed->who, &ours);
+	}
+	packed->bytes = mem_resize(ours.bytes, ours.nr_bytes, 1);
+	packed->nr_bytes = ours.nr_bytes;
 	free(packed->who.steps);
 	packed->who.steps = NULL;
 }
 
-static int unpack_body(struct reduced *reduced, struct unpack *from)
+static int unpack_body(struct reduced *reduced, struct unpack *from, unsigned int version)
 {
 	size_t nr;
 
 	for (nr = unpack_count(from); nr && !from->is_bad; nr--) {
-		unpack_row(reduced, from);
+		unpack_row(reduced, from, version);
 	}
 	nr = unpack_count(from);
 	reduced->processes = mem_zeroed(nr, sizeof(*reduced->processes));
 	reduced->capacity = nr;
 	for (; nr && !from->is_bad; nr--) {
-		unpack_packed(reduced, from);
+		unpack_packed(reduced, from, version);
 	}
 	if (from->is_bad || from->at != from->end) {
 		reduced_fini(reduced);
@@ -315,11 +232,11 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 			-EINVAL, "no summary of gprof-report reduce, or cut within its head");
 	}
 	version = get_fixed(bytes + MAGIC_BYTES, 4);
-	if (version != VERSION) {
+	if (!version || version > REDUCED_VERSION) {
 		return err_set(-EINVAL,
-			"a summary of version %llu, this program knows %u: reduce its streams "
-			"again",
-			(unsigned long long)version, VERSION);
+			"a summary of version %llu, this program knows 1 to %u: reduce its streams "
+			"again, or take a newer program",
+			(unsigned long long)version, REDUCED_VERSION);
 	}
 	if (get_fixed(bytes + MAGIC_BYTES + 4, 8) != nr_bytes - HEAD_BYTES - TAIL_BYTES) {
 		return err_set(-EINVAL, "the summary is cut, or goes on: reduce its streams again");
@@ -329,7 +246,7 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 		get_fixed((const char *)from.end, TAIL_BYTES)) {
 		return err_set(-EINVAL, "the summary is damaged: reduce its streams again");
 	}
-	return unpack_body(reduced, &from);
+	return unpack_body(reduced, &from, (unsigned int)version);
 }
 
 int reduced_read(struct reduced *reduced, const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of processes and their steps. */
+/* Tables of the steps of processes. */
 #include <stdlib.h>
 
 #include "report/dist.h"
@@ -136,22 +136,6 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 
 /* ---- each step of each process ---- */
 
-#define WHO_COLUMNS                                                         \
-	{"rank", "Rank", TABLE_ID, false}, {"pid", "PID", TABLE_ID, false}, \
-	{                                                                   \
-		"host", "Host", TABLE_TEXT, true                            \
-	}
-#define NR_WHO_COLUMNS 3u
-
-static void fill_who(const struct reduced_process *process, struct table_cell *cells)
-{
-	if (process->rank >= 0) {
-		table_set_integer(&cells[0], (uint64_t)process->rank);
-	}
-	table_set_integer(&cells[1], process->pid);
-	table_set_string(&cells[2], names_raw(process->host, NULL));
-}
-
 static void fill_times(const uint64_t *ns, struct table_cell *cells)
 {
 	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
@@ -164,13 +148,13 @@ static void fill_times(const uint64_t *ns, struct table_cell *cells)
 struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument)
 {
 	static const struct table_column columns[] = {
-		WHO_COLUMNS,
+		REDUCED_WHO,
 		{"step", "Step", TABLE_ID, false},
 		{"duration_ns", "Duration", TABLE_TIME, false},
 		TIME_COLUMNS(TABLE_TIME),
 	};
 	struct table *table = table_create(
-		"steps", "Steps of processes", columns, NR_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+		"steps", "Steps of processes", columns, REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
 
 	(void)argument;
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
@@ -179,9 +163,9 @@ struct table *reduced_every_step_table(struct reduced *reduced, unsigned int arg
 		for (size_t k = 0; k < process.nr_steps; k++) {
 			struct table_cell *cells = table_add_row(table);
 
-			fill_who(&process, cells);
-			table_set_integer(&cells[NR_WHO_COLUMNS], process.steps[k].step);
-			fill_times(process.steps[k].ns, cells + NR_WHO_COLUMNS + 1);
+			reduced_who_fill(&process, cells);
+			table_set_integer(&cells[REDUCED_WHO_COLUMNS], process.steps[k].step);
+			fill_times(process.steps[k].ns, cells + REDUCED_WHO_COLUMNS + 1);
 		}
 		reduced_process_fini(&process);
 	}
@@ -190,44 +174,51 @@ struct table *reduced_every_step_table(struct reduced *reduced, unsigned int arg
 
 /* ---- sums of steps ---- */
 
-/* Of the steps that have that time; unknown if none has. */
-static uint64_t sum_of(const struct reduced_process *process, unsigned int time)
+/* The times of the steps of a process that have them: how many and their sum. */
+struct sum {
+	uint64_t ns;
+	size_t nr;
+};
+
+static struct sum sum_of(const struct reduced_process *process, unsigned int time)
 {
-	uint64_t sum = 0;
-	size_t nr = 0;
+	struct sum sum = {0};
 
 	for (size_t i = 0; i < process->nr_steps; i++) {
 		if (process->steps[i].ns[time] != UINT64_MAX) {
-			sum += process->steps[i].ns[time];
-			nr++;
+			sum.ns += process->steps[i].ns[time];
+			sum.nr++;
 		}
 	}
-	return nr ? sum : UINT64_MAX;
+	return sum;
 }
 
 struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument)
 {
 	static const struct table_column columns[] = {
-		WHO_COLUMNS,
+		REDUCED_WHO,
 		{"steps", "Steps", TABLE_COUNT, false},
 		{"duration_ns", "Duration", TABLE_TIME, false},
 		TIME_COLUMNS(TABLE_TIME),
 	};
 	struct table *table = table_create("distributed", "Sums of steps by process", columns,
-		NR_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
 
 	(void)argument;
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
 		struct table_cell *cells = table_add_row(table);
-		uint64_t ns[NR_REDUCED_TIMES];
 
+		reduced_who_fill(&process, cells);
+		cells += REDUCED_WHO_COLUMNS;
+		table_set_integer(cells++, process.nr_steps);
 		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
-			ns[k] = sum_of(&process, k);
+			struct sum sum = sum_of(&process, k);
+
+			if (sum.nr) {
+				table_set_integer(&cells[k], sum.ns);
+			}
 		}
-		fill_who(&process, cells);
-		table_set_integer(&cells[NR_WHO_COLUMNS], process.nr_steps);
-		fill_times(ns, cells + NR_WHO_COLUMNS + 1);
 		reduced_process_fini(&process);
 	}
 	table_note(table,
@@ -236,39 +227,33 @@ struct table *reduced_distributed_table(struct reduced *reduced, unsigned int ar
 	return table;
 }
 
-/* ---- processes ---- */
-
-struct table *reduced_processes_table(const struct reduced *reduced)
+struct table *reduced_distributed_each(struct reduced *reduced)
 {
 	static const struct table_column columns[] = {
-		WHO_COLUMNS,
-		{"world_size", "World", TABLE_ID, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"events", "Events", TABLE_COUNT, false},
-		{"missing", "Missing", TABLE_COUNT, false},
-		{"state", "State", TABLE_TEXT, false},
-		{"command", "Command", TABLE_TEXT, false},
+		REDUCED_WHO,
+		{"duration_ns", "Duration", TABLE_MEAN_TIME, false},
+		TIME_COLUMNS(TABLE_MEAN_TIME),
 	};
-	static const char *const states[NR_REDUCED_STATES] = {
-		"complete", "incomplete", "unfinished"};
-	struct table *table = table_create("processes", "Processes", columns, NR_WHO_COLUMNS + 6);
+	struct table *table = table_create(
+		"distributed", "Mean of steps", columns, REDUCED_WHO_COLUMNS + NR_REDUCED_TIMES);
 
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
-		const struct reduced_process *process = &reduced->processes[i].who;
+		struct reduced_process process = reduced_process(reduced, i);
 		struct table_cell *cells = table_add_row(table);
 
-		fill_who(process, cells);
-		cells += NR_WHO_COLUMNS;
-		if (process->world >= 0) {
-			table_set_integer(&cells[0], (uint64_t)process->world);
+		reduced_who_fill(&process, cells);
+		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
+			struct sum sum = sum_of(&process, k);
+
+			if (sum.nr) {
+				table_set_number(&cells[REDUCED_WHO_COLUMNS + k],
+					(double)sum.ns / (double)sum.nr);
+			}
 		}
-		if (process->duration_ns != UINT64_MAX) {
-			table_set_integer(&cells[1], process->duration_ns);
-		}
-		table_set_integer(&cells[2], process->nr_events);
-		table_set_integer(&cells[3], process->missing);
-		table_set_string(&cells[4], states[process->state]);
-		table_set_string(&cells[5], names_raw(process->command, NULL));
+		reduced_process_fini(&process);
 	}
+	table_note(table,
+		"means of the steps that have an end; computation, communication, overlap and "
+		"neither: added up over the GPUs of a process");
 	return table;
 }

@@ -54,6 +54,19 @@ void sketch_merge(struct sketch *into, const struct sketch *from)
 	add_bins(into, from->bins, from->nr_bins);
 }
 
+void sketch_add(struct sketch *sketch, uint64_t value)
+{
+	const struct sketch_bin bin = {stat_step(value), 1};
+	const struct stat_group group = {.count = 1,
+		.min = value,
+		.max = value,
+		.sum = value,
+		.sum_squares = (unsigned __int128)value * value};
+
+	add_group(&sketch->group, &group);
+	add_bins(sketch, &bin, 1);
+}
+
 /* The steps from that of the least value to that of the largest that have any. */
 static void add_counts(
 	struct sketch *sketch, const struct stat_group *group, const uint32_t *counts)

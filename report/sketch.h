@@ -25,6 +25,9 @@ struct sketch {
 void sketch_init(struct sketch *sketch);
 void sketch_fini(struct sketch *sketch);
 
+/* Adds a value: for few of them. */
+void sketch_add(struct sketch *sketch, uint64_t value);
+
 /* Adds all values of each group of a stat to the sketch at its place. */
 void sketch_add_stat(struct sketch *const *sketches, const struct stat *stat);
 

@@ -84,6 +84,7 @@ const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH 
 const char *view_nvtx_style(uint32_t kind);
 const struct tally *view_collective_tally(
 	void *view, const struct stat **overlaps /* of rows, ns */);
+struct breakdown_sums view_breakdown_sums(void *view); /* of view_breakdown; breakdown.h */
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;

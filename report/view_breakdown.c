@@ -136,6 +136,29 @@ static void end(void *context, struct process *process, const struct phases *pha
 	breakdown_fini(breakdown);
 }
 
+struct breakdown_sums view_breakdown_sums(void *context)
+{
+	const struct breakdown_view *view = context;
+	struct breakdown_sums sums = {.nr_cut = view->nr_late};
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		const struct result *result = &view->results[i];
+
+		sums.nr_steps += result->nr_steps;
+		sums.nr_cut += result->nr_cut;
+		sums.has_steps |= result->has_steps;
+		for (size_t k = 0; k < result->nr_steps; k++) {
+			const struct breakdown_step *step = &result->steps[k];
+
+			sums.steps_ns += step->end_ns - step->begin_ns;
+			for (unsigned int part = 0; part < NR_BREAKDOWN_PARTS; part++) {
+				sums.ns[part] += step->ns[part];
+			}
+		}
+	}
+	return sums;
+}
+
 static void destroy(void *context)
 {
 	struct breakdown_view *view = context;

@@ -58,12 +58,53 @@ for view in kernel api operator collectives memcpy nvtx; do
 	rows=".$view.rows | map([.name, .calls, .total_ns, .min_ns, .max_ns]) | sort"
 	is "$(jq -c "$rows" "$T/job.json")" "$(jq -c "$rows" "$T/sum.json")" "rows of $view"
 done
+averages='map(select(.step == "average") | [.rank, .total_ns, .kernel_ns, .communication_ns, .runtime_ns, .other_ns])'
+"$REPORT" --format json "$T/job" --view breakdown >"$T/job.json" 2>/dev/null
+is "$(jq -c ".breakdown.rows | $averages" "$T/job.json")" \
+	"$(jq -c ".breakdown.rows | map(.step = \"average\") | $averages" "$T/sum.json")" "breakdown of each rank"
+is $RANKS "$(jq '[.memory.rows[] | select(.allocated_bytes == 1073741824)] | length' "$T/sum.json")" "peaks of memory"
+is $RANKS "$(jq '.breakdown_over_processes.rows[] | select(.name == "Kernel").processes' "$T/sum.json")" "processes with a breakdown"
+
+# And so are those over ranks; only medians come from a sketch.
+extremes='[.name, .min_ns, .min_rank, .max_ns, .max_rank]'
+for view in kernel api operator; do
+	"$REPORT" --format json "$T/job" --view $view --over-ranks --sort total >"$T/over.json" 2>/dev/null
+	"$REPORT" --format json "$T/all.sum" --view $view --over-ranks --sort total >"$T/oversum.json" 2>"$T/err"
+	is 0 "$?" "exit status of $view over ranks"
+	is "$(jq -c ".$view.rows | map(.min_rank |= tostring | .max_rank |= tostring | $extremes) | sort" "$T/over.json")" \
+		"$(jq -c ".$view.rows | map($extremes) | sort" "$T/oversum.json")" "$view over ranks"
+	is true "$(jq -n "[inputs.$view.rows | sort_by(.name, .min_ns)] | transpose |
+		map((.[0].median_ns / .[1].median_ns - 1 | fabs) < 0.017) | all" "$T/over.json" "$T/oversum.json")" "medians of $view"
+done
+"$B/gen_stream" "$T/nccl0.gprof" nccl 0 && "$B/gen_stream" "$T/nccl1.gprof" nccl 1 || exit 1
+reduce 0 "$T/nccl.sum" "$T/nccl0.gprof" "$T/nccl1.gprof"
+rows='.communication.rows | map([.name, .communicator, .ranks, .calls, .bytes, .time_ns]) | sort'
+is "$("$REPORT" --format json --view communication "$T/nccl0.gprof" "$T/nccl1.gprof" | jq -c "$rows")" \
+	"$("$REPORT" --format json --view communication "$T/nccl.sum" | jq -c "$rows")" "operations of NCCL"
+
+# Those of version 1 lack what it has not; they add up with others.
+reduce 0 "$T/mixed.sum" test/golden/v1/job.sum "$T/job/3.gprof" "$T/job/4.gprof"
+"$REPORT" --format json "$T/mixed.sum" >"$T/mixed.json" 2>"$T/err"
+is 3 "$?" "exit status of a summary with one of version 1"
+is 2 "$(jq '[.breakdown.rows[] | select(.total_ns)] | length' "$T/mixed.json")" "processes with a breakdown beside others"
+is 7 "$(jq '.processes.rows | length' "$T/mixed.json")" "processes of both versions"
+launches="$("$REPORT" --format json --view api --over-ranks "$T/mixed.sum" 2>/dev/null |
+	jq -c '[.api.rows[] | select(.name == "cudaLaunchKernel" or .name == "cudaGetLastError") | [.name, .processes, .median_ns != null]] | sort')"
+is '[["cudaGetLastError",2,true],["cudaLaunchKernel",4,false]]' "$launches" "medians where each process is known, alone"
+
 is $RANKS "$(jq '[.processes.rows[] | select(.state == "complete")] | length' "$T/sum.json")" "processes"
 is true "$(jq "[.steps.rows[:2][] | .processes == $RANKS and .min_ns <= .median_ns and .median_ns <= .max_ns] | all" "$T/sum.json")" "steps over processes"
 is 1 "$("$REPORT" --view steps --detail --format csv "$T/all.sum" | grep -c '^3,4242,"node7",1,')" "rows of a step of a rank"
 is 6 "$("$REPORT" "$T/all.sum" --view kernel --top 2 --format csv | grep -c ,)" "rows of --top 2, with processes and titles"
 
-# What is not there is said.
+# What is not there is said; a share that is missing as well.
+rm "$T/parts/task.6.sum" && reduce 0 "$T/tasks.sum" "$T"/parts/task.*.sum
+"$REPORT" "$T/tasks.sum" >/dev/null 2>"$T/err"
+is 0 "$?" "exit status without a share of nothing"
+rm "$T/parts/task.2.sum" && reduce 0 "$T/tasks.sum" "$T"/parts/task.*.sum
+"$REPORT" "$T/tasks.sum" >/dev/null 2>"$T/err"
+is 3 "$?" "exit status without a share"
+is 1 "$(grep -c '1 of 6 ranks are missing: 2' "$T/err")" "sentence about the rank of a share that is missing"
 reduce 0 "$T/some.sum" "$T/job/1.gprof" "$T/job/2.gprof" "$T/job/4.gprof"
 "$REPORT" "$T/some.sum" >/dev/null 2>"$T/err"
 is 3 "$?" "exit status of a part of a job"
@@ -99,7 +140,7 @@ reduce 1 "$T/twice.sum" -j 2 "$T/job/3.gprof" "$T/job/3.gprof"
 "$REPORT" info "$T/job/1.gprof" "$T/all.sum" >/dev/null 2>"$T/err"
 is 3 "$?" "exit status of info with a summary"
 is 1 "$(grep -c "all.sum': a summary of reduce, which only summary" "$T/err")" "sentence about it"
-for arguments in "--view critical" "--steps 3" "--rank 1" "--style nsys" "--sort nonsense" "--detail=op"; do
+for arguments in "--view kernel --over-ranks --sort avg" "--view critical" "--steps 3" "--rank 1" "--style nsys" "--sort nonsense" "--detail=op"; do
 	# shellcheck disable=SC2086
 	"$REPORT" "$T/all.sum" $arguments >/dev/null 2>"$T/err"
 	is 2 "$?" "exit status of $arguments"

@@ -330,7 +330,7 @@ START_TEST(a_file_that_is_cut_or_changed_is_refused)
 	}
 	bytes.bytes[8]++;
 	ck_assert_int_lt(read_copy(bytes.bytes, bytes.nr_bytes, &back), 0);
-	ck_assert_ptr_nonnull(strstr(err_text(), "of version 2"));
+	ck_assert_ptr_nonnull(strstr(err_text(), "of version 3"));
 	reduced_fini(&reduced);
 	buf_fini(&bytes);
 }
@@ -343,6 +343,7 @@ static void show_all(struct reduced *reduced)
 
 	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
 		table_destroy(class->table(reduced, class->argument));
+		table_destroy(reduced_over_table(reduced, class, class->name));
 	}
 	table_destroy(tables[0]);
 	table_destroy(tables[1]);
