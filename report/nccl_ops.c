@@ -220,7 +220,8 @@ static size_t take_group(struct nccl_ops *ops, struct process *process, size_t a
 		if (!nr_comms || call->comm != call[-1].comm) {
 			ops->ops = array_grow(
 				ops->ops, ops->nr_ops, &ops->capacity, sizeof(*ops->ops));
-			ops->ops[ops->nr_ops++] = make_op(ops, process, call);
+			ops->ops[ops->nr_ops] = make_op(ops, process, call);
+			ops->nr_ops++;
 			nr_comms++;
 		}
 		op = ops->nr_ops - 1;

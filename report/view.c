@@ -18,6 +18,7 @@ const struct view_class *const view_classes[] = {
 	&view_distributed,
 	&view_straggler,
 	&view_pipeline,
+	&view_expert,
 	&view_collective,
 	&view_communication,
 	&view_pending,
