@@ -211,7 +211,7 @@ struct table *reduced_distributed_table(struct reduced *reduced, unsigned int ar
 
 		reduced_who_fill(&process, cells);
 		cells += REDUCED_WHO_COLUMNS;
-		table_set_integer(cells++, process.nr_steps);
+		table_set_integer(cells++, sum_of(&process, REDUCED_DURATION).nr);
 		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
 			struct sum sum = sum_of(&process, k);
 

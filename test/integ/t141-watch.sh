@@ -32,6 +32,13 @@ until [ "$(grep -c . "$T/windows" 2>/dev/null)" = 2 ] && [ -e "$T/held.0" ] && [
 	sleep 0.05
 done
 is 2 "$(grep -c '^gprof_process_running.* 1$' "$T/job.prom")" "running processes in the metrics"
+# Beside the watch others may read: what there is of the job by now is reduced, and told to be a part.
+"$REPORT" reduce -o "$T/running.sum" "$GPROF_DIR" 2>"$T/reduce.err"
+is 3 $? "exit status of reduce of a running job"
+is 2 "$(grep -c 'is unfinished' "$T/reduce.err")" "sentences about streams that are unfinished"
+"$REPORT" --format json "$T/running.sum" >"$T/running.json" 2>"$T/reduce.err"
+is 3 $? "exit status of its summary"
+is '[[0,"unfinished"],[1,"unfinished"]]' "$(jq -c '[.processes.rows[] | [.rank, .state]]' "$T/running.json")" "states of ranks that run"
 rm -f "$T/held.0" "$T/held.1"
 # shellcheck disable=SC2086
 wait $pids
@@ -49,6 +56,10 @@ ok diff "$T/then" "$T/later"
 sed -n '/^Window 2$/,/^Window 3$/p' "$T/watch" | grep 'step_kernel' >"$T/then"
 "$REPORT" summary --window 2 "$GPROF_DIR" | grep 'step_kernel' >"$T/later"
 ok diff "$T/then" "$T/later"
+
+"$REPORT" reduce -o "$T/ended.sum" "$GPROF_DIR"
+is 0 $? "exit status of reduce of the job that has ended"
+is "[[0,30],[1,30]]" "$("$REPORT" --format json "$T/ended.sum" | jq -c '[.distributed.rows[] | [.rank, .steps]]')" "steps in its summary"
 
 summary steps,windows,losses
 for rank in 0 1; do
