@@ -80,7 +80,8 @@ struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t na
 	return row;
 }
 
-bool memory_is_left(struct memory *memory, uint32_t place, uint64_t address, bool is_free)
+uint64_t memory_freed(
+	struct memory *memory, uint32_t place, uint64_t address, uint64_t tick, bool is_free)
 {
 	struct memory_block *freed, key;
 
@@ -88,16 +89,22 @@ bool memory_is_left(struct memory *memory, uint32_t place, uint64_t address, boo
 	key.key.address = address;
 	key.key.place = place;
 	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), freed);
-	if (is_free && !freed) {
+	if (!is_free) {
+		uint64_t end = freed ? freed->freed : MEMORY_LEFT;
+
+		if (freed) {
+			HASH_DEL(memory->blocks, freed);
+			free(freed);
+		}
+		return end;
+	}
+	if (!freed) {
 		freed = mem_zeroed(1, sizeof(*freed));
 		freed->key = key.key;
 		HASH_ADD(hh, memory->blocks, key, sizeof(freed->key), freed);
-	} else if (!is_free && freed) {
-		HASH_DEL(memory->blocks, freed);
-		free(freed);
-		return false;
 	}
-	return !is_free;
+	freed->freed = tick;
+	return 0;
 }
 
 void memory_forget(struct memory *memory)
@@ -146,6 +153,29 @@ static void replay(
 	memory_take(memory, place, is_free ? -1 : 1, &after);
 }
 
+/*
+ * Before a row changes: if its place has been at a new peak since the row changed last, what the
+ * row has in use now was in use then.
+ */
+static void see_peak(const struct memory *memory, struct memory_row *row)
+{
+	uint64_t peak = memory->places[row->key.place].pool.peak_bytes;
+
+	if (row->seen_peak != peak) {
+		row->at_peak_bytes = row->live_bytes;
+		row->seen_peak = peak;
+	}
+}
+
+void memory_replay_end(struct memory *memory)
+{
+	for (struct memory_row *row = memory->rows; row; row = row->hh.next) {
+		if (memory->places[row->key.place].device_type >= MEMORY_DRIVER) {
+			see_peak(memory, row);
+		}
+	}
+}
+
 /* Addresses are of one space, whatever was allocated; so a free is found without its kind. */
 void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call)
 {
@@ -155,6 +185,7 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 	key.key.address = call->address;
 	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), used);
 	if (used) { /* freed, or used again: the free was not seen */
+		see_peak(memory, used->row);
 		used->row->nr_live--;
 		used->row->live_bytes -= used->bytes;
 		replay(memory, used->row->key.place, call->tick, used->bytes, true);
@@ -170,6 +201,7 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 	used->row = memory_row(memory,
 		memory_place(memory, process, (uint8_t)(MEMORY_DRIVER + call->space), 0),
 		process_call_name(process, call->call, NULL));
+	see_peak(memory, used->row);
 	used->row->nr_live++;
 	used->row->live_bytes += call->bytes;
 	spread_add(&used->row->allocs, call->bytes);

@@ -22,6 +22,8 @@ struct memory_row {
 	} key;
 	struct spread allocs; /* bytes */
 	uint64_t nr_live, live_bytes;
+	uint64_t at_peak_bytes; /* of these in use at the peak of its place */
+	uint64_t seen_peak;	/* the place's peak when that was found, see memory_replay */
 	UT_hash_handle hh;
 };
 
@@ -41,13 +43,14 @@ struct memory_number {
 	UT_hash_handle hh;
 };
 
-/* An address that is freed later, see memory_is_left; or one in use, see memory_replay. */
+/* An address that is freed later, see memory_freed; or one in use, see memory_replay. */
 struct memory_block {
 	struct {
 		uint64_t address;
 		uint64_t place;
 	} key;
 	uint64_t bytes;
+	uint64_t freed; /* tick */
 	struct memory_row *row;
 	UT_hash_handle hh;
 };
@@ -99,12 +102,15 @@ void memory_take(
 void memory_place_name(const struct memory_place *place, char *text);
 
 /*
- * For events from the last to the first: a free comes before its allocation, and an allocation that
- * no free came for is left at the end. True for those.
+ * For events from the last to the first: a free comes before its allocation. When an allocation is
+ * freed; MEMORY_LEFT for what no free came for, which is left at the end. Of a free 0.
  */
-bool memory_is_left(struct memory *memory, uint32_t place, uint64_t address, bool is_free);
+#define MEMORY_LEFT UINT64_MAX
+uint64_t memory_freed(
+	struct memory *memory, uint32_t place, uint64_t address, uint64_t tick, bool is_free);
 
-/* The next call, in the order of time. */
+/* The next call, in the order of time; and the end of them, for what was in use at the peaks. */
 void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call);
+void memory_replay_end(struct memory *memory);
 
 #endif

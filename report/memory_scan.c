@@ -102,6 +102,7 @@ void memory_scan_end(void *context, struct process *process)
 	for (size_t i = 0; i < scan->nr_calls; i++) {
 		memory_replay(&scan->memory, process, &scan->calls[i]);
 	}
+	memory_replay_end(&scan->memory);
 	memory_forget(&scan->memory);
 }
 

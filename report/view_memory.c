@@ -41,7 +41,9 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	bool is_free = alloc->bytes <= 0;
 	uint32_t pool = memory_place(&view->scan.memory, view->process,
 		alloc->device_type % MEMORY_DRIVER, alloc->device);
-	bool is_live = memory_is_left(&view->scan.memory, pool, alloc->address, is_free);
+	uint64_t freed =
+		memory_freed(&view->scan.memory, pool, alloc->address, alloc->tick, is_free);
+	uint64_t peak = view->scan.memory.places[pool].pool.peak_tick;
 	struct memory_row *row;
 
 	if (is_free) {
@@ -49,8 +51,9 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	}
 	row = memory_row(&view->scan.memory, pool, op ? op->name : 0);
 	spread_add(&row->allocs, (uint64_t)alloc->bytes);
-	row->nr_live += is_live;
-	row->live_bytes += is_live ? (uint64_t)alloc->bytes : 0;
+	row->nr_live += freed == MEMORY_LEFT;
+	row->live_bytes += freed == MEMORY_LEFT ? (uint64_t)alloc->bytes : 0;
+	row->at_peak_bytes += alloc->tick <= peak && freed > peak ? (uint64_t)alloc->bytes : 0;
 }
 
 /* ---- the table ---- */
@@ -72,9 +75,12 @@ static void add_rows(const struct memory_view *view, struct table *table)
 		table_set_integer(&cells[3], row->allocs.sum);
 		table_set_number(&cells[4], spread_mean(&row->allocs));
 		table_set_integer(&cells[5], row->allocs.max);
-		table_set_integer(&cells[6], row->nr_live);
-		table_set_integer(&cells[7], row->live_bytes);
-		table_set_integer(&cells[8], row->key.name ? row->key.name : nobody);
+		if (pool_has_totals(&place->pool)) {
+			table_set_integer(&cells[6], row->at_peak_bytes);
+		}
+		table_set_integer(&cells[7], row->nr_live);
+		table_set_integer(&cells[8], row->live_bytes);
+		table_set_integer(&cells[9], row->key.name ? row->key.name : nobody);
 	}
 }
 
@@ -136,11 +142,16 @@ static void add_note(
 	const struct memory_view *view, struct table *table, uint64_t nr_allocs, uint64_t nr_frees)
 {
 	struct buf note = {0};
+	bool has_peak = false;
 
+	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
+		has_peak |= pool_has_totals(&view->scan.memory.places[i].pool);
+	}
 	buf_printf(&note,
 		"%" PRIu64 " allocations, %" PRIu64
-		" frees; not freed: until the end of the recording",
-		nr_allocs, nr_frees);
+		" frees; not freed: until the end of the recording%s",
+		nr_allocs, nr_frees,
+		has_peak ? "; in use at peak: of what was allocated in it" : "");
 	for (size_t i = 0; i < view->scan.memory.nr_places && i < MOST_IN_NOTE; i++) {
 		buf_text(&note, "; ");
 		add_title(&note, &view->scan.memory.places[i]);
@@ -159,12 +170,13 @@ static struct table *make_table(void *context)
 		{"total_bytes", "Total", TABLE_SIZE, false},
 		{"avg_bytes", "Avg", TABLE_MEAN_SIZE, false},
 		{"max_bytes", "Max", TABLE_SIZE, false},
+		{"at_peak_bytes", "In use at peak", TABLE_SIZE, false},
 		{"live", "Not freed", TABLE_COUNT, false},
 		{"live_bytes", "Not freed", TABLE_SIZE, false},
 		{"name", "By", TABLE_NAME, false},
 	};
 	struct memory_view *view = context;
-	struct table *table = table_create("memory", "Memory", columns, 9);
+	struct table *table = table_create("memory", "Memory", columns, 10);
 	uint64_t nr_allocs = 0, nr_frees = 0;
 
 	add_rows(view, table);

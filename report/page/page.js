@@ -77,6 +77,7 @@ const pages = diff ? diff.pages : [
 	["memory", "Memory", (parent) => {
 		memoryCurves(parent);
 		topBars(parent, "Allocated, by who asked", "memory", "name", "total_bytes", 15);
+		topBars(parent, "In use at the peak, by who asked", "memory", "name", "at_peak_bytes", 15);
 		topBars(parent, "Not freed until the end of the recording", "memory", "name", "live_bytes", 15);
 	}, ["memory", "memory_curve"]],
 	["api", "API", (parent) => {

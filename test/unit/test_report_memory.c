@@ -18,6 +18,9 @@ START_TEST(memory_is_told_by_who_asked_and_what_is_left)
 	ck_assert_uint_eq(tables_number(table, nobody, "allocations"), 3);
 	ck_assert_uint_eq(tables_number(table, nobody, "live"), 0);
 	ck_assert_uint_eq(tables_number(table, nobody, "live_bytes"), 0);
+	/* The peak is told by the allocator, and is what was in use of both. */
+	ck_assert_uint_eq(tables_number(table, conv, "at_peak_bytes"), 3 * 8u << 20);
+	ck_assert_uint_eq(tables_number(table, nobody, "at_peak_bytes"), 1u << 20);
 	ck_assert_ptr_nonnull(strstr(table->note, "peak 26.2 MB, 0.003 s after the first event"));
 	ck_assert_ptr_nonnull(strstr(table->figure, "26.2 MB |"));
 	table_destroy(table);
@@ -59,6 +62,7 @@ START_TEST(calls_of_cudaMalloc_give_the_same)
 	ck_assert_uint_eq(tables_number(table, 0, "total_bytes"), 180);
 	ck_assert_uint_eq(tables_number(table, 0, "live"), 2);
 	ck_assert_uint_eq(tables_number(table, 0, "live_bytes"), 80);
+	ck_assert_uint_eq(tables_number(table, 0, "at_peak_bytes"), 150);
 	ck_assert_str_eq(tables_cell(table, 0, "place")->text, "device memory");
 	table_destroy(table);
 }
@@ -125,6 +129,52 @@ static struct gprof_row_alloc *add_alloc(
 	return row;
 }
 
+struct peak_event {
+	uint64_t address, bytes; /* 0 bytes: freed */
+	bool is_driver;
+};
+
+/* What two calls have in use at the peak of what they share. */
+static void check_peak(
+	const struct peak_event *events, size_t nr, uint64_t of_malloc, uint64_t of_alloc)
+{
+	const char *path = streams_path("peak.gprof");
+	struct gen *gen = gen_open(path);
+	uint16_t ids[] = {gen_call(gen, "cudaMalloc", GPROF_API_RUNTIME),
+		gen_call(gen, "cuMemAlloc_v2", GPROF_API_DRIVER)};
+	struct table *table;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct gprof_row_api_alloc *row = gen_row(gen, GPROF_TABLE_api_alloc);
+
+		row->begin = row->dur = 1000 * i + 1000;
+		row->call = ids[events[i].is_driver];
+		row->address = events[i].address;
+		row->bytes = events[i].bytes;
+		row->op = !events[i].bytes;
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_memory, path, false);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "name", "cudaMalloc", 0), "at_peak_bytes"),
+		of_malloc);
+	ck_assert_uint_eq(tables_number(table, tables_find(table, "name", "cuMemAlloc_v2", 0),
+				  "at_peak_bytes"),
+		of_alloc);
+	table_destroy(table);
+}
+
+START_TEST(calls_have_what_was_in_use_at_the_peak)
+{
+	static const struct peak_event events[] = {{1, 100, false}, {2, 50, true}, /* 150 */
+		{1, 0, false}, {3, 60, true},					   /* 110 */
+		{4, 200, true}, {2, 0, true}, {5, 50, false}};			   /* 310, 310 */
+
+	check_peak(events, 4, 100, 50);
+	check_peak(events, 7, 0, 310);
+}
+END_TEST
+
 START_TEST(what_is_reserved_at_the_peak_is_told_of_the_peak)
 {
 	const char *path = streams_path("reserved.gprof");
@@ -163,6 +213,7 @@ START_TEST(an_allocator_without_totals_has_no_peak_of_zero)
 	table = tables_of(&view_memory, path, false);
 	ck_assert_uint_eq(tables_number(table, 0, "total_bytes"), 8192);
 	ck_assert_uint_eq(tables_number(table, 0, "live"), 0);
+	ck_assert(!tables_cell(table, 0, "at_peak_bytes")->is_known);
 	ck_assert_ptr_nonnull(strstr(table->note, "CPU of 4242: its allocator tells no totals"));
 	ck_assert_ptr_null(strstr(table->note, "peak"));
 	ck_assert_str_eq(table->figure, "");
@@ -274,7 +325,7 @@ END_TEST
 
 UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_of_cudaMalloc_give_the_same, memory_goes_from_hand_to_hand,
-	what_is_reserved_at_the_peak_is_told_of_the_peak,
+	calls_have_what_was_in_use_at_the_peak, what_is_reserved_at_the_peak_is_told_of_the_peak,
 	an_allocator_without_totals_has_no_peak_of_zero, tables_without_a_row_say_why,
 	the_curve_has_the_peak_and_the_end_of_each_part,
 	the_curve_of_calls_adds_up_before_what_is_chosen)
