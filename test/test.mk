@@ -16,6 +16,7 @@ $(UNIT_BIN): %: %.o $(UNIT_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ZSTD_A) -lpthread -ldl
 
 $(B)/test/unit/test_nccl_comm: $(B)/preload/nccl_comm.o
+$(B)/test/unit/test_step: LDFLAGS += -Wl,--wrap=window_open,--wrap=window_close
 
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
 $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/ranks.h test/entries.h $(B)/sim/libcudart.so.13 | sim

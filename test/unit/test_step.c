@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/step.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,55 +278,73 @@ START_TEST(activity_is_wanted_before_the_window_of_a_command_opens)
 }
 END_TEST
 
-enum { ROUNDS = 30000 };
+/*
+ * What another thread does in the very moment that a window opens or closes: it finds the one that
+ * sets the state in the midst of it, and does not wait. Here it is the same thread, by the linker's
+ * --wrap.
+ */
+static void (*meanwhile)(void);
 
-/* Both threads are in the same round. */
-static atomic_uint begun, done;
+void __real_window_open(void);
+void __real_window_close(void);
+void __wrap_window_open(void);
+void __wrap_window_close(void);
 
-static void meet(atomic_uint *counter, unsigned int nr)
+static void do_meanwhile(void)
 {
-	atomic_fetch_add(counter, 1);
-	for (unsigned int i = 1; atomic_load(counter) < nr; i++) {
-		if (i % 4096 == 0) {
-			sched_yield(); /* the other one has no core */
-		}
+	void (*what)(void) = meanwhile;
+
+	meanwhile = NULL;
+	if (what) {
+		what();
 	}
 }
 
-static void *end_steps(void *unused)
+void __wrap_window_open(void)
 {
-	(void)unused;
-	for (unsigned int round = 1; round <= ROUNDS; round++) {
-		meet(&begun, 2 * round);
-		step_mark(GPROF_STEP_CALL);
-		meet(&done, 2 * round);
-	}
-	ring_end_thread(&ring_self);
-	return NULL;
+	__real_window_open();
+	do_meanwhile();
 }
 
-START_TEST(command_stands_whatever_step_ends_at_the_same_moment)
+void __wrap_window_close(void)
 {
-	pthread_t thread;
+	__real_window_close();
+	do_meanwhile();
+}
 
-	start("auto", "all", "none");
-	ck_assert_int_eq(pthread_create(&thread, NULL, end_steps, NULL), 0);
-	for (unsigned int round = 1; round <= ROUNDS; round++) {
-		bool is_on = round % 2 == 0;
+static void command_on(void)
+{
+	step_command(0, STEP_NO_END);
+}
 
-		meet(&begun, 2 * round);
-		for (volatile unsigned int i = 0; i < round % 301; i++) {
-			/* now earlier, now later than the step */
-		}
-		step_command(is_on ? 0 : 1, is_on ? STEP_NO_END : 1);
-		meet(&done, 2 * round);
-		ck_assert_msg(step_is_open() == is_on, "round %u", round);
-		ck_assert_uint_eq(collector_mode, is_on ? COLLECTOR_RECORD : 0);
-		if (round % 1000 == 0) {
-			written();
-		}
-	}
-	pthread_join(thread, NULL);
+static void command_off(void)
+{
+	step_command(1, 1);
+}
+
+START_TEST(command_stands_that_comes_while_a_step_opens_the_window)
+{
+	start("auto", "1-3", "none");
+	written();
+	meanwhile = command_off;
+	step_mark(GPROF_STEP_CALL);
+	ck_assert_ptr_null(meanwhile);
+	ck_assert(!step_is_open());
+	ck_assert_uint_eq(collector_mode, 0);
+	ck_assert_str_eq(written(), "s1 w1:R w1:- ");
+}
+END_TEST
+
+START_TEST(command_stands_that_comes_while_a_step_closes_the_window)
+{
+	start("auto", "0-1", "none");
+	written();
+	meanwhile = command_on;
+	step_mark(GPROF_STEP_CALL);
+	ck_assert_ptr_null(meanwhile);
+	ck_assert(step_is_open());
+	ck_assert_uint_eq(collector_mode, COLLECTOR_RECORD);
+	ck_assert_str_eq(written(), "s1 w1:- w2:R ");
 }
 END_TEST
 
@@ -345,4 +360,5 @@ UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	commands_hold_in_place_of_schedule_and_capture,
 	late_records_are_told_apart_once_there_was_a_command,
 	activity_is_wanted_before_the_window_of_a_command_opens,
-	command_stands_whatever_step_ends_at_the_same_moment)
+	command_stands_that_comes_while_a_step_opens_the_window,
+	command_stands_that_comes_while_a_step_closes_the_window)
