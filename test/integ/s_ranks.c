@@ -6,9 +6,10 @@
  *
  * PATTERN is what a step's ranks do together: `data` (AllReduce), `pipeline` (forward along the
  * ranks, and back), `experts` (AlltoAll). CAUSE is why the slow rank is: `host` sleeps before it
- * launches, `kernels` and `copies` take longer. With `network` no rank is slow, but what two of
- * them send each other is (`pipeline`), or from a step on what all do together is. Each rank prints
- * how long its own work took in each step, and when it met which rank (-1: all), in us:
+ * launches, `kernels` and `copies` take longer, `clock` has kernels at a lower one. With `network`
+ * no rank is slow, but what two of them send each other is (`pipeline`), or from a step on what all
+ * do together is. Each rank prints how long its own work took in each step, and when it met which
+ * rank (-1: all), in us:
  *
  *	RANK STEP US
  *	send|receive|all RANK STEP PEER BEGIN END
@@ -155,6 +156,7 @@ static void prepare(const char *how, int rank)
 		setenv("SIM_NCCL_GBPS", GBPS, 1);
 	} else if (rank == SLOW && !strstr(how, "-host")) {
 		setenv("SIM_TIME_SCALE", "250", 1);
+		setenv("SIM_NVML", strstr(how, "-clock") ? "sm:1200" : "", 1);
 	}
 }
 

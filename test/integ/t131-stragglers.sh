@@ -46,6 +46,7 @@ while IFS=, read -r how cause evidence view name; do
 done <<'END'
 data-host,host,idle_ns,,
 pipeline-kernels,slow kernels,computation_ns,kernel,work_kernel
+data-clock,GPU clock,computation_ns,kernel,work_kernel
 experts-copies,slow copies,copies_ns,memcpy,Memcpy HtoD
 END
 

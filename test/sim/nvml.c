@@ -3,8 +3,8 @@
  * A simulated libnvidia-ml: as many devices as SIM_DEVICES says, memory as the process's simulated
  * driver has it, and readings that move slowly with time so that a sampler has something to see.
  * SIM_NVML=NAME:CODE,... makes functions return a code; `mig` and `mps` among them divide the GPUs,
- * or have them shared by two processes, `part` makes each a part of one, and `slow` has a power
- * cap.
+ * or have them shared by two processes, `part` makes each a part of one, `slow` has a power cap,
+ * and `sm:MHZ` a clock.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -328,13 +328,14 @@ NVML_EXPORT(nvmlDeviceGetTemperature, (void *device, int sensor, unsigned int *c
 NVML_EXPORT(nvmlDeviceGetClockInfo, (void *device, int type, unsigned int *mhz))
 {
 	static const unsigned int clocks[] = {1980, 1980, 3201, 1605};
+	const char *slow = find_setting("sm");
 
 	FAIL_IF_ASKED();
 
 	if (!check(device) || type < 0 || type > 3) {
 		return NVML_INVALID_ARGUMENT;
 	}
-	*mhz = clocks[type];
+	*mhz = type == 1 && slow ? (unsigned int)atoi(slow + 1) : clocks[type];
 	return NVML_OK;
 }
 
