@@ -64,7 +64,8 @@ static uint64_t level(void)
  */
 static void add_both(const struct torch_functions *f, bool has_shapes)
 {
-	struct torch_callback users = {.begin = torch_op_begin, .end = torch_op_end};
+	struct torch_callback users = {
+		.begin = has_shapes ? torch_op_begin_shapes : torch_op_begin, .end = torch_op_end};
 	struct torch_callback others = users;
 
 	users.scopes[TORCH_SCOPE_USER] = true;
@@ -72,7 +73,6 @@ static void add_both(const struct torch_functions *f, bool has_shapes)
 	if (level() >= TORCH_OPS) {
 		memset(others.scopes, 1, sizeof(others.scopes));
 		others.scopes[TORCH_SCOPE_USER] = false;
-		others.begin = has_shapes ? torch_op_begin_shapes : torch_op_begin;
 		others.needs_inputs = has_shapes;
 		state.handle = torch_add(f, others);
 	}

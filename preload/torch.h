@@ -71,7 +71,8 @@ extern const struct collector_door torch_door;
  */
 typedef void **torch_begin_fn(void **context, const void *fn);
 torch_begin_fn torch_op_begin;
-torch_begin_fn torch_op_begin_shapes; /* with needs_inputs */
+/* With needs_inputs; of ranges not: some are given inputs by who begins them, as gloo's are. */
+torch_begin_fn torch_op_begin_shapes;
 void torch_op_end(const void *fn, void *context);
 
 #if defined(__aarch64__)

@@ -6,13 +6,6 @@
 
 #include "report/buf.h"
 
-#define STEP_RANGE "ProfilerStep#"
-
-const char *const breakdown_keys[NR_BREAKDOWN_PARTS] = {"kernel_ns", "memcpy_ns", "memset_ns",
-	"communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns", "other_ns"};
-const char *const breakdown_titles[NR_BREAKDOWN_PARTS] = {"Kernel", "Memcpy", "Memset",
-	"Communication", "Runtime", "DataLoader", "CPU Exec", "Other"};
-
 /* ---- steps ---- */
 
 static uint64_t ns_of(struct breakdown *breakdown, uint64_t tick)
@@ -288,29 +281,14 @@ static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t 
 	}
 }
 
-/* Steps themselves and modules are around operators, and are none. */
-static bool is_around(const struct op *op)
-{
-	return op_is_module(op->framework, op->scope) ||
-	       strncmp(names_raw(op->name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1) == 0 ||
-	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
-}
-
 void breakdown_enter(struct breakdown *breakdown, const struct op *op)
 {
-	bool is_loader = op_class(op->name, op->framework, op->scope) == OP_DATALOADER;
+	enum breakdown_part part = breakdown_part_of_op(op);
 
 	come_to(breakdown, op->end);
-	if (is_around(op)) {
-		return;
+	if (part != BREAKDOWN_OTHER) {
+		add(breakdown, part, ns_of(breakdown, op->begin), ns_of(breakdown, op->end));
 	}
-	for (const struct op *outer = op->parent; outer && !is_loader; outer = outer->parent) {
-		if (!is_around(outer)) {
-			return; /* that one covers it */
-		}
-	}
-	add(breakdown, is_loader ? BREAKDOWN_DATALOADER : BREAKDOWN_CPU,
-		ns_of(breakdown, op->begin), ns_of(breakdown, op->end));
 }
 
 void breakdown_call(struct breakdown *breakdown, const struct op_call *call)
@@ -318,24 +296,6 @@ void breakdown_call(struct breakdown *breakdown, const struct op_call *call)
 	come_to(breakdown, call->end);
 	add(breakdown, BREAKDOWN_RUNTIME, ns_of(breakdown, call->begin),
 		ns_of(breakdown, call->end));
-}
-
-static enum breakdown_part part_of(
-	const struct breakdown *breakdown, const struct op_record *record)
-{
-	switch (record->table) {
-	case GPROF_TABLE_memcpy:
-		return BREAKDOWN_MEMCPY;
-	case GPROF_TABLE_memset:
-		return BREAKDOWN_MEMSET;
-	case GPROF_TABLE_kernel:
-		return kernel_class_of(process_shape_name(breakdown->process, record->shape)) ==
-				       KERNEL_COMMUNICATION
-			       ? BREAKDOWN_COMMUNICATION
-			       : BREAKDOWN_KERNEL;
-	default:
-		return BREAKDOWN_KERNEL;
-	}
 }
 
 static void add_device_end(
@@ -370,7 +330,7 @@ void breakdown_record(
 		device_work_add(&breakdown->work, record,
 			end < breakdown->closed_ns ? end : breakdown->closed_ns);
 	}
-	add(breakdown, part_of(breakdown, record), record->begin_ns, end);
+	add(breakdown, breakdown_part_of_record(breakdown->process, record), record->begin_ns, end);
 }
 
 /* The first step begins with the program, unless its first phase tells where the loop does. */

@@ -21,22 +21,11 @@
 #ifndef REPORT_BREAKDOWN_H
 #define REPORT_BREAKDOWN_H
 
+#include "report/breakdown_part.h"
 #include "report/device_use.h"
 #include "report/interval_queue.h"
 #include "report/intervals.h"
 #include "report/op_walk.h"
-
-enum breakdown_part {
-	BREAKDOWN_KERNEL,
-	BREAKDOWN_MEMCPY,
-	BREAKDOWN_MEMSET,
-	BREAKDOWN_COMMUNICATION,
-	BREAKDOWN_RUNTIME,
-	BREAKDOWN_DATALOADER,
-	BREAKDOWN_CPU,
-	BREAKDOWN_OTHER,
-	NR_BREAKDOWN_PARTS,
-};
 
 /* Kernels that are held at once, and intervals of a part out of order. */
 #define BREAKDOWN_MOST (1u << 20)
@@ -89,8 +78,5 @@ struct breakdown_sums {
 	uint64_t nr_cut; /* events of which a part is missing, late ones with them */
 	bool has_steps;	 /* else all that was recorded counts as one */
 };
-
-extern const char *const breakdown_keys[NR_BREAKDOWN_PARTS];   /* "kernel_ns" */
-extern const char *const breakdown_titles[NR_BREAKDOWN_PARTS]; /* as TensorBoard has them */
 
 #endif

@@ -4,16 +4,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
+#include <string.h>
 
 #include "report/buf.h"
 #include "report/hash.h"
+#include "report/nccl_name.h"
 
-#define FNV_START  0xcbf29ce484222325u
-#define FNV_PRIME  0x100000001b3u
-#define NAME_BYTES 40u
-#define UNDEFINED  "undefined" /* PyTorch's word for no description */
-#define NONE	   255	       /* NCCL's types and reductions where there is none of its own */
+#define FNV_START 0xcbf29ce484222325u
+#define FNV_PRIME 0x100000001b3u
+#define UNDEFINED "undefined" /* PyTorch's word for no description */
+#define NONE	  255	      /* NCCL's types and reductions where there is none of its own */
 
 struct kineto_group {
 	uint64_t key;
@@ -40,48 +40,12 @@ void kineto_nccl_fini(struct kineto_nccl *nccl)
 
 /* ---- what was asked for ---- */
 
-/* "_allgather_base", "all_gather": without the lines. */
-static void read_name(struct kineto_json *json, int token, char name[NAME_BYTES])
-{
-	size_t nr_bytes, nr = 0;
-	const char *text = kineto_json_text(json, token, &nr_bytes);
-
-	for (size_t i = 0; i < nr_bytes && nr + 1 < NAME_BYTES; i++) {
-		if (text[i] != '_') {
-			name[nr++] = text[i];
-		}
-	}
-	name[nr] = '\0';
-}
-
 uint8_t kineto_nccl_kind(struct kineto_json *json, const struct kineto_event *event)
 {
-	/* By how they begin: there are "base", "oop", "coalesced" and others behind. */
-	static const struct {
-		const char *begin;
-		uint8_t kind;
-	} kinds[] = {
-		{"allreduce", GPROF_NCCL_ALL_REDUCE},
-		{"barrier", GPROF_NCCL_ALL_REDUCE},
-		{"allgather", GPROF_NCCL_ALL_GATHER},
-		{"reducescatter", GPROF_NCCL_REDUCE_SCATTER},
-		{"alltoall", GPROF_NCCL_ALL_TO_ALL},
-		{"broadcast", GPROF_NCCL_BROADCAST},
-		{"reduce", GPROF_NCCL_REDUCE},
-		{"gather", GPROF_NCCL_GATHER},
-		{"scatter", GPROF_NCCL_SCATTER},
-		{"send", GPROF_NCCL_SEND},
-		{"recv", GPROF_NCCL_RECV},
-	};
-	char name[NAME_BYTES];
+	size_t nr_bytes;
+	const char *text = kineto_json_text(json, event->collective, &nr_bytes);
 
-	read_name(json, event->collective, name);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!strncasecmp(name, kinds[i].begin, strlen(kinds[i].begin))) {
-			return kinds[i].kind;
-		}
-	}
-	return 0;
+	return nccl_name_kind(text, nr_bytes);
 }
 
 /* PyTorch's types, with NCCL's number and the bytes of an element. */

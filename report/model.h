@@ -76,7 +76,8 @@ struct model_nccl_comm {
 	uint64_t key;
 	int32_t rank;
 	uint32_t nr_ranks;
-	uint32_t name; /* of names.h, 0: not made yet; see nccl_name.h */
+	uint32_t name;	/* of names.h, 0: not made yet; see nccl_name.h */
+	uint32_t group; /* of names.h, made with the name; 0 unknown */
 };
 
 struct model_context {

@@ -4,10 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "report/buf.h"
 #include "report/names.h"
 #include "report/nccl_ops.h"
+
+#define NAME_BYTES 40u
 
 const char *nccl_name_op(uint8_t kind)
 {
@@ -24,9 +27,54 @@ const char *nccl_name_op(uint8_t kind)
 		[GPROF_NCCL_RECV] = "Recv",
 		[NCCL_OPS_SEND_RECV] = "Send and Recv",
 		[NCCL_OPS_SEVERAL] = "of several kinds",
+		[NCCL_OPS_BARRIER] = "Barrier",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
+}
+
+/* Without the lines: "allgatherbase", "allgather". */
+static void clean(const char *name, size_t nr_bytes, char *out)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_bytes && nr + 1 < NAME_BYTES; i++) {
+		if (name[i] != '_') {
+			out[nr++] = name[i];
+		}
+	}
+	out[nr] = '\0';
+}
+
+uint8_t nccl_name_kind(const char *name, size_t nr_bytes)
+{
+	/* By how they begin: there are "base", "oop", "coalesced" and others behind. */
+	static const struct {
+		const char *begin;
+		uint8_t kind;
+	} kinds[] = {
+		{"allreduce", GPROF_NCCL_ALL_REDUCE},
+		{"sparseallreduce", GPROF_NCCL_ALL_REDUCE},
+		{"barrier", GPROF_NCCL_ALL_REDUCE},
+		{"allgather", GPROF_NCCL_ALL_GATHER},
+		{"reducescatter", GPROF_NCCL_REDUCE_SCATTER},
+		{"alltoall", GPROF_NCCL_ALL_TO_ALL},
+		{"broadcast", GPROF_NCCL_BROADCAST},
+		{"reduce", GPROF_NCCL_REDUCE},
+		{"gather", GPROF_NCCL_GATHER},
+		{"scatter", GPROF_NCCL_SCATTER},
+		{"send", GPROF_NCCL_SEND},
+		{"recv", GPROF_NCCL_RECV},
+	};
+	char cleaned[NAME_BYTES];
+
+	clean(name, nr_bytes, cleaned);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!strncasecmp(cleaned, kinds[i].begin, strlen(kinds[i].begin))) {
+			return kinds[i].kind;
+		}
+	}
+	return 0;
 }
 
 /* What several functions of NCCL make has a name that begins as theirs. */
@@ -59,17 +107,16 @@ uint32_t nccl_name_call(uint8_t kind)
 
 /* PyTorch's name of the group is for people; where there is none, the key is the same on all ranks.
  */
-static uint32_t make_comm(
-	const struct process *process, uint32_t id, const struct model_nccl_comm *comm)
+static void make_comm(const struct process *process, uint32_t id, struct model_nccl_comm *comm)
 {
 	struct buf name = {0};
 	char fact[24];
 	const char *group;
-	uint32_t interned;
 
 	snprintf(fact, sizeof(fact), "nccl.group.%" PRIu32, id);
 	group = process_fact(process, fact, NULL);
 	if (group) {
+		comm->group = names_intern(group, strlen(group));
 		buf_printf(&name, "group %s", group);
 	} else {
 		buf_printf(&name, "%016" PRIx64, comm->key);
@@ -77,9 +124,8 @@ static uint32_t make_comm(
 	if (comm->rank >= 0 && comm->nr_ranks) {
 		buf_printf(&name, ", rank %" PRId32 " of %" PRIu32, comm->rank, comm->nr_ranks);
 	}
-	interned = names_intern(name.bytes, name.nr_bytes);
+	comm->name = names_intern(name.bytes, name.nr_bytes);
 	buf_fini(&name);
-	return interned;
 }
 
 uint32_t nccl_name_comm(struct process *process, uint32_t id)
@@ -91,7 +137,15 @@ uint32_t nccl_name_comm(struct process *process, uint32_t id)
 		return names_intern(unknown, sizeof(unknown) - 1);
 	}
 	if (!comm->name) {
-		comm->name = make_comm(process, id, comm);
+		make_comm(process, id, comm);
 	}
 	return comm->name;
+}
+
+uint32_t nccl_name_group(struct process *process, uint32_t id)
+{
+	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
+
+	nccl_name_comm(process, id);
+	return comm ? comm->group : 0;
 }

@@ -127,11 +127,6 @@ static int by_group(const void *a, const void *b)
 
 /* ---- operations ---- */
 
-static bool is_wide(uint8_t kind)
-{
-	return kind >= GPROF_NCCL_ALL_GATHER && kind <= GPROF_NCCL_SCATTER;
-}
-
 static uint8_t join_kinds(uint8_t a, uint8_t b)
 {
 	bool is_p2p = (a == GPROF_NCCL_SEND || a == GPROF_NCCL_RECV || a == NCCL_OPS_SEND_RECV) &&
@@ -159,13 +154,14 @@ static struct nccl_op make_op(
 		.step = phases_step(&steps, call->begin),
 		.device = UINT32_MAX,
 		.name = nccl_name_comm(process, call->comm),
+		.group = nccl_name_group(process, call->comm),
 		.kind = call->kind,
 	};
 }
 
 static void add_call(struct nccl_op *op, const struct nccl_call *call)
 {
-	uint64_t nr_parts = is_wide(call->kind) && op->nr_ranks ? op->nr_ranks : 1;
+	uint64_t nr_parts = nccl_op_kind_is_wide(call->kind) && op->nr_ranks ? op->nr_ranks : 1;
 
 	op->kind = join_kinds(op->kind, call->kind);
 	op->bytes += call->bytes * nr_parts;

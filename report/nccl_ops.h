@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations of NCCL of some processes: who asked for what on which communicator, and when the
- * kernels of it ran. Calls of a group on one communicator are one operation, as NCCL makes one
- * kernel of them. Kernels are joined to calls by the ids of the launches on the calls' threads.
+ * The operations of NCCL, and of what works like it on hosts, of some processes: who asked for what
+ * on which communicator, and when the kernels of it ran. Calls of a group on one communicator are
+ * one operation, as NCCL makes one kernel of them. Kernels are joined to calls by the ids of the
+ * launches on the calls' threads.
  *
  * Memory: about 100 bytes a call of NCCL, 40 more of a send or receive, and 16 for each launch
  * within one.
@@ -16,6 +17,7 @@
 enum {
 	NCCL_OPS_SEND_RECV = 100, /* sends and receives alone */
 	NCCL_OPS_SEVERAL = 101,
+	NCCL_OPS_BARRIER = 102, /* of libraries that have one */
 };
 
 struct nccl_op {
@@ -32,12 +34,15 @@ struct nccl_op {
 	uint32_t boot;	   /* whose clock it is, of model.h */
 	uint32_t process;  /* counts the processes from 0 */
 	uint32_t name;	   /* of the communicator, of names.h */
+	uint32_t group;	   /* of the communicator's process group, of names.h; 0 unknown */
 	uint32_t clock;	   /* of nccl_clock.h; set by nccl_match */
 	uint32_t id;	   /* counts all from 0 */
 	uint32_t step;	   /* that its first call began in: 1 + place in process.steps, 0 before the
 			      first */
 	uint32_t device;   /* of its kernels; UINT32_MAX unknown */
 	uint8_t kind;
+	uint8_t library; /* enum host_comm_library: of the host; else NCCL's */
+	bool is_unsized; /* `bytes` is not known */
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* the times of all ranks are known; this one came last */
 	uint64_t wait_ns;	  /* of the kernels' time: until the last rank's had begun */
@@ -91,13 +96,27 @@ static inline bool nccl_op_is_p2p(const struct nccl_op *op)
 
 static inline bool nccl_op_is_collective(const struct nccl_op *op)
 {
-	return op->kind < GPROF_NCCL_SEND || op->kind == NCCL_OPS_SEVERAL;
+	return op->kind < GPROF_NCCL_SEND || op->kind == NCCL_OPS_SEVERAL ||
+	       op->kind == NCCL_OPS_BARRIER;
 }
 
 /* A collective that can be found on other ranks. */
 static inline bool nccl_op_is_numbered(const struct nccl_op *op)
 {
 	return nccl_op_is_collective(op) && op->key && op->sequence;
+}
+
+/* Kinds of which a rank brings or gets one of as many parts as there are ranks. */
+static inline bool nccl_op_kind_is_wide(uint8_t kind)
+{
+	return kind >= GPROF_NCCL_ALL_GATHER && kind <= GPROF_NCCL_SCATTER;
+}
+
+/* Are `bytes` what nccl-tests counts? Of parts one must know of how many ranks they are. */
+static inline bool nccl_op_is_sized(const struct nccl_op *op)
+{
+	return !op->is_unsized && op->kind && op->kind != NCCL_OPS_BARRIER &&
+	       (!op->library || !nccl_op_kind_is_wide(op->kind));
 }
 
 static inline bool nccl_op_has_time(const struct nccl_op *op)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "report/host_ops.h"
 #include "report/nccl_name.h"
 #include "report/pftrace.h"
 #include "report/text.h"
@@ -12,6 +13,9 @@ static int by_collective(const void *a, const void *b)
 {
 	const struct nccl_op *x = a, *y = b;
 
+	if (x->library != y->library) {
+		return x->library < y->library ? -1 : 1;
+	}
 	if (x->key != y->key) {
 		return x->key < y->key ? -1 : 1;
 	}
@@ -29,6 +33,7 @@ void pftrace_comm_read(
 		return;
 	}
 	for (size_t i = 0; i < nr_processes; i++) {
+		host_ops_read(&pftrace->collectives, processes[i]);
 		nccl_ops_read(&pftrace->collectives, processes[i]);
 	}
 	if (pftrace->collectives.nr_ops) {
@@ -53,7 +58,7 @@ static size_t row_of(struct pftrace *pftrace, const struct nccl_op *op, uint32_t
 	size_t nr_bytes, row;
 	const char *name = names_raw(op->name, &nr_bytes);
 
-	buf_text(&text, "NCCL communicator ");
+	buf_text(&text, op->library ? "process groups of " : "NCCL communicator ");
 	text_add_shown(&text, name, nr_bytes, 0);
 	buf_char(&text, '\0');
 	row = pftrace_other_row(pftrace, PFTRACE_ROW_COMM, nr, text.bytes);
@@ -67,6 +72,7 @@ void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
 	uint64_t ahead_ns = pftrace->timeline.base_ns - (uint64_t)pftrace->timeline.offset_ns;
 	uint32_t nr_comms = 0;
 	uint64_t key = 0;
+	uint8_t library = 0;
 
 	for (size_t i = 0; i < ops->nr_ops; i++) {
 		const struct nccl_op *op = &ops->ops[i];
@@ -76,8 +82,9 @@ void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
 		if (op->process != process || !is_shown(pftrace, op)) {
 			continue;
 		}
-		nr_comms += !nr_comms || op->key != key;
+		nr_comms += !nr_comms || op->key != key || op->library != library;
 		key = op->key;
+		library = op->library;
 		slice = pftrace_add_slice(pftrace, PFTRACE_COLLECTIVE,
 			row_of(pftrace, op, nr_comms), names_intern(kind, strlen(kind)),
 			op->begin_ns - ahead_ns, op->end_ns - ahead_ns);
@@ -116,8 +123,10 @@ void pftrace_comm_args(
 	const struct nccl_ops *ops = &pftrace->collectives;
 	const struct nccl_op *op = &ops->ops[slice->value];
 
-	pftrace_event_uint(event, PFTRACE_KEY_BYTES, op->bytes);
-	if (slice->dur_ns) {
+	if (!op->is_unsized) {
+		pftrace_event_uint(event, PFTRACE_KEY_BYTES, op->bytes);
+	}
+	if (slice->dur_ns && nccl_op_is_sized(op)) {
 		pftrace_event_double(
 			event, PFTRACE_KEY_ALGBW, (double)op->bytes / (double)slice->dur_ns);
 	}

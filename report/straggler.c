@@ -17,6 +17,7 @@ const char *const straggler_causes[NR_STRAGGLER_CAUSES] = {
 	[STRAGGLER_CLOCK] = "GPU clock",
 	[STRAGGLER_COPIED] = "slow copies",
 	[STRAGGLER_NETWORK] = "network",
+	[STRAGGLER_OPERATORS] = "slow operators",
 };
 
 /* ---- the others ---- */
@@ -227,8 +228,9 @@ static void find_cause(struct straggler *straggler, const struct straggler *all,
 	} else if (is_enough(straggler, mean[STRAGGLER_COPIES])) {
 		straggler->cause = STRAGGLER_COPIED;
 	} else if (is_enough(straggler, mean[STRAGGLER_COMPUTATION])) {
-		straggler->cause =
-			has_slow_clock(straggler, all, nr) ? STRAGGLER_CLOCK : STRAGGLER_KERNELS;
+		straggler->cause = straggler->is_host			? STRAGGLER_OPERATORS
+				   : has_slow_clock(straggler, all, nr) ? STRAGGLER_CLOCK
+									: STRAGGLER_KERNELS;
 	} else {
 		straggler->cause = STRAGGLER_UNKNOWN;
 	}

@@ -30,7 +30,8 @@ enum straggler_cause {
 	STRAGGLER_KERNELS,
 	STRAGGLER_CLOCK,
 	STRAGGLER_COPIED,
-	STRAGGLER_NETWORK, /* of no rank, see network.h */
+	STRAGGLER_NETWORK,   /* of no rank, see network.h */
+	STRAGGLER_OPERATORS, /* of a rank without devices */
 	NR_STRAGGLER_CAUSES,
 };
 
@@ -47,6 +48,7 @@ struct straggler {
 	size_t nr_steps, capacity;
 	uint64_t clock_mhz; /* of its GPU, the mean of samples; 0 unknown */
 	bool has_phases;
+	bool is_host; /* it computes by itself, see sweep.h */
 	/* Set by stragglers_find: */
 	size_t nr_compared, nr_late;
 	uint64_t since; /* the first step from which on most are late */

@@ -4,7 +4,17 @@
 #include <stdlib.h>
 
 #include "report/buf.h"
+#include "report/host_comm.h"
 #include "report/select.h"
+
+const struct scan_want sweep_wants[SWEEP_NR_WANTS] = {
+	WORKS_WANTS, {GPROF_TABLE_op, HOST_COMM_MASK, 0}};
+
+bool sweep_needs(void *context, struct process *process, unsigned int table)
+{
+	return table == GPROF_TABLE_op ? host_comm_needs(context, process, table)
+				       : works_needs(context, process, table);
+}
 
 uint64_t sweep_any(const struct sweep_times *times, unsigned int bits)
 {
@@ -83,25 +93,33 @@ static struct sweep_device *find_device(
 	device = &sweep->devices[sweep->nr_devices++];
 	*device = (struct sweep_device){.process = process,
 		.device = work->device,
+		.is_host = work->table == GPROF_TABLE_op,
 		.first = work->begin,
+		.last = sweep->host_until,
 		.now = work->begin,
+		.until = {[1] = sweep->host_until},
 		.nr_steps = 1};
 	device->steps = mem_zeroed(1, sizeof(*device->steps));
 	return device;
 }
 
-static void take_work(void *context, const struct work *work)
+static bool is_chosen(const struct sweep *sweep, const struct work *work)
 {
-	struct sweep *sweep = context;
 	const struct select *select = sweep->works.process->select;
-	struct sweep_device *device;
+
+	if (!sweep->is_chosen_alone || !select) {
+		return true;
+	}
+	return work->table == GPROF_TABLE_op ? !work->is_not_chosen
+					     : idset_has(select->launched, work->correlation);
+}
+
+static void add_work(
+	const struct sweep *sweep, struct sweep_device *device, const struct work *work)
+{
 	unsigned int kind = work->is_communication;
 	uint64_t *until;
 
-	if (sweep->is_chosen_alone && select && !idset_has(select->launched, work->correlation)) {
-		return;
-	}
-	device = find_device(sweep, work, sweep->works.process);
 	if (work->table == GPROF_TABLE_memcpy || work->table == GPROF_TABLE_memset) {
 		kind = 2;
 	}
@@ -112,14 +130,31 @@ static void take_work(void *context, const struct work *work)
 	device->nr_works++;
 }
 
+static void take_work(void *context, const struct work *work)
+{
+	struct sweep *sweep = context;
+
+	if (!is_chosen(sweep, work)) {
+		return;
+	}
+	if (work->table != GPROF_TABLE_op || sweep->works.has_operators) {
+		add_work(sweep, find_device(sweep, work, sweep->works.process), work);
+		return;
+	}
+	sweep->host_until = work->end > sweep->host_until ? work->end : sweep->host_until;
+	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
+		add_work(sweep, &sweep->devices[i], work);
+	}
+}
+
 /* ---- processes ---- */
 
-void sweep_begin(struct sweep *sweep, struct process *process)
+static void begin(struct sweep *sweep, struct process *process)
 {
 	uint64_t last = 0;
 
 	sweep->first = sweep->nr_devices;
-	works_begin(&sweep->works, process, take_work, sweep);
+	sweep->host_until = 0;
 	sweep->nr_bounds = process->nr_steps;
 	sweep->bounds = mem_resize(sweep->bounds, sweep->nr_bounds + 1, sizeof(*sweep->bounds));
 	for (size_t i = 0; i < process->nr_steps; i++) {
@@ -128,6 +163,18 @@ void sweep_begin(struct sweep *sweep, struct process *process)
 		last = bound > last ? bound : last; /* clocks that jump make empty steps */
 		sweep->bounds[i] = last;
 	}
+}
+
+void sweep_begin(struct sweep *sweep, struct process *process)
+{
+	works_begin(&sweep->works, process, take_work, sweep);
+	begin(sweep, process);
+}
+
+void sweep_begin_host(struct sweep *sweep, struct process *process)
+{
+	works_begin_host(&sweep->works, process, take_work, sweep);
+	begin(sweep, process);
 }
 
 void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr)

@@ -133,6 +133,17 @@ void view_without_note(const struct view_without *without, struct table *table, 
 	}
 }
 
+void view_note_host(struct table *table)
+{
+	const char *before = table->note ? table->note : "";
+
+	table_note(table,
+		"%s; calls of gloo, MPI and UCC are communication of all devices of their process; "
+		"where it has no work of devices, its row is of its host: computation is that of "
+		"operators, on any thread, and GPU none",
+		before);
+}
+
 void view_note_steps(struct table *table, const struct process *process)
 {
 	const char *rule = process_fact(process, "step.rule", "");

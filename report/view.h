@@ -66,6 +66,9 @@ void view_without_note(const struct view_without *without, struct table *table, 
 /* Appends to the table's note how exact times of several processes beside each other are. */
 void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes);
 
+/* Appends to it what counts where hosts communicate (host_comm.h). */
+void view_note_host(struct table *table);
+
 /*
  * Appends to the table's note how the recorder found the steps of the process by itself, and how
  * sure it is; or why it found none and what to do.

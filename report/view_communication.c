@@ -2,16 +2,18 @@
 /*
  * NCCL's operations by communicator and kind (--detail: and size): how much they moved, how fast,
  * and what of their kernels' time was waiting for the last rank. Unlike `collectives`, which goes
- * by the names of kernels, it knows the calls.
+ * by the names of kernels, it knows the calls. Those that hosts carry out (gloo, MPI, UCC) are rows
+ * by library, since nothing tells their process groups.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/communication.h"
+#include "report/host_ops.h"
 #include "report/job_clock.h"
 #include "report/nccl_match.h"
 #include "report/nccl_name.h"
-#include "report/odd.h"
 #include "report/view.h"
 
 struct communication_view {
@@ -33,8 +35,11 @@ static void take(void *context, struct process *process, const struct batch *bat
 {
 	struct communication_view *view = context;
 
-	(void)process;
-	nccl_ops_take(&view->ops, batch);
+	if (batch->table == GPROF_TABLE_op) {
+		host_ops_take(&view->ops, process, batch);
+	} else {
+		nccl_ops_take(&view->ops, batch);
+	}
 }
 
 static void end(void *context, struct process *process)
@@ -47,6 +52,7 @@ static void end(void *context, struct process *process)
 enum column {
 	NAME,
 	COMMUNICATOR,
+	GROUP,
 	RANKS,
 	CALLS,
 	BYTES,
@@ -66,6 +72,8 @@ enum column {
 /* Of the operations of a row. */
 struct sums {
 	uint64_t nr_calls, bytes;
+	bool is_unsized;		/* those of some calls are not known */
+	bool has_speed;			/* `bytes` are what nccl-tests divides by the time */
 	uint64_t timed_ns, timed_bytes; /* of those whose kernels are known */
 	uint64_t matched_ns, wait_ns;	/* of the kernels of those that are matched */
 	uint64_t nr_matched;		/* collectives counted once, not by ranks */
@@ -77,12 +85,13 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* One that nobody knows is another one in each process. */
+/* One that nobody knows is another one in each process, but not of libraries that tell none. */
 static int by_row(const struct nccl_op *x, const struct nccl_op *y, bool is_by_size)
 {
-	int order = compare(x->key, y->key);
+	int order = compare(x->library, y->library);
 
-	order = order || x->key ? order : compare(x->process, y->process);
+	order = order ? order : compare(x->key, y->key);
+	order = order || x->key || x->library ? order : compare(x->process, y->process);
 	order = order ? order : compare(x->kind, y->kind);
 	return order || !is_by_size ? order : compare(x->bytes, y->bytes);
 }
@@ -102,6 +111,8 @@ static void add(struct sums *sums, const struct nccl_op *op)
 
 	sums->nr_calls += op->nr_calls;
 	sums->bytes += op->bytes;
+	sums->is_unsized |= op->is_unsized;
+	sums->has_speed &= nccl_op_is_sized(op);
 	sums->timed_ns += ns;
 	sums->timed_bytes += nccl_op_has_time(op) ? op->bytes : 0;
 	if (op->is_matched) {
@@ -164,17 +175,18 @@ static void fill_speed(const struct nccl_op *op, const struct sums *sums, struct
 	uint64_t bytes = sums->nr_matched ? sums->transfer_bytes : sums->timed_bytes;
 	double rate = ns ? (double)bytes * 1e9 / (double)ns : 0;
 
-	if (ns) {
-		table_set_number(&cells[ALGBW], rate);
+	if (!ns || !sums->has_speed) {
+		return;
 	}
-	if (ns && op->nr_ranks) {
+	table_set_number(&cells[ALGBW], rate);
+	if (op->nr_ranks) {
 		table_set_number(&cells[BUSBW], rate * nccl_op_bus_factor(op->kind, op->nr_ranks));
 	}
 }
 
 static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 {
-	struct sums sums = {0};
+	struct sums sums = {.has_speed = true};
 	char key[17];
 
 	for (size_t i = 0; i < nr; i++) {
@@ -184,13 +196,20 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 	if (ops->key) {
 		snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
 		table_set_string(&cells[COMMUNICATOR], key);
+	} else if (ops->library) {
+		table_set_string(&cells[COMMUNICATOR], host_comm_names[ops->library]);
+	}
+	if (ops->group) {
+		table_set_string(&cells[GROUP], names_raw(ops->group, NULL));
 	}
 	if (ops->nr_ranks) {
 		table_set_integer(&cells[RANKS], ops->nr_ranks);
 	}
 	table_set_integer(&cells[CALLS], sums.nr_calls);
-	table_set_integer(&cells[BYTES], sums.bytes);
-	table_set_number(&cells[MEAN_BYTES], (double)sums.bytes / (double)sums.nr_calls);
+	if (!sums.is_unsized) {
+		table_set_integer(&cells[BYTES], sums.bytes);
+		table_set_number(&cells[MEAN_BYTES], (double)sums.bytes / (double)sums.nr_calls);
+	}
 	if (sums.timed_ns) {
 		table_set_integer(&cells[TIME], sums.timed_ns);
 	}
@@ -204,99 +223,22 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 	fill_speed(ops, &sums, cells);
 }
 
-/* ---- what is to be said about it ---- */
-
-static void tell_op(const struct nccl_op *op, struct buf *text)
+static bool has_group(const struct nccl_ops *ops)
 {
-	buf_printf(text, "%s of %" PRIu64 " bytes on rank %" PRId32, nccl_name_op(op->kind),
-		op->bytes, op->rank);
-}
-
-/* What is wrong with the program, if anything: said loudly, and the exit status tells it. */
-static void tell_errors(const struct nccl_match *match, struct buf *text)
-{
-	struct buf errors = {0};
-
-	if (match->nr_differing) {
-		const struct nccl_op *one = match->differing[0], *other = match->differing[1];
-
-		buf_printf(&errors,
-			"ranks do not call the same in %" PRIu64
-			" collectives; the first is number %" PRIu32 " of %016" PRIx64 ", ",
-			match->nr_differing, one->sequence, one->key);
-		tell_op(one, &errors);
-		buf_text(&errors, " and ");
-		tell_op(other, &errors);
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (ops->ops[i].group) {
+			return true;
+		}
 	}
-	if (match->nr_p2p_differing) {
-		const struct nccl_side *send = match->p2p_differing[0];
-
-		buf_printf(&errors,
-			"%s%" PRIu64 " sends have receives of other sizes; the first is number "
-			"%" PRIu32 " of %016" PRIx64 " from rank %" PRId32 " to rank %" PRId32
-			", Send of %" PRIu64 " bytes and Recv of %" PRIu64,
-			errors.nr_bytes ? "; " : "", match->nr_p2p_differing, send->sequence,
-			send->key, send->from, send->to, send->bytes,
-			match->p2p_differing[1]->bytes);
-	}
-	if (errors.nr_bytes) {
-		buf_printf(
-			text, "; ERROR IN THE PROGRAM: %.*s", (int)errors.nr_bytes, errors.bytes);
-		odd_add("error in the program: %.*s", (int)errors.nr_bytes, errors.bytes);
-	}
-	buf_fini(&errors);
-}
-
-static void tell_match(const struct nccl_match *match, struct buf *text)
-{
-	uint64_t nr_p2p_unknown = match->nr_p2p - match->nr_p2p_matched;
-
-	tell_errors(match, text);
-	if (match->nr_fitted) {
-		buf_printf(text,
-			"; %zu clocks are aligned with another by the ends of collectives, or of "
-			"sends and receives, of "
-			"which 95 %% "
-			"agree within %.1f us",
-			match->nr_fitted, (double)match->error_ns / 1e3);
-	}
-	if (match->nr_alone) {
-		buf_printf(text,
-			"; %" PRIu64 " calls have no number or no common communicator, by which "
-			"those of other ranks would be found",
-			match->nr_alone);
-	}
-	if (match->nr_missing || match->nr_untimed || match->nr_clocks) {
-		buf_printf(text, "; of %" PRIu64 " collectives", match->nr_collectives);
-	}
-	if (match->nr_missing) {
-		buf_printf(text, ", %" PRIu64 " are not here of all ranks", match->nr_missing);
-	}
-	if (match->nr_untimed) {
-		buf_printf(text, ", of %" PRIu64 " not all kernels are known", match->nr_untimed);
-	}
-	if (match->nr_clocks) {
-		buf_printf(text, ", %" PRIu64 " are of clocks that nothing compares",
-			match->nr_clocks);
-	}
-	if (nr_p2p_unknown) {
-		buf_printf(text,
-			"; of %" PRIu64 " sends and receives, %" PRIu64
-			" lack another side with the times of its kernel on a common clock",
-			match->nr_p2p, nr_p2p_unknown);
-	}
-	if (match->nr_alone || match->nr_missing || match->nr_untimed || match->nr_clocks ||
-		nr_p2p_unknown) {
-		buf_text(text, ": their waiting is not known, and where no other is in a row, its "
-			       "bandwidths include it");
-	}
+	return false;
 }
 
 static struct table *make_table(void *context)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
+	static struct table_column columns[NR_COLUMNS] = {
 		{"name", "Operation", TABLE_TEXT, false},
 		{"communicator", "Communicator", TABLE_TEXT, false},
+		{"group", "Process group", TABLE_TEXT, false},
 		{"ranks", "Ranks", TABLE_COUNT, false},
 		{"calls", "Calls", TABLE_COUNT, false},
 		{"bytes", "Size", TABLE_SIZE, true},
@@ -313,12 +255,14 @@ static struct table *make_table(void *context)
 	};
 	struct communication_view *view = context;
 	struct nccl_ops *ops = &view->ops;
-	struct table *table = table_create("communication", "NCCL operations", columns, NR_COLUMNS);
+	struct table *table;
 	struct nccl_match match;
 	struct buf text = {0};
 
+	columns[GROUP].is_wide_only = !has_group(ops);
+	table = table_create("communication", "Communication calls", columns, NR_COLUMNS);
 	nccl_match(ops, &match);
-	tell_match(&match, &text);
+	communication_tell(ops, &match, &text);
 	job_clock_tell_fit(view->input.processes, view->input.nr_processes, "; ", &text);
 	buf_char(&text, 0);
 	if (ops->nr_ops) {
@@ -352,14 +296,17 @@ static void destroy(void *context)
 	free(view);
 }
 
-static const struct scan_want wants[] = {{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}};
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}, {GPROF_TABLE_op, HOST_COMM_MASK, 0}};
 
 const struct view_class view_communication = {
 	.name = "communication",
-	.help = "NCCL's operations by communicator: sizes, bandwidths, waiting and late ranks",
+	.help = "calls of NCCL, gloo, MPI and UCC by communicator: sizes, bandwidths, waiting and "
+		"late "
+		"ranks",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {wants, 1, NULL, NULL, take, end},
+	.scan = {wants, 2, host_comm_needs, NULL, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -2,7 +2,8 @@
 /*
  * Communication, computation and what they overlap, of each device over all that was recorded and,
  * with --detail, of each step. All are unions: of the kernels that kernel_class.h takes for
- * communication, of all other kernels, and of what both have in common. As in Paddle's distributed
+ * communication and the calls of host_comm.h, of all other kernels (of operators where a process
+ * has no work of devices), and of what both have in common. As in Paddle's distributed
  * summary (ProfileStep, Communication, Computation, Overlap) and TensorBoard's distributed view
  * (Computation - Overlap, Overlap, Communication - Overlap, Other); what devices did counts for the
  * step in whose time it ran, whichever step launched it. Of chosen steps all that they launched
@@ -10,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "report/host_comm.h"
 #include "report/select.h"
 #include "report/sweep.h"
 #include "report/view.h"
@@ -18,6 +20,7 @@ struct distributed_view {
 	struct sweep sweep;
 	struct view_input input;
 	bool is_by_step;
+	bool has_host; /* some process has what host_comm.h is about */
 	struct view_without without;
 };
 
@@ -35,8 +38,13 @@ static void begin(void *context, struct process *process)
 {
 	struct distributed_view *view = context;
 
-	view_without_take(&view->without, process);
-	sweep_begin(&view->sweep, process);
+	if (host_comm_is_in(process)) {
+		view->has_host = true; /* it has a row without devices, too */
+		view->without.nr_processes++;
+	} else {
+		view_without_take(&view->without, process);
+	}
+	sweep_begin_host(&view->sweep, process);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -145,6 +153,9 @@ static struct table *make_table(void *context)
 		view->is_by_step ? "of each step that has an end, what ran in its time; unions"
 				 : "from the first record to the last; unions; --detail: by steps");
 	view_without_note(&view->without, table, "");
+	if (view->has_host) {
+		view_note_host(table);
+	}
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 	return table;
 }
@@ -162,7 +173,7 @@ const struct view_class view_distributed = {
 	.help = "communication, computation and their overlap, by steps with --detail",
 	.is_empty_hidden = true,
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end, true},
+	.scan = {sweep_wants, SWEEP_NR_WANTS, sweep_needs, begin, take, end, true},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/host_comm.h"
 #include "report/nccl_match.h"
 #include "report/network_moves.h"
 #include "report/select.h"
@@ -24,6 +25,7 @@ struct straggler_view {
 	struct sweep sweep;
 	struct usage usage;
 	struct nccl_ops ops;
+	bool has_host;		      /* some process has what host_comm.h is about */
 	struct straggler *stragglers; /* as sweep.devices */
 	size_t nr, capacity;
 };
@@ -40,7 +42,8 @@ static void begin(void *context, struct process *process)
 {
 	struct straggler_view *view = context;
 
-	sweep_begin(&view->sweep, process);
+	view->has_host |= host_comm_is_in(process);
+	sweep_begin_host(&view->sweep, process);
 	usage_begin(&view->usage, process);
 }
 
@@ -52,7 +55,9 @@ static void take(void *context, struct process *process, const struct batch *bat
 		nccl_ops_take(&view->ops, batch);
 		return;
 	}
-	usage_take(&view->usage, process, batch);
+	if (batch->table != GPROF_TABLE_op) {
+		usage_take(&view->usage, process, batch);
+	}
 	if (batch->table != GPROF_TABLE_sample) {
 		sweep_take(&view->sweep, batch);
 	}
@@ -119,7 +124,7 @@ static void end(void *context, struct process *process)
 		view->stragglers = array_grow(
 			view->stragglers, view->nr, &view->capacity, sizeof(*view->stragglers));
 		straggler = &view->stragglers[view->nr++];
-		*straggler = (struct straggler){0};
+		*straggler = (struct straggler){.is_host = device->is_host};
 		if (clock && clock->weight > 0) {
 			straggler->clock_mhz = (uint64_t)(clock->sum / clock->weight);
 		}
@@ -331,6 +336,9 @@ static struct table *make_table(void *context)
 	columns[BETWEEN].is_wide_only = columns[COMPARED_WITH].is_wide_only = !nr_slow;
 	table_sort(table, "total");
 	tell(table, nr_slow, nr_steps);
+	if (view->has_host) {
+		view_note_host(table);
+	}
 	return table;
 }
 
@@ -349,14 +357,15 @@ static void destroy(void *context)
 }
 
 static const struct scan_want wants[] = {WORKS_WANTS,
-	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}};
+	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
+	{GPROF_TABLE_op, HOST_COMM_MASK, 0}};
 
 const struct view_class view_straggler = {
 	.name = "stragglers",
 	.help = "ranks that the others wait for, and slow networks: since when, how long, and why",
 	.is_empty_hidden = true,
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end, true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), host_comm_needs, begin, take, end, true},
 	.ops = {.end = end_ops},
 	.create = create,
 	.table = make_table,

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "report/copy.h"
+#include "report/host_comm.h"
 #include "report/kernel_class.h"
+#include "report/select.h"
 #include "report/view.h"
 
 const struct scan_want works_wants[WORKS_NR_WANTS] = {WORKS_WANTS};
@@ -26,23 +28,44 @@ bool works_is_table(unsigned int table)
 	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
 }
 
-void works_begin(struct works *works, struct process *process,
-	void (*take)(void *context, const struct work *work), void *context)
+static void find_later(struct works *works)
 {
+	struct process *process = works->process;
 	const struct stream_in *stream = process->stream;
 	uint64_t min = UINT64_MAX;
 
-	*works = (struct works){.process = process, .take = take, .context = context};
 	works->later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*works->later_min));
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		unsigned int table = stream_in_block_table(stream, i);
+		bool is_host = table == GPROF_TABLE_op && works->has_host;
+
 		works->later_min[i] = min;
-		if (works_is_table(stream_in_block_table(stream, i))) {
-			uint64_t first =
-				clock_map_time(&process->device_clock, stream->blocks[i].time_min);
+		if (is_host || works_is_table(table)) {
+			uint64_t first = clock_map_time(
+				is_host ? &process->host_clock : &process->device_clock,
+				stream->blocks[i].time_min);
 
 			min = first < min ? first : min;
 		}
 	}
+}
+
+void works_begin(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context)
+{
+	*works = (struct works){.process = process, .take = take, .context = context};
+	find_later(works);
+}
+
+void works_begin_host(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context)
+{
+	const char *why;
+
+	*works = (struct works){.process = process, .take = take, .context = context};
+	works->has_host = host_comm_is_in(process);
+	works->has_operators = works->has_host && !view_has_device_records(process, &why);
+	find_later(works);
 }
 
 /* With `before` at the end of time, all. */
@@ -108,7 +131,39 @@ static void describe(struct work *work, struct process *process, const struct ba
 	}
 }
 
-void works_take(struct works *works, const struct batch *b)
+/* Of a batch of the host, as they come. */
+struct host_works {
+	struct process *process;
+	struct work *items;
+	size_t nr;
+};
+
+static void take_host(void *context, const struct host_comm *comm)
+{
+	struct host_works *works = context;
+	struct clock_map *clock = &works->process->host_clock;
+
+	works->items[works->nr++] = (struct work){
+		.begin = clock_map_time(clock, comm->begin),
+		.end = clock_map_time(clock, comm->end),
+		.bytes = comm->bytes,
+		.device = UINT32_MAX,
+		.table = GPROF_TABLE_op,
+		.is_communication = comm->library != HOST_COMM_NONE,
+		.is_not_chosen = !select_has_tick(works->process, comm->begin),
+	};
+}
+
+static void take_host_batch(struct works *works, const struct batch *b)
+{
+	struct host_works host = {
+		.process = works->process, .items = mem_zeroed(b->nr_rows, sizeof(*host.items))};
+
+	host_comm_take(works->process, b, works->has_operators, take_host, &host);
+	works_runs_add(&works->runs, host.items, host.nr);
+}
+
+static void take_device_batch(struct works *works, const struct batch *b)
 {
 	struct process *process = works->process;
 	struct work *items = mem_zeroed(b->nr_rows, sizeof(*items));
@@ -129,6 +184,15 @@ void works_take(struct works *works, const struct batch *b)
 		describe(work, process, b, i);
 	}
 	works_runs_add(&works->runs, items, b->nr_rows);
+}
+
+void works_take(struct works *works, const struct batch *b)
+{
+	if (b->table == GPROF_TABLE_op) {
+		take_host_batch(works, b);
+	} else {
+		take_device_batch(works, b);
+	}
 	hand_out(works, works->later_min[b->block]);
 }
 

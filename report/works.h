@@ -21,14 +21,17 @@ struct work {
 	uint32_t correlation;
 	uint32_t place; /* an id of the stream */
 	uint32_t device;
-	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset, _graph */
+	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset, _graph; _op: of the host */
 	bool is_communication;
+	bool is_not_chosen; /* of the host: it begins in no step that is chosen (select.h) */
 };
 
 struct works {
 	struct process *process;
 	struct works_runs runs; /* what waits */
 	uint64_t *later_min; /* by block: the earliest begin in later blocks, CLOCK_MONOTONIC ns */
+	bool has_host;	     /* what the host carries out comes, too */
+	bool has_operators;  /* and what it computes: the process has no work of devices */
 	void (*take)(void *context, const struct work *work);
 	void *context;
 };
@@ -62,6 +65,14 @@ bool works_needs(void *context, struct process *process, unsigned int table);
 
 /* `take` gets each record that has times; those with the same begin by their correlation ids. */
 void works_begin(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context);
+
+/*
+ * Instead, where batches of table op come, too (HOST_COMM_MASK): calls that the host carries out
+ * are works of device UINT32_MAX and place 0 among the others; of a process that has such calls and
+ * no work of devices also the operators that compute.
+ */
+void works_begin_host(struct works *works, struct process *process,
 	void (*take)(void *context, const struct work *work), void *context);
 
 /* Takes a batch of one of those tables. */

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Two and four processes of a real PyTorch, gloo and DistributedDataParallel: what they communicate,
+# and who is late. On Debian's PyTorch, and by torchrun on the newest of build/torch, if there is one.
+. "$(dirname "$0")/lib.sh"
+need REPORT JQ TORCH PLAIN
+
+# of RANK JQ-EXPRESSION: the rank's row of the view distributed
+of()
+{
+	query ".distributed.rows[] | select(.rank == $1) | $2"
+}
+
+# launch RANKS ARGUMENT...: by the variables that torchrun sets, or by torchrun. Debian's fails by itself.
+by_hand()
+{
+	local nr=$1 rank status=0
+	for ((rank = 0; rank < nr; rank++)); do
+		RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$nr "$TORCH_PYTHON" test/integ/gloo.py "${@:2}" \
+			"file://$T/store-$nr" &
+	done
+	for ((rank = 0; rank < nr; rank++)); do
+		wait -n || status=1
+	done
+	return $status
+}
+
+by_torchrun()
+{
+	"$TORCH_PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" test/integ/gloo.py "${@:2}" env://
+}
+
+# job LAUNCHER RANKS: one rank sleeps 0.4 s in each step. With 12 layers of 263 kB in buckets
+# of 1 MiB there are three all-reduces in a step, which move the gradients of all parameters.
+job()
+{
+	local nr=$2 late=$(($2 - 2)) bytes what
+	what="$nr ranks $1, PyTorch $("$TORCH_PYTHON" -c 'import torch; print(torch.__version__)')"
+	[ "$nr" != 2 ] || late=1
+	rm -rf "$GPROF_DIR" "$T/store-$nr"
+	export -f by_hand by_torchrun
+	export TORCH_PYTHON T GPROF_TORCH=shapes OMP_NUM_THREADS=1
+	LD_PRELOAD=$(preload) timeout 500 bash -c '"$@"' - "$1" "$nr" $late 0.4 >"$T/out" 2>"$T/err"
+	is 0 $? "status of $what"
+	bytes=$(cat "$T/out")
+	is 3158016 "$bytes" "parameters of $what"
+
+	summary communication,distributed,stragglers,breakdown
+	is 0 "$report_rc" "the reporter's status of $what"
+	is "$(seq -s ' ' 0 $((nr - 1)))" "$(query '[.processes.rows[].rank | select(. != null)] | sort | map(tostring) | join(" ")')" \
+		"ranks of $what"
+	is gloo "$(query '[.communication.rows[].communicator] | unique | join(" ")')" "libraries of $what"
+	is true "$(query '.communication.rows | map(.time_ns > 0 and .waiting_ns == null) | all')" "times of $what"
+	ok grep -q 'calls have no number or no common communicator' "$T/json"
+	is "$nr" "$(query '.distributed.rows | length')" "ranks that communicate of $what"
+	is true "$(query '.distributed.rows | map(.communication_ns > 0 and .computation_ns > 0 and .device == null and .time_ns ==
+		.computation_alone_ns + .communication_alone_ns + .overlap_ns + .other_ns) | all')" "parts of $what"
+	is true "$(query '.breakdown.rows | map(select(.rank != null and .step != "average")) | map(.total_ns == .kernel_ns + .memcpy_ns +
+		.memset_ns + .communication_ns + .runtime_ns + .dataloader_ns + .cpu_exec_ns + .other_ns) | all and length > 8')" \
+		"parts of steps of $what"
+	is "$late host" "$(query '.stragglers.rows[0] | "\(.rank) \(.cause)"')" "who is late of $what"
+	is true "$(query '.stragglers.rows[0] | .delay_ns > 200000000 and .late_steps > 5')" "by how much of $what"
+
+	summary distributed --steps 2-7
+	is true "$(of $late .communication_alone_ns | jq --argjson other "$(of 0 .communication_alone_ns)" '. < $other')" \
+		"whoever is late waits less of $what"
+
+	# Of a step in the middle.
+	summary communication --steps 5
+	is "AllReduce $((3 * nr))" "$(query '.communication.rows[] | "\(.name) \(.calls)"')" "calls of a step of $what"
+	if "$REPORT" info "$GPROF_DIR" 2>/dev/null | grep -q 'no PyTorch shapes'; then
+		is null "$(query '.communication.rows[].bytes')" "bytes where PyTorch tells no shapes"
+	else
+		is $((nr * bytes)) "$(query '.communication.rows[].bytes')" "bytes of a step of $what"
+	fi
+}
+
+for nr in 2 4; do
+	job by_hand $nr
+done
+for python in "$B"/torch/*/bin/python; do
+	[ ! -x "$python" ] || newest=$python
+done
+if [ -n "${newest:-}" ]; then
+	TORCH_PYTHON=$ROOT/$newest
+	for nr in 2 4; do
+		job by_torchrun $nr
+	done
+fi
+finish
