@@ -7,6 +7,7 @@ import os
 import sys
 
 from playwright.sync_api import sync_playwright
+from wait import until
 
 chromium, path = sys.argv[1:3]
 frames = int(sys.argv[3]) if len(sys.argv) > 3 else 120
@@ -43,7 +44,7 @@ with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
     page = browser.new_context(viewport={"width": 1366, "height": 900}).new_page()
     page.goto("file://" + os.path.abspath(path))
-    page.wait_for_function("performance.getEntriesByType('paint').length > 0")
+    until(page, "() => performance.getEntriesByType('paint').length > 0")
     print("first paint                                  %8.0f ms" % page.evaluate(
         "Math.max(...performance.getEntriesByType('paint').map((entry) => entry.startTime))"))
     page.evaluate("window.begun = performance.now(); location.hash = '#timeline'")

@@ -21,4 +21,4 @@ PYTHONPATH=$B/page-lib python3 -c 'import playwright' 2>/dev/null || {
 	echo "SKIP the page in a browser: no playwright in $B/page-lib (test/page/run.sh puts it there)"
 	exit 0
 }
-PYTHONPATH=$B/page-lib PYTHONDONTWRITEBYTECODE=1 exec python3 test/bench/bench_page.py "$chromium" "$work/a.html"
+PYTHONPATH=$B/page-lib:test/page PYTHONDONTWRITEBYTECODE=1 exec python3 test/bench/bench_page.py "$chromium" "$work/a.html"
