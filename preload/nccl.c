@@ -82,19 +82,27 @@ uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm)
 	return call->begin ? nccl_comm_id(comm, call->function) : 0;
 }
 
+uint8_t nccl_small(int64_t number, uint8_t otherwise)
+{
+	return number >= 0 && number < otherwise ? (uint8_t)number : otherwise;
+}
+
+uint8_t nccl_small_redop(int64_t redop)
+{
+	return redop == NCCL_NO_REDOP	? NCCL_NO_REDOP
+	       : redop < NCCL_NR_REDOPS ? nccl_small(redop, NCCL_OWN_REDOP)
+					: NCCL_OWN_REDOP;
+}
+
 /* Was it accepted? A communicator that does not block is still at it then. */
 static bool is_good(const struct nccl_call *call)
 {
 	return call->result == NCCL_SUCCESS || call->result == NCCL_IN_PROGRESS;
 }
 
-void nccl_move(const struct nccl_call *call, struct nccl_facts facts, uint64_t count,
-	const nccl_comm *handle)
+void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct nccl_comm_entry *comm)
 {
-	struct nccl_comm_entry *comm = nccl_comm_find(handle);
-
 	facts.comm = nccl_id(call, comm);
-	facts.bytes = count * nccl_type_bytes(facts.datatype);
 	if (is_good(call)) {
 		facts.sequence = nccl_comm_count(comm, facts.kind, facts.peer);
 	}
@@ -136,6 +144,11 @@ void nccl_group_end(const struct nccl_call *call)
 		group.correlation_before = self.correlation;
 		nccl_end(&group, &facts);
 	}
+	nccl_group_leave();
+}
+
+void nccl_group_leave(void)
+{
 	self.group_depth -= self.group_depth ? 1 : 0;
 	self.depth = 0;
 }

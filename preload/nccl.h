@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the wrappers of NCCL's functions record: a row of table nccl for each outermost call, and
- * communicators when they are first used. NCCL's own calls of CUDA are recorded as any others.
+ * What the wrappers of NCCL's functions record, or its NVTX ranges in their place: a row of table
+ * nccl for each outermost call, and communicators when they are first used. NCCL's own calls of
+ * CUDA are recorded as any others.
  *
  * Operations are counted whether or not they are recorded. A call costs two reads of the clock, a
  * look at a small table, and a row.
@@ -14,12 +15,13 @@
 
 #include "preload/nccl_comm.h"
 
-#define NCCL_NO_REDOP 255
-#define NCCL_NO_TYPE  255
+#define NCCL_NO_REDOP  255
+#define NCCL_OWN_REDOP 254 /* the program's own */
+#define NCCL_NO_TYPE   255
 
 /* On the wrapper's stack. */
 struct nccl_call {
-	const void *function; /* the real one */
+	const void *function; /* the real one; NULL where it is known from its range */
 	uint64_t begin, end;  /* begin 0: not recorded */
 	/* Ids of the last calls of CUDA that were seen on this thread before it, and in the end. */
 	uint32_t correlation_before, correlation;
@@ -56,9 +58,12 @@ void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts);
 /* The id of a communicator for the row of this call; 0 if that is not recorded. */
 uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm);
 
-/* An operation was asked for: counts it, and writes the row. */
-void nccl_move(const struct nccl_call *call, struct nccl_facts facts, uint64_t count,
-	const nccl_comm *handle);
+/* A type, and a reduction, for the row. */
+uint8_t nccl_small(int64_t number, uint8_t otherwise);
+uint8_t nccl_small_redop(int64_t redop);
+
+/* An operation was asked for: counts it, and writes the row. comm: NULL unknown. */
+void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct nccl_comm_entry *comm);
 
 /* A call that may have made a communicator. rank: -1 unknown. made: NULL if it makes none. */
 void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key, int rank,
@@ -70,5 +75,8 @@ void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key,
  */
 void nccl_group_start(const struct nccl_call *call);
 void nccl_group_end(const struct nccl_call *call);
+
+/* The innermost one ends, without a row. */
+void nccl_group_leave(void);
 
 #endif

@@ -5,6 +5,7 @@
 
 typedef void nccl_comm; /* opaque; its handles are pointers to it */
 typedef void nccl_config;
+typedef void nccl_sim_info;
 typedef int nccl_type;
 typedef int nccl_redop;
 

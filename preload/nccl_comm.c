@@ -23,6 +23,8 @@ static struct nccl_comm_state {
 	_Atomic uint32_t nr_ids;
 	_Atomic uint32_t nr_own_keys;
 	atomic_bool is_full;
+	_Atomic uint32_t device; /* 1 + that of the ranges, 0 none yet */
+	atomic_bool has_several_devices;
 } state;
 
 /* ---- keys ---- */
@@ -107,31 +109,49 @@ static void tell_full(void)
 	}
 }
 
-struct nccl_comm_entry *nccl_comm_add(const nccl_comm *handle, uint64_t key, int32_t rank,
-	uint32_t nr_ranks, const struct nccl_comm_entry *parent)
+/* A new entry for a handle that is not there, to be published; NULL if there are too many. */
+static struct nccl_comm_entry *put(uintptr_t at, uint64_t key, int32_t rank, uint32_t nr_ranks)
 {
-	uintptr_t at = (uintptr_t)handle;
-	struct nccl_comm_entry *entry;
+	struct nccl_comm_entry *entry = claim(at);
 
-	if (IS_RESERVED(at)) {
-		return NULL;
-	}
-	nccl_comm_drop(handle); /* it came again without our seeing the end of the other */
-	entry = claim(at);
 	if (!entry) {
 		tell_full();
 		return NULL;
 	}
 	entry->id = atomic_fetch_add(&state.nr_ids, 1) + 1;
-	entry->parent = parent ? parent->id : 0;
+	entry->parent = 0;
 	entry->key = key;
 	entry->rank = rank;
 	entry->nr_ranks = nr_ranks;
+	entry->is_hash = false;
 	atomic_store(&entry->is_told, false);
 	memset((void *)&entry->nr_collectives, 0,
 		sizeof(*entry) - offsetof(struct nccl_comm_entry, nr_collectives));
-	atomic_store_explicit(&entry->handle, at, memory_order_release);
 	return entry;
+}
+
+static struct nccl_comm_entry *publish(struct nccl_comm_entry *entry, uintptr_t at)
+{
+	if (entry) {
+		atomic_store_explicit(&entry->handle, at, memory_order_release);
+	}
+	return entry;
+}
+
+struct nccl_comm_entry *nccl_comm_add(const nccl_comm *handle, uint64_t key, int32_t rank,
+	uint32_t nr_ranks, const struct nccl_comm_entry *parent)
+{
+	struct nccl_comm_entry *entry;
+
+	if (IS_RESERVED((uintptr_t)handle)) {
+		return NULL;
+	}
+	nccl_comm_drop(handle); /* it came again without our seeing the end of the other */
+	entry = put((uintptr_t)handle, key, rank, nr_ranks);
+	if (entry && parent) {
+		entry->parent = parent->id;
+	}
+	return publish(entry, (uintptr_t)handle);
 }
 
 struct nccl_comm_entry *nccl_comm_find(const nccl_comm *handle)
@@ -152,9 +172,60 @@ void nccl_comm_drop(const nccl_comm *handle)
 	}
 }
 
+/* ---- by hash ---- */
+
+struct nccl_comm_entry *nccl_comm_find_hash(uint64_t hash)
+{
+	struct nccl_comm_entry *entry = IS_RESERVED(hash) ? NULL : look_for(hash);
+
+	if (entry || IS_RESERVED(hash)) {
+		return entry;
+	}
+	entry = put(hash, hash, -1, 0);
+	if (entry) {
+		entry->is_hash = true;
+	}
+	return publish(entry, hash);
+}
+
+void nccl_comm_know(struct nccl_comm_entry *comm, int32_t rank, uint32_t nr_ranks)
+{
+	if (comm && nr_ranks && !comm->nr_ranks) {
+		comm->nr_ranks = nr_ranks;
+		atomic_store(&comm->is_told, false);
+	}
+	if (comm && rank >= 0 && comm->rank < 0) {
+		comm->rank = rank;
+		atomic_store(&comm->is_told, false);
+	}
+}
+
+void nccl_comm_use_device(uint32_t device)
+{
+	uint32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&state.device, &none, device + 1) &&
+		none != device + 1) {
+		atomic_store(&state.has_several_devices, true);
+	}
+}
+
+void nccl_comm_drop_hash(uint64_t hash)
+{
+	nccl_comm_drop((const nccl_comm *)(uintptr_t)hash);
+}
+
+/* Which of the ranks here? */
+static bool is_ambiguous(const struct nccl_comm_entry *comm)
+{
+	return comm->is_hash && atomic_load(&state.has_several_devices);
+}
+
+/* ---- numbers ---- */
+
 uint32_t nccl_comm_count(struct nccl_comm_entry *comm, enum gprof_nccl kind, int peer)
 {
-	if (!comm || kind > GPROF_NCCL_RECV) {
+	if (!comm || is_ambiguous(comm) || kind > GPROF_NCCL_RECV) {
 		return 0;
 	}
 	if (kind < GPROF_NCCL_SEND) {
@@ -193,13 +264,13 @@ static void tell(struct nccl_comm_entry *comm, const void *function)
 	struct gprof_row_nccl_comm row = {
 		.tick = clock_raw(), .id = comm->id, .key = comm->key, .parent = comm->parent};
 
-	if (comm->rank < 0) {
+	if (comm->rank < 0 && !comm->is_hash) {
 		int nr_ranks = ask(function, "ncclCommCount", handle);
 
 		comm->rank = ask(function, "ncclCommUserRank", handle);
 		comm->nr_ranks = nr_ranks > 0 ? (uint32_t)nr_ranks : 0;
 	}
-	row.rank = comm->rank;
+	row.rank = is_ambiguous(comm) ? -1 : comm->rank;
 	row.nr_ranks = comm->nr_ranks;
 	collector_emit(&row, GPROF_TABLE_nccl_comm, NULL, 0);
 }
@@ -208,6 +279,11 @@ uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function)
 {
 	int error = errno;
 
+	/* As long as it was the only one here, it was told; the later row counts. */
+	if (comm && is_ambiguous(comm) && comm->rank >= 0) {
+		comm->rank = -1;
+		atomic_store(&comm->is_told, false);
+	}
 	if (comm && !atomic_load(&comm->is_told) && !atomic_exchange(&comm->is_told, true)) {
 		tell(comm, function);
 		errno = error;

@@ -69,8 +69,8 @@ DEPTH(core_push_ex, CORE, RANGE_PUSH_EX, (const struct nvtx_attributes *a), (THE
 	nvtx_push(0, a))
 DEPTH(core2_push_ex, CORE2, RANGE_PUSH_EX, (void *d, const struct nvtx_attributes *a),
 	(THEIR_DOMAIN(d), THEIRS(a)), nvtx_push(DOMAIN(d), a))
-DEPTH(core_pop, CORE, RANGE_POP, (void), (), nvtx_pop(0))
-DEPTH(core2_pop, CORE2, RANGE_POP, (void *d), (THEIR_DOMAIN(d)), nvtx_pop(DOMAIN(d)))
+DEPTH(core_pop, CORE, RANGE_POP, (void), (), nvtx_pop(0, NULL, 0))
+DEPTH(core2_pop, CORE2, RANGE_POP, (void *d), (THEIR_DOMAIN(d)), nvtx_pop(DOMAIN(d), NULL, 0))
 
 START(core_start_a, CORE, RANGE_START_A, (const char *t), (t), 0, TEXT(ASCII, t))
 START(core_start_w, CORE, RANGE_START_W, (const wchar_t *t), (t), 0, TEXT(UNICODE, t))
@@ -91,11 +91,25 @@ VOID(extended_mark, EXTENDED, MARK, (void *d, const void *p, size_t n), (THEIR_D
 DEPTH(extended_push, EXTENDED, RANGE_PUSH, (void *d, const void *p, size_t n),
 	(THEIR_DOMAIN(d), p, n), nvtx_push(DOMAIN(d), UNNAMED))
 DEPTH(extended_pop, EXTENDED, RANGE_POP, (void *d, const void *p, size_t n),
-	(THEIR_DOMAIN(d), p, n), nvtx_pop(DOMAIN(d)))
+	(THEIR_DOMAIN(d), p, n), nvtx_pop(DOMAIN(d), p, n))
 START(extended_start, EXTENDED, RANGE_START, (void *d, const void *p, size_t n),
 	(THEIR_DOMAIN(d), p, n), DOMAIN(d), UNNAMED)
 VOID(extended_end, EXTENDED, RANGE_END, (void *d, uint64_t range, const void *p, size_t n),
 	(THEIR_DOMAIN(d), range, p, n), nvtx_end_range(DOMAIN(d), range, next != NULL))
+
+/*
+ * The id of a description: the other tool's, or the one that the program has chosen; 0 tells that
+ * there is none, as where nobody takes it.
+ */
+static uint64_t extended_schema(void *d, const struct nvtx_schema *schema)
+{
+	NEXT(EXTENDED, SCHEMA_REGISTER, uint64_t, (void *, const struct nvtx_schema *));
+
+	nvtx_register_schema(DOMAIN(d), schema);
+	return next					       ? next(THEIR_DOMAIN(d), schema)
+	       : schema && schema->fields & NVTX_SCHEMA_HAS_ID ? schema->id
+							       : 0;
+}
 
 /* ---- names ---- */
 
@@ -176,6 +190,7 @@ static const struct nvtx_slot_function slots[] = {
 };
 
 static const struct nvtx_slot_function extended_slots[] = {
+	SLOT(EXTENDED, SCHEMA_REGISTER, extended_schema),
 	SLOT(EXTENDED, MARK, extended_mark),
 	SLOT(EXTENDED, RANGE_PUSH, extended_push),
 	SLOT(EXTENDED, RANGE_POP, extended_pop),
@@ -219,7 +234,7 @@ HOOK_EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extensio
 /*
  * What is pushed by a plain call may be popped by one with a payload. Where nobody takes the
  * extension with payloads, each domain is said to be off to who asks, and libraries may not call at
- * all. What it describes (schemas and the like), and other extensions, are the other tool's alone.
+ * all. Other descriptions than schemas, and other extensions, are the other tool's alone.
  */
 int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 {

@@ -42,6 +42,9 @@ enum nvtx_payload {
 	NVTX_PAYLOAD_FLOAT = 6,
 };
 
+/* The payload is the address of struct nvtx_payload_data, `reserved` of them in a row. */
+#define NVTX_PAYLOAD_EXTENDED ((int32_t)0xdfbd0009u)
+
 enum nvtx_module {
 	NVTX_MODULE_CORE = 1,
 	NVTX_MODULE_CORE2 = 5,
@@ -114,13 +117,53 @@ struct nvtx_extension {
 
 #define NVTX_EXTENSION_PAYLOAD 2u
 
-/* Its slots; calls with a payload in place of attributes. */
+/* Its slots: the description of payloads, and calls with a payload in place of attributes. */
 enum nvtx_extended {
+	NVTX_EXTENDED_SCHEMA_REGISTER = 0,
 	NVTX_EXTENDED_MARK = 2,
 	NVTX_EXTENDED_RANGE_PUSH = 3,
 	NVTX_EXTENDED_RANGE_POP = 4,
 	NVTX_EXTENDED_RANGE_START = 5,
 	NVTX_EXTENDED_RANGE_END = 6,
+};
+
+struct nvtx_payload_data {
+	uint64_t schema;
+	size_t size;
+	const void *bytes;
+};
+
+/* Types of entries that we read; from NVTX_ENTRY_OWN on they are the domain's own, by their ids. */
+enum nvtx_entry_type {
+	NVTX_ENTRY_INT = 5,
+	NVTX_ENTRY_UINT64 = 18,
+	NVTX_ENTRY_SIZE = 22,
+	NVTX_ENTRY_OWN = 1 << 24,
+};
+
+struct nvtx_schema_entry {
+	uint64_t flags; /* 0: a plain value */
+	uint64_t type;
+	const char *name;
+	const char *description;
+	uint64_t detail;
+	uint64_t offset;
+	const void *semantics, *reserved;
+};
+
+/* Bits of nvtx_schema.fields, without which these hold nothing. */
+#define NVTX_SCHEMA_HAS_ENTRIES (3u << 4)
+#define NVTX_SCHEMA_HAS_ID	(1u << 8)
+
+struct nvtx_schema {
+	uint64_t fields;
+	const char *name;
+	uint64_t type, flags;
+	const struct nvtx_schema_entry *entries;
+	size_t nr_entries;
+	size_t static_size, align;
+	uint64_t id;
+	void *extension;
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "preload/hook.h"
+#include "preload/nccl_range.h"
 #include "preload/nvtx_names.h"
 #include "preload/nvtx_next.h"
 #include "preload/utf8.h"
@@ -199,14 +200,16 @@ int nvtx_push(uint32_t domain, const struct nvtx_attributes *attributes)
 	if (is_recording()) {
 		emit(&row, GPROF_NVTX_PUSH, &text);
 	}
+	nccl_range_push(domain, row.registered, attributes);
 	return (int)open_ranges.depth++;
 }
 
-int nvtx_pop(uint32_t domain)
+int nvtx_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t nr_payloads)
 {
 	struct gprof_row_nvtx row = {.domain = domain};
 	bool is_step = open_ranges.steps & 1;
 
+	nccl_range_pop(domain, payloads, nr_payloads);
 	if (is_recording()) {
 		emit(&row, GPROF_NVTX_POP, NULL);
 	}
@@ -268,6 +271,7 @@ uint32_t nvtx_create_domain(const struct nvtx_text *text)
 	struct gprof_row_nvtx row = {.domain = atomic_fetch_add(&state.last_domain, 1) + 1};
 
 	define(&row, GPROF_NVTX_DOMAIN, text);
+	nccl_range_domain(row.domain, text->bytes);
 	nvtx_names_keep(row.domain, 0, text);
 	return row.domain;
 }
@@ -285,8 +289,16 @@ uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text)
 		}
 	}
 	define(&row, GPROF_NVTX_STRING, text);
+	nccl_range_string(domain, row.registered, text->bytes);
 	nvtx_names_keep(domain, row.registered, text);
 	return row.registered;
+}
+
+void nvtx_register_schema(uint32_t domain, const struct nvtx_schema *schema)
+{
+	if (schema) {
+		nccl_range_schema(domain, schema);
+	}
 }
 
 void nvtx_name_category(uint32_t domain, uint32_t category, const struct nvtx_text *text)

@@ -26,7 +26,7 @@ void nvtx_mark(uint32_t domain, const struct nvtx_attributes *attributes);
 
 /* Return the depth of the thread's ranges, as NVTX wants it; -1 where nothing was pushed. */
 int nvtx_push(uint32_t domain, const struct nvtx_attributes *attributes);
-int nvtx_pop(uint32_t domain);
+int nvtx_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t nr_payloads);
 
 /* theirs: the id that another tool has given the range, NULL if none has. Returns the range's id.
  */
@@ -37,6 +37,7 @@ void nvtx_end_range(uint32_t domain, uint64_t range, bool is_theirs);
 /* Definitions are kept also while nothing is recorded. The first two return the new id. */
 uint32_t nvtx_create_domain(const struct nvtx_text *text);
 uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text);
+void nvtx_register_schema(uint32_t domain, const struct nvtx_schema *schema);
 void nvtx_name_category(uint32_t domain, uint32_t category, const struct nvtx_text *text);
 void nvtx_name_thread(uint32_t tid, const struct nvtx_text *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wrappers of NCCL's functions. A program that links NCCL statically, or looks its functions up
- * by dlsym, does not come by here.
+ * by dlsym, comes by nccl_range.c.
  */
 #include "preload/hook.h"
 #include "preload/nccl.h"
@@ -9,27 +9,15 @@
 #define MOVE(call_kind, count, type, reduction, other, comm, on_stream)  \
 	nccl_move(&this_call,                                            \
 		(struct nccl_facts){.kind = GPROF_NCCL_##call_kind,      \
-			.datatype = small_number(type, NCCL_NO_TYPE),    \
-			.redop = redop_of(reduction),                    \
+			.bytes = (count)*nccl_type_bytes(type),          \
+			.datatype = nccl_small(type, NCCL_NO_TYPE),      \
+			.redop = nccl_small_redop(reduction),            \
 			.peer = other,                                   \
 			.stream = (const void *)(uintptr_t)(on_stream)}, \
-		count, comm)
+		nccl_comm_find(comm))
 #define MADE(kind, key, rank, nr_ranks, comm) \
 	nccl_made(&this_call, GPROF_NCCL_##kind, key, rank, nr_ranks, comm, NULL)
 #define INTO(kind, comm) into(&this_call, GPROF_NCCL_##kind, nccl_comm_find(comm))
-
-static uint8_t small_number(int number, uint8_t otherwise)
-{
-	return number >= 0 && number < otherwise ? (uint8_t)number : otherwise;
-}
-
-/* 254: the program's own. */
-static uint8_t redop_of(int redop)
-{
-	return redop == NCCL_NO_REDOP	? NCCL_NO_REDOP
-	       : redop < NCCL_NR_REDOPS ? small_number(redop, NCCL_NO_REDOP - 1)
-					: NCCL_NO_REDOP - 1;
-}
 
 static void into(const struct nccl_call *call, enum gprof_nccl kind, struct nccl_comm_entry *comm)
 {
@@ -136,5 +124,14 @@ int ncclGroupEnd(void)
 	BEGIN(ncclGroupEnd, ())
 	CALL(());
 	nccl_group_end(&this_call);
+	return r;
+}
+
+/* Ends the group as ncclGroupEnd does, but nothing of it runs. */
+int ncclGroupSimulateEnd(nccl_sim_info *info)
+{
+	BEGIN(ncclGroupSimulateEnd, (info))
+	CALL((info));
+	nccl_group_leave();
 	return r;
 }

@@ -17,6 +17,7 @@ $(UNIT_BIN): %: %.o $(UNIT_OBJ)
 
 $(B)/test/unit/test_nccl_comm: $(B)/preload/nccl_comm.o
 $(B)/test/unit/test_step: LDFLAGS += -Wl,--wrap=window_open,--wrap=window_close
+$(B)/test/unit/test_nccl_range: $(addprefix $(B)/preload/,nccl.o nccl_comm.o nccl_range.o)
 
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
 $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/ranks.h test/entries.h $(B)/sim/libcudart.so.13 | sim

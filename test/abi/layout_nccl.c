@@ -5,12 +5,14 @@
 /* Those of our own under other names, since the hooks are to be compared with the real types. */
 #define nccl_comm      ours_comm
 #define nccl_config    ours_config
+#define nccl_sim_info  ours_sim_info
 #define nccl_type      ours_type
 #define nccl_redop     ours_redop
 #define nccl_unique_id ours_unique_id
 #include "preload/nccl_abi.h"
 #undef nccl_comm
 #undef nccl_config
+#undef nccl_sim_info
 #undef nccl_type
 #undef nccl_redop
 #undef nccl_unique_id
@@ -33,6 +35,7 @@ VALUE(NCCL_SPLIT_NO_COLOR, NCCL_SPLIT_NOCOLOR);
 #if NCCL_VERSION_CODE >= 22800
 typedef struct ncclComm nccl_comm;
 typedef ncclConfig_t nccl_config;
+typedef ncclSimInfo_t nccl_sim_info;
 typedef ncclDataType_t nccl_type;
 typedef ncclRedOp_t nccl_redop;
 typedef ncclUniqueId nccl_unique_id;

@@ -76,6 +76,13 @@ else
 	echo "note test_abi: no nccl.h, NCCL not compared"
 fi
 
+if echo '#include <nvtx3/nvToolsExtPayload.h>' | $CC $flags -E - >/dev/null 2>&1; then
+	$CC $flags -Wall -Wextra -Werror -c test/abi/layout_nvtx.c -o "$work/nvtx.o" ||
+		fail "NVTX's types and values"
+else
+	echo "note test_abi: no nvtx3/nvToolsExtPayload.h, NVTX not compared"
+fi
+
 # One line a hooked function: name|return type|parameters.
 {
 	echo '#define HOOK(api, need, ret, name, params, args, facts) @name|ret|params|api'

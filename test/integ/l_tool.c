@@ -232,6 +232,13 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	return 1;
 }
 
+static uint64_t extended_schema(void *domain, const struct nvtx_schema *schema)
+{
+	check(domain);
+	counts.wrong += !schema;
+	return 77;
+}
+
 static int extended_push(void *domain, const void *payload, size_t nr)
 {
 	check(domain);
@@ -251,7 +258,8 @@ int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 	intptr_t *slots = extension->segments[0].slots;
 
 	counts.extensions++;
-	slots[0] = (intptr_t)check;
+	slots[NVTX_EXTENDED_SCHEMA_REGISTER] = (intptr_t)extended_schema;
+	slots[1] = (intptr_t)check; /* of enumerations */
 	slots[NVTX_EXTENDED_RANGE_PUSH] = (intptr_t)extended_push;
 	slots[NVTX_EXTENDED_RANGE_POP] = (intptr_t)extended_pop;
 	return !mode || strcmp(mode, "refuse");

@@ -15,7 +15,13 @@
 
 #include "preload/nvtx_abi.h"
 
-enum { NR_SLOTS = 17, NR_LOADERS = 2, MODULE_SYNC = 6, SYNC_USER_CREATE = 1 };
+enum {
+	NR_SLOTS = 17,
+	NR_LOADERS = 2,
+	MODULE_SYNC = 6,
+	SYNC_USER_CREATE = 1,
+	SLOT_ENUM_REGISTER = 1, /* of the extension; nothing that is recorded */
+};
 
 static struct loader {
 	void (*core[NR_SLOTS])(void), (*core2[NR_SLOTS])(void), (*sync[NR_SLOTS])(void);
@@ -118,23 +124,28 @@ static void use(const struct loader *it)
 	CALL_VOID(it->core2, NVTX_CORE2_DOMAIN_DESTROY, (void *), (domain));
 }
 
-/* The extension with payloads: its own pushes and pops, and a pop of what a plain call pushed. */
+/* The extension with payloads: a description of one, its own pushes and pops, and a pop of what a
+ * plain call pushed. */
 static void use_extension(const struct loader *it, const intptr_t *slots)
 {
 	int (*push)(void *, const void *, size_t) =
 		(int (*)(void *, const void *, size_t))slots[NVTX_EXTENDED_RANGE_PUSH];
 	int (*pop)(void *, const void *, size_t) =
 		(int (*)(void *, const void *, size_t))slots[NVTX_EXTENDED_RANGE_POP];
+	uint64_t (*describe)(void *, const struct nvtx_schema *) = (uint64_t(*)(
+		void *, const struct nvtx_schema *))slots[NVTX_EXTENDED_SCHEMA_REGISTER];
+	const struct nvtx_schema chosen = {.fields = NVTX_SCHEMA_HAS_ID, .id = 5}, any = {0};
 	const struct nvtx_attributes a = {.version = 3,
 		.size = sizeof(a),
 		.message_type = NVTX_MESSAGE_ASCII,
 		.message = "popped with more"};
 	void *domain;
 
-	if (!push || !pop) {
+	if (!push || !pop || !describe) {
 		return;
 	}
 	domain = CALL(it->core2, NVTX_CORE2_DOMAIN_CREATE_A, void *, (const char *), ("extended"));
+	printf("schemas %d %d\n", (int)describe(domain, &chosen), (int)describe(domain, &any));
 	printf("push %d\n", CALL(it->core2, NVTX_CORE2_RANGE_PUSH_EX, int,
 				    (void *, const struct nvtx_attributes *), (domain, &a)));
 	printf("push %d\n", push(domain, &a, 1));
@@ -156,7 +167,7 @@ static void extend(const struct loader *it)
 		*(void **)&inject = dlsym(tool, "InitializeInjectionNvtxExtension");
 	}
 	printf("extension: %s", inject && inject(&extension) ? "yes" : "no");
-	printf(", schemas: %s\n", slots[0] ? "yes" : "no");
+	printf(", enumerations: %s\n", slots[SLOT_ENUM_REGISTER] ? "yes" : "no");
 	use_extension(it, slots);
 }
 

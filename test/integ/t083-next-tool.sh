@@ -19,6 +19,7 @@ is "$(cat "$T/plain.out")" "$(cat "$T/out")" "what the calls returned"
 is "$(cat "$T/plain.tool")" "$(cat "$TOOL_OUT")" "what the tool saw"
 is 2 "$(grep -c ' 0 wrong' "$TOOL_OUT")" "the tool's handles, in both processes"
 is 14 "$(grep -c '^push 100$' "$T/out")" "levels come from the tool"
+is 2 "$(grep -c '^schemas 77 77$' "$T/out")" "ids of schemas come from the tool"
 summary nvtx,notices
 cp "$T/json" "$T/nvtx.json"
 is 0 "$(query '[.notices.rows[] | select(.cause == "another tool")] | length')" "notices"
@@ -33,7 +34,7 @@ is "$(query '[.nvtx.rows[] | "\(.calls) \(.name)"] | sort | .[]')" \
 is "2 extended:popped with more
 2 extended:(payload)" "$(query '.nvtx.rows[] | select(.name | startswith("extended:")) | "\(.calls) \(.name)"' | sort -r)" "our ranges of the extension"
 is null "$(query .nvtx.note)" "ranges without an end"
-is 2 "$(grep -c '^extension: yes, schemas: no$' "$T/out")" "what we take of the extension"
+is "2 2" "$(grep -c '^extension: yes, enumerations: no$' "$T/out") $(grep -c '^schemas 5 0$' "$T/out")" "what we take of the extension"
 is "12 outer" "$(query '.nvtx.rows[] | select(.name == "outer") | "\(.calls) \(.name)"')" "our ranges"
 
 # A forked child goes on with its parent's domains and strings, by the tool's handles and by ours.
@@ -50,7 +51,7 @@ export NVTX_INJECTION64_PATH=$tool
 rm -rf "$GPROF_DIR" "$TOOL_OUT"
 TOOL_NVTX=refuse record "$B/integ/s_nvtx"
 is 1 "$(grep -c 'nvtx 2: 0 pushes' "$TOOL_OUT")" "a tool that refuses is asked each time, and left alone"
-is 1 "$(grep -c '^extension: yes, schemas: no$' "$T/out")" "what a tool leaves that refuses the extension"
+is "1 1" "$(grep -c '^extension: yes, enumerations: no$' "$T/out") $(grep -c '^schemas 5 0$' "$T/out")" "what a tool leaves that refuses the extension"
 summary nvtx
 is 6 "$(query '.nvtx.rows[] | select(.name == "outer").calls')" "our ranges with one that refuses"
 rm -rf "$GPROF_DIR" "$TOOL_OUT"

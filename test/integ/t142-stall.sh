@@ -34,9 +34,10 @@ kill_ranks()
 	wait "$program"
 }
 
-for how in stuck killed; do
+for how in stuck killed killed_static; do
 	rm -rf "$GPROF_DIR"
-	LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) "$B/prog/collectives" $how 3 >"$T/out" 2>"$T/err" &
+	static=${how#killed}
+	LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) "$B/prog/collectives${static#stuck}" "${how%_static}" 3 >"$T/out" 2>"$T/err" &
 	program=$!
 	while summary pending && [ "$(query '.pending.rows | length'),$(pending arrived),$(pending unfinished)" != 1,0-1,0-1 ]; do
 		kill -0 $program 2>/dev/null || { echo "the program ended"; failed=1; break; }

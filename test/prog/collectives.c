@@ -4,7 +4,9 @@
  * "ranks N": N processes of one rank each, which this one starts; "wrong N": the last of them calls
  * in another order than the others; "pairs N": sends and receives along the ranks and around them;
  * "unequal N": those along the ranks receive less than is sent; "stuck N": the last one does not
- * come to the second collective before the others give up; "killed N": it is killed then.
+ * come to the second collective before the others give up; "killed N": it is killed then; "grouped
+ * N": the communicator is made in a group, and a group that is only simulated comes first; one rank
+ * alone splits it, too.
  */
 #include "test/prog/ranks.h"
 
@@ -122,12 +124,50 @@ static void stay_away(struct rank *r, const char *how)
 	}
 }
 
+static nccl_comm join(int rank, int nr_ranks, int id_fd, int is_grouped)
+{
+	nccl_comm comm;
+
+	if (is_grouped) {
+		NCCL(ncclGroupStart());
+	}
+	comm = ranks_join(rank, nr_ranks, id_fd);
+	if (is_grouped) {
+		NCCL(ncclGroupEnd());
+	}
+	return comm;
+}
+
+static void simulate(struct rank *r)
+{
+	NCCL(ncclGroupStart());
+	NCCL(ncclAllReduce(r->data, r->data, N, TYPE_FLOAT, OP_SUM, r->comm, r->stream));
+	NCCL(ncclGroupSimulateEnd(NULL));
+}
+
+static void split_alone(struct rank *r)
+{
+	nccl_comm part = NULL;
+
+	NCCL(ncclCommSplit(r->comm, 0, 0, &part, NULL));
+	NCCL(ncclReduceScatter(r->data, r->data, N, TYPE_FLOAT, OP_SUM, part, r->stream));
+	CHECK(cudaStreamSynchronize(r->stream));
+	NCCL(ncclCommFinalize(part));
+	NCCL(ncclCommDestroy(part));
+}
+
 static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
 {
-	int is_wrong = strcmp(how, "wrong") == 0;
-	struct rank r = {.comm = ranks_join(rank, nr_ranks, id_fd)};
+	int is_wrong = strcmp(how, "wrong") == 0, is_grouped = strcmp(how, "grouped") == 0;
+	struct rank r = {.comm = join(rank, nr_ranks, id_fd, is_grouped)};
 
 	rank_open(&r, rank, nr_ranks);
+	if (is_grouped) {
+		simulate(&r);
+	}
+	if (is_grouped && nr_ranks == 1) {
+		split_alone(&r);
+	}
 	if (strcmp(how, "pairs") == 0 || strcmp(how, "unequal") == 0) {
 		rank_pass(&r, rank, nr_ranks, *how == 'u' ? N / 2 : N);
 		rank_show(&r, rank, nr_ranks);

@@ -11,7 +11,7 @@ NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nv
 NVCCFLAGS ?= -arch=native
 PROG_FLAG := -fvisibility=default
 
-prog: $(addprefix $(B)/prog/,$(PROG_NAME) plugin-13.so plugin-12.so)
+prog: $(addprefix $(B)/prog/,$(PROG_NAME) collectives_static plugin-13.so plugin-12.so)
 
 $(B)/prog/%: test/prog/%.c test/prog/prog.h test/prog/ranks.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
@@ -20,6 +20,14 @@ $(B)/prog/%: test/prog/%.c test/prog/prog.h test/prog/ranks.h $(B)/sim/libcudart
 		$(if $(filter $*,$(PROG_CUDA) $(PROG_NCCL)),$(B)/sim/libcudart.so.13) \
 		$(if $(filter $*,$(PROG_NCCL)),$(B)/sim/libnccl.so.2) \
 		$(if $(filter $*,$(PROG_DRV)),$(B)/sim/libcuda.so.1) -ldl -lpthread
+
+# The same with NCCL in it, as some frameworks are built: no function of NCCL is called across objects.
+$(B)/prog/collectives_static: test/prog/collectives.c test/prog/prog.h test/prog/ranks.h \
+		$(B)/sim/libcudart.so.13 $(B)/sim/libnccl_static.a | sim
+	$(call say,PROG,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PROG_FLAG) $(LDFLAGS) -o $@ $< \
+		$(B)/sim/libcudart.so.13 $(B)/sim/libnccl_static.a -ldl -lpthread -lrt
 
 # Linked against the runtime of the version in its name.
 $(B)/prog/plugin-%.so: test/prog/plugin/plugin.c test/prog/prog.h $(B)/sim/libcudart.so.% | sim

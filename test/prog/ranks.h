@@ -15,10 +15,15 @@ struct nccl_unique_id {
 int ncclGetUniqueId(struct nccl_unique_id *id);
 int ncclCommInitRank(nccl_comm *comm, int nr_ranks, struct nccl_unique_id id, int rank);
 int ncclCommInitAll(nccl_comm *comms, int nr, const int *devices);
+int ncclCommSplit(nccl_comm comm, int color, int key, nccl_comm *out, void *config);
+int ncclCommFinalize(nccl_comm comm);
 int ncclCommDestroy(nccl_comm comm);
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
+int ncclGroupSimulateEnd(void *info);
 int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, nccl_comm comm,
+	cudaStream_t stream);
+int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op, nccl_comm comm,
 	cudaStream_t stream);
 int ncclAllGather(
 	const void *send, void *recv, size_t count, int type, nccl_comm comm, cudaStream_t stream);

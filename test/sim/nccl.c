@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated NCCL: groups, operations, and the kernels that they become. */
+/* The simulated NCCL: groups of operations, and the kernels that they become. */
 #include "test/sim/nccl.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "test/sim/nccl_comm.h"
-
-NCCL_GROUP_FUNCTIONS
 
 enum { NR_CHANNELS = 24, BLOCK_THREADS = 512 };
 
@@ -256,17 +253,42 @@ static void wait_launched(struct nccl_op *op)
 	pthread_mutex_unlock(&c->lock);
 }
 
-int pncclGroupStart(void)
+void nccl_group_start(void)
 {
 	if (group.depth++ == 0) {
 		group.first = NULL;
 		group.last = &group.first;
 		group.code = NCCL_OK;
 	}
+}
+
+bool nccl_group_is_open(void)
+{
+	return group.depth > 0;
+}
+
+void nccl_group_add(struct nccl_op *op)
+{
+	*group.last = op;
+	group.last = &op->next;
+}
+
+int nccl_group_drop(void)
+{
+	if (group.depth == 0) {
+		return NCCL_INVALID_USAGE;
+	}
+	group.depth--;
+	while (group.depth == 0 && group.first) {
+		struct nccl_op *op = group.first;
+
+		group.first = op->next;
+		free(op);
+	}
 	return NCCL_OK;
 }
 
-int pncclGroupEnd(void)
+int nccl_group_end(void)
 {
 	int r = NCCL_OK;
 	size_t nr = 0, i = 0;
@@ -304,115 +326,4 @@ int pncclGroupEnd(void)
 	}
 	free(ops);
 	return r == NCCL_OK ? group.code : r;
-}
-
-/* SIM_NCCL_SLOW=rank:ms: that rank's thread comes late to every operation. */
-static void be_slow(int rank)
-{
-	const char *text = getenv("SIM_NCCL_SLOW");
-	char *end;
-
-	if (text && strtol(text, &end, 10) == rank && *end == ':') {
-		long ms = strtol(end + 1, NULL, 10);
-		struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-		nanosleep(&t, NULL);
-	}
-}
-
-static int submit(struct nccl_comm *comm, enum nccl_kind kind, const void *send, void *recv,
-	size_t count, int type, int redop, int peer, void *stream)
-{
-	struct nccl_op *op = comm ? calloc(1, sizeof(*op)) : NULL;
-
-	if (!op || !nccl_type_bytes(type) || peer < 0 || peer >= comm->clique->nr_ranks) {
-		free(op);
-		return NCCL_INVALID_ARGUMENT;
-	}
-	be_slow(comm->rank);
-	op->comm = comm;
-	op->kind = kind;
-	op->send = send;
-	op->recv = recv;
-	op->count = count;
-	op->type = type;
-	op->redop = redop;
-	op->peer = peer;
-	op->stream = nccl_core()->resolve(stream);
-	if (!op->stream) {
-		free(op);
-		return NCCL_INVALID_ARGUMENT;
-	}
-	pncclGroupStart();
-	*group.last = op;
-	group.last = &op->next;
-	return pncclGroupEnd();
-}
-
-int pncclAllReduce(const void *send, void *recv, size_t count, int type, int redop,
-	struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_ALL_REDUCE, send, recv, count, type, redop, 0, stream);
-}
-
-int pncclReduce(const void *send, void *recv, size_t count, int type, int redop, int root,
-	struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_REDUCE, send, recv, count, type, redop, root, stream);
-}
-
-int pncclBroadcast(const void *send, void *recv, size_t count, int type, int root,
-	struct nccl_comm *comm, void *stream)
-{
-	const void *from = comm && comm->rank == root ? send : NULL;
-
-	return submit(comm, NCCL_BROADCAST, from, recv, count, type, 0, root, stream);
-}
-
-int pncclBcast(void *buffer, size_t count, int type, int root, struct nccl_comm *comm, void *stream)
-{
-	return pncclBroadcast(buffer, buffer, count, type, root, comm, stream);
-}
-
-int pncclAllGather(
-	const void *send, void *recv, size_t count, int type, struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_ALL_GATHER, send, recv, count, type, 0, 0, stream);
-}
-
-int pncclReduceScatter(const void *send, void *recv, size_t count, int type, int redop,
-	struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_REDUCE_SCATTER, send, recv, count, type, redop, 0, stream);
-}
-
-int pncclAlltoAll(
-	const void *send, void *recv, size_t count, int type, struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_ALL_TO_ALL, send, recv, count, type, 0, 0, stream);
-}
-
-int pncclGather(const void *send, void *recv, size_t count, int type, int root,
-	struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_GATHER, send, recv, count, type, 0, root, stream);
-}
-
-int pncclScatter(const void *send, void *recv, size_t count, int type, int root,
-	struct nccl_comm *comm, void *stream)
-{
-	const void *from = comm && comm->rank == root ? send : NULL;
-
-	return submit(comm, NCCL_SCATTER, from, recv, count, type, 0, root, stream);
-}
-
-int pncclSend(
-	const void *send, size_t count, int type, int peer, struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_SEND, send, NULL, count, type, 0, peer, stream);
-}
-
-int pncclRecv(void *recv, size_t count, int type, int peer, struct nccl_comm *comm, void *stream)
-{
-	return submit(comm, NCCL_RECV, NULL, recv, count, type, 0, peer, stream);
 }

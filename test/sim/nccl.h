@@ -82,6 +82,9 @@ struct nccl_clique {
 	struct nccl_op *waiting[NCCL_MAX_RANKS]; /* per rank, oldest first */
 };
 
+/* The same for the same ids alone, as good as always. */
+uint64_t nccl_id_hash(const struct nccl_id *id);
+
 /* Bytes of an element, 0 for a type that is not simulated. */
 size_t nccl_type_bytes(int type);
 

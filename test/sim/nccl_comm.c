@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "test/sim/nccl_range.h"
+
 NCCL_COMM_FUNCTIONS
-SIM_EXPORT int pncclGroupStart(void);
-SIM_EXPORT int pncclGroupEnd(void);
 
 static struct {
 	pthread_mutex_t lock;
@@ -81,6 +81,11 @@ static struct nccl_comm *comm_new(struct nccl_clique *c, int rank, int device)
 	return comm;
 }
 
+uint64_t nccl_comm_hash(const struct nccl_comm *comm)
+{
+	return comm ? nccl_id_hash(&comm->clique->id) : 0;
+}
+
 int nccl_comms_join(void)
 {
 	int r = NCCL_OK;
@@ -99,12 +104,10 @@ int nccl_comms_join(void)
 	return r;
 }
 
-int pncclCommInitRankConfig(
-	struct nccl_comm **comm, int nr_ranks, struct nccl_id id, int rank, void *config)
+static int init_rank(struct nccl_comm **comm, int nr_ranks, struct nccl_id id, int rank)
 {
 	struct sim_context *context = nccl_core() ? nccl_core()->context() : NULL;
 
-	(void)config;
 	if (!context || !comm || nr_ranks < 1 || nr_ranks > NCCL_MAX_RANKS || rank < 0 ||
 		rank >= nr_ranks) {
 		return context ? NCCL_INVALID_ARGUMENT : NCCL_UNHANDLED_CUDA;
@@ -115,7 +118,7 @@ int pncclCommInitRankConfig(
 	if (!*comm) {
 		return NCCL_SYSTEM;
 	}
-	pncclGroupStart();
+	nccl_group_start();
 	int i = 0;
 
 	while (i < joining.nr && joining.of[i] != c) {
@@ -127,16 +130,44 @@ int pncclCommInitRankConfig(
 		joining.nr++;
 	}
 	joining.nr_ranks[i]++;
-	return pncclGroupEnd();
+	return nccl_group_end();
+}
+
+/* In a group it is made when that ends, and has no hash before. */
+static void say_made(struct nccl_range *range, const struct nccl_comm *comm)
+{
+	range->said.hash = nccl_group_is_open() ? 0 : nccl_comm_hash(comm);
+	range->said.device = comm->device;
+	range->has_more = true;
 }
 
 int pncclCommInitRank(struct nccl_comm **comm, int nr_ranks, struct nccl_id id, int rank)
 {
-	return pncclCommInitRankConfig(comm, nr_ranks, id, rank, NULL);
+	NCCL_RANGE(NCCL_RANGE_INIT_RANK, .nr_ranks = nr_ranks, .rank = rank);
+	int r = init_rank(comm, nr_ranks, id, rank);
+
+	if (r == NCCL_OK) {
+		say_made(&range, *comm);
+	}
+	return r;
+}
+
+int pncclCommInitRankConfig(
+	struct nccl_comm **comm, int nr_ranks, struct nccl_id id, int rank, void *config)
+{
+	NCCL_RANGE(NCCL_RANGE_INIT_RANK_CONFIG, .nr_ranks = nr_ranks, .rank = rank);
+	int r = init_rank(comm, nr_ranks, id, rank);
+
+	(void)config;
+	if (r == NCCL_OK) {
+		say_made(&range, *comm);
+	}
+	return r;
 }
 
 int pncclCommInitAll(struct nccl_comm **comms, int nr, const int *devices)
 {
+	NCCL_RANGE(NCCL_RANGE_INIT_ALL, .nr_devices = nr);
 	struct nccl_id id;
 	int r = pncclGetUniqueId(&id);
 
@@ -152,6 +183,7 @@ int pncclCommInitAll(struct nccl_comm **comms, int nr, const int *devices)
 			return NCCL_INVALID_ARGUMENT;
 		}
 	}
+	say_made(&range, comms[0]);
 	return NCCL_OK;
 }
 
@@ -159,18 +191,24 @@ int pncclCommInitAll(struct nccl_comm **comms, int nr, const int *devices)
  */
 int pncclCommSplit(struct nccl_comm *comm, int color, int key, struct nccl_comm **out, void *config)
 {
+	NCCL_RANGE(NCCL_RANGE_SPLIT, .color = color, .key = key);
 	struct nccl_clique *c = comm ? comm->clique : NULL;
 
 	(void)config;
 	if (!c || !out) {
 		return NCCL_INVALID_ARGUMENT;
 	}
+	/* It is said before the new one has a hash; all else is the parent's. */
+	range.said.parent = nccl_comm_hash(comm);
+	range.said.nr_ranks = c->nr_ranks;
+	range.said.rank = comm->rank;
+	range.said.device = comm->device;
+	range.has_more = true;
 	if (c->nr_ranks == 1) {
 		struct nccl_id id;
 		struct nccl_clique *own =
 			pncclGetUniqueId(&id) == NCCL_OK ? clique_get(&id, 1) : NULL;
 
-		(void)key;
 		*out = color < 0 || !own ? NULL : comm_new(own, 0, comm->device);
 		return color < 0 || *out ? NCCL_OK : NCCL_SYSTEM;
 	}
@@ -179,10 +217,13 @@ int pncclCommSplit(struct nccl_comm *comm, int color, int key, struct nccl_comm 
 
 int pncclCommFinalize(struct nccl_comm *comm)
 {
+	NCCL_RANGE(NCCL_RANGE_FINALIZE, .hash = nccl_comm_hash(comm));
+
+	range.has_more = comm != NULL;
 	return comm ? NCCL_OK : NCCL_INVALID_ARGUMENT;
 }
 
-int pncclCommDestroy(struct nccl_comm *comm)
+static int destroy(struct nccl_comm *comm)
 {
 	struct nccl_clique *c = comm ? comm->clique : NULL;
 	bool is_last;
@@ -210,9 +251,23 @@ int pncclCommDestroy(struct nccl_comm *comm)
 	return NCCL_OK;
 }
 
+#define SAID_OF(comm)                                                                     \
+	.hash = nccl_comm_hash(comm), .nr_ranks = (comm) ? (comm)->clique->nr_ranks : -1, \
+	.rank = (comm) ? (comm)->rank : -1, .device = (comm) ? (comm)->device : -1
+
+int pncclCommDestroy(struct nccl_comm *comm)
+{
+	NCCL_RANGE(NCCL_RANGE_DESTROY, SAID_OF(comm));
+
+	return destroy(comm);
+}
+
 int pncclCommAbort(struct nccl_comm *comm)
 {
-	return pncclCommDestroy(comm);
+	NCCL_RANGE(NCCL_RANGE_ABORT, SAID_OF(comm));
+
+	range.has_more = comm != NULL;
+	return destroy(comm);
 }
 
 int pncclCommCount(const struct nccl_comm *comm, int *count)

@@ -10,6 +10,18 @@
 
 struct sim_core *nccl_core(void);
 
+/* The group that this thread is in: also each operation by itself is one. */
+void nccl_group_start(void);
+int nccl_group_end(void);
+bool nccl_group_is_open(void);
+void nccl_group_add(struct nccl_op *op);
+
+/* Ends it; what is in it does not run. */
+int nccl_group_drop(void);
+
+/* NCCL's own name of a communicator, the same on all ranks; 0 for none. */
+uint64_t nccl_comm_hash(const struct nccl_comm *comm);
+
 /* Meets the other processes for the communicators that this thread's group has begun. */
 int nccl_comms_join(void);
 
@@ -20,6 +32,7 @@ int nccl_comms_join(void);
 #define NCCL_GROUP_FUNCTIONS                                                                   \
 	NCCL_FUNCTION(int, ncclGroupStart, (void))                                             \
 	NCCL_FUNCTION(int, ncclGroupEnd, (void))                                               \
+	NCCL_FUNCTION(int, ncclGroupSimulateEnd, (void *info))                                 \
 	NCCL_FUNCTION(int, ncclAllReduce,                                                      \
 		(const void *send, void *recv, size_t count, int type, int redop,              \
 			struct nccl_comm *comm, void *stream))                                 \

@@ -36,14 +36,20 @@ static int lane_file(int from, int to)
 	return NCCL_MAX_RANKS * (from + 1) + to;
 }
 
-static void name_of(const struct nccl_clique *c, int rank, char *name, size_t bytes)
+uint64_t nccl_id_hash(const struct nccl_id *id)
 {
 	uint64_t hash = 1469598103934665603u;
 
-	for (size_t i = 0; i < sizeof(c->id.bytes); i++) {
-		hash = (hash ^ (unsigned char)c->id.bytes[i]) * 1099511628211u;
+	for (size_t i = 0; i < sizeof(id->bytes); i++) {
+		hash = (hash ^ (unsigned char)id->bytes[i]) * 1099511628211u;
 	}
-	snprintf(name, bytes, "/ncclsim-%016llx-%d", (unsigned long long)hash, rank);
+	return hash;
+}
+
+static void name_of(const struct nccl_clique *c, int rank, char *name, size_t bytes)
+{
+	snprintf(
+		name, bytes, "/ncclsim-%016llx-%d", (unsigned long long)nccl_id_hash(&c->id), rank);
 }
 
 static bool wait_for(_Atomic int *value, int wanted)

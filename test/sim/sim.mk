@@ -4,7 +4,7 @@
 SIM     := $(B)/sim
 SIM_O   := $(B)/test/sim
 SIM_LIB := $(addprefix $(SIM)/, libcuda.so.1 libcudart.so.13 libcudart.so.12 libcudart.so.11.0 \
-	libcupti.so.13 libcupti.so.12 libcupti.so.11.8 libnvidia-ml.so.1 libnccl.so.2)
+	libcupti.so.13 libcupti.so.12 libcupti.so.11.8 libnvidia-ml.so.1 libnccl.so.2 libnccl_static.a)
 
 SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memory.o copy.o launch.o \
 	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
@@ -56,8 +56,15 @@ $(SIM)/libcupti.so.13 $(SIM)/libcupti.so.12 $(SIM)/libcupti.so.11.8:
 $(SIM)/libnvidia-ml.so.1: $(SIM_O)/nvml.o
 	@$(call sim_link,$^)
 
-$(SIM)/libnccl.so.2: $(addprefix $(SIM_O)/, nccl.o nccl_comm.o nccl_move.o nccl_shared.o)
+SIM_NCCL := $(addprefix $(SIM_O)/, nccl.o nccl_call.o nccl_comm.o nccl_move.o nccl_range.o nccl_shared.o)
+
+$(SIM)/libnccl.so.2: $(SIM_NCCL)
 	@$(call sim_link,$^)
+
+$(SIM)/libnccl_static.a: $(SIM_NCCL)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rc $@ $^
 
 .PHONY: sim
 

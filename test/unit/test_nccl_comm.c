@@ -100,7 +100,34 @@ START_TEST(the_table_holds_many_and_says_when_it_is_full)
 }
 END_TEST
 
+/* Of one device no two ranks are of one communicator. */
+START_TEST(what_has_a_hash_has_numbers_while_there_is_one_device)
+{
+	struct nccl_comm_entry *comm = nccl_comm_find_hash(99);
+
+	ck_assert_uint_eq(comm->key, 99);
+	ck_assert_int_eq(comm->rank, -1);
+	nccl_comm_use_device(3);
+	nccl_comm_use_device(3);
+	nccl_comm_know(comm, 2, 4);
+	nccl_comm_know(comm, -1, 0);
+	ck_assert_int_eq(comm->rank, 2);
+	ck_assert_uint_eq(comm->nr_ranks, 4);
+	ck_assert_ptr_eq(nccl_comm_find_hash(99), comm);
+	ck_assert_uint_eq(nccl_comm_count(comm, GPROF_NCCL_ALL_REDUCE, -1), 1);
+	nccl_comm_use_device(0);
+	ck_assert_uint_eq(nccl_comm_count(comm, GPROF_NCCL_ALL_REDUCE, -1), 0);
+	/* A handle is of one rank. */
+	comm = nccl_comm_add(&things[0], 5, 3, 4, NULL);
+	ck_assert_uint_eq(nccl_comm_count(comm, GPROF_NCCL_ALL_REDUCE, -1), 1);
+	nccl_comm_drop_hash(99);
+	ck_assert_uint_eq(nccl_comm_find_hash(99)->nr_ranks, 0);
+	ck_assert_ptr_null(nccl_comm_find_hash(0));
+}
+END_TEST
+
 UNIT_SUITE("nccl_comm", a_key_is_the_same_for_the_same_ids_alone,
 	splits_have_keys_by_parent_time_and_color,
 	operations_are_counted_by_communicator_and_by_peer, handles_that_come_again_are_new,
+	what_has_a_hash_has_numbers_while_there_is_one_device,
 	the_table_holds_many_and_says_when_it_is_full)
