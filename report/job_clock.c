@@ -170,6 +170,16 @@ bool job_clock_tell_fit(
 	return nr != 0;
 }
 
+void job_clock_tell_one(const struct process *process, const char *before, struct buf *out)
+{
+	if (process->is_clock_fitted) {
+		buf_printf(out,
+			"%sclock aligned with that of the others, 95 %% of what NCCL moved "
+			"within %.1f us",
+			before, (double)process->clock_error_ns / 1e3);
+	}
+}
+
 /* Those without the clock of the job, or that of the first. */
 static size_t count_apart(struct process *const *processes, size_t nr_processes)
 {

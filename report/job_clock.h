@@ -30,4 +30,7 @@ bool job_clock_tell_fit(
 void job_clock_tell(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out);
 
+/* How exact the clock of one process is, if it was aligned; else nothing. */
+void job_clock_tell_one(const struct process *process, const char *before, struct buf *out);
+
 #endif

@@ -347,6 +347,7 @@ struct table *over_ranks_table(const struct view_class *class, const struct view
 	}
 	if (!*wrong) {
 		table = make_table(&over, nr_left_out);
+		view_note_fit(table, input->processes, input->nr_processes);
 	}
 	finish(&over);
 	return table;

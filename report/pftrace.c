@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/family.h"
+#include "report/job_clock.h"
 #include "report/progress.h"
 #include "report/text.h"
 
@@ -25,6 +26,7 @@ static void write_process_track(
 	}
 	buf_printf(&label, "%s, ", process_host(process));
 	family_add_begin(&label, processes, k, members);
+	job_clock_tell_one(process, ", ", &label);
 	buf_char(&name, '\0');
 	buf_char(&label, '\0');
 	pftrace->process_track = pftrace->next_track++;

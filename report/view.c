@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/job_clock.h"
@@ -123,42 +126,55 @@ bool view_without_take(struct view_without *without, const struct process *proce
 	return has_none;
 }
 
+void view_note_more(struct table *table, const char *format, ...)
+{
+	va_list arguments;
+	char *more;
+
+	va_start(arguments, format);
+	if (vasprintf(&more, format, arguments) < 0) {
+		more = NULL;
+	}
+	va_end(arguments);
+	if (more) {
+		table_note(table, "%s%s%s", table->note ? table->note : "", table->note ? "; " : "",
+			more);
+	}
+	free(more);
+}
+
 void view_without_note(const struct view_without *without, struct table *table, const char *rest)
 {
 	if (without->nr_without == without->nr_processes && without->nr_without) {
 		table_note(table, "no device records: %s%s", without->why, rest);
 	} else if (without->nr_without) {
-		table_note(table, "no device records of %zu process%s: %s%s", without->nr_without,
-			without->nr_without == 1 ? "" : "es", without->why, rest);
+		view_note_more(table, "no device records of %zu process%s: %s%s",
+			without->nr_without, without->nr_without == 1 ? "" : "es", without->why,
+			rest);
 	}
 }
 
 void view_note_host(struct table *table)
 {
-	const char *before = table->note ? table->note : "";
-
-	table_note(table,
-		"%s; calls of gloo, MPI and UCC are communication of all devices of their process; "
+	view_note_more(table,
+		"calls of gloo, MPI and UCC are communication of all devices of their process; "
 		"where it has no work of devices, its row is of its host: computation is that of "
-		"operators, on any thread, and GPU none",
-		before);
+		"operators, on any thread, and GPU none");
 }
 
 void view_note_steps(struct table *table, const struct process *process)
 {
 	const char *rule = process_fact(process, "step.rule", "");
 	const char *why = process_fact(process, "step.why", "");
-	const char *before = table->note ? table->note : "";
 
 	if (!*rule) {
 		return; /* the user named it, or an older recorder */
 	}
 	if (strcmp(rule, "none") == 0) {
-		table_note(table, "%s%sno steps: %s; GPROF_STEP says what ends one", before,
-			*before ? "; " : "", why);
+		view_note_more(table, "no steps: %s; GPROF_STEP says what ends one", why);
 	} else {
-		table_note(table, "%s%sfound by %s, confidence %s: %s", before, *before ? "; " : "",
-			rule, process_fact(process, "step.confidence", "unknown"), why);
+		view_note_more(table, "found by %s, confidence %s: %s", rule,
+			process_fact(process, "step.confidence", "unknown"), why);
 	}
 }
 
@@ -168,8 +184,17 @@ void view_note_clock(struct table *table, struct process *const *processes, size
 
 	job_clock_tell(processes, nr_processes, "", &text);
 	if (text.nr_bytes) {
-		table_note(table, "%s%s%.*s", table->note ? table->note : "",
-			table->note ? "; " : "", (int)text.nr_bytes, text.bytes);
+		view_note_more(table, "%.*s", (int)text.nr_bytes, text.bytes);
+	}
+	buf_fini(&text);
+}
+
+void view_note_fit(struct table *table, struct process *const *processes, size_t nr_processes)
+{
+	struct buf text = {0};
+
+	if (job_clock_tell_fit(processes, nr_processes, "", &text)) {
+		view_note_more(table, "%.*s", (int)text.nr_bytes, text.bytes);
 	}
 	buf_fini(&text);
 }

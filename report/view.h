@@ -60,11 +60,20 @@ struct view_without {
 /* Counts a process. True if it has none. */
 bool view_without_take(struct view_without *without, const struct process *process);
 
-/* Says so in the table's note, if there are any; `rest` goes on with what stands there instead. */
+/* Appends to the table's note, formatted. */
+void view_note_more(struct table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Says so in the table's note, if there are any; `rest` goes on with what stands there instead. If
+ * no process has one, there is nothing else to say of the table.
+ */
 void view_without_note(const struct view_without *without, struct table *table, const char *rest);
 
 /* Appends to the table's note how exact times of several processes beside each other are. */
 void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes);
+/* The same of what compares ranks, but never by wall clocks: only how exact the clocks agree. */
+void view_note_fit(struct table *table, struct process *const *processes, size_t nr_processes);
 
 /* Appends to it what counts where hosts communicate (host_comm.h). */
 void view_note_host(struct table *table);

@@ -183,13 +183,11 @@ static struct table *make_table(void *context)
 	view->trace = NULL;
 	view_without_note(&view->without, table, "");
 	if (nr_untimed) {
-		table_note(table, "%s%s%llu are not timed and come last",
-			table->note ? table->note : "", table->note ? "; " : "",
-			(unsigned long long)nr_untimed);
+		view_note_more(
+			table, "%llu are not timed and come last", (unsigned long long)nr_untimed);
 	}
 	if (nr_without_call) {
-		table_note(table, "%s%sthe call of %llu is not recorded",
-			table->note ? table->note : "", table->note ? "; " : "",
+		view_note_more(table, "the call of %llu is not recorded",
 			(unsigned long long)nr_without_call);
 	}
 	return table;

@@ -2,24 +2,27 @@
 /*
  * A job of 8 processes of which one is slow:
  *
- *	s_ranks PATTERN-CAUSE
+ *	s_ranks PATTERN-CAUSE [PROGRAM]
  *
  * PATTERN is what a step's ranks do together: `data` (AllReduce), `pipeline` (forward along the
  * ranks, and back), `experts` (AlltoAll). CAUSE is why the slow rank is: `host` sleeps before it
  * launches, `kernels` and `copies` take longer, `clock` has kernels at a lower one. With `network`
  * no rank is slow, but what two of them send each other is (`pipeline`), or from a step on what all
- * do together is. Each rank prints how long its own work took in each step, and when it met which
- * rank (-1: all), in us:
+ * do together is. PROGRAM is started for each rank in the place of this one, which it starts. STEPS
+ * is how many (5). Each rank prints how long its own work took in each step, the times before and
+ * after its launch in ns of CLOCK_REALTIME as the system has it, and when it met which rank (-1:
+ * all), in us:
  *
- *	RANK STEP US
+ *	RANK STEP US BEFORE AFTER
  *	send|receive|all RANK STEP PEER BEGIN END
  */
 #include "test/prog/ranks.h"
 
 #include <stdbool.h>
+#include <sys/syscall.h>
 #include <time.h>
 
-enum { NR = 8, SLOW = 5, NR_STEPS = 5, N = 1024, BLOCKS = 400000, COPY_BYTES = 20 << 20 };
+enum { NR = 8, SLOW = 5, N = 1024, BLOCKS = 400000, COPY_BYTES = 20 << 20 };
 enum { SLEEP_MS = 500, SLOW_NETWORK_STEP = 3 };
 
 /* 500 ms for N floats, and 1.5 s. */
@@ -50,9 +53,18 @@ static long now_us(void)
 	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+static long system_ns(void)
+{
+	struct timespec t;
+
+	syscall(SYS_clock_gettime, CLOCK_REALTIME, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static void work(struct job *job)
 {
 	long begin = now_us();
+	long before_ns, after_ns;
 	int by = 1;
 
 	if (job->rank == SLOW && strcmp(job->cause, "host") == 0) {
@@ -60,14 +72,16 @@ static void work(struct job *job)
 
 		nanosleep(&t, NULL);
 	}
+	before_ns = system_ns();
 	if (strcmp(job->cause, "copies") == 0) {
 		CHECK(cudaMemcpyAsync(
 			job->to, job->from, COPY_BYTES, cudaMemcpyHostToDevice, job->stream));
 	} else {
 		LAUNCH(work_kernel, BLOCKS, 1, job->stream, &job->data, &by);
 	}
+	after_ns = system_ns();
 	CHECK(cudaStreamSynchronize(job->stream));
-	printf("%d %d %ld\n", job->rank, job->step, now_us() - begin);
+	printf("%d %d %ld %ld %ld\n", job->rank, job->step, now_us() - begin, before_ns, after_ns);
 }
 
 /* Waits until it is through. */
@@ -132,6 +146,8 @@ static void step(struct job *job, const char *pattern)
 static int run(const char *how, int rank, int nr_ranks, int id_fd)
 {
 	struct job job = {.rank = rank, .cause = strchr(how, '-') + 1};
+	const char *steps = getenv("STEPS");
+	int nr_steps = steps ? atoi(steps) : 5;
 
 	job.comm = ranks_join(rank, nr_ranks, id_fd);
 	CHECK(cudaStreamCreateWithFlags(&job.stream, cudaStreamNonBlocking));
@@ -139,7 +155,7 @@ static int run(const char *how, int rank, int nr_ranks, int id_fd)
 	CHECK(cudaMalloc((void **)&job.all, N * sizeof(float)));
 	CHECK(cudaMalloc((void **)&job.to, COPY_BYTES));
 	job.from = calloc(1, COPY_BYTES);
-	for (; job.step < NR_STEPS; job.step++) {
+	for (; job.step < nr_steps; job.step++) {
 		step(&job, how);
 	}
 	free(job.from);
@@ -165,5 +181,8 @@ int main(int argc, char **argv)
 	if (argc == 5) {
 		return run(argv[1], atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	}
-	return argc != 2 || !strchr(argv[1], '-') ? 2 : ranks_start(argv[0], NR, argv[1], prepare);
+	if ((argc != 2 && argc != 3) || !strchr(argv[1], '-')) {
+		return 2;
+	}
+	return ranks_start(argv[argc == 3 ? 2 : 0], NR, argv[1], prepare);
 }

@@ -196,12 +196,7 @@ static uint64_t node_run(
 	op.is_async = true;
 	op.end_ns = 0;
 	sim_op_identify(&op);
-	bool is_host = sim_needs_worker(&op);
-
 	sim_work(&op);
-	if (is_host) {
-		op.end_ns = sim_now();
-	}
 	pthread_mutex_lock(&sim_lock);
 	if (op.kind == SIM_OP_RECORD) {
 		op.event->time_ns = earliest;

@@ -4,20 +4,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 60 };
+#include "test/sim/nccl_comm.h"
+
+enum { PATIENCE_S = 60, LOOK_NS = 20000, CLOCK_LOOKS = 4 };
 
 /* What one rank sends to another one; messages count from 1. */
 struct nccl_lane {
 	_Atomic int nr_sent, nr_wanted, nr_taken;
-	_Atomic uint64_t end_ns; /* of the one at hand, CLOCK_REALTIME */
+	_Atomic uint64_t end_ns; /* of the one at hand, the clock of all */
 };
 
 struct nccl_shared {
@@ -26,7 +28,7 @@ struct nccl_shared {
 	_Atomic int nr_arrived; /* at the barrier */
 	_Atomic int generation;
 	_Atomic int nr_processes;
-	_Atomic uint64_t end_ns; /* of the collective at hand, CLOCK_REALTIME */
+	_Atomic uint64_t end_ns; /* of the collective at hand, the clock of all */
 	struct nccl_lane lanes[NCCL_MAX_RANKS][NCCL_MAX_RANKS]; /* from, to */
 };
 
@@ -52,15 +54,17 @@ static void name_of(const struct nccl_clique *c, int rank, char *name, size_t by
 		name, bytes, "/ncclsim-%016llx-%d", (unsigned long long)nccl_id_hash(&c->id), rank);
 }
 
+/* Sleeps, as those whom it waits for may have no core of their own. */
 static bool wait_for(_Atomic int *value, int wanted)
 {
+	static const struct timespec moment = {0, LOOK_NS};
 	time_t start = time(NULL);
 
 	while (atomic_load(value) < wanted) {
 		if (time(NULL) - start > PATIENCE_S) {
 			return false;
 		}
-		sched_yield();
+		nanosleep(&moment, NULL);
 	}
 	return true;
 }
@@ -137,11 +141,12 @@ void nccl_leave(struct nccl_clique *c)
 	c->shared = NULL;
 }
 
+/* The clock of all processes; what the C library tells one of them may be put off. */
 static uint64_t now_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_REALTIME, &t);
+	syscall(SYS_clock_gettime, CLOCK_REALTIME, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -164,11 +169,42 @@ static uint64_t transfer_ns(size_t bytes, int a, int b)
 	return gbps > 0 ? (uint64_t)((double)bytes / gbps) : 0;
 }
 
+/* 0 is over. */
 static void wait_until(uint64_t time_ns)
 {
 	struct timespec t = {(time_t)(time_ns / 1000000000u), (long)(time_ns % 1000000000u)};
 
 	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, NULL) == EINTR) {
+	}
+}
+
+/* What takes no time has no modelled end. */
+static uint64_t arrival_of(uint64_t ns)
+{
+	return ns ? now_ns() + ns : 0;
+}
+
+/* A moment by the clock of this process, of which the model reads the time. */
+static uint64_t own_time(uint64_t time_ns)
+{
+	uint64_t own_ns = 0, least_ns = UINT64_MAX;
+
+	for (int i = 0; i < CLOCK_LOOKS; i++) {
+		uint64_t before_ns = now_ns(), now = nccl_core()->now(), ns = now_ns() - before_ns;
+
+		if (ns < least_ns) {
+			least_ns = ns;
+			own_ns = now + (time_ns - before_ns) - ns / 2;
+		}
+	}
+	return own_ns;
+}
+
+/* That is the kernel's end on all ranks, whenever each gets to look at the clock. */
+static void end_at(uint64_t end_ns)
+{
+	if (end_ns) {
+		nccl_core()->end_kernel(own_time(end_ns));
 	}
 }
 
@@ -183,9 +219,7 @@ static bool barrier(struct nccl_clique *c, uint64_t ns)
 
 	if (atomic_fetch_add(&s->nr_arrived, 1) + 1 == c->nr_ranks) {
 		atomic_store(&s->nr_arrived, 0);
-		if (ns) {
-			atomic_store(&s->end_ns, now_ns() + ns);
-		}
+		atomic_store(&s->end_ns, arrival_of(ns));
 		atomic_fetch_add(&s->generation, 1);
 		return true;
 	}
@@ -245,6 +279,7 @@ int nccl_move_shared(struct nccl_op *op)
 		r = NCCL_SYSTEM;
 	}
 	wait_until(end_ns);
+	end_at(end_ns);
 	for (int i = 0; i < c->nr_ranks; i++) {
 		if (maps[i]) {
 			munmap(maps[i], bytes);
@@ -286,8 +321,11 @@ static bool lane_begin(const struct nccl_op *op)
 	return true;
 }
 
-/* Waits for the other side and until the data have travelled; a shorter receive takes less. */
-static bool lane_end(const struct nccl_op *op)
+/*
+ * Waits for the other side and until the data have travelled; a shorter receive takes less. end_ns:
+ * the latest end so far.
+ */
+static bool lane_end(const struct nccl_op *op, uint64_t *end_ns)
 {
 	size_t bytes = op->count * nccl_type_bytes(op->type);
 	int file;
@@ -300,7 +338,7 @@ static bool lane_end(const struct nccl_op *op)
 			return false;
 		}
 		atomic_store(
-			&lane->end_ns, now_ns() + transfer_ns(bytes, op->comm->rank, op->peer));
+			&lane->end_ns, arrival_of(transfer_ns(bytes, op->comm->rank, op->peer)));
 		data = map_file(op->comm->clique, file, bytes, false);
 		if (!data) {
 			return false;
@@ -312,11 +350,14 @@ static bool lane_end(const struct nccl_op *op)
 		return false;
 	}
 	wait_until(atomic_load(&lane->end_ns));
+	*end_ns = sim_max(*end_ns, atomic_load(&lane->end_ns));
 	return true;
 }
 
 int nccl_pass_shared(const struct nccl_op *ops, int nr)
 {
+	uint64_t end_ns = 0;
+
 	for (int i = 0; i < nr; i++) {
 		if (!lane_begin(&ops[i])) {
 			return NCCL_SYSTEM;
@@ -325,10 +366,11 @@ int nccl_pass_shared(const struct nccl_op *ops, int nr)
 	/* Receives first: the other sides' sends wait for them. */
 	for (int kind = NCCL_RECV; kind >= NCCL_SEND; kind--) {
 		for (int i = 0; i < nr; i++) {
-			if (ops[i].kind == (enum nccl_kind)kind && !lane_end(&ops[i])) {
+			if (ops[i].kind == (enum nccl_kind)kind && !lane_end(&ops[i], &end_ns)) {
 				return NCCL_SYSTEM;
 			}
 		}
 	}
+	end_at(end_ns);
 	return NCCL_OK;
 }

@@ -90,12 +90,27 @@ static void set_rows(const struct sim_op *op)
 	}
 }
 
+static __thread uint64_t kernel_end_ns;
+
+void sim_end_kernel(uint64_t end_ns)
+{
+	kernel_end_ns = end_ns;
+}
+
+static void run_kernel(struct sim_op *op)
+{
+	kernel_end_ns = 0;
+	op->function->cpu(op->args, op->grid, op->block);
+	op->has_end = kernel_end_ns != 0;
+	op->end_ns = op->has_end ? kernel_end_ns : sim_now();
+}
+
 void sim_work(struct sim_op *op)
 {
 	switch (op->kind) {
 	case SIM_OP_KERNEL:
 		if (op->function->cpu) {
-			op->function->cpu(op->args, op->grid, op->block);
+			run_kernel(op);
 		}
 		break;
 	case SIM_OP_COPY:
@@ -110,6 +125,7 @@ void sim_work(struct sim_op *op)
 		} else {
 			op->callback_fn(op->stream, 0, op->host_data);
 		}
+		op->end_ns = sim_now();
 		break;
 	default:
 		break;
@@ -143,7 +159,7 @@ void sim_place_locked(struct sim_op *op, uint64_t earliest_ns)
 {
 	struct sim_device *d = op->stream->context->device;
 	int engine = engine_of(op);
-	uint64_t ns = sim_duration(op);
+	uint64_t ns = op->has_end ? 0 : sim_duration(op);
 
 	if (engine >= 0) {
 		earliest_ns = sim_max(earliest_ns, d->engine_ns[engine]);
@@ -199,15 +215,10 @@ static void run_queued(struct sim_op *op)
 		sim_exec_run(op->host_data, op);
 		return;
 	}
-	bool is_host = sim_needs_worker(op);
-
-	if (is_host) {
+	if (sim_needs_worker(op)) {
 		op->queued_ns = sim_now();
 	}
 	sim_work(op);
-	if (is_host) {
-		op->end_ns = sim_now();
-	}
 	pthread_mutex_lock(&sim_lock);
 	place_in_stream_locked(op);
 	pthread_mutex_unlock(&sim_lock);
@@ -308,7 +319,6 @@ static int run_inside(struct sim_op *op)
 	pthread_mutex_unlock(&sim_lock);
 	op->queued_ns = sim_now();
 	sim_work(op);
-	op->end_ns = sim_now();
 	pthread_mutex_lock(&sim_lock);
 	place_in_stream_locked(op);
 	pthread_mutex_unlock(&sim_lock);

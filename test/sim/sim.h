@@ -180,6 +180,7 @@ struct sim_op {
 	struct sim_stream *stream;
 	uint64_t start_ns, end_ns;
 	uint64_t queued_ns;
+	bool has_end; /* its code has said when it ends */
 	uint32_t correlation_id;
 	uint32_t device_id, context_id, stream_id;
 	uint64_t graph_node_id;

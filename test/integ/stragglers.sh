@@ -1,0 +1,50 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What tests of jobs with a slow rank share; sourced after lib.sh. s_ranks.c says what the
+# ranks print.
+
+export GPROF_STEP=api:cudaDeviceSynchronize
+
+# Of lines RANK STEP US: by how much that of rank 5 was longer than the median of the others', us, after
+# the first step, where all of them wait for memory and for each other's start.
+measured()
+{
+	sort -k2n -k3n | awk '
+		$2 == 0 { next }
+		$1 == 5 { own[$2] = $3; next }
+		{ others[$2, ++nr[$2]] = $3 }
+		END {
+			for (step in own) { sum += own[step] - others[step, int((nr[step] + 1) / 2)]; n++ }
+			printf "%d\n", sum / n
+		}'
+}
+
+# more VIEW NAME STEPS: what the last rank has of it beyond the median of all, a step; us.
+more()
+{
+	summary "$1" --steps "1-$3" --over-ranks --sort total_ns
+	query ".$1.rows[] | select(.name | startswith(\"$2\")) | (.max_ns - .median_ns) / 1000 / $3"
+}
+
+# straggles HOW CAUSE EVIDENCE VIEW NAME LAST: what the report says of a job whose steps 0 to LAST
+# `record` has just recorded, by what the ranks themselves measured. EVIDENCE is the column that the
+# cause shows in; NAME is the row of VIEW that tells as much of it, if any does.
+straggles()
+{
+	local how=$1 cause=$2 evidence=$3 view=$4 name=$5 last=$6 want have
+	is 0 "$rc" "status of $how"
+	summary stragglers --steps "1-$last"
+	is "5 $cause" "$(query '.stragglers.rows[0] | "\(.rank) \(.cause)"')" "rank and cause of $how"
+	is "$last 1" "$(query '.stragglers.rows[0] | "\(.late_steps) \(.since_step)"')" "steps of $how"
+	want=$(grep '^[0-9]' "$T/out" | measured)
+	have=$(query '.stragglers.rows[0].delay_ns / 1000')
+	is true "$(jq -n "$have / $want | . > 0.95 and . < 1.05")" "delay of $how, $have us, not $want"
+	have=$(query ".stragglers.rows[0].$evidence / 1000")
+	# Of the host only the clock of the ranks tells; of devices their own times do.
+	if [ "$view" ]; then
+		is true "$(jq -n "$have / $(more "$view" "$name" "$last") | . > 0.99 and . < 1.01")" "evidence of $how, $have us"
+	else
+		is true "$(jq -n "$have / $want | . > 0.9 and . < 1.1")" "evidence of $how, $have us"
+	fi
+	is 8 "$("$REPORT" summary --view steps "$GPROF_DIR" 2>/dev/null | grep -cE '^  rank +[0-7]  \|[-.+*#@]+\|$')" "ranks as signs, $how"
+}
