@@ -77,6 +77,7 @@ int batch_init(void)
 	batches[GPROF_TABLE_step].is_definition = true;
 	batches[GPROF_TABLE_window].is_definition = true;
 	batches[GPROF_TABLE_sample].is_definition = true;
+	batches[GPROF_TABLE_stall].is_definition = true;
 	state.text = memory_map(TEXT_BYTES);
 	state.is_ready = state.text != NULL;
 	return state.is_ready ? 0 : -ENOMEM;
@@ -86,6 +87,7 @@ void batch_forget(void)
 {
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
 		batches[t].nr_rows = batches[t].nr_gathered = 0;
+		batches[t].nr_written = 0;
 	}
 	state.text_waiting = 0;
 	state.nr_events = 0;
@@ -120,6 +122,7 @@ static void write_batch(unsigned int table)
 	} else {
 		stream_write(table, batch->rows, batch->nr_rows, is_event);
 	}
+	batch->nr_written += nr_waiting(batch);
 	batch->nr_rows = batch->nr_gathered = 0;
 }
 
@@ -177,9 +180,15 @@ void batch_drop_all(void)
 		if (!batch->is_definition) {
 			state.nr_events += nr_waiting(batch);
 			collector_lose(COLLECTOR_LOST_LIMIT, nr_waiting(batch));
+			batch->nr_written += nr_waiting(batch);
 			batch->nr_rows = batch->nr_gathered = 0;
 		}
 	}
+}
+
+uint64_t batch_nr_rows(unsigned int table)
+{
+	return batches[table].nr_written + nr_waiting(&batches[table]);
 }
 
 uint64_t batch_nr_events(void)

@@ -29,6 +29,7 @@ struct batch {
 	uint32_t nr_rows;
 	uint32_t max_rows;
 	uint32_t row_bytes;
+	uint64_t nr_written;	     /* and those before, in the stream or dropped */
 	uint32_t nr_gathered;	     /* rows before those, in `values` */
 	union gather_values *values; /* NULL for a table with texts, whose rows wait for the block
 				      */
@@ -86,6 +87,9 @@ void batch_write_all(void);
 
 /* Counts the events that wait as lost to the size limit, and keeps the definitions and facts. */
 void batch_drop_all(void);
+
+/* Rows of a table since the start, those that wait too. */
+uint64_t batch_nr_rows(unsigned int table);
 
 /* Events (not definitions or facts) handed to the stream since the start. */
 uint64_t batch_nr_events(void);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "collector/calls.h"
 #include "collector/collector.h"
 #include "collector/cupti.h"
 #include "collector/subscriber.h"
@@ -49,12 +50,12 @@ static __thread struct open_call {
 
 /* ---- CUPTI's side: application threads, inside the API call ---- */
 
-static void record_call(const struct cupti_callback_data *data, uint16_t call, uint64_t begin)
+static void record_call(
+	const struct cupti_callback_data *data, uint16_t call, uint64_t begin, uint64_t end)
 {
 	struct ring_self *self = &ring_self;
 	const uint32_t bytes = sizeof(struct gprof_row_api);
 	struct gprof_row_api *row;
-	uint64_t end = clock_raw();
 
 	row = (struct gprof_row_api *)ring_reserve(self, bytes);
 	if (!row) {
@@ -75,7 +76,7 @@ static void record_call(const struct cupti_callback_data *data, uint16_t call, u
  * A driver call inside a runtime call carries the same correlation id: it is the inner one of a
  * call that is already being recorded. correlation_data is the other client's, if there is one.
  */
-static void begin_call(uint32_t what, const struct cupti_callback_data *data)
+static void begin_call(uint32_t what, const struct cupti_callback_data *data, uint16_t call)
 {
 	struct ring_self *self = &ring_self;
 	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
@@ -91,6 +92,9 @@ static void begin_call(uint32_t what, const struct cupti_callback_data *data)
 			   COLLECTOR_RECORD)) {
 		self->callback = data->correlation_id;
 		open_call = (struct open_call){clock_raw(), what, epoch};
+		if (call) {
+			ring_call_begin(&self->cuda, calls_name(call), open_call.begin);
+		}
 	}
 }
 
@@ -98,7 +102,10 @@ static void end_call(uint32_t what, const struct cupti_callback_data *data, uint
 {
 	if (open_call.begin && open_call.what == what &&
 		ring_self.callback == data->correlation_id) {
-		record_call(data, call, open_call.begin);
+		uint64_t end = clock_raw();
+
+		ring_call_end(&ring_self.cuda, end);
+		record_call(data, call, open_call.begin, end);
 		open_call.begin = 0;
 	}
 }
@@ -106,14 +113,16 @@ static void end_call(uint32_t what, const struct cupti_callback_data *data, uint
 static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
 	uint32_t what = domain << 16 | cbid;
+	uint16_t call;
 
 	if (!subscriber_is_wanted(domain, cbid)) {
 		return;
 	}
+	call = state.call[domain == CUPTI_DOMAIN_RUNTIME][cbid];
 	if (data->site == CUPTI_SITE_EXIT) {
-		end_call(what, data, state.call[domain == CUPTI_DOMAIN_RUNTIME][cbid]);
+		end_call(what, data, call);
 	} else {
-		begin_call(what, data);
+		begin_call(what, data, call);
 	}
 }
 

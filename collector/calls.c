@@ -40,6 +40,11 @@ uint32_t calls_find(const char *name)
 	return 0;
 }
 
+const char *calls_name(uint32_t id)
+{
+	return name_of(id - 1);
+}
+
 uint32_t calls_find_or_add(const char *name, uint8_t api)
 {
 	uint32_t id = calls_find(name);

@@ -15,6 +15,8 @@ void calls_init(const char *names, const struct collector_call *calls, uint32_t 
 
 /* The id of a function, 0 if there is none of that name. */
 uint32_t calls_find(const char *name);
+/* The name of that id, which stays. */
+const char *calls_name(uint32_t id);
 /* name must stay. */
 uint32_t calls_find_or_add(const char *name, uint8_t api);
 

@@ -25,6 +25,7 @@
 #include "collector/loss.h"
 #include "collector/sample.h"
 #include "collector/share.h"
+#include "collector/stall.h"
 #include "collector/startup.h"
 #include "collector/step.h"
 #include "collector/stream.h"
@@ -231,6 +232,9 @@ static void work(void)
 		flush_activity(false);
 		drain.flushed_ns = now;
 		flush(false);
+		if (stall_look()) {
+			flush(false);
+		}
 	} else if (ring_fill() >= FLUSH_FILL) {
 		flush(false);
 	}
@@ -245,6 +249,7 @@ static void finish(void)
 	follow_window();
 	flush_activity(true);
 	flush(false);
+	stall_look();
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
 	drain.result = (struct drain_result){.nr_events = batch_nr_events(),
 		.nr_lost = drain.nr_lost,
@@ -268,6 +273,7 @@ static int prepare(void)
 	rc = startup_run(&drain.ticks);
 	take_init(); /* which asks how steps are found */
 	control_init();
+	stall_init();
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
 	drain.on_ready(rc);

@@ -16,7 +16,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  1
-#define GPROF_FORMAT_MINOR	  5
+#define GPROF_FORMAT_MINOR	  6
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -166,7 +166,8 @@ struct gprof_row_head {
 	T(43, py_stack, "a Python stack, named by its id: its innermost frame, and the others")    \
 	T(44, py_call, "a call of a Python function")                                              \
 	T(45, nccl, "a call of NCCL")                                                              \
-	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")
+	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \
+	T(47, stall, "where the process stood while no step ended, or that one ended again")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -571,12 +572,38 @@ struct gprof_row_head {
 	C(t, uint32_t, nr_ranks, UINT)                                                             \
 	C(t, uint32_t, parent, UINT) /* that it was split from, 0 none */
 
+/*
+ * One look at the process, at `tick`, is several rows with the same number `stall`, counted from 1;
+ * what `since`, `name` and the others are depends on the item, see enum gprof_stall. step: how many
+ * had ended. thread: 0 one without events. is_open: the call has not returned.
+ */
+#define GPROF_COLUMNS_stall(C, t)                                                                  \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint64_t, since, TICK)                                                                \
+	C(t, uint64_t, work_end, DEVTIME)                                                          \
+	C(t, uint64_t, step, UINT)                                                                 \
+	C(t, uint64_t, stream, ADDRESS) /* the API's handle */                                     \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, stall, ID)                                                                  \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint32_t, text, STRING)                                                               \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, tid, UINT)                                                                  \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, shape, UINT) /* 0: it is not a kernel */                                    \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, comm, UINT)                                                                 \
+	C(t, uint32_t, sequence, ID)                                                               \
+	C(t, uint8_t, item, UINT)                                                                  \
+	C(t, uint8_t, nccl_kind, UINT)                                                             \
+	C(t, uint8_t, is_open, UINT)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 47, /* one more than the last id */
+	GPROF_NR_TABLES = 48, /* one more than the last id */
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
@@ -666,6 +693,16 @@ enum gprof_nccl {
 	GPROF_NCCL_FINALIZE = 14,
 	GPROF_NCCL_DESTROY = 15,
 	GPROF_NCCL_ABORT = 16,
+};
+
+enum gprof_stall {
+	GPROF_STALL_BEGAN = 1,	    /* since: when it last went on; text: what has not come since */
+	GPROF_STALL_THREAD = 2,	    /* name: a call that it is in since then, or, if not is_open, has
+				       returned from then, "" for none; text: the kernel's view */
+	GPROF_STALL_LAUNCHED = 3,   /* the last kernel or graph launched into that stream */
+	GPROF_STALL_FINISHED = 4,   /* the last work that ended in that place, at work_end */
+	GPROF_STALL_COLLECTIVE = 5, /* the last collective called on that communicator */
+	GPROF_STALL_ENDED = 6,	    /* since: as BEGAN; tick: when it was seen to go on again */
 };
 
 enum gprof_nvtx {

@@ -10,6 +10,7 @@
 #include "collector/define.h"
 #include "collector/record_read.h"
 #include "collector/share_clock.h"
+#include "collector/stall.h"
 #include "collector/step.h"
 
 #define NO_DEVICE	 UINT32_MAX
@@ -56,6 +57,9 @@ static inline __attribute__((always_inline)) void *add_work(const struct work *w
 	row->correlation = w->correlation;
 	row->graph = w->graph;
 	row->graph_node = w->graph_node;
+	if (stall_is_on) {
+		stall_work_ended(w->table, w->place, w->correlation, w->shape, row->dur);
+	}
 	return row;
 }
 

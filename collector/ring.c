@@ -149,6 +149,7 @@ static bool adopt_thread(struct ring_self *self)
 	thread = &ring_pool.threads[index];
 	thread->id = atomic_fetch_add(&ring_pool.last_id, 1) + 1;
 	thread->tid = (uint32_t)syscall(SYS_gettid);
+	thread->self = self;
 	thread->first = STACK_NONE;
 	thread->current = STACK_NONE;
 	thread->offset = 0;

@@ -26,6 +26,26 @@
 #define RING_INSIDE 0x10000u
 
 /*
+ * A call that the thread is in, or has returned from last. The drain asks for it when nothing goes
+ * on any more (stall_thread.c), so nothing orders its two words.
+ */
+struct ring_call {
+	const char *name; /* NULL: there was none; of those that stay for ever */
+	uint64_t since;	  /* clock_raw shifted left by one; bit 0: it has not returned */
+};
+
+static inline void ring_call_begin(struct ring_call *call, const char *name, uint64_t raw)
+{
+	call->name = name;
+	call->since = raw << 1 | 1;
+}
+
+static inline void ring_call_end(struct ring_call *call, uint64_t raw)
+{
+	call->since = raw << 1;
+}
+
+/*
  * The calling thread's state. Initial-exec TLS, two instructions to reach; kept small because a
  * library that is opened late must find its TLS in the surplus that ld.so reserves.
  */
@@ -40,6 +60,7 @@ struct ring_self {
 	uint32_t callback;    /* correlation id of the last call that a callback began to record */
 	uint8_t writing;      /* between reserve and commit: a signal handler must not write */
 	uint8_t ended;	      /* the thread is past its destructors */
+	struct ring_call cuda, nccl; /* outermost calls of each; those of NCCL call CUDA */
 };
 
 extern __thread struct ring_self ring_self
@@ -54,9 +75,10 @@ static inline bool ring_is_inside(const struct ring_self *self)
 struct ring_thread {
 	uint32_t id;
 	uint32_t tid;
-	_Atomic uint32_t has_chain; /* it wrote a row, and not all of its chunks are given back */
-	_Atomic uint32_t ended;	    /* it will write no more */
-	_Atomic uint64_t lost;	    /* rows that found no room */
+	_Atomic uint32_t has_chain;   /* it wrote a row, and not all of its chunks are given back */
+	_Atomic uint32_t ended;	      /* it will write no more */
+	_Atomic uint64_t lost;	      /* rows that found no room */
+	const struct ring_self *self; /* gone when the thread is: read by peek.h alone */
 	void *door; /* memory of a door for the thread in this place, kept for the next one */
 	/* the drain's own: */
 	uint32_t first;	  /* oldest chunk not given back */
@@ -144,6 +166,9 @@ void ring_read(
 void ring_positions(void (*thread)(void *context, struct ring_thread *thread, uint32_t chunk_seq,
 			    uint32_t offset),
 	void *context);
+
+/* The first thread after `before` (NULL: of all) that has written a row and not ended, or NULL. */
+const struct ring_thread *ring_next_thread(const struct ring_thread *before);
 
 /* Gives back what ring_read has passed. */
 void ring_release(void);

@@ -142,6 +142,20 @@ void ring_positions(void (*position)(void *context, struct ring_thread *thread, 
 	}
 }
 
+const struct ring_thread *ring_next_thread(const struct ring_thread *before)
+{
+	uint32_t i = before ? (uint32_t)(before - ring_pool.threads) + 1 : 0;
+
+	for (; i < count_threads(); i++) {
+		const struct ring_thread *thread = live_thread(i);
+
+		if (thread && !atomic_load(&thread->ended)) {
+			return thread;
+		}
+	}
+	return NULL;
+}
+
 static void free_chunk(uint32_t index)
 {
 	__atomic_store_n(&ring_chunk_at(index)->thread, 0, __ATOMIC_RELEASE);

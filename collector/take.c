@@ -9,6 +9,7 @@
 #include "collector/define.h"
 #include "collector/launches.h"
 #include "collector/period.h"
+#include "collector/stall.h"
 
 #define NR_KNOWN_LAUNCHES 4096u
 /* cudaMemcpyKind */
@@ -94,6 +95,9 @@ static void take_launch(const struct gprof_row_head *head)
 	row->stream = r->stream;
 	row->py_stack = r->py_stack;
 	launches_saw(r->thread, shape, r->begin);
+	if (stall_is_on) {
+		stall_work_launched(row);
+	}
 }
 
 _Static_assert(offsetof(struct gprof_row_api_launch, shape) ==
@@ -106,6 +110,14 @@ static void take_copy(const struct gprof_row_head *head)
 
 	if (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST) {
 		launches_saw(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
+	}
+	batch_point(head->table, head);
+}
+
+static void take_nccl(const struct gprof_row_head *head)
+{
+	if (stall_is_on) {
+		stall_work_called((const struct gprof_row_nccl *)head);
 	}
 	batch_point(head->table, head);
 }
@@ -135,6 +147,9 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 		break;
 	case GPROF_TABLE_api_copy:
 		take_copy(head);
+		break;
+	case GPROF_TABLE_nccl:
+		take_nccl(head);
 		break;
 	case GPROF_TABLE_nvtx:
 		TAKE_NAMED(nvtx, head);

@@ -204,9 +204,11 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 			return r;                                                           \
 		}                                                                           \
 		this_call.begin = clock_raw();                                              \
+		ring_call_begin(&this_call.self->cuda, names.name, this_call.begin);        \
 		r = this_real args;                                                         \
 		this_call.end = clock_raw();                                                \
 		this_call.result = (int32_t)r;                                              \
+		ring_call_end(&this_call.self->cuda, this_call.end);                        \
 		hook_leave(this_call.self);                                                 \
 		facts;                                                                      \
 		end_step(this_mode, HOOK_##name);                                           \

@@ -24,7 +24,7 @@ static uint32_t last_correlation(void)
 	return hook && (!callback || (int32_t)(hook - callback) > 0) ? hook : callback;
 }
 
-bool nccl_begin(struct nccl_call *call, const void *function)
+bool nccl_begin(struct nccl_call *call, const void *function, const char *name)
 {
 	uint32_t mode = hook_mode();
 
@@ -38,12 +38,19 @@ bool nccl_begin(struct nccl_call *call, const void *function)
 	call->function = function;
 	call->correlation_before = last_correlation();
 	call->begin = mode & COLLECTOR_RECORD ? clock_raw() : 0;
+	if (call->begin) {
+		ring_enter(&ring_self); /* the drain finds the call by that */
+		ring_call_begin(&ring_self.nccl, name, call->begin);
+	}
 	return true;
 }
 
 void nccl_return(struct nccl_call *call, int result)
 {
 	call->end = call->begin ? clock_raw() : 0;
+	if (call->begin) {
+		ring_call_end(&ring_self.nccl, call->end);
+	}
 	call->correlation = last_correlation();
 	call->result = result;
 }

@@ -46,8 +46,11 @@ struct nccl_facts {
 		.redop = NCCL_NO_REDOP                                                    \
 	}
 
-/* False inside another call of NCCL, or of ours: then nothing more is to be done. */
-bool nccl_begin(struct nccl_call *call, const void *function);
+/*
+ * name: the function's, which stays. False inside another call of NCCL, or of ours: then nothing
+ * more is to be done.
+ */
+bool nccl_begin(struct nccl_call *call, const void *function, const char *name);
 
 /* Right after the real function. One of the functions below must follow. */
 void nccl_return(struct nccl_call *call, int result);

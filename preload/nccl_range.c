@@ -13,7 +13,7 @@
 #define MAX_SCHEMAS (MAX_COPIES * 32u)
 
 /* What a range is, beside enum gprof_nccl. */
-enum { GROUP_START = 100, GROUP_DROP = 101, NO_FUNCTION = 0 };
+enum { GROUP_START = 100, GROUP_DROP = 101 };
 
 static const struct {
 	const char *name;
@@ -76,7 +76,7 @@ static struct nccl_range_state {
 	_Atomic uint32_t domains[MAX_COPIES], nr_domains;
 	struct {
 		_Atomic uint32_t id; /* 0: not written yet */
-		uint8_t kind;
+		uint8_t function;    /* its place in `functions` */
 	} strings[MAX_STRINGS];
 	_Atomic uint32_t nr_strings;
 	struct layout layouts[MAX_SCHEMAS];
@@ -145,22 +145,23 @@ void nccl_range_string(uint32_t domain, uint32_t string, const char *text)
 	for (size_t i = 0; is_nccl(domain) && i < sizeof(functions) / sizeof(functions[0]); i++) {
 		if (strcmp(text, functions[i].name) == 0 &&
 			take_place(&state.nr_strings, MAX_STRINGS, &place)) {
-			state.strings[place].kind = functions[i].kind;
+			state.strings[place].function = (uint8_t)i;
 			atomic_store(&state.strings[place].id, string);
 		}
 	}
 }
 
-static uint8_t kind_of(uint32_t string)
+/* Its place in `functions`, -1 if it is none. */
+static int function_of(uint32_t string)
 {
 	uint32_t n = string ? at_most(&state.nr_strings, MAX_STRINGS) : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (atomic_load(&state.strings[i].id) == string) {
-			return state.strings[i].kind;
+			return state.strings[i].function;
 		}
 	}
-	return NO_FUNCTION;
+	return -1;
 }
 
 /* Only the types that NCCL's have; an enumeration is an int. */
@@ -336,11 +337,14 @@ static void end_call(void)
 
 void nccl_range_push(uint32_t domain, uint32_t string, const struct nvtx_attributes *attributes)
 {
+	int function;
+
 	if (!is_nccl(domain) || self.depth++) {
 		return; /* what NCCL calls itself is no call of the program's */
 	}
-	self.kind = kind_of(string);
-	self.is_call = self.kind != NO_FUNCTION && nccl_begin(&self.call, NULL);
+	function = function_of(string);
+	self.is_call = function >= 0 && nccl_begin(&self.call, NULL, functions[function].name);
+	self.kind = function >= 0 ? functions[function].kind : 0;
 	self.has = 0;
 	if (self.is_call && attributes->payload_type == NVTX_PAYLOAD_EXTENDED) {
 		take_payloads(domain,

@@ -2,13 +2,10 @@
 #include "preload/python_frame.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "collector/peek.h"
 #include "preload/python_line.h"
 #include "preload/utf8.h"
 
@@ -95,18 +92,11 @@ bool python_frame_trust(bool now)
 
 bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes)
 {
-	struct iovec ours = {to, nr_bytes}, theirs = {(void *)from, nr_bytes};
-	int error = errno;
-	bool is_read;
-
 	if (is_trusted) {
 		memcpy(to, (const void *)from, nr_bytes);
 		return true;
 	}
-	is_read = syscall(SYS_process_vm_readv, (long)getpid(), &ours, 1ul, &theirs, 1ul, 0ul) ==
-		  (long)nr_bytes;
-	errno = error;
-	return is_read;
+	return peek(to, from, nr_bytes);
 }
 
 static uintptr_t word(const unsigned char *bytes, uint32_t at)

@@ -102,8 +102,10 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 			row.result = real();                                               \
 		} else {                                                                   \
 			row.begin = clock_raw();                                           \
+			ring_call_begin(&self->cuda, hook_name(HOOK_##name), row.begin);   \
 			row.result = real();                                               \
 			row.dur = clock_raw();                                             \
+			ring_call_end(&self->cuda, row.dur);                               \
 			hook_leave(self);                                                  \
 			row.thread = self->id;                                             \
 			row.correlation = self->correlation;                               \

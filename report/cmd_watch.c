@@ -158,6 +158,28 @@ static enum cmd_exit tell_stall(struct watch *watch, const struct options *optio
 	return print_tables(options->dir, title, option, view);
 }
 
+/* What the processes themselves say of it. */
+static enum cmd_exit tell_recorded_stalls(struct watch *watch, const struct options *options)
+{
+	char option[] = "--view", views[] = "stall,pending";
+	enum cmd_exit rc = CMD_GOOD;
+	struct buf who = {0};
+
+	if (watch_take_recovered(watch, &who)) {
+		printf("%sWent on after a stall: %.*s\n", is_terminal() ? "\r\033[K" : "",
+			(int)who.nr_bytes, who.bytes);
+		fflush(stdout);
+	}
+	buf_fini(&who);
+	buf_text(&who, "Stall of ");
+	if (watch_take_stalls(watch, &who)) {
+		buf_char(&who, '\0');
+		rc = print_tables(options->dir, who.bytes, option, views);
+	}
+	buf_fini(&who);
+	return rc;
+}
+
 static enum cmd_exit run_command(const char *command, const char *dir, uint32_t number)
 {
 	char window[16];
@@ -221,6 +243,8 @@ static enum cmd_exit show(struct watch *watch, const struct options *options)
 		return rc;
 	}
 	told = tell_windows(watch, options);
+	rc = rc ? rc : told;
+	told = tell_recorded_stalls(watch, options);
 	rc = rc ? rc : told;
 	told = tell_stall(watch, options);
 	return rc ? rc : told;

@@ -13,6 +13,20 @@
 
 /* ---- who was profiled ---- */
 
+/* That it did not go on for a while, in the recorder's words. */
+static void add_stall_line(struct buf *out, const struct process *process, bool is_wide)
+{
+	const char *last = process_fact(process, "stall.last", NULL);
+	int64_t nr = process_number(process, "stall.count");
+
+	if (!last || nr < 1) {
+		return;
+	}
+	buf_printf(out, "  stalled %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
+	text_add_shown(out, last, strlen(last), is_wide ? 0 : 200);
+	buf_char(out, '\n');
+}
+
 static void add_process_line(struct buf *out, const struct process *process, bool is_wide)
 {
 	const struct stream_in *stream = process->stream;
@@ -35,6 +49,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	buf_printf(out, ", %" PRIu64 " events", process->nr_events);
 	if (process_is_complete(process)) {
 		buf_text(out, ", complete\n");
+		add_stall_line(out, process, is_wide);
 		return;
 	}
 	buf_text(out, ", INCOMPLETE:");
@@ -50,6 +65,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	buf_text(out, process->is_ended ? "" : " unfinished,");
 	out->nr_bytes--; /* the last comma */
 	buf_char(out, '\n');
+	add_stall_line(out, process, is_wide);
 }
 
 struct table *summary_processes(const struct cmd_input *input)

@@ -24,6 +24,7 @@ const struct view_class *const view_classes[] = {
 	&view_expert,
 	&view_collective,
 	&view_communication,
+	&view_stall,
 	&view_pending,
 	&view_idle,
 	&view_gaps,

@@ -116,7 +116,7 @@ extern const struct view_class view_temporal, view_distributed;
 extern const struct view_class view_gpu_trace, view_api_trace;
 extern const struct view_class view_optype, view_step_stats;
 extern const struct view_class view_temporal, view_distributed, view_straggler, view_pipeline,
-	view_expert, view_collective, view_communication, view_pending, view_idle, view_gaps,
-	view_launch, view_queue, view_bandwidth, view_critical;
+	view_expert, view_collective, view_communication, view_stall, view_pending, view_idle,
+	view_gaps, view_launch, view_queue, view_bandwidth, view_critical;
 
 #endif

@@ -105,6 +105,7 @@ static void read_rest(struct watch_process **process)
 	if (whole) {
 		whole->ending = ENDING_ENDED;
 		whole->slice = (*process)->slice;
+		whole->stalls.told = (*process)->stalls.told;
 		destroy(*process);
 		*process = whole;
 	}

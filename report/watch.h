@@ -26,6 +26,12 @@ struct watch_window {
 	uint64_t group;
 };
 
+/* Numbers of stalls that the recorder tells of (table stall), from 1; 0: none. */
+struct watch_stalls {
+	uint32_t began, ended; /* the newest */
+	uint32_t told;	       /* that the user knows of, and not yet that it is over */
+};
+
 struct watch_process {
 	struct process *process;  /* as it was when it was found: who it is */
 	struct stream_in *stream; /* what it writes; NULL if it had ended then */
@@ -43,6 +49,7 @@ struct watch_process {
 	int gpu_percent[WATCH_GPUS]; /* newest, -1: none */
 	uint32_t window;	     /* the newest record window, 0: none */
 	bool is_open;
+	struct watch_stalls stalls;
 	struct watch_window *closed; /* in order */
 	size_t nr_closed, closed_capacity;
 };
@@ -75,10 +82,26 @@ bool watch_is_over(const struct watch *watch);
  */
 bool watch_take_window(struct watch *watch, uint32_t *number);
 
+/* Does the recorder say that it does not go on? */
+static inline bool watch_is_stalled(const struct watch_process *p)
+{
+	return p->stalls.began > p->stalls.ended && p->ending != ENDING_ENDED;
+}
+
+/*
+ * Appends who stalls and was not told yet, and who of those that were told has gone on. False if
+ * nobody.
+ */
+bool watch_take_stalls(struct watch *watch, struct buf *who);
+bool watch_take_recovered(struct watch *watch, struct buf *who);
+
 /* For the next line. */
 void watch_begin_slice(struct watch *watch);
 
 void watch_fini(struct watch *watch);
+
+/* Appends "rank 1", or "pid 4242" where it has none. */
+void watch_add_who(struct buf *out, const struct watch_process *p);
 
 /* Appends one line, without its end, of the slice and of now. */
 void watch_add_line(struct buf *out, const struct watch *watch);

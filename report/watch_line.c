@@ -44,7 +44,7 @@ static void add_process(struct sums *sums, const struct watch_process *p)
 	}
 }
 
-static void add_who(struct buf *out, const struct watch_process *p)
+void watch_add_who(struct buf *out, const struct watch_process *p)
 {
 	if (p->process->rank >= 0) {
 		buf_printf(out, "rank %" PRId64, p->process->rank);
@@ -71,7 +71,7 @@ static void add_steps(struct buf *out, const struct watch *watch, const struct s
 	buf_printf(out, ", %.3f ms a step", step_ns(&sums->slice) / 1e6);
 	if (sums->nr_steppers > 1) {
 		buf_text(out, " (");
-		add_who(out, sums->slowest);
+		watch_add_who(out, sums->slowest);
 		buf_printf(out, ": %.3f)", sums->slowest_ns / 1e6);
 	}
 }

@@ -72,6 +72,16 @@ static uint64_t resident(const struct watch_process *p)
 	return p->resident_bytes;
 }
 
+static uint64_t stalls(const struct watch_process *p)
+{
+	return p->stalls.began;
+}
+
+static uint64_t is_stalled(const struct watch_process *p)
+{
+	return watch_is_stalled(p);
+}
+
 static const struct whole {
 	const char *name, *type, *help;
 	uint64_t (*value)(const struct watch_process *process);
@@ -81,6 +91,10 @@ static const struct whole {
 	{"gprof_recording", "gauge", "1 while a record window is open.", is_recording},
 	{"gprof_windows_closed_total", "counter", "Record windows that have closed.", windows},
 	{"gprof_steps_total", "counter", "Steps that have ended.", steps},
+	{"gprof_stalls_total", "counter", "Stalls that the recorder told of (GPROF_STALL_S).",
+		stalls},
+	{"gprof_stalled", "gauge", "1 while the recorder says that the process does not go on.",
+		is_stalled},
 	{"gprof_events_lost_total", "counter", "Events that the recorder says it lost.", lost},
 	{"gprof_process_resident_bytes", "gauge",
 		"Resident memory of the process at the last sample, 0 without samples.", resident},

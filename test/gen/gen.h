@@ -75,6 +75,9 @@ void gen_python(struct gen *gen);
 /* NCCL's operations on one of two ranks. */
 void gen_nccl(struct gen *gen, uint32_t rank);
 
+/* One of a rank that stalls, and is killed in its second stall. */
+void gen_stall(struct gen *gen);
+
 /* A small stream with some of everything, for golden files and as seeds for fuzzing. */
 void gen_small(struct gen *gen);
 

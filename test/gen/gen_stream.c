@@ -2,8 +2,9 @@
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
- * FILE worker: one of a data loader's; FILE python: with Python stacks; FILE nccl RANK: one of two
- * ranks; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of its ranks.
+ * FILE worker: one of a data loader's; FILE stall: a rank that stalls and is killed; FILE python:
+ * with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS [RANK WORLD]: a long run
+ * of a framework, or of one of its ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,10 @@ int main(int argc, char **argv)
 		gen_op(gen, "aten::stack", 1000, 2000);
 	} else if (argc > 2 && !strcmp(argv[2], "python")) {
 		gen_python(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "stall")) {
+		gen_stall(gen);
+		gen_close(gen, NULL);
+		return 0;
 	} else if (argc > 3 && !strcmp(argv[2], "nccl")) {
 		gen_nccl(gen, (uint32_t)strtoul(argv[3], NULL, 10));
 	} else if (argc > 2) {

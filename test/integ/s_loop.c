@@ -9,8 +9,9 @@
  * cudaProfilerStart before step A and Stop before step B, `sleep=MS` after each step, `chdir=DIR`
  * after the first, and before the last step `kill` (by SIGKILL), `fork` (a child makes CUDA calls
  * and ends), `hold` (touches the file named by HOLD and waits until it is gone); `hold=A,B` does so
- * before steps A and B. `exit=N` is its exit status, `quick` leaves by _exit. It prints how much it
- * did so far, at each step.
+ * before steps A and B; `child` lets the child of `fork` end steps by gprof_step() before and after
+ * it holds like that, too. `exit=N` is its exit status, `quick` leaves by _exit. It prints how much
+ *it did so far, at each step.
  */
 #include "test/prog/prog.h"
 
@@ -30,7 +31,7 @@ KERNEL2(step_kernel, int *, x, int, by)
 
 static struct options {
 	int nr_steps, nr_launches;
-	int is_call, is_nvtx, is_kill, is_fork, is_hold, is_quick;
+	int is_call, is_nvtx, is_kill, is_fork, is_child, is_hold, is_quick;
 	int first, end; /* of the capture */
 	int holds[2];
 	int sleep_ms, status;
@@ -46,6 +47,7 @@ static void read_options(int argc, char **argv)
 		options.is_nvtx |= !strcmp(argv[i], "nvtx");
 		options.is_kill |= !strcmp(argv[i], "kill");
 		options.is_fork |= !strcmp(argv[i], "fork");
+		options.is_child |= !strcmp(argv[i], "child");
 		options.is_hold |= !strcmp(argv[i], "hold");
 		options.is_quick |= !strcmp(argv[i], "quick");
 		sscanf(argv[i], "capture=%d-%d", &options.first, &options.end);
@@ -55,6 +57,31 @@ static void read_options(int argc, char **argv)
 		if (!strncmp(argv[i], "chdir=", 6)) {
 			options.dir = argv[i] + 6;
 		}
+	}
+}
+
+static void hold(void)
+{
+	const char *path = getenv("HOLD");
+	int fd = path ? open(path, O_CREAT | O_WRONLY, 0600) : -1;
+
+	for (int i = 0; fd >= 0 && i < 3000 && !access(path, F_OK); i++) {
+		usleep(10000);
+	}
+	close(fd);
+}
+
+static void step_in_child(void)
+{
+	void (*gprof_step)(void);
+
+	*(void **)&gprof_step = dlsym(RTLD_DEFAULT, "gprof_step");
+	for (int i = 0; gprof_step && i < 3; i++) {
+		gprof_step();
+	}
+	hold();
+	if (gprof_step) {
+		gprof_step();
 	}
 }
 
@@ -69,21 +96,13 @@ static void fork_child(void)
 		for (int i = 0; i < 7; i++) {
 			cudaGetDevice(&device);
 		}
+		if (options.is_child) {
+			step_in_child();
+		}
 		exit(5);
 	}
 	waitpid(child, &status, 0);
 	printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-}
-
-static void hold(void)
-{
-	const char *path = getenv("HOLD");
-	int fd = path ? open(path, O_CREAT | O_WRONLY, 0600) : -1;
-
-	for (int i = 0; fd >= 0 && i < 3000 && !access(path, F_OK); i++) {
-		usleep(10000);
-	}
-	close(fd);
 }
 
 static void before_last(void)

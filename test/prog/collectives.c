@@ -6,7 +6,8 @@
  * "unequal N": those along the ranks receive less than is sent; "stuck N": the last one does not
  * come to the second collective before the others give up; "killed N": it is killed then; "grouped
  * N": the communicator is made in a group, and a group that is only simulated comes first; one rank
- * alone splits it, too.
+ * alone splits it, too; "mixed N": the last one sends in place of the second collective, and nobody
+ * gets on.
  */
 #include "test/prog/ranks.h"
 
@@ -108,12 +109,13 @@ static void rank_pass(struct rank *r, int rank, int nr_ranks, size_t nr_wanted)
 	NCCL(ncclGroupEnd());
 }
 
-/* Of "stuck" and "killed", once the first collective is over. */
+/* Of "stuck", "killed" and "mixed", once the first collective is over. */
 static void stay_away(struct rank *r, const char *how)
 {
 	int is_stuck = strcmp(how, "stuck") == 0, is_killed = strcmp(how, "killed") == 0;
+	int is_mixed = strcmp(how, "mixed") == 0;
 
-	if (is_stuck || is_killed) {
+	if (is_stuck || is_killed || is_mixed) {
 		CHECK(cudaStreamSynchronize(r->stream));
 	}
 	if (is_killed) {
@@ -121,6 +123,10 @@ static void stay_away(struct rank *r, const char *how)
 	}
 	if (is_stuck) {
 		sleep(100); /* the others give up before */
+	}
+	if (is_mixed) {
+		NCCL(ncclSend(r->data, N, TYPE_FLOAT, 0, r->comm, r->stream));
+		CHECK(cudaStreamSynchronize(r->stream));
 	}
 }
 

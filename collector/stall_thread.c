@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the threads of the process are: by the calls that they have marked, and by the kernel. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/batch.h"
+#include "collector/define.h"
+#include "collector/held.h"
+#include "collector/log.h"
+#include "collector/peek.h"
+#include "collector/ring.h"
+#include "collector/stall.h"
+
+/* Threads that are looked at, in the order of the kernel's list: the main thread is the first. */
+#define MAX_THREADS 256u
+
+/* As getdents64 gives it. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
+struct look {
+	const struct gprof_row_stall *head;
+	struct stall_call longest;
+	uint32_t nr_threads;
+	uint32_t own_tid;
+};
+
+/* ---- as the kernel sees it ---- */
+
+/* The first words of a file of a thread, to the end of their line; "" if it cannot be had. */
+static void read_task(char *out, size_t out_bytes, uint32_t tid, const char *name)
+{
+	struct held file;
+	char path[64];
+
+	out[0] = 0;
+	log_format(path, sizeof(path), "/proc/self/task/%u/%s", tid, name);
+	if (!held_open(&file, path, O_RDONLY, HELD_ANYWHERE)) {
+		held_read(&file, out, out_bytes);
+		held_close(&file);
+	}
+	out[strcspn(out, "\n")] = 0;
+}
+
+/* As "python3: S in futex_wait_queue, system call 202". */
+static uint32_t describe(uint32_t tid)
+{
+	char status[128], name[32], waits[64], call[128], text[300];
+	const char *after;
+	size_t n;
+
+	read_task(name, sizeof(name), tid, "comm");
+	read_task(status, sizeof(status), tid, "stat");
+	read_task(waits, sizeof(waits), tid, "wchan");
+	read_task(call, sizeof(call), tid, "syscall");
+	after = strrchr(status, ')'); /* its name may hold anything */
+	n = log_format(text, sizeof(text), "%s: %c", name, after && after[1] ? after[2] : '?');
+	if (waits[0] && strcmp(waits, "0")) {
+		n += log_format(text + n, sizeof(text) - n, " in %s", waits);
+	}
+	/* "running", -1 outside of system calls, or the number and more. */
+	if (call[0] >= '0' && call[0] <= '9') {
+		call[strcspn(call, " ")] = 0;
+		n += log_format(text + n, sizeof(text) - n, ", system call %s", call);
+	}
+	return define_text(text, n);
+}
+
+/* ---- its calls ---- */
+
+/*
+ * What the thread has marked. Its memory may be gone, or that of another thread by now; and while
+ * it marks, the two looks differ: such a thread is in no call for long.
+ */
+static bool read_calls(struct ring_self *self, const struct ring_thread *thread)
+{
+	struct ring_self again;
+
+	return thread && peek(self, (uintptr_t)thread->self, sizeof(*self)) &&
+	       peek(&again, (uintptr_t)thread->self, sizeof(again)) && self->thread == thread &&
+	       self->id == thread->id && !memcmp(&self->cuda, &again.cuda, sizeof(again.cuda)) &&
+	       !memcmp(&self->nccl, &again.nccl, sizeof(again.nccl));
+}
+
+static bool is_open(const struct ring_call *call)
+{
+	return call->name && call->since & 1;
+}
+
+static void add_row(struct look *look, const struct ring_thread *thread, uint32_t tid,
+	const struct ring_call *call, uint32_t text)
+{
+	bool has_call = call && call->name;
+	uint32_t name = has_call ? define_text(call->name, strlen(call->name)) : 0;
+	struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
+
+	*row = *look->head;
+	row->item = GPROF_STALL_THREAD;
+	row->thread = thread ? thread->id : 0;
+	row->tid = tid;
+	row->name = name;
+	row->text = text;
+	row->since = has_call ? call->since >> 1 : row->tick;
+	row->is_open = has_call && is_open(call);
+	if (row->is_open && (!look->longest.name || row->since < look->longest.since)) {
+		look->longest = (struct stall_call){call->name, row->since, tid};
+	}
+}
+
+static const struct ring_thread *find_thread(uint32_t tid)
+{
+	const struct ring_thread *thread = ring_next_thread(NULL);
+
+	while (thread && thread->tid != tid) {
+		thread = ring_next_thread(thread);
+	}
+	return thread;
+}
+
+static void look_at(struct look *look, uint32_t tid)
+{
+	const struct ring_thread *thread = find_thread(tid);
+	struct ring_self self;
+	bool is_known = read_calls(&self, thread);
+	uint32_t text = describe(tid);
+
+	if (!is_known) {
+		add_row(look, thread, tid, NULL, text);
+		return;
+	}
+	/* A call of CUDA lies in that of NCCL, if both are open. */
+	if (is_open(&self.nccl)) {
+		add_row(look, thread, tid, &self.nccl, text);
+	}
+	if (is_open(&self.cuda)) {
+		add_row(look, thread, tid, &self.cuda, text);
+	} else if (!is_open(&self.nccl)) {
+		add_row(look, thread, tid,
+			self.nccl.since > self.cuda.since ? &self.nccl : &self.cuda, text);
+	}
+}
+
+/* ---- all of them ---- */
+
+static bool is_open_since(const struct ring_call *call, uint64_t raw)
+{
+	return is_open(call) && call->since >> 1 <= raw;
+}
+
+bool stall_thread_is_in_call(uint64_t raw)
+{
+	const struct ring_thread *thread = NULL;
+	struct ring_self self;
+
+	while ((thread = ring_next_thread(thread))) {
+		if (read_calls(&self, thread) &&
+			(is_open_since(&self.cuda, raw) || is_open_since(&self.nccl, raw))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
+{
+	const struct entry *entry;
+
+	for (long at = 0; at < nr_bytes && look->nr_threads < MAX_THREADS; at += entry->bytes) {
+		uint32_t tid;
+
+		entry = (const struct entry *)(bytes + at);
+		tid = (uint32_t)strtoul(entry->name, NULL, 10);
+		if (tid && tid != look->own_tid) {
+			look->nr_threads++;
+			look_at(look, tid);
+		}
+	}
+}
+
+struct stall_call stall_thread_add_rows(const struct gprof_row_stall *head)
+{
+	struct look look = {.head = head, .own_tid = (uint32_t)syscall(SYS_gettid)};
+	char bytes[4096] __attribute__((aligned(8)));
+	struct held tasks;
+	long n;
+
+	if (held_open(&tasks, "/proc/self/task", O_RDONLY | O_DIRECTORY, HELD_ANYWHERE)) {
+		return look.longest;
+	}
+	do {
+		n = held_check(&tasks) ? 0
+				       : syscall(SYS_getdents64, tasks.fd, bytes, sizeof(bytes));
+		look_at_entries(&look, bytes, n);
+	} while (n > 0 && look.nr_threads < MAX_THREADS);
+	held_close(&tasks);
+	return look.longest;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/stall.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/batch.h"
+#include "collector/collector.h"
+#include "collector/config.h"
+#include "collector/step.h"
+#include "test/unit/unit.h"
+#include "test/unit/written.h"
+
+enum { LIMIT_MS = 1000 };
+
+static uint32_t find_call(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+static void start(const char *seconds, const char *step)
+{
+	setenv("GPROF_STALL_S", seconds, 1);
+	setenv("GPROF_STEP", step, 1);
+	config_init();
+	clock_init();
+	written_begin();
+	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
+	step_init(find_call);
+	collector_mode = 0;
+	step_start();
+	stall_init();
+}
+
+static void pause_for(unsigned int ms)
+{
+	const struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+	nanosleep(&time, NULL);
+}
+
+/* The rows that wait with that item; `last`: the newest of them. */
+static unsigned int count(enum gprof_stall item, struct gprof_row_stall *last)
+{
+	const struct batch *batch = &batches[GPROF_TABLE_stall];
+	unsigned int nr = 0;
+
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		const struct gprof_row_stall *row = batch->rows[i];
+
+		if (row->item == item) {
+			*last = *row;
+			nr++;
+		}
+	}
+	return nr;
+}
+
+static void add_launch(void)
+{
+	batch_add(GPROF_TABLE_api_launch);
+}
+
+START_TEST(nothing_is_told_where_it_is_off)
+{
+	start("0", "auto");
+	step_mark(GPROF_STEP_CALL);
+	pause_for(2);
+	ck_assert(!stall_look());
+	ck_assert(!stall_is_on);
+	ck_assert_uint_eq(batches[GPROF_TABLE_stall].nr_rows, 0);
+}
+END_TEST
+
+START_TEST(step_that_does_not_end_is_told_once_and_again_when_it_ended)
+{
+	struct gprof_row_stall row;
+
+	start("1", "auto");
+	step_mark(GPROF_STEP_CALL);
+	ck_assert(!stall_look());
+	pause_for(LIMIT_MS);
+	add_launch(); /* does not count where steps are told */
+	ck_assert(stall_look());
+	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
+	ck_assert_uint_eq(row.stall, 1);
+	ck_assert_uint_eq(row.step, 1);
+	ck_assert_uint_lt(row.since, row.tick);
+	ck_assert(!stall_look());
+	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 0);
+	step_mark(GPROF_STEP_CALL);
+	ck_assert(stall_look());
+	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
+	ck_assert_uint_eq(row.stall, 1);
+	pause_for(LIMIT_MS);
+	ck_assert(stall_look());
+	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
+	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 2);
+	ck_assert_uint_eq(row.stall, 2);
+}
+END_TEST
+
+START_TEST(slow_steps_are_no_stall)
+{
+	start("1", "auto");
+	for (int i = 0; i < 15; i++) {
+		pause_for(LIMIT_MS / 10);
+		step_mark(GPROF_STEP_CALL);
+		ck_assert(!stall_look());
+	}
+}
+END_TEST
+
+START_TEST(without_steps_only_a_call_that_does_not_return_is_a_stall)
+{
+	struct gprof_row_stall row;
+	struct ring_call *call = &ring_self.nccl;
+
+	start("1", "none");
+	ck_assert(ring_enter(&ring_self));
+	add_launch();
+	ck_assert(!stall_look());
+	pause_for(LIMIT_MS);
+	ck_assert(!stall_look()); /* it may have nothing to do */
+	ring_call_begin(call, "ncclSend", clock_raw());
+	pause_for(LIMIT_MS);
+	add_launch();
+	ck_assert(!stall_look()); /* another thread goes on */
+	pause_for(LIMIT_MS);
+	ck_assert(stall_look());
+	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
+	add_launch();
+	ck_assert(stall_look());
+	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
+}
+END_TEST
+
+START_TEST(intervals_and_closed_windows_tell_nothing)
+{
+	start("1", "interval:10");
+	ck_assert(ring_enter(&ring_self));
+	ring_call_begin(&ring_self.cuda, "cudaStreamSynchronize", clock_raw());
+	step_mark(GPROF_STEP_INTERVAL);
+	add_launch();
+	ck_assert(!stall_look());
+	pause_for(LIMIT_MS);
+	step_mark(GPROF_STEP_INTERVAL); /* the clock's, not the program's */
+	ck_assert(stall_look());
+	step_command(1, 1); /* gprof-report control stop */
+	ck_assert(stall_look());
+	pause_for(LIMIT_MS);
+	ck_assert(!stall_look());
+}
+END_TEST
+
+static sem_t is_in, may_go;
+
+/* In a call of NCCL, and in one of CUDA in that. */
+static void *wait_in_calls(void *tid)
+{
+	*(uint32_t *)tid = (uint32_t)syscall(SYS_gettid);
+	ck_assert(ring_enter(&ring_self));
+	ring_call_begin(&ring_self.nccl, "ncclAllReduce", clock_raw());
+	ring_call_begin(&ring_self.cuda, "cudaMalloc", clock_raw());
+	sem_post(&is_in);
+	sem_wait(&may_go);
+	return NULL;
+}
+
+START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
+{
+	const struct batch *batch = &batches[GPROF_TABLE_stall];
+	uint32_t tid, nr = 0, own = (uint32_t)syscall(SYS_gettid);
+	const struct gprof_row_stall head = {.tick = clock_raw(), .stall = 7};
+	struct stall_call longest;
+	pthread_t thread;
+
+	start("1", "auto");
+	sem_init(&is_in, 0, 0);
+	sem_init(&may_go, 0, 0);
+	pthread_create(&thread, NULL, wait_in_calls, &tid);
+	sem_wait(&is_in);
+	longest = stall_thread_add_rows(&head);
+	ck_assert_str_eq(longest.name, "ncclAllReduce");
+	ck_assert_uint_eq(longest.tid, tid);
+	ck_assert(stall_thread_is_in_call(clock_raw()));
+	ck_assert(!stall_thread_is_in_call(longest.since - 1));
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		const struct gprof_row_stall *row = batch->rows[i];
+
+		ck_assert_uint_eq(row->item, GPROF_STALL_THREAD);
+		ck_assert_uint_eq(row->stall, 7);
+		ck_assert_uint_ne(row->tid, own); /* the drain itself */
+		if (row->tid == tid) {
+			ck_assert(row->is_open);
+			ck_assert_uint_ne(row->thread, 0);
+			ck_assert(row->name && row->text);
+			nr++;
+		}
+	}
+	ck_assert_uint_eq(nr, 2);
+	sem_post(&may_go);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+START_TEST(last_work_of_each_place_and_communicator_is_kept)
+{
+	const struct batch *batch = &batches[GPROF_TABLE_stall];
+	const struct gprof_row_stall head = {.tick = 1000, .stall = 1};
+	struct gprof_row_stall row;
+
+	start("1", "auto");
+	/* Records come out of order. */
+	stall_work_ended(GPROF_TABLE_memcpy, 3, 12, 0, 500);
+	stall_work_ended(GPROF_TABLE_kernel, 3, 11, 9, 400);
+	stall_work_ended(GPROF_TABLE_kernel, 4, 13, 9, 450);
+	stall_work_launched(&(struct gprof_row_api_launch){
+		.begin = 20, .stream = 0x70, .correlation = 14, .shape = 9, .thread = 2});
+	stall_work_called(&(struct gprof_row_nccl){
+		.begin = 30, .comm = 1, .sequence = 5, .kind = GPROF_NCCL_BROADCAST, .bytes = 64});
+	stall_work_called(&(struct gprof_row_nccl){
+		.begin = 40, .comm = 1, .sequence = 1, .kind = GPROF_NCCL_SEND});
+	stall_work_add_rows(&head);
+	ck_assert_uint_eq(batch->nr_rows, 4);
+	ck_assert_uint_eq(count(GPROF_STALL_FINISHED, &row), 2);
+	ck_assert_uint_eq(count(GPROF_STALL_LAUNCHED, &row), 1);
+	ck_assert_uint_eq(row.correlation, 14);
+	ck_assert_uint_eq(count(GPROF_STALL_COLLECTIVE, &row), 1);
+	ck_assert_uint_eq(row.sequence, 5);
+	ck_assert_uint_eq(row.since, 30);
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		memcpy(&row, batch->rows[i], sizeof(row));
+		ck_assert_uint_eq(row.tick, 1000);
+		if (row.item == GPROF_STALL_FINISHED && row.place == 3) {
+			ck_assert_uint_eq(row.correlation, 12);
+			ck_assert_uint_ne(row.name, 0); /* memcpy */
+		}
+	}
+}
+END_TEST
+
+START_TEST(those_that_were_used_last_are_kept_of_many_streams)
+{
+	const struct gprof_row_stall head = {.tick = 1000, .stall = 1};
+	const struct batch *batch = &batches[GPROF_TABLE_stall];
+
+	start("1", "auto");
+	for (uint32_t i = 1; i <= 100; i++) {
+		stall_work_launched(
+			&(struct gprof_row_api_launch){.begin = i, .stream = i, .correlation = i});
+	}
+	stall_work_add_rows(&head);
+	ck_assert_uint_eq(batch->nr_rows, 64);
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		const struct gprof_row_stall *row = batch->rows[i];
+
+		ck_assert_uint_gt(row->correlation, 100 - 64);
+	}
+}
+END_TEST
+
+UNIT_SUITE("stall", nothing_is_told_where_it_is_off,
+	step_that_does_not_end_is_told_once_and_again_when_it_ended, slow_steps_are_no_stall,
+	without_steps_only_a_call_that_does_not_return_is_a_stall,
+	intervals_and_closed_windows_tell_nothing,
+	each_call_that_is_open_is_told_and_the_last_one_of_other_threads,
+	last_work_of_each_place_and_communicator_is_kept,
+	those_that_were_used_last_are_kept_of_many_streams)
