@@ -93,8 +93,8 @@ const pages = diff ? diff.pages : [
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
-		heat(parent);
 		topBars(parent, "Collectives", "collectives", "name", "total_ns");
+		heat(parent);
 	}, ["distributed", "stragglers", "pipeline", "experts", "collectives", "communication", "pending"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "gaps"]],
 	["advice", "Advice", (parent) => {
