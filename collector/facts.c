@@ -27,18 +27,28 @@
 /* A shell, a launcher, a container's first process: few stand between two that record. */
 #define MAX_ANCESTORS 16
 
+#define MAX_NAMES 9
+
 /* Launchers' names for the same thing; the first that is set counts. */
 struct source {
 	const char *key;
-	const char *names[5];
+	const char *names[MAX_NAMES];
 };
 
+/* From torchrun, Open MPI, MPICH and Intel MPI, PMIx, MVAPICH2, Horovod, Paddle, Slurm, Kubernetes.
+ */
 static const struct source sources[] = {
-	{"rank.world", {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}},
+	{"rank.world", {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+			       "MV2_COMM_WORLD_RANK", "HOROVOD_RANK", "PADDLE_TRAINER_ID",
+			       "SLURM_PROCID", "JOB_COMPLETION_INDEX"}},
 	{"rank.local", {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-			       "PMI_LOCAL_RANK", "SLURM_LOCALID"}},
-	{"rank.world_size", {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}},
-	{"rank.local_size", {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}},
+			       "PMI_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "HOROVOD_LOCAL_RANK",
+			       "PADDLE_RANK_IN_NODE", "SLURM_LOCALID"}},
+	{"rank.world_size",
+		{"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+			"HOROVOD_SIZE", "PADDLE_TRAINERS_NUM", "SLURM_NTASKS"}},
+	{"rank.local_size", {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+				    "MV2_COMM_WORLD_LOCAL_SIZE", "HOROVOD_LOCAL_SIZE"}},
 	{"rank.node", {"GROUP_RANK", "OMPI_COMM_WORLD_NODE_RANK", "SLURM_NODEID"}},
 	{"job.id", {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID", "JOB_ID"}},
 	{"job.master", {"MASTER_ADDR"}},
@@ -60,7 +70,7 @@ void facts_look(void)
 	state.why = NULL;
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		state.values[i][0] = 0;
-		for (size_t n = 0; n < 5 && sources[i].names[n]; n++) {
+		for (size_t n = 0; n < MAX_NAMES && sources[i].names[n]; n++) {
 			const char *value = getenv(sources[i].names[n]);
 
 			if (value && *value) {
