@@ -164,6 +164,7 @@ int watch_look(struct watch *watch)
 {
 	struct dumpdir dumpdir = {0};
 	uint64_t before = all_steps(watch);
+	bool is_first = !watch->nr_processes;
 	int rc = dumpdir_add(&dumpdir, watch->dir);
 
 	for (size_t i = 0; i < watch->nr_processes; i++) {
@@ -180,12 +181,12 @@ int watch_look(struct watch *watch)
 		}
 	}
 	dumpdir_fini(&dumpdir);
-	if (!watch->has_looked && watch->nr_processes) {
+	/* Of a job that begins while it is watched, all windows are told. */
+	if (!watch->has_looked) {
 		watch->has_looked = true;
 		watch->told = newest_closed(watch);
-		watch->moved_ns = watch_now_ns();
 	}
-	if (all_steps(watch) != before) {
+	if (is_first || all_steps(watch) != before) {
 		watch->moved_ns = watch_now_ns();
 	}
 	return rc;

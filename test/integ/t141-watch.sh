@@ -23,6 +23,11 @@ metric()
 	--exec "echo \$GPROF_WATCH_WINDOW of \$GPROF_WATCH_DIR >>'$T/windows'; find '$T' -name 'job.prom.*' >>'$T/left'" \
 	"$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &
 watch=$!
+# Also what ends before the watch looks again is told of a job that begins later.
+until grep -q "waiting for a stream" "$T/watch.err" 2>/dev/null; do
+	kill -0 $watch 2>/dev/null || { echo "the watch ended without a job"; cat "$T/watch.err"; exit 1; }
+	sleep 0.05
+done
 # Windows 1 and 2 are told while the job is held; the process that is watched must not know.
 pids=
 job 0
@@ -44,7 +49,6 @@ rm -f "$T/held.0" "$T/held.1"
 wait $pids
 wait $watch
 is 0 $? "exit status of watch"
-ok grep -q "waiting for a stream" "$T/watch.err"
 is "1 2 3" "$(cut -d' ' -f1 "$T/windows" | tr '\n' ' ' | sed 's/ $//')" "windows of --exec"
 is "Window 1 Window 2 Window 3" "$(grep '^Window ' "$T/watch" | tr '\n' ' ' | sed 's/ $//')" "windows that are printed"
 is "" "$(cat "$T/left")" "files beside the metrics"
