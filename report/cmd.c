@@ -13,6 +13,7 @@
 #include "report/err.h"
 #include "report/odd.h"
 #include "report/reduced.h"
+#include "report/stranger.h"
 #include "report/text.h"
 #include "report/twin.h"
 
@@ -214,6 +215,7 @@ enum cmd_exit cmd_open(
 	if (twin_drop(input->processes, &input->nr_processes, tell_sentence)) {
 		input->status = CMD_INCOMPLETE;
 	}
+	stranger_mark(input->processes, input->nr_processes);
 	dumpdir_fini(&dumpdir);
 	free(usual);
 	return input->nr_processes ? CMD_GOOD : CMD_FAILED;

@@ -141,3 +141,18 @@ bool odd_process_names(const struct process *process, struct buf *line)
 	}
 	return *names != 0;
 }
+
+bool odd_process_stranger(const struct process *process, struct buf *line)
+{
+	if (process->is_stranger) {
+		buf_printf(line,
+			"'%s': rank %" PRId64 ", process %" PRIu32
+			": no other process here has its communicators, though one of these would "
+			"have to: is it of another job, or were ranks recorded at different times? "
+			"Its collectives are put together with nobody's, tables "
+			"add up and compare the rest: name the streams of one job, or choose by "
+			"--pid",
+			process->stream->path, process->rank, process->pid);
+	}
+	return process->is_stranger;
+}

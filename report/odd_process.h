@@ -21,4 +21,7 @@ bool odd_process_early(const struct process *process, struct buf *line);
 /* A trace's names that are not UTF-8. */
 bool odd_process_names(const struct process *process, struct buf *line);
 
+/* Communicators that are of nobody else here, see stranger.h. */
+bool odd_process_stranger(const struct process *process, struct buf *line);
+
 #endif

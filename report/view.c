@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,4 +199,33 @@ void view_note_fit(struct table *table, struct process *const *processes, size_t
 		view_note_more(table, "%.*s", (int)text.nr_bytes, text.bytes);
 	}
 	buf_fini(&text);
+}
+
+void view_note_ranks(struct table *table, struct process *const *processes, size_t nr_processes)
+{
+	int64_t last = -1, world = -1;
+	size_t nr_ranks = 0, nr_strangers = 0, nr_parts = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		const struct process *process = processes[i];
+
+		world = process->world > world ? process->world : world;
+		nr_ranks += process->rank > last;
+		last = process->rank > last ? process->rank : last;
+		nr_strangers += process->is_stranger;
+		nr_parts += process->rank >= 0 && !process_is_complete(process);
+	}
+	if (nr_ranks > 1 && (int64_t)nr_ranks < world) {
+		view_note_more(table, "not of all ranks: %zu of %" PRId64, nr_ranks, world);
+	}
+	if (nr_ranks > 1 && nr_parts) {
+		view_note_more(table, "of %zu process%s only what is left or was written so far",
+			nr_parts, nr_parts == 1 ? "" : "es");
+	}
+	if (nr_strangers) {
+		view_note_more(table,
+			"not of one job, or not of one time: %zu process%s that no other one here "
+			"shares a communicator with",
+			nr_strangers, nr_strangers == 1 ? "" : "es");
+	}
 }

@@ -75,6 +75,9 @@ void view_note_clock(struct table *table, struct process *const *processes, size
 /* The same of what compares ranks, but never by wall clocks: only how exact the clocks agree. */
 void view_note_fit(struct table *table, struct process *const *processes, size_t nr_processes);
 
+/* Appends to it of which ranks something is missing, and who cannot be of the job (stranger.h). */
+void view_note_ranks(struct table *table, struct process *const *processes, size_t nr_processes);
+
 /* Appends to it what counts where hosts communicate (host_comm.h). */
 void view_note_host(struct table *table);
 

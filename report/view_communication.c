@@ -284,6 +284,7 @@ static struct table *make_table(void *context)
 		"rank: of the communicator, for which the others waited longest; sends and "
 		"receives wait for their other sides%s",
 		text.bytes);
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	buf_fini(&text);
 	return table;
 }

@@ -156,6 +156,7 @@ static struct table *make_table(void *context)
 	if (view->has_host) {
 		view_note_host(table);
 	}
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 	return table;
 }

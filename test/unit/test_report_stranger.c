@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that share no communicator with others here, though they would have to. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/stranger.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+#define MOST 8u
+
+static struct process *processes[MOST];
+static size_t nr_processes;
+
+/* A stream of a rank; nr_ranks: of the job, NULL unknown. */
+static struct gen *begin(unsigned int rank, const char *nr_ranks)
+{
+	struct gen *gen = gen_open(streams_path("rank.gprof"));
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", rank);
+	gen_info(gen, "rank.world", number);
+	if (nr_ranks) {
+		gen_info(gen, "rank.world_size", nr_ranks);
+	}
+	return gen;
+}
+
+static void add_comm(struct gen *gen, uint32_t id, uint64_t key, int32_t rank, uint32_t nr_ranks)
+{
+	struct gprof_row_nccl_comm *comm = gen_row(gen, GPROF_TABLE_nccl_comm);
+
+	comm->id = id;
+	comm->key = key;
+	comm->rank = rank;
+	comm->nr_ranks = nr_ranks;
+}
+
+/* how: as gen_close has it. */
+static void end(struct gen *gen, const char *how)
+{
+	gen_close(gen, how);
+	processes[nr_processes++] = streams_process(streams_path("rank.gprof"));
+}
+
+/* One of a job of four, with one communicator. */
+static void add(unsigned int rank, uint64_t key, uint32_t nr_ranks)
+{
+	struct gen *gen = begin(rank, "4");
+
+	add_comm(gen, 1, key, 0, nr_ranks);
+	end(gen, "exit");
+}
+
+/* Which of those that were added are strangers, a sign each; they go. */
+static const char *strangers(void)
+{
+	static char signs[MOST + 1];
+
+	stranger_mark(processes, nr_processes);
+	signs[nr_processes] = 0;
+	while (nr_processes) {
+		nr_processes--;
+		signs[nr_processes] = processes[nr_processes]->is_stranger ? 'x' : '-';
+		process_destroy(processes[nr_processes]);
+	}
+	return signs;
+}
+
+START_TEST(one_among_others_that_share_theirs)
+{
+	add(0, 7, 4);
+	add(1, 7, 4);
+	add(2, 7, 4);
+	add(3, 8, 4);
+	ck_assert_str_eq(strangers(), "---x");
+}
+END_TEST
+
+START_TEST(all_where_none_share)
+{
+	add(0, 7, 4);
+	add(2, 8, 4);
+	ck_assert_str_eq(strangers(), "xx");
+}
+END_TEST
+
+START_TEST(one_alone_is_none)
+{
+	ck_assert_str_eq(strangers(), "");
+	add(3, 8, 4);
+	ck_assert_str_eq(strangers(), "-");
+}
+END_TEST
+
+/* Of a communicator of two of four ranks the other one need not be among two others, but three. */
+START_TEST(parts_of_a_job_may_have_no_common_one)
+{
+	add(0, 7, 2);
+	add(1, 8, 2);
+	add(2, 9, 2);
+	ck_assert_str_eq(strangers(), "---");
+	add(0, 7, 2);
+	add(1, 8, 2);
+	add(2, 9, 2);
+	add(3, 9, 2);
+	ck_assert_str_eq(strangers(), "xx--");
+	add(0, 7, 1); /* nobody else is in it */
+	add(1, 8, 4);
+	add(2, 8, 4);
+	ck_assert_str_eq(strangers(), "---");
+	add(0, 7, 8); /* more than the job has ranks: these are no processes */
+	add(1, 8, 8);
+	ck_assert_str_eq(strangers(), "--");
+}
+END_TEST
+
+/* Another process of a rank is no other rank, whose it could be. */
+START_TEST(a_rank_that_is_there_twice_counts_once)
+{
+	struct gen *gen = begin(0, "4");
+
+	add_comm(gen, 1, 9, 0, 3);
+	end(gen, NULL);
+	add(0, 8, 3);
+	add(1, 7, 3);
+	ck_assert_str_eq(strangers(), "---");
+	add(0, 9, 3);
+	add(0, 8, 3);
+	add(1, 7, 3);
+	add(2, 7, 3);
+	ck_assert_str_eq(strangers(), "xx--");
+}
+END_TEST
+
+/* What is not known of one rank may be what another one lacks. */
+START_TEST(unknown_communicators_are_in_doubt)
+{
+	struct gen *gen;
+
+	add(0, 8, 4);
+	gen = begin(1, "4");
+	add_comm(gen, 1, 7, 1, 4);
+	add_comm(gen, 2, 0, 1, 4);
+	end(gen, "exit");
+	ck_assert_str_eq(strangers(), "--");
+	add(0, 8, 4);
+	gen = begin(1, "4");
+	add_comm(gen, 1, 7, -1, 4);
+	end(gen, "exit");
+	ck_assert_str_eq(strangers(), "--");
+	add(0, 8, 4);
+	gen = begin(1, "4");
+	add_comm(gen, 1, 7, 1, 4);
+	end(gen, NULL); /* it may yet make that of the other one */
+	ck_assert_str_eq(strangers(), "-x");
+	add(0, 8, 4);
+	gen = begin(1, NULL);
+	add_comm(gen, 1, 7, 1, 4);
+	end(gen, "exit");
+	ck_assert_str_eq(strangers(), "--");
+}
+END_TEST
+
+/* That is told by itself. */
+START_TEST(jobs_of_several_sizes_are_not_compared)
+{
+	struct gen *gen;
+
+	add(0, 8, 4);
+	gen = begin(1, "2");
+	add_comm(gen, 1, 7, 1, 2);
+	end(gen, "exit");
+	ck_assert_str_eq(strangers(), "--");
+}
+END_TEST
+
+/* Its other ranks may be in as few others. */
+START_TEST(several_devices_of_a_process)
+{
+	struct gen *gen = begin(0, "4");
+
+	add_comm(gen, 1, 8, 0, 4);
+	add_comm(gen, 2, 8, 1, 4);
+	end(gen, "exit");
+	add(1, 7, 4);
+	add(2, 7, 4);
+	ck_assert_str_eq(strangers(), "---");
+}
+END_TEST
+
+UNIT_SUITE("stranger", one_among_others_that_share_theirs, all_where_none_share, one_alone_is_none,
+	parts_of_a_job_may_have_no_common_one, a_rank_that_is_there_twice_counts_once,
+	unknown_communicators_are_in_doubt, jobs_of_several_sizes_are_not_compared,
+	several_devices_of_a_process)
