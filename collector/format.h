@@ -575,20 +575,21 @@ struct gprof_row_head {
 /*
  * One look at the process, at `tick`, is several rows with the same number `stall`, counted from 1;
  * what `since`, `name` and the others are depends on the item, see enum gprof_stall. step: how many
- * had ended. thread: 0 one without events. is_open: the call has not returned.
+ * had ended. thread: 0 one without events; task: the kernel's id of it. is_open: the call has not
+ * returned.
  */
 #define GPROF_COLUMNS_stall(C, t)                                                                  \
 	C(t, uint64_t, tick, TICK)                                                                 \
 	C(t, uint64_t, since, TICK)                                                                \
 	C(t, uint64_t, work_end, DEVTIME)                                                          \
 	C(t, uint64_t, step, UINT)                                                                 \
-	C(t, uint64_t, stream, ADDRESS) /* the API's handle */                                     \
+	C(t, uint64_t, handle, ADDRESS) /* the API's, of a stream */                               \
 	C(t, uint64_t, bytes, BYTES)                                                               \
 	C(t, uint32_t, stall, ID)                                                                  \
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint32_t, text, STRING)                                                               \
 	C(t, uint32_t, thread, UINT)                                                               \
-	C(t, uint32_t, tid, UINT)                                                                  \
+	C(t, uint32_t, task, UINT)                                                                 \
 	C(t, uint32_t, correlation, ID)                                                            \
 	C(t, uint32_t, shape, UINT) /* 0: it is not a kernel */                                    \
 	C(t, uint32_t, place, UINT)                                                                \

@@ -105,7 +105,7 @@ static void add_row(struct look *look, const struct ring_thread *thread, uint32_
 	*row = *look->head;
 	row->item = GPROF_STALL_THREAD;
 	row->thread = thread ? thread->id : 0;
-	row->tid = tid;
+	row->task = tid;
 	row->name = name;
 	row->text = text;
 	row->since = has_call ? call->since >> 1 : row->tick;

@@ -102,7 +102,7 @@ void stall_work_launched(const struct gprof_row_api_launch *r)
 	learn(r->shape, meet(state.recent_launched, state.recent_ended, r->correlation, r->shape));
 	if (row) {
 		*row = (struct gprof_row_stall){.since = r->begin,
-			.stream = r->stream,
+			.handle = r->stream,
 			.thread = r->thread,
 			.correlation = r->correlation,
 			.shape = r->shape};
@@ -119,7 +119,7 @@ void stall_work_called(const struct gprof_row_nccl *r)
 	row = keep(&state.called, r->comm, r->begin);
 	if (row) {
 		*row = (struct gprof_row_stall){.since = r->begin,
-			.stream = r->stream,
+			.handle = r->stream,
 			.bytes = r->bytes,
 			.thread = r->thread,
 			.correlation = r->correlation,

@@ -174,6 +174,12 @@ void memory_replay_end(struct memory *memory)
 			see_peak(memory, row);
 		}
 	}
+	for (struct memory_block *left = memory->blocks; memory->block && left;
+		left = left->hh.next) {
+		if (left->row) { /* of a replay */
+			memory->block(memory->context, left, MEMORY_LEFT);
+		}
+	}
 }
 
 /* Addresses are of one space, whatever was allocated; so a free is found without its kind. */
@@ -189,6 +195,9 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 		used->row->nr_live--;
 		used->row->live_bytes -= used->bytes;
 		replay(memory, used->row->key.place, call->tick, used->bytes, true);
+		if (memory->block) {
+			memory->block(memory->context, used, call->tick);
+		}
 		HASH_DEL(memory->blocks, used);
 		free(used);
 	}
@@ -198,6 +207,7 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 	used = mem_zeroed(1, sizeof(*used));
 	used->key = key.key;
 	used->bytes = call->bytes;
+	used->tick = call->tick;
 	used->row = memory_row(memory,
 		memory_place(memory, process, (uint8_t)(MEMORY_DRIVER + call->space), 0),
 		process_call_name(process, call->call, NULL));

@@ -50,7 +50,7 @@ struct memory_block {
 		uint64_t place;
 	} key;
 	uint64_t bytes;
-	uint64_t freed; /* tick */
+	uint64_t tick, freed; /* when it was asked for, when it was given back */
 	struct memory_row *row;
 	UT_hash_handle hh;
 };
@@ -79,6 +79,8 @@ struct memory {
 	uint64_t first_tick, last_tick;
 	/* NULL, or who wants to know what is in use after each event that tells. */
 	void (*told)(void *context, uint32_t place, const struct memory_moment *moment);
+	/* The same of each block of a replay; freed: a tick or MEMORY_LEFT. */
+	void (*block)(void *context, const struct memory_block *block, uint64_t freed);
 	void *context;
 };
 

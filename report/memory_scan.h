@@ -17,7 +17,7 @@
 	"with "                                                                                  \
 	"profile_memory=True"
 
-/* Starts with all zeros but for `told` and `context` of its memory. */
+/* Starts with all zeros but for `told`, `block` and `context` of its memory. */
 struct memory_scan {
 	struct memory memory;
 	struct memory_call *calls; /* of the process at hand */

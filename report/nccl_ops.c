@@ -316,8 +316,11 @@ static void join_kernels(struct nccl_ops *ops, struct process *process)
 
 	idmap_init(&launches, sizeof(size_t));
 	for (size_t i = 0; i < ops->calls->nr_spans && !ops->calls->spans[i].thread; i++) {
-		*(size_t *)idmap_put(&launches, ops->calls->spans[i].last) =
-			ops->calls->spans[i].op;
+		const struct nccl_span *span = &ops->calls->spans[i];
+
+		if (span->op != NONE) {
+			*(size_t *)idmap_put(&launches, span->last) = span->op;
+		}
 	}
 	find_launches(ops->calls, stream, &launches);
 	for (size_t i = 0; launches.nr && i < stream->nr_blocks; i++) {

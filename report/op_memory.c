@@ -22,15 +22,6 @@ struct open {
 	UT_hash_handle hh;
 };
 
-/* A block that was given back, later than the event at hand. */
-struct freed {
-	struct {
-		uint64_t address, device;
-	} key;
-	uint64_t tick, bytes;
-	UT_hash_handle hh;
-};
-
 struct calls {
 	uint32_t name;
 	uint64_t nr;
@@ -40,126 +31,15 @@ struct calls {
 struct op_memory_view {
 	struct op_memory *rows;
 	struct open *open;
-	struct freed *freed;
 	struct calls *calls;
-	struct op_memory_block *blocks; /* a heap: the smallest first */
-	size_t nr_blocks;
-	uint64_t nr_all_blocks;
-	struct process *process;
+	struct blocks blocks;
 	const struct op_memory **list;
 };
 
 static void *create(const struct view_input *input)
 {
-	struct op_memory_view *view = mem_zeroed(1, sizeof(*view));
-
 	(void)input;
-	view->blocks = mem_zeroed(OP_MEMORY_BLOCKS, sizeof(*view->blocks));
-	return view;
-}
-
-/* ---- blocks ---- */
-
-static void swap_blocks(struct op_memory_block *a, struct op_memory_block *b)
-{
-	struct op_memory_block other = *a;
-
-	*a = *b;
-	*b = other;
-}
-
-static void sink(struct op_memory_block *heap, size_t nr, size_t at)
-{
-	for (;;) {
-		size_t least = at, left = 2 * at + 1;
-
-		for (size_t i = left; i < left + 2 && i < nr; i++) {
-			least = heap[i].bytes < heap[least].bytes ? i : least;
-		}
-		if (least == at) {
-			return;
-		}
-		swap_blocks(&heap[at], &heap[least]);
-		at = least;
-	}
-}
-
-static void add_block(struct op_memory_view *view, const struct op_memory_block *block)
-{
-	size_t at;
-
-	view->nr_all_blocks++;
-	if (view->nr_blocks == OP_MEMORY_BLOCKS) {
-		if (block->bytes > view->blocks[0].bytes) {
-			view->blocks[0] = *block;
-			sink(view->blocks, view->nr_blocks, 0);
-		}
-		return;
-	}
-	at = view->nr_blocks++;
-	view->blocks[at] = *block;
-	while (at && view->blocks[at].bytes < view->blocks[(at - 1) / 2].bytes) {
-		swap_blocks(&view->blocks[at], &view->blocks[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-}
-
-static uint64_t since_begin(const struct op_memory_view *view, uint64_t tick)
-{
-	uint64_t ns = clock_map_time(&view->process->host_clock, tick);
-
-	return ns > view->process->first_ns ? ns - view->process->first_ns : 0;
-}
-
-/* Given back, but never asked for as far as is known: before the recording. */
-static void add_unasked(struct op_memory_view *view, const struct freed *freed)
-{
-	struct op_memory_block block = {.bytes = freed->bytes,
-		.alloc_ns = UINT64_MAX,
-		.free_ns = since_begin(view, freed->tick),
-		.device = (uint32_t)freed->key.device};
-
-	add_block(view, &block);
-}
-
-/* The pass goes backwards: what is given back comes first. */
-static void take_block(
-	struct op_memory_view *view, const struct op_alloc *alloc, uint32_t device, uint32_t name)
-{
-	struct op_memory_block block = {.bytes = (uint64_t)alloc->bytes,
-		.alloc_ns = since_begin(view, alloc->tick),
-		.free_ns = UINT64_MAX,
-		.name = name,
-		.device = device};
-	struct freed *freed, key = {.key = {alloc->address, device}};
-
-	HASH_FIND(hh, view->freed, &key.key, sizeof(key.key), freed);
-	if (alloc->bytes > 0) {
-		if (freed) {
-			block.free_ns = since_begin(view, freed->tick);
-			HASH_DEL(view->freed, freed);
-			free(freed);
-		}
-		add_block(view, &block);
-		return;
-	}
-	if (freed) {
-		add_unasked(view, freed); /* its place was asked for again unseen */
-	} else {
-		freed = mem_zeroed(1, sizeof(*freed));
-		freed->key = key.key;
-		HASH_ADD(hh, view->freed, key, sizeof(freed->key), freed);
-	}
-	freed->tick = alloc->tick;
-	freed->bytes = 0 - (uint64_t)alloc->bytes;
-}
-
-static void forget_freed(struct op_memory_view *view)
-{
-	for (const struct freed *freed = view->freed; freed; freed = freed->hh.next) {
-		add_unasked(view, freed);
-	}
-	hash_free(view->freed);
+	return mem_zeroed(1, sizeof(struct op_memory_view));
 }
 
 /* ---- operators ---- */
@@ -180,7 +60,7 @@ static void begin(void *context, struct process *process)
 	struct op_memory_view *view = context;
 
 	forget_open(view);
-	view->process = process;
+	blocks_begin(&view->blocks, process);
 }
 
 static const struct op *operator_of(const struct op *op)
@@ -235,7 +115,7 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	struct op_memory_sums sums = {.increase = alloc->bytes};
 
 	op = operator_of(op);
-	take_block(view, alloc, device, op ? op->name : 0);
+	blocks_take(&view->blocks, alloc, device, op ? op->name : 0);
 	if (!op) {
 		return;
 	}
@@ -310,10 +190,12 @@ static void take_op(void *context, const struct op *op)
 
 static void end(void *context, struct process *process, const struct phases *phases)
 {
+	struct op_memory_view *view = context;
+
 	(void)process;
 	(void)phases;
-	forget_freed(context);
-	forget_open(context);
+	blocks_end(&view->blocks);
+	forget_open(view);
 }
 
 /* ---- for styles ---- */
@@ -335,28 +217,9 @@ const struct op_memory **op_memory_rows(void *context, size_t *nr)
 	return view->list;
 }
 
-static int by_bytes(const void *a, const void *b)
+struct blocks *op_memory_blocks(void *context)
 {
-	const struct op_memory_block *x = a, *y = b;
-
-	if (x->bytes != y->bytes) {
-		return x->bytes > y->bytes ? -1 : 1;
-	}
-	return x->alloc_ns < y->alloc_ns ? -1 : x->alloc_ns > y->alloc_ns;
-}
-
-const struct op_memory_block *op_memory_blocks(void *context, size_t *nr)
-{
-	struct op_memory_view *view = context;
-
-	qsort(view->blocks, view->nr_blocks, sizeof(*view->blocks), by_bytes);
-	*nr = view->nr_blocks;
-	return view->blocks;
-}
-
-uint64_t op_memory_nr_blocks(const void *context)
-{
-	return ((const struct op_memory_view *)context)->nr_all_blocks;
+	return &((struct op_memory_view *)context)->blocks;
 }
 
 uint32_t op_memory_device_name(uint32_t device)
@@ -376,9 +239,8 @@ static void destroy(void *context)
 
 	forget_open(view);
 	hash_free(view->rows);
-	hash_free(view->freed);
 	hash_free(view->calls);
-	free(view->blocks);
+	blocks_fini(&view->blocks);
 	free(view->list);
 	free(view);
 }

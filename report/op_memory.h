@@ -2,17 +2,14 @@
 /*
  * What operators asked their framework's allocator for, as the memory page of PyTorch's TensorBoard
  * plugin adds it up: by device and operator, with what was given back in it (self) and with all
- * that lie in it; and single blocks with their times. Memory: rows, what is in use at a time, and
- * OP_MEMORY_BLOCKS blocks: the largest.
+ * that lie in it; and single blocks. Memory: rows, and blocks.h.
  */
 #ifndef REPORT_OP_MEMORY_H
 #define REPORT_OP_MEMORY_H
 
 #include <uthash.h>
 
-#include "report/view.h"
-
-#define OP_MEMORY_BLOCKS 1000u
+#include "report/blocks.h"
 
 struct op_memory_sums {
 	int64_t increase;      /* bytes: asked for less given back */
@@ -29,22 +26,12 @@ struct op_memory {
 	UT_hash_handle hh;
 };
 
-struct op_memory_block {
-	uint64_t bytes;
-	uint64_t alloc_ns, free_ns; /* since the process' first event; UINT64_MAX: not seen */
-	uint32_t name;		    /* of the operator that asked, 0: in none, or not seen */
-	uint32_t device;
-};
-
 /* Not among the views: for styles. */
 extern const struct view_class view_op_memory;
 
-/* Rows in no order; the largest blocks, largest first. The view keeps both. */
+/* Rows in no order, and blocks. The view keeps both. */
 const struct op_memory **op_memory_rows(void *view, size_t *nr);
-const struct op_memory_block *op_memory_blocks(void *view, size_t *nr);
-
-/* How many blocks there were in all. */
-uint64_t op_memory_nr_blocks(const void *view);
+struct blocks *op_memory_blocks(void *view);
 
 /* "CPU", "GPU0": a number of names.h. */
 uint32_t op_memory_device_name(uint32_t device);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of TensorBoard's whose rows no view of ours shows: operators, memory, collectives. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "report/kernel_class.h"
@@ -104,16 +105,15 @@ static void print_blocks(struct tensorboard *pages)
 	};
 	struct table *table = table_create(
 		"memory_events", "Memory Events", columns, sizeof(columns) / sizeof(columns[0]));
-	const struct op_memory_block *blocks;
-	uint64_t nr_all;
+	struct blocks *all = op_memory_blocks(pages->views[TENSORBOARD_MEMORY]);
+	const struct block *blocks;
 	size_t nr;
 
-	blocks = op_memory_blocks(pages->views[TENSORBOARD_MEMORY], &nr);
-	nr_all = op_memory_nr_blocks(pages->views[TENSORBOARD_MEMORY]);
+	blocks = blocks_sorted(all, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct table_cell *cells = table_add_row(table);
-		bool is_asked = blocks[i].alloc_ns != UINT64_MAX;
-		bool is_freed = blocks[i].free_ns != UINT64_MAX;
+		bool is_asked = blocks[i].alloc_ns != BLOCK_UNSEEN;
+		bool is_freed = blocks[i].free_ns != BLOCK_UNSEEN;
 
 		table_set_integer(&cells[0], op_memory_device_name(blocks[i].device));
 		table_set_integer(&cells[1], blocks[i].name);
@@ -128,8 +128,8 @@ static void print_blocks(struct tensorboard *pages)
 			table_set_integer(&cells[5], blocks[i].free_ns - blocks[i].alloc_ns);
 		}
 	}
-	if (nr_all > nr) {
-		table_note(table, "the %zu largest of %llu blocks", nr, (unsigned long long)nr_all);
+	if (all->nr_all > nr) {
+		table_note(table, "the %zu largest of %" PRIu64 " blocks", nr, all->nr_all);
 	}
 	tensorboard_print(pages, table);
 }

@@ -48,6 +48,7 @@ const struct view_class *const view_classes[] = {
 	&view_module,
 	&view_memory,
 	&view_memory_curve,
+	&view_memory_events,
 	&view_benchmark,
 	&view_advice,
 	&view_dataprep,

@@ -112,12 +112,11 @@ extern const struct view_class view_kernel_operator, view_breakdown, view_gpu_us
 uint32_t view_operator_of(const struct op_call *call, const struct op *op);
 
 extern const struct view_class view_operator, view_model, view_userdefined, view_benchmark,
-	view_memory, view_memory_curve, view_dataprep, view_utilization, view_python, view_module;
+	view_memory, view_memory_curve, view_memory_events, view_dataprep, view_utilization,
+	view_python, view_module;
 extern const struct view_class view_optype, view_step_stats, view_utilization_time,
 	view_dataprep_steps, view_advice;
-extern const struct view_class view_temporal, view_distributed;
 extern const struct view_class view_gpu_trace, view_api_trace;
-extern const struct view_class view_optype, view_step_stats;
 extern const struct view_class view_temporal, view_distributed, view_straggler, view_pipeline,
 	view_expert, view_collective, view_communication, view_stall, view_pending, view_idle,
 	view_gaps, view_launch, view_queue, view_bandwidth, view_critical;

@@ -79,7 +79,7 @@ const pages = diff ? diff.pages : [
 		topBars(parent, "Allocated, by who asked", "memory", "name", "total_bytes", 15);
 		topBars(parent, "In use at the peak, by who asked", "memory", "name", "at_peak_bytes", 15);
 		topBars(parent, "Not freed until the end of the recording", "memory", "name", "live_bytes", 15);
-	}, ["memory", "memory_curve"]],
+	}, ["memory", "memory_curve", "memory_events"]],
 	["api", "API", (parent) => {
 		topBars(parent, "Time in calls", "api", "name", "total_ns");
 		topBars(parent, "Time in waits", "sync", "name", "total_ns");

@@ -38,7 +38,7 @@ static void add_thread(struct gen *gen, uint32_t stall, const char *name, bool i
 	row->name = name_id;
 	row->text = text_id;
 	row->thread = tid == MAIN_TID ? MAIN : tid == LOADER_TID ? LOADER : 0;
-	row->tid = tid;
+	row->task = tid;
 	row->is_open = is_open;
 }
 
@@ -47,7 +47,7 @@ static void add_work(struct gen *gen, uint32_t stall, uint32_t place)
 	uint32_t name = gen_string(gen, "memcpy");
 	struct gprof_row_stall *row = add_row(gen, stall, GPROF_STALL_LAUNCHED, 3 * SECOND_NS);
 
-	row->stream = STREAM;
+	row->handle = STREAM;
 	row->shape = 1;
 	row->thread = MAIN;
 	row->correlation = 14;
@@ -66,7 +66,7 @@ static void add_collective(struct gen *gen, uint32_t stall, uint8_t kind, uint64
 	row->sequence = stall;
 	row->nccl_kind = kind;
 	row->bytes = 1000000;
-	row->stream = STREAM;
+	row->handle = STREAM;
 	row->thread = MAIN;
 	row->correlation = 10 + stall;
 }

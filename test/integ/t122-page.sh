@@ -135,8 +135,13 @@ is 2 $? "status of a picture of two"
 "$REPORT" html --svg steps -o "$T/none.svg" "$T/none.gprof" 2>"$T/err"
 is 1 $? "status where there is nothing to draw"
 ok test ! -e "$T/none.svg"
+"$B/gen_stream" "$T/none.gprof" python
 "$REPORT" html --svg timeline -o "$T/none.svg" "$T/none.gprof" 2>"$T/err"
 is 2 $? "status of a timeline without steps"
+ok grep -q 'no step is known to have begun and ended' "$T/err"
+echo '{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 5, "dur": 0}]}' >"$T/none.json"
+"$REPORT" html --svg timeline -o "$T/none.svg" "$T/none.json" 2>"$T/err"
+is 2 $? "status of a timeline of a step without length"
 ok grep -q 'these steps have no length' "$T/err"
 
 "$REPORT" html "$T/ops.gprof" 2>"$T/err"

@@ -24,6 +24,17 @@ START_TEST(memory_is_told_by_who_asked_and_what_is_left)
 	ck_assert_ptr_nonnull(strstr(table->note, "peak 26.2 MB, 0.003 s after the first event"));
 	ck_assert_ptr_nonnull(strstr(table->figure, "26.2 MB |"));
 	table_destroy(table);
+	table = tables_of(&view_memory_events, streams_ops("ops.gprof"), false);
+	ck_assert_uint_eq(table->nr_rows, 6);
+	conv = tables_find(table, "name", "aten::convolution", 0);
+	nobody = tables_find(table, "name", "(no operator)", 0);
+	ck_assert_uint_eq(tables_number(table, conv, "bytes"), 8u << 20);
+	ck_assert(!tables_cell(table, conv, "release_ns")->is_known);
+	ck_assert(!tables_cell(table, conv, "duration_ns")->is_known);
+	ck_assert_uint_eq(tables_number(table, nobody, "release_ns") -
+				  tables_number(table, nobody, "allocation_ns"),
+		tables_number(table, nobody, "duration_ns"));
+	table_destroy(table);
 }
 END_TEST
 
@@ -63,6 +74,16 @@ START_TEST(calls_of_cudaMalloc_give_the_same)
 	ck_assert_uint_eq(tables_number(table, 0, "live"), 2);
 	ck_assert_uint_eq(tables_number(table, 0, "live_bytes"), 80);
 	ck_assert_uint_eq(tables_number(table, 0, "at_peak_bytes"), 150);
+	ck_assert_str_eq(tables_cell(table, 0, "place")->text, "device memory");
+	table_destroy(table);
+	table = tables_of(&view_memory_events, path, false);
+	ck_assert_uint_eq(table->nr_rows, 3);
+	ck_assert_uint_eq(tables_number(table, 0, "bytes"), 100);
+	ck_assert_uint_eq(tables_number(table, 0, "duration_ns"), 3000);
+	ck_assert_uint_eq(tables_number(table, 1, "bytes"), 50);
+	ck_assert_uint_eq(tables_number(table, 2, "bytes"), 30);
+	ck_assert(!tables_cell(table, 2, "release_ns")->is_known);
+	ck_assert_str_eq(tables_name(table, 2), "cudaMalloc");
 	ck_assert_str_eq(tables_cell(table, 0, "place")->text, "device memory");
 	table_destroy(table);
 }
@@ -237,9 +258,10 @@ static void add_total(struct gen *gen, uint64_t time, uint64_t allocated, uint64
 
 START_TEST(tables_without_a_row_say_why)
 {
-	static const struct view_class *const views[] = {&view_memory, &view_memory_curve};
+	static const struct view_class *const views[] = {
+		&view_memory, &view_memory_curve, &view_memory_events};
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct table *table = tables_of(views[i], streams_small("small.gprof"), false);
 
 		ck_assert_uint_eq(table->nr_rows, 0);
@@ -301,7 +323,8 @@ START_TEST(the_curve_of_calls_adds_up_before_what_is_chosen)
 
 		row->begin = row->dur = 1000 * i + 1000;
 		row->call = id;
-		row->address = 0x1000 * (i + 1);
+		row->address = i == 2 ? 0x2000 : 0x1000 * (i + 1);
+		row->op = i == 2; /* a free */
 		row->bytes = 100;
 		step->time = 1000 * i + 500;
 		step->step = i;
@@ -316,10 +339,17 @@ START_TEST(the_curve_of_calls_adds_up_before_what_is_chosen)
 	ck_assert_uint_eq(tables_number(table, 0, "allocated_bytes"), 200);
 	ck_assert_str_eq(tables_cell(table, 0, "device")->text, "device memory");
 	table_destroy(table);
+	/* What is asked for in the step; also what is given back only later. */
+	table = tables_make(&view_memory_events, &process, 1, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_number(table, 0, "bytes"), 100);
+	ck_assert_uint_eq(tables_number(table, 0, "duration_ns"), 1000);
+	table_destroy(table);
 	select_drop_all(&process, 1);
 	numbers_fini(&ask.steps);
 	process_destroy(process);
 	tables_of_nonsense(&view_memory_curve, false);
+	tables_of_nonsense(&view_memory_events, false);
 }
 END_TEST
 

@@ -196,8 +196,8 @@ START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
 
 		ck_assert_uint_eq(row->item, GPROF_STALL_THREAD);
 		ck_assert_uint_eq(row->stall, 7);
-		ck_assert_uint_ne(row->tid, own); /* the drain itself */
-		if (row->tid == tid) {
+		ck_assert_uint_ne(row->task, own); /* the drain itself */
+		if (row->task == tid) {
 			ck_assert(row->is_open);
 			ck_assert_uint_ne(row->thread, 0);
 			ck_assert(row->name && row->text);
