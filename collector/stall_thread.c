@@ -177,7 +177,7 @@ static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
 		uint32_t tid;
 
 		entry = (const struct entry *)(bytes + at);
-		tid = (uint32_t)strtoul(entry->name, NULL, 10);
+		tid = (uint32_t)strtoull(entry->name, NULL, 10);
 		if (tid && tid != look->own_tid) {
 			look->nr_threads++;
 			look_at(look, tid);
