@@ -94,6 +94,18 @@ query()
 	jq -r "$1" "$T/json" 2>&1
 }
 
+# kill_ranks PROCESS: kills the ranks that it has started and that still run, whereupon it ends, and takes
+# away where they met, which they would have done at their end. The status is that of the process.
+kill_ranks()
+{
+	local pid met
+	for pid in $(pgrep -P "$1"); do
+		met=$(grep -oE -m1 '/dev/shm/ncclsim-[0-9a-f]+' "/proc/$pid/maps" 2>/dev/null) && rm -f "$met"-*
+		kill -9 "$pid" 2>/dev/null
+	done
+	wait "$1"
+}
+
 # fetch_wheel FOLDER PACKAGE VERSION: the folder of its files; false, with the reason in $T/pip, if it
 # cannot be had. It is kept in FOLDER.
 fetch_wheel()

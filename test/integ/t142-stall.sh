@@ -22,18 +22,6 @@ check()
 	is "0-1" "$(pending unfinished)" "ranks that wait $1"
 }
 
-# Kills the ranks that still run, whose parent ends then, and takes away where they met, which they
-# would have done at their end.
-kill_ranks()
-{
-	local pid met
-	for pid in $(pgrep -P "$program"); do
-		met=$(grep -oE -m1 '/dev/shm/ncclsim-[0-9a-f]+' "/proc/$pid/maps" 2>/dev/null) && rm -f "$met"-*
-		kill -9 "$pid" 2>/dev/null
-	done
-	wait "$program"
-}
-
 for how in stuck killed killed_static; do
 	rm -rf "$GPROF_DIR"
 	static=${how#killed}
@@ -52,7 +40,7 @@ for how in stuck killed killed_static; do
 			sleep 0.1
 		done
 	fi
-	kill_ranks
+	kill_ranks "$program"
 	if [ $how = stuck ]; then
 		wait $watch
 		is 3 $? "status of the watch"

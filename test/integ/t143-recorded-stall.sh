@@ -27,17 +27,6 @@ wait_for()
 	done
 }
 
-# Kills the ranks, whose parent ends then, and takes away where they met.
-kill_ranks()
-{
-	local pid met
-	for pid in $(pgrep -P "$program"); do
-		met=$(grep -oE -m1 '/dev/shm/ncclsim-[0-9a-f]+' "/proc/$pid/maps" 2>/dev/null) && rm -f "$met"-*
-		kill -9 "$pid" 2>/dev/null
-	done
-	wait "$program"
-}
-
 # check WHEN HOW: ranks 0 and 1 wait for the second collective, to which rank 2 did not come.
 check()
 {
@@ -73,7 +62,7 @@ for how in stuck killed mixed; do
 			sleep 0.1
 		done
 	fi
-	kill_ranks
+	kill_ranks "$program"
 	if [ -n "$watch" ]; then
 		wait $watch
 		is "rank 0 rank 1" "$(sed -n 's/^Stall of //p' "$T/watch" | sed 's/, /\n/g' | sort | tr '\n' ' ' | sed 's/ $//')" "who stalls, by the watch"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/err.h"
+#include "report/reduce.h"
 #include "test/unit/unit.h"
 
 const char *streams_path(const char *name)
@@ -51,6 +52,16 @@ struct stream_in *streams_open(const char *path)
 struct process *streams_process(const char *path)
 {
 	return process_create(streams_open(path));
+}
+
+struct reduced streams_reduced(const char *path)
+{
+	struct process *process = streams_process(path);
+	struct reduced reduced = {0};
+
+	reduce_process(&reduced, process);
+	process_destroy(process);
+	return reduced;
 }
 
 unsigned char *streams_read(const char *path, size_t *nr_bytes)

@@ -19,6 +19,10 @@ const char *streams_ops(const char *name);
 struct stream_in *streams_open(const char *path);
 struct process *streams_process(const char *path);
 
+/* The summary that reduce makes of it; for who includes report/reduce.h. */
+struct reduced;
+struct reduced streams_reduced(const char *path);
+
 /* The bytes of a file, to be freed. */
 unsigned char *streams_read(const char *path, size_t *nr_bytes);
 void streams_write(const char *path, const void *bytes, size_t nr_bytes);

@@ -39,16 +39,6 @@ static const char *stream_of(unsigned int i)
 	return path;
 }
 
-static struct reduced reduced_of(const char *path)
-{
-	struct process *process = streams_process(path);
-	struct reduced reduced = {0};
-
-	reduce_process(&reduced, process);
-	process_destroy(process);
-	return reduced;
-}
-
 static struct buf bytes_of(struct reduced *reduced)
 {
 	struct buf bytes = {0};
@@ -77,7 +67,7 @@ static void make_all(struct buf *parts, struct buf *whole)
 	struct reduced all = {0};
 
 	for (unsigned int i = 0; i < NR_STREAMS; i++) {
-		struct reduced one = reduced_of(stream_of(i));
+		struct reduced one = streams_reduced(stream_of(i));
 
 		parts[i] = bytes_of(&one);
 		reduced_fini(&one);
@@ -202,7 +192,7 @@ END_TEST
 /* The kernel of NCCL took rank 0 longer, as it waited there. */
 START_TEST(extremes_are_of_the_process_that_spent_most_and_least)
 {
-	struct reduced one = reduced_of(stream_of(1)), zero = reduced_of(stream_of(0));
+	struct reduced one = streams_reduced(stream_of(1)), zero = streams_reduced(stream_of(0));
 	struct table *table;
 
 	ck_assert_int_eq(reduced_merge(&one, &zero), 0);
@@ -224,7 +214,7 @@ START_TEST(steps_are_those_of_the_views)
 	const char *path = stream_of(4);
 	struct table *steps = tables_of(&view_steps, path, false);
 	struct table *devices = tables_of(&view_distributed, path, true);
-	struct reduced reduced = reduced_of(path);
+	struct reduced reduced = streams_reduced(path);
 	struct table *table = reduced_every_step_table(&reduced, 0);
 
 	ck_assert_uint_gt(steps->nr_rows, 2);
@@ -287,8 +277,8 @@ END_TEST
 
 START_TEST(a_process_that_is_there_twice_is_refused)
 {
-	struct reduced a = reduced_of(stream_of(3)), b = reduced_of(stream_of(3));
-	struct reduced other = reduced_of(stream_of(4));
+	struct reduced a = streams_reduced(stream_of(3)), b = streams_reduced(stream_of(3));
+	struct reduced other = streams_reduced(stream_of(4));
 	struct buf before = bytes_of(&a), after;
 
 	ck_assert_int_lt(reduced_merge(&a, &b), 0);
@@ -318,7 +308,7 @@ static int read_copy(const char *bytes, size_t nr_bytes, struct reduced *reduced
 
 START_TEST(a_file_that_is_cut_or_changed_is_refused)
 {
-	struct reduced reduced = reduced_of(stream_of(0)), back;
+	struct reduced reduced = streams_reduced(stream_of(0)), back;
 	struct buf bytes = bytes_of(&reduced);
 
 	for (size_t nr = 0; nr < bytes.nr_bytes; nr++) {
@@ -352,7 +342,7 @@ static void show_all(struct reduced *reduced)
 /* With a checksum that fits whatever nonsense it is. */
 START_TEST(a_body_of_nonsense_is_refused_or_shown_and_nothing_breaks)
 {
-	struct reduced reduced = reduced_of(stream_of(2)), back;
+	struct reduced reduced = streams_reduced(stream_of(2)), back;
 	struct buf bytes = bytes_of(&reduced);
 	uint64_t seed = (uint64_t)_i + 1;
 	size_t nr_shown = 0;

@@ -42,22 +42,12 @@ static const char *rank_of_nccl(unsigned int rank)
 	return path;
 }
 
-static struct reduced reduced_of(const char *path)
-{
-	struct process *process = streams_process(path);
-	struct reduced reduced = {0};
-
-	reduce_process(&reduced, process);
-	process_destroy(process);
-	return reduced;
-}
-
 static struct reduced reduced_of_all(const char *(*path_of)(unsigned int rank), unsigned int nr)
 {
 	struct reduced all = {0};
 
 	for (unsigned int rank = 0; rank < nr; rank++) {
-		struct reduced one = reduced_of(path_of(rank));
+		struct reduced one = streams_reduced(path_of(rank));
 
 		ck_assert_msg(!reduced_merge(&all, &one), "%s", err_text());
 	}
@@ -74,7 +64,7 @@ START_TEST(breakdown_is_that_of_the_view_and_sums_to_the_step)
 {
 	const char *path = rank_of_model(1);
 	struct table *view = tables_of(&view_breakdown, path, false);
-	struct reduced reduced = reduced_of(path);
+	struct reduced reduced = streams_reduced(path);
 	struct table *table = reduced_breakdown_table(&reduced, 0);
 	size_t average = tables_find(view, "step", "average", 0);
 	double sum = 0;
@@ -99,7 +89,7 @@ END_TEST
 START_TEST(a_process_without_steps_has_a_breakdown_but_none_over_processes)
 {
 	struct reduced reduced = reduced_of_all(rank_of_nccl, 2),
-		       other = reduced_of(rank_of_model(2));
+		       other = streams_reduced(rank_of_model(2));
 	struct table *table, *over;
 
 	ck_assert_int_eq(reduced_merge(&reduced, &other), 0);
@@ -122,8 +112,8 @@ END_TEST
 /* See gen_ops.c: 8 MB more in each of three steps, and once 1 MB beside them. */
 START_TEST(peaks_of_memory_are_those_of_the_allocator)
 {
-	struct reduced ops = reduced_of(streams_ops("ops.gprof"));
-	struct reduced none = reduced_of(rank_of_nccl(0));
+	struct reduced ops = streams_reduced(streams_ops("ops.gprof"));
+	struct reduced none = streams_reduced(rank_of_nccl(0));
 	struct table *table = reduced_memory_table(&ops, 0);
 	struct table *empty = reduced_memory_table(&none, 0);
 
