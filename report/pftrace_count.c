@@ -103,7 +103,7 @@ static void count_sample(
 		metric == GPROF_METRIC_HOST_CPU_BUSY_NS || metric == GPROF_METRIC_HOST_CPU_ALL_NS;
 	const struct usage_metric *what;
 	uint64_t parent;
-	double value = 0;
+	double value;
 
 	if (!metric || metric >= usage_nr_metrics ||
 		metric >= sizeof(pftrace->samples) / sizeof(pftrace->samples[0])) {
