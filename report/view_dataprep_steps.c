@@ -206,6 +206,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 
 enum column {
 	PID,
+	RANK,
 	STEP,
 	DURATION,
 	BATCHES,
@@ -260,6 +261,9 @@ static void fill(const struct process *process, const struct loop *loop, size_t 
 	const char *stage = held ? stage_of(loop, step) : "";
 
 	table_set_integer(&cells[PID], process->pid);
+	if (process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)process->rank);
+	}
 	table_set_integer(&cells[STEP], process->steps[place - 1].step);
 	table_set_integer(&cells[DURATION], step->duration_ns);
 	table_set_integer(&cells[BATCHES], step->nr_batches);
@@ -286,6 +290,7 @@ static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
 		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, true},
 		{"step", "Step", TABLE_ID, false},
 		{"duration_ns", "Duration", TABLE_TIME, false},
 		{"batches", "Batches", TABLE_COUNT, false},

@@ -84,7 +84,7 @@ static void *create(const struct view_input *input)
 
 /* ---- the table ---- */
 
-enum column { PID, DEVICE, TIME, ALLOCATED, RESERVED, NR_COLUMNS };
+enum column { PID, RANK, DEVICE, TIME, ALLOCATED, RESERVED, NR_COLUMNS };
 
 static void add_row(
 	struct table *table, const struct memory_place *place, const struct memory_moment *moment)
@@ -95,6 +95,9 @@ static void add_row(
 
 	memory_place_name(place, name);
 	table_set_integer(&cells[PID], place->process->pid);
+	if (place->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)place->process->rank);
+	}
 	table_set_string(&cells[DEVICE], name);
 	table_set_integer(
 		&cells[TIME], ns > place->process->first_ns ? ns - place->process->first_ns : 0);
@@ -121,6 +124,7 @@ static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
 		[PID] = {"pid", "PID", TABLE_ID, false},
+		[RANK] = {"rank", "Rank", TABLE_ID, true},
 		[DEVICE] = {"device", "Memory", TABLE_TEXT, false},
 		[TIME] = {"time_ns", "Time", TABLE_TIME, false},
 		[ALLOCATED] = {"allocated_bytes", "In use", TABLE_SIZE, false},

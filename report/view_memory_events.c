@@ -71,7 +71,7 @@ static void *create(const struct view_input *input)
 
 /* ---- the table ---- */
 
-enum column { PID, PLACE, BYTES, ALLOCATION, RELEASE, DURATION, NAME, NR_COLUMNS };
+enum column { PID, RANK, PLACE, BYTES, ALLOCATION, RELEASE, DURATION, NAME, NR_COLUMNS };
 
 static void fill(const struct block *block, uint32_t nobody, struct table_cell *cells)
 {
@@ -82,6 +82,9 @@ static void fill(const struct block *block, uint32_t nobody, struct table_cell *
 
 	memory_place_name(&place, text);
 	table_set_integer(&cells[PID], block->process->pid);
+	if (block->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)block->process->rank);
+	}
 	table_set_string(&cells[PLACE], text);
 	table_set_integer(&cells[BYTES], block->bytes);
 	if (is_asked) {
@@ -100,6 +103,7 @@ static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
 		[PID] = {"pid", "PID", TABLE_ID, false},
+		[RANK] = {"rank", "Rank", TABLE_ID, true},
 		[PLACE] = {"place", "Memory", TABLE_TEXT, false},
 		[BYTES] = {"bytes", "Size", TABLE_SIZE, false},
 		[ALLOCATION] = {"allocation_ns", "Allocated", TABLE_TIME, false},

@@ -153,6 +153,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 enum column {
 	PID,
+	RANK,
 	STEP,
 	START,
 	DURATION,
@@ -173,6 +174,9 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 	const struct model_step *step = &row->process->steps[row->place];
 
 	table_set_integer(&cells[PID], row->process->pid);
+	if (row->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
+	}
 	table_set_integer(&cells[STEP], step->step);
 	table_set_integer(&cells[START], moment(row->process, row->start));
 	if (row->is_whole) {
@@ -219,6 +223,7 @@ static struct table *make_steps(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
 		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, true},
 		{"step", "Step", TABLE_ID, false},
 		{"start_ns", "Start", TABLE_TIME, false},
 		{"duration_ns", "Duration", TABLE_TIME, false},

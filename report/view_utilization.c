@@ -157,6 +157,7 @@ static struct table *make_table(void *context)
 
 enum column {
 	PID,
+	RANK,
 	START,
 	LENGTH,
 	CPU,
@@ -208,6 +209,9 @@ static struct table_cell *add_bucket(
 	uint64_t start = bucket * of->width, span = of->end - of->begin;
 
 	table_set_integer(&cells[PID], of->process->pid);
+	if (of->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)of->process->rank);
+	}
 	table_set_integer(&cells[START], start);
 	table_set_integer(&cells[LENGTH], span - start < of->width ? span - start : of->width);
 	return cells;
@@ -244,6 +248,7 @@ static struct table *make_time(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
 		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, true},
 		{"start_ns", "Start", TABLE_TIME, false},
 		{"duration_ns", "Length", TABLE_TIME, false},
 		{"cpu_process_pct", "CPU(Process) %", TABLE_PERCENT, false},

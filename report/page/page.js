@@ -5,13 +5,13 @@
 "use strict";
 
 (() => {
-const {make, one, short} = pageText, {data, rowsOf, stepLabel, who} = pageData;
+const {make, one, short} = pageText, {data, rowsOf, keyOf, stepLabel, who} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {drawTable} = pageTable;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack} = pageChart;
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
-const timeline = timelineOf({make, one, short, css, rowsOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
+const timeline = timelineOf({make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
 
 /* Names whose slices the timeline has. */
 linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "userdefined", "python", "collectives"],
@@ -119,7 +119,7 @@ function open() {
 	scrollTo(0, 0);
 	const heading = make("h2", main, title);
 	if (id === "step") {
-		heading.textContent = stepPage(main, timeline, Number(key), query);
+		heading.textContent = stepPage(main, timeline, key, query);
 	} else {
 		if (draw) {
 			draw(isPlain.has(name) ? main : charts(main));

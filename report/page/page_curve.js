@@ -5,16 +5,12 @@
 "use strict";
 
 const pageCurve = (() => {
-const {unitOf} = pageText, {rowsOf, isMany, who} = pageData, {chart} = pageChart;
+const {unitOf} = pageText, {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart;
 
 function curves(parent) {
-	const rows = rowsOf("utilization-time"), groups = new Map();
-	for (const row of rows) {
-		groups.set(row.pid, (groups.get(row.pid) || []).concat(row));
-	}
-	for (const [pid, own] of [...groups].slice(0, 8)) {
+	for (const own of [...rowsByProcess(rowsOf("utilization-time")).values()].slice(0, 8)) {
 		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
-		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who({pid}) : "";
+		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who(own[0]) : "";
 		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " after the first event";
 		const curve = (name, test, id) => {
 			const values = new Map(own.filter((row) => test(row) && row[id] !== null).map((row) => [row.start_ns, row[id]]));
@@ -35,15 +31,14 @@ function curves(parent) {
 
 /* What was in use holds until the next moment that is known. */
 function memoryCurves(parent) {
-	const rows = rowsOf("memory_curve");
-	for (const pid of [...new Set(rows.map((row) => row.pid))].slice(0, 8)) {
-		const own = rows.filter((row) => row.pid === pid), places = [...new Set(own.map((row) => row.device))].slice(0, 8);
+	for (const own of [...rowsByProcess(rowsOf("memory_curve")).values()].slice(0, 8)) {
+		const places = [...new Set(own.map((row) => row.device))].slice(0, 8);
 		const last = own.reduce((most, row) => Math.max(most, row.time_ns), 0);
 		const curve = (place, name, id) => {
 			const points = own.filter((row) => row.device === place && row[id] !== null).map((row) => [row.time_ns, row[id]]);
 			return {name: place + ", " + name, points: points.length ? [...points, [last, points[points.length - 1][1]]] : points};
 		};
-		chart(parent, "Memory over time" + (isMany ? ", " + who({pid}) : ""), {kind: "line", type: "size", isStepped: true,
+		chart(parent, "Memory over time" + (isMany ? ", " + who(own[0]) : ""), {kind: "line", type: "size", isStepped: true,
 			labels: own.map((row) => row.time_ns), axis: "after the first event", note: "as the allocator told it; peaks are kept",
 			series: places.flatMap((place) => [curve(place, "in use", "allocated_bytes"), curve(place, "reserved", "reserved_bytes")])
 				.map((series) => ({...series, values: series.points.map((point) => point[1])}))});

@@ -29,11 +29,38 @@ function mean(values) {
 
 const isMany = rowsOf("processes").length > 1;
 
-const ranks = new Map(rowsOf("processes").map((row) => [row.pid, row.rank]));
+const byPid = new Map();
+for (const row of rowsOf("processes")) {
+	byPid.set(row.pid, (byPid.get(row.pid) || []).concat(row));
+}
+
+/* Those that a row may be of: in containers several ranks have the same pid. */
+function processesOf(row) {
+	const same = byPid.get(row.pid) || [];
+	return row.rank === undefined ? same : same.filter((each) => each.rank === row.rank);
+}
+
+/* What a process is called in addresses; null if a row may be of several. */
+function keyOf(row) {
+	const own = processesOf(row), same = byPid.get(row.pid) || [];
+	if (own.length > 1) {
+		return null;
+	}
+	return same.length > own.length ? row.pid + "." + (own[0] || row).rank : String(row.pid);
+}
+
+/* The rows of each process, those that may be of several left out. */
+function rowsByProcess(rows) {
+	const groups = new Map();
+	for (const row of rows.filter((each) => keyOf(each) !== null)) {
+		groups.set(keyOf(row), (groups.get(keyOf(row)) || []).concat(row));
+	}
+	return groups;
+}
 
 /* Which process a row is of, where there are several. */
 function who(row) {
-	const rank = row.rank ?? ranks.get(row.pid) ?? null;
+	const own = processesOf(row), rank = row.rank ?? (own.length === 1 ? own[0].rank : null);
 	return !isMany ? "" : rank !== null ? "rank " + rank : "pid " + row.pid;
 }
 
@@ -42,5 +69,5 @@ function stepLabel(row) {
 	return [isMean ? (isMany ? "" : "mean") : String(row.step), who(row)].filter(Boolean).join(", ");
 }
 
-return {data, shapes, rowsOf, columnsOf, outerRows, mean, isMany, who, stepLabel};
+return {data, shapes, rowsOf, columnsOf, outerRows, mean, isMany, keyOf, rowsByProcess, who, stepLabel};
 })();

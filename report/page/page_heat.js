@@ -6,7 +6,7 @@
 "use strict";
 
 const pageHeat = (() => {
-const {make, one} = pageText, {shapes, rowsOf} = pageData, {stepHash} = pageLink;
+const {make, one} = pageText, {shapes, rowsOf, keyOf} = pageData, {stepHash} = pageLink;
 const {hasCharts, shown, ink, dim, back, leading} = pageChart;
 const FEW = 16; /* ranks that are shown before all are asked for */
 /* The longer the lighter, of cividis, whose lightness those who see fewer colours see, too; blue is shorter than usual. */
@@ -27,7 +27,7 @@ function levelName(level) {
 function cellsOf(ranks) {
 	return ranks.flatMap(({rank, pid, cells}) => cells.map(([step, ns], i) => {
 		const from = field.first + i * field.per_cell - .5;
-		return {x: [from, from + field.per_cell], y: "rank " + rank, pid, step, ns};
+		return {x: [from, from + field.per_cell], y: "rank " + rank, rank, pid, step, ns};
 	})).filter((cell) => cell.step !== undefined);
 }
 
@@ -48,10 +48,10 @@ function tooltip(cell) {
 
 /* Steps that the page has none of are no addresses. */
 function options(cellAt) {
-	const known = new Set(rowsOf("steps").map((row) => row.pid + " " + row.step));
+	const known = new Set(rowsOf("steps").map((row) => keyOf(row) + " " + row.step));
 	return {
 		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: "y",
-		...leading((index) => (known.has(cellAt(index).pid + " " + cellAt(index).step) ? stepHash(cellAt(index)) : null)),
+		...leading((index) => (known.has(keyOf(cellAt(index)) + " " + cellAt(index).step) ? stepHash(cellAt(index)) : null)),
 		interaction: {mode: "nearest", intersect: true},
 		scales: {
 			x: {type: "linear", min: field.first - .5, max: field.first - .5 + field.ranks[0].cells.length * field.per_cell, title: {display: true, text: "step", color: dim},

@@ -5,7 +5,7 @@
 "use strict";
 
 const pageLink = (() => {
-const {make} = pageText, {rowsOf} = pageData;
+const {make} = pageText, {rowsOf, keyOf} = pageData;
 
 /* The address of a page, of a table in it, of what is searched for there. */
 function hashOf(...parts) {
@@ -45,7 +45,8 @@ function operatorHash(name) {
 }
 
 function stepHash(row) {
-	return /^\d+$/.test(row.step) ? hashOf("step", row.pid, row.step) : null;
+	const key = keyOf(row);
+	return key !== null && /^\d+$/.test(row.step) ? hashOf("step", key, row.step) : null;
 }
 
 /* Values that lead to what they name, by table and column, or by column of any table. */

@@ -5,7 +5,7 @@
 "use strict";
 
 const pageOverview = (() => {
-const {make, one} = pageText, {data, rowsOf, mean, isMany, who, stepLabel} = pageData;
+const {make, one} = pageText, {data, rowsOf, mean, isMany, keyOf, who, stepLabel} = pageData;
 const {charts, stack, topBars} = pageChart, {breakdownParts, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
@@ -18,9 +18,10 @@ function card(parent, title, value, lines, mood) {
 }
 
 /* How the last third of the steps stands against the first; of those whose begin and end are known. */
-function trend(pid) {
-	const known = new Set(rowsOf("breakdown").filter((row) => row.pid === pid).map((row) => row.step));
-	const times = rowsOf("steps").filter((row) => row.pid === pid && row.duration_ns !== null && known.has(String(row.step))).map((row) => row.duration_ns);
+function trend(process) {
+	const isOf = (row) => keyOf(row) === keyOf(process);
+	const known = new Set(rowsOf("breakdown").filter(isOf).map((row) => row.step));
+	const times = rowsOf("steps").filter((row) => isOf(row) && row.duration_ns !== null && known.has(String(row.step))).map((row) => row.duration_ns);
 	const third = Math.floor(times.length / 3);
 	if (third < 2) {
 		return "too few steps for a trend";
@@ -38,7 +39,7 @@ function stepCard(parent) {
 	}
 	card(parent, rows.length > 1 ? "Step time of the slowest, " + who(row) : "Step time", one(row.avg_ns, "time"),
 		[row.stddev_ns === null ? "of one step" : "± " + one(row.stddev_ns, "time") + " (deviation of " + row.steps + " steps)",
-			"median " + one(row.median_ns, "time") + ", p99 " + one(row.p99_ns, "time"), trend(row.pid)]);
+			"median " + one(row.median_ns, "time") + ", p99 " + one(row.p99_ns, "time"), trend(row)]);
 }
 
 function deviceCards(parent) {

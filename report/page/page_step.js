@@ -5,40 +5,40 @@
 "use strict";
 
 const pageStep = (() => {
-const {make, one} = pageText, {data, rowsOf, who} = pageData, {hashOf, stepHash, addLink} = pageLink;
+const {make, one} = pageText, {data, rowsOf, keyOf, rowsByProcess, who} = pageData, {hashOf, stepHash, addLink} = pageLink;
 const {drawTable} = pageTable, {chart, charts, stack} = pageChart;
 
 const breakdownParts = [["kernel_ns", "kernels"], ["memcpy_ns", "copies"], ["memset_ns", "sets"], ["communication_ns", "communication alone"],
 	["runtime_ns", "CUDA calls"], ["dataloader_ns", "data loader"], ["cpu_exec_ns", "operators on the CPU"], ["other_ns", "other"]];
 
 function stepTimes(parent) {
-	const pids = [...new Set(rowsOf("steps").map((row) => row.pid))].slice(0, 16);
+	const groups = [...rowsByProcess(rowsOf("steps")).values()].slice(0, 16);
 	const rows = rowsOf("steps").filter((row) => row.duration_ns !== null);
 	const steps = [...new Set(rows.map((row) => row.step))].sort((a, b) => a - b);
 	if (steps.length < 2) {
 		return;
 	}
 	const hashes = steps.map((step) => stepHash(rows.reduce((most, row) => (row.step === step && (!most || row.duration_ns > most.duration_ns) ? row : most), null)));
-	chart(parent, "Time of each step", {kind: "line", type: "time", axis: "step", labels: steps.map(String), hashes, series: pids.map((pid) => {
-		const own = new Map(rows.filter((row) => row.pid === pid).map((row) => [row.step, row.duration_ns]));
-		return {name: who({pid}) || "step", values: steps.map((step) => own.get(step) ?? null)};
+	chart(parent, "Time of each step", {kind: "line", type: "time", axis: "step", labels: steps.map(String), hashes, series: groups.map((group) => {
+		const own = new Map(group.map((row) => [row.step, row.duration_ns]));
+		return {name: who(group[0]) || "step", values: steps.map((step) => own.get(step) ?? null)};
 	})});
 }
 
 /* One step: its parts beside the mean, and what tables know of it. Returns its title. */
-function stepPage(parent, timeline, pid, step) {
-	const isOf = (row) => row.pid === pid && String(row.step) === step;
-	const row = rowsOf("breakdown").find(isOf), average = rowsOf("breakdown").find((each) => each.pid === pid && each.step === "average");
-	const all = [...new Set(rowsOf("steps").filter((each) => each.pid === pid).map((each) => String(each.step)))];
+function stepPage(parent, timeline, key, step) {
+	const isOfProcess = (row) => keyOf(row) === key, isOf = (row) => isOfProcess(row) && String(row.step) === step;
+	const row = rowsOf("breakdown").find(isOf), average = rowsOf("breakdown").find((each) => isOfProcess(each) && each.step === "average");
+	const all = [...new Set(rowsOf("steps").filter(isOfProcess).map((each) => String(each.step)))];
 	const tools = make("p", parent, null, "links"), at = all.indexOf(step);
 	addLink(tools, "all steps", "#steps");
 	for (const [text, other] of [["step before", all[at - 1]], ["step after", at < 0 ? undefined : all[at + 1]]]) {
 		if (other !== undefined) {
-			addLink(tools, text, hashOf("step", pid, other));
+			addLink(tools, text, hashOf("step", key, other));
 		}
 	}
 	if (at >= 0 && !timeline.isEmpty) {
-		addLink(tools, "timeline", timeline.hashOf("step", pid, step));
+		addLink(tools, "timeline", timeline.hashOf("step", key, step));
 	}
 	if (row) {
 		const both = [row, average].filter(Boolean);
@@ -50,12 +50,12 @@ function stepPage(parent, timeline, pid, step) {
 	} else {
 		make("p", parent, "This page has no such step.", "note");
 	}
-	for (const key of ["steps", "dataprep-steps", "breakdown"]) {
-		if (rowsOf(key).some(isOf)) {
-			drawTable(parent, key, "", isOf);
+	for (const table of ["steps", "dataprep-steps", "breakdown"]) {
+		if (rowsOf(table).some(isOf)) {
+			drawTable(parent, table, "", isOf);
 		}
 	}
-	return ["Step " + step, who({pid})].filter(Boolean).join(", ");
+	return ["Step " + step, who(rowsOf("processes").find(isOfProcess) || {pid: key})].filter(Boolean).join(", ");
 }
 
 function partsTable(parent, row, average) {

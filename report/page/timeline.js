@@ -244,11 +244,11 @@ class View {
 
 /* ---- the page ---- */
 
-/* What the address asks for: #timeline/find/NAME, or #timeline/step/PID/STEP. */
+/* What the address asks for: #timeline/find/NAME, or #timeline/step/PROCESS/STEP. */
 function follow(view) {
 	const [, what, first, second] = tools.partsOfHash();
 	/* Processes of the data are in the order of that table. */
-	const at = what === "step" ? tools.rowsOf("processes").findIndex((row) => String(row.pid) === first) : -1;
+	const at = what === "step" ? tools.rowsOf("processes").findIndex((row) => tools.keyOf(row) === first) : -1;
 	if (what !== "step" && what !== "find") {
 		return;
 	}

@@ -159,7 +159,7 @@ class Selection {
 	addressOf(track, category, name) {
 		const process = tools.rowsOf("processes")[track.process - 1], step = /^step (\d+)$/.exec(name);
 		if (category === "step") {
-			return process && step ? tools.stepHash({pid: process.pid, step: step[1]}) : null;
+			return process && step ? tools.stepHash({...process, step: step[1]}) : null;
 		}
 		return tablesOf[category] ? tools.rowsHash(...tablesOf[category], "name", name) : null;
 	}

@@ -58,24 +58,25 @@ cut_off() {
 }
 
 # shellcheck disable=SC2317
-# ranks: traces of 18 of them; steps are short, long, or not there, and two of them share a cell.
+# ranks NAME PIDS: traces of 18 of them, whose pids are so far apart (0: as in containers they are the same);
+# steps are short, long, or not there, and two of them share a cell.
 ranks() {
 	local rank
-	mkdir "$T/ranks"
+	mkdir "$T/$1"
 	for rank in {0..17}; do
-		awk -v rank="$rank" 'BEGIN {
+		awk -v rank="$rank" -v pids="$2" 'BEGIN {
 			printf "{\"distributedInfo\": {\"rank\": %d, \"world_size\": 18}, \"traceEvents\": [", rank
 			for (at = 1000; step < 30; step++) {
 				us = 100 * (rank == 7 ? 1.3 : rank == 2 ? .7 : 1) * (step == 16 ? 5 : step == 21 && rank > 9 ? 1.8 : step == 10 ? 3 : 1)
 				if (step < 6 || step > 7 || rank != 4) {
-					printf "%s{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": %d}", (step ? ",\n" : ""), step < 29 ? step : 200, 100 + rank, at, us + rank % 3
+					printf "%s{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": %d}", (step ? ",\n" : ""), step < 29 ? step : 200, 100 + pids * rank, at, us + rank % 3
 				}
 				at += us + 5
 			}
 			print "]}"
-		}' >"$T/ranks/rank$rank.json"
+		}' >"$T/$1/rank$rank.json"
 	done
-	page ranks "$T/ranks"
+	page "$1" "$T/$1"
 }
 
 # shellcheck disable=SC2317
@@ -137,7 +138,8 @@ tap made 20000 "20000 events"
 tap made ops "operators"
 tap made hostile "damaged streams"
 tap cut_off "a stream that was cut off"
-tap ranks "steps of 18 ranks"
+tap ranks ranks 1 "steps of 18 ranks"
+tap ranks containers 0 "steps of 18 ranks that have one pid"
 tap made_two "two runs"
 tap two test/page/hostile.json test/page/hostile.json "names that are markup, two runs"
 tap page markup test/page/hostile.json "names that are markup"
