@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/stragglers.sh"
 need SIM REPORT JQ
+[[ $B != *san-thread ]] || skip "AddressSanitizer is enough, t130 and t132 have ranks for ThreadSanitizer"
 
 while IFS=, read -r how cause evidence view name; do
 	rm -rf "$GPROF_DIR"

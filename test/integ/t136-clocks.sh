@@ -4,7 +4,7 @@
 # all times are on one clock, and what compares ranks says how exactly.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/stragglers.sh"
-need SIM REPORT JQ PYTHON
+need SIM REPORT JQ PYTHON PLAIN
 
 # Ranks 4 to 7 have a name, a boot and a network of their own, and the clock of l_clock.c.
 echo 11111111-2222-3333-4444-555555555555 >"$T/boot"

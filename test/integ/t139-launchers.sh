@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each launcher's way to tell a process its rank.
 . "$(dirname "$0")/lib.sh"
-need SIM REPORT
+need SIM REPORT PLAIN
 
 # told: rank, ranks and local rank of the only stream, and the variables that these are from.
 told()
