@@ -104,7 +104,9 @@ static void end_call(uint32_t what, const struct cupti_callback_data *data, uint
 		ring_self.callback == data->correlation_id) {
 		uint64_t end = clock_raw();
 
-		ring_call_end(&ring_self.cuda, end);
+		if (call) {
+			ring_call_end(&ring_self.cuda, end);
+		}
 		record_call(data, call, open_call.begin, end);
 		open_call.begin = 0;
 	}

@@ -5,10 +5,12 @@
 
 #include "collector/batch.h"
 #include "collector/clock.h"
+#include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/define.h"
 #include "collector/facts.h"
 #include "collector/log.h"
+#include "collector/peek.h"
 #include "collector/step.h"
 
 #define SECOND_NS 1000000000u
@@ -27,6 +29,14 @@ static struct stall_state {
 	char words[200]; /* of the stall that was told last */
 } state;
 
+/* As kernels before Linux 4.8 did in containers, and as emulators do. */
+static bool can_peek(void)
+{
+	bool is_there = true, is_read = false;
+
+	return peek(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
+}
+
 void stall_init(void)
 {
 	memset(&state, 0, sizeof(state));
@@ -34,6 +44,13 @@ void stall_init(void)
 	state.moved_ns = clock_monotonic_ns();
 	state.moved_raw = clock_raw();
 	stall_is_on = state.limit_ns != 0;
+	if (stall_is_on && !can_peek()) {
+		collector_notice("stalls", 0,
+			"the calls that threads are in are not known: the kernel does not let the "
+			"process read its own memory (process_vm_readv); a stall is only told "
+			"where "
+			"steps are");
+	}
 	stall_work_init();
 }
 
@@ -115,7 +132,10 @@ static void tell_begin(uint64_t now)
 	struct stall_call call;
 	size_t n;
 
-	state.nr_stalls++;
+	if (++state.nr_stalls == MAX_STALLS) {
+		collector_notice("stalls", 0,
+			"this was stall %u of this process: further ones are not told", MAX_STALLS);
+	}
 	head = make_head(GPROF_STALL_BEGAN);
 	head.text = define_text(what, strlen(what));
 	add_row(&head);

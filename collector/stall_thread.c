@@ -14,8 +14,8 @@
 #include "collector/ring.h"
 #include "collector/stall.h"
 
-/* Threads that are looked at, in the order of the kernel's list: the main thread is the first. */
-#define MAX_THREADS 256u
+/* Rows of threads that are in no call, in the order of the kernel's list; others are counted. */
+#define MAX_IDLE 256u
 
 /* As getdents64 gives it. */
 struct entry {
@@ -29,7 +29,7 @@ struct entry {
 struct look {
 	const struct gprof_row_stall *head;
 	struct stall_call longest;
-	uint32_t nr_threads;
+	uint32_t nr_idle;
 	uint32_t own_tid;
 };
 
@@ -130,21 +130,40 @@ static void look_at(struct look *look, uint32_t tid)
 	const struct ring_thread *thread = find_thread(tid);
 	struct ring_self self;
 	bool is_known = read_calls(&self, thread);
-	uint32_t text = describe(tid);
+	bool is_idle = !is_known || (!is_open(&self.nccl) && !is_open(&self.cuda));
+	const struct ring_call *last = &self.cuda;
+	uint32_t text;
 
-	if (!is_known) {
-		add_row(look, thread, tid, NULL, text);
+	if (is_idle && look->nr_idle++ >= MAX_IDLE) {
 		return;
 	}
+	text = describe(tid);
+
 	/* A call of CUDA lies in that of NCCL, if both are open. */
-	if (is_open(&self.nccl)) {
+	if (!is_idle && is_open(&self.nccl)) {
 		add_row(look, thread, tid, &self.nccl, text);
 	}
-	if (is_open(&self.cuda)) {
+	if (!is_idle && is_open(&self.cuda)) {
 		add_row(look, thread, tid, &self.cuda, text);
-	} else if (!is_open(&self.nccl)) {
-		add_row(look, thread, tid,
-			self.nccl.since > self.cuda.since ? &self.nccl : &self.cuda, text);
+	}
+	if (is_idle) {
+		if (is_known && self.nccl.since > self.cuda.since) {
+			last = &self.nccl;
+		}
+		add_row(look, thread, tid, is_known ? last : NULL, text);
+	}
+}
+
+/* A row of no thread: how many have none. */
+static void add_rest(struct look *look)
+{
+	char text[64];
+	size_t n;
+
+	if (look->nr_idle > MAX_IDLE) {
+		n = log_format(text, sizeof(text), "%u more threads are in no call",
+			look->nr_idle - MAX_IDLE);
+		add_row(look, NULL, 0, NULL, define_text(text, n));
 	}
 }
 
@@ -173,13 +192,12 @@ static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
 {
 	const struct entry *entry;
 
-	for (long at = 0; at < nr_bytes && look->nr_threads < MAX_THREADS; at += entry->bytes) {
+	for (long at = 0; at < nr_bytes; at += entry->bytes) {
 		uint32_t tid;
 
 		entry = (const struct entry *)(bytes + at);
 		tid = (uint32_t)strtoull(entry->name, NULL, 10);
 		if (tid && tid != look->own_tid) {
-			look->nr_threads++;
 			look_at(look, tid);
 		}
 	}
@@ -199,7 +217,8 @@ struct stall_call stall_thread_add_rows(const struct gprof_row_stall *head)
 		n = held_check(&tasks) ? 0
 				       : syscall(SYS_getdents64, tasks.fd, bytes, sizeof(bytes));
 		look_at_entries(&look, bytes, n);
-	} while (n > 0 && look.nr_threads < MAX_THREADS);
+	} while (n > 0);
 	held_close(&tasks);
+	add_rest(&look);
 	return look.longest;
 }

@@ -171,7 +171,11 @@ static void fill_thread(const struct stall_row *row, struct table_cell *cells)
 {
 	char where[24];
 
-	snprintf(where, sizeof(where), "thread %" PRIu32, row->tid);
+	if (row->tid) {
+		snprintf(where, sizeof(where), "thread %" PRIu32, row->tid);
+	} else {
+		snprintf(where, sizeof(where), "other threads");
+	}
 	table_set_string(&cells[WHAT], row->is_open ? "in"
 				       : row->name  ? "returned from"
 						    : "no call");

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/stall.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +17,8 @@
 #include "collector/batch.h"
 #include "collector/collector.h"
 #include "collector/config.h"
+#include "collector/notice.h"
+#include "collector/peek.h"
 #include "collector/step.h"
 #include "test/unit/unit.h"
 #include "test/unit/written.h"
@@ -266,10 +273,145 @@ START_TEST(those_that_were_used_last_are_kept_of_many_streams)
 }
 END_TEST
 
-UNIT_SUITE("stall", nothing_is_told_where_it_is_off,
-	step_that_does_not_end_is_told_once_and_again_when_it_ended, slow_steps_are_no_stall,
-	without_steps_only_a_call_that_does_not_return_is_a_stall,
-	intervals_and_closed_windows_tell_nothing,
-	each_call_that_is_open_is_told_and_the_last_one_of_other_threads,
-	last_work_of_each_place_and_communicator_is_kept,
-	those_that_were_used_last_are_kept_of_many_streams)
+/* Many wait for work; the last one is in a call. */
+static void *wait_in_pool(void *unused)
+{
+	sem_post(&is_in);
+	sem_wait(&may_go);
+	return unused;
+}
+
+START_TEST(of_many_threads_those_in_calls_are_told_and_the_rest_are_counted)
+{
+	enum { NR_POOL = 300, MAX_IDLE = 256 };
+	const struct gprof_row_stall head = {.tick = clock_raw(), .stall = 1};
+	const unsigned int table = GPROF_TABLE_stall;
+	struct decode_block *blocks;
+	size_t nr_blocks;
+	pthread_t threads[NR_POOL + 1];
+	struct stall_call longest;
+	uint32_t tid, nr_open = 0, nr_idle = 0, nr_rest = 0;
+
+	start("1", "auto");
+	sem_init(&is_in, 0, 0);
+	sem_init(&may_go, 0, 0);
+	for (int i = 0; i <= NR_POOL; i++) {
+		ck_assert_int_eq(pthread_create(&threads[i], NULL,
+					 i < NR_POOL ? wait_in_pool : wait_in_calls, &tid),
+			0);
+		sem_wait(&is_in);
+	}
+	longest = stall_thread_add_rows(&head);
+	ck_assert_str_eq(longest.name, "ncclAllReduce");
+	ck_assert_uint_eq(longest.tid, tid);
+	blocks = written_end(&nr_blocks);
+	for (size_t i = 0; i < decode_rows(blocks, nr_blocks, table); i++) {
+		uint64_t task = decode_value(blocks, nr_blocks, table, "task", i);
+		uint64_t text = decode_value(blocks, nr_blocks, table, "text", i);
+
+		if (decode_value(blocks, nr_blocks, table, "is_open", i)) {
+			nr_open++;
+		} else if (task) {
+			nr_idle++;
+		} else {
+			const char *rest = decode_string(blocks, nr_blocks, text);
+			char *words;
+
+			/* Sanitizers and emulators have threads of their own. */
+			ck_assert_uint_ge(strtoul(rest, &words, 10), NR_POOL - MAX_IDLE);
+			ck_assert_str_eq(words, " more threads are in no call");
+			nr_rest++;
+		}
+	}
+	ck_assert_uint_eq(nr_open, 2);
+	ck_assert_uint_eq(nr_idle, MAX_IDLE);
+	ck_assert_uint_eq(nr_rest, 1);
+	for (int i = 0; i <= NR_POOL; i++) {
+		sem_post(&may_go);
+	}
+	for (int i = 0; i <= NR_POOL; i++) {
+		pthread_join(threads[i], NULL);
+	}
+}
+END_TEST
+
+/* ---- where the kernel does not let a process read its own memory ---- */
+
+static bool can_peek(void)
+{
+	char from = 1, to = 0;
+
+	return peek(&to, (uintptr_t)&from, 1) && to;
+}
+
+/* As containers of old kernels do. */
+static void refuse_peeks(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = {sizeof(rules) / sizeof(rules[0]), rules};
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+START_TEST(where_memory_cannot_be_read_steps_alone_tell_and_that_is_said)
+{
+	struct gprof_row_stall row;
+	struct notice notice;
+	pthread_t thread;
+	uint32_t tid;
+
+	if (can_peek()) {
+		refuse_peeks();
+	}
+	ck_assert(!can_peek());
+	start("1", "auto");
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "stalls");
+	ck_assert_ptr_nonnull(strstr(notice.text, "process_vm_readv"));
+	sem_init(&is_in, 0, 0);
+	sem_init(&may_go, 0, 0);
+	pthread_create(&thread, NULL, wait_in_calls, &tid);
+	sem_wait(&is_in);
+	pause_for(LIMIT_MS);
+	ck_assert(!stall_look());
+	step_mark(GPROF_STEP_CALL);
+	ck_assert(!stall_look());
+	pause_for(LIMIT_MS);
+	ck_assert(stall_look());
+	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
+	ck_assert_uint_ge(count(GPROF_STALL_THREAD, &row), 1);
+	ck_assert(!row.is_open && !row.name && row.text);
+	sem_post(&may_go);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+Suite *unit_suite(void)
+{
+	const TTest *const tests[] = {nothing_is_told_where_it_is_off,
+		step_that_does_not_end_is_told_once_and_again_when_it_ended,
+		slow_steps_are_no_stall, last_work_of_each_place_and_communicator_is_kept,
+		those_that_were_used_last_are_kept_of_many_streams,
+		where_memory_cannot_be_read_steps_alone_tell_and_that_is_said};
+	/* What threads are in is read through the kernel. */
+	const TTest *const peeking[] = {without_steps_only_a_call_that_does_not_return_is_a_stall,
+		intervals_and_closed_windows_tell_nothing,
+		each_call_that_is_open_is_told_and_the_last_one_of_other_threads,
+		of_many_threads_those_in_calls_are_told_and_the_rest_are_counted};
+	Suite *suite = unit_make("stall", tests, sizeof(tests) / sizeof(tests[0]));
+
+	for (size_t i = 0; i < sizeof(peeking) / sizeof(peeking[0]); i++) {
+		if (can_peek()) {
+			unit_loop(suite, peeking[i], 1);
+		} else {
+			unit_skip(peeking[i]->name, "no process_vm_readv, as under qemu");
+		}
+	}
+	return suite;
+}

@@ -37,6 +37,12 @@ void unit_loop(Suite *suite, const TTest *test, size_t nr)
 	tcase_add_loop_test(add_case(suite, "each"), test, 0, (int)nr);
 }
 
+void unit_skip(const char *test, const char *why)
+{
+	printf("ok 0 - %s # SKIP %s\n", test, why);
+	fflush(stdout);
+}
+
 uint64_t unit_random(uint64_t *seed)
 {
 	*seed ^= *seed >> 12;

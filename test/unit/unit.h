@@ -24,6 +24,9 @@ void unit_loop(Suite *suite, const TTest *test, size_t nr);
 		return unit_make(module, tests, sizeof(tests) / sizeof(tests[0])); \
 	}
 
+/* In place of adding a test that cannot run here: it is counted as skipped. */
+void unit_skip(const char *test, const char *why);
+
 /* Numbers that are the same in each run: xorshift64*. *seed must not be 0. */
 uint64_t unit_random(uint64_t *seed);
 
