@@ -207,21 +207,60 @@ static void fill_finished(const struct stall_row *row, struct table_cell *cells)
 		row->shape ? process_shape_name(row->process, row->shape) : row->name);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct nccl_op *x = a, *y = b;
+
+	if (x->process != y->process) {
+		return x->process < y->process ? -1 : 1;
+	}
+	if (x->key != y->key) {
+		return x->key < y->key ? -1 : 1;
+	}
+	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+/* Those that have a number, for find_op; the others are dropped. */
+static void sort_ops(struct nccl_ops *ops)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (nccl_op_is_numbered(&ops->ops[i])) {
+			ops->ops[nr++] = ops->ops[i];
+		}
+	}
+	ops->nr_ops = nr;
+	if (nr) {
+		qsort(ops->ops, nr, sizeof(*ops->ops), by_number);
+	}
+}
+
 /* The operation that the collective is of, NULL if its call is not in the stream. */
 static const struct nccl_op *find_op(const struct stall_view *view, const struct stall_row *row)
 {
 	const struct model_nccl_comm *comm = idmap_get(&row->process->nccl_comms, row->comm);
+	const struct nccl_op wanted = {.process = row->process_idx,
+		.key = comm ? comm->key : 0,
+		.sequence = row->sequence};
+	const struct nccl_op *op;
+	size_t low = 0, high = view->ops.nr_ops;
 
-	for (size_t i = 0; comm && i < view->ops.nr_ops; i++) {
-		const struct nccl_op *op = &view->ops.ops[i];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-		if (op->process == row->process_idx && nccl_op_is_numbered(op) &&
-			op->key == comm->key && row->sequence >= op->sequence &&
-			row->sequence - op->sequence < op->nr_calls) {
-			return op;
+		if (by_number(&view->ops.ops[middle], &wanted) > 0) {
+			high = middle;
+		} else {
+			low = middle + 1;
 		}
 	}
-	return NULL;
+	/* The last that does not begin behind it: a group has the numbers of all its calls. */
+	op = low ? &view->ops.ops[low - 1] : NULL;
+	return op && op->process == wanted.process && op->key == wanted.key &&
+			       wanted.sequence - op->sequence < op->nr_calls
+		       ? op
+		       : NULL;
 }
 
 static void fill_collective(
@@ -308,6 +347,7 @@ static struct table *make_table(void *context)
 	struct stall_view *view = context;
 	struct table *table = table_create("stall", "Stalls", columns, NR_COLUMNS);
 
+	sort_ops(&view->ops);
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(view, &view->rows[i], table_add_row(table));
 		table_set_level(table, view->rows[i].item != GPROF_STALL_BEGAN);
