@@ -78,6 +78,13 @@ build()
 	[ "$(tail -1 "$RESULTS" | cut -f1)" = PASS ]
 }
 
+# beside COMMAND...: as soon as there are less than two of these.
+beside()
+{
+	[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+	"$@" &
+}
+
 # Those of the reporter two at a time, as they look at no clock.
 unit()
 {
@@ -86,10 +93,7 @@ unit()
 		case $test in *.o | *.d | *.c) continue ;; esac
 		[ -x "$test" ] || continue
 		case $test in
-		*/test_report_*)
-			[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
-			unit_one "$1" "$test" &
-			;;
+		*/test_report_*) beside unit_one "$1" "$test" ;;
 		*) unit_one "$1" "$test" ;;
 		esac
 	done
@@ -102,33 +106,39 @@ unit_one()
 		run "$1${2##*/}" ${EMULATOR:-} "$2"
 }
 
+# Sanitized ones, which are waited for longer, two at a time.
 integ()
 {
 	local test
 	for test in test/integ/t*.sh; do
-		run "$1$(basename "$test" .sh)" bash "$test"
+		${1:+beside} run "$1$(basename "$test" .sh)" bash "$test"
 	done
+	wait
 }
 
-# Parts with a script of their own.
+part()
+{
+	TEST_TIMEOUT=600 run "$1" "test/$1/run.sh"
+}
+
+# What looks at no clock, and waits for browsers, beside what waits for the network.
 parts()
 {
-	local part
-	for part in test/*/run.sh; do
-		case $part in
-		test/demo/*) run demo "$MAKE" --no-print-directory demo ;;
-		test/gpu/*) ;; # by hand, where a GPU is
-		test/fuzz/* | test/pftrace/* | test/timeline/*) ;; # beside hta, which waits for the network; none looks at a clock
-		test/hta/*)
-			run fuzz test/fuzz/run.sh &
-			run pftrace test/pftrace/run.sh
-			run timeline test/timeline/run.sh
-			TEST_TIMEOUT=600 run hta "$part"
-			wait
-			;;
-		*) TEST_TIMEOUT=600 run "$(basename "$(dirname "$part")")" "$part" ;;
+	local name
+	{
+		part fuzz
+		part page
+	} &
+	for name in test/*/run.sh; do
+		name=$(basename "$(dirname "$name")")
+		case $name in
+		demo) run demo "$MAKE" --no-print-directory demo ;;
+		gpu) ;; # by hand, where a GPU is
+		fuzz | page) ;;
+		*) part "$name" ;;
 		esac
 	done
+	wait
 }
 
 summary()
@@ -174,7 +184,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:handle_abort
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66}
 
-if build product all sim tests; then
+if build product all sim tests build/gen_stream; then
 	for check in test/check_*.sh; do
 		run "$(basename "$check" .sh)" bash "$check"
 	done
