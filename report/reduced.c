@@ -105,6 +105,9 @@ void reduced_add_process(struct reduced *reduced, const struct reduced_process *
 
 	for (struct reduced_row *row = reduced->rows; row; row = row->hh.next) {
 		row->nr_processes = 1;
+		if (!row->times.group.count) {
+			continue; /* nothing is known of its times, which is not 0 */
+		}
 		row->least = row->most = (struct reduced_extreme){stat_sum(&row->times.group), who};
 		sketch_add(&row->of_processes, row->most.ns);
 	}
@@ -149,10 +152,26 @@ static void take_extreme(
 	}
 }
 
+/* What processes spent in it, of those that have times of it. */
+static void merge_processes(struct reduced_row *into, const struct reduced_row *from)
+{
+	bool is_first = !into->times.group.count;
+
+	if (!from->times.group.count) {
+		return;
+	}
+	take_extreme(&into->least, &from->least, is_first || from->least.ns < into->least.ns);
+	take_extreme(&into->most, &from->most, is_first || from->most.ns > into->most.ns);
+	if (is_first || (reduced_row_has_each(into) && reduced_row_has_each(from))) {
+		sketch_merge(&into->of_processes, &from->of_processes);
+	} else {
+		sketch_fini(&into->of_processes);
+	}
+}
+
 static void merge_row(struct reduced_row *into, const struct reduced_row *from)
 {
-	bool is_first = !into->nr_processes;
-
+	merge_processes(into, from); /* by what there was */
 	sketch_merge(&into->times, &from->times);
 	into->failed += from->failed;
 	into->untimed += from->untimed;
@@ -160,9 +179,6 @@ static void merge_row(struct reduced_row *into, const struct reduced_row *from)
 		into->sums[i] += from->sums[i];
 	}
 	into->nr_processes += from->nr_processes;
-	sketch_merge(&into->of_processes, &from->of_processes);
-	take_extreme(&into->least, &from->least, is_first || from->least.ns < into->least.ns);
-	take_extreme(&into->most, &from->most, is_first || from->most.ns > into->most.ns);
 }
 
 /* Both sorted. */

@@ -77,10 +77,17 @@ struct reduced_row {
 	uint64_t failed, untimed;
 	uint64_t sums[NR_REDUCED_SUMS];
 	uint64_t nr_processes; /* that have it */
+	/* Of those that have times of it. */
 	struct reduced_extreme least, most;
-	struct sketch of_processes; /* ns in it of each; without those of files of version 1 */
+	struct sketch of_processes; /* ns in it of each; empty with any of a file of version 1 */
 	UT_hash_handle hh;
 };
+
+/* Is known what each process spent in it? */
+static inline bool reduced_row_has_each(const struct reduced_row *row)
+{
+	return row->of_processes.group.count != 0;
+}
 
 /* Of a step of a process: times in ns, UINT64_MAX unknown. */
 enum reduced_time {

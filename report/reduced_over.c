@@ -122,11 +122,13 @@ static struct table *over_processes(
 
 static void fill_row(struct reduced_row *row, struct table_cell *cells)
 {
-	table_set_integer(&cells[PROCESSES], row->nr_processes);
+	bool has_each = reduced_row_has_each(row);
+
+	table_set_integer(
+		&cells[PROCESSES], has_each ? row->of_processes.group.count : row->nr_processes);
 	table_set_integer(&cells[MIN], row->least.ns);
 	table_set_integer(&cells[MAX], row->most.ns);
-	/* Those of files of version 1 are in no sketch. */
-	if (row->of_processes.group.count == row->nr_processes) {
+	if (has_each) {
 		sketch_finish(&row->of_processes);
 		table_set_number(&cells[MEDIAN], stat_median(&row->of_processes.group));
 	}

@@ -62,6 +62,15 @@ static void add(struct reduced *into, const struct buf *bytes)
 	ck_assert_msg(!reduced_merge(into, &one), "%s", err_text());
 }
 
+/* As in files of version 1. */
+static void forget_each(struct reduced *reduced)
+{
+	for (struct reduced_row *row = reduced->rows; row; row = row->hh.next) {
+		sketch_fini(&row->of_processes);
+	}
+}
+
+/* The last one knows of no process what it spent. */
 static void make_all(struct buf *parts, struct buf *whole)
 {
 	struct reduced all = {0};
@@ -69,6 +78,9 @@ static void make_all(struct buf *parts, struct buf *whole)
 	for (unsigned int i = 0; i < NR_STREAMS; i++) {
 		struct reduced one = streams_reduced(stream_of(i));
 
+		if (i + 1 == NR_STREAMS) {
+			forget_each(&one);
+		}
 		parts[i] = bytes_of(&one);
 		reduced_fini(&one);
 		add(&all, &parts[i]);

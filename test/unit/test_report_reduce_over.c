@@ -42,6 +42,29 @@ static const char *rank_of_nccl(unsigned int rank)
 	return path;
 }
 
+/* A call of AllReduce as those of rank_of_nccl, of which no kernel is recorded. */
+static const char *rank_without_kernels(void)
+{
+	const char *path = streams_path("nccl2.gprof");
+	struct gen *gen = gen_open(path);
+	struct gprof_row_nccl_comm *comm = gen_row(gen, GPROF_TABLE_nccl_comm);
+	struct gprof_row_nccl *call;
+
+	gen_info(gen, "rank.world", "2");
+	*comm = (struct gprof_row_nccl_comm){.id = 1, .key = 0xfedcba9876543210, .nr_ranks = 2};
+	call = gen_row(gen, GPROF_TABLE_nccl);
+	*call = (struct gprof_row_nccl){.begin = 1000,
+		.dur = 2000,
+		.thread = 1,
+		.comm = 1,
+		.sequence = 1,
+		.group = 1,
+		.bytes = 1000000,
+		.kind = GPROF_NCCL_ALL_REDUCE};
+	gen_close(gen, "exit");
+	return path;
+}
+
 static struct reduced reduced_of_all(const char *(*path_of)(unsigned int rank), unsigned int nr)
 {
 	struct reduced all = {0};
@@ -218,8 +241,38 @@ START_TEST(rows_over_processes_are_those_of_the_streams_over_ranks)
 }
 END_TEST
 
+/* It spent what nobody knows, not 0. */
+START_TEST(a_rank_without_times_spent_neither_least_nor_most)
+{
+	struct reduced reduced = streams_reduced(rank_without_kernels());
+	struct reduced others = reduced_of_all(rank_of_nccl, 2);
+	struct table *table = reduced_communication_table(&reduced, 0), *over;
+	size_t row;
+
+	ck_assert_uint_eq(tables_number(table, 0, "untimed"), 1);
+	ck_assert(!tables_cell(table, 0, "least_rank")->is_known);
+	table_destroy(table);
+	ck_assert_int_eq(reduced_merge(&reduced, &others), 0);
+	table = reduced_communication_table(&reduced, 0);
+	over = over_of(&reduced, "communication");
+	row = find_op(table, "AllReduce");
+	ck_assert_uint_eq(tables_number(table, row, "processes"), 3);
+	ck_assert_uint_eq(tables_number(table, row, "least_ns"), 300000);
+	ck_assert_str_eq(tables_cell(table, row, "least_rank")->text, "1");
+	row = find_op(over, "AllReduce");
+	ck_assert_uint_eq(tables_number(over, row, "processes"), 2);
+	ck_assert_uint_eq(tables_number(over, row, "min_ns"), 300000);
+	ck_assert_double_eq_tol(
+		tables_cell(over, row, "median_ns")->number, 400000, 400000 * 0.016);
+	table_destroy(table);
+	table_destroy(over);
+	reduced_fini(&reduced);
+}
+END_TEST
+
 UNIT_SUITE("report/reduce over processes", breakdown_is_that_of_the_view_and_sums_to_the_step,
 	a_process_without_steps_has_a_breakdown_but_none_over_processes,
 	peaks_of_memory_are_those_of_the_allocator,
 	operations_of_nccl_are_those_of_their_communicator, what_each_process_has_is_compared,
-	rows_over_processes_are_those_of_the_streams_over_ranks)
+	rows_over_processes_are_those_of_the_streams_over_ranks,
+	a_rank_without_times_spent_neither_least_nor_most)
