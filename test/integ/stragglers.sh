@@ -19,6 +19,23 @@ measured()
 		}'
 }
 
+# How long the ranks other than 5 had waited when the last side of what they did with others came to it,
+# us; after the first step. When they were through says less: that is when they got to run again.
+waited()
+{
+	awk '
+		{ at = "" }
+		$1 == "all" { at = $3 }
+		$1 == "send" { at = $2 " " $4 " " $3 }
+		$1 == "receive" { at = $4 " " $2 " " $3 }
+		at != "" && $3 { last[at] = $5 > last[at] ? $5 : last[at] }
+		at != "" && $3 && $2 != 5 { us -= $5; nr[at]++ }
+		END {
+			for (at in nr) { us += nr[at] * last[at] }
+			printf "%d\n", us
+		}' "$T/out"
+}
+
 # more VIEW NAME STEPS: what the last rank has of it beyond the median of all, a step; us.
 more()
 {

@@ -3,9 +3,9 @@
 # Eight ranks between all-to-alls, of which one computes longer: by how much, and how long the others wait,
 # beside what they themselves measured.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/stragglers.sh"
 need SIM REPORT JQ
 
-export GPROF_STEP=api:cudaDeviceSynchronize
 record "$B/integ/s_ranks" experts-kernels
 is 0 "$rc" "status"
 summary experts --steps 1-4
@@ -15,7 +15,7 @@ is "4 16384 100" "$(query '[.experts.rows[] | "\(.all_to_alls) \(.received_bytes
 have=$(query '.experts.rows[0].computation_ns')
 summary kernel --steps 2-4 --over-ranks --sort total_ns
 is true "$(query ".kernel.rows[] | select(.name | startswith(\"work_kernel\")).max_ns / $have | . > 0.99 and . < 1.01")" "computation of the rank, $have ns"
-want=$(awk '$1 == "all" && $2 != 5 && $3 { us += $6 - $5 } END { printf "%d\n", us }' "$T/out")
+want=$(waited)
 summary experts --steps 1-4
 is true "$(query ".experts.rows[0].late_wait_ns / 1000 / $want | . > 0.95 and . < 1.05")" "waits of the others, $want us"
 is true "$(query '.experts.rows | map(.computation_pct) | add / 8 | . > 99.99 and . < 100.01')" "shares of the mean"
