@@ -137,36 +137,54 @@ static uint32_t late_of(const struct nccl_op *op)
 	return op->is_last ? (uint32_t)op->rank + 1 : op->late_rank;
 }
 
+/* For one rank. */
+struct late {
+	uint32_t rank;
+	uint64_t nr, ns;
+};
+
+/* Most, and of those that are equal the lowest rank. */
+static const struct late *find_latest(const struct idmap *lates)
+{
+	const struct late *most = NULL;
+
+	for (size_t i = 0; i < lates->nr; i++) {
+		const struct late *late = idmap_at(lates, i);
+
+		if (!most || late->ns > most->ns ||
+			(late->ns == most->ns && late->rank < most->rank)) {
+			most = late;
+		}
+	}
+	return most;
+}
+
 /* The rank for which the others waited longest. */
 static void fill_late(
 	const struct nccl_op *ops, size_t nr, uint64_t nr_matched, struct table_cell *cells)
 {
-	struct late {
-		uint64_t nr, ns;
-	} * late;
-	uint32_t nr_ranks = 0, most = 0;
+	const struct late *most;
+	struct idmap lates;
 
-	for (size_t i = 0; i < nr; i++) {
-		nr_ranks = late_of(&ops[i]) > nr_ranks ? late_of(&ops[i]) : nr_ranks;
-	}
-	late = mem_zeroed(nr_ranks + 1, sizeof(*late));
+	idmap_init(&lates, sizeof(struct late));
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t rank = late_of(&ops[i]);
 
 		if (rank) {
-			late[rank - 1].nr++;
-			late[rank - 1].ns += ops[i].is_last ? ops[i].caused_ns : ops[i].wait_ns;
+			struct late *late = idmap_put(&lates, rank);
+
+			late->rank = rank - 1;
+			late->nr++;
+			late->ns += ops[i].is_last ? ops[i].caused_ns : ops[i].wait_ns;
 		}
 	}
-	for (uint32_t rank = 0; rank < nr_ranks; rank++) {
-		most = late[rank].ns > late[most].ns ? rank : most;
+	most = find_latest(&lates);
+	if (most && most->ns) {
+		table_set_integer(&cells[LATE_RANK], most->rank);
+		table_set_share(&cells[LATE_SHARE], (double)most->nr, (double)nr_matched);
+		table_set_integer(&cells[LATE_NS], most->ns);
 	}
-	if (late[most].ns) {
-		table_set_integer(&cells[LATE_RANK], most);
-		table_set_share(&cells[LATE_SHARE], (double)late[most].nr, (double)nr_matched);
-		table_set_integer(&cells[LATE_NS], late[most].ns);
-	}
-	free(late);
+	idmap_fini(&lates);
 }
 
 static void fill_speed(const struct nccl_op *op, const struct sums *sums, struct table_cell *cells)

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test/unit/report_streams.h"
-#include "test/unit/report_tables.h"
-#include "test/unit/unit.h"
+#include "test/unit/report_ranks.h"
 
 extern const struct view_class view_communication;
 
@@ -74,6 +72,35 @@ START_TEST(of_one_rank_alone_waiting_is_unknown_and_said)
 		"%s", table->note);
 	table_destroy(table);
 	process_destroy(process);
+}
+END_TEST
+
+/* One that a damaged stream has may be any number: it is a name, not a size. */
+START_TEST(the_late_rank_may_be_any)
+{
+	static const uint32_t ranks[] = {0, INT32_MAX - 1};
+	struct process *processes[2];
+	struct table *table;
+	size_t send;
+
+	for (int i = 0; i < 2; i++) {
+		struct made made = ranks_open(ranks[i], INT32_MAX);
+		uint64_t begin = 2000 + (uint64_t)i * 300;
+
+		made_shape(&made, "ncclDevKernel_SendRecv", 1, 32, 16, 0);
+		ranks_launch(&made,
+			ranks_call(&made, i ? GPROF_NCCL_RECV : GPROF_NCCL_SEND, (int32_t)ranks[!i],
+				1, 100, 1000),
+			1, begin, 3000);
+		processes[i] = ranks_close(&made);
+	}
+	table = tables_make(&view_communication, processes, 2, false);
+	send = tables_find(table, "name", "Send", 0);
+	ck_assert_uint_eq(tables_number(table, send, "late_rank"), INT32_MAX - 1);
+	ck_assert_uint_eq(tables_number(table, send, "late_wait_ns"), 300);
+	table_destroy(table);
+	process_destroy(processes[0]);
+	process_destroy(processes[1]);
 }
 END_TEST
 
@@ -197,6 +224,7 @@ START_TEST(bus_bandwidths_are_those_of_nccl_tests)
 END_TEST
 
 UNIT_SUITE("report/nccl", waiting_and_bandwidths_are_those_of_the_streams,
-	of_one_rank_alone_waiting_is_unknown_and_said, nonsense_breaks_nothing,
-	the_last_rank_waits_for_nobody, what_is_not_the_same_on_all_ranks_is_told,
-	what_cannot_be_compared_is_counted_by_its_reason, bus_bandwidths_are_those_of_nccl_tests)
+	of_one_rank_alone_waiting_is_unknown_and_said, the_late_rank_may_be_any,
+	nonsense_breaks_nothing, the_last_rank_waits_for_nobody,
+	what_is_not_the_same_on_all_ranks_is_told, what_cannot_be_compared_is_counted_by_its_reason,
+	bus_bandwidths_are_those_of_nccl_tests)
