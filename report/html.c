@@ -15,7 +15,7 @@
 #include "report/text.h"
 
 static const char *const over_time[] = {
-	"steps", "breakdown", "dataprep-steps", "utilization-time", NULL};
+	"steps", "breakdown", "dataprep-steps", "utilization-time", "memory_curve", NULL};
 
 size_t html_rows(const struct html_ask *ask, const char *key)
 {

@@ -132,19 +132,30 @@ static struct table *make_table(void *context)
 	};
 	const struct curve_view *view = context;
 	struct table *table = table_create("memory_curve", "Memory over time", columns, NR_COLUMNS);
+	size_t nr_untold = 0;
 
-	for (size_t i = 0; i < view->nr_curves; i++) {
-		add_curve(table, &view->scan.memory.places[i], &view->curves[i]);
+	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
+		const struct memory_place *place = &view->scan.memory.places[i];
+
+		if (!pool_has_totals(&place->pool)) {
+			nr_untold++;
+		} else if (i < view->nr_curves) {
+			add_curve(table, place, &view->curves[i]);
+		}
 	}
-	if (!table->nr_rows) {
+	if (table->nr_rows) {
+		table_note(table,
+			"time: after the first event of the process; of each of %u parts of its "
+			"time the moment with most in use, and the last; reserved: what the "
+			"allocator took from the driver, where it tells",
+			NR_PARTS);
+	} else if (!nr_untold) {
 		table_note(table, MEMORY_SCAN_NONE);
-		return table;
 	}
-	table_note(table,
-		"time: after the first event of the process; of each of %u parts of its time the "
-		"moment with most in use, and the last; reserved: what the allocator took from the "
-		"driver, where it tells",
-		NR_PARTS);
+	if (nr_untold) {
+		view_note_more(table, "not of %zu kind%s of memory, of which no totals are told",
+			nr_untold, nr_untold == 1 ? "" : "s");
+	}
 	return table;
 }
 

@@ -130,7 +130,7 @@ static struct table *make_table(void *context)
 		"what is recorded, or chosen");
 	if (view->blocks.nr_all > nr) {
 		view_note_more(
-			table, "; the %zu largest of %" PRIu64 " blocks", nr, view->blocks.nr_all);
+			table, "the %zu largest of %" PRIu64 " blocks", nr, view->blocks.nr_all);
 	}
 	table_sort(table, "bytes");
 	return table;

@@ -44,6 +44,9 @@ is 2 "$(jq '.kernel.rows | length' "$T/data.json")" "kernels of --top 2"
 is "$("$REPORT" summary --format json --view kernel "$T/training.gprof" | jq '.kernel.rows | length - 2')" \
 	"$(jq .kernel.rows_left_out "$T/data.json")" "kernels left out"
 same "$T/training.gprof" .steps
+"$B/gen_stream" "$T/model.gprof" model 20000
+page "$T/model.gprof" --top 2
+same "$T/model.gprof" .memory_curve
 page "$T/ops.gprof" --top 0 --steps 1
 is 4 "$(jq '[.kernel.rows[].calls] | add' "$T/data.json")" "kernels of step 1"
 is "$(jq .selection.rows[0].list "$T/data.json")" '"1"' "what was chosen"
@@ -56,7 +59,6 @@ ok test "$(stat -c %s "$T/page.html")" -lt 3000000
 
 # The timeline has every slice, one by one or in sums, and takes no more than it may.
 if command -v python3 >/dev/null; then
-	"$B/gen_stream" "$T/model.gprof" model 20000
 	for file in ops training model; do
 		"$REPORT" timeline -o "$T/$file.json" "$T/$file.gprof" 2>"$T/err"
 		"$REPORT" html -o "$T/page.html" "$T/$file.gprof" 2>"$T/err"

@@ -2,6 +2,7 @@
 /* The view of memory: what allocators told, or the calls of CUDA's. */
 #include <string.h>
 
+#include "report/blocks.h"
 #include "report/select_ask.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
@@ -239,6 +240,10 @@ START_TEST(an_allocator_without_totals_has_no_peak_of_zero)
 	ck_assert_ptr_null(strstr(table->note, "peak"));
 	ck_assert_str_eq(table->figure, "");
 	table_destroy(table);
+	table = tables_of(&view_memory_curve, path, false);
+	ck_assert_uint_eq(table->nr_rows, 0);
+	ck_assert_str_eq(table->note, "not of 1 kind of memory, of which no totals are told");
+	table_destroy(table);
 }
 END_TEST
 
@@ -353,9 +358,28 @@ START_TEST(the_curve_of_calls_adds_up_before_what_is_chosen)
 }
 END_TEST
 
+START_TEST(of_many_blocks_the_largest_are_there_and_the_others_told)
+{
+	const char *path = streams_path("many.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	for (uint32_t i = 0; i < BLOCKS_MOST + 2; i++) {
+		add_alloc(gen, 1000 * i, 0x1000 + i, 512 + i);
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_memory_events, path, false);
+	ck_assert_uint_eq(table->nr_rows, BLOCKS_MOST);
+	ck_assert_uint_eq(tables_number(table, BLOCKS_MOST - 1, "bytes"), 514);
+	ck_assert_ptr_nonnull(strstr(table->note, "chosen; the 1000 largest of 1002 blocks"));
+	table_destroy(table);
+}
+END_TEST
+
 UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_of_cudaMalloc_give_the_same, memory_goes_from_hand_to_hand,
 	calls_have_what_was_in_use_at_the_peak, what_is_reserved_at_the_peak_is_told_of_the_peak,
 	an_allocator_without_totals_has_no_peak_of_zero, tables_without_a_row_say_why,
 	the_curve_has_the_peak_and_the_end_of_each_part,
-	the_curve_of_calls_adds_up_before_what_is_chosen)
+	the_curve_of_calls_adds_up_before_what_is_chosen,
+	of_many_blocks_the_largest_are_there_and_the_others_told)
