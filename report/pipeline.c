@@ -53,7 +53,7 @@ static void take_pair(
 	}
 }
 
-/* Who has such a neighbour is in no pipeline either; told are those with too many alone. */
+/* Who has a neighbour with too many is in no pipeline either. */
 static void leave_meshes(struct pipeline *pipeline)
 {
 	bool has_more = true;

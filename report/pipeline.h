@@ -23,7 +23,7 @@ struct pipeline_rank {
 struct pipeline {
 	struct pipeline_rank *ranks; /* by process */
 	size_t nr;
-	size_t nr_meshed; /* processes that exchange with more */
+	size_t nr_meshed; /* processes that exchange with more, or with such */
 };
 
 /* The operations are matched, see nccl_match.h. */

@@ -409,6 +409,7 @@ static struct table *make_table(void *context)
 		"next; means are over the ranks of the communicator that are here; waited for it: "
 		"the others in all-to-alls to which it came last; groups of sends and receives "
 		"with all other ranks count as all-to-alls");
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 	return table;
 }

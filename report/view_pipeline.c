@@ -317,9 +317,11 @@ static struct table *make_table(void *context)
 		"ideal: (stages - 1) / (micro-batches + stages - 1), of stages that take equally "
 		"long");
 	if (view->pipeline.nr_meshed) {
-		table_note(table, "%s; %zu processes exchange with more than two: no pipeline",
+		table_note(table,
+			"%s; %zu processes exchange with more than two, or with such: no pipeline",
 			table->note, view->pipeline.nr_meshed);
 	}
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 	return table;
 }

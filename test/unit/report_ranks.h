@@ -21,6 +21,8 @@ static inline struct made ranks_open(uint32_t rank, uint32_t nr_ranks)
 	made = made_open(name);
 	gen_info(made.gen, "host.boot_id", "one boot");
 	gen_info(made.gen, "rank.world", number);
+	snprintf(number, sizeof(number), "%u", nr_ranks);
+	gen_info(made.gen, "rank.world_size", number);
 	comm = gen_row(made.gen, GPROF_TABLE_nccl_comm);
 	comm->id = 1;
 	comm->key = RANKS_KEY;

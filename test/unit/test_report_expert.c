@@ -3,6 +3,8 @@
  * Three ranks that exchange twice a step: by AlltoAll 1 ms after its begin, and, once each has
  * computed for a time of its own, by a group of sends and receives of sizes of their own.
  */
+#include <string.h>
+
 #include "test/unit/report_ranks.h"
 
 #define START_NS 100000000ull
@@ -110,6 +112,9 @@ START_TEST(who_computes_most_comes_first_and_is_waited_for)
 		check_row(table, NR * step, 1, 1, 2000 + (step ? DENSE_US : 0));
 		check_row(table, NR * step + 2, 2, 1, 500 + (step ? DENSE_US : 0));
 	}
+	table_destroy(table);
+	table = tables_make(&view_expert, processes, 2, false);
+	ck_assert_msg(strstr(table->note, "not of all ranks: 2 of 3") != NULL, "%s", table->note);
 	table_destroy(table);
 	/* Where others are missing, nobody knows who came last. */
 	table = tables_make(&view_expert, &processes[1], 1, false);

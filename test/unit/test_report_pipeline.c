@@ -2,6 +2,8 @@
 /* Three stages with one micro-batch a step of 10 ms; and ranks that are no pipeline. */
 #include "report/pipeline.h"
 
+#include <string.h>
+
 #include "test/unit/report_ranks.h"
 
 #define START_NS 100000000ull
@@ -113,11 +115,47 @@ START_TEST(stages_and_bubbles_are_those_of_the_streams)
 	ck_assert_uint_eq(tables_number(table, NR_STEPS + 2, "rank"), 1);
 	ck_assert_uint_eq(tables_number(table, NR_STEPS + 2, "step"), 2);
 	ck_assert_uint_eq(tables_number(table, NR_STEPS + 2, "bubble_ns"), bubbles_us[1] * 1000);
+	ck_assert_ptr_null(strstr(table->note, "ranks:"));
 	table_destroy(table);
 	table = tables_make(&view_pipeline, &processes[1], 1, false);
 	ck_assert_uint_eq(table->nr_rows, 0);
 	table_destroy(table);
+	table = tables_make(&view_pipeline, &processes[1], 2, false);
+	ck_assert_msg(strstr(table->note, "not of all ranks: 2 of 3") != NULL, "%s", table->note);
+	table_destroy(table);
 	drop(processes, NR);
+}
+END_TEST
+
+/* Each of all but the last with each other; that one with the first alone. */
+START_TEST(who_exchanges_with_more_is_counted)
+{
+	enum { NR_MESHED = 4 };
+	struct process *processes[NR_MESHED + 1];
+	struct table *table;
+
+	for (int rank = 0; rank <= NR_MESHED; rank++) {
+		struct made made = ranks_open((uint32_t)rank, NR_MESHED + 1);
+		uint64_t time = START_NS;
+
+		for (int peer = 0; peer <= NR_MESHED; peer++) {
+			bool is_met = (rank && peer) ? rank < NR_MESHED && peer < NR_MESHED : true;
+
+			if (peer != rank && is_met) {
+				ranks_call(&made, GPROF_NCCL_SEND, peer, 1, 1000, time += 20);
+				ranks_call(&made, GPROF_NCCL_RECV, peer, 1, 1000, time += 20);
+			}
+		}
+		processes[rank] = ranks_close(&made);
+	}
+	table = tables_make(&view_pipeline, processes, NR_MESHED + 1, false);
+	ck_assert_uint_eq(table->nr_rows, 0);
+	ck_assert_msg(
+		strstr(table->note, "; 5 processes exchange with more than two, or with such: no "
+				    "pipeline") != NULL,
+		"%s", table->note);
+	table_destroy(table);
+	drop(processes, NR_MESHED + 1);
 }
 END_TEST
 
@@ -223,5 +261,5 @@ START_TEST(nonsense_breaks_nothing)
 END_TEST
 
 UNIT_SUITE("report/pipeline", stages_and_bubbles_are_those_of_the_streams,
-	a_row_is_numbered_from_the_end_that_sends_first,
+	who_exchanges_with_more_is_counted, a_row_is_numbered_from_the_end_that_sends_first,
 	a_ring_has_no_stages_and_a_mesh_is_no_pipeline, nonsense_breaks_nothing)
