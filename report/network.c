@@ -11,8 +11,9 @@
 /* All moves of a path in a step that are alike. */
 struct cell {
 	struct network_move move; /* the first; its times are the mean */
-	int64_t nr;
-	int64_t delay_ns[NR_NETWORK_BASES];
+	uint64_t nr;
+	__int128 total_ns;		    /* of all */
+	int64_t delay_ns[NR_NETWORK_BASES]; /* of one, the mean */
 	bool is_compared[NR_NETWORK_BASES];
 };
 
@@ -111,13 +112,12 @@ static size_t make_cells(struct network_move *moves, size_t nr, struct cell *cel
 		if (!cell || by_path_kind_step(&cell->move, &moves[i])) {
 			cell = &cells[nr_cells++];
 			*cell = (struct cell){.move = moves[i]};
-			cell->move.transfer_ns = 0;
 		}
-		cell->move.transfer_ns += moves[i].transfer_ns;
+		cell->total_ns += moves[i].transfer_ns;
 		cell->nr++;
 	}
 	for (size_t i = 0; i < nr_cells; i++) {
-		cells[i].move.transfer_ns /= cells[i].nr;
+		cells[i].move.transfer_ns = (int64_t)(cells[i].total_ns / cells[i].nr);
 	}
 	return nr_cells;
 }
@@ -127,7 +127,7 @@ static size_t make_cells(struct network_move *moves, size_t nr, struct cell *cel
 static void set_delay(struct cell *cell, enum network_basis basis, int64_t usual_ns)
 {
 	cell->is_compared[basis] = true;
-	cell->delay_ns[basis] = (cell->move.transfer_ns - usual_ns) * cell->nr;
+	cell->delay_ns[basis] = cell->move.transfer_ns - usual_ns;
 }
 
 static int64_t *sort_times(const struct cell *cells, size_t nr)
@@ -193,14 +193,16 @@ static struct straggler_step sum_step(const struct cell *cells, size_t nr, enum 
 {
 	struct straggler_step step = {
 		.step = cells[0].move.step, .length_ns = cells[0].move.step_ns};
-	int64_t delay_ns = 0, most_ns = 0;
+	__int128 delay_ns = 0; /* more than fits, if damaged streams say so */
+	int64_t most_ns = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		step.is_compared |= cells[i].is_compared[basis];
-		delay_ns += cells[i].delay_ns[basis];
+		delay_ns += (__int128)cells[i].delay_ns[basis] * cells[i].nr;
 		most_ns = cells[i].move.most_ns > most_ns ? cells[i].move.most_ns : most_ns;
 	}
-	step.ns[STRAGGLER_WAITING] = -(delay_ns < most_ns ? delay_ns : most_ns);
+	delay_ns = delay_ns > 0 ? delay_ns : 0;
+	step.ns[STRAGGLER_WAITING] = -(int64_t)(delay_ns < most_ns ? delay_ns : most_ns);
 	return step;
 }
 

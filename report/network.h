@@ -5,7 +5,7 @@
  * of its sides have come, so nobody's lateness is in it. Compared is what is alike: the kind, the
  * size, how many ranks and calls, and whether all is on one host.
  *
- * Memory: 120 bytes for each of these in each step.
+ * Memory: 200 bytes a transfer.
  */
 #ifndef REPORT_NETWORK_H
 #define REPORT_NETWORK_H

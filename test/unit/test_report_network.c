@@ -10,9 +10,9 @@
 #define TRANSFER_NS 2000000
 #define DELAY_NS    30000000
 
-enum { NR_RANKS = 8, NR_STEPS = 20, SLOW = 4 };
+enum { NR_RANKS = 8, NR_STEPS = 20, SLOW = 4, NR_LONG = 256 };
 
-static struct network_move moves[2 * NR_RANKS * NR_STEPS];
+static struct network_move moves[2 * NR_RANKS * NR_STEPS + NR_LONG];
 static size_t nr_moves;
 static struct network network;
 
@@ -163,6 +163,24 @@ START_TEST(what_computation_hides_delays_nobody)
 }
 END_TEST
 
+/* A damaged stream's, as long as network_moves.h lets them be: so many of them are no less. */
+START_TEST(very_long_transfers_add_up)
+{
+	const struct network_slow *slow;
+
+	make_ring();
+	slow_down(9, SLOW, NR_STEPS, 1000);
+	slow_down(9, SLOW, NR_STEPS - 1, 1000);
+	for (size_t i = 0; i < NR_LONG; i++) {
+		add((struct network_path){9, SLOW, SLOW + 1}, NR_STEPS, 1000);
+		moves[nr_moves - 1].transfer_ns = 1ll << 56;
+	}
+	slow = find_one(NETWORK_OTHERS, NR_STEPS - 1);
+	ck_assert_int_eq(slow->path.a, SLOW);
+	ck_assert_uint_eq(slow->straggler.nr_delayed, 2);
+}
+END_TEST
+
 START_TEST(once_is_no_habit)
 {
 	make_ring();
@@ -179,4 +197,4 @@ END_TEST
 
 UNIT_SUITE("report/network", a_slow_pair_is_told_by_the_others,
 	a_slow_communicator_is_told_by_its_own_steps, what_is_not_alike_is_not_compared,
-	what_computation_hides_delays_nobody, once_is_no_habit)
+	what_computation_hides_delays_nobody, very_long_transfers_add_up, once_is_no_habit)
