@@ -239,6 +239,7 @@ static void add_identity(void)
 	facts_add_number("process.pid", (uint64_t)getpid());
 	facts_add_number("process.parent_pid", (uint64_t)getppid());
 	add_line("host.boot_id", "/proc/sys/kernel/random/boot_id");
+	add_path("process.pid_namespace", "/proc/self/ns/pid");
 	add_kinship();
 	if (state.parent[0]) {
 		facts_add("process.parent_stream", state.parent);

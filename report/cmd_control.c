@@ -80,7 +80,7 @@ static void print_told(const struct counts *counts, const char *line)
 	printf("%.*s: for %zu running process%s", (int)strcspn(line, "\n"), line,
 		counts->nr_running, counts->nr_running == 1 ? "" : "es");
 	if (counts->nr_unknown) {
-		printf(", and %zu of which this host cannot tell whether they run",
+		printf(", and %zu that may run where they cannot be seen from here",
 			counts->nr_unknown);
 	}
 	if (counts->nr_ended) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ending.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define START_FIELD 22
 
@@ -50,16 +52,13 @@ static bool is_this_boot(const struct process *process)
 	return strcmp(boot, names_raw(process->boot, NULL)) == 0;
 }
 
-/* Is there a process of that number which started at that moment, and has not ended? */
-static bool is_running(const struct process *process)
+/* Is that process of here one which started at that moment, and has not ended? */
+static bool is_running_as(const struct process *process, unsigned int pid)
 {
 	char path[32], text[1024];
 	char *at;
 
-	if (process->start_ticks < 0 || !is_this_boot(process)) {
-		return false;
-	}
-	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	if (!read_start(path, text, sizeof(text))) {
 		return false;
 	}
@@ -73,6 +72,53 @@ static bool is_running(const struct process *process)
 	return at && strtoll(at, NULL, 10) == process->start_ticks;
 }
 
+/* Is it of the same namespace of pids as that process of here? */
+static bool has_namespace_of(const struct process *process, const char *pid)
+{
+	char path[32], text[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.10s/ns/pid", pid);
+	n = readlink(path, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	return strcmp(text, names_raw(process->pid_namespace, NULL)) == 0;
+}
+
+/* The number that the process has in its own, innermost namespace; here it has another. */
+static unsigned int innermost_pid(unsigned int pid)
+{
+	char path[32], text[4096];
+	char *at, *end;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	at = read_start(path, text, sizeof(text)) ? strstr(text, "\nNSpid:") : NULL;
+	if (!at) {
+		return 0;
+	}
+	end = at + 1 + strcspn(at + 1, "\n");
+	*end = '\0';
+	return (unsigned int)strtoul(strrchr(at, '\t') + 1, NULL, 10);
+}
+
+/* A container's process has a number here, too, if its namespace lies in ours. */
+static bool is_running_within(const struct process *process)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	bool is_found = false;
+
+	while (proc && !is_found && (entry = readdir(proc))) {
+		unsigned int pid = (unsigned int)strtoul(entry->d_name, NULL, 10);
+
+		is_found = pid && has_namespace_of(process, entry->d_name) &&
+			   innermost_pid(pid) == process->pid && is_running_as(process, pid);
+	}
+	if (proc) {
+		closedir(proc);
+	}
+	return is_found;
+}
+
 enum ending_state ending_state(const struct process *process)
 {
 	if (process->is_ended || process->stream->end_kind) {
@@ -81,7 +127,10 @@ enum ending_state ending_state(const struct process *process)
 	if (process->start_ticks < 0 || !is_this_boot(process)) {
 		return ENDING_UNKNOWN;
 	}
-	return is_running(process) ? ENDING_RUNS : ENDING_ENDED;
+	if (!process->pid_namespace || has_namespace_of(process, "self")) {
+		return is_running_as(process, process->pid) ? ENDING_RUNS : ENDING_ENDED;
+	}
+	return is_running_within(process) ? ENDING_RUNS : ENDING_UNKNOWN;
 }
 
 /* ---- words ---- */
@@ -130,9 +179,9 @@ static void add_told(struct buf *out, const struct process *process)
 	buf_printf(out, "ended by itself: %s", how);
 }
 
-static void add_killed(struct buf *out, const struct process *process)
+static void add_killed(struct buf *out, enum ending_state state)
 {
-	if (is_this_boot(process)) {
+	if (state == ENDING_ENDED) {
 		buf_text(out, "was killed by a signal (crash, kill, OOM killer); its parent knows "
 			      "which, a shell shows 128 + its number");
 	} else {
@@ -146,6 +195,7 @@ void ending_add_text(
 {
 	const struct stream_in *stream = process->stream;
 	const struct process *next = ending_successor(process, all, nr_all);
+	enum ending_state state = ending_state(process);
 
 	if (process->is_ended) {
 		add_told(out, process);
@@ -163,9 +213,9 @@ void ending_add_text(
 		if (stream->end_kind != GPROF_END_EXEC) {
 			buf_text(out, ", before the stream could be closed");
 		}
-	} else if (is_running(process)) {
+	} else if (state == ENDING_RUNS) {
 		buf_text(out, "still runs");
 	} else {
-		add_killed(out, process);
+		add_killed(out, state);
 	}
 }

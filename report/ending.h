@@ -9,7 +9,8 @@
 enum ending_state {
 	ENDING_ENDED,
 	ENDING_RUNS,
-	ENDING_UNKNOWN, /* on another host, or on this one before its last boot */
+	/* On another host, on this one before its last boot, in a container that is not seen. */
+	ENDING_UNKNOWN,
 };
 
 /* Does it still run? Asks the system, see ending_add_text. */

@@ -73,7 +73,8 @@ static bool find_identity(struct process *const *all, size_t nr_all, const struc
 static bool find_ancestor(struct process *const *all, size_t nr_all, size_t child, size_t *parent)
 {
 	const char *at = process_fact(all[child], "process.ancestors", "");
-	struct process wanted = {.boot = all[child]->boot};
+	struct process wanted = {
+		.boot = all[child]->boot, .pid_namespace = all[child]->pid_namespace};
 	unsigned int pid;
 	long long ticks;
 	int used;

@@ -207,10 +207,19 @@ int64_t process_number(const struct process *process, const char *key)
 	return end != text && !*end && !errno && value >= 0 ? value : -1;
 }
 
+/* 0: it is not known. */
+static uint32_t fact_name(const struct process *process, const char *key)
+{
+	const char *text = process_fact(process, key, "");
+
+	return names_intern(text, strlen(text));
+}
+
 bool process_is_same(const struct process *a, const struct process *b)
 {
 	return a->start_ticks >= 0 && a->start_ticks == b->start_ticks && a->pid == b->pid &&
-	       a->boot && a->boot == b->boot;
+	       a->boot && a->boot == b->boot &&
+	       (!a->pid_namespace || !b->pid_namespace || a->pid_namespace == b->pid_namespace);
 }
 
 /* ---- shapes: the name comes from the record, or from the function that was launched ---- */
@@ -357,7 +366,6 @@ static void load(struct process *process, struct stream_in *stream)
 struct process *process_create(struct stream_in *stream)
 {
 	struct process *process = mem_zeroed(1, sizeof(*process));
-	const char *boot;
 
 	if (stream->is_part) {
 		ring_in_attach_beside(
@@ -386,8 +394,8 @@ struct process *process_create(struct stream_in *stream)
 		process->pid = (uint32_t)process_number(process, "process.pid");
 	}
 	process->start_ticks = process_number(process, "process.start_ticks");
-	boot = process_fact(process, "host.boot_id", "");
-	process->boot = names_intern(boot, strlen(boot));
+	process->pid_namespace = fact_name(process, "process.pid_namespace");
+	process->boot = fact_name(process, "host.boot_id");
 	process->rank = process_number(process, "rank.world");
 	process->world = process_number(process, "rank.world_size");
 	process->is_ended = *process_fact(process, "end.how", "") != '\0';

@@ -161,8 +161,9 @@ struct process {
 	uint64_t first_ns,
 		last_ns; /* of all events with times, CLOCK_MONOTONIC; first > last: none */
 	uint64_t nr_events;
-	/* pid, start and boot together name a process for ever; exec keeps all three */
+	/* pid, its namespace, start and boot name a process for ever; exec keeps all four */
 	uint32_t pid;
+	uint32_t pid_namespace;	 /* number of names.h, 0 unknown */
 	int64_t start_ticks;	 /* -1 unknown */
 	uint32_t boot;		 /* number of names.h, 0 unknown */
 	bool has_job_clock;	 /* its times are those of the clock of the job, see job_clock.h */

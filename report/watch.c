@@ -114,13 +114,16 @@ static void read_rest(struct watch_process **process)
 static void look_at(struct watch_process **process)
 {
 	struct watch_process *p = *process;
+	enum ending_state ending;
 	struct stat status;
 
 	if (p->ending == ENDING_ENDED || !p->stream) {
 		return;
 	}
 	/* First, so that what is read afterwards is all that it wrote. */
-	p->ending = ending_state(p->process);
+	ending = ending_state(p->process);
+	/* In a container: it was seen, and is no more. */
+	p->ending = p->ending == ENDING_RUNS && ending == ENDING_UNKNOWN ? ENDING_ENDED : ending;
 	if (stat(p->path, &status)) {
 		p->path[name_length(p->path)] = '\0';
 		p->ending = ENDING_ENDED;
