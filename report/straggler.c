@@ -44,11 +44,9 @@ static int by_value(const void *a, const void *b)
 
 int64_t straggler_median_of_others(const int64_t *sorted, size_t nr, int64_t own)
 {
-	size_t at = 0, left = (nr - 2) / 2, right = (nr - 1) / 2;
+	const int64_t *place = bsearch(&own, sorted, nr, sizeof(*sorted), by_value);
+	size_t at = (size_t)(place - sorted), left = (nr - 2) / 2, right = (nr - 1) / 2;
 
-	while (sorted[at] != own) {
-		at++;
-	}
 	left += left >= at;
 	right += right >= at;
 	return sorted[left] + (sorted[right] - sorted[left]) / 2;
