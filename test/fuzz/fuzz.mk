@@ -24,6 +24,7 @@ fuzz-check: $(FUZZ_BIN) $(B)/gen_stream
 	$(Q)for seed in $(FUZZ_WILD); do $(B)/gen_stream $(B)/fuzz/wild$$seed.gprof 0 $$seed; done
 	$(Q)$(B)/fuzz/fuzz_decode $$(( $(FUZZ_MUTATIONS) * 5 )) test/fuzz/corpus/decode/*
 	$(Q)$(B)/fuzz/fuzz_kineto $$(( $(FUZZ_MUTATIONS) / 2 )) test/fuzz/corpus/kineto/*
+	$(Q)$(B)/fuzz/fuzz_reduced $$(( $(FUZZ_MUTATIONS) * 5 )) test/golden/v1/*.sum
 	$(Q)$(B)/fuzz/fuzz_stream $(FUZZ_MUTATIONS) test/fuzz/corpus/stream/* test/golden/v1/*.gprof
 	$(Q)$(B)/fuzz/fuzz_stream $$(( $(FUZZ_MUTATIONS) / 10 )) $(B)/fuzz/wild*.gprof
 else
