@@ -164,6 +164,7 @@ static void add_call(struct nccl_op *op, const struct nccl_call *call)
 	uint64_t nr_parts = nccl_op_kind_is_wide(call->kind) && op->nr_ranks ? op->nr_ranks : 1;
 
 	op->kind = join_kinds(op->kind, call->kind);
+	op->is_unsized = !nccl_op_kind_is_sized(op->kind, op->nr_ranks);
 	op->bytes += call->bytes * nr_parts;
 	op->nr_calls++;
 }

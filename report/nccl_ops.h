@@ -112,11 +112,17 @@ static inline bool nccl_op_kind_is_wide(uint8_t kind)
 	return kind >= GPROF_NCCL_ALL_GATHER && kind <= GPROF_NCCL_SCATTER;
 }
 
-/* Are `bytes` what nccl-tests counts? Of parts one must know of how many ranks they are. */
+/* Is the whole known by what a rank gives? Of parts one must know of how many ranks they are. */
+static inline bool nccl_op_kind_is_sized(uint8_t kind, uint32_t nr_ranks)
+{
+	return nr_ranks || (!nccl_op_kind_is_wide(kind) && kind != NCCL_OPS_SEVERAL);
+}
+
+/* Are `bytes` what nccl-tests counts? */
 static inline bool nccl_op_is_sized(const struct nccl_op *op)
 {
 	return !op->is_unsized && op->kind && op->kind != NCCL_OPS_BARRIER &&
-	       (!op->library || !nccl_op_kind_is_wide(op->kind));
+	       nccl_op_kind_is_sized(op->kind, op->nr_ranks);
 }
 
 static inline bool nccl_op_has_time(const struct nccl_op *op)

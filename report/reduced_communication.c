@@ -18,12 +18,18 @@ enum column {
 	NR_COLUMNS = SPREAD + REDUCED_SPREAD_COLUMNS,
 };
 
+static bool is_sized(const struct reduced_key *key)
+{
+	return nccl_op_kind_is_sized((uint8_t)key->kind, REDUCED_NCCL_RANKS(key->kind));
+}
+
 static void fill_times(struct reduced_row *row, struct table_cell *cells)
 {
 	const struct stat_group *times = &row->times.group;
 	uint64_t p99_ns = sketch_finish(&row->times), ns = stat_sum(times);
 	uint32_t nr_ranks = REDUCED_NCCL_RANKS(row->key.kind);
-	double rate = ns ? (double)row->sums[REDUCED_TIMED_BYTES] * 1e9 / (double)ns : 0;
+	bool has_rate = ns && is_sized(&row->key);
+	double rate = has_rate ? (double)row->sums[REDUCED_TIMED_BYTES] * 1e9 / (double)ns : 0;
 
 	if (!times->count) {
 		return;
@@ -32,10 +38,10 @@ static void fill_times(struct reduced_row *row, struct table_cell *cells)
 	table_set_number(&cells[AVG], stat_mean(times));
 	table_set_number(&cells[MEDIAN], stat_median(times));
 	table_set_integer(&cells[P99], p99_ns);
-	if (ns) {
+	if (has_rate) {
 		table_set_number(&cells[ALGBW], rate);
 	}
-	if (ns && nr_ranks) {
+	if (has_rate && nr_ranks) {
 		table_set_number(
 			&cells[BUSBW], rate * nccl_op_bus_factor((uint8_t)row->key.kind, nr_ranks));
 	}
@@ -47,8 +53,10 @@ static void fill(struct reduced_row *row, struct table_cell *cells)
 
 	reduced_name_fill(&row->key, cells);
 	table_set_integer(&cells[CALLS], nr_calls);
-	table_set_integer(&cells[BYTES], bytes);
-	if (nr_calls) {
+	if (is_sized(&row->key)) {
+		table_set_integer(&cells[BYTES], bytes);
+	}
+	if (is_sized(&row->key) && nr_calls) {
 		table_set_number(&cells[MEAN_BYTES], (double)bytes / (double)nr_calls);
 	}
 	fill_times(row, cells);

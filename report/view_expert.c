@@ -89,7 +89,7 @@ static void find_exchanges(struct expert_view *view, size_t side)
 			side++;
 		}
 		if (op->kind == GPROF_NCCL_ALL_TO_ALL) {
-			info.is_exchange = true;
+			info.is_exchange = !op->is_unsized;
 			info.received_bytes = op->bytes;
 		} else if (nccl_op_is_p2p(op)) {
 			info.is_exchange = meets_all(

@@ -81,6 +81,14 @@ is "2 Recv null 1 4096 null true unknown
 3 Send and Recv null 2 8192 null true unknown" "$(told | uniq -c | sed 's/^ *//' | sort)" "operations of an old NCCL"
 is 6 "$(notices)" "notices of an old NCCL"
 ok grep -q 'they name no communicators' "$T/json"
+# What is of all ranks is not known where nobody says how many there are.
+SIM_NCCL_RANGES=old run collectives_static ranks 2
+sizes='.communication.rows[] | "\(.name) \(.bytes) \(.avg_bytes) \(.algbw_bytes_per_s == null)"'
+is "2 AllGather null null true
+2 AllReduce 4096 4096 false" "$(query "$sizes" | sort | uniq -c | sed 's/^ *//')" "sizes of an old NCCL"
+ok "$REPORT" reduce -o "$T/old.sum" "$GPROF_DIR"
+is "AllGather null null true
+AllReduce 8192 4096 false" "$("$REPORT" --view communication --format json "$T/old.sum" | jq -r "$sizes" | sort)" "sizes in a summary"
 SIM_NCCL_RANGES=old run collectives pairs 3
 is 0 "$(notices)" "notices of an old NCCL that is shared"
 is 6 "$(query '.communication.rows[] | select(.name == "Send and Recv").calls')" "calls of an old NCCL that is shared"

@@ -148,6 +148,24 @@ START_TEST(a_group_with_some_of_the_others_is_no_all_to_all)
 }
 END_TEST
 
+START_TEST(where_nobody_tells_the_number_of_ranks_nothing_is_shared_out)
+{
+	struct made made = ranks_open(0, 0);
+	struct process *process;
+	struct table *table;
+
+	made_shape(&made, "ncclDevKernel_AlltoAll_RING_LL", 1, 32, 16, 0);
+	ranks_launch(&made,
+		ranks_call(&made, GPROF_NCCL_ALL_TO_ALL, -1, 1, PART_BYTES, START_NS + 1), 1,
+		START_NS + 100, START_NS + 200);
+	process = ranks_close(&made);
+	table = tables_make(&view_expert, &process, 1, false);
+	ck_assert_uint_eq(table->nr_rows, 0);
+	table_destroy(table);
+	process_destroy(process);
+}
+END_TEST
+
 START_TEST(nonsense_breaks_nothing)
 {
 	tables_of_nonsense(&view_expert, false);
@@ -156,4 +174,5 @@ START_TEST(nonsense_breaks_nothing)
 END_TEST
 
 UNIT_SUITE("report/expert", who_computes_most_comes_first_and_is_waited_for,
-	a_group_with_some_of_the_others_is_no_all_to_all, nonsense_breaks_nothing)
+	a_group_with_some_of_the_others_is_no_all_to_all,
+	where_nobody_tells_the_number_of_ranks_nothing_is_shared_out, nonsense_breaks_nothing)
