@@ -5,7 +5,7 @@
  * of its sides have come, so nobody's lateness is in it. Compared is what is alike: the kind, the
  * size, how many ranks and calls, and whether all is on one host.
  *
- * Memory: 200 bytes a transfer.
+ * Memory: 220 bytes a transfer.
  */
 #ifndef REPORT_NETWORK_H
 #define REPORT_NETWORK_H
@@ -23,6 +23,8 @@ enum network_basis {
 struct network_path {
 	uint64_t key; /* of the communicator */
 	int32_t a, b; /* its ranks, a < b; both -1: all of them */
+	/* That are a and b, as nccl_op.process; nothing is compared by them. */
+	uint32_t process_a, process_b;
 };
 
 struct network_move {

@@ -98,7 +98,7 @@ static void add(struct moves *moves, const struct network_move *move)
 /* They stand one after the other, by rank. */
 static void add_collective(struct moves *moves, const struct nccl_op *ops)
 {
-	struct network_move move = {.path = {ops->key, -1, -1},
+	struct network_move move = {.path = {.key = ops->key, .a = -1, .b = -1},
 		.bytes = ops->bytes,
 		.nr_calls = ops->nr_calls,
 		.nr_ranks = ops->nr_ranks,
@@ -143,8 +143,8 @@ static void add_pair(struct moves *moves, const struct nccl_pair *pair)
 	const struct nccl_op *send = &moves->ops->ops[pair->send];
 	const struct nccl_op *receive = &moves->ops->ops[pair->receive];
 	bool is_up = send->rank < receive->rank;
-	struct network_move move = {.path = {send->key, is_up ? send->rank : receive->rank,
-					    is_up ? receive->rank : send->rank},
+	const struct nccl_op *a = is_up ? send : receive, *b = is_up ? receive : send;
+	struct network_move move = {.path = {send->key, a->rank, b->rank, a->process, b->process},
 		.bytes = pair->bytes,
 		.nr_calls = send->nr_calls + receive->nr_calls,
 		.nr_ranks = send->nr_ranks,

@@ -217,18 +217,6 @@ static void fill(const struct straggler *straggler, const struct sweep_device *d
 
 /* ---- the network ---- */
 
-/* The process that is that rank of the communicator. */
-static const struct process *find_rank(
-	const struct straggler_view *view, const struct network_path *path, int32_t rank)
-{
-	size_t at = 0;
-
-	while (view->ops.ops[at].key != path->key || view->ops.ops[at].rank != rank) {
-		at++; /* the path is made of operations: it is there */
-	}
-	return view->input.processes[view->ops.ops[at].process];
-}
-
 /* Ranks of the job where they are known, else of the communicator; hosts where these differ. */
 static void fill_path(
 	const struct straggler_view *view, const struct network_slow *slow, struct table_cell *cell)
@@ -239,8 +227,8 @@ static void fill_path(
 	if (path->a < 0) {
 		buf_printf(&text, "all %" PRIu32 " ranks", slow->nr_ranks);
 	} else {
-		const struct process *a = find_rank(view, path, path->a);
-		const struct process *b = find_rank(view, path, path->b);
+		const struct process *a = view->input.processes[path->process_a];
+		const struct process *b = view->input.processes[path->process_b];
 		bool is_known = a->rank >= 0 && b->rank >= 0;
 
 		buf_printf(&text, "ranks %" PRId64 " and %" PRId64, is_known ? a->rank : path->a,

@@ -37,7 +37,8 @@ static void make_ring(void)
 	for (uint64_t step = NR_STEPS; step >= 1; step--) {
 		for (int32_t rank = 0; rank < NR_RANKS - 1; rank++) {
 			for (int way = 0; way < 2; way++) {
-				add((struct network_path){9, rank, rank + 1}, step, 1000);
+				add((struct network_path){.key = 9, .a = rank, .b = rank + 1}, step,
+					1000);
 			}
 		}
 	}
@@ -47,8 +48,8 @@ static void make_ring(void)
 static void add_collectives(uint64_t key)
 {
 	for (uint64_t step = 1; step <= NR_STEPS; step++) {
-		add((struct network_path){key, -1, -1}, step, 1000);
-		add((struct network_path){key, -1, -1}, step, 7000);
+		add((struct network_path){.key = key, .a = -1, .b = -1}, step, 1000);
+		add((struct network_path){.key = key, .a = -1, .b = -1}, step, 7000);
 	}
 }
 
@@ -172,7 +173,7 @@ START_TEST(very_long_transfers_add_up)
 	slow_down(9, SLOW, NR_STEPS, 1000);
 	slow_down(9, SLOW, NR_STEPS - 1, 1000);
 	for (size_t i = 0; i < NR_LONG; i++) {
-		add((struct network_path){9, SLOW, SLOW + 1}, NR_STEPS, 1000);
+		add((struct network_path){.key = 9, .a = SLOW, .b = SLOW + 1}, NR_STEPS, 1000);
 		moves[nr_moves - 1].transfer_ns = 1ll << 56;
 	}
 	slow = find_one(NETWORK_OTHERS, NR_STEPS - 1);
