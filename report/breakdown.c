@@ -42,10 +42,12 @@ static void find_steps(struct breakdown *breakdown)
 	}
 }
 
-void breakdown_begin(struct breakdown *breakdown, struct process *process)
+void breakdown_begin(struct breakdown *breakdown, struct process *process, bool has_devices)
 {
-	*breakdown = (struct breakdown){
-		.process = process, .closed_ns = UINT64_MAX, .most = BREAKDOWN_MOST};
+	*breakdown = (struct breakdown){.process = process,
+		.closed_ns = UINT64_MAX,
+		.most = BREAKDOWN_MOST,
+		.has_devices = has_devices};
 	find_steps(breakdown);
 	breakdown->nr_open = breakdown->nr_steps;
 	breakdown->is_done = !breakdown->nr_steps;
@@ -128,20 +130,30 @@ static void add_use(struct breakdown_step *step, const struct device_use *use)
 	step->devices[step->nr_devices++] = *use;
 }
 
+static void add_devices(
+	struct breakdown *breakdown, struct breakdown_step *step, uint64_t begin, uint64_t end)
+{
+	size_t nr_uses;
+	struct device_use *uses = device_work_take(&breakdown->work, begin, end, &nr_uses);
+
+	for (size_t i = 0; i < nr_uses; i++) {
+		add_use(step, &uses[i]);
+	}
+	free(uses);
+}
+
 /* What is left of the last step that is open, back to `begin`. */
 static void close_from(struct breakdown *breakdown, struct breakdown_step *step, uint64_t begin)
 {
 	uint64_t end = step->end_ns < breakdown->closed_ns ? step->end_ns : breakdown->closed_ns;
 	uint64_t next = step->next_ns < breakdown->closed_ns ? step->next_ns : breakdown->closed_ns;
-	struct device_use *uses;
-	size_t nr_uses;
 
 	add_parts(breakdown, step->ns, begin, end);
-	uses = device_work_take(&breakdown->work, begin, next, &nr_uses);
-	for (size_t i = 0; i < nr_uses; i++) {
-		add_use(step, &uses[i]);
+	if (breakdown->has_devices) {
+		add_devices(breakdown, step, begin, next);
+	} else {
+		device_work_drop(&breakdown->work, begin);
 	}
-	free(uses);
 	breakdown->closed_ns = begin;
 }
 

@@ -54,7 +54,7 @@ struct breakdown {
 	struct interval_queue parts[BREAKDOWN_OTHER];
 	struct device_work work;
 	size_t most; /* BREAKDOWN_MOST; tests have it small */
-	bool has_steps;
+	bool has_steps, has_devices;
 	bool is_done;	  /* what is still to come is before the first step */
 	bool is_too_much; /* more than that at one moment: nothing more is kept, nothing known */
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
@@ -62,8 +62,8 @@ struct breakdown {
 	uint64_t nr_untimed;
 };
 
-/* In the order of struct op_view's callbacks. */
-void breakdown_begin(struct breakdown *breakdown, struct process *process);
+/* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */
+void breakdown_begin(struct breakdown *breakdown, struct process *process, bool has_devices);
 void breakdown_enter(struct breakdown *breakdown, const struct op *op);
 void breakdown_call(struct breakdown *breakdown, const struct op_call *call);
 void breakdown_record(

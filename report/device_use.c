@@ -129,16 +129,28 @@ static void add_sums(struct device_use *use, const struct device_kernel *kernel,
 	}
 }
 
+void device_work_drop(struct device_work *work, uint64_t begin)
+{
+	size_t nr_kept = 0;
+
+	for (size_t i = 0; i < work->nr_kernels; i++) {
+		if (work->kernels[i].begin < begin) {
+			work->kernels[nr_kept++] = work->kernels[i];
+		}
+	}
+	work->nr_kernels = nr_kept;
+}
+
 struct device_use *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr)
 {
 	struct edge *edges = mem_zeroed(2 * work->nr_kernels + 1, sizeof(*edges));
 	struct device_use *uses = NULL;
-	size_t nr_edges = 0, nr_kept = 0;
+	size_t nr_edges = 0;
 
 	*nr = 0;
 	for (size_t i = 0; i < work->nr_kernels; i++) {
-		struct device_kernel *kernel = &work->kernels[i];
+		const struct device_kernel *kernel = &work->kernels[i];
 		uint64_t from = kernel->begin > begin ? kernel->begin : begin;
 		uint64_t to = kernel->end < end ? kernel->end : end;
 		float blocks = kernel->blocks > 0 ? kernel->blocks : 0;
@@ -148,11 +160,8 @@ struct device_use *device_work_take(
 			edges[nr_edges++] = (struct edge){from, kernel->device, blocks, 1};
 			edges[nr_edges++] = (struct edge){to, kernel->device, -blocks, -1};
 		}
-		if (kernel->begin < begin) {
-			work->kernels[nr_kept++] = *kernel;
-		}
 	}
-	work->nr_kernels = nr_kept;
+	device_work_drop(work, begin);
 	qsort(edges, nr_edges, sizeof(*edges), by_device_and_time);
 	sweep(edges, nr_edges, &uses, nr);
 	free(edges);

@@ -52,6 +52,9 @@ void device_work_add(struct device_work *work, const struct op_record *record, u
 struct device_use *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr);
 
+/* Forgets what is not before a moment, as device_work_take does. */
+void device_work_drop(struct device_work *work, uint64_t begin);
+
 /* Adds another stretch of the same device. */
 void device_use_add(struct device_use *sum, const struct device_use *more);
 

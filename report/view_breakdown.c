@@ -44,11 +44,19 @@ static void *create(const struct view_input *input)
 	return mem_zeroed(1, sizeof(struct breakdown_view));
 }
 
-static void begin(void *context, struct process *process)
+static void begin_steps(void *context, struct process *process)
 {
 	struct breakdown_view *view = context;
 
-	breakdown_begin(&view->breakdown, process);
+	breakdown_begin(&view->breakdown, process, false);
+	view_without_take(&view->without, process);
+}
+
+static void begin_uses(void *context, struct process *process)
+{
+	struct breakdown_view *view = context;
+
+	breakdown_begin(&view->breakdown, process, true);
 	view_without_take(&view->without, process);
 }
 
@@ -374,16 +382,16 @@ static struct table *make_uses(void *context)
 }
 
 /* Both views are of the same pass. */
-#define TAKES                                                                                      \
-	{                                                                                          \
-		.takes_all = true, .begin = begin, .enter = enter, .call = call, .record = record, \
-		.end = end                                                                         \
+#define TAKES(begins)                                                             \
+	{                                                                         \
+		.takes_all = true, .begin = begins, .enter = enter, .call = call, \
+		.record = record, .end = end                                      \
 	}
 
 const struct view_class view_breakdown = {
 	.name = "breakdown",
 	.help = "what the time of each step went to, as parts that sum to it",
-	.ops = TAKES,
+	.ops = TAKES(begin_steps),
 	.create = create,
 	.table = make_steps,
 	.destroy = destroy,
@@ -392,7 +400,7 @@ const struct view_class view_breakdown = {
 const struct view_class view_gpu_use = {
 	.name = "gpu-use",
 	.help = "each GPU in the steps: utilization, SM efficiency, occupancy, tensor cores",
-	.ops = TAKES,
+	.ops = TAKES(begin_uses),
 	.create = create,
 	.table = make_uses,
 	.destroy = destroy,

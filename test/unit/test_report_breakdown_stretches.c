@@ -16,7 +16,7 @@ static void begin_few(void *context, struct process *process)
 {
 	struct few *few = context;
 
-	breakdown_begin(&few->breakdown, process);
+	breakdown_begin(&few->breakdown, process, true);
 	few->breakdown.most = few->most_kernels;
 }
 
