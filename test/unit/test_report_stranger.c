@@ -133,30 +133,33 @@ START_TEST(a_rank_that_is_there_twice_counts_once)
 }
 END_TEST
 
+/* A rank with another communicator beside the first of a job of four. */
+static const char *strangers_of_two(
+	const char *world, int32_t rank, uint32_t nr_ranks, const char *how)
+{
+	struct gen *gen;
+
+	add(0, 8, 4);
+	gen = begin(1, world);
+	add_comm(gen, 1, 7, rank, nr_ranks);
+	end(gen, how);
+	return strangers();
+}
+
 /* What is not known of one rank may be what another one lacks. */
 START_TEST(unknown_communicators_are_in_doubt)
 {
 	struct gen *gen;
 
+	ck_assert_str_eq(strangers_of_two("4", 1, 4, "exit"), "xx");
+	ck_assert_str_eq(strangers_of_two("4", -1, 4, "exit"), "--");
+	ck_assert_str_eq(strangers_of_two(NULL, 1, 4, "exit"), "--");
+	/* It may yet make that of the other one. */
+	ck_assert_str_eq(strangers_of_two("4", 1, 4, NULL), "-x");
 	add(0, 8, 4);
 	gen = begin(1, "4");
 	add_comm(gen, 1, 7, 1, 4);
 	add_comm(gen, 2, 0, 1, 4);
-	end(gen, "exit");
-	ck_assert_str_eq(strangers(), "--");
-	add(0, 8, 4);
-	gen = begin(1, "4");
-	add_comm(gen, 1, 7, -1, 4);
-	end(gen, "exit");
-	ck_assert_str_eq(strangers(), "--");
-	add(0, 8, 4);
-	gen = begin(1, "4");
-	add_comm(gen, 1, 7, 1, 4);
-	end(gen, NULL); /* it may yet make that of the other one */
-	ck_assert_str_eq(strangers(), "-x");
-	add(0, 8, 4);
-	gen = begin(1, NULL);
-	add_comm(gen, 1, 7, 1, 4);
 	end(gen, "exit");
 	ck_assert_str_eq(strangers(), "--");
 }
@@ -165,13 +168,7 @@ END_TEST
 /* That is told by itself. */
 START_TEST(jobs_of_several_sizes_are_not_compared)
 {
-	struct gen *gen;
-
-	add(0, 8, 4);
-	gen = begin(1, "2");
-	add_comm(gen, 1, 7, 1, 2);
-	end(gen, "exit");
-	ck_assert_str_eq(strangers(), "--");
+	ck_assert_str_eq(strangers_of_two("2", 1, 2, "exit"), "--");
 }
 END_TEST
 
