@@ -191,10 +191,15 @@ static int tell_twice(const struct reduced *into, const struct reduced *from)
 		int order = reduced_compare(who, &from->processes[k].who);
 
 		if (!order) {
+			char rank[32] = "";
+
+			if (who->rank >= 0) {
+				snprintf(rank, sizeof(rank), " (rank %lld)", (long long)who->rank);
+			}
 			return err_set(-EEXIST,
-				"the process %u on %s (rank %lld) is there twice, and would count "
-				"twice: leave one of its streams or summaries out",
-				who->pid, names_raw(who->host, NULL), (long long)who->rank);
+				"the process %u on %s%s is there twice, and would count twice: "
+				"leave one of its streams or summaries out",
+				who->pid, names_raw(who->host, NULL), rank);
 		}
 		i += order < 0;
 		k += order > 0;

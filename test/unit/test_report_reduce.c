@@ -290,11 +290,17 @@ END_TEST
 START_TEST(a_process_that_is_there_twice_is_refused)
 {
 	struct reduced a = streams_reduced(stream_of(3)), b = streams_reduced(stream_of(3));
-	struct reduced other = streams_reduced(stream_of(4));
+	struct reduced other = streams_reduced(stream_of(4)), lone = streams_reduced(stream_of(2));
+	struct reduced again = streams_reduced(stream_of(2));
 	struct buf before = bytes_of(&a), after;
 
 	ck_assert_int_lt(reduced_merge(&a, &b), 0);
 	ck_assert_ptr_nonnull(strstr(err_text(), "(rank 3) is there twice"));
+	ck_assert_int_lt(reduced_merge(&lone, &again), 0);
+	ck_assert_ptr_nonnull(strstr(err_text(), "is there twice"));
+	ck_assert_ptr_null(strstr(err_text(), "rank"));
+	reduced_fini(&lone);
+	reduced_fini(&again);
 	after = bytes_of(&a);
 	ck_assert_uint_eq(before.nr_bytes, after.nr_bytes);
 	ck_assert_mem_eq(before.bytes, after.bytes, after.nr_bytes);
