@@ -245,7 +245,7 @@ static const char *stage_of(const struct loop *loop, const struct loader_step *s
 		return "the loop itself: no workers";
 	}
 	if (!loop->nr_workers) {
-		return "unknown: no worker was seen";
+		return "unknown: no two samples of a worker";
 	}
 	return is_above(step->worker_cpu_ns, step->duration_ns * loop->nr_workers, BUSY_PERCENT)
 		       ? "workers: all are busy"

@@ -213,8 +213,12 @@ START_TEST(a_wait_holds_a_step_back_if_the_device_waits_too)
 }
 END_TEST
 
-/* A child that uses so much CPU time in each 100 ms; the worker with that number, or NULL. */
-static struct process *worker(uint64_t cpu_ms, const char *parent, const char *number)
+/*
+ * A child that is looked at so often, and uses so much CPU time in the 100 ms between; the worker
+ * with that number, or NULL.
+ */
+static struct process *worker(
+	uint32_t nr_samples, uint64_t cpu_ms, const char *parent, const char *number)
 {
 	const char *path = streams_path("worker.gprof");
 	struct gen *gen = gen_open(path);
@@ -225,7 +229,7 @@ static struct process *worker(uint64_t cpu_ms, const char *parent, const char *n
 		gen_info(gen, "loader.worker", number);
 		gen_info(gen, "loader.workers", "8");
 	}
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < nr_samples; i++) {
 		struct gprof_row_sample *sample = gen_row(gen, GPROF_TABLE_sample);
 
 		sample->time = START + i * 100 * MS;
@@ -251,7 +255,7 @@ START_TEST(the_stage_is_told_by_the_time_of_workers)
 			streams_process(waits("loop.gprof",
 				"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 				wait_ms, is_ahead, 3)),
-			worker(cases[i].cpu_ms, "loop.gprof", NULL)};
+			worker(4, cases[i].cpu_ms, "loop.gprof", NULL)};
 		struct table *table = tables_make(&view_dataprep_steps, two, 2, false);
 
 		ck_assert_uint_eq(table->nr_rows, 3);
@@ -270,6 +274,26 @@ START_TEST(the_stage_is_told_by_the_time_of_workers)
 }
 END_TEST
 
+START_TEST(a_worker_that_was_looked_at_once_tells_no_stage)
+{
+	static const uint64_t wait_ms[] = {40};
+	static const bool is_ahead[] = {false};
+	struct process *two[2] = {
+		streams_process(waits("loop.gprof",
+			"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", wait_ms,
+			is_ahead, 1)),
+		worker(1, 95, "loop.gprof", "5")};
+	struct table *table = tables_make(&view_dataprep_steps, two, 2, false);
+
+	ck_assert(!tables_cell(table, 0, "workers")->is_known);
+	ck_assert_str_eq(
+		tables_cell(table, 0, "stage")->text, "unknown: no two samples of a worker");
+	table_destroy(table);
+	process_destroy(two[0]);
+	process_destroy(two[1]);
+}
+END_TEST
+
 START_TEST(workers_are_told_by_their_number)
 {
 	static const uint64_t wait_ms[] = {40};
@@ -278,7 +302,7 @@ START_TEST(workers_are_told_by_their_number)
 		streams_process(waits("loop.gprof",
 			"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", wait_ms,
 			is_ahead, 1)),
-		worker(95, "loop.gprof", "5"), worker(95, "loop.gprof", NULL)};
+		worker(4, 95, "loop.gprof", "5"), worker(4, 95, "loop.gprof", NULL)};
 	struct table *table = tables_make(&view_dataprep, all, 3, false);
 
 	ck_assert_uint_eq(table->nr_rows, 3);
@@ -338,4 +362,4 @@ END_TEST
 UNIT_SUITE("report/gaps", gaps_of_random_work_are_those_of_every_nanosecond,
 	the_longest_gaps_are_kept, a_stream_that_is_written_late_does_not_fill_the_memory,
 	a_wait_holds_a_step_back_if_the_device_waits_too, the_stage_is_told_by_the_time_of_workers,
-	workers_are_told_by_their_number)
+	a_worker_that_was_looked_at_once_tells_no_stage, workers_are_told_by_their_number)
