@@ -20,6 +20,8 @@ test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
 test="$test python3-torch"
 # gprof-report-mpi
 test="$test libopenmpi-dev openmpi-bin"
+# batch jobs
+test="$test munge slurmctld slurmd slurm-client"
 # what opens the page of test/page
 test="$test chromium firefox-esr fonts-dejavu-core"
 [ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"
