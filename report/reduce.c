@@ -81,18 +81,14 @@ static void take_summed(struct reduced *reduced, enum reduced_view view, const s
 	free(rows);
 }
 
-/* All sums, of a view of reduce.h. */
-static void take_all_sums(struct reduced *reduced, enum reduced_view view,
-	const struct tally *tally, const uint64_t *(*sums_of)(void *context, size_t row),
-	void *context)
+static void take_all_sums(
+	struct reduced *reduced, enum reduced_view view, const struct reduce_rows *from)
 {
-	struct reduced_row **rows = take_tally(reduced, view, tally);
+	struct reduced_row **rows = take_tally(reduced, view, &from->tally);
 
-	for (size_t i = 0; i < tally->nr_rows; i++) {
-		const uint64_t *sums = sums_of(context, i);
-
+	for (size_t i = 0; i < from->tally.nr_rows; i++) {
 		for (unsigned int k = 0; k < NR_REDUCED_SUMS; k++) {
-			rows[i]->sums[k] += sums[k];
+			rows[i]->sums[k] += from->sums[i].sums[k];
 		}
 	}
 	free(rows);
@@ -105,10 +101,8 @@ static void take_rows(struct reduced *reduced, void *const *views)
 	const struct stat *overlaps;
 	const struct tally *collectives = view_collective_tally(views[COLLECTIVE], &overlaps);
 
-	take_all_sums(reduced, REDUCED_OPERATOR, reduce_operators_tally(views[OPERATOR]),
-		reduce_operators_sums, views[OPERATOR]);
-	take_all_sums(reduced, REDUCED_NCCL, reduce_communication_tally(views[COMMUNICATION]),
-		reduce_communication_sums, views[COMMUNICATION]);
+	take_all_sums(reduced, REDUCED_OPERATOR, reduce_operators_rows(views[OPERATOR]));
+	take_all_sums(reduced, REDUCED_NCCL, reduce_communication_rows(views[COMMUNICATION]));
 	take_plain(reduced, REDUCED_KERNEL, view_kernel_tally(views[KERNEL]));
 	take_summed(reduced, REDUCED_COLLECTIVE, collectives, REDUCED_OVERLAP_NS, overlaps);
 	take_summed(reduced, REDUCED_MEMCPY, copies, REDUCED_BYTES, &copies->sizes);

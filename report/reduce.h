@@ -4,19 +4,17 @@
 #define REPORT_REDUCE_H
 
 #include "report/model.h"
+#include "report/reduce_rows.h"
 #include "report/reduced.h"
 #include "report/view.h"
 
 /* Makes it of one process, into an empty one. */
 void reduce_process(struct reduced *reduced, struct process *process);
 
-/* For reduce.c: operators by name, and NCCL's operations; the sums of a row are those of reduced.h.
- */
+/* For reduce.c: operators by name, and NCCL's operations. */
 extern const struct view_class reduce_operators, reduce_communication;
-const struct tally *reduce_operators_tally(void *view);
-const uint64_t *reduce_operators_sums(void *view, size_t row);
-const struct tally *reduce_communication_tally(void *view);
-const uint64_t *reduce_communication_sums(void *view, size_t row);
+const struct reduce_rows *reduce_operators_rows(void *view);
+const struct reduce_rows *reduce_communication_rows(void *view);
 
 /* Peaks of memory; takes them over into those of enum reduced_fact, which start unknown. */
 extern const struct view_class reduce_memory;

@@ -9,15 +9,9 @@
 #include "report/nccl_ops.h"
 #include "report/reduce.h"
 
-struct sums {
-	uint64_t sums[NR_REDUCED_SUMS];
-};
-
 struct communication {
 	struct nccl_ops ops;
-	struct tally tally; /* times: of the kernels of an operation */
-	struct sums *sums;  /* of its rows */
-	size_t capacity;
+	struct reduce_rows rows; /* times: of the kernels of an operation */
 };
 
 static void *create(const struct view_input *input)
@@ -25,7 +19,7 @@ static void *create(const struct view_input *input)
 	struct communication *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	reduce_rows_init(&view->rows);
 	return view;
 }
 
@@ -54,23 +48,16 @@ static uint32_t kind_of(const struct nccl_op *op)
 
 static void add(struct communication *view, const struct nccl_op *op)
 {
-	uint32_t name = name_of(op), kind = kind_of(op);
-	size_t nr_rows = view->tally.nr_rows;
-	uint32_t row = tally_find(&view->tally, (uint64_t)kind << 32 | name, name, kind);
-	uint64_t *sums;
+	uint32_t row;
+	uint64_t *sums = reduce_rows_find(&view->rows, name_of(op), kind_of(op), &row);
 
-	if (row == nr_rows) {
-		view->sums = array_grow(view->sums, row, &view->capacity, sizeof(*view->sums));
-		view->sums[row] = (struct sums){{0}};
-	}
-	sums = view->sums[row].sums;
 	sums[REDUCED_BYTES] += op->bytes;
 	sums[REDUCED_CALLS] += op->nr_calls;
 	if (nccl_op_has_time(op)) {
 		sums[REDUCED_TIMED_BYTES] += op->bytes;
-		stat_add(&view->tally.times, row, op->end_ns - op->begin_ns);
+		stat_add(&view->rows.tally.times, row, op->end_ns - op->begin_ns);
 	} else {
-		view->tally.rows[row].untimed++;
+		view->rows.tally.rows[row].untimed++;
 	}
 }
 
@@ -85,14 +72,9 @@ static void end(void *context, struct process *process)
 	view->ops.nr_ops = 0;
 }
 
-const struct tally *reduce_communication_tally(void *context)
+const struct reduce_rows *reduce_communication_rows(void *context)
 {
-	return &((struct communication *)context)->tally;
-}
-
-const uint64_t *reduce_communication_sums(void *context, size_t row)
-{
-	return ((struct communication *)context)->sums[row].sums;
+	return &((struct communication *)context)->rows;
 }
 
 static void destroy(void *context)
@@ -100,8 +82,7 @@ static void destroy(void *context)
 	struct communication *view = context;
 
 	nccl_ops_fini(&view->ops);
-	tally_fini(&view->tally);
-	free(view->sums);
+	reduce_rows_fini(&view->rows);
 	free(view);
 }
 

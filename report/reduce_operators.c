@@ -4,14 +4,8 @@
 
 #include "report/reduce.h"
 
-struct sums {
-	uint64_t sums[NR_REDUCED_SUMS];
-};
-
 struct operators {
-	struct tally tally;
-	struct sums *sums; /* of its rows */
-	size_t capacity;
+	struct reduce_rows rows;
 	struct process *process;
 };
 
@@ -20,7 +14,7 @@ static void *create(const struct view_input *input)
 	struct operators *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	reduce_rows_init(&view->rows);
 	return view;
 }
 
@@ -35,36 +29,26 @@ static void take_op(void *context, const struct op *op)
 	const struct clock_map *clock = &view->process->host_clock;
 	uint64_t ticks = op->end - op->begin;
 	uint64_t self_ticks = ticks > op->child_ticks ? ticks - op->child_ticks : 0;
-	size_t nr_rows = view->tally.nr_rows;
-	uint32_t row = tally_find(&view->tally, op->name, op->name, 0);
+	uint32_t row;
+	uint64_t *sums = reduce_rows_find(&view->rows, op->name, 0, &row);
 
-	if (row == nr_rows) {
-		view->sums = array_grow(view->sums, row, &view->capacity, sizeof(*view->sums));
-		view->sums[row] = (struct sums){{0}};
-	}
-	stat_add(&view->tally.times, row, clock_map_duration(clock, ticks));
-	view->sums[row].sums[REDUCED_SELF_NS] += clock_map_duration(clock, self_ticks);
-	view->sums[row].sums[REDUCED_GPU_SELF_NS] += op->gpu_self_ns;
-	view->sums[row].sums[REDUCED_GPU_TOTAL_NS] += op->gpu_total_ns;
-	view->sums[row].sums[REDUCED_WORKS] += op->nr_works;
+	stat_add(&view->rows.tally.times, row, clock_map_duration(clock, ticks));
+	sums[REDUCED_SELF_NS] += clock_map_duration(clock, self_ticks);
+	sums[REDUCED_GPU_SELF_NS] += op->gpu_self_ns;
+	sums[REDUCED_GPU_TOTAL_NS] += op->gpu_total_ns;
+	sums[REDUCED_WORKS] += op->nr_works;
 }
 
-const struct tally *reduce_operators_tally(void *context)
+const struct reduce_rows *reduce_operators_rows(void *context)
 {
-	return &((struct operators *)context)->tally;
-}
-
-const uint64_t *reduce_operators_sums(void *context, size_t row)
-{
-	return ((struct operators *)context)->sums[row].sums;
+	return &((struct operators *)context)->rows;
 }
 
 static void destroy(void *context)
 {
 	struct operators *view = context;
 
-	tally_fini(&view->tally);
-	free(view->sums);
+	reduce_rows_fini(&view->rows);
 	free(view);
 }
 
