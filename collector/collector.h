@@ -46,7 +46,8 @@ extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
 	L(SIGNAL, "call from a signal handler that ran while an event was written (rare; nothing " \
 		  "to do)")                                                                        \
-	L(START, "call while the recorder was starting (the first CUDA call starts it)")           \
+	L(START, "call while the recorder was starting (the first CUDA call starts it; a step "    \
+		 "that ended meanwhile is not counted: the numbers of later ones are lower)")      \
 	L(CUPTI, "dropped by CUPTI (raise GPROF_BUFFER_MB)")                                       \
 	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)")                         \
 	L(CUPTI_RECORD, "CUPTI record of a form that this version does not know (set "             \
