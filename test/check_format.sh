@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The stream format: format.h, FORMAT.md and the golden streams go together. And the layout of
+# The stream format: format.h, FORMAT.md, the recorder's facts and the golden streams go together. And the layout of
 # sources: licence line, line length, clang-format.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -33,6 +33,20 @@ if [ "$have" != "$want" ]; then
 	echo "format.h changed: bring FORMAT.md and test/golden into line, then write $have to test/golden/format.sum"
 	bad=1
 fi
+
+# Facts are told by their keys alone.
+nr_keys=0
+while IFS= read -r key; do
+	nr_keys=$((nr_keys + 1))
+	grep -qF "\`$key\`" collector/FORMAT.md || {
+		echo "FORMAT.md lacks the info key $key"
+		bad=1
+	}
+done < <(grep -hoE '(facts_add(_number)?|add(_path|_line)?)\("[a-z]+\.[a-z_]+"|\{"[a-z]+\.[a-z_]+",' collector/*.c | grep -oE '[a-z]+\.[a-z_]+')
+[ $nr_keys -gt 0 ] || {
+	echo "no info key was found in collector/"
+	bad=1
+}
 
 while IFS= read -r file; do
 	head -2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || {
