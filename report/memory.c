@@ -176,9 +176,7 @@ void memory_replay_end(struct memory *memory)
 	}
 	for (struct memory_block *left = memory->blocks; memory->block && left;
 		left = left->hh.next) {
-		if (left->row) { /* of a replay */
-			memory->block(memory->context, left, MEMORY_LEFT);
-		}
+		memory->block(memory->context, left, MEMORY_LEFT);
 	}
 }
 

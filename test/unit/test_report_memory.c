@@ -214,6 +214,8 @@ START_TEST(what_is_reserved_at_the_peak_is_told_of_the_peak)
 	table = tables_of(&view_memory, path, false);
 	ck_assert_ptr_nonnull(strstr(
 		table->note, "100.0 MB reserved then (at most 200.0 MB), 20.0 % of that free"));
+	ck_assert_uint_eq(tables_number(table, 0, "allocations"), 3);
+	ck_assert_uint_eq(tables_number(table, 0, "at_peak_bytes"), 2); /* the third came later */
 	table_destroy(table);
 }
 END_TEST
@@ -358,6 +360,29 @@ START_TEST(the_curve_of_calls_adds_up_before_what_is_chosen)
 }
 END_TEST
 
+/* As of two at one address whose allocations are from before the recording, or lost. */
+START_TEST(what_is_only_given_back_is_a_block_each)
+{
+	const char *path = streams_path("freed.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		add_alloc(gen, 1000 * i, 0x1000, i ? -600 : -500);
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_memory_events, path, false);
+	ck_assert_uint_eq(table->nr_rows, 2);
+	ck_assert_uint_eq(tables_number(table, 0, "bytes"), 600);
+	ck_assert_uint_eq(tables_number(table, 0, "release_ns"), 1000);
+	ck_assert_uint_eq(tables_number(table, 1, "bytes"), 500);
+	ck_assert_uint_eq(tables_number(table, 1, "release_ns"), 0);
+	ck_assert(!tables_cell(table, 1, "allocation_ns")->is_known);
+	ck_assert(!tables_cell(table, 1, "name")->is_known);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(of_many_blocks_the_largest_are_there_and_the_others_told)
 {
 	const char *path = streams_path("many.gprof");
@@ -381,5 +406,5 @@ UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_have_what_was_in_use_at_the_peak, what_is_reserved_at_the_peak_is_told_of_the_peak,
 	an_allocator_without_totals_has_no_peak_of_zero, tables_without_a_row_say_why,
 	the_curve_has_the_peak_and_the_end_of_each_part,
-	the_curve_of_calls_adds_up_before_what_is_chosen,
+	the_curve_of_calls_adds_up_before_what_is_chosen, what_is_only_given_back_is_a_block_each,
 	of_many_blocks_the_largest_are_there_and_the_others_told)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a summary has of each process besides its steps, of communicators, and over processes. */
+/* What a summary has of the breakdown, of communicators, and over processes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,6 @@
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
-
-#define MB (1u << 20)
 
 enum { NR_RANKS = 3 };
 
@@ -132,26 +130,6 @@ START_TEST(a_process_without_steps_has_a_breakdown_but_none_over_processes)
 }
 END_TEST
 
-/* See gen_ops.c: 8 MB more in each of three steps, and once 1 MB beside them. */
-START_TEST(peaks_of_memory_are_those_of_the_allocator)
-{
-	struct reduced ops = streams_reduced(streams_ops("ops.gprof"));
-	struct reduced none = streams_reduced(rank_of_nccl(0));
-	struct table *table = reduced_memory_table(&ops, 0);
-	struct table *empty = reduced_memory_table(&none, 0);
-
-	ck_assert_uint_eq(tables_number(table, 0, "allocated_bytes"), 25 * MB);
-	ck_assert_uint_eq(tables_number(table, 0, "reserved_bytes"), 20 * MB);
-	ck_assert(!tables_cell(table, 0, "cuda_malloc_bytes")->is_known);
-	ck_assert(!tables_cell(empty, 0, "allocated_bytes")->is_known);
-	ck_assert(empty->is_aside);
-	table_destroy(table);
-	table_destroy(empty);
-	reduced_fini(&ops);
-	reduced_fini(&none);
-}
-END_TEST
-
 static size_t find_op(const struct table *table, const char *name)
 {
 	return tables_find(table, "name", name, 0);
@@ -177,6 +155,9 @@ START_TEST(operations_of_nccl_are_those_of_their_communicator)
 	ck_assert_uint_eq(tables_number(table, reduce, "most_ns"), 500000);
 	ck_assert_double_eq_tol(tables_cell(table, reduce, "algbw_bytes_per_s")->number, 7.5e9, 1);
 	ck_assert_uint_eq(tables_number(table, gather, "bytes"), 4000000);
+	/* Of those that spent the same the first. */
+	ck_assert_str_eq(tables_cell(table, gather, "least_rank")->text, "0");
+	ck_assert_str_eq(tables_cell(table, gather, "most_rank")->text, "0");
 	ck_assert_double_eq_tol(tables_cell(table, gather, "busbw_bytes_per_s")->number, 5e9, 1);
 	table_destroy(table);
 	reduced_fini(&reduced);
@@ -241,6 +222,21 @@ START_TEST(rows_over_processes_are_those_of_the_streams_over_ranks)
 }
 END_TEST
 
+START_TEST(rows_over_processes_begin_with_the_largest)
+{
+	struct reduced reduced = reduced_of_all(rank_of_model, 1);
+	struct table *over = over_of(&reduced, "operator");
+
+	ck_assert_uint_gt(over->nr_rows, 5);
+	for (size_t i = 1; i < over->nr_rows; i++) {
+		ck_assert_uint_ge(
+			tables_number(over, i - 1, "max_ns"), tables_number(over, i, "max_ns"));
+	}
+	table_destroy(over);
+	reduced_fini(&reduced);
+}
+END_TEST
+
 /* It spent what nobody knows, not 0. */
 START_TEST(a_rank_without_times_spent_neither_least_nor_most)
 {
@@ -252,6 +248,9 @@ START_TEST(a_rank_without_times_spent_neither_least_nor_most)
 	ck_assert_uint_eq(tables_number(table, 0, "untimed"), 1);
 	ck_assert(!tables_cell(table, 0, "least_rank")->is_known);
 	table_destroy(table);
+	over = over_of(&reduced, "communication");
+	ck_assert_uint_eq(over->nr_rows, 0);
+	table_destroy(over);
 	ck_assert_int_eq(reduced_merge(&reduced, &others), 0);
 	table = reduced_communication_table(&reduced, 0);
 	over = over_of(&reduced, "communication");
@@ -259,6 +258,8 @@ START_TEST(a_rank_without_times_spent_neither_least_nor_most)
 	ck_assert_uint_eq(tables_number(table, row, "processes"), 3);
 	ck_assert_uint_eq(tables_number(table, row, "least_ns"), 300000);
 	ck_assert_str_eq(tables_cell(table, row, "least_rank")->text, "1");
+	ck_assert_uint_eq(tables_number(table, row, "bytes"), 7000000);
+	ck_assert_double_eq_tol(tables_cell(table, row, "algbw_bytes_per_s")->number, 7.5e9, 1);
 	row = find_op(over, "AllReduce");
 	ck_assert_uint_eq(tables_number(over, row, "processes"), 2);
 	ck_assert_uint_eq(tables_number(over, row, "min_ns"), 300000);
@@ -272,7 +273,7 @@ END_TEST
 
 UNIT_SUITE("report/reduce over processes", breakdown_is_that_of_the_view_and_sums_to_the_step,
 	a_process_without_steps_has_a_breakdown_but_none_over_processes,
-	peaks_of_memory_are_those_of_the_allocator,
+	rows_over_processes_begin_with_the_largest,
 	operations_of_nccl_are_those_of_their_communicator, what_each_process_has_is_compared,
 	rows_over_processes_are_those_of_the_streams_over_ranks,
 	a_rank_without_times_spent_neither_least_nor_most)

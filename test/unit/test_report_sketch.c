@@ -105,6 +105,20 @@ START_TEST(median_of_an_even_number_is_between_the_two_in_the_middle)
 }
 END_TEST
 
+/* Wherever in its step it lies. */
+START_TEST(of_a_single_value_all_is_exact)
+{
+	make_values(11);
+	for (size_t i = 0; i < 200; i++) {
+		struct sketch sketch = sketch_of(values + i, 1);
+
+		ck_assert_uint_eq(sketch_finish(&sketch), values[i]);
+		ck_assert_double_eq(stat_median(&sketch.group), (double)values[i]);
+		sketch_fini(&sketch);
+	}
+}
+END_TEST
+
 START_TEST(parts_in_any_order_are_the_same_as_the_whole)
 {
 	uint64_t seed = (uint64_t)_i + 1;
@@ -232,7 +246,7 @@ Suite *unit_suite(void)
 	const TTest *const tests[] = {values_and_histograms_give_the_same_sketch,
 		median_of_an_even_number_is_between_the_two_in_the_middle,
 		bytes_come_back_and_cut_ones_are_bad, nothing_adds_nothing,
-		numbers_of_all_sizes_come_back};
+		of_a_single_value_all_is_exact, numbers_of_all_sizes_come_back};
 	Suite *suite = unit_make("report/sketch", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, quantiles_are_close_and_the_rest_is_exact, 8);
