@@ -10,12 +10,16 @@
 
 uint32_t job_clock_of(const struct process *process)
 {
-	const char *host = process_fact(process, "host.name", "");
+	const char *host;
 
 	if (process->has_job_clock) {
 		return UINT32_MAX; /* no number of names.h */
 	}
-	return process->boot ? process->boot : names_intern(host, strlen(host));
+	if (process->boot) {
+		return process->boot;
+	}
+	host = process_fact(process, "host.name", "");
+	return names_intern(host, strlen(host));
 }
 
 /* One whose host is not known has a clock of its own. */

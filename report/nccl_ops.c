@@ -6,11 +6,11 @@
 
 #include "report/buf.h"
 #include "report/job_clock.h"
+#include "report/nccl_launch.h"
 #include "report/nccl_name.h"
 #include "report/phase.h"
 #include "report/select.h"
 
-#define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
 #define KERNEL_MASK                                                                        \
 	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
 		COL_BIT(COL_kernel_correlation))
@@ -23,20 +23,11 @@ struct nccl_call {
 	uint8_t kind;
 };
 
-/* Of what one thread launched in one group; thread 0: it is not known, but its one launch is. */
-struct nccl_span {
-	uint32_t thread, after, last;
-	size_t op; /* place among the operations; NONE if it cannot be told which */
-};
-
 struct nccl_calls {
 	struct nccl_call *items;
 	size_t nr, capacity;
-	struct nccl_span *spans;
-	size_t nr_spans, spans_capacity;
+	struct nccl_launches launches;
 };
-
-#define NONE SIZE_MAX
 
 void nccl_ops_fini(struct nccl_ops *ops)
 {
@@ -44,7 +35,7 @@ void nccl_ops_fini(struct nccl_ops *ops)
 	free(ops->sides);
 	if (ops->calls) {
 		free(ops->calls->items);
-		free(ops->calls->spans);
+		nccl_launches_fini(&ops->calls->launches);
 		free(ops->calls);
 	}
 	*ops = (struct nccl_ops){0};
@@ -190,23 +181,12 @@ static void add_side(struct nccl_ops *ops, const struct nccl_op *op, const struc
 	};
 }
 
-static void add_span(struct nccl_calls *calls, const struct nccl_call *launcher, size_t op)
-{
-	if (launcher->after == launcher->last) {
-		return;
-	}
-	calls->spans = array_grow(
-		calls->spans, calls->nr_spans, &calls->spans_capacity, sizeof(*calls->spans));
-	calls->spans[calls->nr_spans++] =
-		(struct nccl_span){launcher->thread, launcher->after, launcher->last, op};
-}
-
 /* The calls from `at` on that are of one group; returns where the next one begins. */
 static size_t take_group(struct nccl_ops *ops, struct process *process, size_t at)
 {
 	struct nccl_calls *calls = ops->calls;
 	const struct nccl_call *first = &calls->items[at];
-	size_t op = NONE, nr_comms = 0, end = at;
+	size_t op = 0, nr_comms = 0, end = at;
 
 	for (; end < calls->nr && calls->items[end].group == first->group; end++) {
 		const struct nccl_call *call = &calls->items[end];
@@ -226,82 +206,26 @@ static size_t take_group(struct nccl_ops *ops, struct process *process, size_t a
 		add_side(ops, &ops->ops[op], call);
 	}
 	/* Kernels do not say which communicator they are of. */
-	add_span(calls, first, nr_comms == 1 ? op : NONE);
+	nccl_launches_add(
+		&calls->launches, &(struct nccl_span){first->thread, first->after, first->last,
+					  nr_comms == 1 ? op : NCCL_LAUNCH_NONE});
 	return end;
 }
 
 /* ---- kernels ---- */
 
-/* By thread, then by id; what one thread launched later has higher ids, modulo 2^32. */
-static int by_thread(const void *a, const void *b)
-{
-	const struct nccl_span *x = a, *y = b;
-
-	if (x->thread != y->thread) {
-		return x->thread < y->thread ? -1 : 1;
-	}
-	return x->last < y->last ? -1 : x->last > y->last;
-}
-
-static const struct nccl_span *find_span(
-	const struct nccl_calls *calls, uint32_t thread, uint32_t correlation)
-{
-	size_t low = 0, high = calls->nr_spans;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct nccl_span *span = &calls->spans[middle];
-
-		if (span->thread < thread || (span->thread == thread && span->last < correlation)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	if (low < calls->nr_spans && calls->spans[low].thread == thread &&
-		correlation - calls->spans[low].after - 1 <
-			calls->spans[low].last - calls->spans[low].after) {
-		return &calls->spans[low];
-	}
-	return NULL;
-}
-
-/* Which operation a launch is of, by its correlation id. */
-static void find_launches(
-	const struct nccl_calls *calls, struct stream_in *stream, struct idmap *launches)
-{
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
-		struct batch batch;
-
-		if ((table != GPROF_TABLE_api && table != GPROF_TABLE_api_launch) ||
-			stream_in_load(stream, i, LAUNCH_MASK, 0, &batch)) {
-			continue;
-		}
-		for (uint32_t row = 0; row < batch.nr_rows; row++) {
-			uint32_t id = (uint32_t)batch.col[COL_api_correlation][row];
-			const struct nccl_span *span =
-				find_span(calls, (uint32_t)batch.col[COL_api_thread][row], id);
-
-			if (id && span && span->op != NONE) {
-				*(size_t *)idmap_put(launches, id) = span->op;
-			}
-		}
-	}
-}
-
-static void take_kernels(struct nccl_ops *ops, struct process *process, const struct batch *batch,
-	const struct idmap *launches)
+static void take_kernels(struct nccl_ops *ops, struct process *process, const struct batch *batch)
 {
 	for (uint32_t row = 0; row < batch->nr_rows; row++) {
-		const size_t *place =
-			idmap_get(launches, (uint32_t)batch->col[COL_kernel_correlation][row]);
-		struct nccl_op *op = place ? &ops->ops[*place] : NULL;
+		size_t place = nccl_launches_find(
+			&ops->calls->launches, (uint32_t)batch->col[COL_kernel_correlation][row]);
+		struct nccl_op *op;
 		uint64_t begin, end;
 
-		if (!op) {
+		if (place == NCCL_LAUNCH_NONE) {
 			continue;
 		}
+		op = &ops->ops[place];
 		begin = clock_map_time(&process->device_clock, batch->col[COL_kernel_begin][row]);
 		end = begin + batch->col[COL_kernel_dur][row];
 		op->begin_ns = begin < op->begin_ns ? begin : op->begin_ns;
@@ -312,27 +236,19 @@ static void take_kernels(struct nccl_ops *ops, struct process *process, const st
 
 static void join_kernels(struct nccl_ops *ops, struct process *process)
 {
+	struct nccl_launches *launches = &ops->calls->launches;
 	struct stream_in *stream = process->stream;
-	struct idmap launches;
 
-	idmap_init(&launches, sizeof(size_t));
-	for (size_t i = 0; i < ops->calls->nr_spans && !ops->calls->spans[i].thread; i++) {
-		const struct nccl_span *span = &ops->calls->spans[i];
-
-		if (span->op != NONE) {
-			*(size_t *)idmap_put(&launches, span->last) = span->op;
-		}
-	}
-	find_launches(ops->calls, stream, &launches);
-	for (size_t i = 0; launches.nr && i < stream->nr_blocks; i++) {
+	nccl_launches_read(launches, stream);
+	for (size_t i = 0; launches->nr && i < stream->nr_blocks; i++) {
 		struct batch batch;
 
 		if (stream_in_block_table(stream, i) == GPROF_TABLE_kernel &&
 			!stream_in_load(stream, i, KERNEL_MASK, 0, &batch)) {
-			take_kernels(ops, process, &batch, &launches);
+			take_kernels(ops, process, &batch);
 		}
 	}
-	idmap_fini(&launches);
+	nccl_launches_clear(launches);
 }
 
 void nccl_ops_end(struct nccl_ops *ops, struct process *process)
@@ -344,11 +260,8 @@ void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 		for (size_t at = 0; at < calls->nr;) {
 			at = take_group(ops, process, at);
 		}
-		if (calls->nr_spans) {
-			qsort(calls->spans, calls->nr_spans, sizeof(*calls->spans), by_thread);
-			join_kernels(ops, process);
-		}
-		calls->nr = calls->nr_spans = 0;
+		join_kernels(ops, process);
+		calls->nr = 0;
 	}
 	ops->nr_processes++;
 }
