@@ -203,7 +203,10 @@ char *step_heat_draw(struct step_heat *steps, size_t nr_steps)
 
 /* ---- numbers ---- */
 
-/* [step, its duration] of each cell, [] where none is known. */
+/*
+ * [step, its duration] of each cell, [] where none is known. A rank that was started again has
+ * several processes: a step of another one than the rank's first says which.
+ */
 static void add_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *json)
 {
 	const struct step_heat *longest[MOST_CELLS];
@@ -218,6 +221,9 @@ static void add_rank(const struct heat *heat, const struct heat_rank *rank, stru
 		if (longest[i]) {
 			buf_printf(json, "%" PRIu64 ",%" PRIu64, longest[i]->step,
 				longest[i]->duration_ns);
+			if (longest[i]->pid != rank->steps->pid) {
+				buf_printf(json, ",%" PRIu32, longest[i]->pid);
+			}
 		}
 		buf_char(json, ']');
 	}

@@ -25,7 +25,7 @@ function levelName(level) {
 
 /* What is known of ranks, as bars from step to step. */
 function cellsOf(ranks) {
-	return ranks.flatMap(({rank, pid, cells}) => cells.map(([step, ns], i) => {
+	return ranks.flatMap(({rank, pid: first, cells}) => cells.map(([step, ns, pid = first], i) => {
 		const from = field.first + i * field.per_cell - .5;
 		return {x: [from, from + field.per_cell], y: "rank " + rank, rank, pid, step, ns};
 	})).filter((cell) => cell.step !== undefined);

@@ -96,6 +96,21 @@ START_TEST(the_page_has_the_longest_step_of_each_cell)
 }
 END_TEST
 
+START_TEST(a_step_of_a_rank_that_was_started_again_has_its_own_process)
+{
+	char *have;
+
+	add(0, 7, 100);
+	add(0, 8, 100);
+	steps[nr - 1].pid = 900;
+	add(2, 7, 90);
+	have = step_heat_json(steps, nr);
+	ck_assert_ptr_nonnull(
+		strstr(have, "\"pid\": 100, \"total_ns\": 200, \"cells\": [[7,100],[8,100,900]]"));
+	free(have);
+}
+END_TEST
+
 START_TEST(of_a_thousand_ranks_the_page_has_those_with_the_longest_times)
 {
 	const char *at;
@@ -142,5 +157,6 @@ END_TEST
 UNIT_SUITE("report/step_heat", signs_say_how_steps_compare_with_the_median_of_all,
 	of_many_steps_the_longest_stands, of_many_ranks_those_with_the_longest_times_stand,
 	the_page_has_the_longest_step_of_each_cell,
+	a_step_of_a_rank_that_was_started_again_has_its_own_process,
 	of_a_thousand_ranks_the_page_has_those_with_the_longest_times,
 	one_rank_is_no_field_and_nonsense_no_harm)
