@@ -143,8 +143,8 @@ static void open_streams(
 		if (stream_in_open(&stream, dumpdir->paths[i])) {
 			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
 				reduced_is_file(dumpdir->paths[i])
-					? "a summary of reduce, which only summary (of such "
-					  "alone) and reduce read"
+					? "a summary of reduce, which only summary and html (of "
+					  "such alone) and reduce read"
 					: err_text());
 			input->status = CMD_INCOMPLETE;
 			continue;

@@ -5,6 +5,7 @@
 #include "report/html_svg.h"
 #include "report/html_timeline.h"
 #include "report/options.h"
+#include "report/reduced_job.h"
 
 #define USUAL_TOP 200u
 
@@ -126,22 +127,79 @@ static int write_diff(struct request *request, char *const *paths)
 	return status;
 }
 
+/* ---- of a summary ---- */
+
+static int refuse_reduced(const struct request *request, int nr_paths)
+{
+	const struct asked *asked = &request->asked;
+
+	if (nr_paths > 1) {
+		return cmd_usage(&cmd_html, "the page is of one summary of reduce, and changes "
+					    "are those of streams; reduce puts summaries together");
+	}
+	if (request->is_svg || select_is_asked(&asked->select) ||
+		!numbers_is_empty(&asked->filter.pids) || !numbers_is_empty(&asked->filter.ranks)) {
+		return cmd_usage(&cmd_html, "a summary of reduce has no pictures, and is of all of "
+					    "its processes and steps; the streams have more");
+	}
+	return 0;
+}
+
+static int run_reduced(struct request *request, char *const *paths, int nr_paths)
+{
+	int status = refuse_reduced(request, nr_paths);
+	const struct cmd_input none = {0};
+	struct reduced reduced = {0};
+	struct cmd_output output;
+	struct buf out;
+
+	status = status ? status : reduced_job_read(&reduced, paths, nr_paths);
+	if (!status) {
+		bool is_incomplete = reduced_job_tell(&reduced);
+
+		request->html.reduced = &reduced;
+		cmd_output_init(&output, &out, request->asked.output);
+		html_write(&request->html, &none, &out);
+		status = (int)cmd_output_end(&output, &out);
+		buf_fini(&out);
+		status = !status && is_incomplete ? CMD_INCOMPLETE : status;
+	}
+	reduced_fini(&reduced);
+	return status;
+}
+
+/* ---- of streams ---- */
+
+static int run_streams(struct request *request, char **paths, int nr_paths)
+{
+	struct cmd_input *inputs = request->inputs;
+	int status = 0;
+
+	if (nr_paths < 2) {
+		status = (int)asked_open(&request->asked, &inputs[0], paths, nr_paths);
+		status = status ? status : write_page(request, 1);
+	}
+	for (int i = 0; !status && nr_paths == 2 && i < 2; i++) {
+		status = (int)asked_open(&request->asked, &inputs[i], paths + i, 1);
+		status = status || i == 0 ? status : write_diff(request, paths);
+	}
+	asked_close(&inputs[0]);
+	asked_close(&inputs[1]);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	struct request request = {.asked = {.command = &cmd_html, .top = ASKED_NO_TOP},
 		.html = {.timeline_bytes = HTML_TIMELINE_BYTES}};
-	int status = take_options(&request, argc, argv), nr = argc - optind;
+	int status = take_options(&request, argc, argv), nr_paths = argc - optind;
+	char **paths = argv + optind;
 
-	if (!status && nr < 2) {
-		status = (int)asked_open(&request.asked, &request.inputs[0], argv + optind, nr);
-		status = status ? status : write_page(&request, 1);
+	if (!status) {
+		status = nr_paths && reduced_is_file(paths[0])
+				 ? run_reduced(&request, paths, nr_paths)
+				 : run_streams(&request, paths, nr_paths);
 	}
-	for (int i = 0; !status && nr == 2 && i < 2; i++) {
-		status = (int)asked_open(&request.asked, &request.inputs[i], argv + optind + i, 1);
-		status = status || i == 0 ? status : write_diff(&request, argv + optind);
-	}
-	asked_close(&request.inputs[0]);
-	asked_close(&request.inputs[1]);
 	asked_fini(&request.asked);
 	return status == ASKED_HELP ? CMD_GOOD : status;
 }

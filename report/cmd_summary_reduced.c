@@ -3,123 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/err.h"
+#include "report/reduced_job.h"
 #include "report/reduced_view.h"
 #include "report/summary.h"
-
-#define MOST_SPANS 20u
-
-/* ---- what is wrong ---- */
-
-/* What the whole number of ranks is by each process; -1 if they differ or none tells. */
-static int64_t world_of(const struct reduced *reduced)
-{
-	int64_t world = -1;
-
-	for (size_t i = 0; i < reduced->nr_processes; i++) {
-		const struct reduced_process *process = &reduced->processes[i].who;
-
-		if (process->rank >= 0 && process->world >= 0) {
-			if (world >= 0 && world != process->world) {
-				return -1;
-			}
-			world = process->world;
-		}
-	}
-	return world;
-}
-
-struct missing {
-	uint64_t first[MOST_SPANS]; /* as many as there are, at most so many */
-	uint64_t nr;
-};
-
-/* Ranks from `first` to before `end`; these may be as many as somebody wrote into a stream. */
-static void add_gap(struct missing *missing, int64_t first, int64_t end)
-{
-	for (int64_t rank = first;
-		rank < end && missing->nr + (uint64_t)(rank - first) < MOST_SPANS; rank++) {
-		missing->first[missing->nr + (uint64_t)(rank - first)] = (uint64_t)rank;
-	}
-	missing->nr += end > first ? (uint64_t)(end - first) : 0;
-}
-
-/* How many ranks are missing, and which; the first ones are named. */
-static bool tell_ranks(const struct reduced *reduced)
-{
-	int64_t world = world_of(reduced), next = 0;
-	struct missing missing = {.nr = 0};
-	struct buf line = {0};
-
-	for (size_t i = 0; i < reduced->nr_processes; i++) {
-		int64_t rank = reduced->processes[i].who.rank;
-
-		if (rank >= next && rank < world) {
-			add_gap(&missing, next, rank);
-			next = rank + 1;
-		}
-	}
-	add_gap(&missing, next, world);
-	if (!missing.nr || !next) {
-		return false;
-	}
-	numbers_print(missing.first, missing.nr < MOST_SPANS ? (size_t)missing.nr : MOST_SPANS,
-		MOST_SPANS, &line);
-	cmd_error("%llu of %lld ranks are missing: %.*s%s", (unsigned long long)missing.nr,
-		(long long)world, (int)line.nr_bytes, line.bytes,
-		missing.nr > MOST_SPANS ? ",..." : "");
-	buf_fini(&line);
-	return true;
-}
-
-/* Those that train: children that merely have their parent's RANK do not count. */
-static bool tell_repeated(const struct reduced *reduced)
-{
-	uint64_t *ranks = mem_zeroed(reduced->nr_processes, sizeof(*ranks));
-	struct buf line = {0};
-	int64_t last = -1;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < reduced->nr_processes; i++) {
-		const struct reduced_process *process = &reduced->processes[i].who;
-		bool has_work = !process->is_without_works || process->nr_steps > 1;
-
-		if (process->rank >= 0 && has_work && process->rank == last &&
-			(!nr || ranks[nr - 1] != (uint64_t)last)) {
-			ranks[nr++] = (uint64_t)last;
-		}
-		last = has_work ? process->rank : last;
-	}
-	if (nr) {
-		numbers_print(ranks, nr, MOST_SPANS, &line);
-		cmd_error("there is more than one process of rank %.*s, as of several runs: tables "
-			  "add them up",
-			(int)line.nr_bytes, line.bytes);
-	}
-	buf_fini(&line);
-	free(ranks);
-	return nr > 0;
-}
-
-static bool tell_missing(const struct reduced *reduced)
-{
-	size_t nr_bad = 0;
-	uint64_t nr_events = 0;
-
-	for (size_t i = 0; i < reduced->nr_processes; i++) {
-		nr_bad += reduced->processes[i].who.state != REDUCED_COMPLETE;
-		if (__builtin_add_overflow(
-			    nr_events, reduced->processes[i].who.missing, &nr_events)) {
-			nr_events = UINT64_MAX;
-		}
-	}
-	if (nr_bad) {
-		cmd_error("the data of %zu of %zu processes are incomplete, %llu events are "
-			  "missing; the table processes says which",
-			nr_bad, reduced->nr_processes, (unsigned long long)nr_events);
-	}
-	return nr_bad > 0;
-}
 
 /* ---- printing ---- */
 
@@ -172,10 +58,11 @@ static bool print_over(const struct summary *summary, struct reduced *reduced, s
 	bool is_sorted = false;
 
 	for (const struct reduced_view_class *class = reduced_views;
-		class->name && summary->is_default && reduced->nr_processes > 1; class ++) {
-		if (class->over_key) {
-			is_sorted |= print_table(
-				summary, reduced_over_table(reduced, class, class->over_key), out);
+		class->name && summary->is_default; class ++) {
+		struct table *aside = reduced_view_aside(reduced, class);
+
+		if (aside) {
+			is_sorted |= print_table(summary, aside, out);
 		}
 	}
 	return is_sorted;
@@ -240,33 +127,15 @@ static int refuse(const struct summary *summary)
 	return 0;
 }
 
-static int read_all(struct reduced *reduced, char *const *paths, int nr_paths)
-{
-	for (int i = 0; i < nr_paths; i++) {
-		struct reduced one;
-		int error = reduced_read(&one, paths[i]);
-
-		error = error ? error : reduced_merge(reduced, &one);
-		reduced_fini(&one);
-		if (error) {
-			cmd_error("cannot read '%s': %s", paths[i], err_text());
-			return CMD_FAILED;
-		}
-	}
-	return 0;
-}
-
 int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths)
 {
 	struct reduced reduced = {0};
 	struct cmd_output output;
 	struct buf out;
-	bool is_incomplete;
 	int status = refuse(summary);
 
-	status = status ? status : read_all(&reduced, paths, nr_paths);
+	status = status ? status : reduced_job_read(&reduced, paths, nr_paths);
 	if (!status) {
-		reduced_sort(&reduced);
 		cmd_output_init(&output, &out, summary->asked.output);
 		if (print_all(summary, &reduced, &out)) {
 			status = (int)cmd_output_end(&output, &out);
@@ -277,9 +146,8 @@ int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths
 		buf_fini(&out);
 	}
 	if (status != CMD_USAGE && reduced.nr_processes) {
-		is_incomplete = tell_ranks(&reduced);
-		is_incomplete |= tell_repeated(&reduced);
-		is_incomplete |= tell_missing(&reduced);
+		bool is_incomplete = reduced_job_tell(&reduced);
+
 		status = !status && is_incomplete ? CMD_INCOMPLETE : status;
 	}
 	reduced_fini(&reduced);

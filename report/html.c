@@ -11,6 +11,8 @@
 #include "report/diff_run.h"
 #include "report/html_part.h"
 #include "report/html_timeline.h"
+#include "report/reduced_job.h"
+#include "report/reduced_view.h"
 #include "report/summary.h"
 #include "report/text.h"
 
@@ -117,6 +119,15 @@ static void add_facts(struct buf *json, const struct process *process, const cha
 	buf_text(json, "]}");
 }
 
+/* Of all processes, also those that the page has no row of. */
+static void add_missing(struct buf *json, const struct reduced *reduced)
+{
+	struct reduced_missing missing = reduced_job_missing(reduced);
+
+	buf_printf(json, ", \"processes\": %zu, \"incomplete\": %zu, \"missing\": %" PRIu64,
+		reduced->nr_processes, missing.nr_processes, missing.nr_events);
+}
+
 static void add_page(struct buf *json, const struct html_ask *ask, const struct cmd_input *input)
 {
 	time_t now = time(NULL);
@@ -129,7 +140,11 @@ static void add_page(struct buf *json, const struct html_ask *ask, const struct 
 	buf_printf(json, ",\n\"page\": {\"written\": \"%s\", \"top\": %zu", written, ask->top);
 	buf_text(json, ", \"licence\": ");
 	text_add_json(json, html_licence.bytes, (size_t)(html_licence.end - html_licence.bytes));
-	buf_printf(json, ", \"is_diff\": %s", ask->diff ? "true" : "false");
+	buf_printf(json, ", \"is_diff\": %s, \"is_reduced\": %s", ask->diff ? "true" : "false",
+		ask->reduced ? "true" : "false");
+	if (ask->reduced) {
+		add_missing(json, ask->reduced);
+	}
 	buf_text(json, ",\n\"facts\": [");
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		buf_text(json, i ? ",\n" : "\n");
@@ -162,6 +177,22 @@ static void add_diff(const struct html_ask *ask, struct buf *json, struct buf *s
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
 		add_table(
 			json, shapes, diff_section_table(ask->diff, (enum diff_section)s), "", ask);
+	}
+}
+
+/* What `summary --format json` has of a summary of `reduce`. */
+static void add_reduced(const struct html_ask *ask, struct buf *json, struct buf *shapes)
+{
+	add_table(json, shapes, reduced_processes_table(ask->reduced), "who was profiled", ask);
+	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+		struct table *aside = reduced_view_aside(ask->reduced, class);
+
+		if (aside) {
+			add_table(json, shapes, aside, "", ask);
+		}
+	}
+	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+		add_table(json, shapes, class->table(ask->reduced, class->argument), "", ask);
 	}
 }
 
@@ -204,6 +235,8 @@ static void add_data(const struct html_ask *ask, const struct cmd_input *input, 
 	buf_printf(json, "{\"gprof_report\": \"%s\"", GPROF_VERSION);
 	if (ask->diff) {
 		add_diff(ask, json, &shapes);
+	} else if (ask->reduced) {
+		add_reduced(ask, json, &shapes);
 	} else {
 		add_views(ask, input, json, &shapes);
 	}
@@ -258,7 +291,7 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 		return 6;
 	}
 	if (nr_left >= 10 && memcmp(at, "@TIMELINE@", 10) == 0) {
-		if (ask->timeline_bytes && !ask->diff) {
+		if (ask->timeline_bytes && !ask->diff && !ask->reduced) {
 			html_timeline_write(input, ask->timeline_bytes, out);
 		}
 		return 10;

@@ -11,10 +11,12 @@
 #include "report/cmd.h"
 
 struct diff;
+struct reduced;
 
 struct html_ask {
 	const struct diff *diff;       /* the page of two inputs; NULL: of one */
 	const struct cmd_input *other; /* of diff: B */
+	struct reduced *reduced;       /* the page of a summary of `reduce`; NULL: of streams */
 	size_t timeline_bytes; /* what the timeline may take of the page, 0: there is none */
 	size_t top; /* rows of a table; 0: all. Tables over time have up to HTML_MOST_TIME more */
 };
@@ -25,7 +27,7 @@ struct html_ask {
 /* Of how many rows of a table of that key the page has. */
 size_t html_rows(const struct html_ask *ask, const char *key);
 
-/* input: A of the page of two. */
+/* input: A of the page of two; of a summary it has no processes. */
 void html_write(const struct html_ask *ask, const struct cmd_input *input, struct buf *out);
 
 #endif

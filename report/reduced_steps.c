@@ -5,6 +5,7 @@
 #include "report/dist.h"
 #include "report/names.h"
 #include "report/reduced_view.h"
+#include "report/step_heat.h"
 
 /* The times of a step but its duration, in the order of enum reduced_time. */
 #define TIME_COLUMNS(type)                                                                  \
@@ -98,6 +99,33 @@ static void fill_step(struct step *step, struct table_cell *cells)
 	}
 }
 
+/* Those that have a duration, of ranks beside each other. */
+struct field {
+	struct step_heat *steps;
+	size_t nr, capacity;
+};
+
+static void add_to_field(struct field *field, const struct reduced_process *process)
+{
+	for (size_t i = 0; i < process->nr_steps && process->rank >= 0; i++) {
+		uint64_t duration_ns = process->steps[i].ns[REDUCED_DURATION];
+
+		if (duration_ns != UINT64_MAX) {
+			field->steps = array_grow(
+				field->steps, field->nr, &field->capacity, sizeof(*field->steps));
+			field->steps[field->nr++] = (struct step_heat){(uint64_t)process->rank,
+				process->steps[i].step, duration_ns, process->pid};
+		}
+	}
+}
+
+static void draw(struct field *field, struct table *table)
+{
+	table->figure = step_heat_draw(field->steps, field->nr);
+	table->figure_json = step_heat_json(field->steps, field->nr);
+	free(field->steps);
+}
+
 struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument)
 {
 	static const struct table_column columns[NR_STEP_COLUMNS] = {
@@ -110,6 +138,7 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 	struct table *table =
 		table_create("steps", "Steps over processes", columns, NR_STEP_COLUMNS);
 	struct step *steps = NULL, *next;
+	struct field field = {0};
 
 	(void)argument;
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
@@ -119,6 +148,7 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 			add_step(find_step(&steps, process.steps[k].step), &process,
 				&process.steps[k]);
 		}
+		add_to_field(&field, &process);
 		reduced_process_fini(&process);
 	}
 	HASH_SORT(steps, by_number);
@@ -128,6 +158,7 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 		dist_fini(&step->durations);
 	}
 	hash_free(steps);
+	draw(&field, table);
 	table_note(table,
 		"durations over processes, exact; the other times are means over the processes "
 		"that have them; --detail: each step of each process");

@@ -30,3 +30,10 @@ const struct reduced_view_class *reduced_view_find(const char *name)
 	}
 	return NULL;
 }
+
+struct table *reduced_view_aside(struct reduced *reduced, const struct reduced_view_class *class)
+{
+	return class->over_key && reduced->nr_processes > 1
+		       ? reduced_over_table(reduced, class, class->over_key)
+		       : NULL;
+}

@@ -23,6 +23,9 @@ extern const struct reduced_view_class reduced_views[];
 /* NULL if there is none. */
 const struct reduced_view_class *reduced_view_find(const char *name);
 
+/* The table over processes that stands beside the view's other one; NULL: there is none. */
+struct table *reduced_view_aside(struct reduced *reduced, const struct reduced_view_class *class);
+
 /* reduced_over.c: one over processes, under that key. */
 struct table *reduced_over_table(
 	struct reduced *reduced, const struct reduced_view_class *class, const char *key);

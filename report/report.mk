@@ -21,7 +21,7 @@ $(B)/report/kineto_in.o $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy
 PAGE_STYLES := page.css timeline.css
 PAGE_SCRIPTS := timeline_data.js timeline_trace.js timeline_rows.js timeline_draw.js timeline_select.js timeline_input.js \
 	timeline.js page_text.js page_data.js page_link.js page_table.js page_chart.js page_step.js page_overview.js \
-	page_curve.js page_heat.js diff.js page.js
+	page_curve.js page_heat.js diff.js reduced.js page.js
 PAGE_CHART := $(wildcard /usr/share/javascript/chart.js/chart.min.js)
 PAGE_PARTS := $(addprefix $(B)/page/,page.html style.css script.js chart.js chart.licence)
 $(B)/page/.parts: FORCE

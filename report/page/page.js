@@ -48,9 +48,11 @@ function aboutPage(parent) {
 /* Pages that put charts where they want them. */
 const isPlain = new Set(["overview", "timeline", "about", "advice"]);
 
+/* Of two runs, and of a summary of `reduce`: null of streams. */
 const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage}) : null;
+const other = data.page.is_reduced ? reducedOf({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, heat, breakdownParts, aboutPage}) : diff;
 
-const pages = diff ? diff.pages : [
+const pages = other ? other.pages : [
 	["overview", "Overview", overviewPage, []],
 	["steps", "Steps", (parent) => {
 		stepTimes(parent);
@@ -148,8 +150,8 @@ function begin() {
 		const isEmpty = id === "timeline" ? timeline.isEmpty : !hasOther && tables.length && tables.every((key) => !rowsOf(key).length);
 		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
 	}
-	if (diff) {
-		document.getElementById("who").textContent = document.getElementById("who").title = diff.who;
+	if (other) {
+		document.getElementById("who").textContent = document.getElementById("who").title = other.who;
 	} else if (first) {
 		const others = rowsOf("processes").length - 1 + (data.processes.rows_left_out || 0);
 		const text = (first.command === "?" ? first.file : first.command) + (first.host === "?" ? "" : " on " + first.host) + (others ? " and " + others + " more processes" : "") + (data.selection ? "; only what was chosen" : "");

@@ -124,6 +124,7 @@ is 1 "$(grep -c "cut.gprof' is unfinished" "$T/err")" "sentence about the stream
 "$REPORT" "$T/cut.sum" >/dev/null 2>"$T/err"
 is 3 "$?" "exit status of a summary of data that are incomplete"
 is 1 "$(grep -c 'the data of 1 of 2 processes are incomplete' "$T/err")" "sentence about incomplete data"
+mv "$T/cut.sum" "$T/kept-cut.sum"
 head -c 500 "$T/all.sum" >"$T/cut.sum"
 reduce 1 "$T/none.sum" "$T/cut.sum"
 reduce 3 "$T/one.sum" "$T/cut.sum" "$T/job/1.gprof"
@@ -139,13 +140,31 @@ reduce 1 "$T/twice.sum" -j 2 "$T/job/3.gprof" "$T/job/3.gprof"
 # What cannot be asked.
 "$REPORT" info "$T/job/1.gprof" "$T/all.sum" >/dev/null 2>"$T/err"
 is 3 "$?" "exit status of info with a summary"
-is 1 "$(grep -c "all.sum': a summary of reduce, which only summary" "$T/err")" "sentence about it"
+is 1 "$(grep -c "all.sum': a summary of reduce, which only summary and html" "$T/err")" "sentence about it"
 for arguments in "--view kernel --over-ranks --sort avg" "--view critical" "--steps 3" "--rank 1" "--style nsys" "--sort nonsense" "--detail=op"; do
 	# shellcheck disable=SC2086
 	"$REPORT" "$T/all.sum" $arguments >/dev/null 2>"$T/err"
 	is 2 "$?" "exit status of $arguments"
 	is 1 "$(wc -l <"$T/err")" "lines about $arguments"
 done
+for arguments in "--svg steps" "--rank 1" "--steps 3" "$T/all.sum"; do
+	# shellcheck disable=SC2086
+	"$REPORT" html -o "$T/none.html" "$T/all.sum" $arguments >/dev/null 2>"$T/err"
+	is 2 "$?" "exit status of html with $arguments"
+	is 1 "$(wc -l <"$T/err")" "lines about html with $arguments"
+done
+ok test ! -e "$T/none.html"
+
+# The page of a summary; test/page opens such.
+"$REPORT" html -o "$T/all.html" "$T/all.sum"
+is 0 "$?" "exit status of html"
+ok grep -q '"is_reduced": true' "$T/all.html"
+"$REPORT" html -o "$T/cut.html" "$T/kept-cut.sum" 2>"$T/err"
+is 3 "$?" "exit status of html of data that are incomplete"
+is 1 "$(grep -c 'the data of 1 of 2 processes are incomplete' "$T/err")" "sentence about incomplete data of html"
+ok grep -q '"processes": 2, "incomplete": 1, ' "$T/cut.html"
+"$REPORT" --view steps "$T/all.sum" >"$T/out"
+is "$(seq 0 $((RANKS - 1)) | sed 's/.*/rank &/')" "$(sed -n 's/^  rank  *\([0-9]*\)  |.*|$/rank \1/p' "$T/out")" "ranks of the field"
 reduce 2 "$T/none.sum"
 reduce 2 "$T/none.sum" -j 0 "$T/job"
 for share in 4/4 1 1/ /4 x/4 -1/4; do

@@ -4,15 +4,16 @@
 usage: diff.py CHROMIUM PAGE JSON [PICTURES]    JSON: of `gprof-report diff`; PICTURES: a folder
 """
 import json
-import os
 import sys
 
 from playwright.sync_api import sync_playwright
 from must import finish, must
+from tables import look
 from wait import until
 
 chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
 expected = json.load(open(expected_path))
+expected.pop("checks", None)
 sections = ["phase", "operator", "kernel", "copy"]
 
 
@@ -40,40 +41,9 @@ def check_overview(page):
         must(page.locator("section[id^=table-] tbody tr").count() == 1, "a change leads to its row")
 
 
-def look(browser, scheme):
-    page = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme).new_page()
-    page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
-    page.on("pageerror", lambda error: must(False, "script: %s" % error))
-    page.on("dialog", lambda dialog: (must(False, "a dialog: " + dialog.message), dialog.dismiss()))
-    page.goto("file://" + os.path.abspath(path))
-    have = json.loads(page.evaluate("document.getElementById('data').textContent"))
-    have.pop("page")
-    expected.pop("checks", None)
-    must(have == expected, "the page's data are not those of diff")
-    seen = set()
-    for name in page.locator("#nav a").all_inner_texts():
-        page.locator("#nav").get_by_role("link", name=name, exact=True).click()
-        until(page, "(name) => document.querySelector('main h2').textContent === name", name)
-        for section in page.locator("section[id^=table-]").all():
-            key = section.get_attribute("id")[6:]
-            seen.add(key)
-            while section.get_by_role("button", name="more rows").is_visible():
-                section.get_by_role("button", name="more rows").click()
-            must(section.locator("tbody tr").count() == len(expected[key]["rows"]), "rows of " + key)
-        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        must(over <= 0, "%s is %d pixels wider than the window" % (name, over))
-        if pictures:
-            page.screenshot(path="%s/diff-%s-%s.png" % (pictures, scheme, name.lower()), full_page=True)
-    must(seen == {key for key in expected if isinstance(expected[key], dict)}, "tables that are shown: %s" % seen)
-    must(page.locator("main img, main iframe, main script").count() == 0, "names became markup")
-    page.goto("about:blank")
-    page.goto("file://" + os.path.abspath(path))
-    check_overview(page)
-
-
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-    look(browser, "light")
-    look(browser, "dark")
+    for scheme in "light", "dark":
+        look(browser, scheme, path, expected, check_overview, "diff", pictures)
     browser.close()
 finish()

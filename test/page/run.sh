@@ -116,6 +116,28 @@ made_two() {
 }
 
 # shellcheck disable=SC2317
+# reduced NAME PATH...: the page of their summary.
+reduced() {
+	local name=$1
+	shift
+	"$B/gprof-report" reduce -o "$T/$name.sum" "$@" 2>"$T/$name.err"
+	"$B/gprof-report" html --top 0 -o "$T/$name.html" "$T/$name.sum" 2>"$T/$name.err"
+	case $? in 0 | 3) ;; *) cat "$T/$name.err"; return 1 ;; esac
+	"$B/gprof-report" summary --format json "$T/$name.sum" >"$T/$name.json" 2>/dev/null
+	PYTHONPATH=$lib timeout 200 python3 test/page/reduced.py "$chromium" "$T/$name.html" "$T/$name.json" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
+made_reduced() {
+	local rank
+	mkdir "$T/job"
+	for rank in {0..19}; do
+		"$B/gen_stream" "$T/job/$rank.gprof" model 30000 "$rank" 20 || return 1
+	done
+	reduced reduced "$T/job"
+}
+
+# shellcheck disable=SC2317
 # in_firefox ARGUMENT...: of test/page/firefox.py
 in_firefox() {
 	mkdir -p "$T/firefox"
@@ -132,7 +154,7 @@ firefox_pages() {
 		mv "$T/lib" "$lib-firefox" || exit 1
 	fi
 	tap in_firefox --broken "Firefox tells of a page that throws"
-	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/ranks.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "pages in Firefox"
+	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/ranks.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "$T/reduced.html" "pages in Firefox"
 }
 
 tap python3 test/page/colors.py report/page/page_chart.js report/page/page_heat.js report/page/timeline_rows.js "colours can be told apart"
@@ -144,6 +166,9 @@ tap ranks ranks 1 "steps of 18 ranks"
 tap ranks containers 0 "steps of 18 ranks that have one pid"
 tap made_two "two runs"
 tap two test/page/hostile.json test/page/hostile.json "names that are markup, two runs"
+tap made_reduced "a summary of 20 ranks"
+tap reduced reduced-one "$T/hostile.gprof" "a summary of a damaged stream"
+tap reduced reduced-markup test/page/hostile.json "names that are markup, a summary"
 tap page markup test/page/hostile.json "names that are markup"
 tap timeline 20000 "timeline of 20000 events"
 tap timeline ops "timeline of operators"

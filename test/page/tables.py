@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages that have their tables alone, without links to steps and slices: of two runs, of summaries."""
+import json
+import os
+
+from must import must
+from wait import until
+
+
+def look(browser, scheme, path, expected, check, name, pictures):
+    """Opens all its pages: the data are `expected` (of --format json), all tables are there and whole.
+    check(page) is asked on the first one; pictures: a folder, or nothing."""
+    page = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme).new_page()
+    page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
+    page.on("pageerror", lambda error: must(False, "script: %s" % error))
+    page.on("dialog", lambda dialog: (must(False, "a dialog: " + dialog.message), dialog.dismiss()))
+    page.goto("file://" + os.path.abspath(path))
+    have = json.loads(page.evaluate("document.getElementById('data').textContent"))
+    have.pop("page")
+    must(have == expected, "the page's data are not those of the tables")
+    seen = set()
+    for title in page.locator("#nav a").all_inner_texts():
+        page.locator("#nav").get_by_role("link", name=title, exact=True).click()
+        until(page, "(title) => document.querySelector('main h2').textContent === title", title)
+        for section in page.locator("section[id^=table-]").all():
+            key = section.get_attribute("id")[6:]
+            seen.add(key)
+            while section.get_by_role("button", name="more rows").is_visible():
+                section.get_by_role("button", name="more rows").click()
+            must(section.locator("tbody tr").count() == len(expected[key]["rows"]), "rows of " + key)
+        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        must(over <= 0, "%s is %d pixels wider than the window" % (title, over))
+        if pictures:
+            page.screenshot(path="%s/%s-%s-%s.png" % (pictures, name, scheme, title.lower()), full_page=True)
+    must(seen == {key for key in expected if isinstance(expected[key], dict)}, "tables that are shown: %s" % seen)
+    must(page.locator("main img, main iframe, main script").count() == 0, "names became markup")
+    page.goto("about:blank")
+    page.goto("file://" + os.path.abspath(path))
+    check(page)
