@@ -216,24 +216,38 @@ static void take_memory(struct advice_facts *facts, const struct usage *usage)
 	}
 }
 
+/* Of a bucket what lies in the recording: samples may lie around it. */
+static uint64_t recorded_ns(
+	const struct process *process, const struct usage_series *series, size_t bucket)
+{
+	uint64_t begin = series->begin + bucket * series->width;
+	uint64_t end = begin + (uint64_t)series->weights[bucket];
+
+	begin = begin > process->first_ns ? begin : process->first_ns;
+	end = end < process->last_ns ? end : process->last_ns;
+	return end > begin ? end - begin : 0;
+}
+
 static void take_buckets(struct advice_facts *facts, const struct usage *usage)
 {
 	for (size_t i = 0; !facts->process->select && i < usage->nr_series; i++) {
 		const struct usage_series *series = &usage->series[i];
-		double percent;
 
 		if (series->process != facts->process || series->metric != USAGE_GPU_UNION) {
 			continue;
 		}
 		for (size_t k = 0; k < series->nr_buckets; k++) {
-			if (!usage_bucket(series, k, &percent)) {
+			uint64_t ns = recorded_ns(facts->process, series, k);
+			double percent, busy_ns;
+
+			if (!ns || !usage_bucket(series, k, &percent)) {
 				continue;
 			}
+			busy_ns = percent / 100 * series->weights[k];
 			facts->nr_buckets++;
-			if (percent < LOW_PERCENT) {
+			if (busy_ns * 100 < (double)ns * LOW_PERCENT) {
 				facts->nr_low_buckets++;
-				facts->low_idle_ns +=
-					(uint64_t)(series->weights[k] * (100 - percent) / 100);
+				facts->low_idle_ns += ns - (uint64_t)(busy_ns + 0.5);
 			}
 		}
 	}

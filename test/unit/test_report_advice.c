@@ -7,6 +7,7 @@
 #include "report/advice_result.h"
 #include "report/api.h"
 #include "report/select.h"
+#include "test/unit/report_made.h"
 #include "test/unit/report_plan.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
@@ -386,6 +387,34 @@ START_TEST(a_gap_is_of_the_step_that_ended_it)
 }
 END_TEST
 
+/* The sampler goes on while nothing is recorded. */
+START_TEST(what_is_at_stake_is_no_more_than_the_recording)
+{
+	struct made made = made_open("samples.gprof");
+	uint32_t shape = made_shape(&made, "gemm", 1, 32, 16, 0);
+	struct gprof_row_sample *sample;
+	struct process *process;
+	struct table *table;
+	size_t row;
+
+	made_kernel(&made, shape, 0, 1000000, 1010000);
+	made_kernel(&made, shape, 0, 90000000, 90010000);
+	sample = gen_row(made.gen, GPROF_TABLE_sample);
+	sample->time = 300000000;
+	sample->metric = GPROF_METRIC_PROCESS_CPU_NS;
+	sample->device = 255;
+	gen_flush(made.gen);
+	gen_close(made.gen, "exit");
+	process = streams_process(made.path);
+	table = tables_make(&view_advice, &process, 1, false);
+	row = tables_find(table, "rule", "gpu_time_util", 0);
+	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), 89010000 - 20000);
+	ck_assert_double_lt(tables_cell(table, row, "stake_pct")->number, 100);
+	table_destroy(table);
+	process_destroy(process);
+}
+END_TEST
+
 /* Gaps that the loader is the cause of have a place, too, where those of the host have none. */
 START_TEST(gaps_have_places_whatever_their_cause_is)
 {
@@ -457,8 +486,9 @@ Suite *unit_suite(void)
 		what_nothing_recorded_can_tell_is_not_judged, every_rule_has_a_test_and_a_row,
 		one_of_a_thing_is_no_plural, a_finding_says_where_and_how_much,
 		a_time_is_at_stake_once, a_stake_says_what_it_is_a_share_of,
-		a_gap_is_of_the_step_that_ended_it, gaps_have_places_whatever_their_cause_is,
-		names_of_a_trace_cannot_break_the_advice, streams_without_sense_break_nothing};
+		what_is_at_stake_is_no_more_than_the_recording, a_gap_is_of_the_step_that_ended_it,
+		gaps_have_places_whatever_their_cause_is, names_of_a_trace_cannot_break_the_advice,
+		streams_without_sense_break_nothing};
 	Suite *suite = unit_make("report/advice", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, each_rule_fires_above_its_threshold_and_not_at_it, NR_CASES);
