@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/op_launch.h"
 
+#include <stdlib.h>
+
 #include "report/buf.h"
 #include "report/copy.h"
+#include "report/kernel_class.h"
 #include "report/progress.h"
 
 #define WORK_MASK (COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
@@ -37,12 +40,33 @@ static struct idset *find_called(struct process *process)
 	return called;
 }
 
+/* Beforehand, since names are not looked into on the thread that reads blocks. */
+static bool *find_communication(const struct process *process)
+{
+	const struct idmap *shapes = &process->shapes;
+	bool *is_communication = mem_zeroed(shapes->nr + 1, sizeof(*is_communication));
+	bool is_any = false;
+
+	for (size_t i = 0; i < shapes->nr; i++) {
+		const struct model_shape *shape = idmap_at(shapes, i);
+
+		is_communication[i] = kernel_class_of(shape->name) == KERNEL_COMMUNICATION;
+		is_any |= is_communication[i];
+	}
+	if (!is_any) {
+		free(is_communication);
+		is_communication = NULL;
+	}
+	return is_communication;
+}
+
 void op_launch_init(struct op_launch *launch, struct process *process, struct op_records *records)
 {
 	*launch = (struct op_launch){
 		.process = process,
 		.records = records,
 		.called = records ? find_called(process) : NULL,
+		.is_communication = find_communication(process),
 	};
 }
 
@@ -50,6 +74,7 @@ void op_launch_fini(struct op_launch *launch)
 {
 	idset_destroy(launch->called);
 	worked_fini(&launch->worked);
+	free(launch->is_communication);
 }
 
 /* ---- records ---- */
@@ -78,6 +103,8 @@ static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
 {
 	switch (table) {
 	case GPROF_TABLE_kernel:
+		return (launch->records ? record_mask(table) : WORK_MASK) |
+		       (launch->is_communication ? COL_BIT(COL_kernel_shape) : 0);
 	case GPROF_TABLE_memcpy:
 	case GPROF_TABLE_memset:
 	case GPROF_TABLE_graph:
@@ -158,9 +185,24 @@ static bool keep(struct op_launch *launch, const struct op_record *record)
 
 /* ---- blocks ---- */
 
+static bool is_communication(const struct op_launch *launch, const struct batch *b, uint32_t row)
+{
+	uint64_t shape;
+	int64_t place;
+
+	if (!launch->is_communication || b->table != GPROF_TABLE_kernel) {
+		return false;
+	}
+	shape = b->col[COL_kernel_shape][row];
+	place = shape > UINT32_MAX ? -1 : idmap_find(&launch->process->shapes, (uint32_t)shape);
+	return place >= 0 && launch->is_communication[place];
+}
+
 static void take_work(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		struct worked_entry *entry;
+
 		if (launch->records) {
 			struct op_record record = make_record(launch->process, b, row);
 
@@ -168,8 +210,11 @@ static void take_work(struct op_launch *launch, const struct batch *b)
 				continue;
 			}
 		}
-		worked_add(&launch->worked, (uint32_t)b->col[COL_kernel_correlation][row],
+		entry = worked_add(&launch->worked, (uint32_t)b->col[COL_kernel_correlation][row],
 			b->col[COL_kernel_dur][row]);
+		if (entry) {
+			entry->nr_communications += is_communication(launch, b, row);
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ struct op_launch {
 	struct op_records *records; /* the caller's; NULL where only sums are wanted */
 	struct idset *called;	    /* correlation ids of calls, with `records` */
 	uint32_t lone;		    /* a list of records: those whose call is not in the stream */
+	bool *is_communication;	    /* by the places of process.shapes; NULL: none is */
 };
 
 void op_launch_init(struct op_launch *launch, struct process *process, struct op_records *records);

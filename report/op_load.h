@@ -44,7 +44,10 @@ struct op_event {
 	uint32_t nr_works;
 	uint16_t depth;
 	uint8_t kind; /* enum op_event_kind */
-	uint8_t framework;
+	union {
+		uint8_t framework;
+		bool is_communication; /* of a call: of devices, and nothing else */
+	};
 	uint8_t scope; /* or the type of the device */
 	union {
 		uint8_t device;

@@ -190,6 +190,8 @@ static void take_calls(struct op_rows *rows, const struct batch *b, struct op_ev
 			.end = end_of(b->col[COL_api_begin][i], b->col[COL_api_dur][i]),
 			.value = work.ns,
 			.nr_works = work.nr_works,
+			.is_communication =
+				work.nr_works && work.nr_works == work.nr_communications,
 			.correlation = correlation,
 			.records = work.records,
 			.py_stack = py_stack,

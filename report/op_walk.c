@@ -244,7 +244,8 @@ static void add_work(struct walk *walk, const struct op_event *event, struct op 
 	if (segment == UINT32_MAX && event->thread == walk->loop_thread) {
 		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
 	}
-	phases_add_gpu(&walk->phases, segment, event->begin, event->value, event->nr_works);
+	phases_add_gpu(&walk->phases, segment, event->begin,
+		&(struct phase_gpu){event->value, event->nr_works, event->is_communication});
 }
 
 static void take_work(struct walk *walk, struct op_stack *stack, const struct op_event *event)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/buf.h"
+#include "report/phase_run.h"
 #include "report/select.h"
 
 const char *const phase_names[NR_PHASES] = {
@@ -129,6 +130,7 @@ static void interrupt(struct phases *phases, uint64_t end)
 	phases->rest = *last;
 	phases->rest.is_rest = true;
 	phases->rest.gpu_ns = 0;
+	phases->rest.communication_ns = 0;
 	phases->rest.nr_works = 0;
 	phases->is_rest_seen = false;
 	last->begin = end;
@@ -174,16 +176,20 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 }
 
 void phases_add_gpu(
-	struct phases *phases, uint32_t segment, uint64_t tick, uint64_t gpu_ns, uint64_t nr_works)
+	struct phases *phases, uint32_t segment, uint64_t tick, const struct phase_gpu *gpu)
 {
+	uint64_t communication_ns = gpu->is_communication ? gpu->ns : 0;
+
 	if (segment < phases->nr_segments) {
-		phases->segments[segment].gpu_ns += gpu_ns;
-		phases->segments[segment].nr_works += nr_works;
+		phases->segments[segment].gpu_ns += gpu->ns;
+		phases->segments[segment].communication_ns += communication_ns;
+		phases->segments[segment].nr_works += gpu->nr_works;
 	} else {
 		struct phase_step *step = &phases->steps[phases_step(phases, tick)];
 
-		step->gpu_ns[PHASE_OTHERS] += gpu_ns;
-		step->nr_works += nr_works;
+		step->gpu_ns[PHASE_OTHERS] += gpu->ns;
+		step->communication_ns[PHASE_OTHERS] += communication_ns;
+		step->nr_works += gpu->nr_works;
 	}
 }
 
@@ -196,114 +202,6 @@ static void reverse(struct phases *phases)
 
 		phases->segments[i] = phases->segments[--k];
 		phases->segments[k] = segment;
-	}
-}
-
-/*
- * After the last autograd node the reducer waits for the other processes, and then takes the
- * gradients over: all that is one Backward.
- */
-static void join_reductions(struct phases *phases)
-{
-	struct phase_segment *all = phases->segments;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < phases->nr_segments; i++) {
-		size_t at = nr;
-
-		all[nr++] = all[i];
-		if (all[i].class != OP_REDUCTION) {
-			continue;
-		}
-		while (at && all[at - 1].class == OP_OTHER &&
-			all[at - 1].step == all[nr - 1].step) {
-			at--;
-		}
-		if (!at || all[at - 1].class != OP_BACKWARD ||
-			all[at - 1].step != all[nr - 1].step) {
-			all[nr - 1].class = OP_BACKWARD;
-			continue;
-		}
-		for (size_t k = at; k < nr; k++) {
-			all[at - 1].gpu_ns += all[k].gpu_ns;
-			all[at - 1].nr_works += all[k].nr_works;
-		}
-		all[at - 1].end = all[nr - 1].end;
-		nr = at;
-	}
-	phases->nr_segments = nr;
-}
-
-/* What comes at or after that place, but for other operators and gradients that are cleared. */
-static enum op_class class_after(const struct phases *phases, size_t i)
-{
-	for (; i < phases->nr_segments; i++) {
-		if (phases->segments[i].class != OP_CLEARING &&
-			phases->segments[i].class != OP_OTHER) {
-			return (enum op_class)phases->segments[i].class;
-		}
-	}
-	return OP_RANGE;
-}
-
-/*
- * A run that ends before segment `end`, and what came before it: OP_RANGE if nothing. Gradients are
- * cleared before Forward or after it. Where batches come from a loader, what lies between the
- * optimizer's step and the clearing, with no batch in between, is no Forward: that comes then.
- */
-static enum phase name_run(struct phases *phases, enum op_class before, size_t end)
-{
-	enum op_class after = class_after(phases, end);
-
-	if (phases->has_loader && before == OP_OPTIMIZATION && end < phases->nr_segments &&
-		phases->segments[end].class == OP_CLEARING) {
-		return PHASE_OTHERS;
-	}
-	if (phases->has_forward || phases->is_static) {
-		return PHASE_OTHERS;
-	}
-	if (after == OP_BACKWARD) {
-		if (before == OP_BACKWARD && !phases->has_optimizer) {
-			phases->nr_unknown++;
-			return PHASE_OTHERS;
-		}
-		return PHASE_FORWARD;
-	}
-	if (before == OP_DATALOADER && (after == OP_DATALOADER || after == OP_RANGE)) {
-		return PHASE_FORWARD;
-	}
-	return before == OP_RANGE && after == OP_RANGE ? PHASE_FORWARD : PHASE_OTHERS;
-}
-
-static void name_runs(struct phases *phases)
-{
-	enum op_class before = OP_RANGE;
-	size_t i = 0;
-
-	while (i < phases->nr_segments) {
-		size_t end = i;
-		enum phase phase;
-
-		while (end < phases->nr_segments && phases->segments[end].class == OP_OTHER) {
-			end++;
-		}
-		if (end == i) {
-			static const uint8_t phase_of[] = {[OP_DATALOADER] = PHASE_DATALOADER,
-				[OP_FORWARD] = PHASE_FORWARD,
-				[OP_BACKWARD] = PHASE_BACKWARD,
-				[OP_OPTIMIZATION] = PHASE_OPTIMIZATION,
-				[OP_CLEARING] = PHASE_OPTIMIZATION};
-			enum op_class class = phases->segments[i].class;
-
-			before = class == OP_CLEARING ? before : class;
-			phases->segments[i].phase = phase_of[class];
-			i++;
-			continue;
-		}
-		phase = name_run(phases, before, end);
-		for (; i < end; i++) {
-			phases->segments[i].phase = (uint8_t)phase;
-		}
 	}
 }
 
@@ -341,8 +239,8 @@ void phases_finish(struct phases *phases)
 {
 	resume(phases, OP_RANGE, 0, 0);
 	reverse(phases);
-	join_reductions(phases);
-	name_runs(phases);
+	phase_run_join(phases);
+	phase_run_name(phases);
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 		struct phase_step *step = &phases->steps[segment->step];
@@ -350,6 +248,7 @@ void phases_finish(struct phases *phases)
 		step->ticks[segment->phase] +=
 			segment->phase == PHASE_OTHERS ? 0 : segment->end - segment->begin;
 		step->gpu_ns[segment->phase] += segment->gpu_ns;
+		step->communication_ns[segment->phase] += segment->communication_ns;
 		step->nr_works += segment->nr_works;
 	}
 	find_loop(phases);

@@ -37,8 +37,9 @@ enum phase {
 extern const char *const phase_names[NR_PHASES];
 
 struct phase_segment {
-	uint64_t begin, end; /* ticks */
-	uint64_t gpu_ns;     /* of what was launched in it */
+	uint64_t begin, end;	   /* ticks */
+	uint64_t gpu_ns;	   /* of what was launched in it */
+	uint64_t communication_ns; /* of that, by calls that launched nothing else */
 	uint64_t nr_works;
 	uint32_t step; /* 1 + place in process.steps, 0 before the first */
 	uint8_t class; /* enum op_class */
@@ -50,6 +51,7 @@ struct phase_segment {
 struct phase_step {
 	uint64_t ticks[NR_PHASES]; /* not of Others: what is left */
 	uint64_t gpu_ns[NR_PHASES];
+	uint64_t communication_ns[NR_PHASES];
 	uint64_t nr_works;
 	bool is_recorded; /* all of it, by the windows of the schedule */
 	bool is_chosen;	  /* see select.h; else nothing may be shown of it */
@@ -86,9 +88,15 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 /* Something of that class, in what the last segment lies in, came before it. */
 void phases_go_on(struct phases *phases, enum op_class class);
 
-/* Device work that was launched at `tick` in a segment, or in none: UINT32_MAX. */
+/* What a call started on devices. */
+struct phase_gpu {
+	uint64_t ns, nr_works;
+	bool is_communication; /* and nothing else */
+};
+
+/* It was launched at `tick` in a segment, or in none: UINT32_MAX. */
 void phases_add_gpu(
-	struct phases *phases, uint32_t segment, uint64_t tick, uint64_t gpu_ns, uint64_t nr_works);
+	struct phases *phases, uint32_t segment, uint64_t tick, const struct phase_gpu *gpu);
 
 /* Names the phases, sums up the steps, and leaves the segments that are chosen. */
 void phases_finish(struct phases *phases);

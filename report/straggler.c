@@ -201,16 +201,30 @@ static bool is_enough(const struct straggler *straggler, double ns)
 	return 2 * ns >= -straggler->mean_ns[STRAGGLER_WAITING];
 }
 
-static void find_phase(struct straggler *straggler)
+/* The phase that has most of the figures from that one on, -1 if it is not enough. */
+static int find_most(const struct straggler *straggler, enum straggler_figure first)
 {
-	const double *phases = &straggler->mean_ns[STRAGGLER_PHASES];
+	const double *phases = &straggler->mean_ns[first];
 	int most = 0;
 
 	for (int i = 1; i < NR_PHASES; i++) {
 		most = phases[i] > phases[most] ? i : most;
 	}
-	if (straggler->has_phases && is_enough(straggler, phases[most])) {
-		straggler->phase = most;
+	return is_enough(straggler, phases[most]) ? most : -1;
+}
+
+/* What devices take longer for, the host waits for later, if at all: who launched it counts. */
+static void find_phase(struct straggler *straggler)
+{
+	bool is_device = straggler->cause == STRAGGLER_KERNELS ||
+			 straggler->cause == STRAGGLER_CLOCK ||
+			 straggler->cause == STRAGGLER_COPIED;
+
+	if (is_device && straggler->has_launched) {
+		straggler->phase = find_most(straggler, STRAGGLER_LAUNCHED);
+	}
+	if (straggler->phase < 0 && straggler->has_phases) {
+		straggler->phase = find_most(straggler, STRAGGLER_PHASES);
 	}
 }
 
@@ -237,13 +251,15 @@ static void find_cause(struct straggler *straggler, const struct straggler *all,
 /* Ranks that tell no phases would count as ranks whose phases take no time. */
 static void agree_on_phases(struct straggler *stragglers, size_t nr)
 {
-	bool has_phases = true;
+	bool has_phases = true, has_launched = true;
 
 	for (size_t i = 0; i < nr; i++) {
 		has_phases = has_phases && stragglers[i].has_phases;
+		has_launched = has_launched && stragglers[i].has_launched;
 	}
 	for (size_t i = 0; i < nr; i++) {
 		stragglers[i].has_phases = has_phases;
+		stragglers[i].has_launched = has_launched;
 	}
 }
 

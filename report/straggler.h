@@ -5,7 +5,7 @@
  * computing, copying or idle for longer instead. What these figures are beyond the median of the
  * others in the same step adds up to the delay, so they tell its cause.
  *
- * Memory: 100 bytes for each step of each device.
+ * Memory: 144 bytes for each step of each device.
  */
 #ifndef REPORT_STRAGGLER_H
 #define REPORT_STRAGGLER_H
@@ -19,7 +19,9 @@ enum straggler_figure {
 	STRAGGLER_COPIES, /* alone, and sets */
 	STRAGGLER_IDLE,
 	STRAGGLER_PHASES, /* of the host, where operators tell them; other lengths than these */
-	NR_STRAGGLER_FIGURES = STRAGGLER_PHASES + NR_PHASES,
+	STRAGGLER_LAUNCHED = STRAGGLER_PHASES + NR_PHASES, /* what devices computed and copied, by
+							      the phase that launched it */
+	NR_STRAGGLER_FIGURES = STRAGGLER_LAUNCHED + NR_PHASES,
 };
 
 enum straggler_cause {
@@ -48,7 +50,8 @@ struct straggler {
 	size_t nr_steps, capacity;
 	uint64_t clock_mhz; /* of its GPU, the mean of samples; 0 unknown */
 	bool has_phases;
-	bool is_host; /* it computes by itself, see sweep.h */
+	bool has_launched; /* by phases */
+	bool is_host;	   /* it computes by itself, see sweep.h */
 	/* Set by stragglers_find: */
 	size_t nr_compared, nr_late;
 	uint64_t since; /* the first step from which on most are late */

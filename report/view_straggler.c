@@ -148,6 +148,20 @@ static void add_phases(struct straggler_step *step, const struct process *proces
 	step->ns[STRAGGLER_PHASES + PHASE_OTHERS] = rest_ns;
 }
 
+/* Returns whether there is any. */
+static bool add_launched(struct straggler_step *step, const struct phase_step *phases)
+{
+	bool is_any = false;
+
+	for (unsigned int i = 0; i < NR_PHASES; i++) {
+		uint64_t ns = phases->gpu_ns[i] - phases->communication_ns[i];
+
+		step->ns[STRAGGLER_LAUNCHED + i] = clip(ns);
+		is_any |= ns != 0;
+	}
+	return is_any;
+}
+
 /* The phases of the same steps, on the host. */
 static void end_ops(void *context, struct process *process, const struct phases *phases)
 {
@@ -165,6 +179,8 @@ static void end_ops(void *context, struct process *process, const struct phases 
 			if (straggler->steps[nr].step != process->steps[k].step) {
 				continue;
 			}
+			straggler->has_launched |=
+				add_launched(&straggler->steps[nr], &phases->steps[k + 1]);
 			add_phases(&straggler->steps[nr++], process, phases, k);
 		}
 	}

@@ -150,7 +150,7 @@ struct worked_entry *worked_put(struct worked *worked, uint32_t correlation)
 	return entry;
 }
 
-void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
+struct worked_entry *worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
 {
 	struct worked_entry *entry = worked_put(worked, correlation);
 
@@ -158,6 +158,7 @@ void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
 		entry->nr_works += entry->nr_works < UINT32_MAX;
 		entry->ns += ns;
 	}
+	return entry;
 }
 
 const struct worked_entry *worked_find(const struct worked *worked, uint32_t correlation)

@@ -19,7 +19,8 @@ struct worked_entry {
 	uint32_t correlation; /* 0: free */
 	uint32_t nr_works;
 	uint64_t ns;
-	uint32_t records; /* a list of op_records.h, where somebody keeps them */
+	uint32_t records;	    /* a list of op_records.h, where somebody keeps them */
+	uint32_t nr_communications; /* of nr_works */
 };
 
 struct worked_page {
@@ -54,8 +55,8 @@ struct worked_entry *worked_put(struct worked *worked, uint32_t correlation);
 /* The entry of a call, NULL if there is none; valid until the next put or take. */
 const struct worked_entry *worked_find(const struct worked *worked, uint32_t correlation);
 
-/* One more record of work of that call. */
-void worked_add(struct worked *worked, uint32_t correlation, uint64_t ns);
+/* One more record of work of that call. Returns as worked_put. */
+struct worked_entry *worked_add(struct worked *worked, uint32_t correlation, uint64_t ns);
 
 /* Takes the sum out; false if there is none. */
 bool worked_take(struct worked *worked, uint32_t correlation, struct worked_entry *entry);

@@ -7,6 +7,7 @@
 
 #include "report/op_walk.h"
 #include "test/unit/report_lines.h"
+#include "test/unit/report_made.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
@@ -323,10 +324,46 @@ START_TEST(threads_are_put_in_order_over_groups)
 }
 END_TEST
 
+/* Of what a phase launched: calls that only communicate, not those that do more, and copies
+ * neither. */
+START_TEST(what_communicates_is_told_apart)
+{
+	struct made made = made_open("communicates.gprof");
+	uint32_t gemm = made_shape(&made, "gemm", 1, 32, 16, 0);
+	uint32_t nccl = made_shape(&made, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 32, 16, 0);
+	struct gprof_row_memcpy *copy;
+
+	made_op(&made, LOADER, 100, 110, 0);
+	made_launch(&made, gemm, 210, 1, 1000, 1005);
+	made_launch(&made, gemm, 220, 1, 1000, 1000);
+	copy = gen_row(made.gen, GPROF_TABLE_memcpy);
+	copy->begin = 1000;
+	copy->dur = 1009;
+	copy->correlation = made.correlation;
+	made_op(&made, MM, 200, 300, 0);
+	made_launch(&made, nccl, 410, 1, 1000, 1070);
+	made_launch(&made, gemm, 420, 1, 1000, 1006);
+	made_launch(&made, gemm, 430, 1, 1000, 1002); /* a graph's, both of them */
+	made_kernel(&made, nccl, made.correlation, 1000, 1030);
+	made_op(&made, NODE, 400, 500, 0);
+	made_op(&made, STEP, 600, 700, 0);
+	made_launch(&made, nccl, 710, 1, 1000, 1040);
+	gen_close(made.gen, "exit");
+	walk(made.path);
+	ck_assert_uint_eq(seen.steps[0].gpu_ns[PHASE_FORWARD], 14);
+	ck_assert_uint_eq(seen.steps[0].communication_ns[PHASE_FORWARD], 0);
+	ck_assert_uint_eq(seen.steps[0].gpu_ns[PHASE_BACKWARD], 108);
+	ck_assert_uint_eq(seen.steps[0].communication_ns[PHASE_BACKWARD], 70);
+	ck_assert_uint_eq(seen.steps[0].gpu_ns[PHASE_OTHERS], 40);
+	ck_assert_uint_eq(seen.steps[0].communication_ns[PHASE_OTHERS], 40);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {two_backwards_and_two_optimizers_a_step,
-		other_threads_count_as_others, threads_are_put_in_order_over_groups};
+		other_threads_count_as_others, threads_are_put_in_order_over_groups,
+		what_communicates_is_told_apart};
 	Suite *suite = unit_make("report/phase", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, operators_make_phases, sizeof(cases) / sizeof(cases[0]));

@@ -168,13 +168,11 @@ END_TEST
 
 /* ---- of streams ---- */
 
-/* 10 ms steps that end with a collective until 9 ms; the slow one has an early 4 ms of idleness. */
-static struct process *rank_process(uint32_t rank, bool is_slow)
+/* A stream of that rank, and the shapes of a kernel that computes and of one that communicates. */
+static struct made rank_open(uint32_t rank, uint32_t shapes[2])
 {
 	char name[32], number[16];
 	struct made made;
-	uint32_t shapes[2];
-	uint64_t late = is_slow ? 4000000 : 0;
 
 	snprintf(name, sizeof(name), "rank%u.gprof", rank);
 	snprintf(number, sizeof(number), "%u", rank);
@@ -183,6 +181,16 @@ static struct process *rank_process(uint32_t rank, bool is_slow)
 	gen_info(made.gen, "rank.world", number);
 	shapes[0] = made_shape(&made, "gemm", 1, 32, 16, 0);
 	shapes[1] = made_shape(&made, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 32, 16, 0);
+	return made;
+}
+
+/* 10 ms steps that end with a collective until 9 ms; the slow one has an early 4 ms of idleness. */
+static struct process *rank_process(uint32_t rank, bool is_slow)
+{
+	uint32_t shapes[2];
+	struct made made = rank_open(rank, shapes);
+	uint64_t late = is_slow ? 4000000 : 0;
+
 	for (uint64_t step = 0; step < 6; step++) {
 		uint64_t at = 100000000 + step * 10000000;
 
@@ -225,6 +233,61 @@ START_TEST(the_table_names_rank_cause_and_delay)
 }
 END_TEST
 
+/* 10 ms steps whose host is ahead; forward and backward compute 1 ms, the slow one 4 ms longer. */
+static struct process *trained_process(uint32_t rank, enum phase slow)
+{
+	uint32_t shapes[2];
+	struct made made = rank_open(rank, shapes);
+	uint64_t forward = slow == PHASE_FORWARD ? 5000000 : 1000000;
+	uint64_t backward = slow == PHASE_BACKWARD ? 5000000 : 1000000;
+
+	for (uint64_t step = 0; step < 6; step++) {
+		uint64_t at = 100000000 + step * 10000000;
+
+		made_step(&made, at, step);
+		made_op(&made, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+			at + 1000, at + 2000, 0);
+		made_launch(&made, shapes[0], at + 3000, 100, at + 10000, at + 10000 + forward);
+		made_op(&made, "aten::linear", at + 2500, at + 4000, 0);
+		made_launch(&made, shapes[0], at + 5000, 100, at + 10000 + forward,
+			at + 10000 + forward + backward);
+		made_launch(&made, shapes[1], at + 6000, 100, at + 10000 + forward + backward,
+			at + 9000000);
+		made_op(&made, "autograd::engine::evaluate_function: AddmmBackward0", at + 4500,
+			at + 7000, 0);
+		made_op(&made, "Optimizer.step#SGD.step", at + 8000, at + 9000, 0);
+	}
+	gen_flush(made.gen);
+	gen_close(made.gen, "exit");
+	return streams_process(made.path);
+}
+
+/* Also where the phase launches what the others wait in, and so has less of it. */
+START_TEST(slow_kernels_are_of_the_phase_that_launched_them)
+{
+	static const enum phase cases[] = {PHASE_FORWARD, PHASE_BACKWARD};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct process *processes[3];
+		struct table *table;
+
+		for (uint32_t k = 0; k < 3; k++) {
+			processes[k] = trained_process(k, k == 1 ? cases[i] : PHASE_OTHERS);
+		}
+		table = tables_make(&view_straggler, processes, 3, false);
+		ck_assert_uint_eq(table->nr_rows, 1);
+		ck_assert_uint_eq(tables_number(table, 0, "rank"), 1);
+		ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 20000000);
+		ck_assert_str_eq(tables_cell(table, 0, "cause")->text, "slow kernels");
+		ck_assert_str_eq(tables_cell(table, 0, "phase")->text, phase_names[cases[i]]);
+		table_destroy(table);
+		for (int k = 0; k < 3; k++) {
+			process_destroy(processes[k]);
+		}
+	}
+}
+END_TEST
+
 START_TEST(nonsense_breaks_nothing)
 {
 	tables_of_nonsense(&view_straggler, false);
@@ -234,4 +297,4 @@ END_TEST
 UNIT_SUITE("report/straggler", each_cause_is_known_by_what_is_longer, it_is_known_since_when,
 	a_single_late_step_is_counted, what_nothing_explains_is_unknown,
 	of_two_one_is_compared_with_the_other, the_table_names_rank_cause_and_delay,
-	nonsense_breaks_nothing)
+	slow_kernels_are_of_the_phase_that_launched_them, nonsense_breaks_nothing)
