@@ -2,6 +2,7 @@
 #include "report/memory_scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/pointers.h"
 
@@ -46,7 +47,23 @@ static void take_allocs(struct memory_scan *scan, struct process *process, const
 
 /* ---- cudaMalloc and its kin ---- */
 
-static void take_calls(struct memory_scan *scan, const struct batch *b)
+/* Nothing behind a block comes before that. */
+static void find_later(struct memory_scan *scan, const struct stream_in *stream)
+{
+	uint64_t min = UINT64_MAX;
+
+	scan->later_min =
+		mem_resize(scan->later_min, stream->nr_blocks + 1, sizeof(*scan->later_min));
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		scan->later_min[i] = min;
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_api_alloc &&
+			stream->blocks[i].time_min < min) {
+			min = stream->blocks[i].time_min;
+		}
+	}
+}
+
+static void add_calls(struct memory_scan *scan, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		if (b->col[COL_api_alloc_result][i] || !b->col[COL_api_alloc_address][i]) {
@@ -60,6 +77,9 @@ static void take_calls(struct memory_scan *scan, const struct batch *b)
 			.call = (uint32_t)b->col[COL_api_alloc_call][i],
 			.space = (uint8_t)b->col[COL_api_alloc_space][i] % MEMORY_DRIVER,
 			.is_free = b->col[COL_api_alloc_op][i] != 0};
+		if (pointers_tick(b, i) < scan->first_tick) {
+			scan->first_tick = pointers_tick(b, i);
+		}
 	}
 }
 
@@ -73,22 +93,43 @@ static int by_tick(const void *a, const void *b)
 	return x->is_free - y->is_free;
 }
 
+/* Replays what was before a moment; at the end of time all. */
+static void replay_before(struct memory_scan *scan, struct process *process, uint64_t before)
+{
+	size_t nr = 0;
+
+	if (!scan->nr_calls || (before != UINT64_MAX && scan->first_tick >= before)) {
+		return;
+	}
+	qsort(scan->calls, scan->nr_calls, sizeof(*scan->calls), by_tick);
+	while (nr < scan->nr_calls && (before == UINT64_MAX || scan->calls[nr].tick < before)) {
+		memory_replay(&scan->memory, process, &scan->calls[nr++]);
+	}
+	scan->nr_calls -= nr;
+	memmove(scan->calls, scan->calls + nr, scan->nr_calls * sizeof(*scan->calls));
+	scan->first_tick = scan->nr_calls ? scan->calls[0].tick : UINT64_MAX;
+}
+
 /* ---- the scan ---- */
 
 void memory_scan_begin(void *context, struct process *process)
 {
 	struct memory_scan *scan = context;
 
-	(void)process;
 	scan->nr_calls = 0;
+	scan->first_tick = UINT64_MAX;
+	find_later(scan, process->stream);
 }
 
 void memory_scan_take(void *context, struct process *process, const struct batch *batch)
 {
+	struct memory_scan *scan = context;
+
 	if (batch->table == GPROF_TABLE_alloc) {
-		take_allocs(context, process, batch);
+		take_allocs(scan, process, batch);
 	} else {
-		take_calls(context, batch);
+		add_calls(scan, batch);
+		replay_before(scan, process, scan->later_min[batch->block]);
 	}
 }
 
@@ -96,12 +137,7 @@ void memory_scan_end(void *context, struct process *process)
 {
 	struct memory_scan *scan = context;
 
-	if (scan->nr_calls) {
-		qsort(scan->calls, scan->nr_calls, sizeof(*scan->calls), by_tick);
-	}
-	for (size_t i = 0; i < scan->nr_calls; i++) {
-		memory_replay(&scan->memory, process, &scan->calls[i]);
-	}
+	replay_before(scan, process, UINT64_MAX);
 	memory_replay_end(&scan->memory);
 	memory_forget(&scan->memory);
 }
@@ -110,5 +146,6 @@ void memory_scan_fini(struct memory_scan *scan)
 {
 	memory_fini(&scan->memory);
 	free(scan->calls);
+	free(scan->later_min);
 	*scan = (struct memory_scan){0};
 }

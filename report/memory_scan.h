@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is in use at each place (memory.h), for the scans of views: as a framework's allocator tells
- * it; of a process without one, as the calls of cudaMalloc and its kin add up (32 bytes a call).
+ * it; of a process without one, as the calls of cudaMalloc and its kin add up.
+ *
+ * Memory: 32 bytes for each call that an earlier one may still follow, which are those of a flush
+ * or two; what is in use; 8 bytes for each block of the stream.
  */
 #ifndef REPORT_MEMORY_SCAN_H
 #define REPORT_MEMORY_SCAN_H
@@ -20,8 +23,11 @@
 /* Starts with all zeros but for `told`, `block` and `context` of its memory. */
 struct memory_scan {
 	struct memory memory;
-	struct memory_call *calls; /* of the process at hand */
+	/* Of the process at hand: calls that wait until no earlier one can come. */
+	struct memory_call *calls;
 	size_t nr_calls, call_capacity;
+	uint64_t first_tick; /* of these */
+	uint64_t *later_min; /* of the calls in the blocks behind each */
 };
 
 #define MEMORY_SCAN_NR_WANTS 2u
