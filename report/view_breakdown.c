@@ -375,8 +375,8 @@ static struct table *make_uses(void *context)
 		}
 	}
 	note(view, table,
-		"SM efficiency: share of multiprocessors with blocks, at most; occupancy: of warps "
-		"that fit, by time");
+		"where there are no steps, of all of the recording; SM efficiency: share of "
+		"multiprocessors with blocks, at most; occupancy: of warps that fit, by time");
 	view_without_note(&view->without, table, "");
 	return table;
 }

@@ -97,7 +97,7 @@ const pages = other ? other.pages : [
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
 		topBars(parent, "Collectives", "collectives", "name", "total_ns");
 		heat(parent);
-	}, ["distributed", "stragglers", "pipeline", "experts", "collectives", "communication", "pending"]],
+	}, ["distributed", "stragglers", "pipeline", "experts", "collectives", "communication", "pending", "stall"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "gaps"]],
 	["advice", "Advice", (parent) => {
 		const findings = rowsOf("advice").filter((row) => row.verdict === "finding");

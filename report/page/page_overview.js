@@ -46,7 +46,9 @@ function deviceCards(parent) {
 	const use = rowsOf("gpu_use"), all = rowsOf("device");
 	const ofGpus = (rows) => (rows.length > 1 ? "mean of " + rows.length + " GPUs" : rows.length ? rows[0].name : "");
 	if (use.length) {
-		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"), ["of the steps' time something ran", ofGpus(use)]);
+		const hasSteps = rowsOf("breakdown").some((row) => row.step !== "all");
+		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"),
+			[(hasSteps ? "of the steps' time" : "of the recording's time") + " kernels ran", ofGpus(use)]);
 	} else {
 		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
 			[all.length ? "of the span from the first to the last work" : "no device records", ofGpus(all)]);
@@ -82,6 +84,15 @@ function wholeCard(parent) {
 			bad ? bad + " not whole; see Overhead and losses" : "", left ? left + " processes are not in this page" : ""], bad || missing ? "bad" : "good");
 }
 
+/* Of processes that did not go on for a while, the last ones. */
+function stallCard(parent) {
+	const stalls = rowsOf("stall").filter((row) => row.what === "stall");
+	if (stalls.length) {
+		const lines = stalls.slice(-3).map((row) => who(row) + ": " + row.name + ", " + row.where + ", " + row.state);
+		card(parent, "Stalls", String(stalls.length), [...lines, "see Distributed"], "bad");
+	}
+}
+
 function adviceList(parent, rows) {
 	const list = make("ol", parent, null, "advice");
 	for (const row of rows) {
@@ -106,6 +117,7 @@ function overviewPage(parent) {
 	deviceCards(cards);
 	overheadCard(cards);
 	wholeCard(cards);
+	stallCard(cards);
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);
 	stack(grid, isMany ? "Where the time of a step went, mean of each process" : "Where the time of steps went", "breakdown", stepLabel, breakdownParts,

@@ -160,6 +160,7 @@ firefox_pages() {
 tap python3 test/page/colors.py report/page/page_chart.js report/page/page_heat.js report/page/timeline_rows.js "colours can be told apart"
 tap made 20000 "20000 events"
 tap made ops "operators"
+tap made stall "a stalled process"
 tap made hostile "damaged streams"
 tap cut_off "a stream that was cut off"
 tap ranks ranks 1 "steps of 18 ranks"

@@ -320,6 +320,9 @@ START_TEST(without_steps_all_of_it_is_one)
 	ck_assert_double_eq(cell(table, 0, "runtime_ns"), 100);
 	ck_assert_double_eq(cell(table, 0, "other_ns"), 900);
 	table_destroy(table);
+	table = tables_of(&view_gpu_use, made.path, false);
+	ck_assert_double_eq(cell(table, 0, "utilization_pct"), 50);
+	table_destroy(table);
 }
 END_TEST
 
