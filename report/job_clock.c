@@ -100,12 +100,23 @@ static bool has_fitted(const struct nccl_clocks *clocks)
 	return nr_known > 1;
 }
 
+/* An operation whose times stay. */
+static const struct nccl_op *find_first(
+	const struct nccl_clocks *clocks, const struct nccl_ops *ops)
+{
+	const struct nccl_op *op = ops->ops;
+
+	while (op->clock != clocks->first) {
+		op++; /* clocks are those of operations: there is one */
+	}
+	return op;
+}
+
 static void align(const struct nccl_clocks *clocks, const struct nccl_ops *ops,
 	struct process *const *processes, size_t nr_processes)
 {
 	uint32_t *clock_of = find_clocks(ops, processes, nr_processes);
-	const struct process *reference = processes[ops->ops[0].process];
-	uint32_t first = ops->ops[0].clock + 1;
+	const struct process *reference = processes[find_first(clocks, ops)->process];
 
 	for (size_t i = 0; i < nr_processes; i++) {
 		struct process *process = processes[i];
@@ -114,7 +125,7 @@ static void align(const struct nccl_clocks *clocks, const struct nccl_ops *ops,
 			process->first_ns > process->last_ns) {
 			continue;
 		}
-		if (clock_of[i] != first) {
+		if (clock_of[i] != clocks->first + 1) {
 			convert(process, &clocks->clocks[clock_of[i] - 1], reference);
 		}
 		process->has_job_clock = true;

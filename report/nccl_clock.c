@@ -245,13 +245,45 @@ bool nccl_clocks_share(
 	       (clocks->clocks[a->clock].is_known && clocks->clocks[b->clock].is_known);
 }
 
+/* That which can be compared with most operations of others; the first of these. */
+static uint32_t find_first(const struct nccl_clocks *clocks, const struct nccl_ops *ops,
+	const uint32_t *lengths, const struct nccl_pair *pairs, size_t nr_pairs)
+{
+	uint64_t *nr_shared = mem_zeroed(clocks->nr, sizeof(*nr_shared));
+	uint32_t first = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		const struct nccl_op *all = &ops->ops[i];
+
+		for (uint32_t k = 1; k < lengths[i] && ends_together(all->kind); k++) {
+			bool is_other = all[k].clock != all->clock;
+
+			nr_shared[all->clock] += is_other;
+			nr_shared[all[k].clock] += is_other;
+		}
+	}
+	for (size_t i = 0; i < nr_pairs; i++) {
+		uint32_t send = ops->ops[pairs[i].send].clock;
+		uint32_t receive = ops->ops[pairs[i].receive].clock;
+
+		nr_shared[send] += send != receive;
+		nr_shared[receive] += send != receive;
+	}
+	for (uint32_t i = 1; i < clocks->nr; i++) {
+		first = nr_shared[i] > nr_shared[first] ? i : first;
+	}
+	free(nr_shared);
+	return first;
+}
+
 void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
 	const struct nccl_pair *pairs, size_t nr_pairs)
 {
 	*clocks = (struct nccl_clocks){0};
 	find_clocks(clocks, ops);
 	if (clocks->nr) {
-		clocks->clocks[ops->ops[0].clock].is_known = true;
+		clocks->first = find_first(clocks, ops, lengths, pairs, nr_pairs);
+		clocks->clocks[clocks->first].is_known = true;
 	}
 	while (clocks->nr > 1 &&
 		(fit_more(clocks, ops, lengths) || fit_by_pairs(clocks, ops, pairs, nr_pairs))) {

@@ -3,7 +3,7 @@
  * One clock for ranks of several hosts, and of traces that do not tell theirs: collectives in which
  * everybody needs something of everybody end at about the same moment on all ranks. Offset and
  * drift of each clock are a line through the ends of those that it shares with clocks that are
- * known, beginning with that of the first operation, if these are 8 or more; ends that are far off
+ * known, beginning with the one that shares most, if these are 8 or more; ends that are far off
  * are left out of the line, not of its error. Clocks that are not known then are fitted by the ends
  * of sends and receives, if 4 or more go each way: a receive may end long after its send, so that
  * those of one way alone would move the clock.
@@ -41,6 +41,7 @@ struct nccl_pair {
 struct nccl_clocks {
 	struct nccl_clock *clocks;
 	size_t nr;
+	uint32_t first; /* whose times stay: all others are fitted to it */
 };
 
 /*

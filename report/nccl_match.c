@@ -173,7 +173,7 @@ static void convert(
 		match->error_ns =
 			clock->error_ns > match->error_ns ? clock->error_ns : match->error_ns;
 	}
-	match->nr_fitted -= match->nr_fitted != 0; /* the first is the one clock */
+	match->nr_fitted -= match->nr_fitted != 0; /* one of them is the one clock */
 }
 
 static void match_collectives(struct nccl_ops *ops, const struct nccl_clocks *clocks,

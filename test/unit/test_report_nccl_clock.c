@@ -147,6 +147,27 @@ START_TEST(clocks_are_known_by_way_of_others)
 }
 END_TEST
 
+/* Its operations come first, as its communicator has the lowest key; it shares none. */
+START_TEST(one_that_shares_nothing_keeps_no_others_apart)
+{
+	struct nccl_match match;
+
+	make(seconds_off, 0);
+	for (size_t i = 0; i < NR; i += NR_RANKS) {
+		ops[i].key = 1;
+		ops[i].nr_ranks = 1;
+		for (uint32_t rank = 1; rank < NR_RANKS; rank++) {
+			ops[i + rank].rank--;
+			ops[i + rank].nr_ranks--;
+		}
+	}
+	match = match_all(NR);
+	ck_assert_uint_eq(match.nr_fitted, NR_RANKS - 2);
+	ck_assert_uint_eq(match.nr_matched, 2 * NR_STEPS);
+	ck_assert_uint_eq(match.nr_clocks, 0);
+}
+END_TEST
+
 START_TEST(what_shares_too_little_stays_apart)
 {
 	struct nccl_match match;
@@ -182,4 +203,5 @@ END_TEST
 
 UNIT_SUITE("report/nccl_clock", offsets_and_drifts_are_found,
 	ends_that_are_far_off_do_not_move_the_clocks, clocks_are_known_by_way_of_others,
-	what_shares_too_little_stays_apart, any_times_are_taken)
+	one_that_shares_nothing_keeps_no_others_apart, what_shares_too_little_stays_apart,
+	any_times_are_taken)
