@@ -14,8 +14,11 @@
 
 static void add_line(struct buf *out, const char *key, const char *value, size_t nr_bytes)
 {
+	size_t width;
+
 	buf_text(out, "  ");
-	buf_pad(out, ' ', 24 - text_add_shown(out, key, strlen(key), 24));
+	width = text_add_shown(out, key, strlen(key), 0);
+	buf_pad(out, ' ', width < 24 ? 24 - width : 0);
 	buf_char(out, ' ');
 	text_add_shown(out, value, nr_bytes, 0);
 	buf_char(out, '\n');
