@@ -49,6 +49,17 @@ struct sim_core *nccl_core(void)
 	return found;
 }
 
+/* These meet in real time, so none may come before its stream would let it. */
+static void move_between_processes(struct nccl_batch *batch)
+{
+	nccl_core()->await_kernel();
+	if (batch->parts[0].kind >= NCCL_SEND) {
+		nccl_pass_shared(batch->parts, batch->nr_parts);
+	} else {
+		nccl_move_shared(&batch->parts[0]);
+	}
+}
+
 /* What a kernel gets: which batch it belongs to. */
 static void kernel(void **args, cudart_dim3 grid, cudart_dim3 block)
 {
@@ -61,10 +72,8 @@ static void kernel(void **args, cudart_dim3 grid, cudart_dim3 block)
 		batch->is_moved = true;
 		if (!batch->parts[0].comm->clique->is_shared) {
 			nccl_move(batch->parts, batch->nr_parts);
-		} else if (batch->parts[0].kind >= NCCL_SEND) {
-			nccl_pass_shared(batch->parts, batch->nr_parts);
 		} else {
-			nccl_move_shared(&batch->parts[0]);
+			move_between_processes(batch);
 		}
 	}
 	bool is_last = ++batch->nr_done == batch->nr_kernels;

@@ -90,15 +90,32 @@ static void set_rows(const struct sim_op *op)
 	}
 }
 
-static __thread uint64_t kernel_end_ns;
+/* Of the kernel whose host code this thread runs. */
+static __thread uint64_t kernel_ready_ns, kernel_end_ns;
+
+void sim_await_kernel(void)
+{
+	sim_wait_until(kernel_ready_ns);
+}
 
 void sim_end_kernel(uint64_t end_ns)
 {
 	kernel_end_ns = end_ns;
 }
 
+/* When it can begin, by what stands before it on its stream. */
+static uint64_t ready_locked(const struct sim_op *op)
+{
+	uint64_t submit = (uint64_t)(SUBMIT_NS * sim_config.time_scale);
+
+	return sim_stream_ready_locked(op->stream, op->queued_ns + submit);
+}
+
 static void run_kernel(struct sim_op *op)
 {
+	pthread_mutex_lock(&sim_lock);
+	kernel_ready_ns = ready_locked(op);
+	pthread_mutex_unlock(&sim_lock);
 	kernel_end_ns = 0;
 	op->function->cpu(op->args, op->grid, op->block);
 	op->has_end = kernel_end_ns != 0;
@@ -187,8 +204,7 @@ static uint64_t overlap(const struct sim_stream *s, uint64_t ready)
 static void place_in_stream_locked(struct sim_op *op)
 {
 	struct sim_stream *s = op->stream;
-	uint64_t submit = (uint64_t)(SUBMIT_NS * sim_config.time_scale);
-	uint64_t ready = sim_stream_ready_locked(s, op->queued_ns + submit);
+	uint64_t ready = ready_locked(op);
 
 	if (op->kind == SIM_OP_RECORD) {
 		op->event->time_ns = ready;
