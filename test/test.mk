@@ -28,6 +28,7 @@ $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/ranks.h test/entries
 		$(if $(filter ranks,$*),$(B)/sim/libnccl.so.2) \
 		$(if $(filter second_client,$*),$(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13 $(B)/sim/libcuda.so.1) -ldl -lpthread
 
+$(B)/integ/s_ranks: test/integ/training.c test/integ/training.h
 $(B)/integ/s_second_client: test/integ/second_seen.c test/integ/second_seen.h
 
 unit: $(UNIT_BIN)

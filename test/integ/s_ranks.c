@@ -2,20 +2,23 @@
 /*
  * A job of 8 processes of which one is slow:
  *
- *	s_ranks PATTERN-CAUSE [PROGRAM]
+ *	s_ranks PATTERN-CAUSE[-PART] [PROGRAM]
  *
  * PATTERN is what a step's ranks do together: `data` (AllReduce), `pipeline` (forward along the
  * ranks, and back), `experts` (AlltoAll). CAUSE is why the slow rank is: `host` sleeps before it
  * launches, `kernels` and `copies` take longer, `clock` has kernels at a lower one. With `network`
  * no rank is slow, but what two of them send each other is (`pipeline`), or from a step on what all
- * do together is. PROGRAM is started for each rank in the place of this one, which it starts. STEPS
- * is how many (5). Each rank prints how long its own work took in each step, the times before and
- * after its launch in ns of CLOCK_REALTIME as the system has it, and when it met which rank (-1:
- * all), in us:
+ * do together is. With PART (`loader`, `forward`, `backward`, `optimizer`) the ranks train as
+ * programs of PyTorch do, see training.h, and wait for their devices at the end of a step alone;
+ * it is the part that this happens in. PROGRAM is started for each rank in the place of this one,
+ * which it starts. STEPS is how many (5). Each rank prints how long its own work took in each step,
+ * on the host and on the device, the times before and after its launch in ns of CLOCK_REALTIME as
+ * the system has it, and without PART when it met which rank (-1: all), in us:
  *
  *	RANK STEP US BEFORE AFTER
  *	send|receive|all RANK STEP PEER BEGIN END
  */
+#include "test/integ/training.h"
 #include "test/prog/ranks.h"
 
 #include <stdbool.h>
@@ -39,10 +42,14 @@ KERNEL2(work_kernel, float *, x, int, by)
 struct job {
 	nccl_comm comm;
 	cudaStream_t stream;
+	cudaEvent_t begin, end; /* of its own work */
 	float *data, *all;
 	char *from, *to;
 	int rank, step;
-	const char *cause;
+	char pattern[16], cause[16];
+	bool is_training;
+	enum training_part part; /* where its own work is */
+	long us, before_ns, after_ns;
 };
 
 static long now_us(void)
@@ -61,34 +68,81 @@ static long system_ns(void)
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void work(struct job *job)
+static void sleep_if_slow(const struct job *job)
 {
-	long begin = now_us();
-	long before_ns, after_ns;
-	int by = 1;
-
 	if (job->rank == SLOW && strcmp(job->cause, "host") == 0) {
 		struct timespec t = {0, SLEEP_MS * 1000000};
 
 		nanosleep(&t, NULL);
 	}
-	before_ns = system_ns();
+}
+
+/* In the worker of the loader. */
+static void make_batch(void *context)
+{
+	const struct job *job = context;
+
+	if (job->part == TRAINING_LOADER) {
+		sleep_if_slow(job);
+	}
+}
+
+static void launch(struct job *job, int blocks)
+{
+	int by = 1;
+
+	LAUNCH(work_kernel, blocks, 1, job->stream, &job->data, &by);
+}
+
+static void work(struct job *job)
+{
+	long begin = now_us();
+
+	sleep_if_slow(job);
+	CHECK(cudaEventRecord(job->begin, job->stream));
+	job->before_ns = system_ns();
 	if (strcmp(job->cause, "copies") == 0) {
 		CHECK(cudaMemcpyAsync(
 			job->to, job->from, COPY_BYTES, cudaMemcpyHostToDevice, job->stream));
 	} else {
-		LAUNCH(work_kernel, BLOCKS, 1, job->stream, &job->data, &by);
+		launch(job, BLOCKS);
 	}
-	after_ns = system_ns();
-	CHECK(cudaStreamSynchronize(job->stream));
-	printf("%d %d %ld %ld %ld\n", job->rank, job->step, now_us() - begin, before_ns, after_ns);
+	job->after_ns = system_ns();
+	CHECK(cudaEventRecord(job->end, job->stream));
+	job->us = now_us() - begin;
+	if (!job->is_training) {
+		CHECK(cudaStreamSynchronize(job->stream));
+	}
 }
 
-/* Waits until it is through. */
+/* What is not its own work is short. */
+static void work_in(struct job *job, enum training_part part)
+{
+	if (part == job->part) {
+		work(job);
+	} else if (job->is_training) {
+		launch(job, 1);
+	}
+}
+
+static void print_work(struct job *job)
+{
+	float ms = 0;
+
+	if (job->part != TRAINING_LOADER) {
+		CHECK(cudaEventElapsedTime(&ms, job->begin, job->end));
+	}
+	printf("%d %d %ld %ld %ld\n", job->rank, job->step, job->us + (long)(ms * 1000),
+		job->before_ns, job->after_ns);
+}
+
+/* Waits until it is through, but in a training. */
 static void tell(struct job *job, const char *what, int peer, long begin)
 {
-	CHECK(cudaStreamSynchronize(job->stream));
-	printf("%s %d %d %d %ld %ld\n", what, job->rank, job->step, peer, begin, now_us());
+	if (!job->is_training) {
+		CHECK(cudaStreamSynchronize(job->stream));
+		printf("%s %d %d %d %ld %ld\n", what, job->rank, job->step, peer, begin, now_us());
+	}
 }
 
 static void receive_of(struct job *job, int peer)
@@ -124,40 +178,104 @@ static void meet_all(struct job *job, bool is_reducing)
 	tell(job, "all", -1, begin);
 }
 
-static void step(struct job *job, const char *pattern)
+static void forward(void *context)
 {
-	if (*pattern != 'p' && job->step == SLOW_NETWORK_STEP &&
+	struct job *job = context;
+	bool is_pipeline = *job->pattern == 'p';
+
+	if (is_pipeline) {
+		receive_of(job, job->rank - 1);
+	}
+	work_in(job, TRAINING_FORWARD);
+	if (is_pipeline) {
+		send_to(job, job->rank + 1);
+	} else if (*job->pattern == 'e') {
+		meet_all(job, false);
+	}
+}
+
+static void backward(void *context)
+{
+	struct job *job = context;
+	bool is_pipeline = *job->pattern == 'p';
+
+	if (is_pipeline) {
+		receive_of(job, job->rank + 1);
+	}
+	work_in(job, TRAINING_BACKWARD);
+	if (is_pipeline) {
+		send_to(job, job->rank - 1);
+	} else if (*job->pattern == 'd') {
+		meet_all(job, true);
+	}
+}
+
+static void optimize(void *context)
+{
+	work_in(context, TRAINING_OPTIMIZER);
+}
+
+static void train(struct job *job)
+{
+	long begin = now_us();
+
+	training_run(TRAINING_LOADER, NULL, NULL);
+	job->us = now_us() - begin;
+	training_run(TRAINING_FORWARD, forward, job);
+	training_run(TRAINING_BACKWARD, backward, job);
+	training_run(TRAINING_OPTIMIZER, optimize, job);
+}
+
+static void step(struct job *job)
+{
+	if (*job->pattern != 'p' && job->step == SLOW_NETWORK_STEP &&
 		strcmp(job->cause, "network") == 0) {
 		setenv("SIM_NCCL_GBPS", SLOW_GBPS, 1);
 	}
-	if (*pattern == 'p') {
-		receive_of(job, job->rank - 1);
-		work(job);
-		send_to(job, job->rank + 1);
-		receive_of(job, job->rank + 1);
-		send_to(job, job->rank - 1);
+	if (job->is_training) {
+		train(job);
 	} else {
-		work(job);
-		meet_all(job, *pattern == 'd');
+		forward(job);
+		backward(job);
 	}
 	CHECK(cudaDeviceSynchronize());
+	print_work(job);
+}
+
+static void prepare_job(struct job *job, const char *how)
+{
+	char part[16];
+
+	job->is_training = sscanf(how, "%15[^-]-%15[^-]-%15s", job->pattern, job->cause, part) == 3;
+	job->part = job->is_training ? training_open(part) : TRAINING_FORWARD;
+	CHECK(cudaStreamCreateWithFlags(&job->stream, cudaStreamNonBlocking));
+	CHECK(cudaEventCreate(&job->begin));
+	CHECK(cudaEventCreate(&job->end));
+	CHECK(cudaMalloc((void **)&job->data, N * sizeof(float)));
+	CHECK(cudaMalloc((void **)&job->all, N * sizeof(float)));
+	CHECK(cudaMalloc((void **)&job->to, COPY_BYTES));
+	job->from = calloc(1, COPY_BYTES);
 }
 
 static int run(const char *how, int rank, int nr_ranks, int id_fd)
 {
-	struct job job = {.rank = rank, .cause = strchr(how, '-') + 1};
+	struct job job = {.rank = rank};
 	const char *steps = getenv("STEPS");
 	int nr_steps = steps ? atoi(steps) : 5;
 
 	job.comm = ranks_join(rank, nr_ranks, id_fd);
-	CHECK(cudaStreamCreateWithFlags(&job.stream, cudaStreamNonBlocking));
-	CHECK(cudaMalloc((void **)&job.data, N * sizeof(float)));
-	CHECK(cudaMalloc((void **)&job.all, N * sizeof(float)));
-	CHECK(cudaMalloc((void **)&job.to, COPY_BYTES));
-	job.from = calloc(1, COPY_BYTES);
-	for (; job.step < nr_steps; job.step++) {
-		step(&job, how);
+	prepare_job(&job, how);
+	if (job.is_training) {
+		training_start_worker(make_batch, &job);
 	}
+	for (; job.step < nr_steps; job.step++) {
+		step(&job);
+	}
+	if (job.is_training) {
+		training_stop_worker();
+	}
+	CHECK(cudaEventDestroy(job.begin));
+	CHECK(cudaEventDestroy(job.end));
 	free(job.from);
 	NCCL(ncclCommDestroy(job.comm));
 	return 0;

@@ -43,15 +43,16 @@ more()
 	query ".$1.rows[] | select(.name | startswith(\"$2\")) | (.max_ns - .median_ns) / 1000 / $3"
 }
 
-# straggles HOW CAUSE EVIDENCE VIEW NAME LAST: what the report says of a job whose steps 0 to LAST
-# `record` has just recorded, by what the ranks themselves measured. EVIDENCE is the column that the
-# cause shows in; NAME is the row of VIEW that tells as much of it, if any does.
+# straggles HOW CAUSE EVIDENCE VIEW NAME LAST [PHASE]: what the report says of a job whose steps 0 to
+# LAST `record` has just recorded, by what the ranks themselves measured. EVIDENCE is the column that
+# the cause shows in; NAME is the row of VIEW that tells as much of it, if any does. PHASE is that of
+# ranks that train.
 straggles()
 {
-	local how=$1 cause=$2 evidence=$3 view=$4 name=$5 last=$6 want have
+	local how=$1 cause=$2 evidence=$3 view=$4 name=$5 last=$6 phase=${7-} want have
 	is 0 "$rc" "status of $how"
 	summary stragglers --steps "1-$last"
-	is "5 $cause" "$(query '.stragglers.rows[0] | "\(.rank) \(.cause)"')" "rank and cause of $how"
+	is "5 $cause, $phase" "$(query '.stragglers.rows[0] | "\(.rank) \(.cause), \(.phase)"')" "rank, cause and phase of $how"
 	is "$last 1" "$(query '.stragglers.rows[0] | "\(.late_steps) \(.since_step)"')" "steps of $how"
 	want=$(grep '^[0-9]' "$T/out" | measured)
 	have=$(query '.stragglers.rows[0].delay_ns / 1000')

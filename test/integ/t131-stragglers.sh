@@ -6,15 +6,18 @@
 need SIM REPORT JQ
 [[ $B != *san-thread ]] || skip "AddressSanitizer is enough, t130 and t132 have ranks for ThreadSanitizer"
 
-while IFS=, read -r how cause evidence view name; do
+# Ranks that train: what they call libtorch_cpu.so is test/torch's.
+while IFS=, read -r how cause phase evidence view name; do
 	rm -rf "$GPROF_DIR"
-	record "$B/integ/s_ranks" "$how"
-	straggles "$how" "$cause" "$evidence" "$view" "$name" 4
+	STEPS=4 LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} record "$B/integ/s_ranks" "$how"
+	straggles "$how" "$cause" "$evidence" "$view" "$name" 3 "$phase"
 done <<'END'
-data-host,host,idle_ns,,
-pipeline-kernels,slow kernels,computation_ns,kernel,work_kernel
-data-clock,GPU clock,computation_ns,kernel,work_kernel
-experts-copies,slow copies,copies_ns,memcpy,Memcpy HtoD
+data-host-loader,data loader,Dataloader,idle_ns,,
+data-host-optimizer,host,Optimization,idle_ns,,
+data-kernels-forward,slow kernels,Forward,computation_ns,kernel,work_kernel
+data-clock-backward,GPU clock,Backward,computation_ns,kernel,work_kernel
+pipeline-kernels-backward,slow kernels,Backward,computation_ns,kernel,work_kernel
+experts-copies-forward,slow copies,Forward,copies_ns,memcpy,Memcpy HtoD
 END
 
 # How long what two ranks sent each other in a step took once both were there; the higher rank stands for

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,6 +71,8 @@ void before(struct range *range, const char *name, int64_t sequence) __asm__(
 #endif
 void fake_ops(unsigned int nr_ops);
 void fake_names(unsigned int nr_names);
+void *fake_begin(const char *name, uint8_t scope);
+void fake_end(void *range);
 void fake_finish(void);
 bool fake_is_locked(void);
 void fake_thread(bool raises);
@@ -195,6 +198,25 @@ void fake_names(unsigned int nr_names)
 		begin(&range, name, i);
 		destroy(&range);
 	}
+}
+
+/* A range of the caller's thread, until fake_end. */
+void *fake_begin(const char *name, uint8_t scope)
+{
+	struct range *range = malloc(sizeof(*range));
+
+	if (!range) {
+		abort();
+	}
+	construct(range, scope);
+	begin(range, name, -1);
+	return range;
+}
+
+void fake_end(void *range)
+{
+	destroy(range);
+	free(range);
 }
 
 void fake_finish(void)
