@@ -6,7 +6,7 @@
 need SIM REPORT JQ PYTHON
 
 export GPROF_STEP=api:cudaStreamSynchronize
-VIEWS=communication,distributed,stragglers
+VIEWS=communication,distributed,stragglers,pipeline,experts
 
 # run HOW NAME: four ranks, recorded to that folder of $T.
 run()
@@ -73,9 +73,19 @@ says 'of 4 ranks these are missing: 3$'
 notes 'not of all ranks: 3 of 4'
 waits false
 
-# What is left of it says which rank it is; its collectives are not among that.
+# In the middle of its first block of NCCL's calls. What is left of it says which rank it is.
 damage cut
-head -c $(($(stat -c %s "$stream") / 2)) "$stream" >"$bad"
+python3 - "$stream" "$bad" <<'END'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+TABLE_NCCL = 45
+at, table = struct.unpack_from("<I", data, 12)[0], 0
+while table != TABLE_NCCL:
+    begin = at
+    table, nr_columns, nr_rows, payload_bytes = struct.unpack_from("<HHII", data, begin + 4)
+    at = begin + (56 + 16 * nr_columns + payload_bytes + 7) // 8 * 8
+open(sys.argv[2], "wb").write(data[: (begin + at) // 2])
+END
 look cut 3
 says "$bad': block [0-9]* at byte [0-9]*: cut off$"
 says "$bad' is unfinished: "
