@@ -8,6 +8,8 @@
  *     processes: their number; each: how many bytes, and those; by rank, host, pid, start, id
  *     CRC-32 of all before it (32 bits)
  *
+ * No row and no process is there twice.
+ *
  * Version 1 has no sketches of processes, no rows of communication and no facts of processes: these
  * are unknown then. Later versions than ours are refused.
  */
@@ -199,15 +201,18 @@ static void unpack_packed(struct reduced *reduced, struct unpack *from, unsigned
 	packed->nr_bytes = ours.nr_bytes;
 	free(packed->who.steps);
 	packed->who.steps = NULL;
+	from->is_bad |=
+		packed > reduced->processes && reduced_compare(&packed[-1].who, &packed->who) >= 0;
 }
 
 static int unpack_body(struct reduced *reduced, struct unpack *from, unsigned int version)
 {
-	size_t nr;
+	size_t nr = unpack_count(from);
 
-	for (nr = unpack_count(from); nr && !from->is_bad; nr--) {
+	for (size_t i = 0; i < nr && !from->is_bad; i++) {
 		unpack_row(reduced, from, version);
 	}
+	from->is_bad |= HASH_COUNT(reduced->rows) != nr;
 	nr = unpack_count(from);
 	reduced->processes = mem_zeroed(nr, sizeof(*reduced->processes));
 	reduced->capacity = nr;

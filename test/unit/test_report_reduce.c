@@ -344,6 +344,52 @@ START_TEST(a_file_that_is_cut_or_changed_is_refused)
 }
 END_TEST
 
+static void set_checksum(char *bytes, size_t nr_bytes)
+{
+	uint32_t crc = (uint32_t)crc32_z(0, (const unsigned char *)bytes, nr_bytes - TAIL_BYTES);
+
+	for (unsigned int i = 0; i < TAIL_BYTES; i++) {
+		bytes[nr_bytes - TAIL_BYTES + i] = (char)(crc >> 8 * i);
+	}
+}
+
+/* Is it refused, though its checksum fits? */
+static void must_refuse(struct buf *bytes)
+{
+	struct reduced back;
+
+	set_checksum(bytes->bytes, bytes->nr_bytes);
+	ck_assert_int_lt(read_copy(bytes->bytes, bytes->nr_bytes, &back), 0);
+	ck_assert_ptr_nonnull(strstr(err_text(), "makes no sense"));
+	buf_fini(bytes);
+}
+
+START_TEST(a_file_with_a_row_or_a_process_twice_is_refused)
+{
+	const struct reduced_process process = {.rank = 1, .world = -1};
+	struct reduced reduced = {0}, back;
+	struct buf bytes;
+
+	reduced_row(&reduced, REDUCED_KERNEL, 0, names_intern("one", 3));
+	reduced_row(&reduced, REDUCED_KERNEL, 0, names_intern("two", 3));
+	reduced_add_process(&reduced, &process);
+	bytes = bytes_of(&reduced);
+	back = read_back(&bytes);
+	ck_assert_uint_eq(HASH_COUNT(back.rows), 2);
+	reduced_fini(&back);
+	for (size_t i = 0; i + 3 < bytes.nr_bytes; i++) {
+		if (!memcmp(bytes.bytes + i, "two", 3)) {
+			memcpy(bytes.bytes + i, "one", 3);
+		}
+	}
+	must_refuse(&bytes);
+	reduced_add_process(&reduced, &process);
+	bytes = bytes_of(&reduced);
+	must_refuse(&bytes);
+	reduced_fini(&reduced);
+}
+END_TEST
+
 static void show_all(struct reduced *reduced)
 {
 	struct table *tables[] = {
@@ -368,18 +414,13 @@ START_TEST(a_body_of_nonsense_is_refused_or_shown_and_nothing_breaks)
 	for (unsigned int round = 0; round < 400; round++) {
 		char *copy = memcpy(malloc(bytes.nr_bytes), bytes.bytes, bytes.nr_bytes);
 		uint64_t nr_changes = 1 + unit_below(&seed, 4);
-		uint32_t crc;
 
 		while (nr_changes--) {
 			size_t body = bytes.nr_bytes - HEAD_BYTES - TAIL_BYTES;
 
 			copy[HEAD_BYTES + unit_below(&seed, body)] = (char)unit_random(&seed);
 		}
-		crc = (uint32_t)crc32_z(
-			0, (const unsigned char *)copy, bytes.nr_bytes - TAIL_BYTES);
-		for (unsigned int i = 0; i < TAIL_BYTES; i++) {
-			copy[bytes.nr_bytes - TAIL_BYTES + i] = (char)(crc >> 8 * i);
-		}
+		set_checksum(copy, bytes.nr_bytes);
 		if (!read_copy(copy, bytes.nr_bytes, &back)) {
 			show_all(&back);
 			nr_shown++;
@@ -398,7 +439,8 @@ Suite *unit_suite(void)
 	const TTest *const tests[] = {any_tree_of_merges_in_any_order_gives_the_same_bytes,
 		rows_are_those_of_the_views, extremes_are_of_the_process_that_spent_most_and_least,
 		steps_are_those_of_the_views, the_slowest_rank_of_a_step_is_named,
-		a_process_that_is_there_twice_is_refused, a_file_that_is_cut_or_changed_is_refused};
+		a_process_that_is_there_twice_is_refused, a_file_that_is_cut_or_changed_is_refused,
+		a_file_with_a_row_or_a_process_twice_is_refused};
 	Suite *suite = unit_make("report/reduce", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, a_body_of_nonsense_is_refused_or_shown_and_nothing_breaks, 4);
