@@ -150,7 +150,13 @@ static void fetch_together(struct reader *reader, const struct stream_table *tab
 	}
 }
 
+/* For what is decoded: of a block all rows are, or nothing is shown. */
 static void *room(void *array, size_t bytes)
+{
+	return array ? array : mem_resize(NULL, GPROF_BLOCK_ROWS, bytes);
+}
+
+static void *zeroed_room(void *array, size_t bytes)
 {
 	return array ? array : mem_zeroed(GPROF_BLOCK_ROWS, bytes);
 }
@@ -180,7 +186,7 @@ static const uint64_t *find_span(struct reader *reader, int place)
 
 static const uint64_t *zeros(struct reader *reader)
 {
-	reader->zeros = room(reader->zeros, sizeof(uint64_t));
+	reader->zeros = zeroed_room(reader->zeros, sizeof(uint64_t));
 	return reader->zeros;
 }
 
@@ -221,7 +227,7 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 static void set_unknown(struct reader *reader, unsigned int c, bool is_text, struct batch *batch)
 {
 	if (is_text) {
-		reader->empty = room(reader->empty, sizeof(struct decode_text));
+		reader->empty = zeroed_room(reader->empty, sizeof(struct decode_text));
 		batch->text[c] = reader->empty;
 	} else {
 		batch->col[c] = zeros(reader);
