@@ -30,17 +30,18 @@ by_torchrun()
 	"$TORCH_PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" test/integ/gloo.py "${@:2}" env://
 }
 
-# job LAUNCHER RANKS: one rank sleeps 0.4 s in each step. With 12 layers of 263 kB in buckets
-# of 1 MiB there are three all-reduces in a step, which move the gradients of all parameters.
+# job LAUNCHER RANKS WHERE CAUSE: one rank sleeps 0.4 s in each step, as gloo.py says. With 12 layers of
+# 263 kB in buckets of 1 MiB there are three all-reduces in a step, which move the gradients of all
+# parameters.
 job()
 {
-	local nr=$2 late=$(($2 - 2)) bytes what
+	local nr=$2 late=$(($2 - 2)) where=$3 cause=$4 bytes what
 	what="$nr ranks $1, PyTorch $("$TORCH_PYTHON" -c 'import torch; print(torch.__version__)')"
 	[ "$nr" != 2 ] || late=1
 	rm -rf "$GPROF_DIR" "$T/store-$nr"
 	export -f by_hand by_torchrun
 	export TORCH_PYTHON T GPROF_TORCH=shapes OMP_NUM_THREADS=1
-	LD_PRELOAD=$(preload) timeout 500 bash -c '"$@"' - "$1" "$nr" $late 0.4 >"$T/out" 2>"$T/err"
+	LD_PRELOAD=$(preload) timeout 500 bash -c '"$@"' - "$1" "$nr" $late "$where" 0.4 >"$T/out" 2>"$T/err"
 	is 0 $? "status of $what"
 	bytes=$(cat "$T/out")
 	is 3158016 "$bytes" "parameters of $what"
@@ -58,7 +59,7 @@ job()
 	is true "$(query '.breakdown.rows | map(select(.rank != null and .step != "average")) | map(.total_ns == .kernel_ns + .memcpy_ns +
 		.memset_ns + .communication_ns + .runtime_ns + .dataloader_ns + .cpu_exec_ns + .other_ns) | all and length > 8')" \
 		"parts of steps of $what"
-	is "$late host" "$(query '.stragglers.rows[0] | "\(.rank) \(.cause)"')" "who is late of $what"
+	is "$late $cause" "$(query '.stragglers.rows[0] | "\(.rank) \(.cause)"')" "who is late of $what"
 	is true "$(query '.stragglers.rows[0] | .delay_ns > 200000000 and .late_steps > 5')" "by how much of $what"
 
 	summary distributed --steps 2-7
@@ -75,16 +76,14 @@ job()
 	fi
 }
 
-for nr in 2 4; do
-	job by_hand $nr
-done
+job by_hand 2 loop host
+job by_hand 4 loader "data loader"
 for python in "$B"/torch/*/bin/python; do
 	[ ! -x "$python" ] || newest=$python
 done
 if [ -n "${newest:-}" ]; then
 	TORCH_PYTHON=$ROOT/$newest
-	for nr in 2 4; do
-		job by_torchrun $nr
-	done
+	job by_torchrun 2 loader "data loader"
+	job by_torchrun 4 loop host
 fi
 finish
