@@ -44,7 +44,8 @@ struct over {
 /* Does it name the row? What ranks have of their own does not. */
 static bool is_name(const struct table_column *column)
 {
-	static const char *const own[] = {"pid", "rank", "tid", "thread", "file", "host"};
+	static const char *const own[] = {
+		"pid", "rank", "tid", "thread", "file", "host", "curve", "evidence", "sites"};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
 		if (strcmp(column->key, own[i]) == 0) {
@@ -76,8 +77,26 @@ static bool is_integer(enum table_type type)
 	return type == TABLE_COUNT || type == TABLE_ID || type == TABLE_TIME || type == TABLE_SIZE;
 }
 
+/* How well it compares ranks by itself: durations, then what is no count, moments last. */
+static unsigned int worth(const struct table_column *column)
+{
+	static const char *const moments[] = {
+		"start_ns", "began_ns", "ended_ns", "allocation_ns", "release_ns"};
+
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		if (strcmp(column->key, moments[i]) == 0) {
+			return 1;
+		}
+	}
+	if (!is_number(column)) {
+		return 0;
+	}
+	return is_time(column) ? 4 : column->type == TABLE_COUNT ? 2 : 3;
+}
+
 static int choose_column(const struct table *table, const char *wanted)
 {
+	unsigned int best = 0;
 	int number = -1;
 
 	if (wanted) {
@@ -85,10 +104,10 @@ static int choose_column(const struct table *table, const char *wanted)
 		return number >= 0 && is_number(&table->columns[number]) ? number : -1;
 	}
 	for (unsigned int i = 0; i < table->nr_columns; i++) {
-		if (is_time(&table->columns[i])) {
-			return (int)i;
+		if (worth(&table->columns[i]) > best) {
+			best = worth(&table->columns[i]);
+			number = (int)i;
 		}
-		number = number < 0 && is_number(&table->columns[i]) ? (int)i : number;
 	}
 	return number;
 }

@@ -7,7 +7,7 @@
 
 #include "test/unit/report_made.h"
 
-extern const struct view_class view_gpu_trace, view_steps;
+extern const struct view_class view_gpu_trace, view_steps, view_utilization;
 
 enum { NR = 4 };
 
@@ -116,6 +116,26 @@ START_TEST(any_column_of_numbers_can_be_compared)
 }
 END_TEST
 
+/* When a step began says little of ranks, and what a rank looked like is its own. */
+START_TEST(without_a_choice_ranks_are_compared_by_what_tells_most)
+{
+	struct table *table;
+	const char *wrong;
+
+	add_all();
+	table = over(&view_steps, NULL, &wrong);
+	ck_assert_ptr_eq(strstr(table->note, "Duration over 4 ranks"), table->note);
+	over_ranks_destroy(table);
+	table = over(&view_utilization, NULL, &wrong);
+	ck_assert_ptr_eq(strstr(table->note, "Avg over 4 ranks"), table->note);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_str_eq(tables_cell(table, 0, "metric")->text, "busy, union");
+	ck_assert_uint_eq(tables_number(table, 0, "nr_ranks"), 4);
+	over_ranks_destroy(table);
+	drop_all();
+}
+END_TEST
+
 /* A view whose rows lie in each other: x in a, and another x in b. */
 static void *nested_create(const struct view_input *input)
 {
@@ -183,5 +203,6 @@ START_TEST(what_cannot_be_compared_is_refused)
 END_TEST
 
 UNIT_SUITE("report/over_ranks", rows_have_extremes_and_whose_they_are,
-	any_column_of_numbers_can_be_compared, rows_are_told_apart_by_what_they_lie_in,
-	what_cannot_be_compared_is_refused)
+	any_column_of_numbers_can_be_compared,
+	without_a_choice_ranks_are_compared_by_what_tells_most,
+	rows_are_told_apart_by_what_they_lie_in, what_cannot_be_compared_is_refused)
