@@ -44,20 +44,20 @@ static void *create(const struct view_input *input)
 	return mem_zeroed(1, sizeof(struct breakdown_view));
 }
 
+static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
+{
+	breakdown_begin(&view->breakdown, process, has_devices);
+	view_without_take(&view->without, process);
+}
+
 static void begin_steps(void *context, struct process *process)
 {
-	struct breakdown_view *view = context;
-
-	breakdown_begin(&view->breakdown, process, false);
-	view_without_take(&view->without, process);
+	begin(context, process, false);
 }
 
 static void begin_uses(void *context, struct process *process)
 {
-	struct breakdown_view *view = context;
-
-	breakdown_begin(&view->breakdown, process, true);
-	view_without_take(&view->without, process);
+	begin(context, process, true);
 }
 
 static void enter(void *context, const struct op *op)
