@@ -86,6 +86,7 @@ static struct watch_process *make(const char *path)
 	memset(p->gpu_percent, -1, sizeof(p->gpu_percent));
 	if (p->ending == ENDING_ENDED) {
 		watch_read(p, p->process->stream);
+		p->stalls.seen = p->stalls.began;
 		return p;
 	}
 	if (stream_in_open(&p->stream, path)) { /* renamed in this moment */
@@ -94,6 +95,7 @@ static struct watch_process *make(const char *path)
 	}
 	stream_index_follow(p->stream);
 	watch_read(p, p->stream);
+	p->stalls.seen = p->stalls.ended;
 	return p;
 }
 
@@ -105,6 +107,7 @@ static void read_rest(struct watch_process **process)
 	if (whole) {
 		whole->ending = ENDING_ENDED;
 		whole->slice = (*process)->slice;
+		whole->stalls.seen = (*process)->stalls.seen;
 		whole->stalls.told = (*process)->stalls.told;
 		destroy(*process);
 		*process = whole;

@@ -29,6 +29,7 @@ struct watch_window {
 /* Numbers of stalls that the recorder tells of (table stall), from 1; 0: none. */
 struct watch_stalls {
 	uint32_t began, ended; /* the newest */
+	uint32_t seen;	       /* the newest that was told, or over when the process was found */
 	uint32_t told;	       /* that the user knows of, and not yet that it is over */
 };
 
@@ -89,8 +90,8 @@ static inline bool watch_is_stalled(const struct watch_process *p)
 }
 
 /*
- * Appends who stalls and was not told yet, and who of those that were told has gone on. False if
- * nobody.
+ * Appends who stalls, or did since the last look, and was not told yet; and who of those that were
+ * told has gone on. False if nobody.
  */
 bool watch_take_stalls(struct watch *watch, struct buf *who);
 bool watch_take_recovered(struct watch *watch, struct buf *who);

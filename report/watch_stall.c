@@ -16,8 +16,8 @@ bool watch_take_stalls(struct watch *watch, struct buf *who)
 	for (size_t i = 0; i < watch->nr_processes; i++) {
 		struct watch_process *p = watch->processes[i];
 
-		if (watch_is_stalled(p) && p->stalls.told < p->stalls.began) {
-			p->stalls.told = p->stalls.began;
+		if (p->stalls.began > p->stalls.seen) {
+			p->stalls.seen = p->stalls.told = p->stalls.began;
 			add_name(who, p, &has_any);
 		}
 	}

@@ -128,6 +128,65 @@ START_TEST(numbers_are_the_same_however_the_stream_grows)
 }
 END_TEST
 
+static void add_stall(struct gen *gen, uint32_t stall, uint8_t item)
+{
+	struct gprof_row_stall *row = gen_row(gen, GPROF_TABLE_stall);
+
+	row->stall = stall;
+	row->item = item;
+}
+
+/* The stream so far, with so many rows of stalls: 1 began and ended, 2 began, and so on. */
+static void write_stalls(const char *path, const char *made, uint32_t nr_rows)
+{
+	struct gen *gen = gen_open(made);
+	unsigned char *bytes;
+	size_t nr_bytes;
+
+	end_group(gen);
+	for (uint32_t i = 0; i < nr_rows; i++) {
+		add_stall(gen, i / 2 + 1, i % 2 ? GPROF_STALL_ENDED : GPROF_STALL_BEGAN);
+		end_group(gen);
+	}
+	gen_close(gen, NULL);
+	bytes = streams_read(made, &nr_bytes);
+	streams_write(path, bytes, nr_bytes);
+	free(bytes);
+}
+
+static bool is_told(struct watch *watch, bool (*take)(struct watch *watch, struct buf *who))
+{
+	struct buf who = {0};
+	bool has_any = take(watch, &who);
+
+	ck_assert_uint_eq(has_any ? 8 : 0, who.nr_bytes); /* pid 4242 */
+	buf_fini(&who);
+	return has_any;
+}
+
+START_TEST(each_stall_is_told_once_and_once_that_it_is_over)
+{
+	const char *dir = streams_path("stalls"), *path = streams_path("stalls/a.gprof.part");
+	const char *made = streams_path("stalls.gprof");
+	struct watch watch = {.dir = dir};
+	/* Rows so far; is then a stall told, and that one is over? The first one was before. */
+	static const struct {
+		uint32_t nr_rows;
+		bool has_stall, is_over;
+	} looks[] = {{2, false, false}, {3, true, false}, {3, false, false}, {4, false, true},
+		{4, false, false}, {6, true, true}, {6, false, false}};
+
+	ck_assert(!mkdir(dir, 0700));
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		write_stalls(path, made, looks[i].nr_rows);
+		ck_assert_int_eq(watch_look(&watch), 0);
+		ck_assert_int_eq(is_told(&watch, watch_take_stalls), looks[i].has_stall);
+		ck_assert_int_eq(is_told(&watch, watch_take_recovered), looks[i].is_over);
+	}
+	watch_fini(&watch);
+}
+END_TEST
+
 /* The blocks so far are forgotten at each look. */
 START_TEST(memory_is_that_of_what_is_new)
 {
@@ -274,4 +333,5 @@ END_TEST
 UNIT_SUITE("report/watch", numbers_are_the_same_however_the_stream_grows,
 	memory_is_that_of_what_is_new, damage_does_not_stop_the_watch,
 	windows_are_told_once_in_order_and_with_their_late_records,
-	a_stream_that_was_renamed_has_ended, line_and_metrics_have_the_numbers)
+	each_stall_is_told_once_and_once_that_it_is_over, a_stream_that_was_renamed_has_ended,
+	line_and_metrics_have_the_numbers)
