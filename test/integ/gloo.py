@@ -42,3 +42,6 @@ dist.broadcast(torch.ones(1000), 0)
 dist.destroy_process_group()
 if rank == 0:
     print(sum(4 * parameter.numel() for parameter in net.parameters()))
+# PyTorch 1.13 aborts now and then when the objects of its libraries go: "terminate called without an active exception".
+sys.stdout.flush()
+os._exit(0)
