@@ -93,7 +93,7 @@ const pages = other ? other.pages : [
 	}, ["dataprep", "dataprep-steps"]],
 	["utilization", "Utilization", curves, ["utilization", "utilization-time", "device", "temporal"]],
 	["distributed", "Distributed", (parent) => {
-		const name = (row) => [who(row), "GPU " + row.device].filter(Boolean).join(", ");
+		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
 		topBars(parent, "Collectives", "collectives", "name", "total_ns");
 		heat(parent);

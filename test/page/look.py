@@ -181,6 +181,10 @@ def check_charts(page, name):
         return canvas.width < 50 || !bytes.some((byte) => byte !== bytes[0]);
     }).map((canvas) => canvas.getAttribute('aria-label'))""")
     must(not empty, "empty charts on %s: %s" % (name, empty))
+    labels = page.evaluate("""() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).filter(Boolean).flatMap(
+        (chart) => [...(chart.data.labels || []), ...chart.data.datasets.map((set) => set.label)].map(String))""")
+    bad = [label for label in labels if re.search(r"\b(null|NaN)\b", label)]
+    must(not bad, "labels of charts on %s: %s" % (name, bad))
     over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     must(over <= 0, "%s is %d pixels wider than the window" % (name, over))
 

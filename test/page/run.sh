@@ -59,7 +59,7 @@ cut_off() {
 
 # shellcheck disable=SC2317
 # ranks NAME PIDS: traces of 18 of them, whose pids are so far apart (0: as in containers they are the same);
-# steps are short, long, or not there, and two of them share a cell.
+# steps are short, long, or not there, and two of them share a cell. Hosts communicate.
 ranks() {
 	local rank
 	mkdir "$T/$1"
@@ -70,6 +70,7 @@ ranks() {
 				us = 100 * (rank == 7 ? 1.3 : rank == 2 ? .7 : 1) * (step == 16 ? 5 : step == 21 && rank > 9 ? 1.8 : step == 10 ? 3 : 1)
 				if (step < 6 || step > 7 || rank != 4) {
 					printf "%s{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": %d}", (step ? ",\n" : ""), step < 29 ? step : 200, 100 + pids * rank, at, us + rank % 3
+					printf ",{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"gloo:all_reduce\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": 9}", 100 + pids * rank, at + 5
 				}
 				at += us + 5
 			}
