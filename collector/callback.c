@@ -82,6 +82,7 @@ static void begin_call(uint32_t what, const struct cupti_callback_data *data, ui
 	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
 
 	window_saw_correlation(data->correlation_id);
+	self->last = data->correlation_id;
 	if (self->depth) {
 		if (!self->correlation) {
 			self->correlation = data->correlation_id;

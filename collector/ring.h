@@ -58,6 +58,7 @@ struct ring_self {
 	uint32_t depth; /* hooks of ours on the stack, and RING_INSIDE while in gprof itself */
 	uint32_t correlation; /* left by the CUPTI callback for the outermost hook */
 	uint32_t callback;    /* correlation id of the last call that a callback began to record */
+	uint32_t last;	      /* correlation id of the last call that a callback told of */
 	uint8_t writing;      /* between reserve and commit: a signal handler must not write */
 	uint8_t ended;	      /* the thread is past its destructors */
 	struct ring_call cuda, nccl; /* outermost calls of each; those of NCCL call CUDA */

@@ -15,15 +15,6 @@ static struct nccl_state {
 	_Atomic uint64_t nr_groups;
 } state;
 
-/* The id of the thread's last call of CUDA that CUPTI told us of, by whichever door. */
-static uint32_t last_correlation(void)
-{
-	uint32_t hook = ring_self.correlation, callback = ring_self.callback;
-
-	/* Ids count up, modulo 2^32; 0 is none. */
-	return hook && (!callback || (int32_t)(hook - callback) > 0) ? hook : callback;
-}
-
 bool nccl_begin(struct nccl_call *call, const void *function, const char *name)
 {
 	uint32_t mode = hook_mode();
@@ -36,7 +27,7 @@ bool nccl_begin(struct nccl_call *call, const void *function, const char *name)
 	}
 	self.depth = 1;
 	call->function = function;
-	call->correlation_before = last_correlation();
+	call->correlation_before = ring_self.last;
 	call->begin = mode & COLLECTOR_RECORD ? clock_raw() : 0;
 	if (call->begin) {
 		ring_enter(&ring_self); /* the drain finds the call by that */
@@ -51,7 +42,7 @@ void nccl_return(struct nccl_call *call, int result)
 	if (call->begin) {
 		ring_call_end(&ring_self.nccl, call->end);
 	}
-	call->correlation = last_correlation();
+	call->correlation = ring_self.last;
 	call->result = result;
 }
 

@@ -11,11 +11,12 @@
  * do together is. With PART (`loader`, `forward`, `backward`, `optimizer`) the ranks train as
  * programs of PyTorch do, see training.h, and wait for their devices at the end of a step alone;
  * it is the part that this happens in. PROGRAM is started for each rank in the place of this one,
- * which it starts. STEPS is how many (5). Each rank prints how long its own work took in each step,
- * on the host and on the device, the times before and after its launch in ns of CLOCK_REALTIME as
- * the system has it, and without PART when it met which rank (-1: all), in us:
+ * which it starts. STEPS is how many (5). Each rank prints the times before
+ * and after the launch of its own work in each step, in ns of CLOCK_REALTIME as the system has it,
+ * and when it met which rank (-1: all), in us of that clock by events of CUDA: these tell when the
+ * device got there, however busy the host is:
  *
- *	RANK STEP US BEFORE AFTER
+ *	RANK STEP BEFORE AFTER
  *	send|receive|all RANK STEP PEER BEGIN END
  */
 #include "test/integ/training.h"
@@ -26,7 +27,7 @@
 #include <time.h>
 
 enum { NR = 8, SLOW = 5, N = 1024, BLOCKS = 400000, COPY_BYTES = 20 << 20 };
-enum { SLEEP_MS = 500, SLOW_NETWORK_STEP = 3 };
+enum { SLEEP_MS = 500, SLOW_NETWORK_STEP = 3, MOST_MEETINGS = 4, NEAR_US = 1000 };
 
 /* 500 ms for N floats, and 1.5 s. */
 #define GBPS	  "0.000008192"
@@ -39,26 +40,28 @@ KERNEL2(work_kernel, float *, x, int, by)
 	}
 }
 
+/* What it does with others, between two events. */
+struct meeting {
+	const char *what;
+	int peer;
+	cudaEvent_t begin, end;
+};
+
 struct job {
 	nccl_comm comm;
 	cudaStream_t stream;
-	cudaEvent_t begin, end; /* of its own work */
 	float *data, *all;
 	char *from, *to;
 	int rank, step;
 	char pattern[16], cause[16];
 	bool is_training;
-	enum training_part part; /* where its own work is */
-	long us, before_ns, after_ns;
+	enum training_part part;  /* where its own work is */
+	long before_ns, after_ns; /* the launch of its own work */
+	struct meeting meetings[MOST_MEETINGS];
+	int nr_meetings; /* in the step */
+	cudaEvent_t base;
+	long base_us; /* its time */
 };
-
-static long now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 static long system_ns(void)
 {
@@ -96,10 +99,7 @@ static void launch(struct job *job, int blocks)
 
 static void work(struct job *job)
 {
-	long begin = now_us();
-
 	sleep_if_slow(job);
-	CHECK(cudaEventRecord(job->begin, job->stream));
 	job->before_ns = system_ns();
 	if (strcmp(job->cause, "copies") == 0) {
 		CHECK(cudaMemcpyAsync(
@@ -108,8 +108,6 @@ static void work(struct job *job)
 		launch(job, BLOCKS);
 	}
 	job->after_ns = system_ns();
-	CHECK(cudaEventRecord(job->end, job->stream));
-	job->us = now_us() - begin;
 	if (!job->is_training) {
 		CHECK(cudaStreamSynchronize(job->stream));
 	}
@@ -125,60 +123,106 @@ static void work_in(struct job *job, enum training_part part)
 	}
 }
 
-/* The events are around the launch: what that takes of the host is in their time, too. */
-static void print_work(struct job *job)
-{
-	long launch_us = (job->after_ns - job->before_ns) / 1000;
-	float ms = 0;
+/* ---- meetings ---- */
 
-	if (job->part != TRAINING_LOADER) {
-		CHECK(cudaEventElapsedTime(&ms, job->begin, job->end));
-	}
-	printf("%d %d %ld %ld %ld\n", job->rank, job->step, job->us - launch_us + (long)(ms * 1000),
-		job->before_ns, job->after_ns);
+static void begin_meeting(struct job *job, const char *what, int peer)
+{
+	struct meeting *meeting = &job->meetings[job->nr_meetings];
+
+	meeting->what = what;
+	meeting->peer = peer;
+	CHECK(cudaEventRecord(meeting->begin, job->stream));
 }
 
 /* Waits until it is through, but in a training. */
-static void tell(struct job *job, const char *what, int peer, long begin)
+static void end_meeting(struct job *job)
 {
+	CHECK(cudaEventRecord(job->meetings[job->nr_meetings++].end, job->stream));
 	if (!job->is_training) {
 		CHECK(cudaStreamSynchronize(job->stream));
-		printf("%s %d %d %d %ld %ld\n", what, job->rank, job->step, peer, begin, now_us());
 	}
 }
 
 static void receive_of(struct job *job, int peer)
 {
-	long begin = now_us();
-
 	if (peer >= 0 && peer < NR) {
+		begin_meeting(job, "receive", peer);
 		NCCL(ncclRecv(job->all, N, TYPE_FLOAT, peer, job->comm, job->stream));
-		tell(job, "receive", peer, begin);
+		end_meeting(job);
 	}
 }
 
 static void send_to(struct job *job, int peer)
 {
-	long begin = now_us();
-
 	if (peer >= 0 && peer < NR) {
+		begin_meeting(job, "send", peer);
 		NCCL(ncclSend(job->data, N, TYPE_FLOAT, peer, job->comm, job->stream));
-		tell(job, "send", peer, begin);
+		end_meeting(job);
 	}
 }
 
 static void meet_all(struct job *job, bool is_reducing)
 {
-	long begin = now_us();
-
+	begin_meeting(job, "all", -1);
 	if (is_reducing) {
 		NCCL(ncclAllReduce(
 			job->data, job->all, N, TYPE_FLOAT, OP_SUM, job->comm, job->stream));
 	} else {
 		NCCL(ncclAlltoAll(job->data, job->all, N / NR, TYPE_FLOAT, job->comm, job->stream));
 	}
-	tell(job, "all", -1, begin);
+	end_meeting(job);
 }
+
+/* Of an event that is over. */
+static long time_us(const struct job *job, cudaEvent_t event)
+{
+	float ms;
+
+	CHECK(cudaEventElapsedTime(&ms, job->base, event));
+	return job->base_us + (long)(ms * 1000);
+}
+
+static void print_step(struct job *job)
+{
+	printf("%d %d %ld %ld\n", job->rank, job->step, job->before_ns, job->after_ns);
+	for (int i = 0; i < job->nr_meetings; i++) {
+		const struct meeting *meeting = &job->meetings[i];
+
+		printf("%s %d %d %d %ld %ld\n", meeting->what, job->rank, job->step, meeting->peer,
+			time_us(job, meeting->begin), time_us(job, meeting->end));
+	}
+	job->nr_meetings = 0;
+}
+
+/* Again where something came between the two looks at the clock. */
+static void make_events(struct job *job)
+{
+	long before_us, after_us;
+
+	for (int i = 0; i < MOST_MEETINGS; i++) {
+		CHECK(cudaEventCreate(&job->meetings[i].begin));
+		CHECK(cudaEventCreate(&job->meetings[i].end));
+	}
+	CHECK(cudaEventCreate(&job->base));
+	do {
+		before_us = system_ns() / 1000;
+		CHECK(cudaEventRecord(job->base, job->stream));
+		after_us = system_ns() / 1000;
+		CHECK(cudaStreamSynchronize(job->stream));
+	} while (after_us - before_us > NEAR_US);
+	job->base_us = (before_us + after_us) / 2;
+}
+
+static void destroy_events(struct job *job)
+{
+	for (int i = 0; i < MOST_MEETINGS; i++) {
+		CHECK(cudaEventDestroy(job->meetings[i].begin));
+		CHECK(cudaEventDestroy(job->meetings[i].end));
+	}
+	CHECK(cudaEventDestroy(job->base));
+}
+
+/* ---- steps ---- */
 
 static void forward(void *context)
 {
@@ -217,16 +261,12 @@ static void optimize(void *context)
 	work_in(context, TRAINING_OPTIMIZER);
 }
 
-/* Its own work on the host is all of this, as it waits for no device. */
 static void train(struct job *job)
 {
-	long begin = now_us();
-
 	training_run(TRAINING_LOADER, NULL, NULL);
 	training_run(TRAINING_FORWARD, forward, job);
 	training_run(TRAINING_BACKWARD, backward, job);
 	training_run(TRAINING_OPTIMIZER, optimize, job);
-	job->us = now_us() - begin;
 }
 
 /* What the first step has to start takes each rank another time; that is no step of the job. */
@@ -235,6 +275,7 @@ static void start_training(struct job *job)
 	training_start_worker(make_batch, job);
 	train(job);
 	CHECK(cudaStreamSynchronize(job->stream));
+	job->nr_meetings = 0;
 }
 
 static void step(struct job *job)
@@ -250,7 +291,7 @@ static void step(struct job *job)
 		backward(job);
 	}
 	CHECK(cudaDeviceSynchronize());
-	print_work(job);
+	print_step(job);
 }
 
 static void prepare_job(struct job *job, const char *how)
@@ -260,8 +301,7 @@ static void prepare_job(struct job *job, const char *how)
 	job->is_training = sscanf(how, "%15[^-]-%15[^-]-%15s", job->pattern, job->cause, part) == 3;
 	job->part = job->is_training ? training_open(part) : TRAINING_FORWARD;
 	CHECK(cudaStreamCreateWithFlags(&job->stream, cudaStreamNonBlocking));
-	CHECK(cudaEventCreate(&job->begin));
-	CHECK(cudaEventCreate(&job->end));
+	make_events(job);
 	CHECK(cudaMalloc((void **)&job->data, N * sizeof(float)));
 	CHECK(cudaMalloc((void **)&job->all, N * sizeof(float)));
 	CHECK(cudaMalloc((void **)&job->to, COPY_BYTES));
@@ -285,8 +325,7 @@ static int run(const char *how, int rank, int nr_ranks, int id_fd)
 	if (job.is_training) {
 		training_stop_worker();
 	}
-	CHECK(cudaEventDestroy(job.begin));
-	CHECK(cudaEventDestroy(job.end));
+	destroy_events(&job);
 	free(job.from);
 	NCCL(ncclCommDestroy(job.comm));
 	return 0;

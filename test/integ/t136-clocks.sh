@@ -47,7 +47,7 @@ for event in trace["traceEvents"]:
         told[ranks[event["tid"]]].append((begin, begin + round(event["dur"] * 1000)))
 for line in open(sys.argv[1] + "/out"):
     if line[0].isdigit():
-        rank, step, us, before, after = map(int, line.split())
+        rank, step, before, after = map(int, line.split())
         looks[rank].append((before, after))
 error = float(re.search(r"within ([0-9.]+) us", trace["gprof"]["clocks"])[1]) * 1000
 bad = False
