@@ -16,7 +16,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  1
-#define GPROF_FORMAT_MINOR	  6
+#define GPROF_FORMAT_MINOR	  7
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -597,7 +597,8 @@ struct gprof_row_head {
 	C(t, uint32_t, sequence, ID)                                                               \
 	C(t, uint8_t, item, UINT)                                                                  \
 	C(t, uint8_t, nccl_kind, UINT)                                                             \
-	C(t, uint8_t, is_open, UINT)
+	C(t, uint8_t, is_open, UINT)                                                               \
+	C(t, uint32_t, line, UINT) /* 0: unknown */
 
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
@@ -704,6 +705,8 @@ enum gprof_stall {
 	GPROF_STALL_FINISHED = 4,   /* the last work that ended in that place, at work_end */
 	GPROF_STALL_COLLECTIVE = 5, /* the last collective called on that communicator */
 	GPROF_STALL_ENDED = 6,	    /* since: as BEGAN; tick: when it was seen to go on again */
+	GPROF_STALL_FRAME = 7,	    /* name: a function that the thread is in, at `line` of the file
+				       `text`; the innermost first; name "": how many more */
 };
 
 enum gprof_nvtx {

@@ -14,7 +14,8 @@
 #include "collector/step.h"
 
 #define SECOND_NS 1000000000u
-/* Of one process; each is some hundred rows at most, which no limit of the stream drops. */
+/* Of one process; each is some hundred rows (of 100 Python threads, some thousand), which no limit
+ * of the stream drops. */
 #define MAX_STALLS 1000u
 
 bool stall_is_on;

@@ -8,6 +8,7 @@
 
 #include "collector/batch.h"
 #include "collector/define.h"
+#include "collector/frames.h"
 #include "collector/held.h"
 #include "collector/log.h"
 #include "collector/peek.h"
@@ -16,6 +17,8 @@
 
 /* Rows of threads that are in no call, in the order of the kernel's list; others are counted. */
 #define MAX_IDLE 256u
+
+_Atomic(frames_reader) frames_read;
 
 /* As getdents64 gives it. */
 struct entry {
@@ -35,7 +38,7 @@ struct look {
 
 /* ---- as the kernel sees it ---- */
 
-/* The first words of a file of a thread, to the end of their line; "" if it cannot be had. */
+/* The begin of a file of a thread; "" if it cannot be had. */
 static void read_task(char *out, size_t out_bytes, uint32_t tid, const char *name)
 {
 	struct held file;
@@ -47,7 +50,35 @@ static void read_task(char *out, size_t out_bytes, uint32_t tid, const char *nam
 		held_read(&file, out, out_bytes);
 		held_close(&file);
 	}
+}
+
+static void read_line(char *out, size_t out_bytes, uint32_t tid, const char *name)
+{
+	read_task(out, out_bytes, tid, name);
 	out[strcspn(out, "\n")] = 0;
+}
+
+/* The text behind a key that begins a line of the file; "" if there is none. */
+static const char *find_value(const char *file, const char *key)
+{
+	const char *at = strstr(file, key);
+
+	return at ? at + strlen(key) : "";
+}
+
+/* How often the thread has gone off its CPU, if it is on none now and waits for none; else 0. */
+static uint64_t count_switches(uint32_t tid)
+{
+	char status[4096];
+	const char *voluntary, *forced;
+
+	read_task(status, sizeof(status), tid, "status");
+	voluntary = find_value(status, "\nvoluntary_ctxt_switches:\t");
+	forced = find_value(status, "\nnonvoluntary_ctxt_switches:\t");
+	if (!*voluntary || !*forced || *find_value(status, "\nState:\t") == 'R') {
+		return 0;
+	}
+	return strtoull(voluntary, NULL, 10) + strtoull(forced, NULL, 10);
 }
 
 /* As "python3: S in futex_wait_queue, system call 202". */
@@ -57,10 +88,10 @@ static uint32_t describe(uint32_t tid)
 	const char *after;
 	size_t n;
 
-	read_task(name, sizeof(name), tid, "comm");
-	read_task(status, sizeof(status), tid, "stat");
-	read_task(waits, sizeof(waits), tid, "wchan");
-	read_task(call, sizeof(call), tid, "syscall");
+	read_line(name, sizeof(name), tid, "comm");
+	read_line(status, sizeof(status), tid, "stat");
+	read_line(waits, sizeof(waits), tid, "wchan");
+	read_line(call, sizeof(call), tid, "syscall");
 	after = strrchr(status, ')'); /* its name may hold anything */
 	n = log_format(text, sizeof(text), "%s: %c", name, after && after[1] ? after[2] : '?');
 	if (waits[0] && strcmp(waits, "0")) {
@@ -72,6 +103,11 @@ static uint32_t describe(uint32_t tid)
 		n += log_format(text + n, sizeof(text) - n, ", system call %s", call);
 	}
 	return define_text(text, n);
+}
+
+static uint32_t define_string(const char *text)
+{
+	return define_text(text, strlen(text));
 }
 
 /* ---- its calls ---- */
@@ -99,7 +135,7 @@ static void add_row(struct look *look, const struct ring_thread *thread, uint32_
 	const struct ring_call *call, uint32_t text)
 {
 	bool has_call = call && call->name;
-	uint32_t name = has_call ? define_text(call->name, strlen(call->name)) : 0;
+	uint32_t name = has_call ? define_string(call->name) : 0;
 	struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
 
 	*row = *look->head;
@@ -124,6 +160,72 @@ static const struct ring_thread *find_thread(uint32_t tid)
 	}
 	return thread;
 }
+
+/* ---- its frames ---- */
+
+static uint32_t describe_rest(const struct frames *frames)
+{
+	char text[64];
+
+	log_format(text, sizeof(text), "%u%s more frames", frames->nr_more,
+		frames->has_rest ? " or" : "");
+	return define_string(text);
+}
+
+static void add_frame_rows(const struct frames *frames, const struct gprof_row_stall *thread_row)
+{
+	uint32_t nr_rows = frames->nr + (frames->nr_more != 0);
+
+	for (uint32_t i = 0; i < nr_rows; i++) {
+		struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
+
+		*row = *thread_row;
+		row->item = GPROF_STALL_FRAME;
+		row->since = row->tick;
+		if (i < frames->nr) {
+			row->name = define_string(frames->all[i].function);
+			row->text = define_string(frames->all[i].file);
+			row->line = frames->all[i].line;
+		} else {
+			row->text = describe_rest(frames);
+		}
+	}
+}
+
+static bool is_same_open(const struct ring_call *before, const struct ring_call *now)
+{
+	return is_open(before) && !memcmp(before, now, sizeof(*now));
+}
+
+static bool is_in_same_call(const struct ring_thread *thread, const struct ring_self *before)
+{
+	struct ring_self now;
+
+	return before && read_calls(&now, thread) &&
+	       (is_same_open(&before->cuda, &now.cuda) || is_same_open(&before->nccl, &now.nccl));
+}
+
+/*
+ * Those that its interpreter has, if the thread has stood still while they were read: in one and
+ * the same call, which it may spin in, or off its CPU. `calls`: as of before, NULL if not known.
+ */
+static void add_frames(const struct gprof_row_stall *head, const struct ring_thread *thread,
+	uint32_t tid, const struct ring_self *calls)
+{
+	frames_reader read = atomic_load_explicit(&frames_read, memory_order_acquire);
+	uint64_t nr_switches = read ? count_switches(tid) : 0;
+	const struct frames *frames = read ? read(tid, calls ? (uintptr_t)thread->self : 0) : NULL;
+	struct gprof_row_stall row = *head;
+
+	row.thread = thread ? thread->id : 0;
+	row.task = tid;
+	if (frames && (is_in_same_call(thread, calls) ||
+			      (nr_switches && count_switches(tid) == nr_switches))) {
+		add_frame_rows(frames, &row);
+	}
+}
+
+/* ---- a thread ---- */
 
 static void look_at(struct look *look, uint32_t tid)
 {
@@ -152,6 +254,7 @@ static void look_at(struct look *look, uint32_t tid)
 		}
 		add_row(look, thread, tid, is_known ? last : NULL, text);
 	}
+	add_frames(look->head, thread, tid, is_known ? &self : NULL);
 }
 
 /* A row of no thread: how many have none. */

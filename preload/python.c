@@ -15,6 +15,7 @@
 #include "preload/hook.h"
 #include "preload/python_call.h"
 #include "preload/python_frame.h"
+#include "preload/python_thread.h"
 
 _Atomic uint32_t python_parts;
 void *(*python_thread_state)(void);
@@ -58,7 +59,8 @@ static struct python_state {
 	uint32_t wanted;
 	atomic_bool is_done, is_told;
 	atomic_bool is_replaced;
-	const char *why_no_calls;
+	bool has_stalls; /* which want the stacks of all threads */
+	const char *why_no_calls, *why_no_threads;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
 	const char *tried; /* what the try found wrong */
 	char version[64];
@@ -193,7 +195,10 @@ static void start(void)
 		state.why_no_calls = python_call_start(python_frame_minor());
 		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;
 	}
-	python_frame_trust(true);
+	if (state.has_stalls) {
+		state.why_no_threads = python_thread_start(python_thread_state());
+	}
+	python_frame_trust(parts != 0);
 	atomic_store(&python_parts, parts);
 }
 
@@ -248,13 +253,19 @@ static bool find_symbols(void)
 	return state.none != NULL;
 }
 
+static bool has_python(void)
+{
+	return dlsym && dlsym(RTLD_DEFAULT, "Py_GetVersion");
+}
+
 void python_init(void)
 {
-	if (!config_is_asked(CONFIG_PYTHON)) {
+	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_STALL_S)) {
 		return;
 	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
-	if (!state.wanted || !dlsym || !dlsym(RTLD_DEFAULT, "Py_GetVersion")) {
+	state.has_stalls = config_early(CONFIG_STALL_S) != 0;
+	if ((!state.wanted && !state.has_stalls) || !has_python()) {
 		return; /* most processes are not Python's */
 	}
 	strcpy(state.version, "3");
@@ -266,12 +277,8 @@ void python_init(void)
 	}
 }
 
-void python_tell(void)
+static void tell_parts(void)
 {
-	if (config_number(CONFIG_PYTHON) <= 1u << PYTHON_OFF ||
-		atomic_exchange(&state.is_told, true)) {
-		return;
-	}
 	tell_replaced();
 	if (!state.wanted) {
 		collector_notice("no Python", 0,
@@ -287,11 +294,42 @@ void python_tell(void)
 	}
 }
 
+static void tell_threads(void)
+{
+	const char *why = state.why ? state.why : state.why_no_threads;
+
+	if (!state.has_stalls && has_python()) {
+		collector_notice("no Python stacks of stalls", 0,
+			"for them GPROF_STALL_S counts only in the environment, since Python "
+			"starts before the file of GPROF_CONFIG is read");
+	} else if (why) {
+		collector_notice("no Python stacks of stalls", 0,
+			"Python %s: %s; stalls are told without them", state.version, why);
+	}
+}
+
+void python_tell(void)
+{
+	bool has_parts = config_number(CONFIG_PYTHON) > 1u << PYTHON_OFF;
+	bool has_stalls = config_number(CONFIG_STALL_S) != 0;
+
+	if ((!has_parts && !has_stalls) || atomic_exchange(&state.is_told, true)) {
+		return;
+	}
+	if (has_parts) {
+		tell_parts();
+	}
+	if (has_stalls) {
+		tell_threads();
+	}
+}
+
 void python_forget(void)
 {
 	atomic_store(&state.is_told, false);
 	python_stack_forget();
 	python_module_forget();
 	python_call_forget();
+	python_thread_forget(python_thread_state ? python_thread_state() : NULL);
 	atomic_store(&state.is_replaced, false);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python, for what C cannot see, and only where GPROF_PYTHON asks for it: without that nothing of
- * this is in the process. No Python code is run beyond one trial at the start.
+ * Python, for what C cannot see, and only where GPROF_PYTHON or GPROF_STALL_S asks for it: without
+ * that nothing of this is in the process. No Python code is run beyond one trial at the start.
  *
  *     python.c	       gets in by an audit hook, tries out what is assumed of the interpreter
  *     python_frame.c  reads frames, names and lines from its memory, without the GIL
@@ -9,6 +9,7 @@
  *     python_stack.c  stacks to ids: tables py_file, py_code, py_stack
  *     python_call.c    calls of functions and modules
  *     python_module.c  names of modules
+ *     python_thread.c  stacks of other threads, for stalls
  */
 #ifndef PRELOAD_PYTHON_H
 #define PRELOAD_PYTHON_H

@@ -267,9 +267,23 @@ bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes)
 	return true;
 }
 
+bool python_has_type(uintptr_t object, uintptr_t type)
+{
+	uintptr_t found;
+
+	return type && peek_word(&found, object + TYPE_AT) && found == type;
+}
+
 uint32_t python_point_line(const struct python_point *point)
 {
 	unsigned char copy[MAX_COPY_BYTES];
+
+	return python_point_line_in(point, copy, sizeof(copy));
+}
+
+uint32_t python_point_line_in(
+	const struct python_point *point, unsigned char *copy, uint32_t copy_bytes)
+{
 	const unsigned char *table = (const unsigned char *)point->lines + BYTES_AT;
 	uint64_t nr_bytes;
 
@@ -279,7 +293,7 @@ uint32_t python_point_line(const struct python_point *point)
 	}
 	if (!is_trusted) {
 		table = copy;
-		if (nr_bytes > sizeof(copy) ||
+		if (nr_bytes > copy_bytes ||
 			!python_peek(copy, point->lines + BYTES_AT, (uint32_t)nr_bytes)) {
 			return 0;
 		}

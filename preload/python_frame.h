@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Python frames of the calling thread, read from the interpreter's memory.
+ * The Python frames of a thread, read from the interpreter's memory: of the calling one, or of
+ * another by python_thread.h.
  *
  * PyTorch, ctypes and most extensions let go of the GIL before they call what we see, so none of
  * Python's functions may be called: they count references. But the frames of a thread stand still
@@ -67,8 +68,13 @@ uintptr_t python_frame_first_local(const struct python_frame *frame);
 /* The name of an object's type, cut where `nr_bytes` end. */
 bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes);
 
-/* Its line, 0 if unknown. */
+/* Is it an object of exactly that type? */
+bool python_has_type(uintptr_t object, uintptr_t type);
+
+/* Its line, 0 if unknown; the second with room for a table that is read through the kernel. */
 uint32_t python_point_line(const struct python_point *point);
+uint32_t python_point_line_in(
+	const struct python_point *point, unsigned char *copy, uint32_t copy_bytes);
 
 /* As UTF-8 with a 0 behind it; `utf8` has room for 4 bytes a unit and one more. Returns its length.
  */

@@ -24,18 +24,34 @@ static const char *short_file(const char *file)
 	return file;
 }
 
+static void add_frame(struct buf *text, uint32_t file, uint32_t line, uint32_t function)
+{
+	buf_text(text, file ? short_file(names_raw(file, NULL)) : "(unknown)");
+	if (line) {
+		buf_printf(text, "(%u)", line);
+	}
+	buf_text(text, ": ");
+	buf_text(text, names_raw(function, NULL));
+}
+
 static void add_code(struct buf *text, const struct model_py_code *code, uint32_t line)
 {
 	if (!code) {
 		buf_text(text, "(unknown)");
 		return;
 	}
-	buf_text(text, code->file ? short_file(names_raw(code->file, NULL)) : "(unknown)");
-	if (line) {
-		buf_printf(text, "(%u)", line);
-	}
-	buf_text(text, ": ");
-	buf_text(text, names_raw(code->name, NULL));
+	add_frame(text, code->file, line, code->name);
+}
+
+uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function)
+{
+	struct buf text = {0};
+	uint32_t name;
+
+	add_frame(&text, file, line, function);
+	name = names_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
 }
 
 uint32_t py_code_text(struct process *process, uint32_t id)

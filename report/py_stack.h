@@ -11,6 +11,9 @@
  */
 uint32_t py_stack_text(struct process *process, uint32_t stack);
 
+/* "train.py(42): step", all of them numbers of names.h; line 0: not known. */
+uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function);
+
 /* "train.py(5): step": a function and the line where it begins. */
 uint32_t py_code_text(struct process *process, uint32_t code);
 

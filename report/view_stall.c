@@ -11,6 +11,7 @@
 
 #include "report/nccl_name.h"
 #include "report/nccl_ops.h"
+#include "report/py_stack.h"
 #include "report/view.h"
 
 /* A row of the stream; BEGAN has the tick of the ENDED that belongs to it, 0 if there is none. */
@@ -18,7 +19,7 @@ struct stall_row {
 	struct process *process;
 	uint32_t process_idx; /* as nccl_ops.h counts */
 	uint64_t tick, since, work_end, step, stream, bytes, ended;
-	uint32_t stall, name, text, tid, correlation, shape, place, comm, sequence;
+	uint32_t stall, name, text, tid, correlation, shape, place, comm, sequence, line;
 	uint8_t item, nccl_kind;
 	bool is_open;
 };
@@ -115,6 +116,7 @@ static void take_row(
 		.item = item,
 		.nccl_kind = (uint8_t)b->col[COL_stall_nccl_kind][i],
 		.is_open = b->col[COL_stall_is_open][i] != 0,
+		.line = (uint32_t)b->col[COL_stall_line][i],
 	};
 }
 
@@ -182,6 +184,17 @@ static void fill_thread(const struct stall_row *row, struct table_cell *cells)
 	table_set_string(&cells[WHERE], where);
 	set_name(&cells[NAME], row->name);
 	set_text(&cells[STATE], row->text);
+}
+
+static void fill_frame(const struct stall_row *row, struct table_cell *cells)
+{
+	char where[24];
+
+	snprintf(where, sizeof(where), "thread %" PRIu32, row->tid);
+	table_set_string(&cells[WHAT], "Python");
+	table_set_string(&cells[WHERE], where);
+	set_name(&cells[NAME],
+		row->name ? py_frame_text(row->text, row->line, row->name) : row->text);
 }
 
 static void fill_launched(const struct stall_row *row, struct table_cell *cells)
@@ -287,11 +300,12 @@ static void set_duration(const struct stall_row *row, struct table_cell *cell)
 	struct clock_map *clock = &row->process->host_clock;
 	uint64_t tick = row->ended ? row->ended : row->tick;
 	bool is_work = row->item == GPROF_STALL_FINISHED;
+	bool is_of_thread = row->item == GPROF_STALL_THREAD || row->item == GPROF_STALL_FRAME;
 	uint64_t from_ns = is_work ? clock_map_time(&row->process->device_clock, row->work_end)
 				   : clock_map_time(clock, row->since);
 	uint64_t to_ns = clock_map_time(clock, tick);
 
-	if (row->item != GPROF_STALL_THREAD || row->name) {
+	if (!is_of_thread || (row->item == GPROF_STALL_THREAD && row->name)) {
 		table_set_integer(cell, to_ns > from_ns ? to_ns - from_ns : 0);
 	}
 }
@@ -315,6 +329,9 @@ static void fill(
 	case GPROF_STALL_THREAD:
 		fill_thread(row, cells);
 		break;
+	case GPROF_STALL_FRAME:
+		fill_frame(row, cells);
+		break;
 	case GPROF_STALL_LAUNCHED:
 		fill_launched(row, cells);
 		break;
@@ -327,6 +344,12 @@ static void fill(
 	default: /* of a newer version */
 		break;
 	}
+}
+
+/* Frames lie in their thread, all else in the stall. */
+static uint8_t level_of(const struct stall_row *row)
+{
+	return row->item == GPROF_STALL_BEGAN ? 0 : row->item == GPROF_STALL_FRAME ? 2 : 1;
 }
 
 static struct table *make_table(void *context)
@@ -350,11 +373,12 @@ static struct table *make_table(void *context)
 	sort_ops(&view->ops);
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(view, &view->rows[i], table_add_row(table));
-		table_set_level(table, view->rows[i].item != GPROF_STALL_BEGAN);
+		table_set_level(table, level_of(&view->rows[i]));
 	}
 	table_note(table,
-		"of processes recorded with GPROF_STALL_S: where each thread was and what "
-		"was launched, had ended and was asked of NCCL last, as of the look; for: "
+		"of processes recorded with GPROF_STALL_S: where each thread was (Python: its "
+		"functions, the innermost first) and what was launched, had ended and was asked of "
+		"NCCL last, as of the look; for: "
 		"of a stall until it was seen to go on, of others until the look; the "
 		"begin and end of a stall are known to GPROF_FLUSH_MS");
 	return table;

@@ -7,7 +7,7 @@
  *     4 s     told: the main thread is in no call, another one is
  *     6 s     step 8 has ended: that was the first stall
  *     7 s     AllGather, whose kernel does not end
- *     12 s    told: in ncclGroupEnd, and in a call of CUDA within
+ *     12 s    told: in ncclGroupEnd, and in a call of CUDA within, called from Python
  */
 #include "test/gen/gen.h"
 
@@ -40,6 +40,20 @@ static void add_thread(struct gen *gen, uint32_t stall, const char *name, bool i
 	row->thread = tid == MAIN_TID ? MAIN : tid == LOADER_TID ? LOADER : 0;
 	row->task = tid;
 	row->is_open = is_open;
+}
+
+/* Of the main thread, in the second stall; line 0: unknown, function NULL: how many more. */
+static void add_frame(struct gen *gen, const char *file, uint32_t line, const char *function)
+{
+	uint32_t name_id = function ? gen_string(gen, function) : 0,
+		 text_id = gen_string(gen, file);
+	struct gprof_row_stall *row = add_row(gen, 2, GPROF_STALL_FRAME, 12 * SECOND_NS);
+
+	row->name = name_id;
+	row->text = text_id;
+	row->line = line;
+	row->thread = MAIN;
+	row->task = MAIN_TID;
 }
 
 static void add_work(struct gen *gen, uint32_t stall, uint32_t place)
@@ -146,6 +160,11 @@ void gen_stall(struct gen *gen)
 	add_row(gen, 2, GPROF_STALL_BEGAN, 7 * SECOND_NS)->text = missing;
 	add_thread(gen, 2, "ncclGroupEnd", true, 7 * SECOND_NS, MAIN_TID, "python: S in futex");
 	add_thread(gen, 2, "cudaMalloc", true, 7 * SECOND_NS + 1, MAIN_TID, "python: S in futex");
+	add_frame(gen, "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", 1532,
+		"_call_impl");
+	add_frame(gen, "train.py", 42, "train_step");
+	add_frame(gen, "<frozen runpy>", 0, "_run_code");
+	add_frame(gen, "3 more frames", 0, NULL);
 	add_work(gen, 2, place);
 	add_collective(gen, 2, GPROF_NCCL_ALL_GATHER, 7 * SECOND_NS);
 	gen_flush(gen);

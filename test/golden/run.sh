@@ -73,6 +73,7 @@ golden worker.info "$report" info v1/worker.gprof
 golden worker.timeline "$report" timeline -o - v1/worker.gprof
 golden nccl.both "$report" --view communication --format json v1/nccl0.gprof v1/nccl1.gprof
 golden stall.views "$report" --view stall,pending --format json v1/stall.gprof
+golden stall.frames "$report" --view stall --format json v1/stall_frames.gprof
 golden nccl.over "$report" --view kernel,api --over-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
 # job.sum is of version 1 and never made anew. A summary that comes out otherwise than job2.sum is of another
 # version, or of views that changed: then that is made anew.

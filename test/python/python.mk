@@ -6,6 +6,8 @@ $(B)/python/fake_python: test/python/fake_python.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -Wno-missing-prototypes -rdynamic -o $@ $< -ldl
 
 $(B)/test/unit/test_python_line: $(B)/preload/python_line.o
+$(B)/test/unit/test_python_thread: $(addprefix $(B)/preload/,python_thread.o python_frame.o python_line.o)
+$(B)/test/unit/test_python_thread: LDFLAGS += -rdynamic
 
 python-programs: $(B)/python/fake_python $(B)/torch/GOOD/libtorch_cpu.so
 

@@ -45,9 +45,10 @@ played()
 	fi
 }
 
+# by_file SETTING: which counts in the environment only.
 by_file()
 {
-	echo "GPROF_PYTHON=stacks" >"$T/file"
+	echo "$1" >"$T/file"
 	played "no audit hook" "counts only in the environment" 3.11.0 GPROF_CONFIG="$T/file"
 }
 
@@ -57,7 +58,12 @@ tap played "no audit hook" "is not allowed" 3.11.0 GPROF_PYTHON=stakcs "a wrong 
 tap played "no audit hook" "" 3.11.0 GPROF_PYTHON=stacks GPROF_ENABLE=0 "switched off: no audit hook"
 tap played "an audit hook" "this version is not known" 3.14.0 GPROF_PYTHON=stacks "an unknown version"
 tap played "an audit hook" "its frames cannot be read" 3.12.0 GPROF_PYTHON=stacks "another layout"
-tap by_file "asked for by a file"
+tap by_file GPROF_PYTHON=stacks "asked for by a file"
+tap played "no audit hook" "" 3.11.0 GPROF_STALL_S=0 "stalls: off, no audit hook"
+tap played "an audit hook" "this version is not known (3.8 to 3.13 are); stalls are told without them" 3.14.0 GPROF_STALL_S=1 \
+	"stalls: an unknown version"
+tap played "an audit hook" "its frames cannot be read; stalls are told without them" 3.12.0 GPROF_STALL_S=1 "stalls: another layout"
+tap by_file GPROF_STALL_S=1 "stalls: asked for by a file"
 
 # ---- with Python ----
 
@@ -161,6 +167,60 @@ workers()
 	sort "$T/who" | diff - "$T/have" && [ "$(wc -l <"$T/have")" -gt 20 ]
 }
 
+# hang ARGUMENT...: begins stalls.py, which is $program, and waits until a stall of it is told.
+hang()
+{
+	rm -rf "$T/dump" "$T/stall.json" "$T/want" "$T/go"
+	mkfifo "$T/go"
+	GPROF_STALL_S=1 GPROF_FLUSH_MS=50 GPROF_DIR=$T/dump LD_PRELOAD=$lib \
+		"$python" -W ignore test/python/stalls.py "$T/want" "$@" <"$T/go" &
+	program=$!
+	exec 3>"$T/go"
+	until view stall 2>/dev/null; grep -qs '"what": "stall"' "$T/stall.json"; do
+		kill -0 $program || return 1
+		sleep 0.1
+	done
+}
+
+# stalls [HOW]: each thread that waits is where Python says that it is, and the others get on.
+stalls()
+{
+	local program rc
+	hang "$@"
+	exec 3>&-
+	wait $program
+	rc=$?
+	view stall
+	[ $rc = 0 ] && view notices && ! grep '"no Python' "$T/notices.json" && python3 - "$T" <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1] + "/stall.json"))["stall"]["rows"]
+want, have = {}, {}
+for line in open(sys.argv[1] + "/want", encoding="utf-8"):
+    tid, row = line.rstrip("\n").split(" ", 1)
+    want.setdefault("thread " + tid, []).append(row)
+for before, row in zip(rows, rows[1:]):
+    if row["what"] == "Python":
+        assert before["where"] == row["where"], row  # behind its thread
+        have.setdefault(row["where"], []).append(row["name"])
+assert len(want) >= 5
+for thread in want:
+    assert have.get(thread) == want[thread], (have.get(thread), want[thread])
+for thread in set(have) - set(want):  # the one that moves, if it waited for the lock of Python
+    assert [row for row in have[thread] if "_bootstrap" in row or "more frames" in row], have[thread]
+END
+}
+
+# Of an interpreter that has ended nothing is told.
+ended()
+{
+	local program
+	hang ended
+	kill -9 $program
+	{ wait $program; } 2>/dev/null
+	view stall 2>/dev/null
+	grep '"returned from", .*"cudaStreamCreate"' "$T/stall.json" >/dev/null && ! grep '"Python"' "$T/stall.json"
+}
+
 # With PyTorch, which lets go of the GIL around its operators.
 torch_stacks()
 {
@@ -225,6 +285,9 @@ for python in "${pythons[@]}"; do
 	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: what is too much is counted"
 	tap workers "workers of data loaders"
+	tap stalls "stalls: stacks of all threads as Python tells them"
+	tap stalls child "stalls: in a child that another thread forked"
+	tap ended "stalls: after the end of the interpreter"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
 version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=

@@ -6,7 +6,9 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +19,7 @@
 #include "collector/batch.h"
 #include "collector/collector.h"
 #include "collector/config.h"
+#include "collector/frames.h"
 #include "collector/notice.h"
 #include "collector/peek.h"
 #include "collector/step.h"
@@ -217,6 +220,135 @@ START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
 }
 END_TEST
 
+/* ---- frames ---- */
+
+static _Atomic uint32_t frames_tid; /* whose frames are known */
+static atomic_bool is_woken;	    /* the thread runs while they are read */
+static atomic_bool may_end;
+
+static void wait_until_it_sleeps(void)
+{
+	char path[64], text[128];
+	const char *after = NULL;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/stat", frames_tid);
+	while (!after || strncmp(after, ") S", 3)) {
+		FILE *file = fopen(path, "r");
+
+		ck_assert_ptr_nonnull(file);
+		ck_assert_ptr_nonnull(fgets(text, sizeof(text), file));
+		after = strrchr(text, ')');
+		fclose(file);
+	}
+}
+
+static const struct frames *read_some(uint32_t tid, uintptr_t self)
+{
+	static const struct frames some = {.all = {{"train.py", "step", 7}}, .nr = 1, .nr_more = 2};
+
+	(void)self;
+	if (tid == frames_tid && is_woken) {
+		sem_post(&may_go);
+		sem_wait(&is_in);
+		wait_until_it_sleeps();
+	}
+	return tid == frames_tid ? &some : NULL;
+}
+
+static void *sleep_on(void *unused)
+{
+	frames_tid = (uint32_t)syscall(SYS_gettid);
+	while (!may_end) {
+		sem_post(&is_in);
+		sem_wait(&may_go);
+	}
+	return unused;
+}
+
+static void *spin(void *call)
+{
+	frames_tid = (uint32_t)syscall(SYS_gettid);
+	ck_assert(ring_enter(&ring_self));
+	if (call) {
+		ring_call_begin(&ring_self.cuda, call, clock_raw());
+	}
+	sem_post(&is_in);
+	while (!may_end) {
+	}
+	return NULL;
+}
+
+/* How many rows of frames a look has, of which `row` is one. */
+static unsigned int look_for_frames(struct gprof_row_stall *row)
+{
+	const struct gprof_row_stall head = {.tick = clock_raw(), .stall = 1, .since = 5};
+	struct gprof_row_stall before;
+	unsigned int nr_before = count(GPROF_STALL_FRAME, &before);
+
+	stall_thread_add_rows(&head);
+	return count(GPROF_STALL_FRAME, row) - nr_before;
+}
+
+static void begin_frames(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+	start("1", "auto");
+	frames_read = read_some;
+	sem_init(&is_in, 0, 0);
+	sem_init(&may_go, 0, 0);
+	pthread_create(thread, NULL, run, argument);
+	sem_wait(&is_in);
+}
+
+static void end_frames(pthread_t thread)
+{
+	may_end = true;
+	sem_post(&may_go);
+	pthread_join(thread, NULL);
+}
+
+START_TEST(frames_are_told_of_a_thread_that_sleeps_and_not_if_it_ran_meanwhile)
+{
+	struct gprof_row_stall row;
+	pthread_t thread;
+
+	begin_frames(&thread, sleep_on, NULL);
+	wait_until_it_sleeps();
+	ck_assert_uint_eq(look_for_frames(&row), 2);
+	ck_assert_uint_eq(row.task, frames_tid);
+	ck_assert_uint_eq(row.since, row.tick);
+	ck_assert(!row.name && row.text); /* how many more */
+	is_woken = true;
+	ck_assert_uint_eq(look_for_frames(&row), 0);
+	is_woken = false;
+	ck_assert_uint_eq(look_for_frames(&row), 2);
+	end_frames(thread);
+}
+END_TEST
+
+START_TEST(frames_are_not_told_of_a_thread_that_runs)
+{
+	struct gprof_row_stall row;
+	pthread_t thread;
+
+	begin_frames(&thread, spin, NULL);
+	ck_assert_uint_eq(look_for_frames(&row), 0);
+	end_frames(thread);
+}
+END_TEST
+
+START_TEST(frames_are_told_of_a_thread_that_spins_in_a_call)
+{
+	static char call[] = "cudaStreamSynchronize";
+	struct gprof_row_stall row;
+	pthread_t thread;
+
+	begin_frames(&thread, spin, call);
+	ck_assert_uint_eq(look_for_frames(&row), 2);
+	ck_assert_uint_ne(row.thread, 0);
+	end_frames(thread);
+}
+END_TEST
+
 START_TEST(last_work_of_each_place_and_communicator_is_kept)
 {
 	const struct batch *batch = &batches[GPROF_TABLE_stall];
@@ -403,7 +535,10 @@ Suite *unit_suite(void)
 	const TTest *const peeking[] = {without_steps_only_a_call_that_does_not_return_is_a_stall,
 		intervals_and_closed_windows_tell_nothing,
 		each_call_that_is_open_is_told_and_the_last_one_of_other_threads,
-		of_many_threads_those_in_calls_are_told_and_the_rest_are_counted};
+		of_many_threads_those_in_calls_are_told_and_the_rest_are_counted,
+		frames_are_told_of_a_thread_that_sleeps_and_not_if_it_ran_meanwhile,
+		frames_are_not_told_of_a_thread_that_runs,
+		frames_are_told_of_a_thread_that_spins_in_a_call};
 	Suite *suite = unit_make("stall", tests, sizeof(tests) / sizeof(tests[0]));
 
 	for (size_t i = 0; i < sizeof(peeking) / sizeof(peeking[0]); i++) {

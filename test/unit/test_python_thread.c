@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks of other threads out of an interpreter's memory: here what 3.10 and 3.12 have of it, built
+ * by hand. test/python compares those of real ones with what Python says.
+ */
+#include "preload/python_thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/frames.h"
+#include "collector/peek.h"
+#include "collector/ring.h"
+#include "preload/python_frame.h"
+#include "test/unit/unit.h"
+
+/* As the interpreter exports them. */
+__attribute__((visibility("default"))) char PyCode_Type[8], PyUnicode_Type[8];
+
+enum { NR_STATES = 3, NR_FRAMES = 40, INTERPRETER = 0x1234, OTHER_TID = 77, OWNER_C = 3 };
+
+/* Of each kind one is enough for all places that need it. */
+static struct {
+	uintptr_t states[NR_STATES][40]; /* the newest first; the known one is in the middle */
+	uintptr_t cframe;
+	uintptr_t frames[NR_FRAMES][64];
+	uintptr_t code[32], file[16], function[16], lines[8];
+} memory;
+
+static void put(void *object, size_t at, const void *value, size_t nr_bytes)
+{
+	memcpy((char *)object + at, value, nr_bytes);
+}
+
+static void put_word(void *object, size_t at, uintptr_t value)
+{
+	put(object, at, &value, sizeof(value));
+}
+
+/* An ASCII str; its head is longer up to 3.11. */
+static void make_text(uintptr_t *str, const char *text, size_t head_bytes)
+{
+	const uint32_t state = 1u << 2 | 1u << 5 | 1u << 6;
+
+	put_word(str, 8, (uintptr_t)PyUnicode_Type);
+	put_word(str, 16, strlen(text));
+	put(str, 32, &state, sizeof(state));
+	put(str, head_bytes, text, strlen(text));
+}
+
+static void make_states(size_t id_at)
+{
+	for (size_t i = 0; i < NR_STATES; i++) {
+		uintptr_t *words = memory.states[i];
+
+		words[0] = i ? (uintptr_t)memory.states[i - 1] : 0;
+		words[1] = i + 1 < NR_STATES ? (uintptr_t)memory.states[i + 1] : 0;
+		words[2] = INTERPRETER;
+		words[id_at] = 0x1000 * (i + 1); /* no thread's */
+		words[id_at + 1] = OTHER_TID + i;
+	}
+	memory.states[1][id_at] = (uintptr_t)pthread_self();
+	memory.states[1][id_at + 1] = (uintptr_t)syscall(SYS_gettid);
+}
+
+/* So many frames; line 7 of step, in train.py. The first state runs them. */
+static void make_12(uint32_t nr_frames)
+{
+	const uint32_t line = 7;
+
+	memset(&memory, 0, sizeof(memory));
+	make_states(17);
+	memory.states[0][7] = (uintptr_t)&memory.cframe;
+	memory.cframe = nr_frames ? (uintptr_t)memory.frames[0] : 0;
+	for (uint32_t i = 0; i < nr_frames; i++) {
+		memory.frames[i][0] = (uintptr_t)memory.code;
+		memory.frames[i][1] = i + 1 < nr_frames ? (uintptr_t)memory.frames[i + 1] : 0;
+		memory.frames[i][7] = (uintptr_t)memory.code + 192;
+	}
+	put_word(memory.code, 8, (uintptr_t)PyCode_Type);
+	put(memory.code, 68, &line, sizeof(line));
+	put_word(memory.code, 112, (uintptr_t)memory.file);
+	put_word(memory.code, 120, (uintptr_t)memory.function);
+	put_word(memory.code, 136, (uintptr_t)memory.lines);
+	memory.lines[2] = 2;
+	put(memory.lines, 32, "\x81\x11", 2); /* two instructions on the first line */
+	make_text(memory.file, "train.py", 40);
+	make_text(memory.function, "step", 40);
+	ck_assert(python_frame_init("3.12.1"));
+	ck_assert_ptr_null(python_thread_start(memory.states[1]));
+}
+
+static void make_10(void)
+{
+	const uint32_t line = 7;
+
+	memset(&memory, 0, sizeof(memory));
+	make_states(22);
+	memory.states[1][3] = (uintptr_t)memory.frames[0];
+	put_word(memory.frames[0], 32, (uintptr_t)memory.code);
+	put_word(memory.code, 8, (uintptr_t)PyCode_Type);
+	put(memory.code, 40, &line, sizeof(line));
+	put_word(memory.code, 104, (uintptr_t)memory.file);
+	put_word(memory.code, 112, (uintptr_t)memory.function);
+	put_word(memory.code, 120, (uintptr_t)memory.lines);
+	make_text(memory.file, "train.py", 48);
+	make_text(memory.function, "step", 48);
+	ck_assert(python_frame_init("3.10.4"));
+	ck_assert_ptr_null(python_thread_start(memory.states[1]));
+}
+
+static const struct frames *frames_of(uint32_t tid, uintptr_t self)
+{
+	frames_reader read = frames_read;
+
+	ck_assert_ptr_nonnull(read);
+	return read(tid, self);
+}
+
+static void check(const struct frames *frames, uint32_t nr, uint32_t nr_more)
+{
+	ck_assert_ptr_nonnull(frames);
+	ck_assert_uint_eq(frames->nr, nr);
+	ck_assert_uint_eq(frames->nr_more, nr_more);
+	for (uint32_t i = 0; i < nr; i++) {
+		ck_assert_str_eq(frames->all[i].file, "train.py");
+		ck_assert_str_eq(frames->all[i].function, "step");
+	}
+}
+
+START_TEST(frames_are_told_of_the_thread_with_that_id_alone)
+{
+	make_12(3);
+	check(frames_of(OTHER_TID, 0), 3, 0);
+	ck_assert_uint_eq(frames_of(OTHER_TID, 0)->all[0].line, 7);
+	ck_assert_ptr_null(frames_of(OTHER_TID + 9, 0));
+	ck_assert_ptr_null(frames_of(OTHER_TID + 2, 0)); /* runs no Python */
+	memory.states[2][7] = (uintptr_t)&memory.cframe;
+	check(frames_of(OTHER_TID + 2, 0), 3, 0); /* an older one than the known */
+	put_word(memory.frames[1], 64, (uintptr_t)OWNER_C << 48);
+	check(frames_of(OTHER_TID, 0), 2, 0); /* stands for C */
+}
+END_TEST
+
+START_TEST(of_many_frames_the_outer_ones_are_counted)
+{
+	make_12(NR_FRAMES);
+	check(frames_of(OTHER_TID, 0), FRAMES_MAX, NR_FRAMES - FRAMES_MAX);
+	ck_assert(!frames_of(OTHER_TID, 0)->has_rest);
+	memory.frames[NR_FRAMES - 1][1] = (uintptr_t)memory.frames[0];
+	ck_assert(frames_of(OTHER_TID, 0)->has_rest); /* a circle ends, too */
+}
+END_TEST
+
+START_TEST(up_to_3_10_threads_are_known_by_their_own_memory_and_the_first_by_its_id)
+{
+	uint32_t own = (uint32_t)syscall(SYS_gettid);
+
+	make_10();
+	check(frames_of(own, 0), 1, 0);
+	check(frames_of(OTHER_TID, (uintptr_t)&ring_self), 1, 0);
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+	ck_assert_ptr_null(frames_of(own, (uintptr_t)&ring_self + 64));
+}
+END_TEST
+
+START_TEST(what_is_not_as_it_should_be_tells_nothing)
+{
+	void *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(gone, MAP_FAILED);
+	make_12(2);
+	put_word(memory.code, 8, (uintptr_t)PyUnicode_Type);
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+	make_12(2);
+	put_word(memory.file, 8, (uintptr_t)PyCode_Type);
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+	make_12(2);
+	memory.frames[0][1] = (uintptr_t)gone;
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+	make_12(2);
+	memory.states[0][2]++; /* another interpreter's, or no state any more */
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+	make_12(2);
+	memory.states[1][0] = (uintptr_t)gone;
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+	memory.states[1][0] = (uintptr_t)memory.states[1]; /* a circle */
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+}
+END_TEST
+
+START_TEST(where_the_ids_are_not_found_that_is_said)
+{
+	make_12(1);
+	memory.states[1][17]++;
+	ck_assert_str_eq(python_thread_start(memory.states[1]), "its threads' ids were not found");
+	memory.states[1][17]--;
+	memory.states[1][18]++;
+	ck_assert_str_eq(python_thread_start(memory.states[1]), "its threads' ids were not found");
+}
+END_TEST
+
+START_TEST(a_forked_child_begins_at_the_state_of_its_only_thread)
+{
+	make_12(1);
+	memory.states[1][2]++; /* has gone with its thread */
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+	python_thread_forget(memory.states[0]);
+	check(frames_of(OTHER_TID, 0), 1, 0);
+	python_thread_forget(NULL);
+	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
+}
+END_TEST
+
+Suite *unit_suite(void)
+{
+	const TTest *const tests[] = {frames_are_told_of_the_thread_with_that_id_alone,
+		of_many_frames_the_outer_ones_are_counted,
+		up_to_3_10_threads_are_known_by_their_own_memory_and_the_first_by_its_id,
+		what_is_not_as_it_should_be_tells_nothing, where_the_ids_are_not_found_that_is_said,
+		a_forked_child_begins_at_the_state_of_its_only_thread};
+	char from = 1, to = 0;
+
+	if (peek(&to, (uintptr_t)&from, 1) && to) {
+		return unit_make("python_thread", tests, sizeof(tests) / sizeof(tests[0]));
+	}
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		unit_skip(tests[i]->name, "no process_vm_readv, as under qemu");
+	}
+	return unit_make("python_thread", NULL, 0);
+}
