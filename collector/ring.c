@@ -107,7 +107,8 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	ring_pool.nr_chunks = nr_chunks;
 	stack_init(&ring_pool.free_chunks);
 	stack_init(&ring_pool.free_threads);
-	ring_pool.chunks = map + HEADER_ROOM;
+	/* Whoever sees it sees all of the above: threads may look while this one starts. */
+	__atomic_store_n(&ring_pool.chunks, map + HEADER_ROOM, __ATOMIC_RELEASE);
 	ending_set_header(header);
 	ring_pool_touch();
 	return 0;
@@ -220,7 +221,7 @@ bool ring_enter(struct ring_self *self)
 	if (ok) {
 		return true;
 	}
-	if (!ring_pool.chunks || self->writing) {
+	if (!__atomic_load_n(&ring_pool.chunks, __ATOMIC_ACQUIRE) || self->writing) {
 		return false;
 	}
 	/* A handler that runs meanwhile must stay out. */
