@@ -458,6 +458,10 @@ START_TEST(of_many_threads_those_in_calls_are_told_and_the_rest_are_counted)
 	ck_assert_uint_eq(nr_open, 2);
 	ck_assert_uint_eq(nr_idle, MAX_IDLE);
 	ck_assert_uint_eq(nr_rest, 1);
+	for (size_t i = 0; i < nr_blocks; i++) {
+		decode_free(&blocks[i]);
+	}
+	free(blocks);
 	for (int i = 0; i <= NR_POOL; i++) {
 		sem_post(&may_go);
 	}
