@@ -327,8 +327,8 @@ void step_capture(bool is_on)
 
 bool step_is_range(const char *name, uint64_t nr_bytes)
 {
-	return state.rule == GPROF_STEP_NVTX && nr_bytes == strlen(state.name) &&
-	       !memcmp(name, state.name, nr_bytes);
+	return !(atomic_load(&collector_mode) & COLLECTOR_COLD) && state.rule == GPROF_STEP_NVTX &&
+	       nr_bytes == strlen(state.name) && !memcmp(name, state.name, nr_bytes);
 }
 
 bool step_is_kernel(const char *name)

@@ -19,7 +19,8 @@ static struct nvtx_state {
 	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
 	_Atomic uint32_t nr_step_strings;
 	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
-	atomic_bool owes_names; /* a forked child's stream has none of its parent's yet */
+	/* The stream has none yet: those of a forked child's parent, or from before it began. */
+	atomic_bool owes_names;
 } state;
 
 /* Ranges open in this thread: how many, and which of the innermost 64 end a step. */
@@ -66,32 +67,6 @@ static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, 
 	collector_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
 }
 
-static void pay_names(void)
-{
-	struct nvtx_name name;
-
-	for (uint32_t place = 0; nvtx_names_next(&place, &name);) {
-		struct gprof_row_nvtx row = {.domain = name.domain, .registered = name.registered};
-
-		write_row(&row, name.registered ? GPROF_NVTX_STRING : GPROF_NVTX_DOMAIN, name.bytes,
-			name.nr_bytes);
-	}
-}
-
-static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
-{
-	if (atomic_load_explicit(&state.owes_names, memory_order_relaxed) &&
-		atomic_exchange(&state.owes_names, false)) {
-		pay_names();
-	}
-	write_row(row, op, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
-}
-
-void nvtx_forget(void)
-{
-	atomic_store(&state.owes_names, true);
-}
-
 static bool is_step_string(uint32_t id)
 {
 	uint32_t n = atomic_load(&state.nr_step_strings);
@@ -102,6 +77,53 @@ static bool is_step_string(uint32_t id)
 		}
 	}
 	return false;
+}
+
+/* Which name ends steps is known from when the recorder has started. */
+static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
+{
+	if (collector_is_step_range(bytes, nr_bytes) && !is_step_string(id)) {
+		uint32_t n = atomic_fetch_add(&state.nr_step_strings, 1);
+
+		if (n < MAX_STEP_STRINGS) {
+			atomic_store(&state.step_strings[n], id);
+		}
+	}
+}
+
+static void pay_names(void)
+{
+	struct nvtx_name name;
+
+	for (uint32_t place = 0; nvtx_names_next(&place, &name);) {
+		struct gprof_row_nvtx row = {.domain = name.domain, .registered = name.registered};
+
+		if (name.registered) {
+			keep_step_string(name.registered, name.bytes, name.nr_bytes);
+		}
+		write_row(&row, name.registered ? GPROF_NVTX_STRING : GPROF_NVTX_DOMAIN, name.bytes,
+			name.nr_bytes);
+	}
+}
+
+/* Once there is a stream. */
+static void pay_owed_names(void)
+{
+	if (atomic_load_explicit(&state.owes_names, memory_order_relaxed) &&
+		!(hook_mode() & COLLECTOR_COLD) && atomic_exchange(&state.owes_names, false)) {
+		pay_names();
+	}
+}
+
+static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
+{
+	pay_owed_names();
+	write_row(row, op, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
+}
+
+void nvtx_forget(void)
+{
+	atomic_store(&state.owes_names, true);
 }
 
 /*
@@ -147,6 +169,7 @@ static bool take_attributes(
 		break;
 	case NVTX_MESSAGE_REGISTERED:
 		row->registered = nvtx_next_id(NVTX_STRING, a->message);
+		pay_owed_names();
 		return is_step_string(row->registered);
 	default:
 		break;
@@ -193,11 +216,12 @@ void nvtx_mark(uint32_t domain, const struct nvtx_attributes *attributes)
 int nvtx_push(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	struct gprof_row_nvtx row = {.domain = domain};
+	bool is_recorded = is_recording(); /* first: it may start the recorder, which knows steps */
 	struct nvtx_text text;
 	bool is_step = take_attributes(&row, &text, attributes);
 
 	open_ranges.steps = open_ranges.steps << 1 | is_step;
-	if (is_recording()) {
+	if (is_recorded) {
 		emit(&row, GPROF_NVTX_PUSH, &text);
 	}
 	nccl_range_push(domain, row.registered, attributes);
@@ -231,6 +255,7 @@ uint64_t nvtx_start_range(
 	uint32_t domain, const struct nvtx_attributes *attributes, const uint64_t *theirs)
 {
 	struct gprof_row_nvtx row = {.domain = domain};
+	bool is_recorded = is_recording(); /* as above */
 	struct nvtx_text text;
 	bool is_step = take_attributes(&row, &text, attributes);
 
@@ -240,7 +265,7 @@ uint64_t nvtx_start_range(
 	} else {
 		row.range = (atomic_fetch_add(&state.last_range, 1) + 1) << 1 | is_step;
 	}
-	if (is_recording()) {
+	if (is_recorded) {
 		emit(&row, GPROF_NVTX_START, &text);
 	}
 	return row.range;
@@ -261,7 +286,9 @@ void nvtx_end_range(uint32_t domain, uint64_t range, bool is_theirs)
 /* Definitions are kept also while nothing is recorded: later ranges use them. */
 static void define(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
 {
-	if (!(hook_mode() & COLLECTOR_COLD)) {
+	if (hook_mode() & COLLECTOR_COLD) {
+		atomic_store(&state.owes_names, true);
+	} else {
 		emit(row, op, text);
 	}
 }
@@ -281,13 +308,7 @@ uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text)
 	struct gprof_row_nvtx row = {
 		.domain = domain, .registered = atomic_fetch_add(&state.last_string, 1) + 1};
 
-	if (collector_is_step_range(text->bytes, text->nr_bytes)) {
-		uint32_t n = atomic_fetch_add(&state.nr_step_strings, 1);
-
-		if (n < MAX_STEP_STRINGS) {
-			atomic_store(&state.step_strings[n], row.registered);
-		}
-	}
+	keep_step_string(row.registered, text->bytes, text->nr_bytes);
 	define(&row, GPROF_NVTX_STRING, text);
 	nccl_range_string(domain, row.registered, text->bytes);
 	nvtx_names_keep(domain, row.registered, text);
