@@ -45,11 +45,14 @@ static struct {
 	bool is_there, is_on;
 } callbacks[NR_CALLBACKS];
 
-/* What tells that the constructors have run. */
-#ifdef FAKE_LATE
+/* What tells that the constructors have run: a std::string, which is nothing before. */
 const char *constructed __asm__("_ZN2at19kParamCommsCallNameE");
-#else
-const char *constructed __asm__("_ZN2at19kParamCommsCallNameE") = "record_param_comms";
+
+#ifndef FAKE_LATE
+__attribute__((constructor)) static void set_text(void)
+{
+	constructed = "record_param_comms";
+}
 #endif
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
