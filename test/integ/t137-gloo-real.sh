@@ -14,13 +14,14 @@ of()
 # launch RANKS ARGUMENT...: by the variables that torchrun sets, or by torchrun. Debian's fails by itself.
 by_hand()
 {
-	local nr=$1 rank status=0
+	local nr=$1 rank status=0 ranks=()
 	for ((rank = 0; rank < nr; rank++)); do
 		RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$nr "$TORCH_PYTHON" test/integ/gloo.py "${@:2}" \
 			"file://$T/store-$nr" &
+		ranks+=($!)
 	done
-	for ((rank = 0; rank < nr; rank++)); do
-		wait -n || status=1
+	for rank in "${ranks[@]}"; do # not wait -n, which may know nothing of one that has ended
+		wait "$rank" || { status=$?; echo "process $rank: status $status" >&2; }
 	done
 	return $status
 }
