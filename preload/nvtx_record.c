@@ -297,9 +297,9 @@ uint32_t nvtx_create_domain(const struct nvtx_text *text)
 {
 	struct gprof_row_nvtx row = {.domain = atomic_fetch_add(&state.last_domain, 1) + 1};
 
+	nvtx_names_keep(row.domain, 0, text); /* first, as below */
 	define(&row, GPROF_NVTX_DOMAIN, text);
 	nccl_range_domain(row.domain, text->bytes);
-	nvtx_names_keep(row.domain, 0, text);
 	return row.domain;
 }
 
@@ -308,10 +308,11 @@ uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text)
 	struct gprof_row_nvtx row = {
 		.domain = domain, .registered = atomic_fetch_add(&state.last_string, 1) + 1};
 
-	keep_step_string(row.registered, text->bytes, text->nr_bytes);
-	define(&row, GPROF_NVTX_STRING, text);
-	nccl_range_string(domain, row.registered, text->bytes);
+	/* In this order: what the recorder, while it starts, has not seen it finds among these. */
 	nvtx_names_keep(domain, row.registered, text);
+	define(&row, GPROF_NVTX_STRING, text);
+	keep_step_string(row.registered, text->bytes, text->nr_bytes);
+	nccl_range_string(domain, row.registered, text->bytes);
 	return row.registered;
 }
 
