@@ -3,13 +3,12 @@
 import json
 import os
 
+from playwright.sync_api import sync_playwright
 from must import must
 from wait import until
 
 
-def look(browser, scheme, path, expected, check, name, pictures):
-    """Opens all its pages: the data are `expected` (of --format json), all tables are there and whole.
-    check(page) is asked on the first one; pictures: a folder, or nothing."""
+def look_in(browser, scheme, path, expected, check, name, pictures):
     page = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme).new_page()
     page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
     page.on("pageerror", lambda error: must(False, "script: %s" % error))
@@ -37,3 +36,13 @@ def look(browser, scheme, path, expected, check, name, pictures):
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path))
     check(page)
+
+
+def look(chromium, path, expected, check, name, pictures):
+    """Opens all its pages, light and dark: the data are `expected` (of --format json), all tables are there and
+    whole. check(page) is asked on the first one; pictures: a folder, or nothing."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for scheme in "light", "dark":
+            look_in(browser, scheme, path, expected, check, name, pictures)
+        browser.close()

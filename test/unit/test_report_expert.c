@@ -128,41 +128,40 @@ START_TEST(who_computes_most_comes_first_and_is_waited_for)
 }
 END_TEST
 
+/* Closes the rank, of which the view has nothing. */
+static void check_none(struct made *made)
+{
+	struct process *process = ranks_close(made);
+	struct table *table = tables_make(&view_expert, &process, 1, false);
+
+	ck_assert_uint_eq(table->nr_rows, 0);
+	table_destroy(table);
+	process_destroy(process);
+}
+
 /* Its only sends and receives go to one of two others. */
 START_TEST(a_group_with_some_of_the_others_is_no_all_to_all)
 {
 	struct made made = ranks_open(0, NR);
-	struct process *process;
-	struct table *table;
 
 	made_shape(&made, "ncclDevKernel_SendRecv", 1, 32, 16, 0);
 	made_step(&made, START_NS, 0);
 	ranks_call(&made, GPROF_NCCL_SEND, 1, 1, 100, START_NS + 10)->group = START_NS + 10;
 	ranks_launch(&made, ranks_call(&made, GPROF_NCCL_RECV, 1, 1, 100, START_NS + 30), 1,
 		START_NS + 100, START_NS + 200);
-	process = ranks_close(&made);
-	table = tables_make(&view_expert, &process, 1, false);
-	ck_assert_uint_eq(table->nr_rows, 0);
-	table_destroy(table);
-	process_destroy(process);
+	check_none(&made);
 }
 END_TEST
 
 START_TEST(where_nobody_tells_the_number_of_ranks_nothing_is_shared_out)
 {
 	struct made made = ranks_open(0, 0);
-	struct process *process;
-	struct table *table;
 
 	made_shape(&made, "ncclDevKernel_AlltoAll_RING_LL", 1, 32, 16, 0);
 	ranks_launch(&made,
 		ranks_call(&made, GPROF_NCCL_ALL_TO_ALL, -1, 1, PART_BYTES, START_NS + 1), 1,
 		START_NS + 100, START_NS + 200);
-	process = ranks_close(&made);
-	table = tables_make(&view_expert, &process, 1, false);
-	ck_assert_uint_eq(table->nr_rows, 0);
-	table_destroy(table);
-	process_destroy(process);
+	check_none(&made);
 }
 END_TEST
 
