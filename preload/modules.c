@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/modules.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAX_MODULES 4096u
+
+struct modules_queue {
+	uint16_t places[MAX_MODULES];
+	bool is_queued[MAX_MODULES];
+};
+
+struct list {
+	void (*look)(const struct modules *modules, void *context);
+	void *context;
+	struct modules *modules;
+};
+
+static void take_segments(struct module *module, const struct dl_phdr_info *info)
+{
+	module->low = UINTPTR_MAX;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+		uintptr_t end = start + segment->p_memsz;
+
+		if (segment->p_type == PT_LOAD) {
+			module->low = start < module->low ? start : module->low;
+			module->high = end > module->high ? end : module->high;
+		}
+	}
+}
+
+static bool is_in(const struct module *module, uintptr_t address)
+{
+	return address >= module->low && address < module->high;
+}
+
+static int take_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct modules *modules = data;
+	struct module *module = &modules->all[modules->nr];
+
+	(void)size;
+	if (modules->nr == MAX_MODULES) {
+		return 1;
+	}
+	modules->nr++;
+	modules->nr_added = info->dlpi_adds;
+	modules->nr_removed = info->dlpi_subs;
+	module->path = info->dlpi_name ? info->dlpi_name : "";
+	take_segments(module, info);
+	module->has_symbols = elf_open(&module->elf, info);
+	if (is_in(module, (uintptr_t)&modules_look)) {
+		modules->ours = module;
+	}
+	return 0;
+}
+
+/*
+ * A signal handler that jumps out of a look would leave the list locked for all other threads. What
+ * the thread itself causes is not held up.
+ */
+static void hold_signals(sigset_t *before)
+{
+	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+	sigset_t all;
+
+	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		sigdelset(&all, own[i]);
+	}
+	sigprocmask(SIG_BLOCK, &all, before);
+}
+
+/* Called for the first object; the lock, which one thread may take twice, is held until it returns.
+ */
+static int with_lock(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct list *list = data;
+
+	(void)info;
+	(void)size;
+	dl_iterate_phdr(take_module, list->modules);
+	list->look(list->modules, list->context);
+	return 1;
+}
+
+bool modules_look(void (*look)(const struct modules *modules, void *context), void *context)
+{
+	const size_t list_bytes = sizeof(struct modules) + MAX_MODULES * sizeof(struct module);
+	const size_t nr_bytes = list_bytes + sizeof(struct modules_queue);
+	struct list list = {look, context, NULL};
+	int error = errno;
+	sigset_t before;
+
+	/* Pages are touched as they are used; a list like this has no place on a small stack. */
+	list.modules = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (list.modules != MAP_FAILED) {
+		list.modules->queue = (void *)((char *)list.modules + list_bytes);
+		hold_signals(&before);
+		dl_iterate_phdr(with_lock, &list);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		munmap(list.modules, nr_bytes);
+	}
+	errno = error;
+	return list.modules != MAP_FAILED;
+}
+
+struct hold {
+	void (*function)(uint64_t nr_removed, void *context);
+	void *context;
+};
+
+static int with_count(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct hold *hold = data;
+
+	(void)size;
+	hold->function(info->dlpi_subs, hold->context);
+	return 1;
+}
+
+void modules_hold(void (*function)(uint64_t nr_removed, void *context), void *context)
+{
+	struct hold hold = {function, context};
+	sigset_t before;
+
+	hold_signals(&before);
+	dl_iterate_phdr(with_count, &hold);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+const struct module *modules_of(const struct modules *modules, uintptr_t address)
+{
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		if (is_in(&modules->all[i], address)) {
+			return &modules->all[i];
+		}
+	}
+	return NULL;
+}
+
+struct wanted {
+	const void *function;
+	const char *name;
+	void *found;
+};
+
+static void look_for_function(const struct modules *modules, void *context)
+{
+	struct wanted *wanted = context;
+	const struct module *module = modules_of(modules, (uintptr_t)wanted->function);
+
+	if (module) {
+		wanted->found = module_find(module, wanted->name, NULL);
+		return;
+	}
+	for (uint32_t i = 0; i < modules->nr && !wanted->function && !wanted->found; i++) {
+		if (&modules->all[i] != modules->ours) {
+			wanted->found = module_find(&modules->all[i], wanted->name, NULL);
+		}
+	}
+}
+
+void *modules_find(const void *function, const char *name)
+{
+	struct wanted wanted = {function, name, NULL};
+
+	modules_look(look_for_function, &wanted);
+	return wanted.found;
+}
+
+/* ---- what needs what ---- */
+
+/* Is that the library which a needed name means? */
+static bool has_name(const struct module *module, const char *name)
+{
+	const char *base = strrchr(module->path, '/');
+
+	if (strchr(name, '/')) {
+		return !strcmp(module->path, name);
+	}
+	return !strcmp(module->elf.soname, name) || (base && !strcmp(base + 1, name));
+}
+
+bool modules_needs(const struct module *module, const struct module *library)
+{
+	const ElfW(Dyn) *at = NULL;
+	const char *name;
+
+	while (module->has_symbols && (name = elf_next_needed(&module->elf, &at))) {
+		if (has_name(library, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct module *find_named(const struct modules *modules, const char *name)
+{
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		if (has_name(&modules->all[i], name)) {
+			return &modules->all[i];
+		}
+	}
+	return NULL;
+}
+
+const struct module *modules_visit(const struct modules *modules, const struct module *root,
+	bool (*visit)(const struct module *module, void *context), void *context)
+{
+	struct modules_queue *queue = modules->queue;
+	uint32_t nr = 0;
+
+	memset(queue->is_queued, 0, modules->nr);
+	queue->places[nr++] = (uint16_t)(root - modules->all);
+	queue->is_queued[queue->places[0]] = true;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct module *module = &modules->all[queue->places[i]];
+		const ElfW(Dyn) *at = NULL;
+		const char *name;
+
+		if (visit(module, context)) {
+			return module;
+		}
+		while (module->has_symbols && (name = elf_next_needed(&module->elf, &at))) {
+			const struct module *next = find_named(modules, name);
+			uint32_t place = next ? (uint32_t)(next - modules->all) : 0;
+
+			if (next && !queue->is_queued[place]) {
+				queue->is_queued[place] = true;
+				queue->places[nr++] = (uint16_t)place;
+			}
+		}
+	}
+	return NULL;
+}
