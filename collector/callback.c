@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "collector/calls.h"
 #include "collector/collector.h"
@@ -41,12 +42,24 @@ static struct callback_state {
 	uint16_t call[2][SUBSCRIBER_MAX_CBID]; /* by domain (driver, runtime) and callback id */
 } state;
 
-/* The call that a callback has begun to record in this thread, for the one at its end. */
-static __thread struct open_call {
-	uint64_t begin; /* 0: none */
-	uint32_t what;	/* domain and callback id */
+/*
+ * Calls that callbacks have begun to record in this thread, the outermost first: a signal handler's
+ * call may come in another one, and a call may be left without its end.
+ */
+#define NR_OPEN 4u
+struct open_call {
+	uint64_t begin;
+	uintptr_t stack; /* where the callback at its begin was called */
+	uint32_t what;	 /* domain and callback id */
 	uint32_t epoch;
-} open_call __attribute__((tls_model("initial-exec")));
+	uint32_t correlation;
+};
+
+static __thread struct {
+	struct open_call calls[NR_OPEN];
+	uint32_t nr;
+	uint32_t newest; /* correlation id of the last one that was begun */
+} open_calls __attribute__((tls_model("initial-exec")));
 
 /* ---- CUPTI's side: application threads, inside the API call ---- */
 
@@ -72,48 +85,91 @@ static void record_call(
 	ring_commit(self, row, bytes);
 }
 
+/* Those that were begun before the callbacks were switched, or were left, have no end. */
+static void drop_ended(uint32_t epoch, uintptr_t stack)
+{
+	while (open_calls.nr) {
+		const struct open_call *call = &open_calls.calls[open_calls.nr - 1];
+
+		if (call->epoch == epoch && stack < call->stack) {
+			return;
+		}
+		collector_lose(COLLECTOR_LOST_LEFT, call->epoch == epoch);
+		open_calls.nr--;
+	}
+}
+
+static void open_call(uint32_t what, uint32_t correlation, uint16_t call, uintptr_t stack)
+{
+	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
+	struct open_call open = {clock_raw(), stack, what, epoch, correlation};
+
+	drop_ended(epoch, stack);
+	if (open_calls.nr == NR_OPEN) {
+		collector_lose(COLLECTOR_LOST_LEFT, 1);
+		memmove(open_calls.calls, open_calls.calls + 1,
+			sizeof(open_calls.calls) - sizeof(open));
+		open_calls.nr--;
+	}
+	open_calls.calls[open_calls.nr] = open;
+	atomic_signal_fence(memory_order_seq_cst);
+	open_calls.nr++;
+	atomic_signal_fence(memory_order_seq_cst);
+	/* Again: a signal handler's call may have come to the same place before it was taken. */
+	open_calls.calls[open_calls.nr - 1] = open;
+	open_calls.newest = correlation;
+	if (call) {
+		ring_call_begin(&ring_self.cuda, calls_name(call), open.begin);
+	}
+}
+
 /*
  * A driver call inside a runtime call carries the same correlation id: it is the inner one of a
- * call that is already being recorded. correlation_data is the other client's, if there is one.
+ * call that is already being recorded. Another id is another call, be there a hook or not: of a
+ * signal handler, or after the hook was left. correlation_data is the other client's, if there is
+ * one.
  */
-static void begin_call(uint32_t what, const struct cupti_callback_data *data, uint16_t call)
+static void begin_call(
+	uint32_t what, const struct cupti_callback_data *data, uint16_t call, uintptr_t stack)
 {
 	struct ring_self *self = &ring_self;
-	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
+	uint32_t correlation = data->correlation_id;
 
-	window_saw_correlation(data->correlation_id);
-	self->last = data->correlation_id;
-	if (self->depth) {
-		if (!self->correlation) {
-			self->correlation = data->correlation_id;
-		}
-	} else if (self->callback != data->correlation_id &&
-		   !(open_call.begin && open_call.epoch == epoch) &&
+	window_saw_correlation(correlation);
+	self->last = correlation;
+	if (self->frame && !self->correlation) {
+		self->correlation = correlation;
+	} else if (!(self->frame && self->correlation == correlation) &&
+		   open_calls.newest != correlation &&
 		   (atomic_load_explicit(&collector_mode, memory_order_relaxed) &
 			   COLLECTOR_RECORD)) {
-		self->callback = data->correlation_id;
-		open_call = (struct open_call){clock_raw(), what, epoch};
-		if (call) {
-			ring_call_begin(&self->cuda, calls_name(call), open_call.begin);
-		}
+		open_call(what, correlation, call, stack);
 	}
 }
 
 static void end_call(uint32_t what, const struct cupti_callback_data *data, uint16_t call)
 {
-	if (open_call.begin && open_call.what == what &&
-		ring_self.callback == data->correlation_id) {
-		uint64_t end = clock_raw();
+	uint64_t begin, end = clock_raw();
+	uint32_t at = open_calls.nr;
 
-		if (call) {
-			ring_call_end(&ring_self.cuda, end);
-		}
-		record_call(data, call, open_call.begin, end);
-		open_call.begin = 0;
+	while (at && (open_calls.calls[at - 1].what != what ||
+			     open_calls.calls[at - 1].correlation != data->correlation_id)) {
+		at--;
 	}
+	if (!at) {
+		return;
+	}
+	begin = open_calls.calls[at - 1].begin;
+	collector_lose(COLLECTOR_LOST_LEFT, open_calls.nr - at);
+	open_calls.nr = at - 1;
+	if (call) {
+		ring_call_end(&ring_self.cuda, end);
+	}
+	record_call(data, call, begin, end);
 }
 
-static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_data *data)
+static void on_api(
+	uint32_t domain, uint32_t cbid, const struct cupti_callback_data *data, uintptr_t stack)
 {
 	uint32_t what = domain << 16 | cbid;
 	uint16_t call;
@@ -125,7 +181,7 @@ static void on_api(uint32_t domain, uint32_t cbid, const struct cupti_callback_d
 	if (data->site == CUPTI_SITE_EXIT) {
 		end_call(what, data, call);
 	} else {
-		begin_call(what, data, call);
+		begin_call(what, data, call, stack);
 	}
 }
 
@@ -146,7 +202,7 @@ void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const voi
 		subscriber_tell_client(domain, cbid, data);
 	}
 	if (is_api) {
-		on_api(domain, cbid, data);
+		on_api(domain, cbid, data, RING_STACK);
 	} else if (domain == CUPTI_DOMAIN_STATE && cbid == CUPTI_STATE_FATAL_ERROR &&
 		   subscriber_is_ours()) {
 		cupti_refuse("CUPTI stopped itself",

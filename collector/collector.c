@@ -30,6 +30,7 @@
 #include "collector/share.h"
 #include "collector/step.h"
 #include "collector/stream.h"
+#include "collector/thread.h"
 
 /*
  * The host's first call waits so long for the recorder to come on; a file system that hangs takes
@@ -128,6 +129,7 @@ void collector_init(const char *names, const struct collector_call *calls, uint3
 		atomic_store(&collector_mode, 0);
 		return;
 	}
+	thread_reserve_key();
 	/* Early, as another thread may fork in the very moment that one starts the recorder. */
 	state.has_atfork = __register_atfork &&
 			   !__register_atfork(on_fork, on_fork_parent, on_fork_child, NULL);
@@ -190,6 +192,13 @@ static void on_ready(int rc)
 	collector_move_on();
 }
 
+void collector_take_over(void)
+{
+	if (atomic_load(&state.phase) == PHASE_STARTING) {
+		let_in();
+	}
+}
+
 /* Until the start is at that turn, or over, or moves on no more. */
 static void wait_for_turn(enum turn turn)
 {
@@ -215,7 +224,8 @@ static void wait_until_ready(void)
 
 	wait_for_turn(TURN_READY);
 	if (!atomic_load(&state.is_started) &&
-		!atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT)) {
+		!atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT) &&
+		turn == TURN_READY) {
 		let_in();
 	}
 	collector_move_on();
@@ -227,13 +237,14 @@ static void wait_until_ready(void)
  */
 static void wait_for_start(void)
 {
+	int turn = TURN_OPEN;
+
 	wait_for_turn(TURN_HOST_LEFT);
+	atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT);
 }
 
-static void start(void)
+static int begin_start(const sigset_t *host_mask)
 {
-	int rc;
-
 	/* Here and not on the drain thread: the host may change its environment later on. */
 	config_init();
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
@@ -248,7 +259,24 @@ static void start(void)
 			"the C library takes no handler for fork; forked children are not "
 			"recorded");
 	}
-	rc = pthread_sigmask ? drain_start(on_ready) : -ENOSYS; /* see compat.h */
+	return drain_start(on_ready, host_mask);
+}
+
+/*
+ * Until the drain thread is there no signal handler may jump out of the start, which nobody else
+ * would bring to its end.
+ */
+static void start(void)
+{
+	sigset_t all, before;
+	int rc = -ENOSYS; /* see compat.h */
+
+	if (pthread_sigmask) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		rc = begin_start(&before);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
 	if (rc) {
 		on_ready(rc);
 	} else {
@@ -260,12 +288,13 @@ void collector_start(void)
 {
 	int error = errno;
 	int cancellation = host_hold_cancellation();
+	struct ring_mark mark;
 	int phase = PHASE_COLD;
 
 	if (atomic_compare_exchange_strong(&state.phase, &phase, PHASE_STARTING)) {
-		ring_self.depth += RING_INSIDE;
+		ring_begin_inside(&ring_self, &mark);
 		start();
-		ring_self.depth -= RING_INSIDE;
+		ring_end_inside(&ring_self, &mark);
 	} else if (!atomic_load(&state.is_started) && !ring_is_inside(&ring_self)) {
 		wait_for_start();
 	}
@@ -300,14 +329,15 @@ void collector_attach(void)
 {
 	int error = errno;
 	int cancellation = host_hold_cancellation();
+	struct ring_mark mark;
 
-	ring_self.depth += RING_INSIDE;
+	ring_begin_inside(&ring_self, &mark);
 	/* If the start still hangs, the drain attaches after it. */
 	atomic_store(&state.wants_attach, true);
 	if (collector_is_running() && atomic_exchange(&state.wants_attach, false)) {
 		attach();
 	}
-	ring_self.depth -= RING_INSIDE;
+	ring_end_inside(&ring_self, &mark);
 	host_release_cancellation(cancellation);
 	errno = error;
 }
@@ -384,6 +414,7 @@ void collector_follow(bool is_wanted)
 void collector_child(void)
 {
 	const struct collector_door *door = atomic_load(&state.door);
+	bool can_record;
 
 	if (!config_flag(CONFIG_ENABLE)) {
 		return;
@@ -406,7 +437,7 @@ void collector_child(void)
 	activity_forget();
 	callback_forget();
 	drain_forget();
-	ring_forget();
+	can_record = ring_forget();
 	batch_forget();
 	notice_forget();
 	stream_forget();
@@ -414,11 +445,16 @@ void collector_child(void)
 	calls_forget();
 	atomic_store(&state.is_attached, false);
 	atomic_store(&state.wants_attach, false);
-	atomic_store(&state.is_started, false);
+	atomic_store(&state.is_started, !can_record);
 	atomic_store(&state.nr_moves, 0);
 	atomic_store(&state.turn, TURN_OPEN);
-	atomic_store(&collector_mode, COLLECTOR_COLD);
-	atomic_store(&state.phase, PHASE_COLD);
+	atomic_store(&collector_mode, can_record ? COLLECTOR_COLD : 0);
+	atomic_store(&state.phase, can_record ? PHASE_COLD : PHASE_STOPPED);
+	if (!can_record) {
+		log_message(LOG_INFO, "not recording: forked by a signal handler that had "
+				      "interrupted the recording of an event");
+		return;
+	}
 	if (!state.may_attach) {
 		collector_notice("forked child", 0,
 			"CUPTI does not work after a fork; host calls are recorded, device times "

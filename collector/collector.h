@@ -46,6 +46,11 @@ extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
 	L(SIGNAL, "call from a signal handler that ran while an event was written (rare; nothing " \
 		  "to do)")                                                                        \
+	L(LEFT, "call or event that was left before its end, by a jump out of a signal handler, "  \
+		"an "                                                                              \
+		"exception or the end of its thread (nothing to do)")                              \
+	L(DAMAGED, "event overwritten in memory before it was read (look for a wild write in the " \
+		   "program)")                                                                     \
 	L(START, "call while the recorder was starting (the first CUDA call starts it; a step "    \
 		 "that ended meanwhile is not counted: the numbers of later ones are lower)")      \
 	L(CUPTI, "dropped by CUPTI (raise GPROF_BUFFER_MB)")                                       \
@@ -95,6 +100,12 @@ void collector_start(void);
 
 /* The drain's, while it starts: it has come on, and who waits for it may wait on. */
 void collector_move_on(void);
+
+/*
+ * The drain's, some time after that: the thread that has started the recorder may have been taken
+ * out of the call by a signal handler's jump, so that nobody lets the first event in.
+ */
+void collector_take_over(void);
 
 /*
  * The driver is initialised in this process (InitializeInjection, or a hooked call succeeded):

@@ -23,12 +23,12 @@
 #define COMPAT_VERSION(name, version) __asm__(".symver " #name "," #name "@" version)
 
 #ifdef COMPAT_FIRST
-COMPAT_VERSION(dladdr, COMPAT_FIRST);
+#ifndef COMPAT_OWN_LOADER /* wrap_dl.c stands in for every version of these */
 COMPAT_VERSION(dlclose, COMPAT_FIRST);
-#ifndef COMPAT_OWN_DLOPEN /* wrap_dl.c stands in for every version of it */
 COMPAT_VERSION(dlopen, COMPAT_FIRST);
 #endif
 COMPAT_VERSION(dlsym, COMPAT_FIRST);
+COMPAT_VERSION(dlvsym, COMPAT_FIRST);
 COMPAT_VERSION(dlinfo, COMPAT_2_3_3);
 COMPAT_VERSION(pthread_attr_setstacksize, COMPAT_FIRST);
 COMPAT_VERSION(pthread_key_create, COMPAT_FIRST);
@@ -44,11 +44,11 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
  * Before 2.34 these are in libdl, which is not asked for since most programs would load it for
  * nothing: one that can load CUDA has it, and in one that has not these are absent.
  */
-#pragma weak dladdr
 #pragma weak dlclose
 #pragma weak dlinfo
 #pragma weak dlopen
 #pragma weak dlsym
+#pragma weak dlvsym /* musl has none */
 
 /*
  * Before 2.34 a program may run without libpthread. It has no threads then, and no CUDA, so nothing

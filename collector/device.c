@@ -46,17 +46,16 @@ static struct driver {
 	int (*get_name)(char *name, int bytes, int device);
 	int (*get_uuid)(char uuid[16], int device);
 	int (*get_memory)(size_t *bytes, int device);
-	int (*get_runtime_version)(int *version);
 	int (*get_context)(void **context);
 	int (*get_primary)(int device, unsigned int *flags, int *is_active);
 } driver;
 
 static uint64_t seen; /* a bit for each device with a context that CUPTI told of */
 
-static void *find(const char *library, const char *name)
+/* In the driver, which stays, even if the program closes it: the drain calls it later. */
+static void *find(const char *name)
 {
-	/* It stays, even if the host closes it: the drain calls it later. */
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	void *function = handle ? dlsym(handle, name) : NULL;
 
 	if (handle) {
@@ -65,30 +64,41 @@ static void *find(const char *library, const char *name)
 	return function;
 }
 
+/* Of the runtime that is mapped, 0 if there is none. It is the program's to close. */
+static int runtime_version(void)
+{
+	static const char *const names[] = {
+		"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+	int version = 0;
+
+	for (size_t i = 0; !version && i < sizeof(names) / sizeof(names[0]); i++) {
+		void *handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+		int (*get)(int *version) = NULL;
+
+		if (handle) {
+			*(void **)&get = dlsym(handle, "cudaRuntimeGetVersion");
+			version = get && !get(&version) ? version : 0;
+			dlclose(handle);
+		}
+	}
+	return version;
+}
+
 void device_find(void)
 {
-	static const char *const runtimes[] = {
-		"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
-	const char *lib = "libcuda.so.1";
-
-	*(void **)&driver.get_version = find(lib, "cuDriverGetVersion");
-	*(void **)&driver.get_count = find(lib, "cuDeviceGetCount");
-	*(void **)&driver.get_attribute = find(lib, "cuDeviceGetAttribute");
-	*(void **)&driver.get_name = find(lib, "cuDeviceGetName");
+	*(void **)&driver.get_version = find("cuDriverGetVersion");
+	*(void **)&driver.get_count = find("cuDeviceGetCount");
+	*(void **)&driver.get_attribute = find("cuDeviceGetAttribute");
+	*(void **)&driver.get_name = find("cuDeviceGetName");
 	/* Of a part of a GPU (MIG), only the newer one gives the part's. */
-	*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid_v2");
+	*(void **)&driver.get_uuid = find("cuDeviceGetUuid_v2");
 	if (!driver.get_uuid) {
-		*(void **)&driver.get_uuid = find(lib, "cuDeviceGetUuid");
+		*(void **)&driver.get_uuid = find("cuDeviceGetUuid");
 	}
-	*(void **)&driver.get_primary = find(lib, "cuDevicePrimaryCtxGetState");
+	*(void **)&driver.get_primary = find("cuDevicePrimaryCtxGetState");
 	seen = 0;
-	*(void **)&driver.get_memory = find(lib, "cuDeviceTotalMem_v2");
-	*(void **)&driver.get_context = find(lib, "cuCtxGetCurrent");
-	driver.get_runtime_version = NULL;
-	for (size_t i = 0;
-		!driver.get_runtime_version && i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
-		*(void **)&driver.get_runtime_version = find(runtimes[i], "cudaRuntimeGetVersion");
-	}
+	*(void **)&driver.get_memory = find("cuDeviceTotalMem_v2");
+	*(void **)&driver.get_context = find("cuCtxGetCurrent");
 }
 
 bool device_is_gone(void)
@@ -180,7 +190,8 @@ void device_add(bool has_cupti)
 	if (!driver.get_version(&version)) {
 		facts_add_number("cuda.driver_version", (uint64_t)version);
 	}
-	if (driver.get_runtime_version && !driver.get_runtime_version(&version)) {
+	version = runtime_version();
+	if (version) {
 		facts_add_number("cuda.runtime_version", (uint64_t)version);
 	}
 	if (driver.get_count(&count)) {

@@ -20,6 +20,7 @@
 #include "collector/device.h"
 #include "collector/ending.h"
 #include "collector/facts.h"
+#include "collector/host.h"
 #include "collector/launches.h"
 #include "collector/log.h"
 #include "collector/loss.h"
@@ -38,6 +39,8 @@
 #define STOP_NS	    10000000000u
 #define MS_NS	    1000000u
 #define STACK_BYTES (256u << 10)
+/* How long the thread that starts the recorder may take to let the first event in. */
+#define START_MS 20u
 /* How often to look whether the host's last thread has ended, once its main thread has. */
 #define LONELY_MS 10u
 
@@ -268,7 +271,7 @@ static int prepare(void)
 	int rc;
 
 	collector_move_on();
-	ring_self.depth = RING_INSIDE;
+	ring_stay_inside(&ring_self);
 	prctl(PR_SET_NAME, "gprof");
 	rc = startup_run(&drain.ticks);
 	take_init(); /* which asks how steps are found */
@@ -280,7 +283,7 @@ static int prepare(void)
 	return rc;
 }
 
-/* The host's exit handlers will run here, as they would have in its own last thread. */
+/* Its exit handlers run next, as they would have in its own last thread. */
 static void become_host(void)
 {
 	drain.how = ending_word(GPROF_END_EXIT);
@@ -289,26 +292,54 @@ static void become_host(void)
 	pthread_sigmask(SIG_SETMASK, &drain.host_mask, NULL);
 }
 
+/* Until the drain thread is no more. */
+static void *last_main(void *unused)
+{
+	(void)unused;
+	while (!alone_is_last()) {
+		host_pause(MS_NS);
+	}
+	return NULL;
+}
+
+/*
+ * The program's exit handlers run on the stack of its last thread. Ours is small; a thread as the
+ * program makes them takes the place.
+ */
+static void make_last_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, last_main, NULL);
+}
+
 static void *drain_main(void *unused)
 {
+	bool is_last = false;
+
 	(void)unused;
 	if (prepare()) {
 		return NULL;
 	}
 	flush(false);
-	while (!atomic_load(&drain.is_stopping)) {
+	ring_wait(START_MS);
+	collector_take_over();
+	while (!atomic_load(&drain.is_stopping) && !is_last) {
 		ring_wait(next_timeout_ms());
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.
 		 */
-		if (alone_is_last()) {
-			ending_mark(GPROF_END_EXIT, 0);
-			become_host();
-			break;
-		}
+		is_last = alone_is_last();
+	}
+	if (is_last) {
+		ending_mark(GPROF_END_EXIT, 0);
+		become_host();
 	}
 	finish();
 	atomic_store(&drain.is_done, true);
+	if (is_last) {
+		make_last_thread();
+	}
 	return NULL;
 }
 
@@ -330,21 +361,16 @@ static int create(size_t stack_bytes)
 	return rc;
 }
 
-int drain_start(void (*on_ready)(int rc))
+int drain_start(void (*on_ready)(int rc), const sigset_t *host_mask)
 {
-	sigset_t all, before;
 	int rc;
 
 	drain.on_ready = on_ready;
-	/* The host's signals are for the host's threads; a new thread inherits the mask. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	drain.host_mask = before;
+	drain.host_mask = *host_mask;
 	rc = create(STACK_BYTES);
 	if (rc == EINVAL) {
 		rc = create(0); /* the host's thread-local variables alone are larger */
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -rc;
 }
 

@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_DRAIN_H
 #define COLLECTOR_DRAIN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,10 +16,11 @@ struct drain_result {
 };
 
 /*
- * Starts the thread, named "gprof", with all signals blocked. It runs startup_run and then, itself,
+ * Starts the thread, named "gprof", while the caller has all signals blocked, which it inherits;
+ * host_mask is what was blocked before. It runs startup_run and then, itself,
  * on_ready with 0 or -errno; in the latter case it ends. Returns 0 or -errno: there is no thread.
  */
-int drain_start(void (*on_ready)(int rc));
+int drain_start(void (*on_ready)(int rc), const sigset_t *host_mask);
 
 /* CUPTI is attached, and runs if it is wanted: the thread may call it from now on. */
 void drain_attach(bool is_wanted);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/gap.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "collector/clock.h"
 #include "collector/collector.h"
 #include "collector/cupti.h"
+#include "collector/host.h"
 #include "collector/log.h"
 
 #define MAX_STATED 16u /* gaps that get notices; all are counted */
@@ -27,13 +27,10 @@ void gap_init(void)
 /* Who it is: the name that it gave, else the file that its code lies in. */
 static void name_client(const char *name, const void *caller)
 {
-	const char *base = "an unknown one";
-	Dl_info info;
+	char base[64] = "an unknown one";
 
-	if (caller && dladdr(caller, &info) && info.dli_fname) {
-		const char *slash = strrchr(info.dli_fname, '/');
-
-		base = slash ? slash + 1 : info.dli_fname;
+	if (caller) {
+		host_name_code((uintptr_t)caller, base, sizeof(base));
 	}
 	if (name && *name) {
 		log_format(state.name, sizeof(state.name), "%.40s (%.40s)", name, base);

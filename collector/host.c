@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/log.h"
 
 static int is_program(struct dl_phdr_info *info, size_t size, void *result)
 {
@@ -25,6 +27,40 @@ bool host_is_beside_program(void)
 
 	dl_iterate_phdr(is_program, &result);
 	return result;
+}
+
+struct code {
+	uintptr_t address;
+	char *name;
+	size_t nr_bytes;
+};
+
+static int look_for_code(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct code *code = data;
+	const char *path = info->dlpi_name ? info->dlpi_name : "", *slash;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD &&
+			code->address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
+			/* The program itself has no name there. */
+			path = *path ? path : program_invocation_name;
+			slash = strrchr(path, '/');
+			log_format(code->name, code->nr_bytes, "%s", slash ? slash + 1 : path);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+void host_name_code(uintptr_t address, char *name, size_t nr_bytes)
+{
+	struct code code = {address, name, nr_bytes};
+
+	dl_iterate_phdr(look_for_code, &code);
 }
 
 int host_hold_cancellation(void)

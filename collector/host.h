@@ -4,6 +4,7 @@
 #define COLLECTOR_HOST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -12,6 +13,12 @@
  * only.
  */
 bool host_is_beside_program(void);
+
+/*
+ * The name, without folders, of the file that code lies in; what stands in `name` stays where that
+ * is not known. Waits for no lock that the loader holds while it runs constructors, as dladdr does.
+ */
+void host_name_code(uintptr_t address, char *name, size_t nr_bytes);
 
 /*
  * A CUDA call is no place where a thread may be cancelled; our waits and files would be. Returns

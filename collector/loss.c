@@ -37,6 +37,8 @@ static uint64_t add_losses(void)
 
 	collector_lose(COLLECTOR_LOST_RING, ring_take_lost());
 	collector_lose(COLLECTOR_LOST_SIGNAL, ring_take_nested());
+	collector_lose(COLLECTOR_LOST_LEFT, ring_take_left());
+	collector_lose(COLLECTOR_LOST_DAMAGED, ring_take_damaged());
 	collector_lose(COLLECTOR_LOST_DISK, lost.disk);
 	collector_lose(COLLECTOR_LOST_LIMIT, lost.limit);
 	for (unsigned int i = 0; i < COLLECTOR_NR_LOSSES; i++) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -114,14 +115,20 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	return 0;
 }
 
-void ring_forget(void)
+bool ring_forget(void)
 {
 	ending_forget();
+	if (ring_pool.chunks && ring_self.writing) {
+		mmap(ring_pool.chunks - HEADER_ROOM, ring_pool.mapped_bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+		return false;
+	}
 	if (ring_pool.chunks) {
 		munmap(ring_pool.chunks - HEADER_ROOM, ring_pool.mapped_bytes);
 	}
 	memset((void *)&ring_pool, 0, sizeof(ring_pool));
 	memset(&ring_self, 0, sizeof(ring_self));
+	return true;
 }
 
 void ring_stop(const char *path)
@@ -130,6 +137,80 @@ void ring_stop(const char *path)
 		/* After chroot or with other rights the name cannot be reached; the space can. */
 		madvise(ring_pool.chunks, ring_pool.mapped_bytes - HEADER_ROOM, MADV_REMOVE);
 	}
+}
+
+/* ---- where a thread is ---- */
+
+bool ring_is_left(uintptr_t frame, uintptr_t stack)
+{
+	stack_t other = {.ss_flags = SS_DISABLE};
+	bool is_there, was_there;
+	int error = errno;
+
+	sigaltstack(NULL, &other);
+	errno = error;
+	is_there = other.ss_flags & SS_ONSTACK;
+	was_there =
+		!(other.ss_flags & SS_DISABLE) && frame - (uintptr_t)other.ss_sp < other.ss_size;
+	return is_there == was_there ? stack > frame : was_there;
+}
+
+/*
+ * Whoever left may have been about to take another chunk: the thread goes on in the last one that
+ * the drain knows. One that was taken and not yet linked stays unused.
+ */
+static void repair(struct ring_self *self)
+{
+	uint32_t index, next;
+
+	if (self->chunk) {
+		index = chunk_index(self->chunk);
+	} else if (self->thread && atomic_load(&self->thread->has_chain)) {
+		index = self->thread->first;
+	} else {
+		return;
+	}
+	while ((next = atomic_load(&ring_pool.next[index])) != STACK_NONE) {
+		index = next;
+	}
+	self->chunk = ring_chunk_at(index);
+	self->at = (char *)(self->chunk + 1) + self->chunk->committed;
+	self->end = (char *)self->chunk + RING_CHUNK_BYTES;
+}
+
+void ring_recover(struct ring_self *self)
+{
+	atomic_fetch_add(&ring_pool.left, 1);
+	self->frame = 0;
+	if (self->writing) {
+		repair(self);
+		self->writing = 0;
+	}
+}
+
+void ring_came_back(void)
+{
+	atomic_fetch_add(&ring_pool.came_back, 1);
+}
+
+bool ring_is_still_inside(struct ring_self *self, uintptr_t stack)
+{
+	if (self->frame == UINTPTR_MAX || !ring_is_left(self->frame, stack)) {
+		return true;
+	}
+	ring_recover(self);
+	return false;
+}
+
+/* May the thread write? Not in a signal handler that has interrupted it in a row. */
+static bool may_write(struct ring_self *self, uintptr_t stack)
+{
+	if (self->writing && ring_is_left(self->writing, stack)) {
+		atomic_fetch_add(&ring_pool.left, 1);
+		repair(self);
+		self->writing = 0;
+	}
+	return !self->writing;
 }
 
 /* ---- a thread's side ---- */
@@ -158,8 +239,9 @@ static bool adopt_thread(struct ring_self *self)
 	thread->lost_settled = 0;
 	atomic_store(&thread->lost, 0);
 	atomic_store(&thread->ended, 0);
-	self->thread = thread;
+	atomic_store(&thread->is_watched, 0);
 	self->id = thread->id;
+	self->thread = thread;
 	return true;
 }
 
@@ -221,11 +303,15 @@ bool ring_enter(struct ring_self *self)
 	if (ok) {
 		return true;
 	}
-	if (!__atomic_load_n(&ring_pool.chunks, __ATOMIC_ACQUIRE) || self->writing) {
+	if (!__atomic_load_n(&ring_pool.chunks, __ATOMIC_ACQUIRE)) {
+		return false;
+	}
+	if (!may_write(self, RING_STACK)) {
+		atomic_fetch_add(&ring_pool.nested, 1);
 		return false;
 	}
 	/* A handler that runs meanwhile must stay out. */
-	self->writing = 1;
+	self->writing = ring_stack_pointer();
 	atomic_signal_fence(memory_order_seq_cst);
 	ok = (self->thread || adopt_thread(self)) && next_chunk(self);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -237,12 +323,12 @@ bool ring_enter(struct ring_self *self)
 	return ok;
 }
 
-char *ring_reserve_slow(struct ring_self *self, uint32_t bytes)
+char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack)
 {
 	int error = errno;
 	bool ok;
 
-	if (self->writing) {
+	if (!may_write(self, stack)) {
 		atomic_fetch_add(&ring_pool.nested, 1);
 		return NULL;
 	}
@@ -250,7 +336,7 @@ char *ring_reserve_slow(struct ring_self *self, uint32_t bytes)
 		return NULL;
 	}
 	if ((uint64_t)(self->end - self->at) < bytes) {
-		self->writing = 1;
+		self->writing = ring_stack_pointer();
 		atomic_signal_fence(memory_order_seq_cst);
 		ok = next_chunk(self);
 		atomic_signal_fence(memory_order_seq_cst);
@@ -263,6 +349,11 @@ char *ring_reserve_slow(struct ring_self *self, uint32_t bytes)
 	return ring_reserve(self, bytes);
 }
 
+void ring_watch_thread(struct ring_self *self)
+{
+	atomic_store(&self->thread->is_watched, 1);
+}
+
 void ring_end_thread(struct ring_self *self)
 {
 	if (self->chunk) {
@@ -271,5 +362,5 @@ void ring_end_thread(struct ring_self *self)
 		stack_push(&ring_pool.free_threads, ring_pool.thread_links,
 			(uint32_t)(self->thread - ring_pool.threads));
 	}
-	*self = (struct ring_self){.ended = 1, .depth = self->depth};
+	*self = (struct ring_self){.ended = 1, .frame = self->frame};
 }

@@ -22,8 +22,6 @@
 
 #define RING_CHUNK_BYTES 16384u
 #define RING_MAX_THREADS 16384u
-/* Added to a thread's depth while it runs gprof's own code: its calls are not the host's. */
-#define RING_INSIDE 0x10000u
 
 /*
  * A call that the thread is in, or has returned from last. The drain asks for it when nothing goes
@@ -54,12 +52,15 @@ struct ring_self {
 	char *end; /* of the chunk; both NULL before the thread's first row */
 	struct gprof_chunk_header *chunk;
 	struct ring_thread *thread;
-	uint32_t id;	/* as in the stream, 0 before the first row */
-	uint32_t depth; /* hooks of ours on the stack, and RING_INSIDE while in gprof itself */
+	/*
+	 * Where on the stack the outermost hook, or a part of gprof itself, has its ring_mark; 0 if
+	 * the thread is in neither. One word, so that a signal handler sees one or the other.
+	 */
+	uintptr_t frame;
+	uintptr_t writing;    /* the stack between reserve and commit: nobody else may write then */
+	uint32_t id;	      /* as in the stream, 0 before the first row */
 	uint32_t correlation; /* left by the CUPTI callback for the outermost hook */
-	uint32_t callback;    /* correlation id of the last call that a callback began to record */
-	uint32_t last;	      /* correlation id of the last call that a callback told of */
-	uint8_t writing;      /* between reserve and commit: a signal handler must not write */
+	uint32_t last;	      /* correlation id of the last call that a callback saw */
 	uint8_t ended;	      /* the thread is past its destructors */
 	struct ring_call cuda, nccl; /* outermost calls of each; those of NCCL call CUDA */
 };
@@ -67,9 +68,79 @@ struct ring_self {
 extern __thread struct ring_self ring_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-static inline bool ring_is_inside(const struct ring_self *self)
+/* ---- where the thread is ---- */
+
+/*
+ * A signal handler may leave a call, or gprof's own code, by siglongjmp; so may a C++ exception, a
+ * coroutine, pthread_exit. Nothing of ours runs then, so what a thread is in is remembered by its
+ * place on the stack, which grows downwards: whoever stands above that place has left it.
+ */
+struct ring_mark {
+	uintptr_t before; /* ring_self.frame */
+	/* Of the call that a signal handler's own call has interrupted: */
+	struct ring_call cuda;
+	uint32_t correlation;
+};
+
+/* In ring_self.frame: it is not a hook, but gprof itself, whose calls are not the program's. */
+#define RING_INSIDE 1u
+
+/* Where the function that this is compiled into was called: what it calls lies below. */
+#define RING_STACK ((uintptr_t)__builtin_dwarf_cfa())
+
+static inline __attribute__((always_inline)) uintptr_t ring_stack_pointer(void)
 {
-	return self->depth >= RING_INSIDE;
+	uintptr_t pointer;
+
+#if defined(__x86_64__)
+	__asm__ volatile("mov %%rsp, %0" : "=r"(pointer));
+#elif defined(__aarch64__)
+	__asm__ volatile("mov %0, sp" : "=r"(pointer));
+#else
+	pointer = (uintptr_t)&pointer;
+#endif
+	return pointer;
+}
+
+/*
+ * Has what lies at `frame` been left, by who stands at `stack` now? On a signal handler's own stack
+ * that cannot be said, and the answer is no.
+ */
+bool ring_is_left(uintptr_t frame, uintptr_t stack);
+
+/* The thread has left what it was in: counts that, and makes its ring fit to be written. */
+void ring_recover(struct ring_self *self);
+
+/* The call was taken for one that was left, and has come to its end: coroutines do that. */
+void ring_came_back(void);
+
+/* The slow half of ring_is_inside. */
+bool ring_is_still_inside(struct ring_self *self, uintptr_t stack);
+
+static inline __attribute__((always_inline)) bool ring_is_inside(struct ring_self *self)
+{
+	return __builtin_expect(self->frame & RING_INSIDE, 0) &&
+	       ring_is_still_inside(self, RING_STACK);
+}
+
+/* Around gprof's own code; the mark lies on the caller's stack. */
+static inline void ring_begin_inside(struct ring_self *self, struct ring_mark *mark)
+{
+	mark->before = self->frame;
+	self->frame = (uintptr_t)mark | RING_INSIDE;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void ring_end_inside(struct ring_self *self, const struct ring_mark *mark)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	self->frame = mark->before;
+}
+
+/* All that this thread ever does is gprof's own. */
+static inline void ring_stay_inside(struct ring_self *self)
+{
+	self->frame = UINTPTR_MAX;
 }
 
 /* A thread as the drain sees it. */
@@ -78,6 +149,7 @@ struct ring_thread {
 	uint32_t tid;
 	_Atomic uint32_t has_chain;   /* it wrote a row, and not all of its chunks are given back */
 	_Atomic uint32_t ended;	      /* it will write no more */
+	_Atomic uint32_t is_watched;  /* its end is not seen: whether it is there must be asked */
 	_Atomic uint64_t lost;	      /* rows that found no room */
 	const struct ring_self *self; /* gone when the thread is: read by peek.h alone */
 	void *door; /* memory of a door for the thread in this place, kept for the next one */
@@ -96,33 +168,48 @@ struct ring_thread {
  */
 int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
 
-/* Gives up the mapping of a parent without touching it; for a forked child. */
-void ring_forget(void);
+/*
+ * Gives up the mapping of a parent without touching it; for a forked child. False: a signal handler
+ * has forked while its thread wrote a row, and that goes on when the handler returns. It finds
+ * memory in the same place, which is nobody's; the child must not start rings of its own.
+ */
+bool ring_forget(void);
 
 /* Removes the file; the mapping stays, since threads may still write. */
 void ring_stop(const char *path);
 
-char *ring_reserve_slow(struct ring_self *self, uint32_t bytes);
+/* stack: RING_STACK of who reserves. */
+char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack);
 
-/* Gives the calling thread its id and first chunk if it has none; false if that cannot be now. */
+/*
+ * Gives the calling thread its id and first chunk if it has none. False if that cannot be now: then
+ * there is no ring yet, or the row that was to be written is counted as lost.
+ */
 bool ring_enter(struct ring_self *self);
 
 /*
  * Room for a row of `bytes` (a multiple of 8, at most RING_CHUNK_BYTES / 2) or NULL. No lock, no
  * system call but on the thread's first row.
  */
-static inline char *ring_reserve(struct ring_self *self, uint32_t bytes)
+static inline __attribute__((always_inline)) char *ring_reserve(
+	struct ring_self *self, uint32_t bytes)
 {
-	char *at = self->at;
+	char *at;
 
-	if (__builtin_expect((uint64_t)(self->end - at) < bytes, 0) || self->writing) {
-		return ring_reserve_slow(self, bytes);
+	if (__builtin_expect(self->writing != 0, 0)) {
+		return ring_reserve_slow(self, bytes, RING_STACK);
 	}
-	self->writing = 1;
+	/* First this: a signal handler that writes a row before it has moved `at`. */
+	self->writing = ring_stack_pointer();
+	atomic_signal_fence(memory_order_seq_cst);
+	at = self->at;
+	if (__builtin_expect((uint64_t)(self->end - at) < bytes, 0)) {
+		self->writing = 0;
+		return ring_reserve_slow(self, bytes, RING_STACK);
+	}
 	/* The drain has read these lines last, on another core: fetch them back early. */
 	__builtin_prefetch(at + 512, 1);
 	__builtin_prefetch(at + 576, 1);
-	atomic_signal_fence(memory_order_seq_cst);
 	return at;
 }
 
@@ -141,6 +228,9 @@ static inline void ring_commit(struct ring_self *self, void *row, uint32_t bytes
 
 /* The calling thread writes no more; its last chunk may go. */
 void ring_end_thread(struct ring_self *self);
+
+/* The calling thread will not call that: the drain finds out when it is gone. */
+void ring_watch_thread(struct ring_self *self);
 
 /* Called by ring_reserve_slow when a thread has its first row: `self->id` is given. */
 extern void (*ring_on_thread)(struct ring_self *self);
@@ -174,8 +264,14 @@ const struct ring_thread *ring_next_thread(const struct ring_thread *before);
 /* Gives back what ring_read has passed. */
 void ring_release(void);
 
-/* Rows lost by threads since the last call, and calls that came from a signal handler meanwhile. */
+/*
+ * Since the last call: rows that found no room; those of a signal handler that ran while another
+ * was written; calls and rows that were left before their end; rows that cannot be what a thread
+ * wrote.
+ */
 uint64_t ring_take_lost(void);
 uint64_t ring_take_nested(void);
+uint64_t ring_take_left(void);
+uint64_t ring_take_damaged(void);
 
 #endif

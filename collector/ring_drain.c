@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -66,16 +67,31 @@ unsigned int ring_fill(void)
 typedef void (*row_function)(
 	void *context, struct ring_thread *thread, const struct gprof_row_head *head);
 
+/* The program may have written there itself: what cannot be a row ends the chunk. */
+static bool is_row(const struct gprof_row_head *head, uint32_t room)
+{
+	return head->bytes >= sizeof(*head) && head->bytes <= room && head->bytes % 8 == 0 &&
+	       head->text_bytes <= head->bytes - sizeof(*head);
+}
+
 static void read_chunk(struct ring_thread *thread, uint32_t index, row_function row, void *context)
 {
 	struct gprof_chunk_header *chunk = ring_chunk_at(index);
 	const char *rows = (const char *)(chunk + 1);
 	uint32_t committed = __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE);
 
+	if (committed > RING_CHUNK_BYTES - sizeof(*chunk)) {
+		committed = RING_CHUNK_BYTES - sizeof(*chunk);
+	}
 	while (thread->offset < committed) {
 		const struct gprof_row_head *head =
 			(const struct gprof_row_head *)(rows + thread->offset);
 
+		if (!is_row(head, committed - thread->offset)) {
+			ring_pool.damaged++;
+			thread->offset = committed;
+			return;
+		}
 		/* Written last by another core: on its way while the rows before it are taken. */
 		__builtin_prefetch((const char *)head + PREFETCH_BYTES);
 		row(context, thread, head);
@@ -180,9 +196,18 @@ static void settle_lost(struct ring_thread *thread)
 	thread->lost_settled = thread->lost_told;
 }
 
+/* Asked before its rows are looked at: then they are all there. */
+static bool has_ended_now(const struct ring_thread *thread)
+{
+	return atomic_load(&thread->ended) ||
+	       (atomic_load(&thread->is_watched) &&
+		       syscall(SYS_tgkill, (long)getpid(), (long)thread->tid, 0L) == -1 &&
+		       errno == ESRCH);
+}
+
 static void release_thread(struct ring_thread *thread, uint32_t index)
 {
-	bool has_ended = atomic_load(&thread->ended);
+	bool has_ended = has_ended_now(thread);
 	struct gprof_chunk_header *chunk;
 
 	settle_lost(thread);
@@ -235,4 +260,21 @@ uint64_t ring_take_lost(void)
 uint64_t ring_take_nested(void)
 {
 	return atomic_exchange(&ring_pool.nested, 0);
+}
+
+uint64_t ring_take_left(void)
+{
+	uint64_t left = atomic_load(&ring_pool.left), back = atomic_load(&ring_pool.came_back);
+	uint64_t n = left > back + ring_pool.left_told ? left - back - ring_pool.left_told : 0;
+
+	ring_pool.left_told += n;
+	return n;
+}
+
+uint64_t ring_take_damaged(void)
+{
+	uint64_t n = ring_pool.damaged;
+
+	ring_pool.damaged = 0;
+	return n;
 }

@@ -25,7 +25,8 @@ enum turn { TURN_NONE, TURN_OURS, TURN_THEIRS, TURN_BUSY };
 
 static struct share_state {
 	atomic_int turn;
-	bool is_child; /* forked from a process with CUPTI */
+	atomic_bool is_stuck; /* a thread has waited for it in vain */
+	bool is_child;	      /* forked from a process with CUPTI */
 	/* The client's: */
 	_Atomic uint32_t nr_own;
 	cupti_subscriber _Atomic own[NR_OWN];
@@ -60,10 +61,16 @@ static enum turn claim(void)
 		int turn = atomic_load(&state.turn);
 
 		if (turn == TURN_NONE || (turn != TURN_BUSY && try_claim((enum turn)turn))) {
+			atomic_store(&state.is_stuck, false);
 			return (enum turn)turn;
+		}
+		/* Whoever has it may have been taken out of it by a signal handler's jump. */
+		if (atomic_load(&state.is_stuck)) {
+			return TURN_BUSY;
 		}
 		host_pause(200000);
 	}
+	atomic_store(&state.is_stuck, true);
 	return TURN_BUSY;
 }
 
@@ -216,9 +223,10 @@ static void give_way(const char *name, const void *caller, bool for_all)
 {
 	int error = errno;
 	int cancellation = host_hold_cancellation();
+	struct ring_mark mark;
 	enum turn turn;
 
-	ring_self.depth += RING_INSIDE;
+	ring_begin_inside(&ring_self, &mark);
 	turn = claim();
 	if (turn == TURN_OURS) {
 		gap_begin(name, caller);
@@ -233,7 +241,7 @@ static void give_way(const char *name, const void *caller, bool for_all)
 		atomic_store(&state.idle_ns, clock_monotonic_ns());
 		release(TURN_THEIRS);
 	}
-	ring_self.depth -= RING_INSIDE;
+	ring_end_inside(&ring_self, &mark);
 	host_release_cancellation(cancellation);
 	errno = error;
 }
@@ -290,13 +298,14 @@ void share_end_flush(void)
 bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed)
 {
 	enum turn turn = claim();
+	struct ring_mark mark;
 
 	buffer_client_register(requested, completed);
 	if (turn == TURN_THEIRS && state.is_lost && cupti_is_live()) {
 		/* After cuptiFinalize: ours are to stand before the client's again. */
-		ring_self.depth += RING_INSIDE;
+		ring_begin_inside(&ring_self, &mark);
 		buffer_register();
-		ring_self.depth -= RING_INSIDE;
+		ring_end_inside(&ring_self, &mark);
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
 		release(turn);

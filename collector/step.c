@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "collector/claim.h"
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/log.h"
@@ -12,6 +13,9 @@
 #include "collector/step_auto.h"
 #include "collector/warmth.h"
 #include "collector/window.h"
+
+/* What a thread does here alone takes microseconds; after so long a signal handler has left it. */
+#define MOST_NS 1000000000u
 
 static struct step_state {
 	struct schedule schedule;
@@ -26,12 +30,13 @@ static struct step_state {
 	bool is_always;	       /* by the settings; see is_always() */
 	atomic_bool is_called; /* gprof_step() is what counts */
 	atomic_bool is_told;   /* the program or its framework says where they end */
-	atomic_bool is_busy;   /* one thread at a time in `ranges` */
+	struct claim ranges_claim;
 	atomic_bool is_capturing;
 	atomic_bool is_stopped; /* nothing opens any more */
 	_Atomic uint64_t step;
 	_Atomic uint32_t state;	    /* enum gprof_window_state in force */
 	_Atomic uint32_t nr_askers; /* of follow_state */
+	_Atomic uint64_t asked_ns;  /* when the one that acts has begun to */
 	_Atomic uint64_t command;   /* first << 32 | end, of the control file; 0 for none */
 	uint32_t base_mode;
 } state;
@@ -176,11 +181,13 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
  */
 static void follow_state(void)
 {
+	uint64_t now = clock_monotonic_ns();
 	uint32_t nr_askers = 1;
 
-	if (atomic_fetch_add(&state.nr_askers, 1)) {
+	if (atomic_fetch_add(&state.nr_askers, 1) && now - atomic_load(&state.asked_ns) < MOST_NS) {
 		return;
 	}
+	atomic_store(&state.asked_ns, now);
 	do {
 		uint64_t step = atomic_load(&state.step);
 
@@ -194,6 +201,14 @@ static bool is_always(void)
 	return state.is_always && !atomic_load_explicit(&state.command, memory_order_relaxed);
 }
 
+static void emit_step(struct gprof_row_step *row)
+{
+	if (ring_enter(&ring_self)) {
+		row->thread = ring_self.id;
+		collector_emit(row, GPROF_TABLE_step, NULL, 0);
+	}
+}
+
 void step_start(void)
 {
 	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
@@ -202,8 +217,7 @@ void step_start(void)
 	warmth_begin(&state.schedule, 0);
 	follow_state();
 	if (state.rule || state.is_found) {
-		row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
-		collector_emit(&row, GPROF_TABLE_step, NULL, 0);
+		emit_step(&row);
 	}
 }
 
@@ -212,8 +226,7 @@ static void end_step(enum gprof_step_rule rule, uint64_t time)
 	struct gprof_row_step row = {.time = time, .how = (uint8_t)rule};
 
 	row.step = atomic_fetch_add(&state.step, 1) + 1;
-	row.thread = ring_enter(&ring_self) ? ring_self.id : 0;
-	collector_emit(&row, GPROF_TABLE_step, NULL, 0);
+	emit_step(&row);
 	if (!is_always()) {
 		struct schedule schedule = schedule_now();
 
@@ -225,12 +238,12 @@ static void end_step(enum gprof_step_rule rule, uint64_t time)
 /* Two threads within some nanoseconds of each other: the later one is as if it had not been. */
 static bool enter_ranges(void)
 {
-	return !atomic_exchange_explicit(&state.is_busy, true, memory_order_acquire);
+	return claim_try(&state.ranges_claim, MOST_NS);
 }
 
 static void leave_ranges(void)
 {
-	atomic_store_explicit(&state.is_busy, false, memory_order_release);
+	claim_drop(&state.ranges_claim);
 }
 
 static bool does_call_count(void)

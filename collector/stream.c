@@ -36,6 +36,7 @@ static struct stream_state {
 	uint64_t nr_rows;
 	struct block_ticks ticks;
 	struct block_encoder *encoder;
+	bool is_encoder_old; /* a parent's, which may have been at work when it forked */
 	char *out;
 	size_t out_bytes;
 	char *owed;
@@ -145,6 +146,10 @@ static int begin_file(uint64_t start_ns)
 
 	if (fchmod(stream.file.fd, 0600)) {
 		return -errno;
+	}
+	if (stream.is_encoder_old) {
+		stream.encoder = block_encoder_init(stream.encoder, ZSTD_LEVEL);
+		stream.is_encoder_old = false;
 	}
 	rc = stream.encoder ? 0 : allocate();
 	return rc ? rc : write_header(start_ns);
@@ -313,6 +318,7 @@ int stream_finish(void)
 void stream_forget(void)
 {
 	held_close(&stream.file);
+	stream.is_encoder_old = stream.encoder != NULL;
 	stream.at = 0;
 	stream.owed_bytes = 0;
 	stream.sequence = 0;

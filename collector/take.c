@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collector/batch.h"
+#include "collector/collector.h"
 #include "collector/define.h"
 #include "collector/launches.h"
 #include "collector/period.h"
@@ -137,10 +138,26 @@ static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 		row->name = name_id;                                                    \
 	} while (0)
 
+/*
+ * The program may have written into the ring itself. Texts stand behind their rows there, so a row
+ * of a table whose texts are addresses never comes from a ring.
+ */
+static bool is_whole(const struct gprof_row_head *head)
+{
+	const struct batch *batch = &batches[head->table];
+
+	return head->table < GPROF_NR_TABLES && batch->values &&
+	       batch->row_bytes + (uint64_t)head->text_bytes <= head->bytes;
+}
+
 void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	(void)context;
 	(void)thread;
+	if (!is_whole(head)) {
+		collector_lose(COLLECTOR_LOST_DAMAGED, 1);
+		return;
+	}
 	switch (head->table) {
 	case GPROF_TABLE_ring_launch:
 		take_launch(head);

@@ -9,10 +9,16 @@
 #include "collector/alone.h"
 #include "collector/collector.h"
 
+/*
+ * The values of so many keys stand in a thread's own memory in glibc; of a later one they are
+ * allocated at the first use, by the program's malloc.
+ */
+#define NR_FREE_KEYS 32u
+
 static struct thread_state {
 	bool has_key;
 	pthread_key_t key;
-} state;
+} state COMPAT_AT_START;
 
 void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name)
 {
@@ -31,10 +37,11 @@ static void on_first_row(struct ring_self *self)
 {
 	char name[16] = "";
 
-	(void)self;
 	prctl(PR_GET_NAME, name);
 	thread_emit(GPROF_THREAD_SEEN, 0, name);
-	pthread_setspecific(state.key, (void *)1);
+	if (!state.has_key || pthread_setspecific(state.key, (void *)1)) {
+		ring_watch_thread(self);
+	}
 }
 
 /*
@@ -51,6 +58,9 @@ static void on_end(void *rounds)
 		return;
 	}
 	prctl(PR_GET_NAME, name);
+	if (ring_self.frame) {
+		ring_recover(&ring_self); /* by pthread_exit in a call */
+	}
 	thread_emit(GPROF_THREAD_ENDED, 0, name);
 	ring_end_thread(&ring_self);
 	if (alone_has_main_left()) {
@@ -58,10 +68,15 @@ static void on_end(void *rounds)
 	}
 }
 
+void thread_reserve_key(void)
+{
+	if (!pthread_key_create || pthread_key_create(&state.key, on_end)) {
+		return;
+	}
+	state.has_key = state.key < NR_FREE_KEYS;
+}
+
 void thread_init(void)
 {
-	if (!state.has_key && !pthread_key_create(&state.key, on_end)) {
-		state.has_key = true;
-	}
 	ring_on_thread = on_first_row;
 }

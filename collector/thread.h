@@ -10,7 +10,17 @@
 
 #include "collector/format.h"
 
-/* From now on a thread's first row tells who it is, and a destructor tells its end. Idempotent. */
+/*
+ * Once, before threads and other libraries use up the keys of thread-local data whose values need
+ * no memory: makes the one by which the end of a thread is seen.
+ */
+void thread_reserve_key(void);
+
+/*
+ * From now on a thread's first row says who it is, and its last one that it ends. Where there was
+ * no key the last one is missing, and the drain looks whether the thread is still there.
+ * Idempotent.
+ */
 void thread_init(void);
 
 /* Writes a row about the calling thread. */

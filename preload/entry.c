@@ -80,13 +80,15 @@ void hook_start(void)
 	python_tell();
 }
 
-uint32_t hook_start_slow(void)
+uint32_t hook_start_slow(uintptr_t caller)
 {
 	uint32_t mode;
 
 	hook_start();
 	mode = hook_mode();
-	if (mode & COLLECTOR_COLD && !ring_self.depth) {
+	/* In the thread that starts the recorder a signal handler may call, too. */
+	if (mode & COLLECTOR_COLD &&
+		(!ring_is_inside(&ring_self) || (caller && !hook_is_cuda(caller)))) {
 		collector_lose(COLLECTOR_LOST_START, 1);
 	}
 	return mode;
@@ -186,8 +188,7 @@ __attribute__((constructor)) static void begin(void)
 
 	entry.pid = getpid();
 	init();
-	hook_resolve_threads();
-	wrap_end_init();
+	hook_find_nexts();
 	if (config_flag(CONFIG_ENABLE)) {
 		python_init();
 	}
@@ -254,7 +255,7 @@ int InitializeInjection(void)
 	collector_attach();
 	torch_look();
 	if (!collector_has_cupti()) {
-		wrap_tell_functions();
+		wrap_write_functions();
 	}
 	errno = error;
 	return 1;

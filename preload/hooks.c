@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct hook_route *_Atomic hook_routes[HOOK_NR];
+struct hook_route *_Atomic hook_routes[HOOK_NR];
 
 #define API_RT	GPROF_API_RUNTIME
 #define API_DRV GPROF_API_DRIVER
@@ -23,6 +23,7 @@ const struct hook_route *_Atomic hook_routes[HOOK_NR];
 #define CUSTOM(api, need, ret, name, params, args)	char name[sizeof(#name)];
 #define CUPTI_HOOK(name, params)			char name[sizeof(#name)];
 #define NCCL_HOOK(name, params, args, facts)		char name[sizeof(#name)];
+#define CXX(symbol)					char symbol[sizeof(#symbol)];
 static const struct names {
 #include "preload/hooks.def"
 } names = {
@@ -30,6 +31,7 @@ static const struct names {
 #define CUSTOM(api, need, ret, name, params, args)	#name,
 #define CUPTI_HOOK(name, params)			#name,
 #define NCCL_HOOK(name, params, args, facts)		#name,
+#define CXX(symbol)					#symbol,
 #include "preload/hooks.def"
 };
 _Static_assert(sizeof(names) <= UINT16_MAX, "for collector_call.name_at");
@@ -45,17 +47,73 @@ const struct collector_call hook_calls[HOOK_NR - 1] = {
 #define CUSTOM(api, need, ret, name, params, args)
 #define CUPTI_HOOK(name, params)	     CALL(name, HOOK_API_CUPTI)
 #define NCCL_HOOK(name, params, args, facts) CALL(name, GPROF_API_NCCL)
+#define CXX(symbol)			     CALL(symbol, HOOK_API_CXX)
 #include "preload/hooks.def"
 };
 
 /* What is known of a call when it returns, on the wrapper's stack. */
 struct call {
+	struct ring_mark mark;
 	struct ring_self *self;
 	uint64_t begin;
 	uint64_t end;
 	int32_t result;
 	uint16_t id;
 };
+
+/* ---- calls in calls ---- */
+
+/* The module that the address lies in, of those that routes lead to; NULL if in none. */
+static struct hook_range *find_target(uintptr_t address)
+{
+	for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
+		uintptr_t low = atomic_load(&hook_targets[i].low);
+
+		if (low && address - low < atomic_load(&hook_targets[i].span)) {
+			return &hook_targets[i];
+		}
+	}
+	return NULL;
+}
+
+bool hook_is_nccl(uintptr_t address)
+{
+	struct hook_range *target = find_target(address);
+
+	return target && atomic_load(&target->is_nccl);
+}
+
+bool hook_is_cuda(uintptr_t address)
+{
+	struct hook_range *target = find_target(address);
+
+	return target ? !atomic_load(&target->is_nccl) : collector_is_cupti(address);
+}
+
+bool hook_enter_again(
+	struct ring_self *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller)
+{
+	uintptr_t frame = self->frame;
+
+	if (frame == UINTPTR_MAX || hook_is_cuda(caller)) {
+		return false;
+	}
+	if (ring_is_left(frame, stack)) {
+		ring_recover(self);
+		return true;
+	}
+	if (frame & RING_INSIDE) {
+		/* A signal handler's: what gprof itself calls of CUDA is called by CUPTI. */
+		collector_lose(COLLECTOR_LOST_SIGNAL, 1);
+		return false;
+	}
+	mark->before = frame;
+	mark->correlation = self->correlation;
+	mark->cuda = self->cuda;
+	return true;
+}
+
+/* ---- rows ---- */
 
 static inline void *reserve_row(const struct call *call, uint32_t bytes)
 {
@@ -188,17 +246,33 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 
 /*
  * The wrapper itself stays a few instructions without a frame; what it cannot do by a jump is done
- * by its recorded_ twin, which it jumps to, so that the return address still tells the caller.
+ * by its recorded_ twin, which it jumps to, so that the return address is still the caller's. A
+ * compiler that makes a call of it would send every call to the runtime of the first module, so the
+ * tests look at the instructions.
  */
+#if !defined(__OPTIMIZE__)
+#error "hooks find their callers by a tail call: compile with -O1 or more"
+#endif
+#if defined(__has_attribute)
+#if __has_attribute(musttail)
+#define TAIL_CALL __attribute__((musttail))
+#endif
+#endif
+#ifndef TAIL_CALL
+#define TAIL_CALL
+#endif
+
 #define HOOK(api, need, ret, name, params, args, facts)                                     \
 	static __attribute__((noinline)) ret recorded_##name params                         \
 	{                                                                                   \
 		const __typeof__(&name) this_real = HOOK_REAL(name);                        \
-		struct call this_call = {.self = &ring_self, .id = HOOK_##name};            \
+		struct call this_call;                                                      \
 		uint32_t this_mode = hook_mode();                                           \
 		ret r;                                                                      \
                                                                                             \
-		if (!hook_enter(this_call.self, this_mode)) {                               \
+		this_call.self = &ring_self;                                                \
+		this_call.id = HOOK_##name;                                                 \
+		if (!hook_enter(this_call.self, &this_call.mark, this_mode, HOOK_CALLER)) { \
 			r = this_real args;                                                 \
 			end_step(this_mode, HOOK_##name);                                   \
 			return r;                                                           \
@@ -209,8 +283,8 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 		this_call.end = clock_raw();                                                \
 		this_call.result = (int32_t)r;                                              \
 		ring_call_end(&this_call.self->cuda, this_call.end);                        \
-		hook_leave(this_call.self);                                                 \
 		facts;                                                                      \
+		hook_leave(this_call.self, &this_call.mark);                                \
 		end_step(this_mode, HOOK_##name);                                           \
 		return r;                                                                   \
 	}                                                                                   \
@@ -221,7 +295,7 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 		if (__builtin_expect(!hook_mode() && this_route, 1)) {                      \
 			return ((__typeof__(&name))this_route->function)args;               \
 		}                                                                           \
-		return recorded_##name args;                                                \
+		TAIL_CALL return recorded_##name args;                                      \
 	}
 #define CUSTOM(api, need, ret, name, params, args)
 #include "preload/hooks.def"

@@ -5,7 +5,8 @@
 
 /* The calling thread's. */
 static __thread struct {
-	uint32_t depth;	      /* of calls of NCCL */
+	uintptr_t frame;      /* where the outermost call of NCCL is on the stack, 0: in none */
+	bool is_recorded;     /* that call */
 	uint32_t group_depth; /* of groups */
 	uint64_t group;	      /* the number of the outermost */
 	uint32_t correlation; /* the last that was seen before it */
@@ -15,24 +16,51 @@ static struct nccl_state {
 	_Atomic uint64_t nr_groups;
 } state;
 
-bool nccl_begin(struct nccl_call *call, const void *function, const char *name)
+/*
+ * The thread is in a call of NCCL: is this one a part of it? Not that of a signal handler, or after
+ * that call was left (ring.h).
+ */
+static bool is_part(uintptr_t stack, uintptr_t caller)
+{
+	if (hook_is_nccl(caller)) {
+		return true;
+	}
+	if (ring_is_left(self.frame, stack)) {
+		collector_lose(COLLECTOR_LOST_LEFT, self.is_recorded);
+		self.frame = 0;
+		return false;
+	}
+	return !caller;
+}
+
+bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
+	uintptr_t caller)
 {
 	uint32_t mode = hook_mode();
 
-	if (self.depth || ring_is_inside(&ring_self)) {
+	if (ring_is_inside(&ring_self) || (self.frame && is_part(stack, caller))) {
 		return false;
 	}
 	if (mode & COLLECTOR_COLD) {
-		mode = hook_start_slow();
+		mode = hook_start_slow(caller);
 	}
-	self.depth = 1;
+	call->before = self.frame;
+	call->was_recorded = self.is_recorded;
+	call->interrupted = ring_self.nccl;
+	/* Ranges are all begun from NCCL's functions in the same way: one at that place is another.
+	 */
+	self.frame = caller ? (uintptr_t)call : stack - 1;
 	call->function = function;
 	call->correlation_before = ring_self.last;
 	call->begin = mode & COLLECTOR_RECORD ? clock_raw() : 0;
+	/* The drain finds the call by the thread's place in the rings. */
+	if (call->begin && !ring_enter(&ring_self)) {
+		call->begin = 0;
+	}
 	if (call->begin) {
-		ring_enter(&ring_self); /* the drain finds the call by that */
 		ring_call_begin(&ring_self.nccl, name, call->begin);
 	}
+	self.is_recorded = call->begin != 0;
 	return true;
 }
 
@@ -44,6 +72,15 @@ void nccl_return(struct nccl_call *call, int result)
 	}
 	call->correlation = ring_self.last;
 	call->result = result;
+}
+
+void nccl_drop(const struct nccl_call *call)
+{
+	if (call->before) {
+		ring_self.nccl = call->interrupted;
+	}
+	self.frame = call->before;
+	self.is_recorded = call->was_recorded;
 }
 
 static uint64_t next_group(void)
@@ -68,11 +105,11 @@ void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts)
 		.datatype = facts->datatype,
 		.redop = facts->redop};
 
-	if (call->begin && ring_enter(&ring_self)) {
+	if (call->begin) {
 		row.thread = ring_self.id;
 		collector_emit(&row, GPROF_TABLE_nccl, NULL, 0);
 	}
-	self.depth = 0;
+	nccl_drop(call);
 }
 
 uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm)
@@ -130,7 +167,7 @@ void nccl_group_start(const struct nccl_call *call)
 		self.group = next_group();
 		self.correlation = call->correlation_before;
 	}
-	self.depth = 0;
+	nccl_drop(call);
 }
 
 void nccl_group_end(const struct nccl_call *call)
@@ -142,11 +179,11 @@ void nccl_group_end(const struct nccl_call *call)
 		group.correlation_before = self.correlation;
 		nccl_end(&group, &facts);
 	}
-	nccl_group_leave();
+	nccl_group_leave(call);
 }
 
-void nccl_group_leave(void)
+void nccl_group_leave(const struct nccl_call *call)
 {
 	self.group_depth -= self.group_depth ? 1 : 0;
-	self.depth = 0;
+	nccl_drop(call);
 }

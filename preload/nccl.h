@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/ring.h"
 #include "preload/nccl_comm.h"
 
 #define NCCL_NO_REDOP  255
@@ -21,6 +22,10 @@
 
 /* On the wrapper's stack. */
 struct nccl_call {
+	/* Of the call that a signal handler's call has interrupted; before 0: there is none. */
+	uintptr_t before;
+	bool was_recorded;
+	struct ring_call interrupted;
 	const void *function; /* the real one; NULL where it is known from its range */
 	uint64_t begin, end;  /* begin 0: not recorded */
 	/* Ids of the last calls of CUDA that were seen on this thread before it, and in the end. */
@@ -47,13 +52,18 @@ struct nccl_facts {
 	}
 
 /*
- * name: the function's, which stays. False inside another call of NCCL, or of ours: then nothing
- * more is to be done.
+ * name: the function's, which stays. stack: where its hook was called, or its range began. caller:
+ * of the hook, 0 where that is not known. False inside another call of NCCL, or of ours: then
+ * nothing more is to be done.
  */
-bool nccl_begin(struct nccl_call *call, const void *function, const char *name);
+bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
+	uintptr_t caller);
 
 /* Right after the real function. One of the functions below must follow. */
 void nccl_return(struct nccl_call *call, int result);
+
+/* The call is over, and is not recorded. */
+void nccl_drop(const struct nccl_call *call);
 
 /* Writes the row. */
 void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts);
@@ -80,6 +90,6 @@ void nccl_group_start(const struct nccl_call *call);
 void nccl_group_end(const struct nccl_call *call);
 
 /* The innermost one ends, without a row. */
-void nccl_group_leave(void);
+void nccl_group_leave(const struct nccl_call *call);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/nccl_comm.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "preload/modules.h"
 
 #define MAX_COMMS	512u /* a power of two */
 #define FNV_START	0xcbf29ce484222325u
@@ -244,16 +244,11 @@ uint32_t nccl_comm_count(struct nccl_comm_entry *comm, enum gprof_nccl kind, int
 /* Asks the library itself, as the program could; -1 if it does not say. */
 static int ask(const void *function, const char *question, const nccl_comm *handle)
 {
-	Dl_info info;
-	void *library = dladdr(function, &info) && info.dli_fname
-				? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-				: NULL;
 	int (*get)(const nccl_comm *comm, int *value) = NULL;
 	int value = -1;
 
-	if (library) {
-		*(void **)&get = dlsym(library, question);
-		dlclose(library); /* our own count only */
+	if (function) {
+		*(void **)&get = modules_find(function, question);
 	}
 	return get && get(handle, &value) == NCCL_SUCCESS ? value : -1;
 }

@@ -86,10 +86,12 @@ static struct nccl_range_state {
 
 /* The calling thread's. */
 static __thread struct {
-	uint32_t depth; /* of ranges of NCCL */
+	uint32_t depth;	 /* of ranges of NCCL */
+	uintptr_t stack; /* where the outermost was begun */
 	uint8_t kind;
-	bool is_call; /* the outermost is one that nobody else records */
-	uint16_t has; /* bits by enum fact */
+	bool is_call;	 /* the outermost is one that nobody else records */
+	bool is_doubted; /* a call that had not ended when another began at its place */
+	uint16_t has;	 /* bits by enum fact */
 	int64_t facts[NR_FACTS];
 	struct nccl_call call;
 } self __attribute__((tls_model("initial-exec")));
@@ -306,7 +308,7 @@ static void end_call(void)
 		nccl_group_start(&self.call);
 		break;
 	case GROUP_DROP:
-		nccl_group_leave();
+		nccl_group_leave(&self.call);
 		break;
 	case GPROF_NCCL_GROUP_END:
 		nccl_group_end(&self.call);
@@ -335,15 +337,47 @@ static void end_call(void)
 	}
 }
 
+/* One that is still doubted when the next begins was left: a range around that would have ended. */
+static void settle_doubt(void)
+{
+	collector_lose(COLLECTOR_LOST_LEFT, self.is_doubted);
+	self.is_doubted = false;
+}
+
+/*
+ * A range begins at or above the place of one that has not ended. Above it, that one was left,
+ * which nccl_begin counts. At its place that, too, is likely; but a function that the compiler has
+ * put into another has its range at the same place, and then another end will come.
+ */
+static void come_back(uintptr_t stack)
+{
+	settle_doubt();
+	if (stack == self.stack && self.is_call) {
+		nccl_drop(&self.call);
+		self.is_doubted = self.call.begin != 0;
+	}
+	self.depth = 0;
+}
+
 void nccl_range_push(uint32_t domain, uint32_t string, const struct nvtx_attributes *attributes)
 {
 	int function;
 
-	if (!is_nccl(domain) || self.depth++) {
+	if (!is_nccl(domain)) {
+		return;
+	}
+	if (self.depth && ring_is_left(self.stack - 1, RING_STACK)) {
+		come_back(RING_STACK);
+	} else if (!self.depth) {
+		settle_doubt();
+	}
+	if (self.depth++) {
 		return; /* what NCCL calls itself is no call of the program's */
 	}
+	self.stack = RING_STACK;
 	function = function_of(string);
-	self.is_call = function >= 0 && nccl_begin(&self.call, NULL, functions[function].name);
+	self.is_call = function >= 0 &&
+		       nccl_begin(&self.call, NULL, functions[function].name, self.stack, 0);
 	self.kind = function >= 0 ? functions[function].kind : 0;
 	self.has = 0;
 	if (self.is_call && attributes->payload_type == NVTX_PAYLOAD_EXTENDED) {
@@ -355,7 +389,13 @@ void nccl_range_push(uint32_t domain, uint32_t string, const struct nvtx_attribu
 
 void nccl_range_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t nr_payloads)
 {
-	if (!is_nccl(domain) || !self.depth || --self.depth || !self.is_call) {
+	if (!is_nccl(domain)) {
+		return;
+	}
+	if (!self.depth) {
+		self.is_doubted = false;
+	}
+	if (!self.depth || --self.depth || !self.is_call) {
 		return;
 	}
 	nccl_return(&self.call, NCCL_SUCCESS);

@@ -34,7 +34,7 @@ static bool is_recording(void)
 	uint32_t mode = hook_mode();
 
 	if (mode & COLLECTOR_COLD) {
-		mode = hook_start_slow();
+		mode = hook_start_slow(0);
 	}
 	return (mode & COLLECTOR_RECORD) && !ring_is_inside(&ring_self);
 }
@@ -63,8 +63,10 @@ static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, 
 {
 	row->time = clock_raw();
 	row->op = op;
-	row->thread = ring_enter(&ring_self) ? ring_self.id : 0;
-	collector_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
+	if (ring_enter(&ring_self)) {
+		row->thread = ring_self.id;
+		collector_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
+	}
 }
 
 static bool is_step_string(uint32_t id)

@@ -91,6 +91,19 @@ struct op_ended op_stack_pop_slow(struct op_stack *stack, const void *object)
 	return ended;
 }
 
+uint32_t op_stack_drop_left(
+	const struct op_stack *stack, uint32_t depth, uintptr_t here, const void *object)
+{
+	while (depth && op_stack_is_left(&stack->frames[depth - 1], here, object)) {
+		/* Those that another thread has ended are no loss. */
+		if (stack->frames[depth - 1].object) {
+			collector_lose(COLLECTOR_LOST_LEFT, 1);
+		}
+		depth--;
+	}
+	return depth;
+}
+
 bool op_stack_has(const struct op_stack *stack, const void *object)
 {
 	uint32_t depth = op_stack_load(&stack->depth);

@@ -18,6 +18,7 @@
 
 struct op_frame {
 	const void *_Atomic object; /* NULL: ended, on another thread or out of order */
+	uintptr_t on_stack;	    /* the same, if that lies on the thread's stack, else 0 */
 	uint64_t begin;
 	struct python_place python;
 	uint32_t shape;
@@ -97,14 +98,41 @@ static inline uint32_t op_stack_trim(const struct op_stack *stack, uint32_t dept
 	return depth;
 }
 
+/*
+ * An object on the stack above which the thread stands now has been left without an end (ring.h),
+ * and so has one that begins again. One of another stack, as coroutines have, is as a rule further
+ * away than any stack is large.
+ */
+#define OP_STACK_NEAR 16384u
+#define OP_STACK_FAR  (8u << 20)
+
+static inline bool op_stack_is_left(
+	const struct op_frame *frame, uintptr_t here, const void *object)
+{
+	return frame->on_stack &&
+	       (here - frame->on_stack - 1 < OP_STACK_FAR || frame->on_stack == (uintptr_t)object);
+}
+
+/* The depth without those that were left, before `object` begins. */
+uint32_t op_stack_drop_left(
+	const struct op_stack *stack, uint32_t depth, uintptr_t here, const void *object);
+
 /* Begins a range now. The frame that the caller may fill further; NULL if it lies too deep. */
-static inline struct op_frame *op_stack_push(struct op_stack *stack, const void *object)
+static inline __attribute__((always_inline)) struct op_frame *op_stack_push(
+	struct op_stack *stack, const void *object)
 {
 	uint32_t depth = op_stack_trim(stack, op_stack_load(&stack->depth));
 	struct op_frame *frame = NULL;
+	uintptr_t here = RING_STACK;
 
+	if (__builtin_expect(depth && depth <= OP_STACK_DEPTH &&
+				     op_stack_is_left(&stack->frames[depth - 1], here, object),
+		    0)) {
+		depth = op_stack_drop_left(stack, depth, here, object);
+	}
 	if (__builtin_expect(depth < OP_STACK_DEPTH, 1)) {
 		frame = &stack->frames[depth];
+		frame->on_stack = (uintptr_t)object - here < OP_STACK_NEAR ? (uintptr_t)object : 0;
 		frame->python = python_has(PYTHON_STACKS) ? op_stack_find_python(stack, depth)
 							  : (struct python_place){0};
 		frame->begin = clock_raw();

@@ -30,7 +30,7 @@ static void expect_workers(void)
 static bool is_wanted(uint32_t mode)
 {
 	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
-		hook_start_slow(); /* reads the variables */
+		hook_start_slow(0); /* reads the variables */
 		expect_workers();
 	}
 	return config_number(CONFIG_PADDLE) != PADDLE_OFF && !ring_is_inside(&ring_self) &&

@@ -6,11 +6,11 @@
  * then takes the ways through Paddle's Python that it takes under that profiler. No Python code is
  * run.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
 #include "collector/config.h"
+#include "preload/modules.h"
 #include "preload/paddle.h"
 
 #define MODULE "paddle.profiler.utils"
@@ -35,17 +35,14 @@ struct functions {
 /* NULL, or what is wrong. */
 static const char *find_functions(struct functions *f)
 {
-	if (!dlsym) {
-		return "there is no dlsym";
-	}
-#define S(name, ret, params)                             \
-	*(void **)&f->name = dlsym(RTLD_DEFAULT, #name); \
-	if (!f->name) {                                  \
-		return "Python lacks " #name;            \
+#define S(name, ret, params)                            \
+	*(void **)&f->name = modules_find(NULL, #name); \
+	if (!f->name) {                                 \
+		return "Python lacks " #name;           \
 	}
 	PYTHON_FUNCTIONS(S)
 #undef S
-	f->yes = dlsym(RTLD_DEFAULT, "_Py_TrueStruct");
+	f->yes = modules_find(NULL, "_Py_TrueStruct");
 	return f->yes ? NULL : "Python lacks True";
 }
 

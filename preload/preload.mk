@@ -9,7 +9,7 @@ ZSTD_A        ?= $(firstword $(wildcard $(addsuffix /libzstd.a,/usr/lib/$(shell 
 # The hot loops of the encoder want the vectoriser.
 $(B)/collector/block.o: CFLAGS += -O3 -funroll-loops
 
-$(B)/preload/wrap_dl.o: CPPFLAGS += -DCOMPAT_OWN_DLOPEN
+$(B)/preload/wrap_dl.o: CPPFLAGS += -DCOMPAT_OWN_LOADER
 
 # Vectors made of neighbouring fields are loaded across the stores of two arguments, which stalls.
 $(B)/preload/hooks.o: CFLAGS += -fno-tree-slp-vectorize
@@ -20,9 +20,9 @@ $(B)/exports.map: preload/hooks.def preload/preload.mk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q){ printf '{\nglobal:\n'; \
-	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define CUSTOM(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#define CUPTI_HOOK(name,params) @name;\n#define NCCL_HOOK(name,params,args,facts) @name;\n#define CXX(symbol) @symbol;\n#include "preload/hooks.def"\n' \
+	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define CUSTOM(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#define CUPTI_HOOK(name,params) @name;\n#define NCCL_HOOK(name,params,args,facts) @name;\n#define CXX(symbol) @symbol;\n#define LOADER(ret,name,params) @name;\n#include "preload/hooks.def"\n' \
 	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
-	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\n\tdlopen;\nlocal: *;\n};\n'; } >$@
+	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\nlocal: *;\n};\n'; } >$@
 
 $(B)/libgprof.so: $(PRELOAD_OBJ) $(B)/exports.map
 	$(call say,LD,$@)

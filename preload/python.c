@@ -217,6 +217,7 @@ static void tell_replaced(void)
 /* The program is about to run: this thread has the GIL, and will end the interpreter. */
 static int on_event(const char *event, struct object *args, void *unused)
 {
+	struct ring_mark mark;
 	int error = errno;
 
 	(void)args;
@@ -228,10 +229,10 @@ static int on_event(const char *event, struct object *args, void *unused)
 	if (strncmp(event, "cpython.run_", 12) || atomic_exchange(&state.is_done, true)) {
 		return 0;
 	}
-	ring_self.depth += RING_INSIDE;
+	ring_begin_inside(&ring_self, &mark);
 	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
 	state.why = try_out();
-	ring_self.depth -= RING_INSIDE;
+	ring_end_inside(&ring_self, &mark);
 	if (!state.why) {
 		start();
 	}

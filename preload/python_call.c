@@ -114,15 +114,16 @@ static struct call begin_call(void *frame)
 {
 	struct ring_self *self = &ring_self;
 	struct call call = {.generation = atomic_load(&state.generation)};
+	struct ring_mark mark;
 	int error = errno;
 
 	if (!(hook_mode() & COLLECTOR_RECORD) || ring_is_inside(self) || !ring_enter(self)) {
 		errno = error;
 		return call;
 	}
-	self->depth += RING_INSIDE;
+	ring_begin_inside(self, &mark);
 	look_at(&call, frame);
-	self->depth -= RING_INSIDE;
+	ring_end_inside(self, &mark);
 	thread.nr_modules += call.module != 0;
 	call.begin = clock_raw();
 	errno = error;

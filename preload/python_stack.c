@@ -303,14 +303,15 @@ static uint32_t take(uintptr_t top, uint64_t now)
 {
 	struct ring_self *self = &ring_self;
 	struct tables *t = get_tables();
+	struct ring_mark mark;
 	uint32_t stack;
 
 	if (!t) {
 		return 0;
 	}
-	self->depth += RING_INSIDE;
+	ring_begin_inside(self, &mark);
 	stack = walk(t, top);
-	self->depth -= RING_INSIDE;
+	ring_end_inside(self, &mark);
 	if (!stack) {
 		collector_lose(COLLECTOR_LOST_PYTHON, 1);
 	}

@@ -1,36 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding the function that a caller would have reached without us. Usually that is the next one in
- * the loader's order; but a Python extension's CUDA runtime is often RTLD_LOCAL, and one process
- * may hold several runtimes, so then the caller's own dependencies decide.
+ * Finding the function that a caller would have reached without us. Which one that is depends on
+ * the caller's module: the loader looks through the global scope first, then through what the
+ * module was loaded with, for the version that the module asks for. A Python extension's CUDA
+ * runtime is often RTLD_LOCAL, and one process may hold several runtimes, or several copies of
+ * NCCL.
+ *
+ * So a route is remembered for the calls of one module to one function, as the loader binds them,
+ * for as long as both are mapped. All changes of the routes happen while the loader's list of
+ * modules stands still (modules.h); reading them takes no lock.
  */
 #include "preload/hook.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define MAX_ROUTES   8192u
-#define MAX_RUNTIMES 8u
-#define PATH_BYTES   1024u
+#include "preload/modules.h"
 
-/* One pass over the mapped objects. Too large for the least stack that a thread may have. */
-struct modules {
-	uintptr_t caller;
-	uintptr_t low, high; /* of the object that the caller lies in, 0 if unknown */
-	char caller_path[PATH_BYTES];
-	char runtimes[MAX_RUNTIMES][PATH_BYTES]; /* libcudart*, libcuda*, libcupti* or libnccl* */
-	unsigned int nr_runtimes;
-	const char *wanted; /* start of the runtimes' base name */
+#define MAX_ROUTES 16384u
+#define MAX_LINKS  256u
+#define PATH_BYTES 1024u
+
+/* How long a module that calls may count on the one that it calls. */
+struct link {
+	uintptr_t caller, target; /* where they begin; caller 0: free */
+	void *handle;		  /* ours, which keeps the target; NULL: it stays by itself */
+	bool is_over;		  /* the caller is gone, the handle is to be given back */
 };
 
+/* For the thread in whose look at the modules it changes. */
 static struct resolve_state {
-	_Atomic uint32_t nr_routes;
-	_Atomic uint32_t nr_runtimes; /* CUDA runtimes seen so far */
 	struct hook_route routes[MAX_ROUTES];
+	_Atomic uint32_t
+		nr_routes; /* ever used: readers may still be looking at one that was dropped */
+	/* The routes of each hook, also while hook_routes hides them. */
+	struct hook_route *_Atomic chains[HOOK_NR];
+	atomic_bool has_routes;
+	uint32_t nr_closing; /* calls of dlclose that are going on */
+	uint64_t nr_added, nr_removed;
+	struct link links[MAX_LINKS];
 } state;
+
+struct hook_range hook_targets[HOOK_NR_TARGETS];
+
+/* ---- what is there in place of a function that is nowhere ---- */
 
 static int missing_cuda(void)
 {
@@ -47,269 +61,485 @@ static int missing_nccl(void)
 	return NCCL_SYSTEM_ERROR;
 }
 
-static int missing_thread(void)
-{
-	return EAGAIN;
-}
-
-static void look_at_segments(struct modules *modules, const struct dl_phdr_info *info)
-{
-	uintptr_t low = UINTPTR_MAX;
-	uintptr_t high = 0;
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type == PT_LOAD) {
-			low = start < low ? start : low;
-			high = start + segment->p_memsz > high ? start + segment->p_memsz : high;
-		}
-	}
-	if (modules->caller >= low && modules->caller < high) {
-		modules->low = low;
-		modules->high = high;
-		strncpy(modules->caller_path, info->dlpi_name ? info->dlpi_name : "",
-			PATH_BYTES - 1);
-	}
-}
-
-static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct modules *modules = data;
-	const char *path = info->dlpi_name ? info->dlpi_name : "";
-	const char *base = strrchr(path, '/');
-
-	(void)size;
-	look_at_segments(modules, info);
-	base = base ? base + 1 : path;
-	if (!strncmp(base, modules->wanted, strlen(modules->wanted)) &&
-		modules->nr_runtimes < MAX_RUNTIMES) {
-		strncpy(modules->runtimes[modules->nr_runtimes++], path, PATH_BYTES - 1);
-	}
-	return 0;
-}
-
-/* NULL if there is no memory; else for munmap. */
-static struct modules *look_at_modules(uintptr_t caller, uint8_t api)
-{
-	struct modules *modules = mmap(
-		NULL, sizeof(*modules), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (modules == MAP_FAILED) {
-		return NULL;
-	}
-	modules->caller = caller;
-	modules->wanted = api == GPROF_API_DRIVER ? "libcuda.so"
-			  : api == HOOK_API_CUPTI ? "libcupti.so"
-			  : api == GPROF_API_NCCL ? "libnccl.so"
-						  : "libcudart";
-	dl_iterate_phdr(look_at_object, modules);
-	return modules;
-}
-
-static bool is_ours(const void *function)
-{
-	Dl_info ours, info;
-
-	return dladdr((void *)&hook_resolve, &ours) && dladdr(function, &info) &&
-	       ours.dli_fbase == info.dli_fbase;
-}
-
-/* The symbol in an object that is mapped already, or in what that depends on. */
-static void *look_in(const char *path, const char *name)
-{
-	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	void *function;
-
-	if (!handle) {
-		return NULL;
-	}
-	function = dlsym(handle, name);
-	dlclose(handle); /* only our own count: NOLOAD means that it was there before */
-	return function && !is_ours(function) ? function : NULL;
-}
-
-static void *find(const struct modules *modules, const char *name)
-{
-	void *function = NULL;
-
-	/* With several runtimes the loader's order may lead to the wrong one. */
-	if (modules->nr_runtimes > 1) {
-		function = look_in(modules->caller_path, name);
-	}
-	function = function ? function : dlsym(RTLD_NEXT, name);
-	function = function ? function : look_in(modules->caller_path, name);
-	for (unsigned int i = 0; !function && i < modules->nr_runtimes; i++) {
-		function = look_in(modules->runtimes[i], name);
-	}
-	return function;
-}
-
-static const struct hook_route *find_route(enum hook_id id, uintptr_t caller)
-{
-	const struct hook_route *route = atomic_load(&hook_routes[id]);
-
-	while (route && caller - route->low >= route->span) {
-		route = route->next;
-	}
-	return route;
-}
-
-/* For callers from `low` on, in so many bytes. */
-static void add_route(enum hook_id id, uintptr_t low, uintptr_t span, void *function)
-{
-	uint32_t index = atomic_fetch_add(&state.nr_routes, 1);
-	const struct hook_route *next = NULL;
-	struct hook_route *route;
-
-	if (index >= MAX_ROUTES) {
-		atomic_store(&state.nr_routes, MAX_ROUTES);
-		return; /* still right, only slow */
-	}
-	route = &state.routes[index];
-	route->low = low;
-	route->span = span;
-	route->function = function;
-	do {
-		route->next = next;
-	} while (!atomic_compare_exchange_weak(&hook_routes[id], &next, route));
-}
-
-/* A plugin may close its CUDA and open it again, elsewhere; the routes to it must stay right. */
-static void keep(const void *function)
-{
-	Dl_info info;
-
-	if (dladdr(function, &info) && info.dli_fname && *info.dli_fname) {
-		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-	}
-}
-
+/* Not remembered: the library may still be loaded. */
 static void *missing(uint8_t api)
 {
-	/* Not remembered: the library may still be loaded. */
-	return api == GPROF_API_THREAD ? (void *)missing_thread
+	return api == HOOK_API_CXX     ? NULL
 	       : api == HOOK_API_CUPTI ? (void *)missing_cupti
 	       : api == GPROF_API_NCCL ? (void *)missing_nccl
 				       : (void *)missing_cuda;
 }
 
-/* The C library's own, for the case that nothing has libdl; gone since 2.34, which needs none. */
-extern void *__libc_dlopen_mode(const char *path, int mode) __attribute__((weak));
-extern void *__libc_dlsym(void *handle, const char *name) __attribute__((weak));
+/* ---- routes ---- */
 
-static void *(*find_dlsym(void))(void *, const char *)
+static struct hook_route *find_route(enum hook_id id, uintptr_t caller)
 {
-	void *(*function)(void *, const char *) = dlsym;
-	void *libdl = NULL;
+	struct hook_route *route = atomic_load(&hook_routes[id]);
 
-	if (!function && __libc_dlopen_mode && __libc_dlsym) {
-		libdl = __libc_dlopen_mode("libdl.so.2", (int)0x80000000u | RTLD_NOW);
+	while (route && caller - route->low >= route->span) {
+		route = atomic_load(&route->next);
 	}
-	if (libdl) {
-		*(void **)&function = __libc_dlsym(libdl, "dlsym");
-	}
-	return function;
+	return route;
 }
 
-void *hook_find_next(const char *name)
+/* While a module may be going, calls find no route, and look where their function is. */
+static void hide_routes(void)
 {
-	static void *(*_Atomic function)(void *, const char *)COMPAT_AT_START;
-	void *(*now)(void *, const char *) = atomic_load(&function);
-
-	if (!now) {
-		now = find_dlsym();
-		atomic_store(&function, now);
+	for (unsigned int id = 1; id < HOOK_NR; id++) {
+		atomic_store(&hook_routes[id], NULL);
 	}
-	return now ? now(RTLD_NEXT, name) : NULL;
 }
 
-/* One C library, and interposers behind us in their order: the same for every caller. */
-static void *resolve_thread(enum hook_id id)
+static void show_routes(void)
 {
-	void *function = hook_find_next(hook_name(id));
-
-	if (function) {
-		add_route(id, 0, UINTPTR_MAX, function);
+	for (unsigned int id = 1; id < HOOK_NR; id++) {
+		atomic_store(&hook_routes[id], atomic_load(&state.chains[id]));
 	}
-	return function;
 }
 
-static void *resolve_library(enum hook_id id, uintptr_t caller)
+static void add_target(const struct module *target, bool is_nccl)
 {
-	const struct collector_call *call = &hook_calls[id - 1];
-	struct modules *modules = look_at_modules(caller, call->api);
-	void *function;
+	for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
+		uintptr_t low = atomic_load(&hook_targets[i].low);
 
-	if (!modules) {
-		return dlsym(RTLD_NEXT, hook_name(id));
-	}
-	function = find(modules, hook_name(id));
-	if (function) {
-		keep(function);
-		/* All callers share one runtime: any may use it. Else only the caller's module. */
-		if (modules->nr_runtimes <= 1 || !modules->low) {
-			add_route(id, 0, UINTPTR_MAX, function);
-		} else {
-			add_route(id, modules->low, modules->high - modules->low, function);
+		if (low == target->low) {
+			return;
+		}
+		if (!low) {
+			atomic_store(&hook_targets[i].is_nccl, is_nccl);
+			atomic_store(&hook_targets[i].span, target->high - target->low);
+			atomic_store(&hook_targets[i].low, target->low);
+			return;
 		}
 	}
-	munmap(modules, sizeof(*modules));
-	return function;
+}
+
+static void add_route(
+	enum hook_id id, const struct module *caller, const struct module *target, void *function)
+{
+	uint32_t place = atomic_fetch_add(&state.nr_routes, 1);
+	struct hook_route *route = &state.routes[place];
+
+	if (place >= MAX_ROUTES) {
+		atomic_store(&state.nr_routes, MAX_ROUTES);
+		return; /* still right, only slow */
+	}
+	route->low = caller->low;
+	route->span = caller->high - caller->low;
+	route->function = function;
+	atomic_store(&route->next, atomic_load(&state.chains[id]));
+	atomic_store(&state.chains[id], route);
+	atomic_store(&hook_routes[id], route);
+	atomic_store(&state.has_routes, true);
+	if (hook_calls[id - 1].api != HOOK_API_CXX) {
+		add_target(target, hook_calls[id - 1].api == GPROF_API_NCCL);
+	}
+}
+
+/* ---- modules that are gone ---- */
+
+static bool is_there(const struct modules *modules, uintptr_t low, uintptr_t span)
+{
+	const struct module *module = modules_of(modules, low);
+
+	return module && module->low == low && (!span || module->high - low == span);
+}
+
+static void drop_routes(const struct modules *modules, bool is_sure, unsigned int id)
+{
+	struct hook_route *_Atomic *from = &state.chains[id];
+	struct hook_route *route;
+
+	while ((route = atomic_load(from))) {
+		if (is_sure && is_there(modules, route->low, route->span) &&
+			modules_of(modules, (uintptr_t)route->function)) {
+			from = &route->next;
+		} else {
+			atomic_store(from, atomic_load(&route->next));
+		}
+	}
+}
+
+/*
+ * If the loader has removed something since the last look, what led from there or to there is
+ * wrong. Where nothing was added since then, a module that lies where it lay is the same one.
+ */
+static void forget_removed(const struct modules *modules)
+{
+	bool is_sure = modules->nr_added == state.nr_added;
+
+	if (modules->nr_removed != state.nr_removed) {
+		for (unsigned int id = 1; id < HOOK_NR; id++) {
+			drop_routes(modules, is_sure, id);
+		}
+		for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
+			if (!is_there(modules, hook_targets[i].low, hook_targets[i].span)) {
+				atomic_store(&hook_targets[i].low, 0);
+			}
+		}
+		for (unsigned int i = 0; i < MAX_LINKS; i++) {
+			struct link *link = &state.links[i];
+
+			if (link->caller && !(is_sure && is_there(modules, link->caller, 0) &&
+						    is_there(modules, link->target, 0))) {
+				link->is_over = link->handle != NULL;
+				link->caller = 0;
+			}
+		}
+		if (!state.nr_closing) {
+			show_routes();
+		}
+	}
+	state.nr_added = modules->nr_added;
+	state.nr_removed = modules->nr_removed;
+}
+
+/* ---- how long the target stays ---- */
+
+/*
+ * The loader keeps a module for as long as another one is bound to it. Those that are bound to us
+ * in its place must not lose it either.
+ */
+struct search {
+	enum hook_id id;
+	const char *name;
+	uintptr_t caller;
+	/* What was found: */
+	void *function;
+	/* The first in the global scope, behind us, where the loader had to be asked: */
+	bool needs_global, has_global;
+	void *global;
+	const char *version; /* that the caller asks for */
+	/* What keeps the function's module, where nothing else does: */
+	bool needs_handle;
+	void *handle;
+	char path[PATH_BYTES];
+};
+
+static bool is_module(const struct module *module, void *wanted)
+{
+	return module == wanted;
+}
+
+/* Is it there as long as the caller is, or is the caller bound to nothing? */
+static bool stays(const struct modules *modules, const struct search *search,
+	const struct module *caller, const struct module *target)
+{
+	const char *version;
+
+	return (uint32_t)(target - modules->all) < hook_nr_at_start ||
+	       modules_visit(modules, caller, is_module, (void *)(uintptr_t)target) ||
+	       !caller->has_symbols || !elf_refers(&caller->elf, search->name, &version);
+}
+
+static struct link *find_link(const struct module *caller, const struct module *target)
+{
+	for (unsigned int i = 0; i < MAX_LINKS; i++) {
+		if (state.links[i].caller == caller->low && state.links[i].target == target->low) {
+			return &state.links[i];
+		}
+	}
+	return NULL;
+}
+
+static void add_link(
+	const struct module *caller, const struct module *target, struct search *search)
+{
+	for (unsigned int i = 0; i < MAX_LINKS; i++) {
+		if (!state.links[i].caller && !state.links[i].is_over) {
+			state.links[i] =
+				(struct link){caller->low, target->low, search->handle, false};
+			search->handle = NULL;
+			return;
+		}
+	}
+	search->handle = NULL; /* kept for ever */
+}
+
+/* May the route be remembered? Else, once search->path is held open. */
+static bool is_kept(const struct modules *modules, struct search *search,
+	const struct module *caller, const struct module *target)
+{
+	if (modules_needs(caller, target) || find_link(caller, target)) {
+		return true;
+	}
+	if (!search->handle && !stays(modules, search, caller, target)) {
+		search->needs_handle = strlen(target->path) < PATH_BYTES;
+		if (search->needs_handle) {
+			strcpy(search->path, target->path);
+		}
+		return false;
+	}
+	add_link(caller, target, search);
+	return true;
+}
+
+/* ---- the loader's choice ---- */
+
+static bool has_function(const struct module *module, void *context)
+{
+	struct search *search = context;
+	void *function = module_find(module, search->name, search->version);
+
+	search->function = function ? function : search->function;
+	return function != NULL;
+}
+
+/*
+ * The module whose loading has brought this one: among those before it that need it, the first. A
+ * module that needs it and came before it cannot have come by another call.
+ */
+static const struct module *root_of(const struct modules *modules, const struct module *module)
+{
+	const struct module *root = module;
+
+	for (const struct module *m = module; m-- > modules->all;) {
+		if (modules_needs(m, root) || modules_needs(m, module)) {
+			root = m;
+		}
+	}
+	return root;
+}
+
+/* In what it was loaded with; then in what was loaded later and needs it. */
+static const struct module *find_local(
+	const struct modules *modules, struct search *search, const struct module *caller)
+{
+	const struct module *root = root_of(modules, caller);
+	const struct module *found = modules_visit(modules, root, has_function, search);
+
+	for (root = caller + 1; !found && root < modules->all + modules->nr; root++) {
+		if (modules_visit(modules, root, is_module, (void *)(uintptr_t)caller)) {
+			found = modules_visit(modules, root, has_function, search);
+		}
+	}
+	return found;
+}
+
+static const struct module *find_first(const struct modules *modules, struct search *search)
+{
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		if (&modules->all[i] != modules->ours && has_function(&modules->all[i], search)) {
+			return &modules->all[i];
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Several modules have it. The global scope comes first; but what was loaded after the caller was
+ * not there when the caller was bound, unless it was bound to nothing else. Code of no module has
+ * looked the function up itself.
+ */
+static const struct module *choose(
+	const struct modules *modules, struct search *search, const struct module *caller)
+{
+	const struct module *global = modules_of(modules, (uintptr_t)search->global);
+	const struct module *local = caller ? find_local(modules, search, caller) : NULL;
+	bool is_later = global > caller && global >= modules->all + hook_nr_at_start;
+
+	if (global && !(local && is_later)) {
+		search->function = search->global;
+		return global;
+	}
+	return local ? local : find_first(modules, search);
+}
+
+/* The one module that has it; NULL, with their number, if there are none or several. */
+static const struct module *find_only(
+	const struct modules *modules, struct search *search, uint32_t *nr)
+{
+	const struct module *found = NULL;
+
+	*nr = 0;
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		const struct module *module = &modules->all[i];
+
+		if (module != modules->ours && has_function(module, search)) {
+			found = (*nr)++ ? NULL : module;
+		}
+	}
+	return found;
+}
+
+static const struct module *find(
+	const struct modules *modules, struct search *search, const struct module *caller)
+{
+	const struct module *found;
+	uint32_t nr;
+
+	search->version = NULL;
+	found = find_only(modules, search, &nr);
+	if (found) {
+		return found;
+	}
+	/* It takes long to find the version, so only where it matters. */
+	if (caller && caller->has_symbols) {
+		elf_refers(&caller->elf, search->name, &search->version);
+		found = search->version ? find_only(modules, search, &nr) : NULL;
+	}
+	if (found || !nr) {
+		return found;
+	}
+	search->needs_global = !search->has_global;
+	return search->has_global ? choose(modules, search, caller) : NULL;
+}
+
+static void look(const struct modules *modules, void *context)
+{
+	struct search *search = context;
+	const struct module *caller = modules_of(modules, search->caller);
+	const struct module *target;
+
+	forget_removed(modules);
+	search->needs_global = search->needs_handle = false;
+	search->function = NULL;
+	target = find(modules, search, caller);
+	if (!target) {
+		search->function = NULL;
+	} else if (caller && !state.nr_closing && !find_route(search->id, search->caller) &&
+		   is_kept(modules, search, caller, target)) {
+		add_route(search->id, caller, target, search->function);
+	}
+}
+
+/* ---- asking the loader ---- */
+
+/* In the global scope behind us. Takes the loader's lock: only where several modules have it. */
+static void *find_global(const char *name, const char *version)
+{
+	if (!dlsym) {
+		return NULL;
+	}
+	return version && dlvsym ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);
+}
+
+static void search_modules(struct search *search)
+{
+	if (!modules_look(look, search)) {
+		search->function = find_global(search->name, NULL);
+		return;
+	}
+	if (search->needs_global) {
+		search->global = find_global(search->name, search->version);
+		search->has_global = true;
+		modules_look(look, search);
+	}
+	if (search->needs_handle) {
+		search->handle = HOOK_NEXT(dlopen)(search->path, RTLD_LAZY | RTLD_NOLOAD);
+		if (search->handle) {
+			modules_look(look, search);
+		}
+		/* Not remembered after all: somebody else was faster, or a module is going. */
+		if (search->handle) {
+			HOOK_NEXT(dlclose)(search->handle);
+		}
+	}
+}
+
+static void *resolve(enum hook_id id, uintptr_t caller)
+{
+	struct search search = {.id = id, .name = hook_name(id), .caller = caller};
+	struct ring_mark mark;
+	int error = errno;
+
+	ring_begin_inside(&ring_self, &mark);
+	search_modules(&search);
+	ring_end_inside(&ring_self, &mark);
+	errno = error;
+	return search.function ? search.function : missing(hook_calls[id - 1].api);
 }
 
 void *hook_resolve(enum hook_id id, uintptr_t caller)
 {
 	const struct hook_route *route = find_route(id, caller);
-	uint8_t api = hook_calls[id - 1].api;
-	int error = errno;
-	void *function;
 
-	if (route) {
-		return route->function;
-	}
-	ring_self.depth += RING_INSIDE;
-	function = api == GPROF_API_THREAD ? resolve_thread(id) : resolve_library(id, caller);
-	ring_self.depth -= RING_INSIDE;
-	errno = error;
-	return function ? function : missing(api);
+	return route ? route->function : resolve(id, caller);
 }
 
-void hook_resolve_threads(void)
+static void look_for_removed(const struct modules *modules, void *unused)
 {
-#define API_RT	GPROF_API_RUNTIME
-#define API_DRV GPROF_API_DRIVER
-#define API_THR GPROF_API_THREAD
-#define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args) \
-	if (API_##api == GPROF_API_THREAD) {       \
-		resolve_thread(HOOK_##name);       \
-	}
-	int error = errno;
-
-	/* Without a look at what is known, which would cost every process a page more. */
-	ring_self.depth += RING_INSIDE;
-#include "preload/hooks.def"
-	ring_self.depth -= RING_INSIDE;
-	errno = error;
+	(void)unused;
+	forget_removed(modules);
 }
 
-void hook_modules_changed(void)
+void *hook_resolve_anew(enum hook_id id, uintptr_t caller)
 {
-	struct modules *modules = look_at_modules(0, GPROF_API_RUNTIME);
-	uint32_t nr_runtimes = modules ? modules->nr_runtimes : 0;
+	if (atomic_load(&state.has_routes)) {
+		modules_look(look_for_removed, NULL);
+	}
+	return hook_resolve(id, caller);
+}
 
-	if (modules) {
-		munmap(modules, sizeof(*modules));
+/* ---- dlclose ---- */
+
+static void begin_close(uint64_t nr_removed, void *unused)
+{
+	(void)nr_removed;
+	(void)unused;
+	if (!state.nr_closing++) {
+		hide_routes();
 	}
-	if (nr_runtimes <= 1 || atomic_exchange(&state.nr_runtimes, nr_runtimes) == nr_runtimes) {
-		return;
+}
+
+static void look_for_change(uint64_t nr_removed, void *has_changed)
+{
+	*(bool *)has_changed = nr_removed != state.nr_removed;
+}
+
+/* Where another thread has removed something since, the next look puts right what is shown. */
+static void end_close(uint64_t nr_removed, void *unused)
+{
+	(void)unused;
+	state.nr_closing -= state.nr_closing != 0; /* a forked child has begun anew */
+	if (!state.nr_closing && nr_removed == state.nr_removed) {
+		show_routes();
 	}
-	/* Routes for everybody, from when there was one runtime, may be wrong for somebody now. */
-	for (unsigned int id = 1; id < HOOK_NR; id++) {
-		if (hook_calls[id - 1].api == GPROF_API_RUNTIME) {
-			atomic_store(&hook_routes[id], NULL);
+}
+
+/* Takes one of the handles that nobody needs any more. */
+static void take_handle(const struct modules *modules, void *handle)
+{
+	forget_removed(modules);
+	for (unsigned int i = 0; i < MAX_LINKS && !*(void **)handle; i++) {
+		if (state.links[i].is_over) {
+			*(void **)handle = state.links[i].handle;
+			state.links[i] = (struct link){0};
 		}
 	}
+}
+
+bool hook_begin_close(void)
+{
+	int error = errno;
+
+	if (!atomic_load(&state.has_routes)) {
+		return false;
+	}
+	modules_hold(begin_close, NULL);
+	errno = error;
+	return true;
+}
+
+void hook_end_close(bool is_closed)
+{
+	bool has_changed = false;
+	int error = errno;
+	void *handle;
+
+	modules_hold(look_for_change, &has_changed);
+	/* Not where the program's call has failed: it may ask dlerror why. */
+	for (handle = NULL;
+		has_changed && is_closed && modules_look(take_handle, &handle) && handle;
+		handle = NULL) {
+		HOOK_NEXT(dlclose)(handle);
+	}
+	modules_hold(end_close, NULL);
+	errno = error;
+}
+
+void hook_after_fork(void)
+{
+	state.nr_closing = 0;
+	show_routes();
 }

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "collector/claim.h"
 #include "collector/config.h"
 #include "collector/log.h"
 #include "preload/hook.h"
@@ -18,6 +19,9 @@
 #include "preload/python.h"
 #include "preload/torch_try.h"
 #include "preload/worker.h"
+
+/* A look may start the recorder, which takes up to 2 s; after so long nobody is at it any more. */
+#define MOST_NS 10000000000u
 
 /* What is mapped of PyTorch. */
 struct mapped {
@@ -29,7 +33,7 @@ struct mapped {
 static struct torch_state {
 	char path[1024];
 	atomic_bool is_done; /* attached, or off for good */
-	atomic_bool is_busy;
+	struct claim look;
 	atomic_bool is_told;	    /* that there are several */
 	atomic_bool is_due;	    /* `linked` was not ready at the first look */
 	_Atomic uint64_t nr_mapped; /* by the loader, at the last look */
@@ -45,7 +49,8 @@ static void after_fork(bool is_child)
 {
 	torch_change_after_fork(is_child);
 	if (is_child) {
-		atomic_store(&state.is_busy, false);
+		hook_after_fork();
+		claim_drop(&state.look);
 		worker_forget();
 	}
 }
@@ -258,29 +263,30 @@ static void look(struct mapped *mapped)
 	tell_several(mapped);
 }
 
-static bool begin_look(void)
+static bool begin_look(struct ring_mark *mark)
 {
-	if (atomic_exchange(&state.is_busy, true)) {
+	if (!claim_try(&state.look, MOST_NS)) {
 		return false;
 	}
-	ring_self.depth += RING_INSIDE;
+	ring_begin_inside(&ring_self, mark);
 	return true;
 }
 
-static void end_look(void)
+static void end_look(const struct ring_mark *mark)
 {
-	ring_self.depth -= RING_INSIDE;
-	atomic_store(&state.is_busy, false);
+	ring_end_inside(&ring_self, mark);
+	claim_drop(&state.look);
 }
 
 static void look_once(void)
 {
 	struct mapped mapped = {0};
+	struct ring_mark mark;
 	int error = errno;
 
-	if (begin_look()) {
+	if (begin_look(&mark)) {
 		look(&mapped);
-		end_look();
+		end_look(&mark);
 	}
 	errno = error;
 }
@@ -308,27 +314,30 @@ static int is_libtorch(struct dl_phdr_info *info, size_t size, void *unused)
 
 void torch_look_first(void)
 {
+	struct ring_mark mark;
+
 	/* In every process: most are left alone here, with no page of ours touched. */
-	if (!dl_iterate_phdr(is_libtorch, NULL) || !begin_look()) {
+	if (!dl_iterate_phdr(is_libtorch, NULL) || !begin_look(&mark)) {
 		return;
 	}
 	look(&state.linked);
-	end_look();
+	end_look(&mark);
 	atomic_store(&state.is_due, state.linked.has_libtorch && !atomic_load(&state.is_done));
 }
 
 void torch_look_late(void)
 {
+	struct ring_mark mark;
 	int error = errno;
 
-	if (!atomic_load_explicit(&state.is_due, memory_order_relaxed) || !begin_look()) {
+	if (!atomic_load_explicit(&state.is_due, memory_order_relaxed) || !begin_look(&mark)) {
 		return;
 	}
 	if (!atomic_load(&state.is_done) && is_ready(&state.linked)) {
 		attach(&state.linked.libtorch);
 	}
 	atomic_store(&state.is_due, !atomic_load(&state.is_done));
-	end_look();
+	end_look(&mark);
 	errno = error;
 }
 

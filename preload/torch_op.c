@@ -14,7 +14,7 @@
 static inline struct op_stack *enter(struct ring_self *self)
 {
 	if (__builtin_expect(hook_mode() & COLLECTOR_COLD, 0)) {
-		hook_start_slow();
+		hook_start_slow(0);
 	}
 	return ring_is_inside(self) ? NULL : op_stack_of(self);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/worker.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "collector/collector.h"
+#include "preload/modules.h"
 
 /* What is needed of the interpreter; the type is our own word for that of Python.h. */
 struct object;
@@ -44,24 +44,21 @@ static struct worker_state {
 
 static bool find_symbols(void)
 {
-	if (!dlsym) {
-		return false;
-	}
-#define S(name, ret, params)                                \
-	*(void **)&state.name = dlsym(RTLD_DEFAULT, #name); \
-	if (!state.name) {                                  \
-		return false;                               \
+#define S(name, ret, params)                               \
+	*(void **)&state.name = modules_find(NULL, #name); \
+	if (!state.name) {                                 \
+		return false;                              \
 	}
 	PYTHON_SYMBOLS(S)
 #undef S
-	*(void **)&state.current = dlsym(RTLD_DEFAULT, "PyThreadState_GetUnchecked");
+	*(void **)&state.current = modules_find(NULL, "PyThreadState_GetUnchecked");
 	if (!state.current) { /* up to 3.12 */
-		*(void **)&state.current = dlsym(RTLD_DEFAULT, "_PyThreadState_UncheckedGet");
+		*(void **)&state.current = modules_find(NULL, "_PyThreadState_UncheckedGet");
 	}
-	*(void **)&state.PyDict_GetItemStringRef = dlsym(RTLD_DEFAULT, "PyDict_GetItemStringRef");
-	state.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
-	state.int_type = dlsym(RTLD_DEFAULT, "PyLong_Type");
-	state.slot_type = dlsym(RTLD_DEFAULT, "PyMemberDescr_Type");
+	*(void **)&state.PyDict_GetItemStringRef = modules_find(NULL, "PyDict_GetItemStringRef");
+	state.none = modules_find(NULL, "_Py_NoneStruct");
+	state.int_type = modules_find(NULL, "PyLong_Type");
+	state.slot_type = modules_find(NULL, "PyMemberDescr_Type");
 	return state.current && state.none && state.int_type && state.slot_type;
 }
 
@@ -178,17 +175,18 @@ static void look(void)
 void worker_look(void)
 {
 	struct object *type, *value, *trace;
+	struct ring_mark mark;
 	int error = errno;
 
 	if (!atomic_load_explicit(&state.is_ready, memory_order_acquire) || !has_gil() ||
 		ring_is_inside(&ring_self)) {
 		return;
 	}
-	ring_self.depth += RING_INSIDE;
+	ring_begin_inside(&ring_self, &mark);
 	state.PyErr_Fetch(&type, &value, &trace);
 	look();
 	state.PyErr_Restore(type, value, trace); /* drops an error of ours */
-	ring_self.depth -= RING_INSIDE;
+	ring_end_inside(&ring_self, &mark);
 	errno = error;
 }
 

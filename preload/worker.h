@@ -8,8 +8,7 @@
 #define PRELOAD_WORKER_H
 
 /*
- * A framework that has loaders is in the process, and its operators are recorded. Takes the
- * loader's lock, the first time.
+ * A framework that has loaders is in the process, and its operators are recorded.
  */
 void worker_expect(void);
 

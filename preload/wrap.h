@@ -9,10 +9,7 @@
  * Puts the names of all registered kernels into the stream, now and from now on; for processes
  * where CUPTI will not name them. Any thread, any number of times.
  */
-void wrap_tell_functions(void);
-
-/* Finds the real functions of the process's ends; once, from the constructor. */
-void wrap_end_init(void);
+void wrap_write_functions(void);
 
 /*
  * This process ends in that way: marks it, writes the last events, closes the stream, in bounded

@@ -8,11 +8,9 @@
  * Our own calls go to the library directly; one that comes by here nevertheless, from inside CUPTI,
  * is passed on.
  */
-#include <dlfcn.h>
-#include <errno.h>
-
 #include "collector/share.h"
 #include "preload/hook.h"
+#include "preload/modules.h"
 
 /* The real function, and whether the call is one to be shared. */
 #define SHARED(name)                                    \
@@ -40,16 +38,7 @@ static void look_away(bool is_shared, uint32_t enable, uint32_t domain)
 /* Does this library give its subscribers an activity API of their own? */
 static bool has_own_scope(const void *function)
 {
-	Dl_info info;
-	void *handle = dladdr(function, &info) && info.dli_fname
-			       ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-			       : NULL;
-	bool has = handle && dlsym(handle, "cuptiActivityRegisterCallbacks_v2");
-
-	if (handle) {
-		dlclose(handle); /* our own count only */
-	}
-	return has;
+	return modules_find(function, "cuptiActivityRegisterCallbacks_v2") != NULL;
 }
 
 /* ---- callbacks ---- */

@@ -4,7 +4,11 @@
  * initialises CUDA has no other moment at which PyTorch could be found. The real function must see
  * the caller's return address, since RUNPATH, $ORIGIN and the namespace hang on it; so the stub
  * calls ours first and then jumps. What it maps is looked at when the next one comes.
+ *
+ * dlclose, since a route must not lead to or from a module that is gone (resolve.c).
  */
+#include <dlfcn.h>
+
 #include "preload/hook.h"
 #include "preload/torch.h"
 
@@ -18,15 +22,28 @@ static void *missing(void)
 
 void *wrap_dl_before(void)
 {
-	static _Atomic(void *) real;
-	void *now = atomic_load_explicit(&real, memory_order_relaxed);
+	void *next = hook_next(HOOK_NEXT_dlopen);
 
-	if (!now) {
-		now = hook_find_next("dlopen");
-		atomic_store_explicit(&real, now, memory_order_relaxed);
-	}
 	torch_look_again();
-	return now ? now : (void *)missing;
+	return next ? next : (void *)missing;
+}
+
+HOOK_EXPORT int dlclose(void *handle);
+
+int dlclose(void *handle)
+{
+	const __typeof__(&dlclose) next = HOOK_NEXT(dlclose);
+	int rc;
+
+	if (!next) {
+		return -1;
+	}
+	if (!hook_begin_close()) {
+		return next(handle);
+	}
+	rc = next(handle);
+	hook_end_close(!rc);
+	return rc;
 }
 
 #if defined(__x86_64__)

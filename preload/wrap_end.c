@@ -26,52 +26,6 @@
 #define END(ret, name, params) HOOK_EXPORT ret name params;
 #include "preload/hooks.def"
 
-enum end_id {
-#define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
-#define END(ret, name, params) END_##name,
-#include "preload/hooks.def"
-	END_NR,
-};
-
-static const char *const names[END_NR] = {
-#define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
-#define END(ret, name, params) #name,
-#include "preload/hooks.def"
-};
-
-static void *_Atomic reals[END_NR] COMPAT_AT_START;
-
-/* The next in the loader's order, which may be another interposer's. */
-static void *find(enum end_id id)
-{
-	void *function = hook_find_next(names[id]);
-
-	atomic_store_explicit(&reals[id], function, memory_order_relaxed);
-	return function;
-}
-
-void wrap_end_init(void)
-{
-	int error = errno;
-
-	for (unsigned int id = 0; id < END_NR; id++) {
-		find((enum end_id)id);
-	}
-	errno = error;
-}
-
-/* Called by a constructor before ours, it is not known yet. */
-static inline void *real(enum end_id id)
-{
-	void *function = atomic_load_explicit(&reals[id], memory_order_relaxed);
-
-	return __builtin_expect(function != NULL, 1) ? function : find(id);
-}
-
-#define REAL(name) ((__typeof__(&name))real(END_##name))
-
 /* Or about to, or it never touched CUDA: then ending_is_ours is false without a system call. */
 static inline bool is_recording(void)
 {
@@ -107,31 +61,33 @@ static void mark_exit(enum gprof_end_kind kind, int code)
 	}
 }
 
-#define LEAVE(name, tell, kind)                            \
-	void name(int status)                              \
-	{                                                  \
-		const __typeof__(&name) next = REAL(name); \
-                                                           \
-		if (is_recording()) {                      \
-			tell(kind, status);                \
-		}                                          \
-		if (next) {                                \
-			next(status);                      \
-		}                                          \
-		for (;;) {                                 \
-			leave_at_once(status);             \
-		}                                          \
+#define LEAVE(name, tell, kind, found)                \
+	void name(int status)                         \
+	{                                             \
+		const __typeof__(&name) next = found; \
+                                                      \
+		if (is_recording()) {                 \
+			tell(kind, status);           \
+		}                                     \
+		if (next) {                           \
+			next(status);                 \
+		}                                     \
+		for (;;) {                            \
+			leave_at_once(status);        \
+		}                                     \
 	}
 
-LEAVE(exit, mark_exit, GPROF_END_EXIT)
-LEAVE(_exit, wrap_end_stop, GPROF_END_AT_ONCE)
-LEAVE(_Exit, wrap_end_stop, GPROF_END_AT_ONCE)
-LEAVE(quick_exit, wrap_end_stop, GPROF_END_QUICK_EXIT)
+LEAVE(exit, mark_exit, GPROF_END_EXIT, HOOK_NEXT(exit))
+LEAVE(_exit, wrap_end_stop, GPROF_END_AT_ONCE, HOOK_NEXT(_exit))
+LEAVE(_Exit, wrap_end_stop, GPROF_END_AT_ONCE, HOOK_NEXT(_Exit))
+/* Programs built before glibc 2.24 get one that runs destructors of thread-local objects. */
+LEAVE(quick_exit, wrap_end_stop, GPROF_END_QUICK_EXIT,
+	(__typeof__(&quick_exit))hook_next_for(HOOK_NEXT_quick_exit, HOOK_CALLER))
 
 #define LEAVE_BY_SIGNAL(name)                                    \
 	void name(void)                                          \
 	{                                                        \
-		const __typeof__(&name) next = REAL(name);       \
+		const __typeof__(&name) next = HOOK_NEXT(name);  \
                                                                  \
 		if (is_recording()) {                            \
 			wrap_end_stop(GPROF_END_ABORT, SIGABRT); \
@@ -174,7 +130,7 @@ static int missing_exec(void)
 #define EXEC(name, params, args)                                                  \
 	int name params                                                           \
 	{                                                                         \
-		const __typeof__(&name) next = REAL(name);                        \
+		const __typeof__(&name) next = HOOK_NEXT(name);                   \
 		bool is_marked = begin_exec();                                    \
                                                                                   \
 		return failed_exec(is_marked, next ? next args : missing_exec()); \

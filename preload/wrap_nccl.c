@@ -25,13 +25,14 @@ static void into(const struct nccl_call *call, enum gprof_nccl kind, struct nccl
 }
 
 /* The real function of this caller; goes straight on to it inside of another call of NCCL. */
-#define BEGIN(name, args)                                                               \
-	const __typeof__(&name) this_real = HOOK_REAL(name);                            \
-	struct nccl_call this_call;                                                     \
-	int r;                                                                          \
-                                                                                        \
-	if (!nccl_begin(&this_call, (const void *)this_real, hook_name(HOOK_##name))) { \
-		return this_real args;                                                  \
+#define BEGIN(name, args)                                                                        \
+	const __typeof__(&name) this_real = HOOK_REAL(name);                                     \
+	struct nccl_call this_call;                                                              \
+	int r;                                                                                   \
+                                                                                                 \
+	if (!nccl_begin(&this_call, (const void *)this_real, hook_name(HOOK_##name), RING_STACK, \
+		    HOOK_CALLER)) {                                                              \
+		return this_real args;                                                           \
 	}
 
 #define CALL(args)                          \
@@ -132,6 +133,6 @@ int ncclGroupSimulateEnd(nccl_sim_info *info)
 {
 	BEGIN(ncclGroupSimulateEnd, (info))
 	CALL((info));
-	nccl_group_leave();
+	nccl_group_leave(&this_call);
 	return r;
 }

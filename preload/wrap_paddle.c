@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paddle's libraries call these functions of each other through their tables of symbols, so ours
- * come first; each goes on to the real one, which is found where it is mapped. Destructors are
- * inline and call End. An exception may pass through a fetch, which then leaves nothing.
+ * come first; each goes on to the real one of its caller. Destructors are inline and call End. An
+ * exception may pass through a fetch, which then leaves nothing.
  */
-#include <errno.h>
-#include <link.h>
-#include <string.h>
-
-#include "preload/elf.h"
 #include "preload/paddle.h"
 
 /* std::string, by reference. */
@@ -17,84 +12,35 @@ struct cxx_string {
 	size_t nr_bytes;
 };
 
-#define EVENT_END     "_ZN3phi11RecordEvent3EndEv"
-#define EVENT_ENABLED "_ZN3phi11RecordEvent9IsEnabledEv"
-#define EVENT_TEXT    "_ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE"
-#define EVENT_STRING                                                                       \
-	"_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEENS_" \
-	"15TracerEventTypeEjNS_9EventRoleE"
-#define EVENT_STRINGS                                                                         \
-	"_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_NS_" \
-	"15TracerEventTypeEjNS_9EventRoleE"
-#define MEMORY_EVENT \
-	"_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_18TracerMemEventTypeE"
-
-struct search {
-	const char *symbol;
-	void *function;
-};
-
-static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
-{
-	const char *path = info->dlpi_name ? info->dlpi_name : "";
-	const char *base = strrchr(path, '/');
-	struct search *search = data;
-	struct elf library;
-
-	(void)size;
-	base = base ? base + 1 : path;
-	if ((!strncmp(base, "libphi", 6) || !strncmp(base, "libpaddle", 9)) &&
-		elf_open(&library, info)) {
-		search->function = elf_find(&library, search->symbol);
-	}
-	return search->function != NULL;
-}
-
-static __attribute__((noinline)) void *find(_Atomic(void *) *real, const char *symbol)
-{
-	struct search search = {.symbol = symbol};
-	int error = errno;
-
-	dl_iterate_phdr(look_at_object, &search);
-	if (!search.function) {
-		search.function = hook_find_next(symbol);
-	}
-	atomic_store_explicit(real, search.function, memory_order_release);
-	errno = error;
-	return search.function;
-}
-
-#define REAL(symbol)                                                                     \
-	({                                                                               \
-		static _Atomic(void *) real_function;                                    \
-		void *have = atomic_load_explicit(&real_function, memory_order_acquire); \
-                                                                                         \
-		__builtin_expect(have != NULL, 1) ? have : find(&real_function, symbol); \
-	})
+/* A function in C for one of theirs, and in it the real one; NULL if it is nowhere. */
+#define SYMBOL(symbol)	   __asm__(#symbol)
+#define FIND(real, symbol) (*(void **)&(real) = hook_real(HOOK_##symbol, HOOK_CALLER))
 
 /* ---- events ---- */
 
-HOOK_EXPORT void event_text(
-	void *event, const char *name, uint32_t type, uint32_t level, int role) __asm__(EVENT_TEXT);
+HOOK_EXPORT void event_text(void *event, const char *name, uint32_t type, uint32_t level, int role)
+	SYMBOL(_ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE);
 void event_text(void *event, const char *name, uint32_t type, uint32_t level, int role)
 {
 	void (*real)(void *, const char *, uint32_t, uint32_t, int);
 
-	*(void **)&real = REAL(EVENT_TEXT);
+	FIND(real, _ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE);
 	if (real) {
 		real(event, name, type, level, role);
 	}
 	paddle_begin(event, name, type, level);
 }
 
-HOOK_EXPORT void event_string(void *event, const struct cxx_string *name, uint32_t type,
-	uint32_t level, int role) __asm__(EVENT_STRING);
+HOOK_EXPORT void
+event_string(void *event, const struct cxx_string *name, uint32_t type, uint32_t level, int role) SYMBOL(
+	_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEENS_15TracerEventTypeEjNS_9EventRoleE);
 void event_string(
 	void *event, const struct cxx_string *name, uint32_t type, uint32_t level, int role)
 {
 	void (*real)(void *, const struct cxx_string *, uint32_t, uint32_t, int);
 
-	*(void **)&real = REAL(EVENT_STRING);
+	FIND(real,
+		_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEENS_15TracerEventTypeEjNS_9EventRoleE);
 	if (real) {
 		real(event, name, type, level, role);
 	}
@@ -102,52 +48,55 @@ void event_string(
 }
 
 HOOK_EXPORT void event_strings(void *event, const struct cxx_string *name,
-	const struct cxx_string *attributes, uint32_t type, uint32_t level,
-	int role) __asm__(EVENT_STRINGS);
+	const struct cxx_string *attributes, uint32_t type, uint32_t level, int role)
+	SYMBOL(_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_NS_15TracerEventTypeEjNS_9EventRoleE);
 void event_strings(void *event, const struct cxx_string *name, const struct cxx_string *attributes,
 	uint32_t type, uint32_t level, int role)
 {
 	void (*real)(void *, const struct cxx_string *, const struct cxx_string *, uint32_t,
 		uint32_t, int);
 
-	*(void **)&real = REAL(EVENT_STRINGS);
+	FIND(real,
+		_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_NS_15TracerEventTypeEjNS_9EventRoleE);
 	if (real) {
 		real(event, name, attributes, type, level, role);
 	}
 	paddle_begin(event, name->text, type, level);
 }
 
-HOOK_EXPORT void event_end(void *event) __asm__(EVENT_END);
+HOOK_EXPORT void event_end(void *event) SYMBOL(_ZN3phi11RecordEvent3EndEv);
 void event_end(void *event)
 {
 	void (*real)(void *);
 
-	*(void **)&real = REAL(EVENT_END);
+	FIND(real, _ZN3phi11RecordEvent3EndEv);
 	paddle_end(event);
 	if (real) {
 		real(event);
 	}
 }
 
-HOOK_EXPORT bool event_is_enabled(void) __asm__(EVENT_ENABLED);
+HOOK_EXPORT bool event_is_enabled(void) SYMBOL(_ZN3phi11RecordEvent9IsEnabledEv);
 bool event_is_enabled(void)
 {
 	bool (*real)(void);
 
-	*(void **)&real = REAL(EVENT_ENABLED);
+	FIND(real, _ZN3phi11RecordEvent9IsEnabledEv);
 	return (real && real()) || paddle_is_recording();
 }
 
 /* ---- memory ---- */
 
 HOOK_EXPORT void memory_event(void *event, const void *address, const struct paddle_place *place,
-	size_t nr_bytes, uint32_t type) __asm__(MEMORY_EVENT);
+	size_t nr_bytes, uint32_t type)
+	SYMBOL(_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_18TracerMemEventTypeE);
 void memory_event(void *event, const void *address, const struct paddle_place *place,
 	size_t nr_bytes, uint32_t type)
 {
 	void (*real)(void *, const void *, const struct paddle_place *, size_t, uint32_t);
 
-	*(void **)&real = REAL(MEMORY_EVENT);
+	FIND(real,
+		_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_18TracerMemEventTypeE);
 	if (real) {
 		real(event, address, place, nr_bytes, type);
 	}
@@ -162,31 +111,29 @@ void memory_event(void *event, const void *address, const struct paddle_place *p
  */
 #if defined(__x86_64__)
 
-#define READ(queue, symbol)                                                        \
-	HOOK_EXPORT void *read_##queue(void *batch, void *reader) __asm__(symbol); \
-	void *read_##queue(void *batch, void *reader)                              \
-	{                                                                          \
-		void *(*real)(void *, void *);                                     \
-		uint64_t begin = paddle_fetch_begin();                             \
-                                                                                   \
-		*(void **)&real = REAL(symbol);                                    \
-		if (real) {                                                        \
-			real(batch, reader);                                       \
-		}                                                                  \
-		paddle_fetch_end(begin);                                           \
-		return batch;                                                      \
+#define READ(queue, symbol)                                                       \
+	HOOK_EXPORT void *read_##queue(void *batch, void *reader) SYMBOL(symbol); \
+	void *read_##queue(void *batch, void *reader)                             \
+	{                                                                         \
+		void *(*real)(void *, void *);                                    \
+		uint64_t begin = paddle_fetch_begin();                            \
+                                                                                  \
+		FIND(real, symbol);                                               \
+		if (real) {                                                       \
+			real(batch, reader);                                      \
+		}                                                                 \
+		paddle_fetch_end(begin);                                          \
+		return batch;                                                     \
 	}
 
 /* Until 2.6 tensors have levels of detail in these names. */
 READ(dense,
-	"_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader24DenseTensorBlockingQueueEE"
-	"12ReadNextListEv")
-READ(dense_ordered, "_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader"
-		    "42OrderedMultiDeviceDenseTensorBlockingQueueEE12ReadNextListEv")
+	_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader24DenseTensorBlockingQueueEE12ReadNextListEv)
+READ(dense_ordered,
+	_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader42OrderedMultiDeviceDenseTensorBlockingQueueEE12ReadNextListEv)
 READ(levels,
-	"_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader22LoDTensorBlockingQueueEE"
-	"12ReadNextListEv")
-READ(levels_ordered, "_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader"
-		     "40OrderedMultiDeviceLoDTensorBlockingQueueEE12ReadNextListEv")
+	_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader22LoDTensorBlockingQueueEE12ReadNextListEv)
+READ(levels_ordered,
+	_ZN6paddle6pybind21MultiDeviceFeedReaderINS_9operators6reader40OrderedMultiDeviceLoDTensorBlockingQueueEE12ReadNextListEv)
 
 #endif

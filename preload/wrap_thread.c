@@ -5,6 +5,7 @@
  */
 #include "preload/hook.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,11 +60,14 @@ static void *run(void *data)
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
-	const __typeof__(&pthread_create) real = HOOK_REAL(pthread_create);
+	const __typeof__(&pthread_create) real = HOOK_NEXT(pthread_create);
 	uint32_t mode = hook_mode();
 	uint32_t index;
 	int rc;
 
+	if (!real) {
+		return EAGAIN;
+	}
 	torch_look_late();
 	worker_look();
 	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||
@@ -85,8 +89,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 
 int pthread_setname_np(pthread_t thread, const char *name)
 {
-	const __typeof__(&pthread_setname_np) real = HOOK_REAL(pthread_setname_np);
-	int rc = real(thread, name);
+	const __typeof__(&pthread_setname_np) real = HOOK_NEXT(pthread_setname_np);
+	int rc = real ? real(thread, name) : ENOSYS;
 
 	/* Another thread's name is read when that thread ends; its id is not to be had here. */
 	if (!rc && (hook_mode() & COLLECTOR_RECORD) && !ring_is_inside(&ring_self) &&

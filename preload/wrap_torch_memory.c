@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PyTorch's caching allocator tells c10::reportMemoryUsageToProfiler of all that it gives and takes
- * back, whether or not anybody profiles. libc10_cuda calls it in libc10, so ours comes first; it
- * leaves a row and goes on to the real one, which is found where libc10 is mapped.
+ * PyTorch's caching allocator reports to c10::reportMemoryUsageToProfiler all that it gives and
+ * takes back, whether or not anybody profiles. libc10_cuda calls it in libc10, so ours comes first;
+ * it leaves a row and goes on to the real one.
  */
 #include <errno.h>
-#include <link.h>
-#include <string.h>
 
 #include "collector/config.h"
-#include "preload/elf.h"
 #include "preload/hook.h"
 #include "preload/torch.h"
 
@@ -19,47 +16,8 @@ struct device {
 	int8_t index;
 };
 
-/* Until 2.1 the totals are signed, which only their names in the library tell. */
-#define FORMS(F)                                                           \
-	F(signed, "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE") \
-	F(unsigned, "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE")
-
 typedef void report_fn(void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
 	uint64_t nr_reserved_bytes, struct device device);
-
-static report_fn *_Atomic reals[2];
-
-enum {
-#define F(kind, symbol) FORM_##kind,
-	FORMS(F)
-#undef F
-};
-
-static void find_in(const struct elf *libc10)
-{
-	void *function;
-
-#define F(kind, symbol)                                                   \
-	function = elf_find(libc10, symbol);                              \
-	if (function) {                                                   \
-		atomic_store(&reals[FORM_##kind], (report_fn *)function); \
-	}
-	FORMS(F)
-#undef F
-}
-
-static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-	struct elf libc10;
-
-	(void)size;
-	(void)unused;
-	if (base && !strncmp(base + 1, "libc10.so", 9) && elf_open(&libc10, info)) {
-		find_in(&libc10);
-	}
-	return 0;
-}
 
 static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
 	uint64_t nr_reserved_bytes, struct device device)
@@ -70,7 +28,7 @@ static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_
 	uint64_t time;
 
 	if (mode & COLLECTOR_COLD) {
-		mode = hook_start_slow(); /* the clock's too */
+		mode = hook_start_slow(0); /* the clock's too */
 	}
 	time = clock_raw();
 	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(self) ||
@@ -94,28 +52,25 @@ static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_
 	ring_commit(self, row, sizeof(*row));
 }
 
-static report_fn *real(unsigned int form)
+/* The first report may come before the first operator, as a sign of PyTorch. */
+static report_fn *real(enum hook_id id, uintptr_t caller)
 {
-	report_fn *function = atomic_load_explicit(&reals[form], memory_order_acquire);
+	const struct hook_route *route = hook_route(id, caller);
+	report_fn *function;
 
-	if (__builtin_expect(!function, 0)) {
-		int error = errno;
-
-		/* By every thread that comes before it is known: none may go without. */
-		dl_iterate_phdr(look_at_object, NULL);
+	if (!route) {
 		torch_look();
-		errno = error;
-		function = atomic_load_explicit(&reals[form], memory_order_acquire);
 	}
+	*(void **)&function = route ? route->function : hook_resolve(id, caller);
 	return function;
 }
 
-#define F(kind, symbol)                                                                            \
-	HOOK_EXPORT report_fn report_##kind __asm__(symbol);                                       \
-	void report_##kind(void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,           \
+#define REPORT(name, symbol)                                                                       \
+	HOOK_EXPORT report_fn name __asm__(#symbol);                                               \
+	void name(void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,                    \
 		uint64_t nr_reserved_bytes, struct device device)                                  \
 	{                                                                                          \
-		report_fn *function = real(FORM_##kind);                                           \
+		report_fn *function = real(HOOK_##symbol, HOOK_CALLER);                            \
                                                                                                    \
 		if (function) {                                                                    \
 			function(                                                                  \
@@ -123,5 +78,7 @@ static report_fn *real(unsigned int form)
 		}                                                                                  \
 		record(address, nr_bytes, nr_allocated_bytes, nr_reserved_bytes, device);          \
 	}
-FORMS(F)
-#undef F
+
+/* Until 2.1 the totals are signed, which only their names in the library say. */
+REPORT(report_signed, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)
+REPORT(report_unsigned, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE)

@@ -9,9 +9,9 @@ bad=0
 other= # some hooks are for x86-64 alone
 readelf -h "$lib" | grep -q 'X86-64' || other=-U__x86_64__
 
-listed=$({ printf '#define HOOK(api,need,ret,name,params,args,facts) @name\n#define CUSTOM(api,need,ret,name,params,args) @name\n#define END(ret,name,params) @name\n#define CUPTI_HOOK(name,params) @name\n#define NCCL_HOOK(name,params,args,facts) @name\n#define CXX(symbol) @symbol\n#include "preload/hooks.def"\n' |
+listed=$({ printf '#define HOOK(api,need,ret,name,params,args,facts) @name\n#define CUSTOM(api,need,ret,name,params,args) @name\n#define END(ret,name,params) @name\n#define CUPTI_HOOK(name,params) @name\n#define NCCL_HOOK(name,params,args,facts) @name\n#define CXX(symbol) @symbol\n#define LOADER(ret,name,params) @name\n#include "preload/hooks.def"\n' |
 		gcc -E -P -I. ${other:+"$other"} -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ '
-	echo InitializeInjection; echo InitializeInjectionNvtx2; echo InitializeInjectionNvtxExtension; echo gprof_step; echo dlopen; } | sort -u)
+	echo InitializeInjection; echo InitializeInjectionNvtx2; echo InitializeInjectionNvtxExtension; echo gprof_step; } | sort -u)
 exported=$(nm -D --defined-only "$lib" | awk '$2 != "A" {print $3}' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
 
 if ! diff <(echo "$listed") <(echo "$exported"); then
@@ -46,6 +46,19 @@ if [[ $lib != *san-* ]]; then
 	# Weak, and resolved by the loader where there: nothing else may be left open.
 	if nm -D --undefined-only "$lib" | grep -v '@GLIBC_' | grep -vE ' w '; then
 		echo "these names come from nowhere"
+		bad=1
+	fi
+fi
+# A hook must jump to its slow half: a call would make that take the hook for the program. Sanitizers
+# put frames around everything.
+if [[ $lib != *san-* ]]; then
+	objdump=objdump
+	[ -z "$other" ] || objdump=aarch64-linux-gnu-objdump
+	code=$("$objdump" -d --no-show-raw-insn "$lib" | grep -E '<recorded_[^>]*>$|<recorded_[^>]*>:$')
+	nr_halves=$(grep -cE '>:$' <<<"$code")
+	nr_jumps=$(grep -cE $'\t(jmp|b) ' <<<"$code")
+	if [ "$nr_halves" -lt 500 ] || [ "$nr_jumps" -lt "$nr_halves" ] || grep -E $'\t(call|callq|bl) ' <<<"$code"; then
+		echo "$nr_jumps hooks jump to $nr_halves slow halves; none may call its own"
 		bad=1
 	fi
 fi

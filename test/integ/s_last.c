@@ -17,10 +17,20 @@ static void *work(void *unused)
 	return unused;
 }
 
+/* More than a stack of ours has room for, and less than every thread of a program's has. */
+static void at_exit(void)
+{
+	volatile char room[1 << 20];
+
+	memset((char *)room, 1, sizeof(room));
+	puts(room[4096] ? "bye" : "");
+}
+
 int main(void)
 {
 	pthread_t thread;
 
+	atexit(at_exit);
 	ranges_init();
 	range_push("early");
 	range_pop();

@@ -7,6 +7,7 @@ need REPORT JQ
 
 LD_PRELOAD=$(preload) timeout -s KILL 120 "$B/integ/s_last" >"$T/out" 2>"$T/err"
 is 0 $? "status"
+is bye "$(cat "$T/out")" "what an exit handler with a large stack says"
 summary nvtx
 is 0 $report_rc "report's status"
 is 2 "$(query '[.nvtx.rows[].calls] | add')" "ranges"

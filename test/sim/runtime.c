@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -157,24 +158,42 @@ SIM_EXPORT int simRegisterKernel(const void *host_func, sim_cpu_fn fn);
 SIM_EXPORT int simRegisterKernelArgs(
 	const void *host_func, sim_cpu_fn fn, int nr_args, const size_t *arg_bytes);
 
+/* What a module gets when it registers; each runtime has its own list of them. */
+struct module {
+	const void *fat_cubin;
+	const void *owner; /* this runtime's registry: another copy of it lies elsewhere */
+};
+
+/* The real one follows what it takes for a pointer of its own. */
+static struct module *own_module(void **handle, const char *function)
+{
+	struct module *module = (struct module *)(void *)handle;
+
+	if (module->owner != &registry) {
+		fprintf(stderr, "simulated CUDA: %s got a handle of another runtime\n", function);
+		abort();
+	}
+	return module;
+}
+
 SIM_EXPORT void **__cudaRegisterFatBinary(void *fat_cubin)
 {
-	void **handle = calloc(1, sizeof(*handle));
+	struct module *module = calloc(1, sizeof(*module));
 
-	if (handle) {
-		*handle = fat_cubin;
+	if (module) {
+		*module = (struct module){fat_cubin, &registry};
 	}
-	return handle;
+	return (void **)(void *)module;
 }
 
 SIM_EXPORT void __cudaRegisterFatBinaryEnd(void **handle)
 {
-	(void)handle;
+	own_module(handle, __func__);
 }
 
 SIM_EXPORT void __cudaUnregisterFatBinary(void **handle)
 {
-	free(handle);
+	free(own_module(handle, __func__));
 }
 
 SIM_EXPORT void __cudaRegisterFunction(void **handle, const char *host_fun, char *device_fun,
@@ -183,7 +202,7 @@ SIM_EXPORT void __cudaRegisterFunction(void **handle, const char *host_fun, char
 {
 	struct sim_function *f = intern(host_fun, device_name);
 
-	(void)handle;
+	own_module(handle, __func__);
 	(void)device_fun;
 	(void)tid;
 	(void)bid;
@@ -224,7 +243,7 @@ static void *symbol_add(const void *host, size_t bytes, int space)
 SIM_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
 	int is_external, size_t bytes, int is_constant, int is_global)
 {
-	(void)handle;
+	own_module(handle, __func__);
 	(void)device;
 	(void)name;
 	(void)is_external;
@@ -236,7 +255,7 @@ SIM_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const
 SIM_EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
 	int is_external, size_t bytes, int is_constant, int is_global)
 {
-	(void)handle;
+	own_module(handle, __func__);
 	(void)device;
 	(void)name;
 	(void)is_external;
@@ -247,7 +266,7 @@ SIM_EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *devic
 
 SIM_EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)
 {
-	(void)handle;
+	own_module(handle, __func__);
 	(void)name;
 	(void)host;
 	(void)bytes;
@@ -255,7 +274,7 @@ SIM_EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *hos
 
 SIM_EXPORT char __cudaInitModule(void **handle)
 {
-	(void)handle;
+	own_module(handle, __func__);
 	return runtime_core() != NULL;
 }
 

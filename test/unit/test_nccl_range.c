@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/nccl_range.h"
 
+#include "collector/clock.h"
+#include "collector/notice.h"
 #include "preload/hook.h"
 #include "preload/nccl_comm.h"
 #include "test/unit/unit.h"
@@ -9,9 +11,17 @@ enum { DOMAIN = 7, OTHER = 8, ALL_REDUCE = 21, SHRINK = 22, GROUP_START = 23, IN
 enum { SCHEMA = NVTX_ENTRY_OWN + 5 };
 
 /* The recorder of this test never starts. */
-uint32_t hook_start_slow(void)
+uint32_t hook_start_slow(uintptr_t caller)
 {
+	(void)caller;
 	return hook_mode();
+}
+
+/* Of ranges the caller is not known. */
+bool hook_is_nccl(uintptr_t address)
+{
+	(void)address;
+	return false;
 }
 
 struct payload {
@@ -129,6 +139,36 @@ START_TEST(a_new_communicator_does_not_take_its_parents_rank)
 }
 END_TEST
 
-UNIT_SUITE("nccl_range", payloads_are_read_where_their_schemas_say,
-	what_no_schema_or_size_tells_is_not_read, ranges_of_other_domains_are_no_calls,
-	ranges_in_ranges_are_no_calls, a_new_communicator_does_not_take_its_parents_rank)
+static uint64_t nr_left(void)
+{
+	return notice_take_lost(COLLECTOR_LOST_LEFT);
+}
+
+/* As a program begins it again that has come back by a jump, and as a function put into another. */
+START_TEST(a_range_at_the_place_of_another_is_within_it_or_comes_after_it_was_left)
+{
+	clock_init();
+	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
+	atomic_store(&collector_mode, COLLECTOR_RECORD);
+	describe(DOMAIN);
+	for (int i = 0; i < 2; i++) {
+		begin(DOMAIN, ALL_REDUCE, NULL);
+	}
+	nccl_range_pop(DOMAIN, NULL, 0);
+	nccl_range_pop(DOMAIN, NULL, 0);
+	all_reduce(DOMAIN, SCHEMA, 97, sizeof(struct payload));
+	ck_assert_uint_eq(nr_left(), 0);
+	for (int i = 0; i < 4; i++) {
+		begin(DOMAIN, ALL_REDUCE, NULL);
+	}
+	nccl_range_pop(DOMAIN, NULL, 0);
+	all_reduce(DOMAIN, SCHEMA, 97, sizeof(struct payload));
+	ck_assert_uint_eq(nr_left(), 3);
+	ck_assert_uint_eq(nr_counted(97), 2);
+}
+END_TEST
+
+UNIT_SUITE("nccl_range", a_range_at_the_place_of_another_is_within_it_or_comes_after_it_was_left,
+	payloads_are_read_where_their_schemas_say, what_no_schema_or_size_tells_is_not_read,
+	ranges_of_other_domains_are_no_calls, ranges_in_ranges_are_no_calls,
+	a_new_communicator_does_not_take_its_parents_rank)

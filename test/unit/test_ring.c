@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -411,11 +412,175 @@ START_TEST(threads_that_found_no_room_leave_their_place)
 }
 END_TEST
 
-UNIT_SUITE("ring", rows_come_back_once_and_in_order, full_ring_drops_newest_and_counts,
-	chunks_go_round_without_loss, rows_of_many_threads_are_read_or_counted_as_lost,
-	ended_threads_give_their_chunks_to_new_ones,
-	reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_counted,
-	committed_rows_outlive_sigkill, file_that_is_there_is_not_taken,
-	before_the_start_nothing_is_reserved_and_errno_stays, positions_tell_what_was_read,
-	the_file_tells_of_losses_until_the_stream_does,
-	threads_that_found_no_room_leave_their_place)
+/* ---- what a thread has left ---- */
+
+static sigjmp_buf place;
+
+static void jump(int number)
+{
+	siglongjmp(place, number);
+}
+
+static __attribute__((noinline)) void leave_a_row(uint64_t number)
+{
+	struct row *row = (struct row *)ring_reserve(&ring_self, row_bytes(number));
+
+	ck_assert_ptr_nonnull(row);
+	memset(row, 0xff, row_bytes(number));
+	raise(SIGUSR1);
+}
+
+START_TEST(a_row_that_was_left_is_counted_and_its_room_taken_by_the_next)
+{
+	static struct seen seen;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	signal(SIGUSR1, jump);
+	for (uint64_t i = 0; i < 20; i++) {
+		ck_assert(put(i));
+		if (!sigsetjmp(place, 1)) {
+			leave_a_row(i);
+		}
+	}
+	ck_assert(put(20));
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, 21);
+	ck_assert_uint_eq(ring_take_left(), 20);
+	ck_assert_uint_eq(ring_take_left(), 0);
+	ck_assert_uint_eq(ring_take_nested(), 0);
+}
+END_TEST
+
+/* The thread has taken another chunk, and not come to use it. */
+START_TEST(a_thread_that_was_changing_its_chunk_goes_on_in_the_last_one)
+{
+	static struct seen seen;
+	struct gprof_chunk_header *first;
+	char *at, *end;
+	uint64_t i = 0;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
+	ck_assert(put(i++));
+	first = ring_self.chunk;
+	do {
+		at = ring_self.at;
+		end = ring_self.end;
+		ck_assert(put(i++));
+	} while (ring_self.chunk == first);
+	ring_self.chunk = first;
+	ring_self.at = at;
+	ring_self.end = end;
+	ring_self.writing = ring_stack_pointer() - 4096;
+	for (int more = 0; more < 500; more++) {
+		ck_assert(put(i++));
+	}
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, i);
+	ck_assert_uint_eq(ring_take_left(), 1);
+}
+END_TEST
+
+START_TEST(what_cannot_be_a_row_ends_its_chunk_and_is_counted)
+{
+	static const struct gprof_row_head damages[] = {{.bytes = 0}, {.bytes = 4},
+		{.bytes = 28, .table = GPROF_TABLE_api}, {.bytes = 65528, .table = GPROF_TABLE_api},
+		{.bytes = 24, .table = GPROF_TABLE_api, .text_bytes = 100}};
+	static struct seen seen;
+	char *at;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
+	ck_assert(put(0));
+	at = ring_self.at;
+	ck_assert(put(1));
+	ck_assert(put(2));
+	memcpy(at, &damages[_i], sizeof(damages[_i]));
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, 1);
+	ck_assert_uint_eq(ring_take_damaged(), 1);
+	ck_assert(put(3));
+	/* A count beyond the chunk leads nowhere either. */
+	ring_self.chunk->committed = UINT32_MAX;
+	ring_read(see, &seen);
+	ck_assert_uint_eq(seen.nr_rows, 2);
+	ck_assert_uint_eq(ring_take_damaged(), 1);
+}
+END_TEST
+
+/* A signal handler forks while its thread writes, and the child goes on writing. */
+START_TEST(a_child_that_was_forked_in_a_row_writes_none_of_its_parent)
+{
+	static struct seen seen;
+	struct row *row;
+	int status;
+	pid_t child;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	ck_assert(put(0));
+	row = (struct row *)ring_reserve(&ring_self, row_bytes(1));
+	child = fork();
+	if (!child) {
+		ck_assert(!ring_forget());
+		memset(row, 0xff, row_bytes(1));
+		ring_commit(&ring_self, row, row_bytes(1));
+		_exit(ring_self.writing ? 1 : 0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	row->head =
+		(struct gprof_row_head){.bytes = (uint16_t)row_bytes(1), .table = GPROF_TABLE_api};
+	row->number = 1;
+	memset(row->fill, 1, row_bytes(1) - 16);
+	ring_commit(&ring_self, row, row_bytes(1));
+	drain(&seen);
+	ck_assert_uint_eq(seen.nr_rows, 2);
+	ck_assert_uint_eq(ring_take_damaged(), 0);
+}
+END_TEST
+
+static void *write_and_vanish(void *unused)
+{
+	ck_assert(put(0));
+	ring_watch_thread(&ring_self);
+	return unused;
+}
+
+START_TEST(a_thread_whose_end_nobody_sees_gives_its_chunk_back_once_it_is_gone)
+{
+	static struct seen seen;
+	pthread_t thread;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	for (int i = 0; i < 50; i++) {
+		seen.next[i + 1] = 0;
+		ck_assert_int_eq(pthread_create(&thread, NULL, write_and_vanish, NULL), 0);
+		pthread_join(thread, NULL);
+		/* It is joined a moment before the kernel has let go of it. */
+		do {
+			drain(&seen);
+		} while (ring_fill());
+	}
+	ck_assert_uint_eq(seen.nr_rows, 50);
+	ck_assert_uint_eq(ring_take_lost(), 0);
+}
+END_TEST
+
+Suite *unit_suite(void)
+{
+	const TTest *const tests[] = {rows_come_back_once_and_in_order,
+		full_ring_drops_newest_and_counts, chunks_go_round_without_loss,
+		rows_of_many_threads_are_read_or_counted_as_lost,
+		ended_threads_give_their_chunks_to_new_ones,
+		reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_counted,
+		committed_rows_outlive_sigkill, file_that_is_there_is_not_taken,
+		before_the_start_nothing_is_reserved_and_errno_stays, positions_tell_what_was_read,
+		the_file_tells_of_losses_until_the_stream_does,
+		threads_that_found_no_room_leave_their_place,
+		a_row_that_was_left_is_counted_and_its_room_taken_by_the_next,
+		a_thread_that_was_changing_its_chunk_goes_on_in_the_last_one,
+		a_child_that_was_forked_in_a_row_writes_none_of_its_parent,
+		a_thread_whose_end_nobody_sees_gives_its_chunk_back_once_it_is_gone};
+	Suite *suite = unit_make("ring", tests, sizeof(tests) / sizeof(tests[0]));
+
+	unit_loop(suite, what_cannot_be_a_row_ends_its_chunk_and_is_counted, 5);
+	return suite;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread at a time, and nobody waits: who does not get in leaves the work to who is in. A
+ * signal handler may jump out of it, so a claim that is older than any such work can take is void.
+ */
+#ifndef COLLECTOR_CLAIM_H
+#define COLLECTOR_CLAIM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/clock.h"
+
+struct claim {
+	_Atomic uint64_t since_ns; /* CLOCK_MONOTONIC; 0: free */
+};
+
+static inline bool claim_try(struct claim *claim, uint64_t most_ns)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint64_t since = atomic_load_explicit(&claim->since_ns, memory_order_relaxed);
+
+	return (!since || now - since > most_ns) &&
+	       atomic_compare_exchange_strong(&claim->since_ns, &since, now);
+}
+
+static inline void claim_drop(struct claim *claim)
+{
+	atomic_store_explicit(&claim->since_ns, 0, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that CUPTI's callbacks record: nested, left in the middle, and with a hook around them. */
+#include "collector/callback.h"
+
+#include <string.h>
+
+#include "collector/collector.h"
+#include "collector/cupti.h"
+#include "collector/notice.h"
+#include "collector/subscriber.h"
+#include "test/unit/unit.h"
+
+enum { CBID_MALLOC = 20, CBID_FREE = 22, CBID_DRIVER = 216 };
+
+static uint32_t subscribe(cupti_subscriber *subscriber, cupti_callback_fn callback, void *userdata)
+{
+	(void)callback;
+	(void)userdata;
+	*subscriber = &cupti;
+	return CUPTI_OK;
+}
+
+static uint32_t enable(uint32_t is_on, cupti_subscriber subscriber, uint32_t domain, uint32_t cbid)
+{
+	(void)is_on;
+	(void)subscriber;
+	(void)domain;
+	(void)cbid;
+	return CUPTI_OK;
+}
+
+static uint32_t find_call(const char *name, uint8_t api)
+{
+	(void)api;
+	return !strcmp(name, "cudaMalloc") ? 1 : !strcmp(name, "cudaFree") ? 2 : 3;
+}
+
+static const char names[] = "cudaMalloc\0cudaFree\0other";
+static const struct collector_call calls[] = {
+	{0, GPROF_API_RUNTIME}, {11, GPROF_API_RUNTIME}, {20, GPROF_API_DRIVER}};
+
+static void start(void)
+{
+	cupti.cuptiSubscribe = subscribe;
+	cupti.cuptiEnableCallback = enable;
+	collector_init(names, calls, 3);
+	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
+	callback_init(find_call);
+	ck_assert(callback_start());
+	subscriber_want(CUPTI_DOMAIN_RUNTIME, CBID_MALLOC, true);
+	subscriber_want(CUPTI_DOMAIN_RUNTIME, CBID_FREE, true);
+	subscriber_want(CUPTI_DOMAIN_DRIVER, CBID_DRIVER, true);
+	atomic_store(&collector_mode, COLLECTOR_RECORD);
+}
+
+static void say(uint32_t domain, uint32_t cbid, uint32_t site, uint32_t correlation)
+{
+	uint32_t result = 0;
+	struct cupti_callback_data data = {
+		.site = site, .function_return_value = &result, .correlation_id = correlation};
+
+	callback_on_cupti(NULL, domain, cbid, &data);
+}
+
+/* As deep on the stack as the depth says; what is called from there lies below. */
+static __attribute__((noinline)) void begin(uint32_t cbid, uint32_t correlation, int depth)
+{
+	volatile char room[256];
+
+	room[0] = 1;
+	if (depth) {
+		begin(cbid, correlation, depth - 1);
+	} else {
+		say(CUPTI_DOMAIN_RUNTIME, cbid, CUPTI_SITE_ENTER, correlation);
+	}
+	room[1] = room[0];
+}
+
+static void end(uint32_t cbid, uint32_t correlation)
+{
+	say(CUPTI_DOMAIN_RUNTIME, cbid, CUPTI_SITE_EXIT, correlation);
+}
+
+struct seen {
+	uint32_t nr;
+	uint32_t correlations[16];
+	uint16_t calls[16];
+};
+
+static void see(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+{
+	const struct gprof_row_api *row = (const struct gprof_row_api *)head;
+	struct seen *seen = context;
+
+	(void)thread;
+	ck_assert_uint_eq(head->table, GPROF_TABLE_api);
+	seen->correlations[seen->nr] = row->correlation;
+	seen->calls[seen->nr++] = row->call;
+}
+
+static struct seen drain(void)
+{
+	struct seen seen = {0};
+
+	ring_read(see, &seen);
+	ring_release();
+	return seen;
+}
+
+START_TEST(a_driver_call_in_a_runtime_call_is_a_part_of_it)
+{
+	struct seen seen;
+
+	start();
+	begin(CBID_MALLOC, 5, 0);
+	say(CUPTI_DOMAIN_DRIVER, CBID_DRIVER, CUPTI_SITE_ENTER, 5);
+	say(CUPTI_DOMAIN_DRIVER, CBID_DRIVER, CUPTI_SITE_EXIT, 5);
+	end(CBID_MALLOC, 5);
+	seen = drain();
+	ck_assert_uint_eq(seen.nr, 1);
+	ck_assert_uint_eq(seen.correlations[0], 5);
+	ck_assert_uint_eq(seen.calls[0], 1);
+	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_LEFT), 0);
+}
+END_TEST
+
+START_TEST(a_signal_handlers_call_in_a_call_is_another_one)
+{
+	struct seen seen;
+
+	start();
+	begin(CBID_MALLOC, 5, 0);
+	begin(CBID_FREE, 6, 3);
+	end(CBID_FREE, 6);
+	end(CBID_MALLOC, 5);
+	seen = drain();
+	ck_assert_uint_eq(seen.nr, 2);
+	ck_assert_uint_eq(seen.correlations[0], 6);
+	ck_assert_uint_eq(seen.correlations[1], 5);
+	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_LEFT), 0);
+}
+END_TEST
+
+START_TEST(a_call_that_was_left_is_counted_and_silences_nothing)
+{
+	struct seen seen;
+
+	start();
+	begin(CBID_MALLOC, 1, 2); /* left */
+	for (uint32_t id = 2; id < 12; id++) {
+		begin(CBID_FREE, id, 2);
+		end(CBID_FREE, id);
+	}
+	seen = drain();
+	ck_assert_uint_eq(seen.nr, 10);
+	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_LEFT), 1);
+}
+END_TEST
+
+/* Left one in the other, with the next ones deeper on the stack: no more are kept than there is
+ * room.
+ */
+START_TEST(many_that_were_left_are_counted_once_each)
+{
+	struct seen seen;
+
+	start();
+	for (uint32_t id = 1; id <= 8; id++) {
+		begin(CBID_MALLOC, id, (int)id);
+	}
+	begin(CBID_FREE, 9, 9);
+	end(CBID_FREE, 9);
+	begin(CBID_FREE, 10, 0);
+	end(CBID_FREE, 10);
+	seen = drain();
+	ck_assert_uint_eq(seen.nr, 2);
+	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_LEFT), 8);
+}
+END_TEST
+
+/* A hook gets the id of the first call in it; one with another id is recorded by itself. */
+START_TEST(in_a_hook_that_was_left_calls_are_recorded)
+{
+	struct ring_mark mark;
+	struct seen seen;
+
+	start();
+	ring_self.frame = (uintptr_t)&mark;
+	begin(CBID_MALLOC, 5, 0);
+	end(CBID_MALLOC, 5);
+	ck_assert_uint_eq(ring_self.correlation, 5);
+	begin(CBID_FREE, 6, 0);
+	end(CBID_FREE, 6);
+	seen = drain();
+	ck_assert_uint_eq(seen.nr, 1);
+	ck_assert_uint_eq(seen.correlations[0], 6);
+}
+END_TEST
+
+UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
+	a_signal_handlers_call_in_a_call_is_another_one,
+	a_call_that_was_left_is_counted_and_silences_nothing,
+	many_that_were_left_are_counted_once_each, in_a_hook_that_was_left_calls_are_recorded)
