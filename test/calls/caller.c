@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A plugin that calls the functions of runtime.c that it is linked with, or finds in its scope, and
+ * says which copy answered. With REGISTERS its constructor registers a module, as nvcc's does.
+ */
+#include <stdint.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+int cudaGetDevice(int *device);
+int cudaGetDeviceCount(int *count);
+void **__cudaRegisterFatBinary(void *binary);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaRegisterFunction(void **handle, const char *host_fun, char *device_fun,
+	const char *device_name, int thread_limit, void *tid, void *bid, void *block_dim,
+	void *grid_dim, int *warp_size);
+void __cudaUnregisterFatBinary(void **handle);
+int cuCtxGetDevice(int *device);
+uint32_t cuptiGetCallbackState(uint32_t *enable, void *subscriber, uint32_t domain, uint32_t cbid);
+int ncclAllReduce(
+	const void *send, void *recv, size_t count, int type, int op, void *comm, void *stream);
+
+#ifdef REGISTERS
+static void **handle;
+
+__attribute__((constructor)) static void begin(void)
+{
+	handle = __cudaRegisterFatBinary(NULL);
+	__cudaRegisterFunction(handle, (const char *)&begin, (char *)"kernel", "kernel", -1, NULL,
+		NULL, NULL, NULL, NULL);
+	__cudaRegisterFatBinaryEnd(handle);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	__cudaUnregisterFatBinary(handle);
+}
+#endif
+
+#ifdef WAITS
+extern void (*route_wait)(void);
+
+__attribute__((constructor)) static void wait_for_program(void)
+{
+	route_wait();
+}
+#endif
+
+EXPORT void caller_print(const char *who);
+EXPORT int caller_runtime(void);
+
+int caller_runtime(void)
+{
+	int id = 0;
+
+	return cudaGetDevice(&id) ? -1 : id;
+}
+
+/* Twice, since what was found the first time is remembered. */
+void caller_print(const char *who)
+{
+	for (int i = 0; i < 2; i++) {
+		int device = 0, count = 0, context = 0, sum = 0;
+		uint32_t state = 0;
+
+		cudaGetDevice(&device);
+		cudaGetDeviceCount(&count);
+		cuCtxGetDevice(&context);
+		cuptiGetCallbackState(&state, NULL, 1, 1);
+		ncclAllReduce(NULL, &sum, 0, 0, 0, NULL, NULL);
+		printf("%s: runtime %d %d, driver %d, CUPTI %u, NCCL %d\n", who, device, count,
+			context, state, sum);
+	}
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forks encoding|handler CHILDREN: makes so many children while events are recorded all the time:
+ * from the main thread, whatever the recorder is just doing; or from a signal handler, whatever its
+ * thread is just doing, where the child then goes on. Prints how many calls of cudaGetDevice the
+ * parent has made, how many each child makes, and how many children failed.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHILD_CALLS 50
+
+int cudaGetDevice(int *device);
+
+static atomic_bool is_over;
+static _Atomic long nr_made;
+static volatile int nr_forks, nr_wanted, is_child;
+
+static void call(int nr)
+{
+	int device;
+
+	for (int i = 0; i < nr; i++) {
+		cudaGetDevice(&device);
+	}
+	atomic_fetch_add(&nr_made, nr);
+}
+
+static void *call_all_the_time(void *unused)
+{
+	while (!atomic_load(&is_over)) {
+		call(100);
+		usleep(100);
+	}
+	return unused;
+}
+
+static int wait_for_all(void)
+{
+	int nr_failed = 0, status;
+
+	while (wait(&status) > 0) {
+		nr_failed += status != 0;
+	}
+	return nr_failed;
+}
+
+static int fork_while_encoding(int nr)
+{
+	pthread_t threads[2];
+	int nr_failed = 0;
+
+	for (int i = 0; i < 2; i++) {
+		pthread_create(&threads[i], NULL, call_all_the_time, NULL);
+	}
+	for (int i = 0; i < nr; i++) {
+		if (!fork()) {
+			call(CHILD_CALLS);
+			exit(0);
+		}
+		if (i % 4 == 3) {
+			nr_failed += wait_for_all();
+		}
+		usleep(1000);
+	}
+	atomic_store(&is_over, 1);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	return nr_failed + wait_for_all();
+}
+
+static void on_timer(int number)
+{
+	(void)number;
+	if (nr_forks < nr_wanted && !is_child) {
+		nr_forks++;
+		is_child = !fork();
+	}
+}
+
+/* Without usleep or the like: the handler is to come while a call is recorded. */
+static int fork_in_handlers(int nr)
+{
+	struct itimerval timer = {{0, 2000}, {0, 2000}};
+	int device;
+
+	nr_wanted = nr;
+	signal(SIGALRM, on_timer);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	while (nr_forks < nr_wanted && !is_child) {
+		cudaGetDevice(&device);
+		nr_made += !is_child;
+	}
+	if (is_child) {
+		call(CHILD_CALLS);
+		_exit(0);
+	}
+	timer = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &timer, NULL);
+	return wait_for_all();
+}
+
+int main(int argc, char **argv)
+{
+	int nr = argc > 2 ? atoi(argv[2]) : 10, nr_failed;
+
+	call(1);
+	nr_failed = argc > 1 && !strcmp(argv[1], "handler") ? fork_in_handlers(nr)
+							    : fork_while_encoding(nr);
+	printf("%ld %d %d\n", (long)nr_made, CHILD_CALLS, nr_failed);
+	return 0;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * routes SCENARIO: prints which copies of the libraries calls have reached, as the loader binds
+ * them. Without gprof and with it the output must be the same. Built as `none`, which needs no
+ * copy, and as `one`, which needs the runtime of version 12.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef NEEDS_ONE
+int cudaGetDevice(int *device);
+int cudaGetDeviceCount(int *count);
+int cudaDeviceSynchronize(void);
+#endif
+
+void (*route_wait)(void);
+
+static void *open_it(const char *name, int mode)
+{
+	void *handle = dlopen(name, mode);
+
+	if (!handle) {
+		printf("%s\n", dlerror());
+		exit(2);
+	}
+	return handle;
+}
+
+static void print(const char *who, void *handle)
+{
+	void (*function)(const char *who);
+
+	*(void **)&function = dlsym(handle, "caller_print");
+	function(who);
+}
+
+static void close_it(const char *who, void *handle)
+{
+	printf("%s is closed: %d\n", who, dlclose(handle));
+}
+
+#ifdef NEEDS_ONE
+
+static void print_own(void)
+{
+	int device = 0, count = 0;
+
+	cudaGetDevice(&device);
+	cudaGetDeviceCount(&count);
+	printf("program: runtime %d %d\n", device, count);
+}
+
+/* The program's runtime is in use when an extension comes with an older one of its own. */
+static void older_extension(void)
+{
+	void *extension;
+
+	print_own();
+	extension = open_it("./caller-11.so", RTLD_NOW | RTLD_LOCAL);
+	print("extension", extension);
+	print_own();
+	close_it("extension", extension);
+	print_own();
+}
+
+static void deep_extension(void)
+{
+	print_own();
+	print("extension", open_it("./caller-11.so", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND));
+	print_own();
+}
+
+/* Of the same version: the program's, being in the global scope, comes first. */
+static void same_version(void)
+{
+	print_own();
+	print("extension", open_it("./caller-other12.so", RTLD_NOW | RTLD_LOCAL));
+	print_own();
+}
+
+static void another_namespace(void)
+{
+	void *handle = dlmopen(LM_ID_NEWLM, "./caller-11.so", RTLD_NOW);
+	int (*function)(void);
+
+	print_own();
+	*(void **)&function = handle ? dlsym(handle, "caller_runtime") : NULL;
+	printf("other namespace: runtime %d\n", function ? function() : -1);
+	print_own();
+}
+
+/* A thread that a constructor waits for makes the first call of its function. */
+static pthread_barrier_t barrier;
+
+static void *call_first(void *unused)
+{
+	int count = 0;
+
+	(void)unused;
+	pthread_barrier_wait(&barrier);
+	cudaGetDeviceCount(&count);
+	printf("other thread: runtime %d\n", count);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void wait_for_call(void)
+{
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+}
+
+static void called_in_constructor(void)
+{
+	pthread_t thread;
+	int device = 0;
+
+	route_wait = wait_for_call;
+	cudaGetDevice(&device); /* the recorder has started by then */
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, call_first, NULL);
+	open_it("./waiter.so", RTLD_NOW | RTLD_LOCAL);
+	pthread_join(thread, NULL);
+}
+
+/* First calls race with the loading of a second runtime. */
+static void *open_older(void *unused)
+{
+	(void)unused;
+	pthread_barrier_wait(&barrier);
+	return open_it("./caller-11.so", RTLD_NOW | RTLD_LOCAL);
+}
+
+static int race_once(void)
+{
+	int device = 0, count = 0, (*function)(void);
+	pthread_t thread;
+	void *handle;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, open_older, NULL);
+	pthread_barrier_wait(&barrier);
+	cudaGetDevice(&device);
+	cudaGetDeviceCount(&count);
+	pthread_join(thread, &handle);
+	*(void **)&function = dlsym(handle, "caller_runtime");
+	return device == 12 && count == 12 && function() == 11;
+}
+
+static void race(void)
+{
+	int nr_right = 0;
+
+	for (int i = 0; i < 40; i++) {
+		int status = 0;
+		pid_t child;
+
+		fflush(stdout);
+		child = fork();
+		if (!child) {
+			_exit(race_once() ? 0 : 1);
+		}
+		waitpid(child, &status, 0);
+		nr_right += status == 0;
+	}
+	printf("%d races\n", nr_right);
+}
+
+/* What the program wants to know of its own failed dlopen. */
+static void failed_dlopen(void)
+{
+	void *handle = dlopen("there-is-no-such-library.so", RTLD_NOW);
+	const char *why;
+
+	print_own();
+	why = dlerror();
+	printf("%s: %s\n", handle ? "opened" : "failed", why ? why : "no reason");
+}
+
+#else
+
+static void copies(void)
+{
+	void *a = open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
+	void *b = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+
+	print("a", a);
+	print("b", b);
+	print("a", a);
+}
+
+static void later_global(void)
+{
+	void *b = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+
+	print("b", b);
+	open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
+	print("b", b);
+	print("free", open_it("./caller-free.so", RTLD_LAZY | RTLD_LOCAL));
+}
+
+/*
+ * Ends without destructors: the loader would run those of a module before those of a library that
+ * it is bound to, also if it does not name that library, which our standing between them hides.
+ */
+static void earlier_global(void)
+{
+	open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
+	print("b", open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL));
+	print("free", open_it("./caller-free.so", RTLD_NOW | RTLD_LOCAL));
+	fflush(stdout);
+	_exit(0);
+}
+
+/* What it calls is needed by the library that brings it, and not by itself. */
+static void in_group(void)
+{
+	open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
+	print("group", open_it("./group.so", RTLD_NOW | RTLD_LOCAL));
+}
+
+/*
+ * Two folders have a runtime of one name and version. When the first is closed the second is
+ * opened, for which the loader must not find the first.
+ */
+static void closed_and_another(void)
+{
+	for (int i = 0; i < 3; i++) {
+		void *first = open_it("./one/caller.so", RTLD_NOW | RTLD_LOCAL), *second;
+
+		print("first", first);
+		close_it("first", first);
+		second = open_it("./two/caller.so", RTLD_NOW | RTLD_LOCAL);
+		print("second", second);
+		close_it("second", second);
+	}
+}
+
+/* A module that is bound to a library keeps it, without naming it. */
+static void closed_early(void)
+{
+	void *library = open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
+	void *plugin = open_it("./caller-free.so", RTLD_NOW | RTLD_LOCAL);
+
+	print("free", plugin);
+	close_it("library", library);
+	print("free", plugin);
+	close_it("free", plugin);
+	plugin = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+	print("b", plugin);
+}
+
+static void failed_close(void)
+{
+	void *plugin = open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
+	void *library = open_it("libc.so.6", RTLD_NOW);
+	int rc;
+
+	print("a", plugin);
+	close_it("library", library);
+	rc = dlclose(library); /* once too often */
+	printf("dlclose: %d, %s\n", rc, dlerror() ? "a reason" : "no reason");
+	print("a", plugin);
+	close_it("a", plugin);
+}
+
+/* Machine code that lies in no library, as compilers at run time make it. */
+#if defined(__x86_64__)
+static void made_code(void)
+{
+	/* push %rbx; mov %rsi,%rax; call *%rax; pop %rbx; ret */
+	static const unsigned char code[] = {0x53, 0x48, 0x89, 0xf0, 0xff, 0xd0, 0x5b, 0xc3};
+	void *plugin = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+	int (*made)(int *result, int (*function)(int *));
+	int (*function)(int *), id = 0;
+	void *memory = mmap(
+		NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
+	memcpy(memory, code, sizeof(code));
+	*(void **)&made = memory;
+	*(void **)&function = dlsym(RTLD_DEFAULT, "cudaGetDevice");
+	made(&id, function);
+	printf("made code: runtime %d\n", id);
+	print("b", plugin);
+	made(&id, function);
+	printf("made code: runtime %d\n", id);
+	print("a", open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL));
+}
+#else
+static void made_code(void)
+{
+}
+#endif
+
+/* Libraries built before glibc 2.24 ask for a quick_exit that runs thread-local destructors. */
+static void quick_exits(void)
+{
+	void (*leave)(int status);
+
+	print("a", open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL));
+	fflush(stdout);
+	*(void **)&leave = dlsym(open_it("./leaver-new.so", RTLD_NOW), "leave");
+	if (!fork()) {
+		leave(3);
+	}
+	wait(NULL);
+	*(void **)&leave = dlsym(open_it("./leaver-old.so", RTLD_NOW), "leave");
+	leave(4);
+}
+
+#endif
+
+static const struct scenario {
+	const char *name;
+	void (*run)(void);
+} scenarios[] = {
+#ifdef NEEDS_ONE
+	{"older_extension", older_extension},
+	{"deep_extension", deep_extension},
+	{"same_version", same_version},
+	{"another_namespace", another_namespace},
+	{"called_in_constructor", called_in_constructor},
+	{"race", race},
+	{"failed_dlopen", failed_dlopen},
+#else
+	{"copies", copies},
+	{"later_global", later_global},
+	{"earlier_global", earlier_global},
+	{"in_group", in_group},
+	{"closed_and_another", closed_and_another},
+	{"closed_early", closed_early},
+	{"failed_close", failed_close},
+	{"made_code", made_code},
+	{"quick_exits", quick_exits},
+#endif
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		if (argc < 2) {
+			puts(scenarios[i].name);
+		} else if (!strcmp(argv[1], scenarios[i].name)) {
+			scenarios[i].run();
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A library that plays CUDA's runtime, driver, CUPTI and NCCL, as far as it takes to say which copy
+ * of it a call has reached: ID. Handles are tagged with it, and foreign ones refused.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct handle {
+	int id;
+};
+
+__attribute__((destructor)) static void unload(void)
+{
+#ifndef QUIET
+	printf("runtime %d is unloaded\n", ID);
+#endif
+}
+
+static void check(void **handle)
+{
+	int id = ((struct handle *)(void *)handle)->id;
+
+	if (id != ID) {
+		printf("runtime %d got a handle of runtime %d\n", ID, id);
+	}
+}
+
+EXPORT int cudaGetDevice(int *device)
+{
+	*device = ID;
+	return 0;
+}
+
+EXPORT int cudaGetDeviceCount(int *count)
+{
+	*count = ID;
+	return 0;
+}
+
+/* What a program wants to happen in the middle of a call. */
+EXPORT void (*runtime_inside)(void);
+
+EXPORT int cudaDeviceSynchronize(void)
+{
+	if (runtime_inside) {
+		runtime_inside();
+	}
+	return 0;
+}
+
+EXPORT void **__cudaRegisterFatBinary(void *binary)
+{
+	struct handle *handle = malloc(sizeof(*handle));
+
+	(void)binary;
+	handle->id = ID;
+	return (void **)(void *)handle;
+}
+
+EXPORT void __cudaRegisterFatBinaryEnd(void **handle)
+{
+	check(handle);
+}
+
+EXPORT void __cudaRegisterFunction(void **handle, const char *host_fun, char *device_fun,
+	const char *device_name, int thread_limit, void *tid, void *bid, void *block_dim,
+	void *grid_dim, int *warp_size)
+{
+	(void)host_fun;
+	(void)device_fun;
+	(void)device_name;
+	(void)thread_limit;
+	(void)tid;
+	(void)bid;
+	(void)block_dim;
+	(void)grid_dim;
+	(void)warp_size;
+	check(handle);
+}
+
+EXPORT void __cudaUnregisterFatBinary(void **handle)
+{
+	check(handle);
+	free(handle);
+}
+
+EXPORT int cuCtxGetDevice(int *device)
+{
+	*device = ID;
+	return 0;
+}
+
+EXPORT uint32_t cuptiGetCallbackState(
+	uint32_t *enable, void *subscriber, uint32_t domain, uint32_t cbid)
+{
+	(void)subscriber;
+	(void)domain;
+	(void)cbid;
+	*enable = ID;
+	return 0;
+}
+
+EXPORT int ncclAllReduce(
+	const void *send, void *recv, size_t count, int type, int op, void *comm, void *stream)
+{
+	(void)send;
+	(void)count;
+	(void)type;
+	(void)op;
+	(void)comm;
+	(void)stream;
+	*(int *)recv = ID;
+	if (runtime_inside) {
+		runtime_inside();
+	}
+	return 0;
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Each call reaches the copy of its library that it would have reached without us: several runtimes,
+# drivers, CUPTIs and NCCLs in one process, opened, closed and opened again, called from plugins, from
+# code of no module, from another namespace, while a constructor waits. The programs of test/calls
+# print which copy has answered; the output must be the same.
+. "$(dirname "$0")/lib.sh"
+need REPORT
+[[ $B != *san-thread ]] || skip "ThreadSanitizer's frames hide the caller, by which the copy is chosen"
+CC=${CC:-gcc}
+src=$ROOT/test/calls
+mkdir -p "$T/route/one" "$T/route/two"
+cd "$T/route" || exit 1
+
+# build OUTPUT ARGUMENTS...
+build()
+{
+	local output=$1
+	shift
+	# shellcheck disable=SC2016 # for the loader
+	"$CC" -g -O1 -fPIC -shared -fvisibility=hidden -Wl,-rpath,'$ORIGIN' -o "$output" "$@" || exit 1
+}
+
+# runtime OUTPUT ID SONAME [VERSION]
+runtime()
+{
+	[ -z "${4:-}" ] || echo "$4 { global: cu*; __cu*; nccl*; local: *; };" >"$1.map"
+	build "$1" -DID="$2" "$src/runtime.c" -Wl,-soname,"$3" ${4:+"-Wl,--version-script=$1.map"}
+}
+
+runtime libcudart.so.12 12 libcudart.so.12 libcudart.so.12
+runtime libcudart.so.11.0 11 libcudart.so.11.0 libcudart.so.11.0
+runtime libcudart-other.so.12 13 libcudart-other.so.12 libcudart.so.12
+runtime one/libcudart.so.12 21 libcudart.so.12 libcudart.so.12
+runtime two/libcudart.so.12 22 libcudart.so.12 libcudart.so.12
+runtime libcopy-a.so 1 libcopy-a.so
+runtime libcopy-b.so 2 libcopy-b.so
+
+build caller-11.so -DREGISTERS "$src/caller.c" libcudart.so.11.0
+build caller-other12.so -DREGISTERS "$src/caller.c" libcudart-other.so.12
+build one/caller.so -DREGISTERS "$src/caller.c" one/libcudart.so.12
+build two/caller.so -DREGISTERS "$src/caller.c" two/libcudart.so.12
+build caller-a.so "$src/caller.c" libcopy-a.so
+build caller-b.so -DREGISTERS "$src/caller.c" libcopy-b.so
+build caller-free.so "$src/caller.c"
+build group.so -x c /dev/null -x none -Wl,--no-as-needed caller-free.so libcopy-b.so
+echo 'extern void (*route_wait)(void); __attribute__((constructor)) static void wait(void) { route_wait(); }' >waiter.c
+build waiter.so waiter.c
+build leaver-new.so "$src/leaver.c"
+old=
+[ "$(uname -m)" != x86_64 ] || old=-DOLD # elsewhere glibc has but one
+build leaver-old.so ${old:+"$old"} "$src/leaver.c"
+# shellcheck disable=SC2016 # for the loader
+link=(-g -O1 -rdynamic -Wno-missing-prototypes "-Wl,-rpath,\$ORIGIN" -ldl -lpthread)
+"$CC" -D_GNU_SOURCE -I"$ROOT" -o none "$src/routes.c" "${link[@]}" || exit 1
+"$CC" -D_GNU_SOURCE -I"$ROOT" -DNEEDS_ONE -o one12 "$src/routes.c" -Wl,--no-as-needed libcudart.so.12 "${link[@]}" || exit 1
+
+for program in none one12; do
+	for scenario in $("./$program"); do
+		# AddressSanitizer stands in for dlopen, too, and refuses that.
+		[[ $B == *san-* && $scenario == deep_extension ]] && continue
+		rm -rf "$GPROF_DIR"
+		timeout 60 "./$program" "$scenario" >"$T/plain.out" 2>"$T/plain.err"
+		plain_rc=$?
+		LD_PRELOAD=$(preload) timeout 60 "./$program" "$scenario" >"$T/out" 2>"$T/err"
+		is "$plain_rc" $? "exit status of $scenario"
+		is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output of $scenario"
+		is "$(cat "$T/plain.err")" "$(grep -v '^gprof\[' "$T/err")" "errors of $scenario"
+		[ -s "$T/plain.out" ] || is "some" "none" "output of $scenario"
+	done
+done
+finish

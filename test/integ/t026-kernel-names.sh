@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Without CUPTI the names of kernels come from their registration: none is missing that is registered
+# while they are written, and one whose module is unmapped meanwhile does no harm.
+. "$(dirname "$0")/lib.sh"
+need REPORT
+CC=${CC:-gcc}
+src=$ROOT/test/calls
+"$CC" -O1 -fPIC -shared -DID=12 -DQUIET -fvisibility=hidden -o "$T/libruntime.so" "$src/runtime.c" || exit 1
+"$CC" -O1 -D_GNU_SOURCE -o "$T/names" "$src/names.c" "$T/libruntime.so" -Wl,-rpath,"$T" -lpthread -ldl || exit 1
+
+for _ in 1 2 3 4 5; do
+	rm -rf "$GPROF_DIR"
+	GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" 20000 >"$T/out" 2>"$T/err"
+	is 0 $? "exit status"
+	read -r nr gone <"$T/out"
+	written=$("$REPORT" info "$GPROF_DIR" | awk '$1 == "function" {print $3}')
+	written=${written//,/}
+	if [ "${written:-0}" -lt "$nr" ] || [ "$written" -gt $((nr + gone)) ]; then
+		is "$nr to $((nr + gone))" "$written" "names in the stream"
+	fi
+	"$REPORT" check "$GPROF_DIR" >"$T/check" 2>&1 || is 0 $? "check: $(cat "$T/check")"
+done
+finish
