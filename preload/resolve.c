@@ -208,8 +208,8 @@ struct search {
 	void *function;
 	/* The first in the global scope, behind us, where the loader had to be asked: */
 	bool needs_global, has_global;
-	void *global;
-	const char *version; /* that the caller asks for */
+	void *global, *global_exact; /* whatever its version; of the caller's version */
+	const char *version;	     /* that the caller asks for */
 	/* What keeps the function's module, where nothing else does: */
 	bool needs_handle;
 	void *handle;
@@ -327,6 +327,25 @@ static const struct module *find_first(const struct modules *modules, struct sea
 }
 
 /*
+ * The first in the global scope that the caller may be bound to. dlvsym passes over symbols without
+ * a version, which the loader takes for any; dlsym takes those, but of others the default version.
+ */
+static const struct module *find_in_global(
+	const struct modules *modules, const struct search *search, void **function)
+{
+	const struct module *any = modules_of(modules, (uintptr_t)search->global);
+	const struct module *exact = modules_of(modules, (uintptr_t)search->global_exact);
+	bool fits = any && module_find(any, search->name, search->version);
+
+	if (fits && (!exact || any < exact)) {
+		*function = search->global;
+		return any;
+	}
+	*function = search->global_exact;
+	return exact;
+}
+
+/*
  * Several modules have it. The global scope comes first; but what was loaded after the caller was
  * not there when the caller was bound, unless it was bound to nothing else. Code of no module has
  * looked the function up itself.
@@ -334,12 +353,13 @@ static const struct module *find_first(const struct modules *modules, struct sea
 static const struct module *choose(
 	const struct modules *modules, struct search *search, const struct module *caller)
 {
-	const struct module *global = modules_of(modules, (uintptr_t)search->global);
+	void *function;
+	const struct module *global = find_in_global(modules, search, &function);
 	const struct module *local = caller ? find_local(modules, search, caller) : NULL;
 	bool is_later = global > caller && global >= modules->all + hook_nr_at_start;
 
 	if (global && !(local && is_later)) {
-		search->function = search->global;
+		search->function = function;
 		return global;
 	}
 	return local ? local : find_first(modules, search);
@@ -406,22 +426,22 @@ static void look(const struct modules *modules, void *context)
 /* ---- asking the loader ---- */
 
 /* In the global scope behind us. Takes the loader's lock: only where several modules have it. */
-static void *find_global(const char *name, const char *version)
+static void *find_global(const char *name)
 {
-	if (!dlsym) {
-		return NULL;
-	}
-	return version && dlvsym ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);
+	return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 }
 
 static void search_modules(struct search *search)
 {
 	if (!modules_look(look, search)) {
-		search->function = find_global(search->name, NULL);
+		search->function = find_global(search->name);
 		return;
 	}
 	if (search->needs_global) {
-		search->global = find_global(search->name, search->version);
+		search->global = find_global(search->name);
+		search->global_exact = search->version && dlvsym
+					       ? dlvsym(RTLD_NEXT, search->name, search->version)
+					       : search->global;
 		search->has_global = true;
 		modules_look(look, search);
 	}
