@@ -262,17 +262,50 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 #define TAIL_CALL
 #endif
 
+/*
+ * Where a large structure is passed by its address, as on aarch64, a wrapper that gets one makes a
+ * copy and cannot jump. Then our own code is who calls the twin, and the wrapper's frame, which has
+ * a frame pointer there, tells the caller.
+ */
+#if defined(__x86_64__)
+#define RECORDED_CALLER HOOK_CALLER
+#else
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static inline bool is_ours(uintptr_t address)
+{
+	return address - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
+/* A frame begins with the address of the outer one and the return address, which may be signed. */
+static inline uintptr_t outer_caller(const uintptr_t *frame)
+{
+	uintptr_t address = ((const uintptr_t *)frame[0])[1];
+
+#if defined(__aarch64__)
+	__asm__("mov x30, %0\n\thint #7\n\tmov %0, x30" : "+r"(address) : : "x30");
+#endif
+	return address;
+}
+
+#define RECORDED_CALLER \
+	(is_ours(HOOK_CALLER) ? outer_caller(__builtin_frame_address(0)) : HOOK_CALLER)
+#endif
+
 #define HOOK(api, need, ret, name, params, args, facts)                                     \
 	static __attribute__((noinline)) ret recorded_##name params                         \
 	{                                                                                   \
-		const __typeof__(&name) this_real = HOOK_REAL(name);                        \
+		const uintptr_t this_caller = RECORDED_CALLER;                              \
+		const __typeof__(&name) this_real =                                         \
+			(__typeof__(&name))hook_real(HOOK_##name, this_caller);             \
 		struct call this_call;                                                      \
 		uint32_t this_mode = hook_mode();                                           \
 		ret r;                                                                      \
                                                                                             \
 		this_call.self = &ring_self;                                                \
 		this_call.id = HOOK_##name;                                                 \
-		if (!hook_enter(this_call.self, &this_call.mark, this_mode, HOOK_CALLER)) { \
+		if (!hook_enter(this_call.self, &this_call.mark, this_mode, this_caller)) { \
 			r = this_real args;                                                 \
 			end_step(this_mode, HOOK_##name);                                   \
 			return r;                                                           \

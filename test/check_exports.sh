@@ -49,15 +49,19 @@ if [[ $lib != *san-* ]]; then
 		bad=1
 	fi
 fi
-# A hook must jump to its slow half: a call would make that take the hook for the program. Sanitizers
-# put frames around everything.
+# A hook must jump to its slow half: a call would make that take the hook for the program. On other
+# machines one that gets a large structure calls it, and has a frame that is asked (t022). Sanitizers put
+# frames around everything.
 if [[ $lib != *san-* ]]; then
 	objdump=objdump
 	[ -z "$other" ] || objdump=aarch64-linux-gnu-objdump
 	code=$("$objdump" -d --no-show-raw-insn "$lib" | grep -E '<recorded_[^>]*>$|<recorded_[^>]*>:$')
 	nr_halves=$(grep -cE '>:$' <<<"$code")
-	nr_jumps=$(grep -cE $'\t(jmp|b) ' <<<"$code")
-	if [ "$nr_halves" -lt 500 ] || [ "$nr_jumps" -lt "$nr_halves" ] || grep -E $'\t(call|callq|bl) ' <<<"$code"; then
+	nr_jumps=$(grep -cE $'\t(jmp|b)[ \t]' <<<"$code")
+	may_call='^$'
+	[ -z "$other" ] || may_call='3D|IpcOpen|Mipmapped'
+	if [ "$nr_halves" -lt 500 ] || [ "$nr_jumps" -lt $((nr_halves - 20)) ] ||
+		grep -E $'\t(call|callq|bl)[ \t]' <<<"$code" | grep -vE "$may_call"; then
 		echo "$nr_jumps hooks jump to $nr_halves slow halves; none may call its own"
 		bad=1
 	fi

@@ -176,6 +176,8 @@ cross()
 	EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" unit aarch64/
 	run aarch64/exports bash test/check_exports.sh
 	run aarch64/torch bash test/torch/aarch64.sh
+	EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" CC=aarch64-linux-gnu-gcc \
+		run aarch64/t022-routes bash test/integ/t022-routes.sh
 	export B=build
 }
 

@@ -11,6 +11,10 @@
 
 int cudaGetDevice(int *device);
 int cudaGetDeviceCount(int *count);
+struct extent {
+	size_t width, height, depth;
+};
+int cudaMalloc3D(void *pitched, struct extent extent);
 void **__cudaRegisterFatBinary(void *binary);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaRegisterFunction(void **handle, const char *host_fun, char *device_fun,
@@ -62,15 +66,16 @@ int caller_runtime(void)
 void caller_print(const char *who)
 {
 	for (int i = 0; i < 2; i++) {
-		int device = 0, count = 0, context = 0, sum = 0;
+		int device = 0, count = 0, context = 0, sum = 0, pitched[8] = {0};
 		uint32_t state = 0;
 
 		cudaGetDevice(&device);
 		cudaGetDeviceCount(&count);
+		cudaMalloc3D(pitched, (struct extent){1, 2, 3});
 		cuCtxGetDevice(&context);
 		cuptiGetCallbackState(&state, NULL, 1, 1);
 		ncclAllReduce(NULL, &sum, 0, 0, 0, NULL, NULL);
-		printf("%s: runtime %d %d, driver %d, CUPTI %u, NCCL %d\n", who, device, count,
-			context, state, sum);
+		printf("%s: runtime %d %d %d, driver %d, CUPTI %u, NCCL %d\n", who, device, count,
+			*pitched, context, state, sum);
 	}
 }

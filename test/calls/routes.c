@@ -297,6 +297,7 @@ static void made_code(void)
 #else
 static void made_code(void)
 {
+	puts("no machine code of this machine's is at hand");
 }
 #endif
 

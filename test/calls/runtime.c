@@ -41,6 +41,17 @@ EXPORT int cudaGetDeviceCount(int *count)
 	return 0;
 }
 
+/* On some machines what is so large is passed by its address, and each function makes a copy. */
+struct extent {
+	size_t width, height, depth;
+};
+
+EXPORT int cudaMalloc3D(void *pitched, struct extent extent)
+{
+	*(int *)pitched = extent.width + extent.height + extent.depth == 6 ? ID : -1;
+	return 0;
+}
+
 /* What a program wants to happen in the middle of a call. */
 EXPORT void (*runtime_inside)(void);
 

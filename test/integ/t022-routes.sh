@@ -3,9 +3,9 @@
 # Each call reaches the copy of its library that it would have reached without us: several runtimes,
 # drivers, CUPTIs and NCCLs in one process, opened, closed and opened again, called from plugins, from
 # code of no module, from another namespace, while a constructor waits. The programs of test/calls
-# print which copy has answered; the output must be the same.
+# print which copy has answered; the output must be the same. With CC and EMULATOR, and B for what is
+# built by it, for another machine.
 . "$(dirname "$0")/lib.sh"
-need REPORT
 [[ $B != *san-thread ]] || skip "ThreadSanitizer's frames hide the caller, by which the copy is chosen"
 CC=${CC:-gcc}
 src=$ROOT/test/calls
@@ -48,7 +48,7 @@ echo 'extern void (*route_wait)(void); __attribute__((constructor)) static void 
 build waiter.so waiter.c
 build leaver-new.so "$src/leaver.c"
 old=
-[ "$(uname -m)" != x86_64 ] || old=-DOLD # elsewhere glibc has but one
+[[ $("$CC" -dumpmachine) != x86_64* ]] || old=-DOLD # elsewhere glibc has but one
 build leaver-old.so ${old:+"$old"} "$src/leaver.c"
 # shellcheck disable=SC2016 # for the loader
 link=(-g -O1 -rdynamic -Wno-missing-prototypes "-Wl,-rpath,\$ORIGIN" -ldl -lpthread)
@@ -56,13 +56,15 @@ link=(-g -O1 -rdynamic -Wno-missing-prototypes "-Wl,-rpath,\$ORIGIN" -ldl -lpthr
 "$CC" -D_GNU_SOURCE -I"$ROOT" -DNEEDS_ONE -o one12 "$src/routes.c" -Wl,--no-as-needed libcudart.so.12 "${link[@]}" || exit 1
 
 for program in none one12; do
-	for scenario in $("./$program"); do
+	scenarios=$(${EMULATOR:-} "./$program")
+	[ -n "$scenarios" ] || is "some" "none" "scenarios of $program"
+	for scenario in $scenarios; do
 		# AddressSanitizer stands in for dlopen, too, and refuses that.
 		[[ $B == *san-* && $scenario == deep_extension ]] && continue
 		rm -rf "$GPROF_DIR"
-		timeout 60 "./$program" "$scenario" >"$T/plain.out" 2>"$T/plain.err"
+		timeout 60 ${EMULATOR:-} "./$program" "$scenario" >"$T/plain.out" 2>"$T/plain.err"
 		plain_rc=$?
-		LD_PRELOAD=$(preload) timeout 60 "./$program" "$scenario" >"$T/out" 2>"$T/err"
+		timeout 60 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$(preload)" "./$program" "$scenario" >"$T/out" 2>"$T/err"
 		is "$plain_rc" $? "exit status of $scenario"
 		is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output of $scenario"
 		is "$(cat "$T/plain.err")" "$(grep -v '^gprof\[' "$T/err")" "errors of $scenario"
