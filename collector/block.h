@@ -13,12 +13,14 @@
 /* Bytes of text that one call takes, over all rows. */
 #define BLOCK_ENCODE_TEXT_BYTES 65536u
 
+#define BLOCK_NAME_BYTES 22u
+
 struct block_encoder;
 union gather_values; /* gather.h */
 
 /* A table as the encoder and the schema see it; derived from format.h. */
 struct block_column {
-	const char *name;
+	char name[BLOCK_NAME_BYTES]; /* no pointer, which each start of a process would relocate */
 	uint16_t offset;
 	uint8_t kind;  /* enum gprof_kind */
 	uint8_t width; /* of the struct's field, bytes */

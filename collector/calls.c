@@ -8,31 +8,33 @@
 
 #define MAX_ADDED 1024u
 
-static struct calls_state {
+static struct calls_hooks {
 	const char *names;
-	const struct collector_call *hooks;
-	uint32_t nr_hooks;
+	const struct collector_call *calls;
+	uint32_t nr;
+} hooks COMPAT_AT_START;
+
+static struct calls_state {
 	const char *added[MAX_ADDED];
 	uint8_t added_api[MAX_ADDED];
 	uint32_t nr_added;
 } state;
 
-void calls_init(const char *names, const struct collector_call *calls, uint32_t nr_calls)
+COMPAT_START_CODE void calls_init(
+	const char *names, const struct collector_call *calls, uint32_t nr_calls)
 {
-	state.names = names;
-	state.hooks = calls;
-	state.nr_hooks = nr_calls;
+	hooks = (struct calls_hooks){names, calls, nr_calls};
 }
 
 static const char *name_of(uint32_t index)
 {
-	return index < state.nr_hooks ? state.names + state.hooks[index].name_at
-				      : state.added[index - state.nr_hooks];
+	return index < hooks.nr ? hooks.names + hooks.calls[index].name_at
+				: state.added[index - hooks.nr];
 }
 
 uint32_t calls_find(const char *name)
 {
-	for (uint32_t i = 0; i < state.nr_hooks + state.nr_added; i++) {
+	for (uint32_t i = 0; i < hooks.nr + state.nr_added; i++) {
 		if (!strcmp(name_of(i), name)) {
 			return i + 1;
 		}
@@ -52,21 +54,20 @@ uint32_t calls_find_or_add(const char *name, uint8_t api)
 	if (!id && state.nr_added < MAX_ADDED) {
 		state.added[state.nr_added] = name;
 		state.added_api[state.nr_added] = api;
-		id = state.nr_hooks + ++state.nr_added;
+		id = hooks.nr + ++state.nr_added;
 	}
 	return id;
 }
 
 void calls_add_rows(void)
 {
-	for (uint32_t i = 0; i < state.nr_hooks + state.nr_added; i++) {
+	for (uint32_t i = 0; i < hooks.nr + state.nr_added; i++) {
 		uint32_t name = define_text(name_of(i), strlen(name_of(i)));
 		struct gprof_row_call *row = batch_add(GPROF_TABLE_call);
 
 		row->id = i + 1;
 		row->name = name;
-		row->api = i < state.nr_hooks ? state.hooks[i].api
-					      : state.added_api[i - state.nr_hooks];
+		row->api = i < hooks.nr ? hooks.calls[i].api : state.added_api[i - hooks.nr];
 	}
 }
 

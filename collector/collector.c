@@ -43,7 +43,7 @@
 #define END_WAIT_NS 1000000000u
 
 /* Hooks may run before our constructor, so the first value must already lead to collector_start. */
-struct collector_page collector_page = {.mode = COLLECTOR_COLD};
+struct collector_page collector_page COMPAT_APART = {.mode = COLLECTOR_COLD};
 uint32_t collector_step_call;
 
 enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
@@ -109,7 +109,8 @@ static void on_fork_child(void)
 	errno = error;
 }
 
-void collector_init(const char *names, const struct collector_call *calls, uint32_t nr_calls)
+COMPAT_START_CODE void collector_init(
+	const char *names, const struct collector_call *calls, uint32_t nr_calls)
 {
 	if (atomic_exchange(&state.is_init, true)) {
 		return;
@@ -397,7 +398,7 @@ void collector_stop(const char *how)
 	errno = error;
 }
 
-void collector_set_door(const struct collector_door *door)
+COMPAT_START_CODE void collector_set_door(const struct collector_door *door)
 {
 	atomic_store(&state.door, door);
 }

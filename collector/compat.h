@@ -66,4 +66,16 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
  */
 #define COMPAT_AT_START __attribute__((section(".data")))
 
+/*
+ * What must not share a page with that: it stands behind all of it, so that the page's rest is not
+ * wasted.
+ */
+#define COMPAT_APART __attribute__((section(".data1")))
+
+/*
+ * For code that every process runs: it stands with the constructor, beside the loader's tables,
+ * where one page fault brings in all of it.
+ */
+#define COMPAT_START_CODE __attribute__((section(".text.startup")))
+
 #endif

@@ -22,7 +22,7 @@ struct variable {
 	const char *name;
 	const char *value; /* default */
 	const char *allowed;
-	uint64_t min, max;
+	uint32_t min, max;
 	enum type type;
 };
 
@@ -38,9 +38,10 @@ static const struct variable variables[CONFIG_NR] = {
 #undef CONFIG
 };
 
+static uint64_t numbers[CONFIG_NR] COMPAT_AT_START;
+
 static struct config_state {
 	struct {
-		uint64_t number;
 		char text[TEXT_BYTES];
 		bool is_set;
 	} values[CONFIG_NR];
@@ -148,7 +149,7 @@ static int set(enum config_name name, const char *text)
 		}
 		break;
 	}
-	config.values[name].number = number;
+	numbers[name] = number;
 	strncpy(config.values[name].text, text, TEXT_BYTES - 1);
 	return 0;
 }
@@ -169,14 +170,14 @@ int config_set(const char *name, const char *value)
 	return -EINVAL;
 }
 
-void config_init_enable(void)
+COMPAT_START_CODE void config_init_enable(void)
 {
 	const char *text = getenv(variables[CONFIG_ENABLE].name);
 
-	config.values[CONFIG_ENABLE].number = !text || strcmp(text, "0");
+	numbers[CONFIG_ENABLE] = !text || strcmp(text, "0");
 }
 
-bool config_is_asked(enum config_name name)
+COMPAT_START_CODE bool config_is_asked(enum config_name name)
 {
 	return getenv(variables[name].name) != NULL;
 }
@@ -196,6 +197,7 @@ void config_init(void)
 	const char *home = getenv("CUDA_HOME");
 
 	memset(&config, 0, sizeof(config));
+	memset(numbers, 0, sizeof(numbers));
 	home = home ? home : getenv("CUDA_PATH");
 	strncpy(config.cuda_home, home ? home : "", sizeof(config.cuda_home) - 1);
 	for (int i = 0; i < CONFIG_NR; i++) {
@@ -294,12 +296,12 @@ void config_complain(void (*say)(const char *sentence))
 
 uint64_t config_number(enum config_name name)
 {
-	return config.values[name].number;
+	return numbers[name];
 }
 
-bool config_flag(enum config_name name)
+COMPAT_START_CODE bool config_flag(enum config_name name)
 {
-	return config.values[name].number != 0;
+	return numbers[name] != 0;
 }
 
 const char *config_text(enum config_name name)

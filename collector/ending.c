@@ -53,7 +53,7 @@ void ending_forget(void)
 	state.early = 0;
 }
 
-bool ending_is_ours(void)
+COMPAT_START_CODE bool ending_is_ours(void)
 {
 	pid_t pid = state.pid;
 

@@ -14,14 +14,14 @@
 #include "collector/collector.h"
 #include "collector/log.h"
 
-static int is_program(struct dl_phdr_info *info, size_t size, void *result)
+COMPAT_START_CODE static int is_program(struct dl_phdr_info *info, size_t size, void *result)
 {
 	(void)size;
 	*(bool *)result = (uintptr_t)info->dlpi_phdr == getauxval(AT_PHDR);
 	return 1; /* the first object is enough */
 }
 
-bool host_is_beside_program(void)
+COMPAT_START_CODE bool host_is_beside_program(void)
 {
 	bool result = false;
 

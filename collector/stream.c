@@ -26,8 +26,10 @@
 /* Definitions that wait for a file system which refused them; some hours of an idle recorder's. */
 #define OWED_BYTES (1u << 20)
 
+/* Apart from the rest, which is zero at first and so takes no room in the library's file. */
+static struct held stream_file = {.fd = -1};
+
 static struct stream_state {
-	struct held file;
 	uint64_t id;
 	uint64_t at; /* bytes of whole blocks in the file */
 	uint64_t max_bytes;
@@ -47,7 +49,7 @@ static struct stream_state {
 	char base[NAME_MAX + 1]; /* without suffix */
 	char path[PATH_MAX + NAME_MAX];
 	char rings[PATH_MAX + NAME_MAX];
-} stream = {.file = {.fd = -1}};
+} stream;
 
 static int allocate(void)
 {
@@ -87,7 +89,7 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 	const char *p = bytes;
 
 	while (nr_bytes) {
-		ssize_t n = pwrite(stream.file.fd, p, nr_bytes, (off_t)at);
+		ssize_t n = pwrite(stream_file.fd, p, nr_bytes, (off_t)at);
 
 		if (n < 0 && errno == EINTR) {
 			continue;
@@ -107,7 +109,7 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 static int verify_file(void)
 {
 	struct held again;
-	int rc = held_check(&stream.file);
+	int rc = held_check(&stream_file);
 
 	if (rc != -EBADF) {
 		return rc;
@@ -115,11 +117,11 @@ static int verify_file(void)
 	if (held_open(&again, stream.path, O_WRONLY, HELD_ANYWHERE)) {
 		return -EBADF;
 	}
-	if (again.device != stream.file.device || again.inode != stream.file.inode) {
+	if (again.device != stream_file.device || again.inode != stream_file.inode) {
 		held_close(&again);
 		return -EBADF;
 	}
-	stream.file = again;
+	stream_file = again;
 	return 0;
 }
 
@@ -144,7 +146,7 @@ static int begin_file(uint64_t start_ns)
 {
 	int rc;
 
-	if (fchmod(stream.file.fd, 0600)) {
+	if (fchmod(stream_file.fd, 0600)) {
 		return -errno;
 	}
 	if (stream.is_encoder_old) {
@@ -172,7 +174,7 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	}
 	make_base(start_ns);
 	log_format(stream.path, sizeof(stream.path), "%s/%s" SUFFIX PART, stream.dir, stream.base);
-	rc = held_open(&stream.file, stream.path, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE);
+	rc = held_open(&stream_file, stream.path, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE);
 	if (rc) {
 		return rc;
 	}
@@ -286,7 +288,7 @@ struct stream_lost stream_take_lost(void)
 
 void stream_discard(void)
 {
-	held_close(&stream.file);
+	held_close(&stream_file);
 	unlink(stream.path);
 	stream_forget();
 }
@@ -296,17 +298,17 @@ int stream_finish(void)
 	char done[sizeof(stream.path)];
 	int rc = 0;
 
-	if (stream.file.fd < 0) {
+	if (stream_file.fd < 0) {
 		return -EBADF;
 	}
 	if (verify_file() == 0) {
 		/* A block that did not fit may have left its beginning behind. */
-		if (ftruncate(stream.file.fd, (off_t)stream.at)) {
+		if (ftruncate(stream_file.fd, (off_t)stream.at)) {
 			rc = -errno;
 		}
-		close(stream.file.fd);
+		close(stream_file.fd);
 	}
-	stream.file.fd = -1;
+	stream_file.fd = -1;
 	log_format(done, sizeof(done), "%s/%s" SUFFIX, stream.dir, stream.base);
 	if (rename(stream.path, done)) {
 		return -errno;
@@ -317,7 +319,7 @@ int stream_finish(void)
 
 void stream_forget(void)
 {
-	held_close(&stream.file);
+	held_close(&stream_file);
 	stream.is_encoder_old = stream.encoder != NULL;
 	stream.at = 0;
 	stream.owed_bytes = 0;

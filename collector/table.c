@@ -11,6 +11,12 @@
 		.width = sizeof(type),                                \
 		.is_signed = IS_SIGNED(type)},
 
+#define FITS(table, type, column, column_kind) \
+	_Static_assert(sizeof(#column) <= BLOCK_NAME_BYTES, #column);
+#define T(id, table, what) GPROF_COLUMNS_##table(FITS, table)
+GPROF_TABLES(T)
+#undef T
+
 #define T(id, table, what) \
 	static const struct block_column table##_columns[] = {GPROF_COLUMNS_##table(COLUMN, table)};
 GPROF_TABLES(T)

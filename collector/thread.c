@@ -68,7 +68,7 @@ static void on_end(void *rounds)
 	}
 }
 
-void thread_reserve_key(void)
+COMPAT_START_CODE void thread_reserve_key(void)
 {
 	if (!pthread_key_create || pthread_key_create(&state.key, on_end)) {
 		return;

@@ -14,7 +14,7 @@ static const void *address(const struct elf *elf, uintptr_t value)
 	return (const void *)(value < elf->base ? value + elf->base : value);
 }
 
-static void take_entry(struct elf *elf, const ElfW(Dyn) * entry)
+COMPAT_START_CODE static void take_entry(struct elf *elf, const ElfW(Dyn) * entry)
 {
 	const void *at = address(elf, entry->d_un.d_ptr);
 
@@ -48,7 +48,7 @@ static void take_entry(struct elf *elf, const ElfW(Dyn) * entry)
 	}
 }
 
-bool elf_open(struct elf *elf, const struct dl_phdr_info *info)
+COMPAT_START_CODE bool elf_open(struct elf *elf, const struct dl_phdr_info *info)
 {
 	*elf = (struct elf){.base = info->dlpi_addr, .soname = ""};
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -84,7 +84,7 @@ const char *elf_next_needed(const struct elf *elf, const ElfW(Dyn) * *before)
 /* ---- versions ---- */
 
 /* The name of a version that the object defines, "" for none. */
-static const char *defined_version(const struct elf *elf, uint16_t number)
+COMPAT_START_CODE static const char *defined_version(const struct elf *elf, uint16_t number)
 {
 	const ElfW(Verdef) *definition = elf->defined;
 
@@ -122,7 +122,7 @@ static const char *needed_version(const struct elf *elf, uint16_t number)
  * As the loader decides: the version that was asked for, or a symbol without one. A reference
  * without a version means the default one.
  */
-static bool fits(const struct elf *elf, uint32_t index, const char *version)
+COMPAT_START_CODE static bool fits(const struct elf *elf, uint32_t index, const char *version)
 {
 	uint16_t number = elf->versions ? elf->versions[index] : 0;
 	bool is_hidden = number & VERSION_HIDDEN;
@@ -140,7 +140,7 @@ static bool fits(const struct elf *elf, uint32_t index, const char *version)
 
 /* ---- symbols ---- */
 
-static uint32_t hash_of(const char *name)
+COMPAT_START_CODE static uint32_t hash_of(const char *name)
 {
 	uint32_t hash = 5381;
 
@@ -150,7 +150,8 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-static void *find_at(const struct elf *elf, uint32_t index, const char *name, const char *version)
+COMPAT_START_CODE static void *find_at(
+	const struct elf *elf, uint32_t index, const char *name, const char *version)
 {
 	const ElfW(Sym) *symbol = &elf->symbols[index];
 
@@ -172,7 +173,8 @@ static uint32_t old_hash_of(const char *name)
 }
 
 /* The table: numbers of buckets and chains, buckets, chains. */
-static void *find_old(const struct elf *elf, const char *name, const char *version)
+COMPAT_START_CODE static void *find_old(
+	const struct elf *elf, const char *name, const char *version)
 {
 	uint32_t nr_buckets = elf->old_hash[0];
 	const uint32_t *buckets = elf->old_hash + 2, *chains = buckets + nr_buckets;
@@ -187,7 +189,8 @@ static void *find_old(const struct elf *elf, const char *name, const char *versi
 
 /* The table: buckets' number, first symbol in it, words of the filter, shift; filter, buckets,
  * chains. */
-static void *find_gnu(const struct elf *elf, const char *name, const char *version)
+COMPAT_START_CODE static void *find_gnu(
+	const struct elf *elf, const char *name, const char *version)
 {
 	uint32_t nr_buckets = elf->hash[0], first = elf->hash[1], nr_words = elf->hash[2];
 	const ElfW(Addr) *filter = (const void *)(elf->hash + 4);
@@ -213,12 +216,13 @@ static void *find_gnu(const struct elf *elf, const char *name, const char *versi
 	}
 }
 
-void *elf_find_version(const struct elf *elf, const char *name, const char *version)
+COMPAT_START_CODE void *elf_find_version(
+	const struct elf *elf, const char *name, const char *version)
 {
 	return elf->hash ? find_gnu(elf, name, version) : find_old(elf, name, version);
 }
 
-void *elf_find(const struct elf *elf, const char *name)
+COMPAT_START_CODE void *elf_find(const struct elf *elf, const char *name)
 {
 	return elf_find_version(elf, name, NULL);
 }

@@ -24,24 +24,32 @@
 /* Who had them before us: our children find us in the variables themselves. */
 #define NEXT_CUDA "GPROF_NEXT_CUDA_INJECTION"
 #define NEXT_NVTX "GPROF_NEXT_NVTX_INJECTION"
-/* Of an environment that is kept without malloc. */
-#define MAX_LINES 1024u
+/* Of an environment that is kept without malloc, and of most that there are. */
+#define MAX_LINES  1024u
+#define MOST_LINES 128u
+#define MOST_BYTES 512u
 
-/* What every process touches stands together: a page more is microseconds of its start. */
 static struct entry_state {
 	pid_t pid; /* that ran the constructor */
 	atomic_bool is_injected;
 	atomic_bool has_handler, has_late_handler;
-	char path[PATH_MAX]; /* of this library */
-	/* Other tools that wanted the driver's injection call, and NVTX's. */
-	char next_cuda[PATH_MAX];
-	char next_nvtx[PATH_MAX];
-} entry;
+	const char *path; /* of this library; NULL: not known */
+	/* Our environment, where it is no larger than that. */
+	char *lines[MOST_LINES];
+	char text[MOST_BYTES];
+	size_t text_bytes;
+} entry COMPAT_AT_START;
+
+/* Other tools that wanted the driver's injection call, and NVTX's. */
+static struct entry_others {
+	char cuda[PATH_MAX];
+	char nvtx[PATH_MAX];
+} others;
 
 /* musl has none; the destructor is there too. */
 extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
 
-static void init(void)
+COMPAT_START_CODE static void init(void)
 {
 	/* See compat.h: where nobody has libdl there is no CUDA. */
 	if (!dlsym) {
@@ -95,9 +103,10 @@ uint32_t hook_start_slow(uintptr_t caller)
 }
 
 /* Ours is the object that this function lies in. */
-static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
+COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	uintptr_t at = (uintptr_t)&hook_start - info->dlpi_addr;
+	static char real[PATH_MAX];
 
 	(void)size;
 	(void)unused;
@@ -108,9 +117,9 @@ static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 			/* Absolute, since the host may change its directory before the driver
 			 * reads it. */
 			if (info->dlpi_name[0] == '/' && strlen(info->dlpi_name) < PATH_MAX) {
-				strcpy(entry.path, info->dlpi_name);
-			} else if (!realpath(info->dlpi_name, entry.path)) {
-				entry.path[0] = 0;
+				entry.path = info->dlpi_name; /* as long as we are mapped */
+			} else {
+				entry.path = realpath(info->dlpi_name, real);
 			}
 			return 1;
 		}
@@ -118,35 +127,65 @@ static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 	return 0;
 }
 
+/* Memory for a line of the environment; NULL if there is none. */
+COMPAT_START_CODE static char *line_memory(size_t nr_bytes)
+{
+	static char large[4][PATH_MAX + 32];
+	static unsigned int nr_large;
+	char *line = entry.text + entry.text_bytes;
+
+	if (nr_bytes <= sizeof(entry.text) - entry.text_bytes) {
+		entry.text_bytes += nr_bytes;
+		return line;
+	}
+	return nr_bytes <= sizeof(large[0]) && nr_large < 4 ? large[nr_large++] : NULL;
+}
+
+/* The pointers to all lines, with room for one more; NULL if there are too many. */
+COMPAT_START_CODE static char **copy_lines(size_t nr)
+{
+	static char *many[MAX_LINES];
+	char **lines = nr + 2 <= MOST_LINES ? entry.lines : many;
+
+	if (nr + 2 > MAX_LINES) {
+		return NULL;
+	}
+	if (environ && environ != lines) {
+		memcpy(lines, environ, nr * sizeof(*lines));
+	}
+	return lines;
+}
+
 /*
  * In place of setenv, which would call the host's malloc before its main: our lines, and the
  * pointers to all the others, stand in memory of our own. A later setenv copies what it finds.
  */
-static void set_variable(const char *name, const char *value)
+COMPAT_START_CODE static void set_variable(const char *name, const char *value)
 {
-	static char *lines[MAX_LINES];
-	static char ours[4][PATH_MAX + 32];
-	static unsigned int nr_ours;
-	size_t n = 0;
+	size_t name_bytes = strlen(name), value_bytes = strlen(value) + 1, nr = 0;
+	char *line = NULL, **lines = NULL;
 
-	while (environ && environ[n]) {
-		n++;
+	while (environ && environ[nr]) {
+		nr++;
 	}
-	if (getenv(name) || n + 2 > MAX_LINES || nr_ours == 4) {
+	if (!getenv(name)) {
+		lines = copy_lines(nr);
+		line = lines ? line_memory(name_bytes + 1 + value_bytes) : NULL;
+	}
+	if (!line) {
 		setenv(name, value, 1);
 		return;
 	}
-	if (environ != lines) {
-		memcpy(lines, environ, n * sizeof(*lines));
-		environ = lines;
-	}
-	strcpy(stpcpy(stpcpy(ours[nr_ours], name), "="), value);
-	lines[n] = ours[nr_ours++];
-	lines[n + 1] = NULL;
+	memcpy(line, name, name_bytes);
+	line[name_bytes] = '=';
+	memcpy(line + name_bytes + 1, value, value_bytes);
+	lines[nr] = line;
+	lines[nr + 1] = NULL;
+	environ = lines;
 }
 
 /* Puts us into a variable of the loaders, and remembers who was there. */
-static void take_variable(
+COMPAT_START_CODE static void take_variable(
 	const char *name, const char *next_name, char next[PATH_MAX], bool is_taken)
 {
 	const char *now = getenv(name);
@@ -169,17 +208,17 @@ static void take_variable(
  * The driver, and each NVTX loader, will open us by this path; children inherit it. Where we are
  * switched off, but were opened that way, another tool still gets its turn.
  */
-static void ask_for_injection(void)
+COMPAT_START_CODE static void ask_for_injection(void)
 {
 	bool is_taken = config_flag(CONFIG_ENABLE);
 
-	take_variable(CUDA_INJECTION, NEXT_CUDA, entry.next_cuda, is_taken);
-	take_variable(NVTX_INJECTION, NEXT_NVTX, entry.next_nvtx, is_taken);
+	take_variable(CUDA_INJECTION, NEXT_CUDA, others.cuda, is_taken);
+	take_variable(NVTX_INJECTION, NEXT_NVTX, others.nvtx, is_taken);
 }
 
 const char *entry_next_nvtx(void)
 {
-	return entry.next_nvtx;
+	return others.nvtx;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -194,7 +233,7 @@ __attribute__((constructor)) static void begin(void)
 	}
 	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX)) {
 		dl_iterate_phdr(look_for_path, NULL);
-		if (entry.path[0]) {
+		if (entry.path) {
 			ask_for_injection();
 		}
 	}
@@ -218,7 +257,7 @@ __attribute__((destructor)) static void end(void)
 
 static void call_next(void)
 {
-	void *handle = *entry.next_cuda ? dlopen(entry.next_cuda, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	void *handle = *others.cuda ? dlopen(others.cuda, RTLD_LAZY | RTLD_LOCAL) : NULL;
 	int (*inject)(void) = NULL;
 
 	if (handle) {
@@ -226,10 +265,9 @@ static void call_next(void)
 	}
 	if (inject) {
 		inject();
-	} else if (*entry.next_cuda) {
+	} else if (*others.cuda) {
 		collector_notice("another tool", 0,
-			CUDA_INJECTION " named %.200s, which %s; nothing of it runs",
-			entry.next_cuda,
+			CUDA_INJECTION " named %.200s, which %s; nothing of it runs", others.cuda,
 			handle ? "has no InitializeInjection" : "cannot be loaded");
 	}
 }

@@ -41,7 +41,7 @@ static const char *name_of(unsigned int id)
 	return name;
 }
 
-static void look_in(struct search *search, const struct elf *elf)
+COMPAT_START_CODE static void look_in(struct search *search, const struct elf *elf)
 {
 	const char *name = names;
 
@@ -56,7 +56,7 @@ static void look_in(struct search *search, const struct elf *elf)
 	}
 }
 
-static bool is_ours(const struct dl_phdr_info *info)
+COMPAT_START_CODE static bool is_ours(const struct dl_phdr_info *info)
 {
 	uintptr_t at = (uintptr_t)&hook_nexts - info->dlpi_addr;
 
@@ -70,7 +70,7 @@ static bool is_ours(const struct dl_phdr_info *info)
 	return false;
 }
 
-static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
+COMPAT_START_CODE static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct search *search = data;
 	struct elf elf;
@@ -85,7 +85,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-void hook_find_nexts(void)
+COMPAT_START_CODE void hook_find_nexts(void)
 {
 	struct search search = {.nr_missing = HOOK_NEXT_NR};
 

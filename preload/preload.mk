@@ -28,9 +28,11 @@ $(B)/exports.map: preload/hooks.def preload/preload.mk
 	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
 	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\nlocal: *;\n};\n'; } >$@
 
+# Without the compiler's own start files, which each start would look up four functions for, and take a page
+# fault at its end.
 $(B)/libgprof.so: $(PRELOAD_OBJ) $(B)/exports.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared $(LDFLAGS) -Wl,--version-script=$(B)/exports.map -Wl,--exclude-libs,ALL \
+	$(Q)$(CC) -shared -nostartfiles $(LDFLAGS) -Wl,--version-script=$(B)/exports.map -Wl,--exclude-libs,ALL \
 		-Wl,-z,lazy -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--as-needed -o $@ $(PRELOAD_OBJ) $(ZSTD_A)
 
 all: $(B)/libgprof.so

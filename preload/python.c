@@ -259,7 +259,7 @@ static bool has_python(void)
 	return dlsym && dlsym(RTLD_DEFAULT, "Py_GetVersion");
 }
 
-void python_init(void)
+COMPAT_START_CODE void python_init(void)
 {
 	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_STALL_S)) {
 		return;

@@ -305,14 +305,14 @@ void torch_look_again(void)
 	}
 }
 
-static int is_libtorch(struct dl_phdr_info *info, size_t size, void *unused)
+COMPAT_START_CODE static int is_libtorch(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	(void)size;
 	(void)unused;
 	return has_base(info->dlpi_name ? info->dlpi_name : "", "libtorch_cpu.so");
 }
 
-void torch_look_first(void)
+COMPAT_START_CODE void torch_look_first(void)
 {
 	struct ring_mark mark;
 
