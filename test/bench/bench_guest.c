@@ -27,7 +27,7 @@
 #include "preload/cuda_abi.h"
 
 #define MAX_WAYS   8
-#define NR_SPAWNS  400
+#define NR_SPAWNS  600
 #define NR_FORKS   400
 #define NR_THREADS 4000
 #define BATCH	   500

@@ -13,7 +13,7 @@ export LD_LIBRARY_PATH="$here/bench" GPROF_DIR="$out/dump" GPROF_QUIET=1 GPROF_C
 # The median of a file's numbers.
 median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-echo 'start-up and end of a process that does nothing (us, median of 400)'
+echo 'start-up and end of a process that does nothing (us, median of 600)'
 "$bench" startup "none=" "empty=$here/bench/libempty.so" "gprof=$ours" | awk '
 	{ t[$1] = $2 }
 	END { printf "%-34s%12.1f\n%-34s%12.1f\n%-34s%12.1f\n%-34s%12.1f\n", "no preload", t["none"],
