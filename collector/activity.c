@@ -8,10 +8,13 @@
 #include "collector/config.h"
 #include "collector/cupti.h"
 #include "collector/host.h"
+#include "collector/pace.h"
 #include "collector/record.h"
 #include "collector/share_clock.h"
 
 #define PREFETCH_BYTES 1024
+/* Between two looks whether the drain is to rest. */
+#define RECORDS_APART 256u
 /* CUPTI makes three at once. */
 #define LEAST_GPU_BUFFERS 4u
 
@@ -261,7 +264,7 @@ void activity_lost(void)
 void activity_decode(uint8_t *buffer, size_t valid_bytes)
 {
 	struct cupti_record *record = NULL;
-	uint32_t rc;
+	uint32_t rc, n = 0;
 
 	record_begin_buffer();
 	while (valid_bytes) {
@@ -276,6 +279,9 @@ void activity_decode(uint8_t *buffer, size_t valid_bytes)
 		__builtin_prefetch((const char *)record + PREFETCH_BYTES + 64);
 		__builtin_prefetch((const char *)record + PREFETCH_BYTES + 128);
 		record_take(record);
+		if (++n % RECORDS_APART == 0) {
+			pace_look();
+		}
 	}
 }
 
@@ -288,6 +294,7 @@ unsigned int activity_drain(void)
 	for (; buffer_take(&buffer); n++) {
 		activity_decode(buffer.bytes, buffer.valid_bytes);
 		buffer_give_back(&buffer);
+		pace_look();
 	}
 	return n;
 }

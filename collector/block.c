@@ -395,6 +395,9 @@ static HOT size_t encode(
 			return 0;
 		}
 		job.out += entries[c].stored_bytes;
+		if (input->between) {
+			input->between();
+		}
 	}
 	bytes = (size_t)(job.out - (unsigned char *)out);
 	header.nr_columns = job.table->nr_columns;

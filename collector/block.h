@@ -72,6 +72,7 @@ struct block_input {
 	const struct block_ticks *ticks;
 	uint64_t sequence;
 	uint64_t rows_before;
+	void (*between)(void); /* if not NULL, called between columns */
 };
 
 /*

@@ -235,6 +235,11 @@ void buffer_give_back(const struct buffer *buffer)
 	stack_push(&state.free, state.links, buffer->index);
 }
 
+unsigned int buffer_fill(void)
+{
+	return state.nr_buffers ? atomic_load(&state.nr_full) * 256u / state.nr_buffers : 0;
+}
+
 uint32_t buffer_nr_ours(void)
 {
 	return atomic_load(&state.nr_out);

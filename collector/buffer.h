@@ -31,6 +31,9 @@ uint32_t buffer_register(void);
 bool buffer_take(struct buffer *buffer);
 void buffer_give_back(const struct buffer *buffer);
 
+/* Share of ours that are full, in 1/256. */
+unsigned int buffer_fill(void);
+
 /* How many of ours CUPTI has. */
 uint32_t buffer_nr_ours(void);
 

@@ -24,6 +24,7 @@
 #include "collector/launches.h"
 #include "collector/log.h"
 #include "collector/loss.h"
+#include "collector/pace.h"
 #include "collector/sample.h"
 #include "collector/share.h"
 #include "collector/stall.h"
@@ -324,14 +325,17 @@ static void *drain_main(void *unused)
 	flush(false);
 	ring_wait(START_MS);
 	collector_take_over();
+	pace_begin();
 	while (!atomic_load(&drain.is_stopping) && !is_last) {
 		ring_wait(next_timeout_ms());
+		pace_next();
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.
 		 */
 		is_last = alone_is_last();
 	}
 	if (is_last) {
+		pace_hurry();
 		ending_mark(GPROF_END_EXIT, 0);
 		become_host();
 	}
@@ -389,6 +393,7 @@ bool drain_stop(const char *how, struct drain_result *result)
 	unsigned int progress = 0;
 
 	drain.how = how;
+	pace_hurry();
 	atomic_store(&drain.is_stopping, true);
 	ring_wake();
 	while (!atomic_load(&drain.is_done)) {
@@ -408,5 +413,6 @@ bool drain_stop(const char *how, struct drain_result *result)
 
 void drain_forget(void)
 {
+	pace_forget();
 	memset((void *)&drain, 0, sizeof(drain));
 }

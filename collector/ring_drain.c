@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/pace.h"
 #include "collector/ring_pool.h"
 
 /* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
@@ -28,6 +29,7 @@ __attribute__((no_sanitize_thread)) void ring_pool_touch(void)
 		for (uint32_t at = 0; at < RING_CHUNK_BYTES; at += 4096) {
 			__atomic_fetch_or((volatile uint32_t *)(chunk + at), 0, __ATOMIC_RELAXED);
 		}
+		pace_look();
 	}
 }
 
@@ -110,6 +112,7 @@ static void read_chain(struct ring_thread *thread, row_function row, void *conte
 		uint32_t next = atomic_load(&ring_pool.next[thread->current]);
 
 		read_chunk(thread, thread->current, row, context);
+		pace_look();
 		if (next == STACK_NONE) {
 			return;
 		}

@@ -17,6 +17,7 @@
 #include "collector/held.h"
 #include "collector/log.h"
 #include "collector/memory.h"
+#include "collector/pace.h"
 
 #define SUFFIX	      ".gprof"
 #define PART	      ".part"
@@ -98,6 +99,7 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 			return n ? -errno : -ENOSPC;
 		}
 		atomic_fetch_add_explicit(&stream.progress, 1, memory_order_relaxed);
+		pace_look();
 		p += n;
 		at += (uint64_t)n;
 		nr_bytes -= (size_t)n;
@@ -235,6 +237,7 @@ static int write_block(struct block_input *input, bool is_event)
 		return -EFBIG;
 	}
 	input->ticks = &stream.ticks;
+	input->between = pace_look;
 	input->sequence = stream.sequence;
 	input->rows_before = stream.rows_before[input->table];
 	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);

@@ -9,7 +9,8 @@
  *	bench_guest threads [touch]		pthread_create and join, us
  *	bench_guest rate EVENTS_A_SECOND MS	calls at that rate: what was reached in M/s, then
  *the CPU of the thread named gprof in % of a core
- *	bench_guest end PROGRAM			from the last line that it prints to its end, ms
+ *	bench_guest longest MS			calls one after the other; the longest took so many
+ *ms bench_guest end PROGRAM			from the last line that it prints to its end, ms
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -199,6 +200,25 @@ static void rate(double a_second, double ms)
 	printf("%.1f %.1f\n", nr_calls / (end - begin), 100 * cpu / (end - begin));
 }
 
+/* A call with the way to the next one, so that no pause falls between two. */
+static void longest(double ms)
+{
+	double begin, before, most = 0;
+
+	cudaEventQuery(NULL);
+	usleep(50000);
+	begin = before = now_us();
+	while (before - begin < ms * 1000) {
+		double now;
+
+		cudaEventQuery(NULL);
+		now = now_us();
+		most = now - before > most ? now - before : most;
+		before = now;
+	}
+	printf("%.3f\n", most / 1000);
+}
+
 /* ---- the end ---- */
 
 /* On a terminal, where lines come as they are printed. */
@@ -246,6 +266,8 @@ int main(int argc, char **argv)
 		threads();
 	} else if (!strcmp(what, "rate") && argc > 3) {
 		rate(strtod(argv[2], NULL), strtod(argv[3], NULL));
+	} else if (!strcmp(what, "longest") && argc > 2) {
+		longest(strtod(argv[2], NULL));
 	} else if (!strcmp(what, "end") && argc > 2) {
 		return end_of(argv + 2);
 	}
