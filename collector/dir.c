@@ -108,6 +108,13 @@ bool dir_is_remote(const char *dir)
 	return false;
 }
 
+bool dir_is_memory(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && (uint32_t)fs.f_type == 0x01021994;
+}
+
 bool dir_has_room(const char *dir, uint64_t bytes)
 {
 	struct statvfs fs;

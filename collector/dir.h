@@ -21,6 +21,9 @@ int dir_look(const char *path, struct stat *status);
 /* A network or FUSE file system: mapped files there may stall or cannot be reserved. */
 bool dir_is_remote(const char *dir);
 
+/* Is it in memory (tmpfs)? Then a store into a mapped file never waits for a disk. */
+bool dir_is_memory(const char *path);
+
 /* Are `bytes` free there? */
 bool dir_has_room(const char *dir, uint64_t bytes);
 

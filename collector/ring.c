@@ -9,11 +9,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/dir.h"
 #include "collector/ending.h"
 #include "collector/memory.h"
 #include "collector/ring_pool.h"
 
 #define HEADER_ROOM 4096u
+/* Chunks that get their memory at a time, in a file that grows. */
+#define GROW_CHUNKS 16u
+#define FIRST_BYTES (HEADER_ROOM + GROW_CHUNKS * RING_CHUNK_BYTES)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 /* The drain is woken when so many 256ths of the pool are in use, and again for each more of them.
  */
 #define WAKE_FILL 64u
@@ -48,24 +55,81 @@ static uint32_t take(
 	return STACK_NONE;
 }
 
-/* Space is reserved, so that a full disk refuses here and does not raise SIGBUS in a host thread.
- */
-static int map_file(const char *path, size_t bytes, char **map)
+/* Unlike a store it fails where the memory is not to be had. */
+static bool populate(char *from, const char *until)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	from -= (uintptr_t)from % (uintptr_t)sysconf(_SC_PAGESIZE);
+	return !madvise(from, (size_t)(until - from), MADV_POPULATE_WRITE);
+}
+
+bool ring_pool_grow(void)
+{
+	uint32_t from = atomic_load(&ring_pool.nr_ready);
+	uint32_t most = atomic_load(&ring_pool.nr_most);
+	uint32_t until = from + GROW_CHUNKS < most ? from + GROW_CHUNKS : most;
+
+	if (from >= most) {
+		return false;
+	}
+	if (!populate((char *)ring_chunk_at(from), (char *)ring_chunk_at(until))) {
+		atomic_compare_exchange_strong(&ring_pool.nr_most, &most, from);
+		return false;
+	}
+	/* Where another thread has done the same meanwhile, it has. */
+	atomic_compare_exchange_strong(&ring_pool.nr_ready, &from, until);
+	return true;
+}
+
+/*
+ * Space is reserved, so that a full disk refuses here and does not raise SIGBUS in a host thread;
+ * of a tmpfs only what is needed at first, since all of it would be cleared before the first call.
+ */
+static int reserve(int fd, size_t bytes, bool grows)
+{
 	int rc;
 
-	if (fd < 0) {
-		return -errno;
-	}
 	/* Not posix_fallocate, which writes everything where the file system cannot reserve. */
 	do {
-		rc = fallocate(fd, 0, 0, (off_t)bytes) ? errno : 0;
+		rc = (grows ? ftruncate(fd, (off_t)bytes) : fallocate(fd, 0, 0, (off_t)bytes))
+			     ? errno
+			     : 0;
 	} while (rc == EINTR);
+	return rc;
+}
+
+static int map_reserved(int fd, size_t bytes, char **map, bool grows)
+{
+	int rc = reserve(fd, bytes, grows);
+
 	*map = MAP_FAILED;
 	if (!rc) {
 		*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		rc = *map == MAP_FAILED ? errno : 0;
+	}
+	if (!rc && grows && !populate(*map, *map + FIRST_BYTES)) {
+		rc = errno;
+		munmap(*map, bytes);
+	}
+	return rc;
+}
+
+/* *grows: the mapping has memory for FIRST_BYTES; false: for all. */
+static int map_file(const char *path, size_t bytes, char **map, bool *grows)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int rc = EINVAL;
+
+	if (fd < 0) {
+		return -errno;
+	}
+	*grows = bytes > FIRST_BYTES && dir_is_memory(path);
+	if (*grows) {
+		rc = map_reserved(fd, bytes, map, true);
+	}
+	/* Before Linux 5.14 memory cannot be asked for without the danger of SIGBUS. */
+	if (rc == EINVAL) {
+		*grows = false;
+		rc = map_reserved(fd, bytes, map, false);
 	}
 	close(fd);
 	if (rc) {
@@ -80,6 +144,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	uint32_t nr_chunks = (uint32_t)(pool_bytes / RING_CHUNK_BYTES);
 	size_t bytes = HEADER_ROOM + (size_t)nr_chunks * RING_CHUNK_BYTES;
 	char *map = NULL;
+	bool grows = false;
 	int rc = 0;
 
 	if (!ring_pool.threads) { /* not tried before, in another place */
@@ -89,7 +154,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 		ring_pool.next = memory_map((size_t)nr_chunks * sizeof(*ring_pool.next));
 	}
 	if (path) {
-		rc = map_file(path, bytes, &map);
+		rc = map_file(path, bytes, &map, &grows);
 	} else {
 		map = memory_map(bytes);
 	}
@@ -106,6 +171,8 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	memcpy(header->magic, GPROF_RINGS_MAGIC, sizeof(header->magic));
 	ring_pool.mapped_bytes = bytes;
 	ring_pool.nr_chunks = nr_chunks;
+	atomic_store(&ring_pool.nr_most, nr_chunks);
+	atomic_store(&ring_pool.nr_ready, grows ? GROW_CHUNKS : nr_chunks);
 	stack_init(&ring_pool.free_chunks);
 	stack_init(&ring_pool.free_threads);
 	/* Whoever sees it sees all of the above: threads may look while this one starts. */
@@ -257,10 +324,20 @@ static void count_lost(struct ring_self *self)
 	}
 }
 
+static uint32_t take_chunk(void)
+{
+	uint32_t index;
+
+	do {
+		index = take(&ring_pool.free_chunks, ring_pool.next, &ring_pool.fresh,
+			atomic_load(&ring_pool.nr_ready));
+	} while (index == STACK_NONE && ring_pool_grow());
+	return index;
+}
+
 static bool next_chunk(struct ring_self *self)
 {
-	uint32_t index =
-		take(&ring_pool.free_chunks, ring_pool.next, &ring_pool.fresh, ring_pool.nr_chunks);
+	uint32_t index = take_chunk();
 	struct gprof_chunk_header *chunk;
 	uint32_t seq = self->chunk ? self->chunk->chunk_seq + 1 : 1;
 	uint32_t used;
@@ -289,7 +366,7 @@ static bool next_chunk(struct ring_self *self)
 	self->at = (char *)(chunk + 1);
 	self->end = (char *)chunk + RING_CHUNK_BYTES;
 	used = atomic_fetch_add(&ring_pool.nr_used, 1) + 1;
-	if (used * 256u / ring_pool.nr_chunks >= WAKE_FILL && used % 16u == 0) {
+	if (used * 256u / atomic_load(&ring_pool.nr_most) >= WAKE_FILL && used % 16u == 0) {
 		ring_wake();
 	}
 	return true;

@@ -24,6 +24,9 @@ __attribute__((no_sanitize_thread)) void ring_pool_touch(void)
 	for (; ring_pool.touched < until; ring_pool.touched++) {
 		volatile char *chunk = (volatile char *)ring_chunk_at(ring_pool.touched);
 
+		if (ring_pool.touched >= atomic_load(&ring_pool.nr_ready) && !ring_pool_grow()) {
+			return;
+		}
 		/* Writing would race with a thread that takes the chunk; a fault by atomic or does
 		 * not. */
 		for (uint32_t at = 0; at < RING_CHUNK_BYTES; at += 4096) {
@@ -62,8 +65,9 @@ void ring_wake(void)
 
 unsigned int ring_fill(void)
 {
-	return ring_pool.nr_chunks ? atomic_load(&ring_pool.nr_used) * 256u / ring_pool.nr_chunks
-				   : 0;
+	uint32_t most = atomic_load(&ring_pool.nr_most);
+
+	return most ? atomic_load(&ring_pool.nr_used) * 256u / most : 0;
 }
 
 typedef void (*row_function)(

@@ -15,6 +15,11 @@ struct ring_pool {
 	char *chunks; /* NULL: not started */
 	size_t mapped_bytes;
 	uint32_t nr_chunks;
+	/*
+	 * Chunks that have their memory, and how many may get it: in a file of a tmpfs that comes
+	 * as it is needed, and the tmpfs may get full.
+	 */
+	_Atomic uint32_t nr_ready, nr_most;
 	_Atomic uint32_t *next; /* per chunk: next in the free stack, or in its thread's chain */
 	struct ring_thread *threads;
 	_Atomic uint32_t nr_threads; /* entries of `threads` ever used */
@@ -39,6 +44,9 @@ static inline struct gprof_chunk_header *ring_chunk_at(uint32_t index)
 {
 	return (struct gprof_chunk_header *)(ring_pool.chunks + (size_t)index * RING_CHUNK_BYTES);
 }
+
+/* Gives memory to more chunks; false if there is none, or all have it. Any thread. */
+bool ring_pool_grow(void);
 
 /* Takes page faults ahead of the threads; the attaching thread, then the drain. */
 void ring_pool_touch(void);

@@ -55,30 +55,37 @@ static void say_wrong(const char *sentence)
 	log_message(LOG_WARN, "%s", sentence);
 }
 
-/* Beside the stream, else in shared memory, else in memory that dies with the process. */
+/*
+ * In memory that outlives the process, else beside the stream, else in memory that dies with the
+ * process.
+ */
 static int start_rings(uint64_t pool_bytes)
 {
-	const bool beside[] = {true, false};
+	enum stream_place place;
 	int rc = -ENOSPC;
 
-	for (int i = 0; i < 2 && rc; i++) {
-		rings_path = stream_rings_path(pool_bytes, beside[i]);
-		rc = rings_path ? ring_start(rings_path, stream_id(), pool_bytes) : rc;
+	for (place = STREAM_PLACE_MEMORY; place < STREAM_NR_PLACES; place++) {
+		rings_path = stream_rings_path(pool_bytes, place);
+		rc = rings_path ? ring_start(rings_path, stream_id(), pool_bytes) : -ENOSPC;
+		if (!rc) {
+			break;
+		}
 	}
 	if (rc) {
 		rings_path = NULL;
 		rc = ring_start(NULL, stream_id(), pool_bytes);
-	}
-	if (!rings_path) {
 		collector_notice("rings elsewhere", 0,
 			"the events of the last moments are in memory only, and lost if the "
-			"process is killed; set GPROF_DIR to a local disk with room");
-	} else if (!stream_is_beside(rings_path)) {
-		collector_notice("rings elsewhere", 0,
-			"the file system of GPROF_DIR cannot hold the events of the last moments, "
-			"so they are in %s; if the process is killed, read the stream on this "
-			"machine before it is switched off",
-			rings_path);
+			"process is killed; give /dev/shm more room, or set GPROF_DIR to a local "
+			"disk with room");
+	} else {
+		facts_add("rings.path", rings_path);
+	}
+	if (!rc && place == STREAM_PLACE_DISK) {
+		collector_notice("rings on a disk", 0,
+			"/dev/shm has no room for the events of the last moments, so they are in a "
+			"file beside the stream, and a call may wait for its disk; give /dev/shm "
+			"more room (docker run --shm-size)");
 	}
 	return rc;
 }

@@ -57,12 +57,19 @@ unsigned int stream_progress(void); /* grows with every write that came back; an
 uint64_t stream_bytes(void);
 uint64_t stream_rows(void); /* event rows written */
 
+/* Where the ring file may be, best first. */
+enum stream_place {
+	STREAM_PLACE_MEMORY, /* beside the stream, where that is in memory */
+	STREAM_PLACE_SHARED, /* in /dev/shm */
+	STREAM_PLACE_DISK,   /* beside the stream, where a store may wait for a disk */
+	STREAM_NR_PLACES,    /* in no file */
+};
+
 /*
- * A path for the ring file of `bytes`: beside the stream unless that is a network or FUSE file
- * system, or else in /dev/shm. NULL where there is no room. The text is good until the next call.
+ * A path for the ring file of `bytes` there. NULL where that cannot be: on a network or FUSE file
+ * system, or for want of room. The text is good until the next call.
  */
-const char *stream_rings_path(uint64_t bytes, bool beside);
-bool stream_is_beside(const char *path);
+const char *stream_rings_path(uint64_t bytes, enum stream_place place);
 
 /* Has the stream reached its size limit? Then nothing but the last group should be written. */
 bool stream_is_full(void);

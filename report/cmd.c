@@ -13,6 +13,7 @@
 #include "report/err.h"
 #include "report/odd.h"
 #include "report/reduced.h"
+#include "report/ring_in.h"
 #include "report/stranger.h"
 #include "report/text.h"
 #include "report/twin.h"
@@ -150,6 +151,9 @@ static void open_streams(
 			continue;
 		}
 		process = process_create(stream);
+		if (ending_is_gone(process)) {
+			ring_in_keep(stream);
+		}
 		if (is_wanted(process, filter)) {
 			input->processes[input->nr_processes++] = process;
 		} else {

@@ -2,6 +2,8 @@
 #include "report/ending.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +133,14 @@ enum ending_state ending_state(const struct process *process)
 		return is_running_as(process, process->pid) ? ENDING_RUNS : ENDING_ENDED;
 	}
 	return is_running_within(process) ? ENDING_RUNS : ENDING_UNKNOWN;
+}
+
+bool ending_is_gone(const struct process *process)
+{
+	/* Its main thread may have ended, and others go on: the number says whether all have. */
+	return process->pid && is_this_boot(process) &&
+	       (!process->pid_namespace || has_namespace_of(process, "self")) &&
+	       kill((pid_t)process->pid, 0) && errno == ESRCH;
 }
 
 /* ---- words ---- */

@@ -17,6 +17,12 @@ enum ending_state {
 enum ending_state ending_state(const struct process *process);
 
 /*
+ * Is it certain that it is no more? A process that has said how it ends may still write its last
+ * events.
+ */
+bool ending_is_gone(const struct process *process);
+
+/*
  * Appends it, as the rest of a sentence about the process. `all` are the processes of the dump,
  * among which one may go on where this one was replaced. Asks the system whether a process without
  * an end still runs, if it was started here since the last boot.

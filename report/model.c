@@ -297,20 +297,6 @@ static void count_events(struct process *process)
 	}
 }
 
-/*
- * Rings that could not lie beside the stream are in shared memory under the stream's own name.
- * Where exactly, the stream says too; but what a stream says is never opened.
- */
-static void attach_rings_elsewhere(struct process *process)
-{
-	for (size_t i = 0; i < process->nr_notices; i++) {
-		if (strcmp(names_raw(process->notices[i].cause, NULL), "rings elsewhere") == 0) {
-			ring_in_attach_shared(process->stream);
-			return;
-		}
-	}
-}
-
 static void free_dictionaries(struct process *process)
 {
 	idmap_fini(&process->strings);
@@ -368,17 +354,12 @@ struct process *process_create(struct stream_in *stream)
 	struct process *process = mem_zeroed(1, sizeof(*process));
 
 	if (stream->is_part) {
-		ring_in_attach_beside(
-			stream); /* none is no error: the process may have removed it */
-	}
-	load(process, stream);
-	if (stream->is_part && !stream->has_rings) {
-		attach_rings_elsewhere(process);
-		if (stream->has_rings) {
-			free_dictionaries(process);
-			load(process, stream);
+		/* None is no error: the process may have removed it. */
+		if (ring_in_attach_shared(stream)) {
+			ring_in_attach_beside(stream);
 		}
 	}
+	load(process, stream);
 	clock_map_finish(&process->host_clock);
 	clock_map_finish(&process->device_clock);
 	find_command(process);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,9 @@
 
 /* A larger file than any GPROF_BUFFER_MB makes is not read into memory. */
 #define MOST_CHUNK_BYTES (64u * 1024u * 1024u)
+
+/* Where rings are that are not beside their stream. */
+#define SHARED "/dev/shm/"
 
 /* A chunk that a thread owned, to be read in order. */
 struct chunk_place {
@@ -262,18 +266,24 @@ int ring_in_attach(struct stream_in *stream, const char *path)
 	return rc;
 }
 
-/* The stream's name with `.rings` for `.part`, in `dir` with its slash. */
-static int attach_named(struct stream_in *stream, const char *dir, const char *name)
+/* The stream's name with `.rings` for `.part`, in `dir` with its slash; to be freed. */
+static char *path_named(const struct stream_in *stream, const char *dir, const char *name)
 {
 	size_t length = strlen(name);
 	struct buf path = {0};
-	int rc;
 
 	length -= stream->is_part ? strlen(".part") : 0;
 	buf_printf(&path, "%s%.*s.rings", dir, (int)length, name);
 	buf_char(&path, '\0');
-	rc = ring_in_attach(stream, path.bytes);
-	buf_fini(&path);
+	return path.bytes;
+}
+
+static int attach_named(struct stream_in *stream, const char *dir, const char *name)
+{
+	char *path = path_named(stream, dir, name);
+	int rc = ring_in_attach(stream, path);
+
+	free(path);
 	return rc;
 }
 
@@ -286,5 +296,77 @@ int ring_in_attach_shared(struct stream_in *stream)
 {
 	const char *slash = strrchr(stream->path, '/');
 
-	return attach_named(stream, "/dev/shm/", slash ? slash + 1 : stream->path);
+	return attach_named(stream, SHARED, slash ? slash + 1 : stream->path);
+}
+
+/* ---- rings that are left ---- */
+
+static int copy_part(int from, int to, uint64_t offset, char *bytes, size_t nr_bytes)
+{
+	int rc = read_at(from, offset, bytes, nr_bytes);
+
+	return rc ? rc : pwrite(to, bytes, nr_bytes, (off_t)offset) == (ssize_t)nr_bytes ? 0 : -EIO;
+}
+
+/* The header and the chunks that threads own; of the others there are holes. */
+static int copy_used(struct ring_file *file, int to)
+{
+	const size_t chunk_bytes = file->header.chunk_bytes;
+	char *bytes = mem_zeroed(chunk_bytes, 1);
+	int rc = file->header.header_bytes <= chunk_bytes
+			 ? copy_part(file->fd, to, 0, bytes, file->header.header_bytes)
+			 : -EINVAL;
+
+	for (size_t i = 0; i < file->nr_chunks && !rc; i++) {
+		rc = copy_part(file->fd, to, file->chunks[i].offset, bytes, chunk_bytes);
+	}
+	free(bytes);
+	return rc ? rc : ftruncate(to, (off_t)file->size) || fsync(to) ? -errno : 0;
+}
+
+/* Under another name until it is whole, so that nobody reads half of it. */
+static int copy_to(struct ring_file *file, const char *path)
+{
+	struct buf half = {0};
+	int rc = 0, to;
+
+	buf_printf(&half, "%s.%ld", path, (long)getpid());
+	buf_char(&half, '\0');
+	to = open(half.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	rc = to < 0 ? -errno : copy_used(file, to);
+	if (to >= 0) {
+		rc = close(to) && !rc ? -errno : rc;
+		rc = rc ? rc : rename(half.bytes, path) ? -errno : 0;
+		if (rc) {
+			unlink(half.bytes);
+		}
+	}
+	buf_fini(&half);
+	return rc;
+}
+
+void ring_in_keep(struct stream_in *stream)
+{
+	struct stream_in seen = {.header = stream->header};
+	struct ring_file file = {.fd = -1};
+	char *path;
+
+	if (!stream->is_part || !stream->rings_path ||
+		strncmp(stream->rings_path, SHARED, strlen(SHARED)) != 0) {
+		return;
+	}
+	path = path_named(stream, "", stream->path);
+	if (!open_file(&file, &seen, stream->rings_path)) {
+		find_chunks(&file, &seen);
+		if (!copy_to(&file, path)) {
+			unlink(stream->rings_path);
+			free(stream->rings_path);
+			stream->rings_path = mem_text(path);
+		}
+	}
+	if (file.fd >= 0) {
+		close(file.fd);
+	}
+	free(file.chunks);
+	free(path);
 }

@@ -27,7 +27,13 @@ int ring_in_attach(struct stream_in *stream, const char *path);
 /* Looks for the ring file beside an unfinished stream. Returns 0, or as ring_in_attach. */
 int ring_in_attach_beside(struct stream_in *stream);
 
-/* The same in /dev/shm, where rings go that the stream's file system cannot hold. */
+/* The same in /dev/shm, where rings are if it has room. */
 int ring_in_attach_shared(struct stream_in *stream);
+
+/*
+ * The process has ended, and its rings were found in /dev/shm: moves them beside the stream, where
+ * they survive the machine, and the memory is free again. If it cannot, they stay.
+ */
+void ring_in_keep(struct stream_in *stream);
 
 #endif

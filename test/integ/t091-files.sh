@@ -5,21 +5,25 @@
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 
-# While it runs: the directory, the stream and its rings.
+# While it runs: the directory, the stream and its rings, which are in shared memory or beside it.
 look()
 {
 	local path
 	HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
 	for ((i = 0; i < 200; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
-	for path in "$GPROF_DIR" "$GPROF_DIR"/*; do
+	rings=$(cd "$GPROF_DIR" && ls -- *.part)
+	rings=/dev/shm/${rings%.part}.rings
+	[ -e "$rings" ] || rings=
+	for path in "$GPROF_DIR" "$GPROF_DIR"/* $rings; do
 		case $path in
 		*.part | *.rings) is 600 "$(stat -c %a "$path")" "mode of $path, umask $1" ;;
 		*) is 700 "$(stat -c %a "$path")" "mode of $path, umask $1" ;;
 		esac
 	done
-	is 2 "$(find "$GPROF_DIR" -type f | wc -l)" "files while it runs"
+	is 2 "$(find "$GPROF_DIR" $rings -type f | wc -l)" "files while it runs"
 	rm -f "$T/hold"
 	wait
+	is 1 "$(find "$GPROF_DIR" $rings -type f 2>/dev/null | wc -l)" "files after its end"
 	is 600 "$(stat -c %a "$GPROF_DIR"/*.gprof)" "mode of the closed stream, umask $1"
 }
 

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "collector/dir.h"
 #include "test/unit/decode.h"
 #include "test/unit/unit.h"
 
@@ -291,20 +293,31 @@ START_TEST(child_makes_a_file_of_its_own)
 }
 END_TEST
 
-START_TEST(rings_lie_beside_the_stream_or_elsewhere_if_there_is_no_room)
+/* They are in memory, where that has four times their room. */
+START_TEST(rings_lie_in_memory_or_beside_the_stream)
 {
 	const char *path;
 
 	start("", 0);
-	path = stream_rings_path(1 << 20, true);
+	path = stream_rings_path(1 << 20, STREAM_PLACE_DISK);
 	ck_assert_ptr_nonnull(path);
-	ck_assert(stream_is_beside(path));
+	ck_assert_mem_eq(path, stream_dir(), strlen(stream_dir()));
 	ck_assert_str_eq(path + strlen(path) - 12, ".gprof.rings");
-	path = stream_rings_path(4096, false);
+	path = stream_rings_path(4096, STREAM_PLACE_SHARED);
 	ck_assert(!path || !strncmp(path, "/dev/shm/", 9));
-	ck_assert(!path || !stream_is_beside(path));
-	ck_assert_ptr_null(stream_rings_path((uint64_t)1 << 62, true));
-	ck_assert_ptr_null(stream_rings_path((uint64_t)1 << 62, false));
+	ck_assert(!dir_is_memory("/proc"));
+	if (dir_is_memory("/dev/shm")) {
+		struct statvfs shared;
+		uint64_t room;
+
+		ck_assert_int_eq(statvfs("/dev/shm", &shared), 0);
+		room = (uint64_t)shared.f_bavail * shared.f_frsize;
+		ck_assert_ptr_null(stream_rings_path(room / 3, STREAM_PLACE_SHARED));
+	}
+	for (enum stream_place place = 0; place < STREAM_NR_PLACES; place++) {
+		ck_assert_ptr_null(stream_rings_path((uint64_t)1 << 62, place));
+		ck_assert_ptr_null(stream_rings_path(UINT64_MAX, place));
+	}
 }
 END_TEST
 
@@ -315,4 +328,4 @@ UNIT_SUITE("stream", file_is_private_named_by_host_and_pid_and_part_until_closed
 	refused_definitions_are_settled_when_there_is_room, discarded_file_is_gone,
 	descriptor_that_the_host_took_over_is_not_written_to,
 	descriptor_that_the_host_closed_is_opened_again, directory_that_cannot_be_is_an_error,
-	child_makes_a_file_of_its_own, rings_lie_beside_the_stream_or_elsewhere_if_there_is_no_room)
+	child_makes_a_file_of_its_own, rings_lie_in_memory_or_beside_the_stream)
