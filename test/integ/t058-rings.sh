@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The rings are in memory: no call waits for the disk under GPROF_DIR. After a kill they are where the stream
+# is, once somebody has read it.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ PLAIN
+[ "$(stat -fc %T /dev/shm)" = tmpfs ] || skip "/dev/shm is not a tmpfs"
+mounted=
+trap '[ -z "$mounted" ] || { fsfreeze -u "$mounted" 2>/dev/null; umount -l "$mounted"; }; rm -rf "$T"' EXIT
+
+# held WHAT: waits until the program holds.
+held()
+{
+	for _ in $(seq 600); do
+		[ ! -e "$T/hold" ] || return 0
+		kill -0 $job 2>/dev/null || break
+		sleep 0.05
+	done
+	echo "the program does not come $1"
+	failed=1
+	return 1
+}
+
+# rings: the ring files of the dump's streams, in shared memory.
+rings()
+{
+	local part
+	for part in "$GPROF_DIR"/*.part; do
+		part=${part##*/}
+		ls "/dev/shm/${part%.part}.rings" 2>/dev/null
+	done
+}
+
+launches()
+{
+	summary api
+	query '.api.rows[] | select(.name == "cudaLaunchKernel").calls'
+}
+
+HOLD=$T/hold record "$B/integ/s_loop" 4 10 hold &
+job=$!
+held "to its last step"
+is 1 "$(rings | wc -l)" "ring files in memory"
+is 0 "$(find "$GPROF_DIR" -name '*.rings*' | wc -l)" "ring files on the disk"
+before=$(rings)
+is 30 "$(launches)" "launches while it runs"
+is "$before" "$(rings)" "ring files of a process that runs, after they were read"
+rm "$T/hold"
+wait $job
+ok test ! -e "$before"
+rm -rf "$GPROF_DIR"
+
+GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 30 100 kill
+is 137 $rc "exit status"
+left=$(rings)
+ok test -n "$left"
+# A part of a whole pool: only what was used has memory.
+ok test $(($(stat -c %b "$left") * 512)) -lt 8000000
+for time in first second; do
+	is 2900 "$(launches)" "launches by the $time reader"
+	is "" "$(rings)" "rings left in memory by the $time reader"
+done
+is 1 "$(find "$GPROF_DIR" -name '*.gprof.rings' | wc -l)" "rings beside the stream"
+is 2 "$(find "$GPROF_DIR" -type f | wc -l)" "files in the dump"
+mv "$GPROF_DIR" "$T/elsewhere"
+GPROF_DIR=$T/elsewhere
+is 2900 "$(launches)" "launches of the dump elsewhere"
+
+# A file system on which a store into a mapped file waits: one that is frozen. What is in its pages was
+# written back, so that the next store asks.
+if [ "$(id -u)" = 0 ] && command -v fsfreeze >/dev/null && command -v mkfs.ext4 >/dev/null &&
+	truncate -s 128M "$T/image" && mkfs.ext4 -q "$T/image" && mkdir "$T/slow" &&
+	mount -o loop "$T/image" "$T/slow" 2>/dev/null; then
+	mounted=$T/slow
+	GPROF_DIR=$T/slow/dump
+	HOLD=$T/hold record "$B/integ/s_loop" 40 100 hold=3,39 &
+	job=$!
+	if held "to its third step"; then
+		sync -f "$T/slow"
+		fsfreeze -f "$T/slow"
+		rm "$T/hold"
+		held "any further: a call waits for the disk"
+		fsfreeze -u "$T/slow"
+	fi
+	rm -f "$T/hold"
+	for _ in $(seq 200); do
+		[ ! -e "$T/hold" ] || rm -f "$T/hold"
+		kill -0 $job 2>/dev/null || break
+		sleep 0.05
+	done
+	wait $job
+	is 4000 "$(launches)" "launches on a disk that did not answer"
+fi
+finish
