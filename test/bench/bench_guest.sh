@@ -36,6 +36,16 @@ for what in forks threads; do
 		"$(median "$out/$what.untouched")" "$(median "$out/$what.recording")"
 done
 
+# On a core of its own threads, gprof's among them. The machine must have nothing else to do.
+for _ in 1 2 3 4 5 6 7; do
+	taskset -c 0 "$bench" longest 2000 >>"$out/longest.without"
+	rm -rf "$out/dump"
+	LD_PRELOAD=$ours taskset -c 0 "$bench" longest 2000 >>"$out/longest.with"
+done
+printf '\n%-34s%12s%12s\n' 'ms (median of 7)' without recording
+printf '%-34s%12s%12s\n' 'longest call, pinned to one core' "$(median "$out/longest.without")" \
+	"$(median "$out/longest.with")"
+
 # lost: the share of events that the stream says are missing, in %.
 lost()
 {
