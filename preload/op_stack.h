@@ -28,10 +28,11 @@ struct op_frame {
 
 /* Of paddle_step.c: operators of an optimizer, one after the other. */
 struct op_run {
-	uint64_t begin, end; /* so far */
+	uint64_t begin, end; /* so far; set while `optimizer` is */
 	uint32_t optimizer;  /* 1 + its place in the list there, 0: none is at work */
 	uint32_t told;	     /* the one that was told last */
-	uint32_t nr_marked;  /* ranges around it that Paddle has marked itself */
+	uint32_t nr_marked;  /* ranges of optimizers that Paddle has marked itself, and are open */
+	uint32_t marked;     /* the optimizer whose operators ran in them, 0: none so far */
 	bool has_frame;	     /* it lies on the stack, as &stack->run */
 	bool has_gradient;   /* there were gradients since one was told */
 };

@@ -174,7 +174,7 @@ static void take_update(struct op_stack *stack, uint32_t optimizer)
 	struct op_run *run = &stack->run;
 
 	if (run->nr_marked) {
-		run->optimizer = optimizer; /* to be told with the range that Paddle marks */
+		run->marked = optimizer; /* to be told with the range that Paddle marks */
 	} else if (run->optimizer == optimizer) {
 		run->end = clock_raw();
 	} else {
@@ -192,10 +192,10 @@ void paddle_step_begin(struct op_stack *stack, const char *text, uint32_t name, 
 		run->nr_marked = 0;
 	}
 	if (type == PADDLE_OPTIMIZATION) {
-		if (!run->nr_marked) {
+		if (!run->nr_marked++) {
 			paddle_step_finish(stack);
+			run->marked = 0;
 		}
-		run->nr_marked++;
 	} else if (mark == MARK_EXECUTOR) {
 		if (!atomic_fetch_add(&nr_executing, 1)) {
 			atomic_store(&static_optimizer, 0);
@@ -244,8 +244,7 @@ void paddle_step_end(struct op_stack *stack, const struct op_ended *ended)
 		collector_range(FETCH_RANGE, ended->begin, ended->end);
 	} else if (ended->scope == PADDLE_OPTIMIZATION && run->nr_marked) {
 		if (!--run->nr_marked) {
-			tell(run, run->optimizer, ended->begin, ended->end);
-			run->optimizer = 0;
+			tell(run, run->marked, ended->begin, ended->end);
 		}
 	} else if (run->optimizer && run->has_frame && is_on_top(stack)) {
 		run->end = ended->end;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Libraries that play Paddle's: two of them as in version 3; one, with the old table of symbols, as in 2.6.
-FAKE_PADDLES := $(patsubst %,$(B)/paddle/%/libpaddle.so,TWO ONE STRANGE)
+FAKE_PADDLES := $(patsubst %,$(B)/paddle/%/libpaddle.so,TWO ONE STRANGE MARKED)
 FAKE_PADDLE_FLAGS = -fvisibility=default -Wno-missing-prototypes -fPIC -shared
 
 $(B)/paddle/TWO/libphi_core.so: test/paddle/fake_paddle.c

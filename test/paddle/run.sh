@@ -37,6 +37,16 @@ steps()
 	[ "$have" = "$2" ] || { echo "$have steps, $2 wanted"; false; }
 }
 
+# orderly RUN: each begins where the one before ends, and none is longer than the run; by the optimizer's name alone.
+orderly()
+{
+	"$B/gprof-report" summary --view steps --top 0 --format json "$T/$1.dump" 2>&1 | tee "$T/$1.steps" |
+		jq -e '.steps.rows | ([.[].start_ns] | . == sort) and
+			all(.[:-1][]; .duration_ns != null and .duration_ns < 1e11)' >"$T/jq" &&
+		"$B/gprof-report" summary --view steps "$T/$1.dump" | grep -q ': every step of the optimizer' ||
+		{ cat "$T/$1.steps" && return 1; }
+}
+
 # phases RUN: all of them take time.
 phases()
 {
@@ -106,6 +116,15 @@ static()
 	tap steps static_closed 3 "static, window: steps"
 }
 
+# As under Paddle's own profiler, which marks optimizers.
+marked()
+{
+	tap played MARKED MARKED 4 "marked: prints the same"
+	tap counted MARKED 'Optimization Step=4' 'adam_ dygraph=8' Optimizer.step#adam=0 "marked: operators"
+	tap steps MARKED 4 "marked: steps"
+	tap orderly MARKED "marked: times of steps"
+}
+
 hard_cases()
 {
 	tap played STRANGE STRANGE 1 "strange: prints the same"
@@ -168,6 +187,7 @@ profiles_itself()
 	tap check counts itself "$T/conv.json" "paddle.profiler in the program: our result"
 	tap check marked itself "$T/conv.json" "paddle.profiler in the program: phases and ranges"
 	tap steps itself 5 "paddle.profiler in the program: steps"
+	tap orderly itself "paddle.profiler in the program: times of steps"
 }
 
 # What Paddle marks in Python, though no profiler is there; optimizers it wraps only when one is made.
@@ -180,6 +200,7 @@ ranges()
 	tap check marked ranges "$T/conv.json" Optimization "ranges: phases and ranges of the user"
 	tap phases ranges "ranges: phases"
 	tap steps ranges 5 "ranges: steps"
+	tap orderly ranges "ranges: times of steps"
 	tap nothing_lost ranges "ranges: nothing lost"
 }
 
@@ -205,6 +226,7 @@ if [ $# = 0 ]; then
 	plays ONE
 	windows
 	static
+	marked
 	hard_cases
 	for python in "$B"/paddle/*/bin/python; do
 		[ ! -x "$python" ] || set -- "$@" "$python"
