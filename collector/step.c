@@ -34,6 +34,7 @@ static struct step_state {
 	atomic_bool is_capturing;
 	atomic_bool is_stopped; /* nothing opens any more */
 	_Atomic uint64_t step;
+	_Atomic uint64_t ended_raw; /* when the last step ended, or recording began */
 	_Atomic uint32_t state;	    /* enum gprof_window_state in force */
 	_Atomic uint32_t nr_askers; /* of follow_state */
 	_Atomic uint64_t asked_ns;  /* when the one that acts has begun to */
@@ -213,6 +214,7 @@ void step_start(void)
 {
 	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
 
+	atomic_store(&state.ended_raw, row.time);
 	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
 	warmth_begin(&state.schedule, 0);
 	follow_state();
@@ -221,11 +223,25 @@ void step_start(void)
 	}
 }
 
+/*
+ * What ends a step may be reported late, by another thread, or with a wrong time. A step that would
+ * end before it begins ends where it begins.
+ */
+static uint64_t settle_end(uint64_t time)
+{
+	uint64_t last = atomic_load(&state.ended_raw);
+
+	while (last < time && !atomic_compare_exchange_weak(&state.ended_raw, &last, time)) {
+	}
+	return last < time ? time : last;
+}
+
 static void end_step(enum gprof_step_rule rule, uint64_t time)
 {
-	struct gprof_row_step row = {.time = time, .how = (uint8_t)rule};
+	struct gprof_row_step row = {.how = (uint8_t)rule};
 
 	row.step = atomic_fetch_add(&state.step, 1) + 1;
+	row.time = settle_end(time);
 	emit_step(&row);
 	if (!is_always()) {
 		struct schedule schedule = schedule_now();

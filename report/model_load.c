@@ -216,6 +216,26 @@ static void take_window(struct process *p, const struct batch *b, uint32_t i)
 		.state = (uint8_t)b->col[COL_window_state][i]};
 }
 
+/* No process runs for so long. */
+#define MOST_STEP_TICKS (10 * 365 * 86400 * (uint64_t)1000000000u)
+
+/*
+ * Old recorders wrote ends of steps without a time, under Paddle's own profiler. The step that ends
+ * there and the one that begins there are as if they were none.
+ */
+static void drop_lost_ends(struct process *p)
+{
+	for (size_t i = 1; i < p->nr_steps && !p->stream->is_trace; i++) {
+		struct model_step *step = &p->steps[i];
+
+		if (step->tick > step[-1].tick && step->tick - step[-1].tick > MOST_STEP_TICKS) {
+			step->tick = step[-1].tick;
+			step->how = step[-1].how = MODEL_STEP_END;
+			p->nr_lost_ends++;
+		}
+	}
+}
+
 static void take_op_name(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t *name = idmap_put(&p->op_names, (uint32_t)b->col[COL_op_name_id][i]);
@@ -321,4 +341,5 @@ void model_load(struct process *process)
 			}
 		}
 	}
+	drop_lost_ends(process);
 }

@@ -268,6 +268,7 @@ bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_par
 	}
 	tell_each(&odd, odd_process_stranger, "whose communicators no other process here has");
 	tell_each(&odd, odd_process_times, "whose steps or clocks go back");
+	tell_each(&odd, odd_process_ends, "with step ends without a time");
 	tell_each(&odd, odd_process_span, "of more days than a run");
 	tell_each(&odd, odd_process_early, "with work before its launch");
 	tell_each(&odd, odd_process_names, "with names that are not UTF-8");

@@ -99,6 +99,19 @@ bool odd_process_times(const struct process *process, struct buf *line)
 	return true;
 }
 
+/* The others are right, and so is what is computed of them. */
+bool odd_process_ends(const struct process *process, struct buf *line)
+{
+	if (process->nr_lost_ends) {
+		buf_printf(line,
+			"'%s': step ends without a time: %" PRIu64
+			" (old versions wrote them under Paddle's own profiler); the steps before "
+			"and after each are left out",
+			process->stream->path, process->nr_lost_ends);
+	}
+	return process->nr_lost_ends > 0;
+}
+
 bool odd_process_span(const struct process *process, struct buf *line)
 {
 	uint64_t span_ns =

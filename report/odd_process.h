@@ -12,6 +12,9 @@
 /* Steps that overlap or are not in order, clocks that jump. */
 bool odd_process_times(const struct process *process, struct buf *line);
 
+/* Ends of steps that have no time. */
+bool odd_process_ends(const struct process *process, struct buf *line);
+
 /* A trace of so many days that its times cannot be of one run. */
 bool odd_process_span(const struct process *process, struct buf *line);
 

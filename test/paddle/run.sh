@@ -40,7 +40,7 @@ steps()
 # orderly RUN: each begins where the one before ends, and none is longer than the run; by the optimizer's name alone.
 orderly()
 {
-	"$B/gprof-report" summary --view steps --top 0 --format json "$T/$1.dump" 2>&1 | tee "$T/$1.steps" |
+	"$B/gprof-report" summary --view steps --top 0 --format json "$T/$1.dump" 2>/dev/null | tee "$T/$1.steps" |
 		jq -e '.steps.rows | ([.[].start_ns] | . == sort) and
 			all(.[:-1][]; .duration_ns != null and .duration_ns < 1e11)' >"$T/jq" &&
 		"$B/gprof-report" summary --view steps "$T/$1.dump" | grep -q ': every step of the optimizer' ||

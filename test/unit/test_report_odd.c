@@ -257,6 +257,37 @@ END_TEST
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" \
 	"1,\"dur\":2}"
 
+/* As old recorders wrote them under Paddle's own profiler; the steps around it have no length. */
+START_TEST(step_ends_without_a_time_are_told)
+{
+	static const uint64_t times[] = {1000, 7105422756981438811u, 3000, 5000};
+	char expected[4400];
+	struct gen *gen = begin("ends.gprof", NULL, NULL, "a");
+	const struct process *process;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
+
+		row->time = times[i];
+		row->step = i;
+		row->how = i ? GPROF_STEP_OPTIMIZER : 0;
+	}
+	end(gen, "ends.gprof");
+	process = processes[0];
+	ck_assert(model_step_is_gap(&process->steps[0]) && model_step_is_gap(&process->steps[1]));
+	ck_assert(!model_step_is_gap(&process->steps[2]));
+	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
+		ck_assert_uint_le(process->steps[i].tick, process->steps[i + 1].tick);
+		ck_assert_uint_le(process->steps[i + 1].tick, 5000);
+	}
+	snprintf(expected, sizeof(expected),
+		"'%s': step ends without a time: 1 (old versions wrote them under Paddle's own "
+		"profiler); the steps before and after each are left out\n",
+		streams_path("ends.gprof"));
+	ck_assert_str_eq(odd(false, true), expected);
+}
+END_TEST
+
 /* Each name once; one that is cut within a character was none of these. */
 START_TEST(names_that_are_no_utf8_are_told)
 {
@@ -313,5 +344,6 @@ END_TEST
 
 UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, jobs, ranks_that_are_missing,
 	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap,
-	work_before_its_launch_is_told_and_kept, names_that_are_no_utf8_are_told,
+	work_before_its_launch_is_told_and_kept, step_ends_without_a_time_are_told,
+	names_that_are_no_utf8_are_told,
 	names_of_threads_are_cut_between_characters, what_views_found_is_told_once)

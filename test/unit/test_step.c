@@ -13,6 +13,8 @@
 
 /* What the rings got, as text: "s3" a step row, "w1:R" a window row. */
 static char rows[4096];
+static uint64_t last_end;  /* of the step rows */
+static unsigned int nr_falls; /* steps that ended before the one before them */
 
 static uint32_t find_call(const char *name)
 {
@@ -29,6 +31,8 @@ static void see(void *context, struct ring_thread *thread, const struct gprof_ro
 		const struct gprof_row_step *row = (const struct gprof_row_step *)head;
 
 		snprintf(rows + used, sizeof(rows) - used, "s%u ", (unsigned int)row->step);
+		nr_falls += row->time < last_end;
+		last_end = row->time;
 	} else if (head->table == GPROF_TABLE_window) {
 		const struct gprof_row_window *row = (const struct gprof_row_window *)head;
 
@@ -85,6 +89,24 @@ START_TEST(only_the_rule_in_force_ends_steps)
 	ck_assert(step_is_range("train step", 10));
 	ck_assert(!step_is_range("train step 2", 12));
 	ck_assert(!step_is_range("train", 5));
+}
+END_TEST
+
+START_TEST(no_step_ends_before_it_begins)
+{
+	uint64_t now;
+
+	start("auto", "all", "none");
+	now = clock_raw();
+	step_range("Optimizer.step#SGD.step", 0, 0);
+	step_range("Optimizer.step#SGD.step", now + 1000, now + 2000);
+	step_range("Optimizer.step#SGD.step", now + 1100, now + 1200);
+	step_range("Optimizer.step#SGD.step", now + 3000, now + 4000);
+	nr_falls = 0;
+	last_end = 0;
+	ck_assert_str_eq(written(), "w1:R s0 s1 s2 s3 s4 ");
+	ck_assert_uint_eq(nr_falls, 0);
+	ck_assert_uint_eq(last_end, now + 4000);
 }
 END_TEST
 
@@ -349,7 +371,8 @@ START_TEST(command_stands_that_comes_while_a_step_closes_the_window)
 END_TEST
 
 UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
-	only_the_rule_in_force_ends_steps, without_steps_there_is_one_window_and_no_step_row,
+	only_the_rule_in_force_ends_steps, no_step_ends_before_it_begins,
+	without_steps_there_is_one_window_and_no_step_row,
 	api_rule_tells_hooks_which_call_to_look_for, api_rule_stays_on_while_closed,
 	kernel_rule_is_a_regular_expression, interval_rule_has_its_milliseconds,
 	wrong_rules_and_schedules_become_notices_and_defaults,
