@@ -34,6 +34,7 @@ enum { GROUP_PROCESS, GROUP_SLOW, GROUP_GPU, NR_GROUPS };
 static struct sample_state {
 	uint64_t interval_ns; /* 0: off */
 	uint64_t due_ns[NR_GROUPS];
+	uint64_t look_raw; /* when the group at hand began: what one look sees has one time */
 	struct held memory, cpus;
 	uint64_t page_bytes, tick_ns;
 	bool has_gpus;
@@ -43,7 +44,7 @@ static void add(uint8_t metric, uint8_t device, uint64_t value)
 {
 	struct gprof_row_sample *row = batch_add(GPROF_TABLE_sample);
 
-	row->time = clock_raw();
+	row->time = state.look_raw;
 	row->value = value;
 	row->metric = metric;
 	row->device = device;
@@ -177,6 +178,7 @@ static void take_due(uint64_t now_ns)
 			continue;
 		}
 		before_ns = before_ns ? before_ns : own_cpu_ns();
+		state.look_raw = clock_raw();
 		groups[i].take();
 		after_ns = own_cpu_ns();
 		wait_ns = (after_ns - before_ns) * COST_PARTS;

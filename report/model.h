@@ -161,7 +161,8 @@ struct process {
 	uint64_t first_ns,
 		last_ns; /* of all events with times, CLOCK_MONOTONIC; first > last: none */
 	uint64_t nr_events;
-	uint64_t nr_lost_ends; /* of steps: they have no time, and the steps around them are left out */
+	uint64_t nr_lost_ends; /* of steps: they have no time, and the steps around them are left
+				  out */
 	/* pid, its namespace, start and boot name a process for ever; exec keeps all four */
 	uint32_t pid;
 	uint32_t pid_namespace;	 /* number of names.h, 0 unknown */

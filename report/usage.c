@@ -207,23 +207,32 @@ static void add_rise(
 		break;
 	default:
 		usage->busy_ns = (uint64_t)rise;
+		usage->busy_from = before->ns;
 		usage->busy_at = series->ns;
 		break;
 	}
 }
 
-/* The host's time, which comes after its busy time, of the same moment. */
+/* Old recorders read the clock for each value of a look. */
+static bool is_same_look(uint64_t ns, uint64_t later_ns)
+{
+	return later_ns >= ns && later_ns - ns <= USAGE_LOOK_NS;
+}
+
+/* The host's time, which comes after its busy time, both between the same two looks. */
 static void add_host(
 	struct usage *usage, const struct usage_series *all, uint64_t ns, uint64_t value)
 {
 	double rise = (double)(value - all->value), busy = (double)usage->busy_ns;
 	struct usage_series *series;
 
-	if (usage->busy_at == ns && rise > 0 && busy <= rise) {
+	if (is_same_look(usage->busy_at, ns) && is_same_look(usage->busy_from, all->ns) &&
+		rise > 0 && busy <= rise) {
 		series = find_series(usage, GPROF_METRIC_HOST_CPU_BUSY_NS, all->device);
 		add_value(series, 100 * busy / rise, rise);
 		spread(series, all->ns, ns, 100 * busy / rise);
 	}
+	usage->busy_at = UINT64_MAX;
 }
 
 static void take_sample(
@@ -319,7 +328,7 @@ void usage_begin(struct usage *usage, struct process *process)
 {
 	usage->process = process;
 	find_buckets(usage);
-	usage->busy_at = usage->busy_ns = 0;
+	usage->busy_at = usage->busy_from = UINT64_MAX;
 	works_begin(&usage->works, process, take_work, usage);
 }
 

@@ -43,6 +43,9 @@ extern const struct usage_metric usage_metrics[];
 #define USAGE_SLOW_REASONS 0xfcu
 extern const size_t usage_nr_metrics;
 
+/* What one look takes at most. */
+#define USAGE_LOOK_NS 10000000u
+
 /* One metric of a device of a process. */
 struct usage_series {
 	struct process *process;
@@ -65,7 +68,8 @@ struct usage {
 	struct process *process; /* at hand */
 	uint64_t begin, end, width;
 	size_t nr_buckets;
-	uint64_t busy_ns, busy_at; /* host: of the last interval, and when it ended */
+	uint64_t busy_ns;	     /* host: of the last interval, from busy_from to busy_at */
+	uint64_t busy_from, busy_at; /* UINT64_MAX: there is none */
 	struct works works;
 	size_t last_union; /* where the series of the last record's device stands */
 };

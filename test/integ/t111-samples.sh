@@ -24,6 +24,12 @@ GPROF_SAMPLE_MS=50 run "$B/integ/s_loop" 10 2 call sleep=100
 n=$(samples)
 ok test "$n" -ge 20
 ok test "$n" -le 420
+
+# What the host's CPUs do is looked at once a second, and its two values are of one moment.
+GPROF_SAMPLE_MS=50 run "$B/integ/s_loop" 25 2 call sleep=100
+summary utilization
+is 1 "$(query '[.utilization.rows[] | select(.metric == "CPU(System)" and .avg >= 0 and .avg <= 100)] | length')" "CPU(System)"
+
 GPROF_SAMPLE_MS=0 run "$B/integ/s_loop" 4 2 call sleep=100
 is 0 "$(samples)" "samples where they are off"
 GPROF_SAMPLE_MS=20 GPROF_TIMER_ONLY=1 run "$B/integ/s_loop" 4 2 call sleep=100

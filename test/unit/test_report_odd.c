@@ -345,5 +345,5 @@ END_TEST
 UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, jobs, ranks_that_are_missing,
 	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap,
 	work_before_its_launch_is_told_and_kept, step_ends_without_a_time_are_told,
-	names_that_are_no_utf8_are_told,
-	names_of_threads_are_cut_between_characters, what_views_found_is_told_once)
+	names_that_are_no_utf8_are_told, names_of_threads_are_cut_between_characters,
+	what_views_found_is_told_once)

@@ -144,6 +144,30 @@ START_TEST(what_rises_is_spread_over_the_time_that_passed)
 }
 END_TEST
 
+/* As old recorders did, a second between two looks. */
+START_TEST(values_of_a_look_belong_together_though_the_clock_was_read_for_each)
+{
+	const char *path = streams_path("looks.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+	const struct table_cell *cell;
+
+	for (uint64_t look = 0; look < 4; look++) {
+		uint64_t ns = look * 1000000000u;
+
+		if (look != 2) { /* lost */
+			sample(gen, ns, GPROF_METRIC_HOST_CPU_BUSY_NS, 255, look * 500000000u);
+		}
+		sample(gen, ns + 10, GPROF_METRIC_HOST_CPU_ALL_NS, 255, look * 2000000000u);
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization, path, false);
+	cell = tables_cell(table, tables_find(table, "metric", "CPU(System)", 0), "avg");
+	ck_assert_double_eq_tol(cell->number, 25, 1e-9);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(nothing_is_in_use_where_nothing_happened)
 {
 	const char *path = streams_path("nothing.gprof");
@@ -158,4 +182,6 @@ START_TEST(nothing_is_in_use_where_nothing_happened)
 END_TEST
 
 UNIT_SUITE("report/usage", the_union_of_random_work_is_that_of_every_nanosecond,
-	what_rises_is_spread_over_the_time_that_passed, nothing_is_in_use_where_nothing_happened)
+	what_rises_is_spread_over_the_time_that_passed,
+	values_of_a_look_belong_together_though_the_clock_was_read_for_each,
+	nothing_is_in_use_where_nothing_happened)

@@ -13,7 +13,7 @@
 
 /* What the rings got, as text: "s3" a step row, "w1:R" a window row. */
 static char rows[4096];
-static uint64_t last_end;  /* of the step rows */
+static uint64_t last_end;     /* of the step rows */
 static unsigned int nr_falls; /* steps that ended before the one before them */
 
 static uint32_t find_call(const char *name)
