@@ -33,7 +33,7 @@ endif
 all:
 
 # `make demo` and `make test` install what is missing, before anything below looks for it.
-DEPS := $(sort $(filter demo test check bench,$(MAKECMDGOALS)))
+DEPS := $(sort $(filter demo test check bench,$(MAKECMDGOALS:test-all=test)))
 ifneq ($(DEPS),)
 ifneq ($(shell test/deps.sh build $(DEPS) >&2 || echo failed),)
 $(error packages are missing, see above)
@@ -85,8 +85,9 @@ help:
 	@echo 'make mpi        build/gprof-report-mpi: gprof-report reduce by the processes of an MPI job'
 	@echo 'make sim        the simulated CUDA libraries, in build/sim'
 	@echo 'make demo       a training program with and without gprof, then its tables and timeline'
-	@echo 'make test       every test that this machine can run'
-	@echo 'make check      the quick ones, under a minute'
+	@echo 'make check      the quick tests, a minute or two'
+	@echo 'make test       what a change must pass, at most 10 minutes on two cores'
+	@echo 'make test-all   every test that this machine can run, also sanitized and for aarch64'
 	@echo 'make bench      costs and speeds, each beside its peer'
 	@echo 'make gpu        build/gpu, to be carried to a machine with a GPU; test/gpu/run runs it there'
 	@echo 'make install    PREFIX=/usr/local DESTDIR= ; make uninstall takes it away'

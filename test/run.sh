@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests and counts them. usage: test/run.sh quick|full
+# Runs the tests and counts them. usage: test/run.sh check|test|all; test/README.md tells which are in which.
 #
 # A test is a command. It passes with exit status 0, is skipped with 77 and a line "SKIP why", and
 # fails otherwise; one that prints TAP lines ("ok 1 - name", "not ok 2 - name", "ok 3 - name # SKIP
 # why") is counted line by line. Logs are in build/test/log; the last line of output is the sum.
+#
+# Many tests wait more than they compute, so there are as many at once as there are cores, and one
+# more. Hence no test may take what another uses: files are in a folder of its own, ports are asked
+# for, and what several need is built before.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-tier=${1:-quick}
+export TEST_TIER=${1:-check}
+NR_CORES=$(nproc)
+NR_AT_ONCE=$((NR_CORES + 1))
 LOG=build/test/log
 RESULTS=build/test/results
 MAKE=${MAKE:-make}
@@ -47,97 +53,161 @@ count_tap()
 	return $found
 }
 
-# run NAME COMMAND...
-run()
+# judge NAME LOG STATUS
+judge()
 {
-	local name=$1 rc log start=$EPOCHREALTIME
-	shift
-	log=$LOG/${name//\//_}.log
-	timeout -k 5 "${TEST_TIMEOUT:-240}" "$@" >"$log" 2>&1 </dev/null
-	rc=$?
-	if count_tap "$name" "$log" $rc; then
-		[ $rc = 0 ] || tail -25 "$log" | sed 's/^/      | /'
-	elif [ $rc = 0 ]; then
+	local name=$1 log=$2 rc=$3
+	[ "$rc" != 124 ] || echo "timed out" >>"$log"
+	if count_tap "$name" "$log" "$rc"; then
+		[ "$rc" = 0 ] || tail -25 "$log" | sed 's/^/      | /'
+	elif [ "$rc" = 0 ]; then
 		result PASS "$name"
-	elif [ $rc = 77 ]; then
+	elif [ "$rc" = 77 ]; then
 		result SKIP "$name" "$(grep -a '^SKIP' "$log" | tail -1 | sed 's/^SKIP *//')"
 	else
-		[ $rc = 124 ] && echo "timed out" >>"$log"
 		result FAIL "$name" "exit status $rc, see $log"
 		tail -25 "$log" | sed 's/^/      | /'
 	fi
-	printf '      %s  %.1f s\n' "$name" "$(echo "$EPOCHREALTIME $start" | awk '{print $1 - $2}')"
+}
+
+# run NAME COMMAND...: a test. The limit ends what hangs, and is no judge of what is slow.
+run()
+{
+	local name=$1 log rc took TIMEFORMAT='%R s, %U s and %S s of the cores'
+	shift
+	log=$LOG/${name//\//_}.log
+	took=$({ time timeout -k 5 "${TEST_TIMEOUT:-1500}" "$@" >"$log" 2>&1 </dev/null; } 2>&1)
+	rc=$?
+	# In one piece, whatever runs beside it.
+	printf '%s\n' "$(judge "$name" "$log" $rc; echo "      $name  ${took##*$'\n'}")"
+}
+
+# beside COMMAND...: as soon as there is room for it.
+beside()
+{
+	while [ "$(jobs -rp | wc -l)" -ge $NR_AT_ONCE ]; do
+		wait -n
+	done
+	"$@" &
+}
+
+# passed NAME: has it?
+passed()
+{
+	grep -qxF "PASS	$1	" "$RESULTS"
 }
 
 # build NAME ARGUMENTS OF MAKE...; counts as a test itself.
 build()
 {
-	local name=$1
+	local name="build $1"
 	shift
-	TEST_TIMEOUT=1200 run "build $name" $MAKE --no-print-directory -j2 "$@"
-	[ "$(tail -1 "$RESULTS" | cut -f1)" = PASS ]
+	run "$name" $MAKE --no-print-directory "-j$NR_CORES" "$@"
+	passed "$name"
 }
 
-# beside COMMAND...: as soon as there are less than two of these.
-beside()
-{
-	[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
-	"$@" &
-}
-
-# Those of the reporter two at a time, as they look at no clock.
+# unit FOLDER [PREFIX]
 unit()
 {
 	local test
-	for test in "$B"/test/unit/test_*; do
+	for test in "$1"/test/unit/test_*; do
 		case $test in *.o | *.d | *.c) continue ;; esac
-		[ -x "$test" ] || continue
-		case $test in
-		*/test_report_*) beside unit_one "$1" "$test" ;;
-		*) unit_one "$1" "$test" ;;
-		esac
+		[ ! -x "$test" ] || CK_TAP_LOG_FILE_NAME=- CK_VERBOSITY=silent CK_RUN_MODE=fork \
+			beside run "${2:-}${test##*/}" ${EMULATOR:-} "$test"
 	done
-	wait
 }
 
-unit_one()
-{
-	CK_TAP_LOG_FILE_NAME=- CK_VERBOSITY=silent CK_RUN_MODE=fork \
-		run "$1${2##*/}" ${EMULATOR:-} "$2"
-}
-
-# Sanitized ones, which are waited for longer, two at a time.
+# integ FOLDER [PREFIX]
 integ()
 {
 	local test
 	for test in test/integ/t*.sh; do
-		${1:+beside} run "$1$(basename "$test" .sh)" bash "$test"
+		B=$1 beside run "${2:-}$(basename "$test" .sh)" bash "$test"
 	done
-	wait
 }
 
-part()
-{
-	TEST_TIMEOUT=600 run "$1" "test/$1/run.sh"
-}
-
-# What looks at no clock, and waits for browsers, beside what waits for the network.
+# parts NAME...: folders that have a run.sh, those that take longest first.
 parts()
 {
 	local name
-	{
-		part fuzz
-		part page
-	} &
-	for name in test/*/run.sh; do
-		name=$(basename "$(dirname "$name")")
-		case $name in
-		demo) run demo "$MAKE" --no-print-directory demo ;;
-		gpu) ;; # by hand, where a GPU is
-		fuzz | page) ;;
-		*) part "$name" ;;
+	for name in "$@"; do
+		TEST_TIMEOUT=3000 beside run "$name" "test/$name/run.sh"
+	done
+}
+
+# Those that are not named: they are short, or the framework that they try is not here.
+other_parts()
+{
+	local run name
+	for run in test/*/run.sh; do
+		name=${run#test/}
+		name=${name%/run.sh}
+		case " $* demo fuzz kill gpu " in # gpu by hand, where one is
+		*" $name "*) ;;
+		*) parts "$name" ;;
 		esac
 	done
+}
+
+checks()
+{
+	local check
+	for check in test/check_*.sh; do
+		beside run "$(basename "$check" .sh)" bash "$check"
+	done
+}
+
+# What a newcomer waits for.
+short()
+{
+	local long="page python torch host fault"
+	run demo "$MAKE" --no-print-directory demo # page opens what it has recorded
+	# shellcheck disable=SC2086 # several names
+	{
+		parts $long
+		integ build
+		other_parts $long
+	}
+	checks
+	unit build
+	wait
+}
+
+sanitized()
+{
+	build "$2" "SAN=$1" all sim tests && touch "$LOG/$2.built"
+}
+
+cross()
+{
+	if ! bash test/cross.sh prepare >"$LOG/cross-prepare.log" 2>&1; then
+		result SKIP "aarch64" "$(tail -1 "$LOG/cross-prepare.log")"
+		return
+	fi
+	run "build aarch64" bash test/cross.sh build
+}
+
+# The rest: what is built anew is built while what was built before is tried.
+long()
+{
+	parts kill
+	beside cross
+	sanitized address,undefined asan && {
+		parts fuzz # takes what that has built
+		beside sanitized thread tsan
+		integ build/san-address asan/
+		unit build/san-address asan/
+	}
+	wait
+	if passed "build tsan"; then
+		integ build/san-thread tsan/
+		unit build/san-thread tsan/
+	fi
+	if passed "build aarch64"; then
+		EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" unit build/aarch64 aarch64/
+		B=build/aarch64 beside run aarch64/exports bash test/check_exports.sh
+		B=build/aarch64 beside run aarch64/torch bash test/torch/aarch64.sh
+	fi
 	wait
 }
 
@@ -154,49 +224,26 @@ summary()
 	[ "$failed" = 0 ] && [ "$passed" != 0 ]
 }
 
-sanitized()
-{
-	local san=$1 short=$2
-	build "$short" "SAN=$san" all sim tests || return
-	export B=build/san-${san%%,*}
-	unit "$short/"
-	integ "$short/"
-	export B=build
-}
-
-cross()
-{
-	if ! bash test/cross.sh prepare >"$LOG/cross-prepare.log" 2>&1; then
-		result SKIP "aarch64" "$(tail -1 "$LOG/cross-prepare.log")"
-		return
-	fi
-	run "build aarch64" bash test/cross.sh build
-	[ "$(tail -1 "$RESULTS" | cut -f1)" = PASS ] || return
-	export B=build/aarch64
-	EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" unit aarch64/
-	run aarch64/exports bash test/check_exports.sh
-	run aarch64/torch bash test/torch/aarch64.sh
-	EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" CC=aarch64-linux-gnu-gcc \
-		run aarch64/t022-routes bash test/integ/t022-routes.sh
-	export B=build
-}
-
 export B=build
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:handle_abort=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66}
 
 if build product all sim tests build/gen_stream; then
-	for check in test/check_*.sh; do
-		run "$(basename "$check" .sh)" bash "$check"
-	done
-	unit ""
-	integ ""
-	if [ "$tier" = full ]; then
-		sanitized address,undefined asan
-		parts # of which fuzz takes what that has built
-		sanitized thread tsan
-		cross
-	fi
+	case $TEST_TIER in
+	check)
+		checks
+		integ build
+		unit build
+		wait
+		;;
+	test) short ;;
+	all)
+		short
+		echo "      the short ones took $SECONDS s"
+		long
+		;;
+	esac
 fi
+echo "      $SECONDS s in all"
 summary

@@ -43,13 +43,17 @@ integ-programs: $(INTEG_BIN) prog $(B)/test/sim/client.so
 # What the tests need built, for whatever $(B) and SAN are.
 tests: unit integ-programs
 
-test:
-	$(Q)test/run.sh full
-
+# The quick tests, what everybody runs, and all; test/README.md tells when each is wanted.
 check:
-	$(Q)test/run.sh quick
+	$(Q)test/run.sh check
+
+test:
+	$(Q)test/run.sh test
+
+test-all:
+	$(Q)test/run.sh all
 
 format:
 	$(Q)git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
 
-.PHONY: unit integ-programs tests test check format
+.PHONY: unit integ-programs tests check test test-all format
