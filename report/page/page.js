@@ -113,18 +113,34 @@ const pages = other ? other.pages : [
 const named = new Set(pages.flatMap((page) => page[3]).concat("gpu"));
 pages.find((page) => page[0] === "about")[3].push(...Object.keys(data).filter((key) => data[key].rows && !named.has(key)));
 
+/* A chart takes its size once the page has been laid out, in the first frame, and is drawn again in the second one. */
+const FRAMES = 3;
+
+/* Once a page is on the screen, main has its address: programs that look at it need not guess when. */
+async function settle(heading, hash, drawing) {
+	await drawing;
+	for (let i = 0; i < FRAMES; i++) {
+		await new Promise((done) => requestAnimationFrame(done));
+	}
+	if (heading.isConnected) {
+		main.dataset.drawn = hash;
+	}
+}
+
 function open() {
 	const [id, key, query] = partsOfHash();
 	const page = pages.find((each) => each[0] === (id === "step" ? "steps" : id)) || pages[0], [name, title, draw, tables] = page;
 	shown.splice(0).forEach((each) => each.destroy());
+	delete main.dataset.drawn;
 	main.replaceChildren();
 	scrollTo(0, 0);
 	const heading = make("h2", main, title);
+	let drawing = null;
 	if (id === "step") {
 		heading.textContent = stepPage(main, timeline, key, query);
 	} else {
 		if (draw) {
-			draw(isPlain.has(name) ? main : charts(main));
+			drawing = draw(isPlain.has(name) ? main : charts(main));
 		}
 		for (const each of tables.filter((each) => data[each])) {
 			const section = drawTable(main, each, each === key ? query : "");
@@ -141,6 +157,7 @@ function open() {
 		}
 	}
 	document.title = heading.textContent + " – gprof report";
+	settle(heading, location.hash, drawing);
 }
 
 function begin() {

@@ -8,7 +8,7 @@ import sys
 
 from must import finish, must
 from tables import look
-from wait import until
+from wait import drawn, until
 
 chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
 expected = json.load(open(expected_path))
@@ -37,6 +37,7 @@ def check_overview(page):
              [row["name"] for row in beyond if abs(row["change_ns"]) == largest[0]], "the largest change is not the first")
         shown.first.locator("a").click()
         until(page, "() => document.querySelector('main h2').textContent !== 'Overview'")
+        drawn(page)
         must(page.locator("section[id^=table-] tbody tr").count() == 1, "a change leads to its row")
 
 

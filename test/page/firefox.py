@@ -39,7 +39,7 @@ def look(driver, path):
     pages = [link.get_attribute("href") for link in driver.find_elements(By.CSS_SELECTOR, "#nav a")]
     for page in pages or [""]:
         driver.execute_script("location.hash = arguments[0];", [page])
-        Wait(driver, timeout=120).until(is_shown, message="%s%s shows nothing" % (path, page))
+        Wait(driver, timeout=600).until(is_shown, message="%s%s shows nothing" % (path, page))
         # Drawn: what a frame throws has come by then.
         driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()));")
         wrong += ["%s%s: line %s" % (os.path.basename(path), page, each) for each in errors(driver)]
@@ -51,11 +51,11 @@ if paths == ["--broken"]:
     open(paths[0], "w").write(BROKEN)
 home = tempfile.mkdtemp(dir=folder)
 driver = Marionette(bin=firefox, headless=True, gecko_log=os.path.join(home, "log"), workspace=home,
-                    app_args=["-remote-allow-system-access"], startup_timeout=200)
+                    app_args=["-remote-allow-system-access"], startup_timeout=600)
 wrong, nr_pages = [], 0
 try:
     driver.start_session()
-    driver.timeout.script = 120
+    driver.timeout.script = 600
     errors(driver)
     for path in paths:
         found, nr = look(driver, path)

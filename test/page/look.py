@@ -7,11 +7,10 @@ import json
 import os
 import re
 import sys
-import time
 
 from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import until
+from wait import drawn, frame, launch, new_context
 
 chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
 expected = json.load(open(expected_path))
@@ -109,19 +108,20 @@ def check_links(page):
         name = both[0][0]
         page.goto("about:blank")
         page.goto("file://" + os.path.abspath(path) + "#kernels")
+        drawn(page)
         page.locator("#table-kernel").get_by_role("searchbox").fill('"%s"' % name)
         must(names_of(page, "kernel", "Kernel") == (1, {name}), "the kernel '%s' in quotes" % name)
         page.locator("#table-kernel tbody").get_by_role("link", name="operators").click()
-        until(page, "() => location.hash.startsWith('#kernels/kernel_operator/')")
+        drawn(page, "Kernels", "#kernels/kernel_operator/")
         rows = [row for row in expected["kernel_operator"]["rows"] if row["name"] == name]
         must(names_of(page, "kernel_operator", "Kernel")[1] == {name}, "operators of the kernel " + name)
         link = page.locator("#table-kernel_operator tbody a", has_text=rows[0]["operator"]).first
         if link.count() and rows[0]["operator"] in [row["name"] for row in expected["operator"]["rows"]]:
             link.click()
-            until(page, "() => document.querySelector('main h2').textContent === 'Operators'")
+            drawn(page, "Operators")
             must(names_of(page, "operator", "Operator")[1] == {rows[0]["operator"]}, "the operator of " + name)
             page.locator("#table-operator tbody").get_by_role("link", name="kernels").first.click()
-            until(page, "() => document.querySelector('main h2').textContent === 'Kernels'")
+            drawn(page, "Kernels")
             must(names_of(page, "kernel_operator", "Operator")[1] == {rows[0]["operator"]}, "kernels of " + rows[0]["operator"])
 
 
@@ -133,8 +133,9 @@ def check_step(page):
     row = rows[0]
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path) + "#steps")
+    drawn(page)
     page.locator("#table-breakdown tbody").get_by_role("link", name=row["step"], exact=True).first.click()
-    until(page, "() => document.querySelector('main h2').textContent.startsWith('Step ')")
+    drawn(page, "Step ")
     must(page.locator("main h2").inner_text().split(",")[0] == "Step " + row["step"], "the step's title")
     shares = page.evaluate("[...document.querySelectorAll('#parts td.share')].map((cell) => cell.textContent)")
     parts = ["kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns", "other_ns", "total_ns"]
@@ -144,9 +145,10 @@ def check_step(page):
          "parts of step %s: %s, not %s" % (row["step"], shares, want))
     check_charts(page, "a step")
     page.get_by_role("link", name="all steps").click()
-    until(page, "() => document.querySelector('main h2').textContent === 'Steps'")
+    drawn(page, "Steps")
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path) + "#step/1/none")
+    drawn(page)
     must("no such step" in page.locator("main").inner_text(), "a step that is not there")
 
 
@@ -215,6 +217,7 @@ def check_heat(page):
         totals = {rank: sum(step[2] for step in steps if step[0] == rank) for rank in {step[0] for step in steps}}
         must(few == {"rank %d" % rank for rank in sorted(totals, key=lambda each: -totals[each])[:16]}, "the ranks at first: %s" % few)
         button.click()
+        frame(page)
     median = sorted(step[2] for step in steps)[len(steps) // 2]
     levels, colors = [.8, 1.2, 1.5, 2, 4, float("inf")], {}
     cells = page.evaluate(ask)
@@ -229,11 +232,11 @@ def check_heat(page):
         const all = chart.getDatasetMeta(0).data, most = chart.data.datasets[0].data.reduce((best, cell, i, cells) => cell.ns > cells[best].ns ? i : best, 0);
         return [all[most].getCenterPoint().x, all[most].getCenterPoint().y, chart.data.datasets[0].data[most].step, chart.data.datasets[0].data[most].y]; }""")
     heat.click(position={"x": at[0], "y": at[1]})
-    until(page, "(title) => document.querySelector('main h2').textContent === title", "Step %d, %s" % (at[2], at[3]))
+    drawn(page, "Step %d, %s" % (at[2], at[3]))
     rows = page.locator("[id='table-steps'] tbody tr").count()
     must(rows == 1, "%d steps are told of %s's step %d" % (rows, at[3], at[2]))
     page.go_back()
-    until(page, "() => document.querySelector('main h2').textContent === 'Distributed'")
+    drawn(page, "Distributed")
 
 
 def check_paper(page, name):
@@ -250,11 +253,12 @@ def check_paper(page, name):
 
 def check_narrow(browser):
     """On a telephone nothing is wider than the window, labels of a chart differ, and the timeline has more than half of it."""
-    page = browser.new_context(viewport={"width": 420, "height": 900}).new_page()
+    page = new_context(browser, viewport={"width": 420, "height": 900}).new_page()
     page.goto("file://" + os.path.abspath(path))
-    for name in page.locator("#nav a").all_inner_texts():
-        page.locator("#nav").get_by_role("link", name=name, exact=True).click()
-        until(page, "(name) => document.querySelector('main h2').textContent === name", name)
+    for link in page.locator("#nav a").all():
+        name = link.inner_text()
+        link.click()
+        drawn(page, name, link.get_attribute("href"))
         over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         must(over <= 0, "%s is %d pixels wider than a narrow window" % (name, over))
         if name == "Copies":
@@ -264,14 +268,13 @@ def check_narrow(browser):
                 pairs = {(label, text) for label, text in each if len(text) <= 36}
                 must(len({label for label, text in pairs}) == len(pairs), "labels that are the same: %s" % sorted(pairs))
         if name == "Timeline" and not page.locator("#nav a.none", has_text="Timeline").count():
-            page.wait_for_selector(".timeline[data-draw-ms]")
             share = page.evaluate("""() => 1 - parseFloat(getComputedStyle(document.querySelector('.timeline')).getPropertyValue('--gutter')) /
                 document.querySelector('.timeline .rows').clientWidth""")
             must(share > .5, "the timeline has %.2f of a narrow window" % share)
 
 
 def look(browser, scheme):
-    context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme)
+    context = new_context(browser, viewport={"width": 1366, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     requests = []
     page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
@@ -279,6 +282,7 @@ def look(browser, scheme):
     page.on("dialog", lambda dialog: (must(False, "a dialog: " + dialog.message), dialog.dismiss()))
     page.on("request", lambda request: requests.append(request.url))
     page.goto("file://" + os.path.abspath(path))
+    drawn(page)
     if scheme == "light":
         check_data(page)
         check_first(page)
@@ -289,8 +293,7 @@ def look(browser, scheme):
         name = links.nth(i).inner_text()
         links.nth(i).focus()
         page.keyboard.press("Enter")
-        until(page, "(name) => document.querySelector('main h2').textContent === name", name)
-        page.wait_for_timeout(60)
+        drawn(page, name, links.nth(i).get_attribute("href"))
         check_charts(page, name)
         must(links.nth(i).evaluate("(link) => getComputedStyle(link).color") == links.first.evaluate(
             """(link) => { const current = link.cloneNode(); current.className = ""; current.setAttribute("aria-current", "page");
@@ -326,11 +329,9 @@ def look(browser, scheme):
 
 
 with sync_playwright() as playwright:
-    begin = time.time()
-    browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    browser = launch(playwright, chromium)
     look(browser, "light")
     look(browser, "dark")
     check_narrow(browser)
     browser.close()
-    print("%s: %.1f s in Chromium, %d bytes" % (os.path.basename(path), time.time() - begin, os.path.getsize(path)))
 finish()

@@ -42,7 +42,7 @@ page() {
 	"$B/gprof-report" html --top 0 -o "$T/$name.html" "$@" 2>"$T/$name.err"
 	case $? in 0 | 3) ;; *) cat "$T/$name.err"; return 1 ;; esac
 	"$B/gprof-report" summary --format json "$@" >"$T/$name.json" 2>/dev/null
-	PYTHONPATH=$lib timeout 200 python3 test/page/look.py "$chromium" "$T/$name.html" "$T/$name.json" "${pictures:-}"
+	PYTHONPATH=$lib timeout 1500 python3 test/page/look.py "$chromium" "$T/$name.html" "$T/$name.json" "${pictures:-}"
 }
 
 # shellcheck disable=SC2317
@@ -87,7 +87,7 @@ ranks() {
 timeline() {
 	local file=$T/$1.gprof part
 	[ "$1" != markup ] || file=test/page/hostile.json
-	PYTHONPATH=$lib timeout 200 python3 test/page/timeline.py "$chromium" "$T/$1.html" "$T/$1.json" "$T" "${pictures:-}" >"$T/timeline" ||
+	PYTHONPATH=$lib timeout 1500 python3 test/page/timeline.py "$chromium" "$T/$1.html" "$T/$1.json" "$T" "${pictures:-}" >"$T/timeline" ||
 		{ cat "$T/timeline"; return 1; }
 	part=$(sed -n 's/^part //p' "$T/timeline")
 	[ -n "$part" ] && command -v protoc >/dev/null || return 0
@@ -108,7 +108,7 @@ two() {
 	"$B/gprof-report" html --top 0 -o "$T/diff.html" "$1" "$2" 2>"$T/diff.err"
 	case $? in 0 | 3) ;; *) cat "$T/diff.err"; return 1 ;; esac
 	"$B/gprof-report" diff --format json "$1" "$2" >"$T/diff.json" 2>/dev/null
-	PYTHONPATH=$lib timeout 200 python3 test/page/diff.py "$chromium" "$T/diff.html" "$T/diff.json" "${pictures:-}"
+	PYTHONPATH=$lib timeout 1500 python3 test/page/diff.py "$chromium" "$T/diff.html" "$T/diff.json" "${pictures:-}"
 }
 
 # shellcheck disable=SC2317
@@ -125,7 +125,7 @@ reduced() {
 	"$B/gprof-report" html --top 0 -o "$T/$name.html" "$T/$name.sum" 2>"$T/$name.err"
 	case $? in 0 | 3) ;; *) cat "$T/$name.err"; return 1 ;; esac
 	"$B/gprof-report" summary --format json "$T/$name.sum" >"$T/$name.json" 2>/dev/null
-	PYTHONPATH=$lib timeout 200 python3 test/page/reduced.py "$chromium" "$T/$name.html" "$T/$name.json" "${pictures:-}"
+	PYTHONPATH=$lib timeout 1500 python3 test/page/reduced.py "$chromium" "$T/$name.html" "$T/$name.json" "${pictures:-}"
 }
 
 # shellcheck disable=SC2317
@@ -142,7 +142,7 @@ made_reduced() {
 # in_firefox ARGUMENT...: of test/page/firefox.py
 in_firefox() {
 	mkdir -p "$T/firefox"
-	HOME=$T/firefox PYTHONPATH=$lib-firefox timeout 500 python3 test/page/firefox.py "$firefox" "$T/firefox" "$@" >"$T/firefox/out" 2>&1 ||
+	HOME=$T/firefox PYTHONPATH=$lib-firefox timeout 1500 python3 test/page/firefox.py "$firefox" "$T/firefox" "$@" >"$T/firefox/out" 2>&1 ||
 		{ cat "$T/firefox/out"; return 1; }
 }
 

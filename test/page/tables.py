@@ -5,11 +5,11 @@ import os
 
 from playwright.sync_api import sync_playwright
 from must import must
-from wait import until
+from wait import drawn, launch, new_context
 
 
 def look_in(browser, scheme, path, expected, check, name, pictures):
-    page = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme).new_page()
+    page = new_context(browser, viewport={"width": 1366, "height": 900}, color_scheme=scheme).new_page()
     page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
     page.on("pageerror", lambda error: must(False, "script: %s" % error))
     page.on("dialog", lambda dialog: (must(False, "a dialog: " + dialog.message), dialog.dismiss()))
@@ -18,9 +18,10 @@ def look_in(browser, scheme, path, expected, check, name, pictures):
     have.pop("page")
     must(have == expected, "the page's data are not those of the tables")
     seen = set()
-    for title in page.locator("#nav a").all_inner_texts():
-        page.locator("#nav").get_by_role("link", name=title, exact=True).click()
-        until(page, "(title) => document.querySelector('main h2').textContent === title", title)
+    for link in page.locator("#nav a").all():
+        title = link.inner_text()
+        link.click()
+        drawn(page, title, link.get_attribute("href"))
         for section in page.locator("section[id^=table-]").all():
             key = section.get_attribute("id")[6:]
             seen.add(key)
@@ -35,6 +36,7 @@ def look_in(browser, scheme, path, expected, check, name, pictures):
     must(page.locator("main img, main iframe, main script").count() == 0, "names became markup")
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path))
+    drawn(page)
     check(page)
 
 
@@ -42,7 +44,7 @@ def look(chromium, path, expected, check, name, pictures):
     """Opens all its pages, light and dark: the data are `expected` (of --format json), all tables are there and
     whole. check(page) is asked on the first one; pictures: a folder, or nothing."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = launch(playwright, chromium)
         for scheme in "light", "dark":
             look_in(browser, scheme, path, expected, check, name, pictures)
         browser.close()

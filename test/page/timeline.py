@@ -10,7 +10,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import until
+from wait import drawn, launch, new_context
 
 chromium, path, expected_path, saved, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
@@ -62,7 +62,7 @@ def save(page, suffix):
 def open_page(page, hash):
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path) + hash)
-    page.wait_for_selector(".timeline[data-draw-ms]")
+    drawn(page)
 
 
 def picture(page, what):
@@ -189,10 +189,10 @@ def check_links(page):
     open_page(page, "#timeline/find/" + page.evaluate("encodeURIComponent", row["name"]))
     must(row["name"] in details(page).values(), "the address leads to slices of " + row["name"])
     page.locator(".slice a").first.click()
-    page.wait_for_selector("#table-kernel")
+    drawn(page, "Kernels")
     must(page.locator("#table-kernel tbody tr").count() >= 1, "a slice leads to its row")
     page.locator("#table-kernel tbody tr").first.get_by_role("link", name="timeline").click()
-    page.wait_for_selector(".timeline[data-draw-ms]")
+    drawn(page, "Timeline")
     must(row["name"] in details(page).values(), "a row leads to its slices")
     steps = [each for each in expected["steps"]["rows"] if each["step"] is not None]
     if steps:
@@ -202,9 +202,9 @@ def check_links(page):
         must("step %s" % step["step"] in found.values(), "the address leads to step %s: %s" % (step["step"], found))
         if page.locator(".slice a").count():
             page.locator(".slice a").first.click()
-            until(page, "() => document.querySelector('h2').textContent.startsWith('Step ')")
+            drawn(page, "Step ")
             page.get_by_role("main").get_by_role("link", name="timeline").first.click()
-            page.wait_for_selector(".timeline[data-draw-ms]")
+            drawn(page, "Timeline")
             must(details(page) == found, "the page of a step leads to its span")
         else:
             must(False, "a step leads to its page")
@@ -291,7 +291,7 @@ def check_print(page):
 
 
 def work(browser, scheme):
-    context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=scheme, accept_downloads=True)
+    context = new_context(browser, viewport={"width": 1366, "height": 900}, color_scheme=scheme, accept_downloads=True)
     page = context.new_page()
     page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
     page.on("pageerror", lambda error: must(False, "script: %s" % error))
@@ -322,7 +322,7 @@ def work(browser, scheme):
 
 
 with sync_playwright() as playwright:
-    browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    browser = launch(playwright, chromium)
     work(browser, "light")
     work(browser, "dark")
     browser.close()
