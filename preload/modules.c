@@ -76,6 +76,18 @@ static void hold_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &all, before);
 }
 
+#ifdef __SANITIZE_THREAD__
+/* ThreadSanitizer does not see the lock that dl_iterate_phdr holds. */
+void __tsan_acquire(void *lock);
+void __tsan_release(void *lock);
+static char list_lock;
+#define SEE_LOCKED()   __tsan_acquire(&list_lock)
+#define SEE_UNLOCKED() __tsan_release(&list_lock)
+#else
+#define SEE_LOCKED()   ((void)0)
+#define SEE_UNLOCKED() ((void)0)
+#endif
+
 /* Called for the first object; the lock, which one thread may take twice, is held until it returns.
  */
 static int with_lock(struct dl_phdr_info *info, size_t size, void *data)
@@ -84,8 +96,10 @@ static int with_lock(struct dl_phdr_info *info, size_t size, void *data)
 
 	(void)info;
 	(void)size;
+	SEE_LOCKED();
 	dl_iterate_phdr(take_module, list->modules);
 	list->look(list->modules, list->context);
+	SEE_UNLOCKED();
 	return 1;
 }
 
@@ -121,7 +135,9 @@ static int with_count(struct dl_phdr_info *info, size_t size, void *data)
 	struct hold *hold = data;
 
 	(void)size;
+	SEE_LOCKED();
 	hold->function(info->dlpi_subs, hold->context);
+	SEE_UNLOCKED();
 	return 1;
 }
 
