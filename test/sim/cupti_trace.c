@@ -110,13 +110,15 @@ void cupti_sim_kind_dump(uint32_t kind)
 
 	for (int i = 0; core->is_initialized() && i < core->device_count(); i++) {
 		const struct sim_device *d = core->device(i);
+		/* Another thread may make it meanwhile. */
+		const struct sim_context *primary = __atomic_load_n(&d->primary, __ATOMIC_ACQUIRE);
 
 		if (kind == CUPTI_KIND_DEVICE) {
 			cupti_sim_put_device(d);
-		} else if (kind == CUPTI_KIND_CONTEXT && d->primary) {
-			cupti_sim_put_context(d->primary);
-		} else if (kind == CUPTI_KIND_STREAM && d->primary) {
-			cupti_sim_put_stream(d->primary->legacy);
+		} else if (kind == CUPTI_KIND_CONTEXT && primary) {
+			cupti_sim_put_context(primary);
+		} else if (kind == CUPTI_KIND_STREAM && primary) {
+			cupti_sim_put_stream(primary->legacy);
 		}
 	}
 }
