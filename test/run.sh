@@ -8,7 +8,7 @@
 #
 # Many tests wait more than they compute, so there are as many at once as there are cores, and one
 # more. Hence no test may take what another uses: files are in a folder of its own, ports are asked
-# for, and what several need is built before.
+# for, and what several need is built before. For the same reason none may judge by the clock.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -73,13 +73,16 @@ judge()
 # run NAME COMMAND...: a test. The limit ends what hangs, and is no judge of what is slow.
 run()
 {
-	local name=$1 log rc took TIMEFORMAT='%R s, %U s and %S s of the cores'
+	local name=$1 log rc times TIMEFORMAT='%R %U %S'
 	shift
 	log=$LOG/${name//\//_}.log
-	took=$({ time timeout -k 5 "${TEST_TIMEOUT:-1500}" "$@" >"$log" 2>&1 </dev/null; } 2>&1)
+	times=$({ time timeout -k 5 "${TEST_TIMEOUT:-1500}" "$@" >"$log" 2>&1 </dev/null; } 2>&1)
 	rc=$?
 	# In one piece, whatever runs beside it.
-	printf '%s\n' "$(judge "$name" "$log" $rc; echo "      $name  ${took##*$'\n'}")"
+	printf '%s\n' "$(
+		judge "$name" "$log" $rc
+		awk -v name="$name" '{ printf "      %s  %.1f s, %.1f s of them on a core\n", name, $1, $2 + $3 }' <<<"${times##*$'\n'}"
+	)"
 }
 
 # beside COMMAND...: as soon as there is room for it.
@@ -142,7 +145,7 @@ other_parts()
 	for run in test/*/run.sh; do
 		name=${run#test/}
 		name=${name%/run.sh}
-		case " $* demo fuzz kill gpu " in # gpu by hand, where one is
+		case " $* demo fuzz gpu " in # gpu by hand, where one is
 		*" $name "*) ;;
 		*) parts "$name" ;;
 		esac
@@ -160,7 +163,7 @@ checks()
 # What a newcomer waits for.
 short()
 {
-	local long="page python torch host fault"
+	local long="page torch hta python host fault timeline pftrace kill"
 	run demo "$MAKE" --no-print-directory demo # page opens what it has recorded
 	# shellcheck disable=SC2086 # several names
 	{
@@ -190,7 +193,6 @@ cross()
 # The rest: what is built anew is built while what was built before is tried.
 long()
 {
-	parts kill
 	beside cross
 	sanitized address,undefined asan && {
 		parts fuzz # takes what that has built
@@ -240,7 +242,6 @@ if build product all sim tests build/gen_stream; then
 	test) short ;;
 	all)
 		short
-		echo "      the short ones took $SECONDS s"
 		long
 		;;
 	esac
