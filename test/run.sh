@@ -209,6 +209,8 @@ long()
 		EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" unit build/aarch64 aarch64/
 		B=build/aarch64 beside run aarch64/exports bash test/check_exports.sh
 		B=build/aarch64 beside run aarch64/torch bash test/torch/aarch64.sh
+		EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" CC=aarch64-linux-gnu-gcc B=build/aarch64 \
+			beside run aarch64/t022-routes bash test/integ/t022-routes.sh
 	fi
 	wait
 }
