@@ -2,13 +2,11 @@
 #include "collector/config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "collector/config_file.h"
 #include "collector/log.h"
 #include "collector/mask.h"
 
@@ -59,6 +57,18 @@ static void wrong_add(const char *name, const char *value, const char *allowed)
 		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
 			"%s=%s is not allowed (allowed: %s); the default is used", name, masked,
 			allowed);
+	}
+}
+
+/* Of the file of settings: what, and what is wrong with it. */
+static void wrong_line(const char *where, const char *what, const char *problem)
+{
+	char masked[96];
+
+	if (config.nr_wrong < MAX_WRONG) {
+		masked[mask_value(masked, sizeof(masked) - 1, "", what, strlen(what))] = 0;
+		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]), "%s%s %s",
+			where, masked, problem);
 	}
 }
 
@@ -221,7 +231,14 @@ static void take_line(char *line)
 		name += 7;
 	}
 	value = strchr(name, '=');
-	if (*name == '#' || !*name || !value) {
+	if (*name == '#' || !*name) {
+		return;
+	}
+	if (!value) {
+		if (!strncmp(name, PREFIX, strlen(PREFIX))) {
+			wrong_line("", name, "in the file of " PREFIX "CONFIG has no value; write "
+					     "NAME=value");
+		}
 		return;
 	}
 	*value++ = 0;
@@ -251,39 +268,22 @@ static void take_line(char *line)
 
 int config_load(void)
 {
-	static char buffer[32768];
+	static struct config_file file;
 	const char *path = config_text(CONFIG_CONFIG);
-	size_t used = 0;
 	char *line, *rest;
-	int fd;
+	int rc;
 
 	if (!*path) {
 		return 0;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		int rc = -errno;
-
-		wrong_add(PREFIX "CONFIG", path, "a file that can be read");
-		return rc;
+	rc = config_file_read(&file, path);
+	if (rc) {
+		wrong_line(PREFIX "CONFIG=", path, file.problem);
 	}
-	while (used < sizeof(buffer) - 1) {
-		ssize_t n = read(fd, buffer + used, sizeof(buffer) - 1 - used);
-
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n <= 0) {
-			break;
-		}
-		used += (size_t)n;
-	}
-	close(fd);
-	buffer[used] = 0;
-	for (line = strtok_r(buffer, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (line = strtok_r(file.bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		take_line(line);
 	}
-	return 0;
+	return rc;
 }
 
 void config_complain(void (*say)(const char *sentence))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,13 +13,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/shown.h"
+
+/* Of paths there are two in the line at the end, that of the stream and its directory's. */
+#define LINE_BYTES    (2 * (PATH_MAX + NAME_MAX) + 512)
 #define MESSAGE_BYTES 512
 
 static struct log_state {
 	enum log_level level;
 	int quiet;
 	atomic_bool has_spoken;
+	atomic_bool is_line_taken;
 	char path[1024];
+	char line[LINE_BYTES]; /* not on the stack of the host's thread, which may be small */
 } log_state = {.level = LOG_WARN};
 
 void log_init(enum log_level level, const char *path, int quiet)
@@ -31,6 +38,7 @@ void log_init(enum log_level level, const char *path, int quiet)
 struct out {
 	char *at;
 	char *end; /* the place of the final 0 */
+	bool is_shown; /* what stands for %s is somebody else's, and goes to a terminal */
 };
 
 static void put(struct out *out, const char *bytes, size_t nr_bytes)
@@ -85,7 +93,12 @@ static void put_conversion(struct out *out, const char **format, va_list *args)
 		const char *text = va_arg(*args, const char *);
 
 		text = text ? text : "(null)";
-		put(out, text, strnlen(text, limit));
+		if (out->is_shown) {
+			out->at += shown_copy(out->at, (size_t)(out->end - out->at), text,
+				strnlen(text, limit));
+		} else {
+			put(out, text, strnlen(text, limit));
+		}
 		break;
 	}
 	case 'd': {
@@ -113,9 +126,10 @@ static void put_conversion(struct out *out, const char **format, va_list *args)
 	*format = f + 1;
 }
 
-size_t log_vformat(char *out_bytes, size_t nr_bytes, const char *format, va_list args)
+static size_t format_all(
+	char *out_bytes, size_t nr_bytes, bool is_shown, const char *format, va_list args)
 {
-	struct out out = {.at = out_bytes, .end = out_bytes + nr_bytes - 1};
+	struct out out = {out_bytes, out_bytes + nr_bytes - 1, is_shown};
 	va_list copy;
 
 	va_copy(copy, args);
@@ -131,6 +145,11 @@ size_t log_vformat(char *out_bytes, size_t nr_bytes, const char *format, va_list
 	va_end(copy);
 	*out.at = 0;
 	return (size_t)(out.at - out_bytes);
+}
+
+size_t log_vformat(char *out, size_t out_bytes, const char *format, va_list args)
+{
+	return format_all(out, out_bytes, false, format, args);
 }
 
 size_t log_format(char *out, size_t out_bytes, const char *format, ...)
@@ -211,20 +230,32 @@ static void say(const char *message, size_t nr_bytes, bool on_stderr)
 	errno = error;
 }
 
-static size_t format_message(char *out, size_t out_bytes, const char *format, va_list args)
+static void say_formatted(
+	char *message, size_t message_bytes, bool on_stderr, const char *format, va_list args)
 {
-	size_t n = log_format(out, out_bytes, "gprof[%d]: ", (int)getpid());
+	size_t n = log_format(message, message_bytes, "gprof[%d]: ", (int)getpid());
 
-	n += log_vformat(out + n, out_bytes - n - 1, format, args);
-	out[n++] = '\n';
-	return n;
+	n += format_all(message + n, message_bytes - n - 1, true, format, args);
+	message[n++] = '\n';
+	say(message, n, on_stderr);
+}
+
+/* In the one long buffer; while another thread has that, in a short one, which may cut it. */
+static void say_message(bool on_stderr, const char *format, va_list args)
+{
+	char message[MESSAGE_BYTES];
+
+	if (atomic_exchange(&log_state.is_line_taken, true)) {
+		say_formatted(message, sizeof(message), on_stderr, format, args);
+		return;
+	}
+	say_formatted(log_state.line, sizeof(log_state.line), on_stderr, format, args);
+	atomic_store(&log_state.is_line_taken, false);
 }
 
 void log_message(enum log_level level, const char *format, ...)
 {
-	char message[MESSAGE_BYTES];
 	va_list args;
-	size_t n;
 	bool on_stderr;
 
 	if (level > log_state.level) {
@@ -233,20 +264,16 @@ void log_message(enum log_level level, const char *format, ...)
 	on_stderr = level == LOG_WARN && !log_state.path[0] && !log_state.quiet &&
 		    !atomic_exchange(&log_state.has_spoken, true);
 	va_start(args, format);
-	n = format_message(message, sizeof(message), format, args);
+	say_message(on_stderr, format, args);
 	va_end(args);
-	say(message, n, on_stderr);
 }
 
 void log_line(const char *format, ...)
 {
-	char message[MESSAGE_BYTES];
 	va_list args;
-	size_t n;
 	bool on_stderr = !log_state.quiet && !atomic_exchange(&log_state.has_spoken, true);
 
 	va_start(args, format);
-	n = format_message(message, sizeof(message), format, args);
+	say_message(on_stderr, format, args);
 	va_end(args);
-	say(message, n, on_stderr);
 }

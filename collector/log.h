@@ -17,7 +17,10 @@ enum log_level { LOG_OFF, LOG_WARN, LOG_INFO, LOG_DEBUG };
  */
 void log_init(enum log_level level, const char *path, int quiet);
 
-/* One message, cut at 500 bytes, with the pid in front. */
+/*
+ * One message, with the pid in front and its end of line behind. What stands for %s is shown as
+ * shown_copy does, since settings and paths may hold what a terminal would obey.
+ */
 void log_message(enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

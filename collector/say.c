@@ -12,23 +12,22 @@ void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run
 {
 	uint64_t share = run_ns ? cpu_ns * 1000u / run_ns : 0; /* of one core, in 1/1000 */
 	char lost[24] = "none";
-	char line[500];
+	char cost[120];
 
 	if (nr_lost) {
 		log_format(lost, sizeof(lost), "%llu", (unsigned long long)nr_lost);
 	}
-	log_format(line, sizeof(line),
-		"%llu events, %s lost, %llu ms of CPU (%llu.%llu %% of a core), in %s; next: "
-		"gprof-report %s",
+	log_format(cost, sizeof(cost),
+		"%llu events, %s lost, %llu ms of CPU (%llu.%llu %% of a core)",
 		(unsigned long long)nr_events, lost, (unsigned long long)(cpu_ns / 1000000u),
-		(unsigned long long)(share / 10u), (unsigned long long)(share % 10u), stream_path(),
-		stream_dir());
+		(unsigned long long)(share / 10u), (unsigned long long)(share % 10u));
 	/* A loader's workers would fill the screen; what is in their parent's folder is told by it.
 	 */
 	if (is_child && !nr_lost) {
-		log_message(LOG_INFO, "%s", line);
+		log_message(LOG_INFO, "%s, in %s; next: gprof-report %s", cost, stream_path(),
+			stream_dir());
 	} else {
-		log_line("%s", line);
+		log_line("%s, in %s; next: gprof-report %s", cost, stream_path(), stream_dir());
 	}
 }
 

@@ -99,10 +99,11 @@ static void merge(struct busy *busy, struct busy_interval *a, size_t nr_a, size_
 /* What was sorted stays as it is, as far as nothing new comes before it. */
 static void sort(struct busy *busy)
 {
-	struct busy_interval *all = busy->waiting + busy->head;
 	size_t nr_new = busy->nr_waiting - busy->nr_sorted;
 
 	if (nr_new) {
+		struct busy_interval *all = busy->waiting + busy->head;
+
 		interval_sort_run(&busy->sort, all + busy->nr_sorted, nr_new);
 		if (busy->nr_sorted) {
 			merge(busy, all, busy->nr_sorted, nr_new);
@@ -114,9 +115,13 @@ static void sort(struct busy *busy)
 /* The next one that waits, NULL if there is none before `time`. It is sorted. */
 static const struct busy_interval *first_of(const struct busy *busy, uint64_t time)
 {
-	const struct busy_interval *first = busy->waiting + busy->head;
+	const struct busy_interval *first;
 
-	return busy->nr_waiting && first->begin < time ? first : NULL;
+	if (!busy->nr_waiting) {
+		return NULL; /* nor is there an array, perhaps */
+	}
+	first = busy->waiting + busy->head;
+	return first->begin < time ? first : NULL;
 }
 
 /* The part with the earliest one before `time`, and when that of the others begins. */

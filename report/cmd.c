@@ -222,7 +222,12 @@ enum cmd_exit cmd_open(
 	stranger_mark(input->processes, input->nr_processes);
 	dumpdir_fini(&dumpdir);
 	free(usual);
-	return input->nr_processes ? CMD_GOOD : CMD_FAILED;
+	if (!input->nr_processes) {
+		free(input->processes); /* after a failure nobody closes it */
+		input->processes = NULL;
+		return CMD_FAILED;
+	}
+	return CMD_GOOD;
 }
 
 void cmd_close(struct cmd_input *input)

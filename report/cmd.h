@@ -61,7 +61,7 @@ void cmd_filter_fini(struct cmd_filter *filter);
 
 /*
  * Opens what the arguments name; without any, the directory of GPROF_DIR or gprof-dump. Says on
- * stderr what cannot be read. Returns GOOD, or FAILED if there is nothing to work on.
+ * stderr what cannot be read. Returns GOOD, or FAILED if there is nothing to work on, nor to close.
  */
 enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter);

@@ -173,8 +173,9 @@ static void add_processes(
 	sqlite3_finalize(insert);
 	insert = prepare(database, "INSERT INTO session VALUES(?)");
 	if (nr_processes && processes[0]->has_anchors && !database->is_bad) {
-		sqlite3_bind_int64(
-			insert, 1, (int64_t)base_ns[0] + processes[0]->realtime_offset_ns);
+		/* Anchors of a damaged stream may say anything: unsigned, they wrap around. */
+		sqlite3_bind_int64(insert, 1,
+			(int64_t)(base_ns[0] + (uint64_t)processes[0]->realtime_offset_ns));
 		step(database, insert);
 	}
 	sqlite3_finalize(insert);

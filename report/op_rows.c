@@ -76,7 +76,7 @@ static struct op_event *make_room(struct op_events *events, size_t nr_more)
 		events->capacity = events->nr + events->nr / 4 + nr_more;
 		events->items = mem_resize(events->items, events->capacity, sizeof(*events->items));
 	}
-	return events->items + events->nr;
+	return nr_more ? events->items + events->nr : events->items;
 }
 
 void op_rows_append(struct op_events *events, const struct op_event *more, size_t nr_more)

@@ -16,7 +16,6 @@
 #include "report/reduced.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +23,7 @@
 
 #include "report/err.h"
 #include "report/names.h"
+#include "report/plain_file.h"
 
 #define MAGIC "GPROFSUM"
 
@@ -256,22 +256,22 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 
 int reduced_read(struct reduced *reduced, const char *path)
 {
-	FILE *file = fopen(path, "re");
 	struct buf bytes = {0};
-	size_t nr;
-	int error;
+	uint64_t nr_bytes;
+	ssize_t nr;
+	int fd = plain_file_open(path, &nr_bytes), error;
 
 	*reduced = (struct reduced){0};
-	if (!file) {
-		return err_set(-errno, "%s", strerror(errno));
+	if (fd < 0) {
+		return fd;
 	}
 	do {
 		buf_reserve(&bytes, 1u << 16);
-		nr = fread(bytes.bytes + bytes.nr_bytes, 1, 1u << 16, file);
-		bytes.nr_bytes += nr;
-	} while (nr);
-	error = ferror(file) ? err_set(-EIO, "%s", strerror(errno)) : 0;
-	fclose(file);
+		nr = read(fd, bytes.bytes + bytes.nr_bytes, 1u << 16);
+		bytes.nr_bytes += nr > 0 ? (size_t)nr : 0;
+	} while (nr > 0);
+	error = nr < 0 ? err_set(-errno, "%s", strerror(errno)) : 0;
+	close(fd);
 	error = error ? error : reduced_read_bytes(reduced, bytes.bytes, bytes.nr_bytes);
 	buf_fini(&bytes);
 	return error;
@@ -279,16 +279,16 @@ int reduced_read(struct reduced *reduced, const char *path)
 
 bool reduced_is_file(const char *path)
 {
-	FILE *file = fopen(path, "re");
 	char magic[MAGIC_BYTES];
+	uint64_t nr_bytes;
+	int fd = plain_file_open(path, &nr_bytes);
 	bool is_file;
 
-	if (!file) {
+	if (fd < 0) {
 		return false;
 	}
-	/* Nothing is taken from what cannot be read twice. */
-	is_file = pread(fileno(file), magic, sizeof(magic), 0) == sizeof(magic) &&
+	is_file = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 		  memcmp(magic, MAGIC, MAGIC_BYTES) == 0;
-	fclose(file);
+	close(fd);
 	return is_file;
 }

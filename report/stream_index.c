@@ -2,16 +2,15 @@
 #include "report/stream_index.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report/buf.h"
 #include "report/err.h"
 #include "report/kineto.h"
+#include "report/plain_file.h"
 
 #define HEAD_BYTES \
 	(sizeof(struct gprof_block_header) + DECODE_COLUMNS * sizeof(struct gprof_column_entry))
@@ -285,19 +284,13 @@ static int read_header(struct stream_in *stream, uint64_t *first)
 
 int stream_index_open(struct stream_in *stream)
 {
-	struct stat status;
 	uint64_t first;
 	int rc;
 
-	/* O_NONBLOCK: a FIFO of that name must not hold us up. */
-	stream->fd = open(stream->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (stream->fd < 0 || fstat(stream->fd, &status)) {
-		return err_set(-errno, "%s", strerror(errno));
+	stream->fd = plain_file_open(stream->path, &stream->size);
+	if (stream->fd < 0) {
+		return stream->fd;
 	}
-	if (!S_ISREG(status.st_mode)) {
-		return err_set(-EINVAL, "not a regular file");
-	}
-	stream->size = (uint64_t)status.st_size;
 	if (!stream->size) {
 		return err_set(-ENODATA, "the file is empty");
 	}

@@ -286,13 +286,13 @@ static void take_samples(struct usage *usage, const struct batch *b)
 static void take_work(void *context, const struct work *work)
 {
 	struct usage *usage = context;
-	struct usage_series *series = &usage->series[usage->last_union];
+	struct usage_series *series = usage->nr_series ? &usage->series[usage->last_union] : NULL;
 	uint64_t begin, end = work->end < usage->end ? work->end : usage->end;
 
 	if (end <= usage->begin) {
 		return;
 	}
-	if (usage->last_union >= usage->nr_series || series->process != usage->process ||
+	if (!series || series->process != usage->process ||
 		series->metric != USAGE_GPU_UNION || series->device != work->device) {
 		series = find_series(usage, USAGE_GPU_UNION, work->device);
 		usage->last_union = (size_t)(series - usage->series);

@@ -51,4 +51,21 @@ for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	printf '\252\125\252' | dd of="$T/bad.gprof" bs=1 seek=$at conv=notrunc 2>/dev/null
 	try "bytes changed at $at" 3 0
 done
+
+# What is no file is passed over in any command: whoever opens a FIFO waits for ever.
+mkdir "$T/odd" "$T/odd/folder.gprof"
+cp "$stream" "$T/odd/good.gprof"
+mkfifo "$T/odd/fifo.gprof"
+for command in check info summary "timeline -o $T/t.json" "html -o $T/t.html" "export -o $T/t.db" "reduce -o $T/t.sum" "diff $stream"; do
+	timeout 20 "$REPORT" $command "$T/odd" >"$T/bad.out" 2>"$T/bad.err"
+	is 3 $? "status of ${command%% *} beside a FIFO"
+	is 1 "$(grep -c "fifo.gprof': not a regular file" "$T/bad.err")" "sentences of ${command%% *} on the FIFO"
+done
+for what in fifo folder; do
+	timeout 20 "$REPORT" summary "$T/odd/$what.gprof" >"$T/bad.out" 2>"$T/bad.err"
+	is 1 $? "status of the $what alone"
+done
+# Nothing to work on is a failure with one sentence, and nothing else, such as of a sanitizer.
+timeout 20 "$REPORT" reduce -j 1 -o "$T/t.sum" "$T/odd/fifo.gprof" >"$T/bad.out" 2>"$T/bad.err"
+is "1 1" "$? $(wc -l <"$T/bad.err")" "status and lines of reduce of the FIFO alone"
 finish

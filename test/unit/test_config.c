@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "test/unit/unit.h"
 
@@ -18,17 +19,40 @@ static void say(const char *sentence)
 	strcat(said, "\n");
 }
 
-static void write_file(const char *text)
+/* A new name for a file of settings, which GPROF_CONFIG tells. */
+static const char *name_file(void)
 {
-	char path[4200];
-	FILE *file;
+	static char path[4200];
 
 	snprintf(path, sizeof(path), "%s/profiler.env", unit_temp_dir());
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
 	setenv("GPROF_CONFIG", path, 1);
+	return path;
+}
+
+static void write_bytes(const char *bytes, size_t nr_bytes)
+{
+	FILE *file = fopen(name_file(), "w");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(bytes, 1, nr_bytes, file), nr_bytes);
+	fclose(file);
+}
+
+static void write_file(const char *text)
+{
+	write_bytes(text, strlen(text));
+}
+
+/* The one sentence that config_load leaves has the file's name and says this. */
+static void must_complain(int rc, const char *what)
+{
+	config_init();
+	ck_assert_int_eq(config_load(), rc);
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 1);
+	ck_assert_msg(strstr(said, "GPROF_CONFIG=/") && strstr(said, "/profiler.env ") &&
+			      strstr(said, what),
+		"%s", said);
 }
 
 START_TEST(defaults_hold_without_an_environment)
@@ -195,13 +219,100 @@ START_TEST(wrong_lines_of_the_file_are_told_and_the_rest_is_used)
 }
 END_TEST
 
-START_TEST(file_that_is_not_there_is_told)
+START_TEST(what_is_no_regular_file_is_not_opened_and_told)
 {
-	setenv("GPROF_CONFIG", "/nowhere/profiler.env", 1);
+	static const char *const sentences[] = {
+		"is no regular file but a pipe, a socket or a device: none of its settings are used",
+		"is a directory: none of its settings are used", "is empty (its size is 0)",
+		"cannot be read (error 2, there is no such file): none"};
+	static const int codes[] = {-EINVAL, -EISDIR, -ENODATA, -ENOENT};
+	const char *path = name_file();
+
+	ck_assert_int_eq(_i == 0   ? mkfifo(path, 0600)
+			 : _i == 1 ? mkdir(path, 0700)
+			 : _i == 2 ? mknod(path, S_IFREG | 0600, 0)
+				   : 0,
+		0);
+	must_complain(codes[_i], sentences[_i]);
+}
+END_TEST
+
+/* Of which a process with the right to would take the messages of the kernel away, or wait. */
+START_TEST(files_of_the_kernel_are_not_read)
+{
+	setenv("GPROF_CONFIG", "/proc/kmsg", 1);
 	config_init();
-	ck_assert_int_eq(config_load(), -ENOENT);
+	ck_assert_int_eq(config_load(), -ENODATA);
 	config_complain(say);
-	ck_assert_ptr_nonnull(strstr(said, "GPROF_CONFIG=/nowhere/profiler.env"));
+	ck_assert_ptr_nonnull(strstr(said, "GPROF_CONFIG=/proc/kmsg is empty"));
+}
+END_TEST
+
+START_TEST(binary_file_is_told_and_nothing_of_it_is_used)
+{
+	static const char bytes[] = "GPROF_BUFFER_MB=16\nGPROF_MAX_MB=5\0\nGPROF_FLUSH_MS=50\n";
+
+	write_bytes(bytes, sizeof(bytes) - 1);
+	must_complain(-EINVAL, "is no text (line 2 holds a byte 0)");
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 64);
+	ck_assert_uint_eq(config_number(CONFIG_FLUSH_MS), 1000);
+}
+END_TEST
+
+START_TEST(byte_order_mark_does_not_hide_the_first_line)
+{
+	write_file("\xef\xbb\xbfGPROF_BUFFER_MB=16\r\nGPROF_MAX_MB=5\r\n");
+	config_init();
+	ck_assert_int_eq(config_load(), 0);
+	config_complain(say);
+	ck_assert_str_eq(said, "");
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 16);
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 5);
+}
+END_TEST
+
+/* A value that is cut in its middle would be another value. */
+START_TEST(oversized_file_is_used_up_to_its_last_whole_line)
+{
+	static char text[40000];
+	size_t n = 0;
+
+	n += (size_t)sprintf(text, "GPROF_BUFFER_MB=16\n");
+	for (; n < 32768 - 15; n++) {
+		text[n] = n % 100 && n < 32768 - 16 ? '#' : '\n';
+	}
+	n += (size_t)sprintf(text + n, "GPROF_MAX_MB=500\nGPROF_FLUSH_MS=50\n");
+	write_bytes(text, n);
+	must_complain(-EFBIG, "is longer than 32768 bytes: its settings after line ");
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 16);
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 0);
+	ck_assert_uint_eq(config_number(CONFIG_FLUSH_MS), 1000);
+}
+END_TEST
+
+START_TEST(file_that_just_fits_is_used_wholly)
+{
+	static char text[32768];
+	size_t n = sizeof(text) - strlen("\nGPROF_MAX_MB=500");
+
+	memset(text, '#', sizeof(text));
+	memcpy(text + n, "\nGPROF_MAX_MB=500", sizeof(text) - n);
+	write_bytes(text, sizeof(text));
+	config_init();
+	ck_assert_int_eq(config_load(), 0);
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 500);
+}
+END_TEST
+
+START_TEST(line_without_a_value_is_told)
+{
+	write_file("GPROF_BUFFER_MB 16\nPATH\nGPROF_MAX_MB=5\n");
+	config_init();
+	ck_assert_int_eq(config_load(), 0);
+	config_complain(say);
+	ck_assert_str_eq(said, "GPROF_BUFFER_MB 16 in the file of GPROF_CONFIG has no value; write "
+			       "NAME=value\n");
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 5);
 }
 END_TEST
 
@@ -218,11 +329,21 @@ START_TEST(endless_text_is_refused)
 }
 END_TEST
 
-UNIT_SUITE("config", defaults_hold_without_an_environment, defaults_lie_within_their_own_ranges,
-	environment_sets_each_type,
-	wrong_values_keep_the_default_and_name_variable_value_and_what_is_allowed,
-	numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not,
-	lists_are_bits_of_the_words, one_variable_is_known_early, unknown_variable_is_named,
-	file_is_read_with_comments_quotes_and_export, environment_wins_over_the_file,
-	wrong_lines_of_the_file_are_told_and_the_rest_is_used, file_that_is_not_there_is_told,
-	endless_text_is_refused)
+Suite *unit_suite(void)
+{
+	const TTest *const tests[] = {defaults_hold_without_an_environment,
+		defaults_lie_within_their_own_ranges, environment_sets_each_type,
+		wrong_values_keep_the_default_and_name_variable_value_and_what_is_allowed,
+		numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not,
+		lists_are_bits_of_the_words, one_variable_is_known_early, unknown_variable_is_named,
+		file_is_read_with_comments_quotes_and_export, environment_wins_over_the_file,
+		wrong_lines_of_the_file_are_told_and_the_rest_is_used,
+		files_of_the_kernel_are_not_read, binary_file_is_told_and_nothing_of_it_is_used,
+		byte_order_mark_does_not_hide_the_first_line,
+		oversized_file_is_used_up_to_its_last_whole_line, file_that_just_fits_is_used_wholly,
+		line_without_a_value_is_told, endless_text_is_refused};
+	Suite *suite = unit_make("config", tests, sizeof(tests) / sizeof(tests[0]));
+
+	unit_loop(suite, what_is_no_regular_file_is_not_opened_and_told, 4);
+	return suite;
+}

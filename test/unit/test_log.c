@@ -50,7 +50,7 @@ END_TEST
 /* What a function writes to stderr. */
 static const char *stderr_of(void (*function)(void))
 {
-	static char text[4096];
+	static char text[32768];
 	int saved = dup(STDERR_FILENO);
 	int pipes[2];
 	ssize_t n;
@@ -117,24 +117,52 @@ START_TEST(log_file_gets_the_levels_asked_for_and_stderr_nothing)
 }
 END_TEST
 
+static char long_text[20000];
+
 static void long_message(void)
 {
-	char text[2000];
-
-	memset(text, 'a', sizeof(text) - 1);
-	text[sizeof(text) - 1] = 0;
-	log_message(LOG_WARN, "%s", text);
+	log_message(LOG_WARN, "%s;", long_text);
 }
 
-START_TEST(long_message_is_cut_and_still_ends_its_line)
+START_TEST(line_of_two_long_paths_is_whole)
 {
 	const char *text;
 
 	log_init(LOG_WARN, "", 0);
+	memset(long_text, 'a', 2 * PATH_MAX + 200);
 	text = stderr_of(long_message);
-	ck_assert_uint_le(strlen(text), 512);
-	ck_assert_uint_ge(strlen(text), 500);
+	ck_assert_ptr_nonnull(strstr(text, long_text));
+	ck_assert_str_eq(strchr(text, ';'), ";\n");
+}
+END_TEST
+
+START_TEST(longer_message_is_cut_and_still_ends_its_line)
+{
+	const char *text;
+
+	log_init(LOG_WARN, "", 0);
+	memset(long_text, 'a', sizeof(long_text) - 1);
+	text = stderr_of(long_message);
+	ck_assert_uint_lt(strlen(text), sizeof(long_text));
+	ck_assert_uint_gt(strlen(text), 2 * PATH_MAX);
 	ck_assert_int_eq(text[strlen(text) - 1], '\n');
+	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+}
+END_TEST
+
+static void hostile_message(void)
+{
+	log_line("%s is in %s", "\033[2Ja\nb\x7f", "\xc2\x9b\xff\xe2\x80\xae\xc3\xa4\xe2\x82");
+}
+
+START_TEST(what_a_terminal_would_obey_is_shown_as_numbers)
+{
+	const char *text;
+
+	log_init(LOG_WARN, "", 0);
+	text = strchr(stderr_of(hostile_message), ' ') + 1;
+	ck_assert_str_eq(text, "\\x1b[2Ja\\x0ab\\x7f is in "
+			       "\\xc2\\x9b\\xff\\xe2\\x80\\xae\xc3\xa4\\xe2\\x82\n");
 }
 END_TEST
 
@@ -142,4 +170,6 @@ UNIT_SUITE("log", conversions_print_as_the_c_library_does,
 	text_that_does_not_fit_is_cut_and_ends_in_zero,
 	only_the_first_line_of_a_process_reaches_stderr, quiet_prints_nothing,
 	log_file_gets_the_levels_asked_for_and_stderr_nothing,
-	long_message_is_cut_and_still_ends_its_line)
+	line_of_two_long_paths_is_whole,
+	longer_message_is_cut_and_still_ends_its_line,
+	what_a_terminal_would_obey_is_shown_as_numbers)
