@@ -28,6 +28,7 @@
 #include "collector/sample.h"
 #include "collector/say.h"
 #include "collector/share.h"
+#include "collector/startup.h"
 #include "collector/step.h"
 #include "collector/stream.h"
 #include "collector/thread.h"
@@ -363,7 +364,7 @@ static void finish_start(void)
 		 wait_beyond(nr_moves, until));
 	if (atomic_compare_exchange_strong(&state.phase, &starting, PHASE_STOPPED)) {
 		atomic_store(&collector_mode, 0);
-		say_never_started(notice_take_lost(COLLECTOR_LOST_START));
+		say_never_started(notice_take_lost(COLLECTOR_LOST_START), startup_waits_for());
 	}
 }
 

@@ -236,8 +236,9 @@ static void take_line(char *line)
 	}
 	if (!value) {
 		if (!strncmp(name, PREFIX, strlen(PREFIX))) {
-			wrong_line("", name, "in the file of " PREFIX "CONFIG has no value; write "
-					     "NAME=value");
+			wrong_line("", name,
+				"in the file of " PREFIX "CONFIG has no value; write "
+				"NAME=value");
 		}
 		return;
 	}

@@ -39,8 +39,8 @@ static int refuse_error(struct config_file *file, int rc)
 }
 
 /*
- * 0 if reading it cannot block. Files of the kernel have no size, and some of them (/proc/kmsg) wait
- * for something to happen, or give each byte only once.
+ * 0 if reading it cannot block. Files of the kernel have no size, and some of them (/proc/kmsg)
+ * wait for something to happen, or give each byte only once.
  */
 static int check(struct config_file *file, const struct stat *status)
 {

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/collector.h"
+
 /* glibc has these as symbols only since 2.33; the kernel's struct is the same on our machines. */
 static int look_at(const char *path, int flags, struct stat *status)
 {
@@ -78,6 +80,7 @@ int dir_make(const char *dir, char absolute[PATH_MAX])
 		*slash = 0;
 		rc = make_part(path, &is_in_public);
 		*slash = '/';
+		collector_move_on(); /* a path may have hundreds, each of which takes its time */
 	}
 	rc = rc ? rc : make_part(path, &is_in_public);
 	if (rc) {

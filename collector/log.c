@@ -37,7 +37,7 @@ void log_init(enum log_level level, const char *path, int quiet)
 
 struct out {
 	char *at;
-	char *end; /* the place of the final 0 */
+	char *end;     /* the place of the final 0 */
 	bool is_shown; /* what stands for %s is somebody else's, and goes to a terminal */
 };
 
@@ -94,8 +94,8 @@ static void put_conversion(struct out *out, const char **format, va_list *args)
 
 		text = text ? text : "(null)";
 		if (out->is_shown) {
-			out->at += shown_copy(out->at, (size_t)(out->end - out->at), text,
-				strnlen(text, limit));
+			out->at += shown_copy(
+				out->at, (size_t)(out->end - out->at), text, strnlen(text, limit));
 		} else {
 			put(out, text, strnlen(text, limit));
 		}

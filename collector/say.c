@@ -38,11 +38,18 @@ void say_unfinished(void)
 		stream_path(), stream_dir());
 }
 
-void say_never_started(uint64_t nr_lost)
+void say_never_started(uint64_t nr_lost, enum config_name waits_for)
 {
-	log_line("not recorded: the process ended before its recording could begin (the machine is "
-		 "overloaded, or the file system of %s is too slow): %llu events lost",
-		config_text(CONFIG_DIR), (unsigned long long)nr_lost);
+	if (waits_for == CONFIG_NR) {
+		log_line("not recorded: the process ended before its recording could begin (the "
+			 "machine is overloaded): %llu events lost",
+			(unsigned long long)nr_lost);
+	} else {
+		log_line("not recorded: the process ended before its recording could begin (the "
+			 "file system of %s is too slow: %s): %llu events lost",
+			config_full_name(waits_for), config_text(waits_for),
+			(unsigned long long)nr_lost);
+	}
 }
 
 static const char *remedy(int code)

@@ -2,6 +2,7 @@
 #include "collector/startup.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -25,6 +26,7 @@
 #define ADDRESS_SHARE 16u
 
 static const char *rings_path;
+static atomic_int waits_for = CONFIG_NR;
 
 static void add_schema(void)
 {
@@ -138,11 +140,18 @@ static int look_for_room(void)
 	return 0;
 }
 
-int startup_run(struct block_ticks *ticks)
+enum config_name startup_waits_for(void)
+{
+	return (enum config_name)atomic_load(&waits_for);
+}
+
+static int start(struct block_ticks *ticks)
 {
 	int rc;
 
+	atomic_store(&waits_for, CONFIG_CONFIG);
 	config_load();
+	atomic_store(&waits_for, CONFIG_NR);
 	if (!config_flag(CONFIG_ENABLE)) {
 		return -ECANCELED;
 	}
@@ -159,6 +168,7 @@ int startup_run(struct block_ticks *ticks)
 	rc = batch_init();
 	rc = rc ? rc : define_init();
 	record_init();
+	atomic_store(&waits_for, CONFIG_DIR);
 	rc = rc ? rc
 		: stream_start(config_text(CONFIG_DIR), config_number(CONFIG_MAX_MB) << 20, ticks);
 	if (rc) {
@@ -186,6 +196,14 @@ int startup_run(struct block_ticks *ticks)
 		step_init(calls_find);
 		sample_init();
 	}
+	return rc;
+}
+
+int startup_run(struct block_ticks *ticks)
+{
+	int rc = start(ticks);
+
+	atomic_store(&waits_for, CONFIG_NR);
 	return rc;
 }
 

@@ -8,9 +8,16 @@
 #define COLLECTOR_STARTUP_H
 
 #include "collector/block.h"
+#include "collector/config.h"
 
 /* The drain thread, first thing. Fills `ticks`. Returns 0 or -errno: nothing can be recorded. */
 int startup_run(struct block_ticks *ticks);
+
+/*
+ * The variable whose file or directory startup_run is busy with, CONFIG_NR for none. Any thread:
+ * who has to go on without the recorder can say what did not answer.
+ */
+enum config_name startup_waits_for(void);
 
 /* The stream is closed: removes the file of the rings. The drain thread, last thing. */
 void startup_undo(void);

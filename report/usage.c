@@ -292,8 +292,8 @@ static void take_work(void *context, const struct work *work)
 	if (end <= usage->begin) {
 		return;
 	}
-	if (!series || series->process != usage->process ||
-		series->metric != USAGE_GPU_UNION || series->device != work->device) {
+	if (!series || series->process != usage->process || series->metric != USAGE_GPU_UNION ||
+		series->device != work->device) {
 		series = find_series(usage, USAGE_GPU_UNION, work->device);
 		usage->last_union = (size_t)(series - usage->series);
 	}

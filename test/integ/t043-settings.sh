@@ -13,7 +13,7 @@ GPROF_SCHEDULE=all GPROF_CONFIG=$T/profiler.env record "$B/integ/s_loop" 10 5 ca
 summary api
 is 50 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches by the environment's schedule"
 
-for wrong in GPROF_BUFFER_MB=lots GPROF_GRAPH=nodes GPROF_STEP=sometimes GPROF_SCHEDULE=4-2 GPROF_CONFIG=/nowhere/env; do
+for wrong in GPROF_BUFFER_MB=lots GPROF_GRAPH=nodes GPROF_STEP=sometimes GPROF_SCHEDULE=4-2; do
 	rm -rf "$GPROF_DIR"
 	plain "$B/integ/s_loop" 3 5 exit=4
 	record env "$wrong" "$B/integ/s_loop" 3 5 exit=4

@@ -221,8 +221,8 @@ END_TEST
 
 START_TEST(what_is_no_regular_file_is_not_opened_and_told)
 {
-	static const char *const sentences[] = {
-		"is no regular file but a pipe, a socket or a device: none of its settings are used",
+	static const char *const sentences[] = {"is no regular file but a pipe, a socket or a "
+						"device: none of its settings are used",
 		"is a directory: none of its settings are used", "is empty (its size is 0)",
 		"cannot be read (error 2, there is no such file): none"};
 	static const int codes[] = {-EINVAL, -EISDIR, -ENODATA, -ENOENT};
@@ -340,8 +340,9 @@ Suite *unit_suite(void)
 		wrong_lines_of_the_file_are_told_and_the_rest_is_used,
 		files_of_the_kernel_are_not_read, binary_file_is_told_and_nothing_of_it_is_used,
 		byte_order_mark_does_not_hide_the_first_line,
-		oversized_file_is_used_up_to_its_last_whole_line, file_that_just_fits_is_used_wholly,
-		line_without_a_value_is_told, endless_text_is_refused};
+		oversized_file_is_used_up_to_its_last_whole_line,
+		file_that_just_fits_is_used_wholly, line_without_a_value_is_told,
+		endless_text_is_refused};
 	Suite *suite = unit_make("config", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, what_is_no_regular_file_is_not_opened_and_told, 4);

@@ -169,7 +169,6 @@ END_TEST
 UNIT_SUITE("log", conversions_print_as_the_c_library_does,
 	text_that_does_not_fit_is_cut_and_ends_in_zero,
 	only_the_first_line_of_a_process_reaches_stderr, quiet_prints_nothing,
-	log_file_gets_the_levels_asked_for_and_stderr_nothing,
-	line_of_two_long_paths_is_whole,
+	log_file_gets_the_levels_asked_for_and_stderr_nothing, line_of_two_long_paths_is_whole,
 	longer_message_is_cut_and_still_ends_its_line,
 	what_a_terminal_would_obey_is_shown_as_numbers)
