@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver MUTATIONS FILE...: runs each file through the target, then MUTATIONS changed copies of it:
- * bits flipped, pieces cut, copied, zeroed, ends cut off. Half of the copies get the checksums of
- * their block headers put right, so that what the header says is believed. The same arguments do
- * the same; a crash names the file and the number of the mutation.
+ * driver MUTATIONS FILE...: runs each file through the target, then MUTATIONS copies of it that the
+ * target's mutator has changed; bytes it changes blindly: bits flipped, pieces cut, copied, zeroed,
+ * ends cut off. The same arguments do the same; a crash names the file and the number of the
+ * mutation.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/decode.h"
 #include "test/fuzz/fuzz.h"
+#include "test/fuzz/mutate.h"
 
 #define ROOM 65536u
 
@@ -76,22 +76,15 @@ static size_t mutate(uint8_t *bytes, size_t nr_bytes, uint64_t *state)
 	return nr_bytes;
 }
 
-/* Makes the checksums of all headers true, wherever one seems to be. */
-static void repair(uint8_t *bytes, size_t nr_bytes)
+/* What libFuzzer's is for the mutators of the targets. */
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t nr_bytes, size_t max_bytes)
 {
-	for (size_t at = 0; at + sizeof(struct gprof_block_header) <= nr_bytes; at += GPROF_ALIGN) {
-		struct gprof_block_header header;
-		size_t head_bytes;
+	static uint64_t state = 88172645463325252ull;
 
-		memcpy(&header, bytes + at, sizeof(header));
-		head_bytes = sizeof(header) + header.nr_columns * sizeof(struct gprof_column_entry);
-		if (header.magic == GPROF_BLOCK_MAGIC && at + head_bytes <= nr_bytes) {
-			header.crc = 0;
-			memcpy(bytes + at, &header, sizeof(header));
-			header.crc = decode_crc32(bytes + at, head_bytes);
-			memcpy(bytes + at, &header, sizeof(header));
-		}
+	if (!nr_bytes && max_bytes) {
+		bytes[nr_bytes++] = (uint8_t)next_random(&state);
 	}
+	return mutate(bytes, nr_bytes, &state);
 }
 
 static size_t read_file(const char *path, uint8_t *bytes)
@@ -120,21 +113,18 @@ int main(int argc, char **argv)
 	signal(SIGALRM, tell);
 	for (int i = 2; i < argc; i++) {
 		size_t nr_seed = read_file(argv[i], seed);
-		uint64_t state = 88172645463325252ull;
 
 		file_name = argv[i];
 		for (mutation = 0; mutation <= nr_mutations; mutation++) {
-			/* Exactly as large as its content, so that reading past it is seen. */
-			uint8_t *bytes = malloc(nr_seed + 1);
+			uint8_t *bytes = malloc(ROOM);
 			size_t nr_bytes = nr_seed;
 
 			memcpy(bytes, seed, nr_seed);
 			if (mutation) {
-				nr_bytes = mutate(bytes, nr_bytes, &state);
+				nr_bytes = LLVMFuzzerCustomMutator(
+					bytes, nr_bytes, ROOM, (unsigned int)mutation);
 			}
-			if (mutation % 2) {
-				repair(bytes, nr_bytes);
-			}
+			/* Exactly as large as its content, so that reading past it is seen. */
 			bytes = realloc(bytes, nr_bytes ? nr_bytes : 1);
 			alarm(20); /* no input may take long */
 			LLVMFuzzerTestOneInput(bytes, nr_bytes);

@@ -3,8 +3,20 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "report/reduced_view.h"
+
+void fuzz_input_ignore_bad(
+	void *stream, const char *column, uint64_t offset, enum decode_status status)
+{
+	(void)stream;
+	(void)column;
+	(void)offset;
+	(void)status;
+}
 
 int fuzz_input_drop(void *context, const char *bytes, size_t nr_bytes)
 {
@@ -31,7 +43,7 @@ void fuzz_input_print(
 
 void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 	void (*tell)(void *stream, const char *column, uint64_t offset, enum decode_status status),
-	void (*print)(struct cmd_input *input))
+	void (*print)(struct cmd_input *input, uint32_t choice))
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct cmd_input input = {.nr_processes = 1};
@@ -49,8 +61,55 @@ void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 		for (size_t i = 0; i < stream->nr_blocks; i++) {
 			stream_in_verify(stream, i, tell, stream);
 		}
-		print(&input);
+		print(&input, decode_crc32(bytes, nr_bytes));
 		process_destroy(process);
 	}
 	close(fd);
+}
+
+/* ---- summaries of reduce ---- */
+
+/* Prints it in every format, and destroys it. */
+static void print_table(struct table *table)
+{
+	struct buf out;
+
+	buf_init(&out, fuzz_input_drop, NULL);
+	for (int format = TABLE_TEXT_FORMAT; format <= TABLE_MARKDOWN; format++) {
+		table_print(table,
+			&(struct table_style){.is_wide = true, .format = (enum table_format)format},
+			&out);
+	}
+	buf_fini(&out);
+	table_destroy(table);
+}
+
+void fuzz_input_print_reduced(struct reduced *reduced)
+{
+	reduced_sort(reduced);
+	print_table(reduced_processes_table(reduced));
+	print_table(reduced_every_step_table(reduced, 0));
+	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+		print_table(class->table(reduced, class->argument));
+		print_table(reduced_over_table(reduced, class, class->name));
+	}
+}
+
+void fuzz_input_reduced_written(struct reduced *reduced)
+{
+	struct buf bytes = {0}, again = {0};
+	struct reduced back;
+
+	reduced_write(reduced, &bytes);
+	if (reduced_read_bytes(&back, bytes.bytes, bytes.nr_bytes)) {
+		abort(); /* we wrote it */
+	}
+	reduced_write(&back, &again);
+	if (bytes.nr_bytes != again.nr_bytes ||
+		memcmp(bytes.bytes, again.bytes, again.nr_bytes) != 0) {
+		abort();
+	}
+	reduced_fini(&back);
+	buf_fini(&bytes);
+	buf_fini(&again);
 }

@@ -8,17 +8,29 @@
 
 #include "report/summary.h"
 
+struct reduced;
+
 /*
  * Opens the bytes; if they can be read, every block is verified (`tell` hears of what is broken)
- * and `print` gets the process.
+ * and `print` gets the process, and a number by which it may choose what to do with it.
  */
 void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 	void (*tell)(void *stream, const char *column, uint64_t offset, enum decode_status status),
-	void (*print)(struct cmd_input *input));
+	void (*print)(struct cmd_input *input, uint32_t choice));
+
+/* For fuzz_input_read(): what is broken was to be expected. */
+void fuzz_input_ignore_bad(
+	void *stream, const char *column, uint64_t offset, enum decode_status status);
 
 /* Prints all views into nothing, in a style and a format. */
 void fuzz_input_print(
 	const struct cmd_input *input, const struct summary_style *style, enum table_format format);
+
+/* Prints a summary in all tables that it has, in every format. */
+void fuzz_input_print_reduced(struct reduced *reduced);
+
+/* Writes a summary, which must read the same again. */
+void fuzz_input_reduced_written(struct reduced *reduced);
 
 /* For buf_init(): nothing is kept. */
 int fuzz_input_drop(void *context, const char *bytes, size_t nr_bytes);

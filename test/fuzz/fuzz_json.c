@@ -18,8 +18,9 @@ static void must_be_good(
 	}
 }
 
-static void print_all(struct cmd_input *input)
+static void print_all(struct cmd_input *input, uint32_t choice)
 {
+	(void)choice;
 	fuzz_input_print(input, summary_styles[0], TABLE_TEXT_FORMAT);
 }
 

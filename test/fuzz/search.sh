@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Searches with libFuzzer: search.sh BUILD "TARGET CORPUS MORE..."... Each target runs for FUZZ_SECONDS, with one
+# process, and goes on behind what it finds. What reaches something new lies in BUILD/corpus, from where the
+# next search goes on; inputs that fail lie in BUILD/found/TARGET. At the end a line for each target.
+#
+# With FUZZ_MERGE=1 it searches nothing: the checked-in corpus becomes the fewest and smallest of all
+# inputs that are there, which still reach every edge that these reach.
+set -u
+build=$1
+shift
+bin=$build/fuzz
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:handle_abort=1:allocator_may_return_null=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+# No stream is read twice as fast by a fuzzer that has no cores for it.
+export TMPDIR=${TMPDIR:-/tmp}
+
+# seeds CORPUS MORE...: a folder of the inputs that are no part of the checked-in corpus.
+seeds()
+{
+	local dir=$build/seeds/$1
+	shift
+	mkdir -p "$dir"
+	[ $# = 0 ] || cp -u "$@" "$dir/"
+	echo "$dir"
+}
+
+# words CORPUS: the option for its dictionary, if it has one.
+words()
+{
+	[ ! -e "test/fuzz/$1.dict" ] || echo "-dict=test/fuzz/$1.dict"
+}
+
+search()
+{
+	local target=$1 corpus=$2 found=$build/found/$1 log=$build/$1.log last runs
+	shift 2
+	mkdir -p "$found" "$build/corpus/$corpus" "test/fuzz/corpus/$corpus"
+	# shellcheck disable=SC2046
+	"$bin/fuzz_$target" -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 -timeout=25 -rss_limit_mb=3072 \
+		-max_len=65536 -max_total_time="${FUZZ_SECONDS:-60}" -artifact_prefix="$found/" $(words "$corpus") \
+		"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$(seeds "$corpus" "$@")" >"$log" 2>&1
+	last=$(grep -aE '^#[0-9]+: cov:' "$log" | tail -1)
+	runs=$(sed -E 's/^#([0-9]+):.*/\1/' <<<"$last")
+	printf '%-10s %9s executions  %6s edges  %4s findings\n' "$target" "${runs:-0}" \
+		"$(sed -nE 's/.* cov: ([0-9]+) .*/\1/p' <<<"$last")" "$(find "$found" -type f | wc -l)"
+	[ -n "$last" ] || tail -20 "$log"
+	[ -n "$last" ] && [ -z "$(find "$found" -type f)" ]
+}
+
+# All targets of one corpus fill the same folder, which then takes the place of the checked-in one.
+merge()
+{
+	local target=$1 corpus=$2 new=$build/merged/$2
+	shift 2
+	mkdir -p "$new" "$build/corpus/$corpus"
+	# shellcheck disable=SC2046
+	"$bin/fuzz_$target" -merge=1 -use_counters=0 -timeout=25 -rss_limit_mb=3072 -max_len=65536 "$new" \
+		"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$(seeds "$corpus" "$@")" >"$build/$target.merge.log" 2>&1
+}
+
+bad=0
+if [ -n "${FUZZ_MERGE:-}" ]; then
+	rm -rf "$build/merged"
+	for line in "$@"; do
+		# shellcheck disable=SC2086 # names, and patterns
+		merge $line || { echo "merge of ${line%% *} failed, see $build/${line%% *}.merge.log"; bad=1; }
+	done
+	[ $bad = 0 ] || exit 1
+	for new in "$build"/merged/*; do
+		corpus=test/fuzz/corpus/${new##*/}
+		mkdir -p "$corpus" && find "$corpus" -type f -delete
+		for file in "$new"/*; do
+			# What lies elsewhere in the repository is not needed twice.
+			cmp -s "$file" "$build/seeds/${new##*/}/$(basename "$file")" ||
+				cp "$file" "$corpus/$(basename "$file" | cut -c1-12)"
+		done
+		echo "${new##*/}: $(find "$corpus" -type f | wc -l) inputs, $(du -sb "$corpus" | cut -f1) bytes"
+	done
+	exit 0
+fi
+for line in "$@"; do
+	# shellcheck disable=SC2086
+	search $line || bad=1
+done
+[ $bad = 0 ] || echo "inputs that fail are in $build/found; fuzz/fuzz_TARGET FILE of $build runs one"
+exit $bad
