@@ -156,11 +156,6 @@ static void *room(void *array, size_t bytes)
 	return array ? array : mem_resize(NULL, GPROF_BLOCK_ROWS, bytes);
 }
 
-static void *zeroed_room(void *array, size_t bytes)
-{
-	return array ? array : mem_zeroed(GPROF_BLOCK_ROWS, bytes);
-}
-
 static enum decode_status decode_entry_now(struct reader *reader, int place, bool small);
 
 /* Decodes the column at a place of the directory unless it is done. */
@@ -186,7 +181,9 @@ static const uint64_t *find_span(struct reader *reader, int place)
 
 static const uint64_t *zeros(struct reader *reader)
 {
-	reader->zeros = zeroed_room(reader->zeros, sizeof(uint64_t));
+	if (!reader->zeros) {
+		reader->zeros = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(uint64_t));
+	}
 	return reader->zeros;
 }
 
@@ -223,12 +220,23 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 	return decode_numbers(reader->decoder, entry, frame, nr_rows, span, reader->values[place]);
 }
 
+/* Texts without bytes: no NULL, which functions of the C library do not take for no bytes. */
+static struct decode_text *empty_texts(struct reader *reader)
+{
+	if (!reader->empty) {
+		reader->empty = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(struct decode_text));
+		for (uint32_t i = 0; i < GPROF_BLOCK_ROWS; i++) {
+			reader->empty[i].bytes = "";
+		}
+	}
+	return reader->empty;
+}
+
 /* What a stream does not have is zero or empty. */
 static void set_unknown(struct reader *reader, unsigned int c, bool is_text, struct batch *batch)
 {
 	if (is_text) {
-		reader->empty = zeroed_room(reader->empty, sizeof(struct decode_text));
-		batch->text[c] = reader->empty;
+		batch->text[c] = empty_texts(reader);
 	} else {
 		batch->col[c] = zeros(reader);
 	}

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* A text of no bytes, such as an empty buf, may be NULL. */
+static const char *end_of(const char *bytes, size_t nr_bytes)
+{
+	return nr_bytes ? bytes + nr_bytes : bytes;
+}
+
 static bool is_tail(const char *at, const char *end)
 {
 	return at < end && ((unsigned char)*at & 0xc0) == 0x80;
@@ -37,7 +43,7 @@ int32_t text_next(const char **at, const char *end)
 
 bool text_is_utf8(const char *bytes, size_t nr_bytes)
 {
-	const char *end = bytes + nr_bytes;
+	const char *end = end_of(bytes, nr_bytes);
 
 	for (const char *at = bytes; at < end;) {
 		if (text_next(&at, end) < 0) {
@@ -98,7 +104,7 @@ static void add_character(struct buf *out, const char *at, size_t nr_bytes, int3
 
 size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width)
 {
-	const char *end = bytes + nr_bytes;
+	const char *end = end_of(bytes, nr_bytes);
 	const char *cut = NULL;
 	size_t width = 0, cut_width = 0;
 
@@ -137,7 +143,7 @@ size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_
 
 size_t text_shown_width(const char *bytes, size_t nr_bytes)
 {
-	const char *end = bytes + nr_bytes;
+	const char *end = end_of(bytes, nr_bytes);
 	size_t width = 0;
 
 	for (const char *at = bytes; at < end;) {
@@ -150,7 +156,7 @@ size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t 
 {
 	size_t width = text_shown_width(bytes, nr_bytes), used = 0;
 	size_t head_width, tail_width;
-	const char *end = bytes + nr_bytes, *at = bytes, *tail;
+	const char *end = end_of(bytes, nr_bytes), *at = bytes, *tail;
 
 	if (!max_width || width <= max_width || max_width < 8) {
 		return text_add_shown(out, bytes, nr_bytes, max_width);
@@ -188,7 +194,7 @@ size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t 
 
 void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes)
 {
-	const char *end = bytes + nr_bytes;
+	const char *end = end_of(bytes, nr_bytes);
 
 	buf_char(out, '"');
 	for (const char *at = bytes; at < end;) {
@@ -219,7 +225,7 @@ static bool begins_formula(int32_t code)
 
 void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes)
 {
-	const char *end = bytes + nr_bytes, *first = bytes;
+	const char *end = end_of(bytes, nr_bytes), *first = bytes;
 
 	buf_char(out, '"');
 	if (nr_bytes && begins_formula(text_next(&first, end))) {
@@ -239,7 +245,7 @@ void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes)
 
 void text_add_csv_remark(struct buf *out, const char *bytes, size_t nr_bytes)
 {
-	const char *end = bytes + nr_bytes;
+	const char *end = end_of(bytes, nr_bytes);
 	bool is_begin = false; /* of what a spreadsheet may take for a cell */
 
 	for (const char *at = bytes; at < end;) {
@@ -262,7 +268,7 @@ static bool is_entity(const char *at, const char *end)
 
 void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes)
 {
-	const char *end = bytes + nr_bytes;
+	const char *end = end_of(bytes, nr_bytes);
 
 	for (const char *at = bytes; at < end;) {
 		const char *start = at;

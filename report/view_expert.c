@@ -92,8 +92,9 @@ static void find_exchanges(struct expert_view *view, size_t side)
 			info.is_exchange = !op->is_unsized;
 			info.received_bytes = op->bytes;
 		} else if (nccl_op_is_p2p(op)) {
-			info.is_exchange = meets_all(
-				op, &ops->sides[first], side - first, &info.received_bytes);
+			info.is_exchange =
+				side > first && meets_all(op, &ops->sides[first], side - first,
+							&info.received_bytes);
 		}
 		view->infos =
 			array_grow(view->infos, i, &view->infos_capacity, sizeof(*view->infos));

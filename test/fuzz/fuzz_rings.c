@@ -11,16 +11,25 @@
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 
-#define STREAM "fuzz.gprof.part"
-#define RINGS  "fuzz.gprof.rings"
-
 static char dir[] = "/tmp/gprof-fuzz-XXXXXX";
+static char stream_path[sizeof(dir) + sizeof("/fuzz.gprof.part")];
+static char rings_path[sizeof(dir) + sizeof("/fuzz.gprof.rings")];
 
 static void clean(void)
 {
-	unlink(STREAM);
-	unlink(RINGS);
+	unlink(stream_path);
+	unlink(rings_path);
 	rmdir(dir);
+}
+
+static void start(void)
+{
+	if (!mkdtemp(dir)) {
+		abort();
+	}
+	snprintf(stream_path, sizeof(stream_path), "%s/fuzz.gprof.part", dir);
+	snprintf(rings_path, sizeof(rings_path), "%s/fuzz.gprof.rings", dir);
+	atexit(clean);
 }
 
 static void write_file(const char *name, const uint8_t *bytes, size_t nr_bytes)
@@ -55,15 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	if (length > nr_bytes - sizeof(length)) {
 		return 0;
 	}
-	if (dir[sizeof(dir) - 2] == 'X') {
-		if (!mkdtemp(dir) || chdir(dir)) {
-			abort();
-		}
-		atexit(clean);
+	if (!*stream_path) {
+		start();
 	}
-	write_file(STREAM, bytes + sizeof(length), length);
-	write_file(RINGS, bytes + sizeof(length) + length, nr_bytes - sizeof(length) - length);
-	if (!stream_in_open(&stream, STREAM)) {
+	write_file(stream_path, bytes + sizeof(length), length);
+	write_file(rings_path, bytes + sizeof(length) + length, nr_bytes - sizeof(length) - length);
+	if (!stream_in_open(&stream, stream_path)) {
 		struct process *process = process_create(stream);
 
 		print(process, decode_crc32(bytes, nr_bytes));
