@@ -33,7 +33,7 @@ endif
 all:
 
 # `make demo` and `make test` install what is missing, before anything below looks for it.
-DEPS := $(sort $(filter demo test check bench,$(MAKECMDGOALS:test-all=test)))
+DEPS := $(sort $(filter demo test check bench fuzz,$(MAKECMDGOALS:test-all=test)))
 ifneq ($(DEPS),)
 ifneq ($(shell test/deps.sh build $(DEPS) >&2 || echo failed),)
 $(error packages are missing, see above)
@@ -89,6 +89,7 @@ help:
 	@echo 'make test       what a change must pass, at most 10 minutes on two cores'
 	@echo 'make test-all   every test that this machine can run, also sanitized and for aarch64'
 	@echo 'make bench      costs and speeds, each beside its peer'
+	@echo 'make fuzz       searches with libFuzzer, FUZZ_SECONDS=60 a target; see test/fuzz/README.md'
 	@echo 'make gpu        build/gpu, to be carried to a machine with a GPU; test/gpu/run runs it there'
 	@echo 'make install    PREFIX=/usr/local DESTDIR= ; make uninstall takes it away'
 	@echo 'make format     clang-format of the sources'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a purpose needs and that are missing, and says which.
 #
-#     test/deps.sh PURPOSE...        PURPOSE: build, demo, test, bench
+#     test/deps.sh PURPOSE...        PURPOSE: build, demo, test, bench, fuzz
 #
 # Nothing is done where all are there. Without apt-get, or without the right to use it, the missing
 # packages are named, and the exit status is 1 if building is impossible without them.
@@ -26,6 +26,7 @@ test="$test munge slurmctld slurmd slurm-client"
 test="$test chromium firefox-esr fonts-dejavu-core"
 [ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"
 bench="python3"
+fuzz="clang libclang-rt-14-dev"
 
 wanted=
 for purpose in "$@"; do
@@ -34,6 +35,7 @@ for purpose in "$@"; do
 	demo) wanted="$wanted $demo" ;;
 	test | check) wanted="$wanted $test" ;;
 	bench) wanted="$wanted $bench" ;;
+	fuzz) wanted="$wanted $fuzz" ;;
 	*) echo "deps.sh: no such purpose: $purpose" >&2; exit 2 ;;
 	esac
 done

@@ -22,8 +22,6 @@ FUZZ_TARGETS := $(foreach line,$(FUZZ_LIST),$(call fuzz_part,$(line),1))
 # What is an input, too, but lies elsewhere.
 FUZZ_MORE_stream := test/golden/v1/*.gprof
 FUZZ_MORE_summary := test/golden/v1/*.sum
-# Words that mutations are made of.
-FUZZ_WORDS := $(wildcard test/fuzz/*.dict)
 
 # The table of commands, which stands beside `main`, but not that one.
 $(B)/fuzz/commands.o: report/main.c | $(B)/report/.headers
@@ -65,13 +63,16 @@ endif
 
 # ---- the search ----
 
-# Seconds for each target; which of them; FUZZ_FIND=1 keeps what is new in the corpus, minimised.
+# Seconds for each target, and which of them.
 FUZZ_SECONDS ?= 60
 FUZZ_ONLY ?= $(FUZZ_TARGETS)
 FUZZ_CC ?= clang
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 fuzz-build:
+	$(Q)echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+		$(FUZZ_CC) -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null || { \
+		echo 'make fuzz needs clang with libFuzzer (Debian: apt-get install clang-14 libclang-rt-14-dev)' >&2; exit 1; }
 	$(Q)$(MAKE) --no-print-directory FUZZER=1 CC='$(FUZZ_CC)' B=build/fuzz OPT='-O1 -g1' WERROR= \
 		SANFLAGS='$(FUZZ_FLAGS)' fuzz-targets
 

@@ -6,8 +6,8 @@ build=$1 mutations=$2 failed=0
 shift 2
 for line in "$@"; do
 	read -r target corpus more <<<"$line"
-	# shellcheck disable=SC2086 # patterns
-	files=(test/fuzz/corpus/"$corpus"/* $(printf '%s\n' $more))
+	# shellcheck disable=SC2206 # patterns
+	files=(test/fuzz/corpus/"$corpus"/* $more)
 	[ "$target" != views ] || files+=("$build"/fuzz/wild*.gprof)
 	if out=$("$build/fuzz/fuzz_$target" "$mutations" "${files[@]}" 2>&1); then
 		echo "ok - $target: $(tail -1 <<<"$out")"

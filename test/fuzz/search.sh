@@ -12,8 +12,6 @@ shift
 bin=$build/fuzz
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:handle_abort=1:allocator_may_return_null=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-# No stream is read twice as fast by a fuzzer that has no cores for it.
-export TMPDIR=${TMPDIR:-/tmp}
 
 # seeds CORPUS MORE...: a folder of the inputs that are no part of the checked-in corpus.
 seeds()
@@ -25,10 +23,18 @@ seeds()
 	echo "$dir"
 }
 
-# words CORPUS: the option for its dictionary, if it has one.
+# words CORPUS: the option for its dictionary, if it has one. That of settings is the list of variables.
 words()
 {
-	[ ! -e "test/fuzz/$1.dict" ] || echo "-dict=test/fuzz/$1.dict"
+	local dict=test/fuzz/$1.dict
+	case $1 in
+	settings | config)
+		dict=$build/$1.dict
+		sed -nE 's/^CONFIG\(([A-Z_]+),.*/"GPROF_\1="/p' collector/config.def >"$dict"
+		grep -oE '"[a-zA-Z|:=,-]+"' collector/config.def | tr -d '"' | sed 's/[|,]/\n/g' | sort -u | sed -n 's/..*/"&"/p' >>"$dict"
+		;;
+	esac
+	[ ! -e "$dict" ] || echo "-dict=$dict"
 }
 
 search()
@@ -69,7 +75,8 @@ if [ -n "${FUZZ_MERGE:-}" ]; then
 	[ $bad = 0 ] || exit 1
 	for new in "$build"/merged/*; do
 		corpus=test/fuzz/corpus/${new##*/}
-		mkdir -p "$corpus" && find "$corpus" -type f -delete
+		# What once failed stays.
+		mkdir -p "$corpus" && find "$corpus" -type f ! -name 'found-*' -delete
 		for file in "$new"/*; do
 			# What lies elsewhere in the repository is not needed twice.
 			cmp -s "$file" "$build/seeds/${new##*/}/$(basename "$file")" ||

@@ -99,5 +99,21 @@ START_TEST(a_sink_that_is_full_gets_no_more)
 }
 END_TEST
 
+/* The time of the session is their sum, in a damaged stream beyond what a number can hold. */
+START_TEST(hostile_anchors_do_not_overflow)
+{
+	struct process *process = streams_process(streams_ops("ops.gprof"));
+
+	process->has_anchors = true;
+	process->realtime_offset_ns = INT64_MAX;
+	ck_assert_uint_gt(process->first_ns, 0);
+	if (export_has_sqlite()) {
+		ck_assert_ptr_null(export_sqlite(streams_path("ops.db"), &process, 1));
+	}
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/export", tables_and_columns_have_names_of_their_own,
-	work_is_in_the_step_that_launched_it, a_sink_that_is_full_gets_no_more)
+	work_is_in_the_step_that_launched_it, a_sink_that_is_full_gets_no_more,
+	hostile_anchors_do_not_overflow)
