@@ -22,6 +22,7 @@
 #include "collector/facts.h"
 #include "collector/host.h"
 #include "collector/launches.h"
+#include "collector/leftover.h"
 #include "collector/log.h"
 #include "collector/loss.h"
 #include "collector/pace.h"
@@ -314,6 +315,11 @@ static void make_last_thread(void)
 	pthread_create(&thread, NULL, last_main, NULL);
 }
 
+static bool is_stopping(void)
+{
+	return atomic_load(&drain.is_stopping);
+}
+
 static void *drain_main(void *unused)
 {
 	bool is_last = false;
@@ -326,6 +332,7 @@ static void *drain_main(void *unused)
 	ring_wait(START_MS);
 	collector_take_over();
 	pace_begin();
+	leftover_move(is_stopping);
 	while (!atomic_load(&drain.is_stopping) && !is_last) {
 		ring_wait(next_timeout_ms());
 		pace_next();

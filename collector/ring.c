@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,10 +15,9 @@
 #include "collector/memory.h"
 #include "collector/ring_pool.h"
 
-#define HEADER_ROOM 4096u
 /* Chunks that get their memory at a time, in a file that grows. */
 #define GROW_CHUNKS 16u
-#define FIRST_BYTES (HEADER_ROOM + GROW_CHUNKS * RING_CHUNK_BYTES)
+#define FIRST_BYTES (RING_HEADER_BYTES + GROW_CHUNKS * RING_CHUNK_BYTES)
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
@@ -138,11 +138,34 @@ static int map_file(const char *path, size_t bytes, char **map, bool *grows)
 	return -rc;
 }
 
+uint64_t ring_namespace(void)
+{
+	char text[64]; /* pid:[NUMBER] */
+	ssize_t n = readlink("/proc/self/ns/pid", text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = 0;
+	return strncmp(text, "pid:[", 5) ? 0 : strtoull(text + 5, NULL, 10);
+}
+
+static void write_header(char *map, uint64_t stream_id, uint32_t nr_chunks)
+{
+	struct gprof_rings_header *header = (struct gprof_rings_header *)map;
+	uint64_t space = ring_namespace();
+
+	*header = (struct gprof_rings_header){.major = GPROF_FORMAT_MAJOR,
+		.minor = GPROF_FORMAT_MINOR,
+		.header_bytes = RING_HEADER_BYTES,
+		.stream_id = stream_id,
+		.chunk_bytes = RING_CHUNK_BYTES,
+		.nr_chunks = nr_chunks};
+	memcpy(header->magic, GPROF_RINGS_MAGIC, sizeof(header->magic));
+	memcpy(map + RING_HEADER_BYTES - sizeof(space), &space, sizeof(space));
+}
+
 int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 {
-	struct gprof_rings_header *header;
 	uint32_t nr_chunks = (uint32_t)(pool_bytes / RING_CHUNK_BYTES);
-	size_t bytes = HEADER_ROOM + (size_t)nr_chunks * RING_CHUNK_BYTES;
+	size_t bytes = RING_HEADER_BYTES + (size_t)nr_chunks * RING_CHUNK_BYTES;
 	char *map = NULL;
 	bool grows = false;
 	int rc = 0;
@@ -161,14 +184,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	if (rc || !map || !ring_pool.threads || !ring_pool.thread_links || !ring_pool.next) {
 		return rc ? rc : -ENOMEM;
 	}
-	header = (struct gprof_rings_header *)map;
-	*header = (struct gprof_rings_header){.major = GPROF_FORMAT_MAJOR,
-		.minor = GPROF_FORMAT_MINOR,
-		.header_bytes = HEADER_ROOM,
-		.stream_id = stream_id,
-		.chunk_bytes = RING_CHUNK_BYTES,
-		.nr_chunks = nr_chunks};
-	memcpy(header->magic, GPROF_RINGS_MAGIC, sizeof(header->magic));
+	write_header(map, stream_id, nr_chunks);
 	ring_pool.mapped_bytes = bytes;
 	ring_pool.nr_chunks = nr_chunks;
 	atomic_store(&ring_pool.nr_most, nr_chunks);
@@ -176,8 +192,8 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	stack_init(&ring_pool.free_chunks);
 	stack_init(&ring_pool.free_threads);
 	/* Whoever sees it sees all of the above: threads may look while this one starts. */
-	__atomic_store_n(&ring_pool.chunks, map + HEADER_ROOM, __ATOMIC_RELEASE);
-	ending_set_header(header);
+	__atomic_store_n(&ring_pool.chunks, map + RING_HEADER_BYTES, __ATOMIC_RELEASE);
+	ending_set_header((struct gprof_rings_header *)map);
 	ring_pool_touch();
 	return 0;
 }
@@ -186,12 +202,13 @@ bool ring_forget(void)
 {
 	ending_forget();
 	if (ring_pool.chunks && ring_self.writing) {
-		mmap(ring_pool.chunks - HEADER_ROOM, ring_pool.mapped_bytes, PROT_READ | PROT_WRITE,
+		mmap(ring_pool.chunks - RING_HEADER_BYTES, ring_pool.mapped_bytes,
+			PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 		return false;
 	}
 	if (ring_pool.chunks) {
-		munmap(ring_pool.chunks - HEADER_ROOM, ring_pool.mapped_bytes);
+		munmap(ring_pool.chunks - RING_HEADER_BYTES, ring_pool.mapped_bytes);
 	}
 	memset((void *)&ring_pool, 0, sizeof(ring_pool));
 	memset(&ring_self, 0, sizeof(ring_self));
@@ -202,7 +219,7 @@ void ring_stop(const char *path)
 {
 	if (path && unlink(path)) {
 		/* After chroot or with other rights the name cannot be reached; the space can. */
-		madvise(ring_pool.chunks, ring_pool.mapped_bytes - HEADER_ROOM, MADV_REMOVE);
+		madvise(ring_pool.chunks, ring_pool.mapped_bytes - RING_HEADER_BYTES, MADV_REMOVE);
 	}
 }
 

@@ -22,6 +22,8 @@
 
 #define RING_CHUNK_BYTES 16384u
 #define RING_MAX_THREADS 16384u
+/* Of the file. Its last 8 bytes are ring_namespace() of who made it. */
+#define RING_HEADER_BYTES 4096u
 
 /*
  * A call that the thread is in, or has returned from last. The drain asks for it when nothing goes
@@ -174,6 +176,9 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
  * memory in the same place, which is nobody's; the child must not start rings of its own.
  */
 bool ring_forget(void);
+
+/* The number of our namespace of pids; 0 if it cannot be had. */
+uint64_t ring_namespace(void);
 
 /* Removes the file; the mapping stays, since threads may still write. */
 void ring_stop(const char *path);

@@ -66,6 +66,26 @@ mv "$GPROF_DIR" "$T/elsewhere"
 GPROF_DIR=$T/elsewhere
 is 2900 "$(launches)" "launches of the dump elsewhere"
 
+# The next process that records into the same directory does it, too.
+GPROF_DIR=$T/dump
+GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 30 100 kill
+left=$(rings)
+ok test -n "$left"
+GPROF_DIR=$T/other record "$B/integ/s_loop" 2 5 sleep=200
+ok test -e "$left"
+HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
+job=$!
+held "to its last step"
+for _ in $(seq 400); do
+	[ -e "$left" ] || break
+	sleep 0.05
+done
+ok test ! -e "$left"
+ok test -e "$GPROF_DIR/${left##*/}"
+rm -f "$T/hold"
+wait $job
+is $((2900 + 10)) "$(launches)" "launches of both"
+
 # A file system on which a store into a mapped file waits: one that is frozen. What is in its pages was
 # written back, so that the next store asks.
 if [ "$(id -u)" = 0 ] && command -v fsfreeze >/dev/null && command -v mkfs.ext4 >/dev/null &&
