@@ -9,7 +9,13 @@ ROOT=$PWD
 REPORT=$ROOT/$B/gprof-report
 SIM=$ROOT/$B/sim
 T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-integ-XXXXXX")
-trap 'rm -rf "$T"' EXIT
+# The rings of what was killed and not read are in memory.
+clean_up()
+{
+	find "$T" -name '*.gprof.part' -printf '/dev/shm/%f\n' 2>/dev/null | sed 's/part$/rings/' | xargs -r rm -f
+	rm -rf "$T"
+}
+trap clean_up EXIT
 failed=0
 
 # Settings of the caller must not leak in.

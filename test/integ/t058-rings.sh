@@ -6,7 +6,7 @@
 need SIM REPORT JQ PLAIN
 [ "$(stat -fc %T /dev/shm)" = tmpfs ] || skip "/dev/shm is not a tmpfs"
 mounted=
-trap '[ -z "$mounted" ] || { fsfreeze -u "$mounted" 2>/dev/null; umount -l "$mounted"; }; rm -rf "$T"' EXIT
+trap '[ -z "$mounted" ] || { fsfreeze -u "$mounted" 2>/dev/null; umount -l "$mounted"; }; clean_up' EXIT
 
 # held WHAT: waits until the program holds.
 held()
