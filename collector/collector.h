@@ -68,9 +68,11 @@ extern uint32_t collector_step_call __attribute__((visibility("hidden")));
 	L(OP, "operator in over 510 others, or whose begin was not seen (rare; nothing to do)")    \
 	L(PYTHON, "Python stack that could not be read, or beyond 130,000 different ones (the "    \
 		  "event is kept)")                                                                \
-	L(PYTHON_CALL,                                                                             \
-		"Python calls beyond 200,000 a second of a thread, and each time that they "       \
-		"went deeper than 128 (name fewer by GPROF_PYTHON_FILTER)")                        \
+	L(PYTHON_CALL, "call of a Python function beyond 200,000 a second of a thread (name "      \
+		       "fewer by GPROF_PYTHON_FILTER)")                                            \
+	L(PYTHON_CODE, "call of a Python function beyond the 32,768 that are kept apart")          \
+	L(PYTHON_DEPTH, "calls of Python functions or modules that lie too deep in others to be "  \
+			"seen, counted once each time (nothing to do)")                            \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum collector_loss {

@@ -272,6 +272,11 @@ void ring_recover(struct ring_self *self)
 	}
 }
 
+void ring_was_left(void)
+{
+	atomic_fetch_add(&ring_pool.left, 1);
+}
+
 void ring_came_back(void)
 {
 	atomic_fetch_add(&ring_pool.came_back, 1);

@@ -113,6 +113,9 @@ bool ring_is_left(uintptr_t frame, uintptr_t stack);
 /* The thread has left what it was in: counts that, and makes its ring fit to be written. */
 void ring_recover(struct ring_self *self);
 
+/* A call of a door's own was left; counts that. */
+void ring_was_left(void);
+
 /* The call was taken for one that was left, and has come to its end: coroutines do that. */
 void ring_came_back(void);
 

@@ -36,6 +36,7 @@ struct op_stack *op_stack_make(struct ring_self *self)
 		atomic_store(&stack->depth, 0);
 		stack->framework_thread = 0;
 		stack->run = (struct op_run){0};
+		stack->nr_calls = 0;
 		atomic_store(&stack->id, self->id);
 	}
 	errno = error;

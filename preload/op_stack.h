@@ -37,6 +37,15 @@ struct op_run {
 	bool has_gradient;   /* there were gradients since one was told */
 };
 
+/* Of python_call.c: a call of a Python function or module that is recorded and has not returned. */
+#define OP_STACK_CALLS 512u
+struct op_python_call {
+	uintptr_t at;	     /* on the stack */
+	uintptr_t frame;     /* Python's */
+	uint32_t nr_modules; /* that are being called, with this one */
+	bool is_module;
+};
+
 /* Of one thread, in ring_thread.door. */
 struct op_stack {
 	struct op_stack *next;	   /* all of the process; none is ever given back */
@@ -45,6 +54,8 @@ struct op_stack {
 	_Atomic uint32_t depth; /* may be larger than OP_STACK_DEPTH: those beyond are not kept */
 	struct op_run run;
 	struct op_frame frames[OP_STACK_DEPTH];
+	uint32_t nr_calls;
+	struct op_python_call calls[OP_STACK_CALLS];
 };
 
 /* A range that ended; begin is 0 if its begin was not seen. */

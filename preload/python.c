@@ -223,6 +223,7 @@ static int on_event(const char *event, struct object *args, void *unused)
 	(void)args;
 	(void)unused;
 	if (atomic_load_explicit(&state.is_done, memory_order_relaxed)) {
+		python_call_mend();
 		tell_replaced();
 		return 0;
 	}

@@ -61,6 +61,9 @@ uint32_t python_code_wanted(const struct python_frame *frame);
 
 /* If it is a call of a torch.nn.Module, the id of its name in table op_name, else 0. */
 uint32_t python_module_name(const struct python_frame *frame);
+
+/* Is it such a call? Without the GIL too. */
+bool python_module_is_call(const struct python_frame *frame);
 void python_module_forget(void);
 
 /* In a forked child, whose stream begins anew; the second is the part of python_stack.c. */

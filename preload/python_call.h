@@ -15,6 +15,16 @@ const char *python_call_start(unsigned int minor_version);
 /* Has somebody else (torch.compile) taken our place meanwhile? */
 bool python_call_is_replaced(void);
 
+/* With the GIL: comes back to our place if a jump has left the call that has given it up. */
+void python_call_mend(void);
+
+/*
+ * An operator begins, before it is on the stack: counts as lost that it lies in a module which was
+ * not seen, since it was called too deep in others.
+ */
+struct op_stack;
+void python_call_look(const struct op_stack *stack);
+
 /* In a forked child, whose stream begins anew. */
 void python_call_forget(void);
 

@@ -113,6 +113,12 @@ static uint32_t make_name(struct modules *m, const char *class_name, uint64_t cl
 	return torch_intern(TORCH_NAMES_TABLE, text);
 }
 
+bool python_module_is_call(const struct python_frame *frame)
+{
+	return is_text(frame->name, "_call_impl", true) &&
+	       is_text(frame->file, "/torch/nn/modules/module.py", false);
+}
+
 uint32_t python_module_name(const struct python_frame *frame)
 {
 	struct modules *m = get_modules();
@@ -121,8 +127,7 @@ uint32_t python_module_name(const struct python_frame *frame)
 	uintptr_t module;
 	uint64_t class;
 
-	if (!m || !is_text(frame->name, "_call_impl", true) ||
-		!is_text(frame->file, "/torch/nn/modules/module.py", false)) {
+	if (!m || !python_module_is_call(frame)) {
 		return 0;
 	}
 	module = python_frame_first_local(frame);

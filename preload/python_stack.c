@@ -199,25 +199,35 @@ static bool is_wanted(const char *path)
 	return false;
 }
 
+static bool is_file_wanted(const struct python_frame *frame)
+{
+	struct python_text file;
+	char utf8[PYTHON_UTF8_BYTES];
+
+	if (!python_text_read(&file, frame->file)) {
+		return false;
+	}
+	python_text_utf8(&file, utf8);
+	return is_wanted(utf8);
+}
+
 uint32_t python_code_wanted(const struct python_frame *frame)
 {
 	struct tables *t = get_tables();
 	uint32_t id = t ? code_id(t, frame) : 0;
-	struct python_text file;
-	char utf8[PYTHON_UTF8_BYTES];
+	_Atomic uint8_t *wanted;
 
 	if (!id) {
-		collector_lose(COLLECTOR_LOST_PYTHON_CALL, 1);
+		if (is_file_wanted(frame)) {
+			collector_lose(COLLECTOR_LOST_PYTHON_CODE, 1);
+		}
 		return 0;
 	}
-	if (!atomic_load_explicit(&t->wanted[id - 1], memory_order_relaxed)) {
-		if (!python_text_read(&file, frame->file)) {
-			return 0;
-		}
-		python_text_utf8(&file, utf8);
-		atomic_store(&t->wanted[id - 1], is_wanted(utf8) ? WANTED : UNWANTED);
+	wanted = &t->wanted[id - 1];
+	if (!atomic_load_explicit(wanted, memory_order_relaxed)) {
+		atomic_store(wanted, is_file_wanted(frame) ? WANTED : UNWANTED);
 	}
-	return atomic_load_explicit(&t->wanted[id - 1], memory_order_relaxed) == WANTED ? id : 0;
+	return atomic_load_explicit(wanted, memory_order_relaxed) == WANTED ? id : 0;
 }
 
 /* ---- a stack ---- */

@@ -8,6 +8,7 @@
 
 #include "preload/hook.h"
 #include "preload/op_stack.h"
+#include "preload/python_call.h"
 #include "preload/torch.h"
 
 /* The stack on which this thread's ranges are kept now, NULL if not at all. */
@@ -25,6 +26,9 @@ static inline void push(struct op_stack *stack, const void *fn, uint32_t shape)
 
 	if (__builtin_expect(!stack->framework_thread, 0)) {
 		stack->framework_thread = (uint32_t)torch_layout.current_thread();
+	}
+	if (python_has(PYTHON_MODULES)) {
+		python_call_look(stack);
 	}
 	frame = op_stack_push(stack, fn);
 	if (frame) {

@@ -5,11 +5,16 @@ $(B)/python/fake_python: test/python/fake_python.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -Wno-missing-prototypes -rdynamic -o $@ $< -ldl
 
+$(B)/python/left.so: test/python/left.c
+	$(call say,LIB,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -Wno-missing-prototypes -fPIC -shared -o $@ $< -ldl
+
 $(B)/test/unit/test_python_line: $(B)/preload/python_line.o
 $(B)/test/unit/test_python_thread: $(addprefix $(B)/preload/,python_thread.o python_frame.o python_line.o)
 $(B)/test/unit/test_python_thread: LDFLAGS += -rdynamic
 
-python-programs: $(B)/python/fake_python $(B)/torch/GOOD/libtorch_cpu.so
+python-programs: $(B)/python/fake_python $(B)/python/left.so $(B)/torch/GOOD/libtorch_cpu.so
 
 tests: python-programs
 

@@ -118,6 +118,24 @@ deep()
 	diff "$T/plain" "$T/out"
 }
 
+# Calls that a jump left are counted, and those after them recorded, however many there were.
+left()
+{
+	local count name
+	for _ in 1 2 3 4 5; do # a machine too busy to start us in time costs the first calls, and says so
+		[ "$(GPROF_PYTHON=functions GPROF_PYTHON_FILTER=left.py within "$python" test/python/left.py "$PWD/$B/python/left.so")" = 400 ] ||
+			return 1
+		view losses 2>/dev/null
+		grep -q 'was starting' "$T/losses.json" || break
+	done
+	timeline 2>/dev/null
+	for name in inside after; do
+		count=$(grep -c "\"name\": \"[^\"]*: ${name}_20" "$T/timeline.json")
+		[ "$count" = 20 ] || { echo "$name: $count"; return 1; }
+	done
+	jq -e '[.losses.rows[].count] == [400] and (.losses.rows[0].cause | contains("left before its end"))' "$T/losses.json"
+}
+
 # The child's stream knows its own calls, and those that it was forked in by nobody's name.
 forks()
 {
@@ -140,7 +158,7 @@ lost()
 	GPROF_PYTHON=functions GPROF_PYTHON_FILTER=calls.py within "$python" test/python/calls.py 400000 || return 1
 	timeline 2>/dev/null
 	have=$(grep -c '"name": "[^"]*: many"' "$T/timeline.json")
-	missing=$(view losses 2>/dev/null; sed -n 's/.*"count": \([0-9]*\), "cause": "Python calls.*/\1/p' "$T/losses.json")
+	missing=$(view losses 2>/dev/null; sed -n 's/.*"count": \([0-9]*\), "cause": "call of a Python function beyond 200.*/\1/p' "$T/losses.json")
 	echo "$have in the timeline, $missing lost"
 	[ $((have + missing)) = 400000 ] && [ "$have" -ge 199000 ]
 }
@@ -260,6 +278,17 @@ assert not [row for row in views["operator"]["rows"] if "Module" in row["name"]]
 END
 }
 
+# deep_modules LOST DEPTH...: so many modules lie too deep to be seen; all others are there, and without any nothing is lost.
+deep_modules()
+{
+	local program=$PWD/test/python/torch_deep.py LD_LIBRARY_PATH= want=$1
+	[ "$(GPROF_PYTHON=modules within "$torch" "$program" "${@:2}" 2>"$T/err")" = "done" ] || return 1
+	"$B/gprof-report" summary --view module,losses --format json --top 0 "$T/dump" >"$T/json" 2>"$T/err"
+	jq -e "([.losses.rows[] | select(.cause | contains(\"too deep\")).count] | add // 0) == $want and
+		([.losses.rows[]?] | length) == ($want | if . > 0 then 1 else 0 end) and
+		[.module.rows[] | .calls] == [$# - $want]" "$T/json" || { cat "$T/json" && return 1; }
+}
+
 pythons=("$@")
 if [ $# = 0 ]; then
 	pythons=(/usr/bin/python3)
@@ -281,6 +310,7 @@ for python in "${pythons[@]}"; do
 	tap functions "functions: each call"
 	tap filtered "functions: those that are wanted"
 	tap deep "functions: deep recursion"
+	tap left "functions: calls that a jump leaves"
 	tap forks "functions: a child that is forked in them"
 	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: what is too much is counted"
@@ -294,6 +324,9 @@ version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/d
 if [ -n "$version" ]; then
 	tap torch_stacks "$torch" "stacks: operators are from their lines"
 	tap modules "$torch" "modules: their tree"
+	tap deep_modules 0 "modules: deep recursion without them loses nothing"
+	tap deep_modules 0 100 250 "modules: in many others"
+	tap deep_modules 2 100 800 900 "modules: too deep to be seen"
 else
 	n=$((n + 1))
 	echo "ok $n - stacks of operators # SKIP no PyTorch"
