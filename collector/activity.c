@@ -135,11 +135,11 @@ bool activity_has(uint32_t kind)
 	return false;
 }
 
-static bool is_kind_wanted(uint32_t kind)
+static bool is_record_wanted(const struct cupti_record *record)
 {
 	for (size_t i = 0; i < NR_KINDS; i++) {
-		if (kinds[i].kind == kind) {
-			return !kinds[i].is_static && is_chosen(&kinds[i]);
+		if (kinds[i].kind == record->kind) {
+			return is_chosen(&kinds[i]) && record_is_event(record);
 		}
 	}
 	return false;
@@ -230,14 +230,14 @@ void activity_give_way(void)
 				host_pause(200000);
 			}
 		}
-		buffer_lend(true, is_kind_wanted);
+		buffer_lend(true, is_record_wanted);
 		for (tries = 0; tries < 4 && buffer_nr_ours(); tries++) {
 			cupti.cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED);
 		}
 		count_dropped(true);
 		set(atomic_load(&state.thread_id_type), atomic_load(&state.all_syncs));
 	}
-	buffer_lend(true, is_kind_wanted);
+	buffer_lend(true, is_record_wanted);
 	buffer_take_nr_records();
 	state.is_on = false;
 }
@@ -247,7 +247,7 @@ uint64_t activity_take_back(void)
 	for (unsigned int tries = 0; tries < 4 && buffer_nr_theirs(); tries++) {
 		cupti.cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED);
 	}
-	buffer_lend(false, is_kind_wanted);
+	buffer_lend(false, is_record_wanted);
 	count_dropped(false);
 	if (buffer_is_ready()) {
 		activity_set_ours();

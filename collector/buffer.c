@@ -32,8 +32,8 @@ static struct lent_state {
 	const struct client *_Atomic giver; /* the same, whose buffers may still come back */
 	atomic_bool is_lent;		    /* buffers are asked from it */
 	_Atomic uint32_t nr_theirs;	    /* buffers of its that CUPTI has */
-	_Atomic uint64_t nr_records;	    /* in them, of kinds that would be recorded */
-	bool (*is_wanted)(uint32_t kind);
+	_Atomic uint64_t nr_records;	    /* in them that we would have taken */
+	bool (*is_wanted)(const struct cupti_record *record);
 } lent;
 
 static struct buffer_state {
@@ -130,7 +130,7 @@ static uint64_t count_wanted(uint8_t *buffer, size_t valid_bytes)
 	/* Before it was lent for the first time nothing of it would have been ours. */
 	while (state.pool && lent.is_wanted && valid_bytes &&
 		!cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
-		n += lent.is_wanted(record->kind);
+		n += lent.is_wanted(record);
 	}
 	return n;
 }
@@ -268,7 +268,7 @@ void buffer_client_register(
 	atomic_store(&lent.client, client);
 }
 
-void buffer_lend(bool is_lent, bool (*is_wanted)(uint32_t kind))
+void buffer_lend(bool is_lent, bool (*is_wanted)(const struct cupti_record *record))
 {
 	lent.is_wanted = is_wanted;
 	atomic_store(&lent.is_lent, is_lent);

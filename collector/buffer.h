@@ -43,8 +43,8 @@ uint32_t buffer_nr_ours(void);
 void buffer_client_register(
 	cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed);
 
-/* From now on CUPTI gets the client's buffers, or ours. is_wanted: kinds that we would record. */
-void buffer_lend(bool is_lent, bool (*is_wanted)(uint32_t kind));
+/* From now on CUPTI gets the client's buffers, or ours. is_wanted: records that we would take. */
+void buffer_lend(bool is_lent, bool (*is_wanted)(const struct cupti_record *record));
 
 /* How many of the client's CUPTI has; and how many records that we would have taken were in them.
  */

@@ -3,13 +3,33 @@
 
 #include <stdatomic.h>
 
+#include "collector/cupti_abi.h"
+
 #define MAX_KIND 256u
 
 static struct client_kinds_state {
 	_Atomic uint32_t nr; /* that are on, each context apart */
 	_Atomic uint8_t is_on[MAX_KIND];
 	_Atomic uint32_t nr_contexts[MAX_KIND];
+	_Atomic uint32_t work; /* of the kinds of work, those that have been on for everything */
 } state;
+
+enum { WORK_KERNEL = 1, WORK_COPY = 2, WORK_SET = 4, WORK_ALL = 7 };
+
+static uint32_t work_of(uint32_t kind)
+{
+	switch (kind) {
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		return WORK_KERNEL;
+	case CUPTI_KIND_MEMCPY:
+		return WORK_COPY;
+	case CUPTI_KIND_MEMSET:
+		return WORK_SET;
+	default:
+		return 0;
+	}
+}
 
 void client_kinds_add(uint32_t kind, bool is_context)
 {
@@ -19,7 +39,10 @@ void client_kinds_add(uint32_t kind, bool is_context)
 	if (is_context) {
 		atomic_fetch_add(&state.nr_contexts[kind], 1);
 		atomic_fetch_add(&state.nr, 1);
-	} else if (!atomic_exchange(&state.is_on[kind], 1)) {
+		return;
+	}
+	atomic_fetch_or(&state.work, work_of(kind));
+	if (!atomic_exchange(&state.is_on[kind], 1)) {
 		atomic_fetch_add(&state.nr, 1);
 	}
 }
@@ -53,4 +76,9 @@ void client_kinds_clear(void)
 		atomic_store(&state.nr_contexts[kind], 0);
 	}
 	atomic_store(&state.nr, 0);
+}
+
+bool client_kinds_take_complete(void)
+{
+	return atomic_exchange(&state.work, 0) == WORK_ALL;
 }

@@ -15,4 +15,10 @@ void client_kinds_remove(uint32_t kind, bool is_context);
 bool client_kinds_any(void);
 void client_kinds_clear(void);
 
+/*
+ * Since the last call: were all of the kinds on, for everything, that tell of work on devices? Then
+ * its records tell whether there was any.
+ */
+bool client_kinds_take_complete(void);
+
 #endif

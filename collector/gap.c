@@ -64,7 +64,7 @@ void gap_begin(const char *name, const void *caller)
 	}
 }
 
-void gap_end(uint64_t nr_records, bool is_last)
+void gap_end(uint64_t nr_records, bool is_complete, bool is_last)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -72,13 +72,16 @@ void gap_end(uint64_t nr_records, bool is_last)
 		return; /* in a closed window nothing is missing */
 	}
 	state.is_missed = false;
-	collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
+	if (nr_records || !is_complete) {
+		collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
+	}
 	if (state.nr_gaps++ < MAX_STATED) {
 		collector_notice("CUPTI shared", 0,
 			"device activity was not recorded from %llu ms to %llu ms after the "
-			"driver's start%s: another CUPTI client, %s, was active",
+			"driver's start%s: another CUPTI client, %s, was active%s",
 			ms_since(state.attached_ns, state.begin_ns),
-			ms_since(state.attached_ns, now), is_last ? ", the end" : "", state.name);
+			ms_since(state.attached_ns, now), is_last ? ", the end" : "", state.name,
+			nr_records || !is_complete ? "" : "; there was none");
 	}
 }
 

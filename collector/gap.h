@@ -19,7 +19,10 @@ void gap_begin(const char *name, const void *caller);
 /* Looks whether something is being recorded meanwhile. */
 void gap_follow(void);
 
-/* is_last: the recording ends with it. */
-void gap_end(uint64_t nr_records, bool is_last);
+/*
+ * nr_records: that we would have taken; is_complete: there can have been no others. is_last: the
+ * recording ends with it.
+ */
+void gap_end(uint64_t nr_records, bool is_complete, bool is_last);
 
 #endif

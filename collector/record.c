@@ -368,3 +368,34 @@ void record_take(const struct cupti_record *record)
 		take[record->kind](record);
 	}
 }
+
+#define IS_RECORDED(type, record)                           \
+	{                                                   \
+		READ(type, record);                         \
+		return step_is_recorded(r->correlation_id); \
+	}
+
+bool record_is_event(const struct cupti_record *record)
+{
+	switch (record->kind) {
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		IS_RECORDED(cupti_kernel, record)
+	case CUPTI_KIND_MEMCPY:
+		IS_RECORDED(cupti_memcpy, record)
+	case CUPTI_KIND_MEMCPY2:
+		IS_RECORDED(cupti_memcpy_peer, record)
+	case CUPTI_KIND_MEMSET:
+		IS_RECORDED(cupti_memset, record)
+	case CUPTI_KIND_GRAPH_TRACE:
+		IS_RECORDED(cupti_graph, record)
+	case CUPTI_KIND_SYNCHRONIZATION:
+		IS_RECORDED(cupti_sync, record)
+	case CUPTI_KIND_MEMORY2:
+		IS_RECORDED(cupti_memory, record)
+	case CUPTI_KIND_CUDA_EVENT:
+		IS_RECORDED(cupti_event, record)
+	default:
+		return false;
+	}
+}

@@ -3,6 +3,8 @@
 #ifndef COLLECTOR_RECORD_H
 #define COLLECTOR_RECORD_H
 
+#include <stdbool.h>
+
 #include "collector/cupti_abi.h"
 
 /*
@@ -10,6 +12,9 @@
  * outside record windows is left out; work without times goes to table untimed.
  */
 void record_take(const struct cupti_record *record);
+
+/* Does an event of the stream come of it? Any thread. Not of what profiling itself has cost. */
+bool record_is_event(const struct cupti_record *record);
 
 /* Forgets what is known of kernels; with define_init, whose ids that is. */
 void record_init(void);

@@ -127,18 +127,26 @@ static bool is_over(void)
 	       idle_ns >= 2000000u * config_number(CONFIG_FLUSH_MS);
 }
 
+/* What went to the client, or may have gone. */
+static void end_gap(uint64_t nr_records, bool is_last)
+{
+	bool has_all_kinds = client_kinds_take_complete();
+
+	gap_end(nr_records, has_all_kinds && !buffer_nr_theirs(), is_last);
+}
+
 static void take_back(void)
 {
 	uint64_t nr_records = activity_take_back();
 
 	if (state.is_lost && !start()) {
-		gap_end(nr_records, true);
+		end_gap(nr_records, true);
 		release(TURN_NONE);
 		return;
 	}
 	callback_follow(state.is_wanted);
 	activity_follow(state.is_wanted);
-	gap_end(nr_records, false);
+	end_gap(nr_records, false);
 	release(TURN_OURS);
 }
 
@@ -170,7 +178,7 @@ void share_flush(bool is_last)
 		activity_flush(is_last);
 		release(TURN_OURS);
 	} else if (is_last && try_claim(TURN_THEIRS)) {
-		gap_end(buffer_take_nr_records(), true);
+		end_gap(buffer_take_nr_records(), true);
 		release(TURN_THEIRS);
 	}
 }
@@ -341,7 +349,7 @@ void share_end_finalize(void)
 		return; /* we were not there */
 	}
 	if (cupti.version < MAY_BEGIN_AGAIN) {
-		gap_end(buffer_take_nr_records(), true);
+		end_gap(buffer_take_nr_records(), true);
 		cupti_end("another client has finalised CUPTI, and this CUPTI may crash when it is "
 			  "used again (CUDA 12.6 and later may not)");
 		release(TURN_NONE);

@@ -18,6 +18,7 @@
  *	unsubscribe	at the end of each session
  *	finalize	the same, and cuptiFinalize
  *	teardown	both in the callback of a launch after the session
+ *	idle		with the kinds of torch.profiler, and no CUDA call, in a session
  *	lazy		it does not flush at the end of a session
  *	flying=N	N kernels run when a session begins, and when it ends
  *	flush=N		it flushes by force while N kernels run, outside of sessions
@@ -159,7 +160,10 @@ static void called(void *userdata, uint32_t domain, uint32_t cbid, const void *d
 /* ---- sessions ---- */
 
 static const uint32_t kinds[] = {CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,
-	CUPTI_KIND_RUNTIME, CUPTI_KIND_SYNCHRONIZATION};
+	CUPTI_KIND_RUNTIME, CUPTI_KIND_SYNCHRONIZATION, CUPTI_KIND_MEMSET, CUPTI_KIND_OVERHEAD};
+/* The last ones only where the session is idle. */
+#define NR_KINDS      (sizeof(kinds) / sizeof(kinds[0]))
+#define NR_BUSY_KINDS (NR_KINDS - 2)
 
 static void subscribe(void)
 {
@@ -218,7 +222,7 @@ static void switch_kinds(bool is_on)
 	void *context = NULL;
 
 	cuCtxGetCurrent(&context);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < (options.idle ? NR_KINDS : NR_BUSY_KINDS); i++) {
 		if (options.own) {
 			must(is_on ? cuptiActivityEnable_v2(subscriber, kinds[i], NULL)
 				   : cuptiActivityDisable_v2(subscriber, kinds[i], NULL),
@@ -277,9 +281,18 @@ static void wait_for_other(void)
 	}
 }
 
-static void record_session(int number, int *d)
+static void work(int *d)
 {
 	int host[N];
+
+	launch(1, d);
+	cudaStreamQuery((cudaStream_t)0);
+	CHECK(cudaMemcpy(host, d, sizeof(host), cudaMemcpyDeviceToHost));
+	CHECK(cudaDeviceSynchronize());
+}
+
+static void record_session(int number, int *d)
+{
 	size_t dropped = 0;
 
 	memset((void *)&session, 0, sizeof(session));
@@ -295,10 +308,9 @@ static void record_session(int number, int *d)
 	atomic_store(&session.begin, seen_now());
 	enable_callbacks(1);
 	switch_kinds(true);
-	launch(1, d);
-	cudaStreamQuery((cudaStream_t)0);
-	CHECK(cudaMemcpy(host, d, sizeof(host), cudaMemcpyDeviceToHost));
-	CHECK(cudaDeviceSynchronize());
+	if (!options.idle) {
+		work(d);
+	}
 	if (options.flying) {
 		fly(options.flying);
 	}
@@ -366,6 +378,7 @@ static void read_options(int argc, char **argv)
 		options.unsubscribe |= !strcmp(argv[i], "unsubscribe");
 		options.finalize |= !strcmp(argv[i], "finalize");
 		options.teardown |= !strcmp(argv[i], "teardown");
+		options.idle |= !strcmp(argv[i], "idle");
 		options.lazy |= !strcmp(argv[i], "lazy");
 		options.kill |= !strcmp(argv[i], "kill");
 		sscanf(argv[i], "flush=%d", &options.flush);

@@ -94,6 +94,8 @@ static void see(const struct cupti_record *record)
 		add_to_sum(NULL, a->cbid);
 		check_time(a->start_ns, a->end_ns);
 		break;
+	case CUPTI_KIND_OVERHEAD:
+		break;
 	case CUPTI_KIND_SYNCHRONIZATION:
 		if (options.nr_threads) {
 			return;

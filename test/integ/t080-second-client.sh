@@ -32,6 +32,8 @@ stream()
 	is 3 "$report_rc" "the report says that data are missing: $what"
 }
 
+lost_to_client() { query '[.losses.rows[] | select(.cause | contains("another CUPTI client")).count] | add // 0'; }
+
 for what in "" subscribe "subscribe domain again" "subscribe unsubscribe" "first subscribe" first context lazy; do
 	# shellcheck disable=SC2086
 	both $what
@@ -52,6 +54,20 @@ for setting in GPROF_SCHEDULE=1000000-1000001 GPROF_CAPTURE=cudaprofiler; do
 	is 0 "$report_rc" "no loss with $setting"
 	unset "${setting%%=*}"
 done
+
+# A client that sees all work and finds none took nothing from us: neither that nor what it has itself cost is lost.
+for what in "idle" "idle sessions=4" "idle subscribe sessions=2"; do
+	# shellcheck disable=SC2086
+	both $what
+	is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels: $what"
+	is 0 "$(lost_to_client)" "lost: $what"
+	is true "$(query '[.notices.rows[] | select(.text | contains("was not recorded from") and (contains("there was none") | not))] == []')" "notices: $what"
+done
+# What is lost is what would be in the stream: kernels, a copy, and waits.
+both sessions=2
+lost=$(lost_to_client)
+ok test "$lost" -ge 42
+ok test "$lost" -le 46
 
 # Layouts and versions: 11.8 has no cuptiSubscribe_v2.
 for version in 11.8 12.4; do

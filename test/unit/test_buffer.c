@@ -58,9 +58,9 @@ static void client_completes(
 	nr_back++;
 }
 
-static bool is_kernel(uint32_t kind)
+static bool is_kernel(const struct cupti_record *record)
 {
-	return kind == CUPTI_KIND_CONCURRENT_KERNEL;
+	return record->kind == CUPTI_KIND_CONCURRENT_KERNEL;
 }
 
 /* It recorded, and was done, before we came; CUPTI still has its buffer. */
