@@ -13,7 +13,8 @@ enum { CLOCK_MUL = 3 };
 
 extern struct options {
 	int subscribe, domain, first, again, own, clock, each, context, unsubscribe, finalize;
-	int teardown, lazy, idle, flying, flush, kill, nr_threads, nr_sessions, nr_launches, sleep_ms;
+	int teardown, lazy, idle, flying, flush, kill, nr_threads, nr_sessions, nr_launches,
+		sleep_ms;
 	char log[256];
 } options;
 
