@@ -4,7 +4,7 @@
 HOST      := $(B)/host
 HOST_SRC  := $(addprefix test/host/,probe.c files.c processes.c threads.c ends.c signals.c loads.c)
 HOST_BIN  := $(addprefix $(HOST)/,plain cuda own-plain own-cuda module-plain.so module-cuda.so \
-	interposer.so empty.so startup tiny)
+	interposer.so empty.so steps tiny)
 HOST_CUDA := -DPROBE_CUDA
 HOST_LINK := $(B)/sim/libcudart.so.13 -Wl,-rpath,'$$ORIGIN/../sim'
 HOST_CC    = $(call say,HOST,$@) ; mkdir -p $(@D) ; \
@@ -36,7 +36,7 @@ $(HOST)/interposer.so: test/host/interposer.c
 $(HOST)/empty.so:
 	@$(HOST_CC) -fPIC -shared -o $@ -x c /dev/null
 
-$(HOST)/startup $(HOST)/tiny: $(HOST)/%: test/host/%.c
+$(HOST)/steps $(HOST)/tiny: $(HOST)/%: test/host/%.c
 	@$(HOST_CC) -o $@ $<
 
 host-programs: $(HOST_BIN)

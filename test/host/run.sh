@@ -4,7 +4,7 @@
 #
 #     test/host/run.sh [GROUP...]
 #
-# Two groups at a time, but for `cost`, which measures.
+# Two groups at a time.
 set -u
 cd "$(dirname "$0")" || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gprof-hosts-XXXXXX")
@@ -12,12 +12,7 @@ trap 'rm -rf "$out"' EXIT
 groups=("$@")
 [ $# != 0 ] || groups=(probes-cuda programs python families kinds probes-plain cost)
 
-for group in "${groups[@]}"; do
-	[ "$group" = cost ] || echo "$group"
-done | xargs -P 2 -I{} sh -c "bash ./{}.sh >$out/{}.out 2>$out/{}.err"
-for group in "${groups[@]}"; do
-	[ "$group" != cost ] || bash ./cost.sh >"$out/cost.out" 2>"$out/cost.err"
-done
+printf '%s\n' "${groups[@]}" | xargs -P 2 -I{} sh -c "bash ./{}.sh >$out/{}.out 2>$out/{}.err"
 
 # One numbering over all; what a shell says of a program that was killed is no result.
 for group in "${groups[@]}"; do
