@@ -31,7 +31,7 @@ bad()
 	leave bad "$@"
 }
 
-timeout -k 1 120 env FAULT="$point" ${code:+FAULT_ERRNO="$code"} FAULT_COUNTS="$T/counts" \
+timeout -k 1 600 env FAULT="$point" ${code:+FAULT_ERRNO="$code"} FAULT_COUNTS="$T/counts" \
 	LD_LIBRARY_PATH="$SIM" LD_PRELOAD="$ROOT/$B/fault/libgprof.so" "$B/fault/guest" >"$T/out" 2>"$T/err"
 rc=$?
 

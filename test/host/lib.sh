@@ -55,7 +55,7 @@ has()
 settle()
 {
 	local i unseen=0
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 15000; i++)); do
 		# One that forks and exits meanwhile is missed, with its child.
 		if find /proc -maxdepth 2 -name cwd -printf '%l\n' 2>/dev/null | grep -q "^$T/run"; then
 			unseen=0
@@ -83,7 +83,7 @@ run_one()
 	fi
 	(
 		cd "$T/run" || exit
-		exec timeout -k 2 "${LIMIT:-20}" env ${preload:+"LD_PRELOAD=$preload"} "$@"
+		exec timeout -k 2 "${LIMIT:-300}" env ${preload:+"LD_PRELOAD=$preload"} "$@"
 	) >"$T/$kind.out" 2>"$T/$kind.err" </dev/null
 	echo "status $?" >"$T/$kind.rc"
 	settle

@@ -83,7 +83,7 @@ foreign "perl: fork, pipes, signals" perl perl -e '
 	for (1 .. 5) { my $p = fork; if (!$p) { exit $_ } waitpid $p, 0; print $? >> 8, "\n" }
 	open my $f, "-|", "echo from a child" or die; print <$f>; close $f;
 	alarm 1; select undef, undef, undef, 2; print `id -u`; exit 9'
-LIMIT=60 foreign "node: timers, workers, children" node node -e '
+foreign "node: timers, workers, children" node node -e '
 	const {execFileSync, spawn} = require("child_process");
 	const {Worker} = require("worker_threads");
 	console.log(execFileSync("echo", ["child"]).toString());
@@ -110,6 +110,6 @@ public class Main {
 	}
 }
 END
-LIMIT=60 foreign "java: threads, children, null pointers by SIGSEGV" java java -Xshare:auto "$HOME/Main.java"
+foreign "java: threads, children, null pointers by SIGSEGV" java java -Xshare:auto "$HOME/Main.java"
 foreign "ssh: the client without a server" ssh ssh -F none -o BatchMode=yes -o ConnectTimeout=2 -p 1 127.0.0.1 true
 foreign "awk, sed, bc-like pipes under LANG=C" awk env LANG=C LC_ALL=C sh -c 'seq 1 1000 | awk "{printf \"%.2f\n\", \$1 / 7}" | sed -n "1~100p"'

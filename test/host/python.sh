@@ -60,7 +60,7 @@ if __name__ == "__main__":
 		p = c.Process(target=os.kill, args=(os.getpid(), 0)); p.start(); p.terminate(); p.join()
 	from concurrent.futures import ProcessPoolExecutor
 	with ProcessPoolExecutor(2) as e: print(list(e.map(work, range(5))))'
-LIMIT=60 same "multiprocessing by fork, spawn and forkserver" sh -c "cat >trees.py <<'END'
+same "multiprocessing by fork, spawn and forkserver" sh -c "cat >trees.py <<'END'
 $trees
 END
 $PY trees.py; echo status \$?"
@@ -78,9 +78,9 @@ print(subprocess.check_output(e, env={"LC_ALL": "C.UTF-8"}, close_fds=False))'
 # The times and places of its own in what it says.
 venv="$PY -m venv --without-pip v && v/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)'
 	. v/bin/activate; python -c 'import sys; print(sys.prefix)'; v/bin/python -I -m site | head -2; rm -rf v"
-LIMIT=60 same "venv" sh -c "$venv"
+same "venv" sh -c "$venv"
 if "$PY" -m pip --version >/dev/null 2>&1; then
-	LIMIT=60 same "pip: download and install from a folder" sh -c "
+	same "pip: download and install from a folder" sh -c "
 		mkdir -p src/thing && cd src && printf 'VALUE = 5\n' >thing/__init__.py && cd ..
 		mkdir -p thing-1.0.dist-info && printf 'Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n' >thing-1.0.dist-info/METADATA
 		printf 'Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n' >thing-1.0.dist-info/WHEEL

@@ -62,9 +62,9 @@ for program in none one12; do
 		# AddressSanitizer stands in for dlopen, too, and refuses that.
 		[[ $B == *san-* && $scenario == deep_extension ]] && continue
 		rm -rf "$GPROF_DIR"
-		timeout 60 ${EMULATOR:-} "./$program" "$scenario" >"$T/plain.out" 2>"$T/plain.err"
+		timeout 300 ${EMULATOR:-} "./$program" "$scenario" >"$T/plain.out" 2>"$T/plain.err"
 		plain_rc=$?
-		timeout 60 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$(preload)" "./$program" "$scenario" >"$T/out" 2>"$T/err"
+		timeout 300 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$(preload)" "./$program" "$scenario" >"$T/out" 2>"$T/err"
 		is "$plain_rc" $? "exit status of $scenario"
 		is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output of $scenario"
 		is "$(cat "$T/plain.err")" "$(grep -v '^gprof\[' "$T/err")" "errors of $scenario"

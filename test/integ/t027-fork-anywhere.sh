@@ -24,7 +24,7 @@ children=100
 [[ $B != *san-* ]] || modes=encoding children=20
 for mode in $modes; do
 	rm -rf "$GPROF_DIR"
-	LD_PRELOAD=$(preload) timeout 120 "$T/forks" "$mode" $children >"$T/out" 2>"$T/err" &
+	LD_PRELOAD=$(preload) timeout 300 "$T/forks" "$mode" $children >"$T/out" 2>"$T/err" &
 	parent=$!
 	wait $parent
 	is 0 $? "exit status of $mode"

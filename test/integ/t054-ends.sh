@@ -65,7 +65,7 @@ done
 # Still running: the report says so, and what it read is right.
 rm -rf "$GPROF_DIR"
 HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
-for ((i = 0; i < 200; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
+for ((i = 0; i < 6000; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
 is 1 "$(grep -cE '^  ended +still runs$' "$T/info")" "a process that runs"
 # A stream that has its end but not its name: the directory is gone for the process that ends.

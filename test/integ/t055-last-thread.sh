@@ -5,7 +5,7 @@
 need REPORT JQ
 [[ $B != *san-thread ]] || skip "ThreadSanitizer has a thread of its own"
 
-LD_PRELOAD=$(preload) timeout -s KILL 120 "$B/integ/s_last" >"$T/out" 2>"$T/err"
+LD_PRELOAD=$(preload) timeout -s KILL 300 "$B/integ/s_last" >"$T/out" 2>"$T/err"
 is 0 $? "status"
 is bye "$(cat "$T/out")" "what an exit handler with a large stack says"
 summary nvtx

@@ -15,7 +15,7 @@ try()
 	local name=$1 command status
 	shift
 	for command in check summary info; do
-		timeout 20 "$REPORT" $command "$T/bad.gprof" >"$T/bad.out" 2>"$T/bad.err"
+		timeout 300 "$REPORT" $command "$T/bad.gprof" >"$T/bad.out" 2>"$T/bad.err"
 		status=$?
 		case " $* " in
 		*" $status "*) ;;

@@ -10,7 +10,7 @@ look()
 {
 	local path
 	HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
-	for ((i = 0; i < 200; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
+	for ((i = 0; i < 6000; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
 	rings=$(cd "$GPROF_DIR" && ls -- *.part)
 	rings=/dev/shm/${rings%.part}.rings
 	[ -e "$rings" ] || rings=

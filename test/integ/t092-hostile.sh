@@ -24,7 +24,7 @@ try()
 {
 	local name=$1 status
 	shift
-	timeout 20 "$REPORT" "$@" "$T/dump" >"$T/$name" 2>"$T/$name.err"
+	timeout 300 "$REPORT" "$@" "$T/dump" >"$T/$name" 2>"$T/$name.err"
 	status=$?
 	is 3 $status "status of $name"
 	is 0 "$(harmful "$T/$name")" "harmful lines of $name"
@@ -48,7 +48,7 @@ csv=("$T/csv")
 nr_expected=8
 for style in $(listed Styles | grep -vx gprof); do
 	for format in text csv; do
-		timeout 20 "$REPORT" summary --style "$style" --format $format "$T/dump" >/dev/null 2>"$T/err"
+		timeout 300 "$REPORT" summary --style "$style" --format $format "$T/dump" >/dev/null 2>"$T/err"
 		[ $? -ne 2 ] || continue # it has no such format
 		try "$style.$format" summary --style "$style" --format $format
 		nr_expected=$((nr_expected + 1))

@@ -140,7 +140,7 @@ hard_cases()
 # without|within|profiled RUN PROGRAM [ARGUMENT]...: output and status in $T/RUN.*; warnings have times
 without()
 {
-	timeout 100 "$python" "test/paddle/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
+	timeout 600 "$python" "test/paddle/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
 	echo $? >>"$T/$1.plain"
 }
 
@@ -148,14 +148,14 @@ within()
 {
 	rm -rf "$T/$1.dump"
 	GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
-		timeout 100 "$python" "test/paddle/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
+		timeout 600 "$python" "test/paddle/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
 	echo $? >>"$T/$1.out"
 	"$B/torch/ops" "$T/$1.dump"/*.gprof >"$T/$1.ops"
 }
 
 profiled()
 {
-	timeout 100 "$python" test/paddle/profiled.py "$T/$1.json" "test/paddle/prog/$2.py" "${@:3}" \
+	timeout 600 "$python" test/paddle/profiled.py "$T/$1.json" "test/paddle/prog/$2.py" "${@:3}" \
 		>/dev/null 2>"$T/$1.profiler.err"
 }
 

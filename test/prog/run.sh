@@ -18,7 +18,7 @@ check()
 {
 	local label=${1##*/}_$2 code
 	number=$((number + 1))
-	timeout 60 "$1/$2" >"$work/out" 2>"$work/err"
+	timeout 300 "$1/$2" >"$work/out" 2>"$work/err"
 	code=$?
 	[ -z "${ACCEPT:-}" ] || cp "$work/out" "test/prog/$2.out"
 	if [ $code = 0 ] && [ ! -s "$work/err" ] && diff "test/prog/$2.out" "$work/out" >"$work/diff"; then

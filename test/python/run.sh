@@ -148,7 +148,7 @@ forks()
 # Threads that are still in our functions when the interpreter ends.
 daemons()
 {
-	[ "$(GPROF_PYTHON=functions,stacks GPROF_PYTHON_HZ=0 within timeout 60 "$python" test/python/daemons.py 1)" = "done 1" ]
+	[ "$(GPROF_PYTHON=functions,stacks GPROF_PYTHON_HZ=0 within timeout 300 "$python" test/python/daemons.py 1)" = "done 1" ]
 }
 
 # What is beyond the rate is counted.

@@ -37,7 +37,7 @@ client()
 	shift
 	kernels='' dropped='' zero='' bad='' overlaps='' late='' unsorted='' graphs='' subscribe=''
 	line=$(env "$@" CUDA_INJECTION64_PATH="$PWD/$B/test/sim/client.so" LD_LIBRARY_PATH=$B/sim \
-		timeout 60 $B/prog/$program 2>&1 >"$work/out" | grep subscribe=)
+		timeout 300 $B/prog/$program 2>&1 >"$work/out" | grep subscribe=)
 	for key in $line; do
 		printf -v "${key%%=*}" '%s' "${key#*=}"
 	done
@@ -102,7 +102,7 @@ LD_LIBRARY_PATH=$B/sim SIM_DEVICES=0 $B/prog/errors >"$work/out" 2>&1
 ok "no_device" grep -q "^count *100 " "$work/out"
 LD_LIBRARY_PATH=$B/sim SIM_DEVICES=3 $B/prog/collectives >"$work/out" 2>&1
 ok "collectives_over_three_devices" [ "$(grep -c 'of 3: gathered' "$work/out")" = 3 ]
-LD_LIBRARY_PATH=$B/sim timeout 60 $B/prog/collectives ranks 3 >"$work/out" 2>&1
+LD_LIBRARY_PATH=$B/sim timeout 300 $B/prog/collectives ranks 3 >"$work/out" 2>&1
 ok "collectives_over_three_processes" [ "$(grep -c 'of 3: gathered 4723200' "$work/out")" = 3 ]
 for name in libcudart.so.13 libcudart.so.12 libcudart.so.11.0 libcupti.so.13 libcupti.so.12 libcupti.so.11.8; do
 	ok "${name}_versions_its_symbols" [ "$(nm -D --defined-only $B/sim/$name | grep -c "@@$name")" -gt 30 ]

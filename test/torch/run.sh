@@ -33,7 +33,7 @@ without_times() { sed -i -E 's/^([EIW])[0-9]{4} [0-9:.]+ [0-9]+ /\1 /' "$1"; }
 # without|within|profiled RUN PROGRAM [ARGUMENT]...: output and status in $T/RUN.*
 without()
 {
-	timeout 300 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
+	timeout 900 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.plain" 2>"$T/$1.plain.err"
 	echo $? >>"$T/$1.plain"
 	without_times "$T/$1.plain.err"
 }
@@ -41,7 +41,7 @@ without()
 within()
 {
 	GPROF_LOG=info GPROF_LOG_FILE=$T/$1.log GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
-		timeout 300 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
+		timeout 900 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
 	echo $? >>"$T/$1.out"
 	sed -i '/^gprof\[[0-9]*\]: [0-9]* events, /d' "$T/$1.err"
 	without_times "$T/$1.err"
@@ -51,7 +51,7 @@ within()
 
 profiled()
 {
-	timeout 300 "$python" test/torch/profiled.py "$T/$1.json" "test/torch/prog/$2.py" "${@:3}" \
+	timeout 900 "$python" test/torch/profiled.py "$T/$1.json" "test/torch/prog/$2.py" "${@:3}" \
 		>/dev/null 2>"$T/$1.profiler.err"
 }
 
