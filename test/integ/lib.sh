@@ -76,6 +76,14 @@ record()
 	return $rc
 }
 
+# was_late: what `record` ran had to go on before its recorder could start. A program waits for that
+# for moments only, however busy the machine is; then its first calls are lost, which is said.
+was_late()
+{
+	grep -q '^gprof\[.*not recorded: the process ended before' "$T/err" ||
+		"$REPORT" summary --view losses "$GPROF_DIR" 2>&1 | grep -q 'while the recorder was starting'
+}
+
 # plain PROGRAM...: the same without gprof.
 plain()
 {

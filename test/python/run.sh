@@ -176,8 +176,13 @@ workers()
 	local fake=$PWD/$B/torch/GOOD/libtorch_cpu.so
 	rm -f "$T/who"
 	"$python" -W ignore test/python/workers.py "$fake" "$T/who" >"$T/plain" 2>&1
-	rm -f "$T/who"
-	within "$python" -W ignore test/python/workers.py "$fake" "$T/who" >"$T/out" 2>&1
+	# A process that ended before its recorder could start, on a busy machine, says so.
+	for _ in 1 2 3 4 5; do
+		rm -f "$T/who"
+		GPROF_QUIET=0 within "$python" -W ignore test/python/workers.py "$fake" "$T/who" >"$T/out" 2>"$T/err"
+		grep -q '^gprof\[.*not recorded: the process ended before' "$T/err" || break
+	done
+	grep -v '^gprof\[' "$T/err" >>"$T/out"
 	diff "$T/plain" "$T/out" || return 1
 	"$B/gprof-report" info "$T/dump" | sed -nE 's/^  process +([0-9]+) on [^,]*(, loader worker )?(.*)/\1 \3/p' |
 		sort >"$T/have"
