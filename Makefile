@@ -85,7 +85,7 @@ help:
 	@echo 'make mpi        build/gprof-report-mpi: gprof-report reduce by the processes of an MPI job'
 	@echo 'make sim        the simulated CUDA libraries, in build/sim'
 	@echo 'make demo       a training program with and without gprof, then its tables and timeline'
-	@echo 'make check      the quick tests, a minute or two'
+	@echo 'make check      the quick tests, for while you work'
 	@echo 'make test       what a change must pass, at most 10 minutes on two cores'
 	@echo 'make test-all   every test that this machine can run, also sanitized and for aarch64'
 	@echo 'make bench      costs and speeds, each beside its peer'
