@@ -34,11 +34,12 @@
 #include "collector/thread.h"
 
 /*
- * The host's first call waits so long for the recorder to come on; a file system that hangs takes
- * longer. On an overloaded machine the recorder may wait for a core as often as it comes on, or
- * before its first instruction: that long in all.
+ * The host's first call waits so many times for the recorder, which has neither come on nor used
+ * any CPU meanwhile: a file system that hangs takes longer. On an overloaded machine the recorder
+ * may wait for a core again and again, or before its first instruction: that long in all.
  */
-#define START_WAIT_NS 200000000u
+#define START_LOOK_NS 50000000u
+#define START_LOOKS   4
 #define START_MOST_NS 2000000000u
 /* A process that ends waits as long as for its last events (drain.c), if it does not abort. */
 #define END_WAIT_NS 1000000000u
@@ -201,22 +202,34 @@ void collector_take_over(void)
 	}
 }
 
-/* Until the start is at that turn, or over, or moves on no more. */
+/* What the start has come to: each move, and the CPU that its thread has used. */
+static bool has_come_on(uint32_t *nr_moves, uint64_t *cpu_ns)
+{
+	uint32_t moves = atomic_load(&state.nr_moves);
+	uint64_t cpu = drain_cpu_ns();
+	bool is_new = moves != *nr_moves || cpu != *cpu_ns;
+
+	*nr_moves = moves;
+	*cpu_ns = cpu;
+	return is_new;
+}
+
+/* Until the start is at that turn, or over, or comes on no more. */
 static void wait_for_turn(enum turn turn)
 {
-	uint64_t end = clock_monotonic_ns() + START_MOST_NS;
-	uint32_t nr_moves, before = 0;
-	uint64_t until = end;
+	uint64_t end = clock_monotonic_ns() + START_MOST_NS, until, cpu_ns = 0;
+	uint32_t nr_moves = 0;
+	int nr_looks = 0;
 
-	do {
-		nr_moves = atomic_load(&state.nr_moves);
-		if (nr_moves != before) {
-			until = clock_monotonic_ns() + START_WAIT_NS;
-			until = until < end ? until : end;
-			before = nr_moves;
+	while (!atomic_load(&state.is_started) && atomic_load(&state.turn) < (int)turn &&
+		nr_looks < START_LOOKS && clock_monotonic_ns() < end) {
+		until = clock_monotonic_ns() + START_LOOK_NS;
+		/* Before its first instruction it can but wait for a core. */
+		nr_looks = has_come_on(&nr_moves, &cpu_ns) || !nr_moves ? 0 : nr_looks + 1;
+		while (!atomic_load(&state.is_started) && atomic_load(&state.turn) < (int)turn &&
+			atomic_load(&state.nr_moves) == nr_moves && wait_beyond(nr_moves, until)) {
 		}
-	} while (!atomic_load(&state.is_started) && atomic_load(&state.turn) < (int)turn &&
-		 wait_beyond(nr_moves, until));
+	}
 }
 
 /* Bounded: the file system may hang, or the drain need a lock of the loader's that we hold. */

@@ -22,6 +22,9 @@ struct drain_result {
  */
 int drain_start(void (*on_ready)(int rc), const sigset_t *host_mask);
 
+/* The CPU time of the thread so far; 0 where it has none yet. Any thread may ask. */
+uint64_t drain_cpu_ns(void);
+
 /* CUPTI is attached, and runs if it is wanted: the thread may call it from now on. */
 void drain_attach(bool is_wanted);
 

@@ -7,6 +7,7 @@
  *children FAULT=open:3+		the third and all that follow
  *	FAULT_ERRNO=122		with this errno, where the function has one
  *	FAULT_LATE_MS=500	they do not fail, but come so much later
+ *	FAULT_BUSY=1		and use that much CPU meanwhile
  *	FAULT_COUNTS=FILE	gets the number of calls of each function of faults.def, 32 bits
  *each
  *
@@ -60,6 +61,7 @@ static struct fault_state {
 	bool is_lasting;
 	int code; /* 0: the function's own */
 	long late_ms;
+	bool is_busy;
 	counter *counts;
 } fault = {.function = -1, .counts = own_counts};
 
@@ -85,6 +87,7 @@ __attribute__((constructor(101))) static void read_environment(void)
 	}
 	fault.code = code ? atoi(code) : 0;
 	fault.late_ms = late ? atol(late) : 0;
+	fault.is_busy = getenv("FAULT_BUSY") != NULL;
 	for (int i = 0; length && text[length] && i < NR_FUNCTIONS; i++) {
 		if (strlen(names[i]) == length && !strncmp(names[i], text, length)) {
 			fault.function = i;
@@ -92,6 +95,20 @@ __attribute__((constructor(101))) static void read_environment(void)
 			fault.is_lasting = *end == '+';
 		}
 	}
+}
+
+static void come_late(void)
+{
+	struct timespec cpu,
+		time = {.tv_sec = fault.late_ms / 1000, .tv_nsec = fault.late_ms % 1000 * 1000000};
+
+	if (!fault.is_busy) {
+		nanosleep(&time, NULL);
+		return;
+	}
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	} while (cpu.tv_sec * 1000 + cpu.tv_nsec / 1000000 < fault.late_ms);
 }
 
 /* The errno to fail with, or -1 where this call is not to fail. */
@@ -104,9 +121,7 @@ static int fails(enum function function, int code)
 		return -1;
 	}
 	if (fault.late_ms) {
-		nanosleep(&(struct timespec){.tv_sec = fault.late_ms / 1000,
-				  .tv_nsec = fault.late_ms % 1000 * 1000000},
-			NULL);
+		come_late();
 		return -1;
 	}
 	return fault.code ? fault.code : code;

@@ -36,6 +36,11 @@ for way in return exit _exit quick_exit thread_exit; do
 	done
 done
 
+# One that is slow because it gets little of a core is waited for: nothing is lost.
+have=$(FAULT_BUSY=1 late 500 return)
+tap "$([ "$have $(calls)" = "$all 3 $all" ]; echo $?)" "a recorder that needs 500 ms of CPU to start" \
+	"calls, status and calls recorded $have $(calls) where they are $all 3 $all"
+
 # One that comes while another client of CUPTI records: our thread's own calls of CUDA are not among
 # those that it sees, where CUPTI is left to it alone.
 client="$B/integ/s_second_client subscribe domain sleep=0 launches=300000"
