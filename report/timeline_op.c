@@ -89,32 +89,47 @@ static void add_args(struct timeline *timeline, const struct batch *b, uint32_t 
 	buf_text(out, "}}");
 }
 
-void timeline_ops_take(struct timeline_ops *ops, const struct batch *b)
+static void take_op(struct timeline_ops *ops, const struct batch *b, uint32_t i)
 {
 	struct timeline *timeline = ops->timeline;
+	uint64_t begin = b->col[COL_op_begin][i];
+	uint64_t begin_ns = timeline_host_ns(timeline, begin);
+	uint64_t end_ns = timeline_host_ns(timeline, begin + b->col[COL_op_dur][i]);
+	uint32_t tid = timeline_tid(timeline, b->col[COL_op_thread][i]);
+	uint8_t framework, scope;
+	uint32_t name;
 
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint64_t begin = b->col[COL_op_begin][i];
-		uint64_t begin_ns = timeline_host_ns(timeline, begin);
-		uint64_t end_ns = timeline_host_ns(timeline, begin + b->col[COL_op_dur][i]);
-		uint32_t tid = timeline_tid(timeline, b->col[COL_op_thread][i]);
-		uint8_t framework, scope;
-		uint32_t name;
+	if (!timeline_lanes_place(timeline->lanes, TIMELINE_LANE_CALL, &tid, begin_ns, end_ns)) {
+		return;
+	}
+	framework = (uint8_t)b->col[COL_op_framework][i];
+	scope = (uint8_t)b->col[COL_op_scope][i];
+	name = op_name(timeline->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
+	timeline_begin(timeline, 'X', category_of(name, framework, scope), timeline_name(name));
+	timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
+	add_args(timeline, b, i);
+	arrows_add(ops->arrows, b, i, op_class(name, framework, scope),
+		&(struct arrow_end){begin_ns, tid});
+}
 
-		if (!timeline_lanes_place(
-			    timeline->lanes, TIMELINE_LANE_CALL, &tid, begin_ns, end_ns)) {
-			continue;
+/* Do they lie in each other for all of their time, as those of traces with few digits may? */
+static bool is_tie(const struct batch *b, uint32_t i, uint32_t k)
+{
+	return b->col[COL_op_begin][i] == b->col[COL_op_begin][k] &&
+	       b->col[COL_op_dur][i] == b->col[COL_op_dur][k] &&
+	       b->col[COL_op_thread][i] == b->col[COL_op_thread][k];
+}
+
+/* A stream has the inner one first, which ends first; readers of Chrome JSON take the first one for
+ * the outer. */
+void timeline_ops_take(struct timeline_ops *ops, const struct batch *b)
+{
+	for (uint32_t i = 0, next; i < b->nr_rows; i = next) {
+		for (next = i + 1; next < b->nr_rows && is_tie(b, i, next); next++) {
 		}
-		framework = (uint8_t)b->col[COL_op_framework][i];
-		scope = (uint8_t)b->col[COL_op_scope][i];
-		name = op_name(
-			timeline->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
-		timeline_begin(
-			timeline, 'X', category_of(name, framework, scope), timeline_name(name));
-		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
-		add_args(timeline, b, i);
-		arrows_add(ops->arrows, b, i, op_class(name, framework, scope),
-			&(struct arrow_end){begin_ns, tid});
+		for (uint32_t k = next; k > i; k--) {
+			take_op(ops, b, k - 1);
+		}
 	}
 }
 

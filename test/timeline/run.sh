@@ -103,6 +103,11 @@ tap rules --for hta "$T/hostile.gprof" "rules, --for hta"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 done
+# Clocks of few digits: operators that lie in each other for all of their time.
+for name in outer middle inner; do
+	echo "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"$name\", \"pid\": 1, \"tid\": 1, \"ts\": 5, \"dur\": 9}"
+done | jq -s '{traceEvents: .}' >"$T/ties.json"
+tap same "$T/ties.json" "the same tables, operators of the same time"
 tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
 tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
 tap older "$T/model.gprof" "parts of a run before"
