@@ -103,13 +103,13 @@ static unsigned int count_lines(const char *bytes, size_t nr_bytes)
 /* Whole lines of what was read, which may end in the middle of one. */
 static int cut(struct config_file *file, size_t nr_bytes)
 {
-	char *end = memrchr(file->bytes, '\n', nr_bytes);
-	unsigned int nr_lines = count_lines(file->bytes, nr_bytes);
-
-	*(end ? end : file->bytes) = 0;
+	while (nr_bytes && file->bytes[nr_bytes - 1] != '\n') {
+		nr_bytes--;
+	}
+	file->bytes[nr_bytes] = 0;
 	log_format(file->problem, sizeof(file->problem),
 		"is longer than %u bytes: its settings after line %u are not used; shorten it",
-		CONFIG_FILE_BYTES, nr_lines);
+		CONFIG_FILE_BYTES, count_lines(file->bytes, nr_bytes));
 	return -EFBIG;
 }
 

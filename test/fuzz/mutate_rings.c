@@ -154,7 +154,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t nr_bytes, size_t max_bytes
 		memcpy(bytes, &length, sizeof(length));
 		nr_bytes = sizeof(length) + now + rest;
 	}
-	rings = (struct rings){stream + length, nr_bytes - sizeof(length) - length, {{0}}};
+	rings = (struct rings){
+		.bytes = stream + length, .nr_bytes = nr_bytes - sizeof(length) - length};
 	memcpy(&rings.header, rings.bytes, sizeof(rings.header));
 	for (uint64_t times = 1 + mutate_below(&state, 4); times; times--) {
 		change_rings(&rings, &state);

@@ -37,21 +37,26 @@ words()
 	[ ! -e "$dict" ] || echo "-dict=$dict"
 }
 
+# search TARGET CORPUS MORE...: libFuzzer ends at each finding, and begins again until the time is over.
 search()
 {
-	local target=$1 corpus=$2 found=$build/found/$1 log=$build/$1.log last runs
+	local target=$1 corpus=$2 found=$build/found/$1 log=$build/$1.log end=$((SECONDS + ${FUZZ_SECONDS:-60})) more runs
 	shift 2
 	mkdir -p "$found" "$build/corpus/$corpus" "test/fuzz/corpus/$corpus"
-	# shellcheck disable=SC2046
-	"$bin/fuzz_$target" -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 -timeout=25 -rss_limit_mb=3072 \
-		-max_len=65536 -max_total_time="${FUZZ_SECONDS:-60}" -artifact_prefix="$found/" $(words "$corpus") \
-		"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$(seeds "$corpus" "$@")" >"$log" 2>&1
-	last=$(grep -aE '^#[0-9]+: cov:' "$log" | tail -1)
-	runs=$(sed -E 's/^#([0-9]+):.*/\1/' <<<"$last")
-	printf '%-10s %9s executions  %6s edges  %4s findings\n' "$target" "${runs:-0}" \
-		"$(sed -nE 's/.* cov: ([0-9]+) .*/\1/p' <<<"$last")" "$(find "$found" -type f | wc -l)"
-	[ -n "$last" ] || tail -20 "$log"
-	[ -n "$last" ] && [ -z "$(find "$found" -type f)" ]
+	more=$(seeds "$corpus" "$@")
+	: >"$log"
+	while [ $SECONDS -lt $end ]; do
+		# shellcheck disable=SC2046
+		"$bin/fuzz_$target" -timeout=25 -rss_limit_mb=3072 -max_len=65536 -max_total_time=$((end - SECONDS)) \
+			-print_final_stats=1 -artifact_prefix="$found/" $(words "$corpus") \
+			"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$more" >>"$log" 2>&1
+		[ "$(find "$found" -type f | wc -l)" -lt 100 ] || break # the same one, over and over
+	done
+	runs=$(awk '/^stat::number_of_executed_units:/ { sum += $2 } END { print sum + 0 }' "$log")
+	printf '%-10s %9s executions  %6s edges  %4s findings\n' "$target" "$runs" \
+		"$(sed -nE 's/.* cov: ([0-9]+) .*/\1/p' "$log" | sort -n | tail -1)" "$(find "$found" -type f | wc -l)"
+	[ "$runs" != 0 ] || tail -20 "$log"
+	[ "$runs" != 0 ] && [ -z "$(find "$found" -type f)" ]
 }
 
 # All targets of one corpus fill the same folder, which then takes the place of the checked-in one.
