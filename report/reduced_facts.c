@@ -17,7 +17,9 @@ static void fill_breakdown(const uint64_t *facts, struct table_cell *cells)
 {
 	double nr_steps = facts[REDUCED_STEPS] ? (double)facts[REDUCED_STEPS] : 1;
 
-	table_set_integer(&cells[STEPS], facts[REDUCED_STEPS]);
+	if (facts[REDUCED_STEPS]) {
+		table_set_integer(&cells[STEPS], facts[REDUCED_STEPS]);
+	}
 	table_set_number(&cells[TOTAL], (double)facts[REDUCED_STEPS_NS] / nr_steps);
 	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
 		table_set_number(&cells[PARTS + i], (double)facts[REDUCED_PARTS + i] / nr_steps);
@@ -59,7 +61,7 @@ static struct table *make_breakdown(struct reduced *reduced, uint64_t least_step
 	table_note(table,
 		"means of the whole steps; each moment counts for the first of these that covers "
 		"it%s%s",
-		least_steps ? "" : "; 0 steps: all that was recorded", cut);
+		least_steps ? "" : "; without steps: all that was recorded", cut);
 	table->is_aside = !nr_known;
 	return table;
 }

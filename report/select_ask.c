@@ -145,7 +145,9 @@ static void fill(struct process *process, struct table_cell *cells)
 	if (process->rank >= 0) {
 		table_set_integer(&cells[RANK], (uint64_t)process->rank);
 	}
-	table_set_integer(&cells[STEPS], nr);
+	if (process->nr_steps) {
+		table_set_integer(&cells[STEPS], nr);
+	}
 	table_set_text(&cells[LIST], list.bytes, list.nr_bytes);
 	table_set_integer(&cells[DURATION], duration_ns(process));
 	table_set_integer(&cells[WORKS], select->nr_works);

@@ -266,6 +266,17 @@ static void fill_average(const struct result *result, struct table_cell *cells)
 	}
 }
 
+/* Where others have steps, a loader worker's whole time is beside the point. */
+static bool is_left_out(const struct breakdown_view *view, const struct result *result)
+{
+	bool has_steps = false;
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		has_steps |= view->results[i].has_steps;
+	}
+	return has_steps && !result->has_steps;
+}
+
 static struct table *make_steps(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
@@ -275,6 +286,7 @@ static struct table *make_steps(void *context)
 		[TOTAL] = {"total_ns", "Total", TABLE_MEAN_TIME, false},
 	};
 	struct breakdown_view *view = context;
+	size_t nr_left_out = 0;
 	struct table *table;
 
 	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
@@ -285,6 +297,10 @@ static struct table *make_steps(void *context)
 	for (size_t i = 0; i < view->nr_results; i++) {
 		const struct result *result = &view->results[i];
 
+		if (is_left_out(view, result)) {
+			nr_left_out++;
+			continue;
+		}
 		if (result->nr_steps && result->has_steps) {
 			fill_average(result, table_add_row(table));
 		}
@@ -297,6 +313,10 @@ static struct table *make_steps(void *context)
 		"last "
 		"work launched in it");
 	view_without_note(&view->without, table, "");
+	if (nr_left_out) {
+		view_note_more(table, "%zu process%s without steps %s left out", nr_left_out,
+			nr_left_out == 1 ? "" : "es", nr_left_out == 1 ? "is" : "are");
+	}
 	return table;
 }
 

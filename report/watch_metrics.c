@@ -90,7 +90,9 @@ static const struct whole {
 		is_running},
 	{"gprof_recording", "gauge", "1 while a record window is open.", is_recording},
 	{"gprof_windows_closed_total", "counter", "Record windows that have closed.", windows},
-	{"gprof_steps_total", "counter", "Steps that have ended.", steps},
+	{"gprof_steps_total", "counter",
+		"Steps that have ended; none of processes without steps, as loader workers.",
+		steps},
 	{"gprof_stalls_total", "counter", "Stalls that the recorder told of (GPROF_STALL_S).",
 		stalls},
 	{"gprof_stalled", "gauge", "1 while the recorder says that the process does not go on.",
@@ -107,6 +109,9 @@ static void add_wholes(struct buf *out, const struct watch *watch)
 		for (size_t i = 0; i < watch->nr_processes; i++) {
 			const struct watch_process *p = watch->processes[i];
 
+			if (wholes[k].value == steps && !p->steps) {
+				continue;
+			}
 			add_labels(out, wholes[k].name, p);
 			buf_printf(out, "} %" PRIu64 "\n", wholes[k].value(p));
 		}
@@ -120,6 +125,9 @@ static void add_times(struct buf *out, const struct watch *watch)
 	for (size_t i = 0; i < watch->nr_processes; i++) {
 		const struct watch_process *p = watch->processes[i];
 
+		if (!p->steps) {
+			continue;
+		}
 		add_labels(out, "gprof_step_duration_seconds_sum", p);
 		add_seconds(out, p->all.steps_ns);
 		add_labels(out, "gprof_step_duration_seconds_count", p);
@@ -128,8 +136,10 @@ static void add_times(struct buf *out, const struct watch *watch)
 	add_head(out, "gprof_last_step_duration_seconds", "gauge",
 		"Time of the last step, 0 if it is unknown.");
 	for (size_t i = 0; i < watch->nr_processes; i++) {
-		add_labels(out, "gprof_last_step_duration_seconds", watch->processes[i]);
-		add_seconds(out, watch->processes[i]->last_step_ns);
+		if (watch->processes[i]->steps) {
+			add_labels(out, "gprof_last_step_duration_seconds", watch->processes[i]);
+			add_seconds(out, watch->processes[i]->last_step_ns);
+		}
 	}
 	add_head(out, "gprof_process_cpu_seconds_total", "counter",
 		"CPU time of the process at the last sample, 0 without samples.");

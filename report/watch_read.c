@@ -37,7 +37,8 @@ static void take_steps(struct watch_process *p, const struct batch *batch)
 		uint64_t step = rows[i].key;
 		uint64_t tick = batch->col[COL_step_time][rows[i].at];
 
-		if (p->has_step && step == p->steps + 1 && tick >= p->step_tick) {
+		/* The first one began with the recording, long before the loop. */
+		if (p->steps && step == p->steps + 1 && tick >= p->step_tick) {
 			p->last_step_ns = tick - p->step_tick;
 			p->all.nr_steps++;
 			p->all.steps_ns += p->last_step_ns;

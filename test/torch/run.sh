@@ -233,6 +233,19 @@ numbered()
 			" 2 loader worker 0 2 loader worker 1" ]
 }
 
+# trainers_only RUN: only the loop has steps, in tables and in the timeline; its workers have none.
+trainers_only()
+{
+	"$B/gprof-report" summary --view steps,dataprep --steps 0- --format json "$T/$1.dump" 2>/dev/null | tee "$T/steps" |
+		jq -e '(.dataprep.rows | map(select(.role == "loop"))[0].pid) as $loop |
+			([.steps.rows[].pid] | unique) == [$loop] and
+			([.selection.rows[] | select(.pid == $loop).steps] | all(. > 0)) and
+			([.selection.rows[] | select(.pid != $loop).steps] | length > 0 and all(. == null))' >"$T/jq" ||
+		{ cat "$T/steps" && return 1; }
+	"$B/gprof-report" timeline -o "$T/timeline.json" "$T/$1.dump" &&
+		[ "$(jq '[.traceEvents[] | select(.name | tostring | startswith("ProfilerStep#")).pid] | unique | length' "$T/timeline.json")" = 1 ]
+}
+
 # Workers that stay for both epochs, beside that of a second loader.
 persistent()
 {
@@ -426,6 +439,7 @@ all()
 	tap check workers forked aten::stack aten::sum "forked: workers"
 	tap told_apart "forked: workers' work and the loop's waiting"
 	tap numbered forked "forked: workers' numbers"
+	tap trainers_only forked "forked: steps are the loop's alone"
 	without spawned loader 2 spawn &
 	within spawned loader 2 spawn
 	wait

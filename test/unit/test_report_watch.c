@@ -83,8 +83,9 @@ static void write_job(const char *path, const char *how)
 static void check_numbers(const struct watch_process *p)
 {
 	ck_assert_uint_eq(p->steps, 199);
-	ck_assert_uint_eq(p->all.nr_steps, 199);
-	ck_assert_uint_eq(p->all.steps_ns, 199 * 1000 + 199 * 199);
+	/* The first began with the recording. */
+	ck_assert_uint_eq(p->all.nr_steps, 198);
+	ck_assert_uint_eq(p->all.steps_ns, 198 * 1000 + 199 * 199 - 1);
 	ck_assert_uint_eq(p->last_step_ns, 1000 + 199 * 199 - 198 * 198);
 	ck_assert_uint_eq(p->nr_lost, 190);
 	ck_assert_uint_eq(p->nr_groups, 21);
@@ -322,9 +323,33 @@ START_TEST(line_and_metrics_have_the_numbers)
 			     "gprof_steps_total{host=\"?\",pid=\"4242\",rank=\"\"} 199\n"));
 	ck_assert_ptr_nonnull(
 		strstr(text, "gprof_step_duration_seconds_sum{host=\"?\",pid=\"4242\","
-			     "rank=\"\"} 0.000238601\n"));
+			     "rank=\"\"} 0.000237600\n"));
 	ck_assert_ptr_nonnull(strstr(text, ",rank=\"\",gpu=\"0\"} 0.19\n"));
 	buf_fini(&line);
+	buf_fini(&metrics);
+	watch_fini(&watch);
+}
+END_TEST
+
+START_TEST(a_process_without_steps_has_no_numbers_of_them)
+{
+	const char *dir = streams_path("none"), *path = streams_path("none/a.gprof.part");
+	struct watch watch = {.dir = dir};
+	struct buf metrics = {0};
+	struct gen *gen;
+
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	gen = gen_open(path);
+	add_step(gen, 0); /* where recording began */
+	add_sample(gen, 10000, GPROF_METRIC_PROCESS_CPU_NS, 5000);
+	end_group(gen);
+	gen_close(gen, "exit");
+	ck_assert_int_eq(watch_look(&watch), 0);
+	watch_add_metrics(&metrics, &watch);
+	ck_assert_ptr_null(strstr(text_of(&metrics), "\ngprof_steps_total{"));
+	ck_assert_ptr_null(strstr(metrics.bytes, "step_duration_seconds{"));
+	ck_assert_ptr_null(strstr(metrics.bytes, "step_duration_seconds_count{"));
+	ck_assert_ptr_nonnull(strstr(metrics.bytes, "\ngprof_process_running{"));
 	buf_fini(&metrics);
 	watch_fini(&watch);
 }
@@ -334,4 +359,4 @@ UNIT_SUITE("report/watch", numbers_are_the_same_however_the_stream_grows,
 	memory_is_that_of_what_is_new, damage_does_not_stop_the_watch,
 	windows_are_told_once_in_order_and_with_their_late_records,
 	each_stall_is_told_once_and_once_that_it_is_over, a_stream_that_was_renamed_has_ended,
-	line_and_metrics_have_the_numbers)
+	line_and_metrics_have_the_numbers, a_process_without_steps_has_no_numbers_of_them)
