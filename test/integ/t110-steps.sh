@@ -19,7 +19,7 @@ loop()
 	is "done" "$(cat "$T/out")" "output of $1"
 	summary steps,notices
 	# The rows are the begins; the last one has no end.
-	is "$3" "$(query '(.steps.rows | length) - 1')" "steps of $1"
+	is "$3" "$(query '.steps.rows | length | if . == 0 then 0 elif . == 1 then "a begin alone" else . - 1 end')" "steps of $1"
 	is "$4" "$(fact step.rule)" "rule of $1"
 	is "$5" "$(fact step.confidence)" "confidence of $1"
 	is 0 "$(query '.notices.rows | length')" "notices of $1"
