@@ -342,7 +342,8 @@ void model_load(struct process *process)
 		}
 	}
 	drop_lost_ends(process);
-	/* A lone row says only where recording began: loader workers and launchers have no steps. */
+	/* A lone row says only where recording began: loader workers and launchers have no steps.
+	 */
 	if (process->nr_steps == 1 && !stream->is_trace) {
 		process->nr_steps = 0;
 	}
