@@ -5,7 +5,7 @@
 # next search goes on; inputs that fail lie in BUILD/found/TARGET. At the end a line for each target.
 #
 # With FUZZ_MERGE=1 it searches nothing: the checked-in corpus becomes the fewest and smallest of all
-# inputs that are there, which still reach every edge that these reach.
+# inputs that are there, which still reach all that these reach.
 set -u
 build=$1
 shift
@@ -62,11 +62,13 @@ search()
 # All targets of one corpus fill the same folder, which then takes the place of the checked-in one.
 merge()
 {
-	local target=$1 corpus=$2 new=$build/merged/$2
+	local target=$1 corpus=$2 new=$build/merged/$2 counters=1
 	shift 2
-	mkdir -p "$new" "$build/corpus/$corpus"
+	mkdir -p "$new" "$build/corpus/$corpus" "test/fuzz/corpus/$corpus"
+	# Large inputs only for each edge, not for how often it is taken as well.
+	case $corpus in stream | rings | summary | json | config) counters=0 ;; esac
 	# shellcheck disable=SC2046
-	"$bin/fuzz_$target" -merge=1 -use_counters=0 -timeout=25 -rss_limit_mb=3072 -max_len=65536 "$new" \
+	"$bin/fuzz_$target" -merge=1 -use_counters=$counters -timeout=25 -rss_limit_mb=3072 -max_len=65536 "$new" \
 		"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$(seeds "$corpus" "$@")" >"$build/$target.merge.log" 2>&1
 }
 
