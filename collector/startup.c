@@ -191,6 +191,7 @@ static int start(struct block_ticks *ticks)
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
 	say_less(ring_bytes());
 	rc = start_rings(ring_bytes());
+	atomic_store(&waits_for, CONFIG_NR);
 	if (!rc) {
 		thread_init();
 		step_init(calls_find);

@@ -16,6 +16,8 @@
 
 /* What a thread does here alone takes microseconds; after so long a signal handler has left it. */
 #define MOST_NS 1000000000u
+/* Of a regular expression; some MB. */
+#define MOST_STATES 50000u
 
 static struct step_state {
 	struct schedule schedule;
@@ -64,6 +66,33 @@ static bool parse_interval(const char *text)
 	return !*text && ms > 0 && ms < 1000000000u;
 }
 
+/*
+ * Has it few enough states? The C library copies what stands before {N} N times, also where such
+ * copies are copied again, until the memory of the process is gone.
+ */
+static bool is_small_expression(const char *text)
+{
+	uint64_t nr_states = strlen(text);
+
+	for (text = strchr(text, '{'); text; text = strchr(text + 1, '{')) {
+		const char *at = text;
+		uint64_t most = 1, number;
+
+		do {
+			for (number = 0, at++; *at >= '0' && *at <= '9' && number < MOST_STATES;
+				at++) {
+				number = number * 10 + (uint64_t)(*at - '0');
+			}
+			most = number > most ? number : most;
+		} while (*at == ',');
+		nr_states *= most;
+		if (nr_states > MOST_STATES) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name))
 {
 	state.rule = 0;
@@ -86,7 +115,8 @@ static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name)
 		state.rule = collector_step_call ? GPROF_STEP_API : 0;
 		state.base_mode = collector_step_call ? COLLECTOR_STEP_API : 0;
 	} else if (take_prefix(&text, "kernel:") && *text) {
-		state.has_kernel = !regcomp(&state.kernel, text, REG_EXTENDED | REG_NOSUB);
+		state.has_kernel = is_small_expression(text) &&
+				   !regcomp(&state.kernel, text, REG_EXTENDED | REG_NOSUB);
 		state.rule = state.has_kernel ? GPROF_STEP_KERNEL : 0;
 	} else if (take_prefix(&text, "interval:") && parse_interval(text)) {
 		state.rule = GPROF_STEP_INTERVAL;

@@ -142,6 +142,8 @@ START_TEST(kernel_rule_is_a_regular_expression)
 	ck_assert(!step_is_kernel("gemm_adam_update"));
 	ck_assert(!step_is_kernel(NULL));
 	ck_assert(step_wants_activity()); /* closed, but kernels must be seen */
+	start("kernel:^gemm.{1,1000}_x[0-9]{2}$", "5-6", "none");
+	ck_assert(step_is_kernel("gemm_128_x64"));
 }
 END_TEST
 
@@ -154,8 +156,10 @@ END_TEST
 
 START_TEST(wrong_rules_and_schedules_become_notices_and_defaults)
 {
-	static const char *const rules[] = {
-		"api:noSuchCall", "nvtx:", "interval:0", "interval:x", "kernel:(", "sometimes", ""};
+	static const char *const rules[] = {"api:noSuchCall", "nvtx:", "interval:0", "interval:x",
+		"kernel:(",
+		/* a million copies of a state, and more than a gigabyte */
+		"kernel:(((a{1,100}){1,100}){1,100})", "sometimes", ""};
 	struct notice notice;
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
