@@ -168,7 +168,6 @@ static void let_in(void)
 {
 	int starting = PHASE_STARTING;
 
-	atomic_store(&collector_page.is_ours, 1);
 	if (!atomic_compare_exchange_strong(&state.phase, &starting, PHASE_RUNNING)) {
 		return; /* the process ends, and has said what is missing */
 	}

@@ -32,7 +32,7 @@ enum {
 /* Alone on its page, which a child finds wiped until fork's handler has run; see collector.c. */
 struct collector_page {
 	_Atomic uint32_t mode;
-	_Atomic uint32_t is_ours; /* the recorder that runs was started by this process */
+	_Atomic uint32_t is_ours; /* the rings were started by this process */
 } __attribute__((aligned(COLLECTOR_PAGE)));
 
 extern struct collector_page collector_page __attribute__((visibility("hidden")));

@@ -98,7 +98,7 @@ void collector_emit(void *row, unsigned int table, const char *text, uint64_t nr
 		collector_lose(COLLECTOR_LOST_TEXT, 1);
 	}
 	bytes = collector_row_bytes(row_bytes, nr_bytes);
-	at = ring_reserve(&ring_self, bytes);
+	at = ring_is_ours() ? ring_reserve(&ring_self, bytes) : NULL;
 	if (!at) {
 		return;
 	}

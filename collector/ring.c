@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/collector.h"
 #include "collector/dir.h"
 #include "collector/ending.h"
 #include "collector/memory.h"
@@ -193,6 +194,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	stack_init(&ring_pool.free_threads);
 	/* Whoever sees it sees all of the above: threads may look while this one starts. */
 	__atomic_store_n(&ring_pool.chunks, map + RING_HEADER_BYTES, __ATOMIC_RELEASE);
+	atomic_store(&collector_page.is_ours, 1);
 	ending_set_header((struct gprof_rings_header *)map);
 	ring_pool_touch();
 	return 0;
@@ -201,6 +203,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 bool ring_forget(void)
 {
 	ending_forget();
+	atomic_store(&collector_page.is_ours, 0);
 	if (ring_pool.chunks && ring_self.writing) {
 		mmap(ring_pool.chunks - RING_HEADER_BYTES, ring_pool.mapped_bytes,
 			PROT_READ | PROT_WRITE,
@@ -397,13 +400,13 @@ static bool next_chunk(struct ring_self *self)
 bool ring_enter(struct ring_self *self)
 {
 	int error = errno;
-	bool ok = self->chunk != NULL;
+	bool ok;
 
-	if (ok) {
-		return true;
-	}
-	if (!__atomic_load_n(&ring_pool.chunks, __ATOMIC_ACQUIRE)) {
+	if (!ring_is_ours()) {
 		return false;
+	}
+	if (self->chunk) {
+		return true;
 	}
 	if (!may_write(self, RING_STACK)) {
 		atomic_fetch_add(&ring_pool.nested, 1);
@@ -427,6 +430,9 @@ char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack)
 	int error = errno;
 	bool ok;
 
+	if (!ring_is_ours()) {
+		return NULL;
+	}
 	if (!may_write(self, stack)) {
 		atomic_fetch_add(&ring_pool.nested, 1);
 		return NULL;
@@ -448,6 +454,11 @@ char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack)
 	return ring_reserve(self, bytes);
 }
 
+bool ring_is_ours(void)
+{
+	return atomic_load(&collector_page.is_ours);
+}
+
 void ring_watch_thread(struct ring_self *self)
 {
 	atomic_store(&self->thread->is_watched, 1);
@@ -455,7 +466,9 @@ void ring_watch_thread(struct ring_self *self)
 
 void ring_end_thread(struct ring_self *self)
 {
-	if (self->chunk) {
+	if (!ring_is_ours()) {
+		/* Its parent's thread goes on. */
+	} else if (self->chunk) {
 		atomic_store(&self->thread->ended, 1);
 	} else if (self->thread) { /* without a chain the drain never comes to see it */
 		stack_push(&ring_pool.free_threads, ring_pool.thread_links,

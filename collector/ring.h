@@ -183,6 +183,12 @@ bool ring_forget(void);
 /* The number of our namespace of pids; 0 if it cannot be had. */
 uint64_t ring_namespace(void);
 
+/*
+ * Did this process start the rings? Not if it was made without fork's handlers, by _Fork or clone:
+ * then they are its parent's, and shared.
+ */
+bool ring_is_ours(void);
+
 /* Removes the file; the mapping stays, since threads may still write. */
 void ring_stop(const char *path);
 

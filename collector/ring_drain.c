@@ -11,6 +11,8 @@
 /* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
 #define TOUCH_AHEAD    64u
 #define PREFETCH_BYTES 640
+/* No row of a ring is smaller. */
+#define LEAST_ROW_BYTES 24u
 
 /*
  * ThreadSanitizer sees an atomic access beside a plain one to the same bytes; but this one changes
@@ -94,7 +96,9 @@ static void read_chunk(struct ring_thread *thread, uint32_t index, row_function 
 			(const struct gprof_row_head *)(rows + thread->offset);
 
 		if (!is_row(head, committed - thread->offset)) {
-			ring_pool.damaged++;
+			/* So many rows at most: one that was lost is always counted. */
+			ring_pool.damaged += (committed - thread->offset + LEAST_ROW_BYTES - 1) /
+					     LEAST_ROW_BYTES;
 			thread->offset = committed;
 			return;
 		}

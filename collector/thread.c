@@ -57,11 +57,13 @@ static void on_end(void *rounds)
 		pthread_setspecific(state.key, (void *)((uintptr_t)rounds + 1));
 		return;
 	}
-	prctl(PR_GET_NAME, name);
-	if (ring_self.frame) {
+	if (ring_self.frame && ring_is_ours()) {
 		ring_recover(&ring_self); /* by pthread_exit in a call */
 	}
-	thread_emit(GPROF_THREAD_ENDED, 0, name);
+	if (ring_is_ours()) {
+		prctl(PR_GET_NAME, name);
+		thread_emit(GPROF_THREAD_ENDED, 0, name);
+	}
 	ring_end_thread(&ring_self);
 	if (alone_has_main_left()) {
 		ring_wake(); /* this may be the last */
