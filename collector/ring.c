@@ -226,6 +226,63 @@ void ring_stop(const char *path)
 	}
 }
 
+/* ---- the chain of a thread ---- */
+
+/* Does the drain see it? From then on it gives back the chunk before, which may be anybody's now.
+ */
+static bool is_linked(const struct ring_self *self)
+{
+	uint32_t next;
+
+	if (!self->chunk) {
+		return atomic_load(&self->thread->has_chain);
+	}
+	/* In this order: a chunk that is given back loses its owner first. */
+	next = atomic_load(&ring_pool.next[chunk_index(self->chunk)]);
+	return next != STACK_NONE ||
+	       __atomic_load_n(&self->chunk->thread, __ATOMIC_SEQ_CST) != self->id;
+}
+
+static void link_chunk(struct ring_self *self, uint32_t index)
+{
+	struct gprof_chunk_header *chunk = ring_chunk_at(index);
+	uint32_t seq = self->chunk ? self->chunk->chunk_seq + 1 : 1;
+
+	atomic_store(&ring_pool.next[index], STACK_NONE);
+	chunk->committed = 0;
+	chunk->drained = 0;
+	chunk->lost = 0;
+	chunk->chunk_seq = seq;
+	chunk->magic = GPROF_CHUNK_MAGIC;
+	/* The owner last: a reader of the file trusts the rest once it stands there. */
+	__atomic_store_n(&chunk->thread, self->id, __ATOMIC_RELEASE);
+	if (self->chunk) {
+		atomic_store(&ring_pool.next[chunk_index(self->chunk)], index);
+	} else {
+		self->thread->first = index;
+		atomic_store(&self->thread->has_chain, 1);
+	}
+}
+
+/*
+ * The thread goes on in its pending chunk. May be left at any place and is then done again, even
+ * if the drain has seen the chunk meanwhile.
+ */
+static void use_chunk(struct ring_self *self, uint32_t index)
+{
+	struct gprof_chunk_header *chunk = ring_chunk_at(index);
+
+	if (self->chunk != chunk && !is_linked(self)) {
+		link_chunk(self, index);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	self->chunk = chunk;
+	self->at = (char *)(chunk + 1);
+	self->end = (char *)chunk + RING_CHUNK_BYTES;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->thread->pending = STACK_NONE;
+}
+
 /* ---- where a thread is ---- */
 
 bool ring_is_left(uintptr_t frame, uintptr_t stack)
@@ -243,35 +300,39 @@ bool ring_is_left(uintptr_t frame, uintptr_t stack)
 }
 
 /*
- * Whoever left may have been about to take another chunk: the thread goes on in the last one that
- * the drain knows. One that was taken and not yet linked stays unused.
+ * The same of a row. Whoever was interrupted in a row goes on with it, so nothing but certainty
+ * will do: a handler's own stack may lie above the thread's and be disarmed, unknown to sigaltstack
+ * while it is in use. A thread's variables lie above its own stack, and below the main thread's.
  */
-static void repair(struct ring_self *self)
+static bool is_row_left(const struct ring_self *self, uintptr_t stack)
 {
-	uint32_t index, next;
+	uintptr_t variables = (uintptr_t)self;
 
-	if (self->chunk) {
-		index = chunk_index(self->chunk);
-	} else if (self->thread && atomic_load(&self->thread->has_chain)) {
-		index = self->thread->first;
-	} else {
-		return;
-	}
-	while ((next = atomic_load(&ring_pool.next[index])) != STACK_NONE) {
-		index = next;
-	}
-	self->chunk = ring_chunk_at(index);
-	self->at = (char *)(self->chunk + 1) + self->chunk->committed;
-	self->end = (char *)self->chunk + RING_CHUNK_BYTES;
+	return stack == RING_STACK_TOP ||
+	       (ring_is_left(self->writing, stack) &&
+		       (self->writing < variables) == (stack < variables));
 }
 
-void ring_recover(struct ring_self *self)
+/* Whoever left a row, or the taking of another chunk: the thread goes on behind its last row. */
+static void repair(struct ring_self *self)
+{
+	self->writing = ring_stack_pointer(); /* a handler must stay out of this, too */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (self->thread && self->thread->pending != STACK_NONE) {
+		use_chunk(self, self->thread->pending);
+	} else if (self->chunk) {
+		self->at = (char *)(self->chunk + 1) + self->chunk->committed;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	self->writing = 0;
+}
+
+void ring_recover(struct ring_self *self, uintptr_t stack)
 {
 	atomic_fetch_add(&ring_pool.left, 1);
 	self->frame = 0;
-	if (self->writing) {
+	if (self->writing && is_row_left(self, stack)) {
 		repair(self);
-		self->writing = 0;
 	}
 }
 
@@ -282,7 +343,12 @@ void ring_was_left(void)
 
 void ring_came_back(void)
 {
-	atomic_fetch_add(&ring_pool.came_back, 1);
+	uint64_t back = atomic_load(&ring_pool.came_back);
+
+	/* In a forked child a call may come back that its parent has taken for left. */
+	while (back < atomic_load(&ring_pool.left) &&
+		!atomic_compare_exchange_weak(&ring_pool.came_back, &back, back + 1)) {
+	}
 }
 
 bool ring_is_still_inside(struct ring_self *self, uintptr_t stack)
@@ -290,17 +356,16 @@ bool ring_is_still_inside(struct ring_self *self, uintptr_t stack)
 	if (self->frame == UINTPTR_MAX || !ring_is_left(self->frame, stack)) {
 		return true;
 	}
-	ring_recover(self);
+	ring_recover(self, stack);
 	return false;
 }
 
 /* May the thread write? Not in a signal handler that has interrupted it in a row. */
 static bool may_write(struct ring_self *self, uintptr_t stack)
 {
-	if (self->writing && ring_is_left(self->writing, stack)) {
+	if (self->writing && is_row_left(self, stack)) {
 		atomic_fetch_add(&ring_pool.left, 1);
 		repair(self);
-		self->writing = 0;
 	}
 	return !self->writing;
 }
@@ -324,6 +389,7 @@ static bool adopt_thread(struct ring_self *self)
 	thread->id = atomic_fetch_add(&ring_pool.last_id, 1) + 1;
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	thread->self = self;
+	thread->pending = STACK_NONE;
 	thread->first = STACK_NONE;
 	thread->current = STACK_NONE;
 	thread->offset = 0;
@@ -333,6 +399,7 @@ static bool adopt_thread(struct ring_self *self)
 	atomic_store(&thread->ended, 0);
 	atomic_store(&thread->is_watched, 0);
 	self->id = thread->id;
+	atomic_signal_fence(memory_order_seq_cst);
 	self->thread = thread;
 	return true;
 }
@@ -363,8 +430,6 @@ static uint32_t take_chunk(void)
 static bool next_chunk(struct ring_self *self)
 {
 	uint32_t index = take_chunk();
-	struct gprof_chunk_header *chunk;
-	uint32_t seq = self->chunk ? self->chunk->chunk_seq + 1 : 1;
 	uint32_t used;
 
 	if (index == STACK_NONE) {
@@ -372,25 +437,10 @@ static bool next_chunk(struct ring_self *self)
 		ring_wake();
 		return false;
 	}
-	chunk = ring_chunk_at(index);
-	atomic_store(&ring_pool.next[index], STACK_NONE);
-	chunk->committed = 0;
-	chunk->drained = 0;
-	chunk->lost = 0;
-	chunk->chunk_seq = seq;
-	chunk->magic = GPROF_CHUNK_MAGIC;
-	/* The owner last: a reader of the file trusts the rest once it stands there. */
-	__atomic_store_n(&chunk->thread, self->id, __ATOMIC_RELEASE);
-	if (self->chunk) {
-		atomic_store(&ring_pool.next[chunk_index(self->chunk)], index);
-	} else {
-		self->thread->first = index;
-	}
-	atomic_store(&self->thread->has_chain, 1);
-	self->chunk = chunk;
-	self->at = (char *)(chunk + 1);
-	self->end = (char *)chunk + RING_CHUNK_BYTES;
 	used = atomic_fetch_add(&ring_pool.nr_used, 1) + 1;
+	self->thread->pending = index;
+	atomic_signal_fence(memory_order_seq_cst);
+	use_chunk(self, index);
 	if (used * 256u / atomic_load(&ring_pool.nr_most) >= WAKE_FILL && used % 16u == 0) {
 		ring_wake();
 	}

@@ -110,8 +110,14 @@ static inline __attribute__((always_inline)) uintptr_t ring_stack_pointer(void)
  */
 bool ring_is_left(uintptr_t frame, uintptr_t stack);
 
-/* The thread has left what it was in: counts that, and makes its ring fit to be written. */
-void ring_recover(struct ring_self *self);
+/*
+ * The thread, which stands at `stack`, has left what it was in: counts that, and makes its ring fit
+ * to be written if it has left a row as well.
+ */
+void ring_recover(struct ring_self *self, uintptr_t stack);
+
+/* The `stack` of who has left everything, at the thread's end. */
+#define RING_STACK_TOP UINTPTR_MAX
 
 /* A call of a door's own was left; counts that. */
 void ring_was_left(void);
@@ -157,7 +163,8 @@ struct ring_thread {
 	_Atomic uint32_t is_watched;  /* its end is not seen: whether it is there must be asked */
 	_Atomic uint64_t lost;	      /* rows that found no room */
 	const struct ring_self *self; /* gone when the thread is: read by peek.h alone */
-	void *door; /* memory of a door for the thread in this place, kept for the next one */
+	void *door;	  /* memory of a door for the thread in this place, kept for the next one */
+	uint32_t pending; /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
 	/* the drain's own: */
 	uint32_t first;	  /* oldest chunk not given back */
 	uint32_t current; /* chunk being read; UINT32_MAX before the first */

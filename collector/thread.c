@@ -57,10 +57,10 @@ static void on_end(void *rounds)
 		pthread_setspecific(state.key, (void *)((uintptr_t)rounds + 1));
 		return;
 	}
-	if (ring_self.frame && ring_is_ours()) {
-		ring_recover(&ring_self); /* by pthread_exit in a call */
-	}
 	if (ring_is_ours()) {
+		if (ring_self.frame || ring_self.writing) {
+			ring_recover(&ring_self, RING_STACK_TOP); /* by pthread_exit in a call */
+		}
 		prctl(PR_GET_NAME, name);
 		thread_emit(GPROF_THREAD_ENDED, 0, name);
 	}

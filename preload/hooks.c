@@ -99,7 +99,7 @@ bool hook_enter_again(
 		return false;
 	}
 	if (ring_is_left(frame, stack)) {
-		ring_recover(self);
+		ring_recover(self, stack);
 		return true;
 	}
 	if (frame & RING_INSIDE) {

@@ -457,32 +457,47 @@ START_TEST(a_row_that_was_left_is_counted_and_its_room_taken_by_the_next)
 }
 END_TEST
 
-/* The thread has taken another chunk, and not come to use it. */
-START_TEST(a_thread_that_was_changing_its_chunk_goes_on_in_the_last_one)
+/* The thread was left as it took another chunk: linked, and not used, while the drain goes on. */
+START_TEST(a_chunk_that_was_linked_before_its_thread_left_is_used)
 {
 	static struct seen seen;
-	struct gprof_chunk_header *first;
-	char *at, *end;
+	struct ring_self before;
 	uint64_t i = 0;
 
 	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
 	ck_assert(put(i++));
-	first = ring_self.chunk;
 	do {
-		at = ring_self.at;
-		end = ring_self.end;
+		before = ring_self;
 		ck_assert(put(i++));
-	} while (ring_self.chunk == first);
-	ring_self.chunk = first;
-	ring_self.at = at;
-	ring_self.end = end;
+	} while (ring_self.chunk == before.chunk);
+	/* As if it had left before its first row there. */
+	ring_self.thread->pending =
+		(uint32_t)(((char *)ring_self.chunk - (char *)before.chunk) / RING_CHUNK_BYTES);
+	ring_self.chunk->committed = 0;
+	ring_self.chunk = before.chunk;
+	ring_self.at = before.at;
+	ring_self.end = before.end;
 	ring_self.writing = ring_stack_pointer() - 4096;
+	drain(&seen); /* gives the chunk before it back */
+	ck_assert_uint_eq(seen.nr_rows, i - 1);
 	for (int more = 0; more < 500; more++) {
 		ck_assert(put(i++));
 	}
 	drain(&seen);
-	ck_assert_uint_eq(seen.nr_rows, i);
+	ck_assert_uint_eq(seen.nr_rows, i - 1);
 	ck_assert_uint_eq(ring_take_left(), 1);
+}
+END_TEST
+
+START_TEST(what_comes_back_without_having_been_left_hides_no_other)
+{
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	ring_came_back();
+	ring_recover(&ring_self, RING_STACK);
+	ck_assert_uint_eq(ring_take_left(), 1);
+	ring_recover(&ring_self, RING_STACK);
+	ring_came_back();
+	ck_assert_uint_eq(ring_take_left(), 0);
 }
 END_TEST
 
@@ -637,7 +652,8 @@ Suite *unit_suite(void)
 		the_file_tells_of_losses_until_the_stream_does,
 		threads_that_found_no_room_leave_their_place,
 		a_row_that_was_left_is_counted_and_its_room_taken_by_the_next,
-		a_thread_that_was_changing_its_chunk_goes_on_in_the_last_one,
+		a_chunk_that_was_linked_before_its_thread_left_is_used,
+		what_comes_back_without_having_been_left_hides_no_other,
 		a_child_that_was_forked_in_a_row_writes_none_of_its_parent,
 		a_child_made_without_forks_handlers_leaves_its_parents_rings_alone,
 		a_thread_whose_end_nobody_sees_gives_its_chunk_back_once_it_is_gone};
