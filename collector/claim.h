@@ -18,10 +18,11 @@ struct claim {
 
 static inline bool claim_try(struct claim *claim, uint64_t most_ns)
 {
-	uint64_t now = clock_monotonic_ns();
 	uint64_t since = atomic_load_explicit(&claim->since_ns, memory_order_relaxed);
+	uint64_t now = clock_monotonic_ns();
 
-	return (!since || now - since > most_ns) &&
+	/* Signed: the claim may be younger than this look at the clock. */
+	return (!since || (int64_t)(now - since) > (int64_t)most_ns) &&
 	       atomic_compare_exchange_strong(&claim->since_ns, &since, now);
 }
 

@@ -215,7 +215,9 @@ static void follow_state(void)
 	uint64_t now = clock_monotonic_ns();
 	uint32_t nr_askers = 1;
 
-	if (atomic_fetch_add(&state.nr_askers, 1) && now - atomic_load(&state.asked_ns) < MOST_NS) {
+	/* Signed: who is in may have looked at the clock later than this thread. */
+	if (atomic_fetch_add(&state.nr_askers, 1) &&
+		(int64_t)(now - atomic_load(&state.asked_ns)) < (int64_t)MOST_NS) {
 		return;
 	}
 	atomic_store(&state.asked_ns, now);
