@@ -109,10 +109,10 @@ void *hook_resolve(enum hook_id id, uintptr_t caller);
 void *hook_resolve_anew(enum hook_id id, uintptr_t caller);
 
 /*
- * Around dlclose: meanwhile no call follows a remembered route. False: there are none, and nothing
- * is to be done. is_closed: the call has succeeded.
+ * Around each dlclose: meanwhile no call follows a remembered route, and none is remembered, which
+ * a destructor's first call would leave behind. is_closed: the call has succeeded.
  */
-bool hook_begin_close(void);
+void hook_begin_close(void);
 void hook_end_close(bool is_closed);
 
 /* In a forked child, which has only one thread. */

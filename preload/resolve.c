@@ -529,16 +529,12 @@ static void take_handle(const struct modules *modules, void *handle)
 	}
 }
 
-bool hook_begin_close(void)
+void hook_begin_close(void)
 {
 	int error = errno;
 
-	if (!atomic_load(&state.has_routes)) {
-		return false;
-	}
 	modules_hold(begin_close, NULL);
 	errno = error;
-	return true;
 }
 
 void hook_end_close(bool is_closed)

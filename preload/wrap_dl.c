@@ -38,9 +38,7 @@ int dlclose(void *handle)
 	if (!next) {
 		return -1;
 	}
-	if (!hook_begin_close()) {
-		return next(handle);
-	}
+	hook_begin_close();
 	rc = next(handle);
 	hook_end_close(!rc);
 	return rc;

@@ -271,6 +271,13 @@ static void failed_close(void)
 	close_it("a", plugin);
 }
 
+/* The first call of all is made by the destructor of a plugin, in whose place another one comes. */
+static void first_call_at_end(void)
+{
+	close_it("first", open_it("./one/ender.so", RTLD_NOW | RTLD_LOCAL));
+	print("second", open_it("./two/ender.so", RTLD_NOW | RTLD_LOCAL));
+}
+
 /* Machine code that lies in no library, as compilers at run time make it. */
 #if defined(__x86_64__)
 static void made_code(void)
@@ -339,6 +346,7 @@ static const struct scenario {
 	{"closed_and_another", closed_and_another},
 	{"closed_early", closed_early},
 	{"failed_close", failed_close},
+	{"first_call_at_end", first_call_at_end},
 	{"made_code", made_code},
 	{"quick_exits", quick_exits},
 #endif

@@ -40,6 +40,8 @@ build caller-11.so -DREGISTERS "$src/caller.c" libcudart.so.11.0
 build caller-other12.so -DREGISTERS "$src/caller.c" libcudart-other.so.12
 build one/caller.so -DREGISTERS "$src/caller.c" one/libcudart.so.12
 build two/caller.so -DREGISTERS "$src/caller.c" two/libcudart.so.12
+build one/ender.so -DCALLS_AT_END "$src/caller.c" one/libcudart.so.12
+build two/ender.so -DCALLS_AT_END "$src/caller.c" two/libcudart.so.12
 build caller-a.so "$src/caller.c" libcopy-a.so
 build caller-b.so -DREGISTERS "$src/caller.c" libcopy-b.so
 build caller-free.so "$src/caller.c"
