@@ -18,7 +18,7 @@ build()
 	local output=$1
 	shift
 	# shellcheck disable=SC2016 # for the loader
-	"$CC" -g -O1 -fPIC -shared -fvisibility=hidden -Wl,-rpath,'$ORIGIN' -o "$output" "$@" || exit 1
+	"$CC" -g -O1 -fPIC -shared -fvisibility=hidden -Wl,-rpath,'$ORIGIN:$ORIGIN/..' -o "$output" "$@" || exit 1
 }
 
 # runtime OUTPUT ID SONAME [VERSION]
@@ -40,8 +40,9 @@ build caller-11.so -DREGISTERS "$src/caller.c" libcudart.so.11.0
 build caller-other12.so -DREGISTERS "$src/caller.c" libcudart-other.so.12
 build one/caller.so -DREGISTERS "$src/caller.c" one/libcudart.so.12
 build two/caller.so -DREGISTERS "$src/caller.c" two/libcudart.so.12
-build one/ender.so -DCALLS_AT_END "$src/caller.c" one/libcudart.so.12
-build two/ender.so -DCALLS_AT_END "$src/caller.c" two/libcudart.so.12
+build libcopy-large.so -DIS_LARGE -DID=3 "$src/runtime.c" -Wl,-soname,libcopy-large.so
+build one/ender.so -DCALLS_AT_END "$src/caller.c" libcopy-a.so
+build two/ender.so -DCALLS_AT_END "$src/caller.c" libcopy-large.so
 build caller-a.so "$src/caller.c" libcopy-a.so
 build caller-b.so -DREGISTERS "$src/caller.c" libcopy-b.so
 build caller-free.so "$src/caller.c"
