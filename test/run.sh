@@ -169,6 +169,7 @@ short()
 	{
 		parts $long
 		integ build
+		beside run corpus "$MAKE" --no-print-directory fuzz-replay FUZZ_MUTATIONS=0
 		other_parts $long
 	}
 	checks
@@ -233,7 +234,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:handle_abort
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66}
 
-if build product all sim tests build/gen_stream; then
+if build product all sim tests build/gen_stream fuzz-targets; then
 	case $TEST_TIER in
 	check)
 		checks

@@ -44,22 +44,20 @@ $(foreach line,$(FUZZ_LIST),$(eval $(call fuzz_rule,$(line))))
 
 fuzz-targets: $(FUZZ_TARGETS:%=$(B)/fuzz/fuzz_%)
 
-# ---- the corpus, and a few changed copies of it, in `make test` ----
+# ---- the corpus in `make test`; with sanitizers, and a few changed copies of it, in `make test-all` ----
 
 FUZZ_MUTATIONS ?= 20
 FUZZ_WILD := 1 2 3 4 5 6 7 8
 
-ifdef SAN
-fuzz-check: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 # Streams of nonsense are made anew.
-fuzz-check: fuzz-targets $(B)/gen_stream
+fuzz-replay: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+fuzz-replay: fuzz-targets $(B)/gen_stream
 	$(Q)for seed in $(FUZZ_WILD); do $(B)/gen_stream $(B)/fuzz/wild$$seed.gprof 0 $$seed; done
 	$(Q)test/fuzz/replay.sh $(B) $(FUZZ_MUTATIONS) $(foreach line,$(FUZZ_LIST),\
 		"$(call fuzz_part,$(line),1) $(call fuzz_part,$(line),2) $(FUZZ_MORE_$(call fuzz_part,$(line),2))")
-else
+
 fuzz-check:
-	$(Q)$(MAKE) --no-print-directory SAN=address,undefined $@
-endif
+	$(Q)$(MAKE) --no-print-directory SAN=address,undefined fuzz-replay
 
 # ---- the search ----
 
@@ -85,4 +83,4 @@ fuzz-merge: fuzz-build
 	$(Q)FUZZ_MERGE=1 test/fuzz/search.sh build/fuzz $(foreach name,$(FUZZ_ONLY),\
 		"$(name) $(call fuzz_part,$(call fuzz_line,$(name)),2) $(FUZZ_MORE_$(call fuzz_part,$(call fuzz_line,$(name)),2))")
 
-.PHONY: fuzz fuzz-build fuzz-merge fuzz-check fuzz-targets
+.PHONY: fuzz fuzz-build fuzz-merge fuzz-check fuzz-replay fuzz-targets
