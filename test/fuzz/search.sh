@@ -72,6 +72,16 @@ merge()
 		"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$(seeds "$corpus" "$@")" >"$build/$target.merge.log" 2>&1
 }
 
+# most_bytes CORPUS: of all together 2 MB are checked in.
+most_bytes()
+{
+	case $1 in
+	stream) echo 800000 ;;
+	rings | json) echo 300000 ;;
+	*) echo 120000 ;;
+	esac
+}
+
 bad=0
 if [ -n "${FUZZ_MERGE:-}" ]; then
 	rm -rf "$build/merged"
@@ -84,11 +94,14 @@ if [ -n "${FUZZ_MERGE:-}" ]; then
 		corpus=test/fuzz/corpus/${new##*/}
 		# What once failed stays.
 		mkdir -p "$corpus" && find "$corpus" -type f ! -name 'found-*' -delete
-		for file in "$new"/*; do
-			# What lies elsewhere in the repository is not needed twice.
-			cmp -s "$file" "$build/seeds/${new##*/}/$(basename "$file")" ||
-				cp "$file" "$corpus/$(basename "$file" | cut -c1-12)"
-		done
+		used=0
+		while read -r bytes file; do
+			# What lies elsewhere in the repository is not needed twice; the largest do without a place.
+			cmp -s "$file" "$build/seeds/${new##*/}/$(basename "$file")" && continue
+			used=$((used + bytes))
+			[ $used -le "$(most_bytes "${new##*/}")" ] || break
+			cp "$file" "$corpus/$(basename "$file" | cut -c1-12)"
+		done < <(find "$new" -type f -printf '%s %p\n' | sort -n)
 		echo "${new##*/}: $(find "$corpus" -type f | wc -l) inputs, $(du -sb "$corpus" | cut -f1) bytes"
 	done
 	exit 0
