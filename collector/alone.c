@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/alone.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -20,12 +21,16 @@ bool alone_has_main_left(void)
 	return !syscall(SYS_get_robust_list, (int)syscall(SYS_getpid), &list, &bytes) && !list;
 }
 
-bool alone_is_last(void)
+enum alone alone_look(void)
 {
 	struct stat tasks;
 
+	if (!alone_has_main_left()) {
+		return ALONE_NOT;
+	}
+	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0)) {
+		return errno == ENOMEM ? ALONE_NOT : ALONE_UNKNOWN;
+	}
 	/* The main thread is still counted, as the others' leader. */
-	return alone_has_main_left() &&
-	       !syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) &&
-	       tasks.st_nlink == LINKS_OF_TWO;
+	return tasks.st_nlink == LINKS_OF_TWO ? ALONE_LAST : ALONE_NOT;
 }

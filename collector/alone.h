@@ -12,7 +12,8 @@
 /* Has the main thread left, and others go on? */
 bool alone_has_main_left(void);
 
-/* Is the calling thread the only one left? False also where that is not to be known. */
-bool alone_is_last(void);
+/* Is the calling thread the only one left? UNKNOWN: main has left, and /proc cannot be asked. */
+enum alone { ALONE_NOT, ALONE_LAST, ALONE_UNKNOWN };
+enum alone alone_look(void);
 
 #endif

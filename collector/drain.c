@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "collector/activity.h"
 #include "collector/alone.h"
@@ -288,34 +289,43 @@ static int prepare(void)
 	return rc;
 }
 
-/* Its exit handlers run next, as they would have in its own last thread. */
-static void become_host(void)
-{
-	drain.how = ending_word(GPROF_END_EXIT);
-	step_stop();
-	atomic_store(&collector_mode, 0);
-	pthread_sigmask(SIG_SETMASK, &drain.host_mask, NULL);
-}
-
 /* Until the drain thread is no more. */
-static void *last_main(void *unused)
+static void *last_main(void *drain_tid)
 {
-	(void)unused;
-	while (!alone_is_last()) {
+	while (!syscall(SYS_tgkill, syscall(SYS_getpid), (long)(intptr_t)drain_tid, 0L)) {
 		host_pause(MS_NS);
 	}
+	pthread_sigmask(SIG_SETMASK, &drain.host_mask, NULL);
 	return NULL;
 }
 
 /*
- * The program's exit handlers run on the stack of its last thread. Ours is small; a thread as the
- * program makes them takes the place.
+ * The program's exit handlers run in its last thread. Ours has a small stack, and signals of its
+ * own may be pending, a limit of file sizes say; a thread as the program makes them takes the
+ * place.
  */
 static void make_last_thread(void)
 {
 	pthread_t thread;
 
-	pthread_create(&thread, NULL, last_main, NULL);
+	pthread_create(&thread, NULL, last_main, (void *)(intptr_t)syscall(SYS_gettid));
+}
+
+/* The process ends with this thread, or might: main has left. */
+static void leave(enum alone alone)
+{
+	pace_hurry();
+	if (alone == ALONE_LAST) {
+		ending_mark(GPROF_END_EXIT, 0);
+	} else {
+		collector_notice("recording ended", 0,
+			"the main thread has left by pthread_exit, and without /proc it cannot be "
+			"seen when the last thread ends; what came after that is not recorded; "
+			"mount /proc");
+	}
+	drain.how = ending_word(GPROF_END_EXIT);
+	step_stop();
+	atomic_store(&collector_mode, 0);
 }
 
 static bool is_stopping(void)
@@ -325,7 +335,7 @@ static bool is_stopping(void)
 
 static void *drain_main(void *unused)
 {
-	bool is_last = false;
+	enum alone alone = ALONE_NOT;
 
 	(void)unused;
 	if (prepare()) {
@@ -336,22 +346,20 @@ static void *drain_main(void *unused)
 	collector_take_over();
 	pace_begin();
 	leftover_move(is_stopping);
-	while (!atomic_load(&drain.is_stopping) && !is_last) {
+	while (!atomic_load(&drain.is_stopping) && alone == ALONE_NOT) {
 		ring_wait(next_timeout_ms());
 		pace_next();
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.
 		 */
-		is_last = alone_is_last();
+		alone = alone_look();
 	}
-	if (is_last) {
-		pace_hurry();
-		ending_mark(GPROF_END_EXIT, 0);
-		become_host();
+	if (alone != ALONE_NOT) {
+		leave(alone);
 	}
 	finish();
 	atomic_store(&drain.is_done, true);
-	if (is_last) {
+	if (alone != ALONE_NOT) {
 		make_last_thread();
 	}
 	return NULL;

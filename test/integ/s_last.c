@@ -5,15 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "test/demo/ranges.h"
+
+static int is_limited;
 
 static void *work(void *unused)
 {
 	range_push("late");
 	usleep(100000);
 	range_pop();
+	/* More than 64 KB of the stream. */
+	for (int i = 0; is_limited && i < 100000; i++) {
+		range_push("more");
+		range_pop();
+	}
 	return unused;
 }
 
@@ -26,14 +34,27 @@ static void at_exit(void)
 	puts(room[4096] ? "bye" : "");
 }
 
-int main(void)
+/* No file may grow beyond 64 KB, by a signal; or nothing of the file system can be reached. */
+static int limit(const char *how)
+{
+	const struct rlimit few = {65536, 65536};
+
+	return strcmp(how, "size") ? chroot(how) || chdir("/") : setrlimit(RLIMIT_FSIZE, &few);
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t thread;
 
 	atexit(at_exit);
+	dlopen("libgcc_s.so.1", RTLD_NOW); /* pthread_exit's */
 	ranges_init();
 	range_push("early");
 	range_pop();
+	is_limited = argc > 1;
+	if (is_limited && limit(argv[1])) {
+		return 9;
+	}
 	pthread_create(&thread, NULL, work, NULL);
 	pthread_exit(NULL);
 }

@@ -13,4 +13,24 @@ is 0 $report_rc "report's status"
 is 2 "$(query '[.nvtx.rows[].calls] | add')" "ranges"
 "$REPORT" info "$GPROF_DIR" >"$T/info"
 is 1 "$(grep -cE '^  ended +exited with status 0$' "$T/info")" "the end"
+
+# The last event meets a limit of file sizes, whose signal is the program's affair with its own files.
+rm -rf "$GPROF_DIR"
+LD_PRELOAD=$(preload) timeout -s KILL 120 "$B/integ/s_last" size >"$T/out" 2>"$T/err"
+is 0 $? "status with a limit of file sizes"
+is bye "$(cat "$T/out")" "what the exit handler says then"
+
+# Without /proc nobody can tell which thread is the last; the process ends all the same.
+rm -rf "$GPROF_DIR"
+mkdir "$T/root"
+LD_PRELOAD=$(preload) timeout -s KILL 120 "$B/integ/s_last" "$T/root" >"$T/out" 2>"$T/err"
+rc=$?
+if [ $rc = 9 ]; then
+	echo "# no right to chroot"
+else
+	is 0 $rc "status without /proc"
+	is bye "$(cat "$T/out")" "what the exit handler says without /proc"
+	summary nvtx,notices
+	is "recording ended" "$(query '.notices.rows[] | select(.cause == "recording ended").cause')" "what is told of it"
+fi
 finish
