@@ -18,6 +18,9 @@
 
 #define NR_OWN	8u
 #define WAIT_MS 2000u
+/* At the end a thread that is in CUPTI gets some 50 ms to come out of it. */
+#define LAST_TRIES    250u
+#define LAST_PAUSE_NS 200000u
 /* From this API version (CUDA 12.6) on CUPTI may be used again after cuptiFinalize. */
 #define MAY_BEGIN_AGAIN 24u
 
@@ -172,7 +175,8 @@ void share_follow(bool is_wanted)
 	}
 }
 
-void share_flush(bool is_last)
+/* False: another thread has the turn just now. */
+static bool try_flush(bool is_last)
 {
 	if (try_claim(TURN_OURS)) {
 		activity_flush(is_last);
@@ -180,6 +184,21 @@ void share_flush(bool is_last)
 	} else if (is_last && try_claim(TURN_THEIRS)) {
 		end_gap(buffer_take_nr_records(), true);
 		release(TURN_THEIRS);
+	}
+	return atomic_load(&state.turn) != TURN_BUSY;
+}
+
+void share_flush(bool is_last)
+{
+	unsigned int nr_tries = is_last ? LAST_TRIES : 1;
+
+	while (!try_flush(is_last)) {
+		if (!--nr_tries) {
+			/* Next time, if there is one. */
+			collector_lose(COLLECTOR_LOST_SHARED, is_last);
+			return;
+		}
+		host_pause(LAST_PAUSE_NS);
 	}
 }
 
