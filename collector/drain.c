@@ -43,6 +43,8 @@
 #define STOP_NS	    10000000000u
 #define MS_NS	    1000000u
 #define STACK_BYTES (256u << 10)
+/* Once the stream has GPROF_MAX_MB it still grows: by a group of some hundred bytes so often. */
+#define FULL_NS 5000000000u
 /* How long the thread that starts the recorder may take to let the first event in. */
 #define START_MS 20u
 /* How often to look whether the host's last thread has ended, once its main thread has. */
@@ -52,6 +54,7 @@ static struct drain_state {
 	struct block_ticks ticks;
 	uint32_t flush_ms;
 	uint64_t flushed_ns; /* CLOCK_MONOTONIC of the last flush */
+	uint64_t grouped_ns; /* of the last group in the stream */
 	uint64_t stepped_ns; /* of the last interval step */
 	uint64_t nr_lost;
 	atomic_bool is_attached;
@@ -115,25 +118,31 @@ static void add_position(
 	row->offset = offset;
 }
 
-/* The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is given back. */
+/*
+ * The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is given back. In a
+ * stream that is full, groups only tell what is lost, and are rare.
+ */
 static void flush(bool is_last)
 {
-	uint64_t now = clock_raw();
+	uint64_t now = clock_raw(), now_ns = clock_monotonic_ns();
 	struct gprof_row_checkpoint *group;
 
 	drain_activity();
 	ring_read(take_row, NULL);
 	launches_look();
+	if (stream_is_full()) {
+		batch_drop_all();
+		if (!is_last && ring_fill() < FLUSH_FILL && now_ns - drain.grouped_ns < FULL_NS) {
+			return;
+		}
+	}
+	drain.grouped_ns = now_ns;
 	add_anchor();
 	drain.nr_lost += loss_add_rows();
 	facts_add_steps(false);
 	facts_add_worker();
-	if (stream_is_full() && !is_last) {
-		batch_drop_all();
-		ring_release();
-		return;
-	}
 	batch_write_all();
+	drain.nr_lost += loss_add_rows(); /* of those that the stream has refused just now */
 	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */
 	group->tick = now;
 	ring_positions(add_position, &now);

@@ -36,6 +36,7 @@ static struct stream_state {
 	uint64_t id;
 	uint64_t at; /* bytes of whole blocks in the file */
 	uint64_t max_bytes;
+	uint64_t definition_bytes; /* of `at` */
 	uint64_t sequence;
 	uint64_t rows_before[GPROF_NR_TABLES];
 	uint64_t nr_rows;
@@ -255,6 +256,7 @@ static int write_block(struct block_input *input, bool is_event)
 	}
 	stream.sequence++;
 	stream.at += bytes;
+	stream.definition_bytes += is_event ? 0 : bytes;
 	stream.nr_rows += is_event ? nr_rows : 0;
 	return 0;
 }
@@ -327,6 +329,7 @@ void stream_forget(void)
 	held_close(&stream_file);
 	stream.is_encoder_old = stream.encoder != NULL;
 	stream.at = 0;
+	stream.definition_bytes = 0;
 	stream.owed_bytes = 0;
 	stream.sequence = 0;
 	stream.nr_rows = 0;
@@ -383,6 +386,12 @@ const char *stream_rings_path(uint64_t bytes, enum stream_place place)
 	}
 	log_format(stream.rings, sizeof(stream.rings), "%s/%s" SUFFIX RINGS, dir, stream.base);
 	return stream.rings;
+}
+
+bool stream_takes_texts(void)
+{
+	return !stream_is_full() &&
+	       (!stream.max_bytes || stream.definition_bytes < stream.max_bytes / 2);
 }
 
 bool stream_is_full(void)

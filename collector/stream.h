@@ -74,4 +74,7 @@ const char *stream_rings_path(uint64_t bytes, enum stream_place place);
 /* Has the stream reached its size limit? Then nothing but the last group should be written. */
 bool stream_is_full(void);
 
+/* May rows with texts of their own still come? They get half of the limit. */
+bool stream_takes_texts(void);
+
 #endif

@@ -11,6 +11,7 @@
 #include "collector/launches.h"
 #include "collector/period.h"
 #include "collector/stall.h"
+#include "collector/stream.h"
 
 #define NR_KNOWN_LAUNCHES 4096u
 /* cudaMemcpyKind */
@@ -150,12 +151,26 @@ static bool is_whole(const struct gprof_row_head *head)
 	       batch->row_bytes + (uint64_t)head->text_bytes <= head->bytes;
 }
 
+/*
+ * Texts that are each another one would fill a stream that has a limit, and leave no room for
+ * events. The texts of threads and of functions are few.
+ */
+static bool is_refused(const struct gprof_row_head *head)
+{
+	return head->text_bytes && head->table != GPROF_TABLE_thread &&
+	       head->table != GPROF_TABLE_function && !stream_takes_texts();
+}
+
 void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	(void)context;
 	(void)thread;
 	if (!is_whole(head)) {
 		collector_lose(COLLECTOR_LOST_DAMAGED, 1);
+		return;
+	}
+	if (is_refused(head)) {
+		collector_lose(COLLECTOR_LOST_LIMIT, 1);
 		return;
 	}
 	switch (head->table) {

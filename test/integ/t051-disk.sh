@@ -35,6 +35,30 @@ lost=$(query '[.losses.rows[] | select(.cause | contains("GPROF_MAX_MB")).count]
 all=$((kept + $(query '[.losses.rows[].count] | add // 0')))
 is 1000042 $all "calls kept and lost"
 
+# Killed in the end: what was dropped before is counted all the same.
+GPROF_DIR=$T/killed
+GPROF_MAX_MB=1 GPROF_CUPTI=0 record "$B/integ/s_loop" 80 50000 kill
+is 137 $rc "exit status of the killed one"
+launched=$(tail -1 "$T/out" | sed 's/.*launched //')
+summary api,losses
+kept=$(query '[.api.rows[] | select(.name == "cudaLaunchKernel").calls] | add')
+lost=$(query '[.losses.rows[].count] | add // 0')
+[ "$lost" -gt 0 ] || is some "$lost" "losses of the killed one"
+# Its other calls may be among the lost ones.
+[ $((kept + lost)) -ge "$launched" ] && [ $((kept + lost)) -le $((launched + 400)) ] ||
+	is "$launched" $((kept + lost)) "launches kept and lost of the killed one"
+
+# Texts that are all different leave room for events.
+GPROF_DIR=$T/names
+GPROF_MAX_MB=1 record "$B/integ/s_names" 100000 300
+is 0 $rc "exit status with many names"
+size=$(stat -c %s "$GPROF_DIR"/*.gprof)
+[ "$size" -lt 1400000 ] || { echo "$size bytes of names with GPROF_MAX_MB=1"; failed=1; }
+summary nvtx,losses
+kept=$(query '[.nvtx.rows[].calls] | add // 0')
+[ "$kept" -gt 500 ] || { echo "$kept ranges kept with GPROF_MAX_MB=1"; failed=1; }
+is "$(cat "$T/out")" $((kept + $(query '[.losses.rows[].count] | add // 0'))) "ranges kept and lost"
+
 if [ "$(id -u)" = 0 ] && mkdir "$T/tiny" && mount -t tmpfs -o size=1m tmpfs "$T/tiny" 2>/dev/null; then
 	GPROF_DIR=$T/tiny/dump
 	record "$B/integ/s_loop" 6 100000 exit=3
