@@ -334,7 +334,7 @@ static void attach(void)
 			"have no "
 			"device times");
 	} else if (!cupti_load()) {
-		share_attach((config_number(CONFIG_BUFFER_MB) << 20) / 4, is_wanted);
+		share_attach(startup_ring_bytes() / 2, is_wanted);
 	}
 	drain_attach(is_wanted);
 }

@@ -22,11 +22,13 @@
 #include "collector/stream.h"
 #include "collector/thread.h"
 
-/* Of the address space that a host may have at all, gprof takes so much at most: one part in ... */
-#define ADDRESS_SHARE 16u
+/* Of the memory that a host may have at all, rings take so much at most: one part in ... */
+#define HOST_SHARE 16u
+#define PAGE_BYTES 4096u
 
 static const char *rings_path;
 static atomic_int waits_for = CONFIG_NR;
+static uint64_t ring_bytes;
 
 static void add_schema(void)
 {
@@ -92,27 +94,61 @@ static int start_rings(uint64_t pool_bytes)
 	return rc;
 }
 
-/* What GPROF_BUFFER_MB says, but a small part of a host's limited address space. */
-static uint64_t ring_bytes(void)
+/* May the host lock so little memory that ours, which it would lock as well, is in its way? */
+static bool is_locking(uint64_t limit)
+{
+	size_t bytes = (size_t)limit + PAGE_BYTES;
+	void *more =
+		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (more != MAP_FAILED) {
+		munmap(more, bytes);
+	}
+	return more == MAP_FAILED &&
+	       errno == EAGAIN; /* after mlockall(MCL_FUTURE), without rights */
+}
+
+/* So much memory the host may have at all; UINT64_MAX: as much as it wants. */
+static uint64_t host_bytes(void)
+{
+	static const __rlimit_resource_t kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK};
+	uint64_t least = UINT64_MAX;
+	struct rlimit limit;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!getrlimit(kinds[i], &limit) && limit.rlim_cur != RLIM_INFINITY &&
+			limit.rlim_cur < least &&
+			(kinds[i] != RLIMIT_MEMLOCK || is_locking(limit.rlim_cur))) {
+			least = limit.rlim_cur;
+		}
+	}
+	return least;
+}
+
+/* What GPROF_BUFFER_MB says, but a small part of a host's limited memory. */
+static uint64_t find_ring_bytes(void)
 {
 	const uint64_t least = 2u << 20;
 	uint64_t wanted = (config_number(CONFIG_BUFFER_MB) << 20) / 2;
-	struct rlimit limit;
-	uint64_t bytes;
+	uint64_t bytes = host_bytes() / HOST_SHARE;
 
-	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) {
-		return wanted;
-	}
-	bytes = limit.rlim_cur / ADDRESS_SHARE;
 	bytes = bytes < least ? least : bytes;
 	return bytes < wanted ? bytes : wanted;
+}
+
+uint64_t startup_ring_bytes(void)
+{
+	if (!ring_bytes) {
+		ring_bytes = find_ring_bytes();
+	}
+	return ring_bytes;
 }
 
 static void say_less(uint64_t bytes)
 {
 	if (bytes < (config_number(CONFIG_BUFFER_MB) << 20) / 2) {
 		collector_notice("less memory", 0,
-			"the address space of the process is limited (ulimit -v): %llu MB for "
+			"the memory of the process is limited (ulimit -v, -d or -l): %llu MB for "
 			"events instead of GPROF_BUFFER_MB's half; raise the limit if events are "
 			"lost",
 			(unsigned long long)(bytes >> 20));
@@ -120,19 +156,23 @@ static void say_less(uint64_t bytes)
 }
 
 /*
- * Where the address space is limited we take all that we need or nothing, and only where as much is
- * left for the host: memory that it does not get would change what it does.
+ * Where memory is limited we take all that we need or nothing, and only where as much is left for
+ * the host: memory that it does not get would change what it does.
  */
 static int look_for_room(void)
 {
-	size_t bytes = 2 * (size_t)(ring_bytes() + (config_number(CONFIG_BUFFER_MB) << 20));
-	struct rlimit limit;
+	size_t bytes = 2 * (size_t)(startup_ring_bytes() + (config_number(CONFIG_BUFFER_MB) << 20));
+	struct rlimit data;
+	/* What cannot be written to is no data; but what can be is at once there if it is locked.
+	 */
+	bool is_data = !getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY;
 	void *room;
 
-	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) {
+	if (host_bytes() == UINT64_MAX) {
 		return 0;
 	}
-	room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	room = mmap(NULL, bytes, is_data ? PROT_READ | PROT_WRITE : PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (room == MAP_FAILED) {
 		return -ENOMEM;
 	}
@@ -189,8 +229,8 @@ static int start(struct block_ticks *ticks)
 	}
 	collector_move_on();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
-	say_less(ring_bytes());
-	rc = start_rings(ring_bytes());
+	say_less(startup_ring_bytes());
+	rc = start_rings(startup_ring_bytes());
 	atomic_store(&waits_for, CONFIG_NR);
 	if (!rc) {
 		thread_init();

@@ -19,6 +19,9 @@ int startup_run(struct block_ticks *ticks);
  */
 enum config_name startup_waits_for(void);
 
+/* What the rings take: half of GPROF_BUFFER_MB, less where the host's memory is limited. */
+uint64_t startup_ring_bytes(void);
+
 /* The stream is closed: removes the file of the rings. The drain thread, last thing. */
 void startup_undo(void);
 

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs whose memory is limited: gprof takes a small part of it, or nothing where there is too little.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ PLAIN
+
+notice()
+{
+	query '.notices.rows[] | select(.cause == "less memory").text' | grep -oE '[0-9]+ MB'
+}
+
+(ulimit -d 400000; record "$B/integ/s_loop" 5 10; exit $rc)
+is 0 $? "status where data are limited"
+summary api,notices
+is 50 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches"
+is "24 MB" "$(notice)" "memory for events"
+
+rm -rf "$GPROF_DIR"
+(ulimit -d 120000; record "$B/integ/s_loop" 5 10; exit $rc)
+is 0 $? "status where data are few"
+is 1 "$(grep -c 'not recording: .*memory' "$T/err")" "lines that say so"
+
+# A program that locks all that it will have, and has no right to more than it may lock.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	cat >"$T/lock.c" <<-'END'
+		#include <sys/mman.h>
+		__attribute__((constructor)) static void lock(void) { mlockall(MCL_FUTURE); }
+	END
+	"${CC:-gcc}" -shared -fPIC -o "$T/lock.so" "$T/lock.c" || exit 1
+	few="setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock"
+	ulimit -l 8000
+	LD_LIBRARY_PATH=$SIM $few env LD_PRELOAD="$T/lock.so" "$B/integ/s_loop" 5 10 >"$T/plain.out" 2>"$T/plain.err"
+	plain_rc=$?
+	LD_LIBRARY_PATH=$SIM $few env LD_PRELOAD="$(preload):$T/lock.so" "$B/integ/s_loop" 5 10 >"$T/out" 2>"$T/err"
+	is $plain_rc $? "status where little may be locked"
+	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output where little may be locked"
+	is 1 "$(grep -c 'not recording: .*memory' "$T/err")" "lines that say so of locked memory"
+fi
+finish
