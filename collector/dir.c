@@ -118,6 +118,13 @@ bool dir_is_memory(const char *path)
 	return !statfs(path, &fs) && (uint32_t)fs.f_type == 0x01021994;
 }
 
+bool dir_is_short(const char *path, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	return !statvfs(path, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < bytes;
+}
+
 bool dir_has_room(const char *dir, uint64_t bytes)
 {
 	struct statvfs fs;

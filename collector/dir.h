@@ -27,4 +27,7 @@ bool dir_is_memory(const char *path);
 /* Are `bytes` free there? */
 bool dir_has_room(const char *dir, uint64_t bytes);
 
+/* Has its file system less room than that? False also where that is not to be known. */
+bool dir_is_short(const char *path, uint64_t bytes);
+
 #endif

@@ -18,6 +18,8 @@
 
 /* Chunks that get their memory at a time, in a file that grows. */
 #define GROW_CHUNKS 16u
+/* A pool grows while so many times its size are left to others. */
+#define LEFT_SHARE  8u
 #define FIRST_BYTES (RING_HEADER_BYTES + GROW_CHUNKS * RING_CHUNK_BYTES)
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -72,7 +74,12 @@ bool ring_pool_grow(void)
 	if (from >= most) {
 		return false;
 	}
-	if (!populate((char *)ring_chunk_at(from), (char *)ring_chunk_at(until))) {
+	/*
+	 * The program's own shared memory is often made without being asked for, so that who comes
+	 * last gets SIGBUS.
+	 */
+	if ((ring_pool.path && dir_is_short(ring_pool.path, ring_pool.mapped_bytes * LEFT_SHARE)) ||
+		!populate((char *)ring_chunk_at(from), (char *)ring_chunk_at(until))) {
 		atomic_compare_exchange_strong(&ring_pool.nr_most, &most, from);
 		return false;
 	}
@@ -187,6 +194,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	}
 	write_header(map, stream_id, nr_chunks);
 	ring_pool.mapped_bytes = bytes;
+	ring_pool.path = grows ? path : NULL;
 	ring_pool.nr_chunks = nr_chunks;
 	atomic_store(&ring_pool.nr_most, nr_chunks);
 	atomic_store(&ring_pool.nr_ready, grows ? GROW_CHUNKS : nr_chunks);

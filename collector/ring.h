@@ -176,7 +176,7 @@ struct ring_thread {
 /*
  * Makes the pool of pool_bytes in the file `path` (created new, 0600, space reserved), or in
  * anonymous memory if path is NULL. Returns 0 or -errno, and may then be called again with as many
- * bytes. Once per process and once more in a forked child.
+ * bytes. `path` must stay. Once per process and once more in a forked child.
  */
 int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
 

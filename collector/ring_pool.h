@@ -14,6 +14,7 @@
 struct ring_pool {
 	char *chunks; /* NULL: not started */
 	size_t mapped_bytes;
+	const char *path; /* of a file that grows, or NULL */
 	uint32_t nr_chunks;
 	/*
 	 * Chunks that have their memory, and how many may get it: in a file of a tmpfs that comes

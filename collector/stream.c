@@ -26,8 +26,8 @@
 #define NAME_MAX_HOST 64
 /* Definitions that wait for a file system which refused them; some hours of an idle recorder's. */
 #define OWED_BYTES (1u << 20)
-/* Rings go to a tmpfs that has so many times their room. */
-#define MEMORY_SHARE 4u
+/* Rings go to a tmpfs that has so many times their room: the processes of a job do so each. */
+#define MEMORY_SHARE 16u
 
 /* Apart from the rest, which is zero at first and so takes no room in the library's file. */
 static struct held stream_file = {.fd = -1};

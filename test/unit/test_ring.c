@@ -11,11 +11,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/dir.h"
 #include "collector/host.h"
+#include "collector/ring_pool.h"
 #include "collector/thread.h"
 #include "test/unit/unit.h"
 
@@ -271,6 +274,29 @@ static uint64_t count_rows(const char *map)
 	}
 	return n;
 }
+
+/* The program's shared memory is in the same file system, and gets SIGBUS where nothing is left. */
+START_TEST(a_pool_leaves_the_most_of_shared_memory_to_others)
+{
+	struct statvfs shared;
+	char path[64];
+	uint64_t n = 0;
+
+	if (!dir_is_memory("/dev/shm")) {
+		return;
+	}
+	ck_assert_int_eq(statvfs("/dev/shm", &shared), 0);
+	snprintf(path, sizeof(path), "/dev/shm/gprof-test-%d", (int)getpid());
+	ck_assert_int_eq(ring_start(path, 1, (uint64_t)shared.f_bavail * shared.f_frsize / 4), 0);
+	ring_stop(path);
+	/* The name is gone; the file system is asked by another one. */
+	ring_pool.path = ring_pool.path ? "/dev/shm" : NULL;
+	while (ring_pool.path && n < 1000000 && put(n)) {
+		n++;
+	}
+	ck_assert_uint_lt(n, 100000);
+}
+END_TEST
 
 START_TEST(committed_rows_outlive_sigkill)
 {
@@ -647,7 +673,8 @@ Suite *unit_suite(void)
 		rows_of_many_threads_are_read_or_counted_as_lost,
 		ended_threads_give_their_chunks_to_new_ones,
 		reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_counted,
-		committed_rows_outlive_sigkill, file_that_is_there_is_not_taken,
+		a_pool_leaves_the_most_of_shared_memory_to_others, committed_rows_outlive_sigkill,
+		file_that_is_there_is_not_taken,
 		before_the_start_nothing_is_reserved_and_errno_stays, positions_tell_what_was_read,
 		the_file_tells_of_losses_until_the_stream_does,
 		threads_that_found_no_room_leave_their_place,

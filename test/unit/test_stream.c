@@ -293,7 +293,7 @@ START_TEST(child_makes_a_file_of_its_own)
 }
 END_TEST
 
-/* They are in memory, where that has four times their room. */
+/* They are in memory, where that has sixteen times their room. */
 START_TEST(rings_lie_in_memory_or_beside_the_stream)
 {
 	const char *path;
@@ -312,7 +312,7 @@ START_TEST(rings_lie_in_memory_or_beside_the_stream)
 
 		ck_assert_int_eq(statvfs("/dev/shm", &shared), 0);
 		room = (uint64_t)shared.f_bavail * shared.f_frsize;
-		ck_assert_ptr_null(stream_rings_path(room / 3, STREAM_PLACE_SHARED));
+		ck_assert_ptr_null(stream_rings_path(room / 12, STREAM_PLACE_SHARED));
 	}
 	for (enum stream_place place = 0; place < STREAM_NR_PLACES; place++) {
 		ck_assert_ptr_null(stream_rings_path((uint64_t)1 << 62, place));
