@@ -25,6 +25,7 @@
 #include "collector/log.h"
 #include "collector/notice.h"
 #include "collector/nvml.h"
+#include "collector/objects.h"
 #include "collector/sample.h"
 #include "collector/say.h"
 #include "collector/share.h"
@@ -93,10 +94,12 @@ static void on_fork(void)
 	if (door) {
 		door->before_fork();
 	}
+	objects_before_fork();
 }
 
 static void on_fork_parent(void)
 {
+	objects_after_fork(false);
 	after_fork(false);
 	nvml_release();
 }
@@ -105,6 +108,7 @@ static void on_fork_child(void)
 {
 	int error = errno;
 
+	objects_after_fork(true);
 	after_fork(true);
 	nvml_forget();
 	collector_child();
@@ -117,6 +121,12 @@ COMPAT_START_CODE void collector_init(
 	if (atomic_exchange(&state.is_init, true)) {
 		return;
 	}
+	/*
+	 * Early, as another thread may fork in the very moment that one starts the recorder; and in
+	 * every process, since calls find their functions also where nothing is recorded.
+	 */
+	state.has_atfork = __register_atfork &&
+			   !__register_atfork(on_fork, on_fork_parent, on_fork_child, NULL);
 	/* A program with more rights than its user: not even the user's variables are read. */
 	if (getauxval(AT_SECURE) || !host_is_beside_program()) {
 		atomic_store(&state.phase, PHASE_STOPPED);
@@ -133,9 +143,6 @@ COMPAT_START_CODE void collector_init(
 		return;
 	}
 	thread_reserve_key();
-	/* Early, as another thread may fork in the very moment that one starts the recorder. */
-	state.has_atfork = __register_atfork &&
-			   !__register_atfork(on_fork, on_fork_parent, on_fork_child, NULL);
 }
 
 /* ---- start ---- */

@@ -11,6 +11,7 @@
 #include "collector/collector.h"
 #include "collector/config.h"
 #include "collector/log.h"
+#include "collector/objects.h"
 
 struct cupti cupti;
 
@@ -166,7 +167,7 @@ static void *find_library(void)
 	if (*wanted) {
 		return open_library(wanted);
 	}
-	dl_iterate_phdr(look_at_object, &mapped);
+	objects_visit(look_at_object, &mapped);
 	if (mapped.cupti[0]) {
 		return open_library(mapped.cupti);
 	}
@@ -261,7 +262,7 @@ int cupti_load(void)
 	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map) {
 		strncpy(cupti.path, map->l_name, sizeof(cupti.path) - 1);
 	}
-	dl_iterate_phdr(look_at_code, (void *)(uintptr_t)cupti.cuptiGetVersion);
+	objects_visit(look_at_code, (void *)(uintptr_t)cupti.cuptiGetVersion);
 	cupti.cuptiGetVersion(&cupti.version);
 	probe_records();
 	atomic_store(&state.is_live, true);

@@ -13,6 +13,7 @@
 
 #include "collector/collector.h"
 #include "collector/log.h"
+#include "collector/objects.h"
 
 COMPAT_START_CODE static int is_program(struct dl_phdr_info *info, size_t size, void *result)
 {
@@ -60,7 +61,7 @@ void host_name_code(uintptr_t address, char *name, size_t nr_bytes)
 {
 	struct code code = {address, name, nr_bytes};
 
-	dl_iterate_phdr(look_for_code, &code);
+	objects_visit(look_for_code, &code);
 }
 
 int host_hold_cancellation(void)

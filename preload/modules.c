@@ -2,9 +2,10 @@
 #include "preload/modules.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "collector/objects.h"
 
 #define MAX_MODULES 4096u
 
@@ -60,22 +61,6 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/*
- * A signal handler that jumps out of a look would leave the list locked for all other threads. What
- * the thread itself causes is not held up.
- */
-static void hold_signals(sigset_t *before)
-{
-	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-	sigset_t all;
-
-	sigfillset(&all);
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-		sigdelset(&all, own[i]);
-	}
-	sigprocmask(SIG_BLOCK, &all, before);
-}
-
 #ifdef __SANITIZE_THREAD__
 /* ThreadSanitizer does not see the lock that dl_iterate_phdr holds. */
 void __tsan_acquire(void *lock);
@@ -109,16 +94,13 @@ bool modules_look(void (*look)(const struct modules *modules, void *context), vo
 	const size_t nr_bytes = list_bytes + sizeof(struct modules_queue);
 	struct list list = {look, context, NULL};
 	int error = errno;
-	sigset_t before;
 
 	/* Pages are touched as they are used; a list like this has no place on a small stack. */
 	list.modules = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (list.modules != MAP_FAILED) {
 		list.modules->queue = (void *)((char *)list.modules + list_bytes);
-		hold_signals(&before);
-		dl_iterate_phdr(with_lock, &list);
-		sigprocmask(SIG_SETMASK, &before, NULL);
+		objects_visit(with_lock, &list);
 		munmap(list.modules, nr_bytes);
 	}
 	errno = error;
@@ -144,11 +126,8 @@ static int with_count(struct dl_phdr_info *info, size_t size, void *data)
 void modules_hold(void (*function)(uint64_t nr_removed, void *context), void *context)
 {
 	struct hold hold = {function, context};
-	sigset_t before;
 
-	hold_signals(&before);
-	dl_iterate_phdr(with_count, &hold);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	objects_visit(with_count, &hold);
 }
 
 const struct module *modules_of(const struct modules *modules, uintptr_t address)

@@ -12,6 +12,7 @@
 #include "collector/claim.h"
 #include "collector/config.h"
 #include "collector/log.h"
+#include "collector/objects.h"
 #include "preload/hook.h"
 #include "preload/nvtx_record.h"
 #include "preload/op_stack.h"
@@ -246,11 +247,11 @@ static void look(struct mapped *mapped)
 	uint64_t nr_mapped = 0;
 	bool was_done = atomic_load(&state.is_done);
 
-	dl_iterate_phdr(count_mapped, &nr_mapped);
+	objects_visit(count_mapped, &nr_mapped);
 	if (nr_mapped == atomic_load(&state.nr_mapped)) {
 		return;
 	}
-	dl_iterate_phdr(look_at_object, mapped);
+	objects_visit(look_at_object, mapped);
 	if (!was_done && mapped->has_libtorch && is_ready(mapped)) {
 		attach(&mapped->libtorch);
 		if (atomic_load(&state.is_attached)) {

@@ -25,7 +25,7 @@ allow()
 	done < <(includes "$1")
 }
 
-allow preload 'collector/(collector|config|log|format|ring|clock|stack|share|peek|frames|claim|memory)\.h'
+allow preload 'collector/(collector|config|log|format|ring|clock|stack|share|peek|frames|claim|memory|objects)\.h'
 allow collector 'nothing'
 allow report 'collector/((format|block|intern)\.h|config\.def)'
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forks encoding|handler CHILDREN: makes so many children while events are recorded all the time:
- * from the main thread, whatever the recorder is just doing; or from a signal handler, whatever its
- * thread is just doing, where the child then goes on. Prints how many calls of cudaGetDevice the
+ * forks encoding|handler|looking CHILDREN: makes so many children while events are recorded all the
+ * time: from the main thread, whatever the recorder is just doing; from a signal handler, whatever
+ * its thread is just doing, where the child then goes on; or while other threads' first calls from
+ * new places look for their functions, and each child opens a library. Prints how many calls of cudaGetDevice the
  * parent has made, how many each child makes, and how many children failed.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,13 +111,63 @@ static int fork_in_handlers(int nr)
 	return wait_for_all();
 }
 
+#if defined(__x86_64__)
+/* From code of no module, whose calls look for their function each time. */
+static void *look_all_the_time(void *unused)
+{
+	/* push %rbx; mov %rsi,%rax; call *%rax; pop %rbx; ret */
+	static const unsigned char code[] = {0x53, 0x48, 0x89, 0xf0, 0xff, 0xd0, 0x5b, 0xc3};
+	int (*made)(int *result, int (*function)(int *));
+	int device;
+	void *memory = mmap(
+		NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(memory, code, sizeof(code));
+	*(void **)&made = memory;
+	while (!atomic_load(&is_over)) {
+		made(&device, cudaGetDevice);
+		atomic_fetch_add(&nr_made, 1);
+	}
+	return unused;
+}
+#else
+static void *look_all_the_time(void *unused)
+{
+	return unused;
+}
+#endif
+
+static int fork_while_looking(int nr)
+{
+	pthread_t threads[2];
+	int nr_failed = 0;
+
+	for (int i = 0; i < 2; i++) {
+		pthread_create(&threads[i], NULL, look_all_the_time, NULL);
+	}
+	for (int i = 0; i < nr; i++) {
+		if (!fork()) {
+			alarm(20);
+			_exit(!dlopen("./another.so", RTLD_NOW));
+		}
+		nr_failed += wait_for_all();
+		usleep(1000);
+	}
+	atomic_store(&is_over, 1);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	return nr_failed;
+}
+
 int main(int argc, char **argv)
 {
 	int nr = argc > 2 ? atoi(argv[2]) : 10, nr_failed;
 
 	call(1);
-	nr_failed = argc > 1 && !strcmp(argv[1], "handler") ? fork_in_handlers(nr)
-							    : fork_while_encoding(nr);
+	nr_failed = argc > 1 && !strcmp(argv[1], "handler")   ? fork_in_handlers(nr)
+		    : argc > 1 && !strcmp(argv[1], "looking") ? fork_while_looking(nr)
+							      : fork_while_encoding(nr);
 	printf("%ld %d %d\n", (long)nr_made, CHILD_CALLS, nr_failed);
 	return 0;
 }
