@@ -50,8 +50,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *data)
 		return 1;
 	}
 	modules->nr++;
-	modules->nr_added = info->dlpi_adds;
-	modules->nr_removed = info->dlpi_subs;
+	modules->count = (struct modules_count){info->dlpi_adds, info->dlpi_subs};
 	module->path = info->dlpi_name ? info->dlpi_name : "";
 	take_segments(module, info);
 	module->has_symbols = elf_open(&module->elf, info);
@@ -108,22 +107,24 @@ bool modules_look(void (*look)(const struct modules *modules, void *context), vo
 }
 
 struct hold {
-	void (*function)(uint64_t nr_removed, void *context);
+	void (*function)(const struct modules_count *count, void *context);
 	void *context;
 };
 
 static int with_count(struct dl_phdr_info *info, size_t size, void *data)
 {
+	struct modules_count count = {info->dlpi_adds, info->dlpi_subs};
 	struct hold *hold = data;
 
 	(void)size;
 	SEE_LOCKED();
-	hold->function(info->dlpi_subs, hold->context);
+	hold->function(&count, hold->context);
 	SEE_UNLOCKED();
 	return 1;
 }
 
-void modules_hold(void (*function)(uint64_t nr_removed, void *context), void *context)
+void modules_hold(
+	void (*function)(const struct modules_count *count, void *context), void *context)
 {
 	struct hold hold = {function, context};
 
@@ -234,4 +235,28 @@ const struct module *modules_visit(const struct modules *modules, const struct m
 		}
 	}
 	return NULL;
+}
+
+uint32_t modules_count_first(const struct modules *modules, uint32_t most)
+{
+	bool *is_needed = modules->queue->is_queued, has_needed = false;
+	uint32_t i;
+
+	memset(is_needed, 0, modules->nr);
+	/* What is needed stands behind what needs it, and what is preloaded before all of that. */
+	for (i = 0; i < modules->nr && i < most && (is_needed[i] || !has_needed); i++) {
+		const struct module *module = &modules->all[i];
+		const ElfW(Dyn) *at = NULL;
+		const char *name;
+
+		has_needed = has_needed || is_needed[i];
+		while (module->has_symbols && (name = elf_next_needed(&module->elf, &at))) {
+			const struct module *next = find_named(modules, name);
+
+			if (next) {
+				is_needed[next - modules->all] = true;
+			}
+		}
+	}
+	return i;
 }

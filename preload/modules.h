@@ -24,9 +24,13 @@ struct module {
 	bool has_symbols;
 };
 
-struct modules {
-	/* How many the loader has ever added, and removed. */
+/* How many the loader has ever added, and removed. */
+struct modules_count {
 	uint64_t nr_added, nr_removed;
+};
+
+struct modules {
+	struct modules_count count;
 	uint32_t nr;
 	const struct module *ours;
 	struct modules_queue *queue; /* of modules_visit, which no small stack has room for */
@@ -40,11 +44,15 @@ struct modules {
  */
 bool modules_look(void (*look)(const struct modules *modules, void *context), void *context);
 
+/* The same without the list, which costs much less. */
+void modules_hold(
+	void (*hold)(const struct modules_count *count, void *context), void *context);
+
 /*
- * The same without the list, which costs much less: `hold` is told how many the loader has ever
- * removed.
+ * Of the first `most`, those that came with the program, and stay as long as the process: it, what
+ * is preloaded, and what these need. A constructor of theirs may have opened others.
  */
-void modules_hold(void (*hold)(uint64_t nr_removed, void *context), void *context);
+uint32_t modules_count_first(const struct modules *modules, uint32_t most);
 
 /* The object that an address lies in, NULL if none. */
 const struct module *modules_of(const struct modules *modules, uintptr_t address);

@@ -22,23 +22,35 @@
 #define MAX_LINKS  256u
 #define PATH_BYTES 1024u
 
+/* A module, as far as one that is opened again in its place can be told from it. */
+struct identity {
+	uintptr_t low, span;
+	uint64_t path_hash;
+};
+
 /* How long a module that calls may count on the one that it calls. */
 struct link {
-	uintptr_t caller, target; /* where they begin; caller 0: free */
-	void *handle;		  /* ours, which keeps the target; NULL: it stays by itself */
-	bool is_over;		  /* the caller is gone, the handle is to be given back */
+	struct identity caller, target; /* caller.low 0: free */
+	void *handle;			/* ours, which keeps the target; NULL: it stays by itself */
+	bool is_over;			/* the caller is gone, the handle is to be given back */
 };
 
 /* For the thread in whose look at the modules it changes. */
 static struct resolve_state {
 	struct hook_route routes[MAX_ROUTES];
-	_Atomic uint32_t
-		nr_routes; /* ever used: readers may still be looking at one that was dropped */
-	/* The routes of each hook, also while hook_routes hides them. */
+	uint32_t nr_routes; /* ever used: readers may still be looking at one that was dropped */
+	/*
+	 * The routes of each hook, also while hook_routes hides them. Last are those between modules
+	 * that came with the program, of which neither ever goes.
+	 */
 	struct hook_route *_Atomic chains[HOOK_NR];
+	struct hook_route *lasting[HOOK_NR];
+	/* Those that were dropped may be taken again as they are: 1 + place of the first, the next. */
+	uint16_t dropped[HOOK_NR], next_dropped[MAX_ROUTES];
 	atomic_bool has_routes;
-	uint32_t nr_closing; /* calls of dlclose that are going on */
-	uint64_t nr_added, nr_removed;
+	uint32_t nr_closing;	    /* calls of dlclose that are going on */
+	uint32_t nr_first;	    /* modules that came with the program */
+	struct modules_count count; /* of the last look */
 	struct link links[MAX_LINKS];
 } state;
 
@@ -82,11 +94,12 @@ static struct hook_route *find_route(enum hook_id id, uintptr_t caller)
 	return route;
 }
 
-/* While a module may be going, calls find no route, and look where their function is. */
+/* While a module may be going, calls from or to it find no route, and look where their function is.
+ */
 static void hide_routes(void)
 {
 	for (unsigned int id = 1; id < HOOK_NR; id++) {
-		atomic_store(&hook_routes[id], NULL);
+		atomic_store(&hook_routes[id], state.lasting[id]);
 	}
 }
 
@@ -114,22 +127,56 @@ static void add_target(const struct module *target, bool is_nccl)
 	}
 }
 
-static void add_route(
-	enum hook_id id, const struct module *caller, const struct module *target, void *function)
+/* One that was dropped and leads from there to there; readers may still be looking at it. */
+static struct hook_route *take_dropped(
+	enum hook_id id, const struct module *caller, const void *function)
 {
-	uint32_t place = atomic_fetch_add(&state.nr_routes, 1);
-	struct hook_route *route = &state.routes[place];
+	for (uint16_t *from = &state.dropped[id]; *from; from = &state.next_dropped[*from - 1]) {
+		struct hook_route *route = &state.routes[*from - 1];
 
-	if (place >= MAX_ROUTES) {
-		atomic_store(&state.nr_routes, MAX_ROUTES);
-		return; /* still right, only slow */
+		if (route->low == caller->low && route->span == caller->high - caller->low &&
+			route->function == function) {
+			*from = state.next_dropped[*from - 1];
+			return route;
+		}
 	}
-	route->low = caller->low;
-	route->span = caller->high - caller->low;
-	route->function = function;
-	atomic_store(&route->next, atomic_load(&state.chains[id]));
-	atomic_store(&state.chains[id], route);
-	atomic_store(&hook_routes[id], route);
+	return NULL;
+}
+
+/* NULL if there is no room: the call is still right, only slow. */
+static struct hook_route *make_route(
+	enum hook_id id, const struct module *caller, void *function)
+{
+	struct hook_route *route = take_dropped(id, caller, function);
+
+	if (!route && state.nr_routes < MAX_ROUTES) {
+		route = &state.routes[state.nr_routes++];
+		route->low = caller->low;
+		route->span = caller->high - caller->low;
+		route->function = function;
+	}
+	return route;
+}
+
+static void add_route(enum hook_id id, const struct module *caller, const struct module *target,
+	void *function, bool is_lasting)
+{
+	struct hook_route *_Atomic *from = &state.chains[id];
+	struct hook_route *route = make_route(id, caller, function);
+
+	if (!route) {
+		return;
+	}
+	while (is_lasting && atomic_load(from) != state.lasting[id]) {
+		from = &atomic_load(from)->next;
+	}
+	atomic_store(&route->next, atomic_load(from));
+	atomic_store(from, route);
+	if (is_lasting) {
+		state.lasting[id] = route;
+	}
+	atomic_store(
+		&hook_routes[id], state.nr_closing ? route : atomic_load(&state.chains[id]));
 	atomic_store(&state.has_routes, true);
 	if (hook_calls[id - 1].api != HOOK_API_CXX) {
 		add_target(target, hook_calls[id - 1].api == GPROF_API_NCCL);
@@ -145,18 +192,70 @@ static bool is_there(const struct modules *modules, uintptr_t low, uintptr_t spa
 	return module && module->low == low && (!span || module->high - low == span);
 }
 
+/* As FNV-1a makes it. */
+static uint64_t hash_of(const char *path)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *path; path++) {
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
+	}
+	return hash;
+}
+
+static struct identity identity_of(const struct module *module)
+{
+	return (struct identity){module->low, module->high - module->low, hash_of(module->path)};
+}
+
+static bool has_identity(const struct modules *modules, const struct identity *identity)
+{
+	const struct module *module = modules_of(modules, identity->low);
+	struct identity now;
+
+	if (!module) {
+		return false;
+	}
+	now = identity_of(module);
+	return now.low == identity->low && now.span == identity->span &&
+	       now.path_hash == identity->path_hash;
+}
+
+static void drop_route(enum hook_id id, struct hook_route *_Atomic *from)
+{
+	struct hook_route *route = atomic_load(from);
+	uint16_t place = (uint16_t)(route - state.routes);
+
+	atomic_store(from, atomic_load(&route->next));
+	state.next_dropped[place] = state.dropped[id];
+	state.dropped[id] = place + 1;
+}
+
 static void drop_routes(const struct modules *modules, bool is_sure, unsigned int id)
 {
 	struct hook_route *_Atomic *from = &state.chains[id];
 	struct hook_route *route;
 
-	while ((route = atomic_load(from))) {
+	while ((route = atomic_load(from)) != state.lasting[id]) {
 		if (is_sure && is_there(modules, route->low, route->span) &&
 			modules_of(modules, (uintptr_t)route->function)) {
 			from = &route->next;
 		} else {
-			atomic_store(from, atomic_load(&route->next));
+			drop_route(id, from);
 		}
+	}
+}
+
+/*
+ * Its handle is given back only if the caller is gone: a library that goes too early takes the
+ * program with it, and one that stays too long for a caller that came again goes with that.
+ */
+static void end_link(const struct modules *modules, struct link *link)
+{
+	if (link->caller.low && !(has_identity(modules, &link->caller) &&
+					has_identity(modules, &link->target))) {
+		link->is_over = link->handle != NULL;
+		link->caller.low = 0;
 	}
 }
 
@@ -166,9 +265,12 @@ static void drop_routes(const struct modules *modules, bool is_sure, unsigned in
  */
 static void forget_removed(const struct modules *modules)
 {
-	bool is_sure = modules->nr_added == state.nr_added;
+	bool is_sure = modules->count.nr_added == state.count.nr_added;
 
-	if (modules->nr_removed != state.nr_removed) {
+	if (!state.nr_first) {
+		state.nr_first = modules_count_first(modules, hook_nr_at_start);
+	}
+	if (modules->count.nr_removed != state.count.nr_removed) {
 		for (unsigned int id = 1; id < HOOK_NR; id++) {
 			drop_routes(modules, is_sure, id);
 		}
@@ -178,20 +280,13 @@ static void forget_removed(const struct modules *modules)
 			}
 		}
 		for (unsigned int i = 0; i < MAX_LINKS; i++) {
-			struct link *link = &state.links[i];
-
-			if (link->caller && !(is_sure && is_there(modules, link->caller, 0) &&
-						    is_there(modules, link->target, 0))) {
-				link->is_over = link->handle != NULL;
-				link->caller = 0;
-			}
+			end_link(modules, &state.links[i]);
 		}
 		if (!state.nr_closing) {
 			show_routes();
 		}
 	}
-	state.nr_added = modules->nr_added;
-	state.nr_removed = modules->nr_removed;
+	state.count = modules->count;
 }
 
 /* ---- how long the target stays ---- */
@@ -227,7 +322,7 @@ static bool stays(const struct modules *modules, const struct search *search,
 {
 	const char *version;
 
-	return (uint32_t)(target - modules->all) < hook_nr_at_start ||
+	return (uint32_t)(target - modules->all) < state.nr_first ||
 	       modules_visit(modules, caller, is_module, (void *)(uintptr_t)target) ||
 	       !caller->has_symbols || !elf_refers(&caller->elf, search->name, &version);
 }
@@ -235,7 +330,8 @@ static bool stays(const struct modules *modules, const struct search *search,
 static struct link *find_link(const struct module *caller, const struct module *target)
 {
 	for (unsigned int i = 0; i < MAX_LINKS; i++) {
-		if (state.links[i].caller == caller->low && state.links[i].target == target->low) {
+		if (state.links[i].caller.low == caller->low &&
+			state.links[i].target.low == target->low) {
 			return &state.links[i];
 		}
 	}
@@ -246,9 +342,9 @@ static void add_link(
 	const struct module *caller, const struct module *target, struct search *search)
 {
 	for (unsigned int i = 0; i < MAX_LINKS; i++) {
-		if (!state.links[i].caller && !state.links[i].is_over) {
-			state.links[i] =
-				(struct link){caller->low, target->low, search->handle, false};
+		if (!state.links[i].caller.low && !state.links[i].is_over) {
+			state.links[i] = (struct link){
+				identity_of(caller), identity_of(target), search->handle, false};
 			search->handle = NULL;
 			return;
 		}
@@ -405,6 +501,25 @@ static const struct module *find(
 	return search->has_global ? choose(modules, search, caller) : NULL;
 }
 
+/* Both came with the program? */
+static bool is_lasting(
+	const struct modules *modules, const struct module *caller, const struct module *target)
+{
+	return (uint32_t)(caller - modules->all) < state.nr_first &&
+	       (uint32_t)(target - modules->all) < state.nr_first;
+}
+
+static void remember(const struct modules *modules, struct search *search,
+	const struct module *caller, const struct module *target)
+{
+	bool lasts = is_lasting(modules, caller, target);
+
+	if (!find_route(search->id, search->caller) &&
+		(lasts || (!state.nr_closing && is_kept(modules, search, caller, target)))) {
+		add_route(search->id, caller, target, search->function, lasts);
+	}
+}
+
 static void look(const struct modules *modules, void *context)
 {
 	struct search *search = context;
@@ -417,9 +532,8 @@ static void look(const struct modules *modules, void *context)
 	target = find(modules, search, caller);
 	if (!target) {
 		search->function = NULL;
-	} else if (caller && !state.nr_closing && !find_route(search->id, search->caller) &&
-		   is_kept(modules, search, caller, target)) {
-		add_route(search->id, caller, target, search->function);
+	} else if (caller) {
+		remember(modules, search, caller, target);
 	}
 }
 
@@ -493,26 +607,32 @@ void *hook_resolve_anew(enum hook_id id, uintptr_t caller)
 
 /* ---- dlclose ---- */
 
-static void begin_close(uint64_t nr_removed, void *unused)
+/*
+ * As long as nothing was removed, what is known is true, whatever was added: it is as if one looked
+ * now. Then only what comes while this call removes something makes a look unsure.
+ */
+static void begin_close(const struct modules_count *count, void *unused)
 {
-	(void)nr_removed;
 	(void)unused;
+	if (count->nr_removed == state.count.nr_removed) {
+		state.count.nr_added = count->nr_added;
+	}
 	if (!state.nr_closing++) {
 		hide_routes();
 	}
 }
 
-static void look_for_change(uint64_t nr_removed, void *has_changed)
+static void look_for_change(const struct modules_count *count, void *has_changed)
 {
-	*(bool *)has_changed = nr_removed != state.nr_removed;
+	*(bool *)has_changed = count->nr_removed != state.count.nr_removed;
 }
 
 /* Where another thread has removed something since, the next look puts right what is shown. */
-static void end_close(uint64_t nr_removed, void *unused)
+static void end_close(const struct modules_count *count, void *unused)
 {
 	(void)unused;
 	state.nr_closing -= state.nr_closing != 0; /* a forked child has begun anew */
-	if (!state.nr_closing && nr_removed == state.nr_removed) {
+	if (!state.nr_closing && count->nr_removed == state.count.nr_removed) {
 		show_routes();
 	}
 }

@@ -28,6 +28,7 @@ int ncclAllReduce(
 
 EXPORT void caller_print(const char *who);
 EXPORT int caller_runtime(void);
+EXPORT void caller_ask(void);
 
 #ifdef REGISTERS
 static void **handle;
@@ -69,20 +70,36 @@ int caller_runtime(void)
 	return cudaGetDevice(&id) ? -1 : id;
 }
 
+struct answers {
+	int device, count, pitched[8], context, sum;
+	uint32_t state;
+};
+
+static struct answers ask(void)
+{
+	struct answers a = {0};
+
+	cudaGetDevice(&a.device);
+	cudaGetDeviceCount(&a.count);
+	cudaMalloc3D(a.pitched, (struct extent){1, 2, 3});
+	cuCtxGetDevice(&a.context);
+	cuptiGetCallbackState(&a.state, NULL, 1, 1);
+	ncclAllReduce(NULL, &a.sum, 0, 0, 0, NULL, NULL);
+	return a;
+}
+
 /* Twice, since what was found the first time is remembered. */
 void caller_print(const char *who)
 {
 	for (int i = 0; i < 2; i++) {
-		int device = 0, count = 0, context = 0, sum = 0, pitched[8] = {0};
-		uint32_t state = 0;
+		struct answers a = ask();
 
-		cudaGetDevice(&device);
-		cudaGetDeviceCount(&count);
-		cudaMalloc3D(pitched, (struct extent){1, 2, 3});
-		cuCtxGetDevice(&context);
-		cuptiGetCallbackState(&state, NULL, 1, 1);
-		ncclAllReduce(NULL, &sum, 0, 0, 0, NULL, NULL);
-		printf("%s: runtime %d %d %d, driver %d, CUPTI %u, NCCL %d\n", who, device, count,
-			*pitched, context, state, sum);
+		printf("%s: runtime %d %d %d, driver %d, CUPTI %u, NCCL %d\n", who, a.device,
+			a.count, *a.pitched, a.context, a.state, a.sum);
 	}
+}
+
+void caller_ask(void)
+{
+	ask();
 }

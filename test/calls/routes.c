@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,20 @@ int cudaDeviceSynchronize(void);
 #endif
 
 void (*route_wait)(void);
+
+/* Counts the looks at the loader's list, since this one stands before the C library's. */
+static _Atomic long nr_looks;
+
+int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data)
+{
+	static int (*next)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+
+	if (!next) {
+		*(void **)&next = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	}
+	nr_looks++;
+	return next(visit, data);
+}
 
 static void *open_it(const char *name, int mode)
 {
@@ -257,6 +272,51 @@ static void closed_early(void)
 	print("b", plugin);
 }
 
+/* Other libraries come and go meanwhile. */
+static void kept_library(void)
+{
+	void *library = open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
+	void *plugin = open_it("./caller-free.so", RTLD_NOW | RTLD_LOCAL);
+
+	print("free", plugin);
+	close_it("library", library);
+	for (int i = 0; i < 3; i++) {
+		close_it("other", open_it("./leaver-new.so", RTLD_NOW | RTLD_LOCAL));
+		print("free", plugin);
+	}
+	close_it("free", plugin);
+}
+
+/* Libraries come and go all the time: what is remembered lasts, and there is room for it. */
+static void many_closes(void)
+{
+	void *plugin = open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
+	void (*ask)(void);
+	long before;
+
+	*(void **)&ask = dlsym(plugin, "caller_ask");
+	for (int i = 0; i < 3000; i++) {
+		void *other = open_it("./caller-again.so", RTLD_NOW | RTLD_LOCAL);
+		void (*ask_again)(void);
+
+		*(void **)&ask_again = dlsym(other, "caller_ask");
+		ask_again();
+		ask();
+		if (i == 0 || i == 2999) {
+			before = nr_looks;
+			ask();
+			ask_again();
+			printf("%ld looks\n", nr_looks - before);
+		}
+		dlclose(other);
+		before = nr_looks;
+		ask();
+		if (nr_looks != before) {
+			printf("%ld looks after close %d\n", nr_looks - before, i);
+		}
+	}
+}
+
 static void failed_close(void)
 {
 	void *plugin = open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
@@ -345,6 +405,8 @@ static const struct scenario {
 	{"in_group", in_group},
 	{"closed_and_another", closed_and_another},
 	{"closed_early", closed_early},
+	{"kept_library", kept_library},
+	{"many_closes", many_closes},
 	{"failed_close", failed_close},
 	{"first_call_at_end", first_call_at_end},
 	{"made_code", made_code},

@@ -44,6 +44,7 @@ build libcopy-large.so -DIS_LARGE -DID=3 "$src/runtime.c" -Wl,-soname,libcopy-la
 build one/ender.so -DCALLS_AT_END "$src/caller.c" libcopy-a.so
 build two/ender.so -DCALLS_AT_END "$src/caller.c" libcopy-large.so
 build caller-a.so "$src/caller.c" libcopy-a.so
+build caller-again.so "$src/caller.c" libcopy-a.so
 build caller-b.so -DREGISTERS "$src/caller.c" libcopy-b.so
 build caller-free.so "$src/caller.c"
 build group.so -x c /dev/null -x none -Wl,--no-as-needed caller-free.so libcopy-b.so
