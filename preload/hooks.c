@@ -94,13 +94,18 @@ bool hook_enter_again(
 	struct ring_self *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller)
 {
 	uintptr_t frame = self->frame;
+	bool is_cuda = hook_is_cuda(caller);
 
-	if (frame == UINTPTR_MAX || hook_is_cuda(caller)) {
+	/* A library that contains the runtime calls that from outside, too. */
+	if (frame == UINTPTR_MAX || (is_cuda && stack <= frame)) {
 		return false;
 	}
 	if (ring_is_left(frame, stack)) {
 		ring_recover(self, stack);
 		return true;
+	}
+	if (is_cuda) {
+		return false;
 	}
 	if (frame & RING_INSIDE) {
 		/* A signal handler's: what gprof itself calls of CUDA is called by CUPTI. */

@@ -22,7 +22,10 @@ static struct nccl_state {
  */
 static bool is_part(uintptr_t stack, uintptr_t caller)
 {
-	if (hook_is_nccl(caller)) {
+	bool is_nccl = hook_is_nccl(caller);
+
+	/* A library that contains NCCL calls that from outside, too. */
+	if (is_nccl && stack <= self.frame) {
 		return true;
 	}
 	if (ring_is_left(self.frame, stack)) {
@@ -30,7 +33,7 @@ static bool is_part(uintptr_t stack, uintptr_t caller)
 		self.frame = 0;
 		return false;
 	}
-	return !caller;
+	return is_nccl || !caller;
 }
 
 bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
