@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #include "preload/modules.h"
@@ -31,7 +32,8 @@ struct identity {
 /* How long a module that calls may count on the one that it calls. */
 struct link {
 	struct identity caller, target; /* caller.low 0: free */
-	void *handle;			/* ours, which keeps the target; NULL: it stays by itself */
+	void *handle;			/* ours, which keeps the target; NULL: none, or not yet */
+	const void *dynamic;		/* of the target, for which there is no handle yet */
 	bool is_over;			/* the caller is gone, the handle is to be given back */
 };
 
@@ -256,6 +258,7 @@ static void end_link(const struct modules *modules, struct link *link)
 					has_identity(modules, &link->target))) {
 		link->is_over = link->handle != NULL;
 		link->caller.low = 0;
+		link->dynamic = NULL;
 	}
 }
 
@@ -305,10 +308,6 @@ struct search {
 	bool needs_global, has_global;
 	void *global, *global_exact; /* whatever its version; of the caller's version */
 	const char *version;	     /* that the caller asks for */
-	/* What keeps the function's module, where nothing else does: */
-	bool needs_handle;
-	void *handle;
-	char path[PATH_BYTES];
 };
 
 static bool is_module(const struct module *module, void *wanted)
@@ -338,36 +337,28 @@ static struct link *find_link(const struct module *caller, const struct module *
 	return NULL;
 }
 
-static void add_link(
-	const struct module *caller, const struct module *target, struct search *search)
-{
-	for (unsigned int i = 0; i < MAX_LINKS; i++) {
-		if (!state.links[i].caller.low && !state.links[i].is_over) {
-			state.links[i] = (struct link){
-				identity_of(caller), identity_of(target), search->handle, false};
-			search->handle = NULL;
-			return;
-		}
-	}
-	search->handle = NULL; /* kept for ever */
-}
-
-/* May the route be remembered? Else, once search->path is held open. */
-static bool is_kept(const struct modules *modules, struct search *search,
+/*
+ * May the route be remembered? Where only the caller's use keeps the target, the next dlclose first
+ * takes a handle of it: nothing goes before that, and here the loader's lock must not be waited for.
+ */
+static bool is_kept(const struct modules *modules, const struct search *search,
 	const struct module *caller, const struct module *target)
 {
-	if (modules_needs(caller, target) || find_link(caller, target)) {
+	if (modules_needs(caller, target) || find_link(caller, target) ||
+		stays(modules, search, caller, target)) {
 		return true;
 	}
-	if (!search->handle && !stays(modules, search, caller, target)) {
-		search->needs_handle = strlen(target->path) < PATH_BYTES;
-		if (search->needs_handle) {
-			strcpy(search->path, target->path);
+	for (unsigned int i = 0; i < MAX_LINKS; i++) {
+		struct link *link = &state.links[i];
+
+		if (!link->caller.low && !link->is_over) {
+			*link = (struct link){.caller = identity_of(caller),
+				.target = identity_of(target),
+				.dynamic = target->elf.dynamic};
+			return true;
 		}
-		return false;
 	}
-	add_link(caller, target, search);
-	return true;
+	return false; /* no room: still right, only slow */
 }
 
 /* ---- the loader's choice ---- */
@@ -527,7 +518,7 @@ static void look(const struct modules *modules, void *context)
 	const struct module *target;
 
 	forget_removed(modules);
-	search->needs_global = search->needs_handle = false;
+	search->needs_global = false;
 	search->function = NULL;
 	target = find(modules, search, caller);
 	if (!target) {
@@ -558,16 +549,6 @@ static void search_modules(struct search *search)
 					       : search->global;
 		search->has_global = true;
 		modules_look(look, search);
-	}
-	if (search->needs_handle) {
-		search->handle = HOOK_NEXT(dlopen)(search->path, RTLD_LAZY | RTLD_NOLOAD);
-		if (search->handle) {
-			modules_look(look, search);
-		}
-		/* Not remembered after all: somebody else was faster, or a module is going. */
-		if (search->handle) {
-			HOOK_NEXT(dlclose)(search->handle);
-		}
 	}
 }
 
@@ -607,21 +588,6 @@ void *hook_resolve_anew(enum hook_id id, uintptr_t caller)
 
 /* ---- dlclose ---- */
 
-/*
- * As long as nothing was removed, what is known is true, whatever was added: it is as if one looked
- * now. Then only what comes while this call removes something makes a look unsure.
- */
-static void begin_close(const struct modules_count *count, void *unused)
-{
-	(void)unused;
-	if (count->nr_removed == state.count.nr_removed) {
-		state.count.nr_added = count->nr_added;
-	}
-	if (!state.nr_closing++) {
-		hide_routes();
-	}
-}
-
 static void look_for_change(const struct modules_count *count, void *has_changed)
 {
 	*(bool *)has_changed = count->nr_removed != state.count.nr_removed;
@@ -649,11 +615,90 @@ static void take_handle(const struct modules *modules, void *handle)
 	}
 }
 
+/* A link whose target wants a handle, and then that. */
+struct wish {
+	const void *dynamic;
+	char path[PATH_BYTES];
+	void *handle;
+};
+
+static void find_wish(const struct modules *modules, void *context)
+{
+	struct wish *wish = context;
+	const struct module *target;
+
+	forget_removed(modules);
+	for (unsigned int i = 0; i < MAX_LINKS && !wish->dynamic; i++) {
+		struct link *link = &state.links[i];
+
+		target = link->dynamic ? modules_of(modules, (uintptr_t)link->dynamic) : NULL;
+		if (target && strlen(target->path) < PATH_BYTES) {
+			wish->dynamic = link->dynamic;
+			strcpy(wish->path, target->path);
+		}
+	}
+}
+
+/* One handle does for one link; of several that wait for it the others take one of their own. */
+static void give_handle(const struct modules *modules, void *context)
+{
+	struct wish *wish = context;
+	bool is_right = wish->handle &&
+			((const struct link_map *)wish->handle)->l_ld == wish->dynamic;
+
+	(void)modules;
+	for (unsigned int i = 0; i < MAX_LINKS && wish->dynamic; i++) {
+		struct link *link = &state.links[i];
+
+		if (link->dynamic == wish->dynamic) {
+			link->dynamic = wish->dynamic = NULL;
+			link->handle = is_right ? wish->handle : NULL;
+			wish->handle = is_right ? NULL : wish->handle;
+		}
+	}
+}
+
+/* In the caller's dlclose, which waits for the loader as well. */
+static void take_handles(void)
+{
+	struct wish wish = {0};
+
+	while (modules_look(find_wish, &wish) && wish.dynamic) {
+		wish.handle = HOOK_NEXT(dlopen)(wish.path, RTLD_LAZY | RTLD_NOLOAD);
+		modules_look(give_handle, &wish);
+		if (wish.handle) {
+			HOOK_NEXT(dlclose)(wish.handle);
+		}
+		wish = (struct wish){0};
+	}
+}
+
+/*
+ * As long as nothing was removed, what is known is true, whatever was added: it is as if one looked
+ * now. Then only what comes while this call removes something makes a look unsure.
+ */
+static void begin_close(const struct modules_count *count, void *has_wish)
+{
+	if (count->nr_removed == state.count.nr_removed) {
+		state.count.nr_added = count->nr_added;
+	}
+	if (!state.nr_closing++) {
+		hide_routes();
+	}
+	for (unsigned int i = 0; i < MAX_LINKS; i++) {
+		*(bool *)has_wish |= state.links[i].dynamic != NULL;
+	}
+}
+
 void hook_begin_close(void)
 {
+	bool has_wish = false;
 	int error = errno;
 
-	modules_hold(begin_close, NULL);
+	modules_hold(begin_close, &has_wish);
+	if (has_wish) {
+		take_handles();
+	}
 	errno = error;
 }
 

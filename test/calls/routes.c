@@ -272,6 +272,50 @@ static void closed_early(void)
 	print("b", plugin);
 }
 
+/*
+ * The library is kept by its use alone, and the first call made by a thread that a constructor waits
+ * for, or between a failure and the question why.
+ */
+static void (*plugin_ask)(void);
+
+static void *ask_for_the_first_time(void *unused)
+{
+	plugin_ask();
+	puts("other thread has asked");
+	return unused;
+}
+
+static void wait_for_ask(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, ask_for_the_first_time, NULL);
+	pthread_join(thread, NULL);
+}
+
+static void used_alone(void)
+{
+	void *library = open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
+	void *plugin = open_it("./caller-free.so", RTLD_NOW | RTLD_LOCAL);
+	void *second = open_it("./caller-free2.so", RTLD_NOW | RTLD_LOCAL);
+	const char *why;
+
+	*(void **)&plugin_ask = dlsym(plugin, "caller_ask");
+	route_wait = wait_for_ask;
+	open_it("./waiter.so", RTLD_NOW | RTLD_LOCAL);
+	*(void **)&plugin_ask = dlsym(second, "caller_ask");
+	dlopen("there-is-no-such-library.so", RTLD_NOW);
+	plugin_ask();
+	why = dlerror();
+	puts(why ? why : "no reason");
+	close_it("library", library);
+	print("free", plugin);
+	print("free2", second);
+	close_it("free", plugin);
+	print("free2", second);
+	close_it("free2", second);
+}
+
 /* Other libraries come and go meanwhile. */
 static void kept_library(void)
 {
@@ -405,6 +449,7 @@ static const struct scenario {
 	{"in_group", in_group},
 	{"closed_and_another", closed_and_another},
 	{"closed_early", closed_early},
+	{"used_alone", used_alone},
 	{"kept_library", kept_library},
 	{"many_closes", many_closes},
 	{"failed_close", failed_close},

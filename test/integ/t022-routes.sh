@@ -47,6 +47,7 @@ build caller-a.so "$src/caller.c" libcopy-a.so
 build caller-again.so "$src/caller.c" libcopy-a.so
 build caller-b.so -DREGISTERS "$src/caller.c" libcopy-b.so
 build caller-free.so "$src/caller.c"
+build caller-free2.so "$src/caller.c"
 build group.so -x c /dev/null -x none -Wl,--no-as-needed caller-free.so libcopy-b.so
 echo 'extern void (*route_wait)(void); __attribute__((constructor)) static void wait(void) { route_wait(); }' >waiter.c
 build waiter.so waiter.c
