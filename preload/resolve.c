@@ -37,6 +37,13 @@ struct link {
 	bool is_over;			/* the caller is gone, the handle is to be given back */
 };
 
+/* What code of no module reaches from those addresses, as long as the list is that one. */
+struct outside {
+	struct modules_count count;
+	uintptr_t low, high;
+	void *function; /* NULL: not known */
+};
+
 /* For the thread in whose look at the modules it changes. */
 static struct resolve_state {
 	struct hook_route routes[MAX_ROUTES];
@@ -49,6 +56,7 @@ static struct resolve_state {
 	struct hook_route *lasting[HOOK_NR];
 	/* Those that were dropped may be taken again as they are: 1 + place of the first, the next. */
 	uint16_t dropped[HOOK_NR], next_dropped[MAX_ROUTES];
+	struct outside outsides[HOOK_NR];
 	atomic_bool has_routes;
 	uint32_t nr_closing;	    /* calls of dlclose that are going on */
 	uint32_t nr_first;	    /* modules that came with the program */
@@ -86,9 +94,10 @@ static void *missing(uint8_t api)
 
 /* ---- routes ---- */
 
-static struct hook_route *find_route(enum hook_id id, uintptr_t caller)
+static const struct hook_route *find_route(
+	struct hook_route *_Atomic *first, uintptr_t caller)
 {
-	struct hook_route *route = atomic_load(&hook_routes[id]);
+	const struct hook_route *route = atomic_load(first);
 
 	while (route && caller - route->low >= route->span) {
 		route = atomic_load(&route->next);
@@ -505,9 +514,49 @@ static void remember(const struct modules *modules, struct search *search,
 {
 	bool lasts = is_lasting(modules, caller, target);
 
-	if (!find_route(search->id, search->caller) &&
+	if (!find_route(&state.chains[search->id], search->caller) &&
 		(lasts || (!state.nr_closing && is_kept(modules, search, caller, target)))) {
 		add_route(search->id, caller, target, search->function, lasts);
+	}
+}
+
+static void remember_outside(const struct modules *modules, const struct search *search)
+{
+	struct outside outside = {modules->count, 0, UINTPTR_MAX, search->function};
+
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		const struct module *module = &modules->all[i];
+
+		if (module->high <= search->caller && module->high > outside.low) {
+			outside.low = module->high;
+		}
+		if (module->low > search->caller && module->low < outside.high) {
+			outside.high = module->low;
+		}
+	}
+	state.outsides[search->id] = outside;
+}
+
+/*
+ * Without the list: also what is hidden is true until something is removed. So a thread that a
+ * destructor waits for does not ask the loader, which runs the destructor under its lock.
+ */
+static void recall(const struct modules_count *count, void *context)
+{
+	struct search *search = context;
+	const struct outside *outside = &state.outsides[search->id];
+	const struct hook_route *route;
+
+	if (count->nr_removed != state.count.nr_removed) {
+		return;
+	}
+	route = find_route(&state.chains[search->id], search->caller);
+	if (route) {
+		search->function = route->function;
+	} else if (count->nr_added == outside->count.nr_added &&
+		   count->nr_removed == outside->count.nr_removed &&
+		   search->caller >= outside->low && search->caller < outside->high) {
+		search->function = outside->function;
 	}
 }
 
@@ -520,11 +569,17 @@ static void look(const struct modules *modules, void *context)
 	forget_removed(modules);
 	search->needs_global = false;
 	search->function = NULL;
+	recall(&modules->count, search);
+	if (search->function) {
+		return;
+	}
 	target = find(modules, search, caller);
 	if (!target) {
 		search->function = NULL;
 	} else if (caller) {
 		remember(modules, search, caller, target);
+	} else {
+		remember_outside(modules, search);
 	}
 }
 
@@ -538,6 +593,10 @@ static void *find_global(const char *name)
 
 static void search_modules(struct search *search)
 {
+	modules_hold(recall, search);
+	if (search->function) {
+		return;
+	}
 	if (!modules_look(look, search)) {
 		search->function = find_global(search->name);
 		return;
@@ -567,7 +626,7 @@ static void *resolve(enum hook_id id, uintptr_t caller)
 
 void *hook_resolve(enum hook_id id, uintptr_t caller)
 {
-	const struct hook_route *route = find_route(id, caller);
+	const struct hook_route *route = find_route(&hook_routes[id], caller);
 
 	return route ? route->function : resolve(id, caller);
 }

@@ -22,6 +22,7 @@ int cudaDeviceSynchronize(void);
 #endif
 
 void (*route_wait)(void);
+static pthread_barrier_t barrier;
 
 /* Counts the looks at the loader's list, since this one stands before the C library's. */
 static _Atomic long nr_looks;
@@ -112,8 +113,6 @@ static void another_namespace(void)
 }
 
 /* A thread that a constructor waits for makes the first call of its function. */
-static pthread_barrier_t barrier;
-
 static void *call_first(void *unused)
 {
 	int count = 0;
@@ -293,6 +292,38 @@ static void wait_for_ask(void)
 	pthread_join(thread, NULL);
 }
 
+/* A destructor waits for a thread that calls what it has called before. */
+static void *ask_twice(void *unused)
+{
+	plugin_ask();
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	plugin_ask();
+	puts("other thread has asked");
+	return unused;
+}
+
+static pthread_t asker;
+
+static void wait_for_asker(void)
+{
+	pthread_barrier_wait(&barrier);
+	pthread_join(asker, NULL);
+}
+
+static void called_in_destructor(void)
+{
+	void *plugin = open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
+
+	open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+	*(void **)&plugin_ask = dlsym(plugin, "caller_ask");
+	route_wait = wait_for_asker;
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&asker, NULL, ask_twice, NULL);
+	pthread_barrier_wait(&barrier);
+	close_it("waiter", open_it("./end-waiter.so", RTLD_NOW | RTLD_LOCAL));
+}
+
 static void used_alone(void)
 {
 	void *library = open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
@@ -391,6 +422,7 @@ static void made_code(void)
 	void *plugin = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
 	int (*made)(int *result, int (*function)(int *));
 	int (*function)(int *), id = 0;
+	long before;
 	void *memory = mmap(
 		NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -404,6 +436,13 @@ static void made_code(void)
 	made(&id, function);
 	printf("made code: runtime %d\n", id);
 	print("a", open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL));
+	made(&id, function);
+	before = nr_looks;
+	for (int i = 0; i < 100; i++) {
+		made(&id, function);
+	}
+	/* One to see that nothing has changed; each look at the whole list counts twice. */
+	printf("made code: runtime %d, %s looks\n", id, nr_looks - before <= 100 ? "few" : "many");
 }
 #else
 static void made_code(void)
@@ -449,6 +488,7 @@ static const struct scenario {
 	{"in_group", in_group},
 	{"closed_and_another", closed_and_another},
 	{"closed_early", closed_early},
+	{"called_in_destructor", called_in_destructor},
 	{"used_alone", used_alone},
 	{"kept_library", kept_library},
 	{"many_closes", many_closes},

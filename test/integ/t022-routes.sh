@@ -51,6 +51,8 @@ build caller-free2.so "$src/caller.c"
 build group.so -x c /dev/null -x none -Wl,--no-as-needed caller-free.so libcopy-b.so
 echo 'extern void (*route_wait)(void); __attribute__((constructor)) static void wait(void) { route_wait(); }' >waiter.c
 build waiter.so waiter.c
+sed -i s/constructor/destructor/ waiter.c
+build end-waiter.so waiter.c
 build leaver-new.so "$src/leaver.c"
 old=
 [[ $("$CC" -dumpmachine) != x86_64* ]] || old=-DOLD # elsewhere glibc has but one
