@@ -46,7 +46,7 @@ fuzz-targets: $(FUZZ_TARGETS:%=$(B)/fuzz/fuzz_%)
 
 # ---- the corpus in `make test`; with sanitizers, and a few changed copies of it, in `make test-all` ----
 
-FUZZ_MUTATIONS ?= 20
+FUZZ_MUTATIONS ?= 2
 FUZZ_WILD := 1 2 3 4 5 6 7 8
 
 # Streams of nonsense are made anew.
