@@ -115,9 +115,14 @@ void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts)
 	nccl_drop(call);
 }
 
-uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm)
+bool nccl_may_ask(const struct nccl_call *call)
 {
-	return call->begin ? nccl_comm_id(comm, call->function) : 0;
+	return call->result == NCCL_SUCCESS && !self.group_depth;
+}
+
+uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm, bool may_ask)
+{
+	return call->begin ? nccl_comm_id(comm, call->function, may_ask) : 0;
 }
 
 uint8_t nccl_small(int64_t number, uint8_t otherwise)
@@ -140,7 +145,7 @@ static bool is_good(const struct nccl_call *call)
 
 void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct nccl_comm_entry *comm)
 {
-	facts.comm = nccl_id(call, comm);
+	facts.comm = nccl_id(call, comm, nccl_may_ask(call));
 	if (is_good(call)) {
 		facts.sequence = nccl_comm_count(comm, facts.kind, facts.peer);
 	}
@@ -157,9 +162,9 @@ void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key,
 		comm = nccl_comm_add(
 			*made, key, rank, nr_ranks > 0 ? (uint32_t)nr_ranks : 0, parent);
 	}
-	/* One that is not complete yet cannot be asked who it is: its first use tells. */
-	if (rank >= 0 || (call->result == NCCL_SUCCESS && !self.group_depth)) {
-		facts.comm = nccl_id(call, comm);
+	/* Of one that is not complete yet its first use tells. */
+	if (rank >= 0 || nccl_may_ask(call)) {
+		facts.comm = nccl_id(call, comm, nccl_may_ask(call));
 	}
 	nccl_end(call, &facts);
 }

@@ -68,8 +68,14 @@ void nccl_drop(const struct nccl_call *call);
 /* Writes the row. */
 void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts);
 
+/*
+ * Once the call has returned: is what it was about complete, so that it can be asked who it is?
+ * What is made in a group, or does not block, may not be yet.
+ */
+bool nccl_may_ask(const struct nccl_call *call);
+
 /* The id of a communicator for the row of this call; 0 if that is not recorded. */
-uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm);
+uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm, bool may_ask);
 
 /* A type, and a reduction, for the row. */
 uint8_t nccl_small(int64_t number, uint8_t otherwise);

@@ -124,7 +124,7 @@ static struct nccl_comm_entry *put(uintptr_t at, uint64_t key, int32_t rank, uin
 	entry->rank = rank;
 	entry->nr_ranks = nr_ranks;
 	entry->is_hash = false;
-	atomic_store(&entry->is_told, false);
+	atomic_store(&entry->told, NCCL_COMM_UNTOLD);
 	memset((void *)&entry->nr_collectives, 0,
 		sizeof(*entry) - offsetof(struct nccl_comm_entry, nr_collectives));
 	return entry;
@@ -192,11 +192,11 @@ void nccl_comm_know(struct nccl_comm_entry *comm, int32_t rank, uint32_t nr_rank
 {
 	if (comm && nr_ranks && !comm->nr_ranks) {
 		comm->nr_ranks = nr_ranks;
-		atomic_store(&comm->is_told, false);
+		atomic_store(&comm->told, NCCL_COMM_UNTOLD);
 	}
 	if (comm && rank >= 0 && comm->rank < 0) {
 		comm->rank = rank;
-		atomic_store(&comm->is_told, false);
+		atomic_store(&comm->told, NCCL_COMM_UNTOLD);
 	}
 }
 
@@ -253,13 +253,18 @@ static int ask(const void *function, const char *question, const nccl_comm *hand
 	return get && get(handle, &value) == NCCL_SUCCESS ? value : -1;
 }
 
-static void tell(struct nccl_comm_entry *comm, const void *function)
+static bool is_unknown(const struct nccl_comm_entry *comm)
+{
+	return comm->rank < 0 && !comm->is_hash;
+}
+
+static void tell(struct nccl_comm_entry *comm, const void *function, bool is_asked)
 {
 	const nccl_comm *handle = (const nccl_comm *)atomic_load(&comm->handle);
 	struct gprof_row_nccl_comm row = {
 		.tick = clock_raw(), .id = comm->id, .key = comm->key, .parent = comm->parent};
 
-	if (comm->rank < 0 && !comm->is_hash) {
+	if (is_asked && is_unknown(comm)) {
 		int nr_ranks = ask(function, "ncclCommCount", handle);
 
 		comm->rank = ask(function, "ncclCommUserRank", handle);
@@ -270,17 +275,19 @@ static void tell(struct nccl_comm_entry *comm, const void *function)
 	collector_emit(&row, GPROF_TABLE_nccl_comm, NULL, 0);
 }
 
-uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function)
+uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask)
 {
+	enum nccl_comm_told told = comm && !may_ask && is_unknown(comm) ? NCCL_COMM_UNASKED
+									: NCCL_COMM_TOLD;
 	int error = errno;
 
 	/* As long as it was the only one here, it was told; the later row counts. */
 	if (comm && is_ambiguous(comm) && comm->rank >= 0) {
 		comm->rank = -1;
-		atomic_store(&comm->is_told, false);
+		atomic_store(&comm->told, NCCL_COMM_UNTOLD);
 	}
-	if (comm && !atomic_load(&comm->is_told) && !atomic_exchange(&comm->is_told, true)) {
-		tell(comm, function);
+	if (comm && atomic_load(&comm->told) < told && atomic_exchange(&comm->told, told) < told) {
+		tell(comm, function, may_ask);
 		errno = error;
 	}
 	return comm ? comm->id : 0;

@@ -17,6 +17,9 @@
 /* Sends to and receives from ranks from here on are not numbered. */
 #define NCCL_COMM_PEERS 128u
 
+/* Does it stand in the stream, and did the library say who it is? */
+enum nccl_comm_told { NCCL_COMM_UNTOLD, NCCL_COMM_UNASKED, NCCL_COMM_TOLD };
+
 struct nccl_comm_entry {
 	_Atomic uintptr_t handle; /* 0 never used, NCCL_COMM_FREE, NCCL_COMM_BUSY or the handle */
 	uint32_t id;		  /* in the stream */
@@ -24,8 +27,8 @@ struct nccl_comm_entry {
 	uint64_t key;	      /* of format.h */
 	_Atomic int32_t rank; /* -1: to be asked for, or unknown */
 	_Atomic uint32_t nr_ranks;
-	bool is_hash;	     /* the handle is NCCL's hash, which is the key, too */
-	atomic_bool is_told; /* it stands in the stream */
+	bool is_hash; /* the handle is NCCL's hash, which is the key, too */
+	_Atomic enum nccl_comm_told told;
 	_Atomic uint32_t nr_collectives, nr_split;
 	_Atomic uint32_t nr_sent[NCCL_COMM_PEERS], nr_received[NCCL_COMM_PEERS];
 };
@@ -70,8 +73,8 @@ uint32_t nccl_comm_count(struct nccl_comm_entry *comm, enum gprof_nccl kind, int
 /*
  * The id for rows about it, 0 for NULL. It is put into the stream before the first, and again when
  * more is known. function: any of the library that the communicator is of, which knows what we do
- * not.
+ * not; asked only where it may be.
  */
-uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function);
+uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask);
 
 #endif

@@ -320,12 +320,12 @@ static void end_call(void)
 		break;
 	case GPROF_NCCL_INIT:
 	case GPROF_NCCL_FINALIZE:
-		row.comm = nccl_id(&self.call, know(nccl_comm_find_hash(hash)));
+		row.comm = nccl_id(&self.call, know(nccl_comm_find_hash(hash)), false);
 		nccl_end(&self.call, &row);
 		break;
 	case GPROF_NCCL_DESTROY:
 	case GPROF_NCCL_ABORT:
-		row.comm = nccl_id(&self.call, know(nccl_comm_find_hash(hash)));
+		row.comm = nccl_id(&self.call, know(nccl_comm_find_hash(hash)), false);
 		nccl_comm_drop_hash(hash);
 		nccl_end(&self.call, &row);
 		break;

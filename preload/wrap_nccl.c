@@ -21,7 +21,7 @@
 
 static void into(const struct nccl_call *call, enum gprof_nccl kind, struct nccl_comm_entry *comm)
 {
-	nccl_end(call, &NCCL_FACTS(kind, nccl_id(call, comm)));
+	nccl_end(call, &NCCL_FACTS(kind, nccl_id(call, comm, nccl_may_ask(call))));
 }
 
 /* The real function of this caller; goes straight on to it inside of another call of NCCL. */
@@ -95,14 +95,18 @@ int ncclCommShrink(nccl_comm *comm, int *excluded, int nr_excluded, nccl_comm **
 	return r;
 }
 
-/* Its entry is given up first: as soon as it is gone, another thread may get the same handle. */
+/*
+ * Its entry is given up first: as soon as it is gone, another thread may get the same handle. What is
+ * aborted may not be complete.
+ */
 #define GIVE_UP(name, kind)                                                          \
 	int name(nccl_comm *comm)                                                    \
 	{                                                                            \
 		struct nccl_facts facts;                                             \
                                                                                      \
 		BEGIN(name, (comm))                                                  \
-		facts = NCCL_FACTS(kind, nccl_id(&this_call, nccl_comm_find(comm))); \
+		facts = NCCL_FACTS(kind, nccl_id(&this_call, nccl_comm_find(comm),   \
+						 (kind) == GPROF_NCCL_DESTROY));             \
 		nccl_comm_drop(comm);                                                \
 		CALL((comm));                                                        \
 		nccl_end(&this_call, &facts);                                        \

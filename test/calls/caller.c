@@ -26,9 +26,14 @@ uint32_t cuptiGetCallbackState(uint32_t *enable, void *subscriber, uint32_t doma
 int ncclAllReduce(
 	const void *send, void *recv, size_t count, int type, int op, void *comm, void *stream);
 
+int ncclCommSplit(void *parent, int color, int key, void **made, void *config);
+int ncclGroupStart(void);
+int ncclGroupEnd(void);
+
 EXPORT void caller_print(const char *who);
 EXPORT int caller_runtime(void);
 EXPORT void caller_ask(void);
+EXPORT void caller_split(void);
 
 #ifdef REGISTERS
 static void **handle;
@@ -102,4 +107,16 @@ void caller_print(const char *who)
 void caller_ask(void)
 {
 	ask();
+}
+
+void caller_split(void)
+{
+	void *comm;
+	int sum;
+
+	ncclCommSplit(NULL, 0, 0, &comm, NULL);
+	ncclGroupStart();
+	ncclAllReduce(NULL, &sum, 0, 0, 0, comm, NULL);
+	ncclGroupEnd();
+	ncclAllReduce(NULL, &sum, 0, 0, 0, comm, NULL);
 }

@@ -413,6 +413,15 @@ static void first_call_at_end(void)
 	print("second", open_it("./two/ender.so", RTLD_NOW | RTLD_LOCAL));
 }
 
+static void unfinished_communicator(void)
+{
+	void (*split)(void);
+
+	*(void **)&split = dlsym(open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL), "caller_split");
+	split();
+	puts("done");
+}
+
 /* Machine code that lies in no library, as compilers at run time make it. */
 #if defined(__x86_64__)
 static void made_code(void)
@@ -494,6 +503,7 @@ static const struct scenario {
 	{"many_closes", many_closes},
 	{"failed_close", failed_close},
 	{"first_call_at_end", first_call_at_end},
+	{"unfinished_communicator", unfinished_communicator},
 	{"made_code", made_code},
 	{"quick_exits", quick_exits},
 #endif
