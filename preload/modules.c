@@ -173,7 +173,7 @@ void *modules_find(const void *function, const char *name)
 
 /* ---- what needs what ---- */
 
-/* Is that the library which a needed name means? */
+/* May that be the library which a needed name means? */
 static bool has_name(const struct module *module, const char *name)
 {
 	const char *base = strrchr(module->path, '/');
@@ -184,27 +184,53 @@ static bool has_name(const struct module *module, const char *name)
 	return !strcmp(module->elf.soname, name) || (base && !strcmp(base + 1, name));
 }
 
-bool modules_needs(const struct module *module, const struct module *library)
+/* Do they lie in one folder? */
+static bool is_beside(const struct module *a, const struct module *b)
+{
+	const char *base_a = strrchr(a->path, '/'), *base_b = strrchr(b->path, '/');
+
+	return base_a && base_b && base_a - a->path == base_b - b->path &&
+	       !memcmp(a->path, b->path, (size_t)(base_a - a->path));
+}
+
+/*
+ * The library that a name means which `module` needs. The loader takes the first that calls itself
+ * so; a file alone that is called so need not be the one that the loader finds on its way, which as
+ * a rule lies beside the one that needs it.
+ */
+static const struct module *find_needed(
+	const struct modules *modules, const struct module *module, const char *name)
+{
+	const struct module *found = NULL;
+
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		const struct module *library = &modules->all[i];
+
+		if (!has_name(library, name)) {
+			continue;
+		}
+		if (!strcmp(library->elf.soname, name)) {
+			return library;
+		}
+		if (!found || (!is_beside(found, module) && is_beside(library, module))) {
+			found = library;
+		}
+	}
+	return found;
+}
+
+bool modules_needs(
+	const struct modules *modules, const struct module *module, const struct module *library)
 {
 	const ElfW(Dyn) *at = NULL;
 	const char *name;
 
 	while (module->has_symbols && (name = elf_next_needed(&module->elf, &at))) {
-		if (has_name(library, name)) {
+		if (has_name(library, name) && find_needed(modules, module, name) == library) {
 			return true;
 		}
 	}
 	return false;
-}
-
-static const struct module *find_named(const struct modules *modules, const char *name)
-{
-	for (uint32_t i = 0; i < modules->nr; i++) {
-		if (has_name(&modules->all[i], name)) {
-			return &modules->all[i];
-		}
-	}
-	return NULL;
 }
 
 const struct module *modules_visit(const struct modules *modules, const struct module *root,
@@ -225,7 +251,7 @@ const struct module *modules_visit(const struct modules *modules, const struct m
 			return module;
 		}
 		while (module->has_symbols && (name = elf_next_needed(&module->elf, &at))) {
-			const struct module *next = find_named(modules, name);
+			const struct module *next = find_needed(modules, module, name);
 			uint32_t place = next ? (uint32_t)(next - modules->all) : 0;
 
 			if (next && !queue->is_queued[place]) {
@@ -251,7 +277,7 @@ uint32_t modules_count_first(const struct modules *modules, uint32_t most)
 
 		has_needed = has_needed || is_needed[i];
 		while (module->has_symbols && (name = elf_next_needed(&module->elf, &at))) {
-			const struct module *next = find_named(modules, name);
+			const struct module *next = find_needed(modules, module, name);
 
 			if (next) {
 				is_needed[next - modules->all] = true;

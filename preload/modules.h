@@ -64,7 +64,8 @@ static inline void *module_find(const struct module *module, const char *name, c
 }
 
 /* Does `module` name `library` among those that it needs itself? */
-bool modules_needs(const struct module *module, const struct module *library);
+bool modules_needs(
+	const struct modules *modules, const struct module *module, const struct module *library);
 
 /*
  * A function of the module that `function` lies in, or, where that is NULL, of the first that has

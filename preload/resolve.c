@@ -353,7 +353,7 @@ static struct link *find_link(const struct module *caller, const struct module *
 static bool is_kept(const struct modules *modules, const struct search *search,
 	const struct module *caller, const struct module *target)
 {
-	if (modules_needs(caller, target) || find_link(caller, target) ||
+	if (modules_needs(modules, caller, target) || find_link(caller, target) ||
 		stays(modules, search, caller, target)) {
 		return true;
 	}
@@ -390,7 +390,7 @@ static const struct module *root_of(const struct modules *modules, const struct 
 	const struct module *root = module;
 
 	for (const struct module *m = module; m-- > modules->all;) {
-		if (modules_needs(m, root) || modules_needs(m, module)) {
+		if (modules_needs(modules, m, root) || modules_needs(modules, m, module)) {
 			root = m;
 		}
 	}

@@ -413,6 +413,14 @@ static void first_call_at_end(void)
 	print("second", open_it("./two/ender.so", RTLD_NOW | RTLD_LOCAL));
 }
 
+/* Who needs a library of that name has not brought the other one. */
+static void same_names(void)
+{
+	open_it("./one/needs-same.so", RTLD_NOW | RTLD_LOCAL);
+	print("second", open_it("./two/libsame.so", RTLD_NOW | RTLD_LOCAL));
+	print("first", open_it("./one/libsame.so", RTLD_NOW | RTLD_LOCAL));
+}
+
 static void unfinished_communicator(void)
 {
 	void (*split)(void);
@@ -503,6 +511,7 @@ static const struct scenario {
 	{"many_closes", many_closes},
 	{"failed_close", failed_close},
 	{"first_call_at_end", first_call_at_end},
+	{"same_names", same_names},
 	{"unfinished_communicator", unfinished_communicator},
 	{"made_code", made_code},
 	{"quick_exits", quick_exits},

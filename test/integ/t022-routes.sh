@@ -49,6 +49,9 @@ build caller-b.so -DREGISTERS "$src/caller.c" libcopy-b.so
 build caller-free.so "$src/caller.c"
 build caller-free2.so "$src/caller.c"
 build group.so -x c /dev/null -x none -Wl,--no-as-needed caller-free.so libcopy-b.so
+build one/libsame.so "$src/caller.c" libcopy-a.so -Wl,-soname,libsame.so
+build two/libsame.so "$src/caller.c" libcopy-b.so -Wl,-soname,libsame.so
+build one/needs-same.so -x c /dev/null -x none -Wl,--no-as-needed one/libsame.so
 echo 'extern void (*route_wait)(void); __attribute__((constructor)) static void wait(void) { route_wait(); }' >waiter.c
 build waiter.so waiter.c
 sed -i s/constructor/destructor/ waiter.c
