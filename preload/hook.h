@@ -109,6 +109,12 @@ void *hook_resolve(enum hook_id id, uintptr_t caller);
 void *hook_resolve_anew(enum hook_id id, uintptr_t caller);
 
 /*
+ * Where something else than our dlclose may have removed modules: before others come in their
+ * places.
+ */
+void hook_forget_removed(void);
+
+/*
  * Around each dlclose: meanwhile no call follows a remembered route, and none is remembered, which
  * a destructor's first call would leave behind. is_closed: the call has succeeded.
  */

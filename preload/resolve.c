@@ -637,20 +637,31 @@ static void look_for_removed(const struct modules *modules, void *unused)
 	forget_removed(modules);
 }
 
-void *hook_resolve_anew(enum hook_id id, uintptr_t caller)
-{
-	if (atomic_load(&state.has_routes)) {
-		modules_look(look_for_removed, NULL);
-	}
-	return hook_resolve(id, caller);
-}
-
-/* ---- dlclose ---- */
-
 static void look_for_change(const struct modules_count *count, void *has_changed)
 {
 	*(bool *)has_changed = count->nr_removed != state.count.nr_removed;
 }
+
+void hook_forget_removed(void)
+{
+	bool has_changed = false;
+
+	if (!atomic_load(&state.has_routes)) {
+		return;
+	}
+	modules_hold(look_for_change, &has_changed);
+	if (has_changed) {
+		modules_look(look_for_removed, NULL);
+	}
+}
+
+void *hook_resolve_anew(enum hook_id id, uintptr_t caller)
+{
+	hook_forget_removed();
+	return hook_resolve(id, caller);
+}
+
+/* ---- dlclose ---- */
 
 /* Where another thread has removed something since, the next look puts right what is shown. */
 static void end_close(const struct modules_count *count, void *unused)

@@ -24,6 +24,7 @@ void *wrap_dl_before(void)
 {
 	void *next = hook_next(HOOK_NEXT_dlopen);
 
+	hook_forget_removed();
 	torch_look_again();
 	return next ? next : (void *)missing;
 }

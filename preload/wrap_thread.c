@@ -68,6 +68,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	if (!real) {
 		return EAGAIN;
 	}
+	hook_forget_removed();
 	torch_look_late();
 	worker_look();
 	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||

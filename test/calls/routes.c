@@ -413,6 +413,22 @@ static void first_call_at_end(void)
 	print("second", open_it("./two/ender.so", RTLD_NOW | RTLD_LOCAL));
 }
 
+/* By the C library's own function, which goes round whoever stands before it. */
+static void closed_unseen(void)
+{
+	void *c = open_it("libc.so.6", RTLD_NOW);
+	int (*close_unseen)(void *handle);
+
+	*(void **)&close_unseen = dlsym(c, "dlclose");
+	for (int i = 0; i < 4; i++) {
+		void *plugin = open_it(
+			i % 2 ? "./two/ender.so" : "./one/ender.so", RTLD_NOW | RTLD_LOCAL);
+
+		print(i % 2 ? "second" : "first", plugin);
+		close_unseen(plugin);
+	}
+}
+
 /* Who needs a library of that name has not brought the other one. */
 static void same_names(void)
 {
@@ -511,6 +527,7 @@ static const struct scenario {
 	{"many_closes", many_closes},
 	{"failed_close", failed_close},
 	{"first_call_at_end", first_call_at_end},
+	{"closed_unseen", closed_unseen},
 	{"same_names", same_names},
 	{"unfinished_communicator", unfinished_communicator},
 	{"made_code", made_code},
