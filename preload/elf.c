@@ -155,7 +155,9 @@ COMPAT_START_CODE static void *find_at(
 {
 	const ElfW(Sym) *symbol = &elf->symbols[index];
 
-	return symbol->st_shndx != SHN_UNDEF && !strcmp(elf->strings + symbol->st_name, name) &&
+	/* What the address of an indirect function is only its own code can say. */
+	return symbol->st_shndx != SHN_UNDEF && (symbol->st_info & 0xf) != STT_GNU_IFUNC &&
+			       !strcmp(elf->strings + symbol->st_name, name) &&
 			       fits(elf, index, version)
 		       ? (void *)(elf->base + symbol->st_value)
 		       : NULL;

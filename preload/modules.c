@@ -123,8 +123,7 @@ static int with_count(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-void modules_hold(
-	void (*function)(const struct modules_count *count, void *context), void *context)
+void modules_hold(void (*function)(const struct modules_count *count, void *context), void *context)
 {
 	struct hold hold = {function, context};
 

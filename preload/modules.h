@@ -45,8 +45,7 @@ struct modules {
 bool modules_look(void (*look)(const struct modules *modules, void *context), void *context);
 
 /* The same without the list, which costs much less. */
-void modules_hold(
-	void (*hold)(const struct modules_count *count, void *context), void *context);
+void modules_hold(void (*hold)(const struct modules_count *count, void *context), void *context);
 
 /*
  * Of the first `most`, those that came with the program, and stay as long as the process: it, what

@@ -277,8 +277,8 @@ static void tell(struct nccl_comm_entry *comm, const void *function, bool is_ask
 
 uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask)
 {
-	enum nccl_comm_told told = comm && !may_ask && is_unknown(comm) ? NCCL_COMM_UNASKED
-									: NCCL_COMM_TOLD;
+	enum nccl_comm_told told =
+		comm && !may_ask && is_unknown(comm) ? NCCL_COMM_UNASKED : NCCL_COMM_TOLD;
 	int error = errno;
 
 	/* As long as it was the only one here, it was told; the later row counts. */

@@ -49,12 +49,13 @@ static struct resolve_state {
 	struct hook_route routes[MAX_ROUTES];
 	uint32_t nr_routes; /* ever used: readers may still be looking at one that was dropped */
 	/*
-	 * The routes of each hook, also while hook_routes hides them. Last are those between modules
-	 * that came with the program, of which neither ever goes.
+	 * The routes of each hook, also while hook_routes hides them. Last are those between
+	 * modules that came with the program, of which neither ever goes.
 	 */
 	struct hook_route *_Atomic chains[HOOK_NR];
 	struct hook_route *lasting[HOOK_NR];
-	/* Those that were dropped may be taken again as they are: 1 + place of the first, the next. */
+	/* Those that were dropped may be taken again as they are: 1 + place of the first, the next.
+	 */
 	uint16_t dropped[HOOK_NR], next_dropped[MAX_ROUTES];
 	struct outside outsides[HOOK_NR];
 	atomic_bool has_routes;
@@ -94,8 +95,7 @@ static void *missing(uint8_t api)
 
 /* ---- routes ---- */
 
-static const struct hook_route *find_route(
-	struct hook_route *_Atomic *first, uintptr_t caller)
+static const struct hook_route *find_route(struct hook_route *_Atomic *first, uintptr_t caller)
 {
 	const struct hook_route *route = atomic_load(first);
 
@@ -155,8 +155,7 @@ static struct hook_route *take_dropped(
 }
 
 /* NULL if there is no room: the call is still right, only slow. */
-static struct hook_route *make_route(
-	enum hook_id id, const struct module *caller, void *function)
+static struct hook_route *make_route(enum hook_id id, const struct module *caller, void *function)
 {
 	struct hook_route *route = take_dropped(id, caller, function);
 
@@ -186,8 +185,7 @@ static void add_route(enum hook_id id, const struct module *caller, const struct
 	if (is_lasting) {
 		state.lasting[id] = route;
 	}
-	atomic_store(
-		&hook_routes[id], state.nr_closing ? route : atomic_load(&state.chains[id]));
+	atomic_store(&hook_routes[id], state.nr_closing ? route : atomic_load(&state.chains[id]));
 	atomic_store(&state.has_routes, true);
 	if (hook_calls[id - 1].api != HOOK_API_CXX) {
 		add_target(target, hook_calls[id - 1].api == GPROF_API_NCCL);
@@ -263,8 +261,8 @@ static void drop_routes(const struct modules *modules, bool is_sure, unsigned in
  */
 static void end_link(const struct modules *modules, struct link *link)
 {
-	if (link->caller.low && !(has_identity(modules, &link->caller) &&
-					has_identity(modules, &link->target))) {
+	if (link->caller.low &&
+		!(has_identity(modules, &link->caller) && has_identity(modules, &link->target))) {
 		link->is_over = link->handle != NULL;
 		link->caller.low = 0;
 		link->dynamic = NULL;
@@ -348,7 +346,8 @@ static struct link *find_link(const struct module *caller, const struct module *
 
 /*
  * May the route be remembered? Where only the caller's use keeps the target, the next dlclose first
- * takes a handle of it: nothing goes before that, and here the loader's lock must not be waited for.
+ * takes a handle of it: nothing goes before that, and here the loader's lock must not be waited
+ * for.
  */
 static bool is_kept(const struct modules *modules, const struct search *search,
 	const struct module *caller, const struct module *target)
@@ -713,8 +712,8 @@ static void find_wish(const struct modules *modules, void *context)
 static void give_handle(const struct modules *modules, void *context)
 {
 	struct wish *wish = context;
-	bool is_right = wish->handle &&
-			((const struct link_map *)wish->handle)->l_ld == wish->dynamic;
+	bool is_right =
+		wish->handle && ((const struct link_map *)wish->handle)->l_ld == wish->dynamic;
 
 	(void)modules;
 	for (unsigned int i = 0; i < MAX_LINKS && wish->dynamic; i++) {

@@ -96,21 +96,21 @@ int ncclCommShrink(nccl_comm *comm, int *excluded, int nr_excluded, nccl_comm **
 }
 
 /*
- * Its entry is given up first: as soon as it is gone, another thread may get the same handle. What is
- * aborted may not be complete.
+ * Its entry is given up first: as soon as it is gone, another thread may get the same handle. What
+ * is aborted may not be complete.
  */
-#define GIVE_UP(name, kind)                                                          \
-	int name(nccl_comm *comm)                                                    \
-	{                                                                            \
-		struct nccl_facts facts;                                             \
-                                                                                     \
-		BEGIN(name, (comm))                                                  \
-		facts = NCCL_FACTS(kind, nccl_id(&this_call, nccl_comm_find(comm),   \
-						 (kind) == GPROF_NCCL_DESTROY));             \
-		nccl_comm_drop(comm);                                                \
-		CALL((comm));                                                        \
-		nccl_end(&this_call, &facts);                                        \
-		return r;                                                            \
+#define GIVE_UP(name, kind)                                                                       \
+	int name(nccl_comm *comm)                                                                 \
+	{                                                                                         \
+		struct nccl_facts facts;                                                          \
+                                                                                                  \
+		BEGIN(name, (comm))                                                               \
+		facts = NCCL_FACTS(kind,                                                          \
+			nccl_id(&this_call, nccl_comm_find(comm), (kind) == GPROF_NCCL_DESTROY)); \
+		nccl_comm_drop(comm);                                                             \
+		CALL((comm));                                                                     \
+		nccl_end(&this_call, &facts);                                                     \
+		return r;                                                                         \
 	}
 
 GIVE_UP(ncclCommDestroy, GPROF_NCCL_DESTROY)

@@ -3,8 +3,8 @@
  * forks encoding|handler|looking CHILDREN: makes so many children while events are recorded all the
  * time: from the main thread, whatever the recorder is just doing; from a signal handler, whatever
  * its thread is just doing, where the child then goes on; or while other threads' first calls from
- * new places look for their functions, and each child opens a library. Prints how many calls of cudaGetDevice the
- * parent has made, how many each child makes, and how many children failed.
+ * new places look for their functions, and each child opens a library. Prints how many calls of
+ * cudaGetDevice the parent has made, how many each child makes, and how many children failed.
  */
 #include <dlfcn.h>
 #include <pthread.h>

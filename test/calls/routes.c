@@ -272,8 +272,8 @@ static void closed_early(void)
 }
 
 /*
- * The library is kept by its use alone, and the first call made by a thread that a constructor waits
- * for, or between a failure and the question why.
+ * The library is kept by its use alone, and the first call made by a thread that a constructor
+ * waits for, or between a failure and the question why.
  */
 static void (*plugin_ask)(void);
 
@@ -421,8 +421,8 @@ static void closed_unseen(void)
 
 	*(void **)&close_unseen = dlsym(c, "dlclose");
 	for (int i = 0; i < 4; i++) {
-		void *plugin = open_it(
-			i % 2 ? "./two/ender.so" : "./one/ender.so", RTLD_NOW | RTLD_LOCAL);
+		void *plugin =
+			open_it(i % 2 ? "./two/ender.so" : "./one/ender.so", RTLD_NOW | RTLD_LOCAL);
 
 		print(i % 2 ? "second" : "first", plugin);
 		close_unseen(plugin);
