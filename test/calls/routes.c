@@ -380,7 +380,9 @@ static void many_closes(void)
 		if (i == 0 || i == 2999) {
 			before = nr_looks;
 			ask();
+#if defined(__x86_64__) /* an emulator maps the other one to a new place each time */
 			ask_again();
+#endif
 			printf("%ld looks\n", nr_looks - before);
 		}
 		dlclose(other);
