@@ -8,7 +8,8 @@ need SIM REPORT JQ
 # What is told of the operations, but times; communicators by the order of their first rows.
 told()
 {
-	query '[.communication.rows[].communicator] as $names | .communication.rows[] | [.name, .ranks, .calls, .bytes,
+	# Communicators by their place among operations in the order of names, whichever took longest.
+	query '[.communication.rows | sort_by([.name, .bytes, .calls])[].communicator] as $names | .communication.rows[] | [.name, .ranks, .calls, .bytes,
 		.late_rank, .waiting_ns == null] + [.communicator as $name | if $name == "" then "unknown"
 		else $names | index($name) end] | map(tostring) | join(" ")' | sort
 }
