@@ -37,8 +37,8 @@ static struct lent_state {
 } lent;
 
 static struct buffer_state {
-	char *pool; /* NULL: not made */
-	uint32_t nr_buffers;
+	char *pool;		     /* NULL: not made */
+	_Atomic uint32_t nr_buffers; /* the drain may look while they are made */
 	_Atomic uint32_t *links;
 	_Atomic size_t *valid_bytes;
 	struct stack free;
@@ -196,7 +196,7 @@ bool buffer_init(uint64_t pool_bytes)
 		(cupti.version < MAY_REFUSE && !make_scratches())) {
 		return false;
 	}
-	state.nr_buffers = n;
+	atomic_store(&state.nr_buffers, n);
 	stack_init(&state.free);
 	stack_init(&state.full);
 	while (n--) {
@@ -237,7 +237,9 @@ void buffer_give_back(const struct buffer *buffer)
 
 unsigned int buffer_fill(void)
 {
-	return state.nr_buffers ? atomic_load(&state.nr_full) * 256u / state.nr_buffers : 0;
+	uint32_t n = atomic_load(&state.nr_buffers);
+
+	return n ? atomic_load(&state.nr_full) * 256u / n : 0;
 }
 
 uint32_t buffer_nr_ours(void)

@@ -6,8 +6,10 @@
 need REPORT
 CC=${CC:-gcc}
 src=$ROOT/test/calls
+sanitize=() # ThreadSanitizer's library cannot be loaded into a program without it
+[[ $B != *san-thread ]] || sanitize=(-fsanitize=thread)
 "$CC" -O1 -fPIC -shared -DID=12 -DQUIET -fvisibility=hidden -o "$T/libruntime.so" "$src/runtime.c" || exit 1
-"$CC" -O1 -D_GNU_SOURCE -o "$T/names" "$src/names.c" "$T/libruntime.so" -Wl,-rpath,"$T" -lpthread -ldl || exit 1
+"$CC" -O1 -D_GNU_SOURCE "${sanitize[@]}" -o "$T/names" "$src/names.c" "$T/libruntime.so" -Wl,-rpath,"$T" -lpthread -ldl || exit 1
 
 for _ in 1 2 3 4 5; do
 	rm -rf "$GPROF_DIR"

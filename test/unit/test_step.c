@@ -142,6 +142,11 @@ START_TEST(kernel_rule_is_a_regular_expression)
 	ck_assert(!step_is_kernel("gemm_adam_update"));
 	ck_assert(!step_is_kernel(NULL));
 	ck_assert(step_wants_activity()); /* closed, but kernels must be seen */
+}
+END_TEST
+
+START_TEST(kernel_rule_may_repeat)
+{
 	start("kernel:^gemm.{1,1000}_x[0-9]{2}$", "5-6", "none");
 	ck_assert(step_is_kernel("gemm_128_x64"));
 }
@@ -378,8 +383,8 @@ UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	only_the_rule_in_force_ends_steps, no_step_ends_before_it_begins,
 	without_steps_there_is_one_window_and_no_step_row,
 	api_rule_tells_hooks_which_call_to_look_for, api_rule_stays_on_while_closed,
-	kernel_rule_is_a_regular_expression, interval_rule_has_its_milliseconds,
-	wrong_rules_and_schedules_become_notices_and_defaults,
+	kernel_rule_is_a_regular_expression, kernel_rule_may_repeat,
+	interval_rule_has_its_milliseconds, wrong_rules_and_schedules_become_notices_and_defaults,
 	capture_opens_windows_between_start_and_stop,
 	capture_calls_count_only_where_they_were_asked_for,
 	timer_only_records_steps_and_nothing_else,
