@@ -17,7 +17,7 @@
  * call may be late, and with so much more there is no time to rest.
  */
 #define LARGE_FILL	 96u
-#define LARGE_PORTION_NS 800000u
+#define LARGE_PORTION_NS 500000u
 #define HURRY_FILL	 192u
 
 enum pace { PACE_STARTING, PACE_RESTING, PACE_HURRYING };

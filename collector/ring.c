@@ -16,11 +16,11 @@
 #include "collector/memory.h"
 #include "collector/ring_pool.h"
 
-/* Chunks that get their memory at a time, in a file that grows. */
-#define GROW_CHUNKS 16u
+/* Chunks that get their memory at first, in a file that grows. */
+#define FIRST_CHUNKS 16u
 /* A pool grows while so many times its size are left to others. */
 #define LEFT_SHARE  8u
-#define FIRST_BYTES (RING_HEADER_BYTES + GROW_CHUNKS * RING_CHUNK_BYTES)
+#define FIRST_BYTES (RING_HEADER_BYTES + FIRST_CHUNKS * RING_CHUNK_BYTES)
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
@@ -65,11 +65,11 @@ static bool populate(char *from, const char *until)
 	return !madvise(from, (size_t)(until - from), MADV_POPULATE_WRITE);
 }
 
-bool ring_pool_grow(void)
+bool ring_pool_grow(uint32_t nr_chunks)
 {
 	uint32_t from = atomic_load(&ring_pool.nr_ready);
 	uint32_t most = atomic_load(&ring_pool.nr_most);
-	uint32_t until = from + GROW_CHUNKS < most ? from + GROW_CHUNKS : most;
+	uint32_t until = from + nr_chunks < most ? from + nr_chunks : most;
 
 	if (from >= most) {
 		return false;
@@ -197,7 +197,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	ring_pool.path = grows ? path : NULL;
 	ring_pool.nr_chunks = nr_chunks;
 	atomic_store(&ring_pool.nr_most, nr_chunks);
-	atomic_store(&ring_pool.nr_ready, grows ? GROW_CHUNKS : nr_chunks);
+	atomic_store(&ring_pool.nr_ready, grows ? FIRST_CHUNKS : nr_chunks);
 	stack_init(&ring_pool.free_chunks);
 	stack_init(&ring_pool.free_threads);
 	/* Whoever sees it sees all of the above: threads may look while this one starts. */
@@ -431,7 +431,7 @@ static uint32_t take_chunk(void)
 	do {
 		index = take(&ring_pool.free_chunks, ring_pool.next, &ring_pool.fresh,
 			atomic_load(&ring_pool.nr_ready));
-	} while (index == STACK_NONE && ring_pool_grow());
+	} while (index == STACK_NONE && ring_pool_grow(1));
 	return index;
 }
 

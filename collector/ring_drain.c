@@ -10,6 +10,7 @@
 
 /* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
 #define TOUCH_AHEAD    64u
+#define GROW_CHUNKS    16u /* at a time */
 #define PREFETCH_BYTES 640
 /* No row of a ring is smaller. */
 #define LEAST_ROW_BYTES 24u
@@ -26,7 +27,8 @@ __attribute__((no_sanitize_thread)) void ring_pool_touch(void)
 	for (; ring_pool.touched < until; ring_pool.touched++) {
 		volatile char *chunk = (volatile char *)ring_chunk_at(ring_pool.touched);
 
-		if (ring_pool.touched >= atomic_load(&ring_pool.nr_ready) && !ring_pool_grow()) {
+		if (ring_pool.touched >= atomic_load(&ring_pool.nr_ready) &&
+			!ring_pool_grow(GROW_CHUNKS)) {
 			return;
 		}
 		/* Writing would race with a thread that takes the chunk; a fault by atomic or does

@@ -46,8 +46,11 @@ static inline struct gprof_chunk_header *ring_chunk_at(uint32_t index)
 	return (struct gprof_chunk_header *)(ring_pool.chunks + (size_t)index * RING_CHUNK_BYTES);
 }
 
-/* Gives memory to more chunks; false if there is none, or all have it. Any thread. */
-bool ring_pool_grow(void);
+/*
+ * Gives memory to so many more chunks; false if there is none, or all have it. Any thread; one of
+ * the program's asks for no more than it needs, as its call waits for that.
+ */
+bool ring_pool_grow(uint32_t nr_chunks);
 
 /* Takes page faults ahead of the threads; the attaching thread, then the drain. */
 void ring_pool_touch(void);
