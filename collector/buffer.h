@@ -31,7 +31,7 @@ uint32_t buffer_register(void);
 bool buffer_take(struct buffer *buffer);
 void buffer_give_back(const struct buffer *buffer);
 
-/* Share of ours that are full, in 1/256. */
+/* Full buffers of gprof's own, in 256ths of all of them. */
 unsigned int buffer_fill(void);
 
 /* How many of ours CUPTI has. */

@@ -122,8 +122,8 @@ COMPAT_START_CODE void collector_init(
 		return;
 	}
 	/*
-	 * Early, as another thread may fork in the very moment that one starts the recorder; and in
-	 * every process, since calls find their functions also where nothing is recorded.
+	 * Registered here because another thread may fork while the first one starts the recorder,
+	 * and in every process because calls are routed even where nothing is recorded.
 	 */
 	state.has_atfork = __register_atfork &&
 			   !__register_atfork(on_fork, on_fork_parent, on_fork_child, NULL);

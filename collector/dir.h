@@ -8,6 +8,15 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+/* As the system call getdents64 gives it. */
+struct dir_entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
 /*
  * Makes every missing part of `dir`, 0700, and writes its absolute path. Returns 0 or -errno;
  * -EPERM: a part is somebody else's link, or somebody else's directory in a public folder like

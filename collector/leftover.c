@@ -24,15 +24,6 @@
 /* No pool is larger: GPROF_BUFFER_MB's half. */
 #define MOST_CHUNKS (((uint64_t)65536 << 20) / 2 / RING_CHUNK_BYTES)
 
-/* As getdents64 gives it. */
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t bytes;
-	uint8_t type;
-	char name[];
-};
-
 struct move {
 	bool (*is_over)(void);
 	struct held from, to;
@@ -162,13 +153,13 @@ void leftover_move(bool (*is_over)(void))
 		return;
 	}
 	do {
-		const struct entry *entry;
+		const struct dir_entry *entry;
 
 		n = is_over() || held_check(&shared)
 			    ? 0
 			    : syscall(SYS_getdents64, shared.fd, bytes, sizeof(bytes));
 		for (long at = 0; at < n; at += entry->bytes) {
-			entry = (const struct entry *)(bytes + at);
+			entry = (const struct dir_entry *)(bytes + at);
 			look_at(&move, entry->name);
 		}
 	} while (n > 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loader's list of objects. dl_iterate_phdr holds a lock meanwhile that fork does not make anew
- * in the child: one forked in such a moment would wait for ever in its next dlopen. So a fork and a
- * look of ours wait for each other, a tenth of a second at most.
+ * The loader's list of objects. dl_iterate_phdr holds a lock that fork does not reset: a child
+ * forked meanwhile would hang in its next dlopen. Therefore a fork and a visit of gprof's wait for
+ * each other, 100 ms at most.
  */
 #ifndef COLLECTOR_OBJECTS_H
 #define COLLECTOR_OBJECTS_H

@@ -74,8 +74,8 @@ extern __thread struct ring_self ring_self
 
 /*
  * A signal handler may leave a call, or gprof's own code, by siglongjmp; so may a C++ exception, a
- * coroutine, pthread_exit. Nothing of ours runs then, so what a thread is in is remembered by its
- * place on the stack, which grows downwards: whoever stands above that place has left it.
+ * coroutine or pthread_exit. No code of gprof's runs then. The thread therefore stores the stack
+ * address of what it is in: once its stack pointer is above that address, it has left.
  */
 struct ring_mark {
 	uintptr_t before; /* ring_self.frame */

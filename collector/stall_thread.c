@@ -8,6 +8,7 @@
 
 #include "collector/batch.h"
 #include "collector/define.h"
+#include "collector/dir.h"
 #include "collector/frames.h"
 #include "collector/held.h"
 #include "collector/log.h"
@@ -19,15 +20,6 @@
 #define MAX_IDLE 256u
 
 _Atomic(frames_reader) frames_read;
-
-/* As getdents64 gives it. */
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t bytes;
-	uint8_t type;
-	char name[];
-};
 
 struct look {
 	const struct gprof_row_stall *head;
@@ -293,12 +285,12 @@ bool stall_thread_is_in_call(uint64_t raw)
 
 static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
 {
-	const struct entry *entry;
+	const struct dir_entry *entry;
 
 	for (long at = 0; at < nr_bytes; at += entry->bytes) {
 		uint32_t tid;
 
-		entry = (const struct entry *)(bytes + at);
+		entry = (const struct dir_entry *)(bytes + at);
 		tid = (uint32_t)strtoull(entry->name, NULL, 10);
 		if (tid && tid != look->own_tid) {
 			look_at(look, tid);

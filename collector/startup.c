@@ -79,17 +79,19 @@ static int start_rings(uint64_t pool_bytes)
 		rings_path = NULL;
 		rc = ring_start(NULL, stream_id(), pool_bytes);
 		collector_notice("rings elsewhere", 0,
-			"the events of the last moments are in memory only, and lost if the "
-			"process is killed; give /dev/shm more room, or set GPROF_DIR to a local "
-			"disk with room");
+			"the last events before a kill are in memory only, and are lost if the "
+			"process is killed; give /dev/shm %llu MB, or set GPROF_DIR to a local "
+			"disk with room",
+			(unsigned long long)(pool_bytes * STREAM_MEMORY_SHARE >> 20));
 	} else {
 		facts_add("rings.path", rings_path);
 	}
 	if (!rc && place == STREAM_PLACE_DISK) {
 		collector_notice("rings on a disk", 0,
-			"/dev/shm has no room for the events of the last moments, so they are in a "
-			"file beside the stream, and a call may wait for its disk; give /dev/shm "
-			"more room (docker run --shm-size)");
+			"/dev/shm has less than %llu MB free, so the last events before a kill are "
+			"in a file beside the stream, and a call may wait for its disk; give "
+			"/dev/shm more room (docker run --shm-size)",
+			(unsigned long long)(pool_bytes * STREAM_MEMORY_SHARE >> 20));
 	}
 	return rc;
 }

@@ -26,8 +26,6 @@
 #define NAME_MAX_HOST 64
 /* Definitions that wait for a file system which refused them; some hours of an idle recorder's. */
 #define OWED_BYTES (1u << 20)
-/* Rings go to a tmpfs that has so many times their room: the processes of a job do so each. */
-#define MEMORY_SHARE 16u
 
 /* Apart from the rest, which is zero at first and so takes no room in the library's file. */
 static struct held stream_file = {.fd = -1};
@@ -374,14 +372,14 @@ static bool is_place(const char *dir, uint64_t bytes, enum stream_place place)
 		return !dir_is_remote(dir) && dir_has_room(dir, bytes);
 	}
 	/* Memory is the program's first: of what is left a small part. */
-	return dir_is_memory(dir) && dir_has_room(dir, bytes * MEMORY_SHARE);
+	return dir_is_memory(dir) && dir_has_room(dir, bytes * STREAM_MEMORY_SHARE);
 }
 
 const char *stream_rings_path(uint64_t bytes, enum stream_place place)
 {
 	const char *dir = place == STREAM_PLACE_SHARED ? "/dev/shm" : stream.dir;
 
-	if (bytes > UINT64_MAX / MEMORY_SHARE || !is_place(dir, bytes, place)) {
+	if (bytes > UINT64_MAX / STREAM_MEMORY_SHARE || !is_place(dir, bytes, place)) {
 		return NULL;
 	}
 	log_format(stream.rings, sizeof(stream.rings), "%s/%s" SUFFIX RINGS, dir, stream.base);

@@ -57,6 +57,10 @@ unsigned int stream_progress(void); /* grows with every write that came back; an
 uint64_t stream_bytes(void);
 uint64_t stream_rows(void); /* event rows written */
 
+/* Rings go to a tmpfs with this many times their size free, since each process of a job has some.
+ */
+#define STREAM_MEMORY_SHARE 16u
+
 /* Where the ring file may be, best first. */
 enum stream_place {
 	STREAM_PLACE_MEMORY, /* beside the stream, where that is in memory */

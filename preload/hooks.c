@@ -268,9 +268,9 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 #endif
 
 /*
- * Where a large structure is passed by its address, as on aarch64, a wrapper that gets one makes a
- * copy and cannot jump. Then our own code is who calls the twin, and the wrapper's frame, which has
- * a frame pointer there, tells the caller.
+ * aarch64 passes a large structure by its address, so a wrapper with such a parameter makes a copy
+ * and calls its twin instead of jumping. The twin's return address is then gprof's own, and the
+ * program's is in the wrapper's frame, which has a frame pointer there.
  */
 #if defined(__x86_64__)
 #define RECORDED_CALLER HOOK_CALLER

@@ -162,7 +162,7 @@ void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key,
 		comm = nccl_comm_add(
 			*made, key, rank, nr_ranks > 0 ? (uint32_t)nr_ranks : 0, parent);
 	}
-	/* Of one that is not complete yet its first use tells. */
+	/* A communicator that is not complete yet is identified at its first use. */
 	if (rank >= 0 || nccl_may_ask(call)) {
 		facts.comm = nccl_id(call, comm, nccl_may_ask(call));
 	}

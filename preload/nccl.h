@@ -52,9 +52,9 @@ struct nccl_facts {
 	}
 
 /*
- * name: the function's, which stays. stack: where its hook was called, or its range began. caller:
- * of the hook, 0 where that is not known. False inside another call of NCCL, or of ours: then
- * nothing more is to be done.
+ * name: of the function; must stay valid. stack: the stack pointer where its hook was called or its
+ * range began. caller: the hook's return address, 0 if unknown. Returns false inside another NCCL
+ * call or gprof's own code: the caller then records nothing.
  */
 bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
 	uintptr_t caller);

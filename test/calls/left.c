@@ -15,6 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "test/calls/scenarios.h"
 #include "test/entries.h"
 
 int cudaGetDevice(int *device);
@@ -301,10 +302,7 @@ static void while_starting(void)
 	}
 }
 
-static const struct scenario {
-	const char *name;
-	void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
 	{"by_jump", by_jump},
 	{"by_jump_of_nccl", by_jump_of_nccl},
 	{"by_jump_from_other_stack", by_jump_from_other_stack},
@@ -319,13 +317,9 @@ static const struct scenario {
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		if (argc < 2) {
-			puts(scenarios[i].name);
-		} else if (!strcmp(argv[1], scenarios[i].name)) {
-			scenarios[i].run();
-			printf("%d %d %d\n", nr_made, nr_reduced, nr_left);
-		}
+	(void)argc;
+	if (run_scenario(scenarios, sizeof(scenarios) / sizeof(scenarios[0]), argv[1])) {
+		printf("%d %d %d\n", nr_made, nr_reduced, nr_left);
 	}
 	return 0;
 }

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/calls/scenarios.h"
+
 #ifdef NEEDS_ONE
 int cudaGetDevice(int *device);
 int cudaGetDeviceCount(int *count);
@@ -504,10 +506,7 @@ static void quick_exits(void)
 
 #endif
 
-static const struct scenario {
-	const char *name;
-	void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
 #ifdef NEEDS_ONE
 	{"older_extension", older_extension},
 	{"deep_extension", deep_extension},
@@ -539,12 +538,7 @@ static const struct scenario {
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		if (argc < 2) {
-			puts(scenarios[i].name);
-		} else if (!strcmp(argv[1], scenarios[i].name)) {
-			scenarios[i].run();
-		}
-	}
+	(void)argc;
+	run_scenario(scenarios, sizeof(scenarios) / sizeof(scenarios[0]), argv[1]);
 	return 0;
 }

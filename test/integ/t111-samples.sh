@@ -38,8 +38,8 @@ GPROF_SAMPLE_MS=20 GPROF_SCHEDULE=90-91 run "$B/integ/s_loop" 4 2 call sleep=100
 is 0 "$(samples)" "samples while nothing is recorded"
 
 # A forked child takes its own, and neither changes what the program sees.
-plain "$B/integ/s_sample" 300
-GPROF_SAMPLE_MS=20 run "$B/integ/s_sample" 300
+plain "$B/integ/s_sample" 2000
+GPROF_SAMPLE_MS=20 run "$B/integ/s_sample" 2000
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output with a child"
 for stream in "$GPROF_DIR"/*.gprof; do
 	ok test "$(samples "$stream")" -gt 10
