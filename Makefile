@@ -44,7 +44,7 @@ endif
 
 # Everything that goes into the injected library is position independent.
 $(B)/preload/%.o $(B)/collector/%.o: CFLAGS += -fPIC -fno-semantic-interposition
-$(B)/preload/%.o $(B)/collector/%.o: CPPFLAGS += -include collector/compat.h
+$(B)/preload/%.o $(B)/collector/%.o: CPPFLAGS += -include collector/util/compat.h
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)

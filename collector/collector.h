@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/clock.h"
-#include "collector/ending.h"
-#include "collector/format.h"
-#include "collector/ring.h"
+#include "collector/util/clock.h"
+#include "collector/ring/ending.h"
+#include "collector/format/format.h"
+#include "collector/ring/ring.h"
 
 /* Bits of collector_mode. 0: hooks fall through after one load and one branch. */
 enum {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/block.h"
+#include "collector/format/block.h"
 
 struct drain_result {
 	uint64_t nr_events;

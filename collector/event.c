@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "collector/block.h"
+#include "collector/format/block.h"
 #include "collector/collector.h"
-#include "collector/cupti.h"
-#include "collector/facts.h"
-#include "collector/notice.h"
-#include "collector/step.h"
+#include "collector/cupti/cupti.h"
+#include "collector/stream/facts.h"
+#include "collector/stream/notice.h"
+#include "collector/step/step.h"
 #include "collector/thread.h"
 
 void collector_lose(enum collector_loss cause, uint64_t nr_events)

@@ -7,19 +7,19 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "collector/batch.h"
-#include "collector/callback.h"
-#include "collector/calls.h"
-#include "collector/clock.h"
+#include "collector/stream/batch.h"
+#include "collector/cupti/callback.h"
+#include "collector/stream/calls.h"
+#include "collector/util/clock.h"
 #include "collector/collector.h"
-#include "collector/config.h"
-#include "collector/define.h"
-#include "collector/facts.h"
-#include "collector/log.h"
-#include "collector/record.h"
-#include "collector/sample.h"
-#include "collector/step.h"
-#include "collector/stream.h"
+#include "collector/util/config.h"
+#include "collector/stream/dictionary.h"
+#include "collector/stream/facts.h"
+#include "collector/util/log.h"
+#include "collector/cupti/record.h"
+#include "collector/sample/sample.h"
+#include "collector/step/step.h"
+#include "collector/stream/stream.h"
 #include "collector/thread.h"
 
 /* Of the memory that a host may have at all, rings take so much at most: one part in ... */

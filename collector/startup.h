@@ -7,8 +7,8 @@
 #ifndef COLLECTOR_STARTUP_H
 #define COLLECTOR_STARTUP_H
 
-#include "collector/block.h"
-#include "collector/config.h"
+#include "collector/format/block.h"
+#include "collector/util/config.h"
 
 /* The drain thread, first thing. Fills `ticks`. Returns 0 or -errno: nothing can be recorded. */
 int startup_run(struct block_ticks *ticks);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "collector/alone.h"
+#include "collector/last_thread.h"
 #include "collector/collector.h"
 
 /*

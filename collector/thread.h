@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "collector/format.h"
+#include "collector/format/format.h"
 
 /*
  * Once, before threads and other libraries use up the keys of thread-local data whose values need

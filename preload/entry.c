@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/config.h"
-#include "preload/hook.h"
-#include "preload/paddle.h"
-#include "preload/python.h"
-#include "preload/torch.h"
-#include "preload/wrap.h"
+#include "collector/util/config.h"
+#include "preload/hook/hook.h"
+#include "preload/paddle/paddle.h"
+#include "preload/python/python.h"
+#include "preload/torch/torch.h"
+#include "preload/hook/wrap.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"

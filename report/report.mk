@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # gprof-report, and the library of its modules that tests link.
 
-REPORT_SRC := $(filter-out report/main.c report/mpi_main.c,$(sort $(wildcard report/*.c)))
+REPORT_SRC := $(filter-out report/cli/main.c report/cli/mpi_main.c,$(sort $(wildcard report/*/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 # Traces in other formats become streams by the recorder's own encoder.
-REPORT_OBJ += $(addprefix $(B)/collector/,block.o gather.o intern.o table.o)
+REPORT_OBJ += $(addprefix $(B)/collector/format/,block.o block_tables.o intern.o rows_to_columns.o)
 # Perfetto's packets.
-REPORT_OBJ += $(B)/report/perfetto.pb-c.o
+REPORT_OBJ += $(B)/report/timeline/perfetto.pb-c.o
 REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
 # `export` to a database; without SQLite's header it writes files alone.
 REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
 REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3)
 
 # Loops over columns are what the reporter does; they are worth vectorising.
-$(B)/report/kineto_in.o $(B)/report/decode.o $(B)/report/stat.o $(B)/report/busy.o $(B)/report/view_kernel.o: CFLAGS += -O3
+$(B)/report/kineto/input.o $(B)/report/stream/decode.o $(B)/report/table/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3
 
 # The page of `html`, with the charts of Chart.js (MIT) where Debian has put them; without, it has
 # bars of its own. A script uses those before it. Copied only when they change, so that installing the package
@@ -28,17 +28,17 @@ $(B)/page/.parts: FORCE
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(PAGE_CHART) /dev/null >$(@D)/chart.js.new
 	$(Q)cat $(if $(PAGE_CHART),/usr/share/doc/libjs-chart.js/copyright) /dev/null >$(@D)/chart.licence.new 2>/dev/null || :
-	$(Q)cat report/page/page.html >$(@D)/page.html.new
-	$(Q)cat $(addprefix report/page/,$(PAGE_STYLES)) >$(@D)/style.css.new
-	$(Q)cat $(addprefix report/page/,$(PAGE_SCRIPTS)) >$(@D)/script.js.new
+	$(Q)cat report/html/page/page.html >$(@D)/page.html.new
+	$(Q)cat $(addprefix report/html/page/,$(PAGE_STYLES)) >$(@D)/style.css.new
+	$(Q)cat $(addprefix report/html/page/,$(PAGE_SCRIPTS)) >$(@D)/script.js.new
 	$(Q)for part in $(PAGE_PARTS); do if cmp -s $$part.new $$part; then rm $$part.new; else mv $$part.new $$part; touch $@; fi; done
 	$(Q)[ -e $@ ] || touch $@
 	$(Q)[ -s $(@D)/chart.js ] || echo '  html: no charts but plain bars, libjs-chart.js is missing (Debian: apt-get install libjs-chart.js)'
 
-$(B)/report/html_part.o $(B)/fuzz/report/html_part.o: $(B)/page/.parts
-$(B)/report/html_part.o $(B)/fuzz/report/html_part.o: CPPFLAGS += -DHTML_PAGE='"$(B)/page"'
-$(B)/report/export_sqlite.o $(B)/fuzz/report/export_sqlite.o: CPPFLAGS += $(if $(REPORT_SQLITE),-DEXPORT_HAS_SQLITE -DEXPORT_NSYS='"report/export_nsys.sql"')
-$(B)/report/export_sqlite.o $(B)/fuzz/report/export_sqlite.o: report/export_nsys.sql
+$(B)/report/html/part.o $(B)/fuzz/report/html/part.o: $(B)/page/.parts
+$(B)/report/html/part.o $(B)/fuzz/report/html/part.o: CPPFLAGS += -DHTML_PAGE='"$(B)/page"'
+$(B)/report/cli/export_sqlite.o $(B)/fuzz/report/cli/export_sqlite.o: CPPFLAGS += $(if $(REPORT_SQLITE),-DEXPORT_HAS_SQLITE -DEXPORT_NSYS='"report/cli/export_nsys.sql"')
+$(B)/report/cli/export_sqlite.o $(B)/fuzz/report/cli/export_sqlite.o: report/cli/export_nsys.sql
 
 FORCE:
 .PHONY: FORCE
@@ -52,26 +52,26 @@ $(B)/report/.headers:
 		exit 1; }
 	$(Q)touch $@
 
-$(REPORT_OBJ) $(B)/report/main.o: | $(B)/report/.headers
+$(REPORT_OBJ) $(B)/report/cli/main.o: | $(B)/report/.headers
 
-$(B)/report/perfetto.pb-c.c: report/perfetto.proto | $(B)/report/.headers
+$(B)/report/timeline/perfetto.pb-c.c: report/timeline/perfetto.proto | $(B)/report/.headers
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --c_out=$(B) $<
 
-$(B)/report/perfetto.pb-c.h: $(B)/report/perfetto.pb-c.c ;
+$(B)/report/timeline/perfetto.pb-c.h: $(B)/report/timeline/perfetto.pb-c.c ;
 
-$(B)/report/perfetto.pb-c.o: $(B)/report/perfetto.pb-c.c
+$(B)/report/timeline/perfetto.pb-c.o: $(B)/report/timeline/perfetto.pb-c.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) -I$(B) $(CFLAGS) -Wno-shadow -MMD -MP -c -o $@ $<
 
-$(B)/report/pftrace_out.o $(B)/test/unit/test_report_pftrace.o: CPPFLAGS += -I$(B)
-$(B)/report/pftrace_out.o $(B)/test/unit/test_report_pftrace.o: | $(B)/report/perfetto.pb-c.h
+$(B)/report/timeline/perfetto_out.o $(B)/test/unit/test_report_pftrace.o: CPPFLAGS += -I$(B)
+$(B)/report/timeline/perfetto_out.o $(B)/test/unit/test_report_pftrace.o: | $(B)/report/timeline/perfetto.pb-c.h
 
 $(B)/libgprof-report.a: $(REPORT_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-$(B)/gprof-report: $(B)/report/main.o $(B)/libgprof-report.a
+$(B)/gprof-report: $(B)/report/cli/main.o $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
@@ -79,9 +79,9 @@ $(B)/gprof-report: $(B)/report/main.o $(B)/libgprof-report.a
 MPICC ?= mpicc
 REPORT_MPI := $(if $(shell command -v $(MPICC)),$(B)/gprof-report-mpi)
 
-$(B)/gprof-report-mpi: report/mpi_main.c $(B)/libgprof-report.a
+$(B)/gprof-report-mpi: report/cli/mpi_main.c $(B)/libgprof-report.a
 	$(call say,MPI,$@)
-	$(Q)OMPI_CC='$(CC)' $(MPICC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $^ $(REPORT_LIBS)
+	$(Q)OMPI_CC='$(CC)' $(MPICC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $(filter %.c %.a,$^) $(REPORT_LIBS)
 
 mpi: $(REPORT_MPI)
 	$(if $(REPORT_MPI),,$(error gprof-report-mpi needs an MPI, and there is no $(MPICC) (Debian: apt-get install libopenmpi-dev openmpi-bin)))
@@ -92,10 +92,10 @@ install: $(wildcard $(B)/gprof-report-mpi)
 .PHONY: mpi
 
 # The manual has one source.
-$(B)/gprof-report.1: report/gprof-report.1.md report/man.awk $(B)/gprof-report
+$(B)/gprof-report.1: docs/gprof-report.1.md docs/man.awk $(B)/gprof-report
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)LC_ALL=C awk -v report=$(B)/gprof-report -f report/man.awk $< >$@.tmp && mv $@.tmp $@
+	$(Q)LC_ALL=C awk -v report=$(B)/gprof-report -f docs/man.awk $< >$@.tmp && mv $@.tmp $@
 
 # Shells complete by the program's own lists; one for another machine cannot print them here.
 $(B)/completion/%: $(B)/gprof-report

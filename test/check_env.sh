@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# collector/config.def is the list of variables; profiler.env.example, the table of README.md and
+# collector/util/config.def is the list of variables; profiler.env.example, the table of README.md and
 # `gprof-report env` must say the same: name, default, what is allowed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -9,7 +9,7 @@ bad=0
 # One line a variable: GPROF_NAME=default<tab>allowed
 listed=$({
 	printf '#define CONFIG(name,type,value,min,max,allowed,help) @GPROF_##name "=" value "\\t" allowed\n'
-	printf '#include "collector/config.def"\n'
+	printf '#include "collector/util/config.def"\n'
 } | ${CC:-gcc} -E -P -I. -x c - | tr '\n' ' ' | sed 's/@/\n/g' | grep GPROF_ |
 	sed -E 's/" *"//g; s/ *"//; s/" *$//; s/\\t/\t/')
 [ "$(grep -c . <<<"$listed")" -gt 10 ] || { echo "config.def cannot be read"; exit 1; }

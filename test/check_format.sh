@@ -8,16 +8,16 @@ bad=0
 
 number()
 {
-	sed -n "s/^#define $1[[:space:]]*\([0-9]*\).*/\1/p" collector/format.h
+	sed -n "s/^#define $1[[:space:]]*\([0-9]*\).*/\1/p" collector/format/format.h
 }
 
 major=$(number GPROF_FORMAT_MAJOR)
 minor=$(number GPROF_FORMAT_MINOR)
-grep -q "^Version $major\.$minor\." collector/FORMAT.md || {
+grep -q "^Version $major\.$minor\." collector/format/FORMAT.md || {
 	echo "format.h says $major.$minor, FORMAT.md something else"
 	bad=1
 }
-grep -qE "^\| *$major\.$minor *\|" collector/FORMAT.md || {
+grep -qE "^\| *$major\.$minor *\|" collector/format/FORMAT.md || {
 	echo "FORMAT.md's table of versions lacks $major.$minor"
 	bad=1
 }
@@ -27,7 +27,7 @@ ls test/golden/v"$major"/*.gprof >/dev/null 2>&1 || {
 }
 # format.h as it was when FORMAT.md and the golden streams were last brought into line with it. A
 # change of the lists of tables and columns, of the headers or the enums needs all three.
-have=$(grep -v '^#include' collector/format.h | ${CC:-gcc} -E -P -x c - | tr -d ' \t\n' | sha256sum | cut -c1-16)
+have=$(grep -v '^#include' collector/format/format.h | ${CC:-gcc} -E -P -x c - | tr -d ' \t\n' | sha256sum | cut -c1-16)
 want=$(cat test/golden/format.sum 2>/dev/null)
 if [ "$have" != "$want" ]; then
 	echo "format.h changed: bring FORMAT.md and test/golden into line, then write $have to test/golden/format.sum"
@@ -38,11 +38,11 @@ fi
 nr_keys=0
 while IFS= read -r key; do
 	nr_keys=$((nr_keys + 1))
-	grep -qF "\`$key\`" collector/FORMAT.md || {
+	grep -qF "\`$key\`" collector/format/FORMAT.md || {
 		echo "FORMAT.md lacks the info key $key"
 		bad=1
 	}
-done < <(grep -hoE '(facts_add(_number)?|add(_path|_line)?)\("[a-z]+\.[a-z_]+"|\{"[a-z]+\.[a-z_]+",' collector/*.c | grep -oE '[a-z]+\.[a-z_]+')
+done < <(grep -hoE '(facts_add(_number)?|add(_path|_line)?)\("[a-z]+\.[a-z_]+"|\{"[a-z]+\.[a-z_]+",' collector/*.c collector/*/*.c | grep -oE '[a-z]+\.[a-z_]+')
 [ $nr_keys -gt 0 ] || {
 	echo "no info key was found in collector/"
 	bad=1

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 bad=0
 
 words='exit|_exit|quick_exit|abort|assert|printf|fprintf|puts|perror|xmalloc|malloc|calloc|realloc|strdup|fopen|system|popen'
-if grep -nwE "($words)[[:space:]]*\(" preload/*.[ch] collector/*.[ch] | grep -vE ':[[:space:]]*(/?\*|//)|/\*.*\*/[[:space:]]*$' |
+if grep -nwE "($words)[[:space:]]*\(" preload/*.[ch] preload/*/*.[ch] collector/*.[ch] collector/*/*.[ch] | grep -vE ':[[:space:]]*(/?\*|//)|/\*.*\*/[[:space:]]*$' |
 	grep -vE '__attribute__|format\(printf'; then
 	echo "these calls have no place in preload/ and collector/"
 	bad=1
@@ -26,7 +26,7 @@ case ${B:-build} in
 	;;
 esac
 
-if grep -nw 'getenv' preload/*.c collector/*.c | grep -vE '^(collector/config\.c|collector/facts\.c|preload/entry\.c):'; then
+if grep -nw 'getenv' preload/*.c preload/*/*.c collector/*.c collector/*/*.c | grep -vE '^(collector/util/config\.c|collector/stream/facts\.c|preload/entry\.c):'; then
 	echo "the environment is read in config.c, facts.c and entry.c only"
 	bad=1
 fi

@@ -30,8 +30,8 @@ allow collector 'nothing'
 allow report 'collector/((format|block|intern)\.h|config\.def)'
 
 # The header that both sides compile stands alone.
-if grep -E '^#include' collector/format.h | grep -vE '<std(int|def)\.h>'; then
-	echo "collector/format.h may include <stdint.h> and <stddef.h> only"
+if grep -E '^#include' collector/format/format.h | grep -vE '<std(int|def)\.h>'; then
+	echo "collector/format/format.h may include <stdint.h> and <stddef.h> only"
 	bad=1
 fi
 exit $bad

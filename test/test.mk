@@ -18,12 +18,12 @@ $(UNIT_BIN): %: %.o $(UNIT_OBJ)
 ifdef SAN
 # GCC tests an address for NULL by the flags of an addition that the linker makes a flagless one where
 # it puts this file into a program.
-$(B)/collector/callback.o: CFLAGS += -fno-sanitize=null
+$(B)/collector/cupti/callback.o: CFLAGS += -fno-sanitize=null
 endif
-$(B)/test/unit/test_nccl_comm: $(addprefix $(B)/preload/,nccl_comm.o modules.o elf.o)
-$(B)/test/unit/test_op_stack: $(B)/preload/op_stack.o
+$(B)/test/unit/test_nccl_comm: $(addprefix $(B)/preload/,nccl/nccl_comm.o base/modules.o base/elf.o)
+$(B)/test/unit/test_op_stack: $(B)/preload/python/op_stack.o
 $(B)/test/unit/test_step: LDFLAGS += -Wl,--wrap=window_open,--wrap=window_close
-$(B)/test/unit/test_nccl_range: $(addprefix $(B)/preload/,nccl.o nccl_comm.o nccl_range.o modules.o elf.o)
+$(B)/test/unit/test_nccl_range: $(addprefix $(B)/preload/,$(addprefix nccl/nccl,.o _comm.o _range.o) base/modules.o base/elf.o)
 
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
 $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/ranks.h test/entries.h $(B)/sim/libcudart.so.13 | sim

@@ -2,7 +2,7 @@
 /* Our declarations of CUPTI against the real headers; it only compiles. */
 #include <cupti.h>
 
-#include "collector/cupti_abi.h"
+#include "collector/cupti/cupti_abi.h"
 
 #define SIZE(ours, real) _Static_assert(sizeof(struct ours) == sizeof(real), #ours)
 #define AT(ours, field, real, real_field)                                                     \

@@ -9,7 +9,7 @@
 #define nccl_type      ours_type
 #define nccl_redop     ours_redop
 #define nccl_unique_id ours_unique_id
-#include "preload/nccl_abi.h"
+#include "preload/abi/nccl_abi.h"
 #undef nccl_comm
 #undef nccl_config
 #undef nccl_sim_info
@@ -46,5 +46,5 @@ typedef cudaStream_t cudart_stream;
 #define NCCL_HOOK(name, params, args, facts) \
 	_Static_assert(                      \
 		__builtin_types_compatible_p(__typeof__(&name), ncclResult_t(*) params), #name);
-#include "preload/hooks.def"
+#include "preload/hook/hooks.def"
 #endif

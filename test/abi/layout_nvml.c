@@ -4,7 +4,7 @@
 #include <nvml.h>
 #include <stddef.h>
 
-#include "collector/nvml_abi.h"
+#include "collector/sample/nvml_abi.h"
 
 #define SIZE(ours, real) _Static_assert(sizeof(ours) == sizeof(real), #ours)
 #define AT(ours, field, real, real_field)                                                     \

@@ -5,7 +5,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stddef.h>
 
-#include "preload/nvtx_abi.h"
+#include "preload/abi/nvtx_abi.h"
 
 #define SIZE(ours, real) _Static_assert(sizeof(struct ours) == sizeof(real), #ours)
 #define AT(ours, field, real, real_field)                                                     \

@@ -87,7 +87,7 @@ fi
 {
 	echo '#define HOOK(api, need, ret, name, params, args, facts) @name|ret|params|api'
 	echo '#define CUSTOM(api, need, ret, name, params, args)'
-	echo '#include "preload/hooks.def"'
+	echo '#include "preload/hook/hooks.def"'
 } | $CC -E -P -I. -x c - | tr '\n' ' ' | sed 's/@ */\n/g' | sed 's/ *$//' | grep . >"$work/hooks"
 
 # The headers in three forms: as is, with a default stream per thread, and with every version.
@@ -170,7 +170,7 @@ for header in cupti_runtime_cbid.h cupti_driver_cbid.h; do
 	case $header in *runtime*) domain=RT ;; *) domain=DRV ;; esac
 	sed -n 's/^ *CUPTI_[A-Z]*_TRACE_CBID_\([A-Za-z0-9_]*\) *= *\([0-9]*\),.*/\1 \2/p' "$include/$header" |
 		sed 's/_v[0-9]\{4,5\} / /' >"$work/cbids"
-	for list in collector/cupti_cbid.def test/sim/sim_cbid.def; do
+	for list in collector/cupti/cupti_cbid.def test/sim/sim_cbid.def; do
 		sed -n "s/^CBID($domain, \([0-9]*\), \([A-Za-z0-9_]*\))/\2 \1/p" $list >"$work/ours"
 		nr_cbids=$((nr_cbids + $(wc -l <"$work/ours")))
 		grep -vxFf "$work/cbids" "$work/ours" >"$work/wrong" &&

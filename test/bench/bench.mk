@@ -26,7 +26,7 @@ $(B)/bench/libcupti.so.13: $(B)/test/bench/nop_cupti.o
 
 $(B)/test/bench/bench_drain.o: CPPFLAGS += -DBENCH_CUPTI='"$(B)/bench/libcupti.so.13"'
 $(B)/bench/bench_drain: $(B)/test/bench/bench_drain.o $(B)/test/gen/gen_training.o \
-		$(patsubst %.c,$(B)/%.o,$(wildcard collector/*.c)) $(B)/bench/libcupti.so.13
+		$(patsubst %.c,$(B)/%.o,$(wildcard collector/*.c collector/*/*.c)) $(B)/bench/libcupti.so.13
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(ZSTD_A) -lm -lpthread -ldl
 
 bench-drain: $(B)/bench/bench_drain

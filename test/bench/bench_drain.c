@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
-#include "collector/cupti_abi.h"
+#include "collector/cupti/cupti_abi.h"
 #include "collector/drain.h"
-#include "collector/stream.h"
+#include "collector/stream/stream.h"
 #include "test/gen/gen.h"
 
 #define PERIOD_EVENTS 2000000u /* generated once, then repeated with later times */

@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 #define MAX_WAYS   8
 #define NR_SPAWNS  600

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "report/ahead.h"
-#include "report/err.h"
-#include "report/view.h"
+#include "report/stream/prefetch.h"
+#include "report/util/err.h"
+#include "report/analysis/view.h"
 #include "test/gen/gen.h"
 
 #define RUNS 5

@@ -14,7 +14,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 #define ROUNDS 400
 #define CALLS  20000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A CUDA runtime that does nothing, as fast as it can. */
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 __attribute__((visibility("default"))) cudart_error cudaEventQuery(cudart_event event);
 __attribute__((visibility("default"))) cudart_error cudaLaunchKernel(const void *func,

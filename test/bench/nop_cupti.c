@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collector/cupti_abi.h"
+#include "collector/cupti/cupti_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -18,7 +18,7 @@ struct nop_callbacks {
 EXPORT struct nop_callbacks nop_callbacks;
 
 #define CUPTI(need, name, params) EXPORT uint32_t name params;
-#include "collector/cupti.def"
+#include "collector/cupti/cupti.def"
 #undef CUPTI
 
 uint32_t cuptiGetVersion(uint32_t *version)

@@ -2,7 +2,7 @@
 /* The bare pass-through that closed hooks are compared with: a stored pointer and nothing else. */
 #include <dlfcn.h>
 
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 static cudart_error (*real_query)(cudart_event event);
 static cudart_error (*real_launch)(const void *func, cudart_dim3 grid, cudart_dim3 block,

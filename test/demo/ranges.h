@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "preload/nvtx_abi.h"
+#include "preload/abi/nvtx_abi.h"
 
 #define RANGES_NR_SLOTS 16
 

@@ -24,7 +24,7 @@ FUZZ_MORE_stream := test/golden/v1/*.gprof
 FUZZ_MORE_summary := test/golden/v1/*.sum
 
 # The table of commands, which stands beside `main`, but not that one.
-$(B)/fuzz/commands.o: report/main.c | $(B)/report/.headers
+$(B)/fuzz/commands.o: report/cli/main.c | $(B)/report/.headers
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Dmain=report_main -Wno-missing-prototypes -MMD -MP -c -o $@ $<

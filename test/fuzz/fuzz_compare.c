@@ -5,11 +5,11 @@
  */
 #include <stdlib.h>
 
-#include "report/diff_run.h"
-#include "report/export.h"
-#include "report/html.h"
-#include "report/html_timeline.h"
-#include "report/reduce.h"
+#include "report/diff/run.h"
+#include "report/cli/export.h"
+#include "report/html/html.h"
+#include "report/html/timeline.h"
+#include "report/reduce/reduce.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collector/config.h"
+#include "collector/util/config.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_recorder.h"
 

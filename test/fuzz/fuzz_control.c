@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/block.h"
-#include "collector/config.h"
-#include "collector/control.h"
-#include "collector/notice.h"
-#include "collector/step.h"
-#include "collector/stream.h"
+#include "collector/format/block.h"
+#include "collector/util/config.h"
+#include "collector/step/control.h"
+#include "collector/stream/notice.h"
+#include "collector/step/step.h"
+#include "collector/stream/stream.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_recorder.h"
 

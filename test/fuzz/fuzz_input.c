@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/reduced_view.h"
+#include "report/reduce/reduced_view.h"
 
 void fuzz_input_ignore_bad(
 	void *stream, const char *column, uint64_t offset, enum decode_status status)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/summary.h"
+#include "report/session/summary.h"
 
 struct reduced;
 

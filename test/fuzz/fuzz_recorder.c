@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/config.h"
-#include "collector/mask.h"
-#include "collector/schedule.h"
-#include "collector/shown.h"
-#include "collector/step.h"
+#include "collector/util/config.h"
+#include "collector/util/redact.h"
+#include "collector/step/schedule.h"
+#include "collector/util/printable.h"
+#include "collector/step/step.h"
 
 enum kind { KIND_BOOL, KIND_NUMBER, KIND_TEXT, KIND_CHOICE, KIND_LIST };
 
@@ -19,7 +19,7 @@ static const struct {
 	const char *allowed;
 } variables[] = {
 #define CONFIG(name, kind, value, min, max, allowed, help) {KIND_##kind, min, max, allowed},
-#include "collector/config.def"
+#include "collector/util/config.def"
 #undef CONFIG
 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/export.h"
+#include "report/cli/export.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 

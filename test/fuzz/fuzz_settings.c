@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/config.h"
-#include "collector/mask.h"
+#include "collector/util/config.h"
+#include "collector/util/redact.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_recorder.h"
 

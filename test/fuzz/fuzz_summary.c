@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "report/reduced.h"
+#include "report/reduce/reduced.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 

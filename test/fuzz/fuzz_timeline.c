@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole file as a timeline: Chrome's, Perfetto's, the page's. */
-#include "report/html_timeline.h"
-#include "report/pftrace.h"
-#include "report/timeline.h"
+#include "report/html/timeline.h"
+#include "report/timeline/perfetto.h"
+#include "report/timeline/timeline.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 

@@ -2,7 +2,7 @@
 /* A whole file: opened, checked, and every view and report printed. */
 #include <stdlib.h>
 
-#include "report/nsys.h"
+#include "report/styles/nsys_reports.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 

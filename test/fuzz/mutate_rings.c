@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/format.h"
+#include "collector/format/format.h"
 #include "test/fuzz/mutate.h"
 
 struct rings {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "report/buf.h"
-#include "report/decode.h"
+#include "report/util/buf.h"
+#include "report/stream/decode.h"
 #include "test/fuzz/mutate.h"
 
 #define MOST_BLOCKS	   128u

@@ -30,8 +30,8 @@ words()
 	case $1 in
 	settings | config)
 		dict=$build/$1.dict
-		sed -nE 's/^CONFIG\(([A-Z_]+),.*/"GPROF_\1="/p' collector/config.def >"$dict"
-		grep -oE '"[a-zA-Z|:=,-]+"' collector/config.def | tr -d '"' | sed 's/[|,]/\n/g' | sort -u | sed -n 's/..*/"&"/p' >>"$dict"
+		sed -nE 's/^CONFIG\(([A-Z_]+),.*/"GPROF_\1="/p' collector/util/config.def >"$dict"
+		grep -oE '"[a-zA-Z|:=,-]+"' collector/util/config.def | tr -d '"' | sed 's/[|,]/\n/g' | sort -u | sed -n 's/..*/"&"/p' >>"$dict"
 		;;
 	esac
 	[ ! -e "$dict" ] || echo "-dict=$dict"

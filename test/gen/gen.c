@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/block.h"
+#include "collector/format/block.h"
 
 struct waiting {
 	char *rows;

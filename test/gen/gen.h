@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/format.h"
+#include "collector/format/format.h"
 
 struct gen;
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/block.h"
+#include "collector/format/block.h"
 #include "test/gen/gen.h"
 
 static uint64_t next_random(uint64_t *state)

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/dumpdir.h"
-#include "report/err.h"
-#include "report/model.h"
+#include "report/stream/dumpdir.h"
+#include "report/util/err.h"
+#include "report/model/model.h"
 
 /* The names of operators, by their ids in the process that is printed. */
 static struct idmap op_names;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/nvtx_abi.h"
+#include "preload/abi/nvtx_abi.h"
 
 enum { MAGIC = 0x746f6f6c, MODULE_SYNC = 6, SYNC_USER_CREATE = 1 };
 

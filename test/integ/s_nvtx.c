@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preload/nvtx_abi.h"
+#include "preload/abi/nvtx_abi.h"
 
 enum {
 	NR_SLOTS = 17,

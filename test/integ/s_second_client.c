@@ -30,13 +30,13 @@
  *
  * It prints, for each session, what it recorded, with a sum over what must not differ.
  */
-#include "collector/cupti_abi.h"
+#include "collector/cupti/cupti_abi.h"
 
 /* The list first: its facts are not the macros of the programs. */
 #define HOOK(api, need, ret, name, params, args, facts)
 #define CUSTOM(api, need, ret, name, params, args)
 #define CUPTI_HOOK(name, params) uint32_t name params;
-#include "preload/hooks.def"
+#include "preload/hook/hooks.def"
 
 #include "test/integ/second_seen.h"
 #include "test/prog/prog.h"

@@ -81,7 +81,7 @@ is "4 SLURM_PROCID" "$(sed -n 's/^  rank.world.source  *//p' "$T/info" | sort | 
 # As the manual has it, but for how many tasks.
 {
 	echo "#!/bin/bash"
-	sed -n '/^    #SBATCH --array/,/part\.\*\.sum/p' "$ROOT/report/gprof-report.1.md" |
+	sed -n '/^    #SBATCH --array/,/part\.\*\.sum/p' "$ROOT/docs/gprof-report.1.md" |
 		sed -n "s|^    ||; s|0-63|0-2|; s|/64\"|/3\"|; s|gprof-report reduce|'$REPORT' reduce|; s|gprof-dump|'$GPROF_DIR'|; p" >"$T/lines"
 	sed '/part\.\*/d' "$T/lines"
 } >"$T/array"

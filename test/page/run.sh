@@ -92,8 +92,8 @@ timeline() {
 	part=$(sed -n 's/^part //p' "$T/timeline")
 	[ -n "$part" ] && command -v protoc >/dev/null || return 0
 	"$B/gprof-report" timeline -o "$T/all.json" "$file" && "$B/gprof-report" timeline --time "$part" -o "$T/part.json" "$file" &&
-		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/perfetto.proto &&
-		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/perfetto.proto
+		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/timeline/perfetto.proto &&
+		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/timeline/perfetto.proto
 }
 
 # shellcheck disable=SC2317
@@ -158,7 +158,7 @@ firefox_pages() {
 	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/ranks.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "$T/reduced.html" "pages in Firefox"
 }
 
-tap python3 test/page/colors.py report/page/page_chart.js report/page/page_heat.js report/page/timeline_rows.js "colours can be told apart"
+tap python3 test/page/colors.py report/html/page/page_chart.js report/html/page/page_heat.js report/html/page/timeline_rows.js "colours can be told apart"
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made stall "a stalled process"

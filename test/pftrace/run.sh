@@ -38,7 +38,7 @@ compare()
 	"$report" timeline "$@" -o "$work/x.pftrace" "$path" 2>/dev/null || [ $? = 3 ] || result 1 "$name: written"
 	"$report" timeline "$@" -o "$work/x.json" "$path" 2>/dev/null || [ $? = 3 ]
 	if command -v protoc >/dev/null; then
-		python3 test/pftrace/check.py "$work/x.pftrace" "$work/x.json" protoc report/perfetto.proto
+		python3 test/pftrace/check.py "$work/x.pftrace" "$work/x.json" protoc report/timeline/perfetto.proto
 		result $? "$name by protoc"
 	else
 		skip "$name by protoc" "no protoc"
@@ -62,7 +62,7 @@ mkdir "$work/ranks"
 compare "one of two ranks" "$work/ranks" --rank 1
 compare "two ranks" "$work/ranks"
 if command -v protoc >/dev/null; then
-	PYTHONDONTWRITEBYTECODE=1 python3 test/pftrace/ranks.py "$work/x.pftrace" protoc report/perfetto.proto
+	PYTHONDONTWRITEBYTECODE=1 python3 test/pftrace/ranks.py "$work/x.pftrace" protoc report/timeline/perfetto.proto
 	result $? "collectives of two ranks are joined"
 else
 	skip "collectives of two ranks are joined" "no protoc"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 enum { N = 512 };
 

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 #define HOOK_RT(ret, name, params)
 #define HOOK_DRV(ret, name, params)			ret name params;
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##api(ret, name, params)
 #define CUSTOM(api, need, ret, name, params, args)
-#include "preload/hooks.def"
+#include "preload/hook/hooks.def"
 cu_result cuMemGetAllocationGranularity(size_t *bytes, const void *prop, int option);
 
 enum { N = 4096 };

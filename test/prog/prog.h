@@ -52,7 +52,7 @@ int __lsan_is_turned_off(void)
 #define PROG_DIM3(x_) dim3(x_)
 typedef dim3 prog_dim3;
 #else
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 #define PROG_BOTH
 #define PROG_DIM3(x_)		   ((cudart_dim3){(x_), 1, 1})
@@ -82,7 +82,7 @@ enum {
 #define HOOK_DRV(ret, name, params)
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##api(ret, name, params)
 #define CUSTOM(api, need, ret, name, params, args)
-#include "preload/hooks.def"
+#include "preload/hook/hooks.def"
 const char *cudaGetErrorString(cudaError_t code);
 const char *cudaGetErrorName(cudaError_t code);
 void **__cudaRegisterFatBinary(void *fat_cubin);

@@ -10,8 +10,8 @@ $(B)/python/left.so: test/python/left.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -Wno-missing-prototypes -fPIC -shared -o $@ $< -ldl
 
-$(B)/test/unit/test_python_line: $(B)/preload/python_line.o
-$(B)/test/unit/test_python_thread: $(addprefix $(B)/preload/,python_thread.o python_frame.o python_line.o)
+$(B)/test/unit/test_python_line: $(B)/preload/python/python_line.o
+$(B)/test/unit/test_python_thread: $(addprefix $(B)/preload/python/,python_thread.o python_frame.o python_line.o)
 $(B)/test/unit/test_python_thread: LDFLAGS += -rdynamic
 
 python-programs: $(B)/python/fake_python $(B)/python/left.so $(B)/torch/GOOD/libtorch_cpu.so

@@ -4,11 +4,11 @@
 #ifndef GPROF_SIM_API_H
 #define GPROF_SIM_API_H
 
-#include "preload/cuda_abi.h"
+#include "preload/abi/cuda_abi.h"
 
 #define HOOK(api, need, ret, name, params, args, facts) ret api_##name params;
 #define CUSTOM(api, need, ret, name, params, args)
-#include "preload/hooks.def"
+#include "preload/hook/hooks.def"
 
 /* A row of bytes as a copy or set. */
 #define SIM_ROW(d, s, n) \

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/cupti_abi.h"
+#include "collector/cupti/cupti_abi.h"
 #include "test/sim/sim.h"
 
 enum { BUFFER_BYTES = 32768, MAX_STREAM = 256 };
@@ -163,7 +163,7 @@ SIM_EXPORT int InitializeInjection(void)
 #define RT	       CUPTI_DOMAIN_RUNTIME
 #define DRV	       CUPTI_DOMAIN_DRIVER
 #define CBID(d, id, n) enable_callback(1, subscriber, d, id);
-#include "collector/cupti_cbid.def"
+#include "collector/cupti/cupti_cbid.def"
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		enable(kinds[i]);
 	}

@@ -17,4 +17,4 @@ static const char *driver_symbol(const void *handle)
 }
 
 #include "test/sim/export.h"
-#include "preload/hooks.def"
+#include "preload/hook/hooks.def"

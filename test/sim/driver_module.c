@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/cupti_abi.h"
+#include "collector/cupti/cupti_abi.h"
 
 #define MODULE_MAGIC 0x6d6f6475u
 

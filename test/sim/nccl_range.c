@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/nvtx_abi.h"
+#include "preload/abi/nvtx_abi.h"
 
 enum {
 	NR_SLOTS = 17,

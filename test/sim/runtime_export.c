@@ -17,4 +17,4 @@ static const char *runtime_name(const void *func)
 }
 
 #include "test/sim/export.h"
-#include "preload/hooks.def"
+#include "preload/hook/hooks.def"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/err.h"
-#include "report/ring_in.h"
-#include "report/stream_in.h"
+#include "report/util/err.h"
+#include "report/stream/rings.h"
+#include "report/stream/stream.h"
 
 /* Texts by id: of table string, and ids of such texts by those of op_name and op_shape. */
 struct texts {

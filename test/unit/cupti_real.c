@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/clock.h"
-#include "collector/config.h"
-#include "collector/cupti.h"
-#include "collector/step.h"
+#include "collector/util/clock.h"
+#include "collector/util/config.h"
+#include "collector/cupti/cupti.h"
+#include "collector/step/step.h"
 #include "test/unit/unit.h"
 
 static uint32_t no_hook(const char *name)

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "collector/callback.h"
-#include "collector/cupti.h"
-#include "collector/notice.h"
+#include "collector/cupti/callback.h"
+#include "collector/cupti/cupti.h"
+#include "collector/stream/notice.h"
 #include "test/unit/cupti_real.h"
 #include "test/unit/unit.h"
 

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collector/activity.h"
-#include "collector/batch.h"
+#include "collector/cupti/activity.h"
+#include "collector/stream/batch.h"
 #include "collector/collector.h"
-#include "collector/cupti.h"
-#include "collector/define.h"
-#include "collector/notice.h"
-#include "collector/record.h"
-#include "collector/stream.h"
+#include "collector/cupti/cupti.h"
+#include "collector/stream/dictionary.h"
+#include "collector/stream/notice.h"
+#include "collector/cupti/record.h"
+#include "collector/stream/stream.h"
 #include "test/unit/cupti_real.h"
 #include "test/unit/unit.h"
 #include "test/unit/written.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "collector/block.h"
+#include "collector/format/block.h"
 
 static uint64_t unzigzag(uint64_t value)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collector/format.h"
+#include "collector/format/format.h"
 
 #define DECODE_COLUMNS 32
 

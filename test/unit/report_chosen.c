@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/scan.h"
-#include "report/select_ask.h"
+#include "report/model/scan.h"
+#include "report/model/select_ask.h"
 #include "test/unit/unit.h"
 
 struct chosen chosen;

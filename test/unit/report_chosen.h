@@ -6,7 +6,7 @@
 #ifndef TEST_UNIT_REPORT_CHOSEN_H
 #define TEST_UNIT_REPORT_CHOSEN_H
 
-#include "report/op_walk.h"
+#include "report/ops/op_walk.h"
 #include "test/gen/gen.h"
 
 #define CHOSEN_MOST 8192u

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "report/api.h"
+#include "report/model/api.h"
 #include "test/unit/report_streams.h"
 
 #define START_NS 1000000000ull

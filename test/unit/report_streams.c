@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/err.h"
-#include "report/reduce.h"
+#include "report/util/err.h"
+#include "report/reduce/reduce.h"
 #include "test/unit/unit.h"
 
 const char *streams_path(const char *name)

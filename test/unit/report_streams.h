@@ -3,7 +3,7 @@
 #ifndef TEST_UNIT_REPORT_STREAMS_H
 #define TEST_UNIT_REPORT_STREAMS_H
 
-#include "report/model.h"
+#include "report/model/model.h"
 #include "test/gen/gen.h"
 
 /* A path in the test's directory, good until seven more were asked for. */
@@ -19,7 +19,7 @@ const char *streams_ops(const char *name);
 struct stream_in *streams_open(const char *path);
 struct process *streams_process(const char *path);
 
-/* The summary that reduce makes of it; for who includes report/reduce.h. */
+/* The summary that reduce makes of it; for who includes report/reduce/reduce.h. */
 struct reduced;
 struct reduced streams_reduced(const char *path);
 

@@ -3,7 +3,7 @@
 #ifndef TEST_UNIT_REPORT_TABLES_H
 #define TEST_UNIT_REPORT_TABLES_H
 
-#include "report/view.h"
+#include "report/analysis/view.h"
 
 /* The table of a view, to be destroyed. */
 struct table *tables_with(const struct view_class *class, const struct view_input *input);

@@ -3,8 +3,8 @@
 #ifndef TEST_UNIT_REPORT_TRACES_H
 #define TEST_UNIT_REPORT_TRACES_H
 
-#include "report/buf.h"
-#include "report/model.h"
+#include "report/util/buf.h"
+#include "report/model/model.h"
 
 #define TRACES_HEAD "{\"schemaVersion\": 1, \"traceEvents\": ["
 #define TRACES_TAIL "], \"traceName\": \"t.json\"}"

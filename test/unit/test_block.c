@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/block.h"
+#include "collector/format/block.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/gather.h"
+#include "collector/format/rows_to_columns.h"
 #include "test/unit/decode.h"
 #include "test/unit/unit.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/buffer.h"
+#include "collector/cupti/buffer.h"
 
 #include <string.h>
 
-#include "collector/cupti.h"
+#include "collector/cupti/cupti.h"
 #include "test/unit/unit.h"
 
 /* CUPTI's side: the functions that it was given. */

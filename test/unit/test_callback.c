@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that CUPTI's callbacks record: nested, left in the middle, and with a hook around them. */
-#include "collector/callback.h"
+#include "collector/cupti/callback.h"
 
 #include <string.h>
 
 #include "collector/collector.h"
-#include "collector/cupti.h"
-#include "collector/notice.h"
-#include "collector/subscriber.h"
+#include "collector/cupti/cupti.h"
+#include "collector/stream/notice.h"
+#include "collector/cupti/subscriber.h"
 #include "test/unit/unit.h"
 
 enum { CBID_MALLOC = 20, CBID_FREE = 22, CBID_DRIVER = 216 };

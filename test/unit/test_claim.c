@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/claim.h"
+#include "collector/util/claim.h"
 
 #include <pthread.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/clock.h"
+#include "collector/util/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "collector/block.h"
+#include "collector/format/block.h"
 #include "test/unit/unit.h"
 
 START_TEST(raw_clock_never_goes_back)

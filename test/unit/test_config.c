@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/config.h"
+#include "collector/util/config.h"
 
 #include <errno.h>
 #include <stdio.h>

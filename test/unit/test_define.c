@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ids and batches, as the drain thread uses them: into a real stream, and read back. */
-#include "collector/define.h"
+#include "collector/stream/dictionary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/batch.h"
+#include "collector/stream/batch.h"
 #include "collector/collector.h"
-#include "collector/notice.h"
-#include "collector/stream.h"
+#include "collector/stream/notice.h"
+#include "collector/stream/stream.h"
 #include "test/unit/unit.h"
 #include "test/unit/written.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of ours among the descriptors of the host. */
-#include "collector/held.h"
+#include "collector/util/private_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/host.h"
+#include "collector/util/host_guard.h"
 
 #include <errno.h>
 #include <pthread.h>

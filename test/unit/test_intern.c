@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/intern.h"
+#include "collector/format/intern.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/log.h"
+#include "collector/util/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/mask.h"
+#include "collector/util/redact.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/nccl_comm.h"
+#include "preload/nccl/nccl_comm.h"
 
 #include <string.h>
 

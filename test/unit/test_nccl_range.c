@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/nccl_range.h"
+#include "preload/nccl/nccl_range.h"
 
-#include "collector/clock.h"
-#include "collector/notice.h"
-#include "preload/hook.h"
-#include "preload/nccl_comm.h"
+#include "collector/util/clock.h"
+#include "collector/stream/notice.h"
+#include "preload/hook/hook.h"
+#include "preload/nccl/nccl_comm.h"
 #include "test/unit/unit.h"
 
 enum { DOMAIN = 7, OTHER = 8, ALL_REDUCE = 21, SHRINK = 22, GROUP_START = 23, INIT = 24 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/notice.h"
+#include "collector/stream/notice.h"
 
 #include <pthread.h>
 #include <string.h>

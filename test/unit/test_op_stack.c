@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of frameworks on a thread's stack: nested, ended elsewhere, left by a jump. */
-#include "preload/op_stack.h"
+#include "preload/python/op_stack.h"
 
 #include <setjmp.h>
 
-#include "collector/notice.h"
+#include "collector/stream/notice.h"
 #include "test/unit/unit.h"
 
 _Atomic uint32_t python_parts;

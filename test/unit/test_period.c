@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/period.h"
+#include "collector/step/period.h"
 
 #include <string.h>
 

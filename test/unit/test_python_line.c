@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forms of Python's tables of lines; test/python compares them with what Python says. */
-#include "preload/python_line.h"
+#include "preload/python/python_line.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Stacks of other threads out of an interpreter's memory: here what 3.10 and 3.12 have of it, built
  * by hand. test/python compares those of real ones with what Python says.
  */
-#include "preload/python_thread.h"
+#include "preload/python/python_thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/frames.h"
-#include "collector/peek.h"
-#include "collector/ring.h"
-#include "preload/python_frame.h"
+#include "collector/ring/python_frames.h"
+#include "collector/ring/safe_read.h"
+#include "collector/ring/ring.h"
+#include "preload/python/python_frame.h"
 #include "test/unit/unit.h"
 
 /* As the interpreter exports them. */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/advice.h"
-#include "report/advice_result.h"
-#include "report/api.h"
-#include "report/select.h"
+#include "report/advice/advice.h"
+#include "report/advice/result.h"
+#include "report/model/api.h"
+#include "report/model/select.h"
 #include "test/unit/report_made.h"
 #include "test/unit/report_plan.h"
 #include "test/unit/report_streams.h"

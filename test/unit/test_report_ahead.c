@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/ahead.h"
+#include "report/stream/prefetch.h"
 
 #include <stdlib.h>
 #include <string.h>

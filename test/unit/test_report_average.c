@@ -2,8 +2,8 @@
 /* Rows of operators, calls and device work as PyTorch's profiler adds them up, and their table. */
 #include <string.h>
 
-#include "report/op_average.h"
-#include "report/summary.h"
+#include "report/analysis/op_average.h"
+#include "report/session/summary.h"
 #include "test/unit/report_made.h"
 
 static void add_driver_call(struct made *made, uint64_t begin, uint64_t end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the time of steps went to, against a computation that paints every nanosecond. */
-#include "report/breakdown.h"
+#include "report/analysis/breakdown.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the time of steps went to, with more kernels than are held at once. */
-#include "report/breakdown.h"
+#include "report/analysis/breakdown.h"
 
-#include "report/op_walk.h"
+#include "report/ops/op_walk.h"
 #include "test/unit/report_made.h"
 
 enum { FEW = 64 };

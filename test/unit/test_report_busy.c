@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/busy.h"
+#include "report/util/busy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/clock_map.h"
-#include "report/idmap.h"
-#include "report/idset.h"
+#include "report/util/clock_map.h"
+#include "report/util/idmap.h"
+#include "report/util/idset.h"
 #include "test/unit/unit.h"
 
 START_TEST(overlapping_and_touching_intervals_count_once)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/critical.h"
+#include "report/analysis/critical.h"
 
 #include <string.h>
 
-#include "report/queue.h"
+#include "report/util/queue_depth.h"
 #include "test/unit/unit.h"
 
 enum { TIMES = 1500, NR_THREADS = 3, NR_NAMES = 40, MOST = 4000 };

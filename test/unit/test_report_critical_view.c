@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of the critical path: streams where it is known, and sums over random ones. */
-#include "report/view.h"
+#include "report/analysis/view.h"
 #include "test/unit/report_scene.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"

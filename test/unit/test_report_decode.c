@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/decode.h"
+#include "report/stream/decode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/diff_check.h"
-#include "report/welch.h"
+#include "report/diff/check.h"
+#include "report/table/welch_ttest.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

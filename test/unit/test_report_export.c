@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/export.h"
+#include "report/cli/export.h"
 
 #include <string.h>
 

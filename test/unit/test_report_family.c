@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/family.h"
+#include "report/model/process_tree.h"
 
 #include <string.h>
 
-#include "report/ending.h"
+#include "report/model/process_exit.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

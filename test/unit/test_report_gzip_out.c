@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/gzip_out.h"
+#include "report/util/gzip_out.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What hosts communicate, against a computation that paints every nanosecond. */
-#include "report/host_comm.h"
+#include "report/comm/host_collectives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/nccl_ops.h"
+#include "report/comm/nccl_ops.h"
 #include "test/unit/report_made.h"
 
 #define ALL_NS	20000u

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/html_keep.h"
+#include "report/html/keep.h"
 #include "test/unit/unit.h"
 
 enum { ROWS = 7, SPAN = 10000000 };

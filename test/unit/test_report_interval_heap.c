@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/interval_heap.h"
+#include "report/util/interval_heap.h"
 
 #include <string.h>
 

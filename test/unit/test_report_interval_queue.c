@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/interval_queue.h"
+#include "report/util/interval_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/interval_sort.h"
+#include "report/util/interval_sort.h"
 
 #include <string.h>
 

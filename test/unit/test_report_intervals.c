@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/intervals.h"
+#include "report/util/intervals.h"
 
 #include "test/unit/unit.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks on hosts whose clocks are off and drift: all that reads times has them on one clock. */
-#include "report/job_clock.h"
+#include "report/comm/job_clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/asked.h"
-#include "report/timeline.h"
+#include "report/session/common_options.h"
+#include "report/timeline/timeline.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

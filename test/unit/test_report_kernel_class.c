@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/kernel_class.h"
+#include "report/model/kernel_class.h"
 
 #include <string.h>
 
-#include "report/names.h"
+#include "report/util/string_pool.h"
 #include "test/unit/unit.h"
 
 static uint32_t name_of(const char *text)

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/buf.h"
-#include "report/op.h"
-#include "report/py_stack.h"
-#include "report/timeline.h"
+#include "report/util/buf.h"
+#include "report/ops/op.h"
+#include "report/model/py_stack.h"
+#include "report/timeline/timeline.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/report_traces.h"

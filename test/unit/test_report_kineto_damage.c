@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/err.h"
-#include "report/kineto_in.h"
+#include "report/util/err.h"
+#include "report/kineto/input.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_traces.h"
 #include "test/unit/unit.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of collectives in traces: what was asked for becomes rows of NCCL's table. */
-#include "report/kineto_nccl.h"
+#include "report/kineto/nccl.h"
 
 #include <stdio.h>
 
-#include "report/names.h"
-#include "report/nccl_name.h"
+#include "report/util/string_pool.h"
+#include "report/comm/nccl_names.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/report_traces.h"

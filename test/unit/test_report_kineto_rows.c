@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces of many events: all of them become rows, in the order of our streams. */
-#include "report/kineto_rows.h"
+#include "report/kineto/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "report/buf.h"
+#include "report/util/buf.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_traces.h"
 #include "test/unit/unit.h"

@@ -7,15 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/options.h"
-#include "report/summary.h"
+#include "report/session/options.h"
+#include "report/session/summary.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
 static char *read_manual(void)
 {
 	size_t nr_bytes;
-	unsigned char *bytes = streams_read("report/gprof-report.1.md", &nr_bytes);
+	unsigned char *bytes = streams_read("docs/gprof-report.1.md", &nr_bytes);
 	char *text = calloc(nr_bytes + 1, 1);
 
 	memcpy(text, bytes, nr_bytes);

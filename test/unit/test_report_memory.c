@@ -2,8 +2,8 @@
 /* The view of memory: what allocators told, or the calls of CUDA's. */
 #include <string.h>
 
-#include "report/blocks.h"
-#include "report/select_ask.h"
+#include "report/analysis/allocations.h"
+#include "report/model/select_ask.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

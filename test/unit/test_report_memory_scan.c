@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of cudaMalloc and its kin, of which threads' are told one after the other. */
-#include "report/memory_scan.h"
+#include "report/analysis/memory_scan.h"
 
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/nccl_match.h"
+#include "report/comm/nccl_match.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks that are off and drift, with ends that are near each other but not the same. */
-#include "report/nccl_match.h"
+#include "report/comm/nccl_match.h"
 
 #include <stdlib.h>
 
-#include "report/nccl_clock.h"
+#include "report/comm/nccl_clock.h"
 #include "test/unit/unit.h"
 
 #define START_NS  1000000000000ull

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers of pairs of ranks and of communicators, of which one becomes slow; and of streams. */
-#include "report/network.h"
+#include "report/comm/slow_links.h"
 
 #include <stdlib.h>
 

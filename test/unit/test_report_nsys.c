@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/nsys.h"
+#include "report/styles/nsys_reports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/nsys_walk.h"
+#include "report/styles/nsys_walk.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/api.h"
-#include "report/nsys.h"
+#include "report/model/api.h"
+#include "report/styles/nsys_reports.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

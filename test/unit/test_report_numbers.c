@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/numbers.h"
+#include "report/util/numbers.h"
 
 #include "test/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/occupancy.h"
+#include "report/model/occupancy.h"
 
 #include <string.h>
 

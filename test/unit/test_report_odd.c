@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/odd.h"
+#include "report/comm/sanity.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

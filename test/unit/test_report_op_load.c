@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of the host from the last to the first, with one thread and with more. */
-#include "report/op_load.h"
+#include "report/ops/op_load.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/ahead.h"
-#include "report/op_groups.h"
+#include "report/stream/prefetch.h"
+#include "report/ops/op_groups.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

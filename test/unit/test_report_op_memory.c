@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What operators asked the allocator for, and single blocks; and the pages that show it. */
-#include "report/op_memory.h"
+#include "report/analysis/op_memory.h"
 
 #include <string.h>
 
-#include "report/summary.h"
+#include "report/session/summary.h"
 #include "test/unit/report_made.h"
 
 #define KB 1024

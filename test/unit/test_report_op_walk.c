@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/op_walk.h"
+#include "report/ops/op_walk.h"
 
 #include <stdio.h>
 #include <string.h>

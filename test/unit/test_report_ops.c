@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/flops.h"
-#include "report/timeline.h"
+#include "report/ops/flops.h"
+#include "report/timeline/timeline.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/select.h"
+#include "report/model/select.h"
 #include "test/unit/report_played.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"

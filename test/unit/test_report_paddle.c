@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/paddle_grid.h"
-#include "report/summary.h"
+#include "report/styles/paddle_grid.h"
+#include "report/session/summary.h"
 #include "test/unit/report_played.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/perfetto.pb-c.h"
-#include "report/pftrace.h"
+#include "report/timeline/perfetto.pb-c.h"
+#include "report/timeline/perfetto.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/phase.h"
+#include "report/ops/phase.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/op_walk.h"
+#include "report/ops/op_walk.h"
 #include "test/unit/report_lines.h"
 #include "test/unit/report_made.h"
 #include "test/unit/report_streams.h"

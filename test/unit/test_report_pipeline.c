@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Three stages with one micro-batch a step of 10 ms; and ranks that are no pipeline. */
-#include "report/pipeline.h"
+#include "report/comm/pipeline.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* Python stacks, on the stream of gen_python. */
 #include <string.h>
 
-#include "report/py_stack.h"
-#include "report/select_ask.h"
+#include "report/model/py_stack.h"
+#include "report/model/select_ask.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/queue.h"
+#include "report/util/queue_depth.h"
 
-#include "report/view.h"
+#include "report/analysis/view.h"
 #include "test/unit/report_scene.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"

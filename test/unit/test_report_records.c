@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/copy.h"
-#include "report/op_walk.h"
+#include "report/model/copy_kind.h"
+#include "report/ops/op_walk.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/reduce.h"
+#include "report/reduce/reduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "report/err.h"
-#include "report/names.h"
-#include "report/reduced_view.h"
+#include "report/util/err.h"
+#include "report/util/string_pool.h"
+#include "report/reduce/reduced_view.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

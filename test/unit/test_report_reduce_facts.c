@@ -2,8 +2,8 @@
 /* What a summary has of each process: its steps, what they were made of, its peaks of memory. */
 #include <string.h>
 
-#include "report/reduce.h"
-#include "report/reduced_view.h"
+#include "report/reduce/reduce.h"
+#include "report/reduce/reduced_view.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/err.h"
-#include "report/names.h"
-#include "report/reduce.h"
-#include "report/reduced_view.h"
+#include "report/util/err.h"
+#include "report/util/string_pool.h"
+#include "report/reduce/reduce.h"
+#include "report/reduce/reduced_view.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

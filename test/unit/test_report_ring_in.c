@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/ring_in.h"
+#include "report/stream/rings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/err.h"
+#include "report/util/err.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

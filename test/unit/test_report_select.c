@@ -2,8 +2,8 @@
 /* Steps and windows that are chosen: what of a stream is left, for scans and for walks. */
 #include <string.h>
 
-#include "report/pftrace.h"
-#include "report/select_ask.h"
+#include "report/timeline/perfetto.h"
+#include "report/model/select_ask.h"
 #include "test/unit/report_chosen.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/sketch.h"
+#include "report/table/mergeable_histogram.h"
 
 #include <stdlib.h>
 #include <string.h>

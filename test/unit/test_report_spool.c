@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/spool.h"
+#include "report/util/external_sort.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/stat.h"
+#include "report/table/histogram.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/step_heat.h"
+#include "report/table/step_heatmap.h"
 
 #include <stdlib.h>
 #include <string.h>

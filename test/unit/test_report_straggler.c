@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eight ranks whose steps are equally long, as they meet in each; one comes late. */
-#include "report/straggler.h"
+#include "report/comm/straggler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/buf.h"
+#include "report/util/buf.h"
 #include "test/unit/report_made.h"
 
 #define LENGTH_NS 100000000

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/stream_in.h"
+#include "report/stream/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/err.h"
-#include "report/reader.h"
+#include "report/util/err.h"
+#include "report/stream/reader.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/sweep.h"
+#include "report/analysis/overlap.h"
 
 #include <string.h>
 
-#include "report/select.h"
-#include "report/view.h"
+#include "report/model/select.h"
+#include "report/analysis/view.h"
 #include "test/unit/report_scene.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"

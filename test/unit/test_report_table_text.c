@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/names.h"
-#include "report/terminal.h"
-#include "report/text.h"
+#include "report/util/string_pool.h"
+#include "report/table/terminal.h"
+#include "report/util/text.h"
 #include "test/unit/unit.h"
 
 #define CJK "\xe4\xb8\xad\xe6\x96\x87"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/text.h"
+#include "report/util/text.h"
 
 #include <string.h>
 
-#include "report/names.h"
-#include "report/table.h"
+#include "report/util/string_pool.h"
+#include "report/table/table.h"
 #include "test/unit/unit.h"
 
 static const char *taken(struct buf *out)

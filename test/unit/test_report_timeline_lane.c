@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/timeline_lane.h"
+#include "report/timeline/json_lane.h"
 
 #include <stdlib.h>
 

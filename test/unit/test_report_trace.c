@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/trace.h"
+#include "report/analysis/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/twin.h"
+#include "report/model/dedup.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_traces.h"
 #include "test/unit/unit.h"

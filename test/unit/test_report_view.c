@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/view.h"
+#include "report/analysis/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/cmd.h"
-#include "report/copy.h"
-#include "report/ranges.h"
-#include "report/timeline.h"
+#include "report/session/session.h"
+#include "report/model/copy_kind.h"
+#include "report/model/ranges.h"
+#include "report/timeline/timeline.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that grow while they are read: whatever was written when, the numbers are the same. */
-#include "report/watch.h"
+#include "report/cli/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/stream_index.h"
+#include "report/stream/index.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/worked.h"
+#include "report/util/gpu_time_by_correlation.h"
 
 #include "test/unit/unit.h"
 

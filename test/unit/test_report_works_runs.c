@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Works that wait, in memory and in a file, against a plain sort. */
-#include "report/works_runs.h"
+#include "report/analysis/device_work_merge.h"
 
 #include <stdlib.h>
 
-#include "report/buf.h"
-#include "report/works.h"
+#include "report/util/buf.h"
+#include "report/analysis/device_work.h"
 #include "test/unit/unit.h"
 
 #define MOST	   3000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/ring.h"
+#include "collector/ring/ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
-#include "collector/dir.h"
-#include "collector/host.h"
-#include "collector/ring_pool.h"
+#include "collector/util/dir.h"
+#include "collector/util/host_guard.h"
+#include "collector/ring/ring_pool.h"
 #include "collector/thread.h"
 #include "test/unit/unit.h"
 

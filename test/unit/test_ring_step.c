@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/ring.h"
+#include "collector/ring/ring.h"
 #include "test/unit/unit.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -86,7 +86,7 @@ static uint64_t make_number(void)
 	return __atomic_fetch_add(&nr_made, 1, __ATOMIC_SEQ_CST);
 }
 
-/* A hooked call, as preload/hook.h makes one. */
+/* A hooked call, as preload/hook/hook.h makes one. */
 static __attribute__((noinline)) void call(bool is_left)
 {
 	struct ring_mark mark = {0};

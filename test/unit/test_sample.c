@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/sample.h"
+#include "collector/sample/sample.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/schedule.h"
+#include "collector/step/schedule.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/share.h"
+#include "collector/cupti/cupti_share.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
 #include "collector/collector.h"
-#include "collector/notice.h"
+#include "collector/stream/notice.h"
 #include "test/unit/unit.h"
 
 START_TEST(the_last_flush_that_cannot_be_is_counted)

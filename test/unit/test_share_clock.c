@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/share_clock.h"
+#include "collector/cupti/share_clock.h"
 
 #include <stddef.h>
 #include <time.h>
 
-#include "collector/clock.h"
+#include "collector/util/clock.h"
 #include "test/unit/unit.h"
 
 /* Clocks of a client: the CPU's counter of 2.8 GHz, and one that is nearly ours. */

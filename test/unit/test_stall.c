@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/stall.h"
+#include "collector/hang/stall.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/batch.h"
+#include "collector/stream/batch.h"
 #include "collector/collector.h"
-#include "collector/config.h"
-#include "collector/frames.h"
-#include "collector/notice.h"
-#include "collector/peek.h"
-#include "collector/step.h"
+#include "collector/util/config.h"
+#include "collector/ring/python_frames.h"
+#include "collector/stream/notice.h"
+#include "collector/ring/safe_read.h"
+#include "collector/step/step.h"
 #include "test/unit/unit.h"
 #include "test/unit/written.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/step.h"
+#include "collector/step/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/collector.h"
-#include "collector/config.h"
-#include "collector/notice.h"
-#include "collector/window.h"
+#include "collector/util/config.h"
+#include "collector/stream/notice.h"
+#include "collector/step/window.h"
 #include "test/unit/unit.h"
 
 /* What the rings got, as text: "s3" a step row, "w1:R" a window row. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/step_auto.h"
+#include "collector/step/step_auto.h"
 
 #include <stdio.h>
 #include <string.h>

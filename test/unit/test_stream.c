@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/stream.h"
+#include "collector/stream/stream.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "collector/dir.h"
+#include "collector/util/dir.h"
 #include "test/unit/decode.h"
 #include "test/unit/unit.h"
 

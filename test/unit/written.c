@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/unit/written.h"
 
-#include "collector/batch.h"
-#include "collector/define.h"
-#include "collector/stream.h"
+#include "collector/stream/batch.h"
+#include "collector/stream/dictionary.h"
+#include "collector/stream/stream.h"
 #include "test/unit/unit.h"
 
 void written_begin(void)

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/cupti/activity.h"
+
+#include <stdatomic.h>
+
+#include "collector/cupti/buffer.h"
+#include "collector/collector.h"
+#include "collector/util/config.h"
+#include "collector/cupti/cupti.h"
+#include "collector/util/host_guard.h"
+#include "collector/cupti/pace.h"
+#include "collector/cupti/record.h"
+#include "collector/cupti/share_clock.h"
+
+#define PREFETCH_BYTES 1024
+/* Between two looks whether the drain is to rest. */
+#define RECORDS_APART 256u
+/* CUPTI makes three at once. */
+#define LEAST_GPU_BUFFERS 4u
+
+static struct activity_state {
+	bool is_on;
+	uint64_t gpu_buffer_bytes, gpu_buffers; /* as CUPTI tells them, 0 if it does not */
+	/* What another client set for the whole process, or CUPTI's defaults. */
+	_Atomic uint32_t thread_id_type;
+	_Atomic uint32_t all_syncs;
+} state = {.all_syncs = 1};
+
+/* Settings of the whole process: ours while we record, else theirs. */
+static void set(uint32_t thread_id_type, uint32_t all_syncs)
+{
+	if (cupti.cuptiSetThreadIdType) {
+		cupti.cuptiSetThreadIdType(thread_id_type);
+	}
+	if (cupti.cuptiActivityEnableAllSyncRecords) {
+		cupti.cuptiActivityEnableAllSyncRecords((uint8_t)all_syncs);
+	}
+}
+
+void activity_set_ours(void)
+{
+	set(CUPTI_THREAD_ID_SYSTEM, 0); /* no row for each "not ready" */
+}
+
+static uint64_t get_attribute(int attribute)
+{
+	size_t value = 0, nr_bytes = sizeof(value);
+
+	if (!cupti.cuptiActivityGetAttribute ||
+		cupti.cuptiActivityGetAttribute(attribute, &nr_bytes, &value)) {
+		return 0;
+	}
+	return value;
+}
+
+/*
+ * CUPTI keeps times on the GPU in buffers of its own size, and makes more of them while kernels are
+ * in flight. Beyond the limit kernels have no times, which is counted. Must come before the first
+ * context.
+ */
+static void limit_gpu_memory(uint64_t max_bytes)
+{
+	uint64_t buffer_bytes = get_attribute(CUPTI_ATTR_DEVICE_BUFFER_SIZE);
+	size_t limit, nr_bytes = sizeof(limit);
+
+	if (buffer_bytes && cupti.cuptiActivitySetAttribute) {
+		limit = max_bytes / buffer_bytes;
+		limit = limit < LEAST_GPU_BUFFERS ? LEAST_GPU_BUFFERS : limit;
+		cupti.cuptiActivitySetAttribute(
+			CUPTI_ATTR_DEVICE_BUFFER_POOL_LIMIT, &nr_bytes, &limit);
+	}
+	state.gpu_buffer_bytes = buffer_bytes;
+	state.gpu_buffers = get_attribute(CUPTI_ATTR_DEVICE_BUFFER_POOL_LIMIT);
+}
+
+uint64_t activity_gpu_bytes(void)
+{
+	return state.gpu_buffer_bytes * state.gpu_buffers;
+}
+
+void activity_start(uint64_t pool_bytes)
+{
+	uint32_t rc;
+
+	if (!buffer_init(pool_bytes)) {
+		cupti_refuse("no memory for CUPTI's buffers", CUPTI_OUT_OF_MEMORY);
+		return;
+	}
+	state.is_on = false;
+	limit_gpu_memory(config_number(CONFIG_GPU_MB) * 1000000u);
+	rc = buffer_register();
+	if (rc) {
+		cupti_refuse("cuptiActivityRegisterCallbacks", rc);
+		return;
+	}
+	activity_set_ours();
+}
+
+struct kind {
+	uint32_t kind;
+	bool is_required; /* without it there is no point */
+	bool is_static;	  /* a fact: enabled once, with a dump of what exists */
+};
+
+/* One after the other; the graph level takes the place of the nodes of a graph. */
+static const struct kind kinds[] = {
+	{CUPTI_KIND_DEVICE, false, true},
+	{CUPTI_KIND_CONTEXT, false, true},
+	{CUPTI_KIND_STREAM, false, true},
+	{CUPTI_KIND_GRAPH_TRACE, false, false},
+	{CUPTI_KIND_CONCURRENT_KERNEL, true, false},
+	{CUPTI_KIND_MEMCPY, true, false},
+	{CUPTI_KIND_MEMCPY2, false, false},
+	{CUPTI_KIND_MEMSET, true, false},
+	{CUPTI_KIND_SYNCHRONIZATION, false, false},
+	{CUPTI_KIND_MEMORY2, false, false},
+	{CUPTI_KIND_OVERHEAD, false, false},
+	{CUPTI_KIND_CUDA_EVENT, false, false},
+};
+
+static bool is_chosen(const struct kind *kind)
+{
+	return kind->kind != CUPTI_KIND_GRAPH_TRACE || config_number(CONFIG_GRAPH) == GRAPH_GRAPH;
+}
+
+#define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+bool activity_has(uint32_t kind)
+{
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		if (kinds[i].kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_record_wanted(const struct cupti_record *record)
+{
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		if (kinds[i].kind == record->kind) {
+			return is_chosen(&kinds[i]) && record_is_event(record);
+		}
+	}
+	return false;
+}
+
+static void enable(const struct kind *kind)
+{
+	uint32_t rc = CUPTI_NOT_SUPPORTED;
+
+	if (kind->is_static && cupti.cuptiActivityEnableAndDump) {
+		rc = cupti.cuptiActivityEnableAndDump(kind->kind);
+	}
+	if (rc) {
+		rc = cupti.cuptiActivityEnable(kind->kind);
+	}
+	if (rc && kind->is_required) {
+		cupti_refuse("cuptiActivityEnable", rc);
+	} else if (rc) {
+		collector_notice("CUPTI kind off", (int)rc,
+			"activity kind %u is not available here; its records are missing",
+			kind->kind);
+	}
+}
+
+void activity_follow(bool is_wanted)
+{
+	if (is_wanted == state.is_on || !cupti_is_live() || !buffer_is_ready()) {
+		return;
+	}
+	state.is_on = is_wanted;
+	for (size_t i = 0; i < NR_KINDS && cupti_is_live(); i++) {
+		if (!is_chosen(&kinds[i])) {
+			continue;
+		}
+		if (is_wanted) {
+			enable(&kinds[i]);
+		} else if (!kinds[i].is_static) {
+			cupti.cuptiActivityDisable(kinds[i].kind);
+		}
+	}
+}
+
+static void count_dropped(bool is_ours)
+{
+	size_t dropped = 0;
+
+	if (!cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) && dropped && is_ours) {
+		collector_lose(COLLECTOR_LOST_CUPTI, dropped);
+	}
+}
+
+void activity_flush(bool is_last)
+{
+	if (!cupti_is_live() || !buffer_is_ready()) {
+		return;
+	}
+	cupti.cuptiActivityFlushAll(is_last ? CUPTI_FLAG_FLUSH_FORCED : 0);
+	count_dropped(true);
+}
+
+/* ---- with another client ---- */
+
+void activity_client_set_thread_id_type(uint32_t type)
+{
+	atomic_store(&state.thread_id_type, type);
+}
+
+void activity_client_set_all_syncs(uint32_t is_on)
+{
+	atomic_store(&state.all_syncs, is_on);
+}
+
+void activity_give_way(void)
+{
+	unsigned int tries;
+
+	if (cupti_is_live() && buffer_is_ready()) {
+		/* The facts too: they would come to the client unasked. */
+		for (size_t i = 0; i < NR_KINDS; i++) {
+			if (is_chosen(&kinds[i]) && (state.is_on || kinds[i].is_static)) {
+				cupti.cuptiActivityDisable(kinds[i].kind);
+			}
+		}
+		/* What is still running gets a moment, since a forced flush cuts its times off. */
+		for (tries = 0; tries < 25 && buffer_nr_ours(); tries++) {
+			cupti.cuptiActivityFlushAll(0);
+			if (buffer_nr_ours()) {
+				host_pause(200000);
+			}
+		}
+		buffer_lend(true, is_record_wanted);
+		for (tries = 0; tries < 4 && buffer_nr_ours(); tries++) {
+			cupti.cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED);
+		}
+		count_dropped(true);
+		set(atomic_load(&state.thread_id_type), atomic_load(&state.all_syncs));
+	}
+	buffer_lend(true, is_record_wanted);
+	buffer_take_nr_records();
+	state.is_on = false;
+}
+
+uint64_t activity_take_back(void)
+{
+	for (unsigned int tries = 0; tries < 4 && buffer_nr_theirs(); tries++) {
+		cupti.cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED);
+	}
+	buffer_lend(false, is_record_wanted);
+	count_dropped(false);
+	if (buffer_is_ready()) {
+		activity_set_ours();
+	}
+	return buffer_take_nr_records();
+}
+
+void activity_lost(void)
+{
+	buffer_lost();
+	state.is_on = false;
+}
+
+void activity_decode(uint8_t *buffer, size_t valid_bytes)
+{
+	struct cupti_record *record = NULL;
+	uint32_t rc, n = 0;
+
+	record_begin_buffer();
+	while (valid_bytes) {
+		rc = cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record);
+		if (rc) {
+			/* MAX_LIMIT_REACHED is the end; anything else cuts the buffer short. */
+			collector_lose(COLLECTOR_LOST_CUPTI_RECORD, rc != CUPTI_MAX_LIMIT_REACHED);
+			return;
+		}
+		/* Written last by another core, and long: what will be read of a later one. */
+		__builtin_prefetch((const char *)record + PREFETCH_BYTES);
+		__builtin_prefetch((const char *)record + PREFETCH_BYTES + 64);
+		__builtin_prefetch((const char *)record + PREFETCH_BYTES + 128);
+		record_take(record);
+		if (++n % RECORDS_APART == 0) {
+			pace_look();
+		}
+	}
+}
+
+unsigned int activity_drain(void)
+{
+	struct buffer buffer;
+	unsigned int n = 0;
+
+	share_clock_look();
+	for (; buffer_take(&buffer); n++) {
+		activity_decode(buffer.bytes, buffer.valid_bytes);
+		buffer_give_back(&buffer);
+		pace_look();
+	}
+	return n;
+}
+
+void activity_forget(void)
+{
+	state.is_on = false;
+	buffer_forget();
+}

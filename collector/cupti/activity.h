@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUPTI's activity records: which kinds are on, and what comes of them into batches (the buffers
+ * are those of buffer.h). What is not said to be called by others runs on the drain thread.
+ */
+#ifndef COLLECTOR_CUPTI_ACTIVITY_H
+#define COLLECTOR_CUPTI_ACTIVITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Makes the pool, at the first time, and registers it with CUPTI. On the attaching thread, and on
+ * the drain thread after another client has finalised CUPTI.
+ */
+void activity_start(uint64_t pool_bytes);
+
+/* GPU memory that CUPTI may take in each context by what was set, 0 if it does not tell. */
+uint64_t activity_gpu_bytes(void);
+
+/* Switches the record kinds on or off when `is_wanted` changes. */
+void activity_follow(bool is_wanted);
+
+/* Is that one of our kinds? */
+bool activity_has(uint32_t kind);
+
+/* Asks CUPTI for what is complete, or (is_last) for everything it has. */
+void activity_flush(bool is_last);
+
+/* Decodes the buffers that came back. Returns how many. */
+unsigned int activity_drain(void);
+
+/* Decodes one buffer, as activity_drain does; for tests with hand-made buffers. */
+void activity_decode(uint8_t *buffer, size_t valid_bytes);
+
+/* ---- with another client of CUPTI; host threads, one at a time but for the first two ---- */
+
+/* What the client set for the whole process; in force while it records. */
+void activity_client_set_thread_id_type(uint32_t type);
+void activity_client_set_all_syncs(uint32_t is_on);
+
+/* Puts our settings in force again. */
+void activity_set_ours(void);
+
+/* Our kinds off, our buffers back, from now on the client's buffers. Waits up to 5 ms for kernels.
+ */
+void activity_give_way(void);
+
+/*
+ * From now on our buffers again; what CUPTI still has of the client's is handed to it first.
+ * Returns how many records that we would have taken went to it.
+ */
+uint64_t activity_take_back(void);
+
+/* CUPTI was finalised: no kind is on, no function registered. */
+void activity_lost(void);
+
+/* In a forked child: nothing of the parent's is touched or given back. */
+void activity_forget(void);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/cupti/callback.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/stream/calls.h"
+#include "collector/collector.h"
+#include "collector/cupti/cupti.h"
+#include "collector/cupti/subscriber.h"
+#include "collector/step/window.h"
+
+struct cbid {
+	uint8_t domain;
+	uint16_t id;
+	uint16_t name_at;
+};
+
+/* The names in one piece: a table of pointers would be relocated in every process. */
+static const struct names {
+#define CBID(domain, id, name) char domain##id[sizeof(#name)];
+#include "collector/cupti/cupti_cbid.def"
+} names = {
+#define CBID(domain, id, name) #name,
+#include "collector/cupti/cupti_cbid.def"
+};
+
+#define DOMAIN_RT  CUPTI_DOMAIN_RUNTIME
+#define DOMAIN_DRV CUPTI_DOMAIN_DRIVER
+
+static const struct cbid cbids[] = {
+#define CBID(domain, id, name) {DOMAIN_##domain, id, offsetof(struct names, domain##id)},
+#include "collector/cupti/cupti_cbid.def"
+};
+#define NR_CBIDS (sizeof(cbids) / sizeof(cbids[0]))
+
+static struct callback_state {
+	bool is_on;
+	/* Calls that were begun before the callbacks were last switched are not ended. */
+	_Atomic uint32_t epoch;
+	uint16_t call[2][SUBSCRIBER_MAX_CBID]; /* by domain (driver, runtime) and callback id */
+} state;
+
+/*
+ * Calls that callbacks have begun to record in this thread, the outermost first: a signal handler's
+ * call may come in another one, and a call may be left without its end.
+ */
+#define NR_OPEN 4u
+struct open_call {
+	uint64_t begin;
+	uintptr_t stack; /* where the callback at its begin was called */
+	uint32_t what;	 /* domain and callback id */
+	uint32_t epoch;
+	uint32_t correlation;
+};
+
+static __thread struct {
+	struct open_call calls[NR_OPEN];
+	uint32_t nr;
+	uint32_t newest; /* correlation id of the last one that was begun */
+} open_calls __attribute__((tls_model("initial-exec")));
+
+/* ---- CUPTI's side: application threads, inside the API call ---- */
+
+static void record_call(
+	const struct cupti_callback_data *data, uint16_t call, uint64_t begin, uint64_t end)
+{
+	struct ring_self *self = &ring_self;
+	const uint32_t bytes = sizeof(struct gprof_row_api);
+	struct gprof_row_api *row;
+
+	row = (struct gprof_row_api *)ring_reserve(self, bytes);
+	if (!row) {
+		return;
+	}
+	*row = (struct gprof_row_api){.head = {.bytes = bytes, .table = GPROF_TABLE_api},
+		.begin = begin,
+		.dur = end,
+		.thread = self->id,
+		.correlation = data->correlation_id,
+		.result = data->function_return_value ? *(int32_t *)data->function_return_value : 0,
+		.call = call,
+		.door = GPROF_DOOR_CALLBACK};
+	ring_commit(self, row, bytes);
+}
+
+/* Those that were begun before the callbacks were switched, or were left, have no end. */
+static void drop_ended(uint32_t epoch, uintptr_t stack)
+{
+	while (open_calls.nr) {
+		const struct open_call *call = &open_calls.calls[open_calls.nr - 1];
+
+		if (call->epoch == epoch && stack < call->stack) {
+			return;
+		}
+		collector_lose(COLLECTOR_LOST_LEFT, call->epoch == epoch);
+		open_calls.nr--;
+	}
+}
+
+static void open_call(uint32_t what, uint32_t correlation, uint16_t call, uintptr_t stack)
+{
+	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
+	struct open_call open = {clock_raw(), stack, what, epoch, correlation};
+
+	drop_ended(epoch, stack);
+	if (open_calls.nr == NR_OPEN) {
+		collector_lose(COLLECTOR_LOST_LEFT, 1);
+		memmove(open_calls.calls, open_calls.calls + 1,
+			sizeof(open_calls.calls) - sizeof(open));
+		open_calls.nr--;
+	}
+	open_calls.calls[open_calls.nr] = open;
+	atomic_signal_fence(memory_order_seq_cst);
+	open_calls.nr++;
+	atomic_signal_fence(memory_order_seq_cst);
+	/* Again: a signal handler's call may have come to the same place before it was taken. */
+	open_calls.calls[open_calls.nr - 1] = open;
+	open_calls.newest = correlation;
+	if (call) {
+		ring_call_begin(&ring_self.cuda, calls_name(call), open.begin);
+	}
+}
+
+/*
+ * A driver call inside a runtime call carries the same correlation id: it is the inner one of a
+ * call that is already being recorded. Another id is another call, be there a hook or not: of a
+ * signal handler, or after the hook was left. correlation_data is the other client's, if there is
+ * one.
+ */
+static void begin_call(
+	uint32_t what, const struct cupti_callback_data *data, uint16_t call, uintptr_t stack)
+{
+	struct ring_self *self = &ring_self;
+	uint32_t correlation = data->correlation_id;
+
+	window_saw_correlation(correlation);
+	self->last = correlation;
+	if (self->frame && !self->correlation) {
+		self->correlation = correlation;
+	} else if (!(self->frame && self->correlation == correlation) &&
+		   open_calls.newest != correlation &&
+		   (atomic_load_explicit(&collector_mode, memory_order_relaxed) &
+			   COLLECTOR_RECORD)) {
+		open_call(what, correlation, call, stack);
+	}
+}
+
+static void end_call(uint32_t what, const struct cupti_callback_data *data, uint16_t call)
+{
+	uint64_t begin, end = clock_raw();
+	uint32_t at = open_calls.nr;
+
+	while (at && (open_calls.calls[at - 1].what != what ||
+			     open_calls.calls[at - 1].correlation != data->correlation_id)) {
+		at--;
+	}
+	if (!at) {
+		return;
+	}
+	begin = open_calls.calls[at - 1].begin;
+	collector_lose(COLLECTOR_LOST_LEFT, open_calls.nr - at);
+	open_calls.nr = at - 1;
+	if (call) {
+		ring_call_end(&ring_self.cuda, end);
+	}
+	record_call(data, call, begin, end);
+}
+
+static void on_api(
+	uint32_t domain, uint32_t cbid, const struct cupti_callback_data *data, uintptr_t stack)
+{
+	uint32_t what = domain << 16 | cbid;
+	uint16_t call;
+
+	if (!subscriber_is_wanted(domain, cbid)) {
+		return;
+	}
+	call = state.call[domain == CUPTI_DOMAIN_RUNTIME][cbid];
+	if (data->site == CUPTI_SITE_EXIT) {
+		end_call(what, data, call);
+	} else {
+		begin_call(what, data, call, stack);
+	}
+}
+
+/*
+ * The client goes first at a begin and last at an end: its time is not the call's. Our own calls
+ * are not told to it.
+ */
+void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+{
+	bool is_api = domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER;
+	bool is_end = is_api && ((const struct cupti_callback_data *)data)->site == CUPTI_SITE_EXIT;
+
+	(void)userdata;
+	if (is_api && ring_is_inside(&ring_self)) {
+		return;
+	}
+	if (!is_end) {
+		subscriber_tell_client(domain, cbid, data);
+	}
+	if (is_api) {
+		on_api(domain, cbid, data, RING_STACK);
+	} else if (domain == CUPTI_DOMAIN_STATE && cbid == CUPTI_STATE_FATAL_ERROR &&
+		   subscriber_is_ours()) {
+		cupti_refuse("CUPTI stopped itself",
+			data ? ((const struct cupti_state_data *)data)->result : CUPTI_UNKNOWN);
+	}
+	if (is_end) {
+		subscriber_tell_client(domain, cbid, data);
+	}
+}
+
+/* ---- our side ---- */
+
+void callback_init(uint32_t (*find_call)(const char *name, uint8_t api))
+{
+	for (size_t i = 0; i < NR_CBIDS; i++) {
+		bool is_runtime = cbids[i].domain == CUPTI_DOMAIN_RUNTIME;
+
+		if (cbids[i].id < SUBSCRIBER_MAX_CBID) {
+			state.call[is_runtime][cbids[i].id] =
+				(uint16_t)find_call((const char *)&names + cbids[i].name_at,
+					is_runtime ? GPROF_API_RUNTIME : GPROF_API_DRIVER);
+		}
+	}
+}
+
+bool callback_start(void)
+{
+	char holder[128] = "";
+	uint32_t rc;
+
+	rc = subscriber_start(holder, sizeof(holder));
+	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && holder[0]) {
+		collector_notice("CUPTI holder", (int)rc, "CUPTI is held by %.100s", holder);
+	}
+	if (rc) {
+		cupti_refuse("cuptiSubscribe", rc);
+		return false;
+	}
+	state.is_on = false;
+	return true;
+}
+
+void callback_follow(bool is_wanted)
+{
+	if (is_wanted == state.is_on || !subscriber_is_ours() || !cupti_is_live()) {
+		return;
+	}
+	atomic_fetch_add(&state.epoch, 1);
+	state.is_on = is_wanted;
+	for (size_t i = 0; i < NR_CBIDS; i++) {
+		subscriber_want(cbids[i].domain, cbids[i].id, is_wanted);
+	}
+	/* CUPTI's own end is worth knowing at any time. */
+	subscriber_want(CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL_ERROR, true);
+}
+
+void callback_forget(void)
+{
+	state.is_on = false;
+	subscriber_forget();
+}

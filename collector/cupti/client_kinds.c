@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/cupti/client_kinds.h"
+
+#include <stdatomic.h>
+
+#include "collector/cupti/cupti_abi.h"
+
+#define MAX_KIND 256u
+
+static struct client_kinds_state {
+	_Atomic uint32_t nr; /* that are on, each context apart */
+	_Atomic uint8_t is_on[MAX_KIND];
+	_Atomic uint32_t nr_contexts[MAX_KIND];
+	_Atomic uint32_t work; /* of the kinds of work, those that have been on for everything */
+} state;
+
+enum { WORK_KERNEL = 1, WORK_COPY = 2, WORK_SET = 4, WORK_ALL = 7 };
+
+static uint32_t work_of(uint32_t kind)
+{
+	switch (kind) {
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		return WORK_KERNEL;
+	case CUPTI_KIND_MEMCPY:
+		return WORK_COPY;
+	case CUPTI_KIND_MEMSET:
+		return WORK_SET;
+	default:
+		return 0;
+	}
+}
+
+void client_kinds_add(uint32_t kind, bool is_context)
+{
+	if (kind >= MAX_KIND) {
+		return;
+	}
+	if (is_context) {
+		atomic_fetch_add(&state.nr_contexts[kind], 1);
+		atomic_fetch_add(&state.nr, 1);
+		return;
+	}
+	atomic_fetch_or(&state.work, work_of(kind));
+	if (!atomic_exchange(&state.is_on[kind], 1)) {
+		atomic_fetch_add(&state.nr, 1);
+	}
+}
+
+static bool drop_context(uint32_t kind)
+{
+	uint32_t n = atomic_load(&state.nr_contexts[kind]);
+
+	while (n && !atomic_compare_exchange_weak(&state.nr_contexts[kind], &n, n - 1)) {
+	}
+	return n > 0;
+}
+
+void client_kinds_remove(uint32_t kind, bool is_context)
+{
+	if (kind < MAX_KIND &&
+		(is_context ? drop_context(kind) : atomic_exchange(&state.is_on[kind], 0) != 0)) {
+		atomic_fetch_sub(&state.nr, 1);
+	}
+}
+
+bool client_kinds_any(void)
+{
+	return atomic_load(&state.nr) != 0;
+}
+
+void client_kinds_clear(void)
+{
+	for (uint32_t kind = 0; kind < MAX_KIND; kind++) {
+		atomic_store(&state.is_on[kind], 0);
+		atomic_store(&state.nr_contexts[kind], 0);
+	}
+	atomic_store(&state.nr, 0);
+}
+
+bool client_kinds_take_complete(void)
+{
+	return atomic_exchange(&state.work, 0) == WORK_ALL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUPTI library of this process: found, opened, never closed (13.0 crashes if it is), and asked
+ * how long its records are. After any refusal the caller stops calling it for good (cupti_refuse):
+ * without a driver each call costs 15 to 50 us, and after other errors CUPTI may be half dead.
+ */
+#ifndef COLLECTOR_CUPTI_CUPTI_H
+#define COLLECTOR_CUPTI_CUPTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/cupti/cupti_abi.h"
+
+struct cupti {
+#define CUPTI(need, name, params) uint32_t(*name) params;
+#include "collector/cupti/cupti.def"
+#undef CUPTI
+	uint32_t version; /* CUPTI_API_VERSION of the library */
+	char path[1024];  /* where it came from */
+};
+
+extern struct cupti cupti;
+
+/*
+ * Opens the library that fits the mapped CUDA runtime (GPROF_CUPTI_PATH, else one already mapped,
+ * else beside the runtime, pip's and conda's places, CUDA_HOME, the loader's path) and probes its
+ * record sizes. Returns 0, or -errno with a notice. One thread, once.
+ */
+int cupti_load(void);
+
+/*
+ * Asks for the sizes again where the library would not tell before it was subscribed to. False,
+ * with CUPTI refused, if it still does not: records of unknown size cannot be read. The attaching
+ * thread.
+ */
+bool cupti_probe_again(void);
+
+/* Record size of a kind in the loaded library, 0 if it does not know the kind. */
+uint32_t cupti_record_bytes(uint32_t kind);
+
+/* Is that an address of the library's code? Any thread, no lock. */
+bool cupti_has_code(uintptr_t address);
+
+/* May CUPTI be called? */
+bool cupti_is_live(void);
+
+/* From now on it may not; what it refused, with its code, becomes a notice with the remedy. */
+void cupti_refuse(const char *what, uint32_t result);
+
+/* The same without a refusal, for a reason. */
+void cupti_end(const char *why);
+
+/* The same in a forked child: silently, since the parent's CUPTI is none of its business. */
+void cupti_forget(void);
+
+#endif

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/cupti/cupti_share.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "collector/cupti/activity.h"
+#include "collector/cupti/buffer.h"
+#include "collector/cupti/callback.h"
+#include "collector/collector.h"
+#include "collector/cupti/client_kinds.h"
+#include "collector/util/clock.h"
+#include "collector/util/config.h"
+#include "collector/cupti/cupti.h"
+#include "collector/cupti/cupti_gap.h"
+#include "collector/util/host_guard.h"
+#include "collector/cupti/share_clock.h"
+
+#define NR_OWN	8u
+#define WAIT_MS 2000u
+/* At the end a thread that is in CUPTI gets some 50 ms to come out of it. */
+#define LAST_TRIES    250u
+#define LAST_PAUSE_NS 200000u
+/* From this API version (CUDA 12.6) on CUPTI may be used again after cuptiFinalize. */
+#define MAY_BEGIN_AGAIN 24u
+
+enum turn { TURN_NONE, TURN_OURS, TURN_THEIRS, TURN_BUSY };
+
+static struct share_state {
+	atomic_int turn;
+	atomic_bool is_stuck; /* a thread has waited for it in vain */
+	bool is_child;	      /* forked from a process with CUPTI */
+	/* The client's: */
+	_Atomic uint32_t nr_own;
+	cupti_subscriber _Atomic own[NR_OWN];
+	atomic_bool is_alone;	  /* it records where we leave CUPTI alone, or did */
+	atomic_bool is_flushed;	  /* by itself, since its last kind went off */
+	_Atomic uint64_t idle_ns; /* since when it has no kind on */
+	/* Of whoever has the turn or switches it: */
+	bool is_lost; /* subscription and buffers are to be made anew */
+	bool is_wanted;
+	uint64_t pool_bytes;
+	enum turn before_call;
+} state;
+
+/* ---- turns ---- */
+
+static bool try_claim(enum turn from)
+{
+	int turn = from;
+
+	return atomic_compare_exchange_strong(&state.turn, &turn, TURN_BUSY);
+}
+
+static void release(enum turn to)
+{
+	atomic_store(&state.turn, to);
+}
+
+/* Returns whose turn it was, now BUSY; or NONE, or BUSY itself after a wait that was too long. */
+static enum turn claim(void)
+{
+	for (unsigned int i = 0; i < WAIT_MS * 5; i++) {
+		int turn = atomic_load(&state.turn);
+
+		if (turn == TURN_NONE || (turn != TURN_BUSY && try_claim((enum turn)turn))) {
+			atomic_store(&state.is_stuck, false);
+			return (enum turn)turn;
+		}
+		/* Whoever has it may have been taken out of it by a signal handler's jump. */
+		if (atomic_load(&state.is_stuck)) {
+			return TURN_BUSY;
+		}
+		host_pause(200000);
+	}
+	atomic_store(&state.is_stuck, true);
+	return TURN_BUSY;
+}
+
+/* ---- our side ---- */
+
+/* Everything anew; false, with CUPTI refused or the turn still the client's, if that fails. */
+static bool start(void)
+{
+	state.is_lost = false;
+	if (!callback_start() || !cupti_probe_again()) {
+		return false;
+	}
+	activity_start(state.pool_bytes);
+	return cupti_is_live();
+}
+
+static bool is_client_active(void)
+{
+	return client_kinds_any() || atomic_load(&state.nr_own);
+}
+
+void share_attach(uint64_t pool_bytes, bool is_wanted)
+{
+	state.pool_bytes = pool_bytes;
+	state.is_wanted = is_wanted;
+	gap_init();
+	/* First this and then the look at the client, which counts first and then looks at this. */
+	release(TURN_BUSY);
+	if (is_client_active()) {
+		state.is_lost = true;
+		gap_begin(NULL, NULL);
+		activity_give_way();
+		release(TURN_THEIRS);
+		return;
+	}
+	if (!start()) {
+		release(TURN_NONE);
+		return;
+	}
+	callback_follow(is_wanted);
+	activity_follow(is_wanted);
+	release(TURN_OURS);
+}
+
+/* Has the client done all that it will do? */
+static bool is_over(void)
+{
+	uint64_t idle_ns = clock_monotonic_ns() - atomic_load(&state.idle_ns);
+
+	if (is_client_active()) {
+		return false;
+	}
+	return (atomic_load(&state.is_flushed) && !buffer_nr_theirs()) ||
+	       idle_ns >= 2000000u * config_number(CONFIG_FLUSH_MS);
+}
+
+/* What went to the client, or may have gone. */
+static void end_gap(uint64_t nr_records, bool is_last)
+{
+	bool has_all_kinds = client_kinds_take_complete();
+
+	gap_end(nr_records, has_all_kinds && !buffer_nr_theirs(), is_last);
+}
+
+static void take_back(void)
+{
+	uint64_t nr_records = activity_take_back();
+
+	if (state.is_lost && !start()) {
+		end_gap(nr_records, true);
+		release(TURN_NONE);
+		return;
+	}
+	callback_follow(state.is_wanted);
+	activity_follow(state.is_wanted);
+	end_gap(nr_records, false);
+	release(TURN_OURS);
+}
+
+void share_follow(bool is_wanted)
+{
+	if (!cupti_is_live()) {
+		return;
+	}
+	if (try_claim(TURN_OURS)) {
+		state.is_wanted = is_wanted;
+		callback_follow(is_wanted);
+		activity_follow(is_wanted);
+		release(TURN_OURS);
+	} else if (try_claim(TURN_THEIRS)) {
+		state.is_wanted = is_wanted;
+		gap_follow();
+		callback_follow(is_wanted);
+		if (is_over()) {
+			take_back();
+		} else {
+			release(TURN_THEIRS);
+		}
+	}
+}
+
+/* False: another thread has the turn just now. */
+static bool try_flush(bool is_last)
+{
+	if (try_claim(TURN_OURS)) {
+		activity_flush(is_last);
+		release(TURN_OURS);
+	} else if (is_last && try_claim(TURN_THEIRS)) {
+		end_gap(buffer_take_nr_records(), true);
+		release(TURN_THEIRS);
+	}
+	return atomic_load(&state.turn) != TURN_BUSY;
+}
+
+void share_flush(bool is_last)
+{
+	unsigned int nr_tries = is_last ? LAST_TRIES : 1;
+
+	while (!try_flush(is_last)) {
+		if (!--nr_tries) {
+			/* Next time, if there is one. */
+			collector_lose(COLLECTOR_LOST_SHARED, is_last);
+			return;
+		}
+		host_pause(LAST_PAUSE_NS);
+	}
+}
+
+bool share_begin_call(void)
+{
+	bool is_ours = try_claim(TURN_OURS);
+
+	if (!is_ours && !try_claim(TURN_NONE)) {
+		return false;
+	}
+	state.before_call = is_ours ? TURN_OURS : TURN_NONE;
+	/* After the claim: a client counts first, and then waits for the turn. */
+	if (!is_ours && (is_client_active() || atomic_load(&state.is_alone))) {
+		release(TURN_NONE);
+		return false;
+	}
+	return true;
+}
+
+void share_end_call(void)
+{
+	release(state.before_call);
+}
+
+uint64_t share_timestamp(void)
+{
+	uint64_t time_ns = 0;
+
+	cupti.cuptiGetTimestamp(&time_ns);
+	return share_clock_time(time_ns);
+}
+
+void share_forget(void)
+{
+	state.is_child = state.is_child || atomic_load(&state.turn) != TURN_NONE;
+	release(TURN_NONE);
+}
+
+/* ---- the client's side ---- */
+
+bool share_is_open(void)
+{
+	return !state.is_child && !ring_is_inside(&ring_self) && config_flag(CONFIG_ENABLE) &&
+	       config_flag(CONFIG_CUPTI) && !config_flag(CONFIG_TIMER_ONLY);
+}
+
+/* for_all: of the subscription, too. */
+static void give_way(const char *name, const void *caller, bool for_all)
+{
+	int error = errno;
+	int cancellation = host_hold_cancellation();
+	struct ring_mark mark;
+	enum turn turn;
+
+	ring_begin_inside(&ring_self, &mark);
+	turn = claim();
+	if (turn == TURN_OURS) {
+		gap_begin(name, caller);
+		activity_give_way();
+	}
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		if (for_all) {
+			subscriber_end();
+			state.is_lost = true;
+		}
+		atomic_store(&state.is_flushed, false);
+		atomic_store(&state.idle_ns, clock_monotonic_ns());
+		release(TURN_THEIRS);
+	}
+	ring_end_inside(&ring_self, &mark);
+	host_release_cancellation(cancellation);
+	errno = error;
+}
+
+/* The kind counts before the turn is looked at, so that the drain cannot take it in between. */
+void share_begin_enable(uint32_t kind, bool is_context, const void *caller)
+{
+	client_kinds_add(kind, is_context);
+	atomic_store(&state.is_flushed, false);
+	give_way(NULL, caller, false);
+}
+
+bool share_may_disable(uint32_t kind)
+{
+	enum turn turn = claim();
+
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		release(turn);
+	}
+	return turn != TURN_OURS || !activity_has(kind);
+}
+
+/* A last kind that goes off leaves the turn to us, when the client has flushed. */
+void share_end_disable(uint32_t kind, bool is_context)
+{
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	client_kinds_remove(kind, is_context);
+}
+
+void share_end_enable(uint32_t kind, bool is_context, uint32_t result)
+{
+	if (result) {
+		share_end_disable(kind, is_context);
+	}
+}
+
+uint32_t share_begin_flush(uint32_t flags)
+{
+	bool is_ours = atomic_load(&state.turn) == TURN_OURS && !buffer_nr_theirs();
+
+	return is_ours ? flags & ~(uint32_t)CUPTI_FLAG_FLUSH_FORCED : flags;
+}
+
+void share_end_flush(void)
+{
+	int turn = atomic_load(&state.turn);
+
+	if (turn != TURN_NONE && turn != TURN_OURS && !is_client_active()) {
+		atomic_store(&state.is_flushed, true);
+		ring_wake();
+	}
+}
+
+bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed)
+{
+	enum turn turn = claim();
+	struct ring_mark mark;
+
+	buffer_client_register(requested, completed);
+	if (turn == TURN_THEIRS && state.is_lost && cupti_is_live()) {
+		/* After cuptiFinalize: ours are to stand before the client's again. */
+		ring_begin_inside(&ring_self, &mark);
+		buffer_register();
+		ring_end_inside(&ring_self, &mark);
+	}
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		release(turn);
+	}
+	return turn != TURN_NONE && cupti_is_live();
+}
+
+void share_hold(const void *caller)
+{
+	atomic_fetch_add(&state.nr_own, 1);
+	give_way(NULL, caller, false);
+}
+
+void share_end_hold(void)
+{
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	atomic_fetch_sub(&state.nr_own, 1);
+}
+
+void share_end_finalize(void)
+{
+	enum turn turn = claim();
+
+	client_kinds_clear();
+	atomic_store(&state.nr_own, 0);
+	subscriber_lost();
+	share_clock_set(NULL);
+	activity_lost();
+	state.is_lost = true;
+	atomic_store(&state.is_flushed, false);
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	if (turn == TURN_NONE) {
+		return; /* we were not there */
+	}
+	if (cupti.version < MAY_BEGIN_AGAIN) {
+		end_gap(buffer_take_nr_records(), true);
+		cupti_end("another client has finalised CUPTI, and this CUPTI may crash when it is "
+			  "used again (CUDA 12.6 and later may not)");
+		release(TURN_NONE);
+		return;
+	}
+	release(TURN_THEIRS);
+}
+
+void share_end_clock(uint64_t (*read)(void), uint32_t result)
+{
+	if (!result) {
+		share_clock_set(read);
+	}
+	share_end_hold();
+}
+
+void share_begin_own(const char *name, const void *caller)
+{
+	atomic_fetch_add(&state.nr_own, 1);
+	give_way(name, caller, true);
+}
+
+static void count_own_off(void)
+{
+	atomic_store(&state.idle_ns, clock_monotonic_ns());
+	atomic_store(&state.is_flushed, true); /* its buffers never were ours to pass on */
+	atomic_fetch_sub(&state.nr_own, 1);
+	ring_wake();
+}
+
+void share_end_own(cupti_subscriber subscriber, uint32_t result)
+{
+	if (result) {
+		count_own_off();
+		return;
+	}
+	for (unsigned int i = 0; i < NR_OWN; i++) {
+		cupti_subscriber none = NULL;
+
+		if (atomic_compare_exchange_strong(&state.own[i], &none, subscriber)) {
+			return;
+		}
+	}
+}
+
+void share_drop_own(cupti_subscriber subscriber)
+{
+	for (unsigned int i = 0; i < NR_OWN; i++) {
+		cupti_subscriber own = subscriber;
+
+		if (subscriber && atomic_compare_exchange_strong(&state.own[i], &own, NULL)) {
+			count_own_off();
+			return;
+		}
+	}
+}
+
+void share_leave_alone(void)
+{
+	enum turn turn;
+
+	if (ring_is_inside(&ring_self)) {
+		return;
+	}
+	atomic_store(&state.is_alone, true);
+	turn = claim();
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		release(turn);
+	}
+}
+
+static void put_settings_back(void)
+{
+	if (try_claim(TURN_OURS)) {
+		activity_set_ours();
+		release(TURN_OURS);
+	}
+}
+
+void share_end_thread_id_type(uint32_t type)
+{
+	activity_client_set_thread_id_type(type);
+	put_settings_back();
+}
+
+void share_end_all_syncs(uint32_t is_on)
+{
+	activity_client_set_all_syncs(is_on);
+	put_settings_back();
+}

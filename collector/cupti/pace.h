@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the drain thread works at a stretch. On a core that it shares with a thread of the
+ * program it would else keep it for a time slice, which is milliseconds, and a call of that thread
+ * would take as long. So it rests after each portion, unless rows would be lost meanwhile.
+ */
+#ifndef COLLECTOR_CUPTI_PACE_H
+#define COLLECTOR_CUPTI_PACE_H
+
+/* From now on the calling thread, the drain, rests in pace_look. */
+void pace_begin(void);
+
+/* It has slept: a portion begins. */
+void pace_next(void);
+
+/* No rests any more, also if they have not begun yet: the program waits for the drain. Any thread.
+ */
+void pace_hurry(void);
+
+/* Rests if the portion is over. The drain calls it wherever it may wait, some 50 us of work apart.
+ */
+void pace_look(void);
+
+/* In a forked child, whose drain is yet to come. */
+void pace_forget(void);
+
+#endif

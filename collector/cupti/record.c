@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/cupti/record.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "collector/stream/batch.h"
+#include "collector/collector.h"
+#include "collector/cupti/cupti.h"
+#include "collector/stream/dictionary.h"
+#include "collector/cupti/record_read.h"
+#include "collector/cupti/share_clock.h"
+#include "collector/hang/stall.h"
+#include "collector/step/step.h"
+
+#define NO_DEVICE	 UINT32_MAX
+#define NR_KNOWN_KERNELS 4096u
+
+/* What all work on a device has. */
+struct work {
+	unsigned int table;
+	uint64_t start_ns, end_ns;
+	uint32_t place, correlation, graph, shape;
+	uint64_t graph_node, bytes;
+	uint8_t copy_kind;
+};
+
+/*
+ * The row for this work with its common columns filled (the caller fills in all others), or NULL if
+ * it has no times or was not asked for. A zero start means that CUPTI had no device buffer, which
+ * GetNumDroppedRecords does not count.
+ */
+static inline __attribute__((always_inline)) void *add_work(const struct work *w)
+{
+	struct gprof_row_graph *row; /* the common columns and no other */
+
+	if (!step_is_recorded(w->correlation)) {
+		return NULL;
+	}
+	if (!w->start_ns || !w->end_ns || w->end_ns < w->start_ns) {
+		struct gprof_row_untimed *untimed = batch_add(GPROF_TABLE_untimed);
+
+		untimed->place = w->place;
+		untimed->correlation = w->correlation;
+		untimed->graph = w->graph;
+		untimed->graph_node = w->graph_node;
+		untimed->shape = w->shape;
+		untimed->bytes = w->bytes;
+		untimed->table = (uint8_t)w->table;
+		untimed->copy_kind = w->copy_kind;
+		return NULL;
+	}
+	row = batch_slot(w->table);
+	row->begin = share_clock_time(w->start_ns);
+	row->dur = share_clock_time(w->end_ns);
+	row->place = w->place;
+	row->correlation = w->correlation;
+	row->graph = w->graph;
+	row->graph_node = w->graph_node;
+	if (stall_is_on) {
+		stall_work_ended(w->table, w->place, w->correlation, w->shape, row->dur);
+	}
+	return row;
+}
+
+static uint32_t find_shape(const struct cupti_kernel *r, uint32_t name_id)
+{
+	struct gprof_row_shape shape;
+
+	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
+	shape.name = name_id;
+	shape.grid_x = (uint32_t)r->grid[0];
+	shape.grid_y = (uint32_t)r->grid[1];
+	shape.grid_z = (uint32_t)r->grid[2];
+	shape.block_x = (uint32_t)r->block[0];
+	shape.block_y = (uint32_t)r->block[1];
+	shape.block_z = (uint32_t)r->block[2];
+	shape.cluster_x = r->cluster[0];
+	shape.cluster_y = r->cluster[1];
+	shape.cluster_z = r->cluster[2];
+	shape.registers = r->registers_per_thread;
+	shape.static_shared_bytes = (uint32_t)r->static_shared_bytes;
+	shape.dynamic_shared_bytes = (uint32_t)r->dynamic_shared_bytes;
+	shape.local_bytes = r->local_bytes_per_thread;
+	shape.launch_type = r->launch_type;
+	return define_shape(&shape);
+}
+
+/*
+ * Most kernels have run before with the same launch: they are told by the fields of the record as
+ * they stand. One line of the cache each.
+ */
+struct known_kernel {
+	int32_t launch[8]; /* grid, block, static and dynamic shared memory: neighbours in a record
+			    */
+	uint32_t cluster[3];
+	uint32_t local_bytes;
+	uint32_t name;
+	uint32_t shape; /* 0: none yet */
+	uint16_t registers;
+	uint8_t launch_type;
+} __attribute__((aligned(64)));
+
+/* Each has two places; the one that came last to either stays. */
+static struct record_state {
+	struct known_kernel kernels[NR_KNOWN_KERNELS];
+	uint32_t turn;
+} state;
+
+void record_init(void)
+{
+	memset(&state, 0, sizeof(state));
+}
+
+void record_begin_buffer(void)
+{
+	define_names_may_change();
+}
+
+static inline bool is_known(
+	const struct known_kernel *k, const struct cupti_kernel *r, uint32_t name)
+{
+	return k->shape && k->name == name && !memcmp(k->launch, r->grid, sizeof(k->launch)) &&
+	       !memcmp(k->cluster, r->cluster, sizeof(k->cluster)) &&
+	       k->local_bytes == r->local_bytes_per_thread &&
+	       k->registers == r->registers_per_thread && k->launch_type == r->launch_type;
+}
+
+static __attribute__((noinline)) uint32_t new_kernel(
+	struct known_kernel *k, const struct cupti_kernel *r, uint32_t name)
+{
+	memcpy(k->launch, r->grid, sizeof(k->launch));
+	memcpy(k->cluster, r->cluster, sizeof(k->cluster));
+	k->local_bytes = r->local_bytes_per_thread;
+	k->registers = r->registers_per_thread;
+	k->launch_type = r->launch_type;
+	k->name = name;
+	k->shape = find_shape(r, name);
+	return k->shape;
+}
+
+static uint32_t kernel_shape(const struct cupti_kernel *r)
+{
+	uint32_t name = define_name(r->name);
+	uint64_t hash = name * 0x9e3779b97f4a7c15u +
+			((uint32_t)r->grid[0] | (uint64_t)(uint32_t)r->block[0] << 32) *
+				0xc2b2ae3d27d4eb4fu;
+	uint32_t slot = hash >> 52;
+
+	if (is_known(&state.kernels[slot], r, name)) {
+		return state.kernels[slot].shape;
+	}
+	if (is_known(&state.kernels[slot ^ 1], r, name)) {
+		return state.kernels[slot ^ 1].shape;
+	}
+	return new_kernel(&state.kernels[slot ^ (state.turn++ & 1)], r, name);
+}
+
+_Static_assert(offsetof(struct cupti_kernel, dynamic_shared_bytes) + sizeof(int32_t) -
+			       offsetof(struct cupti_kernel, grid) ==
+		       sizeof(((struct known_kernel *)0)->launch),
+	"compared as one piece");
+
+static void take_kernel(const struct cupti_record *record)
+{
+	READ(cupti_kernel, record);
+	const struct work w = {.table = GPROF_TABLE_kernel,
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id,
+		.graph_node = r->graph_node_id,
+		.shape = kernel_shape(r)};
+	struct gprof_row_kernel *row = add_work(&w);
+
+	if (row) {
+		row->shape = w.shape;
+		row->channel = r->channel_id;
+	}
+	if (step_is_kernel(r->name)) {
+		step_mark(GPROF_STEP_KERNEL); /* also after the end, of the last records */
+	}
+}
+
+/* Whose memory a copy goes between, where a record tells it. */
+struct ends {
+	uint32_t src_device, src_context;
+	uint32_t dst_device, dst_context;
+};
+
+/* Both kinds of copy record have these fields, at different places. */
+#define ADD_COPY(r, ends, more_flags)                                                           \
+	do {                                                                                    \
+		const struct work w = {.table = GPROF_TABLE_memcpy,                             \
+			.start_ns = (r)->start_ns,                                              \
+			.end_ns = (r)->end_ns,                                                  \
+			.place = define_place((r)->device_id, (r)->context_id, (r)->stream_id), \
+			.correlation = (r)->correlation_id,                                     \
+			.graph = (r)->graph_id,                                                 \
+			.graph_node = (r)->graph_node_id,                                       \
+			.bytes = (r)->bytes,                                                    \
+			.copy_kind = (r)->copy_kind};                                           \
+		struct gprof_row_memcpy *row = add_work(&w);                                    \
+                                                                                                \
+		if (row) {                                                                      \
+			row->bytes = (r)->bytes;                                                \
+			row->src_device = (ends)->src_device;                                   \
+			row->dst_device = (ends)->dst_device;                                   \
+			row->src_context = (ends)->src_context;                                 \
+			row->dst_context = (ends)->dst_context;                                 \
+			row->channel = (r)->channel_id;                                         \
+			row->copy_kind = (r)->copy_kind;                                        \
+			row->src_kind = (r)->src_kind;                                          \
+			row->dst_kind = (r)->dst_kind;                                          \
+			row->flags = ((r)->flags & CUPTI_FLAG_ASYNC) | (more_flags);            \
+		}                                                                               \
+	} while (0)
+
+#define FLAG_PEER 2 /* of memcpy.flags */
+
+static void take_memcpy(const struct cupti_record *record)
+{
+	READ(cupti_memcpy, record);
+	const struct ends ends = {r->device_id, r->context_id, r->device_id, r->context_id};
+
+	ADD_COPY(r, &ends, 0);
+}
+
+static void take_memcpy_peer(const struct cupti_record *record)
+{
+	READ(cupti_memcpy_peer, record);
+	const struct ends ends = {
+		r->src_device_id, r->src_context_id, r->dst_device_id, r->dst_context_id};
+
+	ADD_COPY(r, &ends, FLAG_PEER);
+}
+
+static void take_memset(const struct cupti_record *record)
+{
+	READ(cupti_memset, record);
+	const struct work w = {.table = GPROF_TABLE_memset,
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id,
+		.graph_node = r->graph_node_id,
+		.bytes = r->bytes};
+	struct gprof_row_memset *row = add_work(&w);
+
+	if (row) {
+		row->bytes = r->bytes;
+		row->value = r->value;
+		row->channel = r->channel_id;
+		row->memory_kind = (uint8_t)r->memory_kind;
+		row->flags = (uint8_t)r->flags;
+	}
+}
+
+static void take_graph(const struct cupti_record *record)
+{
+	READ(cupti_graph, record);
+	const struct work w = {.table = GPROF_TABLE_graph,
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.correlation = r->correlation_id,
+		.graph = r->graph_id};
+
+	add_work(&w);
+}
+
+static void take_sync(const struct cupti_record *record)
+{
+	READ(cupti_sync, record);
+	struct gprof_row_sync *row;
+
+	if (!step_is_recorded(r->correlation_id)) {
+		return;
+	}
+	if (!r->start_ns || r->end_ns < r->start_ns) {
+		collector_lose(COLLECTOR_LOST_CUPTI_TIMES, 1);
+		return;
+	}
+	row = batch_add(GPROF_TABLE_sync);
+	row->begin = share_clock_time(r->start_ns);
+	row->dur = share_clock_time(r->end_ns);
+	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
+	row->correlation = r->correlation_id;
+	row->event = r->event_id;
+	row->event_sync = r->event_sync_id;
+	row->result = (int32_t)r->return_value;
+	row->type = (uint8_t)r->type;
+}
+
+static void take_memory(const struct cupti_record *record)
+{
+	READ(cupti_memory, record);
+	struct gprof_row_memory *row;
+
+	if (!step_is_recorded(r->correlation_id)) {
+		return;
+	}
+	row = batch_add(GPROF_TABLE_memory);
+	row->time = share_clock_time(r->time_ns);
+	row->place = define_place(r->device_id, r->context_id, r->stream_id);
+	row->correlation = r->correlation_id;
+	row->address = r->address;
+	row->bytes = r->bytes;
+	row->source = define_name(r->source);
+	row->op = (uint8_t)r->operation;
+	row->memory_kind = (uint8_t)r->memory_kind;
+	row->is_async = r->is_async != 0;
+}
+
+static void take_overhead(const struct cupti_record *record)
+{
+	READ(cupti_overhead, record);
+	struct gprof_row_overhead *row;
+
+	if (!r->start_ns || r->end_ns < r->start_ns) {
+		collector_lose(COLLECTOR_LOST_CUPTI_TIMES, 1);
+		return;
+	}
+	row = batch_add(GPROF_TABLE_overhead);
+	row->begin = share_clock_time(r->start_ns);
+	row->dur = share_clock_time(r->end_ns);
+	row->overhead_kind = r->overhead_kind;
+	row->tid = r->object_kind == CUPTI_OBJECT_THREAD ? r->object_id.pt.thread_id : 0;
+	row->correlation = r->correlation_id;
+}
+
+static void take_event(const struct cupti_record *record)
+{
+	READ(cupti_event, record);
+	struct gprof_row_event *row;
+
+	if (!step_is_recorded(r->correlation_id)) {
+		return;
+	}
+	row = batch_add(GPROF_TABLE_event);
+	row->time = share_clock_time(r->device_time_ns);
+	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
+	row->correlation = r->correlation_id;
+	row->event = r->event_id;
+}
+
+void record_take(const struct cupti_record *record)
+{
+	static void (*const take[CUPTI_KIND_END])(const struct cupti_record *record) = {
+		[CUPTI_KIND_KERNEL] = take_kernel,
+		[CUPTI_KIND_CONCURRENT_KERNEL] = take_kernel,
+		[CUPTI_KIND_MEMCPY] = take_memcpy,
+		[CUPTI_KIND_MEMCPY2] = take_memcpy_peer,
+		[CUPTI_KIND_MEMSET] = take_memset,
+		[CUPTI_KIND_GRAPH_TRACE] = take_graph,
+		[CUPTI_KIND_SYNCHRONIZATION] = take_sync,
+		[CUPTI_KIND_MEMORY2] = take_memory,
+		[CUPTI_KIND_OVERHEAD] = take_overhead,
+		[CUPTI_KIND_CUDA_EVENT] = take_event,
+		[CUPTI_KIND_DEVICE] = record_take_device,
+		[CUPTI_KIND_CONTEXT] = record_take_context,
+		[CUPTI_KIND_STREAM] = record_take_stream,
+	};
+
+	if (record->kind < CUPTI_KIND_END && take[record->kind]) {
+		take[record->kind](record);
+	}
+}
+
+#define IS_RECORDED(type, record)                           \
+	{                                                   \
+		READ(type, record);                         \
+		return step_is_recorded(r->correlation_id); \
+	}
+
+bool record_is_event(const struct cupti_record *record)
+{
+	switch (record->kind) {
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		IS_RECORDED(cupti_kernel, record)
+	case CUPTI_KIND_MEMCPY:
+		IS_RECORDED(cupti_memcpy, record)
+	case CUPTI_KIND_MEMCPY2:
+		IS_RECORDED(cupti_memcpy_peer, record)
+	case CUPTI_KIND_MEMSET:
+		IS_RECORDED(cupti_memset, record)
+	case CUPTI_KIND_GRAPH_TRACE:
+		IS_RECORDED(cupti_graph, record)
+	case CUPTI_KIND_SYNCHRONIZATION:
+		IS_RECORDED(cupti_sync, record)
+	case CUPTI_KIND_MEMORY2:
+		IS_RECORDED(cupti_memory, record)
+	case CUPTI_KIND_CUDA_EVENT:
+		IS_RECORDED(cupti_event, record)
+	default:
+		return false;
+	}
+}

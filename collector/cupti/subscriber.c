@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/cupti/subscriber.h"
+
+#include <stdatomic.h>
+
+#include "collector/cupti/callback.h"
+#include "collector/cupti/cupti.h"
+#include "collector/util/host_guard.h"
+#include "collector/util/log.h"
+
+#define NR_DOMAINS SUBSCRIBER_NR_DOMAINS
+#define NR_WORDS   (SUBSCRIBER_MAX_CBID / 32u)
+#define NR_CLIENTS 16u
+#define NR_TOLD	   8u /* calls inside each other */
+#define WAIT_MS	   2000u
+
+/* What somebody wants of each domain: a bit per callback id. */
+struct wants {
+	_Atomic uint32_t bits[NR_DOMAINS][NR_WORDS];
+};
+
+/* Another client of CUPTI; written before it is published, then only read. */
+struct client {
+	cupti_callback_fn callback;
+	void *userdata;
+	char name[64];
+};
+
+/*
+ * CUPTI has one subscriber, whose function is always callback.c's: for us, for another client that
+ * subscribed through our exports, or for both. What is enabled is what either wants.
+ */
+static struct subscriber_state {
+	cupti_subscriber _Atomic subscriber; /* NULL: none */
+	atomic_bool is_changing;	     /* some thread subscribes or unsubscribes */
+	atomic_bool is_ours;		     /* we want the subscription */
+	struct wants ours;
+	struct wants theirs;
+	struct client clients[NR_CLIENTS];
+	_Atomic uint32_t nr_clients;
+	atomic_bool is_taken; /* by a client, which may still be on its way */
+	const struct client *_Atomic client;
+} state;
+
+static __thread bool is_subscribing __attribute__((tls_model("initial-exec")));
+
+static bool is_wanted_by(struct wants *wants, uint32_t domain, uint32_t cbid)
+{
+	return domain < NR_DOMAINS && cbid < SUBSCRIBER_MAX_CBID &&
+	       (atomic_load(&wants->bits[domain][cbid / 32]) >> cbid % 32 & 1);
+}
+
+static void set_wanted(struct wants *wants, uint32_t domain, uint32_t cbid, bool is_wanted)
+{
+	if (domain >= NR_DOMAINS || cbid >= SUBSCRIBER_MAX_CBID) {
+		return;
+	}
+	if (is_wanted) {
+		atomic_fetch_or(&wants->bits[domain][cbid / 32], 1u << cbid % 32);
+	} else {
+		atomic_fetch_and(&wants->bits[domain][cbid / 32], ~(1u << cbid % 32));
+	}
+}
+
+static void set_domain_wanted(struct wants *wants, uint32_t domain, bool is_wanted)
+{
+	for (uint32_t i = 0; domain < NR_DOMAINS && i < NR_WORDS; i++) {
+		atomic_store(&wants->bits[domain][i], is_wanted ? UINT32_MAX : 0);
+	}
+}
+
+bool subscriber_is_wanted(uint32_t domain, uint32_t cbid)
+{
+	return is_wanted_by(&state.ours, domain, cbid);
+}
+
+bool subscriber_is_ours(void)
+{
+	return atomic_load(&state.is_ours) && atomic_load(&state.subscriber);
+}
+
+/* Calls whose begin the client was told in this thread: it is told the end of no other. */
+static __thread struct told {
+	struct {
+		uint32_t correlation; /* 0: none */
+		uint32_t what;	      /* domain and callback id */
+	} calls[NR_TOLD];
+	uint32_t next;
+} told __attribute__((tls_model("initial-exec")));
+
+static void remember(uint32_t what, uint32_t correlation)
+{
+	told.calls[told.next % NR_TOLD].what = what;
+	told.calls[told.next % NR_TOLD].correlation = correlation;
+	told.next++;
+}
+
+static bool was_told(uint32_t what, uint32_t correlation)
+{
+	for (uint32_t i = 0; i < NR_TOLD; i++) {
+		if (told.calls[i].correlation == correlation && told.calls[i].what == what) {
+			told.calls[i].correlation = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+void subscriber_tell_client(uint32_t domain, uint32_t cbid, const void *data)
+{
+	const struct client *client = atomic_load_explicit(&state.client, memory_order_acquire);
+	const struct cupti_callback_data *call = data;
+
+	if (!client || !client->callback || !is_wanted_by(&state.theirs, domain, cbid)) {
+		return;
+	}
+	if (domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER) {
+		uint32_t what = domain << 16 | cbid;
+
+		if (call->site == CUPTI_SITE_ENTER) {
+			remember(what, call->correlation_id);
+		} else if (!was_told(what, call->correlation_id)) {
+			return;
+		}
+	}
+	client->callback(client->userdata, domain, cbid, data);
+}
+
+/* Bounded, since the thread that changes it may wait for a lock of CUPTI's that this one holds. */
+static void claim(void)
+{
+	for (unsigned int i = 0; atomic_exchange(&state.is_changing, true) && i < WAIT_MS; i++) {
+		host_pause(1000000);
+	}
+}
+
+static void release(void)
+{
+	atomic_store(&state.is_changing, false);
+}
+
+static uint32_t subscribe(cupti_subscriber *out, char *holder, size_t holder_bytes)
+{
+	struct cupti_subscriber_params params = {.size = sizeof(params),
+		.subscriber_name = "gprof",
+		.old_subscriber_name = holder,
+		.old_subscriber_bytes = holder_bytes};
+	uint32_t rc = CUPTI_NOT_SUPPORTED;
+
+	if (cupti.cuptiSubscribe_v2) {
+		rc = cupti.cuptiSubscribe_v2(out, callback_on_cupti, NULL, &params);
+	}
+	/* Only a library that does not like the newer form is asked again in the older. */
+	if (rc == CUPTI_NOT_SUPPORTED || rc == CUPTI_INVALID_PARAMETER) {
+		rc = cupti.cuptiSubscribe(out, callback_on_cupti, NULL);
+	}
+	return rc;
+}
+
+/*
+ * Enables or disables an id as the two of us want it. Either may change its mind on another thread
+ * meanwhile; whoever looks last sees the other's wish and acts on it.
+ */
+static void apply(uint32_t domain, uint32_t cbid)
+{
+	bool is_wanted, was_wanted;
+
+	do {
+		is_wanted = is_wanted_by(&state.ours, domain, cbid) ||
+			    is_wanted_by(&state.theirs, domain, cbid);
+		/* An id that this library does not know fails alone, which is fine. */
+		cupti.cuptiEnableCallback(is_wanted, atomic_load(&state.subscriber), domain, cbid);
+		was_wanted = is_wanted;
+		is_wanted = is_wanted_by(&state.ours, domain, cbid) ||
+			    is_wanted_by(&state.theirs, domain, cbid);
+	} while (is_wanted != was_wanted);
+}
+
+void subscriber_want(uint32_t domain, uint32_t cbid, bool is_wanted)
+{
+	set_wanted(&state.ours, domain, cbid, is_wanted);
+	apply(domain, cbid);
+}
+
+uint32_t subscriber_start(char *holder, size_t holder_bytes)
+{
+	cupti_subscriber subscriber = NULL;
+	uint32_t rc = CUPTI_OK;
+
+	atomic_store(&state.is_ours, true);
+	if (is_subscribing) {
+		return CUPTI_OK; /* CUPTI started the driver for a client; ours when that returns */
+	}
+	claim();
+	if (!atomic_load(&state.subscriber)) {
+		rc = subscribe(&subscriber, holder, holder_bytes);
+		atomic_store(&state.subscriber, rc ? NULL : subscriber);
+	}
+	release();
+	if (rc) {
+		atomic_store(&state.is_ours, false);
+	}
+	return rc;
+}
+
+static void want_nothing(struct wants *wants)
+{
+	for (uint32_t domain = 0; domain < NR_DOMAINS; domain++) {
+		set_domain_wanted(wants, domain, false);
+	}
+}
+
+void subscriber_end(void)
+{
+	cupti_subscriber subscriber;
+
+	claim();
+	subscriber = atomic_exchange(&state.subscriber, NULL);
+	if (subscriber && cupti.cuptiUnsubscribe) {
+		cupti.cuptiUnsubscribe(subscriber);
+	}
+	release();
+	subscriber_lost();
+}
+
+void subscriber_lost(void)
+{
+	atomic_store(&state.subscriber, NULL);
+	atomic_store(&state.client, NULL);
+	atomic_store(&state.is_taken, false);
+	atomic_store(&state.is_ours, false);
+	want_nothing(&state.ours);
+	want_nothing(&state.theirs);
+}
+
+void subscriber_forget(void)
+{
+	atomic_store(&state.is_ours, false);
+	atomic_store(&state.is_changing, false);
+	want_nothing(&state.ours);
+}
+
+/* ---- another client ---- */
+
+bool subscriber_has_client(void)
+{
+	return atomic_load(&state.is_taken);
+}
+
+/* As CUPTI itself tells who holds it. */
+static uint32_t tell_holder(const struct cupti_subscriber_params *params)
+{
+	const struct client *client = atomic_load(&state.client);
+
+	if (params && params->old_subscriber_name && params->old_subscriber_bytes) {
+		log_format(params->old_subscriber_name, params->old_subscriber_bytes,
+			"CUPTI for %s", client ? client->name : "");
+	}
+	return CUPTI_MULTIPLE_SUBSCRIBERS;
+}
+
+static const struct client *add_client(cupti_callback_fn callback, void *userdata, const char *name)
+{
+	struct client *client = &state.clients[atomic_fetch_add(&state.nr_clients, 1) % NR_CLIENTS];
+
+	client->callback = callback;
+	client->userdata = userdata;
+	log_format(client->name, sizeof(client->name), "%s", name);
+	return client;
+}
+
+uint32_t subscriber_client_subscribe(const struct subscriber_real *real, cupti_subscriber *out,
+	cupti_callback_fn callback, void *userdata, struct cupti_subscriber_params *params)
+{
+	const char *name = params && params->subscriber_name ? params->subscriber_name : "";
+	cupti_subscriber subscriber = NULL;
+	uint32_t rc = CUPTI_OK;
+
+	if (atomic_exchange(&state.is_taken, true)) {
+		return tell_holder(params);
+	}
+	want_nothing(&state.theirs);
+	claim();
+	if (!atomic_load(&state.subscriber)) {
+		is_subscribing = true;
+		rc = params ? real->subscribe_v2(&subscriber, callback_on_cupti, NULL, params)
+			    : real->subscribe(&subscriber, callback_on_cupti, NULL);
+		is_subscribing = false;
+		atomic_store(&state.subscriber, rc ? NULL : subscriber);
+	}
+	release();
+	if (rc) {
+		atomic_store(&state.is_taken, false);
+		return rc;
+	}
+	atomic_store(&state.client, add_client(callback, userdata, name));
+	*out = atomic_load(&state.subscriber);
+	return CUPTI_OK;
+}
+
+bool subscriber_is_clients(cupti_subscriber subscriber)
+{
+	return subscriber && atomic_load(&state.is_taken) &&
+	       subscriber == atomic_load(&state.subscriber);
+}
+
+uint32_t subscriber_client_unsubscribe(uint32_t (*unsubscribe)(cupti_subscriber subscriber))
+{
+	uint32_t rc = CUPTI_OK;
+
+	atomic_store(&state.client, NULL);
+	claim();
+	if (!atomic_load(&state.is_ours)) {
+		rc = unsubscribe(atomic_load(&state.subscriber));
+		atomic_store(&state.subscriber, NULL);
+		want_nothing(&state.theirs);
+	}
+	release();
+	/* Its wishes go, where they are not ours too. */
+	for (uint32_t domain = 0; domain < NR_DOMAINS; domain++) {
+		for (uint32_t cbid = 0; cbid < SUBSCRIBER_MAX_CBID; cbid++) {
+			if (is_wanted_by(&state.theirs, domain, cbid)) {
+				set_wanted(&state.theirs, domain, cbid, false);
+				apply(domain, cbid);
+			}
+		}
+	}
+	atomic_store(&state.is_taken, false);
+	return rc;
+}
+
+uint32_t subscriber_client_enable(
+	uint32_t (*enable)(uint32_t, cupti_subscriber, uint32_t, uint32_t), bool is_wanted,
+	uint32_t domain, uint32_t cbid)
+{
+	uint32_t rc;
+
+	set_wanted(&state.theirs, domain, cbid, is_wanted);
+	rc = enable(is_wanted || is_wanted_by(&state.ours, domain, cbid),
+		atomic_load(&state.subscriber), domain, cbid);
+	if (rc) {
+		set_wanted(&state.theirs, domain, cbid, false);
+	} else if (!is_wanted && is_wanted_by(&state.ours, domain, cbid)) {
+		apply(domain, cbid); /* we came to want it meanwhile */
+	}
+	return rc;
+}
+
+void subscriber_client_enable_domain(bool is_wanted, uint32_t domain)
+{
+	set_domain_wanted(&state.theirs, domain, is_wanted);
+}
+
+void subscriber_again(uint32_t domain)
+{
+	for (uint32_t cbid = 0; cbid < SUBSCRIBER_MAX_CBID && atomic_load(&state.is_ours); cbid++) {
+		if (is_wanted_by(&state.ours, domain, cbid)) {
+			apply(domain, cbid);
+		}
+	}
+}
+
+bool subscriber_client_wants(uint32_t domain, uint32_t cbid)
+{
+	return is_wanted_by(&state.theirs, domain, cbid);
+}

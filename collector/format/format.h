@@ -1,0 +1,789 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
+/*
+ * The stream format, as both sides of it see it: the recorder that writes and the reader that reads.
+ * FORMAT.md is the contract in words (grammar, codecs, version table, what needs a bump).
+ *
+ * Everything of the format derives from the one list of tables below: the row structs that threads
+ * write into their rings, the schema that travels in each stream, and the reader's expectations.
+ * All integers are little-endian. This header may include <stdint.h> and <stddef.h> only.
+ */
+#ifndef COLLECTOR_FORMAT_FORMAT_H
+#define COLLECTOR_FORMAT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Readers refuse a newer major and skip what they do not know of a newer minor. */
+#define GPROF_FORMAT_MAJOR	  1
+#define GPROF_FORMAT_MINOR	  7
+#define GPROF_FORMAT_OLDEST_MAJOR 1
+
+#define GPROF_FILE_MAGIC  "GPROFSTR"
+#define GPROF_RINGS_MAGIC "GPROFRNG"
+#define GPROF_BLOCK_MAGIC 0x4b425047u /* "GPBK" */
+#define GPROF_CHUNK_MAGIC 0x4b435047u /* "GPCK" */
+
+/* Blocks, and chunks of a ring file, start at multiples of this many bytes. */
+#define GPROF_ALIGN 8u
+
+/* Rows a block holds at most; a writer may close a block earlier. */
+#define GPROF_BLOCK_ROWS 65536u
+
+/* The bytes of one text at most, in rings and streams; longer ones are cut and counted. */
+#define GPROF_TEXT_BYTES 4096u
+
+/* First bytes of a stream file. */
+struct gprof_file_header {
+	char magic[8]; /* GPROF_FILE_MAGIC */
+	uint16_t major;
+	uint16_t minor;
+	uint32_t header_bytes; /* where the first block starts */
+	uint64_t stream_id;    /* random; the ring file carries the same */
+	uint32_t pid;
+	uint32_t reserved;
+	uint64_t start_realtime_ns;
+	/* raw clock -> ticks (about 1 ns): ((raw - tick_base) * tick_mult) >> 32, in 128 bits */
+	uint64_t tick_base;
+	uint64_t tick_mult;
+	uint32_t crc; /* CRC-32 of the bytes before it */
+	uint32_t reserved2;
+};
+
+/* A block: header, directory of nr_columns entries, payload, zeros to GPROF_ALIGN. */
+struct gprof_block_header {
+	uint32_t magic; /* GPROF_BLOCK_MAGIC */
+	uint16_t table;
+	uint16_t nr_columns;
+	uint32_t nr_rows;
+	uint32_t payload_bytes; /* without the padding */
+	uint64_t sequence;	/* 0, 1, 2 ... over all tables of a stream */
+	uint64_t rows_before;	/* rows of this table in the blocks before this one */
+	uint64_t time_min;	/* of the first time column, in its clock; 0 if there is none */
+	uint64_t time_max;	/* the latest end of a row */
+	uint32_t reserved;
+	uint32_t crc; /* CRC-32 of header (this field as 0) and directory */
+};
+
+/* One column of a block; payloads follow the directory in the same order. */
+struct gprof_column_entry {
+	uint16_t column; /* id within the table, see the schema */
+	uint8_t codec;	 /* enum gprof_codec */
+	uint8_t width;	 /* byte planes, 0..8 */
+	uint32_t stored_bytes;
+	uint64_t base;
+};
+
+/*
+ * How a column's nr_rows values v[i] are stored. s[i] are the values in the payload: one zstd frame
+ * with checksum whose content is `width` byte planes of nr_rows bytes, least significant first.
+ */
+enum gprof_codec {
+	GPROF_CODEC_CONST = 0, /* v[i] = base; no payload */
+	GPROF_CODEC_PLAIN = 1, /* v[i] = base + s[i] */
+	GPROF_CODEC_DELTA = 2, /* v[i] = v[i-1] + unzigzag(s[i]), v[-1] = base */
+	GPROF_CODEC_GAP = 3,   /* v[i] = v[i-1] + w[i-1] + unzigzag(s[i]), v[-1] + w[-1] = base; w is
+				  the column with the next id */
+	GPROF_CODEC_TEXT = 4,  /* frame of nr_rows uint32 lengths, then all bytes; base = their sum */
+};
+
+/* What a column means; it travels in the schema. */
+enum gprof_kind {
+	GPROF_KIND_UINT = 1,   /* a number */
+	GPROF_KIND_INT = 2,    /* a signed number, sign-extended to 64 bits */
+	GPROF_KIND_ID = 3,     /* a number that mostly counts up */
+	GPROF_KIND_TICK = 4,   /* a time in ticks of the host clock (raw while in a ring) */
+	GPROF_KIND_DEVTIME = 5,/* a time in ns of CUPTI's clock */
+	GPROF_KIND_SPAN = 6,   /* a duration; in a ring or row struct it holds the END time instead */
+	GPROF_KIND_STRING = 7, /* id of a row of table string, 0 = none; in a ring: the inline text */
+	GPROF_KIND_TEXT = 8,   /* bytes */
+	GPROF_KIND_BYTES = 9,  /* a number of bytes */
+	GPROF_KIND_ADDRESS = 10,
+};
+
+/* A TEXT field of a row struct inside the recorder; never on disk in this form. */
+struct gprof_text {
+	const char *bytes;
+	uint64_t nr_bytes;
+};
+
+/* The head of each row in a ring. */
+struct gprof_row_head {
+	uint16_t bytes;	     /* of the whole row with its text, a multiple of 8 */
+	uint8_t table;	     /* enum gprof_table */
+	uint8_t reserved;
+	uint32_t text_bytes; /* of the text at text_offset = bytes of the table's row struct */
+};
+
+/*
+ * The tables: T(id, name, what a row is). Numbers are for ever; append only.
+ * The columns of table NAME are GPROF_COLUMNS_NAME(C, t): C(t, C type, name, kind), where t is handed
+ * through (a table's name, say) and the C types are those of the row struct. Append only: a reader goes by names and treats a missing column as unknown.
+ */
+#define GPROF_TABLES(T)                                                                            \
+	T(1, schema, "a column of a table of this stream")                                         \
+	T(2, string, "a text that other rows name by its id")                                      \
+	T(3, info, "a fact about the process, the host or the recording")                          \
+	T(4, anchor, "the same moment on all clocks")                                              \
+	T(5, checkpoint, "how far the ring of a thread is contained in the blocks before")         \
+	T(6, loss, "events that are missing, by cause")                                            \
+	T(7, notice, "something that was switched off or went wrong, with the remedy")             \
+	T(8, thread, "a thread began, got a name, or ended")                                       \
+	T(9, call, "a function of an API that other rows name by its id")                          \
+	T(10, api, "an API call")                                                                  \
+	T(11, api_launch, "an API call that starts kernels, graphs or host functions")             \
+	T(12, api_copy, "an API call that copies memory")                                          \
+	T(13, api_set, "an API call that sets memory")                                             \
+	T(14, api_alloc, "an API call that allocates or frees memory")                             \
+	T(15, api_sync, "an API call that waits or asks")                                          \
+	T(16, ring_launch, "api_launch as it stands in a ring, its launch not yet a shape")        \
+	T(17, function, "the name of a kernel by the host address that launches it")               \
+	T(18, shape, "a kernel with its launch configuration, named by its id")                    \
+	T(19, place, "a device, context and stream, named by its id")                              \
+	T(20, kernel, "a kernel that ran")                                                         \
+	T(21, memcpy, "a copy that ran")                                                           \
+	T(22, memset, "a set that ran")                                                            \
+	T(23, sync, "a synchronisation as CUPTI saw it")                                           \
+	T(24, memory, "an allocation or release as CUPTI saw it")                                  \
+	T(25, overhead, "time that CUPTI or the driver spent for being profiled")                  \
+	T(26, graph, "a CUDA graph that ran, traced as a whole")                                   \
+	T(27, untimed, "work that ran but whose times CUPTI could not take")                       \
+	T(28, device, "a GPU")                                                                     \
+	T(29, context, "a CUDA context")                                                           \
+	T(30, stream, "a CUDA stream")                                                             \
+	T(31, nvtx, "an NVTX range begin, range end, or mark")                                     \
+	T(32, step, "a step began (and the one before it ended)")                                  \
+	T(33, window, "the schedule changed its state")                                            \
+	T(34, event, "a CUDA event was recorded")                                                  \
+	T(35, attribute, "a number about a device")                                                \
+	T(36, op, "an operator, autograd node or range of a framework")                            \
+	T(37, op_name, "the name of an operator, by which op rows name it")                        \
+	T(38, op_shape, "shapes and types of an operator's inputs, by which op rows name them")    \
+	T(39, alloc, "a framework's allocator gave memory or took it back")                        \
+	T(40, sample, "a number about process, host or GPU at a moment")                           \
+	T(41, py_file, "a file of Python code, named by its id")                                   \
+	T(42, py_code, "a Python function, named by its id")                                       \
+	T(43, py_stack, "a Python stack, named by its id: its innermost frame, and the others")    \
+	T(44, py_call, "a call of a Python function")                                              \
+	T(45, nccl, "a call of NCCL")                                                              \
+	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \
+	T(47, stall, "where the process stood while no step ended, or that one ended again")
+
+#define GPROF_COLUMNS_schema(C, t)                                                                 \
+	C(t, uint16_t, table, UINT)                                                                \
+	C(t, uint16_t, column, UINT)                                                               \
+	C(t, uint8_t, kind, UINT)                                                                  \
+	C(t, uint8_t, width, UINT)	  /* bytes in the row struct */                            \
+	C(t, uint16_t, offset, UINT) /* in the row struct */                                       \
+	C(t, uint16_t, row_bytes, UINT)                                                            \
+	C(t, struct gprof_text, table_name, TEXT)                                                  \
+	C(t, struct gprof_text, name, TEXT)
+
+#define GPROF_COLUMNS_string(C, t)                                                                 \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, struct gprof_text, text, TEXT)
+
+#define GPROF_COLUMNS_info(C, t)                                                                   \
+	C(t, struct gprof_text, key, TEXT)                                                         \
+	C(t, struct gprof_text, value, TEXT)
+
+/* cupti_ns is 0 while CUPTI is not there. error_ns: how far apart the reads may be. */
+#define GPROF_COLUMNS_anchor(C, t)                                                                 \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint64_t, monotonic_ns, ID)                                                           \
+	C(t, uint64_t, realtime_ns, ID)                                                            \
+	C(t, uint64_t, cupti_ns, ID)                                                               \
+	C(t, uint32_t, error_ns, UINT)
+
+/* All chunks of the thread before chunk_seq, and `offset` bytes of that one, are in the stream. */
+#define GPROF_COLUMNS_checkpoint(C, t)                                                             \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, chunk_seq, UINT)                                                            \
+	C(t, uint32_t, offset, UINT)
+
+#define GPROF_COLUMNS_loss(C, t)                                                                   \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint64_t, count, UINT) /* since the row before with the same cause */                 \
+	C(t, uint32_t, cause, STRING)
+
+#define GPROF_COLUMNS_notice(C, t)                                                                 \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, int32_t, code, INT) /* of the API that refused, 0 if none */                          \
+	C(t, uint32_t, cause, STRING)                                                              \
+	C(t, uint32_t, text, STRING)
+
+/* what: 0 seen (first event), 1 created (by parent), 2 named, 3 ended. thread counts from 1. */
+#define GPROF_COLUMNS_thread(C, t)                                                                 \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, tid, UINT)                                                                  \
+	C(t, uint32_t, parent, UINT)                                                               \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint8_t, what, UINT)
+
+/* api: enum gprof_api */
+#define GPROF_COLUMNS_call(C, t)                                                                   \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint8_t, api, UINT)
+
+/*
+ * Every api_* table starts with these. correlation is CUPTI's id, 0 if unknown. door: enum
+ * gprof_door. result is the API's return code.
+ */
+#define GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, int32_t, result, INT)                                                                 \
+	C(t, uint16_t, call, UINT)                                                                 \
+	C(t, uint8_t, door, UINT)
+
+#define GPROF_COLUMNS_api(C, t) GPROF_COLUMNS_API_COMMON(C, t)
+
+/*
+ * stream: the API's handle, 0 the default stream. shape: 0 if it is not a kernel. py_stack: 0 if
+ * it was not taken.
+ */
+#define GPROF_COLUMNS_api_launch(C, t)                                                             \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint32_t, shape, UINT)                                                                \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint32_t, py_stack, UINT)
+
+/* kind: cudaMemcpyKind 0 HtoH 1 HtoD 2 DtoH 3 DtoD 4 by address */
+#define GPROF_COLUMNS_api_copy(C, t)                                                               \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint8_t, copy_kind, UINT)                                                             \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint64_t, dst, ADDRESS)                                                               \
+	C(t, uint64_t, src, ADDRESS)
+
+#define GPROF_COLUMNS_api_set(C, t)                                                                \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint64_t, dst, ADDRESS)
+
+/* op: 0 allocate, 1 free. space: enum gprof_space. */
+#define GPROF_COLUMNS_api_alloc(C, t)                                                              \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint8_t, op, UINT)                                                                    \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, address, ADDRESS)                                                           \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint8_t, space, UINT)
+
+#define GPROF_COLUMNS_api_sync(C, t)                                                               \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint64_t, object, ADDRESS) /* stream or event waited for, 0 the device */
+
+/* Only in rings; the drain turns it into api_launch and a shape. */
+#define GPROF_COLUMNS_ring_launch(C, t)                                                            \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint32_t, shared_bytes, BYTES)                                                        \
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint64_t, function, ADDRESS)                                                          \
+	C(t, uint32_t, grid_x, UINT)                                                               \
+	C(t, uint32_t, grid_y, UINT)                                                               \
+	C(t, uint32_t, grid_z, UINT)                                                               \
+	C(t, uint32_t, block_x, UINT)                                                              \
+	C(t, uint32_t, block_y, UINT)                                                              \
+	C(t, uint32_t, block_z, UINT)                                                              \
+	C(t, uint32_t, py_stack, UINT)
+
+#define GPROF_COLUMNS_function(C, t)                                                               \
+	C(t, uint64_t, address, ADDRESS)                                                           \
+	C(t, uint32_t, name, STRING)
+
+/*
+ * From a launch (function set, name 0 unless known) or from a kernel record (function 0).
+ * What the source does not tell is 0; cluster 0 means no clusters.
+ */
+#define GPROF_COLUMNS_shape(C, t)                                                                  \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint64_t, function, ADDRESS)                                                          \
+	C(t, uint32_t, grid_x, UINT)                                                               \
+	C(t, uint32_t, grid_y, UINT)                                                               \
+	C(t, uint32_t, grid_z, UINT)                                                               \
+	C(t, uint32_t, block_x, UINT)                                                              \
+	C(t, uint32_t, block_y, UINT)                                                              \
+	C(t, uint32_t, block_z, UINT)                                                              \
+	C(t, uint32_t, cluster_x, UINT)                                                            \
+	C(t, uint32_t, cluster_y, UINT)                                                            \
+	C(t, uint32_t, cluster_z, UINT)                                                            \
+	C(t, uint32_t, registers, UINT)                                                            \
+	C(t, uint32_t, static_shared_bytes, BYTES)                                                 \
+	C(t, uint32_t, dynamic_shared_bytes, BYTES)                                                \
+	C(t, uint32_t, local_bytes, BYTES)                                                         \
+	C(t, uint32_t, launch_type, UINT)
+
+#define GPROF_COLUMNS_place(C, t)                                                                  \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, device, UINT)                                                               \
+	C(t, uint32_t, context, UINT)                                                              \
+	C(t, uint32_t, stream, UINT)
+
+/* Every table of work on a device starts with these. graph_node: 0 outside graphs. */
+#define GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint64_t, begin, DEVTIME)                                                             \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, graph, UINT)                                                                \
+	C(t, uint64_t, graph_node, UINT)
+
+/* channel: the hardware queue, 0 if unknown */
+#define GPROF_COLUMNS_kernel(C, t)                                                                 \
+	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint32_t, shape, UINT)                                                                \
+	C(t, uint32_t, channel, UINT)
+
+/* copy_kind, src_kind, dst_kind: CUPTI's numbers; devices and contexts differ only for peer copies */
+#define GPROF_COLUMNS_memcpy(C, t)                                                                 \
+	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, src_device, UINT)                                                           \
+	C(t, uint32_t, dst_device, UINT)                                                           \
+	C(t, uint32_t, src_context, UINT)                                                          \
+	C(t, uint32_t, dst_context, UINT)                                                          \
+	C(t, uint32_t, channel, UINT)                                                              \
+	C(t, uint8_t, copy_kind, UINT)                                                             \
+	C(t, uint8_t, src_kind, UINT)                                                              \
+	C(t, uint8_t, dst_kind, UINT)                                                              \
+	C(t, uint8_t, flags, UINT) /* bit 0 asynchronous, bit 1 a peer record */
+
+#define GPROF_COLUMNS_memset(C, t)                                                                 \
+	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, value, UINT)                                                                \
+	C(t, uint32_t, channel, UINT)                                                              \
+	C(t, uint8_t, memory_kind, UINT)                                                           \
+	C(t, uint8_t, flags, UINT)
+
+/* type: CUPTI's; place has device 0xffffffff (the record does not tell) */
+#define GPROF_COLUMNS_sync(C, t)                                                                   \
+	C(t, uint64_t, begin, DEVTIME)                                                             \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, event, UINT)                                                                \
+	C(t, uint64_t, event_sync, UINT)                                                           \
+	C(t, int32_t, result, INT)                                                                 \
+	C(t, uint8_t, type, UINT)
+
+#define GPROF_COLUMNS_memory(C, t)                                                                 \
+	C(t, uint64_t, time, DEVTIME)                                                              \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint64_t, address, ADDRESS)                                                           \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, source, STRING)                                                             \
+	C(t, uint8_t, op, UINT)                                                                    \
+	C(t, uint8_t, memory_kind, UINT)                                                           \
+	C(t, uint8_t, is_async, UINT)
+
+#define GPROF_COLUMNS_overhead(C, t)                                                               \
+	C(t, uint64_t, begin, DEVTIME)                                                             \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, overhead_kind, UINT)                                                        \
+	C(t, uint32_t, tid, UINT) /* 0 if the record is not about a thread */                      \
+	C(t, uint32_t, correlation, ID)
+
+#define GPROF_COLUMNS_graph(C, t) GPROF_COLUMNS_WORK_COMMON(C, t)
+
+/* table: the table where the row would stand had it times; shape only for kernels */
+#define GPROF_COLUMNS_untimed(C, t)                                                                \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, graph, UINT)                                                                \
+	C(t, uint32_t, shape, UINT)                                                                \
+	C(t, uint64_t, graph_node, UINT)                                                           \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint8_t, table, UINT)                                                                 \
+	C(t, uint8_t, copy_kind, UINT)
+
+#define GPROF_COLUMNS_device(C, t)                                                                 \
+	C(t, uint32_t, id, UINT)                                                                   \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, struct gprof_text, uuid, TEXT)
+
+#define GPROF_COLUMNS_context(C, t)                                                                \
+	C(t, uint32_t, id, UINT)                                                                   \
+	C(t, uint32_t, device, UINT)                                                               \
+	C(t, uint32_t, parent, UINT)                                                               \
+	C(t, uint32_t, null_stream, UINT)                                                          \
+	C(t, uint8_t, is_green, UINT)
+
+#define GPROF_COLUMNS_stream(C, t)                                                                 \
+	C(t, uint32_t, context, UINT)                                                              \
+	C(t, uint32_t, stream, UINT)                                                               \
+	C(t, uint32_t, priority, UINT)                                                             \
+	C(t, uint32_t, flags, UINT)
+
+/* op: enum gprof_nvtx; payload_type: NVTX's, payload its bits; range: id of start/end ranges */
+#define GPROF_COLUMNS_nvtx(C, t)                                                                   \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint64_t, payload, UINT)                                                              \
+	C(t, uint64_t, range, UINT)                                                                \
+	C(t, uint32_t, domain, UINT) /* id given by op DOMAIN, 0 the default one */                \
+	C(t, uint32_t, category, UINT)                                                             \
+	C(t, uint32_t, color, UINT) /* ARGB, 0 none */                                             \
+	C(t, uint32_t, registered, UINT) /* id given by op STRING, 0 if the name is its own */     \
+	C(t, uint8_t, op, UINT)                                                                    \
+	C(t, uint8_t, payload_type, UINT)
+
+/* how: which rule found it (enum gprof_step_rule) */
+#define GPROF_COLUMNS_step(C, t)                                                                   \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, step, ID)                                                                   \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint8_t, how, UINT)
+
+/* state: enum gprof_window_state; window counts the record windows from 1, step is the one to come */
+#define GPROF_COLUMNS_window(C, t)                                                                 \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, step, UINT)                                                                 \
+	C(t, uint32_t, window, UINT)                                                               \
+	C(t, uint8_t, state, UINT)
+
+#define GPROF_COLUMNS_event(C, t)                                                                  \
+	C(t, uint64_t, time, DEVTIME)                                                              \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, event, UINT)
+
+#define GPROF_COLUMNS_attribute(C, t)                                                              \
+	C(t, uint32_t, device, UINT)                                                               \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint64_t, value, UINT)
+
+/*
+ * Written when it ends. sequence: of autograd, plus 1, 0 for none; a backward node has the one of
+ * its forward operator, and that one's framework_thread in forward_thread. depth: how many it lies
+ * in, on its thread. end_thread differs from thread where an asynchronous one ends elsewhere.
+ */
+#define GPROF_COLUMNS_op(C, t)                                                                     \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint64_t, sequence, ID)                                                               \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, op_name, UINT) /* 0: see name */                                            \
+	C(t, uint32_t, name, STRING)  /* of those that are too many for ids */                     \
+	C(t, uint32_t, op_shape, UINT) /* 0: not recorded */                                       \
+	C(t, uint32_t, framework_thread, UINT)                                                     \
+	C(t, uint32_t, forward_thread, UINT)                                                       \
+	C(t, uint32_t, end_thread, UINT)                                                           \
+	C(t, uint16_t, depth, UINT)                                                                \
+	C(t, uint8_t, framework, UINT) /* enum gprof_framework */                                  \
+	C(t, uint8_t, scope, UINT)     /* the framework's own: at::RecordScope, Paddle's type */   \
+	C(t, uint32_t, py_stack, UINT) /* as it began; 0: not taken */
+
+#define GPROF_COLUMNS_op_name(C, t)                                                                \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)
+
+/* As "float32[64,3,32,32], int64[64], scalar"; ? for what is not known. */
+#define GPROF_COLUMNS_op_shape(C, t)                                                               \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)
+
+/* bytes: negative when taken back. The totals are the allocator's own, of that device, after it. */
+#define GPROF_COLUMNS_alloc(C, t)                                                                  \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, address, UINT)                                                              \
+	C(t, int64_t, bytes, INT)                                                                  \
+	C(t, uint64_t, allocated_bytes, ID)                                                        \
+	C(t, uint64_t, reserved_bytes, ID)                                                         \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint8_t, device_type, UINT) /* c10::DeviceType: 0 CPU, 1 CUDA */                      \
+	C(t, uint8_t, device, UINT)                                                                \
+	C(t, uint8_t, framework, UINT)
+
+/* metric: enum gprof_metric; device: the GPU, or 255 for process and host. */
+#define GPROF_COLUMNS_sample(C, t)                                                                 \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, value, UINT)                                                                \
+	C(t, uint8_t, metric, UINT)                                                                \
+	C(t, uint8_t, device, UINT)
+
+#define GPROF_COLUMNS_py_file(C, t)                                                                \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, name, STRING)
+
+/* line: where the function begins. */
+#define GPROF_COLUMNS_py_code(C, t)                                                                \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, py_file, UINT)                                                              \
+	C(t, uint32_t, line, UINT)                                                                 \
+	C(t, uint32_t, name, STRING)
+
+/* The innermost frame; parent: the stack of its caller, 0 for none. line: 0 if unknown. */
+#define GPROF_COLUMNS_py_stack(C, t)                                                               \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, parent, UINT)                                                               \
+	C(t, uint32_t, py_code, UINT)                                                              \
+	C(t, uint32_t, line, UINT)
+
+/* Written when it ends. */
+#define GPROF_COLUMNS_py_call(C, t)                                                                \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, py_code, UINT)
+
+/*
+ * What it launched on a device are the works whose calls, on the same thread, have correlation ids
+ * after correlation_before and up to correlation (modulo 2^32; equal: nothing was seen); in a group,
+ * those of the row with kind GROUP_END and the same group. sequence: counts the collectives of the
+ * communicator, or the sends or receives between this rank and the peer, from 1; 0 unknown. bytes:
+ * of the count that the call gives. peer: root or other side, -1 where there is none. redop:
+ * NCCL's, 254 one of the program's own, 255 none.
+ */
+#define GPROF_COLUMNS_nccl(C, t)                                                                   \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation_before, ID)                                                     \
+	C(t, int32_t, result, INT)                                                                 \
+	C(t, uint32_t, comm, UINT) /* of nccl_comm; 0 none or unknown */                           \
+	C(t, uint32_t, sequence, ID)                                                               \
+	C(t, uint64_t, group, ID) /* counts groups and calls outside of them */                    \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, stream, ADDRESS) /* the API's handle */                                     \
+	C(t, int32_t, peer, INT)                                                                   \
+	C(t, uint8_t, kind, UINT)     /* enum gprof_nccl */                                        \
+	C(t, uint8_t, datatype, UINT) /* NCCL's, 255 none */                                       \
+	C(t, uint8_t, redop, UINT)
+
+/* key: the same on all ranks of it and on no other, 0 unknown. rank: -1 unknown. */
+#define GPROF_COLUMNS_nccl_comm(C, t)                                                              \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint64_t, key, UINT)                                                                  \
+	C(t, int32_t, rank, INT)                                                                   \
+	C(t, uint32_t, nr_ranks, UINT)                                                             \
+	C(t, uint32_t, parent, UINT) /* that it was split from, 0 none */
+
+/*
+ * One look at the process, at `tick`, is several rows with the same number `stall`, counted from 1;
+ * what `since`, `name` and the others are depends on the item, see enum gprof_stall. step: how many
+ * had ended. thread: 0 one without events; task: the kernel's id of it. is_open: the call has not
+ * returned.
+ */
+#define GPROF_COLUMNS_stall(C, t)                                                                  \
+	C(t, uint64_t, tick, TICK)                                                                 \
+	C(t, uint64_t, since, TICK)                                                                \
+	C(t, uint64_t, work_end, DEVTIME)                                                          \
+	C(t, uint64_t, step, UINT)                                                                 \
+	C(t, uint64_t, handle, ADDRESS) /* the API's, of a stream */                               \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, stall, ID)                                                                  \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint32_t, text, STRING)                                                               \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, task, UINT)                                                                 \
+	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, shape, UINT) /* 0: it is not a kernel */                                    \
+	C(t, uint32_t, place, UINT)                                                                \
+	C(t, uint32_t, comm, UINT)                                                                 \
+	C(t, uint32_t, sequence, ID)                                                               \
+	C(t, uint8_t, item, UINT)                                                                  \
+	C(t, uint8_t, nccl_kind, UINT)                                                             \
+	C(t, uint8_t, is_open, UINT)                                                               \
+	C(t, uint32_t, line, UINT) /* 0: unknown */
+
+enum gprof_table {
+	GPROF_TABLE_NONE = 0,
+#define T(id, name, what) GPROF_TABLE_##name = id,
+	GPROF_TABLES(T)
+#undef T
+	GPROF_NR_TABLES = 48, /* one more than the last id */
+};
+
+/* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
+#define GPROF_FIELD(table, type, name, kind) type name;
+#define T(id, table, what)                                                                         \
+	struct gprof_row_##table {                                                                 \
+		struct gprof_row_head head;                                                        \
+		GPROF_COLUMNS_##table(GPROF_FIELD, table)                                          \
+	} __attribute__((aligned(8)));
+GPROF_TABLES(T)
+#undef T
+#undef GPROF_FIELD
+
+enum gprof_api {
+	GPROF_API_RUNTIME = 0,
+	GPROF_API_DRIVER = 1,
+	GPROF_API_THREAD = 2,
+	GPROF_API_NCCL = 3,
+};
+
+enum gprof_door {
+	GPROF_DOOR_HOOK = 0,
+	GPROF_DOOR_CALLBACK = 1,
+};
+
+enum gprof_space {
+	GPROF_SPACE_DEVICE = 0,
+	GPROF_SPACE_HOST = 1,
+	GPROF_SPACE_MANAGED = 2,
+	GPROF_SPACE_ARRAY = 3,
+	GPROF_SPACE_POOL = 4,
+	GPROF_SPACE_VIRTUAL = 5,
+};
+
+enum gprof_framework {
+	GPROF_FRAMEWORK_TORCH = 0,
+	GPROF_FRAMEWORK_PADDLE = 1,
+	GPROF_FRAMEWORK_PYTHON = 2,
+};
+
+/* Scopes of op rows of GPROF_FRAMEWORK_PYTHON. */
+enum gprof_python_scope {
+	GPROF_PYTHON_MODULE = 1, /* a call of a torch.nn.Module; depth is of modules alone */
+};
+
+/* Metrics of samples, with their units. Of the process, of the host (device 255), or of a GPU. */
+enum gprof_metric {
+	GPROF_METRIC_PROCESS_CPU_NS = 1,	 /* since its start, all threads */
+	GPROF_METRIC_PROCESS_RSS_BYTES = 2,
+	GPROF_METRIC_PROCESS_THREADS = 3,
+	GPROF_METRIC_PROCESS_SWITCHES = 4,	 /* voluntary, since its start */
+	GPROF_METRIC_PROCESS_PREEMPTIONS = 5,	 /* involuntary context switches, since its start */
+	GPROF_METRIC_HOST_CPU_BUSY_NS = 6,	 /* since boot, all CPUs */
+	GPROF_METRIC_HOST_CPU_ALL_NS = 7,	 /* busy and idle */
+	GPROF_METRIC_GPU_BUSY_PERCENT = 16,	 /* NVML's: share of the last period with a kernel */
+	GPROF_METRIC_GPU_MEMORY_PERCENT = 17,	 /* NVML's: share with memory traffic */
+	GPROF_METRIC_GPU_MEMORY_BYTES = 18,	 /* in use, by everybody */
+	GPROF_METRIC_GPU_POWER_MW = 19,
+	GPROF_METRIC_GPU_SM_CLOCK_MHZ = 20,
+	GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ = 21,
+	GPROF_METRIC_GPU_TEMPERATURE_C = 22,
+	GPROF_METRIC_GPU_THROTTLE_REASONS = 23,	 /* NVML's bits */
+};
+
+enum gprof_thread_what {
+	GPROF_THREAD_SEEN = 0,
+	GPROF_THREAD_CREATED = 1,
+	GPROF_THREAD_NAMED = 2,
+	GPROF_THREAD_ENDED = 3,
+};
+
+/* Calls of NCCL; those before GPROF_NCCL_SEND are collectives. */
+enum gprof_nccl {
+	GPROF_NCCL_ALL_REDUCE = 1,
+	GPROF_NCCL_REDUCE = 2,
+	GPROF_NCCL_BROADCAST = 3,
+	GPROF_NCCL_ALL_GATHER = 4,
+	GPROF_NCCL_REDUCE_SCATTER = 5,
+	GPROF_NCCL_ALL_TO_ALL = 6,
+	GPROF_NCCL_GATHER = 7,
+	GPROF_NCCL_SCATTER = 8,
+	GPROF_NCCL_SEND = 9,
+	GPROF_NCCL_RECV = 10,
+	GPROF_NCCL_GROUP_END = 11, /* of the outermost group; what began before it counts, too */
+	GPROF_NCCL_INIT = 12,
+	GPROF_NCCL_SPLIT = 13,	/* or shrink: comm is the new one */
+	GPROF_NCCL_FINALIZE = 14,
+	GPROF_NCCL_DESTROY = 15,
+	GPROF_NCCL_ABORT = 16,
+};
+
+enum gprof_stall {
+	GPROF_STALL_BEGAN = 1,	    /* since: when it last went on; text: what has not come since */
+	GPROF_STALL_THREAD = 2,	    /* name: a call that it is in since then, or, if not is_open, has
+				       returned from then, "" for none; text: the kernel's view */
+	GPROF_STALL_LAUNCHED = 3,   /* the last kernel or graph launched into that stream */
+	GPROF_STALL_FINISHED = 4,   /* the last work that ended in that place, at work_end */
+	GPROF_STALL_COLLECTIVE = 5, /* the last collective called on that communicator */
+	GPROF_STALL_ENDED = 6,	    /* since: as BEGAN; tick: when it was seen to go on again */
+	GPROF_STALL_FRAME = 7,	    /* name: a function that the thread is in, at `line` of the file
+				       `text`; the innermost first; name "": how many more */
+};
+
+enum gprof_nvtx {
+	GPROF_NVTX_PUSH = 0,
+	GPROF_NVTX_POP = 1,
+	GPROF_NVTX_START = 2,
+	GPROF_NVTX_END = 3,
+	GPROF_NVTX_MARK = 4,
+	GPROF_NVTX_DOMAIN = 5,	 /* domain = its new id, name = its name */
+	GPROF_NVTX_CATEGORY = 6, /* category = its id, name = its name */
+	GPROF_NVTX_STRING = 7,	 /* registered = its new id, name = the text */
+	GPROF_NVTX_RESOURCE = 8, /* payload = handle, name = its name */
+};
+
+enum gprof_step_rule {
+	GPROF_STEP_CALL = 1,	 /* gprof_step() */
+	GPROF_STEP_NVTX = 2,
+	GPROF_STEP_API = 3,
+	GPROF_STEP_KERNEL = 4,
+	GPROF_STEP_INTERVAL = 5,
+	GPROF_STEP_OPTIMIZER = 6,  /* since 1.2 */
+	GPROF_STEP_DATALOADER = 7, /* since 1.2 */
+	GPROF_STEP_PERIOD = 8,	   /* since 1.2: of the launches */
+};
+
+enum gprof_window_state {
+	GPROF_WINDOW_CLOSED = 0,
+	GPROF_WINDOW_READY = 1,
+	GPROF_WINDOW_RECORD = 2,
+};
+
+/* How a process ended, as far as it can know; signals that kill leave 0. */
+enum gprof_end_kind {
+	GPROF_END_UNKNOWN = 0,
+	GPROF_END_EXIT = 1,	  /* exit, or return from main */
+	GPROF_END_AT_ONCE = 2,	  /* _exit, _Exit */
+	GPROF_END_QUICK_EXIT = 3,
+	GPROF_END_ABORT = 4,
+	GPROF_END_EXEC = 5,	  /* another program took its place */
+};
+
+/*
+ * The ring file (`NAME.gprof.rings`) that lies beside an unfinished stream: a header, then
+ * nr_chunks chunks of chunk_bytes, the first at header_bytes. A chunk belongs to one thread and
+ * is filled once, front to back, with rows (gprof_row_head first). A row counts when `committed`
+ * covers it. See FORMAT.md on how it joins the stream.
+ */
+struct gprof_rings_header {
+	char magic[8]; /* GPROF_RINGS_MAGIC */
+	uint16_t major;
+	uint16_t minor;
+	uint32_t header_bytes;
+	uint64_t stream_id;
+	uint32_t chunk_bytes;
+	uint32_t nr_chunks;
+	/* since 1.1, in files whose header_bytes leave room; written as one word, 0 before the end */
+	uint32_t end_kind; /* enum gprof_end_kind */
+	uint32_t end_code; /* exit status, or the number of the signal */
+};
+
+struct gprof_chunk_header {
+	uint32_t magic;	    /* GPROF_CHUNK_MAGIC once it was ever used */
+	uint32_t thread;    /* owner, 0 = free */
+	uint32_t chunk_seq; /* counts per thread from 1 */
+	uint32_t reserved;
+	uint32_t committed; /* bytes of rows, from the end of this header */
+	uint32_t drained;   /* bytes of rows that are in the stream */
+	uint64_t lost;	    /* rows of the thread that found no room, of which no `loss` row tells */
+	uint64_t padding[4];
+};
+
+_Static_assert(sizeof(struct gprof_file_header) == 64, "on disk");
+_Static_assert(sizeof(struct gprof_block_header) == 56, "on disk");
+_Static_assert(sizeof(struct gprof_column_entry) == 16, "on disk");
+_Static_assert(sizeof(struct gprof_row_head) == 8, "in ring files");
+_Static_assert(sizeof(struct gprof_row_api) == 40, "in ring files");
+_Static_assert(sizeof(struct gprof_rings_header) == 40, "on disk");
+_Static_assert(sizeof(struct gprof_chunk_header) == 64, "on disk");
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Things to ids: texts, launch shapes, places. The drain thread's own. Memory is bounded: when a
+ * table is full it forgets everything and goes on with new ids, so an id is never reused and a
+ * thing may have several; the stream defines each id when it is given.
+ */
+#ifndef COLLECTOR_FORMAT_INTERN_H
+#define COLLECTOR_FORMAT_INTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct intern_entry {
+	uint64_t hash;
+	uint32_t id; /* 0: empty */
+	uint32_t nr_bytes;
+	uint64_t at; /* in the arena */
+};
+
+struct intern {
+	struct intern_entry *entries;
+	char *arena;
+	size_t arena_bytes;
+	size_t arena_used;
+	uint32_t nr_entries; /* a power of two */
+	uint32_t nr_used;
+	uint32_t last_id;
+};
+
+/*
+ * Room for nr_things (a power of two) of arena_bytes altogether, in zeroed *intern; one that was
+ * made before forgets everything and starts its ids again. Returns 0 or -ENOMEM.
+ */
+int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes);
+
+/*
+ * The entry of these bytes (ids count from 1), good until the next call; *is_new tells that it was
+ * made just now. NULL for what is larger than the arena.
+ */
+const struct intern_entry *intern_find(
+	struct intern *intern, const void *bytes, size_t nr_bytes, bool *is_new);
+
+#endif

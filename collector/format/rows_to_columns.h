@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows to columns: the first half of what block.c does with them. The drain thread's. */
+#ifndef COLLECTOR_FORMAT_ROWS_TO_COLUMNS_H
+#define COLLECTOR_FORMAT_ROWS_TO_COLUMNS_H
+
+#include "collector/format/block.h"
+
+/*
+ * The values of one column. Most columns are narrow, and then half the memory is moved; times, and
+ * whatever else is 8 bytes in a row, are wide. The odd size keeps the columns of a table, which
+ * are written side by side, out of the same sets of the first-level cache.
+ */
+union gather_values {
+	uint64_t wide[BLOCK_ENCODE_ROWS + 40];
+	uint32_t narrow[2 * (BLOCK_ENCODE_ROWS + 40)];
+};
+
+/*
+ * Fills values[c][at..] for each column c of `table` but texts, signed ones as their bits stand
+ * there. at + nr_rows is at most BLOCK_ENCODE_ROWS.
+ */
+void gather_rows(unsigned int table, const void *const *rows, uint32_t nr_rows,
+	union gather_values *values, uint32_t at);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/hang/stall.h"
+
+#include <string.h>
+
+#include "collector/stream/batch.h"
+#include "collector/util/clock.h"
+#include "collector/collector.h"
+#include "collector/util/config.h"
+#include "collector/stream/dictionary.h"
+#include "collector/stream/facts.h"
+#include "collector/util/log.h"
+#include "collector/ring/safe_read.h"
+#include "collector/step/step.h"
+
+#define SECOND_NS 1000000000u
+/* Of one process; each is some hundred rows (of 100 Python threads, some thousand), which no limit
+ * of the stream drops. */
+#define MAX_STALLS 1000u
+
+bool stall_is_on;
+
+static struct stall_state {
+	uint64_t limit_ns;
+	uint64_t moved_ns, moved_raw; /* the last look that saw it go on, on both clocks */
+	uint64_t step, nr_events;     /* as of then */
+	uint32_t nr_stalls;
+	bool is_guess; /* steps are found by the period of the launches */
+	bool is_told;
+	char words[200]; /* of the stall that was told last */
+} state;
+
+/* As kernels before Linux 4.8 did in containers, and as emulators do. */
+static bool can_peek(void)
+{
+	bool is_there = true, is_read = false;
+
+	return peek(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
+}
+
+void stall_init(void)
+{
+	memset(&state, 0, sizeof(state));
+	state.limit_ns = config_number(CONFIG_STALL_S) * SECOND_NS;
+	state.moved_ns = clock_monotonic_ns();
+	state.moved_raw = clock_raw();
+	stall_is_on = state.limit_ns != 0;
+	if (stall_is_on && !can_peek()) {
+		collector_notice("stalls", 0,
+			"the calls that threads are in are not known: the kernel does not let the "
+			"process read its own memory (process_vm_readv); a stall is only told "
+			"where "
+			"steps are");
+	}
+	stall_work_init();
+}
+
+/* ---- does it go on? ---- */
+
+/*
+ * Without what only asks or waits: a thread that watches the others does so for ever. Nor what
+ * CUPTI tells of that.
+ */
+static uint64_t count_events(void)
+{
+	static const uint8_t tables[] = {GPROF_TABLE_api_launch, GPROF_TABLE_api_copy,
+		GPROF_TABLE_api_set, GPROF_TABLE_api_alloc, GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
+		GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_untimed, GPROF_TABLE_nccl,
+		GPROF_TABLE_op, GPROF_TABLE_alloc, GPROF_TABLE_nvtx, GPROF_TABLE_py_call};
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < sizeof(tables); i++) {
+		nr += batch_nr_rows(tables[i]);
+	}
+	return nr;
+}
+
+/* Does something tell where steps end, and has it done so? A clock and a guess do not. */
+static bool has_steps(void)
+{
+	struct step_auto_verdict verdict;
+
+	if (step_verdict(&verdict)) {
+		state.is_guess = verdict.rule == GPROF_STEP_PERIOD;
+	}
+	return step_now() && !step_interval_ms() && !state.is_guess;
+}
+
+static bool has_moved(void)
+{
+	uint64_t step = step_now(), nr_events = count_events();
+	bool is_other =
+		has_steps() ? step != state.step : nr_events != state.nr_events || !step_is_open();
+
+	state.step = step;
+	state.nr_events = nr_events;
+	return is_other;
+}
+
+/* ---- rows ---- */
+
+static struct gprof_row_stall make_head(enum gprof_stall item)
+{
+	return (struct gprof_row_stall){.tick = clock_raw(),
+		.since = state.moved_raw,
+		.step = state.step,
+		.stall = state.nr_stalls,
+		.item = (uint8_t)item};
+}
+
+static void add_row(const struct gprof_row_stall *row)
+{
+	*(struct gprof_row_stall *)batch_slot(GPROF_TABLE_stall) = *row;
+}
+
+/* One line about the newest, for who looks at the process as a whole. */
+static void add_facts(const char *state_words)
+{
+	char text[300];
+
+	log_format(text, sizeof(text), "%s; %s", state.words, state_words);
+	facts_add_number("stall.count", state.nr_stalls);
+	facts_add("stall.last", text);
+}
+
+static void tell_begin(uint64_t now)
+{
+	static const char *const missing[] = {
+		"nothing was launched, copied, allocated, marked or asked of NCCL",
+		"no step has ended"};
+	const char *what = missing[has_steps()];
+	struct gprof_row_stall head;
+	struct stall_call call;
+	size_t n;
+
+	if (++state.nr_stalls == MAX_STALLS) {
+		collector_notice("stalls", 0,
+			"this was stall %u of this process: further ones are not told", MAX_STALLS);
+	}
+	head = make_head(GPROF_STALL_BEGAN);
+	head.text = define_text(what, strlen(what));
+	add_row(&head);
+	head.text = 0;
+	call = stall_thread_add_rows(&head);
+	stall_work_add_rows(&head);
+	n = log_format(state.words, sizeof(state.words), "%s for %llu s after step %llu", what,
+		(unsigned long long)((now - state.moved_ns) / SECOND_NS),
+		(unsigned long long)state.step);
+	if (call.name) {
+		log_format(state.words + n, sizeof(state.words) - n, ", thread %u in %s", call.tid,
+			call.name);
+	}
+	add_facts("it has not gone on");
+}
+
+static void tell_end(uint64_t now)
+{
+	uint64_t tenths = (now - state.moved_ns) / (SECOND_NS / 10);
+	struct gprof_row_stall row = make_head(GPROF_STALL_ENDED);
+	char words[64];
+
+	add_row(&row);
+	log_format(words, sizeof(words), "it went on after %llu.%llu s",
+		(unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10));
+	add_facts(words);
+}
+
+/*
+ * Where nothing tells of steps, a process may just have nothing to do; one that is in a call for so
+ * long waits for something.
+ */
+static bool is_stalled(uint64_t now)
+{
+	uint64_t raw = clock_raw(), still_ns = now - state.moved_ns;
+
+	if (still_ns < state.limit_ns) {
+		return false;
+	}
+	return has_steps() ||
+	       stall_thread_is_in_call(raw - (uint64_t)((unsigned __int128)(raw - state.moved_raw) *
+							state.limit_ns / still_ns));
+}
+
+bool stall_look(void)
+{
+	uint64_t now;
+
+	if (!stall_is_on) {
+		return false;
+	}
+	now = clock_monotonic_ns();
+	if (has_moved()) {
+		bool was_told = state.is_told;
+
+		if (was_told) {
+			tell_end(now);
+		}
+		state.is_told = false;
+		state.moved_ns = now;
+		state.moved_raw = clock_raw();
+		return was_told;
+	}
+	if (state.is_told || state.nr_stalls == MAX_STALLS || !is_stalled(now)) {
+		return false;
+	}
+	state.is_told = true;
+	tell_begin(now);
+	return true;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the threads of the process are: by the calls that they have marked, and by the kernel. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/stream/batch.h"
+#include "collector/stream/dictionary.h"
+#include "collector/util/dir.h"
+#include "collector/ring/python_frames.h"
+#include "collector/util/private_fd.h"
+#include "collector/util/log.h"
+#include "collector/ring/safe_read.h"
+#include "collector/ring/ring.h"
+#include "collector/hang/stall.h"
+
+/* Rows of threads that are in no call, in the order of the kernel's list; others are counted. */
+#define MAX_IDLE 256u
+
+_Atomic(frames_reader) frames_read;
+
+struct look {
+	const struct gprof_row_stall *head;
+	struct stall_call longest;
+	uint32_t nr_idle;
+	uint32_t own_tid;
+};
+
+/* ---- as the kernel sees it ---- */
+
+/* The begin of a file of a thread; "" if it cannot be had. */
+static void read_task(char *out, size_t out_bytes, uint32_t tid, const char *name)
+{
+	struct held file;
+	char path[64];
+
+	out[0] = 0;
+	log_format(path, sizeof(path), "/proc/self/task/%u/%s", tid, name);
+	if (!held_open(&file, path, O_RDONLY, HELD_ANYWHERE)) {
+		held_read(&file, out, out_bytes);
+		held_close(&file);
+	}
+}
+
+static void read_line(char *out, size_t out_bytes, uint32_t tid, const char *name)
+{
+	read_task(out, out_bytes, tid, name);
+	out[strcspn(out, "\n")] = 0;
+}
+
+/* The text behind a key that begins a line of the file; "" if there is none. */
+static const char *find_value(const char *file, const char *key)
+{
+	const char *at = strstr(file, key);
+
+	return at ? at + strlen(key) : "";
+}
+
+/* How often the thread has gone off its CPU, if it is on none now and waits for none; else 0. */
+static uint64_t count_switches(uint32_t tid)
+{
+	char status[4096];
+	const char *voluntary, *forced;
+
+	read_task(status, sizeof(status), tid, "status");
+	voluntary = find_value(status, "\nvoluntary_ctxt_switches:\t");
+	forced = find_value(status, "\nnonvoluntary_ctxt_switches:\t");
+	if (!*voluntary || !*forced || *find_value(status, "\nState:\t") == 'R') {
+		return 0;
+	}
+	return strtoull(voluntary, NULL, 10) + strtoull(forced, NULL, 10);
+}
+
+/* As "python3: S in futex_wait_queue, system call 202". */
+static uint32_t describe(uint32_t tid)
+{
+	char status[128], name[32], waits[64], call[128], text[300];
+	const char *after;
+	size_t n;
+
+	read_line(name, sizeof(name), tid, "comm");
+	read_line(status, sizeof(status), tid, "stat");
+	read_line(waits, sizeof(waits), tid, "wchan");
+	read_line(call, sizeof(call), tid, "syscall");
+	after = strrchr(status, ')'); /* its name may hold anything */
+	n = log_format(text, sizeof(text), "%s: %c", name, after && after[1] ? after[2] : '?');
+	if (waits[0] && strcmp(waits, "0")) {
+		n += log_format(text + n, sizeof(text) - n, " in %s", waits);
+	}
+	/* "running", -1 outside of system calls, or the number and more. */
+	if (call[0] >= '0' && call[0] <= '9') {
+		call[strcspn(call, " ")] = 0;
+		n += log_format(text + n, sizeof(text) - n, ", system call %s", call);
+	}
+	return define_text(text, n);
+}
+
+static uint32_t define_string(const char *text)
+{
+	return define_text(text, strlen(text));
+}
+
+/* ---- its calls ---- */
+
+/*
+ * What the thread has marked. Its memory may be gone, or that of another thread by now; and while
+ * it marks, the two looks differ: such a thread is in no call for long.
+ */
+static bool read_calls(struct ring_self *self, const struct ring_thread *thread)
+{
+	struct ring_self again;
+
+	return thread && peek(self, (uintptr_t)thread->self, sizeof(*self)) &&
+	       peek(&again, (uintptr_t)thread->self, sizeof(again)) && self->thread == thread &&
+	       self->id == thread->id && !memcmp(&self->cuda, &again.cuda, sizeof(again.cuda)) &&
+	       !memcmp(&self->nccl, &again.nccl, sizeof(again.nccl));
+}
+
+static bool is_open(const struct ring_call *call)
+{
+	return call->name && call->since & 1;
+}
+
+static void add_row(struct look *look, const struct ring_thread *thread, uint32_t tid,
+	const struct ring_call *call, uint32_t text)
+{
+	bool has_call = call && call->name;
+	uint32_t name = has_call ? define_string(call->name) : 0;
+	struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
+
+	*row = *look->head;
+	row->item = GPROF_STALL_THREAD;
+	row->thread = thread ? thread->id : 0;
+	row->task = tid;
+	row->name = name;
+	row->text = text;
+	row->since = has_call ? call->since >> 1 : row->tick;
+	row->is_open = has_call && is_open(call);
+	if (row->is_open && (!look->longest.name || row->since < look->longest.since)) {
+		look->longest = (struct stall_call){call->name, row->since, tid};
+	}
+}
+
+static const struct ring_thread *find_thread(uint32_t tid)
+{
+	const struct ring_thread *thread = ring_next_thread(NULL);
+
+	while (thread && thread->tid != tid) {
+		thread = ring_next_thread(thread);
+	}
+	return thread;
+}
+
+/* ---- its frames ---- */
+
+static uint32_t describe_rest(const struct frames *frames)
+{
+	char text[64];
+
+	log_format(text, sizeof(text), "%u%s more frames", frames->nr_more,
+		frames->has_rest ? " or" : "");
+	return define_string(text);
+}
+
+static void add_frame_rows(const struct frames *frames, const struct gprof_row_stall *thread_row)
+{
+	uint32_t nr_rows = frames->nr + (frames->nr_more != 0);
+
+	for (uint32_t i = 0; i < nr_rows; i++) {
+		struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
+
+		*row = *thread_row;
+		row->item = GPROF_STALL_FRAME;
+		row->since = row->tick;
+		if (i < frames->nr) {
+			row->name = define_string(frames->all[i].function);
+			row->text = define_string(frames->all[i].file);
+			row->line = frames->all[i].line;
+		} else {
+			row->text = describe_rest(frames);
+		}
+	}
+}
+
+static bool is_same_open(const struct ring_call *before, const struct ring_call *now)
+{
+	return is_open(before) && !memcmp(before, now, sizeof(*now));
+}
+
+static bool is_in_same_call(const struct ring_thread *thread, const struct ring_self *before)
+{
+	struct ring_self now;
+
+	return before && read_calls(&now, thread) &&
+	       (is_same_open(&before->cuda, &now.cuda) || is_same_open(&before->nccl, &now.nccl));
+}
+
+/*
+ * Those that its interpreter has, if the thread has stood still while they were read: in one and
+ * the same call, which it may spin in, or off its CPU. `calls`: as of before, NULL if not known.
+ */
+static void add_frames(const struct gprof_row_stall *head, const struct ring_thread *thread,
+	uint32_t tid, const struct ring_self *calls)
+{
+	frames_reader read = atomic_load_explicit(&frames_read, memory_order_acquire);
+	uint64_t nr_switches = read ? count_switches(tid) : 0;
+	const struct frames *frames = read ? read(tid, calls ? (uintptr_t)thread->self : 0) : NULL;
+	struct gprof_row_stall row = *head;
+
+	row.thread = thread ? thread->id : 0;
+	row.task = tid;
+	if (frames && (is_in_same_call(thread, calls) ||
+			      (nr_switches && count_switches(tid) == nr_switches))) {
+		add_frame_rows(frames, &row);
+	}
+}
+
+/* ---- a thread ---- */
+
+static void look_at(struct look *look, uint32_t tid)
+{
+	const struct ring_thread *thread = find_thread(tid);
+	struct ring_self self;
+	bool is_known = read_calls(&self, thread);
+	bool is_idle = !is_known || (!is_open(&self.nccl) && !is_open(&self.cuda));
+	const struct ring_call *last = &self.cuda;
+	uint32_t text;
+
+	if (is_idle && look->nr_idle++ >= MAX_IDLE) {
+		return;
+	}
+	text = describe(tid);
+
+	/* A call of CUDA lies in that of NCCL, if both are open. */
+	if (!is_idle && is_open(&self.nccl)) {
+		add_row(look, thread, tid, &self.nccl, text);
+	}
+	if (!is_idle && is_open(&self.cuda)) {
+		add_row(look, thread, tid, &self.cuda, text);
+	}
+	if (is_idle) {
+		if (is_known && self.nccl.since > self.cuda.since) {
+			last = &self.nccl;
+		}
+		add_row(look, thread, tid, is_known ? last : NULL, text);
+	}
+	add_frames(look->head, thread, tid, is_known ? &self : NULL);
+}
+
+/* A row of no thread: how many have none. */
+static void add_rest(struct look *look)
+{
+	char text[64];
+	size_t n;
+
+	if (look->nr_idle > MAX_IDLE) {
+		n = log_format(text, sizeof(text), "%u more threads are in no call",
+			look->nr_idle - MAX_IDLE);
+		add_row(look, NULL, 0, NULL, define_text(text, n));
+	}
+}
+
+/* ---- all of them ---- */
+
+static bool is_open_since(const struct ring_call *call, uint64_t raw)
+{
+	return is_open(call) && call->since >> 1 <= raw;
+}
+
+bool stall_thread_is_in_call(uint64_t raw)
+{
+	const struct ring_thread *thread = NULL;
+	struct ring_self self;
+
+	while ((thread = ring_next_thread(thread))) {
+		if (read_calls(&self, thread) &&
+			(is_open_since(&self.cuda, raw) || is_open_since(&self.nccl, raw))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
+{
+	const struct dir_entry *entry;
+
+	for (long at = 0; at < nr_bytes; at += entry->bytes) {
+		uint32_t tid;
+
+		entry = (const struct dir_entry *)(bytes + at);
+		tid = (uint32_t)strtoull(entry->name, NULL, 10);
+		if (tid && tid != look->own_tid) {
+			look_at(look, tid);
+		}
+	}
+}
+
+struct stall_call stall_thread_add_rows(const struct gprof_row_stall *head)
+{
+	struct look look = {.head = head, .own_tid = (uint32_t)syscall(SYS_gettid)};
+	char bytes[4096] __attribute__((aligned(8)));
+	struct held tasks;
+	long n;
+
+	if (held_open(&tasks, "/proc/self/task", O_RDONLY | O_DIRECTORY, HELD_ANYWHERE)) {
+		return look.longest;
+	}
+	do {
+		n = held_check(&tasks) ? 0
+				       : syscall(SYS_getdents64, tasks.fd, bytes, sizeof(bytes));
+		look_at_entries(&look, bytes, n);
+	} while (n > 0);
+	held_close(&tasks);
+	add_rest(&look);
+	return look.longest;
+}

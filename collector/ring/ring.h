@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where threads put their rows: each has a chain of chunks out of one pool that all threads share,
+ * in a file-backed mapping, so that committed rows outlive the process. Writing is a bump of a
+ * thread-local pointer; a full chunk is exchanged for a free one without lock or system call. The
+ * drain thread reads the chains and gives chunks back once their rows are in the stream.
+ *
+ *     row = ring_reserve(&ring_self, bytes);     NULL: no room, already counted
+ *     fill *row
+ *     ring_commit(&ring_self, row, bytes);
+ *
+ * Rows of a chunk become visible to the drain and to the reader of a dead process by `committed`.
+ */
+#ifndef COLLECTOR_RING_RING_H
+#define COLLECTOR_RING_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/format/format.h"
+
+#define RING_CHUNK_BYTES 16384u
+#define RING_MAX_THREADS 16384u
+/* Of the file. Its last 8 bytes are ring_namespace() of who made it. */
+#define RING_HEADER_BYTES 4096u
+
+/*
+ * A call that the thread is in, or has returned from last. The drain asks for it when nothing goes
+ * on any more (stall_thread.c), so nothing orders its two words.
+ */
+struct ring_call {
+	const char *name; /* NULL: there was none; of those that stay for ever */
+	uint64_t since;	  /* clock_raw shifted left by one; bit 0: it has not returned */
+};
+
+static inline void ring_call_begin(struct ring_call *call, const char *name, uint64_t raw)
+{
+	call->name = name;
+	call->since = raw << 1 | 1;
+}
+
+static inline void ring_call_end(struct ring_call *call, uint64_t raw)
+{
+	call->since = raw << 1;
+}
+
+/*
+ * The calling thread's state. Initial-exec TLS, two instructions to reach; kept small because a
+ * library that is opened late must find its TLS in the surplus that ld.so reserves.
+ */
+struct ring_self {
+	char *at;  /* where the next row goes */
+	char *end; /* of the chunk; both NULL before the thread's first row */
+	struct gprof_chunk_header *chunk;
+	struct ring_thread *thread;
+	/*
+	 * Where on the stack the outermost hook, or a part of gprof itself, has its ring_mark; 0 if
+	 * the thread is in neither. One word, so that a signal handler sees one or the other.
+	 */
+	uintptr_t frame;
+	uintptr_t writing;    /* the stack between reserve and commit: nobody else may write then */
+	uint32_t id;	      /* as in the stream, 0 before the first row */
+	uint32_t correlation; /* left by the CUPTI callback for the outermost hook */
+	uint32_t last;	      /* correlation id of the last call that a callback saw */
+	uint8_t ended;	      /* the thread is past its destructors */
+	struct ring_call cuda, nccl; /* outermost calls of each; those of NCCL call CUDA */
+};
+
+extern __thread struct ring_self ring_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* ---- where the thread is ---- */
+
+/*
+ * A signal handler may leave a call, or gprof's own code, by siglongjmp; so may a C++ exception, a
+ * coroutine or pthread_exit. No code of gprof's runs then. The thread therefore stores the stack
+ * address of what it is in: once its stack pointer is above that address, it has left.
+ */
+struct ring_mark {
+	uintptr_t before; /* ring_self.frame */
+	/* Of the call that a signal handler's own call has interrupted: */
+	struct ring_call cuda;
+	uint32_t correlation;
+};
+
+/* In ring_self.frame: it is not a hook, but gprof itself, whose calls are not the program's. */
+#define RING_INSIDE 1u
+
+/* Where the function that this is compiled into was called: what it calls lies below. */
+#define RING_STACK ((uintptr_t)__builtin_dwarf_cfa())
+
+static inline __attribute__((always_inline)) uintptr_t ring_stack_pointer(void)
+{
+	uintptr_t pointer;
+
+#if defined(__x86_64__)
+	__asm__ volatile("mov %%rsp, %0" : "=r"(pointer));
+#elif defined(__aarch64__)
+	__asm__ volatile("mov %0, sp" : "=r"(pointer));
+#else
+	pointer = (uintptr_t)&pointer;
+#endif
+	return pointer;
+}
+
+/*
+ * Has what lies at `frame` been left, by who stands at `stack` now? On a signal handler's own stack
+ * that cannot be said, and the answer is no.
+ */
+bool ring_is_left(uintptr_t frame, uintptr_t stack);
+
+/*
+ * The thread, which stands at `stack`, has left what it was in: counts that, and makes its ring fit
+ * to be written if it has left a row as well.
+ */
+void ring_recover(struct ring_self *self, uintptr_t stack);
+
+/* The `stack` of who has left everything, at the thread's end. */
+#define RING_STACK_TOP UINTPTR_MAX
+
+/* A call of a door's own was left; counts that. */
+void ring_was_left(void);
+
+/* The call was taken for one that was left, and has come to its end: coroutines do that. */
+void ring_came_back(void);
+
+/* The slow half of ring_is_inside. */
+bool ring_is_still_inside(struct ring_self *self, uintptr_t stack);
+
+static inline __attribute__((always_inline)) bool ring_is_inside(struct ring_self *self)
+{
+	return __builtin_expect(self->frame & RING_INSIDE, 0) &&
+	       ring_is_still_inside(self, RING_STACK);
+}
+
+/* Around gprof's own code; the mark lies on the caller's stack. */
+static inline void ring_begin_inside(struct ring_self *self, struct ring_mark *mark)
+{
+	mark->before = self->frame;
+	self->frame = (uintptr_t)mark | RING_INSIDE;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void ring_end_inside(struct ring_self *self, const struct ring_mark *mark)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	self->frame = mark->before;
+}
+
+/* All that this thread ever does is gprof's own. */
+static inline void ring_stay_inside(struct ring_self *self)
+{
+	self->frame = UINTPTR_MAX;
+}
+
+/* A thread as the drain sees it. */
+struct ring_thread {
+	uint32_t id;
+	uint32_t tid;
+	_Atomic uint32_t has_chain;   /* it wrote a row, and not all of its chunks are given back */
+	_Atomic uint32_t ended;	      /* it will write no more */
+	_Atomic uint32_t is_watched;  /* its end is not seen: whether it is there must be asked */
+	_Atomic uint64_t lost;	      /* rows that found no room */
+	const struct ring_self *self; /* gone when the thread is: read by peek.h alone */
+	void *door;	  /* memory of a door for the thread in this place, kept for the next one */
+	uint32_t pending; /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
+	/* the drain's own: */
+	uint32_t first;	  /* oldest chunk not given back */
+	uint32_t current; /* chunk being read; UINT32_MAX before the first */
+	uint32_t offset;  /* bytes of rows of `current` that are read */
+	uint64_t lost_told;
+	uint64_t lost_settled; /* of these, no longer counted in chunks */
+};
+
+/*
+ * Makes the pool of pool_bytes in the file `path` (created new, 0600, space reserved), or in
+ * anonymous memory if path is NULL. Returns 0 or -errno, and may then be called again with as many
+ * bytes. `path` must stay. Once per process and once more in a forked child.
+ */
+int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
+
+/*
+ * Gives up the mapping of a parent without touching it; for a forked child. False: a signal handler
+ * has forked while its thread wrote a row, and that goes on when the handler returns. It finds
+ * memory in the same place, which is nobody's; the child must not start rings of its own.
+ */
+bool ring_forget(void);
+
+/* The number of our namespace of pids; 0 if it cannot be had. */
+uint64_t ring_namespace(void);
+
+/*
+ * Did this process start the rings? Not if it was made without fork's handlers, by _Fork or clone:
+ * then they are its parent's, and shared.
+ */
+bool ring_is_ours(void);
+
+/* Removes the file; the mapping stays, since threads may still write. */
+void ring_stop(const char *path);
+
+/* stack: RING_STACK of who reserves. */
+char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack);
+
+/*
+ * Gives the calling thread its id and first chunk if it has none. False if that cannot be now: then
+ * there is no ring yet, or the row that was to be written is counted as lost.
+ */
+bool ring_enter(struct ring_self *self);
+
+/*
+ * Room for a row of `bytes` (a multiple of 8, at most RING_CHUNK_BYTES / 2) or NULL. No lock, no
+ * system call but on the thread's first row.
+ */
+static inline __attribute__((always_inline)) char *ring_reserve(
+	struct ring_self *self, uint32_t bytes)
+{
+	char *at;
+
+	if (__builtin_expect(self->writing != 0, 0)) {
+		return ring_reserve_slow(self, bytes, RING_STACK);
+	}
+	/* First this: a signal handler that writes a row before it has moved `at`. */
+	self->writing = ring_stack_pointer();
+	atomic_signal_fence(memory_order_seq_cst);
+	at = self->at;
+	if (__builtin_expect((uint64_t)(self->end - at) < bytes, 0)) {
+		self->writing = 0;
+		return ring_reserve_slow(self, bytes, RING_STACK);
+	}
+	/* The drain has read these lines last, on another core: fetch them back early. */
+	__builtin_prefetch(at + 512, 1);
+	__builtin_prefetch(at + 576, 1);
+	return at;
+}
+
+/* Makes the row at `row`, which was reserved last, visible. */
+static inline void ring_commit(struct ring_self *self, void *row, uint32_t bytes)
+{
+	struct gprof_chunk_header *chunk = self->chunk;
+	char *at = (char *)row + bytes;
+
+	self->at = at;
+	/* Release: whoever sees the count sees the row. The file's reader relies on it too. */
+	__atomic_store_n(&chunk->committed, (uint32_t)(at - (char *)(chunk + 1)), __ATOMIC_RELEASE);
+	atomic_signal_fence(memory_order_seq_cst);
+	self->writing = 0;
+}
+
+/* The calling thread writes no more; its last chunk may go. */
+void ring_end_thread(struct ring_self *self);
+
+/* The calling thread will not call that: the drain finds out when it is gone. */
+void ring_watch_thread(struct ring_self *self);
+
+/* Called by ring_reserve_slow when a thread has its first row: `self->id` is given. */
+extern void (*ring_on_thread)(struct ring_self *self);
+
+/* ---- the drain's side; one thread only ---- */
+
+/* Sleeps up to timeout_ms, less if the pool fills or ring_wake is called. */
+void ring_wait(uint32_t timeout_ms);
+void ring_wake(void);
+
+/* Share of the pool in use, in 1/256. */
+unsigned int ring_fill(void);
+
+/*
+ * Calls row(context, thread, row) for each committed row not read yet, chain by chain. Rows stay
+ * where they are until ring_release.
+ */
+void ring_read(
+	void (*row)(void *context, struct ring_thread *thread, const struct gprof_row_head *head),
+	void *context);
+
+/* Calls thread(context, thread, chunk_seq, offset) for each live thread: how far it has been read.
+ */
+void ring_positions(void (*thread)(void *context, struct ring_thread *thread, uint32_t chunk_seq,
+			    uint32_t offset),
+	void *context);
+
+/* The first thread after `before` (NULL: of all) that has written a row and not ended, or NULL. */
+const struct ring_thread *ring_next_thread(const struct ring_thread *before);
+
+/* Gives back what ring_read has passed. */
+void ring_release(void);
+
+/*
+ * Since the last call: rows that found no room; those of a signal handler that ran while another
+ * was written; calls and rows that were left before their end; rows that cannot be what a thread
+ * wrote.
+ */
+uint64_t ring_take_lost(void);
+uint64_t ring_take_nested(void);
+uint64_t ring_take_left(void);
+uint64_t ring_take_damaged(void);
+
+#endif

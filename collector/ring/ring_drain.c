@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/cupti/pace.h"
+#include "collector/ring/ring_pool.h"
+
+/* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
+#define TOUCH_AHEAD    64u
+#define GROW_CHUNKS    16u /* at a time */
+#define PREFETCH_BYTES 640
+/* No row of a ring is smaller. */
+#define LEAST_ROW_BYTES 24u
+
+/*
+ * ThreadSanitizer sees an atomic access beside a plain one to the same bytes; but this one changes
+ * nothing, and the hardware does it as a whole.
+ */
+__attribute__((no_sanitize_thread)) void ring_pool_touch(void)
+{
+	uint32_t until = atomic_load(&ring_pool.fresh) + TOUCH_AHEAD;
+
+	until = until < ring_pool.nr_chunks ? until : ring_pool.nr_chunks;
+	for (; ring_pool.touched < until; ring_pool.touched++) {
+		volatile char *chunk = (volatile char *)ring_chunk_at(ring_pool.touched);
+
+		if (ring_pool.touched >= atomic_load(&ring_pool.nr_ready) &&
+			!ring_pool_grow(GROW_CHUNKS)) {
+			return;
+		}
+		/* Writing would race with a thread that takes the chunk; a fault by atomic or does
+		 * not. */
+		for (uint32_t at = 0; at < RING_CHUNK_BYTES; at += 4096) {
+			__atomic_fetch_or((volatile uint32_t *)(chunk + at), 0, __ATOMIC_RELAXED);
+		}
+		pace_look();
+	}
+}
+
+static long futex(int operation, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, &ring_pool.futex, operation | FUTEX_PRIVATE_FLAG, value, timeout);
+}
+
+void ring_wait(uint32_t timeout_ms)
+{
+	struct timespec timeout = {
+		.tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
+
+	if (ring_pool.chunks) {
+		ring_pool_touch();
+	}
+	/* 0: the drain sleeps; 1: somebody woke it. */
+	if (!atomic_load(&ring_pool.futex)) {
+		futex(FUTEX_WAIT, 0, &timeout);
+	}
+	atomic_store(&ring_pool.futex, 0);
+}
+
+void ring_wake(void)
+{
+	if (!atomic_exchange(&ring_pool.futex, 1)) {
+		futex(FUTEX_WAKE, 1, NULL);
+	}
+}
+
+unsigned int ring_fill(void)
+{
+	uint32_t most = atomic_load(&ring_pool.nr_most);
+
+	return most ? atomic_load(&ring_pool.nr_used) * 256u / most : 0;
+}
+
+typedef void (*row_function)(
+	void *context, struct ring_thread *thread, const struct gprof_row_head *head);
+
+/* The program may have written there itself: what cannot be a row ends the chunk. */
+static bool is_row(const struct gprof_row_head *head, uint32_t room)
+{
+	return head->bytes >= sizeof(*head) && head->bytes <= room && head->bytes % 8 == 0 &&
+	       head->text_bytes <= head->bytes - sizeof(*head);
+}
+
+static void read_chunk(struct ring_thread *thread, uint32_t index, row_function row, void *context)
+{
+	struct gprof_chunk_header *chunk = ring_chunk_at(index);
+	const char *rows = (const char *)(chunk + 1);
+	uint32_t committed = __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE);
+
+	if (committed > RING_CHUNK_BYTES - sizeof(*chunk)) {
+		committed = RING_CHUNK_BYTES - sizeof(*chunk);
+	}
+	while (thread->offset < committed) {
+		const struct gprof_row_head *head =
+			(const struct gprof_row_head *)(rows + thread->offset);
+
+		if (!is_row(head, committed - thread->offset)) {
+			/* So many rows at most: one that was lost is always counted. */
+			ring_pool.damaged += (committed - thread->offset + LEAST_ROW_BYTES - 1) /
+					     LEAST_ROW_BYTES;
+			thread->offset = committed;
+			return;
+		}
+		/* Written last by another core: on its way while the rows before it are taken. */
+		__builtin_prefetch((const char *)head + PREFETCH_BYTES);
+		row(context, thread, head);
+		thread->offset += head->bytes;
+	}
+}
+
+static void read_chain(struct ring_thread *thread, row_function row, void *context)
+{
+	if (thread->current == STACK_NONE) {
+		thread->current = thread->first;
+		thread->offset = 0;
+	}
+	for (;;) {
+		/* Asked before reading: a chunk that has a successor by now is complete. */
+		uint32_t next = atomic_load(&ring_pool.next[thread->current]);
+
+		read_chunk(thread, thread->current, row, context);
+		pace_look();
+		if (next == STACK_NONE) {
+			return;
+		}
+		thread->current = next;
+		thread->offset = 0;
+	}
+}
+
+/* The threads that have a chain; that is set after `first`, and fresh memory says 0. */
+static struct ring_thread *live_thread(uint32_t index)
+{
+	struct ring_thread *thread = &ring_pool.threads[index];
+
+	return atomic_load(&thread->has_chain) ? thread : NULL;
+}
+
+static uint32_t count_threads(void)
+{
+	uint32_t n = ring_pool.chunks ? atomic_load(&ring_pool.nr_threads) : 0;
+
+	return n < RING_MAX_THREADS ? n : RING_MAX_THREADS;
+}
+
+void ring_read(row_function row, void *context)
+{
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread) {
+			read_chain(thread, row, context);
+		}
+	}
+}
+
+void ring_positions(void (*position)(void *context, struct ring_thread *thread, uint32_t chunk_seq,
+			    uint32_t offset),
+	void *context)
+{
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread && thread->current != STACK_NONE) {
+			position(context, thread, ring_chunk_at(thread->current)->chunk_seq,
+				thread->offset);
+		}
+	}
+}
+
+const struct ring_thread *ring_next_thread(const struct ring_thread *before)
+{
+	uint32_t i = before ? (uint32_t)(before - ring_pool.threads) + 1 : 0;
+
+	for (; i < count_threads(); i++) {
+		const struct ring_thread *thread = live_thread(i);
+
+		if (thread && !atomic_load(&thread->ended)) {
+			return thread;
+		}
+	}
+	return NULL;
+}
+
+static void free_chunk(uint32_t index)
+{
+	__atomic_store_n(&ring_chunk_at(index)->thread, 0, __ATOMIC_RELEASE);
+	stack_push(&ring_pool.free_chunks, ring_pool.next, index);
+	atomic_fetch_sub(&ring_pool.nr_used, 1);
+}
+
+/* What a flush has told of is no longer for a reader of the chunks to add. */
+static void settle_lost(struct ring_thread *thread)
+{
+	uint64_t left = thread->lost_told - thread->lost_settled;
+
+	for (uint32_t index = thread->first; left && index != STACK_NONE;
+		index = atomic_load(&ring_pool.next[index])) {
+		uint64_t *lost = &ring_chunk_at(index)->lost;
+		uint64_t n = __atomic_load_n(lost, __ATOMIC_RELAXED);
+
+		n = n < left ? n : left;
+		__atomic_fetch_sub(lost, n, __ATOMIC_RELAXED);
+		left -= n;
+	}
+	thread->lost_settled = thread->lost_told;
+}
+
+/* Asked before its rows are looked at: then they are all there. */
+static bool has_ended_now(const struct ring_thread *thread)
+{
+	return atomic_load(&thread->ended) ||
+	       (atomic_load(&thread->is_watched) &&
+		       syscall(SYS_tgkill, (long)getpid(), (long)thread->tid, 0L) == -1 &&
+		       errno == ESRCH);
+}
+
+static void release_thread(struct ring_thread *thread, uint32_t index)
+{
+	bool has_ended = has_ended_now(thread);
+	struct gprof_chunk_header *chunk;
+
+	settle_lost(thread);
+	while (thread->first != thread->current) {
+		uint32_t next = atomic_load(&ring_pool.next[thread->first]);
+
+		free_chunk(thread->first);
+		thread->first = next;
+	}
+	chunk = ring_chunk_at(thread->current);
+	chunk->drained = thread->offset;
+	if (has_ended && thread->offset == chunk->committed &&
+		atomic_load(&ring_pool.next[thread->current]) == STACK_NONE) {
+		ring_pool.lost_ended += atomic_load(&thread->lost) - thread->lost_told;
+		atomic_store(&thread->has_chain, 0);
+		free_chunk(thread->current);
+		stack_push(&ring_pool.free_threads, ring_pool.thread_links, index);
+	}
+}
+
+void ring_release(void)
+{
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread && thread->current != STACK_NONE) {
+			release_thread(thread, i);
+		}
+	}
+}
+
+uint64_t ring_take_lost(void)
+{
+	uint64_t sum = atomic_exchange(&ring_pool.lost, 0) + ring_pool.lost_ended;
+
+	ring_pool.lost_ended = 0;
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		if (thread) {
+			uint64_t lost = atomic_load(&thread->lost);
+
+			sum += lost - thread->lost_told;
+			thread->lost_told = lost;
+		}
+	}
+	return sum;
+}
+
+uint64_t ring_take_nested(void)
+{
+	return atomic_exchange(&ring_pool.nested, 0);
+}
+
+uint64_t ring_take_left(void)
+{
+	uint64_t left = atomic_load(&ring_pool.left), back = atomic_load(&ring_pool.came_back);
+	uint64_t n = left > back + ring_pool.left_told ? left - back - ring_pool.left_told : 0;
+
+	ring_pool.left_told += n;
+	return n;
+}
+
+uint64_t ring_take_damaged(void)
+{
+	uint64_t n = ring_pool.damaged;
+
+	ring_pool.damaged = 0;
+	return n;
+}

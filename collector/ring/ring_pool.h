@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pool of chunks, as the two sides of the rings share it: ring.c, where threads write, and
+ * ring_drain.c, where the drain reads. For these two alone.
+ */
+#ifndef COLLECTOR_RING_RING_POOL_H
+#define COLLECTOR_RING_RING_POOL_H
+
+#include <stddef.h>
+
+#include "collector/ring/ring.h"
+#include "collector/util/stack.h"
+
+struct ring_pool {
+	char *chunks; /* NULL: not started */
+	size_t mapped_bytes;
+	const char *path; /* of a file that grows, or NULL */
+	uint32_t nr_chunks;
+	/*
+	 * Chunks that have their memory, and how many may get it: in a file of a tmpfs that comes
+	 * as it is needed, and the tmpfs may get full.
+	 */
+	_Atomic uint32_t nr_ready, nr_most;
+	_Atomic uint32_t *next; /* per chunk: next in the free stack, or in its thread's chain */
+	struct ring_thread *threads;
+	_Atomic uint32_t nr_threads; /* entries of `threads` ever used */
+	_Atomic uint32_t last_id;
+	_Atomic uint32_t *thread_links;
+	struct stack free_chunks;
+	struct stack free_threads;
+	_Atomic uint32_t nr_used;
+	_Atomic uint32_t fresh; /* chunks from here on were never used */
+	uint32_t touched;
+	_Atomic uint32_t futex;
+	_Atomic uint64_t lost; /* by threads that found no place in `threads` */
+	_Atomic uint64_t nested, left, came_back;
+	uint64_t left_told; /* of those that did not come back */
+	uint64_t damaged;
+	uint64_t lost_ended; /* of threads that are gone, not yet told */
+};
+
+extern struct ring_pool ring_pool __attribute__((visibility("hidden")));
+
+static inline struct gprof_chunk_header *ring_chunk_at(uint32_t index)
+{
+	return (struct gprof_chunk_header *)(ring_pool.chunks + (size_t)index * RING_CHUNK_BYTES);
+}
+
+/*
+ * Gives memory to so many more chunks; false if there is none, or all have it. Any thread; one of
+ * the program's asks for no more than it needs, as its call waits for that.
+ */
+bool ring_pool_grow(uint32_t nr_chunks);
+
+/* Takes page faults ahead of the threads; the attaching thread, then the drain. */
+void ring_pool_touch(void);
+
+#endif

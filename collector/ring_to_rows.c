@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/ring_to_rows.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/stream/batch.h"
+#include "collector/collector.h"
+#include "collector/stream/dictionary.h"
+#include "collector/step/launch_period.h"
+#include "collector/step/period.h"
+#include "collector/hang/stall.h"
+#include "collector/stream/stream.h"
+
+#define NR_KNOWN_LAUNCHES 4096u
+/* cudaMemcpyKind */
+#define COPY_TO_DEVICE 1
+#define COPY_TO_HOST   2
+
+static uint32_t find_shape(const struct gprof_row_ring_launch *r)
+{
+	struct gprof_row_shape shape;
+
+	memset(&shape, 0, sizeof(shape)); /* it is hashed with its padding */
+	shape.function = r->function;
+	shape.grid_x = r->grid_x;
+	shape.grid_y = r->grid_y;
+	shape.grid_z = r->grid_z;
+	shape.block_x = r->block_x;
+	shape.block_y = r->block_y;
+	shape.block_z = r->block_z;
+	shape.dynamic_shared_bytes = r->shared_bytes;
+	return define_shape(&shape);
+}
+
+/*
+ * Most launches have been made before: they are told by the bytes of the row that make a shape. One
+ * line of the cache each.
+ */
+struct known_launch {
+	uint64_t launch[4]; /* function, grid, block: neighbours in a row */
+	uint32_t shared_bytes;
+	uint32_t shape; /* 0: none yet */
+} __attribute__((aligned(64)));
+
+/* Each has two places; the one that came last to either stays. */
+static struct take_state {
+	struct known_launch launches[NR_KNOWN_LAUNCHES];
+	uint32_t turn;
+} state;
+
+static inline bool is_known(const struct known_launch *k, const struct gprof_row_ring_launch *r)
+{
+	return k->shape && !memcmp(k->launch, &r->function, sizeof(k->launch)) &&
+	       k->shared_bytes == r->shared_bytes;
+}
+
+static __attribute__((noinline)) uint32_t new_launch(
+	struct known_launch *k, const struct gprof_row_ring_launch *r)
+{
+	memcpy(k->launch, &r->function, sizeof(k->launch));
+	k->shared_bytes = r->shared_bytes;
+	k->shape = find_shape(r);
+	return k->shape;
+}
+
+static uint32_t launch_shape(const struct gprof_row_ring_launch *r)
+{
+	uint64_t hash = r->function * 0x9e3779b97f4a7c15u +
+			(r->grid_x | (uint64_t)r->block_x << 32) * 0xc2b2ae3d27d4eb4fu;
+	uint32_t slot = hash >> 52;
+
+	if (is_known(&state.launches[slot], r)) {
+		return state.launches[slot].shape;
+	}
+	if (is_known(&state.launches[slot ^ 1], r)) {
+		return state.launches[slot ^ 1].shape;
+	}
+	return new_launch(&state.launches[slot ^ (state.turn++ & 1)], r);
+}
+
+_Static_assert(offsetof(struct gprof_row_ring_launch, block_z) + sizeof(uint32_t) -
+			       offsetof(struct gprof_row_ring_launch, function) ==
+		       sizeof(((struct known_launch *)0)->launch),
+	"compared as one piece");
+
+/* The common columns of both rows are the same bytes. */
+static void take_launch(const struct gprof_row_head *head)
+{
+	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
+	uint32_t shape = launch_shape(r);
+	struct gprof_row_api_launch *row = batch_slot(GPROF_TABLE_api_launch);
+
+	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
+	row->shape = shape;
+	row->stream = r->stream;
+	row->py_stack = r->py_stack;
+	launches_saw(r->thread, shape, r->begin);
+	if (stall_is_on) {
+		stall_work_launched(row);
+	}
+}
+
+_Static_assert(offsetof(struct gprof_row_api_launch, shape) ==
+		       offsetof(struct gprof_row_ring_launch, shared_bytes),
+	"copied as one piece");
+
+static void take_copy(const struct gprof_row_head *head)
+{
+	const struct gprof_row_api_copy *r = (const struct gprof_row_api_copy *)head;
+
+	if (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST) {
+		launches_saw(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
+	}
+	batch_point(head->table, head);
+}
+
+static void take_nccl(const struct gprof_row_head *head)
+{
+	if (stall_is_on) {
+		stall_work_called((const struct gprof_row_nccl *)head);
+	}
+	batch_point(head->table, head);
+}
+
+static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
+{
+	return define_text((const char *)head + row_bytes, head->text_bytes);
+}
+
+/* A row whose name stands behind it in the ring. The text is defined first: that may write rows. */
+#define TAKE_NAMED(table, head)                                                         \
+	do {                                                                            \
+		uint32_t name_id = inline_text(head, sizeof(struct gprof_row_##table)); \
+		struct gprof_row_##table *row = batch_slot(GPROF_TABLE_##table);        \
+                                                                                        \
+		*row = *(const struct gprof_row_##table *)(head);                       \
+		row->name = name_id;                                                    \
+	} while (0)
+
+/*
+ * The program may have written into the ring itself. Texts stand behind their rows there, so a row
+ * of a table whose texts are addresses never comes from a ring.
+ */
+static bool is_whole(const struct gprof_row_head *head)
+{
+	const struct batch *batch = &batches[head->table];
+
+	return head->table < GPROF_NR_TABLES && batch->values &&
+	       batch->row_bytes + (uint64_t)head->text_bytes <= head->bytes;
+}
+
+/*
+ * Texts that are each another one would fill a stream that has a limit, and leave no room for
+ * events. The texts of threads and of functions are few.
+ */
+static bool is_refused(const struct gprof_row_head *head)
+{
+	return head->text_bytes && head->table != GPROF_TABLE_thread &&
+	       head->table != GPROF_TABLE_function && !stream_takes_texts();
+}
+
+void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+{
+	(void)context;
+	(void)thread;
+	if (!is_whole(head)) {
+		collector_lose(COLLECTOR_LOST_DAMAGED, 1);
+		return;
+	}
+	if (is_refused(head)) {
+		collector_lose(COLLECTOR_LOST_LIMIT, 1);
+		return;
+	}
+	switch (head->table) {
+	case GPROF_TABLE_ring_launch:
+		take_launch(head);
+		break;
+	case GPROF_TABLE_api_copy:
+		take_copy(head);
+		break;
+	case GPROF_TABLE_nccl:
+		take_nccl(head);
+		break;
+	case GPROF_TABLE_nvtx:
+		TAKE_NAMED(nvtx, head);
+		break;
+	case GPROF_TABLE_thread:
+		TAKE_NAMED(thread, head);
+		break;
+	case GPROF_TABLE_function:
+		TAKE_NAMED(function, head);
+		break;
+	case GPROF_TABLE_op_name:
+		TAKE_NAMED(op_name, head);
+		break;
+	case GPROF_TABLE_op_shape:
+		TAKE_NAMED(op_shape, head);
+		break;
+	case GPROF_TABLE_py_file:
+		TAKE_NAMED(py_file, head);
+		break;
+	case GPROF_TABLE_py_code:
+		TAKE_NAMED(py_code, head);
+		break;
+	case GPROF_TABLE_op:
+		if (head->text_bytes) {
+			TAKE_NAMED(op, head);
+		} else {
+			batch_point(head->table, head);
+		}
+		break;
+	default:
+		batch_point(head->table, head);
+		break;
+	}
+}
+
+void take_init(void)
+{
+	memset(&state, 0, sizeof(state));
+	launches_init();
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sample/nvml.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/util/clock.h"
+#include "collector/collector.h"
+#include "collector/cupti/device.h"
+#include "collector/format/format.h"
+#include "collector/util/host_guard.h"
+#include "collector/util/log.h"
+#include "collector/sample/nvml_abi.h"
+#include "collector/cupti/cupti_share.h"
+
+#define HOLD_NS 100000000u
+/* How often to look whether the process uses another GPU by now; always, while there is none. */
+#define LOOK_NS 200000000u
+
+struct gpu {
+	nvml_device handle;
+	bool is_known;	  /* looked for */
+	uint32_t refused; /* a bit for each of `readings` */
+};
+
+static struct nvml_state {
+	bool is_there;
+	bool is_begun, is_refused;
+	atomic_bool is_inside;
+	atomic_int nr_forks; /* going on */
+	uint64_t look_ns;    /* 0: none is known yet */
+	struct gpu gpus[DEVICE_MAX];
+} state;
+
+static struct nvml {
+#define NVML(name, params) int(*name) params;
+	NVML_FUNCTIONS(NVML)
+#undef NVML
+} nvml;
+
+void nvml_find(void)
+{
+	void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+	if (!library) {
+		collector_notice("no NVML", 0,
+			"libnvidia-ml.so.1 is not to be found, so utilisation, memory, power, "
+			"clocks and temperature of the GPUs are not sampled; it comes with the "
+			"driver");
+		return;
+	}
+#define NVML(name, params) *(void **)&nvml.name = dlsym(library, #name);
+	NVML_FUNCTIONS(NVML)
+#undef NVML
+	state.is_there = nvml.nvmlInit_v2 && nvml.nvmlDeviceGetHandleByUUID;
+}
+
+/* ---- readings ---- */
+
+/* Each fills in up to two values. */
+static int read_busy(nvml_device gpu, uint64_t values[2])
+{
+	struct nvml_utilization now = {0};
+	int code = nvml.nvmlDeviceGetUtilizationRates
+			   ? nvml.nvmlDeviceGetUtilizationRates(gpu, &now)
+			   : NVML_CODE_NOT_SUPPORTED;
+
+	values[0] = now.gpu_percent;
+	values[1] = now.memory_percent;
+	return code;
+}
+
+static int read_memory(nvml_device gpu, uint64_t values[2])
+{
+	struct nvml_memory now = {.version = NVML_MEMORY_VERSION};
+	int code = nvml.nvmlDeviceGetMemoryInfo_v2 ? nvml.nvmlDeviceGetMemoryInfo_v2(gpu, &now)
+						   : NVML_CODE_NOT_SUPPORTED;
+
+	values[0] = now.used_bytes;
+	return code;
+}
+
+static int read_power(nvml_device gpu, uint64_t values[2])
+{
+	unsigned int now = 0;
+	int code = nvml.nvmlDeviceGetPowerUsage ? nvml.nvmlDeviceGetPowerUsage(gpu, &now)
+						: NVML_CODE_NOT_SUPPORTED;
+
+	values[0] = now;
+	return code;
+}
+
+static int read_clocks(nvml_device gpu, uint64_t values[2])
+{
+	unsigned int sm = 0, memory = 0;
+	int code = NVML_CODE_NOT_SUPPORTED;
+
+	if (nvml.nvmlDeviceGetClockInfo) {
+		code = nvml.nvmlDeviceGetClockInfo(gpu, NVML_NUMBER_CLOCK_SM, &sm);
+		code = code ? code
+			    : nvml.nvmlDeviceGetClockInfo(gpu, NVML_NUMBER_CLOCK_MEMORY, &memory);
+	}
+	values[0] = sm;
+	values[1] = memory;
+	return code;
+}
+
+static int read_temperature(nvml_device gpu, uint64_t values[2])
+{
+	unsigned int now = 0;
+	int code = nvml.nvmlDeviceGetTemperature
+			   ? nvml.nvmlDeviceGetTemperature(gpu, NVML_NUMBER_SENSOR_GPU, &now)
+			   : NVML_CODE_NOT_SUPPORTED;
+
+	values[0] = now;
+	return code;
+}
+
+/* Drivers before 535 know it by the older name. */
+static int read_throttle(nvml_device gpu, uint64_t values[2])
+{
+	int (*get)(nvml_device, unsigned long long *) =
+		nvml.nvmlDeviceGetCurrentClocksEventReasons
+			? nvml.nvmlDeviceGetCurrentClocksEventReasons
+			: nvml.nvmlDeviceGetCurrentClocksThrottleReasons;
+	unsigned long long now = 0;
+	int code = get ? get(gpu, &now) : NVML_CODE_NOT_SUPPORTED;
+
+	values[0] = now;
+	return code;
+}
+
+static const struct reading {
+	const char *name;
+	int (*read)(nvml_device gpu, uint64_t values[2]);
+	uint8_t metrics[2];
+} readings[] = {
+	{"utilisation", read_busy,
+		{GPROF_METRIC_GPU_BUSY_PERCENT, GPROF_METRIC_GPU_MEMORY_PERCENT}},
+	{"memory", read_memory, {GPROF_METRIC_GPU_MEMORY_BYTES}},
+	{"power", read_power, {GPROF_METRIC_GPU_POWER_MW}},
+	{"clocks", read_clocks, {GPROF_METRIC_GPU_SM_CLOCK_MHZ, GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ}},
+	{"temperature", read_temperature, {GPROF_METRIC_GPU_TEMPERATURE_C}},
+	{"throttle reasons", read_throttle, {GPROF_METRIC_GPU_THROTTLE_REASONS}},
+};
+#define NR_READINGS (sizeof(readings) / sizeof(readings[0]))
+
+/* ---- GPUs ---- */
+
+static void say_shared(int device, nvml_device gpu, bool is_part)
+{
+	unsigned int is_mig = 0, later = 0, nr_clients = 0;
+
+	if (is_part) {
+		collector_notice("MIG", 0,
+			"GPU %d is a part of one (MIG); what NVML tells is of that part, or of "
+			"nothing",
+			device);
+	} else if (nvml.nvmlDeviceGetMigMode && !nvml.nvmlDeviceGetMigMode(gpu, &is_mig, &later) &&
+		   is_mig) {
+		collector_notice("MIG", 0,
+			"GPU %d is divided (MIG); what NVML tells is of the whole, or of nothing",
+			device);
+	}
+	if (nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3) {
+		int code = nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3(gpu, &nr_clients, NULL);
+
+		if ((code == NVML_CODE_OK || code == NVML_CODE_INSUFFICIENT_SIZE) && nr_clients) {
+			collector_notice("MPS", 0,
+				"processes share GPU %d by MPS; utilisation and memory of the GPU "
+				"are theirs too",
+				device);
+		}
+	}
+}
+
+/* As fast as GPU and board can; what it is set to now is slower while nothing moves. */
+static void add_link(int device, nvml_device gpu)
+{
+	unsigned int generation = 0, lanes = 0;
+
+	if (nvml.nvmlDeviceGetMaxPcieLinkGeneration && nvml.nvmlDeviceGetMaxPcieLinkWidth &&
+		!nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu, &generation) &&
+		!nvml.nvmlDeviceGetMaxPcieLinkWidth(gpu, &lanes)) {
+		device_add_attribute(device, "pcie_generation", generation);
+		device_add_attribute(device, "pcie_lanes", lanes);
+	}
+}
+
+static void find_gpu(int device)
+{
+	struct gpu *gpu = &state.gpus[device];
+	uint8_t u[16];
+	char uuid[64];
+	int code = NVML_CODE_NOT_SUPPORTED;
+	bool is_part = false;
+
+	gpu->is_known = true;
+	if (!device_uuid(device, u)) {
+		return;
+	}
+	for (int i = 0; code && i < 2; i++) {
+		size_t n = log_format(uuid, sizeof(uuid), i ? "MIG-" : "GPU-");
+
+		for (int k = 0; k < 16; k++) {
+			n += log_format(uuid + n, sizeof(uuid) - n, "%s%x%x",
+				k == 4 || k == 6 || k == 8 || k == 10 ? "-" : "",
+				(unsigned int)u[k] >> 4, (unsigned int)u[k] & 15);
+		}
+		code = nvml.nvmlDeviceGetHandleByUUID(uuid, &gpu->handle);
+		is_part = i;
+	}
+	if (code) {
+		gpu->handle = NULL;
+		collector_notice("NVML refused", code,
+			"NVML does not know GPU %d; nothing of it is sampled", device);
+		return;
+	}
+	say_shared(device, gpu->handle, is_part);
+	add_link(device, gpu->handle);
+}
+
+static void look_for_gpus(void)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (now < state.look_ns || !share_begin_call()) {
+		return;
+	}
+	for (int device = 0; device < DEVICE_MAX; device++) {
+		if (!state.gpus[device].is_known && device_is_used(device)) {
+			find_gpu(device);
+			state.look_ns = now;
+		}
+	}
+	state.look_ns = state.look_ns ? now + LOOK_NS : 0;
+	share_end_call();
+}
+
+static void refuse(int device, uint32_t reading, int code)
+{
+	state.gpus[device].refused |= 1u << reading;
+	collector_notice("NVML refused", code, "GPU %d: NVML does not tell its %s; not sampled",
+		device, readings[reading].name);
+}
+
+static void take_gpu(int device, void (*add)(uint8_t metric, uint8_t device, uint64_t value))
+{
+	struct gpu *gpu = &state.gpus[device];
+
+	for (uint32_t i = 0; i < NR_READINGS; i++) {
+		uint64_t values[2] = {0};
+		int code;
+
+		if (gpu->refused & 1u << i) {
+			continue;
+		}
+		code = readings[i].read(gpu->handle, values);
+		if (code) {
+			refuse(device, i, code);
+			continue;
+		}
+		for (int k = 0; k < 2 && readings[i].metrics[k]; k++) {
+			add(readings[i].metrics[k], (uint8_t)device, values[k]);
+		}
+	}
+}
+
+/* ---- in and out ---- */
+
+/* It stays begun: ending it in a process that exits is a risk, and frees nothing for long. */
+static bool begin(void)
+{
+	int code;
+
+	if (!state.is_begun && !state.is_refused) {
+		code = nvml.nvmlInit_v2();
+		state.is_begun = !code;
+		state.is_refused = code != 0;
+		if (code) {
+			collector_notice("NVML refused", code,
+				"nvmlInit failed; utilisation, memory, power, clocks and "
+				"temperature of the GPUs are not sampled");
+		}
+	}
+	return state.is_begun;
+}
+
+void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value))
+{
+	if (!state.is_there) {
+		return;
+	}
+	atomic_store(&state.is_inside, true);
+	if (!atomic_load(&state.nr_forks) && begin()) {
+		look_for_gpus();
+		for (int device = 0; device < DEVICE_MAX; device++) {
+			if (state.gpus[device].handle) {
+				take_gpu(device, add);
+			}
+		}
+	}
+	atomic_store(&state.is_inside, false);
+}
+
+void nvml_hold(void)
+{
+	uint64_t begun = clock_monotonic_ns();
+
+	atomic_fetch_add(&state.nr_forks, 1);
+	while (atomic_load(&state.is_inside) && clock_monotonic_ns() - begun < HOLD_NS) {
+		host_pause(50000);
+	}
+}
+
+void nvml_release(void)
+{
+	atomic_fetch_sub(&state.nr_forks, 1);
+}
+
+void nvml_forget(void)
+{
+	memset((void *)&state, 0, sizeof(state));
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sample/sample.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/stream/batch.h"
+#include "collector/util/clock.h"
+#include "collector/collector.h"
+#include "collector/util/config.h"
+#include "collector/util/private_fd.h"
+#include "collector/sample/nvml.h"
+
+#define NO_DEVICE 255u
+#define LEAST_MS  10u
+/* What the kernel counts in hundredths of a second, or takes long to tell. */
+#define SLOW_NS 1000000000u
+/* Of the time between two samples, at most one part in so many is spent on taking them. */
+#define COST_PARTS 1000u
+/* Fields of the first line of /proc/stat: user nice system idle iowait irq softirq steal. */
+#define NR_CPU_FIELDS 8
+#define CPU_IDLE      3
+#define CPU_IOWAIT    4
+
+enum { GROUP_PROCESS, GROUP_SLOW, GROUP_GPU, NR_GROUPS };
+
+static struct sample_state {
+	uint64_t interval_ns; /* 0: off */
+	uint64_t due_ns[NR_GROUPS];
+	uint64_t look_raw; /* when the group at hand began: what one look sees has one time */
+	struct held memory, cpus;
+	uint64_t page_bytes, tick_ns;
+	bool has_gpus;
+} state = {.memory = {.fd = -1}, .cpus = {.fd = -1}};
+
+static void add(uint8_t metric, uint8_t device, uint64_t value)
+{
+	struct gprof_row_sample *row = batch_add(GPROF_TABLE_sample);
+
+	row->time = state.look_raw;
+	row->value = value;
+	row->metric = metric;
+	row->device = device;
+}
+
+static void add_here(uint8_t metric, uint64_t value)
+{
+	add(metric, NO_DEVICE, value);
+}
+
+/* ---- process ---- */
+
+bool sample_read_resident(const char *text, uint64_t *pages)
+{
+	char *end;
+
+	text = strchr(text, ' ');
+	if (!text) {
+		return false;
+	}
+	*pages = strtoull(text, &end, 10);
+	return end != text;
+}
+
+static void take_process(void)
+{
+	struct timespec cpu;
+	struct rusage usage;
+	char text[128];
+	uint64_t pages;
+
+	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu)) {
+		add_here(GPROF_METRIC_PROCESS_CPU_NS,
+			(uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
+	}
+	if (held_read(&state.memory, text, sizeof(text)) && sample_read_resident(text, &pages)) {
+		add_here(GPROF_METRIC_PROCESS_RSS_BYTES, pages * state.page_bytes);
+	}
+	if (!getrusage(RUSAGE_SELF, &usage)) {
+		add_here(GPROF_METRIC_PROCESS_SWITCHES, (uint64_t)usage.ru_nvcsw);
+		add_here(GPROF_METRIC_PROCESS_PREEMPTIONS, (uint64_t)usage.ru_nivcsw);
+	}
+}
+
+/* ---- threads, and the host ---- */
+
+bool sample_read_cpus(const char *text, uint64_t *busy, uint64_t *all)
+{
+	uint64_t idle = 0;
+
+	if (strncmp(text, "cpu ", 4)) {
+		return false;
+	}
+	text += 4;
+	*all = 0;
+	/* Time of guests, which comes behind these, is part of user's. */
+	for (int i = 0; i < NR_CPU_FIELDS; i++) {
+		char *end;
+		uint64_t ticks = strtoull(text, &end, 10);
+
+		if (end == text) {
+			return false;
+		}
+		text = end;
+		*all += ticks;
+		idle += i == CPU_IDLE || i == CPU_IOWAIT ? ticks : 0;
+	}
+	*busy = *all - idle;
+	return true;
+}
+
+static void take_slow(void)
+{
+	struct stat tasks;
+	char text[512];
+	uint64_t busy, all;
+
+	/* A directory has two links of its own, and one for each directory in it. */
+	if (!syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) &&
+		tasks.st_nlink > 2) {
+		add_here(GPROF_METRIC_PROCESS_THREADS, tasks.st_nlink - 2);
+	}
+	if (held_read(&state.cpus, text, sizeof(text)) && sample_read_cpus(text, &busy, &all)) {
+		add_here(GPROF_METRIC_HOST_CPU_BUSY_NS, busy * state.tick_ns);
+		add_here(GPROF_METRIC_HOST_CPU_ALL_NS, all * state.tick_ns);
+	}
+}
+
+static void take_gpus(void)
+{
+	nvml_take(add);
+}
+
+/* ---- when ---- */
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t = {0};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static const struct group {
+	void (*take)(void);
+	uint64_t least_ns; /* between two */
+} groups[NR_GROUPS] = {[GROUP_PROCESS] = {take_process},
+	[GROUP_SLOW] = {take_slow, SLOW_NS},
+	[GROUP_GPU] = {take_gpus}};
+
+uint64_t sample_next_ns(uint64_t now_ns, uint64_t wait_ns, uint64_t interval_ns)
+{
+	uint64_t nr_intervals = (wait_ns + interval_ns - 1) / interval_ns;
+
+	return (now_ns / interval_ns + (nr_intervals ? nr_intervals : 1)) * interval_ns;
+}
+
+static bool is_due(unsigned int group, uint64_t now_ns)
+{
+	return now_ns >= state.due_ns[group] && (group != GROUP_GPU || state.has_gpus);
+}
+
+static void take_due(uint64_t now_ns)
+{
+	uint64_t before_ns = 0;
+
+	for (unsigned int i = 0; i < NR_GROUPS; i++) {
+		uint64_t after_ns, wait_ns;
+
+		if (!is_due(i, now_ns)) {
+			continue;
+		}
+		before_ns = before_ns ? before_ns : own_cpu_ns();
+		state.look_raw = clock_raw();
+		groups[i].take();
+		after_ns = own_cpu_ns();
+		wait_ns = (after_ns - before_ns) * COST_PARTS;
+		wait_ns = wait_ns > groups[i].least_ns ? wait_ns : groups[i].least_ns;
+		state.due_ns[i] = sample_next_ns(now_ns, wait_ns, state.interval_ns);
+		before_ns = after_ns;
+	}
+}
+
+static bool is_on(void)
+{
+	return state.interval_ns && (atomic_load(&collector_mode) & COLLECTOR_RECORD);
+}
+
+void sample_init(void)
+{
+	uint64_t ms = config_number(CONFIG_SAMPLE_MS);
+	long page_bytes = sysconf(_SC_PAGESIZE), ticks = sysconf(_SC_CLK_TCK);
+
+	memset(&state, 0, sizeof(state));
+	state.memory.fd = state.cpus.fd = -1;
+	if (!ms || config_flag(CONFIG_TIMER_ONLY)) {
+		return;
+	}
+	state.interval_ns = (ms < LEAST_MS ? LEAST_MS : ms) * 1000000u;
+	if (page_bytes > 0 && ticks > 0) {
+		state.page_bytes = (uint64_t)page_bytes;
+		state.tick_ns = 1000000000u / (uint64_t)ticks;
+		held_open(&state.memory, "/proc/self/statm", O_RDONLY, HELD_HIGH);
+		held_open(&state.cpus, "/proc/stat", O_RDONLY, HELD_HIGH);
+	}
+}
+
+void sample_take(uint64_t now_ns, bool is_attached)
+{
+	state.has_gpus = is_attached;
+	if (is_on()) {
+		take_due(now_ns);
+	}
+}
+
+uint64_t sample_due_ns(void)
+{
+	uint64_t due = UINT64_MAX;
+
+	for (unsigned int i = 0; i < NR_GROUPS && is_on(); i++) {
+		if (i == GROUP_GPU && !state.has_gpus) {
+			continue;
+		}
+		due = state.due_ns[i] < due ? state.due_ns[i] : due;
+	}
+	return due;
+}
+
+void sample_forget(void)
+{
+	held_close(&state.memory);
+	held_close(&state.cpus);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/step/cupti_warmup.h"
+
+#include <stdatomic.h>
+
+#include "collector/util/clock.h"
+#include "collector/ring/ring.h"
+
+/* How long before a window opens CUPTI does, and what a step takes at least until that is known. */
+#define WARM_NS	      20000000u
+#define SHORT_STEP_NS 20000u
+
+static struct warmth_state {
+	atomic_bool is_on;
+	_Atomic uint64_t ended_ns; /* CLOCK_MONOTONIC of the last step's end */
+	_Atomic uint64_t short_ns; /* what steps take when nothing holds them up, of late */
+} state;
+
+/*
+ * The shortest of the last steps, each of which may make it an eighth longer: a mean would be of
+ * the first step, which compiles, or of one in which the machine was busy with something else.
+ */
+static uint64_t follow_length(void)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint64_t last_ns = now - atomic_exchange(&state.ended_ns, now);
+	uint64_t short_ns = atomic_load(&state.short_ns);
+
+	short_ns = short_ns + short_ns / 8 < last_ns ? short_ns + short_ns / 8 : last_ns;
+	atomic_store(&state.short_ns, short_ns);
+	return short_ns;
+}
+
+/* So many steps ahead as they will take. */
+static void set(const struct schedule *schedule, uint64_t step, uint64_t step_ns)
+{
+	bool is_on = schedule_until_open(schedule, step) <= WARM_NS / (step_ns + 1) + 1;
+
+	if (atomic_exchange(&state.is_on, is_on) != is_on) {
+		ring_wake();
+	}
+}
+
+void warmth_begin(const struct schedule *schedule, uint64_t step)
+{
+	atomic_store(&state.ended_ns, clock_monotonic_ns());
+	atomic_store(&state.short_ns, UINT64_MAX / 2);
+	set(schedule, step, SHORT_STEP_NS);
+}
+
+void warmth_follow(const struct schedule *schedule, uint64_t step)
+{
+	set(schedule, step, follow_length());
+}
+
+void warmth_prepare(const struct schedule *schedule, uint64_t step)
+{
+	if (!schedule_until_open(schedule, step)) {
+		atomic_store(&state.is_on, true);
+	}
+}
+
+bool warmth_is_on(void)
+{
+	return atomic_load(&state.is_on);
+}

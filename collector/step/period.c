@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/step/period.h"
+
+#include <string.h>
+
+#define FIRST_LOOK  256u
+#define NR_CLASSES  16384u /* symbols by their hash; few meet */
+#define MAX_LENGTHS 16u
+#define MIN_REPEATS 3u
+#define MAX_ODD	    4u
+
+/* What is known of the symbols of a class in the part that is searched. */
+struct class
+{
+	uint32_t symbol;
+	uint32_t count;
+	uint32_t distance; /* the one that most of them have, if one has */
+	uint32_t votes;
+	uint64_t last;
+	uint64_t gap; /* sum of the times since the symbol before */
+};
+
+/* The search's own; one at a time. */
+static struct class classes[NR_CLASSES];
+
+static uint32_t at(const struct period *p, uint64_t n)
+{
+	return p->symbols[n % PERIOD_SYMBOLS];
+}
+
+static struct class *class_of(uint32_t symbol)
+{
+	return &classes[symbol * 0x9e3779b1u >> 18];
+}
+
+static void start_search(struct period *p)
+{
+	p->length = 0;
+	p->nr_odd = 0;
+	p->guess = 0;
+	p->since = p->nr;
+	p->look_at = p->nr + FIRST_LOOK;
+}
+
+void period_init(struct period *p)
+{
+	p->nr = 0;
+	p->nr_ends = p->nr_taken = 0;
+	p->confidence = 0;
+	start_search(p);
+}
+
+static bool add_end(struct period *p, uint64_t time)
+{
+	if (p->nr_ends == PERIOD_MAX_ENDS) {
+		return false;
+	}
+	p->ends[p->nr_ends++] = time;
+	return true;
+}
+
+bool period_take(struct period *p, uint64_t *time)
+{
+	if (p->nr_taken == p->nr_ends) {
+		p->nr_taken = p->nr_ends = 0;
+		return false;
+	}
+	*time = p->ends[p->nr_taken++];
+	return true;
+}
+
+static bool is_near(uint64_t distance, uint32_t length)
+{
+	return distance * 20 >= length * 19u && distance * 20 <= length * 21u;
+}
+
+static void follow(struct period *p, uint32_t symbol, uint64_t n, uint64_t time)
+{
+	if (symbol == p->anchor) {
+		p->nr_odd = is_near(n - p->anchor_at, p->length) ? 0 : p->nr_odd + 1;
+		p->anchor_at = n;
+		p->nr_odd = add_end(p, time) ? p->nr_odd : MAX_ODD;
+	}
+	if (p->nr_odd == MAX_ODD || n - p->anchor_at > (uint64_t)MAX_ODD * p->length) {
+		start_search(p);
+	}
+}
+
+void period_add(struct period *p, uint32_t symbol, uint64_t time)
+{
+	uint64_t n = p->nr++;
+
+	/* Too early for the next search to look back at: not worth its memory. */
+	if (!p->length && n + PERIOD_SYMBOLS < p->look_at) {
+		return;
+	}
+	p->symbols[n % PERIOD_SYMBOLS] = symbol;
+	p->times[n % PERIOD_SYMBOLS] = time;
+	if (p->length) {
+		follow(p, symbol, n, time);
+	}
+}
+
+/* ---- the search, from number `first` up to `end` ---- */
+
+static void classify(const struct period *p, uint64_t first, uint64_t end)
+{
+	memset(classes, 0, sizeof(classes));
+	for (uint64_t n = first; n < end; n++) {
+		struct class *c = class_of(at(p, n));
+		uint32_t distance = (uint32_t)(n - c->last);
+
+		if (c->count && (!c->votes || c->distance == distance)) {
+			c->distance = distance;
+			c->votes++;
+		} else if (c->count) {
+			c->votes--;
+		}
+		c->symbol = at(p, n);
+		c->last = n;
+		c->count++;
+		if (n > first) {
+			c->gap += p->times[n % PERIOD_SYMBOLS] - p->times[(n - 1) % PERIOD_SYMBOLS];
+		}
+	}
+}
+
+/* The lengths that symbols come at, in rising order. */
+static uint32_t find_lengths(uint64_t nr, uint32_t lengths[MAX_LENGTHS])
+{
+	uint32_t nr_lengths = 0;
+
+	for (uint32_t i = 0; i < NR_CLASSES; i++) {
+		const struct class *c = &classes[i];
+		uint32_t k = 0;
+
+		if (c->count < MIN_REPEATS || !c->votes || c->distance < 2 ||
+			(uint64_t)c->distance * MIN_REPEATS > nr) {
+			continue;
+		}
+		while (k < nr_lengths && lengths[k] < c->distance) {
+			k++;
+		}
+		if ((k < nr_lengths && lengths[k] == c->distance) || k == MAX_LENGTHS) {
+			continue;
+		}
+		nr_lengths += nr_lengths < MAX_LENGTHS;
+		memmove(lengths + k + 1, lengths + k, (nr_lengths - k - 1) * sizeof(*lengths));
+		lengths[k] = c->distance;
+	}
+	return nr_lengths;
+}
+
+/* How many of 10,000 symbols equal the one a period before. */
+static uint32_t fit(const struct period *p, uint64_t first, uint64_t end, uint32_t length)
+{
+	uint64_t nr_same = 0;
+
+	for (uint64_t n = first + length; n < end; n++) {
+		nr_same += at(p, n) == at(p, n - length);
+	}
+	return (uint32_t)(nr_same * 10000 / (end - first - length));
+}
+
+static bool has_copy(const struct period *p, uint64_t end, uint32_t length)
+{
+	for (uint64_t n = end - length; n < end; n++) {
+		if (at(p, n) & PERIOD_COPY) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The length to take, 0 for none; its fit in *best. */
+static uint32_t choose(const struct period *p, uint64_t first, uint64_t end, uint32_t *best)
+{
+	uint32_t lengths[MAX_LENGTHS];
+	uint32_t nr_lengths = find_lengths(end - first, lengths);
+
+	for (uint32_t i = 0; i < nr_lengths; i++) {
+		*best = has_copy(p, end, lengths[i]) ? fit(p, first, end, lengths[i]) : 0;
+		if (*best >= PERIOD_MIN_PCT * 100) {
+			return lengths[i];
+		}
+	}
+	return 0;
+}
+
+/* In each period, give or take the last one and some that are odd. */
+static bool comes_once(const struct class *c, uint32_t length, uint64_t nr)
+{
+	uint64_t wanted = (uint64_t)c->count * length;
+	uint64_t slack = length + nr / 20;
+
+	return c->votes && c->distance == length && wanted <= nr + slack && nr <= wanted + slack;
+}
+
+/*
+ * Of the symbols that come once in each period, the one that the program comes to last: it waits
+ * before it, for data or for the device.
+ */
+static bool find_anchor(struct period *p, uint32_t length, uint64_t nr)
+{
+	const struct class *best = NULL;
+
+	for (uint32_t i = 0; i < NR_CLASSES; i++) {
+		const struct class *c = &classes[i];
+
+		if (comes_once(c, length, nr) &&
+			(!best || c->gap / c->count > best->gap / best->count)) {
+			best = c;
+		}
+	}
+	if (best) {
+		p->anchor = best->symbol;
+	}
+	return best != NULL;
+}
+
+/* Those up to now, from the last one that came at another distance on. */
+static void add_past(struct period *p, uint64_t first)
+{
+	uint64_t last = 0;
+
+	p->anchor_at = p->nr;
+	for (uint64_t n = first; n < p->nr; n++) {
+		if (at(p, n) == p->anchor) {
+			if (last && !is_near(n - last, p->length)) {
+				p->nr_ends = 0;
+			}
+			last = p->anchor_at = n;
+			add_end(p, p->times[n % PERIOD_SYMBOLS]);
+		}
+	}
+}
+
+/* With what there was when `end` symbols had come. */
+static void look(struct period *p, uint64_t end)
+{
+	uint64_t oldest = p->nr < PERIOD_SYMBOLS ? 0 : p->nr - PERIOD_SYMBOLS;
+	uint64_t begin = p->since > oldest ? p->since : oldest;
+	/* What comes first is often the preparation of the rest. */
+	uint64_t first = begin + (end - begin) / 4;
+	uint32_t before = p->guess, best = 0;
+
+	p->look_at = end + (end - begin);
+	classify(p, first, end);
+	p->guess = choose(p, first, end, &best);
+	if (p->guess && p->guess == before && find_anchor(p, p->guess, end - first)) {
+		p->length = p->guess;
+		p->confidence = best / 100;
+		add_past(p, begin);
+	}
+}
+
+/* At twice as many each time, so that all searches cost no more than two of the last one. */
+void period_look(struct period *p)
+{
+	while (!p->length && p->nr >= p->look_at) {
+		/* What it should have seen may be gone, if nobody has come here for long. */
+		look(p, p->nr - p->look_at < PERIOD_SYMBOLS / 2 ? p->look_at : p->nr);
+	}
+}

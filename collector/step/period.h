@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The period of a thread's launches, for programs that mark nothing: what is launched comes as a
+ * sequence of symbols, and a step is what lies between two of a symbol that comes once in each
+ * period. Bounded: the last PERIOD_SYMBOLS are kept. Pure: no clock, no allocation.
+ *
+ * A period is the shortest length of which at least 95 in 100 symbols equal the one a period
+ * before, over three periods or more; two searches must find it, the second among twice as many
+ * symbols, 512 at least, since programs begin with loops that fill memory. And it must hold a copy
+ * between host and device: loops within a step (the layers of a model) repeat as well, and make no
+ * such copy. Where steps do not either, there is no period: a wrong one is worse.
+ */
+#ifndef COLLECTOR_STEP_PERIOD_H
+#define COLLECTOR_STEP_PERIOD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PERIOD_SYMBOLS	65536u
+#define PERIOD_MIN_PCT	95u
+#define PERIOD_COPY	0x80000000u /* in a symbol: a copy between host and device */
+#define PERIOD_MAX_ENDS (PERIOD_SYMBOLS / 2)
+
+struct period {
+	uint32_t symbols[PERIOD_SYMBOLS]; /* number n is at n % PERIOD_SYMBOLS */
+	uint64_t times[PERIOD_SYMBOLS];
+	uint64_t nr;	     /* symbols so far */
+	uint32_t guess;	     /* the length that the search before this one found */
+	uint64_t since;	     /* the search does not go back beyond */
+	uint64_t look_at;    /* the search comes again when there are so many */
+	uint32_t length;     /* in symbols; 0: none found */
+	uint32_t anchor;     /* the symbol that begins a step */
+	uint32_t confidence; /* percent */
+	uint64_t anchor_at;  /* number of the last one */
+	uint32_t nr_odd;     /* steps in a row of another length */
+	/* begins of steps that nobody has taken yet */
+	uint64_t ends[PERIOD_MAX_ENDS];
+	uint32_t nr_ends, nr_taken;
+};
+
+void period_init(struct period *p);
+
+/* One more was launched at `time`. */
+void period_add(struct period *p, uint32_t symbol, uint64_t time);
+
+/* Searches, if it is time to; costs some milliseconds at most. */
+void period_look(struct period *p);
+
+/* Takes the next begin of a step, the oldest first; false if there is none. */
+bool period_take(struct period *p, uint64_t *time);
+
+#endif

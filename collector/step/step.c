@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/step/step.h"
+
+#include <regex.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collector/util/claim.h"
+#include "collector/collector.h"
+#include "collector/util/config.h"
+#include "collector/util/log.h"
+#include "collector/step/schedule.h"
+#include "collector/step/step_auto.h"
+#include "collector/step/cupti_warmup.h"
+#include "collector/step/window.h"
+
+/* What a thread does here alone takes microseconds; after so long a signal handler has left it. */
+#define MOST_NS 1000000000u
+/* Of a regular expression; some MB. */
+#define MOST_STATES 50000u
+
+static struct step_state {
+	struct schedule schedule;
+	enum gprof_step_rule rule; /* 0: no steps, or found by ranges and calls */
+	bool is_found;		   /* by those, in `ranges` */
+	struct step_auto ranges;
+	char name[256];
+	regex_t kernel;
+	bool has_kernel;
+	uint32_t interval_ms;
+	bool needs_capture;
+	bool is_always;	       /* by the settings; see is_always() */
+	atomic_bool is_called; /* gprof_step() is what counts */
+	atomic_bool is_told;   /* the program or its framework says where they end */
+	struct claim ranges_claim;
+	atomic_bool is_capturing;
+	atomic_bool is_stopped; /* nothing opens any more */
+	_Atomic uint64_t step;
+	_Atomic uint64_t ended_raw; /* when the last step ended, or recording began */
+	_Atomic uint32_t state;	    /* enum gprof_window_state in force */
+	_Atomic uint32_t nr_askers; /* of follow_state */
+	_Atomic uint64_t asked_ns;  /* when the one that acts has begun to */
+	_Atomic uint64_t command;   /* first << 32 | end, of the control file; 0 for none */
+	uint32_t base_mode;
+} state;
+
+static bool take_prefix(const char **text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (strncmp(*text, prefix, length)) {
+		return false;
+	}
+	*text += length;
+	return true;
+}
+
+static bool parse_interval(const char *text)
+{
+	uint64_t ms = 0;
+
+	for (; *text >= '0' && *text <= '9' && ms < 1000000000u; text++) {
+		ms = ms * 10 + (uint64_t)(*text - '0');
+	}
+	state.interval_ms = (uint32_t)ms;
+	return !*text && ms > 0 && ms < 1000000000u;
+}
+
+/*
+ * Has it few enough states? The C library copies what stands before {N} N times, also where such
+ * copies are copied again, until the memory of the process is gone.
+ */
+static bool is_small_expression(const char *text)
+{
+	uint64_t nr_states = strlen(text);
+
+	for (text = strchr(text, '{'); text; text = strchr(text + 1, '{')) {
+		const char *at = text;
+		uint64_t most = 1, number;
+
+		do {
+			for (number = 0, at++; *at >= '0' && *at <= '9' && number < MOST_STATES;
+				at++) {
+				number = number * 10 + (uint64_t)(*at - '0');
+			}
+			most = number > most ? number : most;
+		} while (*at == ',');
+		nr_states *= most;
+		if (nr_states > MOST_STATES) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name))
+{
+	state.rule = 0;
+	if (!strcmp(text, "none")) {
+		return true;
+	}
+	state.is_found =
+		!strcmp(text, "auto") || !strcmp(text, "optimizer") || !strcmp(text, "dataloader");
+	if (state.is_found) {
+		step_auto_init(&state.ranges, *text == 'o'   ? GPROF_STEP_OPTIMIZER
+					      : *text == 'd' ? GPROF_STEP_DATALOADER
+							     : 0);
+		return true;
+	}
+	if (take_prefix(&text, "nvtx:") && *text) {
+		strncpy(state.name, text, sizeof(state.name) - 1);
+		state.rule = GPROF_STEP_NVTX;
+	} else if (take_prefix(&text, "api:")) {
+		collector_step_call = find_call(text);
+		state.rule = collector_step_call ? GPROF_STEP_API : 0;
+		state.base_mode = collector_step_call ? COLLECTOR_STEP_API : 0;
+	} else if (take_prefix(&text, "kernel:") && *text) {
+		state.has_kernel = is_small_expression(text) &&
+				   !regcomp(&state.kernel, text, REG_EXTENDED | REG_NOSUB);
+		state.rule = state.has_kernel ? GPROF_STEP_KERNEL : 0;
+	} else if (take_prefix(&text, "interval:") && parse_interval(text)) {
+		state.rule = GPROF_STEP_INTERVAL;
+	}
+	return state.rule != 0;
+}
+
+static void say_wrong(enum config_name name, const char *allowed, const char *instead)
+{
+	char sentence[400];
+
+	log_format(sentence, sizeof(sentence), "%s=%.100s is not allowed (allowed: %s); %s",
+		config_full_name(name), config_text(name), allowed, instead);
+	collector_notice("wrong setting", 0, "%s", sentence);
+	log_message(LOG_WARN, "%s", sentence);
+}
+
+void step_init(uint32_t (*find_call)(const char *name))
+{
+	memset((void *)&state, 0, sizeof(state));
+	window_init();
+	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
+		say_wrong(CONFIG_STEP,
+			"auto, none, optimizer, dataloader, nvtx:NAME, api:FUNCTION, kernel:REGEX, "
+			"interval:MS",
+			"there are no steps");
+	}
+	if (schedule_parse(&state.schedule, config_text(CONFIG_SCHEDULE))) {
+		say_wrong(CONFIG_SCHEDULE,
+			"all, FIRST-END, or skip_first=N,closed=N,ready=N,record=N,repeat=N",
+			"everything is recorded");
+		schedule_parse(&state.schedule, "all");
+	}
+	state.needs_capture = config_number(CONFIG_CAPTURE) == CAPTURE_CUDAPROFILER;
+	state.is_always = !state.needs_capture &&
+			  schedule_state(&state.schedule, 0) == GPROF_WINDOW_RECORD &&
+			  !state.schedule.closed && !state.schedule.ready && !state.schedule.repeat;
+}
+
+/* ---- windows ---- */
+
+static struct schedule span_of(uint32_t first, uint32_t end)
+{
+	return schedule_span(first, end == STEP_NO_END ? SCHEDULE_NO_END : end);
+}
+
+/* What GPROF_SCHEDULE says, until the control file says something else. */
+static struct schedule schedule_now(void)
+{
+	uint64_t command = atomic_load(&state.command);
+
+	return command ? span_of((uint32_t)(command >> 32), (uint32_t)command) : state.schedule;
+}
+
+static enum gprof_window_state wanted_state(uint64_t step)
+{
+	struct schedule schedule = schedule_now();
+	enum gprof_window_state wanted = schedule_state(&schedule, step);
+
+	if (state.needs_capture && !atomic_load(&state.is_capturing) &&
+		!atomic_load(&state.command)) {
+		/* CUPTI stays warm: cudaProfilerStart is followed by launches at once. */
+		return wanted == GPROF_WINDOW_RECORD ? GPROF_WINDOW_READY : wanted;
+	}
+	return wanted;
+}
+
+static void set_state(enum gprof_window_state wanted, uint64_t step)
+{
+	struct gprof_row_window row = {.time = clock_raw(), .step = step, .state = (uint8_t)wanted};
+	uint32_t before = atomic_exchange(&state.state, wanted);
+	uint32_t mode = state.base_mode;
+
+	if (before == wanted) {
+		return;
+	}
+	if (before == GPROF_WINDOW_RECORD) {
+		window_close();
+	}
+	if (wanted == GPROF_WINDOW_RECORD) {
+		window_open();
+		mode |= config_flag(CONFIG_TIMER_ONLY) ? 0 : COLLECTOR_RECORD;
+	}
+	row.window = window_newest();
+	atomic_store(&collector_mode, atomic_load(&state.is_stopped) ? 0 : mode);
+	collector_emit(&row, GPROF_TABLE_window, NULL, 0);
+	ring_wake();
+}
+
+/*
+ * Sets what is wanted now. Threads that end steps, calls of the program and the control file may
+ * ask at once: one of them sets it, and does so again for those who came meanwhile and do not wait.
+ */
+static void follow_state(void)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint32_t nr_askers = 1;
+
+	/* Signed: who is in may have looked at the clock later than this thread. */
+	if (atomic_fetch_add(&state.nr_askers, 1) &&
+		(int64_t)(now - atomic_load(&state.asked_ns)) < (int64_t)MOST_NS) {
+		return;
+	}
+	atomic_store(&state.asked_ns, now);
+	do {
+		uint64_t step = atomic_load(&state.step);
+
+		set_state(wanted_state(step), step);
+	} while (!atomic_compare_exchange_strong(&state.nr_askers, &nr_askers, 0));
+}
+
+/* One window from the first call to the last: nothing to tell apart. */
+static bool is_always(void)
+{
+	return state.is_always && !atomic_load_explicit(&state.command, memory_order_relaxed);
+}
+
+static void emit_step(struct gprof_row_step *row)
+{
+	if (ring_enter(&ring_self)) {
+		row->thread = ring_self.id;
+		collector_emit(row, GPROF_TABLE_step, NULL, 0);
+	}
+}
+
+void step_start(void)
+{
+	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
+
+	atomic_store(&state.ended_raw, row.time);
+	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
+	warmth_begin(&state.schedule, 0);
+	follow_state();
+	if (state.rule || state.is_found) {
+		emit_step(&row);
+	}
+}
+
+/*
+ * What ends a step may be reported late, by another thread, or with a wrong time. A step that would
+ * end before it begins ends where it begins.
+ */
+static uint64_t settle_end(uint64_t time)
+{
+	uint64_t last = atomic_load(&state.ended_raw);
+
+	while (last < time && !atomic_compare_exchange_weak(&state.ended_raw, &last, time)) {
+	}
+	return last < time ? time : last;
+}
+
+static void end_step(enum gprof_step_rule rule, uint64_t time)
+{
+	struct gprof_row_step row = {.how = (uint8_t)rule};
+
+	row.step = atomic_fetch_add(&state.step, 1) + 1;
+	row.time = settle_end(time);
+	emit_step(&row);
+	if (!is_always()) {
+		struct schedule schedule = schedule_now();
+
+		warmth_follow(&schedule, row.step);
+	}
+	follow_state();
+}
+
+/* Two threads within some nanoseconds of each other: the later one is as if it had not been. */
+static bool enter_ranges(void)
+{
+	return claim_try(&state.ranges_claim, MOST_NS);
+}
+
+static void leave_ranges(void)
+{
+	claim_drop(&state.ranges_claim);
+}
+
+static bool does_call_count(void)
+{
+	bool does_count = !state.ranges.wanted;
+
+	if (!atomic_load(&state.is_called) && enter_ranges()) {
+		does_count = step_auto_call(&state.ranges);
+		atomic_store(&state.is_called, !state.ranges.wanted);
+		atomic_store(&state.is_told, true);
+		leave_ranges();
+	}
+	return does_count;
+}
+
+void step_mark(enum gprof_step_rule rule)
+{
+	uint64_t now = clock_raw();
+
+	if (atomic_load(&collector_mode) & COLLECTOR_COLD) {
+		return;
+	}
+	if (rule == GPROF_STEP_CALL ? state.is_found && does_call_count() : rule == state.rule) {
+		end_step(rule, now);
+	}
+}
+
+void step_range(const char *name, uint64_t begin, uint64_t end)
+{
+	struct step_auto_ends ends = {0};
+	uint32_t first;
+
+	if (!state.is_found || atomic_load(&state.is_called) || !step_auto_knows(name) ||
+		(atomic_load(&collector_mode) & COLLECTOR_COLD) || !enter_ranges()) {
+		return;
+	}
+	step_auto_range(&state.ranges, name, begin, end, &ends);
+	if (ends.nr) {
+		atomic_store(&state.is_told, true);
+	}
+	/* A schedule goes by what happens now: for it, steps begin with the first that is told. */
+	first = is_always() || !ends.nr ? 0 : ends.nr - 1;
+	for (uint32_t i = first; i < ends.nr; i++) {
+		end_step(state.ranges.rule, ends.times[i]);
+	}
+	leave_ranges();
+}
+
+bool step_needs_period(void)
+{
+	return state.is_found && state.is_always && !state.ranges.wanted &&
+	       !atomic_load_explicit(&state.is_told, memory_order_relaxed);
+}
+
+void step_found(uint64_t time, uint32_t confidence)
+{
+	if (enter_ranges()) {
+		if (step_auto_period(&state.ranges, confidence)) {
+			end_step(GPROF_STEP_PERIOD, time);
+		}
+		leave_ranges();
+	}
+}
+
+bool step_has_schedule(void)
+{
+	const struct schedule *s = &state.schedule;
+
+	return s->skip_first || s->closed || s->ready || s->repeat;
+}
+
+bool step_verdict(struct step_auto_verdict *verdict)
+{
+	if (!state.is_found || !enter_ranges()) {
+		return false;
+	}
+	*verdict = step_auto_verdict(&state.ranges);
+	leave_ranges();
+	return true;
+}
+
+void step_stop(void)
+{
+	atomic_store(&state.is_stopped, true);
+}
+
+void step_capture(bool is_on)
+{
+	if (state.needs_capture && !(atomic_load(&collector_mode) & COLLECTOR_COLD)) {
+		atomic_store(&state.is_capturing, is_on);
+		follow_state();
+	}
+}
+
+bool step_is_range(const char *name, uint64_t nr_bytes)
+{
+	return !(atomic_load(&collector_mode) & COLLECTOR_COLD) && state.rule == GPROF_STEP_NVTX &&
+	       nr_bytes == strlen(state.name) && !memcmp(name, state.name, nr_bytes);
+}
+
+bool step_is_kernel(const char *name)
+{
+	return state.has_kernel && name && !regexec(&state.kernel, name, 0, NULL, 0);
+}
+
+uint32_t step_interval_ms(void)
+{
+	return state.interval_ms;
+}
+
+bool step_is_open(void)
+{
+	return atomic_load(&state.state) == GPROF_WINDOW_RECORD;
+}
+
+bool step_wants_activity(void)
+{
+	return !config_flag(CONFIG_TIMER_ONLY) &&
+	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || warmth_is_on() ||
+		       state.has_kernel);
+}
+
+bool step_is_recorded(uint32_t correlation)
+{
+	return is_always() || window_has(correlation);
+}
+
+/* ---- the control file ---- */
+
+bool step_is_told(void)
+{
+	return state.rule || atomic_load(&state.is_told);
+}
+
+void step_prepare(uint32_t first, uint32_t end)
+{
+	struct schedule schedule = span_of(first, end);
+
+	warmth_prepare(&schedule, atomic_load(&state.step));
+}
+
+void step_command(uint32_t first, uint32_t end)
+{
+	struct schedule schedule = span_of(first, end);
+
+	atomic_store(&state.command, (uint64_t)first << 32 | end);
+	warmth_begin(&schedule, atomic_load(&state.step));
+	follow_state();
+}
+
+uint64_t step_now(void)
+{
+	return atomic_load(&state.step);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps and windows as they happen: counts steps, asks the schedule, sets collector_mode, writes
+ * the step and window rows. Any thread may mark a step; the drain asks what CUPTI should do.
+ */
+#ifndef COLLECTOR_STEP_STEP_H
+#define COLLECTOR_STEP_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/format/format.h"
+#include "collector/step/step_auto.h"
+
+/* Reads GPROF_STEP, GPROF_SCHEDULE and GPROF_CAPTURE; wrong ones become notices and defaults. */
+void step_init(uint32_t (*find_call)(const char *name));
+
+/* Opens step 0: writes the first window row and sets collector_mode. */
+void step_start(void);
+
+/* Ends a step if `rule` is the one in force. */
+void step_mark(enum gprof_step_rule rule);
+
+/* A user range of a framework has ended; where GPROF_STEP says so, that may end steps. */
+void step_range(const char *name, uint64_t begin, uint64_t end);
+
+/*
+ * Is the period of the launches wanted? Not where a schedule waits for steps, as these are told
+ * late. The drain's, as the next one: by that period, a step began at `time`.
+ */
+bool step_needs_period(void);
+void step_found(uint64_t time, uint32_t confidence);
+
+/* Does GPROF_SCHEDULE wait for steps? */
+bool step_has_schedule(void);
+
+/* How steps are found so far; false if GPROF_STEP says it, or if it cannot be told just now. */
+bool step_verdict(struct step_auto_verdict *verdict);
+
+/* The end: kernels that come in yet may still end steps, but no window opens to the doors. */
+void step_stop(void);
+
+/* Profiler start and stop calls, where GPROF_CAPTURE says that they count. */
+void step_capture(bool is_on);
+
+/* Does an NVTX range, or a kernel, of that name end a step? The latter is the drain's to ask. */
+bool step_is_range(const char *name, uint64_t nr_bytes);
+bool step_is_kernel(const char *name);
+
+/* Milliseconds of an interval step, 0 if steps are not intervals. */
+uint32_t step_interval_ms(void);
+
+/* Is a record window open? */
+bool step_is_open(void);
+
+/* Should CUPTI run now? True in and just before ready and record windows, and while kernels count.
+ */
+bool step_wants_activity(void);
+
+/* Was this call made in a record window? For records that arrive later. */
+bool step_is_recorded(uint32_t correlation);
+
+/* Does something tell of steps, also while nothing is recorded? */
+bool step_is_told(void);
+
+/* How many have ended. */
+uint64_t step_now(void);
+
+#define STEP_NO_END UINT32_MAX
+
+/*
+ * The control file's, on the drain thread: from now on the steps first to end - 1 are recorded and
+ * no others, whatever GPROF_SCHEDULE and GPROF_CAPTURE say; none where both are the same, above 0.
+ * Before it, where CUPTI must be up for that, step_prepare makes step_wants_activity true.
+ */
+void step_prepare(uint32_t first, uint32_t end);
+void step_command(uint32_t first, uint32_t end);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/step/step_auto.h"
+
+#include <string.h>
+
+/* A program that empties gradients will step, but may fetch often before it does. */
+#define LONG_PATIENCE 1000u
+
+enum range { RANGE_OTHER, RANGE_FETCH, RANGE_OPTIMIZER, RANGE_ZERO_GRAD };
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static enum range classify(const char *name)
+{
+	if (begins_with(name, "Optimizer.step#")) {
+		return RANGE_OPTIMIZER;
+	}
+	if (begins_with(name, "enumerate(DataLoader)#") && strstr(name, ".__next__")) {
+		return RANGE_FETCH;
+	}
+	return begins_with(name, "Optimizer.zero_grad#") ? RANGE_ZERO_GRAD : RANGE_OTHER;
+}
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *name; name++) {
+		hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
+	}
+	return hash;
+}
+
+void step_auto_init(struct step_auto *a, enum gprof_step_rule wanted)
+{
+	*a = (struct step_auto){.wanted = wanted, .nr_wanted = 1};
+}
+
+bool step_auto_knows(const char *name)
+{
+	return classify(name) != RANGE_OTHER;
+}
+
+static void add_end(struct step_auto_ends *ends, uint64_t time)
+{
+	if (ends->nr < sizeof(ends->times) / sizeof(ends->times[0])) {
+		ends->times[ends->nr++] = time;
+	}
+}
+
+static void give_held(struct step_auto *a, struct step_auto_ends *ends)
+{
+	for (uint32_t i = 0; i < a->held.nr; i++) {
+		add_end(ends, a->held.times[i]);
+	}
+	a->held.nr = 0;
+}
+
+/* ---- optimizers, by the fetches between them ---- */
+
+/* After so many iterations that lack some optimizers, they will not come back. */
+static bool has_missed_long(struct step_auto *a)
+{
+	a->was_short = true;
+	return ++a->nr_short >= STEP_AUTO_PATIENCE;
+}
+
+static void end_iteration(struct step_auto *a, uint64_t fetched_at, struct step_auto_ends *ends)
+{
+	if (a->nr_seen && a->nr_seen < a->nr_wanted) {
+		add_end(ends, fetched_at);
+		if (has_missed_long(a)) {
+			a->nr_wanted = a->nr_seen;
+			a->nr_short = 0;
+		}
+	} else if (a->nr_seen) {
+		a->nr_short = 0;
+	}
+	a->nr_seen = 0;
+	a->held.nr = 0;
+}
+
+static void count_by_fetch(struct step_auto *a, uint64_t end, struct step_auto_ends *ends)
+{
+	a->nr_seen++;
+	if (a->nr_seen == a->nr_wanted) {
+		add_end(ends, end);
+	} else if (a->nr_seen > a->nr_wanted) {
+		a->nr_wanted = a->nr_seen;
+		add_end(&a->held, end);
+	}
+	if (a->held.nr == STEP_AUTO_PATIENCE) {
+		a->has_left_loader = true;
+		give_held(a, ends);
+	}
+}
+
+/* ---- optimizers, by their names ---- */
+
+static uint32_t find_name(const struct step_auto *a, uint64_t name)
+{
+	uint32_t i = 0;
+
+	while (i < a->nr_names && a->names[i] != name) {
+		i++;
+	}
+	return i;
+}
+
+static void begin_group(struct step_auto *a)
+{
+	memset(a->is_seen, 0, sizeof(a->is_seen));
+	a->nr_seen = 0;
+}
+
+/* The group is what was seen of it, and no more. */
+static void shrink_group(struct step_auto *a)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < a->nr_names; i++) {
+		if (a->is_seen[i]) {
+			a->names[nr++] = a->names[i];
+		}
+	}
+	a->nr_names = nr;
+	a->nr_short = 0;
+}
+
+static void count_by_name(
+	struct step_auto *a, uint64_t name, uint64_t end, struct step_auto_ends *ends)
+{
+	uint32_t at = find_name(a, name);
+
+	if (at < a->nr_names && a->is_seen[at]) {
+		add_end(ends, a->last_end);
+		if (has_missed_long(a)) {
+			shrink_group(a);
+			at = find_name(a, name);
+		}
+		begin_group(a);
+	}
+	if (at == a->nr_names) {
+		bool is_late = a->nr_names && !a->nr_seen; /* of the step before */
+
+		if (at == STEP_AUTO_NAMES) {
+			return;
+		}
+		a->names[a->nr_names++] = name;
+		if (is_late) {
+			return;
+		}
+	}
+	a->is_seen[at] = true;
+	if (++a->nr_seen == a->nr_names) {
+		add_end(ends, end);
+		a->nr_short = 0;
+		begin_group(a);
+	}
+}
+
+/* ---- what happens ---- */
+
+static bool has_loader(const struct step_auto *a)
+{
+	return a->nr_fetches && !a->has_left_loader;
+}
+
+static void take_optimizer(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
+	struct step_auto_ends *ends)
+{
+	uint64_t hash = hash_name(name);
+
+	if (a->rule != GPROF_STEP_OPTIMIZER) {
+		a->rule = GPROF_STEP_OPTIMIZER;
+		a->held.nr = 0;
+	}
+	if (has_loader(a)) {
+		count_by_fetch(a, end, ends);
+		if (a->has_left_loader) {
+			begin_group(a);
+			a->names[0] = hash;
+			a->nr_names = 1;
+		}
+	} else if (begin > a->last_begin || hash != a->last_name) {
+		/* Otherwise one that contains the one before: the same step once more. */
+		count_by_name(a, hash, end, ends);
+	}
+	a->last_name = hash;
+	a->last_begin = begin;
+	a->last_end = end;
+}
+
+static void count_fetches(struct step_auto *a, uint64_t begin, struct step_auto_ends *ends)
+{
+	uint32_t patience = a->has_zero_grad ? LONG_PATIENCE : STEP_AUTO_PATIENCE;
+
+	if (a->nr_fetches == 1) {
+		return; /* begins the first step */
+	}
+	if (a->rule == GPROF_STEP_DATALOADER) {
+		add_end(ends, begin);
+		return;
+	}
+	if (a->has_zero_grad) {
+		a->held.nr = 0; /* too many to tell them all later */
+	}
+	add_end(&a->held, begin);
+	if (a->wanted == GPROF_STEP_DATALOADER || a->nr_fetches > patience) {
+		a->rule = GPROF_STEP_DATALOADER;
+		give_held(a, ends);
+	}
+}
+
+static void take_fetch(struct step_auto *a, uint64_t begin, struct step_auto_ends *ends)
+{
+	if (a->nr_fetches && begin <= a->fetched_at) {
+		return; /* a loader that fetches from another one, which has just been counted */
+	}
+	a->fetched_at = begin;
+	a->nr_fetches++;
+	if (a->rule == GPROF_STEP_OPTIMIZER) {
+		if (!a->has_left_loader) {
+			end_iteration(a, begin, ends);
+		}
+	} else if (a->wanted != GPROF_STEP_OPTIMIZER) {
+		count_fetches(a, begin, ends);
+	}
+}
+
+void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
+	struct step_auto_ends *ends)
+{
+	enum range range = classify(name);
+
+	if (a->rule == GPROF_STEP_CALL) {
+		return;
+	}
+	if (range == RANGE_OPTIMIZER && a->wanted != GPROF_STEP_DATALOADER) {
+		take_optimizer(a, name, begin, end, ends);
+	} else if (range == RANGE_FETCH) {
+		take_fetch(a, begin, ends);
+	} else if (range == RANGE_ZERO_GRAD) {
+		a->has_zero_grad = true;
+	}
+}
+
+bool step_auto_call(struct step_auto *a)
+{
+	bool has_ended = a->rule == GPROF_STEP_OPTIMIZER || a->rule == GPROF_STEP_DATALOADER;
+
+	if (a->wanted) {
+		return false;
+	}
+	a->rule = GPROF_STEP_CALL;
+	return !has_ended;
+}
+
+bool step_auto_period(struct step_auto *a, uint32_t confidence)
+{
+	if (a->wanted || a->nr_fetches || a->has_zero_grad ||
+		(a->rule && a->rule != GPROF_STEP_PERIOD)) {
+		return false;
+	}
+	a->rule = GPROF_STEP_PERIOD;
+	a->period_confidence = confidence;
+	return true;
+}
+
+/* ---- what is said about it ---- */
+
+static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
+{
+	const char *why = "every step of the optimizer; two of that name in one iteration would "
+			  "look like two steps";
+	uint32_t confidence = 90;
+
+	if (a->has_left_loader) {
+		why = "every step of the optimizer, of which many belong to one fetch from the "
+		      "data loader";
+		confidence = 70;
+	} else if (a->was_short) {
+		why = "groups of optimizer steps, of which some lack an optimizer";
+		confidence = 80;
+	} else if (a->nr_fetches && a->nr_wanted == 1) {
+		why = "every step of the optimizer, with new data for each";
+		confidence = 100;
+	} else if (a->nr_fetches) {
+		why = "the last of several optimizer steps between two fetches from the data "
+		      "loader";
+		confidence = 95;
+	} else if (a->nr_names > 1) {
+		why = "the last of several optimizers of different names";
+	}
+	return (struct step_auto_verdict){GPROF_STEP_OPTIMIZER, confidence, why};
+}
+
+struct step_auto_verdict step_auto_verdict(const struct step_auto *a)
+{
+	if (a->rule == GPROF_STEP_OPTIMIZER) {
+		return optimizer_verdict(a);
+	}
+	if (a->rule == GPROF_STEP_DATALOADER) {
+		return (struct step_auto_verdict){a->rule, 90,
+			"every fetch from the data loader, also the one that finds its end; no "
+			"optimizer steps"};
+	}
+	if (a->rule == GPROF_STEP_CALL) {
+		return (struct step_auto_verdict){a->rule, 100, "the program calls gprof_step()"};
+	}
+	if (a->rule == GPROF_STEP_PERIOD) {
+		return (struct step_auto_verdict){a->rule, a->period_confidence,
+			"the period of the launches; the program marks nothing"};
+	}
+	return (struct step_auto_verdict){0, 0,
+		"neither gprof_step(), nor an optimizer, nor a data loader was seen, nor a clear "
+		"period of the launches; name a range: GPROF_STEP=nvtx:NAME"};
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a step ends, found in the ranges that a framework marks: the end of its optimizer's step,
+ * or the begin of a fetch from its data loader. Pure logic: names and times in, the ends of steps
+ * out. No clock, no allocation, no lock; the caller lets in one thread at a time.
+ *
+ * One step is one step of the optimizer, whatever was fetched for it. Several optimizers in one
+ * iteration are one step, in a group that is learned: with a data loader, the group is what steps
+ * between two fetches; without one, the names that come before one of them comes again. Those that
+ * come later than the group was known to be long belong to the step before.
+ */
+#ifndef COLLECTOR_STEP_STEP_AUTO_H
+#define COLLECTOR_STEP_STEP_AUTO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/format/format.h"
+
+/* So many fetches without an optimizer are a loop of its own; and so many optimizer steps for one
+ * fetch are no group. */
+#define STEP_AUTO_PATIENCE 16u
+#define STEP_AUTO_NAMES	   8u
+
+/* Times (of the caller's clock) at which steps ended, the oldest first. */
+struct step_auto_ends {
+	uint32_t nr;
+	uint64_t times[STEP_AUTO_PATIENCE + 1];
+};
+
+struct step_auto {
+	enum gprof_step_rule wanted; /* 0: whatever comes */
+	enum gprof_step_rule rule;   /* in force; 0: none yet */
+	/* of the data loader */
+	uint64_t fetched_at; /* begin of the last fetch */
+	uint64_t nr_fetches;
+	bool has_left_loader; /* steps have nothing to do with its fetches */
+	bool has_zero_grad;   /* there is an optimizer, though it has not stepped yet */
+	/* of the optimizers */
+	uint32_t nr_wanted; /* that step in one iteration, with a loader */
+	uint32_t nr_seen;   /* in this iteration */
+	uint32_t nr_short;  /* iterations in a row with fewer */
+	bool was_short;
+	uint64_t names[STEP_AUTO_NAMES]; /* hashes */
+	bool is_seen[STEP_AUTO_NAMES];
+	uint32_t nr_names;
+	uint32_t period_confidence;
+	uint64_t last_name, last_begin, last_end;
+	struct step_auto_ends held; /* that may turn out to be ends of steps */
+};
+
+/* How steps are found, for people. */
+struct step_auto_verdict {
+	enum gprof_step_rule rule; /* 0: no step was found */
+	uint32_t confidence;	   /* percent */
+	const char *why;	   /* never NULL */
+};
+
+/* wanted: 0, GPROF_STEP_OPTIMIZER or GPROF_STEP_DATALOADER. */
+void step_auto_init(struct step_auto *a, enum gprof_step_rule wanted);
+
+/* Is a range of that name worth a call of step_auto_range? */
+bool step_auto_knows(const char *name);
+
+/* A range has ended: adds to *ends, which the caller made empty, the steps that end with that. */
+void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
+	struct step_auto_ends *ends);
+
+/*
+ * The program itself says that a step ends. From then on, unless another rule is wanted, nothing
+ * else counts. False if this one does not count, since ranges have ended its step already.
+ */
+bool step_auto_call(struct step_auto *a);
+
+/*
+ * The period of the launches ends a step, with that confidence (percent). False if something better
+ * is known, or the framework's ranges have yet to show what they are.
+ */
+bool step_auto_period(struct step_auto *a, uint32_t confidence);
+
+struct step_auto_verdict step_auto_verdict(const struct step_auto *a);
+
+#endif

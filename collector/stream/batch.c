@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/stream/batch.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "collector/format/rows_to_columns.h"
+#include "collector/util/memory.h"
+#include "collector/stream/stream.h"
+
+/* So many rows of any table fit the first cache. */
+#define GROUP_ROWS 256u
+#define TEXT_ROWS  1024u
+_Static_assert(BLOCK_ENCODE_ROWS % GROUP_ROWS == 0, "blocks are whole groups");
+/* A text stays where it is while three blocks' worth of others come after it. */
+#define TEXT_BYTES (BLOCK_ENCODE_TEXT_BYTES * 4)
+
+/*
+ * Written first, in this order: the schema's reader needs strings before what names them, and the
+ * fact that a stream was ended comes last, so that the losses of that stream are all in it.
+ */
+static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
+	GPROF_TABLE_function, GPROF_TABLE_op_name, GPROF_TABLE_op_shape, GPROF_TABLE_shape,
+	GPROF_TABLE_place, GPROF_TABLE_device, GPROF_TABLE_attribute, GPROF_TABLE_context,
+	GPROF_TABLE_stream, GPROF_TABLE_anchor, GPROF_TABLE_loss, GPROF_TABLE_notice,
+	GPROF_TABLE_info};
+#define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
+
+struct batch batches[GPROF_NR_TABLES];
+
+static struct batch_state {
+	char *text;
+	size_t text_at;
+	size_t text_waiting; /* bytes of it in rows that wait */
+	uint64_t nr_events;
+	bool is_ready;
+} state;
+
+static bool has_text(const struct block_table *table)
+{
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		if (table->columns[c].kind == GPROF_KIND_TEXT) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int batch_init(void)
+{
+	if (state.is_ready) {
+		return 0;
+	}
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		const struct block_table *table = block_table(t);
+		struct batch *batch = &batches[t];
+
+		batch->max_rows = has_text(table) ? TEXT_ROWS : GROUP_ROWS;
+		batch->row_bytes = table->row_bytes;
+		batch->values = has_text(table)
+					? NULL
+					: memory_map(table->nr_columns * sizeof(*batch->values));
+		batch->rows = memory_map(batch->max_rows * sizeof(*batch->rows));
+		batch->storage = memory_map((size_t)batch->max_rows * table->row_bytes);
+		if (!batch->rows || !batch->storage || (!batch->values && !has_text(table))) {
+			return -ENOMEM;
+		}
+	}
+	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
+		batches[definitions[i]].is_definition = true;
+	}
+	/* No events either; a checkpoint must not come before the rows that it speaks of. */
+	batches[GPROF_TABLE_checkpoint].is_definition = true;
+	batches[GPROF_TABLE_thread].is_definition = true;
+	batches[GPROF_TABLE_step].is_definition = true;
+	batches[GPROF_TABLE_window].is_definition = true;
+	batches[GPROF_TABLE_sample].is_definition = true;
+	batches[GPROF_TABLE_stall].is_definition = true;
+	state.text = memory_map(TEXT_BYTES);
+	state.is_ready = state.text != NULL;
+	return state.is_ready ? 0 : -ENOMEM;
+}
+
+void batch_forget(void)
+{
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		batches[t].nr_rows = batches[t].nr_gathered = 0;
+		batches[t].nr_written = 0;
+	}
+	state.text_waiting = 0;
+	state.nr_events = 0;
+}
+
+static void gather(unsigned int table)
+{
+	struct batch *batch = &batches[table];
+
+	gather_rows(table, batch->rows, batch->nr_rows, batch->values, batch->nr_gathered);
+	batch->nr_gathered += batch->nr_rows;
+	batch->nr_rows = 0;
+}
+
+static uint32_t nr_waiting(const struct batch *batch)
+{
+	return batch->nr_gathered + batch->nr_rows;
+}
+
+static void write_batch(unsigned int table)
+{
+	struct batch *batch = &batches[table];
+	bool is_event = !batch->is_definition;
+
+	state.nr_events += is_event ? nr_waiting(batch) : 0;
+	if (!nr_waiting(batch)) {
+		return;
+	}
+	if (batch->values) {
+		gather(table);
+		stream_write_columns(table, batch->values, batch->nr_gathered, is_event);
+	} else {
+		stream_write(table, batch->rows, batch->nr_rows, is_event);
+	}
+	batch->nr_written += nr_waiting(batch);
+	batch->nr_rows = batch->nr_gathered = 0;
+}
+
+static void write_definitions(void)
+{
+	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
+		write_batch(definitions[i]);
+	}
+	state.text_waiting = 0;
+}
+
+void batch_make_room_slow(unsigned int table)
+{
+	struct batch *batch = &batches[table];
+
+	if (batch->values && nr_waiting(batch) < BLOCK_ENCODE_ROWS) {
+		gather(table);
+		return;
+	}
+	write_definitions();
+	write_batch(table);
+}
+
+struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes)
+{
+	char *copy;
+
+	nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES;
+	if (state.text_waiting + nr_bytes > BLOCK_ENCODE_TEXT_BYTES) {
+		write_definitions();
+	}
+	if (state.text_at + nr_bytes > TEXT_BYTES) {
+		state.text_at = 0;
+	}
+	copy = state.text + state.text_at;
+	memcpy(copy, bytes, nr_bytes);
+	state.text_at += nr_bytes;
+	state.text_waiting += nr_bytes;
+	return (struct gprof_text){.bytes = copy, .nr_bytes = nr_bytes};
+}
+
+void batch_write_all(void)
+{
+	write_definitions();
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		write_batch(t);
+	}
+}
+
+void batch_drop_all(void)
+{
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		struct batch *batch = &batches[t];
+
+		if (!batch->is_definition) {
+			state.nr_events += nr_waiting(batch);
+			collector_lose(COLLECTOR_LOST_LIMIT, nr_waiting(batch));
+			batch->nr_written += nr_waiting(batch);
+			batch->nr_rows = batch->nr_gathered = 0;
+		}
+	}
+}
+
+uint64_t batch_nr_rows(unsigned int table)
+{
+	return batches[table].nr_written + nr_waiting(&batches[table]);
+}
+
+uint64_t batch_nr_events(void)
+{
+	return state.nr_events;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions that api rows name: first the hooks, in their order, then what CUPTI knows beyond
+ * them. A function's id is its place from 1. Filled by one thread before the first event.
+ */
+#ifndef COLLECTOR_STREAM_CALLS_H
+#define COLLECTOR_STREAM_CALLS_H
+
+#include <stdint.h>
+
+#include "collector/collector.h"
+
+/* The hooks, see collector_init; nothing is copied. */
+void calls_init(const char *names, const struct collector_call *calls, uint32_t nr_calls);
+
+/* The id of a function, 0 if there is none of that name. */
+uint32_t calls_find(const char *name);
+/* The name of that id, which stays. */
+const char *calls_name(uint32_t id);
+/* name must stay. */
+uint32_t calls_find_or_add(const char *name, uint8_t api);
+
+/* Rows of table call for all of them. */
+void calls_add_rows(void);
+
+/* In a forked child: only the hooks are known again. */
+void calls_forget(void);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/stream/dictionary.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "collector/stream/batch.h"
+#include "collector/collector.h"
+#include "collector/format/intern.h"
+
+#define NR_TEXTS	32768u
+#define TEXT_ARENA	(4u << 20)
+#define NR_SHAPES	32768u
+#define NR_PLACES	1024u
+#define NR_KNOWN_SHAPES 4096u
+
+/* Our copy of a known name. */
+struct name_copy {
+	uint64_t at; /* in the arena of texts */
+	uint32_t nr_bytes;
+};
+
+/* Shapes come back in the order of the training loop: most are found here, without hashing. */
+struct known_shape {
+	struct gprof_row_shape key;
+	uint32_t id;
+};
+
+struct define_known_place define_known_places[DEFINE_NR_KNOWN_PLACES];
+struct define_names define_names;
+
+static struct define_state {
+	struct intern texts;
+	struct intern shapes;
+	struct intern places;
+	struct name_copy copies[DEFINE_NR_KNOWN_NAMES];
+	struct known_shape known_shapes[NR_KNOWN_SHAPES];
+} state;
+
+int define_init(void)
+{
+	int rc = intern_init(&state.texts, NR_TEXTS, TEXT_ARENA);
+
+	rc = rc ? rc
+		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
+	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
+	memset(&define_names, 0, sizeof(define_names));
+	define_names.era = 1;
+	memset(state.known_shapes, 0, sizeof(state.known_shapes));
+	memset(define_known_places, 0, sizeof(define_known_places));
+	return rc;
+}
+
+static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes)
+{
+	const struct intern_entry *entry;
+	bool is_new;
+
+	if (nr_bytes > GPROF_TEXT_BYTES) {
+		nr_bytes = GPROF_TEXT_BYTES;
+		collector_lose(COLLECTOR_LOST_TEXT, 1);
+	}
+	entry = intern_find(&state.texts, bytes, nr_bytes, &is_new);
+	if (is_new) {
+		struct gprof_text text = batch_text(bytes, nr_bytes);
+		struct gprof_row_string *row = batch_add(GPROF_TABLE_string);
+
+		row->id = entry->id;
+		row->text = text;
+	}
+	return entry;
+}
+
+uint32_t define_text(const char *bytes, uint64_t nr_bytes)
+{
+	return nr_bytes ? find_text(bytes, nr_bytes)->id : 0;
+}
+
+static bool is_same_name(const struct name_copy *copy, const char *name)
+{
+	/* strncmp: what stands at that address now may be shorter, and end before unmapped memory.
+	 */
+	return !strncmp(state.texts.arena + copy->at, name, copy->nr_bytes) &&
+	       !name[copy->nr_bytes];
+}
+
+uint32_t define_name_slow(const char *name)
+{
+	struct define_known_name *known = define_known_name(name);
+	struct name_copy *copy = &state.copies[known - define_names.known];
+
+	if (!name || !*name) {
+		return 0;
+	}
+	if (known->name != name || !is_same_name(copy, name)) {
+		const struct intern_entry *entry = find_text(name, strlen(name));
+
+		*copy = (struct name_copy){.at = entry->at, .nr_bytes = entry->nr_bytes};
+		known->name = name;
+		known->id = entry->id;
+	}
+	known->era = define_names.era;
+	return known->id;
+}
+
+void define_names_may_change(void)
+{
+	if (!++define_names.era) {
+		memset(&define_names, 0, sizeof(define_names));
+		define_names.era = 1;
+	}
+}
+
+static struct known_shape *known_shape(const struct gprof_row_shape *s)
+{
+	uint64_t hash = (s->function + s->name) * 0x9e3779b97f4a7c15u +
+			(s->grid_x | (uint64_t)s->block_x << 32) * 0xc2b2ae3d27d4eb4fu +
+			(s->grid_y | (uint64_t)s->dynamic_shared_bytes << 32) * 0x165667b19e3779f9u;
+
+	return &state.known_shapes[hash >> 52];
+}
+
+uint32_t define_shape(const struct gprof_row_shape *shape)
+{
+	struct known_shape *known = known_shape(shape);
+	const struct intern_entry *entry;
+	bool is_new;
+
+	if (known->id && !memcmp(&known->key, shape, sizeof(*shape))) {
+		return known->id;
+	}
+	entry = intern_find(&state.shapes, shape, sizeof(*shape), &is_new);
+	if (is_new) {
+		struct gprof_row_shape *row = batch_add(GPROF_TABLE_shape);
+
+		*row = *shape;
+		row->id = entry->id;
+	}
+	known->key = *shape;
+	known->id = entry->id;
+	return entry->id;
+}
+
+static uint32_t find_place(const uint32_t key[3])
+{
+	bool is_new;
+	const struct intern_entry *entry =
+		intern_find(&state.places, key, 3 * sizeof(key[0]), &is_new);
+
+	if (is_new) {
+		struct gprof_row_place *row = batch_add(GPROF_TABLE_place);
+
+		row->id = entry->id;
+		row->device = key[0];
+		row->context = key[1];
+		row->stream = key[2];
+	}
+	return entry->id;
+}
+
+uint32_t define_place_slow(uint32_t device, uint32_t context, uint32_t stream)
+{
+	const uint32_t key[] = {device, context, stream};
+	struct define_known_place *known = define_known_place(context, stream);
+
+	*known = (struct define_known_place){device, context, stream, find_place(key)};
+	return known->id;
+}

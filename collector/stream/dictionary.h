@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ids for what many rows share, with the rows that define them. The drain thread's own.
+ */
+#ifndef COLLECTOR_STREAM_DICTIONARY_H
+#define COLLECTOR_STREAM_DICTIONARY_H
+
+#include "collector/format/format.h"
+
+/* Returns 0 or -ENOMEM. */
+int define_init(void);
+
+/* The id of a text (0 for none); longer than GPROF_TEXT_BYTES it is cut, and counted as such. */
+uint32_t define_text(const char *bytes, uint64_t nr_bytes);
+
+/* C strings whose text was compared with our copy since define_names_may_change, by their address.
+ */
+#define DEFINE_NR_KNOWN_NAMES 1024u
+struct define_known_name {
+	const char *name;
+	uint32_t era; /* when it was compared last */
+	uint32_t id;
+};
+
+struct define_names {
+	struct define_known_name known[DEFINE_NR_KNOWN_NAMES];
+	uint32_t era; /* never 0 */
+};
+
+extern struct define_names define_names __attribute__((visibility("hidden")));
+
+static inline struct define_known_name *define_known_name(const char *name)
+{
+	return &define_names.known[((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 54];
+}
+
+uint32_t define_name_slow(const char *name);
+
+/*
+ * As define_text for a C string, NULL for none, that stays where it is and as it is until
+ * define_names_may_change: CUPTI keeps a kernel's name while records that use it are out.
+ */
+static inline uint32_t define_name(const char *name)
+{
+	const struct define_known_name *known = define_known_name(name);
+
+	return known->name == name && known->era == define_names.era ? known->id
+								     : define_name_slow(name);
+}
+
+void define_names_may_change(void);
+
+/* The id of a shape, whose head, id and padding are 0. */
+uint32_t define_shape(const struct gprof_row_shape *shape);
+
+/* The places met last, by context and stream. */
+#define DEFINE_NR_KNOWN_PLACES 64u
+struct define_known_place {
+	uint32_t device, context, stream;
+	uint32_t id; /* 0: none yet */
+};
+
+extern struct define_known_place define_known_places[DEFINE_NR_KNOWN_PLACES]
+	__attribute__((visibility("hidden")));
+
+static inline struct define_known_place *define_known_place(uint32_t context, uint32_t stream)
+{
+	return &define_known_places[(stream ^ context << 3) % DEFINE_NR_KNOWN_PLACES];
+}
+
+uint32_t define_place_slow(uint32_t device, uint32_t context, uint32_t stream);
+
+/* The id of a place. */
+static inline uint32_t define_place(uint32_t device, uint32_t context, uint32_t stream)
+{
+	const struct define_known_place *known = define_known_place(context, stream);
+
+	if (known->id && known->device == device && known->context == context &&
+		known->stream == stream) {
+		return known->id;
+	}
+	return define_place_slow(device, context, stream);
+}
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/stream/facts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "collector/stream/batch.h"
+#include "collector/util/clock.h"
+#include "collector/collector.h"
+#include "collector/util/config.h"
+#include "collector/ring/ending.h"
+#include "collector/util/log.h"
+#include "collector/util/redact.h"
+#include "collector/step/step.h"
+
+#define VALUE_BYTES 256
+/* Fields of /proc/PID/stat, from 1. */
+#define STAT_PARENT 4
+#define STAT_START  22
+/* A shell, a launcher, a container's first process: few stand between two that record. */
+#define MAX_ANCESTORS 16
+
+#define MAX_NAMES 9
+
+/* Launchers' names for the same thing; the first that is set counts. */
+struct source {
+	const char *key;
+	const char *names[MAX_NAMES];
+};
+
+/* From torchrun, Open MPI, MPICH and Intel MPI, PMIx, MVAPICH2, Horovod, Paddle, Slurm, Kubernetes.
+ */
+static const struct source sources[] = {
+	{"rank.world", {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+			       "MV2_COMM_WORLD_RANK", "HOROVOD_RANK", "PADDLE_TRAINER_ID",
+			       "SLURM_PROCID", "JOB_COMPLETION_INDEX"}},
+	{"rank.local", {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+			       "PMI_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "HOROVOD_LOCAL_RANK",
+			       "PADDLE_RANK_IN_NODE", "SLURM_LOCALID"}},
+	{"rank.world_size",
+		{"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+			"HOROVOD_SIZE", "PADDLE_TRAINERS_NUM", "SLURM_NTASKS"}},
+	{"rank.local_size", {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+				    "MV2_COMM_WORLD_LOCAL_SIZE", "HOROVOD_LOCAL_SIZE"}},
+	{"rank.node", {"GROUP_RANK", "OMPI_COMM_WORLD_NODE_RANK", "SLURM_NODEID"}},
+	{"job.id", {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID", "JOB_ID"}},
+	{"job.master", {"MASTER_ADDR"}},
+	{"job.restarts", {"TORCHELASTIC_RESTART_COUNT"}},
+	{"cuda.visible_devices", {"CUDA_VISIBLE_DEVICES"}},
+};
+#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+static struct facts_state {
+	char values[NR_SOURCES][VALUE_BYTES];
+	char from[NR_SOURCES][64];
+	char parent[512];
+	const char *why;	 /* of the steps, as it was told last */
+	_Atomic uint64_t worker; /* its number, and above it of how many; 0: nothing to tell */
+} state;
+
+void facts_look(void)
+{
+	state.why = NULL;
+	for (size_t i = 0; i < NR_SOURCES; i++) {
+		state.values[i][0] = 0;
+		for (size_t n = 0; n < MAX_NAMES && sources[i].names[n]; n++) {
+			const char *value = getenv(sources[i].names[n]);
+
+			if (value && *value) {
+				strncpy(state.values[i], value, VALUE_BYTES - 1);
+				strncpy(state.from[i], sources[i].names[n],
+					sizeof(state.from[i]) - 1);
+				break;
+			}
+		}
+	}
+}
+
+void facts_set_parent(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	size_t length;
+
+	/* Its name once it is closed: the child may live longer. */
+	base = base ? base + 1 : path;
+	length = strlen(base);
+	if (length > 5 && !strcmp(base + length - 5, ".part")) {
+		length -= 5;
+	}
+	log_format(state.parent, sizeof(state.parent), "%.*s", (int)length, base);
+}
+
+static void add(const char *key, const char *value, size_t nr_bytes)
+{
+	struct gprof_text key_text = batch_text(key, strlen(key));
+	struct gprof_text value_text = batch_text(value, nr_bytes);
+	struct gprof_row_info *row = batch_add(GPROF_TABLE_info);
+
+	row->key = key_text;
+	row->value = value_text;
+}
+
+void facts_add(const char *key, const char *value)
+{
+	add(key, value, strlen(value));
+}
+
+void facts_add_number(const char *key, uint64_t value)
+{
+	char text[32];
+
+	log_format(text, sizeof(text), "%llu", (unsigned long long)value);
+	facts_add(key, text);
+}
+
+/* A value that came from the environment or from a file, under the name that it had there. */
+static void add_masked(const char *key, const char *name, const char *value)
+{
+	char masked[GPROF_TEXT_BYTES];
+
+	add(key, masked, mask_value(masked, sizeof(masked), name, value, strlen(value)));
+}
+
+/* The first bytes of a file of /proc, 0 if it cannot be read. */
+static size_t read_start(const char *path, char *out, size_t out_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0) {
+		return 0;
+	}
+	do {
+		n = read(fd, out, out_bytes);
+	} while (n < 0 && errno == EINTR);
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void add_command(void)
+{
+	char text[GPROF_TEXT_BYTES], masked[GPROF_TEXT_BYTES];
+	size_t n = read_start("/proc/self/cmdline", text, sizeof(text));
+
+	/* Arguments end in 0 each; they stay so, since a blank may be part of one. */
+	n = mask_command(masked, sizeof(masked), text, n);
+	add("process.command", masked, n && !masked[n - 1] ? n - 1 : n);
+}
+
+/*
+ * From /proc/PID/stat: the parent's pid and when the process started, in ticks since the machine
+ * did. False if there is no such process.
+ */
+static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
+{
+	char path[48], text[1024];
+	const char *at;
+	size_t n;
+
+	log_format(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
+	n = read_start(path, text, sizeof(text) - 1);
+	text[n] = 0;
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	for (int field = 2; at && field < STAT_START; field++) {
+		at = strchr(at + 1, ' ');
+		if (at && field + 1 == STAT_PARENT) {
+			*parent = strtoull(at, NULL, 10);
+		}
+	}
+	*start = at ? strtoull(at, NULL, 10) : 0;
+	return at != NULL;
+}
+
+/* With its start a pid is one process's alone; with its ancestors its place in the tree is known.
+ */
+static void add_kinship(void)
+{
+	char text[MAX_ANCESTORS * 32] = "";
+	uint64_t parent = (uint64_t)getppid();
+	uint64_t start = 0, next = 0;
+	size_t n = 0;
+
+	if (read_stat((uint64_t)getpid(), &next, &start)) {
+		facts_add_number("process.start_ticks", start);
+	}
+	for (int i = 0; i < MAX_ANCESTORS && parent && read_stat(parent, &next, &start); i++) {
+		n += log_format(text + n, sizeof(text) - n, "%s%llu:%llu", n ? " " : "",
+			(unsigned long long)parent, (unsigned long long)start);
+		parent = next;
+	}
+	facts_add("process.ancestors", text);
+}
+
+static void add_path(const char *key, const char *link)
+{
+	char text[GPROF_TEXT_BYTES];
+	ssize_t n = readlink(link, text, sizeof(text));
+
+	if (n > 0) {
+		add(key, text, (size_t)n);
+	}
+}
+
+/* The first line of a file. */
+static void add_line(const char *key, const char *path)
+{
+	char text[256];
+	size_t n = read_start(path, text, sizeof(text));
+	const char *end = memchr(text, '\n', n);
+
+	if (n) {
+		add(key, text, end ? (size_t)(end - text) : n);
+	}
+}
+
+static void add_host(void)
+{
+	struct utsname host;
+
+	if (!uname(&host)) {
+		facts_add("host.name", host.nodename);
+		facts_add("host.kernel", host.release);
+		facts_add("host.machine", host.machine);
+	}
+	facts_add_number("host.cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* What tells the process from all others, and its command. */
+static void add_identity(void)
+{
+	facts_add("gprof.version", GPROF_VERSION);
+	facts_add_number("process.pid", (uint64_t)getpid());
+	facts_add_number("process.parent_pid", (uint64_t)getppid());
+	add_line("host.boot_id", "/proc/sys/kernel/random/boot_id");
+	add_path("process.pid_namespace", "/proc/self/ns/pid");
+	add_kinship();
+	if (state.parent[0]) {
+		facts_add("process.parent_stream", state.parent);
+	}
+	add_command();
+}
+
+void facts_add_start(void)
+{
+	add_identity();
+	add_path("process.executable", "/proc/self/exe");
+	add_path("process.directory", "/proc/self/cwd");
+	add_host();
+	add_line("cuda.driver_release", "/sys/module/nvidia/version");
+	facts_add("clock.name", clock_name());
+	for (size_t i = 0; i < NR_SOURCES; i++) {
+		if (state.values[i][0]) {
+			char key[64];
+
+			add_masked(sources[i].key, state.from[i], state.values[i]);
+			log_format(key, sizeof(key), "%s.source", sources[i].key);
+			facts_add(key, state.from[i]);
+		}
+	}
+	for (int i = 0; i < CONFIG_NR; i++) {
+		char key[64];
+
+		log_format(key, sizeof(key), "config.%s", config_full_name((enum config_name)i));
+		add_masked(key, "", config_written((enum config_name)i));
+	}
+}
+
+void facts_add_steps(bool is_last)
+{
+	static const char *const rules[] = {[0] = "none",
+		[GPROF_STEP_CALL] = "call",
+		[GPROF_STEP_OPTIMIZER] = "optimizer",
+		[GPROF_STEP_DATALOADER] = "dataloader",
+		[GPROF_STEP_PERIOD] = "period"};
+	struct step_auto_verdict verdict;
+	char confidence[16];
+
+	if (!step_verdict(&verdict) || verdict.why == state.why || (!verdict.rule && !is_last)) {
+		return;
+	}
+	state.why = verdict.why;
+	if (!verdict.rule && step_has_schedule()) {
+		collector_notice("no steps", 0,
+			"GPROF_SCHEDULE waits for steps, and none was seen while the process ran "
+			"(a period of the launches is known too late for it); name what ends a "
+			"step: GPROF_STEP=nvtx:NAME, api:FUNCTION or kernel:REGEX");
+	}
+	log_format(confidence, sizeof(confidence), "%u.%u%u", verdict.confidence / 100,
+		verdict.confidence / 10 % 10, verdict.confidence % 10);
+	facts_add("step.rule", rules[verdict.rule]);
+	facts_add("step.why", verdict.why);
+	facts_add("step.confidence", confidence);
+}
+
+void facts_set_worker(uint32_t number, uint32_t nr_workers)
+{
+	atomic_store(&state.worker, (uint64_t)nr_workers << 32 | number);
+}
+
+void facts_add_worker(void)
+{
+	uint64_t worker = atomic_exchange(&state.worker, 0);
+
+	if (worker) {
+		facts_add_number("loader.worker", worker & UINT32_MAX);
+		facts_add_number("loader.workers", worker >> 32);
+	}
+}
+
+void facts_add_end(const char *how)
+{
+	int code;
+
+	facts_add_steps(true);
+	facts_add("end.how", how);
+	if (ending_kind(&code) != GPROF_END_UNKNOWN) {
+		facts_add_number("end.code", (uint64_t)(uint32_t)code);
+	}
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/stream/leftover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/util/dir.h"
+#include "collector/util/private_fd.h"
+#include "collector/util/log.h"
+#include "collector/cupti/pace.h"
+#include "collector/ring/ring.h"
+#include "collector/stream/stream.h"
+
+#define SHARED "/dev/shm"
+#define SUFFIX ".gprof.rings"
+/* No pool is larger: GPROF_BUFFER_MB's half. */
+#define MOST_CHUNKS (((uint64_t)65536 << 20) / 2 / RING_CHUNK_BYTES)
+
+struct move {
+	bool (*is_over)(void);
+	struct held from, to;
+	char bytes[RING_CHUNK_BYTES];
+};
+
+static bool read_at(struct move *move, uint64_t at, size_t nr_bytes)
+{
+	return !held_check(&move->from) &&
+	       pread(move->from.fd, move->bytes, nr_bytes, (off_t)at) == (ssize_t)nr_bytes;
+}
+
+static bool copy_at(struct move *move, uint64_t at, size_t nr_bytes)
+{
+	pace_look();
+	return !move->is_over() && read_at(move, at, nr_bytes) && !held_check(&move->to) &&
+	       pwrite(move->to.fd, move->bytes, nr_bytes, (off_t)at) == (ssize_t)nr_bytes;
+}
+
+static bool is_sound(const struct gprof_rings_header *header)
+{
+	return !memcmp(header->magic, GPROF_RINGS_MAGIC, sizeof(header->magic)) &&
+	       header->header_bytes == RING_HEADER_BYTES &&
+	       header->chunk_bytes == RING_CHUNK_BYTES && header->nr_chunks <= MOST_CHUNKS;
+}
+
+/* The header, and of the chunks those that threads own: of the others there are holes. */
+static bool copy_used(struct move *move)
+{
+	struct gprof_rings_header header;
+	struct gprof_chunk_header chunk;
+	uint64_t here = ring_namespace(), there, at = RING_HEADER_BYTES;
+
+	if (!read_at(move, 0, RING_HEADER_BYTES)) {
+		return false;
+	}
+	memcpy(&header, move->bytes, sizeof(header));
+	memcpy(&there, move->bytes + RING_HEADER_BYTES - sizeof(there), sizeof(there));
+	/* In another namespace of pids its number is somebody else's here. */
+	if (!is_sound(&header) || !here || here != there || !copy_at(move, 0, RING_HEADER_BYTES)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < header.nr_chunks; i++, at += RING_CHUNK_BYTES) {
+		if (!read_at(move, at, sizeof(chunk))) {
+			return false;
+		}
+		memcpy(&chunk, move->bytes, sizeof(chunk));
+		if (chunk.magic == GPROF_CHUNK_MAGIC && chunk.thread &&
+			!copy_at(move, at, RING_CHUNK_BYTES)) {
+			return false;
+		}
+	}
+	return !held_check(&move->to) && !ftruncate(move->to.fd, (off_t)at);
+}
+
+/* Under another name until it is whole; nobody else is at it then. */
+static void move_file(struct move *move, const char *from, const char *to)
+{
+	char half[PATH_MAX];
+	bool is_whole;
+
+	log_format(half, sizeof(half), "%s.new", to);
+	if (held_open(&move->from, from, O_RDONLY | O_NONBLOCK, HELD_ANYWHERE)) {
+		return;
+	}
+	if (!held_open(&move->to, half, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE)) {
+		is_whole = copy_used(move);
+		held_close(&move->to);
+		if (is_whole && !rename(half, to)) {
+			unlink(from);
+		} else {
+			unlink(half);
+		}
+	}
+	held_close(&move->from);
+}
+
+static bool is_own_file(const char *path)
+{
+	struct stat status;
+
+	return !dir_look(path, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+}
+
+/* NAME-PID-START of a process of this machine that is no more; its length, 0 for all others. */
+static size_t gone_length(const char *name)
+{
+	const char *own = strrchr(stream_path(), '/') + 1;
+	size_t length = strlen(name), host = strcspn(own, "-") + 1;
+	unsigned long long pid;
+
+	if (length <= strlen(SUFFIX) || strcmp(name + length - strlen(SUFFIX), SUFFIX) != 0 ||
+		strncmp(name, own, host) != 0) {
+		return 0;
+	}
+	pid = strtoull(name + host, NULL, 10);
+	return pid && pid <= INT_MAX && syscall(SYS_kill, (long)pid, 0L) && errno == ESRCH
+		       ? length - strlen(SUFFIX)
+		       : 0;
+}
+
+static void look_at(struct move *move, const char *name)
+{
+	int length = (int)gone_length(name);
+	char from[PATH_MAX], part[PATH_MAX], to[PATH_MAX];
+
+	if (!length || strlen(stream_dir()) + strlen(name) + sizeof(".new/") > sizeof(to)) {
+		return;
+	}
+	log_format(from, sizeof(from), SHARED "/%s", name);
+	log_format(part, sizeof(part), "%s/%.*s.gprof.part", stream_dir(), length, name);
+	log_format(to, sizeof(to), "%s/%s", stream_dir(), name);
+	if (is_own_file(from) && is_own_file(part)) {
+		move_file(move, from, to);
+	}
+}
+
+void leftover_move(bool (*is_over)(void))
+{
+	static struct move move;
+	static char bytes[4096] __attribute__((aligned(8)));
+	struct held shared;
+	long n;
+
+	move.is_over = is_over;
+	if (held_open(&shared, SHARED, O_RDONLY | O_DIRECTORY, HELD_ANYWHERE)) {
+		return;
+	}
+	do {
+		const struct dir_entry *entry;
+
+		n = is_over() || held_check(&shared)
+			    ? 0
+			    : syscall(SYS_getdents64, shared.fd, bytes, sizeof(bytes));
+		for (long at = 0; at < n; at += entry->bytes) {
+			entry = (const struct dir_entry *)(bytes + at);
+			look_at(&move, entry->name);
+		}
+	} while (n > 0);
+	held_close(&shared);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is missing, and why, as rows of the stream. The drain thread's own. */
+#ifndef COLLECTOR_STREAM_LOSS_ROWS_H
+#define COLLECTOR_STREAM_LOSS_ROWS_H
+
+#include <stdint.h>
+
+/* Adds rows for the losses and notices since the last call. Returns how many events were lost. */
+uint64_t loss_add_rows(void);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one file of this process: its name, its header, its blocks, its end (FORMAT.md). Used by the
+ * drain thread alone. A file that cannot grow loses blocks, counts their
+ * rows, and tries again with the next one; it never blocks the host.
+ */
+#ifndef COLLECTOR_STREAM_STREAM_H
+#define COLLECTOR_STREAM_STREAM_H
+
+#include <stdbool.h>
+
+#include "collector/format/block.h"
+
+/* Rows that could not be written, by reason; stream_take_lost. */
+struct stream_lost {
+	uint64_t disk;	/* the file system refused */
+	uint64_t limit; /* GPROF_MAX_MB */
+};
+
+/*
+ * Makes the directory (0700) and in it `<host>-<pid>-<start>.gprof.part` (0600, never an existing
+ * file), and writes the header. max_bytes 0: no limit. Returns 0 or -errno.
+ */
+int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *ticks);
+
+/*
+ * Writes rows as blocks (any number of rows). Rows of definitions and facts (is_event false) are
+ * written also beyond the limit. Returns 0 or -errno; what was not written is counted.
+ */
+int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event);
+
+/* The same for one block whose columns were gathered before; they are overwritten. */
+int stream_write_columns(
+	unsigned int table, union gather_values *values, uint32_t nr_rows, bool is_event);
+
+/*
+ * Writes the definitions that were refused before, if any, which otherwise go before the next
+ * block. Returns 0 when the file holds all of them, or -errno.
+ */
+int stream_settle(void);
+
+struct stream_lost stream_take_lost(void);
+
+/* Renames `.part` away and closes. Returns 0 or -errno. */
+int stream_finish(void);
+
+/* Removes the file of a recording that could not start. */
+void stream_discard(void);
+
+/* In a forked child: lets go of the parent's file without touching it. */
+void stream_forget(void);
+
+const char *stream_path(void); /* as it is called now */
+const char *stream_dir(void);  /* absolute */
+uint64_t stream_id(void);
+unsigned int stream_progress(void); /* grows with every write that came back; any thread */
+uint64_t stream_bytes(void);
+uint64_t stream_rows(void); /* event rows written */
+
+/* Rings go to a tmpfs with this many times their size free, since each process of a job has some.
+ */
+#define STREAM_MEMORY_SHARE 16u
+
+/* Where the ring file may be, best first. */
+enum stream_place {
+	STREAM_PLACE_MEMORY, /* beside the stream, where that is in memory */
+	STREAM_PLACE_SHARED, /* in /dev/shm */
+	STREAM_PLACE_DISK,   /* beside the stream, where a store may wait for a disk */
+	STREAM_NR_PLACES,    /* in no file */
+};
+
+/*
+ * A path for the ring file of `bytes` there. NULL where that cannot be: on a network or FUSE file
+ * system, or for want of room. The text is good until the next call.
+ */
+const char *stream_rings_path(uint64_t bytes, enum stream_place place);
+
+/* Has the stream reached its size limit? Then nothing but the last group should be written. */
+bool stream_is_full(void);
+
+/* May rows with texts of their own still come? They get half of the limit. */
+bool stream_takes_texts(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread at a time, and nobody waits: who does not get in leaves the work to who is in. A
+ * signal handler may jump out of it, so a claim that is older than any such work can take is void.
+ */
+#ifndef COLLECTOR_UTIL_CLAIM_H
+#define COLLECTOR_UTIL_CLAIM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/util/clock.h"
+
+struct claim {
+	_Atomic uint64_t since_ns; /* CLOCK_MONOTONIC; 0: free */
+};
+
+static inline bool claim_try(struct claim *claim, uint64_t most_ns)
+{
+	uint64_t since = atomic_load_explicit(&claim->since_ns, memory_order_relaxed);
+	uint64_t now = clock_monotonic_ns();
+
+	/* Signed: the claim may be younger than this look at the clock. */
+	return (!since || (int64_t)(now - since) > (int64_t)most_ns) &&
+	       atomic_compare_exchange_strong(&claim->since_ns, &since, now);
+}
+
+static inline void claim_drop(struct claim *claim)
+{
+	atomic_store_explicit(&claim->since_ns, 0, memory_order_release);
+}
+
+#endif

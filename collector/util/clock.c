@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/clock.h"
+
+#include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define CALIBRATE_NS 100000u
+
+bool clock_has_counter;
+static struct clock_anchor first;
+
+static uint64_t read_ns(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_monotonic_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_realtime_ns(void)
+{
+	return read_ns(CLOCK_REALTIME);
+}
+
+static bool find_counter(void)
+{
+#if defined(__x86_64__)
+	unsigned int a, b, c, d;
+
+	/* Invariant TSC: same rate in all power states, so it is a clock. */
+	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
+#elif defined(__aarch64__)
+	return true;
+#else
+	return false;
+#endif
+}
+
+void clock_init(void)
+{
+	clock_has_counter = find_counter();
+	first = clock_take_anchor();
+}
+
+struct clock_anchor clock_take_anchor(void)
+{
+	struct clock_anchor best = {.error_ns = UINT32_MAX};
+
+	for (int i = 0; i < 4; i++) {
+		struct clock_anchor a;
+		uint64_t before = clock_monotonic_ns();
+		uint64_t after;
+
+		a.raw = clock_raw();
+		a.realtime_ns = clock_realtime_ns();
+		after = clock_monotonic_ns();
+		a.monotonic_ns = before + (after - before) / 2;
+		a.error_ns = (uint32_t)(after - before);
+		if (a.error_ns < best.error_ns) {
+			best = a;
+		}
+	}
+	return best;
+}
+
+uint64_t clock_calibrate(void)
+{
+	struct clock_anchor now;
+
+	if (!clock_has_counter) {
+		return (uint64_t)1 << 32;
+	}
+	do {
+		now = clock_take_anchor();
+	} while (now.monotonic_ns - first.monotonic_ns < CALIBRATE_NS);
+	return (uint64_t)(((unsigned __int128)(now.monotonic_ns - first.monotonic_ns) << 32) /
+			  (now.raw - first.raw));
+}
+
+const char *clock_name(void)
+{
+#if defined(__aarch64__)
+	return "cntvct";
+#else
+	return clock_has_counter ? "tsc" : "monotonic";
+#endif
+}

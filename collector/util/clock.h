@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host clock of hooks: the CPU's counter where it is invariant (about 9 ns a read), else
+ * CLOCK_MONOTONIC (about 20 ns). "Raw" values are that counter; ticks, about 1 ns each, are raw
+ * values scaled by one fixed factor per stream, so that blocks hold small numbers. The exact length
+ * of a tick comes out of the anchors, by the reader.
+ */
+#ifndef COLLECTOR_UTIL_CLOCK_H
+#define COLLECTOR_UTIL_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+struct clock_anchor {
+	uint64_t raw;
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+	uint32_t error_ns; /* the reads lay this far apart */
+};
+
+extern bool clock_has_counter __attribute__((visibility("hidden")));
+
+uint64_t clock_monotonic_ns(void);
+uint64_t clock_realtime_ns(void);
+
+/* The raw host clock; any thread, any time after clock_init. */
+static inline uint64_t clock_raw(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(clock_has_counter, 1)) {
+		return __rdtsc();
+	}
+#elif defined(__aarch64__)
+	uint64_t value;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+	return value;
+#endif
+	return clock_monotonic_ns();
+}
+
+/* Looks at the CPU and takes the first anchor; once, before the first clock_raw. */
+void clock_init(void);
+
+/*
+ * The factor of ticks, (ticks << 32) / raw, from the time since clock_init (waits until that is
+ * 100 us; good to about 1 in 5,000, which is all that nominal ticks need).
+ */
+uint64_t clock_calibrate(void);
+
+/* The best of a few tries at reading all clocks at once. */
+struct clock_anchor clock_take_anchor(void);
+
+/* Name for the stream: "tsc", "cntvct" or "monotonic". */
+const char *clock_name(void);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/util/config_file.h"
+#include "collector/util/log.h"
+#include "collector/util/redact.h"
+
+#define PREFIX	   "GPROF_"
+#define TEXT_BYTES 1024
+#define MAX_WRONG  8
+
+enum type { TYPE_BOOL, TYPE_NUMBER, TYPE_TEXT, TYPE_CHOICE, TYPE_LIST };
+
+struct variable {
+	const char *name;
+	const char *value; /* default */
+	const char *allowed;
+	uint32_t min, max;
+	enum type type;
+};
+
+static const struct variable variables[CONFIG_NR] = {
+#define CONFIG(n, t, v, lo, hi, a, help)   \
+	[CONFIG_##n] = {.name = PREFIX #n, \
+		.value = v,                \
+		.allowed = a,              \
+		.min = lo,                 \
+		.max = hi,                 \
+		.type = TYPE_##t},
+#include "collector/util/config.def"
+#undef CONFIG
+};
+
+static uint64_t numbers[CONFIG_NR] COMPAT_AT_START;
+
+static struct config_state {
+	struct {
+		char text[TEXT_BYTES];
+		bool is_set;
+	} values[CONFIG_NR];
+	char cuda_home[TEXT_BYTES];
+	char wrong[MAX_WRONG][256];
+	unsigned int nr_wrong;
+} config;
+
+static void wrong_add(const char *name, const char *value, const char *allowed)
+{
+	char masked[64];
+
+	if (config.nr_wrong < MAX_WRONG) {
+		masked[mask_value(masked, 60, name, value, strlen(value))] = 0;
+		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
+			"%s=%s is not allowed (allowed: %s); the default is used", name, masked,
+			allowed);
+	}
+}
+
+/* Of the file of settings: what, and what is wrong with it. */
+static void wrong_line(const char *where, const char *what, const char *problem)
+{
+	char masked[96];
+
+	if (config.nr_wrong < MAX_WRONG) {
+		masked[mask_value(masked, sizeof(masked) - 1, "", what, strlen(what))] = 0;
+		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]), "%s%s %s",
+			where, masked, problem);
+	}
+}
+
+/* Decimal digits only; false also when the number does not fit. */
+static bool parse_number(const char *text, uint64_t *number)
+{
+	uint64_t value = 0;
+
+	if (!*text) {
+		return false;
+	}
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || value > (UINT64_MAX - 9) / 10) {
+			return false;
+		}
+		value = value * 10 + (uint64_t)(*text - '0');
+	}
+	*number = value;
+	return true;
+}
+
+/* The position of a text among words separated by |, -1 if it is none of them. */
+static int find_choice(const char *words, const char *text, size_t length)
+{
+	int index = 0;
+
+	for (;;) {
+		const char *end = strchrnul(words, '|');
+
+		if ((size_t)(end - words) == length && !memcmp(words, text, length)) {
+			return index;
+		}
+		if (!*end) {
+			return -1;
+		}
+		words = end + 1;
+		index++;
+	}
+}
+
+/* The bits of the positions of words separated by commas; false if one is not allowed. */
+static bool parse_list(const char *allowed, const char *text, uint64_t *bits)
+{
+	*bits = 0;
+	for (;;) {
+		const char *end = strchrnul(text, ',');
+		int choice = find_choice(allowed, text, (size_t)(end - text));
+
+		if (choice < 0) {
+			return false;
+		}
+		*bits |= 1ull << choice;
+		if (!*end) {
+			return true;
+		}
+		text = end + 1;
+	}
+}
+
+static int set(enum config_name name, const char *text)
+{
+	const struct variable *v = &variables[name];
+	uint64_t number = 0;
+	int choice;
+
+	switch (v->type) {
+	case TYPE_BOOL:
+	case TYPE_NUMBER:
+		if (!parse_number(text, &number) || number < v->min || number > v->max) {
+			return -EINVAL;
+		}
+		break;
+	case TYPE_CHOICE:
+		choice = find_choice(v->allowed, text, strlen(text));
+		if (choice < 0) {
+			return -EINVAL;
+		}
+		number = (uint64_t)choice;
+		break;
+	case TYPE_LIST:
+		if (!parse_list(v->allowed, text, &number)) {
+			return -EINVAL;
+		}
+		break;
+	case TYPE_TEXT:
+		if (strlen(text) >= TEXT_BYTES) {
+			return -EINVAL;
+		}
+		break;
+	}
+	numbers[name] = number;
+	strncpy(config.values[name].text, text, TEXT_BYTES - 1);
+	return 0;
+}
+
+int config_set(const char *name, const char *value)
+{
+	for (int i = 0; i < CONFIG_NR; i++) {
+		if (!strcmp(variables[i].name, name)) {
+			int rc = set((enum config_name)i, value);
+
+			if (rc) {
+				wrong_add(name, value, variables[i].allowed);
+			}
+			return rc;
+		}
+	}
+	wrong_add(name, value, "no such variable; see gprof-report env");
+	return -EINVAL;
+}
+
+COMPAT_START_CODE void config_init_enable(void)
+{
+	const char *text = getenv(variables[CONFIG_ENABLE].name);
+
+	numbers[CONFIG_ENABLE] = !text || strcmp(text, "0");
+}
+
+COMPAT_START_CODE bool config_is_asked(enum config_name name)
+{
+	return getenv(variables[name].name) != NULL;
+}
+
+uint64_t config_early(enum config_name name)
+{
+	const char *text = getenv(variables[name].name);
+
+	if (!text || set(name, text)) {
+		set(name, variables[name].value);
+	}
+	return config_number(name);
+}
+
+void config_init(void)
+{
+	const char *home = getenv("CUDA_HOME");
+
+	memset(&config, 0, sizeof(config));
+	memset(numbers, 0, sizeof(numbers));
+	home = home ? home : getenv("CUDA_PATH");
+	strncpy(config.cuda_home, home ? home : "", sizeof(config.cuda_home) - 1);
+	for (int i = 0; i < CONFIG_NR; i++) {
+		const char *text = getenv(variables[i].name);
+
+		set((enum config_name)i, variables[i].value);
+		if (text) {
+			config.values[i].is_set = true;
+			config_set(variables[i].name, text);
+		}
+	}
+}
+
+/* One line of a file: NAME=value, also with `export`, quotes, comments and blanks around. */
+static void take_line(char *line)
+{
+	char *name = line + strspn(line, " \t");
+	char *value, *end;
+
+	if (!strncmp(name, "export ", 7)) {
+		name += 7;
+	}
+	value = strchr(name, '=');
+	if (*name == '#' || !*name) {
+		return;
+	}
+	if (!value) {
+		if (!strncmp(name, PREFIX, strlen(PREFIX))) {
+			wrong_line("", name,
+				"in the file of " PREFIX "CONFIG has no value; write "
+				"NAME=value");
+		}
+		return;
+	}
+	*value++ = 0;
+	if (*value == '"' || *value == '\'') {
+		char *quote = strchr(value + 1, *value);
+
+		value++;
+		if (quote) {
+			*quote = 0;
+		}
+	} else {
+		end = value + strcspn(value, "#");
+		while (end > value && strchr(" \t\r", end[-1])) {
+			end--;
+		}
+		*end = 0;
+	}
+	for (int i = 0; i < CONFIG_NR; i++) {
+		if (!strcmp(variables[i].name, name) && config.values[i].is_set) {
+			return; /* the environment wins */
+		}
+	}
+	if (!strncmp(name, PREFIX, strlen(PREFIX))) {
+		config_set(name, value);
+	}
+}
+
+int config_load(void)
+{
+	static struct config_file file;
+	const char *path = config_text(CONFIG_CONFIG);
+	char *line, *rest;
+	int rc;
+
+	if (!*path) {
+		return 0;
+	}
+	rc = config_file_read(&file, path);
+	if (rc) {
+		wrong_line(PREFIX "CONFIG=", path, file.problem);
+	}
+	for (line = strtok_r(file.bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		take_line(line);
+	}
+	return rc;
+}
+
+void config_complain(void (*say)(const char *sentence))
+{
+	for (unsigned int i = 0; i < config.nr_wrong; i++) {
+		say(config.wrong[i]);
+	}
+	config.nr_wrong = 0;
+}
+
+uint64_t config_number(enum config_name name)
+{
+	return numbers[name];
+}
+
+COMPAT_START_CODE bool config_flag(enum config_name name)
+{
+	return numbers[name] != 0;
+}
+
+const char *config_text(enum config_name name)
+{
+	return config.values[name].text;
+}
+
+const char *config_full_name(enum config_name name)
+{
+	return variables[name].name;
+}
+
+const char *config_written(enum config_name name)
+{
+	return config.values[name].text;
+}
+
+const char *config_cuda_home(void)
+{
+	return config.cuda_home;
+}

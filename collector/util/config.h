@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The variables of config.def with their values. config_init reads the environment, config_load the
+ * file named by GPROF_CONFIG; nobody else calls getenv, since the host may call setenv meanwhile.
+ * After both, values never change; reading needs no lock. In preload/ and collector/ only.
+ */
+#ifndef COLLECTOR_UTIL_CONFIG_H
+#define COLLECTOR_UTIL_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum config_name {
+#define CONFIG(name, type, value, min, max, allowed, help) CONFIG_##name,
+#include "collector/util/config.def"
+#undef CONFIG
+	CONFIG_NR,
+};
+
+/* Values of the CHOICE variables, in the order of their `allowed`. */
+enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
+enum { GRAPH_NODE, GRAPH_GRAPH };
+enum { PYTHON_OFF, PYTHON_STACKS, PYTHON_MODULES, PYTHON_FUNCTIONS }; /* bits of a LIST */
+enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
+enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS, PADDLE_RANGES };
+
+/* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
+void config_init_enable(void);
+
+/* Is it in the environment? Of all processes, so it touches no memory of ours. */
+bool config_is_asked(enum config_name name);
+
+/* The number of one variable in the environment, before config_init; its default if it is wrong. */
+uint64_t config_early(enum config_name name);
+
+/*
+ * Takes the environment's values, else the defaults. Before the first event, on the host's thread
+ * that causes it. Opens nothing. Wrong values are remembered for config_complain.
+ */
+void config_init(void);
+
+/* Reads the file of GPROF_CONFIG for what the environment did not set. Returns 0 or -errno. */
+int config_load(void);
+
+/* Hands each wrong value to `say` as one sentence that names variable, value and what is allowed.
+ */
+void config_complain(void (*say)(const char *sentence));
+
+/* Checks one setting as config_load does; for tests and files. Returns 0, or -EINVAL. */
+int config_set(const char *name, const char *value);
+
+uint64_t config_number(enum config_name name);
+bool config_flag(enum config_name name);
+const char *config_text(enum config_name name);
+
+/* The name with its GPROF_ prefix, and the value as it was written. */
+const char *config_full_name(enum config_name name);
+const char *config_written(enum config_name name);
+
+/* CUDA_HOME, else CUDA_PATH, as the environment had it at config_init; "" if neither. */
+const char *config_cuda_home(void);
+
+#endif

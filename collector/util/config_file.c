@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/config_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/util/log.h"
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+#define REMEDY		"none of its settings are used; name a text file of lines NAME=value"
+
+/* glibc has these as symbols only since 2.33; the kernel's struct is the same on our machines. */
+static int look_at(int fd, const char *path, struct stat *status)
+{
+	return syscall(SYS_newfstatat, fd, path, status, *path ? 0 : AT_EMPTY_PATH) ? -errno : 0;
+}
+
+/* Nothing of the file is used, for this reason. */
+static int refuse(struct config_file *file, const char *why, int rc)
+{
+	file->bytes[0] = 0;
+	log_format(file->problem, sizeof(file->problem), "%s: " REMEDY, why);
+	return rc;
+}
+
+static int refuse_error(struct config_file *file, int rc)
+{
+	char why[64];
+
+	log_format(why, sizeof(why), "cannot be read (error %d%s)", -rc,
+		rc == -ENOENT	? ", there is no such file"
+		: rc == -EACCES ? ", no permission"
+				: "");
+	return refuse(file, why, rc);
+}
+
+/*
+ * 0 if reading it cannot block. Files of the kernel have no size, and some of them (/proc/kmsg)
+ * wait for something to happen, or give each byte only once.
+ */
+static int check(struct config_file *file, const struct stat *status)
+{
+	if (S_ISDIR(status->st_mode)) {
+		return refuse(file, "is a directory", -EISDIR);
+	}
+	if (!S_ISREG(status->st_mode)) {
+		return refuse(file, "is no regular file but a pipe, a socket or a device", -EINVAL);
+	}
+	return status->st_size ? 0 : refuse(file, "is empty (its size is 0)", -ENODATA);
+}
+
+/* A device is not even opened, which may do something to it. */
+static int open_file(struct config_file *file, const char *path)
+{
+	struct stat status;
+	int rc = look_at(AT_FDCWD, path, &status), fd;
+
+	rc = rc ? refuse_error(file, rc) : check(file, &status);
+	if (rc) {
+		return rc;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) {
+		return refuse_error(file, -errno);
+	}
+	/* It may be another one by now. */
+	rc = look_at(fd, "", &status);
+	rc = rc ? refuse_error(file, rc) : check(file, &status);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+/* One byte more than fits, if there is one; or -errno. */
+static ssize_t read_bytes(int fd, char *bytes)
+{
+	size_t used = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, bytes + used, CONFIG_FILE_BYTES + 1 - used);
+		used += n > 0 ? (size_t)n : 0;
+	} while ((n > 0 && used <= CONFIG_FILE_BYTES) || (n < 0 && errno == EINTR));
+	return n < 0 ? -errno : (ssize_t)used;
+}
+
+static unsigned int count_lines(const char *bytes, size_t nr_bytes)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < nr_bytes; i++) {
+		nr += bytes[i] == '\n';
+	}
+	return nr;
+}
+
+/* Whole lines of what was read, which may end in the middle of one. */
+static int cut(struct config_file *file, size_t nr_bytes)
+{
+	while (nr_bytes && file->bytes[nr_bytes - 1] != '\n') {
+		nr_bytes--;
+	}
+	file->bytes[nr_bytes] = 0;
+	log_format(file->problem, sizeof(file->problem),
+		"is longer than %u bytes: its settings after line %u are not used; shorten it",
+		CONFIG_FILE_BYTES, count_lines(file->bytes, nr_bytes));
+	return -EFBIG;
+}
+
+int config_file_read(struct config_file *file, const char *path)
+{
+	int fd = open_file(file, path);
+	const char *zero;
+	ssize_t nr_bytes;
+
+	if (fd < 0) {
+		return fd;
+	}
+	nr_bytes = read_bytes(fd, file->bytes);
+	close(fd);
+	if (nr_bytes < 0) {
+		return refuse_error(file, (int)nr_bytes);
+	}
+	file->problem[0] = file->bytes[nr_bytes] = 0;
+	zero = memchr(file->bytes, 0, (size_t)nr_bytes);
+	if (zero) {
+		char why[64];
+
+		log_format(why, sizeof(why), "is no text (line %u holds a byte 0)",
+			count_lines(file->bytes, (size_t)(zero - file->bytes)) + 1);
+		return refuse(file, why, -EINVAL);
+	}
+	if (!strncmp(file->bytes, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK))) {
+		memmove(file->bytes, file->bytes + strlen(BYTE_ORDER_MARK),
+			(size_t)nr_bytes + 1 - strlen(BYTE_ORDER_MARK));
+		nr_bytes -= (ssize_t)strlen(BYTE_ORDER_MARK);
+	}
+	return (size_t)nr_bytes > CONFIG_FILE_BYTES ? cut(file, (size_t)nr_bytes) : 0;
+}

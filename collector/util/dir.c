@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+
+/* glibc has these as symbols only since 2.33; the kernel's struct is the same on our machines. */
+static int look_at(const char *path, int flags, struct stat *status)
+{
+	return (int)syscall(SYS_newfstatat, AT_FDCWD, path, status, flags);
+}
+
+int dir_look(const char *path, struct stat *status)
+{
+	return look_at(path, AT_SYMLINK_NOFOLLOW, status);
+}
+
+/* A folder like /tmp, where anybody may put something, but not take away what others put. */
+static bool is_public(const char *path)
+{
+	struct stat status;
+
+	return !look_at(path, 0, &status) && status.st_mode & S_ISVTX && status.st_mode & S_IWOTH;
+}
+
+/*
+ * Somebody else may have put a link there, or in a public folder a directory, to get or to destroy
+ * what we write. It must be ours or root's, like the kernel's own rule (fs.protected_symlinks).
+ */
+static bool is_foreign(const char *path, bool is_in_public)
+{
+	struct stat status;
+
+	return !dir_look(path, &status) && (S_ISLNK(status.st_mode) || is_in_public) &&
+	       status.st_uid && status.st_uid != geteuid();
+}
+
+/* One part: made 0700 whatever the host's umask says, unless it is there. */
+static int make_part(const char *path, bool *is_in_public)
+{
+	if (!mkdir(path, 0700)) {
+		*is_in_public = false;
+		return chmod(path, 0700) ? -errno : 0;
+	}
+	if (errno != EEXIST) {
+		return -errno;
+	}
+	if (is_foreign(path, *is_in_public)) {
+		return -EPERM;
+	}
+	*is_in_public = is_public(path);
+	return 0;
+}
+
+int dir_make(const char *dir, char absolute[PATH_MAX])
+{
+	char path[PATH_MAX];
+	size_t length = strlen(dir);
+	bool is_in_public = *dir != '/' && is_public(".");
+	int rc = 0;
+
+	while (length > 1 && dir[length - 1] == '/') {
+		length--;
+	}
+	if (!length || length >= sizeof(path)) {
+		return length ? -ENAMETOOLONG : -EINVAL;
+	}
+	memcpy(path, dir, length);
+	path[length] = 0;
+	for (char *slash = strchr(path + 1, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		rc = make_part(path, &is_in_public);
+		*slash = '/';
+		collector_move_on(); /* a path may have hundreds, each of which takes its time */
+	}
+	rc = rc ? rc : make_part(path, &is_in_public);
+	if (rc) {
+		return rc;
+	}
+	/* Absolute, since the host may change its directory. */
+	return realpath(path, absolute) ? 0 : -errno;
+}
+
+bool dir_is_remote(const char *dir)
+{
+	/* magic numbers of statfs(2) */
+	static const uint32_t types[] = {0x6969 /* NFS */, 0x65735546 /* FUSE */,
+		0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */, 0x517b /* SMB */,
+		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x01021997 /* 9P */,
+		0x00c36400 /* Ceph */, 0x19830326 /* BeeGFS */, 0x7461636f /* OCFS2 */,
+		0x5346414f /* AFS */};
+	struct statfs fs;
+
+	if (statfs(dir, &fs)) {
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if ((uint32_t)fs.f_type == types[i]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool dir_is_memory(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && (uint32_t)fs.f_type == 0x01021994;
+}
+
+bool dir_is_short(const char *path, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	return !statvfs(path, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < bytes;
+}
+
+bool dir_has_room(const char *dir, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	return !statvfs(dir, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
+}

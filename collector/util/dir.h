@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directory of the streams, and what its file system is good for. The drain thread's. */
+#ifndef COLLECTOR_UTIL_DIR_H
+#define COLLECTOR_UTIL_DIR_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* As the system call getdents64 gives it. */
+struct dir_entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
+/*
+ * Makes every missing part of `dir`, 0700, and writes its absolute path. Returns 0 or -errno;
+ * -EPERM: a part is somebody else's link, or somebody else's directory in a public folder like
+ * /tmp.
+ */
+int dir_make(const char *dir, char absolute[PATH_MAX]);
+
+/* lstat(), in the version that every C library has. */
+int dir_look(const char *path, struct stat *status);
+
+/* A network or FUSE file system: mapped files there may stall or cannot be reserved. */
+bool dir_is_remote(const char *dir);
+
+/* Is it in memory (tmpfs)? Then a store into a mapped file never waits for a disk. */
+bool dir_is_memory(const char *path);
+
+/* Are `bytes` free there? */
+bool dir_has_room(const char *dir, uint64_t bytes);
+
+/* Has its file system less room than that? False also where that is not to be known. */
+bool dir_is_short(const char *path, uint64_t bytes);
+
+#endif

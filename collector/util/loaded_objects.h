@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loader's list of objects. dl_iterate_phdr holds a lock that fork does not reset: a child
+ * forked meanwhile would hang in its next dlopen. Therefore a fork and a visit of gprof's wait for
+ * each other, 100 ms at most.
+ */
+#ifndef COLLECTOR_UTIL_LOADED_OBJECTS_H
+#define COLLECTOR_UTIL_LOADED_OBJECTS_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * dl_iterate_phdr, for any thread at any time; the constructor, beside which no thread runs, may
+ * call that itself. Signals are held meanwhile, but for what the thread itself causes: a handler
+ * that jumps out would leave the list locked for all other threads. `visit` must not come back
+ * here, nor call the loader; dl_iterate_phdr it may call. Keeps errno.
+ */
+int objects_visit(int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+
+/* In the atfork handlers. The thread that forks may look meanwhile. */
+void objects_before_fork(void);
+void objects_after_fork(bool is_child);
+
+#endif

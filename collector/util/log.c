@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/util/printable.h"
+
+/* Of paths there are two in the line at the end, that of the stream and its directory's. */
+#define LINE_BYTES    (2 * (PATH_MAX + NAME_MAX) + 512)
+#define MESSAGE_BYTES 512
+
+static struct log_state {
+	enum log_level level;
+	int quiet;
+	atomic_bool has_spoken;
+	atomic_bool is_line_taken;
+	char path[1024];
+	char line[LINE_BYTES]; /* not on the stack of the host's thread, which may be small */
+} log_state = {.level = LOG_WARN};
+
+void log_init(enum log_level level, const char *path, int quiet)
+{
+	log_state.level = level;
+	log_state.quiet = quiet;
+	strncpy(log_state.path, path, sizeof(log_state.path) - 1);
+}
+
+struct out {
+	char *at;
+	char *end;     /* the place of the final 0 */
+	bool is_shown; /* what stands for %s is somebody else's, and goes to a terminal */
+};
+
+static void put(struct out *out, const char *bytes, size_t nr_bytes)
+{
+	size_t room = (size_t)(out->end - out->at);
+
+	nr_bytes = nr_bytes < room ? nr_bytes : room;
+	memcpy(out->at, bytes, nr_bytes);
+	out->at += nr_bytes;
+}
+
+static void put_number(struct out *out, uint64_t value, unsigned int base, bool is_negative)
+{
+	char digits[24];
+	char *p = digits + sizeof(digits);
+
+	do {
+		*--p = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	if (is_negative) {
+		*--p = '-';
+	}
+	put(out, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+/* The integer argument of the size that the l's and z before the conversion told. */
+static uint64_t take_unsigned(va_list *args, int longs)
+{
+	return longs ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned int);
+}
+
+static void put_conversion(struct out *out, const char **format, va_list *args)
+{
+	const char *f = *format;
+	size_t limit = SIZE_MAX;
+	int longs = 0;
+
+	if (*f == '.' && f[1] == '*') {
+		limit = (size_t)va_arg(*args, int);
+		f += 2;
+	} else if (*f == '.') {
+		for (limit = 0, f++; *f >= '0' && *f <= '9'; f++) {
+			limit = limit * 10 + (size_t)(*f - '0');
+		}
+	}
+	for (; *f == 'l' || *f == 'z'; f++) {
+		longs++; /* long, size_t and long long are all 64 bits wide here */
+	}
+	switch (*f) {
+	case 's': {
+		const char *text = va_arg(*args, const char *);
+
+		text = text ? text : "(null)";
+		if (out->is_shown) {
+			out->at += shown_copy(
+				out->at, (size_t)(out->end - out->at), text, strnlen(text, limit));
+		} else {
+			put(out, text, strnlen(text, limit));
+		}
+		break;
+	}
+	case 'd': {
+		long long value = longs ? va_arg(*args, long long) : va_arg(*args, int);
+
+		put_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value, 10, value < 0);
+		break;
+	}
+	case 'u':
+		put_number(out, take_unsigned(args, longs), 10, false);
+		break;
+	case 'x':
+		put_number(out, take_unsigned(args, longs), 16, false);
+		break;
+	case 'c': {
+		char c = (char)va_arg(*args, int);
+
+		put(out, &c, 1);
+		break;
+	}
+	default:
+		put(out, f, 1);
+		break;
+	}
+	*format = f + 1;
+}
+
+static size_t format_all(
+	char *out_bytes, size_t nr_bytes, bool is_shown, const char *format, va_list args)
+{
+	struct out out = {out_bytes, out_bytes + nr_bytes - 1, is_shown};
+	va_list copy;
+
+	va_copy(copy, args);
+	while (*format) {
+		size_t plain = strcspn(format, "%");
+
+		put(&out, format, plain);
+		format += plain;
+		if (*format && *++format) {
+			put_conversion(&out, &format, &copy);
+		}
+	}
+	va_end(copy);
+	*out.at = 0;
+	return (size_t)(out.at - out_bytes);
+}
+
+size_t log_vformat(char *out, size_t out_bytes, const char *format, va_list args)
+{
+	return format_all(out, out_bytes, false, format, args);
+}
+
+size_t log_format(char *out, size_t out_bytes, const char *format, ...)
+{
+	va_list args;
+	size_t n;
+
+	va_start(args, format);
+	n = log_vformat(out, out_bytes, format, args);
+	va_end(args);
+	return n;
+}
+
+static void write_all(int fd, const char *bytes, size_t nr_bytes)
+{
+	while (nr_bytes) {
+		ssize_t n = write(fd, bytes, nr_bytes);
+
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			return;
+		}
+		bytes += n;
+		nr_bytes -= (size_t)n;
+	}
+}
+
+/*
+ * A broken pipe, a limit on files and a terminal of another job send signals to who writes, which
+ * may end or stop the host; and its stderr may be a pipe that nobody reads any more.
+ */
+static void write_unharmed(int fd, const char *bytes, size_t nr_bytes)
+{
+	static const int signals[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
+	struct pollfd look = {.fd = fd, .events = POLLOUT};
+	const struct timespec now = {0};
+	sigset_t ours, before;
+
+	if (poll(&look, 1, 0) != 1 || look.revents != POLLOUT) {
+		return;
+	}
+	sigemptyset(&ours);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		sigaddset(&ours, signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &ours, &before);
+	write_all(fd, bytes, nr_bytes);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (sigismember(&before, signals[i])) {
+			sigdelset(&ours, signals[i]);
+		}
+	}
+	while (sigtimedwait(&ours, NULL, &now) > 0) {
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The file is opened for each message: no descriptor of ours stays among the host's. */
+static void say(const char *message, size_t nr_bytes, bool on_stderr)
+{
+	int error = errno;
+
+	if (log_state.path[0]) {
+		/* Where it is a FIFO without a reader, it fails instead of waiting for one. */
+		int fd = open(log_state.path,
+			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+
+		if (fd >= 0) {
+			write_unharmed(fd, message, nr_bytes);
+			close(fd);
+		}
+	}
+	if (on_stderr) {
+		write_unharmed(STDERR_FILENO, message, nr_bytes);
+	}
+	errno = error;
+}
+
+static void say_formatted(
+	char *message, size_t message_bytes, bool on_stderr, const char *format, va_list args)
+{
+	size_t n = log_format(message, message_bytes, "gprof[%d]: ", (int)getpid());
+
+	n += format_all(message + n, message_bytes - n - 1, true, format, args);
+	message[n++] = '\n';
+	say(message, n, on_stderr);
+}
+
+/* In the one long buffer; while another thread has that, in a short one, which may cut it. */
+static void say_message(bool on_stderr, const char *format, va_list args)
+{
+	char message[MESSAGE_BYTES];
+
+	if (atomic_exchange(&log_state.is_line_taken, true)) {
+		say_formatted(message, sizeof(message), on_stderr, format, args);
+		return;
+	}
+	say_formatted(log_state.line, sizeof(log_state.line), on_stderr, format, args);
+	atomic_store(&log_state.is_line_taken, false);
+}
+
+void log_message(enum log_level level, const char *format, ...)
+{
+	va_list args;
+	bool on_stderr;
+
+	if (level > log_state.level) {
+		return;
+	}
+	on_stderr = level == LOG_WARN && !log_state.path[0] && !log_state.quiet &&
+		    !atomic_exchange(&log_state.has_spoken, true);
+	va_start(args, format);
+	say_message(on_stderr, format, args);
+	va_end(args);
+}
+
+void log_line(const char *format, ...)
+{
+	va_list args;
+	bool on_stderr = !log_state.quiet && !atomic_exchange(&log_state.has_spoken, true);
+
+	va_start(args, format);
+	say_message(on_stderr, format, args);
+	va_end(args);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/private_fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Numbers that hosts do not reach; with fewer allowed than that all of them are the host's. */
+#define LOWEST_FD   500
+#define LEAST_LIMIT 1024
+
+/* glibc has fstat as a symbol only since 2.33; the kernel's struct is the same on our machines. */
+static int look_at(int fd, struct stat *status)
+{
+	return (int)syscall(SYS_fstat, fd, status);
+}
+
+static bool is_it(const struct held *held, const struct stat *status)
+{
+	return status->st_dev == held->device && status->st_ino == held->inode;
+}
+
+/* From where on to look for a number, -1 if there is none. */
+static int high_number(enum held_where where)
+{
+	struct rlimit limit;
+	bool is_known = !getrlimit(RLIMIT_NOFILE, &limit);
+
+	if (where == HELD_HIGH && (!is_known || limit.rlim_cur < LEAST_LIMIT)) {
+		return -1;
+	}
+	return is_known && limit.rlim_cur <= LOWEST_FD ? (int)(limit.rlim_cur * 3 / 4) : LOWEST_FD;
+}
+
+/*
+ * Which of two numbers stays: the high one, a copy that nobody else knows of, if there is one.
+ * Meanwhile the host may have put a file of its own at the low one, by dup2, and the copy be one of
+ * that: what is ours the name tells, which is asked without another descriptor.
+ */
+static int choose(struct held *held, const char *path, int low, int high, enum held_where where)
+{
+	struct stat named = {0}, now;
+	int rc = syscall(SYS_newfstatat, AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
+	bool is_low;
+
+	held->device = named.st_dev;
+	held->inode = named.st_ino;
+	is_low = !rc && !look_at(low, &now) && is_it(held, &now);
+	if (high >= 0 && !rc && !look_at(high, &now) && is_it(held, &now)) {
+		held->fd = high;
+	} else if (high >= 0) {
+		close(high);
+	} else if (is_low && where == HELD_ANYWHERE) {
+		held->fd = low;
+	}
+	if (is_low && held->fd != low) {
+		close(low);
+	}
+	return held->fd >= 0 ? 0 : rc ? rc : is_low ? -EMFILE : -EBADF;
+}
+
+int held_open(struct held *held, const char *path, int flags, enum held_where where)
+{
+	int lowest = high_number(where), fd, rc;
+
+	held->fd = -1;
+	if (lowest < 0) {
+		return -EMFILE;
+	}
+	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		return -errno;
+	}
+	rc = choose(held, path, fd, fcntl(fd, F_DUPFD_CLOEXEC, lowest), where);
+	if (rc && (flags & O_EXCL)) {
+		unlink(path); /* what was made here must not stay */
+	}
+	return rc;
+}
+
+int held_check(struct held *held)
+{
+	struct stat now;
+	int rc = held->fd < 0 ? -EBADF : look_at(held->fd, &now) ? -errno : 0;
+
+	if (!rc && !is_it(held, &now)) {
+		rc = -EBADF;
+	}
+	if (rc == -EBADF) {
+		held->fd = -1;
+	}
+	return rc;
+}
+
+size_t held_read(struct held *held, char *out, size_t out_bytes)
+{
+	ssize_t n = held_check(held) ? -1 : pread(held->fd, out, out_bytes - 1, 0);
+
+	out[n > 0 ? n : 0] = 0;
+	return n > 0 ? (size_t)n : 0;
+}
+
+void held_close(struct held *held)
+{
+	if (held_check(held) != -EBADF) {
+		close(held->fd);
+	}
+	held->fd = -1;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stack of indices that any number of threads push to and pop from without a lock. The links lie
+ * in an array of the owner's; the head carries a count, so that a pop is not fooled by an index
+ * that left and came back.
+ */
+#ifndef COLLECTOR_UTIL_STACK_H
+#define COLLECTOR_UTIL_STACK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define STACK_NONE UINT32_MAX
+
+struct stack {
+	_Atomic uint64_t head; /* count << 32 | index */
+};
+
+static inline void stack_init(struct stack *stack)
+{
+	atomic_store(&stack->head, STACK_NONE);
+}
+
+static inline void stack_push(struct stack *stack, _Atomic uint32_t *links, uint32_t index)
+{
+	uint64_t head = atomic_load(&stack->head);
+
+	do {
+		atomic_store(&links[index], (uint32_t)head);
+	} while (!atomic_compare_exchange_weak(
+		&stack->head, &head, ((head >> 32) + 1) << 32 | index));
+}
+
+/* Returns STACK_NONE when it is empty. */
+static inline uint32_t stack_pop(struct stack *stack, _Atomic uint32_t *links)
+{
+	uint64_t head = atomic_load(&stack->head);
+
+	while ((uint32_t)head != STACK_NONE) {
+		uint32_t next = atomic_load(&links[(uint32_t)head]);
+
+		if (atomic_compare_exchange_weak(
+			    &stack->head, &head, ((head >> 32) + 1) << 32 | next)) {
+			break;
+		}
+	}
+	return (uint32_t)head;
+}
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/base/elf.h"
+
+#include <string.h>
+
+/* Of a symbol's version number: the default one of its name has not this bit. */
+#define VERSION_HIDDEN 0x8000u
+/* Numbers from here on are named; 0 and 1 are symbols without a version. */
+#define FIRST_VERSION 2u
+
+/* glibc relocates the addresses of the dynamic section in place, musl does not. */
+static const void *address(const struct elf *elf, uintptr_t value)
+{
+	return (const void *)(value < elf->base ? value + elf->base : value);
+}
+
+COMPAT_START_CODE static void take_entry(struct elf *elf, const ElfW(Dyn) * entry)
+{
+	const void *at = address(elf, entry->d_un.d_ptr);
+
+	switch (entry->d_tag) {
+	case DT_SYMTAB:
+		elf->symbols = at;
+		break;
+	case DT_STRTAB:
+		elf->strings = at;
+		break;
+	case DT_STRSZ:
+		elf->nr_string_bytes = entry->d_un.d_val;
+		break;
+	case DT_GNU_HASH:
+		elf->hash = at;
+		break;
+	case DT_HASH:
+		elf->old_hash = at;
+		break;
+	case DT_VERSYM:
+		elf->versions = at;
+		break;
+	case DT_VERDEF:
+		elf->defined = at;
+		break;
+	case DT_VERNEED:
+		elf->needed = at;
+		break;
+	default:
+		break;
+	}
+}
+
+COMPAT_START_CODE bool elf_open(struct elf *elf, const struct dl_phdr_info *info)
+{
+	*elf = (struct elf){.base = info->dlpi_addr, .soname = ""};
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+			elf->dynamic = (const ElfW(Dyn) *)(elf->base + info->dlpi_phdr[i].p_vaddr);
+		}
+	}
+	for (const ElfW(Dyn) *entry = elf->dynamic; entry && entry->d_tag != DT_NULL; entry++) {
+		take_entry(elf, entry);
+	}
+	for (const ElfW(Dyn) *entry = elf->dynamic;
+		elf->strings && entry && entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_SONAME) {
+			elf->soname = elf->strings + entry->d_un.d_val;
+		}
+	}
+	return elf->symbols && elf->strings && (elf->hash || elf->old_hash);
+}
+
+const char *elf_next_needed(const struct elf *elf, const ElfW(Dyn) * *before)
+{
+	const ElfW(Dyn) *entry = *before ? *before + 1 : elf->dynamic;
+
+	for (; entry && entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_NEEDED) {
+			*before = entry;
+			return elf->strings + entry->d_un.d_val;
+		}
+	}
+	return NULL;
+}
+
+/* ---- versions ---- */
+
+/* The name of a version that the object defines, "" for none. */
+COMPAT_START_CODE static const char *defined_version(const struct elf *elf, uint16_t number)
+{
+	const ElfW(Verdef) *definition = elf->defined;
+
+	while (definition && definition->vd_ndx != number) {
+		definition =
+			definition->vd_next
+				? (const void *)((const char *)definition + definition->vd_next)
+				: NULL;
+	}
+	if (!definition || number < FIRST_VERSION) {
+		return "";
+	}
+	return elf->strings +
+	       ((const ElfW(Verdaux) *)((const char *)definition + definition->vd_aux))->vda_name;
+}
+
+/* The name of a version that the object asks others for, NULL for none. */
+static const char *needed_version(const struct elf *elf, uint16_t number)
+{
+	for (const ElfW(Verneed) *file = elf->needed; file;) {
+		const ElfW(Vernaux) *version = (const void *)((const char *)file + file->vn_aux);
+
+		for (unsigned int i = 0; i < file->vn_cnt; i++) {
+			if (version->vna_other == number) {
+				return elf->strings + version->vna_name;
+			}
+			version = (const void *)((const char *)version + version->vna_next);
+		}
+		file = file->vn_next ? (const void *)((const char *)file + file->vn_next) : NULL;
+	}
+	return NULL;
+}
+
+/*
+ * As the loader decides: the version that was asked for, or a symbol without one. A reference
+ * without a version means the default one.
+ */
+COMPAT_START_CODE static bool fits(const struct elf *elf, uint32_t index, const char *version)
+{
+	uint16_t number = elf->versions ? elf->versions[index] : 0;
+	bool is_hidden = number & VERSION_HIDDEN;
+	const char *name;
+
+	if (!elf->versions) {
+		return true;
+	}
+	if (!version) {
+		return !is_hidden;
+	}
+	name = defined_version(elf, number & ~VERSION_HIDDEN);
+	return *name ? !strcmp(name, version) : !is_hidden;
+}
+
+/* ---- symbols ---- */
+
+COMPAT_START_CODE static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name; name++) {
+		hash = hash * 33 + (unsigned char)*name;
+	}
+	return hash;
+}
+
+COMPAT_START_CODE static void *find_at(
+	const struct elf *elf, uint32_t index, const char *name, const char *version)
+{
+	const ElfW(Sym) *symbol = &elf->symbols[index];
+
+	/* What the address of an indirect function is only its own code can say. */
+	return symbol->st_shndx != SHN_UNDEF && (symbol->st_info & 0xf) != STT_GNU_IFUNC &&
+			       !strcmp(elf->strings + symbol->st_name, name) &&
+			       fits(elf, index, version)
+		       ? (void *)(elf->base + symbol->st_value)
+		       : NULL;
+}
+
+static uint32_t old_hash_of(const char *name)
+{
+	uint32_t hash = 0;
+
+	for (; *name; name++) {
+		hash = (hash << 4) + (unsigned char)*name;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	return hash;
+}
+
+/* The table: numbers of buckets and chains, buckets, chains. */
+COMPAT_START_CODE static void *find_old(
+	const struct elf *elf, const char *name, const char *version)
+{
+	uint32_t nr_buckets = elf->old_hash[0];
+	const uint32_t *buckets = elf->old_hash + 2, *chains = buckets + nr_buckets;
+	void *found = NULL;
+
+	for (uint32_t index = nr_buckets ? buckets[old_hash_of(name) % nr_buckets] : 0;
+		index && !found; index = chains[index]) {
+		found = find_at(elf, index, name, version);
+	}
+	return found;
+}
+
+/* The table: buckets' number, first symbol in it, words of the filter, shift; filter, buckets,
+ * chains. */
+COMPAT_START_CODE static void *find_gnu(
+	const struct elf *elf, const char *name, const char *version)
+{
+	uint32_t nr_buckets = elf->hash[0], first = elf->hash[1], nr_words = elf->hash[2];
+	const ElfW(Addr) *filter = (const void *)(elf->hash + 4);
+	const uint32_t *buckets = (const void *)(filter + nr_words);
+	const uint32_t *chains = buckets + nr_buckets;
+	const uint32_t bits = 8 * sizeof(*filter);
+	uint32_t hash = hash_of(name);
+	uint32_t index = nr_buckets ? buckets[hash % nr_buckets] : 0;
+	ElfW(Addr) word = nr_words ? filter[hash / bits & (nr_words - 1)] : ~(ElfW(Addr))0;
+
+	if (!(word >> hash % bits & word >> (hash >> elf->hash[3]) % bits & 1) || index < first ||
+		!index) {
+		return NULL;
+	}
+	for (;; index++) {
+		uint32_t have = chains[index - first];
+		void *found =
+			(have | 1u) == (hash | 1u) ? find_at(elf, index, name, version) : NULL;
+
+		if (found || (have & 1u)) {
+			return found;
+		}
+	}
+}
+
+COMPAT_START_CODE void *elf_find_version(
+	const struct elf *elf, const char *name, const char *version)
+{
+	return elf->hash ? find_gnu(elf, name, version) : find_old(elf, name, version);
+}
+
+COMPAT_START_CODE void *elf_find(const struct elf *elf, const char *name)
+{
+	return elf_find_version(elf, name, NULL);
+}
+
+/*
+ * How many symbols may be undefined ones. In a GNU table those that are hashed come last; one that
+ * hashes nothing does not say where they begin, but linkers put the strings behind the symbols.
+ */
+static uint32_t count_undefined(const struct elf *elf)
+{
+	const char *symbols = (const char *)elf->symbols;
+
+	if (elf->old_hash) {
+		return elf->old_hash[1];
+	}
+	if (elf->hash[1] > 1 || elf->strings < symbols) {
+		return elf->hash[1];
+	}
+	return (uint32_t)((uint64_t)(elf->strings - symbols) / sizeof(*elf->symbols));
+}
+
+bool elf_refers(const struct elf *elf, const char *name, const char **version)
+{
+	uint32_t nr = count_undefined(elf);
+
+	for (uint32_t index = 1; index < nr; index++) {
+		const ElfW(Sym) *symbol = &elf->symbols[index];
+
+		if (symbol->st_shndx == SHN_UNDEF && symbol->st_name < elf->nr_string_bytes &&
+			!strcmp(elf->strings + symbol->st_name, name)) {
+			*version = elf->versions
+					   ? needed_version(elf, elf->versions[index] &
+									 (uint16_t)~VERSION_HIDDEN)
+					   : NULL;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How to hook a function: add one line to hooks.def. Everything else follows: its id and name, its
+ * wrapper, its place in the version script, its stand-in in the simulator; test_hooks proves that
+ * they agree. A CUSTOM line wants its wrapper written by hand (wrap_*.c).
+ *
+ * A wrapper costs one load and one branch while nothing is recorded. While something is, it reads
+ * the clock twice around the real call and writes one row into its thread's ring. It never changes
+ * arguments, result, errno or the order of calls, and calls nothing else of CUDA.
+ */
+#ifndef PRELOAD_HOOK_HOOK_H
+#define PRELOAD_HOOK_HOOK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+#include "collector/cupti/cupti_share.h"
+#include "preload/abi/cuda_abi.h"
+#include "preload/abi/nccl_abi.h"
+
+#define HOOK_EXPORT __attribute__((visibility("default")))
+
+enum hook_id {
+	HOOK_NONE = 0,
+#define HOOK(api, need, ret, name, params, args, facts) HOOK_##name,
+#define CUSTOM(api, need, ret, name, params, args)	HOOK_##name,
+#include "preload/hook/hooks.def"
+	HOOK_NR_CALLS, /* the recorder knows those before; what follows leaves no rows */
+	HOOK_BEFORE_CUPTI = HOOK_NR_CALLS - 1,
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define CUPTI_HOOK(name, params)	     HOOK_##name,
+#define NCCL_HOOK(name, params, args, facts) HOOK_##name,
+#define CXX(symbol)			     HOOK_##symbol,
+#include "preload/hook/hooks.def"
+	HOOK_NR,
+};
+
+/* For finding the real functions of others; beside enum gprof_api, and never in a stream. */
+#define HOOK_API_CUPTI 0xff
+#define HOOK_API_CXX   0xfe
+
+/* Functions of the C library, of which every caller reaches the same; see next.c. */
+enum hook_next_id {
+#define HOOK(api, need, ret, name, params, args, facts)
+#define NEXT_RT(name)
+#define NEXT_DRV(name)
+#define NEXT_THR(name)				   HOOK_NEXT_##name,
+#define CUSTOM(api, need, ret, name, params, args) NEXT_##api(name)
+#define END(ret, name, params)			   HOOK_NEXT_##name,
+#define LOADER(ret, name, params)		   HOOK_NEXT_##name,
+#include "preload/hook/hooks.def"
+	HOOK_NEXT_NR,
+};
+
+/* Prototypes under the API's own names. */
+#define HOOK(api, need, ret, name, params, args, facts) HOOK_EXPORT ret name params;
+#define CUSTOM(api, need, ret, name, params, args)	HOOK_EXPORT ret name params;
+#define CUPTI_HOOK(name, params)			HOOK_EXPORT uint32_t name params;
+#define NCCL_HOOK(name, params, args, facts)		HOOK_EXPORT int name params;
+#include "preload/hook/hooks.def"
+
+/*
+ * Where calls from the module at [low, low + span) go. Never changed once it is visible, but for
+ * `next`, which leads to the routes of other modules.
+ */
+struct hook_route {
+	uintptr_t low;
+	uintptr_t span;
+	void *function;
+	struct hook_route *_Atomic next;
+};
+
+/* Hidden where it is declared too: reached relative to the code, not through a table. */
+extern struct hook_route *_Atomic hook_routes[HOOK_NR] __attribute__((visibility("hidden")));
+
+/* The modules that routes lead to. */
+#define HOOK_NR_TARGETS 32u
+struct hook_range {
+	_Atomic uintptr_t low, span; /* low 0: none */
+	atomic_bool is_nccl;
+};
+extern struct hook_range hook_targets[HOOK_NR_TARGETS] __attribute__((visibility("hidden")));
+
+/* Names and APIs by id - 1, for the recorder. */
+extern const char *const hook_names;
+extern const struct collector_call hook_calls[HOOK_NR - 1];
+
+static inline const char *hook_name(enum hook_id id)
+{
+	return hook_names + hook_calls[id - 1].name_at;
+}
+
+/* Is that an address in NCCL? False also in one that no route leads to. */
+bool hook_is_nccl(uintptr_t address);
+
+/*
+ * Finds the real function for a caller, and remembers it for the caller's module. Where there is
+ * none, the function returned gives back the API's own error (500 for CUDA, 2 for NCCL); NULL for
+ * C++, which has none. Asks the loader, under its lock, only where several modules have the
+ * function.
+ */
+void *hook_resolve(enum hook_id id, uintptr_t caller);
+
+/* The same, when the caller's module has just been loaded, perhaps where another one was. */
+void *hook_resolve_anew(enum hook_id id, uintptr_t caller);
+
+/*
+ * Where something else than our dlclose may have removed modules: before others come in their
+ * places.
+ */
+void hook_forget_removed(void);
+
+/*
+ * Around each dlclose: meanwhile no call follows a remembered route, and none is remembered, which
+ * a destructor's first call would leave behind. is_closed: the call has succeeded.
+ */
+void hook_begin_close(void);
+void hook_end_close(bool is_closed);
+
+/* In a forked child, which has only one thread. */
+void hook_after_fork(void);
+
+/* For the constructor: finds the functions of the C library. */
+void hook_find_nexts(void);
+
+/* How many modules were there then, which stay as long as the process. */
+extern uint32_t hook_nr_at_start __attribute__((visibility("hidden")));
+
+extern void *_Atomic hook_nexts[HOOK_NEXT_NR] __attribute__((visibility("hidden")));
+
+/* The slow half of hook_next. */
+void *hook_find_next(enum hook_next_id id);
+
+/* The C library's function, or that of an interposer behind us; NULL if there is none. */
+static inline void *hook_next(enum hook_next_id id)
+{
+	void *function = atomic_load_explicit(&hook_nexts[id], memory_order_relaxed);
+
+	return __builtin_expect(function != NULL, 1) ? function : hook_find_next(id);
+}
+
+/* The same in the version that the caller asks for, where versions differ in what they do. */
+void *hook_next_for(enum hook_next_id id, uintptr_t caller);
+
+#define HOOK_NEXT(name) ((__typeof__(&name))hook_next(HOOK_NEXT_##name))
+
+/* The route for this caller, NULL if it has not been found yet, or is not the first. */
+static inline __attribute__((always_inline)) const struct hook_route *hook_route(
+	enum hook_id id, uintptr_t caller)
+{
+	const struct hook_route *route =
+		atomic_load_explicit(&hook_routes[id], memory_order_acquire);
+
+	return route && caller - route->low < route->span ? route : NULL;
+}
+
+static inline __attribute__((always_inline)) void *hook_real(enum hook_id id, uintptr_t caller)
+{
+	const struct hook_route *route = hook_route(id, caller);
+
+	return __builtin_expect(route != NULL, 1) ? route->function : hook_resolve(id, caller);
+}
+
+#define HOOK_CALLER	((uintptr_t)__builtin_return_address(0))
+#define HOOK_REAL(name) ((__typeof__(&name))hook_real(HOOK_##name, HOOK_CALLER))
+
+static inline uint32_t hook_mode(void)
+{
+	return atomic_load_explicit(&collector_mode, memory_order_relaxed);
+}
+
+/* Starts the recorder; the first hooked call of the process, or another sign of CUDA or the like.
+ */
+void hook_start(void);
+
+/*
+ * The same for an event, which is counted as lost if it comes too early. caller: of the function
+ * that was called; 0 for an event that gprof's own code cannot cause. Returns the mode then.
+ */
+uint32_t hook_start_slow(uintptr_t caller);
+
+/* Is that an address in a library of CUDA? What is called there is a part of the program's call. */
+bool hook_is_cuda(uintptr_t address);
+
+/*
+ * The slow half of hook_enter, for a thread that is in a hook, or in gprof itself: true if this
+ * call is the program's own, of a signal handler or in a callback, or if the thread has left what
+ * it was in. False: it is a part of what the thread is in.
+ */
+bool hook_enter_again(
+	struct ring_self *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller);
+
+/*
+ * Should this call be recorded? If so, marks it as the thread's outermost call, in whose frame a
+ * CUPTI callback leaves the correlation id; hook_leave must follow, once its row is written. The
+ * mark lies on the caller's stack.
+ */
+static inline __attribute__((always_inline)) bool hook_enter(
+	struct ring_self *self, struct ring_mark *mark, uint32_t mode, uintptr_t caller)
+{
+	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
+		mode = hook_start_slow(caller);
+	}
+	mark->before = 0;
+	if (!(mode & COLLECTOR_RECORD) ||
+		(__builtin_expect(self->frame != 0, 0) &&
+			!hook_enter_again(self, mark, RING_STACK, caller))) {
+		return false;
+	}
+	self->frame = (uintptr_t)mark;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->correlation = 0;
+	return true;
+}
+
+static inline __attribute__((always_inline)) void hook_leave(
+	struct ring_self *self, const struct ring_mark *mark)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(self->frame != (uintptr_t)mark, 0)) {
+		ring_came_back();
+		return;
+	}
+	if (__builtin_expect(mark->before != 0, 0)) {
+		self->correlation = mark->correlation;
+		self->cuda = mark->cuda;
+		atomic_signal_fence(memory_order_seq_cst);
+	}
+	self->frame = mark->before;
+}
+
+#endif

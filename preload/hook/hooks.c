@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wrappers of every HOOK line of hooks.def. One macro makes the body; the facts of a line are
+ * macros too, which write the row of the call's class (format.h) straight into the ring.
+ *
+ * Rules of this file: nothing that may block, allocate or set errno between the two clock reads or
+ * after them; the slow paths (first call, full chunk) keep errno themselves.
+ */
+#include "preload/hook/hook.h"
+#include "preload/python/python.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct hook_route *_Atomic hook_routes[HOOK_NR];
+
+#define API_RT	GPROF_API_RUNTIME
+#define API_DRV GPROF_API_DRIVER
+#define API_THR GPROF_API_THREAD
+
+/* The names in one piece: a table of pointers would be relocated in every process. */
+#define HOOK(api, need, ret, name, params, args, facts) char name[sizeof(#name)];
+#define CUSTOM(api, need, ret, name, params, args)	char name[sizeof(#name)];
+#define CUPTI_HOOK(name, params)			char name[sizeof(#name)];
+#define NCCL_HOOK(name, params, args, facts)		char name[sizeof(#name)];
+#define CXX(symbol)					char symbol[sizeof(#symbol)];
+static const struct names {
+#include "preload/hook/hooks.def"
+} names = {
+#define HOOK(api, need, ret, name, params, args, facts) #name,
+#define CUSTOM(api, need, ret, name, params, args)	#name,
+#define CUPTI_HOOK(name, params)			#name,
+#define NCCL_HOOK(name, params, args, facts)		#name,
+#define CXX(symbol)					#symbol,
+#include "preload/hook/hooks.def"
+};
+_Static_assert(sizeof(names) <= UINT16_MAX, "for collector_call.name_at");
+
+const char *const hook_names = (const char *)&names;
+
+#define CALL(name, api) {offsetof(struct names, name), api},
+const struct collector_call hook_calls[HOOK_NR - 1] = {
+#define HOOK(api, need, ret, name, params, args, facts) CALL(name, API_##api)
+#define CUSTOM(api, need, ret, name, params, args)	CALL(name, API_##api)
+#include "preload/hook/hooks.def"
+#define HOOK(api, need, ret, name, params, args, facts)
+#define CUSTOM(api, need, ret, name, params, args)
+#define CUPTI_HOOK(name, params)	     CALL(name, HOOK_API_CUPTI)
+#define NCCL_HOOK(name, params, args, facts) CALL(name, GPROF_API_NCCL)
+#define CXX(symbol)			     CALL(symbol, HOOK_API_CXX)
+#include "preload/hook/hooks.def"
+};
+
+/* What is known of a call when it returns, on the wrapper's stack. */
+struct call {
+	struct ring_mark mark;
+	struct ring_self *self;
+	uint64_t begin;
+	uint64_t end;
+	int32_t result;
+	uint16_t id;
+};
+
+/* ---- calls in calls ---- */
+
+/* The module that the address lies in, of those that routes lead to; NULL if in none. */
+static struct hook_range *find_target(uintptr_t address)
+{
+	for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
+		uintptr_t low = atomic_load(&hook_targets[i].low);
+
+		if (low && address - low < atomic_load(&hook_targets[i].span)) {
+			return &hook_targets[i];
+		}
+	}
+	return NULL;
+}
+
+bool hook_is_nccl(uintptr_t address)
+{
+	struct hook_range *target = find_target(address);
+
+	return target && atomic_load(&target->is_nccl);
+}
+
+bool hook_is_cuda(uintptr_t address)
+{
+	struct hook_range *target = find_target(address);
+
+	return target ? !atomic_load(&target->is_nccl) : collector_is_cupti(address);
+}
+
+bool hook_enter_again(
+	struct ring_self *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller)
+{
+	uintptr_t frame = self->frame;
+	bool is_cuda = hook_is_cuda(caller);
+
+	/* A library that contains the runtime calls that from outside, too. */
+	if (frame == UINTPTR_MAX || (is_cuda && stack <= frame)) {
+		return false;
+	}
+	if (ring_is_left(frame, stack)) {
+		ring_recover(self, stack);
+		return true;
+	}
+	if (is_cuda) {
+		return false;
+	}
+	if (frame & RING_INSIDE) {
+		/* A signal handler's: what gprof itself calls of CUDA is called by CUPTI. */
+		collector_lose(COLLECTOR_LOST_SIGNAL, 1);
+		return false;
+	}
+	mark->before = frame;
+	mark->correlation = self->correlation;
+	mark->cuda = self->cuda;
+	return true;
+}
+
+/* ---- rows ---- */
+
+static inline void *reserve_row(const struct call *call, uint32_t bytes)
+{
+	return ring_reserve(call->self, bytes);
+}
+
+/* The seven columns that every api table begins with. */
+#define FILL_COMMON(row, call, table_id)                                                     \
+	do {                                                                                 \
+		const uint64_t head_word = sizeof(*(row)) | (uint64_t)GPROF_TABLE_##table_id \
+								    << 16;                   \
+                                                                                             \
+		memcpy(&(row)->head, &head_word, sizeof(head_word)); /* one store */         \
+		(row)->begin = (call)->begin;                                                \
+		(row)->dur = (call)->end;                                                    \
+		(row)->thread = (call)->self->id;                                            \
+		(row)->correlation = (call)->self->correlation;                              \
+		(row)->result = (call)->result;                                              \
+		(row)->call = (call)->id;                                                    \
+		(row)->door = GPROF_DOOR_HOOK;                                               \
+	} while (0)
+
+/* A row of a table in the ring, with its common columns; the statement after it fills the rest. */
+#define ADD_ROW(row, call, table_id)                                        \
+	struct gprof_row_##table_id *row = reserve_row(call, sizeof(*row)); \
+	if (!row) {                                                         \
+		return;                                                     \
+	}                                                                   \
+	FILL_COMMON(row, call, table_id)
+
+static inline __attribute__((always_inline)) void emit_plain(const struct call *call)
+{
+	ADD_ROW(row, call, api);
+	ring_commit(call->self, row, sizeof(*row));
+}
+
+static inline __attribute__((always_inline)) void emit_launch(const struct call *call,
+	const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
+	uint32_t block_y, uint32_t block_z, uint64_t shared_bytes, const void *stream)
+{
+	uint32_t py_stack = python_has(PYTHON_STACKS) ? python_stack_take(NULL).stack : 0;
+
+	ADD_ROW(row, call, ring_launch);
+	row->py_stack = py_stack;
+	row->shared_bytes = (uint32_t)shared_bytes;
+	row->stream = (uintptr_t)stream;
+	row->function = (uintptr_t)function;
+	row->grid_x = grid_x;
+	row->grid_y = grid_y;
+	row->grid_z = grid_z;
+	row->block_x = block_x;
+	row->block_y = block_y;
+	row->block_z = block_z;
+	ring_commit(call->self, row, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_copy(const struct call *call, uint64_t dst, uint64_t src,
+	uint64_t bytes, int kind, const void *stream)
+{
+	ADD_ROW(row, call, api_copy);
+	row->copy_kind = (uint8_t)kind;
+	row->bytes = bytes;
+	row->stream = (uintptr_t)stream;
+	row->dst = dst;
+	row->src = src;
+	ring_commit(call->self, row, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_set(
+	const struct call *call, uint64_t dst, uint64_t bytes, const void *stream)
+{
+	ADD_ROW(row, call, api_set);
+	row->bytes = bytes;
+	row->stream = (uintptr_t)stream;
+	row->dst = dst;
+	ring_commit(call->self, row, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_alloc(const struct call *call, uint8_t op,
+	uint64_t address, uint64_t bytes, uint8_t space, const void *stream)
+{
+	ADD_ROW(row, call, api_alloc);
+	row->op = op;
+	row->bytes = bytes;
+	row->address = address;
+	row->stream = (uintptr_t)stream;
+	row->space = space;
+	ring_commit(call->self, row, sizeof(*row));
+}
+
+static __attribute__((noinline)) void emit_sync(const struct call *call, const void *object)
+{
+	ADD_ROW(row, call, api_sync);
+	row->object = (uintptr_t)object;
+	ring_commit(call->self, row, sizeof(*row));
+}
+
+#define ADDRESS(value) ((uint64_t)(uintptr_t)(value))
+
+/* The facts of hooks.def; this_* are the names of the wrapper, which no parameter has. */
+#define PLAIN emit_plain(&this_call)
+#define LAUNCH(func, gx, gy, gz, bx, by, bz, shared_bytes, stream)                       \
+	emit_launch(&this_call, (const void *)(uintptr_t)(func), gx, gy, gz, bx, by, bz, \
+		shared_bytes, (const void *)(uintptr_t)(stream))
+#define COPY(dst, src, bytes, kind, stream)                            \
+	emit_copy(&this_call, ADDRESS(dst), ADDRESS(src), bytes, kind, \
+		(const void *)(uintptr_t)(stream))
+#define SET(dst, bytes, stream) \
+	emit_set(&this_call, ADDRESS(dst), bytes, (const void *)(uintptr_t)(stream))
+#define ALLOC(addr, bytes, space, stream)                                   \
+	emit_alloc(&this_call, 0, r == 0 ? ADDRESS(addr) : 0, bytes, space, \
+		(const void *)(uintptr_t)(stream))
+#define FREE(addr, space, stream) \
+	emit_alloc(&this_call, 1, ADDRESS(addr), 0, space, (const void *)(uintptr_t)(stream))
+#define SYNC(object) emit_sync(&this_call, (const void *)(uintptr_t)(object))
+
+#define SPACE_DEVICE  GPROF_SPACE_DEVICE
+#define SPACE_HOST    GPROF_SPACE_HOST
+#define SPACE_MANAGED GPROF_SPACE_MANAGED
+#define SPACE_ARRAY   GPROF_SPACE_ARRAY
+#define SPACE_POOL    GPROF_SPACE_POOL
+#define SPACE_VIRTUAL GPROF_SPACE_VIRTUAL
+
+static inline void end_step(uint32_t mode, enum hook_id id)
+{
+	if (__builtin_expect(mode & COLLECTOR_STEP_API, 0) && collector_step_call == id) {
+		collector_step(GPROF_STEP_API);
+	}
+}
+
+/*
+ * The wrapper itself stays a few instructions without a frame; what it cannot do by a jump is done
+ * by its recorded_ twin, which it jumps to, so that the return address is still the caller's. A
+ * compiler that makes a call of it would send every call to the runtime of the first module, so the
+ * tests look at the instructions.
+ */
+#if !defined(__OPTIMIZE__)
+#error "hooks find their callers by a tail call: compile with -O1 or more"
+#endif
+#if defined(__has_attribute)
+#if __has_attribute(musttail)
+#define TAIL_CALL __attribute__((musttail))
+#endif
+#endif
+#ifndef TAIL_CALL
+#define TAIL_CALL
+#endif
+
+/*
+ * aarch64 passes a large structure by its address, so a wrapper with such a parameter makes a copy
+ * and calls its twin instead of jumping. The twin's return address is then gprof's own, and the
+ * program's is in the wrapper's frame, which has a frame pointer there.
+ */
+#if defined(__x86_64__)
+#define RECORDED_CALLER HOOK_CALLER
+#else
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static inline bool is_ours(uintptr_t address)
+{
+	return address - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
+/* A frame begins with the address of the outer one and the return address, which may be signed. */
+static inline uintptr_t outer_caller(const uintptr_t *frame)
+{
+	uintptr_t address = ((const uintptr_t *)frame[0])[1];
+
+#if defined(__aarch64__)
+	__asm__("mov x30, %0\n\thint #7\n\tmov %0, x30" : "+r"(address) : : "x30");
+#endif
+	return address;
+}
+
+#define RECORDED_CALLER \
+	(is_ours(HOOK_CALLER) ? outer_caller(__builtin_frame_address(0)) : HOOK_CALLER)
+#endif
+
+#define HOOK(api, need, ret, name, params, args, facts)                                     \
+	static __attribute__((noinline)) ret recorded_##name params                         \
+	{                                                                                   \
+		const uintptr_t this_caller = RECORDED_CALLER;                              \
+		const __typeof__(&name) this_real =                                         \
+			(__typeof__(&name))hook_real(HOOK_##name, this_caller);             \
+		struct call this_call;                                                      \
+		uint32_t this_mode = hook_mode();                                           \
+		ret r;                                                                      \
+                                                                                            \
+		this_call.self = &ring_self;                                                \
+		this_call.id = HOOK_##name;                                                 \
+		if (!hook_enter(this_call.self, &this_call.mark, this_mode, this_caller)) { \
+			r = this_real args;                                                 \
+			end_step(this_mode, HOOK_##name);                                   \
+			return r;                                                           \
+		}                                                                           \
+		this_call.begin = clock_raw();                                              \
+		ring_call_begin(&this_call.self->cuda, names.name, this_call.begin);        \
+		r = this_real args;                                                         \
+		this_call.end = clock_raw();                                                \
+		this_call.result = (int32_t)r;                                              \
+		ring_call_end(&this_call.self->cuda, this_call.end);                        \
+		facts;                                                                      \
+		hook_leave(this_call.self, &this_call.mark);                                \
+		end_step(this_mode, HOOK_##name);                                           \
+		return r;                                                                   \
+	}                                                                                   \
+	ret name params                                                                     \
+	{                                                                                   \
+		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER); \
+                                                                                            \
+		if (__builtin_expect(!hook_mode() && this_route, 1)) {                      \
+			return ((__typeof__(&name))this_route->function)args;               \
+		}                                                                           \
+		TAIL_CALL return recorded_##name args;                                      \
+	}
+#define CUSTOM(api, need, ret, name, params, args)
+#include "preload/hook/hooks.def"

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of the C library that we stand in for: the next ones behind us in the loader's
+ * order, which may be another interposer's. They are the same for every caller, and found by the
+ * constructor: later, a child of vfork, or a thread that the holder of a lock waits for, may call
+ * them.
+ */
+#include <string.h>
+
+#include "preload/hook/hook.h"
+#include "preload/base/modules.h"
+
+void *_Atomic hook_nexts[HOOK_NEXT_NR] COMPAT_AT_START;
+uint32_t hook_nr_at_start COMPAT_AT_START;
+
+/* In the order of enum hook_next_id, one behind the other: pointers would be relocated. */
+#define HOOK(api, need, ret, name, params, args, facts)
+#define NAME_RT(name)
+#define NAME_DRV(name)
+#define NAME_THR(name)				   #name "\0"
+#define CUSTOM(api, need, ret, name, params, args) NAME_##api(name)
+#define END(ret, name, params)			   #name "\0"
+#define LOADER(ret, name, params)		   #name "\0"
+static const char names[] =
+#include "preload/hook/hooks.def"
+	"";
+
+struct search {
+	uint32_t nr_modules;
+	bool is_behind_us;
+	uint32_t nr_missing;
+};
+
+static const char *name_of(unsigned int id)
+{
+	const char *name = names;
+
+	while (id--) {
+		name += strlen(name) + 1;
+	}
+	return name;
+}
+
+COMPAT_START_CODE static void look_in(struct search *search, const struct elf *elf)
+{
+	const char *name = names;
+
+	search->nr_missing = 0;
+	for (unsigned int id = 0; id < HOOK_NEXT_NR; id++, name += strlen(name) + 1) {
+		if (!atomic_load_explicit(&hook_nexts[id], memory_order_relaxed)) {
+			void *function = elf_find(elf, name);
+
+			search->nr_missing += !function;
+			atomic_store_explicit(&hook_nexts[id], function, memory_order_relaxed);
+		}
+	}
+}
+
+COMPAT_START_CODE static bool is_ours(const struct dl_phdr_info *info)
+{
+	uintptr_t at = (uintptr_t)&hook_nexts - info->dlpi_addr;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_memsz) {
+			return true;
+		}
+	}
+	return false;
+}
+
+COMPAT_START_CODE static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *search = data;
+	struct elf elf;
+
+	(void)size;
+	search->nr_modules++;
+	if (!search->is_behind_us) {
+		search->is_behind_us = is_ours(info);
+	} else if (search->nr_missing && elf_open(&elf, info)) {
+		look_in(search, &elf);
+	}
+	return 0;
+}
+
+COMPAT_START_CODE void hook_find_nexts(void)
+{
+	struct search search = {.nr_missing = HOOK_NEXT_NR};
+
+	dl_iterate_phdr(look_at_module, &search);
+	hook_nr_at_start = search.nr_modules;
+}
+
+/* ---- called before the constructor, or of a library that came later ---- */
+
+struct late_search {
+	const char *name;
+	uintptr_t caller;
+	void *function;
+};
+
+/* Where we were opened rather than preloaded, the C library stands before us. */
+static void look_late(const struct modules *modules, void *context)
+{
+	struct late_search *search = context;
+	uint32_t ours = modules->ours ? (uint32_t)(modules->ours - modules->all) : 0;
+
+	for (uint32_t i = 1; i < modules->nr && !search->function; i++) {
+		search->function =
+			module_find(&modules->all[(ours + i) % modules->nr], search->name, NULL);
+	}
+}
+
+void *hook_find_next(enum hook_next_id id)
+{
+	struct late_search search = {.name = name_of(id)};
+
+	modules_look(look_late, &search);
+	if (search.function) {
+		atomic_store_explicit(&hook_nexts[id], search.function, memory_order_relaxed);
+	}
+	return search.function;
+}
+
+static void look_for_version(const struct modules *modules, void *context)
+{
+	struct late_search *search = context;
+	const struct module *caller = modules_of(modules, search->caller);
+	const struct module *target = modules_of(modules, (uintptr_t)search->function);
+	const char *version = NULL;
+	void *function = NULL;
+
+	if (caller && caller->has_symbols && target &&
+		elf_refers(&caller->elf, search->name, &version) && version) {
+		function = module_find(target, search->name, version);
+	}
+	search->function = function ? function : search->function;
+}
+
+void *hook_next_for(enum hook_next_id id, uintptr_t caller)
+{
+	struct late_search search = {
+		.name = name_of(id), .caller = caller, .function = hook_next(id)};
+
+	if (search.function) {
+		modules_look(look_for_version, &search);
+	}
+	return search.function;
+}

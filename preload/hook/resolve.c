@@ -1,0 +1,795 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding the function that a caller would have reached without us. Which one that is depends on
+ * the caller's module: the loader looks through the global scope first, then through what the
+ * module was loaded with, for the version that the module asks for. A Python extension's CUDA
+ * runtime is often RTLD_LOCAL, and one process may hold several runtimes, or several copies of
+ * NCCL.
+ *
+ * So a route is remembered for the calls of one module to one function, as the loader binds them,
+ * for as long as both are mapped. All changes of the routes happen while the loader's list of
+ * modules stands still (modules.h); reading them takes no lock.
+ */
+#include "preload/hook/hook.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#include "preload/base/modules.h"
+
+#define MAX_ROUTES 16384u
+#define MAX_LINKS  256u
+#define PATH_BYTES 1024u
+
+/* A module, as far as one that is opened again in its place can be told from it. */
+struct identity {
+	uintptr_t low, span;
+	uint64_t path_hash;
+};
+
+/* How long a module that calls may count on the one that it calls. */
+struct link {
+	struct identity caller, target; /* caller.low 0: free */
+	void *handle;			/* ours, which keeps the target; NULL: none, or not yet */
+	const void *dynamic;		/* of the target, for which there is no handle yet */
+	bool is_over;			/* the caller is gone, the handle is to be given back */
+};
+
+/* What code of no module reaches from those addresses, as long as the list is that one. */
+struct outside {
+	struct modules_count count;
+	uintptr_t low, high;
+	void *function; /* NULL: not known */
+};
+
+/* For the thread in whose look at the modules it changes. */
+static struct resolve_state {
+	struct hook_route routes[MAX_ROUTES];
+	uint32_t nr_routes; /* ever used: readers may still be looking at one that was dropped */
+	/*
+	 * The routes of each hook, also while hook_routes hides them. Last are those between
+	 * modules that came with the program, of which neither ever goes.
+	 */
+	struct hook_route *_Atomic chains[HOOK_NR];
+	struct hook_route *lasting[HOOK_NR];
+	/* Those that were dropped may be taken again as they are: 1 + place of the first, the next.
+	 */
+	uint16_t dropped[HOOK_NR], next_dropped[MAX_ROUTES];
+	struct outside outsides[HOOK_NR];
+	atomic_bool has_routes;
+	uint32_t nr_closing;	    /* calls of dlclose that are going on */
+	uint32_t nr_first;	    /* modules that came with the program */
+	struct modules_count count; /* of the last look */
+	struct link links[MAX_LINKS];
+} state;
+
+struct hook_range hook_targets[HOOK_NR_TARGETS];
+
+/* ---- what is there in place of a function that is nowhere ---- */
+
+static int missing_cuda(void)
+{
+	return CUDA_CODE_NOT_FOUND;
+}
+
+static int missing_cupti(void)
+{
+	return CUPTI_NOT_SUPPORTED;
+}
+
+static int missing_nccl(void)
+{
+	return NCCL_SYSTEM_ERROR;
+}
+
+/* Not remembered: the library may still be loaded. */
+static void *missing(uint8_t api)
+{
+	return api == HOOK_API_CXX     ? NULL
+	       : api == HOOK_API_CUPTI ? (void *)missing_cupti
+	       : api == GPROF_API_NCCL ? (void *)missing_nccl
+				       : (void *)missing_cuda;
+}
+
+/* ---- routes ---- */
+
+static const struct hook_route *find_route(struct hook_route *_Atomic *first, uintptr_t caller)
+{
+	const struct hook_route *route = atomic_load(first);
+
+	while (route && caller - route->low >= route->span) {
+		route = atomic_load(&route->next);
+	}
+	return route;
+}
+
+/* While a module may be going, calls from or to it find no route, and look where their function is.
+ */
+static void hide_routes(void)
+{
+	for (unsigned int id = 1; id < HOOK_NR; id++) {
+		atomic_store(&hook_routes[id], state.lasting[id]);
+	}
+}
+
+static void show_routes(void)
+{
+	for (unsigned int id = 1; id < HOOK_NR; id++) {
+		atomic_store(&hook_routes[id], atomic_load(&state.chains[id]));
+	}
+}
+
+static void add_target(const struct module *target, bool is_nccl)
+{
+	for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
+		uintptr_t low = atomic_load(&hook_targets[i].low);
+
+		if (low == target->low) {
+			return;
+		}
+		if (!low) {
+			atomic_store(&hook_targets[i].is_nccl, is_nccl);
+			atomic_store(&hook_targets[i].span, target->high - target->low);
+			atomic_store(&hook_targets[i].low, target->low);
+			return;
+		}
+	}
+}
+
+/* One that was dropped and leads from there to there; readers may still be looking at it. */
+static struct hook_route *take_dropped(
+	enum hook_id id, const struct module *caller, const void *function)
+{
+	for (uint16_t *from = &state.dropped[id]; *from; from = &state.next_dropped[*from - 1]) {
+		struct hook_route *route = &state.routes[*from - 1];
+
+		if (route->low == caller->low && route->span == caller->high - caller->low &&
+			route->function == function) {
+			*from = state.next_dropped[*from - 1];
+			return route;
+		}
+	}
+	return NULL;
+}
+
+/* NULL if there is no room: the call is still right, only slow. */
+static struct hook_route *make_route(enum hook_id id, const struct module *caller, void *function)
+{
+	struct hook_route *route = take_dropped(id, caller, function);
+
+	if (!route && state.nr_routes < MAX_ROUTES) {
+		route = &state.routes[state.nr_routes++];
+		route->low = caller->low;
+		route->span = caller->high - caller->low;
+		route->function = function;
+	}
+	return route;
+}
+
+static void add_route(enum hook_id id, const struct module *caller, const struct module *target,
+	void *function, bool is_lasting)
+{
+	struct hook_route *_Atomic *from = &state.chains[id];
+	struct hook_route *route = make_route(id, caller, function);
+
+	if (!route) {
+		return;
+	}
+	while (is_lasting && atomic_load(from) != state.lasting[id]) {
+		from = &atomic_load(from)->next;
+	}
+	atomic_store(&route->next, atomic_load(from));
+	atomic_store(from, route);
+	if (is_lasting) {
+		state.lasting[id] = route;
+	}
+	atomic_store(&hook_routes[id], state.nr_closing ? route : atomic_load(&state.chains[id]));
+	atomic_store(&state.has_routes, true);
+	if (hook_calls[id - 1].api != HOOK_API_CXX) {
+		add_target(target, hook_calls[id - 1].api == GPROF_API_NCCL);
+	}
+}
+
+/* ---- modules that are gone ---- */
+
+static bool is_there(const struct modules *modules, uintptr_t low, uintptr_t span)
+{
+	const struct module *module = modules_of(modules, low);
+
+	return module && module->low == low && (!span || module->high - low == span);
+}
+
+/* As FNV-1a makes it. */
+static uint64_t hash_of(const char *path)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *path; path++) {
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
+	}
+	return hash;
+}
+
+static struct identity identity_of(const struct module *module)
+{
+	return (struct identity){module->low, module->high - module->low, hash_of(module->path)};
+}
+
+static bool has_identity(const struct modules *modules, const struct identity *identity)
+{
+	const struct module *module = modules_of(modules, identity->low);
+	struct identity now;
+
+	if (!module) {
+		return false;
+	}
+	now = identity_of(module);
+	return now.low == identity->low && now.span == identity->span &&
+	       now.path_hash == identity->path_hash;
+}
+
+static void drop_route(enum hook_id id, struct hook_route *_Atomic *from)
+{
+	struct hook_route *route = atomic_load(from);
+	uint16_t place = (uint16_t)(route - state.routes);
+
+	atomic_store(from, atomic_load(&route->next));
+	state.next_dropped[place] = state.dropped[id];
+	state.dropped[id] = place + 1;
+}
+
+static void drop_routes(const struct modules *modules, bool is_sure, unsigned int id)
+{
+	struct hook_route *_Atomic *from = &state.chains[id];
+	struct hook_route *route;
+
+	while ((route = atomic_load(from)) != state.lasting[id]) {
+		if (is_sure && is_there(modules, route->low, route->span) &&
+			modules_of(modules, (uintptr_t)route->function)) {
+			from = &route->next;
+		} else {
+			drop_route(id, from);
+		}
+	}
+}
+
+/*
+ * Its handle is given back only if the caller is gone: a library that goes too early takes the
+ * program with it, and one that stays too long for a caller that came again goes with that.
+ */
+static void end_link(const struct modules *modules, struct link *link)
+{
+	if (link->caller.low &&
+		!(has_identity(modules, &link->caller) && has_identity(modules, &link->target))) {
+		link->is_over = link->handle != NULL;
+		link->caller.low = 0;
+		link->dynamic = NULL;
+	}
+}
+
+/*
+ * If the loader has removed something since the last look, what led from there or to there is
+ * wrong. Where nothing was added since then, a module that lies where it lay is the same one.
+ */
+static void forget_removed(const struct modules *modules)
+{
+	bool is_sure = modules->count.nr_added == state.count.nr_added;
+
+	if (!state.nr_first) {
+		state.nr_first = modules_count_first(modules, hook_nr_at_start);
+	}
+	if (modules->count.nr_removed != state.count.nr_removed) {
+		for (unsigned int id = 1; id < HOOK_NR; id++) {
+			drop_routes(modules, is_sure, id);
+		}
+		for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
+			if (!is_there(modules, hook_targets[i].low, hook_targets[i].span)) {
+				atomic_store(&hook_targets[i].low, 0);
+			}
+		}
+		for (unsigned int i = 0; i < MAX_LINKS; i++) {
+			end_link(modules, &state.links[i]);
+		}
+		if (!state.nr_closing) {
+			show_routes();
+		}
+	}
+	state.count = modules->count;
+}
+
+/* ---- how long the target stays ---- */
+
+/*
+ * The loader keeps a module for as long as another one is bound to it. Those that are bound to us
+ * in its place must not lose it either.
+ */
+struct search {
+	enum hook_id id;
+	const char *name;
+	uintptr_t caller;
+	/* What was found: */
+	void *function;
+	/* The first in the global scope, behind us, where the loader had to be asked: */
+	bool needs_global, has_global;
+	void *global, *global_exact; /* whatever its version; of the caller's version */
+	const char *version;	     /* that the caller asks for */
+};
+
+static bool is_module(const struct module *module, void *wanted)
+{
+	return module == wanted;
+}
+
+/* Is it there as long as the caller is, or is the caller bound to nothing? */
+static bool stays(const struct modules *modules, const struct search *search,
+	const struct module *caller, const struct module *target)
+{
+	const char *version;
+
+	return (uint32_t)(target - modules->all) < state.nr_first ||
+	       modules_visit(modules, caller, is_module, (void *)(uintptr_t)target) ||
+	       !caller->has_symbols || !elf_refers(&caller->elf, search->name, &version);
+}
+
+static struct link *find_link(const struct module *caller, const struct module *target)
+{
+	for (unsigned int i = 0; i < MAX_LINKS; i++) {
+		if (state.links[i].caller.low == caller->low &&
+			state.links[i].target.low == target->low) {
+			return &state.links[i];
+		}
+	}
+	return NULL;
+}
+
+/*
+ * May the route be remembered? Where only the caller's use keeps the target, the next dlclose first
+ * takes a handle of it: nothing goes before that, and here the loader's lock must not be waited
+ * for.
+ */
+static bool is_kept(const struct modules *modules, const struct search *search,
+	const struct module *caller, const struct module *target)
+{
+	if (modules_needs(modules, caller, target) || find_link(caller, target) ||
+		stays(modules, search, caller, target)) {
+		return true;
+	}
+	for (unsigned int i = 0; i < MAX_LINKS; i++) {
+		struct link *link = &state.links[i];
+
+		if (!link->caller.low && !link->is_over) {
+			*link = (struct link){.caller = identity_of(caller),
+				.target = identity_of(target),
+				.dynamic = target->elf.dynamic};
+			return true;
+		}
+	}
+	return false; /* no room: still right, only slow */
+}
+
+/* ---- the loader's choice ---- */
+
+static bool has_function(const struct module *module, void *context)
+{
+	struct search *search = context;
+	void *function = module_find(module, search->name, search->version);
+
+	search->function = function ? function : search->function;
+	return function != NULL;
+}
+
+/*
+ * The module whose loading has brought this one: among those before it that need it, the first. A
+ * module that needs it and came before it cannot have come by another call.
+ */
+static const struct module *root_of(const struct modules *modules, const struct module *module)
+{
+	const struct module *root = module;
+
+	for (const struct module *m = module; m-- > modules->all;) {
+		if (modules_needs(modules, m, root) || modules_needs(modules, m, module)) {
+			root = m;
+		}
+	}
+	return root;
+}
+
+/* In what it was loaded with; then in what was loaded later and needs it. */
+static const struct module *find_local(
+	const struct modules *modules, struct search *search, const struct module *caller)
+{
+	const struct module *root = root_of(modules, caller);
+	const struct module *found = modules_visit(modules, root, has_function, search);
+
+	for (root = caller + 1; !found && root < modules->all + modules->nr; root++) {
+		if (modules_visit(modules, root, is_module, (void *)(uintptr_t)caller)) {
+			found = modules_visit(modules, root, has_function, search);
+		}
+	}
+	return found;
+}
+
+static const struct module *find_first(const struct modules *modules, struct search *search)
+{
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		if (&modules->all[i] != modules->ours && has_function(&modules->all[i], search)) {
+			return &modules->all[i];
+		}
+	}
+	return NULL;
+}
+
+/*
+ * The first in the global scope that the caller may be bound to. dlvsym passes over symbols without
+ * a version, which the loader takes for any; dlsym takes those, but of others the default version.
+ */
+static const struct module *find_in_global(
+	const struct modules *modules, const struct search *search, void **function)
+{
+	const struct module *any = modules_of(modules, (uintptr_t)search->global);
+	const struct module *exact = modules_of(modules, (uintptr_t)search->global_exact);
+	bool fits = any && module_find(any, search->name, search->version);
+
+	if (fits && (!exact || any < exact)) {
+		*function = search->global;
+		return any;
+	}
+	*function = search->global_exact;
+	return exact;
+}
+
+/*
+ * Several modules have it. The global scope comes first; but what was loaded after the caller was
+ * not there when the caller was bound, unless it was bound to nothing else. Code of no module has
+ * looked the function up itself.
+ */
+static const struct module *choose(
+	const struct modules *modules, struct search *search, const struct module *caller)
+{
+	void *function;
+	const struct module *global = find_in_global(modules, search, &function);
+	const struct module *local = caller ? find_local(modules, search, caller) : NULL;
+	bool is_later = global > caller && global >= modules->all + hook_nr_at_start;
+
+	if (global && !(local && is_later)) {
+		search->function = function;
+		return global;
+	}
+	return local ? local : find_first(modules, search);
+}
+
+/* The one module that has it; NULL, with their number, if there are none or several. */
+static const struct module *find_only(
+	const struct modules *modules, struct search *search, uint32_t *nr)
+{
+	const struct module *found = NULL;
+
+	*nr = 0;
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		const struct module *module = &modules->all[i];
+
+		if (module != modules->ours && has_function(module, search)) {
+			found = (*nr)++ ? NULL : module;
+		}
+	}
+	return found;
+}
+
+static const struct module *find(
+	const struct modules *modules, struct search *search, const struct module *caller)
+{
+	const struct module *found;
+	uint32_t nr;
+
+	search->version = NULL;
+	found = find_only(modules, search, &nr);
+	if (found) {
+		return found;
+	}
+	/* It takes long to find the version, so only where it matters. */
+	if (caller && caller->has_symbols) {
+		elf_refers(&caller->elf, search->name, &search->version);
+		found = search->version ? find_only(modules, search, &nr) : NULL;
+	}
+	if (found || !nr) {
+		return found;
+	}
+	search->needs_global = !search->has_global;
+	return search->has_global ? choose(modules, search, caller) : NULL;
+}
+
+/* Both came with the program? */
+static bool is_lasting(
+	const struct modules *modules, const struct module *caller, const struct module *target)
+{
+	return (uint32_t)(caller - modules->all) < state.nr_first &&
+	       (uint32_t)(target - modules->all) < state.nr_first;
+}
+
+static void remember(const struct modules *modules, struct search *search,
+	const struct module *caller, const struct module *target)
+{
+	bool lasts = is_lasting(modules, caller, target);
+
+	if (!find_route(&state.chains[search->id], search->caller) &&
+		(lasts || (!state.nr_closing && is_kept(modules, search, caller, target)))) {
+		add_route(search->id, caller, target, search->function, lasts);
+	}
+}
+
+static void remember_outside(const struct modules *modules, const struct search *search)
+{
+	struct outside outside = {modules->count, 0, UINTPTR_MAX, search->function};
+
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		const struct module *module = &modules->all[i];
+
+		if (module->high <= search->caller && module->high > outside.low) {
+			outside.low = module->high;
+		}
+		if (module->low > search->caller && module->low < outside.high) {
+			outside.high = module->low;
+		}
+	}
+	state.outsides[search->id] = outside;
+}
+
+/*
+ * Without the list: also what is hidden is true until something is removed. So a thread that a
+ * destructor waits for does not ask the loader, which runs the destructor under its lock.
+ */
+static void recall(const struct modules_count *count, void *context)
+{
+	struct search *search = context;
+	const struct outside *outside = &state.outsides[search->id];
+	const struct hook_route *route;
+
+	if (count->nr_removed != state.count.nr_removed) {
+		return;
+	}
+	route = find_route(&state.chains[search->id], search->caller);
+	if (route) {
+		search->function = route->function;
+	} else if (count->nr_added == outside->count.nr_added &&
+		   count->nr_removed == outside->count.nr_removed &&
+		   search->caller >= outside->low && search->caller < outside->high) {
+		search->function = outside->function;
+	}
+}
+
+static void look(const struct modules *modules, void *context)
+{
+	struct search *search = context;
+	const struct module *caller = modules_of(modules, search->caller);
+	const struct module *target;
+
+	forget_removed(modules);
+	search->needs_global = false;
+	search->function = NULL;
+	recall(&modules->count, search);
+	if (search->function) {
+		return;
+	}
+	target = find(modules, search, caller);
+	if (!target) {
+		search->function = NULL;
+	} else if (caller) {
+		remember(modules, search, caller, target);
+	} else {
+		remember_outside(modules, search);
+	}
+}
+
+/* ---- asking the loader ---- */
+
+/* In the global scope behind us. Takes the loader's lock: only where several modules have it. */
+static void *find_global(const char *name)
+{
+	return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+}
+
+static void search_modules(struct search *search)
+{
+	modules_hold(recall, search);
+	if (search->function) {
+		return;
+	}
+	if (!modules_look(look, search)) {
+		search->function = find_global(search->name);
+		return;
+	}
+	if (search->needs_global) {
+		search->global = find_global(search->name);
+		search->global_exact = search->version && dlvsym
+					       ? dlvsym(RTLD_NEXT, search->name, search->version)
+					       : search->global;
+		search->has_global = true;
+		modules_look(look, search);
+	}
+}
+
+static void *resolve(enum hook_id id, uintptr_t caller)
+{
+	struct search search = {.id = id, .name = hook_name(id), .caller = caller};
+	struct ring_mark mark;
+	int error = errno;
+
+	ring_begin_inside(&ring_self, &mark);
+	search_modules(&search);
+	ring_end_inside(&ring_self, &mark);
+	errno = error;
+	return search.function ? search.function : missing(hook_calls[id - 1].api);
+}
+
+void *hook_resolve(enum hook_id id, uintptr_t caller)
+{
+	const struct hook_route *route = find_route(&hook_routes[id], caller);
+
+	return route ? route->function : resolve(id, caller);
+}
+
+static void look_for_removed(const struct modules *modules, void *unused)
+{
+	(void)unused;
+	forget_removed(modules);
+}
+
+static void look_for_change(const struct modules_count *count, void *has_changed)
+{
+	*(bool *)has_changed = count->nr_removed != state.count.nr_removed;
+}
+
+void hook_forget_removed(void)
+{
+	bool has_changed = false;
+
+	if (!atomic_load(&state.has_routes)) {
+		return;
+	}
+	modules_hold(look_for_change, &has_changed);
+	if (has_changed) {
+		modules_look(look_for_removed, NULL);
+	}
+}
+
+void *hook_resolve_anew(enum hook_id id, uintptr_t caller)
+{
+	hook_forget_removed();
+	return hook_resolve(id, caller);
+}
+
+/* ---- dlclose ---- */
+
+/* Where another thread has removed something since, the next look puts right what is shown. */
+static void end_close(const struct modules_count *count, void *unused)
+{
+	(void)unused;
+	state.nr_closing -= state.nr_closing != 0; /* a forked child has begun anew */
+	if (!state.nr_closing && count->nr_removed == state.count.nr_removed) {
+		show_routes();
+	}
+}
+
+/* Takes one of the handles that nobody needs any more. */
+static void take_handle(const struct modules *modules, void *handle)
+{
+	forget_removed(modules);
+	for (unsigned int i = 0; i < MAX_LINKS && !*(void **)handle; i++) {
+		if (state.links[i].is_over) {
+			*(void **)handle = state.links[i].handle;
+			state.links[i] = (struct link){0};
+		}
+	}
+}
+
+/* A link whose target wants a handle, and then that. */
+struct wish {
+	const void *dynamic;
+	char path[PATH_BYTES];
+	void *handle;
+};
+
+static void find_wish(const struct modules *modules, void *context)
+{
+	struct wish *wish = context;
+	const struct module *target;
+
+	forget_removed(modules);
+	for (unsigned int i = 0; i < MAX_LINKS && !wish->dynamic; i++) {
+		struct link *link = &state.links[i];
+
+		target = link->dynamic ? modules_of(modules, (uintptr_t)link->dynamic) : NULL;
+		if (target && strlen(target->path) < PATH_BYTES) {
+			wish->dynamic = link->dynamic;
+			strcpy(wish->path, target->path);
+		}
+	}
+}
+
+/* One handle does for one link; of several that wait for it the others take one of their own. */
+static void give_handle(const struct modules *modules, void *context)
+{
+	struct wish *wish = context;
+	bool is_right =
+		wish->handle && ((const struct link_map *)wish->handle)->l_ld == wish->dynamic;
+
+	(void)modules;
+	for (unsigned int i = 0; i < MAX_LINKS && wish->dynamic; i++) {
+		struct link *link = &state.links[i];
+
+		if (link->dynamic == wish->dynamic) {
+			link->dynamic = wish->dynamic = NULL;
+			link->handle = is_right ? wish->handle : NULL;
+			wish->handle = is_right ? NULL : wish->handle;
+		}
+	}
+}
+
+/* In the caller's dlclose, which waits for the loader as well. */
+static void take_handles(void)
+{
+	struct wish wish = {0};
+
+	while (modules_look(find_wish, &wish) && wish.dynamic) {
+		wish.handle = HOOK_NEXT(dlopen)(wish.path, RTLD_LAZY | RTLD_NOLOAD);
+		modules_look(give_handle, &wish);
+		if (wish.handle) {
+			HOOK_NEXT(dlclose)(wish.handle);
+		}
+		wish = (struct wish){0};
+	}
+}
+
+/*
+ * As long as nothing was removed, what is known is true, whatever was added: it is as if one looked
+ * now. Then only what comes while this call removes something makes a look unsure.
+ */
+static void begin_close(const struct modules_count *count, void *has_wish)
+{
+	if (count->nr_removed == state.count.nr_removed) {
+		state.count.nr_added = count->nr_added;
+	}
+	if (!state.nr_closing++) {
+		hide_routes();
+	}
+	for (unsigned int i = 0; i < MAX_LINKS; i++) {
+		*(bool *)has_wish |= state.links[i].dynamic != NULL;
+	}
+}
+
+void hook_begin_close(void)
+{
+	bool has_wish = false;
+	int error = errno;
+
+	modules_hold(begin_close, &has_wish);
+	if (has_wish) {
+		take_handles();
+	}
+	errno = error;
+}
+
+void hook_end_close(bool is_closed)
+{
+	bool has_changed = false;
+	int error = errno;
+	void *handle;
+
+	modules_hold(look_for_change, &has_changed);
+	/* Not where the program's call has failed: it may ask dlerror why. */
+	for (handle = NULL;
+		has_changed && is_closed && modules_look(take_handle, &handle) && handle;
+		handle = NULL) {
+		HOOK_NEXT(dlclose)(handle);
+	}
+	modules_hold(end_close, NULL);
+	errno = error;
+}
+
+void hook_after_fork(void)
+{
+	state.nr_closing = 0;
+	show_routes();
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUPTI as another profiler in the process calls it (torch.profiler, a framework's own). Each call
+ * reaches the real function, or is answered in its place where CUPTI has only one of something and
+ * we hold it; collector/cupti/cupti_share.h is the treaty. A library that links CUPTI statically,
+ * or looks its functions up by dlsym, does not come by here.
+ *
+ * Our own calls go to the library directly; one that comes by here nevertheless, from inside CUPTI,
+ * is passed on.
+ */
+#include "collector/cupti/cupti_share.h"
+#include "preload/hook/hook.h"
+#include "preload/base/modules.h"
+
+/* The real function, and whether the call is one to be shared. */
+#define SHARED(name)                                    \
+	const __typeof__(&name) real = HOOK_REAL(name); \
+	const bool is_shared = begin();                 \
+	const void *caller = (const void *)HOOK_CALLER;
+
+static bool begin(void)
+{
+	if (hook_mode() & COLLECTOR_COLD) {
+		hook_start();
+	}
+	return share_is_open();
+}
+
+/* Before the client sees calls of CUDA where nothing is shared. */
+static void look_away(bool is_shared, uint32_t enable, uint32_t domain)
+{
+	if (!is_shared && enable &&
+		(domain == CUPTI_DOMAIN_DRIVER || domain == CUPTI_DOMAIN_RUNTIME)) {
+		share_leave_alone();
+	}
+}
+
+/* Does this library give its subscribers an activity API of their own? */
+static bool has_own_scope(const void *function)
+{
+	return modules_find(function, "cuptiActivityRegisterCallbacks_v2") != NULL;
+}
+
+/* ---- callbacks ---- */
+
+uint32_t cuptiSubscribe(cupti_subscriber *subscriber, cupti_callback_fn callback, void *userdata)
+{
+	SHARED(cuptiSubscribe);
+	const struct subscriber_real functions = {.subscribe = real};
+
+	(void)caller;
+	if (!is_shared || !subscriber || !callback) {
+		return real(subscriber, callback, userdata);
+	}
+	return subscriber_client_subscribe(&functions, subscriber, callback, userdata, NULL);
+}
+
+uint32_t cuptiSubscribe_v2(cupti_subscriber *subscriber, cupti_callback_fn callback, void *userdata,
+	struct cupti_subscriber_params *params)
+{
+	SHARED(cuptiSubscribe_v2);
+	const struct subscriber_real functions = {.subscribe_v2 = real};
+	uint32_t rc;
+
+	if (!is_shared || !subscriber || !params) {
+		return real(subscriber, callback, userdata, params);
+	}
+	if (subscriber_has_client() || !has_own_scope((const void *)real)) {
+		return subscriber_client_subscribe(
+			&functions, subscriber, callback, userdata, params);
+	}
+	share_begin_own(params->subscriber_name, caller);
+	rc = real(subscriber, callback, userdata, params);
+	share_end_own(*subscriber, rc);
+	return rc;
+}
+
+uint32_t cuptiUnsubscribe(cupti_subscriber subscriber)
+{
+	SHARED(cuptiUnsubscribe);
+	uint32_t rc;
+
+	(void)caller;
+	if (is_shared && subscriber_is_clients(subscriber)) {
+		return subscriber_client_unsubscribe(real);
+	}
+	rc = real(subscriber);
+	if (is_shared && !rc) {
+		share_drop_own(subscriber);
+	}
+	return rc;
+}
+
+uint32_t cuptiEnableCallback(
+	uint32_t enable, cupti_subscriber subscriber, uint32_t domain, uint32_t cbid)
+{
+	SHARED(cuptiEnableCallback);
+
+	(void)caller;
+	look_away(is_shared, enable, domain);
+	if (is_shared && subscriber_is_clients(subscriber)) {
+		return subscriber_client_enable(real, enable != 0, domain, cbid);
+	}
+	return real(enable, subscriber, domain, cbid);
+}
+
+uint32_t cuptiEnableDomain(uint32_t enable, cupti_subscriber subscriber, uint32_t domain)
+{
+	SHARED(cuptiEnableDomain);
+	const bool is_client = is_shared && subscriber_is_clients(subscriber);
+	uint32_t rc;
+
+	(void)caller;
+	look_away(is_shared, enable, domain);
+	rc = real(enable, subscriber, domain);
+	if (is_client && !rc) {
+		subscriber_client_enable_domain(enable != 0, domain);
+		subscriber_again(domain);
+	}
+	return rc;
+}
+
+uint32_t cuptiEnableAllDomains(uint32_t enable, cupti_subscriber subscriber)
+{
+	SHARED(cuptiEnableAllDomains);
+	const bool is_client = is_shared && subscriber_is_clients(subscriber);
+	uint32_t rc;
+
+	(void)caller;
+	look_away(is_shared, enable, CUPTI_DOMAIN_RUNTIME);
+	rc = real(enable, subscriber);
+	for (uint32_t domain = 1; domain < SUBSCRIBER_NR_DOMAINS && is_client && !rc; domain++) {
+		subscriber_client_enable_domain(enable != 0, domain);
+		subscriber_again(domain);
+	}
+	return rc;
+}
+
+uint32_t cuptiGetCallbackState(
+	uint32_t *enable, cupti_subscriber subscriber, uint32_t domain, uint32_t cbid)
+{
+	SHARED(cuptiGetCallbackState);
+	uint32_t rc = real(enable, subscriber, domain, cbid);
+
+	(void)caller;
+	if (is_shared && !rc && subscriber_is_clients(subscriber)) {
+		*enable = subscriber_client_wants(domain, cbid);
+	}
+	return rc;
+}
+
+/* ---- activity ---- */
+
+uint32_t cuptiActivityRegisterCallbacks(
+	cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed)
+{
+	SHARED(cuptiActivityRegisterCallbacks);
+
+	(void)caller;
+	if (is_shared && requested && completed && share_register(requested, completed)) {
+		return CUPTI_OK;
+	}
+	return real(requested, completed);
+}
+
+/* The forms of switching a kind on and off. */
+#define ENABLE(name, params, args, kind, is_context)          \
+	uint32_t name params                                  \
+	{                                                     \
+		SHARED(name);                                 \
+		uint32_t rc;                                  \
+                                                              \
+		if (!is_shared) {                             \
+			share_leave_alone();                  \
+			return real args;                     \
+		}                                             \
+		share_begin_enable(kind, is_context, caller); \
+		rc = real args;                               \
+		share_end_enable(kind, is_context, rc);       \
+		return rc;                                    \
+	}
+#define DISABLE(name, params, args, kind, is_context)        \
+	uint32_t name params                                 \
+	{                                                    \
+		SHARED(name);                                \
+		uint32_t rc;                                 \
+                                                             \
+		(void)caller;                                \
+		if (is_shared && !share_may_disable(kind)) { \
+			return CUPTI_OK;                     \
+		}                                            \
+		rc = real args;                              \
+		if (is_shared && !rc) {                      \
+			share_end_disable(kind, is_context); \
+		}                                            \
+		return rc;                                   \
+	}
+
+ENABLE(cuptiActivityEnable, (uint32_t kind), (kind), kind, false)
+ENABLE(cuptiActivityEnableAndDump, (uint32_t kind), (kind), kind, false)
+ENABLE(cuptiActivityEnableContext, (void *context, uint32_t kind), (context, kind), kind, true)
+DISABLE(cuptiActivityDisable, (uint32_t kind), (kind), kind, false)
+DISABLE(cuptiActivityDisableContext, (void *context, uint32_t kind), (context, kind), kind, true)
+
+uint32_t cuptiActivityFlush(void *context, uint32_t stream_id, uint32_t flags)
+{
+	SHARED(cuptiActivityFlush);
+	uint32_t rc = real(context, stream_id, is_shared ? share_begin_flush(flags) : flags);
+
+	(void)caller;
+	if (is_shared) {
+		share_end_flush();
+	}
+	return rc;
+}
+
+uint32_t cuptiActivityFlushAll(uint32_t flags)
+{
+	SHARED(cuptiActivityFlushAll);
+	uint32_t rc = real(is_shared ? share_begin_flush(flags) : flags);
+
+	(void)caller;
+	if (is_shared) {
+		share_end_flush();
+	}
+	return rc;
+}
+
+/* ---- for the whole process ---- */
+
+/* CUPTI takes a clock only while no kind is on. */
+uint32_t cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
+{
+	SHARED(cuptiActivityRegisterTimestampCallback);
+	uint32_t rc;
+
+	if (!is_shared || !clock) {
+		return real(clock);
+	}
+	share_hold(caller);
+	rc = real(clock);
+	share_end_clock(clock, rc);
+	return rc;
+}
+
+uint32_t cuptiActivityEnableAllSyncRecords(uint8_t enable)
+{
+	SHARED(cuptiActivityEnableAllSyncRecords);
+	uint32_t rc = real(enable);
+
+	(void)caller;
+	if (is_shared && !rc) {
+		share_end_all_syncs(enable);
+	}
+	return rc;
+}
+
+uint32_t cuptiSetThreadIdType(uint32_t type)
+{
+	SHARED(cuptiSetThreadIdType);
+	uint32_t rc = real(type);
+
+	(void)caller;
+	if (is_shared && !rc) {
+		share_end_thread_id_type(type);
+	}
+	return rc;
+}
+
+uint32_t cuptiFinalize(void)
+{
+	SHARED(cuptiFinalize);
+	uint32_t rc;
+
+	if (!is_shared) {
+		return real();
+	}
+	share_hold(caller);
+	rc = real();
+	if (rc) {
+		share_end_hold();
+	} else {
+		share_end_finalize();
+	}
+	return rc;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dlopen, only to notice that libraries come: a process that never creates a thread and never
+ * initialises CUDA has no other moment at which PyTorch could be found. The real function must see
+ * the caller's return address, since RUNPATH, $ORIGIN and the namespace hang on it; so the stub
+ * calls ours first and then jumps. What it maps is looked at when the next one comes.
+ *
+ * dlclose, since a route must not lead to or from a module that is gone (resolve.c).
+ */
+#include <dlfcn.h>
+
+#include "preload/hook/hook.h"
+#include "preload/torch/torch.h"
+
+/* Finds the next dlopen. Called by the stub alone, which keeps the arguments. */
+__attribute__((used, visibility("hidden"))) void *wrap_dl_before(void);
+
+static void *missing(void)
+{
+	return NULL;
+}
+
+void *wrap_dl_before(void)
+{
+	void *next = hook_next(HOOK_NEXT_dlopen);
+
+	hook_forget_removed();
+	torch_look_again();
+	return next ? next : (void *)missing;
+}
+
+HOOK_EXPORT int dlclose(void *handle);
+
+int dlclose(void *handle)
+{
+	const __typeof__(&dlclose) next = HOOK_NEXT(dlclose);
+	int rc;
+
+	if (!next) {
+		return -1;
+	}
+	hook_begin_close();
+	rc = next(handle);
+	hook_end_close(!rc);
+	return rc;
+}
+
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+	".globl dlopen\n"
+	".type dlopen, @function\n"
+	"dlopen:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	push %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	push %rsi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	sub $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call wrap_dl_before\n"
+	"	add $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	pop %rsi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	pop %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	jmp *%rax\n"
+	"	.cfi_endproc\n"
+	".size dlopen, . - dlopen\n"
+	".popsection\n");
+#elif defined(__aarch64__)
+__asm__(".pushsection .text\n"
+	".globl dlopen\n"
+	".type dlopen, @function\n"
+	"dlopen:\n"
+	"	.cfi_startproc\n"
+	"	stp x0, x1, [sp, -32]!\n"
+	"	.cfi_adjust_cfa_offset 32\n"
+	"	str x30, [sp, 16]\n"
+	"	.cfi_rel_offset x30, 16\n"
+	"	bl wrap_dl_before\n"
+	"	mov x16, x0\n"
+	"	ldr x30, [sp, 16]\n"
+	"	.cfi_restore x30\n"
+	"	ldp x0, x1, [sp], 32\n"
+	"	.cfi_adjust_cfa_offset -32\n"
+	"	br x16\n"
+	"	.cfi_endproc\n"
+	".size dlopen, . - dlopen\n"
+	".popsection\n");
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: who made whom, when, under which name. One unversioned definition catches every glibc's
+ * pthread_create; thrd_create goes round it, and such threads are seen at their first event.
+ */
+#include "preload/hook/hook.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/util/stack.h"
+#include "preload/torch/torch.h"
+#include "preload/torch/worker.h"
+
+/* What a new thread needs to know. Of threads beyond so many starting at once the creator is lost.
+ */
+#define MAX_STARTING 1024u
+
+struct starting {
+	void *(*start)(void *);
+	void *arg;
+	uint32_t parent;
+};
+
+static struct thread_state {
+	struct starting all[MAX_STARTING];
+	_Atomic uint32_t links[MAX_STARTING];
+	struct stack free;
+	atomic_int is_ready; /* 0 no, 1 being made, 2 yes */
+} state;
+
+static bool prepare(void)
+{
+	int none = 0;
+
+	if (atomic_load(&state.is_ready) == 2) {
+		return true;
+	}
+	if (!atomic_compare_exchange_strong(&state.is_ready, &none, 1)) {
+		return false;
+	}
+	stack_init(&state.free);
+	for (uint32_t i = 0; i < MAX_STARTING; i++) {
+		stack_push(&state.free, state.links, i);
+	}
+	atomic_store(&state.is_ready, 2);
+	return true;
+}
+
+static void *run(void *data)
+{
+	struct starting starting = *(struct starting *)data;
+
+	stack_push(&state.free, state.links, (uint32_t)((struct starting *)data - state.all));
+	collector_thread_began(starting.parent);
+	return starting.start(starting.arg);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+	const __typeof__(&pthread_create) real = HOOK_NEXT(pthread_create);
+	uint32_t mode = hook_mode();
+	uint32_t index;
+	int rc;
+
+	if (!real) {
+		return EAGAIN;
+	}
+	hook_forget_removed();
+	torch_look_late();
+	worker_look();
+	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||
+		collector_is_cupti((uintptr_t)start)) {
+		return real(thread, attr, start, arg);
+	}
+	index = stack_pop(&state.free, state.links);
+	if (index == STACK_NONE) {
+		collector_lose(COLLECTOR_LOST_THREAD, 1);
+		return real(thread, attr, start, arg);
+	}
+	state.all[index] = (struct starting){.start = start, .arg = arg, .parent = ring_self.id};
+	rc = real(thread, attr, run, &state.all[index]);
+	if (rc) {
+		stack_push(&state.free, state.links, index);
+	}
+	return rc;
+}
+
+int pthread_setname_np(pthread_t thread, const char *name)
+{
+	const __typeof__(&pthread_setname_np) real = HOOK_NEXT(pthread_setname_np);
+	int rc = real ? real(thread, name) : ENOSYS;
+
+	/* Another thread's name is read when that thread ends; its id is not to be had here. */
+	if (!rc && (hook_mode() & COLLECTOR_RECORD) && !ring_is_inside(&ring_self) &&
+		pthread_equal(thread, pthread_self())) {
+		collector_thread_named(name);
+	}
+	return rc;
+}

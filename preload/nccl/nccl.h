@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the wrappers of NCCL's functions record, or its NVTX ranges in their place: a row of table
+ * nccl for each outermost call, and communicators when they are first used. NCCL's own calls of
+ * CUDA are recorded as any others.
+ *
+ * Operations are counted whether or not they are recorded. A call costs two reads of the clock, a
+ * look at a small table, and a row.
+ */
+#ifndef PRELOAD_NCCL_NCCL_H
+#define PRELOAD_NCCL_NCCL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/ring/ring.h"
+#include "preload/nccl/nccl_comm.h"
+
+#define NCCL_NO_REDOP  255
+#define NCCL_OWN_REDOP 254 /* the program's own */
+#define NCCL_NO_TYPE   255
+
+/* On the wrapper's stack. */
+struct nccl_call {
+	/* Of the call that a signal handler's call has interrupted; before 0: there is none. */
+	uintptr_t before;
+	bool was_recorded;
+	struct ring_call interrupted;
+	const void *function; /* the real one; NULL where it is known from its range */
+	uint64_t begin, end;  /* begin 0: not recorded */
+	/* Ids of the last calls of CUDA that were seen on this thread before it, and in the end. */
+	uint32_t correlation_before, correlation;
+	int result;
+};
+
+/* What a call meant. */
+struct nccl_facts {
+	uint64_t bytes;
+	const void *stream;
+	uint32_t comm; /* id in the stream */
+	uint32_t sequence;
+	int32_t peer;
+	uint8_t kind, datatype, redop; /* kind: enum gprof_nccl */
+};
+
+/* A call that is about a communicator, if about anything. */
+#define NCCL_FACTS(call_kind, comm_id)                                                    \
+	(struct nccl_facts)                                                               \
+	{                                                                                 \
+		.kind = call_kind, .comm = comm_id, .peer = -1, .datatype = NCCL_NO_TYPE, \
+		.redop = NCCL_NO_REDOP                                                    \
+	}
+
+/*
+ * name: of the function; must stay valid. stack: the stack pointer where its hook was called or its
+ * range began. caller: the hook's return address, 0 if unknown. Returns false inside another NCCL
+ * call or gprof's own code: the caller then records nothing.
+ */
+bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
+	uintptr_t caller);
+
+/* Right after the real function. One of the functions below must follow. */
+void nccl_return(struct nccl_call *call, int result);
+
+/* The call is over, and is not recorded. */
+void nccl_drop(const struct nccl_call *call);
+
+/* Writes the row. */
+void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts);
+
+/*
+ * Once the call has returned: is what it was about complete, so that it can be asked who it is?
+ * What is made in a group, or does not block, may not be yet.
+ */
+bool nccl_may_ask(const struct nccl_call *call);
+
+/* The id of a communicator for the row of this call; 0 if that is not recorded. */
+uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm, bool may_ask);
+
+/* A type, and a reduction, for the row. */
+uint8_t nccl_small(int64_t number, uint8_t otherwise);
+uint8_t nccl_small_redop(int64_t redop);
+
+/* An operation was asked for: counts it, and writes the row. comm: NULL unknown. */
+void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct nccl_comm_entry *comm);
+
+/* A call that may have made a communicator. rank: -1 unknown. made: NULL if it makes none. */
+void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key, int rank,
+	int nr_ranks, nccl_comm *const *made, const struct nccl_comm_entry *parent);
+
+/*
+ * The thread's groups: how deep it is in them counts successful calls alone. The rows of all calls
+ * of the outermost have one number.
+ */
+void nccl_group_start(const struct nccl_call *call);
+void nccl_group_end(const struct nccl_call *call);
+
+/* The innermost one ends, without a row. */
+void nccl_group_leave(const struct nccl_call *call);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/nccl/nccl_range.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "preload/nccl/nccl.h"
+
+/* Of each copy of NCCL in the process. */
+#define MAX_COPIES  4u
+#define MAX_STRINGS (MAX_COPIES * 32u)
+#define MAX_SCHEMAS (MAX_COPIES * 32u)
+
+/* What a range is, beside enum gprof_nccl. */
+enum { GROUP_START = 100, GROUP_DROP = 101 };
+
+static const struct {
+	const char *name;
+	uint8_t kind;
+} functions[] = {
+	{"ncclAllReduce", GPROF_NCCL_ALL_REDUCE},
+	{"ncclReduce", GPROF_NCCL_REDUCE},
+	{"ncclBroadcast", GPROF_NCCL_BROADCAST}, /* and ncclBcast */
+	{"ncclAllGather", GPROF_NCCL_ALL_GATHER},
+	{"ncclReduceScatter", GPROF_NCCL_REDUCE_SCATTER},
+	{"ncclAlltoAll", GPROF_NCCL_ALL_TO_ALL},
+	{"ncclGather", GPROF_NCCL_GATHER},
+	{"ncclScatter", GPROF_NCCL_SCATTER},
+	{"ncclSend", GPROF_NCCL_SEND},
+	{"ncclRecv", GPROF_NCCL_RECV},
+	{"ncclGroupStart", GROUP_START},
+	{"ncclGroupEnd", GPROF_NCCL_GROUP_END},
+	{"ncclGroupSimulateEnd", GROUP_DROP},
+	{"ncclCommInitRank", GPROF_NCCL_INIT},
+	{"ncclCommInitRankConfig", GPROF_NCCL_INIT},
+	{"ncclCommInitRankScalable", GPROF_NCCL_INIT},
+	{"ncclCommInitAll", GPROF_NCCL_INIT},
+	{"ncclCommSplit", GPROF_NCCL_SPLIT},
+	{"ncclCommShrink", GPROF_NCCL_SPLIT},
+	{"ncclCommFinalize", GPROF_NCCL_FINALIZE},
+	{"ncclCommDestroy", GPROF_NCCL_DESTROY},
+	{"ncclCommAbort", GPROF_NCCL_ABORT},
+};
+
+/* What payloads tell, and what the versions of NCCL call it. */
+enum fact { COMM, BYTES, REDOP, PEER, NR_RANKS, NR_DEVICES, RANK, DEVICE, NR_FACTS };
+
+static const struct {
+	const char *name;
+	enum fact fact;
+} facts[] = {
+	{"NCCL communicator ID", COMM},
+	{"Message size [bytes]", BYTES},
+	{"Bytes", BYTES},
+	{"Reduction operation", REDOP},
+	{"Root", PEER},
+	{"Peer rank", PEER},
+	{"No. of ranks", NR_RANKS},
+	{"No. of devices", NR_DEVICES},
+	{"Rank", RANK},
+	{"CUDA device", DEVICE},
+};
+
+/* Where the facts are in payloads of one schema. */
+struct layout {
+	_Atomic uint32_t domain; /* 0: not written yet */
+	uint64_t schema;
+	struct {
+		uint16_t at;
+		uint8_t nr_bytes; /* 0: it is not there */
+	} places[NR_FACTS];
+};
+
+static struct nccl_range_state {
+	_Atomic uint32_t domains[MAX_COPIES], nr_domains;
+	struct {
+		_Atomic uint32_t id; /* 0: not written yet */
+		uint8_t function;    /* its place in `functions` */
+	} strings[MAX_STRINGS];
+	_Atomic uint32_t nr_strings;
+	struct layout layouts[MAX_SCHEMAS];
+	_Atomic uint32_t nr_layouts;
+	atomic_bool is_told, is_unnamed_told;
+} state;
+
+/* The calling thread's. */
+static __thread struct {
+	uint32_t depth;	 /* of ranges of NCCL */
+	uintptr_t stack; /* where the outermost was begun */
+	uint8_t kind;
+	bool is_call;	 /* the outermost is one that nobody else records */
+	bool is_doubted; /* a call that had not ended when another began at its place */
+	uint16_t has;	 /* bits by enum fact */
+	int64_t facts[NR_FACTS];
+	struct nccl_call call;
+} self __attribute__((tls_model("initial-exec")));
+
+/* ---- definitions ---- */
+
+static uint32_t at_most(_Atomic uint32_t *nr, uint32_t max)
+{
+	uint32_t n = atomic_load(nr);
+
+	return n < max ? n : max;
+}
+
+static bool is_nccl(uint32_t domain)
+{
+	uint32_t n = at_most(&state.nr_domains, MAX_COPIES);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (atomic_load_explicit(&state.domains[i], memory_order_relaxed) == domain) {
+			return domain != 0;
+		}
+	}
+	return false;
+}
+
+/* The place of one more; false if there is none. */
+static bool take_place(_Atomic uint32_t *nr, uint32_t max, uint32_t *place)
+{
+	if (atomic_load(nr) < max && (*place = atomic_fetch_add(nr, 1)) < max) {
+		return true;
+	}
+	collector_notice("NCCL's ranges", 0,
+		"more copies of NCCL than %u describe their NVTX ranges; calls of the others are "
+		"not "
+		"recorded where they are linked statically",
+		MAX_COPIES);
+	return false;
+}
+
+void nccl_range_domain(uint32_t domain, const char *name)
+{
+	uint32_t place;
+
+	if (strcmp(name, "NCCL") == 0 && take_place(&state.nr_domains, MAX_COPIES, &place)) {
+		atomic_store(&state.domains[place], domain);
+	}
+}
+
+void nccl_range_string(uint32_t domain, uint32_t string, const char *text)
+{
+	uint32_t place;
+
+	for (size_t i = 0; is_nccl(domain) && i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (strcmp(text, functions[i].name) == 0 &&
+			take_place(&state.nr_strings, MAX_STRINGS, &place)) {
+			state.strings[place].function = (uint8_t)i;
+			atomic_store(&state.strings[place].id, string);
+		}
+	}
+}
+
+/* Its place in `functions`, -1 if it is none. */
+static int function_of(uint32_t string)
+{
+	uint32_t n = string ? at_most(&state.nr_strings, MAX_STRINGS) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (atomic_load(&state.strings[i].id) == string) {
+			return state.strings[i].function;
+		}
+	}
+	return -1;
+}
+
+/* Only the types that NCCL's have; an enumeration is an int. */
+static uint8_t nr_bytes_of(const struct nvtx_schema_entry *entry)
+{
+	switch (entry->flags ? 0 : entry->type) {
+	case NVTX_ENTRY_UINT64:
+	case NVTX_ENTRY_SIZE:
+		return 8;
+	case NVTX_ENTRY_INT:
+		return 4;
+	default:
+		return !entry->flags && entry->type >= NVTX_ENTRY_OWN ? 4 : 0;
+	}
+}
+
+static void place_fact(struct layout *layout, const struct nvtx_schema_entry *entry)
+{
+	for (size_t i = 0; entry->name && i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (strcmp(entry->name, facts[i].name) == 0 && entry->offset <= UINT16_MAX) {
+			layout->places[facts[i].fact].at = (uint16_t)entry->offset;
+			layout->places[facts[i].fact].nr_bytes = nr_bytes_of(entry);
+		}
+	}
+}
+
+void nccl_range_schema(uint32_t domain, const struct nvtx_schema *schema)
+{
+	const uint64_t must = NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_ID;
+	uint32_t place;
+
+	if (!is_nccl(domain) || (schema->fields & must) != must ||
+		!take_place(&state.nr_layouts, MAX_SCHEMAS, &place)) {
+		return;
+	}
+	for (size_t i = 0; i < schema->nr_entries; i++) {
+		/* Where it does not say where the others are, it could only be guessed. */
+		if (i == 0 || schema->entries[i].offset) {
+			place_fact(&state.layouts[place], &schema->entries[i]);
+		}
+	}
+	state.layouts[place].schema = schema->id;
+	atomic_store(&state.layouts[place].domain, domain);
+}
+
+/* ---- facts ---- */
+
+static const struct layout *layout_of(uint32_t domain, uint64_t schema)
+{
+	uint32_t n = at_most(&state.nr_layouts, MAX_SCHEMAS);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (atomic_load(&state.layouts[i].domain) == domain &&
+			state.layouts[i].schema == schema) {
+			return &state.layouts[i];
+		}
+	}
+	return NULL;
+}
+
+static void take_payload(const struct layout *layout, const struct nvtx_payload_data *payload)
+{
+	for (int fact = 0; fact < NR_FACTS; fact++) {
+		size_t at = layout->places[fact].at, nr_bytes = layout->places[fact].nr_bytes;
+		const char *bytes = payload->bytes;
+		int32_t number;
+
+		/* Its size may be said to be unknown, which is a very large one. */
+		if (!nr_bytes || payload->size > UINT16_MAX || at + nr_bytes > payload->size) {
+			continue;
+		}
+		if (nr_bytes == sizeof(number)) {
+			memcpy(&number, bytes + at, sizeof(number));
+			self.facts[fact] = number;
+		} else {
+			memcpy(&self.facts[fact], bytes + at, sizeof(self.facts[fact]));
+		}
+		self.has |= (uint16_t)(1u << fact);
+	}
+}
+
+static void take_payloads(
+	uint32_t domain, const struct nvtx_payload_data *payloads, size_t nr_payloads)
+{
+	for (size_t i = 0; payloads && i < nr_payloads; i++) {
+		const struct layout *layout =
+			payloads[i].bytes ? layout_of(domain, payloads[i].schema) : NULL;
+
+		if (layout) {
+			take_payload(layout, &payloads[i]);
+		}
+	}
+}
+
+static int64_t fact_or(enum fact fact, int64_t otherwise)
+{
+	return self.has & (1u << fact) ? self.facts[fact] : otherwise;
+}
+
+/* ---- calls ---- */
+
+static void tell(void)
+{
+	if (self.call.begin && !atomic_exchange(&state.is_told, true)) {
+		collector_notice("NCCL's ranges", 0,
+			"calls of an NCCL that is linked statically, or whose functions the "
+			"program "
+			"looks up itself, are known from its NVTX ranges, which do not tell the "
+			"stream, the type of data, and whether the call failed");
+	}
+	if (self.call.begin && self.kind <= GPROF_NCCL_RECV && !(self.has & (1u << COMM)) &&
+		!atomic_exchange(&state.is_unnamed_told, true)) {
+		collector_notice("NCCL's ranges", 0,
+			"they name no communicators, as those of NCCL before 2.25; which "
+			"communicator a call is of is not known");
+	}
+}
+
+/* What the call says of the process's devices, and of the communicator that it is about. */
+static struct nccl_comm_entry *know(struct nccl_comm_entry *comm)
+{
+	int64_t device = fact_or(DEVICE, -1), nr_devices = fact_or(NR_DEVICES, 0);
+
+	if (nr_devices > 1) { /* a rank on each; which they are is not said */
+		nccl_comm_use_device(0);
+		nccl_comm_use_device(1);
+	} else if (device >= 0) {
+		nccl_comm_use_device((uint32_t)device);
+	}
+	nccl_comm_know(comm, (int32_t)fact_or(RANK, nr_devices == 1 ? 0 : -1),
+		(uint32_t)fact_or(NR_RANKS, nr_devices));
+	return comm;
+}
+
+static void end_call(void)
+{
+	uint64_t hash = (uint64_t)fact_or(COMM, 0);
+	struct nccl_facts row = NCCL_FACTS(self.kind, 0);
+
+	switch (self.kind) {
+	case GROUP_START:
+		nccl_group_start(&self.call);
+		break;
+	case GROUP_DROP:
+		nccl_group_leave(&self.call);
+		break;
+	case GPROF_NCCL_GROUP_END:
+		nccl_group_end(&self.call);
+		break;
+	case GPROF_NCCL_SPLIT:
+		/* Rank, ranks and device are the parent's; the new one has no hash yet. */
+		know(NULL);
+		nccl_end(&self.call, &row);
+		break;
+	case GPROF_NCCL_INIT:
+	case GPROF_NCCL_FINALIZE:
+		row.comm = nccl_id(&self.call, know(nccl_comm_find_hash(hash)), false);
+		nccl_end(&self.call, &row);
+		break;
+	case GPROF_NCCL_DESTROY:
+	case GPROF_NCCL_ABORT:
+		row.comm = nccl_id(&self.call, know(nccl_comm_find_hash(hash)), false);
+		nccl_comm_drop_hash(hash);
+		nccl_end(&self.call, &row);
+		break;
+	default:
+		row.bytes = (uint64_t)fact_or(BYTES, 0);
+		row.redop = nccl_small_redop(fact_or(REDOP, NCCL_NO_REDOP));
+		row.peer = (int32_t)fact_or(PEER, -1);
+		nccl_move(&self.call, row, nccl_comm_find_hash(hash));
+	}
+}
+
+/* One that is still doubted when the next begins was left: a range around that would have ended. */
+static void settle_doubt(void)
+{
+	collector_lose(COLLECTOR_LOST_LEFT, self.is_doubted);
+	self.is_doubted = false;
+}
+
+/*
+ * A range begins at or above the place of one that has not ended. Above it, that one was left,
+ * which nccl_begin counts. At its place that, too, is likely; but a function that the compiler has
+ * put into another has its range at the same place, and then another end will come.
+ */
+static void come_back(uintptr_t stack)
+{
+	settle_doubt();
+	if (stack == self.stack && self.is_call) {
+		nccl_drop(&self.call);
+		self.is_doubted = self.call.begin != 0;
+	}
+	self.depth = 0;
+}
+
+void nccl_range_push(uint32_t domain, uint32_t string, const struct nvtx_attributes *attributes)
+{
+	int function;
+
+	if (!is_nccl(domain)) {
+		return;
+	}
+	if (self.depth && ring_is_left(self.stack - 1, RING_STACK)) {
+		come_back(RING_STACK);
+	} else if (!self.depth) {
+		settle_doubt();
+	}
+	if (self.depth++) {
+		return; /* what NCCL calls itself is no call of the program's */
+	}
+	self.stack = RING_STACK;
+	function = function_of(string);
+	self.is_call = function >= 0 &&
+		       nccl_begin(&self.call, NULL, functions[function].name, self.stack, 0);
+	self.kind = function >= 0 ? functions[function].kind : 0;
+	self.has = 0;
+	if (self.is_call && attributes->payload_type == NVTX_PAYLOAD_EXTENDED) {
+		take_payloads(domain,
+			(const struct nvtx_payload_data *)(uintptr_t)attributes->payload,
+			(size_t)attributes->reserved);
+	}
+}
+
+void nccl_range_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t nr_payloads)
+{
+	if (!is_nccl(domain)) {
+		return;
+	}
+	if (!self.depth) {
+		self.is_doubted = false;
+	}
+	if (!self.depth || --self.depth || !self.is_call) {
+		return;
+	}
+	nccl_return(&self.call, NCCL_SUCCESS);
+	take_payloads(domain, payloads, nr_payloads);
+	tell();
+	end_call();
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/nvtx/nvtx_record.h"
+
+#include <string.h>
+
+#include "preload/hook/hook.h"
+#include "preload/nccl/nccl_range.h"
+#include "preload/nvtx/nvtx_names.h"
+#include "preload/nvtx/nvtx_next.h"
+#include "preload/base/utf8.h"
+
+#define MAX_STEP_STRINGS 16u
+#define MAX_STEP_RANGES	 16u
+
+static struct nvtx_state {
+	_Atomic uint32_t last_domain;
+	_Atomic uint32_t last_string;
+	_Atomic uint64_t last_range;
+	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
+	_Atomic uint32_t nr_step_strings;
+	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
+	/* The stream has none yet: those of a forked child's parent, or from before it began. */
+	atomic_bool owes_names;
+} state;
+
+/* Ranges open in this thread: how many, and which of the innermost 64 end a step. */
+static __thread struct {
+	uint32_t depth;
+	uint64_t steps;
+} open_ranges __attribute__((tls_model("initial-exec")));
+
+static bool is_recording(void)
+{
+	uint32_t mode = hook_mode();
+
+	if (mode & COLLECTOR_COLD) {
+		mode = hook_start_slow(0);
+	}
+	return (mode & COLLECTOR_RECORD) && !ring_is_inside(&ring_self);
+}
+
+void nvtx_text_of_narrow(struct nvtx_text *text, const char *name)
+{
+	text->bytes = name ? name : "";
+	text->nr_bytes = strlen(text->bytes);
+}
+
+/* UTF-8, cut where the buffer ends. */
+void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
+{
+	char *out = text->buffer;
+	const char *end = text->buffer + sizeof(text->buffer) - 4;
+
+	for (; name && *name && out < end; name++) {
+		out = utf8_put(out, (uint32_t)*name);
+	}
+	*out = '\0';
+	text->bytes = text->buffer;
+	text->nr_bytes = (size_t)(out - text->buffer);
+}
+
+static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, size_t nr_bytes)
+{
+	row->time = clock_raw();
+	row->op = op;
+	if (ring_enter(&ring_self)) {
+		row->thread = ring_self.id;
+		collector_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
+	}
+}
+
+static bool is_step_string(uint32_t id)
+{
+	uint32_t n = atomic_load(&state.nr_step_strings);
+
+	for (uint32_t i = 0; i < n && i < MAX_STEP_STRINGS; i++) {
+		if (atomic_load(&state.step_strings[i]) == id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Which name ends steps is known from when the recorder has started. */
+static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
+{
+	if (collector_is_step_range(bytes, nr_bytes) && !is_step_string(id)) {
+		uint32_t n = atomic_fetch_add(&state.nr_step_strings, 1);
+
+		if (n < MAX_STEP_STRINGS) {
+			atomic_store(&state.step_strings[n], id);
+		}
+	}
+}
+
+static void pay_names(void)
+{
+	struct nvtx_name name;
+
+	for (uint32_t place = 0; nvtx_names_next(&place, &name);) {
+		struct gprof_row_nvtx row = {.domain = name.domain, .registered = name.registered};
+
+		if (name.registered) {
+			keep_step_string(name.registered, name.bytes, name.nr_bytes);
+		}
+		write_row(&row, name.registered ? GPROF_NVTX_STRING : GPROF_NVTX_DOMAIN, name.bytes,
+			name.nr_bytes);
+	}
+}
+
+/* Once there is a stream. */
+static void pay_owed_names(void)
+{
+	if (atomic_load_explicit(&state.owes_names, memory_order_relaxed) &&
+		!(hook_mode() & COLLECTOR_COLD) && atomic_exchange(&state.owes_names, false)) {
+		pay_names();
+	}
+}
+
+static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
+{
+	pay_owed_names();
+	write_row(row, op, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
+}
+
+void nvtx_forget(void)
+{
+	atomic_store(&state.owes_names, true);
+}
+
+/*
+ * A number, or nothing: extended payloads (NCCL's, XLA's) are the address of something that holds
+ * during the call, and of a number of 32 bits the other half may be anything.
+ */
+static void take_payload(struct gprof_row_nvtx *row, const struct nvtx_attributes *a)
+{
+	switch (a->payload_type) {
+	case NVTX_PAYLOAD_UINT64:
+	case NVTX_PAYLOAD_INT64:
+	case NVTX_PAYLOAD_DOUBLE:
+		row->payload = a->payload;
+		break;
+	case NVTX_PAYLOAD_UINT32:
+	case NVTX_PAYLOAD_INT32:
+	case NVTX_PAYLOAD_FLOAT:
+		row->payload = (uint32_t)a->payload;
+		break;
+	default:
+		return;
+	}
+	row->payload_type = (uint8_t)a->payload_type;
+}
+
+/* Takes over what the caller's version of the attributes holds; true if the range ends a step. */
+static bool take_attributes(
+	struct gprof_row_nvtx *row, struct nvtx_text *text, const struct nvtx_attributes *a)
+{
+	nvtx_text_of_narrow(text, NULL);
+	if (!a || a->size < sizeof(*a)) {
+		return false;
+	}
+	row->category = a->category;
+	row->color = a->color_type == 1 ? a->color : 0;
+	take_payload(row, a);
+	switch (a->message_type) {
+	case NVTX_MESSAGE_ASCII:
+		nvtx_text_of_narrow(text, a->message);
+		break;
+	case NVTX_MESSAGE_UNICODE:
+		nvtx_text_of_wide(text, a->message);
+		break;
+	case NVTX_MESSAGE_REGISTERED:
+		row->registered = nvtx_next_id(NVTX_STRING, a->message);
+		pay_owed_names();
+		return is_step_string(row->registered);
+	default:
+		break;
+	}
+	return collector_is_step_range(text->bytes, text->nr_bytes);
+}
+
+static void keep_step_range(uint64_t range)
+{
+	for (unsigned int i = 0; range && i < MAX_STEP_RANGES; i++) {
+		uint64_t none = 0;
+
+		if (atomic_compare_exchange_strong(&state.step_ranges[i], &none, range)) {
+			return;
+		}
+	}
+}
+
+static bool drop_step_range(uint64_t range)
+{
+	for (unsigned int i = 0; range && i < MAX_STEP_RANGES; i++) {
+		uint64_t kept = range;
+
+		if (atomic_compare_exchange_strong(&state.step_ranges[i], &kept, 0)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- what happens, for all forms of a call ---- */
+
+void nvtx_mark(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct gprof_row_nvtx row = {.domain = domain};
+	struct nvtx_text text;
+
+	if (is_recording()) {
+		take_attributes(&row, &text, attributes);
+		emit(&row, GPROF_NVTX_MARK, &text);
+	}
+}
+
+int nvtx_push(uint32_t domain, const struct nvtx_attributes *attributes)
+{
+	struct gprof_row_nvtx row = {.domain = domain};
+	bool is_recorded = is_recording(); /* first: it may start the recorder, which knows steps */
+	struct nvtx_text text;
+	bool is_step = take_attributes(&row, &text, attributes);
+
+	open_ranges.steps = open_ranges.steps << 1 | is_step;
+	if (is_recorded) {
+		emit(&row, GPROF_NVTX_PUSH, &text);
+	}
+	nccl_range_push(domain, row.registered, attributes);
+	return (int)open_ranges.depth++;
+}
+
+int nvtx_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t nr_payloads)
+{
+	struct gprof_row_nvtx row = {.domain = domain};
+	bool is_step = open_ranges.steps & 1;
+
+	nccl_range_pop(domain, payloads, nr_payloads);
+	if (is_recording()) {
+		emit(&row, GPROF_NVTX_POP, NULL);
+	}
+	if (!open_ranges.depth) {
+		return -1; /* NVTX: nothing was pushed */
+	}
+	open_ranges.steps >>= 1;
+	if (is_step) {
+		collector_step(GPROF_STEP_NVTX);
+	}
+	return (int)--open_ranges.depth;
+}
+
+/*
+ * The lowest bit of an id of ours tells that its end ends a step; another tool's ids, which the
+ * program gets then, are kept for as long.
+ */
+uint64_t nvtx_start_range(
+	uint32_t domain, const struct nvtx_attributes *attributes, const uint64_t *theirs)
+{
+	struct gprof_row_nvtx row = {.domain = domain};
+	bool is_recorded = is_recording(); /* as above */
+	struct nvtx_text text;
+	bool is_step = take_attributes(&row, &text, attributes);
+
+	if (theirs) {
+		row.range = *theirs;
+		keep_step_range(is_step ? *theirs : 0);
+	} else {
+		row.range = (atomic_fetch_add(&state.last_range, 1) + 1) << 1 | is_step;
+	}
+	if (is_recorded) {
+		emit(&row, GPROF_NVTX_START, &text);
+	}
+	return row.range;
+}
+
+void nvtx_end_range(uint32_t domain, uint64_t range, bool is_theirs)
+{
+	struct gprof_row_nvtx row = {.domain = domain, .range = range};
+
+	if (is_recording()) {
+		emit(&row, GPROF_NVTX_END, NULL);
+	}
+	if (is_theirs ? drop_step_range(range) : range & 1) {
+		collector_step(GPROF_STEP_NVTX);
+	}
+}
+
+/* Definitions are kept also while nothing is recorded: later ranges use them. */
+static void define(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
+{
+	if (hook_mode() & COLLECTOR_COLD) {
+		atomic_store(&state.owes_names, true);
+	} else {
+		emit(row, op, text);
+	}
+}
+
+uint32_t nvtx_create_domain(const struct nvtx_text *text)
+{
+	struct gprof_row_nvtx row = {.domain = atomic_fetch_add(&state.last_domain, 1) + 1};
+
+	nvtx_names_keep(row.domain, 0, text); /* first, as below */
+	define(&row, GPROF_NVTX_DOMAIN, text);
+	nccl_range_domain(row.domain, text->bytes);
+	return row.domain;
+}
+
+uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text)
+{
+	struct gprof_row_nvtx row = {
+		.domain = domain, .registered = atomic_fetch_add(&state.last_string, 1) + 1};
+
+	/* In this order: what the recorder, while it starts, has not seen it finds among these. */
+	nvtx_names_keep(domain, row.registered, text);
+	define(&row, GPROF_NVTX_STRING, text);
+	keep_step_string(row.registered, text->bytes, text->nr_bytes);
+	nccl_range_string(domain, row.registered, text->bytes);
+	return row.registered;
+}
+
+void nvtx_register_schema(uint32_t domain, const struct nvtx_schema *schema)
+{
+	if (schema) {
+		nccl_range_schema(domain, schema);
+	}
+}
+
+void nvtx_name_category(uint32_t domain, uint32_t category, const struct nvtx_text *text)
+{
+	struct gprof_row_nvtx row = {.domain = domain, .category = category};
+
+	define(&row, GPROF_NVTX_CATEGORY, text);
+}
+
+void nvtx_name_thread(uint32_t tid, const struct nvtx_text *text)
+{
+	struct gprof_row_nvtx row = {.payload = tid};
+
+	define(&row, GPROF_NVTX_RESOURCE, text);
+	/* Threads name themselves, as good as always. */
+	if (ring_self.thread && ring_self.thread->tid == tid) {
+		collector_thread_named(text->bytes);
+	}
+}

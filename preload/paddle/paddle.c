@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/paddle/paddle.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collector/util/config.h"
+#include "preload/torch/worker.h"
+
+/* phi::AllocationType, and c10::DeviceType, which the stream counts in. */
+enum { KIND_CPU = 1, KIND_GPU = 2, KIND_PINNED = 3, NR_KINDS = 32 };
+enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_OTHER = 20 };
+#define NR_DEVICES 32u
+
+/* What the allocators have given and not taken back, and what they hold. */
+struct totals {
+	_Atomic int64_t nr_allocated_bytes, nr_reserved_bytes;
+};
+
+static struct totals totals[3][NR_DEVICES]; /* of CPU, GPU and others */
+static atomic_bool is_off, is_memory_off;   /* something was not as expected */
+
+static void expect_workers(void)
+{
+	if (config_number(CONFIG_PADDLE) != PADDLE_OFF) {
+		worker_expect();
+	}
+}
+
+static bool is_wanted(uint32_t mode)
+{
+	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
+		hook_start_slow(0); /* reads the variables */
+		expect_workers();
+	}
+	return config_number(CONFIG_PADDLE) != PADDLE_OFF && !ring_is_inside(&ring_self) &&
+	       !atomic_load_explicit(&is_off, memory_order_relaxed);
+}
+
+bool paddle_is_recording(void)
+{
+	return (hook_mode() & COLLECTOR_RECORD) && is_wanted(0) &&
+	       config_number(CONFIG_PADDLE) >= PADDLE_OPS;
+}
+
+uint32_t paddle_name(const char *text)
+{
+	uint32_t name = torch_intern(TORCH_NAMES_TABLE, text);
+	static atomic_bool is_told;
+
+	if (__builtin_expect(name != 0, 1)) {
+		return name;
+	}
+	if (!atomic_exchange(&is_told, true)) {
+		collector_notice("many names", 0,
+			"Paddle has more names of events than are kept apart; later ones are the "
+			"event of the first id");
+	}
+	return 1;
+}
+
+/* ---- events ---- */
+
+static void refuse(const char *name, uint32_t type)
+{
+	if (!atomic_exchange(&is_off, true)) {
+		collector_notice("no Paddle operators", (int)type,
+			"event %.100s is of a type that no known Paddle has; its operators are not "
+			"recorded, NVTX ranges are",
+			name);
+	}
+}
+
+void paddle_begin_slow(const void *event, const char *name, uint32_t type)
+{
+	struct ring_self *self = &ring_self;
+	int error = errno;
+	struct op_stack *stack;
+	struct op_frame *frame;
+	uint32_t id;
+
+	if (!is_wanted(hook_mode()) || !(stack = op_stack_of(self))) {
+		errno = error;
+		return;
+	}
+	if (__builtin_expect(type >= PADDLE_NR_TYPES, 0)) {
+		refuse(name, type);
+		errno = error;
+		return;
+	}
+	if (__builtin_expect(config_number(CONFIG_PADDLE) == PADDLE_RANGES, 0)) {
+		paddle_python_try(name);
+	}
+	id = paddle_name(name);
+	paddle_step_begin(stack, name, id, type);
+	if (paddle_is_recording() || type == PADDLE_DATALOADER || type == PADDLE_OPTIMIZATION ||
+		(type == PADDLE_USER && !strcmp(name, PADDLE_EXECUTOR))) {
+		frame = op_stack_push(stack, event);
+		if (frame) {
+			frame->name = id;
+			frame->scope = (uint8_t)type;
+			frame->shape = 0;
+		}
+	}
+	errno = error;
+}
+
+void paddle_emit(struct ring_self *self, const struct op_ended *ended)
+{
+	struct gprof_row_op *row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
+
+	if (!row) {
+		return;
+	}
+	*row = (struct gprof_row_op){.head = {.bytes = sizeof(*row), .table = GPROF_TABLE_op},
+		.begin = ended->begin,
+		.dur = ended->end,
+		.thread = ended->thread,
+		.op_name = ended->name,
+		.end_thread = self->id,
+		.py_stack = ended->py_stack,
+		.depth = (uint16_t)ended->depth,
+		.framework = GPROF_FRAMEWORK_PADDLE,
+		.scope = ended->scope};
+	ring_commit(self, row, sizeof(*row));
+}
+
+static bool is_stage(uint8_t type)
+{
+	return type == PADDLE_INNER || type == PADDLE_DYNAMIC_LAUNCH ||
+	       type == PADDLE_STATIC_LAUNCH;
+}
+
+/* Paddle forgets the stages of an operator that an exception leaves. */
+static void drop_stages(struct op_stack *stack, const void *event)
+{
+	struct op_frame *top = op_stack_top(stack);
+
+	if (!top || top->object == event || !is_stage(top->scope) || !op_stack_has(stack, event)) {
+		return;
+	}
+	while (top && top->object != event && is_stage(top->scope)) {
+		op_stack_pop(stack, top->object);
+		top = op_stack_top(stack);
+	}
+}
+
+void paddle_end_slow(const void *event)
+{
+	struct ring_self *self = &ring_self;
+	uint64_t end = clock_raw();
+	struct op_ended ended;
+	struct op_stack *stack;
+	int error = errno;
+
+	if (!is_wanted(0) || !(stack = op_stack_of(self))) {
+		errno = error;
+		return;
+	}
+	paddle_step_before_end(stack, event);
+	drop_stages(stack, event);
+	ended = op_stack_pop(stack, event);
+	ended.end = end;
+	if (ended.begin) { /* else it was ended before, or began while nothing was recorded */
+		if (paddle_is_recording()) {
+			paddle_emit(self, &ended);
+		}
+		if (ended.thread == self->id) {
+			paddle_step_end(stack, &ended);
+		}
+	}
+	errno = error;
+}
+
+void paddle_stop(void)
+{
+	struct op_stack *stack = op_stack_have(&ring_self);
+
+	if (stack && !ring_is_inside(&ring_self)) {
+		paddle_step_finish(stack);
+	}
+}
+
+/* ---- the data loader ---- */
+
+uint64_t paddle_fetch_begin(void)
+{
+	struct op_stack *stack;
+	const struct op_frame *top = NULL;
+	int error = errno;
+
+	stack = is_wanted(hook_mode()) ? op_stack_of(&ring_self) : NULL;
+	if (stack) {
+		paddle_step_before_end(stack, NULL);
+		top = op_stack_top(stack);
+	}
+	errno = error;
+	/* One that is marked by itself is seen there. */
+	return !stack || (top && top->scope == PADDLE_DATALOADER) ? 0 : clock_raw();
+}
+
+void paddle_fetch_end(uint64_t begin)
+{
+	struct op_stack *stack = op_stack_have(&ring_self);
+	struct op_ended ended = {.begin = begin,
+		.end = clock_raw(),
+		.thread = ring_self.id,
+		.scope = PADDLE_DATALOADER};
+	int error = errno;
+
+	if (!begin || !stack) {
+		return;
+	}
+	ended.depth = op_stack_trim(stack, op_stack_load(&stack->depth));
+	if (paddle_is_recording()) {
+		ended.name = paddle_name("MultiDeviceFeedReader::ReadNextList");
+		paddle_emit(&ring_self, &ended);
+	}
+	paddle_step_end(stack, &ended);
+	errno = error;
+}
+
+/* ---- memory ---- */
+
+static void refuse_memory(const struct paddle_place *place, uint32_t type)
+{
+	if (!atomic_exchange(&is_memory_off, true)) {
+		collector_notice("no Paddle memory", (int)type,
+			"place %d of kind %d is none that a known Paddle has; its allocations are "
+			"not recorded",
+			place->device, place->kind);
+	}
+}
+
+static uint8_t device_type(int8_t kind)
+{
+	switch (kind) {
+	case KIND_CPU:
+	case KIND_PINNED:
+		return DEVICE_CPU;
+	case KIND_GPU:
+		return DEVICE_CUDA;
+	default:
+		return DEVICE_OTHER;
+	}
+}
+
+/* Counted while nothing is recorded too, so that totals are whole. */
+static struct totals *add_up(const struct paddle_place *place, int64_t nr_bytes, bool is_reserved)
+{
+	uint8_t type = device_type(place->kind);
+	struct totals *sum = &totals[type < 2 ? type : 2][(uint8_t)place->device % NR_DEVICES];
+
+	atomic_fetch_add_explicit(is_reserved ? &sum->nr_reserved_bytes : &sum->nr_allocated_bytes,
+		nr_bytes, memory_order_relaxed);
+	return sum;
+}
+
+static void emit_memory(const void *address, const struct paddle_place *place, int64_t nr_bytes,
+	const struct totals *sum)
+{
+	struct ring_self *self = &ring_self;
+	uint64_t time = clock_raw();
+	struct gprof_row_alloc *row = (struct gprof_row_alloc *)ring_reserve(self, sizeof(*row));
+
+	if (!row) {
+		return;
+	}
+	*row = (struct gprof_row_alloc){.head = {.bytes = sizeof(*row), .table = GPROF_TABLE_alloc},
+		.time = time,
+		.address = (uintptr_t)address,
+		.bytes = nr_bytes,
+		.allocated_bytes = (uint64_t)sum->nr_allocated_bytes,
+		.reserved_bytes = (uint64_t)sum->nr_reserved_bytes,
+		.thread = self->id,
+		.device_type = device_type(place->kind),
+		.device = (uint8_t)place->device,
+		.framework = GPROF_FRAMEWORK_PADDLE};
+	ring_commit(self, row, sizeof(*row));
+}
+
+void paddle_memory(
+	const void *address, const struct paddle_place *place, uint64_t nr_bytes, uint32_t type)
+{
+	bool is_reserved = type >= PADDLE_RESERVED_ALLOCATE;
+	bool is_free = type == PADDLE_FREE || type == PADDLE_RESERVED_FREE;
+	int64_t change = is_free ? -(int64_t)nr_bytes : (int64_t)nr_bytes;
+	int error = errno;
+	const struct totals *sum;
+
+	if (!is_wanted(hook_mode()) || atomic_load_explicit(&is_memory_off, memory_order_relaxed)) {
+		errno = error;
+		return;
+	}
+	if (type >= PADDLE_NR_MEMORY_TYPES || place->kind <= 0 || place->kind >= NR_KINDS ||
+		place->device < 0) {
+		refuse_memory(place, type);
+		errno = error;
+		return;
+	}
+	sum = add_up(place, change, is_reserved);
+	if (!is_reserved && paddle_is_recording()) {
+		emit_memory(address, place, change, sum);
+	}
+	errno = error;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/python/op_stack.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static struct op_stack *_Atomic all_stacks;
+
+static struct op_stack *map_stack(void)
+{
+	struct op_stack *stack = mmap(NULL, sizeof(*stack), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (stack == MAP_FAILED) {
+		return NULL;
+	}
+	stack->next = atomic_load(&all_stacks);
+	while (!atomic_compare_exchange_weak(&all_stacks, &stack->next, stack)) {
+	}
+	return stack;
+}
+
+struct op_stack *op_stack_make(struct ring_self *self)
+{
+	int error = errno;
+	struct op_stack *stack;
+
+	if (!ring_enter(self)) {
+		return NULL;
+	}
+	if (!self->thread->door) {
+		self->thread->door = map_stack();
+	}
+	stack = self->thread->door;
+	if (stack && op_stack_load(&stack->id) != self->id) {
+		atomic_store(&stack->depth, 0);
+		stack->framework_thread = 0;
+		stack->run = (struct op_run){0};
+		stack->nr_calls = 0;
+		atomic_store(&stack->id, self->id);
+	}
+	errno = error;
+	return stack;
+}
+
+struct python_place op_stack_find_python(const struct op_stack *stack, uint32_t depth)
+{
+	return python_stack_take(depth ? &stack->frames[depth - 1].python : NULL);
+}
+
+/* Takes the frame of `object`, if it is there. */
+static struct op_ended take(struct op_stack *stack, const void *object)
+{
+	uint32_t depth = op_stack_load(&stack->depth);
+
+	for (depth = depth < OP_STACK_DEPTH ? depth : OP_STACK_DEPTH; depth; depth--) {
+		struct op_frame *frame = &stack->frames[depth - 1];
+		struct op_ended ended = {.thread = op_stack_load(&stack->id),
+			.framework_thread = stack->framework_thread,
+			.depth = depth - 1};
+
+		if (atomic_load_explicit(&frame->object, memory_order_acquire) == object) {
+			ended.begin = frame->begin;
+			ended.shape = frame->shape;
+			ended.name = frame->name;
+			ended.py_stack = frame->python.stack;
+			ended.scope = frame->scope;
+			atomic_store_explicit(&frame->object, NULL, memory_order_relaxed);
+			return ended;
+		}
+	}
+	return (struct op_ended){0};
+}
+
+/* Asynchronous, out of order, too deep, or not seen. */
+struct op_ended op_stack_pop_slow(struct op_stack *stack, const void *object)
+{
+	uint32_t depth = op_stack_load(&stack->depth);
+	struct op_ended ended = take(stack, object);
+
+	if (!ended.begin && depth > OP_STACK_DEPTH) {
+		atomic_store_explicit(&stack->depth, depth - 1, memory_order_relaxed);
+	} else if (ended.begin) {
+		atomic_store_explicit(
+			&stack->depth, op_stack_trim(stack, depth), memory_order_relaxed);
+	} else {
+		for (struct op_stack *other = atomic_load(&all_stacks); other && !ended.begin;
+			other = other->next) {
+			ended = take(other, object);
+		}
+	}
+	return ended;
+}
+
+uint32_t op_stack_drop_left(
+	const struct op_stack *stack, uint32_t depth, uintptr_t here, const void *object)
+{
+	while (depth && op_stack_is_left(&stack->frames[depth - 1], here, object)) {
+		/* Those that another thread has ended are no loss. */
+		if (stack->frames[depth - 1].object) {
+			collector_lose(COLLECTOR_LOST_LEFT, 1);
+		}
+		depth--;
+	}
+	return depth;
+}
+
+bool op_stack_has(const struct op_stack *stack, const void *object)
+{
+	uint32_t depth = op_stack_load(&stack->depth);
+
+	for (depth = depth < OP_STACK_DEPTH ? depth : OP_STACK_DEPTH; depth; depth--) {
+		if (stack->frames[depth - 1].object == object) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void op_stack_forget(void)
+{
+	atomic_store(&all_stacks, NULL);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What frameworks have begun and not ended, on each thread: ranges of all of them nest in each
+ * other on one stack. A range is told by the address of the framework's object for it. Other
+ * threads take frames out of a stack, and nothing else.
+ */
+#ifndef PRELOAD_PYTHON_OP_STACK_H
+#define PRELOAD_PYTHON_OP_STACK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+#include "preload/python/python.h"
+
+#define OP_STACK_DEPTH 510u
+
+struct op_frame {
+	const void *_Atomic object; /* NULL: ended, on another thread or out of order */
+	uintptr_t on_stack;	    /* the same, if that lies on the thread's stack, else 0 */
+	uint64_t begin;
+	struct python_place python;
+	uint32_t shape;
+	uint32_t name; /* PyTorch tells it at the end */
+	uint8_t scope; /* likewise */
+};
+
+/* Of paddle_step.c: operators of an optimizer, one after the other. */
+struct op_run {
+	uint64_t begin, end; /* so far; set while `optimizer` is */
+	uint32_t optimizer;  /* 1 + its place in the list there, 0: none is at work */
+	uint32_t told;	     /* the one that was told last */
+	uint32_t nr_marked;  /* ranges of optimizers that Paddle has marked itself, and are open */
+	uint32_t marked;     /* the optimizer whose operators ran in them, 0: none so far */
+	bool has_frame;	     /* it lies on the stack, as &stack->run */
+	bool has_gradient;   /* there were gradients since one was told */
+};
+
+/* Of python_call.c: a call of a Python function or module that is recorded and has not returned. */
+#define OP_STACK_CALLS 512u
+struct op_python_call {
+	uintptr_t at;	     /* on the stack */
+	uintptr_t frame;     /* Python's */
+	uint32_t nr_modules; /* that are being called, with this one */
+	bool is_module;
+};
+
+/* Of one thread, in ring_thread.door. */
+struct op_stack {
+	struct op_stack *next;	   /* all of the process; none is ever given back */
+	_Atomic uint32_t id;	   /* whose: as ring_self.id */
+	uint32_t framework_thread; /* torch's number of it, 0 if not asked for yet */
+	_Atomic uint32_t depth; /* may be larger than OP_STACK_DEPTH: those beyond are not kept */
+	struct op_run run;
+	struct op_frame frames[OP_STACK_DEPTH];
+	uint32_t nr_calls;
+	struct op_python_call calls[OP_STACK_CALLS];
+};
+
+/* A range that ended; begin is 0 if its begin was not seen. */
+struct op_ended {
+	uint64_t begin, end;
+	uint32_t thread, framework_thread, depth, shape, name, py_stack;
+	uint8_t scope;
+};
+
+/* The stack of this thread, new and empty or as it is; NULL if there can be none. */
+struct op_stack *op_stack_make(struct ring_self *self);
+
+/* op_stack_pop of one that is not the last of this thread. */
+struct op_ended op_stack_pop_slow(struct op_stack *stack, const void *object);
+
+/* Where Python is as the range begins that will be the frame of that depth. */
+struct python_place op_stack_find_python(const struct op_stack *stack, uint32_t depth);
+
+/* Has this one begun on that stack, and not ended? */
+bool op_stack_has(const struct op_stack *stack, const void *object);
+
+/* In a forked child, whose rings begin anew. */
+void op_stack_forget(void);
+
+static inline uint32_t op_stack_load(const _Atomic uint32_t *number)
+{
+	return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+/* The stack of this thread if it has one. */
+static inline struct op_stack *op_stack_have(const struct ring_self *self)
+{
+	struct op_stack *stack = self->thread ? self->thread->door : NULL;
+
+	return __builtin_expect(stack && op_stack_load(&stack->id) == self->id, 1) ? stack : NULL;
+}
+
+static inline struct op_stack *op_stack_of(struct ring_self *self)
+{
+	struct op_stack *stack = op_stack_have(self);
+
+	return __builtin_expect(stack != NULL, 1) ? stack : op_stack_make(self);
+}
+
+/* What another thread or the wrong order has left at the end. */
+static inline uint32_t op_stack_trim(const struct op_stack *stack, uint32_t depth)
+{
+	while (depth && depth <= OP_STACK_DEPTH &&
+		!atomic_load_explicit(&stack->frames[depth - 1].object, memory_order_relaxed)) {
+		depth--;
+	}
+	return depth;
+}
+
+/*
+ * An object on the stack above which the thread stands now has been left without an end (ring.h),
+ * and so has one that begins again. One of another stack, as coroutines have, is as a rule further
+ * away than any stack is large.
+ */
+#define OP_STACK_NEAR 16384u
+#define OP_STACK_FAR  (8u << 20)
+
+static inline bool op_stack_is_left(
+	const struct op_frame *frame, uintptr_t here, const void *object)
+{
+	return frame->on_stack &&
+	       (here - frame->on_stack - 1 < OP_STACK_FAR || frame->on_stack == (uintptr_t)object);
+}
+
+/* The depth without those that were left, before `object` begins. */
+uint32_t op_stack_drop_left(
+	const struct op_stack *stack, uint32_t depth, uintptr_t here, const void *object);
+
+/* Begins a range now. The frame that the caller may fill further; NULL if it lies too deep. */
+static inline __attribute__((always_inline)) struct op_frame *op_stack_push(
+	struct op_stack *stack, const void *object)
+{
+	uint32_t depth = op_stack_trim(stack, op_stack_load(&stack->depth));
+	struct op_frame *frame = NULL;
+	uintptr_t here = RING_STACK;
+
+	if (__builtin_expect(depth && depth <= OP_STACK_DEPTH &&
+				     op_stack_is_left(&stack->frames[depth - 1], here, object),
+		    0)) {
+		depth = op_stack_drop_left(stack, depth, here, object);
+	}
+	if (__builtin_expect(depth < OP_STACK_DEPTH, 1)) {
+		frame = &stack->frames[depth];
+		frame->on_stack = (uintptr_t)object - here < OP_STACK_NEAR ? (uintptr_t)object : 0;
+		frame->python = python_has(PYTHON_STACKS) ? op_stack_find_python(stack, depth)
+							  : (struct python_place){0};
+		frame->begin = clock_raw();
+		atomic_store_explicit(&frame->object, object, memory_order_release);
+	}
+	atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
+	return frame;
+}
+
+/* Of the range that was begun last and not ended, NULL if there is none, or it lies too deep. */
+static inline struct op_frame *op_stack_top(struct op_stack *stack)
+{
+	uint32_t depth = op_stack_trim(stack, op_stack_load(&stack->depth));
+
+	return depth && depth <= OP_STACK_DEPTH ? &stack->frames[depth - 1] : NULL;
+}
+
+/* Ends a range; the caller says when. */
+static inline struct op_ended op_stack_pop(struct op_stack *stack, const void *object)
+{
+	uint32_t depth = op_stack_load(&stack->depth);
+	const struct op_frame *frame;
+
+	if (__builtin_expect(!depth || depth > OP_STACK_DEPTH ||
+				     atomic_load_explicit(&stack->frames[depth - 1].object,
+					     memory_order_relaxed) != object,
+		    0)) {
+		return op_stack_pop_slow(stack, object);
+	}
+	atomic_store_explicit(&stack->depth, depth - 1, memory_order_relaxed);
+	frame = &stack->frames[depth - 1];
+	return (struct op_ended){.begin = frame->begin,
+		.thread = op_stack_load(&stack->id),
+		.framework_thread = stack->framework_thread,
+		.depth = depth - 1,
+		.shape = frame->shape,
+		.name = frame->name,
+		.py_stack = frame->python.stack,
+		.scope = frame->scope};
+}
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gets into the interpreter. An audit hook, asked for by the constructor, is called with the GIL
+ * held right before the program's code. There a few lines of Python of our own are run, in a
+ * dictionary of their own, which call back: where the frames, names and lines of those are read as
+ * we expect them, what is assumed of this interpreter holds; else we stay off, with the reason.
+ */
+#include "preload/python/python.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "collector/util/config.h"
+#include "preload/hook/hook.h"
+#include "preload/python/python_call.h"
+#include "preload/python/python_frame.h"
+#include "preload/python/python_thread.h"
+
+_Atomic uint32_t python_parts;
+void *(*python_thread_state)(void);
+
+/* What is needed of the interpreter; the types are our own words for those of Python.h. */
+struct object;
+struct method {
+	const char *name;
+	struct object *(*function)(struct object *self, struct object *unused);
+	int flags; /* METH_NOARGS */
+	const char *doc;
+};
+#define PYTHON_SYMBOLS(S)                                                                \
+	S(PySys_AddAuditHook, int,                                                       \
+		(int (*hook)(const char *event, struct object *args, void *), void *))   \
+	S(Py_GetVersion, const char *, (void))                                           \
+	S(PyGILState_GetThisThreadState, void *, (void))                                 \
+	S(Py_CompileString, struct object *, (const char *code, const char *file, int))  \
+	S(PyEval_EvalCode, struct object *,                                              \
+		(struct object * code, struct object * globals, struct object * locals)) \
+	S(PyCFunction_NewEx, struct object *,                                            \
+		(struct method *, struct object * self, struct object * module))         \
+	S(PyDict_New, struct object *, (void))                                           \
+	S(PyDict_SetItemString, int,                                                     \
+		(struct object * dict, const char *key, struct object *value))           \
+	S(PyErr_Fetch, void, (struct object **, struct object **, struct object **))     \
+	S(PyErr_Restore, void, (struct object *, struct object *, struct object *))      \
+	S(PyUnicode_FromString, struct object *, (const char *utf8))                     \
+	S(Py_IncRef, void, (struct object *))                                            \
+	S(Py_DecRef, void, (struct object *))
+
+/* From Python.h: Py_file_input, METH_NOARGS. */
+enum { FILE_INPUT = 257, NO_ARGUMENTS = 4 };
+
+static struct python_state {
+#define S(name, ret, params) ret(*name) params;
+	PYTHON_SYMBOLS(S)
+#undef S
+	struct object *none;
+	struct object *function; /* that the try calls */
+	uint32_t wanted;
+	atomic_bool is_done, is_told;
+	atomic_bool is_replaced;
+	bool has_stalls; /* which want the stacks of all threads */
+	const char *why_no_calls, *why_no_threads;
+	const char *why;   /* it does not work; NULL if it does, or there is no Python */
+	const char *tried; /* what the try found wrong */
+	char version[64];
+} state;
+
+/* ---- the try ---- */
+
+/* In Python's code a name like this would make it import a module. */
+static const char try_text[] = "h\xc3\xb6her \xe2\x82\xac";
+
+static const char try_code[] = "def gprof_inner(f):\n"
+			       "\tx = lambda: f\n"
+			       "\tif x:\n"
+			       "\t\tf()\n"
+			       "def gprof_outer(f):\n"
+			       "\n"
+			       "\tgprof_inner(f)\n"
+			       "gprof_outer(gprof_try)\n";
+static const char try_file[] = "<gprof>";
+
+static const struct expected {
+	const char *name;
+	uint32_t first_line, line;
+	bool has_function; /* in its first variable, of gprof_inner in a cell */
+} expected[] = {
+	{"gprof_inner", 1, 4, true},
+	{"gprof_outer", 5, 7, true},
+	{"<module>", 1, 8, false},
+};
+
+static bool is_text(uintptr_t str, const char *wanted)
+{
+	struct python_text text;
+	char utf8[PYTHON_UTF8_BYTES];
+
+	return python_text_read(&text, str) && python_text_utf8(&text, utf8) == strlen(wanted) &&
+	       !strcmp(utf8, wanted);
+}
+
+static const char *try_frames(void)
+{
+	uintptr_t at = python_frame_top(python_thread_state());
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]);) {
+		struct python_frame frame;
+
+		if (!at || !python_frame_read(&frame, at)) {
+			return "its frames cannot be read";
+		}
+		at = frame.next;
+		if (!frame.code) {
+			continue;
+		}
+		if (!is_text(frame.name, expected[i].name) || !is_text(frame.file, try_file)) {
+			return "names were not found in its frames";
+		}
+		if (frame.point.first_line != expected[i].first_line ||
+			python_point_line(&frame.point) != expected[i].line) {
+			return "lines were not found in its frames";
+		}
+		if (expected[i].has_function &&
+			python_frame_first_local(&frame) != (uintptr_t)state.function) {
+			return "local variables were not found in its frames";
+		}
+		i++;
+	}
+	return NULL;
+}
+
+static const char *try_wide(void)
+{
+	struct object *str = state.PyUnicode_FromString(try_text);
+	bool is_right = str && is_text((uintptr_t)str, try_text);
+
+	state.Py_DecRef(str);
+	return is_right ? NULL : "a name beyond ASCII was not found";
+}
+
+static struct object *called(struct object *self, struct object *unused)
+{
+	(void)self;
+	(void)unused;
+	state.tried = try_frames();
+	state.tried = state.tried ? state.tried : try_wide();
+	state.Py_IncRef(state.none);
+	return state.none;
+}
+
+static void run_code(struct object *globals)
+{
+	static struct method method = {"gprof_try", called, NO_ARGUMENTS, NULL};
+	struct object *code = state.Py_CompileString(try_code, try_file, FILE_INPUT);
+	struct object *result = NULL;
+
+	state.function = state.PyCFunction_NewEx(&method, NULL, NULL);
+	if (state.function && code &&
+		!state.PyDict_SetItemString(globals, method.name, state.function)) {
+		result = state.PyEval_EvalCode(code, globals, globals);
+	}
+	state.Py_DecRef(result); /* all of them may be NULL */
+	state.Py_DecRef(code);
+	state.Py_DecRef(state.function);
+}
+
+static const char *try_out(void)
+{
+	struct object *type, *value, *trace, *globals;
+
+	if (!python_frame_init(state.version)) {
+		return "this version is not known (3.8 to 3.13 are)";
+	}
+	state.tried = "its code could not be run";
+	state.PyErr_Fetch(&type, &value, &trace);
+	globals = state.PyDict_New();
+	if (globals) {
+		run_code(globals);
+		state.Py_DecRef(globals);
+	}
+	state.PyErr_Restore(type, value, trace); /* drops an error of ours */
+	return state.tried;
+}
+
+/* ---- in ---- */
+
+#define CALLS (1u << PYTHON_FUNCTIONS | 1u << PYTHON_MODULES)
+
+static void start(void)
+{
+	uint32_t parts = state.wanted;
+
+	if (parts & CALLS) {
+		state.why_no_calls = python_call_start(python_frame_minor());
+		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;
+	}
+	if (state.has_stalls) {
+		state.why_no_threads = python_thread_start(python_thread_state());
+	}
+	python_frame_trust(parts != 0);
+	atomic_store(&python_parts, parts);
+}
+
+/* torch.compile may take our place, and does not give it back in every version. */
+static void tell_replaced(void)
+{
+	if ((atomic_load_explicit(&python_parts, memory_order_relaxed) & CALLS) &&
+		collector_is_running() && python_call_is_replaced() &&
+		!atomic_exchange(&state.is_replaced, true)) {
+		collector_notice("Python's frames", 0,
+			"another tool in the process (torch.compile) evaluates them now; Python "
+			"functions and modules may be missing from here on");
+	}
+}
+
+/* The program is about to run: this thread has the GIL, and will end the interpreter. */
+static int on_event(const char *event, struct object *args, void *unused)
+{
+	struct ring_mark mark;
+	int error = errno;
+
+	(void)args;
+	(void)unused;
+	if (atomic_load_explicit(&state.is_done, memory_order_relaxed)) {
+		python_call_mend();
+		tell_replaced();
+		return 0;
+	}
+	if (strncmp(event, "cpython.run_", 12) || atomic_exchange(&state.is_done, true)) {
+		return 0;
+	}
+	ring_begin_inside(&ring_self, &mark);
+	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
+	state.why = try_out();
+	ring_end_inside(&ring_self, &mark);
+	if (!state.why) {
+		start();
+	}
+	errno = error;
+	return 0;
+}
+
+static bool find_symbols(void)
+{
+#define S(name, ret, params)                                \
+	*(void **)&state.name = dlsym(RTLD_DEFAULT, #name); \
+	if (!state.name) {                                  \
+		return false;                               \
+	}
+	PYTHON_SYMBOLS(S)
+#undef S
+	state.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
+	python_thread_state = state.PyGILState_GetThisThreadState;
+	return state.none != NULL;
+}
+
+static bool has_python(void)
+{
+	return dlsym && dlsym(RTLD_DEFAULT, "Py_GetVersion");
+}
+
+COMPAT_START_CODE void python_init(void)
+{
+	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_STALL_S)) {
+		return;
+	}
+	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
+	state.has_stalls = config_early(CONFIG_STALL_S) != 0;
+	if ((!state.wanted && !state.has_stalls) || !has_python()) {
+		return; /* most processes are not Python's */
+	}
+	strcpy(state.version, "3");
+	state.why = "its program has not begun, or it is embedded in another one";
+	if (!find_symbols()) {
+		state.why = "it lacks functions that 3.8 and later have";
+	} else if (state.PySys_AddAuditHook(on_event, NULL)) {
+		state.why = "it takes no audit hook";
+	}
+}
+
+static void tell_parts(void)
+{
+	tell_replaced();
+	if (!state.wanted) {
+		collector_notice("no Python", 0,
+			"GPROF_PYTHON counts only in the environment, since Python starts before "
+			"the file of GPROF_CONFIG is read");
+	} else if (state.why) {
+		collector_notice("no Python", 0, "Python %s: %s; nothing of GPROF_PYTHON works",
+			state.version, state.why);
+	} else if (state.why_no_calls) {
+		collector_notice("no Python calls", 0,
+			"Python %s: %s; functions and modules are not recorded", state.version,
+			state.why_no_calls);
+	}
+}
+
+static void tell_threads(void)
+{
+	const char *why = state.why ? state.why : state.why_no_threads;
+
+	if (!state.has_stalls && has_python()) {
+		collector_notice("no Python stacks of stalls", 0,
+			"for them GPROF_STALL_S counts only in the environment, since Python "
+			"starts before the file of GPROF_CONFIG is read");
+	} else if (why) {
+		collector_notice("no Python stacks of stalls", 0,
+			"Python %s: %s; stalls are told without them", state.version, why);
+	}
+}
+
+void python_tell(void)
+{
+	bool has_parts = config_number(CONFIG_PYTHON) > 1u << PYTHON_OFF;
+	bool has_stalls = config_number(CONFIG_STALL_S) != 0;
+
+	if ((!has_parts && !has_stalls) || atomic_exchange(&state.is_told, true)) {
+		return;
+	}
+	if (has_parts) {
+		tell_parts();
+	}
+	if (has_stalls) {
+		tell_threads();
+	}
+}
+
+void python_forget(void)
+{
+	atomic_store(&state.is_told, false);
+	python_stack_forget();
+	python_module_forget();
+	python_call_forget();
+	python_thread_forget(python_thread_state ? python_thread_state() : NULL);
+	atomic_store(&state.is_replaced, false);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/python/python_frame.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/ring/safe_read.h"
+#include "preload/python/python_line.h"
+#include "preload/base/utf8.h"
+
+#define MAX_COPY_BYTES 4096u /* of a table of lines, where it is read through the kernel */
+#define FRAME_BYTES    112u
+#define CODE_BYTES     144u
+#define OWNER_C	       3u /* a frame that stands for C code, from 3.12 on */
+
+/* Where things lie, in bytes from the begin of their object; 0 where there is no such thing. */
+struct layout {
+	unsigned int minor;		      /* of 3.x */
+	uint32_t thread_cframe, cframe_frame; /* thread state -> (cframe ->) frame */
+	uint32_t frame_back, frame_code, frame_at, frame_owner;
+	uint32_t at_unit; /* frame_at is an index in units of so many bytes; 0: it is an address */
+	uint32_t code_file, code_name, code_first_line, code_lines, code_bytecode;
+	uint32_t ascii_bytes, compact_bytes; /* heads of the two kinds of str */
+	enum python_lines lines;
+	uint32_t frame_locals;
+};
+
+static const struct layout layouts[] = {
+	{8, 24, 0, 24, 32, 104, 0, 1, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_LNOTAB, 360},
+	{9, 24, 0, 24, 32, 104, 0, 1, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_LNOTAB, 360},
+	{10, 24, 0, 24, 32, 96, 0, 2, 104, 112, 40, 120, 0, 48, 72, PYTHON_LINES_PAIRS, 352},
+	{11, 56, 8, 48, 32, 56, 0, 0, 112, 120, 72, 136, 184, 48, 72, PYTHON_LINES_PLACES, 72},
+	{12, 56, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 192, 40, 56, PYTHON_LINES_PLACES, 72},
+	{13, 72, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 200, 40, 56, PYTHON_LINES_PLACES, 72},
+};
+
+/* The head of bytes (and of every object with a size), and of str up to its state. */
+enum { SIZE_AT = 16, BYTES_AT = 32, STR_STATE_AT = 32, STR_HEAD_BYTES = 40 };
+
+/* Of objects, of types, of cells; of code up to 3.10. */
+enum { TYPE_AT = 8, TYPE_NAME_AT = 24, CELL_AT = 16 };
+enum { CODE_NR_LOCALS = 28, CODE_CELL_NAMES = 88, CODE_CELL_ARGUMENTS = 96 };
+#define MAX_CELLS 64u
+
+static const struct layout *layout;
+static uintptr_t cell_type;
+
+static __thread bool is_trusted __attribute__((tls_model("initial-exec")));
+
+/* N of 3.N; 0 if it is something else. */
+static unsigned int minor_of(const char *version)
+{
+	unsigned int minor = 0;
+
+	if (strncmp(version, "3.", 2)) {
+		return 0;
+	}
+	for (version += 2; *version >= '0' && *version <= '9' && minor < 100; version++) {
+		minor = minor * 10 + (unsigned int)(*version - '0');
+	}
+	return minor;
+}
+
+bool python_frame_init(const char *version)
+{
+	layout = NULL;
+	cell_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCell_Type");
+	if (sizeof(void *) != 8) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		if (minor_of(version) == layouts[i].minor) {
+			layout = &layouts[i];
+		}
+	}
+	return layout != NULL;
+}
+
+unsigned int python_frame_minor(void)
+{
+	return layout ? layout->minor : 0;
+}
+
+bool python_frame_trust(bool now)
+{
+	bool before = is_trusted;
+
+	is_trusted = now;
+	return before;
+}
+
+bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes)
+{
+	if (is_trusted) {
+		memcpy(to, (const void *)from, nr_bytes);
+		return true;
+	}
+	return peek(to, from, nr_bytes);
+}
+
+static uintptr_t word(const unsigned char *bytes, uint32_t at)
+{
+	uintptr_t value;
+
+	memcpy(&value, bytes + at, sizeof(value));
+	return value;
+}
+
+static uint32_t half(const unsigned char *bytes, uint32_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes + at, sizeof(value));
+	return value;
+}
+
+uintptr_t python_frame_top(const void *thread_state)
+{
+	uintptr_t at;
+
+	if (!python_peek(&at, (uintptr_t)thread_state + layout->thread_cframe, sizeof(at))) {
+		return 0;
+	}
+	/* 3.11 and 3.12 have a structure in between. */
+	if ((layout->minor == 11 || layout->minor == 12) && at &&
+		!python_peek(&at, at + layout->cframe_frame, sizeof(at))) {
+		return 0;
+	}
+	return at;
+}
+
+/* The byte of its code that a frame is at; before the first instruction that is none. */
+static uint32_t offset_of(const unsigned char *bytes, uintptr_t code)
+{
+	if (layout->at_unit) {
+		int32_t index = (int32_t)half(bytes, layout->frame_at);
+
+		return index < 0 ? 0 : (uint32_t)index * layout->at_unit;
+	}
+	return word(bytes, layout->frame_at) < code + layout->code_bytecode
+		       ? 0
+		       : (uint32_t)(word(bytes, layout->frame_at) - code - layout->code_bytecode);
+}
+
+bool python_frame_read(struct python_frame *frame, uintptr_t at)
+{
+	unsigned char bytes[FRAME_BYTES], code[CODE_BYTES];
+
+	if (!python_peek(bytes, at, layout->frame_owner ? layout->frame_owner + 1 : FRAME_BYTES)) {
+		return false;
+	}
+	*frame = (struct python_frame){.at = at, .next = word(bytes, layout->frame_back)};
+	if (layout->frame_owner && bytes[layout->frame_owner] == OWNER_C) {
+		return true;
+	}
+	frame->code = word(bytes, layout->frame_code);
+	frame->point.offset = offset_of(bytes, frame->code);
+	if (!frame->code || !python_peek(code, frame->code, CODE_BYTES)) {
+		return false;
+	}
+	frame->file = word(code, layout->code_file);
+	frame->name = word(code, layout->code_name);
+	frame->point.lines = word(code, layout->code_lines);
+	frame->point.first_line = half(code, layout->code_first_line);
+	return true;
+}
+
+bool python_text_read(struct python_text *text, uintptr_t str)
+{
+	unsigned char head[STR_HEAD_BYTES];
+	uint32_t state;
+	uint64_t nr_units;
+
+	if (!python_peek(head, str, sizeof(head))) {
+		return false;
+	}
+	/* interned:2, kind:3 (bytes of a unit), compact:1, ascii:1 */
+	state = half(head, STR_STATE_AT);
+	nr_units = word(head, SIZE_AT);
+	text->unit_bytes = state >> 2 & 7u;
+	if (!(state & 1u << 5) || nr_units > UINT32_MAX / 4 ||
+		(text->unit_bytes != 1 && text->unit_bytes != 2 && text->unit_bytes != 4)) {
+		return false;
+	}
+	text->nr_bytes = (uint32_t)nr_units * text->unit_bytes;
+	if (text->nr_bytes > PYTHON_TEXT_BYTES) {
+		text->nr_bytes = PYTHON_TEXT_BYTES;
+	}
+	str += state & 1u << 6 ? layout->ascii_bytes : layout->compact_bytes;
+	return python_peek(text->bytes, str, text->nr_bytes);
+}
+
+static bool peek_word(uintptr_t *value, uintptr_t from)
+{
+	return python_peek(value, from, sizeof(*value));
+}
+
+/*
+ * Up to 3.10 an argument that inner functions use is moved away: the code's co_cell2arg tells which
+ * of its cells, which come behind the locals, is of which argument.
+ */
+static uintptr_t first_cell(const struct python_frame *frame)
+{
+	uintptr_t names, arguments, argument, cell;
+	unsigned char code[CODE_BYTES];
+	uint64_t nr_cells;
+
+	if (!python_peek(code, frame->code, CODE_BYTES)) {
+		return 0;
+	}
+	names = word(code, CODE_CELL_NAMES);
+	arguments = word(code, CODE_CELL_ARGUMENTS);
+	if (!arguments || !peek_word(&nr_cells, names + SIZE_AT)) {
+		return 0;
+	}
+	for (uint64_t i = 0; i < nr_cells && i < MAX_CELLS; i++) {
+		if (!peek_word(&argument, arguments + i * sizeof(argument))) {
+			return 0;
+		}
+		if (!argument) {
+			uintptr_t at = frame->at + layout->frame_locals;
+
+			at += (half(code, CODE_NR_LOCALS) + i) * sizeof(cell);
+			return peek_word(&cell, at) ? cell : 0;
+		}
+	}
+	return 0;
+}
+
+uintptr_t python_frame_first_local(const struct python_frame *frame)
+{
+	uintptr_t object, type;
+
+	if (!peek_word(&object, frame->at + layout->frame_locals)) {
+		return 0;
+	}
+	if (!object && layout->minor <= 10) {
+		object = first_cell(frame);
+	}
+	if (!object || !peek_word(&type, object + TYPE_AT)) {
+		return 0;
+	}
+	if (type == cell_type && !peek_word(&object, object + CELL_AT)) {
+		return 0;
+	}
+	return object;
+}
+
+bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes)
+{
+	uintptr_t type, at;
+
+	if (!object || !peek_word(&type, object + TYPE_AT) ||
+		!peek_word(&at, type + TYPE_NAME_AT)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < nr_bytes; i++) {
+		if (!python_peek(name + i, at + i, 1)) {
+			return false;
+		}
+		if (!name[i]) {
+			return true;
+		}
+	}
+	name[nr_bytes - 1] = 0;
+	return true;
+}
+
+bool python_has_type(uintptr_t object, uintptr_t type)
+{
+	uintptr_t found;
+
+	return type && peek_word(&found, object + TYPE_AT) && found == type;
+}
+
+uint32_t python_point_line(const struct python_point *point)
+{
+	unsigned char copy[MAX_COPY_BYTES];
+
+	return python_point_line_in(point, copy, sizeof(copy));
+}
+
+uint32_t python_point_line_in(
+	const struct python_point *point, unsigned char *copy, uint32_t copy_bytes)
+{
+	const unsigned char *table = (const unsigned char *)point->lines + BYTES_AT;
+	uint64_t nr_bytes;
+
+	if (!python_peek(&nr_bytes, point->lines + SIZE_AT, sizeof(nr_bytes)) ||
+		nr_bytes > UINT32_MAX) {
+		return 0;
+	}
+	if (!is_trusted) {
+		table = copy;
+		if (nr_bytes > copy_bytes ||
+			!python_peek(copy, point->lines + BYTES_AT, (uint32_t)nr_bytes)) {
+			return 0;
+		}
+	}
+	return python_line_find(
+		layout->lines, table, (uint32_t)nr_bytes, point->first_line, point->offset);
+}
+
+static uint32_t unit_at(const struct python_text *text, uint32_t at)
+{
+	uint32_t value = 0;
+
+	memcpy(&value, text->bytes + at, text->unit_bytes);
+	return value;
+}
+
+/* Halves of pairs stand for bytes that were no UTF-8; like what is no character, they become ?. */
+uint32_t python_text_utf8(const struct python_text *text, char *utf8)
+{
+	char *out = utf8;
+
+	for (uint32_t at = 0; at + text->unit_bytes <= text->nr_bytes; at += text->unit_bytes) {
+		uint32_t c = unit_at(text, at);
+
+		if (!c || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff) {
+			c = '?';
+		}
+		out = utf8_put(out, c);
+	}
+	*out = 0;
+	return (uint32_t)(out - utf8);
+}

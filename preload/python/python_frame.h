@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Python frames of a thread, read from the interpreter's memory: of the calling one, or of
+ * another by python_thread.h.
+ *
+ * PyTorch, ctypes and most extensions let go of the GIL before they call what we see, so none of
+ * Python's functions may be called: they count references. But the frames of a thread stand still
+ * while it is in C, and they keep their code objects, with names and tables of lines. So they are
+ * only read. Where things lie depends on the version; it is tried out (python.c) before it is used.
+ *
+ * The one thing that takes frames away from under a thread is the end of the interpreter, which the
+ * thread that runs it does itself; other threads read through the kernel, which refuses what is not
+ * there.
+ */
+#ifndef PRELOAD_PYTHON_PYTHON_FRAME_H
+#define PRELOAD_PYTHON_PYTHON_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PYTHON_TEXT_BYTES 512u
+
+/* Which instruction a frame is at, and what is needed to find its line. */
+struct python_point {
+	uintptr_t lines; /* bytes */
+	uint32_t first_line;
+	uint32_t offset; /* in the code, in bytes */
+};
+
+struct python_frame {
+	uintptr_t at;
+	uintptr_t next; /* the caller's frame, 0 for none */
+	uintptr_t code; /* 0: not a frame of Python code, only on the way to the next */
+	uintptr_t file; /* str */
+	uintptr_t name; /* str */
+	struct python_point point;
+};
+
+/* The first bytes of a str, as it holds them: units of 1, 2 or 4 bytes. */
+struct python_text {
+	unsigned char bytes[PYTHON_TEXT_BYTES];
+	uint32_t nr_bytes;
+	uint32_t unit_bytes;
+};
+
+/* Takes the layout of an interpreter by what Py_GetVersion says; false if it is not known. */
+bool python_frame_init(const char *version);
+
+/* N of the layout's version 3.N. */
+unsigned int python_frame_minor(void);
+
+/* Do reads of the calling thread go straight to memory, and not through the kernel? What it was. */
+bool python_frame_trust(bool is_trusted);
+
+/* Copies from the interpreter's memory; false if it cannot be read. Keeps errno. */
+bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes);
+
+/* The innermost frame of a thread state, 0 if it runs no Python code. */
+uintptr_t python_frame_top(const void *thread_state);
+
+/* All of these return false if the memory cannot be what it should. */
+bool python_frame_read(struct python_frame *frame, uintptr_t at);
+bool python_text_read(struct python_text *text, uintptr_t str);
+
+/* The object that the first local variable names, also if inner functions use it; 0 if none. */
+uintptr_t python_frame_first_local(const struct python_frame *frame);
+
+/* The name of an object's type, cut where `nr_bytes` end. */
+bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes);
+
+/* Is it an object of exactly that type? */
+bool python_has_type(uintptr_t object, uintptr_t type);
+
+/* Its line, 0 if unknown; the second with room for a table that is read through the kernel. */
+uint32_t python_point_line(const struct python_point *point);
+uint32_t python_point_line_in(
+	const struct python_point *point, unsigned char *copy, uint32_t copy_bytes);
+
+/* As UTF-8 with a 0 behind it; `utf8` has room for 4 bytes a unit and one more. Returns its length.
+ */
+uint32_t python_text_utf8(const struct python_text *text, char *utf8);
+#define PYTHON_UTF8_BYTES (2 * PYTHON_TEXT_BYTES + 1)
+
+#endif

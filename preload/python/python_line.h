@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines of Python's code objects: which line an instruction belongs to, by the table that the code
+ * object carries. Pure functions over a copy of that table.
+ */
+#ifndef PRELOAD_PYTHON_PYTHON_LINE_H
+#define PRELOAD_PYTHON_PYTHON_LINE_H
+
+#include <stdint.h>
+
+enum python_lines {
+	PYTHON_LINES_LNOTAB, /* co_lnotab, up to 3.9 */
+	PYTHON_LINES_PAIRS,  /* co_linetable of 3.10 */
+	PYTHON_LINES_PLACES, /* co_linetable from 3.11 on */
+};
+
+/*
+ * The line of the instruction `offset` bytes into the code that begins on first_line; 0 if it has
+ * none, or lies beyond the table.
+ */
+uint32_t python_line_find(enum python_lines form, const unsigned char *table, uint32_t nr_bytes,
+	uint32_t first_line, uint32_t offset);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/python/python_thread.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/ring/python_frames.h"
+#include "collector/ring/ring.h"
+#include "preload/python/python_frame.h"
+
+/* The head of a thread state, in 3.8 to 3.13; its ids lie further behind, in its first words. */
+enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
+#define STATE_WORDS 40u
+
+/* A list or a chain that changes while it is read may become a circle. */
+#define MAX_STATES 4096u
+#define MAX_WALK   1024u
+
+#define MAX_LINES_BYTES (64u << 10) /* of a table of lines */
+
+static struct python_threads {
+	uint32_t id_at; /* the word of a thread state that is its thread's pthread_self() */
+	bool has_tid;	/* from 3.11 on the kernel's id is the next one */
+	uintptr_t interpreter, code_type, str_type;
+	ptrdiff_t to_self; /* from a thread's pthread_self() to its ring_self, in all threads */
+	/* A state that lives as long as the interpreter, and its thread. */
+	uintptr_t known;
+	uintptr_t known_thread;
+	uint32_t known_tid;
+} threads;
+
+/* Of what is told; the drain thread's. */
+static struct frames told;
+static struct {
+	char file[PYTHON_UTF8_BYTES], function[PYTHON_UTF8_BYTES];
+} texts[FRAMES_MAX];
+
+/* ---- the interpreter's list ---- */
+
+static bool read_state(uintptr_t words[STATE_WORDS], uintptr_t at)
+{
+	return python_peek(words, at, (threads.id_at + 2) * sizeof(*words)) &&
+	       words[INTERPRETER] == threads.interpreter;
+}
+
+static bool is_of(const uintptr_t *state, uint32_t tid, uintptr_t thread)
+{
+	return threads.has_tid ? state[threads.id_at + 1] == tid
+			       : thread && state[threads.id_at] == thread;
+}
+
+/* The innermost frame of that thread: of a state in the list, from the known one on. */
+static uintptr_t find_top(uint32_t way, uint32_t tid, uintptr_t thread)
+{
+	uintptr_t words[STATE_WORDS], at = threads.known;
+
+	for (uint32_t i = 0; at && i < MAX_STATES && read_state(words, at); i++) {
+		/* Up to 3.10 a new state has its maker's id at first, and no frame. */
+		uintptr_t top = is_of(words, tid, thread) ? python_frame_top((void *)at) : 0;
+
+		if (top) {
+			return top;
+		}
+		at = words[way];
+	}
+	return 0;
+}
+
+static uintptr_t find(uint32_t tid, uintptr_t self)
+{
+	uintptr_t thread = self			      ? self - (uintptr_t)threads.to_self
+			   : tid == threads.known_tid ? threads.known_thread
+						      : 0;
+	uintptr_t top = find_top(PREVIOUS, tid, thread);
+
+	return top ? top : find_top(NEXT, tid, thread);
+}
+
+/* ---- a stack ---- */
+
+static bool read_text(char utf8[PYTHON_UTF8_BYTES], uintptr_t str)
+{
+	struct python_text text;
+
+	if (!python_has_type(str, threads.str_type) || !python_text_read(&text, str)) {
+		return false;
+	}
+	python_text_utf8(&text, utf8);
+	return true;
+}
+
+static bool add_frame(const struct python_frame *frame)
+{
+	static unsigned char lines[MAX_LINES_BYTES];
+	uint32_t i = told.nr;
+
+	if (i == FRAMES_MAX) {
+		told.nr_more++;
+		return true;
+	}
+	if (!python_has_type(frame->code, threads.code_type) ||
+		!read_text(texts[i].file, frame->file) ||
+		!read_text(texts[i].function, frame->name)) {
+		return false;
+	}
+	told.all[i].file = texts[i].file;
+	told.all[i].function = texts[i].function;
+	told.all[i].line = python_point_line_in(&frame->point, lines, sizeof(lines));
+	told.nr++;
+	return true;
+}
+
+static const struct frames *read_frames(uint32_t tid, uintptr_t self)
+{
+	uintptr_t at = find(tid, self);
+
+	told.nr = told.nr_more = 0;
+	for (uint32_t i = 0; at && i < MAX_WALK; i++) {
+		struct python_frame frame;
+
+		if (!python_frame_read(&frame, at) || (frame.code && !add_frame(&frame))) {
+			return NULL;
+		}
+		at = frame.next;
+	}
+	told.has_rest = at != 0;
+	return told.nr ? &told : NULL;
+}
+
+/* ---- in ---- */
+
+static void know(const void *thread_state)
+{
+	threads.known = (uintptr_t)thread_state;
+	threads.known_thread = (uintptr_t)pthread_self();
+	threads.known_tid = (uint32_t)syscall(SYS_gettid);
+}
+
+const char *python_thread_start(const void *thread_state)
+{
+	uintptr_t words[STATE_WORDS];
+	uint32_t at = FIRST_ID;
+
+	threads.code_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
+	threads.str_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyUnicode_Type");
+	know(thread_state);
+	if (!python_peek(words, threads.known, sizeof(words))) {
+		return "its threads cannot be read";
+	}
+	while (at < STATE_WORDS - 1 && words[at] != threads.known_thread) {
+		at++;
+	}
+	threads.has_tid = python_frame_minor() >= 11;
+	if (at == STATE_WORDS - 1 || (threads.has_tid && words[at + 1] != threads.known_tid)) {
+		return "its threads' ids were not found";
+	}
+	threads.id_at = at;
+	threads.interpreter = words[INTERPRETER];
+	threads.to_self = (ptrdiff_t)((uintptr_t)&ring_self - threads.known_thread);
+	atomic_store_explicit(&frames_read, read_frames, memory_order_release);
+	return NULL;
+}
+
+void python_thread_forget(const void *thread_state)
+{
+	if (threads.id_at) {
+		know(thread_state);
+	}
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds libtorch and registers with its observer interface. If anything of it is not as expected,
+ * the observer stays off and the stream says why.
+ */
+#include "preload/torch/torch.h"
+
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#include "collector/util/claim.h"
+#include "collector/util/config.h"
+#include "collector/util/log.h"
+#include "collector/util/loaded_objects.h"
+#include "preload/hook/hook.h"
+#include "preload/nvtx/nvtx_record.h"
+#include "preload/python/op_stack.h"
+#include "preload/paddle/paddle.h"
+#include "preload/python/python.h"
+#include "preload/torch/torch_try.h"
+#include "preload/torch/worker.h"
+
+/* A look may start the recorder, which takes up to 2 s; after so long nobody is at it any more. */
+#define MOST_NS 10000000000u
+
+/* What is mapped of PyTorch. */
+struct mapped {
+	struct elf libtorch, python;
+	bool has_libtorch, has_python;
+	unsigned int nr_libtorch;
+};
+
+static struct torch_state {
+	char path[1024];
+	atomic_bool is_done; /* attached, or off for good */
+	struct claim look;
+	atomic_bool is_told;	    /* that there are several */
+	atomic_bool is_due;	    /* `linked` was not ready at the first look */
+	_Atomic uint64_t nr_mapped; /* by the loader, at the last look */
+	uint64_t handle;	    /* of all scopes but the users', which tell steps */
+	void (*enable)(uint64_t handle);
+	void (*disable)(uint64_t handle);
+	_Atomic bool is_off; /* the handle is disabled */
+	atomic_bool is_attached;
+	struct mapped linked; /* what the program began with */
+} state;
+
+static void after_fork(bool is_child)
+{
+	torch_change_after_fork(is_child);
+	if (is_child) {
+		hook_after_fork();
+		claim_drop(&state.look);
+		worker_forget();
+	}
+}
+
+/* ---- registering ---- */
+
+/* enum config_torch. Timers need what ends steps. */
+static uint64_t level(void)
+{
+	uint64_t level = config_number(CONFIG_TORCH);
+
+	return config_flag(CONFIG_TIMER_ONLY) && level > TORCH_STEPS ? TORCH_STEPS : level;
+}
+
+/* Apart from each other, since the users' ranges go on while a window is closed: they tell steps.
+ */
+static void add_both(const struct torch_functions *f, bool has_shapes)
+{
+	struct torch_callback users = {
+		.begin = has_shapes ? torch_op_begin_shapes : torch_op_begin, .end = torch_op_end};
+	struct torch_callback others = users;
+
+	users.scopes[TORCH_SCOPE_USER] = true;
+	torch_add(f, users);
+	if (level() >= TORCH_OPS) {
+		memset(others.scopes, 1, sizeof(others.scopes));
+		others.scopes[TORCH_SCOPE_USER] = false;
+		others.needs_inputs = has_shapes;
+		state.handle = torch_add(f, others);
+	}
+}
+
+/* Are shapes wanted, and can they be had? */
+static bool try_shapes(const struct elf *libtorch, const struct torch_functions *f)
+{
+	const char *why;
+
+	if (level() < TORCH_SHAPES) {
+		return false;
+	}
+	why = torch_shape_try(libtorch, f);
+	if (why) {
+		collector_notice("no PyTorch shapes", 0, "%s: %s; operators are recorded without",
+			state.path, why);
+	}
+	return !why;
+}
+
+/*
+ * A look may come while the loader is still running constructors of what libtorch needs. Python's
+ * part sets a type when its module is made, which is after that; without Python a text of libtorch
+ * tells that its constructors have run.
+ */
+static bool is_ready(const struct mapped *mapped)
+{
+	static const char *const texts[] = {"_ZN2at19kParamCommsCallNameB5cxx11E",
+		"_ZN2at19kParamCommsCallNameE", "_ZN5torch19kParamCommsCallNameB5cxx11E"};
+	void *const *word = NULL;
+
+	if (mapped->has_python) {
+		word = elf_find(&mapped->python, "THPGeneratorClass");
+	}
+	for (size_t i = 0; !mapped->has_python && !word && i < sizeof(texts) / sizeof(texts[0]);
+		i++) {
+		word = elf_find(&mapped->libtorch, texts[i]);
+	}
+	return word && *word;
+}
+
+/* Where nothing is recorded operators should cost nothing. */
+static void follow(bool is_wanted)
+{
+	if (!atomic_load(&state.is_attached) || !state.handle ||
+		atomic_load(&state.is_off) == !is_wanted) {
+		return;
+	}
+	torch_change_begin();
+	if (atomic_exchange(&state.is_off, !is_wanted) == is_wanted) {
+		(is_wanted ? state.enable : state.disable)(state.handle);
+	}
+	torch_change_end();
+}
+
+/*
+ * The recorder's thread tells only at its next turn. It may have opened a window meanwhile. While
+ * it starts, which may take long, operators are counted as lost.
+ */
+static void begin_closed(void)
+{
+	if (hook_mode() & (COLLECTOR_RECORD | COLLECTOR_COLD)) {
+		return;
+	}
+	follow(false);
+	if (hook_mode() & COLLECTOR_RECORD) {
+		follow(true);
+	}
+}
+
+/* NULL if it is registered, or another observer would see our tries: next time. Else why not. */
+static const char *observe(const struct elf *libtorch, struct torch_functions *f)
+{
+	const char *why = torch_resolve(libtorch, f);
+
+	if (why || torch_has_observer(f)) {
+		return why;
+	}
+	torch_change_begin();
+	why = torch_try_out(f);
+	if (!why) {
+		add_both(f, try_shapes(libtorch, f));
+		*(void **)&state.enable = f->enable;
+		*(void **)&state.disable = f->disable;
+		atomic_store(&state.is_attached, true);
+	}
+	torch_change_end();
+	return why;
+}
+
+static void attach(const struct elf *libtorch)
+{
+	struct torch_functions f = {0};
+	const char *why;
+
+	if (hook_mode() & COLLECTOR_COLD) {
+		hook_start(); /* reads the variables */
+	}
+	if (level() == TORCH_OFF) {
+		atomic_store(&state.is_done, true);
+		return;
+	}
+	why = observe(libtorch, &f);
+	atomic_store(&state.is_done, why || atomic_load(&state.is_attached));
+	if (why) {
+		collector_notice("no PyTorch operators", 0,
+			"%s: %s; operators are not recorded, NVTX ranges are", state.path, why);
+	} else if (atomic_load(&state.is_attached)) {
+		log_message(LOG_INFO,
+			"torch: before(%s), sequence at %u, scope at %u, forward thread at %u of "
+			"the range in %s",
+			f.before_text ? "text" : "variant", torch_layout.sequence_at,
+			torch_layout.scope_at, torch_layout.forward_thread_at, state.path);
+		begin_closed();
+	}
+}
+
+/* ---- looking ---- */
+
+static bool has_base(const char *path, const char *name)
+{
+	const char *base = strrchr(path, '/');
+
+	return !strncmp(base ? base + 1 : path, name, strlen(name));
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct mapped *mapped = data;
+	const char *path = info->dlpi_name ? info->dlpi_name : "";
+
+	(void)size;
+	if (has_base(path, "libtorch_cpu.so") && strlen(path) < sizeof(state.path)) {
+		mapped->nr_libtorch++;
+		if (mapped->nr_libtorch == 1 && elf_open(&mapped->libtorch, info)) {
+			strcpy(state.path, path);
+			mapped->has_libtorch = true;
+		}
+	} else if (has_base(path, "libtorch_python.so")) {
+		mapped->has_python = elf_open(&mapped->python, info);
+	}
+	return 0;
+}
+
+static int count_mapped(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	*(uint64_t *)data = info->dlpi_adds;
+	return 1;
+}
+
+static void tell_several(const struct mapped *mapped)
+{
+	if (mapped->nr_libtorch > 1 && atomic_load(&state.is_done) &&
+		!atomic_exchange(&state.is_told, true)) {
+		collector_notice("several PyTorch", 0,
+			"%u of them in this process; only the operators of %s are recorded",
+			mapped->nr_libtorch, state.path);
+	}
+}
+
+/* What is mapped, if that is more than at the last look. */
+static void look(struct mapped *mapped)
+{
+	uint64_t nr_mapped = 0;
+	bool was_done = atomic_load(&state.is_done);
+
+	objects_visit(count_mapped, &nr_mapped);
+	if (nr_mapped == atomic_load(&state.nr_mapped)) {
+		return;
+	}
+	objects_visit(look_at_object, mapped);
+	if (!was_done && mapped->has_libtorch && is_ready(mapped)) {
+		attach(&mapped->libtorch);
+		if (atomic_load(&state.is_attached)) {
+			worker_expect();
+		}
+	}
+	if (!mapped->has_libtorch || was_done) {
+		atomic_store(&state.nr_mapped, nr_mapped);
+	}
+	tell_several(mapped);
+}
+
+static bool begin_look(struct ring_mark *mark)
+{
+	if (!claim_try(&state.look, MOST_NS)) {
+		return false;
+	}
+	ring_begin_inside(&ring_self, mark);
+	return true;
+}
+
+static void end_look(const struct ring_mark *mark)
+{
+	ring_end_inside(&ring_self, mark);
+	claim_drop(&state.look);
+}
+
+static void look_once(void)
+{
+	struct mapped mapped = {0};
+	struct ring_mark mark;
+	int error = errno;
+
+	if (begin_look(&mark)) {
+		look(&mapped);
+		end_look(&mark);
+	}
+	errno = error;
+}
+
+void torch_look(void)
+{
+	if (!atomic_load(&state.is_done)) {
+		look_once();
+	}
+}
+
+void torch_look_again(void)
+{
+	if (!atomic_load(&state.is_told)) {
+		look_once();
+	}
+}
+
+COMPAT_START_CODE static int is_libtorch(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	return has_base(info->dlpi_name ? info->dlpi_name : "", "libtorch_cpu.so");
+}
+
+COMPAT_START_CODE void torch_look_first(void)
+{
+	struct ring_mark mark;
+
+	/* In every process: most are left alone here, with no page of ours touched. */
+	if (!dl_iterate_phdr(is_libtorch, NULL) || !begin_look(&mark)) {
+		return;
+	}
+	look(&state.linked);
+	end_look(&mark);
+	atomic_store(&state.is_due, state.linked.has_libtorch && !atomic_load(&state.is_done));
+}
+
+void torch_look_late(void)
+{
+	struct ring_mark mark;
+	int error = errno;
+
+	if (!atomic_load_explicit(&state.is_due, memory_order_relaxed) || !begin_look(&mark)) {
+		return;
+	}
+	if (!atomic_load(&state.is_done) && is_ready(&state.linked)) {
+		attach(&state.linked.libtorch);
+	}
+	atomic_store(&state.is_due, !atomic_load(&state.is_done));
+	end_look(&mark);
+	errno = error;
+}
+
+/* The callbacks stay registered in a forked child; names and ids begin anew. */
+static void child(void)
+{
+	torch_name_forget();
+	op_stack_forget();
+	python_forget();
+	nvtx_forget();
+	paddle_forget();
+}
+
+const struct collector_door torch_door = {.follow = follow,
+	.before_fork = torch_change_before_fork,
+	.after_fork = after_fork,
+	.child = child};

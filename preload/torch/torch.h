@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PyTorch's operators, without any Python: libtorch exports its observer interface, so two C
+ * functions are called at the begin and end of every at::RecordFunction.
+ *
+ *     torch.c        finds libtorch, registers
+ *     torch_change.c  forks wait while its list of observers changes
+ *     torch_try.c    tries out what is assumed of it
+ *     torch_op.c     the two functions: rows of table op
+ *     torch_name.c   names to ids: each text goes into the stream once
+ *     torch_shape.c  shapes and types of inputs
+ *
+ * Its allocator's reports are taken in wrap_torch_memory.c.
+ */
+#ifndef PRELOAD_TORCH_TORCH_H
+#define PRELOAD_TORCH_TORCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+#include "preload/base/elf.h"
+
+/* at::RecordScope; the same in every version from 1.9 on. */
+enum torch_scope {
+	TORCH_SCOPE_FUNCTION = 0,
+	TORCH_SCOPE_BACKWARD = 1,
+	TORCH_SCOPE_USER = 7,
+	TORCH_NR_SCOPES = 10,
+};
+
+/* What is known of at::RecordFunction in the libtorch of this process; found by trying it out. */
+struct torch_layout {
+	const char *(*name)(const void *fn); /* at::RecordFunction::name() const */
+	uint64_t (*current_thread)(void);    /* at::RecordFunction::currentThreadId() */
+	uint32_t sequence_at;		     /* int64_t, -1 for none */
+	uint32_t scope_at;		     /* uint8_t, enum torch_scope */
+	uint32_t forward_thread_at;	     /* uint64_t, torch's number of the thread */
+};
+
+extern struct torch_layout torch_layout __attribute__((visibility("hidden")));
+
+/*
+ * If libtorch is mapped and was not looked at before: attaches. Cheap when nothing was mapped since
+ * the last look. Takes the loader's lock, so only where the host itself just took it, or may.
+ */
+void torch_look(void);
+
+/* The same for dlopen, which takes that lock itself: sees a second PyTorch too. */
+void torch_look_again(void);
+
+/* From the constructor: a libtorch that the program is linked with, mostly made ready before us. */
+void torch_look_first(void);
+
+/* If that one was not ready then. Takes no lock of the loader's. */
+void torch_look_late(void);
+
+/* Around a change of PyTorch's list of observers, and in the handlers of fork. */
+void torch_change_begin(void);
+void torch_change_end(void);
+void torch_change_before_fork(void);
+void torch_change_after_fork(bool is_child);
+
+/* What the recorder tells this door, see collector_set_door. */
+extern const struct collector_door torch_door;
+
+/*
+ * at::RecordFunctionCallback's two functions. The first one's result is a std::unique_ptr, so C++
+ * hands over where to put it: on x86-64 as the first argument, on aarch64 in x8. TORCH_BEGIN(name)
+ * stands for the head of such a function.
+ */
+typedef void **torch_begin_fn(void **context, const void *fn);
+torch_begin_fn torch_op_begin;
+/* With needs_inputs; of ranges not: some are given inputs by who begins them, as gloo's are. */
+torch_begin_fn torch_op_begin_shapes;
+void torch_op_end(const void *fn, void *context);
+
+#if defined(__aarch64__)
+#define TORCH_BEGIN(name)                                                       \
+	__attribute__((used, visibility("hidden"))) torch_begin_fn name##_in_c; \
+	__asm__(".pushsection .text\n"                                          \
+		".hidden " #name "\n"                                           \
+		".globl " #name "\n"                                            \
+		".type " #name ", @function\n" #name ":\n"                      \
+		"	.cfi_startproc\n"                                             \
+		"	mov x1, x0\n"                                                 \
+		"	mov x0, x8\n"                                                 \
+		"	b " #name "_in_c\n"                                     \
+		"	.cfi_endproc\n"                                               \
+		".size " #name ", . - " #name "\n"                              \
+		".popsection\n");                                               \
+	void **name##_in_c(void **context, const void *fn)
+#else
+#define TORCH_BEGIN(name) void **name(void **context, const void *fn)
+#endif
+
+/* The functions of a libtorch, while it is tried out: callbacks of our own, with inputs. */
+struct torch_functions;
+torch_begin_fn torch_try_begin, torch_shape_begin;
+uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin,
+	void (*end)(const void *fn, void *context));
+void torch_remove(const struct torch_functions *f, uint64_t handle);
+
+/* Finds out how inputs are read; NULL, or why they cannot be. Then, while an operator begins: */
+const char *torch_shape_try(const struct elf *libtorch, const struct torch_functions *torch);
+uint32_t torch_shape_id(const void *fn);
+
+/*
+ * The id of a name for op rows, or of a shape; new ones are written to the stream at once. 0 if
+ * there are too many (TORCH_MAX_NAMES of a table, or 4 MB of text): a row must carry the text of
+ * its name then. Any thread, no lock.
+ */
+enum torch_table { TORCH_NAMES_TABLE, TORCH_SHAPES_TABLE, TORCH_NR_TABLES };
+#define TORCH_MAX_NAMES 32768u
+uint32_t torch_intern(enum torch_table table, const char *text);
+void torch_name_forget(void);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names to ids. The same few thousand names come again and again, mostly at the same address, but
+ * an address may get another text. So a name is looked up by its address first, and its text
+ * compared.
+ */
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "preload/hook/hook.h"
+#include "preload/torch/torch.h"
+
+#define NR_SLOTS   65536u /* twice the names, a power of two */
+#define NR_RECENT  4096u  /* a power of two */
+#define TEXT_BYTES (4u << 20)
+
+/* Never changed once it is visible. */
+struct name {
+	uint32_t id;
+	uint32_t nr_bytes;
+	char text[];
+};
+
+/* Mapped at first use, so that a forked child drops it without touching it. */
+struct table {
+	_Atomic uint32_t used; /* of arena */
+	_Atomic uint32_t nr_names;
+	struct name *_Atomic slots[NR_SLOTS];
+	struct name *_Atomic recent[NR_RECENT]; /* by the address of the text that was asked for */
+	char arena[TEXT_BYTES] __attribute__((aligned(8)));
+};
+
+static _Atomic(struct table *) tables[TORCH_NR_TABLES];
+
+static struct table *table(enum torch_table number)
+{
+	struct table *now = atomic_load_explicit(&tables[number], memory_order_acquire);
+	void *fresh;
+
+	if (__builtin_expect(now != NULL, 1)) {
+		return now;
+	}
+	fresh = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (fresh == MAP_FAILED) {
+		return NULL;
+	}
+	if (!atomic_compare_exchange_strong(&tables[number], &now, fresh)) {
+		munmap(fresh, sizeof(*now));
+		return now;
+	}
+	return fresh;
+}
+
+static uint64_t hash_of(const char *text, uint32_t nr_bytes)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (uint32_t i = 0; i < nr_bytes; i++) {
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	}
+	return hash ^ hash >> 29;
+}
+
+/* Rows of table op_shape have the same form. */
+static void tell(enum torch_table number, const struct name *name)
+{
+	struct gprof_row_op_name row = {.id = name->id};
+
+	collector_emit(&row,
+		number == TORCH_NAMES_TABLE ? GPROF_TABLE_op_name : GPROF_TABLE_op_shape,
+		name->text, name->nr_bytes);
+}
+_Static_assert(sizeof(struct gprof_row_op_name) == sizeof(struct gprof_row_op_shape), "one form");
+
+static struct name *make(struct table *t, const char *text, uint32_t nr_bytes)
+{
+	uint32_t bytes = (uint32_t)(sizeof(struct name) + nr_bytes + 1 + 7) & ~7u;
+	struct name *name;
+	uint32_t at, id;
+
+	if (atomic_load(&t->used) + bytes > TEXT_BYTES ||
+		atomic_load(&t->nr_names) >= TORCH_MAX_NAMES) {
+		return NULL;
+	}
+	at = atomic_fetch_add(&t->used, bytes);
+	id = atomic_fetch_add(&t->nr_names, 1) + 1;
+	if (at + bytes > TEXT_BYTES || id > TORCH_MAX_NAMES) {
+		return NULL;
+	}
+	name = (struct name *)(void *)(t->arena + at);
+	name->id = id;
+	name->nr_bytes = nr_bytes;
+	memcpy(name->text, text, nr_bytes);
+	return name;
+}
+
+static struct name *find(enum torch_table number, struct table *t, const char *text)
+{
+	uint32_t nr_bytes = (uint32_t)strnlen(text, GPROF_TEXT_BYTES);
+	uint64_t hash = hash_of(text, nr_bytes);
+	struct name *fresh = NULL;
+
+	for (uint32_t i = 0; i < NR_SLOTS; i++) {
+		struct name *_Atomic *slot = &t->slots[(hash + i) % NR_SLOTS];
+		struct name *name = atomic_load(slot);
+
+		if (!name) {
+			fresh = fresh ? fresh : make(t, text, nr_bytes);
+			if (!fresh) {
+				return NULL;
+			}
+			if (atomic_compare_exchange_strong(slot, &name, fresh)) {
+				tell(number, fresh);
+				return fresh;
+			}
+		}
+		if (name->nr_bytes == nr_bytes && !memcmp(name->text, text, nr_bytes)) {
+			return name;
+		}
+	}
+	return NULL;
+}
+
+uint32_t torch_intern(enum torch_table number, const char *text)
+{
+	uint64_t hash = (uintptr_t)text * 0x9e3779b97f4a7c15u;
+	struct table *t = table(number);
+	struct name *_Atomic *recent;
+	struct name *name;
+
+	if (!t) {
+		return 0;
+	}
+	recent = &t->recent[hash >> 52];
+	name = atomic_load_explicit(recent, memory_order_acquire);
+	if (name && !strcmp(name->text, text)) {
+		return name->id;
+	}
+	name = find(number, t, text);
+	if (name) {
+		atomic_store_explicit(recent, name, memory_order_release);
+	}
+	return name ? name->id : 0;
+}
+
+void torch_name_forget(void)
+{
+	for (unsigned int i = 0; i < TORCH_NR_TABLES; i++) {
+		atomic_store(&tables[i], NULL);
+	}
+}

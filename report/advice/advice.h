@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules that say what to do about a training that is slower than it could be. advice.def is the
+ * list: those of the TensorBoard plugin, of nsys and of nvvp with their thresholds, and our own.
+ */
+#ifndef REPORT_ADVICE_ADVICE_H
+#define REPORT_ADVICE_ADVICE_H
+
+#include "report/advice/facts.h"
+
+enum advice_verdict {
+	ADVICE_FINDING,
+	ADVICE_GOOD,
+	ADVICE_NOT_JUDGED, /* what it needs is not in the stream; the evidence says what */
+};
+
+/*
+ * Which time a rule is about, bits: what it costs is not lost once more by a rule with the same
+ * one. A symptom says that time is lost, others why.
+ */
+enum advice_time {
+	ADVICE_TIME_LOADER = 1, /* devices have nothing to do, the loop waits for its loader */
+	ADVICE_TIME_HOST = 2,	/* or for anything else, or does not launch fast enough */
+	ADVICE_TIME_COPY = 4,	/* copies between host and devices */
+	ADVICE_TIME_COMMUNICATION = 8, /* on devices */
+	ADVICE_TIME_MULTIPLY = 16,     /* kernels that could use tensor cores */
+	ADVICE_TIME_SYMPTOM = 128,
+};
+
+struct advice_result {
+	enum advice_verdict verdict;
+	bool has_stake;
+	uint64_t stake_ns, stake_whole_ns; /* time that it costs, at most, and of which whole */
+	const char *stake_of;		   /* what that is */
+	double share;		 /* what the threshold is for, in percent; -1: it is no share */
+	const char *of;		 /* what the share is of, or NULL */
+	struct buf evidence;	 /* a sentence, fit to be shown; the caller frees it */
+	enum advice_cause cause; /* whose sites are shown; NR_ADVICE_CAUSES: none */
+	unsigned int mask;	 /* and of which times */
+};
+
+struct advice_rule {
+	const char *name;
+	const char *source; /* the tool that has it, with its name there */
+	double threshold;   /* percent */
+	const char *fires;  /* when, with the threshold */
+	const char *remedy; /* what may help */
+	/* facts: of all processes; at: the one to judge. */
+	void (*judge)(const struct advice_rule *rule, const struct advice_facts *facts,
+		size_t nr_facts, size_t at, struct advice_result *result);
+	enum advice_cause cause;
+	unsigned int time; /* enum advice_time; 0: one of its own */
+};
+
+extern const struct advice_rule advice_rules[];
+extern const size_t advice_nr_rules;
+
+/* "finding", "good", "not judged". */
+extern const char *const advice_verdict_names[];
+
+void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
+	size_t at, struct advice_result *result);
+
+#endif

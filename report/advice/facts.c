@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/advice/facts.h"
+
+#include <stdlib.h>
+
+#include "report/advice/names.h"
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/model/kernel_class.h"
+#include "report/model/occupancy.h"
+#include "report/model/select.h"
+#include "report/analysis/view.h"
+
+/* A shape of the stream on the device that it ran on first. */
+struct shape_info {
+	uint32_t name; /* 0: not looked at yet */
+	uint8_t tensor, limits;
+	bool is_communication, is_multiply, has_occupancy, is_low;
+};
+
+struct call_info {
+	uint32_t name;
+	uint8_t kind; /* enum advice_call, 0: not looked at yet */
+	bool is_async;
+};
+
+void advice_facts_init(struct advice_facts *facts, struct process *process)
+{
+	*facts = (struct advice_facts){.process = process, .why_no_gpu = ""};
+	facts->has_gpu = view_has_device_records(process, &facts->why_no_gpu);
+	idmap_init(&facts->shapes, sizeof(struct shape_info));
+	idmap_init(&facts->kernels, sizeof(struct advice_launch));
+	idmap_init(&facts->calls, sizeof(struct call_info));
+	idmap_init(&facts->ops, sizeof(uint32_t));
+	idmap_init(&facts->places, sizeof(bool));
+}
+
+void advice_facts_fini(struct advice_facts *facts)
+{
+	idmap_fini(&facts->shapes);
+	idmap_fini(&facts->kernels);
+	idmap_fini(&facts->calls);
+	idmap_fini(&facts->ops);
+	idmap_fini(&facts->places);
+	free(facts->is_recorded);
+	free(facts->gap_ends);
+	gaps_fini(&facts->gaps);
+	advice_sites_fini(&facts->sites);
+	advice_sites_fini(&facts->limits);
+}
+
+void advice_facts_take_allocs(struct advice_facts *facts, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t device = b->col[COL_alloc_device][i];
+		uint64_t bytes = b->col[COL_alloc_reserved_bytes][i];
+
+		if (b->col[COL_alloc_device_type][i] == 0 || device >= ADVICE_MOST_DEVICES ||
+			!select_has_tick(facts->process, b->col[COL_alloc_time][i])) {
+			continue;
+		}
+		bytes = bytes ? bytes : b->col[COL_alloc_allocated_bytes][i];
+		if (bytes > facts->memory[device].reserved_bytes) {
+			facts->memory[device].reserved_bytes = bytes;
+		}
+	}
+}
+
+/* ---- when and where ---- */
+
+void advice_facts_begin(struct advice_facts *facts)
+{
+	struct phases phases;
+
+	/* Which steps were recorded follows from the schedule alone. */
+	phases_init(&phases, facts->process);
+	facts->is_recorded = mem_zeroed(phases.nr_steps, sizeof(*facts->is_recorded));
+	for (size_t i = 1; i + 1 < phases.nr_steps; i++) {
+		facts->is_recorded[i] = phases.steps[i].is_recorded;
+	}
+	phases_fini(&phases);
+	facts->gap_ends = mem_zeroed(facts->gaps.nr + 1, sizeof(*facts->gap_ends));
+	facts->has_ops = op_has_any(facts->process);
+}
+
+static enum advice_when when_of(const struct advice_facts *facts, const struct op_call *call)
+{
+	if (!facts->process->nr_steps) {
+		return ADVICE_LATER;
+	}
+	if (!call || call->step > facts->process->nr_steps || !facts->is_recorded[call->step]) {
+		return ADVICE_OUTSIDE;
+	}
+	return call->step == 1 ? ADVICE_FIRST : ADVICE_LATER;
+}
+
+static uint32_t bits_of(struct advice_facts *facts, uint32_t name)
+{
+	uint32_t *bits = idmap_put(&facts->ops, name);
+
+	*bits = *bits ? *bits : advice_op_of(name);
+	return *bits;
+}
+
+/* Of the operator that it is in; a step is none. */
+static uint32_t op_name_of(struct advice_facts *facts, const struct op *op)
+{
+	while (op && bits_of(facts, op->name) & ADVICE_OP_STEP) {
+		op = op->parent;
+	}
+	return op ? op->name : 0;
+}
+
+static uint32_t stack_of(const struct op_call *call, const struct op *op)
+{
+	if (call && call->py_stack) {
+		return call->py_stack;
+	}
+	while (op && !op->py_stack) {
+		op = op->parent;
+	}
+	return op ? op->py_stack : 0;
+}
+
+static void note(struct advice_facts *facts, enum advice_cause cause, uint64_t ns, uint32_t what,
+	const struct op_call *call, const struct op *op)
+{
+	advice_sites_add(&facts->sites, cause, when_of(facts, call), ns, what,
+		op_name_of(facts, op), stack_of(call, op));
+}
+
+static uint64_t call_ns(const struct advice_facts *facts, const struct op_call *call)
+{
+	return clock_map_duration(&facts->process->host_clock, call->end - call->begin);
+}
+
+static const struct call_info *info_of(struct advice_facts *facts, const struct op_call *call)
+{
+	struct call_info *info = idmap_put(&facts->calls, call->call);
+
+	if (!info->kind) {
+		info->name = process_call_name(facts->process, call->call, NULL);
+		info->kind = (uint8_t)advice_call_of(info->name);
+		info->is_async = advice_call_is_async(info->name);
+	}
+	return info;
+}
+
+/* ---- operators and calls ---- */
+
+void advice_facts_take_op(struct advice_facts *facts, const struct op *op)
+{
+	uint32_t bits = bits_of(facts, op->name);
+
+	facts->uses_data_parallel |= (bits & ADVICE_OP_DATA_PARALLEL) != 0;
+	facts->uses_ddp |= (bits & ADVICE_OP_DDP) != 0;
+	facts->uses_nccl |= (bits & ADVICE_OP_NCCL) != 0;
+	facts->uses_gloo |= (bits & ADVICE_OP_GLOO) != 0;
+	if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
+		const struct phases steps = {
+			.process = facts->process, .nr_steps = facts->process->nr_steps + 1};
+		const struct op_call at = {
+			.py_stack = op->py_stack, .step = phases_step(&steps, op->begin)};
+		uint64_t ns = clock_map_duration(&facts->process->host_clock, op->end - op->begin);
+
+		note(facts, ADVICE_LOADER, ns, op->name, &at, op->parent);
+	}
+}
+
+/* Calls come from the last to the first. */
+static void take_wait(
+	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op)
+{
+	uint64_t end_ns = clock_map_time(&facts->process->host_clock, call->end);
+
+	for (size_t i = 0; i < facts->gaps.nr_devices; i++) {
+		int64_t at = gaps_around(&facts->gaps, facts->gaps.devices[i].device, end_ns);
+
+		if (at >= 0) {
+			facts->gap_ends[at].has_wait = true;
+			facts->gap_ends[at].wait = name;
+			facts->gap_ends[at].wait_op = op_name_of(facts, op);
+			facts->gap_ends[at].wait_stack = stack_of(call, op);
+		}
+	}
+}
+
+void advice_facts_take_call(
+	struct advice_facts *facts, const struct op_call *call, const struct op *op)
+{
+	const struct call_info *info = info_of(facts, call);
+	static const enum advice_cause causes[] = {[ADVICE_CALL_WAIT] = ADVICE_WAIT,
+		[ADVICE_CALL_LOAD] = ADVICE_LOADING,
+		[ADVICE_CALL_ALLOC] = ADVICE_ALLOCATION};
+
+	if (info->kind != ADVICE_CALL_OTHER) {
+		note(facts, causes[info->kind], call_ns(facts, call), info->name, call, op);
+	}
+	if (info->kind == ADVICE_CALL_WAIT) {
+		take_wait(facts, info->name, call, op);
+	}
+}
+
+/* ---- kernels ---- */
+
+static const struct shape_info *shape_of(struct advice_facts *facts, const struct op_record *record)
+{
+	struct shape_info *info = idmap_put(&facts->shapes, record->shape);
+	const struct model_shape *shape = idmap_get(&facts->process->shapes, record->shape);
+	struct occupancy_device device;
+	struct occupancy occupancy;
+
+	if (info->name) {
+		return info;
+	}
+	info->name = process_shape_name(facts->process, record->shape);
+	info->tensor = (uint8_t)tensor_use_of(info->name);
+	info->is_communication = kernel_class_of(info->name) == KERNEL_COMMUNICATION;
+	info->is_multiply = advice_is_multiply(info->name);
+	device = occupancy_device(
+		facts->process, process_place(facts->process, record->place).device);
+	if (shape && occupancy_compute(&device, shape, &occupancy) && occupancy.has_estimate) {
+		info->has_occupancy = true;
+		info->is_low = occupancy.percent < ADVICE_LOW_OCCUPANCY;
+		info->limits = occupancy.limits;
+	}
+	return info;
+}
+
+/* Without operators the name of the kernel must do. */
+static bool is_eligible(struct advice_facts *facts, const struct op *op)
+{
+	for (const struct op *at = op; at; at = at->parent) {
+		if (bits_of(facts, at->name) & ADVICE_OP_TENSOR) {
+			return true;
+		}
+	}
+	return !op;
+}
+
+/* Else the host is ahead, and its launches cost the device nothing, however long they take. */
+static bool is_waited_for(const struct advice_facts *facts, const struct op_record *record,
+	const struct op_call *call)
+{
+	return record->begin_ns <
+	       clock_map_time(&facts->process->host_clock, call->end) + ADVICE_BEHIND_NS;
+}
+
+static void take_launch(struct advice_facts *facts, const struct shape_info *info,
+	const struct op_record *record, const struct op_call *call, const struct op *op)
+{
+	uint64_t ns = record->end_ns - record->begin_ns;
+	struct advice_launch *first = idmap_put(&facts->kernels, info->name);
+	uint64_t launch_ns = call_ns(facts, call);
+
+	*first = (struct advice_launch){.ns = launch_ns,
+		.name = info->name,
+		.op = op_name_of(facts, op),
+		.py_stack = stack_of(call, op),
+		.when = (uint8_t)when_of(facts, call)};
+	if (launch_ns > ns && is_waited_for(facts, record, call)) {
+		note(facts, ADVICE_SMALL_KERNEL, launch_ns - ns, info->name, call, op);
+	}
+}
+
+/* Names of generated kernels tell nothing. */
+static bool may_multiply(const struct shape_info *info)
+{
+	return info->is_multiply || info->tensor != TENSOR_NO;
+}
+
+static void take_kernel(struct advice_facts *facts, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
+{
+	const struct shape_info *info = shape_of(facts, record);
+	uint64_t ns = record->end_ns - record->begin_ns;
+
+	*(bool *)idmap_put(&facts->places, record->place) = true;
+	facts->nr_kernels++;
+	facts->kernel_ns += ns;
+	facts->tensor_ns[info->tensor] += ns;
+	facts->unjudged_ns += info->has_occupancy ? 0 : ns;
+	if (info->is_communication) {
+		note(facts, ADVICE_COMMUNICATION, ns, info->name, call, op);
+		return;
+	}
+	if (may_multiply(info) && is_eligible(facts, op)) {
+		facts->eligible_ns += ns;
+		facts->untold_ns += info->tensor == TENSOR_UNKNOWN ? ns : 0;
+		if (info->tensor == TENSOR_NO) {
+			note(facts, ADVICE_MULTIPLY, ns, info->name, call, op);
+		}
+	}
+	if (info->is_low && info->tensor != TENSOR_YES) {
+		uint32_t limit = occupancy_limit_name(info->limits);
+
+		note(facts, ADVICE_OCCUPANCY, ns, info->name, call, op);
+		advice_sites_add(&facts->limits, ADVICE_OCCUPANCY, ADVICE_LATER, ns, limit, 0, 0);
+	}
+	if (call && call->table == GPROF_TABLE_api_launch && !record->graph) {
+		take_launch(facts, info, record, call, op);
+	}
+}
+
+/* ---- copies and sets ---- */
+
+static bool is_async(
+	struct advice_facts *facts, const struct op_record *record, const struct op_call *call)
+{
+	return record->copy & COPY_IS_ASYNC || record->graph || !call ||
+	       info_of(facts, call)->is_async;
+}
+
+static void take_copy(struct advice_facts *facts, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
+{
+	uint32_t kind = copy_kind_of(record->copy), name = copy_name(record->copy);
+	bool is_pageable = copy_source_of(record->copy) == API_MEMORY_PAGEABLE ||
+			   copy_target_of(record->copy) == API_MEMORY_PAGEABLE;
+	bool is_host = kind == API_COPY_HTOD || kind == API_COPY_DTOH;
+	uint64_t ns = record->end_ns - record->begin_ns, host_ns = call ? call_ns(facts, call) : 0;
+	uint64_t cost_ns = ns > host_ns ? ns : host_ns;
+
+	if (is_pageable) {
+		note(facts, ADVICE_PAGEABLE, cost_ns, name, call, op);
+	}
+	if (is_async(facts, record, call)) {
+		if (is_pageable) {
+			note(facts, ADVICE_PAGEABLE_ASYNC, cost_ns, name, call, op);
+		}
+	} else if (kind != API_COPY_HTOD || record->bytes > ADVICE_SMALL_COPY_BYTES) {
+		note(facts, ADVICE_COPY_SYNC, host_ns, name, call, op);
+	}
+	if (is_host && record->bytes <= ADVICE_SMALL_COPY_BYTES) {
+		note(facts, ADVICE_SMALL_COPY, cost_ns, name, call, op);
+	} else if (is_host && record->bytes >= ADVICE_LARGE_COPY_BYTES) {
+		note(facts, ADVICE_HOST_COPY, ns, name, call, op);
+		facts->copied_bytes += record->bytes;
+	}
+}
+
+/* ---- gaps ---- */
+
+/* Of several that end a gap the one that was launched first comes last. */
+static void take_gap(struct advice_facts *facts, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
+{
+	uint32_t device = process_place(facts->process, record->place).device;
+	int64_t at = gaps_ended_by(&facts->gaps, device, record->begin_ns);
+	struct advice_gap *end;
+
+	if (at < 0) {
+		return;
+	}
+	end = &facts->gap_ends[at];
+	end->is_known = true;
+	end->what = info_of(facts, call)->name;
+	end->op = op_name_of(facts, op);
+	end->py_stack = stack_of(call, op);
+	end->when = (uint8_t)when_of(facts, call);
+	end->is_host = clock_map_time(&facts->process->host_clock, call->begin) >
+		       facts->gaps.items[at].begin;
+}
+
+void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
+{
+	if (!call) {
+		facts->nr_without_call++;
+	}
+	if (!record->is_timed) {
+		return;
+	}
+	if (record->table == GPROF_TABLE_kernel) {
+		take_kernel(facts, record, call, op);
+	} else if (record->table == GPROF_TABLE_memcpy) {
+		take_copy(facts, record, call, op);
+	} else if (record->table == GPROF_TABLE_memset && !is_async(facts, record, call)) {
+		note(facts, ADVICE_SET_SYNC, call_ns(facts, call), copy_name(record->copy), call,
+			op);
+	}
+	if (call) {
+		take_gap(facts, record, call, op);
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the rules of `advice` judge, of one process: times of whole steps and what fills them,
+ * kernels and copies by what is wrong with them, with the places that they come from.
+ *
+ * Times are of whole steps, or of all that was recorded where there are none (`base`). Kernels are
+ * all that there are. Bounded by steps, different kernels and call sites, and the gaps that are
+ * kept.
+ */
+#ifndef REPORT_ADVICE_FACTS_H
+#define REPORT_ADVICE_FACTS_H
+
+#include "report/advice/sites.h"
+#include "report/analysis/gaps.h"
+#include "report/util/idmap.h"
+#include "report/ops/op_walk.h"
+#include "report/analysis/overlap.h"
+
+/* A copy is small up to here; a rate is taken of copies from there on. */
+#define ADVICE_SMALL_COPY_BYTES (64u << 10)
+#define ADVICE_LARGE_COPY_BYTES (1u << 20)
+
+/* Percent of the warps that could be there. */
+#define ADVICE_LOW_OCCUPANCY 25u
+
+/* A kernel that begins within this of its launch's end was waited for. */
+#define ADVICE_BEHIND_NS 20000u
+
+/* The first launch of a kernel is slow if code is loaded for it. */
+#define ADVICE_SLOW_LAUNCH_NS 1000000u
+
+#define ADVICE_MOST_DEVICES 256u
+
+struct advice_memory {
+	uint64_t reserved_bytes, sampled_bytes, total_bytes; /* 0 unknown */
+};
+
+/* The first launch of a kernel. */
+struct advice_launch {
+	uint64_t ns; /* of the call */
+	uint32_t name, op, py_stack;
+	uint8_t when; /* enum advice_when */
+};
+
+/* How the gap at the same place in gaps.items ended. */
+struct advice_gap {
+	uint32_t what, op, py_stack;
+	uint8_t when;
+	bool is_known; /* a record with a call, and chosen, ended it */
+	bool is_host;  /* what ended it was launched when the gap had begun */
+	/* A call that waits returned in it, the first of several. */
+	bool has_wait;
+	uint32_t wait, wait_op, wait_stack;
+};
+
+struct advice_facts {
+	struct process *process;
+	struct advice_sites sites;
+	struct gaps gaps;
+	struct sweep_times times;   /* of all devices, in `base` */
+	uint64_t device_ns;	    /* `base` of all devices together; 0 without device records */
+	uint64_t base_ns, first_ns; /* of the steps, or of the recording; of the first step */
+	uint64_t nr_steps;	    /* whole ones, 0: `base` is the recording */
+	uint64_t median_step_ns;
+	unsigned int base_mask,
+		later_mask; /* of advice_sites: of `base`, and but for its first step */
+	uint64_t loader_ns;
+	/* kernels, all that were recorded */
+	uint64_t nr_kernels, kernel_ns, tensor_ns[3]; /* by enum tensor_use */
+	uint64_t eligible_ns;	    /* that multiply, of operators that could use tensor cores */
+	uint64_t untold_ns;	    /* of those: whose names do not tell whether they do */
+	uint64_t kernel_union_ns;   /* of each device's kernels */
+	uint64_t unjudged_ns;	    /* of which no occupancy is known */
+	struct advice_sites limits; /* of occupancy: what it is limited by, ADVICE_OCCUPANCY */
+	uint64_t copied_bytes; /* large copies between host and devices; ADVICE_HOST_COPY has times
+				*/
+	struct idmap places;   /* bool, by place: those that ran kernels */
+	uint64_t nr_without_call; /* records of work */
+	struct advice_memory memory[ADVICE_MOST_DEVICES];
+	uint64_t longest_gap_ns, gap_limit_ns;
+	uint64_t nr_buckets, nr_low_buckets, low_idle_ns; /* of time, by the union of each device */
+	uint32_t capability_major;			  /* the least of the devices, 0 unknown */
+	bool is_judged;					  /* it has a loop, or work on devices */
+	bool has_ops, has_loader, has_gpu;
+	bool uses_data_parallel, uses_ddp, uses_nccl, uses_gloo;
+	const char *why_no_gpu;
+	/* while it is collected */
+	struct idmap shapes, calls, ops; /* see advice_facts.c */
+	struct idmap kernels;		 /* struct advice_launch, by the kernel's name */
+	bool *is_recorded;		 /* steps, as phases_step counts */
+	struct advice_gap *gap_ends;	 /* of gaps.items */
+};
+
+void advice_facts_init(struct advice_facts *facts, struct process *process);
+void advice_facts_fini(struct advice_facts *facts);
+
+/* The scan: a batch of alloc; works go to gaps. */
+void advice_facts_take_allocs(struct advice_facts *facts, const struct batch *batch);
+
+/* The pass over operators, as in op_view. */
+void advice_facts_begin(struct advice_facts *facts);
+void advice_facts_take_op(struct advice_facts *facts, const struct op *op);
+void advice_facts_take_call(
+	struct advice_facts *facts, const struct op_call *call, const struct op *op);
+void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,
+	const struct op_call *call, const struct op *op);
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/advice/sites.h"
+
+#include <inttypes.h>
+
+#include "report/util/hash.h"
+#include "report/util/string_pool.h"
+#include "report/model/py_stack.h"
+#include "report/table/table.h"
+#include "report/util/text.h"
+
+#define NR_TOP	    3u
+#define NAME_WIDTH  60u
+#define STACK_WIDTH 100u
+
+void advice_sites_fini(struct advice_sites *sites)
+{
+	hash_free(sites->sites);
+	*sites = (struct advice_sites){0};
+}
+
+static void add(struct advice_sum *sum, uint64_t nr, uint64_t ns)
+{
+	sum->nr += nr;
+	sum->ns = sum->ns + ns < ns ? UINT64_MAX : sum->ns + ns;
+}
+
+void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
+	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack)
+{
+	struct advice_site *site, key = {.key = {cause, what, op, py_stack}};
+
+	HASH_FIND(hh, sites->sites, &key.key, sizeof(key.key), site);
+	if (!site) {
+		site = mem_zeroed(1, sizeof(*site));
+		site->key = key.key;
+		HASH_ADD(hh, sites->sites, key, sizeof(site->key), site);
+	}
+	add(&site->sums[when], 1, ns);
+	add(&sites->sums[cause][when], 1, ns);
+}
+
+static struct advice_sum sum_of(const struct advice_sum *sums, unsigned int mask)
+{
+	struct advice_sum sum = {0};
+
+	for (unsigned int i = 0; i < NR_ADVICE_WHENS; i++) {
+		if (mask & 1u << i) {
+			add(&sum, sums[i].nr, sums[i].ns);
+		}
+	}
+	return sum;
+}
+
+struct advice_sum advice_sites_sum(
+	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask)
+{
+	return sum_of(sites->sums[cause], mask);
+}
+
+/* Puts it among the first, which fall; of equal ones the first to come stays before. */
+static void rank(const struct advice_site **top, const struct advice_site *site, unsigned int mask)
+{
+	uint64_t ns = sum_of(site->sums, mask).ns;
+
+	for (unsigned int i = 0; i < NR_TOP && site; i++) {
+		if (!top[i] || sum_of(top[i]->sums, mask).ns < ns) {
+			const struct advice_site *next = top[i];
+
+			top[i] = site;
+			site = next;
+			ns = next ? sum_of(next->sums, mask).ns : 0;
+		}
+	}
+}
+
+static void add_name(struct buf *out, const char *before, uint32_t name, size_t width)
+{
+	size_t nr_bytes;
+	const char *text = names_shown(name, &nr_bytes);
+
+	if (name) {
+		buf_text(out, before);
+		text_add_shown(out, text, nr_bytes, width);
+	}
+}
+
+void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause cause,
+	unsigned int mask, struct process *process, struct buf *out)
+{
+	const struct advice_site *top[NR_TOP] = {NULL}, *site;
+
+	for (site = sites->sites; site; site = site->hh.next) {
+		if (site->key.cause == cause && sum_of(site->sums, mask).nr) {
+			rank(top, site, mask);
+		}
+	}
+	for (unsigned int i = 0; i < NR_TOP && top[i]; i++) {
+		struct advice_sum sum = sum_of(top[i]->sums, mask);
+
+		buf_text(out, i ? "; " : "");
+		table_add_auto_time(out, (double)sum.ns);
+		buf_printf(out, ", %" PRIu64 " x", sum.nr);
+		add_name(out, " ", top[i]->key.what, NAME_WIDTH);
+		add_name(out, top[i]->key.what ? " in " : " ", top[i]->key.op, NAME_WIDTH);
+		if (top[i]->key.py_stack) {
+			add_name(out, ", ", py_stack_text(process, top[i]->key.py_stack),
+				STACK_WIDTH);
+		}
+	}
+}

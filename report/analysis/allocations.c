@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/allocations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+
+struct blocks_freed {
+	struct {
+		uint64_t address, device;
+	} key;
+	uint64_t tick, bytes;
+	UT_hash_handle hh;
+};
+
+/* ---- the largest ---- */
+
+static void swap(struct block *a, struct block *b)
+{
+	struct block other = *a;
+
+	*a = *b;
+	*b = other;
+}
+
+static void sink(struct block *heap, size_t nr, size_t at)
+{
+	for (;;) {
+		size_t least = at, left = 2 * at + 1;
+
+		for (size_t i = left; i < left + 2 && i < nr; i++) {
+			least = heap[i].bytes < heap[least].bytes ? i : least;
+		}
+		if (least == at) {
+			return;
+		}
+		swap(&heap[at], &heap[least]);
+		at = least;
+	}
+}
+
+void blocks_add(struct blocks *blocks, const struct block *block)
+{
+	size_t at;
+
+	if (!blocks->heap) {
+		blocks->heap = mem_zeroed(BLOCKS_MOST, sizeof(*blocks->heap));
+	}
+	blocks->nr_all++;
+	if (blocks->nr == BLOCKS_MOST) {
+		if (block->bytes > blocks->heap[0].bytes) {
+			blocks->heap[0] = *block;
+			sink(blocks->heap, blocks->nr, 0);
+		}
+		return;
+	}
+	at = blocks->nr++;
+	blocks->heap[at] = *block;
+	while (at && blocks->heap[at].bytes < blocks->heap[(at - 1) / 2].bytes) {
+		swap(&blocks->heap[at], &blocks->heap[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->bytes != y->bytes) {
+		return x->bytes > y->bytes ? -1 : 1;
+	}
+	return x->alloc_ns < y->alloc_ns ? -1 : x->alloc_ns > y->alloc_ns;
+}
+
+const struct block *blocks_sorted(struct blocks *blocks, size_t *nr)
+{
+	if (blocks->nr) {
+		qsort(blocks->heap, blocks->nr, sizeof(*blocks->heap), by_bytes);
+	}
+	*nr = blocks->nr;
+	return blocks->heap;
+}
+
+/* ---- events ---- */
+
+uint64_t blocks_time_ns(struct process *process, uint64_t tick)
+{
+	uint64_t ns = clock_map_time(&process->host_clock, tick);
+
+	return ns > process->first_ns ? ns - process->first_ns : 0;
+}
+
+/* Given back, but never asked for as far as is known: before the recording. */
+static void add_unasked(struct blocks *blocks, const struct blocks_freed *freed)
+{
+	const struct block block = {.bytes = freed->bytes,
+		.alloc_ns = BLOCK_UNSEEN,
+		.free_ns = blocks_time_ns(blocks->process, freed->tick),
+		.process = blocks->process,
+		.device = (uint32_t)freed->key.device};
+
+	blocks_add(blocks, &block);
+}
+
+void blocks_take(
+	struct blocks *blocks, const struct op_alloc *alloc, uint32_t device, uint32_t name)
+{
+	struct block block = {.bytes = (uint64_t)alloc->bytes,
+		.alloc_ns = blocks_time_ns(blocks->process, alloc->tick),
+		.free_ns = BLOCK_UNSEEN,
+		.process = blocks->process,
+		.name = name,
+		.device = device};
+	struct blocks_freed *freed, key = {.key = {alloc->address, device}};
+
+	HASH_FIND(hh, blocks->freed, &key.key, sizeof(key.key), freed);
+	if (alloc->bytes > 0) {
+		if (freed) {
+			block.free_ns = blocks_time_ns(blocks->process, freed->tick);
+			HASH_DEL(blocks->freed, freed);
+			free(freed);
+		}
+		blocks_add(blocks, &block);
+		return;
+	}
+	if (freed) {
+		add_unasked(blocks, freed); /* its place was asked for again unseen */
+	} else {
+		freed = mem_zeroed(1, sizeof(*freed));
+		freed->key = key.key;
+		HASH_ADD(hh, blocks->freed, key, sizeof(freed->key), freed);
+	}
+	freed->tick = alloc->tick;
+	freed->bytes = 0 - (uint64_t)alloc->bytes;
+}
+
+void blocks_begin(struct blocks *blocks, struct process *process)
+{
+	hash_free(blocks->freed);
+	blocks->process = process;
+}
+
+void blocks_end(struct blocks *blocks)
+{
+	for (const struct blocks_freed *freed = blocks->freed; freed; freed = freed->hh.next) {
+		add_unasked(blocks, freed);
+	}
+	hash_free(blocks->freed);
+}
+
+void blocks_fini(struct blocks *blocks)
+{
+	hash_free(blocks->freed);
+	free(blocks->heap);
+	*blocks = (struct blocks){0};
+}

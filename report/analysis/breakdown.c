@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/breakdown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+
+/* ---- steps ---- */
+
+static uint64_t ns_of(struct breakdown *breakdown, uint64_t tick)
+{
+	return clock_map_time(&breakdown->process->host_clock, tick);
+}
+
+/* Those whose end is marked; from the last mark on nothing is known to end. */
+static void find_steps(struct breakdown *breakdown)
+{
+	const struct process *process = breakdown->process;
+	size_t nr = process->nr_steps;
+
+	breakdown->has_steps = nr > 1;
+	breakdown->steps = mem_zeroed(nr + 1, sizeof(*breakdown->steps));
+	breakdown->step_of = mem_zeroed(nr + 1, sizeof(*breakdown->step_of));
+	if (!breakdown->has_steps) {
+		breakdown->steps[breakdown->nr_steps++] =
+			(struct breakdown_step){.begin_ns = process->first_ns,
+				.end_ns = process->last_ns,
+				.is_whole = true};
+		return;
+	}
+	for (size_t i = 0; i + 1 < nr; i++) {
+		if (model_step_is_gap(&process->steps[i])) {
+			continue;
+		}
+		breakdown->steps[breakdown->nr_steps++] =
+			(struct breakdown_step){.number = process->steps[i].step,
+				.place = (uint32_t)i + 1,
+				.begin_ns = ns_of(breakdown, process->steps[i].tick),
+				.end_ns = ns_of(breakdown, process->steps[i + 1].tick)};
+		breakdown->step_of[i + 1] = (uint32_t)breakdown->nr_steps;
+	}
+}
+
+void breakdown_begin(struct breakdown *breakdown, struct process *process, bool has_devices)
+{
+	*breakdown = (struct breakdown){.process = process,
+		.closed_ns = UINT64_MAX,
+		.most = BREAKDOWN_MOST,
+		.has_devices = has_devices};
+	find_steps(breakdown);
+	breakdown->nr_open = breakdown->nr_steps;
+	breakdown->is_done = !breakdown->nr_steps;
+	device_work_init(&breakdown->work, process);
+}
+
+/* ---- reckoning up ---- */
+
+/* What of each part lies before a moment, to which the sweep has come: the latest of it. */
+struct sweep {
+	struct breakdown *breakdown;
+	struct busy_interval at[BREAKDOWN_OTHER];
+	bool has[BREAKDOWN_OTHER];
+};
+
+static void go_before(struct sweep *sweep, uint64_t now)
+{
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		while (sweep->has[i] && sweep->at[i].begin >= now) {
+			sweep->has[i] =
+				interval_queue_pop(&sweep->breakdown->parts[i], &sweep->at[i]);
+		}
+	}
+}
+
+/* The part that the time just before `now` counts for; it does so back to *until. */
+static unsigned int find_part(const struct sweep *sweep, uint64_t now, uint64_t *until)
+{
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		if (!sweep->has[i]) {
+			continue;
+		}
+		if (sweep->at[i].end >= now) {
+			*until = sweep->at[i].begin > *until ? sweep->at[i].begin : *until;
+			return i;
+		}
+		*until = sweep->at[i].end > *until ? sweep->at[i].end : *until;
+	}
+	return BREAKDOWN_OTHER;
+}
+
+/* From the end to the begin. What lies behind it is forgotten. */
+static void add_parts(struct breakdown *breakdown, uint64_t *ns, uint64_t begin, uint64_t end)
+{
+	struct sweep sweep = {.breakdown = breakdown};
+	uint64_t now = end;
+
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		sweep.at[i].begin = UINT64_MAX;
+		sweep.has[i] = true;
+	}
+	while (now > begin) {
+		uint64_t until = begin;
+		unsigned int part;
+
+		go_before(&sweep, now);
+		part = find_part(&sweep, now, &until);
+		ns[part] += now - until;
+		now = until;
+	}
+	go_before(&sweep, begin);
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		uint64_t rest = sweep.at[i].end < begin ? sweep.at[i].end : begin;
+
+		if (sweep.has[i]) {
+			interval_queue_push(&breakdown->parts[i], sweep.at[i].begin, rest);
+		}
+	}
+}
+
+static void add_use(struct breakdown_step *step, const struct device_use *use)
+{
+	for (size_t i = 0; i < step->nr_devices; i++) {
+		if (step->devices[i].device == use->device) {
+			device_use_add(&step->devices[i], use);
+			return;
+		}
+	}
+	step->devices = mem_resize(step->devices, step->nr_devices + 1, sizeof(*step->devices));
+	step->devices[step->nr_devices++] = *use;
+}
+
+static void add_devices(
+	struct breakdown *breakdown, struct breakdown_step *step, uint64_t begin, uint64_t end)
+{
+	size_t nr_uses;
+	struct device_use *uses = device_work_take(&breakdown->work, begin, end, &nr_uses);
+
+	for (size_t i = 0; i < nr_uses; i++) {
+		add_use(step, &uses[i]);
+	}
+	free(uses);
+}
+
+/* What is left of the last step that is open, back to `begin`. */
+static void close_from(struct breakdown *breakdown, struct breakdown_step *step, uint64_t begin)
+{
+	uint64_t end = step->end_ns < breakdown->closed_ns ? step->end_ns : breakdown->closed_ns;
+	uint64_t next = step->next_ns < breakdown->closed_ns ? step->next_ns : breakdown->closed_ns;
+
+	add_parts(breakdown, step->ns, begin, end);
+	if (breakdown->has_devices) {
+		add_devices(breakdown, step, begin, next);
+	} else {
+		device_work_drop(&breakdown->work, begin);
+	}
+	breakdown->closed_ns = begin;
+}
+
+/* Its end is known, and so is the begin of the next one. */
+static void begin_step(struct breakdown *breakdown, struct breakdown_step *step)
+{
+	bool is_last = step + 1 == breakdown->steps + breakdown->nr_steps;
+
+	if (step->is_begun) {
+		return;
+	}
+	step->is_begun = true;
+	step->end_ns = step->end_ns > step->device_end_ns ? step->end_ns : step->device_end_ns;
+	if (step->end_ns > breakdown->closed_ns) {
+		step->end_ns = breakdown->closed_ns;
+	}
+	step->next_ns = is_last ? step->end_ns : step[1].begin_ns;
+}
+
+/* Where the last step that is open begins, as far as is known of the one before it. */
+static uint64_t begin_of_last(const struct breakdown *breakdown)
+{
+	const struct breakdown_step *step = &breakdown->steps[breakdown->nr_open - 1];
+	uint64_t before = breakdown->has_steps ? breakdown->before_ns : 0;
+
+	if (breakdown->nr_open > 1) {
+		before = step[-1].end_ns > step[-1].device_end_ns ? step[-1].end_ns
+								  : step[-1].device_end_ns;
+	}
+	return step->begin_ns > before ? step->begin_ns : before;
+}
+
+/* The last step that is open: all launches of it and of the one before it are known. */
+static void close_step(struct breakdown *breakdown)
+{
+	struct breakdown_step *step = &breakdown->steps[breakdown->nr_open - 1];
+	uint64_t begin = begin_of_last(breakdown), end;
+
+	end = step->is_begun ? breakdown->closed_ns : UINT64_MAX;
+	begin_step(breakdown, step);
+	end = end < step->end_ns ? end : step->end_ns;
+	step->begin_ns = begin < end ? begin : end;
+	close_from(breakdown, step, step->begin_ns);
+	breakdown->nr_open--;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+#define NR_SAMPLES 255u
+
+/* About half of the kernels end later. */
+static uint64_t middle_of(const struct device_work *work)
+{
+	uint64_t ends[NR_SAMPLES];
+	size_t nr = work->nr_kernels < NR_SAMPLES ? work->nr_kernels : NR_SAMPLES;
+
+	for (size_t i = 0; i < nr; i++) {
+		ends[i] = work->kernels[i * (work->nr_kernels / nr)].end;
+	}
+	qsort(ends, nr, sizeof(ends[0]), by_time);
+	return nr ? ends[nr / 2] : 0;
+}
+
+static bool is_full(const struct breakdown *breakdown, size_t most)
+{
+	bool is_much = breakdown->work.nr_kernels > most;
+
+	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		is_much |= breakdown->parts[i].strays.nr > most;
+	}
+	return is_much;
+}
+
+/* Too many kernels: the later half is reckoned up, as if nothing of it were still to come. */
+static void make_room(struct breakdown *breakdown)
+{
+	uint64_t middle = middle_of(&breakdown->work), begin = begin_of_last(breakdown);
+	struct breakdown_step *step;
+
+	while (breakdown->nr_open > 1 && middle <= begin) {
+		close_step(breakdown);
+		begin = begin_of_last(breakdown);
+	}
+	step = &breakdown->steps[breakdown->nr_open - 1];
+	begin_step(breakdown, step);
+	middle = middle > begin ? middle : begin;
+	middle = middle < breakdown->closed_ns ? middle : breakdown->closed_ns;
+	close_from(breakdown, step, middle);
+	breakdown->is_done = breakdown->nr_open == 1 && middle <= begin;
+	/* Else there would be no end of making room. */
+	breakdown->is_too_much = !breakdown->is_done && is_full(breakdown, breakdown->most / 4 * 3);
+}
+
+/* All that comes from here on ended by `tick`. */
+static void come_to(struct breakdown *breakdown, uint64_t tick)
+{
+	while (breakdown->nr_open > 1) {
+		uint32_t before = breakdown->steps[breakdown->nr_open - 2].place;
+
+		if (tick > breakdown->process->steps[before - 1].tick) {
+			return;
+		}
+		close_step(breakdown);
+	}
+}
+
+/* ---- events ---- */
+
+static bool is_wanted(const struct breakdown *breakdown)
+{
+	return !breakdown->is_too_much && !breakdown->is_done;
+}
+
+static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
+{
+	if (end > breakdown->closed_ns) {
+		bool is_cut =
+			breakdown->nr_open && breakdown->steps[breakdown->nr_open - 1].is_begun;
+
+		breakdown->nr_late += begin < end && !is_cut;
+		breakdown->nr_cut += begin < end && is_cut;
+		end = breakdown->closed_ns;
+	}
+	if (begin < end && is_wanted(breakdown)) {
+		struct interval_queue *queue = &breakdown->parts[part];
+
+		interval_queue_push(queue, begin, end);
+		if (queue->strays.nr > breakdown->most ||
+			breakdown->work.nr_kernels > breakdown->most) {
+			make_room(breakdown);
+		}
+	}
+}
+
+void breakdown_enter(struct breakdown *breakdown, const struct op *op)
+{
+	enum breakdown_part part = breakdown_part_of_op(op);
+
+	come_to(breakdown, op->end);
+	if (part != BREAKDOWN_OTHER) {
+		add(breakdown, part, ns_of(breakdown, op->begin), ns_of(breakdown, op->end));
+	}
+}
+
+void breakdown_call(struct breakdown *breakdown, const struct op_call *call)
+{
+	come_to(breakdown, call->end);
+	add(breakdown, BREAKDOWN_RUNTIME, ns_of(breakdown, call->begin),
+		ns_of(breakdown, call->end));
+}
+
+static void add_device_end(
+	struct breakdown *breakdown, const struct op_record *record, const struct op_call *call)
+{
+	uint32_t step =
+		call->step <= breakdown->process->nr_steps ? breakdown->step_of[call->step] : 0;
+
+	if (!breakdown->has_steps || (!step && !call->step)) {
+		if (record->end_ns > breakdown->before_ns) {
+			breakdown->before_ns = record->end_ns;
+		}
+	} else if (step && record->end_ns > breakdown->steps[step - 1].device_end_ns) {
+		breakdown->steps[step - 1].device_end_ns = record->end_ns;
+	}
+}
+
+void breakdown_record(
+	struct breakdown *breakdown, const struct op_record *record, const struct op_call *call)
+{
+	uint64_t end = record->end_ns;
+
+	if (!record->is_timed || record->begin_ns > end) {
+		breakdown->nr_untimed++;
+		return;
+	}
+	if (call) {
+		add_device_end(breakdown, record, call);
+	}
+	if ((record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
+		record->begin_ns < breakdown->closed_ns && is_wanted(breakdown)) {
+		device_work_add(&breakdown->work, record,
+			end < breakdown->closed_ns ? end : breakdown->closed_ns);
+	}
+	add(breakdown, breakdown_part_of_record(breakdown->process, record), record->begin_ns, end);
+}
+
+/* The first step begins with the program, unless its first phase tells where the loop does. */
+static void begin_first(struct breakdown *breakdown, const struct phases *phases)
+{
+	struct breakdown_step *first = &breakdown->steps[0];
+
+	if (breakdown->has_steps && breakdown->nr_steps && first->place == 1 &&
+		phases_has_steps(phases)) {
+		uint64_t end = breakdown->process->steps[1].tick;
+
+		first->begin_ns = ns_of(breakdown, end - phases_step_ticks(phases, 1));
+	}
+}
+
+void breakdown_end(struct breakdown *breakdown, const struct phases *phases)
+{
+	begin_first(breakdown, phases);
+	while (breakdown->nr_open) {
+		close_step(breakdown);
+	}
+	for (size_t i = 0; i < breakdown->nr_steps; i++) {
+		struct breakdown_step *step = &breakdown->steps[i];
+
+		step->is_whole = !step->place || phases_is_whole(phases, step->place);
+	}
+}
+
+void breakdown_fini(struct breakdown *breakdown)
+{
+	for (size_t i = 0; i < breakdown->nr_steps; i++) {
+		free(breakdown->steps[i].devices);
+	}
+	for (size_t i = 0; i < BREAKDOWN_OTHER; i++) {
+		interval_queue_fini(&breakdown->parts[i]);
+	}
+	device_work_fini(&breakdown->work);
+	free(breakdown->steps);
+	free(breakdown->step_of);
+	*breakdown = (struct breakdown){0};
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the time of steps went to, and what devices did in them, in the manner of the overview of
+ * PyTorch's TensorBoard plugin: of each moment the first of kernel, copy, set, communication, call
+ * of CUDA, data loader, operator on the CPU that covers it, else other. So the parts always sum to
+ * the step (the plugin's do not where a step is covered wholly).
+ *
+ * A step ends with the last work that was launched in it, if that is later than its mark, and the
+ * next one begins there; work of one step that outlasts the next is cut where that one begins.
+ * Kernels are those that compute; communication is what no computation, copy or set covers.
+ *
+ * Fed by op_walk.c from the last event to the first; a step is reckoned up as soon as all launches
+ * of the one before it are known. One with more kernels than BREAKDOWN_MOST (or a program without
+ * steps, which counts as one) is reckoned up in stretches, the later half of the kernels at a time:
+ * exact where devices work off what was launched in its order; what then still comes for a stretch
+ * that is reckoned up is cut off and counted.
+ *
+ * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
+ * of each part (interval_queue.h); BREAKDOWN_MOST kernels, 150 MB; a hundred bytes for each step.
+ */
+#ifndef REPORT_ANALYSIS_BREAKDOWN_H
+#define REPORT_ANALYSIS_BREAKDOWN_H
+
+#include "report/analysis/breakdown_part.h"
+#include "report/analysis/device_utilization.h"
+#include "report/util/interval_queue.h"
+#include "report/util/intervals.h"
+#include "report/ops/op_walk.h"
+
+/* Kernels that are held at once, and intervals of a part out of order. */
+#define BREAKDOWN_MOST (1u << 20)
+
+struct breakdown_step {
+	uint64_t number;
+	uint32_t place;		   /* as in phase_segment; 0: there are no steps */
+	uint64_t begin_ns, end_ns; /* of the marks; then of the step as above */
+	uint64_t device_end_ns;	   /* of what was launched in it */
+	uint64_t next_ns;	   /* where the next one begins */
+	uint64_t ns[NR_BREAKDOWN_PARTS];
+	struct device_use *devices; /* nr_devices of the breakdown at that time */
+	size_t nr_devices;
+	bool is_begun; /* its last stretch is reckoned up: its end is known */
+	bool is_whole; /* all of it was recorded */
+};
+
+struct breakdown {
+	struct process *process;
+	struct breakdown_step *steps; /* by time */
+	size_t nr_steps;
+	uint32_t *step_of;  /* 1 + index in steps, by place; 0: none */
+	size_t nr_open;	    /* steps that are not reckoned up, the first ones */
+	uint64_t closed_ns; /* what is later belongs to steps that are */
+	uint64_t before_ns; /* end of the work that was launched before the first step */
+	struct interval_queue parts[BREAKDOWN_OTHER];
+	struct device_work work;
+	size_t most; /* BREAKDOWN_MOST; tests have it small */
+	bool has_steps, has_devices;
+	bool is_done;	  /* what is still to come is before the first step */
+	bool is_too_much; /* more than that at one moment: nothing more is kept, nothing known */
+	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
+	uint64_t nr_cut;  /* events cut off where a stretch of their own step was reckoned up */
+	uint64_t nr_untimed;
+};
+
+/* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */
+void breakdown_begin(struct breakdown *breakdown, struct process *process, bool has_devices);
+void breakdown_enter(struct breakdown *breakdown, const struct op *op);
+void breakdown_call(struct breakdown *breakdown, const struct op_call *call);
+void breakdown_record(
+	struct breakdown *breakdown, const struct op_record *record, const struct op_call *call);
+void breakdown_end(struct breakdown *breakdown, const struct phases *phases);
+void breakdown_fini(struct breakdown *breakdown);
+
+/* Of the whole steps of processes, added up. */
+struct breakdown_sums {
+	uint64_t nr_steps; /* 0: nothing is known */
+	uint64_t steps_ns, ns[NR_BREAKDOWN_PARTS];
+	uint64_t nr_cut; /* events of which a part is missing, late ones with them */
+	bool has_steps;	 /* else all that was recorded counts as one */
+};
+
+#endif

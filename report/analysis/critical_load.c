@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/critical_load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/util/buf.h"
+#include "report/model/select.h"
+#include "report/analysis/device_work.h"
+
+/* What a call was about. */
+struct mark {
+	uint64_t stream;
+	uint32_t event;
+	uint8_t role; /* enum critical_role */
+};
+
+struct critical_load_marks {
+	const struct process *process;
+	struct idmap by_call; /* struct mark, by correlation */
+	bool has_events;
+};
+
+const struct scan_want critical_load_wants[CRITICAL_LOAD_NR_WANTS] = {
+	{GPROF_TABLE_sync,
+		COL_BIT(COL_sync_place) | COL_BIT(COL_sync_correlation) | COL_BIT(COL_sync_event) |
+			COL_BIT(COL_sync_type),
+		0},
+	{GPROF_TABLE_event,
+		COL_BIT(COL_event_place) | COL_BIT(COL_event_correlation) |
+			COL_BIT(COL_event_event),
+		0},
+};
+
+/* ---- marks ---- */
+
+static struct critical_load_marks *marks_of(
+	struct critical_load *load, const struct process *process)
+{
+	struct critical_load_marks *marks =
+		load->nr_marks ? &load->marks[load->nr_marks - 1] : NULL;
+
+	if (!marks || marks->process != process) {
+		load->marks = array_grow(
+			load->marks, load->nr_marks, &load->mark_capacity, sizeof(*load->marks));
+		marks = &load->marks[load->nr_marks++];
+		*marks = (struct critical_load_marks){.process = process};
+		idmap_init(&marks->by_call, sizeof(struct mark));
+	}
+	return marks;
+}
+
+static uint64_t stream_of(const struct process *process, uint64_t place)
+{
+	struct model_place found = process_place(process, place);
+
+	return critical_stream(found.context, found.stream);
+}
+
+static uint8_t role_of(uint64_t type)
+{
+	switch (type) {
+	case API_SYNC_EVENT:
+		return CRITICAL_WAITS_EVENT;
+	case API_SYNC_STREAM_WAITS:
+		return CRITICAL_STREAM_WAITS;
+	case API_SYNC_STREAM:
+		return CRITICAL_WAITS_STREAM;
+	case API_SYNC_CONTEXT:
+		return CRITICAL_WAITS_CONTEXT;
+	default:
+		return CRITICAL_WAITS_ALL;
+	}
+}
+
+void critical_load_mark(struct critical_load *load, struct process *process, const struct batch *b)
+{
+	struct critical_load_marks *marks = marks_of(load, process);
+	bool is_event = b->table == GPROF_TABLE_event;
+
+	marks->has_events |= is_event && b->nr_rows;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t id = b->col[is_event ? COL_event_correlation : COL_sync_correlation][i];
+		uint64_t place = b->col[is_event ? COL_event_place : COL_sync_place][i];
+		struct mark *mark;
+
+		if (!id || id > UINT32_MAX) {
+			continue;
+		}
+		mark = idmap_put(&marks->by_call, (uint32_t)id);
+		mark->stream = stream_of(process, place);
+		mark->event = (uint32_t)b->col[is_event ? COL_event_event : COL_sync_event][i];
+		mark->role = is_event ? CRITICAL_RECORDS_EVENT : role_of(b->col[COL_sync_type][i]);
+	}
+}
+
+static bool is_named(const struct process *process, uint32_t call, const char *part)
+{
+	return strstr(names_raw(process_call_name(process, call, NULL), NULL), part) != NULL;
+}
+
+static void set_role(
+	const struct critical_load *load, struct critical_item *item, const struct op_call *call)
+{
+	const struct critical_load_marks *marks = load->of_process;
+	const struct mark *mark =
+		marks && call->correlation ? idmap_get(&marks->by_call, call->correlation) : NULL;
+
+	if (!mark) {
+		if (call->table == GPROF_TABLE_api_sync &&
+			is_named(load->process, call->call, "Synchronize")) {
+			item->role = CRITICAL_WAITS_ALL;
+		}
+		return;
+	}
+	item->role = mark->role;
+	item->stream = mark->stream;
+	item->event = mark->event;
+	if (item->role == CRITICAL_WAITS_EVENT && !marks->has_events) {
+		item->role = CRITICAL_WAITS_ALL;
+	}
+}
+
+/* ---- steps ---- */
+
+static uint64_t time_of(struct critical_load *load, uint64_t tick)
+{
+	return clock_map_time(&load->process->host_clock, tick);
+}
+
+/* Begin of the step at a place; 0 of what is before the first. */
+static uint64_t begin_of(struct critical_load *load, size_t place)
+{
+	return place < load->process->nr_steps ? time_of(load, load->process->steps[place].tick)
+					       : 0;
+}
+
+static bool has_any(const struct critical_load *load, const struct critical_step *step)
+{
+	for (size_t i = 0; i < load->nr_items; i++) {
+		if (load->items[i].begin < step->end && load->items[i].end > step->begin) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void take_step(struct critical_load *load, struct critical_step *step)
+{
+	if (step->end > load->too_many) {
+		load->nr_too_long++;
+	} else if (!has_any(load, step)) {
+		load->nr_empty++;
+	} else {
+		step->items = load->items;
+		step->nr_items = load->nr_items;
+		step->records = load->records;
+		step->nr_records = load->nr_records;
+		load->nr_steps++;
+		load->take(load->context, step);
+	}
+}
+
+/* What began in the step that is done, or later, is not needed any more. */
+static void drop_from(struct critical_load *load, uint64_t begin)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < load->nr_items; i++) {
+		if (load->items[i].begin < begin) {
+			load->items[nr++] = load->items[i];
+		}
+	}
+	load->nr_items = nr;
+	nr = 0;
+	for (size_t i = 0; i < load->nr_records; i++) {
+		if (load->records[i].call_begin < begin) {
+			load->records[nr++] = load->records[i];
+		}
+	}
+	load->nr_records = nr;
+}
+
+/* The next step, whose end is the begin of the one after it. */
+static void take_next(struct critical_load *load)
+{
+	const struct process *process = load->process;
+	size_t place = --load->next;
+	struct critical_step step = {.begin = begin_of(load, place),
+		.end = begin_of(load, place + 1),
+		.thread = process->steps[place].thread};
+
+	if (!model_step_is_gap(&process->steps[place]) && select_has_step(process, place) &&
+		step.end > step.begin) {
+		take_step(load, &step);
+	}
+	drop_from(load, step.begin);
+}
+
+/* What the next step needs. */
+static void aim(struct critical_load *load)
+{
+	size_t place = load->next - 1;
+
+	load->begin = load->near = load->far = load->nr_before = 0;
+	if (!load->next) {
+		return;
+	}
+	load->begin = begin_of(load, place);
+	load->near = place >= 1 ? begin_of(load, place - 1) : 0;
+	load->far = place >= CRITICAL_STEPS ? begin_of(load, place - CRITICAL_STEPS) : 0;
+	for (size_t i = 0; i < load->nr_records; i++) {
+		load->nr_before += load->records[i].call_begin < load->begin;
+	}
+}
+
+/* All that ends later than `end` has come. */
+static void reach(struct critical_load *load, uint64_t end)
+{
+	while (load->next && end < load->near &&
+		(load->nr_before >= CRITICAL_BEFORE || end < load->far)) {
+		take_next(load);
+		aim(load);
+	}
+}
+
+static void check_room(struct critical_load *load, uint64_t end)
+{
+	if (load->nr_items > CRITICAL_MOST || load->nr_records > CRITICAL_MOST) {
+		load->nr_items = 0;
+		load->nr_records = 0;
+		load->too_many = end;
+	}
+}
+
+/* ---- the pass ---- */
+
+void critical_load_begin(struct critical_load *load, struct process *process)
+{
+	load->process = process;
+	load->nr_items = 0;
+	load->nr_records = 0;
+	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;
+	load->too_many = UINT64_MAX;
+	load->of_process = NULL;
+	aim(load);
+	for (size_t i = 0; i < load->nr_marks; i++) {
+		if (load->marks[i].process == process) {
+			load->of_process = &load->marks[i];
+		}
+	}
+}
+
+static struct critical_item *add_item(struct critical_load *load, uint64_t begin, uint64_t end)
+{
+	check_room(load, end);
+	load->items =
+		array_grow(load->items, load->nr_items, &load->item_capacity, sizeof(*load->items));
+	load->items[load->nr_items] = (struct critical_item){.begin = begin, .end = end};
+	return &load->items[load->nr_items++];
+}
+
+static bool is_step(const struct op *op)
+{
+	return strncmp(names_raw(op->name, NULL), "ProfilerStep#", 13) == 0 ||
+	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
+}
+
+void critical_load_op(struct critical_load *load, const struct op *op)
+{
+	uint64_t begin = time_of(load, op->begin), end = time_of(load, op->end);
+	struct critical_item *item;
+
+	if (is_step(op)) {
+		return;
+	}
+	item = add_item(load, begin, end);
+	item->thread = op->thread;
+	item->name = op->name;
+	item->is_range = op_class(op->name, op->framework, op->scope) == OP_RANGE;
+}
+
+void critical_load_call(struct critical_load *load, const struct op_call *call)
+{
+	uint64_t begin = time_of(load, call->begin), end = time_of(load, call->end);
+	struct critical_item *item;
+
+	reach(load, end);
+	item = add_item(load, begin, end);
+	item->is_call = true;
+	item->thread = call->thread;
+	item->name = process_call_name(load->process, call->call, NULL);
+	item->correlation = call->correlation;
+	set_role(load, item, call);
+}
+
+void critical_load_record(
+	struct critical_load *load, const struct op_record *record, const struct op_call *call)
+{
+	struct critical_item *item = load->nr_items ? &load->items[load->nr_items - 1] : NULL;
+	struct critical_record *added;
+
+	if (!call || !record->is_timed) {
+		load->nr_lone += !call;
+		return;
+	}
+	load->records = array_grow(
+		load->records, load->nr_records, &load->record_capacity, sizeof(*load->records));
+	added = &load->records[load->nr_records++];
+	*added = (struct critical_record){.begin = record->begin_ns,
+		.end = record->end_ns < record->begin_ns ? record->begin_ns : record->end_ns,
+		.call_begin = time_of(load, call->begin),
+		.call_end = time_of(load, call->end),
+		.stream = stream_of(load->process, record->place),
+		.thread = call->thread,
+		.correlation = record->correlation,
+		.name = works_name(load->process, record),
+		.is_copy =
+			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
+	load->nr_before += added->call_begin < load->begin;
+	if (item && item->is_call && item->correlation == call->correlation &&
+		item->role == CRITICAL_PLAIN) {
+		item->role = call->table == GPROF_TABLE_api_copy ? CRITICAL_WAITS_OWN
+								 : CRITICAL_LAUNCHES;
+		item->stream = added->stream;
+	}
+}
+
+/* The one step of a process that has none. */
+static void take_all(struct critical_load *load)
+{
+	struct critical_step step = {.begin = UINT64_MAX};
+
+	for (size_t i = 0; i < load->nr_items; i++) {
+		const struct critical_item *item = &load->items[i];
+
+		step.begin = item->begin < step.begin ? item->begin : step.begin;
+		if (item->end > step.end) {
+			step.end = item->end;
+			step.thread = item->thread;
+		}
+	}
+	if (step.end > step.begin) {
+		take_step(load, &step);
+	}
+}
+
+void critical_load_end(struct critical_load *load)
+{
+	while (load->next) {
+		take_next(load);
+	}
+	if (load->process->nr_steps < 2) {
+		take_all(load);
+	}
+}
+
+void critical_load_fini(struct critical_load *load)
+{
+	for (size_t i = 0; i < load->nr_marks; i++) {
+		idmap_fini(&load->marks[i].by_call);
+	}
+	free(load->marks);
+	free(load->items);
+	free(load->records);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/device_work.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/copy_kind.h"
+#include "report/comm/host_collectives.h"
+#include "report/model/kernel_class.h"
+#include "report/model/select.h"
+#include "report/analysis/view.h"
+
+const struct scan_want works_wants[WORKS_NR_WANTS] = {WORKS_WANTS};
+
+bool works_needs(void *context, struct process *process, unsigned int table)
+{
+	const char *why;
+
+	(void)context;
+	(void)table;
+	return view_has_device_records(process, &why);
+}
+
+bool works_is_table(unsigned int table)
+{
+	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
+	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
+}
+
+static void find_later(struct works *works)
+{
+	struct process *process = works->process;
+	const struct stream_in *stream = process->stream;
+	uint64_t min = UINT64_MAX;
+
+	works->later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*works->later_min));
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		unsigned int table = stream_in_block_table(stream, i);
+		bool is_host = table == GPROF_TABLE_op && works->has_host;
+
+		works->later_min[i] = min;
+		if (is_host || works_is_table(table)) {
+			uint64_t first = clock_map_time(
+				is_host ? &process->host_clock : &process->device_clock,
+				stream->blocks[i].time_min);
+
+			min = first < min ? first : min;
+		}
+	}
+}
+
+void works_begin(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context)
+{
+	*works = (struct works){.process = process, .take = take, .context = context};
+	find_later(works);
+}
+
+void works_begin_host(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context)
+{
+	const char *why;
+
+	*works = (struct works){.process = process, .take = take, .context = context};
+	works->has_host = host_comm_is_in(process);
+	works->has_operators = works->has_host && !view_has_device_records(process, &why);
+	find_later(works);
+}
+
+/* With `before` at the end of time, all. */
+static void hand_out(struct works *works, uint64_t before)
+{
+	const struct work *work;
+
+	while ((work = works_runs_first(&works->runs)) &&
+		(before == UINT64_MAX || work->begin < before)) {
+		works->take(works->context, work);
+		works_runs_drop(&works->runs);
+	}
+}
+
+/* ---- batches ---- */
+
+static uint32_t graph_name(uint64_t graph)
+{
+	char text[64];
+	int length = snprintf(
+		text, sizeof(text), "(CUDA graph %llu as a whole)", (unsigned long long)graph);
+
+	return names_intern(text, (size_t)length);
+}
+
+uint32_t works_name(const struct process *process, const struct op_record *record)
+{
+	switch (record->table) {
+	case GPROF_TABLE_kernel:
+		return process_shape_name(process, record->shape);
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+		return copy_name(record->copy);
+	default:
+		return graph_name(record->graph);
+	}
+}
+
+static void describe(struct work *work, struct process *process, const struct batch *b, uint32_t i)
+{
+	switch (b->table) {
+	case GPROF_TABLE_kernel:
+		work->name = process_shape_name(process, b->col[COL_kernel_shape][i]);
+		work->is_communication = kernel_class_of(work->name) == KERNEL_COMMUNICATION;
+		break;
+	case GPROF_TABLE_memcpy:
+		work->bytes = b->col[COL_memcpy_bytes][i];
+		work->copy = copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
+				     (uint32_t)b->col[COL_memcpy_src_kind][i],
+				     (uint32_t)b->col[COL_memcpy_dst_kind][i]) |
+			     (b->col[COL_memcpy_flags][i] & 1 ? COPY_IS_ASYNC : 0);
+		work->name = copy_name(work->copy);
+		break;
+	case GPROF_TABLE_memset:
+		work->bytes = b->col[COL_memset_bytes][i];
+		work->copy = copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]) |
+			     COPY_IS_SET | (b->col[COL_memset_flags][i] & 1 ? COPY_IS_ASYNC : 0);
+		work->name = copy_name(work->copy);
+		break;
+	default:
+		work->name = graph_name(b->col[COL_graph_graph][i]);
+		break;
+	}
+}
+
+/* Of a batch of the host, as they come. */
+struct host_works {
+	struct process *process;
+	struct work *items;
+	size_t nr;
+};
+
+static void take_host(void *context, const struct host_comm *comm)
+{
+	struct host_works *works = context;
+	struct clock_map *clock = &works->process->host_clock;
+
+	works->items[works->nr++] = (struct work){
+		.begin = clock_map_time(clock, comm->begin),
+		.end = clock_map_time(clock, comm->end),
+		.bytes = comm->bytes,
+		.device = UINT32_MAX,
+		.table = GPROF_TABLE_op,
+		.is_communication = comm->library != HOST_COMM_NONE,
+		.is_not_chosen = !select_has_tick(works->process, comm->begin),
+	};
+}
+
+static void take_host_batch(struct works *works, const struct batch *b)
+{
+	struct host_works host = {
+		.process = works->process, .items = mem_zeroed(b->nr_rows, sizeof(*host.items))};
+
+	host_comm_take(works->process, b, works->has_operators, take_host, &host);
+	works_runs_add(&works->runs, host.items, host.nr);
+}
+
+static void take_device_batch(struct works *works, const struct batch *b)
+{
+	struct process *process = works->process;
+	struct work *items = mem_zeroed(b->nr_rows, sizeof(*items));
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin = b->col[COL_kernel_begin][i], dur = b->col[COL_kernel_dur][i];
+		uint64_t place = b->col[COL_kernel_place][i];
+		struct work *work = &items[i];
+
+		work->begin = clock_map_time(&process->device_clock, begin);
+		work->end = clock_map_time(
+			&process->device_clock, begin + dur < begin ? UINT64_MAX : begin + dur);
+		work->end = work->end < work->begin ? work->begin : work->end;
+		work->correlation = (uint32_t)b->col[COL_kernel_correlation][i];
+		work->place = (uint32_t)place;
+		work->device = process_place(process, place).device;
+		work->table = (uint8_t)b->table;
+		describe(work, process, b, i);
+	}
+	works_runs_add(&works->runs, items, b->nr_rows);
+}
+
+void works_take(struct works *works, const struct batch *b)
+{
+	if (b->table == GPROF_TABLE_op) {
+		take_host_batch(works, b);
+	} else {
+		take_device_batch(works, b);
+	}
+	hand_out(works, works->later_min[b->block]);
+}
+
+void works_end(struct works *works)
+{
+	hand_out(works, UINT64_MAX);
+	works_runs_fini(&works->runs);
+	free(works->later_min);
+	*works = (struct works){0};
+}
+
+void works_fill_device(const struct process *process, uint32_t device, struct table_cell *cells)
+{
+	table_set_integer(&cells[0], process->pid);
+	if (process->rank >= 0) {
+		table_set_integer(&cells[1], (uint64_t)process->rank);
+	}
+	if (device != UINT32_MAX) {
+		table_set_integer(&cells[2], device);
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ran on the devices of a process, in the order of its begins: for views that ask what ran at
+ * the same time. Records come out of the stream a run for each stream of the device, buffer by
+ * buffer; each is held until no earlier one can come, by the times in the headers of the blocks.
+ * What waits is in bounded memory (works_runs.h).
+ */
+#ifndef REPORT_ANALYSIS_DEVICE_WORK_H
+#define REPORT_ANALYSIS_DEVICE_WORK_H
+
+#include "report/ops/op_records.h"
+#include "report/model/scan.h"
+#include "report/table/table.h"
+#include "report/analysis/device_work_merge.h"
+
+struct work {
+	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
+	uint64_t bytes;	     /* of a copy or set */
+	uint32_t name;	     /* of names.h: the kernel, or what copy_name says */
+	uint32_t copy;	     /* of a copy or set: copy_pack() */
+	uint32_t correlation;
+	uint32_t place; /* an id of the stream */
+	uint32_t device;
+	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset, _graph; _op: of the host */
+	bool is_communication;
+	bool is_not_chosen; /* of the host: it begins in no step that is chosen (select.h) */
+};
+
+struct works {
+	struct process *process;
+	struct works_runs runs; /* what waits */
+	uint64_t *later_min; /* by block: the earliest begin in later blocks, CLOCK_MONOTONIC ns */
+	bool has_host;	     /* what the host carries out comes, too */
+	bool has_operators;  /* and what it computes: the process has no work of devices */
+	void (*take)(void *context, const struct work *work);
+	void *context;
+};
+
+/* What a view's scan must want; the macro is for those that want more beside it. */
+#define WORKS_COLUMNS                                                                      \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_correlation))
+#define WORKS_WANTS                                                                            \
+	{GPROF_TABLE_kernel, WORKS_COLUMNS | COL_BIT(COL_kernel_shape), 0},                    \
+		{GPROF_TABLE_memcpy,                                                           \
+			WORKS_COLUMNS | COL_BIT(COL_memcpy_bytes) |                            \
+				COL_BIT(COL_memcpy_copy_kind) | COL_BIT(COL_memcpy_src_kind) | \
+				COL_BIT(COL_memcpy_dst_kind) | COL_BIT(COL_memcpy_flags),      \
+			0},                                                                    \
+		{GPROF_TABLE_memset,                                                           \
+			WORKS_COLUMNS | COL_BIT(COL_memset_bytes) |                            \
+				COL_BIT(COL_memset_memory_kind) | COL_BIT(COL_memset_flags),   \
+			0},                                                                    \
+	{                                                                                      \
+		GPROF_TABLE_graph, WORKS_COLUMNS | COL_BIT(COL_graph_graph), 0                 \
+	}
+#define WORKS_NR_WANTS 4u
+extern const struct scan_want works_wants[WORKS_NR_WANTS];
+
+/* Is it one of these tables? */
+bool works_is_table(unsigned int table);
+
+/* For scan_view.needs: nothing is read of a process that has no work. */
+bool works_needs(void *context, struct process *process, unsigned int table);
+
+/* `take` gets each record that has times; those with the same begin by their correlation ids. */
+void works_begin(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context);
+
+/*
+ * Instead, where batches of table op come, too (HOST_COMM_MASK): calls that the host carries out
+ * are works of device UINT32_MAX and place 0 among the others; of a process that has such calls and
+ * no work of devices also the operators that compute.
+ */
+void works_begin_host(struct works *works, struct process *process,
+	void (*take)(void *context, const struct work *work), void *context);
+
+/* Takes a batch of one of those tables. */
+void works_take(struct works *works, const struct batch *batch);
+
+/* Hands out the rest, and frees everything. */
+void works_end(struct works *works);
+
+/* The kernel, or what the copy, set or graph is called; a number of names.h. */
+uint32_t works_name(const struct process *process, const struct op_record *record);
+
+/* The columns that tables by devices begin with: pid, rank, device. works_fill_device sets them. */
+#define WORKS_DEVICE_COLUMNS                                                   \
+	{"pid", "PID", TABLE_ID, false}, {"rank", "Rank", TABLE_COUNT, false}, \
+	{                                                                      \
+		"device", "GPU", TABLE_COUNT, false                            \
+	}
+#define WORKS_NR_DEVICE_COLUMNS 3u
+
+/* What the stream does not tell (rank -1, device UINT32_MAX) stays unknown. */
+void works_fill_device(const struct process *process, uint32_t device, struct table_cell *cells);
+
+#endif

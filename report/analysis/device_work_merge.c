@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/device_work_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/util/buf.h"
+#include "report/util/temp_file.h"
+#include "report/analysis/device_work.h"
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct work *x = a, *y = b;
+
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
+}
+
+void works_runs_fini(struct works_runs *runs)
+{
+	for (size_t i = 0; i < runs->nr_runs; i++) {
+		free(runs->runs[i].items);
+	}
+	free(runs->runs);
+	if (runs->file) {
+		close(runs->file - 1);
+	}
+	*runs = (struct works_runs){0};
+}
+
+/* ---- the heap ---- */
+
+static bool comes_before(const struct works_runs *runs, size_t a, size_t b)
+{
+	const struct works_run *x = &runs->runs[a], *y = &runs->runs[b];
+
+	return by_begin(&x->items[x->at], &y->items[y->at]) < 0;
+}
+
+static void swap(struct works_runs *runs, size_t a, size_t b)
+{
+	struct works_run run = runs->runs[a];
+
+	runs->runs[a] = runs->runs[b];
+	runs->runs[b] = run;
+}
+
+static void sink(struct works_runs *runs)
+{
+	size_t at = 0, first;
+
+	for (;; at = first) {
+		first = at;
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
+			if (child < runs->nr_runs && comes_before(runs, child, first)) {
+				first = child;
+			}
+		}
+		if (first == at) {
+			return;
+		}
+		swap(runs, at, first);
+	}
+}
+
+static void push(struct works_runs *runs, const struct works_run *run)
+{
+	size_t at = runs->nr_runs;
+
+	runs->runs = array_grow(runs->runs, runs->nr_runs, &runs->capacity, sizeof(*runs->runs));
+	runs->runs[runs->nr_runs++] = *run;
+	while (at && comes_before(runs, at, (at - 1) / 2)) {
+		swap(runs, at, (at - 1) / 2);
+		at = (at - 1) / 2;
+	}
+}
+
+/* ---- the file ---- */
+
+static bool was_filed(const struct works_run *run)
+{
+	return run->file_end != 0;
+}
+
+/* Those that never were in the file become one; the heap has the others alone. */
+static struct works_run gather(struct works_runs *runs)
+{
+	struct works_run one = {.items = mem_zeroed(runs->nr_kept, sizeof(*one.items))};
+	size_t nr_runs = runs->nr_runs;
+
+	runs->nr_runs = 0;
+	for (size_t i = 0; i < nr_runs; i++) {
+		struct works_run run = runs->runs[i];
+
+		if (was_filed(&run)) {
+			push(runs, &run); /* at `i` or before it */
+		} else {
+			memcpy(one.items + one.nr, run.items + run.at,
+				(run.nr - run.at) * sizeof(*one.items));
+			one.nr += run.nr - run.at;
+			free(run.items);
+		}
+	}
+	qsort(one.items, one.nr, sizeof(*one.items), by_begin);
+	return one;
+}
+
+/* Puts all of a run but its first works into the file. False if it has no room. */
+static bool write_run(struct works_runs *runs, struct works_run *run)
+{
+	size_t nr_bytes = sizeof(*run->items), nr = run->nr - WORKS_RUNS_READ;
+
+	if (!runs->file) {
+		runs->file = 1 + temp_file_open();
+	}
+	if (!runs->file || !temp_file_write(runs->file - 1, runs->nr_written * nr_bytes,
+				   run->items + WORKS_RUNS_READ, nr * nr_bytes)) {
+		return false;
+	}
+	run->file_at = runs->nr_written;
+	run->file_end = runs->nr_written += nr;
+	run->nr = WORKS_RUNS_READ;
+	run->items = mem_resize(run->items, run->nr, nr_bytes);
+	runs->nr_filed++;
+	return true;
+}
+
+static void make_room(struct works_runs *runs)
+{
+	struct works_run run;
+
+	if (runs->is_full || runs->nr_kept <= (runs->most ? runs->most : WORKS_RUNS_MOST)) {
+		return;
+	}
+	run = gather(runs);
+	runs->nr_kept = run.nr;
+	if (run.nr > WORKS_RUNS_READ) {
+		runs->is_full = !write_run(runs, &run);
+		runs->nr_kept = runs->is_full ? run.nr : 0;
+	}
+	push(runs, &run);
+}
+
+/* The next works of a run that has come to the end of those in memory; false: there are none. */
+static bool read_on(struct works_runs *runs, struct works_run *run)
+{
+	uint64_t nr = run->file_end - run->file_at;
+
+	nr = nr < WORKS_RUNS_READ ? nr : WORKS_RUNS_READ;
+	if (!nr) {
+		return false;
+	}
+	temp_file_read_back(runs->file - 1, run->file_at * sizeof(*run->items), run->items,
+		nr * sizeof(*run->items));
+	run->file_at += nr;
+	run->at = 0;
+	run->nr = nr;
+	return true;
+}
+
+/* A run is at its end. */
+static void forget(struct works_runs *runs, struct works_run *run)
+{
+	if (!was_filed(run)) {
+		runs->nr_kept -= run->nr;
+	} else if (!--runs->nr_filed) {
+		runs->nr_written = 0; /* the file is empty */
+	}
+	free(run->items);
+}
+
+/* ---- in and out ---- */
+
+void works_runs_add(struct works_runs *runs, struct work *items, size_t nr)
+{
+	bool is_sorted = true;
+
+	if (!nr) {
+		free(items);
+		return;
+	}
+	for (size_t i = 1; i < nr && is_sorted; i++) {
+		is_sorted = by_begin(&items[i - 1], &items[i]) <= 0;
+	}
+	if (!is_sorted) {
+		qsort(items, nr, sizeof(*items), by_begin);
+	}
+	push(runs, &(struct works_run){.items = items, .nr = nr});
+	runs->nr_kept += nr;
+	make_room(runs);
+}
+
+const struct work *works_runs_first(const struct works_runs *runs)
+{
+	return runs->nr_runs ? &runs->runs[0].items[runs->runs[0].at] : NULL;
+}
+
+void works_runs_drop(struct works_runs *runs)
+{
+	struct works_run *run = &runs->runs[0];
+
+	if (++run->at == run->nr && !read_on(runs, run)) {
+		forget(runs, run);
+		runs->runs[0] = runs->runs[--runs->nr_runs];
+	}
+	sink(runs);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/gaps.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+
+static uint64_t length_of(const struct gap *gap)
+{
+	return gap->end - gap->begin;
+}
+
+/* ---- the longest: a heap with the shortest on top ---- */
+
+static void swap(struct gap *a, struct gap *b)
+{
+	struct gap gap = *a;
+
+	*a = *b;
+	*b = gap;
+}
+
+static void sift_up(struct gap *items, size_t at)
+{
+	while (at && length_of(&items[at]) < length_of(&items[(at - 1) / 2])) {
+		swap(&items[at], &items[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+}
+
+static void sift_down(struct gap *items, size_t nr)
+{
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < nr) {
+		child += child + 1 < nr && length_of(&items[child + 1]) < length_of(&items[child]);
+		if (length_of(&items[at]) <= length_of(&items[child])) {
+			return;
+		}
+		swap(&items[at], &items[child]);
+		at = child;
+	}
+}
+
+static void keep(struct gaps *gaps, const struct gap *gap)
+{
+	gaps->nr_all++;
+	gaps->all_ns += length_of(gap);
+	if (gaps->nr < GAPS_MOST) {
+		gaps->items =
+			array_grow(gaps->items, gaps->nr, &gaps->capacity, sizeof(*gaps->items));
+		gaps->items[gaps->nr] = *gap;
+		sift_up(gaps->items, gaps->nr++);
+	} else if (length_of(gap) > length_of(&gaps->items[0])) {
+		gaps->items[0] = *gap;
+		sift_down(gaps->items, gaps->nr);
+	}
+}
+
+/* ---- the scan ---- */
+
+static struct gaps_device *find_device(struct gaps *gaps, const struct work *work)
+{
+	for (size_t i = 0; i < gaps->nr_devices; i++) {
+		if (gaps->devices[i].device == work->device) {
+			return &gaps->devices[i];
+		}
+	}
+	gaps->devices = array_grow(
+		gaps->devices, gaps->nr_devices, &gaps->device_capacity, sizeof(*gaps->devices));
+	gaps->devices[gaps->nr_devices] =
+		(struct gaps_device){work->device, work->begin, work->begin};
+	return &gaps->devices[gaps->nr_devices++];
+}
+
+static void take_work(void *context, const struct work *work)
+{
+	struct gaps *gaps = context;
+	struct gaps_device *device = find_device(gaps, work);
+
+	if (work->begin > device->until) {
+		keep(gaps, &(struct gap){device->until, work->begin, work->device});
+	}
+	device->until = work->end > device->until ? work->end : device->until;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	if (x->device != y->device) {
+		return x->device < y->device ? -1 : 1;
+	}
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+void gaps_begin(struct gaps *gaps, struct process *process)
+{
+	works_begin(&gaps->works, process, take_work, gaps);
+}
+
+void gaps_take(struct gaps *gaps, const struct batch *batch)
+{
+	works_take(&gaps->works, batch);
+}
+
+void gaps_end(struct gaps *gaps)
+{
+	works_end(&gaps->works);
+	if (gaps->nr) {
+		qsort(gaps->items, gaps->nr, sizeof(*gaps->items), by_place);
+	}
+	for (size_t i = 0; i < gaps->nr; i++) {
+		gaps->kept_ns += length_of(&gaps->items[i]);
+	}
+}
+
+void gaps_fini(struct gaps *gaps)
+{
+	free(gaps->items);
+	free(gaps->devices);
+	*gaps = (struct gaps){0};
+}
+
+/* The first gap of a device, or of one behind it, that does not end before. */
+static size_t find_from(const struct gaps *gaps, uint32_t device, uint64_t ns)
+{
+	size_t low = 0, high = gaps->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct gap *gap = &gaps->items[middle];
+
+		if (gap->device < device || (gap->device == device && gap->end < ns)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+int64_t gaps_ended_by(const struct gaps *gaps, uint32_t device, uint64_t begin_ns)
+{
+	size_t at = find_from(gaps, device, begin_ns);
+
+	if (at < gaps->nr && gaps->items[at].device == device && gaps->items[at].end == begin_ns) {
+		return (int64_t)at;
+	}
+	return -1;
+}
+
+int64_t gaps_around(const struct gaps *gaps, uint32_t device, uint64_t ns)
+{
+	size_t at = find_from(gaps, device, ns);
+
+	if (at < gaps->nr && gaps->items[at].device == device && gaps->items[at].begin <= ns) {
+		return (int64_t)at;
+	}
+	return -1;
+}
+
+static uint64_t common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+{
+	from = from > begin ? from : begin;
+	to = to < end ? to : end;
+	return from < to ? to - from : 0;
+}
+
+uint64_t gaps_idle_in(const struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < gaps->nr_devices; i++) {
+		const struct gaps_device *device = &gaps->devices[i];
+		size_t at = find_from(gaps, device->device, begin_ns);
+
+		ns += common(begin_ns, end_ns, 0, device->first);
+		ns += common(begin_ns, end_ns, device->until, UINT64_MAX);
+		for (; at < gaps->nr; at++) {
+			const struct gap *gap = &gaps->items[at];
+
+			if (gap->device != device->device || gap->begin >= end_ns) {
+				break;
+			}
+			ns += common(begin_ns, end_ns, gap->begin, gap->end);
+		}
+	}
+	return ns;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When the devices of a process did nothing: between two stretches of the union of a device's work,
+ * whichever streams it ran on, so that none is negative. The longest GAPS_MOST are kept (24 bytes
+ * each), of all the number and the sum.
+ */
+#ifndef REPORT_ANALYSIS_GAPS_H
+#define REPORT_ANALYSIS_GAPS_H
+
+#include "report/analysis/device_work.h"
+
+#define GAPS_MOST 16384u
+
+struct gap {
+	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
+	uint32_t device;
+};
+
+struct gaps_device {
+	uint32_t device;
+	uint64_t first, until; /* begin of the first record; end of the union so far */
+};
+
+struct gaps {
+	struct gap *items; /* by device and begin, after gaps_end */
+	size_t nr, capacity;
+	struct gaps_device *devices;
+	size_t nr_devices, device_capacity;
+	uint64_t nr_all, all_ns, kept_ns;
+	struct works works;
+};
+
+/* Starts with all zeros, for one process; as in scan_view, works_wants are what it wants. */
+void gaps_begin(struct gaps *gaps, struct process *process);
+void gaps_take(struct gaps *gaps, const struct batch *batch);
+void gaps_end(struct gaps *gaps);
+void gaps_fini(struct gaps *gaps);
+
+/* The place in `items` of the gap that work on a device ended by beginning then; -1: none. */
+int64_t gaps_ended_by(const struct gaps *gaps, uint32_t device, uint64_t begin_ns);
+
+/* The place of the gap of a device that a moment lies in, ends included; -1: none. */
+int64_t gaps_around(const struct gaps *gaps, uint32_t device, uint64_t ns);
+
+/*
+ * How long the devices, each by itself, did nothing between two moments, as far as the gaps that
+ * are kept tell; before the first record and after the last of a device it did nothing, too.
+ */
+uint64_t gaps_idle_in(const struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns);
+
+#endif

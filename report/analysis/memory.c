@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+
+/* From the heads of its blocks. */
+static void find_ticks(struct memory *memory, const struct process *process)
+{
+	const struct stream_in *stream = process->stream;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	if (memory->ticks_of == process) {
+		return;
+	}
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		const struct stream_block *block = &stream->blocks[i];
+		unsigned int table = stream_in_block_table(stream, i);
+
+		if (model_is_event(table) && block->time_max &&
+			schema_table(table)->columns[0].kind == GPROF_KIND_TICK) {
+			first = block->time_min < first ? block->time_min : first;
+			last = block->time_max > last ? block->time_max : last;
+		}
+	}
+	memory->ticks_of = process;
+	memory->first_tick = first > last ? last : first;
+	memory->last_tick = last;
+}
+
+static uint32_t add_place(
+	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device)
+{
+	struct memory_place *place;
+
+	memory->places = array_grow(memory->places, memory->nr_places, &memory->place_capacity,
+		sizeof(*memory->places));
+	place = &memory->places[memory->nr_places++];
+	*place = (struct memory_place){
+		.process = process, .device_type = device_type, .device = device};
+	find_ticks(memory, process);
+	pool_init(&place->pool, memory->first_tick, memory->last_tick);
+	return (uint32_t)(memory->nr_places - 1);
+}
+
+uint32_t memory_place(
+	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device)
+{
+	struct memory_number *number, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.process = process;
+	key.key.device = (uint64_t)device_type << 8 | device;
+	HASH_FIND(hh, memory->numbers, &key.key, sizeof(key.key), number);
+	if (!number) {
+		number = mem_zeroed(1, sizeof(*number));
+		number->key = key.key;
+		number->place = add_place(memory, process, device_type, device);
+		HASH_ADD(hh, memory->numbers, key, sizeof(number->key), number);
+	}
+	return number->place;
+}
+
+struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t name)
+{
+	struct memory_row *row, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.place = place;
+	key.key.name = name;
+	HASH_FIND(hh, memory->rows, &key.key, sizeof(key.key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key.key;
+		HASH_ADD(hh, memory->rows, key, sizeof(row->key), row);
+	}
+	return row;
+}
+
+uint64_t memory_freed(
+	struct memory *memory, uint32_t place, uint64_t address, uint64_t tick, bool is_free)
+{
+	struct memory_block *freed, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.address = address;
+	key.key.place = place;
+	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), freed);
+	if (!is_free) {
+		uint64_t end = freed ? freed->freed : MEMORY_LEFT;
+
+		if (freed) {
+			HASH_DEL(memory->blocks, freed);
+			free(freed);
+		}
+		return end;
+	}
+	if (!freed) {
+		freed = mem_zeroed(1, sizeof(*freed));
+		freed->key = key.key;
+		HASH_ADD(hh, memory->blocks, key, sizeof(freed->key), freed);
+	}
+	freed->freed = tick;
+	return 0;
+}
+
+void memory_forget(struct memory *memory)
+{
+	hash_free(memory->blocks);
+}
+
+void memory_take(
+	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after)
+{
+	pool_take(&memory->places[place].pool, after->tick, bytes, after->in_use, after->reserved);
+	if (memory->told && pool_is_told(bytes, after->in_use)) {
+		memory->told(memory->context, place, after);
+	}
+}
+
+void memory_place_name(const struct memory_place *place, char *text)
+{
+	static const char *const spaces[] = {[GPROF_SPACE_DEVICE] = "device memory",
+		[GPROF_SPACE_HOST] = "pinned host memory",
+		[GPROF_SPACE_MANAGED] = "managed memory",
+		[GPROF_SPACE_ARRAY] = "arrays",
+		[GPROF_SPACE_POOL] = "pools",
+		[GPROF_SPACE_VIRTUAL] = "virtual memory"};
+	unsigned int space = place->device_type - MEMORY_DRIVER;
+
+	if (!place->device_type) {
+		snprintf(text, MEMORY_NAME_BYTES, "CPU");
+	} else if (place->device_type < MEMORY_DRIVER) {
+		snprintf(text, MEMORY_NAME_BYTES, "GPU %u", place->device);
+	} else {
+		snprintf(text, MEMORY_NAME_BYTES, "%s",
+			space < sizeof(spaces) / sizeof(spaces[0]) ? spaces[space]
+								   : "other memory");
+	}
+}
+
+/* A call adds so much to a place, or takes it away. */
+static void replay(
+	struct memory *memory, uint32_t place, uint64_t tick, uint64_t bytes, bool is_free)
+{
+	uint64_t before = memory->places[place].pool.last_bytes;
+	const struct memory_moment after = {
+		.tick = tick, .in_use = is_free ? before - bytes : before + bytes};
+
+	memory_take(memory, place, is_free ? -1 : 1, &after);
+}
+
+/*
+ * Before a row changes: if its place has been at a new peak since the row changed last, what the
+ * row has in use now was in use then.
+ */
+static void see_peak(const struct memory *memory, struct memory_row *row)
+{
+	uint64_t peak = memory->places[row->key.place].pool.peak_bytes;
+
+	if (row->seen_peak != peak) {
+		row->at_peak_bytes = row->live_bytes;
+		row->seen_peak = peak;
+	}
+}
+
+void memory_replay_end(struct memory *memory)
+{
+	for (struct memory_row *row = memory->rows; row; row = row->hh.next) {
+		if (memory->places[row->key.place].device_type >= MEMORY_DRIVER) {
+			see_peak(memory, row);
+		}
+	}
+	for (struct memory_block *left = memory->blocks; memory->block && left;
+		left = left->hh.next) {
+		memory->block(memory->context, left, MEMORY_LEFT);
+	}
+}
+
+/* Addresses are of one space, whatever was allocated; so a free is found without its kind. */
+void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call)
+{
+	struct memory_block *used, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.address = call->address;
+	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), used);
+	if (used) { /* freed, or used again: the free was not seen */
+		see_peak(memory, used->row);
+		used->row->nr_live--;
+		used->row->live_bytes -= used->bytes;
+		replay(memory, used->row->key.place, call->tick, used->bytes, true);
+		if (memory->block) {
+			memory->block(memory->context, used, call->tick);
+		}
+		HASH_DEL(memory->blocks, used);
+		free(used);
+	}
+	if (call->is_free) {
+		return;
+	}
+	used = mem_zeroed(1, sizeof(*used));
+	used->key = key.key;
+	used->bytes = call->bytes;
+	used->tick = call->tick;
+	used->row = memory_row(memory,
+		memory_place(memory, process, (uint8_t)(MEMORY_DRIVER + call->space), 0),
+		process_call_name(process, call->call, NULL));
+	see_peak(memory, used->row);
+	used->row->nr_live++;
+	used->row->live_bytes += call->bytes;
+	spread_add(&used->row->allocs, call->bytes);
+	replay(memory, used->row->key.place, call->tick, call->bytes, false);
+	HASH_ADD(hh, memory->blocks, key, sizeof(used->key), used);
+}
+
+void memory_fini(struct memory *memory)
+{
+	hash_free(memory->rows);
+	hash_free(memory->numbers);
+	memory_forget(memory);
+	free(memory->places);
+	*memory = (struct memory){0};
+}

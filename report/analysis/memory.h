@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who asked for how much memory, on which device of which process, and what of it is in use at the
+ * end: from events of a framework's allocator, backwards, or from calls of cudaMalloc and its kin.
+ */
+#ifndef REPORT_ANALYSIS_MEMORY_H
+#define REPORT_ANALYSIS_MEMORY_H
+
+#include <uthash.h>
+
+#include "report/model/model.h"
+#include "report/analysis/memory_timeline.h"
+#include "report/table/min_max_sum.h"
+
+#define MEMORY_DRIVER 128u
+
+/* What an operator asked for on a device. */
+struct memory_row {
+	struct {
+		uint32_t place; /* in memory.places */
+		uint32_t name;	/* of names.h, 0 outside of operators */
+	} key;
+	struct spread allocs; /* bytes */
+	uint64_t nr_live, live_bytes;
+	uint64_t at_peak_bytes; /* of these in use at the peak of its place */
+	uint64_t seen_peak;	/* the place's peak when that was found, see memory_replay */
+	UT_hash_handle hh;
+};
+
+struct memory_place {
+	struct process *process;
+	uint8_t device_type, device; /* types from MEMORY_DRIVER on: enum gprof_space + that */
+	struct pool pool;
+};
+
+/* Where a place stands in memory.places. */
+struct memory_number {
+	struct {
+		const struct process *process;
+		uint64_t device; /* type << 8 | device */
+	} key;
+	uint32_t place;
+	UT_hash_handle hh;
+};
+
+/* An address that is freed later, see memory_freed; or one in use, see memory_replay. */
+struct memory_block {
+	struct {
+		uint64_t address;
+		uint64_t place;
+	} key;
+	uint64_t bytes;
+	uint64_t tick, freed; /* when it was asked for, when it was given back */
+	struct memory_row *row;
+	UT_hash_handle hh;
+};
+
+struct memory_moment {
+	uint64_t tick, in_use;
+	uint64_t reserved; /* 0: not known */
+};
+
+/* A call of cudaMalloc and its kin. */
+struct memory_call {
+	uint64_t tick, address, bytes;
+	uint32_t call;
+	uint8_t space;
+	bool is_free;
+};
+
+struct memory {
+	struct memory_row *rows;
+	struct memory_block *blocks; /* of the process at hand */
+	struct memory_place *places;
+	size_t nr_places, place_capacity;
+	struct memory_number *numbers;
+	/* The ticks of the events of the process that they were last looked up of. */
+	const struct process *ticks_of;
+	uint64_t first_tick, last_tick;
+	/* NULL, or who wants to know what is in use after each event that tells. */
+	void (*told)(void *context, uint32_t place, const struct memory_moment *moment);
+	/* The same of each block of a replay; freed: a tick or MEMORY_LEFT. */
+	void (*block)(void *context, const struct memory_block *block, uint64_t freed);
+	void *context;
+};
+
+/* Starts with all zeros. */
+void memory_fini(struct memory *memory);
+
+/* The next process: no addresses yet. */
+void memory_forget(struct memory *memory);
+
+/* The number of a device's (or kind's) place, and the row of a name there. */
+uint32_t memory_place(
+	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device);
+struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t name);
+
+/* An event at a place: see pool_take. */
+void memory_take(
+	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after);
+
+/* What a place is called: "CPU", "GPU 0", "pinned host memory". */
+#define MEMORY_NAME_BYTES 64u
+void memory_place_name(const struct memory_place *place, char *text);
+
+/*
+ * For events from the last to the first: a free comes before its allocation. When an allocation is
+ * freed; MEMORY_LEFT for what no free came for, which is left at the end. Of a free 0.
+ */
+#define MEMORY_LEFT UINT64_MAX
+uint64_t memory_freed(
+	struct memory *memory, uint32_t place, uint64_t address, uint64_t tick, bool is_free);
+
+/* The next call, in the order of time; and the end of them, for what was in use at the peaks. */
+void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call);
+void memory_replay_end(struct memory *memory);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is in use at each place (memory.h), for the scans of views: as a framework's allocator tells
+ * it; of a process without one, as the calls of cudaMalloc and its kin add up.
+ *
+ * Memory: 32 bytes for each call that an earlier one may still follow, which are those of a flush
+ * or two; what is in use; 8 bytes for each block of the stream.
+ */
+#ifndef REPORT_ANALYSIS_MEMORY_SCAN_H
+#define REPORT_ANALYSIS_MEMORY_SCAN_H
+
+#include "report/analysis/memory.h"
+#include "report/model/scan.h"
+
+/* What tables without a row say. The CPU's allocator of PyTorch asks its profiler before it tells.
+ */
+#define MEMORY_SCAN_NONE                                                                         \
+	"no event of an allocator and no call of cudaMalloc or its kin is recorded, or chosen; " \
+	"PyTorch tells of the CPU's memory only under its own profiler, whose traces have it "   \
+	"with "                                                                                  \
+	"profile_memory=True"
+
+/* Starts with all zeros but for `told`, `block` and `context` of its memory. */
+struct memory_scan {
+	struct memory memory;
+	/* Of the process at hand: calls that wait until no earlier one can come. */
+	struct memory_call *calls;
+	size_t nr_calls, call_capacity;
+	uint64_t first_tick; /* of these */
+	uint64_t *later_min; /* of the calls in the blocks behind each */
+};
+
+#define MEMORY_SCAN_NR_WANTS 2u
+extern const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS];
+
+/* For scan_view: the context is the view itself, whose first member must be the scan. */
+bool memory_scan_needs(void *context, struct process *process, unsigned int table);
+void memory_scan_begin(void *context, struct process *process);
+void memory_scan_take(void *context, struct process *process, const struct batch *batch);
+void memory_scan_end(void *context, struct process *process);
+
+void memory_scan_fini(struct memory_scan *scan);
+
+#endif

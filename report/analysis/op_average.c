@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/op_average.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/ops/flops.h"
+#include "report/util/hash.h"
+#include "report/model/kernel_class.h"
+#include "report/model/py_stack.h"
+#include "report/analysis/device_work.h"
+
+#define STEP_RANGE "ProfilerStep#"
+
+/* What is known so far of an operator that the pass has not left. */
+struct open {
+	const struct op *op; /* memory is used again: */
+	uint64_t begin, end;
+	uint64_t call_ticks; /* of calls in it and in no operator in it */
+	uint64_t device_self_ns, device_total_ns, tensor_self_ns, tensor_total_ns;
+	struct op_average_memory memory[OP_AVERAGE_NR_PLACES];
+	UT_hash_handle hh;
+};
+
+/* The last call of a thread that lies in no other. */
+struct outer_call {
+	uint64_t begin, end;
+	struct op_average *row;
+};
+
+struct average_view {
+	struct op_average *rows;
+	struct open *open;
+	struct process *process;
+	struct idmap outer_calls; /* struct outer_call by thread */
+	const struct op_average **list;
+	bool has_shapes, has_stacks;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct average_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->has_shapes = input->is_detailed || input->detail == VIEW_DETAIL_ALL;
+	view->has_stacks = input->detail == VIEW_DETAIL_ALL;
+	idmap_init(&view->outer_calls, sizeof(struct outer_call));
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct average_view *view = context;
+
+	view->process = process;
+	idmap_fini(&view->outer_calls);
+	idmap_init(&view->outer_calls, sizeof(struct outer_call));
+	hash_free(view->open);
+}
+
+static struct op_average *find_row(struct average_view *view, const struct op_average_key *key)
+{
+	struct op_average *row;
+
+	HASH_FIND(hh, view->rows, key, sizeof(*key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = *key;
+		HASH_ADD(hh, view->rows, key, sizeof(*key), row);
+	}
+	return row;
+}
+
+static const struct op *operator_of(const struct op *op)
+{
+	while (op && op_is_module(op->framework, op->scope)) {
+		op = op->parent;
+	}
+	return op;
+}
+
+static struct open *find_open(struct average_view *view, const struct op *op)
+{
+	struct open *open;
+
+	HASH_FIND_PTR(view->open, &op, open);
+	if (!open) {
+		open = mem_zeroed(1, sizeof(*open));
+		open->op = op;
+		HASH_ADD_PTR(view->open, op, open);
+	}
+	if (open->begin != op->begin || open->end != op->end) {
+		/* An operator at that place was left without a word: it was not chosen. */
+		open->call_ticks = open->device_self_ns = open->device_total_ns = 0;
+		open->tensor_self_ns = open->tensor_total_ns = 0;
+		memset(open->memory, 0, sizeof(open->memory));
+		open->begin = op->begin;
+		open->end = op->end;
+	}
+	return open;
+}
+
+/* ---- what comes ---- */
+
+static void take_call(void *context, const struct op_call *call, const struct op *op)
+{
+	struct average_view *view = context;
+	struct outer_call *outer = idmap_put(&view->outer_calls, call->thread);
+	uint64_t ticks = call->end > call->begin ? call->end - call->begin : 0;
+	uint64_t ns = clock_map_duration(&view->process->host_clock, ticks);
+	struct op_average_key key = {.kind = OP_AVERAGE_CALL};
+	struct op_average *row;
+	uint8_t api;
+
+	key.name = process_call_name(view->process, call->call, &api);
+	row = find_row(view, &key);
+	row->calls++;
+	row->self_ns += ns;
+	row->total_ns += ns;
+	if (outer->row && call->begin >= outer->begin && call->end <= outer->end) {
+		/* A driver's call within one of the runtime: directly, or in one that is. */
+		outer->row->self_ns -= ns < outer->row->self_ns ? ns : outer->row->self_ns;
+		return;
+	}
+	*outer = (struct outer_call){call->begin, call->end, row};
+	op = operator_of(op);
+	if (op) {
+		find_open(view, op)->call_ticks += ticks;
+	}
+}
+
+static bool uses_tensor_cores(const struct average_view *view, const struct op_record *record)
+{
+	return record->table == GPROF_TABLE_kernel &&
+	       tensor_use_of(process_shape_name(view->process, record->shape)) == TENSOR_YES;
+}
+
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct average_view *view = context;
+	uint64_t ns = record->end_ns > record->begin_ns ? record->end_ns - record->begin_ns : 0;
+	uint64_t tensor_ns = uses_tensor_cores(view, record) ? ns : 0;
+	struct op_average_key key = {.kind = OP_AVERAGE_DEVICE};
+	struct op_average *row;
+
+	(void)call;
+	key.name = works_name(view->process, record);
+	row = find_row(view, &key);
+	row->calls++;
+	row->device_self_ns += ns;
+	row->device_total_ns += ns;
+	row->tensor_self_ns += tensor_ns;
+	row->tensor_total_ns += tensor_ns;
+	op = operator_of(op);
+	if (op) {
+		struct open *open = find_open(view, op);
+
+		open->device_self_ns += ns;
+		open->device_total_ns += ns;
+		open->tensor_self_ns += tensor_ns;
+		open->tensor_total_ns += tensor_ns;
+	}
+}
+
+/* Wraps, as sums of hostile numbers may. */
+static void add_memory(
+	struct op_average_memory *sum, int64_t self, int64_t total, uint64_t nr_events)
+{
+	sum->self = (int64_t)((uint64_t)sum->self + (uint64_t)self);
+	sum->total = (int64_t)((uint64_t)sum->total + (uint64_t)total);
+	sum->nr_events += nr_events;
+}
+
+static void take_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+{
+	static const char outside[] = "[memory]";
+	struct average_view *view = context;
+	struct op_average_key key = {.kind = OP_AVERAGE_MEMORY};
+	struct op_average *row;
+
+	if (alloc->device_type >= OP_AVERAGE_NR_PLACES) {
+		return; /* the tables have the columns of CPUs and GPUs alone */
+	}
+	op = operator_of(op);
+	if (op) {
+		add_memory(&find_open(view, op)->memory[alloc->device_type], alloc->bytes,
+			alloc->bytes, 1);
+		return;
+	}
+	key.name = names_intern(outside, sizeof(outside) - 1);
+	row = find_row(view, &key);
+	row->calls++;
+	add_memory(&row->memory[alloc->device_type], alloc->bytes, alloc->bytes, 1);
+}
+
+/* The number of a step is no part of its name. */
+static uint32_t row_name(uint32_t name)
+{
+	static const char every[] = "ProfilerStep*";
+
+	return strncmp(names_raw(name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1)
+		       ? name
+		       : names_intern(every, sizeof(every) - 1);
+}
+
+static bool is_outer(const struct op *op)
+{
+	for (const struct op *outer = op->parent; outer; outer = outer->parent) {
+		if (outer->name == op->name) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void add_open(struct average_view *view, struct op_average *row, struct open *open)
+{
+	const struct op *parent = operator_of(open->op->parent);
+	struct open *outer = parent ? find_open(view, parent) : NULL;
+
+	row->device_self_ns += open->device_self_ns;
+	row->device_total_ns += open->device_total_ns;
+	row->tensor_self_ns += open->tensor_self_ns;
+	row->tensor_total_ns += open->tensor_total_ns;
+	if (is_outer(open->op)) {
+		row->outer_device_ns += open->device_total_ns;
+		row->outer_tensor_ns += open->tensor_total_ns;
+	}
+	for (unsigned int i = 0; i < OP_AVERAGE_NR_PLACES; i++) {
+		const struct op_average_memory *memory = &open->memory[i];
+
+		add_memory(&row->memory[i], memory->self, memory->total, memory->nr_events);
+		if (outer) {
+			add_memory(&outer->memory[i], 0, memory->total, 0);
+		}
+	}
+	if (outer) {
+		outer->device_total_ns += open->device_total_ns;
+		outer->tensor_total_ns += open->tensor_total_ns;
+	}
+	HASH_DEL(view->open, open);
+	free(open);
+}
+
+static bool is_operator(const struct op *op)
+{
+	enum op_class class = op_class(op->name, op->framework, op->scope);
+
+	return class == OP_OTHER || class == OP_FORWARD || class == OP_BACKWARD;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	double flops;
+	struct average_view *view = context;
+	const struct clock_map *clock = &view->process->host_clock;
+	struct op_average_key key = {.kind = OP_AVERAGE_OP};
+	uint64_t ticks = op->end - op->begin, inner = op->child_ticks;
+	struct op_average *row;
+	struct open *open;
+
+	if (operator_of(op) != op) {
+		return;
+	}
+	key.name = row_name(op->name);
+	key.shape = view->has_shapes ? op->shape : 0;
+	if (view->has_stacks && op->py_stack) {
+		key.stack = py_stack_text(view->process, op->py_stack);
+	}
+	row = find_row(view, &key);
+	HASH_FIND_PTR(view->open, &op, open);
+	if (open && (open->begin != op->begin || open->end != op->end)) {
+		open = NULL;
+	}
+	inner += open ? open->call_ticks : 0;
+	row->is_operator = is_operator(op);
+	row->calls++;
+	row->flops += op->shape && flops_of(op->name, op->shape, &flops) ? flops : 0;
+	row->total_ns += clock_map_duration(clock, ticks);
+	if (is_outer(op)) {
+		row->outer_calls++;
+		row->outer_ns += clock_map_duration(clock, ticks);
+	}
+	row->self_ns += clock_map_duration(clock, ticks > inner ? ticks - inner : 0);
+	if (open) {
+		add_open(view, row, open);
+	}
+}
+
+/* ---- for styles ---- */
+
+const struct op_average **op_average_rows(void *context, size_t *nr)
+{
+	struct average_view *view = context;
+	size_t at = 0;
+
+	*nr = HASH_COUNT(view->rows);
+	view->list = mem_resize(view->list, *nr + 1, sizeof(struct op_average *));
+	for (const struct op_average *row = view->rows; row; row = row->hh.next) {
+		view->list[at++] = row;
+	}
+	return view->list;
+}
+
+static void destroy(void *context)
+{
+	struct average_view *view = context;
+
+	hash_free(view->rows);
+	hash_free(view->open);
+	idmap_fini(&view->outer_calls);
+	free(view->list);
+	free(view);
+}
+
+const struct view_class view_op_average = {
+	.name = "op-average",
+	.help = "for styles",
+	.ops = {.begin = begin,
+		.op = take_op,
+		.alloc = take_alloc,
+		.call = take_call,
+		.record = take_record},
+	.create = create,
+	.destroy = destroy,
+};

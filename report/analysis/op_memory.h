@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What operators asked their framework's allocator for, as the memory page of PyTorch's TensorBoard
+ * plugin adds it up: by device and operator, with what was given back in it (self) and with all
+ * that lie in it; and single blocks. Memory: rows, and blocks.h.
+ */
+#ifndef REPORT_ANALYSIS_OP_MEMORY_H
+#define REPORT_ANALYSIS_OP_MEMORY_H
+
+#include <uthash.h>
+
+#include "report/analysis/allocations.h"
+
+struct op_memory_sums {
+	int64_t increase;      /* bytes: asked for less given back */
+	uint64_t count, bytes; /* asked for */
+};
+
+struct op_memory {
+	struct {
+		uint32_t name;	 /* of names.h */
+		uint32_t device; /* type << 8 | number, as table alloc has them */
+	} key;
+	uint64_t calls; /* of the operator, also of those that asked for nothing */
+	struct op_memory_sums self, total;
+	UT_hash_handle hh;
+};
+
+/* Not among the views: for styles. */
+extern const struct view_class view_op_memory;
+
+/* Rows in no order, and blocks. The view keeps both. */
+const struct op_memory **op_memory_rows(void *view, size_t *nr);
+struct blocks *op_memory_blocks(void *view);
+
+/* "CPU", "GPU0": a number of names.h. */
+uint32_t op_memory_device_name(uint32_t device);
+
+#endif

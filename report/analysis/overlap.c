@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/overlap.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/comm/host_collectives.h"
+#include "report/model/select.h"
+
+const struct scan_want sweep_wants[SWEEP_NR_WANTS] = {
+	WORKS_WANTS, {GPROF_TABLE_op, HOST_COMM_MASK, 0}};
+
+bool sweep_needs(void *context, struct process *process, unsigned int table)
+{
+	return table == GPROF_TABLE_op ? host_comm_needs(context, process, table)
+				       : works_needs(context, process, table);
+}
+
+uint64_t sweep_any(const struct sweep_times *times, unsigned int bits)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < SWEEP_SETS; i++) {
+		ns += i & bits ? times->ns[i] : 0;
+	}
+	return ns;
+}
+
+uint64_t sweep_all(const struct sweep_times *times, unsigned int bits)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < SWEEP_SETS; i++) {
+		ns += (i & bits) == bits ? times->ns[i] : 0;
+	}
+	return ns;
+}
+
+/* ---- one device ---- */
+
+/* The times of the step that `now` lies in; *end is moved to where that step ends. */
+static struct sweep_times *times_now(
+	const struct sweep *sweep, struct sweep_device *device, uint64_t *end)
+{
+	size_t at = device->nr_steps - 1;
+
+	while (at < sweep->nr_bounds && sweep->bounds[at] <= device->now) {
+		at++;
+	}
+	if (at >= device->nr_steps) {
+		device->steps = mem_resize(device->steps, at + 1, sizeof(*device->steps));
+		for (; device->nr_steps <= at; device->nr_steps++) {
+			device->steps[device->nr_steps] = (struct sweep_times){{0}};
+		}
+	}
+	if (at < sweep->nr_bounds && sweep->bounds[at] < *end) {
+		*end = sweep->bounds[at];
+	}
+	return &device->steps[at];
+}
+
+static void advance(const struct sweep *sweep, struct sweep_device *device, uint64_t to)
+{
+	while (device->now < to) {
+		uint64_t end = to;
+		struct sweep_times *step = times_now(sweep, device, &end);
+		unsigned int bits = 0;
+
+		for (unsigned int i = 0; i < 3; i++) {
+			if (device->until[i] > device->now) {
+				bits |= 1u << i;
+				end = device->until[i] < end ? device->until[i] : end;
+			}
+		}
+		step->ns[bits] += end - device->now;
+		device->all.ns[bits] += end - device->now;
+		device->now = end;
+	}
+}
+
+static struct sweep_device *find_device(
+	struct sweep *sweep, const struct work *work, struct process *process)
+{
+	struct sweep_device *device;
+
+	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
+		if (sweep->devices[i].device == work->device) {
+			return &sweep->devices[i];
+		}
+	}
+	sweep->devices = array_grow(
+		sweep->devices, sweep->nr_devices, &sweep->capacity, sizeof(*sweep->devices));
+	device = &sweep->devices[sweep->nr_devices++];
+	*device = (struct sweep_device){.process = process,
+		.device = work->device,
+		.is_host = work->table == GPROF_TABLE_op,
+		.first = work->begin,
+		.last = sweep->host_until,
+		.now = work->begin,
+		.until = {[1] = sweep->host_until},
+		.nr_steps = 1};
+	device->steps = mem_zeroed(1, sizeof(*device->steps));
+	return device;
+}
+
+static bool is_chosen(const struct sweep *sweep, const struct work *work)
+{
+	const struct select *select = sweep->works.process->select;
+
+	if (!sweep->is_chosen_alone || !select) {
+		return true;
+	}
+	return work->table == GPROF_TABLE_op ? !work->is_not_chosen
+					     : idset_has(select->launched, work->correlation);
+}
+
+static void add_work(
+	const struct sweep *sweep, struct sweep_device *device, const struct work *work)
+{
+	unsigned int kind = work->is_communication;
+	uint64_t *until;
+
+	if (work->table == GPROF_TABLE_memcpy || work->table == GPROF_TABLE_memset) {
+		kind = 2;
+	}
+	until = &device->until[kind];
+	advance(sweep, device, work->begin);
+	*until = work->end > *until ? work->end : *until;
+	device->last = work->end > device->last ? work->end : device->last;
+	device->nr_works++;
+}
+
+static void take_work(void *context, const struct work *work)
+{
+	struct sweep *sweep = context;
+
+	if (!is_chosen(sweep, work)) {
+		return;
+	}
+	if (work->table != GPROF_TABLE_op || sweep->works.has_operators) {
+		add_work(sweep, find_device(sweep, work, sweep->works.process), work);
+		return;
+	}
+	sweep->host_until = work->end > sweep->host_until ? work->end : sweep->host_until;
+	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
+		add_work(sweep, &sweep->devices[i], work);
+	}
+}
+
+/* ---- processes ---- */
+
+static void begin(struct sweep *sweep, struct process *process)
+{
+	uint64_t last = 0;
+
+	sweep->first = sweep->nr_devices;
+	sweep->host_until = 0;
+	sweep->nr_bounds = process->nr_steps;
+	sweep->bounds = mem_resize(sweep->bounds, sweep->nr_bounds + 1, sizeof(*sweep->bounds));
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		uint64_t bound = clock_map_time(&process->host_clock, process->steps[i].tick);
+
+		last = bound > last ? bound : last; /* clocks that jump make empty steps */
+		sweep->bounds[i] = last;
+	}
+}
+
+void sweep_begin(struct sweep *sweep, struct process *process)
+{
+	works_begin(&sweep->works, process, take_work, sweep);
+	begin(sweep, process);
+}
+
+void sweep_begin_host(struct sweep *sweep, struct process *process)
+{
+	works_begin_host(&sweep->works, process, take_work, sweep);
+	begin(sweep, process);
+}
+
+void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr)
+{
+	sweep->nr_bounds = nr;
+	sweep->bounds = mem_resize(sweep->bounds, nr + 1, sizeof(*sweep->bounds));
+	for (size_t i = 0; i < nr; i++) {
+		sweep->bounds[i] = bounds[i];
+	}
+}
+
+void sweep_take(struct sweep *sweep, const struct batch *batch)
+{
+	works_take(&sweep->works, batch);
+}
+
+void sweep_end(struct sweep *sweep)
+{
+	works_end(&sweep->works);
+	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
+		advance(sweep, &sweep->devices[i], sweep->devices[i].last);
+	}
+}
+
+void sweep_fini(struct sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->nr_devices; i++) {
+		free(sweep->devices[i].steps);
+	}
+	free(sweep->devices);
+	free(sweep->bounds);
+	*sweep = (struct sweep){0};
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long which kinds of work ran on a device at the same time, by step: one walk along the time,
+ * which keeps no record. Every moment of a device counts once, so unions, what they have in common
+ * and what is left add up to the whole, however much overlaps.
+ */
+#ifndef REPORT_ANALYSIS_OVERLAP_H
+#define REPORT_ANALYSIS_OVERLAP_H
+
+#include "report/analysis/device_work.h"
+
+#define SWEEP_NR_WANTS (WORKS_NR_WANTS + 1u)
+extern const struct scan_want sweep_wants[SWEEP_NR_WANTS];
+
+/* For scan_view.needs with sweep_wants: nothing is read that says nothing of a process. */
+bool sweep_needs(void *context, struct process *process, unsigned int table);
+
+/* Bits: what ran. */
+enum {
+	SWEEP_COMPUTATION = 1,
+	SWEEP_COMMUNICATION = 2,
+	SWEEP_MEMORY = 4, /* copies and sets */
+	SWEEP_SETS = 8,	  /* so many sets of bits */
+};
+
+/* Times in ns by what ran: [0] nothing, [3] computation and communication but no copy ... */
+struct sweep_times {
+	uint64_t ns[SWEEP_SETS];
+};
+
+/* That any of `bits` ran; that each of them did. */
+uint64_t sweep_any(const struct sweep_times *times, unsigned int bits);
+uint64_t sweep_all(const struct sweep_times *times, unsigned int bits);
+
+/*
+ * A device of a process. What the host communicates (host_comm.h) is of all devices of it; of a
+ * process without work of devices its host is one, with what operators compute.
+ */
+struct sweep_device {
+	struct process *process;
+	uint32_t device; /* UINT32_MAX: the stream does not tell, or the host */
+	bool is_host;
+	uint64_t first, last; /* begin of the first record, end of the last; CLOCK_MONOTONIC ns */
+	uint64_t nr_works;
+	struct sweep_times all;
+	struct sweep_times *steps; /* as phases_step counts: [0] before the first */
+	size_t nr_steps;	   /* so many were begun before the last record ended, 1 at least */
+	uint64_t now, until[3];	   /* while it goes on: each kind runs until then */
+};
+
+struct sweep {
+	struct sweep_device *devices;
+	size_t nr_devices, capacity;
+	size_t first; /* of the process at hand */
+	struct works works;
+	uint64_t host_until; /* so long goes on what the host communicates */
+	uint64_t *bounds;    /* of its steps, CLOCK_MONOTONIC ns, rising */
+	size_t nr_bounds;
+	bool is_chosen_alone; /* of a choice of steps (select.h): what these launched */
+};
+
+/*
+ * Starts with all zeros but for is_chosen_alone. For each process, as in scan_view; works_wants are
+ * what it wants, or sweep_wants with the host's.
+ */
+void sweep_begin(struct sweep *sweep, struct process *process);
+void sweep_begin_host(struct sweep *sweep, struct process *process);
+/* After sweep_begin: its bounds are these moments, rising, in the place of steps. */
+void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr);
+void sweep_take(struct sweep *sweep, const struct batch *batch);
+void sweep_end(struct sweep *sweep);
+void sweep_fini(struct sweep *sweep);
+
+#endif

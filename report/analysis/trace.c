@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/model/time_axis.h"
+#include "report/model/copy_kind.h"
+
+uint64_t trace_time(const struct trace *trace, uint64_t ns)
+{
+	return axis_time(trace->base_ns[trace->place], ns);
+}
+
+struct trace *trace_create(const struct view_input *input, enum trace_order order)
+{
+	struct trace *trace = mem_zeroed(1, sizeof(*trace));
+
+	trace->processes = input->processes;
+	trace->nr_processes = input->nr_processes;
+	trace->order = order;
+	trace->spool = spool_create(sizeof(struct trace_event), input->nr_rows, 0);
+	trace->base_ns = axis_create(input->processes, input->nr_processes);
+	return trace;
+}
+
+void trace_destroy(struct trace *trace)
+{
+	if (trace) {
+		spool_destroy(trace->spool);
+		free(trace->base_ns);
+		free(trace);
+	}
+}
+
+/* ---- events ---- */
+
+void trace_begin(struct trace *trace, struct process *process)
+{
+	trace->process = process;
+	for (trace->place = 0; trace->processes[trace->place] != process; trace->place++) {
+	}
+}
+
+static void add_call(struct trace *trace, struct trace_event *event, const struct op_call *call,
+	const struct op *op)
+{
+	struct clock_map *clock = &trace->process->host_clock;
+	uint64_t begin = clock_map_time(clock, call->begin);
+	uint64_t end = clock_map_time(clock, call->end);
+
+	event->has_call = true;
+	event->api_begin_ns = trace_time(trace, begin);
+	event->api_dur_ns = end > begin ? end - begin : 0;
+	event->thread = call->thread;
+	event->call = process_call_name(trace->process, call->call, &event->api);
+	event->op = op ? op->name : 0;
+	event->step = call->step;
+	event->correlation = call->correlation;
+	event->result = call->result;
+}
+
+void trace_record(struct trace *trace, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct trace_event *event = spool_add(trace->spool);
+
+	event->process = trace->place;
+	event->has_record = true;
+	event->is_timed = record->is_timed;
+	if (record->is_timed) {
+		event->begin_ns = trace_time(trace, record->begin_ns);
+		event->dur_ns = record->end_ns - record->begin_ns;
+	}
+	if (call) {
+		add_call(trace, event, call, op);
+	}
+	event->correlation = record->correlation;
+	event->bytes = record->bytes;
+	event->copy = record->copy;
+	event->shape = record->table == GPROF_TABLE_graph ? record->graph : record->shape;
+	event->place = record->place;
+	event->table = record->table;
+	event->head.key = UINT64_MAX;
+	if (trace->order == TRACE_BY_RECORD && event->is_timed) {
+		event->head.key = event->begin_ns;
+	} else if (trace->order == TRACE_BY_CALL && event->has_call) {
+		event->head.key = event->api_begin_ns;
+	} else if (trace->order == TRACE_BY_LENGTH && event->is_timed) {
+		event->head.key = UINT64_MAX - event->dur_ns;
+	}
+	trace->nr_untimed += !event->is_timed;
+	trace->nr_without_call += !event->has_call;
+}
+
+void trace_call(struct trace *trace, const struct op_call *call, const struct op *op)
+{
+	struct trace_event *event = spool_add(trace->spool);
+
+	event->process = trace->place;
+	add_call(trace, event, call, op);
+	event->table = call->table;
+	event->head.key = trace->order == TRACE_BY_LENGTH ? UINT64_MAX - event->api_dur_ns
+							  : event->api_begin_ns;
+}
+
+/* ---- what they are ---- */
+
+uint32_t trace_name(const struct trace *trace, const struct trace_event *event)
+{
+	const struct process *process = trace->processes[event->process];
+	char text[64];
+	int length;
+
+	switch (event->table) {
+	case GPROF_TABLE_kernel:
+		return process_shape_name(process, event->shape);
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+		return copy_name(event->copy);
+	default:
+		length = snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", event->shape);
+		return names_intern(text, (size_t)length);
+	}
+}
+
+struct model_shape trace_shape(const struct trace *trace, const struct trace_event *event)
+{
+	const struct process *process = trace->processes[event->process];
+	const struct model_shape *shape = NULL;
+
+	if (event->table == GPROF_TABLE_kernel) {
+		shape = idmap_get(&process->shapes, event->shape);
+	}
+	return shape ? *shape : (struct model_shape){0};
+}
+
+struct model_place trace_place(const struct trace *trace, const struct trace_event *event)
+{
+	return process_place(trace->processes[event->process], event->place);
+}
+
+bool trace_tid(const struct trace *trace, const struct trace_event *event, uint32_t *tid)
+{
+	const struct model_thread *thread = NULL;
+
+	if (event->has_call) {
+		thread = idmap_get(&trace->processes[event->process]->threads, event->thread);
+	}
+	*tid = thread ? thread->tid : 0;
+	return thread != NULL;
+}
+
+bool trace_has_result(const struct trace *trace, const struct trace_event *event)
+{
+	return event->result >= 0 && !trace->processes[event->process]->stream->is_trace;
+}
+
+bool trace_has_static(const struct trace *trace, const struct trace_event *event)
+{
+	return !trace->processes[event->process]->stream->is_trace;
+}
+
+bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns)
+{
+	*begin_ns = event->api_begin_ns + event->api_dur_ns;
+	*dur_ns = 0;
+	if (!event->has_call || !event->is_timed || event->begin_ns <= *begin_ns) {
+		return false;
+	}
+	*dur_ns = event->begin_ns - *begin_ns;
+	return true;
+}
+
+/* ---- tables ---- */
+
+struct rows {
+	struct trace *trace;
+	const struct table_column *columns;
+	unsigned int nr_columns;
+	void (*fill)(const struct trace *trace, const struct trace_event *event,
+		struct table_cell *cells);
+};
+
+static void fill_row(void *context, size_t row, struct table_cell *cells)
+{
+	const struct rows *rows = context;
+
+	rows->fill(rows->trace, spool_at(rows->trace->spool, row), cells);
+}
+
+/* What a row is sorted by: numbers fall; names are numbers of names.h here, and rise. */
+static uint64_t sort_value(const struct table_column *column, const struct table_cell *cell)
+{
+	switch (column->type) {
+	case TABLE_NAME:
+		return cell->integer;
+	case TABLE_TEXT:
+		return names_intern(cell->text ? cell->text : "", cell->nr_text);
+	default:
+		if (!cell->is_known) {
+			return UINT64_MAX; /* last, after those that are 0 */
+		}
+		return cell->integer < UINT64_MAX ? UINT64_MAX - 1 - cell->integer : 0;
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const char *x = names_shown(*(const uint32_t *)a, NULL);
+	const char *y = names_shown(*(const uint32_t *)b, NULL);
+
+	return strcmp(x, y);
+}
+
+/* Places of names in the order of their texts. */
+static void rank_names(struct idmap *ranks)
+{
+	uint32_t *names = mem_zeroed(ranks->nr, sizeof(*names));
+
+	for (size_t i = 0; i < ranks->nr; i++) {
+		names[i] = *(const uint32_t *)idmap_at(ranks, i);
+	}
+	qsort(names, ranks->nr, sizeof(*names), by_text);
+	for (size_t i = 0; i < ranks->nr; i++) {
+		*(uint32_t *)idmap_get(ranks, names[i]) = (uint32_t)i;
+	}
+	free(names);
+}
+
+/* Copies the events into a spool with the keys of a column, or of the places in `ranks`. */
+static struct spool *copy_events(const struct rows *rows, unsigned int column, struct idmap *names,
+	const struct idmap *ranks)
+{
+	struct spool *old = rows->trace->spool;
+	struct spool *copies = spool_create(sizeof(struct trace_event), 0, 0);
+	struct table_cell *cells = mem_zeroed(rows->nr_columns, sizeof(*cells));
+
+	for (size_t i = 0; i < spool_nr(old); i++) {
+		const struct trace_event *event = spool_at(old, i);
+		struct trace_event *copy = spool_add(copies);
+		uint64_t order = copy->head.order, key = 0;
+
+		rows->fill(rows->trace, event, cells);
+		key = sort_value(&rows->columns[column], &cells[column]);
+		if (names) {
+			*(uint32_t *)idmap_put(names, (uint32_t)key) = (uint32_t)key;
+		} else if (ranks) {
+			key = *(const uint32_t *)idmap_get(ranks, (uint32_t)key);
+		}
+		*copy = *event;
+		copy->head = (struct spool_head){names ? i : key, order};
+		for (unsigned int c = 0; c < rows->nr_columns; c++) {
+			free(cells[c].text);
+			cells[c] = (struct table_cell){0};
+		}
+	}
+	free(cells);
+	spool_finish(copies);
+	return copies;
+}
+
+static void replace(struct trace *trace, struct spool *spool)
+{
+	spool_destroy(trace->spool);
+	trace->spool = spool;
+}
+
+static void sort_rows(void *context, unsigned int column)
+{
+	struct rows *rows = context;
+	enum table_type type = rows->columns[column].type;
+	struct idmap names;
+
+	if (type != TABLE_NAME && type != TABLE_TEXT) {
+		replace(rows->trace, copy_events(rows, column, NULL, NULL));
+		return;
+	}
+	idmap_init(&names, sizeof(uint32_t));
+	replace(rows->trace, copy_events(rows, column, &names, NULL));
+	rank_names(&names);
+	replace(rows->trace, copy_events(rows, column, NULL, &names));
+	idmap_fini(&names);
+}
+
+static void destroy_rows(void *context)
+{
+	struct rows *rows = context;
+
+	trace_destroy(rows->trace);
+	free(rows);
+}
+
+struct table *trace_table(struct trace *trace, const char *key, const char *title,
+	const struct table_column *columns, unsigned int nr_columns,
+	void (*fill)(const struct trace *trace, const struct trace_event *event,
+		struct table_cell *cells))
+{
+	struct table *table = table_create(key, title, columns, nr_columns);
+	struct table_source *source = mem_zeroed(1, sizeof(*source));
+	struct rows *rows = mem_zeroed(1, sizeof(*rows));
+
+	*rows = (struct rows){trace, columns, nr_columns, fill};
+	*source = (struct table_source){
+		.context = rows, .row = fill_row, .sort = sort_rows, .destroy = destroy_rows};
+	spool_finish(trace->spool);
+	table_set_source(table, source, spool_nr(trace->spool));
+	table->nr_cut = spool_nr_added(trace->spool) - spool_nr(trace->spool);
+	view_note_clock(table, trace->processes, trace->nr_processes);
+	return table;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events one by one: each record of device work with the call that launched it (op_walk.h), or each
+ * call; and tables with a row for each. All processes together, in the order of their begins. They
+ * lie in a spool, so memory is bounded by SPOOL_BYTES, however many there are.
+ */
+#ifndef REPORT_ANALYSIS_TRACE_H
+#define REPORT_ANALYSIS_TRACE_H
+
+#include "report/util/external_sort.h"
+#include "report/analysis/view.h"
+
+struct trace_event {
+	struct spool_head head;		   /* begin of what the trace is of; UINT64_MAX: unknown */
+	uint64_t begin_ns, dur_ns;	   /* of the record */
+	uint64_t api_begin_ns, api_dur_ns; /* of its call */
+	uint64_t bytes;
+	uint32_t process; /* place in the input */
+	uint32_t thread;  /* of the call, an id of the stream */
+	uint32_t call;	  /* of names.h */
+	uint32_t op;	  /* innermost operator around the call, of names.h; 0 none */
+	uint32_t step;	  /* as in phase_segment */
+	uint32_t correlation;
+	uint32_t copy;	/* copy_pack() */
+	uint32_t shape; /* an id of the stream; of a graph as a whole: its number */
+	uint32_t place; /* an id of the stream */
+	int32_t result; /* of the call */
+	uint8_t table;	/* GPROF_TABLE_... of the record */
+	uint8_t api;	/* enum gprof_api of the call */
+	bool is_timed, has_record, has_call;
+};
+
+enum trace_order {
+	TRACE_BY_RECORD, /* by the begins of records */
+	TRACE_BY_CALL,	 /* by those of calls; records without one come last */
+	TRACE_BY_LENGTH, /* the longest records, or calls, first */
+};
+
+/* Times are on the axis of all processes, see axis.h. */
+struct trace {
+	struct process **processes; /* the caller's */
+	size_t nr_processes;
+	uint64_t *base_ns; /* what begins each one's axis, CLOCK_MONOTONIC */
+	enum trace_order order;
+	struct process *process; /* at hand */
+	uint32_t place;		 /* of it */
+	struct spool *spool;
+	uint64_t nr_untimed, nr_without_call;
+	const void *hint; /* the caller's, for `fill` */
+};
+
+struct trace *trace_create(const struct view_input *input, enum trace_order order);
+void trace_destroy(struct trace *trace);
+
+/* For the callbacks of op_view with these names. */
+void trace_begin(struct trace *trace, struct process *process);
+void trace_record(struct trace *trace, const struct op_record *record, const struct op_call *call,
+	const struct op *op);
+void trace_call(struct trace *trace, const struct op_call *call, const struct op *op);
+
+/* A time of the process at hand, CLOCK_MONOTONIC, on the axis. */
+uint64_t trace_time(const struct trace *trace, uint64_t ns);
+
+/* What an event is: a kernel's name, "Memcpy HtoD (Pinned -> Device)", a graph; of names.h. */
+uint32_t trace_name(const struct trace *trace, const struct trace_event *event);
+
+/* Its kernel's shape; all 0 for what is none or not known. */
+struct model_shape trace_shape(const struct trace *trace, const struct trace_event *event);
+struct model_place trace_place(const struct trace *trace, const struct trace_event *event);
+
+/* The system's number of the thread of the call; false if the stream does not tell. */
+bool trace_tid(const struct trace *trace, const struct trace_event *event, uint32_t *tid);
+
+/* Is its result known? CUDA's results are not negative; other formats than ours do not have them.
+ */
+bool trace_has_result(const struct trace *trace, const struct trace_event *event);
+
+/* Is static shared memory told apart? Else dynamic_shared_bytes of the shape is of both. */
+bool trace_has_static(const struct trace *trace, const struct trace_event *event);
+
+/* From the end of the call to the begin of the record; false if there is no such time. */
+bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns);
+
+/* The trace of the view gpu-trace, taken out of it. */
+struct trace *view_gpu_trace_take(void *view);
+
+/*
+ * A table of the events; the trace is its own from now on. columns must stay; fill gets cells of
+ * that many, all unknown.
+ */
+struct table *trace_table(struct trace *trace, const char *key, const char *title,
+	const struct table_column *columns, unsigned int nr_columns,
+	void (*fill)(const struct trace *trace, const struct trace_event *event,
+		struct table_cell *cells));
+
+#endif

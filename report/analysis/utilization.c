@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/utilization.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/model/select.h"
+
+const struct usage_metric usage_metrics[] = {
+	[USAGE_GPU_UNION] = {"busy, union", "%", USAGE_UNION, 1},
+	[GPROF_METRIC_PROCESS_CPU_NS] = {"CPU(Process)", "%", USAGE_PER_CPU, 1},
+	[GPROF_METRIC_PROCESS_RSS_BYTES] = {"memory, resident", "MB", USAGE_SHOWN, 1e-6},
+	[GPROF_METRIC_PROCESS_THREADS] = {"threads", "", USAGE_SHOWN, 1},
+	[GPROF_METRIC_PROCESS_SWITCHES] = {"waits", "/s", USAGE_PER_S, 1},
+	[GPROF_METRIC_PROCESS_PREEMPTIONS] = {"preemptions", "/s", USAGE_PER_S, 1},
+	[GPROF_METRIC_HOST_CPU_BUSY_NS] = {"CPU(System)", "%", USAGE_PER_ALL, 1},
+	[GPROF_METRIC_HOST_CPU_ALL_NS] = {NULL, NULL, USAGE_ALL, 1},
+	[GPROF_METRIC_GPU_BUSY_PERCENT] = {"busy", "%", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_MEMORY_PERCENT] = {"memory busy", "%", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_MEMORY_BYTES] = {"memory in use", "MB", USAGE_SHOWN, 1e-6},
+	[GPROF_METRIC_GPU_POWER_MW] = {"power", "W", USAGE_SHOWN, 1e-3},
+	[GPROF_METRIC_GPU_SM_CLOCK_MHZ] = {"SM clock", "MHz", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ] = {"memory clock", "MHz", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_TEMPERATURE_C] = {"temperature", "C", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_THROTTLE_REASONS] = {"slowed down", "%", USAGE_REASONS, 100},
+};
+
+const size_t usage_nr_metrics = sizeof(usage_metrics) / sizeof(usage_metrics[0]);
+
+const struct scan_want usage_wants[USAGE_NR_WANTS] = {
+	WORKS_WANTS,
+	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0},
+};
+
+/* ---- buckets ---- */
+
+/* Of what is chosen: from the first to the last of it, whatever lies between. */
+static void clip_to_choice(struct usage *usage)
+{
+	struct process *process = usage->process;
+	const struct intervals *spans = process->select ? &process->select->spans : NULL;
+	uint64_t end;
+
+	if (!spans || !spans->nr) {
+		return;
+	}
+	end = spans->items[spans->nr - 1].end;
+	usage->begin = clock_map_time(&process->host_clock, spans->items[0].begin);
+	if (end != UINT64_MAX) { /* a window that is open */
+		usage->end = clock_map_time(&process->host_clock, end);
+	}
+}
+
+/* From the first event or sample to the last. */
+static void find_span(struct usage *usage)
+{
+	struct process *process = usage->process;
+	const struct stream_in *stream = process->stream;
+
+	usage->begin = process->first_ns;
+	usage->end = process->first_ns <= process->last_ns ? process->last_ns : 0;
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		const struct stream_block *block = &stream->blocks[i];
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_sample && block->time_max) {
+			uint64_t first = clock_map_time(&process->host_clock, block->time_min);
+			uint64_t last = clock_map_time(&process->host_clock, block->time_max);
+
+			usage->begin = first < usage->begin ? first : usage->begin;
+			usage->end = last > usage->end ? last : usage->end;
+		}
+	}
+	clip_to_choice(usage);
+	usage->begin = usage->begin < usage->end ? usage->begin : usage->end;
+}
+
+static void find_buckets(struct usage *usage)
+{
+	uint64_t span;
+
+	find_span(usage);
+	span = usage->end - usage->begin;
+	usage->width = 1000;
+	while (span / usage->width >= USAGE_BUCKETS) {
+		usage->width *= 10;
+	}
+	usage->nr_buckets = (size_t)(span / usage->width) + 1;
+}
+
+static size_t bucket_of(const struct usage_series *series, uint64_t ns)
+{
+	uint64_t after = ns > series->begin ? ns - series->begin : 0;
+
+	return after / series->width < series->nr_buckets ? (size_t)(after / series->width)
+							  : series->nr_buckets - 1;
+}
+
+/* A value that held from `begin` to `end`: so much of it for each bucket as lies in that. */
+static void spread(struct usage_series *series, uint64_t begin, uint64_t end, double value)
+{
+	size_t last;
+
+	begin = begin > series->begin ? begin : series->begin;
+	last = bucket_of(series, end);
+	for (size_t i = bucket_of(series, begin); i <= last; i++) {
+		uint64_t from = series->begin + i * series->width, to = from + series->width;
+		double part;
+
+		from = begin > from || i == 0 ? begin : from;
+		to = end < to || i == series->nr_buckets - 1 ? end : to;
+		part = to > from ? (double)(to - from) : 0;
+		series->points[i] += value * part;
+		series->weights[i] += part;
+	}
+}
+
+static void add_value(struct usage_series *series, double value, double weight)
+{
+	series->min = series->weight <= 0 || value < series->min ? value : series->min;
+	series->max = series->weight <= 0 || value > series->max ? value : series->max;
+	series->sum += value * weight;
+	series->weight += weight;
+}
+
+static void add_moment(struct usage_series *series, uint64_t ns, double value)
+{
+	size_t bucket = bucket_of(series, ns);
+
+	add_value(series, value, 1);
+	series->points[bucket] += value;
+	series->weights[bucket] += 1;
+}
+
+static void add_span(struct usage_series *series, uint64_t begin, uint64_t end, double value)
+{
+	add_value(series, value, (double)(end - begin));
+	spread(series, begin, end, value);
+}
+
+bool usage_bucket(const struct usage_series *series, size_t bucket, double *value)
+{
+	if (bucket >= series->nr_buckets || series->weights[bucket] <= 0) {
+		return false;
+	}
+	*value = series->points[bucket] / series->weights[bucket];
+	return true;
+}
+
+/* ---- series ---- */
+
+const struct usage_series *usage_find(
+	const struct usage *usage, const struct process *process, uint8_t metric, uint32_t device)
+{
+	for (size_t i = usage->nr_series; i-- > 0;) {
+		const struct usage_series *series = &usage->series[i];
+
+		if (series->process == process && series->metric == metric &&
+			series->device == device) {
+			return series;
+		}
+	}
+	return NULL;
+}
+
+/* Those of the process at hand are the last. */
+static struct usage_series *find_series(struct usage *usage, uint8_t metric, uint32_t device)
+{
+	struct usage_series *series;
+
+	for (size_t i = usage->nr_series; i-- > 0;) {
+		series = &usage->series[i];
+		if (series->process != usage->process) {
+			break;
+		}
+		if (series->metric == metric && series->device == device) {
+			return series;
+		}
+	}
+	usage->series = array_grow(
+		usage->series, usage->nr_series, &usage->capacity, sizeof(*usage->series));
+	series = &usage->series[usage->nr_series++];
+	*series = (struct usage_series){.process = usage->process,
+		.metric = metric,
+		.device = device,
+		.begin = usage->begin,
+		.end = usage->end,
+		.width = usage->width,
+		.nr_buckets = usage->nr_buckets};
+	return series;
+}
+
+/* ---- samples ---- */
+
+/* What rises: by how much since the last sample. */
+static void add_rise(
+	struct usage *usage, struct usage_series *series, const struct usage_series *before)
+{
+	double passed = (double)(series->ns - before->ns);
+	double rise = (double)(series->value - before->value);
+
+	switch (usage_metrics[series->metric].meaning) {
+	case USAGE_PER_CPU:
+		add_span(series, before->ns, series->ns, 100 * rise / passed);
+		break;
+	case USAGE_PER_S:
+		add_span(series, before->ns, series->ns, 1e9 * rise / passed);
+		break;
+	default:
+		usage->busy_ns = (uint64_t)rise;
+		usage->busy_from = before->ns;
+		usage->busy_at = series->ns;
+		break;
+	}
+}
+
+/* Old recorders read the clock for each value of a look. */
+static bool is_same_look(uint64_t ns, uint64_t later_ns)
+{
+	return later_ns >= ns && later_ns - ns <= USAGE_LOOK_NS;
+}
+
+/* The host's time, which comes after its busy time, both between the same two looks. */
+static void add_host(
+	struct usage *usage, const struct usage_series *all, uint64_t ns, uint64_t value)
+{
+	double rise = (double)(value - all->value), busy = (double)usage->busy_ns;
+	struct usage_series *series;
+
+	if (is_same_look(usage->busy_at, ns) && is_same_look(usage->busy_from, all->ns) &&
+		rise > 0 && busy <= rise) {
+		series = find_series(usage, GPROF_METRIC_HOST_CPU_BUSY_NS, all->device);
+		add_value(series, 100 * busy / rise, rise);
+		spread(series, all->ns, ns, 100 * busy / rise);
+	}
+	usage->busy_at = UINT64_MAX;
+}
+
+static void take_sample(
+	struct usage *usage, uint8_t metric, uint32_t device, uint64_t ns, uint64_t value)
+{
+	struct usage_series *series = find_series(usage, metric, device);
+	const struct usage_metric *what = &usage_metrics[metric];
+	bool is_inside = ns >= usage->begin && ns <= usage->end;
+	bool rises = series->is_sampled && ns > series->ns && value >= series->value;
+	struct usage_series before = *series;
+
+	series->nr += is_inside;
+	series->is_sampled = true;
+	series->ns = ns;
+	series->value = value;
+	if (!is_inside) { /* the next one may rise from here */
+		return;
+	}
+	if (what->meaning == USAGE_SHOWN) {
+		add_moment(series, ns, (double)value * what->factor);
+	} else if (what->meaning == USAGE_REASONS) {
+		uint64_t bits = value & USAGE_SLOW_REASONS;
+
+		series->bits |= bits;
+		add_moment(series, ns, bits ? what->factor : 0);
+	} else if (rises && what->meaning == USAGE_ALL) {
+		add_host(usage, &before, ns, value);
+	} else if (rises) {
+		add_rise(usage, series, &before);
+	}
+}
+
+static void take_samples(struct usage *usage, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t metric = b->col[COL_sample_metric][i];
+
+		if (metric != USAGE_GPU_UNION && metric < usage_nr_metrics &&
+			usage_metrics[metric].meaning != USAGE_UNKNOWN) {
+			take_sample(usage, (uint8_t)metric, (uint8_t)b->col[COL_sample_device][i],
+				clock_map_time(
+					&usage->process->host_clock, b->col[COL_sample_time][i]),
+				b->col[COL_sample_value][i]);
+		}
+	}
+}
+
+/* ---- work on devices ---- */
+
+/* Comes by its begin, so what is new of it begins where the union so far ends. */
+static void take_work(void *context, const struct work *work)
+{
+	struct usage *usage = context;
+	struct usage_series *series = usage->nr_series ? &usage->series[usage->last_union] : NULL;
+	uint64_t begin, end = work->end < usage->end ? work->end : usage->end;
+
+	if (end <= usage->begin) {
+		return;
+	}
+	if (!series || series->process != usage->process || series->metric != USAGE_GPU_UNION ||
+		series->device != work->device) {
+		series = find_series(usage, USAGE_GPU_UNION, work->device);
+		usage->last_union = (size_t)(series - usage->series);
+	}
+	begin = work->begin > series->ns ? work->begin : series->ns;
+	series->nr += work->begin <= end;
+	if (end > begin) {
+		spread(series, begin, end, 100);
+		series->ns = end;
+	}
+}
+
+/* In % of each bucket, of which the last ends with the process; and of all the time. */
+static void finish_union(struct usage_series *series)
+{
+	for (size_t i = 0; i < series->nr_buckets; i++) {
+		uint64_t from = series->begin + i * series->width;
+		uint64_t length = series->end > from ? series->end - from : 0;
+		double part;
+
+		length = length < series->width ? length : series->width;
+		series->weights[i] = (double)length;
+		if (length) {
+			part = series->points[i] / (double)length;
+			add_value(series, part < 100 ? part : 100, (double)length);
+		}
+	}
+}
+
+/* ---- of each process ---- */
+
+void usage_begin(struct usage *usage, struct process *process)
+{
+	usage->process = process;
+	find_buckets(usage);
+	usage->busy_at = usage->busy_from = UINT64_MAX;
+	works_begin(&usage->works, process, take_work, usage);
+}
+
+void usage_take(struct usage *usage, struct process *process, const struct batch *batch)
+{
+	(void)process;
+	if (batch->table == GPROF_TABLE_sample) {
+		take_samples(usage, batch);
+	} else {
+		works_take(&usage->works, batch);
+	}
+}
+
+void usage_end(struct usage *usage)
+{
+	works_end(&usage->works);
+	for (size_t i = usage->nr_series; i-- > 0;) {
+		struct usage_series *series = &usage->series[i];
+
+		if (series->process != usage->process) {
+			break;
+		}
+		if (series->metric == USAGE_GPU_UNION) {
+			finish_union(series);
+		}
+	}
+}
+
+void usage_fini(struct usage *usage)
+{
+	free(usage->series);
+	*usage = (struct usage){0};
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much of CPU, memory and GPUs was in use over time: what the samplers saw, and of each device
+ * the union of its kernels, copies and sets. The time of a process is cut into buckets as the
+ * TensorBoard plugin does it: at most 100, each a power of ten of microseconds long. Bounded by
+ * the number of devices.
+ *
+ * CPU(Process) is the CPU time of the process in the time that passed, so 100 % is one core;
+ * CPU(System) is busy in busy and idle time of all CPUs.
+ */
+#ifndef REPORT_ANALYSIS_UTILIZATION_H
+#define REPORT_ANALYSIS_UTILIZATION_H
+
+#include "report/analysis/device_work.h"
+
+#define USAGE_BUCKETS 100u
+
+/* How samples become what is shown. */
+enum usage_meaning {
+	USAGE_UNKNOWN, /* of a newer recorder */
+	USAGE_UNION,   /* none: records of work, % of the time */
+	USAGE_SHOWN,   /* times factor */
+	USAGE_PER_CPU, /* rises in ns: its share of the time that passed, % */
+	USAGE_PER_S,   /* rises: so many a second */
+	USAGE_PER_ALL, /* host's busy time, in that of the metric after it, % */
+	USAGE_ALL,     /* that metric, not shown itself */
+	USAGE_REASONS, /* bits: % of samples that have some */
+};
+
+struct usage_metric {
+	const char *name, *unit;
+	enum usage_meaning meaning;
+	double factor;
+};
+
+/* By enum gprof_metric, and one that is none of them. */
+#define USAGE_GPU_UNION 0u
+#define USAGE_NO_DEVICE 255u
+extern const struct usage_metric usage_metrics[];
+
+/* Bits of GPROF_METRIC_GPU_THROTTLE_REASONS that somebody minds: not idle, nor clocks that were
+ * set. */
+#define USAGE_SLOW_REASONS 0xfcu
+extern const size_t usage_nr_metrics;
+
+/* What one look takes at most. */
+#define USAGE_LOOK_NS 10000000u
+
+/* One metric of a device of a process. */
+struct usage_series {
+	struct process *process;
+	uint32_t device; /* USAGE_NO_DEVICE: of process or host; UINT32_MAX: not told */
+	uint8_t metric;
+	bool is_sampled;    /* ns and value are those of a sample */
+	uint64_t nr;	    /* samples, or records of work; in the time that is chosen */
+	uint64_t ns, value; /* of the last sample; of a union: it is counted up to here */
+	double sum, min, max, weight;
+	double points[USAGE_BUCKETS], weights[USAGE_BUCKETS];
+	uint64_t bits;
+	uint64_t begin, end; /* of the process, with its samples; CLOCK_MONOTONIC ns */
+	uint64_t width;	     /* of its buckets, ns */
+	size_t nr_buckets;
+};
+
+struct usage {
+	struct usage_series *series; /* those of a process together */
+	size_t nr_series, capacity;
+	struct process *process; /* at hand */
+	uint64_t begin, end, width;
+	size_t nr_buckets;
+	uint64_t busy_ns;	     /* host: of the last interval, from busy_from to busy_at */
+	uint64_t busy_from, busy_at; /* UINT64_MAX: there is none */
+	struct works works;
+	size_t last_union; /* where the series of the last record's device stands */
+};
+
+/* What a view's scan must want, and its begin, take and end. Starts with all zeros. */
+#define USAGE_NR_WANTS (WORKS_NR_WANTS + 1u)
+extern const struct scan_want usage_wants[USAGE_NR_WANTS];
+
+void usage_begin(struct usage *usage, struct process *process);
+void usage_take(struct usage *usage, struct process *process, const struct batch *batch);
+void usage_end(struct usage *usage);
+void usage_fini(struct usage *usage);
+
+/* The mean in a bucket; false if nothing tells of it. */
+bool usage_bucket(const struct usage_series *series, size_t bucket, double *value);
+
+/* Of that process; NULL if there is none. */
+const struct usage_series *usage_find(
+	const struct usage *usage, const struct process *process, uint8_t metric, uint32_t device);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is a stream whole? Reads every byte of it and says where it is damaged and what is lost. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/session/session.h"
+#include "report/util/progress.h"
+#include "report/util/text.h"
+
+struct check {
+	struct process *process;
+	struct buf *out;
+	size_t block;
+	uint64_t nr_bad_columns;
+	uint64_t nr_bad_ids;
+};
+
+static void bad_column(
+	void *context, const char *column, uint64_t offset, enum decode_status status)
+{
+	struct check *check = context;
+	const struct stream_in *stream = check->process->stream;
+	const struct stream_block *block = &stream->blocks[check->block];
+
+	check->nr_bad_columns++;
+	buf_printf(check->out, "  block %zu (number %" PRIu64 ", byte %" PRIu64 ", table ",
+		check->block, block->sequence, block->offset);
+	text_add_shown(check->out, stream->tables[block->table].name,
+		strlen(stream->tables[block->table].name), 64);
+	buf_text(check->out, "), column ");
+	text_add_shown(check->out, column, strlen(column), 64);
+	buf_printf(check->out, " at byte %" PRIu64 ": %s; %u rows damaged\n", offset,
+		decode_status_text(status), block->nr_rows);
+}
+
+/* ---- ids that no row defines ---- */
+
+/* A column that names rows of another table by id. */
+static const struct {
+	uint8_t table, column;
+	size_t map; /* offset of the idmap in struct process */
+	const char *what;
+} references[] = {
+#define CALLS(name)                                                                       \
+	{                                                                                 \
+		GPROF_TABLE_##name, COL_api_call, offsetof(struct process, calls), "call" \
+	}
+	CALLS(api),
+	CALLS(api_launch),
+	CALLS(api_copy),
+	CALLS(api_set),
+	CALLS(api_alloc),
+	CALLS(api_sync),
+#undef CALLS
+	{GPROF_TABLE_api_launch, COL_api_launch_shape, offsetof(struct process, shapes), "shape"},
+	{GPROF_TABLE_kernel, COL_kernel_shape, offsetof(struct process, shapes), "shape"},
+	{GPROF_TABLE_kernel, COL_kernel_place, offsetof(struct process, places), "place"},
+	{GPROF_TABLE_memcpy, COL_memcpy_place, offsetof(struct process, places), "place"},
+	{GPROF_TABLE_memset, COL_memset_place, offsetof(struct process, places), "place"},
+	{GPROF_TABLE_graph, COL_graph_place, offsetof(struct process, places), "place"},
+	{GPROF_TABLE_shape, COL_shape_name, offsetof(struct process, strings), "string"},
+	{GPROF_TABLE_call, COL_call_name, offsetof(struct process, strings), "string"},
+	{GPROF_TABLE_nvtx, COL_nvtx_name, offsetof(struct process, strings), "string"},
+};
+
+static void check_reference(struct check *check, size_t k)
+{
+	struct stream_in *stream = check->process->stream;
+	const struct idmap *map =
+		(const struct idmap *)((const char *)check->process + references[k].map);
+	unsigned int column = references[k].column;
+	uint64_t nr_bad = 0, first = 0;
+	struct batch batch;
+
+	if (stream_in_load(stream, check->block, COL_BIT(column), 0, &batch)) {
+		return; /* told of as damage */
+	}
+	for (uint32_t i = 0; i < batch.nr_rows; i++) {
+		uint64_t id = batch.col[column][i];
+
+		if (id && (id > UINT32_MAX || idmap_find(map, (uint32_t)id) < 0)) {
+			first = nr_bad++ ? first : id;
+		}
+	}
+	if (nr_bad) {
+		check->nr_bad_ids += nr_bad;
+		buf_printf(check->out,
+			"  block %zu, table %s: %" PRIu64 " rows name a %s that is "
+			"not defined, as %" PRIu64 "\n",
+			check->block, schema_table(batch.table)->name, nr_bad, references[k].what,
+			first);
+	}
+}
+
+static void check_references(struct check *check)
+{
+	unsigned int table = stream_in_block_table(check->process->stream, check->block);
+
+	for (size_t k = 0; k < sizeof(references) / sizeof(references[0]); k++) {
+		if (references[k].table == table) {
+			check_reference(check, k);
+		}
+	}
+}
+
+/* ---- a stream ---- */
+
+static void list_places(const struct process *process, struct buf *out)
+{
+	const struct stream_in *stream = process->stream;
+
+	for (size_t i = 0; i < stream->nr_damages; i++) {
+		const struct stream_damage *damage = &stream->damages[i];
+
+		buf_printf(out, "  after block %" PRIu64 ", byte %" PRIu64 " to %" PRIu64 ": %s\n",
+			damage->block, damage->offset, damage->offset + damage->nr_bytes,
+			damage->what);
+	}
+	if (stream->blocks_missing) {
+		buf_printf(out, "  %" PRIu64 " blocks are missing\n", stream->blocks_missing);
+	}
+	if (stream->blocks_repeated) {
+		buf_printf(out,
+			"  %" PRIu64 " blocks come out of order or twice, and were left out\n",
+			stream->blocks_repeated);
+	}
+	if (stream->is_schema_assumed) {
+		buf_printf(out, "  the schema is incomplete; that of version %u.%u was taken\n",
+			GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);
+	}
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		const struct stream_table *table = &stream->tables[i];
+		uint64_t rows[3] = {
+			table->rows_missing, table->rows_damaged, table->rows_unwritten};
+		static const char *const what[3] = {"missing", "damaged", "never written"};
+
+		for (int k = 0; k < 3; k++) {
+			if (rows[k]) {
+				buf_text(out, "  table ");
+				text_add_shown(out, table->name, strlen(table->name), 64);
+				buf_printf(out, ": %" PRIu64 " rows %s\n", rows[k], what[k]);
+			}
+		}
+	}
+	if (stream->ring_rows_damaged) {
+		buf_printf(out, "  %" PRIu64 " damaged places in the rings\n",
+			stream->ring_rows_damaged);
+	}
+	for (size_t i = 0; i < process->nr_losses; i++) {
+		const char *cause = names_raw(process->losses[i].cause, NULL);
+
+		buf_printf(out,
+			"  %" PRIu64 " events lost while recording: ", process->losses[i].count);
+		text_add_shown(out, cause, strlen(cause), 0);
+		buf_char(out, '\n');
+	}
+}
+
+/* Returns true if the stream is whole, nothing was lost, and it was ended. */
+static bool check_process(struct process *process, struct buf *out)
+{
+	struct stream_in *stream = process->stream;
+	struct check check = {.process = process, .out = out};
+	struct buf details = {0};
+	bool is_whole;
+
+	check.out = &details;
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		check.block = i;
+		stream_in_verify(stream, i, bad_column, &check);
+		check_references(&check);
+		progress_add(stream->blocks[i].nr_rows);
+	}
+	list_places(process, &details);
+	is_whole = process_is_complete(process) && !check.nr_bad_columns && !check.nr_bad_ids;
+	text_add_shown(out, stream->path, strlen(stream->path), 0);
+	buf_printf(out, ": %s%s, %zu blocks, %" PRIu64 " events\n",
+		is_whole ? "good" : "incomplete", process->is_ended ? "" : ", unfinished",
+		stream->nr_blocks, process->nr_events);
+	buf_add(out, details.bytes, details.nr_bytes);
+	buf_fini(&details);
+	return is_whole;
+}
+
+static int run(int argc, char **argv)
+{
+	struct cmd_input input;
+	struct buf out = {0};
+	uint64_t nr_rows = 0;
+	enum cmd_exit status, written;
+
+	if (argc > 1 && argv[1][0] == '-' && argv[1][1]) {
+		return strcmp(argv[1], "--help") == 0
+			       ? cmd_print_usage(&cmd_check)
+			       : cmd_usage(&cmd_check, "check does not take '%s'", argv[1]);
+	}
+	if (cmd_open(&input, argv + 1, argc - 1, NULL)) {
+		cmd_close(&input);
+		return CMD_FAILED;
+	}
+	status = input.status;
+	for (size_t i = 0; i < input.nr_processes; i++) {
+		for (size_t k = 0; k < input.processes[i]->stream->nr_blocks; k++) {
+			nr_rows += input.processes[i]->stream->blocks[k].nr_rows;
+		}
+	}
+	progress_start("checking", nr_rows);
+	for (size_t i = 0; i < input.nr_processes; i++) {
+		if (!check_process(input.processes[i], &out)) {
+			status = CMD_INCOMPLETE;
+		}
+	}
+	progress_stop();
+	written = cmd_write(NULL, &out);
+	buf_fini(&out);
+	cmd_close(&input);
+	return written ? written : status;
+}
+
+const struct command cmd_check = {
+	.name = "check",
+	.arguments = "[PATH]...",
+	.help = "is a stream whole? where is it damaged, what is lost?",
+	.options = "",
+	.run = run,
+};

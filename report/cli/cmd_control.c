@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells the running processes of a dump directory what to record, by a file that they look at. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/session/session.h"
+#include "report/model/process_exit.h"
+#include "report/util/replace.h"
+
+#define NAME "gprof.control"
+/* Steps that the recorder takes. */
+#define MOST_STEPS 4294967294u
+
+struct counts {
+	size_t nr_running, nr_unknown, nr_ended;
+	uint64_t flush_ms; /* the longest of the running ones */
+};
+
+static struct counts count(const struct cmd_input *input)
+{
+	struct counts counts = {0};
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		const struct process *process = input->processes[i];
+		enum ending_state ending = ending_state(process);
+		int64_t flush_ms = process_number(process, "config.GPROF_FLUSH_MS");
+
+		counts.nr_running += ending == ENDING_RUNS;
+		counts.nr_unknown += ending == ENDING_UNKNOWN;
+		counts.nr_ended += ending == ENDING_ENDED;
+		if (ending != ENDING_ENDED && flush_ms > (int64_t)counts.flush_ms) {
+			counts.flush_ms = (uint64_t)flush_ms;
+		}
+	}
+	return counts;
+}
+
+/* FIRST-END, END above FIRST. */
+static bool is_span(const char *text)
+{
+	const char *dash = strchr(text, '-');
+	struct buf first = {0};
+	uint64_t begin = 0, end = 0;
+	bool is_good = dash != NULL;
+
+	if (is_good) {
+		buf_printf(&first, "%.*s", (int)(dash - text), text);
+		buf_char(&first, '\0');
+		is_good = cmd_number(first.bytes, MOST_STEPS, &begin) &&
+			  cmd_number(dash + 1, MOST_STEPS, &end) && end > begin;
+	}
+	buf_fini(&first);
+	return is_good;
+}
+
+/* All of it at once or nothing, whoever reads meanwhile. */
+static enum cmd_exit put(const char *dir, const char *line)
+{
+	char *path = NULL;
+	int rc = -ENOMEM;
+
+	if (asprintf(&path, "%s/" NAME, dir) > 0) {
+		rc = replace_file(path, line, strlen(line));
+	}
+	if (rc) {
+		cmd_error("cannot write '%s': %s", path ? path : dir, strerror(-rc));
+	}
+	free(path);
+	return rc ? CMD_FAILED : CMD_GOOD;
+}
+
+/* ---- the command ---- */
+
+static void print_told(const struct counts *counts, const char *line)
+{
+	printf("%.*s: for %zu running process%s", (int)strcspn(line, "\n"), line,
+		counts->nr_running, counts->nr_running == 1 ? "" : "es");
+	if (counts->nr_unknown) {
+		printf(", and %zu that may run where they cannot be seen from here",
+			counts->nr_unknown);
+	}
+	if (counts->nr_ended) {
+		printf("; %zu %s ended before", counts->nr_ended,
+			counts->nr_ended == 1 ? "has" : "have");
+	}
+	printf("; they look every %" PRIu64 " ms, and the view notices tells what they did\n",
+		counts->flush_ms);
+}
+
+static enum cmd_exit control(char *dir, const char *line)
+{
+	struct cmd_input input;
+	struct counts counts;
+	struct stat status;
+	enum cmd_exit rc;
+
+	if (stat(dir, &status) == 0 && !S_ISDIR(status.st_mode)) {
+		cmd_error("'%s' is no directory; name the dump directory of the job", dir);
+		return CMD_FAILED;
+	}
+	rc = cmd_open(&input, &dir, 1, NULL);
+	if (!rc) {
+		counts = count(&input);
+		if (counts.nr_running + counts.nr_unknown) {
+			rc = put(dir, line);
+		} else {
+			cmd_error("no process of '%s' runs any more; nothing was changed", dir);
+			rc = CMD_FAILED;
+		}
+		if (!rc) {
+			print_told(&counts, line);
+		}
+	}
+	rc = rc ? rc : input.status;
+	cmd_close(&input);
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	char line[64] = "";
+
+	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+		return cmd_print_usage(&cmd_control);
+	}
+	if (argc == 3 && (strcmp(argv[2], "start") == 0 || strcmp(argv[2], "stop") == 0)) {
+		snprintf(line, sizeof(line), "%s\n", argv[2]);
+	} else if (argc == 4 && strcmp(argv[2], "steps") == 0 && is_span(argv[3]) &&
+		   strlen(argv[3]) < sizeof(line) / 2) {
+		snprintf(line, sizeof(line), "steps %s\n", argv[3]);
+	} else {
+		return cmd_usage(&cmd_control,
+			"which directory, and start, stop or steps FIRST-END (END above FIRST, at "
+			"most %u)?",
+			MOST_STEPS);
+	}
+	return (int)control(argv[1], line);
+}
+
+const struct command cmd_control = {
+	.name = "control",
+	.arguments = "DIR start|stop|steps FIRST-END",
+	.help = "tells the running processes of a dump directory what to record from now on",
+	.options = "",
+	.run = run,
+};

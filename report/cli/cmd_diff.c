@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two inputs side by side: what takes longer in B than in A, and is it more than noise? */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/session/common_options.h"
+#include "report/diff/check.h"
+#include "report/diff/run.h"
+#include "report/util/err.h"
+#include "report/util/text.h"
+
+#define MOST_CHECKS 64u
+
+struct diff_ask {
+	struct asked asked;	    /* of both sides */
+	struct cmd_input inputs[2]; /* A, B */
+	struct diff run;
+	struct diff_check checks[MOST_CHECKS];
+	size_t nr_checks;
+};
+
+/* ---- options ---- */
+
+static const struct option options[] = {
+	{"fail-on", required_argument, NULL, 'F'},
+	ASKED_TABLE_OPTIONS,
+	ASKED_SELECTION_OPTIONS,
+	{0},
+};
+
+static int take_check(struct diff_ask *diff, const char *text)
+{
+	if (diff->nr_checks == MOST_CHECKS) {
+		return cmd_usage(&cmd_diff, "more than %u conditions", MOST_CHECKS);
+	}
+	if (!diff_check_parse(&diff->checks[diff->nr_checks], text)) {
+		return cmd_usage(&cmd_diff,
+			"'%s' is no condition such as step_time>5%%, forward>2ms, "
+			"kernel:*gemm*>10%%",
+			text);
+	}
+	diff->nr_checks++;
+	return 0;
+}
+
+static int take_options(struct diff_ask *diff, int argc, char **argv)
+{
+	int option, status;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ASKED_TABLE_LETTERS ASKED_SELECTION_LETTERS,
+			options, NULL)) >= 0) {
+		status =
+			option == 'F' ? take_check(diff, optarg) : asked_take(&diff->asked, option);
+		if (status) {
+			return status;
+		}
+	}
+	if (argc - optind != 2) {
+		return cmd_usage(&cmd_diff, "two paths are compared: what it was, and what it is");
+	}
+	diff->asked.top = asked_top(&diff->asked);
+	terminal_set(&diff->asked.table, diff->asked.output, diff->asked.color);
+	return 0;
+}
+
+/* ---- output ---- */
+
+static void add_check(struct table *table, const struct diff_check *check,
+	const struct diff_row *row, const char *text)
+{
+	struct table_cell *cells = table_add_row(table);
+	double pct;
+
+	table_set_text(&cells[0], check->text, strlen(check->text));
+	table_set_text(&cells[1], text, strlen(text));
+	if (row) {
+		const char *noise = diff_row_noise(row);
+
+		table_set_integer(&cells[2], row->calls_b ? row->name_b : row->name_a);
+		table_set_number(&cells[3], diff_row_change_ns(row));
+		if (diff_row_change_pct(row, &pct)) {
+			table_set_number(&cells[4], pct);
+		}
+		table_set_text(&cells[5], noise, strlen(noise));
+	}
+}
+
+static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict *worst)
+{
+	static const struct table_column columns[] = {
+		{"condition", "Fails on", TABLE_TEXT, false},
+		{"result", "Result", TABLE_TEXT, false},
+		{"name", "Name", TABLE_NAME, false},
+		{"change_ns", "Change", TABLE_MEAN_TIME, false},
+		{"change_pct", "of A %", TABLE_PERCENT, false},
+		{"noise", "Noise", TABLE_TEXT, false},
+	};
+	static const char *const results[] = {
+		[DIFF_GOOD] = "good", [DIFF_FAILED] = "FAILED", [DIFF_NOT_JUDGED] = "not judged"};
+	struct table *table = table_create("checks", "Conditions", columns, 6);
+
+	*worst = DIFF_GOOD;
+	for (size_t i = 0; i < diff->nr_checks; i++) {
+		const struct diff_row *row;
+		enum diff_verdict verdict =
+			diff_check_judge(&diff->checks[i], diff->run.sections, &row);
+
+		add_check(table, &diff->checks[i], row, results[verdict]);
+		if (verdict == DIFF_NOT_JUDGED) {
+			cmd_error("nothing on either side is called as in '%s'",
+				diff->checks[i].text);
+		}
+		if (*worst != DIFF_FAILED && verdict != DIFF_GOOD) {
+			*worst = verdict;
+		}
+	}
+	return table;
+}
+
+static void print_table(const struct diff_ask *diff, struct table *table, struct buf *out)
+{
+	buf_text(out, diff->asked.table.format == TABLE_JSON ? ",\n" : "");
+	table_print(table, &diff->asked.table, out);
+	table_destroy(table);
+}
+
+static enum diff_verdict print(const struct diff_ask *diff, struct buf *out)
+{
+	bool is_json = diff->asked.table.format == TABLE_JSON;
+	struct table *checks;
+	enum diff_verdict worst;
+
+	if (is_json) {
+		buf_printf(out, "{\n  \"gprof_report\": \"%s\"", GPROF_VERSION);
+	}
+	print_table(diff, diff_sides_table(&diff->run), out);
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		struct table *table = diff_section_table(&diff->run, (enum diff_section)s);
+
+		table_cut(table, diff->asked.top);
+		if (table->nr_rows || is_json) {
+			print_table(diff, table, out);
+		} else {
+			table_destroy(table);
+		}
+	}
+	checks = make_checks(diff, &worst);
+	if (diff->nr_checks || is_json) {
+		print_table(diff, checks, out);
+	} else {
+		table_destroy(checks);
+	}
+	buf_text(out, is_json ? "\n}\n" : "");
+	return worst;
+}
+
+/* ---- the command ---- */
+
+static int compare_and_print(struct diff_ask *diff, char *const *paths)
+{
+	const struct cmd_input *const inputs[] = {&diff->inputs[0], &diff->inputs[1]};
+	struct buf out = {0};
+	enum diff_verdict verdict;
+	int status, losses = CMD_GOOD;
+
+	diff_run(&diff->run, inputs, paths);
+	verdict = print(diff, &out);
+	status = cmd_write(diff->asked.output, &out);
+	for (size_t i = 0; i < 2; i++) {
+		int of_side = (int)cmd_tell_odd(
+			&diff->inputs[i], &diff->asked.filter, cmd_tell_losses(&diff->inputs[i]));
+
+		losses = of_side ? of_side : losses;
+	}
+	buf_fini(&out);
+	diff_fini(&diff->run);
+	if (status) {
+		return status;
+	}
+	if (verdict == DIFF_FAILED) {
+		return CMD_CONDITION;
+	}
+	return verdict == DIFF_NOT_JUDGED ? CMD_INCOMPLETE : losses;
+}
+
+static int run(int argc, char **argv)
+{
+	struct diff_ask *diff = mem_zeroed(1, sizeof(*diff));
+	int status;
+
+	diff->asked.command = &cmd_diff;
+	diff->asked.top = ASKED_NO_TOP;
+	status = take_options(diff, argc, argv);
+	for (int i = 0; !status && i < 2; i++) {
+		status = (int)asked_open(&diff->asked, &diff->inputs[i], argv + optind + i, 1);
+	}
+	if (!status) {
+		status = compare_and_print(diff, argv + optind);
+	}
+	for (size_t i = 0; i < diff->nr_checks; i++) {
+		diff_check_fini(&diff->checks[i]);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		asked_close(&diff->inputs[i]);
+	}
+	asked_fini(&diff->asked);
+	free(diff);
+	return status == ASKED_HELP ? CMD_GOOD : status;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.arguments = "[OPTION]... A B",
+	.help = "two runs side by side: what changed per step, and is it more than noise",
+	.options = "  --fail-on CONDITION    exit status 4 if it grew: step_time>5%, "
+		   "kernel_time>1ms,\n"
+		   "                         forward>3%, operator:aten::*>10%, kernel:*gemm*>10%,\n"
+		   "                         copy:*HtoD*>20%; may be given more than "
+		   "once\n" ASKED_TABLE_USAGE ASKED_SELECTION_USAGE
+		   "  -o, --output FILE      not to stdout\n",
+	.run = run,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of variables that the recorder reads; out of the same list as the recorder's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/session/session.h"
+#include "report/table/table.h"
+
+static const struct {
+	const char *name, *type, *otherwise, *allowed, *help;
+} variables[] = {
+#define CONFIG(name, type, otherwise, min, max, allowed, help) \
+	{"GPROF_" #name, #type, otherwise, allowed, help},
+#include "collector/util/config.def"
+#undef CONFIG
+};
+
+static const struct table_column columns[] = {
+	{"name", "Variable", TABLE_TEXT, false},
+	{"default", "Default", TABLE_TEXT, false},
+	{"allowed", "Allowed", TABLE_TEXT, false},
+	{"help", "What it does", TABLE_TEXT, false},
+};
+
+static int run(int argc, char **argv)
+{
+	struct table_style style = {.format = TABLE_TEXT_FORMAT, .is_wide = true};
+	struct table *table;
+	struct buf out = {0};
+	int status;
+
+	if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
+		style.format = TABLE_MARKDOWN;
+	} else if (argc > 1) {
+		return cmd_usage(&cmd_env, "env does not take '%s'", argv[1]);
+	}
+	table = table_create(
+		"env", "Variables that gprof reads in the profiled process", columns, 4);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_text(&cells[0], variables[i].name, strlen(variables[i].name));
+		table_set_text(&cells[1], variables[i].otherwise, strlen(variables[i].otherwise));
+		table_set_text(&cells[2], variables[i].allowed, strlen(variables[i].allowed));
+		table_set_text(&cells[3], variables[i].help, strlen(variables[i].help));
+	}
+	table_print(table, &style, &out);
+	status = cmd_write(NULL, &out);
+	table_destroy(table);
+	buf_fini(&out);
+	return status;
+}
+
+const struct command cmd_env = {
+	.name = "env",
+	.arguments = "[--markdown]",
+	.help = "the variables that gprof reads in the profiled process",
+	.options = "  --markdown    as a Markdown table\n",
+	.run = run,
+};

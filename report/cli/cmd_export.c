@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/common_options.h"
+#include "report/cli/export.h"
+#include "report/session/options.h"
+
+const char *const export_formats[] = {
+	[EXPORT_SQLITE] = "sqlite", [EXPORT_CSV] = "csv", [EXPORT_JSONL] = "jsonl", NULL};
+
+static const struct option options[] = {
+	{"format", required_argument, NULL, 'f'},
+	ASKED_SELECTION_OPTIONS,
+	{0},
+};
+
+static int take_option(struct asked *asked, enum export_format *format, int option)
+{
+	int choice;
+
+	if (option != 'f') {
+		return asked_take(asked, option);
+	}
+	if (!options_choose(optarg, export_formats, &choice)) {
+		return cmd_usage(&cmd_export, "no such format: '%s'", optarg);
+	}
+	*format = (enum export_format)choice;
+	return 0;
+}
+
+static int write_all(
+	const struct asked *asked, enum export_format format, const struct cmd_input *input)
+{
+	const char *path = asked->output;
+	const char *why =
+		format == EXPORT_SQLITE
+			? export_sqlite(path, input->processes, input->nr_processes)
+			: export_files(path, format, input->processes, input->nr_processes);
+	/* Said even if the output could not be written. */
+	int status = (int)cmd_tell_odd(input, &asked->filter, cmd_tell_losses(input));
+
+	if (why) {
+		cmd_error("cannot write '%s': %s", path, why);
+		return CMD_FAILED;
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct asked asked = {.command = &cmd_export};
+	enum export_format format = EXPORT_SQLITE;
+	struct cmd_input input;
+	int option, status = 0;
+
+	opterr = 0;
+	while (!status && (option = getopt_long(
+				   argc, argv, "f:" ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
+		status = take_option(&asked, &format, option);
+	}
+	if (!status && !asked.output) {
+		status = cmd_usage(&cmd_export, "-o is needed: x.sqlite, or a folder");
+	}
+	if (!status && format == EXPORT_SQLITE && !export_has_sqlite()) {
+		status = cmd_usage(&cmd_export,
+			"built without SQLite: install libsqlite3-dev and build again, or take "
+			"--format csv");
+	}
+	if (!status) {
+		status = (int)asked_open(&asked, &input, argv + optind, argc - optind);
+		status = status ? status : write_all(&asked, format, &input);
+		asked_close(&input);
+	}
+	asked_fini(&asked);
+	return status == ASKED_HELP ? CMD_GOOD : status;
+}
+
+const struct command cmd_export = {
+	.name = "export",
+	.arguments = "-o PATH [OPTION]... [PATH]...",
+	.help = "every event as rows, for databases and data frames",
+	.options =
+		"  -o, --output PATH      the database, x.sqlite; or a folder for files, which is "
+		"made\n"
+		"  --format FORMAT        sqlite (default): a database with nsys's views, too; "
+		"csv, "
+		"jsonl:\n"
+		"                         files in TABLE/rank=R/step=S, as DuckDB and Spark read "
+		"them\n" ASKED_SELECTION_USAGE,
+	.run = run,
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/common_options.h"
+#include "report/diff/run.h"
+#include "report/html/html.h"
+#include "report/html/svg.h"
+#include "report/html/timeline.h"
+#include "report/session/options.h"
+#include "report/reduce/reduced_job.h"
+
+#define USUAL_TOP 200u
+
+static const struct option options[] = {
+	ASKED_TOP_OPTION,
+	{"timeline-kb", required_argument, NULL, 'k'},
+	{"svg", required_argument, NULL, 'V'},
+	ASKED_SELECTION_OPTIONS,
+	{0},
+};
+
+struct request {
+	struct asked asked;
+	struct html_ask html;
+	struct cmd_input inputs[2]; /* of the page of two: A and B */
+	bool is_svg;		    /* a picture of this view in place of the page */
+	int svg_view;
+};
+
+static int take_timeline_kb(size_t *timeline_bytes)
+{
+	uint64_t number;
+
+	if (!cmd_number(optarg, INT32_MAX, &number)) {
+		return cmd_usage(&cmd_html, "not a number: '%s'", optarg);
+	}
+	*timeline_bytes = (size_t)number * 1000;
+	return 0;
+}
+
+static int take_option(struct request *request, int option)
+{
+	switch (option) {
+	case 'k':
+		return take_timeline_kb(&request->html.timeline_bytes);
+	case 'V':
+		request->is_svg = true;
+		return options_choose(optarg, html_svg_views, &request->svg_view)
+			       ? 0
+			       : cmd_usage(&cmd_html,
+					 "no picture of '%s', but of breakdown, steps and timeline",
+					 optarg);
+	default:
+		return asked_take(&request->asked, option);
+	}
+}
+
+static int take_options(struct request *request, int argc, char **argv)
+{
+	struct asked *asked = &request->asked;
+	int option, status = 0;
+
+	opterr = 0;
+	while (!status && (option = getopt_long(
+				   argc, argv, "t:" ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
+		status = take_option(request, option);
+	}
+	if (!status && !asked->output) {
+		status = cmd_usage(&cmd_html, "-o FILE is needed, as report.html");
+	}
+	if (!status && request->is_svg && argc - optind > 1) {
+		status = cmd_usage(&cmd_html, "--svg is for one path");
+	}
+	if (!status && argc - optind > 2) {
+		status = cmd_usage(&cmd_html, "one path is reported, two are compared; what is of "
+					      "one job lies in one directory");
+	}
+	/* A timeline is of few steps: of the last one, if nothing was said. */
+	if (!status && request->is_svg && request->svg_view == (int)HTML_SVG_TIMELINE &&
+		!select_is_asked(&asked->select)) {
+		numbers_parse(&asked->select.steps, "-1", true);
+	}
+	request->html.top = asked->top == ASKED_NO_TOP ? USUAL_TOP : asked->top;
+	return status;
+}
+
+static int write_page(struct request *request, size_t nr_inputs)
+{
+	const struct asked *asked = &request->asked;
+	int status, losses = CMD_GOOD;
+	struct cmd_output output;
+	const char *why = NULL;
+	struct buf out;
+
+	cmd_output_init(&output, &out, asked->output);
+	if (!request->is_svg) {
+		html_write(&request->html, &request->inputs[0], &out);
+	} else {
+		why = html_svg_write((unsigned int)request->svg_view, &request->inputs[0], &out);
+	}
+	if (why) {
+		cmd_error("no picture of %s: %s", html_svg_views[request->svg_view], why);
+		buf_fini(&out);
+		return CMD_FAILED;
+	}
+	status = cmd_output_end(&output, &out);
+	buf_fini(&out);
+	/* Said even if the page could not be written. */
+	for (size_t i = 0; i < nr_inputs; i++) {
+		const struct cmd_input *input = &request->inputs[i];
+		int of_input = (int)cmd_tell_odd(input, &asked->filter, cmd_tell_losses(input));
+
+		losses = of_input ? of_input : losses;
+	}
+	return status ? status : losses;
+}
+
+static int write_diff(struct request *request, char *const *paths)
+{
+	const struct cmd_input *const inputs[] = {&request->inputs[0], &request->inputs[1]};
+	struct diff diff = {0};
+	int status;
+
+	diff_run(&diff, inputs, paths);
+	request->html.diff = &diff;
+	request->html.other = inputs[1];
+	status = write_page(request, 2);
+	diff_fini(&diff);
+	return status;
+}
+
+/* ---- of a summary ---- */
+
+static int refuse_reduced(const struct request *request, int nr_paths)
+{
+	const struct asked *asked = &request->asked;
+
+	if (nr_paths > 1) {
+		return cmd_usage(&cmd_html, "the page is of one summary of reduce, and changes "
+					    "are those of streams; reduce puts summaries together");
+	}
+	if (request->is_svg || select_is_asked(&asked->select) ||
+		!numbers_is_empty(&asked->filter.pids) || !numbers_is_empty(&asked->filter.ranks)) {
+		return cmd_usage(&cmd_html, "a summary of reduce has no pictures, and is of all of "
+					    "its processes and steps; the streams have more");
+	}
+	return 0;
+}
+
+static int run_reduced(struct request *request, char *const *paths, int nr_paths)
+{
+	int status = refuse_reduced(request, nr_paths);
+	const struct cmd_input none = {0};
+	struct reduced reduced = {0};
+	struct cmd_output output;
+	struct buf out;
+
+	status = status ? status : reduced_job_read(&reduced, paths, nr_paths);
+	if (!status) {
+		bool is_incomplete = reduced_job_tell(&reduced);
+
+		request->html.reduced = &reduced;
+		cmd_output_init(&output, &out, request->asked.output);
+		html_write(&request->html, &none, &out);
+		status = (int)cmd_output_end(&output, &out);
+		buf_fini(&out);
+		status = !status && is_incomplete ? CMD_INCOMPLETE : status;
+	}
+	reduced_fini(&reduced);
+	return status;
+}
+
+/* ---- of streams ---- */
+
+static int run_streams(struct request *request, char **paths, int nr_paths)
+{
+	struct cmd_input *inputs = request->inputs;
+	int status = 0;
+
+	if (nr_paths < 2) {
+		status = (int)asked_open(&request->asked, &inputs[0], paths, nr_paths);
+		status = status ? status : write_page(request, 1);
+	}
+	for (int i = 0; !status && nr_paths == 2 && i < 2; i++) {
+		status = (int)asked_open(&request->asked, &inputs[i], paths + i, 1);
+		status = status || i == 0 ? status : write_diff(request, paths);
+	}
+	asked_close(&inputs[0]);
+	asked_close(&inputs[1]);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request request = {.asked = {.command = &cmd_html, .top = ASKED_NO_TOP},
+		.html = {.timeline_bytes = HTML_TIMELINE_BYTES}};
+	int status = take_options(&request, argc, argv), nr_paths = argc - optind;
+	char **paths = argv + optind;
+
+	if (!status) {
+		status = nr_paths && reduced_is_file(paths[0])
+				 ? run_reduced(&request, paths, nr_paths)
+				 : run_streams(&request, paths, nr_paths);
+	}
+	asked_fini(&request.asked);
+	return status == ASKED_HELP ? CMD_GOOD : status;
+}
+
+const struct command cmd_html = {
+	.name = "html",
+	.arguments = "-o FILE [OPTION]... [PATH [B]]",
+	.help = "one page for a browser, with everything that summary knows; of two runs what "
+		"changed",
+	.options =
+		"  -o, --output FILE      report.html; - is stdout\n"
+		"  --top N                rows of a table (200), 0 is all; what is over time "
+		"has 2000\n"
+		"  --timeline-kb N        what the timeline may take of the page (2000), 0 "
+		"leaves it out\n"
+		"  --svg VIEW             in place of the page a picture: breakdown, steps, or the "
+		"timeline of a step\n" ASKED_SELECTION_USAGE,
+	.run = run,
+};

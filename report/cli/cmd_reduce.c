@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The streams are dealt to processes, one for each core, since texts and errors are of one thread.
+ * What they hand over is the file that they would have written.
+ */
+#include "report/cli/cmd_reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report/stream/prefetch.h"
+#include "report/session/common_options.h"
+#include "report/util/err.h"
+#include "report/reduce/reduce.h"
+#include "report/util/temp_file.h"
+
+#define MOST_JOBS 1024u
+
+/* ---- a share ---- */
+
+enum cmd_exit cmd_reduce_merge(
+	struct reduced *into, struct reduced *from, enum cmd_exit a, enum cmd_exit b)
+{
+	if (a == CMD_FAILED || b == CMD_FAILED) {
+		return CMD_FAILED;
+	}
+	if (reduced_merge(into, from)) {
+		cmd_error("cannot add up: %s", err_text());
+		return CMD_FAILED;
+	}
+	return a > b ? a : b;
+}
+
+static enum cmd_exit read_summary(struct reduced *into, const char *path)
+{
+	if (reduced_read(into, path)) {
+		cmd_error("cannot read '%s': %s", path, err_text());
+		return CMD_INCOMPLETE;
+	}
+	return CMD_GOOD;
+}
+
+static enum cmd_exit read_stream(struct reduced *into, char *path)
+{
+	struct cmd_input input;
+	enum cmd_exit status = cmd_open(&input, &path, 1, NULL);
+
+	if (status) {
+		return CMD_INCOMPLETE; /* which was said */
+	}
+	reduce_process(into, input.processes[0]);
+	status = cmd_tell_losses(&input);
+	cmd_close(&input);
+	return status;
+}
+
+enum cmd_exit cmd_reduce_share(
+	struct reduced *into, const struct dumpdir *paths, size_t first, size_t stride)
+{
+	enum cmd_exit status = CMD_GOOD;
+
+	for (size_t i = first; i < paths->nr_paths && status != CMD_FAILED; i += stride) {
+		struct reduced one = {0};
+		enum cmd_exit result = reduced_is_file(paths->paths[i])
+					       ? read_summary(&one, paths->paths[i])
+					       : read_stream(&one, paths->paths[i]);
+
+		status = cmd_reduce_merge(into, &one, status, result);
+		reduced_fini(&one);
+	}
+	return status;
+}
+
+/* ---- several processes ---- */
+
+struct job {
+	pid_t pid;
+	int fd; /* a file for the summary */
+};
+
+static void run_job(const struct job *job, const struct dumpdir *paths, size_t first, size_t stride)
+{
+	struct reduced reduced = {0};
+	struct buf bytes = {0};
+	enum cmd_exit status;
+
+	status = cmd_reduce_share(&reduced, paths, first, stride);
+	reduced_write(&reduced, &bytes);
+	if (!temp_file_write(job->fd, 0, bytes.bytes, bytes.nr_bytes)) {
+		cmd_error("cannot write to a temporary file");
+		status = CMD_FAILED;
+	}
+	fflush(stderr);
+	_exit((int)status);
+}
+
+/* False where there is no room for one more. */
+static bool start_job(struct job *job, const struct dumpdir *paths, size_t first, size_t stride)
+{
+	job->fd = temp_file_open();
+	if (job->fd < 0) {
+		return false;
+	}
+	fflush(NULL);
+	job->pid = fork();
+	if (!job->pid) {
+		run_job(job, paths, first, stride);
+	}
+	if (job->pid < 0) {
+		close(job->fd);
+	}
+	return job->pid > 0;
+}
+
+static enum cmd_exit read_back(struct reduced *reduced, int fd)
+{
+	off_t nr_bytes = lseek(fd, 0, SEEK_END);
+	char *bytes = mem_zeroed(nr_bytes > 0 ? (size_t)nr_bytes : 0, 1);
+	enum cmd_exit status = CMD_GOOD;
+
+	temp_file_read_back(fd, 0, bytes, nr_bytes > 0 ? (size_t)nr_bytes : 0);
+	if (reduced_read_bytes(reduced, bytes, nr_bytes > 0 ? (size_t)nr_bytes : 0)) {
+		cmd_error("cannot read what a process of this program made: %s", err_text());
+		status = CMD_FAILED;
+	}
+	free(bytes);
+	return status;
+}
+
+static enum cmd_exit end_job(struct reduced *reduced, const struct job *job)
+{
+	enum cmd_exit result;
+	int status = -1;
+
+	waitpid(job->pid, &status, 0);
+	if (WIFEXITED(status) &&
+		(WEXITSTATUS(status) == CMD_GOOD || WEXITSTATUS(status) == CMD_INCOMPLETE)) {
+		result = read_back(reduced, job->fd);
+		result = result ? result : (enum cmd_exit)WEXITSTATUS(status);
+	} else {
+		if (!WIFEXITED(status)) {
+			cmd_error("a process of this program was ended by signal %d",
+				WTERMSIG(status));
+		}
+		result = CMD_FAILED;
+	}
+	close(job->fd);
+	return result;
+}
+
+static enum cmd_exit run_jobs(struct reduced *into, const struct dumpdir *paths, size_t nr_jobs)
+{
+	struct job *jobs = mem_zeroed(nr_jobs, sizeof(*jobs));
+	enum cmd_exit status = CMD_GOOD;
+	size_t nr = 0;
+
+	while (nr < nr_jobs && start_job(&jobs[nr], paths, nr, nr_jobs)) {
+		nr++;
+	}
+	/* The shares of those that could not be started. */
+	for (size_t i = nr; i < nr_jobs && status != CMD_FAILED; i++) {
+		struct reduced share = {0};
+		enum cmd_exit result = cmd_reduce_share(&share, paths, i, nr_jobs);
+
+		status = cmd_reduce_merge(into, &share, status, result);
+		reduced_fini(&share);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		struct reduced share = {0};
+		enum cmd_exit result = end_job(&share, &jobs[i]);
+
+		status = cmd_reduce_merge(into, &share, status, result);
+		reduced_fini(&share);
+	}
+	free(jobs);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static const struct option options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"jobs", required_argument, NULL, 'j'},
+	{"share", required_argument, NULL, 'S'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static bool take_share(struct cmd_reduce *asked, const char *text)
+{
+	char *copy = mem_text(text), *slash = strchr(copy, '/');
+	bool is_good;
+
+	if (slash) {
+		*slash = 0;
+	}
+	is_good = slash && cmd_number(copy, UINT32_MAX, &asked->share) &&
+		  cmd_number(slash + 1, UINT32_MAX, &asked->nr_shares) &&
+		  asked->share < asked->nr_shares;
+	free(copy);
+	return is_good;
+}
+
+static int take_option(struct cmd_reduce *asked, int option)
+{
+	switch (option) {
+	case 'o':
+		asked->output = optarg;
+		return 0;
+	case 'j':
+		if (!cmd_number(optarg, MOST_JOBS, &asked->nr_jobs) || !asked->nr_jobs) {
+			return cmd_usage(
+				&cmd_reduce, "not a number from 1 to %u: '%s'", MOST_JOBS, optarg);
+		}
+		return 0;
+	case 'S':
+		return take_share(asked, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_reduce, "not a share like 0/64 to 63/64: '%s'",
+					 optarg);
+	case 'h':
+		cmd_print_usage(&cmd_reduce);
+		return ASKED_HELP;
+	default:
+		return cmd_usage(&cmd_reduce, "unknown option, or an option without its value");
+	}
+}
+
+/* Those of the share stay. */
+static void keep_share(struct cmd_reduce *asked)
+{
+	struct dumpdir *paths = &asked->paths;
+	size_t nr = 0;
+
+	for (size_t i = 0; asked->nr_shares && i < paths->nr_paths; i++) {
+		if (i % asked->nr_shares == asked->share) {
+			paths->paths[nr++] = paths->paths[i];
+		} else {
+			free(paths->paths[i]);
+		}
+	}
+	paths->nr_paths = asked->nr_shares ? nr : paths->nr_paths;
+}
+
+int cmd_reduce_take(struct cmd_reduce *asked, int argc, char **argv)
+{
+	int option, status = 0;
+
+	*asked = (struct cmd_reduce){.status = CMD_GOOD};
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "o:j:h", options, NULL)) >= 0) {
+		status = take_option(asked, option);
+	}
+	if (status) {
+		return status;
+	}
+	if (!asked->output || optind == argc) {
+		return cmd_usage(&cmd_reduce, "%s",
+			asked->output ? "streams, summaries or their directories are needed"
+				      : "-o is needed: a file for the summary");
+	}
+	for (int i = optind; i < argc; i++) {
+		if (dumpdir_add(&asked->paths, argv[i])) {
+			cmd_error("cannot read '%s': %s", argv[i], err_text());
+			asked->status = CMD_INCOMPLETE;
+		}
+	}
+	if (!asked->paths.nr_paths) {
+		return CMD_FAILED;
+	}
+	keep_share(asked);
+	return 0;
+}
+
+enum cmd_exit cmd_reduce_write(
+	const struct cmd_reduce *asked, struct reduced *reduced, enum cmd_exit status)
+{
+	struct cmd_output output;
+	enum cmd_exit written;
+	struct buf out;
+
+	/* A share without paths is a summary of nothing, which adds nothing. */
+	if (status == CMD_FAILED || (!reduced->nr_processes && asked->paths.nr_paths)) {
+		return CMD_FAILED; /* which was said */
+	}
+	cmd_output_init(&output, &out, asked->output);
+	reduced_write(reduced, &out);
+	written = cmd_output_end(&output, &out);
+	buf_fini(&out);
+	status = status > asked->status ? status : asked->status;
+	return written ? written : status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct cmd_reduce asked;
+	struct reduced reduced = {0};
+	int status = cmd_reduce_take(&asked, argc, argv);
+	size_t nr_jobs = asked.nr_jobs ? (size_t)asked.nr_jobs : ahead_nr_threads();
+
+	if (asked.paths.nr_paths > 1) {
+		ahead_set_threads(1); /* cores have streams of their own */
+	}
+	if (!status) {
+		nr_jobs = nr_jobs < asked.paths.nr_paths ? nr_jobs : asked.paths.nr_paths;
+		status = (int)(nr_jobs > 1 ? run_jobs(&reduced, &asked.paths, nr_jobs)
+					   : cmd_reduce_share(&reduced, &asked.paths, 0, 1));
+		status = (int)cmd_reduce_write(&asked, &reduced, (enum cmd_exit)status);
+	}
+	reduced_fini(&reduced);
+	dumpdir_fini(&asked.paths);
+	return status == ASKED_HELP ? CMD_GOOD : status;
+}
+
+const struct command cmd_reduce = {
+	.name = "reduce",
+	.arguments = "-o FILE [OPTION]... PATH...",
+	.help = "a small summary of streams or summaries, which add up",
+	.options =
+		"  -o, --output FILE      the summary; gprof-report summary FILE shows it\n"
+		"  -j, --jobs N           processes that work at once (one for each core)\n"
+		"  --share I/N            of N shares of the paths the one with number I, from 0: "
+		"for\n"
+		"                         tasks of a batch system, whose summaries add up\n",
+	.run = run,
+};

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/styles/nsys_reports.h"
+#include "report/session/options.h"
+#include "report/reduce/reduced.h"
+#include "report/session/summary.h"
+
+const char *const summary_details[] = {"default", "op", "all", NULL};
+
+static void take_default_views(struct summary *summary)
+{
+	summary->is_default = true;
+	for (size_t i = 0; view_classes[i]; i++) {
+		/* For a program all views there are; for a reader those worth a first look. */
+		if (view_classes[i]->is_default || (summary->asked.table.format == TABLE_JSON &&
+							   !view_classes[i]->is_asked_only)) {
+			summary->views[summary->nr_views++] = view_classes[i];
+		}
+	}
+}
+
+static bool take_views(struct summary *summary, const char *list)
+{
+	while (*list) {
+		size_t length = strcspn(list, ",");
+		const struct view_class *view = view_find(list, length);
+
+		if (!view || summary->nr_views == SUMMARY_VIEWS) {
+			return false;
+		}
+		summary->views[summary->nr_views++] = view;
+		list += length + (list[length] == ',');
+	}
+	return summary->nr_views > 0;
+}
+
+static bool take_style(struct summary *summary, const char *name)
+{
+	for (size_t i = 0; summary_styles[i]; i++) {
+		if (strcmp(summary_styles[i]->name, name) == 0) {
+			summary->style = summary_styles[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct option options[] = {
+	{"view", required_argument, NULL, 'v'},
+	{"style", required_argument, NULL, 's'},
+	{"report", required_argument, NULL, 'R'},
+	{"sort", required_argument, NULL, 'k'},
+	{"per-thread", no_argument, NULL, 'T'},
+	{"over-ranks", no_argument, NULL, 'O'},
+	{"detail", optional_argument, NULL, 'd'},
+	ASKED_TABLE_OPTIONS,
+	ASKED_SELECTION_OPTIONS,
+	{0},
+};
+
+/* The level may stand apart, as other options' values do; a folder of that name is ./op. */
+static void take_detail(int argc, char **argv)
+{
+	int choice;
+
+	if (!optarg && optind < argc && options_choose(argv[optind], summary_details, &choice)) {
+		optarg = argv[optind++];
+	}
+}
+
+static int take_reports(struct summary *summary)
+{
+	struct buf names = {0};
+
+	if (strcmp(optarg, "help") == 0) {
+		nsys_list(&names);
+		fwrite(names.bytes, 1, names.nr_bytes, stdout);
+		buf_fini(&names);
+		return ASKED_HELP;
+	}
+	summary->style = &style_nsys;
+	if (nsys_take(summary, optarg)) {
+		return 0;
+	}
+	for (const struct nsys_report *report = nsys_reports; report->name; report++) {
+		buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", report->name);
+	}
+	cmd_usage(&cmd_summary, "no such report, or it has no such argument: '%s'; there are %.*s",
+		optarg, (int)names.nr_bytes, names.bytes);
+	buf_fini(&names);
+	return CMD_USAGE;
+}
+
+/* Takes one option. Returns 0, CMD_USAGE after saying why, or ASKED_HELP when the usage was
+ * printed. */
+static int take_option(struct summary *summary, int option)
+{
+	int choice;
+
+	switch (option) {
+	case 'v':
+		return take_views(summary, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_summary, "no such view in '%s'", optarg);
+	case 's':
+		return take_style(summary, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
+	case 'R':
+		return take_reports(summary);
+	case 'k':
+		summary->sort = optarg;
+		return 0;
+	case 'O':
+		summary->is_over_ranks = true;
+		return 0;
+	case 'T':
+		summary->is_per_thread = true;
+		return 0;
+	case 'd':
+		summary->is_detailed = !optarg;
+		summary->has_detail = optarg != NULL;
+		if (optarg && !options_choose(optarg, summary_details, &choice)) {
+			return cmd_usage(&cmd_summary, "no such detail: '%s'", optarg);
+		}
+		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
+		return 0;
+	default:
+		return asked_take(&summary->asked, option);
+	}
+}
+
+/* Operators that are taken apart are a table of their own. */
+static void choose_operators(struct summary *summary)
+{
+	for (size_t i = 0; summary->detail != VIEW_DETAIL_DEFAULT && i < summary->nr_views; i++) {
+		if (summary->views[i] == &view_operator) {
+			summary->views[i] = &view_operator_detail;
+		}
+	}
+}
+
+static int take_options(struct summary *summary, int argc, char **argv)
+{
+	int option, status;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv,
+			"v:s:k:" ASKED_TABLE_LETTERS ASKED_SELECTION_LETTERS, options, NULL)) >=
+		0) {
+		if (option == 'd') {
+			take_detail(argc, argv);
+		}
+		status = take_option(summary, option);
+		if (status) {
+			return status;
+		}
+	}
+	if (!(summary->style->formats & 1u << summary->asked.table.format)) {
+		return cmd_usage(
+			&cmd_summary, "the style %s has no such format", summary->style->name);
+	}
+	if (summary->is_over_ranks && (!summary->nr_views || summary->style != summary_styles[0])) {
+		return cmd_usage(&cmd_summary, "--over-ranks wants --view, and no other style");
+	}
+	if (!summary->nr_views) {
+		take_default_views(summary);
+	}
+	choose_operators(summary);
+	return 0;
+}
+
+static void print_lists(void)
+{
+	struct buf reports = {0};
+
+	printf("\nViews (* shown without --view):\n");
+	for (size_t i = 0; view_classes[i]; i++) {
+		printf("  %-16s %c %s\n", view_classes[i]->name,
+			view_classes[i]->is_default ? '*' : ' ', view_classes[i]->help);
+	}
+	nsys_list(&reports);
+	printf("\nReports:\n%.*s", (int)reports.nr_bytes, reports.bytes);
+	buf_fini(&reports);
+	printf("\nStyles:\n");
+	for (size_t i = 0; summary_styles[i]; i++) {
+		printf("  %-16s   %s\n", summary_styles[i]->name, summary_styles[i]->help);
+	}
+}
+
+/* Layouts of other tools have no place for what could not be chosen. */
+static void tell_lone(const struct summary *summary, const struct cmd_input *input)
+{
+	uint64_t nr_lone = 0;
+
+	if (summary->style == summary_styles[0] || !select_is_asked(&summary->asked.select)) {
+		return;
+	}
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		nr_lone += input->processes[i]->select->nr_lone;
+	}
+	if (nr_lone) {
+		cmd_error("%llu records of work have no call in the stream and are in no step",
+			(unsigned long long)nr_lone);
+	}
+}
+
+static int print(const struct summary *summary, const struct cmd_input *input)
+{
+	struct cmd_output output;
+	struct buf out;
+	enum cmd_exit losses;
+	const char *wrong;
+	int status;
+
+	cmd_output_init(&output, &out, summary->asked.output);
+	wrong = summary->style->print(summary, input, &out);
+	if (wrong) {
+		buf_fini(&out);
+		return summary->sort ? cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary->sort)
+				     : cmd_usage(&cmd_summary, "%s", wrong);
+	}
+	status = cmd_output_end(&output, &out);
+	buf_fini(&out);
+	tell_lone(summary, input);
+	/* Said even if the output could not be written. */
+	losses = cmd_tell_odd(input, &summary->asked.filter, cmd_tell_losses(input));
+	return status ? status : (int)losses;
+}
+
+static void finish(struct summary *summary)
+{
+	asked_fini(&summary->asked);
+	free(summary->reports);
+}
+
+static int run(int argc, char **argv)
+{
+	struct summary summary = {
+		.asked = {.command = &cmd_summary, .top = ASKED_NO_TOP},
+		.style = summary_styles[0],
+	};
+	struct asked *asked = &summary.asked;
+	struct cmd_input input;
+	int status = take_options(&summary, argc, argv);
+
+	if (status) {
+		finish(&summary);
+		return status == ASKED_HELP ? CMD_GOOD : status;
+	}
+	/* The layouts of other tools have all rows. */
+	if (asked->top == ASKED_NO_TOP) {
+		asked->top = summary.style == summary_styles[0] ? asked_top(asked) : 0;
+	}
+	terminal_set(&asked->table, asked->output, asked->color);
+	if (optind < argc && reduced_is_file(argv[optind])) {
+		status = summary_of_reduced(&summary, argv + optind, argc - optind);
+		finish(&summary);
+		return status;
+	}
+	status = (int)asked_open(asked, &input, argv + optind, argc - optind);
+	if (!status) {
+		status = print(&summary, &input);
+	}
+	asked_close(&input);
+	finish(&summary);
+	return status;
+}
+
+const struct command cmd_summary = {
+	.name = "summary",
+	.arguments = "[OPTION]... [PATH]...",
+	.help = "tables of kernels, copies, API calls ... (this is the default)",
+	.options =
+		"  --view NAME[,NAME]...  the tables below that are wanted\n"
+		"  --style STYLE          whose layout the tables have, see below\n"
+		"  --report NAME[,NAME]   reports of `nsys stats` by their names, see below\n"
+		"  --sort COLUMN          by a column's JSON key, as total, calls, avg, max, name; "
+		"or by\n"
+		"                         Paddle's, as CPUTotal, GPUMax\n"
+		"  --per-thread           operators of each thread by themselves\n"
+		"  --over-ranks           least, median and largest of the column of --sort over "
+		"ranks, and\n"
+		"                         whose they are\n"
+		"  --detail               operators by the shapes of their inputs, ranges by "
+		"operators\n"
+		"  --detail=LEVEL         default, op: operators by what lies in them, all: and by "
+		"their\n"
+		"                         place in the step\n" ASKED_TABLE_USAGE
+			ASKED_SELECTION_USAGE "  -o, --output FILE      not to stdout\n",
+	.print_more = print_lists,
+	.run = run,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/session/common_options.h"
+#include "report/timeline/file.h"
+
+#define USUAL_FILE "trace.pftrace"
+/* Browsers hold no text of 512 MB. */
+#define USUAL_PART_MB 400u
+
+struct request {
+	struct asked asked;
+	struct timeline_pick pick;
+	uint64_t part_bytes;
+};
+
+static const struct option options[] = {
+	{"time", required_argument, NULL, 'T'},
+	{"min-us", required_argument, NULL, 'U'},
+	{"tracks", required_argument, NULL, 'K'},
+	{"for", required_argument, NULL, 'F'},
+	{"part-mb", required_argument, NULL, 'P'},
+	ASKED_SELECTION_OPTIONS,
+	{0},
+};
+
+/* Takes one option. Returns 0, CMD_USAGE after saying why, or ASKED_HELP when the usage was
+ * printed. */
+static int take_option(struct request *request, int option)
+{
+	uint64_t number;
+
+	switch (option) {
+	case 'o':
+		request->asked.output = optarg;
+		return timeline_file_is_path(optarg)
+			       ? 0
+			       : cmd_usage(&cmd_timeline,
+					 "not a file that ends in .pftrace, .pftrace.gz, .json or "
+					 ".json.gz: '%s'",
+					 optarg);
+	case 'T':
+		return timeline_pick_time(&request->pick, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_timeline, "no time like 1.2s-1.4s: '%s'", optarg);
+	case 'U':
+		if (!cmd_number(optarg, INT32_MAX, &number)) {
+			return cmd_usage(&cmd_timeline, "not a number: '%s'", optarg);
+		}
+		request->pick.min_ns = number * 1000;
+		return 0;
+	case 'K':
+		return timeline_pick_tracks(&request->pick, optarg)
+			       ? 0
+			       : cmd_usage(&cmd_timeline, "no such tracks: '%s'", optarg);
+	case 'F':
+		request->pick.is_for_hta = strcmp(optarg, "hta") == 0;
+		return request->pick.is_for_hta
+			       ? 0
+			       : cmd_usage(
+					 &cmd_timeline, "no tool that files are for: '%s'", optarg);
+	case 'P':
+		if (!cmd_number(optarg, INT32_MAX, &number)) {
+			return cmd_usage(&cmd_timeline, "not a number: '%s'", optarg);
+		}
+		request->part_bytes = number * 1000000;
+		return 0;
+	default:
+		return asked_take(&request->asked, option);
+	}
+}
+
+static void tell_parts(const struct timeline_file *file)
+{
+	char *first = timeline_file_part(file->path, 1);
+	char *last = timeline_file_part(file->path, file->nr_parts);
+
+	cmd_error("'%s' would be more than viewers open, so it is in %zu parts of its time: '%s' "
+		  "to '%s'",
+		file->path, file->nr_parts, first, last);
+	free(first);
+	free(last);
+}
+
+static void tell_older(const struct timeline_file *file)
+{
+	char *first = timeline_file_part(file->path, file->nr_parts + 1);
+	char *last = timeline_file_part(file->path, file->nr_parts + file->nr_older);
+
+	cmd_error("'%s' to '%s' were there before and are no parts of this timeline: remove them "
+		  "before you open all",
+		first, last);
+	free(first);
+	free(last);
+}
+
+static int write_file(const struct request *request, const struct cmd_input *input)
+{
+	struct timeline_file file = {.path = request->asked.output,
+		.pick = &request->pick,
+		.most_bytes = request->part_bytes};
+	int error = timeline_file_write(&file, input->processes, input->nr_processes);
+	/* Said even if the file could not be written. */
+	int status = (int)cmd_tell_odd(input, &request->asked.filter, cmd_tell_losses(input));
+
+	if (error) {
+		cmd_error("cannot write '%s': %s", file.path, strerror(-error));
+		return CMD_FAILED;
+	}
+	if (file.nr_parts) {
+		tell_parts(&file);
+	}
+	if (file.nr_older) {
+		tell_older(&file);
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request request = {.asked = {.command = &cmd_timeline, .output = USUAL_FILE},
+		.part_bytes = USUAL_PART_MB * 1000000u};
+	struct cmd_input input;
+	int option, status = 0;
+
+	opterr = 0;
+	while (!status &&
+		(option = getopt_long(argc, argv, ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
+		status = take_option(&request, option);
+	}
+	if (!status) {
+		status = (int)asked_open(&request.asked, &input, argv + optind, argc - optind);
+		status = status ? status : write_file(&request, &input);
+		asked_close(&input);
+	}
+	asked_fini(&request.asked);
+	return status == ASKED_HELP ? CMD_GOOD : status;
+}
+
+const struct command cmd_timeline = {
+	.name = "timeline",
+	.arguments = "[OPTION]... [PATH]...",
+	.help = "a picture of the run for Perfetto, chrome://tracing and HTA",
+	.options =
+		"  -o, --output FILE      x.pftrace (Perfetto; without the option trace.pftrace) "
+		"or "
+		"x.json\n"
+		"                         (Chrome JSON, as Kineto writes it), both with .gz, too; "
+		"- "
+		"is\n"
+		"                         JSON on stdout\n"
+		"  --time SPAN            only that time since the first event: 1.2s-1.4s, 300ms-\n"
+		"  --min-us N             only slices that are at least as long\n"
+		"  --tracks LIST          only some of "
+		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
+		"  --for hta              JSON without what HolisticTraceAnalysis miscounts\n"
+		"  --part-mb N            JSON in parts x-1.json, x-2.json, ... of N MB (400; 0: "
+		"in "
+		"one)\n" ASKED_SELECTION_USAGE,
+	.run = run,
+};

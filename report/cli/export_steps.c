@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cli/export_steps.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/model/scan.h"
+#include "report/model/select.h"
+
+struct export_steps {
+	const struct process *process;
+	size_t last;	     /* the place where the last look-up ended */
+	struct idmap places; /* 1 + the place of a step, by the correlation id of a call */
+};
+
+static bool holds(const struct process *process, size_t place, uint64_t tick)
+{
+	return place + 1 < process->nr_steps && process->steps[place].tick <= tick &&
+	       tick < process->steps[place + 1].tick;
+}
+
+/* 1 + the place, 0 for none. Rows come mostly by their times, so the next step is close. */
+static size_t find_place(struct export_steps *steps, uint64_t tick)
+{
+	const struct process *process = steps->process;
+	size_t low = 0, high = process->nr_steps;
+
+	for (size_t near = steps->last; near < steps->last + 2; near++) {
+		if (holds(process, near, tick)) {
+			steps->last = near;
+			return model_step_is_gap(&process->steps[near]) ? 0 : near + 1;
+		}
+	}
+	while (low < high) { /* the first that begins later */
+		size_t middle = low + (high - low) / 2;
+
+		if (process->steps[middle].tick <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (!low || !holds(process, low - 1, tick)) {
+		return 0;
+	}
+	steps->last = low - 1;
+	return model_step_is_gap(&process->steps[low - 1]) ? 0 : low;
+}
+
+static void take_calls(void *context, struct process *process, const struct batch *b)
+{
+	struct export_steps *steps = context;
+
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
+		size_t place = find_place(steps, b->col[COL_api_begin][i]);
+
+		if (correlation && place) {
+			*(uint32_t *)idmap_put(&steps->places, correlation) = (uint32_t)place;
+		}
+	}
+}
+
+struct export_steps *export_steps_create(struct process *process)
+{
+	static const struct scan_want wants[] = {
+		SCAN_CALLS(COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation))};
+	static const struct scan_view view = {
+		.wants = wants, .nr_wants = sizeof(wants) / sizeof(wants[0]), .take = take_calls};
+	struct export_steps *steps = mem_zeroed(1, sizeof(*steps));
+	struct scan scan = {&view, steps};
+
+	steps->process = process;
+	idmap_init(&steps->places, sizeof(uint32_t));
+	if (process->nr_steps > 1) {
+		scan_run(&process, 1, &scan, 1);
+	}
+	return steps;
+}
+
+void export_steps_destroy(struct export_steps *steps)
+{
+	idmap_fini(&steps->places);
+	free(steps);
+}
+
+static bool tell(const struct export_steps *steps, size_t place, uint64_t *step)
+{
+	*step = place ? steps->process->steps[place - 1].step : 0;
+	return place != 0;
+}
+
+bool export_steps_at(struct export_steps *steps, uint64_t tick, uint64_t *step)
+{
+	return tell(steps, find_place(steps, tick), step);
+}
+
+bool export_steps_find(
+	struct export_steps *steps, const struct batch *batch, uint32_t row, uint64_t *step)
+{
+	const uint32_t *place;
+	unsigned int column;
+
+	switch (select_rule_of(batch->table, &column)) {
+	case SELECT_TICK:
+	case SELECT_NVTX:
+		return export_steps_at(steps, batch->col[column][row], step);
+	case SELECT_LAUNCH:
+		place = idmap_get(&steps->places, (uint32_t)batch->col[column][row]);
+		return tell(steps, place ? *place : 0, step);
+	case SELECT_ALL:
+		break;
+	}
+	return false;
+}

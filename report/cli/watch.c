@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cli/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "report/stream/dumpdir.h"
+#include "report/util/err.h"
+#include "report/stream/index.h"
+
+#define PART ".part"
+/* Flushes after a window's end until CUPTI's records of it are in the stream, too. */
+#define LATE_GROUPS 2u
+
+uint64_t watch_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- processes ---- */
+
+/* A stream by its name without .part, which it loses when it is closed. */
+static size_t name_length(const char *path)
+{
+	size_t length = strlen(path), part = strlen(PART);
+
+	return length > part && !strcmp(path + length - part, PART) ? length - part : length;
+}
+
+static bool is_known(const struct watch *watch, const char *path)
+{
+	size_t length = name_length(path);
+
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		const char *other = watch->processes[i]->path;
+
+		if (name_length(other) == length && !memcmp(other, path, length)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What comes before the first checkpoint says who the process is. */
+static bool has_begun(const struct stream_in *stream)
+{
+	const struct stream_table *table = stream_in_table(stream, GPROF_TABLE_checkpoint);
+
+	return !stream->is_trace && !stream->is_schema_assumed && table && table->nr_rows;
+}
+
+static void destroy(struct watch_process *p)
+{
+	process_destroy(p->process);
+	stream_in_close(p->stream);
+	free(p->closed);
+	free(p->path);
+	free(p);
+}
+
+/*
+ * NULL if it has just begun: it is tried again at the next look. Of one that has ended without
+ * closing its stream, what it had not written yet is in its rings.
+ */
+static struct watch_process *make(const char *path)
+{
+	struct watch_process *p;
+	struct stream_in *stream;
+
+	if (stream_in_open(&stream, path)) {
+		return NULL;
+	}
+	if (!has_begun(stream)) {
+		stream_in_close(stream);
+		return NULL;
+	}
+	p = mem_zeroed(1, sizeof(*p));
+	p->process = process_create(stream);
+	p->path = mem_text(path);
+	p->ending = ending_state(p->process);
+	memset(p->gpu_percent, -1, sizeof(p->gpu_percent));
+	if (p->ending == ENDING_ENDED) {
+		watch_read(p, p->process->stream);
+		p->stalls.seen = p->stalls.began;
+		return p;
+	}
+	if (stream_in_open(&p->stream, path)) { /* renamed in this moment */
+		destroy(p);
+		return NULL;
+	}
+	stream_index_follow(p->stream);
+	watch_read(p, p->stream);
+	p->stalls.seen = p->stalls.ended;
+	return p;
+}
+
+/* It has ended, and its stream is as it was called before. */
+static void read_rest(struct watch_process **process)
+{
+	struct watch_process *whole = make((*process)->path);
+
+	if (whole) {
+		whole->ending = ENDING_ENDED;
+		whole->slice = (*process)->slice;
+		whole->stalls.seen = (*process)->stalls.seen;
+		whole->stalls.told = (*process)->stalls.told;
+		destroy(*process);
+		*process = whole;
+	}
+}
+
+static void look_at(struct watch_process **process)
+{
+	struct watch_process *p = *process;
+	enum ending_state ending;
+	struct stat status;
+
+	if (p->ending == ENDING_ENDED || !p->stream) {
+		return;
+	}
+	/* First, so that what is read afterwards is all that it wrote. */
+	ending = ending_state(p->process);
+	/* In a container: it was seen, and is no more. */
+	p->ending = p->ending == ENDING_RUNS && ending == ENDING_UNKNOWN ? ENDING_ENDED : ending;
+	if (stat(p->path, &status)) {
+		p->path[name_length(p->path)] = '\0';
+		p->ending = ENDING_ENDED;
+		if (stat(p->path, &status)) {
+			return;
+		}
+	} else if (p->ending == ENDING_ENDED) {
+		read_rest(process);
+		return;
+	}
+	stream_index_grow(p->stream, (uint64_t)status.st_size);
+	watch_read(p, p->stream);
+}
+
+static uint64_t all_steps(const struct watch *watch)
+{
+	uint64_t steps = 0;
+
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		steps += watch->processes[i]->steps;
+	}
+	return steps;
+}
+
+/* The newest window that is closed anywhere. */
+static uint32_t newest_closed(const struct watch *watch)
+{
+	uint32_t newest = 0;
+
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		const struct watch_process *p = watch->processes[i];
+
+		if (p->nr_closed && p->closed[p->nr_closed - 1].number > newest) {
+			newest = p->closed[p->nr_closed - 1].number;
+		}
+	}
+	return newest;
+}
+
+int watch_look(struct watch *watch)
+{
+	struct dumpdir dumpdir = {0};
+	uint64_t before = all_steps(watch);
+	bool is_first = !watch->nr_processes;
+	int rc = dumpdir_add(&dumpdir, watch->dir);
+
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		look_at(&watch->processes[i]);
+	}
+	for (size_t i = 0; !rc && i < dumpdir.nr_paths; i++) {
+		struct watch_process *p =
+			is_known(watch, dumpdir.paths[i]) ? NULL : make(dumpdir.paths[i]);
+
+		if (p) {
+			watch->processes = array_grow(watch->processes, watch->nr_processes,
+				&watch->capacity, sizeof(*watch->processes));
+			watch->processes[watch->nr_processes++] = p;
+		}
+	}
+	dumpdir_fini(&dumpdir);
+	/* Of a job that begins while it is watched, all windows are told. */
+	if (!watch->has_looked) {
+		watch->has_looked = true;
+		watch->told = newest_closed(watch);
+	}
+	if (is_first || all_steps(watch) != before) {
+		watch->moved_ns = watch_now_ns();
+	}
+	return rc;
+}
+
+bool watch_is_over(const struct watch *watch)
+{
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		if (watch->processes[i]->ending == ENDING_RUNS) {
+			return false;
+		}
+	}
+	return watch->nr_processes > 0;
+}
+
+void watch_begin_slice(struct watch *watch)
+{
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		watch->processes[i]->slice = (struct watch_slice){0};
+	}
+}
+
+void watch_fini(struct watch *watch)
+{
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		destroy(watch->processes[i]);
+	}
+	free(watch->processes);
+	*watch = (struct watch){0};
+}
+
+/* ---- windows ---- */
+
+enum window_state { WINDOW_NONE, WINDOW_OPEN, WINDOW_CLOSED };
+
+static enum window_state window_state(const struct watch_process *p, uint32_t number)
+{
+	bool has_ended = p->ending == ENDING_ENDED;
+
+	for (size_t i = p->nr_closed; i-- > 0;) {
+		const struct watch_window *closed = &p->closed[i];
+
+		if (closed->number == number) {
+			return has_ended || p->nr_groups >= closed->group + LATE_GROUPS
+				       ? WINDOW_CLOSED
+				       : WINDOW_OPEN;
+		}
+	}
+	if (!p->is_open || p->window != number) {
+		return WINDOW_NONE;
+	}
+	return has_ended ? WINDOW_CLOSED : WINDOW_OPEN;
+}
+
+bool watch_take_window(struct watch *watch, uint32_t *number)
+{
+	size_t nr_closed = 0;
+
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		const struct watch_process *p = watch->processes[i];
+		enum window_state state = window_state(p, watch->told + 1);
+
+		/* Children that load data have windows, but no steps that would close them. */
+		if (state == WINDOW_OPEN && (p->steps || watch->nr_processes == 1)) {
+			return false;
+		}
+		nr_closed += state == WINDOW_CLOSED;
+	}
+	if (!nr_closed) {
+		return false;
+	}
+	*number = ++watch->told;
+	return true;
+}

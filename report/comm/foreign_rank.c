@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comm/foreign_rank.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+
+/* A rank that has communicators of several ranks. */
+struct candidate {
+	struct process *process;
+	bool is_known; /* all of its communicators are */
+	bool is_met;   /* one of them is somewhere else, too */
+};
+
+struct membership {
+	uint64_t key;
+	size_t candidate;
+};
+
+struct job {
+	struct candidate *candidates; /* by rank */
+	struct membership *members;
+	size_t nr_candidates, nr_members, capacity;
+	size_t nr_ranks; /* that count: see counts() */
+};
+
+static const struct model_nccl_comm *comm_at(const struct process *process, size_t place)
+{
+	return idmap_at(&process->nccl_comms, place);
+}
+
+/* Groups in a trace are those of its few steps; what is not in it may be there nevertheless. */
+static bool is_candidate(const struct process *process)
+{
+	bool has_several = false;
+
+	for (size_t i = 0; i < process->nccl_comms.nr; i++) {
+		has_several |= comm_at(process, i)->nr_ranks > 1;
+	}
+	return has_several && process->rank >= 0 && process->world > 1 &&
+	       !process->stream->is_trace;
+}
+
+static void add_members(struct job *job, size_t candidate)
+{
+	struct candidate *c = &job->candidates[candidate];
+
+	c->is_known = true;
+	for (size_t i = 0; i < c->process->nccl_comms.nr; i++) {
+		const struct model_nccl_comm *comm = comm_at(c->process, i);
+
+		if (!comm->key || !comm->nr_ranks || comm->rank < 0) {
+			c->is_known = false;
+			continue;
+		}
+		job->members = array_grow(
+			job->members, job->nr_members, &job->capacity, sizeof(*job->members));
+		job->members[job->nr_members++] =
+			(struct membership){.key = comm->key, .candidate = candidate};
+	}
+}
+
+/* What has not all of its communicators in its stream may be in any. */
+static bool counts(const struct candidate *candidate)
+{
+	return candidate->is_known && process_is_complete(candidate->process);
+}
+
+/* False if the processes are of jobs of several sizes, which is told of by itself. */
+static bool take(struct job *job, struct process *const *processes, size_t nr_processes)
+{
+	int64_t last_rank = -1;
+
+	job->candidates = mem_zeroed(nr_processes + 1, sizeof(*job->candidates));
+	for (size_t i = 0; i < nr_processes; i++) {
+		struct candidate *candidate = &job->candidates[job->nr_candidates];
+
+		if (!is_candidate(processes[i])) {
+			continue;
+		}
+		candidate->process = processes[i];
+		if (candidate->process->world != job->candidates[0].process->world) {
+			return false;
+		}
+		add_members(job, job->nr_candidates++);
+		if (counts(candidate) && processes[i]->rank != last_rank) {
+			last_rank = processes[i]->rank;
+			job->nr_ranks++;
+		}
+	}
+	return true;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct membership *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* One that has several ranks of a communicator is left in peace, too. */
+static void meet(struct job *job)
+{
+	if (job->nr_members) {
+		qsort(job->members, job->nr_members, sizeof(*job->members), by_key);
+	}
+	for (size_t i = 1; i < job->nr_members; i++) {
+		if (job->members[i - 1].key == job->members[i].key) {
+			job->candidates[job->members[i - 1].candidate].is_met = true;
+			job->candidates[job->members[i].candidate].is_met = true;
+		}
+	}
+}
+
+/* Ranks beside that of a candidate. */
+static size_t count_others(const struct job *job, size_t at)
+{
+	int64_t rank = job->candidates[at].process->rank;
+
+	while (at && job->candidates[at - 1].process->rank == rank) {
+		at--;
+	}
+	for (; at < job->nr_candidates && job->candidates[at].process->rank == rank; at++) {
+		if (counts(&job->candidates[at])) {
+			return job->nr_ranks - 1;
+		}
+	}
+	return job->nr_ranks;
+}
+
+/*
+ * A communicator of n of the ranks of a job leaves out all but n of them; if more others than these
+ * are here, one of them has it.
+ */
+static bool must_meet(const struct process *process, size_t nr_others)
+{
+	for (size_t i = 0; i < process->nccl_comms.nr; i++) {
+		int64_t nr_ranks = comm_at(process, i)->nr_ranks;
+
+		if (nr_ranks > 1 && nr_ranks <= process->world &&
+			(int64_t)nr_others > process->world - nr_ranks) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void stranger_mark(struct process *const *processes, size_t nr_processes)
+{
+	struct job job = {0};
+
+	if (take(&job, processes, nr_processes)) {
+		meet(&job);
+		for (size_t i = 0; i < job.nr_candidates; i++) {
+			const struct candidate *candidate = &job.candidates[i];
+
+			candidate->process->is_stranger =
+				candidate->is_known && !candidate->is_met &&
+				must_meet(candidate->process, count_others(&job, i));
+		}
+	}
+	free(job.candidates);
+	free(job.members);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comm/host_collectives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/comm/nccl_names.h"
+#include "report/comm/nccl_ops.h"
+#include "report/ops/op.h"
+
+const char *const host_comm_names[] = {
+	[HOST_COMM_GLOO] = "gloo", [HOST_COMM_MPI] = "MPI", [HOST_COMM_UCC] = "UCC"};
+
+static const char *const prefixes[] = {
+	[HOST_COMM_GLOO] = "gloo:", [HOST_COMM_MPI] = "mpi:", [HOST_COMM_UCC] = "ucc:"};
+
+/* Ranges and operators around communication; what they take is waiting, or what lies in them. */
+static const char *const around[] = {
+	"c10d::", "_c10d_functional::", "c10d_functional::", "autograd::engine::"};
+
+/* Asked of each operator: most differ in the first byte. */
+static bool begins_with(const char *text, const char *prefix)
+{
+	return *text == *prefix && !strncmp(text, prefix, strlen(prefix));
+}
+
+/* What stands behind the library's name; NULL: it is of none. */
+static const char *find_call(const char *name, enum host_comm_library *library)
+{
+	for (unsigned int i = HOST_COMM_GLOO; i <= HOST_COMM_UCC; i++) {
+		if (begins_with(name, prefixes[i])) {
+			*library = (enum host_comm_library)i;
+			return name + strlen(prefixes[i]);
+		}
+	}
+	*library = HOST_COMM_NONE;
+	return NULL;
+}
+
+enum host_comm_library host_comm_library_of(uint32_t name)
+{
+	enum host_comm_library library;
+
+	find_call(names_raw(name, NULL), &library);
+	return library;
+}
+
+static uint8_t kind_of(const char *call)
+{
+	/* NCCL has none of its own, and PyTorch makes one of an all-reduce there. */
+	return begins_with(call, "barrier") ? NCCL_OPS_BARRIER : nccl_name_kind(call, strlen(call));
+}
+
+static bool is_in(const struct idmap *names)
+{
+	for (size_t i = 0; i < names->nr; i++) {
+		if (host_comm_library_of(*(const uint32_t *)idmap_at(names, i))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Rows have names, or texts where there are too many and in traces of others. */
+bool host_comm_is_in(const struct process *process)
+{
+	return is_in(&process->op_names) || is_in(&process->strings);
+}
+
+bool host_comm_needs(void *context, struct process *process, unsigned int table)
+{
+	(void)context;
+	return table != GPROF_TABLE_op || host_comm_is_in(process);
+}
+
+/* ---- sizes ---- */
+
+/* Of an element, by how its type begins in texts of FORMAT.md's table op_shape; 0 unknown. */
+static uint64_t element_bytes(const char *type, size_t nr_bytes)
+{
+	static const struct {
+		const char *name;
+		uint64_t nr_bytes;
+	} types[] = {
+		{"float32", 4},
+		{"float16", 2},
+		{"bfloat16", 2},
+		{"float64", 8},
+		{"int64", 8},
+		{"int32", 4},
+		{"int16", 2},
+		{"int8", 1},
+		{"uint8", 1},
+		{"uint16", 2},
+		{"uint32", 4},
+		{"uint64", 8},
+		{"bool", 1},
+		{"complex32", 4},
+		{"complex64", 8},
+		{"complex128", 16},
+		{"float8_e5m2", 1},
+		{"float8_e4m3fn", 1},
+		{"float8_e5m2fnuz", 1},
+		{"float8_e4m3fnuz", 1},
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (strlen(types[i].name) == nr_bytes && !memcmp(types[i].name, type, nr_bytes)) {
+			return types[i].nr_bytes;
+		}
+	}
+	return 0;
+}
+
+/* "[64,3]": behind the bracket. Returns what stands behind the sizes, NULL if they are none. */
+static const char *read_sizes(const char *text, uint64_t *nr_bytes)
+{
+	while (*text && *text != ']') {
+		char *end;
+		uint64_t size = strtoull(text, &end, 10);
+
+		if (end == text || __builtin_mul_overflow(*nr_bytes, size, nr_bytes)) {
+			return NULL;
+		}
+		text = *end == ',' ? end + 1 : end;
+	}
+	return *text ? text + 1 : NULL;
+}
+
+/* "float32[64,3,32,32], int64[64]": the bytes of all; false if of one it is not known. */
+static bool read_bytes(const char *text, uint64_t *nr_bytes)
+{
+	*nr_bytes = 0;
+	while (text && *text) {
+		size_t length = strcspn(text, "[, ");
+		uint64_t own = element_bytes(text, length);
+
+		if (text[length] != '[' || !own) {
+			return false;
+		}
+		text = read_sizes(text + length + 1, &own);
+		if (!text || __builtin_add_overflow(*nr_bytes, own, nr_bytes)) {
+			return false;
+		}
+		text += strspn(text, ", ");
+	}
+	return true;
+}
+
+static void set_bytes(struct host_comm *comm, const struct process *process, uint64_t shape)
+{
+	const uint32_t *text = shape && shape <= UINT32_MAX
+				       ? idmap_get(&process->op_shapes, (uint32_t)shape)
+				       : NULL;
+
+	if (text) {
+		comm->has_bytes = read_bytes(names_raw(*text, NULL), &comm->bytes);
+	}
+	if (comm->kind == NCCL_OPS_BARRIER) {
+		comm->bytes = 0;
+		comm->has_bytes = true;
+	}
+}
+
+/* ---- rows ---- */
+
+static bool is_computing(const char *name, uint8_t framework, uint8_t scope)
+{
+	if (framework != GPROF_FRAMEWORK_TORCH || scope == OP_TORCH_USER ||
+		scope == OP_TORCH_ANNOTATION || !strncmp(name, "enumerate(Data", 14)) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++) {
+		if (begins_with(name, around[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void host_comm_take(const struct process *process, const struct batch *b, bool has_operators,
+	void (*take)(void *context, const struct host_comm *comm), void *context)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin = b->col[COL_op_begin][i], dur = b->col[COL_op_dur][i];
+		const char *name = names_raw(
+			op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]), NULL);
+		struct host_comm comm = {
+			.begin = begin, .end = begin + dur < begin ? UINT64_MAX : begin + dur};
+		enum host_comm_library library;
+		const char *call = find_call(name, &library);
+
+		if (call) {
+			comm.library = (uint8_t)library;
+			comm.kind = kind_of(call);
+			set_bytes(&comm, process, b->col[COL_op_op_shape][i]);
+			take(context, &comm);
+		} else if (has_operators && is_computing(name, (uint8_t)b->col[COL_op_framework][i],
+						    (uint8_t)b->col[COL_op_scope][i])) {
+			take(context, &comm);
+		}
+	}
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comm/nccl_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report/util/buf.h"
+#include "report/util/string_pool.h"
+#include "report/comm/nccl_ops.h"
+
+#define NAME_BYTES 40u
+
+const char *nccl_name_op(uint8_t kind)
+{
+	static const char *const names[] = {
+		[GPROF_NCCL_ALL_REDUCE] = "AllReduce",
+		[GPROF_NCCL_REDUCE] = "Reduce",
+		[GPROF_NCCL_BROADCAST] = "Broadcast",
+		[GPROF_NCCL_ALL_GATHER] = "AllGather",
+		[GPROF_NCCL_REDUCE_SCATTER] = "ReduceScatter",
+		[GPROF_NCCL_ALL_TO_ALL] = "AlltoAll",
+		[GPROF_NCCL_GATHER] = "Gather",
+		[GPROF_NCCL_SCATTER] = "Scatter",
+		[GPROF_NCCL_SEND] = "Send",
+		[GPROF_NCCL_RECV] = "Recv",
+		[NCCL_OPS_SEND_RECV] = "Send and Recv",
+		[NCCL_OPS_SEVERAL] = "of several kinds",
+		[NCCL_OPS_BARRIER] = "Barrier",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
+}
+
+/* Without the lines: "allgatherbase", "allgather". */
+static void clean(const char *name, size_t nr_bytes, char *out)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_bytes && nr + 1 < NAME_BYTES; i++) {
+		if (name[i] != '_') {
+			out[nr++] = name[i];
+		}
+	}
+	out[nr] = '\0';
+}
+
+uint8_t nccl_name_kind(const char *name, size_t nr_bytes)
+{
+	/* By how they begin: there are "base", "oop", "coalesced" and others behind. */
+	static const struct {
+		const char *begin;
+		uint8_t kind;
+	} kinds[] = {
+		{"allreduce", GPROF_NCCL_ALL_REDUCE},
+		{"sparseallreduce", GPROF_NCCL_ALL_REDUCE},
+		{"barrier", GPROF_NCCL_ALL_REDUCE},
+		{"allgather", GPROF_NCCL_ALL_GATHER},
+		{"reducescatter", GPROF_NCCL_REDUCE_SCATTER},
+		{"alltoall", GPROF_NCCL_ALL_TO_ALL},
+		{"broadcast", GPROF_NCCL_BROADCAST},
+		{"reduce", GPROF_NCCL_REDUCE},
+		{"gather", GPROF_NCCL_GATHER},
+		{"scatter", GPROF_NCCL_SCATTER},
+		{"send", GPROF_NCCL_SEND},
+		{"recv", GPROF_NCCL_RECV},
+	};
+	char cleaned[NAME_BYTES];
+
+	clean(name, nr_bytes, cleaned);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!strncasecmp(cleaned, kinds[i].begin, strlen(kinds[i].begin))) {
+			return kinds[i].kind;
+		}
+	}
+	return 0;
+}
+
+/* What several functions of NCCL make has a name that begins as theirs. */
+uint32_t nccl_name_call(uint8_t kind)
+{
+	static const char *const names[] = {
+		[GPROF_NCCL_ALL_REDUCE] = "ncclAllReduce",
+		[GPROF_NCCL_REDUCE] = "ncclReduce",
+		[GPROF_NCCL_BROADCAST] = "ncclBroadcast",
+		[GPROF_NCCL_ALL_GATHER] = "ncclAllGather",
+		[GPROF_NCCL_REDUCE_SCATTER] = "ncclReduceScatter",
+		[GPROF_NCCL_ALL_TO_ALL] = "ncclAlltoAll",
+		[GPROF_NCCL_GATHER] = "ncclGather",
+		[GPROF_NCCL_SCATTER] = "ncclScatter",
+		[GPROF_NCCL_SEND] = "ncclSend",
+		[GPROF_NCCL_RECV] = "ncclRecv",
+		[GPROF_NCCL_GROUP_END] = "ncclGroupEnd",
+		[GPROF_NCCL_INIT] = "ncclCommInit",
+		[GPROF_NCCL_SPLIT] = "ncclCommSplit",
+		[GPROF_NCCL_FINALIZE] = "ncclCommFinalize",
+		[GPROF_NCCL_DESTROY] = "ncclCommDestroy",
+		[GPROF_NCCL_ABORT] = "ncclCommAbort",
+	};
+	const char *name = kind < sizeof(names) / sizeof(names[0]) && names[kind]
+				   ? names[kind]
+				   : "a call of NCCL";
+
+	return names_intern(name, strlen(name));
+}
+
+/* PyTorch's name of the group is for people; where there is none, the key is the same on all ranks.
+ */
+static void make_comm(const struct process *process, uint32_t id, struct model_nccl_comm *comm)
+{
+	struct buf name = {0};
+	char fact[24];
+	const char *group;
+
+	snprintf(fact, sizeof(fact), "nccl.group.%" PRIu32, id);
+	group = process_fact(process, fact, NULL);
+	if (group) {
+		comm->group = names_intern(group, strlen(group));
+		buf_printf(&name, "group %s", group);
+	} else {
+		buf_printf(&name, "%016" PRIx64, comm->key);
+	}
+	if (comm->rank >= 0 && comm->nr_ranks) {
+		buf_printf(&name, ", rank %" PRId32 " of %" PRIu32, comm->rank, comm->nr_ranks);
+	}
+	comm->name = names_intern(name.bytes, name.nr_bytes);
+	buf_fini(&name);
+}
+
+uint32_t nccl_name_comm(struct process *process, uint32_t id)
+{
+	static const char unknown[] = "(unknown)";
+	struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
+
+	if (!comm || !comm->key) {
+		return names_intern(unknown, sizeof(unknown) - 1);
+	}
+	if (!comm->name) {
+		make_comm(process, id, comm);
+	}
+	return comm->name;
+}
+
+uint32_t nccl_name_group(struct process *process, uint32_t id)
+{
+	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
+
+	nccl_name_comm(process, id);
+	return comm ? comm->group : 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comm/nccl_ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/comm/job_clock.h"
+#include "report/comm/nccl_launch.h"
+#include "report/comm/nccl_names.h"
+#include "report/ops/phase.h"
+#include "report/model/select.h"
+
+#define KERNEL_MASK                                                                        \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_correlation))
+
+struct nccl_call {
+	uint64_t group, bytes, begin;
+	uint32_t comm, sequence, thread;
+	uint32_t after, last; /* correlation ids of what it launched */
+	int32_t peer;
+	uint8_t kind;
+};
+
+struct nccl_calls {
+	struct nccl_call *items;
+	size_t nr, capacity;
+	struct nccl_launches launches;
+};
+
+void nccl_ops_fini(struct nccl_ops *ops)
+{
+	free(ops->ops);
+	free(ops->sides);
+	if (ops->calls) {
+		free(ops->calls->items);
+		nccl_launches_fini(&ops->calls->launches);
+		free(ops->calls);
+	}
+	*ops = (struct nccl_ops){0};
+}
+
+double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks)
+{
+	double n = nr_ranks ? nr_ranks : 1;
+
+	switch (kind) {
+	case GPROF_NCCL_ALL_REDUCE:
+		return 2 * (n - 1) / n;
+	case GPROF_NCCL_ALL_GATHER:
+	case GPROF_NCCL_REDUCE_SCATTER:
+	case GPROF_NCCL_ALL_TO_ALL:
+	case GPROF_NCCL_GATHER:
+	case GPROF_NCCL_SCATTER:
+		return (n - 1) / n;
+	default:
+		return 1;
+	}
+}
+
+/* ---- calls ---- */
+
+static bool is_move(uint64_t kind)
+{
+	return kind >= GPROF_NCCL_ALL_REDUCE && kind <= GPROF_NCCL_RECV;
+}
+
+void nccl_ops_take(struct nccl_ops *ops, const struct batch *b)
+{
+	struct nccl_calls *calls = ops->calls;
+
+	if (!calls) {
+		calls = ops->calls = mem_zeroed(1, sizeof(*calls));
+	}
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t kind = b->col[COL_nccl_kind][i];
+
+		/* What failed at once moved nothing; 7 is ncclInProgress. */
+		if ((!is_move(kind) && kind != GPROF_NCCL_GROUP_END) ||
+			(b->col[COL_nccl_result][i] && b->col[COL_nccl_result][i] != 7)) {
+			continue;
+		}
+		calls->items = array_grow(
+			calls->items, calls->nr, &calls->capacity, sizeof(*calls->items));
+		calls->items[calls->nr++] = (struct nccl_call){
+			.group = b->col[COL_nccl_group][i],
+			.bytes = b->col[COL_nccl_bytes][i],
+			.begin = b->col[COL_nccl_begin][i],
+			.comm = (uint32_t)b->col[COL_nccl_comm][i],
+			.sequence = (uint32_t)b->col[COL_nccl_sequence][i],
+			.thread = (uint32_t)b->col[COL_nccl_thread][i],
+			.after = (uint32_t)b->col[COL_nccl_correlation_before][i],
+			.last = (uint32_t)b->col[COL_nccl_correlation][i],
+			.peer = (int32_t)b->col[COL_nccl_peer][i],
+			.kind = (uint8_t)kind,
+		};
+	}
+}
+
+/* Those of a group and communicator after each other, as they were made; GROUP_END first. */
+static int by_group(const void *a, const void *b)
+{
+	const struct nccl_call *x = a, *y = b;
+	bool x_ends = x->kind == GPROF_NCCL_GROUP_END, y_ends = y->kind == GPROF_NCCL_GROUP_END;
+
+	if (x->group != y->group) {
+		return x->group < y->group ? -1 : 1;
+	}
+	if (x_ends != y_ends) {
+		return x_ends ? -1 : 1;
+	}
+	if (x->comm != y->comm) {
+		return x->comm < y->comm ? -1 : 1;
+	}
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* ---- operations ---- */
+
+static uint8_t join_kinds(uint8_t a, uint8_t b)
+{
+	bool is_p2p = (a == GPROF_NCCL_SEND || a == GPROF_NCCL_RECV || a == NCCL_OPS_SEND_RECV) &&
+		      (b == GPROF_NCCL_SEND || b == GPROF_NCCL_RECV);
+
+	return a == b ? a : is_p2p ? NCCL_OPS_SEND_RECV : NCCL_OPS_SEVERAL;
+}
+
+static struct nccl_op make_op(
+	const struct nccl_ops *ops, struct process *process, const struct nccl_call *call)
+{
+	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, call->comm);
+	const struct phases steps = {.process = process, .nr_steps = process->nr_steps + 1};
+
+	return (struct nccl_op){
+		.key = comm ? comm->key : 0,
+		.begin_ns = UINT64_MAX,
+		.sequence = call->sequence,
+		.nr_ranks = comm ? comm->nr_ranks : 0,
+		.rank = comm ? comm->rank : -1,
+		.peer = call->peer,
+		.boot = job_clock_of(process),
+		.process = ops->nr_processes,
+		.id = (uint32_t)ops->nr_ops,
+		.step = phases_step(&steps, call->begin),
+		.device = UINT32_MAX,
+		.name = nccl_name_comm(process, call->comm),
+		.group = nccl_name_group(process, call->comm),
+		.kind = call->kind,
+	};
+}
+
+static void add_call(struct nccl_op *op, const struct nccl_call *call)
+{
+	uint64_t nr_parts = nccl_op_kind_is_wide(call->kind) && op->nr_ranks ? op->nr_ranks : 1;
+
+	op->kind = join_kinds(op->kind, call->kind);
+	op->is_unsized = !nccl_op_kind_is_sized(op->kind, op->nr_ranks);
+	op->bytes += call->bytes * nr_parts;
+	op->nr_calls++;
+}
+
+static void add_side(struct nccl_ops *ops, const struct nccl_op *op, const struct nccl_call *call)
+{
+	bool is_receive = call->kind == GPROF_NCCL_RECV;
+
+	if ((!is_receive && call->kind != GPROF_NCCL_SEND) || !op->key || op->rank < 0 ||
+		call->peer < 0 || !call->sequence) {
+		return;
+	}
+	ops->sides =
+		array_grow(ops->sides, ops->nr_sides, &ops->sides_capacity, sizeof(*ops->sides));
+	ops->sides[ops->nr_sides++] = (struct nccl_side){
+		.key = op->key,
+		.bytes = call->bytes,
+		.from = is_receive ? call->peer : op->rank,
+		.to = is_receive ? op->rank : call->peer,
+		.sequence = call->sequence,
+		.op = op->id,
+		.is_receive = is_receive,
+	};
+}
+
+/* The calls from `at` on that are of one group; returns where the next one begins. */
+static size_t take_group(struct nccl_ops *ops, struct process *process, size_t at)
+{
+	struct nccl_calls *calls = ops->calls;
+	const struct nccl_call *first = &calls->items[at];
+	size_t op = 0, nr_comms = 0, end = at;
+
+	for (; end < calls->nr && calls->items[end].group == first->group; end++) {
+		const struct nccl_call *call = &calls->items[end];
+
+		if (call->kind == GPROF_NCCL_GROUP_END) {
+			continue;
+		}
+		if (!nr_comms || call->comm != call[-1].comm) {
+			ops->ops = array_grow(
+				ops->ops, ops->nr_ops, &ops->capacity, sizeof(*ops->ops));
+			ops->ops[ops->nr_ops] = make_op(ops, process, call);
+			ops->nr_ops++;
+			nr_comms++;
+		}
+		op = ops->nr_ops - 1;
+		add_call(&ops->ops[op], call);
+		add_side(ops, &ops->ops[op], call);
+	}
+	/* Kernels do not say which communicator they are of. */
+	nccl_launches_add(
+		&calls->launches, &(struct nccl_span){first->thread, first->after, first->last,
+					  nr_comms == 1 ? op : NCCL_LAUNCH_NONE});
+	return end;
+}
+
+/* ---- kernels ---- */
+
+static void take_kernels(struct nccl_ops *ops, struct process *process, const struct batch *batch)
+{
+	for (uint32_t row = 0; row < batch->nr_rows; row++) {
+		size_t place = nccl_launches_find(
+			&ops->calls->launches, (uint32_t)batch->col[COL_kernel_correlation][row]);
+		struct nccl_op *op;
+		uint64_t begin, end;
+
+		if (place == NCCL_LAUNCH_NONE) {
+			continue;
+		}
+		op = &ops->ops[place];
+		begin = clock_map_time(&process->device_clock, batch->col[COL_kernel_begin][row]);
+		end = begin + batch->col[COL_kernel_dur][row];
+		op->begin_ns = begin < op->begin_ns ? begin : op->begin_ns;
+		op->end_ns = end > op->end_ns ? end : op->end_ns;
+		op->device = process_place(process, batch->col[COL_kernel_place][row]).device;
+	}
+}
+
+static void join_kernels(struct nccl_ops *ops, struct process *process)
+{
+	struct nccl_launches *launches = &ops->calls->launches;
+	struct stream_in *stream = process->stream;
+
+	nccl_launches_read(launches, stream);
+	for (size_t i = 0; launches->nr && i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_kernel &&
+			!stream_in_load(stream, i, KERNEL_MASK, 0, &batch)) {
+			take_kernels(ops, process, &batch);
+		}
+	}
+	nccl_launches_clear(launches);
+}
+
+void nccl_ops_end(struct nccl_ops *ops, struct process *process)
+{
+	struct nccl_calls *calls = ops->calls;
+
+	if (calls && calls->nr) {
+		qsort(calls->items, calls->nr, sizeof(*calls->items), by_group);
+		for (size_t at = 0; at < calls->nr;) {
+			at = take_group(ops, process, at);
+		}
+		join_kernels(ops, process);
+		calls->nr = 0;
+	}
+	ops->nr_processes++;
+}
+
+void nccl_ops_read(struct nccl_ops *ops, struct process *process)
+{
+	struct stream_in *stream = process->stream;
+	uint32_t mask = NCCL_OPS_MASK | select_mask(process, GPROF_TABLE_nccl);
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_in_block_table(stream, i) == GPROF_TABLE_nccl &&
+			!stream_in_load(stream, i, mask, 0, &batch)) {
+			select_cut(process, &batch);
+			nccl_ops_take(ops, &batch);
+		}
+	}
+	nccl_ops_end(ops, process);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pipelines, by who sends to whom: processes that send and receive with one or two others each, in
+ * a row or in a ring. In a row they are stages; the first is the end that sends before it receives.
+ */
+#ifndef REPORT_COMM_PIPELINE_H
+#define REPORT_COMM_PIPELINE_H
+
+#include "report/comm/nccl_pair.h"
+
+enum { PIPELINE_MOST = 2 }; /* neighbours */
+
+struct pipeline_rank {
+	uint32_t neighbours[PIPELINE_MOST]; /* processes, as nccl_op.process */
+	uint32_t nr_neighbours;		    /* PIPELINE_MOST + 1: more; 0: it is in no pipeline */
+	uint32_t nr_stages;		    /* of its row; 0: a ring */
+	int32_t stage;			    /* from 0; -1 unknown */
+	/* By step, as nccl_op.step counts, and neighbour: what was received. */
+	uint32_t (*nr_received)[PIPELINE_MOST];
+	uint32_t nr_steps;
+};
+
+struct pipeline {
+	struct pipeline_rank *ranks; /* by process */
+	size_t nr;
+	size_t nr_meshed; /* processes that exchange with more, or with such */
+};
+
+/* The operations are matched, see nccl_match.h. */
+void pipeline_find(struct pipeline *pipeline, struct nccl_ops *ops);
+void pipeline_fini(struct pipeline *pipeline);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comm/sanity.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/comm/job_clock.h"
+#include "report/util/numbers.h"
+#include "report/model/sanity_process.h"
+
+#define MOST_VALUES 4u
+#define MOST_SPANS  20u
+#define MOST_TOLD   5u
+
+struct odd {
+	struct process *const *processes;
+	size_t nr_processes;
+	void (*tell)(const char *sentence);
+	struct buf line;
+	bool is_wrong;
+};
+
+static void tell(struct odd *odd)
+{
+	buf_char(&odd->line, 0);
+	odd->tell(odd->line.bytes);
+	odd->line.nr_bytes = 0;
+}
+
+/* A trace was made on purpose; a stream is of any process, also of one that only imported CUDA. */
+static bool has_work(const struct process *process)
+{
+	static const unsigned int tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
+		GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_untimed};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const struct stream_table *table = stream_in_table(process->stream, tables[i]);
+
+		if (table && table->nr_rows) {
+			return true;
+		}
+	}
+	return process->stream->is_trace || process->nr_steps > 1;
+}
+
+/* ---- hosts and jobs ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many values of a fact the processes have. More than one begin a line: "N of_what (A, B". */
+static size_t add_values(struct odd *odd, const char *key, bool of_workers, const char *of_what)
+{
+	const char **values = mem_zeroed(odd->nr_processes + 1, sizeof(*values));
+	size_t nr = 0, nr_values = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const char *value = process_fact(odd->processes[i], key, "");
+
+		if (*value && (!of_workers || has_work(odd->processes[i]))) {
+			values[nr++] = value;
+		}
+	}
+	qsort(values, nr, sizeof(*values), compare_texts);
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || strcmp(values[i], values[nr_values - 1]) != 0) {
+			values[nr_values++] = values[i];
+		}
+	}
+	if (nr_values > 1) {
+		buf_printf(&odd->line, "the processes are of %zu %s (", nr_values, of_what);
+		for (size_t i = 0; i < nr_values && i < MOST_VALUES; i++) {
+			buf_printf(&odd->line, "%s%s", i ? ", " : "", values[i]);
+		}
+		buf_text(&odd->line, nr_values > MOST_VALUES ? ", ...)" : ")");
+	}
+	free(values);
+	return nr_values;
+}
+
+static bool has_lone_worker(const struct odd *odd)
+{
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		if (odd->processes[i]->rank < 0 && has_work(odd->processes[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* That a job is of several hosts is usual, as long as ranks say that it is one. */
+static void tell_hosts(struct odd *odd)
+{
+	if (add_values(odd, "host.name", false, "hosts") < 2) {
+		return;
+	}
+	job_clock_tell(odd->processes, odd->nr_processes, ": ", &odd->line);
+	if (has_lone_worker(odd)) {
+		buf_text(&odd->line, "; some have no rank, so nothing says that they are of one "
+				     "job: tables add them up");
+		odd->is_wrong = true;
+	}
+	tell(odd);
+}
+
+static void tell_jobs(struct odd *odd)
+{
+	if (add_values(odd, "job.id", true, "jobs") < 2 &&
+		add_values(odd, "rank.world_size", true, "job sizes") < 2) {
+		return;
+	}
+	buf_text(&odd->line, ": tables add them up; name the streams of one job");
+	tell(odd);
+	odd->is_wrong = true;
+}
+
+/* ---- ranks ---- */
+
+/* Those that train: children that merely have their parent's RANK do not count. */
+static void tell_repeated(struct odd *odd)
+{
+	uint64_t *ranks = mem_zeroed(odd->nr_processes + 1, sizeof(*ranks));
+	const struct process *last = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const struct process *process = odd->processes[i];
+
+		if (process->rank < 0 || !has_work(process)) {
+			continue;
+		}
+		if (last && last->rank == process->rank && !process_is_same(last, process)) {
+			ranks[nr++] = (uint64_t)process->rank;
+		}
+		last = process;
+	}
+	if (nr) {
+		buf_text(&odd->line, "there is more than one process of rank ");
+		numbers_print(ranks, nr, MOST_SPANS, &odd->line);
+		buf_text(&odd->line, ", as of several runs: tables add them up; name the streams "
+				     "of one run, or choose by --pid");
+		tell(odd);
+		odd->is_wrong = true;
+	}
+	free(ranks);
+}
+
+static void add_gap(struct odd *odd, size_t *nr, int64_t first, int64_t end)
+{
+	if (first >= end) {
+		return;
+	}
+	if (*nr < MOST_SPANS) {
+		buf_printf(&odd->line, "%s%" PRId64, *nr ? "," : "", first);
+	}
+	if (*nr < MOST_SPANS && end - first > 1) {
+		buf_printf(&odd->line, "-%" PRId64, end - 1);
+	}
+	++*nr;
+}
+
+/* Of one rank alone nobody knows whether the others were wanted. */
+static void tell_missing(struct odd *odd)
+{
+	int64_t next = 0, world = -1;
+	size_t nr_ranks = 0, nr_gaps = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		const struct process *process = odd->processes[i];
+
+		world = process->world > world ? process->world : world;
+		if (process->rank >= next) {
+			add_gap(odd, &nr_gaps, next, process->rank);
+			next = process->rank < INT64_MAX ? process->rank + 1 : process->rank;
+			nr_ranks++;
+		}
+	}
+	add_gap(odd, &nr_gaps, next, world);
+	if (nr_ranks > 1 && nr_gaps) {
+		struct buf ranks = odd->line;
+
+		odd->line = (struct buf){0};
+		if (world >= 0) {
+			buf_printf(&odd->line, "of %" PRId64 " ranks ", world);
+		}
+		buf_printf(&odd->line, "these%s are missing: %.*s%s", world < 0 ? " ranks" : "",
+			(int)ranks.nr_bytes, ranks.bytes, nr_gaps > MOST_SPANS ? ",..." : "");
+		tell(odd);
+		buf_fini(&ranks);
+		odd->is_wrong = true;
+	}
+	odd->line.nr_bytes = 0;
+}
+
+/* ---- one by one ---- */
+
+/* rest: what those have that are not named any more. */
+static void tell_each(struct odd *odd, bool (*add)(const struct process *process, struct buf *line),
+	const char *rest)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < odd->nr_processes; i++) {
+		if (!add(odd->processes[i], &odd->line)) {
+			continue;
+		}
+		if (nr++ < MOST_TOLD) {
+			tell(odd);
+		}
+		odd->line.nr_bytes = 0;
+		odd->is_wrong = true;
+	}
+	if (nr > MOST_TOLD) {
+		buf_printf(&odd->line, "and %zu more processes %s", nr - MOST_TOLD, rest);
+		tell(odd);
+	}
+}
+
+/* ---- what views found ---- */
+
+static struct buf added; /* sentences, each with a 0 behind it */
+
+void odd_add(const char *format, ...)
+{
+	va_list arguments;
+	char *sentence;
+	bool is_told;
+
+	va_start(arguments, format);
+	if (vasprintf(&sentence, format, arguments) < 0) {
+		sentence = NULL;
+	}
+	va_end(arguments);
+	is_told = !sentence;
+	for (size_t i = 0; !is_told && i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
+		is_told = strcmp(added.bytes + i, sentence) == 0;
+	}
+	if (!is_told) {
+		buf_add(&added, sentence, strlen(sentence) + 1);
+	}
+	free(sentence);
+}
+
+static void tell_added(struct odd *odd)
+{
+	for (size_t i = 0; i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
+		odd->tell(added.bytes + i);
+		odd->is_wrong = true;
+	}
+	buf_fini(&added);
+}
+
+bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_part,
+	void (*told)(const char *sentence))
+{
+	struct odd odd = {.processes = processes, .nr_processes = nr_processes, .tell = told};
+
+	tell_hosts(&odd);
+	tell_jobs(&odd);
+	tell_repeated(&odd);
+	if (!is_part) {
+		tell_missing(&odd);
+	}
+	tell_each(&odd, odd_process_stranger, "whose communicators no other process here has");
+	tell_each(&odd, odd_process_times, "whose steps or clocks go back");
+	tell_each(&odd, odd_process_ends, "with step ends without a time");
+	tell_each(&odd, odd_process_span, "of more days than a run");
+	tell_each(&odd, odd_process_early, "with work before its launch");
+	tell_each(&odd, odd_process_names, "with names that are not UTF-8");
+	tell_added(&odd);
+	buf_fini(&odd.line);
+	return odd.is_wrong;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comm/slow_links.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+
+#define LEAST_OWN  4u /* steps: of fewer, none is slower than the others */
+#define LEAST_LATE 2u /* of several steps: once is no habit */
+
+/* All moves of a path in a step that are alike. */
+struct cell {
+	struct network_move move; /* the first; its times are the mean */
+	uint64_t nr;
+	__int128 total_ns;		    /* of all */
+	int64_t delay_ns[NR_NETWORK_BASES]; /* of one, the mean */
+	bool is_compared[NR_NETWORK_BASES];
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_paths(const struct network_path *x, const struct network_path *y)
+{
+	int order = compare(x->key, y->key);
+
+	order = order ? order : compare((uint32_t)x->a, (uint32_t)y->a);
+	return order ? order : compare((uint32_t)x->b, (uint32_t)y->b);
+}
+
+/* Are they alike? */
+static int compare_kinds(const struct network_move *x, const struct network_move *y)
+{
+	int order = compare(x->kind, y->kind);
+
+	order = order ? order : compare(x->bytes, y->bytes);
+	order = order ? order : compare(x->nr_calls, y->nr_calls);
+	order = order ? order : compare(x->nr_ranks, y->nr_ranks);
+	return order ? order : compare(x->spans_hosts, y->spans_hosts);
+}
+
+static int by_path_kind_step(const void *a, const void *b)
+{
+	const struct network_move *x = a, *y = b;
+	int order = compare_paths(&x->path, &y->path);
+
+	order = order ? order : compare_kinds(x, y);
+	return order ? order : compare(x->step, y->step);
+}
+
+/* Cells begin with their moves. */
+static int by_kind_step(const void *a, const void *b)
+{
+	const struct network_move *x = a, *y = b;
+	int order = compare_kinds(x, y);
+
+	return order ? order : compare(x->step, y->step);
+}
+
+static int by_path_kind(const void *a, const void *b)
+{
+	const struct network_move *x = a, *y = b;
+	int order = compare_paths(&x->path, &y->path);
+
+	return order ? order : compare_kinds(x, y);
+}
+
+static int by_path_step(const void *a, const void *b)
+{
+	const struct network_move *x = a, *y = b;
+	int order = compare_paths(&x->path, &y->path);
+
+	return order ? order : compare(x->step, y->step);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return compare_paths(
+		&((const struct network_move *)a)->path, &((const struct network_move *)b)->path);
+}
+
+/* How many from the first on are equal to it. */
+static size_t run_of(
+	const struct cell *cells, size_t nr, int (*order)(const void *a, const void *b))
+{
+	size_t end = 1;
+
+	while (end < nr && !order(&cells[0].move, &cells[end].move)) {
+		end++;
+	}
+	return end;
+}
+
+/* Moves to cells; returns how many. */
+static size_t make_cells(struct network_move *moves, size_t nr, struct cell *cells)
+{
+	size_t nr_cells = 0;
+
+	qsort(moves, nr, sizeof(*moves), by_path_kind_step);
+	for (size_t i = 0; i < nr; i++) {
+		struct cell *cell = nr_cells ? &cells[nr_cells - 1] : NULL;
+
+		if (!cell || by_path_kind_step(&cell->move, &moves[i])) {
+			cell = &cells[nr_cells++];
+			*cell = (struct cell){.move = moves[i]};
+		}
+		cell->total_ns += moves[i].transfer_ns;
+		cell->nr++;
+	}
+	for (size_t i = 0; i < nr_cells; i++) {
+		cells[i].move.transfer_ns = (int64_t)(cells[i].total_ns / cells[i].nr);
+	}
+	return nr_cells;
+}
+
+/* ---- compared ---- */
+
+static void set_delay(struct cell *cell, enum network_basis basis, int64_t usual_ns)
+{
+	cell->is_compared[basis] = true;
+	cell->delay_ns[basis] = cell->move.transfer_ns - usual_ns;
+}
+
+static int64_t *sort_times(const struct cell *cells, size_t nr)
+{
+	int64_t *times = mem_zeroed(nr, sizeof(*times));
+
+	for (size_t i = 0; i < nr; i++) {
+		times[i] = cells[i].move.transfer_ns;
+	}
+	qsort(times, nr, sizeof(*times), by_value);
+	return times;
+}
+
+/* Those of a path that are alike, of all steps. */
+static void compare_own(struct cell *cells, size_t nr)
+{
+	int64_t *times;
+
+	if (nr < LEAST_OWN) {
+		return;
+	}
+	times = sort_times(cells, nr);
+	for (size_t i = 0; i < nr; i++) {
+		set_delay(&cells[i], NETWORK_OWN, times[(nr - 1) / 4]);
+	}
+	free(times);
+}
+
+/* Those of a step that are alike, of all paths. */
+static void compare_others(struct cell *cells, size_t nr)
+{
+	int64_t *times;
+
+	if (nr < 2) {
+		return;
+	}
+	times = sort_times(cells, nr);
+	for (size_t i = 0; i < nr; i++) {
+		set_delay(&cells[i], NETWORK_OTHERS,
+			straggler_median_of_others(times, nr, cells[i].move.transfer_ns));
+	}
+	free(times);
+}
+
+static void compare_all(struct cell *cells, size_t nr)
+{
+	for (size_t at = 0, end; at < nr; at += end) {
+		end = run_of(&cells[at], nr - at, by_path_kind);
+		compare_own(&cells[at], end);
+	}
+	qsort(cells, nr, sizeof(*cells), by_kind_step);
+	for (size_t at = 0, end; at < nr; at += end) {
+		end = run_of(&cells[at], nr - at, by_kind_step);
+		compare_others(&cells[at], end);
+	}
+	qsort(cells, nr, sizeof(*cells), by_path_step);
+}
+
+/* ---- added up ---- */
+
+/* A step of a path. */
+static struct straggler_step sum_step(const struct cell *cells, size_t nr, enum network_basis basis)
+{
+	struct straggler_step step = {
+		.step = cells[0].move.step, .length_ns = cells[0].move.step_ns};
+	__int128 delay_ns = 0; /* more than fits, if damaged streams say so */
+	int64_t most_ns = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		step.is_compared |= cells[i].is_compared[basis];
+		delay_ns += (__int128)cells[i].delay_ns[basis] * cells[i].nr;
+		most_ns = cells[i].move.most_ns > most_ns ? cells[i].move.most_ns : most_ns;
+	}
+	delay_ns = delay_ns > 0 ? delay_ns : 0;
+	step.ns[STRAGGLER_WAITING] = -(int64_t)(delay_ns < most_ns ? delay_ns : most_ns);
+	return step;
+}
+
+/* All of a path, by the steps. */
+static struct straggler sum_path(const struct cell *cells, size_t nr, enum network_basis basis)
+{
+	struct straggler sum = {.cause = STRAGGLER_NETWORK, .phase = -1};
+
+	for (size_t at = 0, end; at < nr; at += end) {
+		end = run_of(&cells[at], nr - at, by_path_step);
+		sum.steps = array_grow(sum.steps, sum.nr_steps, &sum.capacity, sizeof(*sum.steps));
+		sum.steps[sum.nr_steps++] = sum_step(&cells[at], end, basis);
+	}
+	straggler_sum(&sum);
+	return sum;
+}
+
+static void add_path(struct network *network, const struct cell *cells, size_t nr)
+{
+	struct straggler sums[NR_NETWORK_BASES];
+	enum network_basis basis;
+
+	for (unsigned int i = 0; i < NR_NETWORK_BASES; i++) {
+		sums[i] = sum_path(cells, nr, i);
+	}
+	basis = sums[NETWORK_OWN].delay_ns > sums[NETWORK_OTHERS].delay_ns ? NETWORK_OWN
+									   : NETWORK_OTHERS;
+	free(sums[!basis].steps);
+	if (!sums[basis].nr_delayed ||
+		(sums[basis].nr_delayed < LEAST_LATE && sums[basis].nr_compared > 1)) {
+		free(sums[basis].steps);
+		return;
+	}
+	network->slow =
+		array_grow(network->slow, network->nr, &network->capacity, sizeof(*network->slow));
+	network->slow[network->nr++] = (struct network_slow){
+		cells[0].move.path, cells[0].move.nr_ranks, basis, sums[basis]};
+}
+
+void network_find(struct network *network, struct network_move *moves, size_t nr)
+{
+	struct cell *cells;
+
+	if (!nr) {
+		return;
+	}
+	cells = mem_zeroed(nr, sizeof(*cells));
+	nr = make_cells(moves, nr, cells);
+	compare_all(cells, nr);
+	for (size_t at = 0, end; at < nr; at += end) {
+		end = run_of(&cells[at], nr - at, by_path);
+		add_path(network, &cells[at], end);
+	}
+	free(cells);
+}
+
+void network_fini(struct network *network)
+{
+	for (size_t i = 0; i < network->nr; i++) {
+		free(network->slow[i].straggler.steps);
+	}
+	free(network->slow);
+	*network = (struct network){0};
+}

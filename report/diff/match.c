@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/diff/match.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/util/string_pool.h"
+
+#define LEAST_ALIKE 0.6
+#define MOST_WORDS  48u
+
+/* A thing that has no partner yet. */
+struct lone {
+	size_t place; /* in the array of its side */
+	double weight;
+	uint32_t shape; /* of names.h: the name without what often changes */
+	uint32_t words[MOST_WORDS];
+	unsigned int nr_words;
+	bool is_taken;
+};
+
+struct matching {
+	struct diff_pair *pairs;
+	size_t nr_pairs;
+	struct lone *of_a, *of_b;
+	size_t nr_a, nr_b;
+};
+
+static void add_pair(struct matching *matching, size_t a, size_t b, enum diff_match match)
+{
+	matching->pairs[matching->nr_pairs++] = (struct diff_pair){a, b, match};
+}
+
+/* ---- names ---- */
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Opens or closes arguments; `<` of an operator is too rare in names to matter. */
+static int depth_change(char c)
+{
+	return (c == '<' || c == '(') - (c == '>' || c == ')');
+}
+
+static uint32_t shape_of(const char *name, size_t nr_bytes)
+{
+	struct buf out = {0};
+	int depth = 0;
+	uint32_t shape;
+
+	for (size_t i = 0; i < nr_bytes; i++) {
+		int change = depth_change(name[i]);
+
+		/* "(anonymous namespace)::f" must not end at its first byte. */
+		if (change && !(depth == 0 && change < 0)) {
+			depth += change;
+		} else if (depth == 0 && isdigit((unsigned char)name[i])) {
+			if (!out.nr_bytes || out.bytes[out.nr_bytes - 1] != '#') {
+				buf_char(&out, '#');
+			}
+		} else if (depth == 0) {
+			buf_char(&out, name[i]);
+		}
+	}
+	shape = names_intern(out.nr_bytes ? out.bytes : "", out.nr_bytes);
+	buf_fini(&out);
+	return shape;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Words of the name, sorted, each once; numbers are none. */
+static void find_words(struct lone *lone, const char *name, size_t nr_bytes)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_bytes && lone->nr_words < MOST_WORDS;) {
+		size_t begin = i;
+
+		while (i < nr_bytes && is_word(name[i]) && name[i] != '_') {
+			i++;
+		}
+		if (i > begin && !isdigit((unsigned char)name[begin])) {
+			lone->words[lone->nr_words++] = names_intern(name + begin, i - begin);
+		}
+		i += i == begin;
+	}
+	qsort(lone->words, lone->nr_words, sizeof(lone->words[0]), compare_words);
+	for (unsigned int i = 0; i < lone->nr_words; i++) {
+		if (!nr || lone->words[nr - 1] != lone->words[i]) {
+			lone->words[nr++] = lone->words[i];
+		}
+	}
+	lone->nr_words = (unsigned int)nr;
+}
+
+static double likeness(const struct lone *a, const struct lone *b)
+{
+	unsigned int i = 0, k = 0, common = 0;
+
+	while (i < a->nr_words && k < b->nr_words) {
+		uint32_t x = a->words[i], y = b->words[k];
+
+		common += x == y;
+		i += x <= y;
+		k += y <= x;
+	}
+	return a->nr_words + b->nr_words ? 2.0 * common / (a->nr_words + b->nr_words) : 0;
+}
+
+static int compare_lone(const void *a, const void *b)
+{
+	const struct lone *x = a, *y = b;
+
+	if (x->weight != y->weight) {
+		return x->weight > y->weight ? -1 : 1;
+	}
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static struct lone *make_lone(
+	const struct diff_name *names, size_t nr, const bool *is_paired, size_t *nr_lone)
+{
+	struct lone *lone = mem_zeroed(nr, sizeof(*lone));
+
+	*nr_lone = 0;
+	for (size_t i = 0; i < nr; i++) {
+		size_t nr_bytes;
+		const char *text;
+
+		if (is_paired[i]) {
+			continue;
+		}
+		text = names_readable(names[i].name, &nr_bytes);
+		lone[*nr_lone].place = i;
+		lone[*nr_lone].weight = names[i].weight;
+		lone[*nr_lone].shape = shape_of(text, nr_bytes);
+		find_words(&lone[*nr_lone], text, nr_bytes);
+		(*nr_lone)++;
+	}
+	qsort(lone, *nr_lone, sizeof(*lone), compare_lone);
+	return lone;
+}
+
+/* ---- matching ---- */
+
+/* Names that differ within a side: a table by name of what the other side has. */
+static void match_equal(struct matching *matching, const struct diff_name *a, size_t nr_a,
+	const struct diff_name *b, size_t nr_b, bool *a_paired, bool *b_paired)
+{
+	uint32_t most = 0;
+	size_t *place;
+
+	for (size_t i = 0; i < nr_b; i++) {
+		most = b[i].name > most ? b[i].name : most;
+	}
+	place = mem_zeroed((size_t)most + 1, sizeof(*place));
+	for (size_t i = 0; i < nr_b; i++) {
+		place[b[i].name] = i + 1;
+	}
+	for (size_t i = 0; i < nr_a; i++) {
+		if (a[i].name <= most && place[a[i].name]) {
+			size_t other = place[a[i].name] - 1;
+
+			add_pair(matching, i, other, DIFF_EQUAL);
+			a_paired[i] = true;
+			b_paired[other] = true;
+		}
+	}
+	free(place);
+}
+
+static void take(struct matching *matching, struct lone *a, struct lone *b, enum diff_match match)
+{
+	a->is_taken = true;
+	b->is_taken = true;
+	add_pair(matching, a->place, b->place, match);
+}
+
+static void match_shapes(struct matching *matching)
+{
+	for (size_t i = 0; i < matching->nr_a; i++) {
+		for (size_t k = 0; k < matching->nr_b; k++) {
+			if (!matching->of_b[k].is_taken &&
+				matching->of_b[k].shape == matching->of_a[i].shape) {
+				take(matching, &matching->of_a[i], &matching->of_b[k], DIFF_SHAPE);
+				break;
+			}
+		}
+	}
+}
+
+static size_t at_most(size_t nr)
+{
+	return nr < DIFF_SIMILAR ? nr : DIFF_SIMILAR;
+}
+
+/* Two that might be the same. */
+struct likely {
+	double alike;
+	size_t a, b; /* in of_a and of_b */
+};
+
+static int compare_likely(const void *a, const void *b)
+{
+	const struct likely *x = a, *y = b;
+
+	if (x->alike != y->alike) {
+		return x->alike > y->alike ? -1 : 1;
+	}
+	if (x->a != y->a) {
+		return x->a < y->a ? -1 : 1;
+	}
+	return (x->b > y->b) - (x->b < y->b);
+}
+
+static void match_words(struct matching *matching)
+{
+	size_t nr_a = at_most(matching->nr_a), nr_b = at_most(matching->nr_b), nr = 0;
+	struct likely *likely = mem_zeroed(nr_a * nr_b + 1, sizeof(*likely));
+
+	for (size_t i = 0; i < nr_a; i++) {
+		for (size_t k = 0; !matching->of_a[i].is_taken && k < nr_b; k++) {
+			double alike = likeness(&matching->of_a[i], &matching->of_b[k]);
+
+			if (!matching->of_b[k].is_taken && alike >= LEAST_ALIKE) {
+				likely[nr++] = (struct likely){alike, i, k};
+			}
+		}
+	}
+	qsort(likely, nr, sizeof(*likely), compare_likely);
+	for (size_t i = 0; i < nr; i++) {
+		struct lone *a = &matching->of_a[likely[i].a], *b = &matching->of_b[likely[i].b];
+
+		if (!a->is_taken && !b->is_taken) {
+			take(matching, a, b, DIFF_WORDS);
+		}
+	}
+	free(likely);
+}
+
+static void add_alone(struct matching *matching)
+{
+	for (size_t i = 0; i < matching->nr_a; i++) {
+		if (!matching->of_a[i].is_taken) {
+			add_pair(matching, matching->of_a[i].place, SIZE_MAX, DIFF_ALONE);
+		}
+	}
+	for (size_t i = 0; i < matching->nr_b; i++) {
+		if (!matching->of_b[i].is_taken) {
+			add_pair(matching, SIZE_MAX, matching->of_b[i].place, DIFF_ALONE);
+		}
+	}
+}
+
+size_t diff_match_names(const struct diff_name *a, size_t nr_a, const struct diff_name *b,
+	size_t nr_b, struct diff_pair **pairs)
+{
+	struct matching matching = {.pairs = mem_zeroed(nr_a + nr_b + 1, sizeof(**pairs))};
+	bool *a_paired = mem_zeroed(nr_a + 1, sizeof(*a_paired));
+	bool *b_paired = mem_zeroed(nr_b + 1, sizeof(*b_paired));
+
+	match_equal(&matching, a, nr_a, b, nr_b, a_paired, b_paired);
+	matching.of_a = make_lone(a, nr_a, a_paired, &matching.nr_a);
+	matching.of_b = make_lone(b, nr_b, b_paired, &matching.nr_b);
+	match_shapes(&matching);
+	match_words(&matching);
+	add_alone(&matching);
+	free(matching.of_a);
+	free(matching.of_b);
+	free(a_paired);
+	free(b_paired);
+	*pairs = matching.pairs;
+	return matching.nr_pairs;
+}

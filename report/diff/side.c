@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/diff/side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/copy_kind.h"
+#include "report/ops/op_walk.h"
+#include "report/model/select.h"
+
+struct reading {
+	struct diff_side *side;
+	struct process *process;
+	struct phases steps; /* for phases_step alone */
+	struct process **processes;
+};
+
+static uint32_t name_of(const char *text)
+{
+	return names_intern(text, strlen(text));
+}
+
+static struct diff_thing *thing_of(struct diff_side *side, enum diff_section section, uint32_t name)
+{
+	struct diff_thing *thing = idmap_put(&side->things[section], name);
+
+	thing->name = name;
+	return thing;
+}
+
+static bool is_counted(const struct phases *phases, uint32_t step)
+{
+	return phases_is_whole(phases, step) && select_has_step(phases->process, step - 1);
+}
+
+/* The sum of one step is complete. */
+static void fold(struct diff_side *side, struct diff_thing *thing, struct diff_open *open,
+	const struct phases *phases)
+{
+	if (!side->has_steps || is_counted(phases, open->step)) {
+		thing->calls += open->calls;
+		thing->ns += open->ns;
+		thing->squares += (unsigned __int128)open->ns * open->ns;
+	} else {
+		side->nr_outside += open->calls;
+	}
+	*open = (struct diff_open){0};
+}
+
+/* The place for a step of the thing: what is read last is earliest, so the latest gives way. */
+static struct diff_open *open_step(struct reading *reading, struct diff_thing *thing, uint32_t step)
+{
+	struct diff_open *latest = &thing->open[0];
+
+	for (unsigned int i = 0; i < DIFF_OPEN; i++) {
+		struct diff_open *open = &thing->open[i];
+
+		if (!open->is_used || open->step == step) {
+			open->is_used = true;
+			open->step = step;
+			return open;
+		}
+		latest = open->step > latest->step ? open : latest;
+	}
+	if (step > latest->step) {
+		return NULL;
+	}
+	fold(reading->side, thing, latest, &reading->steps);
+	*latest = (struct diff_open){.step = step, .is_used = true};
+	return latest;
+}
+
+static void add(struct reading *reading, enum diff_section section, uint32_t name, uint32_t step,
+	uint64_t ns)
+{
+	struct diff_open *open = open_step(reading, thing_of(reading->side, section, name), step);
+
+	if (!open) {
+		reading->side->nr_late++;
+		return;
+	}
+	open->ns += ns;
+	open->calls++;
+}
+
+/* ---- the walk ---- */
+
+static void begin(void *context, struct process *process)
+{
+	struct reading *reading = context;
+
+	reading->process = process;
+	phases_init(&reading->steps, process);
+}
+
+static uint32_t step_of(const struct reading *reading, uint64_t tick)
+{
+	return reading->side->has_steps ? phases_step(&reading->steps, tick) : 0;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct reading *reading = context;
+	uint64_t ticks = op->end - op->begin;
+
+	if (op_is_module(op->framework, op->scope) ||
+		op_class(op->name, op->framework, op->scope) == OP_RANGE) {
+		return;
+	}
+	ticks -= op->child_ticks < ticks ? op->child_ticks : ticks;
+	add(reading, DIFF_OPERATOR, op->name, step_of(reading, op->begin),
+		clock_map_duration(&reading->process->host_clock, ticks));
+}
+
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct reading *reading = context;
+	bool is_kernel = record->table == GPROF_TABLE_kernel;
+	uint64_t ns = record->end_ns - record->begin_ns;
+	uint32_t step;
+
+	(void)op;
+	if (!call && reading->side->has_steps) {
+		reading->side->nr_unlaunched++;
+		return;
+	}
+	if (!record->is_timed) {
+		reading->side->nr_untimed++;
+		return;
+	}
+	step = call ? step_of(reading, call->begin) : 0;
+	if (is_kernel) {
+		add(reading, DIFF_KERNEL, process_shape_name(reading->process, record->shape), step,
+			ns);
+		add(reading, DIFF_STEP, name_of("kernel_time"), step, ns);
+	} else if (record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset) {
+		add(reading, DIFF_COPY, copy_name(record->copy), step, ns);
+		add(reading, DIFF_STEP, name_of("copy_time"), step, ns);
+	}
+}
+
+static void add_whole(
+	struct reading *reading, enum diff_section section, const char *name, uint64_t ns)
+{
+	struct diff_thing *thing = thing_of(reading->side, section, name_of(name));
+
+	thing->calls++;
+	thing->ns += ns;
+	thing->squares += (unsigned __int128)ns * ns;
+}
+
+static void add_phases(struct reading *reading, const struct phases *phases, uint32_t step)
+{
+	const struct clock_map *clock = &reading->process->host_clock;
+	uint64_t step_ns = clock_map_duration(clock, phases_step_ticks(phases, step));
+	uint64_t rest_ns = step_ns;
+
+	add_whole(reading, DIFF_STEP, "step_time", step_ns);
+	if (!phases->nr_segments) {
+		return;
+	}
+	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
+		uint64_t ns = clock_map_duration(clock, phases->steps[step].ticks[i]);
+
+		add_whole(reading, DIFF_PHASE, phase_names[i], ns);
+		rest_ns -= ns < rest_ns ? ns : rest_ns;
+	}
+	add_whole(reading, DIFF_PHASE, phase_names[PHASE_OTHERS], rest_ns);
+}
+
+static void fold_all(struct diff_side *side, const struct phases *phases)
+{
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		for (size_t i = 0; i < side->things[s].nr; i++) {
+			struct diff_thing *thing = idmap_at(&side->things[s], i);
+
+			for (unsigned int k = 0; k < DIFF_OPEN; k++) {
+				if (thing->open[k].is_used) {
+					fold(side, thing, &thing->open[k], phases);
+				}
+			}
+		}
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct reading *reading = context;
+	struct diff_side *side = reading->side;
+
+	fold_all(side, phases);
+	phases_fini(&reading->steps);
+	side->nr_processes++;
+	if (!side->has_steps) {
+		side->nr_samples++;
+		if (process->first_ns <= process->last_ns) {
+			add_whole(reading, DIFF_STEP, "run_time",
+				process->last_ns - process->first_ns);
+		}
+		return;
+	}
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		if (is_counted(phases, step)) {
+			side->nr_samples++;
+			add_phases(reading, phases, step);
+		}
+	}
+}
+
+/* ---- a side ---- */
+
+bool diff_has_steps(const struct cmd_input *input)
+{
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (input->processes[i]->nr_steps > 1) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void diff_side_read(struct diff_side *side, const struct cmd_input *input, bool has_steps)
+{
+	static const struct op_view view = {
+		.begin = begin, .op = take_op, .record = take_record, .end = end};
+	struct reading reading = {.side = side};
+	const struct op_walk walk = {&view, &reading};
+	struct process **chosen = mem_zeroed(input->nr_processes, sizeof(*chosen));
+	size_t nr_chosen = 0;
+
+	*side = (struct diff_side){.has_steps = has_steps};
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		idmap_init(&side->things[s], sizeof(struct diff_thing));
+	}
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (!has_steps || input->processes[i]->nr_steps > 1) {
+			chosen[nr_chosen++] = input->processes[i];
+		}
+	}
+	op_walk_run(chosen, nr_chosen, &walk, 1);
+	free(chosen);
+}
+
+void diff_side_fini(struct diff_side *side)
+{
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		idmap_fini(&side->things[s]);
+	}
+}
+
+struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_thing *thing)
+{
+	struct welch_sample sample = {.nr = side->nr_samples};
+	double nr = (double)side->nr_samples, sum;
+
+	if (!thing || !side->nr_samples) {
+		return sample;
+	}
+	sum = (double)thing->ns;
+	sample.mean = sum / nr;
+	if (side->nr_samples > 1) {
+		/* In integers where it is exact: nr * squares - sum^2 would cancel in doubles. */
+		unsigned __int128 most = thing->ns / UINT64_MAX ? 0 : thing->ns * thing->ns;
+		unsigned __int128 many;
+
+		if (most && !__builtin_mul_overflow(
+				    thing->squares, (unsigned __int128)side->nr_samples, &many)) {
+			sample.variance = many > most ? (double)(many - most) / nr / (nr - 1) : 0;
+		} else {
+			double rest = (double)thing->squares - sum * sample.mean;
+
+			sample.variance = rest > 0 ? rest / (nr - 1) : 0;
+		}
+	}
+	return sample;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/diff/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/util/string_pool.h"
+
+enum {
+	COLUMN_NAME,
+	COLUMN_A,
+	COLUMN_B,
+	COLUMN_CHANGE,
+	COLUMN_PERCENT,
+	COLUMN_SHARE,
+	COLUMN_NOISE,
+	COLUMN_P,
+	COLUMN_CALLS_A,
+	COLUMN_CALLS_B,
+	COLUMN_DEVIATION_A,
+	COLUMN_DEVIATION_B,
+	COLUMN_MATCH,
+	COLUMN_NAME_A,
+	NR_COLUMNS,
+};
+
+static const struct table_column columns[NR_COLUMNS] = {
+	[COLUMN_NAME] = {"name", "Name", TABLE_NAME, false},
+	[COLUMN_A] = {"a_ns", "A", TABLE_MEAN_TIME, false},
+	[COLUMN_B] = {"b_ns", "B", TABLE_MEAN_TIME, false},
+	[COLUMN_CHANGE] = {"change_ns", "Change", TABLE_MEAN_TIME, false},
+	[COLUMN_PERCENT] = {"change_pct", "of A %", TABLE_PERCENT, false},
+	[COLUMN_SHARE] = {"step_pct", "of A's step %", TABLE_PERCENT, false},
+	[COLUMN_NOISE] = {"noise", "Noise", TABLE_TEXT, false},
+	[COLUMN_P] = {"p", "p", TABLE_NUMBER, true},
+	[COLUMN_CALLS_A] = {"a_calls", "A calls", TABLE_NUMBER, true},
+	[COLUMN_CALLS_B] = {"b_calls", "B calls", TABLE_NUMBER, true},
+	[COLUMN_DEVIATION_A] = {"a_stddev_ns", "A stddev", TABLE_MEAN_TIME, true},
+	[COLUMN_DEVIATION_B] = {"b_stddev_ns", "B stddev", TABLE_MEAN_TIME, true},
+	[COLUMN_MATCH] = {"match", "Match", TABLE_TEXT, false},
+	[COLUMN_NAME_A] = {"a_name", "Name in A", TABLE_NAME, true},
+};
+
+static const char *const keys[] = {
+#define S(id, key, what) key,
+	DIFF_SECTIONS(S)
+#undef S
+};
+
+static const char *const whats[] = {
+#define S(id, key, what) what,
+	DIFF_SECTIONS(S)
+#undef S
+};
+
+/* ---- rows ---- */
+
+static size_t list_names(
+	const struct diff_side *side, enum diff_section section, struct diff_name **names)
+{
+	const struct idmap *things = &side->things[section];
+	size_t nr = 0;
+
+	*names = mem_zeroed(things->nr + 1, sizeof(**names));
+	for (size_t i = 0; i < things->nr; i++) {
+		const struct diff_thing *thing = idmap_at(things, i);
+
+		if (thing->calls) { /* else it was outside whole steps alone */
+			(*names)[nr++] = (struct diff_name){thing->name, (double)thing->ns};
+		}
+	}
+	return nr;
+}
+
+static void fill(struct diff_row *row, const struct diff_side *a, const struct diff_side *b,
+	enum diff_section section)
+{
+	const struct diff_thing *in_a = NULL, *in_b = NULL;
+
+	if (row->match != DIFF_ALONE || row->name_a) {
+		in_a = idmap_get(&a->things[section], row->name_a);
+	}
+	if (row->match != DIFF_ALONE || row->name_b) {
+		in_b = idmap_get(&b->things[section], row->name_b);
+	}
+	row->a = diff_side_sample(a, in_a);
+	row->b = diff_side_sample(b, in_b);
+	row->calls_a = in_a ? in_a->calls : 0;
+	row->calls_b = in_b ? in_b->calls : 0;
+	row->has_p = a->has_steps && welch_p(&row->a, &row->b, &row->p);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = fabs(diff_row_change_ns(a)), y = fabs(diff_row_change_ns(b));
+
+	return (x < y) - (x > y);
+}
+
+struct diff_rows diff_rows_make(
+	const struct diff_side *a, const struct diff_side *b, enum diff_section section)
+{
+	struct diff_rows rows;
+	struct diff_name *names_a, *names_b;
+	struct diff_pair *pairs;
+	size_t nr_a = list_names(a, section, &names_a), nr_b = list_names(b, section, &names_b);
+
+	rows.nr_rows = diff_match_names(names_a, nr_a, names_b, nr_b, &pairs);
+	rows.rows = mem_zeroed(rows.nr_rows + 1, sizeof(*rows.rows));
+	for (size_t i = 0; i < rows.nr_rows; i++) {
+		rows.rows[i].match = pairs[i].match;
+		rows.rows[i].name_a = pairs[i].a == SIZE_MAX ? 0 : names_a[pairs[i].a].name;
+		rows.rows[i].name_b = pairs[i].b == SIZE_MAX ? 0 : names_b[pairs[i].b].name;
+		fill(&rows.rows[i], a, b, section);
+	}
+	qsort(rows.rows, rows.nr_rows, sizeof(*rows.rows), compare);
+	free(pairs);
+	free(names_a);
+	free(names_b);
+	return rows;
+}
+
+double diff_row_change_ns(const struct diff_row *row)
+{
+	return row->b.mean - row->a.mean;
+}
+
+bool diff_row_change_pct(const struct diff_row *row, double *pct)
+{
+	if (!(row->a.mean > 0)) {
+		return false;
+	}
+	*pct = 100 * diff_row_change_ns(row) / row->a.mean;
+	return true;
+}
+
+const char *diff_row_noise(const struct diff_row *row)
+{
+	return !row->has_p ? "unknown" : row->p < DIFF_NOISE_P ? "beyond" : "within";
+}
+
+/* ---- tables ---- */
+
+static void set_calls(struct table_cell *cell, uint64_t calls, const struct welch_sample *sample)
+{
+	if (sample->nr) {
+		table_set_number(cell, (double)calls / (double)sample->nr);
+	}
+}
+
+static const char *match_text(const struct diff_row *row)
+{
+	static const char *const texts[] = {
+		[DIFF_EQUAL] = "", [DIFF_SHAPE] = "~", [DIFF_WORDS] = "~~"};
+
+	if (row->match == DIFF_ALONE) {
+		return row->calls_a ? "gone" : "new";
+	}
+	return texts[row->match];
+}
+
+static void add_row(struct table *table, const struct diff_row *row, double base_ns)
+{
+	struct table_cell *cells = table_add_row(table);
+	double change_ns = diff_row_change_ns(row), pct;
+
+	table_set_integer(&cells[COLUMN_NAME], row->calls_b ? row->name_b : row->name_a);
+	table_set_number(&cells[COLUMN_A], row->a.mean);
+	table_set_number(&cells[COLUMN_B], row->b.mean);
+	table_set_number(&cells[COLUMN_CHANGE], change_ns);
+	if (diff_row_change_pct(row, &pct)) {
+		table_set_number(&cells[COLUMN_PERCENT], pct);
+	}
+	if (base_ns > 0) {
+		table_set_number(&cells[COLUMN_SHARE], 100 * change_ns / base_ns);
+	}
+	table_set_string(&cells[COLUMN_NOISE], diff_row_noise(row));
+	if (row->has_p) {
+		table_set_number(&cells[COLUMN_P], row->p);
+		table_set_number(&cells[COLUMN_DEVIATION_A], sqrt(row->a.variance));
+		table_set_number(&cells[COLUMN_DEVIATION_B], sqrt(row->b.variance));
+	}
+	set_calls(&cells[COLUMN_CALLS_A], row->calls_a, &row->a);
+	set_calls(&cells[COLUMN_CALLS_B], row->calls_b, &row->b);
+	table_set_string(&cells[COLUMN_MATCH], match_text(row));
+	if (row->match != DIFF_ALONE && row->name_a != row->name_b) {
+		table_set_integer(&cells[COLUMN_NAME_A], row->name_a);
+	}
+}
+
+struct table *diff_table_make(
+	enum diff_section section, const struct diff_rows *rows, bool has_steps, double base_ns)
+{
+	struct buf title = {0};
+	struct table *table;
+
+	buf_printf(&title, "%s, mean of %s: %s", keys[section],
+		has_steps ? "a step" : "a whole process", whats[section]);
+	buf_char(&title, '\0');
+	table = table_create(keys[section], title.bytes, columns, NR_COLUMNS);
+	buf_fini(&title);
+	for (size_t i = 0; i < rows->nr_rows; i++) {
+		add_row(table, &rows->rows[i], base_ns);
+	}
+	return table;
+}

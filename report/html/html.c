@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/html/html.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/diff/run.h"
+#include "report/html/part.h"
+#include "report/html/timeline.h"
+#include "report/reduce/reduced_job.h"
+#include "report/reduce/reduced_view.h"
+#include "report/session/summary.h"
+#include "report/util/text.h"
+
+static const char *const over_time[] = {
+	"steps", "breakdown", "dataprep-steps", "utilization-time", "memory_curve", NULL};
+
+size_t html_rows(const struct html_ask *ask, const char *key)
+{
+	for (size_t i = 0; over_time[i]; i++) {
+		if (strcmp(key, over_time[i]) == 0 && ask->top && ask->top < HTML_MOST_TIME) {
+			return HTML_MOST_TIME;
+		}
+	}
+	return ask->top;
+}
+
+/* ---- JSON within a script ---- */
+
+/* A browser ends the script at "</script", wherever it stands. */
+static int escape(void *context, const char *bytes, size_t nr_bytes)
+{
+	struct buf *out = context;
+	const char *end = bytes + nr_bytes, *at;
+
+	while ((at = memchr(bytes, '<', (size_t)(end - bytes)))) {
+		buf_add(out, bytes, (size_t)(at - bytes));
+		buf_text(out, "\\u003c");
+		bytes = at + 1;
+	}
+	buf_add(out, bytes, (size_t)(end - bytes));
+	buf_flush_much(out);
+	return 0;
+}
+
+static void add_text(struct buf *json, const char *text)
+{
+	text_add_json(json, text, strlen(text));
+}
+
+static const char *type_name(enum table_type type)
+{
+	static const char *const names[] = {[TABLE_NAME] = "text",
+		[TABLE_TEXT] = "text",
+		[TABLE_COUNT] = "count",
+		[TABLE_ID] = "id",
+		[TABLE_TIME] = "time",
+		[TABLE_MEAN_TIME] = "time",
+		[TABLE_SIZE] = "size",
+		[TABLE_MEAN_SIZE] = "size",
+		[TABLE_RATE] = "rate",
+		[TABLE_PERCENT] = "percent",
+		[TABLE_NUMBER] = "number"};
+
+	return names[type];
+}
+
+/* What the page must know of a table beside its JSON: titles, kinds of numbers, rows in rows. */
+static void add_shape(struct buf *json, const struct table *table, const char *help)
+{
+	add_text(json, table->key);
+	buf_text(json, ": {\"help\": ");
+	add_text(json, help);
+	buf_text(json, ", \"columns\": [");
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		const struct table_column *column = &table->columns[c];
+
+		buf_text(json, c ? ", [" : "[");
+		add_text(json, column->key);
+		buf_text(json, ", ");
+		add_text(json, column->title);
+		buf_printf(json, ", \"%s\", %d]", type_name(column->type), column->is_wide_only);
+	}
+	buf_text(json, "]");
+	if (table->figure_json) {
+		buf_text(json, ", \"figure\": ");
+		buf_text(json, table->figure_json);
+	}
+	if (table->levels) {
+		buf_text(json, ", \"levels\": [");
+		for (size_t i = 0; i < table->nr_rows; i++) {
+			buf_printf(json, "%s%u", i ? "," : "", table_level(table, i));
+		}
+		buf_text(json, "]");
+	}
+	buf_text(json, "}");
+}
+
+/* What the stream says of the process: versions, settings, devices. side: "A", "B", "" of one. */
+static void add_facts(struct buf *json, const struct process *process, const char *side)
+{
+	buf_printf(
+		json, "{\"side\": \"%s\", \"pid\": %" PRIu32 ", \"facts\": [", side, process->pid);
+	for (size_t i = 0; i < process->nr_facts; i++) {
+		size_t nr_key, nr_value;
+		const char *key = names_shown(process->facts[i].key, &nr_key);
+		const char *value = names_raw(process->facts[i].value, &nr_value);
+
+		buf_text(json, i ? ", [" : "[");
+		text_add_json(json, key, nr_key);
+		buf_text(json, ", ");
+		text_add_json(json, value, nr_value);
+		buf_text(json, "]");
+	}
+	buf_text(json, "]}");
+}
+
+/* Of all processes, also those that the page has no row of. */
+static void add_missing(struct buf *json, const struct reduced *reduced)
+{
+	struct reduced_missing missing = reduced_job_missing(reduced);
+
+	buf_printf(json, ", \"processes\": %zu, \"incomplete\": %zu, \"missing\": %" PRIu64,
+		reduced->nr_processes, missing.nr_processes, missing.nr_events);
+}
+
+static void add_page(struct buf *json, const struct html_ask *ask, const struct cmd_input *input)
+{
+	time_t now = time(NULL);
+	char written[40] = "";
+	struct tm tm;
+
+	if (localtime_r(&now, &tm)) {
+		strftime(written, sizeof(written), "%Y-%m-%d %H:%M:%S %z", &tm);
+	}
+	buf_printf(json, ",\n\"page\": {\"written\": \"%s\", \"top\": %zu", written, ask->top);
+	buf_text(json, ", \"licence\": ");
+	text_add_json(json, html_licence.bytes, (size_t)(html_licence.end - html_licence.bytes));
+	buf_printf(json, ", \"is_diff\": %s, \"is_reduced\": %s", ask->diff ? "true" : "false",
+		ask->reduced ? "true" : "false");
+	if (ask->reduced) {
+		add_missing(json, ask->reduced);
+	}
+	buf_text(json, ",\n\"facts\": [");
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		buf_text(json, i ? ",\n" : "\n");
+		add_facts(json, input->processes[i], ask->diff ? "A" : "");
+	}
+	for (size_t i = 0; ask->other && i < ask->other->nr_processes; i++) {
+		buf_text(json, ",\n");
+		add_facts(json, ask->other->processes[i], "B");
+	}
+	buf_text(json, "],\n\"tables\": {");
+}
+
+static void add_table(struct buf *json, struct buf *shapes, struct table *table, const char *help,
+	const struct html_ask *ask)
+{
+	static const struct table_style style = {.format = TABLE_JSON};
+
+	table_cut(table, html_rows(ask, table->key));
+	buf_text(json, ",\n");
+	table_print(table, &style, json);
+	buf_text(shapes, shapes->nr_bytes ? ",\n" : "\n");
+	add_shape(shapes, table, help);
+	table_destroy(table);
+}
+
+/* Both sides, as `diff --format json` has them. */
+static void add_diff(const struct html_ask *ask, struct buf *json, struct buf *shapes)
+{
+	add_table(json, shapes, diff_sides_table(ask->diff), "", ask);
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		add_table(
+			json, shapes, diff_section_table(ask->diff, (enum diff_section)s), "", ask);
+	}
+}
+
+/* What `summary --format json` has of a summary of `reduce`. */
+static void add_reduced(const struct html_ask *ask, struct buf *json, struct buf *shapes)
+{
+	add_table(json, shapes, reduced_processes_table(ask->reduced), "who was profiled", ask);
+	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+		struct table *aside = reduced_view_aside(ask->reduced, class);
+
+		if (aside) {
+			add_table(json, shapes, aside, "", ask);
+		}
+	}
+	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+		add_table(json, shapes, class->table(ask->reduced, class->argument), "", ask);
+	}
+}
+
+/* What `summary --format json` has. */
+static void add_views(const struct html_ask *ask, const struct cmd_input *input, struct buf *json,
+	struct buf *shapes)
+{
+	struct view_input view_input = {
+		.processes = input->processes, .nr_processes = input->nr_processes};
+	const struct view_class *classes[SUMMARY_VIEWS] = {NULL};
+	void *views[SUMMARY_VIEWS];
+	struct table *tables[SUMMARY_VIEWS], *selection;
+	size_t nr = 0;
+
+	for (size_t i = 0; view_classes[i] && nr < SUMMARY_VIEWS; i++) {
+		if (!view_classes[i]->is_asked_only) {
+			classes[nr++] = view_classes[i];
+		}
+	}
+	summary_run(&view_input, classes, nr, views);
+	for (size_t i = 0; i < nr; i++) {
+		tables[i] = classes[i]->table(views[i]);
+	}
+	/* After the scan: damage in columns is known by now. */
+	add_table(json, shapes, summary_processes(input), "who was profiled", ask);
+	selection = select_table(input->processes, input->nr_processes);
+	if (selection) {
+		add_table(json, shapes, selection, "what was chosen", ask);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		add_table(json, shapes, tables[i], classes[i]->help, ask);
+		classes[i]->destroy(views[i]);
+	}
+}
+
+static void add_data(const struct html_ask *ask, const struct cmd_input *input, struct buf *json)
+{
+	struct buf shapes = {0};
+
+	buf_printf(json, "{\"gprof_report\": \"%s\"", GPROF_VERSION);
+	if (ask->diff) {
+		add_diff(ask, json, &shapes);
+	} else if (ask->reduced) {
+		add_reduced(ask, json, &shapes);
+	} else {
+		add_views(ask, input, json, &shapes);
+	}
+	add_page(json, ask, input);
+	buf_add(json, shapes.bytes, shapes.nr_bytes);
+	buf_text(json, "}}}\n");
+	buf_fini(&shapes);
+}
+
+/* ---- the page ---- */
+
+/* Scripts and styles run only with this word, which no name in the data can know. */
+static void add_nonce(struct buf *out)
+{
+	unsigned char bytes[16];
+
+	if (syscall(SYS_getrandom, bytes, sizeof(bytes), 0) != (long)sizeof(bytes)) {
+		struct timespec now;
+
+		memset(bytes, 0, sizeof(bytes));
+		clock_gettime(CLOCK_REALTIME, &now);
+		memcpy(bytes, &now.tv_nsec, sizeof(now.tv_nsec));
+	}
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		buf_printf(out, "%02x", bytes[i]);
+	}
+}
+
+/* Writes what stands for the word at `at`; its length, 0 if it is none of ours. */
+static size_t add_part(struct buf *out, const char *at, size_t nr_left, const struct buf *nonce,
+	const struct html_ask *ask, const struct cmd_input *input)
+{
+	for (const struct html_part *part = html_parts; part->name; part++) {
+		size_t length = strlen(part->name);
+
+		if (nr_left >= length && memcmp(at, part->name, length) == 0) {
+			buf_add(out, part->bytes, (size_t)(part->end - part->bytes));
+			return length;
+		}
+	}
+	if (nr_left >= 7 && memcmp(at, "@NONCE@", 7) == 0) {
+		buf_add(out, nonce->bytes, nonce->nr_bytes);
+		return 7;
+	}
+	if (nr_left >= 6 && memcmp(at, "@DATA@", 6) == 0) {
+		struct buf json;
+
+		buf_init(&json, escape, out);
+		add_data(ask, input, &json);
+		buf_flush(&json);
+		buf_fini(&json);
+		return 6;
+	}
+	if (nr_left >= 10 && memcmp(at, "@TIMELINE@", 10) == 0) {
+		if (ask->timeline_bytes && !ask->diff && !ask->reduced) {
+			html_timeline_write(input, ask->timeline_bytes, out);
+		}
+		return 10;
+	}
+	return 0;
+}
+
+void html_write(const struct html_ask *ask, const struct cmd_input *input, struct buf *out)
+{
+	const char *at = html_page.bytes;
+	struct buf nonce = {0};
+
+	add_nonce(&nonce);
+	while (at < html_page.end) {
+		const char *word = memchr(at, '@', (size_t)(html_page.end - at));
+		size_t length;
+
+		if (!word) {
+			break;
+		}
+		buf_add(out, at, (size_t)(word - at));
+		length = add_part(out, word, (size_t)(html_page.end - word), &nonce, ask, input);
+		buf_add(out, word, length ? 0 : 1);
+		at = word + (length ? length : 1);
+	}
+	buf_add(out, at, (size_t)(html_page.end - at));
+	buf_fini(&nonce);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The timeline's data, without a page: unpacked (report/html/timeline.h says how they are packed),
+ * with levels from which any stretch of a row is known at once, and joined by their flows.
+ * Times are ns since the first event of all processes.
+ */
+"use strict";
+
+const timelineData = (() => {
+const KINDS = ["process", "thread", "other"];
+const UINT = 0, INT = 1, DOUBLE = 2, TEXT = 3, NUMBER = 4;
+
+/* ---- bytes ---- */
+
+async function inflate(text) {
+	const packed = Uint8Array.from(atob(text), (digit) => digit.charCodeAt(0));
+	const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/* Varints, as many as the column has. */
+function numbersOf(bytes, begin, end) {
+	let nr = 0;
+	for (let at = begin; at < end; at++) {
+		nr += bytes[at] < 0x80;
+	}
+	const numbers = new Float64Array(nr);
+	for (let at = begin, i = 0; i < nr; i++) {
+		let value = 0, factor = 1;
+		for (; bytes[at] >= 0x80; at++) {
+			value += (bytes[at] & 0x7f) * factor;
+			factor *= 128;
+		}
+		numbers[i] = value + bytes[at++] * factor;
+	}
+	return numbers;
+}
+
+/* ---- rows ---- */
+
+/*
+ * levels[k]: of each 2^(k + 1) slices the longest. busy: the sum of the lengths before each slice.
+ * So what is longest in a stretch, and how much of it is busy, takes a few steps however many lie
+ * in it.
+ */
+function addLevels(row) {
+	const nr = row.nr, length = (i) => row.end[i] - row.begin[i];
+	row.busy = new Float64Array(nr + 1);
+	row.levels = [];
+	for (let i = 0; i < nr; i++) {
+		row.busy[i + 1] = row.busy[i] + length(i);
+	}
+	for (let size = 2, below = null; size <= nr; size *= 2) {
+		const level = new Uint32Array(Math.floor(nr / size));
+		for (let i = 0; i < level.length; i++) {
+			const a = below ? below[2 * i] : 2 * i, b = below ? below[2 * i + 1] : 2 * i + 1;
+			level[i] = length(b) > length(a) ? b : a;
+		}
+		row.levels.push(level);
+		below = level;
+	}
+}
+
+/* The longest of slices i to j - 1. */
+function longest(row, i, j) {
+	let best = i;
+	while (i < j) {
+		let k = 0;
+		while (k < row.levels.length && i % (2 << k) === 0 && i + (2 << k) <= j) {
+			k++;
+		}
+		const at = k ? row.levels[k - 1][i / (1 << k)] : i;
+		if (row.end[at] - row.begin[at] > row.end[best] - row.begin[best]) {
+			best = at;
+		}
+		i += 1 << k;
+	}
+	return best;
+}
+
+/* The first of an array that rises, from `from` on, that is at least `value`; near ones are found soonest. */
+function atLeast(array, value, from = 0) {
+	let low = from, step = 1;
+	while (low + step < array.length && array[low + step] < value) {
+		low += step;
+		step *= 2;
+	}
+	let high = Math.min(array.length, low + step);
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (array[middle] < value) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* The first slice that ends behind `ns`, or begins there. */
+function firstFrom(row, ns) {
+	const i = atLeast(row.end, ns);
+	return i < row.nr && row.end[i] === ns && row.begin[i] < ns ? i + 1 : i;
+}
+
+/* Sums of what has no slice of its own, each level with buckets twice as wide. */
+function addBuckets(row, width) {
+	const levels = [row.buckets];
+	row.bucketLevels = levels;
+	while (levels[levels.length - 1].length > 1) {
+		const level = [];
+		for (const bucket of levels[levels.length - 1]) {
+			const last = level[level.length - 1], at = Math.floor(bucket.at / 2);
+			if (last && last.at === at) {
+				last.busy += bucket.busy;
+				last.nr += bucket.nr;
+				if (bucket.longest > last.longest) {
+					last.longest = bucket.longest;
+					last.name = bucket.name;
+				}
+			} else {
+				level.push({...bucket, at});
+			}
+		}
+		levels.push(level);
+	}
+	row.bucketWidth = width;
+}
+
+/* 0 is none, the others are steps from the one before. */
+function readIds(column, from, ids) {
+	for (let i = 0, id = 0; i < ids.length; i++) {
+		const step = column[from + i] - 1;
+		if (step >= 0) {
+			id += step % 2 ? -(step + 1) / 2 : step / 2;
+			ids[i] = id;
+		}
+	}
+}
+
+function readRow(head, columns, at, [track, depth, nr, nrBuckets]) {
+	const row = {track, depth, nr, begin: new Float64Array(nr), end: new Float64Array(nr), name: columns[2].subarray(at.slice, at.slice + nr),
+		set: columns[3].subarray(at.slice, at.slice + nr), correlation: new Uint32Array(nr), arrow: new Uint32Array(nr), number: columns[5].subarray(at.slice, at.slice + nr), buckets: []};
+	let end = -head.first_ns, bucket = 0;
+	readIds(columns[4], at.slice, row.correlation);
+	readIds(columns[6], at.slice, row.arrow);
+	for (let i = 0; i < nr; i++, at.slice++) {
+		row.begin[i] = end + columns[0][at.slice];
+		end = row.end[i] = row.begin[i] + columns[1][at.slice];
+	}
+	for (let i = 0; i < nrBuckets; i++, at.bucket++) {
+		bucket += columns[7][at.bucket];
+		row.buckets.push({at: bucket, busy: columns[8][at.bucket], longest: columns[9][at.bucket], name: columns[10][at.bucket], nr: columns[11][at.bucket]});
+	}
+	addLevels(row);
+	addBuckets(row, 2 ** head.bucket_shift);
+	return row;
+}
+
+/* ---- all of it ---- */
+
+async function load(text) {
+	const bytes = await inflate(text), nrJson = new DataView(bytes.buffer).getUint32(0, true);
+	const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + nrJson)));
+	let begin = 4 + nrJson;
+	const columns = head.columns.map((length) => {
+		begin += length;
+		return numbersOf(bytes, begin - length, begin);
+	});
+	const at = {slice: 0, bucket: 0};
+	const rows = head.rows.map((row) => readRow(head, columns, at, row));
+	const tracks = head.tracks.map(([parent, kind, process, rank, name, label], i) => ({
+		i, parent: parent - 1, kind: KINDS[kind], process, rank, name: head.strings[name], label: head.strings[label], rows: [], inner: []}));
+	rows.forEach((row, i) => {
+		row.i = i;
+		tracks[row.track].rows.push(row);
+	});
+	for (const track of tracks) {
+		track.rows.sort((a, b) => a.depth - b.depth);
+		if (track.parent >= 0) {
+			tracks[track.parent].inner.push(track);
+		}
+	}
+	const last = rows.reduce((most, row) => Math.max(most, row.nr ? row.end[row.nr - 1] : 0), head.last_ns - head.first_ns);
+	const first = rows.reduce((least, row) => Math.min(least, row.nr ? row.begin[0] : 0), 0);
+	return {...head, rows, tracks, first, last: Math.max(last, first + 1), nr: at.slice};
+}
+
+const categoryOf = (data, row, i) => data.categories[data.sets[row.set[i]][0]];
+const isMoment = (data, row, i) => data.sets[row.set[i]][1] === 1;
+
+/* [key, value] of a slice, as texts and numbers. */
+function argsOf(data, row, i) {
+	const set = data.sets[row.set[i]], args = [];
+	for (let k = 2; k < set.length; k += 3) {
+		const kind = set[k + 1], value = kind === NUMBER ? row.number[i] : kind === TEXT ? data.strings[set[k + 2]] : set[k + 2];
+		args.push([data.keys[set[k]], value]);
+		if (data.keys[set[k]] === "bytes" && row.end[i] > row.begin[i]) {
+			args.push(["GB/s", value / (row.end[i] - row.begin[i])]);
+		}
+	}
+	return row.correlation[i] ? [["correlation", row.correlation[i]], ...args] : args;
+}
+
+const flowKey = (data, row, i) => data.tracks[row.track].process + " " + row.correlation[i];
+const arrowKey = (data, row, i) => data.tracks[row.track].process + " arrow " + row.arrow[i];
+
+/* Calls and the work that they launched, by process and correlation id; forward operators and their nodes alike. */
+function joinFlows(data) {
+	const flows = new Map(), calls = new Set(["cuda_runtime", "cuda_driver", "library"]);
+	const works = new Set(["kernel", "kernel,nccl", "gpu_memcpy", "gpu_memset"]);
+	const kinds = data.sets.map((set) => calls.has(data.categories[set[0]]) ? "calls" : works.has(data.categories[set[0]]) ? "works" : null);
+	for (const row of data.rows) {
+		for (let i = 0; i < row.nr; i++) {
+			const kind = row.correlation[i] ? kinds[row.set[i]] : null;
+			if (kind) {
+				const key = flowKey(data, row, i), flow = flows.get(key) || {calls: [], works: []};
+				flow[kind].push([row, i]);
+				flows.set(key, flow);
+			}
+		}
+	}
+	for (const row of data.rows) {
+		for (let i = 0; i < row.nr; i++) {
+			if (row.arrow[i]) {
+				const key = arrowKey(data, row, i), flow = flows.get(key) || {calls: [], works: [], isAutograd: true};
+				flow[flow.calls.length ? "works" : "calls"].push([row, i]);
+				flows.set(key, flow);
+			}
+		}
+	}
+	for (const [key, flow] of flows) {
+		if (flow.isAutograd && flow.works.length && flow.works[0][0].begin[flow.works[0][1]] < flow.calls[0][0].begin[flow.calls[0][1]]) {
+			[flow.calls, flow.works] = [flow.works, flow.calls];
+		}
+		if (!flow.calls.length || !flow.works.length) {
+			flows.delete(key);
+		}
+	}
+	return flows;
+}
+
+/* The flow of a slice; all are joined when the first is asked for. */
+function flowOf(data, row, i) {
+	data.flows = data.flows || joinFlows(data);
+	return data.flows.get(row.arrow[i] ? arrowKey(data, row, i) : flowKey(data, row, i));
+}
+
+return {UINT, INT, DOUBLE, TEXT, NUMBER, load, longest, atLeast, firstFrom, categoryOf, isMoment, argsOf, flowOf};
+})();

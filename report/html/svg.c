@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/html/svg.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/html/svg_timeline.h"
+#include "report/session/summary.h"
+#include "report/util/text.h"
+
+#define LEFT	    70
+#define TOP	    68
+#define PLOT_HEIGHT 260
+#define BAR_STEP    44 /* from bar to bar */
+#define BAR_WIDTH   30
+#define MOST_PARTS  8u
+
+const char *const html_svg_views[] = {"breakdown", "steps", "timeline", NULL};
+
+struct svg_part {
+	const char *key, *name;
+	const char *color; /* of those that people with fewer colours can tell apart */
+};
+
+struct svg_kind {
+	const char *title;
+	struct svg_part parts[MOST_PARTS];
+};
+
+static const struct svg_kind kinds[] = {
+	{"Where the time of steps went",
+		{{"kernel_ns", "kernels", "#0072b2"}, {"memcpy_ns", "copies", "#e69f00"},
+			{"memset_ns", "sets", "#009e73"},
+			{"communication_ns", "communication alone", "#cc79a7"},
+			{"runtime_ns", "CUDA calls", "#56b4e9"},
+			{"dataloader_ns", "data loader", "#d55e00"},
+			{"cpu_exec_ns", "operators on the CPU", "#f0e442"},
+			{"other_ns", "other", "#5f6670"}}},
+	{"Phases of each step",
+		{{"dataloader_ns", "data loader", "#d55e00"}, {"forward_ns", "forward", "#0072b2"},
+			{"backward_ns", "backward", "#e69f00"},
+			{"optimization_ns", "optimizer", "#009e73"},
+			{"others_ns", "others", "#5f6670"}}},
+};
+
+struct svg {
+	struct buf *out;
+	const struct svg_kind *kind;
+	const struct table *table;
+	size_t nr_bars;
+	bool has_many; /* processes */
+	double top_ns; /* of the plot */
+};
+
+/* ---- numbers and text ---- */
+
+void html_svg_text(struct buf *out, const char *bytes, size_t nr_bytes)
+{
+	struct buf shown = {0};
+
+	text_add_shown(&shown, bytes, nr_bytes, 0);
+	for (size_t i = 0; i < shown.nr_bytes; i++) {
+		switch (shown.bytes[i]) {
+		case '<':
+			buf_text(out, "&lt;");
+			break;
+		case '>':
+			buf_text(out, "&gt;");
+			break;
+		case '&':
+			buf_text(out, "&amp;");
+			break;
+		default:
+			buf_char(out, shown.bytes[i]);
+		}
+	}
+	buf_fini(&shown);
+}
+
+static uint64_t part_ns(const struct table *table, size_t row, const char *key)
+{
+	const struct table_cell *cell = table_find_cell(table, row, key);
+
+	return cell && cell->is_known ? cell->integer : 0;
+}
+
+static uint64_t bar_ns(const struct svg *svg, size_t row)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int k = 0; k < MOST_PARTS && svg->kind->parts[k].key; k++) {
+		sum += part_ns(svg->table, row, svg->kind->parts[k].key);
+	}
+	return sum;
+}
+
+double html_svg_tick(double most)
+{
+	static const double factors[] = {1, 2, 5};
+	double power = 1;
+
+	for (;; power *= 10) {
+		for (unsigned int k = 0; k < 3; k++) {
+			if (factors[k] * power * 6 >= most) {
+				return factors[k] * power;
+			}
+		}
+	}
+}
+
+const struct html_svg_unit *html_svg_unit(double most)
+{
+	static const struct html_svg_unit units[] = {
+		{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	unsigned int u = 0;
+
+	while (u < 3 && most < units[u].factor) {
+		u++;
+	}
+	return &units[u];
+}
+
+/* ---- the picture ---- */
+
+void html_svg_head(struct buf *out, int width, int height, const char *title, const char *command)
+{
+	buf_printf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\" "
+		"fill=\"#1b2733\">\n<title>%s</title>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+		"<text x=\"12\" y=\"20\" font-size=\"14\" font-weight=\"bold\">%s</text>\n"
+		"<text x=\"12\" y=\"36\" fill=\"#566573\">",
+		width, height, width, height, title, title);
+	html_svg_text(out, command, strlen(command));
+}
+
+static void add_axis(struct svg *svg, double most, int width)
+{
+	const struct html_svg_unit *unit = html_svg_unit(most);
+	double tick = html_svg_tick(most);
+
+	svg->top_ns = 0;
+	while (svg->top_ns < most) {
+		svg->top_ns += tick;
+	}
+	for (double ns = 0; ns <= svg->top_ns; ns += tick) {
+		double y = TOP + PLOT_HEIGHT * (1 - ns / svg->top_ns);
+
+		buf_printf(svg->out,
+			"<path d=\"M%d %.2fH%d\" stroke=\"#dde2e8\"/>\n"
+			"<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%g</text>\n",
+			LEFT, y, width - 10, LEFT - 6, y + 4, ns / unit->factor);
+	}
+	buf_printf(svg->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", LEFT - 6,
+		TOP - 12, unit->name);
+}
+
+static void add_label(struct svg *svg, size_t row)
+{
+	const struct table_cell *step = table_find_cell(svg->table, row, "step");
+	uint64_t pid = part_ns(svg->table, row, "pid");
+
+	if (step->text) {
+		bool is_mean = strcmp(step->text, "average") == 0;
+
+		html_svg_text(svg->out, is_mean ? "mean" : step->text, is_mean ? 4 : step->nr_text);
+	} else {
+		buf_printf(svg->out, "%" PRIu64, step->integer);
+	}
+	if (svg->has_many) {
+		buf_printf(svg->out, " of %" PRIu64, pid);
+	}
+}
+
+static void add_bar(struct svg *svg, size_t row)
+{
+	double x = LEFT + 8 + BAR_STEP * (double)row, y = TOP + PLOT_HEIGHT;
+
+	for (unsigned int k = 0; k < MOST_PARTS && svg->kind->parts[k].key; k++) {
+		const struct svg_part *part = &svg->kind->parts[k];
+		uint64_t ns = part_ns(svg->table, row, part->key);
+		double height = PLOT_HEIGHT * (double)ns / svg->top_ns;
+
+		if (ns == 0) {
+			continue;
+		}
+		y -= height;
+		buf_printf(svg->out,
+			"<rect x=\"%.0f\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" "
+			"fill=\"%s\"><title>%s: %" PRIu64 " ns</title></rect>\n",
+			x, y, BAR_WIDTH, height, part->color, part->name, ns);
+	}
+	buf_printf(svg->out,
+		"<text transform=\"translate(%.0f %d) rotate(-40)\" text-anchor=\"end\">",
+		x + BAR_WIDTH / 2 + 4, TOP + PLOT_HEIGHT + 16);
+	add_label(svg, row);
+	buf_text(svg->out, "</text>\n");
+}
+
+/* Two columns of what the colours are. */
+static void add_legend(struct svg *svg, int y)
+{
+	for (unsigned int k = 0; k < MOST_PARTS && svg->kind->parts[k].key; k++) {
+		const struct svg_part *part = &svg->kind->parts[k];
+		int x = LEFT + (int)(k % 2) * 190, at = y + (int)(k / 2) * 20;
+
+		buf_printf(svg->out,
+			"<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
+			"<text x=\"%d\" y=\"%d\">%s</text>\n",
+			x, at, part->color, x + 18, at + 10, part->name);
+	}
+}
+
+static void draw(struct svg *svg, const char *command, double most)
+{
+	int width = LEFT + 20 + BAR_STEP * (int)svg->nr_bars, below = TOP + PLOT_HEIGHT + 76;
+
+	width = width < 470 ? 470 : width;
+	html_svg_head(svg->out, width, below + 110, svg->kind->title, command);
+	if (svg->nr_bars < svg->table->nr_rows) {
+		buf_printf(svg->out, "; the first %zu of %zu", svg->nr_bars, svg->table->nr_rows);
+	}
+	buf_text(svg->out, "</text>\n");
+	add_axis(svg, most, width);
+	for (size_t i = 0; i < svg->nr_bars; i++) {
+		add_bar(svg, i);
+	}
+	add_legend(svg, below);
+	buf_text(svg->out, "</svg>\n");
+}
+
+static const char *write_bars(unsigned int view, const struct cmd_input *input, struct buf *out)
+{
+	struct view_input view_input = {
+		.processes = input->processes, .nr_processes = input->nr_processes};
+	const struct view_class *class =
+		view_find(html_svg_views[view], strlen(html_svg_views[view]));
+	struct svg svg = {.out = out, .kind = &kinds[view], .has_many = input->nr_processes > 1};
+	struct table *table;
+	uint64_t most = 0;
+	void *made;
+
+	summary_run(&view_input, &class, 1, &made);
+	svg.table = table = class->table(made);
+	svg.nr_bars = table->nr_rows < HTML_SVG_BARS ? table->nr_rows : HTML_SVG_BARS;
+	for (size_t i = 0; i < svg.nr_bars; i++) {
+		most = bar_ns(&svg, i) > most ? bar_ns(&svg, i) : most;
+	}
+	if (most) {
+		draw(&svg, input->nr_processes == 1 ? process_command(input->processes[0]) : "",
+			(double)most);
+	}
+	table_destroy(table);
+	class->destroy(made);
+	return most ? NULL : "there are no steps with known parts";
+}
+
+const char *html_svg_write(unsigned int view, const struct cmd_input *input, struct buf *out)
+{
+	return view == HTML_SVG_TIMELINE ? html_svg_timeline(input, out)
+					 : write_bars(view, input, out);
+}

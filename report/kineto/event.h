@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One event of a trace, as far as we use it: https://github.com/pytorch/kineto writes them, and the
+ * names of keys are its (output_json.cpp, MetadataFieldCatalog.h); older ones wrote other
+ * categories ("Operator", "Runtime", "Kernel"), in any case.
+ */
+#ifndef REPORT_KINETO_EVENT_H
+#define REPORT_KINETO_EVENT_H
+
+#include "report/kineto/json.h"
+
+enum kineto_category {
+	KINETO_NONE, /* without, or unknown */
+	KINETO_OP,
+	KINETO_RANGE,
+	KINETO_RUNTIME,
+	KINETO_DRIVER,
+	KINETO_KERNEL,
+	KINETO_MEMCPY,
+	KINETO_MEMSET,
+	KINETO_GPU_RANGE,
+	KINETO_SYNC,
+	KINETO_OVERHEAD,
+	KINETO_PYTHON,
+	KINETO_INSTANT,
+	KINETO_TRACE, /* how long the profiler was on */
+	KINETO_FLOW,
+};
+
+/* Numbers of `args` (and pid and tid); has: their bits. */
+enum kineto_number {
+	KINETO_pid,
+	KINETO_tid,
+	KINETO_correlation,
+	KINETO_device,
+	KINETO_context,
+	KINETO_stream,
+	KINETO_bytes,
+	KINETO_registers,
+	KINETO_shared,
+	KINETO_graph,
+	KINETO_graph_node,
+	KINETO_channel,
+	KINETO_external,
+	KINETO_sequence,
+	KINETO_forward_thread,
+	KINETO_device_type,
+	KINETO_address,
+	KINETO_allocated,
+	KINETO_reserved,
+	KINETO_python_id,
+	KINETO_python_parent,
+	KINETO_from_device,
+	KINETO_to_device,
+	KINETO_from_context,
+	KINETO_to_context,
+	/* of kernels of collectives: elements, ranks, and the number in its group */
+	KINETO_elements_in,
+	KINETO_elements_out,
+	KINETO_group_size,
+	KINETO_collective_number,
+	KINETO_source_rank,
+	KINETO_target_rank,
+	KINETO_NR_NUMBERS,
+};
+
+struct kineto_event {
+	char phase; /* of Chrome's format: X, B, E, i, M ... */
+	uint8_t category;
+	bool has_begin, has_dur;
+	uint64_t begin, dur; /* ns, as the trace counts them */
+	uint64_t has;
+	uint64_t numbers[KINETO_NR_NUMBERS];
+	int64_t size;	   /* "Bytes", which may be below 0 */
+	int64_t device_id; /* "Device Id": -1 for the CPU's memory */
+	uint32_t grid[3], block[3];
+	/* tokens, 0: none */
+	int name, pid, tid, dims, types, label, stack;
+	int collective, element, group_name, group_words, group_ranks;
+};
+
+static inline bool kineto_has(const struct kineto_event *event, enum kineto_number number)
+{
+	return (event->has >> number & 1) != 0;
+}
+
+/* Is it a flow, whose phase comes first? Such are most of a trace, and are not parsed. */
+bool kineto_event_is_flow(const char *bytes, size_t nr_bytes);
+
+/* False: it is no object, or has no phase. */
+bool kineto_event_read(const struct kineto_json *json, struct kineto_event *event);
+
+#endif

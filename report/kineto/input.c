@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/kineto/input.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "report/util/buf.h"
+
+#define NR_PIECES   5u
+#define PIECE_BYTES (256u * 1024u)
+#define READ_BYTES  (64u * 1024u)
+/* What may stand behind the end of the JSON text, in whose end the checksum of gzip lies. */
+#define MOST_BEHIND (64u << 20)
+
+struct piece {
+	char *memory;
+	size_t nr_bytes;
+};
+
+struct kineto_in {
+	int fd;
+	uint64_t offset;	  /* in the file */
+	bool is_gzip, has_member; /* one is behind us */
+	z_stream zlib;
+	unsigned char *packed;
+	const char *problem;
+	/* A ring of pieces between the threads; `lock` guards the four below. */
+	struct piece pieces[NR_PIECES];
+	size_t nr_filled, nr_taken; /* since the start; taken: handed out or done with */
+	bool is_ended, is_cancelled;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t thread;
+	bool has_thread;
+};
+
+bool kineto_in_is_trace(const unsigned char *bytes, size_t nr_bytes)
+{
+	size_t i = 0;
+
+	if (nr_bytes >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+		return true;
+	}
+	if (nr_bytes >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
+		i = 3;
+	}
+	while (i < nr_bytes && (bytes[i] == ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r'))) {
+		i++;
+	}
+	return i < nr_bytes && (bytes[i] == '{' || bytes[i] == '[');
+}
+
+/* ---- the thread that reads ---- */
+
+static size_t read_file(struct kineto_in *in, void *bytes, size_t nr_bytes)
+{
+	for (;;) {
+		ssize_t n = pread(in->fd, bytes, nr_bytes, (off_t)in->offset);
+
+		if (n >= 0) {
+			in->offset += (uint64_t)n;
+			return (size_t)n;
+		}
+		if (errno != EINTR) {
+			in->problem = "its file cannot be read on";
+			return 0;
+		}
+	}
+}
+
+/* Fills a piece as far as there are bytes. */
+static size_t unpack(struct kineto_in *in, char *bytes)
+{
+	z_stream *zlib = &in->zlib;
+
+	zlib->next_out = (unsigned char *)bytes;
+	zlib->avail_out = PIECE_BYTES;
+	while (zlib->avail_out && !in->problem) {
+		int rc;
+
+		if (!zlib->avail_in) {
+			zlib->next_in = in->packed;
+			zlib->avail_in = (uInt)read_file(in, in->packed, READ_BYTES);
+			if (!zlib->avail_in) {
+				/* One member may follow another; between them is the end. */
+				in->problem =
+					zlib->total_in ? "its gzip data are cut off" : in->problem;
+				break;
+			}
+		}
+		if (!zlib->total_in && in->has_member && zlib->next_in[0] != 0x1f) {
+			break; /* zeros behind the last member */
+		}
+		rc = inflate(zlib, Z_NO_FLUSH);
+		if (rc == Z_STREAM_END) {
+			in->has_member = true;
+			inflateReset(zlib);
+		} else if (rc != Z_OK) {
+			in->problem = "its gzip data are damaged";
+		}
+	}
+	return PIECE_BYTES - zlib->avail_out;
+}
+
+/* Nothing but control bytes becomes a blank, so texts keep their length and places. */
+static void blank(char *bytes, size_t nr_bytes)
+{
+	for (size_t i = 0; i < nr_bytes; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		bytes[i] = (char)(byte < ' ' && byte != '\n' ? ' ' : byte);
+	}
+}
+
+static size_t fill(struct kineto_in *in, char *bytes)
+{
+	size_t nr_bytes = in->is_gzip ? unpack(in, bytes) : read_file(in, bytes, PIECE_BYTES);
+
+	blank(bytes, nr_bytes);
+	return nr_bytes;
+}
+
+static void *read_all(void *context)
+{
+	struct kineto_in *in = context;
+	bool goes_on = true;
+
+	while (goes_on) {
+		struct piece *piece;
+
+		pthread_mutex_lock(&in->lock);
+		/* Two are the reader's: the one at hand, and the one before it until it has moved
+		 * on. */
+		while (in->nr_filled - in->nr_taken == NR_PIECES - 2 && !in->is_cancelled) {
+			pthread_cond_wait(&in->changed, &in->lock);
+		}
+		goes_on = !in->is_cancelled;
+		pthread_mutex_unlock(&in->lock);
+		piece = &in->pieces[in->nr_filled % NR_PIECES];
+		piece->nr_bytes = goes_on ? fill(in, piece->memory + KINETO_IN_ROOM) : 0;
+		goes_on = piece->nr_bytes > 0;
+		pthread_mutex_lock(&in->lock);
+		in->nr_filled += goes_on;
+		in->is_ended = !goes_on;
+		pthread_cond_signal(&in->changed);
+		pthread_mutex_unlock(&in->lock);
+	}
+	return NULL;
+}
+
+/* ---- the other one ---- */
+
+struct kineto_in *kineto_in_create(int fd)
+{
+	struct kineto_in *in = mem_zeroed(1, sizeof(*in));
+	unsigned char magic[2] = {0};
+
+	in->fd = fd;
+	in->is_gzip = pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+	in->packed = mem_zeroed(READ_BYTES, 1);
+	/* 16: gzip, with its checksum */
+	if (in->is_gzip && inflateInit2(&in->zlib, 16 + MAX_WBITS) != Z_OK) {
+		in->problem = "zlib finds no memory";
+	}
+	for (unsigned int i = 0; i < NR_PIECES; i++) {
+		in->pieces[i].memory = mem_resize(NULL, KINETO_IN_ROOM + PIECE_BYTES, 1);
+	}
+	pthread_mutex_init(&in->lock, NULL);
+	pthread_cond_init(&in->changed, NULL);
+	in->has_thread = !pthread_create(&in->thread, NULL, read_all, in);
+	return in;
+}
+
+size_t kineto_in_next(struct kineto_in *in, char **bytes)
+{
+	struct piece *piece = &in->pieces[in->nr_taken % NR_PIECES];
+
+	*bytes = piece->memory + KINETO_IN_ROOM;
+	if (!in->has_thread) {
+		in->nr_taken++;
+		return fill(in, *bytes);
+	}
+	pthread_mutex_lock(&in->lock);
+	while (in->nr_filled == in->nr_taken && !in->is_ended) {
+		pthread_cond_wait(&in->changed, &in->lock);
+	}
+	if (in->nr_filled == in->nr_taken) {
+		pthread_mutex_unlock(&in->lock);
+		return 0;
+	}
+	in->nr_taken++;
+	pthread_cond_signal(&in->changed);
+	pthread_mutex_unlock(&in->lock);
+	return piece->nr_bytes;
+}
+
+const char *kineto_in_problem(struct kineto_in *in)
+{
+	const char *problem;
+	char *bytes;
+
+	for (size_t i = 0; i < MOST_BEHIND / PIECE_BYTES && kineto_in_next(in, &bytes); i++) {
+	}
+	pthread_mutex_lock(&in->lock);
+	problem = in->is_ended || !in->has_thread ? in->problem : NULL;
+	pthread_mutex_unlock(&in->lock);
+	return problem;
+}
+
+void kineto_in_destroy(struct kineto_in *in)
+{
+	if (in->has_thread) {
+		pthread_mutex_lock(&in->lock);
+		in->is_cancelled = true;
+		pthread_cond_signal(&in->changed);
+		pthread_mutex_unlock(&in->lock);
+		pthread_join(in->thread, NULL);
+	}
+	pthread_mutex_destroy(&in->lock);
+	pthread_cond_destroy(&in->changed);
+	if (in->is_gzip) {
+		inflateEnd(&in->zlib);
+	}
+	for (unsigned int i = 0; i < NR_PIECES; i++) {
+		free(in->pieces[i].memory);
+	}
+	free(in->packed);
+	free(in);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/kineto/kineto.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/util/err.h"
+#include "report/kineto/tokenizer.h"
+#include "report/kineto/events_to_rows.h"
+#include "report/kineto/top.h"
+#include "report/model/model.h"
+#include "report/util/progress.h"
+
+/* Bytes that tell a trace from a stream. */
+#define FIRST_BYTES 256u
+
+struct kineto {
+	struct kineto_split split;
+	struct kineto_take take;
+	struct kineto_top top;
+	struct kineto_out *out;
+	bool is_spoilt; /* rows are missing: no room for temporary files */
+};
+
+/* ---- parts ---- */
+
+static void take_event(struct kineto *kineto, struct kineto_part *part)
+{
+	struct kineto_take *take = &kineto->take;
+
+	do {
+		if (kineto_event_is_flow(part->bytes, part->nr_bytes) &&
+			part->bytes[part->nr_bytes - 1] == '}') {
+			take->nr_flows++;
+			return;
+		}
+		if (kineto_json_parse(&take->json, part->bytes, part->nr_bytes) &&
+			kineto_take_event(take)) {
+			return;
+		}
+	} while (kineto_split_retry(&kineto->split, part));
+}
+
+static void take_parts(struct kineto *kineto)
+{
+	struct kineto_part part;
+	uint64_t told = 0;
+
+	for (kineto_split_next(&kineto->split, &part); part.kind != KINETO_END;
+		kineto_split_next(&kineto->split, &part)) {
+		if (part.kind == KINETO_EVENT) {
+			take_event(kineto, &part);
+		} else if (kineto_json_parse(&kineto->take.json, part.bytes, part.nr_bytes)) {
+			kineto_top_take(&kineto->top, part.key, part.nr_key, &kineto->take.json,
+				kineto->out);
+		} else {
+			kineto->split.nr_bad++;
+		}
+		if (kineto->split.offset != told) {
+			progress_add(kineto->split.offset - told);
+			told = kineto->split.offset;
+		}
+	}
+}
+
+/* ---- steps ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct kineto_step *x = a, *y = b;
+
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : 1;
+}
+
+static void add_step(
+	struct kineto_out *out, uint64_t tick, uint64_t number, uint32_t thread, uint8_t how)
+{
+	struct gprof_row_step *row = kineto_out_row(out, GPROF_TABLE_step);
+
+	row->time = tick;
+	row->step = number;
+	row->thread = thread;
+	row->how = how;
+}
+
+/*
+ * Those of the thread that has the first; between two of them may be time that is of none. Where
+ * the next one begins before the end, the step ends there.
+ */
+static void write_steps(struct kineto_take *take)
+{
+	const struct kineto_step *last = NULL;
+
+	if (take->nr_steps) {
+		qsort(take->steps, take->nr_steps, sizeof(*take->steps), by_begin);
+	}
+	for (size_t i = 0; i < take->nr_steps; i++) {
+		const struct kineto_step *step = &take->steps[i];
+
+		if (last && step->number == last->number && step->begin == last->begin) {
+			continue; /* said twice */
+		}
+		if (step->thread != take->steps[0].thread) {
+			take->nr_other_steps++;
+			continue;
+		}
+		if (last && last->end < step->begin) {
+			add_step(take->out, last->end, last->number, last->thread, MODEL_STEP_END);
+		}
+		take->nr_overlapping_steps += last && last->end > step->begin;
+		add_step(take->out, step->begin, step->number, step->thread, MODEL_STEP_TRACE);
+		last = step;
+	}
+	if (last) {
+		add_step(take->out, last->end, last->number, last->thread, MODEL_STEP_END);
+	}
+}
+
+/* ---- the rest of the stream ---- */
+
+static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
+{
+	uint32_t text = kineto_out_string(kineto->out, cause, strlen(cause));
+	struct gprof_row_loss *row;
+
+	if (count) {
+		row = kineto_out_row(kineto->out, GPROF_TABLE_loss);
+		row->tick = kineto->take.last_ns;
+		row->count = count;
+		row->cause = text;
+	}
+}
+
+static void write_losses(struct kineto *kineto)
+{
+	add_loss(kineto, kineto->split.nr_bad, "what stands in the trace is no event");
+	add_loss(kineto, kineto->take.nr_pairs + kineto_pairs_nr_open(&kineto->take.pairs),
+		"of a begin and an end (phases B and E) the other one is not there");
+	add_loss(kineto, kineto->take.nr_incomplete,
+		"they have no name, no begin or no duration in the trace");
+}
+
+static void write_facts(struct kineto *kineto, uint32_t pid, const char *command)
+{
+	const struct kineto_take *take = &kineto->take;
+	struct kineto_out *out = kineto->out;
+
+	kineto_out_fact(out, "trace.format", "kineto", 6);
+	if (pid) {
+		kineto_out_fact_number(out, "process.pid", pid);
+	}
+	if (*command) {
+		kineto_out_fact(out, "process.command", command, strlen(command));
+	}
+	kineto_out_fact_number(out, "trace.flows", take->nr_flows);
+	kineto_out_fact_number(out, "trace.gpu_ranges", take->nr_gpu_ranges);
+	kineto_out_fact_number(out, "trace.others", take->nr_other);
+	if (take->rows.nr_early) {
+		kineto_out_fact_number(out, "trace.early_work", take->rows.nr_early);
+	}
+	if (kineto_out_nr_broken(out)) {
+		kineto_out_fact_number(out, "trace.broken_names", kineto_out_nr_broken(out));
+	}
+	kineto_out_fact(out, "end.how", "trace", 5);
+}
+
+/* All clocks of a trace are one. */
+static void write_anchor(struct kineto *kineto, uint64_t tick)
+{
+	struct gprof_row_anchor *row = kineto_out_row(kineto->out, GPROF_TABLE_anchor);
+
+	row->tick = row->cupti_ns = tick;
+	row->monotonic_ns = row->realtime_ns = tick + kineto->top.base_ns;
+}
+
+static int finish(struct kineto *kineto)
+{
+	struct kineto_take *take = &kineto->take;
+	uint64_t first_ns = take->first_ns <= take->last_ns ? take->first_ns : 1;
+	const char *command;
+	uint32_t pid;
+
+	kineto->is_spoilt = !kineto_rows_write(&take->rows, &take->python, kineto->out);
+	write_steps(take);
+	pid = kineto_threads_write(&take->threads, kineto->out, &command);
+	kineto_nccl_write(
+		&take->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
+	write_anchor(kineto, first_ns);
+	write_losses(kineto);
+	write_facts(kineto, pid, command);
+	return kineto_out_finish(kineto->out, pid, first_ns + kineto->top.base_ns);
+}
+
+/* ---- the file ---- */
+
+static bool is_trace(const struct stream_in *stream)
+{
+	unsigned char bytes[FIRST_BYTES];
+	ssize_t nr_bytes = pread(stream->fd, bytes, sizeof(bytes), 0);
+
+	return nr_bytes > 0 && kineto_in_is_trace(bytes, (size_t)nr_bytes);
+}
+
+static void tell_damage(struct stream_in *stream, uint64_t offset, const char *what)
+{
+	stream->damages = array_grow(stream->damages, stream->nr_damages, &stream->damage_capacity,
+		sizeof(*stream->damages));
+	stream->damages[stream->nr_damages++] =
+		(struct stream_damage){.offset = offset, .what = what};
+}
+
+static void tell_damages(struct stream_in *stream, const struct kineto *kineto, const char *problem)
+{
+	if (problem) {
+		tell_damage(stream, kineto->split.offset, problem);
+	} else if (kineto->split.is_cut) {
+		tell_damage(stream, kineto->split.cut_offset, "the trace is cut off here");
+	}
+	if (kineto->is_spoilt) {
+		tell_damage(stream, 0,
+			"temporary files have no room for its events; TMPDIR says where");
+	}
+	if (kineto->take.nr_overlapping_steps) {
+		tell_damage(stream, 0, "steps overlap: each ends where the next one begins");
+	}
+	if (kineto->take.nr_other_steps) {
+		tell_damage(stream, 0,
+			"several threads have steps: those of the thread that began first are "
+			"taken");
+	}
+}
+
+int kineto_replace(struct stream_in *stream)
+{
+	struct kineto kineto = {0};
+	struct kineto_in *in;
+	struct stat status;
+	const char *problem;
+	int fd;
+
+	if (!is_trace(stream)) {
+		return 0;
+	}
+	kineto.out = kineto_out_create();
+	if (!kineto.out) {
+		return -ENOMEM;
+	}
+	in = kineto_in_create(stream->fd);
+	kineto_split_init(&kineto.split, in);
+	kineto_take_init(&kineto.take, kineto.out);
+	progress_start("reading the trace", stream->size);
+	take_parts(&kineto);
+	progress_stop();
+	problem = kineto_in_problem(in);
+	fd = finish(&kineto);
+	if (fd >= 0) {
+		tell_damages(stream, &kineto, problem);
+	}
+	if (fd >= 0 && !kineto.take.rows.nr_all) {
+		close(fd);
+		fd = err_set(-ENODATA, "no events of a trace in it");
+	}
+	kineto_take_fini(&kineto.take);
+	kineto_in_destroy(in);
+	if (fd < 0) {
+		return fd;
+	}
+	close(stream->fd);
+	stream->fd = fd;
+	stream->size = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
+	stream->is_trace = true;
+	return 0;
+}

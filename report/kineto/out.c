@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/kineto/out.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collector/format/block.h"
+#include "collector/format/intern.h"
+#include "report/util/buf.h"
+#include "report/util/err.h"
+#include "report/util/text.h"
+
+#define NR_TEXTS   65536u
+#define TEXT_ARENA (16u << 20)
+#define NR_SHAPES  32768u
+#define NR_PLACES  4096u
+#define NR_CALLS   65536u
+
+/* Read back at once by the same process: speed counts, not size. */
+#define LEVEL (-5)
+
+/* Rows of a table that wait to become a block. */
+struct waiting {
+	char *rows;
+	uint32_t nr_rows, capacity;
+	uint64_t rows_before;
+};
+
+struct kineto_out {
+	int fd;
+	int error; /* the first one of writing */
+	struct block_encoder *encoder;
+	void *encoder_memory;
+	char *block;
+	size_t block_bytes;
+	uint64_t nr_bytes; /* of the file */
+	uint64_t sequence;
+	struct waiting tables[GPROF_NR_TABLES];
+	const void *pointers[BLOCK_ENCODE_ROWS];
+	char *texts; /* of rows that wait */
+	size_t nr_texts;
+	uint64_t nr_broken; /* texts that are no UTF-8, each once */
+	struct intern strings, shapes, places, calls;
+};
+
+/* Ticks are the trace's nanoseconds. */
+static const struct block_ticks ticks = {.base = 0, .mult = 1ull << 32};
+
+/* Written before everything else, since others name them. */
+static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
+	GPROF_TABLE_op_shape, GPROF_TABLE_shape, GPROF_TABLE_place, GPROF_TABLE_device,
+	GPROF_TABLE_attribute, GPROF_TABLE_anchor, GPROF_TABLE_thread, GPROF_TABLE_py_file,
+	GPROF_TABLE_py_code, GPROF_TABLE_py_stack, GPROF_TABLE_step, GPROF_TABLE_loss,
+	GPROF_TABLE_notice, GPROF_TABLE_info};
+#define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
+
+/* ---- blocks ---- */
+
+static void write_bytes(struct kineto_out *out, const void *bytes, size_t nr_bytes, uint64_t at)
+{
+	const char *p = bytes;
+
+	while (nr_bytes && !out->error) {
+		ssize_t n = pwrite(out->fd, p, nr_bytes, (off_t)at);
+
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			out->error = n ? errno : ENOSPC;
+			return;
+		}
+		p += n;
+		at += (uint64_t)n;
+		nr_bytes -= (size_t)n;
+	}
+}
+
+static void write_table(struct kineto_out *out, unsigned int table)
+{
+	struct waiting *waiting = &out->tables[table];
+	const struct block_input input = {.table = table,
+		.nr_rows = waiting->nr_rows,
+		.rows = out->pointers,
+		.ticks = &ticks,
+		.sequence = out->sequence,
+		.rows_before = waiting->rows_before};
+	size_t bytes, needed = block_bound(table, waiting->nr_rows, BLOCK_ENCODE_TEXT_BYTES);
+
+	if (!waiting->nr_rows) {
+		return;
+	}
+	for (uint32_t i = 0; i < waiting->nr_rows; i++) {
+		out->pointers[i] = waiting->rows + (size_t)i * block_table(table)->row_bytes;
+	}
+	if (needed > out->block_bytes) {
+		out->block = mem_resize(out->block, needed, 1);
+		out->block_bytes = needed;
+	}
+	bytes = block_encode(out->encoder, &input, out->block, out->block_bytes);
+	if (!bytes && !out->error) {
+		out->error = EINVAL;
+	}
+	write_bytes(out, out->block, bytes, out->nr_bytes);
+	out->nr_bytes += bytes;
+	out->sequence++;
+	waiting->rows_before += waiting->nr_rows;
+	waiting->nr_rows = 0;
+}
+
+static void write_definitions(struct kineto_out *out)
+{
+	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
+		write_table(out, definitions[i]);
+	}
+	out->nr_texts = 0;
+}
+
+static void write_all(struct kineto_out *out)
+{
+	write_definitions(out);
+	for (unsigned int table = 1; table < GPROF_NR_TABLES; table++) {
+		write_table(out, table);
+	}
+}
+
+static void make_room(struct kineto_out *out, unsigned int table)
+{
+	if (out->tables[table].nr_rows == BLOCK_ENCODE_ROWS) {
+		write_definitions(out);
+		write_table(out, table);
+	}
+}
+
+void *kineto_out_row(struct kineto_out *out, unsigned int table)
+{
+	struct waiting *waiting = &out->tables[table];
+	size_t row_bytes = block_table(table)->row_bytes;
+	char *row;
+
+	make_room(out, table);
+	if (waiting->nr_rows == waiting->capacity) {
+		waiting->capacity = waiting->capacity ? 2 * waiting->capacity : 64;
+		waiting->rows = mem_resize(waiting->rows, waiting->capacity, row_bytes);
+	}
+	row = waiting->rows + waiting->nr_rows++ * row_bytes;
+	return memset(row, 0, row_bytes);
+}
+
+struct gprof_text kineto_out_keep(struct kineto_out *out, const char *bytes, size_t nr_bytes)
+{
+	struct gprof_text text = {
+		.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES};
+
+	/* All of it: what is cut off may begin within a character. */
+	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
+	if (out->nr_texts + text.nr_bytes > BLOCK_ENCODE_TEXT_BYTES) {
+		write_definitions(out);
+	}
+	text.bytes = out->texts + out->nr_texts;
+	memcpy(out->texts + out->nr_texts, bytes, text.nr_bytes);
+	out->nr_texts += text.nr_bytes;
+	return text;
+}
+
+/* ---- ids ---- */
+
+uint32_t kineto_out_string(struct kineto_out *out, const char *bytes, size_t nr_bytes)
+{
+	const struct intern_entry *entry;
+	bool is_new;
+
+	if (!nr_bytes) {
+		return 0;
+	}
+	entry = intern_find(&out->strings, bytes,
+		nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES, &is_new);
+	if (is_new) {
+		struct gprof_row_string *row;
+		struct gprof_text text;
+
+		make_room(out, GPROF_TABLE_string); /* else the text would go with the others */
+		text = kineto_out_keep(out, bytes, nr_bytes);
+		row = kineto_out_row(out, GPROF_TABLE_string);
+		row->id = entry->id;
+		row->text = text;
+	}
+	return entry->id;
+}
+
+uint32_t kineto_out_call(struct kineto_out *out, uint32_t name, uint8_t api)
+{
+	const uint32_t key[2] = {name, api};
+	const struct intern_entry *entry;
+	bool is_new;
+
+	if (out->calls.last_id >= UINT16_MAX - 1) { /* no more fit the column */
+		return UINT16_MAX;
+	}
+	entry = intern_find(&out->calls, key, sizeof(key), &is_new);
+	if (is_new) {
+		struct gprof_row_call *row = kineto_out_row(out, GPROF_TABLE_call);
+
+		row->id = entry->id;
+		row->name = name;
+		row->api = api;
+	}
+	return entry->id;
+}
+
+uint32_t kineto_out_place(
+	struct kineto_out *out, uint32_t device, uint32_t context, uint32_t stream)
+{
+	const uint32_t key[3] = {device, context, stream};
+	bool is_new;
+	const struct intern_entry *entry = intern_find(&out->places, key, sizeof(key), &is_new);
+
+	if (is_new) {
+		struct gprof_row_place *row = kineto_out_row(out, GPROF_TABLE_place);
+
+		row->id = entry->id;
+		row->device = device;
+		row->context = context;
+		row->stream = stream;
+	}
+	return entry->id;
+}
+
+uint32_t kineto_out_shape(struct kineto_out *out, const struct gprof_row_shape *shape)
+{
+	bool is_new;
+	const struct intern_entry *entry =
+		intern_find(&out->shapes, shape, sizeof(*shape), &is_new);
+
+	if (is_new) {
+		struct gprof_row_shape *row = kineto_out_row(out, GPROF_TABLE_shape);
+
+		*row = *shape;
+		row->id = entry->id;
+	}
+	return entry->id;
+}
+
+void kineto_out_fact(struct kineto_out *out, const char *key, const char *value, size_t nr_bytes)
+{
+	struct gprof_row_info *row;
+	struct gprof_text text;
+
+	make_room(out, GPROF_TABLE_info);
+	text = kineto_out_keep(out, value, nr_bytes);
+	row = kineto_out_row(out, GPROF_TABLE_info);
+	row->key = (struct gprof_text){key, strlen(key)};
+	row->value = text;
+}
+
+void kineto_out_fact_number(struct kineto_out *out, const char *key, uint64_t value)
+{
+	char text[24];
+	int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+
+	kineto_out_fact(out, key, text, (size_t)length);
+}
+
+void kineto_out_close_group(struct kineto_out *out, uint64_t tick)
+{
+	struct gprof_row_checkpoint *row;
+
+	write_all(out);
+	row = kineto_out_row(out, GPROF_TABLE_checkpoint);
+	row->tick = tick;
+	write_table(out, GPROF_TABLE_checkpoint);
+}
+
+uint64_t kineto_out_nr_broken(const struct kineto_out *out)
+{
+	return out->nr_broken;
+}
+
+uint64_t kineto_out_bytes(const struct kineto_out *out)
+{
+	return out->nr_bytes;
+}
+
+/* ---- begin and end ---- */
+
+static void write_schema(struct kineto_out *out)
+{
+	for (unsigned int table = 1; table < GPROF_NR_TABLES; table++) {
+		const struct block_table *t = block_table(table);
+
+		for (unsigned int c = 0; t && c < t->nr_columns; c++) {
+			struct gprof_row_schema *row = kineto_out_row(out, GPROF_TABLE_schema);
+			const struct block_column *column = &t->columns[c];
+
+			row->table = (uint16_t)table;
+			row->column = (uint16_t)c;
+			row->kind = column->kind;
+			row->width = column->width;
+			row->offset = column->offset;
+			row->row_bytes = t->row_bytes;
+			row->table_name = (struct gprof_text){t->name, strlen(t->name)};
+			row->name = (struct gprof_text){column->name, strlen(column->name)};
+		}
+	}
+	write_table(out, GPROF_TABLE_schema);
+}
+
+static void destroy(struct kineto_out *out)
+{
+	struct intern *interns[] = {&out->strings, &out->shapes, &out->places, &out->calls};
+
+	for (size_t i = 0; i < sizeof(interns) / sizeof(interns[0]); i++) {
+		if (interns[i]->entries) {
+			munmap(interns[i]->entries,
+				interns[i]->nr_entries * sizeof(*interns[i]->entries));
+		}
+		if (interns[i]->arena) {
+			munmap(interns[i]->arena, interns[i]->arena_bytes);
+		}
+	}
+	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
+		free(out->tables[table].rows);
+	}
+	if (out->fd >= 0) {
+		close(out->fd);
+	}
+	free(out->encoder_memory);
+	free(out->block);
+	free(out->texts);
+	free(out);
+}
+
+struct kineto_out *kineto_out_create(void)
+{
+	struct kineto_out *out = mem_zeroed(1, sizeof(*out));
+	size_t bytes = (block_encoder_bytes() + 63u) & ~(size_t)63u;
+
+	out->texts = mem_resize(NULL, BLOCK_ENCODE_TEXT_BYTES, 1);
+	out->encoder_memory = aligned_alloc(64, bytes);
+	if (out->encoder_memory) {
+		out->encoder = block_encoder_init(out->encoder_memory, LEVEL);
+	}
+	out->fd = memfd_create("gprof-trace", MFD_CLOEXEC);
+	if (out->fd < 0 || !out->encoder || intern_init(&out->strings, NR_TEXTS, TEXT_ARENA) ||
+		intern_init(&out->shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape)) ||
+		intern_init(&out->places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t)) ||
+		intern_init(&out->calls, NR_CALLS, NR_CALLS * 2 * sizeof(uint32_t))) {
+		err_set(-ENOMEM, "no memory for its events: %s",
+			strerror(out->fd < 0 ? errno : ENOMEM));
+		destroy(out);
+		return NULL;
+	}
+	out->nr_bytes = sizeof(struct gprof_file_header);
+	write_schema(out);
+	return out;
+}
+
+int kineto_out_finish(struct kineto_out *out, uint32_t pid, uint64_t start_realtime_ns)
+{
+	struct gprof_file_header header = {.major = GPROF_FORMAT_MAJOR,
+		.minor = GPROF_FORMAT_MINOR,
+		.header_bytes = sizeof(header),
+		.pid = pid,
+		.start_realtime_ns = start_realtime_ns,
+		.tick_base = ticks.base,
+		.tick_mult = ticks.mult};
+	int fd, error;
+
+	write_all(out);
+	memcpy(header.magic, GPROF_FILE_MAGIC, sizeof(header.magic));
+	header.crc = block_crc32(&header, offsetof(struct gprof_file_header, crc));
+	write_bytes(out, &header, sizeof(header), 0);
+	fd = out->fd;
+	error = out->error;
+	out->fd = error ? fd : -1;
+	destroy(out);
+	return error ? err_set(-error, "no room for its events in memory: %s", strerror(error))
+		     : fd;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/dedup.h"
+
+#include <string.h>
+
+#include "report/util/buf.h"
+
+#define MOST_TOLD 5u
+
+/* What the processes are ordered by: others cannot be the same, and the same are neighbours. */
+static bool is_alike(const struct process *a, const struct process *b)
+{
+	return a->rank == b->rank && a->pid == b->pid &&
+	       a->stream->header.start_realtime_ns == b->stream->header.start_realtime_ns &&
+	       strcmp(process_host(a), process_host(b)) == 0;
+}
+
+/* To the byte; traces were made streams, so theirs are those of what is in them. */
+static bool has_same_bytes(const struct stream_in *a, const struct stream_in *b)
+{
+	char bytes[2][4096];
+	bool is_same = a->size == b->size;
+
+	for (uint64_t at = 0; is_same && at < a->size; at += sizeof(bytes[0])) {
+		size_t nr = a->size - at < sizeof(bytes[0]) ? a->size - at : sizeof(bytes[0]);
+
+		is_same = !stream_in_read(a, at, bytes[0], nr) &&
+			  !stream_in_read(b, at, bytes[1], nr) && !memcmp(bytes[0], bytes[1], nr);
+	}
+	return is_same;
+}
+
+/*
+ * Streams have a random id of their own, but the reader goes on where their header is damaged: the
+ * process has to be the same, too. Traces do not tell it beyond doubt.
+ */
+static bool is_twin(const struct process *a, const struct process *b)
+{
+	if (a->stream->header.stream_id != b->stream->header.stream_id) {
+		return false;
+	}
+	return process_is_same(a, b) || has_same_bytes(a->stream, b->stream);
+}
+
+static void tell_twin(
+	const struct process *twin, const struct process *kept, void (*tell)(const char *sentence))
+{
+	struct buf line = {0};
+
+	buf_printf(&line, "'%s' is the same recording as '%s' and left out: name it once",
+		twin->stream->path, kept->stream->path);
+	buf_char(&line, 0);
+	tell(line.bytes);
+	buf_fini(&line);
+}
+
+static void tell_rest(size_t nr, void (*tell)(const char *sentence))
+{
+	struct buf line = {0};
+
+	buf_printf(&line, "and %zu more recordings that are named twice and left out", nr);
+	buf_char(&line, 0);
+	tell(line.bytes);
+	buf_fini(&line);
+}
+
+/* The first of the kept ones from `first` on that is the same recording, or nr_kept. */
+static size_t find_twin(struct process *const *processes, size_t first, size_t nr_kept,
+	const struct process *process)
+{
+	while (first < nr_kept && !is_twin(processes[first], process)) {
+		first++;
+	}
+	return first;
+}
+
+bool twin_drop(struct process **processes, size_t *nr_processes, void (*tell)(const char *sentence))
+{
+	size_t nr_kept = 0, nr_dropped = 0, first = 0; /* of those alike */
+
+	for (size_t i = 0; i < *nr_processes; i++) {
+		struct process *process = processes[i];
+		size_t twin;
+
+		if (nr_kept && !is_alike(processes[nr_kept - 1], process)) {
+			first = nr_kept;
+		}
+		twin = find_twin(processes, first, nr_kept, process);
+		if (twin == nr_kept) {
+			processes[nr_kept++] = process;
+			continue;
+		}
+		if (process->nr_events > processes[twin]->nr_events) {
+			struct process *less = processes[twin];
+
+			processes[twin] = process;
+			process = less;
+		}
+		if (nr_dropped++ < MOST_TOLD) {
+			tell_twin(process, processes[twin], tell);
+		}
+		process_destroy(process);
+	}
+	if (nr_dropped > MOST_TOLD) {
+		tell_rest(nr_dropped - MOST_TOLD, tell);
+	}
+	*nr_processes = nr_kept;
+	return nr_dropped > 0;
+}

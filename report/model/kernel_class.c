@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/kernel_class.h"
+
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/util/string_pool.h"
+#include "report/util/text.h"
+
+const char *const tensor_use_names[NR_TENSOR_USES] = {
+	[TENSOR_NO] = "no", [TENSOR_YES] = "yes", [TENSOR_UNKNOWN] = "unknown"};
+
+#define IS_KNOWN	 1u
+#define IS_COMMUNICATION 2u
+#define IS_LIBRARY	 4u
+#define TENSOR_SHIFT	 3u
+
+/* Longer functions are judged by how they begin. */
+#define FUNCTION_BYTES 512u
+
+static struct {
+	uint8_t *flags; /* by the number of a name */
+	size_t nr_flags;
+} cache;
+
+/*
+ * The function's own name with its namespaces: no return type, no arguments of templates (which
+ * name other functions), no parameters.
+ */
+static void take_function(const char *text, char *function)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	uint32_t angle = 0, round = 0;
+	size_t nr = 0;
+
+	for (; *text && nr + 1 < FUNCTION_BYTES; text++) {
+		if (!angle && strncmp(text, anonymous, sizeof(anonymous) - 1) == 0) {
+			text += sizeof(anonymous) - 2;
+		} else if (angle && (*text == '(' || *text == ')')) {
+			round += *text == '(' ? 1 : round ? -1u : 0;
+		} else if (*text == '<' && !round) {
+			angle++;
+		} else if (*text == '>' && angle && !round) {
+			angle--;
+		} else if (!angle && *text == '(') {
+			break;
+		} else if (!angle && *text == ' ') {
+			nr = 0; /* that was the type it returns */
+		} else if (!angle) {
+			function[nr++] = *text;
+		}
+	}
+	function[nr] = '\0';
+}
+
+static bool is_library(const char *function)
+{
+	static const char *const begins[] = {"nccl", "rccl", "hccl", NULL};
+	static const char *const words[] = {"ncclKernel", "ncclDevKernel", NULL};
+
+	return text_begins_with_any(function, begins) || text_has_any(function, words);
+}
+
+static bool is_communication(const char *function)
+{
+	static const char *const words[] = {"nvshmem", "deep_ep::", "mscclpp", "msccl", "ucc_",
+		"cross_device_reduce", "sendrecv", "multimem", "one_shot_", "two_shot_", "oneshot_",
+		"twoshot_", "userbuffers_", "symm_mem", NULL};
+	static const char *const collectives[] = {"allreduce", "all_reduce", "allgather",
+		"all_gather", "reducescatter", "reduce_scatter", "alltoall", "all_to_all", NULL};
+	/* Of one warp or block: no device talks to another. */
+	static const char *const inner[] = {"warp", "block", "thread", NULL};
+
+	return text_has_any(function, words) ||
+	       (text_has_any(function, collectives) && !text_has_any(function, inner));
+}
+
+/* ---- tensor cores ---- */
+
+/* xformers' and PyTorch's: type and generation stand in the name. */
+static bool is_cutlass_attention(const char *text, enum tensor_use *use)
+{
+	bool is_half = strstr(text, "f16_") || strstr(text, "bf16_");
+
+	if (!strstr(text, "fmha_cutlass")) {
+		return false;
+	}
+	*use = strstr(text, "_sm80") || (is_half && strstr(text, "_sm7")) ? TENSOR_YES : TENSOR_NO;
+	return true;
+}
+
+/* cuBLAS's and cuDNN's xmma: plain single precision has no instruction on tensor cores. */
+static enum tensor_use of_xmma(const char *text)
+{
+	return strstr(text, "f32f32_f32f32") ? TENSOR_NO : TENSOR_YES;
+}
+
+/* Says so itself, or is written for tensor cores alone. */
+static bool says_tensor(const char *text)
+{
+	static const char *const words[] = {"tensorop", "wmma", "gmma", "TmaUmma", "SM100_MMA",
+		"hmma", "imma", "dmma", "utcmma", "tcgen05", "h884", "s884", "d884", "i8816",
+		"h1688", "s1688", "c1688", "16816", "s161616", "h161616", "m16n8k", "m8n8k", "m64n",
+		"nvjet_", "tensor8x8x4", "tensor16x8x", "flash_fwd", "flash_bwd", "FlashAttnFwd",
+		"FlashAttnBwd", "fmhaSm90", "fmhaSm100", "fmhaSm120", "fmha_v2_",
+		"deep_gemm::", "marlin::Marlin", "PrefillWith", "first_layer_wgrad_kernel",
+		"dgrad_1x1_stride_2x2", "conv2d_c1_k1", NULL};
+	/* trtllm-gen: "bmm_..._sm100f", "gemm_..._sm100a" */
+	bool is_generated = (strncmp(text, "bmm_", 4) == 0 || strncmp(text, "gemm_", 5) == 0) &&
+			    strstr(text, "_sm1");
+
+	return is_generated || text_has_any(text, words);
+}
+
+static bool says_none(const char *text)
+{
+	static const char *const words[] = {"simt", "ffma", "_sgemm", "sgemm_", "_dgemm_", "_cgemm",
+		"_zgemm", "_hgemm_", "scudnn", "splitKreduce", "splitk_reduce", "flash_bwd_dot_do",
+		"flash_bwd_convert", "splitkv_combine", "gemv", "gemmk1_", "gemmSN_", "wgrad_alg0_",
+		"wgrad_alg1_", "dgrad_engine", "dgrad2d_", "implicit_convolve_sgemm",
+		"explicit_convolve_sgemm", "winograd", "BatchDecodeWith", NULL};
+
+	return text_has_any(text, words);
+}
+
+/* Multiplies matrices: what else its name says does not settle it. */
+static bool may_multiply(const char *function)
+{
+	static const char *const words[] = {"gemm", "matmul", "_mm_", "bmm", "conv", "attention",
+		"attn", "mha", "_dot", "cutlass", "fused_moe", "triton_tem", "triton_mm", "lstm",
+		"gru_", "RNN", NULL};
+
+	return text_has_any(function, words);
+}
+
+/* Elementwise work, reductions, norms, sorts, copies, optimizers. */
+static bool multiplies_nothing(const char *function)
+{
+	static const char *const words[] = {"at_cuda_detail::", "cub::", "thrust::", "elementwise",
+		"reduce", "reduction", "norm", "softmax", "embedding", "embs_",
+		"multi_tensor_apply", "gather", "scatter", "copy", "fill", "index", "indices",
+		"sort", "scan", "histogram", "rotary", "act_and_mul", "dropout", "adam", "topk",
+		"transpose", "permute", "nchwToNhwc", "nhwcToNchw", "bn_fw", "bn_bw", "batchnorm",
+		"pooling", "Offsets", "rng", "curand", "quant", "concat", "CatArray", "_fft",
+		"fft2d", "cunn_", "Broadcast", "vectorized", "bias_act", "activation",
+		"fbgemm_gpu::", "scalePackedTensor", "routing", "finalize", "loss", "im2col",
+		"col2im", "reshape", "to_dense", "epilogue::impl::globalKernel", NULL};
+
+	return text_has_any(function, words);
+}
+
+static enum tensor_use find_tensor_use(const char *text, const char *function)
+{
+	/* PyTorch and Inductor multiply by libraries and templates. */
+	static const char *const plain[] = {
+		"at::native::", "triton_poi_", "triton_red_", "triton_per_", "triton_for_", NULL};
+	enum tensor_use use;
+
+	if (is_cutlass_attention(text, &use)) {
+		return use;
+	}
+	if (says_none(text)) {
+		return TENSOR_NO;
+	}
+	if (says_tensor(text)) {
+		return TENSOR_YES;
+	}
+	if (strstr(text, "xmma_")) {
+		return of_xmma(text);
+	}
+	if (text_begins_with_any(function, plain)) {
+		return TENSOR_NO;
+	}
+	/* The namespace of all of FBGEMM's kernels says nothing of what they do. */
+	if (may_multiply(strncmp(function, "fbgemm_gpu::", 12) ? function : function + 12)) {
+		return TENSOR_UNKNOWN;
+	}
+	return multiplies_nothing(function) ? TENSOR_NO : TENSOR_UNKNOWN;
+}
+
+bool tensor_is_eligible(uint32_t operator)
+{
+	static const char *const whole[] = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "matmul",
+		"linear", "mv", "addmv", "addr", "einsum", "chain_matmul", "linalg_multi_dot",
+		"_scaled_mm", "_grouped_mm", "_addmm_activation", "prelu", "lstm_cell", "gru_cell",
+		"rnn_tanh_cell", "rnn_relu_cell", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
+		"_cudnn_rnn", "_cudnn_rnn_backward", "matmul_v2", "fused_gemm_epilogue", NULL};
+	static const char *const words[] = {"conv1d", "conv2d", "conv3d", "conv_tbc", "convolution",
+		"conv_transpose", "scaled_dot_product", "flash_attention", "efficient_attention",
+		NULL};
+	const char *name = names_raw(operator, NULL);
+
+	if (strncmp(name, "aten::", 6) == 0) {
+		name += 6;
+	}
+	for (size_t i = 0; whole[i]; i++) {
+		if (strcmp(name, whole[i]) == 0) {
+			return true;
+		}
+	}
+	return text_has_any(name, words);
+}
+
+/* ---- kept ---- */
+
+static uint8_t find_flags(uint32_t name)
+{
+	const char *text = names_readable(name, NULL);
+	char function[FUNCTION_BYTES];
+	enum tensor_use use = TENSOR_NO;
+	uint8_t flags = IS_KNOWN;
+
+	take_function(text, function);
+	if (is_library(function)) {
+		flags |= IS_LIBRARY | IS_COMMUNICATION;
+	} else if (is_communication(function)) {
+		flags |= IS_COMMUNICATION;
+	} else {
+		use = find_tensor_use(text, function);
+	}
+	return flags | (uint8_t)(use << TENSOR_SHIFT);
+}
+
+static uint8_t flags_of(uint32_t name)
+{
+	if (!*names_raw(name, NULL)) {
+		return find_flags(
+			name); /* no name: its number says nothing of how many there are */
+	}
+	if (name >= cache.nr_flags) {
+		size_t nr = (size_t)name + 1 + name / 2;
+
+		cache.flags = mem_resize(cache.flags, nr, sizeof(*cache.flags));
+		memset(cache.flags + cache.nr_flags, 0, nr - cache.nr_flags);
+		cache.nr_flags = nr;
+	}
+	if (!cache.flags[name]) {
+		cache.flags[name] = find_flags(name);
+	}
+	return cache.flags[name];
+}
+
+enum kernel_class kernel_class_of(uint32_t name)
+{
+	return flags_of(name) & IS_COMMUNICATION ? KERNEL_COMMUNICATION : KERNEL_COMPUTATION;
+}
+
+bool kernel_class_is_library(uint32_t name)
+{
+	return flags_of(name) & IS_LIBRARY;
+}
+
+enum tensor_use tensor_use_of(uint32_t name)
+{
+	return (enum tensor_use)(flags_of(name) >> TENSOR_SHIFT);
+}

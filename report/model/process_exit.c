@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/process_exit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define START_FIELD 22
+
+const struct process *ending_successor(
+	const struct process *process, struct process *const *all, size_t nr_all)
+{
+	uint64_t start = process->stream->header.start_realtime_ns;
+	const struct process *next = NULL;
+
+	for (size_t i = 0; i < nr_all; i++) {
+		uint64_t other = all[i]->stream->header.start_realtime_ns;
+
+		if (all[i] != process && process_is_same(all[i], process) && other > start &&
+			(!next || other < next->stream->header.start_realtime_ns)) {
+			next = all[i];
+		}
+	}
+	return next;
+}
+
+/* ---- does it run? ---- */
+
+/* The first bytes of a file of /proc, with a 0 behind them. */
+static bool read_start(const char *path, char *text, size_t nr_bytes)
+{
+	FILE *file = fopen(path, "re");
+	size_t n = file ? fread(text, 1, nr_bytes - 1, file) : 0;
+
+	if (file) {
+		fclose(file);
+	}
+	text[n] = '\0';
+	return n > 0;
+}
+
+static bool is_this_boot(const struct process *process)
+{
+	char boot[64];
+
+	if (!process->boot || !read_start("/proc/sys/kernel/random/boot_id", boot, sizeof(boot))) {
+		return false;
+	}
+	boot[strcspn(boot, "\n")] = '\0';
+	return strcmp(boot, names_raw(process->boot, NULL)) == 0;
+}
+
+/* Is that process of here one which started at that moment, and has not ended? */
+static bool is_running_as(const struct process *process, unsigned int pid)
+{
+	char path[32], text[1024];
+	char *at;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (!read_start(path, text, sizeof(text))) {
+		return false;
+	}
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X') {
+		return false;
+	}
+	for (int field = 2; at && field < START_FIELD; field++) {
+		at = strchr(at + 1, ' ');
+	}
+	return at && strtoll(at, NULL, 10) == process->start_ticks;
+}
+
+/* Is it of the same namespace of pids as that process of here? */
+static bool has_namespace_of(const struct process *process, const char *pid)
+{
+	char path[32], text[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.10s/ns/pid", pid);
+	n = readlink(path, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	return strcmp(text, names_raw(process->pid_namespace, NULL)) == 0;
+}
+
+/* The number that the process has in its own, innermost namespace; here it has another. */
+static unsigned int innermost_pid(unsigned int pid)
+{
+	char path[32], text[4096];
+	char *at, *end;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	at = read_start(path, text, sizeof(text)) ? strstr(text, "\nNSpid:") : NULL;
+	if (!at) {
+		return 0;
+	}
+	end = at + 1 + strcspn(at + 1, "\n");
+	*end = '\0';
+	return (unsigned int)strtoul(strrchr(at, '\t') + 1, NULL, 10);
+}
+
+/* A container's process has a number here, too, if its namespace lies in ours. */
+static bool is_running_within(const struct process *process)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	bool is_found = false;
+
+	while (proc && !is_found && (entry = readdir(proc))) {
+		unsigned int pid = (unsigned int)strtoul(entry->d_name, NULL, 10);
+
+		is_found = pid && has_namespace_of(process, entry->d_name) &&
+			   innermost_pid(pid) == process->pid && is_running_as(process, pid);
+	}
+	if (proc) {
+		closedir(proc);
+	}
+	return is_found;
+}
+
+enum ending_state ending_state(const struct process *process)
+{
+	if (process->is_ended || process->stream->end_kind) {
+		return ENDING_ENDED;
+	}
+	if (process->start_ticks < 0 || !is_this_boot(process)) {
+		return ENDING_UNKNOWN;
+	}
+	if (!process->pid_namespace || has_namespace_of(process, "self")) {
+		return is_running_as(process, process->pid) ? ENDING_RUNS : ENDING_ENDED;
+	}
+	return is_running_within(process) ? ENDING_RUNS : ENDING_UNKNOWN;
+}
+
+bool ending_is_gone(const struct process *process)
+{
+	/* Its main thread may have ended, and others go on: the number says whether all have. */
+	return process->pid && is_this_boot(process) &&
+	       (!process->pid_namespace || has_namespace_of(process, "self")) &&
+	       kill((pid_t)process->pid, 0) && errno == ESRCH;
+}
+
+/* ---- words ---- */
+
+static void add_kind(struct buf *out, unsigned int kind, int64_t code)
+{
+	static const char *const calls[] = {
+		[GPROF_END_EXIT] = "exited",
+		[GPROF_END_AT_ONCE] = "ended by _exit",
+		[GPROF_END_QUICK_EXIT] = "ended by quick_exit",
+		[GPROF_END_ABORT] = "called abort",
+		[GPROF_END_EXEC] = "was replaced by another program (exec)",
+	};
+
+	if (kind >= sizeof(calls) / sizeof(calls[0]) || !calls[kind]) {
+		buf_printf(out, "ended in a way that this gprof-report does not know (%u)", kind);
+		return;
+	}
+	buf_text(out, calls[kind]);
+	if (kind < GPROF_END_ABORT && code >= 0) {
+		buf_printf(out, " with status %lld", (long long)code);
+	}
+}
+
+/* From the facts of a closed stream; an older one may say something else. */
+static void add_told(struct buf *out, const struct process *process)
+{
+	static const char *const words[] = {
+		[GPROF_END_EXIT] = "exit",
+		[GPROF_END_AT_ONCE] = "_exit",
+		[GPROF_END_QUICK_EXIT] = "quick_exit",
+		[GPROF_END_ABORT] = "abort",
+	};
+	const char *how = process_fact(process, "end.how", "");
+
+	for (unsigned int kind = 1; kind < sizeof(words) / sizeof(words[0]); kind++) {
+		if (strcmp(how, words[kind]) == 0) {
+			add_kind(out, kind, process_number(process, "end.code"));
+			return;
+		}
+	}
+	if (process->stream->is_trace) {
+		buf_text(out, "is of a trace, which does not tell how it ended");
+		return;
+	}
+	buf_printf(out, "ended by itself: %s", how);
+}
+
+static void add_killed(struct buf *out, enum ending_state state)
+{
+	if (state == ENDING_ENDED) {
+		buf_text(out, "was killed by a signal (crash, kill, OOM killer); its parent knows "
+			      "which, a shell shows 128 + its number");
+	} else {
+		buf_text(out, "did not end by itself: it was killed by a signal or with its "
+			      "machine, or still runs elsewhere");
+	}
+}
+
+void ending_add_text(
+	struct buf *out, const struct process *process, struct process *const *all, size_t nr_all)
+{
+	const struct stream_in *stream = process->stream;
+	const struct process *next = ending_successor(process, all, nr_all);
+	enum ending_state state = ending_state(process);
+
+	if (process->is_ended) {
+		add_told(out, process);
+		if (stream->is_part) {
+			buf_text(out, "; the name still ends in .part, since the file could not be "
+				      "renamed (directory gone, chroot, or fewer rights)");
+		}
+	} else if (next) {
+		const char *slash = strrchr(next->stream->path, '/');
+
+		add_kind(out, GPROF_END_EXEC, 0);
+		buf_printf(out, ", which goes on in %s", slash ? slash + 1 : next->stream->path);
+	} else if (stream->end_kind) {
+		add_kind(out, stream->end_kind, stream->end_code);
+		if (stream->end_kind != GPROF_END_EXEC) {
+			buf_text(out, ", before the stream could be closed");
+		}
+	} else if (state == ENDING_RUNS) {
+		buf_text(out, "still runs");
+	} else {
+		add_killed(out, state);
+	}
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/process_tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/process_exit.h"
+#include "report/util/text.h"
+
+#define NAME_WIDTH 48u
+#define NAME_BYTES 200u
+/* Deeper trees are shown as deep as this: their depth is what a stream says. */
+#define MOST_INDENT 20u
+
+static const char *base_name(const struct process *process)
+{
+	const char *slash = strrchr(process->stream->path, '/');
+
+	return slash ? slash + 1 : process->stream->path;
+}
+
+static uint64_t started_ns(const struct process *process)
+{
+	return process->stream->header.start_realtime_ns;
+}
+
+/* ---- who is whose ---- */
+
+/* The stream is called so once it is closed; `.part` may still stand behind it. */
+static bool is_called(const struct process *process, const char *name)
+{
+	const char *base = base_name(process);
+	size_t length = strlen(name);
+
+	return strncmp(base, name, length) == 0 &&
+	       (!base[length] || strcmp(base + length, ".part") == 0);
+}
+
+static bool find_forker(struct process *const *all, size_t nr_all, size_t child, size_t *parent)
+{
+	const char *name = process_fact(all[child], "process.parent_stream", "");
+
+	for (size_t i = 0; *name && i < nr_all; i++) {
+		if (i != child && is_called(all[i], name)) {
+			*parent = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The stream of that process which was the last to begin before the child did. */
+static bool find_identity(struct process *const *all, size_t nr_all, const struct process *wanted,
+	size_t child, size_t *parent)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < nr_all; i++) {
+		if (i != child && process_is_same(all[i], wanted) &&
+			started_ns(all[i]) < started_ns(all[child]) &&
+			(!found || started_ns(all[i]) > started_ns(all[*parent]))) {
+			*parent = i;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* `pid:start_ticks` of its parent, then of that one's, and so on; the first with a stream counts.
+ */
+static bool find_ancestor(struct process *const *all, size_t nr_all, size_t child, size_t *parent)
+{
+	const char *at = process_fact(all[child], "process.ancestors", "");
+	struct process wanted = {
+		.boot = all[child]->boot, .pid_namespace = all[child]->pid_namespace};
+	unsigned int pid;
+	long long ticks;
+	int used;
+
+	while (sscanf(at, " %9u:%18lld%n", &pid, &ticks, &used) == 2) {
+		wanted.pid = pid;
+		wanted.start_ticks = ticks;
+		if (find_identity(all, nr_all, &wanted, child, parent)) {
+			return true;
+		}
+		at += used;
+	}
+	return false;
+}
+
+void family_find(struct process *const *all, size_t nr_all, struct family_member *members)
+{
+	for (size_t i = 0; i < nr_all; i++) {
+		struct family_member *member = &members[i];
+
+		*member = (struct family_member){.link = FAMILY_NONE};
+		if (find_identity(all, nr_all, all[i], i, &member->parent)) {
+			member->link = FAMILY_EXEC;
+		} else if (find_forker(all, nr_all, i, &member->parent)) {
+			member->link = FAMILY_FORK;
+		} else if (find_ancestor(all, nr_all, i, &member->parent)) {
+			member->link = FAMILY_SPAWN;
+		}
+	}
+}
+
+/* ---- words ---- */
+
+int64_t family_worker(const struct process *process, int64_t *nr_workers)
+{
+	int64_t number = process_number(process, "loader.worker");
+
+	*nr_workers = process_number(process, "loader.workers");
+	return number >= 0 && number < *nr_workers ? number : -1;
+}
+
+void family_add_worker(struct buf *out, const struct process *process)
+{
+	int64_t nr_workers, number = family_worker(process, &nr_workers);
+
+	if (number >= 0) {
+		buf_printf(out, ", loader worker %" PRId64 " of %" PRId64, number, nr_workers);
+	}
+}
+
+void family_add_name(struct buf *out, const struct process *process)
+{
+	const char *command = process_command(process);
+	int64_t nr_workers, number = family_worker(process, &nr_workers);
+
+	if (number >= 0) {
+		buf_printf(out, "loader worker %" PRId64, number);
+	} else {
+		buf_add(out, command, strnlen(command, NAME_BYTES));
+	}
+}
+
+static const char *const link_words[] = {
+	[FAMILY_NONE] = "",
+	[FAMILY_FORK] = "fork  ",
+	[FAMILY_SPAWN] = "spawn ",
+	[FAMILY_EXEC] = "exec  ",
+};
+
+struct tree {
+	struct buf *out;
+	struct process *const *all;
+	size_t nr_all;
+	const struct family_member *members;
+	size_t *first_child, *next; /* lists of children by index + 1, 0 ends them */
+	bool *is_shown;
+};
+
+static void add_line(struct tree *tree, size_t index, size_t depth)
+{
+	const struct process *process = tree->all[index];
+	struct buf name = {0}, ending = {0};
+	size_t width;
+
+	tree->is_shown[index] = true;
+	buf_pad(tree->out, ' ', 2 + 2 * (depth < MOST_INDENT ? depth : MOST_INDENT));
+	buf_printf(tree->out, "%-7u %s", process->pid, link_words[tree->members[index].link]);
+	family_add_name(&name, process);
+	width = text_add_shown(tree->out, name.bytes, name.nr_bytes, NAME_WIDTH);
+	buf_pad(tree->out, ' ', NAME_WIDTH > width ? NAME_WIDTH - width : 0);
+	buf_text(tree->out, "  ");
+	ending_add_text(&ending, process, tree->all, tree->nr_all);
+	text_add_shown(tree->out, ending.bytes, ending.nr_bytes, 0);
+	buf_char(tree->out, '\n');
+	buf_fini(&name);
+	buf_fini(&ending);
+}
+
+/*
+ * Without recursion, since streams say how deep it is: down to the children, else on, else up. Each
+ * has one parent and the root has none, so this ends.
+ */
+static void add_branch(struct tree *tree, size_t root)
+{
+	size_t at = root, depth = 0;
+
+	for (;;) {
+		size_t child = tree->first_child[at];
+
+		add_line(tree, at, depth);
+		if (child) {
+			at = child - 1;
+			depth++;
+			continue;
+		}
+		while (at != root && !tree->next[at]) {
+			at = tree->members[at].parent;
+			depth--;
+		}
+		if (at == root) {
+			return;
+		}
+		at = tree->next[at] - 1;
+	}
+}
+
+void family_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
+	const struct family_member *members)
+{
+	struct tree tree = {out, all, nr_all, members, mem_zeroed(nr_all, sizeof(size_t)),
+		mem_zeroed(nr_all, sizeof(size_t)), mem_zeroed(nr_all, sizeof(bool))};
+
+	for (size_t i = nr_all; i-- > 0;) {
+		if (members[i].link != FAMILY_NONE) {
+			tree.next[i] = tree.first_child[members[i].parent];
+			tree.first_child[members[i].parent] = i + 1;
+		}
+	}
+	for (size_t i = 0; i < nr_all; i++) {
+		if (members[i].link == FAMILY_NONE) {
+			add_branch(&tree, i);
+		}
+	}
+	/* Streams that name each other as parents hang on no root. */
+	for (size_t i = 0; i < nr_all; i++) {
+		if (!tree.is_shown[i]) {
+			add_line(&tree, i, 0);
+		}
+	}
+	free(tree.first_child);
+	free(tree.next);
+	free(tree.is_shown);
+}
+
+void family_add_begin(struct buf *out, struct process *const *all, size_t index,
+	const struct family_member *members)
+{
+	static const char *const words[] = {
+		[FAMILY_FORK] = "forked from",
+		[FAMILY_SPAWN] = "started by",
+		[FAMILY_EXEC] = "by exec in place of",
+	};
+	const struct process *process = all[index];
+	const struct family_member *member = &members[index];
+	const char *named = process_fact(process, "process.parent_stream", "");
+	int64_t parent_pid = process_number(process, "process.parent_pid");
+
+	if (member->link != FAMILY_NONE) {
+		buf_printf(out, "%s process %u (%s)", words[member->link], all[member->parent]->pid,
+			base_name(all[member->parent]));
+	} else if (*named) {
+		buf_printf(out, "forked from the process of %s, which is not among these", named);
+	} else if (parent_pid >= 0) {
+		buf_printf(out, "started by process %lld, which recorded nothing here",
+			(long long)parent_pid);
+	} else {
+		buf_text(out, "it does not say by whom");
+	}
+}

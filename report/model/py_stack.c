@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/py_stack.h"
+
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/util/string_pool.h"
+
+/* A damaged stream may have circles. */
+#define MOST_FRAMES 256u
+
+/* What stands behind the last of the folders that Python's own files and packages lie in. */
+static const char *short_file(const char *file)
+{
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		const char *at = strstr(file, folders[i]);
+
+		if (at) {
+			return at + strlen(folders[i]);
+		}
+	}
+	return file;
+}
+
+static void add_frame(struct buf *text, uint32_t file, uint32_t line, uint32_t function)
+{
+	buf_text(text, file ? short_file(names_raw(file, NULL)) : "(unknown)");
+	if (line) {
+		buf_printf(text, "(%u)", line);
+	}
+	buf_text(text, ": ");
+	buf_text(text, names_raw(function, NULL));
+}
+
+static void add_code(struct buf *text, const struct model_py_code *code, uint32_t line)
+{
+	if (!code) {
+		buf_text(text, "(unknown)");
+		return;
+	}
+	add_frame(text, code->file, line, code->name);
+}
+
+uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function)
+{
+	struct buf text = {0};
+	uint32_t name;
+
+	add_frame(&text, file, line, function);
+	name = names_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+uint32_t py_code_text(struct process *process, uint32_t id)
+{
+	struct model_py_code *code = idmap_get(&process->py_codes, id);
+	struct buf text = {0};
+
+	if (!code) {
+		return process_string(process, UINT32_MAX);
+	}
+	if (!code->text) {
+		add_code(&text, code, code->line);
+		code->text = names_intern(text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return code->text;
+}
+
+uint32_t py_stack_text(struct process *process, uint32_t id)
+{
+	struct model_py_stack *innermost = idmap_get(&process->py_stacks, id);
+	const struct model_py_stack *stack = innermost;
+	struct buf text = {0};
+
+	if (!innermost) {
+		return process_string(process, UINT32_MAX);
+	}
+	if (!innermost->text) {
+		for (unsigned int i = 0; stack && i < MOST_FRAMES; i++) {
+			buf_text(&text, i ? " <- " : "");
+			add_code(&text, idmap_get(&process->py_codes, stack->code), stack->line);
+			stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent)
+					      : NULL;
+		}
+		innermost->text = names_intern(text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return innermost->text;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/ranges.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/util/hash.h"
+
+/* The open pushes of a thread in a domain. */
+struct stack {
+	uint64_t key; /* thread << 32 | domain */
+	struct range *ranges;
+	size_t nr_ranges, capacity;
+	UT_hash_handle hh;
+};
+
+struct started {
+	uint64_t id;
+	struct range range;
+	UT_hash_handle hh;
+};
+
+/* Ends that wait for their begin; more stay unmatched. */
+#define MOST_EARLY (1u << 16)
+
+struct ranges {
+	struct stack *stacks;
+	struct started *started;
+	struct started *early; /* ends without a begin yet; only the end of the range is set */
+	struct idmap domains;  /* uint32_t, name */
+	struct idmap strings;  /* uint32_t, name of a registered string */
+	uint64_t nr_unmatched;
+};
+
+struct ranges *ranges_create(void)
+{
+	struct ranges *ranges = mem_zeroed(1, sizeof(*ranges));
+
+	idmap_init(&ranges->domains, sizeof(uint32_t));
+	idmap_init(&ranges->strings, sizeof(uint32_t));
+	return ranges;
+}
+
+void ranges_destroy(struct ranges *ranges)
+{
+	struct stack *stack, *next_stack;
+
+	if (!ranges) {
+		return;
+	}
+	HASH_ITER(hh, ranges->stacks, stack, next_stack)
+	{
+		HASH_DEL(ranges->stacks, stack);
+		free(stack->ranges);
+		free(stack);
+	}
+	hash_free(ranges->started);
+	hash_free(ranges->early);
+	idmap_fini(&ranges->domains);
+	idmap_fini(&ranges->strings);
+	free(ranges);
+}
+
+static uint32_t look_up(const struct idmap *map, uint64_t id)
+{
+	const uint32_t *name = id > UINT32_MAX ? NULL : idmap_get(map, (uint32_t)id);
+
+	return name ? *name : 0;
+}
+
+static struct range make_range(const struct ranges *ranges, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	uint64_t registered = b->col[COL_nvtx_registered][i];
+
+	return (struct range){.begin = b->col[COL_nvtx_time][i],
+		.end = b->col[COL_nvtx_time][i],
+		.thread = (uint32_t)b->col[COL_nvtx_thread][i],
+		.domain = look_up(&ranges->domains, b->col[COL_nvtx_domain][i]),
+		.name = registered ? look_up(&ranges->strings, registered)
+				   : process_string(process, b->col[COL_nvtx_name][i]),
+		.op = (uint8_t)b->col[COL_nvtx_op][i],
+		.payload = b->col[COL_nvtx_payload][i],
+		.payload_type = (uint8_t)b->col[COL_nvtx_payload_type][i]};
+}
+
+static struct stack *find_stack(struct ranges *ranges, const struct batch *b, uint32_t i)
+{
+	uint64_t key = b->col[COL_nvtx_thread][i] << 32 | (uint32_t)b->col[COL_nvtx_domain][i];
+	struct stack *stack;
+
+	HASH_FIND(hh, ranges->stacks, &key, sizeof(key), stack);
+	if (!stack) {
+		stack = mem_zeroed(1, sizeof(*stack));
+		stack->key = key;
+		HASH_ADD(hh, ranges->stacks, key, sizeof(stack->key), stack);
+	}
+	return stack;
+}
+
+static void push(struct stack *stack, const struct range *range)
+{
+	stack->ranges = array_grow(
+		stack->ranges, stack->nr_ranges, &stack->capacity, sizeof(*stack->ranges));
+	stack->ranges[stack->nr_ranges++] = *range;
+}
+
+static void start(struct ranges *ranges, uint64_t id, const struct range *range)
+{
+	struct started *started;
+
+	HASH_FIND(hh, ranges->started, &id, sizeof(id), started);
+	if (started) {
+		ranges->nr_unmatched++; /* the same id once more: the one before never ended */
+	} else {
+		started = mem_zeroed(1, sizeof(*started));
+		started->id = id;
+		HASH_ADD(hh, ranges->started, id, sizeof(started->id), started);
+	}
+	started->range = *range;
+}
+
+/*
+ * A range may begin on one thread and end on another, whose rows the recorder read first. Such an
+ * end counts as unmatched until its begin comes.
+ */
+static void keep_end(struct ranges *ranges, uint64_t id, uint64_t tick)
+{
+	struct started *early;
+
+	HASH_FIND(hh, ranges->early, &id, sizeof(id), early);
+	if (!early && HASH_COUNT(ranges->early) < MOST_EARLY) {
+		early = mem_zeroed(1, sizeof(*early));
+		early->id = id;
+		HASH_ADD(hh, ranges->early, id, sizeof(early->id), early);
+	}
+	if (early) {
+		early->range.end = tick;
+	}
+}
+
+/* Has the range that starts here ended already? Then that is its end. */
+static bool take_early_end(struct ranges *ranges, uint64_t id, struct range *range)
+{
+	struct started *early;
+	bool is_its;
+
+	HASH_FIND(hh, ranges->early, &id, sizeof(id), early);
+	if (!early) {
+		return false;
+	}
+	is_its = early->range.end >= range->begin;
+	if (is_its) {
+		range->end = early->range.end;
+		ranges->nr_unmatched--;
+	}
+	HASH_DEL(ranges->early, early);
+	free(early);
+	return is_its;
+}
+
+/* Takes the range out that ends in row i. False if it has not begun. */
+static bool finish(struct ranges *ranges, const struct batch *b, uint32_t i, struct range *range)
+{
+	uint64_t id = b->col[COL_nvtx_range][i];
+	struct started *started;
+	struct stack *stack;
+
+	if (b->col[COL_nvtx_op][i] == GPROF_NVTX_POP) {
+		stack = find_stack(ranges, b, i);
+		if (!stack->nr_ranges) {
+			return false;
+		}
+		*range = stack->ranges[--stack->nr_ranges];
+		return true;
+	}
+	HASH_FIND(hh, ranges->started, &id, sizeof(id), started);
+	if (!started) {
+		return false;
+	}
+	*range = started->range;
+	HASH_DEL(ranges->started, started);
+	free(started);
+	return true;
+}
+
+static void name_id(struct idmap *map, uint64_t id, const struct process *process, uint64_t string)
+{
+	uint32_t *name = idmap_put(map, (uint32_t)id);
+
+	*name = process_string(process, string);
+}
+
+/* True if that row is a name. */
+static bool take_name(
+	struct ranges *ranges, const struct process *process, const struct batch *b, uint32_t i)
+{
+	switch (b->col[COL_nvtx_op][i]) {
+	case GPROF_NVTX_DOMAIN:
+		name_id(&ranges->domains, b->col[COL_nvtx_domain][i], process,
+			b->col[COL_nvtx_name][i]);
+		return true;
+	case GPROF_NVTX_STRING:
+		name_id(&ranges->strings, b->col[COL_nvtx_registered][i], process,
+			b->col[COL_nvtx_name][i]);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void ranges_take_names(struct ranges *ranges, const struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		take_name(ranges, process, b, i);
+	}
+}
+
+uint32_t ranges_name(const struct ranges *ranges, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	struct range range = make_range(ranges, process, b, i);
+
+	return range_full_name(&range);
+}
+
+/* As nsys has it. */
+uint32_t range_full_name(const struct range *range)
+{
+	struct buf text = {0};
+	size_t nr_bytes;
+	const char *bytes;
+	uint32_t name;
+
+	if (!range->domain) {
+		return range->name;
+	}
+	bytes = names_raw(range->domain, &nr_bytes);
+	buf_add(&text, bytes, nr_bytes);
+	buf_char(&text, ':');
+	bytes = names_raw(range->name, &nr_bytes);
+	buf_add(&text, bytes, nr_bytes);
+	name = names_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+void ranges_take(struct ranges *ranges, const struct process *process, const struct batch *b,
+	void (*report)(void *context, const struct range *range), void *context)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct range range = make_range(ranges, process, b, i);
+
+		switch (b->col[COL_nvtx_op][i]) {
+		case GPROF_NVTX_PUSH:
+			push(find_stack(ranges, b, i), &range);
+			break;
+		case GPROF_NVTX_START:
+			if (take_early_end(ranges, b->col[COL_nvtx_range][i], &range)) {
+				report(context, &range);
+			} else {
+				start(ranges, b->col[COL_nvtx_range][i], &range);
+			}
+			break;
+		case GPROF_NVTX_POP:
+		case GPROF_NVTX_END:
+			if (!finish(ranges, b, i, &range)) {
+				ranges->nr_unmatched++;
+				if (b->col[COL_nvtx_op][i] == GPROF_NVTX_END) {
+					keep_end(ranges, b->col[COL_nvtx_range][i],
+						b->col[COL_nvtx_time][i]);
+				}
+				break;
+			}
+			range.end = b->col[COL_nvtx_time][i];
+			report(context, &range);
+			break;
+		case GPROF_NVTX_MARK:
+			report(context, &range);
+			break;
+		default:
+			take_name(ranges, process, b, i); /* or one of a category or handle */
+			break;
+		}
+	}
+}
+
+uint64_t ranges_nr_open(const struct ranges *ranges)
+{
+	const struct stack *stack;
+	uint64_t nr_open = HASH_COUNT(ranges->started);
+
+	for (stack = ranges->stacks; stack; stack = stack->hh.next) {
+		nr_open += stack->nr_ranges;
+	}
+	return nr_open;
+}
+
+uint64_t ranges_nr_unmatched(const struct ranges *ranges)
+{
+	return ranges->nr_unmatched;
+}

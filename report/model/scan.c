@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/scan.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/util/progress.h"
+#include "report/model/select.h"
+
+/* What all views together want of a table. */
+struct need {
+	uint32_t mask;
+	uint32_t wide_mask; /* columns that somebody wants wide */
+};
+
+/* The tables that a view needs of the process at hand: a bit each. */
+typedef uint64_t table_set;
+
+_Static_assert(GPROF_NR_TABLES <= 64, "table_set");
+
+static const struct scan_want *find_want(const struct scan_view *view, unsigned int table)
+{
+	for (size_t i = 0; i < view->nr_wants; i++) {
+		if (view->wants[i].table == table) {
+			return &view->wants[i];
+		}
+	}
+	return NULL;
+}
+
+static table_set add_needs(struct need *needs, const struct scan *scan, struct process *process)
+{
+	table_set tables = 0;
+
+	for (size_t i = 0; i < scan->view->nr_wants; i++) {
+		const struct scan_want *want = &scan->view->wants[i];
+
+		if (!scan->view->needs || scan->view->needs(scan->context, process, want->table)) {
+			needs[want->table].mask |= want->mask | select_mask(process, want->table);
+			needs[want->table].wide_mask |= want->mask & ~want->small_mask;
+			tables |= (table_set)1 << want->table;
+		}
+	}
+	return tables;
+}
+
+static struct stream_request request_of(
+	const struct process *process, size_t block, const struct need *needs)
+{
+	const struct need *need = &needs[stream_in_block_table(process->stream, block)];
+
+	return (struct stream_request){.stream = process->stream,
+		.block = block,
+		.mask = need->mask,
+		.small_mask = need->mask & ~need->wide_mask};
+}
+
+static void expect_blocks(const struct process *process, const struct need *needs)
+{
+	size_t nr_blocks = process->stream->nr_blocks, nr = 0;
+	struct stream_request *requests = mem_zeroed(nr_blocks, sizeof(*requests));
+
+	for (size_t block = 0; block < nr_blocks; block++) {
+		requests[nr] = request_of(process, block, needs);
+		nr += requests[nr].mask != 0;
+	}
+	stream_in_expect(requests, nr);
+	free(requests);
+}
+
+static void scan_block(struct process *process, size_t block, const struct need *needs,
+	const struct scan *scans, const table_set *tables, size_t nr_scans)
+{
+	struct stream_request request = request_of(process, block, needs);
+	unsigned int table = stream_in_block_table(process->stream, block);
+	struct batch whole, chosen;
+	uint32_t bad;
+
+	if (!request.mask) {
+		return;
+	}
+	bad = stream_in_load(process->stream, block, request.mask, request.small_mask, &whole);
+	if (bad & select_mask(process, table)) {
+		return; /* nobody knows which rows are wanted */
+	}
+	chosen = whole;
+	select_cut(process, &chosen);
+	for (size_t i = 0; i < nr_scans; i++) {
+		const struct scan_want *want = find_want(scans[i].view, table);
+		const struct batch *batch = scans[i].view->takes_all ? &whole : &chosen;
+
+		if (want && !(want->mask & bad) && (tables[i] >> table & 1) &&
+			(batch->nr_rows || batch == &whole)) {
+			scans[i].view->take(scans[i].context, process, batch);
+		}
+	}
+}
+
+static void scan_process(struct process *process, const struct scan *scans, size_t nr_scans)
+{
+	struct need needs[GPROF_NR_TABLES] = {0};
+	table_set *tables = mem_zeroed(nr_scans, sizeof(*tables));
+
+	for (size_t i = 0; i < nr_scans; i++) {
+		tables[i] = add_needs(needs, &scans[i], process);
+		if (scans[i].view->begin) {
+			scans[i].view->begin(scans[i].context, process);
+		}
+	}
+	expect_blocks(process, needs);
+	for (size_t block = 0; block < process->stream->nr_blocks; block++) {
+		scan_block(process, block, needs, scans, tables, nr_scans);
+		progress_add(process->stream->blocks[block].nr_rows);
+	}
+	for (size_t i = 0; i < nr_scans; i++) {
+		if (scans[i].view->end) {
+			scans[i].view->end(scans[i].context, process);
+		}
+	}
+	free(tables);
+}
+
+void scan_run(struct process *const *processes, size_t nr_processes, const struct scan *scans,
+	size_t nr_scans)
+{
+	uint64_t nr_rows = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		for (size_t k = 0; k < processes[i]->stream->nr_blocks; k++) {
+			nr_rows += processes[i]->stream->blocks[k].nr_rows;
+		}
+	}
+	progress_start("reading", nr_rows);
+	for (size_t i = 0; i < nr_processes; i++) {
+		scan_process(processes[i], scans, nr_scans);
+	}
+	progress_stop();
+}

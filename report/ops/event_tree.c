@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/event_tree.h"
+
+#include <stdio.h>
+
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+
+void event_tree_fini(struct event_tree *tree)
+{
+	hash_free(tree->index);
+	free(tree->rows);
+	*tree = (struct event_tree){0};
+}
+
+static void link_last(
+	struct event_tree *tree, uint32_t *first, uint32_t *last, struct event_row *row)
+{
+	if (*last) {
+		event_tree_row(tree, *last)->next = row->number;
+	} else {
+		*first = row->number;
+	}
+	*last = row->number;
+}
+
+uint32_t event_tree_find(struct event_tree *tree, const struct event_key *key)
+{
+	struct event_row *row, *outer;
+
+	HASH_FIND(hh, tree->index, key, sizeof(*key), row);
+	if (row) {
+		return row->number;
+	}
+	row = mem_zeroed(1, sizeof(*row));
+	row->key = *key;
+	HASH_ADD(hh, tree->index, key, sizeof(*key), row);
+	tree->rows = array_grow(tree->rows, tree->nr_rows, &tree->capacity, sizeof(*tree->rows));
+	tree->rows[tree->nr_rows++] = row;
+	row->number = (uint32_t)tree->nr_rows;
+	if (key->outer) {
+		outer = event_tree_row(tree, key->outer);
+		link_last(tree, &outer->first, &outer->last, row);
+	} else {
+		link_last(tree, &tree->first, &tree->last, row);
+	}
+	return row->number;
+}
+
+void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, uint64_t gpu_ns)
+{
+	struct event_row *row = event_tree_row(tree, number);
+
+	spread_add(&row->both,
+		(cpu_ns == UINT64_MAX ? 0 : cpu_ns) + (gpu_ns == UINT64_MAX ? 0 : gpu_ns));
+	if (cpu_ns != UINT64_MAX) {
+		spread_add(&row->cpu, cpu_ns);
+	}
+	if (gpu_ns != UINT64_MAX) {
+		spread_add(&row->gpu, gpu_ns);
+	} else {
+		row->is_without_gpu = true;
+	}
+}
+
+uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t top, uint32_t place)
+{
+	struct event_key key = event_tree_row(tree, number)->key;
+
+	if (number == top) {
+		key.outer = top;
+		key.kind = EVENT_KIND_PLACED;
+		key.place = place;
+	} else {
+		key.outer = event_tree_placed(tree, key.outer, top, place);
+	}
+	return event_tree_find(tree, &key);
+}
+
+void event_row_name(const struct event_row *row, struct buf *out)
+{
+	size_t nr_bytes;
+	const char *bytes = names_shown(row->key.name, &nr_bytes);
+
+	buf_add(out, bytes, nr_bytes);
+	if (row->key.kind == EVENT_KIND_PLACED) {
+		if (nr_bytes && bytes[nr_bytes - 1] >= '0' && bytes[nr_bytes - 1] <= '9') {
+			buf_char(out, '#');
+		}
+		buf_uint(out, row->key.place - 1);
+	}
+}
+
+uint32_t event_work_name(const struct process *process, const struct op_record *record)
+{
+	char text[64];
+	int length;
+
+	switch (record->table) {
+	case GPROF_TABLE_kernel:
+		return process_shape_name(process, record->shape);
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+		return copy_name(record->copy & ~(uint32_t)COPY_IS_ASYNC);
+	default:
+		length = snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", record->graph);
+		return names_intern(text, (size_t)length);
+	}
+}
+
+static const char *place_name(uint32_t memory_kind)
+{
+	switch (memory_kind) {
+	case API_MEMORY_PAGEABLE:
+		return "CPU";
+	case API_MEMORY_PINNED:
+		return "CUDAPinned";
+	case API_MEMORY_MANAGED:
+		return "CUDAManaged";
+	case API_MEMORY_DEVICE:
+	case API_MEMORY_ARRAY:
+		return "GPU";
+	default:
+		return "?";
+	}
+}
+
+/* Not all records say it, but calls have it in their names. */
+static const char *how_of(
+	const struct process *process, const struct op_record *record, const struct op_call *call)
+{
+	uint8_t api;
+
+	if (record->copy & COPY_IS_ASYNC) {
+		return "Async";
+	}
+	if (!call) {
+		return "";
+	}
+	return strstr(names_raw(process_call_name(process, call->call, &api), NULL), "Async")
+		       ? "Async"
+		       : "Sync";
+}
+
+uint32_t event_copy_name(
+	const struct process *process, const struct op_record *record, const struct op_call *call)
+{
+	const char *how = how_of(process, record, call);
+	uint32_t kind = copy_kind_of(record->copy);
+	const char *source = place_name(copy_source_of(record->copy));
+	const char *target = place_name(copy_target_of(record->copy));
+	char text[96];
+	int length;
+
+	if (record->table == GPROF_TABLE_memset) {
+		length = snprintf(text, sizeof(text), "GpuMemset%s:%s", how, target);
+	} else {
+		length = snprintf(text, sizeof(text), "GpuMemcpy%s%s%s:%s->%s",
+			kind == API_COPY_PTOP ? "Peer" : "", how,
+			kind == API_COPY_DTOD ? "(same_gpu)" : "", source, target);
+	}
+	return names_intern(text, (size_t)length);
+}

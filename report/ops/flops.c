@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/flops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/string_pool.h"
+
+#define MOST_DIMS    8u
+#define MOST_TENSORS 4u
+
+struct tensor {
+	double dims[MOST_DIMS];
+	unsigned int nr_dims;
+};
+
+struct inputs {
+	struct tensor tensors[MOST_TENSORS]; /* scalars and what is unknown left out */
+	unsigned int nr_tensors;
+};
+
+/* "float32[64,3], scalar, ?": false if it is not of that form. */
+static bool parse_dims(const char **at, struct tensor *tensor)
+{
+	tensor->nr_dims = 0;
+	while (**at != ']') {
+		char *end;
+		long long dim = strtoll(*at, &end, 10);
+
+		if (end == *at || dim < 0 || tensor->nr_dims == MOST_DIMS) {
+			return false;
+		}
+		tensor->dims[tensor->nr_dims++] = (double)dim;
+		*at = *end == ',' ? end + 1 : end;
+		if (*end != ',' && *end != ']') {
+			return false;
+		}
+	}
+	++*at;
+	return true;
+}
+
+static bool parse(const char *text, struct inputs *inputs)
+{
+	inputs->nr_tensors = 0;
+	while ((text = strchr(text, '[')) && inputs->nr_tensors < MOST_TENSORS) {
+		text++;
+		if (!parse_dims(&text, &inputs->tensors[inputs->nr_tensors])) {
+			return false;
+		}
+		inputs->nr_tensors++;
+	}
+	return inputs->nr_tensors > 0;
+}
+
+static double product(const struct tensor *tensor, unsigned int first, unsigned int end)
+{
+	double product = 1;
+
+	for (unsigned int i = first; i < end; i++) {
+		product *= tensor->dims[i];
+	}
+	return product;
+}
+
+/* Two tensors from `first` on: [..., m, k] and [..., k, n], both with nr_dims dimensions. */
+static bool matrices(const struct inputs *in, unsigned int first, unsigned int nr_dims, double *f)
+{
+	const struct tensor *a = &in->tensors[first], *b = a + 1;
+
+	if (in->nr_tensors < first + 2 || a->nr_dims != nr_dims || b->nr_dims != nr_dims ||
+		a->dims[nr_dims - 1] != b->dims[nr_dims - 2]) {
+		return false;
+	}
+	*f = 2 * product(a, 0, nr_dims) * b->dims[nr_dims - 1];
+	return true;
+}
+
+static bool mm(const struct inputs *in, double *f)
+{
+	return matrices(in, 0, 2, f);
+}
+
+static bool addmm(const struct inputs *in, double *f)
+{
+	return matrices(in, 1, 2, f);
+}
+
+static bool bmm(const struct inputs *in, double *f)
+{
+	return matrices(in, 0, 3, f);
+}
+
+static bool baddbmm(const struct inputs *in, double *f)
+{
+	return matrices(in, 1, 3, f);
+}
+
+static bool convolution(const struct inputs *in, double *f)
+{
+	const struct tensor *input = &in->tensors[0], *weight = &in->tensors[1];
+
+	if (in->nr_tensors < 2 || input->nr_dims < 3 || input->nr_dims != weight->nr_dims) {
+		return false;
+	}
+	*f = 2 * input->dims[0] * product(weight, 0, weight->nr_dims) *
+	     product(input, 2, input->nr_dims);
+	return true;
+}
+
+static bool attention(const struct inputs *in, double *f)
+{
+	const struct tensor *q = &in->tensors[0], *k = &in->tensors[1], *v = &in->tensors[2];
+	unsigned int n = q->nr_dims;
+
+	if (in->nr_tensors < 3 || n < 3 || k->nr_dims != n || v->nr_dims != n ||
+		q->dims[n - 1] != k->dims[n - 1]) {
+		return false;
+	}
+	*f = 2 * product(q, 0, n - 1) * k->dims[n - 2] * (q->dims[n - 1] + v->dims[n - 1]);
+	return true;
+}
+
+static bool elementwise(const struct inputs *in, double *f)
+{
+	struct tensor all = {.nr_dims = 0};
+
+	for (unsigned int i = 0; i < in->nr_tensors && i < 2; i++) {
+		const struct tensor *one = &in->tensors[i];
+		unsigned int nr_dims = all.nr_dims;
+
+		all.nr_dims = one->nr_dims > all.nr_dims ? one->nr_dims : all.nr_dims;
+		for (unsigned int k = 1; k <= one->nr_dims; k++) { /* from the last one on */
+			double *dim = &all.dims[MOST_DIMS - k], size = one->dims[one->nr_dims - k];
+
+			/* A 1 is stretched, also to a 0. */
+			*dim = k > nr_dims || *dim == 1 ? size : *dim;
+		}
+	}
+	*f = product(&all, MOST_DIMS - all.nr_dims, MOST_DIMS);
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool (*count)(const struct inputs *inputs, double *flops);
+} formulas[] = {
+	{"mm", mm},
+	{"addmm", addmm},
+	{"bmm", bmm},
+	{"baddbmm", baddbmm},
+	{"convolution", convolution},
+	{"_scaled_dot_product_flash_attention", attention},
+	{"_scaled_dot_product_flash_attention_for_cpu", attention},
+	{"_scaled_dot_product_efficient_attention", attention},
+	{"_scaled_dot_product_cudnn_attention", attention},
+	{"add", elementwise},
+	{"add_", elementwise},
+	{"sub", elementwise},
+	{"sub_", elementwise},
+	{"mul", elementwise},
+	{"mul_", elementwise},
+	{"div", elementwise},
+	{"div_", elementwise},
+	{"neg", elementwise},
+	{"relu", elementwise},
+	{"relu_", elementwise},
+	{"clamp_min", elementwise},
+	{"clamp_min_", elementwise},
+	{"sqrt", elementwise},
+	{"exp", elementwise},
+	{"tanh", elementwise},
+	{"sigmoid", elementwise},
+	{"gelu", elementwise},
+	{"silu", elementwise},
+};
+
+static bool count(uint32_t name, uint32_t shape, double *flops)
+{
+	const char *text = names_raw(name, NULL);
+	struct inputs inputs;
+
+	if (strncmp(text, "aten::", 6) != 0) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
+		if (strcmp(text + 6, formulas[i].name) == 0) {
+			return parse(names_raw(shape, NULL), &inputs) &&
+			       formulas[i].count(&inputs, flops);
+		}
+	}
+	return false;
+}
+
+/* What was asked for last, by place; the same operators with the same shapes come in each step. */
+#define NR_RECENT 1024u
+
+static struct {
+	double flops;
+	uint32_t name, shape;
+	bool is_set, is_known;
+} recent[NR_RECENT];
+
+bool flops_of(uint32_t name, uint32_t shape, double *flops)
+{
+	uint32_t at = (name * 31 + shape) % NR_RECENT;
+
+	if (!recent[at].is_set || recent[at].name != name || recent[at].shape != shape) {
+		recent[at].is_set = true;
+		recent[at].name = name;
+		recent[at].shape = shape;
+		recent[at].is_known = count(name, shape, &recent[at].flops);
+	}
+	if (recent[at].is_known) {
+		*flops = recent[at].flops;
+	}
+	return recent[at].is_known;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/op.h"
+
+#include <string.h>
+
+static const struct {
+	const char *prefix;
+	enum op_class class;
+} prefixes[] = {
+	{"enumerate(DataLoader)#", OP_DATALOADER},
+	{"enumerate(DataPipe)#", OP_DATALOADER},
+	{"Optimizer.step#", OP_OPTIMIZATION},
+	{"Optimizer.zero_grad#", OP_CLEARING},
+	{"autograd::engine::evaluate_function: ", OP_BACKWARD},
+	{"FullyShardedDataParallel._pre_backward", OP_BACKWARD},
+	{"FullyShardedDataParallel._post_backward", OP_BACKWARD},
+	{"FSDP::pre_backward", OP_BACKWARD},
+	{"FSDP::post_backward", OP_BACKWARD},
+	{"FSDP::root_post_backward", OP_BACKWARD},
+	{"FSDP::finalize_backward", OP_BACKWARD},
+	{"torch.distributed.ddp.reducer::copy_bucket_to_grad", OP_REDUCTION},
+	{"ProfilerStep#", OP_RANGE},
+};
+
+struct op_kind op_kinds[OP_KINDS];
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum op_class torch_class(const char *name, uint8_t scope)
+{
+	if (scope == OP_TORCH_BACKWARD) {
+		return OP_BACKWARD;
+	}
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (begins_with(name, prefixes[i].prefix)) {
+			return prefixes[i].class;
+		}
+	}
+	/* DistributedDataParallel.forward and FSDP's are ranges around operators, as the user's. */
+	return scope == OP_TORCH_USER ? OP_RANGE : OP_OTHER;
+}
+
+/* Around all of a backward pass in dynamic mode; its type is that of any range in C++. */
+static bool is_paddle_backward(uint32_t name)
+{
+	return !strcmp(names_raw(name, NULL), "backward");
+}
+
+static enum op_class paddle_class(uint32_t name, uint8_t scope)
+{
+	switch (scope) {
+	case OP_PADDLE_DATALOADER:
+		return OP_DATALOADER;
+	case OP_PADDLE_FORWARD:
+		return OP_FORWARD;
+	case OP_PADDLE_BACKWARD:
+		return OP_BACKWARD;
+	case OP_PADDLE_OPTIMIZATION:
+		return OP_OPTIMIZATION;
+	case OP_PADDLE_STEP:
+	case OP_PADDLE_USER:
+		return is_paddle_backward(name) ? OP_BACKWARD : OP_RANGE;
+	case OP_PADDLE_PYTHON_USER:
+		return OP_RANGE;
+	default:
+		return OP_OTHER;
+	}
+}
+
+static enum op_class find_class(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	switch (framework) {
+	case GPROF_FRAMEWORK_TORCH:
+		return torch_class(names_raw(name, NULL), scope);
+	case GPROF_FRAMEWORK_PADDLE:
+		return paddle_class(name, scope);
+	default:
+		return OP_RANGE;
+	}
+}
+
+bool op_class_is_backward(enum op_class class)
+{
+	return class == OP_BACKWARD || class == OP_REDUCTION;
+}
+
+bool op_class_breaks_out(enum op_class outer, enum op_class class)
+{
+	switch (outer) {
+	case OP_RANGE:
+		return class != OP_RANGE;
+	case OP_OTHER:
+	case OP_FORWARD:
+		return op_class_is_backward(class) || class == OP_OPTIMIZATION ||
+		       class == OP_CLEARING || class == OP_DATALOADER;
+	case OP_OPTIMIZATION: /* its closure computes losses */
+	case OP_CLEARING:
+		return op_class_is_backward(class) || class == OP_DATALOADER;
+	default: /* what Backward and loaders compute is theirs */
+		return false;
+	}
+}
+
+static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum op_class class)
+{
+	if (framework == GPROF_FRAMEWORK_PADDLE) {
+		return scope == OP_PADDLE_PYTHON_USER ||
+		       (scope == OP_PADDLE_USER && !is_paddle_backward(name));
+	}
+	if (framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_ANNOTATION) {
+		return true; /* the trace counts steps, loaders and optimizers among them */
+	}
+	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER && class == OP_RANGE &&
+	       !begins_with(names_raw(name, NULL), "ProfilerStep#");
+}
+
+void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_t scope)
+{
+	enum op_class class = find_class(name, framework, scope);
+
+	kind->class = (uint8_t) class;
+	kind->is_user = find_is_user(name, framework, scope, class);
+	kind->is = kind->is_user ? OP_IS_USER : OP_IS_OPERATOR;
+	if (op_is_module(framework, scope)) {
+		kind->is = OP_IS_MODULE;
+	}
+	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
+			    !strcmp(names_raw(name, NULL), "StandaloneExecutor::run");
+}
+
+uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string)
+{
+	const uint32_t *name;
+
+	if (!op_name_id) {
+		return process_string(process, string);
+	}
+	name = op_name_id > UINT32_MAX ? NULL : idmap_get(&process->op_names, (uint32_t)op_name_id);
+	return name ? *name : process_string(process, UINT32_MAX);
+}
+
+bool op_has_any(const struct process *process)
+{
+	const struct stream_table *table = stream_in_table(process->stream, GPROF_TABLE_op);
+
+	return table && table->nr_rows;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/op_launch.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/model/copy_kind.h"
+#include "report/model/kernel_class.h"
+#include "report/util/progress.h"
+
+#define WORK_MASK (COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
+#define RECORD_MASK                                                          \
+	(WORK_MASK | COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_graph) | COL_BIT(COL_kernel_graph_node))
+
+/* As format.h has them: what copies and sets share stands in the same place. */
+_Static_assert((int)COL_memcpy_bytes == (int)COL_memset_bytes, "bytes");
+
+static bool is_call(unsigned int table)
+{
+	return table >= GPROF_TABLE_api && table <= GPROF_TABLE_api_sync;
+}
+
+static struct idset *find_called(struct process *process)
+{
+	struct idset *called = idset_create();
+	struct stream_in *stream = process->stream;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (!is_call(stream_in_block_table(stream, i)) ||
+			stream_in_load(stream, i, COL_BIT(COL_api_correlation), 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			idset_add(called, (uint32_t)batch.col[COL_api_correlation][row]);
+		}
+	}
+	return called;
+}
+
+/* Beforehand, since names are not looked into on the thread that reads blocks. */
+static bool *find_communication(const struct process *process)
+{
+	const struct idmap *shapes = &process->shapes;
+	bool *is_communication = mem_zeroed(shapes->nr + 1, sizeof(*is_communication));
+	bool is_any = false;
+
+	for (size_t i = 0; i < shapes->nr; i++) {
+		const struct model_shape *shape = idmap_at(shapes, i);
+
+		is_communication[i] = kernel_class_of(shape->name) == KERNEL_COMMUNICATION;
+		is_any |= is_communication[i];
+	}
+	if (!is_any) {
+		free(is_communication);
+		is_communication = NULL;
+	}
+	return is_communication;
+}
+
+void op_launch_init(struct op_launch *launch, struct process *process, struct op_records *records)
+{
+	*launch = (struct op_launch){
+		.process = process,
+		.records = records,
+		.called = records ? find_called(process) : NULL,
+		.is_communication = find_communication(process),
+	};
+}
+
+void op_launch_fini(struct op_launch *launch)
+{
+	idset_destroy(launch->called);
+	worked_fini(&launch->worked);
+	free(launch->is_communication);
+}
+
+/* ---- records ---- */
+
+static uint32_t record_mask(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_kernel:
+		return RECORD_MASK | COL_BIT(COL_kernel_shape);
+	case GPROF_TABLE_memcpy:
+		return RECORD_MASK | COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |
+		       COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |
+		       COL_BIT(COL_memcpy_flags);
+	case GPROF_TABLE_memset:
+		return RECORD_MASK | COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |
+		       COL_BIT(COL_memset_flags);
+	case GPROF_TABLE_graph:
+		return RECORD_MASK;
+	default:
+		return COL_ALL(NR_COL_untimed);
+	}
+}
+
+/* The columns of a table that are read, 0 for none. */
+static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_kernel:
+		return (launch->records ? record_mask(table) : WORK_MASK) |
+		       (launch->is_communication ? COL_BIT(COL_kernel_shape) : 0);
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+		return launch->records ? record_mask(table) : WORK_MASK;
+	case GPROF_TABLE_untimed:
+		return launch->records ? record_mask(table) : 0;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t copy_of(const struct batch *b, uint32_t row)
+{
+	if (b->table == GPROF_TABLE_memcpy) {
+		return copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][row],
+			       (uint32_t)b->col[COL_memcpy_src_kind][row],
+			       (uint32_t)b->col[COL_memcpy_dst_kind][row]) |
+		       (b->col[COL_memcpy_flags][row] & 1 ? COPY_IS_ASYNC : 0);
+	}
+	return COPY_IS_SET | copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][row]) |
+	       (b->col[COL_memset_flags][row] & 1 ? COPY_IS_ASYNC : 0);
+}
+
+static struct op_record make_record(struct process *process, const struct batch *b, uint32_t row)
+{
+	uint64_t begin = b->col[COL_kernel_begin][row], dur = b->col[COL_kernel_dur][row];
+	struct op_record record = {
+		.begin_ns = clock_map_time(&process->device_clock, begin),
+		.place = (uint32_t)b->col[COL_kernel_place][row],
+		.correlation = (uint32_t)b->col[COL_kernel_correlation][row],
+		.graph = (uint32_t)b->col[COL_kernel_graph][row],
+		.graph_node = b->col[COL_kernel_graph_node][row],
+		.table = (uint8_t)b->table,
+		.is_timed = true,
+	};
+
+	/* Durations stay as measured, so that they add up to the same in every view. */
+	record.end_ns = record.begin_ns + dur < dur ? UINT64_MAX : record.begin_ns + dur;
+	if (b->table == GPROF_TABLE_kernel) {
+		record.shape = (uint32_t)b->col[COL_kernel_shape][row];
+	} else if (b->table != GPROF_TABLE_graph) {
+		record.copy = copy_of(b, row);
+		record.bytes = b->col[COL_memcpy_bytes][row];
+	}
+	return record;
+}
+
+static struct op_record make_untimed(const struct batch *b, uint32_t row)
+{
+	struct op_record record = {
+		.place = (uint32_t)b->col[COL_untimed_place][row],
+		.correlation = (uint32_t)b->col[COL_untimed_correlation][row],
+		.graph = (uint32_t)b->col[COL_untimed_graph][row],
+		.graph_node = b->col[COL_untimed_graph_node][row],
+		.shape = (uint32_t)b->col[COL_untimed_shape][row],
+		.bytes = b->col[COL_untimed_bytes][row],
+		.table = (uint8_t)b->col[COL_untimed_table][row],
+	};
+
+	if (record.table == GPROF_TABLE_memcpy) {
+		record.copy = copy_pack((uint32_t)b->col[COL_untimed_copy_kind][row], 0, 0);
+	} else if (record.table == GPROF_TABLE_memset) {
+		record.copy = COPY_IS_SET;
+	}
+	return record;
+}
+
+/* Keeps it for its call. False if there is none. */
+static bool keep(struct op_launch *launch, const struct op_record *record)
+{
+	uint32_t id = record->correlation;
+	struct worked_entry *entry =
+		idset_has(launch->called, id) ? worked_put(&launch->worked, id) : NULL;
+
+	*op_records_add(launch->records, entry ? &entry->records : &launch->lone) = *record;
+	return entry != NULL;
+}
+
+/* ---- blocks ---- */
+
+static bool is_communication(const struct op_launch *launch, const struct batch *b, uint32_t row)
+{
+	uint64_t shape;
+	int64_t place;
+
+	if (!launch->is_communication || b->table != GPROF_TABLE_kernel) {
+		return false;
+	}
+	shape = b->col[COL_kernel_shape][row];
+	place = shape > UINT32_MAX ? -1 : idmap_find(&launch->process->shapes, (uint32_t)shape);
+	return place >= 0 && launch->is_communication[place];
+}
+
+static void take_work(struct op_launch *launch, const struct batch *b)
+{
+	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		struct worked_entry *entry;
+
+		if (launch->records) {
+			struct op_record record = make_record(launch->process, b, row);
+
+			if (!keep(launch, &record)) {
+				continue;
+			}
+		}
+		entry = worked_add(&launch->worked, (uint32_t)b->col[COL_kernel_correlation][row],
+			b->col[COL_kernel_dur][row]);
+		if (entry) {
+			entry->nr_communications += is_communication(launch, b, row);
+		}
+	}
+}
+
+static void take_untimed(struct op_launch *launch, const struct batch *b)
+{
+	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		struct op_record record = make_untimed(b, row);
+
+		keep(launch, &record);
+	}
+}
+
+struct stream_request op_launch_request(const struct op_launch *launch, size_t block)
+{
+	const struct stream_in *stream = launch->process->stream;
+	unsigned int table = stream_in_block_table(stream, block);
+
+	return (struct stream_request){
+		.stream = stream, .block = block, .mask = mask_of(launch, table)};
+}
+
+void op_launch_load(struct op_launch *launch, size_t block)
+{
+	uint32_t mask = op_launch_request(launch, block).mask;
+	struct batch batch;
+
+	if (!mask || stream_in_load(launch->process->stream, block, mask, 0, &batch)) {
+		return;
+	}
+	if (batch.table == GPROF_TABLE_untimed) {
+		take_untimed(launch, &batch);
+	} else {
+		take_work(launch, &batch);
+	}
+	progress_add(batch.nr_rows);
+}
+
+/* ---- calls ---- */
+
+bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct worked_entry *work)
+{
+	return worked_take(&launch->worked, correlation, work);
+}
+
+void op_launch_end(struct op_launch *launch)
+{
+	struct worked *worked = &launch->worked;
+
+	for (size_t i = 0; launch->records && i < worked->nr_pages * WORKED_PAGE_IDS; i++) {
+		struct worked_page *page = &worked->pages[i / WORKED_PAGE_IDS];
+		uint32_t *list = &page->entries[i % WORKED_PAGE_IDS].records;
+		struct op_record record;
+
+		while (op_records_take(launch->records, list, &record)) {
+			*op_records_add(launch->records, &launch->lone) = record;
+		}
+	}
+}

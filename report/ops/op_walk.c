@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/op_walk.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/ops/op_load.h"
+#include "report/ops/op_loop.h"
+#include "report/ops/op_stack.h"
+#include "report/util/progress.h"
+#include "report/model/range_walk.h"
+#include "report/model/select.h"
+
+/* The views that set a function of op_view: most set few, and there are many events. */
+struct told {
+	struct op_walk *views;
+	size_t nr, capacity;
+};
+
+struct walk {
+	struct process *process;
+	const struct op_walk *views;
+	size_t nr_views;
+	struct told op[OP_IS_ALL + 1]; /* by what the operator is */
+	struct told enter, work, alloc, call, record, range;
+	struct idmap stacks; /* struct op_stack by thread */
+	uint32_t last_thread;
+	size_t last_stack; /* its place */
+	struct range_walk ranges;
+	struct phases phases;
+	uint32_t loop_thread;
+	bool has_ops;	 /* else there are no phases */
+	bool has_stacks; /* of Python */
+	struct op_load_want want;
+	struct op_records records; /* that no call has taken yet */
+};
+
+static void told_add(struct told *told, bool is_set, const struct op_walk *view)
+{
+	if (is_set) {
+		told->views =
+			array_grow(told->views, told->nr, &told->capacity, sizeof(*told->views));
+		told->views[told->nr++] = *view;
+	}
+}
+
+static void find_told(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		const struct op_view *view = walk->views[i].view;
+
+		for (unsigned int is = 0; view->op && is <= OP_IS_ALL; is++) {
+			told_add(
+				&walk->op[is], !view->op_is || (view->op_is & is), &walk->views[i]);
+		}
+		told_add(&walk->enter, view->enter != NULL, &walk->views[i]);
+		told_add(&walk->work, view->work != NULL, &walk->views[i]);
+		told_add(&walk->alloc, view->alloc != NULL, &walk->views[i]);
+		told_add(&walk->call, view->call != NULL, &walk->views[i]);
+		told_add(&walk->record, view->record != NULL, &walk->views[i]);
+		told_add(&walk->range, view->range != NULL, &walk->views[i]);
+	}
+}
+
+static void free_told(struct walk *walk)
+{
+	for (unsigned int is = 0; is <= OP_IS_ALL; is++) {
+		free(walk->op[is].views);
+	}
+	free(walk->enter.views);
+	free(walk->work.views);
+	free(walk->alloc.views);
+	free(walk->call.views);
+	free(walk->record.views);
+	free(walk->range.views);
+}
+
+/* ---- operators that end ---- */
+
+/* To the views of a list; what is not chosen, to those that take all. */
+#define TELL_THESE(list, is_chosen, callback, ...)                              \
+	do {                                                                    \
+		const struct told *told_ = (list);                              \
+                                                                                \
+		for (size_t i_ = 0; i_ < told_->nr; i_++) {                     \
+			const struct op_walk *to_ = &told_->views[i_];          \
+                                                                                \
+			if ((is_chosen) || to_->view->takes_all) {              \
+				to_->view->callback(to_->context, __VA_ARGS__); \
+			}                                                       \
+		}                                                               \
+	} while (0)
+
+/* To all that want such a thing. */
+#define TELL(walk, is_chosen, callback, ...) \
+	TELL_THESE(&(walk)->callback, is_chosen, callback, __VA_ARGS__)
+
+static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
+{
+	return !walk->process->select || select_has_tick(walk->process, tick);
+}
+
+static void tell(struct walk *walk, const struct op *op)
+{
+	bool is_chosen = is_chosen_tick(walk, op->begin);
+
+	TELL_THESE(&walk->op[op->is], is_chosen, op, op);
+}
+
+static void tell_enter(struct walk *walk, const struct op *op)
+{
+	if (walk->enter.nr) {
+		bool is_chosen = is_chosen_tick(walk, op->begin);
+
+		TELL(walk, is_chosen, enter, op);
+	}
+}
+
+static void leave(struct walk *walk, struct op_stack *stack)
+{
+	tell(walk, op_stack_pop(stack));
+}
+
+/* Leaves those that began after the event, and so do not enclose it. */
+static void leave_others(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	while (op_stack_ends_before(stack, event)) {
+		leave(walk, stack);
+	}
+}
+
+/* ---- kinds, phases ---- */
+
+static inline const struct op_kind *find_kind(const struct walk *walk, struct op *op)
+{
+	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
+
+	op->is = kind->is;
+	if (op->parent && (op->parent->is & OP_IS_MODULE)) {
+		op->is |= OP_IS_IN_MODULE;
+	}
+	if (op->py_stack || walk->has_stacks) {
+		op->is |= OP_IS_STACKED;
+	}
+	return kind;
+}
+
+static void find_phase(struct walk *walk, struct op *op)
+{
+	const struct op_kind *kind = find_kind(walk, op);
+	enum op_class class = (enum op_class)kind->class;
+
+	op->phase = op->parent ? op->parent->phase : OP_RANGE;
+	op->segment = op->parent ? op->parent->segment : UINT32_MAX;
+	walk->phases.is_static |= kind->is_executor;
+	if (op_class_breaks_out(op->phase, class) &&
+		(op->thread == walk->loop_thread || op_class_is_backward(class))) {
+		op->phase = (uint8_t) class;
+		op->segment = phases_add(&walk->phases, class, op->begin, op->end);
+	} else if (op->thread == walk->loop_thread) {
+		phases_go_on(&walk->phases, (enum op_class)op->phase);
+	}
+}
+
+/* ---- events ---- */
+
+static void take_op(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	const struct op *parent;
+	struct op *op;
+
+	if (event->is_async) { /* ended elsewhere: it nests in nothing */
+		struct op lone;
+
+		op_stack_read(&lone, event);
+		lone.segment = UINT32_MAX;
+		find_kind(walk, &lone);
+		tell_enter(walk, &lone);
+		tell(walk, &lone);
+		return;
+	}
+	leave_others(walk, stack, event);
+	parent = op_stack_top(stack);
+	op = op_stack_push(stack);
+	op_stack_read(op, event);
+	op->parent = parent;
+	find_phase(walk, op);
+	tell_enter(walk, op);
+}
+
+static void tell_work(
+	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
+{
+	const struct op_work work = {.begin = event->begin,
+		.end = event->end,
+		.ns = event->value,
+		.nr_works = event->nr_works,
+		.py_stack = event->py_stack};
+
+	TELL(walk, is_chosen, work, &work, op);
+}
+
+/* call: NULL for records without one. */
+static void tell_records(struct walk *walk, uint32_t list, const struct op_call *call,
+	const struct op *op, bool is_chosen)
+{
+	struct op_record record;
+
+	while (op_records_take(&walk->records, &list, &record)) {
+		TELL(walk, is_chosen, record, &record, call, op);
+	}
+}
+
+static void tell_call(
+	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
+{
+	const struct op_call call = {.begin = event->begin,
+		.end = event->end,
+		.thread = event->thread,
+		.correlation = event->correlation,
+		.call = event->call,
+		.result = event->result,
+		.step = phases_step(&walk->phases, event->begin),
+		.py_stack = event->py_stack,
+		.table = event->table};
+
+	TELL(walk, is_chosen, call, &call, op);
+	tell_records(walk, event->records, &call, op, is_chosen);
+}
+
+/* What was launched by op, or outside all of them, counts for the phase. */
+static void add_work(struct walk *walk, const struct op_event *event, struct op *op)
+{
+	uint32_t segment = UINT32_MAX;
+
+	if (op) {
+		op->gpu_self_ns += event->value;
+		op->nr_works += event->nr_works;
+		segment = op->segment;
+	}
+	if (!walk->has_ops) {
+		return;
+	}
+	if (segment == UINT32_MAX && event->thread == walk->loop_thread) {
+		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
+	}
+	phases_add_gpu(&walk->phases, segment, event->begin,
+		&(struct phase_gpu){event->value, event->nr_works, event->is_communication});
+}
+
+static void take_work(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	bool is_chosen = is_chosen_tick(walk, event->begin);
+	struct op *op;
+
+	stack->gpu_ns += event->value;
+	stack->nr_works += event->nr_works;
+	leave_others(walk, stack, event);
+	op = op_stack_top(stack);
+	if (event->nr_works || event->py_stack) {
+		tell_work(walk, event, op, is_chosen);
+	}
+	if (walk->want.has_calls || walk->want.records) {
+		tell_call(walk, event, op, is_chosen);
+	}
+	if (event->nr_works) {
+		add_work(walk, event, op);
+	}
+}
+
+static void take_alloc(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	const struct op_alloc alloc = {.tick = event->begin,
+		.address = event->address,
+		.bytes = (int64_t)event->value,
+		.device_type = event->scope,
+		.device = event->device};
+	bool is_chosen = is_chosen_tick(walk, event->begin);
+
+	leave_others(walk, stack, event);
+	TELL(walk, is_chosen, alloc, &alloc, op_stack_top(stack));
+}
+
+static void take_pop(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	const struct range_mark pop = {event->end, stack->gpu_ns, stack->nr_works};
+
+	range_walk_pop(&walk->ranges, event->thread, (uint32_t)event->value, &pop);
+}
+
+static void take_push(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	struct op_range range;
+	struct range_mark pop;
+
+	if (!range_walk_push(&walk->ranges, event->thread, (uint32_t)event->value, &pop)) {
+		return;
+	}
+	leave_others(walk, stack, event);
+	range = (struct op_range){.begin = event->begin,
+		.end = pop.tick,
+		.thread = event->thread,
+		.name = event->name,
+		.gpu_ns = stack->gpu_ns - pop.gpu_ns,
+		.nr_works = stack->nr_works - pop.nr_works,
+		.op = op_stack_top(stack)};
+	TELL(walk, select_has_tick(walk->process, event->begin), range, &range);
+}
+
+/* Rows of a thread stand together. */
+static struct op_stack *stack_of(struct walk *walk, uint32_t thread)
+{
+	if (!walk->stacks.nr || walk->last_thread != thread) {
+		idmap_put(&walk->stacks, thread);
+		walk->last_thread = thread;
+		walk->last_stack = (size_t)idmap_find(&walk->stacks, thread);
+	}
+	return idmap_at(&walk->stacks, walk->last_stack);
+}
+
+static void take_event(void *context, const struct op_event *event)
+{
+	struct walk *walk = context;
+	struct op_stack *stack;
+
+	if (event->kind == OP_EVENT_LONE) {
+		/* They are in no step. */
+		tell_records(walk, event->records, NULL, NULL, !walk->process->select);
+		return;
+	}
+	stack = stack_of(walk, event->thread);
+	switch (event->kind) {
+	case OP_EVENT_OP:
+		take_op(walk, stack, event);
+		break;
+	case OP_EVENT_WORK:
+		take_work(walk, stack, event);
+		break;
+	case OP_EVENT_PUSH:
+		take_push(walk, stack, event);
+		break;
+	case OP_EVENT_POP:
+		take_pop(walk, stack, event);
+		break;
+	default:
+		take_alloc(walk, stack, event);
+		break;
+	}
+}
+
+/* ---- processes ---- */
+
+static void leave_all(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->stacks.nr; i++) {
+		struct op_stack *stack = idmap_at(&walk->stacks, i);
+
+		while (op_stack_top(stack)) {
+			leave(walk, stack);
+		}
+		op_stack_fini(stack);
+	}
+	idmap_fini(&walk->stacks);
+}
+
+bool op_view_is_set(const struct op_view *view)
+{
+	return view->enter || view->op || view->alloc || view->range || view->work || view->call ||
+	       view->record || view->end;
+}
+
+/* What views want that the others need not pay for; records stand in the caller's. */
+static struct op_load_want find_want(
+	const struct op_walk *views, size_t nr_views, struct op_records *records)
+{
+	struct op_load_want want = {0};
+
+	for (size_t i = 0; i < nr_views; i++) {
+		want.has_ranges |= views[i].view->range != NULL;
+		want.has_calls |= views[i].view->call != NULL;
+		want.has_allocs |= views[i].view->alloc != NULL;
+		want.records = views[i].view->record ? records : want.records;
+	}
+	return want;
+}
+
+static void walk_process(struct process *process, const struct op_walk *views, size_t nr_views)
+{
+	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
+
+	find_told(&walk);
+	walk.want = find_want(views, nr_views, &walk.records);
+	idmap_init(&walk.stacks, sizeof(struct op_stack));
+	phases_init(&walk.phases, process);
+	for (size_t i = 0; i < nr_views; i++) {
+		if (views[i].view->begin) {
+			views[i].view->begin(views[i].context, process);
+		}
+	}
+	walk.has_ops = op_has_any(process);
+	walk.has_stacks = process->py_stacks.nr != 0;
+	walk.loop_thread = op_loop_thread(process);
+	op_load_run(process, &walk.want, take_event, &walk);
+	leave_all(&walk);
+	range_walk_fini(&walk.ranges);
+	op_records_fini(&walk.records);
+	phases_finish(&walk.phases);
+	for (size_t i = 0; i < nr_views; i++) {
+		if (views[i].view->end) {
+			views[i].view->end(views[i].context, process, &walk.phases);
+		}
+	}
+	phases_fini(&walk.phases);
+	free_told(&walk);
+}
+
+void op_walk_run(struct process *const *processes, size_t nr_processes, const struct op_walk *walks,
+	size_t nr_walks)
+{
+	struct op_records records = {0}; /* its address says that they are wanted */
+	const struct op_load_want want = find_want(walks, nr_walks, &records);
+	uint64_t nr_rows = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		nr_rows += op_load_nr_rows(processes[i], &want);
+	}
+	progress_start("reading operators", nr_rows);
+	for (size_t i = 0; i < nr_processes; i++) {
+		walk_process(processes[i], walks, nr_walks);
+	}
+	progress_stop();
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/phase.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/ops/phase_runs.h"
+#include "report/model/select.h"
+
+const char *const phase_names[NR_PHASES] = {
+	"Dataloader", "Forward", "Backward", "Optimization", "Others"};
+
+/* The state in force at a step's number, unless it changed within the step too. */
+static void find_recorded(struct phases *phases, const struct process *process)
+{
+	uint8_t state = GPROF_WINDOW_RECORD;
+	size_t w = 0;
+
+	for (size_t i = 0; i + 1 < phases->nr_steps; i++) {
+		uint64_t step = process->steps[i].step;
+		bool is_recorded, is_first = true;
+
+		for (; w < process->nr_windows && process->windows[w].step < step; w++) {
+			state = process->windows[w].state;
+		}
+		is_recorded = state == GPROF_WINDOW_RECORD;
+		for (; w < process->nr_windows && process->windows[w].step == step; w++) {
+			state = process->windows[w].state;
+			is_recorded = (is_first || is_recorded) && state == GPROF_WINDOW_RECORD;
+			is_first = false;
+		}
+		phases->steps[i + 1].is_recorded =
+			is_recorded && !model_step_is_gap(&process->steps[i]);
+	}
+}
+
+void phases_init(struct phases *phases, const struct process *process)
+{
+	*phases = (struct phases){.process = process, .first = UINT64_MAX};
+	phases->nr_steps = process->nr_steps > 1 ? process->nr_steps + 1 : 1;
+	phases->steps = mem_zeroed(phases->nr_steps, sizeof(*phases->steps));
+	find_recorded(phases, process);
+	for (size_t i = 0; i < phases->nr_steps; i++) {
+		phases->steps[i].is_chosen = i ? select_has_step(process, i - 1) : !process->select;
+	}
+}
+
+void phases_fini(struct phases *phases)
+{
+	free(phases->segments);
+	free(phases->steps);
+	*phases = (struct phases){0};
+}
+
+bool phases_has_steps(const struct phases *phases)
+{
+	return phases->nr_steps > 1;
+}
+
+uint32_t phases_step(const struct phases *phases, uint64_t tick)
+{
+	const struct model_step *steps = phases->process->steps;
+	size_t low = 0, high = phases->nr_steps - 1;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (steps[middle].tick <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return (uint32_t)low;
+}
+
+/* ---- filling, from the end to the begin ---- */
+
+static struct phase_segment *last_of(struct phases *phases)
+{
+	return phases->nr_segments ? &phases->segments[phases->nr_segments - 1] : NULL;
+}
+
+static void push(struct phases *phases, const struct phase_segment *segment)
+{
+	phases->segments = array_grow(phases->segments, phases->nr_segments, &phases->capacity,
+		sizeof(*phases->segments));
+	phases->segments[phases->nr_segments++] = *segment;
+}
+
+/*
+ * What was interrupted goes on before the last segment; also between two that lie in it, if
+ * something of its own was seen there.
+ */
+static void resume(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end)
+{
+	struct phase_segment rest = phases->rest;
+	bool lies_in_it = begin >= rest.begin;
+
+	if (rest.class == OP_RANGE ||
+		(lies_in_it && class == last_of(phases)->class && !phases->is_rest_seen)) {
+		return;
+	}
+	rest.begin = lies_in_it ? end : rest.begin;
+	rest.end = last_of(phases)->begin;
+	phases->rest.class = lies_in_it ? phases->rest.class : (uint8_t)OP_RANGE;
+	phases->is_rest_seen = false;
+	if (rest.begin < rest.end) {
+		push(phases, &rest);
+	}
+}
+
+void phases_go_on(struct phases *phases, enum op_class class)
+{
+	phases->is_rest_seen |= phases->rest.class == class;
+}
+
+/* Runs of operators and of autograd nodes are one thing with what is between them. */
+static bool joins(const struct phase_segment *last, enum op_class class, uint32_t step)
+{
+	return last && last->class == class && last->step == step &&
+	       (class == OP_OTHER || class == OP_BACKWARD || class == OP_REDUCTION);
+}
+
+/* The last one is cut: what is left of it begins at `end`, and it goes on before what comes. */
+static void interrupt(struct phases *phases, uint64_t end)
+{
+	struct phase_segment *last = last_of(phases);
+
+	phases->rest = *last;
+	phases->rest.is_rest = true;
+	phases->rest.gpu_ns = 0;
+	phases->rest.communication_ns = 0;
+	phases->rest.nr_works = 0;
+	phases->is_rest_seen = false;
+	last->begin = end;
+}
+
+/* phases_step, which is mostly that of the last segment. */
+static uint32_t find_step(struct phases *phases, uint64_t tick)
+{
+	const struct model_step *steps = phases->process->steps;
+	const struct phase_segment *last = last_of(phases);
+
+	if (last && last->step && last->step + 1 < phases->nr_steps &&
+		steps[last->step - 1].tick <= tick && tick < steps[last->step].tick) {
+		return last->step;
+	}
+	return phases_step(phases, tick);
+}
+
+uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end)
+{
+	uint32_t step = find_step(phases, begin);
+	struct phase_segment *last;
+
+	phases->has_loader |= class == OP_DATALOADER;
+	phases->has_optimizer |= class == OP_OPTIMIZATION || class == OP_CLEARING;
+	phases->has_backward |= class == OP_BACKWARD;
+	phases->has_forward |= class == OP_FORWARD;
+	phases->first = begin < phases->first ? begin : phases->first;
+	phases->last = end > phases->last ? end : phases->last;
+	resume(phases, class, begin, end);
+	last = last_of(phases);
+	if (joins(last, class, step)) {
+		last->begin = begin < last->begin ? begin : last->begin;
+		last->end = end > last->end ? end : last->end;
+		return (uint32_t)(phases->nr_segments - 1);
+	}
+	if (last && last->class != class && last->begin <= begin && end <= last->end) {
+		interrupt(phases, end);
+	}
+	push(phases, &(struct phase_segment){
+			     .begin = begin, .end = end, .step = step, .class = (uint8_t) class});
+	return (uint32_t)(phases->nr_segments - 1);
+}
+
+void phases_add_gpu(
+	struct phases *phases, uint32_t segment, uint64_t tick, const struct phase_gpu *gpu)
+{
+	uint64_t communication_ns = gpu->is_communication ? gpu->ns : 0;
+
+	if (segment < phases->nr_segments) {
+		phases->segments[segment].gpu_ns += gpu->ns;
+		phases->segments[segment].communication_ns += communication_ns;
+		phases->segments[segment].nr_works += gpu->nr_works;
+	} else {
+		struct phase_step *step = &phases->steps[phases_step(phases, tick)];
+
+		step->gpu_ns[PHASE_OTHERS] += gpu->ns;
+		step->communication_ns[PHASE_OTHERS] += communication_ns;
+		step->nr_works += gpu->nr_works;
+	}
+}
+
+/* ---- in order ---- */
+
+static void reverse(struct phases *phases)
+{
+	for (size_t i = 0, k = phases->nr_segments; i + 1 < k; i++) {
+		struct phase_segment segment = phases->segments[i];
+
+		phases->segments[i] = phases->segments[--k];
+		phases->segments[k] = segment;
+	}
+}
+
+/*
+ * What comes before belongs to no step: models are made, files opened. A run of operators does not
+ * tell where that ends; a loader or an optimizer does.
+ */
+static void find_loop(struct phases *phases)
+{
+	phases->loop_tick = phases->first;
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		if (phases->segments[i].phase != PHASE_OTHERS) {
+			phases->loop_tick = phases->segments[i].begin;
+			phases->is_loop_known = phases->segments[i].class != OP_OTHER &&
+						phases->segments[i].class != OP_BACKWARD;
+			return;
+		}
+	}
+}
+
+/* All of them told what each is; now those go that are not to be shown. */
+static void leave_chosen(struct phases *phases)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; phases->process->select && i < phases->nr_segments; i++) {
+		if (select_has_tick(phases->process, phases->segments[i].begin)) {
+			phases->segments[nr++] = phases->segments[i];
+		}
+	}
+	phases->nr_segments = phases->process->select ? nr : phases->nr_segments;
+}
+
+void phases_finish(struct phases *phases)
+{
+	resume(phases, OP_RANGE, 0, 0);
+	reverse(phases);
+	phase_run_join(phases);
+	phase_run_name(phases);
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+		struct phase_step *step = &phases->steps[segment->step];
+
+		step->ticks[segment->phase] +=
+			segment->phase == PHASE_OTHERS ? 0 : segment->end - segment->begin;
+		step->gpu_ns[segment->phase] += segment->gpu_ns;
+		step->communication_ns[segment->phase] += segment->communication_ns;
+		step->nr_works += segment->nr_works;
+	}
+	find_loop(phases);
+	leave_chosen(phases);
+}
+
+/* ---- results ---- */
+
+/* Does the first row say where a step began, and not only where recording did? */
+static bool is_first_exact(const struct phases *phases)
+{
+	return phases->process->steps[0].how == MODEL_STEP_TRACE;
+}
+
+bool phases_is_whole(const struct phases *phases, uint32_t step)
+{
+	if (!phases_has_steps(phases) || !phases->steps[step].is_chosen) {
+		return phases->steps[step].is_chosen;
+	}
+	return step && step + 1 < phases->nr_steps && phases->steps[step].is_recorded &&
+	       (step > 1 || phases->is_loop_known || is_first_exact(phases));
+}
+
+uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)
+{
+	uint64_t begin = phases->first, end = phases->last;
+
+	if (phases_has_steps(phases)) {
+		begin = phases->process->steps[step - 1].tick;
+		end = phases->process->steps[step].tick;
+		if (step == 1 && !is_first_exact(phases) && phases->loop_tick > begin &&
+			phases->loop_tick < end) {
+			begin = phases->loop_tick;
+		}
+	}
+	return end > begin ? end - begin : 0;
+}
+
+uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step)
+{
+	uint64_t gpu_ns = 0;
+
+	for (unsigned int i = 0; i < NR_PHASES; i++) {
+		gpu_ns += phases->steps[step].gpu_ns[i];
+	}
+	return gpu_ns;
+}
+
+bool phases_has_loop(const struct phases *phases)
+{
+	return phases->has_loader || phases->has_optimizer || phases->has_backward ||
+	       phases->has_forward;
+}
+
+const char *phases_remark(const struct phases *phases)
+{
+	if (phases->is_static) {
+		return "a static program: threads of an executor run its operators; its phases are "
+		       "unknown and among Others";
+	}
+	if (phases->nr_unknown) {
+		return "the optimizer gave no range: what is between two Backwards may be it or "
+		       "Forward, and is among Others";
+	}
+	if (phases->has_backward && !phases->has_optimizer) {
+		return "the optimizer gave no range: Optimization is unknown and among Others";
+	}
+	return NULL;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the training loop was doing when: Dataloader, Forward, Backward, Optimization, Others, from
+ * the names of operators. No time is guessed:
+ *
+ *     Dataloader     enumerate(DataLoader)#...__next__
+ *     Backward       from the first to the last autograd node of a run of them, on any thread;
+ *                    what is computed again within (activation checkpointing) is part of it,
+ *                    and so is the wait for other processes' gradients where they are then
+ *                    taken over (DistributedDataParallel, FSDP)
+ *     Optimization   Optimizer.step#... and Optimizer.zero_grad#..., without a backward inside
+ *     Forward        a run of other operators of the loop's thread that Backward comes after
+ *                    (zero_grad may stand between them; but what comes after Optimizer.step and
+ *                    before zero_grad is Others where a loader tells when the next batch comes),
+ *                    or one between two batches (or all there is) with no Backward: inference
+ *     Others         everything else: the rest of the step, without an operator or not told apart
+ *
+ * Paddle's own Forward, Backward ... are taken as they are. A phase belongs to the step in which it
+ * began, and a kernel to the phase whose operator launched it, whenever it ran.
+ *
+ * Filled by op_walk.c from the last event to the first; then phases_finish puts it in order.
+ */
+#ifndef REPORT_OPS_PHASE_H
+#define REPORT_OPS_PHASE_H
+
+#include "report/ops/op.h"
+
+enum phase {
+	PHASE_DATALOADER,
+	PHASE_FORWARD,
+	PHASE_BACKWARD,
+	PHASE_OPTIMIZATION,
+	PHASE_OTHERS,
+	NR_PHASES,
+};
+
+extern const char *const phase_names[NR_PHASES];
+
+struct phase_segment {
+	uint64_t begin, end;	   /* ticks */
+	uint64_t gpu_ns;	   /* of what was launched in it */
+	uint64_t communication_ns; /* of that, by calls that launched nothing else */
+	uint64_t nr_works;
+	uint32_t step; /* 1 + place in process.steps, 0 before the first */
+	uint8_t class; /* enum op_class */
+	uint8_t phase; /* enum phase, after phases_finish */
+	bool is_rest;  /* of a segment that another one interrupts */
+};
+
+/* What lies between two rows of table step. */
+struct phase_step {
+	uint64_t ticks[NR_PHASES]; /* not of Others: what is left */
+	uint64_t gpu_ns[NR_PHASES];
+	uint64_t communication_ns[NR_PHASES];
+	uint64_t nr_works;
+	bool is_recorded; /* all of it, by the windows of the schedule */
+	bool is_chosen;	  /* see select.h; else nothing may be shown of it */
+};
+
+struct phases {
+	const struct process *process;
+	struct phase_segment *segments; /* by time, falling until phases_finish */
+	size_t nr_segments, capacity;
+	struct phase_segment rest; /* goes on before the last segment; class OP_RANGE: none */
+	struct phase_step *steps;  /* of process.steps, before the first at 0 */
+	size_t nr_steps;	   /* one more than there are rows; 1 without steps */
+	uint64_t first, last;	   /* of all segments, ticks; first > last: none */
+	uint64_t loop_tick;	   /* where the first step's work begins */
+	bool is_loop_known;	   /* it does; else the first step is none to count */
+	bool is_rest_seen;	   /* of what `rest` is of, before the last segment */
+	bool has_loader, has_optimizer, has_backward, has_forward;
+	bool is_static;	     /* operators run on the threads of an executor: no run tells a phase */
+	uint64_t nr_unknown; /* runs between two Backwards where no optimizer tells what they are */
+};
+
+void phases_init(struct phases *phases, const struct process *process);
+void phases_fini(struct phases *phases);
+
+/* The place of the step that a tick lies in, as in phase_segment. */
+uint32_t phases_step(const struct phases *phases, uint64_t tick);
+
+/*
+ * Work of a class from begin to end; times must fall from call to call (by end), and what lies in
+ * the last one cuts it in two. Returns its segment, for phases_add_gpu.
+ */
+uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end);
+
+/* Something of that class, in what the last segment lies in, came before it. */
+void phases_go_on(struct phases *phases, enum op_class class);
+
+/* What a call started on devices. */
+struct phase_gpu {
+	uint64_t ns, nr_works;
+	bool is_communication; /* and nothing else */
+};
+
+/* It was launched at `tick` in a segment, or in none: UINT32_MAX. */
+void phases_add_gpu(
+	struct phases *phases, uint32_t segment, uint64_t tick, const struct phase_gpu *gpu);
+
+/* Names the phases, sums up the steps, and leaves the segments that are chosen. */
+void phases_finish(struct phases *phases);
+
+/* One row of table step says only where recording began. Without steps, all is one at place 0. */
+bool phases_has_steps(const struct phases *phases);
+
+/* Are begin and end of the step at that place known, was all of it recorded, is it chosen? */
+bool phases_is_whole(const struct phases *phases, uint32_t step);
+
+/*
+ * Of a whole step: its length in ticks, and the device work that was launched in it. The first one
+ * begins with the program; its length counts from its first phase.
+ */
+uint64_t phases_step_ticks(const struct phases *phases, uint32_t step);
+uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step);
+
+/* Does anything tell of a training or inference loop? Workers of loaders have operators alone. */
+bool phases_has_loop(const struct phases *phases);
+
+/* What the reader of a table must know, or NULL. */
+const char *phases_remark(const struct phases *phases);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/step_time.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+
+/* Stretches that may wait before those that touch are joined, the first time. */
+#define FIRST_MERGE 65536u
+
+/* ---- the steps ---- */
+
+static uint64_t time_of(struct process *process, uint32_t row, bool is_ns)
+{
+	uint64_t tick = process->steps[row].tick;
+
+	return is_ns ? clock_map_time(&process->host_clock, tick) : tick;
+}
+
+void step_span_init(struct step_span *span, struct process *process, bool is_ns)
+{
+	struct phases phases;
+
+	*span = (struct step_span){0};
+	phases_init(&phases, process);
+	if (!phases_has_steps(&phases)) {
+		intervals_add(&span->whole, 0, UINT64_MAX);
+	}
+	for (uint32_t step = 1; step + 1 < phases.nr_steps; step++) {
+		uint64_t begin = time_of(process, step - 1, is_ns);
+		uint64_t end = time_of(process, step, is_ns);
+
+		if (step == 1 && phases.steps[1].is_recorded && phases.steps[1].is_chosen) {
+			span->first_begin = begin;
+			span->first_end = end > begin ? end : begin;
+		} else if (phases_is_whole(&phases, step)) {
+			intervals_add(&span->whole, begin, end);
+		}
+	}
+	intervals_merge(&span->whole);
+	phases_fini(&phases);
+}
+
+void step_span_init_all(struct step_span *span)
+{
+	*span = (struct step_span){0};
+	intervals_add(&span->whole, 0, UINT64_MAX);
+}
+
+void step_span_fini(struct step_span *span)
+{
+	intervals_fini(&span->whole);
+}
+
+uint64_t step_span_count(const struct phases *phases, uint64_t *ticks)
+{
+	uint64_t nr = 0;
+
+	*ticks = 0;
+	for (uint32_t step = 1; phases_has_steps(phases) && step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			*ticks += phases_step_ticks(phases, step);
+			nr++;
+		}
+	}
+	return nr;
+}
+
+/* ---- what lies in them ---- */
+
+void step_time_fini(struct step_time *time)
+{
+	busy_fini(&time->busy);
+	intervals_fini(&time->backward);
+	intervals_fini(&time->first);
+	free(time->first_begins);
+	*time = (struct step_time){0};
+}
+
+static void keep_first(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+{
+	if (begin >= span->first_begin && begin < span->first_end) {
+		time->first_begins = array_grow(time->first_begins, time->nr_first_begins,
+			&time->capacity, sizeof(*time->first_begins));
+		time->first_begins[time->nr_first_begins++] = begin;
+	}
+	begin = begin > span->first_begin ? begin : span->first_begin;
+	end = end < span->first_end ? end : span->first_end;
+	intervals_add(&time->first, begin, end);
+}
+
+/* The first stretch of steps that ends after `time`. */
+static size_t find_whole(const struct step_span *span, uint64_t time)
+{
+	size_t low = 0, high = span->whole.nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (span->whole.items[middle].end > time) {
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+	return low;
+}
+
+/* Hands what of it lies in whole steps to `keep`. */
+static inline void add(struct step_time *time, const struct step_span *span, uint64_t begin,
+	uint64_t end, void (*keep)(struct step_time *time, uint64_t begin, uint64_t end))
+{
+	size_t i = find_whole(span, begin);
+
+	if (begin < span->first_end) {
+		keep_first(time, span, begin, end);
+	}
+	time->nr += i < span->whole.nr && span->whole.items[i].begin <= begin;
+	for (; i < span->whole.nr && span->whole.items[i].begin < end; i++) {
+		const struct busy_interval *whole = &span->whole.items[i];
+		uint64_t from = begin > whole->begin ? begin : whole->begin;
+		uint64_t to = end < whole->end ? end : whole->end;
+
+		if (from < to) {
+			keep(time, from, to);
+		}
+	}
+}
+
+static void keep_forward(struct step_time *time, uint64_t begin, uint64_t end)
+{
+	busy_add(&time->busy, begin, end);
+}
+
+void step_time_add(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+{
+	add(time, span, begin, end, keep_forward);
+}
+
+static void keep_backward(struct step_time *time, uint64_t begin, uint64_t end)
+{
+	intervals_add(&time->backward, UINT64_MAX - end, UINT64_MAX - begin);
+	if (time->backward.nr > FIRST_MERGE && time->backward.nr >= time->next_merge) {
+		intervals_merge(&time->backward);
+		time->next_merge = 2 * time->backward.nr;
+	}
+}
+
+void step_time_add_backward(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+{
+	add(time, span, begin, end, keep_backward);
+}
+
+void step_time_advance(struct step_time *time, uint64_t until)
+{
+	busy_advance(&time->busy, until);
+}
+
+void step_time_finish(struct step_time *time, uint64_t loop)
+{
+	busy_finish(&time->busy);
+	intervals_merge(&time->backward);
+	intervals_merge(&time->first);
+	time->time = time->busy.sum.busy_ns + intervals_length(&time->backward) +
+		     intervals_length_in(&time->first, loop, UINT64_MAX);
+	for (size_t i = 0; i < time->nr_first_begins; i++) {
+		time->nr += time->first_begins[i] >= loop;
+	}
+}

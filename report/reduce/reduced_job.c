@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/reduce/reduced_job.h"
+
+#include <stdlib.h>
+
+#include "report/session/session.h"
+#include "report/util/err.h"
+#include "report/util/numbers.h"
+
+#define MOST_SPANS 20u
+
+/* ---- reading ---- */
+
+int reduced_job_read(struct reduced *reduced, char *const *paths, int nr_paths)
+{
+	for (int i = 0; i < nr_paths; i++) {
+		struct reduced one;
+		int error = reduced_read(&one, paths[i]);
+
+		error = error ? error : reduced_merge(reduced, &one);
+		reduced_fini(&one);
+		if (error) {
+			cmd_error("cannot read '%s': %s", paths[i], err_text());
+			return CMD_FAILED;
+		}
+	}
+	reduced_sort(reduced);
+	return 0;
+}
+
+/* ---- what is wrong ---- */
+
+/* What the whole number of ranks is by each process; -1 if they differ or none tells. */
+static int64_t world_of(const struct reduced *reduced)
+{
+	int64_t world = -1;
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		const struct reduced_process *process = &reduced->processes[i].who;
+
+		if (process->rank >= 0 && process->world >= 0) {
+			if (world >= 0 && world != process->world) {
+				return -1;
+			}
+			world = process->world;
+		}
+	}
+	return world;
+}
+
+struct missing {
+	uint64_t first[MOST_SPANS]; /* as many as there are, at most so many */
+	uint64_t nr;
+};
+
+/* Ranks from `first` to before `end`; these may be as many as somebody wrote into a stream. */
+static void add_gap(struct missing *missing, int64_t first, int64_t end)
+{
+	for (int64_t rank = first;
+		rank < end && missing->nr + (uint64_t)(rank - first) < MOST_SPANS; rank++) {
+		missing->first[missing->nr + (uint64_t)(rank - first)] = (uint64_t)rank;
+	}
+	missing->nr += end > first ? (uint64_t)(end - first) : 0;
+}
+
+/* How many ranks are missing, and which; the first ones are named. */
+static bool tell_ranks(const struct reduced *reduced)
+{
+	int64_t world = world_of(reduced), next = 0;
+	struct missing missing = {.nr = 0};
+	struct buf line = {0};
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		int64_t rank = reduced->processes[i].who.rank;
+
+		if (rank >= next && rank < world) {
+			add_gap(&missing, next, rank);
+			next = rank + 1;
+		}
+	}
+	add_gap(&missing, next, world);
+	if (!missing.nr || !next) {
+		return false;
+	}
+	numbers_print(missing.first, missing.nr < MOST_SPANS ? (size_t)missing.nr : MOST_SPANS,
+		MOST_SPANS, &line);
+	cmd_error("%llu of %lld ranks are missing: %.*s%s", (unsigned long long)missing.nr,
+		(long long)world, (int)line.nr_bytes, line.bytes,
+		missing.nr > MOST_SPANS ? ",..." : "");
+	buf_fini(&line);
+	return true;
+}
+
+/* Those that train: children that merely have their parent's RANK do not count. */
+static bool tell_repeated(const struct reduced *reduced)
+{
+	uint64_t *ranks = mem_zeroed(reduced->nr_processes, sizeof(*ranks));
+	struct buf line = {0};
+	int64_t last = -1;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		const struct reduced_process *process = &reduced->processes[i].who;
+		bool has_work = !process->is_without_works || process->nr_steps > 1;
+
+		if (process->rank >= 0 && has_work && process->rank == last &&
+			(!nr || ranks[nr - 1] != (uint64_t)last)) {
+			ranks[nr++] = (uint64_t)last;
+		}
+		last = has_work ? process->rank : last;
+	}
+	if (nr) {
+		numbers_print(ranks, nr, MOST_SPANS, &line);
+		cmd_error("there is more than one process of rank %.*s, as of several runs: tables "
+			  "add them up",
+			(int)line.nr_bytes, line.bytes);
+	}
+	buf_fini(&line);
+	free(ranks);
+	return nr > 0;
+}
+
+struct reduced_missing reduced_job_missing(const struct reduced *reduced)
+{
+	struct reduced_missing missing = {0};
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		const struct reduced_process *process = &reduced->processes[i].who;
+
+		missing.nr_processes += process->state != REDUCED_COMPLETE;
+		if (__builtin_add_overflow(
+			    missing.nr_events, process->missing, &missing.nr_events)) {
+			missing.nr_events = UINT64_MAX;
+		}
+	}
+	return missing;
+}
+
+static bool tell_missing(const struct reduced *reduced)
+{
+	struct reduced_missing missing = reduced_job_missing(reduced);
+
+	if (missing.nr_processes) {
+		cmd_error("the data of %zu of %zu processes are incomplete, %llu events are "
+			  "missing; the table processes says which",
+			missing.nr_processes, reduced->nr_processes,
+			(unsigned long long)missing.nr_events);
+	}
+	return missing.nr_processes > 0;
+}
+
+bool reduced_job_tell(const struct reduced *reduced)
+{
+	bool is_incomplete = tell_ranks(reduced);
+
+	is_incomplete |= tell_repeated(reduced);
+	is_incomplete |= tell_missing(reduced);
+	return is_incomplete;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of a summary over processes, as over_ranks.h makes them of streams: the least value, the
+ * median, the largest, and whose these are. Of what each process has by itself there is a row for
+ * each column, exact; of rows of all together what each process spent in them, medians by a sketch.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/reduce/reduced_view.h"
+
+enum column { PROCESSES, MIN, MIN_RANK, MEDIAN, MAX, MAX_RANK, NR_COLUMNS };
+
+#define OVER_COLUMNS(type, mean, unit)                                                      \
+	{"processes", "Processes", TABLE_COUNT, false}, {"min_" unit, "Min", type, false},  \
+		{"min_rank", "of rank", TABLE_TEXT, false},                                 \
+		{"median_" unit, "Median", mean, false}, {"max_" unit, "Max", type, false}, \
+	{                                                                                   \
+		"max_rank", "of rank", TABLE_TEXT, false                                    \
+	}
+
+#define TITLE_BYTES 64u
+
+static void name_table(char *title, const char *of)
+{
+	snprintf(title, TITLE_BYTES, "%s over processes", of);
+}
+
+/* ---- what each process has ---- */
+
+struct value {
+	double value;
+	size_t process;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+	int order = (x->value > y->value) - (x->value < y->value);
+
+	return order ? order : (x->process > y->process) - (x->process < y->process);
+}
+
+/* Values of one column, sorted. */
+static void fill_values(const struct reduced *reduced, const struct value *values, size_t nr,
+	struct table_cell *cells)
+{
+	struct reduced_who least, most;
+
+	table_set_integer(&cells[PROCESSES], nr);
+	if (!nr) {
+		return;
+	}
+	table_set_number(&cells[MIN], values[0].value);
+	table_set_number(&cells[MEDIAN], (values[(nr - 1) / 2].value + values[nr / 2].value) / 2);
+	table_set_number(&cells[MAX], values[nr - 1].value);
+	if (values[0].value < values[nr - 1].value) { /* else it is all of them */
+		least = reduced_who_of(&reduced->processes[values[0].process].who);
+		most = reduced_who_of(&reduced->processes[values[nr - 1].process].who);
+		reduced_who_cell(&cells[MIN_RANK], &least);
+		reduced_who_cell(&cells[MAX_RANK], &most);
+	}
+}
+
+/* The values of a column that are known; as many as returned. */
+static size_t take_values(const struct table *each, unsigned int column, struct value *values)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < each->nr_rows; i++) {
+		const struct table_cell *cell = &table_row(each, i)[column];
+
+		if (cell->is_known) {
+			values[nr++] = (struct value){each->columns[column].type == TABLE_SIZE
+							      ? (double)cell->integer
+							      : cell->number,
+				i};
+		}
+	}
+	if (nr) {
+		qsort(values, nr, sizeof(*values), by_value);
+	}
+	return nr;
+}
+
+static struct table *over_processes(
+	struct reduced *reduced, const struct reduced_view_class *class, const char *key)
+{
+	static const struct table_column times[] = {
+		{"name", "Time", TABLE_TEXT, false},
+		OVER_COLUMNS(TABLE_MEAN_TIME, TABLE_MEAN_TIME, "ns"),
+	};
+	static const struct table_column sizes[] = {
+		{"name", "Memory", TABLE_TEXT, false},
+		OVER_COLUMNS(TABLE_MEAN_SIZE, TABLE_MEAN_SIZE, "bytes"),
+	};
+	struct table *each = class->each(reduced), *table;
+	struct value *values = mem_zeroed(each->nr_rows, sizeof(*values));
+	enum table_type type = each->columns[each->nr_columns - 1].type;
+	char title[TITLE_BYTES];
+
+	name_table(title, each->title);
+	table = table_create(key, title, type == TABLE_SIZE ? sizes : times, 1 + NR_COLUMNS);
+	for (unsigned int i = 0; i < each->nr_columns; i++) {
+		size_t nr = each->columns[i].type == type ? take_values(each, i, values) : 0;
+
+		if (nr) {
+			struct table_cell *cells = table_add_row(table);
+
+			table_set_string(cells, each->columns[i].title);
+			fill_values(reduced, values, nr, cells + 1);
+		}
+	}
+	table_note(table, "%s; each process by itself, those that have a value",
+		each->note ? each->note : "");
+	free(values);
+	table_destroy(each);
+	return table;
+}
+
+/* ---- what all have together ---- */
+
+static void fill_row(struct reduced_row *row, struct table_cell *cells)
+{
+	bool has_each = reduced_row_has_each(row);
+
+	table_set_integer(
+		&cells[PROCESSES], has_each ? row->of_processes.group.count : row->nr_processes);
+	table_set_integer(&cells[MIN], row->least.ns);
+	table_set_integer(&cells[MAX], row->most.ns);
+	if (has_each) {
+		sketch_finish(&row->of_processes);
+		table_set_number(&cells[MEDIAN], stat_median(&row->of_processes.group));
+	}
+	if (row->least.ns < row->most.ns) {
+		reduced_who_cell(&cells[MIN_RANK], &row->least.who);
+		reduced_who_cell(&cells[MAX_RANK], &row->most.who);
+	}
+}
+
+static struct table *over_rows(
+	struct reduced *reduced, const struct reduced_view_class *class, const char *key)
+{
+	static const struct table_column over[] = {OVER_COLUMNS(TABLE_TIME, TABLE_MEAN_TIME, "ns")};
+	static struct table_column columns[NR_REDUCED_VIEWS][REDUCED_NAME_COLUMNS + NR_COLUMNS];
+	enum reduced_view view = (enum reduced_view) class->argument;
+	unsigned int nr_names = reduced_name_columns(view, columns[view]);
+	char title[TITLE_BYTES];
+	struct table *table;
+
+	name_table(title, reduced_name_title(view));
+	for (unsigned int i = 0; i < NR_COLUMNS; i++) {
+		columns[view][nr_names + i] = over[i];
+	}
+	table = table_create(key, title, columns[view], nr_names + NR_COLUMNS);
+	for (struct reduced_row *row = reduced->rows; row; row = row->hh.next) {
+		if (row->key.view == class->argument && row->times.group.count) {
+			struct table_cell *cells = table_add_row(table);
+
+			reduced_name_fill(&row->key, cells);
+			fill_row(row, cells + nr_names);
+		}
+	}
+	table_note(table, "what each process that has it spent in it in all; medians to 1.6 %%");
+	table_sort(table, "max");
+	return table;
+}
+
+struct table *reduced_over_table(
+	struct reduced *reduced, const struct reduced_view_class *class, const char *key)
+{
+	if (class->each) {
+		return over_processes(reduced, class, key);
+	}
+	return class->table == reduced_steps_table ? reduced_steps_table(reduced, 0)
+						   : over_rows(reduced, class, key);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of the steps of processes. */
+#include <stdlib.h>
+
+#include "report/table/samples.h"
+#include "report/util/string_pool.h"
+#include "report/reduce/reduced_view.h"
+#include "report/table/step_heatmap.h"
+
+/* The times of a step but its duration, in the order of enum reduced_time. */
+#define TIME_COLUMNS(type)                                                                  \
+	{"dataloader_ns", "Dataloader", type, true}, {"forward_ns", "Forward", type, true}, \
+		{"backward_ns", "Backward", type, true},                                    \
+		{"optimization_ns", "Optimization", type, true},                            \
+		{"others_ns", "Others", type, true}, {"gpu_ns", "GPU", type, true},         \
+		{"computation_ns", "Computation", type, false},                             \
+		{"communication_ns", "Communication", type, false},                         \
+		{"overlap_ns", "Overlap", type, false},                                     \
+	{                                                                                   \
+		"idle_ns", "Neither", type, false                                           \
+	}
+
+/* ---- steps over processes ---- */
+
+struct step {
+	uint64_t number;
+	size_t nr_processes;
+	struct dist durations;
+	struct reduced_who slowest;
+	uint64_t longest_ns;
+	uint64_t nr[NR_REDUCED_TIMES];
+	uint64_t ns[NR_REDUCED_TIMES];
+	UT_hash_handle hh;
+};
+
+static struct step *find_step(struct step **steps, uint64_t number)
+{
+	struct step *step;
+
+	HASH_FIND(hh, *steps, &number, sizeof(number), step);
+	if (!step) {
+		step = mem_zeroed(1, sizeof(*step));
+		step->number = number;
+		HASH_ADD(hh, *steps, number, sizeof(step->number), step);
+	}
+	return step;
+}
+
+static void add_step(
+	struct step *step, const struct reduced_process *process, const struct reduced_step *times)
+{
+	uint64_t duration_ns = times->ns[REDUCED_DURATION];
+
+	step->nr_processes++;
+	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
+		if (times->ns[i] != UINT64_MAX) {
+			step->nr[i]++;
+			step->ns[i] += times->ns[i];
+		}
+	}
+	if (duration_ns == UINT64_MAX) {
+		return;
+	}
+	if (!step->durations.nr || duration_ns > step->longest_ns) {
+		step->longest_ns = duration_ns;
+		step->slowest = reduced_who_of(process);
+	}
+	dist_add(&step->durations, duration_ns);
+}
+
+static int by_number(const struct step *a, const struct step *b)
+{
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+enum {
+	STEP,
+	PROCESSES,
+	SLOWEST,
+	SPREAD,
+	MEANS = SPREAD + DIST_NR_COLUMNS,
+	NR_STEP_COLUMNS = MEANS + NR_REDUCED_TIMES - 1,
+};
+
+/* The mean of the durations is in their spread. */
+static void fill_step(struct step *step, struct table_cell *cells)
+{
+	table_set_integer(&cells[STEP], step->number);
+	table_set_integer(&cells[PROCESSES], step->nr_processes);
+	dist_fill(&step->durations, &cells[SPREAD]);
+	if (step->durations.nr) {
+		reduced_who_cell(&cells[SLOWEST], &step->slowest);
+	}
+	for (unsigned int i = 1; i < NR_REDUCED_TIMES; i++) {
+		if (step->nr[i]) {
+			table_set_number(
+				&cells[MEANS + i - 1], (double)step->ns[i] / (double)step->nr[i]);
+		}
+	}
+}
+
+/* Those that have a duration, of ranks beside each other. */
+struct field {
+	struct step_heat *steps;
+	size_t nr, capacity;
+};
+
+static void add_to_field(struct field *field, const struct reduced_process *process)
+{
+	for (size_t i = 0; i < process->nr_steps && process->rank >= 0; i++) {
+		uint64_t duration_ns = process->steps[i].ns[REDUCED_DURATION];
+
+		if (duration_ns != UINT64_MAX) {
+			field->steps = array_grow(
+				field->steps, field->nr, &field->capacity, sizeof(*field->steps));
+			field->steps[field->nr++] = (struct step_heat){(uint64_t)process->rank,
+				process->steps[i].step, duration_ns, process->pid};
+		}
+	}
+}
+
+static void draw(struct field *field, struct table *table)
+{
+	table->figure = step_heat_draw(field->steps, field->nr);
+	table->figure_json = step_heat_json(field->steps, field->nr);
+	free(field->steps);
+}
+
+struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument)
+{
+	static const struct table_column columns[NR_STEP_COLUMNS] = {
+		{"step", "Step", TABLE_ID, false},
+		{"processes", "Processes", TABLE_COUNT, false},
+		{"slowest_rank", "Slowest rank", TABLE_TEXT, false},
+		DIST_COLUMNS,
+		TIME_COLUMNS(TABLE_MEAN_TIME),
+	};
+	struct table *table =
+		table_create("steps", "Steps over processes", columns, NR_STEP_COLUMNS);
+	struct step *steps = NULL, *next;
+	struct field field = {0};
+
+	(void)argument;
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process = reduced_process(reduced, i);
+
+		for (size_t k = 0; k < process.nr_steps; k++) {
+			add_step(find_step(&steps, process.steps[k].step), &process,
+				&process.steps[k]);
+		}
+		add_to_field(&field, &process);
+		reduced_process_fini(&process);
+	}
+	HASH_SORT(steps, by_number);
+	for (struct step *step = steps; step; step = next) {
+		next = step->hh.next;
+		fill_step(step, table_add_row(table));
+		dist_fini(&step->durations);
+	}
+	hash_free(steps);
+	draw(&field, table);
+	table_note(table,
+		"durations over processes, exact; the other times are means over the processes "
+		"that have them; --detail: each step of each process");
+	return table;
+}
+
+/* ---- each step of each process ---- */
+
+static void fill_times(const uint64_t *ns, struct table_cell *cells)
+{
+	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
+		if (ns[i] != UINT64_MAX) {
+			table_set_integer(&cells[i], ns[i]);
+		}
+	}
+}
+
+struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument)
+{
+	static const struct table_column columns[] = {
+		REDUCED_WHO,
+		{"step", "Step", TABLE_ID, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		TIME_COLUMNS(TABLE_TIME),
+	};
+	struct table *table = table_create(
+		"steps", "Steps of processes", columns, REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+
+	(void)argument;
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process = reduced_process(reduced, i);
+
+		for (size_t k = 0; k < process.nr_steps; k++) {
+			struct table_cell *cells = table_add_row(table);
+
+			reduced_who_fill(&process, cells);
+			table_set_integer(&cells[REDUCED_WHO_COLUMNS], process.steps[k].step);
+			fill_times(process.steps[k].ns, cells + REDUCED_WHO_COLUMNS + 1);
+		}
+		reduced_process_fini(&process);
+	}
+	return table;
+}
+
+/* ---- sums of steps ---- */
+
+/* The times of the steps of a process that have them: how many and their sum. */
+struct sum {
+	uint64_t ns;
+	size_t nr;
+};
+
+static struct sum sum_of(const struct reduced_process *process, unsigned int time)
+{
+	struct sum sum = {0};
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		if (process->steps[i].ns[time] != UINT64_MAX) {
+			sum.ns += process->steps[i].ns[time];
+			sum.nr++;
+		}
+	}
+	return sum;
+}
+
+struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument)
+{
+	static const struct table_column columns[] = {
+		REDUCED_WHO,
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		TIME_COLUMNS(TABLE_TIME),
+	};
+	struct table *table = table_create("distributed", "Sums of steps by process", columns,
+		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+
+	(void)argument;
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process = reduced_process(reduced, i);
+		struct table_cell *cells = table_add_row(table);
+
+		reduced_who_fill(&process, cells);
+		cells += REDUCED_WHO_COLUMNS;
+		table_set_integer(cells++, sum_of(&process, REDUCED_DURATION).nr);
+		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
+			struct sum sum = sum_of(&process, k);
+
+			if (sum.nr) {
+				table_set_integer(&cells[k], sum.ns);
+			}
+		}
+		reduced_process_fini(&process);
+	}
+	table_note(table,
+		"of the steps that have an end; computation, communication, overlap and neither: "
+		"added up over the GPUs of a process");
+	return table;
+}
+
+struct table *reduced_distributed_each(struct reduced *reduced)
+{
+	static const struct table_column columns[] = {
+		REDUCED_WHO,
+		{"duration_ns", "Duration", TABLE_MEAN_TIME, false},
+		TIME_COLUMNS(TABLE_MEAN_TIME),
+	};
+	struct table *table = table_create(
+		"distributed", "Mean of steps", columns, REDUCED_WHO_COLUMNS + NR_REDUCED_TIMES);
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process = reduced_process(reduced, i);
+		struct table_cell *cells = table_add_row(table);
+
+		reduced_who_fill(&process, cells);
+		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
+			struct sum sum = sum_of(&process, k);
+
+			if (sum.nr) {
+				table_set_number(&cells[REDUCED_WHO_COLUMNS + k],
+					(double)sum.ns / (double)sum.nr);
+			}
+		}
+		reduced_process_fini(&process);
+	}
+	table_note(table,
+		"means of the steps that have an end; computation, communication, overlap and "
+		"neither: added up over the GPUs of a process");
+	return table;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables that can be made of what `reduce` keeps; named as those of `summary`, where they show
+ * the same. */
+#ifndef REPORT_REDUCE_REDUCED_VIEW_H
+#define REPORT_REDUCE_REDUCED_VIEW_H
+
+#include "report/reduce/reduced.h"
+#include "report/table/table.h"
+
+struct reduced_view_class {
+	const char *name;
+	struct table *(*table)(struct reduced *reduced, unsigned int argument);
+	unsigned int argument;
+	/* What is compared over processes: a row for each, in their order, the last columns of one
+	 * type. NULL: rows of all together, whose view is the argument. */
+	struct table *(*each)(struct reduced *reduced);
+	const char *over_key; /* of the table over processes, beside the other one; NULL: none */
+};
+
+/* In the order in which they are shown; ends with one without a name. */
+extern const struct reduced_view_class reduced_views[];
+
+/* NULL if there is none. */
+const struct reduced_view_class *reduced_view_find(const char *name);
+
+/* The table over processes that stands beside the view's other one; NULL: there is none. */
+struct table *reduced_view_aside(struct reduced *reduced, const struct reduced_view_class *class);
+
+/* reduced_over.c: one over processes, under that key. */
+struct table *reduced_over_table(
+	struct reduced *reduced, const struct reduced_view_class *class, const char *key);
+
+/* Those below are for reduced_views. Rows of all processes together; argument: enum reduced_view.
+ */
+struct table *reduced_rows_table(struct reduced *reduced, unsigned int argument);
+struct table *reduced_communication_table(struct reduced *reduced, unsigned int argument);
+
+/* Steps over all processes; sums of steps of each process, and means; each step of each process. */
+struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument);
+struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument);
+struct table *reduced_distributed_each(struct reduced *reduced);
+struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument);
+
+/* reduced_facts.c: a row for each process. */
+struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int argument);
+struct table *reduced_breakdown_each(struct reduced *reduced); /* without those without steps */
+struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument);
+struct table *reduced_memory_each(struct reduced *reduced);
+
+/* Who was profiled. The sequence must be that of ranks (reduced_sort). */
+struct table *reduced_processes_table(const struct reduced *reduced);
+
+/* "3", or "host:pid" where there is no rank. */
+void reduced_who_cell(struct table_cell *cell, const struct reduced_who *who);
+
+/* The columns that tables of processes begin with. */
+#define REDUCED_WHO                                                         \
+	{"rank", "Rank", TABLE_ID, false}, {"pid", "PID", TABLE_ID, false}, \
+	{                                                                   \
+		"host", "Host", TABLE_TEXT, true                            \
+	}
+#define REDUCED_WHO_COLUMNS 3u
+void reduced_who_fill(const struct reduced_process *process, struct table_cell *cells);
+
+/* What the rows of a view are: "Kernels". */
+const char *reduced_name_title(enum reduced_view view);
+
+/* The columns that say what a row is: as many as returned, at most REDUCED_NAME_COLUMNS. */
+#define REDUCED_NAME_COLUMNS 3u
+unsigned int reduced_name_columns(enum reduced_view view, struct table_column *columns);
+void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells);
+
+/* How many processes have a row, and which spent least and most in it. */
+#define REDUCED_SPREAD                                                                           \
+	{"processes", "Processes", TABLE_COUNT, false}, {"least_ns", "Least", TABLE_TIME, true}, \
+		{"least_rank", "Least by rank", TABLE_TEXT, true},                               \
+		{"most_ns", "Most", TABLE_TIME, false},                                          \
+	{                                                                                        \
+		"most_rank", "Most by rank", TABLE_TEXT, false                                   \
+	}
+#define REDUCED_SPREAD_COLUMNS 5u
+void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells);
+
+#endif

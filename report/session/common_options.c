@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/common_options.h"
+
+#include <string.h>
+
+#include "report/comm/job_clock.h"
+#include "report/session/options.h"
+
+#define USUAL_TOP 15u
+
+const char *const asked_formats[] = {"text", "csv", "json", "markdown", NULL};
+const char *const asked_units[] = {"auto", "s", "ms", "us", "ns", NULL};
+
+static int take_numbers(struct asked *asked, struct numbers *numbers, bool has_last)
+{
+	if (!numbers_parse(numbers, optarg, has_last)) {
+		return cmd_usage(asked->command, "not numbers like %s: '%s'",
+			has_last ? "3-7, 9- or -2" : "0,3-5", optarg);
+	}
+	return 0;
+}
+
+static int take_word(
+	struct asked *asked, const char *const *words, const char *of_what, int *choice)
+{
+	if (!options_choose(optarg, words, choice)) {
+		return cmd_usage(asked->command, "no such %s: '%s'", of_what, optarg);
+	}
+	return 0;
+}
+
+static int take_top(struct asked *asked)
+{
+	uint64_t number;
+
+	if (!cmd_number(optarg, INT32_MAX, &number)) {
+		return cmd_usage(asked->command, "not a number: '%s'", optarg);
+	}
+	asked->top = (size_t)number;
+	return 0;
+}
+
+int asked_take(struct asked *asked, int option)
+{
+	int status, choice = 0;
+
+	switch (option) {
+	case 'p':
+		return take_numbers(asked, &asked->filter.pids, false);
+	case 'r':
+		return take_numbers(asked, &asked->filter.ranks, false);
+	case 'S':
+		return take_numbers(asked, &asked->select.steps, true);
+	case 'W':
+		return take_numbers(asked, &asked->select.windows, false);
+	case 'm':
+		names_show_mangled(true);
+		return 0;
+	case 'o':
+		asked->output = optarg;
+		return 0;
+	case 'h':
+		cmd_print_usage(asked->command);
+		return ASKED_HELP;
+	case 'f':
+		status = take_word(asked, asked_formats, "format", &choice);
+		asked->table.format = (enum table_format)choice;
+		return status;
+	case 't':
+		return take_top(asked);
+	case 'u':
+		status = take_word(asked, asked_units, "unit", &choice);
+		asked->table.unit = choice ? asked_units[choice] : NULL;
+		return status;
+	case 'w':
+		asked->table.is_wide = true;
+		return 0;
+	case 'c':
+		status = take_word(asked, terminal_colors, "color", &choice);
+		asked->color = (enum terminal_color)choice;
+		return status;
+	default:
+		return cmd_usage(asked->command, "unknown option, or an option without its value");
+	}
+}
+
+size_t asked_top(const struct asked *asked)
+{
+	bool is_read_by_people =
+		asked->table.format == TABLE_TEXT_FORMAT || asked->table.format == TABLE_MARKDOWN;
+
+	if (asked->top != ASKED_NO_TOP) {
+		return asked->top;
+	}
+	return is_read_by_people ? USUAL_TOP : 0;
+}
+
+enum cmd_exit asked_open(
+	const struct asked *asked, struct cmd_input *input, char *const *paths, int nr_paths)
+{
+	enum cmd_exit status = cmd_open(input, paths, nr_paths, &asked->filter);
+	struct buf why = {0};
+
+	if (!status) {
+		job_clock_align(input->processes, input->nr_processes);
+	}
+	if (!status && !select_all(input->processes, input->nr_processes, &asked->select, &why)) {
+		if (nr_paths == 1) {
+			cmd_usage(asked->command, "'%s': %.*s", paths[0], (int)why.nr_bytes,
+				why.bytes);
+		} else {
+			cmd_usage(asked->command, "%.*s", (int)why.nr_bytes, why.bytes);
+		}
+		status = CMD_USAGE;
+	}
+	buf_fini(&why);
+	return status;
+}
+
+void asked_close(struct cmd_input *input)
+{
+	select_drop_all(input->processes, input->nr_processes);
+	cmd_close(input);
+}
+
+void asked_fini(struct asked *asked)
+{
+	cmd_filter_fini(&asked->filter);
+	numbers_fini(&asked->select.steps);
+	numbers_fini(&asked->select.windows);
+}

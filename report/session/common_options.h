@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the commands that read streams are asked alike: which processes, steps and windows, what
+ * tables look like, where output goes. A command lists these options beside its own and hands
+ * what it does not know itself to asked_take().
+ */
+#ifndef REPORT_SESSION_COMMON_OPTIONS_H
+#define REPORT_SESSION_COMMON_OPTIONS_H
+
+#include <getopt.h>
+
+#include "report/session/session.h"
+#include "report/model/select_ask.h"
+#include "report/table/terminal.h"
+
+#define ASKED_NO_TOP SIZE_MAX
+#define ASKED_HELP   (-1)
+
+struct asked {
+	const struct command *command; /* who speaks where something is wrong */
+	struct cmd_filter filter;
+	struct select_ask select;
+	struct table_style table;
+	enum terminal_color color;
+	size_t top;	    /* rows of a table, 0: all; ASKED_NO_TOP: nothing was said */
+	const char *output; /* NULL: nothing was said */
+};
+
+/* Their letters, for getopt_long(); a command's own options have others. */
+#define ASKED_SELECTION_LETTERS "p:r:mo:h"
+#define ASKED_TABLE_LETTERS	"f:t:u:w"
+
+/* What is read and where output goes. */
+/* clang-format off */
+#define ASKED_SELECTION_OPTIONS                     \
+	{"pid", required_argument, NULL, 'p'},      \
+	{"rank", required_argument, NULL, 'r'},     \
+	{"steps", required_argument, NULL, 'S'},    \
+	{"window", required_argument, NULL, 'W'},   \
+	{"mangled", no_argument, NULL, 'm'},        \
+	{"output", required_argument, NULL, 'o'},   \
+	{"help", no_argument, NULL, 'h'}
+
+#define ASKED_TOP_OPTION {"top", required_argument, NULL, 't'}
+
+#define ASKED_TABLE_OPTIONS                         \
+	{"format", required_argument, NULL, 'f'},   \
+	ASKED_TOP_OPTION,                           \
+	{"unit", required_argument, NULL, 'u'},     \
+	{"wide", no_argument, NULL, 'w'},           \
+	{"color", required_argument, NULL, 'c'}
+/* clang-format on */
+
+/* Their lines in a usage. */
+#define ASKED_SELECTION_USAGE                                                                \
+	"  --pid N, --rank N      only processes with these ids or ranks: 0,3-5,8-\n"        \
+	"  --steps N              only these steps: 3-7, 9-, or -2, the last two\n"          \
+	"  --window N             only what was recorded in these windows of the schedule\n" \
+	"  --mangled              C++ names as they are in the program\n"
+
+#define ASKED_TABLE_USAGE                                                                    \
+	"  --format FORMAT        text (default), csv, json, markdown\n"                     \
+	"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"       \
+	"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"                 \
+	"  --wide                 all columns, names in full length\n"                       \
+	"  --color WHEN           colours and bars: auto (default, on a terminal), always, " \
+	"never\n"
+
+/* What values of options can be, in the order of their enums; end with NULL. */
+extern const char *const asked_formats[], *const asked_units[];
+
+/*
+ * Takes an option with its optarg. Returns 0, CMD_USAGE after saying why (also where nobody knows
+ * the option), or ASKED_HELP when the usage was printed.
+ */
+int asked_take(struct asked *asked, int option);
+
+/* How many rows tables have: as was said, or 15 where people read them, or all. */
+size_t asked_top(const struct asked *asked);
+
+/*
+ * Opens what the arguments name, as cmd_open(), and makes the choice of steps and windows. Returns
+ * CMD_GOOD, or CMD_FAILED or CMD_USAGE after saying why. In any case asked_close() ends it.
+ */
+enum cmd_exit asked_open(
+	const struct asked *asked, struct cmd_input *input, char *const *paths, int nr_paths);
+void asked_close(struct cmd_input *input);
+
+void asked_fini(struct asked *asked);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "report/stream/dumpdir.h"
+#include "report/model/process_exit.h"
+#include "report/util/err.h"
+#include "report/comm/sanity.h"
+#include "report/reduce/reduced.h"
+#include "report/stream/rings.h"
+#include "report/comm/foreign_rank.h"
+#include "report/util/text.h"
+#include "report/model/dedup.h"
+
+/* Damages told of one stream; the rest is counted. */
+#define MOST_TOLD 5u
+
+void cmd_error(const char *format, ...)
+{
+	struct buf shown = {0};
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+	}
+	va_end(arguments);
+	if (text) {
+		/* File names and texts of streams must not reach the terminal raw. */
+		text_add_shown(&shown, text, strlen(text), 0);
+		fprintf(stderr, "gprof-report: %.*s\n", (int)shown.nr_bytes, shown.bytes);
+	}
+	buf_fini(&shown);
+	free(text);
+}
+
+static void tell_sentence(const char *sentence)
+{
+	cmd_error("%s", sentence);
+}
+
+int cmd_usage(const struct command *command, const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("gprof-report: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "; try: gprof-report help %s\n", command ? command->name : "");
+	return CMD_USAGE;
+}
+
+int cmd_print_usage(const struct command *command)
+{
+	printf("usage: gprof-report %s %s\n\n%s\n", command->name, command->arguments,
+		command->help);
+	if (*command->options) {
+		printf("\n%s", command->options);
+	}
+	if (command->print_more) {
+		command->print_more();
+	}
+	return CMD_GOOD;
+}
+
+bool cmd_number(const char *text, uint64_t most, uint64_t *value)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9') {
+		return false;
+	}
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return !errno && !*end && *value <= most;
+}
+
+/* ---- input ---- */
+
+static bool is_wanted(const struct process *process, const struct cmd_filter *filter)
+{
+	if (!filter) {
+		return true;
+	}
+	return (numbers_is_empty(&filter->pids) || numbers_has(&filter->pids, process->pid)) &&
+	       (numbers_is_empty(&filter->ranks) ||
+		       (process->rank >= 0 &&
+			       numbers_has(&filter->ranks, (uint64_t)process->rank)));
+}
+
+void cmd_filter_fini(struct cmd_filter *filter)
+{
+	numbers_fini(&filter->pids);
+	numbers_fini(&filter->ranks);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
+	int order;
+
+	if (x->rank != y->rank) {
+		return x->rank < y->rank ? -1 : 1;
+	}
+	order = strcmp(process_host(x), process_host(y));
+	if (order) {
+		return order;
+	}
+	if (x->pid != y->pid) {
+		return x->pid < y->pid ? -1 : 1;
+	}
+	return (x->stream->header.start_realtime_ns > y->stream->header.start_realtime_ns) -
+	       (x->stream->header.start_realtime_ns < y->stream->header.start_realtime_ns);
+}
+
+/* A job may have more streams than a process may usually have files open. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void open_streams(
+	struct cmd_input *input, const struct dumpdir *dumpdir, const struct cmd_filter *filter)
+{
+	raise_file_limit();
+	input->processes = mem_zeroed(dumpdir->nr_paths, sizeof(struct process *));
+	for (size_t i = 0; i < dumpdir->nr_paths; i++) {
+		struct stream_in *stream;
+		struct process *process;
+
+		if (stream_in_open(&stream, dumpdir->paths[i])) {
+			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
+				reduced_is_file(dumpdir->paths[i])
+					? "a summary of reduce, which only summary and html (of "
+					  "such alone) and reduce read"
+					: err_text());
+			input->status = CMD_INCOMPLETE;
+			continue;
+		}
+		process = process_create(stream);
+		if (ending_is_gone(process)) {
+			ring_in_keep(stream);
+		}
+		if (is_wanted(process, filter)) {
+			input->processes[input->nr_processes++] = process;
+		} else {
+			process_destroy(process);
+		}
+	}
+	qsort(input->processes, input->nr_processes, sizeof(struct process *), compare);
+}
+
+/* Each part of the list must find a process. */
+static void tell_absent(
+	struct cmd_input *input, const struct numbers *asked, const char *option, bool is_rank)
+{
+	for (size_t i = 0; i < asked->nr_spans; i++) {
+		const struct number_span *span = &asked->spans[i];
+		bool is_found = false;
+
+		for (size_t k = 0; k < input->nr_processes && !is_found; k++) {
+			const struct process *process = input->processes[k];
+			uint64_t number = is_rank ? (uint64_t)process->rank : process->pid;
+
+			is_found = number >= span->first && number <= span->last &&
+				   (!is_rank || process->rank >= 0);
+		}
+		if (!is_found) {
+			struct buf list = {0};
+
+			numbers_print_span(span, &list);
+			cmd_error(
+				"no process fits %s %.*s", option, (int)list.nr_bytes, list.bytes);
+			buf_fini(&list);
+			input->status = CMD_INCOMPLETE;
+		}
+	}
+}
+
+enum cmd_exit cmd_open(
+	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter)
+{
+	struct dumpdir dumpdir = {0};
+	const char *set = getenv("GPROF_DIR");
+	char *usual = mem_text(set && *set ? set : "gprof-dump");
+
+	*input = (struct cmd_input){.status = CMD_GOOD};
+	if (!nr_paths) {
+		paths = &usual;
+		nr_paths = 1;
+	}
+	for (int i = 0; i < nr_paths; i++) {
+		if (dumpdir_add(&dumpdir, paths[i])) {
+			cmd_error("cannot read '%s': %s", paths[i], err_text());
+			input->status = CMD_INCOMPLETE;
+		}
+	}
+	open_streams(input, &dumpdir, filter);
+	if (!input->nr_processes && input->status == CMD_GOOD) {
+		cmd_error("no process fits --pid and --rank");
+	}
+	if (filter && input->nr_processes) {
+		tell_absent(input, &filter->ranks, "--rank", true);
+		tell_absent(input, &filter->pids, "--pid", false);
+	}
+	if (twin_drop(input->processes, &input->nr_processes, tell_sentence)) {
+		input->status = CMD_INCOMPLETE;
+	}
+	stranger_mark(input->processes, input->nr_processes);
+	dumpdir_fini(&dumpdir);
+	free(usual);
+	if (!input->nr_processes) {
+		free(input->processes); /* after a failure nobody closes it */
+		input->processes = NULL;
+		return CMD_FAILED;
+	}
+	return CMD_GOOD;
+}
+
+void cmd_close(struct cmd_input *input)
+{
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		process_destroy(input->processes[i]);
+	}
+	free(input->processes);
+	*input = (struct cmd_input){0};
+}
+
+/* ---- losses ---- */
+
+static void tell_damages(const struct stream_in *stream)
+{
+	for (size_t i = 0; i < stream->nr_damages && i < MOST_TOLD; i++) {
+		const struct stream_damage *damage = &stream->damages[i];
+
+		if (stream->is_trace && !damage->offset) {
+			cmd_error("'%s': %s", stream->path, damage->what);
+			continue;
+		}
+		if (stream->is_trace) {
+			cmd_error("'%s': at byte %llu of its text: %s", stream->path,
+				(unsigned long long)damage->offset, damage->what);
+			continue;
+		}
+		cmd_error("'%s': block %llu at byte %llu: %s", stream->path,
+			(unsigned long long)damage->block, (unsigned long long)damage->offset,
+			damage->what);
+	}
+	if (stream->nr_damages > MOST_TOLD) {
+		cmd_error("'%s': and %zu more damaged places; see gprof-report check", stream->path,
+			stream->nr_damages - MOST_TOLD);
+	}
+}
+
+static void tell_rows(const struct stream_in *stream)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		const struct stream_table *table = &stream->tables[i];
+
+		if (table->rows_missing) {
+			cmd_error("'%s': %llu rows of table %s are missing", stream->path,
+				(unsigned long long)table->rows_missing, table->name);
+		}
+		if (table->rows_damaged) {
+			cmd_error("'%s': %llu rows of table %s are damaged", stream->path,
+				(unsigned long long)table->rows_damaged, table->name);
+		}
+	}
+	if (stream->blocks_missing) {
+		cmd_error("'%s': %llu blocks are missing", stream->path,
+			(unsigned long long)stream->blocks_missing);
+	}
+	if (stream->is_schema_assumed) {
+		cmd_error("'%s': part of the schema is missing, that of version %u.%u is taken",
+			stream->path, GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);
+	}
+}
+
+static void tell_end(const struct cmd_input *input, const struct process *process)
+{
+	struct buf line = {0};
+
+	ending_add_text(&line, process, input->processes, input->nr_processes);
+	cmd_error("'%s' is unfinished: its process %.*s", process->stream->path, (int)line.nr_bytes,
+		line.bytes);
+	buf_fini(&line);
+}
+
+static void tell_process(const struct cmd_input *input, const struct process *process)
+{
+	const struct stream_in *stream = process->stream;
+	const char *from = stream->path;
+	uint64_t missing = process_missing(process);
+
+	tell_damages(stream);
+	tell_rows(stream);
+	for (size_t i = 0; i < process->nr_losses; i++) {
+		cmd_error("'%s': %llu events lost: %s", from,
+			(unsigned long long)process->losses[i].count,
+			names_raw(process->losses[i].cause, NULL));
+	}
+	if (stream->ring_rows_damaged) {
+		cmd_error("'%s': %llu damaged places in the rings", from,
+			(unsigned long long)stream->ring_rows_damaged);
+	}
+	if (!process->is_ended) {
+		tell_end(input, process);
+	}
+	if (missing) {
+		cmd_error("'%s': the data are incomplete, %llu events are missing", from,
+			(unsigned long long)missing);
+	}
+}
+
+enum cmd_exit cmd_tell_losses(const struct cmd_input *input)
+{
+	enum cmd_exit status = input->status;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (!process_is_complete(input->processes[i])) {
+			tell_process(input, input->processes[i]);
+			status = CMD_INCOMPLETE;
+		}
+	}
+	return status;
+}
+
+enum cmd_exit cmd_tell_odd(
+	const struct cmd_input *input, const struct cmd_filter *filter, enum cmd_exit status)
+{
+	bool is_part = !numbers_is_empty(&filter->pids) || !numbers_is_empty(&filter->ranks);
+
+	if (odd_tell(input->processes, input->nr_processes, is_part, tell_sentence) &&
+		status == CMD_GOOD) {
+		return CMD_INCOMPLETE;
+	}
+	return status;
+}
+
+/* ---- output ---- */
+
+static int open_output(struct cmd_output *output)
+{
+	bool is_file = output->path && strcmp(output->path, "-") != 0;
+
+	if (!output->file && !output->error) {
+		output->file = is_file ? fopen(output->path, "w") : stdout;
+		output->error = output->file ? 0 : -errno;
+	}
+	return output->error;
+}
+
+static int flush_output(void *context, const char *bytes, size_t nr_bytes)
+{
+	struct cmd_output *output = context;
+
+	if (!open_output(output) && fwrite(bytes, 1, nr_bytes, output->file) != nr_bytes) {
+		output->error = errno ? -errno : -EIO;
+	}
+	return output->error;
+}
+
+void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *path)
+{
+	*output = (struct cmd_output){.path = path};
+	buf_init(buf, flush_output, output);
+	buf->is_told = true;
+}
+
+enum cmd_exit cmd_output_end(struct cmd_output *output, struct buf *buf)
+{
+	buf_flush(buf);
+	if (!open_output(output) &&
+		(output->file == stdout ? fflush(stdout) : fclose(output->file)) != 0 &&
+		!output->error) {
+		output->error = -errno;
+	}
+	if (output->error) {
+		cmd_error("cannot write '%s': %s",
+			output->path && strcmp(output->path, "-") != 0 ? output->path : "stdout",
+			strerror(-output->error));
+	}
+	return output->error ? CMD_FAILED : CMD_GOOD;
+}
+
+enum cmd_exit cmd_write(const char *path, const struct buf *out)
+{
+	struct cmd_output output;
+	struct buf buf;
+
+	cmd_output_init(&output, &buf, path);
+	flush_output(&output, out->bytes, out->nr_bytes);
+	return cmd_output_end(&output, &buf);
+}

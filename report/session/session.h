@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands of gprof-report, one in each cmd_NAME.c, in one table (cmd_help.c), and what they
+ * share: opening the streams that the user names, telling on stderr what is wrong with them, and
+ * the place where output goes.
+ */
+#ifndef REPORT_SESSION_SESSION_H
+#define REPORT_SESSION_SESSION_H
+
+#include <stdio.h>
+
+#include "report/util/buf.h"
+#include "report/model/model.h"
+#include "report/util/numbers.h"
+
+enum cmd_exit {
+	CMD_GOOD = 0,
+	CMD_FAILED = 1, /* nothing could be read, or the output not written */
+	CMD_USAGE = 2,
+	CMD_INCOMPLETE = 3, /* done, but data are missing */
+	CMD_CONDITION = 4,  /* a condition of the user holds */
+};
+
+struct command {
+	const char *name;
+	const char *arguments;		   /* "[OPTION]... [PATH]..." */
+	const char *help;		   /* one line */
+	const char *options;		   /* the options, one a line; "" for none */
+	void (*print_more)(void);	   /* after the options; NULL: nothing */
+	int (*run)(int argc, char **argv); /* argv[0] is the command; returns enum cmd_exit */
+};
+
+extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env,
+	cmd_help, cmd_diff, cmd_export, cmd_reduce, cmd_completion, cmd_control, cmd_watch;
+
+/* All commands, the default first; ends with NULL. */
+extern const struct command *const commands[];
+
+/* Prints "gprof-report: <formatted>" on stderr. */
+void cmd_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints a usage error with a hint where help is; returns CMD_USAGE. */
+int cmd_usage(const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Prints the usage of a command on stdout; returns CMD_GOOD. */
+int cmd_print_usage(const struct command *command);
+
+struct cmd_input {
+	struct process **processes; /* by rank, then host, then pid */
+	size_t nr_processes;
+	enum cmd_exit status; /* GOOD, or INCOMPLETE if something could not be read at all */
+};
+
+/* Which processes are wanted; an empty list means any. Starts with all zeros. */
+struct cmd_filter {
+	struct numbers pids, ranks;
+};
+
+void cmd_filter_fini(struct cmd_filter *filter);
+
+/*
+ * Opens what the arguments name; without any, the directory of GPROF_DIR or gprof-dump. Says on
+ * stderr what cannot be read. Returns GOOD, or FAILED if there is nothing to work on, nor to close.
+ */
+enum cmd_exit cmd_open(
+	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter);
+void cmd_close(struct cmd_input *input);
+
+/*
+ * Says on stderr for each process what is missing or damaged. Returns the exit status: that of the
+ * input, or INCOMPLETE. Call it after the work, since damage in columns is found by reading.
+ */
+enum cmd_exit cmd_tell_losses(const struct cmd_input *input);
+
+/* Where a buffer goes while it fills: a file, made when there is something to write, or stdout. */
+struct cmd_output {
+	const char *path; /* NULL or "-": stdout */
+	FILE *file;
+	int error; /* -errno */
+};
+
+/* The buffer empties itself into it when it is told, see buf.h. */
+void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *path);
+
+/* Writes the rest. Returns GOOD, or FAILED after saying why. */
+enum cmd_exit cmd_output_end(struct cmd_output *output, struct buf *buf);
+
+/*
+ * Says what is odd about the processes, see odd.h. Returns `status`, or INCOMPLETE instead of GOOD.
+ */
+enum cmd_exit cmd_tell_odd(
+	const struct cmd_input *input, const struct cmd_filter *filter, enum cmd_exit status);
+
+/* Writes the buffer to a file, or to stdout if path is NULL or "-". Returns GOOD or FAILED. */
+enum cmd_exit cmd_write(const char *path, const struct buf *out);
+
+/* A number option: true if `text` is a whole number within 0 to most. */
+bool cmd_number(const char *text, uint64_t most, uint64_t *value);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/model/process_tree.h"
+#include "report/session/rank_spread.h"
+#include "report/util/text.h"
+
+/* Told of at the head of the text; a job may have thousands. */
+#define MOST_PROCESSES 32u
+
+/* ---- who was profiled ---- */
+
+/* That it did not go on for a while, in the recorder's words. */
+static void add_stall_line(struct buf *out, const struct process *process, bool is_wide)
+{
+	const char *last = process_fact(process, "stall.last", NULL);
+	int64_t nr = process_number(process, "stall.count");
+
+	if (!last || nr < 1) {
+		return;
+	}
+	buf_printf(out, "  stalled %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
+	text_add_shown(out, last, strlen(last), is_wide ? 0 : 200);
+	buf_char(out, '\n');
+}
+
+static void add_process_line(struct buf *out, const struct process *process, bool is_wide)
+{
+	const struct stream_in *stream = process->stream;
+	const char *command = process_command(process);
+	uint64_t missing = process_missing(process);
+
+	text_add_shown(out, command, strlen(command), is_wide ? 0 : 100);
+	buf_printf(out, "\n  pid %u on ", process->pid);
+	text_add_shown(out, process_host(process), strlen(process_host(process)), 64);
+	if (process->rank >= 0) {
+		buf_printf(out, ", rank %" PRId64, process->rank);
+	}
+	if (process->rank >= 0 && process->world > 0) {
+		buf_printf(out, " of %" PRId64, process->world);
+	}
+	family_add_worker(out, process);
+	if (process->first_ns <= process->last_ns) {
+		buf_printf(out, ", %.3f s", (double)(process->last_ns - process->first_ns) / 1e9);
+	}
+	buf_printf(out, ", %" PRIu64 " events", process->nr_events);
+	if (process_is_complete(process)) {
+		buf_text(out, ", complete\n");
+		add_stall_line(out, process, is_wide);
+		return;
+	}
+	buf_text(out, ", INCOMPLETE:");
+	if (missing || (process->is_ended && !stream_in_is_damaged(stream))) {
+		buf_printf(out, " %" PRIu64 " events missing,", missing);
+	}
+	if (stream->blocks_missing) {
+		buf_printf(out, " %" PRIu64 " blocks missing,", stream->blocks_missing);
+	}
+	if (stream_in_is_damaged(stream)) {
+		buf_text(out, " file damaged,");
+	}
+	buf_text(out, process->is_ended ? "" : " unfinished,");
+	out->nr_bytes--; /* the last comma */
+	buf_char(out, '\n');
+	add_stall_line(out, process, is_wide);
+}
+
+struct table *summary_processes(const struct cmd_input *input)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"host", "Host", TABLE_TEXT, false},
+		{"rank", "Rank", TABLE_ID, false},
+		{"world_size", "World", TABLE_ID, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"events", "Events", TABLE_COUNT, false},
+		{"missing", "Missing", TABLE_COUNT, false},
+		{"state", "State", TABLE_TEXT, false},
+		{"file", "File", TABLE_TEXT, false},
+		{"command", "Command", TABLE_TEXT, false},
+	};
+	struct table *table = table_create("processes", "Processes", columns, 10);
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		struct process *process = input->processes[i];
+		struct table_cell *cells = table_add_row(table);
+		const char *state = process_is_complete(process) ? "complete"
+				    : process->is_ended		 ? "incomplete"
+								 : "unfinished";
+
+		table_set_integer(&cells[0], process->pid);
+		table_set_string(&cells[1], process_host(process));
+		if (process->rank >= 0) {
+			table_set_integer(&cells[2], (uint64_t)process->rank);
+		}
+		if (process->world >= 0) {
+			table_set_integer(&cells[3], (uint64_t)process->world);
+		}
+		if (process->first_ns <= process->last_ns) {
+			table_set_integer(&cells[4], process->last_ns - process->first_ns);
+		}
+		table_set_integer(&cells[5], process->nr_events);
+		table_set_integer(&cells[6], process_missing(process));
+		table_set_string(&cells[7], state);
+		table_set_string(&cells[8], process->stream->path);
+		table_set_string(&cells[9], process_command(process));
+	}
+	return table;
+}
+
+/* ---- the views ---- */
+
+void summary_run(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **views)
+{
+	struct scan scans[SUMMARY_VIEWS];
+	struct op_walk walks[SUMMARY_VIEWS];
+	size_t nr_scans = 0, nr_walks = 0;
+
+	for (size_t i = 0; i < nr_classes; i++) {
+		const struct view_class *class = classes[i];
+
+		views[i] = class->create(input);
+		if (class->scan.take) {
+			scans[nr_scans++] = (struct scan){&class->scan, views[i]};
+		}
+		if (op_view_is_set(&class->ops)) {
+			walks[nr_walks++] = (struct op_walk){&class->ops, views[i]};
+		}
+	}
+	if (nr_scans) {
+		scan_run(input->processes, input->nr_processes, scans, nr_scans);
+	}
+	if (nr_walks) {
+		op_walk_run(input->processes, input->nr_processes, walks, nr_walks);
+	}
+}
+
+static bool is_left_out(
+	const struct summary *summary, const struct view_class *class, const struct table *table)
+{
+	return summary->is_default && summary->asked.table.format != TABLE_JSON &&
+	       (table->is_aside || (class->is_empty_hidden && !table->nr_rows));
+}
+
+static void print_process_lines(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	size_t nr = input->nr_processes;
+
+	if (summary->asked.top && !summary->asked.table.is_wide && nr > MOST_PROCESSES) {
+		nr = MOST_PROCESSES;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		add_process_line(out, input->processes[i], summary->asked.table.is_wide);
+	}
+	if (nr < input->nr_processes) {
+		buf_printf(out, "and %zu more processes; --wide names them all\n",
+			input->nr_processes - nr);
+	}
+}
+
+static void print_head(const struct summary *summary, const struct cmd_input *input,
+	struct table *processes, struct buf *out)
+{
+	switch (summary->asked.table.format) {
+	case TABLE_JSON:
+		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
+		table_print(processes, &summary->asked.table, out);
+		break;
+	case TABLE_TEXT_FORMAT:
+		print_process_lines(summary, input, out);
+		buf_char(out, '\n');
+		break;
+	default:
+		table_print(processes, &summary->asked.table, out);
+		break;
+	}
+}
+
+static void print_selection(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	struct table *table = select_table(input->processes, input->nr_processes);
+
+	if (table) {
+		table_cut(table, summary->asked.top);
+		buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
+		table_print(table, &summary->asked.table, out);
+		table_destroy(table);
+	}
+}
+
+bool summary_sort(struct table *table, const char *key)
+{
+	static const struct {
+		const char *name, *key;
+		bool is_rising;
+	} others[] = {
+		{"CPUTotal", "total", false},
+		{"CPUAvg", "avg", false},
+		{"CPUMax", "max", false},
+		{"CPUMin", "min", true},
+		{"GPUTotal", "gpu_total", false},
+		{"GPUAvg", "gpu_avg", false},
+		{"GPUMax", "gpu_max", false},
+		{"GPUMin", "gpu_min", true},
+		{"ave", "avg", false},
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(key, others[i].name) == 0) {
+			return others[i].is_rising ? table_sort_rising(table, others[i].key)
+						   : table_sort(table, others[i].key);
+		}
+	}
+	return table_sort(table, key);
+}
+
+/* Where the answers are that take longer than a first look. */
+static void print_next(struct buf *out)
+{
+	static const struct view_class *const next[] = {&view_advice, &view_breakdown, &view_idle};
+
+	buf_text(out, "More, by --view:");
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+		buf_printf(out, "%s %s (%s)", i ? "," : "", next[i]->name, next[i]->help);
+	}
+	buf_text(out, "; gprof-report help summary lists all\n");
+}
+
+/* Each view over ranks, in the order asked for; what is wrong with one is so with the whole. */
+static const char *print_over_ranks(const struct summary *summary, const struct cmd_input *input,
+	const struct view_input *view_input, struct buf *out)
+{
+	struct table *tables[SUMMARY_VIEWS];
+	struct table *processes;
+	const char *wrong = NULL;
+	size_t nr = 0;
+
+	while (nr < summary->nr_views && !wrong) {
+		tables[nr] =
+			over_ranks_table(summary->views[nr], view_input, summary->sort, &wrong);
+		nr += !wrong;
+	}
+	if (!wrong) {
+		processes = summary_processes(input);
+		print_head(summary, input, processes, out);
+		table_destroy(processes);
+		print_selection(summary, input, out);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (!wrong) {
+			table_cut(tables[i], summary->asked.top);
+			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
+			table_print(tables[i], &summary->asked.table, out);
+		}
+		over_ranks_destroy(tables[i]);
+	}
+	buf_text(out, !wrong && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
+	return wrong;
+}
+
+static const char *print(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	struct view_input view_input = {input->processes, input->nr_processes,
+		summary->is_per_thread, summary->is_detailed, summary->detail,
+		summary->sort ? 0 : summary->asked.top};
+	void *views[SUMMARY_VIEWS];
+	struct table *tables[SUMMARY_VIEWS];
+	struct table *processes;
+	bool is_sorted = !summary->sort;
+
+	if (summary->is_over_ranks) {
+		return print_over_ranks(summary, input, &view_input, out);
+	}
+	summary_run(&view_input, summary->views, summary->nr_views, views);
+	for (size_t i = 0; i < summary->nr_views; i++) {
+		tables[i] = summary->views[i]->table(views[i]);
+		if (summary->sort) {
+			is_sorted = summary_sort(tables[i], summary->sort) || is_sorted;
+		}
+		table_cut(tables[i], summary->asked.top);
+	}
+	/* After the scan: damage in columns is known by now. */
+	processes = summary_processes(input);
+	if (is_sorted) {
+		print_head(summary, input, processes, out);
+		print_selection(summary, input, out);
+	}
+	for (size_t i = 0; i < summary->nr_views; i++) {
+		if (is_sorted && !is_left_out(summary, summary->views[i], tables[i])) {
+			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
+			table_print(tables[i], &summary->asked.table, out);
+		}
+		table_destroy(tables[i]);
+		summary->views[i]->destroy(views[i]);
+	}
+	buf_text(out, is_sorted && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
+	if (is_sorted && summary->is_default && summary->asked.table.format == TABLE_TEXT_FORMAT) {
+		print_next(out);
+	}
+	table_destroy(processes);
+	return is_sorted ? NULL : "no view has such a column to sort by";
+}
+
+const struct summary_style style_gprof = {
+	.name = "gprof",
+	.help = "our own (the default)",
+	.formats =
+		1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV | 1u << TABLE_JSON | 1u << TABLE_MARKDOWN,
+	.print = print,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked of `summary`, and the printers of its styles. */
+#ifndef REPORT_SESSION_SUMMARY_H
+#define REPORT_SESSION_SUMMARY_H
+
+#include "report/session/common_options.h"
+#include "report/analysis/view.h"
+
+#define SUMMARY_VIEWS 128u
+
+struct summary;
+
+/*
+ * Whose layout the tables have. To add one, write style_NAME.c with a `const struct summary_style
+ * style_NAME` and list it in style.c.
+ */
+struct summary_style {
+	const char *name;
+	const char *help;
+	/* The formats that it has, bits 1 << enum table_format. */
+	unsigned int formats;
+	/* Returns what is wrong with the options, or NULL. */
+	const char *(*print)(
+		const struct summary *summary, const struct cmd_input *input, struct buf *out);
+};
+
+extern const struct summary_style style_paddle;
+
+/* All styles, our own first; ends with NULL. */
+extern const struct summary_style *const summary_styles[];
+extern const struct summary_style style_gprof, style_nvprof, style_nsys, style_torch,
+	style_tensorboard;
+
+/* A report of nsys's that was asked for by --report, see nsys.h. */
+enum nsys_names {
+	NSYS_SHOWN,
+	NSYS_BASE,
+	NSYS_MANGLED,
+};
+
+struct nsys_ask {
+	const struct nsys_report *report;
+	enum nsys_names names;
+	bool has_ranges; /* :nvtx-name */
+};
+
+/* What --detail can be, in the order of its enum; ends with NULL. */
+extern const char *const summary_details[];
+
+struct summary {
+	struct asked asked;
+	const struct view_class *views[SUMMARY_VIEWS];
+	size_t nr_views;
+	bool is_default; /* no --view was given */
+	const struct summary_style *style;
+	const char *sort; /* NULL: each view's own order */
+	bool is_per_thread, is_detailed;
+	bool is_over_ranks; /* views as over_ranks.h makes them */
+	bool has_detail;    /* a level was given */
+	enum view_detail detail;
+	struct nsys_ask *reports; /* for the style nsys */
+	size_t nr_reports, report_capacity;
+};
+
+/* Makes the views and hands them the events of all processes: one pass for all of them. */
+void summary_run(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **views);
+
+/*
+ * `summary` of files of `reduce`, all of which must be such: prints what they have of what was
+ * asked, and says on stderr what they lack. Returns an exit status.
+ */
+int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths);
+
+/* Who was profiled; after the scan, since damage in columns is found by reading. */
+struct table *summary_processes(const struct cmd_input *input);
+
+/*
+ * Sorts a table as --sort asks: by a column, or by one of Paddle's keys (CPUTotal ... GPUMin, ave),
+ * of which the minima rise as there. False if there is no such column.
+ */
+bool summary_sort(struct table *table, const char *key);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stream/dumpdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/util/buf.h"
+#include "report/util/err.h"
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), nr_suffix = strlen(suffix);
+
+	return length > nr_suffix && strcmp(name + length - nr_suffix, suffix) == 0;
+}
+
+static void add(struct dumpdir *dumpdir, char *path)
+{
+	dumpdir->paths =
+		array_grow(dumpdir->paths, dumpdir->nr_paths, &dumpdir->capacity, sizeof(char *));
+	dumpdir->paths[dumpdir->nr_paths++] = path;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_ending_in(
+	struct dumpdir *dumpdir, const char *path, DIR *dir, const char *suffix, const char *other)
+{
+	struct dirent *entry;
+
+	rewinddir(dir);
+	while ((entry = readdir(dir))) {
+		if (has_suffix(entry->d_name, suffix) || has_suffix(entry->d_name, other)) {
+			char *stream = mem_zeroed(strlen(path) + strlen(entry->d_name) + 2, 1);
+			bool slash = path[strlen(path) - 1] == '/';
+
+			sprintf(stream, "%s%s%s", path, slash ? "" : "/", entry->d_name);
+			add(dumpdir, stream);
+		}
+	}
+}
+
+static int add_directory(struct dumpdir *dumpdir, const char *path)
+{
+	size_t first = dumpdir->nr_paths;
+	DIR *dir = opendir(path);
+
+	if (!dir) {
+		return err_set(-errno, "%s", strerror(errno));
+	}
+	add_ending_in(dumpdir, path, dir, ".gprof", ".gprof.part");
+	if (first == dumpdir->nr_paths) {
+		/* Not beside streams, of which they may be the timelines. */
+		add_ending_in(dumpdir, path, dir, ".json", ".json.gz");
+	}
+	closedir(dir);
+	if (first == dumpdir->nr_paths) {
+		return err_set(
+			-ENOENT, "no streams (*.gprof) in this directory, and no traces (*.json)");
+	}
+	qsort(dumpdir->paths + first, dumpdir->nr_paths - first, sizeof(char *), compare);
+	return 0;
+}
+
+void dumpdir_add_file(struct dumpdir *dumpdir, const char *path)
+{
+	add(dumpdir, mem_text(path));
+}
+
+int dumpdir_add(struct dumpdir *dumpdir, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status)) {
+		return err_set(-errno, "%s", strerror(errno));
+	}
+	if (S_ISDIR(status.st_mode)) {
+		return add_directory(dumpdir, path);
+	}
+	if (has_suffix(path, ".gprof.rings")) {
+		return err_set(-EINVAL, "these are the rings of a stream; name the stream");
+	}
+	dumpdir_add_file(dumpdir, path);
+	return 0;
+}
+
+void dumpdir_fini(struct dumpdir *dumpdir)
+{
+	for (size_t i = 0; i < dumpdir->nr_paths; i++) {
+		free(dumpdir->paths[i]);
+	}
+	free(dumpdir->paths);
+	*dumpdir = (struct dumpdir){0};
+}

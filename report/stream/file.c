@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stream/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/util/buf.h"
+
+/* One that is shared: open, or closed for a while. */
+struct stream_file {
+	int fd; /* -1: closed */
+	unsigned int nr_readers;
+	struct stat status;
+	struct stream_file *newer, *older; /* among the open ones, by when they were read */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct stream_file *newest, *oldest;
+	size_t nr_open, most;
+} files = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- those that are open ---- */
+
+static void take_out(struct stream_file *file)
+{
+	*(file->newer ? &file->newer->older : &files.newest) = file->older;
+	*(file->older ? &file->older->newer : &files.oldest) = file->newer;
+	files.nr_open--;
+}
+
+static void put_first(struct stream_file *file)
+{
+	file->newer = NULL;
+	file->older = files.newest;
+	*(files.newest ? &files.newest->newer : &files.oldest) = file;
+	files.newest = file;
+	files.nr_open++;
+}
+
+static void close_oldest(void)
+{
+	struct stream_file *file = files.oldest;
+
+	while (file && file->nr_readers) {
+		file = file->newer;
+	}
+	if (file) {
+		take_out(file);
+		close(file->fd);
+		file->fd = -1;
+	}
+}
+
+static size_t find_most(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 2 < STREAM_FILES) {
+		return limit.rlim_cur / 2;
+	}
+	return STREAM_FILES;
+}
+
+static void make_room(void)
+{
+	files.most = files.most ? files.most : find_most();
+	if (files.nr_open >= files.most) {
+		close_oldest();
+	}
+}
+
+/* The same file as before? */
+static int open_again(struct stream_file *file, const char *path)
+{
+	struct stat status;
+	int fd;
+
+	make_room();
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		return -errno;
+	}
+	if (fstat(fd, &status) || status.st_dev != file->status.st_dev ||
+		status.st_ino != file->status.st_ino) {
+		close(fd);
+		return -ESTALE;
+	}
+	file->fd = fd;
+	put_first(file);
+	return 0;
+}
+
+/* ---- one file ---- */
+
+void stream_file_share(struct stream_in *stream)
+{
+	struct stream_file *file;
+	struct stat status, named;
+
+	if (fstat(stream->fd, &status) || stat(stream->path, &named) ||
+		status.st_dev != named.st_dev || status.st_ino != named.st_ino) {
+		return; /* nothing by which it could be opened again */
+	}
+	file = mem_zeroed(1, sizeof(*file));
+	file->fd = stream->fd;
+	file->status = status;
+	stream->fd = -1;
+	stream->file = file;
+	pthread_mutex_lock(&files.lock);
+	make_room();
+	put_first(file);
+	pthread_mutex_unlock(&files.lock);
+}
+
+void stream_file_close(struct stream_in *stream)
+{
+	struct stream_file *file = stream->file;
+
+	if (stream->fd >= 0) {
+		close(stream->fd);
+	}
+	stream->fd = -1;
+	if (!file) {
+		return;
+	}
+	pthread_mutex_lock(&files.lock);
+	if (file->fd >= 0) {
+		take_out(file);
+		close(file->fd);
+	}
+	pthread_mutex_unlock(&files.lock);
+	free(file);
+	stream->file = NULL;
+}
+
+/* Its descriptor, which stays open until it is given back; or -errno. */
+static int take(struct stream_file *file, const char *path)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&files.lock);
+	if (file->fd < 0) {
+		rc = open_again(file, path);
+	} else if (files.newest != file) {
+		take_out(file);
+		put_first(file);
+	}
+	file->nr_readers += !rc;
+	pthread_mutex_unlock(&files.lock);
+	return rc ? rc : file->fd;
+}
+
+static void give_back(struct stream_file *file)
+{
+	pthread_mutex_lock(&files.lock);
+	file->nr_readers--;
+	pthread_mutex_unlock(&files.lock);
+}
+
+static int read_all(int fd, uint64_t offset, char *to, size_t nr_bytes)
+{
+	while (nr_bytes) {
+		ssize_t n = pread(fd, to, nr_bytes, (off_t)offset);
+
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			return n ? -errno : -ENODATA;
+		}
+		to += n;
+		offset += (uint64_t)n;
+		nr_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+int stream_file_read(const struct stream_in *stream, uint64_t offset, void *bytes, size_t nr_bytes)
+{
+	int fd = stream->file ? take(stream->file, stream->path) : stream->fd;
+	int rc = fd < 0 ? fd : read_all(fd, offset, bytes, nr_bytes);
+
+	if (stream->file && fd >= 0) {
+		give_back(stream->file);
+	}
+	return rc;
+}
+
+size_t stream_file_nr_open(void)
+{
+	size_t nr;
+
+	pthread_mutex_lock(&files.lock);
+	nr = files.nr_open;
+	pthread_mutex_unlock(&files.lock);
+	return nr;
+}

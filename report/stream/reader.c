@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stream/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/stream/rings.h"
+
+/* Arrays by place in the directory of the block that is open. */
+struct reader {
+	struct decoder *decoder;
+	const struct stream_in *stream; /* of that block */
+	struct gprof_block_header header;
+	struct gprof_column_entry entries[DECODE_COLUMNS];
+	uint64_t payload[DECODE_COLUMNS]; /* offset of each column's frame in the file */
+	uint64_t *values[DECODE_COLUMNS];
+	const uint64_t *numbers[DECODE_COLUMNS]; /* decoded: `values`, or `zeros` */
+	uint32_t *small[DECODE_COLUMNS];
+	struct decode_text *texts[DECODE_COLUMNS];
+	char *content[DECODE_COLUMNS];
+	size_t content_capacity[DECODE_COLUMNS];
+	int8_t status[DECODE_COLUMNS]; /* enum decode_status, -1 not decoded yet */
+	bool is_small[DECODE_COLUMNS]; /* decoded into `small`, not into `values` */
+	char *bytes;		       /* of the file, from payload `bytes_from` to `bytes_to` */
+	size_t bytes_capacity;
+	uint64_t bytes_from, bytes_to;
+	uint64_t *zeros;
+	struct decode_text *empty;
+};
+
+struct reader *reader_create(void)
+{
+	struct reader *reader = mem_zeroed(1, sizeof(*reader));
+
+	reader->decoder = decoder_create();
+	return reader;
+}
+
+void reader_destroy(struct reader *reader)
+{
+	if (!reader) {
+		return;
+	}
+	for (unsigned int i = 0; i < DECODE_COLUMNS; i++) {
+		free(reader->values[i]);
+		free(reader->small[i]);
+		free(reader->texts[i]);
+		free(reader->content[i]);
+	}
+	decoder_destroy(reader->decoder);
+	free(reader->bytes);
+	free(reader->zeros);
+	free(reader->empty);
+	free(reader);
+}
+
+static int open_block(
+	struct reader *reader, const struct stream_in *stream, const struct stream_block *block)
+{
+	size_t head_bytes = sizeof(reader->header) + block->nr_columns * sizeof(reader->entries[0]);
+	char head[sizeof(reader->header) + sizeof(reader->entries)];
+	uint64_t payload = block->offset + head_bytes;
+
+	reader->stream = stream;
+	reader->bytes_from = reader->bytes_to = 0;
+	/* Checked when the block was found; once more, since files may change under us. */
+	if (stream_in_read(stream, block->offset, head, head_bytes) ||
+		decode_block_header(head, head_bytes, &reader->header, reader->entries) ||
+		reader->header.nr_rows != block->nr_rows) {
+		return -EIO;
+	}
+	for (unsigned int i = 0; i < reader->header.nr_columns; i++) {
+		reader->payload[i] = payload;
+		payload += reader->entries[i].stored_bytes;
+	}
+	memset(reader->status, -1, sizeof(reader->status));
+	memset(reader->is_small, 0, sizeof(reader->is_small));
+	return 0;
+}
+
+static int find_entry(const struct reader *reader, int column)
+{
+	for (int i = 0; i < reader->header.nr_columns; i++) {
+		if (reader->entries[i].column == column) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* False where the file does not have them, or not any more. */
+static bool read_bytes(struct reader *reader, uint64_t from, uint64_t to)
+{
+	size_t nr_bytes = (size_t)(to - from);
+
+	reader->bytes_from = reader->bytes_to = 0;
+	if (to > reader->stream->size) {
+		return false;
+	}
+	if (reader->bytes_capacity < nr_bytes) {
+		free(reader->bytes);
+		reader->bytes = mem_zeroed(nr_bytes, 1);
+		reader->bytes_capacity = nr_bytes;
+	}
+	if (stream_in_read(reader->stream, from, reader->bytes, nr_bytes)) {
+		return false;
+	}
+	reader->bytes_from = from;
+	reader->bytes_to = to;
+	return true;
+}
+
+/* The frame of a column, NULL if it cannot be read; a constant has none. */
+static const char *fetch(struct reader *reader, int place)
+{
+	uint64_t from = reader->payload[place], to = from + reader->entries[place].stored_bytes;
+
+	if (from == to) {
+		return "";
+	}
+	if ((from < reader->bytes_from || to > reader->bytes_to) && !read_bytes(reader, from, to)) {
+		return NULL;
+	}
+	return reader->bytes + (from - reader->bytes_from);
+}
+
+/* Reads columns at once where most of what stands between the first and the last is wanted. */
+static void fetch_together(struct reader *reader, const struct stream_table *table, uint32_t mask)
+{
+	uint64_t from = UINT64_MAX, to = 0, nr_wanted = 0;
+
+	for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
+		int place = (mask & COL_BIT(c)) && table->column_of[c] >= 0
+				    ? find_entry(reader, table->column_of[c])
+				    : -1;
+
+		if (place >= 0) {
+			uint64_t begin = reader->payload[place];
+			uint64_t end = begin + reader->entries[place].stored_bytes;
+
+			from = begin < from ? begin : from;
+			to = end > to ? end : to;
+			nr_wanted += end - begin;
+		}
+	}
+	if (nr_wanted && to - from <= 2 * nr_wanted) {
+		(void)read_bytes(reader, from, to); /* else each by itself, as far as they go */
+	}
+}
+
+/* For what is decoded: of a block all rows are, or nothing is shown. */
+static void *room(void *array, size_t bytes)
+{
+	return array ? array : mem_resize(NULL, GPROF_BLOCK_ROWS, bytes);
+}
+
+static enum decode_status decode_entry_now(struct reader *reader, int place, bool small);
+
+/* Decodes the column at a place of the directory unless it is done. */
+static enum decode_status decode_entry(struct reader *reader, int place, bool small)
+{
+	if (reader->status[place] < 0) {
+		reader->status[place] = (int8_t)decode_entry_now(reader, place, small);
+	}
+	return (enum decode_status)reader->status[place];
+}
+
+/* The durations that a GAP column needs: the column with the next id, which may need one itself. */
+static const uint64_t *find_span(struct reader *reader, int place)
+{
+	int span = find_entry(reader, reader->entries[place].column + 1);
+
+	if (span < 0 || reader->entries[span].codec == GPROF_CODEC_TEXT ||
+		decode_entry(reader, span, false) || reader->is_small[span]) {
+		return NULL;
+	}
+	return reader->numbers[span];
+}
+
+static const uint64_t *zeros(struct reader *reader)
+{
+	if (!reader->zeros) {
+		reader->zeros = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(uint64_t));
+	}
+	return reader->zeros;
+}
+
+static enum decode_status decode_entry_now(struct reader *reader, int place, bool small)
+{
+	const struct gprof_column_entry *entry = &reader->entries[place];
+	uint32_t nr_rows = reader->header.nr_rows;
+	const uint64_t *span = entry->codec == GPROF_CODEC_GAP ? find_span(reader, place) : NULL;
+	const char *frame = fetch(reader, place);
+	enum decode_status status;
+
+	if (!frame) {
+		return DECODE_SHORT;
+	}
+	if (entry->codec == GPROF_CODEC_TEXT) {
+		reader->texts[place] = room(reader->texts[place], sizeof(struct decode_text));
+		return decode_texts(reader->decoder, entry, frame, nr_rows, &reader->content[place],
+			&reader->content_capacity[place], reader->texts[place]);
+	}
+	if (small) {
+		reader->small[place] = room(reader->small[place], sizeof(uint32_t));
+		status = decode_small(reader->decoder, entry, frame, nr_rows, reader->small[place]);
+		if (status != DECODE_BAD_CODEC) {
+			reader->is_small[place] = true;
+			return status;
+		}
+	}
+	if (entry->codec == GPROF_CODEC_CONST && !entry->base) {
+		reader->numbers[place] = zeros(reader);
+		return DECODE_OK;
+	}
+	reader->numbers[place] = reader->values[place] =
+		room(reader->values[place], sizeof(uint64_t));
+	return decode_numbers(reader->decoder, entry, frame, nr_rows, span, reader->values[place]);
+}
+
+/* Texts without bytes: no NULL, which functions of the C library do not take for no bytes. */
+static struct decode_text *empty_texts(struct reader *reader)
+{
+	if (!reader->empty) {
+		reader->empty = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(struct decode_text));
+		for (uint32_t i = 0; i < GPROF_BLOCK_ROWS; i++) {
+			reader->empty[i].bytes = "";
+		}
+	}
+	return reader->empty;
+}
+
+/* What a stream does not have is zero or empty. */
+static void set_unknown(struct reader *reader, unsigned int c, bool is_text, struct batch *batch)
+{
+	if (is_text) {
+		batch->text[c] = empty_texts(reader);
+	} else {
+		batch->col[c] = zeros(reader);
+	}
+}
+
+/* Puts our column c into the batch. Returns false if it is damaged. */
+static bool load_column(struct reader *reader, const struct stream_table *table, unsigned int c,
+	bool small, struct batch *batch)
+{
+	bool is_text = schema_table(table->known)->columns[c].kind == GPROF_KIND_TEXT;
+	int place = table->column_of[c] < 0 ? -1 : find_entry(reader, table->column_of[c]);
+
+	if (place < 0) {
+		set_unknown(reader, c, is_text, batch);
+		return true;
+	}
+	if (is_text != (reader->entries[place].codec == GPROF_CODEC_TEXT) ||
+		decode_entry(reader, place, small)) {
+		return false;
+	}
+	if (is_text) {
+		batch->text[c] = reader->texts[place];
+	} else if (reader->is_small[place]) {
+		batch->small[c] = reader->small[place];
+	} else {
+		batch->col[c] = reader->numbers[place];
+	}
+	return true;
+}
+
+uint32_t reader_load(struct reader *reader, const struct stream_in *stream, size_t block,
+	uint32_t mask, uint32_t small_mask, struct batch *batch)
+{
+	const struct stream_block *b = &stream->blocks[block];
+	const struct stream_table *table = &stream->tables[b->table];
+	uint32_t bad = 0;
+
+	*batch = (struct batch){.table = table->known,
+		.nr_rows = b->nr_rows,
+		.block = block,
+		.time_min = b->time_min,
+		.time_max = b->time_max};
+	if (b->ring) {
+		ring_batch_load(b->ring, mask, batch);
+		return 0;
+	}
+	if (open_block(reader, stream, b)) {
+		bad = mask;
+		mask = 0;
+	}
+	fetch_together(reader, table, mask);
+	/* Wide columns first, so that one that is also somebody's duration is decoded wide. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
+			bool small = (small_mask & COL_BIT(c)) != 0;
+
+			if ((mask & COL_BIT(c)) && small == (pass == 1) &&
+				!load_column(reader, table, c, small, batch)) {
+				bad |= COL_BIT(c);
+			}
+		}
+	}
+	return bad;
+}
+
+unsigned int reader_verify(struct reader *reader, const struct stream_in *stream, size_t block,
+	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
+	void *context)
+{
+	const struct stream_block *b = &stream->blocks[block];
+	const struct stream_table *table = &stream->tables[b->table];
+	unsigned int nr_bad = 0;
+	bool is_open;
+
+	if (b->ring) {
+		return 0;
+	}
+	is_open = !open_block(reader, stream, b);
+	if (!is_open) {
+		bad(context, "", b->offset, DECODE_BAD_CRC);
+		nr_bad = 1;
+	}
+	for (int i = 0; is_open && i < reader->header.nr_columns; i++) {
+		enum decode_status status = decode_entry(reader, i, false);
+		unsigned int column = reader->entries[i].column;
+
+		if (status) {
+			bad(context, column < table->nr_columns ? table->columns[column].name : "?",
+				reader->payload[i], status);
+			nr_bad++;
+		}
+	}
+	return nr_bad;
+}

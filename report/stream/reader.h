@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decodes columns of blocks. A reader holds one batch and serves one thread; streams are not
+ * changed, so several readers may work on one stream. Memory: what the widest block takes, half a
+ * MB a column.
+ */
+#ifndef REPORT_STREAM_READER_H
+#define REPORT_STREAM_READER_H
+
+#include "report/stream/stream.h"
+
+struct reader;
+
+struct reader *reader_create(void);
+void reader_destroy(struct reader *reader);
+
+/* As stream_in_load, but counts no damage; the batch is valid until the reader's next call. */
+uint32_t reader_load(struct reader *reader, const struct stream_in *stream, size_t block,
+	uint32_t mask, uint32_t small_mask, struct batch *batch);
+
+/* As stream_in_verify, but counts no damage. */
+unsigned int reader_verify(struct reader *reader, const struct stream_in *stream, size_t block,
+	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
+	void *context);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stream/schema.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define COLUMN(table, type, column, column_kind)  \
+	{.name = #column,                         \
+		.kind = GPROF_KIND_##column_kind, \
+		.width = sizeof(type),            \
+		.offset = offsetof(struct gprof_row_##table, column)},
+
+#define T(id, table, what)                                      \
+	static const struct schema_column table##_columns[] = { \
+		GPROF_COLUMNS_##table(COLUMN, table)};
+GPROF_TABLES(T)
+#undef T
+
+static const struct schema_table tables[GPROF_NR_TABLES] = {
+#define T(id, table, text)                                     \
+	[id] = {.name = #table,                                \
+		.what = text,                                  \
+		.nr_columns = NR_COL_##table,                  \
+		.row_bytes = sizeof(struct gprof_row_##table), \
+		.columns = table##_columns},
+	GPROF_TABLES(T)
+#undef T
+};
+
+const struct schema_table *schema_table(unsigned int table)
+{
+	return table < GPROF_NR_TABLES && tables[table].name ? &tables[table] : NULL;
+}
+
+static bool is_same(const char *name, const char *bytes, uint32_t nr_bytes)
+{
+	return strlen(name) == nr_bytes && memcmp(name, bytes, nr_bytes) == 0;
+}
+
+unsigned int schema_find_table(const char *name, uint32_t nr_bytes)
+{
+	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
+		if (tables[table].name && is_same(tables[table].name, name, nr_bytes)) {
+			return table;
+		}
+	}
+	return 0;
+}
+
+int schema_find_column(unsigned int table, const char *name, uint32_t nr_bytes)
+{
+	const struct schema_table *known = schema_table(table);
+
+	for (unsigned int i = 0; known && i < known->nr_columns; i++) {
+		if (is_same(known->columns[i].name, name, nr_bytes)) {
+			return (int)i;
+		}
+	}
+	return -1;
+}

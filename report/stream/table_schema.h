@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For stream_in.c: what the tables of a stream are, by its own account. */
+#ifndef REPORT_STREAM_TABLE_SCHEMA_H
+#define REPORT_STREAM_TABLE_SCHEMA_H
+
+#include "report/stream/stream.h"
+
+/* Reads the schema blocks and maps tables and columns to ours by name. Needs the reader. */
+void stream_schema_read(struct stream_in *stream);
+
+/* Counts blocks, rows and bytes per table anew; after blocks were added or left out. */
+void stream_schema_count(struct stream_in *stream);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of NVTX ranges by name, of both kinds together or of one. */
+#include <stdlib.h>
+
+#include "report/styles/nsys_reports.h"
+#include "report/styles/nsys_walk.h"
+
+struct ranges_view {
+	struct tally tally; /* kind: enum gprof_nvtx, PUSH or START */
+	struct ranges *pairs;
+	struct process *process;
+	bool is_finished;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct ranges_view *view = mem_zeroed(1, sizeof(*view));
+
+	(void)input;
+	tally_init(&view->tally);
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct ranges_view *view = context;
+
+	view->process = process;
+	view->pairs = ranges_create();
+}
+
+static void take_range(void *context, const struct range *range)
+{
+	struct ranges_view *view = context;
+	uint64_t ticks = range->end > range->begin ? range->end - range->begin : 0;
+	uint32_t name, row;
+
+	if (range->op == GPROF_NVTX_MARK) {
+		return;
+	}
+	name = nsys_range_name(range);
+	row = tally_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);
+	stat_add(&view->tally.times, row, clock_map_duration(&view->process->host_clock, ticks));
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct ranges_view *view = context;
+
+	ranges_take(view->pairs, process, batch, take_range, view);
+}
+
+static void end(void *context, struct process *process)
+{
+	struct ranges_view *view = context;
+
+	(void)process;
+	ranges_destroy(view->pairs);
+	view->pairs = NULL;
+}
+
+static void destroy(void *context)
+{
+	struct ranges_view *view = context;
+
+	tally_fini(&view->tally);
+	ranges_destroy(view->pairs);
+	free(view);
+}
+
+const struct view_class view_nsys_ranges = {
+	.name = "nsys ranges",
+	.scan = {nsys_walk_wants, 1, NULL, begin, take, end},
+	.create = create,
+	.destroy = destroy,
+};
+
+/* kind: of that kind alone, without a column that says so; GPROF_NVTX_MARK: of both. */
+static struct table *make_table(struct ranges_view *view, uint32_t kind)
+{
+	static const struct table_column both[] = {
+		NSYS_TIMES("Instances"),
+		{"style", "Style", TABLE_TEXT, false},
+		{"name", "Range", TABLE_TEXT, false},
+	};
+	static const struct table_column one[] = {
+		NSYS_TIMES("Instances"),
+		{"name", "Range", TABLE_TEXT, false},
+	};
+	bool is_both = kind == GPROF_NVTX_MARK;
+	struct table *table = table_create(
+		"rows", "", is_both ? both : one, TALLY_NR_NSYS_COLUMNS + (is_both ? 2 : 1));
+	const struct tally *tally = &view->tally;
+	double total_ns = 0;
+
+	if (!view->is_finished) {
+		tally_finish(&view->tally);
+		view->is_finished = true;
+	}
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		if (is_both || tally->rows[i].kind == kind) {
+			total_ns += (double)tally->times.groups[i].sum;
+		}
+	}
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		uint32_t style = tally->rows[i].kind;
+		struct table_cell *cells;
+
+		if (!is_both && style != kind) {
+			continue;
+		}
+		cells = table_add_row(table);
+		tally_fill_nsys(tally, i, total_ns, cells);
+		cells += TALLY_NR_NSYS_COLUMNS;
+		if (is_both) {
+			table_set_string(
+				cells++, style == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");
+		}
+		nsys_set_name(cells, tally->rows[i].name);
+	}
+	table_sort(table, "total");
+	return table;
+}
+
+struct table *nsys_nvtx_sum(const struct nsys_ask *ask, void *const *views)
+{
+	(void)ask;
+	return make_table(views[0], GPROF_NVTX_MARK);
+}
+
+struct table *nsys_nvtx_pushpop_sum(const struct nsys_ask *ask, void *const *views)
+{
+	(void)ask;
+	return make_table(views[0], GPROF_NVTX_PUSH);
+}
+
+struct table *nsys_nvtx_startend_sum(const struct nsys_ask *ask, void *const *views)
+{
+	(void)ask;
+	return make_table(views[0], GPROF_NVTX_START);
+}

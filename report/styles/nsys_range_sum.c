@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels by the pushed NVTX ranges that their launch lies in: each counts in every one of them. */
+#include <stdlib.h>
+
+#include "report/util/hash.h"
+#include "report/styles/nsys_reports.h"
+#include "report/styles/nsys_walk.h"
+
+/* Kernels of a range on a thread, or outside of all: name 0. */
+struct kern_key {
+	uint32_t process, thread, range, kernel;
+};
+
+struct kern_row {
+	struct kern_key key;
+	uint32_t place;	    /* in the tally */
+	uint64_t nr_ranges; /* instances of the range with that kernel */
+	uint32_t *last;	    /* that was counted, by level */
+	size_t nr_levels, capacity;
+	UT_hash_handle hh;
+};
+
+struct kern_view {
+	struct nsys_walk *walk; /* first */
+	struct tally kernels;
+	struct kern_row *rows;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct kern_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->walk = nsys_walk_create(input);
+	tally_init(&view->kernels);
+	return view;
+}
+
+static void destroy(void *context)
+{
+	struct kern_view *view = context;
+
+	nsys_walk_destroy(view->walk);
+	tally_fini(&view->kernels);
+	for (struct kern_row *row = view->rows; row; row = row->hh.next) {
+		free(row->last);
+	}
+	hash_free(view->rows);
+	free(view);
+}
+
+static void take_kernel(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	if (record->table == GPROF_TABLE_kernel) {
+		nsys_walk_take_record(context, record, call, op);
+	}
+}
+
+const struct view_class view_nsys_range_sum = {
+	.name = "nsys kernels of ranges",
+	.is_asked_only = true,
+	.scan = NSYS_WALK_SCAN,
+	.ops = {.begin = nsys_walk_begin_ops, .record = take_kernel},
+	.create = create,
+	.destroy = destroy,
+};
+
+static struct kern_row *find_kern_row(struct kern_view *view, const struct kern_key *key)
+{
+	struct kern_row *row;
+
+	HASH_FIND(hh, view->rows, key, sizeof(*key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = *key;
+		/* Rows are found by their keys here, so a number tells them apart there. */
+		row->place = tally_find(&view->kernels, view->kernels.nr_rows, key->kernel, 0);
+		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);
+	}
+	return row;
+}
+
+static struct kern_row *add_kernel(
+	struct kern_view *view, const struct trace_event *event, uint32_t range)
+{
+	const struct kern_key key = {.process = event->process,
+		.thread = event->thread,
+		.range = range,
+		.kernel = trace_name(view->walk->records, event)};
+	struct kern_row *row = find_kern_row(view, &key);
+
+	if (event->is_timed) {
+		stat_add(&view->kernels.times, row->place, event->dur_ns);
+	} else {
+		view->kernels.rows[row->place].untimed++;
+	}
+	return row;
+}
+
+/* On a thread one range of a level is open at a time. */
+static void count_range(struct kern_row *row, const struct nsys_range *range)
+{
+	while (row->nr_levels <= range->level) {
+		row->last =
+			array_grow(row->last, row->nr_levels, &row->capacity, sizeof(*row->last));
+		row->last[row->nr_levels++] = 0;
+	}
+	row->nr_ranges += row->last[range->level] != range->id;
+	row->last[range->level] = range->id;
+}
+
+static void take_launch(void *context, const struct trace_event *event,
+	const struct nsys_range *ranges, size_t nr_ranges)
+{
+	struct kern_view *view = context;
+
+	for (size_t i = 0; i < nr_ranges; i++) {
+		count_range(add_kernel(view, event, ranges[i].name), &ranges[i]);
+	}
+	if (!nr_ranges) {
+		add_kernel(view, event, 0);
+	}
+}
+
+static void fill_kern(struct kern_view *view, const struct nsys_ask *ask,
+	const struct kern_row *row, struct table_cell *cells)
+{
+	const struct stat_group *times = &view->kernels.times.groups[row->place];
+
+	if (row->key.range) {
+		nsys_set_name(&cells[0], row->key.range);
+		table_set_string(&cells[1], "PushPop");
+		table_set_integer(&cells[4], row->nr_ranges);
+	}
+	nsys_set_thread(
+		view->walk->records->processes[row->key.process], row->key.thread, &cells[2]);
+	table_set_integer(&cells[5], tally_calls(&view->kernels, row->place));
+	table_set_integer(&cells[6], stat_sum(times));
+	if (times->count) {
+		table_set_number(&cells[7], stat_mean(times));
+		table_set_number(&cells[8], stat_median(times));
+		table_set_integer(&cells[9], times->min);
+		table_set_integer(&cells[10], times->max);
+		table_set_number(&cells[11], stat_deviation(times));
+	}
+	nsys_set_name(&cells[12], nsys_kernel_name(ask, row->key.kernel));
+}
+
+struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views)
+{
+	static const struct table_column columns[] = {
+		{"range", "NVTX Range", TABLE_TEXT, false},
+		{"style", "Style", TABLE_TEXT, false},
+		{"pid", "PID", TABLE_ID, false},
+		{"tid", "TID", TABLE_ID, false},
+		{"ranges", "NVTX Inst", TABLE_COUNT, false},
+		{"calls", "Kern Inst", TABLE_COUNT, false},
+		{"total_ns", "Total Time (ns)", TABLE_TIME, false},
+		{"avg_ns", "Avg (ns)", TABLE_MEAN_TIME, false},
+		{"median_ns", "Med (ns)", TABLE_MEAN_TIME, false},
+		{"min_ns", "Min (ns)", TABLE_TIME, false},
+		{"max_ns", "Max (ns)", TABLE_TIME, false},
+		{"stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME, false},
+		{"name", "Kernel Name", TABLE_TEXT, false},
+	};
+	struct kern_view *view = views[0];
+	struct table *table = table_create("rows", "", columns, 13);
+
+	nsys_walk_run(view->walk, take_launch, NULL, view);
+	tally_finish(&view->kernels);
+	for (const struct kern_row *row = view->rows; row; row = row->hh.next) {
+		fill_kern(view, ask, row, table_add_row(table));
+	}
+	table_sort(table, "total");
+	return table;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reports of `nsys stats` that a stream can fill: same names, columns, order and units. Column
+ * strings are those that it prints; what each column is, and the base of each percentage, is as its
+ * documentation says. To add one: a line in nsys.c and a function that makes its table, whose
+ * columns have nsys's strings as titles.
+ */
+#ifndef REPORT_STYLES_NSYS_REPORTS_H
+#define REPORT_STYLES_NSYS_REPORTS_H
+
+#include "report/session/summary.h"
+#include "report/analysis/trace.h"
+
+#define NSYS_VIEWS 5u
+
+struct nsys_report {
+	const char *name;  /* "cuda_gpu_kern_sum" */
+	const char *title; /* of its banner */
+	const char *what;  /* of "does not contain ... data"; NULL: a rule, that may find nothing */
+	const char *advice;				  /* of a rule: what its findings mean */
+	const struct view_class *views[NSYS_VIEWS];	  /* that it is made of, NULL behind them */
+	const struct view_class *range_views[NSYS_VIEWS]; /* those with :nvtx-name */
+	/* views: as many as the report has. */
+	struct table *(*table)(const struct nsys_ask *ask, void *const *views);
+	bool is_default; /* with --style nsys, without --report */
+	bool has_names;	 /* knows :base and :mangled */
+};
+
+/* In the order they are printed without --report; ends with one without a name. */
+extern const struct nsys_report nsys_reports[];
+
+/*
+ * Takes "NAME[:ARGUMENT]...[,NAME...]" behind the asks so far; false if there is no such report, or
+ * it has no such argument.
+ */
+bool nsys_take(struct summary *summary, const char *list);
+
+/* All names with their titles, one a line. */
+void nsys_list(struct buf *out);
+
+/* A text as the report was asked to show names of kernels; of names.h, to be shown raw. */
+uint32_t nsys_kernel_name(const struct nsys_ask *ask, uint32_t name);
+
+/* A C++ name without result, namespaces, template arguments and arguments. */
+void nsys_base_name(const char *name, size_t nr_bytes, size_t *begin, size_t *end);
+
+/* Sets a cell to a text of names.h, as it is. */
+void nsys_set_name(struct table_cell *cell, uint32_t name);
+
+/* "[CUDA memcpy Host-to-Device]", of names.h. */
+uint32_t nsys_operation(uint32_t copy);
+
+/* "name (0)", the device of a place. */
+void nsys_set_device(
+	struct table_cell *cell, const struct process *process, const struct model_place *place);
+
+/* PID and TID of a thread of the stream. */
+void nsys_set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells);
+
+/* A kernel's name as the report that the trace's hint is was asked to show it. */
+void nsys_set_kernel(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cell);
+
+/* Of views that are traces themselves, which their tables take over. */
+void nsys_begin_trace(void *view, struct process *process);
+void nsys_keep_trace(void *view);
+
+#define NSYS_DURATION_START                                  \
+	{"duration_ns", "Duration (ns)", TABLE_TIME, false}, \
+	{                                                    \
+		"start_ns", "Start (ns)", TABLE_TIME, false  \
+	}
+
+#define NSYS_TIMES(count)                                           \
+	{"share_pct", "Time (%)", TABLE_PERCENT, false},            \
+		{"total_ns", "Total Time (ns)", TABLE_TIME, false}, \
+		{"calls", count, TABLE_COUNT, false},               \
+		{"avg_ns", "Avg (ns)", TABLE_MEAN_TIME, false},     \
+		{"median_ns", "Med (ns)", TABLE_MEAN_TIME, false},  \
+		{"min_ns", "Min (ns)", TABLE_TIME, false},          \
+		{"max_ns", "Max (ns)", TABLE_TIME, false},          \
+	{                                                           \
+		"stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME, false  \
+	}
+
+/* nsys_sums.c */
+struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_osrt_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_kern_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_gpu_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_api_gpu_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_kernels.c: kernels by name, grid and block, and by the innermost pushed range around them */
+extern const struct view_class view_nsys_kernels, view_nsys_range_kernels;
+struct nsys_kernel_row {
+	uint32_t range; /* of names.h, 0 none */
+	uint32_t name;	/* of names.h */
+	uint32_t grid[3], block[3];
+};
+const struct tally *nsys_kernels_tally(void *view);
+const struct nsys_kernel_row *nsys_kernels_row(void *view, size_t row);
+
+/* nsys_traces.c */
+extern const struct view_class view_nsys_api;
+struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_exec.c */
+extern const struct view_class view_nsys_exec, view_nsys_exec_sum;
+struct table *nsys_exec_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_exec_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_nvtx.c */
+extern const struct view_class view_nsys_ranges;
+struct table *nsys_nvtx_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_pushpop_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_startend_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_proj.c */
+extern const struct view_class view_nsys_pushpop, view_nsys_proj;
+struct table *nsys_nvtx_pushpop_trace(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_range_sum.c */
+extern const struct view_class view_nsys_range_sum;
+struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_rules.c */
+extern const struct view_class view_nsys_async_copy, view_nsys_sync_copy, view_nsys_sync_set,
+	view_nsys_sync_call;
+struct table *nsys_copy_rule(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_set_rule(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_sync_rule(const struct nsys_ask *ask, void *const *views);
+
+/* nsys_device_rules.c */
+extern const struct view_class view_nsys_work;
+struct table *nsys_gaps_rule(const struct nsys_ask *ask, void *const *views);
+struct table *nsys_util_rule(const struct nsys_ask *ask, void *const *views);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The `*_trace` reports of device work and of calls. */
+#include <stdio.h>
+
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/styles/nsys_reports.h"
+
+/* ---- cuda_gpu_trace ---- */
+
+enum {
+	G_START,
+	G_DURATION,
+	G_CORRELATION,
+	G_GRID,
+	G_BLOCK = G_GRID + 3,
+	G_REGISTERS = G_BLOCK + 3,
+	G_STATIC,
+	G_DYNAMIC,
+	G_BYTES,
+	G_RATE,
+	G_SOURCE,
+	G_TARGET,
+	G_DEVICE,
+	G_CONTEXT,
+	G_GREEN,
+	G_STREAM,
+	G_NAME,
+	NR_G,
+};
+
+static void fill_gpu_kernel(
+	const struct model_shape *shape, bool has_static, struct table_cell *cells)
+{
+	for (int k = 0; k < 3 && shape->grid[0]; k++) {
+		table_set_integer(&cells[G_GRID + k], shape->grid[k]);
+		table_set_integer(&cells[G_BLOCK + k], shape->block[k]);
+	}
+	if (shape->grid[0]) {
+		table_set_integer(&cells[G_REGISTERS], shape->registers);
+		if (has_static) {
+			table_set_integer(&cells[G_STATIC], shape->static_shared_bytes);
+		}
+		table_set_integer(&cells[G_DYNAMIC], shape->dynamic_shared_bytes);
+	}
+}
+
+static void fill_gpu_copy(const struct trace_event *event, struct table_cell *cells)
+{
+	uint32_t source = copy_source_of(event->copy), target = copy_target_of(event->copy);
+	bool is_set = event->table == GPROF_TABLE_memset;
+
+	table_set_integer(&cells[G_BYTES], event->bytes);
+	if (event->is_timed && event->dur_ns) {
+		table_set_number(
+			&cells[G_RATE], (double)event->bytes * 1e9 / (double)event->dur_ns);
+	}
+	/* Of a set the memory stands on the left, as nsys has it. */
+	table_set_string(&cells[G_SOURCE], api_memory_name(is_set ? target : source));
+	if (!is_set) {
+		table_set_string(&cells[G_TARGET], api_memory_name(target));
+	}
+	nsys_set_name(&cells[G_NAME], nsys_operation(event->copy));
+}
+
+static void fill_gpu(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	const struct model_place place = trace_place(trace, event);
+	const struct model_shape shape = trace_shape(trace, event);
+
+	if (event->is_timed) {
+		table_set_integer(&cells[G_START], event->begin_ns);
+		table_set_integer(&cells[G_DURATION], event->dur_ns);
+	}
+	table_set_integer(&cells[G_CORRELATION], event->correlation);
+	nsys_set_device(&cells[G_DEVICE], trace->processes[event->process], &place);
+	if (place.device != UINT32_MAX) {
+		table_set_integer(&cells[G_CONTEXT], place.context);
+		table_set_integer(&cells[G_STREAM], place.stream);
+	}
+	if (event->table == GPROF_TABLE_memcpy || event->table == GPROF_TABLE_memset) {
+		fill_gpu_copy(event, cells);
+	} else {
+		fill_gpu_kernel(&shape, trace_has_static(trace, event), cells);
+		nsys_set_kernel(trace, event, &cells[G_NAME]);
+	}
+}
+
+struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views)
+{
+	static const struct table_column columns[NR_G] = {
+		[G_START] = {"start_ns", "Start (ns)", TABLE_TIME, false},
+		[G_DURATION] = {"duration_ns", "Duration (ns)", TABLE_TIME, false},
+		[G_CORRELATION] = {"correlation", "CorrId", TABLE_ID, false},
+		[G_GRID] = {"grid_x", "GrdX", TABLE_ID, false},
+		{"grid_y", "GrdY", TABLE_ID, false},
+		{"grid_z", "GrdZ", TABLE_ID, false},
+		[G_BLOCK] = {"block_x", "BlkX", TABLE_ID, false},
+		{"block_y", "BlkY", TABLE_ID, false},
+		{"block_z", "BlkZ", TABLE_ID, false},
+		[G_REGISTERS] = {"registers", "Reg/Trd", TABLE_ID, false},
+		[G_STATIC] = {"static_bytes", "StcSMem (MB)", TABLE_SIZE, false},
+		[G_DYNAMIC] = {"dynamic_bytes", "DymSMem (MB)", TABLE_SIZE, false},
+		[G_BYTES] = {"bytes", "Bytes (MB)", TABLE_SIZE, false},
+		[G_RATE] = {"rate", "Throughput (MB/s)", TABLE_RATE, false},
+		[G_SOURCE] = {"source", "SrcMemKd", TABLE_TEXT, false},
+		[G_TARGET] = {"target", "DstMemKd", TABLE_TEXT, false},
+		[G_DEVICE] = {"device", "Device", TABLE_TEXT, false},
+		[G_CONTEXT] = {"context", "Ctx", TABLE_ID, false},
+		[G_GREEN] = {"green_context", "GreenCtx", TABLE_ID, false},
+		[G_STREAM] = {"stream", "Strm", TABLE_ID, false},
+		[G_NAME] = {"name", "Name", TABLE_TEXT, false},
+	};
+	struct trace *trace = view_gpu_trace_take(views[0]);
+
+	trace->hint = ask;
+	return trace_table(trace, "rows", "", columns, NR_G, fill_gpu);
+}
+
+/* ---- calls of CUDA alone ---- */
+
+static void *create_trace(const struct view_input *input)
+{
+	return trace_create(input, TRACE_BY_CALL);
+}
+
+static void take_call(void *context, const struct op_call *call, const struct op *op)
+{
+	struct trace *trace = context;
+	uint8_t api = GPROF_API_THREAD;
+
+	process_call_name(trace->process, call->call, &api);
+	if (api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER) {
+		trace_call(trace, call, op);
+	}
+}
+
+const struct view_class view_nsys_api = {
+	.name = "nsys calls",
+	.is_asked_only = true,
+	.ops = {.begin = nsys_begin_trace, .call = take_call},
+	.create = create_trace,
+	.destroy = nsys_keep_trace,
+};
+
+/* ---- cuda_api_trace ---- */
+
+enum {
+	A_START,
+	A_DURATION,
+	A_NAME,
+	A_RESULT,
+	A_CORRELATION,
+	A_PID,
+	A_TID,
+	A_PRIORITY,
+	A_THREAD,
+	NR_A,
+};
+
+static void fill_api(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	const struct process *process = trace->processes[event->process];
+	const struct model_thread *thread = idmap_get(&process->threads, event->thread);
+
+	table_set_integer(&cells[A_START], event->api_begin_ns);
+	table_set_integer(&cells[A_DURATION], event->api_dur_ns);
+	nsys_set_name(&cells[A_NAME], event->call);
+	if (trace_has_result(trace, event)) {
+		table_set_integer(&cells[A_RESULT], (uint32_t)event->result);
+	}
+	table_set_integer(&cells[A_CORRELATION], event->correlation);
+	table_set_integer(&cells[A_PID], process->pid);
+	if (thread) {
+		table_set_integer(&cells[A_TID], thread->tid);
+		nsys_set_name(&cells[A_THREAD], thread->name);
+	}
+}
+
+struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views)
+{
+	static const struct table_column columns[NR_A] = {
+		[A_START] = {"start_ns", "Start (ns)", TABLE_TIME, false},
+		[A_DURATION] = {"duration_ns", "Duration (ns)", TABLE_TIME, false},
+		[A_NAME] = {"name", "Name", TABLE_TEXT, false},
+		[A_RESULT] = {"result", "Result", TABLE_ID, false},
+		[A_CORRELATION] = {"correlation", "CorrID", TABLE_ID, false},
+		[A_PID] = {"pid", "Pid", TABLE_ID, false},
+		[A_TID] = {"tid", "Tid", TABLE_ID, false},
+		[A_PRIORITY] = {"priority", "T-Pri", TABLE_ID, false},
+		[A_THREAD] = {"thread_name", "Thread Name", TABLE_TEXT, false},
+	};
+
+	(void)ask;
+	return trace_table(views[0], "rows", "", columns, NR_A, fill_api);
+}

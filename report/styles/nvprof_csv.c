@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvprof's traces as CSV: each number in the unit of its column, which the second line has. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/styles/nsys_reports.h"
+#include "report/styles/nvprof.h"
+#include "report/table/print.h"
+#include "report/util/text.h"
+
+#define MOST_COLUMNS 20u
+
+enum {
+	C_START,
+	C_DURATION,
+	C_GRID,
+	C_BLOCK = C_GRID + 3,
+	C_REGISTERS = C_BLOCK + 3,
+	C_STATIC,
+	C_DYNAMIC,
+	C_SIZE,
+	C_RATE,
+	C_SOURCE,
+	C_TARGET,
+	C_DEVICE,
+	C_CONTEXT,
+	C_STREAM,
+	C_NAME,
+	C_CORRELATION,
+	NR_C,
+};
+
+static void fill_csv(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	const struct model_shape shape = trace_shape(trace, event);
+	const struct model_place place = trace_place(trace, event);
+
+	if (event->is_timed) {
+		table_set_integer(&cells[C_START], event->begin_ns);
+		table_set_integer(&cells[C_DURATION], event->dur_ns);
+	}
+	for (int k = 0; k < 3 && shape.grid[0]; k++) {
+		table_set_integer(&cells[C_GRID + k], shape.grid[k]);
+		table_set_integer(&cells[C_BLOCK + k], shape.block[k]);
+	}
+	if (shape.grid[0]) {
+		table_set_integer(&cells[C_REGISTERS], shape.registers);
+		if (trace_has_static(trace, event)) {
+			table_set_integer(&cells[C_STATIC], shape.static_shared_bytes);
+		}
+		table_set_integer(&cells[C_DYNAMIC], shape.dynamic_shared_bytes);
+	}
+	if (nvprof_is_copy(event)) {
+		table_set_integer(&cells[C_SIZE], event->bytes);
+		table_set_string(&cells[C_SOURCE], nvprof_source(event));
+	}
+	if (nvprof_has_rate(event)) {
+		table_set_number(&cells[C_RATE], nvprof_rate(event));
+	}
+	if (nvprof_target(event)) {
+		table_set_string(&cells[C_TARGET], nvprof_target(event));
+	}
+	if (place.device != UINT32_MAX) {
+		nvprof_set_device(trace, event, &place, &cells[C_DEVICE]);
+		nvprof_set_number(&cells[C_CONTEXT], place.context);
+		nvprof_set_number(&cells[C_STREAM], place.stream);
+	}
+	table_set_integer(&cells[C_NAME], nvprof_name(trace, event));
+	table_set_integer(&cells[C_CORRELATION], event->correlation);
+}
+
+static void fill_call_csv(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	(void)trace;
+	table_set_integer(&cells[0], event->api_begin_ns);
+	table_set_integer(&cells[1], event->api_dur_ns);
+	table_set_integer(&cells[2], event->call);
+	table_set_integer(&cells[3], event->correlation);
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit time_units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+static const struct unit size_units[] = {
+	{"GB", 1073741824}, {"MB", 1048576}, {"KB", 1024}, {"B", 1}};
+static const struct unit rate_units[] = {
+	{"GB/s", 1073741824}, {"MB/s", 1048576}, {"KB/s", 1024}, {"B/s", 1}};
+
+static const struct unit *units_of(enum table_type type)
+{
+	switch (type) {
+	case TABLE_TIME:
+		return time_units;
+	case TABLE_SIZE:
+		return size_units;
+	case TABLE_RATE:
+		return rate_units;
+	default:
+		return NULL;
+	}
+}
+
+/* Of each column the largest in which its largest number is at least 1; NULL for most. */
+static void find_units(const struct table *table, const struct unit **units)
+{
+	double most[MOST_COLUMNS] = {0};
+
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			most[c] = cells[c].number > most[c] ? cells[c].number : most[c];
+		}
+	}
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		units[c] = units_of(table->columns[c].type);
+		for (int k = 0; units[c] && k < 3 && most[c] < units[c]->factor; k++) {
+			units[c]++;
+		}
+	}
+}
+
+static void print_csv_cell(const struct table_column *column, const struct table_cell *cell,
+	const struct unit *unit, struct buf *out)
+{
+	size_t nr_bytes;
+	const char *bytes;
+
+	if (!cell->is_known) {
+		return;
+	}
+	if (unit) {
+		buf_printf(out, "%.6f", cell->number / unit->factor);
+	} else if (column->type == TABLE_ID) {
+		buf_printf(out, "%" PRIu64, cell->integer);
+	} else {
+		bytes = table_cell_text(column, cell, &nr_bytes);
+		text_add_csv(out, bytes, nr_bytes);
+	}
+}
+
+void nvprof_csv_print(const struct table *table, struct buf *out)
+{
+	const struct unit *units[MOST_COLUMNS];
+
+	find_units(table, units);
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		buf_printf(out, "%s\"%s\"", c ? "," : "", table->columns[c].title);
+	}
+	buf_char(out, '\n');
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		buf_printf(out, "%s%s", c ? "," : "", units[c] ? units[c]->name : "");
+	}
+	buf_char(out, '\n');
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			buf_text(out, c ? "," : "");
+			print_csv_cell(&table->columns[c], &cells[c], units[c], out);
+		}
+		buf_char(out, '\n');
+		buf_flush_much(out);
+	}
+}
+
+struct table *nvprof_csv_gpu(struct trace *trace)
+{
+	static const struct table_column numbers[NR_C] = {
+		[C_START] = {"start_ns", "Start", TABLE_TIME, false},
+		[C_DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
+		[C_GRID] = {"grid_x", "Grid X", TABLE_ID, false},
+		{"grid_y", "Grid Y", TABLE_ID, false},
+		{"grid_z", "Grid Z", TABLE_ID, false},
+		[C_BLOCK] = {"block_x", "Block X", TABLE_ID, false},
+		{"block_y", "Block Y", TABLE_ID, false},
+		{"block_z", "Block Z", TABLE_ID, false},
+		[C_REGISTERS] = {"registers", "Registers Per Thread", TABLE_ID, false},
+		[C_STATIC] = {"static_bytes", "Static SMem", TABLE_SIZE, false},
+		[C_DYNAMIC] = {"dynamic_bytes", "Dynamic SMem", TABLE_SIZE, false},
+		[C_SIZE] = {"bytes", "Size", TABLE_SIZE, false},
+		[C_RATE] = {"rate", "Throughput", TABLE_RATE, false},
+		[C_SOURCE] = {"source", "SrcMemType", TABLE_TEXT, false},
+		[C_TARGET] = {"target", "DstMemType", TABLE_TEXT, false},
+		[C_DEVICE] = {"device", "Device", TABLE_TEXT, false},
+		[C_CONTEXT] = {"context", "Context", TABLE_TEXT, false},
+		[C_STREAM] = {"stream", "Stream", TABLE_TEXT, false},
+		[C_NAME] = {"name", "Name", TABLE_NAME, false},
+		[C_CORRELATION] = {"correlation", "Correlation_ID", TABLE_ID, false},
+	};
+
+	return trace_table(trace, "rows", "", numbers, NR_C, fill_csv);
+}
+
+struct table *nvprof_csv_calls(struct trace *trace)
+{
+	static const struct table_column numbers[] = {
+		{"start_ns", "Start", TABLE_TIME, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"name", "Name", TABLE_NAME, false},
+		{"correlation", "Correlation_ID", TABLE_ID, false},
+	};
+
+	return trace_table(trace, "rows", "", numbers, 4, fill_call_csv);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/styles/nsys_reports.h"
+#include "report/styles/nvprof.h"
+#include "report/table/print.h"
+#include "report/util/text.h"
+#include "report/analysis/trace.h"
+
+#define MOST_COLUMNS 20u
+
+/* ---- what both formats have ---- */
+
+uint32_t nvprof_name(const struct trace *trace, const struct trace_event *event)
+{
+	char text[64];
+	int length;
+
+	if (event->table == GPROF_TABLE_memset) {
+		length = snprintf(text, sizeof(text), "[CUDA memset]");
+	} else if (event->table == GPROF_TABLE_memcpy) {
+		length = snprintf(text, sizeof(text), "[CUDA memcpy %s]",
+			api_copy_name(copy_kind_of(event->copy)));
+	} else {
+		return trace_name(trace, event);
+	}
+	return names_intern(text, (size_t)length);
+}
+
+bool nvprof_is_copy(const struct trace_event *event)
+{
+	return event->table == GPROF_TABLE_memcpy || event->table == GPROF_TABLE_memset;
+}
+
+const char *nvprof_source(const struct trace_event *event)
+{
+	uint32_t kind = event->copy;
+
+	if (!nvprof_is_copy(event)) {
+		return NULL;
+	}
+	return api_memory_name(
+		event->table == GPROF_TABLE_memset ? copy_target_of(kind) : copy_source_of(kind));
+}
+
+const char *nvprof_target(const struct trace_event *event)
+{
+	return event->table == GPROF_TABLE_memcpy ? api_memory_name(copy_target_of(event->copy))
+						  : NULL;
+}
+
+bool nvprof_has_rate(const struct trace_event *event)
+{
+	return nvprof_is_copy(event) && event->is_timed && event->dur_ns;
+}
+
+double nvprof_rate(const struct trace_event *event)
+{
+	return (double)event->bytes * 1e9 / (double)event->dur_ns;
+}
+
+void nvprof_set_device(const struct trace *trace, const struct trace_event *event,
+	const struct model_place *place, struct table_cell *cell)
+{
+	const struct process *process = trace->processes[event->process];
+	struct buf text = {0};
+	size_t nr_bytes;
+	const char *bytes;
+
+	if (place->device == UINT32_MAX) {
+		table_set_string(cell, "-");
+		return;
+	}
+	bytes = names_raw(process_device_name(process, place->device), &nr_bytes);
+	buf_add(&text, bytes, nr_bytes);
+	buf_printf(&text, " (%u)", place->device);
+	table_set_text(cell, text.bytes, text.nr_bytes);
+	buf_fini(&text);
+}
+
+/* ---- text: every cell is one ---- */
+
+enum {
+	T_START,
+	T_DURATION,
+	T_GRID,
+	T_BLOCK,
+	T_REGISTERS,
+	T_STATIC,
+	T_DYNAMIC,
+	T_SIZE,
+	T_RATE,
+	T_SOURCE,
+	T_TARGET,
+	T_DEVICE,
+	T_CONTEXT,
+	T_STREAM,
+	T_NAME,
+	NR_T,
+};
+
+static void set_time(struct table_cell *cell, uint64_t ns)
+{
+	struct buf text = {0};
+
+	table_add_auto_time(&text, (double)ns);
+	table_set_text(cell, text.bytes, text.nr_bytes);
+	buf_fini(&text);
+}
+
+/* Five digits and a unit, after that `per`. */
+static void set_size(struct table_cell *cell, double bytes, const char *per)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB"};
+	char text[64];
+	int unit = 0, decimals;
+
+	while (unit < 3 && bytes >= 1024) {
+		bytes /= 1024;
+		unit++;
+	}
+	decimals = unit ? (bytes < 10 ? 4 : bytes < 100 ? 3 : bytes < 1000 ? 2 : 0) : 0;
+	snprintf(text, sizeof(text), "%.*f%s%s", decimals, bytes, units[unit], per);
+	table_set_string(cell, text);
+}
+
+static void set_extent(struct table_cell *cell, const uint32_t *extent)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "(%u %u %u)", extent[0], extent[1], extent[2]);
+	table_set_string(cell, text);
+}
+
+void nvprof_set_number(struct table_cell *cell, uint32_t number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", number);
+	table_set_string(cell, text);
+}
+
+/* "name [7]": kernels carry their correlation id. */
+static void set_name(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cell)
+{
+	struct buf text = {0};
+	size_t nr_bytes;
+	const char *bytes = names_shown(nvprof_name(trace, event), &nr_bytes);
+
+	buf_add(&text, bytes, nr_bytes);
+	if (!nvprof_is_copy(event)) {
+		buf_printf(&text, " [%u]", event->correlation);
+	}
+	table_set_text(cell, text.bytes, text.nr_bytes);
+	buf_fini(&text);
+}
+
+static void fill_text(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	const struct model_shape shape = trace_shape(trace, event);
+	const struct model_place place = trace_place(trace, event);
+
+	for (int c = 0; c < T_NAME; c++) {
+		table_set_string(&cells[c], "-");
+	}
+	if (event->is_timed) {
+		set_time(&cells[T_START], event->begin_ns);
+		set_time(&cells[T_DURATION], event->dur_ns);
+	}
+	if (shape.grid[0]) {
+		set_extent(&cells[T_GRID], shape.grid);
+		set_extent(&cells[T_BLOCK], shape.block);
+		nvprof_set_number(&cells[T_REGISTERS], shape.registers);
+		if (trace_has_static(trace, event)) {
+			set_size(&cells[T_STATIC], shape.static_shared_bytes, "");
+		}
+		set_size(&cells[T_DYNAMIC], shape.dynamic_shared_bytes, "");
+	}
+	if (nvprof_is_copy(event)) {
+		set_size(&cells[T_SIZE], (double)event->bytes, "");
+		table_set_string(&cells[T_SOURCE], nvprof_source(event));
+		table_set_string(
+			&cells[T_TARGET], nvprof_target(event) ? nvprof_target(event) : "-");
+	}
+	if (nvprof_has_rate(event)) {
+		set_size(&cells[T_RATE], nvprof_rate(event), "/s");
+	}
+	nvprof_set_device(trace, event, &place, &cells[T_DEVICE]);
+	if (place.device != UINT32_MAX) {
+		nvprof_set_number(&cells[T_CONTEXT], place.context);
+		nvprof_set_number(&cells[T_STREAM], place.stream);
+	}
+	set_name(trace, event, &cells[T_NAME]);
+}
+
+static void fill_call_text(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	size_t nr_bytes;
+	const char *bytes = names_shown(event->call, &nr_bytes);
+
+	(void)trace;
+	set_time(&cells[0], event->api_begin_ns);
+	set_time(&cells[1], event->api_dur_ns);
+	table_set_text(&cells[2], bytes, nr_bytes);
+}
+
+/* To the right but for the last column. */
+static void print_row(const struct table *table, const struct table_cell *cells,
+	const size_t *widths, struct buf *out)
+{
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		struct buf text = {0};
+		size_t width;
+
+		if (cells) {
+			width = text_add_shown(&text, cells[c].text, cells[c].nr_text, 0);
+		} else {
+			buf_text(&text, table->columns[c].title);
+			width = text.nr_bytes;
+		}
+		buf_text(out, c ? "  " : "");
+		buf_pad(out, ' ', c + 1 < table->nr_columns ? widths[c] - width : 0);
+		buf_add(out, text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	buf_char(out, '\n');
+	buf_flush_much(out);
+}
+
+static void print_text(const struct table *table, struct buf *out)
+{
+	size_t widths[MOST_COLUMNS];
+	struct buf text = {0};
+
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		widths[c] = strlen(table->columns[c].title);
+		widths[c] = widths[c] < 8 ? 8 : widths[c];
+	}
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
+		for (unsigned int c = 0; c + 1 < table->nr_columns; c++) {
+			size_t width;
+
+			text.nr_bytes = 0;
+			width = text_add_shown(&text, cells[c].text, cells[c].nr_text, 0);
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
+	}
+	buf_fini(&text);
+	print_row(table, NULL, widths, out);
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		print_row(table, table_row(table, row), widths, out);
+	}
+	if (table->nr_cut) {
+		buf_printf(out, "%zu more\n", table->nr_cut);
+	}
+}
+
+/* ---- tables ---- */
+
+static struct table *make_gpu(void *view, bool is_csv)
+{
+	static const struct table_column texts[NR_T] = {
+		[T_START] = {"start", "Start", TABLE_TEXT, false},
+		[T_DURATION] = {"duration", "Duration", TABLE_TEXT, false},
+		[T_GRID] = {"grid", "Grid Size", TABLE_TEXT, false},
+		[T_BLOCK] = {"block", "Block Size", TABLE_TEXT, false},
+		[T_REGISTERS] = {"registers", "Regs*", TABLE_TEXT, false},
+		[T_STATIC] = {"static", "SSMem*", TABLE_TEXT, false},
+		[T_DYNAMIC] = {"dynamic", "DSMem*", TABLE_TEXT, false},
+		[T_SIZE] = {"size", "Size", TABLE_TEXT, false},
+		[T_RATE] = {"rate", "Throughput", TABLE_TEXT, false},
+		[T_SOURCE] = {"source", "SrcMemType", TABLE_TEXT, false},
+		[T_TARGET] = {"target", "DstMemType", TABLE_TEXT, false},
+		[T_DEVICE] = {"device", "Device", TABLE_TEXT, false},
+		[T_CONTEXT] = {"context", "Context", TABLE_TEXT, false},
+		[T_STREAM] = {"stream", "Stream", TABLE_TEXT, false},
+		[T_NAME] = {"name", "Name", TABLE_TEXT, false},
+	};
+	struct trace *trace = view_gpu_trace_take(view);
+
+	return is_csv ? nvprof_csv_gpu(trace)
+		      : trace_table(trace, "rows", "", texts, NR_T, fill_text);
+}
+
+/* Of CUDA alone; the view is its trace. */
+static struct table *make_calls(struct trace *trace, bool is_csv)
+{
+	static const struct table_column texts[] = {
+		{"start", "Start", TABLE_TEXT, false},
+		{"duration", "Duration", TABLE_TEXT, false},
+		{"name", "Name", TABLE_TEXT, false},
+	};
+
+	return is_csv ? nvprof_csv_calls(trace)
+		      : trace_table(trace, "rows", "", texts, 3, fill_call_text);
+}
+
+void nvprof_print_trace(const struct summary *summary, struct process *process,
+	const struct view_class *class, struct buf *out)
+{
+	struct view_input input = {
+		.processes = &process, .nr_processes = 1, .nr_rows = summary->asked.top};
+	bool is_csv = summary->asked.table.format == TABLE_CSV;
+	bool is_gpu = class == &view_gpu_trace;
+	const struct view_class *source = is_gpu ? &view_gpu_trace : &view_nsys_api;
+	struct table *table;
+	void *view;
+
+	summary_run(&input, &source, 1, &view);
+	table = is_gpu ? make_gpu(view, is_csv) : make_calls(view, is_csv);
+	table_cut(table, summary->asked.top);
+	nvprof_print_head(process, is_csv, out);
+	if (!table->nr_rows) {
+		buf_text(out, is_gpu ? "No kernels were profiled.\n"
+				     : "No API activities were profiled.\n");
+	} else if (is_csv) {
+		nvprof_csv_print(table, out);
+	} else {
+		print_text(table, out);
+	}
+	if (table->nr_rows && is_gpu && !is_csv) {
+		buf_text(out, "\n"
+			      "Regs: Number of registers used per CUDA thread.\n"
+			      "SSMem: Static shared memory allocated per CUDA block.\n"
+			      "DSMem: Dynamic shared memory allocated per CUDA block.\n");
+	}
+	table_destroy(table);
+	source->destroy(view);
+}

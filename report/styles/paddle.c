@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of paddle.profiler.Profiler.summary, column by column: Device, Overview, Model,
+ * Distribution, Operator, Kernel, Memory Manipulation and UserDefined Summary, and the Perf Summary
+ * of its benchmark; for each process that did something. What stands in them is what our own views
+ * have, see these for formulas; a cell that is not known is a dash. The report of the profiler
+ * before it is style_paddle_old.c.
+ *
+ * Operators, kernels and ranges count whenever they ran, their shares as there: of kernels of all
+ * kernel time, of operators of those that lie in no other one (there an operator in another one
+ * counts twice), of ranges and copies of the steps on the CPU and of all work of the steps on GPUs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/styles/paddle_report.h"
+#include "report/styles/paddle_old.h"
+#include "report/util/text.h"
+
+/* The report of the profiler before. Its own sort is by thread and total. */
+static void print_framework(struct paddle_report *report)
+{
+	const struct paddle_old_options options = {report->unit, report->unit_ns,
+		report->summary->sort, report->summary->is_per_thread, report->summary->asked.top};
+
+	style_paddle_old_print(report->tables[PADDLE_FRAMEWORK], &options, report->out);
+}
+
+/* ---- the report ---- */
+
+/* What is printed where no view is named, but for the last. In Paddle's order. */
+static const struct section {
+	const char *view; /* of --view */
+	void (*print)(struct paddle_report *report);
+	unsigned int needs; /* bits of enum paddle_view */
+} sections[] = {
+	{"device", paddle_print_device, 1u << PADDLE_OVERVIEW | 1u << PADDLE_UTILIZATION},
+	{"overview", paddle_print_overview, 1u << PADDLE_OVERVIEW},
+	{"model", paddle_print_model, 1u << PADDLE_MODEL},
+	{"distributed", paddle_print_distribution, 1u << PADDLE_OVERVIEW | 1u << PADDLE_MODEL},
+	{"operator", paddle_print_operator, 1u << PADDLE_OPERATOR},
+	{"kernel", paddle_print_kernel, 1u << PADDLE_KERNEL},
+	{"memcpy", paddle_print_manipulation, 1u << PADDLE_MANIPULATION | 1u << PADDLE_MODEL},
+	{"userdefined", paddle_print_userdefined, 1u << PADDLE_USERDEFINED | 1u << PADDLE_MODEL},
+	{"benchmark", paddle_print_benchmark, 1u << PADDLE_BENCHMARK},
+	{"framework", print_framework, 1u << PADDLE_FRAMEWORK},
+};
+
+#define NR_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static bool is_wanted(const struct summary *summary, const struct section *section)
+{
+	if (summary->is_default) {
+		return section->print != print_framework;
+	}
+	for (size_t i = 0; i < summary->nr_views; i++) {
+		if (strcmp(summary->views[i]->name, section->view) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct view_class *const classes[NR_PADDLE_VIEWS] = {
+	[PADDLE_OVERVIEW] = &view_overview,
+	[PADDLE_UTILIZATION] = &view_utilization,
+	[PADDLE_MODEL] = &view_model,
+	[PADDLE_OPERATOR] = &view_operator_detail,
+	[PADDLE_KERNEL] = &view_kernel,
+	[PADDLE_MANIPULATION] = &view_manipulation,
+	[PADDLE_USERDEFINED] = &view_userdefined,
+	[PADDLE_BENCHMARK] = &view_benchmark,
+	[PADDLE_FRAMEWORK] = &view_framework};
+
+static void make_tables(struct paddle_report *report, struct process *process, unsigned int needs)
+{
+	const struct summary *summary = report->summary;
+	struct view_input input = {.processes = &process,
+		.nr_processes = 1,
+		.is_per_thread = summary->is_per_thread,
+		.detail = summary->detail};
+	const struct view_class *used[NR_PADDLE_VIEWS];
+	void *views[NR_PADDLE_VIEWS];
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < NR_PADDLE_VIEWS; i++) {
+		if (needs & 1u << i) {
+			used[nr++] = classes[i];
+		}
+	}
+	summary_run(&input, used, nr, views);
+	nr = 0;
+	for (unsigned int i = 0; i < NR_PADDLE_VIEWS; i++) {
+		if (needs & 1u << i) {
+			report->tables[i] = classes[i]->table(views[nr]);
+			classes[i]->destroy(views[nr++]);
+		}
+	}
+}
+
+/* ProfileStep is the first row of the view model; without steps it is not told. */
+static void find_base(struct paddle_report *report)
+{
+	const struct table *model = report->tables[PADDLE_MODEL];
+
+	report->steps_ns = report->steps_gpu_ns = 0;
+	if (model && model->nr_rows && paddle_has(model, 0, "name", "ProfileStep")) {
+		report->steps_ns = paddle_cell(model, 0, "total_ns")->number;
+		report->steps_gpu_ns = paddle_cell(model, 0, "gpu_total_ns")->number;
+	}
+}
+
+/* Orders and cuts what has many rows. False if there is no such column in any. */
+static bool arrange(struct paddle_report *report)
+{
+	static const enum paddle_view views[] = {
+		PADDLE_OPERATOR, PADDLE_KERNEL, PADDLE_MANIPULATION, PADDLE_USERDEFINED};
+	const char *sort = report->summary->sort;
+	bool is_sorted = !sort, is_there = false;
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		struct table *table = report->tables[views[i]];
+
+		if (!table) {
+			continue;
+		}
+		is_there = true;
+		is_sorted = (sort && summary_sort(table, sort)) || is_sorted;
+		if (views[i] == PADDLE_KERNEL && sort && strncmp(sort, "GPU", 3) == 0) {
+			char key[16]; /* all its times are the GPU's */
+
+			snprintf(key, sizeof(key), "CPU%s", sort + 3);
+			is_sorted = summary_sort(table, key) || is_sorted;
+		}
+		if (report->summary->is_per_thread) {
+			table_sort_rising(table, views[i] == PADDLE_FRAMEWORK ? "thread" : "tid");
+		}
+		if (views[i] != PADDLE_FRAMEWORK) { /* it is not all events */
+			table_cut(table, report->summary->asked.top);
+		}
+	}
+	return is_sorted || !is_there;
+}
+
+static bool print_process(struct paddle_report *report, struct process *process, unsigned int needs)
+{
+	bool is_sorted;
+
+	make_tables(report, process, needs);
+	find_base(report);
+	is_sorted = arrange(report);
+	for (size_t i = 0; i < NR_SECTIONS; i++) {
+		if (is_wanted(report->summary, &sections[i])) {
+			sections[i].print(report);
+		}
+	}
+	for (unsigned int i = 0; i < NR_PADDLE_VIEWS; i++) {
+		table_destroy(report->tables[i]);
+		report->tables[i] = NULL;
+	}
+	return is_sorted;
+}
+
+static void print_head(const struct process *process, struct buf *out)
+{
+	buf_printf(out, "Process %u on ", process->pid);
+	text_add_shown(out, process_host(process), strlen(process_host(process)), 64);
+	if (process->rank >= 0) {
+		buf_printf(out, ", rank %" PRId64, process->rank);
+	}
+	if (!process_is_complete(process)) {
+		buf_printf(out, ", INCOMPLETE: %" PRIu64 " events missing%s",
+			process_missing(process), process->is_ended ? "" : ", unfinished");
+	}
+	buf_text(out, process->select ? ", the chosen steps alone\n\n" : "\n\n");
+}
+
+static const char *print(
+	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+{
+	static const double factors[] = {1e9, 1e6, 1e3, 1};
+	static const char *const units[] = {"s", "ms", "us", "ns"};
+	struct paddle_report report = {
+		.summary = summary, .unit = "ms", .unit_ns = 1e6, .out = out};
+	bool is_sorted = true;
+	unsigned int needs = 0;
+	const char *why;
+
+	for (size_t i = 0; summary->asked.table.unit && i < 4; i++) {
+		if (strcmp(summary->asked.table.unit, units[i]) == 0) {
+			report.unit = units[i];
+			report.unit_ns = factors[i];
+		}
+	}
+	for (size_t i = 0; i < NR_SECTIONS; i++) {
+		needs |= is_wanted(summary, &sections[i]) ? sections[i].needs : 0;
+	}
+	if (!needs) {
+		return "Paddle has none of these tables, but device, overview, model, distributed, "
+		       "operator, kernel, memcpy, userdefined, benchmark, framework";
+	}
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		struct process *process = input->processes[i];
+
+		/* Helpers that ran nothing have nothing to show. */
+		if (input->nr_processes == 1 || op_has_any(process) ||
+			view_has_device_records(process, &why)) {
+			print_head(process, out);
+			is_sorted = print_process(&report, process, needs) && is_sorted;
+		}
+	}
+	return is_sorted ? NULL : "no table has such a column to sort by";
+}
+
+const struct summary_style style_paddle = {
+	.name = "paddle",
+	.help = "the summary of paddle.profiler; --view framework: the report of the one before",
+	.formats = 1u << TABLE_TEXT_FORMAT,
+	.print = print,
+};

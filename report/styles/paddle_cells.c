@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
+#include "report/styles/paddle_report.h"
+#include "report/util/text.h"
+
+const struct table_cell *paddle_cell(const struct table *table, size_t row, const char *key)
+{
+	static const struct table_cell unknown;
+	const struct table_cell *found = table_find_cell(table, row, key);
+
+	return found ? found : &unknown;
+}
+
+bool paddle_has(const struct table *table, size_t row, const char *key, const char *text)
+{
+	const char *have = paddle_cell(table, row, key)->text;
+
+	return have && strcmp(have, text) == 0;
+}
+
+void paddle_add_time(
+	const struct paddle_report *report, struct buf *text, const struct table_cell *time)
+{
+	if (time->is_known) {
+		buf_printf(text, "%.2f", time->number / report->unit_ns);
+	} else {
+		buf_char(text, '-');
+	}
+}
+
+char *paddle_time(const struct paddle_report *report, const struct table_cell *time)
+{
+	struct buf text = {0};
+
+	paddle_add_time(report, &text, time);
+	buf_char(&text, '\0');
+	return text.bytes;
+}
+
+char *paddle_percent(const struct table_cell *percent)
+{
+	return percent->is_known ? paddle_text("%.2f", percent->number) : mem_text("-");
+}
+
+char *paddle_count(const struct table_cell *count)
+{
+	return count->is_known ? paddle_text("%" PRIu64, count->integer) : mem_text("-");
+}
+
+char *paddle_name_text(const struct paddle_report *report, const char *bytes, size_t nr_bytes,
+	unsigned int level, size_t width)
+{
+	struct buf text = {0};
+
+	buf_pad(&text, ' ', 2 * (size_t)level);
+	text_add_shown(&text, bytes, nr_bytes,
+		report->summary->asked.table.is_wide ? 0 : width - 2 * (size_t)level);
+	buf_char(&text, '\0');
+	return text.bytes;
+}
+
+char *paddle_name(
+	const struct paddle_report *report, const struct table *table, size_t row, size_t width)
+{
+	const struct table_cell *name = paddle_cell(table, row, "name");
+	size_t nr_bytes = name->nr_text;
+	const char *bytes = name->text;
+
+	if (!bytes) {
+		bytes = names_shown((uint32_t)name->integer, &nr_bytes);
+	}
+	return paddle_name_text(report, bytes, nr_bytes, table_level(table, row), width);
+}

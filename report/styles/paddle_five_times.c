@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables with five times in a cell, those of the CPU and those of the GPU. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/ops/event_type.h"
+#include "report/styles/paddle_report.h"
+
+#define NAME_WIDTH   52u /* of operators */
+#define KERNEL_WIDTH 90u
+
+/* "total / avg / max / min / ratio"; prefix: "" or "gpu_" of the keys; base 0: the ratio's cell. */
+static char *five(const struct paddle_report *report, const struct table *table, size_t row,
+	const char *prefix, double base)
+{
+	static const char *const keys[] = {"total_ns", "avg_ns", "max_ns", "min_ns"};
+	const struct table_cell *ratio;
+	struct buf text = {0};
+	char key[32];
+
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(key, sizeof(key), "%s%s", prefix, keys[i]);
+		paddle_add_time(report, &text, paddle_cell(table, row, key));
+		buf_text(&text, " / ");
+	}
+	snprintf(key, sizeof(key), "%stotal_ns", prefix);
+	if (base > 0 && paddle_cell(table, row, key)->is_known) {
+		buf_printf(&text, "%.2f", 100 * paddle_cell(table, row, key)->number / base);
+	} else {
+		snprintf(key, sizeof(key), "%sratio_pct", prefix);
+		ratio = paddle_cell(table, row, key);
+		if (ratio->is_known) {
+			buf_printf(&text, "%.2f", ratio->number);
+		} else {
+			buf_char(&text, '-');
+		}
+	}
+	buf_char(&text, '\0');
+	return text.bytes;
+}
+
+static struct paddle_grid five_grid(
+	const struct paddle_report *report, const char *title, size_t width)
+{
+	return (struct paddle_grid){.title = title,
+		.unit = report->unit,
+		.titles = {"Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)",
+			"GPU Total / Avg / Max / Min / Ratio(%)"},
+		.widths = {width, 6, 40, 40},
+		.nr_columns = 4};
+}
+
+static void add_five(const struct paddle_report *report, struct paddle_grid *grid,
+	const struct table *table, size_t i, size_t width, double cpu_base, double gpu_base)
+{
+	struct paddle_row *row = paddle_grid_add(grid);
+
+	row->cells[0] = paddle_name(report, table, i, width);
+	row->cells[1] = paddle_count(paddle_cell(table, i, "calls"));
+	row->cells[2] = five(report, table, i, "", cpu_base);
+	row->cells[3] = five(report, table, i, "gpu_", gpu_base);
+}
+
+void paddle_print_model(struct paddle_report *report)
+{
+	struct paddle_grid grid = five_grid(report, "Model Summary", 15);
+	const struct table *table = report->tables[PADDLE_MODEL];
+	char **name;
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		const struct table_cell *calls = paddle_cell(table, i, "calls");
+
+		if (i && calls->is_known && !calls->integer) {
+			continue; /* a phase that did not come */
+		}
+		add_five(report, &grid, table, i, 15, 0, 0);
+		name = &grid.rows[grid.nr_rows - 1].cells[0];
+		if (i) { /* all phases lie in it */
+			char *inner = paddle_text("  %s", *name);
+
+			free(*name);
+			*name = inner;
+		}
+	}
+	grid.note = table->note;
+	if (table->nr_rows) {
+		paddle_grid_print(&grid, report->out);
+	}
+}
+
+/* Paddle's ranges of users around copies are in the Memory Manipulation Summary. */
+static bool is_elsewhere(const struct table *table, size_t row)
+{
+	return paddle_has(table, row, "source", "RecordEvent") &&
+	       event_is_manipulation(
+		       names_raw((uint32_t)paddle_cell(table, row, "name")->integer, NULL));
+}
+
+/* Rows of a thread, or of all of them, under their title. */
+static void add_threads(const struct paddle_report *report, struct paddle_grid *grid,
+	const struct table *table, double cpu_base, double gpu_base)
+{
+	const struct summary *summary = report->summary;
+	bool is_flat = summary->has_detail && summary->detail == VIEW_DETAIL_DEFAULT;
+	bool is_first = true;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		const struct table_cell *tid = paddle_cell(table, i, "tid");
+
+		if ((is_flat && table_level(table, i)) || is_elsewhere(table, i)) {
+			continue;
+		}
+		if (is_first || (tid->is_known && tid->integer != last)) {
+			struct paddle_row *row = paddle_grid_add(grid);
+
+			row->is_title = true;
+			row->cells[0] = tid->is_known
+						? paddle_text("Thread: %" PRIu64, tid->integer)
+						: mem_text("Thread: All threads merged");
+			last = tid->integer;
+			is_first = false;
+		}
+		add_five(report, grid, table, i, grid->widths[0], cpu_base, gpu_base);
+	}
+}
+
+void paddle_print_operator(struct paddle_report *report)
+{
+	struct paddle_grid grid = five_grid(report, "Operator Summary", NAME_WIDTH);
+
+	if (report->tables[PADDLE_OPERATOR]->nr_rows) {
+		add_threads(report, &grid, report->tables[PADDLE_OPERATOR], 0, 0);
+		paddle_grid_print(&grid, report->out);
+	}
+}
+
+static bool begins_with(const char *text, size_t nr_bytes, const char *prefix)
+{
+	return strlen(prefix) <= nr_bytes && memcmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/*
+ * A kernel's name without the arguments of its call, which begin at the first parenthesis outside
+ * of templates' arguments and of lambdas; those of templates stay. In parentheses < and > may be
+ * comparisons.
+ */
+static size_t without_arguments(const char *name, size_t nr_bytes)
+{
+	unsigned int angles = 0, parentheses = 0, braces = 0;
+
+	for (size_t i = 0; i < nr_bytes; i++) {
+		const char *at = name + i;
+		bool is_outside = !angles && !braces;
+
+		if (is_outside && begins_with(at, nr_bytes - i, "(anonymous namespace)")) {
+			i += strlen("(anonymous namespace)") - 1;
+		} else if (is_outside && begins_with(at, nr_bytes - i, "operator()")) {
+			i += strlen("operator()") - 1;
+		} else if (is_outside && *at == '(' && i) {
+			return i;
+		}
+		angles += *at == '<' && !parentheses;
+		angles -= *at == '>' && !parentheses && angles;
+		parentheses += *at == '(' && !is_outside;
+		parentheses -= *at == ')' && parentheses;
+		braces += *at == '{';
+		braces -= *at == '}' && braces;
+	}
+	return nr_bytes;
+}
+
+void paddle_print_kernel(struct paddle_report *report)
+{
+	struct paddle_grid grid = {.title = "Kernel Summary",
+		.unit = report->unit,
+		.titles = {"Name", "Calls", "GPU Total / Avg / Max / Min / Ratio(%)"},
+		.widths = {KERNEL_WIDTH, 6, 40},
+		.nr_columns = 3};
+	const struct table *table = report->tables[PADDLE_KERNEL];
+	double all = 0;
+
+	/* Where no device records are the view has times of launches, which are none of these. */
+	if (!table->nr_rows || !table_find_cell(table, 0, "untimed")) {
+		return;
+	}
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		all += paddle_cell(table, i, "total_ns")->number;
+	}
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		struct paddle_row *row = paddle_grid_add(&grid);
+		size_t nr_bytes;
+		const char *name =
+			names_shown((uint32_t)paddle_cell(table, i, "name")->integer, &nr_bytes);
+
+		row->cells[0] = paddle_name_text(
+			report, name, without_arguments(name, nr_bytes), 0, KERNEL_WIDTH);
+		row->cells[1] = paddle_count(paddle_cell(table, i, "calls"));
+		row->cells[2] = five(report, table, i, "", all);
+	}
+	paddle_grid_print(&grid, report->out);
+}
+
+void paddle_print_manipulation(struct paddle_report *report)
+{
+	struct paddle_grid grid = five_grid(report, "Memory Manipulation Summary", 4);
+	const struct table *table = report->tables[PADDLE_MANIPULATION];
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		add_five(report, &grid, table, i, KERNEL_WIDTH, report->steps_ns,
+			report->steps_gpu_ns);
+	}
+	if (table->nr_rows) {
+		paddle_grid_print(&grid, report->out);
+	}
+}
+
+void paddle_print_userdefined(struct paddle_report *report)
+{
+	struct paddle_grid grid = five_grid(report, "UserDefined Summary", 35);
+
+	if (report->tables[PADDLE_USERDEFINED]->nr_rows) {
+		add_threads(report, &grid, report->tables[PADDLE_USERDEFINED], report->steps_ns,
+			report->steps_gpu_ns);
+		paddle_grid_print(&grid, report->out);
+	}
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table/histogram.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/table/histogram_bins.h"
+
+void stat_init(struct stat *stat)
+{
+	*stat = (struct stat){.is_exact = true};
+}
+
+void stat_fini(struct stat *stat)
+{
+	free(stat->p99s);
+	free(stat->histograms);
+	free(stat->groups);
+	free(stat->value_groups);
+	free(stat->values);
+	*stat = (struct stat){0};
+}
+
+/* ---- histogram ---- */
+
+static uint32_t *histogram_of(const struct stat *stat, size_t group)
+{
+	return stat->histograms + group * STAT_STEPS;
+}
+
+/* Makes sure that every group there is room for has a histogram. */
+static void grow_histograms(struct stat *stat)
+{
+	size_t from = stat->histogram_capacity, to = stat->group_capacity;
+
+	if (from < to) {
+		stat->histograms =
+			mem_resize(stat->histograms, to, STAT_STEPS * sizeof(*stat->histograms));
+		memset(histogram_of(stat, from), 0,
+			(to - from) * STAT_STEPS * sizeof(*stat->histograms));
+		stat->histogram_capacity = to;
+	}
+}
+
+static inline void count_step(uint32_t *histograms, uint32_t group, uint64_t value)
+{
+	uint32_t *count = &histograms[(size_t)group * STAT_STEPS + stat_step(value)];
+
+	*count += *count != UINT32_MAX;
+}
+
+void stat_grow(struct stat *stat, uint32_t group)
+{
+	while (stat->nr_groups <= group) {
+		stat->groups = array_grow(stat->groups, stat->nr_groups, &stat->group_capacity,
+			sizeof(*stat->groups));
+		stat->groups[stat->nr_groups++] = (struct stat_group){.min = UINT64_MAX};
+	}
+	if (!stat->is_exact) {
+		grow_histograms(stat);
+	}
+}
+
+/* From now on only histograms. */
+static void leave_exact(struct stat *stat)
+{
+	grow_histograms(stat);
+	for (size_t i = 0; i < stat->nr_values; i++) {
+		count_step(stat->histograms, stat->value_groups[i], stat->values[i]);
+	}
+	free(stat->value_groups);
+	free(stat->values);
+	stat->value_groups = NULL;
+	stat->values = NULL;
+	stat->nr_values = 0;
+	stat->value_capacity = 0;
+	stat->is_exact = false;
+}
+
+static void make_room(struct stat *stat, uint32_t nr_more)
+{
+	if (stat->nr_values + nr_more > STAT_EXACT) {
+		leave_exact(stat);
+		return;
+	}
+	while (stat->value_capacity < stat->nr_values + nr_more) {
+		stat->value_capacity = stat->value_capacity ? 2 * stat->value_capacity : 1024;
+		stat->values = mem_resize(stat->values, stat->value_capacity, sizeof(uint64_t));
+		stat->value_groups =
+			mem_resize(stat->value_groups, stat->value_capacity, sizeof(uint32_t));
+	}
+}
+
+/* ---- adding ---- */
+
+static inline void add_to_group(struct stat_group *group, uint64_t value)
+{
+	group->count++;
+	group->sum += value;
+	group->sum_squares += (unsigned __int128)value * value;
+	group->min = value < group->min ? value : group->min;
+	group->max = value > group->max ? value : group->max;
+}
+
+/*
+ * Inlined twice, for narrow and for wide values.
+ */
+static inline __attribute__((always_inline)) void add_values(struct stat *stat,
+	const uint32_t *groups, const uint64_t *wide, const uint32_t *small, uint32_t nr_values)
+{
+	struct stat_group *all = stat->groups;
+
+	if (stat->is_exact) {
+		make_room(stat, nr_values);
+	}
+	if (!stat->is_exact) {
+		for (uint32_t i = 0; i < nr_values; i++) {
+			uint64_t value = small ? small[i] : wide[i];
+
+			add_to_group(&all[groups[i]], value);
+			count_step(stat->histograms, groups[i], value);
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < nr_values; i++) {
+		add_to_group(&all[groups[i]], small ? small[i] : wide[i]);
+	}
+	for (uint32_t i = 0; i < nr_values; i++) {
+		stat->values[stat->nr_values + i] = small ? small[i] : wide[i];
+	}
+	memcpy(stat->value_groups + stat->nr_values, groups, nr_values * sizeof(*groups));
+	stat->nr_values += nr_values;
+}
+
+void stat_add_many(
+	struct stat *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values)
+{
+	add_values(stat, groups, values, NULL, nr_values);
+}
+
+void stat_add_small(
+	struct stat *stat, const uint32_t *groups, const uint32_t *values, uint32_t nr_values)
+{
+	add_values(stat, groups, NULL, values, nr_values);
+}
+
+void stat_add(struct stat *stat, uint32_t group, uint64_t value)
+{
+	stat_add_many(stat, &group, &value, 1);
+}
+
+static void merge_histogram(uint32_t *to, const uint32_t *from)
+{
+	for (size_t i = 0; i < STAT_STEPS; i++) {
+		uint64_t sum = (uint64_t)to[i] + from[i];
+
+		to[i] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+	}
+}
+
+void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint32_t from_group)
+{
+	const struct stat_group *source = &from->groups[from_group];
+	struct stat_group *target = &stat->groups[group];
+
+	for (size_t i = 0; from->is_exact && i < from->nr_values; i++) {
+		if (from->value_groups[i] == from_group) {
+			stat_add(stat, group, from->values[i]);
+		}
+	}
+	if (from->is_exact || !source->count) {
+		return;
+	}
+	if (stat->is_exact) {
+		leave_exact(stat);
+	}
+	target->count += source->count;
+	target->sum += source->sum;
+	target->sum_squares += source->sum_squares;
+	target->min = source->min < target->min ? source->min : target->min;
+	target->max = source->max > target->max ? source->max : target->max;
+	merge_histogram(histogram_of(stat, group), histogram_of(from, from_group));
+}
+
+/* ---- medians and p99 ---- */
+
+static void swap(uint64_t *a, uint64_t *b)
+{
+	uint64_t c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Puts the k-th smallest value at its place, smaller ones before it. */
+static void select_kth(uint64_t *values, size_t nr_values, size_t k)
+{
+	size_t low = 0, high = nr_values - 1;
+
+	while (low < high) {
+		uint64_t pivot = values[low + (high - low) / 2];
+		size_t i = low, j = high;
+
+		for (;;) {
+			while (values[i] < pivot) {
+				i++;
+			}
+			while (values[j] > pivot) {
+				j--;
+			}
+			if (i >= j) {
+				break;
+			}
+			swap(&values[i++], &values[j--]);
+		}
+		/* [low, j] <= pivot <= [j + 1, high] */
+		if (k <= j) {
+			high = j;
+		} else {
+			low = j + 1;
+		}
+	}
+}
+
+static uint64_t exact_twice_median(uint64_t *values, size_t nr_values)
+{
+	size_t middle = nr_values / 2;
+	uint64_t below = 0;
+
+	select_kth(values, nr_values, middle);
+	if (nr_values % 2) {
+		return 2 * values[middle];
+	}
+	for (size_t i = 0; i < middle; i++) {
+		below = values[i] > below ? values[i] : below;
+	}
+	return below + values[middle];
+}
+
+uint64_t stat_p99_rank(uint64_t count)
+{
+	return count - count / 100;
+}
+
+/* Where the median stands at its place; p99 is at it, or behind it. */
+static uint64_t exact_p99(uint64_t *values, size_t nr_values)
+{
+	size_t middle = nr_values / 2, place = stat_p99_rank(nr_values) - 1;
+
+	if (place < middle) { /* one value, or two */
+		return values[place];
+	}
+	select_kth(values + middle, nr_values - middle, place - middle);
+	return values[place];
+}
+
+uint64_t *stat_values(const struct stat *stat)
+{
+	size_t *first = mem_zeroed(stat->nr_groups + 1, sizeof(*first));
+	uint64_t *sorted = mem_zeroed(stat->nr_values, sizeof(*sorted));
+
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		first[i + 1] = first[i] + stat->groups[i].count;
+	}
+	for (size_t i = 0; i < stat->nr_values; i++) {
+		sorted[first[stat->value_groups[i]]++] = stat->values[i];
+	}
+	free(first);
+	return sorted;
+}
+
+static void exact_ranks(struct stat *stat)
+{
+	uint64_t *sorted = stat_values(stat), *values = sorted;
+
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		struct stat_group *group = &stat->groups[i];
+
+		if (group->count) {
+			group->twice_median = exact_twice_median(values, group->count);
+			stat->p99s[i] = exact_p99(values, group->count);
+		}
+		values += group->count;
+	}
+	free(sorted);
+}
+
+/* The value that `rank` of a group's values are not above. */
+static uint64_t histogram_value(
+	const struct stat_group *group, const uint32_t *histogram, uint64_t rank)
+{
+	uint64_t before = 0, value;
+	unsigned int step = 0;
+
+	while (before + histogram[step] < rank && step + 1 < STAT_STEPS) {
+		before += histogram[step++];
+	}
+	value = stat_step_value(step);
+	value = value < group->min ? group->min : value;
+	return value > group->max ? group->max : value;
+}
+
+void stat_finish(struct stat *stat)
+{
+	stat->p99s = mem_resize(stat->p99s, stat->nr_groups, sizeof(*stat->p99s));
+	memset(stat->p99s, 0, stat->nr_groups * sizeof(*stat->p99s));
+	if (stat->is_exact) {
+		exact_ranks(stat);
+		return;
+	}
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		struct stat_group *group = &stat->groups[i];
+		const uint32_t *histogram = histogram_of(stat, i);
+		uint64_t median;
+
+		if (!group->count) {
+			continue;
+		}
+		median = histogram_value(group, histogram, group->count / 2 + 1);
+		group->twice_median = median > UINT64_MAX / 2 ? UINT64_MAX : 2 * median;
+		stat->p99s[i] = histogram_value(group, histogram, stat_p99_rank(group->count));
+	}
+}
+
+/* ---- results ---- */
+
+uint64_t stat_sum(const struct stat_group *group)
+{
+	return group->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)group->sum;
+}
+
+double stat_mean(const struct stat_group *group)
+{
+	return group->count ? (double)((long double)group->sum / (long double)group->count) : 0;
+}
+
+double stat_deviation(const struct stat_group *group)
+{
+	unsigned __int128 squares, square;
+	long double n = (long double)group->count;
+	long double variance;
+
+	if (group->count < 2) {
+		return 0;
+	}
+	/* In integers as long as they fit: values close together and far from zero cancel. */
+	if (!__builtin_mul_overflow(
+		    group->sum_squares, (unsigned __int128)group->count, &squares) &&
+		!__builtin_mul_overflow(group->sum, group->sum, &square)) {
+		variance = squares > square ? (long double)(squares - square) / n / (n - 1) : 0;
+	} else {
+		long double sum = (long double)group->sum;
+
+		variance = ((long double)group->sum_squares - sum * sum / n) / (n - 1);
+	}
+	return variance > 0 ? (double)sqrtl(variance) : 0;
+}
+
+double stat_median(const struct stat_group *group)
+{
+	return (double)group->twice_median / 2;
+}
+
+uint64_t stat_p99(const struct stat *stat, size_t group)
+{
+	return stat->p99s ? stat->p99s[group] : 0;
+}

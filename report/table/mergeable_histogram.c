@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table/mergeable_histogram.h"
+
+#include <stdlib.h>
+
+#include "report/table/histogram_bins.h"
+
+void sketch_init(struct sketch *sketch)
+{
+	*sketch = (struct sketch){.group.min = UINT64_MAX};
+}
+
+void sketch_fini(struct sketch *sketch)
+{
+	free(sketch->bins);
+	sketch_init(sketch);
+}
+
+/* ---- adding ---- */
+
+static void add_group(struct stat_group *into, const struct stat_group *from)
+{
+	into->count += from->count;
+	into->sum += from->sum;
+	into->sum_squares += from->sum_squares;
+	into->min = from->min < into->min ? from->min : into->min;
+	into->max = from->max > into->max ? from->max : into->max;
+}
+
+static void add_bins(struct sketch *into, const struct sketch_bin *bins, size_t nr_bins)
+{
+	struct sketch_bin *sum = mem_zeroed(into->nr_bins + nr_bins, sizeof(*sum));
+	size_t nr = 0, i = 0, k = 0;
+
+	while (i < into->nr_bins || k < nr_bins) {
+		bool is_left =
+			i < into->nr_bins && (k == nr_bins || into->bins[i].step <= bins[k].step);
+		struct sketch_bin next = is_left ? into->bins[i++] : bins[k++];
+
+		if (nr && sum[nr - 1].step == next.step) {
+			sum[nr - 1].count += next.count;
+		} else {
+			sum[nr++] = next;
+		}
+	}
+	free(into->bins);
+	into->bins = sum;
+	into->nr_bins = nr;
+}
+
+void sketch_merge(struct sketch *into, const struct sketch *from)
+{
+	add_group(&into->group, &from->group);
+	add_bins(into, from->bins, from->nr_bins);
+}
+
+void sketch_add(struct sketch *sketch, uint64_t value)
+{
+	const struct sketch_bin bin = {stat_step(value), 1};
+	const struct stat_group group = {.count = 1,
+		.min = value,
+		.max = value,
+		.sum = value,
+		.sum_squares = (unsigned __int128)value * value};
+
+	add_group(&sketch->group, &group);
+	add_bins(sketch, &bin, 1);
+}
+
+/* The steps from that of the least value to that of the largest that have any. */
+static void add_counts(
+	struct sketch *sketch, const struct stat_group *group, const uint32_t *counts)
+{
+	struct sketch_bin bins[STAT_STEPS];
+	size_t nr_bins = 0;
+
+	for (unsigned int step = stat_step(group->min); step <= stat_step(group->max); step++) {
+		if (counts[step]) {
+			bins[nr_bins++] = (struct sketch_bin){step, counts[step]};
+		}
+	}
+	add_group(&sketch->group, group);
+	add_bins(sketch, bins, nr_bins);
+}
+
+void sketch_add_stat(struct sketch *const *sketches, const struct stat *stat)
+{
+	uint64_t *all = stat->is_exact ? stat_values(stat) : NULL;
+	const uint64_t *values = all;
+
+	for (size_t i = 0; i < stat->nr_groups; i++) {
+		const struct stat_group *group = &stat->groups[i];
+		uint32_t counts[STAT_STEPS] = {0};
+
+		if (!group->count) {
+			continue;
+		}
+		for (uint64_t k = 0; all && k < group->count; k++) {
+			counts[stat_step(*values++)]++;
+		}
+		add_counts(sketches[i], group, all ? counts : stat->histograms + i * STAT_STEPS);
+	}
+	free(all);
+}
+
+/* ---- quantiles ---- */
+
+/* The value that `rank` of all are not above. */
+static uint64_t value_at(const struct sketch *sketch, uint64_t rank)
+{
+	const struct stat_group *group = &sketch->group;
+	uint64_t before = 0, value;
+	size_t i = 0;
+
+	while (i + 1 < sketch->nr_bins && before + sketch->bins[i].count < rank) {
+		before += sketch->bins[i++].count;
+	}
+	value = stat_step_value(sketch->bins[i].step);
+	value = value < group->min ? group->min : value;
+	return value > group->max ? group->max : value;
+}
+
+uint64_t sketch_finish(struct sketch *sketch)
+{
+	struct stat_group *group = &sketch->group;
+	uint64_t below, above;
+
+	if (!group->count || !sketch->nr_bins) {
+		return 0;
+	}
+	/* Of an even number, the two in the middle. */
+	below = value_at(sketch, group->count - group->count / 2);
+	above = value_at(sketch, group->count / 2 + 1);
+	group->twice_median = below > UINT64_MAX - above ? UINT64_MAX : below + above;
+	return value_at(sketch, stat_p99_rank(group->count));
+}
+
+/* ---- bytes ---- */
+
+void sketch_pack(const struct sketch *sketch, struct buf *out)
+{
+	const struct stat_group *group = &sketch->group;
+	uint32_t step = 0;
+
+	pack_uint(out, group->count);
+	if (!group->count) {
+		return;
+	}
+	pack_uint(out, group->min);
+	pack_uint(out, group->max - group->min);
+	pack_wide(out, group->sum);
+	pack_wide(out, group->sum_squares);
+	pack_uint(out, sketch->nr_bins);
+	for (size_t i = 0; i < sketch->nr_bins; i++) {
+		pack_uint(out, sketch->bins[i].step - step);
+		pack_uint(out, sketch->bins[i].count);
+		step = sketch->bins[i].step;
+	}
+}
+
+void sketch_unpack(struct sketch *sketch, struct unpack *from)
+{
+	struct stat_group *group = &sketch->group;
+	uint64_t step = 0;
+	size_t nr_bins;
+
+	sketch_init(sketch);
+	group->count = unpack_uint(from);
+	if (!group->count) {
+		return;
+	}
+	group->min = unpack_uint(from);
+	group->max = group->min + unpack_uint(from);
+	group->sum = unpack_wide(from);
+	group->sum_squares = unpack_wide(from);
+	nr_bins = unpack_count(from);
+	from->is_bad |= group->max < group->min || !nr_bins || nr_bins > STAT_STEPS;
+	if (from->is_bad) {
+		return;
+	}
+	sketch->bins = mem_zeroed(nr_bins, sizeof(*sketch->bins));
+	for (size_t i = 0; i < nr_bins; i++) {
+		uint64_t more = unpack_uint(from);
+
+		step += more;
+		from->is_bad |= more >= STAT_STEPS || step >= STAT_STEPS || (i && !more);
+		sketch->bins[i] = (struct sketch_bin){(uint32_t)step, unpack_uint(from)};
+	}
+	sketch->nr_bins = nr_bins;
+	if (from->is_bad) {
+		sketch_fini(sketch);
+	}
+}

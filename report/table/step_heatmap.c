@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table/step_heatmap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+
+#define NR_LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+/* Of text, and of the page. */
+#define MOST_SIGNS	64u
+#define MOST_RANKS	32u
+#define MOST_PAGE_CELLS 128u
+#define MOST_PAGE_RANKS 64u
+#define MOST_CELLS	MOST_PAGE_CELLS
+
+/* Up to so much of the median, in percent; the last one is for all above. */
+static const struct {
+	uint64_t percent;
+	char sign;
+} levels[] = {{80, '.'}, {120, '-'}, {150, '+'}, {200, '*'}, {400, '#'}, {0, '@'}};
+
+struct heat_rank {
+	const struct step_heat *steps;
+	size_t nr_steps;
+	uint64_t total_ns;
+};
+
+struct heat {
+	struct heat_rank *ranks; /* the shown ones first, by their numbers */
+	size_t nr_ranks, nr_shown, capacity;
+	uint64_t first, last; /* steps */
+	uint64_t per_cell;    /* steps that share one */
+	uint64_t median_ns;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct step_heat *x = a, *y = b;
+	int order = (x->rank > y->rank) - (x->rank < y->rank);
+
+	return order ? order : (x->step > y->step) - (x->step < y->step);
+}
+
+static int by_duration(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The longest first. */
+static int by_total(const void *a, const void *b)
+{
+	const struct heat_rank *x = a, *y = b;
+	int order = (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
+
+	return order ? order : by_rank(x->steps, y->steps);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return by_rank(((const struct heat_rank *)a)->steps, ((const struct heat_rank *)b)->steps);
+}
+
+static uint64_t median_of(const struct step_heat *steps, size_t nr)
+{
+	uint64_t *durations = mem_zeroed(nr, sizeof(*durations));
+	uint64_t median;
+
+	for (size_t i = 0; i < nr; i++) {
+		durations[i] = steps[i].duration_ns;
+	}
+	qsort(durations, nr, sizeof(*durations), by_duration);
+	median = durations[nr / 2];
+	free(durations);
+	return median;
+}
+
+static void find_ranks(struct heat *heat, const struct step_heat *steps, size_t nr)
+{
+	heat->first = UINT64_MAX;
+	for (size_t i = 0; i < nr; i++) {
+		struct heat_rank *rank;
+
+		if (!i || steps[i].rank != steps[i - 1].rank) {
+			heat->ranks = array_grow(
+				heat->ranks, heat->nr_ranks, &heat->capacity, sizeof(*heat->ranks));
+			heat->ranks[heat->nr_ranks++] = (struct heat_rank){.steps = &steps[i]};
+		}
+		rank = &heat->ranks[heat->nr_ranks - 1];
+		rank->nr_steps++;
+		rank->total_ns += steps[i].duration_ns;
+		heat->first = steps[i].step < heat->first ? steps[i].step : heat->first;
+		heat->last = steps[i].step > heat->last ? steps[i].step : heat->last;
+	}
+}
+
+/* False where there are no two ranks to compare. */
+static bool find_heat(struct heat *heat, struct step_heat *steps, size_t nr_steps,
+	size_t most_ranks, size_t most_cells)
+{
+	if (!nr_steps) {
+		return false;
+	}
+	qsort(steps, nr_steps, sizeof(*steps), by_rank);
+	find_ranks(heat, steps, nr_steps);
+	if (heat->nr_ranks < 2) {
+		return false;
+	}
+	heat->median_ns = median_of(steps, nr_steps);
+	heat->per_cell = (heat->last - heat->first) / most_cells + 1;
+	heat->nr_shown = heat->nr_ranks < most_ranks ? heat->nr_ranks : most_ranks;
+	qsort(heat->ranks, heat->nr_ranks, sizeof(*heat->ranks), by_total);
+	qsort(heat->ranks, heat->nr_shown, sizeof(*heat->ranks), by_number);
+	return true;
+}
+
+/* Of each cell of a rank the longest step, NULL where none is known; how many cells there are. */
+static size_t find_longest(const struct heat *heat, const struct heat_rank *rank,
+	const struct step_heat *longest[MOST_CELLS])
+{
+	size_t nr_cells = (size_t)((heat->last - heat->first) / heat->per_cell) + 1;
+
+	for (size_t i = 0; i < nr_cells; i++) {
+		longest[i] = NULL;
+	}
+	for (size_t i = 0; i < rank->nr_steps; i++) {
+		const struct step_heat *step = &rank->steps[i];
+		size_t at = (size_t)((step->step - heat->first) / heat->per_cell);
+
+		if (!longest[at] || step->duration_ns > longest[at]->duration_ns) {
+			longest[at] = step;
+		}
+	}
+	return nr_cells;
+}
+
+/* ---- signs ---- */
+
+static unsigned int level_of(const struct heat *heat, uint64_t duration_ns)
+{
+	unsigned int level = 0;
+
+	while (level + 1 < NR_LEVELS &&
+		(unsigned __int128)duration_ns * 100 >
+			(unsigned __int128)heat->median_ns * levels[level].percent) {
+		level++;
+	}
+	return level;
+}
+
+static void draw_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *out)
+{
+	const struct step_heat *longest[MOST_CELLS];
+	size_t nr_cells = find_longest(heat, rank, longest);
+
+	buf_printf(out, "  rank %5" PRIu64 "  |", rank->steps->rank);
+	for (size_t i = 0; i < nr_cells; i++) {
+		buf_char(out,
+			longest[i] ? levels[level_of(heat, longest[i]->duration_ns)].sign : ' ');
+	}
+	buf_text(out, "|\n");
+}
+
+static void draw_head(const struct heat *heat, struct buf *out)
+{
+	buf_printf(out, "  steps %" PRIu64 " to %" PRIu64 " of %zu ranks, ", heat->first,
+		heat->last, heat->nr_ranks);
+	if (heat->per_cell > 1) {
+		buf_printf(out, "the longest of each %" PRIu64, heat->per_cell);
+	} else {
+		buf_text(out, "each");
+	}
+	buf_text(out, " by the median of all:");
+	for (size_t i = 0; i + 1 < NR_LEVELS; i++) {
+		buf_printf(out, " %c to %.1f,", levels[i].sign, (double)levels[i].percent / 100);
+	}
+	buf_printf(out, " %c above\n", levels[NR_LEVELS - 1].sign);
+}
+
+char *step_heat_draw(struct step_heat *steps, size_t nr_steps)
+{
+	struct heat heat = {0};
+	struct buf out = {0};
+
+	if (find_heat(&heat, steps, nr_steps, MOST_RANKS, MOST_SIGNS)) {
+		draw_head(&heat, &out);
+		for (size_t i = 0; i < heat.nr_shown; i++) {
+			draw_rank(&heat, &heat.ranks[i], &out);
+		}
+		if (heat.nr_shown < heat.nr_ranks) {
+			buf_printf(&out, "  %zu ranks with shorter times are not shown\n",
+				heat.nr_ranks - heat.nr_shown);
+		}
+		buf_char(&out, '\0');
+	}
+	free(heat.ranks);
+	return out.bytes;
+}
+
+/* ---- numbers ---- */
+
+/*
+ * [step, its duration] of each cell, [] where none is known. A rank that was started again has
+ * several processes: a step of another one than the rank's first says which.
+ */
+static void add_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *json)
+{
+	const struct step_heat *longest[MOST_CELLS];
+	size_t nr_cells = find_longest(heat, rank, longest);
+
+	buf_printf(json,
+		"{\"rank\": %" PRIu64 ", \"pid\": %" PRIu32 ", \"total_ns\": %" PRIu64
+		", \"cells\": [",
+		rank->steps->rank, rank->steps->pid, rank->total_ns);
+	for (size_t i = 0; i < nr_cells; i++) {
+		buf_text(json, i ? ",[" : "[");
+		if (longest[i]) {
+			buf_printf(json, "%" PRIu64 ",%" PRIu64, longest[i]->step,
+				longest[i]->duration_ns);
+			if (longest[i]->pid != rank->steps->pid) {
+				buf_printf(json, ",%" PRIu32, longest[i]->pid);
+			}
+		}
+		buf_char(json, ']');
+	}
+	buf_text(json, "]}");
+}
+
+char *step_heat_json(struct step_heat *steps, size_t nr_steps)
+{
+	struct heat heat = {0};
+	struct buf out = {0};
+
+	if (find_heat(&heat, steps, nr_steps, MOST_PAGE_RANKS, MOST_PAGE_CELLS)) {
+		buf_printf(&out,
+			"{\"first\": %" PRIu64 ", \"last\": %" PRIu64 ", \"per_cell\": %" PRIu64
+			", \"median_ns\": %" PRIu64 ", \"nr_ranks\": %zu, \"levels_pct\": [",
+			heat.first, heat.last, heat.per_cell, heat.median_ns, heat.nr_ranks);
+		for (size_t i = 0; i + 1 < NR_LEVELS; i++) {
+			buf_printf(&out, "%s%" PRIu64, i ? "," : "", levels[i].percent);
+		}
+		buf_text(&out, "], \"ranks\": [");
+		for (size_t i = 0; i < heat.nr_shown; i++) {
+			buf_text(&out, i ? ",\n" : "\n");
+			add_rank(&heat, &heat.ranks[i], &out);
+		}
+		buf_text(&out, "]}");
+		buf_char(&out, '\0');
+	}
+	free(heat.ranks);
+	return out.bytes;
+}

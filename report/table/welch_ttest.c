@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table/welch_ttest.h"
+
+#include <math.h>
+
+#define MOST_TERMS 500
+#define PRECISION  1e-14
+#define TINY	   1e-300
+
+static double away_from_0(double value)
+{
+	return fabs(value) < TINY ? TINY : value;
+}
+
+/* The continued fraction of I(x; a, b), by Lentz's method. */
+static double beta_fraction(double x, double a, double b)
+{
+	double c = 1, d = 1 / away_from_0(1 - (a + b) * x / (a + 1)), value = d;
+
+	for (int m = 1; m < MOST_TERMS; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+
+		d = 1 / away_from_0(1 + even * d);
+		c = away_from_0(1 + even / c);
+		value *= c * d;
+		d = 1 / away_from_0(1 + odd * d);
+		c = away_from_0(1 + odd / c);
+		value *= c * d;
+		if (fabs(c * d - 1) < PRECISION) {
+			break;
+		}
+	}
+	return value;
+}
+
+/* I(x; a, b); the fraction converges fast on one side of the mean alone. */
+static double beta_share(double x, double a, double b)
+{
+	double front;
+
+	if (x <= 0 || x >= 1) {
+		return x <= 0 ? 0 : 1;
+	}
+	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a
+					 : 1 - front * beta_fraction(1 - x, b, a) / b;
+}
+
+bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double *p)
+{
+	double of_a, of_b, difference = b->mean - a->mean, t_squared, df;
+
+	if (a->nr < 2 || b->nr < 2) {
+		return false;
+	}
+	of_a = a->variance / (double)a->nr;
+	of_b = b->variance / (double)b->nr;
+	if (!(of_a + of_b > 0)) { /* no scatter at all */
+		*p = difference == 0 ? 1 : 0;
+		return true;
+	}
+	t_squared = difference * difference / (of_a + of_b);
+	df = (of_a + of_b) * (of_a + of_b) /
+	     (of_a * of_a / (double)(a->nr - 1) + of_b * of_b / (double)(b->nr - 1));
+	*p = fmin(1, fmax(0, beta_share(df / (df + t_squared), df / 2, 0.5)));
+	return true;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Are the means of two samples different by more than their scatter explains? Welch's t-test: no
+ * equal variances are assumed.
+ *
+ *     t  = (mean_b - mean_a) / sqrt(v_a + v_b),  v = variance of the sample / its size
+ *     df = (v_a + v_b)^2 / (v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1))
+ *     p  = I(df / (df + t^2); df / 2, 1 / 2)     the regularised incomplete beta function
+ */
+#ifndef REPORT_TABLE_WELCH_TTEST_H
+#define REPORT_TABLE_WELCH_TTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct welch_sample {
+	uint64_t nr;
+	double mean;
+	double variance; /* of the sample: divided by nr - 1 */
+};
+
+/*
+ * The probability of a difference at least as large, either way, if the means were equal. False if
+ * a sample has fewer than two values: then nothing is known.
+ */
+bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double *p);
+
+#endif

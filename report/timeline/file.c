@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "report/util/gzip_out.h"
+#include "report/timeline/perfetto.h"
+#include "report/timeline/part.h"
+
+/* Where bytes go: one of both. */
+struct target {
+	struct gzip_out *packed;
+	FILE *plain;
+	uint64_t nr_bytes, most_bytes;
+	bool is_too_large;
+};
+
+struct job {
+	struct timeline_file *file;
+	struct process *const *processes;
+	size_t nr_processes;
+};
+
+/* ---- paths ---- */
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), nr_end = strlen(end);
+
+	return length >= nr_end && strcmp(text + length - nr_end, end) == 0;
+}
+
+static bool is_stdout(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+static bool is_json(const char *path)
+{
+	return ends_in(path, ".json") || ends_in(path, ".json.gz") || is_stdout(path);
+}
+
+bool timeline_file_is_path(const char *path)
+{
+	return is_json(path) || ends_in(path, ".pftrace") || ends_in(path, ".pftrace.gz");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *timeline_file_part(const char *path, size_t nr)
+{
+	size_t nr_end = strlen(ends_in(path, ".gz") ? ".json.gz" : ".json");
+	size_t nr_stem = strlen(path) - nr_end;
+	struct buf part = {0};
+
+	buf_add(&part, path, nr_stem);
+	buf_printf(&part, "-%zu%s", nr, path + nr_stem);
+	buf_char(&part, '\0');
+	return part.bytes;
+}
+
+/* ---- one file ---- */
+
+static int flush(void *context, const char *bytes, size_t nr_bytes)
+{
+	struct target *target = context;
+
+	target->nr_bytes += nr_bytes;
+	if (target->most_bytes && target->nr_bytes > target->most_bytes) {
+		target->is_too_large = true;
+		return -EFBIG;
+	}
+	if (target->packed) {
+		return gzip_out_write(target->packed, bytes, nr_bytes);
+	}
+	errno = 0;
+	return fwrite(bytes, 1, nr_bytes, target->plain) == nr_bytes ? 0 : errno ? -errno : -EIO;
+}
+
+static int open_target(struct target *target, const char *path)
+{
+	if (ends_in(path, ".gz")) {
+		return gzip_out_open(&target->packed, path);
+	}
+	target->plain = is_stdout(path) ? stdout : fopen(path, "w");
+	return target->plain ? 0 : -errno;
+}
+
+static int close_target(struct target *target)
+{
+	if (target->packed) {
+		return gzip_out_close(target->packed);
+	}
+	return (target->plain == stdout ? fflush(stdout) : fclose(target->plain)) ? -errno : 0;
+}
+
+/* part: NULL of Perfetto's. *is_too_large: it was begun, and the rest only counted. */
+static int write_one(
+	const struct job *job, const char *path, struct timeline_part *part, bool *is_too_large)
+{
+	struct target target = {.most_bytes = is_too_large ? job->file->most_bytes : 0};
+	struct buf out;
+	int error = open_target(&target, path), error_of_rest;
+
+	if (error) {
+		return error;
+	}
+	buf_init(&out, flush, &target);
+	if (part) {
+		timeline_write_part(job->processes, job->nr_processes, job->file->pick,
+			base_name(path), part, &out);
+	} else {
+		pftrace_write(job->processes, job->nr_processes, job->file->pick, &out);
+	}
+	error = buf_flush(&out);
+	buf_fini(&out);
+	error_of_rest = close_target(&target);
+	if (is_too_large) {
+		*is_too_large = target.is_too_large;
+	}
+	return error ? error : error_of_rest;
+}
+
+/* ---- parts ---- */
+
+/* They may be anybody's, so they stay; but who opens all parts would take them for some of these.
+ */
+static size_t count_older(const struct timeline_file *file)
+{
+	size_t nr = 0;
+	bool is_there;
+
+	do {
+		char *path = timeline_file_part(file->path, file->nr_parts + nr + 1);
+
+		is_there = access(path, F_OK) == 0;
+		nr += is_there;
+		free(path);
+	} while (is_there);
+	return nr;
+}
+
+static int write_parts(const struct job *job, const struct timeline_sizes *sizes)
+{
+	struct timeline_file *file = job->file;
+	struct timeline_part *parts = timeline_sizes_cut(sizes, file->most_bytes, &file->nr_parts);
+	int error = unlink(file->path) ? -errno : 0;
+
+	for (size_t i = 0; i < file->nr_parts && !error; i++) {
+		char *path = timeline_file_part(file->path, i + 1);
+
+		error = write_one(job, path, &parts[i], NULL);
+		free(path);
+	}
+	file->nr_older = count_older(file);
+	free(parts);
+	return error;
+}
+
+int timeline_file_write(
+	struct timeline_file *file, struct process *const *processes, size_t nr_processes)
+{
+	const struct job job = {file, processes, nr_processes};
+	struct timeline_part whole = {.end_ns = UINT64_MAX};
+	bool is_too_large = false;
+	int error;
+
+	file->nr_parts = file->nr_older = 0;
+	if (!is_json(file->path)) {
+		return write_one(&job, file->path, NULL, NULL);
+	}
+	if (!file->most_bytes || is_stdout(file->path)) {
+		return write_one(&job, file->path, &whole, NULL);
+	}
+	whole.sizes = mem_zeroed(1, sizeof(*whole.sizes));
+	error = write_one(&job, file->path, &whole, &is_too_large);
+	if (is_too_large) {
+		error = write_parts(&job, whole.sizes);
+	}
+	free(whole.sizes);
+	return error;
+}

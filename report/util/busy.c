@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/util/busy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+
+void busy_init(struct busy *busy)
+{
+	*busy = (struct busy){.first = UINT64_MAX, .earliest = UINT64_MAX};
+}
+
+void busy_fini(struct busy *busy)
+{
+	free(busy->waiting);
+	free(busy->scratch);
+	interval_sort_fini(&busy->sort);
+	*busy = (struct busy){0};
+}
+
+/* Room for one more behind those that wait: where those were that have been counted, if possible.
+ */
+static void make_room(struct busy *busy)
+{
+	if (busy->head && busy->head >= busy->nr_waiting) {
+		memmove(busy->waiting, busy->waiting + busy->head,
+			busy->nr_waiting * sizeof(*busy->waiting));
+		busy->head = 0;
+	}
+	busy->waiting = array_grow(busy->waiting, busy->head + busy->nr_waiting, &busy->capacity,
+		sizeof(*busy->waiting));
+}
+
+void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
+{
+	struct busy_interval *at;
+
+	if (busy->head + busy->nr_waiting == busy->capacity) {
+		make_room(busy);
+	}
+	at = busy->waiting + busy->head + busy->nr_waiting;
+	*at = (struct busy_interval){begin, end};
+	if (busy->nr_sorted == busy->nr_waiting && (!busy->nr_waiting || at[-1].begin <= begin)) {
+		busy->nr_sorted++;
+	}
+	busy->nr_waiting++;
+	busy->nr_intervals++;
+	busy->earliest = begin < busy->earliest ? begin : busy->earliest;
+	busy->first = begin < busy->first ? begin : busy->first;
+	busy->last = end > busy->last ? end : busy->last;
+}
+
+/* How many of a sorted run begin at `begin` or before. */
+static size_t count_up_to(const struct busy_interval *a, size_t nr, uint64_t begin)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a[middle].begin <= begin) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Merges two sorted runs in place of the first; what is in order already costs nothing. */
+static void merge(struct busy *busy, struct busy_interval *a, size_t nr_a, size_t nr_b)
+{
+	struct busy_interval *b = a + nr_a, *scratch;
+	size_t i = 0, j = 0, k = 0, nr_kept = count_up_to(a, nr_a, b[0].begin);
+
+	a += nr_kept;
+	nr_a -= nr_kept;
+	if (busy->scratch_capacity < nr_a) {
+		busy->scratch_capacity = 2 * nr_a;
+		busy->scratch =
+			mem_resize(busy->scratch, busy->scratch_capacity, sizeof(*busy->scratch));
+	}
+	scratch = busy->scratch;
+	if (!nr_a) {
+		return;
+	}
+	memcpy(scratch, a, nr_a * sizeof(*a));
+	while (i < nr_a && j < nr_b) {
+		if (b[j].begin < scratch[i].begin) {
+			a[k++] = b[j++];
+		} else {
+			a[k++] = scratch[i++];
+		}
+	}
+	memcpy(a + k, scratch + i, (nr_a - i) * sizeof(*a));
+}
+
+/* What was sorted stays as it is, as far as nothing new comes before it. */
+static void sort(struct busy *busy)
+{
+	size_t nr_new = busy->nr_waiting - busy->nr_sorted;
+
+	if (nr_new) {
+		struct busy_interval *all = busy->waiting + busy->head;
+
+		interval_sort_run(&busy->sort, all + busy->nr_sorted, nr_new);
+		if (busy->nr_sorted) {
+			merge(busy, all, busy->nr_sorted, nr_new);
+		}
+		busy->nr_sorted = busy->nr_waiting;
+	}
+}
+
+/* The next one that waits, NULL if there is none before `time`. It is sorted. */
+static const struct busy_interval *first_of(const struct busy *busy, uint64_t time)
+{
+	const struct busy_interval *first;
+
+	if (!busy->nr_waiting) {
+		return NULL; /* nor is there an array, perhaps */
+	}
+	first = busy->waiting + busy->head;
+	return first->begin < time ? first : NULL;
+}
+
+/* The part with the earliest one before `time`, and when that of the others begins. */
+static size_t find_earliest(
+	const struct busy *parts, size_t nr_parts, uint64_t time, uint64_t *others)
+{
+	size_t earliest = nr_parts;
+	uint64_t begin = UINT64_MAX;
+
+	*others = time;
+	for (size_t k = 0; k < nr_parts; k++) {
+		const struct busy_interval *first = first_of(&parts[k], time);
+
+		if (!first) {
+			continue;
+		}
+		if (earliest == nr_parts || first->begin < begin) {
+			*others = earliest == nr_parts ? time : begin;
+			begin = first->begin;
+			earliest = k;
+		} else if (first->begin < *others) {
+			*others = first->begin;
+		}
+	}
+	return earliest;
+}
+
+static inline void count_one(struct busy_sum *sum, const struct busy_interval *one)
+{
+	uint64_t begin = one->begin > sum->until ? one->begin : sum->until;
+
+	if (one->end > begin) {
+		sum->busy_ns += one->end - begin;
+		sum->until = one->end;
+	}
+}
+
+/* Counts the first one, and those behind it that begin before all others. */
+static void count_run(
+	struct busy *parts, size_t nr_parts, size_t part, uint64_t others, struct busy_sum *sums)
+{
+	struct busy *busy = &parts[part];
+	const struct busy_interval *all = busy->waiting + busy->head;
+	size_t i = 0;
+
+	do {
+		count_one(&busy->sum, &all[i]);
+		for (size_t k = part; sums && k < nr_parts; k++) {
+			count_one(&sums[k], &all[i]);
+		}
+	} while (++i < busy->nr_waiting && all[i].begin < others);
+	busy->head += i;
+	busy->nr_waiting -= i;
+	busy->nr_sorted -= i;
+	busy->earliest = busy->nr_waiting ? all[i].begin : UINT64_MAX;
+}
+
+void busy_advance_all(struct busy *parts, size_t nr_parts, uint64_t time, struct busy_sum *sums)
+{
+	uint64_t others;
+	size_t part;
+
+	for (size_t k = 0; k < nr_parts; k++) {
+		if (parts[k].nr_waiting && parts[k].earliest < time) {
+			sort(&parts[k]);
+		}
+	}
+	while ((part = find_earliest(parts, nr_parts, time, &others)) < nr_parts) {
+		count_run(parts, nr_parts, part, others, sums);
+	}
+}
+
+void busy_advance(struct busy *busy, uint64_t time)
+{
+	busy_advance_all(busy, 1, time, NULL);
+}
+
+void busy_finish(struct busy *busy)
+{
+	busy_advance(busy, UINT64_MAX);
+}

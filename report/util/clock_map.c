@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/util/clock_map.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+
+#define ONE (1ull << 32)
+
+/*
+ * The line outside of all points runs through two that are at least so far apart, if there are: two
+ * close ones say more about the reading than about the clocks.
+ */
+#define LONG_ENOUGH 100000000u
+
+void clock_map_add(struct clock_map *map, uint64_t from, uint64_t to)
+{
+	map->points = array_grow(map->points, map->nr_points, &map->capacity, sizeof(*map->points));
+	map->points[map->nr_points++] = (struct clock_point){.from = from, .to = to};
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct clock_point *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Clocks that count about nanoseconds differ by little; anything else is damage. */
+static uint64_t slope_of(const struct clock_point *a, const struct clock_point *b)
+{
+	unsigned __int128 slope;
+
+	if (b->from <= a->from || b->to <= a->to) {
+		return ONE;
+	}
+	slope = ((unsigned __int128)(b->to - a->to) << 32) / (b->from - a->from);
+	return slope > 16 * ONE || slope < ONE / 16 ? ONE : (uint64_t)slope;
+}
+
+static void drop_unordered(struct clock_map *map)
+{
+	size_t nr_kept = 0;
+
+	for (size_t i = 0; i < map->nr_points; i++) {
+		if (nr_kept && (map->points[i].from == map->points[nr_kept - 1].from ||
+				       map->points[i].to <= map->points[nr_kept - 1].to)) {
+			map->nr_back += map->points[i].to < map->points[nr_kept - 1].to;
+			continue;
+		}
+		map->points[nr_kept++] = map->points[i];
+	}
+	map->nr_points = nr_kept;
+}
+
+void clock_map_finish(struct clock_map *map)
+{
+	struct clock_point *points = map->points;
+	size_t last, other;
+
+	map->mean_slope = ONE;
+	map->first_slope = ONE;
+	if (!map->nr_points) {
+		return;
+	}
+	qsort(points, map->nr_points, sizeof(*points), compare);
+	drop_unordered(map);
+	last = map->nr_points - 1;
+	for (size_t i = 0; i < last; i++) {
+		points[i].slope = slope_of(&points[i], &points[i + 1]);
+	}
+	map->mean_slope = slope_of(&points[0], &points[last]);
+	for (other = 0; other < last; other++) {
+		if (points[other].from - points[0].from >= LONG_ENOUGH) {
+			break;
+		}
+	}
+	map->first_slope = slope_of(&points[0], &points[other]);
+	for (other = last; other > 0; other--) {
+		if (points[last].from - points[other].from >= LONG_ENOUGH) {
+			break;
+		}
+	}
+	points[last].slope = slope_of(&points[other], &points[last]);
+}
+
+void clock_map_fini(struct clock_map *map)
+{
+	free(map->points);
+	*map = (struct clock_map){0};
+}
+
+/* The last point at or before `from`; the first one if there is none. */
+static size_t find(const struct clock_map *map, uint64_t from)
+{
+	size_t low = 0, high = map->nr_points;
+
+	if (map->points[map->last].from <= from &&
+		(map->last + 1 == map->nr_points || map->points[map->last + 1].from > from)) {
+		return map->last;
+	}
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->points[middle].from <= from) {
+			low = middle;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+uint64_t clock_map_time(struct clock_map *map, uint64_t from)
+{
+	const struct clock_point *point;
+
+	if (!map->nr_points) {
+		return from;
+	}
+	map->last = find(map, from);
+	point = &map->points[map->last];
+	if (from >= point->from) {
+		return point->to +
+		       (uint64_t)(((unsigned __int128)(from - point->from) * point->slope) >> 32);
+	}
+	return point->to -
+	       (uint64_t)(((unsigned __int128)(point->from - from) * map->first_slope) >> 32);
+}

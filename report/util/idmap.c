@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/util/idmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/util/hash.h"
+
+/* `near` may be this much longer than there are elements. */
+#define NEAR_SLACK  4u
+#define NEAR_ALWAYS 65536u
+
+struct idmap_far {
+	uint32_t id;
+	uint32_t place;
+	UT_hash_handle hh;
+};
+
+void idmap_init(struct idmap *map, size_t element_bytes)
+{
+	*map = (struct idmap){.element_bytes = element_bytes};
+}
+
+void idmap_fini(struct idmap *map)
+{
+	hash_free(map->far);
+	free(map->elements);
+	free(map->near);
+	*map = (struct idmap){0};
+}
+
+int64_t idmap_find_far(const struct idmap *map, uint32_t id)
+{
+	struct idmap_far *far;
+
+	HASH_FIND(hh, map->far, &id, sizeof(id), far);
+	return far ? (int64_t)far->place : -1;
+}
+
+static void remember_far(struct idmap *map, uint32_t id)
+{
+	struct idmap_far *far = mem_zeroed(1, sizeof(*far));
+
+	far->id = id;
+	far->place = (uint32_t)map->nr;
+	HASH_ADD(hh, map->far, id, sizeof(far->id), far);
+}
+
+static void remember_near(struct idmap *map, uint32_t id)
+{
+	if (id >= map->nr_near) {
+		size_t nr_near = map->nr_near ? map->nr_near : 64;
+
+		while (nr_near <= id) {
+			nr_near *= 2;
+		}
+		map->near = mem_resize(map->near, nr_near, sizeof(*map->near));
+		memset(map->near + map->nr_near, 0, (nr_near - map->nr_near) * sizeof(*map->near));
+		map->nr_near = nr_near;
+	}
+	map->near[id] = (uint32_t)map->nr + 1;
+}
+
+void *idmap_put(struct idmap *map, uint32_t id)
+{
+	int64_t place = idmap_find(map, id);
+
+	if (place >= 0) {
+		return idmap_at(map, (size_t)place);
+	}
+	map->elements = array_grow(map->elements, map->nr, &map->capacity, map->element_bytes);
+	if (id < NEAR_ALWAYS + NEAR_SLACK * map->nr) {
+		remember_near(map, id);
+	} else {
+		remember_far(map, id);
+	}
+	memset(idmap_at(map, map->nr), 0, map->element_bytes);
+	return idmap_at(map, map->nr++);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Things by the ids a stream gives them: elements of one size, found by a 32-bit id. Ids mostly
+ * count up, then a look-up is one load; ids out of line cost a hash, never memory by their size.
+ */
+#ifndef REPORT_UTIL_IDMAP_H
+#define REPORT_UTIL_IDMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct idmap_far;
+
+struct idmap {
+	size_t element_bytes;
+	char *elements; /* in order of arrival */
+	size_t nr, capacity;
+	uint32_t *near; /* id -> place in elements + 1, 0 = unknown */
+	size_t nr_near;
+	struct idmap_far *far;
+};
+
+void idmap_init(struct idmap *map, size_t element_bytes);
+void idmap_fini(struct idmap *map);
+
+/* For those below: the place of an id out of line. */
+int64_t idmap_find_far(const struct idmap *map, uint32_t id);
+
+/* The place of the id's element in `elements`, -1 if there is none. */
+static inline int64_t idmap_find(const struct idmap *map, uint32_t id)
+{
+	if (id < map->nr_near && map->near[id]) {
+		return (int64_t)map->near[id] - 1;
+	}
+	return map->far ? idmap_find_far(map, id) : -1;
+}
+
+/* The element at a place below nr. */
+static inline void *idmap_at(const struct idmap *map, size_t place)
+{
+	return map->elements + place * map->element_bytes;
+}
+
+/* The element with that id, NULL if there is none. Valid until the next idmap_put. */
+static inline void *idmap_get(const struct idmap *map, uint32_t id)
+{
+	int64_t place = idmap_find(map, id);
+
+	return place < 0 ? NULL : idmap_at(map, (size_t)place);
+}
+
+/* The element with that id, made of zeros if there was none. */
+void *idmap_put(struct idmap *map, uint32_t id);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/util/interval_queue.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "report/util/buf.h"
+#include "report/util/interval_heap.h"
+#include "report/util/temp_file.h"
+
+/* Strays are joined once there are so many, or twice as many as last time. */
+#define JOIN_AT 65536u
+
+/* Read back at a time. */
+#define READ_ITEMS 16384u
+
+void interval_queue_fini(struct interval_queue *queue)
+{
+	if (queue->file) {
+		close(queue->file - 1);
+	}
+	free(queue->front);
+	free(queue->back);
+	intervals_fini(&queue->strays);
+	*queue = (struct interval_queue){0};
+}
+
+static bool has_ordered(const struct interval_queue *queue)
+{
+	return queue->back_nr || queue->nr_written > queue->nr_read ||
+	       queue->front_nr > queue->front_head;
+}
+
+static void add_stray(struct interval_queue *queue, struct busy_interval item)
+{
+	interval_heap_push(&queue->strays, item);
+	if (queue->strays.nr >= JOIN_AT && queue->strays.nr >= queue->join_at) {
+		interval_heap_join(&queue->strays);
+		queue->join_at = 2 * queue->strays.nr;
+	}
+}
+
+static bool write_back(struct interval_queue *queue)
+{
+	if (!queue->file) {
+		queue->file = 1 + temp_file_open();
+	}
+	return queue->file &&
+	       temp_file_write(queue->file - 1, queue->nr_written * sizeof(*queue->back),
+		       queue->back, queue->back_nr * sizeof(*queue->back));
+}
+
+static void make_room(struct interval_queue *queue)
+{
+	if (queue->back_nr < INTERVAL_QUEUE_ITEMS || queue->is_kept) {
+		return;
+	}
+	if (write_back(queue)) {
+		queue->nr_written += queue->back_nr;
+		queue->back_nr = 0;
+	} else {
+		queue->is_kept = true;
+	}
+}
+
+void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end)
+{
+	struct busy_interval *last = queue->back_nr ? &queue->back[queue->back_nr - 1] : NULL;
+
+	if (begin >= end) {
+		return;
+	}
+	if (has_ordered(queue) && end > queue->last_end) {
+		add_stray(queue, (struct busy_interval){begin, end});
+	} else if (last && end >= last->begin) { /* one stretch */
+		last->begin = begin < last->begin ? begin : last->begin;
+	} else {
+		make_room(queue);
+		queue->back = array_grow(
+			queue->back, queue->back_nr, &queue->back_capacity, sizeof(*queue->back));
+		queue->back[queue->back_nr++] = (struct busy_interval){begin, end};
+		queue->last_end = end;
+	}
+}
+
+static void read_front(struct interval_queue *queue)
+{
+	uint64_t nr = queue->nr_written - queue->nr_read;
+
+	nr = nr < READ_ITEMS ? nr : READ_ITEMS;
+	if (queue->front_capacity < READ_ITEMS) {
+		queue->front = mem_resize(queue->front, READ_ITEMS, sizeof(*queue->front));
+		queue->front_capacity = READ_ITEMS;
+	}
+	temp_file_read_back(queue->file - 1, queue->nr_read * sizeof(*queue->front), queue->front,
+		nr * sizeof(*queue->front));
+	queue->front_nr = nr;
+	queue->nr_read += nr;
+	if (queue->nr_read == queue->nr_written) {
+		queue->nr_read = queue->nr_written = 0;
+	}
+}
+
+/* The first in order; NULL if there is none. */
+static const struct busy_interval *find_front(struct interval_queue *queue)
+{
+	struct busy_interval *emptied = queue->front;
+	size_t capacity = queue->front_capacity;
+
+	if (queue->front_head < queue->front_nr) {
+		return &queue->front[queue->front_head];
+	}
+	queue->front_head = queue->front_nr = 0;
+	if (queue->nr_written) {
+		read_front(queue);
+	} else if (queue->back_nr) {
+		queue->front = queue->back;
+		queue->front_nr = queue->back_nr;
+		queue->front_capacity = queue->back_capacity;
+		queue->back = emptied;
+		queue->back_nr = 0;
+		queue->back_capacity = capacity;
+	}
+	return queue->front_nr ? &queue->front[0] : NULL;
+}
+
+bool interval_queue_pop(struct interval_queue *queue, struct busy_interval *item)
+{
+	const struct busy_interval *front = find_front(queue);
+
+	if (queue->strays.nr && (!front || queue->strays.items[0].end > front->end)) {
+		*item = interval_heap_pop(&queue->strays);
+		return true;
+	}
+	if (front) {
+		*item = *front;
+		queue->front_head++;
+	}
+	return front != NULL;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/util/intervals.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+
+void intervals_fini(struct intervals *set)
+{
+	free(set->items);
+	*set = (struct intervals){0};
+}
+
+void intervals_clear(struct intervals *set)
+{
+	set->nr = 0;
+	set->is_unsorted = false;
+}
+
+void intervals_add(struct intervals *set, uint64_t begin, uint64_t end)
+{
+	struct busy_interval *last = set->nr ? &set->items[set->nr - 1] : NULL;
+
+	if (begin >= end) {
+		return;
+	}
+	if (last && begin >= last->begin && begin <= last->end) {
+		last->end = end > last->end ? end : last->end;
+		return;
+	}
+	set->is_unsorted |= last && begin < last->begin;
+	set->items = array_grow(set->items, set->nr, &set->capacity, sizeof(*set->items));
+	set->items[set->nr++] = (struct busy_interval){begin, end};
+}
+
+void intervals_merge(struct intervals *set)
+{
+	struct interval_sort sort = {0};
+	size_t nr = set->nr;
+
+	if (!set->is_unsorted) {
+		return;
+	}
+	interval_sort_run(&sort, set->items, nr);
+	interval_sort_fini(&sort);
+	intervals_clear(set);
+	for (size_t i = 0; i < nr; i++) { /* writes at i or before it */
+		intervals_add(set, set->items[i].begin, set->items[i].end);
+	}
+}
+
+uint64_t intervals_length(const struct intervals *set)
+{
+	uint64_t length = 0;
+
+	for (size_t i = 0; i < set->nr; i++) {
+		length += set->items[i].end - set->items[i].begin;
+	}
+	return length;
+}
+
+/* The first one that ends after `time`; nr if there is none. */
+static size_t first_after(const struct intervals *set, uint64_t time)
+{
+	size_t low = 0, high = set->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (set->items[middle].end > time) {
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+	return low;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t intervals_length_in(const struct intervals *set, uint64_t begin, uint64_t end)
+{
+	uint64_t length = 0;
+
+	for (size_t i = first_after(set, begin);
+		begin < end && i < set->nr && set->items[i].begin < end; i++) {
+		length += earlier(set->items[i].end, end) - later(set->items[i].begin, begin);
+	}
+	return length;
+}
+
+void intervals_clip(
+	const struct intervals *set, uint64_t begin, uint64_t end, struct intervals *out)
+{
+	intervals_clear(out);
+	for (size_t i = first_after(set, begin); i < set->nr && set->items[i].begin < end; i++) {
+		intervals_add(
+			out, later(set->items[i].begin, begin), earlier(set->items[i].end, end));
+	}
+}
+
+void intervals_intersect(
+	const struct intervals *a, const struct intervals *b, struct intervals *out)
+{
+	size_t i = 0, j = 0;
+
+	intervals_clear(out);
+	while (i < a->nr && j < b->nr) {
+		intervals_add(out, later(a->items[i].begin, b->items[j].begin),
+			earlier(a->items[i].end, b->items[j].end));
+		if (a->items[i].end < b->items[j].end) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+}
+
+void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out)
+{
+	size_t j = 0;
+
+	intervals_clear(out);
+	for (size_t i = 0; i < a->nr; i++) {
+		uint64_t from = a->items[i].begin;
+
+		while (j < b->nr && b->items[j].end <= from) {
+			j++;
+		}
+		for (size_t k = j; k < b->nr && b->items[k].begin < a->items[i].end; k++) {
+			intervals_add(out, from, b->items[k].begin);
+			from = b->items[k].end;
+			j = k; /* it may reach into the next of a */
+		}
+		intervals_add(out, from, a->items[i].end);
+	}
+}
+
+void intervals_unite(const struct intervals *a, const struct intervals *b, struct intervals *out)
+{
+	size_t i = 0, j = 0;
+
+	intervals_clear(out);
+	while (i < a->nr || j < b->nr) {
+		bool is_a = j == b->nr || (i < a->nr && a->items[i].begin <= b->items[j].begin);
+		const struct busy_interval *next = is_a ? &a->items[i++] : &b->items[j++];
+
+		intervals_add(out, next->begin, next->end);
+	}
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/util/string_pool.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "report/util/buf.h"
+
+/* A readable name longer than this is more likely an attack on us than a name. */
+#define READABLE_BYTES (64u * 1024u)
+
+struct name {
+	char *raw;
+	uint32_t nr_raw;
+	uint32_t nr_readable;
+	char *readable; /* NULL until it is asked for; may be `raw` */
+	uint32_t number;
+	UT_hash_handle hh;
+};
+
+static struct names_state {
+	struct name **all;
+	size_t nr, capacity;
+	struct name *by_text;
+	bool mangled;
+} names;
+
+struct demangling {
+	struct buf out;
+	jmp_buf too_long;
+};
+
+static struct name *add(const char *bytes, size_t nr_bytes)
+{
+	struct name *name = mem_zeroed(1, sizeof(*name));
+
+	name->raw = mem_zeroed(nr_bytes + 1, 1);
+	if (nr_bytes) {
+		memcpy(name->raw, bytes, nr_bytes);
+	}
+	name->nr_raw = (uint32_t)nr_bytes;
+	name->number = (uint32_t)names.nr;
+	names.all = array_grow(names.all, names.nr, &names.capacity, sizeof(struct name *));
+	names.all[names.nr++] = name;
+	HASH_ADD_KEYPTR(hh, names.by_text, name->raw, name->nr_raw, name);
+	return name;
+}
+
+uint32_t names_intern(const char *bytes, size_t nr_bytes)
+{
+	struct name *name = NULL;
+
+	if (!names.nr) {
+		add("", 0);
+	}
+	if (!nr_bytes) {
+		return 0;
+	}
+	HASH_FIND(hh, names.by_text, bytes, nr_bytes, name);
+	return name ? name->number : add(bytes, nr_bytes)->number;
+}
+
+static void take_piece(const char *piece, size_t nr_bytes, void *context)
+{
+	struct demangling *job = context;
+
+	if (job->out.nr_bytes + nr_bytes > READABLE_BYTES) {
+		longjmp(job->too_long, 1); /* the demangler holds no heap memory while it prints */
+	}
+	buf_add(&job->out, piece, nr_bytes);
+}
+
+static void demangle(struct name *name)
+{
+	struct demangling job = {0};
+	volatile int done = 0; /* survives the longjmp */
+
+	name->readable = name->raw;
+	name->nr_readable = name->nr_raw;
+	if (strncmp(name->raw, "_Z", 2) != 0 || strlen(name->raw) != name->nr_raw) {
+		return;
+	}
+	if (!setjmp(job.too_long)) {
+		done = cplus_demangle_v3_callback(
+			name->raw, DMGL_PARAMS | DMGL_ANSI, take_piece, &job);
+	}
+	if (done && job.out.nr_bytes) {
+		buf_char(&job.out, '\0');
+		name->readable = job.out.bytes;
+		name->nr_readable = (uint32_t)job.out.nr_bytes - 1;
+	} else {
+		buf_fini(&job.out);
+	}
+}
+
+const char *names_raw(uint32_t name, size_t *nr_bytes)
+{
+	bool known = name < names.nr;
+
+	if (nr_bytes) {
+		*nr_bytes = known ? names.all[name]->nr_raw : 0;
+	}
+	return known ? names.all[name]->raw : "";
+}
+
+const char *names_readable(uint32_t name, size_t *nr_bytes)
+{
+	if (name >= names.nr) {
+		return names_raw(name, nr_bytes);
+	}
+	if (!names.all[name]->readable) {
+		demangle(names.all[name]);
+	}
+	if (nr_bytes) {
+		*nr_bytes = names.all[name]->nr_readable;
+	}
+	return names.all[name]->readable;
+}
+
+const char *names_shown(uint32_t name, size_t *nr_bytes)
+{
+	return names.mangled ? names_raw(name, nr_bytes) : names_readable(name, nr_bytes);
+}
+
+void names_show_mangled(bool mangled)
+{
+	names.mangled = mangled;
+}

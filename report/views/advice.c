@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to do about it: each rule of advice.def with its verdict, what it costs, and what shows it.
+ * Of several processes the one that a rule costs most is shown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice/advice.h"
+#include "report/advice/total.h"
+#include "report/util/text.h"
+#include "report/analysis/view.h"
+
+struct advice_view {
+	struct view_input input;
+	struct advice_facts *facts; /* of each process */
+	struct sweep sweep;
+	struct usage usage;
+	size_t nr_scanned, nr_walked;
+	struct advice_facts *at; /* of the process at hand */
+	bool has_loops;		 /* some process has a loop or work of devices */
+};
+
+/* A rule, and of whom. */
+struct finding {
+	const struct advice_rule *rule;
+	struct advice_result result;
+	const struct advice_facts *facts;
+	size_t nr_processes;		   /* that it fires for */
+	const struct advice_rule *same_as; /* NULL, or a finding about the same time */
+};
+
+static const struct scan_want wants[] = {
+	WORKS_WANTS,
+	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0},
+	{GPROF_TABLE_alloc,
+		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_allocated_bytes) |
+			COL_BIT(COL_alloc_reserved_bytes) | COL_BIT(COL_alloc_device_type) |
+			COL_BIT(COL_alloc_device),
+		0},
+};
+
+static void *create(const struct view_input *input)
+{
+	struct advice_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	view->facts = mem_zeroed(input->nr_processes + 1, sizeof(*view->facts));
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		advice_facts_init(&view->facts[i], input->processes[i]);
+	}
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct advice_view *view = context;
+
+	view->at = &view->facts[view->nr_scanned++];
+	gaps_begin(&view->at->gaps, process);
+	sweep_begin(&view->sweep, process);
+	usage_begin(&view->usage, process);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct advice_view *view = context;
+
+	if (batch->table == GPROF_TABLE_alloc) {
+		advice_facts_take_allocs(view->at, batch);
+		return;
+	}
+	usage_take(&view->usage, process, batch);
+	if (batch->table != GPROF_TABLE_sample) {
+		gaps_take(&view->at->gaps, batch);
+		sweep_take(&view->sweep, batch);
+	}
+}
+
+static void end(void *context, struct process *process)
+{
+	struct advice_view *view = context;
+
+	(void)process;
+	gaps_end(&view->at->gaps);
+	sweep_end(&view->sweep);
+	usage_end(&view->usage);
+}
+
+static void begin_ops(void *context, struct process *process)
+{
+	struct advice_view *view = context;
+
+	(void)process;
+	view->at = &view->facts[view->nr_walked++];
+	advice_facts_begin(view->at);
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	advice_facts_take_op(((struct advice_view *)context)->at, op);
+}
+
+static void take_call(void *context, const struct op_call *call, const struct op *op)
+{
+	advice_facts_take_call(((struct advice_view *)context)->at, call, op);
+}
+
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	advice_facts_take_record(((struct advice_view *)context)->at, record, call, op);
+}
+
+static void end_ops(void *context, struct process *process, const struct phases *phases)
+{
+	struct advice_view *view = context;
+
+	(void)process;
+	advice_total(view->at, phases, &view->sweep, &view->usage);
+	view->at->is_judged = view->at->has_gpu || phases_has_loop(phases);
+	view->has_loops |= view->at->is_judged;
+}
+
+/* ---- the rules ---- */
+
+/* Is that of another process to be shown rather? A finding before good, and the costlier one. */
+static bool is_worse(const struct advice_result *result, const struct finding *finding)
+{
+	if (!finding->facts || result->verdict != finding->result.verdict) {
+		return !finding->facts || result->verdict < finding->result.verdict;
+	}
+	return result->stake_ns > finding->result.stake_ns;
+}
+
+static void judge(
+	const struct advice_view *view, const struct advice_rule *rule, struct finding *finding)
+{
+	*finding = (struct finding){.rule = rule};
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		struct advice_result result;
+
+		if (view->has_loops && !view->facts[i].is_judged) {
+			continue; /* a helper */
+		}
+		advice_judge(rule, view->facts, view->input.nr_processes, i, &result);
+		finding->nr_processes += result.verdict == ADVICE_FINDING;
+		if (is_worse(&result, finding)) {
+			buf_fini(&finding->result.evidence);
+			finding->result = result;
+			finding->facts = &view->facts[i];
+		} else {
+			buf_fini(&result.evidence);
+		}
+	}
+}
+
+static bool is_symptom(const struct finding *finding)
+{
+	return finding->rule->time & ADVICE_TIME_SYMPTOM;
+}
+
+/* Causes by what they cost, then symptoms. */
+static int by_cause(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if (is_symptom(x) != is_symptom(y)) {
+		return is_symptom(x) ? 1 : -1;
+	}
+	if (x->result.stake_ns != y->result.stake_ns) {
+		return x->result.stake_ns > y->result.stake_ns ? -1 : 1;
+	}
+	return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+/* Each time is at stake once: the others that are about it point to the first. */
+static void join_times(struct finding *findings, size_t nr)
+{
+	qsort(findings, nr, sizeof(*findings), by_cause);
+	for (size_t i = 0; i < nr; i++) {
+		if (findings[i].result.verdict != ADVICE_FINDING) {
+			continue;
+		}
+		for (size_t k = 0; k < i && !findings[i].same_as; k++) {
+			unsigned int both = findings[i].rule->time & findings[k].rule->time;
+
+			if (findings[k].result.verdict == ADVICE_FINDING && !findings[k].same_as &&
+				both & ~ADVICE_TIME_SYMPTOM) {
+				findings[i].same_as = findings[k].rule;
+			}
+		}
+	}
+}
+
+/*
+ * Findings by what they cost, those of times that are not told yet first; then what is good, then
+ * the rest, both as they are listed.
+ */
+static int by_stake(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if (x->result.verdict != y->result.verdict) {
+		return x->result.verdict < y->result.verdict ? -1 : 1;
+	}
+	if (!x->same_as != !y->same_as) {
+		return y->same_as ? -1 : 1;
+	}
+	if (x->result.verdict == ADVICE_FINDING && x->result.stake_ns != y->result.stake_ns) {
+		return x->result.stake_ns > y->result.stake_ns ? -1 : 1;
+	}
+	return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+/* ---- the table ---- */
+
+enum column {
+	VERDICT,
+	RULE,
+	STAKE,
+	STAKE_SHARE,
+	STAKE_OF,
+	SAME_AS,
+	SHARE,
+	OF,
+	PID,
+	RANK,
+	PROCESSES,
+	SOURCE,
+	THRESHOLD,
+	EVIDENCE,
+	SITES,
+	TRY,
+	NR_COLUMNS,
+};
+
+static void add_sites(const struct finding *finding, struct buf *out)
+{
+	if (finding->result.cause < NR_ADVICE_CAUSES) {
+		advice_sites_add_text(&finding->facts->sites, finding->result.cause,
+			finding->result.mask, finding->facts->process, out);
+	}
+}
+
+/* Rules about more than time have none. */
+static void fill_stake(const struct finding *finding, struct table_cell *cells)
+{
+	const struct advice_result *result = &finding->result;
+
+	if (result->has_stake) {
+		table_set_integer(&cells[STAKE], result->stake_ns);
+		table_set_share(&cells[STAKE_SHARE], (double)result->stake_ns,
+			(double)result->stake_whole_ns);
+		table_set_string(&cells[STAKE_OF], result->stake_of);
+	}
+	if (finding->same_as) {
+		table_set_string(&cells[SAME_AS], finding->same_as->name);
+	}
+}
+
+static void fill(const struct finding *finding, struct table_cell *cells)
+{
+	const struct advice_result *result = &finding->result;
+	const struct process *process = finding->facts->process;
+	struct buf sites = {0};
+
+	table_set_string(&cells[VERDICT], advice_verdict_names[result->verdict]);
+	table_set_string(&cells[RULE], finding->rule->name);
+	table_set_string(&cells[SOURCE], finding->rule->source);
+	table_set_string(&cells[THRESHOLD], finding->rule->fires);
+	table_set_string(&cells[TRY], finding->rule->remedy);
+	table_set_integer(&cells[PID], process->pid);
+	if (process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)process->rank);
+	}
+	table_set_text(&cells[EVIDENCE], result->evidence.bytes, result->evidence.nr_bytes);
+	if (result->verdict == ADVICE_NOT_JUDGED) {
+		return;
+	}
+	if (result->share >= 0 && result->of) {
+		table_set_number(&cells[SHARE], result->share);
+		table_set_string(&cells[OF], result->of);
+	}
+	if (result->verdict == ADVICE_FINDING) {
+		fill_stake(finding, cells);
+		table_set_integer(&cells[PROCESSES], finding->nr_processes);
+		add_sites(finding, &sites);
+		if (sites.nr_bytes) {
+			table_set_text(&cells[SITES], sites.bytes, sites.nr_bytes);
+		}
+		buf_fini(&sites);
+	}
+}
+
+/* A finding in words, for the terminal. */
+static void add_words(const struct finding *finding, struct buf *out)
+{
+	struct buf sites = {0};
+
+	buf_printf(out, "\n  %s: %s\n    seen   ", finding->rule->name, finding->rule->fires);
+	text_add_shown(out, finding->result.evidence.bytes, finding->result.evidence.nr_bytes, 0);
+	add_sites(finding, &sites);
+	if (sites.nr_bytes) {
+		buf_text(out, "\n    at     ");
+		buf_add(out, sites.bytes, sites.nr_bytes); /* made fit there */
+	}
+	if (finding->same_as) {
+		buf_printf(out, "\n    same   time as %s", finding->same_as->name);
+	}
+	buf_printf(out, "\n    try    %s\n", finding->rule->remedy);
+	buf_fini(&sites);
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		{"verdict", "Verdict", TABLE_TEXT, false},
+		{"rule", "Rule", TABLE_TEXT, false},
+		{"stake_ns", "At stake", TABLE_TIME, false},
+		{"stake_pct", "%", TABLE_PERCENT, false},
+		{"stake_of", "Of", TABLE_TEXT, false},
+		{"same_as", "Time told by", TABLE_TEXT, false},
+		{"share_pct", "Judged %", TABLE_PERCENT, true},
+		{"of", "Of", TABLE_TEXT, true},
+		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, true},
+		{"processes", "Processes", TABLE_COUNT, true},
+		{"source", "Known from", TABLE_TEXT, false},
+		{"threshold", "Fires when", TABLE_TEXT, true},
+		{"evidence", "Evidence", TABLE_TEXT, false},
+		{"sites", "Where", TABLE_TEXT, true},
+		{"try", "Try", TABLE_TEXT, true},
+	};
+	struct advice_view *view = context;
+	struct table *table;
+	struct finding *findings = mem_zeroed(advice_nr_rules, sizeof(*findings));
+	struct buf figure = {0};
+	size_t nr_findings = 0, nr_judged = 0;
+
+	columns[RANK].is_wide_only = true;
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		columns[RANK].is_wide_only &= view->input.processes[i]->rank < 0;
+	}
+	table = table_create("advice", "Advice", columns, NR_COLUMNS);
+	for (size_t i = 0; i < advice_nr_rules && view->input.nr_processes; i++) {
+		judge(view, &advice_rules[i], &findings[i]);
+		nr_findings += findings[i].result.verdict == ADVICE_FINDING;
+		nr_judged += findings[i].result.verdict != ADVICE_NOT_JUDGED;
+	}
+	join_times(findings, advice_nr_rules);
+	qsort(findings, advice_nr_rules, sizeof(*findings), by_stake);
+	for (size_t i = 0; i < advice_nr_rules && view->input.nr_processes; i++) {
+		fill(&findings[i], table_add_row(table));
+		if (findings[i].result.verdict == ADVICE_FINDING) {
+			add_words(&findings[i], &figure);
+		}
+		buf_fini(&findings[i].result.evidence);
+	}
+	buf_char(&figure, '\0');
+	table->figure = figure.bytes;
+	table_note(table,
+		"%zu of %zu rules fire, %zu are not judged; at stake: the time that it costs at "
+		"most, "
+		"on the host or on one GPU; a finding whose time another one tells is at stake "
+		"there, those of others may overlap",
+		nr_findings, advice_nr_rules, advice_nr_rules - nr_judged);
+	free(findings);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct advice_view *view = context;
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		advice_facts_fini(&view->facts[i]);
+	}
+	sweep_fini(&view->sweep);
+	usage_fini(&view->usage);
+	free(view->facts);
+	free(view);
+}
+
+const struct view_class view_advice = {
+	.name = "advice",
+	.help = "what costs time, what shows it, and what to try",
+	.is_default = false,
+	/* What a device did in a chosen step may have been launched in another one. */
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end, true},
+	.ops = {.begin = begin_ops,
+		.op = take_op,
+		.call = take_call,
+		.record = take_record,
+		.end = end_ops},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

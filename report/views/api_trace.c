@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A row for each API call, in the order in which they began. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/analysis/trace.h"
+
+enum {
+	START,
+	DURATION,
+	RANK,
+	PID,
+	TID,
+	CORRELATION,
+	STEP,
+	RESULT,
+	API,
+	THREAD,
+	OPERATOR,
+	NAME,
+	NR_COLUMNS,
+};
+
+static const struct table_column columns[NR_COLUMNS] = {
+	[START] = {"start_ns", "Start", TABLE_TIME, false},
+	[DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
+	[RANK] = {"rank", "Rank", TABLE_ID, true},
+	[PID] = {"pid", "PID", TABLE_ID, true},
+	[TID] = {"tid", "Thread", TABLE_ID, false},
+	[CORRELATION] = {"correlation", "Correlation", TABLE_ID, false},
+	[STEP] = {"step", "Step", TABLE_ID, false},
+	[RESULT] = {"result", "Result", TABLE_ID, false},
+	[API] = {"api", "API", TABLE_TEXT, true},
+	[THREAD] = {"thread_name", "Thread name", TABLE_NAME, true},
+	[OPERATOR] = {"operator", "Operator", TABLE_NAME, false},
+	[NAME] = {"name", "Call", TABLE_NAME, false},
+};
+
+static void fill(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	const struct process *process = trace->processes[event->process];
+	const struct model_thread *thread = idmap_get(&process->threads, event->thread);
+	const char *api = api_name(event->api);
+
+	table_set_integer(&cells[START], event->api_begin_ns);
+	table_set_integer(&cells[DURATION], event->api_dur_ns);
+	if (process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)process->rank);
+	}
+	table_set_integer(&cells[PID], process->pid);
+	if (thread) {
+		table_set_integer(&cells[TID], thread->tid);
+	}
+	if (thread && thread->name) {
+		table_set_integer(&cells[THREAD], thread->name);
+	}
+	if (event->correlation) {
+		table_set_integer(&cells[CORRELATION], event->correlation);
+	}
+	if (event->step && event->step <= process->nr_steps) {
+		table_set_integer(&cells[STEP], process->steps[event->step - 1].step);
+	}
+	if (trace_has_result(trace, event)) {
+		table_set_integer(&cells[RESULT], (uint32_t)event->result);
+	}
+	table_set_string(&cells[API], api);
+	if (event->op) {
+		table_set_integer(&cells[OPERATOR], event->op);
+	}
+	table_set_integer(&cells[NAME], event->call);
+}
+
+/* ---- the view ---- */
+
+struct api_trace_view {
+	struct trace *trace; /* the table's, once that is made */
+};
+
+static void *create(const struct view_input *input)
+{
+	struct api_trace_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->trace = trace_create(input, TRACE_BY_CALL);
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	trace_begin(((struct api_trace_view *)context)->trace, process);
+}
+
+static void take(void *context, const struct op_call *call, const struct op *op)
+{
+	trace_call(((struct api_trace_view *)context)->trace, call, op);
+}
+
+static struct table *make_table(void *context)
+{
+	struct api_trace_view *view = context;
+	struct trace *trace = view->trace;
+
+	view->trace = NULL;
+	return trace_table(trace, "api_trace", "API calls, one by one", columns, NR_COLUMNS, fill);
+}
+
+static void destroy(void *context)
+{
+	struct api_trace_view *view = context;
+
+	trace_destroy(view->trace);
+	free(view);
+}
+
+const struct view_class view_api_trace = {
+	.name = "api-trace",
+	.help = "every API call by its begin",
+	.is_asked_only = true,
+	.ops = {.begin = begin, .call = take},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What copies and sets reached: bytes by the time in which at least one of the kind ran on the
+ * device, and the rates of each (bytes by its own time). With --detail, over time: the bytes that
+ * moved in each of 32 parts of the process's time, a copy's bytes spread evenly over its time.
+ */
+#include <stdlib.h>
+
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/analysis/view.h"
+#include "report/analysis/device_work.h"
+
+#define NR_PARTS 32u
+
+struct bandwidth_row {
+	struct process *process;
+	uint32_t device, copy, name;
+	uint64_t nr, nr_without_time;
+	uint64_t until, busy_ns;
+	unsigned __int128 bytes;
+	uint64_t parts[NR_PARTS]; /* bytes */
+};
+
+struct bandwidth_view {
+	struct works works;
+	struct bandwidth_row *rows;
+	size_t nr_rows, capacity;
+	size_t first;	   /* of the process at hand */
+	struct stat rates; /* of the rows, bytes a second */
+	bool is_over_time;
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct bandwidth_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->is_over_time = input->is_detailed;
+	stat_init(&view->rates);
+	return view;
+}
+
+static size_t find_row(struct bandwidth_view *view, const struct work *work)
+{
+	for (size_t i = view->first; i < view->nr_rows; i++) {
+		if (view->rows[i].device == work->device && view->rows[i].copy == work->copy) {
+			return i;
+		}
+	}
+	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+	view->rows[view->nr_rows] = (struct bandwidth_row){.process = view->works.process,
+		.device = work->device,
+		.copy = work->copy,
+		.name = work->name};
+	stat_grow(&view->rates, (uint32_t)view->nr_rows);
+	return view->nr_rows++;
+}
+
+/* When part `i` begins. */
+static uint64_t part_begin(const struct process *process, unsigned int i)
+{
+	uint64_t span =
+		process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
+
+	return process->first_ns + (uint64_t)((unsigned __int128)span * i / NR_PARTS);
+}
+
+/* What was moved until `time`. */
+static uint64_t bytes_until(const struct work *work, uint64_t time)
+{
+	if (time <= work->begin) {
+		return 0;
+	}
+	return time >= work->end ? work->bytes
+				 : (uint64_t)((unsigned __int128)work->bytes *
+					      (time - work->begin) / (work->end - work->begin));
+}
+
+static void add_parts(struct bandwidth_row *row, const struct work *work)
+{
+	uint64_t before = 0;
+
+	for (unsigned int i = 0; i < NR_PARTS; i++) {
+		uint64_t until = i + 1 == NR_PARTS
+					 ? work->bytes
+					 : bytes_until(work, part_begin(row->process, i + 1));
+
+		row->parts[i] += until - before;
+		before = until;
+	}
+}
+
+static uint64_t rate_of(uint64_t bytes, uint64_t ns)
+{
+	unsigned __int128 rate = (unsigned __int128)bytes * 1000000000u / ns;
+
+	return rate < UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
+}
+
+static void take_work(void *context, const struct work *work)
+{
+	struct bandwidth_view *view = context;
+	struct bandwidth_row *row;
+	uint64_t from;
+	size_t i;
+
+	if (work->table != GPROF_TABLE_memcpy && work->table != GPROF_TABLE_memset) {
+		return;
+	}
+	i = find_row(view, work);
+	row = &view->rows[i];
+	from = work->begin > row->until ? work->begin : row->until;
+	row->nr++;
+	row->bytes += work->bytes;
+	row->busy_ns += work->end > from ? work->end - from : 0;
+	row->until = work->end > row->until ? work->end : row->until;
+	if (view->is_over_time) {
+		add_parts(row, work);
+	}
+	if (work->end > work->begin) {
+		stat_add(&view->rates, (uint32_t)i, rate_of(work->bytes, work->end - work->begin));
+	} else {
+		row->nr_without_time++;
+	}
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct bandwidth_view *view = context;
+
+	view->first = view->nr_rows;
+	view_without_take(&view->without, process);
+	works_begin(&view->works, process, take_work, view);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct bandwidth_view *view = context;
+
+	(void)process;
+	works_take(&view->works, batch);
+}
+
+static void end(void *context, struct process *process)
+{
+	struct bandwidth_view *view = context;
+
+	(void)process;
+	works_end(&view->works);
+}
+
+/* ---- the table ---- */
+
+enum column {
+	CALLS = WORKS_NR_DEVICE_COLUMNS,
+	BYTES,
+	BUSY,
+	RATE,
+	OF_LINK,
+	RATE_MEDIAN,
+	RATE_MIN,
+	RATE_MAX,
+	NO_TIME,
+	NAME,
+	NR_COLUMNS,
+};
+
+static uint64_t clip(unsigned __int128 value)
+{
+	return value < UINT64_MAX ? (uint64_t)value : UINT64_MAX;
+}
+
+/*
+ * What the lanes to the host carry one way, in bytes a second: transfers a second of a lane,
+ * without the bits that its code adds (8 to 10, from generation 3 on 128 to 130, from 6 on 242 of
+ * 256 bytes). 0 unknown.
+ */
+static double link_rate(const struct process *process, uint32_t device)
+{
+	static const double lane_rates[] = {0, 2.5e9 * 8 / 10, 5e9 * 8 / 10, 8e9 * 128 / 130,
+		16e9 * 128 / 130, 32e9 * 128 / 130, 64e9 * 242 / 256};
+	uint64_t generation, lanes;
+
+	if (!process_attribute(process, device, "pcie_generation", &generation) ||
+		!process_attribute(process, device, "pcie_lanes", &lanes) ||
+		generation >= sizeof(lane_rates) / sizeof(lane_rates[0])) {
+		return 0;
+	}
+	return lane_rates[generation] / 8 * (double)lanes;
+}
+
+static void set_rate(const struct bandwidth_row *row, struct table_cell *cells)
+{
+	double rate = (double)row->bytes / (double)row->busy_ns * 1e9;
+	uint32_t kind = row->copy & COPY_IS_SET ? 0 : copy_kind_of(row->copy);
+
+	table_set_number(&cells[RATE], rate);
+	if (kind == API_COPY_HTOD || kind == API_COPY_DTOH) {
+		table_set_share(&cells[OF_LINK], rate, link_rate(row->process, row->device));
+	}
+}
+
+static void fill(const struct bandwidth_view *view, size_t i, struct table_cell *cells)
+{
+	const struct bandwidth_row *row = &view->rows[i];
+	const struct stat_group *rates = &view->rates.groups[i];
+
+	works_fill_device(row->process, row->device, cells);
+	table_set_integer(&cells[CALLS], row->nr);
+	table_set_integer(&cells[BYTES], clip(row->bytes));
+	table_set_integer(&cells[BUSY], row->busy_ns);
+	if (row->busy_ns) {
+		set_rate(row, cells);
+	}
+	if (rates->count) {
+		table_set_number(&cells[RATE_MEDIAN], stat_median(rates));
+		table_set_number(&cells[RATE_MIN], (double)rates->min);
+		table_set_number(&cells[RATE_MAX], (double)rates->max);
+	}
+	table_set_integer(&cells[NO_TIME], row->nr_without_time);
+	table_set_integer(&cells[NAME], row->name);
+}
+
+static struct table *make_totals(struct bandwidth_view *view)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		WORKS_DEVICE_COLUMNS,
+		{"calls", "Calls", TABLE_COUNT, false},
+		{"total_bytes", "Size", TABLE_SIZE, false},
+		{"busy_ns", "Busy", TABLE_TIME, false},
+		{"rate_bytes_per_s", "Rate", TABLE_RATE, false},
+		{"link_pct", "% of PCIe", TABLE_PERCENT, false},
+		{"rate_median_bytes_per_s", "Med", TABLE_RATE, false},
+		{"rate_min_bytes_per_s", "Min", TABLE_RATE, false},
+		{"rate_max_bytes_per_s", "Max", TABLE_RATE, false},
+		{"without_time", "Without time", TABLE_COUNT, true},
+		{"name", "Operation", TABLE_NAME, false},
+	};
+	struct table *table =
+		table_create("bandwidth", "Bandwidth of copies and sets", columns, NR_COLUMNS);
+
+	stat_finish(&view->rates);
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(view, i, table_add_row(table));
+	}
+	table_sort(table, "total_bytes");
+	table_note(table,
+		"rate: bytes by the time in which at least one of the kind ran; others: of "
+		"each copy by itself; %% of PCIe: of what the lanes between host and GPU carry one "
+		"way, headers of packets included, over 100 where there is a faster way; --detail: "
+		"over time");
+	return table;
+}
+
+static struct table *make_over_time(const struct bandwidth_view *view)
+{
+	static const struct table_column columns[] = {
+		WORKS_DEVICE_COLUMNS,
+		{"start_ns", "Start", TABLE_TIME, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"bytes", "Size", TABLE_SIZE, false},
+		{"rate_bytes_per_s", "Rate", TABLE_RATE, false},
+		{"name", "Operation", TABLE_NAME, false},
+	};
+	struct table *table =
+		table_create("bandwidth", "Bandwidth of copies and sets over time", columns, 8);
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct bandwidth_row *row = &view->rows[i];
+
+		for (unsigned int k = 0; k < NR_PARTS; k++) {
+			uint64_t start = part_begin(row->process, k);
+			uint64_t ns = part_begin(row->process, k + 1) - start;
+			struct table_cell *cells = table_add_row(table);
+
+			works_fill_device(row->process, row->device, cells);
+			table_set_integer(&cells[3], start - row->process->first_ns);
+			table_set_integer(&cells[4], ns);
+			table_set_integer(&cells[5], row->parts[k]);
+			if (ns) {
+				table_set_number(
+					&cells[6], (double)row->parts[k] / (double)ns * 1e9);
+			}
+			table_set_integer(&cells[7], row->name);
+		}
+	}
+	table_note(table, "%u parts of the time of the process; start: after its first event",
+		NR_PARTS);
+	return table;
+}
+
+static struct table *make_table(void *context)
+{
+	struct bandwidth_view *view = context;
+	struct table *table = view->is_over_time ? make_over_time(view) : make_totals(view);
+
+	view_without_note(&view->without, table, "");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct bandwidth_view *view = context;
+
+	stat_fini(&view->rates);
+	free(view->rows);
+	free(view);
+}
+
+const struct view_class view_bandwidth = {
+	.name = "bandwidth",
+	.help = "rates that copies and sets reached, over time with --detail",
+	.is_empty_hidden = true,
+	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

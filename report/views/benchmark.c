@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How fast batches go by, in the layout of Paddle's Perf Summary: reader_cost is the time of a step
+ * in the data loader, batch_cost that of the step, ips the samples a second (steps a second where
+ * the batch is not known), the reader's ratio the share of all batch_cost in all reader_cost.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/select.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+/* The first steps are slow for reasons of their own; as many are left out, or the first alone. */
+#define WARM_UP 10u
+
+/* First dimensions of what layers got, and how often. */
+#define MOST_SIZES 16u
+
+struct row {
+	struct process *process;
+	struct spread reader, batch; /* ns */
+	uint64_t read_batch_ns;	     /* of the steps that reader is of */
+	int64_t batch_size;	     /* -1 unknown */
+	bool has_reader, is_seen;    /* the size was seen in shapes */
+};
+
+struct benchmark_view {
+	struct row *rows;
+	size_t nr_rows, capacity;
+	/* of the process at hand */
+	struct {
+		uint64_t size, nr;
+	} sizes[MOST_SIZES];
+	size_t nr_sizes;
+	uint64_t nr_layers;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct benchmark_view));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct benchmark_view *view = context;
+
+	(void)process;
+	view->nr_sizes = 0;
+	view->nr_layers = 0;
+}
+
+/* Layers whose first input begins with the batch, unless a program has it elsewhere. */
+static bool is_layer(const char *name)
+{
+	return strcmp(name, "aten::linear") == 0 || strcmp(name, "aten::conv2d") == 0 ||
+	       strcmp(name, "aten::conv1d") == 0 || strcmp(name, "aten::conv3d") == 0;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct benchmark_view *view = context;
+	const char *at = op->shape ? strchr(names_raw(op->shape, NULL), '[') : NULL;
+	uint64_t size;
+	size_t i = 0;
+
+	if (!at || !is_layer(names_raw(op->name, NULL))) {
+		return;
+	}
+	size = strtoull(at + 1, NULL, 10);
+	view->nr_layers++;
+	while (i < view->nr_sizes && view->sizes[i].size != size) {
+		i++;
+	}
+	if (i == view->nr_sizes && i < MOST_SIZES) {
+		view->sizes[view->nr_sizes].size = size;
+		view->sizes[view->nr_sizes++].nr = 0;
+	}
+	if (i < view->nr_sizes) {
+		view->sizes[i].nr++;
+	}
+}
+
+/* The size that nine of ten layers saw; the last batch may be smaller. -1 if they do not agree. */
+static int64_t seen_size(const struct benchmark_view *view)
+{
+	for (size_t i = 0; i < view->nr_sizes; i++) {
+		if (view->sizes[i].nr * 10 >= view->nr_layers * 9 && view->sizes[i].size &&
+			view->sizes[i].size <= INT32_MAX) {
+			return (int64_t)view->sizes[i].size;
+		}
+	}
+	return -1;
+}
+
+static void add_steps(struct row *row, const struct phases *phases)
+{
+	const struct clock_map *clock = &row->process->host_clock;
+	uint32_t nr_whole = (uint32_t)phases->nr_steps - 2;
+	uint32_t nr_left_out = nr_whole > 2 * WARM_UP ? WARM_UP : 1;
+
+	/* Who chooses steps chooses all of them. */
+	nr_left_out = row->process->select ? 0 : nr_left_out;
+	for (uint32_t step = 1 + nr_left_out; step <= nr_whole; step++) {
+		uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
+		uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step));
+
+		if (!phases->steps[step].is_chosen ||
+			model_step_is_gap(&row->process->steps[step - 1])) {
+			continue;
+		}
+		spread_add(&row->batch, ns);
+		if (phases->steps[step].is_recorded) { /* else only its length is known */
+			spread_add(&row->reader, clock_map_duration(clock, reader));
+			row->read_batch_ns += ns;
+			row->has_reader |= reader != 0;
+		}
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct benchmark_view *view = context;
+	struct row *row;
+
+	if (!phases_has_steps(phases)) {
+		return;
+	}
+	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+	row = &view->rows[view->nr_rows++];
+	*row = (struct row){.process = process};
+	row->batch_size = process_number(process, "config.GPROF_BATCH_SIZE");
+	if (row->batch_size <= 0) {
+		row->batch_size = seen_size(view);
+		row->is_seen = row->batch_size > 0;
+	}
+	add_steps(row, phases);
+}
+
+enum column {
+	PID,
+	STEPS,
+	READER, /* avg, max, min */
+	BATCH = READER + 3,
+	RATIO = BATCH + 3,
+	SIZE,
+	IPS,
+	NR_COLUMNS = IPS + 3,
+};
+
+static void fill_times(const struct spread *spread, struct table_cell *cells)
+{
+	if (spread->nr) {
+		table_set_number(&cells[0], spread_mean(spread));
+		table_set_integer(&cells[1], spread->max);
+		table_set_integer(&cells[2], spread->min);
+	}
+}
+
+static void fill(const struct row *row, struct table_cell *cells)
+{
+	double samples = row->batch_size > 0 ? (double)row->batch_size : 1;
+
+	table_set_integer(&cells[PID], row->process->pid);
+	table_set_integer(&cells[STEPS], row->batch.nr);
+	if (row->has_reader) {
+		fill_times(&row->reader, &cells[READER]);
+		table_set_share(&cells[RATIO], (double)row->reader.sum, (double)row->read_batch_ns);
+	}
+	fill_times(&row->batch, &cells[BATCH]);
+	if (row->batch_size > 0) {
+		table_set_integer(&cells[SIZE], (uint64_t)row->batch_size);
+	}
+	if (row->batch.sum) {
+		table_set_number(&cells[IPS],
+			samples * (double)row->batch.nr / (double)row->batch.sum * 1e9);
+	}
+	if (row->batch.min) {
+		table_set_number(&cells[IPS + 1], samples / (double)row->batch.min * 1e9);
+		table_set_number(&cells[IPS + 2], samples / (double)row->batch.max * 1e9);
+	}
+}
+
+static void add_note(const struct benchmark_view *view, struct table *table)
+{
+	size_t nr_known = 0;
+	bool has_readers = true, is_seen = false, is_part = false;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct row *row = &view->rows[i];
+
+		nr_known += row->batch_size > 0;
+		is_seen = is_seen || row->is_seen;
+		has_readers = has_readers && row->has_reader;
+		is_part = is_part || (row->has_reader && row->reader.nr != row->batch.nr);
+	}
+	if (!view->nr_rows) {
+		table_note(table, "no steps");
+		return;
+	}
+	table_note(table,
+		"the first %u steps are left out, of up to %u the first alone; ips is in "
+		"%s%s%s%s%s",
+		WARM_UP, 2 * WARM_UP,
+		nr_known == view->nr_rows ? "samples a second"
+		: nr_known ? "samples a second where Batch is known, else in steps a second"
+			   : "steps a second",
+		nr_known == view->nr_rows ? "" : " (GPROF_BATCH_SIZE makes it samples)",
+		is_seen ? "; the batch is what linear and convolution layers got" : "",
+		is_part ? "; the reader's cost and ratio are of the steps that were recorded" : "",
+		has_readers ? "" : "; no data loader was seen in some");
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME, false},
+		{"reader_cost_max_ns", "max", TABLE_TIME, false},
+		{"reader_cost_min_ns", "min", TABLE_TIME, false},
+		{"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, false},
+		{"batch_cost_max_ns", "max", TABLE_TIME, false},
+		{"batch_cost_min_ns", "min", TABLE_TIME, false},
+		{"reader_ratio_pct", "reader % of batch", TABLE_PERCENT, false},
+		{"batch_size", "Batch", TABLE_COUNT, false},
+		{"ips_avg", "ips avg", TABLE_NUMBER, false},
+		{"ips_max", "max", TABLE_NUMBER, false},
+		{"ips_min", "min", TABLE_NUMBER, false},
+	};
+	struct benchmark_view *view = context;
+	struct table *table = table_create("benchmark", "Benchmark", columns, NR_COLUMNS);
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(&view->rows[i], table_add_row(table));
+	}
+	add_note(view, table);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct benchmark_view *view = context;
+
+	free(view->rows);
+	free(view);
+}
+
+const struct view_class view_benchmark = {
+	.name = "benchmark",
+	.help = "reader_cost, batch_cost and samples a second",
+	.is_default = false,
+	.ops = {.begin = begin, .op = take_op, .end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the time of steps went to; and what each device did in them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/breakdown.h"
+#include "report/comm/sanity.h"
+#include "report/model/select.h"
+#include "report/analysis/view.h"
+
+/* Of a device in all steps of a process. */
+struct use {
+	struct device_use sum;
+	uint64_t steps_ns;
+	uint64_t kernel_ns; /* sum of times */
+	uint32_t name;
+	uint64_t memory_bytes, major, minor;
+	bool has_memory, has_major, has_minor;
+};
+
+struct result {
+	const struct process *process;
+	uint64_t nr_cut;
+	bool has_steps, is_too_much;
+	struct breakdown_step *steps; /* whole ones */
+	size_t nr_steps;
+	struct use *uses;
+	size_t nr_uses;
+};
+
+struct breakdown_view {
+	struct breakdown breakdown; /* of the process at hand */
+	struct result *results;
+	size_t nr_results, capacity;
+	uint64_t nr_late, nr_untimed;
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct breakdown_view));
+}
+
+static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
+{
+	breakdown_begin(&view->breakdown, process, has_devices);
+	view_without_take(&view->without, process);
+}
+
+static void begin_steps(void *context, struct process *process)
+{
+	begin(context, process, false);
+}
+
+static void begin_uses(void *context, struct process *process)
+{
+	begin(context, process, true);
+}
+
+static void enter(void *context, const struct op *op)
+{
+	breakdown_enter(&((struct breakdown_view *)context)->breakdown, op);
+}
+
+static void call(void *context, const struct op_call *op_call, const struct op *op)
+{
+	(void)op;
+	breakdown_call(&((struct breakdown_view *)context)->breakdown, op_call);
+}
+
+static void record(void *context, const struct op_record *op_record, const struct op_call *op_call,
+	const struct op *op)
+{
+	(void)op;
+	breakdown_record(&((struct breakdown_view *)context)->breakdown, op_record, op_call);
+}
+
+static struct use *find_use(struct result *result, const struct process *process, uint32_t device)
+{
+	struct use *use;
+
+	for (size_t i = 0; i < result->nr_uses; i++) {
+		if (result->uses[i].sum.device == device) {
+			return &result->uses[i];
+		}
+	}
+	result->uses = mem_resize(result->uses, result->nr_uses + 1, sizeof(*result->uses));
+	use = &result->uses[result->nr_uses++];
+	*use = (struct use){.sum = {.device = device, .is_sm_known = true}};
+	use->name = process_device_name(process, device);
+	use->has_memory = process_attribute(process, device, "memory_bytes", &use->memory_bytes);
+	use->has_major = process_attribute(process, device, "capability_major", &use->major);
+	use->has_minor = process_attribute(process, device, "capability_minor", &use->minor);
+	return use;
+}
+
+static void add_devices(
+	struct result *result, const struct process *process, const struct breakdown_step *step)
+{
+	for (size_t i = 0; i < step->nr_devices; i++) {
+		struct use *use = find_use(result, process, step->devices[i].device);
+
+		device_use_add(&use->sum, &step->devices[i]);
+		for (unsigned int k = 0; k < NR_TENSOR_USES; k++) {
+			use->kernel_ns += step->devices[i].tensor_ns[k];
+		}
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct breakdown_view *view = context;
+	struct breakdown *breakdown = &view->breakdown;
+	struct result *result;
+	uint64_t all_ns = 0;
+
+	view->results = array_grow(
+		view->results, view->nr_results, &view->capacity, sizeof(*view->results));
+	result = &view->results[view->nr_results++];
+	breakdown_end(breakdown, phases);
+	*result = (struct result){.process = process,
+		.nr_cut = breakdown->nr_cut,
+		.has_steps = breakdown->has_steps,
+		.is_too_much = breakdown->is_too_much};
+	result->steps = mem_zeroed(breakdown->nr_steps + 1, sizeof(*result->steps));
+	for (size_t i = 0; i < breakdown->nr_steps && !breakdown->is_too_much; i++) {
+		const struct breakdown_step *step = &breakdown->steps[i];
+
+		if (step->is_whole && step->end_ns > step->begin_ns &&
+			(!step->place || select_has_step(process, step->place - 1))) {
+			add_devices(result, process, step);
+			all_ns += step->next_ns - step->begin_ns;
+			result->steps[result->nr_steps++] = *step;
+		}
+	}
+	for (size_t i = 0; i < result->nr_uses; i++) {
+		result->uses[i].steps_ns = all_ns;
+	}
+	view->nr_late += breakdown->nr_late;
+	view->nr_untimed += breakdown->nr_untimed;
+	breakdown_fini(breakdown);
+}
+
+struct breakdown_sums view_breakdown_sums(void *context)
+{
+	const struct breakdown_view *view = context;
+	struct breakdown_sums sums = {.nr_cut = view->nr_late};
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		const struct result *result = &view->results[i];
+
+		sums.nr_steps += result->nr_steps;
+		sums.nr_cut += result->nr_cut;
+		sums.has_steps |= result->has_steps;
+		for (size_t k = 0; k < result->nr_steps; k++) {
+			const struct breakdown_step *step = &result->steps[k];
+
+			sums.steps_ns += step->end_ns - step->begin_ns;
+			for (unsigned int part = 0; part < NR_BREAKDOWN_PARTS; part++) {
+				sums.ns[part] += step->ns[part];
+			}
+		}
+	}
+	return sums;
+}
+
+static void destroy(void *context)
+{
+	struct breakdown_view *view = context;
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		free(view->results[i].steps);
+		free(view->results[i].uses);
+	}
+	free(view->results);
+	free(view);
+}
+
+/* ---- the tables ---- */
+
+static void set_process(const struct result *result, struct table_cell *cells)
+{
+	table_set_integer(&cells[0], result->process->pid);
+	if (result->process->rank >= 0) {
+		table_set_integer(&cells[1], (uint64_t)result->process->rank);
+	}
+}
+
+/* What neither view has of a process, though it was recorded. */
+static void tell_lack(const struct result *result)
+{
+	const char *path = result->process->stream->path;
+
+	if (result->is_too_much) {
+		odd_add("'%s': breakdown and gpu-use leave this process out: more than %u events "
+			"of one step overlap; end steps more often (GPROF_STEP)",
+			path, BREAKDOWN_MOST);
+	} else if (result->nr_cut) {
+		odd_add("'%s': breakdown and gpu-use lack part of %" PRIu64
+			" events: they ran later than what was launched %u kernels after them; "
+			"end steps more often (GPROF_STEP)",
+			path, result->nr_cut, BREAKDOWN_MOST / 2);
+	}
+}
+
+static void note(const struct breakdown_view *view, struct table *table, const char *text)
+{
+	char late[64] = "", untimed[64] = "";
+
+	if (view->nr_late) {
+		snprintf(late, sizeof(late), "; %" PRIu64 " events came late and are cut",
+			view->nr_late);
+	}
+	if (view->nr_untimed) {
+		snprintf(untimed, sizeof(untimed), "; %" PRIu64 " records without times left out",
+			view->nr_untimed);
+	}
+	table_note(table, "%s%s%s", text, late, untimed);
+	for (size_t i = 0; i < view->nr_results; i++) {
+		tell_lack(&view->results[i]);
+	}
+}
+
+enum column {
+	PID,
+	RANK,
+	STEP,
+	TOTAL,
+	PARTS,
+	NR_COLUMNS = PARTS + NR_BREAKDOWN_PARTS,
+};
+
+static void fill_step(
+	const struct result *result, const struct breakdown_step *step, struct table_cell *cells)
+{
+	char text[32] = "all";
+
+	set_process(result, cells);
+	if (step->place) {
+		snprintf(text, sizeof(text), "%" PRIu64, step->number);
+	}
+	table_set_string(&cells[STEP], text);
+	table_set_number(&cells[TOTAL], (double)(step->end_ns - step->begin_ns));
+	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
+		table_set_number(&cells[PARTS + i], (double)step->ns[i]);
+	}
+}
+
+static void fill_average(const struct result *result, struct table_cell *cells)
+{
+	double sums[1 + NR_BREAKDOWN_PARTS] = {0};
+
+	set_process(result, cells);
+	table_set_text(&cells[STEP], "average", 7);
+	for (size_t i = 0; i < result->nr_steps; i++) {
+		sums[0] += (double)(result->steps[i].end_ns - result->steps[i].begin_ns);
+		for (unsigned int k = 0; k < NR_BREAKDOWN_PARTS; k++) {
+			sums[1 + k] += (double)result->steps[i].ns[k];
+		}
+	}
+	for (unsigned int i = 0; i < 1 + NR_BREAKDOWN_PARTS; i++) {
+		table_set_number(&cells[TOTAL + i], sums[i] / (double)result->nr_steps);
+	}
+}
+
+/* Where others have steps, a loader worker's whole time is beside the point. */
+static bool is_left_out(const struct breakdown_view *view, const struct result *result)
+{
+	bool has_steps = false;
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		has_steps |= view->results[i].has_steps;
+	}
+	return has_steps && !result->has_steps;
+}
+
+static struct table *make_steps(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		[PID] = {"pid", "PID", TABLE_ID, false},
+		[RANK] = {"rank", "Rank", TABLE_ID, false},
+		[STEP] = {"step", "Step", TABLE_TEXT, false},
+		[TOTAL] = {"total_ns", "Total", TABLE_MEAN_TIME, false},
+	};
+	struct breakdown_view *view = context;
+	size_t nr_left_out = 0;
+	struct table *table;
+
+	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
+		columns[PARTS + i] = (struct table_column){
+			breakdown_keys[i], breakdown_titles[i], TABLE_MEAN_TIME, false};
+	}
+	table = table_create("breakdown", "Step breakdown", columns, NR_COLUMNS);
+	for (size_t i = 0; i < view->nr_results; i++) {
+		const struct result *result = &view->results[i];
+
+		if (is_left_out(view, result)) {
+			nr_left_out++;
+			continue;
+		}
+		if (result->nr_steps && result->has_steps) {
+			fill_average(result, table_add_row(table));
+		}
+		for (size_t k = 0; k < result->nr_steps; k++) {
+			fill_step(result, &result->steps[k], table_add_row(table));
+		}
+	}
+	note(view, table,
+		"each moment counts for the first of these that covers it; a step ends with the "
+		"last "
+		"work launched in it");
+	view_without_note(&view->without, table, "");
+	if (nr_left_out) {
+		view_note_more(table, "%zu process%s without steps %s left out", nr_left_out,
+			nr_left_out == 1 ? "" : "es", nr_left_out == 1 ? "is" : "are");
+	}
+	return table;
+}
+
+enum use_column {
+	USE_PID,
+	USE_RANK,
+	USE_DEVICE,
+	USE_NAME,
+	USE_MEMORY,
+	USE_CAPABILITY,
+	USE_UTILIZATION,
+	USE_SM,
+	USE_OCCUPANCY,
+	USE_TENSOR,
+	USE_NO_TENSOR,
+	USE_UNKNOWN,
+	NR_USE_COLUMNS,
+};
+
+static void fill_use(const struct result *result, const struct use *use, struct table_cell *cells)
+{
+	const struct device_use *sum = &use->sum;
+	char text[48];
+
+	set_process(result, cells);
+	if (sum->device != UINT32_MAX) {
+		table_set_integer(&cells[USE_DEVICE], sum->device);
+	}
+	table_set_integer(&cells[USE_NAME], use->name);
+	if (use->has_memory) {
+		table_set_integer(&cells[USE_MEMORY], use->memory_bytes);
+	}
+	if (use->has_major && use->has_minor) {
+		snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64, use->major, use->minor);
+		table_set_string(&cells[USE_CAPABILITY], text);
+	}
+	table_set_share(&cells[USE_UTILIZATION], (double)sum->busy_ns, (double)use->steps_ns);
+	if (sum->is_sm_known) {
+		table_set_share(&cells[USE_SM], sum->sm_ns, (double)use->steps_ns);
+	}
+	if (sum->occupancy_ns > 0) {
+		table_set_number(&cells[USE_OCCUPANCY], sum->occupancy / sum->occupancy_ns);
+	}
+	table_set_share(
+		&cells[USE_TENSOR], (double)sum->tensor_ns[TENSOR_YES], (double)use->kernel_ns);
+	table_set_share(
+		&cells[USE_NO_TENSOR], (double)sum->tensor_ns[TENSOR_NO], (double)use->kernel_ns);
+	table_set_share(&cells[USE_UNKNOWN], (double)sum->tensor_ns[TENSOR_UNKNOWN],
+		(double)use->kernel_ns);
+}
+
+static struct table *make_uses(void *context)
+{
+	static const struct table_column columns[NR_USE_COLUMNS] = {
+		[USE_PID] = {"pid", "PID", TABLE_ID, false},
+		[USE_RANK] = {"rank", "Rank", TABLE_ID, false},
+		[USE_DEVICE] = {"device", "GPU", TABLE_ID, false},
+		[USE_NAME] = {"name", "Name", TABLE_NAME, false},
+		[USE_MEMORY] = {"memory_bytes", "Memory", TABLE_SIZE, false},
+		[USE_CAPABILITY] = {"capability", "Compute capability", TABLE_TEXT, false},
+		[USE_UTILIZATION] = {"utilization_pct", "Kernels % of steps", TABLE_PERCENT, false},
+		[USE_SM] = {"sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT, false},
+		[USE_OCCUPANCY] = {"occupancy_pct", "Est. occupancy %", TABLE_PERCENT, false},
+		[USE_TENSOR] = {"tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT,
+			false},
+		[USE_NO_TENSOR] = {"no_tensor_pct", "without %", TABLE_PERCENT, true},
+		[USE_UNKNOWN] = {"unknown_tensor_pct", "unknown %", TABLE_PERCENT, false},
+	};
+	struct breakdown_view *view = context;
+	struct table *table = table_create("gpu_use", "GPUs in the steps", columns, NR_USE_COLUMNS);
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		for (size_t k = 0; k < view->results[i].nr_uses; k++) {
+			fill_use(
+				&view->results[i], &view->results[i].uses[k], table_add_row(table));
+		}
+	}
+	note(view, table,
+		"where there are no steps, of all of the recording; SM efficiency: share of "
+		"multiprocessors with blocks, at most; occupancy: of warps that fit, by time");
+	view_without_note(&view->without, table, "");
+	return table;
+}
+
+/* Both views are of the same pass. */
+#define TAKES(begins)                                                             \
+	{                                                                         \
+		.takes_all = true, .begin = begins, .enter = enter, .call = call, \
+		.record = record, .end = end                                      \
+	}
+
+const struct view_class view_breakdown = {
+	.name = "breakdown",
+	.help = "what the time of each step went to, as parts that sum to it",
+	.ops = TAKES(begin_steps),
+	.create = create,
+	.table = make_steps,
+	.destroy = destroy,
+};
+
+const struct view_class view_gpu_use = {
+	.name = "gpu-use",
+	.help = "each GPU in the steps: utilization, SM efficiency, occupancy, tensor cores",
+	.ops = TAKES(begin_uses),
+	.create = create,
+	.table = make_uses,
+	.destroy = destroy,
+};

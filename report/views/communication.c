@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NCCL's operations by communicator and kind (--detail: and size): how much they moved, how fast,
+ * and what of their kernels' time was waiting for the last rank. Unlike `collectives`, which goes
+ * by the names of kernels, it knows the calls. Those that hosts carry out (gloo, MPI, UCC) are rows
+ * by library, since nothing tells their process groups.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/comm/communication.h"
+#include "report/comm/host_collective_ops.h"
+#include "report/comm/job_clock.h"
+#include "report/comm/nccl_match.h"
+#include "report/comm/nccl_names.h"
+#include "report/analysis/view.h"
+
+struct communication_view {
+	struct nccl_ops ops;
+	struct view_input input;
+	bool is_by_size;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct communication_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	view->is_by_size = input->is_detailed;
+	return view;
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct communication_view *view = context;
+
+	if (batch->table == GPROF_TABLE_op) {
+		host_ops_take(&view->ops, process, batch);
+	} else {
+		nccl_ops_take(&view->ops, batch);
+	}
+}
+
+static void end(void *context, struct process *process)
+{
+	struct communication_view *view = context;
+
+	nccl_ops_end(&view->ops, process);
+}
+
+enum column {
+	NAME,
+	COMMUNICATOR,
+	GROUP,
+	RANKS,
+	CALLS,
+	BYTES,
+	MEAN_BYTES,
+	TIME,
+	WAITING,
+	WAITING_SHARE,
+	TRANSFER,
+	ALGBW,
+	BUSBW,
+	LATE_RANK,
+	LATE_SHARE,
+	LATE_NS,
+	NR_COLUMNS,
+};
+
+/* Of the operations of a row. */
+struct sums {
+	uint64_t nr_calls, bytes;
+	bool is_unsized;		/* those of some calls are not known */
+	bool has_speed;			/* `bytes` are what nccl-tests divides by the time */
+	uint64_t timed_ns, timed_bytes; /* of those whose kernels are known */
+	uint64_t matched_ns, wait_ns;	/* of the kernels of those that are matched */
+	uint64_t nr_matched;		/* collectives counted once, not by ranks */
+	uint64_t transfer_ns, transfer_bytes;
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* One that nobody knows is another one in each process, but not of libraries that tell none. */
+static int by_row(const struct nccl_op *x, const struct nccl_op *y, bool is_by_size)
+{
+	int order = compare(x->library, y->library);
+
+	order = order ? order : compare(x->key, y->key);
+	order = order || x->key || x->library ? order : compare(x->process, y->process);
+	order = order ? order : compare(x->kind, y->kind);
+	return order || !is_by_size ? order : compare(x->bytes, y->bytes);
+}
+
+static int by_kind(const void *a, const void *b)
+{
+	int order = by_row(a, b, true);
+
+	return order ? order
+		     : compare((uint32_t)((const struct nccl_op *)a)->rank,
+			       (uint32_t)((const struct nccl_op *)b)->rank);
+}
+
+static void add(struct sums *sums, const struct nccl_op *op)
+{
+	uint64_t ns = nccl_op_has_time(op) ? op->end_ns - op->begin_ns : 0;
+
+	sums->nr_calls += op->nr_calls;
+	sums->bytes += op->bytes;
+	sums->is_unsized |= op->is_unsized;
+	sums->has_speed &= nccl_op_is_sized(op);
+	sums->timed_ns += ns;
+	sums->timed_bytes += nccl_op_has_time(op) ? op->bytes : 0;
+	if (op->is_matched) {
+		sums->matched_ns += ns;
+		sums->wait_ns += op->wait_ns;
+	}
+	if (op->is_last) {
+		sums->nr_matched++;
+		sums->transfer_ns += op->transfer_ns;
+		sums->transfer_bytes += op->bytes;
+	}
+	if (op->is_matched && nccl_op_is_p2p(op)) {
+		sums->nr_matched++;
+		sums->transfer_ns += ns - op->wait_ns;
+		sums->transfer_bytes += op->bytes;
+	}
+}
+
+/* 1 + the rank that an operation names as the last to come, 0 if it names none. */
+static uint32_t late_of(const struct nccl_op *op)
+{
+	return op->is_last ? (uint32_t)op->rank + 1 : op->late_rank;
+}
+
+/* For one rank. */
+struct late {
+	uint32_t rank;
+	uint64_t nr, ns;
+};
+
+/* Most, and of those that are equal the lowest rank. */
+static const struct late *find_latest(const struct idmap *lates)
+{
+	const struct late *most = NULL;
+
+	for (size_t i = 0; i < lates->nr; i++) {
+		const struct late *late = idmap_at(lates, i);
+
+		if (!most || late->ns > most->ns ||
+			(late->ns == most->ns && late->rank < most->rank)) {
+			most = late;
+		}
+	}
+	return most;
+}
+
+/* The rank for which the others waited longest. */
+static void fill_late(
+	const struct nccl_op *ops, size_t nr, uint64_t nr_matched, struct table_cell *cells)
+{
+	const struct late *most;
+	struct idmap lates;
+
+	idmap_init(&lates, sizeof(struct late));
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t rank = late_of(&ops[i]);
+
+		if (rank) {
+			struct late *late = idmap_put(&lates, rank);
+
+			late->rank = rank - 1;
+			late->nr++;
+			late->ns += ops[i].is_last ? ops[i].caused_ns : ops[i].wait_ns;
+		}
+	}
+	most = find_latest(&lates);
+	if (most && most->ns) {
+		table_set_integer(&cells[LATE_RANK], most->rank);
+		table_set_share(&cells[LATE_SHARE], (double)most->nr, (double)nr_matched);
+		table_set_integer(&cells[LATE_NS], most->ns);
+	}
+	idmap_fini(&lates);
+}
+
+static void fill_speed(const struct nccl_op *op, const struct sums *sums, struct table_cell *cells)
+{
+	uint64_t ns = sums->nr_matched ? sums->transfer_ns : sums->timed_ns;
+	uint64_t bytes = sums->nr_matched ? sums->transfer_bytes : sums->timed_bytes;
+	double rate = ns ? (double)bytes * 1e9 / (double)ns : 0;
+
+	if (!ns || !sums->has_speed) {
+		return;
+	}
+	table_set_number(&cells[ALGBW], rate);
+	if (op->nr_ranks) {
+		table_set_number(&cells[BUSBW], rate * nccl_op_bus_factor(op->kind, op->nr_ranks));
+	}
+}
+
+static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
+{
+	struct sums sums = {.has_speed = true};
+	char key[17];
+
+	for (size_t i = 0; i < nr; i++) {
+		add(&sums, &ops[i]);
+	}
+	table_set_string(&cells[NAME], nccl_name_op(ops->kind));
+	if (ops->key) {
+		snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
+		table_set_string(&cells[COMMUNICATOR], key);
+	} else if (ops->library) {
+		table_set_string(&cells[COMMUNICATOR], host_comm_names[ops->library]);
+	}
+	if (ops->group) {
+		table_set_string(&cells[GROUP], names_raw(ops->group, NULL));
+	}
+	if (ops->nr_ranks) {
+		table_set_integer(&cells[RANKS], ops->nr_ranks);
+	}
+	table_set_integer(&cells[CALLS], sums.nr_calls);
+	if (!sums.is_unsized) {
+		table_set_integer(&cells[BYTES], sums.bytes);
+		table_set_number(&cells[MEAN_BYTES], (double)sums.bytes / (double)sums.nr_calls);
+	}
+	if (sums.timed_ns) {
+		table_set_integer(&cells[TIME], sums.timed_ns);
+	}
+	if (sums.nr_matched) {
+		table_set_integer(&cells[WAITING], sums.wait_ns);
+		table_set_share(
+			&cells[WAITING_SHARE], (double)sums.wait_ns, (double)sums.matched_ns);
+		table_set_integer(&cells[TRANSFER], sums.matched_ns - sums.wait_ns);
+		fill_late(ops, nr, sums.nr_matched, cells);
+	}
+	fill_speed(ops, &sums, cells);
+}
+
+static bool has_group(const struct nccl_ops *ops)
+{
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (ops->ops[i].group) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		{"name", "Operation", TABLE_TEXT, false},
+		{"communicator", "Communicator", TABLE_TEXT, false},
+		{"group", "Process group", TABLE_TEXT, false},
+		{"ranks", "Ranks", TABLE_COUNT, false},
+		{"calls", "Calls", TABLE_COUNT, false},
+		{"bytes", "Size", TABLE_SIZE, true},
+		{"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},
+		{"time_ns", "Kernels", TABLE_TIME, false},
+		{"waiting_ns", "Waiting", TABLE_TIME, false},
+		{"waiting_pct", "Waiting % of kernels", TABLE_PERCENT, false},
+		{"transfer_ns", "Transfer", TABLE_TIME, false},
+		{"algbw_bytes_per_s", "Algbw", TABLE_RATE, false},
+		{"busbw_bytes_per_s", "Busbw", TABLE_RATE, false},
+		{"late_rank", "Late rank", TABLE_COUNT, false},
+		{"late_pct", "Late % of ops", TABLE_PERCENT, false},
+		{"late_wait_ns", "Waited for it", TABLE_TIME, false},
+	};
+	struct communication_view *view = context;
+	struct nccl_ops *ops = &view->ops;
+	struct table *table;
+	struct nccl_match match;
+	struct buf text = {0};
+
+	columns[GROUP].is_wide_only = !has_group(ops);
+	table = table_create("communication", "Communication calls", columns, NR_COLUMNS);
+	nccl_match(ops, &match);
+	communication_tell(ops, &match, &text);
+	job_clock_tell_fit(view->input.processes, view->input.nr_processes, "; ", &text);
+	buf_char(&text, 0);
+	if (ops->nr_ops) {
+		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_kind);
+	}
+	for (size_t at = 0, nr; at < ops->nr_ops; at += nr) {
+		nr = 1;
+		while (at + nr < ops->nr_ops &&
+			!by_row(&ops->ops[at], &ops->ops[at + nr], view->is_by_size)) {
+			nr++;
+		}
+		fill(&ops->ops[at], nr, table_add_row(table));
+	}
+	table_sort(table, "time");
+	table_note(table,
+		"sums over ranks; kernels joined to their calls by ids; waiting: until the last "
+		"rank's kernel began; bandwidths as nccl-tests has them, from then to the end; "
+		"late "
+		"rank: of the communicator, for which the others waited longest; sends and "
+		"receives wait for their other sides%s",
+		text.bytes);
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
+	buf_fini(&text);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct communication_view *view = context;
+
+	nccl_ops_fini(&view->ops);
+	free(view);
+}
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}, {GPROF_TABLE_op, HOST_COMM_MASK, 0}};
+
+const struct view_class view_communication = {
+	.name = "communication",
+	.help = "calls of NCCL, gloo, MPI and UCC by communicator: sizes, bandwidths, waiting and "
+		"late "
+		"ranks",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.scan = {wants, 2, host_comm_needs, NULL, take, end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

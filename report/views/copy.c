@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies and sets, by direction and by what kind of memory they touch: times on the device with the
+ * bandwidth they reached, or the host's calls where no device records are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/model/address_kinds.h"
+#include "report/analysis/view.h"
+
+struct copy_view {
+	struct tally tally;
+	struct pointers *pointers;   /* of the process at hand, if it has no device records */
+	struct view_without without; /* device records */
+	bool has_host_calls;	     /* in rows */
+	bool is_set;		     /* the memset view */
+	bool is_finished;
+};
+
+static const struct scan_want memcpy_wants[] = {
+	{GPROF_TABLE_memcpy,
+		COL_BIT(COL_memcpy_dur) | COL_BIT(COL_memcpy_bytes) |
+			COL_BIT(COL_memcpy_copy_kind) | COL_BIT(COL_memcpy_src_kind) |
+			COL_BIT(COL_memcpy_dst_kind) | COL_BIT(COL_memcpy_flags),
+		0},
+	{GPROF_TABLE_untimed,
+		COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_copy_kind) |
+			COL_BIT(COL_untimed_bytes),
+		0},
+	{GPROF_TABLE_api_copy,
+		COL_BIT(COL_api_copy_begin) | COL_BIT(COL_api_copy_dur) |
+			COL_BIT(COL_api_copy_result) | COL_BIT(COL_api_copy_copy_kind) |
+			COL_BIT(COL_api_copy_bytes) | COL_BIT(COL_api_copy_dst) |
+			COL_BIT(COL_api_copy_src),
+		0},
+};
+
+static const struct scan_want memset_wants[] = {
+	{GPROF_TABLE_memset,
+		COL_BIT(COL_memset_dur) | COL_BIT(COL_memset_bytes) |
+			COL_BIT(COL_memset_memory_kind) | COL_BIT(COL_memset_flags),
+		0},
+	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_bytes), 0},
+	{GPROF_TABLE_api_set,
+		COL_BIT(COL_api_set_begin) | COL_BIT(COL_api_set_dur) |
+			COL_BIT(COL_api_set_result) | COL_BIT(COL_api_set_bytes) |
+			COL_BIT(COL_api_set_dst),
+		0},
+};
+
+static void *create(bool is_set)
+{
+	struct copy_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->is_set = is_set;
+	tally_init(&view->tally);
+	return view;
+}
+
+static void *create_copies(const struct view_input *input)
+{
+	(void)input;
+	return create(false);
+}
+
+static void *create_sets(const struct view_input *input)
+{
+	(void)input;
+	return create(true);
+}
+
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	const char *why;
+
+	(void)context;
+	return (table != GPROF_TABLE_api_copy && table != GPROF_TABLE_api_set) ||
+	       !view_has_device_records(process, &why);
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct copy_view *view = context;
+
+	if (view_without_take(&view->without, process)) {
+		view->pointers = pointers_create(process);
+	}
+}
+
+static void end(void *context, struct process *process)
+{
+	struct copy_view *view = context;
+
+	(void)process;
+	pointers_destroy(view->pointers);
+	view->pointers = NULL;
+}
+
+uint32_t copy_name(uint32_t kind)
+{
+	char text[128];
+	const char *source = api_memory_name(copy_source_of(kind));
+	const char *target = api_memory_name(copy_target_of(kind));
+	const char *call = kind & COPY_IS_HOST_CALL ? ", host call" : "";
+	const char *whole =
+		api_whole_name(kind & COPY_IS_SET ? copy_target_of(kind) : copy_kind_of(kind));
+	int length;
+
+	if (whole) {
+		return names_intern(whole, strlen(whole));
+	}
+	if (kind & COPY_IS_SET) {
+		length = snprintf(text, sizeof(text), "Memset (%s)%s", target, call);
+	} else {
+		length = snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)%s",
+			api_copy_name(copy_kind_of(kind)), source, target, call);
+	}
+	return names_intern(text, (size_t)length);
+}
+
+static uint32_t find_row(struct copy_view *view, uint32_t kind)
+{
+	kind |= view->is_set ? COPY_IS_SET : 0;
+	view->has_host_calls |= (kind & COPY_IS_HOST_CALL) != 0;
+	return tally_find(&view->tally, kind, copy_name(kind), kind);
+}
+
+static void add(struct copy_view *view, uint32_t kind, uint64_t ns, uint64_t bytes)
+{
+	uint32_t row = find_row(view, kind);
+
+	stat_add(&view->tally.times, row, ns);
+	stat_add(&view->tally.sizes, row, bytes);
+}
+
+static uint32_t async_of(const struct process *process, uint64_t flags)
+{
+	if (process->stream->is_trace) {
+		return COPY_IS_OF_TRACE;
+	}
+	return flags & 1 ? COPY_IS_ASYNC : 0;
+}
+
+static void take_copies(
+	struct copy_view *view, const struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t kind = copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
+			(uint32_t)b->col[COL_memcpy_src_kind][i],
+			(uint32_t)b->col[COL_memcpy_dst_kind][i]);
+
+		kind |= async_of(process, b->col[COL_memcpy_flags][i]);
+		add(view, kind, b->col[COL_memcpy_dur][i], b->col[COL_memcpy_bytes][i]);
+	}
+}
+
+static void take_sets(struct copy_view *view, const struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t kind = copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]);
+
+		kind |= async_of(process, b->col[COL_memset_flags][i]);
+		add(view, kind, b->col[COL_memset_dur][i], b->col[COL_memset_bytes][i]);
+	}
+}
+
+static void take_untimed(struct copy_view *view, struct process *process, const struct batch *b)
+{
+	const unsigned int mine = view->is_set ? GPROF_TABLE_memset : GPROF_TABLE_memcpy;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t kind = view->is_set ? 0 : (uint32_t)b->col[COL_untimed_copy_kind][i];
+
+		if (stream_in_known(process->stream, b->col[COL_untimed_table][i]) == mine) {
+			uint32_t row = find_row(view, copy_pack(kind, 0, 0));
+
+			view->tally.rows[row].untimed++;
+			stat_add(&view->tally.sizes, row, b->col[COL_untimed_bytes][i]);
+		}
+	}
+}
+
+/* ---- calls of the host, where nothing else is known ---- */
+
+static uint32_t memory_of(
+	const struct copy_view *view, uint64_t address, uint64_t tick, bool is_host)
+{
+	uint32_t found = pointers_find(view->pointers, address, tick);
+
+	if (found != API_MEMORY_UNKNOWN) {
+		return found;
+	}
+	return is_host ? API_MEMORY_PAGEABLE : API_MEMORY_DEVICE;
+}
+
+static uint32_t host_copy_kind(const struct copy_view *view, const struct batch *b, uint32_t i)
+{
+	uint64_t tick = b->col[COL_api_copy_begin][i];
+	uint64_t asked = b->col[COL_api_copy_copy_kind][i]; /* a cudaMemcpyKind */
+	bool by_address = asked > 3;
+	/* By address: memory that CUDA did not allocate is the host's. */
+	uint32_t source = memory_of(
+		view, b->col[COL_api_copy_src][i], tick, by_address || asked == 0 || asked == 1);
+	uint32_t target = memory_of(
+		view, b->col[COL_api_copy_dst][i], tick, by_address || asked == 0 || asked == 2);
+	bool from_host = by_address ? source <= API_MEMORY_PINNED : asked == 0 || asked == 1;
+	bool to_host = by_address ? target <= API_MEMORY_PINNED : asked == 0 || asked == 2;
+	uint32_t kind = from_host ? (to_host ? API_COPY_HTOH : API_COPY_HTOD)
+				  : (to_host ? API_COPY_DTOH : API_COPY_DTOD);
+
+	return copy_pack(kind, source, target) | COPY_IS_HOST_CALL;
+}
+
+static void take_host_calls(struct copy_view *view, struct process *process, const struct batch *b)
+{
+	const unsigned int bytes =
+		view->is_set ? (unsigned int)COL_api_set_bytes : (unsigned int)COL_api_copy_bytes;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t ns = clock_map_duration(&process->host_clock, b->col[COL_api_dur][i]);
+		uint32_t kind;
+
+		if (api_is_failure(b->col[COL_api_result][i])) {
+			continue; /* nothing was copied */
+		}
+		if (view->is_set) {
+			kind = copy_pack(0, 0,
+				       memory_of(view, b->col[COL_api_set_dst][i],
+					       b->col[COL_api_set_begin][i], false)) |
+			       COPY_IS_HOST_CALL;
+		} else {
+			kind = host_copy_kind(view, b, i);
+		}
+		add(view, kind, ns, b->col[bytes][i]);
+	}
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct copy_view *view = context;
+
+	switch (batch->table) {
+	case GPROF_TABLE_memcpy:
+		take_copies(view, process, batch);
+		break;
+	case GPROF_TABLE_memset:
+		take_sets(view, process, batch);
+		break;
+	case GPROF_TABLE_untimed:
+		take_untimed(view, process, batch);
+		break;
+	default:
+		take_host_calls(view, process, batch);
+		break;
+	}
+}
+
+/* ---- the table ---- */
+
+static void finish(struct copy_view *view)
+{
+	if (!view->is_finished) {
+		tally_finish(&view->tally);
+		view->is_finished = true;
+	}
+}
+
+const char *copy_async(uint32_t kind)
+{
+	return kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "?"
+	       : kind & COPY_IS_ASYNC			     ? "yes"
+							     : "no";
+}
+
+static void fill(
+	const struct copy_view *view, size_t row, double total_ns, struct table_cell *cells)
+{
+	const struct stat_group *sizes = &view->tally.sizes.groups[row];
+	uint32_t kind = view->tally.rows[row].kind;
+	uint64_t ns = stat_sum(&view->tally.times.groups[row]);
+
+	tally_fill(&view->tally, row, total_ns, cells);
+	cells += TALLY_NR_COLUMNS;
+	table_set_integer(&cells[0], stat_sum(sizes));
+	if (ns && !(kind & COPY_IS_HOST_CALL) && !view->tally.rows[row].untimed) {
+		table_set_number(&cells[1], (double)stat_sum(sizes) * 1e9 / (double)ns);
+	}
+	table_set_number(&cells[2], stat_mean(sizes));
+	table_set_integer(&cells[3], sizes->count ? sizes->min : 0);
+	table_set_integer(&cells[4], sizes->max);
+	table_set_string(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
+	table_set_string(
+		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
+	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
+	table_set_string(&cells[8], copy_async(kind));
+	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
+	table_set_integer(&cells[10], view->tally.rows[row].untimed);
+	table_set_integer(&cells[11], view->tally.rows[row].name);
+}
+
+static struct table *make_table(void *context)
+{
+#define COPY_COLUMNS                                                                             \
+	{"total_bytes", "Size", TABLE_SIZE, false}, {"bytes_per_s", "Rate", TABLE_RATE, false},  \
+		{"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},                               \
+		{"min_bytes", "Min size", TABLE_SIZE, true},                                     \
+		{"max_bytes", "Max size", TABLE_SIZE, true},                                     \
+		{"direction", "Direction", TABLE_TEXT, true},                                    \
+		{"source", "From", TABLE_TEXT, true}, {"target", "To", TABLE_TEXT, true},        \
+		{"async", "Async", TABLE_TEXT, false}, {"seen_by", "Seen by", TABLE_TEXT, true}, \
+		{"untimed", "Untimed", TABLE_COUNT, true},                                       \
+	{                                                                                        \
+		"name", "Operation", TABLE_NAME, false                                           \
+	}
+	static const struct table_column copies[] = {TALLY_COLUMNS("% of copy time"), COPY_COLUMNS};
+	static const struct table_column sets[] = {TALLY_COLUMNS("% of set time"), COPY_COLUMNS};
+#undef COPY_COLUMNS
+	struct copy_view *view = context;
+	struct table *table =
+		view->is_set
+			? table_create("memset", "Memory sets", sets, TALLY_NR_COLUMNS + 12)
+			: table_create("memcpy", "Memory copies", copies, TALLY_NR_COLUMNS + 12);
+	double total_ns;
+
+	finish(view);
+	total_ns = tally_total_ns(&view->tally);
+	for (size_t i = 0; i < view->tally.nr_rows; i++) {
+		fill(view, i, total_ns, table_add_row(table));
+	}
+	view_without_note(&view->without, table,
+		view->has_host_calls ? "; rows marked host call are times of calls" : "");
+	tally_note(&view->tally, table);
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct copy_view *view = context;
+
+	tally_fini(&view->tally);
+	pointers_destroy(view->pointers);
+	free(view);
+}
+
+const struct tally *view_copy_tally(void *context)
+{
+	finish(context);
+	return &((struct copy_view *)context)->tally;
+}
+
+const struct view_class view_memcpy = {
+	.name = "memcpy",
+	.help = "copies by direction and kind of memory, with sizes and rates",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.scan = {memcpy_wants, sizeof(memcpy_wants) / sizeof(memcpy_wants[0]), needs, begin, take,
+		end},
+	.create = create_copies,
+	.table = make_table,
+	.destroy = destroy,
+};
+
+const struct view_class view_memset = {
+	.name = "memset",
+	.help = "sets by kind of memory",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.scan = {memset_wants, sizeof(memset_wants) / sizeof(memset_wants[0]), needs, begin, take,
+		end},
+	.create = create_sets,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What steps were made of: the pieces of their critical paths by kind, and by name in it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/critical_load.h"
+#include "report/table/keyed_stats.h"
+#include "report/analysis/view.h"
+
+#define NR_NAMES 10u /* of each kind, without --detail */
+
+struct critical_view {
+	struct critical_load load;
+	struct tally kinds, names; /* of pieces; of names the kind too */
+	uint64_t whole_ns;	   /* of all steps */
+	bool has_all_names;
+	struct view_without without;
+};
+
+static void take_piece(
+	void *context, enum critical_kind kind, uint32_t name, uint64_t begin, uint64_t end)
+{
+	struct critical_view *view = context;
+
+	stat_add(&view->kinds.times, tally_find(&view->kinds, kind, 0, kind), end - begin);
+	if (name) {
+		stat_add(&view->names.times,
+			tally_find(&view->names, (uint64_t)kind << 32 | name, name, kind),
+			end - begin);
+	}
+}
+
+static void take_step(void *context, struct critical_step *step)
+{
+	struct critical_view *view = context;
+
+	view->whole_ns += step->end - step->begin;
+	critical_run(step, take_piece, view);
+}
+
+static void *create(const struct view_input *input)
+{
+	struct critical_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->has_all_names = input->is_detailed;
+	view->load.take = take_step;
+	view->load.context = view;
+	tally_init(&view->kinds);
+	tally_init(&view->names);
+	return view;
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct critical_view *view = context;
+
+	critical_load_mark(&view->load, process, batch);
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct critical_view *view = context;
+
+	view_without_take(&view->without, process);
+	critical_load_begin(&view->load, process);
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	critical_load_op(&((struct critical_view *)context)->load, op);
+}
+
+static void take_call(void *context, const struct op_call *call, const struct op *op)
+{
+	(void)op;
+	critical_load_call(&((struct critical_view *)context)->load, call);
+}
+
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	(void)op;
+	critical_load_record(&((struct critical_view *)context)->load, record, call);
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	(void)process;
+	(void)phases;
+	critical_load_end(&((struct critical_view *)context)->load);
+}
+
+/* ---- the table ---- */
+
+enum column {
+	KIND = TALLY_NR_COLUMNS,
+	NAME,
+	NR_COLUMNS,
+};
+
+struct order {
+	size_t row;
+	unsigned __int128 sum;
+};
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->sum != y->sum) {
+		return x->sum > y->sum ? -1 : 1;
+	}
+	return x->row < y->row ? -1 : 1;
+}
+
+static void fill(const struct critical_view *view, const struct tally *tally, size_t row,
+	uint32_t name, struct table_cell *cells)
+{
+	const char *kind = critical_kind_names[tally->rows[row].kind];
+
+	tally_fill(tally, row, (double)view->whole_ns, cells);
+	table_set_text(&cells[KIND], kind, strlen(kind));
+	table_set_integer(&cells[NAME], name);
+}
+
+/* Those that are not worth a line each. */
+static void add_others(const struct critical_view *view, const struct order *order, size_t nr,
+	uint32_t kind, struct table *table)
+{
+	struct table_cell *cells = table_add_row(table);
+	unsigned __int128 sum = 0;
+	uint64_t count = 0;
+	char text[48];
+	int length = snprintf(text, sizeof(text), "(%zu others)", nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		sum += order[i].sum;
+		count += view->names.times.groups[order[i].row].count;
+	}
+	table_set_level(table, 1);
+	table_set_number(&cells[0], 100 * (double)sum / (double)view->whole_ns);
+	table_set_integer(&cells[1], (uint64_t)sum);
+	table_set_integer(&cells[2], count);
+	table_set_text(&cells[KIND], critical_kind_names[kind], strlen(critical_kind_names[kind]));
+	table_set_integer(&cells[NAME], names_intern(text, (size_t)length));
+}
+
+static void add_names(const struct critical_view *view, uint32_t kind, struct table *table)
+{
+	const struct tally *names = &view->names;
+	struct order *order = mem_zeroed(names->nr_rows + 1, sizeof(*order));
+	size_t nr = 0, nr_shown;
+
+	for (size_t i = 0; i < names->nr_rows; i++) {
+		if (names->rows[i].kind == kind) {
+			order[nr++] = (struct order){i, names->times.groups[i].sum};
+		}
+	}
+	qsort(order, nr, sizeof(*order), by_sum);
+	nr_shown = view->has_all_names || nr <= NR_NAMES ? nr : NR_NAMES;
+	for (size_t i = 0; i < nr_shown; i++) {
+		fill(view, names, order[i].row, names->rows[order[i].row].name,
+			table_add_row(table));
+		table_set_level(table, 1);
+	}
+	if (nr_shown < nr) {
+		add_others(view, order + nr_shown, nr - nr_shown, kind, table);
+	}
+	free(order);
+}
+
+static void add_note(const struct critical_view *view, struct table *table)
+{
+	const struct critical_load *load = &view->load;
+
+	table_note(table,
+		"pieces that follow each other from the end of each of %llu step%s to its begin, "
+		"and so add up to their time",
+		(unsigned long long)load->nr_steps, load->nr_steps == 1 ? "" : "s");
+	if (load->nr_too_long) {
+		table_note(table, "%s; %llu steps have more than %u calls, operators or records",
+			table->note, (unsigned long long)load->nr_too_long, CRITICAL_MOST);
+	}
+	if (load->nr_lone) {
+		table_note(table, "%s; %llu records have no launch in the stream", table->note,
+			(unsigned long long)load->nr_lone);
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		{"share_pct", "% of steps", TABLE_PERCENT, false}, /* as tally_fill has them */
+		{"total_ns", "Total", TABLE_TIME, false},
+		{"pieces", "Pieces", TABLE_COUNT, false},
+		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		{"median_ns", "Med", TABLE_MEAN_TIME, false},
+		{"p99_ns", "p99", TABLE_TIME, true},
+		{"min_ns", "Min", TABLE_TIME, true},
+		{"max_ns", "Max", TABLE_TIME, false},
+		{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
+		{"kind", "Kind", TABLE_TEXT, true},
+		{"name", "On the path", TABLE_NAME, false},
+	};
+	struct critical_view *view = context;
+	struct table *table = table_create("critical-path", "Critical path", columns, NR_COLUMNS);
+
+	struct order order[NR_CRITICAL_KINDS];
+
+	tally_finish(&view->kinds);
+	tally_finish(&view->names);
+	for (size_t i = 0; i < view->kinds.nr_rows; i++) {
+		order[i] = (struct order){i, view->kinds.times.groups[i].sum};
+	}
+	qsort(order, view->kinds.nr_rows, sizeof(*order), by_sum);
+	for (size_t i = 0; i < view->kinds.nr_rows; i++) {
+		uint32_t kind = view->kinds.rows[order[i].row].kind;
+		const char *text = critical_kind_names[kind];
+
+		fill(view, &view->kinds, order[i].row, names_intern(text, strlen(text)),
+			table_add_row(table));
+		add_names(view, kind, table);
+	}
+	add_note(view, table);
+	tally_note(&view->names, table);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct critical_view *view = context;
+
+	critical_load_fini(&view->load);
+	tally_fini(&view->kinds);
+	tally_fini(&view->names);
+	free(view);
+}
+
+const struct view_class view_critical = {
+	.name = "critical-path",
+	.help = "what the length of steps was made of, through host, launches, streams, waits",
+	.is_empty_hidden = true,
+	.scan = {critical_load_wants, CRITICAL_LOAD_NR_WANTS, NULL, NULL, take, NULL},
+	.ops = {.begin = begin,
+		.op = take_op,
+		.call = take_call,
+		.record = take_record,
+		.end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

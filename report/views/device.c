@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Devices: how long each was busy with kernels, copies and sets, and how long it was not; of the
+ * kernels, how long with communication, with all else, and with both at once. All are unions:
+ * communication + computation - overlap is the union of kernels. Communication is what
+ * HolisticTraceAnalysis takes for it, kernels of NCCL and its likes; the views distributed and
+ * temporal know others too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/busy.h"
+#include "report/util/idset.h"
+#include "report/model/kernel_class.h"
+#include "report/analysis/view.h"
+
+#define NONE UINT32_MAX
+
+/* Of what a device did; the unions of the first one, two and three are known. */
+enum part {
+	COMPUTATION_PART, /* all kernels where the process has no communication */
+	COMMUNICATION_PART,
+	OTHER_PART, /* copies and sets */
+	NR_PARTS,
+};
+
+/* A device as one process used it. */
+struct device_row {
+	struct process *process;
+	uint32_t device;
+	uint64_t nr_kernels, nr_copies, nr_sets, nr_untimed;
+	struct busy parts[NR_PARTS];
+	struct busy_sum sums[NR_PARTS]; /* of each part and those before it */
+};
+
+struct device_view {
+	struct device_row *rows;
+	size_t nr_rows, capacity;
+	size_t first_row;	/* of the process at hand */
+	struct idmap row_of;	/* size_t, 1 + the row, by device, of the process at hand */
+	uint32_t *row_of_place; /* by the place's id, of the process at hand */
+	size_t nr_places;
+	uint8_t *is_communication;     /* by the id of a shape; of the process at hand */
+	size_t nr_shapes;	       /* 0: it has no such kernel */
+	uint64_t *later_min;	       /* by block: the earliest begin in later blocks of work */
+	struct idset *called, *worked; /* correlation ids of calls and of work */
+	uint64_t nr_without_call;
+};
+
+#define WORK_COLUMNS                                                                       \
+	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+		COL_BIT(COL_kernel_correlation))
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_kernel, WORK_COLUMNS | COL_BIT(COL_kernel_shape), 0},
+	{GPROF_TABLE_memcpy, WORK_COLUMNS, 0},
+	{GPROF_TABLE_memset, WORK_COLUMNS, 0},
+	{GPROF_TABLE_graph, WORK_COLUMNS, 0},
+	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_place), 0},
+	SCAN_CALLS(COL_BIT(COL_api_correlation)),
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct device_view));
+}
+
+static bool is_work(unsigned int table)
+{
+	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
+	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
+}
+
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	const char *why;
+
+	(void)context;
+	(void)table;
+	return view_has_device_records(process, &why);
+}
+
+/* Which kernels communicate; ids out of line are looked up as they come. */
+static void classify_shapes(struct device_view *view, const struct process *process)
+{
+	bool has_any = false;
+
+	view->nr_shapes = process->shapes.nr_near;
+	view->is_communication = mem_resize(view->is_communication, view->nr_shapes + 1, 1);
+	memset(view->is_communication, 0, view->nr_shapes + 1);
+	for (size_t id = 0; id < view->nr_shapes; id++) {
+		const struct model_shape *shape = idmap_get(&process->shapes, (uint32_t)id);
+
+		view->is_communication[id] = shape && kernel_class_is_library(shape->name);
+		has_any |= view->is_communication[id];
+	}
+	view->nr_shapes = has_any || process->shapes.nr > view->nr_shapes ? view->nr_shapes : 0;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct device_view *view = context;
+	const struct stream_in *stream = process->stream;
+	uint64_t min = UINT64_MAX;
+
+	view->first_row = view->nr_rows;
+	classify_shapes(view, process);
+	idmap_init(&view->row_of, sizeof(size_t));
+	view->nr_places = process->places.nr_near;
+	view->row_of_place =
+		mem_resize(view->row_of_place, view->nr_places, sizeof(*view->row_of_place));
+	memset(view->row_of_place, 0xff, view->nr_places * sizeof(*view->row_of_place));
+	view->later_min = mem_resize(view->later_min, stream->nr_blocks, sizeof(*view->later_min));
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		view->later_min[i] = min;
+		if (is_work(stream_in_block_table(stream, i)) && stream->blocks[i].time_min < min) {
+			min = stream->blocks[i].time_min;
+		}
+	}
+	view->called = idset_create();
+	view->worked = idset_create();
+}
+
+static uint32_t find_row(struct device_view *view, struct process *process, uint64_t place)
+{
+	uint32_t device = process_place(process, place).device;
+	size_t *number = idmap_put(&view->row_of, device);
+	struct device_row *row;
+
+	if (!*number) {
+		view->rows =
+			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+		row = &view->rows[view->nr_rows++];
+		*row = (struct device_row){.process = process, .device = device};
+		for (unsigned int k = 0; k < NR_PARTS; k++) {
+			busy_init(&row->parts[k]);
+		}
+		*number = view->nr_rows;
+	}
+	if (place < view->nr_places) {
+		view->row_of_place[place] = (uint32_t)(*number - 1);
+	}
+	return (uint32_t)(*number - 1);
+}
+
+static struct device_row *row_of(struct device_view *view, struct process *process, uint64_t place)
+{
+	uint32_t row = place < view->nr_places ? view->row_of_place[place] : NONE;
+
+	if (row == NONE) {
+		row = find_row(view, process, place); /* may move the rows */
+	}
+	return &view->rows[row];
+}
+
+static bool is_communication(
+	const struct device_view *view, const struct process *process, uint64_t shape)
+{
+	if (shape < view->nr_shapes) {
+		return view->is_communication[shape];
+	}
+	return kernel_class_is_library(process_shape_name(process, shape));
+}
+
+/* No work of the process at hand will come that began before that. */
+static void advance(struct device_view *view, uint64_t time)
+{
+	for (size_t i = view->first_row; i < view->nr_rows; i++) {
+		busy_advance_all(view->rows[i].parts, NR_PARTS, time, view->rows[i].sums);
+	}
+}
+
+static enum part part_of(const struct device_view *view, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	switch (b->table) {
+	case GPROF_TABLE_kernel:
+		return view->nr_shapes &&
+				       is_communication(view, process, b->col[COL_kernel_shape][i])
+			       ? COMMUNICATION_PART
+			       : COMPUTATION_PART;
+	case GPROF_TABLE_graph:
+		return COMPUTATION_PART;
+	default:
+		return OTHER_PART;
+	}
+}
+
+static void take_work(struct device_view *view, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct device_row *row = row_of(view, process, b->col[COL_kernel_place][i]);
+		uint64_t start = b->col[COL_kernel_begin][i];
+
+		busy_add(&row->parts[part_of(view, process, b, i)], start,
+			start + b->col[COL_kernel_dur][i]);
+		row->nr_kernels += b->table == GPROF_TABLE_kernel || b->table == GPROF_TABLE_graph;
+		row->nr_copies += b->table == GPROF_TABLE_memcpy;
+		row->nr_sets += b->table == GPROF_TABLE_memset;
+		idset_add(view->worked, (uint32_t)b->col[COL_kernel_correlation][i]);
+	}
+	advance(view, view->later_min[b->block]);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct device_view *view = context;
+
+	if (is_work(batch->table)) {
+		take_work(view, process, batch);
+		return;
+	}
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		if (batch->table == GPROF_TABLE_untimed) {
+			row_of(view, process, batch->col[COL_untimed_place][i])->nr_untimed++;
+		} else {
+			idset_add(view->called, (uint32_t)batch->col[COL_api_correlation][i]);
+		}
+	}
+}
+
+static void end(void *context, struct process *process)
+{
+	struct device_view *view = context;
+
+	(void)process;
+	advance(view, UINT64_MAX);
+	idset_add(view->called, 0); /* 0 is no correlation */
+	view->nr_without_call += idset_count_without(view->worked, view->called);
+	idset_destroy(view->called);
+	idset_destroy(view->worked);
+	view->called = NULL;
+	view->worked = NULL;
+	idmap_fini(&view->row_of);
+}
+
+enum column {
+	DEVICE,
+	PID,
+	RANK,
+	EVENTS,
+	KERNELS,
+	COPIES,
+	SETS,
+	UNTIMED,
+	SPAN,
+	BUSY,
+	IDLE,
+	BUSY_SHARE,
+	COMPUTATION,
+	COMMUNICATION,
+	OVERLAP,
+	NAME,
+	NR_COLUMNS,
+};
+
+static void fill(struct device_row *row, struct table_cell *cells)
+{
+	uint64_t computation_ns = row->parts[COMPUTATION_PART].sum.busy_ns;
+	uint64_t communication_ns = row->parts[COMMUNICATION_PART].sum.busy_ns;
+	uint64_t kernels_ns = row->sums[COMMUNICATION_PART].busy_ns;
+	uint64_t busy_ns = row->sums[OTHER_PART].busy_ns;
+	uint64_t nr_works = 0, first = UINT64_MAX, last = 0, span_ns;
+
+	for (unsigned int k = 0; k < NR_PARTS; k++) {
+		const struct busy *part = &row->parts[k];
+
+		nr_works += part->nr_intervals;
+		first = part->first < first ? part->first : first;
+		last = part->last > last ? part->last : last;
+	}
+	span_ns = last > first ? last - first : 0;
+	if (row->device != NONE) { /* else the stream does not say which it was */
+		table_set_integer(&cells[DEVICE], row->device);
+		table_set_integer(&cells[NAME], process_device_name(row->process, row->device));
+	}
+	table_set_integer(&cells[PID], row->process->pid);
+	if (row->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
+	}
+	table_set_integer(&cells[EVENTS], nr_works + row->nr_untimed);
+	table_set_integer(&cells[KERNELS], row->nr_kernels);
+	table_set_integer(&cells[COPIES], row->nr_copies);
+	table_set_integer(&cells[SETS], row->nr_sets);
+	table_set_integer(&cells[UNTIMED], row->nr_untimed);
+	table_set_integer(&cells[SPAN], span_ns);
+	table_set_integer(&cells[BUSY], busy_ns);
+	table_set_integer(&cells[IDLE], span_ns - busy_ns);
+	table_set_integer(&cells[COMPUTATION], computation_ns);
+	table_set_integer(&cells[COMMUNICATION], communication_ns);
+	table_set_integer(&cells[OVERLAP], computation_ns + communication_ns - kernels_ns);
+	table_set_share(&cells[BUSY_SHARE], busy_ns, span_ns);
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		{"device", "GPU", TABLE_COUNT, false},
+		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_COUNT, false},
+		{"events", "Events", TABLE_COUNT, false},
+		{"kernels", "Kernels", TABLE_COUNT, false},
+		{"copies", "Copies", TABLE_COUNT, false},
+		{"sets", "Sets", TABLE_COUNT, false},
+		{"untimed", "Untimed", TABLE_COUNT, true},
+		{"span_ns", "Span", TABLE_TIME, false},
+		{"busy_ns", "Busy", TABLE_TIME, false},
+		{"idle_ns", "Idle", TABLE_TIME, false},
+		{"busy_pct", "Busy % of span", TABLE_PERCENT, false},
+		{"computation_ns", "Computation", TABLE_TIME, true},
+		{"communication_ns", "Communication", TABLE_TIME, true},
+		{"overlap_ns", "Overlap", TABLE_TIME, true},
+		{"name", "Name", TABLE_NAME, false},
+	};
+	struct device_view *view = context;
+	struct table *table = table_create("device", "GPUs", columns, NR_COLUMNS);
+
+	table->other_key = "gpu";
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(&view->rows[i], table_add_row(table));
+	}
+	if (view->nr_without_call) {
+		table_note(table,
+			"busy is the union of kernels, copies and sets; the work of %llu calls "
+			"has no API call in the stream",
+			(unsigned long long)view->nr_without_call);
+	} else {
+		table_note(table, "busy is the union of kernels, copies and sets");
+	}
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct device_view *view = context;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		for (unsigned int k = 0; k < NR_PARTS; k++) {
+			busy_fini(&view->rows[i].parts[k]);
+		}
+	}
+	idset_destroy(view->called);
+	idset_destroy(view->worked);
+	free(view->rows);
+	free(view->row_of_place);
+	free(view->is_communication);
+	free(view->later_min);
+	free(view);
+}
+
+const struct view_class view_device = {
+	.name = "device",
+	.help = "GPUs: how long each was busy and idle",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

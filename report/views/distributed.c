@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Communication, computation and what they overlap, of each device over all that was recorded and,
+ * with --detail, of each step. All are unions: of the kernels that kernel_class.h takes for
+ * communication and the calls of host_comm.h, of all other kernels (of operators where a process
+ * has no work of devices), and of what both have in common. As in Paddle's distributed
+ * summary (ProfileStep, Communication, Computation, Overlap) and TensorBoard's distributed view
+ * (Computation - Overlap, Overlap, Communication - Overlap, Other); what devices did counts for the
+ * step in whose time it ran, whichever step launched it. Of chosen steps all that they launched
+ * counts together, and with --detail they are as among all.
+ */
+#include <stdlib.h>
+
+#include "report/comm/host_collectives.h"
+#include "report/model/select.h"
+#include "report/analysis/overlap.h"
+#include "report/analysis/view.h"
+
+struct distributed_view {
+	struct sweep sweep;
+	struct view_input input;
+	bool is_by_step;
+	bool has_host; /* some process has what host_comm.h is about */
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct distributed_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	view->is_by_step = input->is_detailed;
+	view->sweep.is_chosen_alone = !view->is_by_step;
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct distributed_view *view = context;
+
+	if (host_comm_is_in(process)) {
+		view->has_host = true; /* it has a row without devices, too */
+		view->without.nr_processes++;
+	} else {
+		view_without_take(&view->without, process);
+	}
+	sweep_begin_host(&view->sweep, process);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct distributed_view *view = context;
+
+	(void)process;
+	sweep_take(&view->sweep, batch);
+}
+
+static void end(void *context, struct process *process)
+{
+	struct distributed_view *view = context;
+
+	(void)process;
+	sweep_end(&view->sweep);
+}
+
+enum column {
+	STEP = WORKS_NR_DEVICE_COLUMNS,
+	TIME,
+	COMPUTATION,
+	COMMUNICATION,
+	OVERLAP,
+	COMPUTATION_ALONE,
+	COMMUNICATION_ALONE,
+	OTHER,
+	COMMUNICATION_SHARE,
+	OVERLAP_SHARE,
+	NR_COLUMNS,
+};
+
+static void fill(const struct sweep_device *device, const struct sweep_times *times,
+	uint64_t time_ns, struct table_cell *cells)
+{
+	uint64_t computation = sweep_any(times, SWEEP_COMPUTATION);
+	uint64_t communication = sweep_any(times, SWEEP_COMMUNICATION);
+	uint64_t overlap = sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION);
+	uint64_t kernels = computation + communication - overlap;
+
+	works_fill_device(device->process, device->device, cells);
+	table_set_integer(&cells[TIME], time_ns);
+	table_set_integer(&cells[COMPUTATION], computation);
+	table_set_integer(&cells[COMMUNICATION], communication);
+	table_set_integer(&cells[OVERLAP], overlap);
+	table_set_integer(&cells[COMPUTATION_ALONE], computation - overlap);
+	table_set_integer(&cells[COMMUNICATION_ALONE], communication - overlap);
+	table_set_integer(&cells[OTHER], time_ns > kernels ? time_ns - kernels : 0);
+	table_set_share(&cells[COMMUNICATION_SHARE], communication, time_ns);
+	table_set_share(&cells[OVERLAP_SHARE], overlap, communication);
+}
+
+/* Steps that have an end. A device may have done nothing any more in the last of them. */
+static void add_steps(
+	struct table *table, const struct sweep_device *device, struct process *process)
+{
+	static const struct sweep_times none = {{0}};
+
+	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		uint64_t begin_ns = clock_map_time(&process->host_clock, step->tick);
+		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
+		struct table_cell *cells;
+
+		if (model_step_is_gap(step) || !select_has_step(process, i)) {
+			continue;
+		}
+		cells = table_add_row(table);
+		fill(device, i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
+			end_ns > begin_ns ? end_ns - begin_ns : 0, cells);
+		table_set_integer(&cells[STEP], step->step);
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		WORKS_DEVICE_COLUMNS,
+		{"step", "Step", TABLE_ID, false},
+		{"time_ns", "Time", TABLE_TIME, false},
+		{"computation_ns", "Computation", TABLE_TIME, false},
+		{"communication_ns", "Communication", TABLE_TIME, false},
+		{"overlap_ns", "Overlap", TABLE_TIME, false},
+		{"computation_alone_ns", "Computation - overlap", TABLE_TIME, false},
+		{"communication_alone_ns", "Communication - overlap", TABLE_TIME, false},
+		{"other_ns", "Other", TABLE_TIME, false},
+		{"communication_pct", "Communication % of time", TABLE_PERCENT, false},
+		{"overlap_pct", "Overlap % of communication", TABLE_PERCENT, false},
+	};
+	struct distributed_view *view = context;
+	struct table *table;
+
+	columns[STEP].is_wide_only = !view->is_by_step;
+	table = table_create("distributed", "Communication and computation", columns, NR_COLUMNS);
+	for (size_t i = 0; i < view->sweep.nr_devices; i++) {
+		const struct sweep_device *device = &view->sweep.devices[i];
+
+		if (view->is_by_step) {
+			add_steps(table, device, device->process);
+		} else {
+			fill(device, &device->all, sweep_all(&device->all, 0),
+				table_add_row(table));
+		}
+	}
+	table_note(table,
+		view->is_by_step ? "of each step that has an end, what ran in its time; unions"
+				 : "from the first record to the last; unions; --detail: by steps");
+	view_without_note(&view->without, table, "");
+	if (view->has_host) {
+		view_note_host(table);
+	}
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
+	view_note_clock(table, view->input.processes, view->input.nr_processes);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct distributed_view *view = context;
+
+	sweep_fini(&view->sweep);
+	free(view);
+}
+
+const struct view_class view_distributed = {
+	.name = "distributed",
+	.help = "communication, computation and their overlap, by steps with --detail",
+	.is_empty_hidden = true,
+	/* What ran in the time of a chosen step may have been launched in another one. */
+	.scan = {sweep_wants, SWEEP_NR_WANTS, sweep_needs, begin, take, end, true},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

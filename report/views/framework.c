@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What Paddle's old profiler (paddle.fluid.profiler) reported: how much of the time of operators is
+ * computation and how much the framework's own, copies with their calls, and every operator with
+ * what lies in it, of all threads or of each.
+ *
+ * The total of an event is its time on the CPU and that of the work it launched on GPUs, as there;
+ * both may pass at once, so it is no time on a clock. All time is that of events that lie in no
+ * other one. Computation is that of the operators' compute stages (one in another one counts once,
+ * twice there), the rest is the framework's; where no stage was recorded both are unknown. Ratios
+ * of CPU and GPU are those of the sums.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/copy_kind.h"
+#include "report/analysis/event_rows.h"
+#include "report/ops/event_type.h"
+
+/* How deep rows are told apart; what lies deeper counts in the last one. */
+#define MOST_DEPTH 16u
+
+struct sum {
+	uint64_t nr, ns;
+};
+
+struct framework_view {
+	struct event_rows rows;
+	bool is_gpu;		       /* the process at hand has device records */
+	struct sum compute, copies[2]; /* synchronous, asynchronous */
+	uint64_t nr_lone_copies;       /* without a call of their own */
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct framework_view *view = mem_zeroed(1, sizeof(*view));
+
+	event_rows_init(&view->rows, input);
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct framework_view *view = context;
+
+	event_rows_begin(&view->rows, process);
+	view->is_gpu = !view_without_take(&view->without, process);
+}
+
+/*
+ * Without details those are left out that say how another one is computed: Paddle's stages, and
+ * what operators of PyTorch call.
+ */
+static bool has_row(const struct framework_view *view, const struct op *op)
+{
+	return event_is_operator(op) &&
+	       (view->rows.input.detail != VIEW_DETAIL_DEFAULT || !event_outer_operator(op) ||
+		       event_type_of(op) == EVENT_OPERATOR);
+}
+
+/* The row of the innermost one around `op` (or its own) that has one; 0 none. */
+static uint32_t row_of(struct framework_view *view, const struct op *op,
+	const struct op **outermost, uint32_t *top)
+{
+	const struct op *around[MOST_DEPTH];
+	unsigned int nr = 0;
+	uint32_t row = 0;
+
+	/* Of too many the outermost stay: they are met last. */
+	for (; op; op = op->parent) {
+		if (has_row(view, op)) {
+			around[nr++ % MOST_DEPTH] = op;
+			*outermost = op;
+		}
+	}
+	for (unsigned int i = 0; i < nr && i < MOST_DEPTH; i++) {
+		const struct op *at = around[(nr - 1 - i) % MOST_DEPTH];
+
+		row = event_rows_find(&view->rows, row, EVENT_KIND_OP, at->name, at->thread);
+		*top = i ? *top : row;
+	}
+	return row;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct framework_view *view = context;
+	uint64_t ns = clock_map_duration(&view->rows.process->host_clock, op->end - op->begin);
+	uint64_t gpu_ns = view->is_gpu ? op->gpu_total_ns : UINT64_MAX;
+	const struct op *outermost = NULL;
+	uint32_t top = 0, row;
+
+	if (event_is_compute(op)) {
+		view->compute.nr++;
+		view->compute.ns += ns + op->gpu_total_ns;
+	}
+	if (has_row(view, op)) {
+		row = row_of(view, op, &outermost, &top);
+		event_rows_add(&view->rows, outermost, top, row, ns, gpu_ns);
+	}
+}
+
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct framework_view *view = context;
+	const struct op *outermost = NULL;
+	uint32_t top = 0, row, name;
+	uint64_t cpu_ns, gpu_ns;
+
+	if (record->table != GPROF_TABLE_memcpy) {
+		return;
+	}
+	if (!call || call->table != GPROF_TABLE_api_copy) {
+		view->nr_lone_copies++;
+		return;
+	}
+	cpu_ns = clock_map_duration(&view->rows.process->host_clock, call->end - call->begin);
+	gpu_ns = record->is_timed ? record->end_ns - record->begin_ns : UINT64_MAX;
+	name = event_copy_name(view->rows.process, record, call);
+	row = row_of(view, op, &outermost, &top);
+	row = event_rows_find(&view->rows, row, EVENT_KIND_COPY, name, call->thread);
+	event_rows_add(&view->rows, outermost, top, row, cpu_ns, gpu_ns);
+	top = strstr(names_raw(name, NULL), "Async") != NULL;
+	view->copies[top].nr++;
+	view->copies[top].ns += cpu_ns + (record->is_timed ? gpu_ns : 0);
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct framework_view *view = context;
+
+	(void)process;
+	(void)phases;
+	event_rows_end(&view->rows);
+}
+
+/* ---- the table ---- */
+
+enum column {
+	SECTION,
+	LEVEL,
+	PID,
+	THREAD,
+	CALLS,
+	TOTAL,
+	CPU,
+	CPU_RATIO,
+	GPU,
+	GPU_RATIO,
+	MIN,
+	MAX,
+	AVG,
+	RATIO,
+	NAME,
+	NR_COLUMNS,
+};
+
+static struct table_cell *add_sum(struct table *table, const char *section, const char *name,
+	uint8_t level, const struct sum *sum, uint64_t whole)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	table_set_level(table, level);
+	table_set_integer(&cells[LEVEL], level);
+	table_set_string(&cells[SECTION], section);
+	table_set_string(&cells[NAME], name);
+	if (sum) {
+		table_set_integer(&cells[TOTAL], sum->ns);
+		table_set_share(&cells[RATIO], sum->ns, whole);
+	}
+	return cells;
+}
+
+/* The time of rows that lie in none: of all threads, or of the one of `row`. */
+static uint64_t total_of(const struct framework_view *view, const struct event_row *row)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t at = view->rows.tree.first; at;
+		at = event_tree_row(&view->rows.tree, at)->next) {
+		const struct event_row *other = event_tree_row(&view->rows.tree, at);
+
+		if (!row || (other->key.process == row->key.process &&
+				    other->key.thread == row->key.thread)) {
+			ns += other->both.sum;
+		}
+	}
+	return ns;
+}
+
+static void add_sums(const struct framework_view *view, struct table *table)
+{
+	struct sum all = {.ns = total_of(view, NULL)}, rest = {0}, copies = {0};
+	const struct sum *compute = view->compute.nr ? &view->compute : NULL;
+	static const char *const names[] = {"GpuMemcpySync", "GpuMemcpyAsync"};
+
+	rest.ns = compute && compute->ns < all.ns ? all.ns - compute->ns : 0;
+	add_sum(table, "overhead", "Total time", 0, &all, all.ns);
+	add_sum(table, "overhead", "Computation time", 1, compute, all.ns);
+	add_sum(table, "overhead", "Framework overhead", 1, compute ? &rest : NULL, all.ns);
+	copies.nr = view->copies[0].nr + view->copies[1].nr;
+	copies.ns = view->copies[0].ns + view->copies[1].ns;
+	table_set_integer(
+		&add_sum(table, "memcpy", "GpuMemcpy", 0, &copies, all.ns)[CALLS], copies.nr);
+	for (unsigned int i = 2; i-- > 0;) {
+		table_set_integer(
+			&add_sum(table, "memcpy", names[i], 1, &view->copies[i], all.ns)[CALLS],
+			view->copies[i].nr);
+	}
+}
+
+static void fill_name(
+	const struct framework_view *view, const struct event_row *row, struct table_cell *cells)
+{
+	uint32_t thread = row->key.thread ? row->key.thread - 1 : 0;
+	struct buf text = {0};
+
+	if (row->key.process) {
+		table_set_integer(
+			&cells[PID], view->rows.input.processes[row->key.process - 1]->pid);
+		table_set_integer(&cells[THREAD], thread);
+	}
+	if (row->key.process && !row->key.outer) {
+		buf_printf(&text, "thread%u::", thread);
+	}
+	event_row_name(row, &text);
+	table_set_text(&cells[NAME], text.bytes ? text.bytes : "", text.nr_bytes);
+	buf_fini(&text);
+}
+
+static void fill(const struct framework_view *view, const struct event_row *row, uint64_t whole,
+	struct table_cell *cells)
+{
+	table_set_string(&cells[SECTION], "event");
+	fill_name(view, row, cells);
+	table_set_integer(&cells[CALLS], row->both.nr);
+	table_set_integer(&cells[TOTAL], row->both.sum);
+	table_set_integer(&cells[CPU], row->cpu.sum);
+	table_set_share(&cells[CPU_RATIO], row->cpu.sum, row->both.sum);
+	if (row->gpu.nr) {
+		table_set_integer(&cells[GPU], row->gpu.sum);
+		table_set_share(&cells[GPU_RATIO], row->gpu.sum, row->both.sum);
+	}
+	table_set_integer(&cells[MIN], row->both.min);
+	table_set_integer(&cells[MAX], row->both.max);
+	table_set_number(&cells[AVG], spread_mean(&row->both));
+	table_set_share(&cells[RATIO], row->both.sum, whole);
+}
+
+/* By thread, then by time, falling; those by their place in the step by that, last. */
+static int by_total(const void *a, const void *b)
+{
+	const struct event_row *const *x = a, *const *y = b;
+	const struct event_key *p = &(*x)->key, *q = &(*y)->key;
+
+	if (p->process != q->process || p->thread != q->thread) {
+		return p->process < q->process ||
+				       (p->process == q->process && p->thread < q->thread)
+			       ? -1
+			       : 1;
+	}
+	if (p->place != q->place) {
+		return p->place < q->place ? -1 : 1;
+	}
+	if ((*x)->both.sum != (*y)->both.sum) {
+		return (*x)->both.sum > (*y)->both.sum ? -1 : 1;
+	}
+	return (*x)->number < (*y)->number ? -1 : 1;
+}
+
+static void add_rows(const struct framework_view *view, struct table *table, uint32_t first,
+	uint64_t whole, uint8_t level)
+{
+	const struct event_row **rows = NULL;
+	size_t nr = 0, capacity = 0;
+	struct table_cell *cells;
+
+	for (uint32_t at = first; at; at = event_tree_row(&view->rows.tree, at)->next) {
+		rows = array_grow(rows, nr, &capacity, sizeof(*rows));
+		rows[nr] = event_tree_row(&view->rows.tree, at);
+		nr += rows[nr]->both.nr != 0;
+	}
+	if (nr) {
+		qsort(rows, nr, sizeof(*rows), by_total);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		bool is_other_thread =
+			!level && (!i || rows[i]->key.thread != rows[i - 1]->key.thread ||
+					  rows[i]->key.process != rows[i - 1]->key.process);
+
+		whole = is_other_thread ? total_of(view, rows[i]) : whole;
+		cells = table_add_row(table);
+		table_set_level(table, level);
+		table_set_integer(&cells[LEVEL], level);
+		fill(view, rows[i], whole, cells);
+		add_rows(view, table, rows[i]->first, whole, (uint8_t)(level + 1));
+	}
+	free(rows);
+}
+
+static void add_note(const struct framework_view *view, struct table *table)
+{
+	view_without_note(&view->without, table, "");
+	table_note(table,
+		"total is CPU and GPU time, which may pass at once; of CPU and GPU %% of it, ratio "
+		"in %% of events that lie in no other one%s%s%s%s%s",
+		view->rows.input.is_per_thread ? " of the thread" : "",
+		view->compute.nr ? ""
+				 : "; no stages of operators were recorded, so what of it is "
+				   "computation is unknown",
+		view->nr_lone_copies ? "; copies without a call of their own are left out" : "",
+		table->note ? "; " : "", table->note ? table->note : "");
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		[SECTION] = {"section", "Section", TABLE_TEXT, true},
+		[LEVEL] = {"level", "Level", TABLE_ID,
+			true}, /* the row lies in the last lower one */
+		[PID] = {"pid", "PID", TABLE_ID, true},
+		[THREAD] = {"thread", "Thread", TABLE_ID, true},
+		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+		[TOTAL] = {"total_ns", "Total", TABLE_TIME, false},
+		[CPU] = {"cpu_ns", "CPU time", TABLE_TIME, false},
+		[CPU_RATIO] = {"cpu_pct", "CPU %", TABLE_PERCENT, false},
+		[GPU] = {"gpu_ns", "GPU time", TABLE_TIME, false},
+		[GPU_RATIO] = {"gpu_pct", "GPU %", TABLE_PERCENT, false},
+		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
+		[MAX] = {"max_ns", "Max", TABLE_TIME, false},
+		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		[RATIO] = {"ratio_pct", "Ratio %", TABLE_PERCENT, false},
+		[NAME] = {"name", "Event", TABLE_TEXT, false},
+	};
+	struct framework_view *view = context;
+	struct table *table = table_create("framework", "Framework", columns, NR_COLUMNS);
+
+	if (view->rows.tree.nr_rows) {
+		add_sums(view, table);
+		add_rows(view, table, view->rows.tree.first, 0, 0);
+		add_note(view, table);
+	}
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct framework_view *view = context;
+
+	event_rows_fini(&view->rows);
+	free(view);
+}
+
+const struct view_class view_framework = {
+	.name = "framework",
+	.help = "computation and overhead of the framework, copies, operators in operators",
+	.is_default = false,
+	.ops = {.begin = begin, .op = take_op, .record = take_record, .end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A row for each record of device work, in the order in which they began, with its call and its
+ * operator. Queue is the time from the end of the call to the begin of the work; it is unknown
+ * where the work began before its call returned.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/analysis/trace.h"
+
+enum {
+	START,
+	DURATION,
+	RANK,
+	PID,
+	DEVICE,
+	CONTEXT,
+	STREAM,
+	CORRELATION,
+	STEP,
+	GRID,
+	BLOCK,
+	REGISTERS,
+	STATIC_SHARED,
+	DYNAMIC_SHARED,
+	BYTES,
+	RATE,
+	SOURCE,
+	TARGET,
+	QUEUE,
+	CALL,
+	OPERATOR,
+	NAME,
+	NR_COLUMNS,
+};
+
+static const struct table_column columns[NR_COLUMNS] = {
+	[START] = {"start_ns", "Start", TABLE_TIME, false},
+	[DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
+	[RANK] = {"rank", "Rank", TABLE_ID, true},
+	[PID] = {"pid", "PID", TABLE_ID, true},
+	[DEVICE] = {"device", "Device", TABLE_ID, false},
+	[CONTEXT] = {"context", "Context", TABLE_ID, true},
+	[STREAM] = {"stream", "Stream", TABLE_ID, false},
+	[CORRELATION] = {"correlation", "Correlation", TABLE_ID, true},
+	[STEP] = {"step", "Step", TABLE_ID, false},
+	[GRID] = {"grid", "Grid", TABLE_TEXT, false},
+	[BLOCK] = {"block", "Block", TABLE_TEXT, false},
+	[REGISTERS] = {"registers", "Regs", TABLE_COUNT, true},
+	[STATIC_SHARED] = {"static_shared_bytes", "Static shared", TABLE_SIZE, true},
+	[DYNAMIC_SHARED] = {"dynamic_shared_bytes", "Dynamic shared", TABLE_SIZE, true},
+	[BYTES] = {"bytes", "Size", TABLE_SIZE, false},
+	[RATE] = {"bytes_per_s", "Rate", TABLE_RATE, false},
+	[SOURCE] = {"source", "From", TABLE_TEXT, true},
+	[TARGET] = {"target", "To", TABLE_TEXT, true},
+	[QUEUE] = {"queue_ns", "Queue", TABLE_TIME, false},
+	[CALL] = {"call", "Call", TABLE_NAME, true},
+	[OPERATOR] = {"operator", "Operator", TABLE_NAME, false},
+	[NAME] = {"name", "Name", TABLE_NAME, false},
+};
+
+static void fill_kernel(const struct model_shape *shape, bool has_static, struct table_cell *cells)
+{
+	char text[64];
+
+	if (!shape->grid[0]) {
+		return; /* not known */
+	}
+	snprintf(text, sizeof(text), "%u %u %u", shape->grid[0], shape->grid[1], shape->grid[2]);
+	table_set_string(&cells[GRID], text);
+	snprintf(text, sizeof(text), "%u %u %u", shape->block[0], shape->block[1], shape->block[2]);
+	table_set_string(&cells[BLOCK], text);
+	table_set_integer(&cells[REGISTERS], shape->registers);
+	if (has_static) {
+		table_set_integer(&cells[STATIC_SHARED], shape->static_shared_bytes);
+	}
+	table_set_integer(&cells[DYNAMIC_SHARED], shape->dynamic_shared_bytes);
+}
+
+static void fill_copy(const struct trace_event *event, struct table_cell *cells)
+{
+	table_set_integer(&cells[BYTES], event->bytes);
+	if (event->is_timed && event->dur_ns) {
+		table_set_number(&cells[RATE], (double)event->bytes * 1e9 / (double)event->dur_ns);
+	}
+	if (event->table == GPROF_TABLE_memcpy) {
+		table_set_string(&cells[SOURCE], api_memory_name(copy_source_of(event->copy)));
+	}
+	table_set_string(&cells[TARGET], api_memory_name(copy_target_of(event->copy)));
+}
+
+static void fill_call(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	const struct process *process = trace->processes[event->process];
+	uint64_t begin_ns, dur_ns;
+
+	table_set_integer(&cells[CALL], event->call);
+	if (event->op) {
+		table_set_integer(&cells[OPERATOR], event->op);
+	}
+	if (event->step && event->step <= process->nr_steps) {
+		table_set_integer(&cells[STEP], process->steps[event->step - 1].step);
+	}
+	if (trace_queue(event, &begin_ns, &dur_ns)) {
+		table_set_integer(&cells[QUEUE], dur_ns);
+	}
+}
+
+static void fill(
+	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+{
+	const struct process *process = trace->processes[event->process];
+	const struct model_shape shape = trace_shape(trace, event);
+	const struct model_place place = trace_place(trace, event);
+
+	if (event->is_timed) {
+		table_set_integer(&cells[START], event->begin_ns);
+		table_set_integer(&cells[DURATION], event->dur_ns);
+	}
+	if (process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)process->rank);
+	}
+	table_set_integer(&cells[PID], process->pid);
+	if (place.device != UINT32_MAX) {
+		table_set_integer(&cells[DEVICE], place.device);
+		table_set_integer(&cells[CONTEXT], place.context);
+		table_set_integer(&cells[STREAM], place.stream);
+	}
+	table_set_integer(&cells[CORRELATION], event->correlation);
+	if (event->table == GPROF_TABLE_kernel) {
+		fill_kernel(&shape, trace_has_static(trace, event), cells);
+	} else if (event->table != GPROF_TABLE_graph) {
+		fill_copy(event, cells);
+	}
+	if (event->has_call) {
+		fill_call(trace, event, cells);
+	}
+	table_set_integer(&cells[NAME], trace_name(trace, event));
+}
+
+/* ---- the view ---- */
+
+struct gpu_trace_view {
+	struct trace *trace; /* the table's, once that is made */
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct gpu_trace_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->trace = trace_create(input, TRACE_BY_RECORD);
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct gpu_trace_view *view = context;
+
+	view_without_take(&view->without, process);
+	trace_begin(view->trace, process);
+}
+
+static void take(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	trace_record(((struct gpu_trace_view *)context)->trace, record, call, op);
+}
+
+static struct table *make_table(void *context)
+{
+	struct gpu_trace_view *view = context;
+	struct trace *trace = view->trace;
+	uint64_t nr_untimed = trace->nr_untimed, nr_without_call = trace->nr_without_call;
+	struct table *table = trace_table(
+		trace, "gpu_trace", "Device work, one by one", columns, NR_COLUMNS, fill);
+
+	view->trace = NULL;
+	view_without_note(&view->without, table, "");
+	if (nr_untimed) {
+		view_note_more(
+			table, "%llu are not timed and come last", (unsigned long long)nr_untimed);
+	}
+	if (nr_without_call) {
+		view_note_more(table, "the call of %llu is not recorded",
+			(unsigned long long)nr_without_call);
+	}
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct gpu_trace_view *view = context;
+
+	trace_destroy(view->trace);
+	free(view);
+}
+
+struct trace *view_gpu_trace_take(void *context)
+{
+	struct gpu_trace_view *view = context;
+	struct trace *trace = view->trace;
+
+	view->trace = NULL;
+	return trace;
+}
+
+const struct view_class view_gpu_trace = {
+	.name = "gpu-trace",
+	.help = "every kernel, copy and set by its begin, with its call",
+	.is_asked_only = true,
+	.ops = {.begin = begin, .record = take},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

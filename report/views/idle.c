@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why devices were idle: the gaps of each by their cause; see idle.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/idle.h"
+#include "report/analysis/view.h"
+
+struct idle_device {
+	struct process *process;
+	uint32_t device;
+	uint64_t before_call_ns[NR_IDLE_CAUSES];
+};
+
+struct idle_view {
+	struct idle idle;
+	struct idle_device *devices;
+	size_t nr_devices, capacity;
+	struct tally tally; /* by device and cause */
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct idle_view *view = mem_zeroed(1, sizeof(*view));
+
+	(void)input;
+	tally_init(&view->tally);
+	return view;
+}
+
+static size_t find_device(struct idle_view *view, const struct idle_gap *gap)
+{
+	size_t i = view->nr_devices;
+
+	while (i > 0 && view->devices[i - 1].process == gap->process) {
+		if (view->devices[--i].device == gap->device) {
+			return i;
+		}
+	}
+	view->devices = array_grow(
+		view->devices, view->nr_devices, &view->capacity, sizeof(*view->devices));
+	view->devices[view->nr_devices] =
+		(struct idle_device){.process = gap->process, .device = gap->device};
+	return view->nr_devices++;
+}
+
+static void take_gap(void *context, const struct idle_gap *gap)
+{
+	struct idle_view *view = context;
+	size_t device = find_device(view, gap);
+	uint32_t row =
+		tally_find(&view->tally, device * NR_IDLE_CAUSES + gap->cause, 0, (uint32_t)device);
+
+	stat_add(&view->tally.times, row, gap->end - gap->begin);
+	if (gap->cause != IDLE_UNKNOWN && gap->call_begin > gap->begin) {
+		uint64_t until = gap->call_begin < gap->end ? gap->call_begin : gap->end;
+
+		view->devices[device].before_call_ns[gap->cause] += until - gap->begin;
+	}
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct idle_view *view = context;
+
+	view_without_take(&view->without, process);
+	idle_begin(&view->idle, process, take_gap, view);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct idle_view *view = context;
+
+	(void)process;
+	idle_take(&view->idle, batch);
+}
+
+static void end(void *context, struct process *process)
+{
+	struct idle_view *view = context;
+
+	(void)process;
+	idle_end(&view->idle);
+}
+
+enum column {
+	TALLY = WORKS_NR_DEVICE_COLUMNS,
+	BEFORE_CALL = TALLY + TALLY_NR_COLUMNS,
+	CAUSE,
+	NR_COLUMNS,
+};
+
+static void fill(struct idle_view *view, size_t row, const double *total_ns, struct table *table)
+{
+	const struct tally_row *found = &view->tally.rows[row];
+	const struct idle_device *device = &view->devices[found->kind];
+	unsigned int cause = (unsigned int)(found->key % NR_IDLE_CAUSES);
+	struct table_cell *cells = table_add_row(table);
+
+	works_fill_device(device->process, device->device, cells);
+	tally_fill(&view->tally, row, total_ns[found->kind], &cells[TALLY]);
+	if (cause != IDLE_UNKNOWN) {
+		table_set_integer(&cells[BEFORE_CALL], device->before_call_ns[cause]);
+	}
+	table_set_string(&cells[CAUSE], idle_cause_names[cause]);
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		WORKS_DEVICE_COLUMNS,
+		{"share_pct", "% of idle time", TABLE_PERCENT, false}, /* as tally_fill has them */
+		{"total_ns", "Total", TABLE_TIME, false},
+		{"gaps", "Gaps", TABLE_COUNT, false},
+		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		{"median_ns", "Med", TABLE_MEAN_TIME, false},
+		{"p99_ns", "p99", TABLE_TIME, false},
+		{"min_ns", "Min", TABLE_TIME, false},
+		{"max_ns", "Max", TABLE_TIME, false},
+		{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
+		{"before_call_ns", "Before the call", TABLE_TIME, false},
+		{"cause", "Cause", TABLE_TEXT, false},
+	};
+	struct idle_view *view = context;
+	struct table *table = table_create("idle", "Why the GPUs were idle", columns, NR_COLUMNS);
+	double *total_ns = mem_zeroed(view->nr_devices + 1, sizeof(*total_ns));
+
+	tally_finish(&view->tally);
+	for (size_t i = 0; i < view->tally.nr_rows; i++) {
+		total_ns[view->tally.rows[i].kind] += (double)view->tally.times.groups[i].sum;
+	}
+	for (size_t i = 0; i < view->tally.nr_rows; i++) {
+		fill(view, i, total_ns, table);
+	}
+	free(total_ns);
+	table_sort(table, "total");
+	table_note(table,
+		"gaps between kernels, copies and sets of all streams of a device, by the launch "
+		"of "
+		"what ends them; dependency: longer after its launch than before, and over %u us; "
+		"host: else, if launched in the gap; launch: else; before the call: of these gaps",
+		IDLE_LAUNCH_NS / 1000);
+	view_without_note(&view->without, table, "");
+	tally_note(&view->tally, table);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct idle_view *view = context;
+
+	tally_fini(&view->tally);
+	free(view->devices);
+	free(view);
+}
+
+const struct view_class view_idle = {
+	.name = "idle",
+	.help = "why the GPUs were idle: host, launch, dependency",
+	.is_empty_hidden = true,
+	.scan = {idle_wants, IDLE_NR_WANTS, works_needs, begin, take, end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels by name: times on the device, or the launches where no device records are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/model/kernel_class.h"
+#include "report/model/occupancy.h"
+#include "report/analysis/view.h"
+
+#define NONE UINT32_MAX
+
+struct kernel_view {
+	struct tally kernels;
+	struct tally launches; /* of processes without device records */
+	struct process *process;
+	uint32_t *group_of; /* by the id of a shape, of the process at hand */
+	uint64_t *shape_ns; /* so long ran what had that shape */
+	size_t nr_group_of;
+	struct occupancy_mean *means; /* of groups */
+	size_t nr_means;
+	uint32_t *groups;	     /* scratch, of one batch */
+	struct view_without without; /* device records */
+	bool is_mixed;		     /* some process used devices that differ */
+	bool is_finished;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape),
+		COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape)},
+	{GPROF_TABLE_graph, COL_BIT(COL_graph_dur) | COL_BIT(COL_graph_graph), 0},
+	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_shape), 0},
+	{GPROF_TABLE_api_launch,
+		COL_BIT(COL_api_launch_dur) | COL_BIT(COL_api_launch_result) |
+			COL_BIT(COL_api_launch_shape),
+		0},
+};
+
+static void *create(const struct view_input *input)
+{
+	struct kernel_view *view = mem_zeroed(1, sizeof(*view));
+
+	(void)input;
+	tally_init(&view->kernels);
+	tally_init(&view->launches);
+	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
+	return view;
+}
+
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	const char *why;
+
+	(void)context;
+	return table != GPROF_TABLE_api_launch || !view_has_device_records(process, &why);
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct kernel_view *view = context;
+
+	view->process = process;
+	view->nr_group_of = process->shapes.nr_near;
+	view->group_of = mem_resize(view->group_of, view->nr_group_of, sizeof(*view->group_of));
+	memset(view->group_of, 0xff, view->nr_group_of * sizeof(*view->group_of));
+	view->shape_ns = mem_resize(view->shape_ns, view->nr_group_of, sizeof(*view->shape_ns));
+	memset(view->shape_ns, 0, view->nr_group_of * sizeof(*view->shape_ns));
+	view_without_take(&view->without, process);
+}
+
+static uint32_t find_group(struct kernel_view *view, struct tally *tally, uint64_t shape)
+{
+	uint32_t name = process_shape_name(view->process, shape);
+	uint32_t group = tally_find(tally, name, name, 0);
+
+	if (shape < view->nr_group_of) {
+		view->group_of[shape] = group;
+	}
+	return group;
+}
+
+static inline uint32_t group_of(struct kernel_view *view, struct tally *tally, uint64_t shape)
+{
+	if (__builtin_expect(shape < view->nr_group_of && view->group_of[shape] != NONE, 1)) {
+		return view->group_of[shape];
+	}
+	return find_group(view, tally, shape);
+}
+
+static void find_groups(struct kernel_view *view, struct tally *tally, const struct batch *batch,
+	unsigned int column)
+{
+	const uint32_t *small = batch->small[column];
+	const uint64_t *wide = batch->col[column];
+	const uint32_t *known = view->group_of;
+	const size_t nr_known = view->nr_group_of;
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t shape = small ? small[i] : wide[i];
+		uint32_t group = shape < nr_known ? known[shape] : NONE;
+
+		view->groups[i] = group;
+		missing |= group == NONE;
+	}
+	for (uint32_t i = 0; missing && i < batch->nr_rows; i++) {
+		view->groups[i] = group_of(view, tally, small ? small[i] : wide[i]);
+	}
+}
+
+/* Shapes out of line (see idmap.h) are left out of the means. */
+static void add_shape_ns(struct kernel_view *view, const struct batch *batch)
+{
+	const uint32_t *ns = batch->small[COL_kernel_dur];
+	const uint32_t *shapes = batch->small[COL_kernel_shape];
+	const size_t nr = view->nr_group_of;
+	uint64_t *sums = view->shape_ns;
+
+	if (ns && shapes) {
+		for (uint32_t i = 0; i < batch->nr_rows; i++) {
+			if (__builtin_expect(shapes[i] < nr, 1)) {
+				sums[shapes[i]] += ns[i];
+			}
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t shape = shapes ? shapes[i] : batch->col[COL_kernel_shape][i];
+
+		if (shape < nr) {
+			sums[shape] += ns ? ns[i] : batch->col[COL_kernel_dur][i];
+		}
+	}
+}
+
+static void take_kernels(struct kernel_view *view, const struct batch *batch)
+{
+	const uint32_t *small = batch->small[COL_kernel_dur];
+
+	find_groups(view, &view->kernels, batch, COL_kernel_shape);
+	add_shape_ns(view, batch);
+	if (small) {
+		stat_add_small(&view->kernels.times, view->groups, small, batch->nr_rows);
+	} else {
+		stat_add_many(&view->kernels.times, view->groups, batch->col[COL_kernel_dur],
+			batch->nr_rows);
+	}
+}
+
+static void take_graphs(struct kernel_view *view, const struct batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		char text[64];
+		int length = snprintf(text, sizeof(text), "(CUDA graph %llu as a whole)",
+			(unsigned long long)batch->col[COL_graph_graph][i]);
+		uint32_t name = names_intern(text, (size_t)length);
+
+		stat_add(&view->kernels.times, tally_find(&view->kernels, name, name, 0),
+			batch->col[COL_graph_dur][i]);
+	}
+}
+
+static void take_untimed(struct kernel_view *view, const struct batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		if (stream_in_known(view->process->stream, batch->col[COL_untimed_table][i]) ==
+			GPROF_TABLE_kernel) {
+			uint32_t group =
+				group_of(view, &view->kernels, batch->col[COL_untimed_shape][i]);
+
+			view->kernels.rows[group].untimed++;
+		}
+	}
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct kernel_view *view = context;
+
+	(void)process;
+	switch (batch->table) {
+	case GPROF_TABLE_kernel:
+		take_kernels(view, batch);
+		break;
+	case GPROF_TABLE_graph:
+		take_graphs(view, batch);
+		break;
+	case GPROF_TABLE_untimed:
+		take_untimed(view, batch);
+		break;
+	default:
+		for (uint32_t i = 0; i < batch->nr_rows; i++) {
+			uint64_t shape = batch->col[COL_api_launch_shape][i];
+			uint64_t ticks = batch->col[COL_api_launch_dur][i];
+
+			if (shape && !api_is_failure(batch->col[COL_api_launch_result][i])) {
+				stat_add(&view->launches.times,
+					group_of(view, &view->launches, shape),
+					clock_map_duration(&process->host_clock, ticks));
+			}
+		}
+		break;
+	}
+}
+
+static struct occupancy_mean *make_mean(struct kernel_view *view, uint32_t group)
+{
+	if (group >= view->nr_means) {
+		size_t nr = 2 * (size_t)group + 16;
+
+		view->means = mem_resize(view->means, nr, sizeof(*view->means));
+		memset(view->means + view->nr_means, 0,
+			(nr - view->nr_means) * sizeof(*view->means));
+		view->nr_means = nr;
+	}
+	return &view->means[group];
+}
+
+/* What the launches of the process at hand fill of its device. */
+static void end(void *context, struct process *process)
+{
+	struct kernel_view *view = context;
+	struct occupancy_device device;
+
+	if (!occupancy_only_device(process, &device)) {
+		view->is_mixed |= process->places.nr > 0;
+		return;
+	}
+	for (size_t i = 0; i < view->nr_group_of; i++) {
+		const struct model_shape *shape = idmap_get(&process->shapes, (uint32_t)i);
+		struct occupancy occupancy;
+
+		if (shape && view->shape_ns[i] && occupancy_compute(&device, shape, &occupancy)) {
+			occupancy_mean_add(make_mean(view, view->group_of[i]), &occupancy,
+				(double)view->shape_ns[i]);
+		}
+	}
+}
+
+static void finish(struct kernel_view *view)
+{
+	if (!view->is_finished) {
+		tally_finish(&view->kernels);
+		tally_finish(&view->launches);
+		view->is_finished = true;
+	}
+}
+
+enum column {
+	UNTIMED = TALLY_NR_COLUMNS,
+	BLOCKS,
+	OCCUPANCY,
+	LIMIT,
+	TENSOR,
+	NAME,
+	NR_COLUMNS,
+};
+
+static const struct occupancy_mean *mean_of(const struct kernel_view *view, size_t group)
+{
+	static const struct occupancy_mean none;
+
+	return group < view->nr_means ? &view->means[group] : &none;
+}
+
+static void fill_use(const struct kernel_view *view, size_t row, struct table_cell *cells)
+{
+	const struct occupancy_mean *mean = mean_of(view, row);
+	const char *use = tensor_use_names[tensor_use_of(view->kernels.rows[row].name)];
+	uint8_t limits = occupancy_mean_limits(mean);
+	double value;
+
+	if (occupancy_mean_blocks(mean, &value)) {
+		table_set_number(&cells[BLOCKS], value);
+	}
+	if (occupancy_mean_percent(mean, &value)) {
+		table_set_number(&cells[OCCUPANCY], value);
+	}
+	if (limits) {
+		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
+	}
+	table_set_string(&cells[TENSOR], use);
+}
+
+static struct table *make_kernels(const struct kernel_view *view)
+{
+	static const struct table_column all[] = {
+		TALLY_COLUMNS("% of kernel time"),
+		[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true},
+		[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, true},
+		[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false},
+		[LIMIT] = {"limit", "Limit", TABLE_NAME, true},
+		[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, true},
+		[NAME] = {"name", "Kernel", TABLE_NAME, false},
+	};
+	static struct table_column columns[NR_COLUMNS];
+	const struct tally *tally = &view->kernels;
+	double total_ns = tally_total_ns(tally), unused;
+	bool has_occupancy = false;
+	struct table *table;
+
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		has_occupancy |= occupancy_mean_percent(mean_of(view, i), &unused);
+	}
+	memcpy(columns, all, sizeof(all));
+	columns[OCCUPANCY].is_wide_only = !has_occupancy;
+	table = table_create("kernel", "Kernels", columns, NR_COLUMNS);
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		tally_fill(tally, i, total_ns, cells);
+		table_set_integer(&cells[UNTIMED], tally->rows[i].untimed);
+		fill_use(view, i, cells);
+		table_set_integer(&cells[NAME], tally->rows[i].name);
+	}
+	return table;
+}
+
+/* Of processes without device records. */
+static struct table *make_launches(const struct kernel_view *view)
+{
+	static const struct table_column columns[] = {
+		TALLY_COLUMNS("% of launch time"),
+		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
+	};
+	const struct tally *tally = &view->launches;
+	double total_ns = tally_total_ns(tally);
+	struct table *table = table_create("kernel", "Kernels", columns, TALLY_NR_COLUMNS + 1);
+
+	for (size_t i = 0; i < tally->nr_rows; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		tally_fill(tally, i, total_ns, cells);
+		table_set_integer(&cells[TALLY_NR_COLUMNS], tally->rows[i].name);
+	}
+	return table;
+}
+
+static struct table *make_table(void *context)
+{
+	struct kernel_view *view = context;
+	bool is_host = !view->kernels.nr_rows && view->without.nr_without;
+	struct table *table;
+
+	finish(view);
+	table = is_host ? make_launches(view) : make_kernels(view);
+	view_without_note(&view->without, table,
+		is_host && table->nr_rows ? "; these are host times of launches" : "");
+	tally_note(is_host ? &view->launches : &view->kernels, table);
+	if (!is_host && view->nr_means) {
+		const char *before = table->note ? table->note : "";
+
+		table_note(table,
+			"%s%soccupancy: of the warps that a device holds, those that fit%s", before,
+			*before ? "; " : "",
+			view->is_mixed ? " (unknown where a process used devices that differ)"
+				       : "");
+	}
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct kernel_view *view = context;
+
+	tally_fini(&view->kernels);
+	tally_fini(&view->launches);
+	free(view->group_of);
+	free(view->shape_ns);
+	free(view->means);
+	free(view->groups);
+	free(view);
+}
+
+const struct tally *view_kernel_tally(void *context)
+{
+	finish(context);
+	return &((struct kernel_view *)context)->kernels;
+}
+
+const struct view_class view_kernel = {
+	.name = "kernel",
+	.help = "kernels by name",
+	.is_default = true,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels by name, by the operator that launched them, and by their launch: which shapes of what
+ * operator fill the device badly. The rows are those of the kernel page of PyTorch's TensorBoard
+ * plugin. Memory is bounded by how many different launches there are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+#include "report/model/kernel_class.h"
+#include "report/model/occupancy.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+struct key {
+	uint32_t name, operator; /* of names.h */
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t registers, static_bytes, dynamic_bytes;
+};
+
+struct row {
+	struct key key;
+	bool is_eligible;
+	struct spread times; /* ns */
+	uint64_t untimed;
+	struct occupancy_mean mean;
+	UT_hash_handle hh;
+};
+
+struct kernel_operator_view {
+	struct row *rows;
+	struct process *process;
+	struct occupancy_device device; /* of the number device_id */
+	uint32_t device_id;
+	double total_ns;
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct kernel_operator_view));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct kernel_operator_view *view = context;
+
+	view->process = process;
+	view->device_id = UINT32_MAX;
+	view_without_take(&view->without, process);
+}
+
+static uint32_t intern(const char *text)
+{
+	return names_intern(text, strlen(text));
+}
+
+uint32_t view_operator_of(const struct op_call *call, const struct op *op)
+{
+	while (op && (op_is_module(op->framework, op->scope) ||
+			     op_is_user(op->name, op->framework, op->scope))) {
+		op = op->parent;
+	}
+	return op ? op->name : intern(call ? "(no operator)" : "(no launch recorded)");
+}
+
+static struct key make_key(const struct kernel_operator_view *view, const struct op_record *record,
+	const struct model_shape *shape)
+{
+	struct key key = {.name = process_shape_name(view->process, record->shape)};
+
+	if (record->table == GPROF_TABLE_graph) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", record->graph);
+		key.name = intern(text);
+	} else if (shape) {
+		memcpy(key.grid, shape->grid, sizeof(key.grid));
+		memcpy(key.block, shape->block, sizeof(key.block));
+		memcpy(key.cluster, shape->cluster, sizeof(key.cluster));
+		key.registers = shape->registers;
+		key.static_bytes = shape->static_shared_bytes;
+		key.dynamic_bytes = shape->dynamic_shared_bytes;
+	}
+	return key;
+}
+
+static void add_occupancy(struct kernel_operator_view *view, struct row *row,
+	const struct op_record *record, const struct model_shape *shape)
+{
+	uint32_t device = process_place(view->process, record->place).device;
+	struct occupancy occupancy;
+
+	if (device != view->device_id) {
+		view->device_id = device;
+		view->device = occupancy_device(view->process, device);
+	}
+	if (occupancy_compute(&view->device, shape, &occupancy)) {
+		occupancy_mean_add(
+			&row->mean, &occupancy, (double)(record->end_ns - record->begin_ns));
+	}
+}
+
+static void take(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct kernel_operator_view *view = context;
+	const struct model_shape *shape = NULL;
+	struct row *row;
+	struct key key;
+
+	if (record->table != GPROF_TABLE_kernel && record->table != GPROF_TABLE_graph) {
+		return;
+	}
+	if (record->table == GPROF_TABLE_kernel) {
+		shape = idmap_get(&view->process->shapes, record->shape);
+	}
+	key = make_key(view, record, shape);
+	key.operator= view_operator_of(call, op);
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key;
+		row->is_eligible = tensor_is_eligible(key.operator);
+		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	}
+	if (!record->is_timed || record->end_ns < record->begin_ns) {
+		row->untimed++;
+		return;
+	}
+	spread_add(&row->times, record->end_ns - record->begin_ns);
+	view->total_ns += (double)(record->end_ns - record->begin_ns);
+	if (shape) {
+		add_occupancy(view, row, record, shape);
+	}
+}
+
+/* ---- the table ---- */
+
+enum column {
+	SHARE,
+	TOTAL,
+	CALLS,
+	AVG,
+	MAX,
+	MIN,
+	UNTIMED,
+	GRID,
+	BLOCK,
+	REGISTERS,
+	SHARED,
+	TENSOR,
+	ELIGIBLE,
+	BLOCKS,
+	OCCUPANCY,
+	LIMIT,
+	OPERATOR,
+	NAME,
+	NR_COLUMNS,
+};
+
+static void set_size(struct table_cell *cell, const uint32_t size[3])
+{
+	char text[48];
+
+	if (size[0]) {
+		snprintf(text, sizeof(text), "[%u, %u, %u]", size[0], size[1], size[2]);
+		table_set_string(cell, text);
+	}
+}
+
+static void fill(
+	const struct kernel_operator_view *view, const struct row *row, struct table_cell *cells)
+{
+	uint8_t limits = occupancy_mean_limits(&row->mean);
+	double value;
+
+	table_set_integer(&cells[CALLS], row->times.nr + row->untimed);
+	if (row->times.nr) {
+		table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
+		table_set_integer(&cells[TOTAL], row->times.sum);
+		table_set_number(&cells[AVG], spread_mean(&row->times));
+		table_set_integer(&cells[MAX], row->times.max);
+		table_set_integer(&cells[MIN], row->times.min);
+	}
+	table_set_integer(&cells[UNTIMED], row->untimed);
+	set_size(&cells[GRID], row->key.grid);
+	set_size(&cells[BLOCK], row->key.block);
+	if (row->key.grid[0]) {
+		table_set_integer(&cells[REGISTERS], row->key.registers);
+		table_set_integer(
+			&cells[SHARED], (uint64_t)row->key.static_bytes + row->key.dynamic_bytes);
+	}
+	table_set_string(&cells[TENSOR], tensor_use_names[tensor_use_of(row->key.name)]);
+	table_set_string(&cells[ELIGIBLE], row->is_eligible ? "yes" : "no");
+	if (occupancy_mean_blocks(&row->mean, &value)) {
+		table_set_number(&cells[BLOCKS], value);
+	}
+	if (occupancy_mean_percent(&row->mean, &value)) {
+		table_set_number(&cells[OCCUPANCY], value);
+	}
+	if (limits) {
+		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
+	}
+	table_set_integer(&cells[OPERATOR], row->key.operator);
+	table_set_integer(&cells[NAME], row->key.name);
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[] = {
+		[SHARE] = {"share_pct", "% of kernel time", TABLE_PERCENT, false},
+		[TOTAL] = {"total_ns", "Total", TABLE_TIME, false},
+		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		[MAX] = {"max_ns", "Max", TABLE_TIME, true},
+		[MIN] = {"min_ns", "Min", TABLE_TIME, true},
+		[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true},
+		[GRID] = {"grid", "Grid", TABLE_TEXT, false},
+		[BLOCK] = {"block", "Block", TABLE_TEXT, false},
+		[REGISTERS] = {"registers", "Registers a thread", TABLE_COUNT, true},
+		[SHARED] = {"shared_bytes", "Shared memory", TABLE_SIZE, true},
+		[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, false},
+		[ELIGIBLE] = {"tensor_eligible", "Operator could use them", TABLE_TEXT, true},
+		[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, false},
+		[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false},
+		[LIMIT] = {"limit", "Limit", TABLE_NAME, false},
+		[OPERATOR] = {"operator", "Operator", TABLE_NAME, false},
+		[NAME] = {"name", "Kernel", TABLE_NAME, false},
+	};
+	struct kernel_operator_view *view = context;
+	struct table *table = table_create(
+		"kernel_operator", "Kernels by operator and launch", columns, NR_COLUMNS);
+
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		fill(view, row, table_add_row(table));
+	}
+	table_note(table,
+		"occupancy: of the warps that a device holds, those that fit; limit: what "
+		"keeps more out (GRID: there are no more blocks)");
+	view_without_note(&view->without, table, "");
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct kernel_operator_view *view = context;
+
+	hash_free(view->rows);
+	free(view);
+}
+
+const struct view_class view_kernel_operator = {
+	.name = "kernel-operator",
+	.help = "kernels by the operator and the launch",
+	.ops = {.begin = begin, .record = take},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is missing, by cause, and what was switched off: both are known without reading events. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/process_exit.h"
+#include "report/analysis/view.h"
+
+struct losses_view {
+	struct view_input input;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct losses_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	return view;
+}
+
+static void add_row(struct table *table, const struct process *process, uint64_t count,
+	const char *cause, const char *detail)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	table_set_integer(&cells[0], process->pid);
+	table_set_integer(&cells[1], count);
+	table_set_string(&cells[2], cause);
+	table_set_string(&cells[3], detail);
+}
+
+static void add_damages(
+	struct table *table, const struct process *process, const struct view_input *input)
+{
+	const struct stream_in *stream = process->stream;
+
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		const struct stream_table *t = &stream->tables[i];
+
+		if (t->rows_missing) {
+			add_row(table, process, t->rows_missing, "blocks are missing", t->name);
+		}
+		if (t->rows_damaged) {
+			add_row(table, process, t->rows_damaged, "columns are damaged", t->name);
+		}
+	}
+	if (stream->blocks_missing) {
+		char count[48];
+
+		snprintf(count, sizeof(count), "%" PRIu64 " blocks", stream->blocks_missing);
+		add_row(table, process, 0, "blocks are missing", count);
+	}
+	for (size_t i = 0; i < stream->nr_damages; i++) {
+		char where[96];
+
+		snprintf(where, sizeof(where), "%" PRIu64 " bytes at %" PRIu64,
+			stream->damages[i].nr_bytes, stream->damages[i].offset);
+		add_row(table, process, 0, stream->damages[i].what, where);
+	}
+	if (stream->ring_rows_damaged) {
+		add_row(table, process, stream->ring_rows_damaged, "rings are damaged", "");
+	}
+	if (stream->ring_rows_lost) {
+		add_row(table, process, stream->ring_rows_lost, "rings were full", "");
+	}
+	if (!process->is_ended) {
+		struct buf text = {0};
+
+		ending_add_text(&text, process, input->processes, input->nr_processes);
+		buf_char(&text, '\0');
+		add_row(table, process, 0, "unfinished", text.bytes);
+		buf_fini(&text);
+	}
+}
+
+static struct table *make_losses(void *context)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"count", "Events", TABLE_COUNT, false},
+		{"cause", "Cause", TABLE_TEXT, false},
+		{"detail", "Detail", TABLE_TEXT, false},
+	};
+	struct losses_view *view = context;
+	struct table *table = table_create("losses", "Missing data", columns, 4);
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		const struct process *process = view->input.processes[i];
+
+		for (size_t k = 0; k < process->nr_losses; k++) {
+			add_row(table, process, process->losses[k].count,
+				names_raw(process->losses[k].cause, NULL), "");
+		}
+		add_damages(table, process, &view->input);
+	}
+	return table;
+}
+
+static struct table *make_notices(void *context)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"code", "Code", TABLE_TEXT, false},
+		{"cause", "Cause", TABLE_NAME, false},
+		{"text", "What to do", TABLE_NAME, false},
+	};
+	struct losses_view *view = context;
+	struct table *table = table_create("notices", "Notices", columns, 4);
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		const struct process *process = view->input.processes[i];
+
+		for (size_t k = 0; k < process->nr_notices; k++) {
+			struct table_cell *cells = table_add_row(table);
+			char code[32];
+			int length =
+				snprintf(code, sizeof(code), "%" PRId64, process->notices[k].code);
+
+			table_set_integer(&cells[0], process->pid);
+			table_set_text(&cells[1], code, (size_t)length);
+			table_set_integer(&cells[2], process->notices[k].cause);
+			table_set_integer(&cells[3], process->notices[k].text);
+		}
+	}
+	return table;
+}
+
+const struct view_class view_losses = {
+	.name = "losses",
+	.help = "what is missing or damaged, by cause",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.create = create,
+	.table = make_losses,
+	.destroy = free,
+};
+
+const struct view_class view_notices = {
+	.name = "notices",
+	.help = "what was switched off or refused while recording",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.create = create,
+	.table = make_notices,
+	.destroy = free,
+};

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory by the operators that asked for it, with peak, what was never given back, and a curve:
+ * from a framework's allocator; without one, from cudaMalloc and its kin, by call.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/memory_scan.h"
+#include "report/analysis/view.h"
+
+/* Places that the note speaks of. */
+#define MOST_IN_NOTE 8u
+
+struct memory_view {
+	struct memory_scan scan; /* comes first: the scan's context */
+	struct process *process; /* at hand */
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct memory_view));
+}
+
+/* ---- who asked ---- */
+
+static void begin_ops(void *context, struct process *process)
+{
+	struct memory_view *view = context;
+
+	memory_forget(&view->scan.memory);
+	view->process = process;
+}
+
+static void take_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+{
+	struct memory_view *view = context;
+	bool is_free = alloc->bytes <= 0;
+	uint32_t pool = memory_place(&view->scan.memory, view->process,
+		alloc->device_type % MEMORY_DRIVER, alloc->device);
+	uint64_t freed =
+		memory_freed(&view->scan.memory, pool, alloc->address, alloc->tick, is_free);
+	uint64_t peak = view->scan.memory.places[pool].pool.peak_tick;
+	struct memory_row *row;
+
+	if (is_free) {
+		return;
+	}
+	row = memory_row(&view->scan.memory, pool, op ? op->name : 0);
+	spread_add(&row->allocs, (uint64_t)alloc->bytes);
+	row->nr_live += freed == MEMORY_LEFT;
+	row->live_bytes += freed == MEMORY_LEFT ? (uint64_t)alloc->bytes : 0;
+	row->at_peak_bytes += alloc->tick <= peak && freed > peak ? (uint64_t)alloc->bytes : 0;
+}
+
+/* ---- the table ---- */
+
+static void add_rows(const struct memory_view *view, struct table *table)
+{
+	uint32_t nobody = names_intern("(no operator)", 13);
+	const struct memory_row *row;
+
+	for (row = view->scan.memory.rows; row; row = row->hh.next) {
+		const struct memory_place *place = &view->scan.memory.places[row->key.place];
+		struct table_cell *cells = table_add_row(table);
+		char text[MEMORY_NAME_BYTES];
+
+		memory_place_name(place, text);
+		table_set_integer(&cells[0], place->process->pid);
+		table_set_string(&cells[1], text);
+		table_set_integer(&cells[2], row->allocs.nr);
+		table_set_integer(&cells[3], row->allocs.sum);
+		table_set_number(&cells[4], spread_mean(&row->allocs));
+		table_set_integer(&cells[5], row->allocs.max);
+		if (pool_has_totals(&place->pool)) {
+			table_set_integer(&cells[6], row->at_peak_bytes);
+		}
+		table_set_integer(&cells[7], row->nr_live);
+		table_set_integer(&cells[8], row->live_bytes);
+		table_set_integer(&cells[9], row->key.name ? row->key.name : nobody);
+	}
+}
+
+/* What is known of a place apart from its curve. */
+static void add_title(struct buf *out, const struct memory_place *place)
+{
+	const struct pool *pool = &place->pool;
+	uint64_t ns = clock_map_time(&place->process->host_clock, pool->peak_tick);
+	uint64_t reserved = pool->reserved_at_peak_bytes;
+	char name[MEMORY_NAME_BYTES];
+
+	ns = ns > place->process->first_ns ? ns - place->process->first_ns : 0;
+	memory_place_name(place, name);
+	if (!pool_has_totals(pool)) {
+		buf_printf(
+			out, "%s of %u: its allocator tells no totals", name, place->process->pid);
+		return;
+	}
+	buf_printf(out, "%s of %u: peak ", name, place->process->pid);
+	pool_add_bytes(out, pool->peak_bytes);
+	buf_printf(out, ", %.3f s after the first event", (double)ns / 1e9);
+	if (pool->peak_reserved_bytes) {
+		buf_text(out, ", ");
+		pool_add_bytes(out, reserved);
+		buf_text(out, " reserved then (at most ");
+		pool_add_bytes(out, pool->peak_reserved_bytes);
+		buf_printf(out, "), %.1f %% of that free",
+			reserved > pool->peak_bytes
+				? 100.0 - 100.0 * (double)pool->peak_bytes / (double)reserved
+				: 0.0);
+	}
+	buf_text(out, ", ");
+	pool_add_bytes(out, pool->last_bytes);
+	buf_text(out, " at the end");
+}
+
+static char *draw(const struct memory_view *view)
+{
+	struct buf out = {0};
+
+	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
+		struct buf title = {0};
+		char name[MEMORY_NAME_BYTES];
+
+		if (!pool_has_totals(&view->scan.memory.places[i].pool)) {
+			continue;
+		}
+		memory_place_name(&view->scan.memory.places[i], name);
+		buf_printf(&title, "%s of %u", name, view->scan.memory.places[i].process->pid);
+		buf_char(&title, '\0');
+		pool_draw(&view->scan.memory.places[i].pool, title.bytes, &out);
+		buf_fini(&title);
+	}
+	buf_char(&out, '\0');
+	return out.bytes;
+}
+
+static void add_note(
+	const struct memory_view *view, struct table *table, uint64_t nr_allocs, uint64_t nr_frees)
+{
+	struct buf note = {0};
+	bool has_peak = false;
+
+	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
+		has_peak |= pool_has_totals(&view->scan.memory.places[i].pool);
+	}
+	buf_printf(&note,
+		"%" PRIu64 " allocations, %" PRIu64
+		" frees; not freed: until the end of the recording%s",
+		nr_allocs, nr_frees,
+		has_peak ? "; in use at peak: of what was allocated in it" : "");
+	for (size_t i = 0; i < view->scan.memory.nr_places && i < MOST_IN_NOTE; i++) {
+		buf_text(&note, "; ");
+		add_title(&note, &view->scan.memory.places[i]);
+	}
+	buf_char(&note, '\0');
+	table_note(table, "%s", note.bytes);
+	buf_fini(&note);
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"place", "Memory", TABLE_TEXT, false},
+		{"allocations", "Allocations", TABLE_COUNT, false},
+		{"total_bytes", "Total", TABLE_SIZE, false},
+		{"avg_bytes", "Avg", TABLE_MEAN_SIZE, false},
+		{"max_bytes", "Max", TABLE_SIZE, false},
+		{"at_peak_bytes", "In use at peak", TABLE_SIZE, false},
+		{"live", "Not freed", TABLE_COUNT, false},
+		{"live_bytes", "Not freed", TABLE_SIZE, false},
+		{"name", "By", TABLE_NAME, false},
+	};
+	struct memory_view *view = context;
+	struct table *table = table_create("memory", "Memory", columns, 10);
+	uint64_t nr_allocs = 0, nr_frees = 0;
+
+	add_rows(view, table);
+	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
+		nr_allocs += view->scan.memory.places[i].pool.nr_allocs;
+		nr_frees += view->scan.memory.places[i].pool.nr_frees;
+	}
+	if (view->scan.memory.nr_places) {
+		add_note(view, table, nr_allocs, nr_frees);
+		table->figure = draw(view);
+	} else {
+		table_note(table, MEMORY_SCAN_NONE);
+	}
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	memory_scan_fini(context);
+	free(context);
+}
+
+const struct view_class view_memory = {
+	.name = "memory",
+	.help = "allocations by operator, peak, what was not freed, a curve",
+	.is_default = false,
+	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
+		memory_scan_take, memory_scan_end},
+	.ops = {.begin = begin_ops, .alloc = take_alloc},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

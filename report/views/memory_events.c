@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Single blocks of memory with who asked for them and for how long: of a framework's allocator;
+ * without one, of cudaMalloc and its kin.
+ */
+#include <inttypes.h>
+
+#include "report/analysis/allocations.h"
+#include "report/analysis/memory_scan.h"
+#include "report/model/select.h"
+
+struct events_view {
+	struct memory_scan scan; /* comes first: the scan's context */
+	struct blocks blocks;
+};
+
+/* ---- a framework's allocator ---- */
+
+static void begin_ops(void *context, struct process *process)
+{
+	struct events_view *view = context;
+
+	blocks_begin(&view->blocks, process);
+}
+
+static void take_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+{
+	struct events_view *view = context;
+	uint32_t type = alloc->device_type % MEMORY_DRIVER;
+
+	blocks_take(&view->blocks, alloc, type << 8 | alloc->device, op ? op->name : 0);
+}
+
+static void end_ops(void *context, struct process *process, const struct phases *phases)
+{
+	struct events_view *view = context;
+
+	(void)process;
+	(void)phases;
+	blocks_end(&view->blocks);
+}
+
+/* ---- cudaMalloc and its kin ---- */
+
+static void take_block(void *context, const struct memory_block *used, uint64_t freed)
+{
+	struct events_view *view = context;
+	const struct memory_place *place = &view->scan.memory.places[used->row->key.place];
+	struct process *process = place->process;
+	const struct block block = {.bytes = used->bytes,
+		.alloc_ns = blocks_time_ns(process, used->tick),
+		.free_ns = freed == MEMORY_LEFT ? BLOCK_UNSEEN : blocks_time_ns(process, freed),
+		.process = process,
+		.name = used->row->key.name,
+		.device = (uint32_t)place->device_type << 8};
+
+	if (select_has_tick(process, used->tick)) {
+		blocks_add(&view->blocks, &block);
+	}
+}
+
+static void *create(const struct view_input *input)
+{
+	struct events_view *view = mem_zeroed(1, sizeof(*view));
+
+	(void)input;
+	view->scan.memory.block = take_block;
+	view->scan.memory.context = view;
+	return view;
+}
+
+/* ---- the table ---- */
+
+enum column { PID, RANK, PLACE, BYTES, ALLOCATION, RELEASE, DURATION, NAME, NR_COLUMNS };
+
+static void fill(const struct block *block, uint32_t nobody, struct table_cell *cells)
+{
+	const struct memory_place place = {
+		.device_type = (uint8_t)(block->device >> 8), .device = (uint8_t)block->device};
+	bool is_asked = block->alloc_ns != BLOCK_UNSEEN;
+	char text[MEMORY_NAME_BYTES];
+
+	memory_place_name(&place, text);
+	table_set_integer(&cells[PID], block->process->pid);
+	if (block->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)block->process->rank);
+	}
+	table_set_string(&cells[PLACE], text);
+	table_set_integer(&cells[BYTES], block->bytes);
+	if (is_asked) {
+		table_set_integer(&cells[ALLOCATION], block->alloc_ns);
+		table_set_integer(&cells[NAME], block->name ? block->name : nobody);
+	}
+	if (block->free_ns != BLOCK_UNSEEN) {
+		table_set_integer(&cells[RELEASE], block->free_ns);
+		if (is_asked && block->free_ns >= block->alloc_ns) {
+			table_set_integer(&cells[DURATION], block->free_ns - block->alloc_ns);
+		}
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		[PID] = {"pid", "PID", TABLE_ID, false},
+		[RANK] = {"rank", "Rank", TABLE_ID, true},
+		[PLACE] = {"place", "Memory", TABLE_TEXT, false},
+		[BYTES] = {"bytes", "Size", TABLE_SIZE, false},
+		[ALLOCATION] = {"allocation_ns", "Allocated", TABLE_TIME, false},
+		[RELEASE] = {"release_ns", "Given back", TABLE_TIME, false},
+		[DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
+		[NAME] = {"name", "By", TABLE_NAME, false},
+	};
+	struct events_view *view = context;
+	struct table *table =
+		table_create("memory_events", "Memory, block by block", columns, NR_COLUMNS);
+	uint32_t nobody = names_intern("(no operator)", 13);
+	size_t nr;
+	const struct block *blocks = blocks_sorted(&view->blocks, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		fill(&blocks[i], nobody, table_add_row(table));
+	}
+	if (!nr) {
+		table_note(table, MEMORY_SCAN_NONE);
+		return table;
+	}
+	table_note(table,
+		"times: after the first event of the process; none: not seen, as before or after "
+		"what is recorded, or chosen");
+	if (view->blocks.nr_all > nr) {
+		view_note_more(
+			table, "the %zu largest of %" PRIu64 " blocks", nr, view->blocks.nr_all);
+	}
+	table_sort(table, "bytes");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct events_view *view = context;
+
+	memory_scan_fini(&view->scan);
+	blocks_fini(&view->blocks);
+	free(view);
+}
+
+const struct view_class view_memory_events = {
+	.name = "memory-events",
+	.help = "the largest blocks of memory: who asked for each, when, and for how long",
+	.is_default = false,
+	.is_empty_hidden = true,
+	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
+		memory_scan_take, memory_scan_end, .takes_all = true},
+	.ops = {.begin = begin_ops, .alloc = take_alloc, .end = end_ops},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

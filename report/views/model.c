@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The phases of all steps, in the layout of Paddle's Model Summary. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+struct model {
+	struct spread steps, gpu_steps;			 /* ns, of whole steps */
+	struct spread phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
+	bool has_gpu, has_steps;
+	const char *remark;
+	const struct process *without_steps; /* the last one */
+	size_t nr_processes;
+};
+
+/* Where a process has a loop, those without one are its helpers and would spoil the sums. */
+struct model_view {
+	struct model loops, others;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct model_view));
+}
+
+/* gpu: of a process with device records; of others nothing is known, which is not 0. */
+static void add_segments(struct model *model, struct process *process, const struct phases *phases,
+	struct spread *gpu)
+{
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+
+		if (!phases_is_whole(phases, segment->step) || segment->phase == PHASE_OTHERS) {
+			continue;
+		}
+		if (segment->is_rest) { /* of a time that counts already */
+			model->phases[segment->phase].sum += clock_map_duration(
+				&process->host_clock, segment->end - segment->begin);
+			if (gpu) {
+				gpu[segment->phase].sum += segment->gpu_ns;
+			}
+			continue;
+		}
+		spread_add(&model->phases[segment->phase],
+			clock_map_duration(&process->host_clock, segment->end - segment->begin));
+		if (gpu) {
+			spread_add(&gpu[segment->phase], segment->gpu_ns);
+		}
+	}
+}
+
+static void add_steps(
+	struct model *model, struct process *process, const struct phases *phases, bool has_gpu)
+{
+	for (uint32_t step = 0; step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			spread_add(&model->steps, clock_map_duration(&process->host_clock,
+							  phases_step_ticks(phases, step)));
+			if (has_gpu) {
+				spread_add(&model->gpu_steps, phases_step_gpu_ns(phases, step));
+			}
+		}
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct model_view *view = context;
+	struct model *model = phases_has_loop(phases) ? &view->loops : &view->others;
+	const char *why;
+	bool has_gpu;
+
+	if (!phases->nr_segments) {
+		return;
+	}
+	has_gpu = view_has_device_records(process, &why);
+	model->nr_processes++;
+	model->has_gpu |= has_gpu;
+	model->has_steps |= phases_has_steps(phases);
+	model->without_steps = phases_has_steps(phases) ? model->without_steps : process;
+	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;
+	add_segments(model, process, phases, has_gpu ? model->gpu : NULL);
+	add_steps(model, process, phases, has_gpu);
+}
+
+enum column {
+	NAME,
+	CALLS,
+	CPU, /* total, avg, max, min */
+	RATIO = CPU + 4,
+	GPU,
+	GPU_RATIO = GPU + 4,
+	NR_COLUMNS,
+};
+
+static void add_row(struct table *table, const struct model *model, const char *name,
+	const struct spread *cpu, const struct spread *gpu)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	table_set_string(&cells[NAME], name);
+	if (cpu->nr || !cpu->sum) {
+		table_set_integer(&cells[CALLS], cpu->nr);
+	}
+	spread_fill(cpu, &cells[CPU]);
+	table_set_share(&cells[RATIO], cpu->sum, model->steps.sum);
+	if (model->has_gpu) {
+		spread_fill(gpu, &cells[GPU]);
+	}
+	if (model->has_gpu && model->gpu_steps.sum) {
+		table_set_number(
+			&cells[GPU_RATIO], 100 * (double)gpu->sum / (double)model->gpu_steps.sum);
+	}
+}
+
+/* What no phase has. Its parts were not counted, so only the sums are known. */
+static void add_others(struct table *table, const struct model *model)
+{
+	struct spread cpu = {.sum = model->steps.sum}, gpu = {.sum = model->gpu_steps.sum};
+	struct table_cell *cells;
+
+	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
+		uint64_t used = model->phases[k].sum;
+
+		cpu.sum -= used < cpu.sum ? used : cpu.sum;
+		gpu.sum -= model->gpu[k].sum < gpu.sum ? model->gpu[k].sum : gpu.sum;
+	}
+	add_row(table, model, phase_names[PHASE_OTHERS], &cpu, &gpu);
+	cells = &table->cells[(table->nr_rows - 1) * table->nr_columns];
+	cells[CALLS].is_known = false;
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		{"name", "Phase", TABLE_TEXT, false},
+		{"calls", "Calls", TABLE_COUNT, false},
+		{"total_ns", "CPU total", TABLE_TIME, false},
+		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		{"max_ns", "Max", TABLE_TIME, false},
+		{"min_ns", "Min", TABLE_TIME, false},
+		{"ratio_pct", "% of steps", TABLE_PERCENT, false},
+		{"gpu_total_ns", "GPU total", TABLE_TIME, false},
+		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+		{"gpu_max_ns", "GPU max", TABLE_TIME, false},
+		{"gpu_min_ns", "GPU min", TABLE_TIME, false},
+		{"gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT, false},
+	};
+	struct model_view *view = context;
+	const struct model *model = view->loops.nr_processes ? &view->loops : &view->others;
+	struct table *table;
+
+	for (unsigned int i = GPU; i < NR_COLUMNS; i++) {
+		columns[i].is_wide_only = !model->has_gpu;
+	}
+	table = table_create("model", "Model", columns, NR_COLUMNS);
+	if (!model->nr_processes) {
+		return table;
+	}
+	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
+		&model->gpu_steps);
+	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
+		add_row(table, model, phase_names[k], &model->phases[k], &model->gpu[k]);
+	}
+	add_others(table, model);
+	table_note(table, "%s%s%s%s",
+		model->has_steps ? "of steps whose begin and end are known"
+				 : "of the time from the first operator to the last",
+		model->has_gpu ? "; GPU time is the sum of all work that the phase launched, "
+				 "overlaps not merged"
+			       : "",
+		model->remark ? "; " : "", model->remark ? model->remark : "");
+	if (model->without_steps) {
+		view_note_steps(table, model->without_steps);
+	}
+	if (model == &view->loops && view->others.nr_processes) {
+		table_note(table, "%s; %zu processes without a loop are left out", table->note,
+			view->others.nr_processes);
+	}
+	return table;
+}
+
+const struct view_class view_model = {
+	.name = "model",
+	.help = "phases of the training loop: Dataloader, Forward, Backward ...",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.ops = {.end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = free,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of torch.nn.Modules as the tree in which they call each other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+#define PREFIX "nn.Module: "
+
+/* Deeper ones are counted with the one at this depth. */
+#define MOST_DEPTH 64u
+
+struct row {
+	uint32_t path;	 /* of names.h: "Net_0/Sequential_0/Linear_1" */
+	uint32_t parent; /* path of the one that it lies in, 0 if in none */
+	uint32_t depth;
+	uint32_t order;	     /* in which they were met */
+	struct spread times; /* ns */
+	uint64_t self_ns, gpu_total_ns, gpu_self_ns;
+	uint64_t nr_operators; /* called by it and by no module or operator in it */
+	UT_hash_handle hh;
+};
+
+struct module_view {
+	struct row *rows;
+	struct process *process;
+	bool has_gpu;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct module_view));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct module_view *view = context;
+	const char *why;
+
+	view->process = process;
+	view->has_gpu |= op_has_any(process) && view_has_device_records(process, &why);
+}
+
+static bool is_module(const struct op *op)
+{
+	return op->is & OP_IS_MODULE;
+}
+
+static void add_name(struct buf *path, const struct op *op)
+{
+	const char *name = names_raw(op->name, NULL);
+
+	buf_text(path, path->nr_bytes ? "/" : "");
+	buf_text(path, strncmp(name, PREFIX, strlen(PREFIX)) ? name : name + strlen(PREFIX));
+}
+
+/* Its modules from the outermost one on; *parent is the path without the last. */
+static uint32_t find_path(const struct op *op, uint32_t *parent, uint32_t *depth)
+{
+	const struct op *modules[MOST_DEPTH];
+	struct buf path = {0};
+	uint32_t nr = 0, name;
+
+	for (; op; op = op->parent) {
+		if (is_module(op) && nr < MOST_DEPTH) {
+			modules[nr++] = op;
+		}
+	}
+	*depth = nr - 1;
+	*parent = 0;
+	while (nr > 0) {
+		if (nr == 1 && path.nr_bytes) {
+			*parent = names_intern(path.bytes, path.nr_bytes);
+		}
+		add_name(&path, modules[--nr]);
+	}
+	name = names_intern(path.bytes, path.nr_bytes);
+	buf_fini(&path);
+	return name;
+}
+
+static struct row *find_row(struct module_view *view, const struct op *module)
+{
+	uint32_t parent, depth, path = find_path(module, &parent, &depth);
+	struct row *row;
+
+	HASH_FIND(hh, view->rows, &path, sizeof(path), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->path = path;
+		row->parent = parent;
+		row->depth = depth;
+		row->order = HASH_COUNT(view->rows);
+		HASH_ADD(hh, view->rows, path, sizeof(path), row);
+	}
+	return row;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct module_view *view = context;
+	const struct clock_map *clock = &view->process->host_clock;
+	uint64_t ticks = op->end - op->begin;
+	struct row *row;
+
+	if (!is_module(op)) {
+		if (op->parent && is_module(op->parent)) {
+			find_row(view, op->parent)->nr_operators++;
+		}
+		return;
+	}
+	row = find_row(view, op);
+	spread_add(&row->times, clock_map_duration(clock, ticks));
+	row->self_ns +=
+		clock_map_duration(clock, ticks > op->module_ticks ? ticks - op->module_ticks : 0);
+	row->gpu_total_ns += op->gpu_total_ns;
+	row->gpu_self_ns += op->gpu_total_ns - op->module_gpu_ns;
+}
+
+/* ---- the table ---- */
+
+enum column {
+	SHARE,
+	TOTAL,
+	SELF,
+	CALLS,
+	AVG,
+	MAX,
+	MIN,
+	GPU_TOTAL,
+	GPU_SELF,
+	OPERATORS,
+	MODULE,
+	PATH,
+	NR_COLUMNS
+};
+
+/* Its own name, two blanks further in for each module around it. */
+static uint32_t indented(const struct row *row)
+{
+	const char *path = names_raw(row->path, NULL), *base = strrchr(path, '/');
+	struct buf text = {0};
+	uint32_t name;
+
+	buf_pad(&text, ' ', 2 * (size_t)row->depth);
+	buf_text(&text, base ? base + 1 : path);
+	name = names_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+static void fill(const struct module_view *view, const struct row *row, double all_ns,
+	struct table_cell *cells)
+{
+	table_set_share(&cells[SHARE], (double)row->times.sum, all_ns);
+	table_set_integer(&cells[TOTAL], row->times.sum);
+	table_set_integer(&cells[SELF], row->self_ns);
+	table_set_integer(&cells[CALLS], row->times.nr);
+	table_set_number(&cells[AVG], spread_mean(&row->times));
+	table_set_integer(&cells[MAX], row->times.max);
+	table_set_integer(&cells[MIN], row->times.min);
+	if (view->has_gpu) {
+		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
+		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
+	}
+	table_set_integer(&cells[OPERATORS], row->nr_operators);
+	table_set_integer(&cells[MODULE], indented(row));
+	table_set_integer(&cells[PATH], row->path);
+}
+
+/* Those with the same parent stand together, the longest first. */
+static int by_parent(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+
+	if (x->parent != y->parent) {
+		return x->parent < y->parent ? -1 : 1;
+	}
+	if (x->times.sum != y->times.sum) {
+		return x->times.sum > y->times.sum ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* In that order, NULL behind the last. What lies in a module that is not chosen lies in none. */
+static struct row **sort_rows(struct module_view *view, size_t *nr)
+{
+	struct row **rows = mem_zeroed(HASH_COUNT(view->rows) + 1, sizeof(struct row *));
+
+	*nr = 0;
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		struct row *parent;
+
+		HASH_FIND(hh, view->rows, &row->parent, sizeof(row->parent), parent);
+		row->parent = parent ? row->parent : 0;
+		rows[(*nr)++] = row;
+	}
+	qsort(rows, *nr, sizeof(struct row *), by_parent);
+	return rows;
+}
+
+static size_t find_parent(struct row *const *rows, size_t nr, uint32_t parent)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows[middle]->parent < parent) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Those in a module, each with what lies in it. */
+static void add_rows(const struct module_view *view, struct row *const *rows, size_t nr,
+	uint32_t parent, double all_ns, struct table *table)
+{
+	for (size_t i = find_parent(rows, nr, parent); i < nr && rows[i]->parent == parent; i++) {
+		fill(view, rows[i], all_ns, table_add_row(table));
+		if (rows[i]->path) { /* one without a name would hold itself */
+			add_rows(view, rows, nr, rows[i]->path, all_ns, table);
+		}
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[] = {
+		[SHARE] = {"share_pct", "% of outermost", TABLE_PERCENT, false},
+		[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false},
+		[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
+		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		[MAX] = {"max_ns", "Max", TABLE_TIME, false},
+		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
+		[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
+		[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false},
+		[OPERATORS] = {"operators", "Operators", TABLE_COUNT, true},
+		[MODULE] = {"module", "Module", TABLE_NAME, false},
+		[PATH] = {"path", "Path", TABLE_NAME, true},
+	};
+	struct module_view *view = context;
+	struct row **rows;
+	double all_ns = 0;
+	struct table *table;
+	size_t nr;
+
+	columns[GPU_TOTAL].is_wide_only = columns[GPU_SELF].is_wide_only = !view->has_gpu;
+	table = table_create("module", "Modules", columns, NR_COLUMNS);
+	rows = sort_rows(view, &nr);
+	for (size_t i = 0; i < nr && !rows[i]->parent; i++) {
+		all_ns += (double)rows[i]->times.sum;
+	}
+	table_note(table,
+		view->rows ? "their forward calls; self is without the modules in it%s"
+			   : "none were recorded; GPROF_PYTHON=modules does%s",
+		view->has_gpu && view->rows ? "; GPU: of what was launched in them" : "");
+	add_rows(view, rows, nr, 0, all_ns, table);
+	free(rows);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct module_view *view = context;
+
+	hash_free(view->rows);
+	free(view);
+}
+
+const struct view_class view_module = {
+	.name = "module",
+	.help = "modules of PyTorch as they call each other",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_MODULE | OP_IS_IN_MODULE},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

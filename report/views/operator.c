@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators by name: their time on the CPU, and on GPUs of what they launched. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/ops/flops.h"
+#include "report/util/hash.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+struct key {
+	uint32_t name, shape, process, thread; /* the last three 0 where they are merged */
+};
+
+struct row {
+	struct key key;
+	struct spread times; /* ns */
+	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_works;
+	double flops; /* of those calls whose shapes tell */
+	uint64_t nr_flops;
+	bool has_gpu, is_without_gpu; /* some of its processes have device records, or have not */
+	UT_hash_handle hh;
+};
+
+#define NR_RECENT 512u
+
+struct operator_view {
+	struct view_input input;
+	struct row *rows;
+	struct row *recent[NR_RECENT]; /* found last, by name and shape; saves the hash */
+	struct process *process;
+	uint32_t process_number; /* counts from 1 */
+	bool is_gpu;		 /* the process at hand has device records */
+	bool has_gpu, has_shapes, is_without_gpu;
+	uint64_t nr_ops;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct operator_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct operator_view *view = context;
+	const char *why;
+
+	view->process = process;
+	view->process_number++;
+	view->is_gpu = view_has_device_records(process, &why);
+	if (op_has_any(process)) {
+		view->has_gpu |= view->is_gpu;
+		view->is_without_gpu |= !view->is_gpu;
+	}
+}
+
+static inline bool is_key(const struct key *x, const struct key *y)
+{
+	return x->name == y->name && x->shape == y->shape && x->process == y->process &&
+	       x->thread == y->thread;
+}
+
+static struct row *find_row(struct operator_view *view, const struct op *op)
+{
+	struct key key = {.name = op->name, .shape = view->input.is_detailed ? op->shape : 0};
+	struct row *row, **recent;
+
+	if (view->input.is_per_thread) {
+		key.process = view->process_number;
+		key.thread = op->thread;
+	}
+	recent = &view->recent[(key.name + 61 * key.shape + 127 * key.thread) % NR_RECENT];
+	if (*recent && is_key(&(*recent)->key, &key)) {
+		return *recent;
+	}
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key;
+		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	}
+	*recent = row;
+	return row;
+}
+
+static void add_flops(struct operator_view *view, struct row *row, const struct op *op)
+{
+	double flops;
+
+	view->has_shapes |= op->shape != 0;
+	if (op->shape && flops_of(op->name, op->shape, &flops)) {
+		row->flops += flops;
+		row->nr_flops++;
+	}
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct operator_view *view = context;
+	const struct clock_map *clock = &view->process->host_clock;
+	uint64_t ticks = op->end - op->begin;
+	struct row *row;
+
+	row = find_row(view, op);
+	row->has_gpu |= view->is_gpu;
+	row->is_without_gpu |= !view->is_gpu;
+	spread_add(&row->times, clock_map_duration(clock, ticks));
+	row->self +=
+		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
+	row->gpu_total_ns += op->gpu_total_ns;
+	row->gpu_self_ns += op->gpu_self_ns;
+	row->nr_works += op->nr_works;
+	add_flops(view, row, op);
+	view->nr_ops++;
+}
+
+/* ---- the table ---- */
+
+enum column {
+	SHARE,
+	SELF,
+	TOTAL,
+	CALLS,
+	AVG,
+	MAX,
+	MIN,
+	GPU_SHARE,
+	GPU_SELF,
+	GPU_TOTAL,
+	WORKS,
+	FLOPS,
+	RATE,
+	PID,
+	TID,
+	SHAPES,
+	NAME,
+	NR_COLUMNS,
+};
+
+/* What stands in the text depends on what there is; JSON and CSV have all of it. */
+static void choose_columns(const struct operator_view *view, struct table_column *columns)
+{
+	static const struct table_column all[NR_COLUMNS] = {
+		[SHARE] = {"share_pct", "% of self CPU time", TABLE_PERCENT, false},
+		[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
+		[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false},
+		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		[MAX] = {"max_ns", "Max", TABLE_TIME, false},
+		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
+		[GPU_SHARE] = {"gpu_share_pct", "% of GPU time", TABLE_PERCENT, false},
+		[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false},
+		[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
+		[WORKS] = {"works", "GPU works", TABLE_COUNT, false},
+		[FLOPS] = {"flops", "FLOPs", TABLE_COUNT, false},
+		[RATE] = {"flops_per_s", "FLOP/s", TABLE_COUNT, true},
+		[PID] = {"pid", "PID", TABLE_ID, false},
+		[TID] = {"tid", "TID", TABLE_ID, false},
+		[SHAPES] = {"shapes", "Inputs", TABLE_NAME, false},
+		[NAME] = {"name", "Operator", TABLE_NAME, false},
+	};
+
+	memcpy(columns, all, sizeof(all));
+	for (unsigned int i = GPU_SHARE; i <= WORKS; i++) {
+		columns[i].is_wide_only = !view->has_gpu;
+	}
+	columns[FLOPS].is_wide_only = !view->has_shapes;
+	columns[SHAPES].is_wide_only = !view->input.is_detailed;
+	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->input.is_per_thread;
+}
+
+static void fill_ids(
+	const struct operator_view *view, const struct row *row, struct table_cell *cells)
+{
+	const struct process *process;
+
+	table_set_integer(&cells[NAME], row->key.name);
+	if (row->key.shape) {
+		table_set_integer(&cells[SHAPES], row->key.shape);
+	}
+	if (!row->key.process) {
+		return;
+	}
+	process = view->input.processes[row->key.process - 1];
+	table_set_integer(&cells[PID], process->pid);
+	table_set_integer(&cells[TID], process_tid(process, row->key.thread));
+}
+
+static void fill(const struct operator_view *view, const struct row *row, double self_ns,
+	double gpu_ns, struct table_cell *cells)
+{
+	table_set_share(&cells[SHARE], (double)row->self, self_ns);
+	table_set_integer(&cells[SELF], row->self);
+	table_set_integer(&cells[TOTAL], row->times.sum);
+	table_set_integer(&cells[CALLS], row->times.nr);
+	table_set_number(&cells[AVG], spread_mean(&row->times));
+	table_set_integer(&cells[MAX], row->times.max);
+	table_set_integer(&cells[MIN], row->times.min);
+	if (row->has_gpu) {
+		table_set_share(&cells[GPU_SHARE], (double)row->gpu_self_ns, gpu_ns);
+		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
+		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
+		table_set_integer(&cells[WORKS], row->nr_works);
+	}
+	if (row->nr_flops) {
+		bool is_mixed = row->has_gpu && row->is_without_gpu;
+		double ns = (double)(row->gpu_total_ns ? row->gpu_total_ns : row->times.sum);
+
+		table_set_number(&cells[FLOPS], row->flops);
+		if (ns > 0 && row->nr_flops == row->times.nr && !is_mixed) {
+			table_set_number(&cells[RATE], row->flops / ns * 1e9);
+		}
+	}
+	fill_ids(view, row, cells);
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS];
+	struct operator_view *view = context;
+	double self_ns = 0, gpu_ns = 0;
+	struct table *table;
+	struct row *row;
+
+	choose_columns(view, columns);
+	table = table_create("operator", "Operators", columns, NR_COLUMNS);
+	for (row = view->rows; row; row = row->hh.next) {
+		self_ns += (double)row->self;
+		gpu_ns += (double)row->gpu_self_ns;
+	}
+	for (row = view->rows; row; row = row->hh.next) {
+		fill(view, row, self_ns, gpu_ns, table_add_row(table));
+	}
+	if (view->nr_ops) {
+		table_note(table,
+			"self is without the operators that lie in it%s%s%s; users' ranges are in "
+			"the view userdefined",
+			view->has_gpu ? "; GPU: of what it launched, whenever that ran" : "",
+			view->is_without_gpu && view->has_gpu
+				? " (some processes have no device records)"
+				: "",
+			view->has_shapes ? "; FLOPs: of the calls whose shapes tell; FLOP/s: in "
+					   "the GPU total, else in the CPU total"
+					 : "");
+	}
+	table_sort(table, "self");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct operator_view *view = context;
+
+	hash_free(view->rows);
+	free(view);
+}
+
+const struct view_class view_operator = {
+	.name = "operator",
+	.help = "operators of the framework, and what they launched",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_OPERATOR},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators with what lies directly in them and what they launched on devices, in the layout of
+ * Paddle's Operator Summary: shown in place of the view operator for --detail=op and all; the
+ * latter has those that lie in no other one by their place in the step, too (op_place.h).
+ *
+ * Work counts in the operator that launched it and, under the one of these that it lies in, in all
+ * around it: rows within another add up to its GPU time. Shares of operators are of the time of
+ * those that lie in no other one, all others of the row that they lie in.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/event_rows.h"
+#include "report/ops/event_type.h"
+
+/* Operators around a piece of work that it is told of. */
+#define MOST_AROUND 64u
+
+struct detail_view {
+	struct event_rows rows;
+	bool is_gpu; /* the process at hand has device records */
+	bool has_gpu, is_without_gpu;
+	uint64_t outer_ns, outer_gpu_ns; /* of operators that lie in no other one */
+};
+
+static void *create(const struct view_input *input)
+{
+	struct detail_view *view = mem_zeroed(1, sizeof(*view));
+
+	event_rows_init(&view->rows, input);
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct detail_view *view = context;
+	const char *why;
+
+	event_rows_begin(&view->rows, process);
+	view->is_gpu = view_has_device_records(process, &why);
+	if (op_has_any(process)) {
+		view->has_gpu |= view->is_gpu;
+		view->is_without_gpu |= !view->is_gpu;
+	}
+}
+
+/* top: the row of `outer`, that number is or lies in; it has places if it lies in no other one. */
+static void add(struct detail_view *view, const struct op *outer, uint32_t top, uint32_t number,
+	uint64_t cpu_ns, uint64_t gpu_ns)
+{
+	event_rows_add(&view->rows, event_outer_operator(outer) ? NULL : outer, top, number, cpu_ns,
+		gpu_ns);
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct detail_view *view = context;
+	uint64_t ns = clock_map_duration(&view->rows.process->host_clock, op->end - op->begin);
+	uint64_t gpu_ns = view->is_gpu ? op->gpu_total_ns : UINT64_MAX;
+	const struct op *outer;
+	uint32_t row;
+
+	if (!event_is_operator(op)) {
+		return;
+	}
+	outer = event_outer_operator(op);
+	if (outer) {
+		uint32_t top =
+			event_rows_find(&view->rows, 0, EVENT_KIND_OP, outer->name, outer->thread);
+
+		row = event_rows_find(&view->rows, top, EVENT_KIND_OP, op->name, outer->thread);
+		add(view, outer, top, row, ns, gpu_ns);
+	} else {
+		view->outer_ns += ns;
+		view->outer_gpu_ns += view->is_gpu ? op->gpu_total_ns : 0;
+	}
+	row = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread);
+	add(view, op, row, row, ns, gpu_ns);
+}
+
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct detail_view *view = context;
+	uint64_t ns = record->end_ns - record->begin_ns;
+	const struct op *within = NULL;
+	unsigned int nr = 0;
+	uint32_t name;
+
+	if (!call || !op || !record->is_timed) {
+		return;
+	}
+	name = event_work_name(view->rows.process, record);
+	op = event_is_operator(op) ? op : event_outer_operator(op);
+	for (; op && nr < MOST_AROUND; nr++) {
+		uint32_t top = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread),
+			 row = top;
+
+		if (within) {
+			row = event_rows_find(
+				&view->rows, top, EVENT_KIND_OP, within->name, op->thread);
+		}
+		row = event_rows_find(&view->rows, row, EVENT_KIND_WORK, name, op->thread);
+		add(view, op, top, row, UINT64_MAX, ns);
+		within = op;
+		op = event_outer_operator(op);
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct detail_view *view = context;
+
+	(void)process;
+	(void)phases;
+	event_rows_end(&view->rows);
+}
+
+/* ---- the table ---- */
+
+enum column {
+	PID,
+	TID,
+	CALLS,
+	CPU, /* total, avg, max, min */
+	RATIO = CPU + 4,
+	GPU,
+	GPU_RATIO = GPU + 4,
+	LEVEL,
+	KIND,
+	NAME,
+	NR_COLUMNS,
+};
+
+static void fill_name(const struct event_row *row, struct table_cell *cell)
+{
+	struct buf text = {0};
+
+	event_row_name(row, &text);
+	table_set_text(cell, text.bytes ? text.bytes : "", text.nr_bytes);
+	buf_fini(&text);
+}
+
+static void fill_ids(
+	const struct detail_view *view, const struct event_row *row, struct table_cell *cells)
+{
+	const struct process *process;
+
+	if (!row->key.process) {
+		return;
+	}
+	process = view->rows.input.processes[row->key.process - 1];
+	table_set_integer(&cells[PID], process->pid);
+	table_set_integer(&cells[TID], process_tid(process, row->key.thread));
+}
+
+static void fill(const struct detail_view *view, const struct event_row *row,
+	const struct event_row *outer, struct table_cell *cells)
+{
+	static const char *const kinds[] = {[EVENT_KIND_OP] = "operator",
+		[EVENT_KIND_PLACED] = "place",
+		[EVENT_KIND_COPY] = "copy",
+		[EVENT_KIND_WORK] = "work"};
+
+	fill_ids(view, row, cells);
+	table_set_integer(&cells[CALLS], row->both.nr);
+	if (row->cpu.nr) {
+		spread_fill(&row->cpu, &cells[CPU]);
+		table_set_share(
+			&cells[RATIO], row->cpu.sum, outer ? outer->cpu.sum : view->outer_ns);
+	}
+	if (row->gpu.nr) {
+		spread_fill(&row->gpu, &cells[GPU]);
+		table_set_share(&cells[GPU_RATIO], row->gpu.sum,
+			outer ? outer->gpu.sum : view->outer_gpu_ns);
+	}
+	table_set_string(&cells[KIND], kinds[row->key.kind]);
+	fill_name(row, &cells[NAME]);
+}
+
+/* At most three deep, with places four. */
+static void add_rows(const struct detail_view *view, struct table *table, uint32_t first,
+	const struct event_row *outer, uint8_t level)
+{
+	for (uint32_t at = first; at; at = event_tree_row(&view->rows.tree, at)->next) {
+		const struct event_row *row = event_tree_row(&view->rows.tree, at);
+
+		if (row->both.nr) {
+			fill(view, row, outer, table_add_row(table));
+			table_set_level(table, level);
+			table_set_integer(
+				&table->cells[(table->nr_rows - 1) * NR_COLUMNS + LEVEL], level);
+			add_rows(view, table, row->first, row, (uint8_t)(level + 1));
+		}
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		[PID] = {"pid", "PID", TABLE_ID, false},
+		[TID] = {"tid", "TID", TABLE_ID, false},
+		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+		[CPU] = {"total_ns", "CPU total", TABLE_TIME, false},
+		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		{"max_ns", "Max", TABLE_TIME, false},
+		{"min_ns", "Min", TABLE_TIME, false},
+		[RATIO] = {"ratio_pct", "%", TABLE_PERCENT, false},
+		[GPU] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
+		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+		{"gpu_max_ns", "GPU max", TABLE_TIME, false},
+		{"gpu_min_ns", "GPU min", TABLE_TIME, false},
+		[GPU_RATIO] = {"gpu_ratio_pct", "% of GPU", TABLE_PERCENT, false},
+		[LEVEL] = {"level", "Level", TABLE_ID,
+			true}, /* the row lies in the last lower one */
+		[KIND] = {"kind", "Kind", TABLE_TEXT, true},
+		[NAME] = {"name", "Operator", TABLE_TEXT, false},
+	};
+	struct detail_view *view = context;
+	struct table *table;
+
+	for (unsigned int i = GPU; i <= GPU_RATIO; i++) {
+		columns[i].is_wide_only = !view->has_gpu;
+	}
+	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->rows.input.is_per_thread;
+	table = table_create("operator", "Operators", columns, NR_COLUMNS);
+	add_rows(view, table, view->rows.tree.first, NULL, 0);
+	if (table->nr_rows) {
+		table_note(table,
+			"%% of the time of operators that lie in no other one, of rows further in "
+			"of the row that they lie in; GPU: of what was launched, whenever that "
+			"ran%s%s",
+			view->is_without_gpu && view->has_gpu
+				? " (some processes have no device records)"
+				: "",
+			view->rows.places.is_cut ? "; places above 9999 are not told apart" : "");
+	}
+	table_sort(table, "gpu_total"); /* of work that is all there is */
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct detail_view *view = context;
+
+	event_rows_fini(&view->rows);
+	free(view);
+}
+
+const struct view_class view_operator_detail = {
+	.name = "operator",
+	.help = "operators, what lies in them, and what they launched",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.ops = {.begin = begin, .op = take_op, .record = take_record, .end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

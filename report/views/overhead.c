@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What being profiled cost: as CUPTI tells it, and what gprof's own thread took. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/api.h"
+#include "report/analysis/view.h"
+
+struct overhead_view {
+	struct tally tally;
+	struct view_input input;
+};
+
+/* The facts `overhead.*_ns` of the recorder, CPU time of its own. */
+#define FACT_PREFIX "overhead."
+#define FACT_SUFFIX "_ns"
+#define FROM_FACTS  (1ull << 40)
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_overhead, COL_BIT(COL_overhead_dur) | COL_BIT(COL_overhead_overhead_kind), 0},
+};
+
+static void *create(const struct view_input *input)
+{
+	struct overhead_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	tally_init(&view->tally);
+	return view;
+}
+
+static void take_fact(struct overhead_view *view, const struct model_fact *fact)
+{
+	const char *key = names_raw(fact->key, NULL);
+	const char *value = names_raw(fact->value, NULL);
+	size_t length = strlen(key), nr_suffix = strlen(FACT_SUFFIX);
+	struct buf name = {0};
+	uint32_t row, interned;
+	char *end;
+	uint64_t ns = strtoull(value, &end, 10);
+
+	if (strncmp(key, FACT_PREFIX, strlen(FACT_PREFIX)) != 0 || length < nr_suffix ||
+		strcmp(key + length - nr_suffix, FACT_SUFFIX) != 0 || end == value || *end) {
+		return;
+	}
+	buf_text(&name, "gprof: ");
+	for (const char *c = key + strlen(FACT_PREFIX); c < key + length - nr_suffix; c++) {
+		buf_char(&name, *c == '_' ? ' ' : *c);
+	}
+	interned = names_intern(name.bytes, name.nr_bytes);
+	row = tally_find(&view->tally, FROM_FACTS | interned, interned, 0);
+	stat_add(&view->tally.times, row, ns);
+	buf_fini(&name);
+}
+
+static void take(void *context, struct process *process, const struct batch *b)
+{
+	struct overhead_view *view = context;
+
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t kind = (uint32_t)b->col[COL_overhead_overhead_kind][i];
+		const char *text = api_overhead_name(kind);
+		uint32_t row =
+			tally_find(&view->tally, kind, names_intern(text, strlen(text)), kind);
+
+		stat_add(&view->tally.times, row, b->col[COL_overhead_dur][i]);
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[] = {
+		TALLY_COLUMNS("% of overhead"),
+		{"name", "Overhead", TABLE_NAME, false},
+	};
+	struct overhead_view *view = context;
+	struct table *table = table_create(
+		"overhead", "Overhead of being profiled", columns, TALLY_NR_COLUMNS + 1);
+	double total_ns;
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		for (size_t k = 0; k < view->input.processes[i]->nr_facts; k++) {
+			take_fact(view, &view->input.processes[i]->facts[k]);
+		}
+	}
+	tally_finish(&view->tally);
+	total_ns = tally_total_ns(&view->tally);
+	for (size_t i = 0; i < view->tally.nr_rows; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		tally_fill(&view->tally, i, total_ns, cells);
+		table_set_integer(&cells[TALLY_NR_COLUMNS], view->tally.rows[i].name);
+	}
+	table_note(table, "rows of gprof are CPU time of its own threads, beside the program's");
+	tally_note(&view->tally, table);
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct overhead_view *view = context;
+
+	tally_fini(&view->tally);
+	free(view);
+}
+
+const struct view_class view_overhead = {
+	.name = "overhead",
+	.help = "what CUPTI, the driver and gprof spent for being profiled",
+	.is_default = false,
+	.is_empty_hidden = true,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, take, NULL},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranks that pass work on to each other (pipeline.h): how long their devices computed nothing while
+ * they waited in a send or receive for its other side, which is the bubble. Who waited until when
+ * is known once all ranks are, so NCCL's operations are read before the scan.
+ */
+#include <stdlib.h>
+
+#include "report/util/intervals.h"
+#include "report/comm/nccl_match.h"
+#include "report/comm/pipeline.h"
+#include "report/model/select.h"
+#include "report/analysis/overlap.h"
+#include "report/analysis/view.h"
+
+/* Of an operation, until its last other side came. */
+struct pipeline_wait {
+	uint32_t process, device;
+	uint64_t begin_ns, end_ns;
+};
+
+/* A device in a step. */
+struct pipeline_row {
+	const struct process *process;
+	const struct pipeline_rank *rank;
+	uint32_t device;
+	size_t place; /* in process.steps */
+	uint64_t begin_ns, end_ns, computation_ns, bubble_ns;
+};
+
+struct pipeline_view {
+	struct view_input input;
+	struct pipeline pipeline;
+	struct pipeline_wait *waits; /* by process */
+	size_t nr_waits, waits_capacity;
+	struct pipeline_row *rows; /* of a device together, by step */
+	size_t nr_rows, rows_capacity;
+	struct sweep sweep;
+	uint32_t process;	  /* at hand */
+	size_t first_wait, nr_at; /* its waits */
+};
+
+/* ---- waits ---- */
+
+static int by_process(const void *a, const void *b)
+{
+	const struct pipeline_wait *x = a, *y = b;
+
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static void add_waits(struct pipeline_view *view, const struct nccl_ops *ops)
+{
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		const struct nccl_op *op = &ops->ops[i];
+
+		if (!nccl_op_is_p2p(op) || !op->wait_ns ||
+			!view->pipeline.ranks[op->process].nr_neighbours) {
+			continue;
+		}
+		view->waits = array_grow(
+			view->waits, view->nr_waits, &view->waits_capacity, sizeof(*view->waits));
+		view->waits[view->nr_waits++] = (struct pipeline_wait){
+			op->process, op->device, op->begin_ns, op->begin_ns + op->wait_ns};
+	}
+	if (view->nr_waits) {
+		qsort(view->waits, view->nr_waits, sizeof(*view->waits), by_process);
+	}
+}
+
+static void *create(const struct view_input *input)
+{
+	struct pipeline_view *view = mem_zeroed(1, sizeof(*view));
+	struct nccl_ops ops = {0};
+	struct nccl_match match;
+
+	view->input = *input;
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		nccl_ops_read(&ops, input->processes[i]);
+	}
+	nccl_match(&ops, &match);
+	pipeline_find(&view->pipeline, &ops);
+	add_waits(view, &ops);
+	nccl_ops_fini(&ops);
+	return view;
+}
+
+/* ---- devices ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The sweep tells what ran between the marks of steps and the ends of waits. */
+static void begin(void *context, struct process *process)
+{
+	struct pipeline_view *view = context;
+	uint64_t *bounds;
+	size_t nr;
+
+	sweep_begin(&view->sweep, process);
+	view->first_wait += view->nr_at;
+	view->nr_at = 0;
+	while (view->first_wait + view->nr_at < view->nr_waits &&
+		view->waits[view->first_wait + view->nr_at].process == view->process) {
+		view->nr_at++;
+	}
+	nr = view->sweep.nr_bounds;
+	bounds = mem_zeroed(nr + 2 * view->nr_at + 1, sizeof(*bounds));
+	for (size_t i = 0; i < nr; i++) {
+		bounds[i] = view->sweep.bounds[i];
+	}
+	for (size_t i = 0; i < view->nr_at; i++) {
+		bounds[nr++] = view->waits[view->first_wait + i].begin_ns;
+		bounds[nr++] = view->waits[view->first_wait + i].end_ns;
+	}
+	qsort(bounds, nr, sizeof(*bounds), by_time);
+	sweep_set_bounds(&view->sweep, bounds, nr);
+	free(bounds);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct pipeline_view *view = context;
+
+	(void)process;
+	sweep_take(&view->sweep, batch);
+}
+
+/* Steps that have an end; returns where its rows begin. */
+static size_t add_rows(struct pipeline_view *view, struct process *process, uint32_t device)
+{
+	size_t first = view->nr_rows;
+
+	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		uint64_t begin_ns = clock_map_time(&process->host_clock, step->tick);
+		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
+
+		if (model_step_is_gap(step) || !select_has_step(process, i) || end_ns <= begin_ns ||
+			(view->nr_rows > first &&
+				begin_ns < view->rows[view->nr_rows - 1].end_ns)) {
+			continue;
+		}
+		view->rows = array_grow(
+			view->rows, view->nr_rows, &view->rows_capacity, sizeof(*view->rows));
+		view->rows[view->nr_rows++] = (struct pipeline_row){.process = process,
+			.rank = &view->pipeline.ranks[view->process],
+			.device = device,
+			.place = i,
+			.begin_ns = begin_ns,
+			.end_ns = end_ns};
+	}
+	return first;
+}
+
+/* What the sweep has between two bounds lies in one step at most, and is of one wait or of none. */
+static void fill_rows(struct pipeline_view *view, const struct sweep_device *device,
+	const struct intervals *waits, size_t row)
+{
+	const struct sweep *sweep = &view->sweep;
+	size_t wait = 0;
+
+	for (size_t i = 0; i + 1 < sweep->nr_bounds; i++) {
+		uint64_t begin_ns = sweep->bounds[i], end_ns = sweep->bounds[i + 1];
+		uint64_t computation_ns = 0;
+
+		while (row < view->nr_rows && view->rows[row].end_ns <= begin_ns) {
+			row++;
+		}
+		while (wait < waits->nr && waits->items[wait].end <= begin_ns) {
+			wait++;
+		}
+		if (row == view->nr_rows || view->rows[row].begin_ns > begin_ns) {
+			continue;
+		}
+		if (i + 1 < device->nr_steps) {
+			computation_ns = sweep_any(&device->steps[i + 1], SWEEP_COMPUTATION);
+		}
+		view->rows[row].computation_ns += computation_ns;
+		if (wait < waits->nr && waits->items[wait].begin <= begin_ns) {
+			view->rows[row].bubble_ns += end_ns - begin_ns - computation_ns;
+		}
+	}
+}
+
+static void end(void *context, struct process *process)
+{
+	struct pipeline_view *view = context;
+
+	sweep_end(&view->sweep);
+	for (size_t i = view->sweep.first; i < view->sweep.nr_devices; i++) {
+		const struct sweep_device *device = &view->sweep.devices[i];
+		struct intervals waits = {0};
+
+		if (!view->pipeline.ranks[view->process].nr_neighbours) {
+			break;
+		}
+		for (size_t k = view->first_wait; k < view->first_wait + view->nr_at; k++) {
+			if (view->waits[k].device == device->device) {
+				intervals_add(
+					&waits, view->waits[k].begin_ns, view->waits[k].end_ns);
+			}
+		}
+		intervals_merge(&waits);
+		fill_rows(view, device, &waits, add_rows(view, process, device->device));
+		intervals_fini(&waits);
+	}
+	view->process++;
+}
+
+/* ---- the table ---- */
+
+enum column {
+	STEP = WORKS_NR_DEVICE_COLUMNS,
+	STEPS,
+	STAGE,
+	STAGES,
+	MICRO_BATCHES,
+	TIME,
+	COMPUTATION,
+	BUBBLE,
+	BUBBLE_SHARE,
+	IDEAL_SHARE,
+	NR_COLUMNS,
+};
+
+/* What came from one neighbour in a step, from the one of which more came. */
+static uint32_t nr_received(const struct pipeline_row *row)
+{
+	const struct pipeline_rank *rank = row->rank;
+	size_t step = row->place + 1;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < PIPELINE_MOST && step < rank->nr_steps; i++) {
+		most = rank->nr_received[step][i] > most ? rank->nr_received[step][i] : most;
+	}
+	return most;
+}
+
+static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *cells)
+{
+	const struct pipeline_rank *rank = rows->rank;
+	uint64_t time_ns = 0, computation_ns = 0, bubble_ns = 0;
+	double received = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		time_ns += rows[i].end_ns - rows[i].begin_ns;
+		computation_ns += rows[i].computation_ns;
+		bubble_ns += rows[i].bubble_ns;
+		received += nr_received(&rows[i]);
+	}
+	received /= (double)nr;
+	works_fill_device(rows->process, rows->device, cells);
+	table_set_integer(&cells[STEPS], nr);
+	if (rank->stage >= 0) {
+		table_set_integer(&cells[STAGE], (uint64_t)rank->stage);
+	}
+	if (rank->nr_stages) {
+		table_set_integer(&cells[STAGES], rank->nr_stages);
+	}
+	if (received > 0) {
+		table_set_number(&cells[MICRO_BATCHES], received);
+	}
+	table_set_integer(&cells[TIME], time_ns);
+	table_set_integer(&cells[COMPUTATION], computation_ns);
+	table_set_integer(&cells[BUBBLE], bubble_ns);
+	table_set_share(&cells[BUBBLE_SHARE], (double)bubble_ns, (double)time_ns);
+	if (received > 0 && rank->nr_stages) {
+		table_set_share(
+			&cells[IDEAL_SHARE], rank->nr_stages - 1, received + rank->nr_stages - 1);
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		WORKS_DEVICE_COLUMNS,
+		{"step", "Step", TABLE_ID, false},
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"stage", "Stage", TABLE_ID, false},
+		{"stages", "Stages", TABLE_COUNT, false},
+		{"micro_batches", "Micro-batches", TABLE_NUMBER, false},
+		{"time_ns", "Time", TABLE_TIME, false},
+		{"computation_ns", "Computation", TABLE_TIME, false},
+		{"bubble_ns", "Bubble", TABLE_TIME, false},
+		{"bubble_pct", "Bubble % of time", TABLE_PERCENT, false},
+		{"ideal_pct", "Ideal bubble %", TABLE_PERCENT, false},
+	};
+	struct pipeline_view *view = context;
+	struct table *table;
+
+	columns[STEP].is_wide_only = !view->input.is_detailed;
+	columns[STEPS].is_wide_only = view->input.is_detailed;
+	table = table_create("pipeline", "Pipeline", columns, NR_COLUMNS);
+	for (size_t at = 0, nr; at < view->nr_rows; at += nr) {
+		const struct pipeline_row *first = &view->rows[at];
+		struct table_cell *cells;
+
+		for (nr = 1;
+			!view->input.is_detailed && at + nr < view->nr_rows &&
+			first[nr].process == first->process && first[nr].device == first->device;
+			nr++) {
+		}
+		cells = table_add_row(table);
+		fill(first, nr, cells);
+		if (view->input.is_detailed) {
+			table_set_integer(&cells[STEP], first->process->steps[first->place].step);
+		}
+	}
+	table_note(table,
+		"bubble: nothing computed while a send or receive waited for its other side, in "
+		"steps that have an end; micro-batches: what came from one neighbour in a step; "
+		"ideal: (stages - 1) / (micro-batches + stages - 1), of stages that take equally "
+		"long");
+	if (view->pipeline.nr_meshed) {
+		table_note(table,
+			"%s; %zu processes exchange with more than two, or with such: no pipeline",
+			table->note, view->pipeline.nr_meshed);
+	}
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
+	view_note_clock(table, view->input.processes, view->input.nr_processes);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct pipeline_view *view = context;
+
+	pipeline_fini(&view->pipeline);
+	sweep_fini(&view->sweep);
+	free(view->waits);
+	free(view->rows);
+	free(view);
+}
+
+const struct view_class view_pipeline = {
+	.name = "pipeline",
+	.help = "ranks that pass work on to each other: stages, and bubbles; by steps with "
+		"--detail",
+	.is_empty_hidden = true,
+	/* What ran in the time of a chosen step may have been launched in another one. */
+	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end, true},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators and launches by the Python stack that they were called from. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+#include "report/model/py_stack.h"
+#include "report/analysis/view.h"
+
+struct key {
+	uint32_t stack, op; /* of names.h; op is 0 where operators are merged, and for launches */
+};
+
+struct row {
+	struct key key;
+	uint64_t nr_ops, self_ns, nr_launches, gpu_ns;
+	UT_hash_handle hh;
+};
+
+struct python_view {
+	struct view_input input;
+	struct row *rows;
+	struct process *process;
+	uint64_t nr_ops, nr_taken;
+	bool has_gpu, has_any;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct python_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct python_view *view = context;
+	const char *why;
+
+	view->process = process;
+	if (process->py_stacks.nr) {
+		view->has_any = true;
+		view->has_gpu |= view_has_device_records(process, &why);
+	}
+}
+
+static struct row *find_row(struct python_view *view, uint32_t py_stack, uint32_t op)
+{
+	struct key key = {.stack = py_stack_text(view->process, py_stack),
+		.op = view->input.is_detailed ? op : 0};
+	struct row *row;
+
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key;
+		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	}
+	return row;
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct python_view *view = context;
+	uint64_t ticks = op->end - op->begin;
+	struct row *row;
+
+	if (op_is_module(op->framework, op->scope)) {
+		return;
+	}
+	view->nr_ops += view->process->py_stacks.nr != 0;
+	if (!op->py_stack) {
+		return;
+	}
+	row = find_row(view, op->py_stack, op->name);
+	row->nr_ops++;
+	row->self_ns += clock_map_duration(
+		&view->process->host_clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
+	view->nr_taken++;
+}
+
+/* Work is of the launch's own stack, else of the one that its operator was called from. */
+static void take_work(void *context, const struct op_work *work, const struct op *op)
+{
+	struct python_view *view = context;
+	struct row *row;
+
+	if (!work->py_stack && (!op || !op->py_stack)) {
+		return;
+	}
+	row = find_row(view, work->py_stack ? work->py_stack : op->py_stack, op ? op->name : 0);
+	row->nr_launches++;
+	row->gpu_ns += work->ns;
+}
+
+/* ---- the table ---- */
+
+enum column { SHARE, SELF, OPS, GPU_SHARE, GPU, LAUNCHES, OP, STACK, NR_COLUMNS };
+
+static void choose_columns(const struct python_view *view, struct table_column *columns)
+{
+	static const struct table_column all[NR_COLUMNS] = {
+		[SHARE] = {"share_pct", "% of self CPU time", TABLE_PERCENT, false},
+		[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
+		[OPS] = {"ops", "Operators", TABLE_COUNT, false},
+		[GPU_SHARE] = {"gpu_share_pct", "% of GPU time", TABLE_PERCENT, false},
+		[GPU] = {"gpu_ns", "GPU", TABLE_TIME, false},
+		[LAUNCHES] = {"launches", "Launches", TABLE_COUNT, false},
+		[OP] = {"op", "Operator", TABLE_NAME, false},
+		[STACK] = {"stack", "Called from", TABLE_NAME, false},
+	};
+
+	memcpy(columns, all, sizeof(all));
+	columns[GPU_SHARE].is_wide_only = columns[GPU].is_wide_only = !view->has_gpu;
+	columns[OP].is_wide_only = !view->input.is_detailed;
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS];
+	struct python_view *view = context;
+	double self_ns = 0, gpu_ns = 0;
+	struct table *table;
+	struct row *row;
+
+	choose_columns(view, columns);
+	table = table_create("python", "Python stacks", columns, NR_COLUMNS);
+	for (row = view->rows; row; row = row->hh.next) {
+		self_ns += (double)row->self_ns;
+		gpu_ns += (double)row->gpu_ns;
+	}
+	for (row = view->rows; row; row = row->hh.next) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_share(&cells[SHARE], (double)row->self_ns, self_ns);
+		table_set_integer(&cells[SELF], row->self_ns);
+		table_set_integer(&cells[OPS], row->nr_ops);
+		if (view->has_gpu) {
+			table_set_share(&cells[GPU_SHARE], (double)row->gpu_ns, gpu_ns);
+			table_set_integer(&cells[GPU], row->gpu_ns);
+		}
+		table_set_integer(&cells[LAUNCHES], row->nr_launches);
+		if (row->key.op) {
+			table_set_integer(&cells[OP], row->key.op);
+		}
+		table_set_integer(&cells[STACK], row->key.stack);
+	}
+	if (view->has_any) {
+		table_note(table,
+			"of those whose stack was taken (GPROF_PYTHON_HZ): %" PRIu64 " of %" PRIu64
+			" operators; self is without the operators that lie in it",
+			view->nr_taken, view->nr_ops);
+	} else {
+		table_note(table, "none were recorded; GPROF_PYTHON=stacks does");
+	}
+	table_sort(table, gpu_ns > self_ns ? "gpu" : "self");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct python_view *view = context;
+
+	hash_free(view->rows);
+	free(view);
+}
+
+const struct view_class view_python = {
+	.name = "python",
+	.help = "operators and launches by the Python stack that called them",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_STACKED, .work = take_work},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

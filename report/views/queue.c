@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queue of each stream: how far the host was ahead, and whether it had to wait for room. */
+#include <stdlib.h>
+
+#include "report/util/queue_depth.h"
+#include "report/analysis/device_work.h"
+#include "report/analysis/view.h"
+
+/* The work of one call on a stream, of which a graph has much: it leaves the queue with the first.
+ */
+struct pending {
+	uint64_t call_begin, call_end, begin;
+	uint32_t correlation; /* 0 none */
+};
+
+struct queue_row {
+	struct process *process;
+	struct model_place place;
+	struct pending pending;
+	struct queue queue;
+};
+
+struct queue_view {
+	struct queue_row *rows;
+	size_t nr_rows, capacity;
+	struct process *process;
+	struct idmap row_of; /* uint32_t, 1 + the row, by the place, of the process at hand */
+	uint64_t nr_without_call;
+	struct view_without without;
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct queue_view));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct queue_view *view = context;
+
+	view->process = process;
+	view_without_take(&view->without, process);
+	idmap_init(&view->row_of, sizeof(uint32_t));
+}
+
+static struct queue_row *row_of(struct queue_view *view, uint32_t place)
+{
+	uint32_t *number = idmap_put(&view->row_of, place);
+	struct queue_row *row;
+
+	if (*number) {
+		return &view->rows[*number - 1];
+	}
+	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+	row = &view->rows[view->nr_rows++];
+	*row = (struct queue_row){
+		.process = view->process, .place = process_place(view->process, place)};
+	*number = (uint32_t)view->nr_rows;
+	return row;
+}
+
+static void put_pending(struct queue_row *row)
+{
+	const struct pending *pending = &row->pending;
+
+	if (pending->correlation) {
+		queue_add(&row->queue, pending->call_begin, pending->call_end, pending->begin);
+	}
+	row->pending.correlation = 0;
+}
+
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct queue_view *view = context;
+	struct queue_row *row;
+
+	(void)op;
+	if (!call || !record->is_timed) {
+		view->nr_without_call += !call;
+		return;
+	}
+	row = row_of(view, record->place);
+	if (row->pending.correlation == record->correlation) {
+		row->pending.begin = record->begin_ns < row->pending.begin ? record->begin_ns
+									   : row->pending.begin;
+		return;
+	}
+	put_pending(row);
+	row->pending = (struct pending){.correlation = record->correlation,
+		.call_begin = clock_map_time(&view->process->host_clock, call->begin),
+		.call_end = clock_map_time(&view->process->host_clock, call->end),
+		.begin = record->begin_ns};
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct queue_view *view = context;
+
+	(void)phases;
+	for (size_t i = view->nr_rows; i-- > 0 && view->rows[i].process == process;) {
+		put_pending(&view->rows[i]);
+		queue_finish(&view->rows[i].queue);
+	}
+	idmap_fini(&view->row_of);
+}
+
+enum column {
+	CONTEXT = WORKS_NR_DEVICE_COLUMNS,
+	STREAM,
+	LAUNCHES,
+	MAX,
+	MEAN,
+	WAIT,
+	SPAN,
+	EMPTY,
+	FULL,
+	BLOCKED,
+	BLOCKED_TIME,
+	NR_COLUMNS,
+};
+
+static void fill(const struct queue_row *row, struct table_cell *cells)
+{
+	const struct queue *queue = &row->queue;
+	uint64_t span_ns = queue->last > queue->first ? queue->last - queue->first : 0;
+
+	works_fill_device(row->process, row->place.device, cells);
+	if (row->place.stream != UINT32_MAX) {
+		table_set_integer(&cells[CONTEXT], row->place.context);
+		table_set_integer(&cells[STREAM], row->place.stream);
+	}
+	table_set_integer(&cells[LAUNCHES], queue->nr);
+	table_set_integer(&cells[MAX], queue->max);
+	table_set_number(&cells[WAIT], (double)queue->area / (double)queue->nr);
+	table_set_integer(&cells[SPAN], span_ns);
+	if (span_ns) {
+		table_set_number(&cells[MEAN], (double)queue->area / (double)span_ns);
+		table_set_share(&cells[EMPTY], queue->empty_ns, span_ns);
+		table_set_share(&cells[FULL], queue->full_ns, span_ns);
+	}
+	table_set_integer(&cells[BLOCKED], queue->nr_blocked);
+	table_set_integer(&cells[BLOCKED_TIME], queue->blocked_ns);
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		WORKS_DEVICE_COLUMNS,
+		{"context", "Context", TABLE_ID, true},
+		{"stream", "Stream", TABLE_ID, false},
+		{"launches", "Launches", TABLE_COUNT, false},
+		{"max_length", "Max length", TABLE_COUNT, false},
+		{"avg_length", "Avg length", TABLE_NUMBER, false},
+		{"avg_wait_ns", "Avg wait", TABLE_MEAN_TIME, false},
+		{"span_ns", "Span", TABLE_TIME, true},
+		{"empty_pct", "Empty % of span", TABLE_PERCENT, false},
+		{"full_pct", "Full % of span", TABLE_PERCENT, false},
+		{"blocked", "Calls while full", TABLE_COUNT, false},
+		{"blocked_ns", "Time in these", TABLE_TIME, false},
+	};
+	struct queue_view *view = context;
+	struct table *table = table_create("queue", "Queues of the streams", columns, NR_COLUMNS);
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(&view->rows[i], table_add_row(table));
+	}
+	table_sort(table, "launches");
+	table_note(table,
+		"launched, but not begun; wait: from the call's begin; averages over the span from "
+		"the first call to the last begin; full: %u or more of about 1,024; a graph counts "
+		"once",
+		QUEUE_FULL);
+	if (view->nr_without_call) {
+		table_note(table, "%s; %llu records have no launch in the stream", table->note,
+			(unsigned long long)view->nr_without_call);
+	}
+	view_without_note(&view->without, table, "");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct queue_view *view = context;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		queue_fini(&view->rows[i].queue);
+	}
+	free(view->rows);
+	free(view);
+}
+
+const struct view_class view_queue = {
+	.name = "queue",
+	.help = "how many launches waited in each stream, and when it was full",
+	.is_empty_hidden = true,
+	.ops = {.begin = begin, .record = take_record, .end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The step trace in numbers: how long whole steps and their parts took, of each process: mean,
+ * median, p99, deviation of the sample. MindInsight leaves the first step out of its means; here
+ * all whole steps count, and the median is beside the mean.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table/samples.h"
+#include "report/ops/step_trace.h"
+#include "report/analysis/view.h"
+
+enum part {
+	STEP,
+	INTERVAL,
+	COMPUTE,
+	TAIL,
+	PHASES,
+	GPU = PHASES + NR_PHASES,
+	NR_PARTS,
+};
+
+struct loop {
+	const struct process *process;
+	struct dist parts[NR_PARTS]; /* ns, one value a step */
+};
+
+struct step_stats_view {
+	struct loop *loops;
+	size_t nr_loops, capacity;
+	size_t nr_not_whole; /* steps that are not counted, as their ends are not known */
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct step_stats_view));
+}
+
+static void add_step(struct loop *loop, const struct phases *phases, uint32_t step,
+	const struct step_trace *trace, bool has_gpu)
+{
+	const struct clock_map *clock = &loop->process->host_clock;
+	uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step)), others_ns = ns;
+
+	dist_add(&loop->parts[STEP], ns);
+	if (has_gpu) {
+		dist_add(&loop->parts[GPU], phases_step_gpu_ns(phases, step));
+	}
+	if (!phases->nr_segments) {
+		return;
+	}
+	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
+		uint64_t part_ns = clock_map_duration(clock, phases->steps[step].ticks[i]);
+
+		dist_add(&loop->parts[PHASES + i], part_ns);
+		others_ns -= part_ns < others_ns ? part_ns : others_ns;
+	}
+	dist_add(&loop->parts[PHASES + PHASE_OTHERS], others_ns);
+	if (trace->is_known) {
+		uint64_t interval_ns = clock_map_duration(clock, trace->forward - trace->begin);
+		uint64_t tail_ns = clock_map_duration(clock, trace->end - trace->backward);
+		uint64_t rest_ns = interval_ns + tail_ns;
+
+		dist_add(&loop->parts[INTERVAL], interval_ns);
+		dist_add(&loop->parts[COMPUTE], ns > rest_ns ? ns - rest_ns : 0);
+		dist_add(&loop->parts[TAIL], tail_ns);
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct step_stats_view *view = context;
+	struct step_trace *traces;
+	struct loop *loop;
+	const char *why;
+	bool has_gpu = view_has_device_records(process, &why);
+
+	if (!phases_has_steps(phases)) {
+		return;
+	}
+	view->loops =
+		array_grow(view->loops, view->nr_loops, &view->capacity, sizeof(*view->loops));
+	loop = &view->loops[view->nr_loops++];
+	*loop = (struct loop){.process = process};
+	traces = step_trace_create(phases);
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			add_step(loop, phases, step, &traces[step], has_gpu && phases->nr_segments);
+		} else {
+			view->nr_not_whole += !model_step_is_gap(&process->steps[step - 1]);
+		}
+	}
+	free(traces);
+}
+
+/* ---- the table ---- */
+
+enum column {
+	PID,
+	RANK,
+	PART,
+	STEPS,
+	SHARE,
+	TOTAL,
+	STATISTICS,
+	NR_COLUMNS = STATISTICS + DIST_NR_COLUMNS,
+};
+
+static const char *name_of(unsigned int part)
+{
+	static const char *const names[NR_PARTS] = {[STEP] = "Step",
+		[INTERVAL] = "Iteration interval",
+		[COMPUTE] = "Forward+Backward",
+		[TAIL] = "Tail",
+		[GPU] = "GPU (sum)"};
+
+	return part >= PHASES && part < GPU ? phase_names[part - PHASES] : names[part];
+}
+
+/* A phase that never comes is not known to take no time: its names may be others. */
+static bool is_seen(const struct loop *loop, unsigned int part)
+{
+	bool is_phase = part >= PHASES && part < PHASES + PHASE_OTHERS;
+
+	return is_phase ? dist_sum(&loop->parts[part]) != 0 : loop->parts[part].nr != 0;
+}
+
+static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
+{
+	struct dist *dist = &loop->parts[part];
+	uint64_t total_ns = dist_sum(dist), steps_ns = dist_sum(&loop->parts[STEP]);
+	const char *name = name_of(part);
+
+	table_set_integer(&cells[PID], loop->process->pid);
+	if (loop->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)loop->process->rank);
+	}
+	table_set_string(&cells[PART], name);
+	table_set_integer(&cells[STEPS], dist->nr);
+	if (steps_ns && part != GPU) {
+		table_set_number(&cells[SHARE], 100 * (double)total_ns / (double)steps_ns);
+	}
+	table_set_integer(&cells[TOTAL], total_ns);
+	dist_fill(dist, &cells[STATISTICS]);
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, false},
+		{"part", "Part", TABLE_TEXT, false},
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"share_pct", "% of steps", TABLE_PERCENT, false},
+		{"total_ns", "Total", TABLE_TIME, false},
+		DIST_COLUMNS,
+	};
+	struct step_stats_view *view = context;
+	struct table *table;
+	bool has_rank = false;
+
+	for (size_t i = 0; i < view->nr_loops; i++) {
+		has_rank = has_rank || view->loops[i].process->rank >= 0;
+	}
+	columns[RANK].is_wide_only = !has_rank;
+	table = table_create("step-stats", "Step trace", columns, NR_COLUMNS);
+	for (size_t i = 0; i < view->nr_loops; i++) {
+		for (unsigned int part = 0; part < NR_PARTS; part++) {
+			if (is_seen(&view->loops[i], part)) {
+				fill(&view->loops[i], part, table_add_row(table));
+			}
+		}
+	}
+	table_note(table,
+		"of steps whose begin and end are known (%zu are not); interval: to the first "
+		"Forward; Forward+Backward: to the end of the last Backward; tail: the rest; GPU: "
+		"the sum of what was launched in the step, overlaps not merged; StdDev: of the "
+		"sample; p99: nearest rank",
+		view->nr_not_whole);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct step_stats_view *view = context;
+
+	for (size_t i = 0; i < view->nr_loops; i++) {
+		for (unsigned int part = 0; part < NR_PARTS; part++) {
+			dist_fini(&view->loops[i].parts[part]);
+		}
+	}
+	free(view->loops);
+	free(view);
+}
+
+const struct view_class view_step_stats = {
+	.name = "step-stats",
+	.help = "the step trace: interval, Forward and Backward, tail; mean, median, p99",
+	.is_default = false,
+	.is_empty_hidden = true,
+	.ops = {.end = end},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps with their phases, and the windows of the schedule. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table/step_heatmap.h"
+#include "report/ops/step_trace.h"
+#include "report/model/select.h"
+#include "report/analysis/view.h"
+
+#define START_NOTE "start: after the first event, step or window"
+
+/* One row of the table, kept until all processes are read. */
+struct step_row {
+	struct process *process;
+	size_t place;	/* in process.steps */
+	uint64_t start; /* tick; of the first one where its first phase tells it */
+	uint64_t duration_ns;
+	uint64_t phase_ns[NR_PHASES], gpu_ns;
+	uint64_t interval_ns, tail_ns; /* what is left of the duration is Forward and Backward */
+	bool is_whole, has_phases, has_gpu, has_trace;
+};
+
+struct steps_view {
+	struct view_input input;
+	struct step_row *rows;
+	size_t nr_rows, capacity;
+	bool has_phases, has_gpu, has_trace, has_loop, has_events, has_open;
+	const struct process *told; /* whose steps the note speaks of: the first with a loop */
+	const char *remark;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct steps_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	return view;
+}
+
+static void destroy(void *context)
+{
+	struct steps_view *view = context;
+
+	free(view->rows);
+	free(view);
+}
+
+static void set_name(
+	struct table_cell *cell, const char *const *names, size_t nr_names, unsigned int i)
+{
+	const char *name = i < nr_names && names[i] ? names[i] : "?";
+
+	table_set_string(cell, name);
+}
+
+static uint64_t earlier(struct process *process, uint64_t ns, uint64_t tick)
+{
+	uint64_t tick_ns = clock_map_time(&process->host_clock, tick);
+
+	return tick_ns < ns ? tick_ns : ns;
+}
+
+/* After the first event, step or window of the process, in ns: steps may long be unrecorded. */
+static uint64_t moment(struct process *process, uint64_t tick)
+{
+	uint64_t ns = clock_map_time(&process->host_clock, tick), first_ns = process->first_ns;
+
+	if (process->nr_steps) {
+		first_ns = earlier(process, first_ns, process->steps[0].tick);
+	}
+	if (process->nr_windows) {
+		first_ns = earlier(process, first_ns, process->windows[0].tick);
+	}
+	return ns > first_ns ? ns - first_ns : 0;
+}
+
+static void add_phases(struct step_row *row, const struct phases *phases)
+{
+	const struct clock_map *clock = &row->process->host_clock;
+	uint32_t place = (uint32_t)row->place + 1;
+	uint64_t used_ns = 0;
+
+	if (!phases_is_whole(phases, place)) {
+		return;
+	}
+	row->has_phases = true;
+	row->duration_ns = clock_map_duration(clock, phases_step_ticks(phases, place));
+	row->start = row->process->steps[row->place + 1].tick - phases_step_ticks(phases, place);
+	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
+		row->phase_ns[i] = clock_map_duration(clock, phases->steps[place].ticks[i]);
+		used_ns += row->phase_ns[i];
+	}
+	row->phase_ns[PHASE_OTHERS] = row->duration_ns > used_ns ? row->duration_ns - used_ns : 0;
+	row->gpu_ns = phases_step_gpu_ns(phases, place);
+}
+
+static void add_trace(struct step_row *row, const struct step_trace *trace)
+{
+	const struct clock_map *clock = &row->process->host_clock;
+
+	row->has_trace = true;
+	row->interval_ns = clock_map_duration(clock, trace->forward - trace->begin);
+	row->tail_ns = clock_map_duration(clock, trace->end - trace->backward);
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct steps_view *view = context;
+	bool has_phases = phases->nr_segments && phases_has_steps(phases);
+	struct step_trace *traces = step_trace_create(phases);
+	const char *why;
+	bool has_gpu = has_phases && view_has_device_records(process, &why);
+
+	if (!view->told || (!view->has_loop && phases_has_loop(phases))) {
+		view->told = process;
+		view->has_loop = phases_has_loop(phases);
+	}
+	view->has_events |= process->nr_events > 0;
+	if (has_phases) {
+		view->has_phases = true;
+		view->has_gpu |= has_gpu;
+		view->remark = phases_remark(phases) ? phases_remark(phases) : view->remark;
+	}
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		struct step_row *row;
+
+		if (model_step_is_gap(step) || !select_has_step(process, i)) {
+			continue;
+		}
+		view->rows =
+			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+		row = &view->rows[view->nr_rows++];
+		*row = (struct step_row){
+			.process = process, .place = i, .start = step->tick, .has_gpu = has_gpu};
+		row->is_whole = i + 1 < process->nr_steps && step[1].tick >= step->tick;
+		view->has_open |= !row->is_whole;
+		if (row->is_whole) {
+			row->duration_ns =
+				clock_map_duration(&process->host_clock, step[1].tick - step->tick);
+		}
+		if (has_phases) {
+			add_phases(row, phases);
+		}
+		if (row->has_phases && traces[i + 1].is_known) {
+			add_trace(row, &traces[i + 1]);
+			view->has_trace = true;
+		}
+	}
+	free(traces);
+}
+
+enum column {
+	PID,
+	RANK,
+	STEP,
+	START,
+	DURATION,
+	PHASES,
+	GPU = PHASES + NR_PHASES,
+	TRACE, /* interval, Forward and Backward, tail */
+	RULE = TRACE + 3,
+	NR_COLUMNS,
+};
+
+static void fill(const struct step_row *row, struct table_cell *cells)
+{
+	static const char *const rules[] = {"(the begin)", [GPROF_STEP_CALL] = "gprof_step()",
+		[GPROF_STEP_NVTX] = "nvtx", [GPROF_STEP_API] = "api",
+		[GPROF_STEP_KERNEL] = "kernel", [GPROF_STEP_INTERVAL] = "interval",
+		[GPROF_STEP_OPTIMIZER] = "optimizer", [GPROF_STEP_DATALOADER] = "dataloader",
+		[GPROF_STEP_PERIOD] = "period of launches", [MODEL_STEP_TRACE] = "the trace"};
+	const struct model_step *step = &row->process->steps[row->place];
+
+	table_set_integer(&cells[PID], row->process->pid);
+	if (row->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
+	}
+	table_set_integer(&cells[STEP], step->step);
+	table_set_integer(&cells[START], moment(row->process, row->start));
+	if (row->is_whole) {
+		table_set_integer(&cells[DURATION], row->duration_ns);
+		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
+			table_set_integer(&cells[PHASES + i], row->phase_ns[i]);
+		}
+		if (row->has_gpu && row->has_phases) {
+			table_set_integer(&cells[GPU], row->gpu_ns);
+		}
+		if (row->has_trace) {
+			uint64_t rest_ns = row->interval_ns + row->tail_ns;
+
+			table_set_integer(&cells[TRACE], row->interval_ns);
+			table_set_integer(&cells[TRACE + 1],
+				row->duration_ns > rest_ns ? row->duration_ns - rest_ns : 0);
+			table_set_integer(&cells[TRACE + 2], row->tail_ns);
+		}
+	}
+	set_name(&cells[RULE], rules, sizeof(rules) / sizeof(rules[0]), step->how);
+}
+
+/* Of the ranks of a job, beside each other. */
+static void draw(const struct steps_view *view, struct table *table)
+{
+	struct step_heat *steps = mem_zeroed(view->nr_rows + 1, sizeof(*steps));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct step_row *row = &view->rows[i];
+
+		if (row->is_whole && row->process->rank >= 0) {
+			steps[nr++] = (struct step_heat){(uint64_t)row->process->rank,
+				row->process->steps[row->place].step, row->duration_ns,
+				row->process->pid};
+		}
+	}
+	table->figure = step_heat_draw(steps, nr);
+	table->figure_json = step_heat_json(steps, nr);
+	free(steps);
+}
+
+static struct table *make_steps(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, true},
+		{"step", "Step", TABLE_ID, false},
+		{"start_ns", "Start", TABLE_TIME, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"dataloader_ns", "Dataloader", TABLE_TIME, false},
+		{"forward_ns", "Forward", TABLE_TIME, false},
+		{"backward_ns", "Backward", TABLE_TIME, false},
+		{"optimization_ns", "Optimization", TABLE_TIME, false},
+		{"others_ns", "Others", TABLE_TIME, false},
+		{"gpu_ns", "GPU", TABLE_TIME, false},
+		{"interval_ns", "Interval", TABLE_TIME, true},
+		{"fp_bp_ns", "Forward+Backward", TABLE_TIME, true},
+		{"tail_ns", "Tail", TABLE_TIME, true},
+		{"rule", "Found by", TABLE_TEXT, false},
+	};
+	struct steps_view *view = context;
+	struct table *table;
+
+	for (unsigned int i = PHASES; i <= GPU; i++) {
+		columns[i].is_wide_only = i == GPU ? !view->has_gpu : !view->has_phases;
+	}
+	table = table_create("steps", "Steps", columns, NR_COLUMNS);
+	table->is_aside = !view->has_phases && view->has_events; /* else it is all there is */
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(&view->rows[i], table_add_row(table));
+	}
+	table_note(table, START_NOTE "%s%s%s%s%s%s",
+		view->has_open ? "; the last step has no end" : "",
+		view->has_phases
+			? "; the first one counts from its first phase, where that tells its begin"
+			: "",
+		view->has_gpu ? "; GPU: what was launched in it" : "",
+		view->has_trace ? "; statistics of them are in the view step-stats" : "",
+		view->remark ? "; " : "", view->remark ? view->remark : "");
+	if (view->told) {
+		view_note_steps(table, view->told);
+	}
+	draw(view, table);
+	return table;
+}
+
+static struct table *make_windows(void *context)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"window", "Window", TABLE_ID, false},
+		{"step", "From step", TABLE_ID, false},
+		{"start_ns", "Start", TABLE_TIME, false},
+		{"state", "State", TABLE_TEXT, false},
+	};
+	static const char *const states[] = {[GPROF_WINDOW_CLOSED] = "closed",
+		[GPROF_WINDOW_READY] = "ready",
+		[GPROF_WINDOW_RECORD] = "record"};
+	struct steps_view *view = context;
+	struct table *table = table_create("windows", "Schedule", columns, 5);
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		struct process *process = view->input.processes[i];
+
+		for (size_t k = 0; k < process->nr_windows; k++) {
+			const struct model_window *window = &process->windows[k];
+			struct table_cell *cells = table_add_row(table);
+
+			table_set_integer(&cells[0], process->pid);
+			table_set_integer(&cells[1], window->window);
+			table_set_integer(&cells[2], window->step);
+			table_set_integer(&cells[3], moment(process, window->tick));
+			set_name(&cells[4], states, 3, window->state);
+		}
+	}
+	table_note(table, START_NOTE);
+	return table;
+}
+
+const struct view_class view_steps = {
+	.name = "steps",
+	.help = "steps, how long they took, and their phases",
+	.is_default = true, /* with phases */
+	.ops = {.end = end},
+	.create = create,
+	.table = make_steps,
+	.destroy = destroy,
+};
+
+const struct view_class view_windows = {
+	.name = "windows",
+	.help = "when the schedule recorded and when not",
+	.is_default = false,
+	.create = create,
+	.table = make_windows,
+	.destroy = destroy,
+};

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranks that the others wait for, since when, by how much, and why; see straggler.h. A step is that
+ * of a rank's marks on the host, and what its device did in that time. Pairs of ranks and
+ * communicators whose transfers are slow have rows of their own; see network.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/comm/host_collectives.h"
+#include "report/comm/nccl_match.h"
+#include "report/analysis/transfers.h"
+#include "report/model/select.h"
+#include "report/comm/straggler.h"
+#include "report/analysis/overlap.h"
+#include "report/analysis/utilization.h"
+#include "report/analysis/view.h"
+
+#define MOST_NS (1ll << 56)
+
+struct straggler_view {
+	struct view_input input;
+	struct sweep sweep;
+	struct usage usage;
+	struct nccl_ops ops;
+	bool has_host;		      /* some process has what host_comm.h is about */
+	struct straggler *stragglers; /* as sweep.devices */
+	size_t nr, capacity;
+};
+
+static void *create(const struct view_input *input)
+{
+	struct straggler_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	return view;
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct straggler_view *view = context;
+
+	view->has_host |= host_comm_is_in(process);
+	sweep_begin_host(&view->sweep, process);
+	usage_begin(&view->usage, process);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	struct straggler_view *view = context;
+
+	if (batch->table == GPROF_TABLE_nccl) {
+		nccl_ops_take(&view->ops, batch);
+		return;
+	}
+	if (batch->table != GPROF_TABLE_op) {
+		usage_take(&view->usage, process, batch);
+	}
+	if (batch->table != GPROF_TABLE_sample) {
+		sweep_take(&view->sweep, batch);
+	}
+}
+
+/* Times of a damaged stream may be anything; their sums and differences must fit. */
+static int64_t clip(uint64_t ns)
+{
+	return ns < MOST_NS ? (int64_t)ns : MOST_NS;
+}
+
+static void set_figures(
+	struct straggler_step *step, const struct sweep_times *times, uint64_t length_ns)
+{
+	int64_t computation_ns = clip(sweep_any(times, SWEEP_COMPUTATION));
+	int64_t waiting_ns = clip(sweep_any(times, SWEEP_COMMUNICATION) -
+				  sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION));
+	int64_t copies_ns = clip(times->ns[SWEEP_MEMORY]);
+
+	step->length_ns = clip(length_ns);
+	step->ns[STRAGGLER_WAITING] = waiting_ns;
+	step->ns[STRAGGLER_COMPUTATION] = computation_ns;
+	step->ns[STRAGGLER_COPIES] = copies_ns;
+	step->ns[STRAGGLER_IDLE] = step->length_ns - waiting_ns - computation_ns - copies_ns;
+}
+
+/* Steps that have an end. A device may have done nothing any more in the last of them. */
+static void add_steps(struct straggler *straggler, const struct sweep_device *device)
+{
+	static const struct sweep_times none = {{0}};
+	struct process *process = device->process;
+
+	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		uint64_t begin_ns = clock_map_time(&process->host_clock, step->tick);
+		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
+
+		if (model_step_is_gap(step) || !select_has_step(process, i) || end_ns <= begin_ns) {
+			continue;
+		}
+		straggler->steps = array_grow(straggler->steps, straggler->nr_steps,
+			&straggler->capacity, sizeof(*straggler->steps));
+		straggler->steps[straggler->nr_steps] = (struct straggler_step){.step = step->step};
+		set_figures(&straggler->steps[straggler->nr_steps++],
+			i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
+			end_ns - begin_ns);
+	}
+}
+
+/* Of a process: its devices are the last ones. */
+static void end(void *context, struct process *process)
+{
+	struct straggler_view *view = context;
+
+	sweep_end(&view->sweep);
+	usage_end(&view->usage);
+	nccl_ops_end(&view->ops, process);
+	while (view->nr < view->sweep.nr_devices) {
+		const struct sweep_device *device = &view->sweep.devices[view->nr];
+		const struct usage_series *clock = usage_find(
+			&view->usage, process, GPROF_METRIC_GPU_SM_CLOCK_MHZ, device->device);
+		struct straggler *straggler;
+
+		view->stragglers = array_grow(
+			view->stragglers, view->nr, &view->capacity, sizeof(*view->stragglers));
+		straggler = &view->stragglers[view->nr++];
+		*straggler = (struct straggler){.is_host = device->is_host};
+		if (clock && clock->weight > 0) {
+			straggler->clock_mhz = (uint64_t)(clock->sum / clock->weight);
+		}
+		add_steps(straggler, device);
+	}
+}
+
+/* place: as in process.steps. */
+static void add_phases(struct straggler_step *step, const struct process *process,
+	const struct phases *phases, size_t place)
+{
+	int64_t rest_ns = step->length_ns;
+
+	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
+		int64_t ns = clip(clock_map_duration(
+			&process->host_clock, phases->steps[place + 1].ticks[i]));
+
+		step->ns[STRAGGLER_PHASES + i] = ns;
+		rest_ns -= ns;
+	}
+	step->ns[STRAGGLER_PHASES + PHASE_OTHERS] = rest_ns;
+}
+
+/* Returns whether there is any. */
+static bool add_launched(struct straggler_step *step, const struct phase_step *phases)
+{
+	bool is_any = false;
+
+	for (unsigned int i = 0; i < NR_PHASES; i++) {
+		uint64_t ns = phases->gpu_ns[i] - phases->communication_ns[i];
+
+		step->ns[STRAGGLER_LAUNCHED + i] = clip(ns);
+		is_any |= ns != 0;
+	}
+	return is_any;
+}
+
+/* The phases of the same steps, on the host. */
+static void end_ops(void *context, struct process *process, const struct phases *phases)
+{
+	struct straggler_view *view = context;
+
+	for (size_t i = 0; phases->nr_segments && i < view->nr; i++) {
+		struct straggler *straggler = &view->stragglers[i];
+		size_t nr = 0;
+
+		if (view->sweep.devices[i].process != process) {
+			continue;
+		}
+		straggler->has_phases = true;
+		for (size_t k = 0; k + 1 < process->nr_steps && nr < straggler->nr_steps; k++) {
+			if (straggler->steps[nr].step != process->steps[k].step) {
+				continue;
+			}
+			straggler->has_launched |=
+				add_launched(&straggler->steps[nr], &phases->steps[k + 1]);
+			add_phases(&straggler->steps[nr++], process, phases, k);
+		}
+	}
+}
+
+enum column {
+	STEPS = WORKS_NR_DEVICE_COLUMNS,
+	LATE,
+	SINCE,
+	DELAY,
+	TOTAL,
+	SHARE,
+	CAUSE,
+	PHASE,
+	COMPUTATION,
+	COPIES,
+	IDLE,
+	BETWEEN,
+	COMMUNICATOR,
+	COMPARED_WITH,
+	NR_COLUMNS,
+};
+
+/* What is told of ranks and of the network alike. */
+static void fill_delay(const struct straggler *straggler, struct table_cell *cells)
+{
+	table_set_integer(&cells[STEPS], straggler->nr_compared);
+	table_set_integer(&cells[LATE], straggler->nr_late);
+	table_set_integer(&cells[SINCE], straggler->since);
+	table_set_number(&cells[DELAY], -straggler->mean_ns[STRAGGLER_WAITING]);
+	table_set_integer(&cells[TOTAL], straggler->delay_ns);
+	table_set_share(&cells[SHARE], (double)straggler->delay_ns, (double)straggler->delayed_ns);
+	table_set_string(&cells[CAUSE], straggler_causes[straggler->cause]);
+}
+
+static void fill(const struct straggler *straggler, const struct sweep_device *device,
+	struct table_cell *cells)
+{
+	const double *mean = straggler->mean_ns;
+
+	works_fill_device(device->process, device->device, cells);
+	fill_delay(straggler, cells);
+	if (straggler->phase >= 0) {
+		table_set_string(&cells[PHASE], phase_names[straggler->phase]);
+	}
+	table_set_number(&cells[COMPUTATION], mean[STRAGGLER_COMPUTATION]);
+	table_set_number(&cells[COPIES], mean[STRAGGLER_COPIES]);
+	table_set_number(&cells[IDLE], mean[STRAGGLER_IDLE]);
+}
+
+/* ---- the network ---- */
+
+/* Ranks of the job where they are known, else of the communicator; hosts where these differ. */
+static void fill_path(
+	const struct straggler_view *view, const struct network_slow *slow, struct table_cell *cell)
+{
+	const struct network_path *path = &slow->path;
+	struct buf text = {0};
+
+	if (path->a < 0) {
+		buf_printf(&text, "all %" PRIu32 " ranks", slow->nr_ranks);
+	} else {
+		const struct process *a = view->input.processes[path->process_a];
+		const struct process *b = view->input.processes[path->process_b];
+		bool is_known = a->rank >= 0 && b->rank >= 0;
+
+		buf_printf(&text, "ranks %" PRId64 " and %" PRId64, is_known ? a->rank : path->a,
+			is_known ? b->rank : path->b);
+		if (strcmp(process_host(a), process_host(b)) != 0) {
+			buf_printf(&text, " (%s and %s)", process_host(a), process_host(b));
+		}
+	}
+	table_set_text(cell, text.bytes, text.nr_bytes);
+	buf_fini(&text);
+}
+
+/* Returns how many there are. */
+static size_t add_network(struct straggler_view *view, struct table *table)
+{
+	static const char *const bases[NR_NETWORK_BASES] = {
+		[NETWORK_OTHERS] = "others", [NETWORK_OWN] = "own steps"};
+	struct network network = {0};
+	struct nccl_match match;
+	struct network_move *moves;
+	size_t nr;
+
+	nccl_match(&view->ops, &match);
+	moves = network_moves_make(
+		&view->ops, view->input.processes, view->input.nr_processes, &view->sweep, &nr);
+	network_find(&network, moves, nr);
+	nr = network.nr;
+	for (size_t i = 0; i < nr; i++) {
+		const struct network_slow *slow = &network.slow[i];
+		struct table_cell *cells = table_add_row(table);
+		char key[17];
+
+		snprintf(key, sizeof(key), "%016" PRIx64, slow->path.key);
+		fill_delay(&slow->straggler, cells);
+		fill_path(view, slow, &cells[BETWEEN]);
+		table_set_string(&cells[COMMUNICATOR], key);
+		table_set_string(&cells[COMPARED_WITH], bases[slow->basis]);
+	}
+	network_fini(&network);
+	free(moves);
+	return nr;
+}
+
+static void tell(struct table *table, size_t nr_slow, size_t nr_steps)
+{
+	table_note(table,
+		"whom the others wait for: in a late step, the median of the others communicates "
+		"without computing for longer than this one, by more than 5 %% of the step; that "
+		"is "
+		"the delay; since: from there on 3 of 4 steps are late; delay and what follows: of "
+		"a "
+		"late step since then; +: beyond the median of the others, of which the one that "
+		"is at least half of the delay tells the cause%s%s",
+		nr_slow ? "; network: what moved between these ranks once both, or all, were there "
+			  "took longer than between others in the same step, or than in a quarter "
+			  "of its own steps"
+			: "",
+		nr_steps ? ""
+			 : "; no step is there of two ranks with its end: nothing is compared");
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[NR_COLUMNS] = {
+		WORKS_DEVICE_COLUMNS,
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"late_steps", "Late", TABLE_COUNT, false},
+		{"since_step", "Since step", TABLE_ID, false},
+		{"delay_ns", "Delay", TABLE_MEAN_TIME, false},
+		{"total_ns", "Total", TABLE_TIME, false},
+		{"delay_pct", "Delay % of steps", TABLE_PERCENT, false},
+		{"cause", "Cause", TABLE_TEXT, false},
+		{"phase", "Phase", TABLE_TEXT, false},
+		{"computation_ns", "Computation +", TABLE_MEAN_TIME, false},
+		{"copies_ns", "Copies +", TABLE_MEAN_TIME, false},
+		{"idle_ns", "Idle +", TABLE_MEAN_TIME, false},
+		{"between", "Between", TABLE_TEXT, false},
+		{"communicator", "Communicator", TABLE_TEXT, true},
+		{"compared_with", "Compared with", TABLE_TEXT, false},
+	};
+	struct straggler_view *view = context;
+	struct table *table = table_create("stragglers", "Stragglers", columns, NR_COLUMNS);
+	size_t nr_steps = 0, nr_slow;
+
+	stragglers_find(view->stragglers, view->nr);
+	for (size_t i = 0; i < view->nr; i++) {
+		nr_steps += view->stragglers[i].nr_compared;
+		if (view->stragglers[i].nr_delayed) {
+			fill(&view->stragglers[i], &view->sweep.devices[i], table_add_row(table));
+		}
+	}
+	nr_slow = add_network(view, table);
+	columns[BETWEEN].is_wide_only = columns[COMPARED_WITH].is_wide_only = !nr_slow;
+	table_sort(table, "total");
+	tell(table, nr_slow, nr_steps);
+	if (view->has_host) {
+		view_note_host(table);
+	}
+	view_note_ranks(table, view->input.processes, view->input.nr_processes);
+	view_note_fit(table, view->input.processes, view->input.nr_processes);
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct straggler_view *view = context;
+
+	for (size_t i = 0; i < view->nr; i++) {
+		free(view->stragglers[i].steps);
+	}
+	free(view->stragglers);
+	sweep_fini(&view->sweep);
+	usage_fini(&view->usage);
+	nccl_ops_fini(&view->ops);
+	free(view);
+}
+
+static const struct scan_want wants[] = {WORKS_WANTS,
+	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
+	{GPROF_TABLE_op, HOST_COMM_MASK, 0}};
+
+const struct view_class view_straggler = {
+	.name = "stragglers",
+	.help = "ranks that the others wait for, and slow networks: since when, how long, and why",
+	.is_empty_hidden = true,
+	/* What ran in the time of a chosen step may have been launched in another one. */
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), host_comm_needs, begin, take, end, true},
+	.ops = {.end = end_ops},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

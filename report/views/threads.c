@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of the host: what each called, and when it began and ended. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/view.h"
+
+struct thread_row {
+	struct process *process;
+	uint32_t id;
+	uint64_t nr_calls, nr_launches, nr_syncs;
+	uint64_t api_ticks, sync_ticks;
+};
+
+struct threads_view {
+	struct thread_row *rows;
+	size_t nr_rows, capacity;
+	struct idmap row_of; /* uint32_t by thread id, of the process at hand */
+};
+
+static const struct scan_want wants[] = {
+	SCAN_CALLS(COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread)),
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct threads_view));
+}
+
+static struct thread_row *find_row(struct threads_view *view, struct process *process, uint32_t id)
+{
+	uint32_t *place = idmap_get(&view->row_of, id);
+
+	if (!place) {
+		view->rows =
+			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+		place = idmap_put(&view->row_of, id);
+		*place = (uint32_t)view->nr_rows;
+		view->rows[view->nr_rows++] = (struct thread_row){.process = process, .id = id};
+	}
+	return &view->rows[*place];
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct threads_view *view = context;
+
+	idmap_fini(&view->row_of);
+	idmap_init(&view->row_of, sizeof(uint32_t));
+	for (size_t i = 0; i < process->threads.nr; i++) {
+		const struct model_thread *thread = idmap_at(&process->threads, i);
+
+		find_row(view, process, thread->id);
+	}
+}
+
+static void take(void *context, struct process *process, const struct batch *b)
+{
+	struct threads_view *view = context;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct thread_row *row =
+			find_row(view, process, (uint32_t)b->col[COL_api_thread][i]);
+		uint64_t ticks = b->col[COL_api_dur][i];
+
+		row->nr_calls++;
+		row->api_ticks += ticks;
+		row->nr_launches += b->table == GPROF_TABLE_api_launch;
+		if (b->table == GPROF_TABLE_api_sync) {
+			row->nr_syncs++;
+			row->sync_ticks += ticks;
+		}
+	}
+}
+
+/* A moment after the first event of its process. */
+static void set_moment(struct table_cell *cell, struct process *process, uint64_t tick)
+{
+	uint64_t ns = clock_map_time(&process->host_clock, tick);
+
+	if (tick && process->first_ns <= process->last_ns) {
+		table_set_integer(cell, ns > process->first_ns ? ns - process->first_ns : 0);
+	}
+}
+
+static void fill(const struct thread_row *row, struct table_cell *cells)
+{
+	const struct clock_map *clock = &row->process->host_clock;
+	const struct model_thread *thread = idmap_get(&row->process->threads, row->id);
+
+	table_set_integer(&cells[0], row->process->pid);
+	table_set_integer(&cells[2], row->nr_calls);
+	table_set_integer(&cells[3], clock_map_duration(clock, row->api_ticks));
+	table_set_integer(&cells[4], row->nr_launches);
+	table_set_integer(&cells[5], row->nr_syncs);
+	table_set_integer(&cells[6], clock_map_duration(clock, row->sync_ticks));
+	if (thread) {
+		table_set_integer(&cells[1], thread->tid);
+		set_moment(&cells[7], row->process,
+			thread->is_created ? thread->created_tick : thread->seen_tick);
+		set_moment(&cells[8], row->process, thread->is_ended ? thread->ended_tick : 0);
+	}
+	table_set_integer(&cells[9], thread ? thread->name : 0);
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"tid", "TID", TABLE_ID, false},
+		{"calls", "API calls", TABLE_COUNT, false},
+		{"total_ns", "API time", TABLE_TIME, false},
+		{"launches", "Launches", TABLE_COUNT, false},
+		{"syncs", "Syncs", TABLE_COUNT, false},
+		{"sync_ns", "Sync time", TABLE_TIME, false},
+		{"began_ns", "Began at", TABLE_TIME, false},
+		{"ended_ns", "Ended at", TABLE_TIME, false},
+		{"name", "Thread", TABLE_NAME, false},
+	};
+	struct threads_view *view = context;
+	struct table *table = table_create("threads", "Threads", columns, 10);
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		fill(&view->rows[i], table_add_row(table));
+	}
+	table_note(table, "began and ended count from the first event of the process");
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct threads_view *view = context;
+
+	idmap_fini(&view->row_of);
+	free(view->rows);
+	free(view);
+}
+
+const struct view_class view_threads = {
+	.name = "threads",
+	.help = "threads: their API calls, launches and waits",
+	.is_default = false,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, NULL},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

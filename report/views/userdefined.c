@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges that users named: record_function, Paddle's RecordEvent, and NVTX. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+#include "report/model/ranges.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+enum source {
+	SOURCE_TORCH = GPROF_FRAMEWORK_TORCH,
+	SOURCE_PADDLE = GPROF_FRAMEWORK_PADDLE,
+	SOURCE_NVTX,
+};
+
+struct key {
+	uint32_t source, name;
+	uint32_t op; /* name of the operator that it lies in; 0 none, or not asked for */
+	uint32_t process, thread; /* 0 where they are merged */
+};
+
+struct row {
+	struct key key;
+	struct spread times; /* ns */
+	struct spread gpu;
+	UT_hash_handle hh;
+};
+
+struct user_view {
+	struct row *rows;
+	struct ranges *ranges;
+	struct process *process;
+	struct view_input input;
+	bool is_gpu; /* the process at hand has device records */
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_nvtx, RANGES_MASK, 0},
+};
+
+static void *create(const struct view_input *input)
+{
+	struct user_view *view = mem_zeroed(1, sizeof(*view));
+
+	view->input = *input;
+	return view;
+}
+
+/* op: what the range lies in, other ranges left out. */
+static struct row *find_row(struct user_view *view, enum source source, uint32_t name,
+	uint32_t thread, const struct op *op)
+{
+	struct key key = {.source = source, .name = name};
+	struct row *row;
+
+	while (op && op_is_user(op->name, op->framework, op->scope)) {
+		op = op->parent;
+	}
+	key.op = op && view->input.is_detailed ? op->name : 0;
+	for (uint32_t i = 0; view->input.is_per_thread && !key.process; i++) {
+		key.process = view->input.processes[i] == view->process ? i + 1 : 0;
+		key.thread = thread;
+	}
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key;
+		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	}
+	return row;
+}
+
+static void add_time(struct user_view *view, struct row *row, uint64_t begin, uint64_t end)
+{
+	spread_add(&row->times, clock_map_duration(&view->process->host_clock, end - begin));
+}
+
+/* ---- NVTX: those that start on one thread and may end on another ---- */
+
+static void begin_nvtx(void *context, struct process *process)
+{
+	struct user_view *view = context;
+
+	view->process = process;
+	view->ranges = ranges_create();
+}
+
+static void take_range(void *context, const struct range *range)
+{
+	struct user_view *view = context;
+
+	if (range->op == GPROF_NVTX_START && range->end >= range->begin) {
+		add_time(view,
+			find_row(view, SOURCE_NVTX, range_full_name(range), range->thread, NULL),
+			range->begin, range->end);
+	}
+}
+
+static void take_nvtx(void *context, struct process *process, const struct batch *batch)
+{
+	struct user_view *view = context;
+
+	ranges_take(view->ranges, process, batch, take_range, view);
+}
+
+static void end_nvtx(void *context, struct process *process)
+{
+	struct user_view *view = context;
+
+	(void)process;
+	ranges_destroy(view->ranges);
+	view->ranges = NULL;
+}
+
+/* ---- those of a thread ---- */
+
+static void begin_walk(void *context, struct process *process)
+{
+	struct user_view *view = context;
+	const char *why;
+
+	view->process = process;
+	view->is_gpu = view_has_device_records(process, &why);
+}
+
+static void take_op(void *context, const struct op *op)
+{
+	struct user_view *view = context;
+	struct row *row = find_row(view,
+		op->framework == GPROF_FRAMEWORK_PADDLE ? SOURCE_PADDLE : SOURCE_TORCH, op->name,
+		op->thread, op->parent);
+	add_time(view, row, op->begin, op->end);
+	if (view->is_gpu) {
+		spread_add(&row->gpu, op->gpu_total_ns);
+	}
+}
+
+static void take_pushed(void *context, const struct op_range *range)
+{
+	struct user_view *view = context;
+	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->thread, range->op);
+
+	if (range->end >= range->begin) {
+		add_time(view, row, range->begin, range->end);
+		if (view->is_gpu) {
+			spread_add(&row->gpu, range->gpu_ns);
+		}
+	}
+}
+
+/* ---- the table ---- */
+
+enum { TIMES = 1, GPU = 5, PID = 9, TID, SOURCE, OPERATOR, NAME, NR_COLUMNS };
+
+static void fill_thread(const struct process *process, uint32_t id, struct table_cell *cells)
+{
+	table_set_integer(&cells[PID], process->pid);
+	table_set_integer(&cells[TID], process_tid(process, id));
+}
+
+static struct table *make_table(void *context)
+{
+	static struct table_column columns[] = {
+		{"calls", "Calls", TABLE_COUNT, false},
+		{"total_ns", "CPU total", TABLE_TIME, false},
+		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+		{"max_ns", "Max", TABLE_TIME, false},
+		{"min_ns", "Min", TABLE_TIME, false},
+		{"gpu_total_ns", "GPU total", TABLE_TIME, false},
+		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+		{"gpu_max_ns", "GPU max", TABLE_TIME, true},
+		{"gpu_min_ns", "GPU min", TABLE_TIME, true},
+		{"pid", "PID", TABLE_ID, false},
+		{"tid", "TID", TABLE_ID, false},
+		{"source", "By", TABLE_TEXT, false},
+		{"operator", "Operator", TABLE_NAME, true},
+		{"name", "Range", TABLE_NAME, false},
+	};
+	static const char *const sources[] = {[SOURCE_TORCH] = "record_function",
+		[SOURCE_PADDLE] = "RecordEvent",
+		[SOURCE_NVTX] = "NVTX"};
+	struct user_view *view = context;
+	struct table *table;
+	struct row *row;
+
+	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->input.is_per_thread;
+	columns[OPERATOR].is_wide_only = !view->input.is_detailed;
+	table = table_create("userdefined", "Ranges of the user", columns, NR_COLUMNS);
+	for (row = view->rows; row; row = row->hh.next) {
+		struct table_cell *cells = table_add_row(table);
+		const char *source = sources[row->key.source];
+
+		table_set_integer(&cells[0], row->times.nr);
+		spread_fill(&row->times, &cells[TIMES]);
+		if (row->gpu.nr) {
+			spread_fill(&row->gpu, &cells[GPU]);
+		}
+		if (row->key.process) {
+			fill_thread(view->input.processes[row->key.process - 1], row->key.thread,
+				cells);
+		}
+		table_set_string(&cells[SOURCE], source);
+		if (row->key.op) {
+			table_set_integer(&cells[OPERATOR], row->key.op);
+		}
+		table_set_integer(&cells[NAME], row->key.name);
+	}
+	table_note(table, "GPU: of what operators and calls in it launched; not known of NVTX "
+			  "ranges that may end on another thread");
+	table_sort(table, "total");
+	return table;
+}
+
+static void destroy(void *context)
+{
+	struct user_view *view = context;
+
+	hash_free(view->rows);
+	ranges_destroy(view->ranges);
+	free(view);
+}
+
+const struct view_class view_userdefined = {
+	.name = "userdefined",
+	.help = "ranges of the user: record_function and NVTX",
+	.is_default = false,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, take_nvtx, end_nvtx},
+	.ops = {.begin = begin_walk, .op = take_op, .op_is = OP_IS_USER, .range = take_pushed},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU, memory and GPUs in use: in all with a curve, and by the buckets of time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/utilization.h"
+#include "report/analysis/view.h"
+
+/* Of a curve, at most. */
+#define NR_POINTS 32u
+
+/* nvml.h, nvmlClocksThrottleReason... */
+static const struct {
+	uint64_t bit;
+	const char *name;
+} reasons[] = {
+	{0x4, "power cap"},
+	{0x8, "hardware slowdown"},
+	{0x10, "sync boost"},
+	{0x20, "temperature (software)"},
+	{0x40, "temperature (hardware)"},
+	{0x80, "power brake"},
+};
+
+static void *create(const struct view_input *input)
+{
+	(void)input;
+	return mem_zeroed(1, sizeof(struct usage));
+}
+
+static void begin(void *context, struct process *process)
+{
+	usage_begin(context, process);
+}
+
+static void take(void *context, struct process *process, const struct batch *batch)
+{
+	usage_take(context, process, batch);
+}
+
+static void end(void *context, struct process *process)
+{
+	(void)process;
+	usage_end(context);
+}
+
+static void destroy(void *context)
+{
+	usage_fini(context);
+	free(context);
+}
+
+/* ---- in all ---- */
+
+/* The height of each part of the time, 0 to the largest; as before where nothing tells. */
+static void draw(const struct usage_series *series, char *text)
+{
+	static const char levels[] = " .:-=+*#%@";
+	size_t nr_levels = sizeof(levels) - 1;
+	size_t nr_joined = (series->nr_buckets + NR_POINTS - 1) / NR_POINTS, length = 0;
+	double last = 0;
+
+	for (size_t i = 0; i < series->nr_buckets; i += nr_joined) {
+		double sum = 0, weight = 0, value;
+		size_t level = 0;
+
+		for (size_t k = i; k < i + nr_joined; k++) {
+			if (usage_bucket(series, k, &value)) {
+				sum += value * series->weights[k];
+				weight += series->weights[k];
+			}
+		}
+		last = weight > 0 ? sum / weight : last;
+		if (series->max > 0) {
+			level = (size_t)(last / series->max * (double)nr_levels);
+		}
+		text[length++] = levels[level < nr_levels ? level : nr_levels - 1];
+	}
+	text[length] = '\0';
+}
+
+static void fill(const struct usage_series *series, struct table_cell *cells)
+{
+	const struct usage_metric *what = &usage_metrics[series->metric];
+	char device[24] = "process", curve[NR_POINTS + 1];
+
+	if (series->device == UINT32_MAX) {
+		strcpy(device, "GPU (unknown)");
+	} else if (series->device != USAGE_NO_DEVICE) {
+		snprintf(device, sizeof(device), "GPU %u", series->device);
+	} else if (what->meaning == USAGE_PER_ALL) {
+		strcpy(device, "host");
+	}
+	draw(series, curve);
+	table_set_integer(&cells[0], series->process->pid);
+	table_set_string(&cells[1], device);
+	table_set_string(&cells[2], what->name);
+	table_set_integer(&cells[3], series->nr);
+	table_set_number(&cells[4], series->sum / series->weight);
+	table_set_number(&cells[5], series->max);
+	table_set_number(&cells[6], series->min);
+	table_set_string(&cells[7], what->unit);
+	table_set_string(&cells[8], curve);
+}
+
+static void add_note(const struct usage *usage, struct table *table)
+{
+	bool has_samples = false;
+
+	for (size_t i = 0; i < usage->nr_series; i++) {
+		has_samples |= usage->series[i].metric != USAGE_GPU_UNION;
+	}
+	table_note(table,
+		"CPU(Process) of one core, CPU(System) of all; busy, union: kernels, copies and "
+		"sets of the process, in the time from its first event or sample to the last; max "
+		"and min "
+		"are of samples, of the union they are of the buckets in utilization-time; over "
+		"time: from 0 to the largest%s",
+		has_samples ? "" : "; there are no samples (GPROF_SAMPLE_MS)");
+	for (size_t i = 0; i < usage->nr_series; i++) {
+		for (size_t k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++) {
+			if (usage->series[i].bits & reasons[k].bit) {
+				table_note(table, "%s; GPU %u slowed down: %s", table->note,
+					usage->series[i].device, reasons[k].name);
+			}
+		}
+	}
+}
+
+static struct table *make_table(void *context)
+{
+	static const struct table_column columns[] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"device", "Of", TABLE_TEXT, false},
+		{"metric", "What", TABLE_TEXT, false},
+		{"samples", "Samples", TABLE_COUNT, false},
+		{"avg", "Avg", TABLE_NUMBER, false},
+		{"max", "Max", TABLE_NUMBER, false},
+		{"min", "Min", TABLE_NUMBER, false},
+		{"unit", "Unit", TABLE_TEXT, false},
+		{"curve", "Over time", TABLE_TEXT, false},
+	};
+	struct usage *usage = context;
+	struct table *table = table_create("utilization", "Utilization", columns, 9);
+
+	for (size_t i = 0; i < usage->nr_series; i++) {
+		if (usage->series[i].weight > 0) {
+			fill(&usage->series[i], table_add_row(table));
+		}
+	}
+	add_note(usage, table);
+	return table;
+}
+
+/* ---- over time ---- */
+
+enum column {
+	PID,
+	RANK,
+	START,
+	LENGTH,
+	CPU,
+	HOST,
+	RESIDENT,
+	GPU,
+	GPU_BUSY,
+	GPU_SAMPLED,
+	GPU_MEMORY,
+	GPU_POWER,
+	NR_COLUMNS,
+};
+
+static void set_bucket(const struct usage *usage, const struct usage_series *of, uint8_t metric,
+	uint32_t device, size_t bucket, struct table_cell *cell)
+{
+	const struct usage_series *series = usage_find(usage, of->process, metric, device);
+	double value;
+
+	if (!series || !usage_bucket(series, bucket, &value)) {
+		return;
+	}
+	if (usage_metrics[metric].meaning == USAGE_SHOWN &&
+		strcmp(usage_metrics[metric].unit, "MB") == 0) {
+		table_set_integer(cell, (uint64_t)(value / usage_metrics[metric].factor + 0.5));
+	} else {
+		table_set_number(cell, value);
+	}
+}
+
+static void fill_gpu(const struct usage *usage, const struct usage_series *of, size_t bucket,
+	struct table_cell *cells)
+{
+	if (of->device != UINT32_MAX) {
+		table_set_integer(&cells[GPU], of->device);
+	}
+	set_bucket(usage, of, USAGE_GPU_UNION, of->device, bucket, &cells[GPU_BUSY]);
+	set_bucket(
+		usage, of, GPROF_METRIC_GPU_BUSY_PERCENT, of->device, bucket, &cells[GPU_SAMPLED]);
+	set_bucket(
+		usage, of, GPROF_METRIC_GPU_MEMORY_BYTES, of->device, bucket, &cells[GPU_MEMORY]);
+	set_bucket(usage, of, GPROF_METRIC_GPU_POWER_MW, of->device, bucket, &cells[GPU_POWER]);
+}
+
+static struct table_cell *add_bucket(
+	struct table *table, const struct usage_series *of, size_t bucket)
+{
+	struct table_cell *cells = table_add_row(table);
+	uint64_t start = bucket * of->width, span = of->end - of->begin;
+
+	table_set_integer(&cells[PID], of->process->pid);
+	if (of->process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)of->process->rank);
+	}
+	table_set_integer(&cells[START], start);
+	table_set_integer(&cells[LENGTH], span - start < of->width ? span - start : of->width);
+	return cells;
+}
+
+/* One row, with what is known of process and host; and one for each more GPU. `of`: the first
+ * series of the process. */
+static void add_buckets(const struct usage *usage, const struct usage_series *of, size_t bucket,
+	struct table *table)
+{
+	const struct usage_series *end = usage->series + usage->nr_series;
+	struct table_cell *cells = add_bucket(table, of, bucket);
+	bool is_first = true;
+
+	set_bucket(usage, of, GPROF_METRIC_PROCESS_CPU_NS, USAGE_NO_DEVICE, bucket, &cells[CPU]);
+	set_bucket(usage, of, GPROF_METRIC_HOST_CPU_BUSY_NS, USAGE_NO_DEVICE, bucket, &cells[HOST]);
+	set_bucket(usage, of, GPROF_METRIC_PROCESS_RSS_BYTES, USAGE_NO_DEVICE, bucket,
+		&cells[RESIDENT]);
+	for (const struct usage_series *at = of; at < end && at->process == of->process; at++) {
+		const struct usage_series *before = of;
+
+		while (before < at && before->device != at->device) {
+			before++;
+		}
+		if (before < at || at->device == USAGE_NO_DEVICE) {
+			continue;
+		}
+		fill_gpu(usage, at, bucket, is_first ? cells : add_bucket(table, of, bucket));
+		is_first = false;
+	}
+}
+
+static struct table *make_time(void *context)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, true},
+		{"start_ns", "Start", TABLE_TIME, false},
+		{"duration_ns", "Length", TABLE_TIME, false},
+		{"cpu_process_pct", "CPU(Process) %", TABLE_PERCENT, false},
+		{"cpu_system_pct", "CPU(System) %", TABLE_PERCENT, false},
+		{"resident_bytes", "Resident", TABLE_SIZE, false},
+		{"device", "GPU", TABLE_ID, false},
+		{"gpu_pct", "GPU busy %", TABLE_PERCENT, false},
+		{"gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT, false},
+		{"gpu_memory_bytes", "GPU memory", TABLE_SIZE, false},
+		{"gpu_power_w", "GPU power W", TABLE_NUMBER, false},
+	};
+	struct usage *usage = context;
+	struct table *table =
+		table_create("utilization-time", "Utilization over time", columns, NR_COLUMNS);
+
+	for (size_t i = 0; i < usage->nr_series; i++) {
+		const struct usage_series *series = &usage->series[i];
+
+		if (i && series[-1].process == series->process) {
+			continue;
+		}
+		for (size_t k = 0; k < series->nr_buckets; k++) {
+			add_buckets(usage, series, k, table);
+		}
+	}
+	table_note(table,
+		"start: after the first event or sample of the process; a bucket is a power of ten "
+		"of "
+		"microseconds long, the last one ends with the process; CPU(Process) of one core, "
+		"CPU(System) of all; GPU busy: union of the process's kernels, copies and sets, in "
+		"%% of the bucket; an empty cell: no sample fell into it");
+	return table;
+}
+
+const struct view_class view_utilization = {
+	.name = "utilization",
+	.help = "CPU, memory and GPUs: how much was in use",
+	.is_default = false,
+	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, take, end, true},
+	.create = create,
+	.table = make_table,
+	.destroy = destroy,
+};
+
+const struct view_class view_utilization_time = {
+	.name = "utilization-time",
+	.help = "the same over time, by buckets",
+	.is_default = false,
+	.is_empty_hidden = true,
+	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, take, end, true},
+	.create = create,
+	.table = make_time,
+	.destroy = destroy,
+};
