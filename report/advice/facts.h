@@ -57,7 +57,7 @@ struct advice_facts {
 	struct process *process;
 	struct advice_sites sites;
 	struct gaps gaps;
-	struct sweep_times times;   /* of all devices, in `base` */
+	struct overlap_times times; /* of all devices, in `base` */
 	uint64_t device_ns;	    /* `base` of all devices together; 0 without device records */
 	uint64_t base_ns, first_ns; /* of the steps, or of the recording; of the first step */
 	uint64_t nr_steps;	    /* whole ones, 0: `base` is the recording */

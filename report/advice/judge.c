@@ -140,7 +140,7 @@ ADVICE_JUDGE(communication)
 	(void)nr_all;
 	if (!advice_lacks_devices(facts, result)) {
 		advice_judge_device_part(
-			rule, facts, result, sweep_any(&facts->times, SWEEP_COMMUNICATION));
+			rule, facts, result, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
 	}
 }
 
@@ -151,8 +151,9 @@ ADVICE_JUDGE(unoverlapped)
 	(void)nr_all;
 	if (!advice_lacks_devices(facts, result)) {
 		advice_judge_device_part(rule, facts, result,
-			sweep_any(&facts->times, SWEEP_COMMUNICATION) -
-				sweep_all(&facts->times, SWEEP_COMMUNICATION | SWEEP_COMPUTATION));
+			overlap_any(&facts->times, OVERLAP_COMMUNICATION) -
+				overlap_all(&facts->times,
+					OVERLAP_COMMUNICATION | OVERLAP_COMPUTATION));
 	}
 }
 
@@ -175,13 +176,13 @@ ADVICE_JUDGE(utilization)
 {
 	(void)nr_all;
 	judge_use(rule, &all[at], result,
-		sweep_any(&all[at].times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION));
+		overlap_any(&all[at].times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION));
 }
 
 ADVICE_JUDGE(compute_utilization)
 {
 	(void)nr_all;
-	judge_use(rule, &all[at], result, sweep_any(&all[at].times, SWEEP_COMPUTATION));
+	judge_use(rule, &all[at], result, overlap_any(&all[at].times, OVERLAP_COMPUTATION));
 }
 
 ADVICE_JUDGE(copy_overlap)
@@ -190,7 +191,7 @@ ADVICE_JUDGE(copy_overlap)
 
 	(void)nr_all;
 	if (!advice_lacks_devices(facts, result)) {
-		advice_judge_device_part(rule, facts, result, facts->times.ns[SWEEP_MEMORY]);
+		advice_judge_device_part(rule, facts, result, facts->times.ns[OVERLAP_MEMORY]);
 	}
 }
 

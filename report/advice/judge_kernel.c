@@ -134,7 +134,7 @@ ADVICE_JUDGE(data_parallel)
 ADVICE_JUDGE(ddp_nccl)
 {
 	const struct advice_facts *facts = &all[at];
-	bool has_nccl = facts->uses_nccl || sweep_any(&facts->times, SWEEP_COMMUNICATION);
+	bool has_nccl = facts->uses_nccl || overlap_any(&facts->times, OVERLAP_COMMUNICATION);
 
 	(void)rule;
 	(void)nr_all;
@@ -162,7 +162,7 @@ ADVICE_JUDGE(stragglers)
 	for (size_t i = 0; i < nr_all; i++) {
 		const struct advice_facts *facts = &all[i];
 		uint64_t ns =
-			advice_per_device(facts, sweep_any(&facts->times, SWEEP_COMMUNICATION));
+			advice_per_device(facts, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
 
 		if (facts->process->rank < 0 || !ns) {
 			continue;

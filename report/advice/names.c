@@ -16,7 +16,7 @@ enum advice_call advice_call_of(uint32_t name)
 		"cudaHostRegister", "cudaHostUnregister", "cuMemAlloc", "cuMemFree",
 		"cuMemHostAlloc", "cuMemHostRegister", "cuMemHostUnregister", "cuMemCreate",
 		"cuMemMap", "cuMemUnmap", "cuMemRelease", "cuMemSetAccess", NULL};
-	const char *text = names_raw(name, NULL);
+	const char *text = string_pool_text(name, NULL);
 
 	if (strstr(text, "Synchronize")) {
 		return ADVICE_CALL_WAIT;
@@ -32,7 +32,7 @@ enum advice_call advice_call_of(uint32_t name)
 
 bool advice_call_is_async(uint32_t name)
 {
-	const char *text = names_raw(name, NULL);
+	const char *text = string_pool_text(name, NULL);
 
 	/* A graph's launch does not wait for the copies in it. */
 	return strstr(text, "Async") || strstr(text, "Launch");
@@ -40,7 +40,7 @@ bool advice_call_is_async(uint32_t name)
 
 uint32_t advice_op_of(uint32_t name)
 {
-	const char *text = names_raw(name, NULL);
+	const char *text = string_pool_text(name, NULL);
 	uint32_t bits = ADVICE_OP_KNOWN;
 
 	bits |= tensor_is_eligible(name) ? ADVICE_OP_TENSOR : 0;
@@ -58,5 +58,5 @@ bool advice_is_multiply(uint32_t kernel)
 	static const char *const words[] = {"gemm", "conv", "wgrad", "dgrad", "fprop", "winograd",
 		"attention", "fmha", "matmul", NULL};
 
-	return text_has_any(names_readable(kernel, NULL), words);
+	return text_has_any(string_pool_demangled(kernel, NULL), words);
 }

@@ -77,7 +77,7 @@ static void rank(const struct advice_site **top, const struct advice_site *site,
 static void add_name(struct buf *out, const char *before, uint32_t name, size_t width)
 {
 	size_t nr_bytes;
-	const char *text = names_shown(name, &nr_bytes);
+	const char *text = string_pool_shown(name, &nr_bytes);
 
 	if (name) {
 		buf_text(out, before);

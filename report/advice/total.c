@@ -18,14 +18,14 @@
 static void take_steps(struct advice_facts *facts, const struct phases *phases)
 {
 	const struct clock_map *clock = &facts->process->host_clock;
-	struct dist steps = {0};
+	struct samples steps = {0};
 	bool has_first = false;
 
 	for (uint32_t i = 1; phases_has_steps(phases) && i < phases->nr_steps; i++) {
 		if (phases_is_whole(phases, i)) {
 			uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, i));
 
-			dist_add(&steps, ns);
+			samples_add(&steps, ns);
 			facts->first_ns = i == 1 ? ns : facts->first_ns;
 			has_first |= i == 1;
 			facts->loader_ns +=
@@ -33,12 +33,12 @@ static void take_steps(struct advice_facts *facts, const struct phases *phases)
 		}
 	}
 	facts->nr_steps = steps.nr;
-	facts->base_ns = dist_sum(&steps);
-	facts->median_step_ns = (uint64_t)dist_median(&steps);
+	facts->base_ns = samples_sum(&steps);
+	facts->median_step_ns = (uint64_t)samples_median(&steps);
 	facts->base_mask = (has_first ? 1u << ADVICE_FIRST : 0) | 1u << ADVICE_LATER;
 	facts->later_mask = 1u << ADVICE_LATER;
 	facts->has_loader = phases->has_loader;
-	dist_fini(&steps);
+	samples_fini(&steps);
 }
 
 /* No whole step: all that was recorded. */
@@ -57,27 +57,27 @@ static void take_recording(struct advice_facts *facts, const struct phases *phas
 	}
 }
 
-static void add_times(struct sweep_times *sum, const struct sweep_times *times)
+static void add_times(struct overlap_times *sum, const struct overlap_times *times)
 {
-	for (unsigned int i = 0; i < SWEEP_SETS; i++) {
+	for (unsigned int i = 0; i < OVERLAP_SETS; i++) {
 		sum->ns[i] += times->ns[i];
 	}
 }
 
 static void take_devices(
-	struct advice_facts *facts, const struct phases *phases, const struct sweep *sweep)
+	struct advice_facts *facts, const struct phases *phases, const struct overlap *sweep)
 {
 	uint64_t nr_devices = 0;
 
 	for (size_t i = 0; i < sweep->nr_devices; i++) {
-		const struct sweep_device *device = &sweep->devices[i];
+		const struct overlap_device *device = &sweep->devices[i];
 
 		if (device->process != facts->process) {
 			continue;
 		}
 		nr_devices++;
 		facts->kernel_union_ns +=
-			sweep_any(&device->all, SWEEP_COMPUTATION | SWEEP_COMMUNICATION);
+			overlap_any(&device->all, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION);
 		for (uint32_t k = 1; facts->nr_steps && k < device->nr_steps; k++) {
 			if (k < phases->nr_steps && phases_is_whole(phases, k)) {
 				add_times(&facts->times, &device->steps[k]);
@@ -114,7 +114,7 @@ static void starve_outside(struct advice_facts *facts, uint32_t step, uint64_t b
 	}
 	if (ns) {
 		advice_sites_add(&facts->sites, ADVICE_STARVED, when, ns,
-			names_intern("(no work before or after)", 25), 0, 0);
+			string_pool_intern("(no work before or after)", 25), 0, 0);
 	}
 }
 
@@ -147,7 +147,8 @@ static void take_waits(
 static void take_gap_end(struct advice_facts *facts, const struct advice_gap *end, uint64_t ns)
 {
 	static const char no_call[] = "(work whose call is not known)";
-	uint32_t what = end->is_known ? end->what : names_intern(no_call, sizeof(no_call) - 1);
+	uint32_t what =
+		end->is_known ? end->what : string_pool_intern(no_call, sizeof(no_call) - 1);
 
 	advice_sites_add(&facts->sites, ADVICE_GAP, end->when, ns, what, end->op, end->py_stack);
 	if (ns > facts->gap_limit_ns) {
@@ -203,11 +204,11 @@ static void take_launches(struct advice_facts *facts)
 	}
 }
 
-static void take_memory(struct advice_facts *facts, const struct usage *usage)
+static void take_memory(struct advice_facts *facts, const struct utilization *usage)
 {
 	for (uint32_t i = 0; i < ADVICE_MOST_DEVICES; i++) {
-		const struct usage_series *series =
-			usage_find(usage, facts->process, GPROF_METRIC_GPU_MEMORY_BYTES, i);
+		const struct utilization_series *series =
+			utilization_find(usage, facts->process, GPROF_METRIC_GPU_MEMORY_BYTES, i);
 
 		process_attribute(facts->process, i, "memory_bytes", &facts->memory[i].total_bytes);
 		if (series && i != USAGE_NO_DEVICE) {
@@ -218,7 +219,7 @@ static void take_memory(struct advice_facts *facts, const struct usage *usage)
 
 /* Of a bucket what lies in the recording: samples may lie around it. */
 static uint64_t recorded_ns(
-	const struct process *process, const struct usage_series *series, size_t bucket)
+	const struct process *process, const struct utilization_series *series, size_t bucket)
 {
 	uint64_t begin = series->begin + bucket * series->width;
 	uint64_t end = begin + (uint64_t)series->weights[bucket];
@@ -228,10 +229,10 @@ static uint64_t recorded_ns(
 	return end > begin ? end - begin : 0;
 }
 
-static void take_buckets(struct advice_facts *facts, const struct usage *usage)
+static void take_buckets(struct advice_facts *facts, const struct utilization *usage)
 {
 	for (size_t i = 0; !facts->process->select && i < usage->nr_series; i++) {
-		const struct usage_series *series = &usage->series[i];
+		const struct utilization_series *series = &usage->series[i];
 
 		if (series->process != facts->process || series->metric != USAGE_GPU_UNION) {
 			continue;
@@ -240,7 +241,7 @@ static void take_buckets(struct advice_facts *facts, const struct usage *usage)
 			uint64_t ns = recorded_ns(facts->process, series, k);
 			double percent, busy_ns;
 
-			if (!ns || !usage_bucket(series, k, &percent)) {
+			if (!ns || !utilization_bucket(series, k, &percent)) {
 				continue;
 			}
 			busy_ns = percent / 100 * series->weights[k];
@@ -271,7 +272,7 @@ static void take_capability(struct advice_facts *facts)
 }
 
 void advice_total(struct advice_facts *facts, const struct phases *phases,
-	const struct sweep *sweep, const struct usage *usage)
+	const struct overlap *sweep, const struct utilization *usage)
 {
 	take_steps(facts, phases);
 	if (!facts->nr_steps) {

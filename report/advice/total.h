@@ -7,6 +7,6 @@
 #include "report/analysis/utilization.h"
 
 void advice_total(struct advice_facts *facts, const struct phases *phases,
-	const struct sweep *sweep, const struct usage *usage);
+	const struct overlap *sweep, const struct utilization *usage);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "report/util/hash.h"
 
-struct blocks_freed {
+struct allocations_freed {
 	struct {
 		uint64_t address, device;
 	} key;
@@ -16,15 +16,15 @@ struct blocks_freed {
 
 /* ---- the largest ---- */
 
-static void swap(struct block *a, struct block *b)
+static void swap(struct allocation *a, struct allocation *b)
 {
-	struct block other = *a;
+	struct allocation other = *a;
 
 	*a = *b;
 	*b = other;
 }
 
-static void sink(struct block *heap, size_t nr, size_t at)
+static void sink(struct allocation *heap, size_t nr, size_t at)
 {
 	for (;;) {
 		size_t least = at, left = 2 * at + 1;
@@ -40,15 +40,15 @@ static void sink(struct block *heap, size_t nr, size_t at)
 	}
 }
 
-void blocks_add(struct blocks *blocks, const struct block *block)
+void allocations_add(struct allocations *blocks, const struct allocation *block)
 {
 	size_t at;
 
 	if (!blocks->heap) {
-		blocks->heap = mem_zeroed(BLOCKS_MOST, sizeof(*blocks->heap));
+		blocks->heap = mem_zeroed(ALLOCATIONS_MOST, sizeof(*blocks->heap));
 	}
 	blocks->nr_all++;
-	if (blocks->nr == BLOCKS_MOST) {
+	if (blocks->nr == ALLOCATIONS_MOST) {
 		if (block->bytes > blocks->heap[0].bytes) {
 			blocks->heap[0] = *block;
 			sink(blocks->heap, blocks->nr, 0);
@@ -65,7 +65,7 @@ void blocks_add(struct blocks *blocks, const struct block *block)
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct block *x = a, *y = b;
+	const struct allocation *x = a, *y = b;
 
 	if (x->bytes != y->bytes) {
 		return x->bytes > y->bytes ? -1 : 1;
@@ -73,7 +73,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->alloc_ns < y->alloc_ns ? -1 : x->alloc_ns > y->alloc_ns;
 }
 
-const struct block *blocks_sorted(struct blocks *blocks, size_t *nr)
+const struct allocation *allocations_sorted(struct allocations *blocks, size_t *nr)
 {
 	if (blocks->nr) {
 		qsort(blocks->heap, blocks->nr, sizeof(*blocks->heap), by_bytes);
@@ -84,7 +84,7 @@ const struct block *blocks_sorted(struct blocks *blocks, size_t *nr)
 
 /* ---- events ---- */
 
-uint64_t blocks_time_ns(struct process *process, uint64_t tick)
+uint64_t allocations_time_ns(struct process *process, uint64_t tick)
 {
 	uint64_t ns = clock_map_time(&process->host_clock, tick);
 
@@ -92,36 +92,36 @@ uint64_t blocks_time_ns(struct process *process, uint64_t tick)
 }
 
 /* Given back, but never asked for as far as is known: before the recording. */
-static void add_unasked(struct blocks *blocks, const struct blocks_freed *freed)
+static void add_unasked(struct allocations *blocks, const struct allocations_freed *freed)
 {
-	const struct block block = {.bytes = freed->bytes,
+	const struct allocation block = {.bytes = freed->bytes,
 		.alloc_ns = BLOCK_UNSEEN,
-		.free_ns = blocks_time_ns(blocks->process, freed->tick),
+		.free_ns = allocations_time_ns(blocks->process, freed->tick),
 		.process = blocks->process,
 		.device = (uint32_t)freed->key.device};
 
-	blocks_add(blocks, &block);
+	allocations_add(blocks, &block);
 }
 
-void blocks_take(
-	struct blocks *blocks, const struct op_alloc *alloc, uint32_t device, uint32_t name)
+void allocations_take(
+	struct allocations *blocks, const struct op_alloc *alloc, uint32_t device, uint32_t name)
 {
-	struct block block = {.bytes = (uint64_t)alloc->bytes,
-		.alloc_ns = blocks_time_ns(blocks->process, alloc->tick),
+	struct allocation block = {.bytes = (uint64_t)alloc->bytes,
+		.alloc_ns = allocations_time_ns(blocks->process, alloc->tick),
 		.free_ns = BLOCK_UNSEEN,
 		.process = blocks->process,
 		.name = name,
 		.device = device};
-	struct blocks_freed *freed, key = {.key = {alloc->address, device}};
+	struct allocations_freed *freed, key = {.key = {alloc->address, device}};
 
 	HASH_FIND(hh, blocks->freed, &key.key, sizeof(key.key), freed);
 	if (alloc->bytes > 0) {
 		if (freed) {
-			block.free_ns = blocks_time_ns(blocks->process, freed->tick);
+			block.free_ns = allocations_time_ns(blocks->process, freed->tick);
 			HASH_DEL(blocks->freed, freed);
 			free(freed);
 		}
-		blocks_add(blocks, &block);
+		allocations_add(blocks, &block);
 		return;
 	}
 	if (freed) {
@@ -135,23 +135,23 @@ void blocks_take(
 	freed->bytes = 0 - (uint64_t)alloc->bytes;
 }
 
-void blocks_begin(struct blocks *blocks, struct process *process)
+void allocations_begin(struct allocations *blocks, struct process *process)
 {
 	hash_free(blocks->freed);
 	blocks->process = process;
 }
 
-void blocks_end(struct blocks *blocks)
+void allocations_end(struct allocations *blocks)
 {
-	for (const struct blocks_freed *freed = blocks->freed; freed; freed = freed->hh.next) {
+	for (const struct allocations_freed *freed = blocks->freed; freed; freed = freed->hh.next) {
 		add_unasked(blocks, freed);
 	}
 	hash_free(blocks->freed);
 }
 
-void blocks_fini(struct blocks *blocks)
+void allocations_fini(struct allocations *blocks)
 {
 	hash_free(blocks->freed);
 	free(blocks->heap);
-	*blocks = (struct blocks){0};
+	*blocks = (struct allocations){0};
 }

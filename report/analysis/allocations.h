@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Single blocks of memory: who asked for each, when, and when it was given back. Of many the
- * BLOCKS_MOST largest. Memory: those, and what is given back at a time.
+ * ALLOCATIONS_MOST largest. Memory: those, and what is given back at a time.
  */
 #ifndef REPORT_ANALYSIS_ALLOCATIONS_H
 #define REPORT_ANALYSIS_ALLOCATIONS_H
@@ -10,11 +10,11 @@
 
 #include "report/analysis/view.h"
 
-#define BLOCKS_MOST 1000u
+#define ALLOCATIONS_MOST 1000u
 
 #define BLOCK_UNSEEN UINT64_MAX
 
-struct block {
+struct allocation {
 	uint64_t bytes;
 	uint64_t alloc_ns, free_ns; /* since its process' first event, or BLOCK_UNSEEN */
 	struct process *process;
@@ -22,34 +22,34 @@ struct block {
 	uint32_t device; /* type << 8 | number, as table alloc has them */
 };
 
-struct blocks_freed;
+struct allocations_freed;
 
 /* Starts with all zeros. */
-struct blocks {
-	struct block *heap; /* the smallest first */
+struct allocations {
+	struct allocation *heap; /* the smallest first */
 	size_t nr;
-	uint64_t nr_all;	    /* how many there were */
-	struct blocks_freed *freed; /* of the process at hand, later than the event at hand */
+	uint64_t nr_all;		 /* how many there were */
+	struct allocations_freed *freed; /* of the process at hand, later than the event at hand */
 	struct process *process;
 };
 
-/* Events from now on, until blocks_end, are of that process. */
-void blocks_begin(struct blocks *blocks, struct process *process);
-void blocks_end(struct blocks *blocks);
+/* Events from now on, until allocations_end, are of that process. */
+void allocations_begin(struct allocations *blocks, struct process *process);
+void allocations_end(struct allocations *blocks);
 
 /* The next event, from the last to the first: what is given back comes before it was asked for. */
-void blocks_take(
-	struct blocks *blocks, const struct op_alloc *alloc, uint32_t device, uint32_t name);
+void allocations_take(
+	struct allocations *blocks, const struct op_alloc *alloc, uint32_t device, uint32_t name);
 
 /* A block whose times are known. */
-void blocks_add(struct blocks *blocks, const struct block *block);
+void allocations_add(struct allocations *blocks, const struct allocation *block);
 
 /* A tick in ns since the process' first event. */
-uint64_t blocks_time_ns(struct process *process, uint64_t tick);
+uint64_t allocations_time_ns(struct process *process, uint64_t tick);
 
 /* Those that were kept, the largest first. The blocks keep them. */
-const struct block *blocks_sorted(struct blocks *blocks, size_t *nr);
+const struct allocation *allocations_sorted(struct allocations *blocks, size_t *nr);
 
-void blocks_fini(struct blocks *blocks);
+void allocations_fini(struct allocations *blocks);
 
 #endif

@@ -57,13 +57,13 @@ void breakdown_begin(struct breakdown *breakdown, struct process *process, bool 
 /* ---- reckoning up ---- */
 
 /* What of each part lies before a moment, to which the sweep has come: the latest of it. */
-struct sweep {
+struct overlap {
 	struct breakdown *breakdown;
 	struct busy_interval at[BREAKDOWN_OTHER];
 	bool has[BREAKDOWN_OTHER];
 };
 
-static void go_before(struct sweep *sweep, uint64_t now)
+static void go_before(struct overlap *sweep, uint64_t now)
 {
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
 		while (sweep->has[i] && sweep->at[i].begin >= now) {
@@ -74,7 +74,7 @@ static void go_before(struct sweep *sweep, uint64_t now)
 }
 
 /* The part that the time just before `now` counts for; it does so back to *until. */
-static unsigned int find_part(const struct sweep *sweep, uint64_t now, uint64_t *until)
+static unsigned int find_part(const struct overlap *sweep, uint64_t now, uint64_t *until)
 {
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
 		if (!sweep->has[i]) {
@@ -92,7 +92,7 @@ static unsigned int find_part(const struct sweep *sweep, uint64_t now, uint64_t 
 /* From the end to the begin. What lies behind it is forgotten. */
 static void add_parts(struct breakdown *breakdown, uint64_t *ns, uint64_t begin, uint64_t end)
 {
-	struct sweep sweep = {.breakdown = breakdown};
+	struct overlap sweep = {.breakdown = breakdown};
 	uint64_t now = end;
 
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
@@ -118,11 +118,11 @@ static void add_parts(struct breakdown *breakdown, uint64_t *ns, uint64_t begin,
 	}
 }
 
-static void add_use(struct breakdown_step *step, const struct device_use *use)
+static void add_use(struct breakdown_step *step, const struct device_utilization *use)
 {
 	for (size_t i = 0; i < step->nr_devices; i++) {
 		if (step->devices[i].device == use->device) {
-			device_use_add(&step->devices[i], use);
+			device_utilization_add(&step->devices[i], use);
 			return;
 		}
 	}
@@ -134,7 +134,7 @@ static void add_devices(
 	struct breakdown *breakdown, struct breakdown_step *step, uint64_t begin, uint64_t end)
 {
 	size_t nr_uses;
-	struct device_use *uses = device_work_take(&breakdown->work, begin, end, &nr_uses);
+	struct device_utilization *uses = device_work_take(&breakdown->work, begin, end, &nr_uses);
 
 	for (size_t i = 0; i < nr_uses; i++) {
 		add_use(step, &uses[i]);

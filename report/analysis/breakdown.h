@@ -37,7 +37,7 @@ struct breakdown_step {
 	uint64_t device_end_ns;	   /* of what was launched in it */
 	uint64_t next_ns;	   /* where the next one begins */
 	uint64_t ns[NR_BREAKDOWN_PARTS];
-	struct device_use *devices; /* nr_devices of the breakdown at that time */
+	struct device_utilization *devices; /* nr_devices of the breakdown at that time */
 	size_t nr_devices;
 	bool is_begun; /* its last stretch is reckoned up: its end is known */
 	bool is_whole; /* all of it was recorded */

@@ -17,7 +17,7 @@ const char *const breakdown_titles[NR_BREAKDOWN_PARTS] = {"Kernel", "Memcpy", "M
 static bool is_around(const struct op *op)
 {
 	return op_is_module(op->framework, op->scope) ||
-	       strncmp(names_raw(op->name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1) == 0 ||
+	       strncmp(string_pool_text(op->name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1) == 0 ||
 	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
 }
 
@@ -26,7 +26,7 @@ enum breakdown_part breakdown_part_of_op(const struct op *op)
 	if (is_around(op)) {
 		return BREAKDOWN_OTHER;
 	}
-	if (host_comm_library_of(op->name)) {
+	if (host_collective_library_of(op->name)) {
 		return BREAKDOWN_COMMUNICATION;
 	}
 	if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {

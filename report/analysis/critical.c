@@ -176,12 +176,12 @@ static struct awaited room_for(const struct critical_step *step, const struct cr
 {
 	size_t i = first_from(step, call->stream, call->begin);
 	const struct critical_record *full =
-		i >= QUEUE_FULL ? &step->records[i - QUEUE_FULL] : NULL;
+		i >= QUEUE_DEPTH_FULL ? &step->records[i - QUEUE_DEPTH_FULL] : NULL;
 
 	if (!full || full->stream != call->stream || full->begin <= call->begin) {
 		return (struct awaited){0};
 	}
-	for (size_t k = 0; k < 2 * QUEUE_FULL && i-- > 0; k++) {
+	for (size_t k = 0; k < 2 * QUEUE_DEPTH_FULL && i-- > 0; k++) {
 		const struct critical_record *record = &step->records[i];
 
 		if (record->stream != call->stream || record->begin <= call->begin) {

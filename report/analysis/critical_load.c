@@ -7,7 +7,7 @@
 #include "report/model/api.h"
 #include "report/util/buf.h"
 #include "report/model/select.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 /* What a call was about. */
 struct mark {
@@ -97,7 +97,7 @@ void critical_load_mark(struct critical_load *load, struct process *process, con
 
 static bool is_named(const struct process *process, uint32_t call, const char *part)
 {
-	return strstr(names_raw(process_call_name(process, call, NULL), NULL), part) != NULL;
+	return strstr(string_pool_text(process_call_name(process, call, NULL), NULL), part) != NULL;
 }
 
 static void set_role(
@@ -263,7 +263,7 @@ static struct critical_item *add_item(struct critical_load *load, uint64_t begin
 
 static bool is_step(const struct op *op)
 {
-	return strncmp(names_raw(op->name, NULL), "ProfilerStep#", 13) == 0 ||
+	return strncmp(string_pool_text(op->name, NULL), "ProfilerStep#", 13) == 0 ||
 	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
 }
 
@@ -315,7 +315,7 @@ void critical_load_record(
 		.stream = stream_of(load->process, record->place),
 		.thread = call->thread,
 		.correlation = record->correlation,
-		.name = works_name(load->process, record),
+		.name = gpu_activity_name(load->process, record),
 		.is_copy =
 			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
 	load->nr_before += added->call_begin < load->begin;

@@ -86,7 +86,8 @@ static int by_device_and_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-static struct device_use *use_of(struct device_use **uses, size_t *nr, uint32_t device)
+static struct device_utilization *use_of(
+	struct device_utilization **uses, size_t *nr, uint32_t device)
 {
 	for (size_t i = 0; i < *nr; i++) {
 		if ((*uses)[i].device == device) {
@@ -94,18 +95,19 @@ static struct device_use *use_of(struct device_use **uses, size_t *nr, uint32_t 
 		}
 	}
 	*uses = mem_resize(*uses, *nr + 1, sizeof(**uses));
-	(*uses)[*nr] = (struct device_use){.device = device, .is_sm_known = true};
+	(*uses)[*nr] = (struct device_utilization){.device = device, .is_sm_known = true};
 	return &(*uses)[(*nr)++];
 }
 
 /* How many ran at each moment, and with how many blocks. */
-static void sweep(const struct edge *edges, size_t nr_edges, struct device_use **uses, size_t *nr)
+static void sweep(
+	const struct edge *edges, size_t nr_edges, struct device_utilization **uses, size_t *nr)
 {
 	int64_t running = 0;
 	double blocks = 0;
 
 	for (size_t i = 0; i < nr_edges; i++) {
-		struct device_use *use = use_of(uses, nr, edges[i].device);
+		struct device_utilization *use = use_of(uses, nr, edges[i].device);
 
 		if (running > 0) {
 			uint64_t ns = edges[i].time - edges[i - 1].time;
@@ -119,7 +121,8 @@ static void sweep(const struct edge *edges, size_t nr_edges, struct device_use *
 	}
 }
 
-static void add_sums(struct device_use *use, const struct device_kernel *kernel, uint64_t ns)
+static void add_sums(
+	struct device_utilization *use, const struct device_kernel *kernel, uint64_t ns)
 {
 	use->is_sm_known &= kernel->blocks >= 0;
 	use->tensor_ns[kernel->tensor] += ns;
@@ -141,11 +144,11 @@ void device_work_drop(struct device_work *work, uint64_t begin)
 	work->nr_kernels = nr_kept;
 }
 
-struct device_use *device_work_take(
+struct device_utilization *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr)
 {
 	struct edge *edges = mem_zeroed(2 * work->nr_kernels + 1, sizeof(*edges));
-	struct device_use *uses = NULL;
+	struct device_utilization *uses = NULL;
 	size_t nr_edges = 0;
 
 	*nr = 0;
@@ -168,7 +171,7 @@ struct device_use *device_work_take(
 	return uses;
 }
 
-void device_use_add(struct device_use *sum, const struct device_use *more)
+void device_utilization_add(struct device_utilization *sum, const struct device_utilization *more)
 {
 	sum->busy_ns += more->busy_ns;
 	sum->sm_ns += more->sm_ns;

@@ -12,7 +12,7 @@
 #include "report/model/occupancy.h"
 #include "report/ops/op_records.h"
 
-struct device_use {
+struct device_utilization {
 	uint32_t device;
 	uint64_t busy_ns;		/* union of kernels */
 	double sm_ns;			/* integral of the share of multiprocessors with blocks */
@@ -49,13 +49,13 @@ void device_work_add(struct device_work *work, const struct op_record *record, u
  * Sums up the stretch [begin, end) by device, in *nr rows to be freed, and forgets what is not
  * before it.
  */
-struct device_use *device_work_take(
+struct device_utilization *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr);
 
 /* Forgets what is not before a moment, as device_work_take does. */
 void device_work_drop(struct device_work *work, uint64_t begin);
 
 /* Adds another stretch of the same device. */
-void device_use_add(struct device_use *sum, const struct device_use *more);
+void device_utilization_add(struct device_utilization *sum, const struct device_utilization *more);
 
 #endif

@@ -59,7 +59,7 @@ static void keep(struct gaps *gaps, const struct gap *gap)
 
 /* ---- the scan ---- */
 
-static struct gaps_device *find_device(struct gaps *gaps, const struct work *work)
+static struct gaps_device *find_device(struct gaps *gaps, const struct gpu_activity *work)
 {
 	for (size_t i = 0; i < gaps->nr_devices; i++) {
 		if (gaps->devices[i].device == work->device) {
@@ -73,7 +73,7 @@ static struct gaps_device *find_device(struct gaps *gaps, const struct work *wor
 	return &gaps->devices[gaps->nr_devices++];
 }
 
-static void take_work(void *context, const struct work *work)
+static void take_work(void *context, const struct gpu_activity *work)
 {
 	struct gaps *gaps = context;
 	struct gaps_device *device = find_device(gaps, work);
@@ -96,17 +96,17 @@ static int by_place(const void *a, const void *b)
 
 void gaps_begin(struct gaps *gaps, struct process *process)
 {
-	works_begin(&gaps->works, process, take_work, gaps);
+	gpu_activities_begin(&gaps->works, process, take_work, gaps);
 }
 
 void gaps_take(struct gaps *gaps, const struct batch *batch)
 {
-	works_take(&gaps->works, batch);
+	gpu_activities_take(&gaps->works, batch);
 }
 
 void gaps_end(struct gaps *gaps)
 {
-	works_end(&gaps->works);
+	gpu_activities_end(&gaps->works);
 	if (gaps->nr) {
 		qsort(gaps->items, gaps->nr, sizeof(*gaps->items), by_place);
 	}

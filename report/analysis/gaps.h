@@ -7,7 +7,7 @@
 #ifndef REPORT_ANALYSIS_GAPS_H
 #define REPORT_ANALYSIS_GAPS_H
 
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 #define GAPS_MOST 16384u
 
@@ -27,7 +27,7 @@ struct gaps {
 	struct gaps_device *devices;
 	size_t nr_devices, device_capacity;
 	uint64_t nr_all, all_ns, kept_ns;
-	struct works works;
+	struct gpu_activities works;
 };
 
 /* Starts with all zeros, for one process; as in scan_view, works_wants are what it wants. */

@@ -11,14 +11,15 @@ const char *const idle_cause_names[NR_IDLE_CAUSES] = {
 #define CALL_COLUMNS (COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_correlation))
 
 const struct scan_want idle_wants[IDLE_NR_WANTS] = {
-	WORKS_WANTS,
+	GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_api, CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_launch, CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_copy, CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_set, CALL_COLUMNS, 0},
 };
 
-static enum idle_cause cause_of(const struct recent_item *gap, const struct recent_item *call)
+static enum idle_cause cause_of(
+	const struct recent_calls_item *gap, const struct recent_calls_item *call)
 {
 	uint64_t ready = call->end > gap->begin ? call->end : gap->begin;
 	uint64_t before_ns = call->begin > gap->begin ? call->begin - gap->begin : 0;
@@ -31,7 +32,8 @@ static enum idle_cause cause_of(const struct recent_item *gap, const struct rece
 }
 
 /* call: NULL if there is none. */
-static void tell(struct idle *idle, const struct recent_item *gap, const struct recent_item *call)
+static void tell(struct idle *idle, const struct recent_calls_item *gap,
+	const struct recent_calls_item *call)
 {
 	struct idle_gap told = {.process = idle->works.process,
 		.begin = gap->begin,
@@ -48,29 +50,29 @@ static void tell(struct idle *idle, const struct recent_item *gap, const struct 
 }
 
 /* Its call may come later, or never. */
-static void take_gap(struct idle *idle, const struct recent_item *gap)
+static void take_gap(struct idle *idle, const struct recent_calls_item *gap)
 {
-	const struct recent_item *call = recent_get(&idle->calls, gap->correlation);
-	struct recent_item old;
+	const struct recent_calls_item *call = recent_calls_get(&idle->calls, gap->correlation);
+	struct recent_calls_item old;
 
 	if (call || !gap->correlation) {
 		tell(idle, gap, call);
 		return;
 	}
 	/* Two gaps may end with nodes of one graph. */
-	if (recent_take(&idle->gaps, gap->correlation, &old)) {
+	if (recent_calls_take(&idle->gaps, gap->correlation, &old)) {
 		tell(idle, &old, NULL);
 	}
-	if (recent_put(&idle->gaps, gap, &old)) {
+	if (recent_calls_put(&idle->gaps, gap, &old)) {
 		tell(idle, &old, NULL);
 	}
 }
 
-static void take_work(void *context, const struct work *work)
+static void take_work(void *context, const struct gpu_activity *work)
 {
 	struct idle *idle = context;
 	uint64_t *until = idmap_get(&idle->until, work->device);
-	struct recent_item gap = {.correlation = work->correlation, .number = work->device};
+	struct recent_calls_item gap = {.correlation = work->correlation, .number = work->device};
 
 	if (!until) {
 		until = idmap_put(&idle->until, work->device);
@@ -87,16 +89,17 @@ static void take_calls(struct idle *idle, const struct batch *b)
 	struct clock_map *clock = &idle->works.process->host_clock;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct recent_item call = {.correlation = (uint32_t)b->col[COL_api_correlation][i]};
+		struct recent_calls_item call = {
+			.correlation = (uint32_t)b->col[COL_api_correlation][i]};
 		uint64_t begin = b->col[COL_api_begin][i], dur = b->col[COL_api_dur][i];
-		struct recent_item gap, old;
+		struct recent_calls_item gap, old;
 
 		call.begin = clock_map_time(clock, begin);
 		call.end = clock_map_time(clock, begin + dur < begin ? UINT64_MAX : begin + dur);
-		if (recent_take(&idle->gaps, call.correlation, &gap)) {
+		if (recent_calls_take(&idle->gaps, call.correlation, &gap)) {
 			tell(idle, &gap, &call);
 		}
-		recent_put(&idle->calls, &call, &old);
+		recent_calls_put(&idle->calls, &call, &old);
 	}
 }
 
@@ -105,13 +108,13 @@ void idle_begin(struct idle *idle, struct process *process,
 {
 	*idle = (struct idle){.take = take, .context = context};
 	idmap_init(&idle->until, sizeof(uint64_t));
-	works_begin(&idle->works, process, take_work, idle);
+	gpu_activities_begin(&idle->works, process, take_work, idle);
 }
 
 void idle_take(struct idle *idle, const struct batch *batch)
 {
-	if (works_is_table(batch->table)) {
-		works_take(&idle->works, batch);
+	if (gpu_activity_is_table(batch->table)) {
+		gpu_activities_take(&idle->works, batch);
 	} else {
 		take_calls(idle, batch);
 	}
@@ -121,14 +124,14 @@ void idle_end(struct idle *idle)
 {
 	struct process *process = idle->works.process;
 
-	works_end(&idle->works);
+	gpu_activities_end(&idle->works);
 	idle->works.process = process; /* for those that are left */
 	for (size_t i = 0; i < idle->gaps.nr_items; i++) {
 		if (idle->gaps.items[i].correlation) {
 			tell(idle, &idle->gaps.items[i], NULL);
 		}
 	}
-	recent_fini(&idle->calls);
-	recent_fini(&idle->gaps);
+	recent_calls_fini(&idle->calls);
+	recent_calls_fini(&idle->gaps);
 	idmap_fini(&idle->until);
 }

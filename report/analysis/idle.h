@@ -16,14 +16,15 @@
  * do while another one works is no idle device. What lies before the first and behind the last
  * record is no gap.
  *
- * Memory: that of works_runs.h and of two of recent.h, 190 MB at most whatever the size and
- * whether there are checkpoints, but for the 64 KB of each part in a file that works_runs.h tells.
+ * Memory: that of gpu_activity_runs.h and of two of recent.h, 190 MB at most whatever the size and
+ * whether there are checkpoints, but for the 64 KB of each part in a file that gpu_activity_runs.h
+ * tells.
  */
 #ifndef REPORT_ANALYSIS_IDLE_H
 #define REPORT_ANALYSIS_IDLE_H
 
 #include "report/util/recent_calls.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 #define IDLE_LAUNCH_NS 10000u
 
@@ -47,15 +48,16 @@ struct idle_gap {
 };
 
 struct idle {
-	struct works works;
-	struct recent calls, gaps; /* that have not met yet; `number` of a gap is its device */
-	struct idmap until;	   /* uint64_t: busy until then, by device */
+	struct gpu_activities works;
+	struct recent_calls calls,
+		gaps;	    /* that have not met yet; `number` of a gap is its device */
+	struct idmap until; /* uint64_t: busy until then, by device */
 	void (*take)(void *context, const struct idle_gap *gap);
 	void *context;
 };
 
 /* What a view's scan must want. */
-#define IDLE_NR_WANTS (WORKS_NR_WANTS + 4u)
+#define IDLE_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 4u)
 extern const struct scan_want idle_wants[IDLE_NR_WANTS];
 
 /* As in works.h; `take` gets each gap once, those of a device mostly in order. */

@@ -10,7 +10,7 @@
 /* From the heads of its blocks. */
 static void find_ticks(struct memory *memory, const struct process *process)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	uint64_t first = UINT64_MAX, last = 0;
 
 	if (memory->ticks_of == process) {
@@ -18,7 +18,7 @@ static void find_ticks(struct memory *memory, const struct process *process)
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 
 		if (model_is_event(table) && block->time_max &&
 			schema_table(table)->columns[0].kind == GPROF_KIND_TICK) {
@@ -42,7 +42,7 @@ static uint32_t add_place(
 	*place = (struct memory_place){
 		.process = process, .device_type = device_type, .device = device};
 	find_ticks(memory, process);
-	pool_init(&place->pool, memory->first_tick, memory->last_tick);
+	memory_timeline_init(&place->pool, memory->first_tick, memory->last_tick);
 	return (uint32_t)(memory->nr_places - 1);
 }
 
@@ -115,8 +115,9 @@ void memory_forget(struct memory *memory)
 void memory_take(
 	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after)
 {
-	pool_take(&memory->places[place].pool, after->tick, bytes, after->in_use, after->reserved);
-	if (memory->told && pool_is_told(bytes, after->in_use)) {
+	memory_timeline_take(
+		&memory->places[place].pool, after->tick, bytes, after->in_use, after->reserved);
+	if (memory->told && memory_timeline_is_known(bytes, after->in_use)) {
 		memory->told(memory->context, place, after);
 	}
 }
@@ -212,7 +213,7 @@ void memory_replay(struct memory *memory, struct process *process, const struct 
 	see_peak(memory, used->row);
 	used->row->nr_live++;
 	used->row->live_bytes += call->bytes;
-	spread_add(&used->row->allocs, call->bytes);
+	min_max_sum_add(&used->row->allocs, call->bytes);
 	replay(memory, used->row->key.place, call->tick, call->bytes, false);
 	HASH_ADD(hh, memory->blocks, key, sizeof(used->key), used);
 }

@@ -20,7 +20,7 @@ struct memory_row {
 		uint32_t place; /* in memory.places */
 		uint32_t name;	/* of names.h, 0 outside of operators */
 	} key;
-	struct spread allocs; /* bytes */
+	struct min_max_sum allocs; /* bytes */
 	uint64_t nr_live, live_bytes;
 	uint64_t at_peak_bytes; /* of these in use at the peak of its place */
 	uint64_t seen_peak;	/* the place's peak when that was found, see memory_replay */
@@ -30,7 +30,7 @@ struct memory_row {
 struct memory_place {
 	struct process *process;
 	uint8_t device_type, device; /* types from MEMORY_DRIVER on: enum gprof_space + that */
-	struct pool pool;
+	struct memory_timeline pool;
 };
 
 /* Where a place stands in memory.places. */
@@ -95,7 +95,7 @@ uint32_t memory_place(
 	struct memory *memory, struct process *process, uint8_t device_type, uint8_t device);
 struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t name);
 
-/* An event at a place: see pool_take. */
+/* An event at a place: see memory_timeline_take. */
 void memory_take(
 	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after);
 

@@ -17,7 +17,7 @@ const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS] = {
 
 static bool has_allocator(const struct process *process)
 {
-	const struct stream_table *table = stream_in_table(process->stream, GPROF_TABLE_alloc);
+	const struct stream_table *table = stream_table(process->stream, GPROF_TABLE_alloc);
 
 	return table && table->nr_rows;
 }
@@ -48,7 +48,7 @@ static void take_allocs(struct memory_scan *scan, struct process *process, const
 /* ---- cudaMalloc and its kin ---- */
 
 /* Nothing behind a block comes before that. */
-static void find_later(struct memory_scan *scan, const struct stream_in *stream)
+static void find_later(struct memory_scan *scan, const struct stream *stream)
 {
 	uint64_t min = UINT64_MAX;
 
@@ -56,7 +56,7 @@ static void find_later(struct memory_scan *scan, const struct stream_in *stream)
 		mem_resize(scan->later_min, stream->nr_blocks + 1, sizeof(*scan->later_min));
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		scan->later_min[i] = min;
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_api_alloc &&
+		if (stream_block_table(stream, i) == GPROF_TABLE_api_alloc &&
 			stream->blocks[i].time_min < min) {
 			min = stream->blocks[i].time_min;
 		}
@@ -71,14 +71,15 @@ static void add_calls(struct memory_scan *scan, const struct batch *b)
 		}
 		scan->calls = array_grow(
 			scan->calls, scan->nr_calls, &scan->call_capacity, sizeof(*scan->calls));
-		scan->calls[scan->nr_calls++] = (struct memory_call){.tick = pointers_tick(b, i),
-			.address = b->col[COL_api_alloc_address][i],
-			.bytes = b->col[COL_api_alloc_bytes][i],
-			.call = (uint32_t)b->col[COL_api_alloc_call][i],
-			.space = (uint8_t)b->col[COL_api_alloc_space][i] % MEMORY_DRIVER,
-			.is_free = b->col[COL_api_alloc_op][i] != 0};
-		if (pointers_tick(b, i) < scan->first_tick) {
-			scan->first_tick = pointers_tick(b, i);
+		scan->calls[scan->nr_calls++] =
+			(struct memory_call){.tick = address_kinds_tick(b, i),
+				.address = b->col[COL_api_alloc_address][i],
+				.bytes = b->col[COL_api_alloc_bytes][i],
+				.call = (uint32_t)b->col[COL_api_alloc_call][i],
+				.space = (uint8_t)b->col[COL_api_alloc_space][i] % MEMORY_DRIVER,
+				.is_free = b->col[COL_api_alloc_op][i] != 0};
+		if (address_kinds_tick(b, i) < scan->first_tick) {
+			scan->first_tick = address_kinds_tick(b, i);
 		}
 	}
 }

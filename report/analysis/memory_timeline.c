@@ -3,12 +3,13 @@
 
 #define CURVE_LINES 8u
 
-void pool_init(struct pool *pool, uint64_t first, uint64_t end)
+void memory_timeline_init(struct memory_timeline *pool, uint64_t first, uint64_t end)
 {
-	*pool = (struct pool){.first = first, .end = end > first ? end : first + 1};
+	*pool = (struct memory_timeline){.first = first, .end = end > first ? end : first + 1};
 }
 
-unsigned int pool_part(const struct pool *pool, uint64_t tick, unsigned int nr_parts)
+unsigned int memory_timeline_part(
+	const struct memory_timeline *pool, uint64_t tick, unsigned int nr_parts)
 {
 	uint64_t after = tick > pool->first ? tick - pool->first : 0;
 	unsigned __int128 place = (unsigned __int128)after * nr_parts / (pool->end - pool->first);
@@ -16,13 +17,14 @@ unsigned int pool_part(const struct pool *pool, uint64_t tick, unsigned int nr_p
 	return place < nr_parts ? (unsigned int)place : nr_parts - 1;
 }
 
-void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use, uint64_t reserved)
+void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t bytes,
+	uint64_t in_use, uint64_t reserved)
 {
-	unsigned int point = pool_part(pool, tick, POOL_POINTS);
+	unsigned int point = memory_timeline_part(pool, tick, MEMORY_TIMELINE_POINTS);
 
 	pool->nr_allocs += bytes > 0;
 	pool->nr_frees += bytes < 0;
-	if (!pool_is_told(bytes, in_use)) {
+	if (!memory_timeline_is_known(bytes, in_use)) {
 		pool->nr_untold++;
 		return;
 	}
@@ -42,7 +44,7 @@ void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use,
 	pool->is_set[point] = true;
 }
 
-bool pool_has_totals(const struct pool *pool)
+bool memory_timeline_has_totals(const struct memory_timeline *pool)
 {
 	return !pool->nr_allocs || pool->nr_untold < pool->nr_allocs;
 }
@@ -62,7 +64,7 @@ static const struct unit *unit_of(uint64_t bytes)
 	return unit;
 }
 
-void pool_add_bytes(struct buf *out, uint64_t bytes)
+void memory_timeline_add_bytes(struct buf *out, uint64_t bytes)
 {
 	const struct unit *unit = unit_of(bytes);
 
@@ -70,12 +72,12 @@ void pool_add_bytes(struct buf *out, uint64_t bytes)
 		(double)bytes / (double)unit->bytes, unit->name);
 }
 
-void pool_draw(const struct pool *pool, const char *title, struct buf *out)
+void memory_timeline_draw(const struct memory_timeline *pool, const char *title, struct buf *out)
 {
 	const struct unit *unit = unit_of(pool->peak_bytes);
-	uint64_t heights[POOL_POINTS], last = 0;
+	uint64_t heights[MEMORY_TIMELINE_POINTS], last = 0;
 
-	for (unsigned int i = 0; i < POOL_POINTS; i++) {
+	for (unsigned int i = 0; i < MEMORY_TIMELINE_POINTS; i++) {
 		last = pool->is_set[i] ? pool->curve[i] : last; /* nothing happened: as before */
 		heights[i] = pool->peak_bytes ? (uint64_t)((unsigned __int128)last * CURVE_LINES /
 							   pool->peak_bytes)
@@ -84,7 +86,7 @@ void pool_draw(const struct pool *pool, const char *title, struct buf *out)
 	}
 	buf_printf(out, "\n  %s\n", title);
 	for (unsigned int line = CURVE_LINES; line > 0; line--) {
-		unsigned int width = POOL_POINTS;
+		unsigned int width = MEMORY_TIMELINE_POINTS;
 
 		while (width && heights[width - 1] < line) {
 			width--;
@@ -99,6 +101,6 @@ void pool_draw(const struct pool *pool, const char *title, struct buf *out)
 	}
 	buf_pad(out, ' ', 14);
 	buf_char(out, '+');
-	buf_pad(out, '-', POOL_POINTS);
+	buf_pad(out, '-', MEMORY_TIMELINE_POINTS);
 	buf_text(out, " time of the process\n");
 }

@@ -8,44 +8,46 @@
 
 #include "report/util/buf.h"
 
-#define POOL_POINTS 64u
+#define MEMORY_TIMELINE_POINTS 64u
 
-struct pool {
+struct memory_timeline {
 	uint64_t nr_allocs, nr_frees;
 	uint64_t nr_untold; /* allocations of which the allocator told no total */
 	uint64_t peak_bytes, peak_tick;
 	uint64_t peak_reserved_bytes; /* 0: not known */
 	uint64_t reserved_at_peak_bytes;
 	uint64_t last_tick, last_bytes;
-	uint64_t first, end;	     /* ticks that the curve is for: the process's events */
-	uint64_t curve[POOL_POINTS]; /* the most in each part of the time */
-	bool is_set[POOL_POINTS];
+	uint64_t first, end; /* ticks that the curve is for: the process's events */
+	uint64_t curve[MEMORY_TIMELINE_POINTS]; /* the most in each part of the time */
+	bool is_set[MEMORY_TIMELINE_POINTS];
 };
 
-void pool_init(struct pool *pool, uint64_t first, uint64_t end);
+void memory_timeline_init(struct memory_timeline *pool, uint64_t first, uint64_t end);
 
 /*
  * An event, after which so much is in use and so much taken from the driver. Any order. A total
  * below what was just given is none: some allocators say 0.
  */
-void pool_take(struct pool *pool, uint64_t tick, int64_t bytes, uint64_t in_use, uint64_t reserved);
+void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t bytes,
+	uint64_t in_use, uint64_t reserved);
 
 /* In which of nr_parts equal parts of its time a moment lies, from 0. */
-unsigned int pool_part(const struct pool *pool, uint64_t tick, unsigned int nr_parts);
+unsigned int memory_timeline_part(
+	const struct memory_timeline *pool, uint64_t tick, unsigned int nr_parts);
 
 /* Is `in_use` a total, after an event of so many bytes? */
-static inline bool pool_is_told(int64_t bytes, uint64_t in_use)
+static inline bool memory_timeline_is_known(int64_t bytes, uint64_t in_use)
 {
 	return bytes <= 0 || in_use >= (uint64_t)bytes;
 }
 
 /* Was any total told? If not, there is neither peak nor curve. */
-bool pool_has_totals(const struct pool *pool);
+bool memory_timeline_has_totals(const struct memory_timeline *pool);
 
 /* Bytes in a unit that fits, with one decimal: "26.2 MB". */
-void pool_add_bytes(struct buf *out, uint64_t bytes);
+void memory_timeline_add_bytes(struct buf *out, uint64_t bytes);
 
 /* The curve, `title` above it. */
-void pool_draw(const struct pool *pool, const char *title, struct buf *out);
+void memory_timeline_draw(const struct memory_timeline *pool, const char *title, struct buf *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include "report/util/hash.h"
 #include "report/model/kernel_class.h"
 #include "report/model/py_stack.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 #define STEP_RANGE "ProfilerStep#"
 
@@ -144,7 +144,7 @@ static void take_record(void *context, const struct op_record *record, const str
 	struct op_average *row;
 
 	(void)call;
-	key.name = works_name(view->process, record);
+	key.name = gpu_activity_name(view->process, record);
 	row = find_row(view, &key);
 	row->calls++;
 	row->device_self_ns += ns;
@@ -187,7 +187,7 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 			alloc->bytes, 1);
 		return;
 	}
-	key.name = names_intern(outside, sizeof(outside) - 1);
+	key.name = string_pool_intern(outside, sizeof(outside) - 1);
 	row = find_row(view, &key);
 	row->calls++;
 	add_memory(&row->memory[alloc->device_type], alloc->bytes, alloc->bytes, 1);
@@ -198,9 +198,9 @@ static uint32_t row_name(uint32_t name)
 {
 	static const char every[] = "ProfilerStep*";
 
-	return strncmp(names_raw(name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1)
+	return strncmp(string_pool_text(name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1)
 		       ? name
-		       : names_intern(every, sizeof(every) - 1);
+		       : string_pool_intern(every, sizeof(every) - 1);
 }
 
 static bool is_outer(const struct op *op)

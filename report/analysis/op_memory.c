@@ -32,7 +32,7 @@ struct op_memory_view {
 	struct op_memory *rows;
 	struct open *open;
 	struct calls *calls;
-	struct blocks blocks;
+	struct allocations blocks;
 	const struct op_memory **list;
 };
 
@@ -60,7 +60,7 @@ static void begin(void *context, struct process *process)
 	struct op_memory_view *view = context;
 
 	forget_open(view);
-	blocks_begin(&view->blocks, process);
+	allocations_begin(&view->blocks, process);
 }
 
 static const struct op *operator_of(const struct op *op)
@@ -115,7 +115,7 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	struct op_memory_sums sums = {.increase = alloc->bytes};
 
 	op = operator_of(op);
-	blocks_take(&view->blocks, alloc, device, op ? op->name : 0);
+	allocations_take(&view->blocks, alloc, device, op ? op->name : 0);
 	if (!op) {
 		return;
 	}
@@ -194,7 +194,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 	(void)process;
 	(void)phases;
-	blocks_end(&view->blocks);
+	allocations_end(&view->blocks);
 	forget_open(view);
 }
 
@@ -217,7 +217,7 @@ const struct op_memory **op_memory_rows(void *context, size_t *nr)
 	return view->list;
 }
 
-struct blocks *op_memory_blocks(void *context)
+struct allocations *op_memory_blocks(void *context)
 {
 	return &((struct op_memory_view *)context)->blocks;
 }
@@ -230,7 +230,7 @@ uint32_t op_memory_device_name(uint32_t device)
 		     : type == 1 ? snprintf(text, sizeof(text), "GPU%u", device & 255)
 				 : snprintf(text, sizeof(text), "device %u:%u", type, device & 255);
 
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 static void destroy(void *context)
@@ -240,7 +240,7 @@ static void destroy(void *context)
 	forget_open(view);
 	hash_free(view->rows);
 	hash_free(view->calls);
-	blocks_fini(&view->blocks);
+	allocations_fini(&view->blocks);
 	free(view->list);
 	free(view);
 }

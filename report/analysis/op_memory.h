@@ -31,7 +31,7 @@ extern const struct view_class view_op_memory;
 
 /* Rows in no order, and blocks. The view keeps both. */
 const struct op_memory **op_memory_rows(void *view, size_t *nr);
-struct blocks *op_memory_blocks(void *view);
+struct allocations *op_memory_blocks(void *view);
 
 /* "CPU", "GPU0": a number of names.h. */
 uint32_t op_memory_device_name(uint32_t device);

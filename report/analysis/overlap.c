@@ -7,30 +7,30 @@
 #include "report/comm/host_collectives.h"
 #include "report/model/select.h"
 
-const struct scan_want sweep_wants[SWEEP_NR_WANTS] = {
-	WORKS_WANTS, {GPROF_TABLE_op, HOST_COMM_MASK, 0}};
+const struct scan_want sweep_wants[OVERLAP_NR_WANTS] = {
+	GPU_ACTIVITIES_WANTS, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
 
-bool sweep_needs(void *context, struct process *process, unsigned int table)
+bool overlap_needs(void *context, struct process *process, unsigned int table)
 {
-	return table == GPROF_TABLE_op ? host_comm_needs(context, process, table)
-				       : works_needs(context, process, table);
+	return table == GPROF_TABLE_op ? host_collective_needs(context, process, table)
+				       : gpu_activities_needs(context, process, table);
 }
 
-uint64_t sweep_any(const struct sweep_times *times, unsigned int bits)
+uint64_t overlap_any(const struct overlap_times *times, unsigned int bits)
 {
 	uint64_t ns = 0;
 
-	for (unsigned int i = 0; i < SWEEP_SETS; i++) {
+	for (unsigned int i = 0; i < OVERLAP_SETS; i++) {
 		ns += i & bits ? times->ns[i] : 0;
 	}
 	return ns;
 }
 
-uint64_t sweep_all(const struct sweep_times *times, unsigned int bits)
+uint64_t overlap_all(const struct overlap_times *times, unsigned int bits)
 {
 	uint64_t ns = 0;
 
-	for (unsigned int i = 0; i < SWEEP_SETS; i++) {
+	for (unsigned int i = 0; i < OVERLAP_SETS; i++) {
 		ns += (i & bits) == bits ? times->ns[i] : 0;
 	}
 	return ns;
@@ -39,8 +39,8 @@ uint64_t sweep_all(const struct sweep_times *times, unsigned int bits)
 /* ---- one device ---- */
 
 /* The times of the step that `now` lies in; *end is moved to where that step ends. */
-static struct sweep_times *times_now(
-	const struct sweep *sweep, struct sweep_device *device, uint64_t *end)
+static struct overlap_times *times_now(
+	const struct overlap *sweep, struct overlap_device *device, uint64_t *end)
 {
 	size_t at = device->nr_steps - 1;
 
@@ -50,7 +50,7 @@ static struct sweep_times *times_now(
 	if (at >= device->nr_steps) {
 		device->steps = mem_resize(device->steps, at + 1, sizeof(*device->steps));
 		for (; device->nr_steps <= at; device->nr_steps++) {
-			device->steps[device->nr_steps] = (struct sweep_times){{0}};
+			device->steps[device->nr_steps] = (struct overlap_times){{0}};
 		}
 	}
 	if (at < sweep->nr_bounds && sweep->bounds[at] < *end) {
@@ -59,11 +59,11 @@ static struct sweep_times *times_now(
 	return &device->steps[at];
 }
 
-static void advance(const struct sweep *sweep, struct sweep_device *device, uint64_t to)
+static void advance(const struct overlap *sweep, struct overlap_device *device, uint64_t to)
 {
 	while (device->now < to) {
 		uint64_t end = to;
-		struct sweep_times *step = times_now(sweep, device, &end);
+		struct overlap_times *step = times_now(sweep, device, &end);
 		unsigned int bits = 0;
 
 		for (unsigned int i = 0; i < 3; i++) {
@@ -78,10 +78,10 @@ static void advance(const struct sweep *sweep, struct sweep_device *device, uint
 	}
 }
 
-static struct sweep_device *find_device(
-	struct sweep *sweep, const struct work *work, struct process *process)
+static struct overlap_device *find_device(
+	struct overlap *sweep, const struct gpu_activity *work, struct process *process)
 {
-	struct sweep_device *device;
+	struct overlap_device *device;
 
 	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
 		if (sweep->devices[i].device == work->device) {
@@ -91,7 +91,7 @@ static struct sweep_device *find_device(
 	sweep->devices = array_grow(
 		sweep->devices, sweep->nr_devices, &sweep->capacity, sizeof(*sweep->devices));
 	device = &sweep->devices[sweep->nr_devices++];
-	*device = (struct sweep_device){.process = process,
+	*device = (struct overlap_device){.process = process,
 		.device = work->device,
 		.is_host = work->table == GPROF_TABLE_op,
 		.first = work->begin,
@@ -103,7 +103,7 @@ static struct sweep_device *find_device(
 	return device;
 }
 
-static bool is_chosen(const struct sweep *sweep, const struct work *work)
+static bool is_chosen(const struct overlap *sweep, const struct gpu_activity *work)
 {
 	const struct select *select = sweep->works.process->select;
 
@@ -115,7 +115,7 @@ static bool is_chosen(const struct sweep *sweep, const struct work *work)
 }
 
 static void add_work(
-	const struct sweep *sweep, struct sweep_device *device, const struct work *work)
+	const struct overlap *sweep, struct overlap_device *device, const struct gpu_activity *work)
 {
 	unsigned int kind = work->is_communication;
 	uint64_t *until;
@@ -130,9 +130,9 @@ static void add_work(
 	device->nr_works++;
 }
 
-static void take_work(void *context, const struct work *work)
+static void take_work(void *context, const struct gpu_activity *work)
 {
-	struct sweep *sweep = context;
+	struct overlap *sweep = context;
 
 	if (!is_chosen(sweep, work)) {
 		return;
@@ -149,7 +149,7 @@ static void take_work(void *context, const struct work *work)
 
 /* ---- processes ---- */
 
-static void begin(struct sweep *sweep, struct process *process)
+static void begin(struct overlap *sweep, struct process *process)
 {
 	uint64_t last = 0;
 
@@ -165,19 +165,19 @@ static void begin(struct sweep *sweep, struct process *process)
 	}
 }
 
-void sweep_begin(struct sweep *sweep, struct process *process)
+void overlap_begin(struct overlap *sweep, struct process *process)
 {
-	works_begin(&sweep->works, process, take_work, sweep);
+	gpu_activities_begin(&sweep->works, process, take_work, sweep);
 	begin(sweep, process);
 }
 
-void sweep_begin_host(struct sweep *sweep, struct process *process)
+void overlap_begin_host(struct overlap *sweep, struct process *process)
 {
-	works_begin_host(&sweep->works, process, take_work, sweep);
+	gpu_activities_begin_host(&sweep->works, process, take_work, sweep);
 	begin(sweep, process);
 }
 
-void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr)
+void overlap_set_bounds(struct overlap *sweep, const uint64_t *bounds, size_t nr)
 {
 	sweep->nr_bounds = nr;
 	sweep->bounds = mem_resize(sweep->bounds, nr + 1, sizeof(*sweep->bounds));
@@ -186,25 +186,25 @@ void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr)
 	}
 }
 
-void sweep_take(struct sweep *sweep, const struct batch *batch)
+void overlap_take(struct overlap *sweep, const struct batch *batch)
 {
-	works_take(&sweep->works, batch);
+	gpu_activities_take(&sweep->works, batch);
 }
 
-void sweep_end(struct sweep *sweep)
+void overlap_end(struct overlap *sweep)
 {
-	works_end(&sweep->works);
+	gpu_activities_end(&sweep->works);
 	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
 		advance(sweep, &sweep->devices[i], sweep->devices[i].last);
 	}
 }
 
-void sweep_fini(struct sweep *sweep)
+void overlap_fini(struct overlap *sweep)
 {
 	for (size_t i = 0; i < sweep->nr_devices; i++) {
 		free(sweep->devices[i].steps);
 	}
 	free(sweep->devices);
 	free(sweep->bounds);
-	*sweep = (struct sweep){0};
+	*sweep = (struct overlap){0};
 }

@@ -7,52 +7,52 @@
 #ifndef REPORT_ANALYSIS_OVERLAP_H
 #define REPORT_ANALYSIS_OVERLAP_H
 
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
-#define SWEEP_NR_WANTS (WORKS_NR_WANTS + 1u)
-extern const struct scan_want sweep_wants[SWEEP_NR_WANTS];
+#define OVERLAP_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 1u)
+extern const struct scan_want sweep_wants[OVERLAP_NR_WANTS];
 
 /* For scan_view.needs with sweep_wants: nothing is read that says nothing of a process. */
-bool sweep_needs(void *context, struct process *process, unsigned int table);
+bool overlap_needs(void *context, struct process *process, unsigned int table);
 
 /* Bits: what ran. */
 enum {
-	SWEEP_COMPUTATION = 1,
-	SWEEP_COMMUNICATION = 2,
-	SWEEP_MEMORY = 4, /* copies and sets */
-	SWEEP_SETS = 8,	  /* so many sets of bits */
+	OVERLAP_COMPUTATION = 1,
+	OVERLAP_COMMUNICATION = 2,
+	OVERLAP_MEMORY = 4, /* copies and sets */
+	OVERLAP_SETS = 8,   /* so many sets of bits */
 };
 
 /* Times in ns by what ran: [0] nothing, [3] computation and communication but no copy ... */
-struct sweep_times {
-	uint64_t ns[SWEEP_SETS];
+struct overlap_times {
+	uint64_t ns[OVERLAP_SETS];
 };
 
 /* That any of `bits` ran; that each of them did. */
-uint64_t sweep_any(const struct sweep_times *times, unsigned int bits);
-uint64_t sweep_all(const struct sweep_times *times, unsigned int bits);
+uint64_t overlap_any(const struct overlap_times *times, unsigned int bits);
+uint64_t overlap_all(const struct overlap_times *times, unsigned int bits);
 
 /*
  * A device of a process. What the host communicates (host_comm.h) is of all devices of it; of a
  * process without work of devices its host is one, with what operators compute.
  */
-struct sweep_device {
+struct overlap_device {
 	struct process *process;
 	uint32_t device; /* UINT32_MAX: the stream does not tell, or the host */
 	bool is_host;
 	uint64_t first, last; /* begin of the first record, end of the last; CLOCK_MONOTONIC ns */
 	uint64_t nr_works;
-	struct sweep_times all;
-	struct sweep_times *steps; /* as phases_step counts: [0] before the first */
-	size_t nr_steps;	   /* so many were begun before the last record ended, 1 at least */
-	uint64_t now, until[3];	   /* while it goes on: each kind runs until then */
+	struct overlap_times all;
+	struct overlap_times *steps; /* as phases_step counts: [0] before the first */
+	size_t nr_steps;	/* so many were begun before the last record ended, 1 at least */
+	uint64_t now, until[3]; /* while it goes on: each kind runs until then */
 };
 
-struct sweep {
-	struct sweep_device *devices;
+struct overlap {
+	struct overlap_device *devices;
 	size_t nr_devices, capacity;
 	size_t first; /* of the process at hand */
-	struct works works;
+	struct gpu_activities works;
 	uint64_t host_until; /* so long goes on what the host communicates */
 	uint64_t *bounds;    /* of its steps, CLOCK_MONOTONIC ns, rising */
 	size_t nr_bounds;
@@ -63,12 +63,12 @@ struct sweep {
  * Starts with all zeros but for is_chosen_alone. For each process, as in scan_view; works_wants are
  * what it wants, or sweep_wants with the host's.
  */
-void sweep_begin(struct sweep *sweep, struct process *process);
-void sweep_begin_host(struct sweep *sweep, struct process *process);
-/* After sweep_begin: its bounds are these moments, rising, in the place of steps. */
-void sweep_set_bounds(struct sweep *sweep, const uint64_t *bounds, size_t nr);
-void sweep_take(struct sweep *sweep, const struct batch *batch);
-void sweep_end(struct sweep *sweep);
-void sweep_fini(struct sweep *sweep);
+void overlap_begin(struct overlap *sweep, struct process *process);
+void overlap_begin_host(struct overlap *sweep, struct process *process);
+/* After overlap_begin: its bounds are these moments, rising, in the place of steps. */
+void overlap_set_bounds(struct overlap *sweep, const uint64_t *bounds, size_t nr);
+void overlap_take(struct overlap *sweep, const struct batch *batch);
+void overlap_end(struct overlap *sweep);
+void overlap_fini(struct overlap *sweep);
 
 #endif

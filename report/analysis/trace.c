@@ -11,7 +11,7 @@
 
 uint64_t trace_time(const struct trace *trace, uint64_t ns)
 {
-	return axis_time(trace->base_ns[trace->place], ns);
+	return time_axis_time(trace->base_ns[trace->place], ns);
 }
 
 struct trace *trace_create(const struct view_input *input, enum trace_order order)
@@ -21,15 +21,15 @@ struct trace *trace_create(const struct view_input *input, enum trace_order orde
 	trace->processes = input->processes;
 	trace->nr_processes = input->nr_processes;
 	trace->order = order;
-	trace->spool = spool_create(sizeof(struct trace_event), input->nr_rows, 0);
-	trace->base_ns = axis_create(input->processes, input->nr_processes);
+	trace->spool = external_sort_create(sizeof(struct trace_event), input->nr_rows, 0);
+	trace->base_ns = time_axis_create(input->processes, input->nr_processes);
 	return trace;
 }
 
 void trace_destroy(struct trace *trace)
 {
 	if (trace) {
-		spool_destroy(trace->spool);
+		external_sort_destroy(trace->spool);
 		free(trace->base_ns);
 		free(trace);
 	}
@@ -65,7 +65,7 @@ static void add_call(struct trace *trace, struct trace_event *event, const struc
 void trace_record(struct trace *trace, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	struct trace_event *event = spool_add(trace->spool);
+	struct trace_event *event = external_sort_add(trace->spool);
 
 	event->process = trace->place;
 	event->has_record = true;
@@ -97,7 +97,7 @@ void trace_record(struct trace *trace, const struct op_record *record, const str
 
 void trace_call(struct trace *trace, const struct op_call *call, const struct op *op)
 {
-	struct trace_event *event = spool_add(trace->spool);
+	struct trace_event *event = external_sort_add(trace->spool);
 
 	event->process = trace->place;
 	add_call(trace, event, call, op);
@@ -122,7 +122,7 @@ uint32_t trace_name(const struct trace *trace, const struct trace_event *event)
 		return copy_name(event->copy);
 	default:
 		length = snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", event->shape);
-		return names_intern(text, (size_t)length);
+		return string_pool_intern(text, (size_t)length);
 	}
 }
 
@@ -188,7 +188,7 @@ static void fill_row(void *context, size_t row, struct table_cell *cells)
 {
 	const struct rows *rows = context;
 
-	rows->fill(rows->trace, spool_at(rows->trace->spool, row), cells);
+	rows->fill(rows->trace, external_sort_at(rows->trace->spool, row), cells);
 }
 
 /* What a row is sorted by: numbers fall; names are numbers of names.h here, and rise. */
@@ -198,7 +198,7 @@ static uint64_t sort_value(const struct table_column *column, const struct table
 	case TABLE_NAME:
 		return cell->integer;
 	case TABLE_TEXT:
-		return names_intern(cell->text ? cell->text : "", cell->nr_text);
+		return string_pool_intern(cell->text ? cell->text : "", cell->nr_text);
 	default:
 		if (!cell->is_known) {
 			return UINT64_MAX; /* last, after those that are 0 */
@@ -209,8 +209,8 @@ static uint64_t sort_value(const struct table_column *column, const struct table
 
 static int by_text(const void *a, const void *b)
 {
-	const char *x = names_shown(*(const uint32_t *)a, NULL);
-	const char *y = names_shown(*(const uint32_t *)b, NULL);
+	const char *x = string_pool_shown(*(const uint32_t *)a, NULL);
+	const char *y = string_pool_shown(*(const uint32_t *)b, NULL);
 
 	return strcmp(x, y);
 }
@@ -231,16 +231,16 @@ static void rank_names(struct idmap *ranks)
 }
 
 /* Copies the events into a spool with the keys of a column, or of the places in `ranks`. */
-static struct spool *copy_events(const struct rows *rows, unsigned int column, struct idmap *names,
-	const struct idmap *ranks)
+static struct external_sort *copy_events(const struct rows *rows, unsigned int column,
+	struct idmap *names, const struct idmap *ranks)
 {
-	struct spool *old = rows->trace->spool;
-	struct spool *copies = spool_create(sizeof(struct trace_event), 0, 0);
+	struct external_sort *old = rows->trace->spool;
+	struct external_sort *copies = external_sort_create(sizeof(struct trace_event), 0, 0);
 	struct table_cell *cells = mem_zeroed(rows->nr_columns, sizeof(*cells));
 
-	for (size_t i = 0; i < spool_nr(old); i++) {
-		const struct trace_event *event = spool_at(old, i);
-		struct trace_event *copy = spool_add(copies);
+	for (size_t i = 0; i < external_sort_nr(old); i++) {
+		const struct trace_event *event = external_sort_at(old, i);
+		struct trace_event *copy = external_sort_add(copies);
 		uint64_t order = copy->head.order, key = 0;
 
 		rows->fill(rows->trace, event, cells);
@@ -251,20 +251,20 @@ static struct spool *copy_events(const struct rows *rows, unsigned int column, s
 			key = *(const uint32_t *)idmap_get(ranks, (uint32_t)key);
 		}
 		*copy = *event;
-		copy->head = (struct spool_head){names ? i : key, order};
+		copy->head = (struct external_sort_head){names ? i : key, order};
 		for (unsigned int c = 0; c < rows->nr_columns; c++) {
 			free(cells[c].text);
 			cells[c] = (struct table_cell){0};
 		}
 	}
 	free(cells);
-	spool_finish(copies);
+	external_sort_finish(copies);
 	return copies;
 }
 
-static void replace(struct trace *trace, struct spool *spool)
+static void replace(struct trace *trace, struct external_sort *spool)
 {
-	spool_destroy(trace->spool);
+	external_sort_destroy(trace->spool);
 	trace->spool = spool;
 }
 
@@ -305,9 +305,9 @@ struct table *trace_table(struct trace *trace, const char *key, const char *titl
 	*rows = (struct rows){trace, columns, nr_columns, fill};
 	*source = (struct table_source){
 		.context = rows, .row = fill_row, .sort = sort_rows, .destroy = destroy_rows};
-	spool_finish(trace->spool);
-	table_set_source(table, source, spool_nr(trace->spool));
-	table->nr_cut = spool_nr_added(trace->spool) - spool_nr(trace->spool);
+	external_sort_finish(trace->spool);
+	table_set_source(table, source, external_sort_nr(trace->spool));
+	table->nr_cut = external_sort_nr_added(trace->spool) - external_sort_nr(trace->spool);
 	view_note_clock(table, trace->processes, trace->nr_processes);
 	return table;
 }

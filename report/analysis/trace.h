@@ -2,7 +2,7 @@
 /*
  * Events one by one: each record of device work with the call that launched it (op_walk.h), or each
  * call; and tables with a row for each. All processes together, in the order of their begins. They
- * lie in a spool, so memory is bounded by SPOOL_BYTES, however many there are.
+ * lie in a spool, so memory is bounded by EXTERNAL_SORT_BYTES, however many there are.
  */
 #ifndef REPORT_ANALYSIS_TRACE_H
 #define REPORT_ANALYSIS_TRACE_H
@@ -11,7 +11,7 @@
 #include "report/analysis/view.h"
 
 struct trace_event {
-	struct spool_head head;		   /* begin of what the trace is of; UINT64_MAX: unknown */
+	struct external_sort_head head;	   /* begin of what the trace is of; UINT64_MAX: unknown */
 	uint64_t begin_ns, dur_ns;	   /* of the record */
 	uint64_t api_begin_ns, api_dur_ns; /* of its call */
 	uint64_t bytes;
@@ -44,7 +44,7 @@ struct trace {
 	enum trace_order order;
 	struct process *process; /* at hand */
 	uint32_t place;		 /* of it */
-	struct spool *spool;
+	struct external_sort *spool;
 	uint64_t nr_untimed, nr_without_call;
 	const void *hint; /* the caller's, for `fill` */
 };

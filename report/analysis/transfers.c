@@ -12,11 +12,11 @@
 struct moves {
 	struct nccl_ops *ops;
 	struct process *const *processes;
-	const struct sweep *sweep;
+	const struct overlap *sweep;
 	/* By process: the place of its first device in sweep.devices; its host, of names.h. */
 	size_t *devices;
 	uint32_t *hosts;
-	struct network_move *items;
+	struct transfer *items;
 	size_t nr, capacity;
 };
 
@@ -27,7 +27,7 @@ static int64_t clip(uint64_t ns)
 
 static void find_places(struct moves *moves, size_t nr_processes)
 {
-	const struct sweep *sweep = moves->sweep;
+	const struct overlap *sweep = moves->sweep;
 	size_t at = 0;
 
 	moves->devices = mem_zeroed(nr_processes + 1, sizeof(*moves->devices));
@@ -35,7 +35,7 @@ static void find_places(struct moves *moves, size_t nr_processes)
 	for (size_t i = 0; i < nr_processes; i++) {
 		const char *host = process_host(moves->processes[i]);
 
-		moves->hosts[i] = names_intern(host, strlen(host));
+		moves->hosts[i] = string_pool_intern(host, strlen(host));
 		moves->devices[i] = at;
 		while (at < sweep->nr_devices &&
 			sweep->devices[at].process == moves->processes[i]) {
@@ -52,13 +52,13 @@ static int64_t alone_ns(const struct moves *moves, const struct nccl_op *op)
 
 	for (size_t i = moves->devices[op->process];
 		i < moves->sweep->nr_devices && moves->sweep->devices[i].process == process; i++) {
-		const struct sweep_device *device = &moves->sweep->devices[i];
-		const struct sweep_times *times =
+		const struct overlap_device *device = &moves->sweep->devices[i];
+		const struct overlap_times *times =
 			op->step < device->nr_steps ? &device->steps[op->step] : NULL;
-		uint64_t ns =
-			times ? sweep_any(times, SWEEP_COMMUNICATION) -
-					sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION)
-			      : 0;
+		uint64_t ns = times ? overlap_any(times, OVERLAP_COMMUNICATION) -
+					      overlap_all(times,
+						      OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION)
+				    : 0;
 
 		most = ns > most ? ns : most;
 	}
@@ -66,7 +66,7 @@ static int64_t alone_ns(const struct moves *moves, const struct nccl_op *op)
 }
 
 /* Sets the times of its step; false if that is none to count. */
-static bool set_step(const struct moves *moves, const struct nccl_op *op, struct network_move *move)
+static bool set_step(const struct moves *moves, const struct nccl_op *op, struct transfer *move)
 {
 	struct process *process = moves->processes[op->process];
 	const struct model_step *step;
@@ -87,7 +87,7 @@ static bool set_step(const struct moves *moves, const struct nccl_op *op, struct
 	return true;
 }
 
-static void add(struct moves *moves, const struct network_move *move)
+static void add(struct moves *moves, const struct transfer *move)
 {
 	moves->items = array_grow(moves->items, moves->nr, &moves->capacity, sizeof(*moves->items));
 	moves->items[moves->nr++] = *move;
@@ -98,7 +98,7 @@ static void add(struct moves *moves, const struct network_move *move)
 /* They stand one after the other, by rank. */
 static void add_collective(struct moves *moves, const struct nccl_op *ops)
 {
-	struct network_move move = {.path = {.key = ops->key, .a = -1, .b = -1},
+	struct transfer move = {.path = {.key = ops->key, .a = -1, .b = -1},
 		.bytes = ops->bytes,
 		.nr_calls = ops->nr_calls,
 		.nr_ranks = ops->nr_ranks,
@@ -144,7 +144,7 @@ static void add_pair(struct moves *moves, const struct nccl_pair *pair)
 	const struct nccl_op *receive = &moves->ops->ops[pair->receive];
 	bool is_up = send->rank < receive->rank;
 	const struct nccl_op *a = is_up ? send : receive, *b = is_up ? receive : send;
-	struct network_move move = {.path = {send->key, a->rank, b->rank, a->process, b->process},
+	struct transfer move = {.path = {send->key, a->rank, b->rank, a->process, b->process},
 		.bytes = pair->bytes,
 		.nr_calls = send->nr_calls + receive->nr_calls,
 		.nr_ranks = send->nr_ranks,
@@ -160,8 +160,8 @@ static void add_pair(struct moves *moves, const struct nccl_pair *pair)
 	}
 }
 
-struct network_move *network_moves_make(struct nccl_ops *ops, struct process *const *processes,
-	size_t nr_processes, const struct sweep *sweep, size_t *nr_moves)
+struct transfer *transfers_make(struct nccl_ops *ops, struct process *const *processes,
+	size_t nr_processes, const struct overlap *sweep, size_t *nr_moves)
 {
 	struct moves moves = {.ops = ops, .processes = processes, .sweep = sweep};
 	struct nccl_pairs pairs;

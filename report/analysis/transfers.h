@@ -14,7 +14,7 @@
  * The moves, to be freed, of steps that are chosen and have an end. The operations are matched
  * (nccl_match.h), `processes` are theirs, and the sweep has been over all of these.
  */
-struct network_move *network_moves_make(struct nccl_ops *ops, struct process *const *processes,
-	size_t nr_processes, const struct sweep *sweep, size_t *nr_moves);
+struct transfer *transfers_make(struct nccl_ops *ops, struct process *const *processes,
+	size_t nr_processes, const struct overlap *sweep, size_t *nr_moves);
 
 #endif

@@ -6,7 +6,7 @@
 #include "report/util/buf.h"
 #include "report/model/select.h"
 
-const struct usage_metric usage_metrics[] = {
+const struct utilization_metric usage_metrics[] = {
 	[USAGE_GPU_UNION] = {"busy, union", "%", USAGE_UNION, 1},
 	[GPROF_METRIC_PROCESS_CPU_NS] = {"CPU(Process)", "%", USAGE_PER_CPU, 1},
 	[GPROF_METRIC_PROCESS_RSS_BYTES] = {"memory, resident", "MB", USAGE_SHOWN, 1e-6},
@@ -28,14 +28,14 @@ const struct usage_metric usage_metrics[] = {
 const size_t usage_nr_metrics = sizeof(usage_metrics) / sizeof(usage_metrics[0]);
 
 const struct scan_want usage_wants[USAGE_NR_WANTS] = {
-	WORKS_WANTS,
+	GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0},
 };
 
 /* ---- buckets ---- */
 
 /* Of what is chosen: from the first to the last of it, whatever lies between. */
-static void clip_to_choice(struct usage *usage)
+static void clip_to_choice(struct utilization *usage)
 {
 	struct process *process = usage->process;
 	const struct intervals *spans = process->select ? &process->select->spans : NULL;
@@ -52,17 +52,17 @@ static void clip_to_choice(struct usage *usage)
 }
 
 /* From the first event or sample to the last. */
-static void find_span(struct usage *usage)
+static void find_span(struct utilization *usage)
 {
 	struct process *process = usage->process;
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 
 	usage->begin = process->first_ns;
 	usage->end = process->first_ns <= process->last_ns ? process->last_ns : 0;
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_sample && block->time_max) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_sample && block->time_max) {
 			uint64_t first = clock_map_time(&process->host_clock, block->time_min);
 			uint64_t last = clock_map_time(&process->host_clock, block->time_max);
 
@@ -74,7 +74,7 @@ static void find_span(struct usage *usage)
 	usage->begin = usage->begin < usage->end ? usage->begin : usage->end;
 }
 
-static void find_buckets(struct usage *usage)
+static void find_buckets(struct utilization *usage)
 {
 	uint64_t span;
 
@@ -87,7 +87,7 @@ static void find_buckets(struct usage *usage)
 	usage->nr_buckets = (size_t)(span / usage->width) + 1;
 }
 
-static size_t bucket_of(const struct usage_series *series, uint64_t ns)
+static size_t bucket_of(const struct utilization_series *series, uint64_t ns)
 {
 	uint64_t after = ns > series->begin ? ns - series->begin : 0;
 
@@ -96,7 +96,7 @@ static size_t bucket_of(const struct usage_series *series, uint64_t ns)
 }
 
 /* A value that held from `begin` to `end`: so much of it for each bucket as lies in that. */
-static void spread(struct usage_series *series, uint64_t begin, uint64_t end, double value)
+static void spread(struct utilization_series *series, uint64_t begin, uint64_t end, double value)
 {
 	size_t last;
 
@@ -114,7 +114,7 @@ static void spread(struct usage_series *series, uint64_t begin, uint64_t end, do
 	}
 }
 
-static void add_value(struct usage_series *series, double value, double weight)
+static void add_value(struct utilization_series *series, double value, double weight)
 {
 	series->min = series->weight <= 0 || value < series->min ? value : series->min;
 	series->max = series->weight <= 0 || value > series->max ? value : series->max;
@@ -122,7 +122,7 @@ static void add_value(struct usage_series *series, double value, double weight)
 	series->weight += weight;
 }
 
-static void add_moment(struct usage_series *series, uint64_t ns, double value)
+static void add_moment(struct utilization_series *series, uint64_t ns, double value)
 {
 	size_t bucket = bucket_of(series, ns);
 
@@ -131,13 +131,13 @@ static void add_moment(struct usage_series *series, uint64_t ns, double value)
 	series->weights[bucket] += 1;
 }
 
-static void add_span(struct usage_series *series, uint64_t begin, uint64_t end, double value)
+static void add_span(struct utilization_series *series, uint64_t begin, uint64_t end, double value)
 {
 	add_value(series, value, (double)(end - begin));
 	spread(series, begin, end, value);
 }
 
-bool usage_bucket(const struct usage_series *series, size_t bucket, double *value)
+bool utilization_bucket(const struct utilization_series *series, size_t bucket, double *value)
 {
 	if (bucket >= series->nr_buckets || series->weights[bucket] <= 0) {
 		return false;
@@ -148,11 +148,11 @@ bool usage_bucket(const struct usage_series *series, size_t bucket, double *valu
 
 /* ---- series ---- */
 
-const struct usage_series *usage_find(
-	const struct usage *usage, const struct process *process, uint8_t metric, uint32_t device)
+const struct utilization_series *utilization_find(const struct utilization *usage,
+	const struct process *process, uint8_t metric, uint32_t device)
 {
 	for (size_t i = usage->nr_series; i-- > 0;) {
-		const struct usage_series *series = &usage->series[i];
+		const struct utilization_series *series = &usage->series[i];
 
 		if (series->process == process && series->metric == metric &&
 			series->device == device) {
@@ -163,9 +163,10 @@ const struct usage_series *usage_find(
 }
 
 /* Those of the process at hand are the last. */
-static struct usage_series *find_series(struct usage *usage, uint8_t metric, uint32_t device)
+static struct utilization_series *find_series(
+	struct utilization *usage, uint8_t metric, uint32_t device)
 {
-	struct usage_series *series;
+	struct utilization_series *series;
 
 	for (size_t i = usage->nr_series; i-- > 0;) {
 		series = &usage->series[i];
@@ -179,7 +180,7 @@ static struct usage_series *find_series(struct usage *usage, uint8_t metric, uin
 	usage->series = array_grow(
 		usage->series, usage->nr_series, &usage->capacity, sizeof(*usage->series));
 	series = &usage->series[usage->nr_series++];
-	*series = (struct usage_series){.process = usage->process,
+	*series = (struct utilization_series){.process = usage->process,
 		.metric = metric,
 		.device = device,
 		.begin = usage->begin,
@@ -192,8 +193,8 @@ static struct usage_series *find_series(struct usage *usage, uint8_t metric, uin
 /* ---- samples ---- */
 
 /* What rises: by how much since the last sample. */
-static void add_rise(
-	struct usage *usage, struct usage_series *series, const struct usage_series *before)
+static void add_rise(struct utilization *usage, struct utilization_series *series,
+	const struct utilization_series *before)
 {
 	double passed = (double)(series->ns - before->ns);
 	double rise = (double)(series->value - before->value);
@@ -220,11 +221,11 @@ static bool is_same_look(uint64_t ns, uint64_t later_ns)
 }
 
 /* The host's time, which comes after its busy time, both between the same two looks. */
-static void add_host(
-	struct usage *usage, const struct usage_series *all, uint64_t ns, uint64_t value)
+static void add_host(struct utilization *usage, const struct utilization_series *all, uint64_t ns,
+	uint64_t value)
 {
 	double rise = (double)(value - all->value), busy = (double)usage->busy_ns;
-	struct usage_series *series;
+	struct utilization_series *series;
 
 	if (is_same_look(usage->busy_at, ns) && is_same_look(usage->busy_from, all->ns) &&
 		rise > 0 && busy <= rise) {
@@ -236,13 +237,13 @@ static void add_host(
 }
 
 static void take_sample(
-	struct usage *usage, uint8_t metric, uint32_t device, uint64_t ns, uint64_t value)
+	struct utilization *usage, uint8_t metric, uint32_t device, uint64_t ns, uint64_t value)
 {
-	struct usage_series *series = find_series(usage, metric, device);
-	const struct usage_metric *what = &usage_metrics[metric];
+	struct utilization_series *series = find_series(usage, metric, device);
+	const struct utilization_metric *what = &usage_metrics[metric];
 	bool is_inside = ns >= usage->begin && ns <= usage->end;
 	bool rises = series->is_sampled && ns > series->ns && value >= series->value;
-	struct usage_series before = *series;
+	struct utilization_series before = *series;
 
 	series->nr += is_inside;
 	series->is_sampled = true;
@@ -265,7 +266,7 @@ static void take_sample(
 	}
 }
 
-static void take_samples(struct usage *usage, const struct batch *b)
+static void take_samples(struct utilization *usage, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t metric = b->col[COL_sample_metric][i];
@@ -283,10 +284,11 @@ static void take_samples(struct usage *usage, const struct batch *b)
 /* ---- work on devices ---- */
 
 /* Comes by its begin, so what is new of it begins where the union so far ends. */
-static void take_work(void *context, const struct work *work)
+static void take_work(void *context, const struct gpu_activity *work)
 {
-	struct usage *usage = context;
-	struct usage_series *series = usage->nr_series ? &usage->series[usage->last_union] : NULL;
+	struct utilization *usage = context;
+	struct utilization_series *series =
+		usage->nr_series ? &usage->series[usage->last_union] : NULL;
 	uint64_t begin, end = work->end < usage->end ? work->end : usage->end;
 
 	if (end <= usage->begin) {
@@ -306,7 +308,7 @@ static void take_work(void *context, const struct work *work)
 }
 
 /* In % of each bucket, of which the last ends with the process; and of all the time. */
-static void finish_union(struct usage_series *series)
+static void finish_union(struct utilization_series *series)
 {
 	for (size_t i = 0; i < series->nr_buckets; i++) {
 		uint64_t from = series->begin + i * series->width;
@@ -324,29 +326,29 @@ static void finish_union(struct usage_series *series)
 
 /* ---- of each process ---- */
 
-void usage_begin(struct usage *usage, struct process *process)
+void utilization_begin(struct utilization *usage, struct process *process)
 {
 	usage->process = process;
 	find_buckets(usage);
 	usage->busy_at = usage->busy_from = UINT64_MAX;
-	works_begin(&usage->works, process, take_work, usage);
+	gpu_activities_begin(&usage->works, process, take_work, usage);
 }
 
-void usage_take(struct usage *usage, struct process *process, const struct batch *batch)
+void utilization_take(struct utilization *usage, struct process *process, const struct batch *batch)
 {
 	(void)process;
 	if (batch->table == GPROF_TABLE_sample) {
 		take_samples(usage, batch);
 	} else {
-		works_take(&usage->works, batch);
+		gpu_activities_take(&usage->works, batch);
 	}
 }
 
-void usage_end(struct usage *usage)
+void utilization_end(struct utilization *usage)
 {
-	works_end(&usage->works);
+	gpu_activities_end(&usage->works);
 	for (size_t i = usage->nr_series; i-- > 0;) {
-		struct usage_series *series = &usage->series[i];
+		struct utilization_series *series = &usage->series[i];
 
 		if (series->process != usage->process) {
 			break;
@@ -357,8 +359,8 @@ void usage_end(struct usage *usage)
 	}
 }
 
-void usage_fini(struct usage *usage)
+void utilization_fini(struct utilization *usage)
 {
 	free(usage->series);
-	*usage = (struct usage){0};
+	*usage = (struct utilization){0};
 }

@@ -11,12 +11,12 @@
 #ifndef REPORT_ANALYSIS_UTILIZATION_H
 #define REPORT_ANALYSIS_UTILIZATION_H
 
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 #define USAGE_BUCKETS 100u
 
 /* How samples become what is shown. */
-enum usage_meaning {
+enum utilization_meaning {
 	USAGE_UNKNOWN, /* of a newer recorder */
 	USAGE_UNION,   /* none: records of work, % of the time */
 	USAGE_SHOWN,   /* times factor */
@@ -27,16 +27,16 @@ enum usage_meaning {
 	USAGE_REASONS, /* bits: % of samples that have some */
 };
 
-struct usage_metric {
+struct utilization_metric {
 	const char *name, *unit;
-	enum usage_meaning meaning;
+	enum utilization_meaning meaning;
 	double factor;
 };
 
 /* By enum gprof_metric, and one that is none of them. */
 #define USAGE_GPU_UNION 0u
 #define USAGE_NO_DEVICE 255u
-extern const struct usage_metric usage_metrics[];
+extern const struct utilization_metric usage_metrics[];
 
 /* Bits of GPROF_METRIC_GPU_THROTTLE_REASONS that somebody minds: not idle, nor clocks that were
  * set. */
@@ -47,7 +47,7 @@ extern const size_t usage_nr_metrics;
 #define USAGE_LOOK_NS 10000000u
 
 /* One metric of a device of a process. */
-struct usage_series {
+struct utilization_series {
 	struct process *process;
 	uint32_t device; /* USAGE_NO_DEVICE: of process or host; UINT32_MAX: not told */
 	uint8_t metric;
@@ -62,32 +62,33 @@ struct usage_series {
 	size_t nr_buckets;
 };
 
-struct usage {
-	struct usage_series *series; /* those of a process together */
+struct utilization {
+	struct utilization_series *series; /* those of a process together */
 	size_t nr_series, capacity;
 	struct process *process; /* at hand */
 	uint64_t begin, end, width;
 	size_t nr_buckets;
 	uint64_t busy_ns;	     /* host: of the last interval, from busy_from to busy_at */
 	uint64_t busy_from, busy_at; /* UINT64_MAX: there is none */
-	struct works works;
+	struct gpu_activities works;
 	size_t last_union; /* where the series of the last record's device stands */
 };
 
 /* What a view's scan must want, and its begin, take and end. Starts with all zeros. */
-#define USAGE_NR_WANTS (WORKS_NR_WANTS + 1u)
+#define USAGE_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 1u)
 extern const struct scan_want usage_wants[USAGE_NR_WANTS];
 
-void usage_begin(struct usage *usage, struct process *process);
-void usage_take(struct usage *usage, struct process *process, const struct batch *batch);
-void usage_end(struct usage *usage);
-void usage_fini(struct usage *usage);
+void utilization_begin(struct utilization *usage, struct process *process);
+void utilization_take(
+	struct utilization *usage, struct process *process, const struct batch *batch);
+void utilization_end(struct utilization *usage);
+void utilization_fini(struct utilization *usage);
 
 /* The mean in a bucket; false if nothing tells of it. */
-bool usage_bucket(const struct usage_series *series, size_t bucket, double *value);
+bool utilization_bucket(const struct utilization_series *series, size_t bucket, double *value);
 
 /* Of that process; NULL if there is none. */
-const struct usage_series *usage_find(
-	const struct usage *usage, const struct process *process, uint8_t metric, uint32_t device);
+const struct utilization_series *utilization_find(const struct utilization *usage,
+	const struct process *process, uint8_t metric, uint32_t device);
 
 #endif

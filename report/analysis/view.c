@@ -82,7 +82,7 @@ const struct view_class *view_find(const char *name, size_t nr_bytes)
 static bool has_rows(const struct process *process, const uint8_t *tables, size_t nr_tables)
 {
 	for (size_t i = 0; i < nr_tables; i++) {
-		const struct stream_table *table = stream_in_table(process->stream, tables[i]);
+		const struct stream_table *table = stream_table(process->stream, tables[i]);
 
 		if (table && table->nr_rows) {
 			return true;
@@ -109,11 +109,12 @@ bool view_has_device_records(const struct process *process, const char **why)
 			       : "the stream does not say why";
 	}
 	for (size_t i = 0; i < process->nr_notices; i++) {
-		const char *cause = names_raw(process->notices[i].cause, NULL);
+		const char *cause = string_pool_text(process->notices[i].cause, NULL);
 
 		if (strcasestr(cause, "cupti")) {
-			*why = process->notices[i].text ? names_raw(process->notices[i].text, NULL)
-							: cause;
+			*why = process->notices[i].text
+				       ? string_pool_text(process->notices[i].text, NULL)
+				       : cause;
 			break;
 		}
 	}

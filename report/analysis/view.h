@@ -92,13 +92,14 @@ extern const struct view_class view_framework, view_manipulation, view_overview,
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;
-const struct tally *view_kernel_tally(void *view);
-const struct tally *view_api_tally(void *view);
-const struct tally *view_copy_tally(void *view); /* of memcpy and of memset; see copy.h for kinds */
-const struct tally *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH or START */
+const struct keyed_stats *view_kernel_tally(void *view);
+const struct keyed_stats *view_api_tally(void *view);
+const struct keyed_stats *view_copy_tally(
+	void *view); /* of memcpy and of memset; see copy.h for kinds */
+const struct keyed_stats *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH or START */
 const char *view_nvtx_style(uint32_t kind);
-const struct tally *view_collective_tally(
-	void *view, const struct stat **overlaps /* of rows, ns */);
+const struct keyed_stats *view_collective_tally(
+	void *view, const struct histogram **overlaps /* of rows, ns */);
 struct breakdown_sums view_breakdown_sums(void *view); /* of view_breakdown; breakdown.h */
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,

@@ -19,7 +19,7 @@ static void bad_column(
 	void *context, const char *column, uint64_t offset, enum decode_status status)
 {
 	struct check *check = context;
-	const struct stream_in *stream = check->process->stream;
+	const struct stream *stream = check->process->stream;
 	const struct stream_block *block = &stream->blocks[check->block];
 
 	check->nr_bad_columns++;
@@ -65,14 +65,14 @@ static const struct {
 
 static void check_reference(struct check *check, size_t k)
 {
-	struct stream_in *stream = check->process->stream;
+	struct stream *stream = check->process->stream;
 	const struct idmap *map =
 		(const struct idmap *)((const char *)check->process + references[k].map);
 	unsigned int column = references[k].column;
 	uint64_t nr_bad = 0, first = 0;
 	struct batch batch;
 
-	if (stream_in_load(stream, check->block, COL_BIT(column), 0, &batch)) {
+	if (stream_load(stream, check->block, COL_BIT(column), 0, &batch)) {
 		return; /* told of as damage */
 	}
 	for (uint32_t i = 0; i < batch.nr_rows; i++) {
@@ -94,7 +94,7 @@ static void check_reference(struct check *check, size_t k)
 
 static void check_references(struct check *check)
 {
-	unsigned int table = stream_in_block_table(check->process->stream, check->block);
+	unsigned int table = stream_block_table(check->process->stream, check->block);
 
 	for (size_t k = 0; k < sizeof(references) / sizeof(references[0]); k++) {
 		if (references[k].table == table) {
@@ -107,7 +107,7 @@ static void check_references(struct check *check)
 
 static void list_places(const struct process *process, struct buf *out)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 
 	for (size_t i = 0; i < stream->nr_damages; i++) {
 		const struct stream_damage *damage = &stream->damages[i];
@@ -147,7 +147,7 @@ static void list_places(const struct process *process, struct buf *out)
 			stream->ring_rows_damaged);
 	}
 	for (size_t i = 0; i < process->nr_losses; i++) {
-		const char *cause = names_raw(process->losses[i].cause, NULL);
+		const char *cause = string_pool_text(process->losses[i].cause, NULL);
 
 		buf_printf(out,
 			"  %" PRIu64 " events lost while recording: ", process->losses[i].count);
@@ -159,7 +159,7 @@ static void list_places(const struct process *process, struct buf *out)
 /* Returns true if the stream is whole, nothing was lost, and it was ended. */
 static bool check_process(struct process *process, struct buf *out)
 {
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 	struct check check = {.process = process, .out = out};
 	struct buf details = {0};
 	bool is_whole;
@@ -167,7 +167,7 @@ static bool check_process(struct process *process, struct buf *out)
 	check.out = &details;
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		check.block = i;
-		stream_in_verify(stream, i, bad_column, &check);
+		stream_verify(stream, i, bad_column, &check);
 		check_references(&check);
 		progress_add(stream->blocks[i].nr_rows);
 	}

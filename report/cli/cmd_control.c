@@ -26,13 +26,13 @@ static struct counts count(const struct cmd_input *input)
 
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		const struct process *process = input->processes[i];
-		enum ending_state ending = ending_state(process);
+		enum process_exit_state ending = process_exit_state(process);
 		int64_t flush_ms = process_number(process, "config.GPROF_FLUSH_MS");
 
-		counts.nr_running += ending == ENDING_RUNS;
-		counts.nr_unknown += ending == ENDING_UNKNOWN;
-		counts.nr_ended += ending == ENDING_ENDED;
-		if (ending != ENDING_ENDED && flush_ms > (int64_t)counts.flush_ms) {
+		counts.nr_running += ending == PROCESS_EXIT_RUNS;
+		counts.nr_unknown += ending == PROCESS_EXIT_UNKNOWN;
+		counts.nr_ended += ending == PROCESS_EXIT_ENDED;
+		if (ending != PROCESS_EXIT_ENDED && flush_ms > (int64_t)counts.flush_ms) {
 			counts.flush_ms = (uint64_t)flush_ms;
 		}
 	}

@@ -14,8 +14,8 @@
 #define MOST_CHECKS 64u
 
 struct diff_ask {
-	struct asked asked;	    /* of both sides */
-	struct cmd_input inputs[2]; /* A, B */
+	struct common_options asked; /* of both sides */
+	struct cmd_input inputs[2];  /* A, B */
 	struct diff run;
 	struct diff_check checks[MOST_CHECKS];
 	size_t nr_checks;
@@ -25,8 +25,8 @@ struct diff_ask {
 
 static const struct option options[] = {
 	{"fail-on", required_argument, NULL, 'F'},
-	ASKED_TABLE_OPTIONS,
-	ASKED_SELECTION_OPTIONS,
+	COMMON_OPTIONS_TABLE_OPTIONS,
+	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
 };
 
@@ -50,10 +50,11 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 	int option, status;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ASKED_TABLE_LETTERS ASKED_SELECTION_LETTERS,
-			options, NULL)) >= 0) {
-		status =
-			option == 'F' ? take_check(diff, optarg) : asked_take(&diff->asked, option);
+	while ((option = getopt_long(argc, argv,
+			COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS, options,
+			NULL)) >= 0) {
+		status = option == 'F' ? take_check(diff, optarg)
+				       : common_options_take(&diff->asked, option);
 		if (status) {
 			return status;
 		}
@@ -61,7 +62,7 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 	if (argc - optind != 2) {
 		return cmd_usage(&cmd_diff, "two paths are compared: what it was, and what it is");
 	}
-	diff->asked.top = asked_top(&diff->asked);
+	diff->asked.top = common_options_top(&diff->asked);
 	terminal_set(&diff->asked.table, diff->asked.output, diff->asked.color);
 	return 0;
 }
@@ -192,10 +193,11 @@ static int run(int argc, char **argv)
 	int status;
 
 	diff->asked.command = &cmd_diff;
-	diff->asked.top = ASKED_NO_TOP;
+	diff->asked.top = COMMON_OPTIONS_NO_TOP;
 	status = take_options(diff, argc, argv);
 	for (int i = 0; !status && i < 2; i++) {
-		status = (int)asked_open(&diff->asked, &diff->inputs[i], argv + optind + i, 1);
+		status = (int)common_options_open(
+			&diff->asked, &diff->inputs[i], argv + optind + i, 1);
 	}
 	if (!status) {
 		status = compare_and_print(diff, argv + optind);
@@ -204,11 +206,11 @@ static int run(int argc, char **argv)
 		diff_check_fini(&diff->checks[i]);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		asked_close(&diff->inputs[i]);
+		common_options_close(&diff->inputs[i]);
 	}
-	asked_fini(&diff->asked);
+	common_options_fini(&diff->asked);
 	free(diff);
-	return status == ASKED_HELP ? CMD_GOOD : status;
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
 const struct command cmd_diff = {
@@ -219,7 +221,7 @@ const struct command cmd_diff = {
 		   "kernel_time>1ms,\n"
 		   "                         forward>3%, operator:aten::*>10%, kernel:*gemm*>10%,\n"
 		   "                         copy:*HtoD*>20%; may be given more than "
-		   "once\n" ASKED_TABLE_USAGE ASKED_SELECTION_USAGE
+		   "once\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
 		   "  -o, --output FILE      not to stdout\n",
 	.run = run,
 };

@@ -8,16 +8,16 @@ const char *const export_formats[] = {
 
 static const struct option options[] = {
 	{"format", required_argument, NULL, 'f'},
-	ASKED_SELECTION_OPTIONS,
+	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
 };
 
-static int take_option(struct asked *asked, enum export_format *format, int option)
+static int take_option(struct common_options *asked, enum export_format *format, int option)
 {
 	int choice;
 
 	if (option != 'f') {
-		return asked_take(asked, option);
+		return common_options_take(asked, option);
 	}
 	if (!options_choose(optarg, export_formats, &choice)) {
 		return cmd_usage(&cmd_export, "no such format: '%s'", optarg);
@@ -26,8 +26,8 @@ static int take_option(struct asked *asked, enum export_format *format, int opti
 	return 0;
 }
 
-static int write_all(
-	const struct asked *asked, enum export_format format, const struct cmd_input *input)
+static int write_all(const struct common_options *asked, enum export_format format,
+	const struct cmd_input *input)
 {
 	const char *path = asked->output;
 	const char *why =
@@ -46,14 +46,14 @@ static int write_all(
 
 static int run(int argc, char **argv)
 {
-	struct asked asked = {.command = &cmd_export};
+	struct common_options asked = {.command = &cmd_export};
 	enum export_format format = EXPORT_SQLITE;
 	struct cmd_input input;
 	int option, status = 0;
 
 	opterr = 0;
-	while (!status && (option = getopt_long(
-				   argc, argv, "f:" ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
+	while (!status && (option = getopt_long(argc, argv, "f:" COMMON_OPTIONS_SELECTION_LETTERS,
+				   options, NULL)) >= 0) {
 		status = take_option(&asked, &format, option);
 	}
 	if (!status && !asked.output) {
@@ -65,12 +65,12 @@ static int run(int argc, char **argv)
 			"--format csv");
 	}
 	if (!status) {
-		status = (int)asked_open(&asked, &input, argv + optind, argc - optind);
+		status = (int)common_options_open(&asked, &input, argv + optind, argc - optind);
 		status = status ? status : write_all(&asked, format, &input);
-		asked_close(&input);
+		common_options_close(&input);
 	}
-	asked_fini(&asked);
-	return status == ASKED_HELP ? CMD_GOOD : status;
+	common_options_fini(&asked);
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
 const struct command cmd_export = {
@@ -84,6 +84,6 @@ const struct command cmd_export = {
 		"csv, "
 		"jsonl:\n"
 		"                         files in TABLE/rank=R/step=S, as DuckDB and Spark read "
-		"them\n" ASKED_SELECTION_USAGE,
+		"them\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

@@ -10,15 +10,15 @@
 #define USUAL_TOP 200u
 
 static const struct option options[] = {
-	ASKED_TOP_OPTION,
+	COMMON_OPTIONS_TOP_OPTION,
 	{"timeline-kb", required_argument, NULL, 'k'},
 	{"svg", required_argument, NULL, 'V'},
-	ASKED_SELECTION_OPTIONS,
+	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
 };
 
 struct request {
-	struct asked asked;
+	struct common_options asked;
 	struct html_ask html;
 	struct cmd_input inputs[2]; /* of the page of two: A and B */
 	bool is_svg;		    /* a picture of this view in place of the page */
@@ -49,18 +49,18 @@ static int take_option(struct request *request, int option)
 					 "no picture of '%s', but of breakdown, steps and timeline",
 					 optarg);
 	default:
-		return asked_take(&request->asked, option);
+		return common_options_take(&request->asked, option);
 	}
 }
 
 static int take_options(struct request *request, int argc, char **argv)
 {
-	struct asked *asked = &request->asked;
+	struct common_options *asked = &request->asked;
 	int option, status = 0;
 
 	opterr = 0;
-	while (!status && (option = getopt_long(
-				   argc, argv, "t:" ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
+	while (!status && (option = getopt_long(argc, argv, "t:" COMMON_OPTIONS_SELECTION_LETTERS,
+				   options, NULL)) >= 0) {
 		status = take_option(request, option);
 	}
 	if (!status && !asked->output) {
@@ -78,13 +78,13 @@ static int take_options(struct request *request, int argc, char **argv)
 		!select_is_asked(&asked->select)) {
 		numbers_parse(&asked->select.steps, "-1", true);
 	}
-	request->html.top = asked->top == ASKED_NO_TOP ? USUAL_TOP : asked->top;
+	request->html.top = asked->top == COMMON_OPTIONS_NO_TOP ? USUAL_TOP : asked->top;
 	return status;
 }
 
 static int write_page(struct request *request, size_t nr_inputs)
 {
-	const struct asked *asked = &request->asked;
+	const struct common_options *asked = &request->asked;
 	int status, losses = CMD_GOOD;
 	struct cmd_output output;
 	const char *why = NULL;
@@ -131,7 +131,7 @@ static int write_diff(struct request *request, char *const *paths)
 
 static int refuse_reduced(const struct request *request, int nr_paths)
 {
-	const struct asked *asked = &request->asked;
+	const struct common_options *asked = &request->asked;
 
 	if (nr_paths > 1) {
 		return cmd_usage(&cmd_html, "the page is of one summary of reduce, and changes "
@@ -176,21 +176,21 @@ static int run_streams(struct request *request, char **paths, int nr_paths)
 	int status = 0;
 
 	if (nr_paths < 2) {
-		status = (int)asked_open(&request->asked, &inputs[0], paths, nr_paths);
+		status = (int)common_options_open(&request->asked, &inputs[0], paths, nr_paths);
 		status = status ? status : write_page(request, 1);
 	}
 	for (int i = 0; !status && nr_paths == 2 && i < 2; i++) {
-		status = (int)asked_open(&request->asked, &inputs[i], paths + i, 1);
+		status = (int)common_options_open(&request->asked, &inputs[i], paths + i, 1);
 		status = status || i == 0 ? status : write_diff(request, paths);
 	}
-	asked_close(&inputs[0]);
-	asked_close(&inputs[1]);
+	common_options_close(&inputs[0]);
+	common_options_close(&inputs[1]);
 	return status;
 }
 
 static int run(int argc, char **argv)
 {
-	struct request request = {.asked = {.command = &cmd_html, .top = ASKED_NO_TOP},
+	struct request request = {.asked = {.command = &cmd_html, .top = COMMON_OPTIONS_NO_TOP},
 		.html = {.timeline_bytes = HTML_TIMELINE_BYTES}};
 	int status = take_options(&request, argc, argv), nr_paths = argc - optind;
 	char **paths = argv + optind;
@@ -200,8 +200,8 @@ static int run(int argc, char **argv)
 				 ? run_reduced(&request, paths, nr_paths)
 				 : run_streams(&request, paths, nr_paths);
 	}
-	asked_fini(&request.asked);
-	return status == ASKED_HELP ? CMD_GOOD : status;
+	common_options_fini(&request.asked);
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
 const struct command cmd_html = {
@@ -216,6 +216,6 @@ const struct command cmd_html = {
 		"  --timeline-kb N        what the timeline may take of the page (2000), 0 "
 		"leaves it out\n"
 		"  --svg VIEW             in place of the page a picture: breakdown, steps, or the "
-		"timeline of a step\n" ASKED_SELECTION_USAGE,
+		"timeline of a step\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

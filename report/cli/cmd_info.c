@@ -35,7 +35,7 @@ static void add_made(struct buf *out, const char *key, struct buf *value)
 
 static void add_identity(struct buf *out, const struct process *process)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	struct buf line = {0};
 
 	text_add_shown(out, stream->path, strlen(stream->path), 0);
@@ -47,7 +47,7 @@ static void add_identity(struct buf *out, const struct process *process)
 	if (process->rank >= 0 && process->world >= 0) {
 		buf_printf(&line, " of %" PRId64, process->world);
 	}
-	family_add_worker(&line, process);
+	process_tree_add_worker(&line, process);
 	add_made(out, "process", &line);
 	add_line(out, "command", process_command(process), strlen(process_command(process)));
 	line = (struct buf){0};
@@ -59,7 +59,7 @@ static void add_identity(struct buf *out, const struct process *process)
 /* ---- its begin and its end ---- */
 
 static void add_begin(struct buf *out, const struct cmd_input *input, size_t index,
-	const struct family_member *members)
+	const struct process_tree_member *members)
 {
 	const struct gprof_file_header *header = &input->processes[index]->stream->header;
 	time_t start = (time_t)(header->start_realtime_ns / 1000000000u);
@@ -71,7 +71,7 @@ static void add_begin(struct buf *out, const struct cmd_input *input, size_t ind
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	}
 	buf_printf(&line, "%s, ", text);
-	family_add_begin(&line, input->processes, index, members);
+	process_tree_add_begin(&line, input->processes, index, members);
 	add_made(out, "began", &line);
 }
 
@@ -80,7 +80,7 @@ static void add_end(struct buf *out, const struct cmd_input *input, size_t index
 	const struct process *process = input->processes[index];
 	struct buf line = {0};
 
-	ending_add_text(&line, process, input->processes, input->nr_processes);
+	process_exit_add_text(&line, process, input->processes, input->nr_processes);
 	add_made(out, "ended", &line);
 	if (process->first_ns <= process->last_ns) {
 		buf_printf(out, "  %-24s %.6f s of events\n", "duration",
@@ -107,9 +107,9 @@ static void add_facts(struct buf *out, const struct process *process)
 {
 	buf_char(out, '\n');
 	for (size_t i = 0; i < process->nr_facts; i++) {
-		const char *key = names_raw(process->facts[i].key, NULL);
+		const char *key = string_pool_text(process->facts[i].key, NULL);
 		size_t nr_bytes;
-		const char *value = names_raw(process->facts[i].value, &nr_bytes);
+		const char *value = string_pool_text(process->facts[i].value, &nr_bytes);
 
 		if (!is_told(key)) {
 			add_line(out, key, value, nr_bytes);
@@ -126,7 +126,7 @@ static void add_devices(struct buf *out, const struct process *process)
 		char key[32];
 
 		snprintf(key, sizeof(key), "gpu %u", device->id);
-		buf_printf(&line, "%s", names_raw(device->name, NULL));
+		buf_printf(&line, "%s", string_pool_text(device->name, NULL));
 		if (*device->uuid) {
 			buf_printf(&line, ", %s", device->uuid);
 		}
@@ -146,7 +146,7 @@ static void add_devices(struct buf *out, const struct process *process)
 
 static void add_tables(struct buf *out, const struct process *process)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	uint64_t event_bytes = 0, nr_events = 0;
 
 	buf_printf(out, "\n  %-14s %8s %12s %12s %10s\n", "table", "blocks", "rows", "bytes",
@@ -188,11 +188,11 @@ static void add_notice(struct buf *out, const struct model_notice *notice)
 {
 	struct buf line = {0};
 
-	buf_printf(&line, "%s", names_raw(notice->cause, NULL));
+	buf_printf(&line, "%s", string_pool_text(notice->cause, NULL));
 	if (notice->code) {
 		buf_printf(&line, " (code %" PRId64 ")", notice->code);
 	}
-	buf_printf(&line, ": %s", names_raw(notice->text, NULL));
+	buf_printf(&line, ": %s", string_pool_text(notice->text, NULL));
 	add_made(out, "notice", &line);
 }
 
@@ -210,7 +210,7 @@ static void add_sum(struct buf *out, const struct process *process)
 		buf_printf(&line, "all calls that had returned%s",
 			process->is_ended ? "" : "; device records up to the last GPROF_FLUSH_MS");
 	}
-	if (stream_in_is_damaged(process->stream)) {
+	if (stream_is_damaged(process->stream)) {
 		buf_text(&line, "; the file is damaged, see gprof-report check");
 	}
 	add_made(out, "recorded", &line);
@@ -223,7 +223,7 @@ static void add_losses(struct buf *out, const struct process *process)
 		struct buf line = {0};
 
 		buf_printf(&line, "%" PRIu64 " events: %s", process->losses[i].count,
-			names_raw(process->losses[i].cause, NULL));
+			string_pool_text(process->losses[i].cause, NULL));
 		add_made(out, "lost", &line);
 	}
 	for (size_t i = 0; i < process->nr_notices; i++) {
@@ -233,13 +233,13 @@ static void add_losses(struct buf *out, const struct process *process)
 
 static void add_processes(struct buf *out, const struct cmd_input *input)
 {
-	struct family_member *members =
-		mem_zeroed(input->nr_processes, sizeof(struct family_member));
+	struct process_tree_member *members =
+		mem_zeroed(input->nr_processes, sizeof(struct process_tree_member));
 
-	family_find(input->processes, input->nr_processes, members);
+	process_tree_find(input->processes, input->nr_processes, members);
 	if (input->nr_processes > 1) {
 		buf_printf(out, "%zu processes\n", input->nr_processes);
-		family_add_tree(out, input->processes, input->nr_processes, members);
+		process_tree_add_tree(out, input->processes, input->nr_processes, members);
 		buf_char(out, '\n');
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {

@@ -222,7 +222,7 @@ static int take_option(struct cmd_reduce *asked, int option)
 					 optarg);
 	case 'h':
 		cmd_print_usage(&cmd_reduce);
-		return ASKED_HELP;
+		return COMMON_OPTIONS_HELP;
 	default:
 		return cmd_usage(&cmd_reduce, "unknown option, or an option without its value");
 	}
@@ -298,10 +298,10 @@ static int run(int argc, char **argv)
 	struct cmd_reduce asked;
 	struct reduced reduced = {0};
 	int status = cmd_reduce_take(&asked, argc, argv);
-	size_t nr_jobs = asked.nr_jobs ? (size_t)asked.nr_jobs : ahead_nr_threads();
+	size_t nr_jobs = asked.nr_jobs ? (size_t)asked.nr_jobs : prefetch_nr_threads();
 
 	if (asked.paths.nr_paths > 1) {
-		ahead_set_threads(1); /* cores have streams of their own */
+		prefetch_set_threads(1); /* cores have streams of their own */
 	}
 	if (!status) {
 		nr_jobs = nr_jobs < asked.paths.nr_paths ? nr_jobs : asked.paths.nr_paths;
@@ -311,7 +311,7 @@ static int run(int argc, char **argv)
 	}
 	reduced_fini(&reduced);
 	dumpdir_fini(&asked.paths);
-	return status == ASKED_HELP ? CMD_GOOD : status;
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
 const struct command cmd_reduce = {

@@ -17,7 +17,7 @@ struct cmd_reduce {
 
 /*
  * Takes the options, and the streams and summaries that the arguments name. Returns 0, CMD_USAGE or
- * CMD_FAILED after saying why, or ASKED_HELP. A share may have no paths. In any case
+ * CMD_FAILED after saying why, or COMMON_OPTIONS_HELP. A share may have no paths. In any case
  * dumpdir_fini(&asked->paths) ends it.
  */
 int cmd_reduce_take(struct cmd_reduce *asked, int argc, char **argv);

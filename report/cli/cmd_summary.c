@@ -56,8 +56,8 @@ static const struct option options[] = {
 	{"per-thread", no_argument, NULL, 'T'},
 	{"over-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
-	ASKED_TABLE_OPTIONS,
-	ASKED_SELECTION_OPTIONS,
+	COMMON_OPTIONS_TABLE_OPTIONS,
+	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
 };
 
@@ -79,7 +79,7 @@ static int take_reports(struct summary *summary)
 		nsys_list(&names);
 		fwrite(names.bytes, 1, names.nr_bytes, stdout);
 		buf_fini(&names);
-		return ASKED_HELP;
+		return COMMON_OPTIONS_HELP;
 	}
 	summary->style = &style_nsys;
 	if (nsys_take(summary, optarg)) {
@@ -94,8 +94,8 @@ static int take_reports(struct summary *summary)
 	return CMD_USAGE;
 }
 
-/* Takes one option. Returns 0, CMD_USAGE after saying why, or ASKED_HELP when the usage was
- * printed. */
+/* Takes one option. Returns 0, CMD_USAGE after saying why, or COMMON_OPTIONS_HELP when the usage
+ * was printed. */
 static int take_option(struct summary *summary, int option)
 {
 	int choice;
@@ -129,7 +129,7 @@ static int take_option(struct summary *summary, int option)
 		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
 		return 0;
 	default:
-		return asked_take(&summary->asked, option);
+		return common_options_take(&summary->asked, option);
 	}
 }
 
@@ -149,8 +149,8 @@ static int take_options(struct summary *summary, int argc, char **argv)
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv,
-			"v:s:k:" ASKED_TABLE_LETTERS ASKED_SELECTION_LETTERS, options, NULL)) >=
-		0) {
+			"v:s:k:" COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS,
+			options, NULL)) >= 0) {
 		if (option == 'd') {
 			take_detail(argc, argv);
 		}
@@ -233,27 +233,27 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 
 static void finish(struct summary *summary)
 {
-	asked_fini(&summary->asked);
+	common_options_fini(&summary->asked);
 	free(summary->reports);
 }
 
 static int run(int argc, char **argv)
 {
 	struct summary summary = {
-		.asked = {.command = &cmd_summary, .top = ASKED_NO_TOP},
+		.asked = {.command = &cmd_summary, .top = COMMON_OPTIONS_NO_TOP},
 		.style = summary_styles[0],
 	};
-	struct asked *asked = &summary.asked;
+	struct common_options *asked = &summary.asked;
 	struct cmd_input input;
 	int status = take_options(&summary, argc, argv);
 
 	if (status) {
 		finish(&summary);
-		return status == ASKED_HELP ? CMD_GOOD : status;
+		return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 	}
 	/* The layouts of other tools have all rows. */
-	if (asked->top == ASKED_NO_TOP) {
-		asked->top = summary.style == summary_styles[0] ? asked_top(asked) : 0;
+	if (asked->top == COMMON_OPTIONS_NO_TOP) {
+		asked->top = summary.style == summary_styles[0] ? common_options_top(asked) : 0;
 	}
 	terminal_set(&asked->table, asked->output, asked->color);
 	if (optind < argc && reduced_is_file(argv[optind])) {
@@ -261,11 +261,11 @@ static int run(int argc, char **argv)
 		finish(&summary);
 		return status;
 	}
-	status = (int)asked_open(asked, &input, argv + optind, argc - optind);
+	status = (int)common_options_open(asked, &input, argv + optind, argc - optind);
 	if (!status) {
 		status = print(&summary, &input);
 	}
-	asked_close(&input);
+	common_options_close(&input);
 	finish(&summary);
 	return status;
 }
@@ -289,8 +289,8 @@ const struct command cmd_summary = {
 		"operators\n"
 		"  --detail=LEVEL         default, op: operators by what lies in them, all: and by "
 		"their\n"
-		"                         place in the step\n" ASKED_TABLE_USAGE
-			ASKED_SELECTION_USAGE "  -o, --output FILE      not to stdout\n",
+		"                         place in the step\n" COMMON_OPTIONS_TABLE_USAGE
+			COMMON_OPTIONS_SELECTION_USAGE "  -o, --output FILE      not to stdout\n",
 	.print_more = print_lists,
 	.run = run,
 };

@@ -94,7 +94,7 @@ static bool print_all(const struct summary *summary, struct reduced *reduced, st
 
 static int refuse(const struct summary *summary)
 {
-	const struct asked *asked = &summary->asked;
+	const struct common_options *asked = &summary->asked;
 	struct buf names = {0};
 
 	if (summary->style != &style_gprof || summary->is_per_thread || summary->has_detail ||

@@ -10,7 +10,7 @@
 #define USUAL_PART_MB 400u
 
 struct request {
-	struct asked asked;
+	struct common_options asked;
 	struct timeline_pick pick;
 	uint64_t part_bytes;
 };
@@ -21,12 +21,12 @@ static const struct option options[] = {
 	{"tracks", required_argument, NULL, 'K'},
 	{"for", required_argument, NULL, 'F'},
 	{"part-mb", required_argument, NULL, 'P'},
-	ASKED_SELECTION_OPTIONS,
+	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
 };
 
-/* Takes one option. Returns 0, CMD_USAGE after saying why, or ASKED_HELP when the usage was
- * printed. */
+/* Takes one option. Returns 0, CMD_USAGE after saying why, or COMMON_OPTIONS_HELP when the usage
+ * was printed. */
 static int take_option(struct request *request, int option)
 {
 	uint64_t number;
@@ -67,7 +67,7 @@ static int take_option(struct request *request, int option)
 		request->part_bytes = number * 1000000;
 		return 0;
 	default:
-		return asked_take(&request->asked, option);
+		return common_options_take(&request->asked, option);
 	}
 }
 
@@ -125,17 +125,18 @@ static int run(int argc, char **argv)
 	int option, status = 0;
 
 	opterr = 0;
-	while (!status &&
-		(option = getopt_long(argc, argv, ASKED_SELECTION_LETTERS, options, NULL)) >= 0) {
+	while (!status && (option = getopt_long(argc, argv, COMMON_OPTIONS_SELECTION_LETTERS,
+				   options, NULL)) >= 0) {
 		status = take_option(&request, option);
 	}
 	if (!status) {
-		status = (int)asked_open(&request.asked, &input, argv + optind, argc - optind);
+		status = (int)common_options_open(
+			&request.asked, &input, argv + optind, argc - optind);
 		status = status ? status : write_file(&request, &input);
-		asked_close(&input);
+		common_options_close(&input);
 	}
-	asked_fini(&request.asked);
-	return status == ASKED_HELP ? CMD_GOOD : status;
+	common_options_fini(&request.asked);
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
 const struct command cmd_timeline = {
@@ -157,6 +158,6 @@ const struct command cmd_timeline = {
 		"  --for hta              JSON without what HolisticTraceAnalysis miscounts\n"
 		"  --part-mb N            JSON in parts x-1.json, x-2.json, ... of N MB (400; 0: "
 		"in "
-		"one)\n" ASKED_SELECTION_USAGE,
+		"one)\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

@@ -37,7 +37,7 @@ static const struct option names[] = {
 	{0},
 };
 
-/* Returns 0, CMD_USAGE after saying why, or ASKED_HELP when the usage was printed. */
+/* Returns 0, CMD_USAGE after saying why, or COMMON_OPTIONS_HELP when the usage was printed. */
 static int take_options(struct options *options, int argc, char **argv)
 {
 	int option;
@@ -52,7 +52,7 @@ static int take_options(struct options *options, int argc, char **argv)
 			options->is_once = true;
 		} else if (option == 'h') {
 			cmd_print_usage(&cmd_watch);
-			return ASKED_HELP;
+			return COMMON_OPTIONS_HELP;
 		} else if (option == 's') {
 			if (!cmd_number(optarg, MOST_STALL_S, &options->stall_s)) {
 				return cmd_usage(&cmd_watch, "--stall-s takes 0 to %u, not '%s'",
@@ -301,7 +301,7 @@ static int run(int argc, char **argv)
 	int status = take_options(&options, argc, argv);
 
 	if (status) {
-		return status == ASKED_HELP ? CMD_GOOD : status;
+		return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 	}
 	dir = mem_text(options.dir ? options.dir : set && *set ? set : "gprof-dump");
 	options.dir = dir;

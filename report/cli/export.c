@@ -212,11 +212,11 @@ static void set_shape(const struct process *process, uint64_t id, struct export_
 	if (!shape) {
 		return;
 	}
-	text = names_readable(shape->name, &nr_bytes);
+	text = string_pool_demangled(shape->name, &nr_bytes);
 	nsys_base_name(text, nr_bytes, &begin, &end);
-	set(&cells[2], names_intern(text + begin, end - begin));
-	text = names_readable(shape->name, &nr_bytes);
-	set(&cells[0], names_intern(text, nr_bytes));
+	set(&cells[2], string_pool_intern(text + begin, end - begin));
+	text = string_pool_demangled(shape->name, &nr_bytes);
+	set(&cells[0], string_pool_intern(text, nr_bytes));
 	set(&cells[1], shape->name);
 	for (unsigned int i = 0; i < 3 && shape->grid[0]; i++) {
 		set(&cells[3 + i], shape->grid[i]);
@@ -248,7 +248,7 @@ static void set_call(const struct process *process, uint64_t id, struct export_c
 
 	set(&cells[0], process_call_name(process, id, &api));
 	name = api_name(api);
-	set(&cells[1], names_intern(name, strlen(name)));
+	set(&cells[1], string_pool_intern(name, strlen(name)));
 }
 
 static void set_name_of(const struct idmap *map, uint64_t id, struct export_cell *cell)
@@ -262,7 +262,7 @@ static void set_metric(uint64_t metric, struct export_cell *cell)
 {
 	const char *name = metric < usage_nr_metrics ? usage_metrics[metric].name : NULL;
 
-	set_known(cell, name ? names_intern(name, strlen(name)) : metric, name != NULL);
+	set_known(cell, name ? string_pool_intern(name, strlen(name)) : metric, name != NULL);
 }
 
 /* One column of a row that means the same in every table. */
@@ -281,10 +281,10 @@ static void set_cells(struct exporter *exporter, enum role role, const struct ba
 		set_known(cells, value, value != 0);
 		break;
 	case ROLE_HOST_TIME:
-		set(cells, axis_time(base, clock_map_time(&process->host_clock, value)));
+		set(cells, time_axis_time(base, clock_map_time(&process->host_clock, value)));
 		break;
 	case ROLE_DEVICE_TIME:
-		set(cells, axis_time(base, clock_map_time(&process->device_clock, value)));
+		set(cells, time_axis_time(base, clock_map_time(&process->device_clock, value)));
 		break;
 	case ROLE_HOST_SPAN:
 		set(cells, clock_map_duration(&process->host_clock, value));
@@ -293,7 +293,7 @@ static void set_cells(struct exporter *exporter, enum role role, const struct ba
 		set_known(cells, process_string(process, value), value != 0);
 		break;
 	case ROLE_TEXT:
-		set(cells, names_intern(b->text[c][i].bytes, b->text[c][i].nr_bytes));
+		set(cells, string_pool_intern(b->text[c][i].bytes, b->text[c][i].nr_bytes));
 		break;
 	case ROLE_THREAD:
 		set_known(cells, process_tid(process, (uint32_t)value), value != 0);
@@ -380,12 +380,12 @@ static void take_range(void *context, const struct range *range)
 	if (export_steps_at(exporter->steps, range->begin, &step)) {
 		set(&cells[EXPORT_STEP], step);
 	}
-	set(&cells[3], axis_time(base, clock_map_time(&process->host_clock, range->begin)));
+	set(&cells[3], time_axis_time(base, clock_map_time(&process->host_clock, range->begin)));
 	set(&cells[4], clock_map_duration(&process->host_clock, ticks));
 	set(&cells[5], process_tid(process, range->thread));
 	set(&cells[6], range->name);
 	set_known(&cells[7], range->domain, range->domain != 0);
-	set(&cells[8], names_intern(kind, strlen(kind)));
+	set(&cells[8], string_pool_intern(kind, strlen(kind)));
 	if (!exporter->is_full) {
 		exporter->is_full = !exporter->sink->row(
 			exporter->sink->context, &plan_of(RANGES_NUMBER)->table, process, cells);
@@ -431,7 +431,7 @@ bool export_run(struct process **processes, size_t nr_processes, const struct ex
 				: (struct scan_want){
 					  table, COL_ALL(schema_table(table)->nr_columns), 0};
 	}
-	exporter.base_ns = axis_create(processes, nr_processes);
+	exporter.base_ns = time_axis_create(processes, nr_processes);
 	for (size_t i = 0; i < nr_processes && !exporter.is_full; i++) {
 		exporter.place = i;
 		exporter.steps = export_steps_create(processes[i]);

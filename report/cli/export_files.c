@@ -120,7 +120,7 @@ static FILE *find_part(
 static void add_text(struct folder *folder, uint32_t name)
 {
 	size_t nr_bytes;
-	const char *text = names_raw(name, &nr_bytes);
+	const char *text = string_pool_text(name, &nr_bytes);
 
 	if (folder->is_json) {
 		text_add_json(&folder->line, text, nr_bytes);

@@ -92,7 +92,7 @@ static void add_text(struct database *database, uint32_t name)
 		return;
 	}
 	database->has_text[name] = 1;
-	text = names_raw(name, &nr_bytes);
+	text = string_pool_text(name, &nr_bytes);
 	text_add_shown(&shown, text, nr_bytes, 0);
 	sqlite3_bind_int64(database->insert_text, 1, name);
 	sqlite3_bind_text(database->insert_text, 2, shown.nr_bytes ? shown.bytes : "",
@@ -160,7 +160,7 @@ static void add_process(
 static void add_processes(
 	struct database *database, struct process **processes, size_t nr_processes)
 {
-	uint64_t *base_ns = axis_create(processes, nr_processes);
+	uint64_t *base_ns = time_axis_create(processes, nr_processes);
 	sqlite3_stmt *insert;
 
 	run(database, "CREATE TABLE process(pid INTEGER, rank INTEGER, host TEXT, command TEXT, "

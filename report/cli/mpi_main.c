@@ -131,7 +131,7 @@ static int run(int argc, char **argv, int me, int nr)
 	reduced_fini(&reduced);
 	dumpdir_fini(&asked.paths);
 	/* One of them tells; others that do, too, would only be in the launcher's way. */
-	return me || status == ASKED_HELP ? CMD_GOOD : status;
+	return me || status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
 int main(int argc, char **argv)

@@ -47,9 +47,9 @@ static bool is_known(const struct watch *watch, const char *path)
 }
 
 /* What comes before the first checkpoint says who the process is. */
-static bool has_begun(const struct stream_in *stream)
+static bool has_begun(const struct stream *stream)
 {
-	const struct stream_table *table = stream_in_table(stream, GPROF_TABLE_checkpoint);
+	const struct stream_table *table = stream_table(stream, GPROF_TABLE_checkpoint);
 
 	return !stream->is_trace && !stream->is_schema_assumed && table && table->nr_rows;
 }
@@ -57,7 +57,7 @@ static bool has_begun(const struct stream_in *stream)
 static void destroy(struct watch_process *p)
 {
 	process_destroy(p->process);
-	stream_in_close(p->stream);
+	stream_close(p->stream);
 	free(p->closed);
 	free(p->path);
 	free(p);
@@ -70,26 +70,26 @@ static void destroy(struct watch_process *p)
 static struct watch_process *make(const char *path)
 {
 	struct watch_process *p;
-	struct stream_in *stream;
+	struct stream *stream;
 
-	if (stream_in_open(&stream, path)) {
+	if (stream_open(&stream, path)) {
 		return NULL;
 	}
 	if (!has_begun(stream)) {
-		stream_in_close(stream);
+		stream_close(stream);
 		return NULL;
 	}
 	p = mem_zeroed(1, sizeof(*p));
 	p->process = process_create(stream);
 	p->path = mem_text(path);
-	p->ending = ending_state(p->process);
+	p->ending = process_exit_state(p->process);
 	memset(p->gpu_percent, -1, sizeof(p->gpu_percent));
-	if (p->ending == ENDING_ENDED) {
+	if (p->ending == PROCESS_EXIT_ENDED) {
 		watch_read(p, p->process->stream);
 		p->stalls.seen = p->stalls.began;
 		return p;
 	}
-	if (stream_in_open(&p->stream, path)) { /* renamed in this moment */
+	if (stream_open(&p->stream, path)) { /* renamed in this moment */
 		destroy(p);
 		return NULL;
 	}
@@ -105,7 +105,7 @@ static void read_rest(struct watch_process **process)
 	struct watch_process *whole = make((*process)->path);
 
 	if (whole) {
-		whole->ending = ENDING_ENDED;
+		whole->ending = PROCESS_EXIT_ENDED;
 		whole->slice = (*process)->slice;
 		whole->stalls.seen = (*process)->stalls.seen;
 		whole->stalls.told = (*process)->stalls.told;
@@ -117,23 +117,25 @@ static void read_rest(struct watch_process **process)
 static void look_at(struct watch_process **process)
 {
 	struct watch_process *p = *process;
-	enum ending_state ending;
+	enum process_exit_state ending;
 	struct stat status;
 
-	if (p->ending == ENDING_ENDED || !p->stream) {
+	if (p->ending == PROCESS_EXIT_ENDED || !p->stream) {
 		return;
 	}
 	/* First, so that what is read afterwards is all that it wrote. */
-	ending = ending_state(p->process);
+	ending = process_exit_state(p->process);
 	/* In a container: it was seen, and is no more. */
-	p->ending = p->ending == ENDING_RUNS && ending == ENDING_UNKNOWN ? ENDING_ENDED : ending;
+	p->ending = p->ending == PROCESS_EXIT_RUNS && ending == PROCESS_EXIT_UNKNOWN
+			    ? PROCESS_EXIT_ENDED
+			    : ending;
 	if (stat(p->path, &status)) {
 		p->path[name_length(p->path)] = '\0';
-		p->ending = ENDING_ENDED;
+		p->ending = PROCESS_EXIT_ENDED;
 		if (stat(p->path, &status)) {
 			return;
 		}
-	} else if (p->ending == ENDING_ENDED) {
+	} else if (p->ending == PROCESS_EXIT_ENDED) {
 		read_rest(process);
 		return;
 	}
@@ -201,7 +203,7 @@ int watch_look(struct watch *watch)
 bool watch_is_over(const struct watch *watch)
 {
 	for (size_t i = 0; i < watch->nr_processes; i++) {
-		if (watch->processes[i]->ending == ENDING_RUNS) {
+		if (watch->processes[i]->ending == PROCESS_EXIT_RUNS) {
 			return false;
 		}
 	}
@@ -230,7 +232,7 @@ enum window_state { WINDOW_NONE, WINDOW_OPEN, WINDOW_CLOSED };
 
 static enum window_state window_state(const struct watch_process *p, uint32_t number)
 {
-	bool has_ended = p->ending == ENDING_ENDED;
+	bool has_ended = p->ending == PROCESS_EXIT_ENDED;
 
 	for (size_t i = p->nr_closed; i-- > 0;) {
 		const struct watch_window *closed = &p->closed[i];

@@ -34,10 +34,10 @@ struct watch_stalls {
 };
 
 struct watch_process {
-	struct process *process;  /* as it was when it was found: who it is */
-	struct stream_in *stream; /* what it writes; NULL if it had ended then */
-	char *path;		  /* as the stream was called then */
-	enum ending_state ending;
+	struct process *process; /* as it was when it was found: who it is */
+	struct stream *stream;	 /* what it writes; NULL if it had ended then */
+	char *path;		 /* as the stream was called then */
+	enum process_exit_state ending;
 	uint64_t nr_groups;    /* checkpoints in the stream */
 	uint64_t steps;	       /* that have ended */
 	uint64_t step_tick;    /* of the last one's end */
@@ -86,7 +86,7 @@ bool watch_take_window(struct watch *watch, uint32_t *number);
 /* Does the recorder say that it does not go on? */
 static inline bool watch_is_stalled(const struct watch_process *p)
 {
-	return p->stalls.began > p->stalls.ended && p->ending != ENDING_ENDED;
+	return p->stalls.began > p->stalls.ended && p->ending != PROCESS_EXIT_ENDED;
 }
 
 /*
@@ -111,6 +111,6 @@ void watch_add_line(struct buf *out, const struct watch *watch);
 void watch_add_metrics(struct buf *out, const struct watch *watch);
 
 /* For watch.c: takes the numbers of the blocks that are in the stream just now. */
-void watch_read(struct watch_process *process, struct stream_in *stream);
+void watch_read(struct watch_process *process, struct stream *stream);
 
 #endif

@@ -22,8 +22,8 @@ static void add_process(struct sums *sums, const struct watch_process *p)
 {
 	double ns = step_ns(&p->slice);
 
-	sums->nr_running += p->ending != ENDING_ENDED;
-	sums->nr_open += p->is_open && p->ending != ENDING_ENDED;
+	sums->nr_running += p->ending != PROCESS_EXIT_ENDED;
+	sums->nr_open += p->is_open && p->ending != PROCESS_EXIT_ENDED;
 	sums->nr_lost += p->nr_lost;
 	sums->slice.nr_steps += p->slice.nr_steps;
 	sums->slice.steps_ns += p->slice.steps_ns;

@@ -44,12 +44,12 @@ static void add_seconds(struct buf *out, uint64_t ns)
 
 static uint64_t is_running(const struct watch_process *p)
 {
-	return p->ending != ENDING_ENDED;
+	return p->ending != PROCESS_EXIT_ENDED;
 }
 
 static uint64_t is_recording(const struct watch_process *p)
 {
-	return p->is_open && p->ending != ENDING_ENDED;
+	return p->is_open && p->ending != PROCESS_EXIT_ENDED;
 }
 
 static uint64_t steps(const struct watch_process *p)

@@ -168,15 +168,15 @@ static const struct taker {
 	{GPROF_TABLE_checkpoint, COL_BIT(COL_checkpoint_thread), take_groups},
 };
 
-void watch_read(struct watch_process *process, struct stream_in *stream)
+void watch_read(struct watch_process *process, struct stream *stream)
 {
 	for (size_t block = 0; block < stream->nr_blocks; block++) {
-		unsigned int table = stream_in_block_table(stream, block);
+		unsigned int table = stream_block_table(stream, block);
 		struct batch batch;
 
 		for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
 			if (takers[i].table == table &&
-				!stream_in_load(stream, block, takers[i].mask, 0, &batch)) {
+				!stream_load(stream, block, takers[i].mask, 0, &batch)) {
 				takers[i].take(process, &batch);
 			}
 		}

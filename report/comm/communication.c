@@ -8,7 +8,7 @@
 
 static void tell_op(const struct nccl_op *op, struct buf *text)
 {
-	buf_printf(text, "%s of %" PRIu64 " bytes on rank %" PRId32, nccl_name_op(op->kind),
+	buf_printf(text, "%s of %" PRIu64 " bytes on rank %" PRId32, nccl_names_op(op->kind),
 		op->bytes, op->rank);
 }
 
@@ -42,7 +42,7 @@ static void tell_errors(const struct nccl_match *match, struct buf *text)
 	if (errors.nr_bytes) {
 		buf_printf(
 			text, "; ERROR IN THE PROGRAM: %.*s", (int)errors.nr_bytes, errors.bytes);
-		odd_add("error in the program: %.*s", (int)errors.nr_bytes, errors.bytes);
+		sanity_add("error in the program: %.*s", (int)errors.nr_bytes, errors.bytes);
 	}
 	buf_fini(&errors);
 }

@@ -145,7 +145,7 @@ static bool must_meet(const struct process *process, size_t nr_others)
 	return false;
 }
 
-void stranger_mark(struct process *const *processes, size_t nr_processes)
+void foreign_rank_mark(struct process *const *processes, size_t nr_processes)
 {
 	struct job job = {0};
 

@@ -9,6 +9,6 @@
 #include "report/model/model.h"
 
 /* Sets `is_stranger`. The processes are by rank, rising. */
-void stranger_mark(struct process *const *processes, size_t nr_processes);
+void foreign_rank_mark(struct process *const *processes, size_t nr_processes);
 
 #endif

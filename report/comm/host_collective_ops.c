@@ -13,7 +13,7 @@ struct taker {
 	struct process *process;
 };
 
-static void take(void *context, const struct host_comm *comm)
+static void take(void *context, const struct host_collective *comm)
 {
 	struct taker *taker = context;
 	struct nccl_ops *ops = taker->ops;
@@ -32,33 +32,34 @@ static void take(void *context, const struct host_comm *comm)
 		.boot = job_clock_of(taker->process),
 		.process = ops->nr_processes,
 		.id = (uint32_t)ops->nr_ops,
-		.name = names_intern(name, strlen(name)),
+		.name = string_pool_intern(name, strlen(name)),
 		.kind = comm->kind,
 		.library = comm->library,
 	};
 	ops->nr_ops++;
 }
 
-void host_ops_take(struct nccl_ops *ops, struct process *process, const struct batch *batch)
+void host_collective_ops_take(
+	struct nccl_ops *ops, struct process *process, const struct batch *batch)
 {
 	struct taker taker = {ops, process};
 
-	host_comm_take(process, batch, false, take, &taker);
+	host_collective_take(process, batch, false, take, &taker);
 }
 
-void host_ops_read(struct nccl_ops *ops, struct process *process)
+void host_collective_ops_read(struct nccl_ops *ops, struct process *process)
 {
-	struct stream_in *stream = process->stream;
-	uint32_t mask = HOST_COMM_MASK | select_mask(process, GPROF_TABLE_op);
-	bool has_any = host_comm_is_in(process);
+	struct stream *stream = process->stream;
+	uint32_t mask = HOST_COLLECTIVE_MASK | select_mask(process, GPROF_TABLE_op);
+	bool has_any = host_collective_is_in(process);
 
 	for (size_t i = 0; has_any && i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_op &&
-			!stream_in_load(stream, i, mask, 0, &batch)) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
+			!stream_load(stream, i, mask, 0, &batch)) {
 			select_cut(process, &batch);
-			host_ops_take(ops, process, &batch);
+			host_collective_ops_take(ops, process, &batch);
 		}
 	}
 }

@@ -12,10 +12,11 @@
 #include "report/comm/host_collectives.h"
 #include "report/comm/nccl_ops.h"
 
-/* Batches of table op, of which HOST_COMM_MASK is wanted, before the end of the process. */
-void host_ops_take(struct nccl_ops *ops, struct process *process, const struct batch *batch);
+/* Batches of table op, of which HOST_COLLECTIVE_MASK is wanted, before the end of the process. */
+void host_collective_ops_take(
+	struct nccl_ops *ops, struct process *process, const struct batch *batch);
 
 /* All of them, for a process that no scan reads. */
-void host_ops_read(struct nccl_ops *ops, struct process *process);
+void host_collective_ops_read(struct nccl_ops *ops, struct process *process);
 
 #endif

@@ -8,11 +8,13 @@
 #include "report/comm/nccl_ops.h"
 #include "report/ops/op.h"
 
-const char *const host_comm_names[] = {
-	[HOST_COMM_GLOO] = "gloo", [HOST_COMM_MPI] = "MPI", [HOST_COMM_UCC] = "UCC"};
+const char *const host_comm_names[] = {[HOST_COLLECTIVE_GLOO] = "gloo",
+	[HOST_COLLECTIVE_MPI] = "MPI",
+	[HOST_COLLECTIVE_UCC] = "UCC"};
 
-static const char *const prefixes[] = {
-	[HOST_COMM_GLOO] = "gloo:", [HOST_COMM_MPI] = "mpi:", [HOST_COMM_UCC] = "ucc:"};
+static const char *const prefixes[] = {[HOST_COLLECTIVE_GLOO] = "gloo:",
+	[HOST_COLLECTIVE_MPI] = "mpi:",
+	[HOST_COLLECTIVE_UCC] = "ucc:"};
 
 /* Ranges and operators around communication; what they take is waiting, or what lies in them. */
 static const char *const around[] = {
@@ -25,36 +27,37 @@ static bool begins_with(const char *text, const char *prefix)
 }
 
 /* What stands behind the library's name; NULL: it is of none. */
-static const char *find_call(const char *name, enum host_comm_library *library)
+static const char *find_call(const char *name, enum host_collective_library *library)
 {
-	for (unsigned int i = HOST_COMM_GLOO; i <= HOST_COMM_UCC; i++) {
+	for (unsigned int i = HOST_COLLECTIVE_GLOO; i <= HOST_COLLECTIVE_UCC; i++) {
 		if (begins_with(name, prefixes[i])) {
-			*library = (enum host_comm_library)i;
+			*library = (enum host_collective_library)i;
 			return name + strlen(prefixes[i]);
 		}
 	}
-	*library = HOST_COMM_NONE;
+	*library = HOST_COLLECTIVE_NONE;
 	return NULL;
 }
 
-enum host_comm_library host_comm_library_of(uint32_t name)
+enum host_collective_library host_collective_library_of(uint32_t name)
 {
-	enum host_comm_library library;
+	enum host_collective_library library;
 
-	find_call(names_raw(name, NULL), &library);
+	find_call(string_pool_text(name, NULL), &library);
 	return library;
 }
 
 static uint8_t kind_of(const char *call)
 {
 	/* NCCL has none of its own, and PyTorch makes one of an all-reduce there. */
-	return begins_with(call, "barrier") ? NCCL_OPS_BARRIER : nccl_name_kind(call, strlen(call));
+	return begins_with(call, "barrier") ? NCCL_OPS_BARRIER
+					    : nccl_names_kind(call, strlen(call));
 }
 
 static bool is_in(const struct idmap *names)
 {
 	for (size_t i = 0; i < names->nr; i++) {
-		if (host_comm_library_of(*(const uint32_t *)idmap_at(names, i))) {
+		if (host_collective_library_of(*(const uint32_t *)idmap_at(names, i))) {
 			return true;
 		}
 	}
@@ -62,15 +65,15 @@ static bool is_in(const struct idmap *names)
 }
 
 /* Rows have names, or texts where there are too many and in traces of others. */
-bool host_comm_is_in(const struct process *process)
+bool host_collective_is_in(const struct process *process)
 {
 	return is_in(&process->op_names) || is_in(&process->strings);
 }
 
-bool host_comm_needs(void *context, struct process *process, unsigned int table)
+bool host_collective_needs(void *context, struct process *process, unsigned int table)
 {
 	(void)context;
-	return table != GPROF_TABLE_op || host_comm_is_in(process);
+	return table != GPROF_TABLE_op || host_collective_is_in(process);
 }
 
 /* ---- sizes ---- */
@@ -147,14 +150,14 @@ static bool read_bytes(const char *text, uint64_t *nr_bytes)
 	return true;
 }
 
-static void set_bytes(struct host_comm *comm, const struct process *process, uint64_t shape)
+static void set_bytes(struct host_collective *comm, const struct process *process, uint64_t shape)
 {
 	const uint32_t *text = shape && shape <= UINT32_MAX
 				       ? idmap_get(&process->op_shapes, (uint32_t)shape)
 				       : NULL;
 
 	if (text) {
-		comm->has_bytes = read_bytes(names_raw(*text, NULL), &comm->bytes);
+		comm->has_bytes = read_bytes(string_pool_text(*text, NULL), &comm->bytes);
 	}
 	if (comm->kind == NCCL_OPS_BARRIER) {
 		comm->bytes = 0;
@@ -178,16 +181,16 @@ static bool is_computing(const char *name, uint8_t framework, uint8_t scope)
 	return true;
 }
 
-void host_comm_take(const struct process *process, const struct batch *b, bool has_operators,
-	void (*take)(void *context, const struct host_comm *comm), void *context)
+void host_collective_take(const struct process *process, const struct batch *b, bool has_operators,
+	void (*take)(void *context, const struct host_collective *comm), void *context)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_op_begin][i], dur = b->col[COL_op_dur][i];
-		const char *name = names_raw(
+		const char *name = string_pool_text(
 			op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]), NULL);
-		struct host_comm comm = {
+		struct host_collective comm = {
 			.begin = begin, .end = begin + dur < begin ? UINT64_MAX : begin + dur};
-		enum host_comm_library library;
+		enum host_collective_library library;
 		const char *call = find_call(name, &library);
 
 		if (call) {

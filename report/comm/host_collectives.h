@@ -10,43 +10,44 @@
 
 #include "report/model/scan.h"
 
-enum host_comm_library {
-	HOST_COMM_NONE,
-	HOST_COMM_GLOO,
-	HOST_COMM_MPI,
-	HOST_COMM_UCC,
+enum host_collective_library {
+	HOST_COLLECTIVE_NONE,
+	HOST_COLLECTIVE_GLOO,
+	HOST_COLLECTIVE_MPI,
+	HOST_COLLECTIVE_UCC,
 };
 
-struct host_comm {
+struct host_collective {
 	uint64_t begin, end; /* ticks */
 	uint64_t bytes;	     /* of the tensors that the rank gives to it */
 	bool has_bytes;	     /* else shapes were not recorded, or tell no size */
-	uint8_t library;     /* enum host_comm_library; NONE: an operator that computes */
+	uint8_t library;     /* enum host_collective_library; NONE: an operator that computes */
 	uint8_t kind;	     /* as nccl_ops.h has it; 0 unknown */
 };
 
 /* What must be wanted of table op. */
-#define HOST_COMM_MASK                                                                        \
+#define HOST_COLLECTIVE_MASK                                                                  \
 	(COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_op_name) |              \
 		COL_BIT(COL_op_name) | COL_BIT(COL_op_op_shape) | COL_BIT(COL_op_framework) | \
 		COL_BIT(COL_op_scope))
 
 /* For scan_view.needs: false for table op of a process without such calls, true for all others. */
-bool host_comm_needs(void *context, struct process *process, unsigned int table);
+bool host_collective_needs(void *context, struct process *process, unsigned int table);
 
 /* Has the process any such call? */
-bool host_comm_is_in(const struct process *process);
+bool host_collective_is_in(const struct process *process);
 
 /*
  * Hands out the calls among the rows of a batch of table op; with `has_operators` the operators
  * that compute, too. These are PyTorch's: no ranges, loaders, nor what only begins communication or
  * waits for it (c10d::, _c10d_functional::) or for what lies in it (autograd::engine::).
  */
-void host_comm_take(const struct process *process, const struct batch *batch, bool has_operators,
-	void (*take)(void *context, const struct host_comm *comm), void *context);
+void host_collective_take(const struct process *process, const struct batch *batch,
+	bool has_operators, void (*take)(void *context, const struct host_collective *comm),
+	void *context);
 
-/* What a name says; HOST_COMM_NONE for all others. */
-enum host_comm_library host_comm_library_of(uint32_t name);
+/* What a name says; HOST_COLLECTIVE_NONE for all others. */
+enum host_collective_library host_collective_library_of(uint32_t name);
 
 /* "gloo", "MPI", "UCC". */
 extern const char *const host_comm_names[];

@@ -19,7 +19,7 @@ uint32_t job_clock_of(const struct process *process)
 		return process->boot;
 	}
 	host = process_fact(process, "host.name", "");
-	return names_intern(host, strlen(host));
+	return string_pool_intern(host, strlen(host));
 }
 
 /* One whose host is not known has a clock of its own. */

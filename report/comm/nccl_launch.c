@@ -112,7 +112,7 @@ static void take(struct nccl_launches *launches, const struct batch *batch)
 	}
 }
 
-void nccl_launches_read(struct nccl_launches *launches, struct stream_in *stream)
+void nccl_launches_read(struct nccl_launches *launches, struct stream *stream)
 {
 	if (!launches->nr_spans) {
 		return;
@@ -122,11 +122,11 @@ void nccl_launches_read(struct nccl_launches *launches, struct stream_in *stream
 		add(launches, launches->spans[i].last, launches->spans[i].op);
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		struct batch batch;
 
 		if ((table == GPROF_TABLE_api || table == GPROF_TABLE_api_launch) &&
-			!stream_in_load(stream, i, LAUNCH_MASK, 0, &batch)) {
+			!stream_load(stream, i, LAUNCH_MASK, 0, &batch)) {
 			take(launches, &batch);
 		}
 	}

@@ -40,7 +40,7 @@ void nccl_launches_fini(struct nccl_launches *launches);
 void nccl_launches_add(struct nccl_launches *launches, const struct nccl_span *span);
 
 /* All launches of the spans, once these are all there. */
-void nccl_launches_read(struct nccl_launches *launches, struct stream_in *stream);
+void nccl_launches_read(struct nccl_launches *launches, struct stream *stream);
 
 /* Then: the operation that a launch is of, NCCL_LAUNCH_NONE if it is of none. */
 size_t nccl_launches_find(struct nccl_launches *launches, uint32_t correlation);

@@ -12,7 +12,7 @@
 
 #define NAME_BYTES 40u
 
-const char *nccl_name_op(uint8_t kind)
+const char *nccl_names_op(uint8_t kind)
 {
 	static const char *const names[] = {
 		[GPROF_NCCL_ALL_REDUCE] = "AllReduce",
@@ -46,7 +46,7 @@ static void clean(const char *name, size_t nr_bytes, char *out)
 	out[nr] = '\0';
 }
 
-uint8_t nccl_name_kind(const char *name, size_t nr_bytes)
+uint8_t nccl_names_kind(const char *name, size_t nr_bytes)
 {
 	/* By how they begin: there are "base", "oop", "coalesced" and others behind. */
 	static const struct {
@@ -78,7 +78,7 @@ uint8_t nccl_name_kind(const char *name, size_t nr_bytes)
 }
 
 /* What several functions of NCCL make has a name that begins as theirs. */
-uint32_t nccl_name_call(uint8_t kind)
+uint32_t nccl_names_call(uint8_t kind)
 {
 	static const char *const names[] = {
 		[GPROF_NCCL_ALL_REDUCE] = "ncclAllReduce",
@@ -102,7 +102,7 @@ uint32_t nccl_name_call(uint8_t kind)
 				   ? names[kind]
 				   : "a call of NCCL";
 
-	return names_intern(name, strlen(name));
+	return string_pool_intern(name, strlen(name));
 }
 
 /* PyTorch's name of the group is for people; where there is none, the key is the same on all ranks.
@@ -116,7 +116,7 @@ static void make_comm(const struct process *process, uint32_t id, struct model_n
 	snprintf(fact, sizeof(fact), "nccl.group.%" PRIu32, id);
 	group = process_fact(process, fact, NULL);
 	if (group) {
-		comm->group = names_intern(group, strlen(group));
+		comm->group = string_pool_intern(group, strlen(group));
 		buf_printf(&name, "group %s", group);
 	} else {
 		buf_printf(&name, "%016" PRIx64, comm->key);
@@ -124,17 +124,17 @@ static void make_comm(const struct process *process, uint32_t id, struct model_n
 	if (comm->rank >= 0 && comm->nr_ranks) {
 		buf_printf(&name, ", rank %" PRId32 " of %" PRIu32, comm->rank, comm->nr_ranks);
 	}
-	comm->name = names_intern(name.bytes, name.nr_bytes);
+	comm->name = string_pool_intern(name.bytes, name.nr_bytes);
 	buf_fini(&name);
 }
 
-uint32_t nccl_name_comm(struct process *process, uint32_t id)
+uint32_t nccl_names_comm(struct process *process, uint32_t id)
 {
 	static const char unknown[] = "(unknown)";
 	struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
 
 	if (!comm || !comm->key) {
-		return names_intern(unknown, sizeof(unknown) - 1);
+		return string_pool_intern(unknown, sizeof(unknown) - 1);
 	}
 	if (!comm->name) {
 		make_comm(process, id, comm);
@@ -142,10 +142,10 @@ uint32_t nccl_name_comm(struct process *process, uint32_t id)
 	return comm->name;
 }
 
-uint32_t nccl_name_group(struct process *process, uint32_t id)
+uint32_t nccl_names_group(struct process *process, uint32_t id)
 {
 	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
 
-	nccl_name_comm(process, id);
+	nccl_names_comm(process, id);
 	return comm ? comm->group : 0;
 }

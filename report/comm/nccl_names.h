@@ -6,25 +6,25 @@
 #include "report/model/model.h"
 
 /* Of an operation, as nccl_ops.h has its kind: "AllReduce" and so on, static. */
-const char *nccl_name_op(uint8_t kind);
+const char *nccl_names_op(uint8_t kind);
 
 /* Of a call, any of enum gprof_nccl: "ncclAllReduce" and so on, of names.h. */
-uint32_t nccl_name_call(uint8_t kind);
+uint32_t nccl_names_call(uint8_t kind);
 
 /*
  * What a framework's name for an operation means ("_allgather_base", "all_gather"), 0 if it is none
  * that is known.
  */
-uint8_t nccl_name_kind(const char *name, size_t nr_bytes);
+uint8_t nccl_names_kind(const char *name, size_t nr_bytes);
 
 /*
  * A communicator of a process, 0 one that nobody knows: "00c0ffee00c0ffee, rank 0 of 2", "group 2,
  * mesh_dp, rank 0 of 2" where a fact nccl.group.ID has PyTorch's name of it, or "(unknown)". Of
  * names.h.
  */
-uint32_t nccl_name_comm(struct process *process, uint32_t comm);
+uint32_t nccl_names_comm(struct process *process, uint32_t comm);
 
 /* PyTorch's name of it alone, 0 where it is not known. */
-uint32_t nccl_name_group(struct process *process, uint32_t comm);
+uint32_t nccl_names_group(struct process *process, uint32_t comm);
 
 #endif

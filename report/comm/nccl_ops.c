@@ -144,8 +144,8 @@ static struct nccl_op make_op(
 		.id = (uint32_t)ops->nr_ops,
 		.step = phases_step(&steps, call->begin),
 		.device = UINT32_MAX,
-		.name = nccl_name_comm(process, call->comm),
-		.group = nccl_name_group(process, call->comm),
+		.name = nccl_names_comm(process, call->comm),
+		.group = nccl_names_group(process, call->comm),
 		.kind = call->kind,
 	};
 }
@@ -237,14 +237,14 @@ static void take_kernels(struct nccl_ops *ops, struct process *process, const st
 static void join_kernels(struct nccl_ops *ops, struct process *process)
 {
 	struct nccl_launches *launches = &ops->calls->launches;
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 
 	nccl_launches_read(launches, stream);
 	for (size_t i = 0; launches->nr && i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_kernel &&
-			!stream_in_load(stream, i, KERNEL_MASK, 0, &batch)) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_kernel &&
+			!stream_load(stream, i, KERNEL_MASK, 0, &batch)) {
 			take_kernels(ops, process, &batch);
 		}
 	}
@@ -268,14 +268,14 @@ void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 
 void nccl_ops_read(struct nccl_ops *ops, struct process *process)
 {
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 	uint32_t mask = NCCL_OPS_MASK | select_mask(process, GPROF_TABLE_nccl);
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_nccl &&
-			!stream_in_load(stream, i, mask, 0, &batch)) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_nccl &&
+			!stream_load(stream, i, mask, 0, &batch)) {
 			select_cut(process, &batch);
 			nccl_ops_take(ops, &batch);
 		}

@@ -41,7 +41,7 @@ struct nccl_op {
 			      first */
 	uint32_t device;   /* of its kernels; UINT32_MAX unknown */
 	uint8_t kind;
-	uint8_t library; /* enum host_comm_library: of the host; else NCCL's */
+	uint8_t library; /* enum host_collective_library: of the host; else NCCL's */
 	bool is_unsized; /* `bytes` is not known */
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* the times of all ranks are known; this one came last */

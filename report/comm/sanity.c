@@ -15,7 +15,7 @@
 #define MOST_SPANS  20u
 #define MOST_TOLD   5u
 
-struct odd {
+struct sanity {
 	struct process *const *processes;
 	size_t nr_processes;
 	void (*tell)(const char *sentence);
@@ -23,7 +23,7 @@ struct odd {
 	bool is_wrong;
 };
 
-static void tell(struct odd *odd)
+static void tell(struct sanity *odd)
 {
 	buf_char(&odd->line, 0);
 	odd->tell(odd->line.bytes);
@@ -37,7 +37,7 @@ static bool has_work(const struct process *process)
 		GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_untimed};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		const struct stream_table *table = stream_in_table(process->stream, tables[i]);
+		const struct stream_table *table = stream_table(process->stream, tables[i]);
 
 		if (table && table->nr_rows) {
 			return true;
@@ -54,7 +54,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* How many values of a fact the processes have. More than one begin a line: "N of_what (A, B". */
-static size_t add_values(struct odd *odd, const char *key, bool of_workers, const char *of_what)
+static size_t add_values(struct sanity *odd, const char *key, bool of_workers, const char *of_what)
 {
 	const char **values = mem_zeroed(odd->nr_processes + 1, sizeof(*values));
 	size_t nr = 0, nr_values = 0;
@@ -83,7 +83,7 @@ static size_t add_values(struct odd *odd, const char *key, bool of_workers, cons
 	return nr_values;
 }
 
-static bool has_lone_worker(const struct odd *odd)
+static bool has_lone_worker(const struct sanity *odd)
 {
 	for (size_t i = 0; i < odd->nr_processes; i++) {
 		if (odd->processes[i]->rank < 0 && has_work(odd->processes[i])) {
@@ -94,7 +94,7 @@ static bool has_lone_worker(const struct odd *odd)
 }
 
 /* That a job is of several hosts is usual, as long as ranks say that it is one. */
-static void tell_hosts(struct odd *odd)
+static void tell_hosts(struct sanity *odd)
 {
 	if (add_values(odd, "host.name", false, "hosts") < 2) {
 		return;
@@ -108,7 +108,7 @@ static void tell_hosts(struct odd *odd)
 	tell(odd);
 }
 
-static void tell_jobs(struct odd *odd)
+static void tell_jobs(struct sanity *odd)
 {
 	if (add_values(odd, "job.id", true, "jobs") < 2 &&
 		add_values(odd, "rank.world_size", true, "job sizes") < 2) {
@@ -122,7 +122,7 @@ static void tell_jobs(struct odd *odd)
 /* ---- ranks ---- */
 
 /* Those that train: children that merely have their parent's RANK do not count. */
-static void tell_repeated(struct odd *odd)
+static void tell_repeated(struct sanity *odd)
 {
 	uint64_t *ranks = mem_zeroed(odd->nr_processes + 1, sizeof(*ranks));
 	const struct process *last = NULL;
@@ -150,7 +150,7 @@ static void tell_repeated(struct odd *odd)
 	free(ranks);
 }
 
-static void add_gap(struct odd *odd, size_t *nr, int64_t first, int64_t end)
+static void add_gap(struct sanity *odd, size_t *nr, int64_t first, int64_t end)
 {
 	if (first >= end) {
 		return;
@@ -165,7 +165,7 @@ static void add_gap(struct odd *odd, size_t *nr, int64_t first, int64_t end)
 }
 
 /* Of one rank alone nobody knows whether the others were wanted. */
-static void tell_missing(struct odd *odd)
+static void tell_missing(struct sanity *odd)
 {
 	int64_t next = 0, world = -1;
 	size_t nr_ranks = 0, nr_gaps = 0;
@@ -200,8 +200,8 @@ static void tell_missing(struct odd *odd)
 /* ---- one by one ---- */
 
 /* rest: what those have that are not named any more. */
-static void tell_each(struct odd *odd, bool (*add)(const struct process *process, struct buf *line),
-	const char *rest)
+static void tell_each(struct sanity *odd,
+	bool (*add)(const struct process *process, struct buf *line), const char *rest)
 {
 	size_t nr = 0;
 
@@ -225,7 +225,7 @@ static void tell_each(struct odd *odd, bool (*add)(const struct process *process
 
 static struct buf added; /* sentences, each with a 0 behind it */
 
-void odd_add(const char *format, ...)
+void sanity_add(const char *format, ...)
 {
 	va_list arguments;
 	char *sentence;
@@ -246,7 +246,7 @@ void odd_add(const char *format, ...)
 	free(sentence);
 }
 
-static void tell_added(struct odd *odd)
+static void tell_added(struct sanity *odd)
 {
 	for (size_t i = 0; i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
 		odd->tell(added.bytes + i);
@@ -255,10 +255,10 @@ static void tell_added(struct odd *odd)
 	buf_fini(&added);
 }
 
-bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_part,
+bool sanity_tell(struct process *const *processes, size_t nr_processes, bool is_part,
 	void (*told)(const char *sentence))
 {
-	struct odd odd = {.processes = processes, .nr_processes = nr_processes, .tell = told};
+	struct sanity odd = {.processes = processes, .nr_processes = nr_processes, .tell = told};
 
 	tell_hosts(&odd);
 	tell_jobs(&odd);
@@ -266,12 +266,12 @@ bool odd_tell(struct process *const *processes, size_t nr_processes, bool is_par
 	if (!is_part) {
 		tell_missing(&odd);
 	}
-	tell_each(&odd, odd_process_stranger, "whose communicators no other process here has");
-	tell_each(&odd, odd_process_times, "whose steps or clocks go back");
-	tell_each(&odd, odd_process_ends, "with step ends without a time");
-	tell_each(&odd, odd_process_span, "of more days than a run");
-	tell_each(&odd, odd_process_early, "with work before its launch");
-	tell_each(&odd, odd_process_names, "with names that are not UTF-8");
+	tell_each(&odd, sanity_process_stranger, "whose communicators no other process here has");
+	tell_each(&odd, sanity_process_times, "whose steps or clocks go back");
+	tell_each(&odd, sanity_process_ends, "with step ends without a time");
+	tell_each(&odd, sanity_process_span, "of more days than a run");
+	tell_each(&odd, sanity_process_early, "with work before its launch");
+	tell_each(&odd, sanity_process_names, "with names that are not UTF-8");
 	tell_added(&odd);
 	buf_fini(&odd.line);
 	return odd.is_wrong;

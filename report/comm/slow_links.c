@@ -10,7 +10,7 @@
 
 /* All moves of a path in a step that are alike. */
 struct cell {
-	struct network_move move; /* the first; its times are the mean */
+	struct transfer move; /* the first; its times are the mean */
 	uint64_t nr;
 	__int128 total_ns;		    /* of all */
 	int64_t delay_ns[NR_NETWORK_BASES]; /* of one, the mean */
@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int compare_paths(const struct network_path *x, const struct network_path *y)
+static int compare_paths(const struct transfer_path *x, const struct transfer_path *y)
 {
 	int order = compare(x->key, y->key);
 
@@ -38,7 +38,7 @@ static int compare_paths(const struct network_path *x, const struct network_path
 }
 
 /* Are they alike? */
-static int compare_kinds(const struct network_move *x, const struct network_move *y)
+static int compare_kinds(const struct transfer *x, const struct transfer *y)
 {
 	int order = compare(x->kind, y->kind);
 
@@ -50,7 +50,7 @@ static int compare_kinds(const struct network_move *x, const struct network_move
 
 static int by_path_kind_step(const void *a, const void *b)
 {
-	const struct network_move *x = a, *y = b;
+	const struct transfer *x = a, *y = b;
 	int order = compare_paths(&x->path, &y->path);
 
 	order = order ? order : compare_kinds(x, y);
@@ -60,7 +60,7 @@ static int by_path_kind_step(const void *a, const void *b)
 /* Cells begin with their moves. */
 static int by_kind_step(const void *a, const void *b)
 {
-	const struct network_move *x = a, *y = b;
+	const struct transfer *x = a, *y = b;
 	int order = compare_kinds(x, y);
 
 	return order ? order : compare(x->step, y->step);
@@ -68,7 +68,7 @@ static int by_kind_step(const void *a, const void *b)
 
 static int by_path_kind(const void *a, const void *b)
 {
-	const struct network_move *x = a, *y = b;
+	const struct transfer *x = a, *y = b;
 	int order = compare_paths(&x->path, &y->path);
 
 	return order ? order : compare_kinds(x, y);
@@ -76,7 +76,7 @@ static int by_path_kind(const void *a, const void *b)
 
 static int by_path_step(const void *a, const void *b)
 {
-	const struct network_move *x = a, *y = b;
+	const struct transfer *x = a, *y = b;
 	int order = compare_paths(&x->path, &y->path);
 
 	return order ? order : compare(x->step, y->step);
@@ -85,7 +85,7 @@ static int by_path_step(const void *a, const void *b)
 static int by_path(const void *a, const void *b)
 {
 	return compare_paths(
-		&((const struct network_move *)a)->path, &((const struct network_move *)b)->path);
+		&((const struct transfer *)a)->path, &((const struct transfer *)b)->path);
 }
 
 /* How many from the first on are equal to it. */
@@ -101,7 +101,7 @@ static size_t run_of(
 }
 
 /* Moves to cells; returns how many. */
-static size_t make_cells(struct network_move *moves, size_t nr, struct cell *cells)
+static size_t make_cells(struct transfer *moves, size_t nr, struct cell *cells)
 {
 	size_t nr_cells = 0;
 
@@ -124,7 +124,7 @@ static size_t make_cells(struct network_move *moves, size_t nr, struct cell *cel
 
 /* ---- compared ---- */
 
-static void set_delay(struct cell *cell, enum network_basis basis, int64_t usual_ns)
+static void set_delay(struct cell *cell, enum slow_links_basis basis, int64_t usual_ns)
 {
 	cell->is_compared[basis] = true;
 	cell->delay_ns[basis] = cell->move.transfer_ns - usual_ns;
@@ -151,7 +151,7 @@ static void compare_own(struct cell *cells, size_t nr)
 	}
 	times = sort_times(cells, nr);
 	for (size_t i = 0; i < nr; i++) {
-		set_delay(&cells[i], NETWORK_OWN, times[(nr - 1) / 4]);
+		set_delay(&cells[i], SLOW_LINKS_OWN, times[(nr - 1) / 4]);
 	}
 	free(times);
 }
@@ -166,7 +166,7 @@ static void compare_others(struct cell *cells, size_t nr)
 	}
 	times = sort_times(cells, nr);
 	for (size_t i = 0; i < nr; i++) {
-		set_delay(&cells[i], NETWORK_OTHERS,
+		set_delay(&cells[i], SLOW_LINKS_OTHERS,
 			straggler_median_of_others(times, nr, cells[i].move.transfer_ns));
 	}
 	free(times);
@@ -189,7 +189,8 @@ static void compare_all(struct cell *cells, size_t nr)
 /* ---- added up ---- */
 
 /* A step of a path. */
-static struct straggler_step sum_step(const struct cell *cells, size_t nr, enum network_basis basis)
+static struct straggler_step sum_step(
+	const struct cell *cells, size_t nr, enum slow_links_basis basis)
 {
 	struct straggler_step step = {
 		.step = cells[0].move.step, .length_ns = cells[0].move.step_ns};
@@ -207,7 +208,7 @@ static struct straggler_step sum_step(const struct cell *cells, size_t nr, enum 
 }
 
 /* All of a path, by the steps. */
-static struct straggler sum_path(const struct cell *cells, size_t nr, enum network_basis basis)
+static struct straggler sum_path(const struct cell *cells, size_t nr, enum slow_links_basis basis)
 {
 	struct straggler sum = {.cause = STRAGGLER_NETWORK, .phase = -1};
 
@@ -220,16 +221,17 @@ static struct straggler sum_path(const struct cell *cells, size_t nr, enum netwo
 	return sum;
 }
 
-static void add_path(struct network *network, const struct cell *cells, size_t nr)
+static void add_path(struct slow_links *network, const struct cell *cells, size_t nr)
 {
 	struct straggler sums[NR_NETWORK_BASES];
-	enum network_basis basis;
+	enum slow_links_basis basis;
 
 	for (unsigned int i = 0; i < NR_NETWORK_BASES; i++) {
 		sums[i] = sum_path(cells, nr, i);
 	}
-	basis = sums[NETWORK_OWN].delay_ns > sums[NETWORK_OTHERS].delay_ns ? NETWORK_OWN
-									   : NETWORK_OTHERS;
+	basis = sums[SLOW_LINKS_OWN].delay_ns > sums[SLOW_LINKS_OTHERS].delay_ns
+			? SLOW_LINKS_OWN
+			: SLOW_LINKS_OTHERS;
 	free(sums[!basis].steps);
 	if (!sums[basis].nr_delayed ||
 		(sums[basis].nr_delayed < LEAST_LATE && sums[basis].nr_compared > 1)) {
@@ -238,11 +240,11 @@ static void add_path(struct network *network, const struct cell *cells, size_t n
 	}
 	network->slow =
 		array_grow(network->slow, network->nr, &network->capacity, sizeof(*network->slow));
-	network->slow[network->nr++] = (struct network_slow){
-		cells[0].move.path, cells[0].move.nr_ranks, basis, sums[basis]};
+	network->slow[network->nr++] =
+		(struct slow_link){cells[0].move.path, cells[0].move.nr_ranks, basis, sums[basis]};
 }
 
-void network_find(struct network *network, struct network_move *moves, size_t nr)
+void slow_links_find(struct slow_links *network, struct transfer *moves, size_t nr)
 {
 	struct cell *cells;
 
@@ -259,11 +261,11 @@ void network_find(struct network *network, struct network_move *moves, size_t nr
 	free(cells);
 }
 
-void network_fini(struct network *network)
+void slow_links_fini(struct slow_links *network)
 {
 	for (size_t i = 0; i < network->nr; i++) {
 		free(network->slow[i].straggler.steps);
 	}
 	free(network->slow);
-	*network = (struct network){0};
+	*network = (struct slow_links){0};
 }

@@ -13,22 +13,22 @@
 #include "report/comm/straggler.h"
 
 /* What a path is compared with. */
-enum network_basis {
-	NETWORK_OTHERS, /* the median of the other paths in the same step */
-	NETWORK_OWN,	/* the time that a quarter of its own steps did not exceed */
+enum slow_links_basis {
+	SLOW_LINKS_OTHERS, /* the median of the other paths in the same step */
+	SLOW_LINKS_OWN,	   /* the time that a quarter of its own steps did not exceed */
 	NR_NETWORK_BASES,
 };
 
 /* What moves are of: two ranks of a communicator, or all of them. */
-struct network_path {
+struct transfer_path {
 	uint64_t key; /* of the communicator */
 	int32_t a, b; /* its ranks, a < b; both -1: all of them */
 	/* That are a and b, as nccl_op.process; nothing is compared by them. */
 	uint32_t process_a, process_b;
 };
 
-struct network_move {
-	struct network_path path;
+struct transfer {
+	struct transfer_path path;
 	uint64_t bytes;
 	uint32_t nr_calls, nr_ranks;
 	uint8_t kind;	  /* as nccl_op.kind */
@@ -40,20 +40,20 @@ struct network_move {
 };
 
 /* One that delays steps; straggler.delay_ns is what its transfers took longer. */
-struct network_slow {
-	struct network_path path;
+struct slow_link {
+	struct transfer_path path;
 	uint32_t nr_ranks;
-	enum network_basis basis; /* the one by which the delay is longer */
+	enum slow_links_basis basis; /* the one by which the delay is longer */
 	struct straggler straggler;
 };
 
-struct network {
-	struct network_slow *slow;
+struct slow_links {
+	struct slow_link *slow;
 	size_t nr, capacity;
 };
 
 /* Starts with all zeros. Sorts the moves. */
-void network_find(struct network *network, struct network_move *moves, size_t nr);
-void network_fini(struct network *network);
+void slow_links_find(struct slow_links *network, struct transfer *moves, size_t nr);
+void slow_links_fini(struct slow_links *network);
 
 #endif

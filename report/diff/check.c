@@ -93,7 +93,7 @@ void diff_check_fini(struct diff_check *check)
 
 static bool fits(const struct diff_check *check, uint32_t name)
 {
-	const char *text = names_readable(name, NULL);
+	const char *text = string_pool_demangled(name, NULL);
 
 	if (check->section == DIFF_STEP || check->section == DIFF_PHASE) {
 		return strcasecmp(text, check->pattern) == 0;

@@ -65,7 +65,7 @@ static uint32_t shape_of(const char *name, size_t nr_bytes)
 			buf_char(&out, name[i]);
 		}
 	}
-	shape = names_intern(out.nr_bytes ? out.bytes : "", out.nr_bytes);
+	shape = string_pool_intern(out.nr_bytes ? out.bytes : "", out.nr_bytes);
 	buf_fini(&out);
 	return shape;
 }
@@ -89,7 +89,7 @@ static void find_words(struct lone *lone, const char *name, size_t nr_bytes)
 			i++;
 		}
 		if (i > begin && !isdigit((unsigned char)name[begin])) {
-			lone->words[lone->nr_words++] = names_intern(name + begin, i - begin);
+			lone->words[lone->nr_words++] = string_pool_intern(name + begin, i - begin);
 		}
 		i += i == begin;
 	}
@@ -139,7 +139,7 @@ static struct lone *make_lone(
 		if (is_paired[i]) {
 			continue;
 		}
-		text = names_readable(names[i].name, &nr_bytes);
+		text = string_pool_demangled(names[i].name, &nr_bytes);
 		lone[*nr_lone].place = i;
 		lone[*nr_lone].weight = names[i].weight;
 		lone[*nr_lone].shape = shape_of(text, nr_bytes);

@@ -79,7 +79,7 @@ static double base_ns(const struct diff *diff)
 	const struct diff_rows *rows = &diff->sections[DIFF_STEP];
 
 	for (size_t i = 0; i < rows->nr_rows; i++) {
-		const char *name = names_raw(rows->rows[i].name_a, NULL);
+		const char *name = string_pool_text(rows->rows[i].name_a, NULL);
 
 		if (strcmp(name, "step_time") == 0 || strcmp(name, "run_time") == 0) {
 			return rows->rows[i].a.mean;

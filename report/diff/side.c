@@ -17,7 +17,7 @@ struct reading {
 
 static uint32_t name_of(const char *text)
 {
-	return names_intern(text, strlen(text));
+	return string_pool_intern(text, strlen(text));
 }
 
 static struct diff_thing *thing_of(struct diff_side *side, enum diff_section section, uint32_t name)

@@ -107,8 +107,8 @@ static void add_facts(struct buf *json, const struct process *process, const cha
 		json, "{\"side\": \"%s\", \"pid\": %" PRIu32 ", \"facts\": [", side, process->pid);
 	for (size_t i = 0; i < process->nr_facts; i++) {
 		size_t nr_key, nr_value;
-		const char *key = names_shown(process->facts[i].key, &nr_key);
-		const char *value = names_raw(process->facts[i].value, &nr_value);
+		const char *key = string_pool_shown(process->facts[i].key, &nr_key);
+		const char *value = string_pool_text(process->facts[i].value, &nr_value);
 
 		buf_text(json, i ? ", [" : "[");
 		text_add_json(json, key, nr_key);

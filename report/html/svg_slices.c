@@ -22,19 +22,19 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 	slices->clock.base_ns = base_ns;
 }
 
-static void take_track(void *context, const struct pftrace_track *track)
+static void take_track(void *context, const struct perfetto_track *track)
 {
 	struct html_svg_slices *slices = context;
 	struct html_svg_track *new = idmap_put(&slices->tracks, (uint32_t)track->track);
 
-	slices->nr_processes += track->kind == PFTRACE_TRACK_PROCESS;
+	slices->nr_processes += track->kind == PERFETTO_TRACK_PROCESS;
 	*new = (struct html_svg_track){.id = (uint32_t)track->track,
 		.parent = (uint32_t)track->parent,
 		.process = slices->nr_processes,
-		.name = names_intern(track->name, strlen(track->name)),
+		.name = string_pool_intern(track->name, strlen(track->name)),
 		.rank = track->rank,
 		.kind = (uint8_t)track->kind,
-		.group = track->kind == PFTRACE_TRACK_THREAD ? GROUP_THREADS : GROUP_OTHERS};
+		.group = track->kind == PERFETTO_TRACK_THREAD ? GROUP_THREADS : GROUP_OTHERS};
 }
 
 static void add_slice(
@@ -59,7 +59,7 @@ static void add_slice(
 	new->nr = (uint32_t)slices->nr++;
 }
 
-static void take_slice(void *context, const struct pftrace_event *event, bool is_moment)
+static void take_slice(void *context, const struct perfetto_event *event, bool is_moment)
 {
 	struct html_svg_slices *slices = context;
 	struct html_svg_track *track = idmap_get(&slices->tracks, (uint32_t)event->track);
@@ -71,12 +71,12 @@ static void take_slice(void *context, const struct pftrace_event *event, bool is
 	if (!track) {
 		return;
 	}
-	if (event->category == PFTRACE_STEP) {
+	if (event->category == PERFETTO_STEP) {
 		track->group = GROUP_STEPS;
 	}
 	/* Work runs on when the step that launched it has ended. */
-	if (event->category == PFTRACE_KERNEL || event->category == PFTRACE_NCCL ||
-		event->category == PFTRACE_COPY || event->category == PFTRACE_SET) {
+	if (event->category == PERFETTO_KERNEL || event->category == PERFETTO_NCCL ||
+		event->category == PERFETTO_COPY || event->category == PERFETTO_SET) {
 		slices->to = slice.end > slices->to ? slice.end : slices->to;
 	}
 	add_slice(slices, (uint32_t)event->track, &slice);
@@ -103,7 +103,7 @@ static void add_phases(struct html_svg_slices *slices, uint32_t id, const struct
 		const struct html_svg_slice slice = {
 			.begin = timeline_host_ns(&slices->clock, segment->begin),
 			.end = timeline_host_ns(&slices->clock, segment->end),
-			.name = names_intern(name, strlen(name)),
+			.name = string_pool_intern(name, strlen(name)),
 			.kind = (uint8_t)(HTML_SVG_PHASE + segment->phase)};
 
 		if (segment->phase != PHASE_OTHERS) {
@@ -125,7 +125,7 @@ static void take_phases(void *context, struct process *process, const struct pha
 	for (size_t i = 0; i < slices->tracks.nr; i++) {
 		const struct html_svg_track *track = idmap_at(&slices->tracks, i);
 
-		if (track->kind == PFTRACE_TRACK_PROCESS && track->process == k + 1) {
+		if (track->kind == PERFETTO_TRACK_PROCESS && track->process == k + 1) {
 			parent = track->id;
 		}
 	}
@@ -143,8 +143,8 @@ static void take_phases(void *context, struct process *process, const struct pha
 		(struct html_svg_track){.id = PHASE_ID + k,
 			.parent = parent,
 			.process = k + 1,
-			.name = names_intern("phases", 6),
-			.kind = PFTRACE_TRACK_OTHER,
+			.name = string_pool_intern("phases", 6),
+			.kind = PERFETTO_TRACK_OTHER,
 			.group = GROUP_PHASES};
 	add_phases(slices, PHASE_ID + k, phases);
 	timeline_leave(&slices->clock);
@@ -196,7 +196,7 @@ static void sort(struct html_svg_slices *slices)
 
 void html_svg_slices_take(struct html_svg_slices *slices, const struct cmd_input *input)
 {
-	const struct pftrace_sink sink = {take_track, take_slice, take_end, slices};
+	const struct perfetto_sink sink = {take_track, take_slice, take_end, slices};
 	const struct timeline_pick pick = {.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX |
 						     TIMELINE_GPU | TIMELINE_STEPS};
 	const struct op_view view = {.end = take_phases};
@@ -204,7 +204,7 @@ void html_svg_slices_take(struct html_svg_slices *slices, const struct cmd_input
 
 	*slices = (struct html_svg_slices){.input = input, .from = UINT64_MAX};
 	idmap_init(&slices->tracks, sizeof(struct html_svg_track));
-	pftrace_walk(input->processes, input->nr_processes, &pick, take_begin, &sink);
+	perfetto_walk(input->processes, input->nr_processes, &pick, take_begin, &sink);
 	op_walk_run(input->processes, input->nr_processes, &walk, 1);
 	sort(slices);
 }

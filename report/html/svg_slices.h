@@ -8,9 +8,9 @@
 #include "report/timeline/perfetto.h"
 #include "report/ops/phase.h"
 
-/* Kinds of slices: enum pftrace_category, then phases. */
-#define HTML_SVG_PHASE	  PFTRACE_NR_CATEGORIES
-#define HTML_SVG_NR_KINDS (PFTRACE_NR_CATEGORIES + NR_PHASES)
+/* Kinds of slices: enum perfetto_category, then phases. */
+#define HTML_SVG_PHASE	  PERFETTO_NR_CATEGORIES
+#define HTML_SVG_NR_KINDS (PERFETTO_NR_CATEGORIES + NR_PHASES)
 
 struct html_svg_track {
 	uint32_t id, parent; /* 0 none */
@@ -18,7 +18,7 @@ struct html_svg_track {
 	uint32_t nr_open;
 	uint32_t name;
 	int32_t rank;
-	uint8_t kind;	  /* enum pftrace_track_kind */
+	uint8_t kind;	  /* enum perfetto_track_kind */
 	uint8_t group;	  /* enum html_svg_group */
 	size_t first, nr; /* of its slices, once these are sorted */
 };

@@ -23,23 +23,23 @@
 static const struct svg_kind {
 	const char *title, *color, *ink;
 } kinds[HTML_SVG_NR_KINDS] = {
-	[PFTRACE_NONE] = {"others", "#5f6670", "#fff"},
-	[PFTRACE_RUNTIME] = {"CUDA calls", "#e69f00", "#000"},
-	[PFTRACE_DRIVER] = {"CUDA calls", "#e69f00", "#000"},
-	[PFTRACE_LIBRARY] = {"CUDA calls", "#e69f00", "#000"},
-	[PFTRACE_OPERATOR] = {"operators", "#56b4e9", "#000"},
-	[PFTRACE_ANNOTATION] = {"ranges", "#009e73", "#000"},
-	[PFTRACE_PYTHON] = {"Python", "#f0e442", "#000"},
-	[PFTRACE_KERNEL] = {"kernels", "#0072b2", "#fff"},
-	[PFTRACE_NCCL] = {"communication", "#d55e00", "#000"},
-	[PFTRACE_COPY] = {"copies", "#cc79a7", "#000"},
-	[PFTRACE_SET] = {"memsets", "#7722cc", "#fff"},
-	[PFTRACE_SYNC] = {"waits", "#5f6670", "#fff"},
-	[PFTRACE_OVERHEAD] = {"CUPTI's overhead", "#779955", "#000"},
-	[PFTRACE_STEP] = {"steps", "#3b7a57", "#fff"},
-	[PFTRACE_MARK] = {"losses and notices", "#a8071a", "#fff"},
-	[PFTRACE_COMM] = {"communication", "#d55e00", "#000"},
-	[PFTRACE_NCCL_API] = {"NCCL calls", "#ffbbbb", "#000"},
+	[PERFETTO_NONE] = {"others", "#5f6670", "#fff"},
+	[PERFETTO_RUNTIME] = {"CUDA calls", "#e69f00", "#000"},
+	[PERFETTO_DRIVER] = {"CUDA calls", "#e69f00", "#000"},
+	[PERFETTO_LIBRARY] = {"CUDA calls", "#e69f00", "#000"},
+	[PERFETTO_OPERATOR] = {"operators", "#56b4e9", "#000"},
+	[PERFETTO_ANNOTATION] = {"ranges", "#009e73", "#000"},
+	[PERFETTO_PYTHON] = {"Python", "#f0e442", "#000"},
+	[PERFETTO_KERNEL] = {"kernels", "#0072b2", "#fff"},
+	[PERFETTO_NCCL] = {"communication", "#d55e00", "#000"},
+	[PERFETTO_COPY] = {"copies", "#cc79a7", "#000"},
+	[PERFETTO_SET] = {"memsets", "#7722cc", "#fff"},
+	[PERFETTO_SYNC] = {"waits", "#5f6670", "#fff"},
+	[PERFETTO_OVERHEAD] = {"CUPTI's overhead", "#779955", "#000"},
+	[PERFETTO_STEP] = {"steps", "#3b7a57", "#fff"},
+	[PERFETTO_MARK] = {"losses and notices", "#a8071a", "#fff"},
+	[PERFETTO_COMM] = {"communication", "#d55e00", "#000"},
+	[PERFETTO_NCCL_API] = {"NCCL calls", "#ffbbbb", "#000"},
 	[PHASE + PHASE_DATALOADER] = {"data loader", "#e8835a", "#000"},
 	[PHASE + PHASE_FORWARD] = {"forward", "#8fb8d8", "#000"},
 	[PHASE + PHASE_BACKWARD] = {"backward", "#f3cf85", "#000"},
@@ -47,7 +47,7 @@ static const struct svg_kind {
 	[PHASE + PHASE_OTHERS] = {"other", "#5f6670", "#fff"},
 };
 
-_Static_assert(PFTRACE_NCCL_API + 1 == PFTRACE_NR_CATEGORIES, "each category is of a kind");
+_Static_assert(PERFETTO_NCCL_API + 1 == PERFETTO_NR_CATEGORIES, "each category is of a kind");
 
 struct svg_timeline {
 	struct html_svg_slices slices;
@@ -69,7 +69,7 @@ static void add_name(struct svg_timeline *svg, uint32_t name, size_t most)
 {
 	struct buf shown = {0};
 	size_t nr_bytes;
-	const char *bytes = names_shown(name, &nr_bytes);
+	const char *bytes = string_pool_shown(name, &nr_bytes);
 
 	text_add_shown(&shown, bytes, nr_bytes, most);
 	html_svg_text(&svg->body, shown.bytes, shown.nr_bytes);
@@ -222,7 +222,7 @@ static void draw_tracks(struct svg_timeline *svg, uint32_t parent)
 	for (size_t i = 0; i < nr; i++) {
 		const struct html_svg_track *track = idmap_at(&svg->slices.tracks, orders[i].place);
 
-		if (track->kind == PFTRACE_TRACK_PROCESS) {
+		if (track->kind == PERFETTO_TRACK_PROCESS) {
 			draw_process(svg, track);
 		}
 		draw_track(svg, track);

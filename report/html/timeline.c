@@ -18,19 +18,19 @@
 
 /* ---- tracks and rows ---- */
 
-static void take_track(void *context, const struct pftrace_track *track)
+static void take_track(void *context, const struct perfetto_track *track)
 {
 	struct html_timeline *timeline = context;
 	struct html_track *new = idmap_put(&timeline->tracks, (uint32_t)track->track);
 	const char *label = track->label ? track->label : "";
 
-	timeline->process += track->kind == PFTRACE_TRACK_PROCESS;
+	timeline->process += track->kind == PERFETTO_TRACK_PROCESS;
 	*new = (struct html_track){.parent = (uint32_t)track->parent,
 		.process = timeline->process,
 		.rank = track->rank,
 		.kind = (uint8_t)track->kind,
-		.name = names_intern(track->name, strlen(track->name)),
-		.label = names_intern(label, strlen(label))};
+		.name = string_pool_intern(track->name, strlen(track->name)),
+		.label = string_pool_intern(label, strlen(label))};
 }
 
 static uint32_t row_of(struct html_timeline *timeline, uint32_t track_id, struct html_track *track)
@@ -60,28 +60,28 @@ struct set {
 	struct {
 		uint8_t key, kind;
 		uint64_t value;
-	} __attribute__((packed)) args[2 * PFTRACE_ARGS];
+	} __attribute__((packed)) args[2 * PERFETTO_ARGS];
 } __attribute__((packed));
 
-static bool is_own_number(const struct pftrace_arg *arg)
+static bool is_own_number(const struct perfetto_arg *arg)
 {
-	return arg->kind == PFTRACE_UINT && arg->number >> 53 == 0 &&
-	       (arg->key == PFTRACE_KEY_BYTES || arg->key == PFTRACE_KEY_SEQUENCE ||
-		       arg->key == PFTRACE_KEY_PAYLOAD || arg->key == PFTRACE_KEY_GRAPH_NODE);
+	return arg->kind == PERFETTO_UINT && arg->number >> 53 == 0 &&
+	       (arg->key == PERFETTO_KEY_BYTES || arg->key == PERFETTO_KEY_SEQUENCE ||
+		       arg->key == PERFETTO_KEY_PAYLOAD || arg->key == PERFETTO_KEY_GRAPH_NODE);
 }
 
-static void add_args(struct set *set, struct html_slice *slice, const struct pftrace_arg *args,
+static void add_args(struct set *set, struct html_slice *slice, const struct perfetto_arg *args,
 	size_t nr, bool *has_number)
 {
-	for (size_t i = 0; i < nr && set->nr_args < 2 * PFTRACE_ARGS; i++) {
+	for (size_t i = 0; i < nr && set->nr_args < 2 * PERFETTO_ARGS; i++) {
 		uint64_t value = args[i].number;
 		uint8_t kind = args[i].kind;
 
-		if (args[i].key == PFTRACE_KEY_CORRELATION) {
+		if (args[i].key == PERFETTO_KEY_CORRELATION) {
 			slice->correlation = (uint32_t)value;
 			continue;
 		}
-		if (args[i].key == PFTRACE_KEY_RATE) {
+		if (args[i].key == PERFETTO_KEY_RATE) {
 			continue; /* the page has bytes and times */
 		}
 		if (is_own_number(&args[i]) && !*has_number) {
@@ -89,7 +89,7 @@ static void add_args(struct set *set, struct html_slice *slice, const struct pft
 			slice->number = value;
 			kind = HTML_ARG_NUMBER;
 			value = 0;
-		} else if (kind == PFTRACE_TEXT) {
+		} else if (kind == PERFETTO_TEXT) {
 			value = args[i].text;
 		}
 		set->args[set->nr_args].key = args[i].key;
@@ -98,7 +98,7 @@ static void add_args(struct set *set, struct html_slice *slice, const struct pft
 	}
 }
 
-static uint32_t set_of(const struct pftrace_event *event, struct html_slice *slice)
+static uint32_t set_of(const struct perfetto_event *event, struct html_slice *slice)
 {
 	struct set set = {.category = event->category, .is_moment = slice->is_moment};
 	bool has_number = false;
@@ -106,10 +106,10 @@ static uint32_t set_of(const struct pftrace_event *event, struct html_slice *sli
 	add_args(&set, slice, event->args, event->nr_args, &has_number);
 	if (event->packed) {
 		add_args(&set, slice,
-			(const struct pftrace_arg *)(const void *)event->packed->bytes,
-			event->packed->nr_bytes / sizeof(struct pftrace_arg), &has_number);
+			(const struct perfetto_arg *)(const void *)event->packed->bytes,
+			event->packed->nr_bytes / sizeof(struct perfetto_arg), &has_number);
 	}
-	return names_intern(
+	return string_pool_intern(
 		(const char *)&set, offsetof(struct set, args) + set.nr_args * sizeof(set.args[0]));
 }
 
@@ -136,7 +136,7 @@ static void add_integer(struct buf *json, uint64_t value, bool is_signed)
 void html_timeline_add_set(struct html_texts *texts, uint32_t name, struct buf *json)
 {
 	size_t nr_bytes;
-	const struct set *set = (const struct set *)(const void *)names_raw(name, &nr_bytes);
+	const struct set *set = (const struct set *)(const void *)string_pool_text(name, &nr_bytes);
 
 	buf_printf(json, "[%u,%u", set->category, set->is_moment);
 	for (unsigned int i = 0; i < set->nr_args; i++) {
@@ -145,15 +145,15 @@ void html_timeline_add_set(struct html_texts *texts, uint32_t name, struct buf *
 
 		buf_printf(json, ",%u,%u,", set->args[i].key, set->args[i].kind);
 		switch (set->args[i].kind) {
-		case PFTRACE_DOUBLE:
+		case PERFETTO_DOUBLE:
 			memcpy(&real, &value, sizeof(real));
 			buf_printf(json, isfinite(real) ? "%.9g" : "null", real);
 			break;
-		case PFTRACE_TEXT:
+		case PERFETTO_TEXT:
 			add_text(texts, json, value);
 			break;
 		default:
-			add_integer(json, value, set->args[i].kind == PFTRACE_INT);
+			add_integer(json, value, set->args[i].kind == PERFETTO_INT);
 			break;
 		}
 	}
@@ -163,17 +163,17 @@ void html_timeline_add_set(struct html_texts *texts, uint32_t name, struct buf *
 /* ---- slices ---- */
 
 /* An arrow from a forward operator to its node: beside them only calls and work have flows. */
-static uint32_t arrow_of(const struct pftrace_event *event)
+static uint32_t arrow_of(const struct perfetto_event *event)
 {
 	for (unsigned int i = 0; i < event->nr_flows; i++) {
-		if (event->flows[i] & PFTRACE_AUTOGRAD_FLOW) {
+		if (event->flows[i] & PERFETTO_AUTOGRAD_FLOW) {
 			return (uint32_t)event->flows[i];
 		}
 	}
 	return 0;
 }
 
-static void take_slice(void *context, const struct pftrace_event *event, bool is_moment)
+static void take_slice(void *context, const struct perfetto_event *event, bool is_moment)
 {
 	struct html_timeline *timeline = context;
 	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)event->track);
@@ -219,14 +219,14 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out)
 {
 	struct html_timeline timeline = {.bytes = bytes};
-	const struct pftrace_sink sink = {take_track, take_slice, take_end, &timeline};
+	const struct perfetto_sink sink = {take_track, take_slice, take_end, &timeline};
 	/* Curves have pages of their own. */
 	const struct timeline_pick pick = {.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX |
 						     TIMELINE_PYTHON | TIMELINE_GPU |
 						     TIMELINE_STEPS | TIMELINE_MARKS};
 
 	idmap_init(&timeline.tracks, sizeof(struct html_track));
-	pftrace_walk(input->processes, input->nr_processes, &pick, take_begin, &sink);
+	perfetto_walk(input->processes, input->nr_processes, &pick, take_begin, &sink);
 	if (timeline.nr_all) {
 		html_timeline_out(&timeline, out);
 	}

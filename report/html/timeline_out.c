@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "report/util/string_pool.h"
-#include "report/util/varint.h"
+#include "report/util/pack.h"
 #include "report/timeline/perfetto_out.h"
 #include "report/util/text.h"
 
@@ -61,7 +61,7 @@ uint32_t html_texts_place(struct html_texts *texts, uint32_t name)
 
 	if (is_new) {
 		size_t nr_bytes;
-		const char *bytes = names_shown(name, &nr_bytes);
+		const char *bytes = string_pool_shown(name, &nr_bytes);
 
 		buf_text(&texts->json, texts->json.nr_bytes ? ",\n" : "");
 		text_add_json(&texts->json, bytes, nr_bytes);
@@ -182,12 +182,12 @@ static void add_tracks(struct packing *packing, struct buf *json)
 static void add_words(struct buf *json)
 {
 	buf_text(json, ",\n\"categories\":[null");
-	for (unsigned int i = 1; i < PFTRACE_NR_CATEGORIES; i++) {
-		buf_printf(json, ",\"%s\"", pftrace_category_word((enum pftrace_category)i));
+	for (unsigned int i = 1; i < PERFETTO_NR_CATEGORIES; i++) {
+		buf_printf(json, ",\"%s\"", perfetto_category_word((enum perfetto_category)i));
 	}
 	buf_text(json, "],\n\"keys\":[null");
-	for (unsigned int i = 1; i < PFTRACE_NR_KEYS; i++) {
-		buf_printf(json, ",\"%s\"", pftrace_key_word((enum pftrace_key)i));
+	for (unsigned int i = 1; i < PERFETTO_NR_KEYS; i++) {
+		buf_printf(json, ",\"%s\"", perfetto_key_word((enum perfetto_key)i));
 	}
 	buf_text(json, "]");
 }

@@ -7,14 +7,14 @@
 #include "report/html/keep.h"
 #include "report/util/idmap.h"
 
-/* Beside the kinds of pftrace_out.h: the number is the slice's own. */
+/* Beside the kinds of perfetto_out.h: the number is the slice's own. */
 #define HTML_ARG_NUMBER 4u
 
 struct html_track {
 	uint32_t parent;  /* its id, 0 none */
 	uint32_t process; /* counting from 1 */
 	int32_t rank;
-	uint8_t kind; /* enum pftrace_track_kind */
+	uint8_t kind; /* enum perfetto_track_kind */
 	uint32_t name, label;
 	uint32_t nr_open;
 	uint32_t *rows; /* by depth: places in html_timeline.rows */

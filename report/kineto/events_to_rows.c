@@ -9,14 +9,14 @@
 #define STEP_PREFIX "ProfilerStep#"
 #define IS_ASYNC    0x80u /* beside the table of a call */
 
-void kineto_take_init(struct kineto_take *take, struct kineto_out *out)
+void kineto_convert_init(struct kineto_convert *take, struct kineto_out *out)
 {
-	*take = (struct kineto_take){.out = out, .first_ns = UINT64_MAX};
+	*take = (struct kineto_convert){.out = out, .first_ns = UINT64_MAX};
 	kineto_shapes_init(&take->shapes);
 	kineto_pairs_init(&take->pairs);
 }
 
-void kineto_take_fini(struct kineto_take *take)
+void kineto_convert_fini(struct kineto_convert *take)
 {
 	kineto_json_fini(&take->json);
 	kineto_threads_fini(&take->threads);
@@ -31,7 +31,7 @@ void kineto_take_fini(struct kineto_take *take)
 
 /* ---- what all have ---- */
 
-uint32_t kineto_take_string(struct kineto_take *take, int token)
+uint32_t kineto_convert_string(struct kineto_convert *take, int token)
 {
 	size_t nr_bytes;
 	const char *text = token ? kineto_json_text(&take->json, token, &nr_bytes) : "";
@@ -40,8 +40,8 @@ uint32_t kineto_take_string(struct kineto_take *take, int token)
 }
 
 /* A row from the event's begin to its end, which it has. */
-struct kineto_row *kineto_take_row(
-	struct kineto_take *take, const struct kineto_event *event, uint8_t table)
+struct kineto_row *kineto_convert_row(
+	struct kineto_convert *take, const struct kineto_event *event, uint8_t table)
 {
 	struct kineto_row *row = kineto_rows_add(&take->rows);
 
@@ -56,7 +56,8 @@ struct kineto_row *kineto_take_row(
 
 /* ---- the host's ---- */
 
-static void take_step(struct kineto_take *take, const struct kineto_event *event, uint32_t thread)
+static void take_step(
+	struct kineto_convert *take, const struct kineto_event *event, uint32_t thread)
 {
 	const size_t nr_prefix = sizeof(STEP_PREFIX) - 1;
 	const jsmntok_t *name = &take->json.tokens[event->name];
@@ -87,7 +88,7 @@ static void take_step(struct kineto_take *take, const struct kineto_event *event
  * Names like "Optimizer.step#" tell their class whatever the scope is. The engine's own ranges are
  * there since PyTorch 1.10; autograd's nodes alone have a forward thread.
  */
-static uint8_t scope_of(struct kineto_take *take, const struct kineto_event *event)
+static uint8_t scope_of(struct kineto_convert *take, const struct kineto_event *event)
 {
 	const char *text;
 	size_t nr_bytes;
@@ -97,15 +98,15 @@ static uint8_t scope_of(struct kineto_take *take, const struct kineto_event *eve
 		return event->numbers[KINETO_forward_thread] ? OP_TORCH_BACKWARD : 0;
 	}
 	text = kineto_json_text(&take->json, event->name, &nr_bytes);
-	name = names_intern(text, nr_bytes);
+	name = string_pool_intern(text, nr_bytes);
 	return op_class(name, GPROF_FRAMEWORK_TORCH, 0) == OP_OTHER ? OP_TORCH_USER
 								    : OP_TORCH_ANNOTATION;
 }
 
-static void take_op(struct kineto_take *take, const struct kineto_event *event)
+static void take_op(struct kineto_convert *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
-	uint32_t name = kineto_take_string(take, event->name), shape = 0, py_stack = 0;
+	uint32_t name = kineto_convert_string(take, event->name), shape = 0, py_stack = 0;
 	struct kineto_row *row;
 
 	if (event->dims) {
@@ -118,7 +119,7 @@ static void take_op(struct kineto_take *take, const struct kineto_event *event)
 
 		py_stack = kineto_python_text(&take->python, take->out, text, nr_bytes);
 	}
-	row = kineto_take_row(take, event, GPROF_TABLE_op);
+	row = kineto_convert_row(take, event, GPROF_TABLE_op);
 	row->thread = thread;
 	row->op.name = name;
 	row->op.shape = shape;
@@ -133,7 +134,7 @@ static void take_op(struct kineto_take *take, const struct kineto_event *event)
 }
 
 /* Modules are operators that nest apart, other functions calls of Python. */
-static void take_python(struct kineto_take *take, const struct kineto_event *event)
+static void take_python(struct kineto_convert *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
 	size_t nr_bytes;
@@ -143,7 +144,7 @@ static void take_python(struct kineto_take *take, const struct kineto_event *eve
 
 	if (nr_bytes > 11 && !memcmp(name, "nn.Module: ", 11)) {
 		id = kineto_out_string(take->out, name, nr_bytes);
-		row = kineto_take_row(take, event, GPROF_TABLE_op);
+		row = kineto_convert_row(take, event, GPROF_TABLE_op);
 		row->op.name = id;
 		row->source = GPROF_FRAMEWORK_PYTHON;
 		row->kind = GPROF_PYTHON_MODULE;
@@ -151,7 +152,7 @@ static void take_python(struct kineto_take *take, const struct kineto_event *eve
 		bool is_builtin = nr_bytes && *name == '<';
 
 		id = kineto_python_code(&take->python, take->out, name, nr_bytes);
-		row = kineto_take_row(take, event, GPROF_TABLE_py_call);
+		row = kineto_convert_row(take, event, GPROF_TABLE_py_call);
 		row->py_call.code = id;
 		row->py_call.is_builtin = is_builtin;
 	}
@@ -185,7 +186,7 @@ static uint8_t table_of_call(const char *name, size_t nr_bytes)
 	return GPROF_TABLE_api;
 }
 
-static uint8_t call_table(struct kineto_take *take, uint32_t name, int token)
+static uint8_t call_table(struct kineto_convert *take, uint32_t name, int token)
 {
 	if (name >= take->nr_call_tables) {
 		size_t nr = 2 * (size_t)name + 64;
@@ -206,14 +207,14 @@ static uint8_t call_table(struct kineto_take *take, uint32_t name, int token)
 	return take->call_tables[name];
 }
 
-static void take_call(struct kineto_take *take, const struct kineto_event *event)
+static void take_call(struct kineto_convert *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
-	uint32_t name = kineto_take_string(take, event->name);
+	uint32_t name = kineto_convert_string(take, event->name);
 	uint32_t call = kineto_out_call(take->out, name,
 		event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME);
 	uint8_t table = call_table(take, name, event->name);
-	struct kineto_row *row = kineto_take_row(take, event, table & (uint8_t)~IS_ASYNC);
+	struct kineto_row *row = kineto_convert_row(take, event, table & (uint8_t)~IS_ASYNC);
 
 	row->thread = thread;
 	row->call.is_async = (table & IS_ASYNC) != 0;
@@ -221,10 +222,10 @@ static void take_call(struct kineto_take *take, const struct kineto_event *event
 	row->call.correlation = kineto_narrow(event, KINETO_correlation);
 }
 
-static void take_memory(struct kineto_take *take, const struct kineto_event *event)
+static void take_memory(struct kineto_convert *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
-	struct kineto_row *row = kineto_take_row(take, event, GPROF_TABLE_alloc);
+	struct kineto_row *row = kineto_convert_row(take, event, GPROF_TABLE_alloc);
 
 	row->thread = thread;
 	row->alloc.address = event->numbers[KINETO_address];
@@ -237,7 +238,7 @@ static void take_memory(struct kineto_take *take, const struct kineto_event *eve
 
 /* ---- all ---- */
 
-static void take_span(struct kineto_take *take, struct kineto_event *event)
+static void take_span(struct kineto_convert *take, struct kineto_event *event)
 {
 	uint64_t end;
 
@@ -282,7 +283,7 @@ static void take_span(struct kineto_take *take, struct kineto_event *event)
 	}
 }
 
-static void take_instant(struct kineto_take *take, struct kineto_event *event)
+static void take_instant(struct kineto_convert *take, struct kineto_event *event)
 {
 	if (!event->name || !kineto_json_is(&take->json, event->name, "[memory]", 8)) {
 		take->nr_other++;
@@ -298,7 +299,7 @@ static void take_instant(struct kineto_take *take, struct kineto_event *event)
 
 /* ---- in two parts ---- */
 
-static void take_begin(struct kineto_take *take, const struct kineto_event *event)
+static void take_begin(struct kineto_convert *take, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, event);
 	bool is_kept = event->category != KINETO_NONE;
@@ -312,7 +313,7 @@ static void take_begin(struct kineto_take *take, const struct kineto_event *even
 	}
 }
 
-static void take_end(struct kineto_take *take, const struct kineto_event *end)
+static void take_end(struct kineto_convert *take, const struct kineto_event *end)
 {
 	uint32_t thread = kineto_threads_id(&take->threads, &take->json, end);
 	struct kineto_begin begin;
@@ -334,7 +335,7 @@ static void take_end(struct kineto_take *take, const struct kineto_event *end)
 	free(begin.text);
 }
 
-bool kineto_take_event(struct kineto_take *take)
+bool kineto_convert_event(struct kineto_convert *take)
 {
 	struct kineto_event event;
 

@@ -16,7 +16,7 @@ struct kineto_step {
 	size_t order;
 };
 
-struct kineto_take {
+struct kineto_convert {
 	struct kineto_out *out;
 	struct kineto_json json;
 	struct kineto_threads threads;
@@ -38,20 +38,20 @@ struct kineto_take {
 	uint64_t nr_incomplete; /* without begin, duration or name */
 };
 
-void kineto_take_init(struct kineto_take *take, struct kineto_out *out);
-void kineto_take_fini(struct kineto_take *take);
+void kineto_convert_init(struct kineto_convert *take, struct kineto_out *out);
+void kineto_convert_fini(struct kineto_convert *take);
 
 /* The event that take->json has taken apart. False: it is none. */
-bool kineto_take_event(struct kineto_take *take);
+bool kineto_convert_event(struct kineto_convert *take);
 
 /* ---- for kineto_gpu.c ---- */
 
 /* The id of the text of a token, 0 for none. */
-uint32_t kineto_take_string(struct kineto_take *take, int token);
+uint32_t kineto_convert_string(struct kineto_convert *take, int token);
 
 /* A row of a table from the event's begin to its end. */
-struct kineto_row *kineto_take_row(
-	struct kineto_take *take, const struct kineto_event *event, uint8_t table);
+struct kineto_row *kineto_convert_row(
+	struct kineto_convert *take, const struct kineto_event *event, uint8_t table);
 
 /* A number of the event that is of 32 bits, else 0. */
 static inline uint32_t kineto_narrow(const struct kineto_event *event, enum kineto_number number)

@@ -6,7 +6,7 @@
 #define UNKNOWN UINT32_MAX
 
 /* "stream 7" in older traces; where args do not tell. */
-static uint32_t stream_of(const struct kineto_take *take, const struct kineto_event *event)
+static uint32_t stream_of(const struct kineto_convert *take, const struct kineto_event *event)
 {
 	const struct kineto_json *json = &take->json;
 	uint32_t stream = 0;
@@ -26,7 +26,7 @@ static uint32_t stream_of(const struct kineto_take *take, const struct kineto_ev
 	return stream;
 }
 
-static uint32_t place_of(struct kineto_take *take, const struct kineto_event *event)
+static uint32_t place_of(struct kineto_convert *take, const struct kineto_event *event)
 {
 	uint32_t device = UNKNOWN;
 
@@ -40,10 +40,10 @@ static uint32_t place_of(struct kineto_take *take, const struct kineto_event *ev
 }
 
 static struct kineto_row *add_work(
-	struct kineto_take *take, const struct kineto_event *event, uint8_t table)
+	struct kineto_convert *take, const struct kineto_event *event, uint8_t table)
 {
 	uint32_t place = place_of(take, event);
-	struct kineto_row *row = kineto_take_row(take, event, table);
+	struct kineto_row *row = kineto_convert_row(take, event, table);
 
 	row->work.place = place;
 	row->work.correlation = kineto_narrow(event, KINETO_correlation);
@@ -54,13 +54,13 @@ static struct kineto_row *add_work(
 	return row;
 }
 
-static void add_nccl(struct kineto_take *take, const struct kineto_event *event)
+static void add_nccl(struct kineto_convert *take, const struct kineto_event *event)
 {
 	uint8_t kind = kineto_nccl_kind(&take->json, event);
 	struct kineto_row *row;
 
 	if (kind) {
-		row = kineto_take_row(take, event, GPROF_TABLE_nccl);
+		row = kineto_convert_row(take, event, GPROF_TABLE_nccl);
 		row->kind = kind;
 		row->nccl.correlation = kineto_narrow(event, KINETO_correlation);
 		kineto_nccl_take(&take->nccl, &take->json, event, row);
@@ -68,13 +68,13 @@ static void add_nccl(struct kineto_take *take, const struct kineto_event *event)
 }
 
 /* Static and dynamic shared memory come as one number. */
-void kineto_gpu_kernel(struct kineto_take *take, const struct kineto_event *event)
+void kineto_gpu_kernel(struct kineto_convert *take, const struct kineto_event *event)
 {
 	struct gprof_row_shape shape;
 	uint32_t id;
 
 	memset(&shape, 0, sizeof(shape)); /* its padding is part of the key */
-	shape.name = kineto_take_string(take, event->name);
+	shape.name = kineto_convert_string(take, event->name);
 	shape.grid_x = event->grid[0];
 	shape.grid_y = event->grid[1];
 	shape.grid_z = event->grid[2];
@@ -138,7 +138,7 @@ static bool read_copy(struct kineto_row *row, const char *name, size_t nr_bytes)
 	return row->kind != 0;
 }
 
-void kineto_gpu_copy(struct kineto_take *take, const struct kineto_event *event)
+void kineto_gpu_copy(struct kineto_convert *take, const struct kineto_event *event)
 {
 	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memcpy);
 	size_t nr_bytes;
@@ -151,7 +151,7 @@ void kineto_gpu_copy(struct kineto_take *take, const struct kineto_event *event)
 }
 
 /* "Memset (Device)" */
-void kineto_gpu_set(struct kineto_take *take, const struct kineto_event *event)
+void kineto_gpu_set(struct kineto_convert *take, const struct kineto_event *event)
 {
 	struct kineto_row *row = add_work(take, event, GPROF_TABLE_memset);
 	size_t nr_bytes;
@@ -165,7 +165,7 @@ void kineto_gpu_set(struct kineto_take *take, const struct kineto_event *event)
 	}
 }
 
-void kineto_gpu_sync(struct kineto_take *take, const struct kineto_event *event)
+void kineto_gpu_sync(struct kineto_convert *take, const struct kineto_event *event)
 {
 	struct kineto_row *row = add_work(take, event, GPROF_TABLE_sync);
 
@@ -179,9 +179,9 @@ static const char *overhead_name(uint32_t kind)
 	return api_overhead_name(kind << 16);
 }
 
-void kineto_gpu_overhead(struct kineto_take *take, const struct kineto_event *event)
+void kineto_gpu_overhead(struct kineto_convert *take, const struct kineto_event *event)
 {
-	struct kineto_row *row = kineto_take_row(take, event, GPROF_TABLE_overhead);
+	struct kineto_row *row = kineto_convert_row(take, event, GPROF_TABLE_overhead);
 	const char *name = take->json.bytes + take->json.tokens[event->name].start;
 	size_t nr_bytes = kineto_json_length(&take->json, event->name);
 

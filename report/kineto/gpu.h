@@ -5,10 +5,10 @@
 
 #include "report/kineto/events_to_rows.h"
 
-void kineto_gpu_kernel(struct kineto_take *take, const struct kineto_event *event);
-void kineto_gpu_copy(struct kineto_take *take, const struct kineto_event *event);
-void kineto_gpu_set(struct kineto_take *take, const struct kineto_event *event);
-void kineto_gpu_sync(struct kineto_take *take, const struct kineto_event *event);
-void kineto_gpu_overhead(struct kineto_take *take, const struct kineto_event *event);
+void kineto_gpu_kernel(struct kineto_convert *take, const struct kineto_event *event);
+void kineto_gpu_copy(struct kineto_convert *take, const struct kineto_event *event);
+void kineto_gpu_set(struct kineto_convert *take, const struct kineto_event *event);
+void kineto_gpu_sync(struct kineto_convert *take, const struct kineto_event *event);
+void kineto_gpu_overhead(struct kineto_convert *take, const struct kineto_event *event);
 
 #endif

@@ -21,7 +21,7 @@ struct piece {
 	size_t nr_bytes;
 };
 
-struct kineto_in {
+struct kineto_input {
 	int fd;
 	uint64_t offset;	  /* in the file */
 	bool is_gzip, has_member; /* one is behind us */
@@ -38,7 +38,7 @@ struct kineto_in {
 	bool has_thread;
 };
 
-bool kineto_in_is_trace(const unsigned char *bytes, size_t nr_bytes)
+bool kineto_input_is_trace(const unsigned char *bytes, size_t nr_bytes)
 {
 	size_t i = 0;
 
@@ -56,7 +56,7 @@ bool kineto_in_is_trace(const unsigned char *bytes, size_t nr_bytes)
 
 /* ---- the thread that reads ---- */
 
-static size_t read_file(struct kineto_in *in, void *bytes, size_t nr_bytes)
+static size_t read_file(struct kineto_input *in, void *bytes, size_t nr_bytes)
 {
 	for (;;) {
 		ssize_t n = pread(in->fd, bytes, nr_bytes, (off_t)in->offset);
@@ -73,7 +73,7 @@ static size_t read_file(struct kineto_in *in, void *bytes, size_t nr_bytes)
 }
 
 /* Fills a piece as far as there are bytes. */
-static size_t unpack(struct kineto_in *in, char *bytes)
+static size_t unpack(struct kineto_input *in, char *bytes)
 {
 	z_stream *zlib = &in->zlib;
 
@@ -116,7 +116,7 @@ static void blank(char *bytes, size_t nr_bytes)
 	}
 }
 
-static size_t fill(struct kineto_in *in, char *bytes)
+static size_t fill(struct kineto_input *in, char *bytes)
 {
 	size_t nr_bytes = in->is_gzip ? unpack(in, bytes) : read_file(in, bytes, PIECE_BYTES);
 
@@ -126,7 +126,7 @@ static size_t fill(struct kineto_in *in, char *bytes)
 
 static void *read_all(void *context)
 {
-	struct kineto_in *in = context;
+	struct kineto_input *in = context;
 	bool goes_on = true;
 
 	while (goes_on) {
@@ -141,7 +141,7 @@ static void *read_all(void *context)
 		goes_on = !in->is_cancelled;
 		pthread_mutex_unlock(&in->lock);
 		piece = &in->pieces[in->nr_filled % NR_PIECES];
-		piece->nr_bytes = goes_on ? fill(in, piece->memory + KINETO_IN_ROOM) : 0;
+		piece->nr_bytes = goes_on ? fill(in, piece->memory + KINETO_INPUT_ROOM) : 0;
 		goes_on = piece->nr_bytes > 0;
 		pthread_mutex_lock(&in->lock);
 		in->nr_filled += goes_on;
@@ -154,9 +154,9 @@ static void *read_all(void *context)
 
 /* ---- the other one ---- */
 
-struct kineto_in *kineto_in_create(int fd)
+struct kineto_input *kineto_input_create(int fd)
 {
-	struct kineto_in *in = mem_zeroed(1, sizeof(*in));
+	struct kineto_input *in = mem_zeroed(1, sizeof(*in));
 	unsigned char magic[2] = {0};
 
 	in->fd = fd;
@@ -167,7 +167,7 @@ struct kineto_in *kineto_in_create(int fd)
 		in->problem = "zlib finds no memory";
 	}
 	for (unsigned int i = 0; i < NR_PIECES; i++) {
-		in->pieces[i].memory = mem_resize(NULL, KINETO_IN_ROOM + PIECE_BYTES, 1);
+		in->pieces[i].memory = mem_resize(NULL, KINETO_INPUT_ROOM + PIECE_BYTES, 1);
 	}
 	pthread_mutex_init(&in->lock, NULL);
 	pthread_cond_init(&in->changed, NULL);
@@ -175,11 +175,11 @@ struct kineto_in *kineto_in_create(int fd)
 	return in;
 }
 
-size_t kineto_in_next(struct kineto_in *in, char **bytes)
+size_t kineto_input_next(struct kineto_input *in, char **bytes)
 {
 	struct piece *piece = &in->pieces[in->nr_taken % NR_PIECES];
 
-	*bytes = piece->memory + KINETO_IN_ROOM;
+	*bytes = piece->memory + KINETO_INPUT_ROOM;
 	if (!in->has_thread) {
 		in->nr_taken++;
 		return fill(in, *bytes);
@@ -198,12 +198,12 @@ size_t kineto_in_next(struct kineto_in *in, char **bytes)
 	return piece->nr_bytes;
 }
 
-const char *kineto_in_problem(struct kineto_in *in)
+const char *kineto_input_problem(struct kineto_input *in)
 {
 	const char *problem;
 	char *bytes;
 
-	for (size_t i = 0; i < MOST_BEHIND / PIECE_BYTES && kineto_in_next(in, &bytes); i++) {
+	for (size_t i = 0; i < MOST_BEHIND / PIECE_BYTES && kineto_input_next(in, &bytes); i++) {
 	}
 	pthread_mutex_lock(&in->lock);
 	problem = in->is_ended || !in->has_thread ? in->problem : NULL;
@@ -211,7 +211,7 @@ const char *kineto_in_problem(struct kineto_in *in)
 	return problem;
 }
 
-void kineto_in_destroy(struct kineto_in *in)
+void kineto_input_destroy(struct kineto_input *in)
 {
 	if (in->has_thread) {
 		pthread_mutex_lock(&in->lock);

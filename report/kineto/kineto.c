@@ -18,8 +18,8 @@
 #define FIRST_BYTES 256u
 
 struct kineto {
-	struct kineto_split split;
-	struct kineto_take take;
+	struct kineto_tokenizer split;
+	struct kineto_convert take;
 	struct kineto_top top;
 	struct kineto_out *out;
 	bool is_spoilt; /* rows are missing: no room for temporary files */
@@ -29,7 +29,7 @@ struct kineto {
 
 static void take_event(struct kineto *kineto, struct kineto_part *part)
 {
-	struct kineto_take *take = &kineto->take;
+	struct kineto_convert *take = &kineto->take;
 
 	do {
 		if (kineto_event_is_flow(part->bytes, part->nr_bytes) &&
@@ -38,10 +38,10 @@ static void take_event(struct kineto *kineto, struct kineto_part *part)
 			return;
 		}
 		if (kineto_json_parse(&take->json, part->bytes, part->nr_bytes) &&
-			kineto_take_event(take)) {
+			kineto_convert_event(take)) {
 			return;
 		}
-	} while (kineto_split_retry(&kineto->split, part));
+	} while (kineto_tokenizer_retry(&kineto->split, part));
 }
 
 static void take_parts(struct kineto *kineto)
@@ -49,8 +49,8 @@ static void take_parts(struct kineto *kineto)
 	struct kineto_part part;
 	uint64_t told = 0;
 
-	for (kineto_split_next(&kineto->split, &part); part.kind != KINETO_END;
-		kineto_split_next(&kineto->split, &part)) {
+	for (kineto_tokenizer_next(&kineto->split, &part); part.kind != KINETO_END;
+		kineto_tokenizer_next(&kineto->split, &part)) {
 		if (part.kind == KINETO_EVENT) {
 			take_event(kineto, &part);
 		} else if (kineto_json_parse(&kineto->take.json, part.bytes, part.nr_bytes)) {
@@ -93,7 +93,7 @@ static void add_step(
  * Those of the thread that has the first; between two of them may be time that is of none. Where
  * the next one begins before the end, the step ends there.
  */
-static void write_steps(struct kineto_take *take)
+static void write_steps(struct kineto_convert *take)
 {
 	const struct kineto_step *last = NULL;
 
@@ -148,7 +148,7 @@ static void write_losses(struct kineto *kineto)
 
 static void write_facts(struct kineto *kineto, uint32_t pid, const char *command)
 {
-	const struct kineto_take *take = &kineto->take;
+	const struct kineto_convert *take = &kineto->take;
 	struct kineto_out *out = kineto->out;
 
 	kineto_out_fact(out, "trace.format", "kineto", 6);
@@ -181,7 +181,7 @@ static void write_anchor(struct kineto *kineto, uint64_t tick)
 
 static int finish(struct kineto *kineto)
 {
-	struct kineto_take *take = &kineto->take;
+	struct kineto_convert *take = &kineto->take;
 	uint64_t first_ns = take->first_ns <= take->last_ns ? take->first_ns : 1;
 	const char *command;
 	uint32_t pid;
@@ -199,15 +199,15 @@ static int finish(struct kineto *kineto)
 
 /* ---- the file ---- */
 
-static bool is_trace(const struct stream_in *stream)
+static bool is_trace(const struct stream *stream)
 {
 	unsigned char bytes[FIRST_BYTES];
 	ssize_t nr_bytes = pread(stream->fd, bytes, sizeof(bytes), 0);
 
-	return nr_bytes > 0 && kineto_in_is_trace(bytes, (size_t)nr_bytes);
+	return nr_bytes > 0 && kineto_input_is_trace(bytes, (size_t)nr_bytes);
 }
 
-static void tell_damage(struct stream_in *stream, uint64_t offset, const char *what)
+static void tell_damage(struct stream *stream, uint64_t offset, const char *what)
 {
 	stream->damages = array_grow(stream->damages, stream->nr_damages, &stream->damage_capacity,
 		sizeof(*stream->damages));
@@ -215,7 +215,7 @@ static void tell_damage(struct stream_in *stream, uint64_t offset, const char *w
 		(struct stream_damage){.offset = offset, .what = what};
 }
 
-static void tell_damages(struct stream_in *stream, const struct kineto *kineto, const char *problem)
+static void tell_damages(struct stream *stream, const struct kineto *kineto, const char *problem)
 {
 	if (problem) {
 		tell_damage(stream, kineto->split.offset, problem);
@@ -236,10 +236,10 @@ static void tell_damages(struct stream_in *stream, const struct kineto *kineto, 
 	}
 }
 
-int kineto_replace(struct stream_in *stream)
+int kineto_replace(struct stream *stream)
 {
 	struct kineto kineto = {0};
-	struct kineto_in *in;
+	struct kineto_input *in;
 	struct stat status;
 	const char *problem;
 	int fd;
@@ -251,13 +251,13 @@ int kineto_replace(struct stream_in *stream)
 	if (!kineto.out) {
 		return -ENOMEM;
 	}
-	in = kineto_in_create(stream->fd);
-	kineto_split_init(&kineto.split, in);
-	kineto_take_init(&kineto.take, kineto.out);
+	in = kineto_input_create(stream->fd);
+	kineto_tokenizer_init(&kineto.split, in);
+	kineto_convert_init(&kineto.take, kineto.out);
 	progress_start("reading the trace", stream->size);
 	take_parts(&kineto);
 	progress_stop();
-	problem = kineto_in_problem(in);
+	problem = kineto_input_problem(in);
 	fd = finish(&kineto);
 	if (fd >= 0) {
 		tell_damages(stream, &kineto, problem);
@@ -266,8 +266,8 @@ int kineto_replace(struct stream_in *stream)
 		close(fd);
 		fd = err_set(-ENODATA, "no events of a trace in it");
 	}
-	kineto_take_fini(&kineto.take);
-	kineto_in_destroy(in);
+	kineto_convert_fini(&kineto.take);
+	kineto_input_destroy(in);
 	if (fd < 0) {
 		return fd;
 	}

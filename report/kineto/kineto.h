@@ -30,6 +30,6 @@
  * If the file of stream->fd is a trace, a stream that is made of it takes its place; otherwise
  * nothing happens. Returns 0, or a negative code with err_set: there is no event in it.
  */
-int kineto_replace(struct stream_in *stream);
+int kineto_replace(struct stream *stream);
 
 #endif

@@ -45,7 +45,7 @@ uint8_t kineto_nccl_kind(struct kineto_json *json, const struct kineto_event *ev
 	size_t nr_bytes;
 	const char *text = kineto_json_text(json, event->collective, &nr_bytes);
 
-	return nccl_name_kind(text, nr_bytes);
+	return nccl_names_kind(text, nr_bytes);
 }
 
 /* PyTorch's types, with NCCL's number and the bytes of an element. */

@@ -16,25 +16,25 @@ struct scan {
 	bool in_text, is_escaped;
 };
 
-void kineto_split_init(struct kineto_split *split, struct kineto_in *in)
+void kineto_tokenizer_init(struct kineto_tokenizer *split, struct kineto_input *in)
 {
-	*split = (struct kineto_split){.in = in, .state = AT_BEGIN};
+	*split = (struct kineto_tokenizer){.in = in, .state = AT_BEGIN};
 }
 
 /*
  * Gets more bytes behind those from `keep` on, which may move. Returns false if there are none, or
  * if those kept are too many (then nothing has changed).
  */
-static bool refill(struct kineto_split *split, char **keep)
+static bool refill(struct kineto_tokenizer *split, char **keep)
 {
 	size_t nr_kept = (size_t)(split->end - *keep);
 	size_t nr_bytes;
 	char *bytes;
 
-	if (split->is_input_ended || nr_kept > KINETO_IN_ROOM) {
+	if (split->is_input_ended || nr_kept > KINETO_INPUT_ROOM) {
 		return false;
 	}
-	nr_bytes = kineto_in_next(split->in, &bytes);
+	nr_bytes = kineto_input_next(split->in, &bytes);
 	split->is_input_ended = !nr_bytes;
 	if (!nr_bytes) {
 		return false;
@@ -54,7 +54,7 @@ static bool is_space(char c)
 }
 
 /* The next byte that is no blank, no comma and no byte order mark; 0 at the end. */
-static char skip_blanks(struct kineto_split *split)
+static char skip_blanks(struct kineto_tokenizer *split)
 {
 	for (;;) {
 		split->part = split->at; /* guess_end looks back as far as that */
@@ -140,7 +140,7 @@ static const char *scan_value(struct scan *scan, const char *p, const char *end)
  * Where an event has lines of its own, it ends with a line that begins as its first one does, which
  * has nothing but its bracket. That may be wrong, which parsing shows. NULL: not to be found so.
  */
-static const char *guess_end(const struct kineto_split *split, const char *begin)
+static const char *guess_end(const struct kineto_tokenizer *split, const char *begin)
 {
 	const char *line = begin, *p = begin;
 	size_t indent;
@@ -196,7 +196,7 @@ static char *find_boundary(char *p, const char *end)
 }
 
 /* Goes on behind a bad event that begins at split->at. */
-static void skip_event(struct kineto_split *split)
+static void skip_event(struct kineto_tokenizer *split)
 {
 	char *boundary;
 
@@ -216,7 +216,7 @@ static void skip_event(struct kineto_split *split)
 }
 
 /* Goes on behind a value that is too large to be kept. */
-static void skip_value(struct kineto_split *split, struct scan *scan)
+static void skip_value(struct kineto_tokenizer *split, struct scan *scan)
 {
 	const char *end;
 
@@ -234,7 +234,7 @@ static void skip_value(struct kineto_split *split, struct scan *scan)
 
 /* ---- parts ---- */
 
-static void note_cut(struct kineto_split *split)
+static void note_cut(struct kineto_tokenizer *split)
 {
 	split->is_cut = true;
 	split->cut_offset = split->offset;
@@ -245,7 +245,7 @@ static void note_cut(struct kineto_split *split)
  * Finds the end of the value at split->at, where *begin (at or before it) must be kept. False: it
  * has none, or is too large; `scan` tells how far it goes.
  */
-static bool find_end(struct kineto_split *split, char **begin, struct scan *scan)
+static bool find_end(struct kineto_tokenizer *split, char **begin, struct scan *scan)
 {
 	char *from = split->at;
 
@@ -267,7 +267,7 @@ static bool find_end(struct kineto_split *split, char **begin, struct scan *scan
 	}
 }
 
-static bool take_event(struct kineto_split *split, struct kineto_part *part)
+static bool take_event(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	struct scan scan;
 	const char *guess = guess_end(split, split->at);
@@ -296,7 +296,7 @@ static bool take_event(struct kineto_split *split, struct kineto_part *part)
 	return true;
 }
 
-bool kineto_split_retry(struct kineto_split *split, struct kineto_part *part)
+bool kineto_tokenizer_retry(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	struct scan scan;
 	size_t nr_guessed = part->nr_bytes;
@@ -332,7 +332,7 @@ static bool is_events(const char *key, size_t nr_key)
 }
 
 /* At the text of a key. False: no member to hand out, whatever the reason. */
-static bool take_member(struct kineto_split *split, struct kineto_part *part)
+static bool take_member(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	struct scan scan;
 	char *key = split->at;
@@ -377,7 +377,7 @@ static bool take_member(struct kineto_split *split, struct kineto_part *part)
 	return true;
 }
 
-static void begin(struct kineto_split *split, char c)
+static void begin(struct kineto_tokenizer *split, char c)
 {
 	split->is_array = c == '[';
 	split->state = split->is_array ? IN_EVENTS : IN_OBJECT;
@@ -385,7 +385,7 @@ static void begin(struct kineto_split *split, char c)
 }
 
 /* Something in the array that is no object. */
-static void skip_other(struct kineto_split *split)
+static void skip_other(struct kineto_tokenizer *split)
 {
 	struct scan scan;
 
@@ -399,14 +399,14 @@ static void skip_other(struct kineto_split *split)
 	}
 }
 
-void kineto_split_next(struct kineto_split *split, struct kineto_part *part)
+void kineto_tokenizer_next(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	part->kind = KINETO_END;
 	while (split->state != AT_END) {
 		char c = skip_blanks(split);
 
 		if (!c) {
-			if (!split->is_array || kineto_in_problem(split->in)) {
+			if (!split->is_array || kineto_input_problem(split->in)) {
 				note_cut(split);
 			}
 			split->state = AT_END;

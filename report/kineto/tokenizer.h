@@ -23,8 +23,8 @@ struct kineto_part {
 	size_t nr_bytes;
 };
 
-struct kineto_split {
-	struct kineto_in *in;
+struct kineto_tokenizer {
+	struct kineto_input *in;
 	char *at, *end;	   /* what is left of the piece at hand */
 	char *part, *next; /* of the last part: where it begins, and what comes after it */
 	uint64_t offset;   /* in the text, of `end` */
@@ -33,20 +33,20 @@ struct kineto_split {
 	bool is_guess; /* the end of the last event was found by its indentation */
 	bool is_input_ended;
 	uint64_t nr_bad;     /* parts that were left out */
-	uint64_t nr_large;   /* of those: larger than KINETO_IN_ROOM */
+	uint64_t nr_large;   /* of those: larger than KINETO_INPUT_ROOM */
 	uint64_t cut_offset; /* where a text ends too early; 0: it does not */
 	bool is_cut;
 };
 
-void kineto_split_init(struct kineto_split *split, struct kineto_in *in);
+void kineto_tokenizer_init(struct kineto_tokenizer *split, struct kineto_input *in);
 
 /* The next part; KINETO_END at the end, also where the text ends too early (is_cut). */
-void kineto_split_next(struct kineto_split *split, struct kineto_part *part);
+void kineto_tokenizer_next(struct kineto_tokenizer *split, struct kineto_part *part);
 
 /*
  * The last event is not one. Returns true if it ends elsewhere, and then the part is what to try
- * instead. Else it is counted, and kineto_split_next goes on behind it.
+ * instead. Else it is counted, and kineto_tokenizer_next goes on behind it.
  */
-bool kineto_split_retry(struct kineto_split *split, struct kineto_part *part);
+bool kineto_tokenizer_retry(struct kineto_tokenizer *split, struct kineto_part *part);
 
 #endif

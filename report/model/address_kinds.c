@@ -16,7 +16,7 @@ struct life {
 	bool is_free;	     /* while reading: a call that frees */
 };
 
-struct pointers {
+struct address_kinds {
 	struct life *lives;
 	size_t nr_lives, capacity;
 };
@@ -34,7 +34,7 @@ static int by_address_then_time(const void *a, const void *b)
 	return x->is_free - y->is_free;
 }
 
-uint64_t pointers_tick(const struct batch *batch, uint32_t row)
+uint64_t address_kinds_tick(const struct batch *batch, uint32_t row)
 {
 	uint64_t begin = batch->col[COL_api_alloc_begin][row];
 	uint64_t end = begin + batch->col[COL_api_alloc_dur][row];
@@ -42,7 +42,7 @@ uint64_t pointers_tick(const struct batch *batch, uint32_t row)
 	return batch->col[COL_api_alloc_op][row] || end < begin ? begin : end;
 }
 
-static void take(struct pointers *pointers, const struct batch *batch)
+static void take(struct address_kinds *pointers, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint64_t address = batch->col[COL_api_alloc_address][i];
@@ -56,7 +56,7 @@ static void take(struct pointers *pointers, const struct batch *batch)
 			&pointers->capacity, sizeof(*pointers->lives));
 		pointers->lives[pointers->nr_lives++] = (struct life){.address = address,
 			.end = address + bytes < address ? UINT64_MAX : address + bytes,
-			.born = pointers_tick(batch, i),
+			.born = address_kinds_tick(batch, i),
 			.died = UINT64_MAX,
 			.space = (uint8_t)batch->col[COL_api_alloc_space][i],
 			.is_free = is_free};
@@ -64,7 +64,7 @@ static void take(struct pointers *pointers, const struct batch *batch)
 }
 
 /* Each call that frees ends the allocation before it at the same address. */
-static void pair_up(struct pointers *pointers)
+static void pair_up(struct address_kinds *pointers)
 {
 	size_t nr_kept = 0;
 
@@ -82,16 +82,16 @@ static void pair_up(struct pointers *pointers)
 	pointers->nr_lives = nr_kept;
 }
 
-struct pointers *pointers_create(struct process *process)
+struct address_kinds *address_kinds_create(struct process *process)
 {
-	struct pointers *pointers = mem_zeroed(1, sizeof(*pointers));
-	struct stream_in *stream = process->stream;
+	struct address_kinds *pointers = mem_zeroed(1, sizeof(*pointers));
+	struct stream *stream = process->stream;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_api_alloc &&
-			!stream_in_load(stream, i, COL_ALL(NR_COL_api_alloc), 0, &batch)) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_api_alloc &&
+			!stream_load(stream, i, COL_ALL(NR_COL_api_alloc), 0, &batch)) {
 			take(pointers, &batch);
 		}
 	}
@@ -103,7 +103,7 @@ struct pointers *pointers_create(struct process *process)
 	return pointers;
 }
 
-void pointers_destroy(struct pointers *pointers)
+void address_kinds_destroy(struct address_kinds *pointers)
 {
 	if (pointers) {
 		free(pointers->lives);
@@ -125,7 +125,7 @@ static uint32_t memory_kind(uint8_t space)
 	}
 }
 
-uint32_t pointers_find(const struct pointers *pointers, uint64_t address, uint64_t tick)
+uint32_t address_kinds_find(const struct address_kinds *pointers, uint64_t address, uint64_t tick)
 {
 	size_t low = 0, high = pointers->nr_lives;
 

@@ -8,20 +8,20 @@
 
 #include "report/model/model.h"
 
-struct pointers;
+struct address_kinds;
 
 /*
  * The tick to order a row of table api_alloc by: an address is given when the call returns, and
  * taken back from when it begins. So the next owner of an address never comes before its free,
  * whichever thread called first.
  */
-uint64_t pointers_tick(const struct batch *batch, uint32_t row);
+uint64_t address_kinds_tick(const struct batch *batch, uint32_t row);
 
 /* Reads all allocations of the process. */
-struct pointers *pointers_create(struct process *process);
-void pointers_destroy(struct pointers *pointers);
+struct address_kinds *address_kinds_create(struct process *process);
+void address_kinds_destroy(struct address_kinds *pointers);
 
 /* API_MEMORY_..., UNKNOWN if no allocation that lived at that tick holds the address. */
-uint32_t pointers_find(const struct pointers *pointers, uint64_t address, uint64_t tick);
+uint32_t address_kinds_find(const struct address_kinds *pointers, uint64_t address, uint64_t tick);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_alike(const struct process *a, const struct process *b)
 }
 
 /* To the byte; traces were made streams, so theirs are those of what is in them. */
-static bool has_same_bytes(const struct stream_in *a, const struct stream_in *b)
+static bool has_same_bytes(const struct stream *a, const struct stream *b)
 {
 	char bytes[2][4096];
 	bool is_same = a->size == b->size;
@@ -24,8 +24,8 @@ static bool has_same_bytes(const struct stream_in *a, const struct stream_in *b)
 	for (uint64_t at = 0; is_same && at < a->size; at += sizeof(bytes[0])) {
 		size_t nr = a->size - at < sizeof(bytes[0]) ? a->size - at : sizeof(bytes[0]);
 
-		is_same = !stream_in_read(a, at, bytes[0], nr) &&
-			  !stream_in_read(b, at, bytes[1], nr) && !memcmp(bytes[0], bytes[1], nr);
+		is_same = !stream_read(a, at, bytes[0], nr) && !stream_read(b, at, bytes[1], nr) &&
+			  !memcmp(bytes[0], bytes[1], nr);
 	}
 	return is_same;
 }
@@ -74,7 +74,8 @@ static size_t find_twin(struct process *const *processes, size_t first, size_t n
 	return first;
 }
 
-bool twin_drop(struct process **processes, size_t *nr_processes, void (*tell)(const char *sentence))
+bool dedup_drop(
+	struct process **processes, size_t *nr_processes, void (*tell)(const char *sentence))
 {
 	size_t nr_kept = 0, nr_dropped = 0, first = 0; /* of those alike */
 

@@ -11,7 +11,7 @@
  * for each. Returns true if there were any. The processes are by rank, host, pid and begin, and
  * those that stay still are.
  */
-bool twin_drop(
+bool dedup_drop(
 	struct process **processes, size_t *nr_processes, void (*tell)(const char *sentence));
 
 #endif

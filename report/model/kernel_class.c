@@ -188,7 +188,7 @@ bool tensor_is_eligible(uint32_t operator)
 	static const char *const words[] = {"conv1d", "conv2d", "conv3d", "conv_tbc", "convolution",
 		"conv_transpose", "scaled_dot_product", "flash_attention", "efficient_attention",
 		NULL};
-	const char *name = names_raw(operator, NULL);
+	const char *name = string_pool_text(operator, NULL);
 
 	if (strncmp(name, "aten::", 6) == 0) {
 		name += 6;
@@ -205,7 +205,7 @@ bool tensor_is_eligible(uint32_t operator)
 
 static uint8_t find_flags(uint32_t name)
 {
-	const char *text = names_readable(name, NULL);
+	const char *text = string_pool_demangled(name, NULL);
 	char function[FUNCTION_BYTES];
 	enum tensor_use use = TENSOR_NO;
 	uint8_t flags = IS_KNOWN;
@@ -223,7 +223,7 @@ static uint8_t find_flags(uint32_t name)
 
 static uint8_t flags_of(uint32_t name)
 {
-	if (!*names_raw(name, NULL)) {
+	if (!*string_pool_text(name, NULL)) {
 		return find_flags(
 			name); /* no name: its number says nothing of how many there are */
 	}

@@ -47,7 +47,7 @@ static uint32_t unknown(const char *what, uint64_t id)
 	int length =
 		snprintf(text, sizeof(text), "(unknown %s %llu)", what, (unsigned long long)id);
 
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 uint32_t process_string(const struct process *process, uint64_t id)
@@ -97,7 +97,7 @@ uint32_t process_device_name(const struct process *process, uint32_t device)
 		return process->devices[*place - 1].name;
 	}
 	length = snprintf(text, sizeof(text), "GPU %u", device);
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 uint32_t process_context_device(const struct process *process, uint32_t context)
@@ -141,7 +141,7 @@ bool process_attribute(
 	const struct process *process, uint32_t device, const char *name, uint64_t *value)
 {
 	const struct model_attribute key = {
-		.device = device, .name = names_intern(name, strlen(name))};
+		.device = device, .name = string_pool_intern(name, strlen(name))};
 	const struct model_attribute *found = NULL;
 
 	if (process->nr_attributes) {
@@ -157,8 +157,8 @@ bool process_attribute(
 const char *process_fact(const struct process *process, const char *key, const char *otherwise)
 {
 	for (size_t i = 0; i < process->nr_facts; i++) {
-		if (strcmp(names_raw(process->facts[i].key, NULL), key) == 0) {
-			return names_raw(process->facts[i].value, NULL);
+		if (strcmp(string_pool_text(process->facts[i].key, NULL), key) == 0) {
+			return string_pool_text(process->facts[i].value, NULL);
 		}
 	}
 	return otherwise;
@@ -173,11 +173,11 @@ const char *process_host(const struct process *process)
 static void find_command(struct process *process)
 {
 	struct buf command = {0};
-	uint32_t key = names_intern("process.command", strlen("process.command"));
+	uint32_t key = string_pool_intern("process.command", strlen("process.command"));
 
 	for (size_t i = 0; i < process->nr_facts; i++) {
 		size_t nr_bytes;
-		const char *bytes = names_raw(process->facts[i].value, &nr_bytes);
+		const char *bytes = string_pool_text(process->facts[i].value, &nr_bytes);
 
 		if (process->facts[i].key != key) {
 			continue;
@@ -186,7 +186,7 @@ static void find_command(struct process *process)
 		for (size_t k = 0; k < command.nr_bytes; k++) {
 			command.bytes[k] = command.bytes[k] ? command.bytes[k] : ' ';
 		}
-		process->facts[i].value = names_intern(command.bytes, command.nr_bytes);
+		process->facts[i].value = string_pool_intern(command.bytes, command.nr_bytes);
 	}
 	buf_fini(&command);
 }
@@ -212,7 +212,7 @@ static uint32_t fact_name(const struct process *process, const char *key)
 {
 	const char *text = process_fact(process, key, "");
 
-	return names_intern(text, strlen(text));
+	return string_pool_intern(text, strlen(text));
 }
 
 bool process_is_same(const struct process *a, const struct process *b)
@@ -250,7 +250,7 @@ static uint32_t name_shape(const struct process *process, const struct model_sha
 	}
 	length = snprintf(
 		text, sizeof(text), "(kernel at 0x%llx)", (unsigned long long)shape->function);
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 static void name_shapes(struct process *process)
@@ -270,12 +270,12 @@ static void name_shapes(struct process *process)
 
 static void count_events(struct process *process)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 
 	process->first_ns = UINT64_MAX;
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		struct clock_map *map = &process->host_clock;
 		const struct schema_table *schema = schema_table(table);
 		uint64_t first_ns, last_ns;
@@ -328,7 +328,7 @@ static void free_dictionaries(struct process *process)
 	free(process->windows);
 }
 
-static void load(struct process *process, struct stream_in *stream)
+static void load(struct process *process, struct stream *stream)
 {
 	*process = (struct process){.stream = stream, .rank = -1, .world = -1};
 	idmap_init(&process->strings, sizeof(uint32_t));
@@ -349,14 +349,14 @@ static void load(struct process *process, struct stream_in *stream)
 	model_load(process);
 }
 
-struct process *process_create(struct stream_in *stream)
+struct process *process_create(struct stream *stream)
 {
 	struct process *process = mem_zeroed(1, sizeof(*process));
 
 	if (stream->is_part) {
 		/* None is no error: the process may have removed it. */
-		if (ring_in_attach_shared(stream)) {
-			ring_in_attach_beside(stream);
+		if (rings_attach_shared(stream)) {
+			rings_attach_beside(stream);
 		}
 	}
 	load(process, stream);
@@ -387,7 +387,7 @@ void process_destroy(struct process *process)
 {
 	if (process) {
 		free_dictionaries(process);
-		stream_in_close(process->stream);
+		stream_close(process->stream);
 		free(process);
 	}
 }

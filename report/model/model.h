@@ -129,7 +129,7 @@ struct model_window {
 	size_t nr_##name, name##_capacity
 
 struct process {
-	struct stream_in *stream;
+	struct stream *stream;
 	struct idmap strings;	 /* uint32_t, number of names.h */
 	struct idmap calls;	 /* struct model_call */
 	struct idmap shapes;	 /* struct model_shape */
@@ -178,7 +178,7 @@ struct process {
 };
 
 /* Reads everything above from a stream, which the process owns from then on. */
-struct process *process_create(struct stream_in *stream);
+struct process *process_create(struct stream *stream);
 void process_destroy(struct process *process);
 
 /* The value of a dotted key, or `otherwise`. NUL-terminated, as the stream had it. */

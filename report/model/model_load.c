@@ -13,7 +13,7 @@
 
 static uint32_t intern(const struct decode_text *text)
 {
-	return names_intern(text->bytes, text->nr_bytes);
+	return string_pool_intern(text->bytes, text->nr_bytes);
 }
 
 static void take_string(struct process *p, const struct batch *b, uint32_t i)
@@ -57,7 +57,8 @@ static void take_loss(struct process *p, const struct batch *b, uint32_t i)
 
 	if (!*place) {
 		*APPEND(p, losses) = (struct model_loss){.cause = cause,
-			.is_harmless = strstr(names_raw(cause, NULL), "the event is kept") != NULL};
+			.is_harmless =
+				strstr(string_pool_text(cause, NULL), "the event is kept") != NULL};
 		*place = p->nr_losses;
 	}
 	p->losses[*place - 1].count += b->col[COL_loss_count][i];
@@ -324,7 +325,7 @@ static const struct {
 
 void model_load(struct process *process)
 {
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 
 	for (size_t k = 0; k < sizeof(loads) / sizeof(loads[0]); k++) {
 		uint32_t mask = COL_ALL(loads[k].nr_columns);
@@ -332,8 +333,8 @@ void model_load(struct process *process)
 		for (size_t i = 0; i < stream->nr_blocks; i++) {
 			struct batch batch;
 
-			if (stream_in_block_table(stream, i) != loads[k].table ||
-				stream_in_load(stream, i, mask, 0, &batch)) {
+			if (stream_block_table(stream, i) != loads[k].table ||
+				stream_load(stream, i, mask, 0, &batch)) {
 				continue;
 			}
 			for (uint32_t row = 0; row < batch.nr_rows; row++) {

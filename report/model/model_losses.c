@@ -10,7 +10,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 
 uint64_t process_missing(const struct process *process)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	uint64_t told = 0, unwritten = 0, missing = stream->ring_rows_lost;
 
 	for (size_t i = 0; i < process->nr_losses; i++) {
@@ -31,5 +31,5 @@ uint64_t process_missing(const struct process *process)
 bool process_is_complete(const struct process *process)
 {
 	return process->is_ended && !process_missing(process) &&
-	       !stream_in_is_damaged(process->stream);
+	       !stream_is_damaged(process->stream);
 }

@@ -181,7 +181,7 @@ uint32_t occupancy_limit_name(uint8_t limits)
 			strcat(text, names[i]);
 		}
 	}
-	return names_intern(text, strlen(text));
+	return string_pool_intern(text, strlen(text));
 }
 
 /* ---- of many ---- */

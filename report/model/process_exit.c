@@ -11,7 +11,7 @@
 
 #define START_FIELD 22
 
-const struct process *ending_successor(
+const struct process *process_exit_successor(
 	const struct process *process, struct process *const *all, size_t nr_all)
 {
 	uint64_t start = process->stream->header.start_realtime_ns;
@@ -51,7 +51,7 @@ static bool is_this_boot(const struct process *process)
 		return false;
 	}
 	boot[strcspn(boot, "\n")] = '\0';
-	return strcmp(boot, names_raw(process->boot, NULL)) == 0;
+	return strcmp(boot, string_pool_text(process->boot, NULL)) == 0;
 }
 
 /* Is that process of here one which started at that moment, and has not ended? */
@@ -83,7 +83,7 @@ static bool has_namespace_of(const struct process *process, const char *pid)
 	snprintf(path, sizeof(path), "/proc/%.10s/ns/pid", pid);
 	n = readlink(path, text, sizeof(text) - 1);
 	text[n > 0 ? n : 0] = '\0';
-	return strcmp(text, names_raw(process->pid_namespace, NULL)) == 0;
+	return strcmp(text, string_pool_text(process->pid_namespace, NULL)) == 0;
 }
 
 /* The number that the process has in its own, innermost namespace; here it has another. */
@@ -121,21 +121,22 @@ static bool is_running_within(const struct process *process)
 	return is_found;
 }
 
-enum ending_state ending_state(const struct process *process)
+enum process_exit_state process_exit_state(const struct process *process)
 {
 	if (process->is_ended || process->stream->end_kind) {
-		return ENDING_ENDED;
+		return PROCESS_EXIT_ENDED;
 	}
 	if (process->start_ticks < 0 || !is_this_boot(process)) {
-		return ENDING_UNKNOWN;
+		return PROCESS_EXIT_UNKNOWN;
 	}
 	if (!process->pid_namespace || has_namespace_of(process, "self")) {
-		return is_running_as(process, process->pid) ? ENDING_RUNS : ENDING_ENDED;
+		return is_running_as(process, process->pid) ? PROCESS_EXIT_RUNS
+							    : PROCESS_EXIT_ENDED;
 	}
-	return is_running_within(process) ? ENDING_RUNS : ENDING_UNKNOWN;
+	return is_running_within(process) ? PROCESS_EXIT_RUNS : PROCESS_EXIT_UNKNOWN;
 }
 
-bool ending_is_gone(const struct process *process)
+bool process_exit_is_gone(const struct process *process)
 {
 	/* Its main thread may have ended, and others go on: the number says whether all have. */
 	return process->pid && is_this_boot(process) &&
@@ -189,9 +190,9 @@ static void add_told(struct buf *out, const struct process *process)
 	buf_printf(out, "ended by itself: %s", how);
 }
 
-static void add_killed(struct buf *out, enum ending_state state)
+static void add_killed(struct buf *out, enum process_exit_state state)
 {
-	if (state == ENDING_ENDED) {
+	if (state == PROCESS_EXIT_ENDED) {
 		buf_text(out, "was killed by a signal (crash, kill, OOM killer); its parent knows "
 			      "which, a shell shows 128 + its number");
 	} else {
@@ -200,12 +201,12 @@ static void add_killed(struct buf *out, enum ending_state state)
 	}
 }
 
-void ending_add_text(
+void process_exit_add_text(
 	struct buf *out, const struct process *process, struct process *const *all, size_t nr_all)
 {
-	const struct stream_in *stream = process->stream;
-	const struct process *next = ending_successor(process, all, nr_all);
-	enum ending_state state = ending_state(process);
+	const struct stream *stream = process->stream;
+	const struct process *next = process_exit_successor(process, all, nr_all);
+	enum process_exit_state state = process_exit_state(process);
 
 	if (process->is_ended) {
 		add_told(out, process);
@@ -223,7 +224,7 @@ void ending_add_text(
 		if (stream->end_kind != GPROF_END_EXEC) {
 			buf_text(out, ", before the stream could be closed");
 		}
-	} else if (state == ENDING_RUNS) {
+	} else if (state == PROCESS_EXIT_RUNS) {
 		buf_text(out, "still runs");
 	} else {
 		add_killed(out, state);

@@ -6,32 +6,32 @@
 #include "report/util/buf.h"
 #include "report/model/model.h"
 
-enum ending_state {
-	ENDING_ENDED,
-	ENDING_RUNS,
+enum process_exit_state {
+	PROCESS_EXIT_ENDED,
+	PROCESS_EXIT_RUNS,
 	/* On another host, on this one before its last boot, in a container that is not seen. */
-	ENDING_UNKNOWN,
+	PROCESS_EXIT_UNKNOWN,
 };
 
-/* Does it still run? Asks the system, see ending_add_text. */
-enum ending_state ending_state(const struct process *process);
+/* Does it still run? Asks the system, see process_exit_add_text. */
+enum process_exit_state process_exit_state(const struct process *process);
 
 /*
  * Is it certain that it is no more? A process that has said how it ends may still write its last
  * events.
  */
-bool ending_is_gone(const struct process *process);
+bool process_exit_is_gone(const struct process *process);
 
 /*
  * Appends it, as the rest of a sentence about the process. `all` are the processes of the dump,
  * among which one may go on where this one was replaced. Asks the system whether a process without
  * an end still runs, if it was started here since the last boot.
  */
-void ending_add_text(
+void process_exit_add_text(
 	struct buf *out, const struct process *process, struct process *const *all, size_t nr_all);
 
 /* The process that took this one's place by exec, NULL if there is none among `all`. */
-const struct process *ending_successor(
+const struct process *process_exit_successor(
 	const struct process *process, struct process *const *all, size_t nr_all);
 
 #endif

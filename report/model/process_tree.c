@@ -90,25 +90,26 @@ static bool find_ancestor(struct process *const *all, size_t nr_all, size_t chil
 	return false;
 }
 
-void family_find(struct process *const *all, size_t nr_all, struct family_member *members)
+void process_tree_find(
+	struct process *const *all, size_t nr_all, struct process_tree_member *members)
 {
 	for (size_t i = 0; i < nr_all; i++) {
-		struct family_member *member = &members[i];
+		struct process_tree_member *member = &members[i];
 
-		*member = (struct family_member){.link = FAMILY_NONE};
+		*member = (struct process_tree_member){.link = PROCESS_TREE_NONE};
 		if (find_identity(all, nr_all, all[i], i, &member->parent)) {
-			member->link = FAMILY_EXEC;
+			member->link = PROCESS_TREE_EXEC;
 		} else if (find_forker(all, nr_all, i, &member->parent)) {
-			member->link = FAMILY_FORK;
+			member->link = PROCESS_TREE_FORK;
 		} else if (find_ancestor(all, nr_all, i, &member->parent)) {
-			member->link = FAMILY_SPAWN;
+			member->link = PROCESS_TREE_SPAWN;
 		}
 	}
 }
 
 /* ---- words ---- */
 
-int64_t family_worker(const struct process *process, int64_t *nr_workers)
+int64_t process_tree_worker(const struct process *process, int64_t *nr_workers)
 {
 	int64_t number = process_number(process, "loader.worker");
 
@@ -116,19 +117,19 @@ int64_t family_worker(const struct process *process, int64_t *nr_workers)
 	return number >= 0 && number < *nr_workers ? number : -1;
 }
 
-void family_add_worker(struct buf *out, const struct process *process)
+void process_tree_add_worker(struct buf *out, const struct process *process)
 {
-	int64_t nr_workers, number = family_worker(process, &nr_workers);
+	int64_t nr_workers, number = process_tree_worker(process, &nr_workers);
 
 	if (number >= 0) {
 		buf_printf(out, ", loader worker %" PRId64 " of %" PRId64, number, nr_workers);
 	}
 }
 
-void family_add_name(struct buf *out, const struct process *process)
+void process_tree_add_name(struct buf *out, const struct process *process)
 {
 	const char *command = process_command(process);
-	int64_t nr_workers, number = family_worker(process, &nr_workers);
+	int64_t nr_workers, number = process_tree_worker(process, &nr_workers);
 
 	if (number >= 0) {
 		buf_printf(out, "loader worker %" PRId64, number);
@@ -138,17 +139,17 @@ void family_add_name(struct buf *out, const struct process *process)
 }
 
 static const char *const link_words[] = {
-	[FAMILY_NONE] = "",
-	[FAMILY_FORK] = "fork  ",
-	[FAMILY_SPAWN] = "spawn ",
-	[FAMILY_EXEC] = "exec  ",
+	[PROCESS_TREE_NONE] = "",
+	[PROCESS_TREE_FORK] = "fork  ",
+	[PROCESS_TREE_SPAWN] = "spawn ",
+	[PROCESS_TREE_EXEC] = "exec  ",
 };
 
 struct tree {
 	struct buf *out;
 	struct process *const *all;
 	size_t nr_all;
-	const struct family_member *members;
+	const struct process_tree_member *members;
 	size_t *first_child, *next; /* lists of children by index + 1, 0 ends them */
 	bool *is_shown;
 };
@@ -162,11 +163,11 @@ static void add_line(struct tree *tree, size_t index, size_t depth)
 	tree->is_shown[index] = true;
 	buf_pad(tree->out, ' ', 2 + 2 * (depth < MOST_INDENT ? depth : MOST_INDENT));
 	buf_printf(tree->out, "%-7u %s", process->pid, link_words[tree->members[index].link]);
-	family_add_name(&name, process);
+	process_tree_add_name(&name, process);
 	width = text_add_shown(tree->out, name.bytes, name.nr_bytes, NAME_WIDTH);
 	buf_pad(tree->out, ' ', NAME_WIDTH > width ? NAME_WIDTH - width : 0);
 	buf_text(tree->out, "  ");
-	ending_add_text(&ending, process, tree->all, tree->nr_all);
+	process_exit_add_text(&ending, process, tree->all, tree->nr_all);
 	text_add_shown(tree->out, ending.bytes, ending.nr_bytes, 0);
 	buf_char(tree->out, '\n');
 	buf_fini(&name);
@@ -201,20 +202,20 @@ static void add_branch(struct tree *tree, size_t root)
 	}
 }
 
-void family_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
-	const struct family_member *members)
+void process_tree_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
+	const struct process_tree_member *members)
 {
 	struct tree tree = {out, all, nr_all, members, mem_zeroed(nr_all, sizeof(size_t)),
 		mem_zeroed(nr_all, sizeof(size_t)), mem_zeroed(nr_all, sizeof(bool))};
 
 	for (size_t i = nr_all; i-- > 0;) {
-		if (members[i].link != FAMILY_NONE) {
+		if (members[i].link != PROCESS_TREE_NONE) {
 			tree.next[i] = tree.first_child[members[i].parent];
 			tree.first_child[members[i].parent] = i + 1;
 		}
 	}
 	for (size_t i = 0; i < nr_all; i++) {
-		if (members[i].link == FAMILY_NONE) {
+		if (members[i].link == PROCESS_TREE_NONE) {
 			add_branch(&tree, i);
 		}
 	}
@@ -229,20 +230,20 @@ void family_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
 	free(tree.is_shown);
 }
 
-void family_add_begin(struct buf *out, struct process *const *all, size_t index,
-	const struct family_member *members)
+void process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
+	const struct process_tree_member *members)
 {
 	static const char *const words[] = {
-		[FAMILY_FORK] = "forked from",
-		[FAMILY_SPAWN] = "started by",
-		[FAMILY_EXEC] = "by exec in place of",
+		[PROCESS_TREE_FORK] = "forked from",
+		[PROCESS_TREE_SPAWN] = "started by",
+		[PROCESS_TREE_EXEC] = "by exec in place of",
 	};
 	const struct process *process = all[index];
-	const struct family_member *member = &members[index];
+	const struct process_tree_member *member = &members[index];
 	const char *named = process_fact(process, "process.parent_stream", "");
 	int64_t parent_pid = process_number(process, "process.parent_pid");
 
-	if (member->link != FAMILY_NONE) {
+	if (member->link != PROCESS_TREE_NONE) {
 		buf_printf(out, "%s process %u (%s)", words[member->link], all[member->parent]->pid,
 			base_name(all[member->parent]));
 	} else if (*named) {

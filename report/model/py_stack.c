@@ -26,12 +26,12 @@ static const char *short_file(const char *file)
 
 static void add_frame(struct buf *text, uint32_t file, uint32_t line, uint32_t function)
 {
-	buf_text(text, file ? short_file(names_raw(file, NULL)) : "(unknown)");
+	buf_text(text, file ? short_file(string_pool_text(file, NULL)) : "(unknown)");
 	if (line) {
 		buf_printf(text, "(%u)", line);
 	}
 	buf_text(text, ": ");
-	buf_text(text, names_raw(function, NULL));
+	buf_text(text, string_pool_text(function, NULL));
 }
 
 static void add_code(struct buf *text, const struct model_py_code *code, uint32_t line)
@@ -49,7 +49,7 @@ uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function)
 	uint32_t name;
 
 	add_frame(&text, file, line, function);
-	name = names_intern(text.bytes, text.nr_bytes);
+	name = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return name;
 }
@@ -64,7 +64,7 @@ uint32_t py_code_text(struct process *process, uint32_t id)
 	}
 	if (!code->text) {
 		add_code(&text, code, code->line);
-		code->text = names_intern(text.bytes, text.nr_bytes);
+		code->text = string_pool_intern(text.bytes, text.nr_bytes);
 		buf_fini(&text);
 	}
 	return code->text;
@@ -86,7 +86,7 @@ uint32_t py_stack_text(struct process *process, uint32_t id)
 			stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent)
 					      : NULL;
 		}
-		innermost->text = names_intern(text.bytes, text.nr_bytes);
+		innermost->text = string_pool_intern(text.bytes, text.nr_bytes);
 		buf_fini(&text);
 	}
 	return innermost->text;

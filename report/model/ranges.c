@@ -235,12 +235,12 @@ uint32_t range_full_name(const struct range *range)
 	if (!range->domain) {
 		return range->name;
 	}
-	bytes = names_raw(range->domain, &nr_bytes);
+	bytes = string_pool_text(range->domain, &nr_bytes);
 	buf_add(&text, bytes, nr_bytes);
 	buf_char(&text, ':');
-	bytes = names_raw(range->name, &nr_bytes);
+	bytes = string_pool_text(range->name, &nr_bytes);
 	buf_add(&text, bytes, nr_bytes);
-	name = names_intern(text.bytes, text.nr_bytes);
+	name = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return name;
 }

@@ -8,14 +8,14 @@
 #define DAY_NS		(86400 * (uint64_t)1000000000u)
 
 /* A step that is not in order, by its place; 0 if there is none. nr: how many are not. */
-struct odd_steps {
+struct sanity_steps {
 	size_t first, nr;
 };
 
 /* Those that begin before the one before it. */
-static struct odd_steps find_falls(const struct process *process)
+static struct sanity_steps find_falls(const struct process *process)
 {
-	struct odd_steps falls = {0};
+	struct sanity_steps falls = {0};
 
 	for (size_t i = 1; i < process->nr_steps; i++) {
 		if (process->steps[i].tick < process->steps[i - 1].tick) {
@@ -27,10 +27,10 @@ static struct odd_steps find_falls(const struct process *process)
 }
 
 /* A trace's are by their begins, of one thread: those whose number does not rise. */
-static struct odd_steps find_repeats(const struct process *process)
+static struct sanity_steps find_repeats(const struct process *process)
 {
 	const struct model_step *last = NULL;
-	struct odd_steps repeats = {0};
+	struct sanity_steps repeats = {0};
 
 	for (size_t i = 0; process->stream->is_trace && i < process->nr_steps; i++) {
 		if (model_step_is_gap(&process->steps[i])) {
@@ -59,10 +59,10 @@ static bool has_loops(const struct process *process)
 	return false;
 }
 
-bool odd_process_times(const struct process *process, struct buf *line)
+bool sanity_process_times(const struct process *process, struct buf *line)
 {
 	uint64_t nr_back = process->host_clock.nr_back + process->device_clock.nr_back;
-	struct odd_steps falls = find_falls(process), repeats = find_repeats(process);
+	struct sanity_steps falls = find_falls(process), repeats = find_repeats(process);
 	bool overlaps = !falls.nr && !repeats.nr && has_loops(process);
 
 	if (!falls.nr && !repeats.nr && !nr_back && !overlaps) {
@@ -100,7 +100,7 @@ bool odd_process_times(const struct process *process, struct buf *line)
 }
 
 /* The others are right, and so is what is computed of them. */
-bool odd_process_ends(const struct process *process, struct buf *line)
+bool sanity_process_ends(const struct process *process, struct buf *line)
 {
 	if (process->nr_lost_ends) {
 		buf_printf(line,
@@ -112,7 +112,7 @@ bool odd_process_ends(const struct process *process, struct buf *line)
 	return process->nr_lost_ends > 0;
 }
 
-bool odd_process_span(const struct process *process, struct buf *line)
+bool sanity_process_span(const struct process *process, struct buf *line)
 {
 	uint64_t span_ns =
 		process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
@@ -129,7 +129,7 @@ bool odd_process_span(const struct process *process, struct buf *line)
 }
 
 /* Nothing is left out for it, but times between calls and their work cannot be right. */
-bool odd_process_early(const struct process *process, struct buf *line)
+bool sanity_process_early(const struct process *process, struct buf *line)
 {
 	const char *early = process_fact(process, "trace.early_work", "");
 
@@ -142,7 +142,7 @@ bool odd_process_early(const struct process *process, struct buf *line)
 	return *early != 0;
 }
 
-bool odd_process_names(const struct process *process, struct buf *line)
+bool sanity_process_names(const struct process *process, struct buf *line)
 {
 	const char *names = process_fact(process, "trace.broken_names", "");
 
@@ -155,7 +155,7 @@ bool odd_process_names(const struct process *process, struct buf *line)
 	return *names != 0;
 }
 
-bool odd_process_stranger(const struct process *process, struct buf *line)
+bool sanity_process_stranger(const struct process *process, struct buf *line)
 {
 	if (process->is_stranger) {
 		buf_printf(line,

@@ -10,21 +10,21 @@
 #include "report/model/model.h"
 
 /* Steps that overlap or are not in order, clocks that jump. */
-bool odd_process_times(const struct process *process, struct buf *line);
+bool sanity_process_times(const struct process *process, struct buf *line);
 
 /* Ends of steps that have no time. */
-bool odd_process_ends(const struct process *process, struct buf *line);
+bool sanity_process_ends(const struct process *process, struct buf *line);
 
 /* A trace of so many days that its times cannot be of one run. */
-bool odd_process_span(const struct process *process, struct buf *line);
+bool sanity_process_span(const struct process *process, struct buf *line);
 
 /* A trace's work that begins before the call that launched it. */
-bool odd_process_early(const struct process *process, struct buf *line);
+bool sanity_process_early(const struct process *process, struct buf *line);
 
 /* A trace's names that are not UTF-8. */
-bool odd_process_names(const struct process *process, struct buf *line);
+bool sanity_process_names(const struct process *process, struct buf *line);
 
 /* Communicators that are of nobody else here, see stranger.h. */
-bool odd_process_stranger(const struct process *process, struct buf *line);
+bool sanity_process_stranger(const struct process *process, struct buf *line);
 
 #endif

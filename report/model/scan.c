@@ -47,7 +47,7 @@ static table_set add_needs(struct need *needs, const struct scan *scan, struct p
 static struct stream_request request_of(
 	const struct process *process, size_t block, const struct need *needs)
 {
-	const struct need *need = &needs[stream_in_block_table(process->stream, block)];
+	const struct need *need = &needs[stream_block_table(process->stream, block)];
 
 	return (struct stream_request){.stream = process->stream,
 		.block = block,
@@ -64,7 +64,7 @@ static void expect_blocks(const struct process *process, const struct need *need
 		requests[nr] = request_of(process, block, needs);
 		nr += requests[nr].mask != 0;
 	}
-	stream_in_expect(requests, nr);
+	stream_expect(requests, nr);
 	free(requests);
 }
 
@@ -72,14 +72,14 @@ static void scan_block(struct process *process, size_t block, const struct need 
 	const struct scan *scans, const table_set *tables, size_t nr_scans)
 {
 	struct stream_request request = request_of(process, block, needs);
-	unsigned int table = stream_in_block_table(process->stream, block);
+	unsigned int table = stream_block_table(process->stream, block);
 	struct batch whole, chosen;
 	uint32_t bad;
 
 	if (!request.mask) {
 		return;
 	}
-	bad = stream_in_load(process->stream, block, request.mask, request.small_mask, &whole);
+	bad = stream_load(process->stream, block, request.mask, request.small_mask, &whole);
 	if (bad & select_mask(process, table)) {
 		return; /* nobody knows which rows are wanted */
 	}

@@ -225,7 +225,7 @@ static bool is_work(unsigned int table)
 }
 
 /* Calls first: work may be written before the call that launched it. */
-static void read_launches(struct select *select, struct stream_in *stream)
+static void read_launches(struct select *select, struct stream *stream)
 {
 	static const uint32_t mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation);
 	struct idset *called = idset_create();
@@ -234,17 +234,17 @@ static void read_launches(struct select *select, struct stream_in *stream)
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (is_call(stream_in_block_table(stream, i)) &&
-			!stream_in_load(stream, i, mask, 0, &batch)) {
+		if (is_call(stream_block_table(stream, i)) &&
+			!stream_load(stream, i, mask, 0, &batch)) {
 			take_calls(select, called, &batch);
 		}
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i), column;
+		unsigned int table = stream_block_table(stream, i), column;
 		struct batch batch;
 
 		select_rule_of(table, &column);
-		if (is_work(table) && !stream_in_load(stream, i, COL_BIT(column), 0, &batch)) {
+		if (is_work(table) && !stream_load(stream, i, COL_BIT(column), 0, &batch)) {
 			count_lone(select, called, batch.col[column], batch.nr_rows);
 		}
 	}

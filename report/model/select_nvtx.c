@@ -107,15 +107,15 @@ static void take_row(struct read *read, const struct batch *b, uint32_t i)
 /* Backwards: an end comes before its begin, which says whether both are chosen. */
 uint64_t **select_nvtx_read(struct process *process)
 {
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 	struct read read = {
 		.process = process, .kept = mem_zeroed(stream->nr_blocks + 1, sizeof(*read.kept))};
 
 	for (size_t block = stream->nr_blocks; block-- > 0;) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, block) != GPROF_TABLE_nvtx ||
-			stream_in_load(stream, block, MASK, 0, &batch)) {
+		if (stream_block_table(stream, block) != GPROF_TABLE_nvtx ||
+			stream_load(stream, block, MASK, 0, &batch)) {
 			continue;
 		}
 		for (uint32_t i = batch.nr_rows; i-- > 0;) {

@@ -3,7 +3,7 @@
 
 #include "report/util/buf.h"
 
-uint64_t *axis_create(struct process *const *processes, size_t nr_processes)
+uint64_t *time_axis_create(struct process *const *processes, size_t nr_processes)
 {
 	uint64_t *base_ns = mem_zeroed(nr_processes, sizeof(*base_ns));
 	int64_t first = INT64_MAX;

@@ -51,13 +51,13 @@ void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, u
 {
 	struct event_row *row = event_tree_row(tree, number);
 
-	spread_add(&row->both,
+	min_max_sum_add(&row->both,
 		(cpu_ns == UINT64_MAX ? 0 : cpu_ns) + (gpu_ns == UINT64_MAX ? 0 : gpu_ns));
 	if (cpu_ns != UINT64_MAX) {
-		spread_add(&row->cpu, cpu_ns);
+		min_max_sum_add(&row->cpu, cpu_ns);
 	}
 	if (gpu_ns != UINT64_MAX) {
-		spread_add(&row->gpu, gpu_ns);
+		min_max_sum_add(&row->gpu, gpu_ns);
 	} else {
 		row->is_without_gpu = true;
 	}
@@ -80,7 +80,7 @@ uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t to
 void event_row_name(const struct event_row *row, struct buf *out)
 {
 	size_t nr_bytes;
-	const char *bytes = names_shown(row->key.name, &nr_bytes);
+	const char *bytes = string_pool_shown(row->key.name, &nr_bytes);
 
 	buf_add(out, bytes, nr_bytes);
 	if (row->key.kind == EVENT_KIND_PLACED) {
@@ -104,7 +104,7 @@ uint32_t event_work_name(const struct process *process, const struct op_record *
 		return copy_name(record->copy & ~(uint32_t)COPY_IS_ASYNC);
 	default:
 		length = snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", record->graph);
-		return names_intern(text, (size_t)length);
+		return string_pool_intern(text, (size_t)length);
 	}
 }
 
@@ -137,7 +137,7 @@ static const char *how_of(
 	if (!call) {
 		return "";
 	}
-	return strstr(names_raw(process_call_name(process, call->call, &api), NULL), "Async")
+	return strstr(string_pool_text(process_call_name(process, call->call, &api), NULL), "Async")
 		       ? "Async"
 		       : "Sync";
 }
@@ -159,5 +159,5 @@ uint32_t event_copy_name(
 			kind == API_COPY_PTOP ? "Peer" : "", how,
 			kind == API_COPY_DTOD ? "(same_gpu)" : "", source, target);
 	}
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }

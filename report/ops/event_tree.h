@@ -29,9 +29,9 @@ struct event_key {
 
 struct event_row {
 	struct event_key key;
-	struct spread cpu;	    /* ns: of the host's time; none of work */
-	struct spread gpu;	    /* ns: for each call what it launched, whenever that ran */
-	struct spread both;	    /* ns: the sum of both, as far as they are known */
+	struct min_max_sum cpu;	    /* ns: of the host's time; none of work */
+	struct min_max_sum gpu;	    /* ns: for each call what it launched, whenever that ran */
+	struct min_max_sum both;    /* ns: the sum of both, as far as they are known */
 	uint32_t first, last, next; /* numbers: the rows in it, the one after it in the same */
 	bool is_without_gpu;	    /* some of its processes have no device records */
 	uint32_t number;

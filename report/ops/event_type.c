@@ -90,7 +90,7 @@ static bool computes(const struct op *op)
 	return op->framework == GPROF_FRAMEWORK_PADDLE &&
 	       (op->scope == OP_PADDLE_DYNAMIC_LAUNCH || op->scope == OP_PADDLE_STATIC_LAUNCH ||
 		       (op->scope == OP_PADDLE_INNER &&
-			       strstr(names_raw(op->name, NULL), "compute")));
+			       strstr(string_pool_text(op->name, NULL), "compute")));
 }
 
 bool event_is_compute(const struct op *op)

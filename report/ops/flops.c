@@ -177,7 +177,7 @@ static const struct {
 
 static bool count(uint32_t name, uint32_t shape, double *flops)
 {
-	const char *text = names_raw(name, NULL);
+	const char *text = string_pool_text(name, NULL);
 	struct inputs inputs;
 
 	if (strncmp(text, "aten::", 6) != 0) {
@@ -185,7 +185,7 @@ static bool count(uint32_t name, uint32_t shape, double *flops)
 	}
 	for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
 		if (strcmp(text + 6, formulas[i].name) == 0) {
-			return parse(names_raw(shape, NULL), &inputs) &&
+			return parse(string_pool_text(shape, NULL), &inputs) &&
 			       formulas[i].count(&inputs, flops);
 		}
 	}

@@ -46,7 +46,7 @@ static enum op_class torch_class(const char *name, uint8_t scope)
 /* Around all of a backward pass in dynamic mode; its type is that of any range in C++. */
 static bool is_paddle_backward(uint32_t name)
 {
-	return !strcmp(names_raw(name, NULL), "backward");
+	return !strcmp(string_pool_text(name, NULL), "backward");
 }
 
 static enum op_class paddle_class(uint32_t name, uint8_t scope)
@@ -74,7 +74,7 @@ static enum op_class find_class(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	switch (framework) {
 	case GPROF_FRAMEWORK_TORCH:
-		return torch_class(names_raw(name, NULL), scope);
+		return torch_class(string_pool_text(name, NULL), scope);
 	case GPROF_FRAMEWORK_PADDLE:
 		return paddle_class(name, scope);
 	default:
@@ -114,7 +114,7 @@ static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum o
 		return true; /* the trace counts steps, loaders and optimizers among them */
 	}
 	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER && class == OP_RANGE &&
-	       !begins_with(names_raw(name, NULL), "ProfilerStep#");
+	       !begins_with(string_pool_text(name, NULL), "ProfilerStep#");
 }
 
 void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_t scope)
@@ -128,7 +128,7 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 		kind->is = OP_IS_MODULE;
 	}
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
-			    !strcmp(names_raw(name, NULL), "StandaloneExecutor::run");
+			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }
 
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string)
@@ -144,7 +144,7 @@ uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t st
 
 bool op_has_any(const struct process *process)
 {
-	const struct stream_table *table = stream_in_table(process->stream, GPROF_TABLE_op);
+	const struct stream_table *table = stream_table(process->stream, GPROF_TABLE_op);
 
 	return table && table->nr_rows;
 }

@@ -61,7 +61,7 @@ static void add_group(struct find *find, size_t first, uint64_t last_tick, bool 
 static void take_block(struct find *find, size_t i)
 {
 	const struct stream_block *block = &find->process->stream->blocks[i];
-	unsigned int table = stream_in_block_table(find->process->stream, i);
+	unsigned int table = stream_block_table(find->process->stream, i);
 	bool is_host = find->host_tables >> table & 1;
 	struct op_group *group = last_of(find);
 
@@ -91,16 +91,15 @@ struct ids {
 /* The correlation ids in a group's rows of these tables; rows without one do not count. */
 static struct ids ids_of(const struct find *find, const struct op_group *group, uint64_t tables)
 {
-	struct stream_in *stream = find->process->stream;
+	struct stream *stream = find->process->stream;
 	struct ids ids = {.first = UINT32_MAX};
 
 	for (size_t i = group->first; i < group->end; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		unsigned int column = correlation_of(table);
 		struct batch batch;
 
-		if (!(tables >> table & 1) ||
-			stream_in_load(stream, i, COL_BIT(column), 0, &batch)) {
+		if (!(tables >> table & 1) || stream_load(stream, i, COL_BIT(column), 0, &batch)) {
 			continue;
 		}
 		for (uint32_t row = 0; row < batch.nr_rows; row++) {

@@ -24,13 +24,13 @@ static bool is_call(unsigned int table)
 static struct idset *find_called(struct process *process)
 {
 	struct idset *called = idset_create();
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (!is_call(stream_in_block_table(stream, i)) ||
-			stream_in_load(stream, i, COL_BIT(COL_api_correlation), 0, &batch)) {
+		if (!is_call(stream_block_table(stream, i)) ||
+			stream_load(stream, i, COL_BIT(COL_api_correlation), 0, &batch)) {
 			continue;
 		}
 		for (uint32_t row = 0; row < batch.nr_rows; row++) {
@@ -73,7 +73,7 @@ void op_launch_init(struct op_launch *launch, struct process *process, struct op
 void op_launch_fini(struct op_launch *launch)
 {
 	idset_destroy(launch->called);
-	worked_fini(&launch->worked);
+	gpu_times_fini(&launch->worked);
 	free(launch->is_communication);
 }
 
@@ -176,8 +176,8 @@ static struct op_record make_untimed(const struct batch *b, uint32_t row)
 static bool keep(struct op_launch *launch, const struct op_record *record)
 {
 	uint32_t id = record->correlation;
-	struct worked_entry *entry =
-		idset_has(launch->called, id) ? worked_put(&launch->worked, id) : NULL;
+	struct gpu_times_entry *entry =
+		idset_has(launch->called, id) ? gpu_times_put(&launch->worked, id) : NULL;
 
 	*op_records_add(launch->records, entry ? &entry->records : &launch->lone) = *record;
 	return entry != NULL;
@@ -201,7 +201,7 @@ static bool is_communication(const struct op_launch *launch, const struct batch 
 static void take_work(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
-		struct worked_entry *entry;
+		struct gpu_times_entry *entry;
 
 		if (launch->records) {
 			struct op_record record = make_record(launch->process, b, row);
@@ -210,8 +210,8 @@ static void take_work(struct op_launch *launch, const struct batch *b)
 				continue;
 			}
 		}
-		entry = worked_add(&launch->worked, (uint32_t)b->col[COL_kernel_correlation][row],
-			b->col[COL_kernel_dur][row]);
+		entry = gpu_times_add(&launch->worked,
+			(uint32_t)b->col[COL_kernel_correlation][row], b->col[COL_kernel_dur][row]);
 		if (entry) {
 			entry->nr_communications += is_communication(launch, b, row);
 		}
@@ -229,8 +229,8 @@ static void take_untimed(struct op_launch *launch, const struct batch *b)
 
 struct stream_request op_launch_request(const struct op_launch *launch, size_t block)
 {
-	const struct stream_in *stream = launch->process->stream;
-	unsigned int table = stream_in_block_table(stream, block);
+	const struct stream *stream = launch->process->stream;
+	unsigned int table = stream_block_table(stream, block);
 
 	return (struct stream_request){
 		.stream = stream, .block = block, .mask = mask_of(launch, table)};
@@ -241,7 +241,7 @@ void op_launch_load(struct op_launch *launch, size_t block)
 	uint32_t mask = op_launch_request(launch, block).mask;
 	struct batch batch;
 
-	if (!mask || stream_in_load(launch->process->stream, block, mask, 0, &batch)) {
+	if (!mask || stream_load(launch->process->stream, block, mask, 0, &batch)) {
 		return;
 	}
 	if (batch.table == GPROF_TABLE_untimed) {
@@ -254,18 +254,18 @@ void op_launch_load(struct op_launch *launch, size_t block)
 
 /* ---- calls ---- */
 
-bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct worked_entry *work)
+bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work)
 {
-	return worked_take(&launch->worked, correlation, work);
+	return gpu_times_take(&launch->worked, correlation, work);
 }
 
 void op_launch_end(struct op_launch *launch)
 {
-	struct worked *worked = &launch->worked;
+	struct gpu_times *worked = &launch->worked;
 
-	for (size_t i = 0; launch->records && i < worked->nr_pages * WORKED_PAGE_IDS; i++) {
-		struct worked_page *page = &worked->pages[i / WORKED_PAGE_IDS];
-		uint32_t *list = &page->entries[i % WORKED_PAGE_IDS].records;
+	for (size_t i = 0; launch->records && i < worked->nr_pages * GPU_TIMES_PAGE_IDS; i++) {
+		struct gpu_times_page *page = &worked->pages[i / GPU_TIMES_PAGE_IDS];
+		uint32_t *list = &page->entries[i % GPU_TIMES_PAGE_IDS].records;
 		struct op_record record;
 
 		while (op_records_take(launch->records, list, &record)) {

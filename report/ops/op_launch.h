@@ -12,11 +12,11 @@
 #include "report/util/idset.h"
 #include "report/model/model.h"
 #include "report/ops/op_records.h"
-#include "report/util/gpu_time_by_correlation.h"
+#include "report/util/gpu_times.h"
 
 struct op_launch {
 	struct process *process;
-	struct worked worked;
+	struct gpu_times worked;
 	struct op_records *records; /* the caller's; NULL where only sums are wanted */
 	struct idset *called;	    /* correlation ids of calls, with `records` */
 	uint32_t lone;		    /* a list of records: those whose call is not in the stream */
@@ -33,7 +33,7 @@ struct stream_request op_launch_request(const struct op_launch *launch, size_t b
 void op_launch_load(struct op_launch *launch, size_t block);
 
 /* Takes what was done for a call; false if nothing is known of it. */
-bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct worked_entry *work);
+bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work);
 
 /* After the last call: nothing will take what is left. It joins `lone`. */
 void op_launch_end(struct op_launch *launch);

@@ -82,7 +82,7 @@ static void expect_parts(const struct load *load)
 			nr += requests[nr].mask != 0;
 		}
 	}
-	stream_in_expect(requests, nr);
+	stream_expect(requests, nr);
 	free(requests);
 }
 
@@ -242,14 +242,15 @@ static bool run_beside(struct load *load)
  */
 static bool is_worth_a_thread(const struct load *load, const struct op_load_want *want)
 {
-	return load->groups.nr > 1 && !want->records && !want->has_ranges && ahead_nr_threads() > 1;
+	return load->groups.nr > 1 && !want->records && !want->has_ranges &&
+	       prefetch_nr_threads() > 1;
 }
 
 /* ---- all ---- */
 
 static bool has_rows(const struct process *process, unsigned int table)
 {
-	const struct stream_table *found = stream_in_table(process->stream, table);
+	const struct stream_table *found = stream_table(process->stream, table);
 
 	return found && found->nr_rows;
 }

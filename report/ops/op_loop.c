@@ -12,7 +12,7 @@ struct score {
 };
 
 /* The class that rows of a name had last: few come again and again. */
-struct recent {
+struct recent_calls {
 	uint64_t op_name_id, string;
 	uint64_t kind; /* framework and scope, plus 1 */
 	enum op_class class;
@@ -20,8 +20,8 @@ struct recent {
 
 #define NR_RECENT 256u
 
-static enum op_class class_of(
-	struct recent *recent, const struct process *process, const struct batch *b, uint32_t i)
+static enum op_class class_of(struct recent_calls *recent, const struct process *process,
+	const struct batch *b, uint32_t i)
 {
 	uint64_t op_name_id = b->col[COL_op_op_name][i], string = b->col[COL_op_name][i];
 	uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
@@ -30,14 +30,14 @@ static enum op_class class_of(
 
 	recent += (op_name_id + string) % NR_RECENT;
 	if (recent->op_name_id != op_name_id || recent->string != string || recent->kind != kind) {
-		*recent = (struct recent){op_name_id, string, kind,
+		*recent = (struct recent_calls){op_name_id, string, kind,
 			op_class(op_name(process, op_name_id, string), framework, scope)};
 	}
 	return recent->class;
 }
 
-static void add_score(
-	struct idmap *scores, struct recent *recent, struct process *process, const struct batch *b)
+static void add_score(struct idmap *scores, struct recent_calls *recent, struct process *process,
+	const struct batch *b)
 {
 	struct score *score = NULL; /* of the thread at hand: its rows stand together */
 
@@ -77,23 +77,23 @@ static void add_blocks(struct idmap *scores, struct process *process)
 	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
 				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
 				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 	struct stream_request requests[MOST_BLOCKS];
-	struct recent recent[NR_RECENT] = {0};
+	struct recent_calls recent[NR_RECENT] = {0};
 	size_t nr_blocks = 0, nr_requests = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_op) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_op) {
 			requests[nr_requests++] =
 				(struct stream_request){.stream = stream, .block = i, .mask = mask};
 		}
 	}
-	stream_in_expect(requests, nr_requests);
+	stream_expect(requests, nr_requests);
 	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_op &&
-			!stream_in_load(stream, i, mask, 0, &batch)) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
+			!stream_load(stream, i, mask, 0, &batch)) {
 			add_score(scores, recent, process, &batch);
 			nr_blocks++;
 		}

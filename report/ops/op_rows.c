@@ -39,14 +39,14 @@ uint64_t op_rows_tables(const struct op_rows *rows)
 /* Reads what domains and registered strings are called, which stands before their first use. */
 static struct ranges *name_ranges(struct process *process)
 {
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 	struct ranges *ranges = ranges_create();
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_nvtx &&
-			!stream_in_load(stream, i, RANGES_MASK, 0, &batch)) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_nvtx &&
+			!stream_load(stream, i, RANGES_MASK, 0, &batch)) {
 			ranges_take_names(ranges, process, &batch);
 		}
 	}
@@ -178,7 +178,7 @@ static void take_calls(struct op_rows *rows, const struct batch *b, struct op_ev
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
 		uint32_t py_stack = stacks ? (uint32_t)stacks[i] : 0;
-		struct worked_entry work = {0};
+		struct gpu_times_entry work = {0};
 
 		if (!op_launch_take(rows->launch, correlation, &work) && !py_stack &&
 			!rows->want->has_calls) {
@@ -254,8 +254,8 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 
 struct stream_request op_rows_request(const struct op_rows *rows, size_t block)
 {
-	const struct stream_in *stream = rows->process->stream;
-	unsigned int table = stream_in_block_table(stream, block);
+	const struct stream *stream = rows->process->stream;
+	unsigned int table = stream_block_table(stream, block);
 
 	return (struct stream_request){.stream = stream,
 		.block = block,
@@ -267,7 +267,7 @@ void op_rows_load(struct op_rows *rows, size_t block, struct op_events *events)
 	uint32_t mask = op_rows_request(rows, block).mask;
 	struct batch batch;
 
-	if (!mask || stream_in_load(rows->process->stream, block, mask, 0, &batch)) {
+	if (!mask || stream_load(rows->process->stream, block, mask, 0, &batch)) {
 		return;
 	}
 	switch (batch.table) {

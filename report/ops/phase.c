@@ -239,8 +239,8 @@ void phases_finish(struct phases *phases)
 {
 	resume(phases, OP_RANGE, 0, 0);
 	reverse(phases);
-	phase_run_join(phases);
-	phase_run_name(phases);
+	phase_runs_join(phases);
+	phase_runs_name(phases);
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 		struct phase_step *step = &phases->steps[segment->step];

@@ -5,7 +5,7 @@
  * After the last autograd node the reducer waits for the other processes, and then takes the
  * gradients over: all that is one Backward.
  */
-void phase_run_join(struct phases *phases)
+void phase_runs_join(struct phases *phases)
 {
 	struct phase_segment *all = phases->segments;
 	size_t nr = 0;
@@ -78,7 +78,7 @@ static enum phase name_run(struct phases *phases, enum op_class before, size_t e
 	return before == OP_RANGE && after == OP_RANGE ? PHASE_FORWARD : PHASE_OTHERS;
 }
 
-void phase_run_name(struct phases *phases)
+void phase_runs_name(struct phases *phases)
 {
 	enum op_class before = OP_RANGE;
 	size_t i = 0;

@@ -9,9 +9,9 @@
 #include "report/ops/phase.h"
 
 /* Makes one segment of a Backward and the gradients of other processes that end it. */
-void phase_run_join(struct phases *phases);
+void phase_runs_join(struct phases *phases);
 
 /* Sets `phase` of all. */
-void phase_run_name(struct phases *phases);
+void phase_runs_name(struct phases *phases);
 
 #endif

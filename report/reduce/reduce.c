@@ -42,13 +42,13 @@ static const struct view_class *const classes[NR_VIEWS] = {
 
 /* The rows of a tally, in its order; to be freed. */
 static struct reduced_row **take_tally(
-	struct reduced *reduced, enum reduced_view view, const struct tally *tally)
+	struct reduced *reduced, enum reduced_view view, const struct keyed_stats *tally)
 {
 	struct reduced_row **rows = mem_zeroed(tally->nr_rows, sizeof(struct reduced_row *));
 	struct sketch **sketches = mem_zeroed(tally->nr_rows, sizeof(struct sketch *));
 
 	for (size_t i = 0; i < tally->nr_rows; i++) {
-		const struct tally_row *row = &tally->rows[i];
+		const struct keyed_stats_row *row = &tally->rows[i];
 
 		/* Numbers of traces' names are of this reader alone; the name has the text. */
 		rows[i] = reduced_row(reduced, view,
@@ -64,19 +64,20 @@ static struct reduced_row **take_tally(
 	return rows;
 }
 
-static void take_plain(struct reduced *reduced, enum reduced_view view, const struct tally *tally)
+static void take_plain(
+	struct reduced *reduced, enum reduced_view view, const struct keyed_stats *tally)
 {
 	free(take_tally(reduced, view, tally));
 }
 
 /* One more sum, of the same rows. */
-static void take_summed(struct reduced *reduced, enum reduced_view view, const struct tally *tally,
-	unsigned int sum, const struct stat *values)
+static void take_summed(struct reduced *reduced, enum reduced_view view,
+	const struct keyed_stats *tally, unsigned int sum, const struct histogram *values)
 {
 	struct reduced_row **rows = take_tally(reduced, view, tally);
 
 	for (size_t i = 0; i < tally->nr_rows; i++) {
-		rows[i]->sums[sum] += stat_sum(&values->groups[i]);
+		rows[i]->sums[sum] += histogram_sum(&values->groups[i]);
 	}
 	free(rows);
 }
@@ -96,10 +97,10 @@ static void take_all_sums(
 
 static void take_rows(struct reduced *reduced, void *const *views)
 {
-	const struct tally *copies = view_copy_tally(views[MEMCPY]);
-	const struct tally *sets = view_copy_tally(views[MEMSET]);
-	const struct stat *overlaps;
-	const struct tally *collectives = view_collective_tally(views[COLLECTIVE], &overlaps);
+	const struct keyed_stats *copies = view_copy_tally(views[MEMCPY]);
+	const struct keyed_stats *sets = view_copy_tally(views[MEMSET]);
+	const struct histogram *overlaps;
+	const struct keyed_stats *collectives = view_collective_tally(views[COLLECTIVE], &overlaps);
 
 	take_all_sums(reduced, REDUCED_OPERATOR, reduce_operators_rows(views[OPERATOR]));
 	take_all_sums(reduced, REDUCED_NCCL, reduce_communication_rows(views[COMMUNICATION]));
@@ -209,8 +210,8 @@ static struct reduced_process describe(const struct process *process)
 
 	return (struct reduced_process){.rank = process->rank,
 		.world = process->world,
-		.host = names_intern(host, strlen(host)),
-		.command = names_intern(command, strlen(command)),
+		.host = string_pool_intern(host, strlen(host)),
+		.command = string_pool_intern(command, strlen(command)),
 		.pid = process->pid,
 		.start_ns = header->start_realtime_ns,
 		.stream_id = header->stream_id,

@@ -37,7 +37,7 @@ static uint32_t name_of(const struct nccl_op *op)
 	char text[17];
 	int length = snprintf(text, sizeof(text), "%016" PRIx64, op->key);
 
-	return names_intern(text, op->key ? (size_t)length : 0);
+	return string_pool_intern(text, op->key ? (size_t)length : 0);
 }
 
 static uint32_t kind_of(const struct nccl_op *op)
@@ -55,7 +55,7 @@ static void add(struct communication *view, const struct nccl_op *op)
 	sums[REDUCED_CALLS] += op->nr_calls;
 	if (nccl_op_has_time(op)) {
 		sums[REDUCED_TIMED_BYTES] += op->bytes;
-		stat_add(&view->rows.tally.times, row, op->end_ns - op->begin_ns);
+		histogram_add(&view->rows.tally.times, row, op->end_ns - op->begin_ns);
 	} else {
 		view->rows.tally.rows[row].untimed++;
 	}

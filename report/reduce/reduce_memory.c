@@ -23,10 +23,10 @@ void reduce_memory_facts(void *context, uint64_t *facts)
 	const struct memory *memory = &((struct memory_scan *)context)->memory;
 
 	for (size_t i = 0; i < memory->nr_places; i++) {
-		const struct pool *pool = &memory->places[i].pool;
+		const struct memory_timeline *pool = &memory->places[i].pool;
 		uint8_t type = memory->places[i].device_type;
 
-		if (!type || !pool_has_totals(pool)) {
+		if (!type || !memory_timeline_has_totals(pool)) {
 			continue; /* the CPU, or nobody tells */
 		}
 		if (type < MEMORY_DRIVER) {

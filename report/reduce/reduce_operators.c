@@ -32,7 +32,7 @@ static void take_op(void *context, const struct op *op)
 	uint32_t row;
 	uint64_t *sums = reduce_rows_find(&view->rows, op->name, 0, &row);
 
-	stat_add(&view->rows.tally.times, row, clock_map_duration(clock, ticks));
+	histogram_add(&view->rows.tally.times, row, clock_map_duration(clock, ticks));
 	sums[REDUCED_SELF_NS] += clock_map_duration(clock, self_ticks);
 	sums[REDUCED_GPU_SELF_NS] += op->gpu_self_ns;
 	sums[REDUCED_GPU_TOTAL_NS] += op->gpu_total_ns;

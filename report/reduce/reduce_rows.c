@@ -6,12 +6,12 @@
 void reduce_rows_init(struct reduce_rows *rows)
 {
 	*rows = (struct reduce_rows){.sums = NULL};
-	tally_init(&rows->tally);
+	keyed_stats_init(&rows->tally);
 }
 
 void reduce_rows_fini(struct reduce_rows *rows)
 {
-	tally_fini(&rows->tally);
+	keyed_stats_fini(&rows->tally);
 	free(rows->sums);
 	*rows = (struct reduce_rows){.sums = NULL};
 }
@@ -20,7 +20,7 @@ uint64_t *reduce_rows_find(struct reduce_rows *rows, uint32_t name, uint32_t kin
 {
 	size_t nr_rows = rows->tally.nr_rows;
 
-	*row = tally_find(&rows->tally, (uint64_t)kind << 32 | name, name, kind);
+	*row = keyed_stats_find(&rows->tally, (uint64_t)kind << 32 | name, name, kind);
 	if (*row == nr_rows) {
 		rows->sums = array_grow(rows->sums, nr_rows, &rows->capacity, sizeof(*rows->sums));
 		rows->sums[nr_rows] = (struct reduce_sums){{0}};

@@ -11,7 +11,7 @@ struct reduce_sums {
 };
 
 struct reduce_rows {
-	struct tally tally;
+	struct keyed_stats tally;
 	struct reduce_sums *sums; /* of its rows */
 	size_t capacity;
 };

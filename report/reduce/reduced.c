@@ -54,7 +54,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 static int compare_names(uint32_t a, uint32_t b)
 {
-	return a == b ? 0 : strcmp(names_raw(a, NULL), names_raw(b, NULL));
+	return a == b ? 0 : strcmp(string_pool_text(a, NULL), string_pool_text(b, NULL));
 }
 
 int reduced_compare(const struct reduced_process *a, const struct reduced_process *b)
@@ -91,10 +91,10 @@ static void add_packed(struct reduced *reduced, struct reduced_packed packed)
 struct reduced_who reduced_who_of(const struct reduced_process *process)
 {
 	char text[320];
-	int length = snprintf(
-		text, sizeof(text), "%.300s:%u", names_raw(process->host, NULL), process->pid);
+	int length = snprintf(text, sizeof(text), "%.300s:%u",
+		string_pool_text(process->host, NULL), process->pid);
 
-	return (struct reduced_who){process->rank, names_intern(text, (size_t)length)};
+	return (struct reduced_who){process->rank, string_pool_intern(text, (size_t)length)};
 }
 
 void reduced_add_process(struct reduced *reduced, const struct reduced_process *process)
@@ -108,7 +108,8 @@ void reduced_add_process(struct reduced *reduced, const struct reduced_process *
 		if (!row->times.group.count) {
 			continue; /* nothing is known of its times, which is not 0 */
 		}
-		row->least = row->most = (struct reduced_extreme){stat_sum(&row->times.group), who};
+		row->least = row->most =
+			(struct reduced_extreme){histogram_sum(&row->times.group), who};
 		sketch_add(&row->of_processes, row->most.ns);
 	}
 	reduced_pack_process(process, &bytes);
@@ -199,7 +200,7 @@ static int tell_twice(const struct reduced *into, const struct reduced *from)
 			return err_set(-EEXIST,
 				"the process %u on %s%s is there twice, and would count twice: "
 				"leave one of its streams or summaries out",
-				who->pid, names_raw(who->host, NULL), rank);
+				who->pid, string_pool_text(who->host, NULL), rank);
 		}
 		i += order < 0;
 		k += order > 0;

@@ -18,7 +18,7 @@
 
 #include "report/analysis/breakdown.h"
 #include "report/util/hash.h"
-#include "report/table/mergeable_histogram.h"
+#include "report/table/sketch.h"
 
 /* In files: append, and never take away. */
 enum reduced_view {

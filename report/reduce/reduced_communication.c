@@ -25,8 +25,8 @@ static bool is_sized(const struct reduced_key *key)
 
 static void fill_times(struct reduced_row *row, struct table_cell *cells)
 {
-	const struct stat_group *times = &row->times.group;
-	uint64_t p99_ns = sketch_finish(&row->times), ns = stat_sum(times);
+	const struct histogram_group *times = &row->times.group;
+	uint64_t p99_ns = sketch_finish(&row->times), ns = histogram_sum(times);
 	uint32_t nr_ranks = REDUCED_NCCL_RANKS(row->key.kind);
 	bool has_rate = ns && is_sized(&row->key);
 	double rate = has_rate ? (double)row->sums[REDUCED_TIMED_BYTES] * 1e9 / (double)ns : 0;
@@ -35,8 +35,8 @@ static void fill_times(struct reduced_row *row, struct table_cell *cells)
 		return;
 	}
 	table_set_integer(&cells[TIME], ns);
-	table_set_number(&cells[AVG], stat_mean(times));
-	table_set_number(&cells[MEDIAN], stat_median(times));
+	table_set_number(&cells[AVG], histogram_mean(times));
+	table_set_number(&cells[MEDIAN], histogram_median(times));
 	table_set_integer(&cells[P99], p99_ns);
 	if (has_rate) {
 		table_set_number(&cells[ALGBW], rate);

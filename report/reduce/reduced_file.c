@@ -36,7 +36,8 @@ static int compare_rows(const void *a, const void *b)
 	const struct reduced_row *x = *(struct reduced_row *const *)a;
 	const struct reduced_row *y = *(struct reduced_row *const *)b;
 	size_t nr_x, nr_y;
-	const char *name_x = names_raw(x->key.name, &nr_x), *name_y = names_raw(y->key.name, &nr_y);
+	const char *name_x = string_pool_text(x->key.name, &nr_x),
+		   *name_y = string_pool_text(y->key.name, &nr_y);
 	int order = (x->key.view > y->key.view) - (x->key.view < y->key.view);
 
 	order = order ? order : memcmp(name_x, name_y, nr_x < nr_y ? nr_x : nr_y);

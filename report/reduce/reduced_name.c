@@ -62,9 +62,9 @@ static void fill_nccl(const struct reduced_key *key, struct table_cell *cells)
 {
 	uint32_t nr_ranks = REDUCED_NCCL_RANKS(key->kind);
 
-	table_set_string(&cells[NCCL_NAME], nccl_name_op((uint8_t)key->kind));
+	table_set_string(&cells[NCCL_NAME], nccl_names_op((uint8_t)key->kind));
 	if (key->name) {
-		table_set_string(&cells[NCCL_COMMUNICATOR], names_raw(key->name, NULL));
+		table_set_string(&cells[NCCL_COMMUNICATOR], string_pool_text(key->name, NULL));
 	}
 	if (nr_ranks) {
 		table_set_integer(&cells[NCCL_RANKS], nr_ranks);

@@ -130,7 +130,7 @@ static void fill_row(struct reduced_row *row, struct table_cell *cells)
 	table_set_integer(&cells[MAX], row->most.ns);
 	if (has_each) {
 		sketch_finish(&row->of_processes);
-		table_set_number(&cells[MEDIAN], stat_median(&row->of_processes.group));
+		table_set_number(&cells[MEDIAN], histogram_median(&row->of_processes.group));
 	}
 	if (row->least.ns < row->most.ns) {
 		reduced_who_cell(&cells[MIN_RANK], &row->least.who);

@@ -8,7 +8,7 @@
 void reduced_pack_name(struct buf *out, uint32_t name)
 {
 	size_t nr_bytes;
-	const char *text = names_raw(name, &nr_bytes);
+	const char *text = string_pool_text(name, &nr_bytes);
 
 	pack_text(out, text, nr_bytes);
 }
@@ -18,7 +18,7 @@ uint32_t reduced_unpack_name(struct unpack *from)
 	size_t nr_bytes;
 	const char *text = unpack_text(from, &nr_bytes);
 
-	return names_intern(text, nr_bytes);
+	return string_pool_intern(text, nr_bytes);
 }
 
 /* Which of some values are known, as bits, and these. */

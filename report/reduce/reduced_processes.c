@@ -13,7 +13,7 @@ void reduced_who_cell(struct table_cell *cell, const struct reduced_who *who)
 		snprintf(text, sizeof(text), "%lld", (long long)who->rank);
 		table_set_string(cell, text);
 	} else {
-		table_set_string(cell, names_raw(who->name, NULL));
+		table_set_string(cell, string_pool_text(who->name, NULL));
 	}
 }
 
@@ -23,7 +23,7 @@ void reduced_who_fill(const struct reduced_process *process, struct table_cell *
 		table_set_integer(&cells[0], (uint64_t)process->rank);
 	}
 	table_set_integer(&cells[1], process->pid);
-	table_set_string(&cells[2], names_raw(process->host, NULL));
+	table_set_string(&cells[2], string_pool_text(process->host, NULL));
 }
 
 struct table *reduced_processes_table(const struct reduced *reduced)
@@ -57,7 +57,7 @@ struct table *reduced_processes_table(const struct reduced *reduced)
 		table_set_integer(&cells[2], process->nr_events);
 		table_set_integer(&cells[3], process->missing);
 		table_set_string(&cells[4], states[process->state]);
-		table_set_string(&cells[5], names_raw(process->command, NULL));
+		table_set_string(&cells[5], string_pool_text(process->command, NULL));
 	}
 	return table;
 }

@@ -6,8 +6,9 @@
 #include "report/reduce/reduced_view.h"
 #include "report/table/keyed_stats.h"
 
-#define MOST_COLUMNS \
-	(TALLY_NR_COLUMNS + NR_REDUCED_SUMS + 2u + REDUCED_SPREAD_COLUMNS + REDUCED_NAME_COLUMNS)
+#define MOST_COLUMNS                                                              \
+	(KEYED_STATS_NR_COLUMNS + NR_REDUCED_SUMS + 2u + REDUCED_SPREAD_COLUMNS + \
+		REDUCED_NAME_COLUMNS)
 
 struct layout {
 	const char *key, *share;
@@ -52,11 +53,11 @@ static unsigned int add(
 static struct places choose_columns(enum reduced_view view, struct table_column *columns)
 {
 	const struct layout *layout = &layouts[view];
-	const struct table_column tally[] = {TALLY_COLUMNS(layout->share)};
+	const struct table_column tally[] = {KEYED_STATS_COLUMNS(layout->share)};
 	static const struct table_column spread[] = {REDUCED_SPREAD};
 	struct places places = {0};
 
-	for (unsigned int i = 0; i < TALLY_NR_COLUMNS; i++) {
+	for (unsigned int i = 0; i < KEYED_STATS_NR_COLUMNS; i++) {
 		add(columns, &places, tally[i]);
 	}
 	places.sums = places.nr;
@@ -96,7 +97,7 @@ static void fill(const struct places *places, struct reduced_row *row, double to
 {
 	uint64_t p99_ns = sketch_finish(&row->times);
 
-	tally_fill_times(
+	keyed_stats_fill_times(
 		&row->times.group, p99_ns, row->times.group.count + row->untimed, total_ns, cells);
 	for (unsigned int i = 0; i < places->nr_sums; i++) {
 		table_set_integer(&cells[places->sums + i], row->sums[i]);

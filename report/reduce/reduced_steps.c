@@ -25,7 +25,7 @@
 struct step {
 	uint64_t number;
 	size_t nr_processes;
-	struct dist durations;
+	struct samples durations;
 	struct reduced_who slowest;
 	uint64_t longest_ns;
 	uint64_t nr[NR_REDUCED_TIMES];
@@ -65,7 +65,7 @@ static void add_step(
 		step->longest_ns = duration_ns;
 		step->slowest = reduced_who_of(process);
 	}
-	dist_add(&step->durations, duration_ns);
+	samples_add(&step->durations, duration_ns);
 }
 
 static int by_number(const struct step *a, const struct step *b)
@@ -78,7 +78,7 @@ enum {
 	PROCESSES,
 	SLOWEST,
 	SPREAD,
-	MEANS = SPREAD + DIST_NR_COLUMNS,
+	MEANS = SPREAD + SAMPLES_NR_COLUMNS,
 	NR_STEP_COLUMNS = MEANS + NR_REDUCED_TIMES - 1,
 };
 
@@ -87,7 +87,7 @@ static void fill_step(struct step *step, struct table_cell *cells)
 {
 	table_set_integer(&cells[STEP], step->number);
 	table_set_integer(&cells[PROCESSES], step->nr_processes);
-	dist_fill(&step->durations, &cells[SPREAD]);
+	samples_fill(&step->durations, &cells[SPREAD]);
 	if (step->durations.nr) {
 		reduced_who_cell(&cells[SLOWEST], &step->slowest);
 	}
@@ -101,7 +101,7 @@ static void fill_step(struct step *step, struct table_cell *cells)
 
 /* Those that have a duration, of ranks beside each other. */
 struct field {
-	struct step_heat *steps;
+	struct step_heatmap *steps;
 	size_t nr, capacity;
 };
 
@@ -113,7 +113,7 @@ static void add_to_field(struct field *field, const struct reduced_process *proc
 		if (duration_ns != UINT64_MAX) {
 			field->steps = array_grow(
 				field->steps, field->nr, &field->capacity, sizeof(*field->steps));
-			field->steps[field->nr++] = (struct step_heat){(uint64_t)process->rank,
+			field->steps[field->nr++] = (struct step_heatmap){(uint64_t)process->rank,
 				process->steps[i].step, duration_ns, process->pid};
 		}
 	}
@@ -121,8 +121,8 @@ static void add_to_field(struct field *field, const struct reduced_process *proc
 
 static void draw(struct field *field, struct table *table)
 {
-	table->figure = step_heat_draw(field->steps, field->nr);
-	table->figure_json = step_heat_json(field->steps, field->nr);
+	table->figure = step_heatmap_draw(field->steps, field->nr);
+	table->figure_json = step_heatmap_json(field->steps, field->nr);
 	free(field->steps);
 }
 
@@ -132,7 +132,7 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 		{"step", "Step", TABLE_ID, false},
 		{"processes", "Processes", TABLE_COUNT, false},
 		{"slowest_rank", "Slowest rank", TABLE_TEXT, false},
-		DIST_COLUMNS,
+		SAMPLES_COLUMNS,
 		TIME_COLUMNS(TABLE_MEAN_TIME),
 	};
 	struct table *table =
@@ -155,7 +155,7 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 	for (struct step *step = steps; step; step = next) {
 		next = step->hh.next;
 		fill_step(step, table_add_row(table));
-		dist_fini(&step->durations);
+		samples_fini(&step->durations);
 	}
 	hash_free(steps);
 	draw(&field, table);

@@ -11,7 +11,7 @@
 const char *const asked_formats[] = {"text", "csv", "json", "markdown", NULL};
 const char *const asked_units[] = {"auto", "s", "ms", "us", "ns", NULL};
 
-static int take_numbers(struct asked *asked, struct numbers *numbers, bool has_last)
+static int take_numbers(struct common_options *asked, struct numbers *numbers, bool has_last)
 {
 	if (!numbers_parse(numbers, optarg, has_last)) {
 		return cmd_usage(asked->command, "not numbers like %s: '%s'",
@@ -21,7 +21,7 @@ static int take_numbers(struct asked *asked, struct numbers *numbers, bool has_l
 }
 
 static int take_word(
-	struct asked *asked, const char *const *words, const char *of_what, int *choice)
+	struct common_options *asked, const char *const *words, const char *of_what, int *choice)
 {
 	if (!options_choose(optarg, words, choice)) {
 		return cmd_usage(asked->command, "no such %s: '%s'", of_what, optarg);
@@ -29,7 +29,7 @@ static int take_word(
 	return 0;
 }
 
-static int take_top(struct asked *asked)
+static int take_top(struct common_options *asked)
 {
 	uint64_t number;
 
@@ -40,7 +40,7 @@ static int take_top(struct asked *asked)
 	return 0;
 }
 
-int asked_take(struct asked *asked, int option)
+int common_options_take(struct common_options *asked, int option)
 {
 	int status, choice = 0;
 
@@ -54,14 +54,14 @@ int asked_take(struct asked *asked, int option)
 	case 'W':
 		return take_numbers(asked, &asked->select.windows, false);
 	case 'm':
-		names_show_mangled(true);
+		string_pool_show_mangled(true);
 		return 0;
 	case 'o':
 		asked->output = optarg;
 		return 0;
 	case 'h':
 		cmd_print_usage(asked->command);
-		return ASKED_HELP;
+		return COMMON_OPTIONS_HELP;
 	case 'f':
 		status = take_word(asked, asked_formats, "format", &choice);
 		asked->table.format = (enum table_format)choice;
@@ -84,19 +84,19 @@ int asked_take(struct asked *asked, int option)
 	}
 }
 
-size_t asked_top(const struct asked *asked)
+size_t common_options_top(const struct common_options *asked)
 {
 	bool is_read_by_people =
 		asked->table.format == TABLE_TEXT_FORMAT || asked->table.format == TABLE_MARKDOWN;
 
-	if (asked->top != ASKED_NO_TOP) {
+	if (asked->top != COMMON_OPTIONS_NO_TOP) {
 		return asked->top;
 	}
 	return is_read_by_people ? USUAL_TOP : 0;
 }
 
-enum cmd_exit asked_open(
-	const struct asked *asked, struct cmd_input *input, char *const *paths, int nr_paths)
+enum cmd_exit common_options_open(const struct common_options *asked, struct cmd_input *input,
+	char *const *paths, int nr_paths)
 {
 	enum cmd_exit status = cmd_open(input, paths, nr_paths, &asked->filter);
 	struct buf why = {0};
@@ -117,13 +117,13 @@ enum cmd_exit asked_open(
 	return status;
 }
 
-void asked_close(struct cmd_input *input)
+void common_options_close(struct cmd_input *input)
 {
 	select_drop_all(input->processes, input->nr_processes);
 	cmd_close(input);
 }
 
-void asked_fini(struct asked *asked)
+void common_options_fini(struct common_options *asked)
 {
 	cmd_filter_fini(&asked->filter);
 	numbers_fini(&asked->select.steps);

@@ -2,7 +2,7 @@
 /*
  * What the commands that read streams are asked alike: which processes, steps and windows, what
  * tables look like, where output goes. A command lists these options beside its own and hands
- * what it does not know itself to asked_take().
+ * what it does not know itself to common_options_take().
  */
 #ifndef REPORT_SESSION_COMMON_OPTIONS_H
 #define REPORT_SESSION_COMMON_OPTIONS_H
@@ -13,26 +13,26 @@
 #include "report/model/select_ask.h"
 #include "report/table/terminal.h"
 
-#define ASKED_NO_TOP SIZE_MAX
-#define ASKED_HELP   (-1)
+#define COMMON_OPTIONS_NO_TOP SIZE_MAX
+#define COMMON_OPTIONS_HELP   (-1)
 
-struct asked {
+struct common_options {
 	const struct command *command; /* who speaks where something is wrong */
 	struct cmd_filter filter;
 	struct select_ask select;
 	struct table_style table;
 	enum terminal_color color;
-	size_t top;	    /* rows of a table, 0: all; ASKED_NO_TOP: nothing was said */
+	size_t top;	    /* rows of a table, 0: all; COMMON_OPTIONS_NO_TOP: nothing was said */
 	const char *output; /* NULL: nothing was said */
 };
 
 /* Their letters, for getopt_long(); a command's own options have others. */
-#define ASKED_SELECTION_LETTERS "p:r:mo:h"
-#define ASKED_TABLE_LETTERS	"f:t:u:w"
+#define COMMON_OPTIONS_SELECTION_LETTERS "p:r:mo:h"
+#define COMMON_OPTIONS_TABLE_LETTERS	 "f:t:u:w"
 
 /* What is read and where output goes. */
 /* clang-format off */
-#define ASKED_SELECTION_OPTIONS                     \
+#define COMMON_OPTIONS_SELECTION_OPTIONS                     \
 	{"pid", required_argument, NULL, 'p'},      \
 	{"rank", required_argument, NULL, 'r'},     \
 	{"steps", required_argument, NULL, 'S'},    \
@@ -41,24 +41,24 @@ struct asked {
 	{"output", required_argument, NULL, 'o'},   \
 	{"help", no_argument, NULL, 'h'}
 
-#define ASKED_TOP_OPTION {"top", required_argument, NULL, 't'}
+#define COMMON_OPTIONS_TOP_OPTION {"top", required_argument, NULL, 't'}
 
-#define ASKED_TABLE_OPTIONS                         \
+#define COMMON_OPTIONS_TABLE_OPTIONS                         \
 	{"format", required_argument, NULL, 'f'},   \
-	ASKED_TOP_OPTION,                           \
+	COMMON_OPTIONS_TOP_OPTION,                           \
 	{"unit", required_argument, NULL, 'u'},     \
 	{"wide", no_argument, NULL, 'w'},           \
 	{"color", required_argument, NULL, 'c'}
 /* clang-format on */
 
 /* Their lines in a usage. */
-#define ASKED_SELECTION_USAGE                                                                \
+#define COMMON_OPTIONS_SELECTION_USAGE                                                       \
 	"  --pid N, --rank N      only processes with these ids or ranks: 0,3-5,8-\n"        \
 	"  --steps N              only these steps: 3-7, 9-, or -2, the last two\n"          \
 	"  --window N             only what was recorded in these windows of the schedule\n" \
 	"  --mangled              C++ names as they are in the program\n"
 
-#define ASKED_TABLE_USAGE                                                                    \
+#define COMMON_OPTIONS_TABLE_USAGE                                                           \
 	"  --format FORMAT        text (default), csv, json, markdown\n"                     \
 	"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"       \
 	"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"                 \
@@ -71,21 +71,22 @@ extern const char *const asked_formats[], *const asked_units[];
 
 /*
  * Takes an option with its optarg. Returns 0, CMD_USAGE after saying why (also where nobody knows
- * the option), or ASKED_HELP when the usage was printed.
+ * the option), or COMMON_OPTIONS_HELP when the usage was printed.
  */
-int asked_take(struct asked *asked, int option);
+int common_options_take(struct common_options *asked, int option);
 
 /* How many rows tables have: as was said, or 15 where people read them, or all. */
-size_t asked_top(const struct asked *asked);
+size_t common_options_top(const struct common_options *asked);
 
 /*
  * Opens what the arguments name, as cmd_open(), and makes the choice of steps and windows. Returns
- * CMD_GOOD, or CMD_FAILED or CMD_USAGE after saying why. In any case asked_close() ends it.
+ * CMD_GOOD, or CMD_FAILED or CMD_USAGE after saying why. In any case common_options_close() ends
+ * it.
  */
-enum cmd_exit asked_open(
-	const struct asked *asked, struct cmd_input *input, char *const *paths, int nr_paths);
-void asked_close(struct cmd_input *input);
+enum cmd_exit common_options_open(const struct common_options *asked, struct cmd_input *input,
+	char *const *paths, int nr_paths);
+void common_options_close(struct cmd_input *input);
 
-void asked_fini(struct asked *asked);
+void common_options_fini(struct common_options *asked);
 
 #endif

@@ -333,7 +333,7 @@ static void finish(struct over *over)
 	free(over->tables);
 }
 
-struct table *over_ranks_table(const struct view_class *class, const struct view_input *input,
+struct table *rank_spread_table(const struct view_class *class, const struct view_input *input,
 	const char *column, const char **wrong)
 {
 	struct over over = {0};
@@ -372,7 +372,7 @@ struct table *over_ranks_table(const struct view_class *class, const struct view
 	return table;
 }
 
-void over_ranks_destroy(struct table *table)
+void rank_spread_destroy(struct table *table)
 {
 	const struct table_column *columns = table->columns;
 

@@ -138,10 +138,10 @@ static void open_streams(
 	raise_file_limit();
 	input->processes = mem_zeroed(dumpdir->nr_paths, sizeof(struct process *));
 	for (size_t i = 0; i < dumpdir->nr_paths; i++) {
-		struct stream_in *stream;
+		struct stream *stream;
 		struct process *process;
 
-		if (stream_in_open(&stream, dumpdir->paths[i])) {
+		if (stream_open(&stream, dumpdir->paths[i])) {
 			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
 				reduced_is_file(dumpdir->paths[i])
 					? "a summary of reduce, which only summary and html (of "
@@ -151,8 +151,8 @@ static void open_streams(
 			continue;
 		}
 		process = process_create(stream);
-		if (ending_is_gone(process)) {
-			ring_in_keep(stream);
+		if (process_exit_is_gone(process)) {
+			rings_keep(stream);
 		}
 		if (is_wanted(process, filter)) {
 			input->processes[input->nr_processes++] = process;
@@ -216,10 +216,10 @@ enum cmd_exit cmd_open(
 		tell_absent(input, &filter->ranks, "--rank", true);
 		tell_absent(input, &filter->pids, "--pid", false);
 	}
-	if (twin_drop(input->processes, &input->nr_processes, tell_sentence)) {
+	if (dedup_drop(input->processes, &input->nr_processes, tell_sentence)) {
 		input->status = CMD_INCOMPLETE;
 	}
-	stranger_mark(input->processes, input->nr_processes);
+	foreign_rank_mark(input->processes, input->nr_processes);
 	dumpdir_fini(&dumpdir);
 	free(usual);
 	if (!input->nr_processes) {
@@ -241,7 +241,7 @@ void cmd_close(struct cmd_input *input)
 
 /* ---- losses ---- */
 
-static void tell_damages(const struct stream_in *stream)
+static void tell_damages(const struct stream *stream)
 {
 	for (size_t i = 0; i < stream->nr_damages && i < MOST_TOLD; i++) {
 		const struct stream_damage *damage = &stream->damages[i];
@@ -265,7 +265,7 @@ static void tell_damages(const struct stream_in *stream)
 	}
 }
 
-static void tell_rows(const struct stream_in *stream)
+static void tell_rows(const struct stream *stream)
 {
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		const struct stream_table *table = &stream->tables[i];
@@ -293,7 +293,7 @@ static void tell_end(const struct cmd_input *input, const struct process *proces
 {
 	struct buf line = {0};
 
-	ending_add_text(&line, process, input->processes, input->nr_processes);
+	process_exit_add_text(&line, process, input->processes, input->nr_processes);
 	cmd_error("'%s' is unfinished: its process %.*s", process->stream->path, (int)line.nr_bytes,
 		line.bytes);
 	buf_fini(&line);
@@ -301,7 +301,7 @@ static void tell_end(const struct cmd_input *input, const struct process *proces
 
 static void tell_process(const struct cmd_input *input, const struct process *process)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	const char *from = stream->path;
 	uint64_t missing = process_missing(process);
 
@@ -310,7 +310,7 @@ static void tell_process(const struct cmd_input *input, const struct process *pr
 	for (size_t i = 0; i < process->nr_losses; i++) {
 		cmd_error("'%s': %llu events lost: %s", from,
 			(unsigned long long)process->losses[i].count,
-			names_raw(process->losses[i].cause, NULL));
+			string_pool_text(process->losses[i].cause, NULL));
 	}
 	if (stream->ring_rows_damaged) {
 		cmd_error("'%s': %llu damaged places in the rings", from,
@@ -343,7 +343,7 @@ enum cmd_exit cmd_tell_odd(
 {
 	bool is_part = !numbers_is_empty(&filter->pids) || !numbers_is_empty(&filter->ranks);
 
-	if (odd_tell(input->processes, input->nr_processes, is_part, tell_sentence) &&
+	if (sanity_tell(input->processes, input->nr_processes, is_part, tell_sentence) &&
 		status == CMD_GOOD) {
 		return CMD_INCOMPLETE;
 	}

@@ -29,7 +29,7 @@ static void add_stall_line(struct buf *out, const struct process *process, bool 
 
 static void add_process_line(struct buf *out, const struct process *process, bool is_wide)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	const char *command = process_command(process);
 	uint64_t missing = process_missing(process);
 
@@ -42,7 +42,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	if (process->rank >= 0 && process->world > 0) {
 		buf_printf(out, " of %" PRId64, process->world);
 	}
-	family_add_worker(out, process);
+	process_tree_add_worker(out, process);
 	if (process->first_ns <= process->last_ns) {
 		buf_printf(out, ", %.3f s", (double)(process->last_ns - process->first_ns) / 1e9);
 	}
@@ -53,13 +53,13 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 		return;
 	}
 	buf_text(out, ", INCOMPLETE:");
-	if (missing || (process->is_ended && !stream_in_is_damaged(stream))) {
+	if (missing || (process->is_ended && !stream_is_damaged(stream))) {
 		buf_printf(out, " %" PRIu64 " events missing,", missing);
 	}
 	if (stream->blocks_missing) {
 		buf_printf(out, " %" PRIu64 " blocks missing,", stream->blocks_missing);
 	}
-	if (stream_in_is_damaged(stream)) {
+	if (stream_is_damaged(stream)) {
 		buf_text(out, " file damaged,");
 	}
 	buf_text(out, process->is_ended ? "" : " unfinished,");
@@ -243,7 +243,7 @@ static const char *print_over_ranks(const struct summary *summary, const struct 
 
 	while (nr < summary->nr_views && !wrong) {
 		tables[nr] =
-			over_ranks_table(summary->views[nr], view_input, summary->sort, &wrong);
+			rank_spread_table(summary->views[nr], view_input, summary->sort, &wrong);
 		nr += !wrong;
 	}
 	if (!wrong) {
@@ -258,7 +258,7 @@ static const char *print_over_ranks(const struct summary *summary, const struct 
 			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
 			table_print(tables[i], &summary->asked.table, out);
 		}
-		over_ranks_destroy(tables[i]);
+		rank_spread_destroy(tables[i]);
 	}
 	buf_text(out, !wrong && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
 	return wrong;

@@ -48,7 +48,7 @@ struct nsys_ask {
 extern const char *const summary_details[];
 
 struct summary {
-	struct asked asked;
+	struct common_options asked;
 	const struct view_class *views[SUMMARY_VIEWS];
 	size_t nr_views;
 	bool is_default; /* no --view was given */

@@ -98,7 +98,7 @@ static int open_again(struct stream_file *file, const char *path)
 
 /* ---- one file ---- */
 
-void stream_file_share(struct stream_in *stream)
+void stream_file_share(struct stream *stream)
 {
 	struct stream_file *file;
 	struct stat status, named;
@@ -118,7 +118,7 @@ void stream_file_share(struct stream_in *stream)
 	pthread_mutex_unlock(&files.lock);
 }
 
-void stream_file_close(struct stream_in *stream)
+void stream_file_close(struct stream *stream)
 {
 	struct stream_file *file = stream->file;
 
@@ -181,7 +181,7 @@ static int read_all(int fd, uint64_t offset, char *to, size_t nr_bytes)
 	return 0;
 }
 
-int stream_file_read(const struct stream_in *stream, uint64_t offset, void *bytes, size_t nr_bytes)
+int stream_file_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes)
 {
 	int fd = stream->file ? take(stream->file, stream->path) : stream->fd;
 	int rc = fd < 0 ? fd : read_all(fd, offset, bytes, nr_bytes);

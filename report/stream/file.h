@@ -16,13 +16,13 @@
  * Takes stream->fd, which is open, if it is the file of that name; else it stays open as long as
  * the stream.
  */
-void stream_file_share(struct stream_in *stream);
+void stream_file_share(struct stream *stream);
 
 /* Closes it, shared or not. */
-void stream_file_close(struct stream_in *stream);
+void stream_file_close(struct stream *stream);
 
 /* As pread of all nr_bytes: 0 or -errno. */
-int stream_file_read(const struct stream_in *stream, uint64_t offset, void *bytes, size_t nr_bytes);
+int stream_file_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes);
 
 /* How many that are shared are open now. For tests. */
 size_t stream_file_nr_open(void);

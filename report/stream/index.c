@@ -27,7 +27,7 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
 
 /* ---- tables ---- */
 
-struct stream_table *stream_in_table_numbered(struct stream_in *stream, unsigned int number)
+struct stream_table *stream_table_numbered(struct stream *stream, unsigned int number)
 {
 	struct stream_table *table;
 
@@ -47,8 +47,7 @@ struct stream_table *stream_in_table_numbered(struct stream_in *stream, unsigned
 
 /* ---- blocks ---- */
 
-static void add_damage(
-	struct stream_in *stream, uint64_t offset, uint64_t nr_bytes, const char *what)
+static void add_damage(struct stream *stream, uint64_t offset, uint64_t nr_bytes, const char *what)
 {
 	stream->damages = array_grow(stream->damages, stream->nr_damages, &stream->damage_capacity,
 		sizeof(*stream->damages));
@@ -56,7 +55,7 @@ static void add_damage(
 		.offset = offset, .nr_bytes = nr_bytes, .block = stream->nr_blocks, .what = what};
 }
 
-struct stream_block *stream_in_add_block(struct stream_in *stream)
+struct stream_block *stream_add_block(struct stream *stream)
 {
 	stream->blocks = array_grow(stream->blocks, stream->nr_blocks, &stream->block_capacity,
 		sizeof(*stream->blocks));
@@ -65,8 +64,8 @@ struct stream_block *stream_in_add_block(struct stream_in *stream)
 }
 
 /* Sees by the numbers of blocks and rows what is missing before this block. */
-static void note_missing(struct stream_in *stream, struct stream_table *table,
-	const struct gprof_block_header *header)
+static void note_missing(
+	struct stream *stream, struct stream_table *table, const struct gprof_block_header *header)
 {
 	stream->blocks_missing =
 		add_capped(stream->blocks_missing, header->sequence - stream->next_sequence);
@@ -84,7 +83,7 @@ static void note_missing(struct stream_in *stream, struct stream_table *table,
 }
 
 static void take_block(
-	struct stream_in *stream, uint64_t offset, const struct gprof_block_header *header)
+	struct stream *stream, uint64_t offset, const struct gprof_block_header *header)
 {
 	struct stream_table *table;
 	struct stream_block *block;
@@ -94,9 +93,9 @@ static void take_block(
 		add_damage(stream, offset, 0, "a block with a number that came before");
 		return;
 	}
-	table = stream_in_table_numbered(stream, header->table);
+	table = stream_table_numbered(stream, header->table);
 	note_missing(stream, table, header);
-	block = stream_in_add_block(stream);
+	block = stream_add_block(stream);
 	*block = (struct stream_block){.offset = offset,
 		.sequence = header->sequence,
 		.time_min = header->time_min,
@@ -109,21 +108,21 @@ static void take_block(
 
 /* The header at an offset; at the end of the file fewer bytes may be there. */
 static enum decode_status look(
-	struct stream_in *stream, uint64_t offset, struct gprof_block_header *header)
+	struct stream *stream, uint64_t offset, struct gprof_block_header *header)
 {
 	struct gprof_column_entry entries[DECODE_COLUMNS];
 	char head[HEAD_BYTES];
 	uint64_t left = stream->size - offset;
 	size_t nr_bytes = left < sizeof(head) ? (size_t)left : sizeof(head);
 
-	if (stream_in_read(stream, offset, head, nr_bytes)) {
+	if (stream_read(stream, offset, head, nr_bytes)) {
 		return DECODE_SHORT;
 	}
 	return decode_block_header(head, nr_bytes, header, entries);
 }
 
 /* The first good block at or behind an offset, or the end of the file. */
-static uint64_t find_block(struct stream_in *stream, uint64_t offset)
+static uint64_t find_block(struct stream *stream, uint64_t offset)
 {
 	static char window[WINDOW_BYTES];
 	const uint32_t magic = GPROF_BLOCK_MAGIC;
@@ -133,7 +132,7 @@ static uint64_t find_block(struct stream_in *stream, uint64_t offset)
 		uint64_t left = stream->size - offset;
 		size_t nr_bytes = left < sizeof(window) ? (size_t)left : sizeof(window);
 
-		if (stream_in_read(stream, offset, window, nr_bytes)) {
+		if (stream_read(stream, offset, window, nr_bytes)) {
 			break;
 		}
 		for (size_t i = 0; i + sizeof(magic) <= nr_bytes; i += GPROF_ALIGN) {
@@ -153,7 +152,7 @@ static uint64_t head_end(uint64_t offset, const struct gprof_block_header *heade
 	return offset + sizeof(*header) + header->nr_columns * sizeof(struct gprof_column_entry);
 }
 
-static void index_blocks(struct stream_in *stream, uint64_t offset)
+static void index_blocks(struct stream *stream, uint64_t offset)
 {
 	uint64_t resume = offset; /* after damage: the block before may claim more than it has */
 
@@ -196,7 +195,7 @@ static uint64_t block_end(const struct stream_block *block)
 	return (end + GPROF_ALIGN - 1) / GPROF_ALIGN * GPROF_ALIGN;
 }
 
-void stream_index_follow(struct stream_in *stream)
+void stream_index_follow(struct stream *stream)
 {
 	const struct stream_block *last =
 		stream->nr_blocks ? &stream->blocks[stream->nr_blocks - 1] : NULL;
@@ -209,7 +208,7 @@ void stream_index_follow(struct stream_in *stream)
 	}
 }
 
-void stream_index_grow(struct stream_in *stream, uint64_t size)
+void stream_index_grow(struct stream *stream, uint64_t size)
 {
 	stream->size = size;
 	stream->nr_blocks = 0;
@@ -232,7 +231,7 @@ void stream_index_grow(struct stream_in *stream, uint64_t size)
 
 /* ---- the file ---- */
 
-static int check_version(const struct stream_in *stream)
+static int check_version(const struct stream *stream)
 {
 	if (stream->header.major > GPROF_FORMAT_MAJOR) {
 		return err_set(-ENOTSUP,
@@ -249,7 +248,7 @@ static int check_version(const struct stream_in *stream)
 }
 
 /* Where the first block should be; a damaged header does not say. */
-static int read_header(struct stream_in *stream, uint64_t *first)
+static int read_header(struct stream *stream, uint64_t *first)
 {
 	char bytes[sizeof(struct gprof_file_header)];
 	size_t nr_bytes = stream->size < sizeof(bytes) ? (size_t)stream->size : sizeof(bytes);
@@ -257,7 +256,7 @@ static int read_header(struct stream_in *stream, uint64_t *first)
 	enum decode_status status;
 
 	*first = sizeof(bytes);
-	if (stream_in_read(stream, 0, bytes, nr_bytes)) {
+	if (stream_read(stream, 0, bytes, nr_bytes)) {
 		return err_set(-EIO, "cannot read its header: %s", strerror(errno));
 	}
 	status = decode_file_header(bytes, nr_bytes, &stream->header);
@@ -282,7 +281,7 @@ static int read_header(struct stream_in *stream, uint64_t *first)
 	return 0;
 }
 
-int stream_index_open(struct stream_in *stream)
+int stream_index_open(struct stream *stream)
 {
 	uint64_t first;
 	int rc;

@@ -10,7 +10,7 @@
 
 /* Fewer requests than this are not worth a thread. */
 #define FEW_REQUESTS 8u
-#define MOST_SLOTS   (2u * (AHEAD_THREADS + 1u))
+#define MOST_SLOTS   (2u * (PREFETCH_THREADS + 1u))
 
 enum slot_state {
 	SLOT_FREE,
@@ -27,7 +27,7 @@ struct slot {
 	enum slot_state state;
 };
 
-struct ahead {
+struct prefetch {
 	struct reader *reader; /* for what nobody announced */
 	pthread_mutex_t lock;  /* of all below */
 	pthread_cond_t work;   /* a slot has become free, requests came, or it ends */
@@ -37,19 +37,19 @@ struct ahead {
 	size_t next_start, next_take; /* requests */
 	struct slot slots[MOST_SLOTS];
 	unsigned int nr_slots;
-	pthread_t threads[AHEAD_THREADS];
+	pthread_t threads[PREFETCH_THREADS];
 	unsigned int nr_threads; /* 0 until something is worth it */
 	bool is_ending;
 };
 
 static unsigned int wanted_threads;
 
-void ahead_set_threads(unsigned int nr_threads)
+void prefetch_set_threads(unsigned int nr_threads)
 {
 	wanted_threads = nr_threads;
 }
 
-unsigned int ahead_nr_threads(void)
+unsigned int prefetch_nr_threads(void)
 {
 	unsigned int nr = wanted_threads;
 	cpu_set_t cpus;
@@ -57,12 +57,12 @@ unsigned int ahead_nr_threads(void)
 	if (!nr) {
 		nr = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (unsigned int)CPU_COUNT(&cpus);
 	}
-	return nr > AHEAD_THREADS + 1 ? AHEAD_THREADS + 1 : nr;
+	return nr > PREFETCH_THREADS + 1 ? PREFETCH_THREADS + 1 : nr;
 }
 
-struct ahead *ahead_create(void)
+struct prefetch *prefetch_create(void)
 {
-	struct ahead *ahead = mem_zeroed(1, sizeof(*ahead));
+	struct prefetch *ahead = mem_zeroed(1, sizeof(*ahead));
 
 	ahead->reader = reader_create();
 	pthread_mutex_init(&ahead->lock, NULL);
@@ -71,13 +71,13 @@ struct ahead *ahead_create(void)
 	return ahead;
 }
 
-struct reader *ahead_reader(struct ahead *ahead)
+struct reader *prefetch_reader(struct prefetch *ahead)
 {
 	return ahead->reader;
 }
 
 /* With the lock held. The slot of the next request that may be started, or NULL. */
-static struct slot *claim(struct ahead *ahead, size_t *request)
+static struct slot *claim(struct prefetch *ahead, size_t *request)
 {
 	struct slot *slot = &ahead->slots[ahead->next_start % ahead->nr_slots];
 
@@ -90,7 +90,7 @@ static struct slot *claim(struct ahead *ahead, size_t *request)
 }
 
 /* With the lock held, which it gives back while it decodes. */
-static void decode(struct ahead *ahead, struct slot *slot, size_t k)
+static void decode(struct prefetch *ahead, struct slot *slot, size_t k)
 {
 	const struct stream_request request = ahead->requests[k];
 
@@ -107,7 +107,7 @@ static void decode(struct ahead *ahead, struct slot *slot, size_t k)
 
 static void *work(void *context)
 {
-	struct ahead *ahead = context;
+	struct prefetch *ahead = context;
 
 	pthread_mutex_lock(&ahead->lock);
 	while (!ahead->is_ending) {
@@ -125,9 +125,9 @@ static void *work(void *context)
 }
 
 /* Where threads cannot be had, the caller decodes alone. */
-static void start_threads(struct ahead *ahead)
+static void start_threads(struct prefetch *ahead)
 {
-	unsigned int nr = ahead_nr_threads() - 1;
+	unsigned int nr = prefetch_nr_threads() - 1;
 
 	ahead->nr_slots = 2 * (nr + 1);
 	while (ahead->nr_threads < nr &&
@@ -137,7 +137,7 @@ static void start_threads(struct ahead *ahead)
 }
 
 /* With the lock held: nothing is expected, nobody works. */
-static void forget(struct ahead *ahead)
+static void forget(struct prefetch *ahead)
 {
 	ahead->nr_requests = ahead->next_start = ahead->next_take = 0;
 	for (unsigned int i = 0; i < ahead->nr_slots; i++) {
@@ -148,14 +148,15 @@ static void forget(struct ahead *ahead)
 	}
 }
 
-void ahead_expect(struct ahead *ahead, const struct stream_request *requests, size_t nr_requests)
+void prefetch_expect(
+	struct prefetch *ahead, const struct stream_request *requests, size_t nr_requests)
 {
 	if (!ahead) {
 		return;
 	}
 	pthread_mutex_lock(&ahead->lock);
 	forget(ahead);
-	if (nr_requests >= FEW_REQUESTS && !ahead->nr_slots && ahead_nr_threads() > 1) {
+	if (nr_requests >= FEW_REQUESTS && !ahead->nr_slots && prefetch_nr_threads() > 1) {
 		start_threads(ahead);
 	}
 	if (ahead->nr_threads) {
@@ -173,7 +174,7 @@ void ahead_expect(struct ahead *ahead, const struct stream_request *requests, si
 	pthread_mutex_unlock(&ahead->lock);
 }
 
-void ahead_destroy(struct ahead *ahead)
+void prefetch_destroy(struct prefetch *ahead)
 {
 	if (!ahead) {
 		return;
@@ -197,7 +198,7 @@ void ahead_destroy(struct ahead *ahead)
 	free(ahead);
 }
 
-static bool is_next(const struct ahead *ahead, const struct stream_request *request)
+static bool is_next(const struct prefetch *ahead, const struct stream_request *request)
 {
 	const struct stream_request *next = &ahead->requests[ahead->next_take];
 
@@ -207,7 +208,7 @@ static bool is_next(const struct ahead *ahead, const struct stream_request *requ
 }
 
 /* With the lock held: the slot of the next request, decoded; helps with those to come. */
-static struct slot *wait_for_next(struct ahead *ahead)
+static struct slot *wait_for_next(struct prefetch *ahead)
 {
 	struct slot *slot = &ahead->slots[ahead->next_take % ahead->nr_slots];
 
@@ -225,7 +226,7 @@ static struct slot *wait_for_next(struct ahead *ahead)
 }
 
 /* The batch that the caller had is not needed any more. */
-static void let_go(struct ahead *ahead)
+static void let_go(struct prefetch *ahead)
 {
 	struct slot *held =
 		ahead->next_take ? &ahead->slots[(ahead->next_take - 1) % ahead->nr_slots] : NULL;
@@ -236,7 +237,8 @@ static void let_go(struct ahead *ahead)
 	}
 }
 
-uint32_t ahead_take(struct ahead *ahead, const struct stream_request *request, struct batch *batch)
+uint32_t prefetch_take(
+	struct prefetch *ahead, const struct stream_request *request, struct batch *batch)
 {
 	struct slot *slot = NULL;
 	uint32_t bad;

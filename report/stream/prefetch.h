@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For stream_in.c: batches decoded ahead by other threads, one for each further core (at most
- * AHEAD_THREADS), and handed out in the order in which they were announced. The caller helps while
- * it waits. Memory: two readers a thread, so 30 MB for each core at the widest tables. One core
- * decodes when asked to, in one reader.
+ * PREFETCH_THREADS), and handed out in the order in which they were announced. The caller helps
+ * while it waits. Memory: two readers a thread, so 30 MB for each core at the widest tables. One
+ * core decodes when asked to, in one reader.
  */
 #ifndef REPORT_STREAM_PREFETCH_H
 #define REPORT_STREAM_PREFETCH_H
 
 #include "report/stream/reader.h"
 
-#define AHEAD_THREADS 7u
+#define PREFETCH_THREADS 7u
 
-struct ahead;
+struct prefetch;
 
-struct ahead *ahead_create(void);
-void ahead_destroy(struct ahead *ahead);
+struct prefetch *prefetch_create(void);
+void prefetch_destroy(struct prefetch *ahead);
 
 /* Forgets what was expected; ends when no thread works on it any more. Then expects these. */
-void ahead_expect(struct ahead *ahead, const struct stream_request *requests, size_t nr_requests);
+void prefetch_expect(
+	struct prefetch *ahead, const struct stream_request *requests, size_t nr_requests);
 
 /* Loads a batch, valid until the next call; returns the columns that are damaged. */
-uint32_t ahead_take(struct ahead *ahead, const struct stream_request *request, struct batch *batch);
+uint32_t prefetch_take(
+	struct prefetch *ahead, const struct stream_request *request, struct batch *batch);
 
-/* The caller's own reader; what it holds ends with the next ahead_take. */
-struct reader *ahead_reader(struct ahead *ahead);
+/* The caller's own reader; what it holds ends with the next prefetch_take. */
+struct reader *prefetch_reader(struct prefetch *ahead);
 
 /* Threads to decode with, the caller's own included; 0 goes by the machine. For tests and benches,
  * before anything is expected. */
-void ahead_set_threads(unsigned int nr_threads);
+void prefetch_set_threads(unsigned int nr_threads);
 
 /* How many there would be. */
-unsigned int ahead_nr_threads(void);
+unsigned int prefetch_nr_threads(void);
 
 #endif

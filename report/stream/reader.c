@@ -11,7 +11,7 @@
 /* Arrays by place in the directory of the block that is open. */
 struct reader {
 	struct decoder *decoder;
-	const struct stream_in *stream; /* of that block */
+	const struct stream *stream; /* of that block */
 	struct gprof_block_header header;
 	struct gprof_column_entry entries[DECODE_COLUMNS];
 	uint64_t payload[DECODE_COLUMNS]; /* offset of each column's frame in the file */
@@ -57,7 +57,7 @@ void reader_destroy(struct reader *reader)
 }
 
 static int open_block(
-	struct reader *reader, const struct stream_in *stream, const struct stream_block *block)
+	struct reader *reader, const struct stream *stream, const struct stream_block *block)
 {
 	size_t head_bytes = sizeof(reader->header) + block->nr_columns * sizeof(reader->entries[0]);
 	char head[sizeof(reader->header) + sizeof(reader->entries)];
@@ -66,7 +66,7 @@ static int open_block(
 	reader->stream = stream;
 	reader->bytes_from = reader->bytes_to = 0;
 	/* Checked when the block was found; once more, since files may change under us. */
-	if (stream_in_read(stream, block->offset, head, head_bytes) ||
+	if (stream_read(stream, block->offset, head, head_bytes) ||
 		decode_block_header(head, head_bytes, &reader->header, reader->entries) ||
 		reader->header.nr_rows != block->nr_rows) {
 		return -EIO;
@@ -104,7 +104,7 @@ static bool read_bytes(struct reader *reader, uint64_t from, uint64_t to)
 		reader->bytes = mem_zeroed(nr_bytes, 1);
 		reader->bytes_capacity = nr_bytes;
 	}
-	if (stream_in_read(reader->stream, from, reader->bytes, nr_bytes)) {
+	if (stream_read(reader->stream, from, reader->bytes, nr_bytes)) {
 		return false;
 	}
 	reader->bytes_from = from;
@@ -267,7 +267,7 @@ static bool load_column(struct reader *reader, const struct stream_table *table,
 	return true;
 }
 
-uint32_t reader_load(struct reader *reader, const struct stream_in *stream, size_t block,
+uint32_t reader_load(struct reader *reader, const struct stream *stream, size_t block,
 	uint32_t mask, uint32_t small_mask, struct batch *batch)
 {
 	const struct stream_block *b = &stream->blocks[block];
@@ -302,7 +302,7 @@ uint32_t reader_load(struct reader *reader, const struct stream_in *stream, size
 	return bad;
 }
 
-unsigned int reader_verify(struct reader *reader, const struct stream_in *stream, size_t block,
+unsigned int reader_verify(struct reader *reader, const struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
 	void *context)
 {

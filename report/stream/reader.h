@@ -14,12 +14,12 @@ struct reader;
 struct reader *reader_create(void);
 void reader_destroy(struct reader *reader);
 
-/* As stream_in_load, but counts no damage; the batch is valid until the reader's next call. */
-uint32_t reader_load(struct reader *reader, const struct stream_in *stream, size_t block,
+/* As stream_load, but counts no damage; the batch is valid until the reader's next call. */
+uint32_t reader_load(struct reader *reader, const struct stream *stream, size_t block,
 	uint32_t mask, uint32_t small_mask, struct batch *batch);
 
-/* As stream_in_verify, but counts no damage. */
-unsigned int reader_verify(struct reader *reader, const struct stream_in *stream, size_t block,
+/* As stream_verify, but counts no damage. */
+unsigned int reader_verify(struct reader *reader, const struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
 	void *context);
 

@@ -20,7 +20,7 @@ struct ring_batch {
 };
 
 struct ring_rows {
-	struct stream_in *stream;
+	struct stream *stream;
 	struct ring_batch *open[GPROF_NR_TABLES];
 	uint32_t next_id;
 };
@@ -50,12 +50,12 @@ void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch 
 	}
 }
 
-struct ring_rows *ring_rows_create(struct stream_in *stream)
+struct ring_rows *ring_rows_create(struct stream *stream)
 {
 	struct ring_rows *rows = mem_zeroed(1, sizeof(*rows));
 
 	rows->stream = stream;
-	rows->next_id = RING_IN_FIRST_ID;
+	rows->next_id = RINGS_FIRST_ID;
 	return rows;
 }
 
@@ -64,18 +64,18 @@ struct ring_rows *ring_rows_create(struct stream_in *stream)
 static void close_batch(struct ring_rows *rows, unsigned int table)
 {
 	struct ring_batch *batch = rows->open[table];
-	struct stream_in *stream = rows->stream;
-	struct stream_table *known = stream_in_table(stream, table);
+	struct stream *stream = rows->stream;
+	struct stream_table *known = stream_table(stream, table);
 	struct stream_block *block;
 
 	rows->open[table] = NULL;
 	if (!known) {
 		/* The stream has no such table yet: the number is free, or the reader's own. */
-		known = stream_in_table_numbered(stream, table);
+		known = stream_table_numbered(stream, table);
 		known->known = (uint8_t)table;
 		known->name = known->name ? known->name : mem_text(schema_table(table)->name);
 	}
-	block = stream_in_add_block(stream);
+	block = stream_add_block(stream);
 	block->table = (uint32_t)(known - stream->tables);
 	block->nr_rows = batch->nr_rows;
 	block->time_min = batch->time_min;

@@ -8,7 +8,7 @@
 struct ring_rows;
 
 /* The batches are appended to the stream as they fill. */
-struct ring_rows *ring_rows_create(struct stream_in *stream);
+struct ring_rows *ring_rows_create(struct stream *stream);
 
 /* Takes the row at `bytes`. Returns the bytes it has, 0 if that is no row (left_bytes are there).
  */

@@ -55,7 +55,7 @@ static int read_at(int fd, uint64_t offset, void *bytes, size_t nr_bytes)
 	return n == (ssize_t)nr_bytes ? 0 : -EIO;
 }
 
-static int open_file(struct ring_file *file, const struct stream_in *stream, const char *path)
+static int open_file(struct ring_file *file, const struct stream *stream, const char *path)
 {
 	struct gprof_rings_header *header = &file->header;
 	struct stat status;
@@ -90,7 +90,7 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->chunk_seq > y->chunk_seq) - (x->chunk_seq < y->chunk_seq);
 }
 
-static void find_chunks(struct ring_file *file, struct stream_in *stream)
+static void find_chunks(struct ring_file *file, struct stream *stream)
 {
 	const uint32_t chunk_bytes = file->header.chunk_bytes;
 	const uint32_t room = chunk_bytes - (uint32_t)sizeof(struct gprof_chunk_header);
@@ -135,13 +135,13 @@ static void take_positions(struct ring_file *file, const struct batch *batch)
 }
 
 /* Finds the last good checkpoint; how many blocks stand before its end, 0 if there is none. */
-static size_t read_checkpoint(struct ring_file *file, struct stream_in *stream)
+static size_t read_checkpoint(struct ring_file *file, struct stream *stream)
 {
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_checkpoint &&
-			!stream_in_load(stream, i, COL_ALL(NR_COL_checkpoint), 0, &batch)) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_checkpoint &&
+			!stream_load(stream, i, COL_ALL(NR_COL_checkpoint), 0, &batch)) {
 			take_positions(file, &batch);
 			return i + 1;
 		}
@@ -153,11 +153,11 @@ static size_t read_checkpoint(struct ring_file *file, struct stream_in *stream)
  * Behind the last checkpoint the rings still hold every row of theirs: what blocks hold of it came
  * twice. Rows that never were in a ring (CUPTI's, definitions) stand in the blocks alone.
  */
-static void drop_repeated(struct stream_in *stream, size_t nr_confirmed)
+static void drop_repeated(struct stream *stream, size_t nr_confirmed)
 {
 	size_t nr_kept = nr_confirmed;
 
-	stream_schema_count(stream);
+	table_schema_count(stream);
 	for (size_t i = nr_confirmed; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
 		const struct stream_table *table = &stream->tables[block->table];
@@ -191,7 +191,7 @@ static const struct position *find_position(const struct ring_file *file, uint32
 /* ---- rows ---- */
 
 static void read_chunk(struct ring_file *file, const struct chunk_place *chunk, uint32_t first,
-	char *bytes, struct ring_rows *rows, struct stream_in *stream)
+	char *bytes, struct ring_rows *rows, struct stream *stream)
 {
 	const uint64_t offset = chunk->offset + sizeof(struct gprof_chunk_header);
 
@@ -213,7 +213,7 @@ static void read_chunk(struct ring_file *file, const struct chunk_place *chunk, 
 	}
 }
 
-static void read_chunks(struct ring_file *file, struct stream_in *stream)
+static void read_chunks(struct ring_file *file, struct stream *stream)
 {
 	struct ring_rows *rows = ring_rows_create(stream);
 	char *bytes = mem_zeroed(file->header.chunk_bytes, 1);
@@ -239,7 +239,7 @@ static void read_chunks(struct ring_file *file, struct stream_in *stream)
 	ring_rows_finish(rows);
 }
 
-int ring_in_attach(struct stream_in *stream, const char *path)
+int rings_attach(struct stream *stream, const char *path)
 {
 	struct ring_file file = {.fd = -1};
 	int rc = open_file(&file, stream, path);
@@ -256,7 +256,7 @@ int ring_in_attach(struct stream_in *stream, const char *path)
 			stream->end_code = file.header.end_code;
 		}
 		stream->rings_path = mem_text(path);
-		stream_schema_count(stream);
+		table_schema_count(stream);
 	}
 	if (file.fd >= 0) {
 		close(file.fd);
@@ -267,7 +267,7 @@ int ring_in_attach(struct stream_in *stream, const char *path)
 }
 
 /* The stream's name with `.rings` for `.part`, in `dir` with its slash; to be freed. */
-static char *path_named(const struct stream_in *stream, const char *dir, const char *name)
+static char *path_named(const struct stream *stream, const char *dir, const char *name)
 {
 	size_t length = strlen(name);
 	struct buf path = {0};
@@ -278,21 +278,21 @@ static char *path_named(const struct stream_in *stream, const char *dir, const c
 	return path.bytes;
 }
 
-static int attach_named(struct stream_in *stream, const char *dir, const char *name)
+static int attach_named(struct stream *stream, const char *dir, const char *name)
 {
 	char *path = path_named(stream, dir, name);
-	int rc = ring_in_attach(stream, path);
+	int rc = rings_attach(stream, path);
 
 	free(path);
 	return rc;
 }
 
-int ring_in_attach_beside(struct stream_in *stream)
+int rings_attach_beside(struct stream *stream)
 {
 	return attach_named(stream, "", stream->path);
 }
 
-int ring_in_attach_shared(struct stream_in *stream)
+int rings_attach_shared(struct stream *stream)
 {
 	const char *slash = strrchr(stream->path, '/');
 
@@ -345,9 +345,9 @@ static int copy_to(struct ring_file *file, const char *path)
 	return rc;
 }
 
-void ring_in_keep(struct stream_in *stream)
+void rings_keep(struct stream *stream)
 {
-	struct stream_in seen = {.header = stream->header};
+	struct stream seen = {.header = stream->header};
 	struct ring_file file = {.fd = -1};
 	char *path;
 

@@ -11,7 +11,7 @@
 #include "report/stream/stream.h"
 
 /* Ids that the reader gives to texts and shapes found in rings; streams count from 1. */
-#define RING_IN_FIRST_ID 0x80000000u
+#define RINGS_FIRST_ID 0x80000000u
 
 struct ring_batch;
 
@@ -22,18 +22,18 @@ void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch 
  * Reads the ring file and appends its rows to the stream; blocks behind the last checkpoint are
  * left out. Returns 0, or negative with err_set: not there, not a ring file, or of another stream.
  */
-int ring_in_attach(struct stream_in *stream, const char *path);
+int rings_attach(struct stream *stream, const char *path);
 
-/* Looks for the ring file beside an unfinished stream. Returns 0, or as ring_in_attach. */
-int ring_in_attach_beside(struct stream_in *stream);
+/* Looks for the ring file beside an unfinished stream. Returns 0, or as rings_attach. */
+int rings_attach_beside(struct stream *stream);
 
 /* The same in /dev/shm, where rings are if it has room. */
-int ring_in_attach_shared(struct stream_in *stream);
+int rings_attach_shared(struct stream *stream);
 
 /*
  * The process has ended, and its rings were found in /dev/shm: moves them beside the stream, where
  * they survive the machine, and the memory is free again. If it cannot, they stay.
  */
-void ring_in_keep(struct stream_in *stream);
+void rings_keep(struct stream *stream);
 
 #endif

@@ -13,37 +13,37 @@
 #include "report/stream/table_schema.h"
 
 /* What loads use: one for all streams, since a job may have hundreds and few blocks are in hand. */
-static struct ahead *shared;
+static struct prefetch *shared;
 static size_t nr_users;
 
-static void take_shared(struct stream_in *stream)
+static void take_shared(struct stream *stream)
 {
 	if (!nr_users++) {
-		shared = ahead_create();
+		shared = prefetch_create();
 	}
 	stream->is_user = true;
 }
 
-static void give_shared(struct stream_in *stream)
+static void give_shared(struct stream *stream)
 {
 	if (!stream->is_user) {
 		return;
 	}
-	ahead_expect(shared, NULL, 0);
+	prefetch_expect(shared, NULL, 0);
 	if (!--nr_users) {
-		ahead_destroy(shared);
+		prefetch_destroy(shared);
 		shared = NULL;
 	}
 }
 
-int stream_in_read(const struct stream_in *stream, uint64_t offset, void *bytes, size_t nr_bytes)
+int stream_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes)
 {
 	return stream_file_read(stream, offset, bytes, nr_bytes);
 }
 
-int stream_in_open(struct stream_in **stream, const char *path)
+int stream_open(struct stream **stream, const char *path)
 {
-	struct stream_in *s = mem_zeroed(1, sizeof(*s));
+	struct stream *s = mem_zeroed(1, sizeof(*s));
 	size_t length = strlen(path);
 	int rc;
 
@@ -52,19 +52,19 @@ int stream_in_open(struct stream_in **stream, const char *path)
 	s->is_part = length > 5 && strcmp(path + length - 5, ".part") == 0;
 	rc = stream_index_open(s);
 	if (rc) {
-		stream_in_close(s);
+		stream_close(s);
 		return rc;
 	}
 	if (!s->is_trace) { /* what is in memory alone could not be opened again */
 		stream_file_share(s);
 	}
 	take_shared(s);
-	stream_schema_read(s);
+	table_schema_read(s);
 	*stream = s;
 	return 0;
 }
 
-void stream_in_close(struct stream_in *stream)
+void stream_close(struct stream *stream)
 {
 	if (!stream) {
 		return;
@@ -91,12 +91,12 @@ void stream_in_close(struct stream_in *stream)
 	free(stream);
 }
 
-unsigned int stream_in_block_table(const struct stream_in *stream, size_t block)
+unsigned int stream_block_table(const struct stream *stream, size_t block)
 {
 	return stream->tables[stream->blocks[block].table].known;
 }
 
-struct stream_table *stream_in_table(const struct stream_in *stream, unsigned int known)
+struct stream_table *stream_table(const struct stream *stream, unsigned int known)
 {
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		if (stream->tables[i].known == known) {
@@ -106,7 +106,7 @@ struct stream_table *stream_in_table(const struct stream_in *stream, unsigned in
 	return NULL;
 }
 
-unsigned int stream_in_known(const struct stream_in *stream, uint64_t number)
+unsigned int stream_known(const struct stream *stream, uint64_t number)
 {
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		if (stream->tables[i].number == number) {
@@ -116,7 +116,7 @@ unsigned int stream_in_known(const struct stream_in *stream, uint64_t number)
 	return 0;
 }
 
-bool stream_in_is_damaged(const struct stream_in *stream)
+bool stream_is_damaged(const struct stream *stream)
 {
 	if (stream->is_header_damaged || stream->is_schema_assumed || stream->nr_damages ||
 		stream->blocks_missing || stream->blocks_repeated || stream->ring_rows_damaged) {
@@ -132,7 +132,7 @@ bool stream_in_is_damaged(const struct stream_in *stream)
 
 /* ---- columns of a block ---- */
 
-static void count_damage(struct stream_in *stream, size_t block)
+static void count_damage(struct stream *stream, size_t block)
 {
 	struct stream_block *b = &stream->blocks[block];
 
@@ -142,17 +142,17 @@ static void count_damage(struct stream_in *stream, size_t block)
 	}
 }
 
-void stream_in_expect(const struct stream_request *requests, size_t nr_requests)
+void stream_expect(const struct stream_request *requests, size_t nr_requests)
 {
-	ahead_expect(shared, requests, nr_requests);
+	prefetch_expect(shared, requests, nr_requests);
 }
 
-uint32_t stream_in_load(struct stream_in *stream, size_t block, uint32_t mask, uint32_t small_mask,
+uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_t small_mask,
 	struct batch *batch)
 {
 	const struct stream_request request = {
 		.stream = stream, .block = block, .mask = mask, .small_mask = small_mask};
-	uint32_t bad = ahead_take(shared, &request, batch);
+	uint32_t bad = prefetch_take(shared, &request, batch);
 
 	if (bad) {
 		count_damage(stream, block);
@@ -160,11 +160,11 @@ uint32_t stream_in_load(struct stream_in *stream, size_t block, uint32_t mask, u
 	return bad;
 }
 
-unsigned int stream_in_verify(struct stream_in *stream, size_t block,
+unsigned int stream_verify(struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
 	void *context)
 {
-	unsigned int nr_bad = reader_verify(ahead_reader(shared), stream, block, bad, context);
+	unsigned int nr_bad = reader_verify(prefetch_reader(shared), stream, block, bad, context);
 
 	if (nr_bad) {
 		count_damage(stream, block);

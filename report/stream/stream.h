@@ -78,7 +78,7 @@ struct batch {
 	const struct decode_text *text[SCHEMA_COLUMNS];
 };
 
-struct stream_in {
+struct stream {
 	char *path;
 	int fd;			  /* -1: it is in `file` */
 	struct stream_file *file; /* shared, see stream_file.h; NULL while fd is open */
@@ -115,8 +115,8 @@ struct stream_in {
  * read (no stream, empty, newer major version, no permission). Damage is no error, see `damages`.
  * The rings are not read yet.
  */
-int stream_in_open(struct stream_in **stream, const char *path);
-void stream_in_close(struct stream_in *stream);
+int stream_open(struct stream **stream, const char *path);
+void stream_close(struct stream *stream);
 
 /*
  * Decodes the columns of `mask` (COL_BIT) of a batch; those of `small_mask` as 32-bit values where
@@ -124,12 +124,12 @@ void stream_in_close(struct stream_in *stream);
  * may call. Returns the mask of wanted columns that are damaged; the rows of a block with any are
  * counted once.
  */
-uint32_t stream_in_load(struct stream_in *stream, size_t block, uint32_t mask, uint32_t small_mask,
+uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_t small_mask,
 	struct batch *batch);
 
 /* A load that is to come. */
 struct stream_request {
-	const struct stream_in *stream;
+	const struct stream *stream;
 	size_t block;
 	uint32_t mask, small_mask;
 };
@@ -139,33 +139,33 @@ struct stream_request {
  * copied. What was expected before and has not come is forgotten; so is all of it by a stream's
  * end. Loads that come out of order, or that nobody announced, are as good and only slower.
  */
-void stream_in_expect(const struct stream_request *requests, size_t nr_requests);
+void stream_expect(const struct stream_request *requests, size_t nr_requests);
 
 /* GPROF_TABLE_... of a batch, 0 if we do not know the table. */
-unsigned int stream_in_block_table(const struct stream_in *stream, size_t block);
+unsigned int stream_block_table(const struct stream *stream, size_t block);
 
 /* The stream's table with our number, NULL if it has none. */
-struct stream_table *stream_in_table(const struct stream_in *stream, unsigned int known);
+struct stream_table *stream_table(const struct stream *stream, unsigned int known);
 
 /* Our number for the stream's table number, 0 if there is none. */
-unsigned int stream_in_known(const struct stream_in *stream, uint64_t number);
+unsigned int stream_known(const struct stream *stream, uint64_t number);
 
 /*
  * Decodes every column of a block, known or not; calls bad() for each that does not. Returns the
  * number of those. For `check`.
  */
-unsigned int stream_in_verify(struct stream_in *stream, size_t block,
+unsigned int stream_verify(struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
 	void *context);
 
 /* True if a row, a block or a byte of it is known to be missing or bad (not: losses it tells of).
  */
-bool stream_in_is_damaged(const struct stream_in *stream);
+bool stream_is_damaged(const struct stream *stream);
 
 /* For stream_index.c and ring_in.c: appends a block; the table by the stream's number, made if new.
  */
-struct stream_block *stream_in_add_block(struct stream_in *stream);
-struct stream_table *stream_in_table_numbered(struct stream_in *stream, unsigned int number);
-int stream_in_read(const struct stream_in *stream, uint64_t offset, void *bytes, size_t nr_bytes);
+struct stream_block *stream_add_block(struct stream *stream);
+struct stream_table *stream_table_numbered(struct stream *stream, unsigned int number);
+int stream_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes);
 
 #endif

@@ -30,12 +30,12 @@ static void take_known(struct stream_table *table, unsigned int known)
 	}
 }
 
-static void take_column(struct stream_in *stream, const struct batch *batch, uint32_t i)
+static void take_column(struct stream *stream, const struct batch *batch, uint32_t i)
 {
 	const struct decode_text *table_name = &batch->text[COL_schema_table_name][i];
 	const struct decode_text *name = &batch->text[COL_schema_name][i];
 	struct stream_table *table =
-		stream_in_table_numbered(stream, (uint16_t)batch->col[COL_schema_table][i]);
+		stream_table_numbered(stream, (uint16_t)batch->col[COL_schema_table][i]);
 	uint64_t column = batch->col[COL_schema_column][i];
 	int known;
 
@@ -69,7 +69,7 @@ static void take_column(struct stream_in *stream, const struct batch *batch, uin
 }
 
 /* Tables without a schema: what version 1.0 had under that number. */
-static void assume_tables(struct stream_in *stream)
+static void assume_tables(struct stream *stream)
 {
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		struct stream_table *table = &stream->tables[i];
@@ -77,7 +77,7 @@ static void assume_tables(struct stream_in *stream)
 		if (table->name) {
 			continue;
 		}
-		if (schema_table(table->number) && !stream_in_table(stream, table->number)) {
+		if (schema_table(table->number) && !stream_table(stream, table->number)) {
 			take_known(table, table->number);
 		} else {
 			char name[32];
@@ -89,7 +89,7 @@ static void assume_tables(struct stream_in *stream)
 	}
 }
 
-void stream_schema_count(struct stream_in *stream)
+void table_schema_count(struct stream *stream)
 {
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		stream->tables[i].nr_blocks = 0;
@@ -112,9 +112,9 @@ void stream_schema_count(struct stream_in *stream)
 	}
 }
 
-void stream_schema_read(struct stream_in *stream)
+void table_schema_read(struct stream *stream)
 {
-	struct stream_table *schema = stream_in_table_numbered(stream, GPROF_TABLE_schema);
+	struct stream_table *schema = stream_table_numbered(stream, GPROF_TABLE_schema);
 	uint32_t mask = COL_ALL(NR_COL_schema);
 
 	take_known(schema, GPROF_TABLE_schema);
@@ -123,7 +123,7 @@ void stream_schema_read(struct stream_in *stream)
 		struct batch batch;
 
 		if (stream->tables[stream->blocks[i].table].number != GPROF_TABLE_schema ||
-			stream_in_load(stream, i, mask, 0, &batch)) {
+			stream_load(stream, i, mask, 0, &batch)) {
 			continue;
 		}
 		for (uint32_t row = 0; row < batch.nr_rows; row++) {
@@ -131,5 +131,5 @@ void stream_schema_read(struct stream_in *stream)
 		}
 	}
 	assume_tables(stream);
-	stream_schema_count(stream);
+	table_schema_count(stream);
 }

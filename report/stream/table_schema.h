@@ -6,9 +6,9 @@
 #include "report/stream/stream.h"
 
 /* Reads the schema blocks and maps tables and columns to ours by name. Needs the reader. */
-void stream_schema_read(struct stream_in *stream);
+void table_schema_read(struct stream *stream);
 
 /* Counts blocks, rows and bytes per table anew; after blocks were added or left out. */
-void stream_schema_count(struct stream_in *stream);
+void table_schema_count(struct stream *stream);
 
 #endif

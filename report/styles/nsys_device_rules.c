@@ -85,8 +85,8 @@ static void add_place(
 static void find_spans(struct findings *found,
 	void (*span)(struct findings *found, struct device *device, uint64_t next_ns))
 {
-	for (size_t i = 0; i < spool_nr(found->trace->spool); i++) {
-		const struct trace_event *event = spool_at(found->trace->spool, i);
+	for (size_t i = 0; i < external_sort_nr(found->trace->spool); i++) {
+		const struct trace_event *event = external_sort_at(found->trace->spool, i);
 		uint64_t end_ns = event->begin_ns + event->dur_ns;
 		struct device *device;
 
@@ -113,7 +113,7 @@ static void begin_findings(
 	struct findings *found, void *view, const struct table_column *columns, unsigned int nr)
 {
 	*found = (struct findings){.table = table_create("rows", "", columns, nr), .trace = view};
-	spool_finish(found->trace->spool);
+	external_sort_finish(found->trace->spool);
 }
 
 /* The first 50 rows with their numbers. */

@@ -149,7 +149,7 @@ struct exec_row {
 struct exec_view {
 	struct trace *trace; /* for its axis alone */
 	struct exec_row *rows;
-	struct stat times[NR_TIMES];
+	struct histogram times[NR_TIMES];
 };
 
 static void *create_exec(const struct view_input *input)
@@ -158,7 +158,7 @@ static void *create_exec(const struct view_input *input)
 
 	view->trace = trace_create(input, TRACE_BY_CALL);
 	for (int k = 0; k < NR_TIMES; k++) {
-		stat_init(&view->times[k]);
+		histogram_init(&view->times[k]);
 	}
 	return view;
 }
@@ -179,7 +179,7 @@ static struct exec_row *find_exec(struct exec_view *view, const struct exec_key 
 		row->place = HASH_COUNT(view->rows);
 		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);
 		for (int k = 0; k < NR_TIMES; k++) {
-			stat_grow(&view->times[k], row->place);
+			histogram_grow(&view->times[k], row->place);
 		}
 	}
 	return row;
@@ -211,12 +211,12 @@ static void take_exec(void *context, const struct op_record *record, const struc
 		.kernel = process_shape_name(process, record->shape)};
 	row = find_exec(view, &key);
 	row->total_ns += total_ns(&event);
-	stat_add(&view->times[TOTAL], row->place, total_ns(&event));
-	stat_add(&view->times[API], row->place, event.api_dur_ns);
+	histogram_add(&view->times[TOTAL], row->place, total_ns(&event));
+	histogram_add(&view->times[API], row->place, event.api_dur_ns);
 	if (trace_queue(&event, &begin_ns, &dur_ns)) {
-		stat_add(&view->times[QUEUE], row->place, dur_ns);
+		histogram_add(&view->times[QUEUE], row->place, dur_ns);
 	}
-	stat_add(&view->times[KERNEL], row->place, event.dur_ns);
+	histogram_add(&view->times[KERNEL], row->place, event.dur_ns);
 }
 
 static void destroy_exec(void *context)
@@ -226,7 +226,7 @@ static void destroy_exec(void *context)
 	trace_destroy(view->trace);
 	hash_free(view->rows);
 	for (int k = 0; k < NR_TIMES; k++) {
-		stat_fini(&view->times[k]);
+		histogram_fini(&view->times[k]);
 	}
 	free(view);
 }
@@ -250,15 +250,15 @@ static void fill_exec_row(
 	table_set_integer(&cells[3], view->times[TOTAL].groups[row->place].count);
 	table_set_integer(&cells[4], view->times[QUEUE].groups[row->place].count);
 	for (int k = 0; k < NR_TIMES; k++) {
-		const struct stat_group *group = &view->times[k].groups[row->place];
+		const struct histogram_group *group = &view->times[k].groups[row->place];
 		struct table_cell *times = cells + 5 + 5 * k;
 
 		if (group->count) {
-			table_set_number(&times[0], stat_mean(group));
-			table_set_number(&times[1], stat_median(group));
+			table_set_number(&times[0], histogram_mean(group));
+			table_set_number(&times[1], histogram_median(group));
 			table_set_integer(&times[2], group->min);
 			table_set_integer(&times[3], group->max);
-			table_set_number(&times[4], stat_deviation(group));
+			table_set_number(&times[4], histogram_deviation(group));
 		}
 	}
 }
@@ -282,7 +282,7 @@ static void merge_rows(
 	struct exec_view *merged, const struct exec_view *view, const struct nsys_ask *ask)
 {
 	for (int k = 0; k < NR_TIMES; k++) {
-		stat_init(&merged->times[k]);
+		histogram_init(&merged->times[k]);
 	}
 	for (const struct exec_row *row = view->rows; row; row = row->hh.next) {
 		struct exec_key key = row->key;
@@ -292,11 +292,11 @@ static void merge_rows(
 		to = find_exec(merged, &key);
 		to->total_ns += row->total_ns;
 		for (int k = 0; k < NR_TIMES; k++) {
-			stat_merge(&merged->times[k], to->place, &view->times[k], row->place);
+			histogram_merge(&merged->times[k], to->place, &view->times[k], row->place);
 		}
 	}
 	for (int k = 0; k < NR_TIMES; k++) {
-		stat_finish(&merged->times[k]);
+		histogram_finish(&merged->times[k]);
 	}
 	HASH_SORT(merged->rows, by_total);
 }
@@ -330,7 +330,7 @@ struct table *nsys_exec_sum(const struct nsys_ask *ask, void *const *views)
 	}
 	hash_free(merged.rows);
 	for (int k = 0; k < NR_TIMES; k++) {
-		stat_fini(&merged.times[k]);
+		histogram_fini(&merged.times[k]);
 	}
 	return table;
 }

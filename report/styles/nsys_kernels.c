@@ -14,8 +14,8 @@ struct key {
 };
 
 struct kernels_view {
-	struct nsys_walk *walk; /* first; NULL: ranges do not matter */
-	struct tally tally;	/* name: of names.h */
+	struct nsys_walk *walk;	  /* first; NULL: ranges do not matter */
+	struct keyed_stats tally; /* name: of names.h */
 	struct nsys_kernel_row *rows;
 	size_t nr_rows, capacity;
 	struct key *keys;
@@ -34,7 +34,7 @@ static uint32_t find_row(struct kernels_view *view, const struct nsys_kernel_row
 	key = mem_zeroed(1, sizeof(*key));
 	key->row = *row;
 	/* Rows are found by their keys here, so a number tells them apart there. */
-	key->place = tally_find(&view->tally, view->tally.nr_rows, row->name, 0);
+	key->place = keyed_stats_find(&view->tally, view->tally.nr_rows, row->name, 0);
 	HASH_ADD(hh, view->keys, row, sizeof(key->row), key);
 	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 	view->rows[view->nr_rows++] = *row;
@@ -63,7 +63,7 @@ static void *create(const struct view_input *input)
 	struct kernels_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	idmap_init(&view->groups, sizeof(uint32_t));
 	return view;
 }
@@ -112,10 +112,10 @@ static void take(void *context, struct process *process, const struct batch *b)
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		if (b->table == GPROF_TABLE_kernel) {
-			stat_add(&view->tally.times,
+			histogram_add(&view->tally.times,
 				group_of(view, process, b->col[COL_kernel_shape][i]),
 				b->col[COL_kernel_dur][i]);
-		} else if (stream_in_known(process->stream, b->col[COL_untimed_table][i]) ==
+		} else if (stream_known(process->stream, b->col[COL_untimed_table][i]) ==
 			   GPROF_TABLE_kernel) {
 			uint32_t row = group_of(view, process, b->col[COL_untimed_shape][i]);
 
@@ -143,7 +143,7 @@ static void take_launch(
 	uint32_t row = find_shape(view, process, event->shape, range);
 
 	if (event->is_timed) {
-		stat_add(&view->tally.times, row, event->dur_ns);
+		histogram_add(&view->tally.times, row, event->dur_ns);
 	} else {
 		view->tally.rows[row].untimed++;
 	}
@@ -157,11 +157,11 @@ static void finish(struct kernels_view *view)
 	if (view->walk) {
 		nsys_walk_run(view->walk, take_launch, NULL, view);
 	}
-	tally_finish(&view->tally);
+	keyed_stats_finish(&view->tally);
 	view->is_finished = true;
 }
 
-const struct tally *nsys_kernels_tally(void *context)
+const struct keyed_stats *nsys_kernels_tally(void *context)
 {
 	finish(context);
 	return &((struct kernels_view *)context)->tally;
@@ -176,7 +176,7 @@ static void destroy(void *context)
 {
 	struct kernels_view *view = context;
 
-	tally_fini(&view->tally);
+	keyed_stats_fini(&view->tally);
 	nsys_walk_destroy(view->walk);
 	idmap_fini(&view->groups);
 	hash_free(view->keys);

@@ -6,7 +6,7 @@
 #include "report/styles/nsys_walk.h"
 
 struct ranges_view {
-	struct tally tally; /* kind: enum gprof_nvtx, PUSH or START */
+	struct keyed_stats tally; /* kind: enum gprof_nvtx, PUSH or START */
 	struct ranges *pairs;
 	struct process *process;
 	bool is_finished;
@@ -17,7 +17,7 @@ static void *create(const struct view_input *input)
 	struct ranges_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	return view;
 }
 
@@ -39,8 +39,9 @@ static void take_range(void *context, const struct range *range)
 		return;
 	}
 	name = nsys_range_name(range);
-	row = tally_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);
-	stat_add(&view->tally.times, row, clock_map_duration(&view->process->host_clock, ticks));
+	row = keyed_stats_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);
+	histogram_add(
+		&view->tally.times, row, clock_map_duration(&view->process->host_clock, ticks));
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -63,7 +64,7 @@ static void destroy(void *context)
 {
 	struct ranges_view *view = context;
 
-	tally_fini(&view->tally);
+	keyed_stats_fini(&view->tally);
 	ranges_destroy(view->pairs);
 	free(view);
 }
@@ -89,12 +90,12 @@ static struct table *make_table(struct ranges_view *view, uint32_t kind)
 	};
 	bool is_both = kind == GPROF_NVTX_MARK;
 	struct table *table = table_create(
-		"rows", "", is_both ? both : one, TALLY_NR_NSYS_COLUMNS + (is_both ? 2 : 1));
-	const struct tally *tally = &view->tally;
+		"rows", "", is_both ? both : one, KEYED_STATS_NR_NSYS_COLUMNS + (is_both ? 2 : 1));
+	const struct keyed_stats *tally = &view->tally;
 	double total_ns = 0;
 
 	if (!view->is_finished) {
-		tally_finish(&view->tally);
+		keyed_stats_finish(&view->tally);
 		view->is_finished = true;
 	}
 	for (size_t i = 0; i < tally->nr_rows; i++) {
@@ -110,8 +111,8 @@ static struct table *make_table(struct ranges_view *view, uint32_t kind)
 			continue;
 		}
 		cells = table_add_row(table);
-		tally_fill_nsys(tally, i, total_ns, cells);
-		cells += TALLY_NR_NSYS_COLUMNS;
+		keyed_stats_fill_nsys(tally, i, total_ns, cells);
+		cells += KEYED_STATS_NR_NSYS_COLUMNS;
 		if (is_both) {
 			table_set_string(
 				cells++, style == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");

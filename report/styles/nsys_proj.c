@@ -13,8 +13,8 @@
 #include "report/styles/nsys_walk.h"
 
 struct proj_view {
-	struct nsys_walk *walk; /* first */
-	struct spool *rows;	/* struct nsys_range, by their begins */
+	struct nsys_walk *walk;	    /* first */
+	struct external_sort *rows; /* struct nsys_range, by their begins */
 };
 
 static void *create(const struct view_input *input)
@@ -22,7 +22,7 @@ static void *create(const struct view_input *input)
 	struct proj_view *view = mem_zeroed(1, sizeof(*view));
 
 	view->walk = nsys_walk_create(input);
-	view->rows = spool_create(sizeof(struct nsys_range), 0, 0);
+	view->rows = external_sort_create(sizeof(struct nsys_range), 0, 0);
 	return view;
 }
 
@@ -31,7 +31,7 @@ static void destroy(void *context)
 	struct proj_view *view = context;
 
 	nsys_walk_destroy(view->walk);
-	spool_destroy(view->rows);
+	external_sort_destroy(view->rows);
 	free(view);
 }
 
@@ -56,7 +56,7 @@ const struct view_class view_nsys_proj = {
 
 /* What the table of a trace owns. */
 struct range_rows {
-	struct spool *rows;
+	struct external_sort *rows;
 	struct process **processes;
 	void (*fill)(const struct range_rows *rows, const struct nsys_range *range,
 		struct table_cell *cells);
@@ -66,21 +66,21 @@ static void fill_row(void *context, size_t row, struct table_cell *cells)
 {
 	const struct range_rows *rows = context;
 
-	rows->fill(rows, spool_at(rows->rows, row), cells);
+	rows->fill(rows, external_sort_at(rows->rows, row), cells);
 }
 
 static void destroy_rows(void *context)
 {
 	struct range_rows *rows = context;
 
-	spool_destroy(rows->rows);
+	external_sort_destroy(rows->rows);
 	free(rows);
 }
 
 static void keep_range(void *context, const struct nsys_range *range)
 {
 	struct proj_view *view = context;
-	struct nsys_range *row = spool_add(view->rows);
+	struct nsys_range *row = external_sort_add(view->rows);
 
 	*row = *range;
 	row->head.order = range->id;
@@ -102,10 +102,10 @@ static struct table *trace_of(struct proj_view *view, const struct table_column 
 	struct table_source *source = mem_zeroed(1, sizeof(*source));
 	struct range_rows *rows = mem_zeroed(1, sizeof(*rows));
 
-	spool_finish(view->rows);
+	external_sort_finish(view->rows);
 	*rows = (struct range_rows){view->rows, view->walk->records->processes, fill};
 	*source = (struct table_source){.context = rows, .row = fill_row, .destroy = destroy_rows};
-	table_set_source(table, source, spool_nr(view->rows));
+	table_set_source(table, source, external_sort_nr(view->rows));
 	view->rows = NULL;
 	return table;
 }
@@ -129,7 +129,7 @@ static void set_tree(const struct nsys_range *range, struct table_cell *cell)
 {
 	struct buf text = {0};
 	size_t nr_bytes;
-	const char *bytes = names_raw(range->name, &nr_bytes);
+	const char *bytes = string_pool_text(range->name, &nr_bytes);
 
 	buf_pad(&text, '-', 2 * (range->level < 64 ? range->level : 64));
 	buf_add(&text, bytes, nr_bytes);
@@ -236,7 +236,7 @@ struct proj_sum {
 };
 
 struct proj_sums {
-	struct tally tally; /* of projections */
+	struct keyed_stats tally; /* of projections */
 	struct proj_sum *sums;
 	size_t nr_sums, capacity;
 };
@@ -250,14 +250,14 @@ static void add_projection(void *context, const struct nsys_range *range)
 	if (!range->nr_works) {
 		return;
 	}
-	row = tally_find(&sums->tally, range->name, range->name, 0);
+	row = keyed_stats_find(&sums->tally, range->name, range->name, 0);
 	if (row == sums->nr_sums) {
 		sums->sums =
 			array_grow(sums->sums, sums->nr_sums, &sums->capacity, sizeof(*sums->sums));
 		sums->sums[sums->nr_sums++] = (struct proj_sum){0};
 	}
 	sum = &sums->sums[row];
-	stat_add(&sums->tally.times, row, range->proj_end_ns - range->proj_begin_ns);
+	histogram_add(&sums->tally.times, row, range->proj_end_ns - range->proj_begin_ns);
 	sum->range_ns += range->end_ns - range->head.key;
 	sum->nr_works += range->nr_works;
 	sum->levels += range->level;
@@ -266,20 +266,20 @@ static void add_projection(void *context, const struct nsys_range *range)
 
 static void fill_proj_sum(const struct proj_sums *sums, size_t row, struct table_cell *cells)
 {
-	const struct stat_group *proj = &sums->tally.times.groups[row];
+	const struct histogram_group *proj = &sums->tally.times.groups[row];
 	const struct proj_sum *sum = &sums->sums[row];
 	double count = (double)proj->count;
 
 	nsys_set_name(&cells[0], sums->tally.rows[row].name);
 	table_set_string(&cells[1], "PushPop");
-	table_set_integer(&cells[2], stat_sum(proj));
+	table_set_integer(&cells[2], histogram_sum(proj));
 	table_set_integer(&cells[3], sum->range_ns);
 	table_set_integer(&cells[4], proj->count);
-	table_set_number(&cells[5], stat_mean(proj));
-	table_set_number(&cells[6], stat_median(proj));
+	table_set_number(&cells[5], histogram_mean(proj));
+	table_set_number(&cells[6], histogram_median(proj));
 	table_set_integer(&cells[7], proj->min);
 	table_set_integer(&cells[8], proj->max);
-	table_set_number(&cells[9], stat_deviation(proj));
+	table_set_number(&cells[9], histogram_deviation(proj));
 	table_set_integer(&cells[10], sum->nr_works);
 	table_set_number(&cells[11], (double)sum->nr_works / count);
 	table_set_number(&cells[12], (double)sum->levels / count);
@@ -309,13 +309,13 @@ struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *vi
 	struct proj_sums sums = {0};
 
 	(void)ask;
-	tally_init(&sums.tally);
+	keyed_stats_init(&sums.tally);
 	nsys_walk_run(view->walk, NULL, add_projection, &sums);
-	tally_finish(&sums.tally);
+	keyed_stats_finish(&sums.tally);
 	for (size_t i = 0; i < sums.tally.nr_rows; i++) {
 		fill_proj_sum(&sums, i, table_add_row(table));
 	}
-	tally_fini(&sums.tally);
+	keyed_stats_fini(&sums.tally);
 	free(sums.sums);
 	table_sort(table, "total");
 	return table;

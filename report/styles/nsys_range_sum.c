@@ -22,7 +22,7 @@ struct kern_row {
 
 struct kern_view {
 	struct nsys_walk *walk; /* first */
-	struct tally kernels;
+	struct keyed_stats kernels;
 	struct kern_row *rows;
 };
 
@@ -31,7 +31,7 @@ static void *create(const struct view_input *input)
 	struct kern_view *view = mem_zeroed(1, sizeof(*view));
 
 	view->walk = nsys_walk_create(input);
-	tally_init(&view->kernels);
+	keyed_stats_init(&view->kernels);
 	return view;
 }
 
@@ -40,7 +40,7 @@ static void destroy(void *context)
 	struct kern_view *view = context;
 
 	nsys_walk_destroy(view->walk);
-	tally_fini(&view->kernels);
+	keyed_stats_fini(&view->kernels);
 	for (struct kern_row *row = view->rows; row; row = row->hh.next) {
 		free(row->last);
 	}
@@ -74,7 +74,8 @@ static struct kern_row *find_kern_row(struct kern_view *view, const struct kern_
 		row = mem_zeroed(1, sizeof(*row));
 		row->key = *key;
 		/* Rows are found by their keys here, so a number tells them apart there. */
-		row->place = tally_find(&view->kernels, view->kernels.nr_rows, key->kernel, 0);
+		row->place =
+			keyed_stats_find(&view->kernels, view->kernels.nr_rows, key->kernel, 0);
 		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);
 	}
 	return row;
@@ -90,7 +91,7 @@ static struct kern_row *add_kernel(
 	struct kern_row *row = find_kern_row(view, &key);
 
 	if (event->is_timed) {
-		stat_add(&view->kernels.times, row->place, event->dur_ns);
+		histogram_add(&view->kernels.times, row->place, event->dur_ns);
 	} else {
 		view->kernels.rows[row->place].untimed++;
 	}
@@ -125,7 +126,7 @@ static void take_launch(void *context, const struct trace_event *event,
 static void fill_kern(struct kern_view *view, const struct nsys_ask *ask,
 	const struct kern_row *row, struct table_cell *cells)
 {
-	const struct stat_group *times = &view->kernels.times.groups[row->place];
+	const struct histogram_group *times = &view->kernels.times.groups[row->place];
 
 	if (row->key.range) {
 		nsys_set_name(&cells[0], row->key.range);
@@ -134,14 +135,14 @@ static void fill_kern(struct kern_view *view, const struct nsys_ask *ask,
 	}
 	nsys_set_thread(
 		view->walk->records->processes[row->key.process], row->key.thread, &cells[2]);
-	table_set_integer(&cells[5], tally_calls(&view->kernels, row->place));
-	table_set_integer(&cells[6], stat_sum(times));
+	table_set_integer(&cells[5], keyed_stats_calls(&view->kernels, row->place));
+	table_set_integer(&cells[6], histogram_sum(times));
 	if (times->count) {
-		table_set_number(&cells[7], stat_mean(times));
-		table_set_number(&cells[8], stat_median(times));
+		table_set_number(&cells[7], histogram_mean(times));
+		table_set_number(&cells[8], histogram_median(times));
 		table_set_integer(&cells[9], times->min);
 		table_set_integer(&cells[10], times->max);
-		table_set_number(&cells[11], stat_deviation(times));
+		table_set_number(&cells[11], histogram_deviation(times));
 	}
 	nsys_set_name(&cells[12], nsys_kernel_name(ask, row->key.kernel));
 }
@@ -167,7 +168,7 @@ struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views)
 	struct table *table = table_create("rows", "", columns, 13);
 
 	nsys_walk_run(view->walk, take_launch, NULL, view);
-	tally_finish(&view->kernels);
+	keyed_stats_finish(&view->kernels);
 	for (const struct kern_row *row = view->rows; row; row = row->hh.next) {
 		fill_kern(view, ask, row, table_add_row(table));
 	}

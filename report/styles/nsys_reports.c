@@ -283,19 +283,19 @@ uint32_t nsys_kernel_name(const struct nsys_ask *ask, uint32_t name)
 	if (ask->names == NSYS_MANGLED) {
 		return name;
 	}
-	bytes = ask->names == NSYS_BASE ? names_readable(name, &nr_bytes)
-					: names_shown(name, &nr_bytes);
+	bytes = ask->names == NSYS_BASE ? string_pool_demangled(name, &nr_bytes)
+					: string_pool_shown(name, &nr_bytes);
 	end = nr_bytes;
 	if (ask->names == NSYS_BASE) {
 		nsys_base_name(bytes, nr_bytes, &begin, &end);
 	}
-	return names_intern(bytes + begin, end - begin);
+	return string_pool_intern(bytes + begin, end - begin);
 }
 
 void nsys_set_name(struct table_cell *cell, uint32_t name)
 {
 	size_t nr_bytes;
-	const char *bytes = names_raw(name, &nr_bytes);
+	const char *bytes = string_pool_text(name, &nr_bytes);
 
 	table_set_text(cell, bytes, nr_bytes);
 }
@@ -307,7 +307,7 @@ uint32_t nsys_operation(uint32_t copy)
 					: snprintf(text, sizeof(text), "[CUDA memcpy %s]",
 						  api_copy_long_name(copy_kind_of(copy)));
 
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 void nsys_set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells)
@@ -346,7 +346,7 @@ void nsys_set_device(
 	if (place->device == UINT32_MAX) {
 		return; /* not known */
 	}
-	bytes = names_raw(process_device_name(process, place->device), &nr_bytes);
+	bytes = string_pool_text(process_device_name(process, place->device), &nr_bytes);
 	buf_add(&text, bytes, nr_bytes);
 	buf_printf(&text, " (%u)", place->device);
 	table_set_text(cell, text.bytes, text.nr_bytes);

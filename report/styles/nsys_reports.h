@@ -100,7 +100,7 @@ struct nsys_kernel_row {
 	uint32_t name;	/* of names.h */
 	uint32_t grid[3], block[3];
 };
-const struct tally *nsys_kernels_tally(void *view);
+const struct keyed_stats *nsys_kernels_tally(void *view);
 const struct nsys_kernel_row *nsys_kernels_row(void *view, size_t row);
 
 /* nsys_traces.c */

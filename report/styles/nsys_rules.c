@@ -31,7 +31,7 @@ static bool is_async(
 	if (!call) {
 		return (record->copy & COPY_IS_ASYNC) != 0;
 	}
-	return strstr(names_raw(process_call_name(trace->process, call->call, &api), NULL),
+	return strstr(string_pool_text(process_call_name(trace->process, call->call, &api), NULL),
 		       "Async") != NULL;
 }
 
@@ -75,7 +75,8 @@ static void take_sync(void *context, const struct op_call *call, const struct op
 {
 	struct trace *trace = context;
 	uint8_t api;
-	const char *name = names_raw(process_call_name(trace->process, call->call, &api), NULL);
+	const char *name =
+		string_pool_text(process_call_name(trace->process, call->call, &api), NULL);
 
 	if ((api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER) &&
 		strstr(name, "Synchronize") != NULL) {

@@ -18,17 +18,17 @@ enum category {
 /* ---- rows of views made rows of a report: `name` is the text, `kind` what else tells them apart
  */
 
-static void merge(struct tally *merged, uint32_t name, uint32_t kind, const struct tally *from,
-	size_t from_row)
+static void merge(struct keyed_stats *merged, uint32_t name, uint32_t kind,
+	const struct keyed_stats *from, size_t from_row)
 {
-	uint32_t row = tally_find(merged, (uint64_t)kind << 32 | name, name, kind);
+	uint32_t row = keyed_stats_find(merged, (uint64_t)kind << 32 | name, name, kind);
 
-	stat_merge(&merged->times, row, &from->times, (uint32_t)from_row);
-	stat_merge(&merged->sizes, row, &from->sizes, (uint32_t)from_row);
+	histogram_merge(&merged->times, row, &from->times, (uint32_t)from_row);
+	histogram_merge(&merged->sizes, row, &from->sizes, (uint32_t)from_row);
 	merged->rows[row].untimed += from->rows[from_row].untimed;
 }
 
-static void merge_calls(struct tally *merged, const struct tally *calls, bool is_cuda)
+static void merge_calls(struct keyed_stats *merged, const struct keyed_stats *calls, bool is_cuda)
 {
 	for (size_t i = 0; i < calls->nr_rows; i++) {
 		uint32_t api = calls->rows[i].kind;
@@ -40,7 +40,7 @@ static void merge_calls(struct tally *merged, const struct tally *calls, bool is
 	}
 }
 
-static void merge_copies(struct tally *merged, const struct tally *copies)
+static void merge_copies(struct keyed_stats *merged, const struct keyed_stats *copies)
 {
 	for (size_t i = 0; i < copies->nr_rows; i++) {
 		uint32_t kind = copies->rows[i].kind;
@@ -63,20 +63,20 @@ static uint32_t with_range(uint32_t range, uint32_t name)
 	if (!range) {
 		return name;
 	}
-	bytes = names_raw(range, &nr_bytes);
+	bytes = string_pool_text(range, &nr_bytes);
 	buf_add(&text, bytes, nr_bytes);
 	buf_char(&text, '/');
-	bytes = names_raw(name, &nr_bytes);
+	bytes = string_pool_text(name, &nr_bytes);
 	buf_add(&text, bytes, nr_bytes);
-	both = names_intern(text.bytes, text.nr_bytes);
+	both = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return both;
 }
 
 /* view: of view_kernel, or with ranges one of nsys_kernels.c. */
-static void merge_kernels(struct tally *merged, const struct nsys_ask *ask, void *view)
+static void merge_kernels(struct keyed_stats *merged, const struct nsys_ask *ask, void *view)
 {
-	const struct tally *kernels =
+	const struct keyed_stats *kernels =
 		ask->has_ranges ? nsys_kernels_tally(view) : view_kernel_tally(view);
 
 	for (size_t i = 0; i < kernels->nr_rows; i++) {
@@ -90,25 +90,25 @@ static void merge_kernels(struct tally *merged, const struct nsys_ask *ask, void
 /* ---- tables ---- */
 
 /* tail: sets the cells behind the times; NULL: the name alone. */
-static struct table *make_table(struct tally *merged, const struct table_column *columns,
+static struct table *make_table(struct keyed_stats *merged, const struct table_column *columns,
 	unsigned int nr_columns,
-	void (*tail)(const struct tally_row *row, struct table_cell *cells))
+	void (*tail)(const struct keyed_stats_row *row, struct table_cell *cells))
 {
 	struct table *table = table_create("rows", "", columns, nr_columns);
-	double total_ns = tally_total_ns(merged);
+	double total_ns = keyed_stats_total_ns(merged);
 
-	tally_finish(merged);
+	keyed_stats_finish(merged);
 	for (size_t i = 0; i < merged->nr_rows; i++) {
 		struct table_cell *cells = table_add_row(table);
 
-		tally_fill_nsys(merged, i, total_ns, cells);
+		keyed_stats_fill_nsys(merged, i, total_ns, cells);
 		if (tail) {
-			tail(&merged->rows[i], cells + TALLY_NR_NSYS_COLUMNS);
+			tail(&merged->rows[i], cells + KEYED_STATS_NR_NSYS_COLUMNS);
 		} else {
-			nsys_set_name(&cells[TALLY_NR_NSYS_COLUMNS], merged->rows[i].name);
+			nsys_set_name(&cells[KEYED_STATS_NR_NSYS_COLUMNS], merged->rows[i].name);
 		}
 	}
-	tally_fini(merged);
+	keyed_stats_fini(merged);
 	table_sort(table, "total");
 	return table;
 }
@@ -119,11 +119,11 @@ static struct table *call_table(void *view, bool is_cuda)
 		NSYS_TIMES("Num Calls"),
 		{"name", "Name", TABLE_TEXT, false},
 	};
-	struct tally merged;
+	struct keyed_stats merged;
 
-	tally_init(&merged);
+	keyed_stats_init(&merged);
 	merge_calls(&merged, view_api_tally(view), is_cuda);
-	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
 }
 
 struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views)
@@ -144,11 +144,11 @@ struct table *nsys_kern_sum(const struct nsys_ask *ask, void *const *views)
 		NSYS_TIMES("Instances"),
 		{"name", "Name", TABLE_TEXT, false},
 	};
-	struct tally merged;
+	struct keyed_stats merged;
 
-	tally_init(&merged);
+	keyed_stats_init(&merged);
 	merge_kernels(&merged, ask, views[0]);
-	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
 }
 
 struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
@@ -157,13 +157,13 @@ struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
 		NSYS_TIMES("Count"),
 		{"name", "Operation", TABLE_TEXT, false},
 	};
-	struct tally merged;
+	struct keyed_stats merged;
 
 	(void)ask;
-	tally_init(&merged);
+	keyed_stats_init(&merged);
 	merge_copies(&merged, view_copy_tally(views[0]));
 	merge_copies(&merged, view_copy_tally(views[1]));
-	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
 }
 
 struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
@@ -179,32 +179,32 @@ struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
 		{"name", "Operation", TABLE_TEXT, false},
 	};
 	struct table *table = table_create("rows", "", columns, 8);
-	struct tally merged;
+	struct keyed_stats merged;
 
 	(void)ask;
-	tally_init(&merged);
+	keyed_stats_init(&merged);
 	merge_copies(&merged, view_copy_tally(views[0]));
 	merge_copies(&merged, view_copy_tally(views[1]));
-	tally_finish(&merged);
+	keyed_stats_finish(&merged);
 	for (size_t i = 0; i < merged.nr_rows; i++) {
-		const struct stat_group *sizes = &merged.sizes.groups[i];
+		const struct histogram_group *sizes = &merged.sizes.groups[i];
 		struct table_cell *cells = table_add_row(table);
 
-		table_set_integer(&cells[0], stat_sum(sizes));
+		table_set_integer(&cells[0], histogram_sum(sizes));
 		table_set_integer(&cells[1], sizes->count);
-		table_set_number(&cells[2], stat_mean(sizes));
-		table_set_number(&cells[3], stat_median(sizes));
+		table_set_number(&cells[2], histogram_mean(sizes));
+		table_set_number(&cells[3], histogram_median(sizes));
 		table_set_integer(&cells[4], sizes->count ? sizes->min : 0);
 		table_set_integer(&cells[5], sizes->max);
-		table_set_number(&cells[6], stat_deviation(sizes));
+		table_set_number(&cells[6], histogram_deviation(sizes));
 		nsys_set_name(&cells[7], merged.rows[i].name);
 	}
-	tally_fini(&merged);
+	keyed_stats_fini(&merged);
 	table_sort(table, "total");
 	return table;
 }
 
-static void set_category(const struct tally_row *row, struct table_cell *cells)
+static void set_category(const struct keyed_stats_row *row, struct table_cell *cells)
 {
 	static const char *const names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
@@ -213,23 +213,23 @@ static void set_category(const struct tally_row *row, struct table_cell *cells)
 }
 
 static struct table *category_table(
-	const struct nsys_ask *ask, void *const *views, const struct tally *calls)
+	const struct nsys_ask *ask, void *const *views, const struct keyed_stats *calls)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
 		{"category", "Category", TABLE_TEXT, false},
 		{"name", "Operation", TABLE_TEXT, false},
 	};
-	struct tally merged;
+	struct keyed_stats merged;
 
-	tally_init(&merged);
+	keyed_stats_init(&merged);
 	merge_kernels(&merged, ask, views[2]);
 	merge_copies(&merged, view_copy_tally(views[0]));
 	merge_copies(&merged, view_copy_tally(views[1]));
 	if (calls) {
 		merge_calls(&merged, calls, true);
 	}
-	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 2, set_category);
+	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 2, set_category);
 }
 
 struct table *nsys_gpu_sum(const struct nsys_ask *ask, void *const *views)
@@ -250,7 +250,7 @@ static uint32_t extent_text(const uint32_t *extent)
 	char text[64];
 	int length = snprintf(text, sizeof(text), "%4u %4u %4u", extent[0], extent[1], extent[2]);
 
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 /* Both in one name of names.h, apart by a NUL. */
@@ -259,17 +259,17 @@ static uint32_t extents_name(const struct nsys_kernel_row *row)
 	struct buf text = {0};
 	uint32_t name;
 
-	buf_text(&text, names_raw(extent_text(row->grid), NULL));
+	buf_text(&text, string_pool_text(extent_text(row->grid), NULL));
 	buf_char(&text, '\0');
-	buf_text(&text, names_raw(extent_text(row->block), NULL));
-	name = names_intern(text.bytes, text.nr_bytes);
+	buf_text(&text, string_pool_text(extent_text(row->block), NULL));
+	name = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return name;
 }
 
-static void set_extents(const struct tally_row *row, struct table_cell *cells)
+static void set_extents(const struct keyed_stats_row *row, struct table_cell *cells)
 {
-	const char *grid = names_raw(row->kind, NULL);
+	const char *grid = string_pool_text(row->kind, NULL);
 
 	table_set_string(&cells[0], grid);
 	table_set_string(&cells[1], grid + strlen(grid) + 1);
@@ -284,10 +284,10 @@ struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views)
 		{"block", "BlockXYZ", TABLE_TEXT, false},
 		{"name", "Name", TABLE_TEXT, false},
 	};
-	const struct tally *kernels = nsys_kernels_tally(views[0]);
-	struct tally merged;
+	const struct keyed_stats *kernels = nsys_kernels_tally(views[0]);
+	struct keyed_stats merged;
 
-	tally_init(&merged);
+	keyed_stats_init(&merged);
 	for (size_t i = 0; i < kernels->nr_rows; i++) {
 		const struct nsys_kernel_row *row = nsys_kernels_row(views[0], i);
 		uint32_t name = nsys_kernel_name(ask, row->name);
@@ -295,5 +295,5 @@ struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views)
 		merge(&merged, with_range(ask->has_ranges ? row->range : 0, name),
 			extents_name(row), kernels, i);
 	}
-	return make_table(&merged, columns, TALLY_NR_NSYS_COLUMNS + 3, set_extents);
+	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 3, set_extents);
 }

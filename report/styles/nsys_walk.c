@@ -25,7 +25,7 @@ struct nsys_walk *nsys_walk_create(const struct view_input *input)
 
 	all.nr_rows = 0;
 	walk->records = trace_create(&all, TRACE_BY_CALL);
-	walk->ranges = spool_create(sizeof(struct nsys_range), 0, 0);
+	walk->ranges = external_sort_create(sizeof(struct nsys_range), 0, 0);
 	return walk;
 }
 
@@ -44,7 +44,7 @@ void nsys_walk_destroy(struct nsys_walk *walk)
 	}
 	ranges_destroy(walk->pairs);
 	trace_destroy(walk->records);
-	spool_destroy(walk->ranges);
+	external_sort_destroy(walk->ranges);
 	free(walk);
 }
 
@@ -78,10 +78,10 @@ uint32_t nsys_range_name(const struct range *range)
 	if (range->domain) {
 		return range_full_name(range);
 	}
-	bytes = names_raw(range->name, &nr_bytes);
+	bytes = string_pool_text(range->name, &nr_bytes);
 	buf_char(&text, ':');
 	buf_add(&text, bytes, nr_bytes);
-	name = names_intern(text.bytes, text.nr_bytes);
+	name = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return name;
 }
@@ -97,7 +97,7 @@ static void take_range(void *context, const struct range *range)
 	if (range->op != GPROF_NVTX_PUSH) {
 		return;
 	}
-	row = spool_add(walk->ranges);
+	row = external_sort_add(walk->ranges);
 	/* They come as they end: of those that begin together the last encloses the others. */
 	row->head.order = UINT64_MAX - row->head.order;
 	row->head.key = trace_time(walk->records, begin);
@@ -253,15 +253,16 @@ void nsys_walk_run(struct nsys_walk *walk,
 	void (*closed)(void *context, const struct nsys_range *range), void *context)
 {
 	const struct run run = {walk, launch, closed, context};
-	struct spool *ranges = walk->ranges, *records = walk->records->spool;
+	struct external_sort *ranges = walk->ranges, *records = walk->records->spool;
 	size_t r = 0, e = 0;
 
-	spool_finish(ranges);
-	spool_finish(records);
-	while (r < spool_nr(ranges) || e < spool_nr(records)) {
-		const struct nsys_range *range = r < spool_nr(ranges) ? spool_at(ranges, r) : NULL;
+	external_sort_finish(ranges);
+	external_sort_finish(records);
+	while (r < external_sort_nr(ranges) || e < external_sort_nr(records)) {
+		const struct nsys_range *range =
+			r < external_sort_nr(ranges) ? external_sort_at(ranges, r) : NULL;
 		const struct trace_event *event =
-			e < spool_nr(records) ? spool_at(records, e) : NULL;
+			e < external_sort_nr(records) ? external_sort_at(records, e) : NULL;
 
 		if (range && (!event || range->head.key <= event->head.key)) {
 			open_range(&run, range);

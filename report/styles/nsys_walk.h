@@ -14,7 +14,7 @@
 
 /* A range; what is below `name` is known when it ends. */
 struct nsys_range {
-	struct spool_head head; /* its begin on the axis of traces */
+	struct external_sort_head head; /* its begin on the axis of traces */
 	uint64_t end_ns;
 	uint32_t process;    /* place in the input */
 	uint32_t thread;     /* an id of the stream */
@@ -32,7 +32,7 @@ struct nsys_range {
 
 struct nsys_walk {
 	struct trace *records; /* TRACE_BY_CALL; begun and filled by the owner */
-	struct spool *ranges;
+	struct external_sort *ranges;
 	struct ranges *pairs; /* of the process at hand */
 	struct process *process;
 	uint32_t next_id;

@@ -51,11 +51,11 @@ static struct line *find_line(struct section *section, const char *name, size_t 
 }
 
 static void add_to_line(
-	struct section *section, struct line *line, const struct tally *tally, size_t i)
+	struct section *section, struct line *line, const struct keyed_stats *tally, size_t i)
 {
-	const struct stat_group *times = &tally->times.groups[i];
+	const struct histogram_group *times = &tally->times.groups[i];
 
-	line->calls += tally_calls(tally, i);
+	line->calls += keyed_stats_calls(tally, i);
 	line->timed += times->count;
 	line->total_ns += (double)times->sum;
 	section->total_ns += (double)times->sum;
@@ -64,12 +64,12 @@ static void add_to_line(
 }
 
 /* Calls of pthreads and NCCL are not of CUDA. */
-static bool is_left_out(const struct tally_row *row, bool is_api)
+static bool is_left_out(const struct keyed_stats_row *row, bool is_api)
 {
 	return is_api && row->kind != GPROF_API_RUNTIME && row->kind != GPROF_API_DRIVER;
 }
 
-static void add_tally(struct section *section, const struct tally *tally, bool is_api)
+static void add_tally(struct section *section, const struct keyed_stats *tally, bool is_api)
 {
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		size_t nr_name;
@@ -78,12 +78,12 @@ static void add_tally(struct section *section, const struct tally *tally, bool i
 		if (is_left_out(&tally->rows[i], is_api)) {
 			continue;
 		}
-		name = names_shown(tally->rows[i].name, &nr_name);
+		name = string_pool_shown(tally->rows[i].name, &nr_name);
 		add_to_line(section, find_line(section, name, nr_name), tally, i);
 	}
 }
 
-static void add_copies(struct section *section, const struct tally *tally)
+static void add_copies(struct section *section, const struct keyed_stats *tally)
 {
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		uint32_t kind = tally->rows[i].kind;

@@ -29,7 +29,7 @@ uint32_t nvprof_name(const struct trace *trace, const struct trace_event *event)
 	} else {
 		return trace_name(trace, event);
 	}
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 bool nvprof_is_copy(const struct trace_event *event)
@@ -76,7 +76,7 @@ void nvprof_set_device(const struct trace *trace, const struct trace_event *even
 		table_set_string(cell, "-");
 		return;
 	}
-	bytes = names_raw(process_device_name(process, place->device), &nr_bytes);
+	bytes = string_pool_text(process_device_name(process, place->device), &nr_bytes);
 	buf_add(&text, bytes, nr_bytes);
 	buf_printf(&text, " (%u)", place->device);
 	table_set_text(cell, text.bytes, text.nr_bytes);
@@ -151,7 +151,7 @@ static void set_name(
 {
 	struct buf text = {0};
 	size_t nr_bytes;
-	const char *bytes = names_shown(nvprof_name(trace, event), &nr_bytes);
+	const char *bytes = string_pool_shown(nvprof_name(trace, event), &nr_bytes);
 
 	buf_add(&text, bytes, nr_bytes);
 	if (!nvprof_is_copy(event)) {
@@ -204,7 +204,7 @@ static void fill_call_text(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
 {
 	size_t nr_bytes;
-	const char *bytes = names_shown(event->call, &nr_bytes);
+	const char *bytes = string_pool_shown(event->call, &nr_bytes);
 
 	(void)trace;
 	set_time(&cells[0], event->api_begin_ns);

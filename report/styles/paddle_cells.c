@@ -68,7 +68,7 @@ char *paddle_name(
 	const char *bytes = name->text;
 
 	if (!bytes) {
-		bytes = names_shown((uint32_t)name->integer, &nr_bytes);
+		bytes = string_pool_shown((uint32_t)name->integer, &nr_bytes);
 	}
 	return paddle_name_text(report, bytes, nr_bytes, table_level(table, row), width);
 }

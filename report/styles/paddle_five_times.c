@@ -95,7 +95,7 @@ static bool is_elsewhere(const struct table *table, size_t row)
 {
 	return paddle_has(table, row, "source", "RecordEvent") &&
 	       event_is_manipulation(
-		       names_raw((uint32_t)paddle_cell(table, row, "name")->integer, NULL));
+		       string_pool_text((uint32_t)paddle_cell(table, row, "name")->integer, NULL));
 }
 
 /* Rows of a thread, or of all of them, under their title. */
@@ -192,8 +192,8 @@ void paddle_print_kernel(struct paddle_report *report)
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		struct paddle_row *row = paddle_grid_add(&grid);
 		size_t nr_bytes;
-		const char *name =
-			names_shown((uint32_t)paddle_cell(table, i, "name")->integer, &nr_bytes);
+		const char *name = string_pool_shown(
+			(uint32_t)paddle_cell(table, i, "name")->integer, &nr_bytes);
 
 		row->cells[0] = paddle_name_text(
 			report, name, without_arguments(name, nr_bytes), 0, KERNEL_WIDTH);

@@ -69,7 +69,7 @@ static void print_memory_of(struct tensorboard *pages, uint32_t device)
 	size_t nr;
 
 	snprintf(title, sizeof(title), "Memory View: %s",
-		names_raw(op_memory_device_name(device), NULL));
+		string_pool_text(op_memory_device_name(device), NULL));
 	table = table_create("memory", title, columns, sizeof(columns) / sizeof(columns[0]));
 	rows = op_memory_rows(pages->views[TENSORBOARD_MEMORY], &nr);
 	for (size_t i = 0; i < nr; i++) {
@@ -105,11 +105,11 @@ static void print_blocks(struct tensorboard *pages)
 	};
 	struct table *table = table_create(
 		"memory_events", "Memory Events", columns, sizeof(columns) / sizeof(columns[0]));
-	struct blocks *all = op_memory_blocks(pages->views[TENSORBOARD_MEMORY]);
-	const struct block *blocks;
+	struct allocations *all = op_memory_blocks(pages->views[TENSORBOARD_MEMORY]);
+	const struct allocation *blocks;
 	size_t nr;
 
-	blocks = blocks_sorted(all, &nr);
+	blocks = allocations_sorted(all, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct table_cell *cells = table_add_row(table);
 		bool is_asked = blocks[i].alloc_ns != BLOCK_UNSEEN;

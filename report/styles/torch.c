@@ -112,7 +112,7 @@ static int by_key(const void *a, const void *b)
 	if (one != other) {
 		return one > other ? -1 : 1;
 	}
-	return strcmp(names_raw(x->key.name, NULL), names_raw(y->key.name, NULL));
+	return strcmp(string_pool_text(x->key.name, NULL), string_pool_text(y->key.name, NULL));
 }
 
 /* PyTorch's names, with cuda or device, and ours. -1: there is none. */
@@ -184,7 +184,7 @@ static void add_name(
 	const struct torch_table *table, struct buf *out, enum column column, uint32_t name)
 {
 	size_t nr_bytes, width = table->is_wide ? 0 : table->widths[column];
-	const char *bytes = names_shown(name, &nr_bytes);
+	const char *bytes = string_pool_shown(name, &nr_bytes);
 
 	if (table->is_csv) {
 		text_add_csv(out, bytes, nr_bytes);
@@ -336,7 +336,7 @@ static size_t name_width(uint32_t name)
 {
 	struct buf text = {0};
 	size_t nr_bytes, width;
-	const char *bytes = names_shown(name, &nr_bytes);
+	const char *bytes = string_pool_shown(name, &nr_bytes);
 
 	width = text_add_shown(&text, bytes, nr_bytes, 0);
 	buf_fini(&text);

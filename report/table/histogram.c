@@ -8,55 +8,55 @@
 #include "report/util/buf.h"
 #include "report/table/histogram_bins.h"
 
-void stat_init(struct stat *stat)
+void histogram_init(struct histogram *stat)
 {
-	*stat = (struct stat){.is_exact = true};
+	*stat = (struct histogram){.is_exact = true};
 }
 
-void stat_fini(struct stat *stat)
+void histogram_fini(struct histogram *stat)
 {
 	free(stat->p99s);
 	free(stat->histograms);
 	free(stat->groups);
 	free(stat->value_groups);
 	free(stat->values);
-	*stat = (struct stat){0};
+	*stat = (struct histogram){0};
 }
 
 /* ---- histogram ---- */
 
-static uint32_t *histogram_of(const struct stat *stat, size_t group)
+static uint32_t *histogram_of(const struct histogram *stat, size_t group)
 {
-	return stat->histograms + group * STAT_STEPS;
+	return stat->histograms + group * HISTOGRAM_STEPS;
 }
 
 /* Makes sure that every group there is room for has a histogram. */
-static void grow_histograms(struct stat *stat)
+static void grow_histograms(struct histogram *stat)
 {
 	size_t from = stat->histogram_capacity, to = stat->group_capacity;
 
 	if (from < to) {
-		stat->histograms =
-			mem_resize(stat->histograms, to, STAT_STEPS * sizeof(*stat->histograms));
+		stat->histograms = mem_resize(
+			stat->histograms, to, HISTOGRAM_STEPS * sizeof(*stat->histograms));
 		memset(histogram_of(stat, from), 0,
-			(to - from) * STAT_STEPS * sizeof(*stat->histograms));
+			(to - from) * HISTOGRAM_STEPS * sizeof(*stat->histograms));
 		stat->histogram_capacity = to;
 	}
 }
 
 static inline void count_step(uint32_t *histograms, uint32_t group, uint64_t value)
 {
-	uint32_t *count = &histograms[(size_t)group * STAT_STEPS + stat_step(value)];
+	uint32_t *count = &histograms[(size_t)group * HISTOGRAM_STEPS + histogram_bin(value)];
 
 	*count += *count != UINT32_MAX;
 }
 
-void stat_grow(struct stat *stat, uint32_t group)
+void histogram_grow(struct histogram *stat, uint32_t group)
 {
 	while (stat->nr_groups <= group) {
 		stat->groups = array_grow(stat->groups, stat->nr_groups, &stat->group_capacity,
 			sizeof(*stat->groups));
-		stat->groups[stat->nr_groups++] = (struct stat_group){.min = UINT64_MAX};
+		stat->groups[stat->nr_groups++] = (struct histogram_group){.min = UINT64_MAX};
 	}
 	if (!stat->is_exact) {
 		grow_histograms(stat);
@@ -64,7 +64,7 @@ void stat_grow(struct stat *stat, uint32_t group)
 }
 
 /* From now on only histograms. */
-static void leave_exact(struct stat *stat)
+static void leave_exact(struct histogram *stat)
 {
 	grow_histograms(stat);
 	for (size_t i = 0; i < stat->nr_values; i++) {
@@ -79,9 +79,9 @@ static void leave_exact(struct stat *stat)
 	stat->is_exact = false;
 }
 
-static void make_room(struct stat *stat, uint32_t nr_more)
+static void make_room(struct histogram *stat, uint32_t nr_more)
 {
-	if (stat->nr_values + nr_more > STAT_EXACT) {
+	if (stat->nr_values + nr_more > HISTOGRAM_EXACT) {
 		leave_exact(stat);
 		return;
 	}
@@ -95,7 +95,7 @@ static void make_room(struct stat *stat, uint32_t nr_more)
 
 /* ---- adding ---- */
 
-static inline void add_to_group(struct stat_group *group, uint64_t value)
+static inline void add_to_group(struct histogram_group *group, uint64_t value)
 {
 	group->count++;
 	group->sum += value;
@@ -107,10 +107,10 @@ static inline void add_to_group(struct stat_group *group, uint64_t value)
 /*
  * Inlined twice, for narrow and for wide values.
  */
-static inline __attribute__((always_inline)) void add_values(struct stat *stat,
+static inline __attribute__((always_inline)) void add_values(struct histogram *stat,
 	const uint32_t *groups, const uint64_t *wide, const uint32_t *small, uint32_t nr_values)
 {
-	struct stat_group *all = stat->groups;
+	struct histogram_group *all = stat->groups;
 
 	if (stat->is_exact) {
 		make_room(stat, nr_values);
@@ -134,40 +134,41 @@ static inline __attribute__((always_inline)) void add_values(struct stat *stat,
 	stat->nr_values += nr_values;
 }
 
-void stat_add_many(
-	struct stat *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values)
+void histogram_add_many(
+	struct histogram *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values)
 {
 	add_values(stat, groups, values, NULL, nr_values);
 }
 
-void stat_add_small(
-	struct stat *stat, const uint32_t *groups, const uint32_t *values, uint32_t nr_values)
+void histogram_add_small(
+	struct histogram *stat, const uint32_t *groups, const uint32_t *values, uint32_t nr_values)
 {
 	add_values(stat, groups, NULL, values, nr_values);
 }
 
-void stat_add(struct stat *stat, uint32_t group, uint64_t value)
+void histogram_add(struct histogram *stat, uint32_t group, uint64_t value)
 {
-	stat_add_many(stat, &group, &value, 1);
+	histogram_add_many(stat, &group, &value, 1);
 }
 
 static void merge_histogram(uint32_t *to, const uint32_t *from)
 {
-	for (size_t i = 0; i < STAT_STEPS; i++) {
+	for (size_t i = 0; i < HISTOGRAM_STEPS; i++) {
 		uint64_t sum = (uint64_t)to[i] + from[i];
 
 		to[i] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 	}
 }
 
-void stat_merge(struct stat *stat, uint32_t group, const struct stat *from, uint32_t from_group)
+void histogram_merge(
+	struct histogram *stat, uint32_t group, const struct histogram *from, uint32_t from_group)
 {
-	const struct stat_group *source = &from->groups[from_group];
-	struct stat_group *target = &stat->groups[group];
+	const struct histogram_group *source = &from->groups[from_group];
+	struct histogram_group *target = &stat->groups[group];
 
 	for (size_t i = 0; from->is_exact && i < from->nr_values; i++) {
 		if (from->value_groups[i] == from_group) {
-			stat_add(stat, group, from->values[i]);
+			histogram_add(stat, group, from->values[i]);
 		}
 	}
 	if (from->is_exact || !source->count) {
@@ -239,7 +240,7 @@ static uint64_t exact_twice_median(uint64_t *values, size_t nr_values)
 	return below + values[middle];
 }
 
-uint64_t stat_p99_rank(uint64_t count)
+uint64_t histogram_p99_rank(uint64_t count)
 {
 	return count - count / 100;
 }
@@ -247,7 +248,7 @@ uint64_t stat_p99_rank(uint64_t count)
 /* Where the median stands at its place; p99 is at it, or behind it. */
 static uint64_t exact_p99(uint64_t *values, size_t nr_values)
 {
-	size_t middle = nr_values / 2, place = stat_p99_rank(nr_values) - 1;
+	size_t middle = nr_values / 2, place = histogram_p99_rank(nr_values) - 1;
 
 	if (place < middle) { /* one value, or two */
 		return values[place];
@@ -256,7 +257,7 @@ static uint64_t exact_p99(uint64_t *values, size_t nr_values)
 	return values[place];
 }
 
-uint64_t *stat_values(const struct stat *stat)
+uint64_t *histogram_values(const struct histogram *stat)
 {
 	size_t *first = mem_zeroed(stat->nr_groups + 1, sizeof(*first));
 	uint64_t *sorted = mem_zeroed(stat->nr_values, sizeof(*sorted));
@@ -271,12 +272,12 @@ uint64_t *stat_values(const struct stat *stat)
 	return sorted;
 }
 
-static void exact_ranks(struct stat *stat)
+static void exact_ranks(struct histogram *stat)
 {
-	uint64_t *sorted = stat_values(stat), *values = sorted;
+	uint64_t *sorted = histogram_values(stat), *values = sorted;
 
 	for (size_t i = 0; i < stat->nr_groups; i++) {
-		struct stat_group *group = &stat->groups[i];
+		struct histogram_group *group = &stat->groups[i];
 
 		if (group->count) {
 			group->twice_median = exact_twice_median(values, group->count);
@@ -289,20 +290,20 @@ static void exact_ranks(struct stat *stat)
 
 /* The value that `rank` of a group's values are not above. */
 static uint64_t histogram_value(
-	const struct stat_group *group, const uint32_t *histogram, uint64_t rank)
+	const struct histogram_group *group, const uint32_t *histogram, uint64_t rank)
 {
 	uint64_t before = 0, value;
 	unsigned int step = 0;
 
-	while (before + histogram[step] < rank && step + 1 < STAT_STEPS) {
+	while (before + histogram[step] < rank && step + 1 < HISTOGRAM_STEPS) {
 		before += histogram[step++];
 	}
-	value = stat_step_value(step);
+	value = histogram_bin_value(step);
 	value = value < group->min ? group->min : value;
 	return value > group->max ? group->max : value;
 }
 
-void stat_finish(struct stat *stat)
+void histogram_finish(struct histogram *stat)
 {
 	stat->p99s = mem_resize(stat->p99s, stat->nr_groups, sizeof(*stat->p99s));
 	memset(stat->p99s, 0, stat->nr_groups * sizeof(*stat->p99s));
@@ -311,7 +312,7 @@ void stat_finish(struct stat *stat)
 		return;
 	}
 	for (size_t i = 0; i < stat->nr_groups; i++) {
-		struct stat_group *group = &stat->groups[i];
+		struct histogram_group *group = &stat->groups[i];
 		const uint32_t *histogram = histogram_of(stat, i);
 		uint64_t median;
 
@@ -320,23 +321,23 @@ void stat_finish(struct stat *stat)
 		}
 		median = histogram_value(group, histogram, group->count / 2 + 1);
 		group->twice_median = median > UINT64_MAX / 2 ? UINT64_MAX : 2 * median;
-		stat->p99s[i] = histogram_value(group, histogram, stat_p99_rank(group->count));
+		stat->p99s[i] = histogram_value(group, histogram, histogram_p99_rank(group->count));
 	}
 }
 
 /* ---- results ---- */
 
-uint64_t stat_sum(const struct stat_group *group)
+uint64_t histogram_sum(const struct histogram_group *group)
 {
 	return group->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)group->sum;
 }
 
-double stat_mean(const struct stat_group *group)
+double histogram_mean(const struct histogram_group *group)
 {
 	return group->count ? (double)((long double)group->sum / (long double)group->count) : 0;
 }
 
-double stat_deviation(const struct stat_group *group)
+double histogram_deviation(const struct histogram_group *group)
 {
 	unsigned __int128 squares, square;
 	long double n = (long double)group->count;
@@ -358,12 +359,12 @@ double stat_deviation(const struct stat_group *group)
 	return variance > 0 ? (double)sqrtl(variance) : 0;
 }
 
-double stat_median(const struct stat_group *group)
+double histogram_median(const struct histogram_group *group)
 {
 	return (double)group->twice_median / 2;
 }
 
-uint64_t stat_p99(const struct stat *stat, size_t group)
+uint64_t histogram_p99(const struct histogram *stat, size_t group)
 {
 	return stat->p99s ? stat->p99s[group] : 0;
 }

@@ -5,29 +5,29 @@
 
 #include "report/table/histogram.h"
 
-#define STAT_STEP_BITS 5u
+#define HISTOGRAM_STEP_BITS 5u
 
-_Static_assert(STAT_STEPS == ((64u - STAT_STEP_BITS + 2u) << STAT_STEP_BITS),
+_Static_assert(HISTOGRAM_STEPS == ((64u - HISTOGRAM_STEP_BITS + 2u) << HISTOGRAM_STEP_BITS),
 	"the last step is that of 2^64 - 1");
 
 /* Below 64 a step is a value; above, the leading bit and the five behind it. Without a branch. */
-static inline unsigned int stat_step(uint64_t value)
+static inline unsigned int histogram_bin(uint64_t value)
 {
-	unsigned int shift = 63u - STAT_STEP_BITS - (unsigned int)__builtin_clzll(value | 32u);
+	unsigned int shift = 63u - HISTOGRAM_STEP_BITS - (unsigned int)__builtin_clzll(value | 32u);
 
-	return (shift << STAT_STEP_BITS) + (unsigned int)(value >> shift);
+	return (shift << HISTOGRAM_STEP_BITS) + (unsigned int)(value >> shift);
 }
 
 /* The value in the middle of a step. */
-static inline uint64_t stat_step_value(unsigned int step)
+static inline uint64_t histogram_bin_value(unsigned int step)
 {
 	unsigned int shift;
 
-	if (step < (2u << STAT_STEP_BITS)) {
+	if (step < (2u << HISTOGRAM_STEP_BITS)) {
 		return step;
 	}
-	shift = (step >> STAT_STEP_BITS) - 1u;
-	return ((uint64_t)(step - (shift << STAT_STEP_BITS)) << shift) + (1ull << shift) / 2;
+	shift = (step >> HISTOGRAM_STEP_BITS) - 1u;
+	return ((uint64_t)(step - (shift << HISTOGRAM_STEP_BITS)) << shift) + (1ull << shift) / 2;
 }
 
 #endif

@@ -5,31 +5,31 @@
 
 #include "report/util/hash.h"
 
-struct tally_index {
+struct keyed_stats_index {
 	uint64_t key;
 	uint32_t row;
 	UT_hash_handle hh;
 };
 
-void tally_init(struct tally *tally)
+void keyed_stats_init(struct keyed_stats *tally)
 {
-	*tally = (struct tally){0};
-	stat_init(&tally->times);
-	stat_init(&tally->sizes);
+	*tally = (struct keyed_stats){0};
+	histogram_init(&tally->times);
+	histogram_init(&tally->sizes);
 }
 
-void tally_fini(struct tally *tally)
+void keyed_stats_fini(struct keyed_stats *tally)
 {
 	hash_free(tally->index);
-	stat_fini(&tally->times);
-	stat_fini(&tally->sizes);
+	histogram_fini(&tally->times);
+	histogram_fini(&tally->sizes);
 	free(tally->rows);
-	*tally = (struct tally){0};
+	*tally = (struct keyed_stats){0};
 }
 
-uint32_t tally_find(struct tally *tally, uint64_t key, uint32_t name, uint32_t kind)
+uint32_t keyed_stats_find(struct keyed_stats *tally, uint64_t key, uint32_t name, uint32_t kind)
 {
-	struct tally_index *index;
+	struct keyed_stats_index *index;
 
 	HASH_FIND(hh, tally->index, &key, sizeof(key), index);
 	if (index) {
@@ -41,24 +41,25 @@ uint32_t tally_find(struct tally *tally, uint64_t key, uint32_t name, uint32_t k
 	HASH_ADD(hh, tally->index, key, sizeof(index->key), index);
 	tally->rows =
 		array_grow(tally->rows, tally->nr_rows, &tally->capacity, sizeof(*tally->rows));
-	tally->rows[tally->nr_rows++] = (struct tally_row){.key = key, .name = name, .kind = kind};
-	stat_grow(&tally->times, index->row);
-	stat_grow(&tally->sizes, index->row);
+	tally->rows[tally->nr_rows++] =
+		(struct keyed_stats_row){.key = key, .name = name, .kind = kind};
+	histogram_grow(&tally->times, index->row);
+	histogram_grow(&tally->sizes, index->row);
 	return index->row;
 }
 
-void tally_finish(struct tally *tally)
+void keyed_stats_finish(struct keyed_stats *tally)
 {
-	stat_finish(&tally->times);
-	stat_finish(&tally->sizes);
+	histogram_finish(&tally->times);
+	histogram_finish(&tally->sizes);
 }
 
-uint64_t tally_calls(const struct tally *tally, size_t row)
+uint64_t keyed_stats_calls(const struct keyed_stats *tally, size_t row)
 {
 	return tally->times.groups[row].count + tally->rows[row].untimed;
 }
 
-double tally_total_ns(const struct tally *tally)
+double keyed_stats_total_ns(const struct keyed_stats *tally)
 {
 	double total_ns = 0;
 
@@ -69,23 +70,23 @@ double tally_total_ns(const struct tally *tally)
 }
 
 /* cells: share, total, calls, average, median; and, from there on, least, most, deviation. */
-static void fill(const struct stat_group *times, uint64_t calls, double total_ns,
+static void fill(const struct histogram_group *times, uint64_t calls, double total_ns,
 	struct table_cell *cells, struct table_cell *rest)
 {
 	table_set_integer(&cells[2], calls);
 	if (!times->count) {
 		return; /* nothing is known of its times */
 	}
-	table_set_integer(&cells[1], stat_sum(times));
+	table_set_integer(&cells[1], histogram_sum(times));
 	table_set_share(&cells[0], (double)times->sum, total_ns);
-	table_set_number(&cells[3], stat_mean(times));
-	table_set_number(&cells[4], stat_median(times));
+	table_set_number(&cells[3], histogram_mean(times));
+	table_set_number(&cells[4], histogram_median(times));
 	table_set_integer(&rest[0], times->min);
 	table_set_integer(&rest[1], times->max);
-	table_set_number(&rest[2], stat_deviation(times));
+	table_set_number(&rest[2], histogram_deviation(times));
 }
 
-void tally_fill_times(const struct stat_group *times, uint64_t p99_ns, uint64_t calls,
+void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns, uint64_t calls,
 	double total_ns, struct table_cell *cells)
 {
 	fill(times, calls, total_ns, cells, cells + 6);
@@ -94,22 +95,23 @@ void tally_fill_times(const struct stat_group *times, uint64_t p99_ns, uint64_t 
 	}
 }
 
-void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
+void keyed_stats_fill(
+	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells)
 {
-	tally_fill_times(&tally->times.groups[row], stat_p99(&tally->times, row),
-		tally_calls(tally, row), total_ns, cells);
+	keyed_stats_fill_times(&tally->times.groups[row], histogram_p99(&tally->times, row),
+		keyed_stats_calls(tally, row), total_ns, cells);
 }
 
-void tally_fill_nsys(
-	const struct tally *tally, size_t row, double total_ns, struct table_cell *cells)
+void keyed_stats_fill_nsys(
+	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells)
 {
-	fill(&tally->times.groups[row], tally_calls(tally, row), total_ns, cells, cells + 5);
+	fill(&tally->times.groups[row], keyed_stats_calls(tally, row), total_ns, cells, cells + 5);
 }
 
-void tally_note(const struct tally *tally, struct table *table)
+void keyed_stats_note(const struct keyed_stats *tally, struct table *table)
 {
 	if (!tally->times.is_exact) {
 		table_note(table, "%s%smedians and p99 to 1.6 %% (more than %u values)",
-			table->note ? table->note : "", table->note ? "; " : "", STAT_EXACT);
+			table->note ? table->note : "", table->note ? "; " : "", HISTOGRAM_EXACT);
 	}
 }

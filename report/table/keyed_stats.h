@@ -9,7 +9,7 @@
 #include "report/table/histogram.h"
 #include "report/table/table.h"
 
-struct tally_row {
+struct keyed_stats_row {
 	uint64_t key;
 	uint32_t name;	  /* of names.h */
 	uint32_t kind;	  /* what the view makes of it */
@@ -17,36 +17,37 @@ struct tally_row {
 	uint64_t untimed; /* counted, but without times */
 };
 
-struct tally_index;
+struct keyed_stats_index;
 
-struct tally {
-	struct tally_row *rows; /* row k is group k of both */
+struct keyed_stats {
+	struct keyed_stats_row *rows; /* row k is group k of both */
 	size_t nr_rows, capacity;
-	struct tally_index *index;
-	struct stat times; /* ns */
-	struct stat sizes; /* bytes; unused by most */
+	struct keyed_stats_index *index;
+	struct histogram times; /* ns */
+	struct histogram sizes; /* bytes; unused by most */
 };
 
-void tally_init(struct tally *tally);
-void tally_fini(struct tally *tally);
+void keyed_stats_init(struct keyed_stats *tally);
+void keyed_stats_fini(struct keyed_stats *tally);
 
 /* The row with that key; a new one gets name and kind. */
-uint32_t tally_find(struct tally *tally, uint64_t key, uint32_t name, uint32_t kind);
+uint32_t keyed_stats_find(struct keyed_stats *tally, uint64_t key, uint32_t name, uint32_t kind);
 
 /* Computes medians and p99; no more values after this. */
-void tally_finish(struct tally *tally);
+void keyed_stats_finish(struct keyed_stats *tally);
 
 /* Calls of a row: with and without times. */
-uint64_t tally_calls(const struct tally *tally, size_t row);
+uint64_t keyed_stats_calls(const struct keyed_stats *tally, size_t row);
 
 /* The sum of the times of all rows. */
-double tally_total_ns(const struct tally *tally);
+double keyed_stats_total_ns(const struct keyed_stats *tally);
 
 /*
  * The columns that tables of tallies begin with, `share` being the title of the first: share_pct,
- * total_ns, calls, avg_ns, median_ns, p99_ns, min_ns, max_ns, stddev_ns. tally_fill sets the cells.
+ * total_ns, calls, avg_ns, median_ns, p99_ns, min_ns, max_ns, stddev_ns. keyed_stats_fill sets the
+ * cells.
  */
-#define TALLY_COLUMNS(share)                                                                       \
+#define KEYED_STATS_COLUMNS(share)                                                                 \
 	{"share_pct", share, TABLE_PERCENT, false}, {"total_ns", "Total", TABLE_TIME, false},      \
 		{"calls", "Calls", TABLE_COUNT, false}, {"avg_ns", "Avg", TABLE_MEAN_TIME, false}, \
 		{"median_ns", "Med", TABLE_MEAN_TIME, false},                                      \
@@ -55,20 +56,21 @@ double tally_total_ns(const struct tally *tally);
 	{                                                                                          \
 		"stddev_ns", "StdDev", TABLE_MEAN_TIME, true                                       \
 	}
-#define TALLY_NR_COLUMNS 9u
+#define KEYED_STATS_NR_COLUMNS 9u
 
-void tally_fill(const struct tally *tally, size_t row, double total_ns, struct table_cell *cells);
+void keyed_stats_fill(
+	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells);
 
 /* The same of times that are in no tally. */
-void tally_fill_times(const struct stat_group *times, uint64_t p99_ns, uint64_t calls,
+void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns, uint64_t calls,
 	double total_ns, struct table_cell *cells);
 
-/* The same as tally_fill without p99, as nsys has them. */
-#define TALLY_NR_NSYS_COLUMNS 8u
-void tally_fill_nsys(
-	const struct tally *tally, size_t row, double total_ns, struct table_cell *cells);
+/* The same as keyed_stats_fill without p99, as nsys has them. */
+#define KEYED_STATS_NR_NSYS_COLUMNS 8u
+void keyed_stats_fill_nsys(
+	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells);
 
 /* Says in the table's note where medians are not exact. */
-void tally_note(const struct tally *tally, struct table *table);
+void keyed_stats_note(const struct keyed_stats *tally, struct table *table);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "report/table/table.h"
 
-struct spread {
+struct min_max_sum {
 	uint64_t nr, sum, min, max;
 };
 
-static inline void spread_add(struct spread *spread, uint64_t value)
+static inline void min_max_sum_add(struct min_max_sum *spread, uint64_t value)
 {
 	spread->min = !spread->nr || value < spread->min ? value : spread->min;
 	spread->max = value > spread->max ? value : spread->max;
@@ -17,17 +17,17 @@ static inline void spread_add(struct spread *spread, uint64_t value)
 	spread->nr++;
 }
 
-static inline double spread_mean(const struct spread *spread)
+static inline double min_max_sum_mean(const struct min_max_sum *spread)
 {
 	return spread->nr ? (double)spread->sum / (double)spread->nr : 0;
 }
 
 /* Of times: total, avg, max, min; all but the total stay unknown where there are none. */
-static inline void spread_fill(const struct spread *spread, struct table_cell *cells)
+static inline void min_max_sum_fill(const struct min_max_sum *spread, struct table_cell *cells)
 {
 	table_set_integer(&cells[0], spread->sum);
 	if (spread->nr) {
-		table_set_number(&cells[1], spread_mean(spread));
+		table_set_number(&cells[1], min_max_sum_mean(spread));
 		table_set_integer(&cells[2], spread->max);
 		table_set_integer(&cells[3], spread->min);
 	}

@@ -4,20 +4,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-void dist_fini(struct dist *dist)
+void samples_fini(struct samples *dist)
 {
 	free(dist->values);
-	*dist = (struct dist){0};
+	*dist = (struct samples){0};
 }
 
-void dist_add(struct dist *dist, uint64_t value)
+void samples_add(struct samples *dist, uint64_t value)
 {
 	dist->values = array_grow(dist->values, dist->nr, &dist->capacity, sizeof(*dist->values));
 	dist->values[dist->nr++] = value;
 	dist->is_sorted = false;
 }
 
-static unsigned __int128 exact_sum(const struct dist *dist)
+static unsigned __int128 exact_sum(const struct samples *dist)
 {
 	unsigned __int128 sum = 0;
 
@@ -27,19 +27,19 @@ static unsigned __int128 exact_sum(const struct dist *dist)
 	return sum;
 }
 
-uint64_t dist_sum(const struct dist *dist)
+uint64_t samples_sum(const struct samples *dist)
 {
 	unsigned __int128 sum = exact_sum(dist);
 
 	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
 }
 
-double dist_mean(const struct dist *dist)
+double samples_mean(const struct samples *dist)
 {
 	return dist->nr ? (double)((long double)exact_sum(dist) / (long double)dist->nr) : 0;
 }
 
-double dist_deviation(const struct dist *dist)
+double samples_deviation(const struct samples *dist)
 {
 	long double mean, squares = 0;
 
@@ -62,7 +62,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void sort(struct dist *dist)
+static void sort(struct samples *dist)
 {
 	if (!dist->is_sorted && dist->nr) {
 		qsort(dist->values, dist->nr, sizeof(*dist->values), by_value);
@@ -70,7 +70,7 @@ static void sort(struct dist *dist)
 	dist->is_sorted = true;
 }
 
-double dist_median(struct dist *dist)
+double samples_median(struct samples *dist)
 {
 	uint64_t low, high;
 
@@ -83,7 +83,7 @@ double dist_median(struct dist *dist)
 	return (double)low + (double)(high - low) / 2;
 }
 
-uint64_t dist_quantile(struct dist *dist, double share)
+uint64_t samples_quantile(struct samples *dist, double share)
 {
 	size_t rank;
 
@@ -96,17 +96,17 @@ uint64_t dist_quantile(struct dist *dist, double share)
 	return dist->values[(rank < dist->nr ? rank : dist->nr) - 1];
 }
 
-void dist_fill(struct dist *dist, struct table_cell *cells)
+void samples_fill(struct samples *dist, struct table_cell *cells)
 {
 	if (!dist->nr) {
 		return;
 	}
-	table_set_number(&cells[0], dist_mean(dist));
-	table_set_number(&cells[1], dist_median(dist));
-	table_set_integer(&cells[2], dist_quantile(dist, 0.99));
+	table_set_number(&cells[0], samples_mean(dist));
+	table_set_number(&cells[1], samples_median(dist));
+	table_set_integer(&cells[2], samples_quantile(dist, 0.99));
 	if (dist->nr > 1) {
-		table_set_number(&cells[3], dist_deviation(dist));
+		table_set_number(&cells[3], samples_deviation(dist));
 	}
-	table_set_integer(&cells[4], dist_quantile(dist, 0.0));
-	table_set_integer(&cells[5], dist_quantile(dist, 1.0));
+	table_set_integer(&cells[4], samples_quantile(dist, 0.0));
+	table_set_integer(&cells[5], samples_quantile(dist, 1.0));
 }

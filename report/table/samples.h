@@ -9,29 +9,30 @@
 #include "report/table/table.h"
 
 /* Starts with all zeros. */
-struct dist {
+struct samples {
 	uint64_t *values;
 	size_t nr, capacity;
 	bool is_sorted;
 };
 
-void dist_fini(struct dist *dist);
-void dist_add(struct dist *dist, uint64_t value);
+void samples_fini(struct samples *dist);
+void samples_add(struct samples *dist, uint64_t value);
 
 /* All below are 0 without values. The sum is clipped to what fits. */
-uint64_t dist_sum(const struct dist *dist);
-double dist_mean(const struct dist *dist);
-double dist_deviation(const struct dist *dist); /* of the sample, by n - 1; 0 of a single value */
+uint64_t samples_sum(const struct samples *dist);
+double samples_mean(const struct samples *dist);
+double samples_deviation(
+	const struct samples *dist); /* of the sample, by n - 1; 0 of a single value */
 
 /* Sorts once. The mean of the two in the middle; the smallest value that `share` of all (above 0,
  * at most 1) are not above: the nearest rank, so always a value that was there.
  */
-double dist_median(struct dist *dist);
-uint64_t dist_quantile(struct dist *dist, double share);
+double samples_median(struct samples *dist);
+uint64_t samples_quantile(struct samples *dist, double share);
 
 /* Mean, median, p99, deviation, min, max; all stay unknown without values, and the deviation with
  * one. */
-#define DIST_COLUMNS                                                                             \
+#define SAMPLES_COLUMNS                                                                          \
 	{"avg_ns", "Avg", TABLE_MEAN_TIME, false}, {"median_ns", "Med", TABLE_MEAN_TIME, false}, \
 		{"p99_ns", "p99", TABLE_TIME, false},                                            \
 		{"stddev_ns", "StdDev", TABLE_MEAN_TIME, false},                                 \
@@ -39,8 +40,8 @@ uint64_t dist_quantile(struct dist *dist, double share);
 	{                                                                                        \
 		"max_ns", "Max", TABLE_TIME, false                                               \
 	}
-#define DIST_NR_COLUMNS 6u
+#define SAMPLES_NR_COLUMNS 6u
 
-void dist_fill(struct dist *dist, struct table_cell *cells);
+void samples_fill(struct samples *dist, struct table_cell *cells);
 
 #endif

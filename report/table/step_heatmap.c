@@ -23,7 +23,7 @@ static const struct {
 } levels[] = {{80, '.'}, {120, '-'}, {150, '+'}, {200, '*'}, {400, '#'}, {0, '@'}};
 
 struct heat_rank {
-	const struct step_heat *steps;
+	const struct step_heatmap *steps;
 	size_t nr_steps;
 	uint64_t total_ns;
 };
@@ -38,7 +38,7 @@ struct heat {
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct step_heat *x = a, *y = b;
+	const struct step_heatmap *x = a, *y = b;
 	int order = (x->rank > y->rank) - (x->rank < y->rank);
 
 	return order ? order : (x->step > y->step) - (x->step < y->step);
@@ -65,7 +65,7 @@ static int by_number(const void *a, const void *b)
 	return by_rank(((const struct heat_rank *)a)->steps, ((const struct heat_rank *)b)->steps);
 }
 
-static uint64_t median_of(const struct step_heat *steps, size_t nr)
+static uint64_t median_of(const struct step_heatmap *steps, size_t nr)
 {
 	uint64_t *durations = mem_zeroed(nr, sizeof(*durations));
 	uint64_t median;
@@ -79,7 +79,7 @@ static uint64_t median_of(const struct step_heat *steps, size_t nr)
 	return median;
 }
 
-static void find_ranks(struct heat *heat, const struct step_heat *steps, size_t nr)
+static void find_ranks(struct heat *heat, const struct step_heatmap *steps, size_t nr)
 {
 	heat->first = UINT64_MAX;
 	for (size_t i = 0; i < nr; i++) {
@@ -99,7 +99,7 @@ static void find_ranks(struct heat *heat, const struct step_heat *steps, size_t 
 }
 
 /* False where there are no two ranks to compare. */
-static bool find_heat(struct heat *heat, struct step_heat *steps, size_t nr_steps,
+static bool find_heat(struct heat *heat, struct step_heatmap *steps, size_t nr_steps,
 	size_t most_ranks, size_t most_cells)
 {
 	if (!nr_steps) {
@@ -120,7 +120,7 @@ static bool find_heat(struct heat *heat, struct step_heat *steps, size_t nr_step
 
 /* Of each cell of a rank the longest step, NULL where none is known; how many cells there are. */
 static size_t find_longest(const struct heat *heat, const struct heat_rank *rank,
-	const struct step_heat *longest[MOST_CELLS])
+	const struct step_heatmap *longest[MOST_CELLS])
 {
 	size_t nr_cells = (size_t)((heat->last - heat->first) / heat->per_cell) + 1;
 
@@ -128,7 +128,7 @@ static size_t find_longest(const struct heat *heat, const struct heat_rank *rank
 		longest[i] = NULL;
 	}
 	for (size_t i = 0; i < rank->nr_steps; i++) {
-		const struct step_heat *step = &rank->steps[i];
+		const struct step_heatmap *step = &rank->steps[i];
 		size_t at = (size_t)((step->step - heat->first) / heat->per_cell);
 
 		if (!longest[at] || step->duration_ns > longest[at]->duration_ns) {
@@ -154,7 +154,7 @@ static unsigned int level_of(const struct heat *heat, uint64_t duration_ns)
 
 static void draw_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *out)
 {
-	const struct step_heat *longest[MOST_CELLS];
+	const struct step_heatmap *longest[MOST_CELLS];
 	size_t nr_cells = find_longest(heat, rank, longest);
 
 	buf_printf(out, "  rank %5" PRIu64 "  |", rank->steps->rank);
@@ -181,7 +181,7 @@ static void draw_head(const struct heat *heat, struct buf *out)
 	buf_printf(out, " %c above\n", levels[NR_LEVELS - 1].sign);
 }
 
-char *step_heat_draw(struct step_heat *steps, size_t nr_steps)
+char *step_heatmap_draw(struct step_heatmap *steps, size_t nr_steps)
 {
 	struct heat heat = {0};
 	struct buf out = {0};
@@ -209,7 +209,7 @@ char *step_heat_draw(struct step_heat *steps, size_t nr_steps)
  */
 static void add_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *json)
 {
-	const struct step_heat *longest[MOST_CELLS];
+	const struct step_heatmap *longest[MOST_CELLS];
 	size_t nr_cells = find_longest(heat, rank, longest);
 
 	buf_printf(json,
@@ -230,7 +230,7 @@ static void add_rank(const struct heat *heat, const struct heat_rank *rank, stru
 	buf_text(json, "]}");
 }
 
-char *step_heat_json(struct step_heat *steps, size_t nr_steps)
+char *step_heatmap_json(struct step_heatmap *steps, size_t nr_steps)
 {
 	struct heat heat = {0};
 	struct buf out = {0};

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct step_heat {
+struct step_heatmap {
 	uint64_t rank, step, duration_ns;
 	uint32_t pid;
 };
@@ -18,9 +18,9 @@ struct step_heat {
  * Lines of signs, to be freed; NULL where fewer than two ranks have steps. Sorts the steps. Of more
  * than 32 ranks those with the longest times in all are shown, and that is said.
  */
-char *step_heat_draw(struct step_heat *steps, size_t nr_steps);
+char *step_heatmap_draw(struct step_heatmap *steps, size_t nr_steps);
 
 /* The same as numbers in JSON, for the page: of up to 64 ranks with up to 128 cells. */
-char *step_heat_json(struct step_heat *steps, size_t nr_steps);
+char *step_heatmap_json(struct step_heatmap *steps, size_t nr_steps);
 
 #endif

@@ -183,7 +183,7 @@ const char *table_cell_text(
 	const struct table_column *column, const struct table_cell *cell, size_t *nr_bytes)
 {
 	if (column->type == TABLE_NAME) {
-		return names_shown((uint32_t)cell->integer, nr_bytes);
+		return string_pool_shown((uint32_t)cell->integer, nr_bytes);
 	}
 	*nr_bytes = cell->nr_text;
 	return cell->text ? cell->text : "";

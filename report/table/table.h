@@ -10,7 +10,7 @@
 #include "report/util/buf.h"
 
 enum table_type {
-	TABLE_NAME,	 /* a number of names.h, shown as names_shown gives it */
+	TABLE_NAME,	 /* a number of names.h, shown as string_pool_shown gives it */
 	TABLE_TEXT,	 /* bytes */
 	TABLE_COUNT,	 /* an integer */
 	TABLE_ID,	 /* an integer that names something: no separators */

@@ -68,7 +68,7 @@ struct arrows *arrows_create(struct timeline *timeline,
 	static const uint32_t mask = COL_BIT(COL_op_sequence) | COL_BIT(COL_op_forward_thread) |
 				     COL_BIT(COL_op_framework) | COL_BIT(COL_op_scope);
 	struct arrows *arrows = mem_zeroed(1, sizeof(*arrows));
-	struct stream_in *stream = timeline->process->stream;
+	struct stream *stream = timeline->process->stream;
 
 	arrows->draw = draw;
 	arrows->context = context;
@@ -76,7 +76,7 @@ struct arrows *arrows_create(struct timeline *timeline,
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) == GPROF_TABLE_op &&
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
 			timeline_load(timeline, i, mask, &batch)) {
 			read_nodes(arrows, &batch);
 		}

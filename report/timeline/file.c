@@ -118,7 +118,7 @@ static int write_one(
 		timeline_write_part(job->processes, job->nr_processes, job->file->pick,
 			base_name(path), part, &out);
 	} else {
-		pftrace_write(job->processes, job->nr_processes, job->file->pick, &out);
+		perfetto_write(job->processes, job->nr_processes, job->file->pick, &out);
 	}
 	error = buf_flush(&out);
 	buf_fini(&out);

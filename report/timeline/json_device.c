@@ -68,10 +68,10 @@ static uint32_t slice_name(const struct timeline *timeline, const struct timelin
 	case GPROF_TABLE_memset:
 		return copy_name(copy_pack(0, 0, slice->dst_kind) | COPY_IS_SET);
 	case GPROF_TABLE_graph:
-		return names_intern(
+		return string_pool_intern(
 			text, (size_t)snprintf(text, sizeof(text), "CUDA graph %u", slice->graph));
 	default:
-		return names_intern(
+		return string_pool_intern(
 			api_sync_name(slice->copy_kind), strlen(api_sync_name(slice->copy_kind)));
 	}
 }
@@ -312,8 +312,8 @@ static void take_overhead(struct timeline *timeline, const struct batch *b, stru
 			idset_add(named, tid);
 			name_overhead(timeline, tid);
 		}
-		timeline_begin(
-			timeline, 'X', "overhead", timeline_name(names_intern(kind, strlen(kind))));
+		timeline_begin(timeline, 'X', "overhead",
+			timeline_name(string_pool_intern(kind, strlen(kind))));
 		buf_text(timeline->out, ", \"pid\": -1, \"tid\": ");
 		buf_uint(timeline->out, tid);
 		buf_text(timeline->out, ", \"ts\": ");
@@ -344,7 +344,7 @@ static uint32_t wanted(unsigned int table)
 
 void timeline_devices(struct timeline *timeline)
 {
-	struct stream_in *stream = timeline->process->stream;
+	struct stream *stream = timeline->process->stream;
 	uint64_t *later_min = mem_zeroed(stream->nr_blocks, sizeof(*later_min));
 	struct idset *named = idset_create();
 	uint64_t min = UINT64_MAX;
@@ -352,12 +352,12 @@ void timeline_devices(struct timeline *timeline)
 	timeline->rows = timeline_rows_create();
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		later_min[i] = min;
-		if (wanted(stream_in_block_table(stream, i)) && stream->blocks[i].time_min < min) {
+		if (wanted(stream_block_table(stream, i)) && stream->blocks[i].time_min < min) {
 			min = stream->blocks[i].time_min;
 		}
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		struct batch batch;
 
 		if (table == GPROF_TABLE_overhead &&

@@ -145,7 +145,7 @@ static const char *range_name(const struct range *range, struct buf *joined)
 		return timeline_name(range->name);
 	}
 	joined->nr_bytes = 0;
-	bytes = names_raw(range->domain, &nr_bytes);
+	bytes = string_pool_text(range->domain, &nr_bytes);
 	text_add_json(joined, bytes, nr_bytes);
 	joined->nr_bytes--; /* the quote */
 	buf_char(joined, ':');
@@ -308,7 +308,7 @@ static void take_batch(struct timeline *timeline, struct timeline_ops *ops, stru
 
 static void walk(struct timeline *timeline, struct timeline_ops *ops)
 {
-	struct stream_in *stream = timeline->process->stream;
+	struct stream *stream = timeline->process->stream;
 	struct ranges *ranges = ranges_create();
 	bool is_first = timeline_lanes_is_first(timeline->lanes);
 
@@ -319,7 +319,7 @@ static void walk(struct timeline *timeline, struct timeline_ops *ops)
 		}
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		uint32_t mask = is_first ? wanted_first(table) : wanted(table);
 		struct batch batch;
 

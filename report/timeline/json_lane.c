@@ -16,7 +16,7 @@
 #define SORTED_BYTES (8u << 20)
 
 struct lane_slice {
-	struct spool_head head; /* by begin, then the longest first */
+	struct external_sort_head head; /* by begin, then the longest first */
 	uint32_t tid;
 	uint32_t nr; /* of the slices in the walk, from 1 on */
 	uint8_t kind;
@@ -41,8 +41,8 @@ struct lane_row {
 };
 
 struct timeline_lanes {
-	struct spool *slices; /* NULL in the second walk */
-	struct spool *moving;
+	struct external_sort *slices; /* NULL in the second walk */
+	struct external_sort *moving;
 	struct lane_slice *steps;
 	size_t nr_steps, capacity;
 	struct idmap rows;  /* struct lane_row, by tid */
@@ -54,7 +54,7 @@ struct timeline_lanes *timeline_lanes_create(void)
 {
 	struct timeline_lanes *lanes = mem_zeroed(1, sizeof(*lanes));
 
-	lanes->slices = spool_create(sizeof(struct lane_slice), 0, SORTED_BYTES);
+	lanes->slices = external_sort_create(sizeof(struct lane_slice), 0, SORTED_BYTES);
 	idmap_init(&lanes->rows, sizeof(struct lane_row));
 	idmap_init(&lanes->moved, sizeof(uint32_t));
 	return lanes;
@@ -73,7 +73,7 @@ void timeline_lanes_destroy(struct timeline_lanes *lanes)
 	idmap_fini(&lanes->rows);
 	idmap_fini(&lanes->moved);
 	if (lanes->slices) {
-		spool_destroy(lanes->slices);
+		external_sort_destroy(lanes->slices);
 	}
 	free(lanes->steps);
 	free(lanes);
@@ -125,7 +125,7 @@ static void move(struct timeline_lanes *lanes, const struct lane_slice *slice)
 	if (slice->kind == TIMELINE_LANE_STEP) {
 		row_of(lanes, slice->tid)->has_steps = true;
 	} else {
-		*(struct lane_slice *)spool_add(lanes->moving) = *slice;
+		*(struct lane_slice *)external_sort_add(lanes->moving) = *slice;
 	}
 }
 
@@ -178,18 +178,18 @@ static void place_steps(struct timeline_lanes *lanes)
 
 void timeline_lanes_find(struct timeline_lanes *lanes)
 {
-	lanes->moving = spool_create(sizeof(struct lane_slice), 0, SORTED_BYTES);
-	spool_finish(lanes->slices);
-	for (size_t i = 0; i < spool_nr(lanes->slices); i++) {
-		place_in_thread(lanes, spool_at(lanes->slices, i));
+	lanes->moving = external_sort_create(sizeof(struct lane_slice), 0, SORTED_BYTES);
+	external_sort_finish(lanes->slices);
+	for (size_t i = 0; i < external_sort_nr(lanes->slices); i++) {
+		place_in_thread(lanes, external_sort_at(lanes->slices, i));
 	}
 	place_steps(lanes);
-	spool_finish(lanes->moving);
-	for (size_t i = 0; i < spool_nr(lanes->moving); i++) {
-		place_beside(lanes, spool_at(lanes->moving, i));
+	external_sort_finish(lanes->moving);
+	for (size_t i = 0; i < external_sort_nr(lanes->moving); i++) {
+		place_beside(lanes, external_sort_at(lanes->moving, i));
 	}
-	spool_destroy(lanes->moving);
-	spool_destroy(lanes->slices);
+	external_sort_destroy(lanes->moving);
+	external_sort_destroy(lanes->slices);
 	lanes->slices = NULL;
 	lanes->nr = 0;
 }
@@ -213,7 +213,7 @@ bool timeline_lanes_place(struct timeline_lanes *lanes, enum timeline_lane_kind 
 		*tid += lane ? *lane * LANE_TIDS : 0;
 		return true;
 	}
-	slice = spool_add(lanes->slices);
+	slice = external_sort_add(lanes->slices);
 	slice->head.key = begin_ns;
 	slice->head.order = UINT64_MAX - (end_ns > begin_ns ? end_ns - begin_ns : 0);
 	slice->tid = *tid;
@@ -275,7 +275,7 @@ void timeline_lanes_name(const struct timeline_lanes *lanes, struct timeline *ti
 		if (idset_has(named, tid)) {
 			continue;
 		}
-		buf_printf(&name, " (%s)", names_raw(thread->name, NULL));
+		buf_printf(&name, " (%s)", string_pool_text(thread->name, NULL));
 		buf_char(&name, '\0');
 		name_row(lanes, timeline, tid, thread->id, name.bytes);
 		idset_add(named, tid);

@@ -25,7 +25,7 @@ static void add_args(struct timeline *timeline, const struct batch *b, uint32_t 
 	}
 	if (comm) {
 		buf_printf(out, "%s\"communicator\": %s", separator,
-			timeline_name(nccl_name_comm(timeline->process, comm)));
+			timeline_name(nccl_names_comm(timeline->process, comm)));
 		separator = ", ";
 	}
 	if (b->col[COL_nccl_result][row]) {
@@ -49,7 +49,7 @@ void timeline_nccl_take(struct timeline *timeline, const struct batch *b)
 			continue;
 		}
 		timeline_begin(timeline, 'X', "nccl",
-			timeline_name(nccl_name_call((uint8_t)b->col[COL_nccl_kind][i])));
+			timeline_name(nccl_names_call((uint8_t)b->col[COL_nccl_kind][i])));
 		timeline_place(timeline, timeline->pid, tid, begin_ns, &end_ns);
 		add_args(timeline, b, i);
 	}

@@ -73,7 +73,7 @@ static char *make_text(uint32_t name)
 {
 	struct buf text = {0}, dims = {0}, types = {0};
 	size_t nr_bytes;
-	const char *bytes = names_raw(name, &nr_bytes);
+	const char *bytes = string_pool_text(name, &nr_bytes);
 
 	if (take_inputs(&dims, &types, bytes, nr_bytes)) {
 		buf_text(&text, "\"Input Dims\": [");

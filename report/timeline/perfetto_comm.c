@@ -26,14 +26,14 @@ static int by_collective(const void *a, const void *b)
 				  : (x->process > y->process) - (x->process < y->process);
 }
 
-void pftrace_comm_read(
-	struct pftrace *pftrace, struct process *const *processes, size_t nr_processes)
+void perfetto_comm_read(
+	struct perfetto *pftrace, struct process *const *processes, size_t nr_processes)
 {
 	if (!timeline_shows(&pftrace->timeline, TIMELINE_GPU)) {
 		return;
 	}
 	for (size_t i = 0; i < nr_processes; i++) {
-		host_ops_read(&pftrace->collectives, processes[i]);
+		host_collective_ops_read(&pftrace->collectives, processes[i]);
 		nccl_ops_read(&pftrace->collectives, processes[i]);
 	}
 	if (pftrace->collectives.nr_ops) {
@@ -42,7 +42,7 @@ void pftrace_comm_read(
 	}
 }
 
-static bool is_shown(const struct pftrace *pftrace, const struct nccl_op *op)
+static bool is_shown(const struct perfetto *pftrace, const struct nccl_op *op)
 {
 	const struct timeline *timeline = &pftrace->timeline;
 	uint64_t ahead_ns = timeline->base_ns - (uint64_t)timeline->offset_ns;
@@ -52,21 +52,21 @@ static bool is_shown(const struct pftrace *pftrace, const struct nccl_op *op)
 }
 
 /* Rows count the communicators of the process at hand; one that nobody knows is one of them. */
-static size_t row_of(struct pftrace *pftrace, const struct nccl_op *op, uint32_t nr)
+static size_t row_of(struct perfetto *pftrace, const struct nccl_op *op, uint32_t nr)
 {
 	struct buf text = {0};
 	size_t nr_bytes, row;
-	const char *name = names_raw(op->name, &nr_bytes);
+	const char *name = string_pool_text(op->name, &nr_bytes);
 
 	buf_text(&text, op->library ? "process groups of " : "NCCL communicator ");
 	text_add_shown(&text, name, nr_bytes, 0);
 	buf_char(&text, '\0');
-	row = pftrace_other_row(pftrace, PFTRACE_ROW_COMM, nr, text.bytes);
+	row = perfetto_other_row(pftrace, PERFETTO_ROW_COMM, nr, text.bytes);
 	buf_fini(&text);
 	return row;
 }
 
-void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
+void perfetto_comm_take(struct perfetto *pftrace, uint32_t process)
 {
 	const struct nccl_ops *ops = &pftrace->collectives;
 	uint64_t ahead_ns = pftrace->timeline.base_ns - (uint64_t)pftrace->timeline.offset_ns;
@@ -76,8 +76,8 @@ void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
 
 	for (size_t i = 0; i < ops->nr_ops; i++) {
 		const struct nccl_op *op = &ops->ops[i];
-		const char *kind = nccl_name_op(op->kind);
-		struct pftrace_slice *slice;
+		const char *kind = nccl_names_op(op->kind);
+		struct perfetto_slice *slice;
 
 		if (op->process != process || !is_shown(pftrace, op)) {
 			continue;
@@ -85,10 +85,10 @@ void pftrace_comm_take(struct pftrace *pftrace, uint32_t process)
 		nr_comms += !nr_comms || op->key != key || op->library != library;
 		key = op->key;
 		library = op->library;
-		slice = pftrace_add_slice(pftrace, PFTRACE_COLLECTIVE,
-			row_of(pftrace, op, nr_comms), names_intern(kind, strlen(kind)),
+		slice = perfetto_add_slice(pftrace, PERFETTO_COLLECTIVE,
+			row_of(pftrace, op, nr_comms), string_pool_intern(kind, strlen(kind)),
 			op->begin_ns - ahead_ns, op->end_ns - ahead_ns);
-		slice->category = PFTRACE_COMM;
+		slice->category = PERFETTO_COMM;
 		slice->value = i;
 	}
 }
@@ -117,24 +117,24 @@ static bool has_other(const struct nccl_ops *ops, size_t i)
 	return false;
 }
 
-void pftrace_comm_args(
-	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
+void perfetto_comm_args(
+	struct perfetto *pftrace, struct perfetto_event *event, const struct perfetto_slice *slice)
 {
 	const struct nccl_ops *ops = &pftrace->collectives;
 	const struct nccl_op *op = &ops->ops[slice->value];
 
 	if (!op->is_unsized) {
-		pftrace_event_uint(event, PFTRACE_KEY_BYTES, op->bytes);
+		perfetto_event_uint(event, PERFETTO_KEY_BYTES, op->bytes);
 	}
 	if (slice->dur_ns && nccl_op_is_sized(op)) {
-		pftrace_event_double(
-			event, PFTRACE_KEY_ALGBW, (double)op->bytes / (double)slice->dur_ns);
+		perfetto_event_double(
+			event, PERFETTO_KEY_ALGBW, (double)op->bytes / (double)slice->dur_ns);
 	}
 	if (op->sequence) {
-		pftrace_event_uint(event, PFTRACE_KEY_SEQUENCE, op->sequence);
+		perfetto_event_uint(event, PERFETTO_KEY_SEQUENCE, op->sequence);
 	}
 	if (is_collective(op) && has_other(ops, slice->value)) {
-		pftrace_event_flow(event,
+		perfetto_event_flow(event,
 			COLLECTIVE_FLOW |
 				(((op->key ^ op->kind) * 0x9e3779b97f4a7c15u ^ op->sequence) &
 					(COLLECTIVE_FLOW - 1)));
@@ -143,23 +143,23 @@ void pftrace_comm_args(
 
 /* ---- calls ---- */
 
-void pftrace_comm_calls(struct pftrace *pftrace, const struct batch *b)
+void perfetto_comm_calls(struct perfetto *pftrace, const struct batch *b)
 {
 	struct timeline *timeline = &pftrace->timeline;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_nccl_begin][i];
-		struct pftrace_slice *slice;
+		struct perfetto_slice *slice;
 
 		if (!b->col[COL_nccl_thread][i]) { /* traces of others have operators for them */
 			continue;
 		}
-		slice = pftrace_add_slice(pftrace, PFTRACE_NCCL_CALL,
-			pftrace_thread_row(pftrace, b->col[COL_nccl_thread][i]),
-			nccl_name_call((uint8_t)b->col[COL_nccl_kind][i]),
+		slice = perfetto_add_slice(pftrace, PERFETTO_NCCL_CALL,
+			perfetto_thread_row(pftrace, b->col[COL_nccl_thread][i]),
+			nccl_names_call((uint8_t)b->col[COL_nccl_kind][i]),
 			timeline_host_ns(timeline, begin),
 			timeline_host_ns(timeline, begin + b->col[COL_nccl_dur][i]));
-		slice->category = PFTRACE_NCCL_API;
+		slice->category = PERFETTO_NCCL_API;
 		slice->value = b->col[COL_nccl_bytes][i];
 		slice->graph = (uint32_t)b->col[COL_nccl_sequence][i];
 		slice->place = (uint32_t)b->col[COL_nccl_comm][i];
@@ -167,20 +167,20 @@ void pftrace_comm_calls(struct pftrace *pftrace, const struct batch *b)
 	}
 }
 
-void pftrace_comm_call_args(
-	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
+void perfetto_comm_call_args(
+	struct perfetto *pftrace, struct perfetto_event *event, const struct perfetto_slice *slice)
 {
 	if (slice->value) {
-		pftrace_event_uint(event, PFTRACE_KEY_BYTES, slice->value);
+		perfetto_event_uint(event, PERFETTO_KEY_BYTES, slice->value);
 	}
 	if (slice->graph) {
-		pftrace_event_uint(event, PFTRACE_KEY_SEQUENCE, slice->graph);
+		perfetto_event_uint(event, PERFETTO_KEY_SEQUENCE, slice->graph);
 	}
 	if (slice->place) {
-		pftrace_event_text(event, PFTRACE_KEY_COMM,
-			nccl_name_comm(pftrace->timeline.process, slice->place));
+		perfetto_event_text(event, PERFETTO_KEY_COMM,
+			nccl_names_comm(pftrace->timeline.process, slice->place));
 	}
 	if (slice->shape) {
-		pftrace_event_int(event, PFTRACE_KEY_RESULT, (int32_t)slice->shape);
+		perfetto_event_int(event, PERFETTO_KEY_RESULT, (int32_t)slice->shape);
 	}
 }

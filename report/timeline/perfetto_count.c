@@ -17,10 +17,10 @@ enum {
 #define COPIES_MOST 4096u
 
 /* Of a device, or of the process. */
-static struct pftrace_counter *counter_of(struct pftrace *pftrace, uint32_t kind, uint32_t device,
+static struct perfetto_counter *counter_of(struct perfetto *pftrace, uint32_t kind, uint32_t device,
 	uint64_t parent, const char *name, const char *unit)
 {
-	struct pftrace_counter *counter;
+	struct perfetto_counter *counter;
 
 	for (size_t i = 0; i < pftrace->nr_counters; i++) {
 		if (pftrace->counters[i].kind == kind && pftrace->counters[i].device == device) {
@@ -30,16 +30,16 @@ static struct pftrace_counter *counter_of(struct pftrace *pftrace, uint32_t kind
 	pftrace->counters = array_grow(pftrace->counters, pftrace->nr_counters,
 		&pftrace->counter_capacity, sizeof(*pftrace->counters));
 	counter = &pftrace->counters[pftrace->nr_counters++];
-	*counter = (struct pftrace_counter){
+	*counter = (struct perfetto_counter){
 		.kind = kind, .device = device, .track = pftrace->next_track++};
-	pftrace_out_counter_track(
+	perfetto_out_counter_track(
 		&pftrace->out, counter->track, parent, name, unit, (int32_t)kind - 1024);
 	return counter;
 }
 
-static uint64_t device_track(struct pftrace *pftrace, uint32_t device)
+static uint64_t device_track(struct perfetto *pftrace, uint32_t device)
 {
-	size_t row = pftrace_device_row(pftrace, device); /* may move the rows */
+	size_t row = perfetto_device_row(pftrace, device); /* may move the rows */
 
 	return pftrace->rows.rows[row].track;
 }
@@ -48,8 +48,8 @@ static uint64_t device_track(struct pftrace *pftrace, uint32_t device)
 
 /* What a sample is worth, as the view `utilization` has it; false for the first of those that rise.
  */
-static bool value_of(struct pftrace *pftrace, const struct usage_metric *what, uint8_t metric,
-	uint64_t ns, uint64_t raw, double *value)
+static bool value_of(struct perfetto *pftrace, const struct utilization_metric *what,
+	uint8_t metric, uint64_t ns, uint64_t raw, double *value)
 {
 	uint64_t last_ns = pftrace->samples[metric].ns, last = pftrace->samples[metric].value;
 	bool has_last = last_ns && ns > last_ns && raw >= last;
@@ -76,7 +76,7 @@ static bool value_of(struct pftrace *pftrace, const struct usage_metric *what, u
 
 /* The host's CPUs: the busy time stands before that of all, which is the later sample of both. */
 static bool host_value(
-	struct pftrace *pftrace, uint8_t metric, uint64_t ns, uint64_t raw, double *value)
+	struct perfetto *pftrace, uint8_t metric, uint64_t ns, uint64_t raw, double *value)
 {
 	uint64_t busy = pftrace->samples[GPROF_METRIC_HOST_CPU_BUSY_NS].value;
 	uint64_t all = pftrace->samples[GPROF_METRIC_HOST_CPU_ALL_NS].value;
@@ -97,11 +97,11 @@ static bool host_value(
 }
 
 static void count_sample(
-	struct pftrace *pftrace, uint8_t metric, uint32_t device, uint64_t ns, uint64_t raw)
+	struct perfetto *pftrace, uint8_t metric, uint32_t device, uint64_t ns, uint64_t raw)
 {
 	bool is_host =
 		metric == GPROF_METRIC_HOST_CPU_BUSY_NS || metric == GPROF_METRIC_HOST_CPU_ALL_NS;
-	const struct usage_metric *what;
+	const struct utilization_metric *what;
 	uint64_t parent;
 	double value;
 
@@ -115,14 +115,14 @@ static void count_sample(
 		return;
 	}
 	parent = device == USAGE_NO_DEVICE ? pftrace->process_track : device_track(pftrace, device);
-	pftrace_out_count(&pftrace->out,
+	perfetto_out_count(&pftrace->out,
 		counter_of(pftrace, is_host ? GPROF_METRIC_HOST_CPU_BUSY_NS : metric, device,
 			parent, what->name, what->meaning == USAGE_REASONS ? "bits" : what->unit)
 			->track,
 		ns, value);
 }
 
-void pftrace_count_samples(struct pftrace *pftrace, const struct batch *b)
+void perfetto_count_samples(struct perfetto *pftrace, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		count_sample(pftrace, (uint8_t)b->col[COL_sample_metric][i],
@@ -134,7 +134,7 @@ void pftrace_count_samples(struct pftrace *pftrace, const struct batch *b)
 
 /* ---- memory ---- */
 
-void pftrace_count_allocs(struct pftrace *pftrace, const struct batch *b)
+void perfetto_count_allocs(struct perfetto *pftrace, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t type = (uint32_t)b->col[COL_alloc_device_type][i];
@@ -143,7 +143,7 @@ void pftrace_count_allocs(struct pftrace *pftrace, const struct batch *b)
 		uint64_t parent = type ? device_track(pftrace, device) : pftrace->process_track;
 		uint32_t key = device | type << 8;
 
-		pftrace_out_count(&pftrace->out,
+		perfetto_out_count(&pftrace->out,
 			counter_of(pftrace, COUNT_ALLOCATED, key, parent,
 				type ? "allocated by the framework"
 				     : "allocated by the framework (host)",
@@ -151,7 +151,7 @@ void pftrace_count_allocs(struct pftrace *pftrace, const struct batch *b)
 				->track,
 			ns, (double)b->col[COL_alloc_allocated_bytes][i]);
 		if (b->col[COL_alloc_reserved_bytes][i]) {
-			pftrace_out_count(&pftrace->out,
+			perfetto_out_count(&pftrace->out,
 				counter_of(pftrace, COUNT_RESERVED, key, parent,
 					"reserved by the framework", "bytes")
 					->track,
@@ -162,15 +162,16 @@ void pftrace_count_allocs(struct pftrace *pftrace, const struct batch *b)
 
 /* ---- queues of streams: calls that launch, less what began of them ---- */
 
-static bool has_queues(const struct pftrace *pftrace)
+static bool has_queues(const struct perfetto *pftrace)
 {
 	return timeline_shows(&pftrace->timeline, TIMELINE_COUNTERS) && !pftrace->out.sink;
 }
 
-static struct pftrace_queue *queue_of(struct pftrace *pftrace, const struct model_place *place)
+static struct perfetto_queue *queue_depth_of(
+	struct perfetto *pftrace, const struct model_place *place)
 {
-	struct pftrace_queue *queue =
-		pftrace_queues_find(&pftrace->queues, place->device, place->stream);
+	struct perfetto_queue *queue =
+		perfetto_queues_find(&pftrace->queues, place->device, place->stream);
 	char name[64];
 
 	if (!queue->track) {
@@ -179,35 +180,35 @@ static struct pftrace_queue *queue_of(struct pftrace *pftrace, const struct mode
 						    : "launched, not begun, stream %" PRIu32,
 			place->stream);
 		queue->track = pftrace->next_track++;
-		pftrace_out_counter_track(&pftrace->out, queue->track,
+		perfetto_out_counter_track(&pftrace->out, queue->track,
 			device_track(pftrace, place->device), name, "", COUNT_QUEUE - 1024);
 	}
 	return queue;
 }
 
-void pftrace_count_launch(struct pftrace *pftrace, uint32_t correlation, uint64_t ns)
+void perfetto_count_launch(struct perfetto *pftrace, uint32_t correlation, uint64_t ns)
 {
 	if (has_queues(pftrace)) {
-		pftrace_queues_call(&pftrace->queues, correlation, ns);
+		perfetto_queues_call(&pftrace->queues, correlation, ns);
 	}
 }
 
-void pftrace_count_work(
-	struct pftrace *pftrace, uint32_t correlation, const struct model_place *place, uint64_t ns)
+void perfetto_count_work(struct perfetto *pftrace, uint32_t correlation,
+	const struct model_place *place, uint64_t ns)
 {
 	uint64_t call_ns;
 
-	if (has_queues(pftrace) && pftrace_queues_begin(&pftrace->queues, correlation, &call_ns)) {
-		pftrace_queue_add(queue_of(pftrace, place), &pftrace->out, call_ns, ns);
+	if (has_queues(pftrace) && perfetto_queues_begin(&pftrace->queues, correlation, &call_ns)) {
+		perfetto_queue_add(queue_depth_of(pftrace, place), &pftrace->out, call_ns, ns);
 	}
 }
 
 /* ---- bandwidth of copies ---- */
 
-static void count_rate(struct pftrace *pftrace, uint32_t device, uint64_t ns, double step)
+static void count_rate(struct perfetto *pftrace, uint32_t device, uint64_t ns, double step)
 {
 	uint32_t key = device;
-	struct pftrace_counter *counter = counter_of(pftrace, COUNT_COPIES, key,
+	struct perfetto_counter *counter = counter_of(pftrace, COUNT_COPIES, key,
 		device_track(pftrace, device), "copy bandwidth", "GB/s");
 	bool is_running = false;
 
@@ -216,13 +217,13 @@ static void count_rate(struct pftrace *pftrace, uint32_t device, uint64_t ns, do
 	}
 	/* Sums of fractions end beside zero. */
 	counter->level = is_running ? counter->level + step : 0;
-	pftrace_out_count(&pftrace->out, counter->track, ns, counter->level);
+	perfetto_out_count(&pftrace->out, counter->track, ns, counter->level);
 }
 
-void pftrace_count_copies_until(struct pftrace *pftrace, uint64_t ns)
+void perfetto_count_copies_until(struct perfetto *pftrace, uint64_t ns)
 {
 	while (pftrace->nr_copies) {
-		struct pftrace_copy copy;
+		struct perfetto_copy copy;
 		size_t first = 0;
 
 		for (size_t i = 1; i < pftrace->nr_copies; i++) {
@@ -239,16 +240,16 @@ void pftrace_count_copies_until(struct pftrace *pftrace, uint64_t ns)
 	}
 }
 
-void pftrace_count_copy(struct pftrace *pftrace, uint32_t device, uint64_t begin_ns,
+void perfetto_count_copy(struct perfetto *pftrace, uint32_t device, uint64_t begin_ns,
 	uint64_t end_ns, uint64_t bytes)
 {
-	struct pftrace_copy copy = {.end_ns = end_ns, .device = device};
+	struct perfetto_copy copy = {.end_ns = end_ns, .device = device};
 
 	if (!timeline_shows(&pftrace->timeline, TIMELINE_COUNTERS) || end_ns <= begin_ns ||
 		pftrace->nr_copies == COPIES_MOST) {
 		return;
 	}
-	pftrace_count_copies_until(pftrace, begin_ns);
+	perfetto_count_copies_until(pftrace, begin_ns);
 	copy.rate = (double)bytes / (double)(end_ns - begin_ns);
 	pftrace->copies = array_grow(pftrace->copies, pftrace->nr_copies, &pftrace->copy_capacity,
 		sizeof(*pftrace->copies));

@@ -2,13 +2,13 @@
 /* Arguments and flows of an event, before it is written. */
 #include "report/timeline/perfetto_out.h"
 
-static struct pftrace_arg *new_arg(
-	struct pftrace_event *event, enum pftrace_key key, enum pftrace_value kind)
+static struct perfetto_arg *new_arg(
+	struct perfetto_event *event, enum perfetto_key key, enum perfetto_value kind)
 {
-	static struct pftrace_arg none;
-	struct pftrace_arg *arg = &none;
+	static struct perfetto_arg none;
+	struct perfetto_arg *arg = &none;
 
-	if (event->nr_args < PFTRACE_ARGS) {
+	if (event->nr_args < PERFETTO_ARGS) {
 		arg = &event->args[event->nr_args++];
 	}
 	arg->key = (uint8_t)key;
@@ -16,29 +16,29 @@ static struct pftrace_arg *new_arg(
 	return arg;
 }
 
-void pftrace_event_uint(struct pftrace_event *event, enum pftrace_key key, uint64_t number)
+void perfetto_event_uint(struct perfetto_event *event, enum perfetto_key key, uint64_t number)
 {
-	new_arg(event, key, PFTRACE_UINT)->number = number;
+	new_arg(event, key, PERFETTO_UINT)->number = number;
 }
 
-void pftrace_event_int(struct pftrace_event *event, enum pftrace_key key, int64_t integer)
+void perfetto_event_int(struct perfetto_event *event, enum perfetto_key key, int64_t integer)
 {
-	new_arg(event, key, PFTRACE_INT)->integer = integer;
+	new_arg(event, key, PERFETTO_INT)->integer = integer;
 }
 
-void pftrace_event_double(struct pftrace_event *event, enum pftrace_key key, double real)
+void perfetto_event_double(struct perfetto_event *event, enum perfetto_key key, double real)
 {
-	new_arg(event, key, PFTRACE_DOUBLE)->real = real;
+	new_arg(event, key, PERFETTO_DOUBLE)->real = real;
 }
 
-void pftrace_event_text(struct pftrace_event *event, enum pftrace_key key, uint32_t text)
+void perfetto_event_text(struct perfetto_event *event, enum perfetto_key key, uint32_t text)
 {
-	new_arg(event, key, PFTRACE_TEXT)->text = text;
+	new_arg(event, key, PERFETTO_TEXT)->text = text;
 }
 
-void pftrace_event_flow(struct pftrace_event *event, uint64_t flow)
+void perfetto_event_flow(struct perfetto_event *event, uint64_t flow)
 {
-	if (flow && event->nr_flows < PFTRACE_FLOWS) {
+	if (flow && event->nr_flows < PERFETTO_FLOWS) {
 		event->flows[event->nr_flows++] = flow;
 	}
 }

@@ -8,7 +8,7 @@
 /* Lanes that are looked at for room. What does not fit gets a new one, so time stays bounded. */
 #define LANES_TRIED 256u
 
-struct pftrace_row_key {
+struct perfetto_row_key {
 	struct {
 		uint32_t kind, a, b;
 	} key;
@@ -16,9 +16,9 @@ struct pftrace_row_key {
 	UT_hash_handle hh;
 };
 
-void pftrace_rows_fini(struct pftrace_rows *rows)
+void perfetto_rows_fini(struct perfetto_rows *rows)
 {
-	struct pftrace_row_key *key, *next;
+	struct perfetto_row_key *key, *next;
 
 	HASH_ITER(hh, rows->keys, key, next)
 	{
@@ -35,10 +35,10 @@ void pftrace_rows_fini(struct pftrace_rows *rows)
 	free(rows->rows);
 }
 
-int64_t pftrace_rows_find(
-	const struct pftrace_rows *rows, enum pftrace_row_kind kind, uint32_t a, uint32_t b)
+int64_t perfetto_rows_find(
+	const struct perfetto_rows *rows, enum perfetto_row_kind kind, uint32_t a, uint32_t b)
 {
-	struct pftrace_row_key *found, wanted;
+	struct perfetto_row_key *found, wanted;
 
 	memset(&wanted, 0, sizeof(wanted));
 	wanted.key.kind = kind;
@@ -48,14 +48,14 @@ int64_t pftrace_rows_find(
 	return found ? (int64_t)found->row : -1;
 }
 
-size_t pftrace_rows_add(struct pftrace_rows *rows, enum pftrace_row_kind kind, uint32_t a,
+size_t perfetto_rows_add(struct perfetto_rows *rows, enum perfetto_row_kind kind, uint32_t a,
 	uint32_t b, uint64_t parent, char *name)
 {
-	struct pftrace_row_key *key = mem_zeroed(1, sizeof(*key));
+	struct perfetto_row_key *key = mem_zeroed(1, sizeof(*key));
 
 	rows->rows = array_grow(rows->rows, rows->nr, &rows->capacity, sizeof(*rows->rows));
-	rows->rows[rows->nr] = (struct pftrace_row){.kind = (uint8_t)kind,
-		.is_apart = kind == PFTRACE_ROW_STREAM,
+	rows->rows[rows->nr] = (struct perfetto_row){.kind = (uint8_t)kind,
+		.is_apart = kind == PERFETTO_ROW_STREAM,
 		.a = a,
 		.b = b,
 		.track = (*rows->next_track)++,
@@ -70,55 +70,55 @@ size_t pftrace_rows_add(struct pftrace_rows *rows, enum pftrace_row_kind kind, u
 	return rows->nr++;
 }
 
-uint64_t pftrace_rows_track(struct pftrace_rows *rows, size_t place, struct pftrace_out *out)
+uint64_t perfetto_rows_track(struct perfetto_rows *rows, size_t place, struct perfetto_out *out)
 {
-	struct pftrace_row *row = &rows->rows[place];
+	struct perfetto_row *row = &rows->rows[place];
 
 	if (!row->is_named) {
 		row->is_named = true;
-		pftrace_out_track(out, row->track, row->parent, row->name, row->rank);
+		perfetto_out_track(out, row->track, row->parent, row->name, row->rank);
 	}
 	return row->track;
 }
 
-static struct pftrace_lane *add_lane(
-	struct pftrace_rows *rows, size_t place, struct pftrace_out *out)
+static struct perfetto_lane *add_lane(
+	struct perfetto_rows *rows, size_t place, struct perfetto_out *out)
 {
-	struct pftrace_row *row = &rows->rows[place];
-	struct pftrace_lane *lane;
+	struct perfetto_row *row = &rows->rows[place];
+	struct perfetto_lane *lane;
 	char name[256];
 
 	row->lanes = array_grow(row->lanes, row->nr_lanes, &row->capacity, sizeof(*row->lanes));
 	lane = &row->lanes[row->nr_lanes];
 	memset(lane, 0, sizeof(*lane));
 	if (!row->nr_lanes++) {
-		lane->track = pftrace_rows_track(rows, place, out);
+		lane->track = perfetto_rows_track(rows, place, out);
 		return lane;
 	}
 	lane->track = (*rows->next_track)++;
 	snprintf(name, sizeof(name), "%s (%zu)", row->name, row->nr_lanes);
 	/* A thread's stand in it; those of other rows beside them. */
-	pftrace_out_track(out, lane->track,
-		row->kind == PFTRACE_ROW_THREAD ? row->track : row->parent, name, row->rank);
+	perfetto_out_track(out, lane->track,
+		row->kind == PERFETTO_ROW_THREAD ? row->track : row->parent, name, row->rank);
 	return lane;
 }
 
 /* Writes the ends of what is over, and looks whether there is room. */
-static bool has_room(const struct pftrace_row *row, struct pftrace_lane *lane,
-	struct pftrace_out *out, uint64_t begin_ns, uint64_t end_ns)
+static bool has_room(const struct perfetto_row *row, struct perfetto_lane *lane,
+	struct perfetto_out *out, uint64_t begin_ns, uint64_t end_ns)
 {
 	while (lane->nr && lane->ends[lane->nr - 1] <= begin_ns) {
-		pftrace_out_slice_end(out, lane->track, lane->ends[--lane->nr]);
+		perfetto_out_slice_end(out, lane->track, lane->ends[--lane->nr]);
 	}
 	return !lane->nr || (!row->is_apart && end_ns <= lane->ends[lane->nr - 1]);
 }
 
-uint64_t pftrace_rows_place(struct pftrace_rows *rows, size_t place, struct pftrace_out *out,
+uint64_t perfetto_rows_place(struct perfetto_rows *rows, size_t place, struct perfetto_out *out,
 	uint64_t begin_ns, uint64_t end_ns)
 {
-	struct pftrace_row *row = &rows->rows[place];
+	struct perfetto_row *row = &rows->rows[place];
 	size_t first = row->nr_lanes > LANES_TRIED ? row->nr_lanes - LANES_TRIED : 0;
-	struct pftrace_lane *lane = NULL;
+	struct perfetto_lane *lane = NULL;
 
 	for (size_t i = first; i < row->nr_lanes && !lane; i++) {
 		if (has_room(row, &row->lanes[i], out, begin_ns, end_ns)) {
@@ -131,14 +131,14 @@ uint64_t pftrace_rows_place(struct pftrace_rows *rows, size_t place, struct pftr
 	return lane->track;
 }
 
-void pftrace_rows_close(struct pftrace_rows *rows, struct pftrace_out *out)
+void perfetto_rows_close(struct perfetto_rows *rows, struct perfetto_out *out)
 {
 	for (size_t i = 0; i < rows->nr; i++) {
 		for (size_t k = 0; k < rows->rows[i].nr_lanes; k++) {
-			struct pftrace_lane *lane = &rows->rows[i].lanes[k];
+			struct perfetto_lane *lane = &rows->rows[i].lanes[k];
 
 			while (lane->nr) {
-				pftrace_out_slice_end(out, lane->track, lane->ends[--lane->nr]);
+				perfetto_out_slice_end(out, lane->track, lane->ends[--lane->nr]);
 			}
 		}
 	}

@@ -41,7 +41,7 @@ static uint64_t shown_ns(uint64_t ns)
 }
 
 /* most: what it takes at most, 0 if that has to be counted. */
-static void write_packet(struct pftrace_out *out, packet_t *packet, uint32_t flags, size_t most)
+static void write_packet(struct perfetto_out *out, packet_t *packet, uint32_t flags, size_t most)
 {
 	uint8_t head[1 + 10];
 	size_t nr_head = 0, nr_bytes, rest;
@@ -66,38 +66,38 @@ static void write_packet(struct pftrace_out *out, packet_t *packet, uint32_t fla
 }
 
 /* Categories and keys are few and written at once. */
-static void write_words(struct pftrace_out *out)
+static void write_words(struct perfetto_out *out)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	Gprof__Perfetto__InternedData data = GPROF__PERFETTO__INTERNED_DATA__INIT;
-	interned_name_t words[PFTRACE_NR_CATEGORIES + PFTRACE_NR_KEYS];
-	interned_name_t *list[PFTRACE_NR_CATEGORIES + PFTRACE_NR_KEYS];
+	interned_name_t words[PERFETTO_NR_CATEGORIES + PERFETTO_NR_KEYS];
+	interned_name_t *list[PERFETTO_NR_CATEGORIES + PERFETTO_NR_KEYS];
 	size_t nr = 0;
 
-	for (unsigned int i = 1; i < PFTRACE_NR_CATEGORIES + PFTRACE_NR_KEYS; i++) {
-		bool is_key = i >= PFTRACE_NR_CATEGORIES;
+	for (unsigned int i = 1; i < PERFETTO_NR_CATEGORIES + PERFETTO_NR_KEYS; i++) {
+		bool is_key = i >= PERFETTO_NR_CATEGORIES;
 		interned_name_t *word = &words[nr];
 
-		if (i == PFTRACE_NR_CATEGORIES) {
+		if (i == PERFETTO_NR_CATEGORIES) {
 			continue;
 		}
 		gprof__perfetto__interned_name__init(word);
 		word->has_iid = true;
-		word->iid = is_key ? i - PFTRACE_NR_CATEGORIES : i;
+		word->iid = is_key ? i - PERFETTO_NR_CATEGORIES : i;
 		/* Which nobody writes to. */
-		word->name = (char *)(is_key ? pftrace_key_word(i - PFTRACE_NR_CATEGORIES)
-					     : pftrace_category_word(i));
+		word->name = (char *)(is_key ? perfetto_key_word(i - PERFETTO_NR_CATEGORIES)
+					     : perfetto_category_word(i));
 		list[nr++] = word;
 	}
-	data.n_event_categories = PFTRACE_NR_CATEGORIES - 1;
+	data.n_event_categories = PERFETTO_NR_CATEGORIES - 1;
 	data.event_categories = list;
-	data.n_debug_annotation_names = PFTRACE_NR_KEYS - 1;
-	data.debug_annotation_names = list + PFTRACE_NR_CATEGORIES - 1;
+	data.n_debug_annotation_names = PERFETTO_NR_KEYS - 1;
+	data.debug_annotation_names = list + PERFETTO_NR_CATEGORIES - 1;
 	packet.interned_data = &data;
 	write_packet(out, &packet, STATE_CLEARED | STATE_NEEDED, 0);
 }
 
-static void write_clocks(struct pftrace_out *out, uint64_t ns, uint64_t realtime_ns)
+static void write_clocks(struct perfetto_out *out, uint64_t ns, uint64_t realtime_ns)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	Gprof__Perfetto__ClockSnapshot snapshot = GPROF__PERFETTO__CLOCK_SNAPSHOT__INIT;
@@ -117,21 +117,23 @@ static void write_clocks(struct pftrace_out *out, uint64_t ns, uint64_t realtime
 	write_packet(out, &packet, STATE_NEEDED, 0);
 }
 
-void pftrace_out_begin(struct pftrace_out *out, struct buf *buf, uint64_t ns, uint64_t realtime_ns)
+void perfetto_out_begin(
+	struct perfetto_out *out, struct buf *buf, uint64_t ns, uint64_t realtime_ns)
 {
-	*out = (struct pftrace_out){.buf = buf, .names = idset_create(), .texts = idset_create()};
+	*out = (struct perfetto_out){.buf = buf, .names = idset_create(), .texts = idset_create()};
 	out->packet = mem_resize(NULL, USUAL_BYTES, 1);
 	out->capacity = USUAL_BYTES;
 	write_words(out);
 	write_clocks(out, ns, realtime_ns);
 }
 
-void pftrace_out_begin_sink(struct pftrace_out *out, const struct pftrace_sink *sink)
+void perfetto_out_begin_sink(struct perfetto_out *out, const struct perfetto_sink *sink)
 {
-	*out = (struct pftrace_out){.sink = sink, .names = idset_create(), .texts = idset_create()};
+	*out = (struct perfetto_out){
+		.sink = sink, .names = idset_create(), .texts = idset_create()};
 }
 
-void pftrace_out_end(struct pftrace_out *out)
+void perfetto_out_end(struct perfetto_out *out)
 {
 	idset_destroy(out->names);
 	idset_destroy(out->texts);
@@ -144,13 +146,13 @@ void pftrace_out_end(struct pftrace_out *out)
 static void show(uint32_t name, struct buf *text)
 {
 	size_t nr_bytes;
-	const char *bytes = names_shown(name, &nr_bytes);
+	const char *bytes = string_pool_shown(name, &nr_bytes);
 
 	text_add_shown(text, bytes, nr_bytes, 0);
 	buf_char(text, '\0');
 }
 
-static void write_text(struct pftrace_out *out, uint32_t name, bool is_name)
+static void write_text(struct perfetto_out *out, uint32_t name, bool is_name)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	Gprof__Perfetto__InternedData data = GPROF__PERFETTO__INTERNED_DATA__INIT;
@@ -176,7 +178,7 @@ static void write_text(struct pftrace_out *out, uint32_t name, bool is_name)
 	buf_fini(&text);
 }
 
-static void need_name(struct pftrace_out *out, uint32_t name)
+static void need_name(struct perfetto_out *out, uint32_t name)
 {
 	if (!idset_has(out->names, name)) {
 		idset_add(out->names, name);
@@ -184,7 +186,7 @@ static void need_name(struct pftrace_out *out, uint32_t name)
 	}
 }
 
-static void need_text(struct pftrace_out *out, uint32_t name)
+static void need_text(struct perfetto_out *out, uint32_t name)
 {
 	if (!idset_has(out->texts, name)) {
 		idset_add(out->texts, name);
@@ -195,7 +197,7 @@ static void need_text(struct pftrace_out *out, uint32_t name)
 /* ---- tracks ---- */
 
 /* False: it went to the sink. */
-static bool is_packet(struct pftrace_out *out, const struct pftrace_track *track)
+static bool is_packet(struct perfetto_out *out, const struct perfetto_track *track)
 {
 	if (out->sink) {
 		out->sink->track(out->sink->context, track);
@@ -203,7 +205,7 @@ static bool is_packet(struct pftrace_out *out, const struct pftrace_track *track
 	return !out->sink;
 }
 
-static void write_track(struct pftrace_out *out, track_t *track, uint64_t uuid, uint64_t parent,
+static void write_track(struct perfetto_out *out, track_t *track, uint64_t uuid, uint64_t parent,
 	const char *name, int32_t rank)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
@@ -221,15 +223,15 @@ static void write_track(struct pftrace_out *out, track_t *track, uint64_t uuid, 
 	write_packet(out, &packet, STATE_NEEDED, 0);
 }
 
-void pftrace_out_process(struct pftrace_out *out, uint64_t track, uint32_t pid, const char *name,
+void perfetto_out_process(struct perfetto_out *out, uint64_t track, uint32_t pid, const char *name,
 	const char *label, int32_t rank)
 {
 	track_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Gprof__Perfetto__ProcessDescriptor process = GPROF__PERFETTO__PROCESS_DESCRIPTOR__INIT;
 	char *labels = (char *)(uintptr_t)label;
 
-	if (!is_packet(out,
-		    &(struct pftrace_track){track, 0, name, label, rank, PFTRACE_TRACK_PROCESS})) {
+	if (!is_packet(out, &(struct perfetto_track){
+				    track, 0, name, label, rank, PERFETTO_TRACK_PROCESS})) {
 		return;
 	}
 	process.has_pid = true;
@@ -241,14 +243,14 @@ void pftrace_out_process(struct pftrace_out *out, uint64_t track, uint32_t pid, 
 	write_track(out, &descriptor, track, 0, NULL, rank);
 }
 
-void pftrace_out_thread(struct pftrace_out *out, uint64_t track, uint64_t parent, uint32_t pid,
+void perfetto_out_thread(struct perfetto_out *out, uint64_t track, uint64_t parent, uint32_t pid,
 	uint32_t tid, const char *name, int32_t rank)
 {
 	track_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Gprof__Perfetto__ThreadDescriptor thread = GPROF__PERFETTO__THREAD_DESCRIPTOR__INIT;
 
-	if (!is_packet(out, &(struct pftrace_track){
-				    track, parent, name, NULL, rank, PFTRACE_TRACK_THREAD})) {
+	if (!is_packet(out, &(struct perfetto_track){
+				    track, parent, name, NULL, rank, PERFETTO_TRACK_THREAD})) {
 		return;
 	}
 	thread.has_pid = true;
@@ -260,18 +262,18 @@ void pftrace_out_thread(struct pftrace_out *out, uint64_t track, uint64_t parent
 	write_track(out, &descriptor, track, parent, NULL, rank);
 }
 
-void pftrace_out_track(
-	struct pftrace_out *out, uint64_t track, uint64_t parent, const char *name, int32_t rank)
+void perfetto_out_track(
+	struct perfetto_out *out, uint64_t track, uint64_t parent, const char *name, int32_t rank)
 {
 	track_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
 
-	if (is_packet(out, &(struct pftrace_track){
-				   track, parent, name, NULL, rank, PFTRACE_TRACK_OTHER})) {
+	if (is_packet(out, &(struct perfetto_track){
+				   track, parent, name, NULL, rank, PERFETTO_TRACK_OTHER})) {
 		write_track(out, &descriptor, track, parent, name, rank);
 	}
 }
 
-void pftrace_out_counter_track(struct pftrace_out *out, uint64_t track, uint64_t parent,
+void perfetto_out_counter_track(struct perfetto_out *out, uint64_t track, uint64_t parent,
 	const char *name, const char *unit, int32_t rank)
 {
 	track_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -288,21 +290,21 @@ void pftrace_out_counter_track(struct pftrace_out *out, uint64_t track, uint64_t
 /* ---- events ---- */
 
 static void fill_annotation(
-	struct pftrace_out *out, const struct pftrace_arg *arg, annotation_t *annotation)
+	struct perfetto_out *out, const struct perfetto_arg *arg, annotation_t *annotation)
 {
 	gprof__perfetto__debug_annotation__init(annotation);
 	annotation->has_name_iid = true;
 	annotation->name_iid = arg->key;
 	switch (arg->kind) {
-	case PFTRACE_UINT:
+	case PERFETTO_UINT:
 		annotation->has_uint_value = true;
 		annotation->uint_value = arg->number;
 		break;
-	case PFTRACE_INT:
+	case PERFETTO_INT:
 		annotation->has_int_value = true;
 		annotation->int_value = arg->integer;
 		break;
-	case PFTRACE_DOUBLE:
+	case PERFETTO_DOUBLE:
 		annotation->has_double_value = true;
 		annotation->double_value = arg->real;
 		break;
@@ -314,11 +316,11 @@ static void fill_annotation(
 	}
 }
 
-void pftrace_out_pack(
-	struct pftrace_out *out, const struct pftrace_event *event, struct buf *packed)
+void perfetto_out_pack(
+	struct perfetto_out *out, const struct perfetto_event *event, struct buf *packed)
 {
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
-	annotation_t annotations[PFTRACE_ARGS], *list[PFTRACE_ARGS];
+	annotation_t annotations[PERFETTO_ARGS], *list[PERFETTO_ARGS];
 
 	if (out->sink) {
 		buf_add(packed, event->args, event->nr_args * sizeof(*event->args));
@@ -335,13 +337,13 @@ void pftrace_out_pack(
 		gprof__perfetto__track_event__pack(&track_event, (uint8_t *)packed->bytes);
 }
 
-static void write_event(struct pftrace_out *out, const struct pftrace_event *event,
+static void write_event(struct perfetto_out *out, const struct perfetto_event *event,
 	Gprof__Perfetto__TrackEvent__Type type)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
-	annotation_t annotations[PFTRACE_ARGS], *list[PFTRACE_ARGS];
-	uint64_t category = event->category, flows[PFTRACE_FLOWS];
+	annotation_t annotations[PERFETTO_ARGS], *list[PERFETTO_ARGS];
+	uint64_t category = event->category, flows[PERFETTO_FLOWS];
 	ProtobufCMessageUnknownField more;
 	bool has_more = event->packed && event->packed->nr_bytes > 1;
 
@@ -360,7 +362,7 @@ static void write_event(struct pftrace_out *out, const struct pftrace_event *eve
 	track_event.track_uuid = event->track;
 	track_event.has_name_iid = true;
 	track_event.name_iid = (uint64_t)event->name + 1;
-	track_event.n_category_iids = category != PFTRACE_NONE;
+	track_event.n_category_iids = category != PERFETTO_NONE;
 	track_event.category_iids = &category;
 	track_event.n_debug_annotations = event->nr_args;
 	track_event.debug_annotations = list;
@@ -379,7 +381,7 @@ static void write_event(struct pftrace_out *out, const struct pftrace_event *eve
 		has_more && event->packed->nr_bytes > USUAL_BYTES / 2 ? 0 : USUAL_BYTES);
 }
 
-void pftrace_out_slice(struct pftrace_out *out, const struct pftrace_event *event)
+void perfetto_out_slice(struct perfetto_out *out, const struct perfetto_event *event)
 {
 	out->nr_slices++;
 	if (out->sink) {
@@ -389,7 +391,7 @@ void pftrace_out_slice(struct pftrace_out *out, const struct pftrace_event *even
 	write_event(out, event, GPROF__PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
 }
 
-void pftrace_out_instant(struct pftrace_out *out, const struct pftrace_event *event)
+void perfetto_out_instant(struct perfetto_out *out, const struct perfetto_event *event)
 {
 	out->nr_instants++;
 	if (out->sink) {
@@ -399,7 +401,7 @@ void pftrace_out_instant(struct pftrace_out *out, const struct pftrace_event *ev
 	write_event(out, event, GPROF__PERFETTO__TRACK_EVENT__TYPE__INSTANT);
 }
 
-void pftrace_out_slice_end(struct pftrace_out *out, uint64_t track, uint64_t ns)
+void perfetto_out_slice_end(struct perfetto_out *out, uint64_t track, uint64_t ns)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
@@ -418,7 +420,7 @@ void pftrace_out_slice_end(struct pftrace_out *out, uint64_t track, uint64_t ns)
 	write_packet(out, &packet, STATE_NEEDED, USUAL_BYTES);
 }
 
-void pftrace_out_count(struct pftrace_out *out, uint64_t track, uint64_t ns, double value)
+void perfetto_out_count(struct perfetto_out *out, uint64_t track, uint64_t ns, double value)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;

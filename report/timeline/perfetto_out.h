@@ -10,97 +10,97 @@
 #include "report/util/buf.h"
 #include "report/util/idset.h"
 
-enum pftrace_category {
-	PFTRACE_NONE,
-	PFTRACE_RUNTIME,
-	PFTRACE_DRIVER,
-	PFTRACE_LIBRARY,
-	PFTRACE_OPERATOR,
-	PFTRACE_ANNOTATION,
-	PFTRACE_PYTHON,
-	PFTRACE_KERNEL,
-	PFTRACE_NCCL,
-	PFTRACE_COPY,
-	PFTRACE_SET,
-	PFTRACE_SYNC,
-	PFTRACE_OVERHEAD,
-	PFTRACE_STEP,
-	PFTRACE_MARK,
-	PFTRACE_COMM,
-	PFTRACE_NCCL_API,
-	PFTRACE_NR_CATEGORIES,
+enum perfetto_category {
+	PERFETTO_NONE,
+	PERFETTO_RUNTIME,
+	PERFETTO_DRIVER,
+	PERFETTO_LIBRARY,
+	PERFETTO_OPERATOR,
+	PERFETTO_ANNOTATION,
+	PERFETTO_PYTHON,
+	PERFETTO_KERNEL,
+	PERFETTO_NCCL,
+	PERFETTO_COPY,
+	PERFETTO_SET,
+	PERFETTO_SYNC,
+	PERFETTO_OVERHEAD,
+	PERFETTO_STEP,
+	PERFETTO_MARK,
+	PERFETTO_COMM,
+	PERFETTO_NCCL_API,
+	PERFETTO_NR_CATEGORIES,
 };
 
-enum pftrace_key {
-	PFTRACE_KEY_NONE,
-	PFTRACE_KEY_CORRELATION,
-	PFTRACE_KEY_RESULT,
-	PFTRACE_KEY_STACK,
-	PFTRACE_KEY_SEQUENCE,
-	PFTRACE_KEY_INPUTS,
-	PFTRACE_KEY_PAYLOAD,
-	PFTRACE_KEY_DEVICE,
-	PFTRACE_KEY_CONTEXT,
-	PFTRACE_KEY_STREAM,
-	PFTRACE_KEY_GRAPH,
-	PFTRACE_KEY_GRAPH_NODE,
-	PFTRACE_KEY_BYTES,
-	PFTRACE_KEY_RATE,
-	PFTRACE_KEY_GRID,
-	PFTRACE_KEY_BLOCK,
-	PFTRACE_KEY_CLUSTER,
-	PFTRACE_KEY_REGISTERS,
-	PFTRACE_KEY_STATIC_SHARED,
-	PFTRACE_KEY_DYNAMIC_SHARED,
-	PFTRACE_KEY_BLOCKS_PER_SM,
-	PFTRACE_KEY_WARPS_PER_SM,
-	PFTRACE_KEY_OCCUPANCY,
-	PFTRACE_KEY_LIMITER,
-	PFTRACE_KEY_COUNT,
-	PFTRACE_KEY_CODE,
-	PFTRACE_KEY_ALGBW,
-	PFTRACE_KEY_COMM,
-	PFTRACE_NR_KEYS,
+enum perfetto_key {
+	PERFETTO_KEY_NONE,
+	PERFETTO_KEY_CORRELATION,
+	PERFETTO_KEY_RESULT,
+	PERFETTO_KEY_STACK,
+	PERFETTO_KEY_SEQUENCE,
+	PERFETTO_KEY_INPUTS,
+	PERFETTO_KEY_PAYLOAD,
+	PERFETTO_KEY_DEVICE,
+	PERFETTO_KEY_CONTEXT,
+	PERFETTO_KEY_STREAM,
+	PERFETTO_KEY_GRAPH,
+	PERFETTO_KEY_GRAPH_NODE,
+	PERFETTO_KEY_BYTES,
+	PERFETTO_KEY_RATE,
+	PERFETTO_KEY_GRID,
+	PERFETTO_KEY_BLOCK,
+	PERFETTO_KEY_CLUSTER,
+	PERFETTO_KEY_REGISTERS,
+	PERFETTO_KEY_STATIC_SHARED,
+	PERFETTO_KEY_DYNAMIC_SHARED,
+	PERFETTO_KEY_BLOCKS_PER_SM,
+	PERFETTO_KEY_WARPS_PER_SM,
+	PERFETTO_KEY_OCCUPANCY,
+	PERFETTO_KEY_LIMITER,
+	PERFETTO_KEY_COUNT,
+	PERFETTO_KEY_CODE,
+	PERFETTO_KEY_ALGBW,
+	PERFETTO_KEY_COMM,
+	PERFETTO_NR_KEYS,
 };
 
-struct pftrace_event;
+struct perfetto_event;
 
 /* What a track is, for those who take no packets. */
-enum pftrace_track_kind { PFTRACE_TRACK_PROCESS, PFTRACE_TRACK_THREAD, PFTRACE_TRACK_OTHER };
+enum perfetto_track_kind { PERFETTO_TRACK_PROCESS, PERFETTO_TRACK_THREAD, PERFETTO_TRACK_OTHER };
 
-struct pftrace_track {
+struct perfetto_track {
 	uint64_t track, parent; /* parent 0: none */
 	const char *name;	/* UTF-8 */
 	const char *label;	/* of a process */
 	int32_t rank;		/* of its order among its siblings */
-	enum pftrace_track_kind kind;
+	enum perfetto_track_kind kind;
 };
 
 /*
  * Takes tracks, slices and moments in place of packets; counters are not for it. Slices of a track
  * come as they go into packets: an end is of the innermost one that is open.
  */
-struct pftrace_sink {
-	void (*track)(void *context, const struct pftrace_track *track);
-	void (*slice)(void *context, const struct pftrace_event *event, bool is_moment);
+struct perfetto_sink {
+	void (*track)(void *context, const struct perfetto_track *track);
+	void (*slice)(void *context, const struct perfetto_event *event, bool is_moment);
 	void (*slice_end)(void *context, uint64_t track); /* moments have none */
 	void *context;
 };
 
-struct pftrace_out {
+struct perfetto_out {
 	struct buf *buf;
-	const struct pftrace_sink *sink; /* NULL: packets into buf */
-	struct idset *names, *texts;	 /* of names.h, that were written */
-	uint8_t *packet;		 /* room for one */
+	const struct perfetto_sink *sink; /* NULL: packets into buf */
+	struct idset *names, *texts;	  /* of names.h, that were written */
+	uint8_t *packet;		  /* room for one */
 	size_t capacity;
 	uint64_t nr_slices, nr_instants, nr_counts;
 };
 
-enum pftrace_value { PFTRACE_UINT, PFTRACE_INT, PFTRACE_DOUBLE, PFTRACE_TEXT };
+enum perfetto_value { PERFETTO_UINT, PERFETTO_INT, PERFETTO_DOUBLE, PERFETTO_TEXT };
 
-struct pftrace_arg {
-	uint8_t key;  /* enum pftrace_key */
-	uint8_t kind; /* enum pftrace_value */
+struct perfetto_arg {
+	uint8_t key;  /* enum perfetto_key */
+	uint8_t kind; /* enum perfetto_value */
 	union {
 		uint64_t number;
 		int64_t integer;
@@ -109,57 +109,58 @@ struct pftrace_arg {
 	};
 };
 
-#define PFTRACE_ARGS  16u
-#define PFTRACE_FLOWS 4u
+#define PERFETTO_ARGS  16u
+#define PERFETTO_FLOWS 4u
 
-struct pftrace_event {
+struct perfetto_event {
 	uint64_t track, ns;
 	uint64_t dur_ns; /* of a slice; packets tell its end by itself */
 	uint32_t name;	 /* of names.h */
 	uint8_t category;
 	uint8_t nr_args, nr_flows;
-	struct pftrace_arg args[PFTRACE_ARGS];
-	uint64_t flows[PFTRACE_FLOWS]; /* the same number at both ends, 0 is none */
-	const struct buf *packed;      /* more arguments, by pftrace_out_pack; NULL none */
+	struct perfetto_arg args[PERFETTO_ARGS];
+	uint64_t flows[PERFETTO_FLOWS]; /* the same number at both ends, 0 is none */
+	const struct buf *packed;	/* more arguments, by perfetto_out_pack; NULL none */
 };
 
-/* Words of the file: "cuda_runtime", "registers per thread"; NULL for PFTRACE_NONE. */
-const char *pftrace_category_word(enum pftrace_category category);
-const char *pftrace_key_word(enum pftrace_key key);
+/* Words of the file: "cuda_runtime", "registers per thread"; NULL for PERFETTO_NONE. */
+const char *perfetto_category_word(enum perfetto_category category);
+const char *perfetto_key_word(enum perfetto_key key);
 
 /* Writes what stands first. realtime_ns: CLOCK_REALTIME at ns. */
-void pftrace_out_begin(struct pftrace_out *out, struct buf *buf, uint64_t ns, uint64_t realtime_ns);
-void pftrace_out_begin_sink(struct pftrace_out *out, const struct pftrace_sink *sink);
-void pftrace_out_end(struct pftrace_out *out);
+void perfetto_out_begin(
+	struct perfetto_out *out, struct buf *buf, uint64_t ns, uint64_t realtime_ns);
+void perfetto_out_begin_sink(struct perfetto_out *out, const struct perfetto_sink *sink);
+void perfetto_out_end(struct perfetto_out *out);
 
 /* Tracks must be written before events name them. Names are UTF-8. rank: their order. */
-void pftrace_out_process(struct pftrace_out *out, uint64_t track, uint32_t pid, const char *name,
+void perfetto_out_process(struct perfetto_out *out, uint64_t track, uint32_t pid, const char *name,
 	const char *label, int32_t rank);
-void pftrace_out_thread(struct pftrace_out *out, uint64_t track, uint64_t parent, uint32_t pid,
+void perfetto_out_thread(struct perfetto_out *out, uint64_t track, uint64_t parent, uint32_t pid,
 	uint32_t tid, const char *name, int32_t rank);
-void pftrace_out_track(
-	struct pftrace_out *out, uint64_t track, uint64_t parent, const char *name, int32_t rank);
-void pftrace_out_counter_track(struct pftrace_out *out, uint64_t track, uint64_t parent,
+void perfetto_out_track(
+	struct perfetto_out *out, uint64_t track, uint64_t parent, const char *name, int32_t rank);
+void perfetto_out_counter_track(struct perfetto_out *out, uint64_t track, uint64_t parent,
 	const char *name, const char *unit, int32_t rank);
 
 /* The begin of a slice, or a moment; its end; a value of a counter. */
-void pftrace_out_slice(struct pftrace_out *out, const struct pftrace_event *event);
-void pftrace_out_instant(struct pftrace_out *out, const struct pftrace_event *event);
-void pftrace_out_slice_end(struct pftrace_out *out, uint64_t track, uint64_t ns);
-void pftrace_out_count(struct pftrace_out *out, uint64_t track, uint64_t ns, double value);
+void perfetto_out_slice(struct perfetto_out *out, const struct perfetto_event *event);
+void perfetto_out_instant(struct perfetto_out *out, const struct perfetto_event *event);
+void perfetto_out_slice_end(struct perfetto_out *out, uint64_t track, uint64_t ns);
+void perfetto_out_count(struct perfetto_out *out, uint64_t track, uint64_t ns, double value);
 
 /* Adds one; without effect where there is no room. */
-void pftrace_event_uint(struct pftrace_event *event, enum pftrace_key key, uint64_t number);
-void pftrace_event_int(struct pftrace_event *event, enum pftrace_key key, int64_t integer);
-void pftrace_event_double(struct pftrace_event *event, enum pftrace_key key, double real);
-void pftrace_event_text(struct pftrace_event *event, enum pftrace_key key, uint32_t text);
-void pftrace_event_flow(struct pftrace_event *event, uint64_t flow);
+void perfetto_event_uint(struct perfetto_event *event, enum perfetto_key key, uint64_t number);
+void perfetto_event_int(struct perfetto_event *event, enum perfetto_key key, int64_t integer);
+void perfetto_event_double(struct perfetto_event *event, enum perfetto_key key, double real);
+void perfetto_event_text(struct perfetto_event *event, enum perfetto_key key, uint32_t text);
+void perfetto_event_flow(struct perfetto_event *event, uint64_t flow);
 
 /*
  * Writes the texts of the arguments and packs these, for events that have the same again. For a
- * sink `packed` holds them as they are, struct pftrace_arg.
+ * sink `packed` holds them as they are, struct perfetto_arg.
  */
-void pftrace_out_pack(
-	struct pftrace_out *out, const struct pftrace_event *event, struct buf *packed);
+void perfetto_out_pack(
+	struct perfetto_out *out, const struct perfetto_event *event, struct buf *packed);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "report/timeline/perfetto_out.h"
 
-struct pftrace_queue {
+struct perfetto_queue {
 	uint32_t device, stream;
 	uint64_t track; /* 0: the caller has to make it */
 	uint64_t length, written_ns;
@@ -18,34 +18,34 @@ struct pftrace_queue {
 	size_t first, nr, capacity;
 };
 
-struct pftrace_queues {
-	struct pftrace_queue *queues;
+struct perfetto_queues {
+	struct perfetto_queue *queues;
 	size_t nr, capacity;
-	struct pftrace_launch *launches; /* that have not begun: a hash */
-	struct idset *begun;		 /* correlation ids */
+	struct perfetto_launch *launches; /* that have not begun: a hash */
+	struct idset *begun;		  /* correlation ids */
 };
 
-void pftrace_queues_init(struct pftrace_queues *queues);
-void pftrace_queues_fini(struct pftrace_queues *queues);
+void perfetto_queues_init(struct perfetto_queues *queues);
+void perfetto_queues_fini(struct perfetto_queues *queues);
 
 /* That of a stream, made of zeros if there was none. Valid until the next call. */
-struct pftrace_queue *pftrace_queues_find(
-	struct pftrace_queues *queues, uint32_t device, uint32_t stream);
+struct perfetto_queue *perfetto_queues_find(
+	struct perfetto_queues *queues, uint32_t device, uint32_t stream);
 
 /* A call launches. */
-void pftrace_queues_call(struct pftrace_queues *queues, uint32_t correlation, uint64_t ns);
+void perfetto_queues_call(struct perfetto_queues *queues, uint32_t correlation, uint64_t ns);
 
 /*
  * Work begins: true for the first of its call, with when that was. Of work that seems to begin
  * before its call (clocks of host and device may be a little apart) nothing was ever queued.
  */
-bool pftrace_queues_begin(struct pftrace_queues *queues, uint32_t correlation, uint64_t *call_ns);
+bool perfetto_queues_begin(struct perfetto_queues *queues, uint32_t correlation, uint64_t *call_ns);
 
 /* Writes the counts up to the call. Begins must not fall. */
-void pftrace_queue_add(
-	struct pftrace_queue *queue, struct pftrace_out *out, uint64_t call_ns, uint64_t begin_ns);
+void perfetto_queue_add(struct perfetto_queue *queue, struct perfetto_out *out, uint64_t call_ns,
+	uint64_t begin_ns);
 
 /* Writes what is left. */
-void pftrace_queues_end(struct pftrace_queues *queues, struct pftrace_out *out);
+void perfetto_queues_end(struct perfetto_queues *queues, struct perfetto_out *out);
 
 #endif

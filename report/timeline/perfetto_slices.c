@@ -14,10 +14,10 @@
 #include "report/timeline/op.h"
 #include "report/timeline/python.h"
 
-struct pftrace_slice *pftrace_add_slice(struct pftrace *pftrace, enum pftrace_kind kind, size_t row,
-	uint32_t name, uint64_t begin_ns, uint64_t end_ns)
+struct perfetto_slice *perfetto_add_slice(struct perfetto *pftrace, enum perfetto_kind kind,
+	size_t row, uint32_t name, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct pftrace_slice *slice = spool_add(pftrace->spool);
+	struct perfetto_slice *slice = external_sort_add(pftrace->spool);
 
 	slice->dur_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
 	slice->head.key = begin_ns;
@@ -32,13 +32,13 @@ struct pftrace_slice *pftrace_add_slice(struct pftrace *pftrace, enum pftrace_ki
 
 static uint8_t call_category(uint8_t api)
 {
-	return api == GPROF_API_RUNTIME	 ? PFTRACE_RUNTIME
-	       : api == GPROF_API_DRIVER ? PFTRACE_DRIVER
-	       : api == GPROF_API_NCCL	 ? PFTRACE_NCCL
-					 : PFTRACE_LIBRARY;
+	return api == GPROF_API_RUNTIME	 ? PERFETTO_RUNTIME
+	       : api == GPROF_API_DRIVER ? PERFETTO_DRIVER
+	       : api == GPROF_API_NCCL	 ? PERFETTO_NCCL
+					 : PERFETTO_LIBRARY;
 }
 
-static void take_calls(struct pftrace *pftrace, const struct batch *b)
+static void take_calls(struct perfetto *pftrace, const struct batch *b)
 {
 	struct timeline *timeline = &pftrace->timeline;
 	const uint64_t *stacks =
@@ -46,12 +46,12 @@ static void take_calls(struct pftrace *pftrace, const struct batch *b)
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_api_begin][i];
-		struct pftrace_slice *slice;
+		struct perfetto_slice *slice;
 		uint8_t api;
 		uint32_t name = process_call_name(timeline->process, b->col[COL_api_call][i], &api);
 
-		slice = pftrace_add_slice(pftrace, PFTRACE_CALL,
-			pftrace_thread_row(pftrace, b->col[COL_api_thread][i]), name,
+		slice = perfetto_add_slice(pftrace, PERFETTO_CALL,
+			perfetto_thread_row(pftrace, b->col[COL_api_thread][i]), name,
 			timeline_host_ns(timeline, begin),
 			timeline_host_ns(timeline, begin + b->col[COL_api_dur][i]));
 		slice->category = call_category(api);
@@ -64,15 +64,15 @@ static void take_calls(struct pftrace *pftrace, const struct batch *b)
 static uint8_t op_category(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	if (framework == GPROF_FRAMEWORK_PYTHON) {
-		return PFTRACE_PYTHON;
+		return PERFETTO_PYTHON;
 	}
 	return op_is_user(name, framework, scope) ||
 			       (framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER)
-		       ? PFTRACE_ANNOTATION
-		       : PFTRACE_OPERATOR;
+		       ? PERFETTO_ANNOTATION
+		       : PERFETTO_OPERATOR;
 }
 
-static void take_ops(struct pftrace *pftrace, struct arrows *arrows, const struct batch *b)
+static void take_ops(struct perfetto *pftrace, struct arrows *arrows, const struct batch *b)
 {
 	struct timeline *timeline = &pftrace->timeline;
 
@@ -80,7 +80,7 @@ static void take_ops(struct pftrace *pftrace, struct arrows *arrows, const struc
 		uint64_t begin = b->col[COL_op_begin][i];
 		uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
 		uint8_t scope = (uint8_t)b->col[COL_op_scope][i];
-		size_t row = pftrace_thread_row(pftrace, b->col[COL_op_thread][i]);
+		size_t row = perfetto_thread_row(pftrace, b->col[COL_op_thread][i]);
 		uint32_t name = op_name(
 			timeline->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
 		uint64_t begin_ns = timeline_host_ns(timeline, begin);
@@ -89,7 +89,7 @@ static void take_ops(struct pftrace *pftrace, struct arrows *arrows, const struc
 			shape_id && shape_id <= UINT32_MAX
 				? idmap_get(&timeline->process->op_shapes, (uint32_t)shape_id)
 				: NULL;
-		struct pftrace_slice *slice = pftrace_add_slice(pftrace, PFTRACE_OP, row, name,
+		struct perfetto_slice *slice = perfetto_add_slice(pftrace, PERFETTO_OP, row, name,
 			begin_ns, timeline_host_ns(timeline, begin + b->col[COL_op_dur][i]));
 
 		slice->category = op_category(name, framework, scope);
@@ -104,64 +104,64 @@ static void take_ops(struct pftrace *pftrace, struct arrows *arrows, const struc
 static void take_arrow(
 	void *context, uint64_t nr, const struct arrow_end *from, const struct arrow_end *to)
 {
-	struct pftrace *pftrace = context;
+	struct perfetto *pftrace = context;
 	const struct arrow_end *ends[] = {from, to};
 
 	for (int i = 0; i < 2; i++) {
-		struct pftrace_slice *arrow = pftrace_add_slice(
-			pftrace, PFTRACE_ARROW, ends[i]->place, 0, ends[i]->ns, ends[i]->ns);
+		struct perfetto_slice *arrow = perfetto_add_slice(
+			pftrace, PERFETTO_ARROW, ends[i]->place, 0, ends[i]->ns, ends[i]->ns);
 
 		arrow->head.order = 0; /* before the slice */
-		arrow->value = PFTRACE_AUTOGRAD_FLOW | (pftrace->timeline.first_id + nr);
+		arrow->value = PERFETTO_AUTOGRAD_FLOW | (pftrace->timeline.first_id + nr);
 	}
 }
 
 static void take_range(void *context, const struct range *range)
 {
-	struct pftrace *pftrace = context;
+	struct perfetto *pftrace = context;
 	uint64_t begin_ns = timeline_host_ns(&pftrace->timeline, range->begin);
 	uint64_t end_ns = timeline_host_ns(&pftrace->timeline, range->end);
 	size_t row;
-	struct pftrace_slice *slice;
+	struct perfetto_slice *slice;
 
 	if (!timeline_picks(&pftrace->timeline, begin_ns, end_ns)) {
 		return;
 	}
-	row = pftrace_range_row(pftrace, range->thread, range->domain);
+	row = perfetto_range_row(pftrace, range->thread, range->domain);
 	if (range->op == GPROF_NVTX_MARK) {
-		pftrace_out_instant(&pftrace->out,
-			&(struct pftrace_event){
-				.track = pftrace_rows_track(&pftrace->rows, row, &pftrace->out),
+		perfetto_out_instant(&pftrace->out,
+			&(struct perfetto_event){
+				.track = perfetto_rows_track(&pftrace->rows, row, &pftrace->out),
 				.ns = begin_ns,
 				.name = range->name,
-				.category = PFTRACE_ANNOTATION});
+				.category = PERFETTO_ANNOTATION});
 		return;
 	}
-	slice = pftrace_add_slice(pftrace, PFTRACE_RANGE, row, range->name, begin_ns, end_ns);
-	slice->category = PFTRACE_ANNOTATION;
+	slice = perfetto_add_slice(pftrace, PERFETTO_RANGE, row, range->name, begin_ns, end_ns);
+	slice->category = PERFETTO_ANNOTATION;
 	slice->value = range->payload;
 	slice->shape = range->payload_type;
 }
 
-static void take_python(struct pftrace *pftrace, const struct batch *b)
+static void take_python(struct perfetto *pftrace, const struct batch *b)
 {
 	struct timeline *timeline = &pftrace->timeline;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_py_call_begin][i];
 
-		pftrace_add_slice(pftrace, PFTRACE_SLICE,
-			pftrace_python_row(pftrace, b->col[COL_py_call_thread][i]),
+		perfetto_add_slice(pftrace, PERFETTO_SLICE,
+			perfetto_python_row(pftrace, b->col[COL_py_call_thread][i]),
 			py_code_text(timeline->process, (uint32_t)b->col[COL_py_call_py_code][i]),
 			timeline_host_ns(timeline, begin),
 			timeline_host_ns(timeline, begin + b->col[COL_py_call_dur][i]))
-			->category = PFTRACE_PYTHON;
+			->category = PERFETTO_PYTHON;
 	}
 }
 
 /* ---- devices ---- */
 
-static uint32_t work_name(const struct pftrace *pftrace, const struct batch *b, uint32_t i)
+static uint32_t work_name(const struct perfetto *pftrace, const struct batch *b, uint32_t i)
 {
 	char text[64];
 
@@ -176,13 +176,13 @@ static uint32_t work_name(const struct pftrace *pftrace, const struct batch *b, 
 		return copy_name(
 			copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]) | COPY_IS_SET);
 	default:
-		return names_intern(
+		return string_pool_intern(
 			text, (size_t)snprintf(text, sizeof(text), "CUDA graph %" PRIu64,
 				      b->col[COL_graph_graph][i]));
 	}
 }
 
-static void take_works(struct pftrace *pftrace, const struct batch *b)
+static void take_works(struct perfetto *pftrace, const struct batch *b)
 {
 	struct timeline *timeline = &pftrace->timeline;
 
@@ -191,35 +191,35 @@ static void take_works(struct pftrace *pftrace, const struct batch *b)
 		uint32_t place_id = (uint32_t)b->col[COL_kernel_place][i];
 		struct model_place place = process_place(timeline->process, place_id);
 		uint32_t name = work_name(pftrace, b, i);
-		struct pftrace_slice *slice = pftrace_add_slice(pftrace, PFTRACE_WORK_GRAPH,
-			pftrace_stream_row(pftrace, &place, false), name,
+		struct perfetto_slice *slice = perfetto_add_slice(pftrace, PERFETTO_WORK_GRAPH,
+			perfetto_stream_row(pftrace, &place, false), name,
 			timeline_device_ns(timeline, begin),
 			timeline_device_ns(timeline, begin + b->col[COL_kernel_dur][i]));
 
-		slice->category = PFTRACE_KERNEL;
+		slice->category = PERFETTO_KERNEL;
 		slice->correlation = (uint32_t)b->col[COL_kernel_correlation][i];
 		slice->place = place_id;
 		slice->graph = (uint32_t)b->col[COL_kernel_graph][i];
 		slice->value = b->col[COL_kernel_graph_node][i];
 		if (b->table == GPROF_TABLE_kernel) {
-			slice->kind = PFTRACE_WORK_KERNEL;
+			slice->kind = PERFETTO_WORK_KERNEL;
 			slice->shape = (uint32_t)b->col[COL_kernel_shape][i];
 			slice->category = kernel_class_of(name) == KERNEL_COMMUNICATION
-						  ? PFTRACE_NCCL
-						  : PFTRACE_KERNEL;
+						  ? PERFETTO_NCCL
+						  : PERFETTO_KERNEL;
 		} else if (b->table == GPROF_TABLE_memcpy) {
-			slice->kind = PFTRACE_WORK_COPY;
+			slice->kind = PERFETTO_WORK_COPY;
 			slice->value = b->col[COL_memcpy_bytes][i];
-			slice->category = PFTRACE_COPY;
+			slice->category = PERFETTO_COPY;
 		} else if (b->table == GPROF_TABLE_memset) {
-			slice->kind = PFTRACE_WORK_SET;
+			slice->kind = PERFETTO_WORK_SET;
 			slice->value = b->col[COL_memset_bytes][i];
-			slice->category = PFTRACE_SET;
+			slice->category = PERFETTO_SET;
 		}
 	}
 }
 
-static void take_waits(struct pftrace *pftrace, const struct batch *b)
+static void take_waits(struct perfetto *pftrace, const struct batch *b)
 {
 	struct timeline *timeline = &pftrace->timeline;
 
@@ -228,21 +228,21 @@ static void take_waits(struct pftrace *pftrace, const struct batch *b)
 			process_place(timeline->process, b->col[COL_sync_place][i]);
 		const char *name = api_sync_name((uint32_t)b->col[COL_sync_type][i]);
 		uint64_t begin = b->col[COL_sync_begin][i];
-		struct pftrace_slice *slice;
+		struct perfetto_slice *slice;
 
 		if (place.device == UINT32_MAX) {
 			place.device = process_context_device(timeline->process, place.context);
 		}
-		slice = pftrace_add_slice(pftrace, PFTRACE_WAIT,
-			pftrace_stream_row(pftrace, &place, true), names_intern(name, strlen(name)),
-			timeline_device_ns(timeline, begin),
+		slice = perfetto_add_slice(pftrace, PERFETTO_WAIT,
+			perfetto_stream_row(pftrace, &place, true),
+			string_pool_intern(name, strlen(name)), timeline_device_ns(timeline, begin),
 			timeline_device_ns(timeline, begin + b->col[COL_sync_dur][i]));
-		slice->category = PFTRACE_SYNC;
+		slice->category = PERFETTO_SYNC;
 		slice->correlation = (uint32_t)b->col[COL_sync_correlation][i];
 	}
 }
 
-static void take_overheads(struct pftrace *pftrace, const struct batch *b)
+static void take_overheads(struct perfetto *pftrace, const struct batch *b)
 {
 	struct timeline *timeline = &pftrace->timeline;
 
@@ -251,17 +251,17 @@ static void take_overheads(struct pftrace *pftrace, const struct batch *b)
 			api_overhead_name((uint32_t)b->col[COL_overhead_overhead_kind][i]);
 		uint64_t begin = b->col[COL_overhead_begin][i];
 
-		pftrace_add_slice(pftrace, PFTRACE_SLICE,
-			pftrace_other_row(pftrace, PFTRACE_ROW_OVERHEAD, 0, "CUPTI's overhead"),
-			names_intern(name, strlen(name)), timeline_device_ns(timeline, begin),
+		perfetto_add_slice(pftrace, PERFETTO_SLICE,
+			perfetto_other_row(pftrace, PERFETTO_ROW_OVERHEAD, 0, "CUPTI's overhead"),
+			string_pool_intern(name, strlen(name)), timeline_device_ns(timeline, begin),
 			timeline_device_ns(timeline, begin + b->col[COL_overhead_dur][i]))
-			->category = PFTRACE_OVERHEAD;
+			->category = PERFETTO_OVERHEAD;
 	}
 }
 
 /* ---- steps, windows, marks ---- */
 
-static void take_steps(struct pftrace *pftrace)
+static void take_steps(struct perfetto *pftrace)
 {
 	struct timeline *timeline = &pftrace->timeline;
 	const struct process *process = timeline->process;
@@ -278,16 +278,16 @@ static void take_steps(struct pftrace *pftrace)
 			!timeline_picks(timeline, begin_ns, end_ns)) {
 			continue;
 		}
-		pftrace_add_slice(pftrace, PFTRACE_SLICE,
-			pftrace_other_row(pftrace, PFTRACE_ROW_STEPS, 0, "steps"),
-			names_intern(text,
+		perfetto_add_slice(pftrace, PERFETTO_SLICE,
+			perfetto_other_row(pftrace, PERFETTO_ROW_STEPS, 0, "steps"),
+			string_pool_intern(text,
 				(size_t)snprintf(text, sizeof(text), "step %" PRIu64, step->step)),
 			begin_ns, end_ns)
-			->category = PFTRACE_STEP;
+			->category = PERFETTO_STEP;
 	}
 }
 
-static void take_windows(struct pftrace *pftrace)
+static void take_windows(struct perfetto *pftrace)
 {
 	struct timeline *timeline = &pftrace->timeline;
 	const struct process *process = timeline->process;
@@ -312,61 +312,63 @@ static void take_windows(struct pftrace *pftrace)
 		if (!timeline_picks(timeline, begin_ns, end_ns)) {
 			continue;
 		}
-		pftrace_add_slice(pftrace, PFTRACE_SLICE,
-			pftrace_other_row(pftrace, PFTRACE_ROW_WINDOWS, 0, "record windows"),
-			names_intern(text, (size_t)nr_bytes), begin_ns, end_ns)
-			->category = PFTRACE_STEP;
+		perfetto_add_slice(pftrace, PERFETTO_SLICE,
+			perfetto_other_row(pftrace, PERFETTO_ROW_WINDOWS, 0, "record windows"),
+			string_pool_intern(text, (size_t)nr_bytes), begin_ns, end_ns)
+			->category = PERFETTO_STEP;
 	}
 }
 
 /* key: of `number`. */
-static void add_mark(struct pftrace *pftrace, uint64_t tick, uint32_t name, enum pftrace_key key,
+static void add_mark(struct perfetto *pftrace, uint64_t tick, uint32_t name, enum perfetto_key key,
 	int64_t number, uint32_t text)
 {
-	struct pftrace_event event = {.ns = timeline_host_ns(&pftrace->timeline, tick),
+	struct perfetto_event event = {.ns = timeline_host_ns(&pftrace->timeline, tick),
 		.name = name,
-		.category = PFTRACE_MARK};
+		.category = PERFETTO_MARK};
 
 	if (!timeline_picks(&pftrace->timeline, event.ns, event.ns)) {
 		return;
 	}
-	event.track = pftrace_rows_track(&pftrace->rows,
-		pftrace_other_row(pftrace, PFTRACE_ROW_MARKS, 0, "losses and notices"),
+	event.track = perfetto_rows_track(&pftrace->rows,
+		perfetto_other_row(pftrace, PERFETTO_ROW_MARKS, 0, "losses and notices"),
 		&pftrace->out);
-	pftrace_event_int(&event, key, number);
+	perfetto_event_int(&event, key, number);
 	if (text) {
-		pftrace_event_text(&event, PFTRACE_KEY_PAYLOAD, text);
+		perfetto_event_text(&event, PERFETTO_KEY_PAYLOAD, text);
 	}
-	pftrace_out_instant(&pftrace->out, &event);
+	perfetto_out_instant(&pftrace->out, &event);
 }
 
-static void take_losses(struct pftrace *pftrace, size_t block)
+static void take_losses(struct perfetto *pftrace, size_t block)
 {
 	struct process *process = pftrace->timeline.process;
 	struct batch b;
 
-	if (stream_in_load(process->stream, block, COL_ALL(NR_COL_loss), 0, &b)) {
+	if (stream_load(process->stream, block, COL_ALL(NR_COL_loss), 0, &b)) {
 		return;
 	}
 	for (uint32_t i = 0; i < b.nr_rows; i++) {
 		struct buf text = {0};
 
 		buf_text(&text, "lost: ");
-		buf_text(&text, names_raw(process_string(process, b.col[COL_loss_cause][i]), NULL));
-		add_mark(pftrace, b.col[COL_loss_tick][i], names_intern(text.bytes, text.nr_bytes),
-			PFTRACE_KEY_COUNT, (int64_t)b.col[COL_loss_count][i], 0);
+		buf_text(&text,
+			string_pool_text(process_string(process, b.col[COL_loss_cause][i]), NULL));
+		add_mark(pftrace, b.col[COL_loss_tick][i],
+			string_pool_intern(text.bytes, text.nr_bytes), PERFETTO_KEY_COUNT,
+			(int64_t)b.col[COL_loss_count][i], 0);
 		buf_fini(&text);
 	}
 }
 
-static void take_notices(struct pftrace *pftrace)
+static void take_notices(struct perfetto *pftrace)
 {
 	const struct process *process = pftrace->timeline.process;
 
 	for (size_t i = 0; i < process->nr_notices; i++) {
 		const struct model_notice *notice = &process->notices[i];
 
-		add_mark(pftrace, notice->tick, notice->cause, PFTRACE_KEY_CODE, notice->code,
+		add_mark(pftrace, notice->tick, notice->cause, PERFETTO_KEY_CODE, notice->code,
 			notice->text);
 	}
 }
@@ -410,7 +412,7 @@ static uint32_t wanted(unsigned int table)
 	}
 }
 
-static void take_batch(struct pftrace *pftrace, struct reading *reading, const struct batch *batch)
+static void take_batch(struct perfetto *pftrace, struct reading *reading, const struct batch *batch)
 {
 	switch (batch->table) {
 	case GPROF_TABLE_op:
@@ -420,16 +422,16 @@ static void take_batch(struct pftrace *pftrace, struct reading *reading, const s
 		ranges_take(reading->ranges, pftrace->timeline.process, batch, take_range, pftrace);
 		break;
 	case GPROF_TABLE_nccl:
-		pftrace_comm_calls(pftrace, batch);
+		perfetto_comm_calls(pftrace, batch);
 		break;
 	case GPROF_TABLE_py_call:
 		take_python(pftrace, batch);
 		break;
 	case GPROF_TABLE_alloc:
-		pftrace_count_allocs(pftrace, batch);
+		perfetto_count_allocs(pftrace, batch);
 		break;
 	case GPROF_TABLE_sample:
-		pftrace_count_samples(pftrace, batch);
+		perfetto_count_samples(pftrace, batch);
 		break;
 	case GPROF_TABLE_kernel:
 	case GPROF_TABLE_memcpy:
@@ -449,15 +451,15 @@ static void take_batch(struct pftrace *pftrace, struct reading *reading, const s
 	}
 }
 
-void pftrace_read(struct pftrace *pftrace)
+void perfetto_read(struct perfetto *pftrace)
 {
 	struct timeline *timeline = &pftrace->timeline;
-	struct stream_in *stream = timeline->process->stream;
+	struct stream *stream = timeline->process->stream;
 	struct reading reading = {ranges_create(), arrows_create(timeline, take_arrow, pftrace)};
 	bool has_marks = timeline_shows(timeline, TIMELINE_MARKS);
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		struct batch batch;
 
 		if (table == GPROF_TABLE_loss && has_marks) {

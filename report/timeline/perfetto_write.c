@@ -11,33 +11,34 @@ static uint32_t three(const uint32_t numbers[3])
 {
 	char text[48];
 
-	return names_intern(text, (size_t)snprintf(text, sizeof(text), "%u x %u x %u", numbers[0],
-					  numbers[1], numbers[2]));
+	return string_pool_intern(text, (size_t)snprintf(text, sizeof(text), "%u x %u x %u",
+						numbers[0], numbers[1], numbers[2]));
 }
 
 static void add_occupancy(
-	struct pftrace *pftrace, const struct model_shape *shape, struct pftrace_event *args)
+	struct perfetto *pftrace, const struct model_shape *shape, struct perfetto_event *args)
 {
 	struct occupancy occupancy;
 
 	if (!occupancy_compute(&pftrace->timeline.device, shape, &occupancy)) {
 		return;
 	}
-	pftrace_event_double(args, PFTRACE_KEY_BLOCKS_PER_SM, occupancy.blocks_per_multiprocessor);
-	pftrace_event_double(args, PFTRACE_KEY_WARPS_PER_SM, occupancy.warps_per_multiprocessor);
+	perfetto_event_double(
+		args, PERFETTO_KEY_BLOCKS_PER_SM, occupancy.blocks_per_multiprocessor);
+	perfetto_event_double(args, PERFETTO_KEY_WARPS_PER_SM, occupancy.warps_per_multiprocessor);
 	if (occupancy.has_estimate) {
-		pftrace_event_uint(args, PFTRACE_KEY_OCCUPANCY, occupancy.percent);
-		pftrace_event_text(
-			args, PFTRACE_KEY_LIMITER, occupancy_limit_name(occupancy.limits));
+		perfetto_event_uint(args, PERFETTO_KEY_OCCUPANCY, occupancy.percent);
+		perfetto_event_text(
+			args, PERFETTO_KEY_LIMITER, occupancy_limit_name(occupancy.limits));
 	}
 }
 
 /* What depends on the launch's shape only, packed once. */
-static const struct buf *shape_args(struct pftrace *pftrace, uint32_t id, uint32_t device)
+static const struct buf *shape_args(struct perfetto *pftrace, uint32_t id, uint32_t device)
 {
 	struct timeline *timeline = &pftrace->timeline;
 	const struct model_shape *shape = idmap_get(&timeline->process->shapes, id);
-	struct pftrace_event args = {0};
+	struct perfetto_event args = {0};
 	struct buf *packed;
 
 	if (!shape) {
@@ -51,20 +52,20 @@ static const struct buf *shape_args(struct pftrace *pftrace, uint32_t id, uint32
 		timeline->device_id = device;
 		timeline->device = occupancy_device(timeline->process, device);
 	}
-	pftrace_event_text(&args, PFTRACE_KEY_GRID, three(shape->grid));
-	pftrace_event_text(&args, PFTRACE_KEY_BLOCK, three(shape->block));
+	perfetto_event_text(&args, PERFETTO_KEY_GRID, three(shape->grid));
+	perfetto_event_text(&args, PERFETTO_KEY_BLOCK, three(shape->block));
 	if (shape->cluster[0]) {
-		pftrace_event_text(&args, PFTRACE_KEY_CLUSTER, three(shape->cluster));
+		perfetto_event_text(&args, PERFETTO_KEY_CLUSTER, three(shape->cluster));
 	}
-	pftrace_event_uint(&args, PFTRACE_KEY_REGISTERS, shape->registers);
-	pftrace_event_uint(&args, PFTRACE_KEY_STATIC_SHARED, shape->static_shared_bytes);
-	pftrace_event_uint(&args, PFTRACE_KEY_DYNAMIC_SHARED, shape->dynamic_shared_bytes);
+	perfetto_event_uint(&args, PERFETTO_KEY_REGISTERS, shape->registers);
+	perfetto_event_uint(&args, PERFETTO_KEY_STATIC_SHARED, shape->static_shared_bytes);
+	perfetto_event_uint(&args, PERFETTO_KEY_DYNAMIC_SHARED, shape->dynamic_shared_bytes);
 	add_occupancy(pftrace, shape, &args);
-	pftrace_out_pack(&pftrace->out, &args, packed);
+	perfetto_out_pack(&pftrace->out, &args, packed);
 	return packed;
 }
 
-static void add_payload(struct pftrace_event *event, const struct pftrace_slice *slice)
+static void add_payload(struct perfetto_event *event, const struct perfetto_slice *slice)
 {
 	double number;
 	float small;
@@ -74,122 +75,122 @@ static void add_payload(struct pftrace_event *event, const struct pftrace_slice 
 	switch (slice->shape) { /* NVTX's types, as in timeline_host.c */
 	case 1:
 	case 4:
-		pftrace_event_uint(event, PFTRACE_KEY_PAYLOAD, slice->value);
+		perfetto_event_uint(event, PERFETTO_KEY_PAYLOAD, slice->value);
 		break;
 	case 2:
-		pftrace_event_int(event, PFTRACE_KEY_PAYLOAD, (int64_t)slice->value);
+		perfetto_event_int(event, PERFETTO_KEY_PAYLOAD, (int64_t)slice->value);
 		break;
 	case 5:
-		pftrace_event_int(event, PFTRACE_KEY_PAYLOAD, (int32_t)slice->value);
+		perfetto_event_int(event, PERFETTO_KEY_PAYLOAD, (int32_t)slice->value);
 		break;
 	case 3:
-		pftrace_event_double(event, PFTRACE_KEY_PAYLOAD, number);
+		perfetto_event_double(event, PERFETTO_KEY_PAYLOAD, number);
 		break;
 	case 6:
-		pftrace_event_double(event, PFTRACE_KEY_PAYLOAD, (double)small);
+		perfetto_event_double(event, PERFETTO_KEY_PAYLOAD, (double)small);
 		break;
 	default:
 		break;
 	}
 }
 
-static void add_stack(struct pftrace *pftrace, struct pftrace_event *event, uint32_t stack)
+static void add_stack(struct perfetto *pftrace, struct perfetto_event *event, uint32_t stack)
 {
 	if (stack) {
-		pftrace_event_text(
-			event, PFTRACE_KEY_STACK, py_stack_text(pftrace->timeline.process, stack));
+		perfetto_event_text(
+			event, PERFETTO_KEY_STACK, py_stack_text(pftrace->timeline.process, stack));
 	}
 }
 
 static void add_call(
-	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
+	struct perfetto *pftrace, struct perfetto_event *event, const struct perfetto_slice *slice)
 {
 	if (slice->correlation) {
-		pftrace_event_uint(event, PFTRACE_KEY_CORRELATION, slice->correlation);
+		perfetto_event_uint(event, PERFETTO_KEY_CORRELATION, slice->correlation);
 	}
 	if (slice->shape) {
-		pftrace_event_int(event, PFTRACE_KEY_RESULT, (int32_t)slice->shape);
+		perfetto_event_int(event, PERFETTO_KEY_RESULT, (int32_t)slice->shape);
 	}
 	add_stack(pftrace, event, slice->place);
 	if (slice->correlation && idset_has(pftrace->timeline.worked, slice->correlation)) {
-		pftrace_event_flow(event, pftrace->timeline.first_id + slice->correlation);
-		pftrace_count_launch(pftrace, slice->correlation, event->ns);
+		perfetto_event_flow(event, pftrace->timeline.first_id + slice->correlation);
+		perfetto_count_launch(pftrace, slice->correlation, event->ns);
 	}
 }
 
 static void add_op(
-	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
+	struct perfetto *pftrace, struct perfetto_event *event, const struct perfetto_slice *slice)
 {
 	if (slice->value) {
-		pftrace_event_uint(event, PFTRACE_KEY_SEQUENCE, slice->value - 1);
+		perfetto_event_uint(event, PERFETTO_KEY_SEQUENCE, slice->value - 1);
 	}
 	if (slice->shape) {
-		pftrace_event_text(event, PFTRACE_KEY_INPUTS, slice->shape);
+		perfetto_event_text(event, PERFETTO_KEY_INPUTS, slice->shape);
 	}
 	add_stack(pftrace, event, slice->place);
 	/* An operator that begins with its first child in the same ns is the longer one, and first.
 	 */
 	for (size_t i = 0; i < pftrace->nr_arrows; i++) {
 		if (pftrace->arrows[i].row == slice->row && pftrace->arrows[i].value) {
-			pftrace_event_flow(event, pftrace->arrows[i].value);
-			if (event->nr_flows < PFTRACE_FLOWS) {
+			perfetto_event_flow(event, pftrace->arrows[i].value);
+			if (event->nr_flows < PERFETTO_FLOWS) {
 				pftrace->arrows[i].value = 0;
 			}
 		}
 	}
 }
 
-static void add_bytes(struct pftrace_event *event, const struct pftrace_slice *slice)
+static void add_bytes(struct perfetto_event *event, const struct perfetto_slice *slice)
 {
-	pftrace_event_uint(event, PFTRACE_KEY_BYTES, slice->value);
+	perfetto_event_uint(event, PERFETTO_KEY_BYTES, slice->value);
 	if (slice->dur_ns) {
-		pftrace_event_double(
-			event, PFTRACE_KEY_RATE, (double)slice->value / (double)slice->dur_ns);
+		perfetto_event_double(
+			event, PERFETTO_KEY_RATE, (double)slice->value / (double)slice->dur_ns);
 	}
 }
 
 static void add_work(
-	struct pftrace *pftrace, struct pftrace_event *event, const struct pftrace_slice *slice)
+	struct perfetto *pftrace, struct perfetto_event *event, const struct perfetto_slice *slice)
 {
 	struct model_place place = process_place(pftrace->timeline.process, slice->place);
 
-	pftrace_event_uint(event, PFTRACE_KEY_DEVICE, place.device);
-	pftrace_event_uint(event, PFTRACE_KEY_CONTEXT, place.context);
-	pftrace_event_uint(event, PFTRACE_KEY_STREAM, place.stream);
-	pftrace_event_uint(event, PFTRACE_KEY_CORRELATION, slice->correlation);
+	perfetto_event_uint(event, PERFETTO_KEY_DEVICE, place.device);
+	perfetto_event_uint(event, PERFETTO_KEY_CONTEXT, place.context);
+	perfetto_event_uint(event, PERFETTO_KEY_STREAM, place.stream);
+	perfetto_event_uint(event, PERFETTO_KEY_CORRELATION, slice->correlation);
 	if (slice->graph) {
-		pftrace_event_uint(event, PFTRACE_KEY_GRAPH, slice->graph);
+		perfetto_event_uint(event, PERFETTO_KEY_GRAPH, slice->graph);
 	}
-	if (slice->kind == PFTRACE_WORK_KERNEL) {
+	if (slice->kind == PERFETTO_WORK_KERNEL) {
 		event->packed = shape_args(pftrace, slice->shape, place.device);
 		if (slice->graph) {
-			pftrace_event_uint(event, PFTRACE_KEY_GRAPH_NODE, slice->value);
+			perfetto_event_uint(event, PERFETTO_KEY_GRAPH_NODE, slice->value);
 		}
-	} else if (slice->kind != PFTRACE_WORK_GRAPH) {
+	} else if (slice->kind != PERFETTO_WORK_GRAPH) {
 		add_bytes(event, slice);
 	}
-	if (slice->kind == PFTRACE_WORK_COPY) {
-		pftrace_count_copy(
+	if (slice->kind == PERFETTO_WORK_COPY) {
+		perfetto_count_copy(
 			pftrace, place.device, event->ns, event->ns + slice->dur_ns, slice->value);
 	}
 	if (slice->correlation && idset_has(pftrace->timeline.called, slice->correlation)) {
-		pftrace_event_flow(event, pftrace->timeline.first_id + slice->correlation);
-		pftrace_count_work(pftrace, slice->correlation, &place, event->ns);
+		perfetto_event_flow(event, pftrace->timeline.first_id + slice->correlation);
+		perfetto_count_work(pftrace, slice->correlation, &place, event->ns);
 	}
 }
 
 /* ---- slices ---- */
 
-static void keep_arrow(struct pftrace *pftrace, const struct pftrace_slice *arrow)
+static void keep_arrow(struct perfetto *pftrace, const struct perfetto_slice *arrow)
 {
 	pftrace->arrows = array_grow(pftrace->arrows, pftrace->nr_arrows, &pftrace->arrow_capacity,
 		sizeof(*pftrace->arrows));
 	pftrace->arrows[pftrace->nr_arrows++] = *arrow;
 }
 
-static void write_slice(struct pftrace *pftrace, const struct pftrace_slice *slice)
+static void write_slice(struct perfetto *pftrace, const struct perfetto_slice *slice)
 {
-	struct pftrace_event event = {.ns = slice->head.key,
+	struct perfetto_event event = {.ns = slice->head.key,
 		.dur_ns = slice->dur_ns,
 		.name = slice->name,
 		.category = slice->category};
@@ -199,48 +200,48 @@ static void write_slice(struct pftrace *pftrace, const struct pftrace_slice *sli
 		pftrace->nr_arrows = 0;
 	}
 	switch (slice->kind) {
-	case PFTRACE_ARROW:
+	case PERFETTO_ARROW:
 		keep_arrow(pftrace, slice);
 		return;
-	case PFTRACE_CALL:
+	case PERFETTO_CALL:
 		add_call(pftrace, &event, slice);
 		break;
-	case PFTRACE_OP:
+	case PERFETTO_OP:
 		add_op(pftrace, &event, slice);
 		break;
-	case PFTRACE_RANGE:
+	case PERFETTO_RANGE:
 		add_payload(&event, slice);
 		break;
-	case PFTRACE_WAIT:
-		pftrace_event_uint(&event, PFTRACE_KEY_CORRELATION, slice->correlation);
+	case PERFETTO_WAIT:
+		perfetto_event_uint(&event, PERFETTO_KEY_CORRELATION, slice->correlation);
 		break;
-	case PFTRACE_COLLECTIVE:
-		pftrace_comm_args(pftrace, &event, slice);
+	case PERFETTO_COLLECTIVE:
+		perfetto_comm_args(pftrace, &event, slice);
 		break;
-	case PFTRACE_NCCL_CALL:
-		pftrace_comm_call_args(pftrace, &event, slice);
+	case PERFETTO_NCCL_CALL:
+		perfetto_comm_call_args(pftrace, &event, slice);
 		break;
-	case PFTRACE_SLICE:
+	case PERFETTO_SLICE:
 		break;
 	default:
 		add_work(pftrace, &event, slice);
 		break;
 	}
-	event.track = pftrace_rows_place(
+	event.track = perfetto_rows_place(
 		&pftrace->rows, slice->row, &pftrace->out, event.ns, event.ns + slice->dur_ns);
-	pftrace_out_slice(&pftrace->out, &event);
+	perfetto_out_slice(&pftrace->out, &event);
 }
 
-void pftrace_write_slices(struct pftrace *pftrace)
+void perfetto_write_slices(struct perfetto *pftrace)
 {
 	size_t nr;
 
-	spool_finish(pftrace->spool);
-	nr = spool_nr(pftrace->spool);
+	external_sort_finish(pftrace->spool);
+	nr = external_sort_nr(pftrace->spool);
 	for (size_t i = 0; i < nr; i++) {
-		write_slice(pftrace, spool_at(pftrace->spool, i));
+		write_slice(pftrace, external_sort_at(pftrace->spool, i));
 	}
-	pftrace_count_copies_until(pftrace, UINT64_MAX);
-	pftrace_queues_end(&pftrace->queues, &pftrace->out);
-	pftrace_rows_close(&pftrace->rows, &pftrace->out);
+	perfetto_count_copies_until(pftrace, UINT64_MAX);
+	perfetto_queues_end(&pftrace->queues, &pftrace->out);
+	perfetto_rows_close(&pftrace->rows, &pftrace->out);
 }

@@ -194,10 +194,10 @@ static void cut(struct timeline *timeline, struct batch *batch)
 /* By the times that its header tells: a timeline of many parts reads each block once or twice. */
 static bool may_have(struct timeline *timeline, uint64_t block)
 {
-	const struct stream_in *stream = timeline->process->stream;
+	const struct stream *stream = timeline->process->stream;
 	uint64_t first = stream->blocks[block].time_min, last = stream->blocks[block].time_max;
 
-	if (is_device(stream_in_block_table(stream, block))) {
+	if (is_device(stream_block_table(stream, block))) {
 		first = timeline_device_ns(timeline, first);
 		last = timeline_device_ns(timeline, last);
 	} else {
@@ -226,7 +226,7 @@ uint32_t timeline_api_mask(unsigned int table)
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch)
 {
 	struct process *process = timeline->process;
-	unsigned int table = stream_in_block_table(process->stream, block);
+	unsigned int table = stream_block_table(process->stream, block);
 	bool has_times = table != GPROF_TABLE_nvtx;
 	bool has_part = timeline->part && timeline->part->nr_parts && has_times;
 	bool is_cut = has_part || (timeline->pick && has_times &&
@@ -239,7 +239,7 @@ bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, str
 	}
 	mask |= select_mask(process, table) |
 		(is_cut ? COL_BIT(0) | (is_moment(table) ? 0 : COL_BIT(1)) : 0);
-	if (stream_in_load(process->stream, block, mask, 0, batch)) {
+	if (stream_load(process->stream, block, mask, 0, batch)) {
 		return false;
 	}
 	select_cut(process, batch);

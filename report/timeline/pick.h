@@ -53,7 +53,7 @@ bool timeline_picks(const struct timeline *timeline, uint64_t begin_ns, uint64_t
 uint32_t timeline_api_mask(unsigned int table);
 
 /*
- * As stream_in_load, of the process at hand, with the rows that are chosen (NVTX's, which are no
+ * As stream_load, of the process at hand, with the rows that are chosen (NVTX's, which are no
  * whole ranges yet, by steps and windows alone). False if there are none, or some are damaged.
  */
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch);

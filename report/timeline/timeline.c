@@ -120,7 +120,7 @@ const char *timeline_name(uint32_t name)
 	if (!made[name]) {
 		struct buf json = {0};
 		size_t nr_bytes;
-		const char *bytes = names_shown(name, &nr_bytes);
+		const char *bytes = string_pool_shown(name, &nr_bytes);
 
 		text_add_json(&json, bytes, nr_bytes);
 		buf_char(&json, '\0');
@@ -266,14 +266,14 @@ static void add_tail(struct timeline *timeline, struct process *const *processes
 
 static void read_correlations(struct timeline *timeline)
 {
-	struct stream_in *stream = timeline->process->stream;
+	struct stream *stream = timeline->process->stream;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct idset *set = NULL;
 		unsigned int column = COL_api_correlation;
 		struct batch batch;
 
-		switch (stream_in_block_table(stream, i)) {
+		switch (stream_block_table(stream, i)) {
 		case GPROF_TABLE_api:
 		case GPROF_TABLE_api_launch:
 		case GPROF_TABLE_api_copy:
@@ -307,7 +307,7 @@ static void add_process_names(struct timeline *timeline)
 	struct buf name = {0};
 	static const char *const keys[] = {"process_name", "process_labels", "process_sort_index"};
 
-	family_add_name(&name, process);
+	process_tree_add_name(&name, process);
 	for (int i = 0; i < 3; i++) {
 		timeline_begin(timeline, 'M', NULL,
 			i == 0	 ? "\"process_name\""

@@ -21,7 +21,7 @@ struct run {
 	size_t window_first, window_nr;
 };
 
-struct spool {
+struct external_sort {
 	size_t bytes; /* of a record */
 	size_t most;
 	size_t run_records;
@@ -38,12 +38,12 @@ struct spool {
 	size_t place; /* of the record at the top of the heap */
 };
 
-struct spool *spool_create(size_t record_bytes, size_t most, size_t run_bytes)
+struct external_sort *external_sort_create(size_t record_bytes, size_t most, size_t run_bytes)
 {
-	struct spool *spool = mem_zeroed(1, sizeof(*spool));
+	struct external_sort *spool = mem_zeroed(1, sizeof(*spool));
 
 	spool->bytes = record_bytes;
-	spool->run_records = (run_bytes ? run_bytes : SPOOL_BYTES) / record_bytes;
+	spool->run_records = (run_bytes ? run_bytes : EXTERNAL_SORT_BYTES) / record_bytes;
 	spool->run_records = spool->run_records < 2 ? 2 : spool->run_records;
 	/* More than half a run is no less work than all. */
 	spool->most = most <= spool->run_records / 2 ? most : 0;
@@ -51,7 +51,7 @@ struct spool *spool_create(size_t record_bytes, size_t most, size_t run_bytes)
 	return spool;
 }
 
-void spool_destroy(struct spool *spool)
+void external_sort_destroy(struct external_sort *spool)
 {
 	if (!spool) {
 		return;
@@ -73,7 +73,7 @@ void spool_destroy(struct spool *spool)
 
 static int by_key(const void *a, const void *b)
 {
-	const struct spool_head *x = a, *y = b;
+	const struct external_sort_head *x = a, *y = b;
 
 	if (x->key != y->key) {
 		return x->key < y->key ? -1 : 1;
@@ -82,7 +82,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Streams are in order nearly everywhere, and often entirely. */
-static bool is_sorted(const struct spool *spool)
+static bool is_sorted(const struct external_sort *spool)
 {
 	for (size_t i = 1; i < spool->nr; i++) {
 		const char *record = spool->records + i * spool->bytes;
@@ -94,7 +94,7 @@ static bool is_sorted(const struct spool *spool)
 	return true;
 }
 
-static void sort(struct spool *spool)
+static void sort(struct external_sort *spool)
 {
 	if (!is_sorted(spool)) {
 		qsort(spool->records, spool->nr, spool->bytes, by_key);
@@ -106,7 +106,7 @@ static void sort(struct spool *spool)
 
 /* ---- the file ---- */
 
-static void read_window(struct spool *spool, struct run *run)
+static void read_window(struct external_sort *spool, struct run *run)
 {
 	size_t most = WINDOW_BYTES / spool->bytes ? WINDOW_BYTES / spool->bytes : 1;
 	size_t nr = run->nr - run->next < most ? run->nr - run->next : most;
@@ -122,7 +122,7 @@ static void read_window(struct spool *spool, struct run *run)
 
 /* ---- adding ---- */
 
-static void end_run(struct spool *spool)
+static void end_run(struct external_sort *spool)
 {
 	struct run *run;
 
@@ -146,9 +146,9 @@ static void end_run(struct spool *spool)
 	spool->nr = 0;
 }
 
-void *spool_add(struct spool *spool)
+void *external_sort_add(struct external_sort *spool)
 {
-	struct spool_head *head;
+	struct external_sort_head *head;
 
 	if (spool->nr == spool->run_records) {
 		if (spool->most) {
@@ -158,7 +158,7 @@ void *spool_add(struct spool *spool)
 		}
 	}
 	spool->records = array_grow(spool->records, spool->nr, &spool->capacity, spool->bytes);
-	head = (struct spool_head *)(spool->records + spool->nr++ * spool->bytes);
+	head = (struct external_sort_head *)(spool->records + spool->nr++ * spool->bytes);
 	memset(head, 0, spool->bytes);
 	head->order = spool->nr_added++;
 	return head;
@@ -166,7 +166,7 @@ void *spool_add(struct spool *spool)
 
 /* ---- giving out ---- */
 
-static const void *first_of(struct spool *spool, struct run *run)
+static const void *first_of(struct external_sort *spool, struct run *run)
 {
 	if (run->records) {
 		return run->records + run->next * spool->bytes;
@@ -177,13 +177,13 @@ static const void *first_of(struct spool *spool, struct run *run)
 	return run->window + (run->next - run->window_first) * spool->bytes;
 }
 
-static bool is_before(struct spool *spool, size_t a, size_t b)
+static bool is_before(struct external_sort *spool, size_t a, size_t b)
 {
 	return by_key(first_of(spool, &spool->runs[spool->heap[a]]),
 		       first_of(spool, &spool->runs[spool->heap[b]])) < 0;
 }
 
-static void sift_down(struct spool *spool, size_t at)
+static void sift_down(struct external_sort *spool, size_t at)
 {
 	for (size_t child = 2 * at + 1; child < spool->nr_heap; child = 2 * at + 1) {
 		size_t run = spool->heap[at];
@@ -200,7 +200,7 @@ static void sift_down(struct spool *spool, size_t at)
 	}
 }
 
-static void begin_again(struct spool *spool)
+static void begin_again(struct external_sort *spool)
 {
 	spool->nr_heap = 0;
 	spool->place = 0;
@@ -217,7 +217,7 @@ static void begin_again(struct spool *spool)
 	}
 }
 
-void spool_finish(struct spool *spool)
+void external_sort_finish(struct external_sort *spool)
 {
 	sort(spool);
 	spool->nr_kept = spool->nr;
@@ -234,7 +234,7 @@ void spool_finish(struct spool *spool)
 	begin_again(spool);
 }
 
-static void skip_one(struct spool *spool)
+static void skip_one(struct external_sort *spool)
 {
 	struct run *run = &spool->runs[spool->heap[0]];
 
@@ -245,7 +245,7 @@ static void skip_one(struct spool *spool)
 	sift_down(spool, 0);
 }
 
-const void *spool_at(struct spool *spool, size_t place)
+const void *external_sort_at(struct external_sort *spool, size_t place)
 {
 	if (place < spool->place) {
 		begin_again(spool);
@@ -256,12 +256,12 @@ const void *spool_at(struct spool *spool, size_t place)
 	return first_of(spool, &spool->runs[spool->heap[0]]);
 }
 
-size_t spool_nr_added(const struct spool *spool)
+size_t external_sort_nr_added(const struct external_sort *spool)
 {
 	return spool->nr_added;
 }
 
-size_t spool_nr(const struct spool *spool)
+size_t external_sort_nr(const struct external_sort *spool)
 {
 	return spool->nr_kept;
 }

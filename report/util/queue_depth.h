@@ -6,7 +6,7 @@
  * both are walked along in their orders, from the last to the first as op_walk.h hands them out.
  *
  * A stream works off what it was given in turn. Begins that come out of turn are put right within
- * QUEUE_WINDOW; memory is that and the longest queue.
+ * QUEUE_DEPTH_WINDOW; memory is that and the longest queue.
  */
 #ifndef REPORT_UTIL_QUEUE_DEPTH_H
 #define REPORT_UTIL_QUEUE_DEPTH_H
@@ -14,23 +14,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QUEUE_WINDOW 64u
+#define QUEUE_DEPTH_WINDOW 64u
 
 /* CUDA has room for 1,024 of a stream; then the host's launches wait. What counts as full. */
-#define QUEUE_FULL 1000u
+#define QUEUE_DEPTH_FULL 1000u
 
-struct queue_call {
+struct queue_depth_call {
 	uint64_t begin, ns;
 };
 
-struct queue {
-	uint64_t begins[QUEUE_WINDOW + 1]; /* rising */
+struct queue_depth {
+	uint64_t begins[QUEUE_DEPTH_WINDOW + 1]; /* rising */
 	uint32_t nr_begins;
-	struct queue_call *calls; /* from `first_call` on, falling */
+	struct queue_depth_call *calls; /* from `first_call` on, falling */
 	size_t first_call, nr_calls, capacity;
 	uint64_t now;
 	uint64_t length;
-	/* results, after queue_finish; times in ns */
+	/* results, after queue_depth_finish; times in ns */
 	uint64_t nr, max;
 	uint64_t first, last; /* call and begin */
 	uint64_t empty_ns, full_ns;
@@ -40,8 +40,9 @@ struct queue {
 
 /* Starts with all zeros. Calls must come about from the last to the first, as op_walk.h has them.
  */
-void queue_add(struct queue *queue, uint64_t call_begin, uint64_t call_end, uint64_t begin);
-void queue_finish(struct queue *queue);
-void queue_fini(struct queue *queue);
+void queue_depth_add(
+	struct queue_depth *queue, uint64_t call_begin, uint64_t call_end, uint64_t begin);
+void queue_depth_finish(struct queue_depth *queue);
+void queue_depth_fini(struct queue_depth *queue);
 
 #endif

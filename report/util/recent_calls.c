@@ -5,18 +5,19 @@
 
 #include "report/util/buf.h"
 
-void recent_fini(struct recent *recent)
+void recent_calls_fini(struct recent_calls *recent)
 {
-	worked_fini(&recent->places);
+	gpu_times_fini(&recent->places);
 	free(recent->items);
-	*recent = (struct recent){0};
+	*recent = (struct recent_calls){0};
 }
 
-bool recent_take(struct recent *recent, uint32_t correlation, struct recent_item *item)
+bool recent_calls_take(
+	struct recent_calls *recent, uint32_t correlation, struct recent_calls_item *item)
 {
-	struct worked_entry entry;
+	struct gpu_times_entry entry;
 
-	if (!worked_take(&recent->places, correlation, &entry)) {
+	if (!gpu_times_take(&recent->places, correlation, &entry)) {
 		return false;
 	}
 	*item = recent->items[entry.records - 1];
@@ -24,33 +25,35 @@ bool recent_take(struct recent *recent, uint32_t correlation, struct recent_item
 	return true;
 }
 
-bool recent_put(struct recent *recent, const struct recent_item *item, struct recent_item *gone)
+bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_item *item,
+	struct recent_calls_item *gone)
 {
-	struct recent_item old;
+	struct recent_calls_item old;
 	bool is_gone = false;
 	size_t place;
 
 	if (!item->correlation) {
 		return false;
 	}
-	recent_take(recent, item->correlation, &old);
-	if (recent->nr_items < RECENT_ITEMS) {
+	recent_calls_take(recent, item->correlation, &old);
+	if (recent->nr_items < RECENT_CALLS_ITEMS) {
 		recent->items = array_grow(
 			recent->items, recent->nr_items, &recent->capacity, sizeof(*recent->items));
 		place = recent->nr_items++;
 	} else {
 		place = recent->next;
-		recent->next = (recent->next + 1) % RECENT_ITEMS;
-		is_gone = recent_take(recent, recent->items[place].correlation, gone);
+		recent->next = (recent->next + 1) % RECENT_CALLS_ITEMS;
+		is_gone = recent_calls_take(recent, recent->items[place].correlation, gone);
 	}
 	recent->items[place] = *item;
-	worked_put(&recent->places, item->correlation)->records = (uint32_t)place + 1;
+	gpu_times_put(&recent->places, item->correlation)->records = (uint32_t)place + 1;
 	return is_gone;
 }
 
-const struct recent_item *recent_get(const struct recent *recent, uint32_t correlation)
+const struct recent_calls_item *recent_calls_get(
+	const struct recent_calls *recent, uint32_t correlation)
 {
-	const struct worked_entry *entry = worked_find(&recent->places, correlation);
+	const struct gpu_times_entry *entry = gpu_times_find(&recent->places, correlation);
 
 	return entry ? &recent->items[entry->records - 1] : NULL;
 }

@@ -49,7 +49,7 @@ static struct name *add(const char *bytes, size_t nr_bytes)
 	return name;
 }
 
-uint32_t names_intern(const char *bytes, size_t nr_bytes)
+uint32_t string_pool_intern(const char *bytes, size_t nr_bytes)
 {
 	struct name *name = NULL;
 
@@ -96,7 +96,7 @@ static void demangle(struct name *name)
 	}
 }
 
-const char *names_raw(uint32_t name, size_t *nr_bytes)
+const char *string_pool_text(uint32_t name, size_t *nr_bytes)
 {
 	bool known = name < names.nr;
 
@@ -106,10 +106,10 @@ const char *names_raw(uint32_t name, size_t *nr_bytes)
 	return known ? names.all[name]->raw : "";
 }
 
-const char *names_readable(uint32_t name, size_t *nr_bytes)
+const char *string_pool_demangled(uint32_t name, size_t *nr_bytes)
 {
 	if (name >= names.nr) {
-		return names_raw(name, nr_bytes);
+		return string_pool_text(name, nr_bytes);
 	}
 	if (!names.all[name]->readable) {
 		demangle(names.all[name]);
@@ -120,12 +120,13 @@ const char *names_readable(uint32_t name, size_t *nr_bytes)
 	return names.all[name]->readable;
 }
 
-const char *names_shown(uint32_t name, size_t *nr_bytes)
+const char *string_pool_shown(uint32_t name, size_t *nr_bytes)
 {
-	return names.mangled ? names_raw(name, nr_bytes) : names_readable(name, nr_bytes);
+	return names.mangled ? string_pool_text(name, nr_bytes)
+			     : string_pool_demangled(name, nr_bytes);
 }
 
-void names_show_mangled(bool mangled)
+void string_pool_show_mangled(bool mangled)
 {
 	names.mangled = mangled;
 }

@@ -11,16 +11,17 @@
 #include <stdint.h>
 
 /* The number of the text; the bytes are copied. */
-uint32_t names_intern(const char *bytes, size_t nr_bytes);
+uint32_t string_pool_intern(const char *bytes, size_t nr_bytes);
 
 /* The text as the stream had it, NUL-terminated (it may hold more NULs); nr_bytes may be NULL. */
-const char *names_raw(uint32_t name, size_t *nr_bytes);
+const char *string_pool_text(uint32_t name, size_t *nr_bytes);
 
 /* The text with C++ names made readable; the raw text where that does not work. */
-const char *names_readable(uint32_t name, size_t *nr_bytes);
+const char *string_pool_demangled(uint32_t name, size_t *nr_bytes);
 
-/* names_raw or names_readable, as names_show_mangled was called last (readable at the start). */
-const char *names_shown(uint32_t name, size_t *nr_bytes);
-void names_show_mangled(bool mangled);
+/* string_pool_text or string_pool_demangled, as string_pool_show_mangled was called last (readable
+ * at the start). */
+const char *string_pool_shown(uint32_t name, size_t *nr_bytes);
+void string_pool_show_mangled(bool mangled);
 
 #endif

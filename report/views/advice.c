@@ -14,8 +14,8 @@
 struct advice_view {
 	struct view_input input;
 	struct advice_facts *facts; /* of each process */
-	struct sweep sweep;
-	struct usage usage;
+	struct overlap sweep;
+	struct utilization usage;
 	size_t nr_scanned, nr_walked;
 	struct advice_facts *at; /* of the process at hand */
 	bool has_loops;		 /* some process has a loop or work of devices */
@@ -31,7 +31,7 @@ struct finding {
 };
 
 static const struct scan_want wants[] = {
-	WORKS_WANTS,
+	GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0},
 	{GPROF_TABLE_alloc,
 		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_allocated_bytes) |
@@ -58,8 +58,8 @@ static void begin(void *context, struct process *process)
 
 	view->at = &view->facts[view->nr_scanned++];
 	gaps_begin(&view->at->gaps, process);
-	sweep_begin(&view->sweep, process);
-	usage_begin(&view->usage, process);
+	overlap_begin(&view->sweep, process);
+	utilization_begin(&view->usage, process);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -70,10 +70,10 @@ static void take(void *context, struct process *process, const struct batch *bat
 		advice_facts_take_allocs(view->at, batch);
 		return;
 	}
-	usage_take(&view->usage, process, batch);
+	utilization_take(&view->usage, process, batch);
 	if (batch->table != GPROF_TABLE_sample) {
 		gaps_take(&view->at->gaps, batch);
-		sweep_take(&view->sweep, batch);
+		overlap_take(&view->sweep, batch);
 	}
 }
 
@@ -83,8 +83,8 @@ static void end(void *context, struct process *process)
 
 	(void)process;
 	gaps_end(&view->at->gaps);
-	sweep_end(&view->sweep);
-	usage_end(&view->usage);
+	overlap_end(&view->sweep);
+	utilization_end(&view->usage);
 }
 
 static void begin_ops(void *context, struct process *process)
@@ -376,8 +376,8 @@ static void destroy(void *context)
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		advice_facts_fini(&view->facts[i]);
 	}
-	sweep_fini(&view->sweep);
-	usage_fini(&view->usage);
+	overlap_fini(&view->sweep);
+	utilization_fini(&view->usage);
 	free(view->facts);
 	free(view);
 }

@@ -10,7 +10,7 @@
 #define NONE	 UINT32_MAX
 
 struct api_view {
-	struct tally calls;
+	struct keyed_stats calls;
 	uint32_t *group_of; /* by the id of a call, of the process at hand */
 	uint32_t *groups;
 	uint64_t *values;
@@ -27,7 +27,7 @@ static void *create(const struct view_input *input)
 	struct api_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->calls);
+	keyed_stats_init(&view->calls);
 	view->group_of = mem_zeroed(NR_CALLS, sizeof(*view->group_of));
 	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
 	view->values = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->values));
@@ -48,7 +48,7 @@ static uint32_t find_group(struct api_view *view, const struct process *process,
 {
 	uint8_t api;
 	uint32_t name = process_call_name(process, call, &api);
-	uint32_t group = tally_find(&view->calls, (uint64_t)api << 32 | name, name, api);
+	uint32_t group = keyed_stats_find(&view->calls, (uint64_t)api << 32 | name, name, api);
 
 	if (call < NR_CALLS) {
 		view->group_of[call] = group;
@@ -76,13 +76,13 @@ static void take(void *context, struct process *process, const struct batch *bat
 			view->calls.rows[group].failed++;
 		}
 	}
-	stat_add_many(&view->calls.times, view->groups, view->values, batch->nr_rows);
+	histogram_add_many(&view->calls.times, view->groups, view->values, batch->nr_rows);
 }
 
 static void finish(struct api_view *view)
 {
 	if (!view->is_finished) {
-		tally_finish(&view->calls);
+		keyed_stats_finish(&view->calls);
 		view->is_finished = true;
 	}
 }
@@ -90,30 +90,30 @@ static void finish(struct api_view *view)
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[] = {
-		TALLY_COLUMNS("% of API time"),
+		KEYED_STATS_COLUMNS("% of API time"),
 		{"failed", "Failed", TABLE_COUNT, false},
 		{"api", "API", TABLE_TEXT, false},
 		{"name", "Call", TABLE_NAME, false},
 	};
 	struct api_view *view = context;
-	struct table *table = table_create("api", "API calls", columns, TALLY_NR_COLUMNS + 3);
+	struct table *table = table_create("api", "API calls", columns, KEYED_STATS_NR_COLUMNS + 3);
 	double total_ns;
 
 	finish(view);
-	total_ns = tally_total_ns(&view->calls);
+	total_ns = keyed_stats_total_ns(&view->calls);
 	for (size_t i = 0; i < view->calls.nr_rows; i++) {
-		const struct tally_row *row = &view->calls.rows[i];
+		const struct keyed_stats_row *row = &view->calls.rows[i];
 		struct table_cell *cells = table_add_row(table);
 		const char *api = api_name(row->kind);
 
-		tally_fill(&view->calls, i, total_ns, cells);
+		keyed_stats_fill(&view->calls, i, total_ns, cells);
 		if (view->has_results) {
-			table_set_integer(&cells[TALLY_NR_COLUMNS], row->failed);
+			table_set_integer(&cells[KEYED_STATS_NR_COLUMNS], row->failed);
 		}
-		table_set_string(&cells[TALLY_NR_COLUMNS + 1], api);
-		table_set_integer(&cells[TALLY_NR_COLUMNS + 2], row->name);
+		table_set_string(&cells[KEYED_STATS_NR_COLUMNS + 1], api);
+		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS + 2], row->name);
 	}
-	tally_note(&view->calls, table);
+	keyed_stats_note(&view->calls, table);
 	table_sort(table, "total");
 	return table;
 }
@@ -122,14 +122,14 @@ static void destroy(void *context)
 {
 	struct api_view *view = context;
 
-	tally_fini(&view->calls);
+	keyed_stats_fini(&view->calls);
 	free(view->group_of);
 	free(view->groups);
 	free(view->values);
 	free(view);
 }
 
-const struct tally *view_api_tally(void *context)
+const struct keyed_stats *view_api_tally(void *context)
 {
 	finish(context);
 	return &((struct api_view *)context)->calls;

@@ -9,7 +9,7 @@
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/analysis/view.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 #define NR_PARTS 32u
 
@@ -23,11 +23,11 @@ struct bandwidth_row {
 };
 
 struct bandwidth_view {
-	struct works works;
+	struct gpu_activities works;
 	struct bandwidth_row *rows;
 	size_t nr_rows, capacity;
-	size_t first;	   /* of the process at hand */
-	struct stat rates; /* of the rows, bytes a second */
+	size_t first;		/* of the process at hand */
+	struct histogram rates; /* of the rows, bytes a second */
 	bool is_over_time;
 	struct view_without without;
 };
@@ -37,11 +37,11 @@ static void *create(const struct view_input *input)
 	struct bandwidth_view *view = mem_zeroed(1, sizeof(*view));
 
 	view->is_over_time = input->is_detailed;
-	stat_init(&view->rates);
+	histogram_init(&view->rates);
 	return view;
 }
 
-static size_t find_row(struct bandwidth_view *view, const struct work *work)
+static size_t find_row(struct bandwidth_view *view, const struct gpu_activity *work)
 {
 	for (size_t i = view->first; i < view->nr_rows; i++) {
 		if (view->rows[i].device == work->device && view->rows[i].copy == work->copy) {
@@ -53,7 +53,7 @@ static size_t find_row(struct bandwidth_view *view, const struct work *work)
 		.device = work->device,
 		.copy = work->copy,
 		.name = work->name};
-	stat_grow(&view->rates, (uint32_t)view->nr_rows);
+	histogram_grow(&view->rates, (uint32_t)view->nr_rows);
 	return view->nr_rows++;
 }
 
@@ -67,7 +67,7 @@ static uint64_t part_begin(const struct process *process, unsigned int i)
 }
 
 /* What was moved until `time`. */
-static uint64_t bytes_until(const struct work *work, uint64_t time)
+static uint64_t bytes_until(const struct gpu_activity *work, uint64_t time)
 {
 	if (time <= work->begin) {
 		return 0;
@@ -77,7 +77,7 @@ static uint64_t bytes_until(const struct work *work, uint64_t time)
 					      (time - work->begin) / (work->end - work->begin));
 }
 
-static void add_parts(struct bandwidth_row *row, const struct work *work)
+static void add_parts(struct bandwidth_row *row, const struct gpu_activity *work)
 {
 	uint64_t before = 0;
 
@@ -98,7 +98,7 @@ static uint64_t rate_of(uint64_t bytes, uint64_t ns)
 	return rate < UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
 }
 
-static void take_work(void *context, const struct work *work)
+static void take_work(void *context, const struct gpu_activity *work)
 {
 	struct bandwidth_view *view = context;
 	struct bandwidth_row *row;
@@ -119,7 +119,8 @@ static void take_work(void *context, const struct work *work)
 		add_parts(row, work);
 	}
 	if (work->end > work->begin) {
-		stat_add(&view->rates, (uint32_t)i, rate_of(work->bytes, work->end - work->begin));
+		histogram_add(
+			&view->rates, (uint32_t)i, rate_of(work->bytes, work->end - work->begin));
 	} else {
 		row->nr_without_time++;
 	}
@@ -131,7 +132,7 @@ static void begin(void *context, struct process *process)
 
 	view->first = view->nr_rows;
 	view_without_take(&view->without, process);
-	works_begin(&view->works, process, take_work, view);
+	gpu_activities_begin(&view->works, process, take_work, view);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -139,7 +140,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct bandwidth_view *view = context;
 
 	(void)process;
-	works_take(&view->works, batch);
+	gpu_activities_take(&view->works, batch);
 }
 
 static void end(void *context, struct process *process)
@@ -147,13 +148,13 @@ static void end(void *context, struct process *process)
 	struct bandwidth_view *view = context;
 
 	(void)process;
-	works_end(&view->works);
+	gpu_activities_end(&view->works);
 }
 
 /* ---- the table ---- */
 
 enum column {
-	CALLS = WORKS_NR_DEVICE_COLUMNS,
+	CALLS = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	BYTES,
 	BUSY,
 	RATE,
@@ -204,9 +205,9 @@ static void set_rate(const struct bandwidth_row *row, struct table_cell *cells)
 static void fill(const struct bandwidth_view *view, size_t i, struct table_cell *cells)
 {
 	const struct bandwidth_row *row = &view->rows[i];
-	const struct stat_group *rates = &view->rates.groups[i];
+	const struct histogram_group *rates = &view->rates.groups[i];
 
-	works_fill_device(row->process, row->device, cells);
+	gpu_activities_fill_device(row->process, row->device, cells);
 	table_set_integer(&cells[CALLS], row->nr);
 	table_set_integer(&cells[BYTES], clip(row->bytes));
 	table_set_integer(&cells[BUSY], row->busy_ns);
@@ -214,7 +215,7 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 		set_rate(row, cells);
 	}
 	if (rates->count) {
-		table_set_number(&cells[RATE_MEDIAN], stat_median(rates));
+		table_set_number(&cells[RATE_MEDIAN], histogram_median(rates));
 		table_set_number(&cells[RATE_MIN], (double)rates->min);
 		table_set_number(&cells[RATE_MAX], (double)rates->max);
 	}
@@ -225,7 +226,7 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 static struct table *make_totals(struct bandwidth_view *view)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"calls", "Calls", TABLE_COUNT, false},
 		{"total_bytes", "Size", TABLE_SIZE, false},
 		{"busy_ns", "Busy", TABLE_TIME, false},
@@ -240,7 +241,7 @@ static struct table *make_totals(struct bandwidth_view *view)
 	struct table *table =
 		table_create("bandwidth", "Bandwidth of copies and sets", columns, NR_COLUMNS);
 
-	stat_finish(&view->rates);
+	histogram_finish(&view->rates);
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(view, i, table_add_row(table));
 	}
@@ -256,7 +257,7 @@ static struct table *make_totals(struct bandwidth_view *view)
 static struct table *make_over_time(const struct bandwidth_view *view)
 {
 	static const struct table_column columns[] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"start_ns", "Start", TABLE_TIME, false},
 		{"duration_ns", "Duration", TABLE_TIME, false},
 		{"bytes", "Size", TABLE_SIZE, false},
@@ -274,7 +275,7 @@ static struct table *make_over_time(const struct bandwidth_view *view)
 			uint64_t ns = part_begin(row->process, k + 1) - start;
 			struct table_cell *cells = table_add_row(table);
 
-			works_fill_device(row->process, row->device, cells);
+			gpu_activities_fill_device(row->process, row->device, cells);
 			table_set_integer(&cells[3], start - row->process->first_ns);
 			table_set_integer(&cells[4], ns);
 			table_set_integer(&cells[5], row->parts[k]);
@@ -303,7 +304,7 @@ static void destroy(void *context)
 {
 	struct bandwidth_view *view = context;
 
-	stat_fini(&view->rates);
+	histogram_fini(&view->rates);
 	free(view->rows);
 	free(view);
 }
@@ -312,7 +313,7 @@ const struct view_class view_bandwidth = {
 	.name = "bandwidth",
 	.help = "rates that copies and sets reached, over time with --detail",
 	.is_empty_hidden = true,
-	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end},
+	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

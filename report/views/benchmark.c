@@ -20,10 +20,10 @@
 
 struct row {
 	struct process *process;
-	struct spread reader, batch; /* ns */
-	uint64_t read_batch_ns;	     /* of the steps that reader is of */
-	int64_t batch_size;	     /* -1 unknown */
-	bool has_reader, is_seen;    /* the size was seen in shapes */
+	struct min_max_sum reader, batch; /* ns */
+	uint64_t read_batch_ns;		  /* of the steps that reader is of */
+	int64_t batch_size;		  /* -1 unknown */
+	bool has_reader, is_seen;	  /* the size was seen in shapes */
 };
 
 struct benchmark_view {
@@ -62,11 +62,11 @@ static bool is_layer(const char *name)
 static void take_op(void *context, const struct op *op)
 {
 	struct benchmark_view *view = context;
-	const char *at = op->shape ? strchr(names_raw(op->shape, NULL), '[') : NULL;
+	const char *at = op->shape ? strchr(string_pool_text(op->shape, NULL), '[') : NULL;
 	uint64_t size;
 	size_t i = 0;
 
-	if (!at || !is_layer(names_raw(op->name, NULL))) {
+	if (!at || !is_layer(string_pool_text(op->name, NULL))) {
 		return;
 	}
 	size = strtoull(at + 1, NULL, 10);
@@ -111,9 +111,9 @@ static void add_steps(struct row *row, const struct phases *phases)
 			model_step_is_gap(&row->process->steps[step - 1])) {
 			continue;
 		}
-		spread_add(&row->batch, ns);
+		min_max_sum_add(&row->batch, ns);
 		if (phases->steps[step].is_recorded) { /* else only its length is known */
-			spread_add(&row->reader, clock_map_duration(clock, reader));
+			min_max_sum_add(&row->reader, clock_map_duration(clock, reader));
 			row->read_batch_ns += ns;
 			row->has_reader |= reader != 0;
 		}
@@ -150,10 +150,10 @@ enum column {
 	NR_COLUMNS = IPS + 3,
 };
 
-static void fill_times(const struct spread *spread, struct table_cell *cells)
+static void fill_times(const struct min_max_sum *spread, struct table_cell *cells)
 {
 	if (spread->nr) {
-		table_set_number(&cells[0], spread_mean(spread));
+		table_set_number(&cells[0], min_max_sum_mean(spread));
 		table_set_integer(&cells[1], spread->max);
 		table_set_integer(&cells[2], spread->min);
 	}

@@ -12,7 +12,7 @@
 
 /* Of a device in all steps of a process. */
 struct use {
-	struct device_use sum;
+	struct device_utilization sum;
 	uint64_t steps_ns;
 	uint64_t kernel_ns; /* sum of times */
 	uint32_t name;
@@ -103,7 +103,7 @@ static void add_devices(
 	for (size_t i = 0; i < step->nr_devices; i++) {
 		struct use *use = find_use(result, process, step->devices[i].device);
 
-		device_use_add(&use->sum, &step->devices[i]);
+		device_utilization_add(&use->sum, &step->devices[i]);
 		for (unsigned int k = 0; k < NR_TENSOR_USES; k++) {
 			use->kernel_ns += step->devices[i].tensor_ns[k];
 		}
@@ -195,13 +195,14 @@ static void tell_lack(const struct result *result)
 	const char *path = result->process->stream->path;
 
 	if (result->is_too_much) {
-		odd_add("'%s': breakdown and gpu-use leave this process out: more than %u events "
+		sanity_add(
+			"'%s': breakdown and gpu-use leave this process out: more than %u events "
 			"of one step overlap; end steps more often (GPROF_STEP)",
 			path, BREAKDOWN_MOST);
 	} else if (result->nr_cut) {
-		odd_add("'%s': breakdown and gpu-use lack part of %" PRIu64
-			" events: they ran later than what was launched %u kernels after them; "
-			"end steps more often (GPROF_STEP)",
+		sanity_add("'%s': breakdown and gpu-use lack part of %" PRIu64
+			   " events: they ran later than what was launched %u kernels after them; "
+			   "end steps more often (GPROF_STEP)",
 			path, result->nr_cut, BREAKDOWN_MOST / 2);
 	}
 }
@@ -338,7 +339,7 @@ enum use_column {
 
 static void fill_use(const struct result *result, const struct use *use, struct table_cell *cells)
 {
-	const struct device_use *sum = &use->sum;
+	const struct device_utilization *sum = &use->sum;
 	char text[48];
 
 	set_process(result, cells);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/view.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 /* A kernel that runs. */
 struct running {
@@ -25,11 +25,11 @@ struct collective_device {
 };
 
 struct collective_view {
-	struct works works;
+	struct gpu_activities works;
 	struct collective_device *devices; /* of the process at hand */
 	size_t nr_devices, capacity;
-	struct tally tally;   /* by name */
-	struct stat overlaps; /* of its rows, ns */
+	struct keyed_stats tally;  /* by name */
+	struct histogram overlaps; /* of its rows, ns */
 	struct view_without without;
 };
 
@@ -38,8 +38,8 @@ static void *create(const struct view_input *input)
 	struct collective_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
-	stat_init(&view->overlaps);
+	keyed_stats_init(&view->tally);
+	histogram_init(&view->overlaps);
 	return view;
 }
 
@@ -75,23 +75,23 @@ static void finish_until(
 			device->running[nr++] = *kernel;
 			continue;
 		}
-		stat_add(&view->overlaps, kernel->row,
+		histogram_add(&view->overlaps, kernel->row,
 			computed_until(device, kernel->end) - kernel->computed_ns);
 	}
 	device->nr_running = nr;
 }
 
-static void take_work(void *context, const struct work *work)
+static void take_work(void *context, const struct gpu_activity *work)
 {
 	struct collective_view *view = context;
 	struct collective_device *device = find_device(view, work->device);
 
 	finish_until(view, device, work->begin);
 	if (work->is_communication) {
-		uint32_t row = tally_find(&view->tally, work->name, work->name, 0);
+		uint32_t row = keyed_stats_find(&view->tally, work->name, work->name, 0);
 
-		stat_grow(&view->overlaps, row);
-		stat_add(&view->tally.times, row, work->end - work->begin);
+		histogram_grow(&view->overlaps, row);
+		histogram_add(&view->tally.times, row, work->end - work->begin);
 		device->running = array_grow(device->running, device->nr_running, &device->capacity,
 			sizeof(*device->running));
 		device->running[device->nr_running++] = (struct running){
@@ -109,7 +109,7 @@ static void begin(void *context, struct process *process)
 	struct collective_view *view = context;
 
 	view_without_take(&view->without, process);
-	works_begin(&view->works, process, take_work, view);
+	gpu_activities_begin(&view->works, process, take_work, view);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -117,7 +117,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct collective_view *view = context;
 
 	(void)process;
-	works_take(&view->works, batch);
+	gpu_activities_take(&view->works, batch);
 }
 
 static void end(void *context, struct process *process)
@@ -125,7 +125,7 @@ static void end(void *context, struct process *process)
 	struct collective_view *view = context;
 
 	(void)process;
-	works_end(&view->works);
+	gpu_activities_end(&view->works);
 	for (size_t i = 0; i < view->nr_devices; i++) {
 		finish_until(view, &view->devices[i], UINT64_MAX);
 		free(view->devices[i].running);
@@ -134,7 +134,7 @@ static void end(void *context, struct process *process)
 }
 
 enum column {
-	OVERLAP = TALLY_NR_COLUMNS,
+	OVERLAP = KEYED_STATS_NR_COLUMNS,
 	OVERLAP_SHARE,
 	NAME,
 	NR_COLUMNS,
@@ -143,7 +143,7 @@ enum column {
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		TALLY_COLUMNS("% of communication"),
+		KEYED_STATS_COLUMNS("% of communication"),
 		{"overlap_ns", "Overlapped", TABLE_TIME, false},
 		{"overlap_pct", "Overlapped %", TABLE_PERCENT, false},
 		{"name", "Kernel", TABLE_NAME, false},
@@ -152,15 +152,15 @@ static struct table *make_table(void *context)
 	struct table *table = table_create("collectives", "Collectives", columns, NR_COLUMNS);
 	double total_ns;
 
-	tally_finish(&view->tally);
-	stat_finish(&view->overlaps);
-	total_ns = tally_total_ns(&view->tally);
+	keyed_stats_finish(&view->tally);
+	histogram_finish(&view->overlaps);
+	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		struct table_cell *cells = table_add_row(table);
-		uint64_t overlap_ns = stat_sum(&view->overlaps.groups[i]);
-		uint64_t row_ns = stat_sum(&view->tally.times.groups[i]);
+		uint64_t overlap_ns = histogram_sum(&view->overlaps.groups[i]);
+		uint64_t row_ns = histogram_sum(&view->tally.times.groups[i]);
 
-		tally_fill(&view->tally, i, total_ns, cells);
+		keyed_stats_fill(&view->tally, i, total_ns, cells);
 		table_set_integer(&cells[OVERLAP], overlap_ns);
 		table_set_share(&cells[OVERLAP_SHARE], overlap_ns, row_ns);
 		table_set_integer(&cells[NAME], view->tally.rows[i].name);
@@ -168,7 +168,7 @@ static struct table *make_table(void *context)
 	table_sort(table, "total");
 	table_note(table, "sums over kernels; overlapped: some computation ran on the device");
 	view_without_note(&view->without, table, "");
-	tally_note(&view->tally, table);
+	keyed_stats_note(&view->tally, table);
 	return table;
 }
 
@@ -176,13 +176,13 @@ static void destroy(void *context)
 {
 	struct collective_view *view = context;
 
-	tally_fini(&view->tally);
-	stat_fini(&view->overlaps);
+	keyed_stats_fini(&view->tally);
+	histogram_fini(&view->overlaps);
 	free(view->devices);
 	free(view);
 }
 
-const struct tally *view_collective_tally(void *context, const struct stat **overlaps)
+const struct keyed_stats *view_collective_tally(void *context, const struct histogram **overlaps)
 {
 	struct collective_view *view = context;
 
@@ -194,7 +194,7 @@ const struct view_class view_collective = {
 	.name = "collectives",
 	.help = "kernels that communicate, by name, and how much of them was overlapped",
 	.is_empty_hidden = true,
-	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end},
+	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -36,7 +36,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct communication_view *view = context;
 
 	if (batch->table == GPROF_TABLE_op) {
-		host_ops_take(&view->ops, process, batch);
+		host_collective_ops_take(&view->ops, process, batch);
 	} else {
 		nccl_ops_take(&view->ops, batch);
 	}
@@ -210,7 +210,7 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 	for (size_t i = 0; i < nr; i++) {
 		add(&sums, &ops[i]);
 	}
-	table_set_string(&cells[NAME], nccl_name_op(ops->kind));
+	table_set_string(&cells[NAME], nccl_names_op(ops->kind));
 	if (ops->key) {
 		snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
 		table_set_string(&cells[COMMUNICATOR], key);
@@ -218,7 +218,7 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 		table_set_string(&cells[COMMUNICATOR], host_comm_names[ops->library]);
 	}
 	if (ops->group) {
-		table_set_string(&cells[GROUP], names_raw(ops->group, NULL));
+		table_set_string(&cells[GROUP], string_pool_text(ops->group, NULL));
 	}
 	if (ops->nr_ranks) {
 		table_set_integer(&cells[RANKS], ops->nr_ranks);
@@ -316,7 +316,7 @@ static void destroy(void *context)
 }
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}, {GPROF_TABLE_op, HOST_COMM_MASK, 0}};
+	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
 
 const struct view_class view_communication = {
 	.name = "communication",
@@ -325,7 +325,7 @@ const struct view_class view_communication = {
 		"ranks",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {wants, 2, host_comm_needs, NULL, take, end},
+	.scan = {wants, 2, host_collective_needs, NULL, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

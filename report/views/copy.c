@@ -13,11 +13,11 @@
 #include "report/analysis/view.h"
 
 struct copy_view {
-	struct tally tally;
-	struct pointers *pointers;   /* of the process at hand, if it has no device records */
-	struct view_without without; /* device records */
-	bool has_host_calls;	     /* in rows */
-	bool is_set;		     /* the memset view */
+	struct keyed_stats tally;
+	struct address_kinds *pointers; /* of the process at hand, if it has no device records */
+	struct view_without without;	/* device records */
+	bool has_host_calls;		/* in rows */
+	bool is_set;			/* the memset view */
 	bool is_finished;
 };
 
@@ -57,7 +57,7 @@ static void *create(bool is_set)
 	struct copy_view *view = mem_zeroed(1, sizeof(*view));
 
 	view->is_set = is_set;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	return view;
 }
 
@@ -87,7 +87,7 @@ static void begin(void *context, struct process *process)
 	struct copy_view *view = context;
 
 	if (view_without_take(&view->without, process)) {
-		view->pointers = pointers_create(process);
+		view->pointers = address_kinds_create(process);
 	}
 }
 
@@ -96,7 +96,7 @@ static void end(void *context, struct process *process)
 	struct copy_view *view = context;
 
 	(void)process;
-	pointers_destroy(view->pointers);
+	address_kinds_destroy(view->pointers);
 	view->pointers = NULL;
 }
 
@@ -111,7 +111,7 @@ uint32_t copy_name(uint32_t kind)
 	int length;
 
 	if (whole) {
-		return names_intern(whole, strlen(whole));
+		return string_pool_intern(whole, strlen(whole));
 	}
 	if (kind & COPY_IS_SET) {
 		length = snprintf(text, sizeof(text), "Memset (%s)%s", target, call);
@@ -119,22 +119,22 @@ uint32_t copy_name(uint32_t kind)
 		length = snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)%s",
 			api_copy_name(copy_kind_of(kind)), source, target, call);
 	}
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
 static uint32_t find_row(struct copy_view *view, uint32_t kind)
 {
 	kind |= view->is_set ? COPY_IS_SET : 0;
 	view->has_host_calls |= (kind & COPY_IS_HOST_CALL) != 0;
-	return tally_find(&view->tally, kind, copy_name(kind), kind);
+	return keyed_stats_find(&view->tally, kind, copy_name(kind), kind);
 }
 
 static void add(struct copy_view *view, uint32_t kind, uint64_t ns, uint64_t bytes)
 {
 	uint32_t row = find_row(view, kind);
 
-	stat_add(&view->tally.times, row, ns);
-	stat_add(&view->tally.sizes, row, bytes);
+	histogram_add(&view->tally.times, row, ns);
+	histogram_add(&view->tally.sizes, row, bytes);
 }
 
 static uint32_t async_of(const struct process *process, uint64_t flags)
@@ -175,11 +175,11 @@ static void take_untimed(struct copy_view *view, struct process *process, const 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t kind = view->is_set ? 0 : (uint32_t)b->col[COL_untimed_copy_kind][i];
 
-		if (stream_in_known(process->stream, b->col[COL_untimed_table][i]) == mine) {
+		if (stream_known(process->stream, b->col[COL_untimed_table][i]) == mine) {
 			uint32_t row = find_row(view, copy_pack(kind, 0, 0));
 
 			view->tally.rows[row].untimed++;
-			stat_add(&view->tally.sizes, row, b->col[COL_untimed_bytes][i]);
+			histogram_add(&view->tally.sizes, row, b->col[COL_untimed_bytes][i]);
 		}
 	}
 }
@@ -189,7 +189,7 @@ static void take_untimed(struct copy_view *view, struct process *process, const 
 static uint32_t memory_of(
 	const struct copy_view *view, uint64_t address, uint64_t tick, bool is_host)
 {
-	uint32_t found = pointers_find(view->pointers, address, tick);
+	uint32_t found = address_kinds_find(view->pointers, address, tick);
 
 	if (found != API_MEMORY_UNKNOWN) {
 		return found;
@@ -264,7 +264,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 static void finish(struct copy_view *view)
 {
 	if (!view->is_finished) {
-		tally_finish(&view->tally);
+		keyed_stats_finish(&view->tally);
 		view->is_finished = true;
 	}
 }
@@ -279,17 +279,17 @@ const char *copy_async(uint32_t kind)
 static void fill(
 	const struct copy_view *view, size_t row, double total_ns, struct table_cell *cells)
 {
-	const struct stat_group *sizes = &view->tally.sizes.groups[row];
+	const struct histogram_group *sizes = &view->tally.sizes.groups[row];
 	uint32_t kind = view->tally.rows[row].kind;
-	uint64_t ns = stat_sum(&view->tally.times.groups[row]);
+	uint64_t ns = histogram_sum(&view->tally.times.groups[row]);
 
-	tally_fill(&view->tally, row, total_ns, cells);
-	cells += TALLY_NR_COLUMNS;
-	table_set_integer(&cells[0], stat_sum(sizes));
+	keyed_stats_fill(&view->tally, row, total_ns, cells);
+	cells += KEYED_STATS_NR_COLUMNS;
+	table_set_integer(&cells[0], histogram_sum(sizes));
 	if (ns && !(kind & COPY_IS_HOST_CALL) && !view->tally.rows[row].untimed) {
-		table_set_number(&cells[1], (double)stat_sum(sizes) * 1e9 / (double)ns);
+		table_set_number(&cells[1], (double)histogram_sum(sizes) * 1e9 / (double)ns);
 	}
-	table_set_number(&cells[2], stat_mean(sizes));
+	table_set_number(&cells[2], histogram_mean(sizes));
 	table_set_integer(&cells[3], sizes->count ? sizes->min : 0);
 	table_set_integer(&cells[4], sizes->max);
 	table_set_string(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
@@ -316,24 +316,26 @@ static struct table *make_table(void *context)
 	{                                                                                        \
 		"name", "Operation", TABLE_NAME, false                                           \
 	}
-	static const struct table_column copies[] = {TALLY_COLUMNS("% of copy time"), COPY_COLUMNS};
-	static const struct table_column sets[] = {TALLY_COLUMNS("% of set time"), COPY_COLUMNS};
+	static const struct table_column copies[] = {
+		KEYED_STATS_COLUMNS("% of copy time"), COPY_COLUMNS};
+	static const struct table_column sets[] = {
+		KEYED_STATS_COLUMNS("% of set time"), COPY_COLUMNS};
 #undef COPY_COLUMNS
 	struct copy_view *view = context;
-	struct table *table =
-		view->is_set
-			? table_create("memset", "Memory sets", sets, TALLY_NR_COLUMNS + 12)
-			: table_create("memcpy", "Memory copies", copies, TALLY_NR_COLUMNS + 12);
+	struct table *table = view->is_set ? table_create("memset", "Memory sets", sets,
+						     KEYED_STATS_NR_COLUMNS + 12)
+					   : table_create("memcpy", "Memory copies", copies,
+						     KEYED_STATS_NR_COLUMNS + 12);
 	double total_ns;
 
 	finish(view);
-	total_ns = tally_total_ns(&view->tally);
+	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		fill(view, i, total_ns, table_add_row(table));
 	}
 	view_without_note(&view->without, table,
 		view->has_host_calls ? "; rows marked host call are times of calls" : "");
-	tally_note(&view->tally, table);
+	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
 	return table;
 }
@@ -342,12 +344,12 @@ static void destroy(void *context)
 {
 	struct copy_view *view = context;
 
-	tally_fini(&view->tally);
-	pointers_destroy(view->pointers);
+	keyed_stats_fini(&view->tally);
+	address_kinds_destroy(view->pointers);
 	free(view);
 }
 
-const struct tally *view_copy_tally(void *context)
+const struct keyed_stats *view_copy_tally(void *context)
 {
 	finish(context);
 	return &((struct copy_view *)context)->tally;

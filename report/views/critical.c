@@ -12,8 +12,8 @@
 
 struct critical_view {
 	struct critical_load load;
-	struct tally kinds, names; /* of pieces; of names the kind too */
-	uint64_t whole_ns;	   /* of all steps */
+	struct keyed_stats kinds, names; /* of pieces; of names the kind too */
+	uint64_t whole_ns;		 /* of all steps */
 	bool has_all_names;
 	struct view_without without;
 };
@@ -23,10 +23,11 @@ static void take_piece(
 {
 	struct critical_view *view = context;
 
-	stat_add(&view->kinds.times, tally_find(&view->kinds, kind, 0, kind), end - begin);
+	histogram_add(
+		&view->kinds.times, keyed_stats_find(&view->kinds, kind, 0, kind), end - begin);
 	if (name) {
-		stat_add(&view->names.times,
-			tally_find(&view->names, (uint64_t)kind << 32 | name, name, kind),
+		histogram_add(&view->names.times,
+			keyed_stats_find(&view->names, (uint64_t)kind << 32 | name, name, kind),
 			end - begin);
 	}
 }
@@ -46,8 +47,8 @@ static void *create(const struct view_input *input)
 	view->has_all_names = input->is_detailed;
 	view->load.take = take_step;
 	view->load.context = view;
-	tally_init(&view->kinds);
-	tally_init(&view->names);
+	keyed_stats_init(&view->kinds);
+	keyed_stats_init(&view->names);
 	return view;
 }
 
@@ -94,7 +95,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 /* ---- the table ---- */
 
 enum column {
-	KIND = TALLY_NR_COLUMNS,
+	KIND = KEYED_STATS_NR_COLUMNS,
 	NAME,
 	NR_COLUMNS,
 };
@@ -114,12 +115,12 @@ static int by_sum(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-static void fill(const struct critical_view *view, const struct tally *tally, size_t row,
+static void fill(const struct critical_view *view, const struct keyed_stats *tally, size_t row,
 	uint32_t name, struct table_cell *cells)
 {
 	const char *kind = critical_kind_names[tally->rows[row].kind];
 
-	tally_fill(tally, row, (double)view->whole_ns, cells);
+	keyed_stats_fill(tally, row, (double)view->whole_ns, cells);
 	table_set_text(&cells[KIND], kind, strlen(kind));
 	table_set_integer(&cells[NAME], name);
 }
@@ -143,12 +144,12 @@ static void add_others(const struct critical_view *view, const struct order *ord
 	table_set_integer(&cells[1], (uint64_t)sum);
 	table_set_integer(&cells[2], count);
 	table_set_text(&cells[KIND], critical_kind_names[kind], strlen(critical_kind_names[kind]));
-	table_set_integer(&cells[NAME], names_intern(text, (size_t)length));
+	table_set_integer(&cells[NAME], string_pool_intern(text, (size_t)length));
 }
 
 static void add_names(const struct critical_view *view, uint32_t kind, struct table *table)
 {
-	const struct tally *names = &view->names;
+	const struct keyed_stats *names = &view->names;
 	struct order *order = mem_zeroed(names->nr_rows + 1, sizeof(*order));
 	size_t nr = 0, nr_shown;
 
@@ -191,7 +192,8 @@ static void add_note(const struct critical_view *view, struct table *table)
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		{"share_pct", "% of steps", TABLE_PERCENT, false}, /* as tally_fill has them */
+		{"share_pct", "% of steps", TABLE_PERCENT,
+			false}, /* as keyed_stats_fill has them */
 		{"total_ns", "Total", TABLE_TIME, false},
 		{"pieces", "Pieces", TABLE_COUNT, false},
 		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
@@ -208,8 +210,8 @@ static struct table *make_table(void *context)
 
 	struct order order[NR_CRITICAL_KINDS];
 
-	tally_finish(&view->kinds);
-	tally_finish(&view->names);
+	keyed_stats_finish(&view->kinds);
+	keyed_stats_finish(&view->names);
 	for (size_t i = 0; i < view->kinds.nr_rows; i++) {
 		order[i] = (struct order){i, view->kinds.times.groups[i].sum};
 	}
@@ -218,12 +220,12 @@ static struct table *make_table(void *context)
 		uint32_t kind = view->kinds.rows[order[i].row].kind;
 		const char *text = critical_kind_names[kind];
 
-		fill(view, &view->kinds, order[i].row, names_intern(text, strlen(text)),
+		fill(view, &view->kinds, order[i].row, string_pool_intern(text, strlen(text)),
 			table_add_row(table));
 		add_names(view, kind, table);
 	}
 	add_note(view, table);
-	tally_note(&view->names, table);
+	keyed_stats_note(&view->names, table);
 	return table;
 }
 
@@ -232,8 +234,8 @@ static void destroy(void *context)
 	struct critical_view *view = context;
 
 	critical_load_fini(&view->load);
-	tally_fini(&view->kinds);
-	tally_fini(&view->names);
+	keyed_stats_fini(&view->kinds);
+	keyed_stats_fini(&view->names);
 	free(view);
 }
 

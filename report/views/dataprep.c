@@ -11,8 +11,8 @@
 #include "report/analysis/view.h"
 
 struct row {
-	struct spread waits; /* ns */
-	uint64_t wait_ticks; /* in whole steps */
+	struct min_max_sum waits; /* ns */
+	uint64_t wait_ticks;	  /* in whole steps */
 	uint64_t step_ticks;
 	uint64_t op_ns;	 /* of operators outside of others and of the loader's __next__ */
 	uint64_t cpu_ns; /* by samples */
@@ -104,8 +104,8 @@ static void end_ops(void *context, struct process *process, const struct phases 
 		const struct phase_segment *segment = &phases->segments[i];
 
 		if (segment->phase == PHASE_DATALOADER) {
-			spread_add(&row->waits, clock_map_duration(&process->host_clock,
-							segment->end - segment->begin));
+			min_max_sum_add(&row->waits, clock_map_duration(&process->host_clock,
+							     segment->end - segment->begin));
 		}
 	}
 	for (uint32_t step = 0; step < phases->nr_steps; step++) {
@@ -149,7 +149,7 @@ static void fill(const struct process *process, const struct row *row, struct ta
 		return;
 	}
 	table_set_integer(&cells[BATCHES], row->waits.nr);
-	spread_fill(&row->waits, &cells[WAIT]);
+	min_max_sum_fill(&row->waits, &cells[WAIT]);
 	table_set_share(&cells[SHARE], row->wait_ticks, row->step_ticks);
 }
 
@@ -157,14 +157,14 @@ static void add_rows(const struct dataprep_view *view, struct table *table)
 {
 	struct process *const *all = view->input.processes;
 	size_t nr = view->input.nr_processes;
-	struct family_member *members = mem_zeroed(nr + 1, sizeof(*members));
+	struct process_tree_member *members = mem_zeroed(nr + 1, sizeof(*members));
 
-	family_find(all, nr, members);
+	process_tree_find(all, nr, members);
 	for (size_t i = 0; i < nr; i++) {
-		int64_t nr_workers, number = family_worker(all[i], &nr_workers);
+		int64_t nr_workers, number = process_tree_worker(all[i], &nr_workers);
 		bool is_loop = view->rows[i].has_loop;
-		bool is_child =
-			members[i].link != FAMILY_NONE && view->rows[members[i].parent].has_loop;
+		bool is_child = members[i].link != PROCESS_TREE_NONE &&
+				view->rows[members[i].parent].has_loop;
 		struct table_cell *cells;
 
 		if (!is_loop && !is_child && number < 0) {

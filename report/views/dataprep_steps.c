@@ -40,14 +40,14 @@ struct loop {
 
 struct dataprep_steps {
 	struct view_input input;
-	struct family_member *members;
+	struct process_tree_member *members;
 	struct loop *loops; /* of each process */
 	size_t nr_scanned, nr_walked;
 	struct loop *loop; /* at hand */
 };
 
 static const struct scan_want wants[] = {
-	WORKS_WANTS,
+	GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_sample,
 		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric),
 		0},
@@ -60,7 +60,7 @@ static void *create(const struct view_input *input)
 	view->input = *input;
 	view->members = mem_zeroed(input->nr_processes + 1, sizeof(*view->members));
 	view->loops = mem_zeroed(input->nr_processes + 1, sizeof(*view->loops));
-	family_find(input->processes, input->nr_processes, view->members);
+	process_tree_find(input->processes, input->nr_processes, view->members);
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		view->loops[i].nr_steps = input->processes[i]->nr_steps + 1;
 		view->loops[i].steps =
@@ -111,7 +111,7 @@ static void take_samples(
 	struct loop *self = view->loop;
 	size_t parent = view->members[view->nr_scanned - 1].parent;
 
-	if (view->members[view->nr_scanned - 1].link == FAMILY_NONE) {
+	if (view->members[view->nr_scanned - 1].link == PROCESS_TREE_NONE) {
 		return;
 	}
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -164,7 +164,7 @@ static void take_op(void *context, const struct op *op)
 	struct loop *loop = ((struct dataprep_steps *)context)->loop;
 
 	if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
-		const char *name = names_raw(op->name, NULL);
+		const char *name = string_pool_text(op->name, NULL);
 
 		loop->is_inside |= strstr(name, "SingleProcess") != NULL;
 		loop->is_outside |= strstr(name, "MultiProcessing") != NULL;

@@ -101,7 +101,7 @@ static void classify_shapes(struct device_view *view, const struct process *proc
 static void begin(void *context, struct process *process)
 {
 	struct device_view *view = context;
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	uint64_t min = UINT64_MAX;
 
 	view->first_row = view->nr_rows;
@@ -114,7 +114,7 @@ static void begin(void *context, struct process *process)
 	view->later_min = mem_resize(view->later_min, stream->nr_blocks, sizeof(*view->later_min));
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		view->later_min[i] = min;
-		if (is_work(stream_in_block_table(stream, i)) && stream->blocks[i].time_min < min) {
+		if (is_work(stream_block_table(stream, i)) && stream->blocks[i].time_min < min) {
 			min = stream->blocks[i].time_min;
 		}
 	}

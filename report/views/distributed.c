@@ -17,7 +17,7 @@
 #include "report/analysis/view.h"
 
 struct distributed_view {
-	struct sweep sweep;
+	struct overlap sweep;
 	struct view_input input;
 	bool is_by_step;
 	bool has_host; /* some process has what host_comm.h is about */
@@ -38,13 +38,13 @@ static void begin(void *context, struct process *process)
 {
 	struct distributed_view *view = context;
 
-	if (host_comm_is_in(process)) {
+	if (host_collective_is_in(process)) {
 		view->has_host = true; /* it has a row without devices, too */
 		view->without.nr_processes++;
 	} else {
 		view_without_take(&view->without, process);
 	}
-	sweep_begin_host(&view->sweep, process);
+	overlap_begin_host(&view->sweep, process);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -52,7 +52,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct distributed_view *view = context;
 
 	(void)process;
-	sweep_take(&view->sweep, batch);
+	overlap_take(&view->sweep, batch);
 }
 
 static void end(void *context, struct process *process)
@@ -60,11 +60,11 @@ static void end(void *context, struct process *process)
 	struct distributed_view *view = context;
 
 	(void)process;
-	sweep_end(&view->sweep);
+	overlap_end(&view->sweep);
 }
 
 enum column {
-	STEP = WORKS_NR_DEVICE_COLUMNS,
+	STEP = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	TIME,
 	COMPUTATION,
 	COMMUNICATION,
@@ -77,15 +77,15 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void fill(const struct sweep_device *device, const struct sweep_times *times,
+static void fill(const struct overlap_device *device, const struct overlap_times *times,
 	uint64_t time_ns, struct table_cell *cells)
 {
-	uint64_t computation = sweep_any(times, SWEEP_COMPUTATION);
-	uint64_t communication = sweep_any(times, SWEEP_COMMUNICATION);
-	uint64_t overlap = sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION);
+	uint64_t computation = overlap_any(times, OVERLAP_COMPUTATION);
+	uint64_t communication = overlap_any(times, OVERLAP_COMMUNICATION);
+	uint64_t overlap = overlap_all(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION);
 	uint64_t kernels = computation + communication - overlap;
 
-	works_fill_device(device->process, device->device, cells);
+	gpu_activities_fill_device(device->process, device->device, cells);
 	table_set_integer(&cells[TIME], time_ns);
 	table_set_integer(&cells[COMPUTATION], computation);
 	table_set_integer(&cells[COMMUNICATION], communication);
@@ -99,9 +99,9 @@ static void fill(const struct sweep_device *device, const struct sweep_times *ti
 
 /* Steps that have an end. A device may have done nothing any more in the last of them. */
 static void add_steps(
-	struct table *table, const struct sweep_device *device, struct process *process)
+	struct table *table, const struct overlap_device *device, struct process *process)
 {
-	static const struct sweep_times none = {{0}};
+	static const struct overlap_times none = {{0}};
 
 	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
 		const struct model_step *step = &process->steps[i];
@@ -122,7 +122,7 @@ static void add_steps(
 static struct table *make_table(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"step", "Step", TABLE_ID, false},
 		{"time_ns", "Time", TABLE_TIME, false},
 		{"computation_ns", "Computation", TABLE_TIME, false},
@@ -140,12 +140,12 @@ static struct table *make_table(void *context)
 	columns[STEP].is_wide_only = !view->is_by_step;
 	table = table_create("distributed", "Communication and computation", columns, NR_COLUMNS);
 	for (size_t i = 0; i < view->sweep.nr_devices; i++) {
-		const struct sweep_device *device = &view->sweep.devices[i];
+		const struct overlap_device *device = &view->sweep.devices[i];
 
 		if (view->is_by_step) {
 			add_steps(table, device, device->process);
 		} else {
-			fill(device, &device->all, sweep_all(&device->all, 0),
+			fill(device, &device->all, overlap_all(&device->all, 0),
 				table_add_row(table));
 		}
 	}
@@ -165,7 +165,7 @@ static void destroy(void *context)
 {
 	struct distributed_view *view = context;
 
-	sweep_fini(&view->sweep);
+	overlap_fini(&view->sweep);
 	free(view);
 }
 
@@ -174,7 +174,7 @@ const struct view_class view_distributed = {
 	.help = "communication, computation and their overlap, by steps with --detail",
 	.is_empty_hidden = true,
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {sweep_wants, SWEEP_NR_WANTS, sweep_needs, begin, take, end, true},
+	.scan = {sweep_wants, OVERLAP_NR_WANTS, overlap_needs, begin, take, end, true},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

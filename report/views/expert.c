@@ -36,7 +36,7 @@ struct expert_view {
 	struct expert_op *infos; /* as ops.nr_ops */
 	size_t infos_capacity;
 	size_t first; /* of the process at hand, in ops */
-	struct sweep sweep;
+	struct overlap sweep;
 	struct expert_row *rows;
 	size_t nr_rows, rows_capacity;
 };
@@ -130,8 +130,8 @@ static void begin(void *context, struct process *process)
 	if (nr) {
 		qsort(bounds, nr, sizeof(*bounds), by_time);
 	}
-	sweep_begin(&view->sweep, process);
-	sweep_set_bounds(&view->sweep, bounds, nr);
+	overlap_begin(&view->sweep, process);
+	overlap_set_bounds(&view->sweep, bounds, nr);
 	free(bounds);
 }
 
@@ -140,7 +140,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct expert_view *view = context;
 
 	(void)process;
-	sweep_take(&view->sweep, batch);
+	overlap_take(&view->sweep, batch);
 }
 
 /* ---- computation ---- */
@@ -172,9 +172,9 @@ static size_t list_exchanges(
 }
 
 static void add_computation(
-	struct expert_view *view, const struct sweep_device *device, const struct nccl_op **list)
+	struct expert_view *view, const struct overlap_device *device, const struct nccl_op **list)
 {
-	const struct sweep *sweep = &view->sweep;
+	const struct overlap *sweep = &view->sweep;
 	size_t nr = list_exchanges(view, device->device, list), at = 0;
 	uint64_t end_ns = 0;
 
@@ -187,7 +187,7 @@ static void add_computation(
 		for (; i && at < sweep->nr_bounds && sweep->bounds[at] < list[i]->begin_ns; at++) {
 			info->computation_ns +=
 				at + 1 < device->nr_steps
-					? sweep_any(&device->steps[at + 1], SWEEP_COMPUTATION)
+					? overlap_any(&device->steps[at + 1], OVERLAP_COMPUTATION)
 					: 0;
 		}
 		end_ns = list[i]->end_ns > end_ns ? list[i]->end_ns : end_ns;
@@ -201,7 +201,7 @@ static void end(void *context, struct process *process)
 		mem_zeroed(view->ops.nr_ops - view->first + 1, sizeof(const struct nccl_op *));
 
 	(void)process;
-	sweep_end(&view->sweep);
+	overlap_end(&view->sweep);
 	for (size_t i = view->sweep.first; i < view->sweep.nr_devices; i++) {
 		add_computation(view, &view->sweep.devices[i], list);
 	}
@@ -328,7 +328,7 @@ static void add_waits(struct expert_view *view)
 /* ---- the table ---- */
 
 enum column {
-	STEP = WORKS_NR_DEVICE_COLUMNS,
+	STEP = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	COMMUNICATOR,
 	EXCHANGES,
 	RECEIVED,
@@ -345,7 +345,7 @@ static void fill(const struct expert_view *view, const struct expert_row *row,
 	char key[17];
 
 	snprintf(key, sizeof(key), "%016" PRIx64, row->key);
-	works_fill_device(view->input.processes[row->process], row->device, cells);
+	gpu_activities_fill_device(view->input.processes[row->process], row->device, cells);
 	if (row->step) {
 		table_set_integer(&cells[STEP], row->step - 1);
 	}
@@ -379,7 +379,7 @@ static void add_ranks(
 static struct table *make_table(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"step", "Step", TABLE_ID, false},
 		{"communicator", "Communicator", TABLE_TEXT, false},
 		{"all_to_alls", "All-to-alls", TABLE_COUNT, false},
@@ -420,7 +420,7 @@ static void destroy(void *context)
 	struct expert_view *view = context;
 
 	nccl_ops_fini(&view->ops);
-	sweep_fini(&view->sweep);
+	overlap_fini(&view->sweep);
 	free(view->infos);
 	free(view->rows);
 	free(view);
@@ -431,7 +431,7 @@ const struct view_class view_expert = {
 	.help = "ranks between all-to-alls: received, computed, and waited for; by steps with "
 		"--detail",
 	.is_empty_hidden = true,
-	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end},
+	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -123,7 +123,7 @@ static void take_record(void *context, const struct op_record *record, const str
 	row = row_of(view, op, &outermost, &top);
 	row = event_rows_find(&view->rows, row, EVENT_KIND_COPY, name, call->thread);
 	event_rows_add(&view->rows, outermost, top, row, cpu_ns, gpu_ns);
-	top = strstr(names_raw(name, NULL), "Async") != NULL;
+	top = strstr(string_pool_text(name, NULL), "Async") != NULL;
 	view->copies[top].nr++;
 	view->copies[top].ns += cpu_ns + (record->is_timed ? gpu_ns : 0);
 }
@@ -246,7 +246,7 @@ static void fill(const struct framework_view *view, const struct event_row *row,
 	}
 	table_set_integer(&cells[MIN], row->both.min);
 	table_set_integer(&cells[MAX], row->both.max);
-	table_set_number(&cells[AVG], spread_mean(&row->both));
+	table_set_number(&cells[AVG], min_max_sum_mean(&row->both));
 	table_set_share(&cells[RATIO], row->both.sum, whole);
 }
 

@@ -168,7 +168,7 @@ static void find_call(struct gap_row *row, struct process *process, const struct
 	row->is_found = true;
 	row->until = call_ns < row->gap.end ? call_ns : row->gap.end;
 	row->thread = call->thread;
-	row->work = works_name(process, record);
+	row->work = gpu_activity_name(process, record);
 	row->call = process_call_name(process, call->call, NULL);
 	row->op = op ? op->name : 0;
 	for (; op && !row->py_stack; op = op->parent) {
@@ -191,7 +191,7 @@ static void take_record(void *context, const struct op_record *record, const str
 		if (call) {
 			find_call(row, view->process, record, call, op);
 		} else {
-			row->work = works_name(view->process, record);
+			row->work = gpu_activity_name(view->process, record);
 		}
 	}
 }
@@ -260,7 +260,7 @@ static void take_op(void *context, const struct op *op)
 /* ---- the table ---- */
 
 enum column {
-	START = WORKS_NR_DEVICE_COLUMNS,
+	START = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	DURATION,
 	CAUSE,
 	BEFORE_CALL,
@@ -308,7 +308,7 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 	const struct idle_gap *gap = &row->gap;
 	const char *cause = idle_cause_names[gap->cause];
 
-	works_fill_device(gap->process, gap->device, cells);
+	gpu_activities_fill_device(gap->process, gap->device, cells);
 	table_set_integer(&cells[START],
 		gap->begin > gap->process->first_ns ? gap->begin - gap->process->first_ns : 0);
 	table_set_integer(&cells[DURATION], gap->end - gap->begin);
@@ -322,7 +322,7 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"start_ns", "Start", TABLE_TIME, false},
 		{"duration_ns", "Duration", TABLE_TIME, false},
 		{"cause", "Cause", TABLE_TEXT, false},
@@ -366,7 +366,7 @@ const struct view_class view_gaps = {
 	.name = "gaps",
 	.help = "the longest idle times of the GPUs, and what the host did meanwhile",
 	.is_empty_hidden = true,
-	.scan = {idle_wants, IDLE_NR_WANTS, works_needs, begin_scan, take, end_scan},
+	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin_scan, take, end_scan},
 	.ops = {.begin = begin_walk, .op = take_op, .call = take_call, .record = take_record},
 	.create = create,
 	.table = make_table,

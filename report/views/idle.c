@@ -16,7 +16,7 @@ struct idle_view {
 	struct idle idle;
 	struct idle_device *devices;
 	size_t nr_devices, capacity;
-	struct tally tally; /* by device and cause */
+	struct keyed_stats tally; /* by device and cause */
 	struct view_without without;
 };
 
@@ -25,7 +25,7 @@ static void *create(const struct view_input *input)
 	struct idle_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	return view;
 }
 
@@ -49,10 +49,10 @@ static void take_gap(void *context, const struct idle_gap *gap)
 {
 	struct idle_view *view = context;
 	size_t device = find_device(view, gap);
-	uint32_t row =
-		tally_find(&view->tally, device * NR_IDLE_CAUSES + gap->cause, 0, (uint32_t)device);
+	uint32_t row = keyed_stats_find(
+		&view->tally, device * NR_IDLE_CAUSES + gap->cause, 0, (uint32_t)device);
 
-	stat_add(&view->tally.times, row, gap->end - gap->begin);
+	histogram_add(&view->tally.times, row, gap->end - gap->begin);
 	if (gap->cause != IDLE_UNKNOWN && gap->call_begin > gap->begin) {
 		uint64_t until = gap->call_begin < gap->end ? gap->call_begin : gap->end;
 
@@ -85,21 +85,21 @@ static void end(void *context, struct process *process)
 }
 
 enum column {
-	TALLY = WORKS_NR_DEVICE_COLUMNS,
-	BEFORE_CALL = TALLY + TALLY_NR_COLUMNS,
+	TALLY = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	BEFORE_CALL = TALLY + KEYED_STATS_NR_COLUMNS,
 	CAUSE,
 	NR_COLUMNS,
 };
 
 static void fill(struct idle_view *view, size_t row, const double *total_ns, struct table *table)
 {
-	const struct tally_row *found = &view->tally.rows[row];
+	const struct keyed_stats_row *found = &view->tally.rows[row];
 	const struct idle_device *device = &view->devices[found->kind];
 	unsigned int cause = (unsigned int)(found->key % NR_IDLE_CAUSES);
 	struct table_cell *cells = table_add_row(table);
 
-	works_fill_device(device->process, device->device, cells);
-	tally_fill(&view->tally, row, total_ns[found->kind], &cells[TALLY]);
+	gpu_activities_fill_device(device->process, device->device, cells);
+	keyed_stats_fill(&view->tally, row, total_ns[found->kind], &cells[TALLY]);
 	if (cause != IDLE_UNKNOWN) {
 		table_set_integer(&cells[BEFORE_CALL], device->before_call_ns[cause]);
 	}
@@ -109,8 +109,9 @@ static void fill(struct idle_view *view, size_t row, const double *total_ns, str
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
-		{"share_pct", "% of idle time", TABLE_PERCENT, false}, /* as tally_fill has them */
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
+		{"share_pct", "% of idle time", TABLE_PERCENT,
+			false}, /* as keyed_stats_fill has them */
 		{"total_ns", "Total", TABLE_TIME, false},
 		{"gaps", "Gaps", TABLE_COUNT, false},
 		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
@@ -126,7 +127,7 @@ static struct table *make_table(void *context)
 	struct table *table = table_create("idle", "Why the GPUs were idle", columns, NR_COLUMNS);
 	double *total_ns = mem_zeroed(view->nr_devices + 1, sizeof(*total_ns));
 
-	tally_finish(&view->tally);
+	keyed_stats_finish(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		total_ns[view->tally.rows[i].kind] += (double)view->tally.times.groups[i].sum;
 	}
@@ -142,7 +143,7 @@ static struct table *make_table(void *context)
 		"host: else, if launched in the gap; launch: else; before the call: of these gaps",
 		IDLE_LAUNCH_NS / 1000);
 	view_without_note(&view->without, table, "");
-	tally_note(&view->tally, table);
+	keyed_stats_note(&view->tally, table);
 	return table;
 }
 
@@ -150,7 +151,7 @@ static void destroy(void *context)
 {
 	struct idle_view *view = context;
 
-	tally_fini(&view->tally);
+	keyed_stats_fini(&view->tally);
 	free(view->devices);
 	free(view);
 }
@@ -159,7 +160,7 @@ const struct view_class view_idle = {
 	.name = "idle",
 	.help = "why the GPUs were idle: host, launch, dependency",
 	.is_empty_hidden = true,
-	.scan = {idle_wants, IDLE_NR_WANTS, works_needs, begin, take, end},
+	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

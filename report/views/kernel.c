@@ -12,8 +12,8 @@
 #define NONE UINT32_MAX
 
 struct kernel_view {
-	struct tally kernels;
-	struct tally launches; /* of processes without device records */
+	struct keyed_stats kernels;
+	struct keyed_stats launches; /* of processes without device records */
 	struct process *process;
 	uint32_t *group_of; /* by the id of a shape, of the process at hand */
 	uint64_t *shape_ns; /* so long ran what had that shape */
@@ -42,8 +42,8 @@ static void *create(const struct view_input *input)
 	struct kernel_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->kernels);
-	tally_init(&view->launches);
+	keyed_stats_init(&view->kernels);
+	keyed_stats_init(&view->launches);
 	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
 	return view;
 }
@@ -69,10 +69,10 @@ static void begin(void *context, struct process *process)
 	view_without_take(&view->without, process);
 }
 
-static uint32_t find_group(struct kernel_view *view, struct tally *tally, uint64_t shape)
+static uint32_t find_group(struct kernel_view *view, struct keyed_stats *tally, uint64_t shape)
 {
 	uint32_t name = process_shape_name(view->process, shape);
-	uint32_t group = tally_find(tally, name, name, 0);
+	uint32_t group = keyed_stats_find(tally, name, name, 0);
 
 	if (shape < view->nr_group_of) {
 		view->group_of[shape] = group;
@@ -80,7 +80,7 @@ static uint32_t find_group(struct kernel_view *view, struct tally *tally, uint64
 	return group;
 }
 
-static inline uint32_t group_of(struct kernel_view *view, struct tally *tally, uint64_t shape)
+static inline uint32_t group_of(struct kernel_view *view, struct keyed_stats *tally, uint64_t shape)
 {
 	if (__builtin_expect(shape < view->nr_group_of && view->group_of[shape] != NONE, 1)) {
 		return view->group_of[shape];
@@ -88,8 +88,8 @@ static inline uint32_t group_of(struct kernel_view *view, struct tally *tally, u
 	return find_group(view, tally, shape);
 }
 
-static void find_groups(struct kernel_view *view, struct tally *tally, const struct batch *batch,
-	unsigned int column)
+static void find_groups(struct kernel_view *view, struct keyed_stats *tally,
+	const struct batch *batch, unsigned int column)
 {
 	const uint32_t *small = batch->small[column];
 	const uint64_t *wide = batch->col[column];
@@ -141,9 +141,9 @@ static void take_kernels(struct kernel_view *view, const struct batch *batch)
 	find_groups(view, &view->kernels, batch, COL_kernel_shape);
 	add_shape_ns(view, batch);
 	if (small) {
-		stat_add_small(&view->kernels.times, view->groups, small, batch->nr_rows);
+		histogram_add_small(&view->kernels.times, view->groups, small, batch->nr_rows);
 	} else {
-		stat_add_many(&view->kernels.times, view->groups, batch->col[COL_kernel_dur],
+		histogram_add_many(&view->kernels.times, view->groups, batch->col[COL_kernel_dur],
 			batch->nr_rows);
 	}
 }
@@ -154,9 +154,9 @@ static void take_graphs(struct kernel_view *view, const struct batch *batch)
 		char text[64];
 		int length = snprintf(text, sizeof(text), "(CUDA graph %llu as a whole)",
 			(unsigned long long)batch->col[COL_graph_graph][i]);
-		uint32_t name = names_intern(text, (size_t)length);
+		uint32_t name = string_pool_intern(text, (size_t)length);
 
-		stat_add(&view->kernels.times, tally_find(&view->kernels, name, name, 0),
+		histogram_add(&view->kernels.times, keyed_stats_find(&view->kernels, name, name, 0),
 			batch->col[COL_graph_dur][i]);
 	}
 }
@@ -164,7 +164,7 @@ static void take_graphs(struct kernel_view *view, const struct batch *batch)
 static void take_untimed(struct kernel_view *view, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		if (stream_in_known(view->process->stream, batch->col[COL_untimed_table][i]) ==
+		if (stream_known(view->process->stream, batch->col[COL_untimed_table][i]) ==
 			GPROF_TABLE_kernel) {
 			uint32_t group =
 				group_of(view, &view->kernels, batch->col[COL_untimed_shape][i]);
@@ -195,7 +195,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 			uint64_t ticks = batch->col[COL_api_launch_dur][i];
 
 			if (shape && !api_is_failure(batch->col[COL_api_launch_result][i])) {
-				stat_add(&view->launches.times,
+				histogram_add(&view->launches.times,
 					group_of(view, &view->launches, shape),
 					clock_map_duration(&process->host_clock, ticks));
 			}
@@ -241,14 +241,14 @@ static void end(void *context, struct process *process)
 static void finish(struct kernel_view *view)
 {
 	if (!view->is_finished) {
-		tally_finish(&view->kernels);
-		tally_finish(&view->launches);
+		keyed_stats_finish(&view->kernels);
+		keyed_stats_finish(&view->launches);
 		view->is_finished = true;
 	}
 }
 
 enum column {
-	UNTIMED = TALLY_NR_COLUMNS,
+	UNTIMED = KEYED_STATS_NR_COLUMNS,
 	BLOCKS,
 	OCCUPANCY,
 	LIMIT,
@@ -286,7 +286,7 @@ static void fill_use(const struct kernel_view *view, size_t row, struct table_ce
 static struct table *make_kernels(const struct kernel_view *view)
 {
 	static const struct table_column all[] = {
-		TALLY_COLUMNS("% of kernel time"),
+		KEYED_STATS_COLUMNS("% of kernel time"),
 		[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true},
 		[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, true},
 		[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false},
@@ -295,8 +295,8 @@ static struct table *make_kernels(const struct kernel_view *view)
 		[NAME] = {"name", "Kernel", TABLE_NAME, false},
 	};
 	static struct table_column columns[NR_COLUMNS];
-	const struct tally *tally = &view->kernels;
-	double total_ns = tally_total_ns(tally), unused;
+	const struct keyed_stats *tally = &view->kernels;
+	double total_ns = keyed_stats_total_ns(tally), unused;
 	bool has_occupancy = false;
 	struct table *table;
 
@@ -309,7 +309,7 @@ static struct table *make_kernels(const struct kernel_view *view)
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		struct table_cell *cells = table_add_row(table);
 
-		tally_fill(tally, i, total_ns, cells);
+		keyed_stats_fill(tally, i, total_ns, cells);
 		table_set_integer(&cells[UNTIMED], tally->rows[i].untimed);
 		fill_use(view, i, cells);
 		table_set_integer(&cells[NAME], tally->rows[i].name);
@@ -321,18 +321,19 @@ static struct table *make_kernels(const struct kernel_view *view)
 static struct table *make_launches(const struct kernel_view *view)
 {
 	static const struct table_column columns[] = {
-		TALLY_COLUMNS("% of launch time"),
+		KEYED_STATS_COLUMNS("% of launch time"),
 		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
 	};
-	const struct tally *tally = &view->launches;
-	double total_ns = tally_total_ns(tally);
-	struct table *table = table_create("kernel", "Kernels", columns, TALLY_NR_COLUMNS + 1);
+	const struct keyed_stats *tally = &view->launches;
+	double total_ns = keyed_stats_total_ns(tally);
+	struct table *table =
+		table_create("kernel", "Kernels", columns, KEYED_STATS_NR_COLUMNS + 1);
 
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		struct table_cell *cells = table_add_row(table);
 
-		tally_fill(tally, i, total_ns, cells);
-		table_set_integer(&cells[TALLY_NR_COLUMNS], tally->rows[i].name);
+		keyed_stats_fill(tally, i, total_ns, cells);
+		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS], tally->rows[i].name);
 	}
 	return table;
 }
@@ -347,7 +348,7 @@ static struct table *make_table(void *context)
 	table = is_host ? make_launches(view) : make_kernels(view);
 	view_without_note(&view->without, table,
 		is_host && table->nr_rows ? "; these are host times of launches" : "");
-	tally_note(is_host ? &view->launches : &view->kernels, table);
+	keyed_stats_note(is_host ? &view->launches : &view->kernels, table);
 	if (!is_host && view->nr_means) {
 		const char *before = table->note ? table->note : "";
 
@@ -365,8 +366,8 @@ static void destroy(void *context)
 {
 	struct kernel_view *view = context;
 
-	tally_fini(&view->kernels);
-	tally_fini(&view->launches);
+	keyed_stats_fini(&view->kernels);
+	keyed_stats_fini(&view->launches);
 	free(view->group_of);
 	free(view->shape_ns);
 	free(view->means);
@@ -374,7 +375,7 @@ static void destroy(void *context)
 	free(view);
 }
 
-const struct tally *view_kernel_tally(void *context)
+const struct keyed_stats *view_kernel_tally(void *context)
 {
 	finish(context);
 	return &((struct kernel_view *)context)->kernels;

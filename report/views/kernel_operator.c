@@ -23,7 +23,7 @@ struct key {
 struct row {
 	struct key key;
 	bool is_eligible;
-	struct spread times; /* ns */
+	struct min_max_sum times; /* ns */
 	uint64_t untimed;
 	struct occupancy_mean mean;
 	UT_hash_handle hh;
@@ -55,7 +55,7 @@ static void begin(void *context, struct process *process)
 
 static uint32_t intern(const char *text)
 {
-	return names_intern(text, strlen(text));
+	return string_pool_intern(text, strlen(text));
 }
 
 uint32_t view_operator_of(const struct op_call *call, const struct op *op)
@@ -131,7 +131,7 @@ static void take(void *context, const struct op_record *record, const struct op_
 		row->untimed++;
 		return;
 	}
-	spread_add(&row->times, record->end_ns - record->begin_ns);
+	min_max_sum_add(&row->times, record->end_ns - record->begin_ns);
 	view->total_ns += (double)(record->end_ns - record->begin_ns);
 	if (shape) {
 		add_occupancy(view, row, record, shape);
@@ -182,7 +182,7 @@ static void fill(
 	if (row->times.nr) {
 		table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
 		table_set_integer(&cells[TOTAL], row->times.sum);
-		table_set_number(&cells[AVG], spread_mean(&row->times));
+		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
 		table_set_integer(&cells[MAX], row->times.max);
 		table_set_integer(&cells[MIN], row->times.min);
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 #include "report/analysis/view.h"
 
 #define LONG_CALL_NS  50000u
@@ -29,7 +29,7 @@ struct launch_extra {
 };
 
 struct launch_view {
-	struct tally tally;	     /* of the delays */
+	struct keyed_stats tally;    /* of the delays */
 	struct launch_extra *extras; /* of the rows */
 	size_t nr_extras, capacity;
 	struct process *process;
@@ -43,7 +43,7 @@ static void *create(const struct view_input *input)
 	struct launch_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	return view;
 }
 
@@ -79,8 +79,8 @@ static void put_pending(struct launch_view *view)
 	if (!pending->nr_records) {
 		return;
 	}
-	row = tally_find(&view->tally, name, name, 0);
-	stat_add(&view->tally.times, row, delay_ns);
+	row = keyed_stats_find(&view->tally, name, name, 0);
+	histogram_add(&view->tally.times, row, delay_ns);
 	extra = extra_of(view, row);
 	extra->call_ns += call_ns;
 	extra->work_ns += pending->end - pending->begin;
@@ -116,7 +116,7 @@ static void take_record(void *context, const struct op_record *record, const str
 		.end = record->end_ns,
 		.correlation = record->correlation,
 		.nr_records = 1,
-		.name = works_name(view->process, record),
+		.name = gpu_activity_name(view->process, record),
 		.call_name = process_call_name(view->process, call->call, NULL)};
 	if (pending->call_end < pending->call_begin) {
 		pending->call_end = pending->call_begin;
@@ -131,7 +131,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 }
 
 enum column {
-	CALL_AVG = TALLY_NR_COLUMNS,
+	CALL_AVG = KEYED_STATS_NR_COLUMNS,
 	WORK_AVG,
 	SHORT,
 	LONG_CALLS,
@@ -145,7 +145,7 @@ static void fill(struct launch_view *view, size_t i, double total_ns, struct tab
 	const struct launch_extra *extra = &view->extras[i];
 	double count = (double)view->tally.times.groups[i].count;
 
-	tally_fill(&view->tally, i, total_ns, cells);
+	keyed_stats_fill(&view->tally, i, total_ns, cells);
 	table_set_number(&cells[CALL_AVG], (double)extra->call_ns / count);
 	table_set_number(&cells[WORK_AVG], (double)extra->work_ns / count);
 	table_set_integer(&cells[SHORT], extra->nr_short);
@@ -157,7 +157,7 @@ static void fill(struct launch_view *view, size_t i, double total_ns, struct tab
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		TALLY_COLUMNS("% of delay"),
+		KEYED_STATS_COLUMNS("% of delay"),
 		{"call_avg_ns", "Call avg", TABLE_MEAN_TIME, false},
 		{"work_avg_ns", "Work avg", TABLE_MEAN_TIME, false},
 		{"short", "Short", TABLE_COUNT, false},
@@ -169,8 +169,8 @@ static struct table *make_table(void *context)
 	struct table *table = table_create("launch", "Launches", columns, NR_COLUMNS);
 	double total_ns;
 
-	tally_finish(&view->tally);
-	total_ns = tally_total_ns(&view->tally);
+	keyed_stats_finish(&view->tally);
+	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		fill(view, i, total_ns, table_add_row(table));
 	}
@@ -186,7 +186,7 @@ static struct table *make_table(void *context)
 			(unsigned long long)view->nr_without_call);
 	}
 	view_without_note(&view->without, table, "");
-	tally_note(&view->tally, table);
+	keyed_stats_note(&view->tally, table);
 	return table;
 }
 
@@ -194,7 +194,7 @@ static void destroy(void *context)
 {
 	struct launch_view *view = context;
 
-	tally_fini(&view->tally);
+	keyed_stats_fini(&view->tally);
 	free(view->extras);
 	free(view);
 }

@@ -34,7 +34,7 @@ static void add_row(struct table *table, const struct process *process, uint64_t
 static void add_damages(
 	struct table *table, const struct process *process, const struct view_input *input)
 {
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		const struct stream_table *t = &stream->tables[i];
@@ -68,7 +68,7 @@ static void add_damages(
 	if (!process->is_ended) {
 		struct buf text = {0};
 
-		ending_add_text(&text, process, input->processes, input->nr_processes);
+		process_exit_add_text(&text, process, input->processes, input->nr_processes);
 		buf_char(&text, '\0');
 		add_row(table, process, 0, "unfinished", text.bytes);
 		buf_fini(&text);
@@ -91,7 +91,7 @@ static struct table *make_losses(void *context)
 
 		for (size_t k = 0; k < process->nr_losses; k++) {
 			add_row(table, process, process->losses[k].count,
-				names_raw(process->losses[k].cause, NULL), "");
+				string_pool_text(process->losses[k].cause, NULL), "");
 		}
 		add_damages(table, process, &view->input);
 	}

@@ -77,7 +77,7 @@ static bool is_manipulation(const struct op *op)
 		!op_is_user(op->name, op->framework, op->scope)) {
 		return false;
 	}
-	name = names_raw(op->name, NULL);
+	name = string_pool_text(op->name, NULL);
 	return event_is_manipulation(name) && strncasecmp(name, "GpuMemcpy", 9) != 0 &&
 	       strncasecmp(name, "GpuMemset", 9) != 0;
 }
@@ -121,10 +121,10 @@ static struct table *make_table(void *context)
 
 		table_set_integer(&cells[CALLS], row->both.nr);
 		if (row->cpu.nr) {
-			spread_fill(&row->cpu, &cells[CPU]);
+			min_max_sum_fill(&row->cpu, &cells[CPU]);
 		}
 		if (row->gpu.nr) {
-			spread_fill(&row->gpu, &cells[GPU]);
+			min_max_sum_fill(&row->gpu, &cells[GPU]);
 		}
 		if (bytes) {
 			table_set_integer(&cells[BYTES], *bytes);

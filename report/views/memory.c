@@ -50,7 +50,7 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 		return;
 	}
 	row = memory_row(&view->scan.memory, pool, op ? op->name : 0);
-	spread_add(&row->allocs, (uint64_t)alloc->bytes);
+	min_max_sum_add(&row->allocs, (uint64_t)alloc->bytes);
 	row->nr_live += freed == MEMORY_LEFT;
 	row->live_bytes += freed == MEMORY_LEFT ? (uint64_t)alloc->bytes : 0;
 	row->at_peak_bytes += alloc->tick <= peak && freed > peak ? (uint64_t)alloc->bytes : 0;
@@ -60,7 +60,7 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 
 static void add_rows(const struct memory_view *view, struct table *table)
 {
-	uint32_t nobody = names_intern("(no operator)", 13);
+	uint32_t nobody = string_pool_intern("(no operator)", 13);
 	const struct memory_row *row;
 
 	for (row = view->scan.memory.rows; row; row = row->hh.next) {
@@ -73,9 +73,9 @@ static void add_rows(const struct memory_view *view, struct table *table)
 		table_set_string(&cells[1], text);
 		table_set_integer(&cells[2], row->allocs.nr);
 		table_set_integer(&cells[3], row->allocs.sum);
-		table_set_number(&cells[4], spread_mean(&row->allocs));
+		table_set_number(&cells[4], min_max_sum_mean(&row->allocs));
 		table_set_integer(&cells[5], row->allocs.max);
-		if (pool_has_totals(&place->pool)) {
+		if (memory_timeline_has_totals(&place->pool)) {
 			table_set_integer(&cells[6], row->at_peak_bytes);
 		}
 		table_set_integer(&cells[7], row->nr_live);
@@ -87,33 +87,33 @@ static void add_rows(const struct memory_view *view, struct table *table)
 /* What is known of a place apart from its curve. */
 static void add_title(struct buf *out, const struct memory_place *place)
 {
-	const struct pool *pool = &place->pool;
+	const struct memory_timeline *pool = &place->pool;
 	uint64_t ns = clock_map_time(&place->process->host_clock, pool->peak_tick);
 	uint64_t reserved = pool->reserved_at_peak_bytes;
 	char name[MEMORY_NAME_BYTES];
 
 	ns = ns > place->process->first_ns ? ns - place->process->first_ns : 0;
 	memory_place_name(place, name);
-	if (!pool_has_totals(pool)) {
+	if (!memory_timeline_has_totals(pool)) {
 		buf_printf(
 			out, "%s of %u: its allocator tells no totals", name, place->process->pid);
 		return;
 	}
 	buf_printf(out, "%s of %u: peak ", name, place->process->pid);
-	pool_add_bytes(out, pool->peak_bytes);
+	memory_timeline_add_bytes(out, pool->peak_bytes);
 	buf_printf(out, ", %.3f s after the first event", (double)ns / 1e9);
 	if (pool->peak_reserved_bytes) {
 		buf_text(out, ", ");
-		pool_add_bytes(out, reserved);
+		memory_timeline_add_bytes(out, reserved);
 		buf_text(out, " reserved then (at most ");
-		pool_add_bytes(out, pool->peak_reserved_bytes);
+		memory_timeline_add_bytes(out, pool->peak_reserved_bytes);
 		buf_printf(out, "), %.1f %% of that free",
 			reserved > pool->peak_bytes
 				? 100.0 - 100.0 * (double)pool->peak_bytes / (double)reserved
 				: 0.0);
 	}
 	buf_text(out, ", ");
-	pool_add_bytes(out, pool->last_bytes);
+	memory_timeline_add_bytes(out, pool->last_bytes);
 	buf_text(out, " at the end");
 }
 
@@ -125,13 +125,13 @@ static char *draw(const struct memory_view *view)
 		struct buf title = {0};
 		char name[MEMORY_NAME_BYTES];
 
-		if (!pool_has_totals(&view->scan.memory.places[i].pool)) {
+		if (!memory_timeline_has_totals(&view->scan.memory.places[i].pool)) {
 			continue;
 		}
 		memory_place_name(&view->scan.memory.places[i], name);
 		buf_printf(&title, "%s of %u", name, view->scan.memory.places[i].process->pid);
 		buf_char(&title, '\0');
-		pool_draw(&view->scan.memory.places[i].pool, title.bytes, &out);
+		memory_timeline_draw(&view->scan.memory.places[i].pool, title.bytes, &out);
 		buf_fini(&title);
 	}
 	buf_char(&out, '\0');
@@ -145,7 +145,7 @@ static void add_note(
 	bool has_peak = false;
 
 	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
-		has_peak |= pool_has_totals(&view->scan.memory.places[i].pool);
+		has_peak |= memory_timeline_has_totals(&view->scan.memory.places[i].pool);
 	}
 	buf_printf(&note,
 		"%" PRIu64 " allocations, %" PRIu64

@@ -63,7 +63,8 @@ static void take_moment(void *context, uint32_t place, const struct memory_momen
 	if (!select_has_tick(of->process, moment->tick)) {
 		return;
 	}
-	part = find_part(&view->curves[place], pool_part(&of->pool, moment->tick, NR_PARTS));
+	part = find_part(
+		&view->curves[place], memory_timeline_part(&of->pool, moment->tick, NR_PARTS));
 	if (moment->in_use >= part->most.in_use) {
 		part->most = *moment;
 	}
@@ -137,7 +138,7 @@ static struct table *make_table(void *context)
 	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
 		const struct memory_place *place = &view->scan.memory.places[i];
 
-		if (!pool_has_totals(&place->pool)) {
+		if (!memory_timeline_has_totals(&place->pool)) {
 			nr_untold++;
 		} else if (i < view->nr_curves) {
 			add_curve(table, place, &view->curves[i]);

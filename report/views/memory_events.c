@@ -11,7 +11,7 @@
 
 struct events_view {
 	struct memory_scan scan; /* comes first: the scan's context */
-	struct blocks blocks;
+	struct allocations blocks;
 };
 
 /* ---- a framework's allocator ---- */
@@ -20,7 +20,7 @@ static void begin_ops(void *context, struct process *process)
 {
 	struct events_view *view = context;
 
-	blocks_begin(&view->blocks, process);
+	allocations_begin(&view->blocks, process);
 }
 
 static void take_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
@@ -28,7 +28,7 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	struct events_view *view = context;
 	uint32_t type = alloc->device_type % MEMORY_DRIVER;
 
-	blocks_take(&view->blocks, alloc, type << 8 | alloc->device, op ? op->name : 0);
+	allocations_take(&view->blocks, alloc, type << 8 | alloc->device, op ? op->name : 0);
 }
 
 static void end_ops(void *context, struct process *process, const struct phases *phases)
@@ -37,7 +37,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 
 	(void)process;
 	(void)phases;
-	blocks_end(&view->blocks);
+	allocations_end(&view->blocks);
 }
 
 /* ---- cudaMalloc and its kin ---- */
@@ -47,15 +47,16 @@ static void take_block(void *context, const struct memory_block *used, uint64_t 
 	struct events_view *view = context;
 	const struct memory_place *place = &view->scan.memory.places[used->row->key.place];
 	struct process *process = place->process;
-	const struct block block = {.bytes = used->bytes,
-		.alloc_ns = blocks_time_ns(process, used->tick),
-		.free_ns = freed == MEMORY_LEFT ? BLOCK_UNSEEN : blocks_time_ns(process, freed),
+	const struct allocation block = {.bytes = used->bytes,
+		.alloc_ns = allocations_time_ns(process, used->tick),
+		.free_ns =
+			freed == MEMORY_LEFT ? BLOCK_UNSEEN : allocations_time_ns(process, freed),
 		.process = process,
 		.name = used->row->key.name,
 		.device = (uint32_t)place->device_type << 8};
 
 	if (select_has_tick(process, used->tick)) {
-		blocks_add(&view->blocks, &block);
+		allocations_add(&view->blocks, &block);
 	}
 }
 
@@ -73,7 +74,7 @@ static void *create(const struct view_input *input)
 
 enum column { PID, RANK, PLACE, BYTES, ALLOCATION, RELEASE, DURATION, NAME, NR_COLUMNS };
 
-static void fill(const struct block *block, uint32_t nobody, struct table_cell *cells)
+static void fill(const struct allocation *block, uint32_t nobody, struct table_cell *cells)
 {
 	const struct memory_place place = {
 		.device_type = (uint8_t)(block->device >> 8), .device = (uint8_t)block->device};
@@ -114,9 +115,9 @@ static struct table *make_table(void *context)
 	struct events_view *view = context;
 	struct table *table =
 		table_create("memory_events", "Memory, block by block", columns, NR_COLUMNS);
-	uint32_t nobody = names_intern("(no operator)", 13);
+	uint32_t nobody = string_pool_intern("(no operator)", 13);
 	size_t nr;
-	const struct block *blocks = blocks_sorted(&view->blocks, &nr);
+	const struct allocation *blocks = allocations_sorted(&view->blocks, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
 		fill(&blocks[i], nobody, table_add_row(table));
@@ -141,7 +142,7 @@ static void destroy(void *context)
 	struct events_view *view = context;
 
 	memory_scan_fini(&view->scan);
-	blocks_fini(&view->blocks);
+	allocations_fini(&view->blocks);
 	free(view);
 }
 

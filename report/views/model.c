@@ -7,8 +7,8 @@
 #include "report/analysis/view.h"
 
 struct model {
-	struct spread steps, gpu_steps;			 /* ns, of whole steps */
-	struct spread phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
+	struct min_max_sum steps, gpu_steps;		      /* ns, of whole steps */
+	struct min_max_sum phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
 	bool has_gpu, has_steps;
 	const char *remark;
 	const struct process *without_steps; /* the last one */
@@ -28,7 +28,7 @@ static void *create(const struct view_input *input)
 
 /* gpu: of a process with device records; of others nothing is known, which is not 0. */
 static void add_segments(struct model *model, struct process *process, const struct phases *phases,
-	struct spread *gpu)
+	struct min_max_sum *gpu)
 {
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
@@ -44,10 +44,10 @@ static void add_segments(struct model *model, struct process *process, const str
 			}
 			continue;
 		}
-		spread_add(&model->phases[segment->phase],
+		min_max_sum_add(&model->phases[segment->phase],
 			clock_map_duration(&process->host_clock, segment->end - segment->begin));
 		if (gpu) {
-			spread_add(&gpu[segment->phase], segment->gpu_ns);
+			min_max_sum_add(&gpu[segment->phase], segment->gpu_ns);
 		}
 	}
 }
@@ -57,10 +57,11 @@ static void add_steps(
 {
 	for (uint32_t step = 0; step < phases->nr_steps; step++) {
 		if (phases_is_whole(phases, step)) {
-			spread_add(&model->steps, clock_map_duration(&process->host_clock,
-							  phases_step_ticks(phases, step)));
+			min_max_sum_add(&model->steps, clock_map_duration(&process->host_clock,
+							       phases_step_ticks(phases, step)));
 			if (has_gpu) {
-				spread_add(&model->gpu_steps, phases_step_gpu_ns(phases, step));
+				min_max_sum_add(
+					&model->gpu_steps, phases_step_gpu_ns(phases, step));
 			}
 		}
 	}
@@ -97,7 +98,7 @@ enum column {
 };
 
 static void add_row(struct table *table, const struct model *model, const char *name,
-	const struct spread *cpu, const struct spread *gpu)
+	const struct min_max_sum *cpu, const struct min_max_sum *gpu)
 {
 	struct table_cell *cells = table_add_row(table);
 
@@ -105,10 +106,10 @@ static void add_row(struct table *table, const struct model *model, const char *
 	if (cpu->nr || !cpu->sum) {
 		table_set_integer(&cells[CALLS], cpu->nr);
 	}
-	spread_fill(cpu, &cells[CPU]);
+	min_max_sum_fill(cpu, &cells[CPU]);
 	table_set_share(&cells[RATIO], cpu->sum, model->steps.sum);
 	if (model->has_gpu) {
-		spread_fill(gpu, &cells[GPU]);
+		min_max_sum_fill(gpu, &cells[GPU]);
 	}
 	if (model->has_gpu && model->gpu_steps.sum) {
 		table_set_number(
@@ -119,7 +120,7 @@ static void add_row(struct table *table, const struct model *model, const char *
 /* What no phase has. Its parts were not counted, so only the sums are known. */
 static void add_others(struct table *table, const struct model *model)
 {
-	struct spread cpu = {.sum = model->steps.sum}, gpu = {.sum = model->gpu_steps.sum};
+	struct min_max_sum cpu = {.sum = model->steps.sum}, gpu = {.sum = model->gpu_steps.sum};
 	struct table_cell *cells;
 
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {

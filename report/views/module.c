@@ -16,8 +16,8 @@ struct row {
 	uint32_t path;	 /* of names.h: "Net_0/Sequential_0/Linear_1" */
 	uint32_t parent; /* path of the one that it lies in, 0 if in none */
 	uint32_t depth;
-	uint32_t order;	     /* in which they were met */
-	struct spread times; /* ns */
+	uint32_t order;		  /* in which they were met */
+	struct min_max_sum times; /* ns */
 	uint64_t self_ns, gpu_total_ns, gpu_self_ns;
 	uint64_t nr_operators; /* called by it and by no module or operator in it */
 	UT_hash_handle hh;
@@ -51,7 +51,7 @@ static bool is_module(const struct op *op)
 
 static void add_name(struct buf *path, const struct op *op)
 {
-	const char *name = names_raw(op->name, NULL);
+	const char *name = string_pool_text(op->name, NULL);
 
 	buf_text(path, path->nr_bytes ? "/" : "");
 	buf_text(path, strncmp(name, PREFIX, strlen(PREFIX)) ? name : name + strlen(PREFIX));
@@ -73,11 +73,11 @@ static uint32_t find_path(const struct op *op, uint32_t *parent, uint32_t *depth
 	*parent = 0;
 	while (nr > 0) {
 		if (nr == 1 && path.nr_bytes) {
-			*parent = names_intern(path.bytes, path.nr_bytes);
+			*parent = string_pool_intern(path.bytes, path.nr_bytes);
 		}
 		add_name(&path, modules[--nr]);
 	}
-	name = names_intern(path.bytes, path.nr_bytes);
+	name = string_pool_intern(path.bytes, path.nr_bytes);
 	buf_fini(&path);
 	return name;
 }
@@ -113,7 +113,7 @@ static void take_op(void *context, const struct op *op)
 		return;
 	}
 	row = find_row(view, op);
-	spread_add(&row->times, clock_map_duration(clock, ticks));
+	min_max_sum_add(&row->times, clock_map_duration(clock, ticks));
 	row->self_ns +=
 		clock_map_duration(clock, ticks > op->module_ticks ? ticks - op->module_ticks : 0);
 	row->gpu_total_ns += op->gpu_total_ns;
@@ -141,13 +141,13 @@ enum column {
 /* Its own name, two blanks further in for each module around it. */
 static uint32_t indented(const struct row *row)
 {
-	const char *path = names_raw(row->path, NULL), *base = strrchr(path, '/');
+	const char *path = string_pool_text(row->path, NULL), *base = strrchr(path, '/');
 	struct buf text = {0};
 	uint32_t name;
 
 	buf_pad(&text, ' ', 2 * (size_t)row->depth);
 	buf_text(&text, base ? base + 1 : path);
-	name = names_intern(text.bytes, text.nr_bytes);
+	name = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return name;
 }
@@ -159,7 +159,7 @@ static void fill(const struct module_view *view, const struct row *row, double a
 	table_set_integer(&cells[TOTAL], row->times.sum);
 	table_set_integer(&cells[SELF], row->self_ns);
 	table_set_integer(&cells[CALLS], row->times.nr);
-	table_set_number(&cells[AVG], spread_mean(&row->times));
+	table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
 	table_set_integer(&cells[MAX], row->times.max);
 	table_set_integer(&cells[MIN], row->times.min);
 	if (view->has_gpu) {

@@ -7,7 +7,7 @@
 #include "report/analysis/view.h"
 
 struct nvtx_view {
-	struct tally tally;
+	struct keyed_stats tally;
 	struct ranges *ranges; /* of the process at hand */
 	struct process *process;
 	uint64_t nr_open, nr_unmatched;
@@ -23,7 +23,7 @@ static void *create(const struct view_input *input)
 	struct nvtx_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	return view;
 }
 
@@ -40,13 +40,14 @@ static void take_range(void *context, const struct range *range)
 	struct nvtx_view *view = context;
 	struct clock_map *clock = &view->process->host_clock;
 	uint32_t name = range_full_name(range);
-	uint32_t row = tally_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);
+	uint32_t row =
+		keyed_stats_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);
 	uint64_t ticks = range->end > range->begin ? range->end - range->begin : 0;
 
 	if (range->op == GPROF_NVTX_MARK) {
 		view->tally.rows[row].untimed++;
 	} else {
-		stat_add(&view->tally.times, row, clock_map_duration(clock, ticks));
+		histogram_add(&view->tally.times, row, clock_map_duration(clock, ticks));
 	}
 }
 
@@ -76,7 +77,7 @@ const char *view_nvtx_style(uint32_t op)
 static void finish(struct nvtx_view *view)
 {
 	if (!view->is_finished) {
-		tally_finish(&view->tally);
+		keyed_stats_finish(&view->tally);
 		view->is_finished = true;
 	}
 }
@@ -84,31 +85,32 @@ static void finish(struct nvtx_view *view)
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[] = {
-		TALLY_COLUMNS("% of range time"),
+		KEYED_STATS_COLUMNS("% of range time"),
 		{"style", "Style", TABLE_TEXT, false},
 		{"name", "Range", TABLE_NAME, false},
 	};
 	struct nvtx_view *view = context;
-	struct table *table = table_create("nvtx", "NVTX ranges", columns, TALLY_NR_COLUMNS + 2);
+	struct table *table =
+		table_create("nvtx", "NVTX ranges", columns, KEYED_STATS_NR_COLUMNS + 2);
 	double total_ns;
 
 	finish(view);
-	total_ns = tally_total_ns(&view->tally);
+	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		const struct tally_row *row = &view->tally.rows[i];
+		const struct keyed_stats_row *row = &view->tally.rows[i];
 		struct table_cell *cells = table_add_row(table);
 		const char *style = view_nvtx_style(row->kind);
 
-		tally_fill(&view->tally, i, total_ns, cells);
-		table_set_string(&cells[TALLY_NR_COLUMNS], style);
-		table_set_integer(&cells[TALLY_NR_COLUMNS + 1], row->name);
+		keyed_stats_fill(&view->tally, i, total_ns, cells);
+		table_set_string(&cells[KEYED_STATS_NR_COLUMNS], style);
+		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS + 1], row->name);
 	}
 	if (view->nr_open || view->nr_unmatched) {
 		table_note(table,
 			"%llu ranges did not end, %llu ends had no begin; neither is counted",
 			(unsigned long long)view->nr_open, (unsigned long long)view->nr_unmatched);
 	}
-	tally_note(&view->tally, table);
+	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
 	return table;
 }
@@ -117,12 +119,12 @@ static void destroy(void *context)
 {
 	struct nvtx_view *view = context;
 
-	tally_fini(&view->tally);
+	keyed_stats_fini(&view->tally);
 	ranges_destroy(view->ranges);
 	free(view);
 }
 
-const struct tally *view_nvtx_tally(void *context)
+const struct keyed_stats *view_nvtx_tally(void *context)
 {
 	finish(context);
 	return &((struct nvtx_view *)context)->tally;

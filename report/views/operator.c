@@ -14,7 +14,7 @@ struct key {
 
 struct row {
 	struct key key;
-	struct spread times; /* ns */
+	struct min_max_sum times; /* ns */
 	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_works;
 	double flops; /* of those calls whose shapes tell */
 	uint64_t nr_flops;
@@ -107,7 +107,7 @@ static void take_op(void *context, const struct op *op)
 	row = find_row(view, op);
 	row->has_gpu |= view->is_gpu;
 	row->is_without_gpu |= !view->is_gpu;
-	spread_add(&row->times, clock_map_duration(clock, ticks));
+	min_max_sum_add(&row->times, clock_map_duration(clock, ticks));
 	row->self +=
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
 	row->gpu_total_ns += op->gpu_total_ns;
@@ -196,7 +196,7 @@ static void fill(const struct operator_view *view, const struct row *row, double
 	table_set_integer(&cells[SELF], row->self);
 	table_set_integer(&cells[TOTAL], row->times.sum);
 	table_set_integer(&cells[CALLS], row->times.nr);
-	table_set_number(&cells[AVG], spread_mean(&row->times));
+	table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
 	table_set_integer(&cells[MAX], row->times.max);
 	table_set_integer(&cells[MIN], row->times.min);
 	if (row->has_gpu) {

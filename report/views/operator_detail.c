@@ -166,12 +166,12 @@ static void fill(const struct detail_view *view, const struct event_row *row,
 	fill_ids(view, row, cells);
 	table_set_integer(&cells[CALLS], row->both.nr);
 	if (row->cpu.nr) {
-		spread_fill(&row->cpu, &cells[CPU]);
+		min_max_sum_fill(&row->cpu, &cells[CPU]);
 		table_set_share(
 			&cells[RATIO], row->cpu.sum, outer ? outer->cpu.sum : view->outer_ns);
 	}
 	if (row->gpu.nr) {
-		spread_fill(&row->gpu, &cells[GPU]);
+		min_max_sum_fill(&row->gpu, &cells[GPU]);
 		table_set_share(&cells[GPU_RATIO], row->gpu.sum,
 			outer ? outer->gpu.sum : view->outer_gpu_ns);
 	}

@@ -19,7 +19,7 @@ struct key {
 
 struct row {
 	struct key key;
-	struct spread self; /* ns, on the CPU */
+	struct min_max_sum self; /* ns, on the CPU */
 	uint64_t gpu_ns;
 	uint64_t nr_works;
 	uint32_t type;
@@ -66,7 +66,7 @@ static void begin(void *context, struct process *process)
 static uint32_t type_of(uint32_t name)
 {
 	size_t nr_bytes;
-	const char *at = names_raw(name, &nr_bytes), *end = at + nr_bytes, *digits;
+	const char *at = string_pool_text(name, &nr_bytes), *end = at + nr_bytes, *digits;
 
 	for (const char *c = at; c + 1 < end; c++) {
 		if (c[0] == ':' && c[1] == ':') {
@@ -81,7 +81,7 @@ static uint32_t type_of(uint32_t name)
 		end = digits;
 	}
 	end -= end - at > 1 && end[-1] == '_' && end[-2] != '_';
-	return at < end ? names_intern(at, (size_t)(end - at)) : name;
+	return at < end ? string_pool_intern(at, (size_t)(end - at)) : name;
 }
 
 static struct row *find_row(struct optype_view *view, struct key key, bool *is_new)
@@ -100,7 +100,7 @@ static struct row *find_row(struct optype_view *view, struct key key, bool *is_n
 
 static void add(struct row *row, uint64_t self_ns, const struct op *op)
 {
-	spread_add(&row->self, self_ns);
+	min_max_sum_add(&row->self, self_ns);
 	row->gpu_ns += op->gpu_self_ns;
 	row->nr_works += op->nr_works;
 }
@@ -174,7 +174,7 @@ static void fill(const struct optype_view *view, const struct row *row, double t
 	}
 	table_set_integer(&cells[CPU], row->self.sum);
 	table_set_integer(&cells[CALLS], row->self.nr);
-	table_set_number(&cells[AVG], spread_mean(&row->self));
+	table_set_number(&cells[AVG], min_max_sum_mean(&row->self));
 	table_set_integer(&cells[MAX], row->self.max);
 	table_set_integer(&cells[MIN], row->self.min);
 	table_set_integer(&cells[TYPE], row->type);

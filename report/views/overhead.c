@@ -7,7 +7,7 @@
 #include "report/analysis/view.h"
 
 struct overhead_view {
-	struct tally tally;
+	struct keyed_stats tally;
 	struct view_input input;
 };
 
@@ -25,14 +25,14 @@ static void *create(const struct view_input *input)
 	struct overhead_view *view = mem_zeroed(1, sizeof(*view));
 
 	view->input = *input;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	return view;
 }
 
 static void take_fact(struct overhead_view *view, const struct model_fact *fact)
 {
-	const char *key = names_raw(fact->key, NULL);
-	const char *value = names_raw(fact->value, NULL);
+	const char *key = string_pool_text(fact->key, NULL);
+	const char *value = string_pool_text(fact->value, NULL);
 	size_t length = strlen(key), nr_suffix = strlen(FACT_SUFFIX);
 	struct buf name = {0};
 	uint32_t row, interned;
@@ -47,9 +47,9 @@ static void take_fact(struct overhead_view *view, const struct model_fact *fact)
 	for (const char *c = key + strlen(FACT_PREFIX); c < key + length - nr_suffix; c++) {
 		buf_char(&name, *c == '_' ? ' ' : *c);
 	}
-	interned = names_intern(name.bytes, name.nr_bytes);
-	row = tally_find(&view->tally, FROM_FACTS | interned, interned, 0);
-	stat_add(&view->tally.times, row, ns);
+	interned = string_pool_intern(name.bytes, name.nr_bytes);
+	row = keyed_stats_find(&view->tally, FROM_FACTS | interned, interned, 0);
+	histogram_add(&view->tally.times, row, ns);
 	buf_fini(&name);
 }
 
@@ -61,22 +61,22 @@ static void take(void *context, struct process *process, const struct batch *b)
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t kind = (uint32_t)b->col[COL_overhead_overhead_kind][i];
 		const char *text = api_overhead_name(kind);
-		uint32_t row =
-			tally_find(&view->tally, kind, names_intern(text, strlen(text)), kind);
+		uint32_t row = keyed_stats_find(
+			&view->tally, kind, string_pool_intern(text, strlen(text)), kind);
 
-		stat_add(&view->tally.times, row, b->col[COL_overhead_dur][i]);
+		histogram_add(&view->tally.times, row, b->col[COL_overhead_dur][i]);
 	}
 }
 
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[] = {
-		TALLY_COLUMNS("% of overhead"),
+		KEYED_STATS_COLUMNS("% of overhead"),
 		{"name", "Overhead", TABLE_NAME, false},
 	};
 	struct overhead_view *view = context;
 	struct table *table = table_create(
-		"overhead", "Overhead of being profiled", columns, TALLY_NR_COLUMNS + 1);
+		"overhead", "Overhead of being profiled", columns, KEYED_STATS_NR_COLUMNS + 1);
 	double total_ns;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
@@ -84,16 +84,16 @@ static struct table *make_table(void *context)
 			take_fact(view, &view->input.processes[i]->facts[k]);
 		}
 	}
-	tally_finish(&view->tally);
-	total_ns = tally_total_ns(&view->tally);
+	keyed_stats_finish(&view->tally);
+	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		struct table_cell *cells = table_add_row(table);
 
-		tally_fill(&view->tally, i, total_ns, cells);
-		table_set_integer(&cells[TALLY_NR_COLUMNS], view->tally.rows[i].name);
+		keyed_stats_fill(&view->tally, i, total_ns, cells);
+		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS], view->tally.rows[i].name);
 	}
 	table_note(table, "rows of gprof are CPU time of its own threads, beside the program's");
-	tally_note(&view->tally, table);
+	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
 	return table;
 }
@@ -102,7 +102,7 @@ static void destroy(void *context)
 {
 	struct overhead_view *view = context;
 
-	tally_fini(&view->tally);
+	keyed_stats_fini(&view->tally);
 	free(view);
 }
 

@@ -86,15 +86,14 @@ static bool is_call(unsigned int table)
 
 /* By block: before which nothing of these tables begins in later blocks. */
 static uint64_t *find_later(
-	const struct stream_in *stream, uint64_t *later, bool (*is_wanted)(unsigned int table))
+	const struct stream *stream, uint64_t *later, bool (*is_wanted)(unsigned int table))
 {
 	uint64_t min = UINT64_MAX;
 
 	later = mem_resize(later, stream->nr_blocks, sizeof(*later));
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		later[i] = min;
-		if (is_wanted(stream_in_block_table(stream, i)) &&
-			stream->blocks[i].time_min < min) {
+		if (is_wanted(stream_block_table(stream, i)) && stream->blocks[i].time_min < min) {
 			min = stream->blocks[i].time_min;
 		}
 	}

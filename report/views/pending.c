@@ -198,7 +198,7 @@ static void add_row(struct table *table, const struct nccl_op *ops, size_t nr_op
 	table_set_integer(&cells[NUMBER], number);
 	for (size_t i = 0; i < nr_ops; i++) {
 		if (ops[i].sequence <= number && number <= last_number(&ops[i])) {
-			table_set_string(&cells[NAME], nccl_name_op(ops[i].kind));
+			table_set_string(&cells[NAME], nccl_names_op(ops[i].kind));
 			table_set_integer(&cells[BYTES], ops[i].bytes);
 			break;
 		}

@@ -35,7 +35,7 @@ struct pipeline_view {
 	size_t nr_waits, waits_capacity;
 	struct pipeline_row *rows; /* of a device together, by step */
 	size_t nr_rows, rows_capacity;
-	struct sweep sweep;
+	struct overlap sweep;
 	uint32_t process;	  /* at hand */
 	size_t first_wait, nr_at; /* its waits */
 };
@@ -101,7 +101,7 @@ static void begin(void *context, struct process *process)
 	uint64_t *bounds;
 	size_t nr;
 
-	sweep_begin(&view->sweep, process);
+	overlap_begin(&view->sweep, process);
 	view->first_wait += view->nr_at;
 	view->nr_at = 0;
 	while (view->first_wait + view->nr_at < view->nr_waits &&
@@ -118,7 +118,7 @@ static void begin(void *context, struct process *process)
 		bounds[nr++] = view->waits[view->first_wait + i].end_ns;
 	}
 	qsort(bounds, nr, sizeof(*bounds), by_time);
-	sweep_set_bounds(&view->sweep, bounds, nr);
+	overlap_set_bounds(&view->sweep, bounds, nr);
 	free(bounds);
 }
 
@@ -127,7 +127,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct pipeline_view *view = context;
 
 	(void)process;
-	sweep_take(&view->sweep, batch);
+	overlap_take(&view->sweep, batch);
 }
 
 /* Steps that have an end; returns where its rows begin. */
@@ -158,10 +158,10 @@ static size_t add_rows(struct pipeline_view *view, struct process *process, uint
 }
 
 /* What the sweep has between two bounds lies in one step at most, and is of one wait or of none. */
-static void fill_rows(struct pipeline_view *view, const struct sweep_device *device,
+static void fill_rows(struct pipeline_view *view, const struct overlap_device *device,
 	const struct intervals *waits, size_t row)
 {
-	const struct sweep *sweep = &view->sweep;
+	const struct overlap *sweep = &view->sweep;
 	size_t wait = 0;
 
 	for (size_t i = 0; i + 1 < sweep->nr_bounds; i++) {
@@ -178,7 +178,7 @@ static void fill_rows(struct pipeline_view *view, const struct sweep_device *dev
 			continue;
 		}
 		if (i + 1 < device->nr_steps) {
-			computation_ns = sweep_any(&device->steps[i + 1], SWEEP_COMPUTATION);
+			computation_ns = overlap_any(&device->steps[i + 1], OVERLAP_COMPUTATION);
 		}
 		view->rows[row].computation_ns += computation_ns;
 		if (wait < waits->nr && waits->items[wait].begin <= begin_ns) {
@@ -191,9 +191,9 @@ static void end(void *context, struct process *process)
 {
 	struct pipeline_view *view = context;
 
-	sweep_end(&view->sweep);
+	overlap_end(&view->sweep);
 	for (size_t i = view->sweep.first; i < view->sweep.nr_devices; i++) {
-		const struct sweep_device *device = &view->sweep.devices[i];
+		const struct overlap_device *device = &view->sweep.devices[i];
 		struct intervals waits = {0};
 
 		if (!view->pipeline.ranks[view->process].nr_neighbours) {
@@ -215,7 +215,7 @@ static void end(void *context, struct process *process)
 /* ---- the table ---- */
 
 enum column {
-	STEP = WORKS_NR_DEVICE_COLUMNS,
+	STEP = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	STEPS,
 	STAGE,
 	STAGES,
@@ -254,7 +254,7 @@ static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *
 		received += nr_received(&rows[i]);
 	}
 	received /= (double)nr;
-	works_fill_device(rows->process, rows->device, cells);
+	gpu_activities_fill_device(rows->process, rows->device, cells);
 	table_set_integer(&cells[STEPS], nr);
 	if (rank->stage >= 0) {
 		table_set_integer(&cells[STAGE], (uint64_t)rank->stage);
@@ -278,7 +278,7 @@ static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *
 static struct table *make_table(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"step", "Step", TABLE_ID, false},
 		{"steps", "Steps", TABLE_COUNT, false},
 		{"stage", "Stage", TABLE_ID, false},
@@ -331,7 +331,7 @@ static void destroy(void *context)
 	struct pipeline_view *view = context;
 
 	pipeline_fini(&view->pipeline);
-	sweep_fini(&view->sweep);
+	overlap_fini(&view->sweep);
 	free(view->waits);
 	free(view->rows);
 	free(view);
@@ -343,7 +343,8 @@ const struct view_class view_pipeline = {
 		"--detail",
 	.is_empty_hidden = true,
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end, true},
+	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end,
+		true},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "report/util/queue_depth.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 #include "report/analysis/view.h"
 
 /* The work of one call on a stream, of which a graph has much: it leaves the queue with the first.
@@ -13,15 +13,15 @@ struct pending {
 	uint32_t correlation; /* 0 none */
 };
 
-struct queue_row {
+struct queue_depth_row {
 	struct process *process;
 	struct model_place place;
 	struct pending pending;
-	struct queue queue;
+	struct queue_depth queue;
 };
 
-struct queue_view {
-	struct queue_row *rows;
+struct queue_depth_view {
+	struct queue_depth_row *rows;
 	size_t nr_rows, capacity;
 	struct process *process;
 	struct idmap row_of; /* uint32_t, 1 + the row, by the place, of the process at hand */
@@ -32,40 +32,41 @@ struct queue_view {
 static void *create(const struct view_input *input)
 {
 	(void)input;
-	return mem_zeroed(1, sizeof(struct queue_view));
+	return mem_zeroed(1, sizeof(struct queue_depth_view));
 }
 
 static void begin(void *context, struct process *process)
 {
-	struct queue_view *view = context;
+	struct queue_depth_view *view = context;
 
 	view->process = process;
 	view_without_take(&view->without, process);
 	idmap_init(&view->row_of, sizeof(uint32_t));
 }
 
-static struct queue_row *row_of(struct queue_view *view, uint32_t place)
+static struct queue_depth_row *row_of(struct queue_depth_view *view, uint32_t place)
 {
 	uint32_t *number = idmap_put(&view->row_of, place);
-	struct queue_row *row;
+	struct queue_depth_row *row;
 
 	if (*number) {
 		return &view->rows[*number - 1];
 	}
 	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 	row = &view->rows[view->nr_rows++];
-	*row = (struct queue_row){
+	*row = (struct queue_depth_row){
 		.process = view->process, .place = process_place(view->process, place)};
 	*number = (uint32_t)view->nr_rows;
 	return row;
 }
 
-static void put_pending(struct queue_row *row)
+static void put_pending(struct queue_depth_row *row)
 {
 	const struct pending *pending = &row->pending;
 
 	if (pending->correlation) {
-		queue_add(&row->queue, pending->call_begin, pending->call_end, pending->begin);
+		queue_depth_add(
+			&row->queue, pending->call_begin, pending->call_end, pending->begin);
 	}
 	row->pending.correlation = 0;
 }
@@ -73,8 +74,8 @@ static void put_pending(struct queue_row *row)
 static void take_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	struct queue_view *view = context;
-	struct queue_row *row;
+	struct queue_depth_view *view = context;
+	struct queue_depth_row *row;
 
 	(void)op;
 	if (!call || !record->is_timed) {
@@ -96,18 +97,18 @@ static void take_record(void *context, const struct op_record *record, const str
 
 static void end(void *context, struct process *process, const struct phases *phases)
 {
-	struct queue_view *view = context;
+	struct queue_depth_view *view = context;
 
 	(void)phases;
 	for (size_t i = view->nr_rows; i-- > 0 && view->rows[i].process == process;) {
 		put_pending(&view->rows[i]);
-		queue_finish(&view->rows[i].queue);
+		queue_depth_finish(&view->rows[i].queue);
 	}
 	idmap_fini(&view->row_of);
 }
 
 enum column {
-	CONTEXT = WORKS_NR_DEVICE_COLUMNS,
+	CONTEXT = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	STREAM,
 	LAUNCHES,
 	MAX,
@@ -121,12 +122,12 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void fill(const struct queue_row *row, struct table_cell *cells)
+static void fill(const struct queue_depth_row *row, struct table_cell *cells)
 {
-	const struct queue *queue = &row->queue;
+	const struct queue_depth *queue = &row->queue;
 	uint64_t span_ns = queue->last > queue->first ? queue->last - queue->first : 0;
 
-	works_fill_device(row->process, row->place.device, cells);
+	gpu_activities_fill_device(row->process, row->place.device, cells);
 	if (row->place.stream != UINT32_MAX) {
 		table_set_integer(&cells[CONTEXT], row->place.context);
 		table_set_integer(&cells[STREAM], row->place.stream);
@@ -147,7 +148,7 @@ static void fill(const struct queue_row *row, struct table_cell *cells)
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"context", "Context", TABLE_ID, true},
 		{"stream", "Stream", TABLE_ID, false},
 		{"launches", "Launches", TABLE_COUNT, false},
@@ -160,7 +161,7 @@ static struct table *make_table(void *context)
 		{"blocked", "Calls while full", TABLE_COUNT, false},
 		{"blocked_ns", "Time in these", TABLE_TIME, false},
 	};
-	struct queue_view *view = context;
+	struct queue_depth_view *view = context;
 	struct table *table = table_create("queue", "Queues of the streams", columns, NR_COLUMNS);
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
@@ -171,7 +172,7 @@ static struct table *make_table(void *context)
 		"launched, but not begun; wait: from the call's begin; averages over the span from "
 		"the first call to the last begin; full: %u or more of about 1,024; a graph counts "
 		"once",
-		QUEUE_FULL);
+		QUEUE_DEPTH_FULL);
 	if (view->nr_without_call) {
 		table_note(table, "%s; %llu records have no launch in the stream", table->note,
 			(unsigned long long)view->nr_without_call);
@@ -182,10 +183,10 @@ static struct table *make_table(void *context)
 
 static void destroy(void *context)
 {
-	struct queue_view *view = context;
+	struct queue_depth_view *view = context;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		queue_fini(&view->rows[i].queue);
+		queue_depth_fini(&view->rows[i].queue);
 	}
 	free(view->rows);
 	free(view);

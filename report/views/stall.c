@@ -66,7 +66,7 @@ static void destroy(void *context)
 /* Calls of NCCL are wanted only of those that have a stall. */
 static bool needs(void *context, struct process *process, unsigned int table)
 {
-	const struct stream_table *stalls = stream_in_table(process->stream, GPROF_TABLE_stall);
+	const struct stream_table *stalls = stream_table(process->stream, GPROF_TABLE_stall);
 
 	(void)context;
 	(void)table;
@@ -153,7 +153,7 @@ static void set_name(struct table_cell *cell, uint32_t name)
 static void set_text(struct table_cell *cell, uint32_t name)
 {
 	size_t nr_bytes;
-	const char *text = names_raw(name, &nr_bytes);
+	const char *text = string_pool_text(name, &nr_bytes);
 
 	table_set_text(cell, text, nr_bytes);
 }
@@ -281,12 +281,12 @@ static void fill_collective(
 {
 	const struct nccl_op *op = find_op(view, row);
 	uint64_t tick_ns = clock_map_time(&row->process->host_clock, row->tick);
-	const char *operation = nccl_name_op(row->nccl_kind);
+	const char *operation = nccl_names_op(row->nccl_kind);
 	bool has_ended = op && nccl_op_has_time(op);
 
 	table_set_string(&cells[WHAT], "last collective");
-	set_text(&cells[WHERE], nccl_name_comm(row->process, row->comm));
-	table_set_integer(&cells[NAME], names_intern(operation, strlen(operation)));
+	set_text(&cells[WHERE], nccl_names_comm(row->process, row->comm));
+	table_set_integer(&cells[NAME], string_pool_intern(operation, strlen(operation)));
 	table_set_integer(&cells[NUMBER], row->sequence);
 	table_set_integer(&cells[BYTES], row->bytes);
 	table_set_string(&cells[STATE], !has_ended		? "not known to have ended"

@@ -23,7 +23,7 @@ enum part {
 
 struct loop {
 	const struct process *process;
-	struct dist parts[NR_PARTS]; /* ns, one value a step */
+	struct samples parts[NR_PARTS]; /* ns, one value a step */
 };
 
 struct step_stats_view {
@@ -44,9 +44,9 @@ static void add_step(struct loop *loop, const struct phases *phases, uint32_t st
 	const struct clock_map *clock = &loop->process->host_clock;
 	uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step)), others_ns = ns;
 
-	dist_add(&loop->parts[STEP], ns);
+	samples_add(&loop->parts[STEP], ns);
 	if (has_gpu) {
-		dist_add(&loop->parts[GPU], phases_step_gpu_ns(phases, step));
+		samples_add(&loop->parts[GPU], phases_step_gpu_ns(phases, step));
 	}
 	if (!phases->nr_segments) {
 		return;
@@ -54,18 +54,18 @@ static void add_step(struct loop *loop, const struct phases *phases, uint32_t st
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
 		uint64_t part_ns = clock_map_duration(clock, phases->steps[step].ticks[i]);
 
-		dist_add(&loop->parts[PHASES + i], part_ns);
+		samples_add(&loop->parts[PHASES + i], part_ns);
 		others_ns -= part_ns < others_ns ? part_ns : others_ns;
 	}
-	dist_add(&loop->parts[PHASES + PHASE_OTHERS], others_ns);
+	samples_add(&loop->parts[PHASES + PHASE_OTHERS], others_ns);
 	if (trace->is_known) {
 		uint64_t interval_ns = clock_map_duration(clock, trace->forward - trace->begin);
 		uint64_t tail_ns = clock_map_duration(clock, trace->end - trace->backward);
 		uint64_t rest_ns = interval_ns + tail_ns;
 
-		dist_add(&loop->parts[INTERVAL], interval_ns);
-		dist_add(&loop->parts[COMPUTE], ns > rest_ns ? ns - rest_ns : 0);
-		dist_add(&loop->parts[TAIL], tail_ns);
+		samples_add(&loop->parts[INTERVAL], interval_ns);
+		samples_add(&loop->parts[COMPUTE], ns > rest_ns ? ns - rest_ns : 0);
+		samples_add(&loop->parts[TAIL], tail_ns);
 	}
 }
 
@@ -105,7 +105,7 @@ enum column {
 	SHARE,
 	TOTAL,
 	STATISTICS,
-	NR_COLUMNS = STATISTICS + DIST_NR_COLUMNS,
+	NR_COLUMNS = STATISTICS + SAMPLES_NR_COLUMNS,
 };
 
 static const char *name_of(unsigned int part)
@@ -124,13 +124,13 @@ static bool is_seen(const struct loop *loop, unsigned int part)
 {
 	bool is_phase = part >= PHASES && part < PHASES + PHASE_OTHERS;
 
-	return is_phase ? dist_sum(&loop->parts[part]) != 0 : loop->parts[part].nr != 0;
+	return is_phase ? samples_sum(&loop->parts[part]) != 0 : loop->parts[part].nr != 0;
 }
 
 static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 {
-	struct dist *dist = &loop->parts[part];
-	uint64_t total_ns = dist_sum(dist), steps_ns = dist_sum(&loop->parts[STEP]);
+	struct samples *dist = &loop->parts[part];
+	uint64_t total_ns = samples_sum(dist), steps_ns = samples_sum(&loop->parts[STEP]);
 	const char *name = name_of(part);
 
 	table_set_integer(&cells[PID], loop->process->pid);
@@ -143,7 +143,7 @@ static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 		table_set_number(&cells[SHARE], 100 * (double)total_ns / (double)steps_ns);
 	}
 	table_set_integer(&cells[TOTAL], total_ns);
-	dist_fill(dist, &cells[STATISTICS]);
+	samples_fill(dist, &cells[STATISTICS]);
 }
 
 static struct table *make_table(void *context)
@@ -155,7 +155,7 @@ static struct table *make_table(void *context)
 		{"steps", "Steps", TABLE_COUNT, false},
 		{"share_pct", "% of steps", TABLE_PERCENT, false},
 		{"total_ns", "Total", TABLE_TIME, false},
-		DIST_COLUMNS,
+		SAMPLES_COLUMNS,
 	};
 	struct step_stats_view *view = context;
 	struct table *table;
@@ -188,7 +188,7 @@ static void destroy(void *context)
 
 	for (size_t i = 0; i < view->nr_loops; i++) {
 		for (unsigned int part = 0; part < NR_PARTS; part++) {
-			dist_fini(&view->loops[i].parts[part]);
+			samples_fini(&view->loops[i].parts[part]);
 		}
 	}
 	free(view->loops);

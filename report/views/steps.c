@@ -202,20 +202,20 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 /* Of the ranks of a job, beside each other. */
 static void draw(const struct steps_view *view, struct table *table)
 {
-	struct step_heat *steps = mem_zeroed(view->nr_rows + 1, sizeof(*steps));
+	struct step_heatmap *steps = mem_zeroed(view->nr_rows + 1, sizeof(*steps));
 	size_t nr = 0;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct step_row *row = &view->rows[i];
 
 		if (row->is_whole && row->process->rank >= 0) {
-			steps[nr++] = (struct step_heat){(uint64_t)row->process->rank,
+			steps[nr++] = (struct step_heatmap){(uint64_t)row->process->rank,
 				row->process->steps[row->place].step, row->duration_ns,
 				row->process->pid};
 		}
 	}
-	table->figure = step_heat_draw(steps, nr);
-	table->figure_json = step_heat_json(steps, nr);
+	table->figure = step_heatmap_draw(steps, nr);
+	table->figure_json = step_heatmap_json(steps, nr);
 	free(steps);
 }
 

@@ -22,8 +22,8 @@
 
 struct straggler_view {
 	struct view_input input;
-	struct sweep sweep;
-	struct usage usage;
+	struct overlap sweep;
+	struct utilization usage;
 	struct nccl_ops ops;
 	bool has_host;		      /* some process has what host_comm.h is about */
 	struct straggler *stragglers; /* as sweep.devices */
@@ -42,9 +42,9 @@ static void begin(void *context, struct process *process)
 {
 	struct straggler_view *view = context;
 
-	view->has_host |= host_comm_is_in(process);
-	sweep_begin_host(&view->sweep, process);
-	usage_begin(&view->usage, process);
+	view->has_host |= host_collective_is_in(process);
+	overlap_begin_host(&view->sweep, process);
+	utilization_begin(&view->usage, process);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -56,10 +56,10 @@ static void take(void *context, struct process *process, const struct batch *bat
 		return;
 	}
 	if (batch->table != GPROF_TABLE_op) {
-		usage_take(&view->usage, process, batch);
+		utilization_take(&view->usage, process, batch);
 	}
 	if (batch->table != GPROF_TABLE_sample) {
-		sweep_take(&view->sweep, batch);
+		overlap_take(&view->sweep, batch);
 	}
 }
 
@@ -70,12 +70,12 @@ static int64_t clip(uint64_t ns)
 }
 
 static void set_figures(
-	struct straggler_step *step, const struct sweep_times *times, uint64_t length_ns)
+	struct straggler_step *step, const struct overlap_times *times, uint64_t length_ns)
 {
-	int64_t computation_ns = clip(sweep_any(times, SWEEP_COMPUTATION));
-	int64_t waiting_ns = clip(sweep_any(times, SWEEP_COMMUNICATION) -
-				  sweep_all(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION));
-	int64_t copies_ns = clip(times->ns[SWEEP_MEMORY]);
+	int64_t computation_ns = clip(overlap_any(times, OVERLAP_COMPUTATION));
+	int64_t waiting_ns = clip(overlap_any(times, OVERLAP_COMMUNICATION) -
+				  overlap_all(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION));
+	int64_t copies_ns = clip(times->ns[OVERLAP_MEMORY]);
 
 	step->length_ns = clip(length_ns);
 	step->ns[STRAGGLER_WAITING] = waiting_ns;
@@ -85,9 +85,9 @@ static void set_figures(
 }
 
 /* Steps that have an end. A device may have done nothing any more in the last of them. */
-static void add_steps(struct straggler *straggler, const struct sweep_device *device)
+static void add_steps(struct straggler *straggler, const struct overlap_device *device)
 {
-	static const struct sweep_times none = {{0}};
+	static const struct overlap_times none = {{0}};
 	struct process *process = device->process;
 
 	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
@@ -112,12 +112,12 @@ static void end(void *context, struct process *process)
 {
 	struct straggler_view *view = context;
 
-	sweep_end(&view->sweep);
-	usage_end(&view->usage);
+	overlap_end(&view->sweep);
+	utilization_end(&view->usage);
 	nccl_ops_end(&view->ops, process);
 	while (view->nr < view->sweep.nr_devices) {
-		const struct sweep_device *device = &view->sweep.devices[view->nr];
-		const struct usage_series *clock = usage_find(
+		const struct overlap_device *device = &view->sweep.devices[view->nr];
+		const struct utilization_series *clock = utilization_find(
 			&view->usage, process, GPROF_METRIC_GPU_SM_CLOCK_MHZ, device->device);
 		struct straggler *straggler;
 
@@ -187,7 +187,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 }
 
 enum column {
-	STEPS = WORKS_NR_DEVICE_COLUMNS,
+	STEPS = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	LATE,
 	SINCE,
 	DELAY,
@@ -216,12 +216,12 @@ static void fill_delay(const struct straggler *straggler, struct table_cell *cel
 	table_set_string(&cells[CAUSE], straggler_causes[straggler->cause]);
 }
 
-static void fill(const struct straggler *straggler, const struct sweep_device *device,
+static void fill(const struct straggler *straggler, const struct overlap_device *device,
 	struct table_cell *cells)
 {
 	const double *mean = straggler->mean_ns;
 
-	works_fill_device(device->process, device->device, cells);
+	gpu_activities_fill_device(device->process, device->device, cells);
 	fill_delay(straggler, cells);
 	if (straggler->phase >= 0) {
 		table_set_string(&cells[PHASE], phase_names[straggler->phase]);
@@ -235,9 +235,9 @@ static void fill(const struct straggler *straggler, const struct sweep_device *d
 
 /* Ranks of the job where they are known, else of the communicator; hosts where these differ. */
 static void fill_path(
-	const struct straggler_view *view, const struct network_slow *slow, struct table_cell *cell)
+	const struct straggler_view *view, const struct slow_link *slow, struct table_cell *cell)
 {
-	const struct network_path *path = &slow->path;
+	const struct transfer_path *path = &slow->path;
 	struct buf text = {0};
 
 	if (path->a < 0) {
@@ -261,19 +261,19 @@ static void fill_path(
 static size_t add_network(struct straggler_view *view, struct table *table)
 {
 	static const char *const bases[NR_NETWORK_BASES] = {
-		[NETWORK_OTHERS] = "others", [NETWORK_OWN] = "own steps"};
-	struct network network = {0};
+		[SLOW_LINKS_OTHERS] = "others", [SLOW_LINKS_OWN] = "own steps"};
+	struct slow_links network = {0};
 	struct nccl_match match;
-	struct network_move *moves;
+	struct transfer *moves;
 	size_t nr;
 
 	nccl_match(&view->ops, &match);
-	moves = network_moves_make(
+	moves = transfers_make(
 		&view->ops, view->input.processes, view->input.nr_processes, &view->sweep, &nr);
-	network_find(&network, moves, nr);
+	slow_links_find(&network, moves, nr);
 	nr = network.nr;
 	for (size_t i = 0; i < nr; i++) {
-		const struct network_slow *slow = &network.slow[i];
+		const struct slow_link *slow = &network.slow[i];
 		struct table_cell *cells = table_add_row(table);
 		char key[17];
 
@@ -283,7 +283,7 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 		table_set_string(&cells[COMMUNICATOR], key);
 		table_set_string(&cells[COMPARED_WITH], bases[slow->basis]);
 	}
-	network_fini(&network);
+	slow_links_fini(&network);
 	free(moves);
 	return nr;
 }
@@ -309,7 +309,7 @@ static void tell(struct table *table, size_t nr_slow, size_t nr_steps)
 static struct table *make_table(void *context)
 {
 	static struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"steps", "Steps", TABLE_COUNT, false},
 		{"late_steps", "Late", TABLE_COUNT, false},
 		{"since_step", "Since step", TABLE_ID, false},
@@ -356,22 +356,23 @@ static void destroy(void *context)
 		free(view->stragglers[i].steps);
 	}
 	free(view->stragglers);
-	sweep_fini(&view->sweep);
-	usage_fini(&view->usage);
+	overlap_fini(&view->sweep);
+	utilization_fini(&view->usage);
 	nccl_ops_fini(&view->ops);
 	free(view);
 }
 
-static const struct scan_want wants[] = {WORKS_WANTS,
+static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
-	{GPROF_TABLE_op, HOST_COMM_MASK, 0}};
+	{GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
 
 const struct view_class view_straggler = {
 	.name = "stragglers",
 	.help = "ranks that the others wait for, and slow networks: since when, how long, and why",
 	.is_empty_hidden = true,
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), host_comm_needs, begin, take, end, true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), host_collective_needs, begin, take, end,
+		true},
 	.ops = {.end = end_ops},
 	.create = create,
 	.table = make_table,

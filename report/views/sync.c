@@ -7,7 +7,7 @@
 #include "report/analysis/view.h"
 
 struct sync_view {
-	struct tally tally;
+	struct keyed_stats tally;
 };
 
 #define SEEN_BY_CUPTI (1ull << 40)
@@ -22,7 +22,7 @@ static void *create(const struct view_input *input)
 	struct sync_view *view = mem_zeroed(1, sizeof(*view));
 
 	(void)input;
-	tally_init(&view->tally);
+	keyed_stats_init(&view->tally);
 	return view;
 }
 
@@ -36,17 +36,17 @@ static void take(void *context, struct process *process, const struct batch *b)
 		if (b->table == GPROF_TABLE_sync) {
 			uint32_t type = (uint32_t)b->col[COL_sync_type][i];
 			const char *text = api_sync_name(type);
-			uint32_t name = names_intern(text, strlen(text));
+			uint32_t name = string_pool_intern(text, strlen(text));
 
-			row = tally_find(&view->tally, SEEN_BY_CUPTI | type, name, 1);
-			stat_add(&view->tally.times, row, b->col[COL_sync_dur][i]);
+			row = keyed_stats_find(&view->tally, SEEN_BY_CUPTI | type, name, 1);
+			histogram_add(&view->tally.times, row, b->col[COL_sync_dur][i]);
 		} else {
 			uint64_t ticks = b->col[COL_api_sync_dur][i];
 			uint32_t name =
 				process_call_name(process, b->col[COL_api_sync_call][i], NULL);
 
-			row = tally_find(&view->tally, name, name, 0);
-			stat_add(&view->tally.times, row,
+			row = keyed_stats_find(&view->tally, name, name, 0);
+			histogram_add(&view->tally.times, row,
 				clock_map_duration(&process->host_clock, ticks));
 		}
 	}
@@ -55,30 +55,30 @@ static void take(void *context, struct process *process, const struct batch *b)
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[] = {
-		TALLY_COLUMNS("% of its kind"),
+		KEYED_STATS_COLUMNS("% of its kind"),
 		{"seen_by", "Seen by", TABLE_TEXT, false},
 		{"name", "Name", TABLE_NAME, false},
 	};
 	struct sync_view *view = context;
 	struct table *table =
-		table_create("sync", "Synchronisation", columns, TALLY_NR_COLUMNS + 2);
+		table_create("sync", "Synchronisation", columns, KEYED_STATS_NR_COLUMNS + 2);
 	double total_ns[2] = {0, 0};
 
-	tally_finish(&view->tally);
+	keyed_stats_finish(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		total_ns[view->tally.rows[i].kind] += (double)view->tally.times.groups[i].sum;
 	}
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		const struct tally_row *row = &view->tally.rows[i];
+		const struct keyed_stats_row *row = &view->tally.rows[i];
 		struct table_cell *cells = table_add_row(table);
 		const char *seen_by = row->kind ? "CUPTI" : "host call";
 
-		tally_fill(&view->tally, i, total_ns[row->kind], cells);
-		table_set_string(&cells[TALLY_NR_COLUMNS], seen_by);
-		table_set_integer(&cells[TALLY_NR_COLUMNS + 1], row->name);
+		keyed_stats_fill(&view->tally, i, total_ns[row->kind], cells);
+		table_set_string(&cells[KEYED_STATS_NR_COLUMNS], seen_by);
+		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS + 1], row->name);
 	}
 	table_note(table, "host calls and CUPTI's records tell of the same waits");
-	tally_note(&view->tally, table);
+	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
 	return table;
 }
@@ -87,7 +87,7 @@ static void destroy(void *context)
 {
 	struct sync_view *view = context;
 
-	tally_fini(&view->tally);
+	keyed_stats_fini(&view->tally);
 	free(view);
 }
 

@@ -10,7 +10,7 @@
 #include "report/analysis/view.h"
 
 struct temporal_view {
-	struct sweep sweep;
+	struct overlap sweep;
 	struct view_without without;
 };
 
@@ -25,7 +25,7 @@ static void begin(void *context, struct process *process)
 	struct temporal_view *view = context;
 
 	view_without_take(&view->without, process);
-	sweep_begin(&view->sweep, process);
+	overlap_begin(&view->sweep, process);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
@@ -33,7 +33,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct temporal_view *view = context;
 
 	(void)process;
-	sweep_take(&view->sweep, batch);
+	overlap_take(&view->sweep, batch);
 }
 
 static void end(void *context, struct process *process)
@@ -41,11 +41,11 @@ static void end(void *context, struct process *process)
 	struct temporal_view *view = context;
 
 	(void)process;
-	sweep_end(&view->sweep);
+	overlap_end(&view->sweep);
 }
 
 enum column {
-	SPAN = WORKS_NR_DEVICE_COLUMNS,
+	SPAN = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
 	IDLE,
 	COMPUTATION,
 	COMMUNICATION,
@@ -55,16 +55,16 @@ enum column {
 	NR_COLUMNS = SHARES + NR_TIMES,
 };
 
-static void fill(const struct sweep_device *device, struct table_cell *cells)
+static void fill(const struct overlap_device *device, struct table_cell *cells)
 {
-	const struct sweep_times *times = &device->all;
-	uint64_t span_ns = sweep_all(times, 0);
-	uint64_t ns[NR_TIMES] = {times->ns[0], sweep_any(times, SWEEP_COMPUTATION)};
+	const struct overlap_times *times = &device->all;
+	uint64_t span_ns = overlap_all(times, 0);
+	uint64_t ns[NR_TIMES] = {times->ns[0], overlap_any(times, OVERLAP_COMPUTATION)};
 
-	ns[COMMUNICATION - IDLE] =
-		sweep_any(times, SWEEP_COMPUTATION | SWEEP_COMMUNICATION) - ns[COMPUTATION - IDLE];
-	ns[MEMORY - IDLE] = times->ns[SWEEP_MEMORY];
-	works_fill_device(device->process, device->device, cells);
+	ns[COMMUNICATION - IDLE] = overlap_any(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION) -
+				   ns[COMPUTATION - IDLE];
+	ns[MEMORY - IDLE] = times->ns[OVERLAP_MEMORY];
+	gpu_activities_fill_device(device->process, device->device, cells);
 	table_set_integer(&cells[SPAN], span_ns);
 	for (unsigned int i = 0; i < NR_TIMES; i++) {
 		table_set_integer(&cells[IDLE + i], ns[i]);
@@ -75,7 +75,7 @@ static void fill(const struct sweep_device *device, struct table_cell *cells)
 static struct table *make_table(void *context)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		WORKS_DEVICE_COLUMNS,
+		GPU_ACTIVITIES_DEVICE_COLUMNS,
 		{"span_ns", "Span", TABLE_TIME, false},
 		{"idle_ns", "Idle", TABLE_TIME, false},
 		{"computation_ns", "Computation", TABLE_TIME, false},
@@ -103,7 +103,7 @@ static void destroy(void *context)
 {
 	struct temporal_view *view = context;
 
-	sweep_fini(&view->sweep);
+	overlap_fini(&view->sweep);
 	free(view);
 }
 
@@ -111,7 +111,7 @@ const struct view_class view_temporal = {
 	.name = "temporal",
 	.help = "shares of the GPUs' time: idle, computation, communication, copies",
 	.is_empty_hidden = true,
-	.scan = {works_wants, WORKS_NR_WANTS, works_needs, begin, take, end},
+	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end},
 	.create = create,
 	.table = make_table,
 	.destroy = destroy,

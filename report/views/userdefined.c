@@ -22,8 +22,8 @@ struct key {
 
 struct row {
 	struct key key;
-	struct spread times; /* ns */
-	struct spread gpu;
+	struct min_max_sum times; /* ns */
+	struct min_max_sum gpu;
 	UT_hash_handle hh;
 };
 
@@ -73,7 +73,7 @@ static struct row *find_row(struct user_view *view, enum source source, uint32_t
 
 static void add_time(struct user_view *view, struct row *row, uint64_t begin, uint64_t end)
 {
-	spread_add(&row->times, clock_map_duration(&view->process->host_clock, end - begin));
+	min_max_sum_add(&row->times, clock_map_duration(&view->process->host_clock, end - begin));
 }
 
 /* ---- NVTX: those that start on one thread and may end on another ---- */
@@ -132,7 +132,7 @@ static void take_op(void *context, const struct op *op)
 		op->thread, op->parent);
 	add_time(view, row, op->begin, op->end);
 	if (view->is_gpu) {
-		spread_add(&row->gpu, op->gpu_total_ns);
+		min_max_sum_add(&row->gpu, op->gpu_total_ns);
 	}
 }
 
@@ -144,7 +144,7 @@ static void take_pushed(void *context, const struct op_range *range)
 	if (range->end >= range->begin) {
 		add_time(view, row, range->begin, range->end);
 		if (view->is_gpu) {
-			spread_add(&row->gpu, range->gpu_ns);
+			min_max_sum_add(&row->gpu, range->gpu_ns);
 		}
 	}
 }
@@ -192,9 +192,9 @@ static struct table *make_table(void *context)
 		const char *source = sources[row->key.source];
 
 		table_set_integer(&cells[0], row->times.nr);
-		spread_fill(&row->times, &cells[TIMES]);
+		min_max_sum_fill(&row->times, &cells[TIMES]);
 		if (row->gpu.nr) {
-			spread_fill(&row->gpu, &cells[GPU]);
+			min_max_sum_fill(&row->gpu, &cells[GPU]);
 		}
 		if (row->key.process) {
 			fill_thread(view->input.processes[row->key.process - 1], row->key.thread,

@@ -26,35 +26,35 @@ static const struct {
 static void *create(const struct view_input *input)
 {
 	(void)input;
-	return mem_zeroed(1, sizeof(struct usage));
+	return mem_zeroed(1, sizeof(struct utilization));
 }
 
 static void begin(void *context, struct process *process)
 {
-	usage_begin(context, process);
+	utilization_begin(context, process);
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)
 {
-	usage_take(context, process, batch);
+	utilization_take(context, process, batch);
 }
 
 static void end(void *context, struct process *process)
 {
 	(void)process;
-	usage_end(context);
+	utilization_end(context);
 }
 
 static void destroy(void *context)
 {
-	usage_fini(context);
+	utilization_fini(context);
 	free(context);
 }
 
 /* ---- in all ---- */
 
 /* The height of each part of the time, 0 to the largest; as before where nothing tells. */
-static void draw(const struct usage_series *series, char *text)
+static void draw(const struct utilization_series *series, char *text)
 {
 	static const char levels[] = " .:-=+*#%@";
 	size_t nr_levels = sizeof(levels) - 1;
@@ -66,7 +66,7 @@ static void draw(const struct usage_series *series, char *text)
 		size_t level = 0;
 
 		for (size_t k = i; k < i + nr_joined; k++) {
-			if (usage_bucket(series, k, &value)) {
+			if (utilization_bucket(series, k, &value)) {
 				sum += value * series->weights[k];
 				weight += series->weights[k];
 			}
@@ -80,9 +80,9 @@ static void draw(const struct usage_series *series, char *text)
 	text[length] = '\0';
 }
 
-static void fill(const struct usage_series *series, struct table_cell *cells)
+static void fill(const struct utilization_series *series, struct table_cell *cells)
 {
-	const struct usage_metric *what = &usage_metrics[series->metric];
+	const struct utilization_metric *what = &usage_metrics[series->metric];
 	char device[24] = "process", curve[NR_POINTS + 1];
 
 	if (series->device == UINT32_MAX) {
@@ -104,7 +104,7 @@ static void fill(const struct usage_series *series, struct table_cell *cells)
 	table_set_string(&cells[8], curve);
 }
 
-static void add_note(const struct usage *usage, struct table *table)
+static void add_note(const struct utilization *usage, struct table *table)
 {
 	bool has_samples = false;
 
@@ -141,7 +141,7 @@ static struct table *make_table(void *context)
 		{"unit", "Unit", TABLE_TEXT, false},
 		{"curve", "Over time", TABLE_TEXT, false},
 	};
-	struct usage *usage = context;
+	struct utilization *usage = context;
 	struct table *table = table_create("utilization", "Utilization", columns, 9);
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
@@ -171,13 +171,14 @@ enum column {
 	NR_COLUMNS,
 };
 
-static void set_bucket(const struct usage *usage, const struct usage_series *of, uint8_t metric,
-	uint32_t device, size_t bucket, struct table_cell *cell)
+static void set_bucket(const struct utilization *usage, const struct utilization_series *of,
+	uint8_t metric, uint32_t device, size_t bucket, struct table_cell *cell)
 {
-	const struct usage_series *series = usage_find(usage, of->process, metric, device);
+	const struct utilization_series *series =
+		utilization_find(usage, of->process, metric, device);
 	double value;
 
-	if (!series || !usage_bucket(series, bucket, &value)) {
+	if (!series || !utilization_bucket(series, bucket, &value)) {
 		return;
 	}
 	if (usage_metrics[metric].meaning == USAGE_SHOWN &&
@@ -188,8 +189,8 @@ static void set_bucket(const struct usage *usage, const struct usage_series *of,
 	}
 }
 
-static void fill_gpu(const struct usage *usage, const struct usage_series *of, size_t bucket,
-	struct table_cell *cells)
+static void fill_gpu(const struct utilization *usage, const struct utilization_series *of,
+	size_t bucket, struct table_cell *cells)
 {
 	if (of->device != UINT32_MAX) {
 		table_set_integer(&cells[GPU], of->device);
@@ -203,7 +204,7 @@ static void fill_gpu(const struct usage *usage, const struct usage_series *of, s
 }
 
 static struct table_cell *add_bucket(
-	struct table *table, const struct usage_series *of, size_t bucket)
+	struct table *table, const struct utilization_series *of, size_t bucket)
 {
 	struct table_cell *cells = table_add_row(table);
 	uint64_t start = bucket * of->width, span = of->end - of->begin;
@@ -219,10 +220,10 @@ static struct table_cell *add_bucket(
 
 /* One row, with what is known of process and host; and one for each more GPU. `of`: the first
  * series of the process. */
-static void add_buckets(const struct usage *usage, const struct usage_series *of, size_t bucket,
-	struct table *table)
+static void add_buckets(const struct utilization *usage, const struct utilization_series *of,
+	size_t bucket, struct table *table)
 {
-	const struct usage_series *end = usage->series + usage->nr_series;
+	const struct utilization_series *end = usage->series + usage->nr_series;
 	struct table_cell *cells = add_bucket(table, of, bucket);
 	bool is_first = true;
 
@@ -230,8 +231,9 @@ static void add_buckets(const struct usage *usage, const struct usage_series *of
 	set_bucket(usage, of, GPROF_METRIC_HOST_CPU_BUSY_NS, USAGE_NO_DEVICE, bucket, &cells[HOST]);
 	set_bucket(usage, of, GPROF_METRIC_PROCESS_RSS_BYTES, USAGE_NO_DEVICE, bucket,
 		&cells[RESIDENT]);
-	for (const struct usage_series *at = of; at < end && at->process == of->process; at++) {
-		const struct usage_series *before = of;
+	for (const struct utilization_series *at = of; at < end && at->process == of->process;
+		at++) {
+		const struct utilization_series *before = of;
 
 		while (before < at && before->device != at->device) {
 			before++;
@@ -260,12 +262,12 @@ static struct table *make_time(void *context)
 		{"gpu_memory_bytes", "GPU memory", TABLE_SIZE, false},
 		{"gpu_power_w", "GPU power W", TABLE_NUMBER, false},
 	};
-	struct usage *usage = context;
+	struct utilization *usage = context;
 	struct table *table =
 		table_create("utilization-time", "Utilization over time", columns, NR_COLUMNS);
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
-		const struct usage_series *series = &usage->series[i];
+		const struct utilization_series *series = &usage->series[i];
 
 		if (i && series[-1].process == series->process) {
 			continue;

@@ -38,18 +38,17 @@ static int compare(const void *a, const void *b)
 /* All columns of all events, added up so that no work can be left out. */
 static uint64_t decode_all(struct process *process)
 {
-	struct stream_in *stream = process->stream;
+	struct stream *stream = process->stream;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		struct batch batch;
 
 		if (!model_is_event(table)) {
 			continue;
 		}
-		if (stream_in_load(
-			    stream, i, COL_ALL(schema_table(table)->nr_columns), 0, &batch)) {
+		if (stream_load(stream, i, COL_ALL(schema_table(table)->nr_columns), 0, &batch)) {
 			fprintf(stderr, "bench_report: damaged stream\n");
 			exit(1);
 		}
@@ -78,9 +77,9 @@ static uint64_t run_view(struct process *process, const struct view_class *class
 
 static struct process *open_stream(const char *path)
 {
-	struct stream_in *stream;
+	struct stream *stream;
 
-	if (stream_in_open(&stream, path)) {
+	if (stream_open(&stream, path)) {
 		fprintf(stderr, "bench_report: %s: %s\n", path, err_text());
 		exit(1);
 	}
@@ -103,7 +102,7 @@ int main(int argc, char **argv)
 	struct gen *gen;
 	uint64_t nr_kernels = 0, check = 0;
 
-	ahead_set_threads(1);
+	prefetch_set_threads(1);
 	close(mkstemp(path));
 	gen = gen_open(path);
 	gen_training(gen, nr_events, 1);

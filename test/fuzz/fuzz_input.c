@@ -47,7 +47,7 @@ void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct cmd_input input = {.nr_processes = 1};
-	struct stream_in *stream;
+	struct stream *stream;
 	struct process *process;
 	char path[64];
 
@@ -55,11 +55,11 @@ void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 		abort();
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!stream_in_open(&stream, path)) {
+	if (!stream_open(&stream, path)) {
 		process = process_create(stream);
 		input.processes = &process;
 		for (size_t i = 0; i < stream->nr_blocks; i++) {
-			stream_in_verify(stream, i, tell, stream);
+			stream_verify(stream, i, tell, stream);
 		}
 		print(&input, decode_crc32(bytes, nr_bytes));
 		process_destroy(process);

@@ -9,7 +9,7 @@
 static void must_be_good(
 	void *context, const char *column, uint64_t offset, enum decode_status status)
 {
-	const struct stream_in *stream = context;
+	const struct stream *stream = context;
 
 	(void)offset;
 	if (stream->is_trace) {

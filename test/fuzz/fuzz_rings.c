@@ -58,14 +58,14 @@ static void read_all(struct process *process)
 	const struct export_sink sink = {take_row, NULL};
 
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
-		stream_in_verify(process->stream, i, fuzz_input_ignore_bad, NULL);
+		stream_verify(process->stream, i, fuzz_input_ignore_bad, NULL);
 	}
 	export_run(&process, 1, &sink);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
-	struct stream_in *stream;
+	struct stream *stream;
 	uint32_t length;
 
 	if (nr_bytes < sizeof(length)) {
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	}
 	write_file(stream_path, bytes + sizeof(length), length);
 	write_file(rings_path, bytes + sizeof(length) + length, nr_bytes - sizeof(length) - length);
-	if (!stream_in_open(&stream, stream_path)) {
+	if (!stream_open(&stream, stream_path)) {
 		struct process *process = process_create(stream);
 
 		read_all(process);

@@ -12,7 +12,7 @@ static void write_timelines(struct cmd_input *input, uint32_t choice)
 
 	buf_init(&out, fuzz_input_drop, NULL);
 	timeline_write(input->processes, input->nr_processes, NULL, "fuzz.json", &out);
-	pftrace_write(input->processes, input->nr_processes, NULL, &out);
+	perfetto_write(input->processes, input->nr_processes, NULL, &out);
 	/* Room for all slices, or for so few that most are sums. */
 	html_timeline_write(input, choice % 2 ? HTML_TIMELINE_BYTES : 2000, &out);
 	buf_fini(&out);

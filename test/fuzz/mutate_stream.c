@@ -19,7 +19,7 @@ struct column {
 	bool is_stored;	    /* what could not be unpacked, as it is */
 };
 
-struct block {
+struct allocation {
 	struct gprof_block_header header;
 	struct column columns[DECODE_COLUMNS];
 };
@@ -27,7 +27,7 @@ struct block {
 struct parts {
 	struct gprof_file_header header;
 	bool has_header;
-	struct block *blocks;
+	struct allocation *blocks;
 	size_t nr_blocks;
 };
 
@@ -82,7 +82,7 @@ static size_t take_block(struct parts *parts, const uint8_t *bytes, size_t nr_by
 {
 	struct gprof_column_entry entries[DECODE_COLUMNS];
 	struct gprof_block_header header;
-	struct block *block = &parts->blocks[parts->nr_blocks];
+	struct allocation *block = &parts->blocks[parts->nr_blocks];
 	size_t at;
 
 	if (decode_block_header(bytes, nr_bytes, &header, entries) != DECODE_OK) {
@@ -92,7 +92,7 @@ static size_t take_block(struct parts *parts, const uint8_t *bytes, size_t nr_by
 	if (header.payload_bytes > nr_bytes - at) {
 		return 0;
 	}
-	*block = (struct block){.header = header};
+	*block = (struct allocation){.header = header};
 	for (unsigned int i = 0; i < header.nr_columns; i++) {
 		block->columns[i].entry = entries[i];
 		unpack(&block->columns[i], bytes + at);
@@ -106,7 +106,7 @@ static void take_apart(struct parts *parts, const uint8_t *bytes, size_t nr_byte
 {
 	size_t at = 0, used;
 
-	*parts = (struct parts){.blocks = mem_zeroed(MOST_BLOCKS, sizeof(struct block))};
+	*parts = (struct parts){.blocks = mem_zeroed(MOST_BLOCKS, sizeof(struct allocation))};
 	if (nr_bytes >= sizeof(parts->header) &&
 		!memcmp(bytes, GPROF_FILE_MAGIC, sizeof(parts->header.magic))) {
 		memcpy(&parts->header, bytes, sizeof(parts->header));
@@ -119,7 +119,7 @@ static void take_apart(struct parts *parts, const uint8_t *bytes, size_t nr_byte
 	}
 }
 
-static void drop_content(struct block *block)
+static void drop_content(struct allocation *block)
 {
 	for (unsigned int i = 0; i < DECODE_COLUMNS; i++) {
 		buf_fini(&block->columns[i].content);
@@ -155,7 +155,7 @@ static void add_column(struct column *column, struct buf *payload)
 	column->entry.stored_bytes = (uint32_t)(payload->nr_bytes - before);
 }
 
-static void add_block(struct block *block, struct buf *out)
+static void add_block(struct allocation *block, struct buf *out)
 {
 	struct buf payload = {0};
 	size_t at = out->nr_bytes;
@@ -242,7 +242,7 @@ static void set_rows(struct column *column, uint32_t before, uint32_t nr_rows)
 	column->content = content;
 }
 
-static void change_number_of_rows(struct block *block, uint64_t *state)
+static void change_number_of_rows(struct allocation *block, uint64_t *state)
 {
 	uint32_t before = block->header.nr_rows;
 	uint32_t nr_rows =
@@ -359,7 +359,7 @@ static void change_text(struct column *column, uint32_t nr_rows, uint64_t *state
 	column->content = content;
 }
 
-static void change_column(struct block *block, uint64_t *state)
+static void change_column(struct allocation *block, uint64_t *state)
 {
 	struct column *column;
 
@@ -381,7 +381,7 @@ static void change_column(struct block *block, uint64_t *state)
 
 /* ---- blocks ---- */
 
-static void copy_block(struct block *to, const struct block *from)
+static void copy_block(struct allocation *to, const struct allocation *from)
 {
 	*to = *from;
 	for (unsigned int i = 0; i < DECODE_COLUMNS; i++) {
@@ -391,9 +391,10 @@ static void copy_block(struct block *to, const struct block *from)
 	}
 }
 
-static void change_order(struct parts *parts, struct block *block, uint64_t *state)
+static void change_order(struct parts *parts, struct allocation *block, uint64_t *state)
 {
-	struct block *other = &parts->blocks[mutate_below(state, parts->nr_blocks)], copy = *block;
+	struct allocation *other = &parts->blocks[mutate_below(state, parts->nr_blocks)],
+			  copy = *block;
 
 	switch (mutate_below(state, 3)) {
 	case 0:
@@ -414,7 +415,7 @@ static void change_order(struct parts *parts, struct block *block, uint64_t *sta
 	}
 }
 
-static void change_header(struct parts *parts, struct block *block, uint64_t *state)
+static void change_header(struct parts *parts, struct allocation *block, uint64_t *state)
 {
 	uint64_t value = mutate_number(state);
 
@@ -442,7 +443,7 @@ static void change_header(struct parts *parts, struct block *block, uint64_t *st
 
 static void change(struct parts *parts, uint64_t *state)
 {
-	struct block *block = &parts->blocks[mutate_below(state, parts->nr_blocks)];
+	struct allocation *block = &parts->blocks[mutate_below(state, parts->nr_blocks)];
 
 	switch (mutate_below(state, 16)) {
 	case 0:

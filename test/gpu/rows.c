@@ -29,7 +29,7 @@ static void put_text(const char *bytes, size_t nr_bytes)
 static void put_name(uint32_t name)
 {
 	size_t nr_bytes;
-	const char *bytes = names_raw(name, &nr_bytes);
+	const char *bytes = string_pool_text(name, &nr_bytes);
 
 	put_text(bytes, nr_bytes);
 }
@@ -89,8 +89,8 @@ static void each_batch(struct process *process, unsigned int table,
 	struct batch batch;
 
 	for (size_t block = 0; block < process->stream->nr_blocks; block++) {
-		if (stream_in_block_table(process->stream, block) == table &&
-			!stream_in_load(process->stream, block, mask, 0, &batch)) {
+		if (stream_block_table(process->stream, block) == table &&
+			!stream_load(process->stream, block, mask, 0, &batch)) {
 			take(process, &batch);
 		}
 	}
@@ -114,10 +114,10 @@ static void take_rows(const struct process *process, const struct batch *batch)
 
 static int print_stream(const char *path, unsigned int table)
 {
-	struct stream_in *stream;
+	struct stream *stream;
 	struct process *process;
 
-	if (stream_in_open(&stream, path)) {
+	if (stream_open(&stream, path)) {
 		fprintf(stderr, "rows: %s\n", err_text());
 		return 1;
 	}

@@ -45,9 +45,9 @@ static char *get(const struct texts *texts, uint64_t id)
 /* Those out of rings are numbered apart. */
 static struct texts *strings_of(uint64_t *id)
 {
-	bool is_ring = *id >= RING_IN_FIRST_ID;
+	bool is_ring = *id >= RINGS_FIRST_ID;
 
-	*id -= is_ring ? RING_IN_FIRST_ID : 0;
+	*id -= is_ring ? RINGS_FIRST_ID : 0;
 	return is_ring ? &ring_strings : &strings;
 }
 
@@ -131,7 +131,7 @@ static void print_alloc(const struct batch *b, uint32_t i)
 #undef ALLOC
 }
 
-static void print_rows(const struct stream_in *stream, const struct batch *b)
+static void print_rows(const struct stream *stream, const struct batch *b)
 {
 	static const char *const kinds[GPROF_NR_TABLES] = {[GPROF_TABLE_op] = "op",
 		[GPROF_TABLE_alloc] = "alloc",
@@ -163,18 +163,18 @@ static void print_rows(const struct stream_in *stream, const struct batch *b)
 }
 
 /* The tables of one pass over the stream. */
-static int pass(struct stream_in *stream, const unsigned int *tables, size_t nr_tables,
-	void (*take)(const struct stream_in *stream, const struct batch *batch))
+static int pass(struct stream *stream, const unsigned int *tables, size_t nr_tables,
+	void (*take)(const struct stream *stream, const struct batch *batch))
 {
 	for (size_t block = 0; block < stream->nr_blocks; block++) {
-		unsigned int table = stream_in_block_table(stream, block);
+		unsigned int table = stream_block_table(stream, block);
 
 		for (size_t k = 0; k < nr_tables; k++) {
 			uint32_t mask = COL_ALL(schema_table(tables[k])->nr_columns);
 			struct batch batch;
 
 			if (tables[k] == table) {
-				if (stream_in_load(stream, block, mask, 0, &batch)) {
+				if (stream_load(stream, block, mask, 0, &batch)) {
 					return 1;
 				}
 				take(stream, &batch);
@@ -184,7 +184,7 @@ static int pass(struct stream_in *stream, const unsigned int *tables, size_t nr_
 	return 0;
 }
 
-static void take_definition(const struct stream_in *stream, const struct batch *batch)
+static void take_definition(const struct stream *stream, const struct batch *batch)
 {
 	(void)stream;
 	define(batch);
@@ -199,20 +199,20 @@ int main(int argc, char **argv)
 
 	out = stdout;
 	for (int i = 1; i < argc; i++) {
-		struct stream_in *stream;
+		struct stream *stream;
 
 		strings = ring_strings = names = shapes = (struct texts){0};
-		if (stream_in_open(&stream, argv[i])) {
+		if (stream_open(&stream, argv[i])) {
 			fprintf(stderr, "ops: %s\n", err_text());
 			return 1;
 		}
-		ring_in_attach_beside(stream);
+		rings_attach_beside(stream);
 		if (pass(stream, definitions, 3, take_definition) ||
 			pass(stream, events, 4, print_rows)) {
 			fprintf(stderr, "ops: %s: damaged\n", argv[i]);
 			return 1;
 		}
-		stream_in_close(stream);
+		stream_close(stream);
 	}
 	return 0;
 }

@@ -41,11 +41,11 @@ const char *streams_ops(const char *name)
 	return path;
 }
 
-struct stream_in *streams_open(const char *path)
+struct stream *streams_open(const char *path)
 {
-	struct stream_in *stream = NULL;
+	struct stream *stream = NULL;
 
-	ck_assert_msg(!stream_in_open(&stream, path), "%s: %s", path, err_text());
+	ck_assert_msg(!stream_open(&stream, path), "%s: %s", path, err_text());
 	return stream;
 }
 
@@ -105,9 +105,9 @@ size_t streams_block(const unsigned char *bytes, size_t nr_bytes, unsigned int t
 	return 0;
 }
 
-uint64_t streams_rows(struct stream_in *stream, unsigned int table)
+uint64_t streams_rows(struct stream *stream, unsigned int table)
 {
-	const struct stream_table *found = stream_in_table(stream, table);
+	const struct stream_table *found = stream_table(stream, table);
 
 	return found ? found->nr_rows : 0;
 }

@@ -16,7 +16,7 @@ const char *streams_small(const char *name);
 const char *streams_ops(const char *name);
 
 /* Opens it, which must succeed. */
-struct stream_in *streams_open(const char *path);
+struct stream *streams_open(const char *path);
 struct process *streams_process(const char *path);
 
 /* The summary that reduce makes of it; for who includes report/reduce/reduce.h. */
@@ -31,6 +31,6 @@ void streams_write(const char *path, const void *bytes, size_t nr_bytes);
 size_t streams_block(const unsigned char *bytes, size_t nr_bytes, unsigned int table, size_t *end);
 
 /* Rows of a table as the reader has them. */
-uint64_t streams_rows(struct stream_in *stream, unsigned int table);
+uint64_t streams_rows(struct stream *stream, unsigned int table);
 
 #endif

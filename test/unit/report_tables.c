@@ -89,15 +89,15 @@ uint64_t tables_number(const struct table *table, size_t row, const char *key)
 
 const char *tables_name(const struct table *table, size_t row)
 {
-	return names_readable((uint32_t)tables_number(table, row, "name"), NULL);
+	return string_pool_demangled((uint32_t)tables_number(table, row, "name"), NULL);
 }
 
 size_t tables_find(const struct table *table, const char *key, const char *text, size_t n)
 {
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		const struct table_cell *found = tables_cell(table, i, key);
-		const char *have =
-			found->text ? found->text : names_raw((uint32_t)found->integer, NULL);
+		const char *have = found->text ? found->text
+					       : string_pool_text((uint32_t)found->integer, NULL);
 
 		if (strcmp(have, text) == 0 && !n--) {
 			return i;

@@ -38,9 +38,9 @@ void traces_load(const struct process *process, unsigned int table, struct batch
 {
 	memset(batch, 0, sizeof(*batch));
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
-		if (stream_in_block_table(process->stream, i) == table) {
+		if (stream_block_table(process->stream, i) == table) {
 			ck_assert_uint_eq(
-				stream_in_load(process->stream, i,
+				stream_load(process->stream, i,
 					COL_ALL(schema_table(table)->nr_columns), 0, batch),
 				0);
 			return;

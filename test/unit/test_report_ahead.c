@@ -9,7 +9,7 @@
 
 #define NR_EVENTS 700000u
 
-static struct stream_in *stream;
+static struct stream *stream;
 
 static void make_stream(void)
 {
@@ -27,7 +27,7 @@ static size_t make_requests(struct stream_request *requests)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		uint32_t mask = nr % 3 ? COL_BIT(0) | COL_BIT(1) : COL_ALL(6);
 
 		if (table == GPROF_TABLE_kernel || table == GPROF_TABLE_api_launch) {
@@ -77,25 +77,24 @@ static void take_all(unsigned int nr_threads, unsigned int strange)
 	struct batch batch;
 	size_t nr;
 
-	ahead_set_threads(nr_threads);
+	prefetch_set_threads(nr_threads);
 	make_stream();
 	requests = calloc(stream->nr_blocks, sizeof(*requests));
 	nr = make_requests(requests);
 	ck_assert_uint_gt(nr, 20);
-	stream_in_expect(requests, nr);
+	stream_expect(requests, nr);
 	for (size_t i = 0; i < nr; i++) {
 		const struct stream_request *r = &requests[i];
 
 		if (strange && i % strange == 0) {
-			ck_assert_uint_eq(stream_in_load(stream, requests[nr / 2].block, COL_BIT(2),
-						  0, &batch),
+			ck_assert_uint_eq(
+				stream_load(stream, requests[nr / 2].block, COL_BIT(2), 0, &batch),
 				0);
 		}
-		ck_assert_uint_eq(
-			stream_in_load(stream, r->block, r->mask, r->small_mask, &batch), 0);
+		ck_assert_uint_eq(stream_load(stream, r->block, r->mask, r->small_mask, &batch), 0);
 		check_batch(plain, r, &batch);
 	}
-	stream_in_close(stream);
+	stream_close(stream);
 	reader_destroy(plain);
 	free(requests);
 }
@@ -121,18 +120,18 @@ START_TEST(what_was_expected_may_be_left)
 	struct batch batch;
 	size_t nr;
 
-	ahead_set_threads(4);
+	prefetch_set_threads(4);
 	make_stream();
 	requests = calloc(stream->nr_blocks, sizeof(*requests));
 	nr = make_requests(requests);
 	for (size_t i = 0; i < 20; i++) {
-		stream_in_expect(requests + i, nr - i);
-		ck_assert_uint_eq(stream_in_load(stream, requests[i].block, requests[i].mask,
+		stream_expect(requests + i, nr - i);
+		ck_assert_uint_eq(stream_load(stream, requests[i].block, requests[i].mask,
 					  requests[i].small_mask, &batch),
 			0);
 	}
-	stream_in_expect(requests, nr);
-	stream_in_close(stream); /* while threads work on it */
+	stream_expect(requests, nr);
+	stream_close(stream); /* while threads work on it */
 	free(requests);
 }
 END_TEST
@@ -145,9 +144,9 @@ START_TEST(damage_is_counted_once)
 	size_t nr_bytes, begin, end, nr, nr_bad = 0;
 	struct batch batch;
 
-	ahead_set_threads(3);
+	prefetch_set_threads(3);
 	make_stream();
-	stream_in_close(stream);
+	stream_close(stream);
 	bytes = streams_read(streams_path("training.gprof"), &nr_bytes);
 	begin = streams_block(bytes, nr_bytes, GPROF_TABLE_kernel, &end);
 	bytes[begin + (end - begin) / 4] ^= 0x10; /* in a frame of times, which are the longest */
@@ -160,17 +159,17 @@ START_TEST(damage_is_counted_once)
 		requests[i].small_mask = 0;
 	}
 	for (int pass = 0; pass < 2; pass++) {
-		stream_in_expect(requests, nr);
+		stream_expect(requests, nr);
 		for (size_t i = 0; i < nr; i++) {
-			nr_bad += stream_in_load(
-					  stream, requests[i].block, COL_ALL(6), 0, &batch) != 0;
+			nr_bad +=
+				stream_load(stream, requests[i].block, COL_ALL(6), 0, &batch) != 0;
 		}
 	}
-	table = stream_in_table(stream, GPROF_TABLE_kernel);
+	table = stream_table(stream, GPROF_TABLE_kernel);
 	ck_assert_uint_eq(nr_bad, 2);
 	ck_assert_uint_gt(table->rows_damaged, 0);
 	ck_assert_uint_lt(table->rows_damaged, table->nr_rows / 4);
-	stream_in_close(stream);
+	stream_close(stream);
 	free(requests);
 	free(bytes);
 }

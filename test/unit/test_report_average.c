@@ -93,7 +93,8 @@ START_TEST(own_time_is_without_operators_and_calls_in_it)
 	ck_assert_uint_eq(nr, NR_WANTED);
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t k = 0; k < NR_WANTED; k++) {
-			if (strcmp(names_raw(rows[i]->key.name, NULL), wanted[k].name) != 0) {
+			if (strcmp(string_pool_text(rows[i]->key.name, NULL), wanted[k].name) !=
+				0) {
 				continue;
 			}
 			ck_assert_uint_eq(rows[i]->self_ns, wanted[k].self);

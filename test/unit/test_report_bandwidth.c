@@ -74,7 +74,8 @@ static void check_kind(const struct table *table, const struct table *parts,
 			tables_cell(table, row, "rate_max_bytes_per_s")->number, plain.max, 1);
 	}
 	for (size_t i = 0; i < parts->nr_rows; i++) {
-		const char *name = names_raw((uint32_t)tables_number(parts, i, "name"), NULL);
+		const char *name =
+			string_pool_text((uint32_t)tables_number(parts, i, "name"), NULL);
 
 		if (tables_number(parts, i, "device") == device && !strcmp(name, names[kind])) {
 			bytes += tables_number(parts, i, "bytes");

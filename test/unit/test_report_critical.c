@@ -342,7 +342,7 @@ END_TEST
 
 START_TEST(a_launch_waits_for_room_in_its_queue)
 {
-	enum { NR = QUEUE_FULL + 2 };
+	enum { NR = QUEUE_DEPTH_FULL + 2 };
 	static struct critical_item items[1];
 	static struct critical_record records[NR];
 	struct critical_step step = {.begin = 0,

@@ -66,7 +66,7 @@ END_TEST
 
 static struct diff_name name_of(const char *text, double weight)
 {
-	return (struct diff_name){names_intern(text, strlen(text)), weight};
+	return (struct diff_name){string_pool_intern(text, strlen(text)), weight};
 }
 
 static enum diff_match match_of(const struct diff_pair *pairs, size_t nr, size_t a, size_t b)
@@ -238,7 +238,7 @@ static void read_side(struct diff_side *side, const char *path, bool has_steps)
 static const struct diff_row *row_of(const struct diff_rows *rows, const char *name)
 {
 	for (size_t i = 0; i < rows->nr_rows; i++) {
-		if (strcmp(names_raw(rows->rows[i].name_b, NULL), name) == 0) {
+		if (strcmp(string_pool_text(rows->rows[i].name_b, NULL), name) == 0) {
 			return &rows->rows[i];
 		}
 	}
@@ -346,7 +346,7 @@ START_TEST(samples_are_those_of_a_plain_sum)
 		squares += (values[i] - mean) * (values[i] - mean);
 	}
 	sample = diff_side_sample(
-		&side, idmap_get(&side.things[DIFF_KERNEL], names_intern("gemm", 4)));
+		&side, idmap_get(&side.things[DIFF_KERNEL], string_pool_intern("gemm", 4)));
 	ck_assert_double_eq_tol(sample.mean, mean, 1e-6);
 	ck_assert_double_eq_tol(sample.variance, squares / 27, 1e-3);
 	ck_assert_double_eq(diff_side_sample(&side, NULL).mean, 0);
@@ -361,7 +361,7 @@ START_TEST(without_steps_whole_processes_are_compared)
 	struct diff_side side;
 
 	read_side(&side, make_training("a.gprof", &training), false);
-	kernel = idmap_get(&side.things[DIFF_KERNEL], names_intern("gemm", 4));
+	kernel = idmap_get(&side.things[DIFF_KERNEL], string_pool_intern("gemm", 4));
 	ck_assert_uint_eq(side.nr_samples, 1);
 	ck_assert_uint_eq(kernel->calls, 30);
 	ck_assert_uint_eq(side.nr_outside, 0);

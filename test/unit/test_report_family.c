@@ -33,12 +33,12 @@ static struct process *make(const char *name, const char *parent, const char *ti
 /* The tree of these processes, which it destroys. */
 static const char *tree(struct process **all, size_t nr)
 {
-	static struct family_member members[NR];
+	static struct process_tree_member members[NR];
 	static char text[4096];
 	struct buf out = {0};
 
-	family_find(all, nr, members);
-	family_add_tree(&out, all, nr, members);
+	process_tree_find(all, nr, members);
+	process_tree_add_tree(&out, all, nr, members);
 	ck_assert_uint_lt(out.nr_bytes, sizeof(text));
 	memcpy(text, out.bytes, out.nr_bytes);
 	text[out.nr_bytes] = '\0';
@@ -117,10 +117,10 @@ START_TEST(a_worker_of_a_loader_is_called_by_its_number)
 		gen_info(gen, "loader.workers", cases[i].of);
 		gen_close(gen, "exit");
 		process = streams_process(path);
-		family_add_name(&name, process);
+		process_tree_add_name(&name, process);
 		buf_char(&name, '\0');
 		ck_assert_str_eq(name.bytes, cases[i].name);
-		family_add_worker(&text, process);
+		process_tree_add_worker(&text, process);
 		buf_char(&text, '\0');
 		ck_assert_str_eq(text.bytes, i == 0   ? ", loader worker 3 of 4"
 					     : i == 1 ? ", loader worker 0 of 1"
@@ -137,13 +137,13 @@ START_TEST(an_end_of_another_version_is_told_as_it_stands)
 	struct process *process = make("new.gprof", NULL, NULL, NULL, "evaporated");
 	struct buf out = {0};
 
-	ending_add_text(&out, process, &process, 1);
+	process_exit_add_text(&out, process, &process, 1);
 	buf_char(&out, '\0');
 	ck_assert_str_eq(out.bytes, "ended by itself: evaporated");
 	buf_fini(&out);
 	process->is_ended = false;
 	process->stream->end_kind = 77;
-	ending_add_text(&out, process, &process, 1);
+	process_exit_add_text(&out, process, &process, 1);
 	buf_char(&out, '\0');
 	ck_assert_ptr_nonnull(strstr(out.bytes, "does not know (77)"));
 	buf_fini(&out);

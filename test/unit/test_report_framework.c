@@ -141,9 +141,9 @@ static uint64_t both_of(const struct played *played, int op)
 	return played->ops[op].end - played->ops[op].begin + played_gpu_ns(played, op);
 }
 
-static struct spread add_up(const struct played *played, const struct path *want, bool is_cut)
+static struct min_max_sum add_up(const struct played *played, const struct path *want, bool is_cut)
 {
-	struct spread sum = {0};
+	struct min_max_sum sum = {0};
 	struct path have;
 
 	for (int i = 0; i < (int)played->nr_ops; i++) {
@@ -153,7 +153,7 @@ static struct spread add_up(const struct played *played, const struct path *want
 		}
 		path_to(played, i, is_cut, &have);
 		if (is_same(played, want, &have, i)) {
-			spread_add(&sum, both_of(played, i));
+			min_max_sum_add(&sum, both_of(played, i));
 		}
 	}
 	for (unsigned int c = 0; c < played->nr_calls; c++) {
@@ -166,7 +166,7 @@ static struct spread add_up(const struct played *played, const struct path *want
 		snprintf(have.names[have.nr++], 64, "GpuMemcpy%s:CPU->GPU",
 			call->is_async ? "Async" : "Sync");
 		if (is_same(played, want, &have, call->op)) {
-			spread_add(
+			min_max_sum_add(
 				&sum, call->end - call->begin + call->work_end - call->work_begin);
 		}
 	}
@@ -205,7 +205,7 @@ static void check_rows(const struct played *played, const struct table *table, b
 	uint64_t total = 0;
 
 	for (size_t row = 6; row < table->nr_rows; row++) {
-		struct spread sum;
+		struct min_max_sum sum;
 
 		follow(table, row, &path);
 		sum = add_up(played, &path, is_cut);

@@ -28,11 +28,10 @@ static struct gaps *gaps_of(struct process *process)
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(process->stream, i) == GPROF_TABLE_kernel) {
-			ck_assert(!stream_in_load(
-				process->stream, i, works_wants[0].mask, 0, &batch));
+		if (stream_block_table(process->stream, i) == GPROF_TABLE_kernel) {
+			ck_assert(!stream_load(process->stream, i, works_wants[0].mask, 0, &batch));
 			gaps_take(gaps, &batch);
-			ck_assert_uint_le(gaps->works.runs.nr_kept, WORKS_RUNS_MOST);
+			ck_assert_uint_le(gaps->works.runs.nr_kept, GPU_ACTIVITIES_RUNS_MOST);
 		}
 	}
 	gaps_end(gaps);
@@ -331,7 +330,7 @@ START_TEST(a_stream_that_is_written_late_does_not_fill_the_memory)
 {
 	const char *path = streams_path("late.gprof");
 	struct gen *gen = gen_open(path);
-	uint64_t nr = WORKS_RUNS_MOST + 100000;
+	uint64_t nr = GPU_ACTIVITIES_RUNS_MOST + 100000;
 	struct process *process;
 	struct gaps *gaps;
 

@@ -124,11 +124,11 @@ START_TEST(times_are_those_of_a_flag_for_each_moment)
 END_TEST
 
 struct taken {
-	struct host_comm comms[8];
+	struct host_collective comms[8];
 	size_t nr;
 };
 
-static void take(void *context, const struct host_comm *comm)
+static void take(void *context, const struct host_collective *comm)
 {
 	struct taken *taken = context;
 
@@ -144,10 +144,11 @@ static struct taken read_calls(const char *path)
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(process->stream, i) == GPROF_TABLE_op) {
+		if (stream_block_table(process->stream, i) == GPROF_TABLE_op) {
 			ck_assert_int_eq(
-				stream_in_load(process->stream, i, HOST_COMM_MASK, 0, &batch), 0);
-			host_comm_take(process, &batch, false, take, &taken);
+				stream_load(process->stream, i, HOST_COLLECTIVE_MASK, 0, &batch),
+				0);
+			host_collective_take(process, &batch, false, take, &taken);
 		}
 	}
 	process_destroy(process);
@@ -185,14 +186,14 @@ START_TEST(names_tell_the_library_and_the_kind)
 {
 	static const struct {
 		const char *name;
-		enum host_comm_library library;
+		enum host_collective_library library;
 		uint8_t kind;
-	} names[] = {{"gloo:all_reduce", HOST_COMM_GLOO, GPROF_NCCL_ALL_REDUCE},
-		{"gloo:sparse_all_reduce", HOST_COMM_GLOO, GPROF_NCCL_ALL_REDUCE},
-		{"gloo:recvAnySource", HOST_COMM_GLOO, GPROF_NCCL_RECV},
-		{"mpi:barrier", HOST_COMM_MPI, NCCL_OPS_BARRIER},
-		{"ucc:all_to_all", HOST_COMM_UCC, GPROF_NCCL_ALL_TO_ALL},
-		{"ucc:news", HOST_COMM_UCC, 0}};
+	} names[] = {{"gloo:all_reduce", HOST_COLLECTIVE_GLOO, GPROF_NCCL_ALL_REDUCE},
+		{"gloo:sparse_all_reduce", HOST_COLLECTIVE_GLOO, GPROF_NCCL_ALL_REDUCE},
+		{"gloo:recvAnySource", HOST_COLLECTIVE_GLOO, GPROF_NCCL_RECV},
+		{"mpi:barrier", HOST_COLLECTIVE_MPI, NCCL_OPS_BARRIER},
+		{"ucc:all_to_all", HOST_COLLECTIVE_UCC, GPROF_NCCL_ALL_TO_ALL},
+		{"ucc:news", HOST_COLLECTIVE_UCC, 0}};
 	static const char *const others[] = {"nccl:all_reduce", "gloo", "aten::all_reduce", ""};
 	struct made made = made_open("names.gprof");
 	struct taken taken;

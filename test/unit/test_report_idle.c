@@ -245,26 +245,30 @@ END_TEST
 
 START_TEST(the_oldest_makes_room_when_too_many_wait)
 {
-	struct recent recent = {0};
-	struct recent_item gone;
+	struct recent_calls recent = {0};
+	struct recent_calls_item gone;
 
-	for (uint32_t i = 1; i <= RECENT_ITEMS; i++) {
-		ck_assert(!recent_put(&recent, &(struct recent_item){i, i, i, 0}, &gone));
+	for (uint32_t i = 1; i <= RECENT_CALLS_ITEMS; i++) {
+		ck_assert(
+			!recent_calls_put(&recent, &(struct recent_calls_item){i, i, i, 0}, &gone));
 	}
-	ck_assert(recent_take(&recent, 2, &gone));
+	ck_assert(recent_calls_take(&recent, 2, &gone));
 	ck_assert_uint_eq(gone.begin, 2);
-	ck_assert(recent_put(&recent, &(struct recent_item){7, 7, UINT32_MAX, 0}, &gone));
+	ck_assert(
+		recent_calls_put(&recent, &(struct recent_calls_item){7, 7, UINT32_MAX, 0}, &gone));
 	ck_assert_uint_eq(gone.correlation, 1);
-	ck_assert(!recent_put(&recent, &(struct recent_item){8, 8, UINT32_MAX - 1, 0}, &gone));
-	ck_assert(recent_put(&recent, &(struct recent_item){9, 9, UINT32_MAX - 2, 0}, &gone));
+	ck_assert(!recent_calls_put(
+		&recent, &(struct recent_calls_item){8, 8, UINT32_MAX - 1, 0}, &gone));
+	ck_assert(recent_calls_put(
+		&recent, &(struct recent_calls_item){9, 9, UINT32_MAX - 2, 0}, &gone));
 	ck_assert_uint_eq(gone.correlation, 3);
-	ck_assert_ptr_null(recent_get(&recent, 1));
-	ck_assert_ptr_null(recent_get(&recent, 2));
-	ck_assert_ptr_null(recent_get(&recent, 0));
-	ck_assert_uint_eq(recent_get(&recent, UINT32_MAX - 1)->begin, 8);
-	ck_assert_uint_eq(recent_get(&recent, 4)->begin, 4);
-	ck_assert_uint_eq(recent.nr_items, RECENT_ITEMS);
-	recent_fini(&recent);
+	ck_assert_ptr_null(recent_calls_get(&recent, 1));
+	ck_assert_ptr_null(recent_calls_get(&recent, 2));
+	ck_assert_ptr_null(recent_calls_get(&recent, 0));
+	ck_assert_uint_eq(recent_calls_get(&recent, UINT32_MAX - 1)->begin, 8);
+	ck_assert_uint_eq(recent_calls_get(&recent, 4)->begin, 4);
+	ck_assert_uint_eq(recent.nr_items, RECENT_CALLS_ITEMS);
+	recent_calls_fini(&recent);
 }
 END_TEST
 

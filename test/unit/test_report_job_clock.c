@@ -202,7 +202,7 @@ END_TEST
 START_TEST(commands_and_timelines_have_it)
 {
 	static const char *const names[] = {"rank0.gprof", "rank1.gprof", "rank2.gprof"};
-	const struct asked asked = {0};
+	const struct common_options asked = {0};
 	struct buf out = {0};
 	struct cmd_input input;
 	char *paths[NR];
@@ -211,14 +211,14 @@ START_TEST(commands_and_timelines_have_it)
 		process_destroy(rank_process(i, &off[i], 9));
 		paths[i] = strdup(streams_path(names[i]));
 	}
-	ck_assert_int_eq(asked_open(&asked, &input, paths, NR), CMD_GOOD);
+	ck_assert_int_eq(common_options_open(&asked, &input, paths, NR), CMD_GOOD);
 	ck_assert_uint_eq(input.nr_processes, NR);
 	check_process(input.processes[1], &off[1]);
 	timeline_write(input.processes, NR, NULL, "x", &out);
 	buf_char(&out, 0);
 	ck_assert_ptr_nonnull(strstr(out.bytes, "\"clocks\": \"clocks of 2 processes are aligned"));
 	buf_fini(&out);
-	asked_close(&input);
+	common_options_close(&input);
 	for (int i = 0; i < NR; i++) {
 		free(paths[i]);
 	}

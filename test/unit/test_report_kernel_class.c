@@ -8,7 +8,7 @@
 
 static uint32_t name_of(const char *text)
 {
-	return names_intern(text, strlen(text));
+	return string_pool_intern(text, strlen(text));
 }
 
 static const struct {
@@ -136,7 +136,7 @@ START_TEST(hostile_names_have_a_class)
 		for (uint32_t i = 0; i < sizeof(text); i++) {
 			text[i] = "<>() nac(:"[(i * 7 + round * round + i / 9) % 10];
 		}
-		ck_assert(tensor_use_of(names_intern(text, sizeof(text))) < NR_TENSOR_USES);
+		ck_assert(tensor_use_of(string_pool_intern(text, sizeof(text))) < NR_TENSOR_USES);
 	}
 }
 END_TEST

@@ -78,7 +78,7 @@ START_TEST(a_kernel_keeps_its_launch)
 	ck_assert_uint_eq(batch.col[COL_kernel_correlation][0], 3);
 	shape = idmap_get(&process->shapes, (uint32_t)batch.col[COL_kernel_shape][0]);
 	ck_assert_ptr_nonnull(shape);
-	ck_assert_str_eq(names_raw(shape->name, NULL), "k");
+	ck_assert_str_eq(string_pool_text(shape->name, NULL), "k");
 	ck_assert_uint_eq(shape->grid[2], 4);
 	ck_assert_uint_eq(shape->block[0], 32);
 	ck_assert_uint_eq(shape->registers, 18);
@@ -123,7 +123,7 @@ START_TEST(old_traces_have_other_names)
 	traces_load(process, GPROF_TABLE_op, &batch);
 	shape = idmap_get(&process->op_shapes, (uint32_t)batch.col[COL_op_op_shape][0]);
 	ck_assert_ptr_nonnull(shape);
-	ck_assert_str_eq(names_raw(*shape, NULL), "float32[2,3]");
+	ck_assert_str_eq(string_pool_text(*shape, NULL), "float32[2,3]");
 	process_destroy(process);
 }
 END_TEST
@@ -142,7 +142,7 @@ START_TEST(the_object_tells_rank_clock_and_devices)
 	ck_assert_int_eq(process->rank, 3);
 	ck_assert_int_eq(process->world, 8);
 	ck_assert_str_eq(process_host(process), "h");
-	ck_assert_str_eq(names_raw(process_device_name(process, 1), NULL), "V1\xc3\xa9");
+	ck_assert_str_eq(string_pool_text(process_device_name(process, 1), NULL), "V1\xc3\xa9");
 	ck_assert(process_attribute(process, 1, "multiprocessors", &value) && value == 80);
 	ck_assert(process_attribute(process, 1, "max_warps_per_multiprocessor", &value) &&
 		  value == 64);
@@ -180,7 +180,7 @@ END_TEST
 
 static const char *stack_text(struct process *process, uint64_t stack)
 {
-	return names_raw(py_stack_text(process, (uint32_t)stack), NULL);
+	return string_pool_text(py_stack_text(process, (uint32_t)stack), NULL);
 }
 
 START_TEST(operators_lie_in_modules_and_were_called_from_python)
@@ -303,7 +303,7 @@ START_TEST(begins_and_ends_are_put_together)
 		uint32_t name =
 			op_name(process, batch.col[COL_op_op_name][i], batch.col[COL_op_name][i]);
 
-		ck_assert_str_eq(names_raw(name, NULL), wanted[i].name);
+		ck_assert_str_eq(string_pool_text(name, NULL), wanted[i].name);
 		ck_assert_uint_eq(batch.col[COL_op_begin][i], wanted[i].begin);
 		ck_assert_uint_eq(batch.col[COL_op_dur][i], wanted[i].dur);
 		ck_assert_uint_eq(batch.col[COL_op_depth][i], wanted[i].depth);
@@ -315,7 +315,7 @@ END_TEST
 START_TEST(more_traces_than_files_of_streams_are_open_stay_readable)
 {
 	enum { NR = 300 };
-	struct stream_in *streams[NR];
+	struct stream *streams[NR];
 	const char *path =
 		traces_write("one.json", TRACES_HEAD TRACES_OP "," TRACES_KERNEL TRACES_TAIL);
 

@@ -58,13 +58,13 @@ START_TEST(a_cut_trace_is_read_as_far_as_it_goes)
 
 	for (size_t n = 1; n < sizeof(text) - 1; n++) {
 		const char *path;
-		struct stream_in *stream;
+		struct stream *stream;
 		struct process *process;
 
 		memcpy(cut, text, n);
 		cut[n] = '\0';
 		path = traces_write("cut.json", cut);
-		if (stream_in_open(&stream, path)) {
+		if (stream_open(&stream, path)) {
 			ck_assert_ptr_nonnull(strstr(err_text(), "no events"));
 			ck_assert_uint_le(n, sizeof(TRACES_HEAD) + 4 + sizeof(TRACES_OP));
 			continue;
@@ -83,9 +83,9 @@ START_TEST(a_file_without_events_is_refused)
 		"{}", "[]", "[", "{\"traceEvents\": []}", "{\"a\": [1,2,{\"b\":3}]}", "[[[[[["};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct stream_in *stream;
+		struct stream *stream;
 
-		ck_assert_int_lt(stream_in_open(&stream, traces_write("no.json", texts[i])), 0);
+		ck_assert_int_lt(stream_open(&stream, traces_write("no.json", texts[i])), 0);
 		ck_assert_str_eq(err_text(), "no events of a trace in it");
 	}
 }
@@ -128,10 +128,10 @@ START_TEST(what_is_larger_than_memory_should_hold_is_left_out)
 
 	buf_init(&text, NULL, NULL);
 	buf_text(&text, "{\"large\": \"");
-	buf_pad(&text, 'x', KINETO_IN_ROOM + (1u << 20));
+	buf_pad(&text, 'x', KINETO_INPUT_ROOM + (1u << 20));
 	buf_text(&text, "\", \"distributedInfo\": {\"rank\": 5}, \"traceEvents\": [" TRACES_OP
 			", {\"a\": \"");
-	buf_pad(&text, 'y', KINETO_IN_ROOM + (1u << 20));
+	buf_pad(&text, 'y', KINETO_INPUT_ROOM + (1u << 20));
 	buf_text(&text, "\"}, " TRACES_OP "," TRACES_KERNEL TRACES_TAIL);
 	streams_write(path, text.bytes, text.nr_bytes);
 	buf_fini(&text);

@@ -155,8 +155,9 @@ START_TEST(communicators_are_called_as_their_groups)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct process *process = traces_read(cases[i].text);
 
-		ck_assert_str_eq(names_raw(nccl_name_comm(process, 1), NULL), cases[i].name);
-		ck_assert_str_eq(names_raw(nccl_name_comm(process, 77), NULL), "(unknown)");
+		ck_assert_str_eq(
+			string_pool_text(nccl_names_comm(process, 1), NULL), cases[i].name);
+		ck_assert_str_eq(string_pool_text(nccl_names_comm(process, 77), NULL), "(unknown)");
 		process_destroy(process);
 	}
 }

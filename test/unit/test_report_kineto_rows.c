@@ -67,10 +67,10 @@ static void compare_rows(
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch b;
 
-		if (stream_in_block_table(process->stream, i) != table) {
+		if (stream_block_table(process->stream, i) != table) {
 			continue;
 		}
-		ck_assert_uint_eq(stream_in_load(process->stream, i,
+		ck_assert_uint_eq(stream_load(process->stream, i,
 					  COL_ALL(schema_table(table)->nr_columns), 0, &b),
 			0);
 		for (uint32_t row = 0; row < b.nr_rows; row++, next++) {

@@ -36,7 +36,7 @@ static const char *name_of(const struct played_call *call)
 
 static void check_row(const struct table *table, size_t row, const struct played *played)
 {
-	struct spread cpu = {0}, gpu = {0};
+	struct min_max_sum cpu = {0}, gpu = {0};
 
 	for (unsigned int i = 0; i < played->nr_calls; i++) {
 		const struct played_call *call = &played->calls[i];
@@ -45,9 +45,9 @@ static void check_row(const struct table *table, size_t row, const struct played
 			strcmp(name_of(call), tables_name(table, row)) != 0) {
 			continue;
 		}
-		spread_add(&gpu, call->work_end - call->work_begin);
+		min_max_sum_add(&gpu, call->work_end - call->work_begin);
 		if (call->begin != UINT64_MAX) {
-			spread_add(&cpu, call->end - call->begin);
+			min_max_sum_add(&cpu, call->end - call->begin);
 		}
 	}
 	ck_assert_uint_eq(tables_number(table, row, "calls"), gpu.nr);

@@ -73,7 +73,7 @@ START_TEST(calls_out_of_order_are_put_in_order_and_few_wait)
 	struct looked looked = {.most_calls = 0};
 	const struct scan scan = {&view, &looked};
 	struct process *process = streams_process(write_calls());
-	const struct pool *pool;
+	const struct memory_timeline *pool;
 
 	scan_run(&process, 1, &scan, 1);
 	ck_assert_uint_eq(looked.scan.memory.nr_places, 1);

@@ -25,7 +25,7 @@ static void add_call(struct gen *gen, uint32_t thread, uint32_t id)
  * Thread t launches ids t, t + 3 and so on. Its rounds 4 to 6 of each ten are in one call, which
  * the ids of others lie between, too; those of every third call are of several operations.
  */
-static struct stream_in *make(void)
+static struct stream *make(void)
 {
 	const char *path = streams_path("launches.gprof");
 	struct gen *gen = gen_open(path);
@@ -55,7 +55,7 @@ static struct stream_in *make(void)
 
 START_TEST(each_launch_within_a_call_is_of_its_operation)
 {
-	struct stream_in *stream = make();
+	struct stream *stream = make();
 	uint64_t seed = 7;
 
 	nccl_launches_read(&launches, stream);
@@ -70,14 +70,14 @@ START_TEST(each_launch_within_a_call_is_of_its_operation)
 		ck_assert_msg(nccl_launches_find(&launches, id) == ops[id], "%u", id);
 	}
 	nccl_launches_fini(&launches);
-	stream_in_close(stream);
+	stream_close(stream);
 }
 END_TEST
 
 /* Of one whose thread is not known it is the last. */
 START_TEST(a_call_of_no_thread_has_one_launch)
 {
-	struct stream_in *stream = make();
+	struct stream *stream = make();
 
 	nccl_launches_clear(&launches);
 	nccl_launches_add(&launches, &(struct nccl_span){0, 10, 12, 5});
@@ -90,7 +90,7 @@ START_TEST(a_call_of_no_thread_has_one_launch)
 	nccl_launches_read(&launches, stream);
 	ck_assert_uint_eq(nccl_launches_find(&launches, 12), NCCL_LAUNCH_NONE);
 	nccl_launches_fini(&launches);
-	stream_in_close(stream);
+	stream_close(stream);
 }
 END_TEST
 

@@ -12,15 +12,15 @@
 
 enum { NR_RANKS = 8, NR_STEPS = 20, SLOW = 4, NR_LONG = 256 };
 
-static struct network_move moves[2 * NR_RANKS * NR_STEPS + NR_LONG];
+static struct transfer moves[2 * NR_RANKS * NR_STEPS + NR_LONG];
 static size_t nr_moves;
-static struct network network;
+static struct slow_links network;
 
-static void add(struct network_path path, uint64_t step, uint64_t bytes)
+static void add(struct transfer_path path, uint64_t step, uint64_t bytes)
 {
 	static uint64_t seed = 5;
 
-	moves[nr_moves++] = (struct network_move){.path = path,
+	moves[nr_moves++] = (struct transfer){.path = path,
 		.bytes = bytes,
 		.nr_calls = 1,
 		.nr_ranks = NR_RANKS,
@@ -37,8 +37,8 @@ static void make_ring(void)
 	for (uint64_t step = NR_STEPS; step >= 1; step--) {
 		for (int32_t rank = 0; rank < NR_RANKS - 1; rank++) {
 			for (int way = 0; way < 2; way++) {
-				add((struct network_path){.key = 9, .a = rank, .b = rank + 1}, step,
-					1000);
+				add((struct transfer_path){.key = 9, .a = rank, .b = rank + 1},
+					step, 1000);
 			}
 		}
 	}
@@ -48,8 +48,8 @@ static void make_ring(void)
 static void add_collectives(uint64_t key)
 {
 	for (uint64_t step = 1; step <= NR_STEPS; step++) {
-		add((struct network_path){.key = key, .a = -1, .b = -1}, step, 1000);
-		add((struct network_path){.key = key, .a = -1, .b = -1}, step, 7000);
+		add((struct transfer_path){.key = key, .a = -1, .b = -1}, step, 1000);
+		add((struct transfer_path){.key = key, .a = -1, .b = -1}, step, 7000);
 	}
 }
 
@@ -65,11 +65,11 @@ static void slow_down(uint64_t key, int32_t a, uint64_t since, uint64_t bytes)
 
 static void find(void)
 {
-	network_fini(&network);
-	network_find(&network, moves, nr_moves);
+	slow_links_fini(&network);
+	slow_links_find(&network, moves, nr_moves);
 }
 
-static const struct network_slow *find_one(enum network_basis basis, uint64_t since)
+static const struct slow_link *find_one(enum slow_links_basis basis, uint64_t since)
 {
 	find();
 	ck_assert_uint_eq(network.nr, 1);
@@ -80,21 +80,21 @@ static const struct network_slow *find_one(enum network_basis basis, uint64_t si
 	return &network.slow[0];
 }
 
-static double delay_of(const struct network_slow *slow)
+static double delay_of(const struct slow_link *slow)
 {
 	return (double)slow->straggler.delay_ns / (double)slow->straggler.nr_delayed;
 }
 
 START_TEST(a_slow_pair_is_told_by_the_others)
 {
-	const struct network_slow *slow;
+	const struct slow_link *slow;
 
 	make_ring();
 	slow_down(9, SLOW, 1, 1000);
 	for (size_t i = 0; i < nr_moves; i++) {
 		moves[i].most_ns = STEP_NS;
 	}
-	slow = find_one(NETWORK_OTHERS, 1);
+	slow = find_one(SLOW_LINKS_OTHERS, 1);
 	ck_assert_int_eq(slow->path.a, SLOW);
 	ck_assert_int_eq(slow->path.b, SLOW + 1);
 	ck_assert_uint_eq(slow->straggler.nr_delayed, NR_STEPS);
@@ -104,12 +104,12 @@ END_TEST
 
 START_TEST(a_slow_communicator_is_told_by_its_own_steps)
 {
-	const struct network_slow *slow;
+	const struct slow_link *slow;
 
 	nr_moves = 0;
 	add_collectives(7);
 	slow_down(7, -1, 13, 7000);
-	slow = find_one(NETWORK_OWN, 13);
+	slow = find_one(SLOW_LINKS_OWN, 13);
 	ck_assert_int_eq(slow->path.a, -1);
 	ck_assert_uint_eq(slow->straggler.nr_delayed, NR_STEPS - 12);
 	ck_assert_double_eq_tol(delay_of(slow), DELAY_NS, 0.05 * DELAY_NS);
@@ -117,7 +117,7 @@ START_TEST(a_slow_communicator_is_told_by_its_own_steps)
 	add_collectives(7);
 	add_collectives(8); /* as many ranks: both are compared */
 	slow_down(8, -1, 1, 1000);
-	slow = find_one(NETWORK_OTHERS, 1);
+	slow = find_one(SLOW_LINKS_OTHERS, 1);
 	ck_assert_uint_eq(slow->path.key, 8);
 	ck_assert_double_eq_tol(delay_of(slow), DELAY_NS, 0.05 * DELAY_NS);
 }
@@ -155,7 +155,7 @@ START_TEST(what_computation_hides_delays_nobody)
 	for (size_t i = 0; i < nr_moves; i++) {
 		moves[i].most_ns = STEP_NS / 10;
 	}
-	ck_assert_double_eq_tol(delay_of(find_one(NETWORK_OTHERS, 1)), STEP_NS / 10, 1);
+	ck_assert_double_eq_tol(delay_of(find_one(SLOW_LINKS_OTHERS, 1)), STEP_NS / 10, 1);
 	for (size_t i = 0; i < nr_moves; i++) {
 		moves[i].most_ns = STEP_NS / 20;
 	}
@@ -167,16 +167,16 @@ END_TEST
 /* A damaged stream's, as long as network_moves.h lets them be: so many of them are no less. */
 START_TEST(very_long_transfers_add_up)
 {
-	const struct network_slow *slow;
+	const struct slow_link *slow;
 
 	make_ring();
 	slow_down(9, SLOW, NR_STEPS, 1000);
 	slow_down(9, SLOW, NR_STEPS - 1, 1000);
 	for (size_t i = 0; i < NR_LONG; i++) {
-		add((struct network_path){.key = 9, .a = SLOW, .b = SLOW + 1}, NR_STEPS, 1000);
+		add((struct transfer_path){.key = 9, .a = SLOW, .b = SLOW + 1}, NR_STEPS, 1000);
 		moves[nr_moves - 1].transfer_ns = 1ll << 56;
 	}
-	slow = find_one(NETWORK_OTHERS, NR_STEPS - 1);
+	slow = find_one(SLOW_LINKS_OTHERS, NR_STEPS - 1);
 	ck_assert_int_eq(slow->path.a, SLOW);
 	ck_assert_uint_eq(slow->straggler.nr_delayed, 2);
 }
@@ -189,9 +189,9 @@ START_TEST(once_is_no_habit)
 	find();
 	ck_assert_uint_eq(network.nr, 0);
 	slow_down(9, SLOW, NR_STEPS - 1, 1000);
-	find_one(NETWORK_OTHERS, NR_STEPS - 1);
-	network_fini(&network);
-	network_find(&network, moves, 0);
+	find_one(SLOW_LINKS_OTHERS, NR_STEPS - 1);
+	slow_links_fini(&network);
+	slow_links_find(&network, moves, 0);
 	ck_assert_uint_eq(network.nr, 0);
 }
 END_TEST

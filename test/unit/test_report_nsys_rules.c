@@ -125,12 +125,12 @@ END_TEST
 #define NR_WORKS 260u
 #define MS	 1000000u
 
-struct work {
+struct gpu_activity {
 	uint64_t begin, end;
 	uint32_t device;
 };
 
-static struct work works[NR_WORKS];
+static struct gpu_activity works[NR_WORKS];
 
 static const char *make_works(uint64_t seed)
 {
@@ -143,7 +143,7 @@ static const char *make_works(uint64_t seed)
 		struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
 		uint64_t begin = unit_random(&seed) % 30000 * MS;
 
-		works[i] = (struct work){begin, begin + unit_random(&seed) % 150 * MS,
+		works[i] = (struct gpu_activity){begin, begin + unit_random(&seed) % 150 * MS,
 			(uint32_t)(unit_random(&seed) % 2)};
 		kernel->begin = works[i].begin;
 		kernel->dur = works[i].end;

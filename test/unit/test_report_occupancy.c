@@ -63,8 +63,8 @@ START_TEST(percent_and_limit_are_those_of_the_calculator)
 		ck_assert(occupancy.has_estimate);
 		ck_assert_msg(
 			occupancy.percent == known[i].percent, "%zu: %u", i, occupancy.percent);
-		ck_assert_str_eq(
-			names_raw(occupancy_limit_name(occupancy.limits), NULL), known[i].limit);
+		ck_assert_str_eq(string_pool_text(occupancy_limit_name(occupancy.limits), NULL),
+			known[i].limit);
 	}
 }
 END_TEST

@@ -24,7 +24,7 @@ static void take(const char *sentence)
 static const char *odd(bool is_part, bool is_wrong)
 {
 	*told = 0;
-	ck_assert_int_eq(odd_tell(processes, nr_processes, is_part, take), is_wrong);
+	ck_assert_int_eq(sanity_tell(processes, nr_processes, is_part, take), is_wrong);
 	while (nr_processes) {
 		process_destroy(processes[--nr_processes]);
 	}
@@ -334,9 +334,9 @@ END_TEST
 
 START_TEST(what_views_found_is_told_once)
 {
-	odd_add("'%s': the view %s lacks %u events", "a.gprof", "x", 7u);
-	odd_add("'%s': the view %s lacks %u events", "a.gprof", "x", 7u);
-	odd_add("another");
+	sanity_add("'%s': the view %s lacks %u events", "a.gprof", "x", 7u);
+	sanity_add("'%s': the view %s lacks %u events", "a.gprof", "x", 7u);
+	sanity_add("another");
 	ck_assert_str_eq(odd(false, true), "'a.gprof': the view x lacks 7 events\nanother\n");
 	ck_assert_str_eq(odd(false, false), "");
 }

@@ -118,7 +118,7 @@ static void load(struct loaded *loaded, unsigned int nr_threads)
 	const struct op_load_want want = {0};
 	struct process *process;
 
-	ahead_set_threads(nr_threads);
+	prefetch_set_threads(nr_threads);
 	process = streams_process(make_stream(true));
 	*loaded = (struct loaded){calloc(NR_OPS + NR_WORKS, sizeof(struct op_event)), 0};
 	op_load_run(process, &want, take, loaded);
@@ -127,7 +127,7 @@ static void load(struct loaded *loaded, unsigned int nr_threads)
 
 static uint32_t name(const char *text)
 {
-	return names_intern(text, strlen(text));
+	return string_pool_intern(text, strlen(text));
 }
 
 /* All rows once, by falling ends, named and with their work. */
@@ -208,7 +208,7 @@ START_TEST(without_checkpoints_rows_are_cut)
 	for (unsigned int nr_threads = 1; nr_threads < 3; nr_threads++) {
 		struct loaded loaded = {calloc(NR_OPS + NR_WORKS, sizeof(struct op_event)), 0};
 
-		ahead_set_threads(nr_threads);
+		prefetch_set_threads(nr_threads);
 		op_load_run(process, &want, take, &loaded);
 		check(&loaded);
 		free(loaded.events);

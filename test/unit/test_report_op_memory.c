@@ -46,7 +46,7 @@ static const struct op_memory *find(
 {
 	for (size_t i = 0; i < nr; i++) {
 		if (rows[i]->key.device == device &&
-			strcmp(names_raw(rows[i]->key.name, NULL), name) == 0) {
+			strcmp(string_pool_text(rows[i]->key.name, NULL), name) == 0) {
 			return rows[i];
 		}
 	}
@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(blocks_have_their_times_if_these_were_seen)
 {
-	static const struct block wanted[] = {
+	static const struct allocation wanted[] = {
 		{.bytes = 16 * KB, .alloc_ns = 240, .free_ns = UINT64_MAX, .device = 0},
 		{.bytes = 8 * KB, .alloc_ns = 210, .free_ns = 700, .device = 256},
 		{.bytes = 4 * KB, .alloc_ns = 100, .free_ns = UINT64_MAX, .device = 256},
@@ -96,13 +96,13 @@ START_TEST(blocks_have_their_times_if_these_were_seen)
 	struct process *process = streams_process(make("blocks.gprof"));
 	const struct view_class *class = &view_op_memory;
 	struct view_input input = {.processes = &process, .nr_processes = 1};
-	const struct block *blocks;
+	const struct allocation *blocks;
 	size_t nr;
 	void *view;
 
 	process->first_ns = 1000;
 	summary_run(&input, &class, 1, &view);
-	blocks = blocks_sorted(op_memory_blocks(view), &nr);
+	blocks = allocations_sorted(op_memory_blocks(view), &nr);
 	ck_assert_uint_eq(nr, 5);
 	for (size_t i = 0; i < nr; i++) {
 		ck_assert_uint_eq(blocks[i].bytes, wanted[i].bytes);
@@ -110,8 +110,8 @@ START_TEST(blocks_have_their_times_if_these_were_seen)
 		ck_assert_uint_eq(blocks[i].free_ns, wanted[i].free_ns);
 		ck_assert_uint_eq(blocks[i].device, wanted[i].device);
 	}
-	ck_assert_str_eq(names_raw(blocks[0].name, NULL), "aten::mm");
-	ck_assert_str_eq(names_raw(blocks[2].name, NULL), "aten::addmm");
+	ck_assert_str_eq(string_pool_text(blocks[0].name, NULL), "aten::mm");
+	ck_assert_str_eq(string_pool_text(blocks[2].name, NULL), "aten::addmm");
 	class->destroy(view);
 	process_destroy(process);
 }
@@ -121,7 +121,7 @@ START_TEST(of_many_blocks_the_largest_are_kept)
 {
 	struct made made = made_open("many.gprof");
 	const struct view_class *class = &view_op_memory;
-	const struct block *blocks;
+	const struct allocation *blocks;
 	struct process *process;
 	struct view_input input = {.processes = &process, .nr_processes = 1};
 	size_t nr;
@@ -133,9 +133,9 @@ START_TEST(of_many_blocks_the_largest_are_kept)
 	gen_close(made.gen, "exit");
 	process = streams_process(made.path);
 	summary_run(&input, &class, 1, &view);
-	blocks = blocks_sorted(op_memory_blocks(view), &nr);
+	blocks = allocations_sorted(op_memory_blocks(view), &nr);
 	ck_assert_uint_eq(op_memory_blocks(view)->nr_all, 5000);
-	ck_assert_uint_eq(nr, BLOCKS_MOST);
+	ck_assert_uint_eq(nr, ALLOCATIONS_MOST);
 	for (size_t i = 0; i < nr; i++) {
 		ck_assert_uint_eq(blocks[i].bytes, 5000 - i);
 	}

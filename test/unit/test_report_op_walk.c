@@ -24,7 +24,8 @@ static void see_op(void *context, const struct op *op)
 	(void)context;
 	ck_assert_uint_lt(seen.nr_ops, 16);
 	snprintf(seen.ops[seen.nr_ops++], sizeof(seen.ops[0]), "%s in %s: %u, %u, %u",
-		names_raw(op->name, NULL), op->parent ? names_raw(op->parent->name, NULL) : "-",
+		string_pool_text(op->name, NULL),
+		op->parent ? string_pool_text(op->parent->name, NULL) : "-",
 		(unsigned int)(op->end - op->begin - op->child_ticks),
 		(unsigned int)op->gpu_self_ns, (unsigned int)op->gpu_total_ns);
 }
@@ -34,7 +35,7 @@ static void see_alloc(void *context, const struct op_alloc *alloc, const struct 
 	(void)context;
 	ck_assert_uint_lt(seen.nr_allocs, 4);
 	snprintf(seen.allocs[seen.nr_allocs++], sizeof(seen.allocs[0]), "%d in %s",
-		(int)alloc->bytes, op ? names_raw(op->name, NULL) : "-");
+		(int)alloc->bytes, op ? string_pool_text(op->name, NULL) : "-");
 }
 
 static void walk(const char *path)
@@ -144,7 +145,7 @@ END_TEST
 
 static void see_name(void *context, const struct op *op)
 {
-	strcat(context, names_raw(op->name, NULL));
+	strcat(context, string_pool_text(op->name, NULL));
 }
 
 static void add_kind(struct gen *gen, const char *name, uint64_t begin, uint64_t end,

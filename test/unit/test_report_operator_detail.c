@@ -39,15 +39,15 @@ struct path {
 };
 
 struct sums {
-	struct spread cpu, gpu;
+	struct min_max_sum cpu, gpu;
 	uint64_t nr;
 };
 
 static void add_times(struct sums *sums, const struct played *played, int op)
 {
 	sums->nr++;
-	spread_add(&sums->cpu, played->ops[op].end - played->ops[op].begin);
-	spread_add(&sums->gpu, played_gpu_ns(played, op));
+	min_max_sum_add(&sums->cpu, played->ops[op].end - played->ops[op].begin);
+	min_max_sum_add(&sums->gpu, played_gpu_ns(played, op));
 }
 
 static void add_works(
@@ -66,7 +66,7 @@ static void add_works(
 		}
 		if (at == op && (within < 0 ? -1 : (int)played->ops[within].name) == path->inner) {
 			sums->nr++;
-			spread_add(&sums->gpu, call->work_end - call->work_begin);
+			min_max_sum_add(&sums->gpu, call->work_end - call->work_begin);
 		}
 	}
 }
@@ -148,8 +148,8 @@ static void follow(const struct table *table, size_t row, struct path *path)
 	}
 }
 
-static void check(
-	const struct spread *want, const struct table *table, size_t row, const char *const *keys)
+static void check(const struct min_max_sum *want, const struct table *table, size_t row,
+	const char *const *keys)
 {
 	static const size_t nr = 3;
 	const uint64_t values[] = {want->sum, want->max, want->min};

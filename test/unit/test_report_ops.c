@@ -23,8 +23,8 @@ START_TEST(operators_have_their_own_time_and_that_of_what_they_launched)
 	ck_assert_uint_eq(tables_number(table, mm, "gpu_self_ns"), 330000);
 	ck_assert_uint_eq(tables_number(table, mm, "flops"), 6 * 2 * 4 * 16 * 10);
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		ck_assert_str_ne(
-			names_raw((uint32_t)tables_number(table, i, "name"), NULL), "the model");
+		ck_assert_str_ne(string_pool_text((uint32_t)tables_number(table, i, "name"), NULL),
+			"the model");
 	}
 	table_destroy(table);
 }
@@ -79,7 +79,7 @@ START_TEST(operators_of_threads_by_themselves)
 	ck_assert_uint_eq(
 		tables_number(table, a, "tid") + tables_number(table, b, "tid"), 2 * GEN_PID + 1);
 	ck_assert_uint_eq(tables_number(table, a, "calls"), 3);
-	ck_assert_str_eq(names_raw((uint32_t)tables_number(table, a, "shapes"), NULL),
+	ck_assert_str_eq(string_pool_text((uint32_t)tables_number(table, a, "shapes"), NULL),
 		"float32[4,16], float32[16,10]");
 	table_destroy(table);
 }
@@ -197,8 +197,8 @@ static double flops(const char *name, const char *shapes)
 {
 	double count = -1;
 
-	return flops_of(names_intern(name, strlen(name)), names_intern(shapes, strlen(shapes)),
-		       &count)
+	return flops_of(string_pool_intern(name, strlen(name)),
+		       string_pool_intern(shapes, strlen(shapes)), &count)
 		       ? count
 		       : -1;
 }

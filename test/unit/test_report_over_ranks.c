@@ -47,7 +47,7 @@ static struct table *over(const struct view_class *class, const char *column, co
 {
 	struct view_input input = {.processes = processes, .nr_processes = nr_processes};
 
-	return over_ranks_table(class, &input, column, wrong);
+	return rank_spread_table(class, &input, column, wrong);
 }
 
 static void add_all(void)
@@ -91,7 +91,7 @@ START_TEST(rows_have_extremes_and_whose_they_are)
 	ck_assert_str_eq(table->note,
 		"Total over 4 ranks, each by itself; a rank without a row has "
 		"no value; processes without a rank are left out");
-	over_ranks_destroy(table);
+	rank_spread_destroy(table);
 	drop_all();
 }
 END_TEST
@@ -106,12 +106,12 @@ START_TEST(any_column_of_numbers_can_be_compared)
 	ck_assert_ptr_null(wrong);
 	ck_assert_uint_eq(tables_number(table, 0, "max"), 1);
 	ck_assert(!tables_cell(table, 0, "max_rank")->is_known); /* the same on all */
-	over_ranks_destroy(table);
+	rank_spread_destroy(table);
 	table = over(&view_steps, "duration", &wrong);
 	ck_assert_uint_eq(
 		tables_number(table, tables_find(table, "rule", "(the begin)", 0), "step"), 7);
 	ck_assert_uint_eq(tables_number(table, 0, "max_ns"), 500000);
-	over_ranks_destroy(table);
+	rank_spread_destroy(table);
 	drop_all();
 }
 END_TEST
@@ -125,13 +125,13 @@ START_TEST(without_a_choice_ranks_are_compared_by_what_tells_most)
 	add_all();
 	table = over(&view_steps, NULL, &wrong);
 	ck_assert_ptr_eq(strstr(table->note, "Duration over 4 ranks"), table->note);
-	over_ranks_destroy(table);
+	rank_spread_destroy(table);
 	table = over(&view_utilization, NULL, &wrong);
 	ck_assert_ptr_eq(strstr(table->note, "Avg over 4 ranks"), table->note);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_str_eq(tables_cell(table, 0, "metric")->text, "busy, union");
 	ck_assert_uint_eq(tables_number(table, 0, "nr_ranks"), 4);
-	over_ranks_destroy(table);
+	rank_spread_destroy(table);
 	drop_all();
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(rows_are_told_apart_by_what_they_lie_in)
 	ck_assert_uint_eq(tables_number(table, tables_find(table, "name", "x", 0), "max_ns"),
 		18000000000000000000u);
 	ck_assert_uint_eq(tables_number(table, tables_find(table, "name", "x", 1), "max_ns"), 13);
-	over_ranks_destroy(table);
+	rank_spread_destroy(table);
 	drop_all();
 }
 END_TEST

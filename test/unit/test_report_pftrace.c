@@ -109,15 +109,15 @@ static int by_begin(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-static void check_random(unsigned int seed, enum pftrace_row_kind kind)
+static void check_random(unsigned int seed, enum perfetto_row_kind kind)
 {
 	struct seen slices[SLICES];
 	uint64_t next_track = 1;
-	struct pftrace_rows rows = {.next_track = &next_track};
-	struct pftrace_out out;
+	struct perfetto_rows rows = {.next_track = &next_track};
+	struct perfetto_out out;
 	struct buf bytes = {0};
 	struct replay replay;
-	size_t row = pftrace_rows_add(&rows, kind, 1, 2, 0, mem_text("row"));
+	size_t row = perfetto_rows_add(&rows, kind, 1, 2, 0, mem_text("row"));
 
 	srand(seed);
 	for (size_t i = 0; i < SLICES; i++) {
@@ -125,20 +125,20 @@ static void check_random(unsigned int seed, enum pftrace_row_kind kind)
 		slices[i].end = slices[i].begin + (uint64_t)rand() % (seed % 60 + 1);
 	}
 	qsort(slices, SLICES, sizeof(*slices), by_begin);
-	pftrace_out_begin(&out, &bytes, 1000, 5000);
+	perfetto_out_begin(&out, &bytes, 1000, 5000);
 	for (size_t i = 0; i < SLICES; i++) {
 		char text[16];
-		struct pftrace_event event = {.ns = slices[i].begin,
-			.name = names_intern(
+		struct perfetto_event event = {.ns = slices[i].begin,
+			.name = string_pool_intern(
 				text, (size_t)snprintf(text, sizeof(text), "slice %zu", i))};
 
 		slices[i].name = (uint64_t)event.name + 1;
-		event.track = pftrace_rows_place(&rows, row, &out, slices[i].begin, slices[i].end);
-		pftrace_out_slice(&out, &event);
+		event.track = perfetto_rows_place(&rows, row, &out, slices[i].begin, slices[i].end);
+		perfetto_out_slice(&out, &event);
 	}
-	pftrace_rows_close(&rows, &out);
-	pftrace_out_end(&out);
-	pftrace_rows_fini(&rows);
+	perfetto_rows_close(&rows, &out);
+	perfetto_out_end(&out);
+	perfetto_rows_fini(&rows);
 	replay = replay_of(&bytes);
 	ck_assert_uint_eq(replay.nr_slices, SLICES);
 	for (size_t i = 0; i < SLICES; i++) {
@@ -151,7 +151,7 @@ static void check_random(unsigned int seed, enum pftrace_row_kind kind)
 		ck_assert_uint_lt(k, SLICES);
 		ck_assert_uint_eq(slices[k].begin, seen->begin);
 		ck_assert_uint_eq(slices[k].end, seen->end);
-		for (size_t j = 0; kind == PFTRACE_ROW_STREAM && j < i; j++) {
+		for (size_t j = 0; kind == PERFETTO_ROW_STREAM && j < i; j++) {
 			ck_assert(replay.slices[j].track != seen->track ||
 				  replay.slices[j].end <= seen->begin);
 		}
@@ -163,8 +163,8 @@ static void check_random(unsigned int seed, enum pftrace_row_kind kind)
 START_TEST(every_slice_keeps_its_begin_and_end_however_they_overlap)
 {
 	for (unsigned int seed = 1; seed <= 16; seed++) {
-		check_random(seed, PFTRACE_ROW_NVTX);
-		check_random(seed, PFTRACE_ROW_STREAM);
+		check_random(seed, PERFETTO_ROW_NVTX);
+		check_random(seed, PERFETTO_ROW_STREAM);
 	}
 }
 END_TEST
@@ -179,7 +179,7 @@ static const unsigned int slice_tables[] = {GPROF_TABLE_api, GPROF_TABLE_api_lau
 static struct replay write_of(struct process *process, const struct timeline_pick *pick)
 {
 	struct buf bytes = {0};
-	struct pftrace_written written = pftrace_write(&process, 1, pick, &bytes);
+	struct perfetto_written written = perfetto_write(&process, 1, pick, &bytes);
 	struct replay replay = replay_of(&bytes);
 
 	ck_assert_uint_eq(replay.nr_slices, written.nr_slices);
@@ -198,7 +198,7 @@ static void check_counts(const char *path)
 	size_t nr_rows = 0, nr_slices = 0, nr_counts = 0;
 
 	for (size_t i = 0; i < sizeof(slice_tables) / sizeof(slice_tables[0]); i++) {
-		nr_rows += stream_in_table(process->stream, slice_tables[i])
+		nr_rows += stream_table(process->stream, slice_tables[i])
 				   ? streams_rows(process->stream, slice_tables[i])
 				   : 0;
 	}
@@ -356,29 +356,29 @@ struct queued {
 
 static struct replay play_queues(const struct queued *events, size_t nr_events)
 {
-	struct pftrace_queues queues;
-	struct pftrace_out out;
+	struct perfetto_queues queues;
+	struct perfetto_out out;
 	struct buf bytes = {0};
 	struct replay replay;
 	uint64_t call_ns;
 
-	pftrace_queues_init(&queues);
-	pftrace_out_begin(&out, &bytes, 1, 5000);
+	perfetto_queues_init(&queues);
+	perfetto_out_begin(&out, &bytes, 1, 5000);
 	for (size_t i = 0; i < nr_events; i++) {
 		const struct queued *event = &events[i];
-		struct pftrace_queue *queue;
+		struct perfetto_queue *queue;
 
 		if (!event->stream) {
-			pftrace_queues_call(&queues, event->correlation, event->ns);
-		} else if (pftrace_queues_begin(&queues, event->correlation, &call_ns)) {
-			queue = pftrace_queues_find(&queues, 0, event->stream);
+			perfetto_queues_call(&queues, event->correlation, event->ns);
+		} else if (perfetto_queues_begin(&queues, event->correlation, &call_ns)) {
+			queue = perfetto_queues_find(&queues, 0, event->stream);
 			queue->track = event->stream;
-			pftrace_queue_add(queue, &out, call_ns, event->ns);
+			perfetto_queue_add(queue, &out, call_ns, event->ns);
 		}
 	}
-	pftrace_queues_end(&queues, &out);
-	pftrace_out_end(&out);
-	pftrace_queues_fini(&queues);
+	perfetto_queues_end(&queues, &out);
+	perfetto_out_end(&out);
+	perfetto_queues_fini(&queues);
 	replay = replay_of(&bytes);
 	buf_fini(&bytes);
 	return replay;
@@ -434,7 +434,7 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 	taken->first_ns = first_ns;
 }
 
-static void take_track(void *context, const struct pftrace_track *track)
+static void take_track(void *context, const struct perfetto_track *track)
 {
 	struct taken *taken = context;
 
@@ -443,7 +443,7 @@ static void take_track(void *context, const struct pftrace_track *track)
 	ck_assert_uint_ne(track->track, track->parent);
 }
 
-static void take_slice(void *context, const struct pftrace_event *event, bool is_moment)
+static void take_slice(void *context, const struct perfetto_event *event, bool is_moment)
 {
 	struct taken *taken = context;
 
@@ -470,7 +470,7 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct process *process = streams_process(paths[i]);
 		struct taken taken = {0};
-		const struct pftrace_sink sink = {take_track, take_slice, take_end, &taken};
+		const struct perfetto_sink sink = {take_track, take_slice, take_end, &taken};
 		/* Tracks of counters have numbers, too. */
 		struct timeline_pick pick = {.tracks = 0xff & ~TIMELINE_COUNTERS};
 		struct replay replay = write_of(process, &pick);
@@ -481,7 +481,7 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 
 			sum += mark_of(slice->name, slice->track, slice->begin, slice->end);
 		}
-		pftrace_walk(&process, 1, &pick, take_begin, &sink);
+		perfetto_walk(&process, 1, &pick, take_begin, &sink);
 		ck_assert_uint_gt(taken.first_ns, 0);
 		ck_assert_uint_gt(taken.nr_tracks, 2);
 		ck_assert_uint_eq(taken.nr_slices, replay.nr_slices);

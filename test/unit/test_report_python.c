@@ -86,9 +86,10 @@ START_TEST(python_stacks_of_a_damaged_stream)
 	}
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	ck_assert_ptr_nonnull(strstr(names_raw(py_stack_text(process, 1), NULL), "(unknown) <- "));
-	ck_assert_str_eq(names_raw(py_stack_text(process, 99), NULL),
-		names_raw(process_string(process, UINT32_MAX), NULL));
+	ck_assert_ptr_nonnull(
+		strstr(string_pool_text(py_stack_text(process, 1), NULL), "(unknown) <- "));
+	ck_assert_str_eq(string_pool_text(py_stack_text(process, 99), NULL),
+		string_pool_text(process_string(process, UINT32_MAX), NULL));
 	process_destroy(process);
 }
 END_TEST

@@ -89,45 +89,46 @@ END_TEST
 START_TEST(a_full_queue_holds_the_host_up)
 {
 	enum { NR = 30000, AHEAD = 1022 };
-	struct queue queue = {0};
+	struct queue_depth queue = {0};
 
 	/* One begins every 10 ns; the host is 1,022 ahead from the 1,022nd launch on. */
 	for (uint64_t i = NR; i-- > 0;) {
 		uint64_t begin = 100000 + 10 * i;
 		uint64_t call = i < AHEAD ? 10 * i : 100000 + 10 * (i - AHEAD) + 5;
 
-		queue_add(&queue, call, call + 7, begin);
+		queue_depth_add(&queue, call, call + 7, begin);
 	}
-	queue_finish(&queue);
+	queue_depth_finish(&queue);
 	ck_assert_uint_eq(queue.nr, NR);
 	ck_assert_uint_eq(queue.max, AHEAD);
 	/* Until 1,000 are left at the end; from the 1,000th call on. */
-	ck_assert_uint_eq(queue.full_ns, 100000 + 10 * (NR - QUEUE_FULL) - 10 * (QUEUE_FULL - 1));
-	ck_assert_uint_eq(queue.nr_blocked, NR - QUEUE_FULL);
-	ck_assert_uint_eq(queue.blocked_ns, 7 * (NR - QUEUE_FULL));
+	ck_assert_uint_eq(
+		queue.full_ns, 100000 + 10 * (NR - QUEUE_DEPTH_FULL) - 10 * (QUEUE_DEPTH_FULL - 1));
+	ck_assert_uint_eq(queue.nr_blocked, NR - QUEUE_DEPTH_FULL);
+	ck_assert_uint_eq(queue.blocked_ns, 7 * (NR - QUEUE_DEPTH_FULL));
 	ck_assert_uint_eq(queue.empty_ns, 0);
 	/* What it holds is the queue, not all calls. */
 	ck_assert_uint_lt(queue.capacity, 5 * AHEAD);
-	queue_fini(&queue);
+	queue_depth_fini(&queue);
 }
 END_TEST
 
 START_TEST(work_before_its_call_and_out_of_turn_makes_nothing_negative)
 {
-	struct queue queue = {0};
+	struct queue_depth queue = {0};
 	uint64_t seed = 9;
 
-	queue_finish(&queue);
+	queue_depth_finish(&queue);
 	ck_assert_uint_eq(queue.nr, 0);
 	for (uint64_t i = 2000; i-- > 0;) {
 		uint64_t call = 20 * i + unit_random(&seed) % 500;
 
-		queue_add(&queue, call, call - 3, unit_random(&seed) % 60000);
+		queue_depth_add(&queue, call, call - 3, unit_random(&seed) % 60000);
 	}
-	queue_finish(&queue);
+	queue_depth_finish(&queue);
 	ck_assert_uint_le(queue.max, 2000);
 	ck_assert_uint_le(queue.empty_ns + queue.full_ns, 60000);
-	queue_fini(&queue);
+	queue_depth_fini(&queue);
 }
 END_TEST
 

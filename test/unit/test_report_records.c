@@ -323,7 +323,7 @@ static void make_op(struct made *made, struct gen *gen, uint32_t thread, uint64_
 	op->op_name = gen_op_name(gen, name);
 	op->depth = is_inner;
 	made->ops[made->nr_ops++] =
-		(struct made_op){begin, end, thread, names_intern(name, strlen(name))};
+		(struct made_op){begin, end, thread, string_pool_intern(name, strlen(name))};
 }
 
 static void make_call(struct made *made, struct gen *gen, uint32_t thread, uint64_t begin)

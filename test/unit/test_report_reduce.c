@@ -370,8 +370,8 @@ START_TEST(a_file_with_a_row_or_a_process_twice_is_refused)
 	struct reduced reduced = {0}, back;
 	struct buf bytes;
 
-	reduced_row(&reduced, REDUCED_KERNEL, 0, names_intern("one", 3));
-	reduced_row(&reduced, REDUCED_KERNEL, 0, names_intern("two", 3));
+	reduced_row(&reduced, REDUCED_KERNEL, 0, string_pool_intern("one", 3));
+	reduced_row(&reduced, REDUCED_KERNEL, 0, string_pool_intern("two", 3));
 	reduced_add_process(&reduced, &process);
 	bytes = bytes_of(&reduced);
 	back = read_back(&bytes);

@@ -94,17 +94,17 @@ static void write_rings(size_t nr_bytes)
 }
 
 /* The times of all nvtx rows, in order, up to most. */
-static size_t read_times(struct stream_in *stream, uint64_t *times, size_t most)
+static size_t read_times(struct stream *stream, uint64_t *times, size_t most)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (stream_in_block_table(stream, i) != GPROF_TABLE_nvtx) {
+		if (stream_block_table(stream, i) != GPROF_TABLE_nvtx) {
 			continue;
 		}
-		ck_assert_uint_eq(stream_in_load(stream, i, COL_BIT(COL_nvtx_time), 0, &batch), 0);
+		ck_assert_uint_eq(stream_load(stream, i, COL_BIT(COL_nvtx_time), 0, &batch), 0);
 		for (uint32_t row = 0; row < batch.nr_rows && nr < most; row++) {
 			times[nr++] = batch.col[COL_nvtx_time][row];
 		}
@@ -112,12 +112,12 @@ static size_t read_times(struct stream_in *stream, uint64_t *times, size_t most)
 	return nr;
 }
 
-static size_t count_rows(const struct stream_in *stream, unsigned int table)
+static size_t count_rows(const struct stream *stream, unsigned int table)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		nr += stream_in_block_table(stream, i) == table ? stream->blocks[i].nr_rows : 0;
+		nr += stream_block_table(stream, i) == table ? stream->blocks[i].nr_rows : 0;
 	}
 	return nr;
 }
@@ -178,16 +178,17 @@ START_TEST(texts_ticks_spans_and_launches_are_put_into_the_form_of_blocks)
 	add_row(rows, &launch, sizeof(launch), GPROF_TABLE_ring_launch, NULL);
 	write_rings(sizeof(rings));
 	process = streams_process(make_stream(1, 0));
-	while (stream_in_block_table(process->stream, block) != GPROF_TABLE_api_launch) {
+	while (stream_block_table(process->stream, block) != GPROF_TABLE_api_launch) {
 		block++;
 	}
 	ck_assert_uint_eq(
-		stream_in_load(process->stream, block, COL_ALL(NR_COL_api_launch), 0, &batch), 0);
+		stream_load(process->stream, block, COL_ALL(NR_COL_api_launch), 0, &batch), 0);
 	ck_assert_uint_eq(batch.col[COL_api_launch_begin][0], 100);
 	ck_assert_uint_eq(batch.col[COL_api_launch_dur][0], 30);
 	ck_assert_uint_eq(batch.col[COL_api_launch_correlation][0], 9);
 	ck_assert_str_eq(
-		names_raw(process_shape_name(process, batch.col[COL_api_launch_shape][0]), NULL),
+		string_pool_text(
+			process_shape_name(process, batch.col[COL_api_launch_shape][0]), NULL),
 		"gemm");
 	process_destroy(process);
 }

@@ -216,7 +216,7 @@ START_TEST(timelines_have_the_window)
 	ck_assert_uint_eq(count_of(json.bytes, "\"ProfilerStep#"), 2);
 	ck_assert_uint_eq(count_of(json.bytes, "\"ProfilerStep#2\""), 1);
 	ck_assert_uint_eq(count_of(json.bytes, "\"ProfilerStep#3\""), 1);
-	ck_assert_uint_eq(pftrace_write(&process, 1, &calls, &packets).nr_slices, 2);
+	ck_assert_uint_eq(perfetto_write(&process, 1, &calls, &packets).nr_slices, 2);
 	buf_fini(&json);
 	buf_fini(&packets);
 	chosen_end(process);
@@ -226,9 +226,9 @@ END_TEST
 /* What a walk tells of record windows, and what is no slice of them. */
 static struct buf windows;
 
-static void take_slice(void *context, const struct pftrace_event *event, bool is_moment)
+static void take_slice(void *context, const struct perfetto_event *event, bool is_moment)
 {
-	const char *name = names_raw(event->name, NULL);
+	const char *name = string_pool_text(event->name, NULL);
 
 	(void)context;
 	if (!is_moment && strstr(name, "window")) {
@@ -236,7 +236,7 @@ static void take_slice(void *context, const struct pftrace_event *event, bool is
 	}
 }
 
-static void take_track(void *context, const struct pftrace_track *track)
+static void take_track(void *context, const struct perfetto_track *track)
 {
 	(void)context;
 	(void)track;
@@ -258,12 +258,12 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 static const char *windows_of(struct process *process, const char *steps)
 {
 	const struct timeline_pick pick = {.tracks = TIMELINE_STEPS};
-	const struct pftrace_sink sink = {
+	const struct perfetto_sink sink = {
 		.track = take_track, .slice = take_slice, .slice_end = take_end};
 
 	windows.nr_bytes = 0;
 	ck_assert_str_eq(chosen_by(process, steps, ""), "");
-	pftrace_walk(&process, 1, &pick, take_begin, &sink);
+	perfetto_walk(&process, 1, &pick, take_begin, &sink);
 	buf_char(&windows, '\0');
 	return windows.bytes;
 }

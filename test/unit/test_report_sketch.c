@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/mergeable_histogram.h"
+#include "report/table/sketch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +21,16 @@ static void make_values(uint64_t seed)
 static struct sketch sketch_of(const uint64_t *from, size_t nr)
 {
 	struct sketch sketch, *sketches[] = {&sketch};
-	struct stat stat;
+	struct histogram stat;
 
-	stat_init(&stat);
-	stat_grow(&stat, 0);
+	histogram_init(&stat);
+	histogram_grow(&stat, 0);
 	for (size_t i = 0; i < nr; i++) {
-		stat_add(&stat, 0, from[i]);
+		histogram_add(&stat, 0, from[i]);
 	}
 	sketch_init(&sketch);
 	sketch_add_stat(sketches, &stat);
-	stat_fini(&stat);
+	histogram_fini(&stat);
 	return sketch;
 }
 
@@ -83,8 +83,8 @@ START_TEST(quantiles_are_close_and_the_rest_is_exact)
 	ck_assert(sketch.group.sum == sum);
 	ck_assert_uint_eq(sketch.group.min, values[0]);
 	ck_assert_uint_eq(sketch.group.max, values[NR - 1]);
-	check_close(
-		(uint64_t)stat_median(&sketch.group), (values[NR / 2 - 1] + values[NR / 2]) / 2);
+	check_close((uint64_t)histogram_median(&sketch.group),
+		(values[NR / 2 - 1] + values[NR / 2]) / 2);
 	check_close(p99, values[NR - NR / 100 - 1]);
 	sketch_fini(&sketch);
 }
@@ -97,9 +97,9 @@ START_TEST(median_of_an_even_number_is_between_the_two_in_the_middle)
 	struct sketch sketch = sketch_of(even, 4), odd = sketch_of(even, 3);
 
 	ck_assert_uint_eq(sketch_finish(&sketch), 60);
-	ck_assert_double_eq(stat_median(&sketch.group), 40);
+	ck_assert_double_eq(histogram_median(&sketch.group), 40);
 	sketch_finish(&odd);
-	ck_assert_double_eq(stat_median(&odd.group), 30);
+	ck_assert_double_eq(histogram_median(&odd.group), 30);
 	sketch_fini(&sketch);
 	sketch_fini(&odd);
 }
@@ -113,7 +113,7 @@ START_TEST(of_a_single_value_all_is_exact)
 		struct sketch sketch = sketch_of(values + i, 1);
 
 		ck_assert_uint_eq(sketch_finish(&sketch), values[i]);
-		ck_assert_double_eq(stat_median(&sketch.group), (double)values[i]);
+		ck_assert_double_eq(histogram_median(&sketch.group), (double)values[i]);
 		sketch_fini(&sketch);
 	}
 }
@@ -147,23 +147,24 @@ START_TEST(parts_in_any_order_are_the_same_as_the_whole)
 }
 END_TEST
 
-/* Beyond STAT_EXACT values a stat has no values any more, but a histogram with the same steps. */
+/* Beyond HISTOGRAM_EXACT values a stat has no values any more, but a histogram with the same steps.
+ */
 START_TEST(values_and_histograms_give_the_same_sketch)
 {
 	struct sketch exact, sketch, *sketches[] = {&sketch};
-	struct stat stat;
+	struct histogram stat;
 
 	make_values(7);
 	exact = sketch_of(values, NR);
-	stat_init(&stat);
+	histogram_init(&stat);
 	stat.is_exact = false;
-	stat_grow(&stat, 0);
+	histogram_grow(&stat, 0);
 	for (size_t i = 0; i < NR; i++) {
-		stat_add(&stat, 0, values[i]);
+		histogram_add(&stat, 0, values[i]);
 	}
 	sketch_init(&sketch);
 	sketch_add_stat(sketches, &stat);
-	stat_fini(&stat);
+	histogram_fini(&stat);
 	check_same(&exact, &sketch);
 	sketch_fini(&exact);
 	sketch_fini(&sketch);

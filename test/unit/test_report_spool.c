@@ -6,7 +6,7 @@
 #include "test/unit/unit.h"
 
 struct record {
-	struct spool_head head;
+	struct external_sort_head head;
 	uint64_t value;
 };
 
@@ -23,33 +23,33 @@ static int by_key(const void *a, const void *b)
 /* nr records with keys below `range`, against qsort; run_bytes makes many runs of them. */
 static void check(size_t nr, uint64_t range, size_t most, size_t run_bytes)
 {
-	struct spool *spool = spool_create(sizeof(struct record), most, run_bytes);
+	struct external_sort *spool = external_sort_create(sizeof(struct record), most, run_bytes);
 	uint64_t seed = nr + 1;
 	struct record *plain = calloc(nr + 1, sizeof(*plain));
 	size_t expected = most && most < nr ? most : nr;
 
 	for (size_t i = 0; i < nr; i++) {
-		struct record *record = spool_add(spool);
+		struct record *record = external_sort_add(spool);
 
 		ck_assert_uint_eq(record->value, 0);
 		record->head.key = unit_random(&seed) % range;
 		record->value = i;
 		plain[i] = *record;
 	}
-	spool_finish(spool);
+	external_sort_finish(spool);
 	qsort(plain, nr, sizeof(*plain), by_key);
-	ck_assert_uint_eq(spool_nr_added(spool), nr);
-	ck_assert_uint_ge(spool_nr(spool), expected);
-	ck_assert_uint_le(spool_nr(spool), nr);
+	ck_assert_uint_eq(external_sort_nr_added(spool), nr);
+	ck_assert_uint_ge(external_sort_nr(spool), expected);
+	ck_assert_uint_le(external_sort_nr(spool), nr);
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < expected; i++) {
-			const struct record *record = spool_at(spool, i);
+			const struct record *record = external_sort_at(spool, i);
 
 			ck_assert_uint_eq(record->head.key, plain[i].head.key);
 			ck_assert_uint_eq(record->value, plain[i].value);
 		}
 	}
-	spool_destroy(spool);
+	external_sort_destroy(spool);
 	free(plain);
 }
 
@@ -91,20 +91,21 @@ END_TEST
 
 START_TEST(a_place_before_the_last_begins_again)
 {
-	struct spool *spool = spool_create(sizeof(struct record), 0, 10 * sizeof(struct record));
+	struct external_sort *spool =
+		external_sort_create(sizeof(struct record), 0, 10 * sizeof(struct record));
 
 	for (uint64_t i = 0; i < 100; i++) {
-		struct record *record = spool_add(spool);
+		struct record *record = external_sort_add(spool);
 
 		record->head.key = 99 - i;
 		record->value = i;
 	}
-	spool_finish(spool);
-	ck_assert_uint_eq(((const struct record *)spool_at(spool, 50))->value, 49);
-	ck_assert_uint_eq(((const struct record *)spool_at(spool, 50))->value, 49);
-	ck_assert_uint_eq(((const struct record *)spool_at(spool, 7))->value, 92);
-	ck_assert_uint_eq(((const struct record *)spool_at(spool, 99))->value, 0);
-	spool_destroy(spool);
+	external_sort_finish(spool);
+	ck_assert_uint_eq(((const struct record *)external_sort_at(spool, 50))->value, 49);
+	ck_assert_uint_eq(((const struct record *)external_sort_at(spool, 50))->value, 49);
+	ck_assert_uint_eq(((const struct record *)external_sort_at(spool, 7))->value, 92);
+	ck_assert_uint_eq(((const struct record *)external_sort_at(spool, 99))->value, 0);
+	external_sort_destroy(spool);
 }
 END_TEST
 

@@ -6,17 +6,17 @@
 
 #include "test/unit/unit.h"
 
-static struct step_heat steps[4096];
+static struct step_heatmap steps[4096];
 static size_t nr;
 
 static void add(uint64_t rank, uint64_t step, uint64_t duration_ns)
 {
-	steps[nr++] = (struct step_heat){rank, step, duration_ns, 100 + (uint32_t)rank};
+	steps[nr++] = (struct step_heatmap){rank, step, duration_ns, 100 + (uint32_t)rank};
 }
 
 static void check(const char *wanted)
 {
-	char *have = step_heat_draw(steps, nr);
+	char *have = step_heatmap_draw(steps, nr);
 
 	ck_assert_ptr_nonnull(have);
 	ck_assert_str_eq(have, wanted);
@@ -63,7 +63,7 @@ START_TEST(of_many_ranks_those_with_the_longest_times_stand)
 	for (uint64_t rank = 0; rank < 40; rank++) {
 		add(rank, 0, rank < 8 ? 90 : 100);
 	}
-	have = step_heat_draw(steps, nr);
+	have = step_heatmap_draw(steps, nr);
 	ck_assert_ptr_null(strstr(have, "rank     7"));
 	ck_assert_ptr_nonnull(strstr(have, "rank     8"));
 	ck_assert_ptr_nonnull(strstr(have, "rank    39"));
@@ -79,7 +79,7 @@ START_TEST(the_page_has_the_longest_step_of_each_cell)
 	add(0, 7, 100);
 	add(0, 9, 130);
 	add(2, 8, 90);
-	have = step_heat_json(steps, nr);
+	have = step_heatmap_json(steps, nr);
 	ck_assert_ptr_nonnull(have);
 	ck_assert_str_eq(have,
 		"{\"first\": 7, \"last\": 9, \"per_cell\": 1, \"median_ns\": 100, \"nr_ranks\": 2, "
@@ -88,7 +88,7 @@ START_TEST(the_page_has_the_longest_step_of_each_cell)
 		"{\"rank\": 2, \"pid\": 102, \"total_ns\": 90, \"cells\": [[],[8,90],[]]}]}");
 	free(have);
 	add(0, 263, 50); /* steps 7 to 9 share a cell */
-	have = step_heat_json(steps, nr);
+	have = step_heatmap_json(steps, nr);
 	ck_assert_ptr_nonnull(strstr(have, "\"per_cell\": 3,"));
 	ck_assert_ptr_nonnull(strstr(have, "\"cells\": [[9,130],[],"));
 	ck_assert_ptr_nonnull(strstr(have, "\"cells\": [[8,90],[],"));
@@ -104,7 +104,7 @@ START_TEST(a_step_of_a_rank_that_was_started_again_has_its_own_process)
 	add(0, 8, 100);
 	steps[nr - 1].pid = 900;
 	add(2, 7, 90);
-	have = step_heat_json(steps, nr);
+	have = step_heatmap_json(steps, nr);
 	ck_assert_ptr_nonnull(
 		strstr(have, "\"pid\": 100, \"total_ns\": 200, \"cells\": [[7,100],[8,100,900]]"));
 	free(have);
@@ -120,7 +120,7 @@ START_TEST(of_a_thousand_ranks_the_page_has_those_with_the_longest_times)
 	for (uint64_t rank = 0; rank < 1000; rank++) {
 		add(rank, 0, rank % 10 == 3 ? 200 + rank : 100);
 	}
-	have = step_heat_json(steps, nr);
+	have = step_heatmap_json(steps, nr);
 	ck_assert_ptr_nonnull(strstr(have, "\"nr_ranks\": 1000,"));
 	ck_assert_ptr_nonnull(strstr(have, "\"rank\": 363,"));
 	ck_assert_ptr_null(strstr(have, "\"rank\": 353,"));
@@ -136,19 +136,19 @@ START_TEST(one_rank_is_no_field_and_nonsense_no_harm)
 {
 	char *have;
 
-	ck_assert_ptr_null(step_heat_draw(steps, 0));
+	ck_assert_ptr_null(step_heatmap_draw(steps, 0));
 	add(1, 1, 5);
 	add(1, 2, 5);
-	ck_assert_ptr_null(step_heat_draw(steps, nr));
-	ck_assert_ptr_null(step_heat_json(steps, nr));
+	ck_assert_ptr_null(step_heatmap_draw(steps, nr));
+	ck_assert_ptr_null(step_heatmap_json(steps, nr));
 	nr = 0;
 	add(0, 0, 0);
 	add(UINT64_MAX, UINT64_MAX, UINT64_MAX);
 	add(UINT64_MAX, 0, 0);
-	have = step_heat_draw(steps, nr);
+	have = step_heatmap_draw(steps, nr);
 	ck_assert_ptr_nonnull(have);
 	free(have);
-	have = step_heat_json(steps, nr);
+	have = step_heatmap_json(steps, nr);
 	ck_assert_ptr_nonnull(have);
 	free(have);
 }

@@ -38,12 +38,12 @@ START_TEST(quantiles_are_values_that_were_there)
 	for (unsigned int round = 0; round < 200; round++) {
 		size_t nr = 1 + unit_random(&seed) % 130;
 		uint64_t values[130];
-		struct dist dist = {0};
+		struct samples dist = {0};
 		long double sum = 0, squares = 0;
 
 		for (size_t i = 0; i < nr; i++) {
 			values[i] = unit_random(&seed) % (round % 2 ? 20 : 1000000000000);
-			dist_add(&dist, values[i]);
+			samples_add(&dist, values[i]);
 			sum += (long double)values[i];
 		}
 		for (size_t i = 0; i < nr; i++) {
@@ -55,30 +55,30 @@ START_TEST(quantiles_are_values_that_were_there)
 			double share = percent / 100.0;
 
 			ck_assert_uint_eq(
-				dist_quantile(&dist, share), slow_quantile(values, nr, share));
+				samples_quantile(&dist, share), slow_quantile(values, nr, share));
 		}
-		ck_assert_double_eq_tol(dist_mean(&dist), (double)(sum / (long double)nr), 1e-3);
-		ck_assert_double_eq_tol(dist_deviation(&dist),
+		ck_assert_double_eq_tol(samples_mean(&dist), (double)(sum / (long double)nr), 1e-3);
+		ck_assert_double_eq_tol(samples_deviation(&dist),
 			nr > 1 ? sqrt((double)squares / (double)(nr - 1)) : 0, 1e-3);
-		dist_fini(&dist);
+		samples_fini(&dist);
 	}
 }
 END_TEST
 
 START_TEST(large_values_do_not_overflow)
 {
-	struct dist dist = {0};
+	struct samples dist = {0};
 
-	ck_assert_double_eq(dist_mean(&dist), 0);
-	ck_assert_uint_eq(dist_quantile(&dist, 0.5), 0);
-	dist_add(&dist, UINT64_MAX);
-	ck_assert_double_eq(dist_deviation(&dist), 0);
-	dist_add(&dist, UINT64_MAX);
-	ck_assert_uint_eq(dist_sum(&dist), UINT64_MAX);
-	ck_assert_double_eq(dist_mean(&dist), 18446744073709551615.0);
-	ck_assert_double_eq(dist_median(&dist), 18446744073709551615.0);
-	ck_assert_double_eq(dist_deviation(&dist), 0);
-	dist_fini(&dist);
+	ck_assert_double_eq(samples_mean(&dist), 0);
+	ck_assert_uint_eq(samples_quantile(&dist, 0.5), 0);
+	samples_add(&dist, UINT64_MAX);
+	ck_assert_double_eq(samples_deviation(&dist), 0);
+	samples_add(&dist, UINT64_MAX);
+	ck_assert_uint_eq(samples_sum(&dist), UINT64_MAX);
+	ck_assert_double_eq(samples_mean(&dist), 18446744073709551615.0);
+	ck_assert_double_eq(samples_median(&dist), 18446744073709551615.0);
+	ck_assert_double_eq(samples_deviation(&dist), 0);
+	samples_fini(&dist);
 }
 END_TEST
 
@@ -135,19 +135,20 @@ static void check_part(const struct table *table, const char *part, const uint64
 	size_t nr, double steps_ns)
 {
 	size_t row = tables_find(table, "part", part, 0);
-	struct dist dist = {0};
+	struct samples dist = {0};
 
 	for (size_t i = 0; i < nr; i++) {
-		dist_add(&dist, values[i]);
+		samples_add(&dist, values[i]);
 	}
 	ck_assert_uint_eq(tables_number(table, row, "steps"), nr);
-	ck_assert_uint_eq(tables_number(table, row, "total_ns"), dist_sum(&dist));
+	ck_assert_uint_eq(tables_number(table, row, "total_ns"), samples_sum(&dist));
 	ck_assert_uint_eq(tables_number(table, row, "p99_ns"), slow_quantile(values, nr, 0.99));
 	ck_assert_uint_eq(tables_number(table, row, "min_ns"), slow_quantile(values, nr, 0));
-	ck_assert_double_eq_tol(tables_cell(table, row, "avg_ns")->number, dist_mean(&dist), 1e-6);
+	ck_assert_double_eq_tol(
+		tables_cell(table, row, "avg_ns")->number, samples_mean(&dist), 1e-6);
 	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number,
-		100 * (double)dist_sum(&dist) / steps_ns, 1e-9);
-	dist_fini(&dist);
+		100 * (double)samples_sum(&dist) / steps_ns, 1e-9);
+	samples_fini(&dist);
 }
 
 START_TEST(the_parts_of_random_steps_are_those_they_were_made_of)
@@ -274,7 +275,7 @@ START_TEST(types_are_names_without_what_tells_calls_apart)
 		size_t single = tables_find(singles, "name", ops[i].name, 0);
 		uint32_t type = (uint32_t)tables_number(singles, single, "type");
 
-		ck_assert_str_eq(names_raw(type, NULL), ops[i].type);
+		ck_assert_str_eq(string_pool_text(type, NULL), ops[i].type);
 		ck_assert_uint_eq(tables_number(singles, single, "calls"), 1);
 		self_ns += tables_number(singles, single, "self_ns");
 	}
@@ -301,7 +302,7 @@ START_TEST(types_have_the_time_of_what_they_launched_themselves)
 		share += tables_cell(types, i, "share_pct")->number;
 	}
 	ck_assert_double_eq_tol(share, 100, 1e-9);
-	ck_assert_str_eq(names_raw((uint32_t)tables_number(singles, 0, "shapes"), NULL),
+	ck_assert_str_eq(string_pool_text((uint32_t)tables_number(singles, 0, "shapes"), NULL),
 		"float32[4,16], float32[16,10]");
 	table_destroy(types);
 	table_destroy(singles);

@@ -57,7 +57,7 @@ static const char *strangers(void)
 {
 	static char signs[MOST + 1];
 
-	stranger_mark(processes, nr_processes);
+	foreign_rank_mark(processes, nr_processes);
 	signs[nr_processes] = 0;
 	while (nr_processes) {
 		nr_processes--;

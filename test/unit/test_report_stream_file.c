@@ -62,7 +62,7 @@ START_TEST(all_are_read_though_few_are_open)
 		ck_assert_uint_le(stream_file_nr_open(), MOST / 2);
 	}
 	for (uint32_t i = 0; i < NR; i++) {
-		ck_assert(!stream_in_is_damaged(processes[i]->stream));
+		ck_assert(!stream_is_damaged(processes[i]->stream));
 		process_destroy(processes[i]);
 	}
 	ck_assert_uint_eq(stream_file_nr_open(), 0);
@@ -90,7 +90,7 @@ START_TEST(another_file_under_its_name_is_not_read)
 	table = tables_make(&view_kernel, processes, MOST, false);
 	ck_assert_uint_eq(tables_number(table, 0, "calls"), MOST - 1);
 	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), MOST - 1);
-	ck_assert(stream_in_is_damaged(processes[0]->stream));
+	ck_assert(stream_is_damaged(processes[0]->stream));
 	table_destroy(table);
 	for (uint32_t i = 0; i < MOST; i++) {
 		process_destroy(processes[i]);

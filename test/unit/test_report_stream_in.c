@@ -9,36 +9,36 @@
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
-static int open_bytes(struct stream_in **stream, const void *bytes, size_t nr_bytes)
+static int open_bytes(struct stream **stream, const void *bytes, size_t nr_bytes)
 {
 	const char *path = streams_path("made.gprof");
 
 	streams_write(path, bytes, nr_bytes);
-	return stream_in_open(stream, path);
+	return stream_open(stream, path);
 }
 
 START_TEST(a_whole_stream_has_no_damage_and_all_rows)
 {
-	struct stream_in *stream = streams_open(streams_small("a.gprof"));
+	struct stream *stream = streams_open(streams_small("a.gprof"));
 
-	ck_assert(!stream_in_is_damaged(stream));
+	ck_assert(!stream_is_damaged(stream));
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_kernel), 6);
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_api_launch), 5);
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_nvtx), 5);
-	stream_in_close(stream);
+	stream_close(stream);
 }
 END_TEST
 
 START_TEST(columns_come_back_as_they_were_written)
 {
-	struct stream_in *stream = streams_open(streams_small("a.gprof"));
+	struct stream *stream = streams_open(streams_small("a.gprof"));
 	struct batch batch;
 	size_t block = 0;
 
-	while (stream_in_block_table(stream, block) != GPROF_TABLE_kernel) {
+	while (stream_block_table(stream, block) != GPROF_TABLE_kernel) {
 		block++;
 	}
-	ck_assert_uint_eq(stream_in_load(stream, block, COL_ALL(NR_COL_kernel), 0, &batch), 0);
+	ck_assert_uint_eq(stream_load(stream, block, COL_ALL(NR_COL_kernel), 0, &batch), 0);
 	ck_assert_uint_eq(batch.nr_rows, 6);
 	ck_assert_uint_eq(batch.col[COL_kernel_begin][0], 1500020000);
 	ck_assert_uint_eq(batch.col[COL_kernel_begin][5], 1500105000);
@@ -47,17 +47,17 @@ START_TEST(columns_come_back_as_they_were_written)
 	ck_assert_uint_eq(batch.col[COL_kernel_shape][4], 2);
 	/* Narrow columns on request; wide ones stay wide. */
 	ck_assert_uint_eq(
-		stream_in_load(stream, block, COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_begin),
+		stream_load(stream, block, COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_begin),
 			COL_BIT(COL_kernel_dur), &batch),
 		0);
 	ck_assert_ptr_nonnull(batch.col[COL_kernel_begin]);
 	ck_assert_ptr_null(batch.col[COL_kernel_shape]);
-	stream_in_close(stream);
+	stream_close(stream);
 }
 END_TEST
 
 /* What one of them alone gives, each of several gives: the file may be read for all at once. */
-static void check_columns(struct stream_in *stream, size_t block, uint32_t mask,
+static void check_columns(struct stream *stream, size_t block, uint32_t mask,
 	struct reader *together, struct reader *alone)
 {
 	struct batch one, all;
@@ -80,12 +80,11 @@ static void check_columns(struct stream_in *stream, size_t block, uint32_t mask,
 
 START_TEST(columns_that_are_read_together_are_those_of_each_alone)
 {
-	struct stream_in *stream = streams_open(streams_ops("ops.gprof"));
+	struct stream *stream = streams_open(streams_ops("ops.gprof"));
 	struct reader *alone = reader_create(), *together = reader_create();
 
 	for (size_t block = 0; block < stream->nr_blocks; block++) {
-		const struct schema_table *table =
-			schema_table(stream_in_block_table(stream, block));
+		const struct schema_table *table = schema_table(stream_block_table(stream, block));
 		uint32_t all = COL_ALL(table->nr_columns);
 
 		for (uint32_t mask = 1; mask <= 0xff; mask++) {
@@ -95,7 +94,7 @@ START_TEST(columns_that_are_read_together_are_those_of_each_alone)
 	}
 	reader_destroy(alone);
 	reader_destroy(together);
-	stream_in_close(stream);
+	stream_close(stream);
 }
 END_TEST
 
@@ -105,13 +104,13 @@ START_TEST(every_cut_of_a_stream_is_read_up_to_the_cut)
 	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
 
 	for (size_t cut = 0; cut < nr_bytes; cut += 7) {
-		struct stream_in *stream = NULL;
+		struct stream *stream = NULL;
 		int rc = open_bytes(&stream, bytes, cut);
 
 		ck_assert_int_eq(rc != 0, cut < sizeof(struct gprof_file_header));
 		if (!rc) {
 			ck_assert_uint_le(streams_rows(stream, GPROF_TABLE_kernel), 6);
-			stream_in_close(stream);
+			stream_close(stream);
 		}
 	}
 	free(bytes);
@@ -123,7 +122,7 @@ START_TEST(a_flipped_bit_in_a_header_costs_that_block_only)
 	size_t nr_bytes, end;
 	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
 	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_memcpy, &end);
-	struct stream_in *stream;
+	struct stream *stream;
 
 	bytes[at + 20] ^= 1;
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
@@ -133,8 +132,8 @@ START_TEST(a_flipped_bit_in_a_header_costs_that_block_only)
 	ck_assert_uint_eq(stream->blocks_missing, 1);
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_memcpy), 0);
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_memset), 1);
-	ck_assert(stream_in_is_damaged(stream));
-	stream_in_close(stream);
+	ck_assert(stream_is_damaged(stream));
+	stream_close(stream);
 	free(bytes);
 }
 END_TEST
@@ -155,7 +154,7 @@ START_TEST(a_damaged_column_is_lost_alone_and_its_rows_are_counted_once)
 	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
 	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_api_launch, &end);
 	struct gprof_block_header header;
-	struct stream_in *stream;
+	struct stream *stream;
 	struct batch batch;
 	size_t block = 0;
 
@@ -164,21 +163,19 @@ START_TEST(a_damaged_column_is_lost_alone_and_its_rows_are_counted_once)
 	bytes[at + sizeof(header) + header.nr_columns * sizeof(struct gprof_column_entry) + 12] ^=
 		4;
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
-	while (stream_in_block_table(stream, block) != GPROF_TABLE_api_launch) {
+	while (stream_block_table(stream, block) != GPROF_TABLE_api_launch) {
 		block++;
 	}
-	ck_assert_uint_eq(
-		stream_in_load(stream, block, COL_BIT(COL_api_launch_shape), 0, &batch), 0);
-	ck_assert(!stream_in_is_damaged(stream));
+	ck_assert_uint_eq(stream_load(stream, block, COL_BIT(COL_api_launch_shape), 0, &batch), 0);
+	ck_assert(!stream_is_damaged(stream));
 	for (int i = 0; i < 2; i++) {
-		ck_assert_uint_eq(
-			stream_in_load(stream, block, COL_ALL(NR_COL_api_launch), 0, &batch),
+		ck_assert_uint_eq(stream_load(stream, block, COL_ALL(NR_COL_api_launch), 0, &batch),
 			COL_BIT(COL_api_launch_begin));
 	}
-	ck_assert_uint_eq(stream_in_table(stream, GPROF_TABLE_api_launch)->rows_damaged, 5);
-	ck_assert_uint_eq(stream_in_verify(stream, block, count_bad, "begin"), 1);
+	ck_assert_uint_eq(stream_table(stream, GPROF_TABLE_api_launch)->rows_damaged, 5);
+	ck_assert_uint_eq(stream_verify(stream, block, count_bad, "begin"), 1);
 	ck_assert_uint_eq(bad_columns, 1);
-	stream_in_close(stream);
+	stream_close(stream);
 	free(bytes);
 }
 END_TEST
@@ -187,7 +184,7 @@ START_TEST(a_block_that_is_gone_shows_as_missing_rows_of_the_next)
 {
 	const char *path = streams_path("two.gprof");
 	struct gen *gen = gen_open(path);
-	struct stream_in *stream;
+	struct stream *stream;
 	unsigned char *bytes;
 	size_t nr_bytes, at, end;
 
@@ -203,9 +200,9 @@ START_TEST(a_block_that_is_gone_shows_as_missing_rows_of_the_next)
 	memmove(bytes + at, bytes + end, nr_bytes - end);
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes - (end - at)), 0);
 	ck_assert_uint_eq(stream->blocks_missing, 1);
-	ck_assert_uint_eq(stream_in_table(stream, GPROF_TABLE_nvtx)->rows_missing, 10);
+	ck_assert_uint_eq(stream_table(stream, GPROF_TABLE_nvtx)->rows_missing, 10);
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_nvtx), 20);
-	stream_in_close(stream);
+	stream_close(stream);
 	free(bytes);
 }
 END_TEST
@@ -215,14 +212,14 @@ START_TEST(a_block_that_comes_twice_counts_once)
 	size_t nr_bytes, end;
 	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
 	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_kernel, &end);
-	struct stream_in *stream;
+	struct stream *stream;
 
 	memmove(bytes + end + (end - at), bytes + end, nr_bytes - end);
 	memcpy(bytes + end, bytes + at, end - at);
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes + (end - at)), 0);
 	ck_assert_uint_eq(stream->blocks_repeated, 1);
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_kernel), 6);
-	stream_in_close(stream);
+	stream_close(stream);
 	free(bytes);
 }
 END_TEST
@@ -232,13 +229,13 @@ START_TEST(without_its_schema_a_stream_is_read_as_version_1_0)
 	size_t nr_bytes, end;
 	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
 	size_t at = streams_block(bytes, nr_bytes, GPROF_TABLE_schema, &end);
-	struct stream_in *stream;
+	struct stream *stream;
 
 	memset(bytes + at, 0, end - at);
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
 	ck_assert(stream->is_schema_assumed);
 	ck_assert_uint_eq(streams_rows(stream, GPROF_TABLE_kernel), 6);
-	stream_in_close(stream);
+	stream_close(stream);
 	free(bytes);
 }
 END_TEST
@@ -248,7 +245,7 @@ START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
 	size_t nr_bytes;
 	unsigned char *bytes = streams_read(streams_small("a.gprof"), &nr_bytes);
 	struct gprof_file_header header;
-	struct stream_in *stream;
+	struct stream *stream;
 
 	ck_assert_int_ne(open_bytes(&stream, "", 0), 0);
 	ck_assert_str_eq(err_text(), "the file is empty");
@@ -268,8 +265,8 @@ START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
 	header.crc = decode_crc32(&header, offsetof(struct gprof_file_header, crc));
 	memcpy(bytes, &header, sizeof(header));
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
-	stream_in_close(stream);
-	ck_assert_int_ne(stream_in_open(&stream, streams_path(".")), 0);
+	stream_close(stream);
+	ck_assert_int_ne(stream_open(&stream, streams_path(".")), 0);
 	ck_assert_str_eq(err_text(), "not a regular file");
 	free(bytes);
 }

@@ -157,17 +157,17 @@ END_TEST
 
 START_TEST(cxx_names_become_readable_and_others_stay)
 {
-	uint32_t gemm = names_intern("_Z4gemmIfEvPKT_", 15);
-	uint32_t plain = names_intern("main", 4);
-	uint32_t broken = names_intern("_Z4gemmIfEvPKT_\0junk", 20);
+	uint32_t gemm = string_pool_intern("_Z4gemmIfEvPKT_", 15);
+	uint32_t plain = string_pool_intern("main", 4);
+	uint32_t broken = string_pool_intern("_Z4gemmIfEvPKT_\0junk", 20);
 
-	ck_assert_str_eq(names_readable(gemm, NULL), "void gemm<float>(float const*)");
-	ck_assert_str_eq(names_raw(gemm, NULL), "_Z4gemmIfEvPKT_");
-	ck_assert_str_eq(names_readable(plain, NULL), "main");
-	ck_assert_uint_eq(names_intern("main", 4), plain);
+	ck_assert_str_eq(string_pool_demangled(gemm, NULL), "void gemm<float>(float const*)");
+	ck_assert_str_eq(string_pool_text(gemm, NULL), "_Z4gemmIfEvPKT_");
+	ck_assert_str_eq(string_pool_demangled(plain, NULL), "main");
+	ck_assert_uint_eq(string_pool_intern("main", 4), plain);
 	ck_assert_uint_ne(broken, gemm);
-	ck_assert_uint_eq(names_intern("", 0), 0);
-	ck_assert_str_eq(names_shown(123456, NULL), "");
+	ck_assert_uint_eq(string_pool_intern("", 0), 0);
+	ck_assert_str_eq(string_pool_shown(123456, NULL), "");
 }
 END_TEST
 
@@ -185,8 +185,8 @@ START_TEST(a_name_that_would_unfold_without_end_stays_as_it_is)
 	for (int i = 0; i < 40; i++) {
 		buf_printf(&name, "S%c_E", i < 10 ? '0' + i : 'A' + i - 10);
 	}
-	number = names_intern(name.bytes, name.nr_bytes);
-	ck_assert_uint_le(strlen(names_readable(number, NULL)), 65536);
+	number = string_pool_intern(name.bytes, name.nr_bytes);
+	ck_assert_uint_le(strlen(string_pool_demangled(number, NULL)), 65536);
 	buf_fini(&name);
 }
 END_TEST

@@ -188,7 +188,7 @@ START_TEST(a_trace_is_sorted_by_any_column_names_rising_numbers_falling)
 	}
 	ck_assert(table_sort(table, "name"));
 	for (size_t i = 0; i < NR_EVENTS; i++) {
-		const char *name = names_shown((uint32_t)number_of(table, i, "name"), NULL);
+		const char *name = string_pool_shown((uint32_t)number_of(table, i, "name"), NULL);
 
 		ck_assert_str_eq(name, i < NR_EVENTS / 2 ? "alpha" : "zeta");
 	}

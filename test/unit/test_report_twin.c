@@ -38,7 +38,7 @@ static size_t drop(unsigned int table, uint64_t *nr_rows)
 	bool is_dropped;
 
 	*told = 0;
-	is_dropped = twin_drop(processes, &nr_processes, take);
+	is_dropped = dedup_drop(processes, &nr_processes, take);
 	ck_assert_int_eq(is_dropped, nr != nr_processes);
 	ck_assert_int_eq(is_dropped, *told != 0);
 	nr = nr_processes;

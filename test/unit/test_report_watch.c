@@ -193,7 +193,7 @@ START_TEST(memory_is_that_of_what_is_new)
 {
 	const char *path = streams_path("long.gprof.part");
 	unsigned char *bytes;
-	struct stream_in *stream;
+	struct stream *stream;
 	size_t nr_bytes, most = 0;
 
 	write_job(path, NULL);
@@ -208,7 +208,7 @@ START_TEST(memory_is_that_of_what_is_new)
 	}
 	ck_assert_uint_gt(most, 0);
 	ck_assert_uint_lt(most, 8);
-	stream_in_close(stream);
+	stream_close(stream);
 	free(bytes);
 }
 END_TEST
@@ -268,7 +268,7 @@ START_TEST(windows_are_told_once_in_order_and_with_their_late_records)
 	}
 	/* Of the five, 1 was closed before; 5 has no two groups behind it. */
 	ck_assert_uint_eq(nr_told, 3);
-	watch.processes[0]->ending = ENDING_ENDED;
+	watch.processes[0]->ending = PROCESS_EXIT_ENDED;
 	ck_assert(watch_take_window(&watch, &number));
 	ck_assert_uint_eq(number, 5);
 	ck_assert(!watch_take_window(&watch, &number));
@@ -286,7 +286,7 @@ START_TEST(a_stream_that_was_renamed_has_ended)
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
 	write_job(part, NULL);
 	ck_assert_int_eq(watch_look(&watch), 0);
-	watch.processes[0]->ending = ENDING_RUNS;
+	watch.processes[0]->ending = PROCESS_EXIT_RUNS;
 	ck_assert(!watch_is_over(&watch));
 	ck_assert_int_eq(rename(part, path), 0);
 	ck_assert_int_eq(watch_look(&watch), 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Works that wait, in memory and in a file, against a plain sort. */
-#include "report/analysis/device_work_merge.h"
+#include "report/analysis/gpu_activity_runs.h"
 
 #include <stdlib.h>
 
 #include "report/util/buf.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 #include "test/unit/unit.h"
 
 #define MOST	   3000u
@@ -13,11 +13,11 @@
 #define BATCH	   1500u
 #define NR_WORKS   (NR_BATCHES * BATCH)
 
-static struct work all[NR_WORKS];
+static struct gpu_activity all[NR_WORKS];
 
 static int by_begin(const void *a, const void *b)
 {
-	const struct work *x = a, *y = b;
+	const struct gpu_activity *x = a, *y = b;
 
 	if (x->begin != y->begin) {
 		return x->begin < y->begin ? -1 : 1;
@@ -26,9 +26,9 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Some batches are in order. */
-static void add_batch(struct works_runs *runs, uint32_t batch, uint64_t *seed)
+static void add_batch(struct gpu_activity_runs *runs, uint32_t batch, uint64_t *seed)
 {
-	struct work *items = mem_zeroed(BATCH, sizeof(*items));
+	struct gpu_activity *items = mem_zeroed(BATCH, sizeof(*items));
 
 	for (uint32_t i = 0; i < BATCH; i++) {
 		items[i].begin = batch % 3 ? unit_random(seed) % 50000 : 40ull * i;
@@ -36,28 +36,28 @@ static void add_batch(struct works_runs *runs, uint32_t batch, uint64_t *seed)
 		items[i].bytes = unit_random(seed);
 		all[batch * BATCH + i] = items[i];
 	}
-	works_runs_add(runs, items, BATCH);
+	gpu_activity_runs_add(runs, items, BATCH);
 }
 
 /* Takes out one and checks that it is that of the plain sort. */
-static void check_next(struct works_runs *runs, size_t nth)
+static void check_next(struct gpu_activity_runs *runs, size_t nth)
 {
-	const struct work *work = works_runs_first(runs);
+	const struct gpu_activity *work = gpu_activity_runs_first(runs);
 
 	ck_assert_ptr_nonnull(work);
 	ck_assert_uint_eq(work->begin, all[nth].begin);
 	ck_assert_uint_eq(work->correlation, all[nth].correlation);
 	ck_assert_uint_eq(work->bytes, all[nth].bytes);
-	works_runs_drop(runs);
+	gpu_activity_runs_drop(runs);
 }
 
-static void check_all(struct works_runs *runs)
+static void check_all(struct gpu_activity_runs *runs)
 {
 	qsort(all, NR_WORKS, sizeof(*all), by_begin);
 	for (size_t i = 0; i < NR_WORKS; i++) {
 		check_next(runs, i);
 	}
-	ck_assert_ptr_null(works_runs_first(runs));
+	ck_assert_ptr_null(gpu_activity_runs_first(runs));
 	ck_assert_uint_eq(runs->nr_kept, 0);
 	ck_assert_uint_eq(runs->nr_filed, 0);
 	ck_assert_uint_eq(runs->nr_written, 0);
@@ -66,7 +66,7 @@ static void check_all(struct works_runs *runs)
 /* Twice, since the file is used again once it is empty. */
 START_TEST(works_come_in_order_and_few_wait_in_memory)
 {
-	struct works_runs runs = {.most = MOST};
+	struct gpu_activity_runs runs = {.most = MOST};
 	uint64_t seed = 7;
 
 	for (unsigned int round = 0; round < 2; round++) {
@@ -77,14 +77,14 @@ START_TEST(works_come_in_order_and_few_wait_in_memory)
 		ck_assert_uint_ge(runs.nr_filed, NR_WORKS / (MOST + BATCH));
 		check_all(&runs);
 	}
-	works_runs_fini(&runs);
+	gpu_activity_runs_fini(&runs);
 }
 END_TEST
 
 /* As a scan does, which takes out what nothing earlier can come of. */
 START_TEST(works_go_out_while_others_come)
 {
-	struct works_runs runs = {.most = MOST};
+	struct gpu_activity_runs runs = {.most = MOST};
 	uint64_t seed = 8, last = 0;
 	size_t nr = 0;
 
@@ -92,25 +92,25 @@ START_TEST(works_go_out_while_others_come)
 		add_batch(&runs, batch, &seed);
 		last = 0;
 		for (uint32_t i = 0; i < BATCH - 100 * (batch % 4); i++, nr++) {
-			ck_assert_uint_ge(works_runs_first(&runs)->begin, last);
-			last = works_runs_first(&runs)->begin;
-			works_runs_drop(&runs);
+			ck_assert_uint_ge(gpu_activity_runs_first(&runs)->begin, last);
+			last = gpu_activity_runs_first(&runs)->begin;
+			gpu_activity_runs_drop(&runs);
 		}
 	}
-	while (works_runs_first(&runs)) {
-		ck_assert_uint_ge(works_runs_first(&runs)->begin, last);
-		last = works_runs_first(&runs)->begin;
-		works_runs_drop(&runs);
+	while (gpu_activity_runs_first(&runs)) {
+		ck_assert_uint_ge(gpu_activity_runs_first(&runs)->begin, last);
+		last = gpu_activity_runs_first(&runs)->begin;
+		gpu_activity_runs_drop(&runs);
 		nr++;
 	}
 	ck_assert_uint_eq(nr, NR_WORKS);
-	works_runs_fini(&runs);
+	gpu_activity_runs_fini(&runs);
 }
 END_TEST
 
 START_TEST(where_there_is_no_file_they_stay_in_memory)
 {
-	struct works_runs runs = {.most = MOST};
+	struct gpu_activity_runs runs = {.most = MOST};
 	uint64_t seed = 9;
 
 	setenv("TMPDIR", "/nowhere/at/all", 1);
@@ -120,22 +120,22 @@ START_TEST(where_there_is_no_file_they_stay_in_memory)
 	ck_assert(runs.is_full);
 	ck_assert_uint_eq(runs.nr_kept, NR_WORKS);
 	check_all(&runs);
-	works_runs_fini(&runs);
+	gpu_activity_runs_fini(&runs);
 	unsetenv("TMPDIR");
 }
 END_TEST
 
 START_TEST(works_that_are_left_are_freed)
 {
-	struct works_runs runs = {.most = MOST};
+	struct gpu_activity_runs runs = {.most = MOST};
 	uint64_t seed = 10;
 
 	for (uint32_t batch = 0; batch < 5; batch++) {
 		add_batch(&runs, batch, &seed);
 	}
 	ck_assert_uint_gt(runs.nr_filed, 0);
-	works_runs_fini(&runs);
-	ck_assert_ptr_null(works_runs_first(&runs));
+	gpu_activity_runs_fini(&runs);
+	ck_assert_ptr_null(gpu_activity_runs_first(&runs));
 }
 END_TEST
 

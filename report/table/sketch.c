@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/mergeable_histogram.h"
+#include "report/table/sketch.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ void sketch_fini(struct sketch *sketch)
 
 /* ---- adding ---- */
 
-static void add_group(struct stat_group *into, const struct stat_group *from)
+static void add_group(struct histogram_group *into, const struct histogram_group *from)
 {
 	into->count += from->count;
 	into->sum += from->sum;
@@ -56,8 +56,8 @@ void sketch_merge(struct sketch *into, const struct sketch *from)
 
 void sketch_add(struct sketch *sketch, uint64_t value)
 {
-	const struct sketch_bin bin = {stat_step(value), 1};
-	const struct stat_group group = {.count = 1,
+	const struct sketch_bin bin = {histogram_bin(value), 1};
+	const struct histogram_group group = {.count = 1,
 		.min = value,
 		.max = value,
 		.sum = value,
@@ -69,12 +69,13 @@ void sketch_add(struct sketch *sketch, uint64_t value)
 
 /* The steps from that of the least value to that of the largest that have any. */
 static void add_counts(
-	struct sketch *sketch, const struct stat_group *group, const uint32_t *counts)
+	struct sketch *sketch, const struct histogram_group *group, const uint32_t *counts)
 {
-	struct sketch_bin bins[STAT_STEPS];
+	struct sketch_bin bins[HISTOGRAM_STEPS];
 	size_t nr_bins = 0;
 
-	for (unsigned int step = stat_step(group->min); step <= stat_step(group->max); step++) {
+	for (unsigned int step = histogram_bin(group->min); step <= histogram_bin(group->max);
+		step++) {
 		if (counts[step]) {
 			bins[nr_bins++] = (struct sketch_bin){step, counts[step]};
 		}
@@ -83,22 +84,23 @@ static void add_counts(
 	add_bins(sketch, bins, nr_bins);
 }
 
-void sketch_add_stat(struct sketch *const *sketches, const struct stat *stat)
+void sketch_add_stat(struct sketch *const *sketches, const struct histogram *stat)
 {
-	uint64_t *all = stat->is_exact ? stat_values(stat) : NULL;
+	uint64_t *all = stat->is_exact ? histogram_values(stat) : NULL;
 	const uint64_t *values = all;
 
 	for (size_t i = 0; i < stat->nr_groups; i++) {
-		const struct stat_group *group = &stat->groups[i];
-		uint32_t counts[STAT_STEPS] = {0};
+		const struct histogram_group *group = &stat->groups[i];
+		uint32_t counts[HISTOGRAM_STEPS] = {0};
 
 		if (!group->count) {
 			continue;
 		}
 		for (uint64_t k = 0; all && k < group->count; k++) {
-			counts[stat_step(*values++)]++;
+			counts[histogram_bin(*values++)]++;
 		}
-		add_counts(sketches[i], group, all ? counts : stat->histograms + i * STAT_STEPS);
+		add_counts(
+			sketches[i], group, all ? counts : stat->histograms + i * HISTOGRAM_STEPS);
 	}
 	free(all);
 }
@@ -108,21 +110,21 @@ void sketch_add_stat(struct sketch *const *sketches, const struct stat *stat)
 /* The value that `rank` of all are not above. */
 static uint64_t value_at(const struct sketch *sketch, uint64_t rank)
 {
-	const struct stat_group *group = &sketch->group;
+	const struct histogram_group *group = &sketch->group;
 	uint64_t before = 0, value;
 	size_t i = 0;
 
 	while (i + 1 < sketch->nr_bins && before + sketch->bins[i].count < rank) {
 		before += sketch->bins[i++].count;
 	}
-	value = stat_step_value(sketch->bins[i].step);
+	value = histogram_bin_value(sketch->bins[i].step);
 	value = value < group->min ? group->min : value;
 	return value > group->max ? group->max : value;
 }
 
 uint64_t sketch_finish(struct sketch *sketch)
 {
-	struct stat_group *group = &sketch->group;
+	struct histogram_group *group = &sketch->group;
 	uint64_t below, above;
 
 	if (!group->count || !sketch->nr_bins) {
@@ -132,14 +134,14 @@ uint64_t sketch_finish(struct sketch *sketch)
 	below = value_at(sketch, group->count - group->count / 2);
 	above = value_at(sketch, group->count / 2 + 1);
 	group->twice_median = below > UINT64_MAX - above ? UINT64_MAX : below + above;
-	return value_at(sketch, stat_p99_rank(group->count));
+	return value_at(sketch, histogram_p99_rank(group->count));
 }
 
 /* ---- bytes ---- */
 
 void sketch_pack(const struct sketch *sketch, struct buf *out)
 {
-	const struct stat_group *group = &sketch->group;
+	const struct histogram_group *group = &sketch->group;
 	uint32_t step = 0;
 
 	pack_uint(out, group->count);
@@ -160,7 +162,7 @@ void sketch_pack(const struct sketch *sketch, struct buf *out)
 
 void sketch_unpack(struct sketch *sketch, struct unpack *from)
 {
-	struct stat_group *group = &sketch->group;
+	struct histogram_group *group = &sketch->group;
 	uint64_t step = 0;
 	size_t nr_bins;
 
@@ -174,7 +176,7 @@ void sketch_unpack(struct sketch *sketch, struct unpack *from)
 	group->sum = unpack_wide(from);
 	group->sum_squares = unpack_wide(from);
 	nr_bins = unpack_count(from);
-	from->is_bad |= group->max < group->min || !nr_bins || nr_bins > STAT_STEPS;
+	from->is_bad |= group->max < group->min || !nr_bins || nr_bins > HISTOGRAM_STEPS;
 	if (from->is_bad) {
 		return;
 	}
@@ -183,7 +185,7 @@ void sketch_unpack(struct sketch *sketch, struct unpack *from)
 		uint64_t more = unpack_uint(from);
 
 		step += more;
-		from->is_bad |= more >= STAT_STEPS || step >= STAT_STEPS || (i && !more);
+		from->is_bad |= more >= HISTOGRAM_STEPS || step >= HISTOGRAM_STEPS || (i && !more);
 		sketch->bins[i] = (struct sketch_bin){(uint32_t)step, unpack_uint(from)};
 	}
 	sketch->nr_bins = nr_bins;

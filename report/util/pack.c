@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/util/varint.h"
+#include "report/util/pack.h"
 
 void pack_uint(struct buf *out, uint64_t value)
 {

@@ -4,10 +4,10 @@
  * up: of the same values they are the same, in whatever parts and order they came. Sums are exact,
  * quantiles at most 1.6 % off. Memory: 16 bytes for each step that has values.
  */
-#ifndef REPORT_TABLE_MERGEABLE_HISTOGRAM_H
-#define REPORT_TABLE_MERGEABLE_HISTOGRAM_H
+#ifndef REPORT_TABLE_SKETCH_H
+#define REPORT_TABLE_SKETCH_H
 
-#include "report/util/varint.h"
+#include "report/util/pack.h"
 #include "report/table/histogram.h"
 
 struct sketch_bin {
@@ -17,8 +17,8 @@ struct sketch_bin {
 
 /* Starts as all zeros, but for group.min: see sketch_init. */
 struct sketch {
-	struct stat_group group; /* without its median */
-	struct sketch_bin *bins; /* by rising steps */
+	struct histogram_group group; /* without its median */
+	struct sketch_bin *bins;      /* by rising steps */
 	size_t nr_bins;
 };
 
@@ -29,7 +29,7 @@ void sketch_fini(struct sketch *sketch);
 void sketch_add(struct sketch *sketch, uint64_t value);
 
 /* Adds all values of each group of a stat to the sketch at its place. */
-void sketch_add_stat(struct sketch *const *sketches, const struct stat *stat);
+void sketch_add_stat(struct sketch *const *sketches, const struct histogram *stat);
 
 /* Adds all values of another one. */
 void sketch_merge(struct sketch *into, const struct sketch *from);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/device_work_merge.h"
+#include "report/analysis/gpu_activity_runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 
 #include "report/util/buf.h"
 #include "report/util/temp_file.h"
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 static int by_begin(const void *a, const void *b)
 {
-	const struct work *x = a, *y = b;
+	const struct gpu_activity *x = a, *y = b;
 
 	if (x->begin != y->begin) {
 		return x->begin < y->begin ? -1 : 1;
@@ -19,7 +19,7 @@ static int by_begin(const void *a, const void *b)
 	return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
 }
 
-void works_runs_fini(struct works_runs *runs)
+void gpu_activity_runs_fini(struct gpu_activity_runs *runs)
 {
 	for (size_t i = 0; i < runs->nr_runs; i++) {
 		free(runs->runs[i].items);
@@ -28,27 +28,27 @@ void works_runs_fini(struct works_runs *runs)
 	if (runs->file) {
 		close(runs->file - 1);
 	}
-	*runs = (struct works_runs){0};
+	*runs = (struct gpu_activity_runs){0};
 }
 
 /* ---- the heap ---- */
 
-static bool comes_before(const struct works_runs *runs, size_t a, size_t b)
+static bool comes_before(const struct gpu_activity_runs *runs, size_t a, size_t b)
 {
-	const struct works_run *x = &runs->runs[a], *y = &runs->runs[b];
+	const struct gpu_activity_run *x = &runs->runs[a], *y = &runs->runs[b];
 
 	return by_begin(&x->items[x->at], &y->items[y->at]) < 0;
 }
 
-static void swap(struct works_runs *runs, size_t a, size_t b)
+static void swap(struct gpu_activity_runs *runs, size_t a, size_t b)
 {
-	struct works_run run = runs->runs[a];
+	struct gpu_activity_run run = runs->runs[a];
 
 	runs->runs[a] = runs->runs[b];
 	runs->runs[b] = run;
 }
 
-static void sink(struct works_runs *runs)
+static void sink(struct gpu_activity_runs *runs)
 {
 	size_t at = 0, first;
 
@@ -66,7 +66,7 @@ static void sink(struct works_runs *runs)
 	}
 }
 
-static void push(struct works_runs *runs, const struct works_run *run)
+static void push(struct gpu_activity_runs *runs, const struct gpu_activity_run *run)
 {
 	size_t at = runs->nr_runs;
 
@@ -80,20 +80,20 @@ static void push(struct works_runs *runs, const struct works_run *run)
 
 /* ---- the file ---- */
 
-static bool was_filed(const struct works_run *run)
+static bool was_filed(const struct gpu_activity_run *run)
 {
 	return run->file_end != 0;
 }
 
 /* Those that never were in the file become one; the heap has the others alone. */
-static struct works_run gather(struct works_runs *runs)
+static struct gpu_activity_run gather(struct gpu_activity_runs *runs)
 {
-	struct works_run one = {.items = mem_zeroed(runs->nr_kept, sizeof(*one.items))};
+	struct gpu_activity_run one = {.items = mem_zeroed(runs->nr_kept, sizeof(*one.items))};
 	size_t nr_runs = runs->nr_runs;
 
 	runs->nr_runs = 0;
 	for (size_t i = 0; i < nr_runs; i++) {
-		struct works_run run = runs->runs[i];
+		struct gpu_activity_run run = runs->runs[i];
 
 		if (was_filed(&run)) {
 			push(runs, &run); /* at `i` or before it */
@@ -109,35 +109,36 @@ static struct works_run gather(struct works_runs *runs)
 }
 
 /* Puts all of a run but its first works into the file. False if it has no room. */
-static bool write_run(struct works_runs *runs, struct works_run *run)
+static bool write_run(struct gpu_activity_runs *runs, struct gpu_activity_run *run)
 {
-	size_t nr_bytes = sizeof(*run->items), nr = run->nr - WORKS_RUNS_READ;
+	size_t nr_bytes = sizeof(*run->items), nr = run->nr - GPU_ACTIVITIES_RUNS_READ;
 
 	if (!runs->file) {
 		runs->file = 1 + temp_file_open();
 	}
 	if (!runs->file || !temp_file_write(runs->file - 1, runs->nr_written * nr_bytes,
-				   run->items + WORKS_RUNS_READ, nr * nr_bytes)) {
+				   run->items + GPU_ACTIVITIES_RUNS_READ, nr * nr_bytes)) {
 		return false;
 	}
 	run->file_at = runs->nr_written;
 	run->file_end = runs->nr_written += nr;
-	run->nr = WORKS_RUNS_READ;
+	run->nr = GPU_ACTIVITIES_RUNS_READ;
 	run->items = mem_resize(run->items, run->nr, nr_bytes);
 	runs->nr_filed++;
 	return true;
 }
 
-static void make_room(struct works_runs *runs)
+static void make_room(struct gpu_activity_runs *runs)
 {
-	struct works_run run;
+	struct gpu_activity_run run;
 
-	if (runs->is_full || runs->nr_kept <= (runs->most ? runs->most : WORKS_RUNS_MOST)) {
+	if (runs->is_full ||
+		runs->nr_kept <= (runs->most ? runs->most : GPU_ACTIVITIES_RUNS_MOST)) {
 		return;
 	}
 	run = gather(runs);
 	runs->nr_kept = run.nr;
-	if (run.nr > WORKS_RUNS_READ) {
+	if (run.nr > GPU_ACTIVITIES_RUNS_READ) {
 		runs->is_full = !write_run(runs, &run);
 		runs->nr_kept = runs->is_full ? run.nr : 0;
 	}
@@ -145,11 +146,11 @@ static void make_room(struct works_runs *runs)
 }
 
 /* The next works of a run that has come to the end of those in memory; false: there are none. */
-static bool read_on(struct works_runs *runs, struct works_run *run)
+static bool read_on(struct gpu_activity_runs *runs, struct gpu_activity_run *run)
 {
 	uint64_t nr = run->file_end - run->file_at;
 
-	nr = nr < WORKS_RUNS_READ ? nr : WORKS_RUNS_READ;
+	nr = nr < GPU_ACTIVITIES_RUNS_READ ? nr : GPU_ACTIVITIES_RUNS_READ;
 	if (!nr) {
 		return false;
 	}
@@ -162,7 +163,7 @@ static bool read_on(struct works_runs *runs, struct works_run *run)
 }
 
 /* A run is at its end. */
-static void forget(struct works_runs *runs, struct works_run *run)
+static void forget(struct gpu_activity_runs *runs, struct gpu_activity_run *run)
 {
 	if (!was_filed(run)) {
 		runs->nr_kept -= run->nr;
@@ -174,7 +175,7 @@ static void forget(struct works_runs *runs, struct works_run *run)
 
 /* ---- in and out ---- */
 
-void works_runs_add(struct works_runs *runs, struct work *items, size_t nr)
+void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr)
 {
 	bool is_sorted = true;
 
@@ -188,19 +189,19 @@ void works_runs_add(struct works_runs *runs, struct work *items, size_t nr)
 	if (!is_sorted) {
 		qsort(items, nr, sizeof(*items), by_begin);
 	}
-	push(runs, &(struct works_run){.items = items, .nr = nr});
+	push(runs, &(struct gpu_activity_run){.items = items, .nr = nr});
 	runs->nr_kept += nr;
 	make_room(runs);
 }
 
-const struct work *works_runs_first(const struct works_runs *runs)
+const struct gpu_activity *gpu_activity_runs_first(const struct gpu_activity_runs *runs)
 {
 	return runs->nr_runs ? &runs->runs[0].items[runs->runs[0].at] : NULL;
 }
 
-void works_runs_drop(struct works_runs *runs)
+void gpu_activity_runs_drop(struct gpu_activity_runs *runs)
 {
-	struct works_run *run = &runs->runs[0];
+	struct gpu_activity_run *run = &runs->runs[0];
 
 	if (++run->at == run->nr && !read_on(runs, run)) {
 		forget(runs, run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/device_work.h"
+#include "report/analysis/gpu_activities.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "report/model/select.h"
 #include "report/analysis/view.h"
 
-const struct scan_want works_wants[WORKS_NR_WANTS] = {WORKS_WANTS};
+const struct scan_want works_wants[GPU_ACTIVITIES_NR_WANTS] = {GPU_ACTIVITIES_WANTS};
 
-bool works_needs(void *context, struct process *process, unsigned int table)
+bool gpu_activities_needs(void *context, struct process *process, unsigned int table)
 {
 	const char *why;
 
@@ -22,25 +22,25 @@ bool works_needs(void *context, struct process *process, unsigned int table)
 	return view_has_device_records(process, &why);
 }
 
-bool works_is_table(unsigned int table)
+bool gpu_activity_is_table(unsigned int table)
 {
 	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
 	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
 }
 
-static void find_later(struct works *works)
+static void find_later(struct gpu_activities *works)
 {
 	struct process *process = works->process;
-	const struct stream_in *stream = process->stream;
+	const struct stream *stream = process->stream;
 	uint64_t min = UINT64_MAX;
 
 	works->later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*works->later_min));
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
-		unsigned int table = stream_in_block_table(stream, i);
+		unsigned int table = stream_block_table(stream, i);
 		bool is_host = table == GPROF_TABLE_op && works->has_host;
 
 		works->later_min[i] = min;
-		if (is_host || works_is_table(table)) {
+		if (is_host || gpu_activity_is_table(table)) {
 			uint64_t first = clock_map_time(
 				is_host ? &process->host_clock : &process->device_clock,
 				stream->blocks[i].time_min);
@@ -50,33 +50,33 @@ static void find_later(struct works *works)
 	}
 }
 
-void works_begin(struct works *works, struct process *process,
-	void (*take)(void *context, const struct work *work), void *context)
+void gpu_activities_begin(struct gpu_activities *works, struct process *process,
+	void (*take)(void *context, const struct gpu_activity *work), void *context)
 {
-	*works = (struct works){.process = process, .take = take, .context = context};
+	*works = (struct gpu_activities){.process = process, .take = take, .context = context};
 	find_later(works);
 }
 
-void works_begin_host(struct works *works, struct process *process,
-	void (*take)(void *context, const struct work *work), void *context)
+void gpu_activities_begin_host(struct gpu_activities *works, struct process *process,
+	void (*take)(void *context, const struct gpu_activity *work), void *context)
 {
 	const char *why;
 
-	*works = (struct works){.process = process, .take = take, .context = context};
-	works->has_host = host_comm_is_in(process);
+	*works = (struct gpu_activities){.process = process, .take = take, .context = context};
+	works->has_host = host_collective_is_in(process);
 	works->has_operators = works->has_host && !view_has_device_records(process, &why);
 	find_later(works);
 }
 
 /* With `before` at the end of time, all. */
-static void hand_out(struct works *works, uint64_t before)
+static void hand_out(struct gpu_activities *works, uint64_t before)
 {
-	const struct work *work;
+	const struct gpu_activity *work;
 
-	while ((work = works_runs_first(&works->runs)) &&
+	while ((work = gpu_activity_runs_first(&works->runs)) &&
 		(before == UINT64_MAX || work->begin < before)) {
 		works->take(works->context, work);
-		works_runs_drop(&works->runs);
+		gpu_activity_runs_drop(&works->runs);
 	}
 }
 
@@ -88,10 +88,10 @@ static uint32_t graph_name(uint64_t graph)
 	int length = snprintf(
 		text, sizeof(text), "(CUDA graph %llu as a whole)", (unsigned long long)graph);
 
-	return names_intern(text, (size_t)length);
+	return string_pool_intern(text, (size_t)length);
 }
 
-uint32_t works_name(const struct process *process, const struct op_record *record)
+uint32_t gpu_activity_name(const struct process *process, const struct op_record *record)
 {
 	switch (record->table) {
 	case GPROF_TABLE_kernel:
@@ -104,7 +104,8 @@ uint32_t works_name(const struct process *process, const struct op_record *recor
 	}
 }
 
-static void describe(struct work *work, struct process *process, const struct batch *b, uint32_t i)
+static void describe(
+	struct gpu_activity *work, struct process *process, const struct batch *b, uint32_t i)
 {
 	switch (b->table) {
 	case GPROF_TABLE_kernel:
@@ -134,44 +135,44 @@ static void describe(struct work *work, struct process *process, const struct ba
 /* Of a batch of the host, as they come. */
 struct host_works {
 	struct process *process;
-	struct work *items;
+	struct gpu_activity *items;
 	size_t nr;
 };
 
-static void take_host(void *context, const struct host_comm *comm)
+static void take_host(void *context, const struct host_collective *comm)
 {
 	struct host_works *works = context;
 	struct clock_map *clock = &works->process->host_clock;
 
-	works->items[works->nr++] = (struct work){
+	works->items[works->nr++] = (struct gpu_activity){
 		.begin = clock_map_time(clock, comm->begin),
 		.end = clock_map_time(clock, comm->end),
 		.bytes = comm->bytes,
 		.device = UINT32_MAX,
 		.table = GPROF_TABLE_op,
-		.is_communication = comm->library != HOST_COMM_NONE,
+		.is_communication = comm->library != HOST_COLLECTIVE_NONE,
 		.is_not_chosen = !select_has_tick(works->process, comm->begin),
 	};
 }
 
-static void take_host_batch(struct works *works, const struct batch *b)
+static void take_host_batch(struct gpu_activities *works, const struct batch *b)
 {
 	struct host_works host = {
 		.process = works->process, .items = mem_zeroed(b->nr_rows, sizeof(*host.items))};
 
-	host_comm_take(works->process, b, works->has_operators, take_host, &host);
-	works_runs_add(&works->runs, host.items, host.nr);
+	host_collective_take(works->process, b, works->has_operators, take_host, &host);
+	gpu_activity_runs_add(&works->runs, host.items, host.nr);
 }
 
-static void take_device_batch(struct works *works, const struct batch *b)
+static void take_device_batch(struct gpu_activities *works, const struct batch *b)
 {
 	struct process *process = works->process;
-	struct work *items = mem_zeroed(b->nr_rows, sizeof(*items));
+	struct gpu_activity *items = mem_zeroed(b->nr_rows, sizeof(*items));
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_kernel_begin][i], dur = b->col[COL_kernel_dur][i];
 		uint64_t place = b->col[COL_kernel_place][i];
-		struct work *work = &items[i];
+		struct gpu_activity *work = &items[i];
 
 		work->begin = clock_map_time(&process->device_clock, begin);
 		work->end = clock_map_time(
@@ -183,10 +184,10 @@ static void take_device_batch(struct works *works, const struct batch *b)
 		work->table = (uint8_t)b->table;
 		describe(work, process, b, i);
 	}
-	works_runs_add(&works->runs, items, b->nr_rows);
+	gpu_activity_runs_add(&works->runs, items, b->nr_rows);
 }
 
-void works_take(struct works *works, const struct batch *b)
+void gpu_activities_take(struct gpu_activities *works, const struct batch *b)
 {
 	if (b->table == GPROF_TABLE_op) {
 		take_host_batch(works, b);
@@ -196,15 +197,16 @@ void works_take(struct works *works, const struct batch *b)
 	hand_out(works, works->later_min[b->block]);
 }
 
-void works_end(struct works *works)
+void gpu_activities_end(struct gpu_activities *works)
 {
 	hand_out(works, UINT64_MAX);
-	works_runs_fini(&works->runs);
+	gpu_activity_runs_fini(&works->runs);
 	free(works->later_min);
-	*works = (struct works){0};
+	*works = (struct gpu_activities){0};
 }
 
-void works_fill_device(const struct process *process, uint32_t device, struct table_cell *cells)
+void gpu_activities_fill_device(
+	const struct process *process, uint32_t device, struct table_cell *cells)
 {
 	table_set_integer(&cells[0], process->pid);
 	if (process->rank >= 0) {

@@ -3,8 +3,8 @@
  * Numbers and texts as bytes one after the other: numbers as LEB128, texts behind their length.
  * Reading trusts nothing: what is not there, or too long, makes the whole bad, and is 0 or "".
  */
-#ifndef REPORT_UTIL_VARINT_H
-#define REPORT_UTIL_VARINT_H
+#ifndef REPORT_UTIL_PACK_H
+#define REPORT_UTIL_PACK_H
 
 #include "report/util/buf.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/util/gpu_time_by_correlation.h"
+#include "report/util/gpu_times.h"
 
 #include <stdlib.h>
 
@@ -7,28 +7,28 @@
 
 #define FIRST_BITS 6u
 
-void worked_fini(struct worked *worked)
+void gpu_times_fini(struct gpu_times *worked)
 {
 	free(worked->pages);
 	free(worked->slots);
-	*worked = (struct worked){0};
+	*worked = (struct gpu_times){0};
 }
 
 /* ---- slots ---- */
 
-static size_t mask_of(const struct worked *worked)
+static size_t mask_of(const struct gpu_times *worked)
 {
 	return ((size_t)1 << worked->slot_bits) - 1;
 }
 
 /* The product's upper bits tell dense ranges apart, and strides. */
-static size_t home_of(const struct worked *worked, uint32_t number)
+static size_t home_of(const struct gpu_times *worked, uint32_t number)
 {
 	return (number * 0x9e3779b1u) >> (32 - worked->slot_bits);
 }
 
 /* The slot of the page, or the free one where it would stand. */
-static size_t find_slot(const struct worked *worked, uint32_t number)
+static size_t find_slot(const struct gpu_times *worked, uint32_t number)
 {
 	size_t at = home_of(worked, number);
 
@@ -38,9 +38,9 @@ static size_t find_slot(const struct worked *worked, uint32_t number)
 	return at;
 }
 
-static void grow_slots(struct worked *worked)
+static void grow_slots(struct gpu_times *worked)
 {
-	struct worked_slot *old = worked->slots;
+	struct gpu_times_slot *old = worked->slots;
 	size_t nr_old = old ? (size_t)1 << worked->slot_bits : 0;
 
 	worked->slot_bits = old ? worked->slot_bits + 1 : FIRST_BITS;
@@ -54,9 +54,9 @@ static void grow_slots(struct worked *worked)
 }
 
 /* Those behind the hole that could not have come to stand there move up. */
-static void close_hole(struct worked *worked, size_t hole)
+static void close_hole(struct gpu_times *worked, size_t hole)
 {
-	struct worked_slot *slots = worked->slots;
+	struct gpu_times_slot *slots = worked->slots;
 	size_t mask = mask_of(worked);
 
 	for (size_t at = (hole + 1) & mask; slots[at].place; at = (at + 1) & mask) {
@@ -67,13 +67,13 @@ static void close_hole(struct worked *worked, size_t hole)
 			hole = at;
 		}
 	}
-	slots[hole] = (struct worked_slot){0};
+	slots[hole] = (struct gpu_times_slot){0};
 }
 
 /* ---- pages ---- */
 
 /* 1 + the place of an empty page. */
-static uint32_t new_page(struct worked *worked)
+static uint32_t new_page(struct gpu_times *worked)
 {
 	uint32_t place = worked->first_free;
 
@@ -83,20 +83,20 @@ static uint32_t new_page(struct worked *worked)
 	}
 	worked->pages = array_grow(
 		worked->pages, worked->nr_pages, &worked->page_capacity, sizeof(*worked->pages));
-	worked->pages[worked->nr_pages++] = (struct worked_page){0};
+	worked->pages[worked->nr_pages++] = (struct gpu_times_page){0};
 	return (uint32_t)worked->nr_pages;
 }
 
-static struct worked_page *make_page(struct worked *worked, uint32_t number)
+static struct gpu_times_page *make_page(struct gpu_times *worked, uint32_t number)
 {
-	struct worked_slot *slot;
+	struct gpu_times_slot *slot;
 
 	if (!worked->slots || 2 * (worked->nr_used + 1) > mask_of(worked) + 1) {
 		grow_slots(worked);
 	}
 	slot = &worked->slots[find_slot(worked, number)];
 	if (!slot->place) {
-		*slot = (struct worked_slot){number, new_page(worked)};
+		*slot = (struct gpu_times_slot){number, new_page(worked)};
 		worked->nr_used++;
 	}
 	worked->last = *slot;
@@ -104,7 +104,7 @@ static struct worked_page *make_page(struct worked *worked, uint32_t number)
 }
 
 /* NULL if there is none. */
-static struct worked_page *find_page(const struct worked *worked, uint32_t number)
+static struct gpu_times_page *find_page(const struct gpu_times *worked, uint32_t number)
 {
 	uint32_t place;
 
@@ -115,7 +115,7 @@ static struct worked_page *find_page(const struct worked *worked, uint32_t numbe
 	return place ? &worked->pages[place - 1] : NULL;
 }
 
-static void drop_page(struct worked *worked, uint32_t number)
+static void drop_page(struct gpu_times *worked, uint32_t number)
 {
 	size_t at = find_slot(worked, number);
 	uint32_t place = worked->slots[at].place;
@@ -129,19 +129,19 @@ static void drop_page(struct worked *worked, uint32_t number)
 
 /* ---- entries ---- */
 
-struct worked_entry *worked_put(struct worked *worked, uint32_t correlation)
+struct gpu_times_entry *gpu_times_put(struct gpu_times *worked, uint32_t correlation)
 {
-	struct worked_page *page;
-	struct worked_entry *entry;
+	struct gpu_times_page *page;
+	struct gpu_times_entry *entry;
 
 	if (!correlation) {
 		return NULL;
 	}
-	page = find_page(worked, correlation / WORKED_PAGE_IDS);
+	page = find_page(worked, correlation / GPU_TIMES_PAGE_IDS);
 	if (!page) {
-		page = make_page(worked, correlation / WORKED_PAGE_IDS);
+		page = make_page(worked, correlation / GPU_TIMES_PAGE_IDS);
 	}
-	entry = &page->entries[correlation % WORKED_PAGE_IDS];
+	entry = &page->entries[correlation % GPU_TIMES_PAGE_IDS];
 	if (!entry->correlation) {
 		entry->correlation = correlation;
 		page->nr_entries++;
@@ -150,9 +150,9 @@ struct worked_entry *worked_put(struct worked *worked, uint32_t correlation)
 	return entry;
 }
 
-struct worked_entry *worked_add(struct worked *worked, uint32_t correlation, uint64_t ns)
+struct gpu_times_entry *gpu_times_add(struct gpu_times *worked, uint32_t correlation, uint64_t ns)
 {
-	struct worked_entry *entry = worked_put(worked, correlation);
+	struct gpu_times_entry *entry = gpu_times_put(worked, correlation);
 
 	if (entry) {
 		entry->nr_works += entry->nr_works < UINT32_MAX;
@@ -161,34 +161,35 @@ struct worked_entry *worked_add(struct worked *worked, uint32_t correlation, uin
 	return entry;
 }
 
-const struct worked_entry *worked_find(const struct worked *worked, uint32_t correlation)
+const struct gpu_times_entry *gpu_times_find(const struct gpu_times *worked, uint32_t correlation)
 {
-	const struct worked_page *page = find_page(worked, correlation / WORKED_PAGE_IDS);
-	const struct worked_entry *entry =
-		page ? &page->entries[correlation % WORKED_PAGE_IDS] : NULL;
+	const struct gpu_times_page *page = find_page(worked, correlation / GPU_TIMES_PAGE_IDS);
+	const struct gpu_times_entry *entry =
+		page ? &page->entries[correlation % GPU_TIMES_PAGE_IDS] : NULL;
 
 	return entry && entry->correlation ? entry : NULL;
 }
 
-bool worked_take(struct worked *worked, uint32_t correlation, struct worked_entry *taken)
+bool gpu_times_take(struct gpu_times *worked, uint32_t correlation, struct gpu_times_entry *taken)
 {
-	uint32_t number = correlation / WORKED_PAGE_IDS;
-	struct worked_page *page;
-	struct worked_entry *entry;
+	uint32_t number = correlation / GPU_TIMES_PAGE_IDS;
+	struct gpu_times_page *page;
+	struct gpu_times_entry *entry;
 
 	if (!correlation || !worked->nr_entries) {
 		return false;
 	}
 	page = find_page(worked, number);
-	entry = page ? &page->entries[correlation % WORKED_PAGE_IDS] : NULL;
+	entry = page ? &page->entries[correlation % GPU_TIMES_PAGE_IDS] : NULL;
 	if (!entry || !entry->correlation) {
 		return false;
 	}
 	*taken = *entry;
-	*entry = (struct worked_entry){0};
+	*entry = (struct gpu_times_entry){0};
 	worked->nr_entries--;
 	if (--page->nr_entries) {
-		worked->last = (struct worked_slot){number, (uint32_t)(page - worked->pages) + 1};
+		worked->last =
+			(struct gpu_times_slot){number, (uint32_t)(page - worked->pages) + 1};
 	} else {
 		drop_page(worked, number);
 	}
