@@ -24,14 +24,18 @@ PAGE_SCRIPTS := timeline_data.js timeline_trace.js timeline_rows.js timeline_dra
 	page_curve.js page_heat.js diff.js reduced.js page.js
 PAGE_CHART := $(wildcard /usr/share/javascript/chart.js/chart.min.js)
 PAGE_PARTS := $(addprefix $(B)/page/,page.html style.css script.js chart.js chart.licence)
+# In a folder of its own first: tests run several makes at once.
 $(B)/page/.parts: FORCE
 	$(Q)mkdir -p $(@D)
-	$(Q)cat $(PAGE_CHART) /dev/null >$(@D)/chart.js.new
-	$(Q)cat $(if $(PAGE_CHART),/usr/share/doc/libjs-chart.js/copyright) /dev/null >$(@D)/chart.licence.new 2>/dev/null || :
-	$(Q)cat report/html/page/page.html >$(@D)/page.html.new
-	$(Q)cat $(addprefix report/html/page/,$(PAGE_STYLES)) >$(@D)/style.css.new
-	$(Q)cat $(addprefix report/html/page/,$(PAGE_SCRIPTS)) >$(@D)/script.js.new
-	$(Q)for part in $(PAGE_PARTS); do if cmp -s $$part.new $$part; then rm $$part.new; else mv $$part.new $$part; touch $@; fi; done
+	$(Q)new=$$(mktemp -d $(@D)/new-XXXXXX) && \
+	cat $(PAGE_CHART) /dev/null >$$new/chart.js && \
+	cat $(if $(PAGE_CHART),/usr/share/doc/libjs-chart.js/copyright) /dev/null >$$new/chart.licence && \
+	cat report/html/page/page.html >$$new/page.html && \
+	cat $(addprefix report/html/page/,$(PAGE_STYLES)) >$$new/style.css && \
+	cat $(addprefix report/html/page/,$(PAGE_SCRIPTS)) >$$new/script.js && \
+	for part in $(notdir $(PAGE_PARTS)); do \
+		cmp -s $(@D)/$$part $$new/$$part || { mv $$new/$$part $(@D)/$$part && touch $@; } || exit 1; \
+	done && rm -rf $$new
 	$(Q)[ -e $@ ] || touch $@
 	$(Q)[ -s $(@D)/chart.js ] || echo '  html: no charts but plain bars, libjs-chart.js is missing (Debian: apt-get install libjs-chart.js)'
 
