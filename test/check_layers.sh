@@ -1,37 +1,106 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom: preload -> collector's doors (and what those include), collector ->
-# nothing else of ours, report -> format.h, the encoder and the list of variables, nobody -> test.
+# Who may include whom. The tables of docs/internals.md are the rules: folders from the bottom to the top, what a
+# component may include of another. usage: check_layers.sh [ROOT]; without ROOT it checks this project, and then that
+# it refuses violations of each kind, planted in a copy.
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "${1:-$(dirname "$0")/..}" || exit 1
 bad=0
 
-# includes FOLDER: "file: header" for each project header that files of FOLDER include.
-includes()
+refuse()
 {
-	grep -rHoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"[^"]+"' "$1" --include='*.[ch]' --include='*.def' |
-		sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]+"/: /; s/"$//'
+	echo "$*"
+	bad=1
 }
 
-# allow FOLDER PATTERN: headers outside FOLDER that its files include must match PATTERN.
-allow()
-{
-	local line
-	while IFS= read -r line; do
-		if ! [[ ${line#*: } =~ ^($1/.*|$2)$ ]]; then
-			echo "$line is not allowed"
-			bad=1
-		fi
-	done < <(includes "$1")
-}
+# Folders in their order, "folder" a line; components, "component header-or-folder..." a line.
+folders=$(sed -nE 's/^\| `((report|collector|preload)(\/[a-z]+)?)` \|.*[A-Z].*/\1/p' docs/internals.md)
+components=$(sed -n '/^| component /,/^$/p' docs/internals.md | grep '^| `' | tr -d '`|,')
+files=$(find report collector preload -type f \( -name '*.[ch]' -o -name '*.def' \) | sort)
 
-allow preload 'collector/(collector|config|log|format|ring|clock|stack|share|peek|frames|claim|memory|objects)\.h'
-allow collector 'nothing'
-allow report 'collector/((format|block|intern)\.h|config\.def)'
+# "includer header" for each project header that a file includes.
+# shellcheck disable=SC2086 # names without blanks
+includes=$(grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"[^"]+"' $files |
+	sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]+"/ /; s/"$//')
+
+# Each file lies in a folder of the tables, with at most 50 others.
+while read -r count folder; do
+	grep -qxF "$folder" <<<"$folders" || refuse "$folder/ has $count files, but docs/internals.md does not list it"
+	[ "$count" -le 50 ] || refuse "$folder/ has $count files, more than 50"
+done < <(sed 's#/[^/]*$##' <<<"$files" | sort | uniq -c)
+
+# Includes go upwards in the table, and to other components only where that is allowed.
+while IFS= read -r line; do
+	refuse "$line"
+done < <(awk '
+	function folder(file) { sub("/[^/]*$", "", file); return file }
+	function component(file) { sub("/.*", "", file); return file }
+	FILENAME == ARGV[1] { place[$1] = NR; next }
+	FILENAME == ARGV[2] { for (i = 2; i <= NF; i++) allowed[$1, $i] = 1; next }
+	component($2) == "test" { print $1 ": includes " $2 ", but nobody includes test/"; next }
+	component($2) !~ /^(report|collector|preload)$/ { next }
+	component($1) == component($2) {
+		if (place[folder($2)] > place[folder($1)])
+			print $1 ": includes " $2 ", which is in a later folder"
+		next
+	}
+	!((component($1), $2) in allowed) && !((component($1), folder($2)) in allowed) {
+		print $1 ": includes " $2 ", which " component($1) "/ may not"
+	}' <(echo "$folders") <(echo "$components") <(echo "$includes"))
+
+# No include cycle but within a concept: the files of a folder whose names begin with the same word. Tarjan's algorithm
+# finds the strongly connected components of modules (a header and its source).
+while IFS= read -r line; do
+	refuse "$line"
+done < <(awk '
+	function module(file) { sub(/\.[a-z]*$/, "", file); return file }
+	function concept(file, at) { match(file, ".*/"); at = RLENGTH; return substr(file, 1, at) word(substr(file, at + 1)) }
+	function word(name) { sub(/_.*/, "", name); return name }
+	function visit(v, i, n, to, w) {
+		seen[v] = low[v] = ++time; stack[++depth] = v; waits[v] = 1
+		n = split(edges[v], to, " ")
+		for (i = 1; i <= n; i++) {
+			w = to[i]
+			if (!(w in seen)) { visit(w); if (low[w] < low[v]) low[v] = low[w] }
+			else if (waits[w] && seen[w] < low[v]) low[v] = seen[w]
+		}
+		if (low[v] == seen[v]) close_component(v)
+	}
+	function close_component(v, w, text, mixed) {
+		do {
+			w = stack[depth--]; waits[w] = 0; text = text " " w
+			if (concept(w) != concept(v)) mixed = 1
+		} while (w != v)
+		if (mixed) print "an include cycle goes through" text
+	}
+	$2 ~ /^(report|collector|preload)\// && module($1) != module($2) { edges[module($1)] = edges[module($1)] " " module($2) }
+	END { for (v in edges) all[v] = 1; for (v in all) if (!(v in seen)) visit(v) }
+	' <<<"$includes")
 
 # The header that both sides compile stands alone.
 if grep -E '^#include' collector/format/format.h | grep -vE '<std(int|def)\.h>'; then
-	echo "collector/format/format.h may include <stdint.h> and <stddef.h> only"
-	bad=1
+	refuse "collector/format/format.h may include <stdint.h> and <stddef.h> only"
 fi
+[ $# = 0 ] || exit $bad
+
+# planted KIND FILE LINE WANT: a copy in which FILE has that line, too, is refused with a text that has WANT.
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+planted()
+{
+	rm -rf "${copy:?}"/*
+	cp -r --parents docs/internals.md $files "$copy"
+	mkdir -p "$copy/$(dirname "$2")"
+	printf '%s\n' "$3" >>"$copy/$2"
+	if bash test/check_layers.sh "$copy" >"$copy/out" || ! grep -q "$4" "$copy/out"; then
+		refuse "not refused: $1"
+	fi
+}
+planted "an include against the order" report/util/buf.c '#include "report/table/table.h"' 'report/util/buf.c: .* later folder'
+planted "an include of another component" collector/util/log.c '#include "preload/hook/hook.h"' 'collector/util/log.c: .* may not'
+planted "an include of a header that the reader may not see" report/util/buf.c '#include "collector/ring/ring.h"' 'report/util/buf.c: .* may not'
+planted "an include of a test" report/cli/main.c '#include "test/prog/prog.h"' 'report/cli/main.c: .* nobody'
+planted "a cycle between two concepts" report/util/buf.h '#include "report/util/text.h"' 'cycle .*report/util/buf'
+planted "a folder that no table has" report/misc/misc.c '' 'report/misc/'
+planted "a file beside the folders" report/misc.c '' '^report/ '
 exit $bad

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/session/common_options.h"
 #include "report/session/options.h"
 
 static void add_word(void *context, const char *word)
@@ -17,8 +18,17 @@ static void add_word(void *context, const char *word)
 static void add_values(
 	struct buf *words, const struct command *command, const struct option_name *option)
 {
+	char name[32];
+
 	words->nr_bytes = 0;
-	options_values(command, option, add_word, words);
+	if (option->nr_bytes >= sizeof(name)) {
+		return;
+	}
+	memcpy(name, option->name, option->nr_bytes);
+	name[option->nr_bytes] = '\0';
+	if (!command->values || !command->values(name, add_word, words)) {
+		common_options_values(name, add_word, words);
+	}
 }
 
 static void add_commands(struct buf *words)

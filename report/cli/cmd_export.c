@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "report/session/common_options.h"
 #include "report/cli/export.h"
 #include "report/session/options.h"
 
-const char *const export_formats[] = {
+static const char *const formats[] = {
 	[EXPORT_SQLITE] = "sqlite", [EXPORT_CSV] = "csv", [EXPORT_JSONL] = "jsonl", NULL};
 
 static const struct option options[] = {
@@ -19,7 +21,7 @@ static int take_option(struct common_options *asked, enum export_format *format,
 	if (option != 'f') {
 		return common_options_take(asked, option);
 	}
-	if (!options_choose(optarg, export_formats, &choice)) {
+	if (!options_choose(optarg, formats, &choice)) {
 		return cmd_usage(&cmd_export, "no such format: '%s'", optarg);
 	}
 	*format = (enum export_format)choice;
@@ -73,6 +75,15 @@ static int run(int argc, char **argv)
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
+static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
+{
+	if (strcmp(option, "--format") != 0) {
+		return false;
+	}
+	options_add_words(formats, add, context);
+	return true;
+}
+
 const struct command cmd_export = {
 	.name = "export",
 	.arguments = "-o PATH [OPTION]... [PATH]...",
@@ -86,4 +97,5 @@ const struct command cmd_export = {
 		"                         files in TABLE/rank=R/step=S, as DuckDB and Spark read "
 		"them\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
+	.values = values,
 };

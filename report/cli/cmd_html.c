@@ -5,6 +5,7 @@
 #include "report/html/svg.h"
 #include "report/html/timeline.h"
 #include "report/session/options.h"
+#include "report/stream/dumpdir.h"
 #include "report/reduce/reduced_job.h"
 
 #define USUAL_TOP 200u
@@ -196,7 +197,7 @@ static int run(int argc, char **argv)
 	char **paths = argv + optind;
 
 	if (!status) {
-		status = nr_paths && reduced_is_file(paths[0])
+		status = nr_paths && dumpdir_is_summary(paths[0])
 				 ? run_reduced(&request, paths, nr_paths)
 				 : run_streams(&request, paths, nr_paths);
 	}

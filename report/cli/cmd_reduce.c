@@ -63,7 +63,7 @@ enum cmd_exit cmd_reduce_share(
 
 	for (size_t i = first; i < paths->nr_paths && status != CMD_FAILED; i += stride) {
 		struct reduced one = {0};
-		enum cmd_exit result = reduced_is_file(paths->paths[i])
+		enum cmd_exit result = dumpdir_is_summary(paths->paths[i])
 					       ? read_summary(&one, paths->paths[i])
 					       : read_stream(&one, paths->paths[i]);
 

@@ -5,10 +5,11 @@
 
 #include "report/styles/nsys_reports.h"
 #include "report/session/options.h"
+#include "report/stream/dumpdir.h"
 #include "report/reduce/reduced.h"
 #include "report/session/summary.h"
 
-const char *const summary_details[] = {"default", "op", "all", NULL};
+static const char *const details[] = {"default", "op", "all", NULL};
 
 static void take_default_views(struct summary *summary)
 {
@@ -66,7 +67,7 @@ static void take_detail(int argc, char **argv)
 {
 	int choice;
 
-	if (!optarg && optind < argc && options_choose(argv[optind], summary_details, &choice)) {
+	if (!optarg && optind < argc && options_choose(argv[optind], details, &choice)) {
 		optarg = argv[optind++];
 	}
 }
@@ -123,7 +124,7 @@ static int take_option(struct summary *summary, int option)
 	case 'd':
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
-		if (optarg && !options_choose(optarg, summary_details, &choice)) {
+		if (optarg && !options_choose(optarg, details, &choice)) {
 			return cmd_usage(&cmd_summary, "no such detail: '%s'", optarg);
 		}
 		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
@@ -256,7 +257,7 @@ static int run(int argc, char **argv)
 		asked->top = summary.style == summary_styles[0] ? common_options_top(asked) : 0;
 	}
 	terminal_set(&asked->table, asked->output, asked->color);
-	if (optind < argc && reduced_is_file(argv[optind])) {
+	if (optind < argc && dumpdir_is_summary(argv[optind])) {
 		status = summary_of_reduced(&summary, argv + optind, argc - optind);
 		finish(&summary);
 		return status;
@@ -268,6 +269,28 @@ static int run(int argc, char **argv)
 	common_options_close(&input);
 	finish(&summary);
 	return status;
+}
+
+static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
+{
+	if (!strcmp(option, "--view")) {
+		for (size_t i = 0; view_classes[i]; i++) {
+			add(context, view_classes[i]->name);
+		}
+	} else if (!strcmp(option, "--style")) {
+		for (size_t i = 0; summary_styles[i]; i++) {
+			add(context, summary_styles[i]->name);
+		}
+	} else if (!strcmp(option, "--report")) {
+		for (size_t i = 0; nsys_reports[i].name; i++) {
+			add(context, nsys_reports[i].name);
+		}
+	} else if (!strcmp(option, "--detail")) {
+		options_add_words(details, add, context);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 const struct command cmd_summary = {
@@ -293,4 +316,5 @@ const struct command cmd_summary = {
 			COMMON_OPTIONS_SELECTION_USAGE "  -o, --output FILE      not to stdout\n",
 	.print_more = print_lists,
 	.run = run,
+	.values = values,
 };

@@ -74,9 +74,6 @@ enum export_format {
 	EXPORT_JSONL,
 };
 
-/* What they are called, in that order; ends with NULL. */
-extern const char *const export_formats[];
-
 /*
  * export_files.c: a folder with TABLE/rank=R/step=S/PID.csv or .jsonl, as engines read partitioned
  * data sets; rank and step are then not in the files, and __HIVE_DEFAULT_PARTITION__ stands for

@@ -185,9 +185,6 @@ void reduced_process_fini(struct reduced_process *process);
 /* The bytes of a file; sorts. What `out` is told goes on as it fills, see buf.h. */
 void reduced_write(struct reduced *reduced, struct buf *out);
 
-/* Is it such a file? False also where it cannot be read. */
-bool reduced_is_file(const char *path);
-
 /*
  * Reads a file, or bytes of one, into an empty one. Returns 0, or a negative number after err_set,
  * and is empty then: of a damaged file nothing is believed, as its sums cannot be told apart.

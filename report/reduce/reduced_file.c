@@ -21,13 +21,18 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "report/stream/dumpdir.h"
 #include "report/util/err.h"
 #include "report/util/string_pool.h"
 #include "report/util/plain_file.h"
 
-#define MAGIC "GPROFSUM"
+#define MAGIC DUMPDIR_SUMMARY_MAGIC
 
-enum { MAGIC_BYTES = 8, HEAD_BYTES = MAGIC_BYTES + 4 + 8, TAIL_BYTES = 4 };
+enum {
+	MAGIC_BYTES = DUMPDIR_SUMMARY_MAGIC_BYTES,
+	HEAD_BYTES = MAGIC_BYTES + 4 + 8,
+	TAIL_BYTES = 4
+};
 
 /* ---- writing ---- */
 
@@ -276,20 +281,4 @@ int reduced_read(struct reduced *reduced, const char *path)
 	error = error ? error : reduced_read_bytes(reduced, bytes.bytes, bytes.nr_bytes);
 	buf_fini(&bytes);
 	return error;
-}
-
-bool reduced_is_file(const char *path)
-{
-	char magic[MAGIC_BYTES];
-	uint64_t nr_bytes;
-	int fd = plain_file_open(path, &nr_bytes);
-	bool is_file;
-
-	if (fd < 0) {
-		return false;
-	}
-	is_file = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-		  memcmp(magic, MAGIC, MAGIC_BYTES) == 0;
-	close(fd);
-	return is_file;
 }

@@ -66,8 +66,9 @@ struct common_options {
 	"  --color WHEN           colours and bars: auto (default, on a terminal), always, " \
 	"never\n"
 
-/* What values of options can be, in the order of their enums; end with NULL. */
-extern const char *const asked_formats[], *const asked_units[];
+/* As struct command's `values`, of the options above. */
+void common_options_values(
+	const char *option, void (*add)(void *context, const char *word), void *context);
 
 /*
  * Takes an option with its optarg. Returns 0, CMD_USAGE after saying why (also where nobody knows

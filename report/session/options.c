@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#include "report/cli/export.h"
-#include "report/styles/nsys_reports.h"
-#include "report/session/summary.h"
-
 /* A usage line is "  -o, --output FILE      help", what goes on below it has more blanks. */
 static bool is_option_line(const char *line)
 {
@@ -67,41 +63,11 @@ bool options_next(const char **at, struct option_name *option)
 	return true;
 }
 
-static bool is_named(const struct option_name *option, const char *name)
-{
-	return option->nr_bytes == strlen(name) && !memcmp(option->name, name, option->nr_bytes);
-}
-
-static void tell_all(const char *const *words, void (*take)(void *, const char *), void *context)
+void options_add_words(
+	const char *const *words, void (*add)(void *context, const char *word), void *context)
 {
 	for (size_t i = 0; words[i]; i++) {
-		take(context, words[i]);
-	}
-}
-
-void options_values(const struct command *command, const struct option_name *option,
-	void (*take)(void *context, const char *word), void *context)
-{
-	if (is_named(option, "--view")) {
-		for (size_t i = 0; view_classes[i]; i++) {
-			take(context, view_classes[i]->name);
-		}
-	} else if (is_named(option, "--style")) {
-		for (size_t i = 0; summary_styles[i]; i++) {
-			take(context, summary_styles[i]->name);
-		}
-	} else if (is_named(option, "--report")) {
-		for (size_t i = 0; nsys_reports[i].name; i++) {
-			take(context, nsys_reports[i].name);
-		}
-	} else if (is_named(option, "--format")) {
-		tell_all(command == &cmd_export ? export_formats : asked_formats, take, context);
-	} else if (is_named(option, "--unit")) {
-		tell_all(asked_units, take, context);
-	} else if (is_named(option, "--color")) {
-		tell_all(terminal_colors, take, context);
-	} else if (is_named(option, "--detail") && command == &cmd_summary) {
-		tell_all(summary_details, take, context);
+		add(context, words[i]);
 	}
 }
 

@@ -19,9 +19,9 @@ struct option_name {
 /* The next option of a usage; *at begins as command->options. False behind the last. */
 bool options_next(const char **at, struct option_name *option);
 
-/* The words that an option's value can be, one call for each; none if it may be anything. */
-void options_values(const struct command *command, const struct option_name *option,
-	void (*take)(void *context, const char *word), void *context);
+/* Passes each word of a list that ends with NULL. */
+void options_add_words(
+	const char *const *words, void (*add)(void *context, const char *word), void *context);
 
 /* The place of a word in a list that ends with NULL; false if it is not there. */
 bool options_choose(const char *text, const char *const *words, int *choice);

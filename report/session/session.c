@@ -12,7 +12,6 @@
 #include "report/model/process_exit.h"
 #include "report/util/err.h"
 #include "report/comm/sanity.h"
-#include "report/reduce/reduced.h"
 #include "report/stream/rings.h"
 #include "report/comm/foreign_rank.h"
 #include "report/util/text.h"
@@ -143,7 +142,7 @@ static void open_streams(
 
 		if (stream_open(&stream, dumpdir->paths[i])) {
 			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
-				reduced_is_file(dumpdir->paths[i])
+				dumpdir_is_summary(dumpdir->paths[i])
 					? "a summary of reduce, which only summary and html (of "
 					  "such alone) and reduce read"
 					: err_text());

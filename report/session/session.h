@@ -28,6 +28,12 @@ struct command {
 	const char *options;		   /* the options, one a line; "" for none */
 	void (*print_more)(void);	   /* after the options; NULL: nothing */
 	int (*run)(int argc, char **argv); /* argv[0] is the command; returns enum cmd_exit */
+	/*
+	 * Passes the words that are values of one of the command's own options to `add`, one a
+	 * call. Returns false if the option is not its own. NULL: the command has no such option.
+	 */
+	bool (*values)(
+		const char *option, void (*add)(void *context, const char *word), void *context);
 };
 
 extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env,

@@ -44,9 +44,6 @@ struct nsys_ask {
 	bool has_ranges; /* :nvtx-name */
 };
 
-/* What --detail can be, in the order of its enum; ends with NULL. */
-extern const char *const summary_details[];
-
 struct summary {
 	struct common_options asked;
 	const struct view_class *views[SUMMARY_VIEWS];

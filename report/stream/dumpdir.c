@@ -3,14 +3,16 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/util/buf.h"
 #include "report/util/err.h"
+#include "report/util/plain_file.h"
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -99,4 +101,20 @@ void dumpdir_fini(struct dumpdir *dumpdir)
 	}
 	free(dumpdir->paths);
 	*dumpdir = (struct dumpdir){0};
+}
+
+bool dumpdir_is_summary(const char *path)
+{
+	char magic[DUMPDIR_SUMMARY_MAGIC_BYTES];
+	uint64_t nr_bytes;
+	int fd = plain_file_open(path, &nr_bytes);
+	bool is_summary;
+
+	if (fd < 0) {
+		return false;
+	}
+	is_summary = pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		     memcmp(magic, DUMPDIR_SUMMARY_MAGIC, sizeof(magic)) == 0;
+	close(fd);
+	return is_summary;
 }
