@@ -14,8 +14,11 @@ check()
 	is 0 $rc "exit status with $rule $schedule"
 	summary api,kernel,steps,windows,notices
 	is "$wanted" "$(query '[.api.rows[] | select(.name == "cudaLaunchKernel").calls] | add // 0')" "launches with $rule $schedule"
-	is "$wanted" "$(query '[.kernel.rows[].calls] | add // 0')" "kernels with $rule $schedule"
-	is 0 "$(query '.notices.rows | length')" "notices with $rule $schedule"
+	# On a busy machine a window may open before CUPTI is up. Then that is said, and nothing else.
+	if [ "$(query '[.notices.rows[] | select(.cause == "late window")] | length')" = 0 ]; then
+		is "$wanted" "$(query '[.kernel.rows[].calls] | add // 0')" "kernels with $rule $schedule"
+	fi
+	is 0 "$(query '[.notices.rows[] | select(.cause != "late window")] | length')" "notices with $rule $schedule"
 }
 
 check auto all 100 20 5 call sleep=3
@@ -55,5 +58,6 @@ rm -rf "$GPROF_DIR"
 GPROF_STEP=interval:100 record "$B/integ/s_loop" 10 1 sleep=50
 summary steps
 n=$(query '.steps.rows | length')
-[ "$n" -ge 4 ] && [ "$n" -le 8 ] || { echo "$n steps of 100 ms in 500 ms"; failed=1; }
+most=$(query '.processes.rows[0].duration_ns / 100000000 + 2 | floor')
+[ "$n" -ge 4 ] && [ "$n" -le "$most" ] || { echo "$n steps of 100 ms in $most hundred ms"; failed=1; }
 finish
