@@ -47,7 +47,7 @@ search()
 	: >"$log"
 	while [ $SECONDS -lt $end ]; do
 		# shellcheck disable=SC2046
-		"$bin/fuzz_$target" -timeout=25 -rss_limit_mb=3072 -max_len=65536 -max_total_time=$((end - SECONDS)) \
+		"$bin/fuzz_$target" -timeout=${FUZZ_TIMEOUT:-25} -report_slow_units=${FUZZ_TIMEOUT:-25} -rss_limit_mb=3072 -max_len=65536 -max_total_time=$((end - SECONDS)) \
 			-print_final_stats=1 -artifact_prefix="$found/" $(words "$corpus") \
 			"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$more" >>"$log" 2>&1
 		[ "$(find "$found" -type f | wc -l)" -lt 100 ] || break # the same one, over and over
