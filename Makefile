@@ -57,16 +57,19 @@ $(B)/%.o: %.c
 LIBDIR := $(DESTDIR)$(PREFIX)/lib
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
+DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/gprof
+GUIDES := README.md CHANGELOG.md profiler.env.example $(wildcard docs/*.md)
 BASHDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 
 install: all
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(BASHDIR) $(ZSHDIR)
+	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(DOCDIR) $(BASHDIR) $(ZSHDIR)
 	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
 	$(Q)install -m 755 $(B)/gprof-report $(BINDIR)/gprof-report
 	$(Q)[ ! -e $(B)/gprof-report-mpi ] || install -m 755 $(B)/gprof-report-mpi $(BINDIR)/gprof-report-mpi
-	$(Q)install -m 644 $(B)/gprof-report.1 $(MANDIR)/gprof-report.1
+	$(Q)install -m 644 $(MANUAL) $(MANDIR)
+	$(Q)install -m 644 $(GUIDES) $(DOCDIR)
 	$(Q)install -m 644 $(B)/completion/bash $(BASHDIR)/gprof-report
 	$(Q)install -m 644 $(B)/completion/zsh $(ZSHDIR)/_gprof-report
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
@@ -76,8 +79,8 @@ install: all
 
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
-	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-report-mpi $(MANDIR)/gprof-report.1 \
-		$(BASHDIR)/gprof-report $(ZSHDIR)/_gprof-report
+	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-report-mpi \
+		$(addprefix $(MANDIR)/,$(notdir $(MANUAL))) $(addprefix $(DOCDIR)/,$(notdir $(GUIDES))) $(BASHDIR)/gprof-report $(ZSHDIR)/_gprof-report
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 help:

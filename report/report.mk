@@ -95,15 +95,16 @@ install: $(wildcard $(B)/gprof-report-mpi)
 
 .PHONY: mpi
 
-# The manual has one source.
-$(B)/gprof-report.1: docs/gprof-report.1.md docs/man.awk $(B)/gprof-report
+# One page a command; its lists come from the program.
+MANUAL := $(patsubst docs/man/%.md,$(B)/man/%,$(wildcard docs/man/*.1.md))
+$(B)/man/%.1: docs/man/%.1.md docs/man/man.awk $(B)/gprof-report
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)LC_ALL=C awk -v report=$(B)/gprof-report -f docs/man.awk $< >$@.tmp && mv $@.tmp $@
+	$(Q)LC_ALL=C awk -v report=$(B)/gprof-report -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
 
 # Shells complete by the program's own lists; one for another machine cannot print them here.
 $(B)/completion/%: $(B)/gprof-report
 	$(Q)mkdir -p $(@D)
 	$(Q)$< completion $* >$@ 2>/dev/null || echo '# gprof-report completion $* prints it' >$@
 
-all: $(B)/gprof-report $(B)/gprof-report.1 $(B)/completion/bash $(B)/completion/zsh
+all: $(B)/gprof-report $(MANUAL) $(B)/completion/bash $(B)/completion/zsh

@@ -220,7 +220,7 @@ static int run(int argc, char **argv)
 const struct command cmd_check = {
 	.name = "check",
 	.arguments = "[PATH]...",
-	.help = "is a stream whole? where is it damaged, what is lost?",
+	.help = "check whether streams are whole: damage and losses",
 	.options = "",
 	.run = run,
 };

@@ -206,7 +206,7 @@ static int run(int argc, char **argv)
 const struct command cmd_completion = {
 	.name = "completion",
 	.arguments = "bash|zsh",
-	.help = "what a shell completes these commands by; make install puts it in place",
+	.help = "print the completions of bash or zsh; make install installs them",
 	.options = "",
 	.run = run,
 };

@@ -144,7 +144,7 @@ static int run(int argc, char **argv)
 const struct command cmd_control = {
 	.name = "control",
 	.arguments = "DIR start|stop|steps FIRST-END",
-	.help = "tells the running processes of a dump directory what to record from now on",
+	.help = "switch recording in the running processes of a dump directory",
 	.options = "",
 	.run = run,
 };

@@ -216,12 +216,11 @@ static int run(int argc, char **argv)
 const struct command cmd_diff = {
 	.name = "diff",
 	.arguments = "[OPTION]... A B",
-	.help = "two runs side by side: what changed per step, and is it more than noise",
-	.options = "  --fail-on CONDITION    exit status 4 if it grew: step_time>5%, "
-		   "kernel_time>1ms,\n"
-		   "                         forward>3%, operator:aten::*>10%, kernel:*gemm*>10%,\n"
-		   "                         copy:*HtoD*>20%; may be given more than "
-		   "once\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
-		   "  -o, --output FILE      not to stdout\n",
+	.help = "compare two runs: what changed per step, and whether it is more than noise",
+	.options = "  --fail-on CONDITION    exit with status 4 if a value grew: step_time>5%,\n"
+		   "                         kernel_time>1ms, forward>3%, operator:aten::*>10%;\n"
+		   "                         repeatable\n" COMMON_OPTIONS_TABLE_USAGE
+			   COMMON_OPTIONS_SELECTION_USAGE
+		   "  -o, --output FILE      write to FILE instead of stdout\n",
 	.run = run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of variables that the recorder reads; out of the same list as the recorder's. */
+/* `env`: the recorder's variables, from the recorder's own list. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct table_column columns[] = {
 	{"name", "Variable", TABLE_TEXT, false},
 	{"default", "Default", TABLE_TEXT, false},
 	{"allowed", "Allowed", TABLE_TEXT, false},
-	{"help", "What it does", TABLE_TEXT, false},
+	{"help", "Meaning", TABLE_TEXT, false},
 };
 
 static int run(int argc, char **argv)
@@ -34,8 +34,7 @@ static int run(int argc, char **argv)
 	} else if (argc > 1) {
 		return cmd_usage(&cmd_env, "env does not take '%s'", argv[1]);
 	}
-	table = table_create(
-		"env", "Variables that gprof reads in the profiled process", columns, 4);
+	table = table_create("env", "Variables that gprof reads in the target", columns, 4);
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		struct table_cell *cells = table_add_row(table);
 
@@ -54,7 +53,7 @@ static int run(int argc, char **argv)
 const struct command cmd_env = {
 	.name = "env",
 	.arguments = "[--markdown]",
-	.help = "the variables that gprof reads in the profiled process",
-	.options = "  --markdown    as a Markdown table\n",
+	.help = "list the variables that the recorder reads in the target",
+	.options = "  --markdown             print a Markdown table\n",
 	.run = run,
 };

@@ -87,15 +87,13 @@ static bool values(const char *option, void (*add)(void *context, const char *wo
 const struct command cmd_export = {
 	.name = "export",
 	.arguments = "-o PATH [OPTION]... [PATH]...",
-	.help = "every event as rows, for databases and data frames",
+	.help = "write every event as rows, for databases and data frames",
 	.options =
-		"  -o, --output PATH      the database, x.sqlite; or a folder for files, which is "
-		"made\n"
-		"  --format FORMAT        sqlite (default): a database with nsys's views, too; "
-		"csv, "
-		"jsonl:\n"
-		"                         files in TABLE/rank=R/step=S, as DuckDB and Spark read "
-		"them\n" COMMON_OPTIONS_SELECTION_USAGE,
+		"  -o, --output PATH      the database, such as x.sqlite, or a folder for files\n"
+		"  --format FORMAT        sqlite (default): a database, with nsys's tables as "
+		"views;\n"
+		"                         csv, jsonl: files "
+		"TABLE/rank=R/step=S/...\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 	.values = values,
 };

@@ -32,23 +32,28 @@ static int run(int argc, char **argv)
 		return cmd_usage(&cmd_help, "there is no command '%s'", argv[1]);
 	}
 	printf("usage: gprof-report [COMMAND] [OPTION]... [PATH]...\n\n"
-	       "Reads what gprof recorded. PATH is a dump directory or a stream; without one it "
-	       "is\n"
-	       "$GPROF_DIR, or gprof-dump. Without COMMAND it is summary.\n\n");
+	       "Reads what gprof recorded. PATH is a dump directory, a stream or a trace of "
+	       "PyTorch's\n"
+	       "profiler; the default is $GPROF_DIR, or gprof-dump. The default command is "
+	       "summary.\n\n"
+	       "Commands:\n");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->help);
 	}
-	printf("\ngprof-report help COMMAND tells the options of a command.\n"
-	       "Exit status: 0 good; 1 nothing could be read, or not written; 2 usage;\n"
-	       "3 done, but the data are incomplete (stderr says what is missing);\n"
-	       "4 a condition of diff --fail-on holds.\n");
+	printf("\nExit status:\n"
+	       "  0          success\n"
+	       "  1          nothing could be read, or the output could not be written\n"
+	       "  2          usage error\n"
+	       "  3          incomplete or inconsistent data; stderr names the cause\n"
+	       "  4          a condition of diff --fail-on holds\n"
+	       "\ngprof-report help COMMAND lists the options of a command.\n");
 	return CMD_GOOD;
 }
 
 const struct command cmd_help = {
 	.name = "help",
 	.arguments = "[COMMAND]",
-	.help = "what the commands do, and their options",
+	.help = "list the commands, or the options of one",
 	.options = "",
 	.run = run,
 };

@@ -208,15 +208,13 @@ static int run(int argc, char **argv)
 const struct command cmd_html = {
 	.name = "html",
 	.arguments = "-o FILE [OPTION]... [PATH [B]]",
-	.help = "one page for a browser, with everything that summary knows; of two runs what "
-		"changed",
-	.options =
-		"  -o, --output FILE      report.html; - is stdout\n"
-		"  --top N                rows of a table (200), 0 is all; what is over time "
-		"has 2000\n"
-		"  --timeline-kb N        what the timeline may take of the page (2000), 0 "
-		"leaves it out\n"
-		"  --svg VIEW             in place of the page a picture: breakdown, steps, or the "
-		"timeline of a step\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.help = "write one page for a browser: charts, all tables, a timeline; or compare two runs",
+	.options = "  -o, --output FILE      the page, such as report.html; - is stdout\n"
+		   "  --top N                rows per table (default: 200; tables over time 2000; "
+		   "0: all)\n"
+		   "  --timeline-kb N        size limit of the timeline in kB (default: 2000; 0: "
+		   "none)\n"
+		   "  --svg VIEW             draw one picture instead: breakdown, steps or "
+		   "timeline\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

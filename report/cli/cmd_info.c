@@ -286,7 +286,7 @@ static int run(int argc, char **argv)
 const struct command cmd_info = {
 	.name = "info",
 	.arguments = "[PATH]...",
-	.help = "what is in a stream: process, host, GPUs, versions, tables, sizes, losses",
+	.help = "show what a stream contains: process, host, GPUs, versions, sizes, losses",
 	.options = "",
 	.run = run,
 };

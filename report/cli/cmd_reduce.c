@@ -317,12 +317,11 @@ static int run(int argc, char **argv)
 const struct command cmd_reduce = {
 	.name = "reduce",
 	.arguments = "-o FILE [OPTION]... PATH...",
-	.help = "a small summary of streams or summaries, which add up",
-	.options =
-		"  -o, --output FILE      the summary; gprof-report summary FILE shows it\n"
-		"  -j, --jobs N           processes that work at once (one for each core)\n"
-		"  --share I/N            of N shares of the paths the one with number I, from 0: "
-		"for\n"
-		"                         tasks of a batch system, whose summaries add up\n",
+	.help = "make a small summary of streams; summaries add up",
+	.options = "  -o, --output FILE      the summary; gprof-report summary FILE prints it\n"
+		   "  -j, --jobs N           processes that work at once (default: one per core)\n"
+		   "  --share I/N            take share I, from 0, of N shares of the paths: for "
+		   "tasks of\n"
+		   "                         a batch system\n",
 	.run = run,
 };

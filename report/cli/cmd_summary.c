@@ -296,24 +296,26 @@ static bool values(const char *option, void (*add)(void *context, const char *wo
 const struct command cmd_summary = {
 	.name = "summary",
 	.arguments = "[OPTION]... [PATH]...",
-	.help = "tables of kernels, copies, API calls ... (this is the default)",
-	.options =
-		"  --view NAME[,NAME]...  the tables below that are wanted\n"
-		"  --style STYLE          whose layout the tables have, see below\n"
-		"  --report NAME[,NAME]   reports of `nsys stats` by their names, see below\n"
-		"  --sort COLUMN          by a column's JSON key, as total, calls, avg, max, name; "
-		"or by\n"
-		"                         Paddle's, as CPUTotal, GPUMax\n"
-		"  --per-thread           operators of each thread by themselves\n"
-		"  --over-ranks           least, median and largest of the column of --sort over "
-		"ranks, and\n"
-		"                         whose they are\n"
-		"  --detail               operators by the shapes of their inputs, ranges by "
-		"operators\n"
-		"  --detail=LEVEL         default, op: operators by what lies in them, all: and by "
-		"their\n"
-		"                         place in the step\n" COMMON_OPTIONS_TABLE_USAGE
-			COMMON_OPTIONS_SELECTION_USAGE "  -o, --output FILE      not to stdout\n",
+	.help = "print tables of kernels, copies, API calls ... (the default command)",
+	.options = "  --view NAME[,NAME]...  print these views, see below\n"
+		   "  --style STYLE          print the layout of another tool, see below\n"
+		   "  --report NAME[,NAME]   print reports of `nsys stats`, see below\n"
+		   "  --sort COLUMN          sort by a column's JSON key (total, calls, avg, name "
+		   "...)\n"
+		   "                         or by Paddle's keys (CPUTotal, GPUMax ...)\n"
+		   "  --per-thread           list operators and ranges per thread\n"
+		   "  --over-ranks           compute each view of --view per rank; print minimum, "
+		   "median\n"
+		   "                         and maximum of the --sort column, and the ranks that "
+		   "have them\n"
+		   "  --detail               split rows further: operators by input shapes, ranges "
+		   "by\n"
+		   "                         operator\n"
+		   "  --detail=LEVEL         default; op: nest operators; all: also number them by "
+		   "their\n"
+		   "                         place in the step\n" COMMON_OPTIONS_TABLE_USAGE
+			   COMMON_OPTIONS_SELECTION_USAGE
+		   "  -o, --output FILE      write to FILE instead of stdout\n",
 	.print_more = print_lists,
 	.run = run,
 	.values = values,

@@ -142,22 +142,18 @@ static int run(int argc, char **argv)
 const struct command cmd_timeline = {
 	.name = "timeline",
 	.arguments = "[OPTION]... [PATH]...",
-	.help = "a picture of the run for Perfetto, chrome://tracing and HTA",
+	.help = "write a timeline for Perfetto, chrome://tracing or HolisticTraceAnalysis",
 	.options =
-		"  -o, --output FILE      x.pftrace (Perfetto; without the option trace.pftrace) "
-		"or "
-		"x.json\n"
-		"                         (Chrome JSON, as Kineto writes it), both with .gz, too; "
-		"- "
-		"is\n"
-		"                         JSON on stdout\n"
-		"  --time SPAN            only that time since the first event: 1.2s-1.4s, 300ms-\n"
-		"  --min-us N             only slices that are at least as long\n"
-		"  --tracks LIST          only some of "
+		"  -o, --output FILE      x.pftrace for Perfetto (default: trace.pftrace), x.json "
+		"for\n"
+		"                         Chrome, either with .gz; - writes JSON to stdout\n"
+		"  --time SPAN            keep this time since the first event: 1.2s-1.4s, 300ms-\n"
+		"  --min-us N             drop slices shorter than N us\n"
+		"  --tracks LIST          keep these of "
 		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
-		"  --for hta              JSON without what HolisticTraceAnalysis miscounts\n"
-		"  --part-mb N            JSON in parts x-1.json, x-2.json, ... of N MB (400; 0: "
-		"in "
-		"one)\n" COMMON_OPTIONS_SELECTION_USAGE,
+		"  --for hta              leave out what HolisticTraceAnalysis miscounts (JSON)\n"
+		"  --part-mb N            split JSON into x-1.json, x-2.json ... of N MB (default: "
+		"400;\n"
+		"                         0: one file)\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

@@ -315,15 +315,14 @@ static int run(int argc, char **argv)
 const struct command cmd_watch = {
 	.name = "watch",
 	.arguments = "[OPTION]... [DIR]",
-	.help = "follows a running job: a line now and then, tables of each record window",
-	.options = "  --metrics FILE         all numbers for Prometheus's node exporter (textfile "
-		   "collector)\n"
-		   "  --exec CMD             runs CMD in a shell after each window, with "
-		   "GPROF_WATCH_DIR\n"
-		   "                         and GPROF_WATCH_WINDOW\n"
-		   "  --stall-s N            the view pending once when no step has ended for N "
-		   "seconds\n"
-		   "  --interval-ms N        how often to look, 10 to 3600000 (2000)\n"
-		   "  --once                 one line, the metrics, and ends\n",
+	.help = "follow a running job: a status line, and the tables of each record window",
+	.options =
+		"  --metrics FILE         write all numbers for Prometheus's node exporter\n"
+		"  --exec CMD             run CMD in a shell after each window, with "
+		"GPROF_WATCH_DIR\n"
+		"                         and GPROF_WATCH_WINDOW set\n"
+		"  --stall-s N            print the view pending when no step ends for N seconds\n"
+		"  --interval-ms N        time between looks, 10 to 3600000 (default: 2000)\n"
+		"  --once                 print one line, write the metrics, and exit\n",
 	.run = run,
 };

@@ -52,19 +52,20 @@ struct common_options {
 /* clang-format on */
 
 /* Their lines in a usage. */
-#define COMMON_OPTIONS_SELECTION_USAGE                                                       \
-	"  --pid N, --rank N      only processes with these ids or ranks: 0,3-5,8-\n"        \
-	"  --steps N              only these steps: 3-7, 9-, or -2, the last two\n"          \
-	"  --window N             only what was recorded in these windows of the schedule\n" \
-	"  --mangled              C++ names as they are in the program\n"
+#define COMMON_OPTIONS_SELECTION_USAGE                                                      \
+	"  --pid N, --rank N      read only these processes or ranks: 0,3-5,8-\n"           \
+	"  --steps N              read only these steps: 3-7, 9-, or -2 for the last two\n" \
+	"  --window N             read only these record windows of the schedule\n"         \
+	"  --mangled              print C++ names as in the binary\n"
 
-#define COMMON_OPTIONS_TABLE_USAGE                                                           \
-	"  --format FORMAT        text (default), csv, json, markdown\n"                     \
-	"  --top N                rows of a table; 0 is all (text and markdown: 15)\n"       \
-	"  --unit UNIT            of times: auto (default), s, ms, us, ns\n"                 \
-	"  --wide                 all columns, names in full length\n"                       \
-	"  --color WHEN           colours and bars: auto (default, on a terminal), always, " \
-	"never\n"
+#define COMMON_OPTIONS_TABLE_USAGE                                                               \
+	"  --format FORMAT        text (default), csv, json, markdown\n"                         \
+	"  --top N                rows per table (default: 15 in text and markdown, else all;\n" \
+	"                         0: all)\n"                                                     \
+	"  --unit UNIT            unit of times: auto (default), s, ms, us, ns\n"                \
+	"  --wide                 print all columns and full names\n"                            \
+	"  --color WHEN           colours and bars: auto (default: on a terminal), always,\n"    \
+	"                         never\n"
 
 /* As struct command's `values`, of the options above. */
 void common_options_values(

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make install puts things where they are found, and make uninstall takes them away.
+# make install puts things where they are found, and make uninstall removes them.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 
@@ -13,11 +13,25 @@ done
 [ ! -e "$B/gprof-report-mpi" ] || [ -e "$T/root/usr/bin/gprof-report-mpi" ] || { echo "gprof-report-mpi is not installed"; failed=1; }
 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$T/root/usr/lib/libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
 ok "$T/root/usr/bin/gprof-report" "$GPROF_DIR" >"$T/out"
-page=$T/root/usr/share/man/man1/gprof-report.1
+man=$T/root/usr/share/man/man1
+for command in $("$B/gprof-report" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	[ -e "$man/gprof-report-$command.1" ] || { echo "gprof-report $command has no manual page"; failed=1; }
+	is "$("$B/gprof-report" help "$command" | grep -c '^  -')" "$(grep -c '^.fB\\-' "$man/gprof-report-$command.1")" "options in the manual of $command"
+done
+for page in "$ROOT"/docs/man/*.1.md; do
+	[ -e "$man/$(basename "$page" .md)" ] || { echo "$page is not installed"; failed=1; }
+done
+for guide in "$ROOT"/docs/*.md; do
+	ok cmp "$guide" "$T/root/usr/share/doc/gprof/$(basename "$guide")"
+done
+page=$man/gprof-report-summary.1
 for view in $("$B/gprof-report" help summary | sed -n '/^Views/,$s/^  \([a-z-]*\) .*/\1/p' | sed 's/-/\\\\-/g'); do
 	is 1 "$(grep -c "\\\\fB$view\\\\fP" "$page" | sed 's/[1-9].*/1/')" "$view in the manual"
 done
-command -v groff >/dev/null && is "" "$(groff -man -Tascii -ww "$page" 2>&1 >/dev/null)" "warnings about the manual"
+is 1 "$(grep -c '^.fBGPROF_STALL_S' "$man/gprof-report-env.1")" "a variable in the manual"
+for page in "$man"/*.1; do
+	command -v groff >/dev/null && is "" "$(groff -man -Tascii -ww "$page" 2>&1 >/dev/null)" "warnings about $page"
+done
 # The bare name, as where the loader looks by itself.
 rm -rf "$GPROF_DIR"
 LD_LIBRARY_PATH=$T/root/usr/lib:$SIM LD_PRELOAD=libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"

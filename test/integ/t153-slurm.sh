@@ -78,10 +78,10 @@ is 0 $? "status of srun"
 "$REPORT" info "$GPROF_DIR" >"$T/info"
 is "4 SLURM_PROCID" "$(sed -n 's/^  rank.world.source  *//p' "$T/info" | sort | uniq -c | xargs)" "where they are from"
 
-# As the manual has it, but for how many tasks.
+# The script of the manual page, with fewer tasks.
 {
 	echo "#!/bin/bash"
-	sed -n '/^    #SBATCH --array/,/part\.\*\.sum/p' "$ROOT/docs/gprof-report.1.md" |
+	sed -n '/^    #SBATCH --array/,/part\.\*\.sum/p' "$ROOT/docs/man/gprof-report-reduce.1.md" |
 		sed -n "s|^    ||; s|0-63|0-2|; s|/64\"|/3\"|; s|gprof-report reduce|'$REPORT' reduce|; s|gprof-dump|'$GPROF_DIR'|; p" >"$T/lines"
 	sed '/part\.\*/d' "$T/lines"
 } >"$T/array"
