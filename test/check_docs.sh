@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the guides show comes from the program: README.md and docs/*.md must be as --write would make them.
+# usage: test/check_docs.sh [--write]
+#
+#     <!-- columns VIEW -->      up to <!-- end -->: the titles of the view's columns
+#     <!-- variables -->         up to <!-- end -->: the table of `env --markdown`
+#     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump
+#
+# Every view has such a list of columns.
+set -u
+root=$(realpath "$(dirname "$0")/..")
+report=$(realpath "$root/${B:-build}/gprof-report")
+golden=$root/test/golden/v1
+cd "$root" || exit 1
+[ -x "$report" ] || { echo "no $report: make builds it"; exit 1; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+# The titles of a view's columns: a list for each of its tables. Units depend on the numbers.
+columns()
+{
+	"$report" --view "$1" --format csv "$golden/small.gprof" 2>"$work/err" | LC_ALL=C awk '
+		/^# Processes$/ { is_skipped = 1 }
+		/^$/ { is_skipped = 0; is_head = 1; next }
+		is_skipped || /^#/ { next }
+		is_head {
+			nr = split(substr($0, 2, length($0) - 2), titles, "\",\"")
+			for (i = 1; i <= nr; i++) {
+				sub(/ \((ns|B|B\/s)\)$/, "", titles[i])
+				printf "%s`%s`", (i > 1 ? ", " : ""), titles[i]
+			}
+			print "."
+			is_head = 0
+		}'
+}
+
+# One `$ ` line of an example, where the streams lie in gprof-dump.
+example()
+{
+	local name
+	rm -rf "$work/at"
+	mkdir -p "$work/at/gprof-dump" "$work/bin"
+	ln -sf "$report" "$work/bin/gprof-report"
+	for name in ${1//,/ }; do
+		cp "$golden/$name.gprof" "$work/at/gprof-dump/"
+	done
+	(cd "$work/at" && unset GPROF_DIR && PATH=$work/bin:$PATH bash -c "$2" 2>&1)
+}
+
+# The file as it should be.
+made()
+{
+	local line dump="" is_made=0
+	while IFS= read -r line; do
+		case $line in
+		'<!-- end -->' | '```') is_made=0 dump="" ;;
+		esac
+		if [ -n "$dump" ] && [ "${line#\$ }" != "$line" ]; then
+			printf '%s\n' "$line"
+			example "$dump" "${line#\$ }" | sed 's/ *$//'
+			continue
+		fi
+		[ $is_made = 1 ] || [ -n "$dump" ] || printf '%s\n' "$line"
+		case $line in
+		'<!-- columns '*)
+			line=${line#<!-- columns }
+			printf 'Columns: %s\n' "$(columns "${line% -->}")"
+			is_made=1 ;;
+		'<!-- variables -->')
+			"$report" env --markdown | sed -E '1,2d; s/ +\|/ |/g; s/-+ \|/--- |/g'
+			is_made=1 ;;
+		'```console dump='*) dump=${line#*dump=} ;;
+		esac
+	done <"$1"
+}
+
+for file in README.md docs/*.md; do
+	made "$file" >"$work/made"
+	if [ "${1:-}" = --write ]; then
+		cmp -s "$file" "$work/made" || { cp "$work/made" "$file" && echo "$file: written"; }
+	elif ! diff -u "$file" "$work/made" >"$work/diff"; then
+		echo "$file is not what the program prints; test/check_docs.sh --write brings it up to date"
+		head -40 "$work/diff"
+		bad=1
+	fi
+done
+
+for view in $("$report" help summary | sed -n '/^Views/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+	grep -qx "<!-- columns $view -->" docs/*.md ||
+		{ echo "no guide has the columns of the view $view"; bad=1; }
+done
+exit $bad
