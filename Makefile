@@ -58,7 +58,7 @@ LIBDIR := $(DESTDIR)$(PREFIX)/lib
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/gprof
-GUIDES := README.md CHANGELOG.md profiler.env.example $(wildcard docs/*.md)
+GUIDES := profiler.env.example $(wildcard docs/*.md)
 BASHDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# collector/util/config.def is the list of variables; profiler.env.example, the table of README.md and
-# `gprof-report env` must say the same: name, default, what is allowed.
+# collector/util/config.def is the list of variables. profiler.env.example, the table of docs/configuration.md and
+# `gprof-report env` must agree with it: name, default, allowed values.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -21,10 +21,10 @@ if ! diff <(echo "$listed") <(echo "$example"); then
 	bad=1
 fi
 
-readme=$(sed -nE 's/^\| `(GPROF_[A-Z_]+)` \| (`([^`]*)`)? *\| `?([^`|]*(\\\|[^`|]*)*)`? \|.*/\1=\3\t\4/p' README.md |
-	sed 's/\\|/|/g; s/ *$//')
-if ! diff <(echo "$listed") <(echo "$readme"); then
-	echo "config.def (<) and README.md's table (>) differ"
+guide=$(sed -nE 's/^\| (GPROF[A-Z_\\]+) \| ([^|]*)\| (([^|\\]|\\.)*) \| .*/\1=\2\t\3/p' docs/configuration.md |
+	sed -E 's/ *\t/\t/; s/\\(.)/\1/g')
+if ! diff <(echo "$listed") <(echo "$guide"); then
+	echo "config.def (<) and the table of docs/configuration.md (>) differ"
 	bad=1
 fi
 
