@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/stream/file.h"
 #include "report/util/buf.h"
 
 #define MOST_TOLD 5u
@@ -24,8 +25,8 @@ static bool has_same_bytes(const struct stream *a, const struct stream *b)
 	for (uint64_t at = 0; is_same && at < a->size; at += sizeof(bytes[0])) {
 		size_t nr = a->size - at < sizeof(bytes[0]) ? a->size - at : sizeof(bytes[0]);
 
-		is_same = !stream_read(a, at, bytes[0], nr) && !stream_read(b, at, bytes[1], nr) &&
-			  !memcmp(bytes[0], bytes[1], nr);
+		is_same = !stream_file_read(a, at, bytes[0], nr) &&
+			  !stream_file_read(b, at, bytes[1], nr) && !memcmp(bytes[0], bytes[1], nr);
 	}
 	return is_same;
 }

@@ -8,7 +8,7 @@
 #ifndef REPORT_STREAM_FILE_H
 #define REPORT_STREAM_FILE_H
 
-#include "report/stream/stream.h"
+#include "report/stream/types.h"
 
 #define STREAM_FILES 256u
 

@@ -9,7 +9,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/err.h"
-#include "report/kineto/kineto.h"
+#include "report/stream/file.h"
 #include "report/util/plain_file.h"
 
 #define HEAD_BYTES \
@@ -47,7 +47,7 @@ struct stream_table *stream_table_numbered(struct stream *stream, unsigned int n
 
 /* ---- blocks ---- */
 
-static void add_damage(struct stream *stream, uint64_t offset, uint64_t nr_bytes, const char *what)
+void stream_add_damage(struct stream *stream, uint64_t offset, uint64_t nr_bytes, const char *what)
 {
 	stream->damages = array_grow(stream->damages, stream->nr_damages, &stream->damage_capacity,
 		sizeof(*stream->damages));
@@ -82,7 +82,7 @@ static void note_missing(
 	table->next_row = add_capped(header->rows_before, header->nr_rows);
 }
 
-static void take_block(
+static void add_block(
 	struct stream *stream, uint64_t offset, const struct gprof_block_header *header)
 {
 	struct stream_table *table;
@@ -90,7 +90,7 @@ static void take_block(
 
 	if (header->sequence < stream->next_sequence) {
 		stream->blocks_repeated++;
-		add_damage(stream, offset, 0, "a block with a number that came before");
+		stream_add_damage(stream, offset, 0, "a block with a number that came before");
 		return;
 	}
 	table = stream_table_numbered(stream, header->table);
@@ -107,7 +107,7 @@ static void take_block(
 }
 
 /* The header at an offset; at the end of the file fewer bytes may be there. */
-static enum decode_status look(
+static enum decode_status read_block_header(
 	struct stream *stream, uint64_t offset, struct gprof_block_header *header)
 {
 	struct gprof_column_entry entries[DECODE_COLUMNS];
@@ -115,7 +115,7 @@ static enum decode_status look(
 	uint64_t left = stream->size - offset;
 	size_t nr_bytes = left < sizeof(head) ? (size_t)left : sizeof(head);
 
-	if (stream_read(stream, offset, head, nr_bytes)) {
+	if (stream_file_read(stream, offset, head, nr_bytes)) {
 		return DECODE_SHORT;
 	}
 	return decode_block_header(head, nr_bytes, header, entries);
@@ -132,14 +132,14 @@ static uint64_t find_block(struct stream *stream, uint64_t offset)
 		uint64_t left = stream->size - offset;
 		size_t nr_bytes = left < sizeof(window) ? (size_t)left : sizeof(window);
 
-		if (stream_read(stream, offset, window, nr_bytes)) {
+		if (stream_file_read(stream, offset, window, nr_bytes)) {
 			break;
 		}
 		for (size_t i = 0; i + sizeof(magic) <= nr_bytes; i += GPROF_ALIGN) {
 			struct gprof_block_header header;
 
 			if (memcmp(window + i, &magic, sizeof(magic)) == 0 &&
-				look(stream, offset + i, &header) == DECODE_OK) {
+				read_block_header(stream, offset + i, &header) == DECODE_OK) {
 				return offset + i;
 			}
 		}
@@ -158,14 +158,14 @@ static void index_blocks(struct stream *stream, uint64_t offset)
 
 	while (offset < stream->size) {
 		struct gprof_block_header header;
-		enum decode_status status = look(stream, offset, &header);
+		enum decode_status status = read_block_header(stream, offset, &header);
 		uint64_t end;
 
 		if (status) {
 			uint64_t next = find_block(stream, resume);
 			uint64_t lost = next > offset ? next - offset : 0;
 
-			add_damage(stream, offset, lost,
+			stream_add_damage(stream, offset, lost,
 				next == stream->size && status == DECODE_BAD_MAGIC
 					? "no whole block here"
 					: decode_status_text(status));
@@ -173,11 +173,11 @@ static void index_blocks(struct stream *stream, uint64_t offset)
 			resume = next;
 			continue;
 		}
-		take_block(stream, offset, &header);
+		add_block(stream, offset, &header);
 		resume = head_end(offset, &header);
 		end = resume + header.payload_bytes;
 		if (end > stream->size) {
-			add_damage(stream, offset, stream->size - offset, "cut off");
+			stream_add_damage(stream, offset, stream->size - offset, "cut off");
 			offset = find_block(stream, resume);
 			continue;
 		}
@@ -215,11 +215,11 @@ void stream_index_grow(struct stream *stream, uint64_t size)
 	stream->nr_damages = 0;
 	while (stream->grown < size) {
 		struct gprof_block_header header;
-		enum decode_status status = look(stream, stream->grown, &header);
+		enum decode_status status = read_block_header(stream, stream->grown, &header);
 		uint64_t end = status ? 0 : head_end(stream->grown, &header) + header.payload_bytes;
 
 		if (!status && end <= size) {
-			take_block(stream, stream->grown, &header);
+			add_block(stream, stream->grown, &header);
 			stream->grown = (end + GPROF_ALIGN - 1) / GPROF_ALIGN * GPROF_ALIGN;
 		} else if (size - stream->grown < MOST_BLOCK_BYTES) {
 			return; /* it is being written */
@@ -256,7 +256,7 @@ static int read_header(struct stream *stream, uint64_t *first)
 	enum decode_status status;
 
 	*first = sizeof(bytes);
-	if (stream_read(stream, 0, bytes, nr_bytes)) {
+	if (stream_file_read(stream, 0, bytes, nr_bytes)) {
 		return err_set(-EIO, "cannot read its header: %s", strerror(errno));
 	}
 	status = decode_file_header(bytes, nr_bytes, &stream->header);
@@ -271,13 +271,13 @@ static int read_header(struct stream *stream, uint64_t *first)
 	if (status == DECODE_SHORT) {
 		return err_set(-ENODATA, "cut off within its header");
 	}
-	if (stream->size <= sizeof(bytes) || look(stream, sizeof(bytes), &block)) {
+	if (stream->size <= sizeof(bytes) || read_block_header(stream, sizeof(bytes), &block)) {
 		return status == DECODE_BAD_MAGIC ? err_set(-EINVAL, "not a gprof stream")
 						  : err_set(-EINVAL, "its header is damaged");
 	}
 	stream->is_header_damaged = true;
 	memset(&stream->header, 0, sizeof(stream->header));
-	add_damage(stream, 0, sizeof(bytes), "bad checksum of the file header");
+	stream_add_damage(stream, 0, sizeof(bytes), "bad checksum of the file header");
 	return 0;
 }
 
@@ -293,10 +293,13 @@ int stream_index_open(struct stream *stream)
 	if (!stream->size) {
 		return err_set(-ENODATA, "the file is empty");
 	}
-	rc = kineto_replace(stream);
-	if (!rc) {
-		rc = read_header(stream, &first);
+	for (size_t i = 0; stream_importers[i] && !stream->is_trace; i++) {
+		rc = stream_importers[i](stream);
+		if (rc) {
+			return rc;
+		}
 	}
+	rc = read_header(stream, &first);
 	if (rc) {
 		return rc;
 	}

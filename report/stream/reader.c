@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "report/util/buf.h"
-#include "report/stream/rings.h"
+#include "report/stream/file.h"
+#include "report/stream/ring_rows.h"
 
 /* Arrays by place in the directory of the block that is open. */
 struct reader {
@@ -66,7 +67,7 @@ static int open_block(
 	reader->stream = stream;
 	reader->bytes_from = reader->bytes_to = 0;
 	/* Checked when the block was found; once more, since files may change under us. */
-	if (stream_read(stream, block->offset, head, head_bytes) ||
+	if (stream_file_read(stream, block->offset, head, head_bytes) ||
 		decode_block_header(head, head_bytes, &reader->header, reader->entries) ||
 		reader->header.nr_rows != block->nr_rows) {
 		return -EIO;
@@ -104,7 +105,7 @@ static bool read_bytes(struct reader *reader, uint64_t from, uint64_t to)
 		reader->bytes = mem_zeroed(nr_bytes, 1);
 		reader->bytes_capacity = nr_bytes;
 	}
-	if (stream_read(reader->stream, from, reader->bytes, nr_bytes)) {
+	if (stream_file_read(reader->stream, from, reader->bytes, nr_bytes)) {
 		return false;
 	}
 	reader->bytes_from = from;

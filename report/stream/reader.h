@@ -7,7 +7,7 @@
 #ifndef REPORT_STREAM_READER_H
 #define REPORT_STREAM_READER_H
 
-#include "report/stream/stream.h"
+#include "report/stream/types.h"
 
 struct reader;
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/util/buf.h"
-#include "report/stream/rings.h"
 #include "report/stream/index.h"
 
 #define FIRST_ROWS 64u

@@ -3,7 +3,17 @@
 #ifndef REPORT_STREAM_RING_ROWS_H
 #define REPORT_STREAM_RING_ROWS_H
 
-#include "report/stream/stream.h"
+#include "report/stream/types.h"
+
+/* Ids that the reader gives to texts and shapes found in rings; streams count from 1. */
+#define RINGS_FIRST_ID 0x80000000u
+
+struct ring_batch;
+
+void ring_batch_destroy(struct ring_batch *batch);
+
+/* Sets the columns of `mask` in the batch. They live as long as the ring batch. */
+void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch *batch);
 
 struct ring_rows;
 

@@ -12,7 +12,7 @@
 #include "report/util/buf.h"
 #include "report/util/err.h"
 #include "report/stream/ring_rows.h"
-#include "report/stream/table_schema.h"
+#include "report/stream/stream.h"
 
 /* A larger file than any GPROF_BUFFER_MB makes is not read into memory. */
 #define MOST_CHUNK_BYTES (64u * 1024u * 1024u)
@@ -121,7 +121,7 @@ static void find_chunks(struct ring_file *file, struct stream *stream)
 
 /* ---- checkpoints ---- */
 
-static void take_positions(struct ring_file *file, const struct batch *batch)
+static void read_positions(struct ring_file *file, const struct batch *batch)
 {
 	file->nr_positions = 0;
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
@@ -142,7 +142,7 @@ static size_t read_checkpoint(struct ring_file *file, struct stream *stream)
 
 		if (stream_block_table(stream, i) == GPROF_TABLE_checkpoint &&
 			!stream_load(stream, i, COL_ALL(NR_COL_checkpoint), 0, &batch)) {
-			take_positions(file, &batch);
+			read_positions(file, &batch);
 			return i + 1;
 		}
 	}
@@ -157,7 +157,7 @@ static void drop_repeated(struct stream *stream, size_t nr_confirmed)
 {
 	size_t nr_kept = nr_confirmed;
 
-	table_schema_count(stream);
+	stream_count_tables(stream);
 	for (size_t i = nr_confirmed; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
 		const struct stream_table *table = &stream->tables[block->table];
@@ -256,7 +256,7 @@ int rings_attach(struct stream *stream, const char *path)
 			stream->end_code = file.header.end_code;
 		}
 		stream->rings_path = mem_text(path);
-		table_schema_count(stream);
+		stream_count_tables(stream);
 	}
 	if (file.fd >= 0) {
 		close(file.fd);

@@ -8,15 +8,7 @@
 #ifndef REPORT_STREAM_RINGS_H
 #define REPORT_STREAM_RINGS_H
 
-#include "report/stream/stream.h"
-
-/* Ids that the reader gives to texts and shapes found in rings; streams count from 1. */
-#define RINGS_FIRST_ID 0x80000000u
-
-struct ring_batch;
-
-void ring_batch_destroy(struct ring_batch *batch);
-void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch *batch);
+#include "report/stream/types.h"
 
 /*
  * Reads the ring file and appends its rows to the stream; blocks behind the last checkpoint are

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stream/stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/stream/prefetch.h"
 #include "report/util/buf.h"
 #include "report/util/err.h"
-#include "report/stream/rings.h"
+#include "report/stream/ring_rows.h"
 #include "report/stream/file.h"
 #include "report/stream/index.h"
-#include "report/stream/table_schema.h"
 
 /* What loads use: one for all streams, since a job may have hundreds and few blocks are in hand. */
 static struct prefetch *shared;
@@ -34,100 +34,6 @@ static void give_shared(struct stream *stream)
 		prefetch_destroy(shared);
 		shared = NULL;
 	}
-}
-
-int stream_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes)
-{
-	return stream_file_read(stream, offset, bytes, nr_bytes);
-}
-
-int stream_open(struct stream **stream, const char *path)
-{
-	struct stream *s = mem_zeroed(1, sizeof(*s));
-	size_t length = strlen(path);
-	int rc;
-
-	s->fd = -1;
-	s->path = mem_text(path);
-	s->is_part = length > 5 && strcmp(path + length - 5, ".part") == 0;
-	rc = stream_index_open(s);
-	if (rc) {
-		stream_close(s);
-		return rc;
-	}
-	if (!s->is_trace) { /* what is in memory alone could not be opened again */
-		stream_file_share(s);
-	}
-	take_shared(s);
-	table_schema_read(s);
-	*stream = s;
-	return 0;
-}
-
-void stream_close(struct stream *stream)
-{
-	if (!stream) {
-		return;
-	}
-	give_shared(stream); /* no thread reads it any more */
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		ring_batch_destroy(stream->blocks[i].ring);
-	}
-	for (size_t i = 0; i < stream->nr_tables; i++) {
-		for (unsigned int c = 0; c < stream->tables[i].nr_columns; c++) {
-			if (stream->tables[i].columns[c].known < 0) {
-				free((char *)stream->tables[i].columns[c].name);
-			}
-		}
-		free(stream->tables[i].columns);
-		free(stream->tables[i].name);
-	}
-	stream_file_close(stream);
-	free(stream->tables);
-	free(stream->blocks);
-	free(stream->damages);
-	free(stream->rings_path);
-	free(stream->path);
-	free(stream);
-}
-
-unsigned int stream_block_table(const struct stream *stream, size_t block)
-{
-	return stream->tables[stream->blocks[block].table].known;
-}
-
-struct stream_table *stream_table(const struct stream *stream, unsigned int known)
-{
-	for (size_t i = 0; i < stream->nr_tables; i++) {
-		if (stream->tables[i].known == known) {
-			return &stream->tables[i];
-		}
-	}
-	return NULL;
-}
-
-unsigned int stream_known(const struct stream *stream, uint64_t number)
-{
-	for (size_t i = 0; i < stream->nr_tables; i++) {
-		if (stream->tables[i].number == number) {
-			return stream->tables[i].known;
-		}
-	}
-	return 0;
-}
-
-bool stream_is_damaged(const struct stream *stream)
-{
-	if (stream->is_header_damaged || stream->is_schema_assumed || stream->nr_damages ||
-		stream->blocks_missing || stream->blocks_repeated || stream->ring_rows_damaged) {
-		return true;
-	}
-	for (size_t i = 0; i < stream->nr_tables; i++) {
-		if (stream->tables[i].rows_missing || stream->tables[i].rows_damaged) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /* ---- columns of a block ---- */
@@ -170,4 +76,209 @@ unsigned int stream_verify(struct stream *stream, size_t block,
 		count_damage(stream, block);
 	}
 	return nr_bad;
+}
+
+/* ---- tables ---- */
+
+static void set_known(struct stream_table *table, unsigned int known)
+{
+	const struct schema_table *ours = schema_table(known);
+
+	table->known = (uint8_t)known;
+	table->is_assumed = true;
+	table->row_bytes = ours->row_bytes;
+	free(table->name);
+	table->name = mem_text(ours->name);
+	table->nr_columns = ours->nr_columns;
+	table->column_capacity = ours->nr_columns;
+	table->columns =
+		mem_resize(table->columns, table->column_capacity, sizeof(*table->columns));
+	for (unsigned int c = 0; c < ours->nr_columns; c++) {
+		table->columns[c] = (struct stream_column){.name = ours->columns[c].name,
+			.kind = ours->columns[c].kind,
+			.width = ours->columns[c].width,
+			.offset = ours->columns[c].offset,
+			.known = (int8_t)c};
+		table->column_of[c] = (int16_t)c;
+	}
+}
+
+static void add_column(struct stream *stream, const struct batch *batch, uint32_t i)
+{
+	const struct decode_text *table_name = &batch->text[COL_schema_table_name][i];
+	const struct decode_text *name = &batch->text[COL_schema_name][i];
+	struct stream_table *table =
+		stream_table_numbered(stream, (uint16_t)batch->col[COL_schema_table][i]);
+	uint64_t column = batch->col[COL_schema_column][i];
+	int known;
+
+	if (table->number == GPROF_TABLE_schema || column != table->nr_columns ||
+		column >= DECODE_COLUMNS) {
+		return; /* fixed, or said before, or more than we can hold */
+	}
+	if (!table->name) {
+		table->name = strndup(table_name->bytes, table_name->nr_bytes);
+		table->known = (uint8_t)schema_find_table(table_name->bytes, table_name->nr_bytes);
+		table->row_bytes = (uint16_t)batch->col[COL_schema_row_bytes][i];
+	}
+	known = schema_find_column(table->known, name->bytes, name->nr_bytes);
+	if (!table->nr_columns && table->known) { /* mostly as many as we know */
+		table->column_capacity = schema_table(table->known)->nr_columns;
+		table->columns =
+			mem_resize(table->columns, table->column_capacity, sizeof(*table->columns));
+	}
+	table->columns = array_grow(table->columns, table->nr_columns, &table->column_capacity,
+		sizeof(*table->columns));
+	table->columns[table->nr_columns++] = (struct stream_column){
+		.name = known < 0 ? strndup(name->bytes, name->nr_bytes)
+				  : schema_table(table->known)->columns[known].name,
+		.kind = (uint8_t)batch->col[COL_schema_kind][i],
+		.width = (uint8_t)batch->col[COL_schema_width][i],
+		.offset = (uint16_t)batch->col[COL_schema_offset][i],
+		.known = (int8_t)known};
+	if (known >= 0) {
+		table->column_of[known] = (int16_t)column;
+	}
+}
+
+/* Tables without a schema: what version 1.0 had under that number. */
+static void assume_tables(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		struct stream_table *table = &stream->tables[i];
+
+		if (table->name) {
+			continue;
+		}
+		if (schema_table(table->number) && !stream_table(stream, table->number)) {
+			set_known(table, table->number);
+		} else {
+			char name[32];
+
+			snprintf(name, sizeof(name), "table %u", table->number);
+			table->name = mem_text(name);
+		}
+		stream->is_schema_assumed = true;
+	}
+}
+
+void stream_count_tables(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		stream->tables[i].nr_blocks = 0;
+		stream->tables[i].nr_rows = 0;
+		stream->tables[i].nr_ring_rows = 0;
+		stream->tables[i].bytes = 0;
+	}
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		const struct stream_block *block = &stream->blocks[i];
+		struct stream_table *table = &stream->tables[block->table];
+
+		table->nr_rows += block->nr_rows;
+		if (block->ring) {
+			table->nr_ring_rows += block->nr_rows;
+			continue;
+		}
+		table->nr_blocks++;
+		table->bytes += sizeof(struct gprof_block_header) + block->payload_bytes +
+				block->nr_columns * sizeof(struct gprof_column_entry);
+	}
+}
+
+static void read_schema(struct stream *stream)
+{
+	struct stream_table *schema = stream_table_numbered(stream, GPROF_TABLE_schema);
+	uint32_t mask = COL_ALL(NR_COL_schema);
+
+	set_known(schema, GPROF_TABLE_schema);
+	schema->is_assumed = false;
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream->tables[stream->blocks[i].table].number != GPROF_TABLE_schema ||
+			stream_load(stream, i, mask, 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			add_column(stream, &batch, row);
+		}
+	}
+	assume_tables(stream);
+	stream_count_tables(stream);
+}
+
+/* ---- a stream ---- */
+
+int stream_open(struct stream **stream, const char *path)
+{
+	struct stream *s = mem_zeroed(1, sizeof(*s));
+	size_t length = strlen(path);
+	int rc;
+
+	s->fd = -1;
+	s->path = mem_text(path);
+	s->is_part = length > 5 && strcmp(path + length - 5, ".part") == 0;
+	rc = stream_index_open(s);
+	if (rc) {
+		stream_close(s);
+		return rc;
+	}
+	if (!s->is_trace) { /* what is in memory alone could not be opened again */
+		stream_file_share(s);
+	}
+	take_shared(s);
+	read_schema(s);
+	*stream = s;
+	return 0;
+}
+
+void stream_close(struct stream *stream)
+{
+	if (!stream) {
+		return;
+	}
+	give_shared(stream); /* no thread reads it any more */
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		ring_batch_destroy(stream->blocks[i].ring);
+	}
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		for (unsigned int c = 0; c < stream->tables[i].nr_columns; c++) {
+			if (stream->tables[i].columns[c].known < 0) {
+				free((char *)stream->tables[i].columns[c].name);
+			}
+		}
+		free(stream->tables[i].columns);
+		free(stream->tables[i].name);
+	}
+	stream_file_close(stream);
+	free(stream->tables);
+	free(stream->blocks);
+	free(stream->damages);
+	free(stream->rings_path);
+	free(stream->path);
+	free(stream);
+}
+
+unsigned int stream_known(const struct stream *stream, uint64_t number)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		if (stream->tables[i].number == number) {
+			return stream->tables[i].known;
+		}
+	}
+	return 0;
+}
+
+bool stream_is_damaged(const struct stream *stream)
+{
+	if (stream->is_header_damaged || stream->is_schema_assumed || stream->nr_damages ||
+		stream->blocks_missing || stream->blocks_repeated || stream->ring_rows_damaged) {
+		return true;
+	}
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		if (stream->tables[i].rows_missing || stream->tables[i].rows_damaged) {
+			return true;
+		}
+	}
+	return false;
 }

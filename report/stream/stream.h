@@ -10,105 +10,7 @@
 #ifndef REPORT_STREAM_STREAM_H
 #define REPORT_STREAM_STREAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "report/stream/decode.h"
-#include "report/stream/schema.h"
-
-/* A column as the stream's schema has it. */
-struct stream_column {
-	const char *name; /* of schema.h where we know it, else its own memory */
-	uint8_t kind;
-	uint8_t width;
-	uint16_t offset;
-	int8_t known; /* COL_..., -1 if we do not know it */
-};
-
-/* A table as the stream has it, and what became of its rows. */
-struct stream_table {
-	uint16_t number;
-	uint8_t known;	 /* GPROF_TABLE_..., 0 if we do not know it */
-	bool is_assumed; /* its schema is missing, version 1.0's is taken */
-	char *name;
-	uint16_t row_bytes;
-	unsigned int nr_columns;
-	struct stream_column *columns;
-	size_t column_capacity;
-	int16_t column_of[SCHEMA_COLUMNS]; /* COL_... -> the stream's column, -1 */
-	uint64_t nr_blocks;
-	uint64_t nr_rows;
-	uint64_t nr_ring_rows;
-	uint64_t bytes;		 /* of its blocks */
-	uint64_t rows_missing;	 /* in blocks that are lost */
-	uint64_t rows_unwritten; /* numbered, but never written */
-	uint64_t rows_damaged;	 /* in blocks with a damaged column that was wanted */
-	uint64_t next_row;	 /* while reading: rows_before that the next block should have */
-	uint64_t holes_seen;
-};
-
-struct stream_block {
-	uint64_t offset; /* in the file */
-	uint64_t sequence;
-	uint64_t time_min, time_max;
-	uint32_t nr_rows;
-	uint32_t payload_bytes;
-	uint32_t table; /* index into tables */
-	uint16_t nr_columns;
-	bool is_counted_damaged;
-	struct ring_batch *ring; /* a batch out of the rings instead */
-};
-
-/* Bytes of the file that are no good. */
-struct stream_damage {
-	uint64_t offset;
-	uint64_t nr_bytes;
-	uint64_t block;	  /* how many blocks stand before it */
-	const char *what; /* static text */
-};
-
-struct batch {
-	unsigned int table; /* GPROF_TABLE_... */
-	uint32_t nr_rows;
-	size_t block; /* its place in stream_in.blocks */
-	uint64_t time_min, time_max;
-	/* By COL_...; NULL unless wanted. A column the stream does not have is all zeros. */
-	const uint64_t *col[SCHEMA_COLUMNS];
-	const uint32_t *small[SCHEMA_COLUMNS]; /* instead of col where asked for and possible */
-	const struct decode_text *text[SCHEMA_COLUMNS];
-};
-
-struct stream {
-	char *path;
-	int fd;			  /* -1: it is in `file` */
-	struct stream_file *file; /* shared, see stream_file.h; NULL while fd is open */
-	uint64_t size;
-	uint64_t grown; /* where the next block will be, see stream_index_grow */
-	bool is_part;	/* the name ends in .part */
-	bool is_trace;	/* of another format; offsets of damages are in that */
-	bool is_header_damaged;
-	bool is_schema_assumed;
-	struct gprof_file_header header;
-	struct stream_table *tables;
-	size_t nr_tables, table_capacity;
-	struct stream_block *blocks; /* batches of rings last */
-	size_t nr_blocks, block_capacity;
-	size_t nr_ignored; /* blocks after the last checkpoint that the rings repeat */
-	struct stream_damage *damages;
-	size_t nr_damages, damage_capacity;
-	uint64_t blocks_missing;  /* holes in the sequence */
-	uint64_t blocks_repeated; /* with a sequence number that had come before; left out */
-	uint64_t next_sequence;
-	/* rings */
-	bool has_rings;
-	char *rings_path;
-	uint64_t ring_rows;
-	uint64_t ring_rows_damaged;
-	uint64_t ring_rows_lost;
-	uint32_t end_kind, end_code; /* of the ring file's header; enum gprof_end_kind */
-	uint64_t text_cut;
-	bool is_user; /* of what all streams share */
-};
+#include "report/stream/types.h"
 
 /*
  * Opens a stream and finds its blocks. Returns 0, or a negative code with err_set: nothing can be
@@ -127,25 +29,12 @@ void stream_close(struct stream *stream);
 uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_t small_mask,
 	struct batch *batch);
 
-/* A load that is to come. */
-struct stream_request {
-	const struct stream *stream;
-	size_t block;
-	uint32_t mask, small_mask;
-};
-
 /*
  * Says which loads come next, in this order, so that other threads may decode ahead; they are
  * copied. What was expected before and has not come is forgotten; so is all of it by a stream's
  * end. Loads that come out of order, or that nobody announced, are as good and only slower.
  */
 void stream_expect(const struct stream_request *requests, size_t nr_requests);
-
-/* GPROF_TABLE_... of a batch, 0 if we do not know the table. */
-unsigned int stream_block_table(const struct stream *stream, size_t block);
-
-/* The stream's table with our number, NULL if it has none. */
-struct stream_table *stream_table(const struct stream *stream, unsigned int known);
 
 /* Our number for the stream's table number, 0 if there is none. */
 unsigned int stream_known(const struct stream *stream, uint64_t number);
@@ -162,10 +51,7 @@ unsigned int stream_verify(struct stream *stream, size_t block,
  */
 bool stream_is_damaged(const struct stream *stream);
 
-/* For stream_index.c and ring_in.c: appends a block; the table by the stream's number, made if new.
- */
-struct stream_block *stream_add_block(struct stream *stream);
-struct stream_table *stream_table_numbered(struct stream *stream, unsigned int number);
-int stream_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes);
+/* Counts the blocks, rows and bytes of each table again, after blocks were added or left out. */
+void stream_count_tables(struct stream *stream);
 
 #endif
