@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "report/table/table.h"
+#include "report/table/print.h"
 
 void advice_skip(struct advice_result *result, const char *why)
 {

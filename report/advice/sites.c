@@ -6,7 +6,7 @@
 #include "report/util/hash.h"
 #include "report/util/string_pool.h"
 #include "report/model/py_stack.h"
-#include "report/table/table.h"
+#include "report/table/print.h"
 #include "report/util/text.h"
 
 #define NR_TOP	    3u

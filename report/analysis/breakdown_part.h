@@ -4,7 +4,7 @@
 #define REPORT_ANALYSIS_BREAKDOWN_PART_H
 
 #include "report/ops/op.h"
-#include "report/ops/op_records.h"
+#include "report/ops/op_launch.h"
 
 enum breakdown_part {
 	BREAKDOWN_KERNEL,

@@ -5,7 +5,7 @@
 
 #include "report/util/buf.h"
 #include "report/analysis/critical_host.h"
-#include "report/util/queue_depth.h"
+#include "report/ops/queue_depth.h"
 
 const char *const critical_kind_names[NR_CRITICAL_KINDS] = {
 	[CRITICAL_OPERATOR] = "operator",

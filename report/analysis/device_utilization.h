@@ -10,7 +10,7 @@
 
 #include "report/model/kernel_class.h"
 #include "report/model/occupancy.h"
-#include "report/ops/op_records.h"
+#include "report/ops/op_launch.h"
 
 struct device_utilization {
 	uint32_t device;

@@ -8,7 +8,6 @@
 #define REPORT_ANALYSIS_EVENT_ROWS_H
 
 #include "report/ops/event_tree.h"
-#include "report/ops/op_place.h"
 #include "report/analysis/view.h"
 
 struct event_rows {

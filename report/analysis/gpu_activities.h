@@ -8,7 +8,7 @@
 #ifndef REPORT_ANALYSIS_GPU_ACTIVITIES_H
 #define REPORT_ANALYSIS_GPU_ACTIVITIES_H
 
-#include "report/ops/op_records.h"
+#include "report/ops/op_launch.h"
 #include "report/model/scan.h"
 #include "report/table/table.h"
 #include "report/analysis/gpu_activity_runs.h"

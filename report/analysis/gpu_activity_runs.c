@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "report/util/buf.h"
-#include "report/util/temp_file.h"
+#include "report/util/files.h"
 #include "report/analysis/gpu_activities.h"
 
 static int by_begin(const void *a, const void *b)

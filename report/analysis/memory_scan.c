@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/address_kinds.h"
+#include "report/model/copy_kind.h"
 
 const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS] = {
 	{GPROF_TABLE_alloc,

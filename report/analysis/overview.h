@@ -3,7 +3,7 @@
 #ifndef REPORT_ANALYSIS_OVERVIEW_H
 #define REPORT_ANALYSIS_OVERVIEW_H
 
-#include "report/ops/event_type.h"
+#include "report/ops/op.h"
 #include "report/analysis/view.h"
 
 enum overview_work {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/comm/nccl_pair.h"
+#include "report/comm/nccl_match.h"
 #include "report/model/select.h"
 
 #define MOST_NS (1ull << 56)

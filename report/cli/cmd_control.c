@@ -9,7 +9,7 @@
 
 #include "report/session/session.h"
 #include "report/model/process_exit.h"
-#include "report/util/replace.h"
+#include "report/util/files.h"
 
 #define NAME "gprof.control"
 /* Steps that the recorder takes. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/session/session.h"
-#include "report/table/table.h"
+#include "report/table/print.h"
 
 static const struct {
 	const char *name, *type, *otherwise, *allowed, *help;

@@ -14,7 +14,7 @@
 #include "report/session/common_options.h"
 #include "report/util/err.h"
 #include "report/reduce/reduce.h"
-#include "report/util/temp_file.h"
+#include "report/util/files.h"
 
 #define MOST_JOBS 1024u
 

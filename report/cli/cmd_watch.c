@@ -12,7 +12,7 @@
 #include "report/session/common_options.h"
 #include "report/session/session.h"
 #include "report/util/err.h"
-#include "report/util/replace.h"
+#include "report/util/files.h"
 #include "report/cli/watch.h"
 
 #define USUAL_MS     2000u

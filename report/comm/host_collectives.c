@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "report/comm/nccl_names.h"
-#include "report/comm/nccl_ops.h"
 #include "report/ops/op.h"
+#include "report/util/buf.h"
+#include "report/model/select.h"
 
 const char *const host_comm_names[] = {[HOST_COLLECTIVE_GLOO] = "gloo",
 	[HOST_COLLECTIVE_MPI] = "MPI",
@@ -201,6 +202,65 @@ void host_collective_take(const struct process *process, const struct batch *b, 
 		} else if (has_operators && is_computing(name, (uint8_t)b->col[COL_op_framework][i],
 						    (uint8_t)b->col[COL_op_scope][i])) {
 			take(context, &comm);
+		}
+	}
+}
+
+/* ---- operations beside NCCL's ---- */
+
+/* Whose operations they are. */
+struct taker {
+	struct nccl_ops *ops;
+	struct process *process;
+};
+
+static void take(void *context, const struct host_collective *comm)
+{
+	struct taker *taker = context;
+	struct nccl_ops *ops = taker->ops;
+	struct clock_map *clock = &taker->process->host_clock;
+	const char *name = host_comm_names[comm->library];
+
+	ops->ops = array_grow(ops->ops, ops->nr_ops, &ops->capacity, sizeof(*ops->ops));
+	ops->ops[ops->nr_ops] = (struct nccl_op){
+		.bytes = comm->bytes,
+		.is_unsized = !comm->has_bytes,
+		.begin_ns = clock_map_time(clock, comm->begin),
+		.end_ns = clock_map_time(clock, comm->end),
+		.nr_calls = 1,
+		.rank = -1,
+		.peer = -1,
+		.boot = process_clock(taker->process),
+		.process = ops->nr_processes,
+		.id = (uint32_t)ops->nr_ops,
+		.name = string_pool_intern(name, strlen(name)),
+		.kind = comm->kind,
+		.library = comm->library,
+	};
+	ops->nr_ops++;
+}
+
+void host_collective_ops_take(
+	struct nccl_ops *ops, struct process *process, const struct batch *batch)
+{
+	struct taker taker = {ops, process};
+
+	host_collective_take(process, batch, false, take, &taker);
+}
+
+void host_collective_ops_read(struct nccl_ops *ops, struct process *process)
+{
+	struct stream *stream = process->stream;
+	uint32_t mask = HOST_COLLECTIVE_MASK | select_mask(process, GPROF_TABLE_op);
+	bool has_any = host_collective_is_in(process);
+
+	for (size_t i = 0; has_any && i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
+			!stream_load(stream, i, mask, 0, &batch)) {
+			select_cut(process, &batch);
+			host_collective_ops_take(ops, process, &batch);
 		}
 	}
 }

@@ -9,6 +9,7 @@
 #define REPORT_COMM_HOST_COLLECTIVES_H
 
 #include "report/model/scan.h"
+#include "report/comm/nccl_ops.h"
 
 enum host_collective_library {
 	HOST_COLLECTIVE_NONE,
@@ -51,5 +52,22 @@ enum host_collective_library host_collective_library_of(uint32_t name);
 
 /* "gloo", "MPI", "UCC". */
 extern const char *const host_comm_names[];
+
+/* ---- operations beside NCCL's ---- */
+
+/*
+ * Calls that the host carries out (host_comm.h) as operations beside NCCL's: of unknown
+ * communicators and without numbers, which the framework does not tell, so none is matched with
+ * those of other ranks. Their times are those of the calls, with the waiting in them.
+ *
+ * Memory: about 120 bytes a call.
+ */
+
+/* Batches of table op, of which HOST_COLLECTIVE_MASK is wanted, before the end of the process. */
+void host_collective_ops_take(
+	struct nccl_ops *ops, struct process *process, const struct batch *batch);
+
+/* All of them, for a process that no scan reads. */
+void host_collective_ops_read(struct nccl_ops *ops, struct process *process);
 
 #endif

@@ -8,26 +8,12 @@
 
 #include "report/comm/nccl_match.h"
 
-uint32_t job_clock_of(const struct process *process)
-{
-	const char *host;
-
-	if (process->has_job_clock) {
-		return UINT32_MAX; /* no number of names.h */
-	}
-	if (process->boot) {
-		return process->boot;
-	}
-	host = process_fact(process, "host.name", "");
-	return string_pool_intern(host, strlen(host));
-}
-
 /* One whose host is not known has a clock of its own. */
 static bool shares_clock(const struct process *a, const struct process *b)
 {
-	uint32_t clock = job_clock_of(a);
+	uint32_t clock = process_clock(a);
 
-	return a == b || (clock && clock == job_clock_of(b));
+	return a == b || (clock && clock == process_clock(b));
 }
 
 static bool has_several_clocks(struct process *const *processes, size_t nr_processes)

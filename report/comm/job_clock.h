@@ -16,9 +16,6 @@
 /* Once, after the processes are read and before anything looks at their times. */
 void job_clock_align(struct process *const *processes, size_t nr_processes);
 
-/* Whose clock a process has: those with the same one, if not 0, share it. */
-uint32_t job_clock_of(const struct process *process);
-
 /*
  * Appends what is to be said about times of several processes beside each other: how exact they
  * are, or that those of different hosts are compared by their wall clocks. Nothing if they have one

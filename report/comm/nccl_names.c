@@ -8,7 +8,6 @@
 
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
-#include "report/comm/nccl_ops.h"
 
 #define NAME_BYTES 40u
 

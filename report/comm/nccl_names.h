@@ -5,6 +5,13 @@
 
 #include "report/model/model.h"
 
+/* Kinds of operations, beside enum gprof_nccl, of groups whose calls are of several kinds. */
+enum {
+	NCCL_OPS_SEND_RECV = 100, /* sends and receives alone */
+	NCCL_OPS_SEVERAL = 101,
+	NCCL_OPS_BARRIER = 102, /* of libraries that have one */
+};
+
 /* Of an operation, as nccl_ops.h has its kind: "AllReduce" and so on, static. */
 const char *nccl_names_op(uint8_t kind);
 

@@ -6,7 +6,7 @@
 #ifndef REPORT_COMM_PIPELINE_H
 #define REPORT_COMM_PIPELINE_H
 
-#include "report/comm/nccl_pair.h"
+#include "report/comm/nccl_match.h"
 
 enum { PIPELINE_MOST = 2 }; /* neighbours */
 

@@ -8,6 +8,8 @@
 
 #include "report/model/model.h"
 
+/* ---- all processes ---- */
+
 /* Has sanity_tell tell that sentence, too, once: of data that a view could not make use of. */
 void sanity_add(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

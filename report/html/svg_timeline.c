@@ -8,7 +8,7 @@
 
 #include "report/html/svg.h"
 #include "report/html/svg_slices.h"
-#include "report/model/select_ask.h"
+#include "report/model/select.h"
 #include "report/util/text.h"
 
 #define LEFT	   200

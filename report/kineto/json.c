@@ -4,6 +4,13 @@
 
 #include "report/kineto/json.h"
 
+#include <string.h>
+
+#define JSMN_PARENT_LINKS
+#include <jsmn.h>
+
+#include "report/kineto/json.h"
+
 #include <stdlib.h>
 
 #define FIRST_TOKENS 256u
@@ -217,4 +224,432 @@ bool kineto_json_ns(const struct kineto_json *json, int i, uint64_t *ns)
 {
 	return is_scalar(json, i) && read_decimal(json->bytes + json->tokens[i].start,
 					     json->bytes + json->tokens[i].end, 3, ns);
+}
+
+/* ---- the file as events ---- */
+
+enum state {
+	AT_BEGIN,
+	IN_OBJECT,
+	IN_EVENTS,
+	AT_END,
+};
+
+/* How far into a value we are. */
+struct scan {
+	unsigned int depth;
+	bool in_text, is_escaped;
+};
+
+void kineto_tokenizer_init(struct kineto_tokenizer *split, struct kineto_input *in)
+{
+	*split = (struct kineto_tokenizer){.in = in, .state = AT_BEGIN};
+}
+
+/*
+ * Gets more bytes behind those from `keep` on, which may move. Returns false if there are none, or
+ * if those kept are too many (then nothing has changed).
+ */
+static bool refill(struct kineto_tokenizer *split, char **keep)
+{
+	size_t nr_kept = (size_t)(split->end - *keep);
+	size_t nr_bytes;
+	char *bytes;
+
+	if (split->is_input_ended || nr_kept > KINETO_INPUT_ROOM) {
+		return false;
+	}
+	nr_bytes = kineto_input_next(split->in, &bytes);
+	split->is_input_ended = !nr_bytes;
+	if (!nr_bytes) {
+		return false;
+	}
+	if (nr_kept) {
+		memcpy(bytes - nr_kept, *keep, nr_kept);
+	}
+	*keep = bytes - nr_kept;
+	split->end = bytes + nr_bytes;
+	split->offset += nr_bytes;
+	return true;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\n';
+}
+
+/* The next byte that is no blank, no comma and no byte order mark; 0 at the end. */
+static char skip_blanks(struct kineto_tokenizer *split)
+{
+	for (;;) {
+		split->part = split->at; /* guess_end looks back as far as that */
+		while (split->at < split->end &&
+			(is_space(*split->at) || *split->at == ',' ||
+				(split->state == AT_BEGIN && (*split->at & 0x80)))) {
+			split->at++;
+		}
+		if (split->at < split->end) {
+			return *split->at;
+		}
+		if (!refill(split, &split->at)) {
+			return 0;
+		}
+	}
+}
+
+/* ---- the end of a value ---- */
+
+/* 1: says something outside of texts; 2: within them. */
+static const unsigned char meaning[256] = {['"'] = 3,
+	['\\'] = 2,
+	['{'] = 1,
+	['}'] = 1,
+	['['] = 1,
+	[']'] = 1,
+	[','] = 4,
+	[' '] = 4,
+	['\n'] = 4};
+
+static const char *scan_text(struct scan *scan, const char *p, const char *end)
+{
+	while (p < end) {
+		if (scan->is_escaped) {
+			scan->is_escaped = false;
+		} else if (*p == '\\') {
+			scan->is_escaped = true;
+		} else if (*p == '"') {
+			scan->in_text = false;
+			return p + 1;
+		}
+		p++;
+		while (!scan->is_escaped && p < end && !(meaning[(unsigned char)*p] & 2)) {
+			p++;
+		}
+	}
+	return p;
+}
+
+/* What comes behind the value that `scan` is in, or NULL if it goes on at the end. */
+static const char *scan_value(struct scan *scan, const char *p, const char *end)
+{
+	while (p < end) {
+		if (scan->in_text) {
+			p = scan_text(scan, p, end);
+			if (!scan->in_text && !scan->depth) {
+				return p;
+			}
+			continue;
+		}
+		while (p < end && !(meaning[(unsigned char)*p] & 1) &&
+			(scan->depth || !(meaning[(unsigned char)*p] & 4))) {
+			p++;
+		}
+		if (p == end) {
+			break;
+		}
+		if (*p == '"') {
+			scan->in_text = true;
+		} else if (*p == '{' || *p == '[') {
+			scan->depth++;
+		} else if (!scan->depth) {
+			return p; /* behind a number */
+		} else if (--scan->depth == 0) {
+			return p + 1;
+		}
+		p++;
+	}
+	return NULL;
+}
+
+/*
+ * Where an event has lines of its own, it ends with a line that begins as its first one does, which
+ * has nothing but its bracket. That may be wrong, which parsing shows. NULL: not to be found so.
+ */
+static const char *guess_end(const struct kineto_tokenizer *split, const char *begin)
+{
+	const char *line = begin, *p = begin;
+	size_t indent;
+
+	while (line > split->part && line[-1] == ' ') {
+		line--;
+	}
+	if (line == split->part || line[-1] != '\n' || begin + 1 == split->end ||
+		begin[1] != '\n') {
+		return NULL;
+	}
+	indent = (size_t)(begin - line);
+	while ((p = memchr(p, '\n', (size_t)(split->end - p)))) {
+		p++;
+		if ((size_t)(split->end - p) <= indent) {
+			return NULL;
+		}
+		if (p[indent] == '}' && !memcmp(p, line, indent)) {
+			return p + indent + 1;
+		}
+	}
+	return NULL;
+}
+
+/* ---- what cannot be used ---- */
+
+/* Where the next event may begin: `} , {` and a text, whatever stands around it. */
+static char *find_boundary(char *p, const char *end)
+{
+	while ((p = memchr(p, '}', (size_t)(end - p)))) {
+		char *q = ++p;
+
+		while (q < end && is_space(*q)) {
+			q++;
+		}
+		if (q == end || *q != ',') {
+			continue;
+		}
+		for (q++; q < end && is_space(*q); q++) {
+		}
+		if (q < end && *q == '{') {
+			char *begin = q++;
+
+			while (q < end && is_space(*q)) {
+				q++;
+			}
+			if (q < end && *q == '"') {
+				return begin;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Goes on behind a bad event that begins at split->at. */
+static void skip_event(struct kineto_tokenizer *split)
+{
+	char *boundary;
+
+	split->nr_bad++;
+	split->at++;
+	while (!(boundary = find_boundary(split->at, split->end))) {
+		size_t nr_bytes = (size_t)(split->end - split->at);
+
+		/* A boundary may lie across: some bytes stay. */
+		split->at = nr_bytes > 256 ? split->end - 256 : split->at;
+		if (!refill(split, &split->at)) {
+			split->at = split->end;
+			return;
+		}
+	}
+	split->at = boundary;
+}
+
+/* Goes on behind a value that is too large to be kept. */
+static void skip_value(struct kineto_tokenizer *split, struct scan *scan)
+{
+	const char *end;
+
+	split->nr_bad++;
+	split->nr_large++;
+	do {
+		split->at = split->end;
+		if (!refill(split, &split->at)) {
+			return;
+		}
+		end = scan_value(scan, split->at, split->end);
+	} while (!end);
+	split->at += end - split->at;
+}
+
+/* ---- parts ---- */
+
+static void note_cut(struct kineto_tokenizer *split)
+{
+	split->is_cut = true;
+	split->cut_offset = split->offset;
+	split->state = AT_END;
+}
+
+/*
+ * Finds the end of the value at split->at, where *begin (at or before it) must be kept. False: it
+ * has none, or is too large; `scan` tells how far it goes.
+ */
+static bool find_end(struct kineto_tokenizer *split, char **begin, struct scan *scan)
+{
+	char *from = split->at;
+
+	*scan = (struct scan){0};
+	for (;;) {
+		const char *end = scan_value(scan, from, split->end);
+		size_t nr_before = (size_t)(split->at - *begin);
+		size_t nr_scanned = (size_t)(split->end - split->at);
+
+		if (end) {
+			split->next = split->at + (end - split->at);
+			return true;
+		}
+		if (!refill(split, begin)) {
+			return false;
+		}
+		split->at = *begin + nr_before;
+		from = split->at + nr_scanned;
+	}
+}
+
+static bool take_event(struct kineto_tokenizer *split, struct kineto_part *part)
+{
+	struct scan scan;
+	const char *guess = guess_end(split, split->at);
+
+	split->is_guess = guess != NULL;
+	if (guess) {
+		split->part = split->at;
+		split->next = split->at + (guess - split->at);
+	} else if (find_end(split, &split->at, &scan)) {
+		split->part = split->at;
+	} else {
+		bool is_cut = split->is_input_ended && !find_boundary(split->at, split->end);
+
+		if (is_cut) {
+			note_cut(split);
+		} else {
+			skip_event(split);
+		}
+		split->part = split->at;
+		return false;
+	}
+	part->kind = KINETO_EVENT;
+	part->bytes = split->part;
+	part->nr_bytes = (size_t)(split->next - split->part);
+	split->at = split->next;
+	return true;
+}
+
+bool kineto_tokenizer_retry(struct kineto_tokenizer *split, struct kineto_part *part)
+{
+	struct scan scan;
+	size_t nr_guessed = part->nr_bytes;
+	bool is_guess = split->is_guess, has_end = true;
+	char *boundary;
+
+	split->at = split->part;
+	if (is_guess) {
+		has_end = find_end(split, &split->at, &scan);
+		split->is_guess = false;
+		split->part = split->at;
+		part->bytes = split->part;
+		part->nr_bytes = has_end ? (size_t)(split->next - split->part) : 0;
+	}
+	if (!has_end) {
+		skip_event(split);
+		return false;
+	}
+	if (is_guess && part->nr_bytes != nr_guessed) {
+		split->at = split->next;
+		return true;
+	}
+	/* Its end may be none either, where a quote too many turned texts inside out. */
+	split->nr_bad++;
+	boundary = find_boundary(split->part + 1, split->next);
+	split->at = boundary ? boundary : split->next;
+	return false;
+}
+
+static bool is_events(const char *key, size_t nr_key)
+{
+	return nr_key == 13 && !memcmp(key, "\"traceEvents\"", 13);
+}
+
+/* At the text of a key. False: no member to hand out, whatever the reason. */
+static bool take_member(struct kineto_tokenizer *split, struct kineto_part *part)
+{
+	struct scan scan;
+	char *key = split->at;
+	size_t nr_key, colon;
+
+	if (*key != '"' || !find_end(split, &split->at, &scan)) {
+		note_cut(split);
+		return false;
+	}
+	key = split->at;
+	nr_key = (size_t)(split->next - key);
+	/* The key is kept while the colon and what follows are looked for. */
+	for (colon = nr_key;; colon++) {
+		if (key + colon == split->end && !refill(split, &key)) {
+			note_cut(split);
+			return false;
+		}
+		if (!is_space(key[colon]) && key[colon] != ':') {
+			break;
+		}
+	}
+	split->at = key + colon;
+	if (is_events(key, nr_key) && *split->at == '[') {
+		split->at++;
+		split->state = IN_EVENTS;
+		return false;
+	}
+	if (!find_end(split, &key, &scan)) {
+		if (split->is_input_ended) {
+			note_cut(split);
+		} else {
+			skip_value(split, &scan);
+		}
+		return false;
+	}
+	*part = (struct kineto_part){.kind = KINETO_MEMBER,
+		.key = key + 1,
+		.nr_key = nr_key - 2,
+		.bytes = split->at,
+		.nr_bytes = (size_t)(split->next - split->at)};
+	split->at = split->next;
+	return true;
+}
+
+static void begin(struct kineto_tokenizer *split, char c)
+{
+	split->is_array = c == '[';
+	split->state = split->is_array ? IN_EVENTS : IN_OBJECT;
+	split->at++;
+}
+
+/* Something in the array that is no object. */
+static void skip_other(struct kineto_tokenizer *split)
+{
+	struct scan scan;
+
+	if (find_end(split, &split->at, &scan)) {
+		split->nr_bad++;
+		split->at = split->next > split->at ? split->next : split->at + 1;
+	} else if (split->is_input_ended && !find_boundary(split->at, split->end)) {
+		note_cut(split);
+	} else {
+		skip_event(split);
+	}
+}
+
+void kineto_tokenizer_next(struct kineto_tokenizer *split, struct kineto_part *part)
+{
+	part->kind = KINETO_END;
+	while (split->state != AT_END) {
+		char c = skip_blanks(split);
+
+		if (!c) {
+			if (!split->is_array || kineto_input_problem(split->in)) {
+				note_cut(split);
+			}
+			split->state = AT_END;
+		} else if (split->state == AT_BEGIN) {
+			begin(split, c);
+		} else if (c == ']' && split->state == IN_EVENTS) {
+			split->state = split->is_array ? AT_END : IN_OBJECT;
+			split->at++;
+		} else if (split->state == IN_OBJECT && c == '}') {
+			split->state = AT_END;
+		} else if (split->state == IN_OBJECT) {
+			if (take_member(split, part)) {
+				return;
+			}
+		} else if (c != '{') {
+			skip_other(split);
+		} else if (take_event(split, part)) {
+			return;
+		}
+	}
 }

@@ -204,7 +204,7 @@ static int32_t place_of(const char *ranks, uint64_t rank)
 	return -1;
 }
 
-void kineto_nccl_take(struct kineto_nccl *nccl, struct kineto_json *json,
+void kineto_nccl_fill(struct kineto_nccl *nccl, struct kineto_json *json,
 	const struct kineto_event *event, struct kineto_row *row)
 {
 	uint64_t number = event->numbers[KINETO_collective_number];

@@ -24,7 +24,7 @@ void kineto_nccl_fini(struct kineto_nccl *nccl);
 uint8_t kineto_nccl_kind(struct kineto_json *json, const struct kineto_event *event);
 
 /* Fills in the row of a kernel whose kind it has already. */
-void kineto_nccl_take(struct kineto_nccl *nccl, struct kineto_json *json,
+void kineto_nccl_fill(struct kineto_nccl *nccl, struct kineto_json *json,
 	const struct kineto_event *event, struct kineto_row *row);
 
 /*

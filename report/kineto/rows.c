@@ -3,14 +3,448 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
 #include "report/util/idset.h"
-#include "report/kineto/early.h"
-#include "report/kineto/runs.h"
-#include "report/kineto/write.h"
 #include "report/ops/op.h"
+#include "report/util/files.h"
+
+/* ---- work before its call ---- */
+
+void kineto_early_init(struct kineto_early *early)
+{
+	*early = (struct kineto_early){.ids = mem_zeroed(KINETO_EARLY_IDS, sizeof(*early->ids))};
+}
+
+void kineto_early_fini(struct kineto_early *early)
+{
+	free(early->ids);
+}
+
+/* Ids count up, so the last ones have a place each. */
+static struct kineto_early_id *find(struct kineto_early *early, uint32_t id)
+{
+	struct kineto_early_id *found = &early->ids[id % KINETO_EARLY_IDS];
+
+	if (found->id != id) {
+		*found = (struct kineto_early_id){.id = id, .call = UINT64_MAX, .work = UINT64_MAX};
+	}
+	return found;
+}
+
+static void count(struct kineto_early *early, struct kineto_early_id *found)
+{
+	if (!found->is_counted && found->call != UINT64_MAX && found->work < found->call) {
+		found->is_counted = true;
+		early->nr++;
+	}
+}
+
+void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin)
+{
+	struct kineto_early_id *found = id ? find(early, id) : NULL;
+
+	if (found) {
+		found->call = begin < found->call ? begin : found->call;
+		count(early, found);
+	}
+}
+
+void kineto_early_work(struct kineto_early *early, uint32_t id, uint64_t begin)
+{
+	struct kineto_early_id *found = id ? find(early, id) : NULL;
+
+	if (found) {
+		found->work = begin < found->work ? begin : found->work;
+		count(early, found);
+	}
+}
+
+uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id)
+{
+	const struct kineto_early_id *found = &early->ids[id % KINETO_EARLY_IDS];
+
+	return id && found->id == id ? found->call : UINT64_MAX;
+}
+
+/* ---- rows of our tables ---- */
+
+static void write_op(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_op *row = kineto_out_row(out, GPROF_TABLE_op);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->sequence = from->op.sequence;
+	row->thread = row->end_thread = from->thread;
+	row->name = from->op.name;
+	row->op_shape = from->op.shape;
+	row->forward_thread = from->op.forward_thread;
+	row->depth = from->op.depth;
+	row->py_stack = from->op.py_stack;
+	row->framework = from->source;
+	row->scope = from->kind;
+}
+
+static void write_call(struct kineto_out *out, const struct kineto_row *from)
+{
+	/* All tables of calls begin alike. */
+	struct gprof_row_api *row = kineto_out_row(out, from->table);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->thread = from->thread;
+	row->correlation = from->call.correlation;
+	row->call = from->call.call;
+	row->door = GPROF_DOOR_CALLBACK;
+}
+
+static void write_launch(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_api_launch *row = kineto_out_row(out, GPROF_TABLE_api_launch);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->thread = from->thread;
+	row->correlation = from->call.correlation;
+	row->call = from->call.call;
+	row->door = GPROF_DOOR_CALLBACK;
+	row->py_stack = from->call.py_stack;
+}
+
+static void write_py_call(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_py_call *row = kineto_out_row(out, GPROF_TABLE_py_call);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->thread = from->thread;
+	row->py_code = from->py_call.code;
+}
+
+static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_alloc *row = kineto_out_row(out, GPROF_TABLE_alloc);
+
+	row->time = from->begin;
+	row->address = from->alloc.address;
+	row->bytes = from->alloc.bytes;
+	row->allocated_bytes = from->alloc.allocated;
+	row->reserved_bytes = from->alloc.reserved;
+	row->thread = from->thread;
+	row->device_type = from->kind;
+	row->device = from->source;
+	row->framework = GPROF_FRAMEWORK_TORCH;
+}
+
+/* What rows of kernels, copies and sets have alike. */
+#define WRITE_WORK(row, from)                                  \
+	do {                                                   \
+		(row)->begin = (from)->begin;                  \
+		(row)->dur = (from)->end;                      \
+		(row)->place = (from)->work.place;             \
+		(row)->correlation = (from)->work.correlation; \
+		(row)->graph = (from)->work.graph;             \
+		(row)->graph_node = (from)->work.graph_node;   \
+		(row)->channel = (from)->thread;               \
+	} while (0)
+
+static void write_kernel(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_kernel *row = kineto_out_row(out, GPROF_TABLE_kernel);
+
+	WRITE_WORK(row, from);
+	row->shape = from->work.shape;
+}
+
+static void write_copy(struct kineto_out *out, const struct kineto_row *from, bool is_async)
+{
+	struct gprof_row_memcpy *row = kineto_out_row(out, GPROF_TABLE_memcpy);
+
+	WRITE_WORK(row, from);
+	row->bytes = from->work.bytes;
+	row->copy_kind = from->kind;
+	row->src_kind = from->source;
+	row->dst_kind = from->target;
+	row->flags = is_async;
+}
+
+static void write_set(struct kineto_out *out, const struct kineto_row *from, bool is_async)
+{
+	struct gprof_row_memset *row = kineto_out_row(out, GPROF_TABLE_memset);
+
+	WRITE_WORK(row, from);
+	row->bytes = from->work.bytes;
+	row->memory_kind = from->target;
+	row->flags = is_async;
+}
+
+static void write_sync(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_sync *row = kineto_out_row(out, GPROF_TABLE_sync);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->place = from->work.place;
+	row->correlation = from->work.correlation;
+	row->type = from->kind;
+}
+
+static void write_overhead(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_overhead *row = kineto_out_row(out, GPROF_TABLE_overhead);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->overhead_kind = from->work.shape;
+}
+
+/* Its kernel tells of it: the thread that called is that of the launch. */
+static void write_nccl(struct kineto_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_nccl *row = kineto_out_row(out, GPROF_TABLE_nccl);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->correlation = from->nccl.correlation;
+	row->correlation_before = from->nccl.correlation - (from->nccl.correlation != 0);
+	row->comm = from->nccl.comm;
+	row->sequence = from->nccl.number;
+	row->group = from->order;
+	row->bytes = from->nccl.bytes;
+	row->peer = from->nccl.peer;
+	row->kind = from->kind;
+	row->datatype = from->nccl.datatype;
+	row->redop = UINT8_MAX;
+}
+
+/* is_async: of a copy or set, its call said so. */
+static void write_table_row(struct kineto_out *out, const struct kineto_row *row, bool is_async)
+{
+	switch (row->table) {
+	case GPROF_TABLE_op:
+		write_op(out, row);
+		break;
+	case GPROF_TABLE_py_call:
+		write_py_call(out, row);
+		break;
+	case GPROF_TABLE_api_launch:
+		write_launch(out, row);
+		break;
+	case GPROF_TABLE_alloc:
+		write_alloc(out, row);
+		break;
+	case GPROF_TABLE_kernel:
+		write_kernel(out, row);
+		break;
+	case GPROF_TABLE_memcpy:
+		write_copy(out, row, is_async);
+		break;
+	case GPROF_TABLE_memset:
+		write_set(out, row, is_async);
+		break;
+	case GPROF_TABLE_sync:
+		write_sync(out, row);
+		break;
+	case GPROF_TABLE_overhead:
+		write_overhead(out, row);
+		break;
+	case GPROF_TABLE_nccl:
+		write_nccl(out, row);
+		break;
+	default:
+		write_call(out, row);
+		break;
+	}
+}
+/* ---- sorted runs in files ---- */
+
+/*
+ * Rows that are more than memory should hold: sorted runs in files without a name, in $TMPDIR or
+ * /tmp, merged from the last row to the first, and then read back from the first to the last.
+ */
+
+/* Rows that are read or written at once, of each run. */
+#define BUFFER_ROWS 1024u
+#define ROW_BYTES   sizeof(struct kineto_row)
+
+struct run {
+	uint64_t next, end; /* rows of the file */
+	struct kineto_row *buffer;
+	size_t nr_buffered, at;
+};
+
+struct kineto_runs {
+	int fd;	       /* the runs, one after the other, each from its last row to its first */
+	int merged_fd; /* all, from the last to the first */
+	uint64_t nr_rows;
+	struct run *runs;
+	size_t nr_runs, capacity;
+};
+
+static bool write_rows(int fd, uint64_t first, const struct kineto_row *rows, size_t nr_rows)
+{
+	return temp_file_write(fd, first * ROW_BYTES, rows, nr_rows * ROW_BYTES);
+}
+
+static bool read_rows(int fd, uint64_t first, struct kineto_row *rows, size_t nr_rows)
+{
+	return temp_file_read(fd, first * ROW_BYTES, rows, nr_rows * ROW_BYTES);
+}
+
+static void runs_destroy(struct kineto_runs *runs)
+{
+	if (!runs) {
+		return;
+	}
+	for (size_t i = 0; i < runs->nr_runs; i++) {
+		free(runs->runs[i].buffer);
+	}
+	if (runs->fd >= 0) {
+		close(runs->fd);
+	}
+	if (runs->merged_fd >= 0) {
+		close(runs->merged_fd);
+	}
+	free(runs->runs);
+	free(runs);
+}
+
+/* NULL where there is no room for files. */
+static struct kineto_runs *runs_create(void)
+{
+	struct kineto_runs *runs = mem_zeroed(1, sizeof(*runs));
+
+	runs->fd = temp_file_open();
+	runs->merged_fd = runs->fd < 0 ? -1 : temp_file_open();
+	if (runs->merged_fd < 0) {
+		runs_destroy(runs);
+		return NULL;
+	}
+	return runs;
+}
+
+/*
+ * Adds a run: the n-th row from the last one (n from 0) is nth_row(context, n). False if there is
+ * no room for it in the file; then it is not in it.
+ */
+static bool runs_add(struct kineto_runs *runs, size_t nr_rows,
+	const struct kineto_row *(*nth_row)(const void *context, size_t n), const void *context)
+{
+	struct kineto_row *buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
+	bool is_good = true;
+
+	for (size_t i = 0; i < nr_rows && is_good; i++) {
+		buffer[i % BUFFER_ROWS] = *nth_row(context, i);
+		if (i % BUFFER_ROWS == BUFFER_ROWS - 1 || i + 1 == nr_rows) {
+			is_good =
+				write_rows(runs->fd, runs->nr_rows + i / BUFFER_ROWS * BUFFER_ROWS,
+					buffer, i % BUFFER_ROWS + 1);
+		}
+	}
+	free(buffer);
+	if (is_good) {
+		runs->runs =
+			array_grow(runs->runs, runs->nr_runs, &runs->capacity, sizeof(*runs->runs));
+		runs->runs[runs->nr_runs++] =
+			(struct run){.next = runs->nr_rows, .end = runs->nr_rows + nr_rows};
+		runs->nr_rows += nr_rows;
+	}
+	return is_good;
+}
+
+/* The row of a run that is next, NULL at its end. */
+static const struct kineto_row *head(struct kineto_runs *runs, struct run *run, bool *is_good)
+{
+	if (run->at == run->nr_buffered) {
+		uint64_t left = run->end - run->next;
+
+		run->nr_buffered = left < BUFFER_ROWS ? (size_t)left : BUFFER_ROWS;
+		run->at = 0;
+		if (!run->buffer) {
+			run->buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
+		}
+		if (run->nr_buffered &&
+			!read_rows(runs->fd, run->next, run->buffer, run->nr_buffered)) {
+			*is_good = false;
+			run->nr_buffered = 0;
+		}
+		run->next += run->nr_buffered;
+	}
+	return run->at < run->nr_buffered ? &run->buffer[run->at] : NULL;
+}
+
+/* The run whose next row is the last of all; NULL at the end. */
+static struct run *find_last(struct kineto_runs *runs, bool *is_good)
+{
+	const struct kineto_row *last = NULL;
+	struct run *found = NULL;
+
+	for (size_t i = 0; i < runs->nr_runs; i++) {
+		const struct kineto_row *row = head(runs, &runs->runs[i], is_good);
+
+		if (row && (!last || kineto_row_is_before(last, row))) {
+			last = row;
+			found = &runs->runs[i];
+		}
+	}
+	return found;
+}
+
+static bool merge(struct kineto_runs *runs, void (*change)(void *context, struct kineto_row *row),
+	void *context)
+{
+	struct kineto_row *buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
+	bool is_good = true;
+	uint64_t nr = 0;
+	struct run *run;
+
+	while (is_good && (run = find_last(runs, &is_good))) {
+		struct kineto_row *row = &buffer[nr % BUFFER_ROWS];
+
+		*row = run->buffer[run->at++];
+		change(context, row);
+		nr++;
+		if (nr % BUFFER_ROWS == 0) {
+			is_good =
+				write_rows(runs->merged_fd, nr - BUFFER_ROWS, buffer, BUFFER_ROWS);
+		}
+	}
+	is_good = is_good && write_rows(runs->merged_fd, nr / BUFFER_ROWS * BUFFER_ROWS, buffer,
+				     nr % BUFFER_ROWS);
+	free(buffer);
+	return is_good && nr == runs->nr_rows;
+}
+
+/*
+ * Hands out all rows from the last to the first, each of which `change` may change; then the
+ * changed ones from the first to the last. False if a file failed on the way.
+ */
+static bool runs_merge(struct kineto_runs *runs,
+	void (*change)(void *context, struct kineto_row *row),
+	void (*use)(void *context, const struct kineto_row *row), void *context)
+{
+	struct kineto_row *buffer;
+	uint64_t left = runs->nr_rows;
+	bool is_good = merge(runs, change, context);
+
+	buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
+	while (left && is_good) {
+		size_t nr = left < BUFFER_ROWS ? (size_t)left : BUFFER_ROWS;
+
+		left -= nr;
+		is_good = read_rows(runs->merged_fd, left, buffer, nr);
+		while (nr-- > 0 && is_good) {
+			use(context, &buffer[nr]);
+		}
+	}
+	free(buffer);
+	return is_good;
+}
+
+/* ---- sorting ---- */
 
 /* Rows of a group; see op_load.h for what a group costs the reader. */
 #define GROUP_ROWS 65536u
@@ -87,18 +521,18 @@ static struct key *sort_by_end(struct key *keys, struct key *spare, size_t nr)
 	return keys;
 }
 
-static const struct kineto_row *sorted_rows; /* for qsort */
+static const struct kineto_row *rows_to_sort; /* for qsort */
 
 static int by_nesting(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
-	return kineto_row_is_before(&sorted_rows[x->row], &sorted_rows[y->row]) ? -1 : 1;
+	return kineto_row_is_before(&rows_to_sort[x->row], &rows_to_sort[y->row]) ? -1 : 1;
 }
 
 static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t nr)
 {
-	sorted_rows = rows->rows;
+	rows_to_sort = rows->rows;
 	for (size_t i = 0; i < nr;) {
 		size_t end = i + 1;
 
@@ -130,38 +564,38 @@ static struct key *sort(const struct kineto_rows *rows)
 
 /* ---- rows that are too many ---- */
 
-struct run {
+struct sorted_rows {
 	const struct kineto_rows *rows;
 	const struct key *keys;
 };
 
-static const struct kineto_row *row_at(const void *context, size_t n)
+static const struct kineto_row *row_from_last(const void *context, size_t n)
 {
-	const struct run *run = context;
+	const struct sorted_rows *sorted = context;
 
-	return &run->rows->rows[run->keys[run->rows->nr_rows - 1 - n].row];
+	return &sorted->rows->rows[sorted->keys[sorted->rows->nr_rows - 1 - n].row];
 }
 
 static void spill(struct kineto_rows *rows)
 {
 	struct key *keys;
-	struct run run;
+	struct sorted_rows sorted;
 
 	if (!rows->runs) {
-		rows->runs = kineto_runs_create();
+		rows->runs = runs_create();
 	}
 	if (!rows->runs) {
 		rows->has_no_files = true;
 		return;
 	}
 	keys = sort(rows);
-	run = (struct run){rows, keys};
-	if (kineto_runs_add(rows->runs, rows->nr_rows, row_at, &run)) {
+	sorted = (struct sorted_rows){rows, keys};
+	if (runs_add(rows->runs, rows->nr_rows, row_from_last, &sorted)) {
 		rows->nr_rows = 0;
 	} else {
 		rows->has_no_files = true;
 		if (rows->nr_all == rows->nr_rows) { /* nothing lies there yet */
-			kineto_runs_destroy(rows->runs);
+			runs_destroy(rows->runs);
 			rows->runs = NULL;
 		}
 	}
@@ -170,7 +604,7 @@ static void spill(struct kineto_rows *rows)
 
 void kineto_rows_fini(struct kineto_rows *rows)
 {
-	kineto_runs_destroy(rows->runs);
+	runs_destroy(rows->runs);
 	free(rows->rows);
 	*rows = (struct kineto_rows){0};
 }
@@ -316,7 +750,7 @@ static void find_early(struct kineto_early *early, const struct kineto_row *row)
 }
 
 /* A collective was called where its kernel was launched, which stands before it. */
-static void write_nccl(struct order *order, const struct kineto_row *row)
+static void write_collective(struct order *order, const struct kineto_row *row)
 {
 	struct kineto_row called = *row;
 	uint64_t begin = kineto_early_find(&order->early, row->nccl.correlation);
@@ -324,7 +758,7 @@ static void write_nccl(struct order *order, const struct kineto_row *row)
 	if (begin != UINT64_MAX) {
 		called.begin = called.end = begin;
 	}
-	kineto_write_row(order->out, &called, false);
+	write_table_row(order->out, &called, false);
 }
 
 static void write_row(void *context, const struct kineto_row *row)
@@ -333,12 +767,11 @@ static void write_row(void *context, const struct kineto_row *row)
 	bool is_copy = row->table == GPROF_TABLE_memcpy || row->table == GPROF_TABLE_memset;
 
 	if (row->table == GPROF_TABLE_nccl) {
-		write_nccl(order, row);
+		write_collective(order, row);
 		return;
 	}
 	find_early(&order->early, row);
-	kineto_write_row(
-		order->out, row, is_copy && idset_has(order->async, row->work.correlation));
+	write_table_row(order->out, row, is_copy && idset_has(order->async, row->work.correlation));
 	if (++order->nr_written % GROUP_ROWS == 0) {
 		kineto_out_close_group(order->out, row->end);
 	}
@@ -369,8 +802,7 @@ bool kineto_rows_write(
 	kineto_early_init(&order.early);
 	if (rows->runs) {
 		spill(rows);
-		is_good = !rows->nr_rows &&
-			  kineto_runs_merge(rows->runs, find_row, write_row, &order);
+		is_good = !rows->nr_rows && runs_merge(rows->runs, find_row, write_row, &order);
 	} else {
 		write_memory(rows, &order);
 	}

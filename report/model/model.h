@@ -220,6 +220,9 @@ uint32_t process_context_device(const struct process *process, uint32_t context)
 bool process_attribute(
 	const struct process *process, uint32_t device, const char *name, uint64_t *value);
 
+/* The clock of a process: those with the same number, if it is not 0, share one. */
+uint32_t process_clock(const struct process *process);
+
 /* Events that are known to be missing, for whatever reason. */
 uint64_t process_missing(const struct process *process);
 

@@ -4,7 +4,144 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
-#include "report/model/select_nvtx.h"
+#include "report/util/hash.h"
+#include "report/model/ranges.h"
+
+/* ---- NVTX rows ---- */
+
+/*
+ * For select.c: which NVTX rows are chosen. The end of a range goes with its begin, wherever it is;
+ * rows that only name something are always there.
+ */
+
+#define MASK                                                                           \
+	(COL_BIT(COL_nvtx_time) | COL_BIT(COL_nvtx_thread) | COL_BIT(COL_nvtx_range) | \
+		COL_BIT(COL_nvtx_domain) | COL_BIT(COL_nvtx_op))
+
+/* The end of a started range, by its id. */
+struct end_row {
+	uint64_t range, row;
+	UT_hash_handle hh;
+};
+
+struct read {
+	const struct process *process;
+	uint64_t **kept;
+	struct range_walk pushed; /* the mark's tick is the row of the pop */
+	struct end_row *ends;
+};
+
+/* A row of the stream in one number. */
+static uint64_t row_number(const struct batch *b, uint32_t i)
+{
+	return (uint64_t)b->block << 16 | i;
+}
+
+_Static_assert(GPROF_BLOCK_ROWS <= 1u << 16, "row_number");
+
+static void keep(struct read *read, uint64_t row)
+{
+	uint64_t **bits = &read->kept[row >> 16];
+	uint32_t i = row & 0xffffu;
+
+	if (!*bits) {
+		*bits = mem_zeroed(GPROF_BLOCK_ROWS / 64, sizeof(**bits));
+	}
+	(*bits)[i / 64] |= 1ull << (i % 64);
+}
+
+static void take_end(struct read *read, uint64_t range, uint64_t row)
+{
+	struct end_row *end;
+
+	HASH_FIND(hh, read->ends, &range, sizeof(range), end);
+	if (!end) {
+		end = mem_zeroed(1, sizeof(*end));
+		end->range = range;
+		HASH_ADD(hh, read->ends, range, sizeof(end->range), end);
+	}
+	end->row = row;
+}
+
+static void take_start(struct read *read, uint64_t range, bool is_chosen)
+{
+	struct end_row *end;
+
+	HASH_FIND(hh, read->ends, &range, sizeof(range), end);
+	if (end && is_chosen) {
+		keep(read, end->row);
+	}
+	if (end) {
+		HASH_DEL(read->ends, end);
+		free(end);
+	}
+}
+
+static void take_row(struct read *read, const struct batch *b, uint32_t i)
+{
+	uint32_t thread = (uint32_t)b->col[COL_nvtx_thread][i];
+	uint32_t domain = (uint32_t)b->col[COL_nvtx_domain][i];
+	bool is_chosen = select_has_tick(read->process, b->col[COL_nvtx_time][i]);
+	struct range_mark pop = {.tick = row_number(b, i)};
+
+	switch (b->col[COL_nvtx_op][i]) {
+	case GPROF_NVTX_POP:
+		range_walk_pop(&read->pushed, thread, domain, &pop);
+		return;
+	case GPROF_NVTX_END:
+		take_end(read, b->col[COL_nvtx_range][i], row_number(b, i));
+		return;
+	case GPROF_NVTX_PUSH:
+		if (range_walk_push(&read->pushed, thread, domain, &pop) && is_chosen) {
+			keep(read, pop.tick);
+		}
+		break;
+	case GPROF_NVTX_START:
+		take_start(read, b->col[COL_nvtx_range][i], is_chosen);
+		break;
+	case GPROF_NVTX_MARK:
+		break;
+	default: /* a name */
+		is_chosen = true;
+		break;
+	}
+	if (is_chosen) {
+		keep(read, row_number(b, i));
+	}
+}
+
+/* Backwards: an end comes before its begin, which says whether both are chosen. */
+static uint64_t **select_nvtx_read(struct process *process)
+{
+	struct stream *stream = process->stream;
+	struct read read = {
+		.process = process, .kept = mem_zeroed(stream->nr_blocks + 1, sizeof(*read.kept))};
+
+	for (size_t block = stream->nr_blocks; block-- > 0;) {
+		struct batch batch;
+
+		if (stream_block_table(stream, block) != GPROF_TABLE_nvtx ||
+			stream_load(stream, block, MASK, 0, &batch)) {
+			continue;
+		}
+		for (uint32_t i = batch.nr_rows; i-- > 0;) {
+			take_row(&read, &batch, i);
+		}
+	}
+	range_walk_fini(&read.pushed);
+	hash_free(read.ends);
+	return read.kept;
+}
+
+static void select_nvtx_destroy(uint64_t **kept, size_t nr_blocks)
+{
+	for (size_t i = 0; kept && i < nr_blocks; i++) {
+		free(kept[i]);
+	}
+	free(kept);
+}
+
+/* ---- one process ---- */
 
 /* A batch of chosen rows; arrays are made as they are needed. */
 struct select_scratch {
@@ -408,4 +545,194 @@ void select_cut(const struct process *process, struct batch *batch)
 		gather(c, batch, nr);
 	}
 	batch->nr_rows = nr;
+}
+
+/* ---- all processes ---- */
+
+#define MOST_SPANS 20u
+
+/* ---- is there anything of what was asked for ---- */
+
+/* Numbers of all processes. */
+struct known {
+	uint64_t *numbers;
+	size_t nr, capacity;
+};
+
+static void add_known(struct known *known, uint64_t number)
+{
+	known->numbers =
+		array_grow(known->numbers, known->nr, &known->capacity, sizeof(*known->numbers));
+	known->numbers[known->nr++] = number;
+}
+
+/* Each part of the list must find something; -N does if there is anything. */
+static bool is_found(const struct numbers *asked, const struct known *known)
+{
+	for (size_t i = 0; i < asked->nr_spans; i++) {
+		size_t k = 0;
+
+		while (k < known->nr && (known->numbers[k] < asked->spans[i].first ||
+						known->numbers[k] > asked->spans[i].last)) {
+			k++;
+		}
+		if (k == known->nr) {
+			return false;
+		}
+	}
+	return known->nr || numbers_is_empty(asked);
+}
+
+static bool check(struct process *const *processes, size_t nr_processes,
+	const struct select_ask *ask, struct buf *why)
+{
+	struct known steps = {0}, windows = {0};
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		const struct process *process = processes[i];
+
+		for (size_t k = 0; k + 1 < process->nr_steps; k++) {
+			add_known(&steps, process->steps[k].step);
+		}
+		for (size_t k = 0; k < process->nr_windows; k++) {
+			if (process->windows[k].state == GPROF_WINDOW_RECORD) {
+				add_known(&windows, process->windows[k].window);
+			}
+		}
+	}
+	if (!is_found(&ask->steps, &steps)) {
+		buf_text(why, steps.nr ? "--steps: there are steps "
+				       : "--steps: no step is known to have begun and ended");
+		numbers_print(steps.numbers, steps.nr, MOST_SPANS, why);
+	} else if (!is_found(&ask->windows, &windows)) {
+		buf_text(why, windows.nr ? "--window: there are windows "
+					 : "--window: the schedule has no windows");
+		numbers_print(windows.numbers, windows.nr, MOST_SPANS, why);
+	}
+	free(steps.numbers);
+	free(windows.numbers);
+	return !why->nr_bytes;
+}
+
+bool select_all(struct process *const *processes, size_t nr_processes, const struct select_ask *ask,
+	struct buf *why)
+{
+	bool has_any = false;
+
+	if (!select_is_asked(ask)) {
+		return true;
+	}
+	if (!check(processes, nr_processes, ask, why)) {
+		return false;
+	}
+	for (size_t i = 0; i < nr_processes; i++) {
+		select_make(processes[i], ask);
+		has_any |= processes[i]->select->spans.nr > 0;
+	}
+	if (!has_any) {
+		buf_text(why, numbers_is_empty(&ask->windows)
+				      ? "--steps: these steps have no length"
+				      : "--steps and --window: they have nothing in common");
+		select_drop_all(processes, nr_processes);
+	}
+	return has_any;
+}
+
+void select_drop_all(struct process *const *processes, size_t nr_processes)
+{
+	for (size_t i = 0; i < nr_processes; i++) {
+		select_drop(processes[i]);
+	}
+}
+
+/* ---- what was chosen ---- */
+
+enum column {
+	PID,
+	RANK,
+	STEPS,
+	LIST,
+	DURATION,
+	WORKS,
+	LONE,
+	NR_COLUMNS,
+};
+
+/* A window that is still open lasts to the last event. */
+static uint64_t duration_ns(struct process *process)
+{
+	const struct intervals *spans = &process->select->spans;
+	const struct busy_interval *last = spans->nr ? &spans->items[spans->nr - 1] : NULL;
+	uint64_t length = intervals_length(spans), begin_ns;
+
+	if (!last || last->end != UINT64_MAX) {
+		return clock_map_duration(&process->host_clock, length);
+	}
+	length -= last->end - last->begin;
+	begin_ns = clock_map_time(&process->host_clock, last->begin);
+	return clock_map_duration(&process->host_clock, length) +
+	       (process->last_ns > begin_ns ? process->last_ns - begin_ns : 0);
+}
+
+static void fill(struct process *process, struct table_cell *cells)
+{
+	const struct select *select = process->select;
+	uint64_t *numbers = mem_zeroed(process->nr_steps + 1, sizeof(*numbers));
+	struct buf list = {0};
+	size_t nr = 0;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		if (select->has_step[i]) {
+			numbers[nr++] = process->steps[i].step;
+		}
+	}
+	numbers_print(numbers, nr, MOST_SPANS, &list);
+	table_set_integer(&cells[PID], process->pid);
+	if (process->rank >= 0) {
+		table_set_integer(&cells[RANK], (uint64_t)process->rank);
+	}
+	if (process->nr_steps) {
+		table_set_integer(&cells[STEPS], nr);
+	}
+	table_set_text(&cells[LIST], list.bytes, list.nr_bytes);
+	table_set_integer(&cells[DURATION], duration_ns(process));
+	table_set_integer(&cells[WORKS], select->nr_works);
+	table_set_integer(&cells[LONE], select->nr_lone);
+	buf_fini(&list);
+	free(numbers);
+}
+
+struct table *select_table(struct process *const *processes, size_t nr_processes)
+{
+	static const struct table_column columns[NR_COLUMNS] = {
+		{"pid", "PID", TABLE_ID, false},
+		{"rank", "Rank", TABLE_ID, false},
+		{"steps", "Steps", TABLE_COUNT, false},
+		{"list", "Which", TABLE_TEXT, false},
+		{"duration_ns", "Duration", TABLE_TIME, false},
+		{"works", "Works in all", TABLE_COUNT, false},
+		{"works_without_call", "Works without a call", TABLE_COUNT, false},
+	};
+	bool is_scattered = false, is_empty = false;
+	struct table *table;
+
+	if (!nr_processes || !processes[0]->select) {
+		return NULL;
+	}
+	table = table_create("selection", "Selection", columns, NR_COLUMNS);
+	for (size_t i = 0; i < nr_processes; i++) {
+		fill(processes[i], table_add_row(table));
+		is_scattered |= processes[i]->select->spans.nr > 1;
+		is_empty |= processes[i]->select->nr_empty > 0;
+	}
+	table_note(table,
+		"all below is of what began in these steps, and of the work that was launched in "
+		"them, whenever it ran; work without a call is in no step%s%s",
+		is_scattered ? "; spans and idle times of devices include what lies between them"
+			     : "",
+		is_empty
+			? "; steps of no length (the clock went back, or several loops count) have "
+			  "no events"
+			: "");
+	return table;
 }

@@ -24,6 +24,9 @@
 #include "report/util/intervals.h"
 #include "report/model/model.h"
 #include "report/util/numbers.h"
+#include "report/table/table.h"
+
+/* ---- one process ---- */
 
 /* What is asked for; an empty list asks for everything. */
 struct select_ask {
@@ -76,5 +79,20 @@ uint32_t select_mask(const struct process *process, unsigned int table);
 
 /* Leaves the rows that are chosen, in memory that lasts until the next call. */
 void select_cut(const struct process *process, struct batch *batch);
+
+/* ---- all processes ---- */
+
+/* Choices for all processes of a report: whether they choose anything, and what they chose. */
+
+/*
+ * Makes the choice for all processes. False if part of it fits none of them; then `why` says which
+ * steps or windows there are, and nothing is chosen.
+ */
+bool select_all(struct process *const *processes, size_t nr_processes, const struct select_ask *ask,
+	struct buf *why);
+void select_drop_all(struct process *const *processes, size_t nr_processes);
+
+/* What was chosen of each process, to be destroyed; NULL where there was no choice. */
+struct table *select_table(struct process *const *processes, size_t nr_processes);
 
 #endif

@@ -8,54 +8,44 @@
 #define REPORT_OPS_OP_LOAD_H
 
 #include "report/model/model.h"
-#include "report/ops/op_records.h"
+#include "report/ops/op_launch.h"
+#include "report/ops/op_sort.h"
 
-enum op_event_kind {
-	OP_EVENT_OP,
-	OP_EVENT_WORK, /* a call that device work is known of, or its Python stack; or any call */
-	OP_EVENT_ALLOC,
-	OP_EVENT_PUSH, /* of an NVTX range */
-	OP_EVENT_POP,
-	OP_EVENT_LONE, /* device work whose launch is not in the stream, in no order */
+/* ---- groups of blocks ---- */
+
+/*
+ * For op_load.c: the groups of a stream's blocks. Checkpoints close them, so each holds a prefix of
+ * what every thread did since the group before it. One of more than OP_GROUPS_ROWS rows (a recorder
+ * that was held up, a stream that has lost its checkpoints or never had any) is cut into several,
+ * so that no more are in memory at once than that and what threads and tables are apart.
+ */
+
+#define OP_GROUPS_ROWS (1u << 20)
+
+struct op_group {
+	size_t first, end;  /* blocks */
+	uint64_t last_tick; /* of the events of hosts in it and in the groups before it */
+	size_t work_from;   /* work of its calls is in this group or in later ones */
 };
 
-struct op_event {
-	uint64_t begin, end; /* ticks */
-	/* A call's device time in ns, an allocation's bytes, a range's domain. */
-	uint64_t value;
-	union {
-		uint64_t address; /* of an allocation; of what is unnamed, the name's id */
-		struct {
-			uint32_t correlation; /* of a call */
-			uint32_t records;     /* a list of op_load_want.records */
-		};
-	};
-	uint32_t order; /* as rows were written, of those that are loaded */
-	uint32_t thread;
-	union {
-		uint32_t name; /* of names.h; a range's full name */
-		uint32_t call; /* an id of the stream */
-	};
-	union {
-		uint32_t shape; /* of names.h */
-		int32_t result; /* of a call */
-	};
-	uint32_t py_stack; /* 0 not taken */
-	uint32_t nr_works;
-	uint16_t depth;
-	uint8_t kind; /* enum op_event_kind */
-	union {
-		uint8_t framework;
-		bool is_communication; /* of a call: of devices, and nothing else */
-	};
-	uint8_t scope; /* or the type of the device */
-	union {
-		uint8_t device;
-		uint8_t table; /* of a call */
-	};
-	bool is_async;	 /* ended on another thread */
-	bool is_unnamed; /* while it is loaded: the stream does not have its name, see op_rows.h */
+/* Starts with all zeros. */
+struct op_groups {
+	struct op_group *items;
+	size_t nr, capacity;
 };
+
+/*
+ * host_tables: those whose times are ticks that matter, a bit each. At least one group is found;
+ * none has more than most_rows, but for a block that has more by itself.
+ *
+ * Work may be written one checkpoint before the call that started it, hardly more. Between cuts the
+ * correlation ids tell, which rise.
+ */
+void op_groups_find(struct op_groups *groups, struct process *process, uint64_t host_tables,
+	uint64_t most_rows);
+void op_groups_fini(struct op_groups *groups);
+
+/* ---- the load ---- */
 
 /* What costs something, and is handed out to those alone who want it. */
 struct op_load_want {

@@ -6,7 +6,56 @@
 #ifndef REPORT_OPS_OP_SORT_H
 #define REPORT_OPS_OP_SORT_H
 
-#include "report/ops/op_load.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum op_event_kind {
+	OP_EVENT_OP,
+	OP_EVENT_WORK, /* a call that device work is known of, or its Python stack; or any call */
+	OP_EVENT_ALLOC,
+	OP_EVENT_PUSH, /* of an NVTX range */
+	OP_EVENT_POP,
+	OP_EVENT_LONE, /* device work whose launch is not in the stream, in no order */
+};
+
+struct op_event {
+	uint64_t begin, end; /* ticks */
+	/* A call's device time in ns, an allocation's bytes, a range's domain. */
+	uint64_t value;
+	union {
+		uint64_t address; /* of an allocation; of what is unnamed, the name's id */
+		struct {
+			uint32_t correlation; /* of a call */
+			uint32_t records;     /* a list of op_load_want.records */
+		};
+	};
+	uint32_t order; /* as rows were written, of those that are loaded */
+	uint32_t thread;
+	union {
+		uint32_t name; /* of names.h; a range's full name */
+		uint32_t call; /* an id of the stream */
+	};
+	union {
+		uint32_t shape; /* of names.h */
+		int32_t result; /* of a call */
+	};
+	uint32_t py_stack; /* 0 not taken */
+	uint32_t nr_works;
+	uint16_t depth;
+	uint8_t kind; /* enum op_event_kind */
+	union {
+		uint8_t framework;
+		bool is_communication; /* of a call: of devices, and nothing else */
+	};
+	uint8_t scope; /* or the type of the device */
+	union {
+		uint8_t device;
+		uint8_t table; /* of a call */
+	};
+	bool is_async;	 /* ended on another thread */
+	bool is_unnamed; /* while it is loaded: the stream does not have its name, see op_rows.h */
+};
 
 struct op_sort_key {
 	uint64_t end;

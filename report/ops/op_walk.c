@@ -3,13 +3,257 @@
 
 #include <stdlib.h>
 
-#include "report/util/buf.h"
 #include "report/ops/op_load.h"
-#include "report/ops/op_loop.h"
-#include "report/ops/op_stack.h"
+#include "report/util/buf.h"
+#include "report/model/model.h"
 #include "report/util/progress.h"
-#include "report/model/range_walk.h"
+#include "report/model/ranges.h"
 #include "report/model/select.h"
+
+/* ---- stacks of threads ---- */
+
+/*
+ * For op_walk.c: the operators of a thread that are open at the moment of a pass from the last
+ * event to the first, and what they get of those that lie in them.
+ */
+
+/* Starts with all zeros. */
+struct op_stack {
+	struct op **ops; /* outermost first; each its own memory, used again: views point to them */
+	size_t nr_ops, nr_made, capacity;
+	uint64_t gpu_ns, nr_works; /* of what the thread launched later than the event at hand */
+};
+
+/*
+ * The operator that an event tells of, by itself. Field by field: a literal is cleared as a whole
+ * first, by an instruction that takes longer than all else here.
+ */
+static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
+{
+	_Static_assert(sizeof(struct op) == 104, "a new field is to be set here, too");
+
+	op->begin = event->begin;
+	op->end = event->end;
+	op->thread = event->thread;
+	op->name = event->name;
+	op->shape = event->shape;
+	op->py_stack = event->py_stack;
+	op->depth = event->depth;
+	op->framework = event->framework;
+	op->scope = event->scope;
+	op->is = 0;
+	op->parent = NULL;
+	op->child_ticks = 0;
+	op->nr_works = 0;
+	op->gpu_self_ns = 0;
+	op->gpu_total_ns = 0;
+	op->module_ticks = 0;
+	op->module_gpu_ns = 0;
+	op->phase = 0;
+	op->segment = 0;
+}
+
+/* The innermost one, NULL if none is open. */
+static inline struct op *op_stack_top(const struct op_stack *stack)
+{
+	return stack->nr_ops ? stack->ops[stack->nr_ops - 1] : NULL;
+}
+
+static struct op *op_stack_push_slow(struct op_stack *stack)
+{
+	stack->ops = array_grow(stack->ops, stack->nr_made, &stack->capacity, sizeof(*stack->ops));
+	stack->ops[stack->nr_made++] = mem_zeroed(1, sizeof(struct op));
+	return stack->ops[stack->nr_ops++];
+}
+
+/* Room for one that lies in the others. */
+static inline struct op *op_stack_push(struct op_stack *stack)
+{
+	return stack->nr_ops < stack->nr_made ? stack->ops[stack->nr_ops++]
+					      : op_stack_push_slow(stack);
+}
+
+/* Is there an innermost one that began after the event, and so does not enclose it? */
+static inline bool op_stack_ends_before(const struct op_stack *stack, const struct op_event *event)
+{
+	const struct op *top = op_stack_top(stack);
+
+	if (!top || top->begin > event->begin) {
+		return top != NULL;
+	}
+	/* Depths are of operators among each other, and of modules. */
+	return event->kind == OP_EVENT_OP && top->depth >= event->depth &&
+	       op_is_module(top->framework, top->scope) ==
+		       op_is_module(event->framework, event->scope);
+}
+
+static void op_stack_fini(struct op_stack *stack)
+{
+	for (size_t i = 0; i < stack->nr_made; i++) {
+		free(stack->ops[i]);
+	}
+	free(stack->ops);
+}
+
+static bool is_module(const struct op *op)
+{
+	return op->is & OP_IS_MODULE;
+}
+
+/* Operators may lie between a module and the one that it lies in. */
+static void add_to_module(const struct op_stack *stack, const struct op *op)
+{
+	for (size_t i = stack->nr_ops; i-- > 0;) {
+		if (is_module(stack->ops[i])) {
+			stack->ops[i]->module_ticks += op->end - op->begin;
+			stack->ops[i]->module_gpu_ns += op->gpu_total_ns;
+			return;
+		}
+	}
+}
+
+/* Everything that lies in the innermost one has been seen: takes it out, for as long as nothing is
+ * pushed. */
+static const struct op *op_stack_pop(struct op_stack *stack)
+{
+	struct op *op = stack->ops[--stack->nr_ops];
+	struct op *parent = op_stack_top(stack);
+
+	op->gpu_total_ns += op->gpu_self_ns;
+	if (parent) {
+		parent->child_ticks += is_module(op) ? op->child_ticks : op->end - op->begin;
+		parent->gpu_total_ns += op->gpu_total_ns;
+	}
+	if (is_module(op)) {
+		add_to_module(stack, op);
+	}
+	return op;
+}
+
+/* ---- loops ---- */
+
+/*
+ * The thread that runs the training loop: the one with most loader and optimizer ranges, else with
+ * most operators outside all others, else (a range of the user is around them) with most operators.
+ * 0 if there are no ops.
+ */
+
+/* Blocks that are looked at. */
+#define MOST_BLOCKS 256u
+
+struct score {
+	uint32_t thread;
+	uint64_t nr_marks, nr_works, nr_deep_works;
+};
+
+/* The class that rows of a name had last: few come again and again. */
+struct recent_calls {
+	uint64_t op_name_id, string;
+	uint64_t kind; /* framework and scope, plus 1 */
+	enum op_class class;
+};
+
+#define NR_RECENT 256u
+
+static enum op_class class_of(struct recent_calls *recent, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	uint64_t op_name_id = b->col[COL_op_op_name][i], string = b->col[COL_op_name][i];
+	uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
+	uint8_t scope = (uint8_t)b->col[COL_op_scope][i];
+	uint64_t kind = ((uint64_t)framework << 8 | scope) + 1;
+
+	recent += (op_name_id + string) % NR_RECENT;
+	if (recent->op_name_id != op_name_id || recent->string != string || recent->kind != kind) {
+		*recent = (struct recent_calls){op_name_id, string, kind,
+			op_class(op_name(process, op_name_id, string), framework, scope)};
+	}
+	return recent->class;
+}
+
+static void add_score(struct idmap *scores, struct recent_calls *recent, struct process *process,
+	const struct batch *b)
+{
+	struct score *score = NULL; /* of the thread at hand: its rows stand together */
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t thread = (uint32_t)b->col[COL_op_thread][i];
+		enum op_class class = class_of(recent, process, b, i);
+
+		if (!score || score->thread != thread) {
+			score = idmap_put(scores, thread);
+			score->thread = thread;
+		}
+		if (class == OP_OTHER) {
+			score->nr_works += !b->col[COL_op_depth][i];
+			score->nr_deep_works++;
+		} else {
+			score->nr_marks += class == OP_DATALOADER || class == OP_OPTIMIZATION ||
+					   class == OP_CLEARING || class == OP_FORWARD;
+		}
+	}
+}
+
+/* Where a range of the user is around all, no operator is outside of all others. */
+static bool is_more(const struct score *score, const struct score *best)
+{
+	if (score->nr_marks != best->nr_marks) {
+		return score->nr_marks > best->nr_marks;
+	}
+	if (score->nr_works != best->nr_works) {
+		return score->nr_works > best->nr_works;
+	}
+	return score->nr_deep_works > best->nr_deep_works;
+}
+
+/* The first blocks of operators; of those that are damaged, as many more. */
+static void add_blocks(struct idmap *scores, struct process *process)
+{
+	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
+				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
+				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
+	struct stream *stream = process->stream;
+	struct stream_request requests[MOST_BLOCKS];
+	struct recent_calls recent[NR_RECENT] = {0};
+	size_t nr_blocks = 0, nr_requests = 0;
+
+	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_op) {
+			requests[nr_requests++] =
+				(struct stream_request){.stream = stream, .block = i, .mask = mask};
+		}
+	}
+	stream_expect(requests, nr_requests);
+	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
+			!stream_load(stream, i, mask, 0, &batch)) {
+			add_score(scores, recent, process, &batch);
+			nr_blocks++;
+		}
+	}
+}
+
+static uint32_t op_loop_thread(struct process *process)
+{
+	struct score best = {0};
+	struct idmap scores;
+
+	idmap_init(&scores, sizeof(struct score));
+	add_blocks(&scores, process);
+	for (size_t i = 0; i < scores.nr; i++) {
+		const struct score *score = idmap_at(&scores, i);
+
+		if (is_more(score, &best)) {
+			best = *score;
+		}
+	}
+	idmap_fini(&scores);
+	return best.thread;
+}
+
+/* ---- the walk ---- */
 
 /* The views that set a function of op_view: most set few, and there are many events. */
 struct told {

@@ -11,8 +11,10 @@
 #define REPORT_OPS_OP_WALK_H
 
 #include "report/ops/op.h"
-#include "report/ops/op_records.h"
+#include "report/ops/op_launch.h"
 #include "report/ops/phase.h"
+
+/* ---- the walk ---- */
 
 /* Memory that a framework's allocator gave (bytes > 0) or took back. */
 struct op_alloc {

@@ -13,6 +13,7 @@
 #ifndef REPORT_OPS_STEP_TIME_H
 #define REPORT_OPS_STEP_TIME_H
 
+#include "report/util/busy.h"
 #include "report/util/intervals.h"
 #include "report/ops/phase.h"
 
@@ -58,5 +59,24 @@ void step_time_advance(struct step_time *time, uint64_t until);
 
 /* The sums, with the first step from `loop` on (UINT64_MAX: without it). */
 void step_time_finish(struct step_time *time, uint64_t loop);
+
+/*
+ * A step in three parts, as MindInsight's step trace has it:
+ *
+ *     interval  from the step's begin to the begin of its first Forward
+ *     compute   to the end of its last Backward; of inference, of its last Forward
+ *     tail      to the step's end: optimizer, what waits for it, logging
+ *
+ * They sum up to the step. Times are of the host: where the device is behind it, what was launched
+ * in a part may run later.
+ */
+
+struct step_trace {
+	uint64_t begin, forward, backward, end; /* ticks, rising */
+	bool is_known; /* the step is whole, and has a Forward or a Backward */
+};
+
+/* For each step of phases, nr_steps in all; the caller frees it. After phases_finish. */
+struct step_trace *step_trace_create(const struct phases *phases);
 
 #endif

@@ -24,7 +24,7 @@
 #include "report/stream/dumpdir.h"
 #include "report/util/err.h"
 #include "report/util/string_pool.h"
-#include "report/util/plain_file.h"
+#include "report/util/files.h"
 
 #define MAGIC DUMPDIR_SUMMARY_MAGIC
 

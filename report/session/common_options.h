@@ -10,7 +10,7 @@
 #include <getopt.h>
 
 #include "report/session/session.h"
-#include "report/model/select_ask.h"
+#include "report/model/select.h"
 #include "report/table/terminal.h"
 
 #define COMMON_OPTIONS_NO_TOP SIZE_MAX

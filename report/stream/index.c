@@ -10,7 +10,7 @@
 #include "report/util/buf.h"
 #include "report/util/err.h"
 #include "report/stream/file.h"
-#include "report/util/plain_file.h"
+#include "report/util/files.h"
 
 #define HEAD_BYTES \
 	(sizeof(struct gprof_block_header) + DECODE_COLUMNS * sizeof(struct gprof_column_entry))

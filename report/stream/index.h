@@ -23,8 +23,7 @@ struct stream_block *stream_add_block(struct stream *stream);
 struct stream_table *stream_table_numbered(struct stream *stream, unsigned int number);
 
 /* Records damage at an offset of the file; `what` is a static text. */
-void stream_add_damage(
-	struct stream *stream, uint64_t offset, uint64_t nr_bytes, const char *what);
+void stream_add_damage(struct stream *stream, uint64_t offset, uint64_t nr_bytes, const char *what);
 
 /*
  * Reads a file of another format: if the file of stream->fd is one, replaces fd and size by those

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/ops/event_type.h"
+#include "report/ops/op.h"
 #include "report/styles/paddle_report.h"
 
 #define NAME_WIDTH   52u /* of operators */

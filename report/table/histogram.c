@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/util/buf.h"
-#include "report/table/histogram_bins.h"
 
 void histogram_init(struct histogram *stat)
 {

@@ -13,11 +13,6 @@ static const struct table_unit size_units[] = {{"GB", 1e9}, {"MB", 1e6}, {"KB", 
 static const struct table_unit rate_units[] = {
 	{"GB/s", 1e9}, {"MB/s", 1e6}, {"KB/s", 1e3}, {"B/s", 1}};
 
-bool table_is_text(const struct table_column *column)
-{
-	return column->type == TABLE_NAME || column->type == TABLE_TEXT;
-}
-
 static bool is_time(const struct table_column *column)
 {
 	return column->type == TABLE_TIME || column->type == TABLE_MEAN_TIME;
@@ -115,7 +110,7 @@ void table_add_title(
 
 /* ---- CSV and JSON ---- */
 
-void table_print_csv(const struct table *table, const struct table_style *style, struct buf *out)
+static void print_csv(const struct table *table, const struct table_style *style, struct buf *out)
 {
 	buf_printf(out, "# %s\n", table->title);
 	if (table->note) {
@@ -200,7 +195,7 @@ static void print_json_rows(const struct table *table, const char *key, struct b
 	buf_text(out, table->nr_rows ? "\n    ]\n  }" : "]\n  }");
 }
 
-void table_print_json(const struct table *table, struct buf *out)
+static void print_json(const struct table *table, struct buf *out)
 {
 	print_json_rows(table, table->key, out);
 	if (table->other_key) {
@@ -227,5 +222,403 @@ void table_add_auto_time(struct buf *out, double ns)
 		int decimals = value < 10 ? 4 : value < 100 ? 3 : value < 1000 ? 2 : 0;
 
 		buf_printf(out, "%.*f%s", decimals, value, unit->name);
+	}
+}
+
+/* ---- text and Markdown ---- */
+
+/* Texts are cut to this where nothing tells how wide the terminal is ... */
+#define NAME_WIDTH 80u
+/* ... and to no less where it is narrow. */
+#define LEAST_WIDTH 20u
+#define BAR_WIDTH   8u
+
+#define BOLD  "\033[1m"
+#define DIM   "\033[2m"
+#define CYAN  "\033[36m"
+#define PLAIN "\033[0m"
+
+/* A line at a time, so that a table of every event needs no memory for its text. */
+struct layout {
+	const struct table *table;
+	const struct table_style *style;
+	struct buf text; /* the cells of the line at hand, as printed */
+	size_t *ends;	 /* of each in text */
+	size_t *widths;	 /* of each in columns */
+	size_t *column_widths;
+	size_t *limits; /* of the texts in a column, 0 none */
+	const struct table_unit **units;
+};
+
+static bool is_markdown(const struct table_style *style)
+{
+	return style->format == TABLE_MARKDOWN;
+}
+
+static bool is_shown(const struct table_column *column, const struct table_style *style)
+{
+	return style->is_wide || !column->is_wide_only;
+}
+
+static size_t indent_of(const struct layout *layout, unsigned int c, size_t row)
+{
+	bool is_name = strcmp(layout->table->columns[c].key, "name") == 0;
+
+	return is_name && !is_markdown(layout->style) ? 2 * (size_t)table_level(layout->table, row)
+						      : 0;
+}
+
+/* Shares are drawn behind the first column, where that is one. */
+static bool has_bars(const struct table *table, const struct table_style *style)
+{
+	return style->has_bars && !is_markdown(style) && table->columns[0].type == TABLE_PERCENT &&
+	       is_shown(&table->columns[0], style) && table->nr_rows > 1;
+}
+
+/* ---- widths ---- */
+
+/* What a line takes, and its widest column of texts. */
+static size_t line_width(const struct layout *layout, const size_t *widths, unsigned int *widest)
+{
+	size_t sum = has_bars(layout->table, layout->style) ? BAR_WIDTH + 2 : 0;
+
+	*widest = UINT32_MAX;
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		if (!is_shown(&layout->table->columns[c], layout->style)) {
+			continue;
+		}
+		sum += widths[c] + 2;
+		if (table_is_text(&layout->table->columns[c]) &&
+			(*widest == UINT32_MAX || widths[c] > widths[*widest])) {
+			*widest = c;
+		}
+	}
+	return sum;
+}
+
+/* The width of every column if nothing is cut. */
+static size_t *measure(const struct layout *layout)
+{
+	const struct table *table = layout->table;
+	size_t *widths = mem_zeroed(table->nr_columns, sizeof(size_t));
+	struct buf text = {0};
+
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		table_add_title(&text, &table->columns[c], layout->units[c]);
+		widths[c] = text.nr_bytes;
+		text.nr_bytes = 0;
+	}
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			const struct table_column *column = &table->columns[c];
+			size_t width, nr_bytes;
+
+			if (table_is_text(column)) {
+				const char *bytes = table_cell_text(column, &cells[c], &nr_bytes);
+
+				width = indent_of(layout, c, row) +
+					text_shown_width(bytes, nr_bytes);
+			} else {
+				table_add_number(&text, column, &cells[c], layout->units[c], true);
+				width = text.nr_bytes;
+				text.nr_bytes = 0;
+			}
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
+	}
+	buf_fini(&text);
+	return widths;
+}
+
+/* On a terminal lines fit into it, if the texts can be cut so far; the widest are cut first. */
+static void find_limits(struct layout *layout)
+{
+	size_t *widths;
+	size_t width;
+	unsigned int c;
+
+	for (c = 0; c < layout->table->nr_columns; c++) {
+		layout->limits[c] = layout->style->is_wide ? 0 : NAME_WIDTH;
+	}
+	if (!layout->style->width || layout->style->is_wide || is_markdown(layout->style)) {
+		return;
+	}
+	memset(layout->limits, 0, layout->table->nr_columns * sizeof(size_t));
+	widths = measure(layout);
+	while ((width = line_width(layout, widths, &c)) > layout->style->width && c != UINT32_MAX &&
+		widths[c] > LEAST_WIDTH) {
+		size_t excess = width - layout->style->width;
+
+		widths[c] = widths[c] > LEAST_WIDTH + excess ? widths[c] - excess : LEAST_WIDTH;
+		layout->limits[c] = widths[c];
+	}
+	free(widths);
+}
+
+/* ---- cells ---- */
+
+static void add_cell(struct layout *layout, unsigned int c, const struct table_cell *cell,
+	size_t row, size_t *width)
+{
+	const struct table_column *column = &layout->table->columns[c];
+	size_t before = layout->text.nr_bytes;
+	size_t nr_bytes;
+	const char *bytes;
+
+	if (!table_is_text(column)) {
+		table_add_number(&layout->text, column, cell, layout->units[c], true);
+		*width = layout->text.nr_bytes - before;
+		return;
+	}
+	bytes = table_cell_text(column, cell, &nr_bytes);
+	if (is_markdown(layout->style)) {
+		text_add_markdown(&layout->text, bytes, nr_bytes);
+		*width = layout->text.nr_bytes - before;
+	} else {
+		size_t indent = indent_of(layout, c, row);
+		size_t limit = layout->limits[c];
+
+		buf_pad(&layout->text, ' ', indent);
+		limit = limit > indent + LEAST_WIDTH ? limit - indent : limit ? LEAST_WIDTH : 0;
+		*width = indent + text_add_cut(&layout->text, bytes, nr_bytes, limit);
+	}
+}
+
+/* Line 0 is the header, line n row n - 1, whose first cell's number is returned. */
+static double layout_line(struct layout *layout, size_t line)
+{
+	const struct table *table = layout->table;
+	const struct table_cell *cells = line ? table_row(table, line - 1) : NULL;
+	double number = cells ? cells[0].number : 0;
+
+	layout->text.nr_bytes = 0;
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		size_t before = layout->text.nr_bytes;
+
+		if (cells) {
+			add_cell(layout, c, &cells[c], line - 1, &layout->widths[c]);
+		} else {
+			table_add_title(&layout->text, &table->columns[c], layout->units[c]);
+			layout->widths[c] = layout->text.nr_bytes - before;
+		}
+		layout->ends[c] = layout->text.nr_bytes;
+	}
+	return number;
+}
+
+static void layout_init(
+	struct layout *layout, const struct table *table, const struct table_style *style)
+{
+	*layout = (struct layout){.table = table,
+		.style = style,
+		.ends = mem_zeroed(table->nr_columns, sizeof(size_t)),
+		.widths = mem_zeroed(table->nr_columns, sizeof(size_t)),
+		.column_widths = mem_zeroed(table->nr_columns, sizeof(size_t)),
+		.limits = mem_zeroed(table->nr_columns, sizeof(size_t)),
+		.units = mem_zeroed(table->nr_columns, sizeof(*layout->units))};
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		layout->units[c] = table_unit(table, c, style);
+	}
+	find_limits(layout);
+	for (size_t line = 0; line <= table->nr_rows; line++) {
+		layout_line(layout, line);
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			if (layout->widths[c] > layout->column_widths[c]) {
+				layout->column_widths[c] = layout->widths[c];
+			}
+		}
+	}
+}
+
+static void layout_fini(struct layout *layout)
+{
+	buf_fini(&layout->text);
+	free(layout->ends);
+	free(layout->widths);
+	free(layout->column_widths);
+	free(layout->limits);
+	free(layout->units);
+}
+
+/* ---- lines ---- */
+
+static void add_colored(
+	struct buf *out, const struct table_style *style, const char *color, const char *text)
+{
+	buf_text(out, style->has_color ? color : "");
+	buf_text(out, text);
+	buf_text(out, style->has_color ? PLAIN : "");
+}
+
+/* A percent as a bar of up to BAR_WIDTH columns, in eighths where the terminal has them. */
+static void add_bar(struct buf *out, const struct table_style *style, double percent)
+{
+	static const char *const eighths[] = {
+		"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
+	double share = percent > 0 ? (percent < 100 ? percent / 100 : 1) : 0;
+	unsigned int steps = (unsigned int)(share * 8 * BAR_WIDTH + 0.5);
+	unsigned int full = style->is_utf8 ? steps / 8 : (steps + 4) / 8;
+	unsigned int part = style->is_utf8 ? steps % 8 : 0;
+
+	buf_text(out, style->has_color ? CYAN : "");
+	for (unsigned int i = 0; i < full; i++) {
+		buf_text(out, style->is_utf8 ? "\u2588" : "#");
+	}
+	buf_text(out, eighths[part]);
+	buf_text(out, style->has_color ? PLAIN : "");
+	buf_pad(out, ' ', BAR_WIDTH - full - (part != 0));
+}
+
+static void print_line(struct layout *layout, size_t line, struct buf *out)
+{
+	const struct table *table = layout->table;
+	const struct table_style *style = layout->style;
+	bool is_rows = is_markdown(style);
+	double share = layout_line(layout, line);
+
+	buf_text(out, is_rows ? "|" : "");
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		size_t start = c ? layout->ends[c - 1] : 0;
+		size_t space = layout->column_widths[c] - layout->widths[c];
+		bool is_left = table_is_text(&table->columns[c]);
+		bool is_last = c + 1 == table->nr_columns;
+
+		if (!is_shown(&table->columns[c], style)) {
+			continue;
+		}
+		buf_text(out, is_rows ? " " : "  ");
+		buf_pad(out, ' ', is_left ? 0 : space);
+		buf_add(out, layout->text.bytes + start, layout->ends[c] - start);
+		buf_pad(out, ' ', is_left && (!is_last || is_rows) ? space : 0);
+		buf_text(out, is_rows ? " |" : "");
+		if (!c && has_bars(table, style)) {
+			buf_text(out, "  ");
+			if (line) {
+				add_bar(out, style, share);
+			} else {
+				buf_pad(out, ' ', BAR_WIDTH);
+			}
+		}
+	}
+	buf_char(out, '\n');
+}
+
+static void print_header(struct layout *layout, struct buf *out)
+{
+	buf_text(out, layout->style->has_color ? BOLD : "");
+	print_line(layout, 0, out);
+	if (layout->style->has_color) {
+		out->nr_bytes--; /* the line's end goes behind */
+		buf_text(out, PLAIN "\n");
+	}
+}
+
+static void print_rule(const struct layout *layout, struct buf *out)
+{
+	buf_char(out, '|');
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		bool is_left = table_is_text(&layout->table->columns[c]);
+
+		if (is_shown(&layout->table->columns[c], layout->style)) {
+			buf_char(out, ' ');
+			buf_pad(out, '-', layout->column_widths[c] - !is_left);
+			buf_text(out, is_left ? " |" : ": |");
+		}
+	}
+	buf_char(out, '\n');
+}
+
+static void print_rows(const struct table *table, const struct table_style *style, struct buf *out)
+{
+	struct layout layout;
+
+	layout_init(&layout, table, style);
+	print_header(&layout, out);
+	if (is_markdown(style)) {
+		print_rule(&layout, out);
+	}
+	for (size_t row = 1; row <= table->nr_rows; row++) {
+		print_line(&layout, row, out);
+		buf_flush_much(out);
+	}
+	layout_fini(&layout);
+}
+
+/* The note below the title; on a terminal broken where words end, each line further right. */
+static void add_note(struct buf *out, const struct table_style *style, const char *note)
+{
+	struct buf text = {0};
+	const char *at, *end;
+	size_t left = style->width > LEAST_WIDTH ? style->width - 2 : SIZE_MAX;
+	size_t used = 0;
+
+	if (is_markdown(style)) {
+		text_add_markdown(out, note, strlen(note));
+		return;
+	}
+	text_add_shown(&text, note, strlen(note), 0);
+	buf_char(&text, '\0');
+	buf_text(out, style->has_color ? "  " DIM : "  ");
+	for (at = text.bytes; *at; at = end) {
+		size_t blanks = strspn(at, " "), width;
+
+		end = at + blanks + strcspn(at + blanks, " ");
+		width = text_shown_width(at, (size_t)(end - at));
+		if (used && used + width > left) {
+			buf_text(out, "\n  ");
+			at += blanks;
+			width -= blanks;
+			used = 0;
+		}
+		buf_add(out, at, (size_t)(end - at));
+		used += width;
+	}
+	buf_text(out, style->has_color ? PLAIN : "");
+	buf_fini(&text);
+}
+
+static void print_text(const struct table *table, const struct table_style *style, struct buf *out)
+{
+	bool is_md = is_markdown(style);
+
+	buf_text(out, is_md ? "### " : "");
+	add_colored(out, style, BOLD, table->title);
+	buf_text(out, is_md ? "\n\n" : "\n");
+	if (table->note) {
+		add_note(out, style, table->note);
+		buf_text(out, is_md ? "\n\n" : "\n");
+	}
+	if (table->nr_rows) {
+		print_rows(table, style, out);
+	} else {
+		buf_text(out, is_md ? "none\n" : "  none\n");
+	}
+	if (table->nr_cut) {
+		buf_printf(out,
+			is_md ? "\n%zu more rows; --top 0 shows all\n"
+			      : "  %zu more rows; --top 0 shows all\n",
+			table->nr_cut);
+	}
+	if (table->figure && !is_md) {
+		buf_text(out, table->figure);
+	}
+	buf_char(out, '\n');
+}
+
+void table_print(const struct table *table, const struct table_style *style, struct buf *out)
+{
+	switch (style->format) {
+	case TABLE_CSV:
+		print_csv(table, style, out);
+		break;
+	case TABLE_JSON:
+		print_json(table, out);
+		break;
+	case TABLE_MARKDOWN:
+	case TABLE_TEXT_FORMAT:
+		print_text(table, style, out);
+		break;
 	}
 }

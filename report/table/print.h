@@ -5,14 +5,28 @@
 
 #include "report/table/table.h"
 
+enum table_format {
+	TABLE_TEXT_FORMAT,
+	TABLE_CSV,
+	TABLE_JSON,
+	TABLE_MARKDOWN,
+};
+
+struct table_style {
+	enum table_format format;
+	const char *unit; /* of times in text, Markdown and CSV: "s", "ms", "us", "ns", or NULL: by
+			     size */
+	bool is_wide;	  /* do not cut names */
+	/* Of text on a terminal, see terminal.h; all 0 elsewhere. */
+	unsigned int width; /* in columns; 0 unknown */
+	bool has_color, has_bars, is_utf8;
+};
+
 /* A power of ten that a column is printed in. */
 struct table_unit {
 	const char *name;
 	double factor;
 };
-
-/* Is it a column of words? These are at the left, numbers at the right. */
-bool table_is_text(const struct table_column *column);
 
 /* The unit of times that is called so, ns for NULL. */
 const struct table_unit *table_time_unit(const char *name);
@@ -30,13 +44,10 @@ void table_add_number(struct buf *out, const struct table_column *column,
 void table_add_title(
 	struct buf *out, const struct table_column *column, const struct table_unit *unit);
 
-/* The bytes of a NAME or TEXT cell. */
-const char *table_cell_text(
-	const struct table_column *column, const struct table_cell *cell, size_t *nr_bytes);
+/* Prints one table; for JSON a member `"key": {"rows": [...]}` without comma. */
+void table_print(const struct table *table, const struct table_style *style, struct buf *out);
 
-/* Text or Markdown, as the style says. */
-void table_print_text(const struct table *table, const struct table_style *style, struct buf *out);
-void table_print_csv(const struct table *table, const struct table_style *style, struct buf *out);
-void table_print_json(const struct table *table, struct buf *out);
+/* A time with a unit that fits, as nvprof prints it: 5 digits, "12.345us". */
+void table_add_auto_time(struct buf *out, double ns);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/table/histogram_bins.h"
+#include "report/table/histogram.h"
 
 void sketch_init(struct sketch *sketch)
 {

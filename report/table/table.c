@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "report/util/string_pool.h"
-#include "report/table/print.h"
 
 struct table *table_create(const char *key, const char *title, const struct table_column *columns,
 	unsigned int nr_columns)
@@ -168,6 +167,11 @@ void table_set_share(struct table_cell *cell, double part, double whole)
 	}
 }
 
+bool table_is_text(const struct table_column *column)
+{
+	return column->type == TABLE_NAME || column->type == TABLE_TEXT;
+}
+
 /* ---- order ---- */
 
 /* A row while rows are sorted. */
@@ -242,7 +246,7 @@ static int compare_rows(const void *x, const void *y)
 	cell_a = &table->cells[place_a * table->nr_columns + a->column];
 	cell_b = &table->cells[place_b * table->nr_columns + a->column];
 
-	if (column->type == TABLE_NAME || column->type == TABLE_TEXT) {
+	if (table_is_text(column)) {
 		order = compare_texts(column, cell_a, cell_b);
 	} else if (cell_a->is_known != cell_b->is_known) {
 		return cell_a->is_known ? -1 : 1;
@@ -251,7 +255,7 @@ static int compare_rows(const void *x, const void *y)
 	} else {
 		order = (cell_a->number < cell_b->number) - (cell_a->number > cell_b->number);
 	}
-	if (a->is_rising && column->type != TABLE_NAME && column->type != TABLE_TEXT) {
+	if (a->is_rising && !table_is_text(column)) {
 		order = -order;
 	}
 	return order ? order : (place_a > place_b) - (place_a < place_b);
@@ -379,20 +383,4 @@ void table_cut(struct table *table, size_t nr_rows)
 	}
 	table->nr_cut += nr_outer - nr_rows;
 	table->nr_rows = kept;
-}
-
-void table_print(const struct table *table, const struct table_style *style, struct buf *out)
-{
-	switch (style->format) {
-	case TABLE_CSV:
-		table_print_csv(table, style, out);
-		break;
-	case TABLE_JSON:
-		table_print_json(table, out);
-		break;
-	case TABLE_MARKDOWN:
-	case TABLE_TEXT_FORMAT:
-		table_print_text(table, style, out);
-		break;
-	}
 }

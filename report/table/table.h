@@ -70,23 +70,6 @@ struct table {
 	bool is_aside;	   /* not worth showing unless it was asked for */
 };
 
-enum table_format {
-	TABLE_TEXT_FORMAT,
-	TABLE_CSV,
-	TABLE_JSON,
-	TABLE_MARKDOWN,
-};
-
-struct table_style {
-	enum table_format format;
-	const char *unit; /* of times in text, Markdown and CSV: "s", "ms", "us", "ns", or NULL: by
-			     size */
-	bool is_wide;	  /* do not cut names */
-	/* Of text on a terminal, see terminal.h; all 0 elsewhere. */
-	unsigned int width; /* in columns; 0 unknown */
-	bool has_color, has_bars, is_utf8;
-};
-
 /* columns must stay; the title is copied. */
 struct table *table_create(const char *key, const char *title, const struct table_column *columns,
 	unsigned int nr_columns);
@@ -114,6 +97,13 @@ static inline uint8_t table_level(const struct table *table, size_t row)
 	return table->levels ? table->levels[row] : 0;
 }
 
+/* Is it a column of words? These are at the left, numbers at the right. */
+bool table_is_text(const struct table_column *column);
+
+/* The bytes of a NAME or TEXT cell. */
+const char *table_cell_text(
+	const struct table_column *column, const struct table_cell *cell, size_t *nr_bytes);
+
 /* The cell in a row of the column with that key, NULL if there is no such column. */
 const struct table_cell *table_find_cell(const struct table *table, size_t row, const char *key);
 void table_set_integer(struct table_cell *cell, uint64_t value);
@@ -140,11 +130,5 @@ bool table_sort_rising(struct table *table, const char *key);
 
 /* Keeps the first nr_rows rows of level 0 with those in them, 0 keeps all. */
 void table_cut(struct table *table, size_t nr_rows);
-
-/* Prints one table; for JSON a member `"key": {"rows": [...]}` without comma. */
-void table_print(const struct table *table, const struct table_style *style, struct buf *out);
-
-/* A time with a unit that fits, as nvprof prints it: 5 digits, "12.345us". */
-void table_add_auto_time(struct buf *out, double ns);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef REPORT_TABLE_TERMINAL_H
 #define REPORT_TABLE_TERMINAL_H
 
-#include "report/table/table.h"
+#include "report/table/print.h"
 
 enum terminal_color {
 	TERMINAL_AUTO, /* on a terminal, unless NO_COLOR is set or TERM is dumb */

@@ -2,7 +2,7 @@
 #include "report/timeline/json_shape.h"
 
 #include "report/util/idmap.h"
-#include "report/kineto/shape.h"
+#include "report/kineto/event.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "report/comm/host_collective_ops.h"
+#include "report/comm/host_collectives.h"
 #include "report/comm/nccl_names.h"
 #include "report/timeline/perfetto.h"
 #include "report/util/text.h"

@@ -6,7 +6,7 @@
 #ifndef REPORT_UTIL_BUSY_H
 #define REPORT_UTIL_BUSY_H
 
-#include "report/util/interval_sort.h"
+#include "report/util/intervals.h"
 
 struct busy_sum {
 	uint64_t busy_ns;

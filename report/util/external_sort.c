@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "report/util/buf.h"
-#include "report/util/temp_file.h"
+#include "report/util/files.h"
 
 #define WINDOW_BYTES (64u << 10) /* that a run in the file is read by */
 

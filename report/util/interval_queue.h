@@ -13,6 +13,20 @@
 
 #include "report/util/intervals.h"
 
+/* ---- the queue ---- */
+
+/* ---- a heap, the interval with the last end on top ---- */
+
+void interval_heap_push(struct intervals *heap, struct busy_interval item);
+
+/* Removes the interval with the last end. The heap must not be empty. */
+struct busy_interval interval_heap_pop(struct intervals *heap);
+
+/* Joins intervals that overlap, so that fewer are kept. */
+void interval_heap_join(struct intervals *heap);
+
+/* ---- the queue ---- */
+
 #define INTERVAL_QUEUE_ITEMS (1u << 18)
 
 /* Starts with all zeros. */

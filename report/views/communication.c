@@ -9,10 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/comm/communication.h"
-#include "report/comm/host_collective_ops.h"
+#include "report/comm/nccl_notes.h"
+#include "report/comm/host_collectives.h"
 #include "report/comm/job_clock.h"
-#include "report/comm/nccl_match.h"
 #include "report/comm/nccl_names.h"
 #include "report/analysis/view.h"
 
@@ -280,7 +279,7 @@ static struct table *make_table(void *context)
 	columns[GROUP].is_wide_only = !has_group(ops);
 	table = table_create("communication", "Communication calls", columns, NR_COLUMNS);
 	nccl_match(ops, &match);
-	communication_tell(ops, &match, &text);
+	nccl_notes_add(ops, &match, &text);
 	job_clock_tell_fit(view->input.processes, view->input.nr_processes, "; ", &text);
 	buf_char(&text, 0);
 	if (ops->nr_ops) {

@@ -9,7 +9,6 @@
 
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
-#include "report/model/address_kinds.h"
 #include "report/analysis/view.h"
 
 struct copy_view {

@@ -16,7 +16,7 @@
 
 #include "report/model/copy_kind.h"
 #include "report/analysis/event_rows.h"
-#include "report/ops/event_type.h"
+#include "report/ops/op.h"
 
 /* How deep rows are told apart; what lies deeper counts in the last one. */
 #define MOST_DEPTH 16u

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "report/ops/event_tree.h"
-#include "report/ops/event_type.h"
+#include "report/ops/op.h"
 #include "report/analysis/view.h"
 
 struct manipulation_view {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "report/analysis/event_rows.h"
-#include "report/ops/event_type.h"
+#include "report/ops/op.h"
 
 /* Operators around a piece of work that it is told of. */
 #define MOST_AROUND 64u

@@ -2,7 +2,7 @@
 /* The queue of each stream: how far the host was ahead, and whether it had to wait for room. */
 #include <stdlib.h>
 
-#include "report/util/queue_depth.h"
+#include "report/ops/queue_depth.h"
 #include "report/analysis/gpu_activities.h"
 #include "report/analysis/view.h"
 

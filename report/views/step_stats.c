@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/table/samples.h"
-#include "report/ops/step_trace.h"
+#include "report/ops/step_time.h"
 #include "report/analysis/view.h"
 
 enum part {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/table/step_heatmap.h"
-#include "report/ops/step_trace.h"
+#include "report/ops/step_time.h"
 #include "report/model/select.h"
 #include "report/analysis/view.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/model/scan.h"
-#include "report/model/select_ask.h"
+#include "report/model/select.h"
 #include "test/unit/unit.h"
 
 struct chosen chosen;

@@ -7,6 +7,7 @@
 #include "report/advice/result.h"
 #include "report/model/api.h"
 #include "report/model/select.h"
+#include "report/table/print.h"
 #include "test/unit/report_made.h"
 #include "test/unit/report_plan.h"
 #include "test/unit/report_streams.h"

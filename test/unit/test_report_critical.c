@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "report/util/queue_depth.h"
+#include "report/ops/queue_depth.h"
 #include "test/unit/unit.h"
 
 enum { TIMES = 1500, NR_THREADS = 3, NR_NAMES = 40, MOST = 4000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/util/interval_heap.h"
+#include "report/util/interval_queue.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/util/interval_sort.h"
+#include "report/util/intervals.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/analysis/allocations.h"
-#include "report/model/select_ask.h"
+#include "report/model/select.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "report/comm/nccl_clock.h"
 #include "test/unit/unit.h"
 
 #define START_NS  1000000000000ull

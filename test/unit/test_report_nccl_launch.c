@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches of three threads in turns, of which some lie within calls of NCCL. */
-#include "report/comm/nccl_launch.h"
+#include "report/comm/nccl_ops.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends and their receives, of one clock and of several. */
-#include "report/comm/nccl_pair.h"
+#include "report/comm/nccl_match.h"
 
 #include <stdlib.h>
 
-#include "report/comm/nccl_match.h"
 #include "test/unit/unit.h"
 
 #define KEY	  9

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/stream/prefetch.h"
-#include "report/ops/op_groups.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

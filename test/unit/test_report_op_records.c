@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/ops/op_records.h"
+#include "report/ops/op_launch.h"
 
 #include "test/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/util/queue_depth.h"
+#include "report/ops/queue_depth.h"
 
 #include "report/analysis/view.h"
 #include "test/unit/report_scene.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/table.h"
+#include "report/table/print.h"
 #include "test/unit/unit.h"
 
 static const struct table_column columns[] = {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/util/string_pool.h"
-#include "report/table/table.h"
+#include "report/table/print.h"
 #include "test/unit/unit.h"
 
 static const char *taken(struct buf *out)

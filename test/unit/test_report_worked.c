@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/util/gpu_times.h"
+#include "report/ops/gpu_times.h"
 
 #include "test/unit/unit.h"
 

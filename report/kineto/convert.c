@@ -1,0 +1,821 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/kineto/convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+#include "report/util/buf.h"
+#include "report/model/api.h"
+#include "report/ops/op.h"
+
+/* ---- threads ---- */
+
+#define NAME_BYTES 64u
+/* Names of so many, threads or not, at most. */
+#define MOST_THREADS (1u << 20)
+
+struct thread_key {
+	uint64_t pid, tid;
+};
+
+struct kineto_thread {
+	struct thread_key key;
+	uint32_t id;   /* 0: no event of it yet */
+	uint64_t seen; /* ns */
+	char name[NAME_BYTES];
+	char process_name[NAME_BYTES]; /* where tid is 0, of the process */
+	UT_hash_handle hh;
+};
+
+void kineto_threads_fini(struct kineto_threads *threads)
+{
+	hash_free(threads->by_key);
+	*threads = (struct kineto_threads){0};
+}
+
+/* A number, or for a text one that no process and no thread has. */
+static uint64_t key_of(const struct kineto_json *json, const struct kineto_event *event,
+	enum kineto_number number, int token)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	if (kineto_has(event, number) || !token) {
+		return event->numbers[number];
+	}
+	for (int i = json->tokens[token].start; i < json->tokens[token].end; i++) {
+		hash = (hash ^ (unsigned char)json->bytes[i]) * 0x100000001b3u;
+	}
+	return hash | 1ull << 63;
+}
+
+static struct kineto_thread *find(struct kineto_threads *threads, const struct thread_key *key)
+{
+	struct kineto_thread *thread = threads->last;
+
+	if (thread && thread->key.tid == key->tid && thread->key.pid == key->pid) {
+		return thread;
+	}
+	HASH_FIND(hh, threads->by_key, key, sizeof(*key), thread);
+	if (!thread) {
+		thread = mem_zeroed(1, sizeof(*thread));
+		thread->key = *key;
+		HASH_ADD(hh, threads->by_key, key, sizeof(thread->key), thread);
+	}
+	threads->last = thread;
+	return thread;
+}
+
+uint32_t kineto_threads_id(struct kineto_threads *threads, const struct kineto_json *json,
+	const struct kineto_event *event)
+{
+	const struct thread_key key = {key_of(json, event, KINETO_pid, event->pid),
+		key_of(json, event, KINETO_tid, event->tid)};
+	struct kineto_thread *thread = find(threads, &key);
+
+	if (!thread->id) {
+		thread->id = ++threads->nr_ids;
+		thread->seen = event->begin;
+	}
+	thread->seen = event->begin < thread->seen ? event->begin : thread->seen;
+	return thread->id;
+}
+
+static void copy_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
+{
+	if (nr_bytes >= NAME_BYTES) {
+		nr_bytes = NAME_BYTES - 1;
+		while (nr_bytes && (text[nr_bytes] & 0xc0) == 0x80) {
+			nr_bytes--; /* not within a character of UTF-8 */
+		}
+	}
+	memcpy(name, text, nr_bytes);
+	name[nr_bytes] = '\0';
+}
+
+/* Kineto writes "thread 123 (name)". */
+static void copy_thread_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
+{
+	const char *open =
+		nr_bytes > 8 && !memcmp(text, "thread ", 7) ? memchr(text, '(', nr_bytes) : NULL;
+
+	if (open && text[nr_bytes - 1] == ')') {
+		nr_bytes -= (size_t)(open + 2 - text);
+		text = open + 1;
+	}
+	copy_name(name, text, nr_bytes);
+}
+
+void kineto_threads_name(
+	struct kineto_threads *threads, struct kineto_json *json, const struct kineto_event *event)
+{
+	struct thread_key key = {key_of(json, event, KINETO_pid, event->pid),
+		key_of(json, event, KINETO_tid, event->tid)};
+	const char *text;
+	size_t nr_bytes;
+
+	if (!event->name || !event->label || HASH_COUNT(threads->by_key) >= MOST_THREADS) {
+		return;
+	}
+	if (kineto_json_is(json, event->name, "thread_name", 11)) {
+		text = kineto_json_text(json, event->label, &nr_bytes);
+		copy_thread_name(find(threads, &key)->name, text, nr_bytes);
+	} else if (kineto_json_is(json, event->name, "process_name", 12)) {
+		key.tid = 0;
+		text = kineto_json_text(json, event->label, &nr_bytes);
+		copy_name(find(threads, &key)->process_name, text, nr_bytes);
+	}
+}
+
+static uint32_t cut_to_32(uint64_t number)
+{
+	return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+static int by_id(struct kineto_thread *a, struct kineto_thread *b)
+{
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+uint32_t kineto_threads_write(
+	struct kineto_threads *threads, struct kineto_out *out, const char **name)
+{
+	struct kineto_thread *thread, *next, *process = NULL, *first = NULL;
+
+	HASH_SORT(threads->by_key, by_id);
+	HASH_ITER(hh, threads->by_key, thread, next)
+	{
+		struct gprof_row_thread *row;
+		uint32_t text;
+
+		if (!thread->id) {
+			continue;
+		}
+		/* Python's functions outside of any thread are of pid 0. */
+		first = !first || (!first->key.pid && thread->key.pid) ? thread : first;
+		text = kineto_out_string(out, thread->name, strlen(thread->name));
+		row = kineto_out_row(out, GPROF_TABLE_thread);
+		row->tick = thread->seen;
+		row->thread = thread->id;
+		row->tid = cut_to_32(thread->key.tid);
+		row->name = text;
+		row->what = GPROF_THREAD_SEEN;
+	}
+	*name = "";
+	if (first) {
+		const struct thread_key key = {first->key.pid, 0};
+
+		HASH_FIND(hh, threads->by_key, &key, sizeof(key), process);
+		*name = process ? process->process_name : "";
+	}
+	return first ? cut_to_32(first->key.pid) : 0;
+}
+
+/* ---- begins and ends ---- */
+
+/* Of a thread, the innermost last. */
+struct begins {
+	struct kineto_begin *items;
+	size_t nr, capacity;
+	uint64_t nr_refused; /* which lie in the last item */
+};
+
+void kineto_pairs_init(struct kineto_pairs *pairs)
+{
+	*pairs = (struct kineto_pairs){0};
+	idmap_init(&pairs->threads, sizeof(struct begins));
+}
+
+void kineto_pairs_fini(struct kineto_pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->threads.nr; i++) {
+		struct begins *begins = idmap_at(&pairs->threads, i);
+
+		for (size_t k = 0; k < begins->nr; k++) {
+			free(begins->items[k].text);
+		}
+		free(begins->items);
+	}
+	idmap_fini(&pairs->threads);
+}
+
+bool kineto_pairs_begin(struct kineto_pairs *pairs, uint32_t thread, const char *text,
+	size_t nr_bytes, uint64_t order)
+{
+	struct begins *begins = idmap_put(&pairs->threads, thread);
+	struct kineto_begin begin = {.nr_bytes = text ? nr_bytes : 0, .order = order};
+
+	if (begins->nr_refused || pairs->nr_waiting >= KINETO_PAIRS_MOST ||
+		begin.nr_bytes > KINETO_PAIRS_BYTES - pairs->nr_bytes) {
+		begins->nr_refused++;
+		return false;
+	}
+	if (text) {
+		begin.text = mem_resize(NULL, nr_bytes + 1, 1);
+		memcpy(begin.text, text, nr_bytes);
+		begin.text[nr_bytes] = 0;
+	}
+	begins->items =
+		array_grow(begins->items, begins->nr, &begins->capacity, sizeof(*begins->items));
+	begins->items[begins->nr++] = begin;
+	pairs->nr_waiting++;
+	pairs->nr_bytes += begin.nr_bytes;
+	return true;
+}
+
+bool kineto_pairs_end(struct kineto_pairs *pairs, uint32_t thread, struct kineto_begin *begin)
+{
+	struct begins *begins = idmap_get(&pairs->threads, thread);
+
+	if (!begins || (!begins->nr && !begins->nr_refused)) {
+		return false;
+	}
+	if (begins->nr_refused) {
+		begins->nr_refused--; /* that one is counted already */
+		*begin = (struct kineto_begin){0};
+		return true;
+	}
+	*begin = begins->items[--begins->nr];
+	pairs->nr_waiting--;
+	pairs->nr_bytes -= begin->nr_bytes;
+	return true;
+}
+
+uint64_t kineto_pairs_nr_open(const struct kineto_pairs *pairs)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < pairs->threads.nr; i++) {
+		const struct begins *begins = idmap_at(&pairs->threads, i);
+
+		for (size_t k = 0; k < begins->nr; k++) {
+			nr += begins->items[k].text != NULL;
+		}
+	}
+	return nr;
+}
+
+/* ---- rows of all kinds ---- */
+
+#define STEP_PREFIX "ProfilerStep#"
+#define IS_ASYNC    0x80u /* beside the table of a call */
+
+void kineto_convert_init(struct kineto_convert *convert, struct kineto_out *out)
+{
+	*convert = (struct kineto_convert){.out = out, .first_ns = UINT64_MAX};
+	kineto_shapes_init(&convert->shapes);
+	kineto_pairs_init(&convert->pairs);
+}
+
+void kineto_convert_fini(struct kineto_convert *convert)
+{
+	kineto_json_fini(&convert->json);
+	kineto_threads_fini(&convert->threads);
+	kineto_rows_fini(&convert->rows);
+	kineto_shapes_fini(&convert->shapes);
+	kineto_python_fini(&convert->python);
+	kineto_pairs_fini(&convert->pairs);
+	kineto_nccl_fini(&convert->nccl);
+	free(convert->steps);
+	free(convert->call_tables);
+}
+
+/* The id of the text of a token, 0 for none. */
+static uint32_t string_of(struct kineto_convert *convert, int token)
+{
+	size_t nr_bytes;
+	const char *text = token ? kineto_json_text(&convert->json, token, &nr_bytes) : "";
+
+	return kineto_out_string(convert->out, text, token ? nr_bytes : 0);
+}
+
+/* A row from the event's begin to its end, which it has. */
+static struct kineto_row *add_row(
+	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
+{
+	struct kineto_row *row = kineto_rows_add(&convert->rows);
+
+	row->table = table;
+	row->order = convert->pair_order ? convert->pair_order : row->order;
+	row->begin = event->begin;
+	row->end = event->begin + event->dur;
+	convert->first_ns = row->begin < convert->first_ns ? row->begin : convert->first_ns;
+	convert->last_ns = row->end > convert->last_ns ? row->end : convert->last_ns;
+	return row;
+}
+
+/* A number of the event if it fits into 32 bits, else 0. */
+static uint32_t narrow(const struct kineto_event *event, enum kineto_number number)
+{
+	uint64_t value = event->numbers[number];
+
+	return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* ---- events of GPUs ---- */
+
+#define UNKNOWN UINT32_MAX
+
+/* "stream 7" in older traces; where args do not tell. */
+static uint32_t stream_of(const struct kineto_convert *convert, const struct kineto_event *event)
+{
+	const struct kineto_json *json = &convert->json;
+	uint32_t stream = 0;
+
+	if (kineto_has(event, KINETO_stream)) {
+		return narrow(event, KINETO_stream);
+	}
+	if (kineto_has(event, KINETO_tid)) {
+		return narrow(event, KINETO_tid);
+	}
+	for (int i = event->tid ? json->tokens[event->tid].start : 0;
+		event->tid && i < json->tokens[event->tid].end; i++) {
+		char c = json->bytes[i];
+
+		stream = c >= '0' && c <= '9' ? stream * 10 + (uint32_t)(c - '0') : 0;
+	}
+	return stream;
+}
+
+static uint32_t place_of(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	uint32_t device = UNKNOWN;
+
+	if (kineto_has(event, KINETO_device)) {
+		device = narrow(event, KINETO_device);
+	} else if (kineto_has(event, KINETO_pid)) {
+		device = narrow(event, KINETO_pid);
+	}
+	return kineto_out_place(
+		convert->out, device, narrow(event, KINETO_context), stream_of(convert, event));
+}
+
+static struct kineto_row *add_work(
+	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
+{
+	uint32_t place = place_of(convert, event);
+	struct kineto_row *row = add_row(convert, event, table);
+
+	row->work.place = place;
+	row->work.correlation = narrow(event, KINETO_correlation);
+	row->work.graph = narrow(event, KINETO_graph);
+	row->work.graph_node = event->numbers[KINETO_graph_node];
+	row->work.bytes = event->numbers[KINETO_bytes];
+	row->thread = narrow(event, KINETO_channel);
+	return row;
+}
+
+static void add_nccl(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	uint8_t kind = kineto_nccl_kind(&convert->json, event);
+	struct kineto_row *row;
+
+	if (kind) {
+		row = add_row(convert, event, GPROF_TABLE_nccl);
+		row->kind = kind;
+		row->nccl.correlation = narrow(event, KINETO_correlation);
+		kineto_nccl_fill(&convert->nccl, &convert->json, event, row);
+	}
+}
+
+/* Static and dynamic shared memory come as one number. */
+static void add_kernel(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	struct gprof_row_shape shape;
+	uint32_t id;
+
+	memset(&shape, 0, sizeof(shape)); /* its padding is part of the key */
+	shape.name = string_of(convert, event->name);
+	shape.grid_x = event->grid[0];
+	shape.grid_y = event->grid[1];
+	shape.grid_z = event->grid[2];
+	shape.block_x = event->block[0];
+	shape.block_y = event->block[1];
+	shape.block_z = event->block[2];
+	shape.registers = narrow(event, KINETO_registers);
+	shape.dynamic_shared_bytes = narrow(event, KINETO_shared);
+	id = kineto_out_shape(convert->out, &shape);
+	add_work(convert, event, GPROF_TABLE_kernel)->work.shape = id;
+	if (event->collective) {
+		add_nccl(convert, event);
+	}
+}
+
+/* The number of a name that one of the lists of api.h gives, by asking for all. */
+static uint8_t kind_named(const char *text, size_t nr_bytes, const char *(*name_of)(uint32_t),
+	uint8_t first, uint8_t most)
+{
+	for (uint8_t i = first; i <= most; i++) {
+		const char *name = name_of(i);
+
+		if (strlen(name) == nr_bytes && !memcmp(name, text, nr_bytes)) {
+			return i;
+		}
+	}
+	return 0;
+}
+
+#define MOST_COPY_KIND	 10
+#define MOST_MEMORY_KIND 7
+#define MOST_SYNC	 4
+
+/* A kind of memory by its name, added where it is none of CUPTI's (other devices' traces). */
+static uint8_t memory_of(const char *text, size_t nr_bytes)
+{
+	uint8_t found = kind_named(text, nr_bytes, api_memory_name, 1, MOST_MEMORY_KIND);
+	bool is_unknown = nr_bytes == 7 && !memcmp(text, "Unknown", 7);
+
+	return found || is_unknown ? found : (uint8_t)api_add_name(text, nr_bytes, false);
+}
+
+/* "Memcpy HtoD (Pageable -> Device)" */
+static bool read_copy(struct kineto_row *row, const char *name, size_t nr_bytes)
+{
+	const char *end = name + nr_bytes;
+	const char *open = memchr(name, '(', nr_bytes);
+	const char *arrow = open ? memmem(open, (size_t)(end - open), " -> ", 4) : NULL;
+
+	if (!arrow || open - name < 9 || open[-1] != ' ' || end[-1] != ')' ||
+		memcmp(name, "Memcpy ", 7)) {
+		return false;
+	}
+	row->kind = kind_named(
+		name + 7, (size_t)(open - 1 - (name + 7)), api_copy_name, 1, MOST_COPY_KIND);
+	if (arrow - open > API_MOST_MEMORY_NAME || end - arrow > API_MOST_MEMORY_NAME) {
+		return false;
+	}
+	row->source = memory_of(open + 1, (size_t)(arrow - (open + 1)));
+	row->target = memory_of(arrow + 4, (size_t)(end - 1 - (arrow + 4)));
+	return row->kind != 0;
+}
+
+static void add_memcpy(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_work(convert, event, GPROF_TABLE_memcpy);
+	size_t nr_bytes;
+	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
+
+	if (!read_copy(row, name, nr_bytes)) {
+		row->kind = (uint8_t)api_add_name(name, nr_bytes, true);
+		row->source = row->target = 0;
+	}
+}
+
+/* "Memset (Device)" */
+static void add_memset(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_work(convert, event, GPROF_TABLE_memset);
+	size_t nr_bytes;
+	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
+
+	if (nr_bytes > 9 && nr_bytes < API_MOST_MEMORY_NAME && !memcmp(name, "Memset (", 8) &&
+		name[nr_bytes - 1] == ')') {
+		row->target = memory_of(name + 8, nr_bytes - 9);
+	} else {
+		row->target = (uint8_t)api_add_name(name, nr_bytes, true);
+	}
+}
+
+static void add_sync(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_work(convert, event, GPROF_TABLE_sync);
+
+	row->kind = kind_named(convert->json.bytes + convert->json.tokens[event->name].start,
+		kineto_json_length(&convert->json, event->name), api_sync_name, 1, MOST_SYNC);
+}
+
+/* CUPTI counts its own in the upper half; see api_overhead_name. */
+static const char *overhead_name(uint32_t kind)
+{
+	return api_overhead_name(kind << 16);
+}
+
+static void add_overhead(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	struct kineto_row *row = add_row(convert, event, GPROF_TABLE_overhead);
+	const char *name = convert->json.bytes + convert->json.tokens[event->name].start;
+	size_t nr_bytes = kineto_json_length(&convert->json, event->name);
+
+	row->work.shape = (uint32_t)kind_named(name, nr_bytes, overhead_name, 1, 8) << 16;
+	if (kineto_json_is(&convert->json, event->name, "Driver Compiler", 15)) {
+		row->work.shape = 1;
+	}
+}
+
+/* ---- events of the host ---- */
+
+static void add_step(
+	struct kineto_convert *convert, const struct kineto_event *event, uint32_t thread)
+{
+	const size_t nr_prefix = sizeof(STEP_PREFIX) - 1;
+	const jsmntok_t *name = &convert->json.tokens[event->name];
+	const char *digit = convert->json.bytes + name->start + nr_prefix;
+	uint64_t number = 0;
+
+	if (kineto_json_length(&convert->json, event->name) <= nr_prefix ||
+		memcmp(convert->json.bytes + name->start, STEP_PREFIX, nr_prefix)) {
+		return;
+	}
+	for (; digit < convert->json.bytes + name->end; digit++) {
+		if (*digit < '0' || *digit > '9' || number > UINT64_MAX / 10 - 1) {
+			return;
+		}
+		number = number * 10 + (uint64_t)(*digit - '0');
+	}
+	convert->steps = array_grow(convert->steps, convert->nr_steps, &convert->step_capacity,
+		sizeof(*convert->steps));
+	convert->steps[convert->nr_steps] = (struct kineto_step){.begin = event->begin,
+		.end = event->begin + event->dur,
+		.number = number,
+		.thread = thread,
+		.order = convert->nr_steps};
+	convert->nr_steps++;
+}
+
+/*
+ * Names like "Optimizer.step#" tell their class whatever the scope is. The engine's own ranges are
+ * there since PyTorch 1.10; autograd's nodes alone have a forward thread.
+ */
+static uint8_t scope_of(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	const char *text;
+	size_t nr_bytes;
+	uint32_t name;
+
+	if (event->category != KINETO_RANGE) {
+		return event->numbers[KINETO_forward_thread] ? OP_TORCH_BACKWARD : 0;
+	}
+	text = kineto_json_text(&convert->json, event->name, &nr_bytes);
+	name = string_pool_intern(text, nr_bytes);
+	return op_class(name, GPROF_FRAMEWORK_TORCH, 0) == OP_OTHER ? OP_TORCH_USER
+								    : OP_TORCH_ANNOTATION;
+}
+
+static void add_op(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
+	uint32_t name = string_of(convert, event->name), shape = 0, py_stack = 0;
+	struct kineto_row *row;
+
+	if (event->dims) {
+		shape = kineto_shapes_id(
+			&convert->shapes, &convert->json, event->dims, event->types, convert->out);
+	}
+	if (event->stack) {
+		size_t nr_bytes;
+		const char *text = kineto_json_text(&convert->json, event->stack, &nr_bytes);
+
+		py_stack = kineto_python_text(&convert->python, convert->out, text, nr_bytes);
+	}
+	row = add_row(convert, event, GPROF_TABLE_op);
+	row->thread = thread;
+	row->op.name = name;
+	row->op.shape = shape;
+	if (kineto_has(event, KINETO_sequence)) {
+		row->op.sequence = event->numbers[KINETO_sequence] + 1;
+	}
+	row->op.py_stack = py_stack;
+	row->op.forward_thread = narrow(event, KINETO_forward_thread);
+	row->source = GPROF_FRAMEWORK_TORCH;
+	row->kind = scope_of(convert, event);
+	add_step(convert, event, thread);
+}
+
+/* Modules are operators that nest apart, other functions calls of Python. */
+static void add_python(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
+	size_t nr_bytes;
+	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
+	struct kineto_row *row;
+	uint32_t id;
+
+	if (nr_bytes > 11 && !memcmp(name, "nn.Module: ", 11)) {
+		id = kineto_out_string(convert->out, name, nr_bytes);
+		row = add_row(convert, event, GPROF_TABLE_op);
+		row->op.name = id;
+		row->source = GPROF_FRAMEWORK_PYTHON;
+		row->kind = GPROF_PYTHON_MODULE;
+	} else {
+		bool is_builtin = nr_bytes && *name == '<';
+
+		id = kineto_python_code(&convert->python, convert->out, name, nr_bytes);
+		row = add_row(convert, event, GPROF_TABLE_py_call);
+		row->py_call.code = id;
+		row->py_call.is_builtin = is_builtin;
+	}
+	row->thread = thread;
+}
+
+static bool contains(const char *text, size_t nr_bytes, const char *part)
+{
+	return memmem(text, nr_bytes, part, strlen(part)) != NULL;
+}
+
+/*
+ * The table of a call by its name. What allocates is in the plain one: a trace does not tell how
+ * much, nor where.
+ */
+static uint8_t table_of_call(const char *name, size_t nr_bytes)
+{
+	if (contains(name, nr_bytes, "Launch")) {
+		return GPROF_TABLE_api_launch;
+	}
+	if (contains(name, nr_bytes, "Memcpy")) {
+		return GPROF_TABLE_api_copy;
+	}
+	if (contains(name, nr_bytes, "Memset")) {
+		return GPROF_TABLE_api_set;
+	}
+	if (contains(name, nr_bytes, "Synchronize") || contains(name, nr_bytes, "WaitEvent") ||
+		contains(name, nr_bytes, "EventQuery") || contains(name, nr_bytes, "StreamQuery")) {
+		return GPROF_TABLE_api_sync;
+	}
+	return GPROF_TABLE_api;
+}
+
+static uint8_t call_table(struct kineto_convert *convert, uint32_t name, int token)
+{
+	if (name >= convert->nr_call_tables) {
+		size_t nr = 2 * (size_t)name + 64;
+
+		convert->call_tables = mem_resize(convert->call_tables, nr, 1);
+		memset(convert->call_tables + convert->nr_call_tables, 0,
+			nr - convert->nr_call_tables);
+		convert->nr_call_tables = nr;
+	}
+	if (!convert->call_tables[name]) {
+		const char *text = convert->json.bytes + convert->json.tokens[token].start;
+		size_t nr_bytes = kineto_json_length(&convert->json, token);
+
+		convert->call_tables[name] = table_of_call(text, nr_bytes);
+		if (contains(text, nr_bytes, "Async")) {
+			convert->call_tables[name] |= IS_ASYNC;
+		}
+	}
+	return convert->call_tables[name];
+}
+
+static void add_call(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
+	uint32_t name = string_of(convert, event->name);
+	uint32_t call = kineto_out_call(convert->out, name,
+		event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME);
+	uint8_t table = call_table(convert, name, event->name);
+	struct kineto_row *row = add_row(convert, event, table & (uint8_t)~IS_ASYNC);
+
+	row->thread = thread;
+	row->call.is_async = (table & IS_ASYNC) != 0;
+	row->call.call = (uint16_t)call;
+	row->call.correlation = narrow(event, KINETO_correlation);
+}
+
+static void add_alloc(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
+	struct kineto_row *row = add_row(convert, event, GPROF_TABLE_alloc);
+
+	row->thread = thread;
+	row->alloc.address = event->numbers[KINETO_address];
+	row->alloc.bytes = event->size;
+	row->alloc.allocated = event->numbers[KINETO_allocated];
+	row->alloc.reserved = event->numbers[KINETO_reserved];
+	row->kind = (uint8_t)event->numbers[KINETO_device_type];
+	row->source = event->device_id < 0 ? 0 : (uint8_t)event->device_id;
+}
+
+/* ---- complete and instant events ---- */
+
+static void add_span(struct kineto_convert *convert, struct kineto_event *event)
+{
+	uint64_t end;
+
+	if (!event->has_begin || !event->has_dur || !event->name ||
+		__builtin_add_overflow(event->begin, event->dur, &end)) {
+		convert->nr_incomplete++;
+		return;
+	}
+	switch (event->category) {
+	case KINETO_OP:
+	case KINETO_RANGE:
+		add_op(convert, event);
+		break;
+	case KINETO_RUNTIME:
+	case KINETO_DRIVER:
+		add_call(convert, event);
+		break;
+	case KINETO_KERNEL:
+		add_kernel(convert, event);
+		break;
+	case KINETO_MEMCPY:
+		add_memcpy(convert, event);
+		break;
+	case KINETO_MEMSET:
+		add_memset(convert, event);
+		break;
+	case KINETO_SYNC:
+		add_sync(convert, event);
+		break;
+	case KINETO_PYTHON:
+		add_python(convert, event);
+		break;
+	case KINETO_OVERHEAD:
+		add_overhead(convert, event);
+		break;
+	case KINETO_GPU_RANGE:
+		convert->nr_gpu_ranges++;
+		break;
+	default:
+		convert->nr_other++;
+		break;
+	}
+}
+
+static void add_instant(struct kineto_convert *convert, struct kineto_event *event)
+{
+	if (!event->name || !kineto_json_is(&convert->json, event->name, "[memory]", 8)) {
+		convert->nr_other++;
+		return;
+	}
+	if (!event->has_begin) {
+		convert->nr_incomplete++;
+		return;
+	}
+	event->dur = 0;
+	add_alloc(convert, event);
+}
+
+/* ---- events in two parts ---- */
+
+static void add_begin(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
+	bool is_kept = event->category != KINETO_NONE;
+	const jsmntok_t *all = &convert->json.tokens[0];
+
+	convert->nr_other += !is_kept;
+	if (!kineto_pairs_begin(&convert->pairs, thread,
+		    is_kept ? convert->json.bytes + all->start : NULL,
+		    (size_t)(all->end - all->start), kineto_rows_order(&convert->rows))) {
+		convert->nr_pairs += is_kept;
+	}
+}
+
+static void add_end(struct kineto_convert *convert, const struct kineto_event *end)
+{
+	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, end);
+	struct kineto_begin begin;
+	struct kineto_event event;
+
+	if (!kineto_pairs_end(&convert->pairs, thread, &begin)) {
+		convert->nr_pairs += end->category != KINETO_NONE;
+		convert->nr_other += end->category == KINETO_NONE;
+		return;
+	}
+	if (begin.text && kineto_json_parse(&convert->json, begin.text, begin.nr_bytes) &&
+		kineto_event_read(&convert->json, &event)) {
+		event.has_dur = event.has_begin && end->has_begin && end->begin >= event.begin;
+		event.dur = event.has_dur ? end->begin - event.begin : 0;
+		convert->pair_order = begin.order;
+		add_span(convert, &event);
+		convert->pair_order = 0;
+	}
+	free(begin.text);
+}
+
+bool kineto_convert_event(struct kineto_convert *convert)
+{
+	struct kineto_event event;
+
+	if (!kineto_event_read(&convert->json, &event)) {
+		return false;
+	}
+	switch (event.phase) {
+	case 'X':
+		add_span(convert, &event);
+		break;
+	case 'i':
+	case 'I':
+		add_instant(convert, &event);
+		break;
+	case 'M':
+		kineto_threads_name(&convert->threads, &convert->json, &event);
+		break;
+	case 'B':
+		add_begin(convert, &event);
+		break;
+	case 'E':
+		add_end(convert, &event);
+		break;
+	case 's':
+	case 't':
+	case 'f':
+		convert->nr_flows++;
+		break;
+	default:
+		convert->nr_other++;
+		break;
+	}
+	return true;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/copy_kind.h"
+
+#include <stdlib.h>
+
+#include "report/model/api.h"
+#include "report/util/buf.h"
+
+/* Allocations that start below an address and are looked at; addresses are used again and again. */
+#define MOST_STEPS 256u
+
+struct life {
+	uint64_t address, end;
+	uint64_t born, died; /* ticks */
+	uint8_t space;	     /* enum gprof_space */
+	bool is_free;	     /* while reading: a call that frees */
+};
+
+struct address_kinds {
+	struct life *lives;
+	size_t nr_lives, capacity;
+};
+
+static int by_address_then_time(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+
+	if (x->address != y->address) {
+		return x->address < y->address ? -1 : 1;
+	}
+	if (x->born != y->born) {
+		return x->born < y->born ? -1 : 1;
+	}
+	return x->is_free - y->is_free;
+}
+
+uint64_t address_kinds_tick(const struct batch *batch, uint32_t row)
+{
+	uint64_t begin = batch->col[COL_api_alloc_begin][row];
+	uint64_t end = begin + batch->col[COL_api_alloc_dur][row];
+
+	return batch->col[COL_api_alloc_op][row] || end < begin ? begin : end;
+}
+
+static void take(struct address_kinds *pointers, const struct batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t address = batch->col[COL_api_alloc_address][i];
+		uint64_t bytes = batch->col[COL_api_alloc_bytes][i];
+		bool is_free = batch->col[COL_api_alloc_op][i] != 0;
+
+		if (!address || batch->col[COL_api_alloc_result][i]) {
+			continue;
+		}
+		pointers->lives = array_grow(pointers->lives, pointers->nr_lives,
+			&pointers->capacity, sizeof(*pointers->lives));
+		pointers->lives[pointers->nr_lives++] = (struct life){.address = address,
+			.end = address + bytes < address ? UINT64_MAX : address + bytes,
+			.born = address_kinds_tick(batch, i),
+			.died = UINT64_MAX,
+			.space = (uint8_t)batch->col[COL_api_alloc_space][i],
+			.is_free = is_free};
+	}
+}
+
+/* Each call that frees ends the allocation before it at the same address. */
+static void pair_up(struct address_kinds *pointers)
+{
+	size_t nr_kept = 0;
+
+	for (size_t i = 0; i < pointers->nr_lives; i++) {
+		struct life *life = &pointers->lives[i];
+		struct life *before = nr_kept ? &pointers->lives[nr_kept - 1] : NULL;
+
+		if (before && before->address == life->address && before->died == UINT64_MAX) {
+			before->died = life->born;
+		}
+		if (!life->is_free) {
+			pointers->lives[nr_kept++] = *life;
+		}
+	}
+	pointers->nr_lives = nr_kept;
+}
+
+struct address_kinds *address_kinds_create(struct process *process)
+{
+	struct address_kinds *pointers = mem_zeroed(1, sizeof(*pointers));
+	struct stream *stream = process->stream;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) == GPROF_TABLE_api_alloc &&
+			!stream_load(stream, i, COL_ALL(NR_COL_api_alloc), 0, &batch)) {
+			take(pointers, &batch);
+		}
+	}
+	if (pointers->nr_lives) {
+		qsort(pointers->lives, pointers->nr_lives, sizeof(struct life),
+			by_address_then_time);
+		pair_up(pointers);
+	}
+	return pointers;
+}
+
+void address_kinds_destroy(struct address_kinds *pointers)
+{
+	if (pointers) {
+		free(pointers->lives);
+		free(pointers);
+	}
+}
+
+static uint32_t memory_kind(uint8_t space)
+{
+	switch (space) {
+	case GPROF_SPACE_HOST:
+		return API_MEMORY_PINNED;
+	case GPROF_SPACE_MANAGED:
+		return API_MEMORY_MANAGED;
+	case GPROF_SPACE_ARRAY:
+		return API_MEMORY_ARRAY;
+	default:
+		return API_MEMORY_DEVICE;
+	}
+}
+
+uint32_t address_kinds_find(const struct address_kinds *pointers, uint64_t address, uint64_t tick)
+{
+	size_t low = 0, high = pointers->nr_lives;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pointers->lives[middle].address <= address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	for (size_t steps = 0; low-- > 0 && steps < MOST_STEPS; steps++) {
+		const struct life *life = &pointers->lives[low];
+
+		if (address < life->end && life->born <= tick && tick < life->died) {
+			return memory_kind(life->space);
+		}
+	}
+	return API_MEMORY_UNKNOWN;
+}
