@@ -12,7 +12,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/err.h"
-#include "report/util/plain_file.h"
+#include "report/util/files.h"
 
 static bool has_suffix(const char *name, const char *suffix)
 {

@@ -10,6 +10,7 @@
 
 #include "report/util/err.h"
 #include "report/stream/ring_rows.h"
+#include "report/stream/rings.h"
 #include "report/stream/stream.h"
 
 /* Texts by id: of table string, and ids of such texts by those of op_name and op_shape. */
