@@ -2,15 +2,10 @@
 #include "collector/collector.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "collector/cupti/activity.h"
 #include "collector/stream/batch.h"
@@ -21,15 +16,15 @@
 #include "collector/cupti/device.h"
 #include "collector/drain.h"
 #include "collector/stream/facts.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 #include "collector/util/log.h"
-#include "collector/stream/notice.h"
 #include "collector/sample/nvml.h"
 #include "collector/util/loaded_objects.h"
 #include "collector/sample/sample.h"
 #include "collector/exit_message.h"
 #include "collector/cupti/cupti_share.h"
 #include "collector/startup.h"
+#include "collector/util/start_progress.h"
 #include "collector/step/step.h"
 #include "collector/stream/stream.h"
 #include "collector/thread.h"
@@ -45,10 +40,6 @@
 /* A process that ends waits as long as for its last events (drain.c), if it does not abort. */
 #define END_WAIT_NS 1000000000u
 
-/* Hooks may run before our constructor, so the first value must already lead to collector_start. */
-struct collector_page collector_page COMPAT_APART = {.mode = COLLECTOR_COLD};
-uint32_t collector_step_call;
-
 enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
 /* Who lets the first event in: the thread that starts, or the drain if that one has gone on. */
 enum turn { TURN_OPEN, TURN_READY, TURN_HOST_LEFT };
@@ -58,8 +49,7 @@ static struct collector_state {
 	atomic_int phase;
 	atomic_int turn;
 	atomic_bool is_init;
-	atomic_bool is_started;	   /* or failed: nobody needs to wait any more */
-	_Atomic uint32_t nr_moves; /* of the start; a futex for those who wait for it */
+	atomic_bool is_started; /* or failed: nobody needs to wait any more */
 	atomic_bool is_attached;
 	atomic_bool wants_attach;
 	bool may_attach; /* false in the child of a process that used CUPTI */
@@ -116,7 +106,7 @@ static void on_fork_child(void)
 }
 
 COMPAT_START_CODE void collector_init(
-	const char *names, const struct collector_call *calls, uint32_t nr_calls)
+	const char *names, const struct calls_hook *calls, uint32_t nr_calls)
 {
 	if (atomic_exchange(&state.is_init, true)) {
 		return;
@@ -128,7 +118,7 @@ COMPAT_START_CODE void collector_init(
 	state.has_atfork = __register_atfork &&
 			   !__register_atfork(on_fork, on_fork_parent, on_fork_child, NULL);
 	/* A program with more rights than its user: not even the user's variables are read. */
-	if (getauxval(AT_SECURE) || !host_is_beside_program()) {
+	if (getauxval(AT_SECURE) || !target_is_beside_program()) {
 		atomic_store(&state.phase, PHASE_STOPPED);
 		atomic_store(&state.is_started, true);
 		atomic_store(&collector_mode, 0);
@@ -149,27 +139,6 @@ COMPAT_START_CODE void collector_init(
 
 static void attach(void);
 
-void collector_move_on(void)
-{
-	atomic_fetch_add(&state.nr_moves, 1);
-	syscall(SYS_futex, &state.nr_moves, FUTEX_WAKE_PRIVATE, INT_MAX);
-}
-
-/* Sleeps until the start has moved on from nr_moves, or until then; false if that is over. */
-static bool wait_beyond(uint32_t nr_moves, uint64_t until_ns)
-{
-	uint64_t now = clock_monotonic_ns();
-	struct timespec left;
-
-	if (now >= until_ns) {
-		return false;
-	}
-	left.tv_sec = (time_t)((until_ns - now) / 1000000000u);
-	left.tv_nsec = (long)((until_ns - now) % 1000000000u);
-	syscall(SYS_futex, &state.nr_moves, FUTEX_WAIT_PRIVATE, nr_moves, &left);
-	return true;
-}
-
 /* The recorder is ready: the first event may come. */
 static void let_in(void)
 {
@@ -181,7 +150,7 @@ static void let_in(void)
 	step_start(); /* COLD until then, so that no other thread goes by meanwhile */
 	log_message(LOG_INFO, "recording to %s", stream_path());
 	atomic_store(&state.is_started, true);
-	collector_move_on();
+	start_progress_signal();
 	if (atomic_exchange(&state.wants_attach, false)) {
 		attach();
 	}
@@ -198,10 +167,10 @@ static void on_ready(int rc)
 	} else if (!atomic_compare_exchange_strong(&state.turn, &turn, TURN_READY)) {
 		let_in();
 	}
-	collector_move_on();
+	start_progress_signal();
 }
 
-void collector_take_over(void)
+static void take_over(void)
 {
 	if (atomic_load(&state.phase) == PHASE_STARTING) {
 		let_in();
@@ -211,7 +180,7 @@ void collector_take_over(void)
 /* What the start has come to: each move, and the CPU that its thread has used. */
 static bool has_come_on(uint32_t *nr_moves, uint64_t *cpu_ns)
 {
-	uint32_t moves = atomic_load(&state.nr_moves);
+	uint32_t moves = start_progress_count();
 	uint64_t cpu = drain_cpu_ns();
 	bool is_new = moves != *nr_moves || cpu != *cpu_ns;
 
@@ -233,7 +202,8 @@ static void wait_for_turn(enum turn turn)
 		/* Before its first instruction it can but wait for a core. */
 		nr_looks = has_come_on(&nr_moves, &cpu_ns) || !nr_moves ? 0 : nr_looks + 1;
 		while (!atomic_load(&state.is_started) && atomic_load(&state.turn) < (int)turn &&
-			atomic_load(&state.nr_moves) == nr_moves && wait_beyond(nr_moves, until)) {
+			start_progress_count() == nr_moves &&
+			start_progress_wait(nr_moves, until)) {
 		}
 	}
 }
@@ -249,7 +219,7 @@ static void wait_until_ready(void)
 		turn == TURN_READY) {
 		let_in();
 	}
-	collector_move_on();
+	start_progress_signal();
 }
 
 /*
@@ -264,8 +234,24 @@ static void wait_for_start(void)
 	atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT);
 }
 
-static int begin_start(const sigset_t *host_mask)
+static void set_enabled(bool is_wanted)
 {
+	const struct collector_door *door = atomic_load(&state.door);
+
+	if (door) {
+		door->follow(is_wanted);
+	}
+}
+
+static void on_interval(void)
+{
+	collector_step(GPROF_STEP_INTERVAL);
+}
+
+static int begin_start(const sigset_t *signal_mask)
+{
+	const struct drain_owner owner = {on_ready, take_over, set_enabled, on_interval};
+
 	/* Here and not on the drain thread: the host may change its environment later on. */
 	config_init();
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
@@ -274,13 +260,13 @@ static int begin_start(const sigset_t *host_mask)
 	clock_init();
 	state.begun_ns = clock_monotonic_ns();
 	ending_begin();
-	host_wipe_page_in_children();
+	target_wipe_page_in_children();
 	if (!state.has_atfork && __register_atfork) {
-		collector_notice("no memory", 0,
+		notice_add("no memory", 0,
 			"the C library takes no handler for fork; forked children are not "
 			"recorded");
 	}
-	return drain_start(on_ready, host_mask);
+	return drain_start(&owner, signal_mask);
 }
 
 /*
@@ -308,7 +294,7 @@ static void start(void)
 void collector_start(void)
 {
 	int error = errno;
-	int cancellation = host_hold_cancellation();
+	int cancellation = target_hold_cancellation();
 	struct ring_mark mark;
 	int phase = PHASE_COLD;
 
@@ -319,7 +305,7 @@ void collector_start(void)
 	} else if (!atomic_load(&state.is_started) && !ring_is_inside(&ring_self)) {
 		wait_for_start();
 	}
-	host_release_cancellation(cancellation);
+	target_release_cancellation(cancellation);
 	errno = error;
 }
 
@@ -336,7 +322,7 @@ static void attach(void)
 		nvml_find();
 	}
 	if (!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY)) {
-		collector_notice("no CUPTI", 0,
+		notice_add("no CUPTI", 0,
 			"CUPTI is off by GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1; kernels and copies "
 			"have no "
 			"device times");
@@ -349,7 +335,7 @@ static void attach(void)
 void collector_attach(void)
 {
 	int error = errno;
-	int cancellation = host_hold_cancellation();
+	int cancellation = target_hold_cancellation();
 	struct ring_mark mark;
 
 	ring_begin_inside(&ring_self, &mark);
@@ -359,7 +345,7 @@ void collector_attach(void)
 		attach();
 	}
 	ring_end_inside(&ring_self, &mark);
-	host_release_cancellation(cancellation);
+	target_release_cancellation(cancellation);
 	errno = error;
 }
 
@@ -378,12 +364,12 @@ static void finish_start(void)
 	uint32_t nr_moves;
 
 	do {
-		nr_moves = atomic_load(&state.nr_moves);
+		nr_moves = start_progress_count();
 	} while (!atomic_load(&state.is_started) && !ring_is_inside(&ring_self) &&
-		 wait_beyond(nr_moves, until));
+		 start_progress_wait(nr_moves, until));
 	if (atomic_compare_exchange_strong(&state.phase, &starting, PHASE_STOPPED)) {
 		atomic_store(&collector_mode, 0);
-		say_never_started(notice_take_lost(COLLECTOR_LOST_START), startup_waits_for());
+		say_never_started(loss_take(LOSS_START), startup_waits_for());
 	}
 }
 
@@ -404,7 +390,7 @@ static void stop(const char *how)
 void collector_stop(const char *how)
 {
 	int error = errno;
-	int cancellation = host_hold_cancellation();
+	int cancellation = target_hold_cancellation();
 	int running = PHASE_RUNNING;
 
 	if (atomic_load(&state.phase) == PHASE_STARTING) {
@@ -414,22 +400,13 @@ void collector_stop(const char *how)
 		atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
 		stop(how);
 	}
-	host_release_cancellation(cancellation);
+	target_release_cancellation(cancellation);
 	errno = error;
 }
 
 COMPAT_START_CODE void collector_set_door(const struct collector_door *door)
 {
 	atomic_store(&state.door, door);
-}
-
-void collector_follow(bool is_wanted)
-{
-	const struct collector_door *door = atomic_load(&state.door);
-
-	if (door) {
-		door->follow(is_wanted);
-	}
 }
 
 void collector_child(void)
@@ -461,13 +438,14 @@ void collector_child(void)
 	can_record = ring_forget();
 	batch_forget();
 	notice_forget();
+	loss_forget();
 	stream_forget();
 	sample_forget();
 	calls_forget();
 	atomic_store(&state.is_attached, false);
 	atomic_store(&state.wants_attach, false);
 	atomic_store(&state.is_started, !can_record);
-	atomic_store(&state.nr_moves, 0);
+	start_progress_forget();
 	atomic_store(&state.turn, TURN_OPEN);
 	atomic_store(&collector_mode, can_record ? COLLECTOR_COLD : 0);
 	atomic_store(&state.phase, can_record ? PHASE_COLD : PHASE_STOPPED);
@@ -477,7 +455,7 @@ void collector_child(void)
 		return;
 	}
 	if (!state.may_attach) {
-		collector_notice("forked child", 0,
+		notice_add("forked child", 0,
 			"CUPTI does not work after a fork; host calls are recorded, device times "
 			"are not. Start workers by spawn or forkserver to have them");
 	}

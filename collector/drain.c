@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "collector/cupti/activity.h"
+#include "collector/cupti/buffer.h"
 #include "collector/last_thread.h"
 #include "collector/stream/batch.h"
-#include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/step/control.h"
 #include "collector/cupti/cupti.h"
@@ -22,16 +22,21 @@
 #include "collector/cupti/device.h"
 #include "collector/ring/ending.h"
 #include "collector/stream/facts.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 #include "collector/step/launch_period.h"
 #include "collector/stream/leftover.h"
 #include "collector/util/log.h"
 #include "collector/stream/loss_rows.h"
-#include "collector/cupti/pace.h"
+#include "collector/util/pace.h"
 #include "collector/sample/sample.h"
 #include "collector/cupti/cupti_share.h"
 #include "collector/hang/stall.h"
 #include "collector/startup.h"
+#include "collector/util/start_progress.h"
+#include "collector/util/mode.h"
+#include "collector/util/notice.h"
+#include "collector/util/clock.h"
+#include "collector/ring/ring.h"
 #include "collector/step/step.h"
 #include "collector/stream/stream.h"
 #include "collector/ring_to_rows.h"
@@ -62,11 +67,11 @@ static struct drain_state {
 	bool was_wanted; /* is CUPTI, at the last look */
 	atomic_bool is_stopping;
 	atomic_bool is_done;
-	void (*on_ready)(int rc);
+	struct drain_owner owner;
 	atomic_int tid; /* of the thread, 0 before its first instruction */
 	atomic_uint progress;
 	const char *how;
-	sigset_t host_mask; /* of the thread that started the recorder */
+	sigset_t signal_mask; /* of the thread that started the recorder */
 	struct drain_result result;
 } drain;
 
@@ -139,7 +144,7 @@ static void flush(bool is_last)
 	drain.grouped_ns = now_ns;
 	add_anchor();
 	drain.nr_lost += loss_add_rows();
-	facts_add_steps(false);
+	step_add_facts(false);
 	facts_add_worker();
 	batch_write_all();
 	drain.nr_lost += loss_add_rows(); /* of those that the stream has refused just now */
@@ -168,7 +173,7 @@ static void add_cuda_facts(void)
 static void look_for_late_window(bool is_wanted)
 {
 	if (is_wanted && !drain.was_wanted && cupti_is_live() && step_is_open()) {
-		collector_notice("late window", 0,
+		notice_add("late window", 0,
 			"a record window opened before CUPTI was up, on a busy machine or with "
 			"steps of microseconds; kernels and copies of its first moments may be "
 			"missing; add ready steps to GPROF_SCHEDULE");
@@ -180,7 +185,7 @@ static void follow_window(void)
 {
 	bool is_wanted = step_wants_activity();
 
-	collector_follow(is_wanted);
+	drain.owner.set_enabled(is_wanted);
 	if (atomic_load(&drain.is_attached)) {
 		if (!drain.has_cuda_facts && share_begin_call()) {
 			drain.has_cuda_facts = true;
@@ -241,7 +246,7 @@ static void work(void)
 	follow_window();
 	if (interval && now - drain.stepped_ns >= (uint64_t)interval * MS_NS) {
 		drain.stepped_ns = now;
-		collector_step(GPROF_STEP_INTERVAL);
+		drain.owner.on_interval();
 	}
 	drain_activity();
 	sample_take(now, atomic_load(&drain.is_attached));
@@ -272,6 +277,7 @@ static void finish(void)
 		.nr_lost = drain.nr_lost,
 		.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec};
 	facts_add_number("overhead.drain_cpu_ns", drain.result.cpu_ns);
+	step_add_facts(true);
 	facts_add_end(drain.how);
 	flush(true);
 	rest = stream_take_lost();
@@ -285,7 +291,7 @@ static int prepare(void)
 	int rc;
 
 	atomic_store(&drain.tid, (int)syscall(SYS_gettid));
-	collector_move_on();
+	start_progress_signal();
 	ring_stay_inside(&ring_self);
 	prctl(PR_SET_NAME, "gprof");
 	rc = startup_run(&drain.ticks);
@@ -294,7 +300,7 @@ static int prepare(void)
 	stall_init();
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
-	drain.on_ready(rc);
+	drain.owner.on_ready(rc);
 	return rc;
 }
 
@@ -302,9 +308,9 @@ static int prepare(void)
 static void *last_main(void *drain_tid)
 {
 	while (!syscall(SYS_tgkill, syscall(SYS_getpid), (long)(intptr_t)drain_tid, 0L)) {
-		host_pause(MS_NS);
+		target_pause(MS_NS);
 	}
-	pthread_sigmask(SIG_SETMASK, &drain.host_mask, NULL);
+	pthread_sigmask(SIG_SETMASK, &drain.signal_mask, NULL);
 	return NULL;
 }
 
@@ -327,7 +333,7 @@ static void leave(enum alone alone)
 	if (alone == ALONE_LAST) {
 		ending_mark(GPROF_END_EXIT, 0);
 	} else {
-		collector_notice("recording ended", 0,
+		notice_add("recording ended", 0,
 			"the main thread has left by pthread_exit, and without /proc it cannot be "
 			"seen when the last thread ends; what came after that is not recorded; "
 			"mount /proc");
@@ -342,6 +348,14 @@ static bool is_stopping(void)
 	return atomic_load(&drain.is_stopping);
 }
 
+/* How full the rings or CUPTI's buffers are, whichever is fuller. */
+static unsigned int fill(void)
+{
+	unsigned int rings = ring_fill(), buffers = buffer_fill();
+
+	return rings > buffers ? rings : buffers;
+}
+
 static void *drain_main(void *unused)
 {
 	enum alone alone = ALONE_NOT;
@@ -352,8 +366,8 @@ static void *drain_main(void *unused)
 	}
 	flush(false);
 	ring_wait(START_MS);
-	collector_take_over();
-	pace_begin();
+	drain.owner.take_over();
+	pace_begin(fill);
 	leftover_move(is_stopping);
 	while (!atomic_load(&drain.is_stopping) && alone == ALONE_NOT) {
 		ring_wait(next_timeout_ms());
@@ -405,12 +419,12 @@ static int create(size_t stack_bytes)
 	return rc;
 }
 
-int drain_start(void (*on_ready)(int rc), const sigset_t *host_mask)
+int drain_start(const struct drain_owner *owner, const sigset_t *signal_mask)
 {
 	int rc;
 
-	drain.on_ready = on_ready;
-	drain.host_mask = *host_mask;
+	drain.owner = *owner;
+	drain.signal_mask = *signal_mask;
 	rc = create(STACK_BYTES);
 	if (rc == EINVAL) {
 		rc = create(0); /* the host's thread-local variables alone are larger */

@@ -15,12 +15,27 @@ struct drain_result {
 	uint64_t cpu_ns;
 };
 
+/* What the thread calls in the recorder that starts it. */
+struct drain_owner {
+	/* Its start-up is over: 0, or -errno, and then it ends. */
+	void (*on_ready)(int rc);
+	/*
+	 * Some time after that: a signal handler may have jumped out of the call that starts the
+	 * recorder, so that nobody has let the first event in.
+	 */
+	void (*take_over)(void);
+	/* Before windows open, and after they close. */
+	void (*set_enabled)(bool is_wanted);
+	/* The interval of GPROF_STEP=interval:MS is over. */
+	void (*on_interval)(void);
+};
+
 /*
  * Starts the thread, named "gprof", while the caller has all signals blocked, which it inherits;
- * host_mask is what was blocked before. It runs startup_run and then, itself,
- * on_ready with 0 or -errno; in the latter case it ends. Returns 0 or -errno: there is no thread.
+ * signal_mask is what was blocked before. It runs startup_run, and then on_ready. Returns 0 or
+ * -errno: there is no thread.
  */
-int drain_start(void (*on_ready)(int rc), const sigset_t *host_mask);
+int drain_start(const struct drain_owner *owner, const sigset_t *signal_mask);
 
 /* The CPU time of the thread so far; 0 where it has none yet. Any thread may ask. */
 uint64_t drain_cpu_ns(void);

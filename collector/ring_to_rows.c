@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "collector/stream/batch.h"
-#include "collector/collector.h"
 #include "collector/stream/dictionary.h"
 #include "collector/step/launch_period.h"
 #include "collector/step/period.h"
 #include "collector/hang/stall.h"
 #include "collector/stream/stream.h"
+#include "collector/util/loss.h"
 
 #define NR_KNOWN_LAUNCHES 4096u
 /* cudaMemcpyKind */
@@ -166,11 +166,11 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 	(void)context;
 	(void)thread;
 	if (!is_whole(head)) {
-		collector_lose(COLLECTOR_LOST_DAMAGED, 1);
+		loss_add(LOSS_DAMAGED, 1);
 		return;
 	}
 	if (is_refused(head)) {
-		collector_lose(COLLECTOR_LOST_LIMIT, 1);
+		loss_add(LOSS_LIMIT, 1);
 		return;
 	}
 	switch (head->table) {

@@ -11,20 +11,22 @@
 #include "collector/cupti/callback.h"
 #include "collector/stream/calls.h"
 #include "collector/util/clock.h"
-#include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/stream/dictionary.h"
 #include "collector/stream/facts.h"
 #include "collector/util/log.h"
+#include "collector/util/notice.h"
+#include "collector/ring/ring.h"
 #include "collector/cupti/record.h"
 #include "collector/sample/sample.h"
 #include "collector/step/step.h"
+#include "collector/util/start_progress.h"
 #include "collector/stream/stream.h"
 #include "collector/thread.h"
 
 /* Of the memory that a host may have at all, rings take so much at most: one part in ... */
-#define HOST_SHARE 16u
-#define PAGE_BYTES 4096u
+#define TARGET_SHARE 16u
+#define PAGE_BYTES   4096u
 
 static const char *rings_path;
 static atomic_int waits_for = CONFIG_NR;
@@ -55,7 +57,7 @@ static void add_schema(void)
 
 static void say_wrong(const char *sentence)
 {
-	collector_notice("wrong setting", 0, "%s", sentence);
+	notice_add("wrong setting", 0, "%s", sentence);
 	log_message(LOG_WARN, "%s", sentence);
 }
 
@@ -78,7 +80,7 @@ static int start_rings(uint64_t pool_bytes)
 	if (rc) {
 		rings_path = NULL;
 		rc = ring_start(NULL, stream_id(), pool_bytes);
-		collector_notice("rings elsewhere", 0,
+		notice_add("rings elsewhere", 0,
 			"the last events before a kill are in memory only, and are lost if the "
 			"process is killed; give /dev/shm %llu MB, or set GPROF_DIR to a local "
 			"disk with room",
@@ -87,7 +89,7 @@ static int start_rings(uint64_t pool_bytes)
 		facts_add("rings.path", rings_path);
 	}
 	if (!rc && place == STREAM_PLACE_DISK) {
-		collector_notice("rings on a disk", 0,
+		notice_add("rings on a disk", 0,
 			"/dev/shm has less than %llu MB free, so the last events before a kill are "
 			"in a file beside the stream, and a call may wait for its disk; give "
 			"/dev/shm more room (docker run --shm-size)",
@@ -111,7 +113,7 @@ static bool is_locking(uint64_t limit)
 }
 
 /* So much memory the host may have at all; UINT64_MAX: as much as it wants. */
-static uint64_t host_bytes(void)
+static uint64_t target_bytes(void)
 {
 	static const __rlimit_resource_t kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK};
 	uint64_t least = UINT64_MAX;
@@ -132,7 +134,7 @@ static uint64_t find_ring_bytes(void)
 {
 	const uint64_t least = 2u << 20;
 	uint64_t wanted = (config_number(CONFIG_BUFFER_MB) << 20) / 2;
-	uint64_t bytes = host_bytes() / HOST_SHARE;
+	uint64_t bytes = target_bytes() / TARGET_SHARE;
 
 	bytes = bytes < least ? least : bytes;
 	return bytes < wanted ? bytes : wanted;
@@ -149,7 +151,7 @@ uint64_t startup_ring_bytes(void)
 static void say_less(uint64_t bytes)
 {
 	if (bytes < (config_number(CONFIG_BUFFER_MB) << 20) / 2) {
-		collector_notice("less memory", 0,
+		notice_add("less memory", 0,
 			"the memory of the process is limited (ulimit -v, -d or -l): %llu MB for "
 			"events instead of GPROF_BUFFER_MB's half; raise the limit if events are "
 			"lost",
@@ -170,7 +172,7 @@ static int look_for_room(void)
 	bool is_data = !getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY;
 	void *room;
 
-	if (host_bytes() == UINT64_MAX) {
+	if (target_bytes() == UINT64_MAX) {
 		return 0;
 	}
 	room = mmap(NULL, bytes, is_data ? PROT_READ | PROT_WRITE : PROT_NONE,
@@ -204,7 +206,7 @@ static int start(struct block_ticks *ticks)
 	if (rc) {
 		return rc;
 	}
-	collector_move_on();
+	start_progress_signal();
 	ticks->mult = clock_calibrate();
 	ticks->base = clock_raw();
 	rc = batch_init();
@@ -216,7 +218,7 @@ static int start(struct block_ticks *ticks)
 	if (rc) {
 		return rc;
 	}
-	collector_move_on();
+	start_progress_signal();
 	add_schema();
 	callback_init(calls_find_or_add);
 	calls_add_rows();
@@ -229,7 +231,7 @@ static int start(struct block_ticks *ticks)
 		stream_discard();
 		return rc;
 	}
-	collector_move_on();
+	start_progress_signal();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
 	say_less(startup_ring_bytes());
 	rc = start_rings(startup_ring_bytes());

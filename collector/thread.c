@@ -7,7 +7,8 @@
 #include <sys/prctl.h>
 
 #include "collector/last_thread.h"
-#include "collector/collector.h"
+#include "collector/ring/ring.h"
+#include "collector/util/clock.h"
 
 /*
  * The values of so many keys stand in a thread's own memory in glibc; of a later one they are
@@ -28,7 +29,7 @@ void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name)
 	if (ring_enter(&ring_self)) {
 		row.thread = ring_self.id;
 		row.tid = ring_self.thread->tid;
-		collector_emit(&row, GPROF_TABLE_thread, name, strlen(name));
+		ring_emit(&row, GPROF_TABLE_thread, name, strlen(name));
 	}
 }
 

@@ -97,7 +97,7 @@ uint32_t hook_start_slow(uintptr_t caller)
 	/* In the thread that starts the recorder a signal handler may call, too. */
 	if (mode & COLLECTOR_COLD &&
 		(!ring_is_inside(&ring_self) || (caller && !hook_is_cuda(caller)))) {
-		collector_lose(COLLECTOR_LOST_START, 1);
+		loss_add(LOSS_START, 1);
 	}
 	return mode;
 }
@@ -266,7 +266,7 @@ static void call_next(void)
 	if (inject) {
 		inject();
 	} else if (*others.cuda) {
-		collector_notice("another tool", 0,
+		notice_add("another tool", 0,
 			CUDA_INJECTION " named %.200s, which %s; nothing of it runs", others.cuda,
 			handle ? "has no InitializeInjection" : "cannot be loaded");
 	}

@@ -48,8 +48,7 @@ static void write_function(struct function *function, const char *name)
 	struct gprof_row_function row = {.address = (uintptr_t)function->address};
 
 	if (!atomic_exchange(&function->is_written, true)) {
-		collector_emit(
-			&row, GPROF_TABLE_function, name, strnlen(name, GPROF_TEXT_BYTES + 1));
+		ring_emit(&row, GPROF_TABLE_function, name, strnlen(name, GPROF_TEXT_BYTES + 1));
 	}
 }
 
@@ -98,7 +97,7 @@ void wrap_write_functions(void)
 	n = atomic_load(&functions.nr_added);
 	text = n && can_peek() ? memory_map(PAGE_BYTES) : NULL;
 	if ((n && !text) || n > MAX_FUNCTIONS) {
-		collector_notice("kernel names", 0,
+		notice_add("kernel names", 0,
 			n > MAX_FUNCTIONS
 				? "the program registers more than 65,536 kernels; those beyond "
 				  "have no names where CUPTI gives none"
@@ -171,7 +170,7 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 			if (ring_enter(self)) {                                            \
 				row.thread = self->id;                                     \
 				row.correlation = self->correlation;                       \
-				collector_emit(&row, GPROF_TABLE_api, NULL, 0);            \
+				ring_emit(&row, GPROF_TABLE_api, NULL, 0);                 \
 			}                                                                  \
 			hook_leave(self, &mark);                                           \
 		}                                                                          \

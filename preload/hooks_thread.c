@@ -77,7 +77,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	}
 	index = stack_pop(&state.free, state.links);
 	if (index == STACK_NONE) {
-		collector_lose(COLLECTOR_LOST_THREAD, 1);
+		loss_add(LOSS_THREAD, 1);
 		return real(thread, attr, start, arg);
 	}
 	state.all[index] = (struct starting){.start = start, .arg = arg, .parent = ring_self.id};

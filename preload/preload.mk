@@ -12,10 +12,10 @@ $(B)/collector/format/block.o: CFLAGS += -O3 -funroll-loops
 $(B)/preload/hooks_dl.o: CPPFLAGS += -DCOMPAT_OWN_LOADER
 
 # Vectors made of neighbouring fields are loaded across the stores of two arguments, which stalls.
-$(B)/preload/hook/hooks.o: CFLAGS += -fno-tree-slp-vectorize
+$(B)/preload/hook/hook.o: CFLAGS += -fno-tree-slp-vectorize
 # Where a hook cannot jump to its slow half, its frame tells the caller.
 ifeq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
-$(B)/preload/hook/hooks.o: CFLAGS += -fno-omit-frame-pointer
+$(B)/preload/hook/hook.o: CFLAGS += -fno-omit-frame-pointer
 endif
 
 # Exactly the hooked names and the entry points leave the library. The node has no name: a named

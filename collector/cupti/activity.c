@@ -4,13 +4,14 @@
 #include <stdatomic.h>
 
 #include "collector/cupti/buffer.h"
-#include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/cupti/cupti.h"
-#include "collector/util/host_guard.h"
-#include "collector/cupti/pace.h"
+#include "collector/util/target.h"
+#include "collector/util/pace.h"
 #include "collector/cupti/record.h"
 #include "collector/cupti/share_clock.h"
+#include "collector/util/notice.h"
+#include "collector/util/loss.h"
 
 #define PREFETCH_BYTES 1024
 /* Between two looks whether the drain is to rest. */
@@ -158,7 +159,7 @@ static void enable(const struct kind *kind)
 	if (rc && kind->is_required) {
 		cupti_refuse("cuptiActivityEnable", rc);
 	} else if (rc) {
-		collector_notice("CUPTI kind off", (int)rc,
+		notice_add("CUPTI kind off", (int)rc,
 			"activity kind %u is not available here; its records are missing",
 			kind->kind);
 	}
@@ -187,7 +188,7 @@ static void count_dropped(bool is_ours)
 	size_t dropped = 0;
 
 	if (!cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) && dropped && is_ours) {
-		collector_lose(COLLECTOR_LOST_CUPTI, dropped);
+		loss_add(LOSS_CUPTI, dropped);
 	}
 }
 
@@ -227,7 +228,7 @@ void activity_give_way(void)
 		for (tries = 0; tries < 25 && buffer_nr_ours(); tries++) {
 			cupti.cuptiActivityFlushAll(0);
 			if (buffer_nr_ours()) {
-				host_pause(200000);
+				target_pause(200000);
 			}
 		}
 		buffer_lend(true, is_record_wanted);
@@ -271,7 +272,7 @@ void activity_decode(uint8_t *buffer, size_t valid_bytes)
 		rc = cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record);
 		if (rc) {
 			/* MAX_LIMIT_REACHED is the end; anything else cuts the buffer short. */
-			collector_lose(COLLECTOR_LOST_CUPTI_RECORD, rc != CUPTI_MAX_LIMIT_REACHED);
+			loss_add(LOSS_CUPTI_RECORD, rc != CUPTI_MAX_LIMIT_REACHED);
 			return;
 		}
 		/* Written last by another core, and long: what will be read of a later one. */

@@ -3,10 +3,11 @@
 
 #include <stdatomic.h>
 
-#include "collector/collector.h"
 #include "collector/cupti/cupti.h"
 #include "collector/util/memory.h"
 #include "collector/util/stack.h"
+#include "collector/util/loss.h"
+#include "collector/ring/ring.h"
 
 /* Small enough that many threads can hold one each, large enough for 1,200 kernels. */
 #define BUFFER_BYTES (256u << 10)
@@ -82,7 +83,7 @@ static void request_ours(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	ring_wake();
 	*buffer = take_scratch();
 	*bytes = *buffer ? SCRATCH_BYTES : 0;
-	collector_lose(COLLECTOR_LOST_CUPTI_BUFFER, *buffer ? 0 : 1);
+	loss_add(LOSS_CUPTI_BUFFER, *buffer ? 0 : 1);
 }
 
 static void on_requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
@@ -107,7 +108,7 @@ static void complete_scratch(uint32_t index, uint8_t *buffer, size_t valid_bytes
 	while (valid_bytes && !cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
 		n++;
 	}
-	collector_lose(COLLECTOR_LOST_CUPTI_BUFFER, n);
+	loss_add(LOSS_CUPTI_BUFFER, n);
 	stack_push(&state.free_scratches, state.scratch_links, index);
 }
 

@@ -5,8 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "collector/util/notice.h"
+#include "collector/util/loss.h"
+#include "collector/util/mode.h"
+#include "collector/ring/ring.h"
+#include "collector/util/clock.h"
+#include "collector/format/format.h"
 #include "collector/stream/calls.h"
-#include "collector/collector.h"
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/subscriber.h"
 #include "collector/step/window.h"
@@ -94,7 +99,7 @@ static void drop_ended(uint32_t epoch, uintptr_t stack)
 		if (call->epoch == epoch && stack < call->stack) {
 			return;
 		}
-		collector_lose(COLLECTOR_LOST_LEFT, call->epoch == epoch);
+		loss_add(LOSS_LEFT, call->epoch == epoch);
 		open_calls.nr--;
 	}
 }
@@ -106,7 +111,7 @@ static void open_call(uint32_t what, uint32_t correlation, uint16_t call, uintpt
 
 	drop_ended(epoch, stack);
 	if (open_calls.nr == NR_OPEN) {
-		collector_lose(COLLECTOR_LOST_LEFT, 1);
+		loss_add(LOSS_LEFT, 1);
 		memmove(open_calls.calls, open_calls.calls + 1,
 			sizeof(open_calls.calls) - sizeof(open));
 		open_calls.nr--;
@@ -160,7 +165,7 @@ static void end_call(uint32_t what, const struct cupti_callback_data *data, uint
 		return;
 	}
 	begin = open_calls.calls[at - 1].begin;
-	collector_lose(COLLECTOR_LOST_LEFT, open_calls.nr - at);
+	loss_add(LOSS_LEFT, open_calls.nr - at);
 	open_calls.nr = at - 1;
 	if (call) {
 		ring_call_end(&ring_self.cuda, end);
@@ -235,7 +240,7 @@ bool callback_start(void)
 
 	rc = subscriber_start(holder, sizeof(holder));
 	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && holder[0]) {
-		collector_notice("CUPTI holder", (int)rc, "CUPTI is held by %.100s", holder);
+		notice_add("CUPTI holder", (int)rc, "CUPTI is held by %.100s", holder);
 	}
 	if (rc) {
 		cupti_refuse("cuptiSubscribe", rc);

@@ -13,9 +13,6 @@
 /* Gives every callback id its call. find_call: the id of a function's name, or a new one for it. */
 void callback_init(uint32_t (*find_call)(const char *name, uint8_t api));
 
-/* What CUPTI calls, on application threads inside their calls. */
-void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
-
 /* Subscribes, or joins another client's subscription (subscriber.h). Returns false, with CUPTI
  * refused, if somebody else has or CUPTI cannot. */
 bool callback_start(void);

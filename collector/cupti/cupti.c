@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/util/log.h"
+#include "collector/util/notice.h"
 #include "collector/util/loaded_objects.h"
 
 struct cupti cupti;
@@ -247,7 +247,7 @@ int cupti_load(void)
 	const char *missing;
 
 	if (!handle) {
-		collector_notice("no CUPTI", 0,
+		notice_add("no CUPTI", 0,
 			"libcupti was not found; kernels and copies have no device times. Install "
 			"the CUPTI of the program's CUDA (pip: nvidia-cuda-cupti-cuXX), or name it "
 			"in GPROF_CUPTI_PATH");
@@ -255,7 +255,7 @@ int cupti_load(void)
 	}
 	missing = resolve(handle);
 	if (missing) {
-		collector_notice(
+		notice_add(
 			"CUPTI too old", 0, "libcupti lacks %s; CUDA 11.0 is the oldest", missing);
 		return -ENOSYS;
 	}
@@ -326,7 +326,7 @@ void cupti_refuse(const char *what, uint32_t result)
 		return;
 	}
 	cupti.cuptiGetResultString(result, &text);
-	collector_notice("CUPTI refused", (int)result,
+	notice_add("CUPTI refused", (int)result,
 		"%s: %s (%u); %s. Host calls are recorded, device "
 		"times are not",
 		what, text, result, remedy(result));
@@ -335,7 +335,7 @@ void cupti_refuse(const char *what, uint32_t result)
 void cupti_end(const char *why)
 {
 	if (atomic_exchange(&state.is_live, false)) {
-		collector_notice("CUPTI ended", 0,
+		notice_add("CUPTI ended", 0,
 			"%s. From here on host calls are recorded, device times are not", why);
 	}
 }

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "collector/util/clock.h"
-#include "collector/collector.h"
 #include "collector/cupti/cupti.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/loaded_objects.h"
 #include "collector/util/log.h"
+#include "collector/util/notice.h"
+#include "collector/util/loss.h"
+#include "collector/util/mode.h"
 
 #define MAX_STATED 16u /* gaps that get notices; all are counted */
 
@@ -30,7 +32,7 @@ static void name_client(const char *name, const void *caller)
 	char base[64] = "an unknown one";
 
 	if (caller) {
-		host_name_code((uintptr_t)caller, base, sizeof(base));
+		objects_name_code((uintptr_t)caller, base, sizeof(base));
 	}
 	if (name && *name) {
 		log_format(state.name, sizeof(state.name), "%.40s (%.40s)", name, base);
@@ -57,7 +59,7 @@ void gap_begin(const char *name, const void *caller)
 	state.begin_ns = clock_monotonic_ns();
 	name_client(name, caller);
 	if (state.is_missed && state.nr_gaps < MAX_STATED) {
-		collector_notice("CUPTI shared", 0,
+		notice_add("CUPTI shared", 0,
 			"device activity is not recorded from %llu ms after the driver's start on: "
 			"another CUPTI client, %s, is active",
 			ms_since(state.attached_ns, state.begin_ns), state.name);
@@ -73,10 +75,10 @@ void gap_end(uint64_t nr_records, bool is_complete, bool is_last)
 	}
 	state.is_missed = false;
 	if (nr_records || !is_complete) {
-		collector_lose(COLLECTOR_LOST_SHARED, nr_records ? nr_records : 1);
+		loss_add(LOSS_SHARED, nr_records ? nr_records : 1);
 	}
 	if (state.nr_gaps++ < MAX_STATED) {
-		collector_notice("CUPTI shared", 0,
+		notice_add("CUPTI shared", 0,
 			"device activity was not recorded from %llu ms to %llu ms after the "
 			"driver's start%s: another CUPTI client, %s, was active%s",
 			ms_since(state.attached_ns, state.begin_ns),

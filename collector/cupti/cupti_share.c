@@ -7,14 +7,15 @@
 #include "collector/cupti/activity.h"
 #include "collector/cupti/buffer.h"
 #include "collector/cupti/callback.h"
-#include "collector/collector.h"
 #include "collector/cupti/client_kinds.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/cupti_gap.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 #include "collector/cupti/share_clock.h"
+#include "collector/util/loss.h"
+#include "collector/ring/ring.h"
 
 #define NR_OWN	8u
 #define WAIT_MS 2000u
@@ -71,7 +72,7 @@ static enum turn claim(void)
 		if (atomic_load(&state.is_stuck)) {
 			return TURN_BUSY;
 		}
-		host_pause(200000);
+		target_pause(200000);
 	}
 	atomic_store(&state.is_stuck, true);
 	return TURN_BUSY;
@@ -195,10 +196,10 @@ void share_flush(bool is_last)
 	while (!try_flush(is_last)) {
 		if (!--nr_tries) {
 			/* Next time, if there is one. */
-			collector_lose(COLLECTOR_LOST_SHARED, is_last);
+			loss_add(LOSS_SHARED, is_last);
 			return;
 		}
-		host_pause(LAST_PAUSE_NS);
+		target_pause(LAST_PAUSE_NS);
 	}
 }
 
@@ -249,7 +250,7 @@ bool share_is_open(void)
 static void give_way(const char *name, const void *caller, bool for_all)
 {
 	int error = errno;
-	int cancellation = host_hold_cancellation();
+	int cancellation = target_hold_cancellation();
 	struct ring_mark mark;
 	enum turn turn;
 
@@ -269,7 +270,7 @@ static void give_way(const char *name, const void *caller, bool for_all)
 		release(TURN_THEIRS);
 	}
 	ring_end_inside(&ring_self, &mark);
-	host_release_cancellation(cancellation);
+	target_release_cancellation(cancellation);
 	errno = error;
 }
 

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "collector/stream/batch.h"
-#include "collector/collector.h"
 #include "collector/cupti/cupti.h"
 #include "collector/stream/dictionary.h"
 #include "collector/cupti/record_read.h"
 #include "collector/cupti/share_clock.h"
 #include "collector/hang/stall.h"
 #include "collector/step/step.h"
+#include "collector/util/loss.h"
+#include "collector/format/format.h"
 
 #define NO_DEVICE	 UINT32_MAX
 #define NR_KNOWN_KERNELS 4096u
@@ -280,7 +281,7 @@ static void take_sync(const struct cupti_record *record)
 		return;
 	}
 	if (!r->start_ns || r->end_ns < r->start_ns) {
-		collector_lose(COLLECTOR_LOST_CUPTI_TIMES, 1);
+		loss_add(LOSS_CUPTI_TIMES, 1);
 		return;
 	}
 	row = batch_add(GPROF_TABLE_sync);
@@ -320,7 +321,7 @@ static void take_overhead(const struct cupti_record *record)
 	struct gprof_row_overhead *row;
 
 	if (!r->start_ns || r->end_ns < r->start_ns) {
-		collector_lose(COLLECTOR_LOST_CUPTI_TIMES, 1);
+		loss_add(LOSS_CUPTI_TIMES, 1);
 		return;
 	}
 	row = batch_add(GPROF_TABLE_overhead);

@@ -3,9 +3,8 @@
 
 #include <stdatomic.h>
 
-#include "collector/cupti/callback.h"
 #include "collector/cupti/cupti.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 #include "collector/util/log.h"
 
 #define NR_DOMAINS SUBSCRIBER_NR_DOMAINS
@@ -130,7 +129,7 @@ void subscriber_tell_client(uint32_t domain, uint32_t cbid, const void *data)
 static void claim(void)
 {
 	for (unsigned int i = 0; atomic_exchange(&state.is_changing, true) && i < WAIT_MS; i++) {
-		host_pause(1000000);
+		target_pause(1000000);
 	}
 }
 

@@ -21,6 +21,9 @@
 #define SUBSCRIBER_MAX_CBID   2048u
 #define SUBSCRIBER_NR_DOMAINS 7u /* with 0, which is none */
 
+/* What CUPTI calls, on the target's threads inside their calls. callback.c defines it. */
+void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
+
 /* Subscribes for us, or joins. Returns CUPTI's code; on 39 `holder` says who has it. */
 uint32_t subscriber_start(char *holder, size_t holder_bytes);
 bool subscriber_is_ours(void);

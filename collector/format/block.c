@@ -10,8 +10,6 @@
 #define ZSTD_STATIC_LINKING_ONLY /* for a context in our own memory and stable buffers */
 #include <zstd.h>
 
-#include "collector/format/rows_to_columns.h"
-
 #define MAX_COLUMNS 24u
 #define TIME_LEVEL  (-30)
 /* Compiled into each variant of block_encode. */

@@ -7,16 +7,14 @@
 #define COLLECTOR_FORMAT_BLOCK_H
 
 #include "collector/format/format.h"
+#include "collector/format/rows_to_columns.h"
 
-/* Rows that one call takes: a quarter of what the format allows costs 2 % in size, and fits L2. */
-#define BLOCK_ENCODE_ROWS 16384u
 /* Bytes of text that one call takes, over all rows. */
 #define BLOCK_ENCODE_TEXT_BYTES 65536u
 
 #define BLOCK_NAME_BYTES 22u
 
 struct block_encoder;
-union gather_values; /* gather.h */
 
 /* A table as the encoder and the schema see it; derived from format.h. */
 struct block_column {

@@ -3,7 +3,10 @@
 #ifndef COLLECTOR_FORMAT_ROWS_TO_COLUMNS_H
 #define COLLECTOR_FORMAT_ROWS_TO_COLUMNS_H
 
-#include "collector/format/block.h"
+#include "collector/format/format.h"
+
+/* Rows of a block: a quarter of what the format allows costs 2 % in size, and fits L2. */
+#define BLOCK_ENCODE_ROWS 16384u
 
 /*
  * The values of one column. Most columns are narrow, and then half the memory is moved; times, and

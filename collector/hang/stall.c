@@ -5,13 +5,14 @@
 
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
-#include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/stream/dictionary.h"
 #include "collector/stream/facts.h"
 #include "collector/util/log.h"
 #include "collector/ring/safe_read.h"
 #include "collector/step/step.h"
+#include "collector/util/notice.h"
+#include "collector/format/format.h"
 
 #define SECOND_NS 1000000000u
 /* Of one process; each is some hundred rows (of 100 Python threads, some thousand), which no limit
@@ -46,7 +47,7 @@ void stall_init(void)
 	state.moved_raw = clock_raw();
 	stall_is_on = state.limit_ns != 0;
 	if (stall_is_on && !can_peek()) {
-		collector_notice("stalls", 0,
+		notice_add("stalls", 0,
 			"the calls that threads are in are not known: the kernel does not let the "
 			"process read its own memory (process_vm_readv); a stall is only told "
 			"where "
@@ -134,7 +135,7 @@ static void tell_begin(uint64_t now)
 	size_t n;
 
 	if (++state.nr_stalls == MAX_STALLS) {
-		collector_notice("stalls", 0,
+		notice_add("stalls", 0,
 			"this was stall %u of this process: further ones are not told", MAX_STALLS);
 	}
 	head = make_head(GPROF_STALL_BEGAN);

@@ -10,10 +10,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/collector.h"
+#include "collector/format/block.h"
 #include "collector/util/dir.h"
 #include "collector/ring/ending.h"
+#include "collector/util/loss.h"
 #include "collector/util/memory.h"
+#include "collector/util/mode.h"
 #include "collector/ring/ring_pool.h"
 
 /* Chunks that get their memory at first, in a file that grows. */
@@ -510,6 +512,32 @@ char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack)
 		}
 	}
 	return ring_reserve(self, bytes);
+}
+
+void ring_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes)
+{
+	struct gprof_row_head *head = row;
+	uint32_t row_bytes = block_table(table)->row_bytes;
+	uint32_t bytes;
+	char *at;
+
+	if (nr_bytes > GPROF_TEXT_BYTES) {
+		nr_bytes = GPROF_TEXT_BYTES;
+		loss_add(LOSS_TEXT, 1);
+	}
+	bytes = ring_row_bytes(row_bytes, nr_bytes);
+	at = ring_is_ours() ? ring_reserve(&ring_self, bytes) : NULL;
+	if (!at) {
+		return;
+	}
+	head->bytes = (uint16_t)bytes;
+	head->table = (uint8_t)table;
+	head->text_bytes = (uint32_t)nr_bytes;
+	memcpy(at, row, row_bytes);
+	if (nr_bytes) {
+		memcpy(at + row_bytes, text, nr_bytes);
+	}
+	ring_commit(&ring_self, at, bytes);
 }
 
 bool ring_is_ours(void)

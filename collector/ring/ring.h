@@ -247,6 +247,18 @@ static inline void ring_commit(struct ring_self *self, void *row, uint32_t bytes
 	self->writing = 0;
 }
 
+/* Size of a row of row_bytes with that much text behind it, as head.bytes wants it. */
+static inline uint32_t ring_row_bytes(uint32_t row_bytes, uint64_t text_bytes)
+{
+	return (row_bytes + (uint32_t)text_bytes + 7u) & ~7u;
+}
+
+/*
+ * Writes a row of `table`, whose struct begins with its head, and behind it `text` to the calling
+ * thread's ring. It copies, so it is for rare rows; hot paths fill the ring in place.
+ */
+void ring_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes);
+
 /* The calling thread writes no more; its last chunk may go. */
 void ring_end_thread(struct ring_self *self);
 

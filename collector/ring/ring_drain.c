@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/cupti/pace.h"
+#include "collector/util/pace.h"
 #include "collector/ring/ring_pool.h"
 
 /* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "collector/util/clock.h"
-#include "collector/collector.h"
 #include "collector/cupti/device.h"
 #include "collector/format/format.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 #include "collector/util/log.h"
 #include "collector/sample/nvml_abi.h"
 #include "collector/cupti/cupti_share.h"
+#include "collector/util/notice.h"
 
 #define HOLD_NS 100000000u
 /* How often to look whether the process uses another GPU by now; always, while there is none. */
@@ -45,7 +45,7 @@ void nvml_find(void)
 	void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
 
 	if (!library) {
-		collector_notice("no NVML", 0,
+		notice_add("no NVML", 0,
 			"libnvidia-ml.so.1 is not to be found, so utilisation, memory, power, "
 			"clocks and temperature of the GPUs are not sampled; it comes with the "
 			"driver");
@@ -154,13 +154,13 @@ static void say_shared(int device, nvml_device gpu, bool is_part)
 	unsigned int is_mig = 0, later = 0, nr_clients = 0;
 
 	if (is_part) {
-		collector_notice("MIG", 0,
+		notice_add("MIG", 0,
 			"GPU %d is a part of one (MIG); what NVML tells is of that part, or of "
 			"nothing",
 			device);
 	} else if (nvml.nvmlDeviceGetMigMode && !nvml.nvmlDeviceGetMigMode(gpu, &is_mig, &later) &&
 		   is_mig) {
-		collector_notice("MIG", 0,
+		notice_add("MIG", 0,
 			"GPU %d is divided (MIG); what NVML tells is of the whole, or of nothing",
 			device);
 	}
@@ -168,7 +168,7 @@ static void say_shared(int device, nvml_device gpu, bool is_part)
 		int code = nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3(gpu, &nr_clients, NULL);
 
 		if ((code == NVML_CODE_OK || code == NVML_CODE_INSUFFICIENT_SIZE) && nr_clients) {
-			collector_notice("MPS", 0,
+			notice_add("MPS", 0,
 				"processes share GPU %d by MPS; utilisation and memory of the GPU "
 				"are theirs too",
 				device);
@@ -214,7 +214,7 @@ static void find_gpu(int device)
 	}
 	if (code) {
 		gpu->handle = NULL;
-		collector_notice("NVML refused", code,
+		notice_add("NVML refused", code,
 			"NVML does not know GPU %d; nothing of it is sampled", device);
 		return;
 	}
@@ -242,8 +242,8 @@ static void look_for_gpus(void)
 static void refuse(int device, uint32_t reading, int code)
 {
 	state.gpus[device].refused |= 1u << reading;
-	collector_notice("NVML refused", code, "GPU %d: NVML does not tell its %s; not sampled",
-		device, readings[reading].name);
+	notice_add("NVML refused", code, "GPU %d: NVML does not tell its %s; not sampled", device,
+		readings[reading].name);
 }
 
 static void take_gpu(int device, void (*add)(uint8_t metric, uint8_t device, uint64_t value))
@@ -280,7 +280,7 @@ static bool begin(void)
 		state.is_begun = !code;
 		state.is_refused = code != 0;
 		if (code) {
-			collector_notice("NVML refused", code,
+			notice_add("NVML refused", code,
 				"nvmlInit failed; utilisation, memory, power, clocks and "
 				"temperature of the GPUs are not sampled");
 		}
@@ -311,7 +311,7 @@ void nvml_hold(void)
 
 	atomic_fetch_add(&state.nr_forks, 1);
 	while (atomic_load(&state.is_inside) && clock_monotonic_ns() - begun < HOLD_NS) {
-		host_pause(50000);
+		target_pause(50000);
 	}
 }
 

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector/collector.h"
 #include "collector/util/dir.h"
 #include "collector/util/private_fd.h"
 #include "collector/util/log.h"
 #include "collector/step/schedule.h"
 #include "collector/step/step.h"
 #include "collector/stream/stream.h"
+#include "collector/util/notice.h"
 
 #define NAME "gprof.control"
 /* The rest of the stream's notices is for others; windows show the later commands, too. */
@@ -59,7 +59,7 @@ static void tell(const char *what, const char *sentence)
 	bool is_last = ++state.nr_notices == MAX_NOTICES;
 
 	if (state.nr_notices <= MAX_NOTICES) {
-		collector_notice("control", 0, "%s: %s%s", what, sentence,
+		notice_add("control", 0, "%s: %s%s", what, sentence,
 			is_last ? "; later commands show in the windows alone" : "");
 	}
 }

@@ -6,13 +6,16 @@
 #include <string.h>
 
 #include "collector/util/claim.h"
-#include "collector/collector.h"
+#include "collector/ring/ring.h"
+#include "collector/stream/facts.h"
 #include "collector/util/config.h"
 #include "collector/util/log.h"
 #include "collector/step/schedule.h"
 #include "collector/step/step_auto.h"
 #include "collector/step/cupti_warmup.h"
 #include "collector/step/window.h"
+#include "collector/util/notice.h"
+#include "collector/util/mode.h"
 
 /* What a thread does here alone takes microseconds; after so long a signal handler has left it. */
 #define MOST_NS 1000000000u
@@ -29,6 +32,7 @@ static struct step_state {
 	bool has_kernel;
 	uint32_t interval_ms;
 	bool needs_capture;
+	const char *why_told;  /* of the verdict that step_add_facts has written last */
 	bool is_always;	       /* by the settings; see is_always() */
 	atomic_bool is_called; /* gprof_step() is what counts */
 	atomic_bool is_told;   /* the program or its framework says where they end */
@@ -130,7 +134,7 @@ static void say_wrong(enum config_name name, const char *allowed, const char *in
 
 	log_format(sentence, sizeof(sentence), "%s=%.100s is not allowed (allowed: %s); %s",
 		config_full_name(name), config_text(name), allowed, instead);
-	collector_notice("wrong setting", 0, "%s", sentence);
+	notice_add("wrong setting", 0, "%s", sentence);
 	log_message(LOG_WARN, "%s", sentence);
 }
 
@@ -202,7 +206,7 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
 	}
 	row.window = window_newest();
 	atomic_store(&collector_mode, atomic_load(&state.is_stopped) ? 0 : mode);
-	collector_emit(&row, GPROF_TABLE_window, NULL, 0);
+	ring_emit(&row, GPROF_TABLE_window, NULL, 0);
 	ring_wake();
 }
 
@@ -238,7 +242,7 @@ static void emit_step(struct gprof_row_step *row)
 {
 	if (ring_enter(&ring_self)) {
 		row->thread = ring_self.id;
-		collector_emit(row, GPROF_TABLE_step, NULL, 0);
+		ring_emit(row, GPROF_TABLE_step, NULL, 0);
 	}
 }
 
@@ -356,7 +360,8 @@ void step_found(uint64_t time, uint32_t confidence)
 	}
 }
 
-bool step_has_schedule(void)
+/* Does GPROF_SCHEDULE wait for steps? */
+static bool has_schedule(void)
 {
 	const struct schedule *s = &state.schedule;
 
@@ -445,4 +450,32 @@ void step_command(uint32_t first, uint32_t end)
 uint64_t step_now(void)
 {
 	return atomic_load(&state.step);
+}
+
+void step_add_facts(bool is_last)
+{
+	static const char *const rules[] = {[0] = "none",
+		[GPROF_STEP_CALL] = "call",
+		[GPROF_STEP_OPTIMIZER] = "optimizer",
+		[GPROF_STEP_DATALOADER] = "dataloader",
+		[GPROF_STEP_PERIOD] = "period"};
+	struct step_auto_verdict verdict;
+	char confidence[16];
+
+	if (!step_verdict(&verdict) || verdict.why == state.why_told ||
+		(!verdict.rule && !is_last)) {
+		return;
+	}
+	state.why_told = verdict.why;
+	if (!verdict.rule && has_schedule()) {
+		notice_add("no steps", 0,
+			"GPROF_SCHEDULE waits for steps, and none was seen while the process ran "
+			"(a period of the launches is known too late for it); name what ends a "
+			"step: GPROF_STEP=nvtx:NAME, api:FUNCTION or kernel:REGEX");
+	}
+	log_format(confidence, sizeof(confidence), "%u.%u%u", verdict.confidence / 100,
+		verdict.confidence / 10 % 10, verdict.confidence % 10);
+	facts_add("step.rule", rules[verdict.rule]);
+	facts_add("step.why", verdict.why);
+	facts_add("step.confidence", confidence);
 }

@@ -31,11 +31,15 @@ void step_range(const char *name, uint64_t begin, uint64_t end);
 bool step_needs_period(void);
 void step_found(uint64_t time, uint32_t confidence);
 
-/* Does GPROF_SCHEDULE wait for steps? */
-bool step_has_schedule(void);
-
-/* How steps are found so far; false if GPROF_STEP says it, or if it cannot be told just now. */
+/* How steps are found so far; false if GPROF_STEP says it, or another thread is at it just now. */
 bool step_verdict(struct step_auto_verdict *verdict);
+
+/*
+ * Adds rows of table info that say how the recorder finds steps, unless GPROF_STEP names the rule:
+ * step.rule, step.why and step.confidence (0.00 to 1.00), again after each change; the last ones
+ * count. At the end (is_last) also that it has found none. The drain thread's.
+ */
+void step_add_facts(bool is_last);
 
 /* The end: kernels that come in yet may still end steps, but no window opens to the doors. */
 void step_stop(void);

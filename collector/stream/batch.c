@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/collector.h"
 #include "collector/format/rows_to_columns.h"
 #include "collector/util/memory.h"
 #include "collector/stream/stream.h"
+#include "collector/util/loss.h"
+#include "collector/format/format.h"
 
 /* So many rows of any table fit the first cache. */
 #define GROUP_ROWS 256u
@@ -179,7 +180,7 @@ void batch_drop_all(void)
 
 		if (!batch->is_definition) {
 			state.nr_events += nr_waiting(batch);
-			collector_lose(COLLECTOR_LOST_LIMIT, nr_waiting(batch));
+			loss_add(LOSS_LIMIT, nr_waiting(batch));
 			batch->nr_written += nr_waiting(batch);
 			batch->nr_rows = batch->nr_gathered = 0;
 		}

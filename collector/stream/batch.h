@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "collector/format/format.h"
-
-union gather_values; /* gather.h */
+#include "collector/format/rows_to_columns.h"
 
 /* Makes the batches; memory is touched as it is used. Returns 0 or -ENOMEM. */
 int batch_init(void);

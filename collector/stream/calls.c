@@ -10,7 +10,7 @@
 
 static struct calls_hooks {
 	const char *names;
-	const struct collector_call *calls;
+	const struct calls_hook *calls;
 	uint32_t nr;
 } hooks COMPAT_AT_START;
 
@@ -21,7 +21,7 @@ static struct calls_state {
 } state;
 
 COMPAT_START_CODE void calls_init(
-	const char *names, const struct collector_call *calls, uint32_t nr_calls)
+	const char *names, const struct calls_hook *calls, uint32_t nr_calls)
 {
 	hooks = (struct calls_hooks){names, calls, nr_calls};
 }

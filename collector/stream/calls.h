@@ -8,10 +8,14 @@
 
 #include <stdint.h>
 
-#include "collector/collector.h"
+/* A function that api rows name: its position in the list, from 1, is its `call`. */
+struct calls_hook {
+	uint16_t name_at; /* in one piece of memory with all names */
+	uint8_t api;	  /* enum gprof_api */
+};
 
 /* The hooks, see collector_init; nothing is copied. */
-void calls_init(const char *names, const struct collector_call *calls, uint32_t nr_calls);
+void calls_init(const char *names, const struct calls_hook *calls, uint32_t nr_calls);
 
 /* The id of a function, 0 if there is none of that name. */
 uint32_t calls_find(const char *name);

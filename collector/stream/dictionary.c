@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "collector/stream/batch.h"
-#include "collector/collector.h"
 #include "collector/format/intern.h"
+#include "collector/util/loss.h"
+#include "collector/format/format.h"
 
 #define NR_TEXTS	32768u
 #define TEXT_ARENA	(4u << 20)
@@ -58,7 +59,7 @@ static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes
 
 	if (nr_bytes > GPROF_TEXT_BYTES) {
 		nr_bytes = GPROF_TEXT_BYTES;
-		collector_lose(COLLECTOR_LOST_TEXT, 1);
+		loss_add(LOSS_TEXT, 1);
 	}
 	entry = intern_find(&state.texts, bytes, nr_bytes, &is_new);
 	if (is_new) {

@@ -13,12 +13,10 @@
 
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
-#include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/ring/ending.h"
 #include "collector/util/log.h"
 #include "collector/util/redact.h"
-#include "collector/step/step.h"
 
 #define VALUE_BYTES 256
 /* Fields of /proc/PID/stat, from 1. */
@@ -61,13 +59,11 @@ static struct facts_state {
 	char values[NR_SOURCES][VALUE_BYTES];
 	char from[NR_SOURCES][64];
 	char parent[512];
-	const char *why;	 /* of the steps, as it was told last */
 	_Atomic uint64_t worker; /* its number, and above it of how many; 0: nothing to tell */
 } state;
 
 void facts_look(void)
 {
-	state.why = NULL;
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		state.values[i][0] = 0;
 		for (size_t n = 0; n < MAX_NAMES && sources[i].names[n]; n++) {
@@ -272,33 +268,6 @@ void facts_add_start(void)
 	}
 }
 
-void facts_add_steps(bool is_last)
-{
-	static const char *const rules[] = {[0] = "none",
-		[GPROF_STEP_CALL] = "call",
-		[GPROF_STEP_OPTIMIZER] = "optimizer",
-		[GPROF_STEP_DATALOADER] = "dataloader",
-		[GPROF_STEP_PERIOD] = "period"};
-	struct step_auto_verdict verdict;
-	char confidence[16];
-
-	if (!step_verdict(&verdict) || verdict.why == state.why || (!verdict.rule && !is_last)) {
-		return;
-	}
-	state.why = verdict.why;
-	if (!verdict.rule && step_has_schedule()) {
-		collector_notice("no steps", 0,
-			"GPROF_SCHEDULE waits for steps, and none was seen while the process ran "
-			"(a period of the launches is known too late for it); name what ends a "
-			"step: GPROF_STEP=nvtx:NAME, api:FUNCTION or kernel:REGEX");
-	}
-	log_format(confidence, sizeof(confidence), "%u.%u%u", verdict.confidence / 100,
-		verdict.confidence / 10 % 10, verdict.confidence % 10);
-	facts_add("step.rule", rules[verdict.rule]);
-	facts_add("step.why", verdict.why);
-	facts_add("step.confidence", confidence);
-}
-
 void facts_set_worker(uint32_t number, uint32_t nr_workers)
 {
 	atomic_store(&state.worker, (uint64_t)nr_workers << 32 | number);
@@ -318,7 +287,6 @@ void facts_add_end(const char *how)
 {
 	int code;
 
-	facts_add_steps(true);
 	facts_add("end.how", how);
 	if (ending_kind(&code) != GPROF_END_UNKNOWN) {
 		facts_add_number("end.code", (uint64_t)(uint32_t)code);

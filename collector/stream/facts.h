@@ -24,13 +24,6 @@ void facts_set_parent(const char *path);
 void facts_add_start(void);
 
 /*
- * How steps are found, where that is for the recorder to find out: step.rule, step.why and
- * step.confidence (0.00 to 1.00), again whenever it changes; the last ones count. At the end also
- * that nothing was found.
- */
-void facts_add_steps(bool is_last);
-
-/*
  * loader.worker and loader.workers, once they are known: the process is that worker, from 0 on, of
  * so many; of 0: it is none. They are set on any thread, and outlive a fork until they are set
  * anew.

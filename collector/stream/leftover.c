@@ -15,7 +15,7 @@
 #include "collector/util/dir.h"
 #include "collector/util/private_fd.h"
 #include "collector/util/log.h"
-#include "collector/cupti/pace.h"
+#include "collector/util/pace.h"
 #include "collector/ring/ring.h"
 #include "collector/stream/stream.h"
 

@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "collector/stream/batch.h"
-#include "collector/collector.h"
 #include "collector/stream/dictionary.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "collector/stream/stream.h"
+#include "collector/util/loss.h"
+#include "collector/ring/ring.h"
+#include "collector/util/clock.h"
+#include "collector/format/format.h"
 
 static uint64_t add_loss(const char *cause, uint64_t count)
 {
@@ -29,20 +32,20 @@ static uint64_t add_losses(void)
 {
 	static const char *const texts[] = {
 #define L(name, text) text,
-		COLLECTOR_LOSSES(L)
+		LOSS_CAUSES(L)
 #undef L
 	};
 	struct stream_lost lost = stream_take_lost();
 	uint64_t nr_lost = 0;
 
-	collector_lose(COLLECTOR_LOST_RING, ring_take_lost());
-	collector_lose(COLLECTOR_LOST_SIGNAL, ring_take_nested());
-	collector_lose(COLLECTOR_LOST_LEFT, ring_take_left());
-	collector_lose(COLLECTOR_LOST_DAMAGED, ring_take_damaged());
-	collector_lose(COLLECTOR_LOST_DISK, lost.disk);
-	collector_lose(COLLECTOR_LOST_LIMIT, lost.limit);
-	for (unsigned int i = 0; i < COLLECTOR_NR_LOSSES; i++) {
-		nr_lost += add_loss(texts[i], notice_take_lost(i));
+	loss_add(LOSS_RING, ring_take_lost());
+	loss_add(LOSS_SIGNAL, ring_take_nested());
+	loss_add(LOSS_LEFT, ring_take_left());
+	loss_add(LOSS_DAMAGED, ring_take_damaged());
+	loss_add(LOSS_DISK, lost.disk);
+	loss_add(LOSS_LIMIT, lost.limit);
+	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
+		nr_lost += add_loss(texts[i], loss_take(i));
 	}
 	return nr_lost;
 }

@@ -17,7 +17,7 @@
 #include "collector/util/private_fd.h"
 #include "collector/util/log.h"
 #include "collector/util/memory.h"
-#include "collector/cupti/pace.h"
+#include "collector/util/pace.h"
 
 #define SUFFIX	      ".gprof"
 #define PART	      ".part"

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/collector.h"
+#include "collector/util/start_progress.h"
 
 /* glibc has these as symbols only since 2.33; the kernel's struct is the same on our machines. */
 static int look_at(const char *path, int flags, struct stat *status)
@@ -80,7 +80,8 @@ int dir_make(const char *dir, char absolute[PATH_MAX])
 		*slash = 0;
 		rc = make_part(path, &is_in_public);
 		*slash = '/';
-		collector_move_on(); /* a path may have hundreds, each of which takes its time */
+		start_progress_signal(); /* a path may have hundreds, each of which takes its time
+					  */
 	}
 	rc = rc ? rc : make_part(path, &is_in_public);
 	if (rc) {

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "collector/util/clock.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/log.h"
+#include "collector/util/target.h"
 
 /* A fork and a look wait no longer than this for each other. */
 #define WAIT_NS	  100000000u
@@ -46,7 +48,7 @@ static void begin_look(void)
 			return; /* the fork may itself wait for what this thread holds */
 		}
 		atomic_fetch_sub(&state.nr_looks, 1);
-		host_pause(MOMENT_NS);
+		target_pause(MOMENT_NS);
 	}
 }
 
@@ -64,6 +66,40 @@ int objects_visit(int (*visit)(struct dl_phdr_info *info, size_t size, void *dat
 	return rc;
 }
 
+struct code {
+	uintptr_t address;
+	char *name;
+	size_t nr_bytes;
+};
+
+static int look_for_code(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct code *code = data;
+	const char *path = info->dlpi_name ? info->dlpi_name : "", *slash;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD &&
+			code->address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
+			/* The program itself has no name there. */
+			path = *path ? path : program_invocation_name;
+			slash = strrchr(path, '/');
+			log_format(code->name, code->nr_bytes, "%s", slash ? slash + 1 : path);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+void objects_name_code(uintptr_t address, char *name, size_t nr_bytes)
+{
+	struct code code = {address, name, nr_bytes};
+
+	objects_visit(look_for_code, &code);
+}
+
 void objects_before_fork(void)
 {
 	uint64_t until = 0;
@@ -75,7 +111,7 @@ void objects_before_fork(void)
 		if (clock_monotonic_ns() >= until) {
 			return;
 		}
-		host_pause(MOMENT_NS);
+		target_pause(MOMENT_NS);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * dl_iterate_phdr, for any thread at any time; the constructor, beside which no thread runs, may
@@ -18,6 +19,12 @@
  * here, nor call the loader; dl_iterate_phdr it may call. Keeps errno.
  */
 int objects_visit(int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+
+/*
+ * The name, without folders, of the file that code lies in; what stands in `name` stays where that
+ * is not known. Waits for no lock that the loader holds while it runs constructors, as dladdr does.
+ */
+void objects_name_code(uintptr_t address, char *name, size_t nr_bytes);
 
 /* In the atfork handlers. The thread that forks may look meanwhile. */
 void objects_before_fork(void);

@@ -87,7 +87,7 @@ extern struct hook_range hook_targets[HOOK_NR_TARGETS] __attribute__((visibility
 
 /* Names and APIs by id - 1, for the recorder. */
 extern const char *const hook_names;
-extern const struct collector_call hook_calls[HOOK_NR - 1];
+extern const struct calls_hook hook_calls[HOOK_NR - 1];
 
 static inline const char *hook_name(enum hook_id id)
 {

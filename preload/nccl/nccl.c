@@ -29,7 +29,7 @@ static bool is_part(uintptr_t stack, uintptr_t caller)
 		return true;
 	}
 	if (ring_is_left(self.frame, stack)) {
-		collector_lose(COLLECTOR_LOST_LEFT, self.is_recorded);
+		loss_add(LOSS_LEFT, self.is_recorded);
 		self.frame = 0;
 		return false;
 	}
@@ -110,7 +110,7 @@ void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts)
 
 	if (call->begin) {
 		row.thread = ring_self.id;
-		collector_emit(&row, GPROF_TABLE_nccl, NULL, 0);
+		ring_emit(&row, GPROF_TABLE_nccl, NULL, 0);
 	}
 	nccl_drop(call);
 }

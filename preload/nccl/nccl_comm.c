@@ -102,7 +102,7 @@ static struct nccl_comm_entry *claim(uintptr_t handle)
 static void tell_full(void)
 {
 	if (!atomic_exchange(&state.is_full, true)) {
-		collector_notice("NCCL communicators", 0,
+		notice_add("NCCL communicators", 0,
 			"more than %u communicators at once; calls on the others are recorded "
 			"without their communicator",
 			MAX_COMMS);
@@ -272,7 +272,7 @@ static void tell(struct nccl_comm_entry *comm, const void *function, bool is_ask
 	}
 	row.rank = is_ambiguous(comm) ? -1 : comm->rank;
 	row.nr_ranks = comm->nr_ranks;
-	collector_emit(&row, GPROF_TABLE_nccl_comm, NULL, 0);
+	ring_emit(&row, GPROF_TABLE_nccl_comm, NULL, 0);
 }
 
 uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask)

@@ -123,7 +123,7 @@ static bool take_place(_Atomic uint32_t *nr, uint32_t max, uint32_t *place)
 	if (atomic_load(nr) < max && (*place = atomic_fetch_add(nr, 1)) < max) {
 		return true;
 	}
-	collector_notice("NCCL's ranges", 0,
+	notice_add("NCCL's ranges", 0,
 		"more copies of NCCL than %u describe their NVTX ranges; calls of the others are "
 		"not "
 		"recorded where they are linked statically",
@@ -268,7 +268,7 @@ static int64_t fact_or(enum fact fact, int64_t otherwise)
 static void tell(void)
 {
 	if (self.call.begin && !atomic_exchange(&state.is_told, true)) {
-		collector_notice("NCCL's ranges", 0,
+		notice_add("NCCL's ranges", 0,
 			"calls of an NCCL that is linked statically, or whose functions the "
 			"program "
 			"looks up itself, are known from its NVTX ranges, which do not tell the "
@@ -276,7 +276,7 @@ static void tell(void)
 	}
 	if (self.call.begin && self.kind <= GPROF_NCCL_RECV && !(self.has & (1u << COMM)) &&
 		!atomic_exchange(&state.is_unnamed_told, true)) {
-		collector_notice("NCCL's ranges", 0,
+		notice_add("NCCL's ranges", 0,
 			"they name no communicators, as those of NCCL before 2.25; which "
 			"communicator a call is of is not known");
 	}
@@ -340,7 +340,7 @@ static void end_call(void)
 /* One that is still doubted when the next begins was left: a range around that would have ended. */
 static void settle_doubt(void)
 {
-	collector_lose(COLLECTOR_LOST_LEFT, self.is_doubted);
+	loss_add(LOSS_LEFT, self.is_doubted);
 	self.is_doubted = false;
 }
 

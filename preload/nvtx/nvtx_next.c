@@ -34,7 +34,7 @@ static void *load(void)
 	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
 	if (*path && !handle && !atomic_exchange(&state.is_told, true)) {
-		collector_notice("another tool", 0,
+		notice_add("another tool", 0,
 			"NVTX_INJECTION64_PATH named %.200s, which cannot be loaded; nothing of it "
 			"runs",
 			path);
@@ -108,7 +108,7 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 		*(void **)&inject = dlsym(handle, "InitializeInjectionNvtx2");
 	}
 	if (handle && !inject && !atomic_exchange(&state.is_told, true)) {
-		collector_notice("another tool", 0,
+		notice_add("another tool", 0,
 			"NVTX_INJECTION64_PATH named %.200s, which has no "
 			"InitializeInjectionNvtx2; "
 			"nothing of it runs",

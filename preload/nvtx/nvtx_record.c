@@ -65,7 +65,7 @@ static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, 
 	row->op = op;
 	if (ring_enter(&ring_self)) {
 		row->thread = ring_self.id;
-		collector_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
+		ring_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
 	}
 }
 

@@ -52,7 +52,7 @@ uint32_t paddle_name(const char *text)
 		return name;
 	}
 	if (!atomic_exchange(&is_told, true)) {
-		collector_notice("many names", 0,
+		notice_add("many names", 0,
 			"Paddle has more names of events than are kept apart; later ones are the "
 			"event of the first id");
 	}
@@ -64,7 +64,7 @@ uint32_t paddle_name(const char *text)
 static void refuse(const char *name, uint32_t type)
 {
 	if (!atomic_exchange(&is_off, true)) {
-		collector_notice("no Paddle operators", (int)type,
+		notice_add("no Paddle operators", (int)type,
 			"event %.100s is of a type that no known Paddle has; its operators are not "
 			"recorded, NVTX ranges are",
 			name);
@@ -225,7 +225,7 @@ void paddle_fetch_end(uint64_t begin)
 static void refuse_memory(const struct paddle_place *place, uint32_t type)
 {
 	if (!atomic_exchange(&is_memory_off, true)) {
-		collector_notice("no Paddle memory", (int)type,
+		notice_add("no Paddle memory", (int)type,
 			"place %d of kind %d is none that a known Paddle has; its allocations are "
 			"not recorded",
 			place->device, place->kind);

@@ -98,7 +98,7 @@ uint32_t op_stack_drop_left(
 	while (depth && op_stack_is_left(&stack->frames[depth - 1], here, object)) {
 		/* Those that another thread has ended are no loss. */
 		if (stack->frames[depth - 1].object) {
-			collector_lose(COLLECTOR_LOST_LEFT, 1);
+			loss_add(LOSS_LEFT, 1);
 		}
 		depth--;
 	}

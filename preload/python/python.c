@@ -208,7 +208,7 @@ static void tell_replaced(void)
 	if ((atomic_load_explicit(&python_parts, memory_order_relaxed) & CALLS) &&
 		collector_is_running() && python_call_is_replaced() &&
 		!atomic_exchange(&state.is_replaced, true)) {
-		collector_notice("Python's frames", 0,
+		notice_add("Python's frames", 0,
 			"another tool in the process (torch.compile) evaluates them now; Python "
 			"functions and modules may be missing from here on");
 	}
@@ -283,14 +283,14 @@ static void tell_parts(void)
 {
 	tell_replaced();
 	if (!state.wanted) {
-		collector_notice("no Python", 0,
+		notice_add("no Python", 0,
 			"GPROF_PYTHON counts only in the environment, since Python starts before "
 			"the file of GPROF_CONFIG is read");
 	} else if (state.why) {
-		collector_notice("no Python", 0, "Python %s: %s; nothing of GPROF_PYTHON works",
+		notice_add("no Python", 0, "Python %s: %s; nothing of GPROF_PYTHON works",
 			state.version, state.why);
 	} else if (state.why_no_calls) {
-		collector_notice("no Python calls", 0,
+		notice_add("no Python calls", 0,
 			"Python %s: %s; functions and modules are not recorded", state.version,
 			state.why_no_calls);
 	}
@@ -301,11 +301,11 @@ static void tell_threads(void)
 	const char *why = state.why ? state.why : state.why_no_threads;
 
 	if (!state.has_stalls && has_python()) {
-		collector_notice("no Python stacks of stalls", 0,
+		notice_add("no Python stacks of stalls", 0,
 			"for them GPROF_STALL_S counts only in the environment, since Python "
 			"starts before the file of GPROF_CONFIG is read");
 	} else if (why) {
-		collector_notice("no Python stacks of stalls", 0,
+		notice_add("no Python stacks of stalls", 0,
 			"Python %s: %s; stalls are told without them", state.version, why);
 	}
 }

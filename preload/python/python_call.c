@@ -86,7 +86,7 @@ static void emit_function(struct ring_self *self, const struct call *call, uint6
 	struct gprof_row_py_call *row;
 
 	if (!is_within_rate(end)) {
-		collector_lose(COLLECTOR_LOST_PYTHON_CALL, 1);
+		loss_add(LOSS_PYTHON_CALL, 1);
 		return;
 	}
 	row = (struct gprof_row_py_call *)ring_reserve(self, sizeof(*row));
@@ -301,9 +301,9 @@ static void count_aside(void)
 		return;
 	}
 	if (!*config_text(CONFIG_PYTHON_FILTER)) {
-		collector_lose(COLLECTOR_LOST_PYTHON_DEPTH, 1);
+		loss_add(LOSS_PYTHON_DEPTH, 1);
 	} else if (!atomic_exchange(&is_told, true)) {
-		collector_notice("deep Python calls", 0,
+		notice_add("deep Python calls", 0,
 			"Python's calls went so deep that those in the innermost are not seen; "
 			"functions that GPROF_PYTHON_FILTER names are missing if they were there");
 	}
@@ -386,7 +386,7 @@ void python_call_look(const struct op_stack *stack)
 	frame = find_module_frame();
 	if (frame && frame != last_module_of(stack)) {
 		thread.told_aside = nr_asides;
-		collector_lose(COLLECTOR_LOST_PYTHON_DEPTH, 1);
+		loss_add(LOSS_PYTHON_DEPTH, 1);
 	}
 }
 

@@ -126,7 +126,7 @@ static uint32_t file_id(struct tables *t, const struct python_text *file, uint64
 	if (is_new) {
 		struct gprof_row_py_file row = {.id = id};
 
-		collector_emit(&row, GPROF_TABLE_py_file, utf8, python_text_utf8(file, utf8));
+		ring_emit(&row, GPROF_TABLE_py_file, utf8, python_text_utf8(file, utf8));
 	}
 	return id;
 }
@@ -138,7 +138,7 @@ static void tell_code(struct tables *t, uint32_t id, const struct python_frame *
 	char utf8[PYTHON_UTF8_BYTES];
 
 	row.py_file = file_id(t, file, file_hash);
-	collector_emit(&row, GPROF_TABLE_py_code, utf8, python_text_utf8(name, utf8));
+	ring_emit(&row, GPROF_TABLE_py_code, utf8, python_text_utf8(name, utf8));
 }
 
 /* 0 if there are too many; also if the memory is not what it should be. */
@@ -219,7 +219,7 @@ uint32_t python_code_wanted(const struct python_frame *frame)
 
 	if (!id) {
 		if (is_file_wanted(frame)) {
-			collector_lose(COLLECTOR_LOST_PYTHON_CODE, 1);
+			loss_add(LOSS_PYTHON_CODE, 1);
 		}
 		return 0;
 	}
@@ -246,7 +246,7 @@ static uint32_t node_id(
 			.py_code = code,
 			.line = python_point_line(point)};
 
-		collector_emit(&row, GPROF_TABLE_py_stack, NULL, 0);
+		ring_emit(&row, GPROF_TABLE_py_stack, NULL, 0);
 	}
 	return id;
 }
@@ -323,7 +323,7 @@ static uint32_t take(uintptr_t top, uint64_t now)
 	stack = walk(t, top);
 	ring_end_inside(self, &mark);
 	if (!stack) {
-		collector_lose(COLLECTOR_LOST_PYTHON, 1);
+		loss_add(LOSS_PYTHON, 1);
 	}
 	next_raw = when_next(now);
 	return stack;

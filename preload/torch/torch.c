@@ -94,7 +94,7 @@ static bool try_shapes(const struct elf *libtorch, const struct torch_functions 
 	}
 	why = torch_shape_try(libtorch, f);
 	if (why) {
-		collector_notice("no PyTorch shapes", 0, "%s: %s; operators are recorded without",
+		notice_add("no PyTorch shapes", 0, "%s: %s; operators are recorded without",
 			state.path, why);
 	}
 	return !why;
@@ -185,7 +185,7 @@ static void attach(const struct elf *libtorch)
 	why = observe(libtorch, &f);
 	atomic_store(&state.is_done, why || atomic_load(&state.is_attached));
 	if (why) {
-		collector_notice("no PyTorch operators", 0,
+		notice_add("no PyTorch operators", 0,
 			"%s: %s; operators are not recorded, NVTX ranges are", state.path, why);
 	} else if (atomic_load(&state.is_attached)) {
 		log_message(LOG_INFO,
@@ -235,7 +235,7 @@ static void tell_several(const struct mapped *mapped)
 {
 	if (mapped->nr_libtorch > 1 && atomic_load(&state.is_done) &&
 		!atomic_exchange(&state.is_told, true)) {
-		collector_notice("several PyTorch", 0,
+		notice_add("several PyTorch", 0,
 			"%u of them in this process; only the operators of %s are recorded",
 			mapped->nr_libtorch, state.path);
 	}

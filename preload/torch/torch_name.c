@@ -68,8 +68,7 @@ static void tell(enum torch_table number, const struct name *name)
 {
 	struct gprof_row_op_name row = {.id = name->id};
 
-	collector_emit(&row,
-		number == TORCH_NAMES_TABLE ? GPROF_TABLE_op_name : GPROF_TABLE_op_shape,
+	ring_emit(&row, number == TORCH_NAMES_TABLE ? GPROF_TABLE_op_name : GPROF_TABLE_op_shape,
 		name->text, name->nr_bytes);
 }
 _Static_assert(sizeof(struct gprof_row_op_name) == sizeof(struct gprof_row_op_shape), "one form");

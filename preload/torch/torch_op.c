@@ -90,7 +90,7 @@ static __attribute__((noinline)) void emit_text(
 	struct gprof_row_op row;
 
 	fill(&row, ended, fn, 0, self->id);
-	collector_emit(&row, GPROF_TABLE_op, text, strnlen(text, GPROF_TEXT_BYTES + 1));
+	ring_emit(&row, GPROF_TABLE_op, text, strnlen(text, GPROF_TEXT_BYTES + 1));
 }
 
 static void emit(struct ring_self *self, const struct op_ended *ended, const void *fn)
@@ -124,7 +124,7 @@ void torch_op_end(const void *fn, void *context)
 	ended = op_stack_pop(stack, fn);
 	ended.end = end;
 	if (!ended.begin && (hook_mode() & COLLECTOR_RECORD)) {
-		collector_lose(COLLECTOR_LOST_OP, 1);
+		loss_add(LOSS_OP, 1);
 	}
 	if (ended.begin && (hook_mode() & COLLECTOR_RECORD)) {
 		emit(self, &ended, fn);

@@ -42,7 +42,7 @@ struct gen {
 	unsigned int table;
 	char strings[1024][128];
 	uint32_t nr_strings;
-	struct collector_call calls[64];
+	struct calls_hook calls[64];
 	char names[4096]; /* of the calls */
 	uint16_t names_bytes;
 	uint32_t nr_calls;
@@ -62,7 +62,7 @@ static void add_row(
 	struct gen *gen, const void *row, uint32_t row_bytes, unsigned int table, const char *text)
 {
 	uint32_t text_bytes = text ? (uint32_t)strlen(text) : 0;
-	uint32_t bytes = collector_row_bytes(row_bytes, text_bytes);
+	uint32_t bytes = ring_row_bytes(row_bytes, text_bytes);
 	char *at = gen->rows + gen->rows_bytes;
 	struct gprof_row_head head = {
 		.bytes = (uint16_t)bytes, .table = (uint8_t)table, .text_bytes = text_bytes};
@@ -191,8 +191,7 @@ uint32_t gen_string(struct gen *gen, const char *text)
 
 uint16_t gen_call(struct gen *gen, const char *name, uint8_t api)
 {
-	gen->calls[gen->nr_calls] =
-		(struct collector_call){.name_at = gen->names_bytes, .api = api};
+	gen->calls[gen->nr_calls] = (struct calls_hook){.name_at = gen->names_bytes, .api = api};
 	strcpy(gen->names + gen->names_bytes, name);
 	gen->names_bytes += (uint16_t)(strlen(name) + 1);
 	return (uint16_t)++gen->nr_calls;

@@ -9,7 +9,7 @@
 #include "collector/format/block.h"
 #include "collector/util/config.h"
 #include "collector/step/control.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "collector/step/step.h"
 #include "collector/stream/stream.h"
 #include "test/fuzz/fuzz.h"

@@ -7,7 +7,7 @@
 
 #include "collector/cupti/callback.h"
 #include "collector/cupti/cupti.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "test/unit/cupti_real.h"
 #include "test/unit/unit.h"
 

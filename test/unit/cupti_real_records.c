@@ -11,7 +11,7 @@
 #include "collector/collector.h"
 #include "collector/cupti/cupti.h"
 #include "collector/stream/dictionary.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "collector/cupti/record.h"
 #include "collector/stream/stream.h"
 #include "test/unit/cupti_real.h"
@@ -68,7 +68,7 @@ static void decode(void)
 {
 	record_begin_buffer();
 	activity_decode((uint8_t *)buffer.words, buffer.used);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_CUPTI_RECORD), 0);
+	ck_assert_uint_eq(loss_take(LOSS_CUPTI_RECORD), 0);
 }
 
 /* Does this library's record of that kind reach so far? */
@@ -361,7 +361,7 @@ START_TEST(unknown_kind_ends_a_buffer_and_is_counted)
 	activity_decode((uint8_t *)buffer.words, buffer.used);
 	finish();
 	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_kernel), NR);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_CUPTI_RECORD), 1);
+	ck_assert_uint_eq(loss_take(LOSS_CUPTI_RECORD), 1);
 }
 END_TEST
 

@@ -6,7 +6,7 @@
 
 #include "collector/collector.h"
 #include "collector/cupti/cupti.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "collector/cupti/subscriber.h"
 #include "test/unit/unit.h"
 
@@ -36,7 +36,7 @@ static uint32_t find_call(const char *name, uint8_t api)
 }
 
 static const char names[] = "cudaMalloc\0cudaFree\0other";
-static const struct collector_call calls[] = {
+static const struct calls_hook calls[] = {
 	{0, GPROF_API_RUNTIME}, {11, GPROF_API_RUNTIME}, {20, GPROF_API_DRIVER}};
 
 static void start(void)
@@ -112,7 +112,7 @@ static void expect(const struct seen *seen, uint32_t nr, const uint32_t *correla
 {
 	ck_assert_uint_eq(seen->nr, nr);
 	ck_assert_mem_eq(seen->correlations, correlations, nr * sizeof(*correlations));
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_LEFT), 0);
+	ck_assert_uint_eq(loss_take(LOSS_LEFT), 0);
 }
 
 START_TEST(a_driver_call_in_a_runtime_call_is_a_part_of_it)
@@ -156,7 +156,7 @@ START_TEST(a_call_that_was_left_is_counted_and_silences_nothing)
 	}
 	seen = drain();
 	ck_assert_uint_eq(seen.nr, 10);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_LEFT), 1);
+	ck_assert_uint_eq(loss_take(LOSS_LEFT), 1);
 }
 END_TEST
 
@@ -177,7 +177,7 @@ START_TEST(many_that_were_left_are_counted_once_each)
 	end(CBID_FREE, 10);
 	seen = drain();
 	ck_assert_uint_eq(seen.nr, 2);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_LEFT), 8);
+	ck_assert_uint_eq(loss_take(LOSS_LEFT), 8);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 
 #include "collector/stream/batch.h"
 #include "collector/collector.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "collector/stream/stream.h"
 #include "test/unit/unit.h"
 #include "test/unit/written.h"
@@ -81,7 +81,7 @@ START_TEST(text_beyond_the_limit_is_cut_and_counted)
 	id = define_text(text, sizeof(text));
 	finish();
 	ck_assert_uint_eq(strlen(decode_string(blocks, nr_blocks, id)), GPROF_TEXT_BYTES);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_TEXT), 1);
+	ck_assert_uint_eq(loss_take(LOSS_TEXT), 1);
 }
 END_TEST
 

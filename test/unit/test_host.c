@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ static uint64_t now_ns(void)
 static void *pause_once(void *is_through)
 {
 	pthread_cancel(pthread_self());
-	host_pause(1000);
+	target_pause(1000);
 	*(bool *)is_through = true;
 	pthread_testcancel();
 	return NULL;
@@ -43,7 +43,7 @@ START_TEST(a_pause_lasts_and_keeps_errno)
 	uint64_t begin = now_ns();
 
 	errno = ERANGE;
-	host_pause(5000000);
+	target_pause(5000000);
 	ck_assert_int_eq(errno, ERANGE);
 	ck_assert_uint_ge(now_ns() - begin, 5000000);
 }
@@ -51,12 +51,12 @@ END_TEST
 
 START_TEST(cancellation_is_held_and_given_back)
 {
-	int before = host_hold_cancellation(), state;
+	int before = target_hold_cancellation(), state;
 
 	ck_assert_int_eq(before, PTHREAD_CANCEL_ENABLE);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	ck_assert_int_eq(state, PTHREAD_CANCEL_DISABLE);
-	host_release_cancellation(before);
+	target_release_cancellation(before);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
 	ck_assert_int_eq(state, PTHREAD_CANCEL_ENABLE);
 }

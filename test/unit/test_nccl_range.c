@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/loss.h"
+#include "collector/util/mode.h"
 #include "preload/nccl/nccl_range.h"
 
 #include "collector/util/clock.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl_comm.h"
 #include "test/unit/unit.h"
@@ -141,7 +143,7 @@ END_TEST
 
 static uint64_t nr_left(void)
 {
-	return notice_take_lost(COLLECTOR_LOST_LEFT);
+	return loss_take(LOSS_LEFT);
 }
 
 /* As a program begins it again that has come back by a jump, and as a function put into another. */

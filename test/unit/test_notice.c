@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 
 #include <pthread.h>
 #include <string.h>
 
+#include "collector/util/loss.h"
 #include "test/unit/unit.h"
-
-__attribute__((format(printf, 3, 4))) static bool add(
-	const char *cause, int code, const char *format, ...)
-{
-	va_list args;
-	bool ok;
-
-	va_start(args, format);
-	ok = notice_add(cause, code, format, args);
-	va_end(args);
-	return ok;
-}
 
 START_TEST(notice_keeps_cause_code_and_text_in_order)
 {
 	struct notice notice;
 
 	ck_assert(!notice_take(&notice));
-	ck_assert(add("first", 15, "no %s", "driver"));
-	ck_assert(add("second", -2, "x"));
+	notice_add("first", 15, "no %s", "driver");
+	notice_add("second", -2, "%s", "x");
 	ck_assert(notice_take(&notice));
 	ck_assert_str_eq(notice.cause, "first");
 	ck_assert_int_eq(notice.code, 15);
@@ -40,9 +29,11 @@ START_TEST(the_65th_notice_is_refused)
 	struct notice notice;
 
 	for (int i = 0; i < 64; i++) {
-		ck_assert(add("cause", i, "text %d", i));
+		notice_add("cause", i, "text %d", i);
 	}
-	ck_assert(!add("cause", 64, "text"));
+	ck_assert_uint_eq(loss_take(LOSS_NOTICE), 0);
+	notice_add("cause", 64, "text");
+	ck_assert_uint_eq(loss_take(LOSS_NOTICE), 1);
 	for (int i = 0; i < 64; i++) {
 		ck_assert(notice_take(&notice));
 		ck_assert_int_eq(notice.code, i);
@@ -58,7 +49,7 @@ START_TEST(long_texts_are_cut)
 
 	memset(text, 'a', sizeof(text));
 	text[sizeof(text) - 1] = 0;
-	ck_assert(add(text, 0, "%s", text));
+	notice_add(text, 0, "%s", text);
 	ck_assert(notice_take(&notice));
 	ck_assert_uint_eq(strlen(notice.cause), sizeof(notice.cause) - 1);
 	ck_assert_uint_eq(strlen(notice.text), sizeof(notice.text) - 1);
@@ -68,7 +59,7 @@ END_TEST
 static void *lose_many(void *unused)
 {
 	for (int i = 0; i < 20000; i++) {
-		notice_lose(3, 2);
+		loss_add(LOSS_DAMAGED, 2);
 	}
 	return unused;
 }
@@ -83,9 +74,9 @@ START_TEST(losses_of_many_threads_add_up_and_are_told_once)
 	for (int i = 0; i < 4; i++) {
 		pthread_join(threads[i], NULL);
 	}
-	ck_assert_uint_eq(notice_take_lost(3), 160000);
-	ck_assert_uint_eq(notice_take_lost(3), 0);
-	ck_assert_uint_eq(notice_take_lost(2), 0);
+	ck_assert_uint_eq(loss_take(LOSS_DAMAGED), 160000);
+	ck_assert_uint_eq(loss_take(LOSS_DAMAGED), 0);
+	ck_assert_uint_eq(loss_take(LOSS_LEFT), 0);
 }
 END_TEST
 
@@ -93,12 +84,13 @@ START_TEST(child_forgets_what_was_the_parents)
 {
 	struct notice notice;
 
-	add("cause", 1, "text");
-	notice_lose(1, 5);
+	notice_add("cause", 1, "text");
+	loss_add(LOSS_SIGNAL, 5);
 	notice_forget();
+	loss_forget();
 	ck_assert(!notice_take(&notice));
-	ck_assert_uint_eq(notice_take_lost(1), 0);
-	ck_assert(add("own", 2, "text"));
+	ck_assert_uint_eq(loss_take(LOSS_SIGNAL), 0);
+	notice_add("own", 2, "text");
 	ck_assert(notice_take(&notice));
 	ck_assert_str_eq(notice.cause, "own");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of frameworks on a thread's stack: nested, ended elsewhere, left by a jump. */
+#include "collector/util/loss.h"
 #include "preload/python/op_stack.h"
 
 #include <setjmp.h>
 
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "test/unit/unit.h"
 
 _Atomic uint32_t python_parts;
@@ -30,7 +31,7 @@ static struct op_stack *start(void)
 
 static uint64_t nr_left(void)
 {
-	return notice_take_lost(COLLECTOR_LOST_LEFT);
+	return loss_take(LOSS_LEFT);
 }
 
 /* PyTorch calls ours from the function that has the object. */

@@ -17,7 +17,7 @@
 
 #include "collector/collector.h"
 #include "collector/util/dir.h"
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 #include "collector/ring/ring_pool.h"
 #include "collector/thread.h"
 #include "test/unit/unit.h"
@@ -597,7 +597,7 @@ static void *fork_between_rows(void *unused)
 	child = _Fork();
 	if (!child) {
 		thread_emit(GPROF_THREAD_NAMED, 0, "child");
-		collector_emit(&row, GPROF_TABLE_thread, NULL, 0);
+		ring_emit(&row, GPROF_TABLE_thread, NULL, 0);
 		if (ring_enter(&ring_self) || ring_reserve_slow(&ring_self, 24, RING_STACK)) {
 			_exit(1);
 		}
@@ -642,7 +642,7 @@ START_TEST(a_child_made_without_forks_handlers_leaves_its_parents_rings_alone)
 	if (!_Fork || !pages_can_be_wiped()) {
 		return;
 	}
-	host_wipe_page_in_children();
+	target_wipe_page_in_children();
 	thread_reserve_key();
 	thread_init();
 	/* In a file: that is shared with children. */

@@ -5,16 +5,16 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "test/unit/unit.h"
 
 START_TEST(the_last_flush_that_cannot_be_is_counted)
 {
 	ck_assert(share_begin_call()); /* by a thread that does not come back */
 	share_flush(false);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_SHARED), 0);
+	ck_assert_uint_eq(loss_take(LOSS_SHARED), 0);
 	share_flush(true);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_SHARED), 1);
+	ck_assert_uint_eq(loss_take(LOSS_SHARED), 1);
 }
 END_TEST
 
@@ -33,10 +33,10 @@ START_TEST(the_last_flush_waits_for_who_is_in_cupti)
 	ck_assert_int_eq(pthread_create(&thread, NULL, end_call, NULL), 0);
 	share_flush(true);
 	/* On a busy machine the other may have come late. */
-	ck_assert_uint_le(notice_take_lost(COLLECTOR_LOST_SHARED), 1);
+	ck_assert_uint_le(loss_take(LOSS_SHARED), 1);
 	pthread_join(thread, NULL);
 	share_flush(true);
-	ck_assert_uint_eq(notice_take_lost(COLLECTOR_LOST_SHARED), 0);
+	ck_assert_uint_eq(loss_take(LOSS_SHARED), 0);
 }
 END_TEST
 

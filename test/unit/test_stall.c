@@ -20,7 +20,7 @@
 #include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/ring/python_frames.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "collector/ring/safe_read.h"
 #include "collector/step/step.h"
 #include "test/unit/unit.h"

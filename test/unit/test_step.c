@@ -7,7 +7,7 @@
 
 #include "collector/collector.h"
 #include "collector/util/config.h"
-#include "collector/stream/notice.h"
+#include "collector/util/notice.h"
 #include "collector/step/window.h"
 #include "test/unit/unit.h"
 

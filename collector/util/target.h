@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process that we are guests of. */
-#ifndef COLLECTOR_UTIL_HOST_GUARD_H
-#define COLLECTOR_UTIL_HOST_GUARD_H
+#ifndef COLLECTOR_UTIL_TARGET_H
+#define COLLECTOR_UTIL_TARGET_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -12,23 +11,17 @@
  * its C library, and with it threads and exit, is not the program's. The program is in the first
  * only.
  */
-bool host_is_beside_program(void);
-
-/*
- * The name, without folders, of the file that code lies in; what stands in `name` stays where that
- * is not known. Waits for no lock that the loader holds while it runs constructors, as dladdr does.
- */
-void host_name_code(uintptr_t address, char *name, size_t nr_bytes);
+bool target_is_beside_program(void);
 
 /*
  * A CUDA call is no place where a thread may be cancelled; our waits and files would be. Returns
- * what host_release_cancellation wants.
+ * what target_release_cancellation wants.
  */
-int host_hold_cancellation(void);
-void host_release_cancellation(int before);
+int target_hold_cancellation(void);
+void target_release_cancellation(int before);
 
 /* Sleeps so many ns, less than a second; a thread is not cancelled in it, and errno is kept. */
-void host_pause(uint32_t ns);
+void target_pause(uint32_t ns);
 
 /*
  * A child of a bare clone or _Fork runs no handler of ours, and shares the rings with its parent.
@@ -36,6 +29,6 @@ void host_pause(uint32_t ns);
  * nothing is recorded there. Where the kernel does not know that (before 4.14) such a child must
  * not call CUDA.
  */
-void host_wipe_page_in_children(void);
+void target_wipe_page_in_children(void);
 
 #endif

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/util/host_guard.h"
+#include "collector/util/target.h"
 
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/collector.h"
-#include "collector/util/log.h"
-#include "collector/util/loaded_objects.h"
+#include "collector/util/mode.h"
 
 COMPAT_START_CODE static int is_program(struct dl_phdr_info *info, size_t size, void *result)
 {
@@ -22,7 +19,7 @@ COMPAT_START_CODE static int is_program(struct dl_phdr_info *info, size_t size, 
 	return 1; /* the first object is enough */
 }
 
-COMPAT_START_CODE bool host_is_beside_program(void)
+COMPAT_START_CODE bool target_is_beside_program(void)
 {
 	bool result = false;
 
@@ -30,41 +27,7 @@ COMPAT_START_CODE bool host_is_beside_program(void)
 	return result;
 }
 
-struct code {
-	uintptr_t address;
-	char *name;
-	size_t nr_bytes;
-};
-
-static int look_for_code(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct code *code = data;
-	const char *path = info->dlpi_name ? info->dlpi_name : "", *slash;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-		if (segment->p_type == PT_LOAD &&
-			code->address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
-			/* The program itself has no name there. */
-			path = *path ? path : program_invocation_name;
-			slash = strrchr(path, '/');
-			log_format(code->name, code->nr_bytes, "%s", slash ? slash + 1 : path);
-			return 1;
-		}
-	}
-	return 0;
-}
-
-void host_name_code(uintptr_t address, char *name, size_t nr_bytes)
-{
-	struct code code = {address, name, nr_bytes};
-
-	objects_visit(look_for_code, &code);
-}
-
-int host_hold_cancellation(void)
+int target_hold_cancellation(void)
 {
 	int before = PTHREAD_CANCEL_ENABLE;
 
@@ -74,7 +37,7 @@ int host_hold_cancellation(void)
 	return before;
 }
 
-void host_pause(uint32_t ns)
+void target_pause(uint32_t ns)
 {
 	const struct timespec moment = {.tv_nsec = (long)ns};
 	int error = errno;
@@ -84,14 +47,14 @@ void host_pause(uint32_t ns)
 	errno = error;
 }
 
-void host_release_cancellation(int before)
+void target_release_cancellation(int before)
 {
 	if (pthread_setcancelstate) {
 		pthread_setcancelstate(before, &before);
 	}
 }
 
-void host_wipe_page_in_children(void)
+void target_wipe_page_in_children(void)
 {
 	struct collector_page *page;
 

@@ -39,7 +39,7 @@ _Static_assert(sizeof(names) <= UINT16_MAX, "for collector_call.name_at");
 const char *const hook_names = (const char *)&names;
 
 #define CALL(name, api) {offsetof(struct names, name), api},
-const struct collector_call hook_calls[HOOK_NR - 1] = {
+const struct calls_hook hook_calls[HOOK_NR - 1] = {
 #define HOOK(api, need, ret, name, params, args, facts) CALL(name, API_##api)
 #define CUSTOM(api, need, ret, name, params, args)	CALL(name, API_##api)
 #include "preload/hook/hooks.def"
@@ -109,7 +109,7 @@ bool hook_enter_again(
 	}
 	if (frame & RING_INSIDE) {
 		/* A signal handler's: what gprof itself calls of CUDA is called by CUPTI. */
-		collector_lose(COLLECTOR_LOST_SIGNAL, 1);
+		loss_add(LOSS_SIGNAL, 1);
 		return false;
 	}
 	mark->before = frame;

@@ -4,11 +4,14 @@
  * program it would else keep it for a time slice, which is milliseconds, and a call of that thread
  * would take as long. So it rests after each portion, unless rows would be lost meanwhile.
  */
-#ifndef COLLECTOR_CUPTI_PACE_H
-#define COLLECTOR_CUPTI_PACE_H
+#ifndef COLLECTOR_UTIL_PACE_H
+#define COLLECTOR_UTIL_PACE_H
 
-/* From now on the calling thread, the drain, rests in pace_look. */
-void pace_begin(void);
+/*
+ * From now on the calling thread, the drain, rests in pace_look. `fill` says how full is what it
+ * empties, in 1/256.
+ */
+void pace_begin(unsigned int (*fill)(void));
 
 /* It has slept: a portion begins. */
 void pace_next(void);

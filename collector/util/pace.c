@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/cupti/pace.h"
+#include "collector/util/pace.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 
-#include "collector/cupti/buffer.h"
 #include "collector/util/clock.h"
-#include "collector/util/host_guard.h"
-#include "collector/ring/ring.h"
+#include "collector/util/target.h"
 
 #define PORTION_NS 300000u
 #define REST_NS	   50000u
 /*
- * In 256ths of the rings, or of CUPTI's buffers: with so much waiting a portion is as large as a
- * call may be late, and with so much more there is no time to rest.
+ * In 256ths: above the first, a portion is as long as a call may be late; above the second there is
+ * no time to rest.
  */
 #define LARGE_FILL	 96u
 #define LARGE_PORTION_NS 500000u
@@ -25,12 +23,14 @@ enum pace { PACE_STARTING, PACE_RESTING, PACE_HURRYING };
 static struct pace_state {
 	_Atomic enum pace pace;
 	uint64_t begun_ns; /* the portion; CLOCK_MONOTONIC */
+	unsigned int (*fill)(void);
 } state;
 
-void pace_begin(void)
+void pace_begin(unsigned int (*fill)(void))
 {
 	enum pace pace = PACE_STARTING;
 
+	state.fill = fill;
 	prctl(PR_SET_TIMERSLACK, 1UL); /* a rest is as long as it is to be */
 	atomic_compare_exchange_strong(&state.pace, &pace, PACE_RESTING);
 }
@@ -45,13 +45,6 @@ void pace_hurry(void)
 	atomic_store(&state.pace, PACE_HURRYING);
 }
 
-static unsigned int fill(void)
-{
-	unsigned int rings = ring_fill(), buffers = buffer_fill();
-
-	return rings > buffers ? rings : buffers;
-}
-
 void pace_look(void)
 {
 	uint64_t worked_ns;
@@ -60,11 +53,12 @@ void pace_look(void)
 		return;
 	}
 	worked_ns = clock_monotonic_ns() - state.begun_ns;
-	if (worked_ns < PORTION_NS || (fill() >= LARGE_FILL && worked_ns < LARGE_PORTION_NS)) {
+	if (worked_ns < PORTION_NS ||
+		(state.fill() >= LARGE_FILL && worked_ns < LARGE_PORTION_NS)) {
 		return;
 	}
-	if (fill() < HURRY_FILL) {
-		host_pause(REST_NS);
+	if (state.fill() < HURRY_FILL) {
+		target_pause(REST_NS);
 	}
 	pace_next();
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why events are missing, and how many. Any thread counts, without a lock; the drain collects. */
+#ifndef COLLECTOR_UTIL_LOSS_H
+#define COLLECTOR_UTIL_LOSS_H
+
+#include <stdint.h>
+
+/* The text goes into the stream. */
+#define LOSS_CAUSES(L)                                                                             \
+	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
+	L(SIGNAL, "call from a signal handler that ran while an event was written (rare; nothing " \
+		  "to do)")                                                                        \
+	L(LEFT, "call or event that was left before its end, by a jump out of a signal handler, "  \
+		"an "                                                                              \
+		"exception or the end of its thread (nothing to do)")                              \
+	L(DAMAGED, "event overwritten in memory before it was read (look for a wild write in the " \
+		   "program)")                                                                     \
+	L(START, "call while the recorder was starting (the first CUDA call starts it; a step "    \
+		 "that ended meanwhile is not counted: the numbers of later ones are lower)")      \
+	L(CUPTI, "dropped by CUPTI (raise GPROF_BUFFER_MB)")                                       \
+	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)")                         \
+	L(CUPTI_RECORD, "CUPTI record of a form that this version does not know (set "             \
+			"GPROF_CUPTI_PATH to an older CUPTI)")                                     \
+	L(SHARED, "device activity, while another CUPTI client was active")                        \
+	L(CUPTI_TIMES, "CUPTI waits and overheads without times")                                  \
+	L(THREAD, "creator of a thread not recorded (over 1024 starting at once; the event is "    \
+		  "kept)")                                                                         \
+	L(DISK, "the file system refused the stream (no space, or a quota: set GPROF_DIR to one "  \
+		"with room)")                                                                      \
+	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps by GPROF_SCHEDULE)")       \
+	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
+	L(OP, "operator in over 510 others, or whose begin was not seen (rare; nothing to do)")    \
+	L(PYTHON, "Python stack that could not be read, or beyond 130,000 different ones (the "    \
+		  "event is kept)")                                                                \
+	L(PYTHON_CALL, "call of a Python function beyond 200,000 a second of a thread (name "      \
+		       "fewer by GPROF_PYTHON_FILTER)")                                            \
+	L(PYTHON_CODE, "call of a Python function beyond the 32,768 that are kept apart")          \
+	L(PYTHON_DEPTH, "calls of Python functions or modules that lie too deep in others to be "  \
+			"seen, counted once each time (nothing to do)")                            \
+	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
+
+enum loss_cause {
+#define L(name, text) LOSS_##name,
+	LOSS_CAUSES(L)
+#undef L
+		LOSS_NR_CAUSES,
+};
+
+/* Counts nr_events more events lost for `cause`. Any thread. */
+void loss_add(enum loss_cause cause, uint64_t nr_events);
+
+/* The losses for `cause` since the last call. */
+uint64_t loss_take(enum loss_cause cause);
+
+/* In a forked child, whose losses are not its parent's. */
+void loss_forget(void);
+
+#endif

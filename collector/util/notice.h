@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the user should know about a recording, on its way from any thread to the drain, which
+ * writes it into the stream. No lock.
+ */
+#ifndef COLLECTOR_UTIL_NOTICE_H
+#define COLLECTOR_UTIL_NOTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct notice {
+	uint64_t raw; /* clock_raw */
+	int32_t code;
+	char cause[64];
+	char text[512];
+};
+
+/*
+ * Adds a notice: what happened, the code of the API that failed (0: none), and the remedy. The
+ * first 64 are kept, the others counted as LOSS_NOTICE. Any thread.
+ */
+void notice_add(const char *cause, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The next notice that the drain has not had; false if there is none. */
+bool notice_take(struct notice *notice);
+
+/* In a forked child, whose notices are not its parent's. */
+void notice_forget(void);
+
+#endif
