@@ -55,7 +55,7 @@ static struct collector_state {
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
 	bool is_child; /* forked */
-	const struct collector_door *_Atomic door;
+	const struct collector_source *_Atomic door;
 } state = {.may_attach = true};
 
 /* In musl and other C libraries this may be missing; a reference that must resolve would kill. */
@@ -69,7 +69,7 @@ bool collector_is_running(void)
 
 static void after_fork(bool is_child)
 {
-	const struct collector_door *door = atomic_load(&state.door);
+	const struct collector_source *door = atomic_load(&state.door);
 
 	if (door) {
 		door->after_fork(is_child);
@@ -78,7 +78,7 @@ static void after_fork(bool is_child)
 
 static void on_fork(void)
 {
-	const struct collector_door *door = atomic_load(&state.door);
+	const struct collector_source *door = atomic_load(&state.door);
 
 	nvml_hold();
 	if (door) {
@@ -236,10 +236,10 @@ static void wait_for_start(void)
 
 static void set_enabled(bool is_wanted)
 {
-	const struct collector_door *door = atomic_load(&state.door);
+	const struct collector_source *door = atomic_load(&state.door);
 
 	if (door) {
-		door->follow(is_wanted);
+		door->set_enabled(is_wanted);
 	}
 }
 
@@ -404,14 +404,14 @@ void collector_stop(const char *how)
 	errno = error;
 }
 
-COMPAT_START_CODE void collector_set_door(const struct collector_door *door)
+COMPAT_START_CODE void collector_set_source(const struct collector_source *door)
 {
 	atomic_store(&state.door, door);
 }
 
 void collector_child(void)
 {
-	const struct collector_door *door = atomic_load(&state.door);
+	const struct collector_source *door = atomic_load(&state.door);
 	bool can_record;
 
 	if (!config_flag(CONFIG_ENABLE)) {
@@ -425,7 +425,7 @@ void collector_child(void)
 		return;
 	}
 	if (door) {
-		door->child();
+		door->forget();
 	}
 	facts_set_parent(stream_path());
 	state.is_child = true;

@@ -44,15 +44,15 @@ void collector_attach(void);
  * time before and after), that the process forks or has forked, in the atfork handlers; and in a
  * child whose parent recorded, that all that was recorded is gone.
  */
-struct collector_door {
-	void (*follow)(bool is_wanted);
+struct collector_source {
+	void (*set_enabled)(bool is_wanted);
 	void (*before_fork)(void);
 	void (*after_fork)(bool is_child);
-	void (*child)(void);
+	void (*forget)(void);
 };
 
 /* The one door that wants it; before it is used. */
-void collector_set_door(const struct collector_door *door);
+void collector_set_source(const struct collector_source *door);
 
 /* Writes what there is and closes the stream; `how` the process ended. At most a few seconds. */
 void collector_stop(const char *how);

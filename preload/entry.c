@@ -15,9 +15,13 @@
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
 #include "preload/paddle/paddle.h"
-#include "preload/python/python.h"
+#include "preload/nvtx/nvtx_next.h"
+#include "preload/nvtx/nvtx_record.h"
+#include "preload/python/op_name.h"
+#include "preload/python/op_stack.h"
+#include "preload/python/python_start.h"
 #include "preload/torch/torch.h"
-#include "preload/hook/wrap.h"
+#include "preload/hooks.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"
@@ -40,14 +44,26 @@ static struct entry_state {
 	size_t text_bytes;
 } entry COMPAT_AT_START;
 
-/* Other tools that wanted the driver's injection call, and NVTX's. */
-static struct entry_others {
-	char cuda[PATH_MAX];
-	char nvtx[PATH_MAX];
-} others;
+/* Another tool that wanted the driver's injection call, "" if there is none. */
+static char next_cuda[PATH_MAX];
 
 /* musl has none; the destructor is there too. */
 extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
+
+/* The frameworks' callbacks stay registered in a forked child; names and ids begin anew. */
+static void forget(void)
+{
+	op_name_forget();
+	op_stack_forget();
+	python_start_forget();
+	nvtx_forget();
+	paddle_forget();
+}
+
+static const struct collector_source source = {.set_enabled = torch_set_enabled,
+	.before_fork = torch_change_before_fork,
+	.after_fork = torch_after_fork,
+	.forget = forget};
 
 COMPAT_START_CODE static void init(void)
 {
@@ -57,13 +73,13 @@ COMPAT_START_CODE static void init(void)
 		return;
 	}
 	collector_init(hook_names, hook_calls, HOOK_NR_CALLS - 1);
-	collector_set_door(&torch_door);
+	collector_set_source(&source);
 }
 
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
-	wrap_end_stop(GPROF_END_EXIT, status);
+	hooks_end_process(GPROF_END_EXIT, status);
 }
 
 static void ask_for_exit(atomic_bool *is_asked)
@@ -73,7 +89,7 @@ static void ask_for_exit(atomic_bool *is_asked)
 	}
 }
 
-void hook_start(void)
+void recorder_ensure_started(void)
 {
 	init(); /* a hook may run before the constructor */
 	/*
@@ -85,14 +101,14 @@ void hook_start(void)
 		ask_for_exit(&entry.has_handler);
 	}
 	collector_start();
-	python_tell();
+	python_start_report();
 }
 
-uint32_t hook_start_slow(uintptr_t caller)
+uint32_t recorder_ensure_started_counting_loss(uintptr_t caller)
 {
 	uint32_t mode;
 
-	hook_start();
+	recorder_ensure_started();
 	mode = hook_mode();
 	/* In the thread that starts the recorder a signal handler may call, too. */
 	if (mode & COLLECTOR_COLD &&
@@ -105,7 +121,7 @@ uint32_t hook_start_slow(uintptr_t caller)
 /* Ours is the object that this function lies in. */
 COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	uintptr_t at = (uintptr_t)&hook_start - info->dlpi_addr;
+	uintptr_t at = (uintptr_t)&recorder_ensure_started - info->dlpi_addr;
 	static char real[PATH_MAX];
 
 	(void)size;
@@ -212,13 +228,8 @@ COMPAT_START_CODE static void ask_for_injection(void)
 {
 	bool is_taken = config_flag(CONFIG_ENABLE);
 
-	take_variable(CUDA_INJECTION, NEXT_CUDA, others.cuda, is_taken);
-	take_variable(NVTX_INJECTION, NEXT_NVTX, others.nvtx, is_taken);
-}
-
-const char *entry_next_nvtx(void)
-{
-	return others.nvtx;
+	take_variable(CUDA_INJECTION, NEXT_CUDA, next_cuda, is_taken);
+	take_variable(NVTX_INJECTION, NEXT_NVTX, nvtx_next_path, is_taken);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -229,7 +240,7 @@ __attribute__((constructor)) static void begin(void)
 	init();
 	hook_find_nexts();
 	if (config_flag(CONFIG_ENABLE)) {
-		python_init();
+		python_start_init();
 	}
 	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX)) {
 		dl_iterate_phdr(look_for_path, NULL);
@@ -257,7 +268,7 @@ __attribute__((destructor)) static void end(void)
 
 static void call_next(void)
 {
-	void *handle = *others.cuda ? dlopen(others.cuda, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	void *handle = *next_cuda ? dlopen(next_cuda, RTLD_LAZY | RTLD_LOCAL) : NULL;
 	int (*inject)(void) = NULL;
 
 	if (handle) {
@@ -265,9 +276,9 @@ static void call_next(void)
 	}
 	if (inject) {
 		inject();
-	} else if (*others.cuda) {
+	} else if (*next_cuda) {
 		notice_add("another tool", 0,
-			CUDA_INJECTION " named %.200s, which %s; nothing of it runs", others.cuda,
+			CUDA_INJECTION " named %.200s, which %s; nothing of it runs", next_cuda,
 			handle ? "has no InitializeInjection" : "cannot be loaded");
 	}
 }
@@ -293,7 +304,7 @@ int InitializeInjection(void)
 	collector_attach();
 	torch_look();
 	if (!collector_has_cupti()) {
-		wrap_write_functions();
+		hooks_write_kernel_names();
 	}
 	errno = error;
 	return 1;
@@ -305,7 +316,7 @@ HOOK_EXPORT void gprof_step(void);
 void gprof_step(void)
 {
 	if (hook_mode() & COLLECTOR_COLD) {
-		hook_start();
+		recorder_ensure_started();
 	}
 	collector_step(GPROF_STEP_CALL);
 }

@@ -7,7 +7,7 @@
 
 #include "collector/util/memory.h"
 #include "collector/ring/safe_read.h"
-#include "preload/hook/wrap.h"
+#include "preload/hooks.h"
 
 /*
  * Run by each module with device code, from its constructor: what was remembered of a module that
@@ -85,7 +85,7 @@ static bool can_peek(void)
 	return peek(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
 }
 
-void wrap_write_functions(void)
+void hooks_write_kernel_names(void)
 {
 	char *text;
 	uint32_t n;

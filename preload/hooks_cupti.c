@@ -21,7 +21,7 @@
 static bool begin(void)
 {
 	if (hook_mode() & COLLECTOR_COLD) {
-		hook_start();
+		recorder_ensure_started();
 	}
 	return share_is_open();
 }

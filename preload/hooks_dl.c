@@ -13,14 +13,14 @@
 #include "preload/torch/torch.h"
 
 /* Finds the next dlopen. Called by the stub alone, which keeps the arguments. */
-__attribute__((used, visibility("hidden"))) void *wrap_dl_before(void);
+__attribute__((used, visibility("hidden"))) void *hooks_dl_before(void);
 
 static void *missing(void)
 {
 	return NULL;
 }
 
-void *wrap_dl_before(void)
+void *hooks_dl_before(void)
 {
 	void *next = hook_next(HOOK_NEXT_dlopen);
 
@@ -58,7 +58,7 @@ __asm__(".pushsection .text\n"
 	"	.cfi_adjust_cfa_offset 8\n"
 	"	sub $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset 8\n"
-	"	call wrap_dl_before\n"
+	"	call hooks_dl_before\n"
 	"	add $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	pop %rsi\n"
@@ -79,7 +79,7 @@ __asm__(".pushsection .text\n"
 	"	.cfi_adjust_cfa_offset 32\n"
 	"	str x30, [sp, 16]\n"
 	"	.cfi_rel_offset x30, 16\n"
-	"	bl wrap_dl_before\n"
+	"	bl hooks_dl_before\n"
 	"	mov x16, x0\n"
 	"	ldr x30, [sp, 16]\n"
 	"	.cfi_restore x30\n"

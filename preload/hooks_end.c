@@ -18,11 +18,11 @@
 #include "preload/abi/cuda_abi.h"
 #include "preload/hook/hook.h"
 #include "preload/paddle/paddle.h"
-#include "preload/hook/wrap.h"
+#include "preload/hooks.h"
 
 /* Nothing of the list but its ends. */
 #define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define END(ret, name, params) HOOK_EXPORT ret name params;
 #include "preload/hook/hooks.def"
 
@@ -35,7 +35,7 @@ static inline bool is_recording(void)
 	return __builtin_expect(is_ours || hook_mode() & COLLECTOR_COLD, 0);
 }
 
-void wrap_end_stop(enum gprof_end_kind kind, int code)
+void hooks_end_process(enum gprof_end_kind kind, int code)
 {
 	int error = errno;
 
@@ -78,24 +78,24 @@ static void mark_exit(enum gprof_end_kind kind, int code)
 	}
 
 LEAVE(exit, mark_exit, GPROF_END_EXIT, HOOK_NEXT(exit))
-LEAVE(_exit, wrap_end_stop, GPROF_END_AT_ONCE, HOOK_NEXT(_exit))
-LEAVE(_Exit, wrap_end_stop, GPROF_END_AT_ONCE, HOOK_NEXT(_Exit))
+LEAVE(_exit, hooks_end_process, GPROF_END_AT_ONCE, HOOK_NEXT(_exit))
+LEAVE(_Exit, hooks_end_process, GPROF_END_AT_ONCE, HOOK_NEXT(_Exit))
 /* Programs built before glibc 2.24 get one that runs destructors of thread-local objects. */
-LEAVE(quick_exit, wrap_end_stop, GPROF_END_QUICK_EXIT,
+LEAVE(quick_exit, hooks_end_process, GPROF_END_QUICK_EXIT,
 	(__typeof__(&quick_exit))hook_next_for(HOOK_NEXT_quick_exit, HOOK_CALLER))
 
-#define LEAVE_BY_SIGNAL(name)                                    \
-	void name(void)                                          \
-	{                                                        \
-		const __typeof__(&name) next = HOOK_NEXT(name);  \
-                                                                 \
-		if (is_recording()) {                            \
-			wrap_end_stop(GPROF_END_ABORT, SIGABRT); \
-		}                                                \
-		if (next) {                                      \
-			next();                                  \
-		}                                                \
-		__builtin_trap();                                \
+#define LEAVE_BY_SIGNAL(name)                                        \
+	void name(void)                                              \
+	{                                                            \
+		const __typeof__(&name) next = HOOK_NEXT(name);      \
+                                                                     \
+		if (is_recording()) {                                \
+			hooks_end_process(GPROF_END_ABORT, SIGABRT); \
+		}                                                    \
+		if (next) {                                          \
+			next();                                      \
+		}                                                    \
+		__builtin_trap();                                    \
 	}
 
 LEAVE_BY_SIGNAL(abort)

@@ -163,8 +163,8 @@ struct ring_thread {
 	_Atomic uint32_t is_watched;  /* its end is not seen: whether it is there must be asked */
 	_Atomic uint64_t lost;	      /* rows that found no room */
 	const struct ring_self *self; /* gone when the thread is: read by peek.h alone */
-	void *door;	  /* memory of a door for the thread in this place, kept for the next one */
-	uint32_t pending; /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
+	void *source_data; /* of a source, for the thread in this place; kept for the next one */
+	uint32_t pending;  /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
 	/* the drain's own: */
 	uint32_t first;	  /* oldest chunk not given back */
 	uint32_t current; /* chunk being read; UINT32_MAX before the first */

@@ -23,7 +23,7 @@
 #define COMPAT_VERSION(name, version) __asm__(".symver " #name "," #name "@" version)
 
 #ifdef COMPAT_FIRST
-#ifndef COMPAT_OWN_LOADER /* wrap_dl.c stands in for every version of these */
+#ifndef COMPAT_OWN_LOADER /* hooks_dl.c stands in for every version of these */
 COMPAT_VERSION(dlclose, COMPAT_FIRST);
 COMPAT_VERSION(dlopen, COMPAT_FIRST);
 #endif

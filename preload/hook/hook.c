@@ -7,12 +7,12 @@
  * after them; the slow paths (first call, full chunk) keep errno themselves.
  */
 #include "preload/hook/hook.h"
-#include "preload/python/python.h"
 
 #include <stddef.h>
 #include <string.h>
 
 struct hook_route *_Atomic hook_routes[HOOK_NR];
+uint32_t (*_Atomic hook_launch_stack)(void);
 
 #define API_RT	GPROF_API_RUNTIME
 #define API_DRV GPROF_API_DRIVER
@@ -20,7 +20,7 @@ struct hook_route *_Atomic hook_routes[HOOK_NR];
 
 /* The names in one piece: a table of pointers would be relocated in every process. */
 #define HOOK(api, need, ret, name, params, args, facts) char name[sizeof(#name)];
-#define CUSTOM(api, need, ret, name, params, args)	char name[sizeof(#name)];
+#define HOOK_MANUAL(api, need, ret, name, params, args) char name[sizeof(#name)];
 #define CUPTI_HOOK(name, params)			char name[sizeof(#name)];
 #define NCCL_HOOK(name, params, args, facts)		char name[sizeof(#name)];
 #define CXX(symbol)					char symbol[sizeof(#symbol)];
@@ -28,7 +28,7 @@ static const struct names {
 #include "preload/hook/hooks.def"
 } names = {
 #define HOOK(api, need, ret, name, params, args, facts) #name,
-#define CUSTOM(api, need, ret, name, params, args)	#name,
+#define HOOK_MANUAL(api, need, ret, name, params, args) #name,
 #define CUPTI_HOOK(name, params)			#name,
 #define NCCL_HOOK(name, params, args, facts)		#name,
 #define CXX(symbol)					#symbol,
@@ -41,10 +41,10 @@ const char *const hook_names = (const char *)&names;
 #define CALL(name, api) {offsetof(struct names, name), api},
 const struct calls_hook hook_calls[HOOK_NR - 1] = {
 #define HOOK(api, need, ret, name, params, args, facts) CALL(name, API_##api)
-#define CUSTOM(api, need, ret, name, params, args)	CALL(name, API_##api)
+#define HOOK_MANUAL(api, need, ret, name, params, args) CALL(name, API_##api)
 #include "preload/hook/hooks.def"
 #define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define CUPTI_HOOK(name, params)	     CALL(name, HOOK_API_CUPTI)
 #define NCCL_HOOK(name, params, args, facts) CALL(name, GPROF_API_NCCL)
 #define CXX(symbol)			     CALL(symbol, HOOK_API_CXX)
@@ -159,7 +159,9 @@ static inline __attribute__((always_inline)) void emit_launch(const struct call 
 	const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
 	uint32_t block_y, uint32_t block_z, uint64_t shared_bytes, const void *stream)
 {
-	uint32_t py_stack = python_has(PYTHON_STACKS) ? python_stack_take(NULL).stack : 0;
+	uint32_t (*stack_of_launch)(void) =
+		atomic_load_explicit(&hook_launch_stack, memory_order_relaxed);
+	uint32_t py_stack = __builtin_expect(stack_of_launch != NULL, 0) ? stack_of_launch() : 0;
 
 	ADD_ROW(row, call, ring_launch);
 	row->py_stack = py_stack;
@@ -251,7 +253,7 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 
 /*
  * The wrapper itself stays a few instructions without a frame; what it cannot do by a jump is done
- * by its recorded_ twin, which it jumps to, so that the return address is still the caller's. A
+ * by its hook_record_ half, which it jumps to, so that the return address is still the caller's. A
  * compiler that makes a call of it would send every call to the runtime of the first module, so the
  * tests look at the instructions.
  */
@@ -269,8 +271,8 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 
 /*
  * aarch64 passes a large structure by its address, so a wrapper with such a parameter makes a copy
- * and calls its twin instead of jumping. The twin's return address is then gprof's own, and the
- * program's is in the wrapper's frame, which has a frame pointer there.
+ * and calls its hook_record_ half instead of jumping. That one's return address is then gprof's
+ * own, and the program's is in the wrapper's frame, which has a frame pointer there.
  */
 #if defined(__x86_64__)
 #define RECORDED_CALLER HOOK_CALLER
@@ -299,7 +301,7 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 #endif
 
 #define HOOK(api, need, ret, name, params, args, facts)                                     \
-	static __attribute__((noinline)) ret recorded_##name params                         \
+	static __attribute__((noinline)) ret hook_record_##name params                      \
 	{                                                                                   \
 		const uintptr_t this_caller = RECORDED_CALLER;                              \
 		const __typeof__(&name) this_real =                                         \
@@ -333,7 +335,7 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 		if (__builtin_expect(!hook_mode() && this_route, 1)) {                      \
 			return ((__typeof__(&name))this_route->function)args;               \
 		}                                                                           \
-		TAIL_CALL return recorded_##name args;                                      \
+		TAIL_CALL return hook_record_##name args;                                   \
 	}
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #include "preload/hook/hooks.def"

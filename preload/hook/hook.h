@@ -2,7 +2,7 @@
 /*
  * How to hook a function: add one line to hooks.def. Everything else follows: its id and name, its
  * wrapper, its place in the version script, its stand-in in the simulator; test_hooks proves that
- * they agree. A CUSTOM line wants its wrapper written by hand (wrap_*.c).
+ * they agree. A HOOK_MANUAL line wants its wrapper written by hand (hooks_*.c).
  *
  * A wrapper costs one load and one branch while nothing is recorded. While something is, it reads
  * the clock twice around the real call and writes one row into its thread's ring. It never changes
@@ -26,12 +26,12 @@
 enum hook_id {
 	HOOK_NONE = 0,
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##name,
-#define CUSTOM(api, need, ret, name, params, args)	HOOK_##name,
+#define HOOK_MANUAL(api, need, ret, name, params, args) HOOK_##name,
 #include "preload/hook/hooks.def"
 	HOOK_NR_CALLS, /* the recorder knows those before; what follows leaves no rows */
 	HOOK_BEFORE_CUPTI = HOOK_NR_CALLS - 1,
 #define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define CUPTI_HOOK(name, params)	     HOOK_##name,
 #define NCCL_HOOK(name, params, args, facts) HOOK_##name,
 #define CXX(symbol)			     HOOK_##symbol,
@@ -48,17 +48,17 @@ enum hook_next_id {
 #define HOOK(api, need, ret, name, params, args, facts)
 #define NEXT_RT(name)
 #define NEXT_DRV(name)
-#define NEXT_THR(name)				   HOOK_NEXT_##name,
-#define CUSTOM(api, need, ret, name, params, args) NEXT_##api(name)
-#define END(ret, name, params)			   HOOK_NEXT_##name,
-#define LOADER(ret, name, params)		   HOOK_NEXT_##name,
+#define NEXT_THR(name)					HOOK_NEXT_##name,
+#define HOOK_MANUAL(api, need, ret, name, params, args) NEXT_##api(name)
+#define END(ret, name, params)				HOOK_NEXT_##name,
+#define LOADER(ret, name, params)			HOOK_NEXT_##name,
 #include "preload/hook/hooks.def"
 	HOOK_NEXT_NR,
 };
 
 /* Prototypes under the API's own names. */
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_EXPORT ret name params;
-#define CUSTOM(api, need, ret, name, params, args)	HOOK_EXPORT ret name params;
+#define HOOK_MANUAL(api, need, ret, name, params, args) HOOK_EXPORT ret name params;
 #define CUPTI_HOOK(name, params)			HOOK_EXPORT uint32_t name params;
 #define NCCL_HOOK(name, params, args, facts)		HOOK_EXPORT int name params;
 #include "preload/hook/hooks.def"
@@ -84,6 +84,12 @@ struct hook_range {
 	atomic_bool is_nccl;
 };
 extern struct hook_range hook_targets[HOOK_NR_TARGETS] __attribute__((visibility("hidden")));
+
+/*
+ * The stack of the language that launches a kernel, as an id of the stream; 0 for none. NULL until
+ * a reader of such stacks sets it. It keeps errno.
+ */
+extern uint32_t (*_Atomic hook_launch_stack)(void) __attribute__((visibility("hidden")));
 
 /* Names and APIs by id - 1, for the recorder. */
 extern const char *const hook_names;
@@ -175,13 +181,13 @@ static inline uint32_t hook_mode(void)
 
 /* Starts the recorder; the first hooked call of the process, or another sign of CUDA or the like.
  */
-void hook_start(void);
+void recorder_ensure_started(void);
 
 /*
  * The same for an event, which is counted as lost if it comes too early. caller: of the function
  * that was called; 0 for an event that gprof's own code cannot cause. Returns the mode then.
  */
-uint32_t hook_start_slow(uintptr_t caller);
+uint32_t recorder_ensure_started_counting_loss(uintptr_t caller);
 
 /* Is that an address in a library of CUDA? What is called there is a part of the program's call. */
 bool hook_is_cuda(uintptr_t address);
@@ -203,7 +209,7 @@ static inline __attribute__((always_inline)) bool hook_enter(
 	struct ring_self *self, struct ring_mark *mark, uint32_t mode, uintptr_t caller)
 {
 	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
-		mode = hook_start_slow(caller);
+		mode = recorder_ensure_started_counting_loss(caller);
 	}
 	mark->before = 0;
 	if (!(mode & COLLECTOR_RECORD) ||

@@ -17,10 +17,10 @@ uint32_t hook_nr_at_start COMPAT_AT_START;
 #define HOOK(api, need, ret, name, params, args, facts)
 #define NAME_RT(name)
 #define NAME_DRV(name)
-#define NAME_THR(name)				   #name "\0"
-#define CUSTOM(api, need, ret, name, params, args) NAME_##api(name)
-#define END(ret, name, params)			   #name "\0"
-#define LOADER(ret, name, params)		   #name "\0"
+#define NAME_THR(name)					#name "\0"
+#define HOOK_MANUAL(api, need, ret, name, params, args) NAME_##api(name)
+#define END(ret, name, params)				#name "\0"
+#define LOADER(ret, name, params)			#name "\0"
 static const char names[] =
 #include "preload/hook/hooks.def"
 	"";

@@ -49,9 +49,9 @@ static void into(const struct nccl_call *call, enum gprof_nccl kind, struct nccl
 		facts;                       \
 		return r;                    \
 	}
-#define NCCL_CUSTOM(name, params)
+#define NCCL_HOOK_MANUAL(name, params)
 #define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #include "preload/hook/hooks.def"
 
 /* One call for all ranks of this process; the row is about the first. */

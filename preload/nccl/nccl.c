@@ -45,7 +45,7 @@ bool nccl_begin(struct nccl_call *call, const void *function, const char *name, 
 		return false;
 	}
 	if (mode & COLLECTOR_COLD) {
-		mode = hook_start_slow(caller);
+		mode = recorder_ensure_started_counting_loss(caller);
 	}
 	call->before = self.frame;
 	call->was_recorded = self.is_recorded;

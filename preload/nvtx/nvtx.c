@@ -210,7 +210,7 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	bool has_next;
 
 	if (hook_mode() & COLLECTOR_COLD) {
-		hook_start();
+		recorder_ensure_started();
 	}
 	if (!callbacks || nvtx_next_is_loading()) {
 		return 0; /* the other tool leads back to us: it is called by ours already */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "preload/hook/hook.h"
-#include "preload/hook/wrap.h"
 
 #define NR_SLOTS 16u
 #define NR_KEYS	 65536u /* handles of a kind; those beyond are recorded without their name */
@@ -19,6 +18,8 @@ struct map {
 	_Atomic uint32_t ids[NR_KEYS];
 };
 
+char nvtx_next_path[PATH_MAX];
+
 static struct next_state {
 	atomic_bool is_there;
 	atomic_bool is_told; /* that it does not work */
@@ -30,7 +31,7 @@ static __thread bool is_loading __attribute__((tls_model("initial-exec")));
 
 static void *load(void)
 {
-	const char *path = entry_next_nvtx();
+	const char *path = nvtx_next_path;
 	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
 	if (*path && !handle && !atomic_exchange(&state.is_told, true)) {
@@ -112,7 +113,7 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 			"NVTX_INJECTION64_PATH named %.200s, which has no "
 			"InitializeInjectionNvtx2; "
 			"nothing of it runs",
-			entry_next_nvtx());
+			nvtx_next_path);
 	}
 	return inject && inject != InitializeInjectionNvtx2 &&
 	       fill(inject, get_export, callbacks, slots, nr_slots);

@@ -9,11 +9,15 @@
 #ifndef PRELOAD_NVTX_NVTX_NEXT_H
 #define PRELOAD_NVTX_NVTX_NEXT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "preload/abi/nvtx_abi.h"
+
+/* The other tool's library, "" if there is none. The constructor sets it. */
+extern char nvtx_next_path[PATH_MAX] __attribute__((visibility("hidden")));
 
 /* A function of ours for a slot of a table. */
 struct nvtx_slot_function {

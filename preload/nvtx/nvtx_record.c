@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/nvtx/nvtx_record.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl_range.h"
-#include "preload/nvtx/nvtx_names.h"
 #include "preload/nvtx/nvtx_next.h"
 #include "preload/base/utf8.h"
 
 #define MAX_STEP_STRINGS 16u
 #define MAX_STEP_RANGES	 16u
+#define MAX_KEPT_NAMES	 4096u
+#define MAX_KEPT_BYTES	 (256u << 10)
 
 static struct nvtx_state {
 	_Atomic uint32_t last_domain;
@@ -20,7 +22,7 @@ static struct nvtx_state {
 	_Atomic uint32_t nr_step_strings;
 	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
 	/* The stream has none yet: those of a forked child's parent, or from before it began. */
-	atomic_bool owes_names;
+	atomic_bool misses_names;
 } state;
 
 /* Ranges open in this thread: how many, and which of the innermost 64 end a step. */
@@ -34,7 +36,7 @@ static bool is_recording(void)
 	uint32_t mode = hook_mode();
 
 	if (mode & COLLECTOR_COLD) {
-		mode = hook_start_slow(0);
+		mode = recorder_ensure_started_counting_loss(0);
 	}
 	return (mode & COLLECTOR_RECORD) && !ring_is_inside(&ring_self);
 }
@@ -81,6 +83,70 @@ static bool is_step_string(uint32_t id)
 	return false;
 }
 
+/*
+ * ---- names of domains and registered strings ----
+ *
+ * Forked children go on using the handles, but have streams of their own. So names are kept for
+ * them: the first 4,096, in 256 KB, without a lock.
+ */
+
+struct kept_name {
+	uint32_t domain, registered; /* registered is 0 for a domain */
+	const char *bytes;
+	uint32_t nr_bytes;
+};
+
+static struct kept_names {
+	struct kept_name names[MAX_KEPT_NAMES];
+	atomic_bool is_there[MAX_KEPT_NAMES];
+	char bytes[MAX_KEPT_BYTES];
+	_Atomic uint32_t nr_names, nr_bytes;
+} kept_names;
+
+/* Takes `n` of those that there are; false if there are not so many. */
+static bool take_places(_Atomic uint32_t *nr, uint32_t max, uint32_t n, uint32_t *at)
+{
+	*at = atomic_load(nr);
+	do {
+		if (n > max - *at) {
+			return false;
+		}
+	} while (!atomic_compare_exchange_weak(nr, at, *at + n));
+	return true;
+}
+
+static void keep_name(uint32_t domain, uint32_t registered, const struct nvtx_text *text)
+{
+	uint32_t place, at;
+
+	if (text->nr_bytes > GPROF_TEXT_BYTES ||
+		!take_places(&kept_names.nr_bytes, MAX_KEPT_BYTES, (uint32_t)text->nr_bytes, &at) ||
+		!take_places(&kept_names.nr_names, MAX_KEPT_NAMES, 1, &place)) {
+		return;
+	}
+	memcpy(kept_names.bytes + at, text->bytes, text->nr_bytes);
+	kept_names.names[place] = (struct kept_name){
+		domain, registered, kept_names.bytes + at, (uint32_t)text->nr_bytes};
+	atomic_store(&kept_names.is_there[place], true);
+}
+
+/* The next one from *place on, which begins at 0; false if there are no more. */
+static bool next_kept_name(uint32_t *place, struct kept_name *name)
+{
+	uint32_t nr_names = atomic_load(&kept_names.nr_names);
+
+	while (*place < nr_names && !atomic_load(&kept_names.is_there[*place])) {
+		++*place; /* another thread was about to keep it */
+	}
+	if (*place >= nr_names) {
+		return false;
+	}
+	*name = kept_names.names[(*place)++];
+	return true;
+}
+
+/* ---- */
+
 /* Which name ends steps is known from when the recorder has started. */
 static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
 {
@@ -93,11 +159,11 @@ static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
 	}
 }
 
-static void pay_names(void)
+static void write_kept_names(void)
 {
-	struct nvtx_name name;
+	struct kept_name name;
 
-	for (uint32_t place = 0; nvtx_names_next(&place, &name);) {
+	for (uint32_t place = 0; next_kept_name(&place, &name);) {
 		struct gprof_row_nvtx row = {.domain = name.domain, .registered = name.registered};
 
 		if (name.registered) {
@@ -111,9 +177,9 @@ static void pay_names(void)
 /* Once there is a stream. */
 static void pay_owed_names(void)
 {
-	if (atomic_load_explicit(&state.owes_names, memory_order_relaxed) &&
-		!(hook_mode() & COLLECTOR_COLD) && atomic_exchange(&state.owes_names, false)) {
-		pay_names();
+	if (atomic_load_explicit(&state.misses_names, memory_order_relaxed) &&
+		!(hook_mode() & COLLECTOR_COLD) && atomic_exchange(&state.misses_names, false)) {
+		write_kept_names();
 	}
 }
 
@@ -125,7 +191,7 @@ static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text 
 
 void nvtx_forget(void)
 {
-	atomic_store(&state.owes_names, true);
+	atomic_store(&state.misses_names, true);
 }
 
 /*
@@ -289,7 +355,7 @@ void nvtx_end_range(uint32_t domain, uint64_t range, bool is_theirs)
 static void define(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
 {
 	if (hook_mode() & COLLECTOR_COLD) {
-		atomic_store(&state.owes_names, true);
+		atomic_store(&state.misses_names, true);
 	} else {
 		emit(row, op, text);
 	}
@@ -299,7 +365,7 @@ uint32_t nvtx_create_domain(const struct nvtx_text *text)
 {
 	struct gprof_row_nvtx row = {.domain = atomic_fetch_add(&state.last_domain, 1) + 1};
 
-	nvtx_names_keep(row.domain, 0, text); /* first, as below */
+	keep_name(row.domain, 0, text); /* first, as below */
 	define(&row, GPROF_NVTX_DOMAIN, text);
 	nccl_range_domain(row.domain, text->bytes);
 	return row.domain;
@@ -311,7 +377,7 @@ uint32_t nvtx_register_string(uint32_t domain, const struct nvtx_text *text)
 		.domain = domain, .registered = atomic_fetch_add(&state.last_string, 1) + 1};
 
 	/* In this order: what the recorder, while it starts, has not seen it finds among these. */
-	nvtx_names_keep(domain, row.registered, text);
+	keep_name(domain, row.registered, text);
 	define(&row, GPROF_NVTX_STRING, text);
 	keep_step_string(row.registered, text->bytes, text->nr_bytes);
 	nccl_range_string(domain, row.registered, text->bytes);

@@ -30,7 +30,7 @@ static void expect_workers(void)
 static bool is_wanted(uint32_t mode)
 {
 	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
-		hook_start_slow(0); /* reads the variables */
+		recorder_ensure_started_counting_loss(0); /* reads the variables */
 		expect_workers();
 	}
 	return config_number(CONFIG_PADDLE) != PADDLE_OFF && !ring_is_inside(&ring_self) &&
@@ -45,7 +45,7 @@ bool paddle_is_recording(void)
 
 uint32_t paddle_name(const char *text)
 {
-	uint32_t name = torch_intern(TORCH_NAMES_TABLE, text);
+	uint32_t name = op_name_intern(OP_NAME_NAMES, text);
 	static atomic_bool is_told;
 
 	if (__builtin_expect(name != 0, 1)) {

@@ -4,7 +4,7 @@
  * made and ended across its libraries whether or not its profiler runs, and tells
  * RecordMemEvent of all that its allocators give and take back.
  *
- *     wrap_paddle.c  stands in for these functions, and goes on to the real ones
+ *     hooks_paddle.c  stands in for these functions, and goes on to the real ones
  *     paddle.c       rows of the tables op and alloc
  *     paddle_step.c  what an optimizer does, from the operators that it runs
  *     paddle_python.c  makes Paddle mark what it marks in Python, where that is wanted
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "preload/hook/hook.h"
+#include "preload/python/op_name.h"
 #include "preload/python/op_stack.h"
-#include "preload/torch/torch.h"
 
 /* phi::TracerEventType; the same from Paddle 2.3 on, later versions have more. */
 enum paddle_type {
@@ -104,7 +104,7 @@ void paddle_stop(void);
 /* A row of a range that ended. */
 void paddle_emit(struct ring_self *self, const struct op_ended *ended);
 
-/* The id of a name, never 0: those beyond the first TORCH_MAX_NAMES have one in common. */
+/* The id of a name, never 0: those beyond the first OP_NAME_MAX have one in common. */
 uint32_t paddle_name(const char *text);
 
 /* An event of that name begins: where GPROF_PADDLE=ranges, the first time that Python can be asked.

@@ -58,7 +58,7 @@ static const struct {
 _Static_assert(sizeof(optimizers) / sizeof(optimizers[0]) < MARK_EXECUTOR, "a byte tells one");
 
 /* By ids of names: what it says, 0 if that was not looked at yet. */
-static _Atomic uint8_t marks[TORCH_MAX_NAMES + 1];
+static _Atomic uint8_t marks[OP_NAME_MAX + 1];
 
 /* Runs of executors that have begun and not ended, and the optimizer whose operators were in them.
  */

@@ -28,10 +28,10 @@ struct op_stack *op_stack_make(struct ring_self *self)
 	if (!ring_enter(self)) {
 		return NULL;
 	}
-	if (!self->thread->door) {
-		self->thread->door = map_stack();
+	if (!self->thread->source_data) {
+		self->thread->source_data = map_stack();
 	}
-	stack = self->thread->door;
+	stack = self->thread->source_data;
 	if (stack && op_stack_load(&stack->id) != self->id) {
 		atomic_store(&stack->depth, 0);
 		stack->framework_thread = 0;

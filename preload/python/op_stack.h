@@ -46,7 +46,7 @@ struct op_python_call {
 	bool is_module;
 };
 
-/* Of one thread, in ring_thread.door. */
+/* Of one thread, in ring_thread.source_data. */
 struct op_stack {
 	struct op_stack *next;	   /* all of the process; none is ever given back */
 	_Atomic uint32_t id;	   /* whose: as ring_self.id */
@@ -88,7 +88,7 @@ static inline uint32_t op_stack_load(const _Atomic uint32_t *number)
 /* The stack of this thread if it has one. */
 static inline struct op_stack *op_stack_have(const struct ring_self *self)
 {
-	struct op_stack *stack = self->thread ? self->thread->door : NULL;
+	struct op_stack *stack = self->thread ? self->thread->source_data : NULL;
 
 	return __builtin_expect(stack && op_stack_load(&stack->id) == self->id, 1) ? stack : NULL;
 }

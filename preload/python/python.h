@@ -29,12 +29,6 @@ static inline bool python_has(uint32_t part)
 		atomic_load_explicit(&python_parts, memory_order_relaxed) >> part & 1u, 0);
 }
 
-/* From the constructor: asks to be let in, if the environment says so. */
-void python_init(void);
-
-/* The recorder has started: says in the stream what does not work, and why. */
-void python_tell(void);
-
 /* The state of the calling thread in the interpreter, NULL if Python does not know it. */
 extern void *(*python_thread_state)(void)__attribute__((visibility("hidden")));
 
@@ -66,8 +60,7 @@ uint32_t python_module_name(const struct python_frame *frame);
 bool python_module_is_call(const struct python_frame *frame);
 void python_module_forget(void);
 
-/* In a forked child, whose stream begins anew; the second is the part of python_stack.c. */
-void python_forget(void);
+/* In a forked child, whose stream begins anew. */
 void python_stack_forget(void);
 
 #endif

@@ -9,9 +9,9 @@
 
 #include "collector/util/log.h"
 #include "preload/hook/hook.h"
+#include "preload/python/op_name.h"
 #include "preload/python/python.h"
 #include "preload/python/python_frame.h"
-#include "preload/torch/torch.h"
 
 #define NR_SLOTS    4096u /* a power of two; half of them are used */
 #define CLASS_BYTES 128u
@@ -110,7 +110,7 @@ static uint32_t make_name(struct modules *m, const char *class_name, uint64_t cl
 
 	log_format(text, sizeof(text), "nn.Module: %s_%u", class_name,
 		find_class(m, class)->nr_instances++);
-	return torch_intern(TORCH_NAMES_TABLE, text);
+	return op_name_intern(OP_NAME_NAMES, text);
 }
 
 bool python_module_is_call(const struct python_frame *frame)
@@ -137,7 +137,7 @@ uint32_t python_module_name(const struct python_frame *frame)
 	class = hash_of(class_name);
 	instance = find_instance(m, module, class);
 	if (!instance) {
-		return torch_intern(TORCH_NAMES_TABLE, "nn.Module: (one of too many)");
+		return op_name_intern(OP_NAME_NAMES, "nn.Module: (one of too many)");
 	}
 	if (!instance->module) {
 		*instance = (struct instance){module, class, make_name(m, class_name, class)};

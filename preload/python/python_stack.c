@@ -33,6 +33,9 @@ struct tables {
 	_Atomic uint8_t wanted[1u << CODE_BITS]; /* of codes: WANTED, UNWANTED or not known */
 };
 
+_Atomic uint32_t python_parts;
+void *(*python_thread_state)(void);
+
 static _Atomic(struct tables *) tables;
 
 /* When the thread may have its next stack, in the raw clock. */

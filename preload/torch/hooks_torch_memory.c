@@ -28,7 +28,7 @@ static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_
 	uint64_t time;
 
 	if (mode & COLLECTOR_COLD) {
-		mode = hook_start_slow(0); /* the clock's too */
+		mode = recorder_ensure_started_counting_loss(0); /* the clock's too */
 	}
 	time = clock_raw();
 	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(self) ||

@@ -16,7 +16,6 @@
 #include "preload/hook/hook.h"
 #include "preload/nvtx/nvtx_record.h"
 #include "preload/python/op_stack.h"
-#include "preload/paddle/paddle.h"
 #include "preload/python/python.h"
 #include "preload/torch/torch_try.h"
 #include "preload/torch/worker.h"
@@ -46,7 +45,7 @@ static struct torch_state {
 	struct mapped linked; /* what the program began with */
 } state;
 
-static void after_fork(bool is_child)
+void torch_after_fork(bool is_child)
 {
 	torch_change_after_fork(is_child);
 	if (is_child) {
@@ -122,7 +121,7 @@ static bool is_ready(const struct mapped *mapped)
 }
 
 /* Where nothing is recorded operators should cost nothing. */
-static void follow(bool is_wanted)
+void torch_set_enabled(bool is_wanted)
 {
 	if (!atomic_load(&state.is_attached) || !state.handle ||
 		atomic_load(&state.is_off) == !is_wanted) {
@@ -144,9 +143,9 @@ static void begin_closed(void)
 	if (hook_mode() & (COLLECTOR_RECORD | COLLECTOR_COLD)) {
 		return;
 	}
-	follow(false);
+	torch_set_enabled(false);
 	if (hook_mode() & COLLECTOR_RECORD) {
-		follow(true);
+		torch_set_enabled(true);
 	}
 }
 
@@ -176,7 +175,7 @@ static void attach(const struct elf *libtorch)
 	const char *why;
 
 	if (hook_mode() & COLLECTOR_COLD) {
-		hook_start(); /* reads the variables */
+		recorder_ensure_started(); /* reads the variables */
 	}
 	if (level() == TORCH_OFF) {
 		atomic_store(&state.is_done, true);
@@ -341,18 +340,3 @@ void torch_look_late(void)
 	end_look(&mark);
 	errno = error;
 }
-
-/* The callbacks stay registered in a forked child; names and ids begin anew. */
-static void child(void)
-{
-	torch_name_forget();
-	op_stack_forget();
-	python_forget();
-	nvtx_forget();
-	paddle_forget();
-}
-
-const struct collector_door torch_door = {.follow = follow,
-	.before_fork = torch_change_before_fork,
-	.after_fork = after_fork,
-	.child = child};

@@ -10,7 +10,7 @@
  *     torch_name.c   names to ids: each text goes into the stream once
  *     torch_shape.c  shapes and types of inputs
  *
- * Its allocator's reports are taken in wrap_torch_memory.c.
+ * Its allocator's reports are taken in hooks_torch_memory.c.
  */
 #ifndef PRELOAD_TORCH_TORCH_H
 #define PRELOAD_TORCH_TORCH_H
@@ -61,8 +61,11 @@ void torch_change_end(void);
 void torch_change_before_fork(void);
 void torch_change_after_fork(bool is_child);
 
-/* What the recorder tells this door, see collector_set_door. */
-extern const struct collector_door torch_door;
+/* Switches the operators' callbacks off while no window is open. The drain thread. */
+void torch_set_enabled(bool is_wanted);
+
+/* In the parent and the child after a fork. */
+void torch_after_fork(bool is_child);
 
 /*
  * at::RecordFunctionCallback's two functions. The first one's result is a std::unique_ptr, so C++
@@ -104,15 +107,5 @@ void torch_remove(const struct torch_functions *f, uint64_t handle);
 /* Finds out how inputs are read; NULL, or why they cannot be. Then, while an operator begins: */
 const char *torch_shape_try(const struct elf *libtorch, const struct torch_functions *torch);
 uint32_t torch_shape_id(const void *fn);
-
-/*
- * The id of a name for op rows, or of a shape; new ones are written to the stream at once. 0 if
- * there are too many (TORCH_MAX_NAMES of a table, or 4 MB of text): a row must carry the text of
- * its name then. Any thread, no lock.
- */
-enum torch_table { TORCH_NAMES_TABLE, TORCH_SHAPES_TABLE, TORCH_NR_TABLES };
-#define TORCH_MAX_NAMES 32768u
-uint32_t torch_intern(enum torch_table table, const char *text);
-void torch_name_forget(void);
 
 #endif

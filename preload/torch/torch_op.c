@@ -9,13 +9,14 @@
 #include "preload/hook/hook.h"
 #include "preload/python/op_stack.h"
 #include "preload/python/python_call.h"
+#include "preload/python/op_name.h"
 #include "preload/torch/torch.h"
 
 /* The stack on which this thread's ranges are kept now, NULL if not at all. */
 static inline struct op_stack *enter(struct ring_self *self)
 {
 	if (__builtin_expect(hook_mode() & COLLECTOR_COLD, 0)) {
-		hook_start_slow(0);
+		recorder_ensure_started_counting_loss(0);
 	}
 	return ring_is_inside(self) ? NULL : op_stack_of(self);
 }
@@ -96,7 +97,7 @@ static __attribute__((noinline)) void emit_text(
 static void emit(struct ring_self *self, const struct op_ended *ended, const void *fn)
 {
 	const char *text = torch_layout.name(fn);
-	uint32_t name = torch_intern(TORCH_NAMES_TABLE, text);
+	uint32_t name = op_name_intern(OP_NAME_NAMES, text);
 	struct gprof_row_op *row;
 
 	if (__builtin_expect(!name, 0)) {

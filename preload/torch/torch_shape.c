@@ -11,6 +11,7 @@
 
 #include "collector/util/log.h"
 #include "preload/hook/hook.h"
+#include "preload/python/op_name.h"
 #include "preload/torch/torch.h"
 
 #define OBJECT_BYTES 1024u
@@ -282,5 +283,5 @@ uint32_t torch_shape_id(const void *fn)
 		}
 	}
 	text[end] = '\0';
-	return end ? torch_intern(TORCH_SHAPES_TABLE, text) : 0;
+	return end ? op_name_intern(OP_NAME_SHAPES, text) : 0;
 }

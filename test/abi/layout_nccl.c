@@ -42,7 +42,7 @@ typedef ncclUniqueId nccl_unique_id;
 typedef cudaStream_t cudart_stream;
 
 #define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define NCCL_HOOK(name, params, args, facts) \
 	_Static_assert(                      \
 		__builtin_types_compatible_p(__typeof__(&name), ncclResult_t(*) params), #name);

@@ -86,7 +86,7 @@ fi
 # One line a hooked function: name|return type|parameters.
 {
 	echo '#define HOOK(api, need, ret, name, params, args, facts) @name|ret|params|api'
-	echo '#define CUSTOM(api, need, ret, name, params, args)'
+	echo '#define HOOK_MANUAL(api, need, ret, name, params, args)'
 	echo '#include "preload/hook/hooks.def"'
 } | $CC -E -P -I. -x c - | tr '\n' ' ' | sed 's/@ */\n/g' | sed 's/ *$//' | grep . >"$work/hooks"
 

@@ -34,7 +34,7 @@
 
 /* The list first: its facts are not the macros of the programs. */
 #define HOOK(api, need, ret, name, params, args, facts)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define CUPTI_HOOK(name, params) uint32_t name params;
 #include "preload/hook/hooks.def"
 

@@ -11,7 +11,7 @@
 #define HOOK_RT(ret, name, params)
 #define HOOK_DRV(ret, name, params)			ret name params;
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##api(ret, name, params)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #include "preload/hook/hooks.def"
 cu_result cuMemGetAllocationGranularity(size_t *bytes, const void *prop, int option);
 

@@ -81,7 +81,7 @@ enum {
 #define HOOK_RT(ret, name, params) ret name params;
 #define HOOK_DRV(ret, name, params)
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##api(ret, name, params)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #include "preload/hook/hooks.def"
 const char *cudaGetErrorString(cudaError_t code);
 const char *cudaGetErrorName(cudaError_t code);

@@ -7,7 +7,7 @@
 #include "preload/abi/cuda_abi.h"
 
 #define HOOK(api, need, ret, name, params, args, facts) ret api_##name params;
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 #include "preload/hook/hooks.def"
 
 /* A row of bytes as a copy or set. */

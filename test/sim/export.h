@@ -124,6 +124,6 @@ static inline void sim_frame_init(struct sim_frame *frame, const char *name, int
 #define HOOK_TWIN(api, need, ret, name, suffix, params, args, facts, twin_facts) \
 	SIM_##api(ret, name, api_##name, false, params, args, facts)             \
 		SIM_##api(ret, name##suffix, api_##name, true, params, args, twin_facts)
-#define CUSTOM(api, need, ret, name, params, args)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
 
 #endif

@@ -13,7 +13,7 @@ enum { DOMAIN = 7, OTHER = 8, ALL_REDUCE = 21, SHRINK = 22, GROUP_START = 23, IN
 enum { SCHEMA = NVTX_ENTRY_OWN + 5 };
 
 /* The recorder of this test never starts. */
-uint32_t hook_start_slow(uintptr_t caller)
+uint32_t recorder_ensure_started_counting_loss(uintptr_t caller)
 {
 	(void)caller;
 	return hook_mode();

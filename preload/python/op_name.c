@@ -4,12 +4,13 @@
  * an address may get another text. So a name is looked up by its address first, and its text
  * compared.
  */
+#include "preload/python/op_name.h"
+
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "preload/hook/hook.h"
-#include "preload/torch/torch.h"
 
 #define NR_SLOTS   65536u /* twice the names, a power of two */
 #define NR_RECENT  4096u  /* a power of two */
@@ -31,9 +32,9 @@ struct table {
 	char arena[TEXT_BYTES] __attribute__((aligned(8)));
 };
 
-static _Atomic(struct table *) tables[TORCH_NR_TABLES];
+static _Atomic(struct table *) tables[OP_NAME_NR_TABLES];
 
-static struct table *table(enum torch_table number)
+static struct table *table(enum op_name_table number)
 {
 	struct table *now = atomic_load_explicit(&tables[number], memory_order_acquire);
 	void *fresh;
@@ -64,11 +65,11 @@ static uint64_t hash_of(const char *text, uint32_t nr_bytes)
 }
 
 /* Rows of table op_shape have the same form. */
-static void tell(enum torch_table number, const struct name *name)
+static void tell(enum op_name_table number, const struct name *name)
 {
 	struct gprof_row_op_name row = {.id = name->id};
 
-	ring_emit(&row, number == TORCH_NAMES_TABLE ? GPROF_TABLE_op_name : GPROF_TABLE_op_shape,
+	ring_emit(&row, number == OP_NAME_NAMES ? GPROF_TABLE_op_name : GPROF_TABLE_op_shape,
 		name->text, name->nr_bytes);
 }
 _Static_assert(sizeof(struct gprof_row_op_name) == sizeof(struct gprof_row_op_shape), "one form");
@@ -80,12 +81,12 @@ static struct name *make(struct table *t, const char *text, uint32_t nr_bytes)
 	uint32_t at, id;
 
 	if (atomic_load(&t->used) + bytes > TEXT_BYTES ||
-		atomic_load(&t->nr_names) >= TORCH_MAX_NAMES) {
+		atomic_load(&t->nr_names) >= OP_NAME_MAX) {
 		return NULL;
 	}
 	at = atomic_fetch_add(&t->used, bytes);
 	id = atomic_fetch_add(&t->nr_names, 1) + 1;
-	if (at + bytes > TEXT_BYTES || id > TORCH_MAX_NAMES) {
+	if (at + bytes > TEXT_BYTES || id > OP_NAME_MAX) {
 		return NULL;
 	}
 	name = (struct name *)(void *)(t->arena + at);
@@ -95,7 +96,7 @@ static struct name *make(struct table *t, const char *text, uint32_t nr_bytes)
 	return name;
 }
 
-static struct name *find(enum torch_table number, struct table *t, const char *text)
+static struct name *find(enum op_name_table number, struct table *t, const char *text)
 {
 	uint32_t nr_bytes = (uint32_t)strnlen(text, GPROF_TEXT_BYTES);
 	uint64_t hash = hash_of(text, nr_bytes);
@@ -122,7 +123,7 @@ static struct name *find(enum torch_table number, struct table *t, const char *t
 	return NULL;
 }
 
-uint32_t torch_intern(enum torch_table number, const char *text)
+uint32_t op_name_intern(enum op_name_table number, const char *text)
 {
 	uint64_t hash = (uintptr_t)text * 0x9e3779b97f4a7c15u;
 	struct table *t = table(number);
@@ -144,9 +145,9 @@ uint32_t torch_intern(enum torch_table number, const char *text)
 	return name ? name->id : 0;
 }
 
-void torch_name_forget(void)
+void op_name_forget(void)
 {
-	for (unsigned int i = 0; i < TORCH_NR_TABLES; i++) {
+	for (unsigned int i = 0; i < OP_NAME_NR_TABLES; i++) {
 		atomic_store(&tables[i], NULL);
 	}
 }

@@ -5,7 +5,7 @@
  * dictionary of their own, which call back: where the frames, names and lines of those are read as
  * we expect them, what is assumed of this interpreter holds; else we stay off, with the reason.
  */
-#include "preload/python/python.h"
+#include "preload/python/python_start.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,11 +14,9 @@
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
 #include "preload/python/python_call.h"
+#include "preload/python/python.h"
 #include "preload/python/python_frame.h"
 #include "preload/python/python_thread.h"
-
-_Atomic uint32_t python_parts;
-void *(*python_thread_state)(void);
 
 /* What is needed of the interpreter; the types are our own words for those of Python.h. */
 struct object;
@@ -187,6 +185,11 @@ static const char *try_out(void)
 
 #define CALLS (1u << PYTHON_FUNCTIONS | 1u << PYTHON_MODULES)
 
+static uint32_t stack_of_launch(void)
+{
+	return python_stack_take(NULL).stack;
+}
+
 static void start(void)
 {
 	uint32_t parts = state.wanted;
@@ -200,6 +203,9 @@ static void start(void)
 	}
 	python_frame_trust(parts != 0);
 	atomic_store(&python_parts, parts);
+	if (parts & 1u << PYTHON_STACKS) {
+		atomic_store(&hook_launch_stack, stack_of_launch);
+	}
 }
 
 /* torch.compile may take our place, and does not give it back in every version. */
@@ -260,7 +266,7 @@ static bool has_python(void)
 	return dlsym && dlsym(RTLD_DEFAULT, "Py_GetVersion");
 }
 
-COMPAT_START_CODE void python_init(void)
+COMPAT_START_CODE void python_start_init(void)
 {
 	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_STALL_S)) {
 		return;
@@ -310,7 +316,7 @@ static void tell_threads(void)
 	}
 }
 
-void python_tell(void)
+void python_start_report(void)
 {
 	bool has_parts = config_number(CONFIG_PYTHON) > 1u << PYTHON_OFF;
 	bool has_stalls = config_number(CONFIG_STALL_S) != 0;
@@ -326,7 +332,7 @@ void python_tell(void)
 	}
 }
 
-void python_forget(void)
+void python_start_forget(void)
 {
 	atomic_store(&state.is_told, false);
 	python_stack_forget();

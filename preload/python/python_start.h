@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gets into Python's interpreter, only where GPROF_PYTHON or GPROF_STALL_S asks for it: without
+ * them, nothing of this room is active in the process.
+ */
+#ifndef PRELOAD_PYTHON_PYTHON_START_H
+#define PRELOAD_PYTHON_PYTHON_START_H
+
+/* From the constructor: installs an audit hook, if the environment asks for Python. */
+void python_start_init(void);
+
+/* The recorder has started: says in the stream what does not work, and why. */
+void python_start_report(void);
+
+/* In a forked child, whose stream begins anew. */
+void python_start_forget(void);
+
+#endif
