@@ -42,12 +42,12 @@
 
 enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
 /* Who lets the first event in: the thread that starts, or the drain if that one has gone on. */
-enum turn { TURN_OPEN, TURN_READY, TURN_HOST_LEFT };
+enum gate { GATE_UNDECIDED, GATE_DRAIN_READY, GATE_TARGET_TIMED_OUT };
 
 static struct collector_state {
 	uint64_t begun_ns;
 	atomic_int phase;
-	atomic_int turn;
+	atomic_int gate;
 	atomic_bool is_init;
 	atomic_bool is_started; /* or failed: nobody needs to wait any more */
 	atomic_bool is_attached;
@@ -84,12 +84,12 @@ static void on_fork(void)
 	if (door) {
 		door->before_fork();
 	}
-	objects_before_fork();
+	loaded_objects_before_fork();
 }
 
 static void on_fork_parent(void)
 {
-	objects_after_fork(false);
+	loaded_objects_after_fork(false);
 	after_fork(false);
 	nvml_release();
 }
@@ -98,7 +98,7 @@ static void on_fork_child(void)
 {
 	int error = errno;
 
-	objects_after_fork(true);
+	loaded_objects_after_fork(true);
 	after_fork(true);
 	nvml_forget();
 	collector_child();
@@ -140,7 +140,7 @@ COMPAT_START_CODE void collector_init(
 static void attach(void);
 
 /* The recorder is ready: the first event may come. */
-static void let_in(void)
+static void open_gate(void)
 {
 	int starting = PHASE_STARTING;
 
@@ -159,13 +159,13 @@ static void let_in(void)
 /* On the drain thread, when its start-up is over. */
 static void on_ready(int rc)
 {
-	int turn = TURN_OPEN;
+	int gate = GATE_UNDECIDED;
 
 	if (rc) {
 		collector_disable(config_text(CONFIG_DIR), rc);
 		atomic_store(&state.is_started, true);
-	} else if (!atomic_compare_exchange_strong(&state.turn, &turn, TURN_READY)) {
-		let_in();
+	} else if (!atomic_compare_exchange_strong(&state.gate, &gate, GATE_DRAIN_READY)) {
+		open_gate();
 	}
 	start_progress_signal();
 }
@@ -173,7 +173,7 @@ static void on_ready(int rc)
 static void take_over(void)
 {
 	if (atomic_load(&state.phase) == PHASE_STARTING) {
-		let_in();
+		open_gate();
 	}
 }
 
@@ -190,18 +190,18 @@ static bool has_come_on(uint32_t *nr_moves, uint64_t *cpu_ns)
 }
 
 /* Until the start is at that turn, or over, or comes on no more. */
-static void wait_for_turn(enum turn turn)
+static void wait_for_gate(enum gate gate)
 {
 	uint64_t end = clock_monotonic_ns() + START_MOST_NS, until, cpu_ns = 0;
 	uint32_t nr_moves = 0;
 	int nr_looks = 0;
 
-	while (!atomic_load(&state.is_started) && atomic_load(&state.turn) < (int)turn &&
+	while (!atomic_load(&state.is_started) && atomic_load(&state.gate) < (int)gate &&
 		nr_looks < START_LOOKS && clock_monotonic_ns() < end) {
 		until = clock_monotonic_ns() + START_LOOK_NS;
 		/* Before its first instruction it can but wait for a core. */
 		nr_looks = has_come_on(&nr_moves, &cpu_ns) || !nr_moves ? 0 : nr_looks + 1;
-		while (!atomic_load(&state.is_started) && atomic_load(&state.turn) < (int)turn &&
+		while (!atomic_load(&state.is_started) && atomic_load(&state.gate) < (int)gate &&
 			start_progress_count() == nr_moves &&
 			start_progress_wait(nr_moves, until)) {
 		}
@@ -211,13 +211,13 @@ static void wait_for_turn(enum turn turn)
 /* Bounded: the file system may hang, or the drain need a lock of the loader's that we hold. */
 static void wait_until_ready(void)
 {
-	int turn = TURN_OPEN;
+	int gate = GATE_UNDECIDED;
 
-	wait_for_turn(TURN_READY);
+	wait_for_gate(GATE_DRAIN_READY);
 	if (!atomic_load(&state.is_started) &&
-		!atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT) &&
-		turn == TURN_READY) {
-		let_in();
+		!atomic_compare_exchange_strong(&state.gate, &gate, GATE_TARGET_TIMED_OUT) &&
+		gate == GATE_DRAIN_READY) {
+		open_gate();
 	}
 	start_progress_signal();
 }
@@ -228,10 +228,10 @@ static void wait_until_ready(void)
  */
 static void wait_for_start(void)
 {
-	int turn = TURN_OPEN;
+	int gate = GATE_UNDECIDED;
 
-	wait_for_turn(TURN_HOST_LEFT);
-	atomic_compare_exchange_strong(&state.turn, &turn, TURN_HOST_LEFT);
+	wait_for_gate(GATE_TARGET_TIMED_OUT);
+	atomic_compare_exchange_strong(&state.gate, &gate, GATE_TARGET_TIMED_OUT);
 }
 
 static void set_enabled(bool is_wanted)
@@ -299,10 +299,10 @@ void collector_start(void)
 	int phase = PHASE_COLD;
 
 	if (atomic_compare_exchange_strong(&state.phase, &phase, PHASE_STARTING)) {
-		ring_begin_inside(&ring_self, &mark);
+		ring_enter_profiler(&ring_tls, &mark);
 		start();
-		ring_end_inside(&ring_self, &mark);
-	} else if (!atomic_load(&state.is_started) && !ring_is_inside(&ring_self)) {
+		ring_leave_profiler(&ring_tls, &mark);
+	} else if (!atomic_load(&state.is_started) && !ring_in_profiler(&ring_tls)) {
 		wait_for_start();
 	}
 	target_release_cancellation(cancellation);
@@ -327,7 +327,7 @@ static void attach(void)
 			"have no "
 			"device times");
 	} else if (!cupti_load()) {
-		share_attach(startup_ring_bytes() / 2, is_wanted);
+		cupti_share_attach(startup_ring_bytes() / 2, is_wanted);
 	}
 	drain_attach(is_wanted);
 }
@@ -338,13 +338,13 @@ void collector_attach(void)
 	int cancellation = target_hold_cancellation();
 	struct ring_mark mark;
 
-	ring_begin_inside(&ring_self, &mark);
+	ring_enter_profiler(&ring_tls, &mark);
 	/* If the start still hangs, the drain attaches after it. */
 	atomic_store(&state.wants_attach, true);
 	if (collector_is_running() && atomic_exchange(&state.wants_attach, false)) {
 		attach();
 	}
-	ring_end_inside(&ring_self, &mark);
+	ring_leave_profiler(&ring_tls, &mark);
 	target_release_cancellation(cancellation);
 	errno = error;
 }
@@ -365,11 +365,11 @@ static void finish_start(void)
 
 	do {
 		nr_moves = start_progress_count();
-	} while (!atomic_load(&state.is_started) && !ring_is_inside(&ring_self) &&
+	} while (!atomic_load(&state.is_started) && !ring_in_profiler(&ring_tls) &&
 		 start_progress_wait(nr_moves, until));
 	if (atomic_compare_exchange_strong(&state.phase, &starting, PHASE_STOPPED)) {
 		atomic_store(&collector_mode, 0);
-		say_never_started(loss_take(LOSS_START), startup_waits_for());
+		exit_message_never_started(loss_take(LOSS_START), startup_waits_for());
 	}
 }
 
@@ -380,10 +380,10 @@ static void stop(const char *how)
 	step_stop();
 	atomic_store(&collector_mode, 0);
 	if (drain_stop(how, &result)) {
-		say_end(result.nr_events, result.nr_lost, result.cpu_ns,
+		exit_message_recorded(result.nr_events, result.nr_lost, result.cpu_ns,
 			clock_monotonic_ns() - state.begun_ns, state.is_child);
 	} else {
-		say_unfinished();
+		exit_message_unfinished();
 	}
 }
 
@@ -430,7 +430,7 @@ void collector_child(void)
 	facts_set_parent(stream_path());
 	state.is_child = true;
 	state.may_attach = state.may_attach && !atomic_load(&state.is_attached);
-	share_forget();
+	cupti_share_forget();
 	cupti_forget();
 	activity_forget();
 	callback_forget();
@@ -446,7 +446,7 @@ void collector_child(void)
 	atomic_store(&state.wants_attach, false);
 	atomic_store(&state.is_started, !can_record);
 	start_progress_forget();
-	atomic_store(&state.turn, TURN_OPEN);
+	atomic_store(&state.gate, GATE_UNDECIDED);
 	atomic_store(&collector_mode, can_record ? COLLECTOR_COLD : 0);
 	atomic_store(&state.phase, can_record ? PHASE_COLD : PHASE_STOPPED);
 	if (!can_record) {
@@ -468,5 +468,5 @@ void collector_disable(const char *cause, int code)
 	if (code == -ECANCELED) {
 		return; /* GPROF_CONFIG's file says so */
 	}
-	say_refused(cause, code);
+	exit_message_refused(cause, code);
 }

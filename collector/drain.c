@@ -30,7 +30,7 @@
 #include "collector/util/pace.h"
 #include "collector/sample/sample.h"
 #include "collector/cupti/cupti_share.h"
-#include "collector/hang/stall.h"
+#include "collector/hang/hang.h"
 #include "collector/startup.h"
 #include "collector/util/start_progress.h"
 #include "collector/util/mode.h"
@@ -86,7 +86,7 @@ static void drain_activity(void)
 static void flush_activity(bool is_last)
 {
 	if (atomic_load(&drain.is_attached)) {
-		share_flush(is_last);
+		cupti_share_flush(is_last);
 	}
 }
 
@@ -103,7 +103,7 @@ static void add_anchor(void)
 	row->error_ns = anchor.error_ns;
 	if (atomic_load(&drain.is_attached) && cupti_is_live()) {
 		uint64_t before = clock_raw();
-		uint64_t cupti_ns = share_timestamp();
+		uint64_t cupti_ns = cupti_share_timestamp();
 		uint64_t after = clock_raw();
 
 		/* Taken a moment after the anchor: ticks are ns, near enough for that moment. */
@@ -133,8 +133,8 @@ static void flush(bool is_last)
 	struct gprof_row_checkpoint *group;
 
 	drain_activity();
-	ring_read(take_row, NULL);
-	launches_look();
+	ring_read(ring_to_rows_add, NULL);
+	launch_period_look();
 	if (stream_is_full()) {
 		batch_drop_all();
 		if (!is_last && ring_fill() < FLUSH_FILL && now_ns - drain.grouped_ns < FULL_NS) {
@@ -181,18 +181,18 @@ static void look_for_late_window(bool is_wanted)
 	drain.was_wanted = is_wanted;
 }
 
-static void follow_window(void)
+static void update_windows(void)
 {
 	bool is_wanted = step_wants_activity();
 
 	drain.owner.set_enabled(is_wanted);
 	if (atomic_load(&drain.is_attached)) {
-		if (!drain.has_cuda_facts && share_begin_call()) {
+		if (!drain.has_cuda_facts && cupti_share_begin_call()) {
 			drain.has_cuda_facts = true;
 			add_cuda_facts();
-			share_end_call();
+			cupti_share_end_call();
 		}
-		share_follow(is_wanted);
+		cupti_share_set_enabled(is_wanted);
 		look_for_late_window(is_wanted);
 	}
 }
@@ -204,7 +204,7 @@ static void look_for_command(void)
 
 	if (control_look(&command)) {
 		step_prepare(command.first, command.end);
-		follow_window();
+		update_windows();
 		step_command(command.first, command.end);
 	}
 }
@@ -217,7 +217,7 @@ static uint32_t next_timeout_ms(void)
 	uint64_t step = drain.stepped_ns + (uint64_t)step_interval_ms() * MS_NS;
 	uint64_t sample = sample_due_ns();
 
-	if (alone_has_main_left()) {
+	if (last_thread_has_main_left()) {
 		return LONELY_MS;
 	}
 	due = step_interval_ms() && step < due ? step : due;
@@ -243,7 +243,7 @@ static void work(void)
 	if (is_due) {
 		look_for_command();
 	}
-	follow_window();
+	update_windows();
 	if (interval && now - drain.stepped_ns >= (uint64_t)interval * MS_NS) {
 		drain.stepped_ns = now;
 		drain.owner.on_interval();
@@ -254,7 +254,7 @@ static void work(void)
 		flush_activity(false);
 		drain.flushed_ns = now;
 		flush(false);
-		if (stall_look()) {
+		if (hang_look()) {
 			flush(false);
 		}
 	} else if (ring_fill() >= FLUSH_FILL) {
@@ -268,10 +268,10 @@ static void finish(void)
 	struct stream_lost rest;
 
 	look_for_teardown();
-	follow_window();
+	update_windows();
 	flush_activity(true);
 	flush(false);
-	stall_look();
+	hang_look();
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
 	drain.result = (struct drain_result){.nr_events = batch_nr_events(),
 		.nr_lost = drain.nr_lost,
@@ -292,12 +292,12 @@ static int prepare(void)
 
 	atomic_store(&drain.tid, (int)syscall(SYS_gettid));
 	start_progress_signal();
-	ring_stay_inside(&ring_self);
+	ring_stay_in_profiler(&ring_tls);
 	prctl(PR_SET_NAME, "gprof");
 	rc = startup_run(&drain.ticks);
-	take_init(); /* which asks how steps are found */
+	ring_to_rows_init(); /* which asks how steps are found */
 	control_init();
-	stall_init();
+	hang_init();
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
 	drain.owner.on_ready(rc);
@@ -327,10 +327,10 @@ static void make_last_thread(void)
 }
 
 /* The process ends with this thread, or might: main has left. */
-static void leave(enum alone alone)
+static void leave(enum last_thread alone)
 {
 	pace_hurry();
-	if (alone == ALONE_LAST) {
+	if (alone == LAST_THREAD_YES) {
 		ending_mark(GPROF_END_EXIT, 0);
 	} else {
 		notice_add("recording ended", 0,
@@ -358,7 +358,7 @@ static unsigned int fill(void)
 
 static void *drain_main(void *unused)
 {
-	enum alone alone = ALONE_NOT;
+	enum last_thread alone = LAST_THREAD_NO;
 
 	(void)unused;
 	if (prepare()) {
@@ -369,20 +369,20 @@ static void *drain_main(void *unused)
 	drain.owner.take_over();
 	pace_begin(fill);
 	leftover_move(is_stopping);
-	while (!atomic_load(&drain.is_stopping) && alone == ALONE_NOT) {
+	while (!atomic_load(&drain.is_stopping) && alone == LAST_THREAD_NO) {
 		ring_wait(next_timeout_ms());
 		pace_next();
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.
 		 */
-		alone = alone_look();
+		alone = last_thread_look();
 	}
-	if (alone != ALONE_NOT) {
+	if (alone != LAST_THREAD_NO) {
 		leave(alone);
 	}
 	finish();
 	atomic_store(&drain.is_done, true);
-	if (alone != ALONE_NOT) {
+	if (alone != LAST_THREAD_NO) {
 		make_last_thread();
 	}
 	return NULL;

@@ -8,7 +8,8 @@
 #include "collector/util/log.h"
 #include "collector/stream/stream.h"
 
-void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child)
+void exit_message_recorded(
+	uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child)
 {
 	uint64_t share = run_ns ? cpu_ns * 1000u / run_ns : 0; /* of one core, in 1/1000 */
 	char lost[24] = "none";
@@ -31,14 +32,14 @@ void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run
 	}
 }
 
-void say_unfinished(void)
+void exit_message_unfinished(void)
 {
 	log_line("the end of %s is not written: its file system is too slow; what was recorded can "
 		 "be read; next: gprof-report %s",
 		stream_path(), stream_dir());
 }
 
-void say_never_started(uint64_t nr_lost, enum config_name waits_for)
+void exit_message_never_started(uint64_t nr_lost, enum config_name waits_for)
 {
 	if (waits_for == CONFIG_NR) {
 		log_line("not recorded: the process ended before its recording could begin (the "
@@ -74,7 +75,7 @@ static const char *remedy(int code)
 	}
 }
 
-void say_refused(const char *what, int code)
+void exit_message_refused(const char *what, int code)
 {
 	log_message(LOG_WARN, "not recording: %s: error %d (%s)", what, -code, remedy(code));
 }

@@ -12,18 +12,19 @@
  * Recording ended: events, losses, what it cost of run_ns, where it is, what to run next. A forked
  * child that lost nothing says it to the log only.
  */
-void say_end(uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child);
+void exit_message_recorded(
+	uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child);
 
 /* The stream could not be closed in time. */
-void say_unfinished(void);
+void exit_message_unfinished(void);
 
 /*
  * The process ended before the recorder could begin, and so many events of it are missing; which
  * variable's file or directory did not answer, CONFIG_NR for none.
  */
-void say_never_started(uint64_t nr_lost, enum config_name waits_for);
+void exit_message_never_started(uint64_t nr_lost, enum config_name waits_for);
 
 /* Nothing is recorded: what refused (a path, a call), and its error, -errno. */
-void say_refused(const char *what, int code);
+void exit_message_refused(const char *what, int code);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* The C library gives each thread a list of robust mutexes; the kernel drops it as a thread ends.
  */
-bool alone_has_main_left(void)
+bool last_thread_has_main_left(void)
 {
 	void *list = &list;
 	size_t bytes;
@@ -21,16 +21,16 @@ bool alone_has_main_left(void)
 	return !syscall(SYS_get_robust_list, (int)syscall(SYS_getpid), &list, &bytes) && !list;
 }
 
-enum alone alone_look(void)
+enum last_thread last_thread_look(void)
 {
 	struct stat tasks;
 
-	if (!alone_has_main_left()) {
-		return ALONE_NOT;
+	if (!last_thread_has_main_left()) {
+		return LAST_THREAD_NO;
 	}
 	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0)) {
-		return errno == ENOMEM ? ALONE_NOT : ALONE_UNKNOWN;
+		return errno == ENOMEM ? LAST_THREAD_NO : LAST_THREAD_UNKNOWN;
 	}
 	/* The main thread is still counted, as the others' leader. */
-	return tasks.st_nlink == LINKS_OF_TWO ? ALONE_LAST : ALONE_NOT;
+	return tasks.st_nlink == LINKS_OF_TWO ? LAST_THREAD_YES : LAST_THREAD_NO;
 }

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 /* Has the main thread left, and others go on? */
-bool alone_has_main_left(void);
+bool last_thread_has_main_left(void);
 
 /* Is the calling thread the only one left? UNKNOWN: main has left, and /proc cannot be asked. */
-enum alone { ALONE_NOT, ALONE_LAST, ALONE_UNKNOWN };
-enum alone alone_look(void);
+enum last_thread { LAST_THREAD_NO, LAST_THREAD_YES, LAST_THREAD_UNKNOWN };
+enum last_thread last_thread_look(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include "collector/stream/dictionary.h"
 #include "collector/step/launch_period.h"
 #include "collector/step/period.h"
-#include "collector/hang/stall.h"
+#include "collector/hang/hang.h"
 #include "collector/stream/stream.h"
 #include "collector/util/loss.h"
 
@@ -31,7 +31,7 @@ static uint32_t find_shape(const struct gprof_row_ring_launch *r)
 	shape.block_y = r->block_y;
 	shape.block_z = r->block_z;
 	shape.dynamic_shared_bytes = r->shared_bytes;
-	return define_shape(&shape);
+	return dictionary_shape(&shape);
 }
 
 /*
@@ -96,9 +96,9 @@ static void take_launch(const struct gprof_row_head *head)
 	row->shape = shape;
 	row->stream = r->stream;
 	row->py_stack = r->py_stack;
-	launches_saw(r->thread, shape, r->begin);
-	if (stall_is_on) {
-		stall_work_launched(row);
+	launch_period_saw(r->thread, shape, r->begin);
+	if (hang_is_on) {
+		hang_work_launched(row);
 	}
 }
 
@@ -111,22 +111,22 @@ static void take_copy(const struct gprof_row_head *head)
 	const struct gprof_row_api_copy *r = (const struct gprof_row_api_copy *)head;
 
 	if (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST) {
-		launches_saw(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
+		launch_period_saw(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
 	}
 	batch_point(head->table, head);
 }
 
 static void take_nccl(const struct gprof_row_head *head)
 {
-	if (stall_is_on) {
-		stall_work_called((const struct gprof_row_nccl *)head);
+	if (hang_is_on) {
+		hang_work_called((const struct gprof_row_nccl *)head);
 	}
 	batch_point(head->table, head);
 }
 
 static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 {
-	return define_text((const char *)head + row_bytes, head->text_bytes);
+	return dictionary_text((const char *)head + row_bytes, head->text_bytes);
 }
 
 /* A row whose name stands behind it in the ring. The text is defined first: that may write rows. */
@@ -161,7 +161,7 @@ static bool is_refused(const struct gprof_row_head *head)
 	       head->table != GPROF_TABLE_function && !stream_takes_texts();
 }
 
-void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
+void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	(void)context;
 	(void)thread;
@@ -217,8 +217,8 @@ void take_row(void *context, struct ring_thread *thread, const struct gprof_row_
 	}
 }
 
-void take_init(void)
+void ring_to_rows_init(void)
 {
 	memset(&state, 0, sizeof(state));
-	launches_init();
+	launch_period_init();
 }

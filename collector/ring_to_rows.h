@@ -6,9 +6,9 @@
 #include "collector/ring/ring.h"
 
 /* Forgets what is known of launches; ids begin anew. */
-void take_init(void);
+void ring_to_rows_init(void);
 
 /* For ring_read. The row stays in its ring, where the batch may point to it until ring_release. */
-void take_row(void *context, struct ring_thread *thread, const struct gprof_row_head *head);
+void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gprof_row_head *head);
 
 #endif

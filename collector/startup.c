@@ -55,7 +55,7 @@ static void add_schema(void)
 	}
 }
 
-static void say_wrong(const char *sentence)
+static void report_wrong(const char *sentence)
 {
 	notice_add("wrong setting", 0, "%s", sentence);
 	log_message(LOG_WARN, "%s", sentence);
@@ -148,7 +148,7 @@ uint64_t startup_ring_bytes(void)
 	return ring_bytes;
 }
 
-static void say_less(uint64_t bytes)
+static void report_less_memory(uint64_t bytes)
 {
 	if (bytes < (config_number(CONFIG_BUFFER_MB) << 20) / 2) {
 		notice_add("less memory", 0,
@@ -201,7 +201,7 @@ static int start(struct block_ticks *ticks)
 	}
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
 		config_flag(CONFIG_QUIET));
-	config_complain(say_wrong);
+	config_complain(report_wrong);
 	rc = look_for_room();
 	if (rc) {
 		return rc;
@@ -210,7 +210,7 @@ static int start(struct block_ticks *ticks)
 	ticks->mult = clock_calibrate();
 	ticks->base = clock_raw();
 	rc = batch_init();
-	rc = rc ? rc : define_init();
+	rc = rc ? rc : dictionary_init();
 	record_init();
 	atomic_store(&waits_for, CONFIG_DIR);
 	rc = rc ? rc
@@ -226,14 +226,14 @@ static int start(struct block_ticks *ticks)
 	/* Before the first event: without the schema nobody could read the rings of a killed
 	 * process, or say whose they are and which rank's. */
 	batch_write_all();
-	rc = stream_settle();
+	rc = stream_flush_deferred();
 	if (rc) {
 		stream_discard();
 		return rc;
 	}
 	start_progress_signal();
 	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
-	say_less(startup_ring_bytes());
+	report_less_memory(startup_ring_bytes());
 	rc = start_rings(startup_ring_bytes());
 	atomic_store(&waits_for, CONFIG_NR);
 	if (!rc) {

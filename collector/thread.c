@@ -26,15 +26,15 @@ void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name)
 	struct gprof_row_thread row = {
 		.tick = clock_raw(), .parent = parent, .what = (uint8_t)what};
 
-	if (ring_enter(&ring_self)) {
-		row.thread = ring_self.id;
-		row.tid = ring_self.thread->tid;
+	if (ring_enter(&ring_tls)) {
+		row.thread = ring_tls.id;
+		row.tid = ring_tls.thread->tid;
 		ring_emit(&row, GPROF_TABLE_thread, name, strlen(name));
 	}
 }
 
 /* The thread's first row: who it is. */
-static void on_first_row(struct ring_self *self)
+static void on_first_row(struct ring_tls *self)
 {
 	char name[16] = "";
 
@@ -59,14 +59,14 @@ static void on_end(void *rounds)
 		return;
 	}
 	if (ring_is_ours()) {
-		if (ring_self.frame || ring_self.writing) {
-			ring_recover(&ring_self, RING_STACK_TOP); /* by pthread_exit in a call */
+		if (ring_tls.frame || ring_tls.writing) {
+			ring_recover(&ring_tls, RING_STACK_TOP); /* by pthread_exit in a call */
 		}
 		prctl(PR_GET_NAME, name);
 		thread_emit(GPROF_THREAD_ENDED, 0, name);
 	}
-	ring_end_thread(&ring_self);
-	if (alone_has_main_left()) {
+	ring_end_thread(&ring_tls);
+	if (last_thread_has_main_left()) {
 		ring_wake(); /* this may be the last */
 	}
 }

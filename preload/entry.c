@@ -112,7 +112,7 @@ uint32_t recorder_ensure_started_counting_loss(uintptr_t caller)
 	mode = hook_mode();
 	/* In the thread that starts the recorder a signal handler may call, too. */
 	if (mode & COLLECTOR_COLD &&
-		(!ring_is_inside(&ring_self) || (caller && !hook_is_cuda(caller)))) {
+		(!ring_in_profiler(&ring_tls) || (caller && !hook_is_cuda(caller)))) {
 		loss_add(LOSS_START, 1);
 	}
 	return mode;

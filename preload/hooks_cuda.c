@@ -67,7 +67,7 @@ static bool copy_name(char text[PAGE_BYTES], struct function *function)
 
 		piece = piece < PIECE_BYTES ? piece : PIECE_BYTES;
 		piece = piece < PAGE_BYTES - nr_bytes ? piece : PAGE_BYTES - nr_bytes;
-		if (!peek(text + nr_bytes, from, piece)) {
+		if (!safe_read(text + nr_bytes, from, piece)) {
 			return false;
 		}
 		if (memchr(text + nr_bytes, 0, piece)) {
@@ -82,7 +82,7 @@ static bool can_peek(void)
 {
 	bool is_there = true, is_read = false;
 
-	return peek(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
+	return safe_read(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
 }
 
 void hooks_write_kernel_names(void)
@@ -152,11 +152,11 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 	int name(void)                                                                     \
 	{                                                                                  \
 		const __typeof__(&name) real = HOOK_REAL(name);                            \
-		struct ring_self *self = &ring_self;                                       \
+		struct ring_tls *self = &ring_tls;                                         \
 		struct gprof_row_api row = {.call = HOOK_##name, .door = GPROF_DOOR_HOOK}; \
 		struct ring_mark mark;                                                     \
                                                                                            \
-		if (is_on && !ring_is_inside(self)) {                                      \
+		if (is_on && !ring_in_profiler(self)) {                                    \
 			collector_capture(true);                                           \
 		}                                                                          \
 		if (!hook_enter(self, &mark, hook_mode(), HOOK_CALLER)) {                  \
@@ -174,7 +174,7 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 			}                                                                  \
 			hook_leave(self, &mark);                                           \
 		}                                                                          \
-		if (!is_on && !ring_is_inside(self)) {                                     \
+		if (!is_on && !ring_in_profiler(self)) {                                   \
 			collector_capture(false);                                          \
 		}                                                                          \
 		return row.result;                                                         \

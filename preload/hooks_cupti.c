@@ -23,7 +23,7 @@ static bool begin(void)
 	if (hook_mode() & COLLECTOR_COLD) {
 		recorder_ensure_started();
 	}
-	return share_is_open();
+	return cupti_share_is_open();
 }
 
 /* Before the client sees calls of CUDA where nothing is shared. */
@@ -31,7 +31,7 @@ static void look_away(bool is_shared, uint32_t enable, uint32_t domain)
 {
 	if (!is_shared && enable &&
 		(domain == CUPTI_DOMAIN_DRIVER || domain == CUPTI_DOMAIN_RUNTIME)) {
-		share_leave_alone();
+		cupti_share_leave_alone();
 	}
 }
 
@@ -69,9 +69,9 @@ uint32_t cuptiSubscribe_v2(cupti_subscriber *subscriber, cupti_callback_fn callb
 		return subscriber_client_subscribe(
 			&functions, subscriber, callback, userdata, params);
 	}
-	share_begin_own(params->subscriber_name, caller);
+	cupti_share_begin_own(params->subscriber_name, caller);
 	rc = real(subscriber, callback, userdata, params);
-	share_end_own(*subscriber, rc);
+	cupti_share_end_own(*subscriber, rc);
 	return rc;
 }
 
@@ -86,7 +86,7 @@ uint32_t cuptiUnsubscribe(cupti_subscriber subscriber)
 	}
 	rc = real(subscriber);
 	if (is_shared && !rc) {
-		share_drop_own(subscriber);
+		cupti_share_drop_own(subscriber);
 	}
 	return rc;
 }
@@ -157,43 +157,43 @@ uint32_t cuptiActivityRegisterCallbacks(
 	SHARED(cuptiActivityRegisterCallbacks);
 
 	(void)caller;
-	if (is_shared && requested && completed && share_register(requested, completed)) {
+	if (is_shared && requested && completed && cupti_share_register(requested, completed)) {
 		return CUPTI_OK;
 	}
 	return real(requested, completed);
 }
 
 /* The forms of switching a kind on and off. */
-#define ENABLE(name, params, args, kind, is_context)          \
-	uint32_t name params                                  \
-	{                                                     \
-		SHARED(name);                                 \
-		uint32_t rc;                                  \
-                                                              \
-		if (!is_shared) {                             \
-			share_leave_alone();                  \
-			return real args;                     \
-		}                                             \
-		share_begin_enable(kind, is_context, caller); \
-		rc = real args;                               \
-		share_end_enable(kind, is_context, rc);       \
-		return rc;                                    \
+#define ENABLE(name, params, args, kind, is_context)                \
+	uint32_t name params                                        \
+	{                                                           \
+		SHARED(name);                                       \
+		uint32_t rc;                                        \
+                                                                    \
+		if (!is_shared) {                                   \
+			cupti_share_leave_alone();                  \
+			return real args;                           \
+		}                                                   \
+		cupti_share_begin_enable(kind, is_context, caller); \
+		rc = real args;                                     \
+		cupti_share_end_enable(kind, is_context, rc);       \
+		return rc;                                          \
 	}
-#define DISABLE(name, params, args, kind, is_context)        \
-	uint32_t name params                                 \
-	{                                                    \
-		SHARED(name);                                \
-		uint32_t rc;                                 \
-                                                             \
-		(void)caller;                                \
-		if (is_shared && !share_may_disable(kind)) { \
-			return CUPTI_OK;                     \
-		}                                            \
-		rc = real args;                              \
-		if (is_shared && !rc) {                      \
-			share_end_disable(kind, is_context); \
-		}                                            \
-		return rc;                                   \
+#define DISABLE(name, params, args, kind, is_context)              \
+	uint32_t name params                                       \
+	{                                                          \
+		SHARED(name);                                      \
+		uint32_t rc;                                       \
+                                                                   \
+		(void)caller;                                      \
+		if (is_shared && !cupti_share_may_disable(kind)) { \
+			return CUPTI_OK;                           \
+		}                                                  \
+		rc = real args;                                    \
+		if (is_shared && !rc) {                            \
+			cupti_share_end_disable(kind, is_context); \
+		}                                                  \
+		return rc;                                         \
 	}
 
 ENABLE(cuptiActivityEnable, (uint32_t kind), (kind), kind, false)
@@ -205,11 +205,11 @@ DISABLE(cuptiActivityDisableContext, (void *context, uint32_t kind), (context, k
 uint32_t cuptiActivityFlush(void *context, uint32_t stream_id, uint32_t flags)
 {
 	SHARED(cuptiActivityFlush);
-	uint32_t rc = real(context, stream_id, is_shared ? share_begin_flush(flags) : flags);
+	uint32_t rc = real(context, stream_id, is_shared ? cupti_share_begin_flush(flags) : flags);
 
 	(void)caller;
 	if (is_shared) {
-		share_end_flush();
+		cupti_share_end_flush();
 	}
 	return rc;
 }
@@ -217,11 +217,11 @@ uint32_t cuptiActivityFlush(void *context, uint32_t stream_id, uint32_t flags)
 uint32_t cuptiActivityFlushAll(uint32_t flags)
 {
 	SHARED(cuptiActivityFlushAll);
-	uint32_t rc = real(is_shared ? share_begin_flush(flags) : flags);
+	uint32_t rc = real(is_shared ? cupti_share_begin_flush(flags) : flags);
 
 	(void)caller;
 	if (is_shared) {
-		share_end_flush();
+		cupti_share_end_flush();
 	}
 	return rc;
 }
@@ -237,9 +237,9 @@ uint32_t cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 	if (!is_shared || !clock) {
 		return real(clock);
 	}
-	share_hold(caller);
+	cupti_share_hold(caller);
 	rc = real(clock);
-	share_end_clock(clock, rc);
+	cupti_share_end_clock(clock, rc);
 	return rc;
 }
 
@@ -250,7 +250,7 @@ uint32_t cuptiActivityEnableAllSyncRecords(uint8_t enable)
 
 	(void)caller;
 	if (is_shared && !rc) {
-		share_end_all_syncs(enable);
+		cupti_share_end_all_syncs(enable);
 	}
 	return rc;
 }
@@ -262,7 +262,7 @@ uint32_t cuptiSetThreadIdType(uint32_t type)
 
 	(void)caller;
 	if (is_shared && !rc) {
-		share_end_thread_id_type(type);
+		cupti_share_end_thread_id_type(type);
 	}
 	return rc;
 }
@@ -275,12 +275,12 @@ uint32_t cuptiFinalize(void)
 	if (!is_shared) {
 		return real();
 	}
-	share_hold(caller);
+	cupti_share_hold(caller);
 	rc = real();
 	if (rc) {
-		share_end_hold();
+		cupti_share_end_hold();
 	} else {
-		share_end_finalize();
+		cupti_share_end_finalize();
 	}
 	return rc;
 }

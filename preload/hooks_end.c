@@ -78,8 +78,8 @@ static void mark_exit(enum gprof_end_kind kind, int code)
 	}
 
 LEAVE(exit, mark_exit, GPROF_END_EXIT, HOOK_NEXT(exit))
-LEAVE(_exit, hooks_end_process, GPROF_END_AT_ONCE, HOOK_NEXT(_exit))
-LEAVE(_Exit, hooks_end_process, GPROF_END_AT_ONCE, HOOK_NEXT(_Exit))
+LEAVE(_exit, hooks_end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_exit))
+LEAVE(_Exit, hooks_end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_Exit))
 /* Programs built before glibc 2.24 get one that runs destructors of thread-local objects. */
 LEAVE(quick_exit, hooks_end_process, GPROF_END_QUICK_EXIT,
 	(__typeof__(&quick_exit))hook_next_for(HOOK_NEXT_quick_exit, HOOK_CALLER))

@@ -71,7 +71,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	hook_forget_removed();
 	torch_look_late();
 	worker_look();
-	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(&ring_self) || !prepare() ||
+	if (!(mode & COLLECTOR_RECORD) || ring_in_profiler(&ring_tls) || !prepare() ||
 		collector_is_cupti((uintptr_t)start)) {
 		return real(thread, attr, start, arg);
 	}
@@ -80,7 +80,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 		loss_add(LOSS_THREAD, 1);
 		return real(thread, attr, start, arg);
 	}
-	state.all[index] = (struct starting){.start = start, .arg = arg, .parent = ring_self.id};
+	state.all[index] = (struct starting){.start = start, .arg = arg, .parent = ring_tls.id};
 	rc = real(thread, attr, run, &state.all[index]);
 	if (rc) {
 		stack_push(&state.free, state.links, index);
@@ -94,7 +94,7 @@ int pthread_setname_np(pthread_t thread, const char *name)
 	int rc = real ? real(thread, name) : ENOSYS;
 
 	/* Another thread's name is read when that thread ends; its id is not to be had here. */
-	if (!rc && (hook_mode() & COLLECTOR_RECORD) && !ring_is_inside(&ring_self) &&
+	if (!rc && (hook_mode() & COLLECTOR_RECORD) && !ring_in_profiler(&ring_tls) &&
 		pthread_equal(thread, pthread_self())) {
 		collector_thread_named(name);
 	}

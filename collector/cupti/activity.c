@@ -165,7 +165,7 @@ static void enable(const struct kind *kind)
 	}
 }
 
-void activity_follow(bool is_wanted)
+void activity_set_enabled(bool is_wanted)
 {
 	if (is_wanted == state.is_on || !cupti_is_live() || !buffer_is_ready()) {
 		return;
@@ -213,7 +213,7 @@ void activity_client_set_all_syncs(uint32_t is_on)
 	atomic_store(&state.all_syncs, is_on);
 }
 
-void activity_give_way(void)
+void activity_yield(void)
 {
 	unsigned int tries;
 
@@ -243,7 +243,7 @@ void activity_give_way(void)
 	state.is_on = false;
 }
 
-uint64_t activity_take_back(void)
+uint64_t activity_reclaim(void)
 {
 	for (unsigned int tries = 0; tries < 4 && buffer_nr_theirs(); tries++) {
 		cupti.cuptiActivityFlushAll(CUPTI_FLAG_FLUSH_FORCED);

@@ -20,7 +20,7 @@ void activity_start(uint64_t pool_bytes);
 uint64_t activity_gpu_bytes(void);
 
 /* Switches the record kinds on or off when `is_wanted` changes. */
-void activity_follow(bool is_wanted);
+void activity_set_enabled(bool is_wanted);
 
 /* Is that one of our kinds? */
 bool activity_has(uint32_t kind);
@@ -45,13 +45,13 @@ void activity_set_ours(void);
 
 /* Our kinds off, our buffers back, from now on the client's buffers. Waits up to 5 ms for kernels.
  */
-void activity_give_way(void);
+void activity_yield(void);
 
 /*
  * From now on our buffers again; what CUPTI still has of the client's is handed to it first.
  * Returns how many records that we would have taken went to it.
  */
-uint64_t activity_take_back(void);
+uint64_t activity_reclaim(void);
 
 /* CUPTI was finalised: no kind is on, no function registered. */
 void activity_lost(void);

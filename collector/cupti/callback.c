@@ -71,7 +71,7 @@ static __thread struct {
 static void record_call(
 	const struct cupti_callback_data *data, uint16_t call, uint64_t begin, uint64_t end)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	const uint32_t bytes = sizeof(struct gprof_row_api);
 	struct gprof_row_api *row;
 
@@ -124,7 +124,7 @@ static void open_call(uint32_t what, uint32_t correlation, uint16_t call, uintpt
 	open_calls.calls[open_calls.nr - 1] = open;
 	open_calls.newest = correlation;
 	if (call) {
-		ring_call_begin(&ring_self.cuda, calls_name(call), open.begin);
+		ring_call_begin(&ring_tls.cuda, calls_name(call), open.begin);
 	}
 }
 
@@ -137,7 +137,7 @@ static void open_call(uint32_t what, uint32_t correlation, uint16_t call, uintpt
 static void begin_call(
 	uint32_t what, const struct cupti_callback_data *data, uint16_t call, uintptr_t stack)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	uint32_t correlation = data->correlation_id;
 
 	window_saw_correlation(correlation);
@@ -168,7 +168,7 @@ static void end_call(uint32_t what, const struct cupti_callback_data *data, uint
 	loss_add(LOSS_LEFT, open_calls.nr - at);
 	open_calls.nr = at - 1;
 	if (call) {
-		ring_call_end(&ring_self.cuda, end);
+		ring_call_end(&ring_tls.cuda, end);
 	}
 	record_call(data, call, begin, end);
 }
@@ -200,11 +200,11 @@ void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const voi
 	bool is_end = is_api && ((const struct cupti_callback_data *)data)->site == CUPTI_SITE_EXIT;
 
 	(void)userdata;
-	if (is_api && ring_is_inside(&ring_self)) {
+	if (is_api && ring_in_profiler(&ring_tls)) {
 		return;
 	}
 	if (!is_end) {
-		subscriber_tell_client(domain, cbid, data);
+		subscriber_call_client(domain, cbid, data);
 	}
 	if (is_api) {
 		on_api(domain, cbid, data, RING_STACK);
@@ -214,7 +214,7 @@ void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const voi
 			data ? ((const struct cupti_state_data *)data)->result : CUPTI_UNKNOWN);
 	}
 	if (is_end) {
-		subscriber_tell_client(domain, cbid, data);
+		subscriber_call_client(domain, cbid, data);
 	}
 }
 
@@ -250,7 +250,7 @@ bool callback_start(void)
 	return true;
 }
 
-void callback_follow(bool is_wanted)
+void callback_set_enabled(bool is_wanted)
 {
 	if (is_wanted == state.is_on || !subscriber_is_ours() || !cupti_is_live()) {
 		return;

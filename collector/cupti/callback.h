@@ -18,7 +18,7 @@ void callback_init(uint32_t (*find_call)(const char *name, uint8_t api));
 bool callback_start(void);
 
 /* Switches the callbacks on or off when `is_wanted` changes. The drain thread. */
-void callback_follow(bool is_wanted);
+void callback_set_enabled(bool is_wanted);
 
 /* In a forked child. */
 void callback_forget(void);

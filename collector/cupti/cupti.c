@@ -167,7 +167,7 @@ static void *find_library(void)
 	if (*wanted) {
 		return open_library(wanted);
 	}
-	objects_visit(look_at_object, &mapped);
+	loaded_objects_visit(look_at_object, &mapped);
 	if (mapped.cupti[0]) {
 		return open_library(mapped.cupti);
 	}
@@ -262,7 +262,7 @@ int cupti_load(void)
 	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map) {
 		strncpy(cupti.path, map->l_name, sizeof(cupti.path) - 1);
 	}
-	objects_visit(look_at_code, (void *)(uintptr_t)cupti.cuptiGetVersion);
+	loaded_objects_visit(look_at_code, (void *)(uintptr_t)cupti.cuptiGetVersion);
 	cupti.cuptiGetVersion(&cupti.version);
 	probe_records();
 	atomic_store(&state.is_live, true);

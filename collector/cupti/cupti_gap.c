@@ -21,7 +21,7 @@ static struct gap_state {
 	uint32_t nr_gaps;
 } state;
 
-void gap_init(void)
+void cupti_gap_init(void)
 {
 	state.attached_ns = clock_monotonic_ns();
 }
@@ -32,7 +32,7 @@ static void name_client(const char *name, const void *caller)
 	char base[64] = "an unknown one";
 
 	if (caller) {
-		objects_name_code((uintptr_t)caller, base, sizeof(base));
+		loaded_objects_name_code((uintptr_t)caller, base, sizeof(base));
 	}
 	if (name && *name) {
 		log_format(state.name, sizeof(state.name), "%.40s (%.40s)", name, base);
@@ -53,7 +53,7 @@ static bool is_recording(void)
 	return cupti_is_live() && (atomic_load(&collector_mode) & COLLECTOR_RECORD);
 }
 
-void gap_begin(const char *name, const void *caller)
+void cupti_gap_begin(const char *name, const void *caller)
 {
 	state.is_missed = is_recording();
 	state.begin_ns = clock_monotonic_ns();
@@ -66,7 +66,7 @@ void gap_begin(const char *name, const void *caller)
 	}
 }
 
-void gap_end(uint64_t nr_records, bool is_complete, bool is_last)
+void cupti_gap_end(uint64_t nr_records, bool is_complete, bool is_last)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -87,7 +87,7 @@ void gap_end(uint64_t nr_records, bool is_complete, bool is_last)
 	}
 }
 
-void gap_follow(void)
+void cupti_gap_look(void)
 {
 	state.is_missed |= is_recording();
 }

@@ -11,18 +11,18 @@
 #include <stdint.h>
 
 /* CUPTI is attached now: the zero of the times that are told. */
-void gap_init(void);
+void cupti_gap_init(void);
 
 /* name: what the client calls itself, or NULL; caller: an address in its code, or NULL. */
-void gap_begin(const char *name, const void *caller);
+void cupti_gap_begin(const char *name, const void *caller);
 
 /* Looks whether something is being recorded meanwhile. */
-void gap_follow(void);
+void cupti_gap_look(void);
 
 /*
  * nr_records: that we would have taken; is_complete: there can have been no others. is_last: the
  * recording ends with it.
  */
-void gap_end(uint64_t nr_records, bool is_complete, bool is_last);
+void cupti_gap_end(uint64_t nr_records, bool is_complete, bool is_last);
 
 #endif

@@ -46,25 +46,25 @@ static struct share_state {
 
 /* ---- turns ---- */
 
-static bool try_claim(enum turn from)
+static bool try_lock_turn(enum turn from)
 {
 	int turn = from;
 
 	return atomic_compare_exchange_strong(&state.turn, &turn, TURN_BUSY);
 }
 
-static void release(enum turn to)
+static void unlock_turn(enum turn to)
 {
 	atomic_store(&state.turn, to);
 }
 
 /* Returns whose turn it was, now BUSY; or NONE, or BUSY itself after a wait that was too long. */
-static enum turn claim(void)
+static enum turn lock_turn(void)
 {
 	for (unsigned int i = 0; i < WAIT_MS * 5; i++) {
 		int turn = atomic_load(&state.turn);
 
-		if (turn == TURN_NONE || (turn != TURN_BUSY && try_claim((enum turn)turn))) {
+		if (turn == TURN_NONE || (turn != TURN_BUSY && try_lock_turn((enum turn)turn))) {
 			atomic_store(&state.is_stuck, false);
 			return (enum turn)turn;
 		}
@@ -96,27 +96,27 @@ static bool is_client_active(void)
 	return client_kinds_any() || atomic_load(&state.nr_own);
 }
 
-void share_attach(uint64_t pool_bytes, bool is_wanted)
+void cupti_share_attach(uint64_t pool_bytes, bool is_wanted)
 {
 	state.pool_bytes = pool_bytes;
 	state.is_wanted = is_wanted;
-	gap_init();
+	cupti_gap_init();
 	/* First this and then the look at the client, which counts first and then looks at this. */
-	release(TURN_BUSY);
+	unlock_turn(TURN_BUSY);
 	if (is_client_active()) {
 		state.is_lost = true;
-		gap_begin(NULL, NULL);
-		activity_give_way();
-		release(TURN_THEIRS);
+		cupti_gap_begin(NULL, NULL);
+		activity_yield();
+		unlock_turn(TURN_THEIRS);
 		return;
 	}
 	if (!start()) {
-		release(TURN_NONE);
+		unlock_turn(TURN_NONE);
 		return;
 	}
-	callback_follow(is_wanted);
-	activity_follow(is_wanted);
-	release(TURN_OURS);
+	callback_set_enabled(is_wanted);
+	activity_set_enabled(is_wanted);
+	unlock_turn(TURN_OURS);
 }
 
 /* Has the client done all that it will do? */
@@ -136,42 +136,42 @@ static void end_gap(uint64_t nr_records, bool is_last)
 {
 	bool has_all_kinds = client_kinds_take_complete();
 
-	gap_end(nr_records, has_all_kinds && !buffer_nr_theirs(), is_last);
+	cupti_gap_end(nr_records, has_all_kinds && !buffer_nr_theirs(), is_last);
 }
 
-static void take_back(void)
+static void reclaim_cupti(void)
 {
-	uint64_t nr_records = activity_take_back();
+	uint64_t nr_records = activity_reclaim();
 
 	if (state.is_lost && !start()) {
 		end_gap(nr_records, true);
-		release(TURN_NONE);
+		unlock_turn(TURN_NONE);
 		return;
 	}
-	callback_follow(state.is_wanted);
-	activity_follow(state.is_wanted);
+	callback_set_enabled(state.is_wanted);
+	activity_set_enabled(state.is_wanted);
 	end_gap(nr_records, false);
-	release(TURN_OURS);
+	unlock_turn(TURN_OURS);
 }
 
-void share_follow(bool is_wanted)
+void cupti_share_set_enabled(bool is_wanted)
 {
 	if (!cupti_is_live()) {
 		return;
 	}
-	if (try_claim(TURN_OURS)) {
+	if (try_lock_turn(TURN_OURS)) {
 		state.is_wanted = is_wanted;
-		callback_follow(is_wanted);
-		activity_follow(is_wanted);
-		release(TURN_OURS);
-	} else if (try_claim(TURN_THEIRS)) {
+		callback_set_enabled(is_wanted);
+		activity_set_enabled(is_wanted);
+		unlock_turn(TURN_OURS);
+	} else if (try_lock_turn(TURN_THEIRS)) {
 		state.is_wanted = is_wanted;
-		gap_follow();
-		callback_follow(is_wanted);
+		cupti_gap_look();
+		callback_set_enabled(is_wanted);
 		if (is_over()) {
-			take_back();
+			reclaim_cupti();
 		} else {
-			release(TURN_THEIRS);
+			unlock_turn(TURN_THEIRS);
 		}
 	}
 }
@@ -179,17 +179,17 @@ void share_follow(bool is_wanted)
 /* False: another thread has the turn just now. */
 static bool try_flush(bool is_last)
 {
-	if (try_claim(TURN_OURS)) {
+	if (try_lock_turn(TURN_OURS)) {
 		activity_flush(is_last);
-		release(TURN_OURS);
-	} else if (is_last && try_claim(TURN_THEIRS)) {
+		unlock_turn(TURN_OURS);
+	} else if (is_last && try_lock_turn(TURN_THEIRS)) {
 		end_gap(buffer_take_nr_records(), true);
-		release(TURN_THEIRS);
+		unlock_turn(TURN_THEIRS);
 	}
 	return atomic_load(&state.turn) != TURN_BUSY;
 }
 
-void share_flush(bool is_last)
+void cupti_share_flush(bool is_last)
 {
 	unsigned int nr_tries = is_last ? LAST_TRIES : 1;
 
@@ -203,28 +203,28 @@ void share_flush(bool is_last)
 	}
 }
 
-bool share_begin_call(void)
+bool cupti_share_begin_call(void)
 {
-	bool is_ours = try_claim(TURN_OURS);
+	bool is_ours = try_lock_turn(TURN_OURS);
 
-	if (!is_ours && !try_claim(TURN_NONE)) {
+	if (!is_ours && !try_lock_turn(TURN_NONE)) {
 		return false;
 	}
 	state.before_call = is_ours ? TURN_OURS : TURN_NONE;
 	/* After the claim: a client counts first, and then waits for the turn. */
 	if (!is_ours && (is_client_active() || atomic_load(&state.is_alone))) {
-		release(TURN_NONE);
+		unlock_turn(TURN_NONE);
 		return false;
 	}
 	return true;
 }
 
-void share_end_call(void)
+void cupti_share_end_call(void)
 {
-	release(state.before_call);
+	unlock_turn(state.before_call);
 }
 
-uint64_t share_timestamp(void)
+uint64_t cupti_share_timestamp(void)
 {
 	uint64_t time_ns = 0;
 
@@ -232,33 +232,33 @@ uint64_t share_timestamp(void)
 	return share_clock_time(time_ns);
 }
 
-void share_forget(void)
+void cupti_share_forget(void)
 {
 	state.is_child = state.is_child || atomic_load(&state.turn) != TURN_NONE;
-	release(TURN_NONE);
+	unlock_turn(TURN_NONE);
 }
 
 /* ---- the client's side ---- */
 
-bool share_is_open(void)
+bool cupti_share_is_open(void)
 {
-	return !state.is_child && !ring_is_inside(&ring_self) && config_flag(CONFIG_ENABLE) &&
+	return !state.is_child && !ring_in_profiler(&ring_tls) && config_flag(CONFIG_ENABLE) &&
 	       config_flag(CONFIG_CUPTI) && !config_flag(CONFIG_TIMER_ONLY);
 }
 
 /* for_all: of the subscription, too. */
-static void give_way(const char *name, const void *caller, bool for_all)
+static void yield_cupti(const char *name, const void *caller, bool for_all)
 {
 	int error = errno;
 	int cancellation = target_hold_cancellation();
 	struct ring_mark mark;
 	enum turn turn;
 
-	ring_begin_inside(&ring_self, &mark);
-	turn = claim();
+	ring_enter_profiler(&ring_tls, &mark);
+	turn = lock_turn();
 	if (turn == TURN_OURS) {
-		gap_begin(name, caller);
-		activity_give_way();
+		cupti_gap_begin(name, caller);
+		activity_yield();
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
 		if (for_all) {
@@ -267,53 +267,53 @@ static void give_way(const char *name, const void *caller, bool for_all)
 		}
 		atomic_store(&state.is_flushed, false);
 		atomic_store(&state.idle_ns, clock_monotonic_ns());
-		release(TURN_THEIRS);
+		unlock_turn(TURN_THEIRS);
 	}
-	ring_end_inside(&ring_self, &mark);
+	ring_leave_profiler(&ring_tls, &mark);
 	target_release_cancellation(cancellation);
 	errno = error;
 }
 
 /* The kind counts before the turn is looked at, so that the drain cannot take it in between. */
-void share_begin_enable(uint32_t kind, bool is_context, const void *caller)
+void cupti_share_begin_enable(uint32_t kind, bool is_context, const void *caller)
 {
 	client_kinds_add(kind, is_context);
 	atomic_store(&state.is_flushed, false);
-	give_way(NULL, caller, false);
+	yield_cupti(NULL, caller, false);
 }
 
-bool share_may_disable(uint32_t kind)
+bool cupti_share_may_disable(uint32_t kind)
 {
-	enum turn turn = claim();
+	enum turn turn = lock_turn();
 
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
-		release(turn);
+		unlock_turn(turn);
 	}
 	return turn != TURN_OURS || !activity_has(kind);
 }
 
 /* A last kind that goes off leaves the turn to us, when the client has flushed. */
-void share_end_disable(uint32_t kind, bool is_context)
+void cupti_share_end_disable(uint32_t kind, bool is_context)
 {
 	atomic_store(&state.idle_ns, clock_monotonic_ns());
 	client_kinds_remove(kind, is_context);
 }
 
-void share_end_enable(uint32_t kind, bool is_context, uint32_t result)
+void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result)
 {
 	if (result) {
-		share_end_disable(kind, is_context);
+		cupti_share_end_disable(kind, is_context);
 	}
 }
 
-uint32_t share_begin_flush(uint32_t flags)
+uint32_t cupti_share_begin_flush(uint32_t flags)
 {
 	bool is_ours = atomic_load(&state.turn) == TURN_OURS && !buffer_nr_theirs();
 
 	return is_ours ? flags & ~(uint32_t)CUPTI_FLAG_FLUSH_FORCED : flags;
 }
 
-void share_end_flush(void)
+void cupti_share_end_flush(void)
 {
 	int turn = atomic_load(&state.turn);
 
@@ -323,39 +323,39 @@ void share_end_flush(void)
 	}
 }
 
-bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed)
+bool cupti_share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed)
 {
-	enum turn turn = claim();
+	enum turn turn = lock_turn();
 	struct ring_mark mark;
 
 	buffer_client_register(requested, completed);
 	if (turn == TURN_THEIRS && state.is_lost && cupti_is_live()) {
 		/* After cuptiFinalize: ours are to stand before the client's again. */
-		ring_begin_inside(&ring_self, &mark);
+		ring_enter_profiler(&ring_tls, &mark);
 		buffer_register();
-		ring_end_inside(&ring_self, &mark);
+		ring_leave_profiler(&ring_tls, &mark);
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
-		release(turn);
+		unlock_turn(turn);
 	}
 	return turn != TURN_NONE && cupti_is_live();
 }
 
-void share_hold(const void *caller)
+void cupti_share_hold(const void *caller)
 {
 	atomic_fetch_add(&state.nr_own, 1);
-	give_way(NULL, caller, false);
+	yield_cupti(NULL, caller, false);
 }
 
-void share_end_hold(void)
+void cupti_share_end_hold(void)
 {
 	atomic_store(&state.idle_ns, clock_monotonic_ns());
 	atomic_fetch_sub(&state.nr_own, 1);
 }
 
-void share_end_finalize(void)
+void cupti_share_end_finalize(void)
 {
-	enum turn turn = claim();
+	enum turn turn = lock_turn();
 
 	client_kinds_clear();
 	atomic_store(&state.nr_own, 0);
@@ -372,24 +372,24 @@ void share_end_finalize(void)
 		end_gap(buffer_take_nr_records(), true);
 		cupti_end("another client has finalised CUPTI, and this CUPTI may crash when it is "
 			  "used again (CUDA 12.6 and later may not)");
-		release(TURN_NONE);
+		unlock_turn(TURN_NONE);
 		return;
 	}
-	release(TURN_THEIRS);
+	unlock_turn(TURN_THEIRS);
 }
 
-void share_end_clock(uint64_t (*read)(void), uint32_t result)
+void cupti_share_end_clock(uint64_t (*read)(void), uint32_t result)
 {
 	if (!result) {
 		share_clock_set(read);
 	}
-	share_end_hold();
+	cupti_share_end_hold();
 }
 
-void share_begin_own(const char *name, const void *caller)
+void cupti_share_begin_own(const char *name, const void *caller)
 {
 	atomic_fetch_add(&state.nr_own, 1);
-	give_way(name, caller, true);
+	yield_cupti(name, caller, true);
 }
 
 static void count_own_off(void)
@@ -400,7 +400,7 @@ static void count_own_off(void)
 	ring_wake();
 }
 
-void share_end_own(cupti_subscriber subscriber, uint32_t result)
+void cupti_share_end_own(cupti_subscriber subscriber, uint32_t result)
 {
 	if (result) {
 		count_own_off();
@@ -415,7 +415,7 @@ void share_end_own(cupti_subscriber subscriber, uint32_t result)
 	}
 }
 
-void share_drop_own(cupti_subscriber subscriber)
+void cupti_share_drop_own(cupti_subscriber subscriber)
 {
 	for (unsigned int i = 0; i < NR_OWN; i++) {
 		cupti_subscriber own = subscriber;
@@ -427,35 +427,35 @@ void share_drop_own(cupti_subscriber subscriber)
 	}
 }
 
-void share_leave_alone(void)
+void cupti_share_leave_alone(void)
 {
 	enum turn turn;
 
-	if (ring_is_inside(&ring_self)) {
+	if (ring_in_profiler(&ring_tls)) {
 		return;
 	}
 	atomic_store(&state.is_alone, true);
-	turn = claim();
+	turn = lock_turn();
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
-		release(turn);
+		unlock_turn(turn);
 	}
 }
 
 static void put_settings_back(void)
 {
-	if (try_claim(TURN_OURS)) {
+	if (try_lock_turn(TURN_OURS)) {
 		activity_set_ours();
-		release(TURN_OURS);
+		unlock_turn(TURN_OURS);
 	}
 }
 
-void share_end_thread_id_type(uint32_t type)
+void cupti_share_end_thread_id_type(uint32_t type)
 {
 	activity_client_set_thread_id_type(type);
 	put_settings_back();
 }
 
-void share_end_all_syncs(uint32_t is_on)
+void cupti_share_end_all_syncs(uint32_t is_on)
 {
 	activity_client_set_all_syncs(is_on);
 	put_settings_back();

@@ -33,70 +33,70 @@
 /* ---- our side: the attaching thread, then the drain thread ---- */
 
 /* Subscribes, makes the buffers and switches on what is wanted, unless it is the client's turn. */
-void share_attach(uint64_t pool_bytes, bool is_wanted);
+void cupti_share_attach(uint64_t pool_bytes, bool is_wanted);
 
 /* Switches what is recorded as `is_wanted` says; takes the turn back when it may. */
-void share_follow(bool is_wanted);
+void cupti_share_set_enabled(bool is_wanted);
 
 /*
  * Asks CUPTI for records, as activity_flush does. In the client's turn only the last one does
  * something: it states the gap that is still open.
  */
-void share_flush(bool is_last);
+void cupti_share_flush(bool is_last);
 
 /*
  * May we call CUDA now? In the client's turn it would find our calls among its own. If so,
- * share_end_call must follow; a client that comes meanwhile waits.
+ * cupti_share_end_call must follow; a client that comes meanwhile waits.
  */
-bool share_begin_call(void);
-void share_end_call(void);
+bool cupti_share_begin_call(void);
+void cupti_share_end_call(void);
 
 /* CUPTI's time now, in CLOCK_REALTIME ns. */
-uint64_t share_timestamp(void);
+uint64_t cupti_share_timestamp(void);
 
 /* In a forked child: nothing is shared any more, a client's calls go to CUPTI. */
-void share_forget(void);
+void cupti_share_forget(void);
 
 /* ---- the client's side: any thread, around the real call; `caller` is an address in its code ----
  */
 
 /* May CUPTI be shared here? If not, calls go straight through. */
-bool share_is_open(void);
+bool cupti_share_is_open(void);
 
 /* Then before something that shows the client calls of CUDA: from now on there are none of ours. */
-void share_leave_alone(void);
+void cupti_share_leave_alone(void);
 
 /* Before and after something that switches a kind on: for everything, or for one context. */
-void share_begin_enable(uint32_t kind, bool is_context, const void *caller);
-void share_end_enable(uint32_t kind, bool is_context, uint32_t result);
+void cupti_share_begin_enable(uint32_t kind, bool is_context, const void *caller);
+void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result);
 
 /* In our turn a client has nothing on that it could switch off: what is on is ours. */
-bool share_may_disable(uint32_t kind);
-void share_end_disable(uint32_t kind, bool is_context);
+bool cupti_share_may_disable(uint32_t kind);
+void cupti_share_end_disable(uint32_t kind, bool is_context);
 
 /* The flags to flush with: the client must not cut our unfinished records off. */
-uint32_t share_begin_flush(uint32_t flags);
-void share_end_flush(void);
+uint32_t cupti_share_begin_flush(uint32_t flags);
+void cupti_share_end_flush(void);
 
 /* Keeps the client's buffer functions; true if CUPTI must not get them, since it has ours. */
-bool share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed);
+bool cupti_share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed);
 
 /*
  * Gives the turn to a client for one call before which nothing may be on: that gives CUPTI another
  * clock (share_clock.h), or ends everything. One of the three others must follow.
  */
-void share_hold(const void *caller);
-void share_end_hold(void);
-void share_end_clock(uint64_t (*read)(void), uint32_t result);
-void share_end_finalize(void);
+void cupti_share_hold(const void *caller);
+void cupti_share_end_hold(void);
+void cupti_share_end_clock(uint64_t (*read)(void), uint32_t result);
+void cupti_share_end_finalize(void);
 
 /* A client with an activity API of its own; at its end it may be any handle. */
-void share_begin_own(const char *name, const void *caller);
-void share_end_own(cupti_subscriber subscriber, uint32_t result);
-void share_drop_own(cupti_subscriber subscriber);
+void cupti_share_begin_own(const char *name, const void *caller);
+void cupti_share_end_own(cupti_subscriber subscriber, uint32_t result);
+void cupti_share_drop_own(cupti_subscriber subscriber);
 
 /* The settings of the whole process after the client's call: ours stay in force in our turn. */
-void share_end_thread_id_type(uint32_t type);
-void share_end_all_syncs(uint32_t is_on);
+void cupti_share_end_thread_id_type(uint32_t type);
+void cupti_share_end_all_syncs(uint32_t is_on);
 
 #endif

@@ -135,7 +135,7 @@ bool device_uuid(int device, uint8_t uuid[16])
 
 void device_add_attribute(int device, const char *name, uint64_t value)
 {
-	uint32_t id = define_text(name, strlen(name));
+	uint32_t id = dictionary_text(name, strlen(name));
 	struct gprof_row_attribute *row = batch_add(GPROF_TABLE_attribute);
 
 	row->device = (uint32_t)device;
@@ -171,7 +171,7 @@ static void add_device(int device)
 	if (driver.get_uuid) {
 		driver.get_uuid(uuid, device);
 	}
-	id = define_text(name, strlen(name));
+	id = dictionary_text(name, strlen(name));
 	uuid_text = batch_text(uuid, sizeof(uuid));
 	row = batch_add(GPROF_TABLE_device);
 	row->id = (uint32_t)device;

@@ -9,7 +9,7 @@
 #include "collector/stream/dictionary.h"
 #include "collector/cupti/record_read.h"
 #include "collector/cupti/share_clock.h"
-#include "collector/hang/stall.h"
+#include "collector/hang/hang.h"
 #include "collector/step/step.h"
 #include "collector/util/loss.h"
 #include "collector/format/format.h"
@@ -58,8 +58,8 @@ static inline __attribute__((always_inline)) void *add_work(const struct work *w
 	row->correlation = w->correlation;
 	row->graph = w->graph;
 	row->graph_node = w->graph_node;
-	if (stall_is_on) {
-		stall_work_ended(w->table, w->place, w->correlation, w->shape, row->dur);
+	if (hang_is_on) {
+		hang_work_ended(w->table, w->place, w->correlation, w->shape, row->dur);
 	}
 	return row;
 }
@@ -84,7 +84,7 @@ static uint32_t find_shape(const struct cupti_kernel *r, uint32_t name_id)
 	shape.dynamic_shared_bytes = (uint32_t)r->dynamic_shared_bytes;
 	shape.local_bytes = r->local_bytes_per_thread;
 	shape.launch_type = r->launch_type;
-	return define_shape(&shape);
+	return dictionary_shape(&shape);
 }
 
 /*
@@ -115,7 +115,7 @@ void record_init(void)
 
 void record_begin_buffer(void)
 {
-	define_names_may_change();
+	dictionary_names_may_change();
 }
 
 static inline bool is_known(
@@ -142,7 +142,7 @@ static __attribute__((noinline)) uint32_t new_kernel(
 
 static uint32_t kernel_shape(const struct cupti_kernel *r)
 {
-	uint32_t name = define_name(r->name);
+	uint32_t name = dictionary_name(r->name);
 	uint64_t hash = name * 0x9e3779b97f4a7c15u +
 			((uint32_t)r->grid[0] | (uint64_t)(uint32_t)r->block[0] << 32) *
 				0xc2b2ae3d27d4eb4fu;
@@ -168,7 +168,7 @@ static void take_kernel(const struct cupti_record *record)
 	const struct work w = {.table = GPROF_TABLE_kernel,
 		.start_ns = r->start_ns,
 		.end_ns = r->end_ns,
-		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.place = dictionary_place(r->device_id, r->context_id, r->stream_id),
 		.correlation = r->correlation_id,
 		.graph = r->graph_id,
 		.graph_node = r->graph_node_id,
@@ -191,31 +191,32 @@ struct ends {
 };
 
 /* Both kinds of copy record have these fields, at different places. */
-#define ADD_COPY(r, ends, more_flags)                                                           \
-	do {                                                                                    \
-		const struct work w = {.table = GPROF_TABLE_memcpy,                             \
-			.start_ns = (r)->start_ns,                                              \
-			.end_ns = (r)->end_ns,                                                  \
-			.place = define_place((r)->device_id, (r)->context_id, (r)->stream_id), \
-			.correlation = (r)->correlation_id,                                     \
-			.graph = (r)->graph_id,                                                 \
-			.graph_node = (r)->graph_node_id,                                       \
-			.bytes = (r)->bytes,                                                    \
-			.copy_kind = (r)->copy_kind};                                           \
-		struct gprof_row_memcpy *row = add_work(&w);                                    \
-                                                                                                \
-		if (row) {                                                                      \
-			row->bytes = (r)->bytes;                                                \
-			row->src_device = (ends)->src_device;                                   \
-			row->dst_device = (ends)->dst_device;                                   \
-			row->src_context = (ends)->src_context;                                 \
-			row->dst_context = (ends)->dst_context;                                 \
-			row->channel = (r)->channel_id;                                         \
-			row->copy_kind = (r)->copy_kind;                                        \
-			row->src_kind = (r)->src_kind;                                          \
-			row->dst_kind = (r)->dst_kind;                                          \
-			row->flags = ((r)->flags & CUPTI_FLAG_ASYNC) | (more_flags);            \
-		}                                                                               \
+#define ADD_COPY(r, ends, more_flags)                                                              \
+	do {                                                                                       \
+		const struct work w = {.table = GPROF_TABLE_memcpy,                                \
+			.start_ns = (r)->start_ns,                                                 \
+			.end_ns = (r)->end_ns,                                                     \
+			.place =                                                                   \
+				dictionary_place((r)->device_id, (r)->context_id, (r)->stream_id), \
+			.correlation = (r)->correlation_id,                                        \
+			.graph = (r)->graph_id,                                                    \
+			.graph_node = (r)->graph_node_id,                                          \
+			.bytes = (r)->bytes,                                                       \
+			.copy_kind = (r)->copy_kind};                                              \
+		struct gprof_row_memcpy *row = add_work(&w);                                       \
+                                                                                                   \
+		if (row) {                                                                         \
+			row->bytes = (r)->bytes;                                                   \
+			row->src_device = (ends)->src_device;                                      \
+			row->dst_device = (ends)->dst_device;                                      \
+			row->src_context = (ends)->src_context;                                    \
+			row->dst_context = (ends)->dst_context;                                    \
+			row->channel = (r)->channel_id;                                            \
+			row->copy_kind = (r)->copy_kind;                                           \
+			row->src_kind = (r)->src_kind;                                             \
+			row->dst_kind = (r)->dst_kind;                                             \
+			row->flags = ((r)->flags & CUPTI_FLAG_ASYNC) | (more_flags);               \
+		}                                                                                  \
 	} while (0)
 
 #define FLAG_PEER 2 /* of memcpy.flags */
@@ -243,7 +244,7 @@ static void take_memset(const struct cupti_record *record)
 	const struct work w = {.table = GPROF_TABLE_memset,
 		.start_ns = r->start_ns,
 		.end_ns = r->end_ns,
-		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.place = dictionary_place(r->device_id, r->context_id, r->stream_id),
 		.correlation = r->correlation_id,
 		.graph = r->graph_id,
 		.graph_node = r->graph_node_id,
@@ -265,7 +266,7 @@ static void take_graph(const struct cupti_record *record)
 	const struct work w = {.table = GPROF_TABLE_graph,
 		.start_ns = r->start_ns,
 		.end_ns = r->end_ns,
-		.place = define_place(r->device_id, r->context_id, r->stream_id),
+		.place = dictionary_place(r->device_id, r->context_id, r->stream_id),
 		.correlation = r->correlation_id,
 		.graph = r->graph_id};
 
@@ -287,7 +288,7 @@ static void take_sync(const struct cupti_record *record)
 	row = batch_add(GPROF_TABLE_sync);
 	row->begin = share_clock_time(r->start_ns);
 	row->dur = share_clock_time(r->end_ns);
-	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
+	row->place = dictionary_place(NO_DEVICE, r->context_id, r->stream_id);
 	row->correlation = r->correlation_id;
 	row->event = r->event_id;
 	row->event_sync = r->event_sync_id;
@@ -305,11 +306,11 @@ static void take_memory(const struct cupti_record *record)
 	}
 	row = batch_add(GPROF_TABLE_memory);
 	row->time = share_clock_time(r->time_ns);
-	row->place = define_place(r->device_id, r->context_id, r->stream_id);
+	row->place = dictionary_place(r->device_id, r->context_id, r->stream_id);
 	row->correlation = r->correlation_id;
 	row->address = r->address;
 	row->bytes = r->bytes;
-	row->source = define_name(r->source);
+	row->source = dictionary_name(r->source);
 	row->op = (uint8_t)r->operation;
 	row->memory_kind = (uint8_t)r->memory_kind;
 	row->is_async = r->is_async != 0;
@@ -342,7 +343,7 @@ static void take_event(const struct cupti_record *record)
 	}
 	row = batch_add(GPROF_TABLE_event);
 	row->time = share_clock_time(r->device_time_ns);
-	row->place = define_place(NO_DEVICE, r->context_id, r->stream_id);
+	row->place = dictionary_place(NO_DEVICE, r->context_id, r->stream_id);
 	row->correlation = r->correlation_id;
 	row->event = r->event_id;
 }

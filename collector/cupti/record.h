@@ -16,7 +16,7 @@ void record_take(const struct cupti_record *record);
 /* Does an event of the stream come of it? Any thread. Not of what profiling itself has cost. */
 bool record_is_event(const struct cupti_record *record);
 
-/* Forgets what is known of kernels; with define_init, whose ids that is. */
+/* Forgets what is known of kernels; with dictionary_init, whose ids that is. */
 void record_init(void);
 
 /* Another buffer begins: names at known addresses are compared again. */

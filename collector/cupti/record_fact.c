@@ -8,7 +8,7 @@
 
 static void add_attribute(uint32_t device, const char *name, uint64_t value)
 {
-	uint32_t id = define_text(name, strlen(name));
+	uint32_t id = dictionary_text(name, strlen(name));
 	struct gprof_row_attribute *row = batch_add(GPROF_TABLE_attribute);
 
 	row->device = device;
@@ -43,7 +43,7 @@ void record_take_device(const struct cupti_record *record)
 		{"mig_enabled", r->is_mig_enabled},
 	};
 	struct gprof_row_device *row;
-	uint32_t name = define_name(r->name);
+	uint32_t name = dictionary_name(r->name);
 	struct gprof_text uuid = batch_text((const char *)r->uuid, sizeof(r->uuid));
 
 	/* Texts come first: making room for one may write the rows that wait. */

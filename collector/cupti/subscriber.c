@@ -94,7 +94,7 @@ static void remember(uint32_t what, uint32_t correlation)
 	told.next++;
 }
 
-static bool was_told(uint32_t what, uint32_t correlation)
+static bool was_reported(uint32_t what, uint32_t correlation)
 {
 	for (uint32_t i = 0; i < NR_TOLD; i++) {
 		if (told.calls[i].correlation == correlation && told.calls[i].what == what) {
@@ -105,7 +105,7 @@ static bool was_told(uint32_t what, uint32_t correlation)
 	return false;
 }
 
-void subscriber_tell_client(uint32_t domain, uint32_t cbid, const void *data)
+void subscriber_call_client(uint32_t domain, uint32_t cbid, const void *data)
 {
 	const struct client *client = atomic_load_explicit(&state.client, memory_order_acquire);
 	const struct cupti_callback_data *call = data;
@@ -118,7 +118,7 @@ void subscriber_tell_client(uint32_t domain, uint32_t cbid, const void *data)
 
 		if (call->site == CUPTI_SITE_ENTER) {
 			remember(what, call->correlation_id);
-		} else if (!was_told(what, call->correlation_id)) {
+		} else if (!was_reported(what, call->correlation_id)) {
 			return;
 		}
 	}
@@ -247,7 +247,7 @@ bool subscriber_has_client(void)
 }
 
 /* As CUPTI itself tells who holds it. */
-static uint32_t tell_holder(const struct cupti_subscriber_params *params)
+static uint32_t return_holder(const struct cupti_subscriber_params *params)
 {
 	const struct client *client = atomic_load(&state.client);
 
@@ -276,7 +276,7 @@ uint32_t subscriber_client_subscribe(const struct subscriber_real *real, cupti_s
 	uint32_t rc = CUPTI_OK;
 
 	if (atomic_exchange(&state.is_taken, true)) {
-		return tell_holder(params);
+		return return_holder(params);
 	}
 	want_nothing(&state.theirs);
 	claim();

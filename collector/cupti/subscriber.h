@@ -33,7 +33,7 @@ void subscriber_want(uint32_t domain, uint32_t cbid, bool is_wanted);
 bool subscriber_is_wanted(uint32_t domain, uint32_t cbid);
 
 /* From CUPTI's callback: calls the client if it has enabled that. */
-void subscriber_tell_client(uint32_t domain, uint32_t cbid, const void *data);
+void subscriber_call_client(uint32_t domain, uint32_t cbid, const void *data);
 
 /* Unsubscribes; or cuptiFinalize has done so for everybody. */
 void subscriber_end(void);

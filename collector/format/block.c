@@ -19,7 +19,7 @@ struct block_encoder {
 	ZSTD_CCtx *zstd;
 	int level;
 	bool has_avx2;
-	union gather_values values[MAX_COLUMNS];
+	union column_values values[MAX_COLUMNS];
 	unsigned char planes[sizeof(uint64_t) * BLOCK_ENCODE_ROWS];
 };
 
@@ -28,7 +28,7 @@ struct job {
 	struct block_encoder *encoder;
 	const struct block_table *table;
 	const struct block_input *input;
-	union gather_values *values; /* a column each */
+	union column_values *values; /* a column each */
 	uint32_t nr_rows;
 	unsigned char *out; /* where the next payload byte goes */
 	unsigned char *end;
@@ -273,7 +273,7 @@ static HOT void encode_narrow(
 }
 
 /* In place, from the last: a wide value lies on two narrow ones. */
-static void widen(union gather_values *values, uint32_t n, bool is_signed)
+static void widen(union column_values *values, uint32_t n, bool is_signed)
 {
 	while (n--) {
 		uint32_t value = values->narrow[n];
@@ -291,7 +291,7 @@ static HOT bool is_narrow(const struct block_column *column)
 static HOT bool find_planes(struct job *job, unsigned int c, struct gprof_column_entry *entry)
 {
 	const struct block_column *column = &job->table->columns[c];
-	union gather_values *values = &job->values[c];
+	union column_values *values = &job->values[c];
 	uint32_t narrow_any = 0;
 	uint64_t any;
 
@@ -381,7 +381,7 @@ static HOT size_t encode(
 	job.out = (unsigned char *)out + head_bytes;
 	job.end = (unsigned char *)out + capacity - GPROF_ALIGN;
 	if (!input->values) {
-		gather_rows(input->table, input->rows, job.nr_rows, job.values, 0);
+		rows_to_columns(input->table, input->rows, job.nr_rows, job.values, 0);
 	}
 	normalise_times(&job);
 	find_times(&job);

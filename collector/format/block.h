@@ -66,7 +66,7 @@ struct block_input {
 	unsigned int table;
 	uint32_t nr_rows;	     /* 1 to BLOCK_ENCODE_ROWS */
 	const void *const *rows;     /* with at most BLOCK_ENCODE_TEXT_BYTES of text */
-	union gather_values *values; /* if not NULL instead of rows; overwritten */
+	union column_values *values; /* if not NULL instead of rows; overwritten */
 	const struct block_ticks *ticks;
 	uint64_t sequence;
 	uint64_t rows_before;

@@ -742,7 +742,7 @@ enum gprof_window_state {
 enum gprof_end_kind {
 	GPROF_END_UNKNOWN = 0,
 	GPROF_END_EXIT = 1,	  /* exit, or return from main */
-	GPROF_END_AT_ONCE = 2,	  /* _exit, _Exit */
+	GPROF_END_UNDERSCORE_EXIT = 2,	  /* _exit, _Exit */
 	GPROF_END_QUICK_EXIT = 3,
 	GPROF_END_ABORT = 4,
 	GPROF_END_EXEC = 5,	  /* another program took its place */

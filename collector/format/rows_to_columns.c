@@ -11,7 +11,7 @@
 #define AHEAD 64u
 
 static inline __attribute__((always_inline)) void store(
-	union gather_values *values, uint32_t at, const void *field, size_t nr_bytes)
+	union column_values *values, uint32_t at, const void *field, size_t nr_bytes)
 {
 	union {
 		uint8_t one;
@@ -44,11 +44,11 @@ static inline __attribute__((always_inline)) void store(
 #define FIELD(table, type, name, kind) store(column++, at + i, &row->name, sizeof(type));
 #define T(id, table, what)                                                             \
 	static void from_##table(const void *const *rows, uint32_t nr_rows,            \
-		union gather_values *values, uint32_t at)                              \
+		union column_values *values, uint32_t at)                              \
 	{                                                                              \
 		for (uint32_t i = 0; i < nr_rows; i++) {                               \
 			const struct gprof_row_##table *row = rows[i];                 \
-			union gather_values *column = values;                          \
+			union column_values *column = values;                          \
                                                                                        \
 			__builtin_prefetch(rows[i + AHEAD < nr_rows ? i + AHEAD : i]); \
 			GPROF_COLUMNS_##table(FIELD, table)                            \
@@ -58,7 +58,7 @@ GPROF_TABLES(T)
 #undef T
 
 typedef void (*table_gather_fn)(
-	const void *const *rows, uint32_t nr_rows, union gather_values *values, uint32_t at);
+	const void *const *rows, uint32_t nr_rows, union column_values *values, uint32_t at);
 
 static const table_gather_fn functions[GPROF_NR_TABLES] = {
 #define T(id, table, what) [id] = from_##table,
@@ -66,8 +66,8 @@ static const table_gather_fn functions[GPROF_NR_TABLES] = {
 #undef T
 };
 
-void gather_rows(unsigned int table, const void *const *rows, uint32_t nr_rows,
-	union gather_values *values, uint32_t at)
+void rows_to_columns(unsigned int table, const void *const *rows, uint32_t nr_rows,
+	union column_values *values, uint32_t at)
 {
 	functions[table](rows, nr_rows, values, at);
 }

@@ -13,7 +13,7 @@
  * whatever else is 8 bytes in a row, are wide. The odd size keeps the columns of a table, which
  * are written side by side, out of the same sets of the first-level cache.
  */
-union gather_values {
+union column_values {
 	uint64_t wide[BLOCK_ENCODE_ROWS + 40];
 	uint32_t narrow[2 * (BLOCK_ENCODE_ROWS + 40)];
 };
@@ -22,7 +22,7 @@ union gather_values {
  * Fills values[c][at..] for each column c of `table` but texts, signed ones as their bits stand
  * there. at + nr_rows is at most BLOCK_ENCODE_ROWS.
  */
-void gather_rows(unsigned int table, const void *const *rows, uint32_t nr_rows,
-	union gather_values *values, uint32_t at);
+void rows_to_columns(unsigned int table, const void *const *rows, uint32_t nr_rows,
+	union column_values *values, uint32_t at);
 
 #endif

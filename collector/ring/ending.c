@@ -95,7 +95,7 @@ const char *ending_word(enum gprof_end_kind kind)
 	switch (kind) {
 	case GPROF_END_EXIT:
 		return "exit";
-	case GPROF_END_AT_ONCE:
+	case GPROF_END_UNDERSCORE_EXIT:
 		return "_exit";
 	case GPROF_END_QUICK_EXIT:
 		return "quick_exit";

@@ -6,26 +6,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FRAMES_MAX 32u
+#define PYTHON_FRAMES_MAX 32u
 
-struct frames {
+struct python_frames {
 	struct {
 		const char *file, *function;
-		uint32_t line; /* 0: unknown */
-	} all[FRAMES_MAX];     /* the innermost first */
+		uint32_t line;	  /* 0: unknown */
+	} all[PYTHON_FRAMES_MAX]; /* the innermost first */
 	uint32_t nr;
 	uint32_t nr_more; /* on the outside */
 	bool has_rest;	  /* and further ones, which are not counted */
 };
 
 /*
- * The frames of a thread by the kernel's id of it; self: where its ring_self lies, 0 if that is not
+ * The frames of a thread by the kernel's id of it; self: where its ring_tls lies, 0 if that is not
  * known. Good until the next call; NULL: none are known. Of a thread that ran meanwhile they may be
  * of several moments. The drain thread's.
  */
-typedef const struct frames *(*frames_reader)(uint32_t tid, uintptr_t self);
+typedef const struct python_frames *(*python_frames_reader)(uint32_t tid, uintptr_t self);
 
 /* Set by a door, at any time; NULL: there is none. */
-extern _Atomic(frames_reader) frames_read __attribute__((visibility("hidden")));
+extern _Atomic(python_frames_reader) python_frames_read __attribute__((visibility("hidden")));
 
 #endif

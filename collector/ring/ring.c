@@ -30,8 +30,8 @@
  */
 #define WAKE_FILL 64u
 
-__thread struct ring_self ring_self __attribute__((tls_model("initial-exec")));
-void (*ring_on_thread)(struct ring_self *self);
+__thread struct ring_tls ring_tls __attribute__((tls_model("initial-exec")));
+void (*ring_on_thread)(struct ring_tls *self);
 
 struct ring_pool ring_pool;
 
@@ -214,7 +214,7 @@ bool ring_forget(void)
 {
 	ending_forget();
 	atomic_store(&collector_page.is_ours, 0);
-	if (ring_pool.chunks && ring_self.writing) {
+	if (ring_pool.chunks && ring_tls.writing) {
 		mmap(ring_pool.chunks - RING_HEADER_BYTES, ring_pool.mapped_bytes,
 			PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -224,7 +224,7 @@ bool ring_forget(void)
 		munmap(ring_pool.chunks - RING_HEADER_BYTES, ring_pool.mapped_bytes);
 	}
 	memset((void *)&ring_pool, 0, sizeof(ring_pool));
-	memset(&ring_self, 0, sizeof(ring_self));
+	memset(&ring_tls, 0, sizeof(ring_tls));
 	return true;
 }
 
@@ -240,7 +240,7 @@ void ring_stop(const char *path)
 
 /* Does the drain see it? From then on it gives back the chunk before, which may be anybody's now.
  */
-static bool is_linked(const struct ring_self *self)
+static bool is_linked(const struct ring_tls *self)
 {
 	uint32_t next;
 
@@ -253,7 +253,7 @@ static bool is_linked(const struct ring_self *self)
 	       __atomic_load_n(&self->chunk->thread, __ATOMIC_SEQ_CST) != self->id;
 }
 
-static void link_chunk(struct ring_self *self, uint32_t index)
+static void link_chunk(struct ring_tls *self, uint32_t index)
 {
 	struct gprof_chunk_header *chunk = ring_chunk_at(index);
 	uint32_t seq = self->chunk ? self->chunk->chunk_seq + 1 : 1;
@@ -278,7 +278,7 @@ static void link_chunk(struct ring_self *self, uint32_t index)
  * The thread goes on in its pending chunk. May be left at any place and is then done again, even
  * if the drain has seen the chunk meanwhile.
  */
-static void use_chunk(struct ring_self *self, uint32_t index)
+static void use_chunk(struct ring_tls *self, uint32_t index)
 {
 	struct gprof_chunk_header *chunk = ring_chunk_at(index);
 
@@ -314,7 +314,7 @@ bool ring_is_left(uintptr_t frame, uintptr_t stack)
  * will do: a handler's own stack may lie above the thread's and be disarmed, unknown to sigaltstack
  * while it is in use. A thread's variables lie above its own stack, and below the main thread's.
  */
-static bool is_row_left(const struct ring_self *self, uintptr_t stack)
+static bool is_row_left(const struct ring_tls *self, uintptr_t stack)
 {
 	uintptr_t variables = (uintptr_t)self;
 
@@ -324,7 +324,7 @@ static bool is_row_left(const struct ring_self *self, uintptr_t stack)
 }
 
 /* Whoever left a row, or the taking of another chunk: the thread goes on behind its last row. */
-static void repair(struct ring_self *self)
+static void repair(struct ring_tls *self)
 {
 	self->writing = ring_stack_pointer(); /* a handler must stay out of this, too */
 	atomic_signal_fence(memory_order_seq_cst);
@@ -337,7 +337,7 @@ static void repair(struct ring_self *self)
 	self->writing = 0;
 }
 
-void ring_recover(struct ring_self *self, uintptr_t stack)
+void ring_recover(struct ring_tls *self, uintptr_t stack)
 {
 	atomic_fetch_add(&ring_pool.left, 1);
 	self->frame = 0;
@@ -361,7 +361,7 @@ void ring_came_back(void)
 	}
 }
 
-bool ring_is_still_inside(struct ring_self *self, uintptr_t stack)
+bool ring_still_in_profiler(struct ring_tls *self, uintptr_t stack)
 {
 	if (self->frame == UINTPTR_MAX || !ring_is_left(self->frame, stack)) {
 		return true;
@@ -371,7 +371,7 @@ bool ring_is_still_inside(struct ring_self *self, uintptr_t stack)
 }
 
 /* May the thread write? Not in a signal handler that has interrupted it in a row. */
-static bool may_write(struct ring_self *self, uintptr_t stack)
+static bool may_write(struct ring_tls *self, uintptr_t stack)
 {
 	if (self->writing && is_row_left(self, stack)) {
 		atomic_fetch_add(&ring_pool.left, 1);
@@ -382,7 +382,7 @@ static bool may_write(struct ring_self *self, uintptr_t stack)
 
 /* ---- a thread's side ---- */
 
-static bool adopt_thread(struct ring_self *self)
+static bool adopt_thread(struct ring_tls *self)
 {
 	struct ring_thread *thread;
 	uint32_t index = STACK_NONE;
@@ -403,7 +403,7 @@ static bool adopt_thread(struct ring_self *self)
 	thread->first = STACK_NONE;
 	thread->current = STACK_NONE;
 	thread->offset = 0;
-	thread->lost_told = 0;
+	thread->lost_counted = 0;
 	thread->lost_settled = 0;
 	atomic_store(&thread->lost, 0);
 	atomic_store(&thread->ended, 0);
@@ -415,7 +415,7 @@ static bool adopt_thread(struct ring_self *self)
 }
 
 /* In the chunk too, where a reader of the file finds it if no flush tells of it any more. */
-static void count_lost(struct ring_self *self)
+static void count_lost(struct ring_tls *self)
 {
 	if (self->chunk) {
 		atomic_fetch_add(&self->thread->lost, 1);
@@ -437,7 +437,7 @@ static uint32_t take_chunk(void)
 	return index;
 }
 
-static bool next_chunk(struct ring_self *self)
+static bool next_chunk(struct ring_tls *self)
 {
 	uint32_t index = take_chunk();
 	uint32_t used;
@@ -457,7 +457,7 @@ static bool next_chunk(struct ring_self *self)
 	return true;
 }
 
-bool ring_enter(struct ring_self *self)
+bool ring_enter(struct ring_tls *self)
 {
 	int error = errno;
 	bool ok;
@@ -485,7 +485,7 @@ bool ring_enter(struct ring_self *self)
 	return ok;
 }
 
-char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack)
+char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack)
 {
 	int error = errno;
 	bool ok;
@@ -526,7 +526,7 @@ void ring_emit(void *row, unsigned int table, const char *text, uint64_t nr_byte
 		loss_add(LOSS_TEXT, 1);
 	}
 	bytes = ring_row_bytes(row_bytes, nr_bytes);
-	at = ring_is_ours() ? ring_reserve(&ring_self, bytes) : NULL;
+	at = ring_is_ours() ? ring_reserve(&ring_tls, bytes) : NULL;
 	if (!at) {
 		return;
 	}
@@ -537,7 +537,7 @@ void ring_emit(void *row, unsigned int table, const char *text, uint64_t nr_byte
 	if (nr_bytes) {
 		memcpy(at + row_bytes, text, nr_bytes);
 	}
-	ring_commit(&ring_self, at, bytes);
+	ring_commit(&ring_tls, at, bytes);
 }
 
 bool ring_is_ours(void)
@@ -545,12 +545,12 @@ bool ring_is_ours(void)
 	return atomic_load(&collector_page.is_ours);
 }
 
-void ring_watch_thread(struct ring_self *self)
+void ring_watch_thread(struct ring_tls *self)
 {
 	atomic_store(&self->thread->is_watched, 1);
 }
 
-void ring_end_thread(struct ring_self *self)
+void ring_end_thread(struct ring_tls *self)
 {
 	if (!ring_is_ours()) {
 		/* Its parent's thread goes on. */
@@ -560,5 +560,5 @@ void ring_end_thread(struct ring_self *self)
 		stack_push(&ring_pool.free_threads, ring_pool.thread_links,
 			(uint32_t)(self->thread - ring_pool.threads));
 	}
-	*self = (struct ring_self){.ended = 1, .frame = self->frame};
+	*self = (struct ring_tls){.ended = 1, .frame = self->frame};
 }

@@ -5,9 +5,9 @@
  * thread-local pointer; a full chunk is exchanged for a free one without lock or system call. The
  * drain thread reads the chains and gives chunks back once their rows are in the stream.
  *
- *     row = ring_reserve(&ring_self, bytes);     NULL: no room, already counted
+ *     row = ring_reserve(&ring_tls, bytes);     NULL: no room, already counted
  *     fill *row
- *     ring_commit(&ring_self, row, bytes);
+ *     ring_commit(&ring_tls, row, bytes);
  *
  * Rows of a chunk become visible to the drain and to the reader of a dead process by `committed`.
  */
@@ -49,7 +49,7 @@ static inline void ring_call_end(struct ring_call *call, uint64_t raw)
  * The calling thread's state. Initial-exec TLS, two instructions to reach; kept small because a
  * library that is opened late must find its TLS in the surplus that ld.so reserves.
  */
-struct ring_self {
+struct ring_tls {
 	char *at;  /* where the next row goes */
 	char *end; /* of the chunk; both NULL before the thread's first row */
 	struct gprof_chunk_header *chunk;
@@ -67,7 +67,7 @@ struct ring_self {
 	struct ring_call cuda, nccl; /* outermost calls of each; those of NCCL call CUDA */
 };
 
-extern __thread struct ring_self ring_self
+extern __thread struct ring_tls ring_tls
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* ---- where the thread is ---- */
@@ -78,14 +78,14 @@ extern __thread struct ring_self ring_self
  * address of what it is in: once its stack pointer is above that address, it has left.
  */
 struct ring_mark {
-	uintptr_t before; /* ring_self.frame */
+	uintptr_t before; /* ring_tls.frame */
 	/* Of the call that a signal handler's own call has interrupted: */
 	struct ring_call cuda;
 	uint32_t correlation;
 };
 
-/* In ring_self.frame: it is not a hook, but gprof itself, whose calls are not the program's. */
-#define RING_INSIDE 1u
+/* In ring_tls.frame: it is not a hook, but gprof itself, whose calls are not the program's. */
+#define RING_IN_PROFILER 1u
 
 /* Where the function that this is compiled into was called: what it calls lies below. */
 #define RING_STACK ((uintptr_t)__builtin_dwarf_cfa())
@@ -114,7 +114,7 @@ bool ring_is_left(uintptr_t frame, uintptr_t stack);
  * The thread, which stands at `stack`, has left what it was in: counts that, and makes its ring fit
  * to be written if it has left a row as well.
  */
-void ring_recover(struct ring_self *self, uintptr_t stack);
+void ring_recover(struct ring_tls *self, uintptr_t stack);
 
 /* The `stack` of who has left everything, at the thread's end. */
 #define RING_STACK_TOP UINTPTR_MAX
@@ -125,31 +125,31 @@ void ring_was_left(void);
 /* The call was taken for one that was left, and has come to its end: coroutines do that. */
 void ring_came_back(void);
 
-/* The slow half of ring_is_inside. */
-bool ring_is_still_inside(struct ring_self *self, uintptr_t stack);
+/* The slow half of ring_in_profiler. */
+bool ring_still_in_profiler(struct ring_tls *self, uintptr_t stack);
 
-static inline __attribute__((always_inline)) bool ring_is_inside(struct ring_self *self)
+static inline __attribute__((always_inline)) bool ring_in_profiler(struct ring_tls *self)
 {
-	return __builtin_expect(self->frame & RING_INSIDE, 0) &&
-	       ring_is_still_inside(self, RING_STACK);
+	return __builtin_expect(self->frame & RING_IN_PROFILER, 0) &&
+	       ring_still_in_profiler(self, RING_STACK);
 }
 
 /* Around gprof's own code; the mark lies on the caller's stack. */
-static inline void ring_begin_inside(struct ring_self *self, struct ring_mark *mark)
+static inline void ring_enter_profiler(struct ring_tls *self, struct ring_mark *mark)
 {
 	mark->before = self->frame;
-	self->frame = (uintptr_t)mark | RING_INSIDE;
+	self->frame = (uintptr_t)mark | RING_IN_PROFILER;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void ring_end_inside(struct ring_self *self, const struct ring_mark *mark)
+static inline void ring_leave_profiler(struct ring_tls *self, const struct ring_mark *mark)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	self->frame = mark->before;
 }
 
 /* All that this thread ever does is gprof's own. */
-static inline void ring_stay_inside(struct ring_self *self)
+static inline void ring_stay_in_profiler(struct ring_tls *self)
 {
 	self->frame = UINTPTR_MAX;
 }
@@ -158,18 +158,18 @@ static inline void ring_stay_inside(struct ring_self *self)
 struct ring_thread {
 	uint32_t id;
 	uint32_t tid;
-	_Atomic uint32_t has_chain;   /* it wrote a row, and not all of its chunks are given back */
-	_Atomic uint32_t ended;	      /* it will write no more */
-	_Atomic uint32_t is_watched;  /* its end is not seen: whether it is there must be asked */
-	_Atomic uint64_t lost;	      /* rows that found no room */
-	const struct ring_self *self; /* gone when the thread is: read by peek.h alone */
+	_Atomic uint32_t has_chain;  /* it wrote a row, and not all of its chunks are given back */
+	_Atomic uint32_t ended;	     /* it will write no more */
+	_Atomic uint32_t is_watched; /* its end is not seen: whether it is there must be asked */
+	_Atomic uint64_t lost;	     /* rows that found no room */
+	const struct ring_tls *self; /* gone when the thread is: read by peek.h alone */
 	void *source_data; /* of a source, for the thread in this place; kept for the next one */
 	uint32_t pending;  /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
 	/* the drain's own: */
 	uint32_t first;	  /* oldest chunk not given back */
 	uint32_t current; /* chunk being read; UINT32_MAX before the first */
 	uint32_t offset;  /* bytes of rows of `current` that are read */
-	uint64_t lost_told;
+	uint64_t lost_counted;
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
 };
 
@@ -200,20 +200,20 @@ bool ring_is_ours(void);
 void ring_stop(const char *path);
 
 /* stack: RING_STACK of who reserves. */
-char *ring_reserve_slow(struct ring_self *self, uint32_t bytes, uintptr_t stack);
+char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack);
 
 /*
  * Gives the calling thread its id and first chunk if it has none. False if that cannot be now: then
  * there is no ring yet, or the row that was to be written is counted as lost.
  */
-bool ring_enter(struct ring_self *self);
+bool ring_enter(struct ring_tls *self);
 
 /*
  * Room for a row of `bytes` (a multiple of 8, at most RING_CHUNK_BYTES / 2) or NULL. No lock, no
  * system call but on the thread's first row.
  */
 static inline __attribute__((always_inline)) char *ring_reserve(
-	struct ring_self *self, uint32_t bytes)
+	struct ring_tls *self, uint32_t bytes)
 {
 	char *at;
 
@@ -235,7 +235,7 @@ static inline __attribute__((always_inline)) char *ring_reserve(
 }
 
 /* Makes the row at `row`, which was reserved last, visible. */
-static inline void ring_commit(struct ring_self *self, void *row, uint32_t bytes)
+static inline void ring_commit(struct ring_tls *self, void *row, uint32_t bytes)
 {
 	struct gprof_chunk_header *chunk = self->chunk;
 	char *at = (char *)row + bytes;
@@ -260,13 +260,13 @@ static inline uint32_t ring_row_bytes(uint32_t row_bytes, uint64_t text_bytes)
 void ring_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes);
 
 /* The calling thread writes no more; its last chunk may go. */
-void ring_end_thread(struct ring_self *self);
+void ring_end_thread(struct ring_tls *self);
 
 /* The calling thread will not call that: the drain finds out when it is gone. */
-void ring_watch_thread(struct ring_self *self);
+void ring_watch_thread(struct ring_tls *self);
 
 /* Called by ring_reserve_slow when a thread has its first row: `self->id` is given. */
-extern void (*ring_on_thread)(struct ring_self *self);
+extern void (*ring_on_thread)(struct ring_tls *self);
 
 /* ---- the drain's side; one thread only ---- */
 

@@ -195,7 +195,7 @@ static void free_chunk(uint32_t index)
 /* What a flush has told of is no longer for a reader of the chunks to add. */
 static void settle_lost(struct ring_thread *thread)
 {
-	uint64_t left = thread->lost_told - thread->lost_settled;
+	uint64_t left = thread->lost_counted - thread->lost_settled;
 
 	for (uint32_t index = thread->first; left && index != STACK_NONE;
 		index = atomic_load(&ring_pool.next[index])) {
@@ -206,7 +206,7 @@ static void settle_lost(struct ring_thread *thread)
 		__atomic_fetch_sub(lost, n, __ATOMIC_RELAXED);
 		left -= n;
 	}
-	thread->lost_settled = thread->lost_told;
+	thread->lost_settled = thread->lost_counted;
 }
 
 /* Asked before its rows are looked at: then they are all there. */
@@ -234,7 +234,7 @@ static void release_thread(struct ring_thread *thread, uint32_t index)
 	chunk->drained = thread->offset;
 	if (has_ended && thread->offset == chunk->committed &&
 		atomic_load(&ring_pool.next[thread->current]) == STACK_NONE) {
-		ring_pool.lost_ended += atomic_load(&thread->lost) - thread->lost_told;
+		ring_pool.lost_ended += atomic_load(&thread->lost) - thread->lost_counted;
 		atomic_store(&thread->has_chain, 0);
 		free_chunk(thread->current);
 		stack_push(&ring_pool.free_threads, ring_pool.thread_links, index);
@@ -263,8 +263,8 @@ uint64_t ring_take_lost(void)
 		if (thread) {
 			uint64_t lost = atomic_load(&thread->lost);
 
-			sum += lost - thread->lost_told;
-			thread->lost_told = lost;
+			sum += lost - thread->lost_counted;
+			thread->lost_counted = lost;
 		}
 	}
 	return sum;
@@ -278,9 +278,10 @@ uint64_t ring_take_nested(void)
 uint64_t ring_take_left(void)
 {
 	uint64_t left = atomic_load(&ring_pool.left), back = atomic_load(&ring_pool.came_back);
-	uint64_t n = left > back + ring_pool.left_told ? left - back - ring_pool.left_told : 0;
+	uint64_t n =
+		left > back + ring_pool.left_counted ? left - back - ring_pool.left_counted : 0;
 
-	ring_pool.left_told += n;
+	ring_pool.left_counted += n;
 	return n;
 }
 

@@ -34,7 +34,7 @@ struct ring_pool {
 	_Atomic uint32_t futex;
 	_Atomic uint64_t lost; /* by threads that found no place in `threads` */
 	_Atomic uint64_t nested, left, came_back;
-	uint64_t left_told; /* of those that did not come back */
+	uint64_t left_counted; /* of those that did not come back */
 	uint64_t damaged;
 	uint64_t lost_ended; /* of threads that are gone, not yet told */
 };

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Copies nr_bytes from there; false if they cannot be had. Keeps errno. */
-static inline bool peek(void *to, uintptr_t from, uint32_t nr_bytes)
+static inline bool safe_read(void *to, uintptr_t from, uint32_t nr_bytes)
 {
 	struct iovec ours = {to, nr_bytes}, theirs = {(void *)from, nr_bytes};
 	int error = errno;

@@ -149,7 +149,7 @@ static const struct reading {
 
 /* ---- GPUs ---- */
 
-static void say_shared(int device, nvml_device gpu, bool is_part)
+static void report_shared(int device, nvml_device gpu, bool is_part)
 {
 	unsigned int is_mig = 0, later = 0, nr_clients = 0;
 
@@ -218,7 +218,7 @@ static void find_gpu(int device)
 			"NVML does not know GPU %d; nothing of it is sampled", device);
 		return;
 	}
-	say_shared(device, gpu->handle, is_part);
+	report_shared(device, gpu->handle, is_part);
 	add_link(device, gpu->handle);
 }
 
@@ -226,7 +226,7 @@ static void look_for_gpus(void)
 {
 	uint64_t now = clock_monotonic_ns();
 
-	if (now < state.look_ns || !share_begin_call()) {
+	if (now < state.look_ns || !cupti_share_begin_call()) {
 		return;
 	}
 	for (int device = 0; device < DEVICE_MAX; device++) {
@@ -236,7 +236,7 @@ static void look_for_gpus(void)
 		}
 	}
 	state.look_ns = state.look_ns ? now + LOOK_NS : 0;
-	share_end_call();
+	cupti_share_end_call();
 }
 
 static void refuse(int device, uint32_t reading, int code)

@@ -36,7 +36,7 @@ static struct sample_state {
 	uint64_t interval_ns; /* 0: off */
 	uint64_t due_ns[NR_GROUPS];
 	uint64_t look_raw; /* when the group at hand began: what one look sees has one time */
-	struct held memory, cpus;
+	struct private_fd memory, cpus;
 	uint64_t page_bytes, tick_ns;
 	bool has_gpus;
 } state = {.memory = {.fd = -1}, .cpus = {.fd = -1}};
@@ -81,7 +81,8 @@ static void take_process(void)
 		add_here(GPROF_METRIC_PROCESS_CPU_NS,
 			(uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
 	}
-	if (held_read(&state.memory, text, sizeof(text)) && sample_read_resident(text, &pages)) {
+	if (private_fd_read(&state.memory, text, sizeof(text)) &&
+		sample_read_resident(text, &pages)) {
 		add_here(GPROF_METRIC_PROCESS_RSS_BYTES, pages * state.page_bytes);
 	}
 	if (!getrusage(RUSAGE_SELF, &usage)) {
@@ -128,7 +129,8 @@ static void take_slow(void)
 		tasks.st_nlink > 2) {
 		add_here(GPROF_METRIC_PROCESS_THREADS, tasks.st_nlink - 2);
 	}
-	if (held_read(&state.cpus, text, sizeof(text)) && sample_read_cpus(text, &busy, &all)) {
+	if (private_fd_read(&state.cpus, text, sizeof(text)) &&
+		sample_read_cpus(text, &busy, &all)) {
 		add_here(GPROF_METRIC_HOST_CPU_BUSY_NS, busy * state.tick_ns);
 		add_here(GPROF_METRIC_HOST_CPU_ALL_NS, all * state.tick_ns);
 	}
@@ -208,8 +210,8 @@ void sample_init(void)
 	if (page_bytes > 0 && ticks > 0) {
 		state.page_bytes = (uint64_t)page_bytes;
 		state.tick_ns = 1000000000u / (uint64_t)ticks;
-		held_open(&state.memory, "/proc/self/statm", O_RDONLY, HELD_HIGH);
-		held_open(&state.cpus, "/proc/stat", O_RDONLY, HELD_HIGH);
+		private_fd_open(&state.memory, "/proc/self/statm", O_RDONLY, PRIVATE_FD_HIGH);
+		private_fd_open(&state.cpus, "/proc/stat", O_RDONLY, PRIVATE_FD_HIGH);
 	}
 }
 
@@ -236,6 +238,6 @@ uint64_t sample_due_ns(void)
 
 void sample_forget(void)
 {
-	held_close(&state.memory);
-	held_close(&state.cpus);
+	private_fd_close(&state.memory);
+	private_fd_close(&state.cpus);
 }

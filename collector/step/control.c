@@ -89,12 +89,12 @@ static bool parse(struct control_command *command, const char *line)
 /* The first line; false if there is none yet, since somebody is writing it. */
 static bool read_line(char *line, size_t nr_bytes)
 {
-	struct held file;
+	struct private_fd file;
 	size_t n = 0;
 
-	if (!held_open(&file, state.path, O_RDONLY | O_NONBLOCK, HELD_ANYWHERE)) {
-		n = held_read(&file, line, nr_bytes);
-		held_close(&file);
+	if (!private_fd_open(&file, state.path, O_RDONLY | O_NONBLOCK, PRIVATE_FD_ANYWHERE)) {
+		n = private_fd_read(&file, line, nr_bytes);
+		private_fd_close(&file);
 	}
 	line[n] = 0;
 	line[strcspn(line, "\n")] = 0;
@@ -120,7 +120,7 @@ static bool is_possible(const struct control_command *command, const char *line)
 		tell(line, sentence);
 		return true;
 	}
-	if (!step_is_told()) {
+	if (!step_has_source()) {
 		tell(line, "not obeyed, since nothing tells of steps while nothing is recorded; "
 			   "use start and stop, or set GPROF_STEP");
 		return false;

@@ -10,7 +10,7 @@
 #define WARM_NS	      20000000u
 #define SHORT_STEP_NS 20000u
 
-static struct warmth_state {
+static struct warmup_state {
 	atomic_bool is_on;
 	_Atomic uint64_t ended_ns; /* CLOCK_MONOTONIC of the last step's end */
 	_Atomic uint64_t short_ns; /* what steps take when nothing holds them up, of late */
@@ -20,7 +20,7 @@ static struct warmth_state {
  * The shortest of the last steps, each of which may make it an eighth longer: a mean would be of
  * the first step, which compiles, or of one in which the machine was busy with something else.
  */
-static uint64_t follow_length(void)
+static uint64_t update_length(void)
 {
 	uint64_t now = clock_monotonic_ns();
 	uint64_t last_ns = now - atomic_exchange(&state.ended_ns, now);
@@ -41,26 +41,26 @@ static void set(const struct schedule *schedule, uint64_t step, uint64_t step_ns
 	}
 }
 
-void warmth_begin(const struct schedule *schedule, uint64_t step)
+void cupti_warmup_begin(const struct schedule *schedule, uint64_t step)
 {
 	atomic_store(&state.ended_ns, clock_monotonic_ns());
 	atomic_store(&state.short_ns, UINT64_MAX / 2);
 	set(schedule, step, SHORT_STEP_NS);
 }
 
-void warmth_follow(const struct schedule *schedule, uint64_t step)
+void cupti_warmup_next_step(const struct schedule *schedule, uint64_t step)
 {
-	set(schedule, step, follow_length());
+	set(schedule, step, update_length());
 }
 
-void warmth_prepare(const struct schedule *schedule, uint64_t step)
+void cupti_warmup_prepare(const struct schedule *schedule, uint64_t step)
 {
 	if (!schedule_until_open(schedule, step)) {
 		atomic_store(&state.is_on, true);
 	}
 }
 
-bool warmth_is_on(void)
+bool cupti_warmup_is_on(void)
 {
 	return atomic_load(&state.is_on);
 }

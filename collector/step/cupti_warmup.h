@@ -12,15 +12,15 @@
 #include "collector/step/schedule.h"
 
 /* The schedule begins in that step; nothing is known yet of how long steps are. */
-void warmth_begin(const struct schedule *schedule, uint64_t step);
+void cupti_warmup_begin(const struct schedule *schedule, uint64_t step);
 
 /* That step begins. Wakes the drain if there is something to do. */
-void warmth_follow(const struct schedule *schedule, uint64_t step);
+void cupti_warmup_next_step(const struct schedule *schedule, uint64_t step);
 
 /* If that step of it is not closed, CUPTI is to come up now. */
-void warmth_prepare(const struct schedule *schedule, uint64_t step);
+void cupti_warmup_prepare(const struct schedule *schedule, uint64_t step);
 
 /* Is a window that is closed about to open? */
-bool warmth_is_on(void);
+bool cupti_warmup_is_on(void);
 
 #endif

@@ -4,13 +4,13 @@
 #include "collector/step/period.h"
 #include "collector/step/step.h"
 
-static struct launches_state {
+static struct launch_period_state {
 	struct period period;
 	uint32_t thread; /* 0: none yet */
 	uint64_t nr_others;
 } state;
 
-bool launches_are_wanted;
+bool launch_period_is_wanted;
 
 static void begin(uint32_t thread)
 {
@@ -19,13 +19,13 @@ static void begin(uint32_t thread)
 	state.nr_others = 0;
 }
 
-void launches_init(void)
+void launch_period_init(void)
 {
 	begin(0);
-	launches_are_wanted = step_needs_period();
+	launch_period_is_wanted = step_needs_period();
 }
 
-void launches_add(uint32_t thread, uint32_t symbol, uint64_t time)
+void launch_period_add(uint32_t thread, uint32_t symbol, uint64_t time)
 {
 	if (thread != state.thread) {
 		if (++state.nr_others <= 2 * state.period.nr) {
@@ -36,12 +36,12 @@ void launches_add(uint32_t thread, uint32_t symbol, uint64_t time)
 	period_add(&state.period, symbol, time);
 }
 
-void launches_look(void)
+void launch_period_look(void)
 {
 	uint64_t time;
 
-	launches_are_wanted = step_needs_period();
-	if (launches_are_wanted) {
+	launch_period_is_wanted = step_needs_period();
+	if (launch_period_is_wanted) {
 		period_look(&state.period);
 		while (period_take(&state.period, &time)) {
 			step_found(time, state.period.confidence);

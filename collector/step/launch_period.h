@@ -10,22 +10,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Are steps to be found here, as of the last launches_look? */
-extern bool launches_are_wanted __attribute__((visibility("hidden")));
+/* Are steps to be found here, as of the last launch_period_look? */
+extern bool launch_period_is_wanted __attribute__((visibility("hidden")));
 
-void launches_init(void);
+void launch_period_init(void);
 
 /* In the order in which the thread made them; `time` by clock_raw. */
-void launches_add(uint32_t thread, uint32_t symbol, uint64_t time);
+void launch_period_add(uint32_t thread, uint32_t symbol, uint64_t time);
 
-static inline void launches_saw(uint32_t thread, uint32_t symbol, uint64_t time)
+static inline void launch_period_saw(uint32_t thread, uint32_t symbol, uint64_t time)
 {
-	if (launches_are_wanted) {
-		launches_add(thread, symbol, time);
+	if (launch_period_is_wanted) {
+		launch_period_add(thread, symbol, time);
 	}
 }
 
 /* Ends the steps that were found by now. Not while rings are being read: it writes rows. */
-void launches_look(void);
+void launch_period_look(void);
 
 #endif

@@ -32,17 +32,17 @@ static struct step_state {
 	bool has_kernel;
 	uint32_t interval_ms;
 	bool needs_capture;
-	const char *why_told;  /* of the verdict that step_add_facts has written last */
-	bool is_always;	       /* by the settings; see is_always() */
-	atomic_bool is_called; /* gprof_step() is what counts */
-	atomic_bool is_told;   /* the program or its framework says where they end */
+	const char *why_told;	 /* of the verdict that step_add_facts has written last */
+	bool is_always;		 /* by the settings; see is_always() */
+	atomic_bool is_called;	 /* gprof_step() is what counts */
+	atomic_bool is_reported; /* the program or its framework says where they end */
 	struct claim ranges_claim;
 	atomic_bool is_capturing;
 	atomic_bool is_stopped; /* nothing opens any more */
 	_Atomic uint64_t step;
 	_Atomic uint64_t ended_raw; /* when the last step ended, or recording began */
 	_Atomic uint32_t state;	    /* enum gprof_window_state in force */
-	_Atomic uint32_t nr_askers; /* of follow_state */
+	_Atomic uint32_t nr_askers; /* of update_state */
 	_Atomic uint64_t asked_ns;  /* when the one that acts has begun to */
 	_Atomic uint64_t command;   /* first << 32 | end, of the control file; 0 for none */
 	uint32_t base_mode;
@@ -128,7 +128,7 @@ static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name)
 	return state.rule != 0;
 }
 
-static void say_wrong(enum config_name name, const char *allowed, const char *instead)
+static void report_wrong(enum config_name name, const char *allowed, const char *instead)
 {
 	char sentence[400];
 
@@ -143,13 +143,13 @@ void step_init(uint32_t (*find_call)(const char *name))
 	memset((void *)&state, 0, sizeof(state));
 	window_init();
 	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
-		say_wrong(CONFIG_STEP,
+		report_wrong(CONFIG_STEP,
 			"auto, none, optimizer, dataloader, nvtx:NAME, api:FUNCTION, kernel:REGEX, "
 			"interval:MS",
 			"there are no steps");
 	}
 	if (schedule_parse(&state.schedule, config_text(CONFIG_SCHEDULE))) {
-		say_wrong(CONFIG_SCHEDULE,
+		report_wrong(CONFIG_SCHEDULE,
 			"all, FIRST-END, or skip_first=N,closed=N,ready=N,record=N,repeat=N",
 			"everything is recorded");
 		schedule_parse(&state.schedule, "all");
@@ -214,7 +214,7 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
  * Sets what is wanted now. Threads that end steps, calls of the program and the control file may
  * ask at once: one of them sets it, and does so again for those who came meanwhile and do not wait.
  */
-static void follow_state(void)
+static void update_state(void)
 {
 	uint64_t now = clock_monotonic_ns();
 	uint32_t nr_askers = 1;
@@ -240,8 +240,8 @@ static bool is_always(void)
 
 static void emit_step(struct gprof_row_step *row)
 {
-	if (ring_enter(&ring_self)) {
-		row->thread = ring_self.id;
+	if (ring_enter(&ring_tls)) {
+		row->thread = ring_tls.id;
 		ring_emit(row, GPROF_TABLE_step, NULL, 0);
 	}
 }
@@ -252,8 +252,8 @@ void step_start(void)
 
 	atomic_store(&state.ended_raw, row.time);
 	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
-	warmth_begin(&state.schedule, 0);
-	follow_state();
+	cupti_warmup_begin(&state.schedule, 0);
+	update_state();
 	if (state.rule || state.is_found) {
 		emit_step(&row);
 	}
@@ -282,9 +282,9 @@ static void end_step(enum gprof_step_rule rule, uint64_t time)
 	if (!is_always()) {
 		struct schedule schedule = schedule_now();
 
-		warmth_follow(&schedule, row.step);
+		cupti_warmup_next_step(&schedule, row.step);
 	}
-	follow_state();
+	update_state();
 }
 
 /* Two threads within some nanoseconds of each other: the later one is as if it had not been. */
@@ -305,7 +305,7 @@ static bool does_call_count(void)
 	if (!atomic_load(&state.is_called) && enter_ranges()) {
 		does_count = step_auto_call(&state.ranges);
 		atomic_store(&state.is_called, !state.ranges.wanted);
-		atomic_store(&state.is_told, true);
+		atomic_store(&state.is_reported, true);
 		leave_ranges();
 	}
 	return does_count;
@@ -334,7 +334,7 @@ void step_range(const char *name, uint64_t begin, uint64_t end)
 	}
 	step_auto_range(&state.ranges, name, begin, end, &ends);
 	if (ends.nr) {
-		atomic_store(&state.is_told, true);
+		atomic_store(&state.is_reported, true);
 	}
 	/* A schedule goes by what happens now: for it, steps begin with the first that is told. */
 	first = is_always() || !ends.nr ? 0 : ends.nr - 1;
@@ -347,7 +347,7 @@ void step_range(const char *name, uint64_t begin, uint64_t end)
 bool step_needs_period(void)
 {
 	return state.is_found && state.is_always && !state.ranges.wanted &&
-	       !atomic_load_explicit(&state.is_told, memory_order_relaxed);
+	       !atomic_load_explicit(&state.is_reported, memory_order_relaxed);
 }
 
 void step_found(uint64_t time, uint32_t confidence)
@@ -387,7 +387,7 @@ void step_capture(bool is_on)
 {
 	if (state.needs_capture && !(atomic_load(&collector_mode) & COLLECTOR_COLD)) {
 		atomic_store(&state.is_capturing, is_on);
-		follow_state();
+		update_state();
 	}
 }
 
@@ -415,7 +415,7 @@ bool step_is_open(void)
 bool step_wants_activity(void)
 {
 	return !config_flag(CONFIG_TIMER_ONLY) &&
-	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || warmth_is_on() ||
+	       (atomic_load(&state.state) != GPROF_WINDOW_CLOSED || cupti_warmup_is_on() ||
 		       state.has_kernel);
 }
 
@@ -426,16 +426,16 @@ bool step_is_recorded(uint32_t correlation)
 
 /* ---- the control file ---- */
 
-bool step_is_told(void)
+bool step_has_source(void)
 {
-	return state.rule || atomic_load(&state.is_told);
+	return state.rule || atomic_load(&state.is_reported);
 }
 
 void step_prepare(uint32_t first, uint32_t end)
 {
 	struct schedule schedule = span_of(first, end);
 
-	warmth_prepare(&schedule, atomic_load(&state.step));
+	cupti_warmup_prepare(&schedule, atomic_load(&state.step));
 }
 
 void step_command(uint32_t first, uint32_t end)
@@ -443,8 +443,8 @@ void step_command(uint32_t first, uint32_t end)
 	struct schedule schedule = span_of(first, end);
 
 	atomic_store(&state.command, (uint64_t)first << 32 | end);
-	warmth_begin(&schedule, atomic_load(&state.step));
-	follow_state();
+	cupti_warmup_begin(&schedule, atomic_load(&state.step));
+	update_state();
 }
 
 uint64_t step_now(void)

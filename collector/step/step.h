@@ -65,7 +65,7 @@ bool step_wants_activity(void);
 bool step_is_recorded(uint32_t correlation);
 
 /* Does something tell of steps, also while nothing is recorded? */
-bool step_is_told(void);
+bool step_has_source(void);
 
 /* How many have ended. */
 uint64_t step_now(void);

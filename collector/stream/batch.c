@@ -87,7 +87,7 @@ int batch_init(void)
 void batch_forget(void)
 {
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
-		batches[t].nr_rows = batches[t].nr_gathered = 0;
+		batches[t].nr_rows = batches[t].nr_in_columns = 0;
 		batches[t].nr_written = 0;
 	}
 	state.text_waiting = 0;
@@ -98,14 +98,14 @@ static void gather(unsigned int table)
 {
 	struct batch *batch = &batches[table];
 
-	gather_rows(table, batch->rows, batch->nr_rows, batch->values, batch->nr_gathered);
-	batch->nr_gathered += batch->nr_rows;
+	rows_to_columns(table, batch->rows, batch->nr_rows, batch->values, batch->nr_in_columns);
+	batch->nr_in_columns += batch->nr_rows;
 	batch->nr_rows = 0;
 }
 
 static uint32_t nr_waiting(const struct batch *batch)
 {
-	return batch->nr_gathered + batch->nr_rows;
+	return batch->nr_in_columns + batch->nr_rows;
 }
 
 static void write_batch(unsigned int table)
@@ -119,12 +119,12 @@ static void write_batch(unsigned int table)
 	}
 	if (batch->values) {
 		gather(table);
-		stream_write_columns(table, batch->values, batch->nr_gathered, is_event);
+		stream_write_columns(table, batch->values, batch->nr_in_columns, is_event);
 	} else {
 		stream_write(table, batch->rows, batch->nr_rows, is_event);
 	}
 	batch->nr_written += nr_waiting(batch);
-	batch->nr_rows = batch->nr_gathered = 0;
+	batch->nr_rows = batch->nr_in_columns = 0;
 }
 
 static void write_definitions(void)
@@ -182,7 +182,7 @@ void batch_drop_all(void)
 			state.nr_events += nr_waiting(batch);
 			loss_add(LOSS_LIMIT, nr_waiting(batch));
 			batch->nr_written += nr_waiting(batch);
-			batch->nr_rows = batch->nr_gathered = 0;
+			batch->nr_rows = batch->nr_in_columns = 0;
 		}
 	}
 }

@@ -29,8 +29,8 @@ struct batch {
 	uint32_t max_rows;
 	uint32_t row_bytes;
 	uint64_t nr_written;	     /* and those before, in the stream or dropped */
-	uint32_t nr_gathered;	     /* rows before those, in `values` */
-	union gather_values *values; /* NULL for a table with texts, whose rows wait for the block
+	uint32_t nr_in_columns;	     /* rows before those, in `values` */
+	union column_values *values; /* NULL for a table with texts, whose rows wait for the block
 				      */
 	bool is_definition;	     /* or a fact: not an event */
 };

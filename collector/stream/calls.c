@@ -62,7 +62,7 @@ uint32_t calls_find_or_add(const char *name, uint8_t api)
 void calls_add_rows(void)
 {
 	for (uint32_t i = 0; i < hooks.nr + state.nr_added; i++) {
-		uint32_t name = define_text(name_of(i), strlen(name_of(i)));
+		uint32_t name = dictionary_text(name_of(i), strlen(name_of(i)));
 		struct gprof_row_call *row = batch_add(GPROF_TABLE_call);
 
 		row->id = i + 1;

@@ -27,28 +27,28 @@ struct known_shape {
 	uint32_t id;
 };
 
-struct define_known_place define_known_places[DEFINE_NR_KNOWN_PLACES];
-struct define_names define_names;
+struct dictionary_known_place dictionary_known_places[DICTIONARY_NR_KNOWN_PLACES];
+struct dictionary_names dictionary_names;
 
-static struct define_state {
+static struct dictionary_state {
 	struct intern texts;
 	struct intern shapes;
 	struct intern places;
-	struct name_copy copies[DEFINE_NR_KNOWN_NAMES];
+	struct name_copy copies[DICTIONARY_NR_KNOWN_NAMES];
 	struct known_shape known_shapes[NR_KNOWN_SHAPES];
 } state;
 
-int define_init(void)
+int dictionary_init(void)
 {
 	int rc = intern_init(&state.texts, NR_TEXTS, TEXT_ARENA);
 
 	rc = rc ? rc
 		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
-	memset(&define_names, 0, sizeof(define_names));
-	define_names.era = 1;
+	memset(&dictionary_names, 0, sizeof(dictionary_names));
+	dictionary_names.era = 1;
 	memset(state.known_shapes, 0, sizeof(state.known_shapes));
-	memset(define_known_places, 0, sizeof(define_known_places));
+	memset(dictionary_known_places, 0, sizeof(dictionary_known_places));
 	return rc;
 }
 
@@ -72,7 +72,7 @@ static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes
 	return entry;
 }
 
-uint32_t define_text(const char *bytes, uint64_t nr_bytes)
+uint32_t dictionary_text(const char *bytes, uint64_t nr_bytes)
 {
 	return nr_bytes ? find_text(bytes, nr_bytes)->id : 0;
 }
@@ -85,10 +85,10 @@ static bool is_same_name(const struct name_copy *copy, const char *name)
 	       !name[copy->nr_bytes];
 }
 
-uint32_t define_name_slow(const char *name)
+uint32_t dictionary_name_slow(const char *name)
 {
-	struct define_known_name *known = define_known_name(name);
-	struct name_copy *copy = &state.copies[known - define_names.known];
+	struct dictionary_known_name *known = dictionary_known_name(name);
+	struct name_copy *copy = &state.copies[known - dictionary_names.known];
 
 	if (!name || !*name) {
 		return 0;
@@ -100,15 +100,15 @@ uint32_t define_name_slow(const char *name)
 		known->name = name;
 		known->id = entry->id;
 	}
-	known->era = define_names.era;
+	known->era = dictionary_names.era;
 	return known->id;
 }
 
-void define_names_may_change(void)
+void dictionary_names_may_change(void)
 {
-	if (!++define_names.era) {
-		memset(&define_names, 0, sizeof(define_names));
-		define_names.era = 1;
+	if (!++dictionary_names.era) {
+		memset(&dictionary_names, 0, sizeof(dictionary_names));
+		dictionary_names.era = 1;
 	}
 }
 
@@ -121,7 +121,7 @@ static struct known_shape *known_shape(const struct gprof_row_shape *s)
 	return &state.known_shapes[hash >> 52];
 }
 
-uint32_t define_shape(const struct gprof_row_shape *shape)
+uint32_t dictionary_shape(const struct gprof_row_shape *shape)
 {
 	struct known_shape *known = known_shape(shape);
 	const struct intern_entry *entry;
@@ -159,11 +159,11 @@ static uint32_t find_place(const uint32_t key[3])
 	return entry->id;
 }
 
-uint32_t define_place_slow(uint32_t device, uint32_t context, uint32_t stream)
+uint32_t dictionary_place_slow(uint32_t device, uint32_t context, uint32_t stream)
 {
 	const uint32_t key[] = {device, context, stream};
-	struct define_known_place *known = define_known_place(context, stream);
+	struct dictionary_known_place *known = dictionary_known_place(context, stream);
 
-	*known = (struct define_known_place){device, context, stream, find_place(key)};
+	*known = (struct dictionary_known_place){device, context, stream, find_place(key)};
 	return known->id;
 }

@@ -8,78 +8,81 @@
 #include "collector/format/format.h"
 
 /* Returns 0 or -ENOMEM. */
-int define_init(void);
+int dictionary_init(void);
 
 /* The id of a text (0 for none); longer than GPROF_TEXT_BYTES it is cut, and counted as such. */
-uint32_t define_text(const char *bytes, uint64_t nr_bytes);
+uint32_t dictionary_text(const char *bytes, uint64_t nr_bytes);
 
-/* C strings whose text was compared with our copy since define_names_may_change, by their address.
+/* C strings whose text was compared with our copy since dictionary_names_may_change, by their
+ * address.
  */
-#define DEFINE_NR_KNOWN_NAMES 1024u
-struct define_known_name {
+#define DICTIONARY_NR_KNOWN_NAMES 1024u
+struct dictionary_known_name {
 	const char *name;
 	uint32_t era; /* when it was compared last */
 	uint32_t id;
 };
 
-struct define_names {
-	struct define_known_name known[DEFINE_NR_KNOWN_NAMES];
+struct dictionary_names {
+	struct dictionary_known_name known[DICTIONARY_NR_KNOWN_NAMES];
 	uint32_t era; /* never 0 */
 };
 
-extern struct define_names define_names __attribute__((visibility("hidden")));
+extern struct dictionary_names dictionary_names __attribute__((visibility("hidden")));
 
-static inline struct define_known_name *define_known_name(const char *name)
+static inline struct dictionary_known_name *dictionary_known_name(const char *name)
 {
-	return &define_names.known[((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 54];
+	return &dictionary_names.known[((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 54];
 }
 
-uint32_t define_name_slow(const char *name);
+uint32_t dictionary_name_slow(const char *name);
 
 /*
- * As define_text for a C string, NULL for none, that stays where it is and as it is until
- * define_names_may_change: CUPTI keeps a kernel's name while records that use it are out.
+ * As dictionary_text for a C string, NULL for none, that stays where it is and as it is until
+ * dictionary_names_may_change: CUPTI keeps a kernel's name while records that use it are out.
  */
-static inline uint32_t define_name(const char *name)
+static inline uint32_t dictionary_name(const char *name)
 {
-	const struct define_known_name *known = define_known_name(name);
+	const struct dictionary_known_name *known = dictionary_known_name(name);
 
-	return known->name == name && known->era == define_names.era ? known->id
-								     : define_name_slow(name);
+	return known->name == name && known->era == dictionary_names.era
+		       ? known->id
+		       : dictionary_name_slow(name);
 }
 
-void define_names_may_change(void);
+void dictionary_names_may_change(void);
 
 /* The id of a shape, whose head, id and padding are 0. */
-uint32_t define_shape(const struct gprof_row_shape *shape);
+uint32_t dictionary_shape(const struct gprof_row_shape *shape);
 
 /* The places met last, by context and stream. */
-#define DEFINE_NR_KNOWN_PLACES 64u
-struct define_known_place {
+#define DICTIONARY_NR_KNOWN_PLACES 64u
+struct dictionary_known_place {
 	uint32_t device, context, stream;
 	uint32_t id; /* 0: none yet */
 };
 
-extern struct define_known_place define_known_places[DEFINE_NR_KNOWN_PLACES]
+extern struct dictionary_known_place dictionary_known_places[DICTIONARY_NR_KNOWN_PLACES]
 	__attribute__((visibility("hidden")));
 
-static inline struct define_known_place *define_known_place(uint32_t context, uint32_t stream)
+static inline struct dictionary_known_place *dictionary_known_place(
+	uint32_t context, uint32_t stream)
 {
-	return &define_known_places[(stream ^ context << 3) % DEFINE_NR_KNOWN_PLACES];
+	return &dictionary_known_places[(stream ^ context << 3) % DICTIONARY_NR_KNOWN_PLACES];
 }
 
-uint32_t define_place_slow(uint32_t device, uint32_t context, uint32_t stream);
+uint32_t dictionary_place_slow(uint32_t device, uint32_t context, uint32_t stream);
 
 /* The id of a place. */
-static inline uint32_t define_place(uint32_t device, uint32_t context, uint32_t stream)
+static inline uint32_t dictionary_place(uint32_t device, uint32_t context, uint32_t stream)
 {
-	const struct define_known_place *known = define_known_place(context, stream);
+	const struct dictionary_known_place *known = dictionary_known_place(context, stream);
 
 	if (known->id && known->device == device && known->context == context &&
 		known->stream == stream) {
 		return known->id;
 	}
-	return define_place_slow(device, context, stream);
+	return dictionary_place_slow(device, context, stream);
 }
 
 #endif

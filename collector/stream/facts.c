@@ -117,11 +117,11 @@ void facts_add_number(const char *key, uint64_t value)
 }
 
 /* A value that came from the environment or from a file, under the name that it had there. */
-static void add_masked(const char *key, const char *name, const char *value)
+static void add_redacted(const char *key, const char *name, const char *value)
 {
-	char masked[GPROF_TEXT_BYTES];
+	char redacted[GPROF_TEXT_BYTES];
 
-	add(key, masked, mask_value(masked, sizeof(masked), name, value, strlen(value)));
+	add(key, redacted, redact_value(redacted, sizeof(redacted), name, value, strlen(value)));
 }
 
 /* The first bytes of a file of /proc, 0 if it cannot be read. */
@@ -142,12 +142,12 @@ static size_t read_start(const char *path, char *out, size_t out_bytes)
 
 static void add_command(void)
 {
-	char text[GPROF_TEXT_BYTES], masked[GPROF_TEXT_BYTES];
+	char text[GPROF_TEXT_BYTES], redacted[GPROF_TEXT_BYTES];
 	size_t n = read_start("/proc/self/cmdline", text, sizeof(text));
 
 	/* Arguments end in 0 each; they stay so, since a blank may be part of one. */
-	n = mask_command(masked, sizeof(masked), text, n);
-	add("process.command", masked, n && !masked[n - 1] ? n - 1 : n);
+	n = redact_command(redacted, sizeof(redacted), text, n);
+	add("process.command", redacted, n && !redacted[n - 1] ? n - 1 : n);
 }
 
 /*
@@ -255,7 +255,7 @@ void facts_add_start(void)
 		if (state.values[i][0]) {
 			char key[64];
 
-			add_masked(sources[i].key, state.from[i], state.values[i]);
+			add_redacted(sources[i].key, state.from[i], state.values[i]);
 			log_format(key, sizeof(key), "%s.source", sources[i].key);
 			facts_add(key, state.from[i]);
 		}
@@ -264,7 +264,7 @@ void facts_add_start(void)
 		char key[64];
 
 		log_format(key, sizeof(key), "config.%s", config_full_name((enum config_name)i));
-		add_masked(key, "", config_written((enum config_name)i));
+		add_redacted(key, "", config_written((enum config_name)i));
 	}
 }
 

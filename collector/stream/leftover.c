@@ -26,20 +26,20 @@
 
 struct move {
 	bool (*is_over)(void);
-	struct held from, to;
+	struct private_fd from, to;
 	char bytes[RING_CHUNK_BYTES];
 };
 
 static bool read_at(struct move *move, uint64_t at, size_t nr_bytes)
 {
-	return !held_check(&move->from) &&
+	return !private_fd_check(&move->from) &&
 	       pread(move->from.fd, move->bytes, nr_bytes, (off_t)at) == (ssize_t)nr_bytes;
 }
 
 static bool copy_at(struct move *move, uint64_t at, size_t nr_bytes)
 {
 	pace_look();
-	return !move->is_over() && read_at(move, at, nr_bytes) && !held_check(&move->to) &&
+	return !move->is_over() && read_at(move, at, nr_bytes) && !private_fd_check(&move->to) &&
 	       pwrite(move->to.fd, move->bytes, nr_bytes, (off_t)at) == (ssize_t)nr_bytes;
 }
 
@@ -76,7 +76,7 @@ static bool copy_used(struct move *move)
 			return false;
 		}
 	}
-	return !held_check(&move->to) && !ftruncate(move->to.fd, (off_t)at);
+	return !private_fd_check(&move->to) && !ftruncate(move->to.fd, (off_t)at);
 }
 
 /* Under another name until it is whole; nobody else is at it then. */
@@ -86,19 +86,19 @@ static void move_file(struct move *move, const char *from, const char *to)
 	bool is_whole;
 
 	log_format(half, sizeof(half), "%s.new", to);
-	if (held_open(&move->from, from, O_RDONLY | O_NONBLOCK, HELD_ANYWHERE)) {
+	if (private_fd_open(&move->from, from, O_RDONLY | O_NONBLOCK, PRIVATE_FD_ANYWHERE)) {
 		return;
 	}
-	if (!held_open(&move->to, half, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE)) {
+	if (!private_fd_open(&move->to, half, O_WRONLY | O_CREAT | O_EXCL, PRIVATE_FD_ANYWHERE)) {
 		is_whole = copy_used(move);
-		held_close(&move->to);
+		private_fd_close(&move->to);
 		if (is_whole && !rename(half, to)) {
 			unlink(from);
 		} else {
 			unlink(half);
 		}
 	}
-	held_close(&move->from);
+	private_fd_close(&move->from);
 }
 
 static bool is_own_file(const char *path)
@@ -145,17 +145,17 @@ void leftover_move(bool (*is_over)(void))
 {
 	static struct move move;
 	static char bytes[4096] __attribute__((aligned(8)));
-	struct held shared;
+	struct private_fd shared;
 	long n;
 
 	move.is_over = is_over;
-	if (held_open(&shared, SHARED, O_RDONLY | O_DIRECTORY, HELD_ANYWHERE)) {
+	if (private_fd_open(&shared, SHARED, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
 		return;
 	}
 	do {
 		const struct dir_entry *entry;
 
-		n = is_over() || held_check(&shared)
+		n = is_over() || private_fd_check(&shared)
 			    ? 0
 			    : syscall(SYS_getdents64, shared.fd, bytes, sizeof(bytes));
 		for (long at = 0; at < n; at += entry->bytes) {
@@ -163,5 +163,5 @@ void leftover_move(bool (*is_over)(void))
 			look_at(&move, entry->name);
 		}
 	} while (n > 0);
-	held_close(&shared);
+	private_fd_close(&shared);
 }

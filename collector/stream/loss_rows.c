@@ -20,7 +20,7 @@ static uint64_t add_loss(const char *cause, uint64_t count)
 	if (!count) {
 		return 0;
 	}
-	id = define_text(cause, strlen(cause));
+	id = dictionary_text(cause, strlen(cause));
 	row = batch_add(GPROF_TABLE_loss);
 	row->tick = clock_raw();
 	row->count = count;
@@ -55,8 +55,8 @@ static void add_notices(void)
 	struct notice notice;
 
 	while (notice_take(&notice)) {
-		uint32_t cause = define_text(notice.cause, strlen(notice.cause));
-		uint32_t text = define_text(notice.text, strlen(notice.text));
+		uint32_t cause = dictionary_text(notice.cause, strlen(notice.cause));
+		uint32_t text = dictionary_text(notice.text, strlen(notice.text));
 		struct gprof_row_notice *row = batch_add(GPROF_TABLE_notice);
 
 		row->tick = notice.raw;

@@ -23,12 +23,12 @@
 #define PART	      ".part"
 #define RINGS	      ".rings"
 #define ZSTD_LEVEL    1
-#define NAME_MAX_HOST 64
+#define NAME_MAX_NODE 64
 /* Definitions that wait for a file system which refused them; some hours of an idle recorder's. */
-#define OWED_BYTES (1u << 20)
+#define DEFERRED_BYTES (1u << 20)
 
 /* Apart from the rest, which is zero at first and so takes no room in the library's file. */
-static struct held stream_file = {.fd = -1};
+static struct private_fd stream_file = {.fd = -1};
 
 static struct stream_state {
 	uint64_t id;
@@ -43,8 +43,8 @@ static struct stream_state {
 	bool is_encoder_old; /* a parent's, which may have been at work when it forked */
 	char *out;
 	size_t out_bytes;
-	char *owed;
-	size_t owed_bytes;
+	char *deferred;
+	size_t deferred_bytes;
 	struct stream_lost lost;
 	atomic_uint progress;
 	char dir[PATH_MAX];
@@ -64,9 +64,9 @@ static int allocate(void)
 		stream.out_bytes = bytes > stream.out_bytes ? bytes : stream.out_bytes;
 	}
 	stream.out = memory_map(stream.out_bytes);
-	stream.owed = memory_map(OWED_BYTES);
+	stream.deferred = memory_map(DEFERRED_BYTES);
 	/* Last: it says, to a forked child too, that all of them are there. */
-	if (memory && stream.out && stream.owed) {
+	if (memory && stream.out && stream.deferred) {
 		stream.encoder = block_encoder_init(memory, ZSTD_LEVEL);
 	}
 	return stream.encoder ? 0 : -ENOMEM;
@@ -111,17 +111,17 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 /* Looks, before writing, whether the file is still open; if the host took it, opens it again. */
 static int verify_file(void)
 {
-	struct held again;
-	int rc = held_check(&stream_file);
+	struct private_fd again;
+	int rc = private_fd_check(&stream_file);
 
 	if (rc != -EBADF) {
 		return rc;
 	}
-	if (held_open(&again, stream.path, O_WRONLY, HELD_ANYWHERE)) {
+	if (private_fd_open(&again, stream.path, O_WRONLY, PRIVATE_FD_ANYWHERE)) {
 		return -EBADF;
 	}
 	if (again.device != stream_file.device || again.inode != stream_file.inode) {
-		held_close(&again);
+		private_fd_close(&again);
 		return -EBADF;
 	}
 	stream_file = again;
@@ -177,7 +177,8 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	}
 	make_base(start_ns);
 	log_format(stream.path, sizeof(stream.path), "%s/%s" SUFFIX PART, stream.dir, stream.base);
-	rc = held_open(&stream_file, stream.path, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE);
+	rc = private_fd_open(
+		&stream_file, stream.path, O_WRONLY | O_CREAT | O_EXCL, PRIVATE_FD_ANYWHERE);
 	if (rc) {
 		return rc;
 	}
@@ -199,32 +200,32 @@ static void count_lost(uint64_t *counter, uint32_t nr_rows, bool is_event)
  * What later blocks name must not be missing: a definition that was refused is kept, and goes into
  * the file before anything else once there is room again.
  */
-static bool owe(size_t nr_bytes)
+static bool defer_block(size_t nr_bytes)
 {
-	if (nr_bytes > OWED_BYTES - stream.owed_bytes) {
+	if (nr_bytes > DEFERRED_BYTES - stream.deferred_bytes) {
 		return false;
 	}
-	memcpy(stream.owed + stream.owed_bytes, stream.out, nr_bytes);
-	stream.owed_bytes += nr_bytes;
+	memcpy(stream.deferred + stream.deferred_bytes, stream.out, nr_bytes);
+	stream.deferred_bytes += nr_bytes;
 	return true;
 }
 
-static int pay(void)
+static int flush_deferred(void)
 {
-	int rc = write_at(stream.owed, stream.owed_bytes, stream.at);
+	int rc = write_at(stream.deferred, stream.deferred_bytes, stream.at);
 
 	if (!rc) {
-		stream.at += stream.owed_bytes;
-		stream.owed_bytes = 0;
+		stream.at += stream.deferred_bytes;
+		stream.deferred_bytes = 0;
 	}
 	return rc;
 }
 
-int stream_settle(void)
+int stream_flush_deferred(void)
 {
-	int rc = stream.owed_bytes ? verify_file() : 0;
+	int rc = stream.deferred_bytes ? verify_file() : 0;
 
-	return rc ? rc : pay();
+	return rc ? rc : flush_deferred();
 }
 
 static int write_block(struct block_input *input, bool is_event)
@@ -243,13 +244,13 @@ static int write_block(struct block_input *input, bool is_event)
 	input->rows_before = stream.rows_before[input->table];
 	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);
 	rc = bytes ? verify_file() : -EINVAL;
-	rc = rc ? rc : pay();
+	rc = rc ? rc : flush_deferred();
 	rc = rc ? rc : write_at(stream.out, bytes, stream.at);
 	/* Lost rows count in the numbering, so that the reader sees the hole. */
 	stream.rows_before[input->table] += nr_rows;
 	if (rc) {
 		count_lost(&stream.lost.disk, nr_rows, is_event);
-		stream.sequence += !is_event && bytes && owe(bytes);
+		stream.sequence += !is_event && bytes && defer_block(bytes);
 		return rc;
 	}
 	stream.sequence++;
@@ -276,7 +277,7 @@ int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, 
 }
 
 int stream_write_columns(
-	unsigned int table, union gather_values *values, uint32_t nr_rows, bool is_event)
+	unsigned int table, union column_values *values, uint32_t nr_rows, bool is_event)
 {
 	struct block_input input = {.table = table, .values = values, .nr_rows = nr_rows};
 
@@ -293,7 +294,7 @@ struct stream_lost stream_take_lost(void)
 
 void stream_discard(void)
 {
-	held_close(&stream_file);
+	private_fd_close(&stream_file);
 	unlink(stream.path);
 	stream_forget();
 }
@@ -324,11 +325,11 @@ int stream_finish(void)
 
 void stream_forget(void)
 {
-	held_close(&stream_file);
+	private_fd_close(&stream_file);
 	stream.is_encoder_old = stream.encoder != NULL;
 	stream.at = 0;
 	stream.definition_bytes = 0;
-	stream.owed_bytes = 0;
+	stream.deferred_bytes = 0;
 	stream.sequence = 0;
 	stream.nr_rows = 0;
 	memset(stream.rows_before, 0, sizeof(stream.rows_before));

@@ -31,13 +31,13 @@ int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, 
 
 /* The same for one block whose columns were gathered before; they are overwritten. */
 int stream_write_columns(
-	unsigned int table, union gather_values *values, uint32_t nr_rows, bool is_event);
+	unsigned int table, union column_values *values, uint32_t nr_rows, bool is_event);
 
 /*
  * Writes the definitions that were refused before, if any, which otherwise go before the next
  * block. Returns 0 when the file holds all of them, or -errno.
  */
-int stream_settle(void);
+int stream_flush_deferred(void);
 
 struct stream_lost stream_take_lost(void);
 

@@ -50,12 +50,12 @@ static struct config_state {
 
 static void wrong_add(const char *name, const char *value, const char *allowed)
 {
-	char masked[64];
+	char redacted[64];
 
 	if (config.nr_wrong < MAX_WRONG) {
-		masked[mask_value(masked, 60, name, value, strlen(value))] = 0;
+		redacted[redact_value(redacted, 60, name, value, strlen(value))] = 0;
 		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
-			"%s=%s is not allowed (allowed: %s); the default is used", name, masked,
+			"%s=%s is not allowed (allowed: %s); the default is used", name, redacted,
 			allowed);
 	}
 }
@@ -63,12 +63,12 @@ static void wrong_add(const char *name, const char *value, const char *allowed)
 /* Of the file of settings: what, and what is wrong with it. */
 static void wrong_line(const char *where, const char *what, const char *problem)
 {
-	char masked[96];
+	char redacted[96];
 
 	if (config.nr_wrong < MAX_WRONG) {
-		masked[mask_value(masked, sizeof(masked) - 1, "", what, strlen(what))] = 0;
+		redacted[redact_value(redacted, sizeof(redacted) - 1, "", what, strlen(what))] = 0;
 		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]), "%s%s %s",
-			where, masked, problem);
+			where, redacted, problem);
 	}
 }
 

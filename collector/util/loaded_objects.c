@@ -14,7 +14,7 @@
 #define WAIT_NS	  100000000u
 #define MOMENT_NS 50000u
 
-static struct objects_state {
+static struct loaded_objects_state {
 	atomic_int nr_looks; /* going on */
 	atomic_int nr_forks; /* likewise */
 } state;
@@ -52,7 +52,8 @@ static void begin_look(void)
 	}
 }
 
-int objects_visit(int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data)
+int loaded_objects_visit(
+	int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data)
 {
 	int error = errno, rc;
 	sigset_t before;
@@ -93,14 +94,14 @@ static int look_for_code(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-void objects_name_code(uintptr_t address, char *name, size_t nr_bytes)
+void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes)
 {
 	struct code code = {address, name, nr_bytes};
 
-	objects_visit(look_for_code, &code);
+	loaded_objects_visit(look_for_code, &code);
 }
 
-void objects_before_fork(void)
+void loaded_objects_before_fork(void)
 {
 	uint64_t until = 0;
 
@@ -115,7 +116,7 @@ void objects_before_fork(void)
 	}
 }
 
-void objects_after_fork(bool is_child)
+void loaded_objects_after_fork(bool is_child)
 {
 	is_forking = false;
 	if (is_child) {

@@ -18,16 +18,17 @@
  * that jumps out would leave the list locked for all other threads. `visit` must not come back
  * here, nor call the loader; dl_iterate_phdr it may call. Keeps errno.
  */
-int objects_visit(int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+int loaded_objects_visit(
+	int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
 /*
  * The name, without folders, of the file that code lies in; what stands in `name` stays where that
  * is not known. Waits for no lock that the loader holds while it runs constructors, as dladdr does.
  */
-void objects_name_code(uintptr_t address, char *name, size_t nr_bytes);
+void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes);
 
 /* In the atfork handlers. The thread that forks may look meanwhile. */
-void objects_before_fork(void);
-void objects_after_fork(bool is_child);
+void loaded_objects_before_fork(void);
+void loaded_objects_after_fork(bool is_child);
 
 #endif

@@ -94,7 +94,7 @@ static void put_conversion(struct out *out, const char **format, va_list *args)
 
 		text = text ? text : "(null)";
 		if (out->is_shown) {
-			out->at += shown_copy(
+			out->at += printable_copy(
 				out->at, (size_t)(out->end - out->at), text, strnlen(text, limit));
 		} else {
 			put(out, text, strnlen(text, limit));
@@ -230,7 +230,7 @@ static void say(const char *message, size_t nr_bytes, bool on_stderr)
 	errno = error;
 }
 
-static void say_formatted(
+static void write_formatted(
 	char *message, size_t message_bytes, bool on_stderr, const char *format, va_list args)
 {
 	size_t n = log_format(message, message_bytes, "gprof[%d]: ", (int)getpid());
@@ -241,15 +241,15 @@ static void say_formatted(
 }
 
 /* In the one long buffer; while another thread has that, in a short one, which may cut it. */
-static void say_message(bool on_stderr, const char *format, va_list args)
+static void write_message(bool on_stderr, const char *format, va_list args)
 {
 	char message[MESSAGE_BYTES];
 
 	if (atomic_exchange(&log_state.is_line_taken, true)) {
-		say_formatted(message, sizeof(message), on_stderr, format, args);
+		write_formatted(message, sizeof(message), on_stderr, format, args);
 		return;
 	}
-	say_formatted(log_state.line, sizeof(log_state.line), on_stderr, format, args);
+	write_formatted(log_state.line, sizeof(log_state.line), on_stderr, format, args);
 	atomic_store(&log_state.is_line_taken, false);
 }
 
@@ -264,7 +264,7 @@ void log_message(enum log_level level, const char *format, ...)
 	on_stderr = level == LOG_WARN && !log_state.path[0] && !log_state.quiet &&
 		    !atomic_exchange(&log_state.has_spoken, true);
 	va_start(args, format);
-	say_message(on_stderr, format, args);
+	write_message(on_stderr, format, args);
 	va_end(args);
 }
 
@@ -274,6 +274,6 @@ void log_line(const char *format, ...)
 	bool on_stderr = !log_state.quiet && !atomic_exchange(&log_state.has_spoken, true);
 
 	va_start(args, format);
-	say_message(on_stderr, format, args);
+	write_message(on_stderr, format, args);
 	va_end(args);
 }

@@ -19,7 +19,7 @@ void log_init(enum log_level level, const char *path, int quiet);
 
 /*
  * One message, with the pid in front and its end of line behind. What stands for %s is shown as
- * shown_copy does, since settings and paths may hold what a terminal would obey.
+ * printable_copy does, since settings and paths may hold what a terminal would obey.
  */
 void log_message(enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -34,7 +34,7 @@ static bool is_hostile(uint32_t c)
 	       (c >= 0x2060 && c <= 0x206f);
 }
 
-size_t shown_copy(char *out, size_t out_bytes, const char *bytes, size_t nr_bytes)
+size_t printable_copy(char *out, size_t out_bytes, const char *bytes, size_t nr_bytes)
 {
 	static const char digits[] = "0123456789abcdef";
 	const unsigned char *at = (const unsigned char *)bytes, *end = at + nr_bytes;

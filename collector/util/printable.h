@@ -10,6 +10,6 @@
  * what is not UTF-8 become \xNN a byte. Writes whole characters, out_bytes at most, and no 0;
  * returns the bytes written.
  */
-size_t shown_copy(char *out, size_t out_bytes, const char *bytes, size_t nr_bytes);
+size_t printable_copy(char *out, size_t out_bytes, const char *bytes, size_t nr_bytes);
 
 #endif

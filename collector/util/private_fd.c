@@ -19,18 +19,18 @@ static int look_at(int fd, struct stat *status)
 	return (int)syscall(SYS_fstat, fd, status);
 }
 
-static bool is_it(const struct held *held, const struct stat *status)
+static bool is_it(const struct private_fd *held, const struct stat *status)
 {
 	return status->st_dev == held->device && status->st_ino == held->inode;
 }
 
 /* From where on to look for a number, -1 if there is none. */
-static int high_number(enum held_where where)
+static int high_number(enum private_fd_where where)
 {
 	struct rlimit limit;
 	bool is_known = !getrlimit(RLIMIT_NOFILE, &limit);
 
-	if (where == HELD_HIGH && (!is_known || limit.rlim_cur < LEAST_LIMIT)) {
+	if (where == PRIVATE_FD_HIGH && (!is_known || limit.rlim_cur < LEAST_LIMIT)) {
 		return -1;
 	}
 	return is_known && limit.rlim_cur <= LOWEST_FD ? (int)(limit.rlim_cur * 3 / 4) : LOWEST_FD;
@@ -41,7 +41,8 @@ static int high_number(enum held_where where)
  * Meanwhile the host may have put a file of its own at the low one, by dup2, and the copy be one of
  * that: what is ours the name tells, which is asked without another descriptor.
  */
-static int choose(struct held *held, const char *path, int low, int high, enum held_where where)
+static int choose(
+	struct private_fd *held, const char *path, int low, int high, enum private_fd_where where)
 {
 	struct stat named = {0}, now;
 	int rc = syscall(SYS_newfstatat, AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
@@ -54,7 +55,7 @@ static int choose(struct held *held, const char *path, int low, int high, enum h
 		held->fd = high;
 	} else if (high >= 0) {
 		close(high);
-	} else if (is_low && where == HELD_ANYWHERE) {
+	} else if (is_low && where == PRIVATE_FD_ANYWHERE) {
 		held->fd = low;
 	}
 	if (is_low && held->fd != low) {
@@ -63,7 +64,8 @@ static int choose(struct held *held, const char *path, int low, int high, enum h
 	return held->fd >= 0 ? 0 : rc ? rc : is_low ? -EMFILE : -EBADF;
 }
 
-int held_open(struct held *held, const char *path, int flags, enum held_where where)
+int private_fd_open(
+	struct private_fd *held, const char *path, int flags, enum private_fd_where where)
 {
 	int lowest = high_number(where), fd, rc;
 
@@ -82,7 +84,7 @@ int held_open(struct held *held, const char *path, int flags, enum held_where wh
 	return rc;
 }
 
-int held_check(struct held *held)
+int private_fd_check(struct private_fd *held)
 {
 	struct stat now;
 	int rc = held->fd < 0 ? -EBADF : look_at(held->fd, &now) ? -errno : 0;
@@ -96,17 +98,17 @@ int held_check(struct held *held)
 	return rc;
 }
 
-size_t held_read(struct held *held, char *out, size_t out_bytes)
+size_t private_fd_read(struct private_fd *held, char *out, size_t out_bytes)
 {
-	ssize_t n = held_check(held) ? -1 : pread(held->fd, out, out_bytes - 1, 0);
+	ssize_t n = private_fd_check(held) ? -1 : pread(held->fd, out, out_bytes - 1, 0);
 
 	out[n > 0 ? n : 0] = 0;
 	return n > 0 ? (size_t)n : 0;
 }
 
-void held_close(struct held *held)
+void private_fd_close(struct private_fd *held)
 {
-	if (held_check(held) != -EBADF) {
+	if (private_fd_check(held) != -EBADF) {
 		close(held->fd);
 	}
 	held->fd = -1;

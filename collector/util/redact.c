@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MASK "***"
+#define REDACTED "***"
 
 /* A name that contains one of these, in any case, with or without - and _ in it, ... */
 static const char *const secret[] = {"token", "key", "passw", "passphrase", "secret", "credential",
@@ -53,7 +53,7 @@ static bool is_match(const char *name, const char *at, const char *word)
 	return true;
 }
 
-bool mask_is_secret(const char *name, size_t nr_bytes)
+bool redact_is_secret(const char *name, size_t nr_bytes)
 {
 	char plain[128];
 	size_t n = 0, end = 0; /* behind the last letter */
@@ -148,7 +148,7 @@ static bool is_before_secret(const char *text, const char *at, const char *end)
 		return false;
 	}
 	length = find_name(text, at, &name);
-	if (!length || !mask_is_secret(name, length)) {
+	if (!length || !redact_is_secret(name, length)) {
 		return false;
 	}
 	return !is_blank(*at) || (*name == '-' && at + 1 < end && at[1] != '-' && at[1] != '=');
@@ -184,7 +184,7 @@ static const char *put_secret(struct out *out, const char *text, const char *at,
 	value_end = find_value_end(value, end, quote, is_header);
 	put(out, at, (size_t)(value - at));
 	if (value_end > value) {
-		put(out, MASK, strlen(MASK));
+		put(out, REDACTED, strlen(REDACTED));
 	}
 	return value_end;
 }
@@ -199,7 +199,7 @@ static void put_text(struct out *out, const char *text, const char *end)
 			put(out, at, 3);
 			at += 3;
 			if (user_end) {
-				put(out, MASK, strlen(MASK));
+				put(out, REDACTED, strlen(REDACTED));
 				at = user_end;
 			}
 		} else if (is_before_secret(text, at, end)) {
@@ -211,13 +211,13 @@ static void put_text(struct out *out, const char *text, const char *end)
 	}
 }
 
-size_t mask_value(
+size_t redact_value(
 	char *out_bytes_at, size_t out_bytes, const char *name, const char *value, size_t nr_bytes)
 {
 	struct out out = {out_bytes_at, out_bytes_at + out_bytes};
 
-	if (nr_bytes && mask_is_secret(name, strlen(name))) {
-		put(&out, MASK, strlen(MASK));
+	if (nr_bytes && redact_is_secret(name, strlen(name))) {
+		put(&out, REDACTED, strlen(REDACTED));
 	} else {
 		put_text(&out, value, value + nr_bytes);
 	}
@@ -228,10 +228,10 @@ size_t mask_value(
 static bool takes_secret(const char *argument, size_t length, const char *next, size_t next_length)
 {
 	return length > 1 && *argument == '-' && !memchr(argument, '=', length) &&
-	       mask_is_secret(argument, length) && next_length && *next != '-';
+	       redact_is_secret(argument, length) && next_length && *next != '-';
 }
 
-size_t mask_command(char *out_bytes_at, size_t out_bytes, const char *command, size_t nr_bytes)
+size_t redact_command(char *out_bytes_at, size_t out_bytes, const char *command, size_t nr_bytes)
 {
 	struct out out = {out_bytes_at, out_bytes_at + out_bytes};
 	const char *end = command + nr_bytes;
@@ -242,7 +242,7 @@ size_t mask_command(char *out_bytes_at, size_t out_bytes, const char *command, s
 		const char *next = command + length + 1;
 
 		if (is_secret && length) {
-			put(&out, MASK, strlen(MASK));
+			put(&out, REDACTED, strlen(REDACTED));
 			is_secret = false;
 		} else {
 			put_text(&out, command, command + length);

@@ -99,7 +99,7 @@ bool modules_look(void (*look)(const struct modules *modules, void *context), vo
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (list.modules != MAP_FAILED) {
 		list.modules->queue = (void *)((char *)list.modules + list_bytes);
-		objects_visit(with_lock, &list);
+		loaded_objects_visit(with_lock, &list);
 		munmap(list.modules, nr_bytes);
 	}
 	errno = error;
@@ -127,7 +127,7 @@ void modules_hold(void (*function)(const struct modules_count *count, void *cont
 {
 	struct hold hold = {function, context};
 
-	objects_visit(with_count, &hold);
+	loaded_objects_visit(with_count, &hold);
 }
 
 const struct module *modules_of(const struct modules *modules, uintptr_t address)

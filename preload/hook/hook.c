@@ -54,7 +54,7 @@ const struct calls_hook hook_calls[HOOK_NR - 1] = {
 /* What is known of a call when it returns, on the wrapper's stack. */
 struct call {
 	struct ring_mark mark;
-	struct ring_self *self;
+	struct ring_tls *self;
 	uint64_t begin;
 	uint64_t end;
 	int32_t result;
@@ -91,7 +91,7 @@ bool hook_is_cuda(uintptr_t address)
 }
 
 bool hook_enter_again(
-	struct ring_self *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller)
+	struct ring_tls *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller)
 {
 	uintptr_t frame = self->frame;
 	bool is_cuda = hook_is_cuda(caller);
@@ -107,7 +107,7 @@ bool hook_enter_again(
 	if (is_cuda) {
 		return false;
 	}
-	if (frame & RING_INSIDE) {
+	if (frame & RING_IN_PROFILER) {
 		/* A signal handler's: what gprof itself calls of CUDA is called by CUPTI. */
 		loss_add(LOSS_SIGNAL, 1);
 		return false;
@@ -310,7 +310,7 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 		uint32_t this_mode = hook_mode();                                           \
 		ret r;                                                                      \
                                                                                             \
-		this_call.self = &ring_self;                                                \
+		this_call.self = &ring_tls;                                                 \
 		this_call.id = HOOK_##name;                                                 \
 		if (!hook_enter(this_call.self, &this_call.mark, this_mode, this_caller)) { \
 			r = this_real args;                                                 \

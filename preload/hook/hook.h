@@ -198,7 +198,7 @@ bool hook_is_cuda(uintptr_t address);
  * it was in. False: it is a part of what the thread is in.
  */
 bool hook_enter_again(
-	struct ring_self *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller);
+	struct ring_tls *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller);
 
 /*
  * Should this call be recorded? If so, marks it as the thread's outermost call, in whose frame a
@@ -206,7 +206,7 @@ bool hook_enter_again(
  * mark lies on the caller's stack.
  */
 static inline __attribute__((always_inline)) bool hook_enter(
-	struct ring_self *self, struct ring_mark *mark, uint32_t mode, uintptr_t caller)
+	struct ring_tls *self, struct ring_mark *mark, uint32_t mode, uintptr_t caller)
 {
 	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
 		mode = recorder_ensure_started_counting_loss(caller);
@@ -224,7 +224,7 @@ static inline __attribute__((always_inline)) bool hook_enter(
 }
 
 static inline __attribute__((always_inline)) void hook_leave(
-	struct ring_self *self, const struct ring_mark *mark)
+	struct ring_tls *self, const struct ring_mark *mark)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(self->frame != (uintptr_t)mark, 0)) {

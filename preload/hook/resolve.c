@@ -616,9 +616,9 @@ static void *resolve(enum hook_id id, uintptr_t caller)
 	struct ring_mark mark;
 	int error = errno;
 
-	ring_begin_inside(&ring_self, &mark);
+	ring_enter_profiler(&ring_tls, &mark);
 	search_modules(&search);
-	ring_end_inside(&ring_self, &mark);
+	ring_leave_profiler(&ring_tls, &mark);
 	errno = error;
 	return search.function ? search.function : missing(hook_calls[id - 1].api);
 }

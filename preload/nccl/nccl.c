@@ -41,7 +41,7 @@ bool nccl_begin(struct nccl_call *call, const void *function, const char *name, 
 {
 	uint32_t mode = hook_mode();
 
-	if (ring_is_inside(&ring_self) || (self.frame && is_part(stack, caller))) {
+	if (ring_in_profiler(&ring_tls) || (self.frame && is_part(stack, caller))) {
 		return false;
 	}
 	if (mode & COLLECTOR_COLD) {
@@ -49,19 +49,19 @@ bool nccl_begin(struct nccl_call *call, const void *function, const char *name, 
 	}
 	call->before = self.frame;
 	call->was_recorded = self.is_recorded;
-	call->interrupted = ring_self.nccl;
+	call->interrupted = ring_tls.nccl;
 	/* Ranges are all begun from NCCL's functions in the same way: one at that place is another.
 	 */
 	self.frame = caller ? (uintptr_t)call : stack - 1;
 	call->function = function;
-	call->correlation_before = ring_self.last;
+	call->correlation_before = ring_tls.last;
 	call->begin = mode & COLLECTOR_RECORD ? clock_raw() : 0;
 	/* The drain finds the call by the thread's place in the rings. */
-	if (call->begin && !ring_enter(&ring_self)) {
+	if (call->begin && !ring_enter(&ring_tls)) {
 		call->begin = 0;
 	}
 	if (call->begin) {
-		ring_call_begin(&ring_self.nccl, name, call->begin);
+		ring_call_begin(&ring_tls.nccl, name, call->begin);
 	}
 	self.is_recorded = call->begin != 0;
 	return true;
@@ -71,16 +71,16 @@ void nccl_return(struct nccl_call *call, int result)
 {
 	call->end = call->begin ? clock_raw() : 0;
 	if (call->begin) {
-		ring_call_end(&ring_self.nccl, call->end);
+		ring_call_end(&ring_tls.nccl, call->end);
 	}
-	call->correlation = ring_self.last;
+	call->correlation = ring_tls.last;
 	call->result = result;
 }
 
 void nccl_drop(const struct nccl_call *call)
 {
 	if (call->before) {
-		ring_self.nccl = call->interrupted;
+		ring_tls.nccl = call->interrupted;
 	}
 	self.frame = call->before;
 	self.is_recorded = call->was_recorded;
@@ -109,7 +109,7 @@ void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts)
 		.redop = facts->redop};
 
 	if (call->begin) {
-		row.thread = ring_self.id;
+		row.thread = ring_tls.id;
 		ring_emit(&row, GPROF_TABLE_nccl, NULL, 0);
 	}
 	nccl_drop(call);

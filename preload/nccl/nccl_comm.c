@@ -99,7 +99,7 @@ static struct nccl_comm_entry *claim(uintptr_t handle)
 	return NULL;
 }
 
-static void tell_full(void)
+static void report_full(void)
 {
 	if (!atomic_exchange(&state.is_full, true)) {
 		notice_add("NCCL communicators", 0,
@@ -115,7 +115,7 @@ static struct nccl_comm_entry *put(uintptr_t at, uint64_t key, int32_t rank, uin
 	struct nccl_comm_entry *entry = claim(at);
 
 	if (!entry) {
-		tell_full();
+		report_full();
 		return NULL;
 	}
 	entry->id = atomic_fetch_add(&state.nr_ids, 1) + 1;

@@ -81,7 +81,7 @@ static struct nccl_range_state {
 	_Atomic uint32_t nr_strings;
 	struct layout layouts[MAX_SCHEMAS];
 	_Atomic uint32_t nr_layouts;
-	atomic_bool is_told, is_unnamed_told;
+	atomic_bool is_reported, is_unnamed_reported;
 } state;
 
 /* The calling thread's. */
@@ -267,7 +267,7 @@ static int64_t fact_or(enum fact fact, int64_t otherwise)
 
 static void tell(void)
 {
-	if (self.call.begin && !atomic_exchange(&state.is_told, true)) {
+	if (self.call.begin && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("NCCL's ranges", 0,
 			"calls of an NCCL that is linked statically, or whose functions the "
 			"program "
@@ -275,7 +275,7 @@ static void tell(void)
 			"stream, the type of data, and whether the call failed");
 	}
 	if (self.call.begin && self.kind <= GPROF_NCCL_RECV && !(self.has & (1u << COMM)) &&
-		!atomic_exchange(&state.is_unnamed_told, true)) {
+		!atomic_exchange(&state.is_unnamed_reported, true)) {
 		notice_add("NCCL's ranges", 0,
 			"they name no communicators, as those of NCCL before 2.25; which "
 			"communicator a call is of is not known");

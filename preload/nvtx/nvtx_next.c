@@ -22,7 +22,7 @@ char nvtx_next_path[PATH_MAX];
 
 static struct next_state {
 	atomic_bool is_there;
-	atomic_bool is_told; /* that it does not work */
+	atomic_bool is_reported; /* that it does not work */
 	void (*_Atomic functions[3][NR_SLOTS])(void);
 	struct map maps[NVTX_NR_HANDLES];
 } state;
@@ -34,7 +34,7 @@ static void *load(void)
 	const char *path = nvtx_next_path;
 	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
-	if (*path && !handle && !atomic_exchange(&state.is_told, true)) {
+	if (*path && !handle && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("another tool", 0,
 			"NVTX_INJECTION64_PATH named %.200s, which cannot be loaded; nothing of it "
 			"runs",
@@ -108,7 +108,7 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 	if (handle) {
 		*(void **)&inject = dlsym(handle, "InitializeInjectionNvtx2");
 	}
-	if (handle && !inject && !atomic_exchange(&state.is_told, true)) {
+	if (handle && !inject && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("another tool", 0,
 			"NVTX_INJECTION64_PATH named %.200s, which has no "
 			"InitializeInjectionNvtx2; "

@@ -38,7 +38,7 @@ static bool is_recording(void)
 	if (mode & COLLECTOR_COLD) {
 		mode = recorder_ensure_started_counting_loss(0);
 	}
-	return (mode & COLLECTOR_RECORD) && !ring_is_inside(&ring_self);
+	return (mode & COLLECTOR_RECORD) && !ring_in_profiler(&ring_tls);
 }
 
 void nvtx_text_of_narrow(struct nvtx_text *text, const char *name)
@@ -65,8 +65,8 @@ static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, 
 {
 	row->time = clock_raw();
 	row->op = op;
-	if (ring_enter(&ring_self)) {
-		row->thread = ring_self.id;
+	if (ring_enter(&ring_tls)) {
+		row->thread = ring_tls.id;
 		ring_emit(row, GPROF_TABLE_nvtx, text, nr_bytes);
 	}
 }
@@ -175,7 +175,7 @@ static void write_kept_names(void)
 }
 
 /* Once there is a stream. */
-static void pay_owed_names(void)
+static void write_missed_names(void)
 {
 	if (atomic_load_explicit(&state.misses_names, memory_order_relaxed) &&
 		!(hook_mode() & COLLECTOR_COLD) && atomic_exchange(&state.misses_names, false)) {
@@ -185,7 +185,7 @@ static void pay_owed_names(void)
 
 static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text *text)
 {
-	pay_owed_names();
+	write_missed_names();
 	write_row(row, op, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
 }
 
@@ -237,7 +237,7 @@ static bool take_attributes(
 		break;
 	case NVTX_MESSAGE_REGISTERED:
 		row->registered = nvtx_next_id(NVTX_STRING, a->message);
-		pay_owed_names();
+		write_missed_names();
 		return is_step_string(row->registered);
 	default:
 		break;
@@ -404,7 +404,7 @@ void nvtx_name_thread(uint32_t tid, const struct nvtx_text *text)
 
 	define(&row, GPROF_NVTX_RESOURCE, text);
 	/* Threads name themselves, as good as always. */
-	if (ring_self.thread && ring_self.thread->tid == tid) {
+	if (ring_tls.thread && ring_tls.thread->tid == tid) {
 		collector_thread_named(text->bytes);
 	}
 }

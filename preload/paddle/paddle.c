@@ -33,7 +33,7 @@ static bool is_wanted(uint32_t mode)
 		recorder_ensure_started_counting_loss(0); /* reads the variables */
 		expect_workers();
 	}
-	return config_number(CONFIG_PADDLE) != PADDLE_OFF && !ring_is_inside(&ring_self) &&
+	return config_number(CONFIG_PADDLE) != PADDLE_OFF && !ring_in_profiler(&ring_tls) &&
 	       !atomic_load_explicit(&is_off, memory_order_relaxed);
 }
 
@@ -46,12 +46,12 @@ bool paddle_is_recording(void)
 uint32_t paddle_name(const char *text)
 {
 	uint32_t name = op_name_intern(OP_NAME_NAMES, text);
-	static atomic_bool is_told;
+	static atomic_bool is_reported;
 
 	if (__builtin_expect(name != 0, 1)) {
 		return name;
 	}
-	if (!atomic_exchange(&is_told, true)) {
+	if (!atomic_exchange(&is_reported, true)) {
 		notice_add("many names", 0,
 			"Paddle has more names of events than are kept apart; later ones are the "
 			"event of the first id");
@@ -73,7 +73,7 @@ static void refuse(const char *name, uint32_t type)
 
 void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	int error = errno;
 	struct op_stack *stack;
 	struct op_frame *frame;
@@ -105,7 +105,7 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 	errno = error;
 }
 
-void paddle_emit(struct ring_self *self, const struct op_ended *ended)
+void paddle_emit(struct ring_tls *self, const struct op_ended *ended)
 {
 	struct gprof_row_op *row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
 
@@ -147,7 +147,7 @@ static void drop_stages(struct op_stack *stack, const void *event)
 
 void paddle_end_slow(const void *event)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	uint64_t end = clock_raw();
 	struct op_ended ended;
 	struct op_stack *stack;
@@ -174,9 +174,9 @@ void paddle_end_slow(const void *event)
 
 void paddle_stop(void)
 {
-	struct op_stack *stack = op_stack_have(&ring_self);
+	struct op_stack *stack = op_stack_have(&ring_tls);
 
-	if (stack && !ring_is_inside(&ring_self)) {
+	if (stack && !ring_in_profiler(&ring_tls)) {
 		paddle_step_finish(stack);
 	}
 }
@@ -189,7 +189,7 @@ uint64_t paddle_fetch_begin(void)
 	const struct op_frame *top = NULL;
 	int error = errno;
 
-	stack = is_wanted(hook_mode()) ? op_stack_of(&ring_self) : NULL;
+	stack = is_wanted(hook_mode()) ? op_stack_of(&ring_tls) : NULL;
 	if (stack) {
 		paddle_step_before_end(stack, NULL);
 		top = op_stack_top(stack);
@@ -201,10 +201,10 @@ uint64_t paddle_fetch_begin(void)
 
 void paddle_fetch_end(uint64_t begin)
 {
-	struct op_stack *stack = op_stack_have(&ring_self);
+	struct op_stack *stack = op_stack_have(&ring_tls);
 	struct op_ended ended = {.begin = begin,
 		.end = clock_raw(),
-		.thread = ring_self.id,
+		.thread = ring_tls.id,
 		.scope = PADDLE_DATALOADER};
 	int error = errno;
 
@@ -214,7 +214,7 @@ void paddle_fetch_end(uint64_t begin)
 	ended.depth = op_stack_trim(stack, op_stack_load(&stack->depth));
 	if (paddle_is_recording()) {
 		ended.name = paddle_name("MultiDeviceFeedReader::ReadNextList");
-		paddle_emit(&ring_self, &ended);
+		paddle_emit(&ring_tls, &ended);
 	}
 	paddle_step_end(stack, &ended);
 	errno = error;
@@ -259,7 +259,7 @@ static struct totals *add_up(const struct paddle_place *place, int64_t nr_bytes,
 static void emit_memory(const void *address, const struct paddle_place *place, int64_t nr_bytes,
 	const struct totals *sum)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	uint64_t time = clock_raw();
 	struct gprof_row_alloc *row = (struct gprof_row_alloc *)ring_reserve(self, sizeof(*row));
 

@@ -56,7 +56,7 @@ struct paddle_place {
 #define PADDLE_EXECUTOR "StandaloneExecutor::run"
 
 /* Of these also the begin and end count while nothing is recorded: they tell steps. */
-static inline bool paddle_tells_steps(uint32_t type, const char *name)
+static inline bool paddle_marks_steps(uint32_t type, const char *name)
 {
 	return type == PADDLE_OPERATOR || type == PADDLE_DATALOADER ||
 	       type == PADDLE_OPTIMIZATION ||
@@ -69,7 +69,7 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type);
 static inline void paddle_begin(const void *event, const char *name, uint32_t type, uint32_t level)
 {
 	if (((hook_mode() & (COLLECTOR_RECORD | COLLECTOR_COLD)) ||
-		    paddle_tells_steps(type, name)) &&
+		    paddle_marks_steps(type, name)) &&
 		level <= PADDLE_LEVEL) {
 		paddle_begin_slow(event, name, type);
 	}
@@ -80,7 +80,7 @@ void paddle_end_slow(const void *event);
 
 static inline void paddle_end(const void *event)
 {
-	const struct op_stack *stack = op_stack_have(&ring_self);
+	const struct op_stack *stack = op_stack_have(&ring_tls);
 
 	if ((stack && op_stack_load(&stack->depth)) || (hook_mode() & COLLECTOR_RECORD)) {
 		paddle_end_slow(event);
@@ -102,7 +102,7 @@ void paddle_memory(
 void paddle_stop(void);
 
 /* A row of a range that ended. */
-void paddle_emit(struct ring_self *self, const struct op_ended *ended);
+void paddle_emit(struct ring_tls *self, const struct op_ended *ended);
 
 /* The id of a name, never 0: those beyond the first OP_NAME_MAX have one in common. */
 uint32_t paddle_name(const char *text);

@@ -137,7 +137,7 @@ void paddle_step_finish(struct op_stack *stack)
 
 		ended.end = run->end;
 		if (ended.begin && paddle_is_recording()) {
-			paddle_emit(&ring_self, &ended);
+			paddle_emit(&ring_tls, &ended);
 		}
 	}
 	if (run->has_gradient || run->optimizer != run->told) {

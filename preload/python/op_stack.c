@@ -20,7 +20,7 @@ static struct op_stack *map_stack(void)
 	return stack;
 }
 
-struct op_stack *op_stack_make(struct ring_self *self)
+struct op_stack *op_stack_make(struct ring_tls *self)
 {
 	int error = errno;
 	struct op_stack *stack;

@@ -49,7 +49,7 @@ struct op_python_call {
 /* Of one thread, in ring_thread.source_data. */
 struct op_stack {
 	struct op_stack *next;	   /* all of the process; none is ever given back */
-	_Atomic uint32_t id;	   /* whose: as ring_self.id */
+	_Atomic uint32_t id;	   /* whose: as ring_tls.id */
 	uint32_t framework_thread; /* torch's number of it, 0 if not asked for yet */
 	_Atomic uint32_t depth; /* may be larger than OP_STACK_DEPTH: those beyond are not kept */
 	struct op_run run;
@@ -66,7 +66,7 @@ struct op_ended {
 };
 
 /* The stack of this thread, new and empty or as it is; NULL if there can be none. */
-struct op_stack *op_stack_make(struct ring_self *self);
+struct op_stack *op_stack_make(struct ring_tls *self);
 
 /* op_stack_pop of one that is not the last of this thread. */
 struct op_ended op_stack_pop_slow(struct op_stack *stack, const void *object);
@@ -86,14 +86,14 @@ static inline uint32_t op_stack_load(const _Atomic uint32_t *number)
 }
 
 /* The stack of this thread if it has one. */
-static inline struct op_stack *op_stack_have(const struct ring_self *self)
+static inline struct op_stack *op_stack_have(const struct ring_tls *self)
 {
 	struct op_stack *stack = self->thread ? self->thread->source_data : NULL;
 
 	return __builtin_expect(stack && op_stack_load(&stack->id) == self->id, 1) ? stack : NULL;
 }
 
-static inline struct op_stack *op_stack_of(struct ring_self *self)
+static inline struct op_stack *op_stack_of(struct ring_tls *self)
 {
 	struct op_stack *stack = op_stack_have(self);
 

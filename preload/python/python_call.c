@@ -57,10 +57,10 @@ static struct {
 /* Of the calling thread. */
 static __thread struct {
 	uint64_t second_begin;
-	uint32_t nr_written; /* since then */
-	uint32_t told_aside; /* of state.nr_asides: what is missing was counted */
-	uint32_t max_bytes;  /* of its stack that may be used, 0: not known yet */
-	uintptr_t outermost; /* its outermost call, on the stack, 0: none */
+	uint32_t nr_written;	 /* since then */
+	uint32_t reported_aside; /* of state.nr_asides: what is missing was counted */
+	uint32_t max_bytes;	 /* of its stack that may be used, 0: not known yet */
+	uintptr_t outermost;	 /* its outermost call, on the stack, 0: none */
 } thread __attribute__((tls_model("initial-exec")));
 
 struct call {
@@ -81,7 +81,7 @@ static bool is_within_rate(uint64_t now)
 	return thread.nr_written++ < MAX_CALLS;
 }
 
-static void emit_function(struct ring_self *self, const struct call *call, uint64_t end)
+static void emit_function(struct ring_tls *self, const struct call *call, uint64_t end)
 {
 	struct gprof_row_py_call *row;
 
@@ -102,7 +102,7 @@ static void emit_function(struct ring_self *self, const struct call *call, uint6
 }
 
 static void emit_module(
-	struct ring_self *self, const struct call *call, uint64_t end, uint32_t nr_outer)
+	struct ring_tls *self, const struct call *call, uint64_t end, uint32_t nr_outer)
 {
 	struct gprof_row_op *row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
 
@@ -142,7 +142,7 @@ static void drop_left(struct op_stack *stack, uintptr_t here)
 	}
 }
 
-static void note_call(struct ring_self *self, struct call *call, uintptr_t frame)
+static void note_call(struct ring_tls *self, struct call *call, uintptr_t frame)
 {
 	struct op_stack *stack = op_stack_of(self);
 
@@ -162,7 +162,7 @@ static void note_call(struct ring_self *self, struct call *call, uintptr_t frame
 }
 
 /* In how many modules it lay. */
-static uint32_t forget_call(const struct ring_self *self, const struct call *call)
+static uint32_t forget_call(const struct ring_tls *self, const struct call *call)
 {
 	struct op_stack *stack = op_stack_have(self);
 	uint32_t nr_modules = 0;
@@ -196,18 +196,18 @@ static void look_at(struct call *call, void *at)
 
 static void begin_call(struct call *call, void *frame)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	struct ring_mark mark;
 	int error = errno;
 
-	if (!(hook_mode() & COLLECTOR_RECORD) || ring_is_inside(self) || !ring_enter(self)) {
+	if (!(hook_mode() & COLLECTOR_RECORD) || ring_in_profiler(self) || !ring_enter(self)) {
 		errno = error;
 		return;
 	}
 	call->generation = atomic_load(&state.generation);
-	ring_begin_inside(self, &mark);
+	ring_enter_profiler(self, &mark);
 	look_at(call, frame);
-	ring_end_inside(self, &mark);
+	ring_leave_profiler(self, &mark);
 	if (call->code || call->module) {
 		note_call(self, call, (uintptr_t)frame);
 	}
@@ -217,7 +217,7 @@ static void begin_call(struct call *call, void *frame)
 
 static void end_call(const struct call *call)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	uint64_t end = clock_raw();
 	uint32_t nr_outer;
 	int error = errno;
@@ -227,7 +227,7 @@ static void end_call(const struct call *call)
 		return;
 	}
 	nr_outer = forget_call(self, call);
-	if (!(hook_mode() & COLLECTOR_RECORD) || ring_is_inside(self)) {
+	if (!(hook_mode() & COLLECTOR_RECORD) || ring_in_profiler(self)) {
 		return;
 	}
 	if (call->code) {
@@ -295,14 +295,14 @@ static bool is_deep(uintptr_t here)
  */
 static void count_aside(void)
 {
-	static atomic_bool is_told;
+	static atomic_bool is_reported;
 
 	if (!(hook_mode() & COLLECTOR_RECORD) || !python_has(PYTHON_FUNCTIONS)) {
 		return;
 	}
 	if (!*config_text(CONFIG_PYTHON_FILTER)) {
 		loss_add(LOSS_PYTHON_DEPTH, 1);
-	} else if (!atomic_exchange(&is_told, true)) {
+	} else if (!atomic_exchange(&is_reported, true)) {
 		notice_add("deep Python calls", 0,
 			"Python's calls went so deep that those in the innermost are not seen; "
 			"functions that GPROF_PYTHON_FILTER names are missing if they were there");
@@ -379,13 +379,13 @@ void python_call_look(const struct op_stack *stack)
 	uint32_t nr_asides = atomic_load_explicit(&state.nr_asides, memory_order_relaxed);
 	uintptr_t frame;
 
-	if (!(nr_asides & 1) || thread.told_aside == nr_asides ||
+	if (!(nr_asides & 1) || thread.reported_aside == nr_asides ||
 		!(hook_mode() & COLLECTOR_RECORD)) {
 		return;
 	}
 	frame = find_module_frame();
 	if (frame && frame != last_module_of(stack)) {
-		thread.told_aside = nr_asides;
+		thread.reported_aside = nr_asides;
 		loss_add(LOSS_PYTHON_DEPTH, 1);
 	}
 }

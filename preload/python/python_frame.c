@@ -96,7 +96,7 @@ bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes)
 		memcpy(to, (const void *)from, nr_bytes);
 		return true;
 	}
-	return peek(to, from, nr_bytes);
+	return safe_read(to, from, nr_bytes);
 }
 
 static uintptr_t word(const unsigned char *bytes, uint32_t at)

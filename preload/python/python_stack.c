@@ -134,7 +134,7 @@ static uint32_t file_id(struct tables *t, const struct python_text *file, uint64
 	return id;
 }
 
-static void tell_code(struct tables *t, uint32_t id, const struct python_frame *frame,
+static void write_code(struct tables *t, uint32_t id, const struct python_frame *frame,
 	const struct python_text *file, uint64_t file_hash, const struct python_text *name)
 {
 	struct gprof_row_py_code row = {.id = id, .line = frame->point.first_line};
@@ -159,7 +159,7 @@ static uint32_t code_id(struct tables *t, const struct python_frame *frame)
 	hash = mix(mix(file_hash, hash_text(&name)), frame->point.first_line) | 1;
 	id = find(t->codes, CODE_BITS, &t->nr_codes, hash, &is_new);
 	if (is_new) {
-		tell_code(t, id, frame, &file, file_hash, &name);
+		write_code(t, id, frame, &file, file_hash, &name);
 	}
 	return id;
 }
@@ -314,7 +314,7 @@ static uint64_t when_next(uint64_t begin)
 
 static uint32_t take(uintptr_t top, uint64_t now)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	struct tables *t = get_tables();
 	struct ring_mark mark;
 	uint32_t stack;
@@ -322,9 +322,9 @@ static uint32_t take(uintptr_t top, uint64_t now)
 	if (!t) {
 		return 0;
 	}
-	ring_begin_inside(self, &mark);
+	ring_enter_profiler(self, &mark);
 	stack = walk(t, top);
-	ring_end_inside(self, &mark);
+	ring_leave_profiler(self, &mark);
 	if (!stack) {
 		loss_add(LOSS_PYTHON, 1);
 	}
@@ -340,7 +340,7 @@ struct python_place python_stack_take(const struct python_place *outer)
 	uintptr_t top;
 	bool is_due;
 
-	if (!(hook_mode() & COLLECTOR_RECORD) || ring_is_inside(&ring_self)) {
+	if (!(hook_mode() & COLLECTOR_RECORD) || ring_in_profiler(&ring_tls)) {
 		return place;
 	}
 	is_due = (int64_t)(now - next_raw) >= 0;

@@ -55,7 +55,7 @@ static struct python_state {
 	struct object *none;
 	struct object *function; /* that the try calls */
 	uint32_t wanted;
-	atomic_bool is_done, is_told;
+	atomic_bool is_done, is_reported;
 	atomic_bool is_replaced;
 	bool has_stalls; /* which want the stacks of all threads */
 	const char *why_no_calls, *why_no_threads;
@@ -209,7 +209,7 @@ static void start(void)
 }
 
 /* torch.compile may take our place, and does not give it back in every version. */
-static void tell_replaced(void)
+static void report_replaced(void)
 {
 	if ((atomic_load_explicit(&python_parts, memory_order_relaxed) & CALLS) &&
 		collector_is_running() && python_call_is_replaced() &&
@@ -230,16 +230,16 @@ static int on_event(const char *event, struct object *args, void *unused)
 	(void)unused;
 	if (atomic_load_explicit(&state.is_done, memory_order_relaxed)) {
 		python_call_mend();
-		tell_replaced();
+		report_replaced();
 		return 0;
 	}
 	if (strncmp(event, "cpython.run_", 12) || atomic_exchange(&state.is_done, true)) {
 		return 0;
 	}
-	ring_begin_inside(&ring_self, &mark);
+	ring_enter_profiler(&ring_tls, &mark);
 	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
 	state.why = try_out();
-	ring_end_inside(&ring_self, &mark);
+	ring_leave_profiler(&ring_tls, &mark);
 	if (!state.why) {
 		start();
 	}
@@ -285,9 +285,9 @@ COMPAT_START_CODE void python_start_init(void)
 	}
 }
 
-static void tell_parts(void)
+static void report_parts(void)
 {
-	tell_replaced();
+	report_replaced();
 	if (!state.wanted) {
 		notice_add("no Python", 0,
 			"GPROF_PYTHON counts only in the environment, since Python starts before "
@@ -302,7 +302,7 @@ static void tell_parts(void)
 	}
 }
 
-static void tell_threads(void)
+static void report_threads(void)
 {
 	const char *why = state.why ? state.why : state.why_no_threads;
 
@@ -321,20 +321,20 @@ void python_start_report(void)
 	bool has_parts = config_number(CONFIG_PYTHON) > 1u << PYTHON_OFF;
 	bool has_stalls = config_number(CONFIG_STALL_S) != 0;
 
-	if ((!has_parts && !has_stalls) || atomic_exchange(&state.is_told, true)) {
+	if ((!has_parts && !has_stalls) || atomic_exchange(&state.is_reported, true)) {
 		return;
 	}
 	if (has_parts) {
-		tell_parts();
+		report_parts();
 	}
 	if (has_stalls) {
-		tell_threads();
+		report_threads();
 	}
 }
 
 void python_start_forget(void)
 {
-	atomic_store(&state.is_told, false);
+	atomic_store(&state.is_reported, false);
 	python_stack_forget();
 	python_module_forget();
 	python_call_forget();

@@ -25,7 +25,7 @@ static struct python_threads {
 	uint32_t id_at; /* the word of a thread state that is its thread's pthread_self() */
 	bool has_tid;	/* from 3.11 on the kernel's id is the next one */
 	uintptr_t interpreter, code_type, str_type;
-	ptrdiff_t to_self; /* from a thread's pthread_self() to its ring_self, in all threads */
+	ptrdiff_t to_self; /* from a thread's pthread_self() to its ring_tls, in all threads */
 	/* A state that lives as long as the interpreter, and its thread. */
 	uintptr_t known;
 	uintptr_t known_thread;
@@ -33,10 +33,10 @@ static struct python_threads {
 } threads;
 
 /* Of what is told; the drain thread's. */
-static struct frames told;
+static struct python_frames told;
 static struct {
 	char file[PYTHON_UTF8_BYTES], function[PYTHON_UTF8_BYTES];
-} texts[FRAMES_MAX];
+} texts[PYTHON_FRAMES_MAX];
 
 /* ---- the interpreter's list ---- */
 
@@ -97,7 +97,7 @@ static bool add_frame(const struct python_frame *frame)
 	static unsigned char lines[MAX_LINES_BYTES];
 	uint32_t i = told.nr;
 
-	if (i == FRAMES_MAX) {
+	if (i == PYTHON_FRAMES_MAX) {
 		told.nr_more++;
 		return true;
 	}
@@ -113,7 +113,7 @@ static bool add_frame(const struct python_frame *frame)
 	return true;
 }
 
-static const struct frames *read_frames(uint32_t tid, uintptr_t self)
+static const struct python_frames *read_frames(uint32_t tid, uintptr_t self)
 {
 	uintptr_t at = find(tid, self);
 
@@ -159,8 +159,8 @@ const char *python_thread_start(const void *thread_state)
 	}
 	threads.id_at = at;
 	threads.interpreter = words[INTERPRETER];
-	threads.to_self = (ptrdiff_t)((uintptr_t)&ring_self - threads.known_thread);
-	atomic_store_explicit(&frames_read, read_frames, memory_order_release);
+	threads.to_self = (ptrdiff_t)((uintptr_t)&ring_tls - threads.known_thread);
+	atomic_store_explicit(&python_frames_read, read_frames, memory_order_release);
 	return NULL;
 }
 

@@ -22,7 +22,7 @@ typedef void report_fn(void *address, int64_t nr_bytes, uint64_t nr_allocated_by
 static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
 	uint64_t nr_reserved_bytes, struct device device)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	struct gprof_row_alloc *row;
 	uint32_t mode = hook_mode();
 	uint64_t time;
@@ -31,7 +31,7 @@ static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_
 		mode = recorder_ensure_started_counting_loss(0); /* the clock's too */
 	}
 	time = clock_raw();
-	if (!(mode & COLLECTOR_RECORD) || ring_is_inside(self) ||
+	if (!(mode & COLLECTOR_RECORD) || ring_in_profiler(self) ||
 		config_number(CONFIG_TORCH) < TORCH_OPS) {
 		return;
 	}

@@ -34,7 +34,7 @@ static struct torch_state {
 	char path[1024];
 	atomic_bool is_done; /* attached, or off for good */
 	struct claim look;
-	atomic_bool is_told;	    /* that there are several */
+	atomic_bool is_reported;    /* that there are several */
 	atomic_bool is_due;	    /* `linked` was not ready at the first look */
 	_Atomic uint64_t nr_mapped; /* by the loader, at the last look */
 	uint64_t handle;	    /* of all scopes but the users', which tell steps */
@@ -230,10 +230,10 @@ static int count_mapped(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static void tell_several(const struct mapped *mapped)
+static void report_several(const struct mapped *mapped)
 {
 	if (mapped->nr_libtorch > 1 && atomic_load(&state.is_done) &&
-		!atomic_exchange(&state.is_told, true)) {
+		!atomic_exchange(&state.is_reported, true)) {
 		notice_add("several PyTorch", 0,
 			"%u of them in this process; only the operators of %s are recorded",
 			mapped->nr_libtorch, state.path);
@@ -246,11 +246,11 @@ static void look(struct mapped *mapped)
 	uint64_t nr_mapped = 0;
 	bool was_done = atomic_load(&state.is_done);
 
-	objects_visit(count_mapped, &nr_mapped);
+	loaded_objects_visit(count_mapped, &nr_mapped);
 	if (nr_mapped == atomic_load(&state.nr_mapped)) {
 		return;
 	}
-	objects_visit(look_at_object, mapped);
+	loaded_objects_visit(look_at_object, mapped);
 	if (!was_done && mapped->has_libtorch && is_ready(mapped)) {
 		attach(&mapped->libtorch);
 		if (atomic_load(&state.is_attached)) {
@@ -260,7 +260,7 @@ static void look(struct mapped *mapped)
 	if (!mapped->has_libtorch || was_done) {
 		atomic_store(&state.nr_mapped, nr_mapped);
 	}
-	tell_several(mapped);
+	report_several(mapped);
 }
 
 static bool begin_look(struct ring_mark *mark)
@@ -268,13 +268,13 @@ static bool begin_look(struct ring_mark *mark)
 	if (!claim_try(&state.look, MOST_NS)) {
 		return false;
 	}
-	ring_begin_inside(&ring_self, mark);
+	ring_enter_profiler(&ring_tls, mark);
 	return true;
 }
 
 static void end_look(const struct ring_mark *mark)
 {
-	ring_end_inside(&ring_self, mark);
+	ring_leave_profiler(&ring_tls, mark);
 	claim_drop(&state.look);
 }
 
@@ -300,7 +300,7 @@ void torch_look(void)
 
 void torch_look_again(void)
 {
-	if (!atomic_load(&state.is_told)) {
+	if (!atomic_load(&state.is_reported)) {
 		look_once();
 	}
 }

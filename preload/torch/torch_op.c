@@ -13,12 +13,12 @@
 #include "preload/torch/torch.h"
 
 /* The stack on which this thread's ranges are kept now, NULL if not at all. */
-static inline struct op_stack *enter(struct ring_self *self)
+static inline struct op_stack *enter(struct ring_tls *self)
 {
 	if (__builtin_expect(hook_mode() & COLLECTOR_COLD, 0)) {
 		recorder_ensure_started_counting_loss(0);
 	}
-	return ring_is_inside(self) ? NULL : op_stack_of(self);
+	return ring_in_profiler(self) ? NULL : op_stack_of(self);
 }
 
 static inline void push(struct op_stack *stack, const void *fn, uint32_t shape)
@@ -39,7 +39,7 @@ static inline void push(struct op_stack *stack, const void *fn, uint32_t shape)
 
 TORCH_BEGIN(torch_op_begin)
 {
-	struct op_stack *stack = enter(&ring_self);
+	struct op_stack *stack = enter(&ring_tls);
 
 	*context = NULL;
 	if (stack) {
@@ -50,7 +50,7 @@ TORCH_BEGIN(torch_op_begin)
 
 TORCH_BEGIN(torch_op_begin_shapes)
 {
-	struct op_stack *stack = enter(&ring_self);
+	struct op_stack *stack = enter(&ring_tls);
 
 	*context = NULL;
 	if (stack) {
@@ -86,7 +86,7 @@ static inline void fill(struct gprof_row_op *row, const struct op_ended *ended, 
 
 /* One whose name is beyond those that get an id. */
 static __attribute__((noinline)) void emit_text(
-	struct ring_self *self, const struct op_ended *ended, const void *fn, const char *text)
+	struct ring_tls *self, const struct op_ended *ended, const void *fn, const char *text)
 {
 	struct gprof_row_op row;
 
@@ -94,7 +94,7 @@ static __attribute__((noinline)) void emit_text(
 	ring_emit(&row, GPROF_TABLE_op, text, strnlen(text, GPROF_TEXT_BYTES + 1));
 }
 
-static void emit(struct ring_self *self, const struct op_ended *ended, const void *fn)
+static void emit(struct ring_tls *self, const struct op_ended *ended, const void *fn)
 {
 	const char *text = torch_layout.name(fn);
 	uint32_t name = op_name_intern(OP_NAME_NAMES, text);
@@ -113,13 +113,13 @@ static void emit(struct ring_self *self, const struct op_ended *ended, const voi
 
 void torch_op_end(const void *fn, void *context)
 {
-	struct ring_self *self = &ring_self;
+	struct ring_tls *self = &ring_tls;
 	struct op_ended ended;
 	uint64_t end = clock_raw();
 	struct op_stack *stack;
 
 	(void)context;
-	if (ring_is_inside(self) || !(stack = op_stack_of(self))) {
+	if (ring_in_profiler(self) || !(stack = op_stack_of(self))) {
 		return;
 	}
 	ended = op_stack_pop(stack, fn);

@@ -179,14 +179,14 @@ void worker_look(void)
 	int error = errno;
 
 	if (!atomic_load_explicit(&state.is_ready, memory_order_acquire) || !has_gil() ||
-		ring_is_inside(&ring_self)) {
+		ring_in_profiler(&ring_tls)) {
 		return;
 	}
-	ring_begin_inside(&ring_self, &mark);
+	ring_enter_profiler(&ring_tls, &mark);
 	state.PyErr_Fetch(&type, &value, &trace);
 	look();
 	state.PyErr_Restore(type, value, trace); /* drops an error of ours */
-	ring_end_inside(&ring_self, &mark);
+	ring_leave_profiler(&ring_tls, &mark);
 	errno = error;
 }
 

@@ -150,7 +150,7 @@ static void add_kind(struct buf *out, unsigned int kind, int64_t code)
 {
 	static const char *const calls[] = {
 		[GPROF_END_EXIT] = "exited",
-		[GPROF_END_AT_ONCE] = "ended by _exit",
+		[GPROF_END_UNDERSCORE_EXIT] = "ended by _exit",
 		[GPROF_END_QUICK_EXIT] = "ended by quick_exit",
 		[GPROF_END_ABORT] = "called abort",
 		[GPROF_END_EXEC] = "was replaced by another program (exec)",
@@ -171,7 +171,7 @@ static void add_told(struct buf *out, const struct process *process)
 {
 	static const char *const words[] = {
 		[GPROF_END_EXIT] = "exit",
-		[GPROF_END_AT_ONCE] = "_exit",
+		[GPROF_END_UNDERSCORE_EXIT] = "_exit",
 		[GPROF_END_QUICK_EXIT] = "quick_exit",
 		[GPROF_END_ABORT] = "abort",
 	};

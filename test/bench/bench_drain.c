@@ -134,7 +134,7 @@ static void add_memcpy(struct gen *gen, const struct gprof_row_memcpy *r)
 	gen->nr_records++;
 }
 
-static void take_row(struct gen *gen)
+static void ring_to_rows_add(struct gen *gen)
 {
 	const struct block_table *table = block_table(gen->table);
 
@@ -176,7 +176,7 @@ static void take_row(struct gen *gen)
 void *gen_row(struct gen *gen, unsigned int table)
 {
 	if (gen->table) {
-		take_row(gen);
+		ring_to_rows_add(gen);
 	}
 	memset(&gen->row, 0, sizeof(gen->row));
 	gen->table = table;
@@ -263,7 +263,7 @@ static void play_row(struct player *p)
 	const struct gprof_row_head *head = (const void *)(bench.rows + p->row_at);
 	struct gprof_row_api *row;
 
-	row = (struct gprof_row_api *)ring_reserve(&ring_self, head->bytes);
+	row = (struct gprof_row_api *)ring_reserve(&ring_tls, head->bytes);
 	if (!row) {
 		return; /* counted by the ring */
 	}
@@ -273,7 +273,7 @@ static void play_row(struct player *p)
 		row->dur += p->shift_raw;
 		row->correlation += row->correlation ? p->shift_correlation : 0;
 	}
-	ring_commit(&ring_self, row, head->bytes);
+	ring_commit(&ring_tls, row, head->bytes);
 	p->row_at += head->bytes;
 	p->nr_played++;
 }
@@ -393,7 +393,7 @@ int main(int argc, char **argv)
 		usleep(1000); /* under valgrind the start takes longer than a host waits */
 	}
 	collector_attach();
-	ring_enter(&ring_self);
+	ring_enter(&ring_tls);
 	player.shift_raw = 0;
 	begin = now_ns();
 	play(&player, nr_events, rate);

@@ -41,13 +41,13 @@ static void must(int is_true)
 static void see(const char *sentence)
 {
 	char shown[4 * 512], again[4 * 512];
-	size_t nr_bytes = shown_copy(shown, sizeof(shown), sentence, strlen(sentence));
+	size_t nr_bytes = printable_copy(shown, sizeof(shown), sentence, strlen(sentence));
 
 	must(*sentence && strlen(sentence) < 256);
 	for (size_t i = 0; i < nr_bytes; i++) {
 		must((unsigned char)shown[i] >= 0x20 && shown[i] != 0x7f);
 	}
-	must(shown_copy(again, sizeof(again), shown, nr_bytes) == nr_bytes &&
+	must(printable_copy(again, sizeof(again), shown, nr_bytes) == nr_bytes &&
 		!memcmp(shown, again, nr_bytes));
 }
 

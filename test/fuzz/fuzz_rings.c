@@ -42,8 +42,8 @@ static void write_file(const char *name, const uint8_t *bytes, size_t nr_bytes)
 	}
 }
 
-static bool take_row(void *context, const struct export_table *table, const struct process *process,
-	const struct export_cell *cells)
+static bool ring_to_rows_add(void *context, const struct export_table *table,
+	const struct process *process, const struct export_cell *cells)
 {
 	(void)context;
 	(void)table;
@@ -55,7 +55,7 @@ static bool take_row(void *context, const struct export_table *table, const stru
 /* Every row of the stream and of the rings; what views make of rows other targets try. */
 static void read_all(struct process *process)
 {
-	const struct export_sink sink = {take_row, NULL};
+	const struct export_sink sink = {ring_to_rows_add, NULL};
 
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		stream_verify(process->stream, i, fuzz_input_ignore_bad, NULL);

@@ -44,7 +44,7 @@ static void about_to_end(void)
 	usleep(5000);
 }
 
-static void say_end(void)
+static void exit_message_recorded(void)
 {
 	printf("at exit\n");
 	fflush(stdout); /* quick_exit does not */
@@ -64,7 +64,7 @@ int probe_thread_exits(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	atexit(say_end);
+	atexit(exit_message_recorded);
 	start_busy();
 	MUST(!pthread_create(&thread, NULL, exit_seven, NULL));
 	pause();
@@ -75,7 +75,7 @@ int probe_main_returns(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	atexit(say_end);
+	atexit(exit_message_recorded);
 	start_busy();
 	about_to_end();
 	return 5;
@@ -95,7 +95,7 @@ int probe_main_leaves(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	atexit(say_end);
+	atexit(exit_message_recorded);
 	touch(10);
 	MUST(!pthread_create(&thread, NULL, outlive_main, NULL));
 	pthread_exit(NULL);
@@ -105,7 +105,7 @@ int probe_leave_quick(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	at_quick_exit(say_end);
+	at_quick_exit(exit_message_recorded);
 	start_busy();
 	about_to_end();
 	quick_exit(4);

@@ -129,7 +129,7 @@ static bool has_text(unsigned int table)
 static void check_columns(struct block_encoder *encoder, unsigned int table,
 	const void *const *rows, uint32_t nr_rows, const char *want, size_t want_bytes)
 {
-	union gather_values *values = calloc(block_table(table)->nr_columns, sizeof(*values));
+	union column_values *values = calloc(block_table(table)->nr_columns, sizeof(*values));
 	const struct block_input input = {.table = table,
 		.values = values,
 		.nr_rows = nr_rows,
@@ -141,7 +141,7 @@ static void check_columns(struct block_encoder *encoder, unsigned int table,
 	for (uint32_t at = 0; at < nr_rows; at += 100) {
 		uint32_t n = nr_rows - at < 100 ? nr_rows - at : 100;
 
-		gather_rows(table, rows + at, n, values, at);
+		rows_to_columns(table, rows + at, n, values, at);
 	}
 	ck_assert_uint_eq(
 		block_encode(encoder, &input, out, block_bound(table, nr_rows, 0)), want_bytes);

@@ -188,10 +188,10 @@ START_TEST(in_a_hook_that_was_left_calls_are_recorded)
 	struct seen seen;
 
 	start();
-	ring_self.frame = (uintptr_t)&mark;
+	ring_tls.frame = (uintptr_t)&mark;
 	begin(CBID_MALLOC, 5, 0);
 	end(CBID_MALLOC, 5);
-	ck_assert_uint_eq(ring_self.correlation, 5);
+	ck_assert_uint_eq(ring_tls.correlation, 5);
 	begin(CBID_FREE, 6, 0);
 	end(CBID_FREE, 6);
 	seen = drain();

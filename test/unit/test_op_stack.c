@@ -24,7 +24,7 @@ static struct op_stack *start(void)
 
 	clock_init();
 	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
-	stack = op_stack_of(&ring_self);
+	stack = op_stack_of(&ring_tls);
 	ck_assert_ptr_nonnull(stack);
 	return stack;
 }

@@ -113,15 +113,15 @@ static void make_10(void)
 	ck_assert_ptr_null(python_thread_start(memory.states[1]));
 }
 
-static const struct frames *frames_of(uint32_t tid, uintptr_t self)
+static const struct python_frames *frames_of(uint32_t tid, uintptr_t self)
 {
-	frames_reader read = frames_read;
+	python_frames_reader read = python_frames_read;
 
 	ck_assert_ptr_nonnull(read);
 	return read(tid, self);
 }
 
-static void check(const struct frames *frames, uint32_t nr, uint32_t nr_more)
+static void check(const struct python_frames *frames, uint32_t nr, uint32_t nr_more)
 {
 	ck_assert_ptr_nonnull(frames);
 	ck_assert_uint_eq(frames->nr, nr);
@@ -149,7 +149,7 @@ END_TEST
 START_TEST(of_many_frames_the_outer_ones_are_counted)
 {
 	make_12(NR_FRAMES);
-	check(frames_of(OTHER_TID, 0), FRAMES_MAX, NR_FRAMES - FRAMES_MAX);
+	check(frames_of(OTHER_TID, 0), PYTHON_FRAMES_MAX, NR_FRAMES - PYTHON_FRAMES_MAX);
 	ck_assert(!frames_of(OTHER_TID, 0)->has_rest);
 	memory.frames[NR_FRAMES - 1][1] = (uintptr_t)memory.frames[0];
 	ck_assert(frames_of(OTHER_TID, 0)->has_rest); /* a circle ends, too */
@@ -162,9 +162,9 @@ START_TEST(up_to_3_10_threads_are_known_by_their_own_memory_and_the_first_by_its
 
 	make_10();
 	check(frames_of(own, 0), 1, 0);
-	check(frames_of(OTHER_TID, (uintptr_t)&ring_self), 1, 0);
+	check(frames_of(OTHER_TID, (uintptr_t)&ring_tls), 1, 0);
 	ck_assert_ptr_null(frames_of(OTHER_TID, 0));
-	ck_assert_ptr_null(frames_of(own, (uintptr_t)&ring_self + 64));
+	ck_assert_ptr_null(frames_of(own, (uintptr_t)&ring_tls + 64));
 }
 END_TEST
 
@@ -225,7 +225,7 @@ Suite *unit_suite(void)
 		a_forked_child_begins_at_the_state_of_its_only_thread};
 	char from = 1, to = 0;
 
-	if (peek(&to, (uintptr_t)&from, 1) && to) {
+	if (safe_read(&to, (uintptr_t)&from, 1) && to) {
 		return unit_make("python_thread", tests, sizeof(tests) / sizeof(tests[0]));
 	}
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {

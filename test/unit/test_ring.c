@@ -39,7 +39,7 @@ static uint32_t row_bytes(uint64_t number)
 static bool put(uint64_t number)
 {
 	uint32_t bytes = row_bytes(number);
-	struct row *row = (struct row *)ring_reserve(&ring_self, bytes);
+	struct row *row = (struct row *)ring_reserve(&ring_tls, bytes);
 
 	if (!row) {
 		return false;
@@ -47,7 +47,7 @@ static bool put(uint64_t number)
 	row->head = (struct gprof_row_head){.bytes = (uint16_t)bytes, .table = GPROF_TABLE_api};
 	row->number = number;
 	memset(row->fill, (int)(number & 0xff), bytes - 16);
-	ring_commit(&ring_self, row, bytes);
+	ring_commit(&ring_tls, row, bytes);
 	return true;
 }
 
@@ -150,7 +150,7 @@ static void *write_many(void *nr_put)
 		n += put(i);
 	}
 	*(uint64_t *)nr_put = n;
-	ring_end_thread(&ring_self);
+	ring_end_thread(&ring_tls);
 	return NULL;
 }
 
@@ -183,7 +183,7 @@ END_TEST
 static void *write_one(void *number)
 {
 	ck_assert(put(*(uint64_t *)number));
-	ring_end_thread(&ring_self);
+	ring_end_thread(&ring_tls);
 	ck_assert(!put(1)); /* past its destructors a thread has no ring */
 	return NULL;
 }
@@ -211,7 +211,7 @@ static int in_handler;
 static void on_signal(int number)
 {
 	(void)number;
-	in_handler = ring_reserve(&ring_self, 24) ? 1 : 2;
+	in_handler = ring_reserve(&ring_tls, 24) ? 1 : 2;
 }
 
 START_TEST(reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_counted)
@@ -222,13 +222,13 @@ START_TEST(reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_c
 	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
 	ck_assert(put(0));
 	signal(SIGUSR1, on_signal);
-	row = (struct row *)ring_reserve(&ring_self, 24);
+	row = (struct row *)ring_reserve(&ring_tls, 24);
 	raise(SIGUSR1);
 	ck_assert_int_eq(in_handler, 2);
 	row->head = (struct gprof_row_head){.bytes = 24, .table = GPROF_TABLE_api};
 	row->number = 11;
 	memset(row->fill, 11, 8);
-	ring_commit(&ring_self, row, 24);
+	ring_commit(&ring_tls, row, 24);
 	ck_assert_uint_eq(ring_take_nested(), 1);
 	ck_assert_uint_eq(ring_take_nested(), 0);
 	ck_assert(put(12));
@@ -243,8 +243,8 @@ static void die_while_writing(const char *path)
 	for (uint64_t i = 0; i < 500; i++) {
 		put(i);
 	}
-	ring_reserve(&ring_self, 24);
-	memset(ring_self.at, 0xff, 24);
+	ring_reserve(&ring_tls, 24);
+	memset(ring_tls.at, 0xff, 24);
 	kill(getpid(), SIGKILL);
 }
 
@@ -434,12 +434,12 @@ START_TEST(threads_that_found_no_room_leave_their_place)
 	for (uint64_t i = 0; put(i); i++) {
 	}
 	for (uint32_t n = 0; n < RING_MAX_THREADS + 10; n++) {
-		ring_self = (struct ring_self){0};
+		ring_tls = (struct ring_tls){0};
 		ck_assert(!put(n));
-		ring_end_thread(&ring_self);
+		ring_end_thread(&ring_tls);
 	}
 	drain(&seen);
-	ring_self = (struct ring_self){0};
+	ring_tls = (struct ring_tls){0};
 	ck_assert(put(0));
 }
 END_TEST
@@ -455,7 +455,7 @@ static void jump(int number)
 
 static __attribute__((noinline)) void leave_a_row(uint64_t number)
 {
-	struct row *row = (struct row *)ring_reserve(&ring_self, row_bytes(number));
+	struct row *row = (struct row *)ring_reserve(&ring_tls, row_bytes(number));
 
 	ck_assert_ptr_nonnull(row);
 	memset(row, 0xff, row_bytes(number));
@@ -487,23 +487,23 @@ END_TEST
 START_TEST(a_chunk_that_was_linked_before_its_thread_left_is_used)
 {
 	static struct seen seen;
-	struct ring_self before;
+	struct ring_tls before;
 	uint64_t i = 0;
 
 	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
 	ck_assert(put(i++));
 	do {
-		before = ring_self;
+		before = ring_tls;
 		ck_assert(put(i++));
-	} while (ring_self.chunk == before.chunk);
+	} while (ring_tls.chunk == before.chunk);
 	/* As if it had left before its first row there. */
-	ring_self.thread->pending =
-		(uint32_t)(((char *)ring_self.chunk - (char *)before.chunk) / RING_CHUNK_BYTES);
-	ring_self.chunk->committed = 0;
-	ring_self.chunk = before.chunk;
-	ring_self.at = before.at;
-	ring_self.end = before.end;
-	ring_self.writing = ring_stack_pointer() - 4096;
+	ring_tls.thread->pending =
+		(uint32_t)(((char *)ring_tls.chunk - (char *)before.chunk) / RING_CHUNK_BYTES);
+	ring_tls.chunk->committed = 0;
+	ring_tls.chunk = before.chunk;
+	ring_tls.at = before.at;
+	ring_tls.end = before.end;
+	ring_tls.writing = ring_stack_pointer() - 4096;
 	drain(&seen); /* gives the chunk before it back */
 	ck_assert_uint_eq(seen.nr_rows, i - 1);
 	for (int more = 0; more < 500; more++) {
@@ -519,9 +519,9 @@ START_TEST(what_comes_back_without_having_been_left_hides_no_other)
 {
 	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
 	ring_came_back();
-	ring_recover(&ring_self, RING_STACK);
+	ring_recover(&ring_tls, RING_STACK);
 	ck_assert_uint_eq(ring_take_left(), 1);
-	ring_recover(&ring_self, RING_STACK);
+	ring_recover(&ring_tls, RING_STACK);
 	ring_came_back();
 	ck_assert_uint_eq(ring_take_left(), 0);
 }
@@ -537,7 +537,7 @@ START_TEST(what_cannot_be_a_row_ends_its_chunk_and_is_counted)
 
 	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
 	ck_assert(put(0));
-	at = ring_self.at;
+	at = ring_tls.at;
 	ck_assert(put(1));
 	ck_assert(put(2));
 	memcpy(at, &damages[_i], sizeof(damages[_i]));
@@ -546,7 +546,7 @@ START_TEST(what_cannot_be_a_row_ends_its_chunk_and_is_counted)
 	ck_assert_uint_ge(ring_take_damaged(), 2); /* the one after it is lost as well */
 	ck_assert(put(3));
 	/* A count beyond the chunk leads nowhere either. */
-	ring_self.chunk->committed = UINT32_MAX;
+	ring_tls.chunk->committed = UINT32_MAX;
 	ring_read(see, &seen);
 	ck_assert_uint_eq(seen.nr_rows, 2);
 	ck_assert_uint_gt(ring_take_damaged(), 0);
@@ -563,13 +563,13 @@ START_TEST(a_child_that_was_forked_in_a_row_writes_none_of_its_parent)
 
 	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
 	ck_assert(put(0));
-	row = (struct row *)ring_reserve(&ring_self, row_bytes(1));
+	row = (struct row *)ring_reserve(&ring_tls, row_bytes(1));
 	child = fork();
 	if (!child) {
 		ck_assert(!ring_forget());
 		memset(row, 0xff, row_bytes(1));
-		ring_commit(&ring_self, row, row_bytes(1));
-		_exit(ring_self.writing ? 1 : 0);
+		ring_commit(&ring_tls, row, row_bytes(1));
+		_exit(ring_tls.writing ? 1 : 0);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
@@ -577,7 +577,7 @@ START_TEST(a_child_that_was_forked_in_a_row_writes_none_of_its_parent)
 		(struct gprof_row_head){.bytes = (uint16_t)row_bytes(1), .table = GPROF_TABLE_api};
 	row->number = 1;
 	memset(row->fill, 1, row_bytes(1) - 16);
-	ring_commit(&ring_self, row, row_bytes(1));
+	ring_commit(&ring_tls, row, row_bytes(1));
 	drain(&seen);
 	ck_assert_uint_eq(seen.nr_rows, 2);
 	ck_assert_uint_eq(ring_take_damaged(), 0);
@@ -598,7 +598,7 @@ static void *fork_between_rows(void *unused)
 	if (!child) {
 		thread_emit(GPROF_THREAD_NAMED, 0, "child");
 		ring_emit(&row, GPROF_TABLE_thread, NULL, 0);
-		if (ring_enter(&ring_self) || ring_reserve_slow(&ring_self, 24, RING_STACK)) {
+		if (ring_enter(&ring_tls) || ring_reserve_slow(&ring_tls, 24, RING_STACK)) {
 			_exit(1);
 		}
 		pthread_exit(NULL);
@@ -660,7 +660,7 @@ END_TEST
 static void *write_and_vanish(void *unused)
 {
 	ck_assert(put(0));
-	ring_watch_thread(&ring_self);
+	ring_watch_thread(&ring_tls);
 	return unused;
 }
 

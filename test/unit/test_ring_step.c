@@ -93,17 +93,17 @@ static __attribute__((noinline)) void call(bool is_left)
 	uint64_t number;
 	struct row *row;
 
-	if (ring_self.frame && ring_is_left(ring_self.frame, RING_STACK)) {
-		ring_recover(&ring_self, RING_STACK);
+	if (ring_tls.frame && ring_is_left(ring_tls.frame, RING_STACK)) {
+		ring_recover(&ring_tls, RING_STACK);
 	}
-	mark.before = ring_self.frame;
-	ring_self.frame = (uintptr_t)&mark;
+	mark.before = ring_tls.frame;
+	ring_tls.frame = (uintptr_t)&mark;
 	atomic_signal_fence(memory_order_seq_cst);
 	number = make_number();
 	if (is_left) {
 		siglongjmp(before_the_call, 1);
 	}
-	row = (struct row *)ring_reserve(&ring_self, sizeof(*row));
+	row = (struct row *)ring_reserve(&ring_tls, sizeof(*row));
 	if (row) {
 		row->head =
 			(struct gprof_row_head){.bytes = sizeof(*row), .table = GPROF_TABLE_api};
@@ -111,11 +111,11 @@ static __attribute__((noinline)) void call(bool is_left)
 		for (int i = 0; i < 6; i++) {
 			row->copy[i] = number;
 		}
-		ring_commit(&ring_self, row, sizeof(*row));
+		ring_commit(&ring_tls, row, sizeof(*row));
 	}
 	atomic_signal_fence(memory_order_seq_cst);
-	if (ring_self.frame == (uintptr_t)&mark) {
-		ring_self.frame = mark.before;
+	if (ring_tls.frame == (uintptr_t)&mark) {
+		ring_tls.frame = mark.before;
 	} else {
 		ring_came_back();
 	}
@@ -168,8 +168,7 @@ static bool interrupt_at(int step)
 	uint64_t missing, spare;
 
 	for (uint64_t filled = 0;
-		(uint64_t)(ring_self.end - ring_self.at) >= sizeof(struct row) || !filled;
-		filled++) {
+		(uint64_t)(ring_tls.end - ring_tls.at) >= sizeof(struct row) || !filled; filled++) {
 		call(false);
 	}
 	if (scene->is_drained) {

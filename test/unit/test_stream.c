@@ -186,18 +186,18 @@ START_TEST(refused_definitions_are_settled_when_there_is_room)
 	int limit_rc, write_rc, settle_rc;
 
 	start("", 0);
-	ck_assert_int_eq(stream_settle(), 0);
+	ck_assert_int_eq(stream_flush_deferred(), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	/* Check's own file could not grow here either. */
 	limit_rc = setrlimit(RLIMIT_FSIZE, &limit);
 	write_rc = write_string(1, "a text that is longer than the room that is left");
-	settle_rc = stream_settle();
+	settle_rc = stream_flush_deferred();
 	limit_rc |= setrlimit(RLIMIT_FSIZE, &none);
 	ck_assert_int_eq(limit_rc, 0);
 	ck_assert_int_eq(write_rc, -EFBIG);
 	ck_assert_int_eq(settle_rc, -EFBIG);
-	ck_assert_int_eq(stream_settle(), 0);
-	ck_assert_int_eq(stream_settle(), 0);
+	ck_assert_int_eq(stream_flush_deferred(), 0);
+	ck_assert_int_eq(stream_flush_deferred(), 0);
 	ck_assert_int_eq(stream_finish(), 0);
 	blocks = decode_file(stream_path(), &header, &nr_blocks);
 	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), 1);

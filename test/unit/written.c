@@ -11,7 +11,7 @@ void written_begin(void)
 	static const struct block_ticks same = {.base = 0, .mult = (uint64_t)1 << 32};
 
 	ck_assert_int_eq(batch_init(), 0);
-	ck_assert_int_eq(define_init(), 0);
+	ck_assert_int_eq(dictionary_init(), 0);
 	ck_assert_int_eq(stream_start(unit_temp_dir(), 0, &same), 0);
 }
 

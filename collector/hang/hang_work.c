@@ -6,7 +6,7 @@
 #include "collector/stream/batch.h"
 #include "collector/format/block.h"
 #include "collector/stream/dictionary.h"
-#include "collector/hang/stall.h"
+#include "collector/hang/hang.h"
 
 /* Of each kind; where there are more, those that were used last. */
 #define MAX_KEPT 64u
@@ -38,13 +38,13 @@ struct known {
 	uint32_t ended;
 };
 
-static struct stall_work_state {
+static struct hang_work_state {
 	struct kept_list launched, ended, called;
 	struct recent recent_launched[NR_RECENT], recent_ended[NR_RECENT];
 	struct known known[NR_RECENT];
 } state;
 
-void stall_work_init(void)
+void hang_work_init(void)
 {
 	memset(&state, 0, sizeof(state));
 }
@@ -95,7 +95,7 @@ static uint32_t named_shape(uint32_t launched)
 	return known->launched == launched ? known->ended : launched;
 }
 
-void stall_work_launched(const struct gprof_row_api_launch *r)
+void hang_work_launched(const struct gprof_row_api_launch *r)
 {
 	struct gprof_row_stall *row = keep(&state.launched, r->stream, r->begin);
 
@@ -109,7 +109,7 @@ void stall_work_launched(const struct gprof_row_api_launch *r)
 	}
 }
 
-void stall_work_called(const struct gprof_row_nccl *r)
+void hang_work_called(const struct gprof_row_nccl *r)
 {
 	struct gprof_row_stall *row;
 
@@ -129,7 +129,7 @@ void stall_work_called(const struct gprof_row_nccl *r)
 	}
 }
 
-void stall_work_ended(
+void hang_work_ended(
 	unsigned int table, uint32_t place, uint32_t correlation, uint32_t shape, uint64_t end_ns)
 {
 	struct gprof_row_stall *row = keep(&state.ended, place, end_ns);
@@ -142,7 +142,7 @@ void stall_work_ended(
 			.place = place,
 			.correlation = correlation,
 			.shape = shape,
-			.name = shape ? 0 : define_name(name)};
+			.name = shape ? 0 : dictionary_name(name)};
 	}
 }
 
@@ -165,7 +165,7 @@ static void add_rows(
 	}
 }
 
-void stall_work_add_rows(const struct gprof_row_stall *head)
+void hang_work_add_rows(const struct gprof_row_stall *head)
 {
 	add_rows(&state.launched, GPROF_STALL_LAUNCHED, head);
 	add_rows(&state.ended, GPROF_STALL_FINISHED, head);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/hang/stall.h"
+#include "collector/hang/hang.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -45,7 +45,7 @@ static void start(const char *seconds, const char *step)
 	step_init(find_call);
 	collector_mode = 0;
 	step_start();
-	stall_init();
+	hang_init();
 }
 
 static void pause_for(unsigned int ms)
@@ -82,8 +82,8 @@ START_TEST(nothing_is_told_where_it_is_off)
 	start("0", "auto");
 	step_mark(GPROF_STEP_CALL);
 	pause_for(2);
-	ck_assert(!stall_look());
-	ck_assert(!stall_is_on);
+	ck_assert(!hang_look());
+	ck_assert(!hang_is_on);
 	ck_assert_uint_eq(batches[GPROF_TABLE_stall].nr_rows, 0);
 }
 END_TEST
@@ -94,22 +94,22 @@ START_TEST(step_that_does_not_end_is_told_once_and_again_when_it_ended)
 
 	start("1", "auto");
 	step_mark(GPROF_STEP_CALL);
-	ck_assert(!stall_look());
+	ck_assert(!hang_look());
 	pause_for(LIMIT_MS);
 	add_launch(); /* does not count where steps are told */
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
 	ck_assert_uint_eq(row.stall, 1);
 	ck_assert_uint_eq(row.step, 1);
 	ck_assert_uint_lt(row.since, row.tick);
-	ck_assert(!stall_look());
+	ck_assert(!hang_look());
 	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 0);
 	step_mark(GPROF_STEP_CALL);
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
 	ck_assert_uint_eq(row.stall, 1);
 	pause_for(LIMIT_MS);
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
 	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 2);
 	ck_assert_uint_eq(row.stall, 2);
@@ -122,7 +122,7 @@ START_TEST(slow_steps_are_no_stall)
 	for (int i = 0; i < 15; i++) {
 		pause_for(LIMIT_MS / 10);
 		step_mark(GPROF_STEP_CALL);
-		ck_assert(!stall_look());
+		ck_assert(!hang_look());
 	}
 }
 END_TEST
@@ -130,23 +130,23 @@ END_TEST
 START_TEST(without_steps_only_a_call_that_does_not_return_is_a_stall)
 {
 	struct gprof_row_stall row;
-	struct ring_call *call = &ring_self.nccl;
+	struct ring_call *call = &ring_tls.nccl;
 
 	start("1", "none");
-	ck_assert(ring_enter(&ring_self));
+	ck_assert(ring_enter(&ring_tls));
 	add_launch();
-	ck_assert(!stall_look());
+	ck_assert(!hang_look());
 	pause_for(LIMIT_MS);
-	ck_assert(!stall_look()); /* it may have nothing to do */
+	ck_assert(!hang_look()); /* it may have nothing to do */
 	ring_call_begin(call, "ncclSend", clock_raw());
 	pause_for(LIMIT_MS);
 	add_launch();
-	ck_assert(!stall_look()); /* another thread goes on */
+	ck_assert(!hang_look()); /* another thread goes on */
 	pause_for(LIMIT_MS);
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
 	add_launch();
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
 }
 END_TEST
@@ -154,18 +154,18 @@ END_TEST
 START_TEST(intervals_and_closed_windows_tell_nothing)
 {
 	start("1", "interval:10");
-	ck_assert(ring_enter(&ring_self));
-	ring_call_begin(&ring_self.cuda, "cudaStreamSynchronize", clock_raw());
+	ck_assert(ring_enter(&ring_tls));
+	ring_call_begin(&ring_tls.cuda, "cudaStreamSynchronize", clock_raw());
 	step_mark(GPROF_STEP_INTERVAL);
 	add_launch();
-	ck_assert(!stall_look());
+	ck_assert(!hang_look());
 	pause_for(LIMIT_MS);
 	step_mark(GPROF_STEP_INTERVAL); /* the clock's, not the program's */
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	step_command(1, 1); /* gprof-report control stop */
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	pause_for(LIMIT_MS);
-	ck_assert(!stall_look());
+	ck_assert(!hang_look());
 }
 END_TEST
 
@@ -175,9 +175,9 @@ static sem_t is_in, may_go;
 static void *wait_in_calls(void *tid)
 {
 	*(uint32_t *)tid = (uint32_t)syscall(SYS_gettid);
-	ck_assert(ring_enter(&ring_self));
-	ring_call_begin(&ring_self.nccl, "ncclAllReduce", clock_raw());
-	ring_call_begin(&ring_self.cuda, "cudaMalloc", clock_raw());
+	ck_assert(ring_enter(&ring_tls));
+	ring_call_begin(&ring_tls.nccl, "ncclAllReduce", clock_raw());
+	ring_call_begin(&ring_tls.cuda, "cudaMalloc", clock_raw());
 	sem_post(&is_in);
 	sem_wait(&may_go);
 	return NULL;
@@ -188,7 +188,7 @@ START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
 	const struct batch *batch = &batches[GPROF_TABLE_stall];
 	uint32_t tid, nr = 0, own = (uint32_t)syscall(SYS_gettid);
 	const struct gprof_row_stall head = {.tick = clock_raw(), .stall = 7};
-	struct stall_call longest;
+	struct hang_call longest;
 	pthread_t thread;
 
 	start("1", "auto");
@@ -196,11 +196,11 @@ START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
 	sem_init(&may_go, 0, 0);
 	pthread_create(&thread, NULL, wait_in_calls, &tid);
 	sem_wait(&is_in);
-	longest = stall_thread_add_rows(&head);
+	longest = hang_thread_add_rows(&head);
 	ck_assert_str_eq(longest.name, "ncclAllReduce");
 	ck_assert_uint_eq(longest.tid, tid);
-	ck_assert(stall_thread_is_in_call(clock_raw()));
-	ck_assert(!stall_thread_is_in_call(longest.since - 1));
+	ck_assert(hang_thread_is_in_call(clock_raw()));
+	ck_assert(!hang_thread_is_in_call(longest.since - 1));
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		const struct gprof_row_stall *row = batch->rows[i];
 
@@ -242,9 +242,10 @@ static void wait_until_it_sleeps(void)
 	}
 }
 
-static const struct frames *read_some(uint32_t tid, uintptr_t self)
+static const struct python_frames *read_some(uint32_t tid, uintptr_t self)
 {
-	static const struct frames some = {.all = {{"train.py", "step", 7}}, .nr = 1, .nr_more = 2};
+	static const struct python_frames some = {
+		.all = {{"train.py", "step", 7}}, .nr = 1, .nr_more = 2};
 
 	(void)self;
 	if (tid == frames_tid && is_woken) {
@@ -268,9 +269,9 @@ static void *sleep_on(void *unused)
 static void *spin(void *call)
 {
 	frames_tid = (uint32_t)syscall(SYS_gettid);
-	ck_assert(ring_enter(&ring_self));
+	ck_assert(ring_enter(&ring_tls));
 	if (call) {
-		ring_call_begin(&ring_self.cuda, call, clock_raw());
+		ring_call_begin(&ring_tls.cuda, call, clock_raw());
 	}
 	sem_post(&is_in);
 	while (!may_end) {
@@ -285,14 +286,14 @@ static unsigned int look_for_frames(struct gprof_row_stall *row)
 	struct gprof_row_stall before;
 	unsigned int nr_before = count(GPROF_STALL_FRAME, &before);
 
-	stall_thread_add_rows(&head);
+	hang_thread_add_rows(&head);
 	return count(GPROF_STALL_FRAME, row) - nr_before;
 }
 
 static void begin_frames(pthread_t *thread, void *(*run)(void *), void *argument)
 {
 	start("1", "auto");
-	frames_read = read_some;
+	python_frames_read = read_some;
 	sem_init(&is_in, 0, 0);
 	sem_init(&may_go, 0, 0);
 	pthread_create(thread, NULL, run, argument);
@@ -357,16 +358,16 @@ START_TEST(last_work_of_each_place_and_communicator_is_kept)
 
 	start("1", "auto");
 	/* Records come out of order. */
-	stall_work_ended(GPROF_TABLE_memcpy, 3, 12, 0, 500);
-	stall_work_ended(GPROF_TABLE_kernel, 3, 11, 9, 400);
-	stall_work_ended(GPROF_TABLE_kernel, 4, 13, 9, 450);
-	stall_work_launched(&(struct gprof_row_api_launch){
+	hang_work_ended(GPROF_TABLE_memcpy, 3, 12, 0, 500);
+	hang_work_ended(GPROF_TABLE_kernel, 3, 11, 9, 400);
+	hang_work_ended(GPROF_TABLE_kernel, 4, 13, 9, 450);
+	hang_work_launched(&(struct gprof_row_api_launch){
 		.begin = 20, .stream = 0x70, .correlation = 14, .shape = 9, .thread = 2});
-	stall_work_called(&(struct gprof_row_nccl){
+	hang_work_called(&(struct gprof_row_nccl){
 		.begin = 30, .comm = 1, .sequence = 5, .kind = GPROF_NCCL_BROADCAST, .bytes = 64});
-	stall_work_called(&(struct gprof_row_nccl){
+	hang_work_called(&(struct gprof_row_nccl){
 		.begin = 40, .comm = 1, .sequence = 1, .kind = GPROF_NCCL_SEND});
-	stall_work_add_rows(&head);
+	hang_work_add_rows(&head);
 	ck_assert_uint_eq(batch->nr_rows, 4);
 	ck_assert_uint_eq(count(GPROF_STALL_FINISHED, &row), 2);
 	ck_assert_uint_eq(count(GPROF_STALL_LAUNCHED, &row), 1);
@@ -392,10 +393,10 @@ START_TEST(those_that_were_used_last_are_kept_of_many_streams)
 
 	start("1", "auto");
 	for (uint32_t i = 1; i <= 100; i++) {
-		stall_work_launched(
+		hang_work_launched(
 			&(struct gprof_row_api_launch){.begin = i, .stream = i, .correlation = i});
 	}
-	stall_work_add_rows(&head);
+	hang_work_add_rows(&head);
 	ck_assert_uint_eq(batch->nr_rows, 64);
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		const struct gprof_row_stall *row = batch->rows[i];
@@ -421,7 +422,7 @@ START_TEST(of_many_threads_those_in_calls_are_told_and_the_rest_are_counted)
 	struct decode_block *blocks;
 	size_t nr_blocks;
 	pthread_t threads[NR_POOL + 1];
-	struct stall_call longest;
+	struct hang_call longest;
 	uint32_t tid, nr_open = 0, nr_idle = 0, nr_rest = 0;
 
 	start("1", "auto");
@@ -433,7 +434,7 @@ START_TEST(of_many_threads_those_in_calls_are_told_and_the_rest_are_counted)
 			0);
 		sem_wait(&is_in);
 	}
-	longest = stall_thread_add_rows(&head);
+	longest = hang_thread_add_rows(&head);
 	ck_assert_str_eq(longest.name, "ncclAllReduce");
 	ck_assert_uint_eq(longest.tid, tid);
 	blocks = written_end(&nr_blocks);
@@ -477,7 +478,7 @@ static bool can_peek(void)
 {
 	char from = 1, to = 0;
 
-	return peek(&to, (uintptr_t)&from, 1) && to;
+	return safe_read(&to, (uintptr_t)&from, 1) && to;
 }
 
 /* As containers of old kernels do. */
@@ -515,11 +516,11 @@ START_TEST(where_memory_cannot_be_read_steps_alone_tell_and_that_is_said)
 	pthread_create(&thread, NULL, wait_in_calls, &tid);
 	sem_wait(&is_in);
 	pause_for(LIMIT_MS);
-	ck_assert(!stall_look());
+	ck_assert(!hang_look());
 	step_mark(GPROF_STEP_CALL);
-	ck_assert(!stall_look());
+	ck_assert(!hang_look());
 	pause_for(LIMIT_MS);
-	ck_assert(stall_look());
+	ck_assert(hang_look());
 	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
 	ck_assert_uint_ge(count(GPROF_STALL_THREAD, &row), 1);
 	ck_assert(!row.is_open && !row.name && row.text);

@@ -62,5 +62,5 @@ START_TEST(cancellation_is_held_and_given_back)
 }
 END_TEST
 
-UNIT_SUITE("host", no_thread_is_cancelled_in_a_pause, a_pause_lasts_and_keeps_errno,
+UNIT_SUITE("target", no_thread_is_cancelled_in_a_pause, a_pause_lasts_and_keeps_errno,
 	cancellation_is_held_and_given_back)

@@ -34,13 +34,13 @@ START_TEST(texts_are_defined_once_and_before_they_are_used)
 	uint32_t one, two;
 
 	written_begin();
-	one = define_text("one", 3);
+	one = dictionary_text("one", 3);
 	add_overhead(one);
-	two = define_text("two", 3);
+	two = dictionary_text("two", 3);
 	add_overhead(two);
-	ck_assert_uint_eq(define_text("one", 3), one);
-	ck_assert_uint_eq(define_text("", 0), 0);
-	ck_assert_uint_eq(define_text(NULL, 0), 0);
+	ck_assert_uint_eq(dictionary_text("one", 3), one);
+	ck_assert_uint_eq(dictionary_text("", 0), 0);
+	ck_assert_uint_eq(dictionary_text(NULL, 0), 0);
 	finish();
 	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), 2);
 	ck_assert_str_eq(decode_string(blocks, nr_blocks, one), "one");
@@ -56,16 +56,16 @@ START_TEST(names_are_found_by_address_and_checked_by_text)
 	uint32_t first, second;
 
 	written_begin();
-	first = define_name(name);
-	ck_assert_uint_eq(define_name(name), first);
+	first = dictionary_name(name);
+	ck_assert_uint_eq(dictionary_name(name), first);
 	strcpy(name, "kernel_b"); /* a module was unloaded, and another took its place */
-	define_names_may_change();
-	ck_assert_uint_eq(define_name("kernel_a"), first);
-	second = define_name(name);
+	dictionary_names_may_change();
+	ck_assert_uint_eq(dictionary_name("kernel_a"), first);
+	second = dictionary_name(name);
 	ck_assert_uint_ne(second, first);
-	ck_assert_uint_eq(define_name("kernel_a"), first);
-	ck_assert_uint_eq(define_name(""), 0);
-	ck_assert_uint_eq(define_name(NULL), 0);
+	ck_assert_uint_eq(dictionary_name("kernel_a"), first);
+	ck_assert_uint_eq(dictionary_name(""), 0);
+	ck_assert_uint_eq(dictionary_name(NULL), 0);
 	finish();
 	ck_assert_str_eq(decode_string(blocks, nr_blocks, second), "kernel_b");
 }
@@ -78,7 +78,7 @@ START_TEST(text_beyond_the_limit_is_cut_and_counted)
 
 	memset(text, 'x', sizeof(text));
 	written_begin();
-	id = define_text(text, sizeof(text));
+	id = dictionary_text(text, sizeof(text));
 	finish();
 	ck_assert_uint_eq(strlen(decode_string(blocks, nr_blocks, id)), GPROF_TEXT_BYTES);
 	ck_assert_uint_eq(loss_take(LOSS_TEXT), 1);
@@ -95,7 +95,7 @@ START_TEST(more_texts_than_the_table_holds_keep_their_ids_apart)
 	for (int i = 0; i < NR; i++) {
 		int n = snprintf(text, sizeof(text), "a name that is number %d", i);
 
-		ids[i] = define_text(text, (uint64_t)n);
+		ids[i] = dictionary_text(text, (uint64_t)n);
 		add_overhead(ids[i]);
 		ck_assert_uint_eq(ids[i], (uint32_t)i + 1);
 	}
@@ -122,7 +122,7 @@ START_TEST(no_block_names_an_id_that_a_later_one_defines)
 	for (int i = 0; i < 3000; i++) {
 		snprintf(text, sizeof(text), "%d", i);
 		text[strlen(text)] = 'y';
-		add_overhead(define_text(text, i % 7 ? 20 : 3000));
+		add_overhead(dictionary_text(text, i % 7 ? 20 : 3000));
 	}
 	finish();
 	for (size_t b = 0; b < nr_blocks; b++) {
@@ -152,13 +152,13 @@ START_TEST(shapes_and_places_are_defined_once)
 	memset(&shape, 0, sizeof(shape));
 	shape.grid_x = 10;
 	shape.block_x = 256;
-	first = define_shape(&shape);
-	ck_assert_uint_eq(define_shape(&shape), first);
+	first = dictionary_shape(&shape);
+	ck_assert_uint_eq(dictionary_shape(&shape), first);
 	shape.block_x = 128;
-	second = define_shape(&shape);
+	second = dictionary_shape(&shape);
 	ck_assert_uint_ne(second, first);
-	ck_assert_uint_eq(define_place(0, 1, 7), define_place(0, 1, 7));
-	ck_assert_uint_ne(define_place(0, 1, 7), define_place(0, 7, 1));
+	ck_assert_uint_eq(dictionary_place(0, 1, 7), dictionary_place(0, 1, 7));
+	ck_assert_uint_ne(dictionary_place(0, 1, 7), dictionary_place(0, 7, 1));
 	finish();
 	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_shape), 2);
 	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_place), 2);
@@ -191,7 +191,7 @@ START_TEST(child_drops_what_waits)
 }
 END_TEST
 
-UNIT_SUITE("define", texts_are_defined_once_and_before_they_are_used,
+UNIT_SUITE("dictionary", texts_are_defined_once_and_before_they_are_used,
 	names_are_found_by_address_and_checked_by_text, text_beyond_the_limit_is_cut_and_counted,
 	more_texts_than_the_table_holds_keep_their_ids_apart,
 	no_block_names_an_id_that_a_later_one_defines, shapes_and_places_are_defined_once,

@@ -14,16 +14,16 @@
 #include "collector/util/log.h"
 #include "collector/ring/safe_read.h"
 #include "collector/ring/ring.h"
-#include "collector/hang/stall.h"
+#include "collector/hang/hang.h"
 
 /* Rows of threads that are in no call, in the order of the kernel's list; others are counted. */
 #define MAX_IDLE 256u
 
-_Atomic(frames_reader) frames_read;
+_Atomic(python_frames_reader) python_frames_read;
 
 struct look {
 	const struct gprof_row_stall *head;
-	struct stall_call longest;
+	struct hang_call longest;
 	uint32_t nr_idle;
 	uint32_t own_tid;
 };
@@ -33,14 +33,14 @@ struct look {
 /* The begin of a file of a thread; "" if it cannot be had. */
 static void read_task(char *out, size_t out_bytes, uint32_t tid, const char *name)
 {
-	struct held file;
+	struct private_fd file;
 	char path[64];
 
 	out[0] = 0;
 	log_format(path, sizeof(path), "/proc/self/task/%u/%s", tid, name);
-	if (!held_open(&file, path, O_RDONLY, HELD_ANYWHERE)) {
-		held_read(&file, out, out_bytes);
-		held_close(&file);
+	if (!private_fd_open(&file, path, O_RDONLY, PRIVATE_FD_ANYWHERE)) {
+		private_fd_read(&file, out, out_bytes);
+		private_fd_close(&file);
 	}
 }
 
@@ -94,12 +94,12 @@ static uint32_t describe(uint32_t tid)
 		call[strcspn(call, " ")] = 0;
 		n += log_format(text + n, sizeof(text) - n, ", system call %s", call);
 	}
-	return define_text(text, n);
+	return dictionary_text(text, n);
 }
 
-static uint32_t define_string(const char *text)
+static uint32_t dictionary_string(const char *text)
 {
-	return define_text(text, strlen(text));
+	return dictionary_text(text, strlen(text));
 }
 
 /* ---- its calls ---- */
@@ -108,13 +108,14 @@ static uint32_t define_string(const char *text)
  * What the thread has marked. Its memory may be gone, or that of another thread by now; and while
  * it marks, the two looks differ: such a thread is in no call for long.
  */
-static bool read_calls(struct ring_self *self, const struct ring_thread *thread)
+static bool read_calls(struct ring_tls *self, const struct ring_thread *thread)
 {
-	struct ring_self again;
+	struct ring_tls again;
 
-	return thread && peek(self, (uintptr_t)thread->self, sizeof(*self)) &&
-	       peek(&again, (uintptr_t)thread->self, sizeof(again)) && self->thread == thread &&
-	       self->id == thread->id && !memcmp(&self->cuda, &again.cuda, sizeof(again.cuda)) &&
+	return thread && safe_read(self, (uintptr_t)thread->self, sizeof(*self)) &&
+	       safe_read(&again, (uintptr_t)thread->self, sizeof(again)) &&
+	       self->thread == thread && self->id == thread->id &&
+	       !memcmp(&self->cuda, &again.cuda, sizeof(again.cuda)) &&
 	       !memcmp(&self->nccl, &again.nccl, sizeof(again.nccl));
 }
 
@@ -127,7 +128,7 @@ static void add_row(struct look *look, const struct ring_thread *thread, uint32_
 	const struct ring_call *call, uint32_t text)
 {
 	bool has_call = call && call->name;
-	uint32_t name = has_call ? define_string(call->name) : 0;
+	uint32_t name = has_call ? dictionary_string(call->name) : 0;
 	struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
 
 	*row = *look->head;
@@ -139,7 +140,7 @@ static void add_row(struct look *look, const struct ring_thread *thread, uint32_
 	row->since = has_call ? call->since >> 1 : row->tick;
 	row->is_open = has_call && is_open(call);
 	if (row->is_open && (!look->longest.name || row->since < look->longest.since)) {
-		look->longest = (struct stall_call){call->name, row->since, tid};
+		look->longest = (struct hang_call){call->name, row->since, tid};
 	}
 }
 
@@ -155,16 +156,17 @@ static const struct ring_thread *find_thread(uint32_t tid)
 
 /* ---- its frames ---- */
 
-static uint32_t describe_rest(const struct frames *frames)
+static uint32_t describe_rest(const struct python_frames *frames)
 {
 	char text[64];
 
 	log_format(text, sizeof(text), "%u%s more frames", frames->nr_more,
 		frames->has_rest ? " or" : "");
-	return define_string(text);
+	return dictionary_string(text);
 }
 
-static void add_frame_rows(const struct frames *frames, const struct gprof_row_stall *thread_row)
+static void add_frame_rows(
+	const struct python_frames *frames, const struct gprof_row_stall *thread_row)
 {
 	uint32_t nr_rows = frames->nr + (frames->nr_more != 0);
 
@@ -175,8 +177,8 @@ static void add_frame_rows(const struct frames *frames, const struct gprof_row_s
 		row->item = GPROF_STALL_FRAME;
 		row->since = row->tick;
 		if (i < frames->nr) {
-			row->name = define_string(frames->all[i].function);
-			row->text = define_string(frames->all[i].file);
+			row->name = dictionary_string(frames->all[i].function);
+			row->text = dictionary_string(frames->all[i].file);
 			row->line = frames->all[i].line;
 		} else {
 			row->text = describe_rest(frames);
@@ -189,9 +191,9 @@ static bool is_same_open(const struct ring_call *before, const struct ring_call 
 	return is_open(before) && !memcmp(before, now, sizeof(*now));
 }
 
-static bool is_in_same_call(const struct ring_thread *thread, const struct ring_self *before)
+static bool is_in_same_call(const struct ring_thread *thread, const struct ring_tls *before)
 {
-	struct ring_self now;
+	struct ring_tls now;
 
 	return before && read_calls(&now, thread) &&
 	       (is_same_open(&before->cuda, &now.cuda) || is_same_open(&before->nccl, &now.nccl));
@@ -202,11 +204,12 @@ static bool is_in_same_call(const struct ring_thread *thread, const struct ring_
  * the same call, which it may spin in, or off its CPU. `calls`: as of before, NULL if not known.
  */
 static void add_frames(const struct gprof_row_stall *head, const struct ring_thread *thread,
-	uint32_t tid, const struct ring_self *calls)
+	uint32_t tid, const struct ring_tls *calls)
 {
-	frames_reader read = atomic_load_explicit(&frames_read, memory_order_acquire);
+	python_frames_reader read = atomic_load_explicit(&python_frames_read, memory_order_acquire);
 	uint64_t nr_switches = read ? count_switches(tid) : 0;
-	const struct frames *frames = read ? read(tid, calls ? (uintptr_t)thread->self : 0) : NULL;
+	const struct python_frames *frames =
+		read ? read(tid, calls ? (uintptr_t)thread->self : 0) : NULL;
 	struct gprof_row_stall row = *head;
 
 	row.thread = thread ? thread->id : 0;
@@ -222,7 +225,7 @@ static void add_frames(const struct gprof_row_stall *head, const struct ring_thr
 static void look_at(struct look *look, uint32_t tid)
 {
 	const struct ring_thread *thread = find_thread(tid);
-	struct ring_self self;
+	struct ring_tls self;
 	bool is_known = read_calls(&self, thread);
 	bool is_idle = !is_known || (!is_open(&self.nccl) && !is_open(&self.cuda));
 	const struct ring_call *last = &self.cuda;
@@ -258,7 +261,7 @@ static void add_rest(struct look *look)
 	if (look->nr_idle > MAX_IDLE) {
 		n = log_format(text, sizeof(text), "%u more threads are in no call",
 			look->nr_idle - MAX_IDLE);
-		add_row(look, NULL, 0, NULL, define_text(text, n));
+		add_row(look, NULL, 0, NULL, dictionary_text(text, n));
 	}
 }
 
@@ -269,10 +272,10 @@ static bool is_open_since(const struct ring_call *call, uint64_t raw)
 	return is_open(call) && call->since >> 1 <= raw;
 }
 
-bool stall_thread_is_in_call(uint64_t raw)
+bool hang_thread_is_in_call(uint64_t raw)
 {
 	const struct ring_thread *thread = NULL;
-	struct ring_self self;
+	struct ring_tls self;
 
 	while ((thread = ring_next_thread(thread))) {
 		if (read_calls(&self, thread) &&
@@ -298,22 +301,24 @@ static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
 	}
 }
 
-struct stall_call stall_thread_add_rows(const struct gprof_row_stall *head)
+struct hang_call hang_thread_add_rows(const struct gprof_row_stall *head)
 {
 	struct look look = {.head = head, .own_tid = (uint32_t)syscall(SYS_gettid)};
 	char bytes[4096] __attribute__((aligned(8)));
-	struct held tasks;
+	struct private_fd tasks;
 	long n;
 
-	if (held_open(&tasks, "/proc/self/task", O_RDONLY | O_DIRECTORY, HELD_ANYWHERE)) {
+	if (private_fd_open(
+		    &tasks, "/proc/self/task", O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
 		return look.longest;
 	}
 	do {
-		n = held_check(&tasks) ? 0
-				       : syscall(SYS_getdents64, tasks.fd, bytes, sizeof(bytes));
+		n = private_fd_check(&tasks)
+			    ? 0
+			    : syscall(SYS_getdents64, tasks.fd, bytes, sizeof(bytes));
 		look_at_entries(&look, bytes, n);
 	} while (n > 0);
-	held_close(&tasks);
+	private_fd_close(&tasks);
 	add_rest(&look);
 	return look.longest;
 }

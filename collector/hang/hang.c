@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/hang/stall.h"
+#include "collector/hang/hang.h"
 
 #include <string.h>
 
@@ -17,17 +17,17 @@
 #define SECOND_NS 1000000000u
 /* Of one process; each is some hundred rows (of 100 Python threads, some thousand), which no limit
  * of the stream drops. */
-#define MAX_STALLS 1000u
+#define MAX_HANGS 1000u
 
-bool stall_is_on;
+bool hang_is_on;
 
-static struct stall_state {
+static struct hang_state {
 	uint64_t limit_ns;
 	uint64_t moved_ns, moved_raw; /* the last look that saw it go on, on both clocks */
 	uint64_t step, nr_events;     /* as of then */
-	uint32_t nr_stalls;
+	uint32_t nr_hangs;
 	bool is_guess; /* steps are found by the period of the launches */
-	bool is_told;
+	bool is_reported;
 	char words[200]; /* of the stall that was told last */
 } state;
 
@@ -36,24 +36,24 @@ static bool can_peek(void)
 {
 	bool is_there = true, is_read = false;
 
-	return peek(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
+	return safe_read(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
 }
 
-void stall_init(void)
+void hang_init(void)
 {
 	memset(&state, 0, sizeof(state));
 	state.limit_ns = config_number(CONFIG_STALL_S) * SECOND_NS;
 	state.moved_ns = clock_monotonic_ns();
 	state.moved_raw = clock_raw();
-	stall_is_on = state.limit_ns != 0;
-	if (stall_is_on && !can_peek()) {
+	hang_is_on = state.limit_ns != 0;
+	if (hang_is_on && !can_peek()) {
 		notice_add("stalls", 0,
 			"the calls that threads are in are not known: the kernel does not let the "
 			"process read its own memory (process_vm_readv); a stall is only told "
 			"where "
 			"steps are");
 	}
-	stall_work_init();
+	hang_work_init();
 }
 
 /* ---- does it go on? ---- */
@@ -105,7 +105,7 @@ static struct gprof_row_stall make_head(enum gprof_stall item)
 	return (struct gprof_row_stall){.tick = clock_raw(),
 		.since = state.moved_raw,
 		.step = state.step,
-		.stall = state.nr_stalls,
+		.stall = state.nr_hangs,
 		.item = (uint8_t)item};
 }
 
@@ -120,30 +120,30 @@ static void add_facts(const char *state_words)
 	char text[300];
 
 	log_format(text, sizeof(text), "%s; %s", state.words, state_words);
-	facts_add_number("stall.count", state.nr_stalls);
+	facts_add_number("stall.count", state.nr_hangs);
 	facts_add("stall.last", text);
 }
 
-static void tell_begin(uint64_t now)
+static void report_begin(uint64_t now)
 {
 	static const char *const missing[] = {
 		"nothing was launched, copied, allocated, marked or asked of NCCL",
 		"no step has ended"};
 	const char *what = missing[has_steps()];
 	struct gprof_row_stall head;
-	struct stall_call call;
+	struct hang_call call;
 	size_t n;
 
-	if (++state.nr_stalls == MAX_STALLS) {
+	if (++state.nr_hangs == MAX_HANGS) {
 		notice_add("stalls", 0,
-			"this was stall %u of this process: further ones are not told", MAX_STALLS);
+			"this was stall %u of this process: further ones are not told", MAX_HANGS);
 	}
 	head = make_head(GPROF_STALL_BEGAN);
-	head.text = define_text(what, strlen(what));
+	head.text = dictionary_text(what, strlen(what));
 	add_row(&head);
 	head.text = 0;
-	call = stall_thread_add_rows(&head);
-	stall_work_add_rows(&head);
+	call = hang_thread_add_rows(&head);
+	hang_work_add_rows(&head);
 	n = log_format(state.words, sizeof(state.words), "%s for %llu s after step %llu", what,
 		(unsigned long long)((now - state.moved_ns) / SECOND_NS),
 		(unsigned long long)state.step);
@@ -154,7 +154,7 @@ static void tell_begin(uint64_t now)
 	add_facts("it has not gone on");
 }
 
-static void tell_end(uint64_t now)
+static void report_end(uint64_t now)
 {
 	uint64_t tenths = (now - state.moved_ns) / (SECOND_NS / 10);
 	struct gprof_row_stall row = make_head(GPROF_STALL_ENDED);
@@ -170,7 +170,7 @@ static void tell_end(uint64_t now)
  * Where nothing tells of steps, a process may just have nothing to do; one that is in a call for so
  * long waits for something.
  */
-static bool is_stalled(uint64_t now)
+static bool is_hung(uint64_t now)
 {
 	uint64_t raw = clock_raw(), still_ns = now - state.moved_ns;
 
@@ -178,33 +178,33 @@ static bool is_stalled(uint64_t now)
 		return false;
 	}
 	return has_steps() ||
-	       stall_thread_is_in_call(raw - (uint64_t)((unsigned __int128)(raw - state.moved_raw) *
-							state.limit_ns / still_ns));
+	       hang_thread_is_in_call(raw - (uint64_t)((unsigned __int128)(raw - state.moved_raw) *
+						       state.limit_ns / still_ns));
 }
 
-bool stall_look(void)
+bool hang_look(void)
 {
 	uint64_t now;
 
-	if (!stall_is_on) {
+	if (!hang_is_on) {
 		return false;
 	}
 	now = clock_monotonic_ns();
 	if (has_moved()) {
-		bool was_told = state.is_told;
+		bool was_reported = state.is_reported;
 
-		if (was_told) {
-			tell_end(now);
+		if (was_reported) {
+			report_end(now);
 		}
-		state.is_told = false;
+		state.is_reported = false;
 		state.moved_ns = now;
 		state.moved_raw = clock_raw();
-		return was_told;
+		return was_reported;
 	}
-	if (state.is_told || state.nr_stalls == MAX_STALLS || !is_stalled(now)) {
+	if (state.is_reported || state.nr_hangs == MAX_HANGS || !is_hung(now)) {
 		return false;
 	}
-	state.is_told = true;
-	tell_begin(now);
+	state.is_reported = true;
+	report_begin(now);
 	return true;
 }

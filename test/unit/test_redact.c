@@ -5,11 +5,11 @@
 
 #include "test/unit/unit.h"
 
-static const char *masked(const char *name, const char *value)
+static const char *redacted(const char *name, const char *value)
 {
 	static char out[512];
 
-	out[mask_value(out, sizeof(out) - 1, name, value, strlen(value))] = 0;
+	out[redact_value(out, sizeof(out) - 1, name, value, strlen(value))] = 0;
 	return out;
 }
 
@@ -23,11 +23,11 @@ START_TEST(names_of_secrets_are_known_in_any_form)
 	char name[200];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		ck_assert_msg(mask_is_secret(names[i], strlen(names[i])), "%s", names[i]);
+		ck_assert_msg(redact_is_secret(names[i], strlen(names[i])), "%s", names[i]);
 	}
 	memset(name, 'x', sizeof(name)); /* the word behind what can be looked at */
 	memcpy(name + sizeof(name) - 5, "TOKEN", 5);
-	ck_assert(mask_is_secret(name, sizeof(name)));
+	ck_assert(redact_is_secret(name, sizeof(name)));
 }
 END_TEST
 
@@ -38,16 +38,16 @@ START_TEST(names_that_only_sound_like_it_are_left)
 		"lr", "RANK", "GPROF_DIR", "passes", "", "k"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		ck_assert_msg(!mask_is_secret(names[i], strlen(names[i])), "%s", names[i]);
+		ck_assert_msg(!redact_is_secret(names[i], strlen(names[i])), "%s", names[i]);
 	}
 }
 END_TEST
 
 START_TEST(a_value_under_the_name_of_a_secret_is_masked_whole)
 {
-	ck_assert_str_eq(masked("HF_TOKEN", "hf_abc def"), "***");
-	ck_assert_str_eq(masked("HF_TOKEN", ""), "");
-	ck_assert_str_eq(masked("GPROF_DIR", "/data/dump"), "/data/dump");
+	ck_assert_str_eq(redacted("HF_TOKEN", "hf_abc def"), "***");
+	ck_assert_str_eq(redacted("HF_TOKEN", ""), "");
+	ck_assert_str_eq(redacted("GPROF_DIR", "/data/dump"), "/data/dump");
 }
 END_TEST
 
@@ -74,7 +74,7 @@ START_TEST(secrets_inside_a_value_are_masked)
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		ck_assert_str_eq(masked("", pairs[i][0]), pairs[i][1]);
+		ck_assert_str_eq(redacted("", pairs[i][0]), pairs[i][1]);
 	}
 }
 END_TEST
@@ -88,10 +88,10 @@ START_TEST(a_command_is_masked_argument_by_argument)
 	char out[256];
 
 	ck_assert_uint_eq(
-		mask_command(out, sizeof(out), command, sizeof(command) - 1), sizeof(want) - 1);
+		redact_command(out, sizeof(out), command, sizeof(command) - 1), sizeof(want) - 1);
 	ck_assert_mem_eq(out, want, sizeof(want) - 1);
 	/* With the 0 behind the last argument it keeps it. */
-	ck_assert_uint_eq(mask_command(out, sizeof(out), command, sizeof(command)), sizeof(want));
+	ck_assert_uint_eq(redact_command(out, sizeof(out), command, sizeof(command)), sizeof(want));
 }
 END_TEST
 
@@ -99,9 +99,9 @@ START_TEST(what_does_not_fit_is_cut)
 {
 	char out[8] = "1234567";
 
-	ck_assert_uint_eq(mask_value(out, 4, "", "abcdef", 6), 4);
+	ck_assert_uint_eq(redact_value(out, 4, "", "abcdef", 6), 4);
 	ck_assert_mem_eq(out, "abcd567", 8);
-	ck_assert_uint_eq(mask_command(out, 2, "a\0b\0c", 5), 2);
+	ck_assert_uint_eq(redact_command(out, 2, "a\0b\0c", 5), 2);
 }
 END_TEST
 
@@ -117,12 +117,12 @@ START_TEST(any_bytes_are_taken)
 		for (size_t i = 0; i < n; i++) {
 			text[i] = alphabet[unit_random(&seed) % (sizeof(alphabet) - 1)];
 		}
-		ck_assert_uint_le(mask_value(out, sizeof(out), "", text, n), sizeof(out));
-		ck_assert_uint_le(mask_command(out, sizeof(out), text, n), sizeof(out));
+		ck_assert_uint_le(redact_value(out, sizeof(out), "", text, n), sizeof(out));
+		ck_assert_uint_le(redact_command(out, sizeof(out), text, n), sizeof(out));
 	}
 }
 END_TEST
 
-UNIT_SUITE("mask", names_of_secrets_are_known_in_any_form, names_that_only_sound_like_it_are_left,
+UNIT_SUITE("redact", names_of_secrets_are_known_in_any_form, names_that_only_sound_like_it_are_left,
 	a_value_under_the_name_of_a_secret_is_masked_whole, secrets_inside_a_value_are_masked,
 	a_command_is_masked_argument_by_argument, what_does_not_fit_is_cut, any_bytes_are_taken)

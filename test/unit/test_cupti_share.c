@@ -10,10 +10,10 @@
 
 START_TEST(the_last_flush_that_cannot_be_is_counted)
 {
-	ck_assert(share_begin_call()); /* by a thread that does not come back */
-	share_flush(false);
+	ck_assert(cupti_share_begin_call()); /* by a thread that does not come back */
+	cupti_share_flush(false);
 	ck_assert_uint_eq(loss_take(LOSS_SHARED), 0);
-	share_flush(true);
+	cupti_share_flush(true);
 	ck_assert_uint_eq(loss_take(LOSS_SHARED), 1);
 }
 END_TEST
@@ -21,7 +21,7 @@ END_TEST
 static void *end_call(void *unused)
 {
 	usleep(1000);
-	share_end_call();
+	cupti_share_end_call();
 	return unused;
 }
 
@@ -29,16 +29,16 @@ START_TEST(the_last_flush_waits_for_who_is_in_cupti)
 {
 	pthread_t thread;
 
-	ck_assert(share_begin_call());
+	ck_assert(cupti_share_begin_call());
 	ck_assert_int_eq(pthread_create(&thread, NULL, end_call, NULL), 0);
-	share_flush(true);
+	cupti_share_flush(true);
 	/* On a busy machine the other may have come late. */
 	ck_assert_uint_le(loss_take(LOSS_SHARED), 1);
 	pthread_join(thread, NULL);
-	share_flush(true);
+	cupti_share_flush(true);
 	ck_assert_uint_eq(loss_take(LOSS_SHARED), 0);
 }
 END_TEST
 
-UNIT_SUITE(
-	"share", the_last_flush_that_cannot_be_is_counted, the_last_flush_waits_for_who_is_in_cupti)
+UNIT_SUITE("cupti_share", the_last_flush_that_cannot_be_is_counted,
+	the_last_flush_waits_for_who_is_in_cupti)

@@ -2,11 +2,11 @@
 /*
  * A process that goes on no more (GPROF_STALL_S): where its threads are and what was done last, as
  * rows of table stall, once for each stall, and once more when that is over. Nothing of it runs on
- * the host's threads: their calls stand in ring_self, the rest has come by on its way to the
+ * the host's threads: their calls stand in ring_tls, the rest has come by on its way to the
  * stream. The drain thread's own.
  */
-#ifndef COLLECTOR_HANG_STALL_H
-#define COLLECTOR_HANG_STALL_H
+#ifndef COLLECTOR_HANG_HANG_H
+#define COLLECTOR_HANG_HANG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,41 +15,41 @@
 #include "collector/format/format.h"
 
 /* Reads GPROF_STALL_S. After step_init. */
-void stall_init(void);
+void hang_init(void);
 
 /*
  * Looks whether the process goes on; after a flush, which has counted what it did. True if there
  * are rows, which are to be written at once: a process that hangs is killed.
  */
-bool stall_look(void);
+bool hang_look(void);
 
 /* ---- for stall.c: rows like `head`, with more filled in ---- */
 
 /* The call that a thread has been in for longest; name NULL: none is open. */
-struct stall_call {
+struct hang_call {
 	const char *name;
 	uint64_t since; /* by clock_raw */
 	uint32_t tid;
 };
 
 /* Is any thread in a call since then, or longer? */
-bool stall_thread_is_in_call(uint64_t raw);
+bool hang_thread_is_in_call(uint64_t raw);
 
 /* A row for each call that is open, for each other thread one. */
-struct stall_call stall_thread_add_rows(const struct gprof_row_stall *head);
+struct hang_call hang_thread_add_rows(const struct gprof_row_stall *head);
 
 /* Rows of streams, places and communicators. */
-void stall_work_add_rows(const struct gprof_row_stall *head);
+void hang_work_add_rows(const struct gprof_row_stall *head);
 
 /* ---- what comes by ---- */
 
-extern bool stall_is_on __attribute__((visibility("hidden")));
+extern bool hang_is_on __attribute__((visibility("hidden")));
 
-void stall_work_init(void);
-void stall_work_launched(const struct gprof_row_api_launch *row);
-void stall_work_called(const struct gprof_row_nccl *row);
+void hang_work_init(void);
+void hang_work_launched(const struct gprof_row_api_launch *row);
+void hang_work_called(const struct gprof_row_nccl *row);
 /* Work that ended; table: of format.h; shape: 0 for none; end_ns: by CUPTI's clock. */
-void stall_work_ended(
+void hang_work_ended(
 	unsigned int table, uint32_t place, uint32_t correlation, uint32_t shape, uint64_t end_ns);
 
 #endif

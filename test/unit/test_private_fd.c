@@ -15,37 +15,37 @@
 
 START_TEST(a_held_file_has_a_high_number_and_is_read_again)
 {
-	struct held held;
+	struct private_fd held;
 	char text[64], again[4];
 	int lowest = dup(0);
 
 	close(lowest);
-	ck_assert_int_eq(held_open(&held, "/proc/self/statm", O_RDONLY, HELD_HIGH), 0);
+	ck_assert_int_eq(private_fd_open(&held, "/proc/self/statm", O_RDONLY, PRIVATE_FD_HIGH), 0);
 	ck_assert_int_ge(held.fd, 500);
 	ck_assert(fcntl(held.fd, F_GETFD) & FD_CLOEXEC);
 	ck_assert_int_eq(dup(0), lowest);
-	ck_assert_uint_gt(held_read(&held, text, sizeof(text)), 5);
-	ck_assert_uint_eq(held_read(&held, again, sizeof(again)), 3);
+	ck_assert_uint_gt(private_fd_read(&held, text, sizeof(text)), 5);
+	ck_assert_uint_eq(private_fd_read(&held, again, sizeof(again)), 3);
 	ck_assert_int_eq(memcmp(text, again, 3), 0);
 	ck_assert_int_eq(again[3], 0);
-	held_close(&held);
+	private_fd_close(&held);
 	ck_assert_int_eq(held.fd, -1);
-	ck_assert_uint_eq(held_read(&held, text, sizeof(text)), 0);
+	ck_assert_uint_eq(private_fd_read(&held, text, sizeof(text)), 0);
 }
 END_TEST
 
 START_TEST(a_number_that_the_host_took_is_left_alone)
 {
-	struct held held;
+	struct private_fd held;
 	char text[64];
 	int fd;
 
-	ck_assert_int_eq(held_open(&held, "/proc/self/statm", O_RDONLY, HELD_HIGH), 0);
+	ck_assert_int_eq(private_fd_open(&held, "/proc/self/statm", O_RDONLY, PRIVATE_FD_HIGH), 0);
 	fd = held.fd;
 	ck_assert_int_eq(dup2(0, fd), fd);
-	ck_assert_uint_eq(held_read(&held, text, sizeof(text)), 0);
+	ck_assert_uint_eq(private_fd_read(&held, text, sizeof(text)), 0);
 	ck_assert_str_eq(text, "");
-	held_close(&held);
+	private_fd_close(&held);
 	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 }
 END_TEST
@@ -53,19 +53,20 @@ END_TEST
 START_TEST(few_descriptors_are_the_hosts)
 {
 	const struct rlimit few = {.rlim_cur = 256, .rlim_max = 256};
-	struct held held;
+	struct private_fd held;
 
 	setrlimit(RLIMIT_NOFILE, &few);
-	ck_assert_int_lt(held_open(&held, "/proc/self/statm", O_RDONLY, HELD_HIGH), 0);
+	ck_assert_int_lt(private_fd_open(&held, "/proc/self/statm", O_RDONLY, PRIVATE_FD_HIGH), 0);
 	ck_assert_int_eq(held.fd, -1);
 }
 END_TEST
 
 START_TEST(a_file_that_is_not_there_is_not_held)
 {
-	struct held held;
+	struct private_fd held;
 
-	ck_assert_int_lt(held_open(&held, "/proc/no such file", O_RDONLY, HELD_HIGH), 0);
+	ck_assert_int_lt(
+		private_fd_open(&held, "/proc/no such file", O_RDONLY, PRIVATE_FD_HIGH), 0);
 	ck_assert_int_eq(held.fd, -1);
 }
 END_TEST
@@ -90,25 +91,27 @@ START_TEST(a_file_that_must_be_held_takes_what_number_there_is)
 {
 	char name[] = "/tmp/gprof-held-XXXXXX";
 	struct stat made;
-	struct held held;
+	struct private_fd held;
 	int lowest;
 
 	close(mkstemp(name));
 	unlink(name);
 	lowest = next_number();
 	allow((rlim_t)lowest + 40);
-	ck_assert_int_eq(held_open(&held, name, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE), 0);
+	ck_assert_int_eq(
+		private_fd_open(&held, name, O_WRONLY | O_CREAT | O_EXCL, PRIVATE_FD_ANYWHERE), 0);
 	ck_assert_int_ge(held.fd, (lowest + 40) * 3 / 4);
 	ck_assert_int_eq(next_number(), lowest);
 	ck_assert_int_eq(fstat(held.fd, &made), 0);
 	ck_assert_uint_eq(made.st_mode & 0777, 0600);
-	held_close(&held);
-	ck_assert_int_ne(held_open(&held, name, O_WRONLY | O_CREAT | O_EXCL, HELD_ANYWHERE), 0);
+	private_fd_close(&held);
+	ck_assert_int_ne(
+		private_fd_open(&held, name, O_WRONLY | O_CREAT | O_EXCL, PRIVATE_FD_ANYWHERE), 0);
 	ck_assert_int_eq(access(name, F_OK), 0); /* that of before */
 	allow((rlim_t)lowest + 1);
-	ck_assert_int_eq(held_open(&held, name, O_WRONLY, HELD_ANYWHERE), 0);
+	ck_assert_int_eq(private_fd_open(&held, name, O_WRONLY, PRIVATE_FD_ANYWHERE), 0);
 	ck_assert_int_eq(held.fd, lowest);
-	held_close(&held);
+	private_fd_close(&held);
 	ck_assert_int_eq(next_number(), lowest);
 	unlink(name);
 }
@@ -117,12 +120,12 @@ END_TEST
 START_TEST(a_link_is_not_followed)
 {
 	char name[] = "/tmp/gprof-held-XXXXXX";
-	struct held held;
+	struct private_fd held;
 
 	close(mkstemp(name));
 	unlink(name);
 	ck_assert_int_eq(symlink("/dev/null", name), 0);
-	ck_assert_int_eq(held_open(&held, name, O_RDONLY, HELD_HIGH), -ELOOP);
+	ck_assert_int_eq(private_fd_open(&held, name, O_RDONLY, PRIVATE_FD_HIGH), -ELOOP);
 	ck_assert_int_eq(held.fd, -1);
 	unlink(name);
 }
@@ -130,18 +133,18 @@ END_TEST
 
 START_TEST(a_closed_number_is_told)
 {
-	struct held held;
+	struct private_fd held;
 
-	ck_assert_int_eq(held_open(&held, "/proc/self/statm", O_RDONLY, HELD_HIGH), 0);
-	ck_assert_int_eq(held_check(&held), 0);
+	ck_assert_int_eq(private_fd_open(&held, "/proc/self/statm", O_RDONLY, PRIVATE_FD_HIGH), 0);
+	ck_assert_int_eq(private_fd_check(&held), 0);
 	close(held.fd);
-	ck_assert_int_eq(held_check(&held), -EBADF);
+	ck_assert_int_eq(private_fd_check(&held), -EBADF);
 	ck_assert_int_eq(held.fd, -1);
-	ck_assert_int_eq(held_check(&held), -EBADF);
+	ck_assert_int_eq(private_fd_check(&held), -EBADF);
 }
 END_TEST
 
-UNIT_SUITE("held", a_held_file_has_a_high_number_and_is_read_again,
+UNIT_SUITE("private_fd", a_held_file_has_a_high_number_and_is_read_again,
 	a_number_that_the_host_took_is_left_alone, few_descriptors_are_the_hosts,
 	a_file_that_is_not_there_is_not_held, a_file_that_must_be_held_takes_what_number_there_is,
 	a_link_is_not_followed, a_closed_number_is_told)
