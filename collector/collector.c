@@ -263,8 +263,7 @@ static int begin_start(const sigset_t *signal_mask)
 	target_wipe_page_in_children();
 	if (!state.has_atfork && __register_atfork) {
 		notice_add("no memory", 0,
-			"the C library takes no handler for fork; forked children are not "
-			"recorded");
+			"the C library accepts no fork handler; forked children are not recorded");
 	}
 	return drain_start(&owner, signal_mask);
 }
@@ -323,9 +322,8 @@ static void attach(void)
 	}
 	if (!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY)) {
 		notice_add("no CUPTI", 0,
-			"CUPTI is off by GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1; kernels and copies "
-			"have no "
-			"device times");
+			"GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1 disables CUPTI; kernels and copies "
+			"have no device times");
 	} else if (!cupti_load()) {
 		cupti_share_attach(startup_ring_bytes() / 2, is_wanted);
 	}
@@ -456,8 +454,8 @@ void collector_child(void)
 	}
 	if (!state.may_attach) {
 		notice_add("forked child", 0,
-			"CUPTI does not work after a fork; host calls are recorded, device times "
-			"are not. Start workers by spawn or forkserver to have them");
+			"CUPTI does not work after a fork; API calls are recorded, device times "
+			"are not. Start workers with spawn or forkserver to record them");
 	}
 }
 

@@ -174,9 +174,9 @@ static void look_for_late_window(bool is_wanted)
 {
 	if (is_wanted && !drain.was_wanted && cupti_is_live() && step_is_open()) {
 		notice_add("late window", 0,
-			"a record window opened before CUPTI was up, on a busy machine or with "
-			"steps of microseconds; kernels and copies of its first moments may be "
-			"missing; add ready steps to GPROF_SCHEDULE");
+			"a record window opened before CUPTI was ready (busy machine, or steps of "
+			"microseconds); its first kernels and copies may be missing. Add ready "
+			"steps to GPROF_SCHEDULE");
 	}
 	drain.was_wanted = is_wanted;
 }
@@ -334,9 +334,8 @@ static void leave(enum last_thread alone)
 		ending_mark(GPROF_END_EXIT, 0);
 	} else {
 		notice_add("recording ended", 0,
-			"the main thread has left by pthread_exit, and without /proc it cannot be "
-			"seen when the last thread ends; what came after that is not recorded; "
-			"mount /proc");
+			"the main thread called pthread_exit, and without /proc the end of the "
+			"last thread is invisible; later events are not recorded. Mount /proc");
 	}
 	drain.how = ending_word(GPROF_END_EXIT);
 	step_stop();

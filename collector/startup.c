@@ -81,18 +81,18 @@ static int start_rings(uint64_t pool_bytes)
 		rings_path = NULL;
 		rc = ring_start(NULL, stream_id(), pool_bytes);
 		notice_add("rings elsewhere", 0,
-			"the last events before a kill are in memory only, and are lost if the "
-			"process is killed; give /dev/shm %llu MB, or set GPROF_DIR to a local "
-			"disk with room",
+			"if the process is killed, its last events are lost: the rings are in its "
+			"own memory only. Give /dev/shm %llu MB, or set GPROF_DIR to a local disk "
+			"with room",
 			(unsigned long long)(pool_bytes * STREAM_MEMORY_SHARE >> 20));
 	} else {
 		facts_add("rings.path", rings_path);
 	}
 	if (!rc && place == STREAM_PLACE_DISK) {
 		notice_add("rings on a disk", 0,
-			"/dev/shm has less than %llu MB free, so the last events before a kill are "
-			"in a file beside the stream, and a call may wait for its disk; give "
-			"/dev/shm more room (docker run --shm-size)",
+			"/dev/shm has less than %llu MB free, so the rings are in a file beside "
+			"the stream, and a call may wait for the disk. Enlarge /dev/shm (docker "
+			"run --shm-size)",
 			(unsigned long long)(pool_bytes * STREAM_MEMORY_SHARE >> 20));
 	}
 	return rc;
@@ -152,9 +152,9 @@ static void report_less_memory(uint64_t bytes)
 {
 	if (bytes < (config_number(CONFIG_BUFFER_MB) << 20) / 2) {
 		notice_add("less memory", 0,
-			"the memory of the process is limited (ulimit -v, -d or -l): %llu MB for "
-			"events instead of GPROF_BUFFER_MB's half; raise the limit if events are "
-			"lost",
+			"a limit on the memory of the process (ulimit -v, -d or -l) leaves %llu MB "
+			"for events instead of half of GPROF_BUFFER_MB; raise the limit if events "
+			"are lost",
 			(unsigned long long)(bytes >> 20));
 	}
 }

@@ -98,11 +98,11 @@ void hooks_write_kernel_names(void)
 	text = n && can_peek() ? memory_map(PAGE_BYTES) : NULL;
 	if ((n && !text) || n > MAX_FUNCTIONS) {
 		notice_add("kernel names", 0,
-			n > MAX_FUNCTIONS
-				? "the program registers more than 65,536 kernels; those beyond "
-				  "have no names where CUPTI gives none"
-				: "the names of kernels registered so far cannot be read (the "
-				  "kernel refuses process_vm_readv); allow it to have them");
+			n > MAX_FUNCTIONS ? "the program registers more than 65,536 kernels; the "
+					    "others have names only from CUPTI"
+					  : "the names of kernels registered so far cannot be "
+					    "read: the operating system refuses process_vm_readv; "
+					    "allow it to get them");
 	}
 	for (uint32_t i = 0; text && i < n && i < MAX_FUNCTIONS; i++) {
 		if (copy_name(text, &functions.all[i])) {

@@ -240,7 +240,7 @@ bool callback_start(void)
 
 	rc = subscriber_start(holder, sizeof(holder));
 	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && holder[0]) {
-		notice_add("CUPTI holder", (int)rc, "CUPTI is held by %.100s", holder);
+		notice_add("CUPTI holder", (int)rc, "%.100s has subscribed to CUPTI", holder);
 	}
 	if (rc) {
 		cupti_refuse("cuptiSubscribe", rc);

@@ -249,8 +249,8 @@ int cupti_load(void)
 	if (!handle) {
 		notice_add("no CUPTI", 0,
 			"libcupti was not found; kernels and copies have no device times. Install "
-			"the CUPTI of the program's CUDA (pip: nvidia-cuda-cupti-cuXX), or name it "
-			"in GPROF_CUPTI_PATH");
+			"the CUPTI of the program's CUDA (pip: nvidia-cuda-cupti-cuXX), or set "
+			"GPROF_CUPTI_PATH");
 		return -ENOENT;
 	}
 	missing = resolve(handle);
@@ -327,15 +327,14 @@ void cupti_refuse(const char *what, uint32_t result)
 	}
 	cupti.cuptiGetResultString(result, &text);
 	notice_add("CUPTI refused", (int)result,
-		"%s: %s (%u); %s. Host calls are recorded, device "
-		"times are not",
-		what, text, result, remedy(result));
+		"%s: %s (%u); %s. API calls are recorded, device times are not", what, text, result,
+		remedy(result));
 }
 
 void cupti_end(const char *why)
 {
 	if (atomic_exchange(&state.is_live, false)) {
 		notice_add("CUPTI ended", 0,
-			"%s. From here on host calls are recorded, device times are not", why);
+			"%s. From here on API calls are recorded, device times are not", why);
 	}
 }

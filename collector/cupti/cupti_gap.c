@@ -60,7 +60,7 @@ void cupti_gap_begin(const char *name, const void *caller)
 	name_client(name, caller);
 	if (state.is_missed && state.nr_gaps < MAX_STATED) {
 		notice_add("CUPTI shared", 0,
-			"device activity is not recorded from %llu ms after the driver's start on: "
+			"device activity is not recorded from %llu ms after the driver's start: "
 			"another CUPTI client, %s, is active",
 			ms_since(state.attached_ns, state.begin_ns), state.name);
 	}

@@ -48,10 +48,9 @@ void hang_init(void)
 	hang_is_on = state.limit_ns != 0;
 	if (hang_is_on && !can_peek()) {
 		notice_add("stalls", 0,
-			"the calls that threads are in are not known: the kernel does not let the "
-			"process read its own memory (process_vm_readv); a stall is only told "
-			"where "
-			"steps are");
+			"the calls that threads are in are unknown: the kernel does not let the "
+			"process read its own memory (process_vm_readv); hangs are reported only "
+			"if there are steps");
 	}
 	hang_work_init();
 }
@@ -136,7 +135,7 @@ static void report_begin(uint64_t now)
 
 	if (++state.nr_hangs == MAX_HANGS) {
 		notice_add("stalls", 0,
-			"this was stall %u of this process: further ones are not told", MAX_HANGS);
+			"this was hang %u of this process; later ones are not reported", MAX_HANGS);
 	}
 	head = make_head(GPROF_STALL_BEGAN);
 	head.text = dictionary_text(what, strlen(what));

@@ -46,9 +46,8 @@ void nvml_find(void)
 
 	if (!library) {
 		notice_add("no NVML", 0,
-			"libnvidia-ml.so.1 is not to be found, so utilisation, memory, power, "
-			"clocks and temperature of the GPUs are not sampled; it comes with the "
-			"driver");
+			"libnvidia-ml.so.1, which comes with the driver, was not found; GPU "
+			"utilization, memory, power, clocks and temperature are not sampled");
 		return;
 	}
 #define NVML(name, params) *(void **)&nvml.name = dlsym(library, #name);
@@ -155,13 +154,12 @@ static void report_shared(int device, nvml_device gpu, bool is_part)
 
 	if (is_part) {
 		notice_add("MIG", 0,
-			"GPU %d is a part of one (MIG); what NVML tells is of that part, or of "
-			"nothing",
+			"GPU %d is a MIG instance; NVML values cover this instance, or are missing",
 			device);
 	} else if (nvml.nvmlDeviceGetMigMode && !nvml.nvmlDeviceGetMigMode(gpu, &is_mig, &later) &&
 		   is_mig) {
 		notice_add("MIG", 0,
-			"GPU %d is divided (MIG); what NVML tells is of the whole, or of nothing",
+			"GPU %d is divided by MIG; NVML values cover the whole GPU, or are missing",
 			device);
 	}
 	if (nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3) {
@@ -169,8 +167,8 @@ static void report_shared(int device, nvml_device gpu, bool is_part)
 
 		if ((code == NVML_CODE_OK || code == NVML_CODE_INSUFFICIENT_SIZE) && nr_clients) {
 			notice_add("MPS", 0,
-				"processes share GPU %d by MPS; utilisation and memory of the GPU "
-				"are theirs too",
+				"several processes share GPU %d through MPS; its utilization and "
+				"memory include theirs",
 				device);
 		}
 	}
@@ -214,8 +212,8 @@ static void find_gpu(int device)
 	}
 	if (code) {
 		gpu->handle = NULL;
-		notice_add("NVML refused", code,
-			"NVML does not know GPU %d; nothing of it is sampled", device);
+		notice_add("NVML refused", code, "NVML does not know GPU %d; it is not sampled",
+			device);
 		return;
 	}
 	report_shared(device, gpu->handle, is_part);
@@ -242,7 +240,7 @@ static void look_for_gpus(void)
 static void refuse(int device, uint32_t reading, int code)
 {
 	state.gpus[device].refused |= 1u << reading;
-	notice_add("NVML refused", code, "GPU %d: NVML does not tell its %s; not sampled", device,
+	notice_add("NVML refused", code, "GPU %d: NVML does not report its %s; not sampled", device,
 		readings[reading].name);
 }
 
@@ -281,8 +279,8 @@ static bool begin(void)
 		state.is_refused = code != 0;
 		if (code) {
 			notice_add("NVML refused", code,
-				"nvmlInit failed; utilisation, memory, power, clocks and "
-				"temperature of the GPUs are not sampled");
+				"nvmlInit failed; GPU utilization, memory, power, clocks and "
+				"temperature are not sampled");
 		}
 	}
 	return state.is_begun;

@@ -60,7 +60,7 @@ static void tell(const char *what, const char *sentence)
 
 	if (state.nr_notices <= MAX_NOTICES) {
 		notice_add("control", 0, "%s: %s%s", what, sentence,
-			is_last ? "; later commands show in the windows alone" : "");
+			is_last ? "; later commands appear only as windows" : "");
 	}
 }
 
@@ -121,12 +121,12 @@ static bool is_possible(const struct control_command *command, const char *line)
 		return true;
 	}
 	if (!step_has_source()) {
-		tell(line, "not obeyed, since nothing tells of steps while nothing is recorded; "
-			   "use start and stop, or set GPROF_STEP");
+		tell(line, "ignored: nothing marks steps while nothing is recorded; use start and "
+			   "stop, or set GPROF_STEP");
 		return false;
 	}
 	log_format(sentence, sizeof(sentence), "obeyed in step %llu%s", (unsigned long long)step,
-		command->end <= step ? ", when these steps were over: nothing is recorded" : "");
+		command->end <= step ? ", after these steps were over: nothing is recorded" : "");
 	tell(line, sentence);
 	return true;
 }
@@ -142,8 +142,8 @@ bool control_look(struct control_command *command)
 	}
 	if (!is_trusted(&status)) {
 		state.seen = version;
-		tell(NAME, "not obeyed, since it is not a file of this user that only this user "
-			   "or a group may write");
+		tell(NAME, "ignored: it must be a file of this user or root that only they or a "
+			   "group may write");
 		return false;
 	}
 	if (!read_line(line, sizeof(line))) {
@@ -151,8 +151,8 @@ bool control_look(struct control_command *command)
 	}
 	state.seen = version;
 	if (!parse(command, line)) {
-		tell(NAME, "not obeyed, since its first line is none of start, stop and steps "
-			   "FIRST-END (to END - 1, END above FIRST)");
+		tell(NAME, "ignored: its first line must be start, stop or steps FIRST-END (to END "
+			   "- 1, END above FIRST)");
 		return false;
 	}
 	return is_possible(command, line);

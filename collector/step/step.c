@@ -469,9 +469,9 @@ void step_add_facts(bool is_last)
 	state.why_told = verdict.why;
 	if (!verdict.rule && has_schedule()) {
 		notice_add("no steps", 0,
-			"GPROF_SCHEDULE waits for steps, and none was seen while the process ran "
-			"(a period of the launches is known too late for it); name what ends a "
-			"step: GPROF_STEP=nvtx:NAME, api:FUNCTION or kernel:REGEX");
+			"GPROF_SCHEDULE waits for steps, and none ended while the process ran (the "
+			"period of launches is known too late). Name what ends a step: "
+			"GPROF_STEP=nvtx:NAME, api:FUNCTION or kernel:REGEX");
 	}
 	log_format(confidence, sizeof(confidence), "%u.%u%u", verdict.confidence / 100,
 		verdict.confidence / 10 % 10, verdict.confidence % 10);

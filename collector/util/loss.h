@@ -8,35 +8,36 @@
 /* The text goes into the stream. */
 #define LOSS_CAUSES(L)                                                                             \
 	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
-	L(SIGNAL, "call from a signal handler that ran while an event was written (rare; nothing " \
-		  "to do)")                                                                        \
-	L(LEFT, "call or event that was left before its end, by a jump out of a signal handler, "  \
-		"an "                                                                              \
-		"exception or the end of its thread (nothing to do)")                              \
+	L(SIGNAL, "call from a signal handler that interrupted the recording of an event (rare; "  \
+		  "nothing to do)")                                                                \
+	L(LEFT, "call or event that a jump out of a signal handler, an exception or the end of "   \
+		"its thread cut short (nothing to do)")                                            \
 	L(DAMAGED, "event overwritten in memory before it was read (look for a wild write in the " \
 		   "program)")                                                                     \
-	L(START, "call while the recorder was starting (the first CUDA call starts it; a step "    \
-		 "that ended meanwhile is not counted: the numbers of later ones are lower)")      \
+	L(START, "call while the recorder was starting (the first CUDA call starts it; steps "     \
+		 "that end meanwhile are not counted, so later steps have lower numbers)")         \
 	L(CUPTI, "dropped by CUPTI (raise GPROF_BUFFER_MB)")                                       \
 	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)")                         \
-	L(CUPTI_RECORD, "CUPTI record of a form that this version does not know (set "             \
-			"GPROF_CUPTI_PATH to an older CUPTI)")                                     \
+	L(CUPTI_RECORD,                                                                            \
+		"CUPTI record of an unknown form (set GPROF_CUPTI_PATH to an older CUPTI)")        \
 	L(SHARED, "device activity, while another CUPTI client was active")                        \
 	L(CUPTI_TIMES, "CUPTI waits and overheads without times")                                  \
 	L(THREAD, "creator of a thread not recorded (over 1024 starting at once; the event is "    \
 		  "kept)")                                                                         \
-	L(DISK, "the file system refused the stream (no space, or a quota: set GPROF_DIR to one "  \
-		"with room)")                                                                      \
-	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps by GPROF_SCHEDULE)")       \
+	L(DISK, "the file system refused the stream (no space, or a quota: set GPROF_DIR to a "    \
+		"directory with room)")                                                            \
+	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps with GPROF_SCHEDULE)")     \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
-	L(OP, "operator in over 510 others, or whose begin was not seen (rare; nothing to do)")    \
-	L(PYTHON, "Python stack that could not be read, or beyond 130,000 different ones (the "    \
-		  "event is kept)")                                                                \
-	L(PYTHON_CALL, "call of a Python function beyond 200,000 a second of a thread (name "      \
-		       "fewer by GPROF_PYTHON_FILTER)")                                            \
-	L(PYTHON_CODE, "call of a Python function beyond the 32,768 that are kept apart")          \
-	L(PYTHON_DEPTH, "calls of Python functions or modules that lie too deep in others to be "  \
-			"seen, counted once each time (nothing to do)")                            \
+	L(OP, "operator inside more than 510 others, or without a recorded begin (rare; nothing "  \
+	      "to do)")                                                                            \
+	L(PYTHON, "Python stack that was unreadable, or beyond 130,000 different ones (the event " \
+		  "is kept)")                                                                      \
+	L(PYTHON_CALL, "call of a Python function beyond 200,000 per second and thread (name "     \
+		       "fewer in GPROF_PYTHON_FILTER)")                                            \
+	L(PYTHON_CODE, "call of a Python function beyond the 32,768 different ones that gprof "    \
+		       "tells apart")                                                              \
+	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
+			"once each time (nothing to do)")                                          \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum loss_cause {

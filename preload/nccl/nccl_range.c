@@ -124,9 +124,8 @@ static bool take_place(_Atomic uint32_t *nr, uint32_t max, uint32_t *place)
 		return true;
 	}
 	notice_add("NCCL's ranges", 0,
-		"more copies of NCCL than %u describe their NVTX ranges; calls of the others are "
-		"not "
-		"recorded where they are linked statically",
+		"more than %u copies of NCCL in the process; calls of the others are not recorded "
+		"if they are linked statically",
 		MAX_COPIES);
 	return false;
 }
@@ -269,16 +268,14 @@ static void tell(void)
 {
 	if (self.call.begin && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("NCCL's ranges", 0,
-			"calls of an NCCL that is linked statically, or whose functions the "
-			"program "
-			"looks up itself, are known from its NVTX ranges, which do not tell the "
-			"stream, the type of data, and whether the call failed");
+			"NCCL is linked statically or looked up by the program, so its calls are "
+			"recorded from its NVTX ranges: stream, data type and result are unknown");
 	}
 	if (self.call.begin && self.kind <= GPROF_NCCL_RECV && !(self.has & (1u << COMM)) &&
 		!atomic_exchange(&state.is_unnamed_reported, true)) {
 		notice_add("NCCL's ranges", 0,
-			"they name no communicators, as those of NCCL before 2.25; which "
-			"communicator a call is of is not known");
+			"the NVTX ranges of this NCCL (before 2.25) name no communicator; the "
+			"communicator of each call is unknown");
 	}
 }
 

@@ -36,8 +36,8 @@ static void *load(void)
 
 	if (*path && !handle && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("another tool", 0,
-			"NVTX_INJECTION64_PATH named %.200s, which cannot be loaded; nothing of it "
-			"runs",
+			"NVTX_INJECTION64_PATH named %.200s, which cannot be loaded; that tool "
+			"does not run",
 			path);
 	}
 	return handle;
@@ -111,8 +111,7 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 	if (handle && !inject && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("another tool", 0,
 			"NVTX_INJECTION64_PATH named %.200s, which has no "
-			"InitializeInjectionNvtx2; "
-			"nothing of it runs",
+			"InitializeInjectionNvtx2; that tool does not run",
 			nvtx_next_path);
 	}
 	return inject && inject != InitializeInjectionNvtx2 &&

@@ -53,8 +53,7 @@ uint32_t paddle_name(const char *text)
 	}
 	if (!atomic_exchange(&is_reported, true)) {
 		notice_add("many names", 0,
-			"Paddle has more names of events than are kept apart; later ones are the "
-			"event of the first id");
+			"Paddle uses too many event names; later ones share the first id");
 	}
 	return 1;
 }
@@ -65,7 +64,7 @@ static void refuse(const char *name, uint32_t type)
 {
 	if (!atomic_exchange(&is_off, true)) {
 		notice_add("no Paddle operators", (int)type,
-			"event %.100s is of a type that no known Paddle has; its operators are not "
+			"event %.100s has a type that no known Paddle uses; operators are not "
 			"recorded, NVTX ranges are",
 			name);
 	}
@@ -226,8 +225,7 @@ static void refuse_memory(const struct paddle_place *place, uint32_t type)
 {
 	if (!atomic_exchange(&is_memory_off, true)) {
 		notice_add("no Paddle memory", (int)type,
-			"place %d of kind %d is none that a known Paddle has; its allocations are "
-			"not recorded",
+			"no known Paddle has a place %d of kind %d; allocations are not recorded",
 			place->device, place->kind);
 	}
 }

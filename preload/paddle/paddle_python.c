@@ -83,7 +83,7 @@ void paddle_python_try(const char *name)
 	}
 	why = why ? why : set_word(&f);
 	if (why) {
-		notice_add("no Paddle ranges", 0, "%s; what Paddle marks in Python is not recorded",
-			why);
+		notice_add("no Paddle ranges", 0,
+			"%s; ranges that Paddle marks in Python are not recorded", why);
 	}
 }

@@ -304,8 +304,8 @@ static void count_aside(void)
 		loss_add(LOSS_PYTHON_DEPTH, 1);
 	} else if (!atomic_exchange(&is_reported, true)) {
 		notice_add("deep Python calls", 0,
-			"Python's calls went so deep that those in the innermost are not seen; "
-			"functions that GPROF_PYTHON_FILTER names are missing if they were there");
+			"Python calls nested too deep to record; functions that "
+			"GPROF_PYTHON_FILTER names may be missing there");
 	}
 }
 

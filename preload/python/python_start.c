@@ -215,7 +215,7 @@ static void report_replaced(void)
 		collector_is_running() && python_call_is_replaced() &&
 		!atomic_exchange(&state.is_replaced, true)) {
 		notice_add("Python's frames", 0,
-			"another tool in the process (torch.compile) evaluates them now; Python "
+			"another tool in the process (torch.compile) evaluates Python frames now; "
 			"functions and modules may be missing from here on");
 	}
 }
@@ -290,10 +290,10 @@ static void report_parts(void)
 	report_replaced();
 	if (!state.wanted) {
 		notice_add("no Python", 0,
-			"GPROF_PYTHON counts only in the environment, since Python starts before "
-			"the file of GPROF_CONFIG is read");
+			"GPROF_PYTHON works only as an environment variable: Python starts before "
+			"the GPROF_CONFIG file is read");
 	} else if (state.why) {
-		notice_add("no Python", 0, "Python %s: %s; nothing of GPROF_PYTHON works",
+		notice_add("no Python", 0, "Python %s: %s; GPROF_PYTHON has no effect",
 			state.version, state.why);
 	} else if (state.why_no_calls) {
 		notice_add("no Python calls", 0,
@@ -307,12 +307,12 @@ static void report_threads(void)
 	const char *why = state.why ? state.why : state.why_no_threads;
 
 	if (!state.has_stalls && has_python()) {
-		notice_add("no Python stacks of stalls", 0,
-			"for them GPROF_STALL_S counts only in the environment, since Python "
-			"starts before the file of GPROF_CONFIG is read");
+		notice_add("no Python stacks of hangs", 0,
+			"they need GPROF_STALL_S as an environment variable: Python starts before "
+			"the GPROF_CONFIG file is read");
 	} else if (why) {
-		notice_add("no Python stacks of stalls", 0,
-			"Python %s: %s; stalls are told without them", state.version, why);
+		notice_add("no Python stacks of hangs", 0,
+			"Python %s: %s; hangs are reported without them", state.version, why);
 	}
 }
 

@@ -93,7 +93,7 @@ static bool try_shapes(const struct elf *libtorch, const struct torch_functions 
 	}
 	why = torch_shape_try(libtorch, f);
 	if (why) {
-		notice_add("no PyTorch shapes", 0, "%s: %s; operators are recorded without",
+		notice_add("no PyTorch shapes", 0, "%s: %s; operators are recorded without shapes",
 			state.path, why);
 	}
 	return !why;

@@ -66,7 +66,7 @@ lost=$(query '[.losses.rows[]?.count // 0] | add // 0')
 if [ $((kept + lost)) -lt "$CALLS" ]; then
 	if grep -q ', unfinished' "$T/check"; then
 		[ $report_rc != 0 ] || bad "unfinished, $kept calls and $lost lost of $CALLS, and the report is content"
-	elif ! { grep -hs '^gprof\[' "$T/err" "$T/log" | grep -v 'next: gprof-report'
+	elif ! { grep -hs '^gprof\[' "$T/err" "$T/log" | grep -v 'view with: gprof-report'
 		"$REPORT" info "$T/dump" 2>&1 | grep 'children are not'
 	} | grep -q . && [[ ! $point =~ ^(write|poll): ]]; then
 		bad "$kept calls and $lost lost of $CALLS, and nobody says why"

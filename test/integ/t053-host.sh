@@ -17,7 +17,7 @@ is 17 $rc "exit status"
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output"
 is "$(cat "$T/plain.err")" "$(cat "$T/err")" "stderr when quiet"
 record "$B/integ/s_loop" 3 5
-is 1 "$(grep -c '^gprof\[[0-9]*\]: .*next: gprof-report' "$T/err")" "lines of ours when not quiet"
+is 1 "$(grep -c '^gprof\[[0-9]*\]: .*view with: gprof-report' "$T/err")" "lines of ours when not quiet"
 
 # Relative directories are taken where the program began.
 (mkdir -p "$T/here" "$T/there" && cd "$T/here" && GPROF_DIR=dump record "$ROOT/$B/integ/s_loop" 3 5 "chdir=$T/there")

@@ -20,7 +20,7 @@ for version in 13.0 12.4 11.8; do
 	is 39 "$(query '.notices.rows[] | select(.cause == "CUPTI refused").code')" "refusal with $version taken"
 	is true "$(query '[.notices.rows[] | select(.cause == "CUPTI refused").text] | join("") | contains("another profiler holds CUPTI: run without it")')" "remedy with $version taken"
 	[ $version = 13.0 ] && told=1 || told=0 # cuptiSubscribe_v2 came with 13.0
-	is "$told" "$(query '[.notices.rows[] | select(.text == "CUPTI is held by CUPTI for somebody else")] | length')" "holder with $version taken"
+	is "$told" "$(query '[.notices.rows[] | select(.text == "CUPTI for somebody else has subscribed to CUPTI")] | length')" "holder with $version taken"
 done
 
 # The second of our clients is refused as CUPTI would, with the first one's name.

@@ -7,17 +7,17 @@ need SIM REPORT JQ
 record "$B/integ/s_loop" 3 5
 is 1 "$(grep -c '^gprof\[' "$T/err")" "lines"
 line=$(grep '^gprof\[' "$T/err")
-pattern='^gprof\[[0-9]+\]: [0-9]+ events, none lost, [0-9]+ ms of CPU \([0-9]+\.[0-9] % of a core\), in [^ ]+\.gprof; next: gprof-report [^ ]+$'
+pattern='^gprof\[[0-9]+\]: recorded [0-9]+ events \(none lost\) to [^ ]+\.gprof, profiler CPU [0-9]+ ms \([0-9]+\.[0-9] % of a core\); view with: gprof-report [^ ]+$'
 grep -qE "$pattern" <<<"$line" || { echo "not the line: $line"; failed=1; }
 # What it names is there, and what it says to run runs.
-[ -e "$(sed 's/.*, in \(.*\); next: .*/\1/' <<<"$line")" ] || { echo "no such stream: $line"; failed=1; }
-ok "$REPORT" "$(sed 's/.*next: gprof-report //' <<<"$line")" >"$T/out"
-is "$(sed 's/.*: \([0-9]*\) events.*/\1/' <<<"$line")" \
+[ -e "$(sed 's/.* to \(.*\), profiler CPU.*/\1/' <<<"$line")" ] || { echo "no such stream: $line"; failed=1; }
+ok "$REPORT" "$(sed 's/.*view with: gprof-report //' <<<"$line")" >"$T/out"
+is "$(sed 's/.*: recorded \([0-9]*\) events.*/\1/' <<<"$line")" \
 	"$("$REPORT" check "$GPROF_DIR" | sed 's/.*, \([0-9]*\) events/\1/')" "events in the line"
 
 rm -rf "$GPROF_DIR"
 GPROF_BUFFER_MB=8 GPROF_CUPTI=0 GPROF_MAX_MB=1 SIM_KERNEL_NS=10 record "$B/integ/s_loop" 50 50000
-grep -qE '^gprof.*: [0-9]+ events, [1-9][0-9]* lost, ' "$T/err" || { echo "no losses in the line"; cat "$T/err"; failed=1; }
+grep -qE '^gprof.*: recorded [0-9]+ events \([1-9][0-9]* lost\) ' "$T/err" || { echo "no losses in the line"; cat "$T/err"; failed=1; }
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
 is 1 "$(grep -cE '^  lost +[0-9]+ events: GPROF_MAX_MB reached \(raise it' "$T/info")" "remedy for losses"
 

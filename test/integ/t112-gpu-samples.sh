@@ -85,7 +85,7 @@ esac
 SIM_NVML=nvmlDeviceGetPowerUsage:3,nvmlDeviceGetTemperature:4 run 0 2
 is 4 "$(notices "NVML refused")" "notices of refused readings"
 case $(texts "NVML refused") in
-*"GPU 0: NVML does not tell its power"*"GPU 2: NVML does not tell its temperature"*) ;;
+*"GPU 0: NVML does not report its power"*"GPU 2: NVML does not report its temperature"*) ;;
 *) is "GPU 0's power ... GPU 2's temperature" "$(texts "NVML refused")" "what is refused" ;;
 esac
 ok test "$(samples)" -gt 0
@@ -100,8 +100,8 @@ is 2 "$(notices MPS)" "notices of shared GPUs"
 SIM_NVML=part run 0
 is 1 "$(notices MIG)" "notices of a part of a GPU"
 case $(texts MIG) in
-*"GPU 0 is a part of one"*) ;;
-*) is "GPU 0 is a part of one" "$(texts MIG)" "what it is" ;;
+*"GPU 0 is a MIG instance"*) ;;
+*) is "GPU 0 is a MIG instance" "$(texts MIG)" "what it is" ;;
 esac
 
 # Without the library everything else is sampled.

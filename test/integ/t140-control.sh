@@ -88,7 +88,7 @@ for wrong in "steps 9-4" "steps 4-" "Start" "steps 1-99999999999"; do
 	mv "$GPROF_DIR/new" "$GPROF_DIR/gprof.control"
 	told=$((${told:-0} + 1))
 	until_true told $told
-	[[ $(query '.notices.rows[-1].text') == "gprof.control: not obeyed, since its first line is none of"* ]] ||
+	[[ $(query '.notices.rows[-1].text') == "gprof.control: ignored: its first line must be"* ]] ||
 		{ echo "what is told of '$wrong'"; failed=1; }
 done
 rm -f "$GPROF_DIR/gprof.control"
@@ -126,7 +126,7 @@ ok control steps 5-7
 until_true told 1
 go_on
 ends 50 "steps that nobody tells of"
-ok grep -q '^steps 5-7: not obeyed, since nothing tells of steps' <<<"$(query '.notices.rows[0].text')"
+ok grep -q '^steps 5-7: ignored: nothing marks steps' <<<"$(query '.notices.rows[0].text')"
 
 control start
 is 1 $? "status where all have ended"

@@ -49,7 +49,7 @@ played()
 by_file()
 {
 	echo "$1" >"$T/file"
-	played "no audit hook" "counts only in the environment" 3.11.0 GPROF_CONFIG="$T/file"
+	played "no audit hook" "works only as an environment variable" 3.11.0 GPROF_CONFIG="$T/file"
 }
 
 tap played "no audit hook" "" 3.11.0 "off: no audit hook"
@@ -60,9 +60,9 @@ tap played "an audit hook" "this version is not known" 3.14.0 GPROF_PYTHON=stack
 tap played "an audit hook" "its frames cannot be read" 3.12.0 GPROF_PYTHON=stacks "another layout"
 tap by_file GPROF_PYTHON=stacks "asked for by a file"
 tap played "no audit hook" "" 3.11.0 GPROF_STALL_S=0 "stalls: off, no audit hook"
-tap played "an audit hook" "this version is not known (3.8 to 3.13 are); stalls are told without them" 3.14.0 GPROF_STALL_S=1 \
+tap played "an audit hook" "this version is not known (3.8 to 3.13 are); hangs are reported without them" 3.14.0 GPROF_STALL_S=1 \
 	"stalls: an unknown version"
-tap played "an audit hook" "its frames cannot be read; stalls are told without them" 3.12.0 GPROF_STALL_S=1 "stalls: another layout"
+tap played "an audit hook" "its frames cannot be read; hangs are reported without them" 3.12.0 GPROF_STALL_S=1 "stalls: another layout"
 tap by_file GPROF_STALL_S=1 "stalls: asked for by a file"
 
 # ---- with Python ----
@@ -133,7 +133,7 @@ left()
 		count=$(grep -c "\"name\": \"[^\"]*: ${name}_20" "$T/timeline.json")
 		[ "$count" = 20 ] || { echo "$name: $count"; return 1; }
 	done
-	jq -e '[.losses.rows[].count] == [400] and (.losses.rows[0].cause | contains("left before its end"))' "$T/losses.json"
+	jq -e '[.losses.rows[].count] == [400] and (.losses.rows[0].cause | contains("cut short"))' "$T/losses.json"
 }
 
 # The child's stream knows its own calls, and those that it was forked in by nobody's name.
