@@ -5,7 +5,8 @@
 #
 #     <!-- columns VIEW -->      up to <!-- end -->: the titles of the view's columns
 #     <!-- variables -->         up to <!-- end -->: the table of `env --markdown`
-#     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump
+#     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump, without its
+#                                first paragraph, which names the processes
 #
 # Every view has such a list of columns.
 set -u
@@ -59,7 +60,7 @@ made()
 		esac
 		if [ -n "$dump" ] && [ "${line#\$ }" != "$line" ]; then
 			printf '%s\n' "$line"
-			example "$dump" "${line#\$ }" | sed 's/ *$//'
+			example "$dump" "${line#\$ }" | sed 's/ *$//' | sed '1,/^$/c\...' | sed '${/^$/d}'
 			continue
 		fi
 		[ $is_made = 1 ] || [ -n "$dump" ] || printf '%s\n' "$line"
