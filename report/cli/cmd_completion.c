@@ -200,7 +200,7 @@ static int run(int argc, char **argv)
 		print_zsh();
 		return CMD_GOOD;
 	}
-	return cmd_usage(&cmd_completion, "which shell: bash or zsh?");
+	return cmd_usage(&cmd_completion, "name the shell: bash or zsh");
 }
 
 const struct command cmd_completion = {

@@ -87,7 +87,7 @@ static void print_told(const struct counts *counts, const char *line)
 		printf("; %zu %s ended before", counts->nr_ended,
 			counts->nr_ended == 1 ? "has" : "have");
 	}
-	printf("; they look every %" PRIu64 " ms, and the view notices tells what they did\n",
+	printf("; they look every %" PRIu64 " ms, and the view notices shows what they did\n",
 		counts->flush_ms);
 }
 
@@ -99,7 +99,7 @@ static enum cmd_exit control(char *dir, const char *line)
 	enum cmd_exit rc;
 
 	if (stat(dir, &status) == 0 && !S_ISDIR(status.st_mode)) {
-		cmd_error("'%s' is no directory; name the dump directory of the job", dir);
+		cmd_error("'%s' is not a directory; name the dump directory of the job", dir);
 		return CMD_FAILED;
 	}
 	rc = cmd_open(&input, &dir, 1, NULL);
@@ -108,7 +108,7 @@ static enum cmd_exit control(char *dir, const char *line)
 		if (counts.nr_running + counts.nr_unknown) {
 			rc = put(dir, line);
 		} else {
-			cmd_error("no process of '%s' runs any more; nothing was changed", dir);
+			cmd_error("all processes of '%s' have ended; nothing changed", dir);
 			rc = CMD_FAILED;
 		}
 		if (!rc) {
@@ -134,8 +134,8 @@ static int run(int argc, char **argv)
 		snprintf(line, sizeof(line), "steps %s\n", argv[3]);
 	} else {
 		return cmd_usage(&cmd_control,
-			"which directory, and start, stop or steps FIRST-END (END above FIRST, at "
-			"most %u)?",
+			"name a directory, and start, stop or steps FIRST-END (END above FIRST, at "
+			"most %u)",
 			MOST_STEPS);
 	}
 	return (int)control(argv[1], line);

@@ -37,7 +37,7 @@ static int take_check(struct diff_ask *diff, const char *text)
 	}
 	if (!diff_check_parse(&diff->checks[diff->nr_checks], text)) {
 		return cmd_usage(&cmd_diff,
-			"'%s' is no condition such as step_time>5%%, forward>2ms, "
+			"invalid condition '%s'; examples: step_time>5%%, forward>2ms, "
 			"kernel:*gemm*>10%%",
 			text);
 	}
@@ -60,7 +60,7 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 		}
 	}
 	if (argc - optind != 2) {
-		return cmd_usage(&cmd_diff, "two paths are compared: what it was, and what it is");
+		return cmd_usage(&cmd_diff, "name two paths: the run before, and the run after");
 	}
 	diff->asked.top = common_options_top(&diff->asked);
 	terminal_set(&diff->asked.table, diff->asked.output, diff->asked.color);
@@ -111,8 +111,7 @@ static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict 
 
 		add_check(table, &diff->checks[i], row, results[verdict]);
 		if (verdict == DIFF_NOT_JUDGED) {
-			cmd_error("nothing on either side is called as in '%s'",
-				diff->checks[i].text);
+			cmd_error("no name on either side matches '%s'", diff->checks[i].text);
 		}
 		if (*worst != DIFF_FAILED && verdict != DIFF_GOOD) {
 			*worst = verdict;

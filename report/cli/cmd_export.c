@@ -22,7 +22,8 @@ static int take_option(struct common_options *asked, enum export_format *format,
 		return common_options_take(asked, option);
 	}
 	if (!options_choose(optarg, formats, &choice)) {
-		return cmd_usage(&cmd_export, "no such format: '%s'", optarg);
+		return cmd_usage(
+			&cmd_export, "unknown format '%s'; formats are sqlite, csv, jsonl", optarg);
 	}
 	*format = (enum export_format)choice;
 	return 0;
@@ -59,7 +60,7 @@ static int run(int argc, char **argv)
 		status = take_option(&asked, &format, option);
 	}
 	if (!status && !asked.output) {
-		status = cmd_usage(&cmd_export, "-o is needed: x.sqlite, or a folder");
+		status = cmd_usage(&cmd_export, "name the output: -o x.sqlite, or -o FOLDER");
 	}
 	if (!status && format == EXPORT_SQLITE && !export_has_sqlite()) {
 		status = cmd_usage(&cmd_export,

@@ -29,7 +29,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (argc > 1) {
-		return cmd_usage(&cmd_help, "there is no command '%s'", argv[1]);
+		return cmd_usage(&cmd_help, "unknown command '%s'", argv[1]);
 	}
 	printf("usage: gprof-report [COMMAND] [OPTION]... [PATH]...\n\n"
 	       "Reads what gprof recorded. PATH is a dump directory, a stream or a trace of "

@@ -31,7 +31,7 @@ static int take_timeline_kb(size_t *timeline_bytes)
 	uint64_t number;
 
 	if (!cmd_number(optarg, INT32_MAX, &number)) {
-		return cmd_usage(&cmd_html, "not a number: '%s'", optarg);
+		return cmd_usage(&cmd_html, "invalid number '%s'", optarg);
 	}
 	*timeline_bytes = (size_t)number * 1000;
 	return 0;
@@ -47,7 +47,8 @@ static int take_option(struct request *request, int option)
 		return options_choose(optarg, html_svg_views, &request->svg_view)
 			       ? 0
 			       : cmd_usage(&cmd_html,
-					 "no picture of '%s', but of breakdown, steps and timeline",
+					 "unknown picture '%s'; pictures are breakdown, steps, "
+					 "timeline",
 					 optarg);
 	default:
 		return common_options_take(&request->asked, option);
@@ -65,14 +66,14 @@ static int take_options(struct request *request, int argc, char **argv)
 		status = take_option(request, option);
 	}
 	if (!status && !asked->output) {
-		status = cmd_usage(&cmd_html, "-o FILE is needed, as report.html");
+		status = cmd_usage(&cmd_html, "name the output: -o report.html");
 	}
 	if (!status && request->is_svg && argc - optind > 1) {
-		status = cmd_usage(&cmd_html, "--svg is for one path");
+		status = cmd_usage(&cmd_html, "--svg takes one path");
 	}
 	if (!status && argc - optind > 2) {
-		status = cmd_usage(&cmd_html, "one path is reported, two are compared; what is of "
-					      "one job lies in one directory");
+		status = cmd_usage(&cmd_html, "name one path for a report, two to compare; put the "
+					      "streams of one job into one directory");
 	}
 	/* A timeline is of few steps: of the last one, if nothing was said. */
 	if (!status && request->is_svg && request->svg_view == (int)HTML_SVG_TIMELINE &&
@@ -98,7 +99,7 @@ static int write_page(struct request *request, size_t nr_inputs)
 		why = html_svg_write((unsigned int)request->svg_view, &request->inputs[0], &out);
 	}
 	if (why) {
-		cmd_error("no picture of %s: %s", html_svg_views[request->svg_view], why);
+		cmd_error("cannot draw %s: %s", html_svg_views[request->svg_view], why);
 		buf_fini(&out);
 		return CMD_FAILED;
 	}
@@ -135,13 +136,14 @@ static int refuse_reduced(const struct request *request, int nr_paths)
 	const struct common_options *asked = &request->asked;
 
 	if (nr_paths > 1) {
-		return cmd_usage(&cmd_html, "the page is of one summary of reduce, and changes "
-					    "are those of streams; reduce puts summaries together");
+		return cmd_usage(&cmd_html, "html takes one summary of reduce; reduce adds up "
+					    "summaries, and only streams can be compared");
 	}
 	if (request->is_svg || select_is_asked(&asked->select) ||
 		!numbers_is_empty(&asked->filter.pids) || !numbers_is_empty(&asked->filter.ranks)) {
-		return cmd_usage(&cmd_html, "a summary of reduce has no pictures, and is of all of "
-					    "its processes and steps; the streams have more");
+		return cmd_usage(&cmd_html,
+			"a summary of reduce has no pictures and no selection of "
+			"processes or steps; use the streams");
 	}
 	return 0;
 }

@@ -267,7 +267,7 @@ static int run(int argc, char **argv)
 	if (argc > 1 && argv[1][0] == '-' && argv[1][1]) {
 		return strcmp(argv[1], "--help") == 0
 			       ? cmd_print_usage(&cmd_info)
-			       : cmd_usage(&cmd_info, "info does not take '%s'", argv[1]);
+			       : cmd_usage(&cmd_info, "unknown option '%s'", argv[1]);
 	}
 	status = cmd_open(&input, argv + 1, argc - 1, NULL);
 	if (status) {

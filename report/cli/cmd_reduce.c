@@ -122,7 +122,7 @@ static enum cmd_exit read_back(struct reduced *reduced, int fd)
 
 	temp_file_read_back(fd, 0, bytes, nr_bytes > 0 ? (size_t)nr_bytes : 0);
 	if (reduced_read_bytes(reduced, bytes, nr_bytes > 0 ? (size_t)nr_bytes : 0)) {
-		cmd_error("cannot read what a process of this program made: %s", err_text());
+		cmd_error("cannot read the result of a worker process: %s", err_text());
 		status = CMD_FAILED;
 	}
 	free(bytes);
@@ -141,8 +141,7 @@ static enum cmd_exit end_job(struct reduced *reduced, const struct job *job)
 		result = result ? result : (enum cmd_exit)WEXITSTATUS(status);
 	} else {
 		if (!WIFEXITED(status)) {
-			cmd_error("a process of this program was ended by signal %d",
-				WTERMSIG(status));
+			cmd_error("signal %d ended a worker process", WTERMSIG(status));
 		}
 		result = CMD_FAILED;
 	}
@@ -212,19 +211,19 @@ static int take_option(struct cmd_reduce *asked, int option)
 	case 'j':
 		if (!cmd_number(optarg, MOST_JOBS, &asked->nr_jobs) || !asked->nr_jobs) {
 			return cmd_usage(
-				&cmd_reduce, "not a number from 1 to %u: '%s'", MOST_JOBS, optarg);
+				&cmd_reduce, "-j takes 1 to %u, not '%s'", MOST_JOBS, optarg);
 		}
 		return 0;
 	case 'S':
 		return take_share(asked, optarg)
 			       ? 0
-			       : cmd_usage(&cmd_reduce, "not a share like 0/64 to 63/64: '%s'",
+			       : cmd_usage(&cmd_reduce, "invalid share '%s'; examples: 0/64, 63/64",
 					 optarg);
 	case 'h':
 		cmd_print_usage(&cmd_reduce);
 		return COMMON_OPTIONS_HELP;
 	default:
-		return cmd_usage(&cmd_reduce, "unknown option, or an option without its value");
+		return cmd_usage(&cmd_reduce, "unknown option, or option without a value");
 	}
 }
 
@@ -258,8 +257,8 @@ int cmd_reduce_take(struct cmd_reduce *asked, int argc, char **argv)
 	}
 	if (!asked->output || optind == argc) {
 		return cmd_usage(&cmd_reduce, "%s",
-			asked->output ? "streams, summaries or their directories are needed"
-				      : "-o is needed: a file for the summary");
+			asked->output ? "name streams, summaries or their directories"
+				      : "name the output: -o FILE");
 	}
 	for (int i = optind; i < argc; i++) {
 		if (dumpdir_add(&asked->paths, argv[i])) {

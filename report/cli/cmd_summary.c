@@ -89,8 +89,8 @@ static int take_reports(struct summary *summary)
 	for (const struct nsys_report *report = nsys_reports; report->name; report++) {
 		buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", report->name);
 	}
-	cmd_usage(&cmd_summary, "no such report, or it has no such argument: '%s'; there are %.*s",
-		optarg, (int)names.nr_bytes, names.bytes);
+	cmd_usage(&cmd_summary, "unknown report or argument '%s'; reports are %.*s", optarg,
+		(int)names.nr_bytes, names.bytes);
 	buf_fini(&names);
 	return CMD_USAGE;
 }
@@ -105,11 +105,11 @@ static int take_option(struct summary *summary, int option)
 	case 'v':
 		return take_views(summary, optarg)
 			       ? 0
-			       : cmd_usage(&cmd_summary, "no such view in '%s'", optarg);
+			       : cmd_usage(&cmd_summary, "unknown view in '%s'", optarg);
 	case 's':
 		return take_style(summary, optarg)
 			       ? 0
-			       : cmd_usage(&cmd_summary, "no such style: '%s'", optarg);
+			       : cmd_usage(&cmd_summary, "unknown style '%s'", optarg);
 	case 'R':
 		return take_reports(summary);
 	case 'k':
@@ -125,7 +125,8 @@ static int take_option(struct summary *summary, int option)
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
 		if (optarg && !options_choose(optarg, details, &choice)) {
-			return cmd_usage(&cmd_summary, "no such detail: '%s'", optarg);
+			return cmd_usage(&cmd_summary,
+				"unknown detail '%s'; details are default, op, all", optarg);
 		}
 		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
 		return 0;
@@ -161,11 +162,11 @@ static int take_options(struct summary *summary, int argc, char **argv)
 		}
 	}
 	if (!(summary->style->formats & 1u << summary->asked.table.format)) {
-		return cmd_usage(
-			&cmd_summary, "the style %s has no such format", summary->style->name);
+		return cmd_usage(&cmd_summary, "style %s does not support this format",
+			summary->style->name);
 	}
 	if (summary->is_over_ranks && (!summary->nr_views || summary->style != summary_styles[0])) {
-		return cmd_usage(&cmd_summary, "--over-ranks wants --view, and no other style");
+		return cmd_usage(&cmd_summary, "--over-ranks needs --view, and the style gprof");
 	}
 	if (!summary->nr_views) {
 		take_default_views(summary);
@@ -204,7 +205,7 @@ static void tell_lone(const struct summary *summary, const struct cmd_input *inp
 		nr_lone += input->processes[i]->select->nr_lone;
 	}
 	if (nr_lone) {
-		cmd_error("%llu records of work have no call in the stream and are in no step",
+		cmd_error("%llu GPU activities without a recorded launch are in no step",
 			(unsigned long long)nr_lone);
 	}
 }

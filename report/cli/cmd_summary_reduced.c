@@ -101,13 +101,13 @@ static int refuse(const struct summary *summary)
 		select_is_asked(&asked->select) || !numbers_is_empty(&asked->filter.pids) ||
 		!numbers_is_empty(&asked->filter.ranks)) {
 		return cmd_usage(&cmd_summary,
-			"a summary of reduce has one style, and all of its processes and steps; "
-			"the streams have more");
+			"a summary of reduce has no other styles and no selection of processes or "
+			"steps; use the streams");
 	}
 	if (summary->is_over_ranks && summary->sort && strcmp(summary->sort, "total") != 0) {
 		return cmd_usage(&cmd_summary,
-			"a summary of reduce compares ranks by total, not by '%s'; the streams "
-			"have more",
+			"a summary of reduce compares ranks by total, not by '%s'; use the "
+			"streams",
 			summary->sort);
 	}
 	for (size_t i = 0; !summary->is_default && i < summary->nr_views; i++) {
@@ -119,7 +119,7 @@ static int refuse(const struct summary *summary)
 			buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", class->name);
 		}
 		cmd_usage(&cmd_summary,
-			"a summary of reduce cannot fill the view %s, the streams can; it has %.*s",
+			"a summary of reduce has no view %s; use the streams; its views are %.*s",
 			summary->views[i]->name, (int)names.nr_bytes, names.bytes);
 		buf_fini(&names);
 		return CMD_USAGE;

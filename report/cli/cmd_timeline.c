@@ -37,32 +37,33 @@ static int take_option(struct request *request, int option)
 		return timeline_file_is_path(optarg)
 			       ? 0
 			       : cmd_usage(&cmd_timeline,
-					 "not a file that ends in .pftrace, .pftrace.gz, .json or "
-					 ".json.gz: '%s'",
+					 "'%s' does not end in .pftrace, .pftrace.gz, .json or "
+					 ".json.gz",
 					 optarg);
 	case 'T':
 		return timeline_pick_time(&request->pick, optarg)
 			       ? 0
-			       : cmd_usage(&cmd_timeline, "no time like 1.2s-1.4s: '%s'", optarg);
+			       : cmd_usage(&cmd_timeline, "invalid time '%s'; example: 1.2s-1.4s",
+					 optarg);
 	case 'U':
 		if (!cmd_number(optarg, INT32_MAX, &number)) {
-			return cmd_usage(&cmd_timeline, "not a number: '%s'", optarg);
+			return cmd_usage(&cmd_timeline, "invalid number '%s'", optarg);
 		}
 		request->pick.min_ns = number * 1000;
 		return 0;
 	case 'K':
 		return timeline_pick_tracks(&request->pick, optarg)
 			       ? 0
-			       : cmd_usage(&cmd_timeline, "no such tracks: '%s'", optarg);
+			       : cmd_usage(&cmd_timeline, "unknown tracks '%s'", optarg);
 	case 'F':
 		request->pick.is_for_hta = strcmp(optarg, "hta") == 0;
 		return request->pick.is_for_hta
 			       ? 0
-			       : cmd_usage(
-					 &cmd_timeline, "no tool that files are for: '%s'", optarg);
+			       : cmd_usage(&cmd_timeline,
+					 "unknown --for target '%s' (supported: hta)", optarg);
 	case 'P':
 		if (!cmd_number(optarg, INT32_MAX, &number)) {
-			return cmd_usage(&cmd_timeline, "not a number: '%s'", optarg);
+			return cmd_usage(&cmd_timeline, "invalid number '%s'", optarg);
 		}
 		request->part_bytes = number * 1000000;
 		return 0;
@@ -76,7 +77,7 @@ static void tell_parts(const struct timeline_file *file)
 	char *first = timeline_file_part(file->path, 1);
 	char *last = timeline_file_part(file->path, file->nr_parts);
 
-	cmd_error("'%s' would be more than viewers open, so it is in %zu parts of its time: '%s' "
+	cmd_error("'%s' exceeds the limit of viewers; split by time into %zu files: '%s' "
 		  "to '%s'",
 		file->path, file->nr_parts, first, last);
 	free(first);
@@ -88,8 +89,8 @@ static void tell_older(const struct timeline_file *file)
 	char *first = timeline_file_part(file->path, file->nr_parts + 1);
 	char *last = timeline_file_part(file->path, file->nr_parts + file->nr_older);
 
-	cmd_error("'%s' to '%s' were there before and are no parts of this timeline: remove them "
-		  "before you open all",
+	cmd_error("'%s' to '%s' belong to an earlier timeline: remove them before you open all "
+		  "parts",
 		first, last);
 	free(first);
 	free(last);

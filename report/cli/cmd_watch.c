@@ -59,7 +59,7 @@ static int take_options(struct options *options, int argc, char **argv)
 					MOST_STALL_S, optarg);
 			}
 		} else if (option != 'i') {
-			return cmd_usage(&cmd_watch, "watch does not take '%s'", argv[optind - 1]);
+			return cmd_usage(&cmd_watch, "unknown option '%s'", argv[optind - 1]);
 		} else if (!cmd_number(optarg, MOST_MS, &options->interval_ms) ||
 			   options->interval_ms < LEAST_MS) {
 			return cmd_usage(&cmd_watch, "--interval-ms takes %u to %u, not '%s'",
@@ -153,7 +153,7 @@ static enum cmd_exit tell_stall(struct watch *watch, const struct options *optio
 		return CMD_GOOD;
 	}
 	watch->stall_ns = watch->moved_ns;
-	snprintf(title, sizeof(title), "Stall: no step has ended for %" PRIu64 " s",
+	snprintf(title, sizeof(title), "Hang: no step has ended for %" PRIu64 " s",
 		(now - watch->moved_ns) / 1000000000u);
 	return print_tables(options->dir, title, option, view);
 }
@@ -166,7 +166,7 @@ static enum cmd_exit tell_recorded_stalls(struct watch *watch, const struct opti
 	struct buf who = {0};
 
 	if (watch_take_recovered(watch, &who)) {
-		printf("%sWent on after a stall: %.*s\n", is_terminal() ? "\r\033[K" : "",
+		printf("%sResumed after a hang: %.*s\n", is_terminal() ? "\r\033[K" : "",
 			(int)who.nr_bytes, who.bytes);
 		fflush(stdout);
 	}

@@ -83,8 +83,8 @@ void watch_add_line(struct buf *out, const struct watch *watch)
 	for (size_t i = 0; i < watch->nr_processes; i++) {
 		add_process(&sums, watch->processes[i]);
 	}
-	buf_printf(out, "%zu of %zu processes run, %zu record", sums.nr_running,
-		watch->nr_processes, sums.nr_open);
+	buf_printf(out, "%zu/%zu running, %zu recording", sums.nr_running, watch->nr_processes,
+		sums.nr_open);
 	add_steps(out, watch, &sums);
 	if (sums.slice.nr_gpu_samples) {
 		buf_printf(out, ", GPU %.0f %%",

@@ -81,6 +81,6 @@ mkdir "$T/full" && touch "$T/full/file"
 tap refused "the folder is not empty" --format csv -o "$T/full" "a folder that has files"
 tap refused "No such file or directory" --format jsonl -o "$T/no/where" "a folder that cannot be made"
 tap refused "unable to open" -o "$T/no/where.sqlite" "a database that cannot be made"
-tap refused "no such format" --format xml -o "$T/x" "an unknown format"
-tap refused "-o is needed" "no output"
+tap refused "unknown format" --format xml -o "$T/x" "an unknown format"
+tap refused "name the output" "no output"
 exit $bad

@@ -130,7 +130,7 @@ ok grep -q '^steps 5-7: ignored: nothing marks steps' <<<"$(query '.notices.rows
 
 control start
 is 1 $? "status where all have ended"
-ok grep -q "^gprof-report: no process of '.*' runs any more" "$T/control.err"
+ok grep -q "^gprof-report: all processes of '.*' have ended" "$T/control.err"
 mkdir "$T/empty"
 "$REPORT" control "$T/empty" start >"$T/control" 2>"$T/control.err"
 is 1 $? "status without streams"

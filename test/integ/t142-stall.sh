@@ -48,7 +48,7 @@ for how in stuck killed killed_static; do
 	summary pending
 	check "after it was killed ($how)"
 done
-is 1 "$(grep -c '^Stall: no step has ended for' "$T/watch")" "times that the stall is told"
+is 1 "$(grep -c '^Hang: no step has ended for' "$T/watch")" "times that the stall is told"
 # Without --view it is among the tables.
 ok grep -q '^Collectives that not all ranks finished' <<<"$("$REPORT" "$GPROF_DIR" 2>/dev/null)"
 # The rank that is to blame has no stream.

@@ -45,5 +45,5 @@ mpi 1 2 -o "$T/none.sum" "$T/job/1.gprof" "$T/job/1.gprof"
 is 1 "$(grep -c 'is there twice' "$T/err")" "sentence about a process that is there twice"
 [ ! -e "$T/none.sum" ] || { echo "a summary was written nevertheless"; failed=1; }
 mpi 2 2 "$T/job"
-is 1 "$(grep -c "gprof-report: -o is needed" "$T/err")" "sentences about usage"
+is 1 "$(grep -c "gprof-report: name the output" "$T/err")" "sentences about usage"
 finish

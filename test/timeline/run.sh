@@ -58,7 +58,7 @@ older() {
 	parts=$(find "$T" -name "y-*.json" | wc -l)
 	echo mine | tee "$T/y-$((parts + 1)).json" "$T/y-$((parts + 2)).json" >"$T/y-$((parts + 4)).json"
 	report timeline --part-mb 1 -o "$T/y.json" "$1" &&
-		grep -q "'$T/y-$((parts + 1)).json' to '$T/y-$((parts + 2)).json' were there before" "$T/err" &&
+		grep -q "'$T/y-$((parts + 1)).json' to '$T/y-$((parts + 2)).json' belong to an earlier timeline" "$T/err" &&
 		[ "$(cat "$T/y-$((parts + 1)).json" "$T/y-$((parts + 2)).json")" = $'mine\nmine' ]
 }
 
