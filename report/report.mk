@@ -39,8 +39,8 @@ $(B)/page/.parts: FORCE
 	$(Q)[ -e $@ ] || touch $@
 	$(Q)[ -s $(@D)/chart.js ] || echo '  html: no charts but plain bars, libjs-chart.js is missing (Debian: apt-get install libjs-chart.js)'
 
-$(B)/report/html/part.o $(B)/fuzz/report/html/part.o: $(B)/page/.parts
-$(B)/report/html/part.o $(B)/fuzz/report/html/part.o: CPPFLAGS += -DHTML_PAGE='"$(B)/page"'
+$(B)/report/html/html.o $(B)/fuzz/report/html/html.o: $(B)/page/.parts
+$(B)/report/html/html.o $(B)/fuzz/report/html/html.o: CPPFLAGS += -DHTML_PAGE='"$(B)/page"'
 $(B)/report/cli/export_sqlite.o $(B)/fuzz/report/cli/export_sqlite.o: CPPFLAGS += $(if $(REPORT_SQLITE),-DEXPORT_HAS_SQLITE -DEXPORT_NSYS='"report/cli/export_nsys.sql"')
 $(B)/report/cli/export_sqlite.o $(B)/fuzz/report/cli/export_sqlite.o: report/cli/export_nsys.sql
 
@@ -68,8 +68,8 @@ $(B)/report/timeline/perfetto.pb-c.o: $(B)/report/timeline/perfetto.pb-c.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) -I$(B) $(CFLAGS) -Wno-shadow -MMD -MP -c -o $@ $<
 
-$(B)/report/timeline/perfetto_out.o $(B)/test/unit/test_report_pftrace.o: CPPFLAGS += -I$(B)
-$(B)/report/timeline/perfetto_out.o $(B)/test/unit/test_report_pftrace.o: | $(B)/report/timeline/perfetto.pb-c.h
+$(B)/report/timeline/perfetto.o $(B)/test/unit/test_report_pftrace.o: CPPFLAGS += -I$(B)
+$(B)/report/timeline/perfetto.o $(B)/test/unit/test_report_pftrace.o: | $(B)/report/timeline/perfetto.pb-c.h
 
 $(B)/libgprof-report.a: $(REPORT_OBJ)
 	$(call say,AR,$@)

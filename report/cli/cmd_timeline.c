@@ -11,7 +11,7 @@
 
 struct request {
 	struct common_options asked;
-	struct timeline_pick pick;
+	struct timeline_filter filter;
 	uint64_t part_bytes;
 };
 
@@ -41,7 +41,7 @@ static int take_option(struct request *request, int option)
 					 ".json.gz",
 					 optarg);
 	case 'T':
-		return timeline_pick_time(&request->pick, optarg)
+		return timeline_filter_parse_time(&request->filter, optarg)
 			       ? 0
 			       : cmd_usage(&cmd_timeline, "invalid time '%s'; example: 1.2s-1.4s",
 					 optarg);
@@ -49,15 +49,15 @@ static int take_option(struct request *request, int option)
 		if (!cmd_number(optarg, INT32_MAX, &number)) {
 			return cmd_usage(&cmd_timeline, "invalid number '%s'", optarg);
 		}
-		request->pick.min_ns = number * 1000;
+		request->filter.min_ns = number * 1000;
 		return 0;
 	case 'K':
-		return timeline_pick_tracks(&request->pick, optarg)
+		return timeline_filter_parse_tracks(&request->filter, optarg)
 			       ? 0
 			       : cmd_usage(&cmd_timeline, "unknown tracks '%s'", optarg);
 	case 'F':
-		request->pick.is_for_hta = strcmp(optarg, "hta") == 0;
-		return request->pick.is_for_hta
+		request->filter.is_for_hta = strcmp(optarg, "hta") == 0;
+		return request->filter.is_for_hta
 			       ? 0
 			       : cmd_usage(&cmd_timeline,
 					 "unknown --for target '%s' (supported: hta)", optarg);
@@ -99,7 +99,7 @@ static void tell_older(const struct timeline_file *file)
 static int write_file(const struct request *request, const struct cmd_input *input)
 {
 	struct timeline_file file = {.path = request->asked.output,
-		.pick = &request->pick,
+		.filter = &request->filter,
 		.most_bytes = request->part_bytes};
 	int error = timeline_file_write(&file, input->processes, input->nr_processes);
 	/* Said even if the file could not be written. */

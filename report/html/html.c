@@ -9,12 +9,42 @@
 #include <unistd.h>
 
 #include "report/diff/run.h"
-#include "report/html/part.h"
 #include "report/html/timeline.h"
 #include "report/reduce/reduced_job.h"
 #include "report/reduce/reduced_view.h"
 #include "report/session/summary.h"
 #include "report/util/text.h"
+
+/* ---- files of the page, put into the program when it is built ---- */
+
+struct part {
+	const char *name; /* as the page names it, "@STYLE@" */
+	const char *bytes, *end;
+};
+
+/* HTML_PAGE is the folder where report.mk puts them. */
+#define PART(name, file)                                                               \
+	__asm__(".pushsection .rodata\n"                                               \
+		"html_" #name "_begin:\n.incbin \"" HTML_PAGE "/" file "\"\n"          \
+		"html_" #name "_end:\n.byte 0\n.popsection\n");                        \
+	extern const char html_##name##_begin[] __attribute__((visibility("hidden"))); \
+	extern const char html_##name##_end[] __attribute__((visibility("hidden")))
+
+PART(body, "page.html");
+PART(style, "style.css");
+PART(script, "script.js");
+PART(chart, "chart.js");
+PART(terms, "chart.licence");
+
+/* The last one has no name. Charts and their licence are empty where they are not installed. */
+static const struct part page = {"", html_body_begin, html_body_end};
+static const struct part licence = {"", html_terms_begin, html_terms_end};
+static const struct part parts[] = {
+	{"@STYLE@", html_style_begin, html_style_end},
+	{"@CHART@", html_chart_begin, html_chart_end},
+	{"@SCRIPT@", html_script_begin, html_script_end},
+	{0},
+};
 
 static const char *const over_time[] = {
 	"steps", "breakdown", "dataprep-steps", "utilization-time", "memory_curve", NULL};
@@ -139,7 +169,7 @@ static void add_page(struct buf *json, const struct html_ask *ask, const struct 
 	}
 	buf_printf(json, ",\n\"page\": {\"written\": \"%s\", \"top\": %zu", written, ask->top);
 	buf_text(json, ", \"licence\": ");
-	text_add_json(json, html_licence.bytes, (size_t)(html_licence.end - html_licence.bytes));
+	text_add_json(json, licence.bytes, (size_t)(licence.end - licence.bytes));
 	buf_printf(json, ", \"is_diff\": %s, \"is_reduced\": %s", ask->diff ? "true" : "false",
 		ask->reduced ? "true" : "false");
 	if (ask->reduced) {
@@ -269,7 +299,7 @@ static void add_nonce(struct buf *out)
 static size_t add_part(struct buf *out, const char *at, size_t nr_left, const struct buf *nonce,
 	const struct html_ask *ask, const struct cmd_input *input)
 {
-	for (const struct html_part *part = html_parts; part->name; part++) {
+	for (const struct part *part = parts; part->name; part++) {
 		size_t length = strlen(part->name);
 
 		if (nr_left >= length && memcmp(at, part->name, length) == 0) {
@@ -301,22 +331,22 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 
 void html_write(const struct html_ask *ask, const struct cmd_input *input, struct buf *out)
 {
-	const char *at = html_page.bytes;
+	const char *at = page.bytes;
 	struct buf nonce = {0};
 
 	add_nonce(&nonce);
-	while (at < html_page.end) {
-		const char *word = memchr(at, '@', (size_t)(html_page.end - at));
+	while (at < page.end) {
+		const char *word = memchr(at, '@', (size_t)(page.end - at));
 		size_t length;
 
 		if (!word) {
 			break;
 		}
 		buf_add(out, at, (size_t)(word - at));
-		length = add_part(out, word, (size_t)(html_page.end - word), &nonce, ask, input);
+		length = add_part(out, word, (size_t)(page.end - word), &nonce, ask, input);
 		buf_add(out, word, length ? 0 : 1);
 		at = word + (length ? length : 1);
 	}
-	buf_add(out, at, (size_t)(html_page.end - at));
+	buf_add(out, at, (size_t)(page.end - at));
 	buf_fini(&nonce);
 }

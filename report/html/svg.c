@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/html/svg_draw.h"
 #include "report/html/svg_timeline.h"
 #include "report/session/summary.h"
-#include "report/util/text.h"
 
 #define LEFT	    70
 #define TOP	    68
@@ -52,30 +52,7 @@ struct svg {
 	double top_ns; /* of the plot */
 };
 
-/* ---- numbers and text ---- */
-
-void html_svg_text(struct buf *out, const char *bytes, size_t nr_bytes)
-{
-	struct buf shown = {0};
-
-	text_add_shown(&shown, bytes, nr_bytes, 0);
-	for (size_t i = 0; i < shown.nr_bytes; i++) {
-		switch (shown.bytes[i]) {
-		case '<':
-			buf_text(out, "&lt;");
-			break;
-		case '>':
-			buf_text(out, "&gt;");
-			break;
-		case '&':
-			buf_text(out, "&amp;");
-			break;
-		default:
-			buf_char(out, shown.bytes[i]);
-		}
-	}
-	buf_fini(&shown);
-}
+/* ---- numbers ---- */
 
 static uint64_t part_ns(const struct table *table, size_t row, const char *key)
 {
@@ -94,51 +71,12 @@ static uint64_t bar_ns(const struct svg *svg, size_t row)
 	return sum;
 }
 
-double html_svg_tick(double most)
-{
-	static const double factors[] = {1, 2, 5};
-	double power = 1;
-
-	for (;; power *= 10) {
-		for (unsigned int k = 0; k < 3; k++) {
-			if (factors[k] * power * 6 >= most) {
-				return factors[k] * power;
-			}
-		}
-	}
-}
-
-const struct html_svg_unit *html_svg_unit(double most)
-{
-	static const struct html_svg_unit units[] = {
-		{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-	unsigned int u = 0;
-
-	while (u < 3 && most < units[u].factor) {
-		u++;
-	}
-	return &units[u];
-}
-
 /* ---- the picture ---- */
-
-void html_svg_head(struct buf *out, int width, int height, const char *title, const char *command)
-{
-	buf_printf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\" "
-		"fill=\"#1b2733\">\n<title>%s</title>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-		"<text x=\"12\" y=\"20\" font-size=\"14\" font-weight=\"bold\">%s</text>\n"
-		"<text x=\"12\" y=\"36\" fill=\"#566573\">",
-		width, height, width, height, title, title);
-	html_svg_text(out, command, strlen(command));
-}
 
 static void add_axis(struct svg *svg, double most, int width)
 {
-	const struct html_svg_unit *unit = html_svg_unit(most);
-	double tick = html_svg_tick(most);
+	const struct svg_unit *unit = svg_unit(most);
+	double tick = svg_tick(most);
 
 	svg->top_ns = 0;
 	while (svg->top_ns < most) {
@@ -164,7 +102,7 @@ static void add_label(struct svg *svg, size_t row)
 	if (step->text) {
 		bool is_mean = strcmp(step->text, "average") == 0;
 
-		html_svg_text(svg->out, is_mean ? "mean" : step->text, is_mean ? 4 : step->nr_text);
+		svg_text(svg->out, is_mean ? "mean" : step->text, is_mean ? 4 : step->nr_text);
 	} else {
 		buf_printf(svg->out, "%" PRIu64, step->integer);
 	}
@@ -217,7 +155,7 @@ static void draw(struct svg *svg, const char *command, double most)
 	int width = LEFT + 20 + BAR_STEP * (int)svg->nr_bars, below = TOP + PLOT_HEIGHT + 76;
 
 	width = width < 470 ? 470 : width;
-	html_svg_head(svg->out, width, below + 110, svg->kind->title, command);
+	svg_head(svg->out, width, below + 110, svg->kind->title, command);
 	if (svg->nr_bars < svg->table->nr_rows) {
 		buf_printf(svg->out, "; the first %zu of %zu", svg->nr_bars, svg->table->nr_rows);
 	}

@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/html/svg.h"
-#include "report/html/svg_slices.h"
+#include "report/html/svg_draw.h"
 #include "report/model/select.h"
+#include "report/model/select.h"
+#include "report/ops/op_walk.h"
+#include "report/ops/phase.h"
+#include "report/timeline/tracks.h"
+#include "report/util/idmap.h"
 #include "report/util/text.h"
 
 #define LEFT	   200
@@ -17,45 +21,294 @@
 #define ROW	   16
 #define GAP	   5
 #define CHARACTER  6.3 /* as wide as most at that size */
-#define PHASE	   HTML_SVG_PHASE
+
+/* Tracks of phases have these ids: this, and the place of their process. */
+#define PHASE_ID 0x80000000u
+
+/* Kinds of slices: enum slice_category, then phases. */
+#define SVG_PHASE    NR_CATEGORIES
+#define SVG_NR_KINDS (NR_CATEGORIES + NR_PHASES)
+
+struct svg_track {
+	uint32_t id, parent; /* 0 none */
+	uint32_t process;    /* counting from 1 */
+	uint32_t nr_open;
+	uint32_t name;
+	int32_t rank;
+	uint8_t kind;	  /* enum track_kind */
+	uint8_t group;	  /* enum track_group */
+	size_t first, nr; /* of its slices, once these are sorted */
+};
+
+/* Tracks of a process in their order. */
+enum track_group { GROUP_STEPS, GROUP_PHASES, GROUP_THREADS, GROUP_OTHERS };
+
+struct svg_slice {
+	uint64_t begin, end;
+	uint32_t track; /* place in tracks */
+	uint32_t name;
+	uint32_t nr; /* order of arrival, for slices that are the same */
+	uint8_t depth, kind;
+};
+
+struct svg_slices {
+	const struct cmd_input *input;
+	struct timeline clock; /* of the axis of all */
+	struct idmap tracks;
+	struct svg_slice *all; /* by track, depth and begin */
+	size_t nr, capacity;
+	uint32_t nr_processes;
+	uint64_t from, to; /* what is drawn */
+	uint64_t nr_deep;  /* deeper than HTML_SVG_DEPTHS */
+	bool is_full;	   /* there are more than HTML_SVG_SLICES */
+};
 
 /* As page/timeline_rows.js, and of phases as the picture of steps. */
 static const struct svg_kind {
 	const char *title, *color, *ink;
-} kinds[HTML_SVG_NR_KINDS] = {
-	[PERFETTO_NONE] = {"others", "#5f6670", "#fff"},
-	[PERFETTO_RUNTIME] = {"CUDA calls", "#e69f00", "#000"},
-	[PERFETTO_DRIVER] = {"CUDA calls", "#e69f00", "#000"},
-	[PERFETTO_LIBRARY] = {"CUDA calls", "#e69f00", "#000"},
-	[PERFETTO_OPERATOR] = {"operators", "#56b4e9", "#000"},
-	[PERFETTO_ANNOTATION] = {"ranges", "#009e73", "#000"},
-	[PERFETTO_PYTHON] = {"Python", "#f0e442", "#000"},
-	[PERFETTO_KERNEL] = {"kernels", "#0072b2", "#fff"},
-	[PERFETTO_NCCL] = {"communication", "#d55e00", "#000"},
-	[PERFETTO_COPY] = {"copies", "#cc79a7", "#000"},
-	[PERFETTO_SET] = {"memsets", "#7722cc", "#fff"},
-	[PERFETTO_SYNC] = {"waits", "#5f6670", "#fff"},
-	[PERFETTO_OVERHEAD] = {"CUPTI's overhead", "#779955", "#000"},
-	[PERFETTO_STEP] = {"steps", "#3b7a57", "#fff"},
-	[PERFETTO_MARK] = {"losses and notices", "#a8071a", "#fff"},
-	[PERFETTO_COMM] = {"communication", "#d55e00", "#000"},
-	[PERFETTO_NCCL_API] = {"NCCL calls", "#ffbbbb", "#000"},
-	[PHASE + PHASE_DATALOADER] = {"data loader", "#e8835a", "#000"},
-	[PHASE + PHASE_FORWARD] = {"forward", "#8fb8d8", "#000"},
-	[PHASE + PHASE_BACKWARD] = {"backward", "#f3cf85", "#000"},
-	[PHASE + PHASE_OPTIMIZATION] = {"optimizer", "#80cdb5", "#000"},
-	[PHASE + PHASE_OTHERS] = {"other", "#5f6670", "#fff"},
+} kinds[SVG_NR_KINDS] = {
+	[CATEGORY_NONE] = {"others", "#5f6670", "#fff"},
+	[CATEGORY_RUNTIME] = {"CUDA calls", "#e69f00", "#000"},
+	[CATEGORY_DRIVER] = {"CUDA calls", "#e69f00", "#000"},
+	[CATEGORY_LIBRARY] = {"CUDA calls", "#e69f00", "#000"},
+	[CATEGORY_OPERATOR] = {"operators", "#56b4e9", "#000"},
+	[CATEGORY_ANNOTATION] = {"ranges", "#009e73", "#000"},
+	[CATEGORY_PYTHON] = {"Python", "#f0e442", "#000"},
+	[CATEGORY_KERNEL] = {"kernels", "#0072b2", "#fff"},
+	[CATEGORY_NCCL] = {"communication", "#d55e00", "#000"},
+	[CATEGORY_COPY] = {"copies", "#cc79a7", "#000"},
+	[CATEGORY_SET] = {"memsets", "#7722cc", "#fff"},
+	[CATEGORY_SYNC] = {"waits", "#5f6670", "#fff"},
+	[CATEGORY_OVERHEAD] = {"CUPTI's overhead", "#779955", "#000"},
+	[CATEGORY_STEP] = {"steps", "#3b7a57", "#fff"},
+	[CATEGORY_MARK] = {"losses and notices", "#a8071a", "#fff"},
+	[CATEGORY_COMM] = {"communication", "#d55e00", "#000"},
+	[CATEGORY_NCCL_API] = {"NCCL calls", "#ffbbbb", "#000"},
+	[SVG_PHASE + PHASE_DATALOADER] = {"data loader", "#e8835a", "#000"},
+	[SVG_PHASE + PHASE_FORWARD] = {"forward", "#8fb8d8", "#000"},
+	[SVG_PHASE + PHASE_BACKWARD] = {"backward", "#f3cf85", "#000"},
+	[SVG_PHASE + PHASE_OPTIMIZATION] = {"optimizer", "#80cdb5", "#000"},
+	[SVG_PHASE + PHASE_OTHERS] = {"other", "#5f6670", "#fff"},
 };
 
-_Static_assert(PERFETTO_NCCL_API + 1 == PERFETTO_NR_CATEGORIES, "each category is of a kind");
+_Static_assert(CATEGORY_NCCL_API + 1 == NR_CATEGORIES, "each category is of a kind");
 
 struct svg_timeline {
-	struct html_svg_slices slices;
+	struct svg_slices slices;
 	uint64_t nr_drawn;
-	bool has_kind[HTML_SVG_NR_KINDS];
+	bool has_kind[SVG_NR_KINDS];
 	struct buf body;
 	int y; /* where the next row comes */
 };
+
+/* ---- tracks and slices ---- */
+
+static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+{
+	struct svg_slices *slices = context;
+
+	(void)first_ns;
+	(void)last_ns;
+	slices->clock.base_ns = base_ns;
+}
+
+static void take_track(void *context, const struct track *track)
+{
+	struct svg_slices *slices = context;
+	struct svg_track *new = idmap_put(&slices->tracks, (uint32_t)track->id);
+
+	slices->nr_processes += track->kind == TRACK_PROCESS;
+	*new = (struct svg_track){.id = (uint32_t)track->id,
+		.parent = (uint32_t)track->parent,
+		.process = slices->nr_processes,
+		.name = string_pool_intern(track->name, strlen(track->name)),
+		.rank = track->rank,
+		.kind = (uint8_t)track->kind,
+		.group = track->kind == TRACK_THREAD ? GROUP_THREADS : GROUP_OTHERS};
+}
+
+static void add_slice(struct svg_slices *slices, uint32_t id, const struct svg_slice *slice)
+{
+	const struct svg_track *track = idmap_get(&slices->tracks, id);
+	struct svg_slice *new;
+
+	if (track->nr_open >= HTML_SVG_DEPTHS) {
+		slices->nr_deep++;
+		return;
+	}
+	if (slices->nr == HTML_SVG_SLICES) {
+		slices->is_full = true;
+		return;
+	}
+	slices->all = array_grow(slices->all, slices->nr, &slices->capacity, sizeof(*slices->all));
+	new = &slices->all[slices->nr];
+	*new = *slice;
+	new->track = (uint32_t)idmap_find(&slices->tracks, id);
+	new->depth = (uint8_t)track->nr_open;
+	new->nr = (uint32_t)slices->nr++;
+}
+
+static void take_slice(void *context, const struct track_slice *event, bool is_instant)
+{
+	struct svg_slices *slices = context;
+	struct svg_track *track = idmap_get(&slices->tracks, (uint32_t)event->track);
+	struct svg_slice slice = {.begin = event->ns,
+		.end = event->ns + event->dur_ns,
+		.name = event->name,
+		.kind = event->category};
+
+	if (!track) {
+		return;
+	}
+	if (event->category == CATEGORY_STEP) {
+		track->group = GROUP_STEPS;
+	}
+	/* Work runs on when the step that launched it has ended. */
+	if (event->category == CATEGORY_KERNEL || event->category == CATEGORY_NCCL ||
+		event->category == CATEGORY_COPY || event->category == CATEGORY_SET) {
+		slices->to = slice.end > slices->to ? slice.end : slices->to;
+	}
+	add_slice(slices, (uint32_t)event->track, &slice);
+	track->nr_open += !is_instant;
+}
+
+static void take_end(void *context, uint64_t id, uint64_t ns)
+{
+	struct svg_slices *slices = context;
+	struct svg_track *track = idmap_get(&slices->tracks, (uint32_t)id);
+
+	(void)ns;
+	if (track && track->nr_open) {
+		track->nr_open--;
+	}
+}
+
+/* ---- phases ---- */
+
+static void add_phases(struct svg_slices *slices, uint32_t id, const struct phases *phases)
+{
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+		const char *name = phase_names[segment->phase];
+		const struct svg_slice slice = {
+			.begin = timeline_host_ns(&slices->clock, segment->begin),
+			.end = timeline_host_ns(&slices->clock, segment->end),
+			.name = string_pool_intern(name, strlen(name)),
+			.kind = (uint8_t)(SVG_PHASE + segment->phase)};
+
+		if (segment->phase != PHASE_OTHERS) {
+			add_slice(slices, id, &slice);
+		}
+	}
+}
+
+/* The spans of what was chosen of a process, and its phases. */
+static void take_phases(void *context, struct process *process, const struct phases *phases)
+{
+	struct svg_slices *slices = context;
+	const struct intervals *spans = &process->select->spans;
+	uint32_t parent = 0, k = 0;
+
+	while (slices->input->processes[k] != process) {
+		k++;
+	}
+	for (size_t i = 0; i < slices->tracks.nr; i++) {
+		const struct svg_track *track = idmap_at(&slices->tracks, i);
+
+		if (track->kind == TRACK_PROCESS && track->process == k + 1) {
+			parent = track->id;
+		}
+	}
+	timeline_enter(&slices->clock, slices->input->processes, slices->input->nr_processes, k);
+	for (size_t i = 0; i < spans->nr; i++) {
+		uint64_t begin = timeline_host_ns(&slices->clock, spans->items[i].begin);
+		bool is_open = spans->items[i].end == UINT64_MAX; /* of a window */
+		uint64_t end = is_open ? timeline_last_ns(&slices->clock)
+				       : timeline_host_ns(&slices->clock, spans->items[i].end);
+
+		slices->from = begin < slices->from ? begin : slices->from;
+		slices->to = end > slices->to ? end : slices->to;
+	}
+	*(struct svg_track *)idmap_put(&slices->tracks, PHASE_ID + k) =
+		(struct svg_track){.id = PHASE_ID + k,
+			.parent = parent,
+			.process = k + 1,
+			.name = string_pool_intern("phases", 6),
+			.kind = TRACK_OTHER,
+			.group = GROUP_PHASES};
+	add_phases(slices, PHASE_ID + k, phases);
+	timeline_leave(&slices->clock);
+}
+
+/* ---- their order ---- */
+
+static int compare_slices(const void *a, const void *b)
+{
+	const struct svg_slice *x = a, *y = b;
+
+	if (x->track != y->track) {
+		return x->track < y->track ? -1 : 1;
+	}
+	if (x->depth != y->depth) {
+		return x->depth < y->depth ? -1 : 1;
+	}
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	return x->nr < y->nr ? -1 : 1;
+}
+
+/* Cuts slices to the span, and gives them to their tracks. */
+static void sort(struct svg_slices *slices)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < slices->nr; i++) {
+		struct svg_slice slice = slices->all[i];
+
+		if (slice.begin <= slices->to && slice.end >= slices->from) {
+			slice.begin = slice.begin > slices->from ? slice.begin : slices->from;
+			slice.end = slice.end < slices->to ? slice.end : slices->to;
+			slices->all[nr++] = slice;
+		}
+	}
+	slices->nr = nr;
+	if (nr) {
+		qsort(slices->all, nr, sizeof(*slices->all), compare_slices);
+	}
+	for (size_t i = nr; i-- > 0;) {
+		struct svg_track *track = idmap_at(&slices->tracks, slices->all[i].track);
+
+		track->first = i;
+		track->nr++;
+	}
+}
+
+static void svg_slices_read(struct svg_slices *slices, const struct cmd_input *input)
+{
+	const struct track_sink sink = {.begin = take_begin,
+		.track = take_track,
+		.slice = take_slice,
+		.slice_end = take_end,
+		.context = slices};
+	const struct timeline_filter filter = {.tracks = TIMELINE_API | TIMELINE_OPS |
+							 TIMELINE_NVTX | TIMELINE_GPU |
+							 TIMELINE_STEPS};
+	const struct op_view view = {.end = take_phases};
+	const struct op_walk walk = {&view, slices};
+
+	*slices = (struct svg_slices){.input = input, .from = UINT64_MAX};
+	idmap_init(&slices->tracks, sizeof(struct svg_track));
+	tracks_walk(input->processes, input->nr_processes, &filter, &sink);
+	op_walk_run(input->processes, input->nr_processes, &walk, 1);
+	sort(slices);
+}
+
+static void svg_slices_fini(struct svg_slices *slices)
+{
+	idmap_fini(&slices->tracks);
+	free(slices->all);
+}
 
 /* ---- rows ---- */
 
@@ -72,12 +325,12 @@ static void add_name(struct svg_timeline *svg, uint32_t name, size_t most)
 	const char *bytes = string_pool_shown(name, &nr_bytes);
 
 	text_add_shown(&shown, bytes, nr_bytes, most);
-	html_svg_text(&svg->body, shown.bytes, shown.nr_bytes);
+	svg_text(&svg->body, shown.bytes, shown.nr_bytes);
 	buf_fini(&shown);
 }
 
 static void draw_slice(
-	struct svg_timeline *svg, const struct html_svg_slice *slice, double x, double end)
+	struct svg_timeline *svg, const struct svg_slice *slice, double x, double end)
 {
 	const struct svg_kind *kind = &kinds[slice->kind];
 	size_t room = (size_t)((end - x) / CHARACTER);
@@ -99,16 +352,16 @@ static void draw_slice(
 }
 
 /* Slices that are narrower than the pixel they begin in, as one column; how many they are. */
-static size_t draw_column(struct svg_timeline *svg, const struct html_svg_slice *slices, size_t nr)
+static size_t draw_column(struct svg_timeline *svg, const struct svg_slice *slices, size_t nr)
 {
 	static const char *const strengths[] = {".45", ".65", ".85", "1"};
 	double column = floor(pixel(svg, slices->begin));
-	const struct html_svg_slice *longest = slices;
+	const struct svg_slice *longest = slices;
 	uint64_t busy = 0;
 	size_t i = 0;
 
 	for (; i < nr && slices[i].depth == slices->depth; i++) {
-		const struct html_svg_slice *slice = &slices[i];
+		const struct svg_slice *slice = &slices[i];
 		double x = pixel(svg, slice->begin);
 
 		if (x >= column + 1 || pixel(svg, slice->end) - x >= 1) {
@@ -135,9 +388,9 @@ static size_t draw_column(struct svg_timeline *svg, const struct html_svg_slice 
 	return i;
 }
 
-static void draw_track(struct svg_timeline *svg, const struct html_svg_track *track)
+static void draw_track(struct svg_timeline *svg, const struct svg_track *track)
 {
-	const struct html_svg_slice *slices = &svg->slices.all[track->first];
+	const struct svg_slice *slices = &svg->slices.all[track->first];
 
 	if (track->nr) {
 		buf_printf(&svg->body, "<text x=\"12\" y=\"%d\">", svg->y + 11);
@@ -184,7 +437,7 @@ static int compare_orders(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-static void draw_process(struct svg_timeline *svg, const struct html_svg_track *track)
+static void draw_process(struct svg_timeline *svg, const struct svg_track *track)
 {
 	const struct process *process = svg->slices.input->processes[track->process - 1];
 	const char *host = process_host(process);
@@ -196,7 +449,7 @@ static void draw_process(struct svg_timeline *svg, const struct html_svg_track *
 	}
 	if (strcmp(host, "?") != 0) {
 		buf_text(&svg->body, ", ");
-		html_svg_text(&svg->body, host, strlen(host));
+		svg_text(&svg->body, host, strlen(host));
 	}
 	buf_printf(&svg->body, ", pid %" PRIu32 "</text>\n", process->pid);
 	svg->y += ROW + 2;
@@ -209,7 +462,7 @@ static void draw_tracks(struct svg_timeline *svg, uint32_t parent)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < svg->slices.tracks.nr; i++) {
-		const struct html_svg_track *track = idmap_at(&svg->slices.tracks, i);
+		const struct svg_track *track = idmap_at(&svg->slices.tracks, i);
 
 		if (track->parent == parent) {
 			orders[nr++] = (struct order){
@@ -220,9 +473,9 @@ static void draw_tracks(struct svg_timeline *svg, uint32_t parent)
 		qsort(orders, nr, sizeof(*orders), compare_orders);
 	}
 	for (size_t i = 0; i < nr; i++) {
-		const struct html_svg_track *track = idmap_at(&svg->slices.tracks, orders[i].place);
+		const struct svg_track *track = idmap_at(&svg->slices.tracks, orders[i].place);
 
-		if (track->kind == PERFETTO_TRACK_PROCESS) {
+		if (track->kind == TRACK_PROCESS) {
 			draw_process(svg, track);
 		}
 		draw_track(svg, track);
@@ -235,8 +488,8 @@ static void draw_tracks(struct svg_timeline *svg, uint32_t parent)
 
 static void add_axis(struct svg_timeline *svg, struct buf *out)
 {
-	double most = (double)(svg->slices.to - svg->slices.from), tick = html_svg_tick(most / 1.5);
-	const struct html_svg_unit *unit = html_svg_unit(most);
+	double most = (double)(svg->slices.to - svg->slices.from), tick = svg_tick(most / 1.5);
+	const struct svg_unit *unit = svg_unit(most);
 
 	for (double ns = 0; ns <= most; ns += tick) {
 		double x = LEFT + PLOT_WIDTH * ns / most;
@@ -252,7 +505,7 @@ static void add_legend(struct svg_timeline *svg, struct buf *out)
 {
 	int x = 12;
 
-	for (unsigned int k = 0; k < HTML_SVG_NR_KINDS; k++) {
+	for (unsigned int k = 0; k < SVG_NR_KINDS; k++) {
 		bool is_told = k > 0 && strcmp(kinds[k].title, kinds[k - 1].title) == 0 &&
 			       svg->has_kind[k - 1];
 
@@ -276,7 +529,7 @@ static void write_title(const struct cmd_input *input, struct buf *title)
 		memchr(list->text, '-', list->nr_text) || memchr(list->text, ',', list->nr_text)
 			? "Timeline of the steps "
 			: "Timeline of step ");
-	html_svg_text(title, list->text, list->nr_text);
+	svg_text(title, list->text, list->nr_text);
 	buf_char(title, '\0');
 	table_destroy(table);
 }
@@ -288,7 +541,7 @@ static void draw(struct svg_timeline *svg, struct buf *out)
 
 	draw_tracks(svg, 0);
 	write_title(input, &title);
-	html_svg_head(out, LEFT + PLOT_WIDTH + 30, svg->y + 36, title.bytes,
+	svg_head(out, LEFT + PLOT_WIDTH + 30, svg->y + 36, title.bytes,
 		input->nr_processes == 1 ? process_command(input->processes[0]) : "");
 	buf_printf(out, "%s%" PRIu64 " slices in %.6g ms", input->nr_processes == 1 ? "; " : "",
 		svg->nr_drawn, (double)(svg->slices.to - svg->slices.from) / 1e6);
@@ -309,7 +562,7 @@ const char *html_svg_timeline(const struct cmd_input *input, struct buf *out)
 	struct svg_timeline svg = {.y = TOP};
 	const char *why = NULL;
 
-	html_svg_slices_take(&svg.slices, input);
+	svg_slices_read(&svg.slices, input);
 	if (svg.slices.is_full) {
 		why = "more than two million slices are chosen, choose fewer steps";
 	} else if (svg.slices.from >= svg.slices.to || !svg.slices.nr) {
@@ -318,6 +571,6 @@ const char *html_svg_timeline(const struct cmd_input *input, struct buf *out)
 		draw(&svg, out);
 	}
 	buf_fini(&svg.body);
-	html_svg_slices_fini(&svg.slices);
+	svg_slices_fini(&svg.slices);
 	return why;
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/html/timeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-#include "report/html/timeline_out.h"
-#include "report/timeline/perfetto.h"
+#include "report/html/timeline_lod.h"
+#include "report/timeline/tracks.h"
+#include "report/util/pack.h"
+#include "report/util/string_pool.h"
+#include "report/util/text.h"
 
 /* More in one row's depth share the last one. */
 #define DEEPEST 255u
@@ -16,15 +21,47 @@
 #define SLICE_BYTES 3u
 #define MOST_SLICES 1000000u
 
+/* The share of the room that buckets may take: 1 / this. */
+#define GRID_SHARE 4u
+
+/* Beside the types of tracks.h: the number is the slice's own. */
+#define ARG_OWN_NUMBER 4u
+
+struct html_track {
+	uint32_t parent;  /* its id, 0 none */
+	uint32_t process; /* counting from 1 */
+	int32_t rank;
+	uint8_t kind; /* enum track_kind */
+	uint32_t name, label;
+	uint32_t nr_open;
+	uint32_t *rows; /* by depth: places in html_timeline.rows */
+	size_t nr_rows, row_capacity;
+};
+
+struct html_row {
+	uint32_t track, depth; /* place in html_timeline.tracks */
+};
+
+struct html_timeline {
+	size_t bytes;
+	uint64_t base_ns, first_ns, last_ns;
+	struct idmap tracks; /* struct html_track */
+	struct html_row *rows;
+	size_t nr_rows, row_capacity;
+	uint32_t process;
+	uint64_t nr_all;
+	struct html_lod lod;
+};
+
 /* ---- tracks and rows ---- */
 
-static void take_track(void *context, const struct perfetto_track *track)
+static void take_track(void *context, const struct track *track)
 {
 	struct html_timeline *timeline = context;
-	struct html_track *new = idmap_put(&timeline->tracks, (uint32_t)track->track);
+	struct html_track *new = idmap_put(&timeline->tracks, (uint32_t)track->id);
 	const char *label = track->label ? track->label : "";
 
-	timeline->process += track->kind == PERFETTO_TRACK_PROCESS;
+	timeline->process += track->kind == TRACK_PROCESS;
 	*new = (struct html_track){.parent = (uint32_t)track->parent,
 		.process = timeline->process,
 		.rank = track->rank,
@@ -55,67 +92,179 @@ static uint32_t row_of(struct html_timeline *timeline, uint32_t track_id, struct
 /* What is the same for many slices is a set, known by its bytes. */
 struct set {
 	uint8_t category;
-	uint8_t is_moment;
+	uint8_t is_instant;
 	uint8_t nr_args;
 	struct {
-		uint8_t key, kind;
+		uint8_t key, type;
 		uint64_t value;
-	} __attribute__((packed)) args[2 * PERFETTO_ARGS];
+	} __attribute__((packed)) args[2 * TRACK_SLICE_ARGS];
 } __attribute__((packed));
 
-static bool is_own_number(const struct perfetto_arg *arg)
+static bool is_own_number(const struct arg *arg)
 {
-	return arg->kind == PERFETTO_UINT && arg->number >> 53 == 0 &&
-	       (arg->key == PERFETTO_KEY_BYTES || arg->key == PERFETTO_KEY_SEQUENCE ||
-		       arg->key == PERFETTO_KEY_PAYLOAD || arg->key == PERFETTO_KEY_GRAPH_NODE);
+	return arg->type == ARG_UINT && arg->number >> 53 == 0 &&
+	       (arg->key == KEY_BYTES || arg->key == KEY_SEQUENCE || arg->key == KEY_PAYLOAD ||
+		       arg->key == KEY_GRAPH_NODE);
 }
 
-static void add_args(struct set *set, struct html_slice *slice, const struct perfetto_arg *args,
-	size_t nr, bool *has_number)
+static void add_args(struct set *set, struct html_slice *slice, const struct arg *args, size_t nr,
+	bool *has_number)
 {
-	for (size_t i = 0; i < nr && set->nr_args < 2 * PERFETTO_ARGS; i++) {
+	for (size_t i = 0; i < nr && set->nr_args < 2 * TRACK_SLICE_ARGS; i++) {
 		uint64_t value = args[i].number;
-		uint8_t kind = args[i].kind;
+		uint8_t type = args[i].type;
 
-		if (args[i].key == PERFETTO_KEY_CORRELATION) {
+		if (args[i].key == KEY_CORRELATION) {
 			slice->correlation = (uint32_t)value;
 			continue;
 		}
-		if (args[i].key == PERFETTO_KEY_RATE) {
+		if (args[i].key == KEY_RATE) {
 			continue; /* the page has bytes and times */
 		}
 		if (is_own_number(&args[i]) && !*has_number) {
 			*has_number = true;
 			slice->number = value;
-			kind = HTML_ARG_NUMBER;
+			type = ARG_OWN_NUMBER;
 			value = 0;
-		} else if (kind == PERFETTO_TEXT) {
+		} else if (type == ARG_TEXT) {
 			value = args[i].text;
 		}
 		set->args[set->nr_args].key = args[i].key;
-		set->args[set->nr_args].kind = kind;
+		set->args[set->nr_args].type = type;
 		set->args[set->nr_args++].value = value;
 	}
 }
 
-static uint32_t set_of(const struct perfetto_event *event, struct html_slice *slice)
+static uint32_t set_of(const struct track_slice *event, struct html_slice *slice)
 {
-	struct set set = {.category = event->category, .is_moment = slice->is_moment};
+	struct set set = {.category = event->category, .is_instant = slice->is_instant};
 	bool has_number = false;
 
 	add_args(&set, slice, event->args, event->nr_args, &has_number);
-	if (event->packed) {
-		add_args(&set, slice,
-			(const struct perfetto_arg *)(const void *)event->packed->bytes,
-			event->packed->nr_bytes / sizeof(struct perfetto_arg), &has_number);
+	if (event->shared) {
+		add_args(&set, slice, event->shared->args, event->shared->nr, &has_number);
 	}
 	return string_pool_intern(
 		(const char *)&set, offsetof(struct set, args) + set.nr_args * sizeof(set.args[0]));
 }
 
-static void add_text(struct html_texts *texts, struct buf *json, uint64_t value)
+/* ---- slices ---- */
+
+/* Of a forward operator and its autograd node: the page finds the ones of launches by itself. */
+static uint32_t flow_of(const struct track_slice *event)
 {
-	buf_uint(json, html_texts_place(texts, (uint32_t)value));
+	for (unsigned int i = 0; i < event->nr_flows; i++) {
+		if (event->flows[i] & AUTOGRAD_FLOW) {
+			return (uint32_t)event->flows[i];
+		}
+	}
+	return 0;
+}
+
+static void take_slice(void *context, const struct track_slice *event, bool is_instant)
+{
+	struct html_timeline *timeline = context;
+	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)event->track);
+	struct html_slice slice = {.begin_ns = event->ns,
+		.dur_ns = event->dur_ns,
+		.name = event->name,
+		.flow = flow_of(event),
+		.is_instant = is_instant};
+
+	if (!track) {
+		return;
+	}
+	timeline->nr_all++;
+	slice.row = row_of(timeline, (uint32_t)event->track, track);
+	if (html_lod_wants(&timeline->lod, &slice)) {
+		slice.set = set_of(event, &slice);
+	}
+	html_lod_add(&timeline->lod, &slice);
+	track->nr_open += !is_instant;
+}
+
+static void take_end(void *context, uint64_t id, uint64_t ns)
+{
+	struct html_timeline *timeline = context;
+	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)id);
+
+	(void)ns;
+	if (track && track->nr_open) {
+		track->nr_open--;
+	}
+}
+
+static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+{
+	struct html_timeline *timeline = context;
+	size_t nr = timeline->bytes / SLICE_BYTES;
+
+	timeline->base_ns = base_ns;
+	timeline->first_ns = first_ns;
+	timeline->last_ns = last_ns;
+	html_lod_init(&timeline->lod, nr < MOST_SLICES ? nr + 1 : MOST_SLICES, first_ns, last_ns);
+}
+
+/* ---- the bytes of the page ---- */
+
+enum {
+	COLUMN_GAP,
+	COLUMN_LENGTH,
+	COLUMN_NAME,
+	COLUMN_SET,
+	COLUMN_CORRELATION,
+	COLUMN_NUMBER,
+	COLUMN_FLOW,
+	COLUMN_BUCKET,
+	COLUMN_BUSY,
+	COLUMN_LONGEST,
+	COLUMN_LONGEST_NAME,
+	COLUMN_COUNT,
+	NR_COLUMNS,
+};
+
+/* Texts of string_pool.h that the page has, numbered as they are used. */
+struct texts {
+	struct idmap places; /* uint32_t, by name */
+	struct buf json;
+};
+
+struct packing {
+	struct html_timeline *timeline;
+	struct texts texts;
+	struct idmap sets; /* uint32_t, by the set */
+	struct buf set_json;
+	struct buf columns[NR_COLUMNS];
+	size_t *nr_slices, *nr_buckets; /* by row */
+	struct buf bytes;		/* all of it, compressed */
+};
+
+/* The place of an id, given out in order; *is_new: just now. */
+static uint32_t place_of(struct idmap *places, uint32_t id, bool *is_new)
+{
+	int64_t found = idmap_find(places, id);
+
+	*is_new = found < 0;
+	if (*is_new) {
+		idmap_put(places, id);
+		return (uint32_t)places->nr - 1;
+	}
+	return (uint32_t)found;
+}
+
+static uint32_t text_place(struct texts *texts, uint32_t name)
+{
+	bool is_new;
+	uint32_t place = place_of(&texts->places, name, &is_new);
+
+	if (is_new) {
+		size_t nr_bytes;
+		const char *bytes = string_pool_shown(name, &nr_bytes);
+
+		buf_text(&texts->json, texts->json.nr_bytes ? ",\n" : "");
+		text_add_json(&texts->json, bytes, nr_bytes);
+	}
+	return place;
 }
 
 /* A number that JavaScript would round is a text. */
@@ -133,107 +282,323 @@ static void add_integer(struct buf *json, uint64_t value, bool is_signed)
 	buf_text(json, is_long ? "\"" : "");
 }
 
-void html_timeline_add_set(struct html_texts *texts, uint32_t name, struct buf *json)
+static void add_set(struct texts *texts, uint32_t name, struct buf *json)
 {
 	size_t nr_bytes;
 	const struct set *set = (const struct set *)(const void *)string_pool_text(name, &nr_bytes);
 
-	buf_printf(json, "[%u,%u", set->category, set->is_moment);
+	buf_printf(json, "[%u,%u", set->category, set->is_instant);
 	for (unsigned int i = 0; i < set->nr_args; i++) {
 		uint64_t value = set->args[i].value;
 		double real;
 
-		buf_printf(json, ",%u,%u,", set->args[i].key, set->args[i].kind);
-		switch (set->args[i].kind) {
-		case PERFETTO_DOUBLE:
+		buf_printf(json, ",%u,%u,", set->args[i].key, set->args[i].type);
+		switch (set->args[i].type) {
+		case ARG_DOUBLE:
 			memcpy(&real, &value, sizeof(real));
 			buf_printf(json, isfinite(real) ? "%.9g" : "null", real);
 			break;
-		case PERFETTO_TEXT:
-			add_text(texts, json, value);
+		case ARG_TEXT:
+			buf_uint(json, text_place(texts, (uint32_t)value));
 			break;
 		default:
-			add_integer(json, value, set->args[i].kind == PERFETTO_INT);
+			add_integer(json, value, set->args[i].type == ARG_INT);
 			break;
 		}
 	}
 	buf_char(json, ']');
 }
 
-/* ---- slices ---- */
-
-/* An arrow from a forward operator to its node: beside them only calls and work have flows. */
-static uint32_t arrow_of(const struct perfetto_event *event)
+static uint32_t set_place(struct packing *packing, uint32_t set)
 {
-	for (unsigned int i = 0; i < event->nr_flows; i++) {
-		if (event->flows[i] & PERFETTO_AUTOGRAD_FLOW) {
-			return (uint32_t)event->flows[i];
-		}
+	bool is_new;
+	uint32_t place = place_of(&packing->sets, set, &is_new);
+
+	if (is_new) {
+		buf_text(&packing->set_json, packing->set_json.nr_bytes ? ",\n" : "");
+		add_set(&packing->texts, set, &packing->set_json);
 	}
-	return 0;
+	return place;
 }
 
-static void take_slice(void *context, const struct perfetto_event *event, bool is_moment)
-{
-	struct html_timeline *timeline = context;
-	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)event->track);
-	struct html_slice slice = {.begin_ns = event->ns,
-		.dur_ns = event->dur_ns,
-		.name = event->name,
-		.arrow = arrow_of(event),
-		.is_moment = is_moment};
+/* ---- columns ---- */
 
-	if (!track) {
+static void add_number(struct packing *packing, int column, uint64_t value)
+{
+	pack_uint(&packing->columns[column], value);
+}
+
+/* 0 stays 0; others by how far they are from the one before, which is mostly near. */
+static void add_id(struct packing *packing, int column, uint32_t id, uint32_t *before)
+{
+	int64_t step = (int64_t)id - (int64_t)*before;
+
+	if (!id) {
+		add_number(packing, column, 0);
 		return;
 	}
-	timeline->nr_all++;
-	slice.row = row_of(timeline, (uint32_t)event->track, track);
-	if (html_keep_wants(&timeline->keep, &slice)) {
-		slice.set = set_of(event, &slice);
-	}
-	html_keep_add(&timeline->keep, &slice);
-	track->nr_open += !is_moment;
+	add_number(packing, column, 1 + (uint64_t)(step < 0 ? -2 * step - 1 : 2 * step));
+	*before = id;
 }
 
-static void take_end(void *context, uint64_t id)
+static void add_slices(struct packing *packing)
 {
-	struct html_timeline *timeline = context;
-	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)id);
+	const struct html_lod *lod = &packing->timeline->lod;
+	uint32_t row = UINT32_MAX, correlation = 0, flow = 0;
+	uint64_t end_ns = 0;
 
-	if (track && track->nr_open) {
-		track->nr_open--;
+	for (size_t i = 0; i < lod->nr; i++) {
+		const struct html_slice *slice = &lod->slices[i];
+
+		if (slice->row != row) {
+			row = slice->row;
+			correlation = flow = 0;
+			end_ns = 0;
+		}
+		packing->nr_slices[row]++;
+		/* Those of one row and depth are one after the other, but for damaged streams. */
+		add_number(packing, COLUMN_GAP,
+			slice->begin_ns > end_ns ? slice->begin_ns - end_ns : 0);
+		add_number(packing, COLUMN_LENGTH, slice->dur_ns);
+		add_number(packing, COLUMN_NAME, text_place(&packing->texts, slice->name));
+		add_number(packing, COLUMN_SET, set_place(packing, slice->set));
+		add_id(packing, COLUMN_CORRELATION, slice->correlation, &correlation);
+		add_number(packing, COLUMN_NUMBER, slice->number);
+		add_id(packing, COLUMN_FLOW, slice->flow, &flow);
+		end_ns = slice->begin_ns + slice->dur_ns;
 	}
 }
 
-static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+static void add_buckets(struct packing *packing)
 {
-	struct html_timeline *timeline = context;
-	size_t nr = timeline->bytes / SLICE_BYTES;
+	const struct html_lod *lod = &packing->timeline->lod;
 
-	timeline->base_ns = base_ns;
-	timeline->first_ns = first_ns;
-	timeline->last_ns = last_ns;
-	html_keep_init(&timeline->keep, nr < MOST_SLICES ? nr + 1 : MOST_SLICES, first_ns, last_ns);
+	for (size_t row = 0; row < packing->timeline->nr_rows && row < lod->nr_rows; row++) {
+		const struct html_bucket *grid = lod->grids[row];
+		size_t before = 0;
+
+		for (size_t i = 0; grid && i < lod->nr_buckets; i++) {
+			if (!grid[i].nr && !grid[i].busy_ns) {
+				continue;
+			}
+			packing->nr_buckets[row]++;
+			add_number(packing, COLUMN_BUCKET, i - before);
+			add_number(packing, COLUMN_BUSY, grid[i].busy_ns);
+			add_number(packing, COLUMN_LONGEST, grid[i].longest_ns);
+			add_number(packing, COLUMN_LONGEST_NAME,
+				text_place(&packing->texts, grid[i].name));
+			add_number(packing, COLUMN_COUNT, grid[i].nr);
+			before = i;
+		}
+	}
 }
+
+/* ---- the JSON ---- */
+
+static void add_tracks(struct packing *packing, struct buf *json)
+{
+	struct html_timeline *timeline = packing->timeline;
+
+	buf_text(json, ",\n\"tracks\":[");
+	for (size_t i = 0; i < timeline->tracks.nr; i++) {
+		const struct html_track *track = idmap_at(&timeline->tracks, i);
+
+		buf_printf(json, "%s[%" PRId64 ",%u,%" PRIu32 ",%" PRId32, i ? "," : "",
+			idmap_find(&timeline->tracks, track->parent) + 1, track->kind,
+			track->process, track->rank);
+		buf_printf(json, ",%" PRIu32 ",%" PRIu32 "]",
+			text_place(&packing->texts, track->name),
+			text_place(&packing->texts, track->label));
+	}
+	buf_text(json, "],\n\"rows\":[");
+	for (size_t i = 0; i < timeline->nr_rows; i++) {
+		buf_printf(json, "%s[%" PRIu32 ",%" PRIu32 ",%zu,%zu]", i ? "," : "",
+			timeline->rows[i].track, timeline->rows[i].depth, packing->nr_slices[i],
+			packing->nr_buckets[i]);
+	}
+	buf_text(json, "]");
+}
+
+static void add_words(struct buf *json)
+{
+	buf_text(json, ",\n\"categories\":[null");
+	for (unsigned int i = 1; i < NR_CATEGORIES; i++) {
+		buf_printf(json, ",\"%s\"", category_words[i]);
+	}
+	buf_text(json, "],\n\"keys\":[null");
+	for (unsigned int i = 1; i < NR_KEYS; i++) {
+		buf_printf(json, ",\"%s\"", key_words[i]);
+	}
+	buf_text(json, "]");
+}
+
+static void add_json(struct packing *packing, struct buf *json)
+{
+	const struct html_timeline *timeline = packing->timeline;
+	const struct html_lod *lod = &timeline->lod;
+
+	buf_printf(json,
+		"{\"base_ns\":\"%" PRIu64 "\",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64
+		",\"all\":%" PRIu64,
+		timeline->base_ns, timeline->first_ns, timeline->last_ns, timeline->nr_all);
+	buf_printf(json,
+		",\"dropped\":%" PRIu64 ",\"longest_dropped_ns\":%" PRIu64
+		",\"bucket_shift\":%u,\"bucket_first_ns\":%" PRIu64,
+		lod->nr_dropped, lod->longest_dropped_ns, lod->shift, lod->first_ns);
+	add_tracks(packing, json);
+	add_words(json);
+	buf_text(json, ",\n\"columns\":[");
+	for (int i = 0; i < NR_COLUMNS; i++) {
+		buf_printf(json, "%s%zu", i ? "," : "", packing->columns[i].nr_bytes);
+	}
+	buf_text(json, "],\n\"sets\":[");
+	buf_add(json, packing->set_json.bytes, packing->set_json.nr_bytes);
+	buf_text(json, "],\n\"strings\":[");
+	buf_add(json, packing->texts.json.bytes, packing->texts.json.nr_bytes);
+	buf_text(json, "]}\n");
+}
+
+/* ---- packing ---- */
+
+static void deflate_into(const struct buf *plain, struct buf *packed)
+{
+	uLongf nr = compressBound(plain->nr_bytes);
+
+	buf_reserve(packed, nr);
+	if (compress2((Bytef *)packed->bytes, &nr, (const Bytef *)plain->bytes, plain->nr_bytes,
+		    6) == Z_OK) {
+		packed->nr_bytes = nr;
+	}
+}
+
+static void packing_init(struct packing *packing, struct html_timeline *timeline)
+{
+	*packing = (struct packing){.timeline = timeline,
+		.nr_slices = mem_zeroed(timeline->nr_rows + 1, sizeof(size_t)),
+		.nr_buckets = mem_zeroed(timeline->nr_rows + 1, sizeof(size_t))};
+	idmap_init(&packing->texts.places, sizeof(uint8_t));
+	idmap_init(&packing->sets, sizeof(uint8_t));
+}
+
+static void packing_fini(struct packing *packing)
+{
+	for (int i = 0; i < NR_COLUMNS; i++) {
+		buf_fini(&packing->columns[i]);
+	}
+	idmap_fini(&packing->texts.places);
+	buf_fini(&packing->texts.json);
+	idmap_fini(&packing->sets);
+	buf_fini(&packing->set_json);
+	free(packing->nr_slices);
+	free(packing->nr_buckets);
+	buf_fini(&packing->bytes);
+}
+
+static size_t column_bytes(const struct packing *packing, int first, int last)
+{
+	struct buf plain = {0}, packed = {0};
+	size_t nr;
+
+	for (int i = first; i <= last; i++) {
+		buf_add(&plain, packing->columns[i].bytes, packing->columns[i].nr_bytes);
+	}
+	deflate_into(&plain, &packed);
+	nr = packed.nr_bytes;
+	buf_fini(&plain);
+	buf_fini(&packed);
+	return nr;
+}
+
+static void pack(struct packing *packing)
+{
+	struct buf json = {0}, plain = {0};
+
+	add_buckets(packing);
+	add_slices(packing);
+	add_json(packing, &json);
+	for (int i = 0; i < 4; i++) {
+		buf_char(&plain, (char)(json.nr_bytes >> 8 * i));
+	}
+	buf_add(&plain, json.bytes, json.nr_bytes);
+	for (int i = 0; i < NR_COLUMNS; i++) {
+		buf_add(&plain, packing->columns[i].bytes, packing->columns[i].nr_bytes);
+	}
+	deflate_into(&plain, &packing->bytes);
+	buf_fini(&json);
+	buf_fini(&plain);
+}
+
+static void add_base64(struct buf *out, const struct buf *bytes)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *at = (const unsigned char *)bytes->bytes;
+
+	for (size_t i = 0; i < bytes->nr_bytes; i += 3) {
+		size_t nr = bytes->nr_bytes - i < 3 ? bytes->nr_bytes - i : 3;
+		uint32_t three = (uint32_t)at[i] << 16 | (nr > 1 ? (uint32_t)at[i + 1] << 8 : 0) |
+				 (nr > 2 ? at[i + 2] : 0);
+		char four[4] = {digits[three >> 18], digits[three >> 12 & 63],
+			nr > 1 ? digits[three >> 6 & 63] : '=', nr > 2 ? digits[three & 63] : '='};
+
+		buf_add(out, four, sizeof(four));
+	}
+	buf_flush_much(out);
+}
+
+/* Drops what does not fit, and packs again until it does. */
+static void write_packed(struct html_timeline *timeline, struct buf *out)
+{
+	struct html_lod *lod = &timeline->lod;
+	size_t room = timeline->bytes / 4 * 3, grids;
+	struct packing packing;
+
+	html_lod_sort(lod);
+	packing_init(&packing, timeline);
+	pack(&packing);
+	while (packing.bytes.nr_bytes > room &&
+		(lod->nr || lod->nr_buckets > HTML_LOD_LEAST_BUCKETS)) {
+		grids = column_bytes(&packing, COLUMN_BUCKET, COLUMN_COUNT);
+		if ((grids > room / GRID_SHARE || !lod->nr) &&
+			lod->nr_buckets > HTML_LOD_LEAST_BUCKETS) {
+			html_lod_widen(lod);
+		} else {
+			/* Some more than by proportion: buckets take the place of slices. */
+			html_lod_cut(lod, (size_t)((double)lod->nr * 0.9 * (double)room /
+						   (double)packing.bytes.nr_bytes));
+		}
+		packing_fini(&packing);
+		packing_init(&packing, timeline);
+		pack(&packing);
+	}
+	add_base64(out, &packing.bytes);
+	packing_fini(&packing);
+}
+
+/* ---- the whole ---- */
 
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out)
 {
 	struct html_timeline timeline = {.bytes = bytes};
-	const struct perfetto_sink sink = {take_track, take_slice, take_end, &timeline};
+	const struct track_sink sink = {.begin = take_begin,
+		.track = take_track,
+		.slice = take_slice,
+		.slice_end = take_end,
+		.context = &timeline};
 	/* Curves have pages of their own. */
-	const struct timeline_pick pick = {.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX |
-						     TIMELINE_PYTHON | TIMELINE_GPU |
-						     TIMELINE_STEPS | TIMELINE_MARKS};
+	const struct timeline_filter filter = {
+		.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX | TIMELINE_PYTHON |
+			  TIMELINE_GPU | TIMELINE_STEPS | TIMELINE_MARKS};
 
 	idmap_init(&timeline.tracks, sizeof(struct html_track));
-	perfetto_walk(input->processes, input->nr_processes, &pick, take_begin, &sink);
+	tracks_walk(input->processes, input->nr_processes, &filter, &sink);
 	if (timeline.nr_all) {
-		html_timeline_out(&timeline, out);
+		write_packed(&timeline, out);
 	}
 	for (size_t i = 0; i < timeline.tracks.nr; i++) {
 		free(((struct html_track *)idmap_at(&timeline.tracks, i))->rows);
 	}
 	idmap_fini(&timeline.tracks);
-	html_keep_fini(&timeline.keep);
+	html_lod_fini(&timeline.lod);
 	free(timeline.rows);
 }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/util/gzip_out.h"
+#include "report/timeline/chrome.h"
 #include "report/timeline/perfetto.h"
-#include "report/timeline/part.h"
+#include "report/util/gzip_out.h"
 
-/* Where bytes go: one of both. */
+/* Where bytes go: packed or plain. */
 struct target {
 	struct gzip_out *packed;
 	FILE *plain;
@@ -102,9 +102,12 @@ static int close_target(struct target *target)
 	return (target->plain == stdout ? fflush(stdout) : fclose(target->plain)) ? -errno : 0;
 }
 
-/* part: NULL of Perfetto's. *is_too_large: it was begun, and the rest only counted. */
-static int write_one(
-	const struct job *job, const char *path, struct timeline_part *part, bool *is_too_large)
+/*
+ * part: NULL for a Perfetto trace. is_too_large: NULL, or true if the file passed most_bytes; the
+ * rest of it was only counted.
+ */
+static int write_one(const struct job *job, const char *path, const struct timeline_part *part,
+	struct chrome_sizes *sizes, bool *is_too_large)
 {
 	struct target target = {.most_bytes = is_too_large ? job->file->most_bytes : 0};
 	struct buf out;
@@ -115,10 +118,10 @@ static int write_one(
 	}
 	buf_init(&out, flush, &target);
 	if (part) {
-		timeline_write_part(job->processes, job->nr_processes, job->file->pick,
-			base_name(path), part, &out);
+		chrome_write_part(job->processes, job->nr_processes, job->file->filter,
+			base_name(path), part, sizes, &out);
 	} else {
-		perfetto_write(job->processes, job->nr_processes, job->file->pick, &out);
+		perfetto_write(job->processes, job->nr_processes, job->file->filter, &out);
 	}
 	error = buf_flush(&out);
 	buf_fini(&out);
@@ -131,8 +134,37 @@ static int write_one(
 
 /* ---- parts ---- */
 
-/* They may be anybody's, so they stay; but who opens all parts would take them for some of these.
- */
+/* Parts of at most most_bytes each; a span with more is one part. The caller frees them. */
+static struct timeline_part *cut(
+	const struct chrome_sizes *sizes, uint64_t most_bytes, size_t *nr_parts)
+{
+	struct timeline_part *parts = NULL;
+	size_t capacity = 0, nr = 0;
+	uint64_t nr_bytes = 0;
+
+	for (size_t i = 0; i < CHROME_SPANS; i++) {
+		uint64_t ns = sizes->begin_ns + i * sizes->span_ns;
+
+		if (!i || (nr_bytes && nr_bytes + sizes->bytes[i] > most_bytes)) {
+			parts = array_grow(parts, nr, &capacity, sizeof(*parts));
+			if (nr) {
+				parts[nr - 1].end_ns = ns;
+			}
+			parts[nr] = (struct timeline_part){.begin_ns = nr ? ns : 0, .nr = nr + 1};
+			nr++;
+			nr_bytes = 0;
+		}
+		nr_bytes += sizes->bytes[i];
+	}
+	parts[nr - 1].end_ns = UINT64_MAX;
+	for (size_t i = 0; i < nr; i++) {
+		parts[i].nr_parts = nr;
+	}
+	*nr_parts = nr;
+	return parts;
+}
+
+/* They may be anybody's, so they stay; but opening all parts would open them, too. */
 static size_t count_older(const struct timeline_file *file)
 {
 	size_t nr = 0;
@@ -148,16 +180,16 @@ static size_t count_older(const struct timeline_file *file)
 	return nr;
 }
 
-static int write_parts(const struct job *job, const struct timeline_sizes *sizes)
+static int write_parts(const struct job *job, const struct chrome_sizes *sizes)
 {
 	struct timeline_file *file = job->file;
-	struct timeline_part *parts = timeline_sizes_cut(sizes, file->most_bytes, &file->nr_parts);
+	struct timeline_part *parts = cut(sizes, file->most_bytes, &file->nr_parts);
 	int error = unlink(file->path) ? -errno : 0;
 
 	for (size_t i = 0; i < file->nr_parts && !error; i++) {
 		char *path = timeline_file_part(file->path, i + 1);
 
-		error = write_one(job, path, &parts[i], NULL);
+		error = write_one(job, path, &parts[i], NULL, NULL);
 		free(path);
 	}
 	file->nr_older = count_older(file);
@@ -169,22 +201,23 @@ int timeline_file_write(
 	struct timeline_file *file, struct process *const *processes, size_t nr_processes)
 {
 	const struct job job = {file, processes, nr_processes};
-	struct timeline_part whole = {.end_ns = UINT64_MAX};
+	const struct timeline_part whole = {.end_ns = UINT64_MAX};
+	struct chrome_sizes *sizes;
 	bool is_too_large = false;
 	int error;
 
 	file->nr_parts = file->nr_older = 0;
 	if (!is_json(file->path)) {
-		return write_one(&job, file->path, NULL, NULL);
+		return write_one(&job, file->path, NULL, NULL, NULL);
 	}
 	if (!file->most_bytes || is_stdout(file->path)) {
-		return write_one(&job, file->path, &whole, NULL);
+		return write_one(&job, file->path, &whole, NULL, NULL);
 	}
-	whole.sizes = mem_zeroed(1, sizeof(*whole.sizes));
-	error = write_one(&job, file->path, &whole, &is_too_large);
+	sizes = mem_zeroed(1, sizeof(*sizes));
+	error = write_one(&job, file->path, &whole, sizes, &is_too_large);
 	if (is_too_large) {
-		error = write_parts(&job, whole.sizes);
+		error = write_parts(&job, sizes);
 	}
-	free(whole.sizes);
+	free(sizes);
 	return error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A timeline in a file; JSON that is larger than viewers open, in several. */
+/* A timeline in a file; Chrome JSON that is larger than viewers open becomes several files. */
 #ifndef REPORT_TIMELINE_FILE_H
 #define REPORT_TIMELINE_FILE_H
 
@@ -7,11 +7,11 @@
 
 struct timeline_file {
 	const char *path; /* *.pftrace, *.json, both with .gz; "-" is JSON on stdout */
-	const struct timeline_pick *pick;
-	uint64_t most_bytes; /* of a file of JSON before it is packed; 0: any */
+	const struct timeline_filter *filter;
+	uint64_t most_bytes; /* of a file of JSON before compression; 0: no limit */
 	/* set by timeline_file_write */
-	size_t nr_parts; /* x.json became x-1.json and so on; 0: it did not */
-	size_t nr_older; /* files called as the parts behind the last one: of an earlier run */
+	size_t nr_parts; /* x.json became x-1.json and so on; 0: one file */
+	size_t nr_older; /* files of an earlier run that are named like further parts */
 };
 
 bool timeline_file_is_path(const char *path);

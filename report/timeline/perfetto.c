@@ -3,105 +3,425 @@
 
 #include <stdlib.h>
 
-#include "report/model/process_tree.h"
-#include "report/comm/job_clock.h"
-#include "report/util/progress.h"
+#include "report/util/string_pool.h"
+#include "report/timeline/perfetto.pb-c.h"
 #include "report/util/text.h"
 
-/* What comes before the first event (samples, notices, the first step) has times, too. */
-#define BEFORE_NS (3600ull * 1000000000)
+/* Any, but the same everywhere. */
+#define SEQUENCE 1u
 
-static void write_process_track(
-	struct perfetto *pftrace, struct process *const *processes, size_t nr_processes, size_t k)
+/* TracePacket.SequenceFlags */
+#define STATE_CLEARED 1u
+#define STATE_NEEDED  2u
+
+/* BuiltinClock */
+#define CLOCK_REAL 1u
+#define CLOCK_BOOT 6u /* what times without a clock are of */
+
+#define PACKET_TAG	 (1u << 3 | 2u) /* Trace.packet */
+#define ANNOTATION_TAG	 4u		/* TrackEvent.debug_annotations */
+#define LENGTH_DELIMITED 2u
+
+/* Of a packet without texts. */
+#define USUAL_BYTES 4096u
+
+typedef Gprof__Perfetto__TracePacket packet_t;
+typedef Gprof__Perfetto__TrackEvent track_event_t;
+typedef Gprof__Perfetto__DebugAnnotation annotation_t;
+typedef Gprof__Perfetto__TrackDescriptor track_descriptor_t;
+typedef Gprof__Perfetto__InternedName interned_name_t;
+typedef Gprof__Perfetto__InternedString interned_text_t;
+
+/* ---- packets ---- */
+
+/* Readers take times for numbers with a sign; those of damaged streams may be anything. */
+static uint64_t shown_ns(uint64_t ns)
 {
-	const struct process *process = processes[k];
-	struct process_tree_member *members = mem_zeroed(nr_processes, sizeof(*members));
-	struct buf called = {0}, name = {0}, label = {0};
-
-	process_tree_find(processes, nr_processes, members);
-	process_tree_add_name(&called, process);
-	text_add_shown(&name, called.bytes, called.nr_bytes, 0);
-	if (process->rank >= 0) {
-		buf_printf(&label, "rank %d, ", (int)process->rank);
-	}
-	buf_printf(&label, "%s, ", process_host(process));
-	process_tree_add_begin(&label, processes, k, members);
-	job_clock_tell_one(process, ", ", &label);
-	buf_char(&name, '\0');
-	buf_char(&label, '\0');
-	pftrace->process_track = pftrace->next_track++;
-	perfetto_out_process(&pftrace->out, pftrace->process_track, pftrace->timeline.pid,
-		name.bytes, label.bytes, (int32_t)k);
-	buf_fini(&called);
-	buf_fini(&name);
-	buf_fini(&label);
-	free(members);
+	return ns < INT64_MAX ? ns : INT64_MAX;
 }
 
-static void write_process(
-	struct perfetto *pftrace, struct process *const *processes, size_t nr_processes, size_t k)
+/* most: what it takes at most, 0 if that has to be counted. */
+static void write_packet(struct perfetto *perfetto, packet_t *packet, uint32_t flags, size_t most)
 {
-	timeline_enter(&pftrace->timeline, processes, nr_processes, k);
-	pftrace->rows = (struct perfetto_rows){.next_track = &pftrace->next_track};
-	pftrace->spool = external_sort_create(sizeof(struct perfetto_slice), 0, 0);
-	perfetto_queues_init(&pftrace->queues);
-	pftrace->nr_counters = pftrace->nr_copies = pftrace->nr_arrows = 0;
-	memset(pftrace->samples, 0, sizeof(pftrace->samples));
-	idmap_init(&pftrace->shapes, sizeof(struct buf));
-	write_process_track(pftrace, processes, nr_processes, k);
-	perfetto_read(pftrace);
-	perfetto_comm_take(pftrace, (uint32_t)k);
-	perfetto_write_slices(pftrace);
-	for (size_t i = 0; i < pftrace->shapes.nr; i++) {
-		buf_fini(idmap_at(&pftrace->shapes, i));
+	uint8_t head[1 + 10];
+	size_t nr_head = 0, nr_bytes, rest;
+
+	packet->has_trusted_packet_sequence_id = true;
+	packet->trusted_packet_sequence_id = SEQUENCE;
+	packet->has_sequence_flags = true;
+	packet->sequence_flags = flags;
+	most = most ? most : gprof__perfetto__trace_packet__get_packed_size(packet);
+	if (most > perfetto->capacity) {
+		perfetto->packet = mem_resize(perfetto->packet, most, 1);
+		perfetto->capacity = most;
 	}
-	idmap_fini(&pftrace->shapes);
-	perfetto_queues_fini(&pftrace->queues);
-	external_sort_destroy(pftrace->spool);
-	perfetto_rows_fini(&pftrace->rows);
-	timeline_leave(&pftrace->timeline);
+	nr_bytes = gprof__perfetto__trace_packet__pack(packet, perfetto->packet);
+	head[nr_head++] = PACKET_TAG;
+	for (rest = nr_bytes; rest >= 0x80; rest >>= 7) {
+		head[nr_head++] = (uint8_t)(rest | 0x80);
+	}
+	head[nr_head++] = (uint8_t)rest;
+	buf_add(perfetto->out, head, nr_head);
+	buf_add(perfetto->out, perfetto->packet, nr_bytes);
 }
 
-static void write_processes(
-	struct perfetto *pftrace, struct process *const *processes, size_t nr_processes)
+/* Categories and keys are few and written at once. */
+static void write_words(struct perfetto *perfetto)
 {
-	progress_start("writing the timeline", pftrace->timeline.nr_all);
-	perfetto_comm_read(pftrace, processes, nr_processes);
-	for (size_t i = 0; i < nr_processes; i++) {
-		write_process(pftrace, processes, nr_processes, i);
+	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
+	Gprof__Perfetto__InternedData data = GPROF__PERFETTO__INTERNED_DATA__INIT;
+	interned_name_t words[NR_CATEGORIES + NR_KEYS];
+	interned_name_t *list[NR_CATEGORIES + NR_KEYS];
+	size_t nr = 0;
+
+	for (unsigned int i = 1; i < NR_CATEGORIES + NR_KEYS; i++) {
+		bool is_key = i >= NR_CATEGORIES;
+		interned_name_t *word = &words[nr];
+
+		if (i == NR_CATEGORIES) {
+			continue;
+		}
+		gprof__perfetto__interned_name__init(word);
+		word->has_iid = true;
+		word->iid = is_key ? i - NR_CATEGORIES : i;
+		/* Which nobody writes to. */
+		word->name = (char *)(is_key ? key_words[i - NR_CATEGORIES] : category_words[i]);
+		list[nr++] = word;
 	}
-	progress_stop();
-	perfetto_out_end(&pftrace->out);
-	free(pftrace->arrows);
-	free(pftrace->counters);
-	free(pftrace->copies);
-	nccl_ops_fini(&pftrace->collectives);
+	data.n_event_categories = NR_CATEGORIES - 1;
+	data.event_categories = list;
+	data.n_debug_annotation_names = NR_KEYS - 1;
+	data.debug_annotation_names = list + NR_CATEGORIES - 1;
+	packet.interned_data = &data;
+	write_packet(perfetto, &packet, STATE_CLEARED | STATE_NEEDED, 0);
+}
+
+static void write_clocks(struct perfetto *perfetto, uint64_t ns, uint64_t realtime_ns)
+{
+	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
+	Gprof__Perfetto__ClockSnapshot snapshot = GPROF__PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Gprof__Perfetto__ClockSnapshot__Clock boot = GPROF__PERFETTO__CLOCK_SNAPSHOT__CLOCK__INIT;
+	Gprof__Perfetto__ClockSnapshot__Clock real = boot;
+	Gprof__Perfetto__ClockSnapshot__Clock *both[] = {&boot, &real};
+
+	boot.has_clock_id = real.has_clock_id = true;
+	boot.has_timestamp = real.has_timestamp = true;
+	boot.clock_id = CLOCK_BOOT;
+	boot.timestamp = ns;
+	real.clock_id = CLOCK_REAL;
+	real.timestamp = realtime_ns;
+	snapshot.n_clocks = 2;
+	snapshot.clocks = both;
+	packet.clock_snapshot = &snapshot;
+	write_packet(perfetto, &packet, STATE_NEEDED, 0);
+}
+
+static void write_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+{
+	struct perfetto *perfetto = context;
+
+	(void)last_ns;
+	write_words(perfetto);
+	write_clocks(perfetto, first_ns, base_ns + first_ns);
+}
+
+/* ---- texts ---- */
+
+/* What a number of names.h is, as UTF-8 without controls, and with its NUL. */
+static void show(uint32_t name, struct buf *text)
+{
+	size_t nr_bytes;
+	const char *bytes = string_pool_shown(name, &nr_bytes);
+
+	text_add_shown(text, bytes, nr_bytes, 0);
+	buf_char(text, '\0');
+}
+
+static void write_text(struct perfetto *perfetto, uint32_t name, bool is_name)
+{
+	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
+	Gprof__Perfetto__InternedData data = GPROF__PERFETTO__INTERNED_DATA__INIT;
+	interned_name_t event_name = GPROF__PERFETTO__INTERNED_NAME__INIT;
+	interned_text_t value = GPROF__PERFETTO__INTERNED_STRING__INIT;
+	interned_name_t *names = &event_name;
+	interned_text_t *values = &value;
+	struct buf text = {0};
+
+	show(name, &text);
+	event_name.has_iid = value.has_iid = true;
+	event_name.iid = value.iid = (uint64_t)name + 1;
+	event_name.name = text.bytes;
+	value.has_str = true;
+	value.str.data = (uint8_t *)text.bytes;
+	value.str.len = text.nr_bytes - 1;
+	data.n_event_names = is_name;
+	data.event_names = &names;
+	data.n_debug_annotation_string_values = !is_name;
+	data.debug_annotation_string_values = &values;
+	packet.interned_data = &data;
+	write_packet(perfetto, &packet, STATE_NEEDED, 0);
+	buf_fini(&text);
+}
+
+static void need_name(struct perfetto *perfetto, uint32_t name)
+{
+	if (!idset_has(perfetto->names, name)) {
+		idset_add(perfetto->names, name);
+		write_text(perfetto, name, true);
+	}
+}
+
+static void need_text(struct perfetto *perfetto, uint32_t name)
+{
+	if (!idset_has(perfetto->texts, name)) {
+		idset_add(perfetto->texts, name);
+		write_text(perfetto, name, false);
+	}
+}
+
+/* ---- tracks ---- */
+
+static void write_descriptor(
+	struct perfetto *perfetto, track_descriptor_t *descriptor, const struct track *track)
+{
+	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
+
+	descriptor->has_uuid = true;
+	descriptor->uuid = track->id;
+	descriptor->has_parent_uuid = track->parent != 0;
+	descriptor->parent_uuid = track->parent;
+	descriptor->has_child_ordering = true;
+	descriptor->child_ordering =
+		GPROF__PERFETTO__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT;
+	descriptor->has_sibling_order_rank = true;
+	descriptor->sibling_order_rank = track->rank;
+	packet.track_descriptor = descriptor;
+	write_packet(perfetto, &packet, STATE_NEEDED, 0);
+}
+
+/* The library writes to no text. */
+static char *text_of(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+static void write_track(void *context, const struct track *track)
+{
+	track_descriptor_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Gprof__Perfetto__ProcessDescriptor process = GPROF__PERFETTO__PROCESS_DESCRIPTOR__INIT;
+	Gprof__Perfetto__ThreadDescriptor thread = GPROF__PERFETTO__THREAD_DESCRIPTOR__INIT;
+	char *label = text_of(track->label);
+
+	switch (track->kind) {
+	case TRACK_PROCESS:
+		process.has_pid = true;
+		process.pid = (int32_t)track->pid;
+		process.process_name = text_of(track->name);
+		process.n_process_labels = label && *label;
+		process.process_labels = &label;
+		descriptor.process = &process;
+		break;
+	case TRACK_THREAD:
+		thread.has_pid = true;
+		thread.pid = (int32_t)track->pid;
+		thread.has_tid = true;
+		thread.tid = (int32_t)track->tid;
+		thread.thread_name = text_of(track->name);
+		descriptor.thread = &thread;
+		break;
+	default:
+		descriptor.name = text_of(track->name);
+		break;
+	}
+	write_descriptor(context, &descriptor, track);
+}
+
+static void write_counter_track(void *context, const struct track *track, const char *unit)
+{
+	track_descriptor_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Gprof__Perfetto__CounterDescriptor counter = GPROF__PERFETTO__COUNTER_DESCRIPTOR__INIT;
+
+	counter.unit_name = *unit ? text_of(unit) : NULL;
+	descriptor.name = text_of(track->name);
+	descriptor.counter = &counter;
+	write_descriptor(context, &descriptor, track);
+}
+
+/* ---- events ---- */
+
+static void fill_annotation(
+	struct perfetto *perfetto, const struct arg *arg, annotation_t *annotation)
+{
+	gprof__perfetto__debug_annotation__init(annotation);
+	annotation->has_name_iid = true;
+	annotation->name_iid = arg->key;
+	switch (arg->type) {
+	case ARG_UINT:
+		annotation->has_uint_value = true;
+		annotation->uint_value = arg->number;
+		break;
+	case ARG_INT:
+		annotation->has_int_value = true;
+		annotation->int_value = arg->integer;
+		break;
+	case ARG_DOUBLE:
+		annotation->has_double_value = true;
+		annotation->double_value = arg->real;
+		break;
+	default:
+		need_text(perfetto, arg->text);
+		annotation->has_string_value_iid = true;
+		annotation->string_value_iid = (uint64_t)arg->text + 1;
+		break;
+	}
+}
+
+/* Packs arguments once, for all slices that have them. */
+static void pack_shared(void *context, struct shared_args *shared)
+{
+	track_event_t event = GPROF__PERFETTO__TRACK_EVENT__INIT;
+	annotation_t annotations[TRACK_SLICE_ARGS], *list[TRACK_SLICE_ARGS];
+
+	for (unsigned int i = 0; i < shared->nr; i++) {
+		fill_annotation(context, &shared->args[i], &annotations[i]);
+		list[i] = &annotations[i];
+	}
+	event.n_debug_annotations = shared->nr;
+	event.debug_annotations = list;
+	buf_reserve(&shared->packed, gprof__perfetto__track_event__get_packed_size(&event));
+	shared->packed.nr_bytes =
+		gprof__perfetto__track_event__pack(&event, (uint8_t *)shared->packed.bytes);
+}
+
+static void write_event(struct perfetto *perfetto, const struct track_slice *slice,
+	Gprof__Perfetto__TrackEvent__Type type)
+{
+	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
+	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
+	annotation_t annotations[TRACK_SLICE_ARGS], *list[TRACK_SLICE_ARGS];
+	uint64_t category = slice->category, flows[TRACK_SLICE_FLOWS];
+	ProtobufCMessageUnknownField more;
+	const struct buf *packed = slice->shared ? &slice->shared->packed : NULL;
+	bool has_more = packed && packed->nr_bytes > 1;
+
+	need_name(perfetto, slice->name);
+	for (unsigned int i = 0; i < slice->nr_args; i++) {
+		fill_annotation(perfetto, &slice->args[i], &annotations[i]);
+		list[i] = &annotations[i];
+	}
+	memcpy(flows, slice->flows, sizeof(flows));
+	packet.has_timestamp = true;
+	packet.timestamp = shown_ns(slice->ns);
+	packet.track_event = &track_event;
+	track_event.has_type = true;
+	track_event.type = type;
+	track_event.has_track_uuid = true;
+	track_event.track_uuid = slice->track;
+	track_event.has_name_iid = true;
+	track_event.name_iid = (uint64_t)slice->name + 1;
+	track_event.n_category_iids = category != CATEGORY_NONE;
+	track_event.category_iids = &category;
+	track_event.n_debug_annotations = slice->nr_args;
+	track_event.debug_annotations = list;
+	track_event.n_flow_ids = slice->nr_flows;
+	track_event.flow_ids = flows;
+	if (has_more) {
+		/* Bytes behind the first tag, which the library writes; more tags lie in them. */
+		more.tag = ANNOTATION_TAG;
+		more.wire_type = LENGTH_DELIMITED;
+		more.data = (uint8_t *)packed->bytes + 1;
+		more.len = packed->nr_bytes - 1;
+		track_event.base.n_unknown_fields = 1;
+		track_event.base.unknown_fields = &more;
+	}
+	write_packet(perfetto, &packet, STATE_NEEDED,
+		has_more && packed->nr_bytes > USUAL_BYTES / 2 ? 0 : USUAL_BYTES);
+}
+
+static void write_slice(void *context, const struct track_slice *slice, bool is_instant)
+{
+	struct perfetto *perfetto = context;
+
+	perfetto->written.nr_slices += !is_instant;
+	perfetto->written.nr_instants += is_instant;
+	write_event(perfetto, slice,
+		is_instant ? GPROF__PERFETTO__TRACK_EVENT__TYPE__INSTANT
+			   : GPROF__PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN);
+}
+
+static void write_slice_end(void *context, uint64_t track, uint64_t ns)
+{
+	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
+	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
+
+	packet.has_timestamp = true;
+	packet.timestamp = shown_ns(ns);
+	packet.track_event = &track_event;
+	track_event.has_type = true;
+	track_event.type = GPROF__PERFETTO__TRACK_EVENT__TYPE__SLICE_END;
+	track_event.has_track_uuid = true;
+	track_event.track_uuid = track;
+	write_packet(context, &packet, STATE_NEEDED, USUAL_BYTES);
+}
+
+static void write_count(void *context, uint64_t track, uint64_t ns, double value)
+{
+	struct perfetto *perfetto = context;
+
+	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
+	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
+
+	perfetto->written.nr_counts++;
+	packet.has_timestamp = true;
+	packet.timestamp = shown_ns(ns);
+	packet.track_event = &track_event;
+	track_event.has_type = true;
+	track_event.type = GPROF__PERFETTO__TRACK_EVENT__TYPE__COUNTER;
+	track_event.has_track_uuid = true;
+	track_event.track_uuid = track;
+	track_event.has_double_counter_value = true;
+	track_event.double_counter_value = value;
+	write_packet(perfetto, &packet, STATE_NEEDED, USUAL_BYTES);
+}
+
+/* ---- the sink ---- */
+
+void perfetto_init(struct perfetto *perfetto, struct buf *out)
+{
+	*perfetto = (struct perfetto){.out = out,
+		.names = idset_create(),
+		.texts = idset_create(),
+		.packet = mem_resize(NULL, USUAL_BYTES, 1),
+		.capacity = USUAL_BYTES};
+}
+
+void perfetto_fini(struct perfetto *perfetto)
+{
+	idset_destroy(perfetto->names);
+	idset_destroy(perfetto->texts);
+	free(perfetto->packet);
+}
+
+struct track_sink perfetto_sink(struct perfetto *perfetto)
+{
+	return (struct track_sink){.track = write_track,
+		.slice = write_slice,
+		.slice_end = write_slice_end,
+		.share = pack_shared,
+		.counter_track = write_counter_track,
+		.count = write_count,
+		.begin = write_begin,
+		.context = perfetto};
 }
 
 struct perfetto_written perfetto_write(struct process *const *processes, size_t nr_processes,
-	const struct timeline_pick *pick, struct buf *out)
+	const struct timeline_filter *filter, struct buf *out)
 {
-	struct perfetto pftrace = {.timeline = {.pick = pick}, .next_track = 1};
-	struct timeline *timeline = &pftrace.timeline;
+	struct perfetto perfetto;
+	const struct track_sink sink = perfetto_sink(&perfetto);
 
-	timeline_find_base(timeline, processes, nr_processes, BEFORE_NS);
-	perfetto_out_begin(&pftrace.out, out, timeline->all_first_ns,
-		timeline->base_ns + timeline->all_first_ns);
-	write_processes(&pftrace, processes, nr_processes);
-	return (struct perfetto_written){
-		pftrace.out.nr_slices, pftrace.out.nr_instants, pftrace.out.nr_counts};
-}
-
-void perfetto_walk(struct process *const *processes, size_t nr_processes,
-	const struct timeline_pick *pick,
-	void (*begin)(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns),
-	const struct perfetto_sink *sink)
-{
-	struct perfetto pftrace = {.timeline = {.pick = pick}, .next_track = 1};
-	struct timeline *timeline = &pftrace.timeline;
-
-	timeline_find_base(timeline, processes, nr_processes, BEFORE_NS);
-	begin(sink->context, timeline->base_ns, timeline->all_first_ns, timeline->all_last_ns);
-	perfetto_out_begin_sink(&pftrace.out, sink);
-	write_processes(&pftrace, processes, nr_processes);
+	perfetto_init(&perfetto, out);
+	tracks_walk(processes, nr_processes, filter, &sink);
+	perfetto_fini(&perfetto);
+	return perfetto.written;
 }

@@ -1,22 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/timeline/timeline.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/process_tree.h"
-#include "report/comm/job_clock.h"
-#include "report/util/progress.h"
-#include "report/util/text.h"
+#include "report/model/select.h"
 
-/* More than a system has. */
+/*
+ * All files of a job begin their axis at the same time, since tools that compare ranks ignore it.
+ * About 26 days: times stay small enough to be exact in a double.
+ */
+#define BASE_STEP_NS (1ull << 51)
+
+/* More than the pids of a system. */
 #define PIDS_APART 10000000u
 
-/* Arrows of a kind that a process may have: correlation ids have 32 bits. */
+/* Flows of a kind that a process may have: correlation ids have 32 bits. */
 #define ID_BITS 32u
 
-/* ---- pieces ---- */
+const char *const timeline_tracks[] = {
+	"api", "ops", "nvtx", "python", "gpu", "counters", "steps", "marks", NULL};
+
+/* ---- the filter of the user ---- */
+
+/* A time with its unit up to `end`; seconds without one. */
+static bool parse_time(const char *text, const char *end, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	char *unit;
+	double number;
+
+	if (text == end || !strchr("0123456789.", *text)) {
+		return false;
+	}
+	number = strtod(text, &unit);
+	if (unit == text || unit > end || !isfinite(number)) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strlen(units[i].name) == (size_t)(end - unit) &&
+			strncmp(units[i].name, unit, (size_t)(end - unit)) == 0) {
+			number *= units[i].ns;
+			*ns = number < 9e18 ? (uint64_t)(number + 0.5) : INT64_MAX;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool timeline_filter_parse_time(struct timeline_filter *filter, const char *text)
+{
+	const char *dash = strchr(text, '-');
+
+	if (!dash || (dash == text && !dash[1])) {
+		return false;
+	}
+	filter->has_time = true;
+	filter->begin_ns = 0;
+	filter->end_ns = UINT64_MAX;
+	return (dash == text || parse_time(text, dash, &filter->begin_ns)) &&
+	       (!dash[1] || parse_time(dash + 1, dash + strlen(dash), &filter->end_ns)) &&
+	       filter->begin_ns < filter->end_ns;
+}
+
+bool timeline_filter_parse_tracks(struct timeline_filter *filter, const char *list)
+{
+	while (*list) {
+		size_t length = strcspn(list, ","), i = 0;
+
+		while (timeline_tracks[i] && (strlen(timeline_tracks[i]) != length ||
+						     memcmp(timeline_tracks[i], list, length))) {
+			i++;
+		}
+		if (!timeline_tracks[i]) {
+			return false;
+		}
+		filter->tracks |= 1u << i;
+		list += length + (list[length] == ',');
+	}
+	return filter->tracks != 0;
+}
+
+/* ---- the time axis ---- */
+
+/*
+ * Clocks of one machine advance alike, so all its processes use the same reading of CLOCK_REALTIME,
+ * which may have jumped between two readings.
+ */
+static int64_t find_offset(struct process *const *processes, size_t nr_processes, size_t k)
+{
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (processes[i]->has_anchors &&
+			strcmp(process_host(processes[i]), process_host(processes[k])) == 0) {
+			return processes[i]->realtime_offset_ns;
+		}
+	}
+	return 0;
+}
+
+void timeline_find_base(struct timeline *timeline, struct process *const *processes,
+	size_t nr_processes, uint64_t before_ns)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		const struct process *process = processes[i];
+		uint64_t offset_ns = (uint64_t)find_offset(processes, nr_processes, i);
+
+		timeline->nr_all += process->nr_events;
+		if (process->first_ns <= process->last_ns) {
+			uint64_t first = process->first_ns + offset_ns;
+			uint64_t last = process->last_ns + offset_ns;
+
+			first_ns = first < first_ns ? first : first_ns;
+			last_ns = last > last_ns ? last : last_ns;
+		}
+	}
+	first_ns = first_ns == UINT64_MAX ? 0 : first_ns;
+	timeline->base_ns = first_ns / BASE_STEP_NS * BASE_STEP_NS;
+	if (before_ns) {
+		timeline->base_ns = first_ns > before_ns ? first_ns - before_ns : 0;
+	}
+	timeline->all_first_ns = first_ns - timeline->base_ns;
+	timeline->all_last_ns = last_ns > timeline->base_ns ? last_ns - timeline->base_ns : 0;
+}
 
 uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick)
 {
@@ -39,95 +150,16 @@ uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns)
 	return ns > timeline->base_ns ? ns - timeline->base_ns : 0;
 }
 
-void timeline_add_us(struct buf *out, uint64_t ns)
+uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread)
 {
-	char decimals[4] = {'.', (char)('0' + ns / 100 % 10), (char)('0' + ns / 10 % 10),
-		(char)('0' + ns % 10)};
+	const struct model_thread *found =
+		thread > UINT32_MAX ? NULL
+				    : idmap_get(&timeline->process->threads, (uint32_t)thread);
 
-	buf_uint(out, ns / 1000);
-	buf_add(out, decimals, sizeof(decimals));
+	return found && found->tid ? found->tid : (uint32_t)thread;
 }
 
-/* Tells how large the last event was. */
-static void add_size(struct timeline *timeline)
-{
-	uint64_t at = timeline->out->nr_flushed + timeline->out->nr_bytes;
-
-	if (timeline->part && timeline->part->sizes) {
-		timeline_sizes_add(
-			timeline->part->sizes, timeline->event_ns, at - timeline->event_at);
-	}
-	timeline->event_at = at;
-}
-
-void timeline_begin(struct timeline *timeline, char ph, const char *category, const char *name_json)
-{
-	struct buf *out = timeline->out;
-
-	add_size(timeline);
-	buf_text(out, timeline->nr_events++ ? ",\n{\"ph\": \"" : "\n{\"ph\": \"");
-	buf_char(out, ph);
-	if (category) {
-		buf_text(out, "\", \"cat\": \"");
-		buf_text(out, category);
-	}
-	buf_text(out, "\", \"name\": ");
-	buf_text(out, name_json);
-}
-
-void timeline_place(struct timeline *timeline, uint32_t pid, uint32_t tid, uint64_t begin_ns,
-	const uint64_t *end_ns)
-{
-	struct buf *out = timeline->out;
-
-	timeline->event_ns = begin_ns;
-	buf_text(out, ", \"pid\": ");
-	buf_uint(out, pid);
-	buf_text(out, ", \"tid\": ");
-	buf_uint(out, tid);
-	buf_text(out, ", \"ts\": ");
-	timeline_add_us(out, begin_ns);
-	if (end_ns) {
-		buf_text(out, ", \"dur\": ");
-		timeline_add_us(out, *end_ns > begin_ns ? *end_ns - begin_ns : 0);
-	}
-}
-
-void timeline_flow(
-	struct timeline *timeline, char ph, uint32_t id, uint32_t pid, uint32_t tid, uint64_t ns)
-{
-	struct buf *out = timeline->out;
-
-	timeline_begin(timeline, ph, "ac2g", "\"ac2g\"");
-	buf_text(out, ", \"id\": ");
-	buf_uint(out, timeline->first_id + id);
-	timeline_place(timeline, pid, tid, ns, NULL);
-	buf_text(out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
-}
-
-const char *timeline_name(uint32_t name)
-{
-	static char **made;
-	static size_t nr_made;
-
-	if (name >= nr_made) {
-		size_t nr = (size_t)name * 2 + 64;
-
-		made = mem_resize(made, nr, sizeof(char *));
-		memset(made + nr_made, 0, (nr - nr_made) * sizeof(char *));
-		nr_made = nr;
-	}
-	if (!made[name]) {
-		struct buf json = {0};
-		size_t nr_bytes;
-		const char *bytes = string_pool_shown(name, &nr_bytes);
-
-		text_add_json(&json, bytes, nr_bytes);
-		buf_char(&json, '\0');
-		made[name] = json.bytes;
-	}
-	return made[name];
-}
+/* ---- the process at hand ---- */
 
 /* By another process of the file, or by a device: in containers pids are small. */
 static bool is_pid_taken(struct process *const *processes, size_t nr_processes, size_t k)
@@ -144,125 +176,11 @@ static bool is_pid_taken(struct process *const *processes, size_t nr_processes, 
 }
 
 /* What a process is called in the file. */
-static uint32_t file_pid(struct process *const *processes, size_t nr_processes, size_t k)
+uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, size_t k)
 {
 	return processes[k]->pid +
 	       (is_pid_taken(processes, nr_processes, k) ? PIDS_APART * ((uint32_t)k + 1) : 0);
 }
-
-/* ---- the head of the file ---- */
-
-static void add_property(struct buf *out, const struct process *process, uint32_t device,
-	const char *key, const char *attribute, uint64_t factor)
-{
-	uint64_t value;
-
-	if (process_attribute(process, device, attribute, &value)) {
-		buf_printf(out, ", \"%s\": %" PRIu64, key, value * factor);
-	}
-}
-
-static void add_device(
-	struct buf *out, const struct process *process, const struct model_device *device)
-{
-	static const struct {
-		const char *key, *attribute;
-	} properties[] = {{"totalGlobalMem", "memory_bytes"}, {"computeMajor", "capability_major"},
-		{"computeMinor", "capability_minor"},
-		{"maxThreadsPerBlock", "max_threads_per_block"},
-		{"regsPerBlock", "registers_per_block"}, {"warpSize", "warp_threads"},
-		{"sharedMemPerBlock", "shared_bytes_per_block"}, {"numSms", "multiprocessors"},
-		{"regsPerMultiprocessor", "registers_per_multiprocessor"},
-		{"sharedMemPerMultiprocessor", "shared_bytes_per_multiprocessor"}};
-	uint64_t warp_threads = 32;
-
-	buf_printf(out, "{\"id\": %u, \"name\": %s", device->id, timeline_name(device->name));
-	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
-		add_property(
-			out, process, device->id, properties[i].key, properties[i].attribute, 1);
-	}
-	process_attribute(process, device->id, "warp_threads", &warp_threads);
-	add_property(out, process, device->id, "maxThreadsPerMultiprocessor",
-		"max_warps_per_multiprocessor", warp_threads);
-	buf_char(out, '}');
-}
-
-static void add_fact(
-	struct buf *out, const struct process *process, const char *key, const char *fact)
-{
-	const char *value = process_fact(process, fact, "");
-
-	if (*value) {
-		buf_printf(out, "\"%s\": ", key);
-		text_add_json(out, value, strlen(value));
-		buf_text(out, ",\n");
-	}
-}
-
-static void add_head(
-	struct timeline *timeline, struct process *const *processes, size_t nr_processes)
-{
-	const struct process *process = processes[0];
-	struct buf *out = timeline->out;
-
-	buf_text(out, "{\"schemaVersion\": 1,\n\"deviceProperties\": [");
-	for (size_t i = 0; i < process->nr_devices; i++) {
-		buf_text(out, i ? ",\n  " : "\n  ");
-		add_device(out, process, &process->devices[i]);
-	}
-	buf_text(out, "],\n");
-	add_fact(out, process, "cupti_version", "cupti.version");
-	add_fact(out, process, "cuda_runtime_version", "cuda.runtime_version");
-	add_fact(out, process, "cuda_driver_version", "cuda.driver_version");
-	add_fact(out, process, "host_name", "host.name");
-	if (nr_processes == 1 && process->rank >= 0) {
-		buf_printf(out,
-			"\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %" PRId64
-			", \"world_size\": %" PRId64 "},\n",
-			process->rank, process->world > 0 ? process->world : 1);
-	}
-	buf_printf(out,
-		"\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": %" PRIu64
-		",\n\"traceEvents\": [",
-		timeline->base_ns);
-}
-
-static void add_tail(struct timeline *timeline, struct process *const *processes,
-	size_t nr_processes, uint64_t last_ns, const char *name)
-{
-	struct buf *out = timeline->out;
-	struct buf clocks = {0};
-	uint64_t nr_missing = 0;
-	bool is_complete = true;
-
-	timeline_begin(timeline, 'i', NULL, "\"Record Window End\"");
-	buf_text(out, ", \"s\": \"g\"");
-	timeline_place(
-		timeline, file_pid(processes, nr_processes, 0), processes[0]->pid, last_ns, NULL);
-	buf_text(out, "}],\n");
-	for (size_t i = 0; i < nr_processes; i++) {
-		nr_missing += process_missing(processes[i]);
-		is_complete = is_complete && process_is_complete(processes[i]);
-	}
-	buf_printf(out,
-		"\"gprof\": {\"version\": \"%s\", \"complete\": %s, \"missing_events\": %" PRIu64,
-		GPROF_VERSION, is_complete ? "true" : "false", nr_missing);
-	if (timeline->part && timeline->part->nr_parts) {
-		buf_printf(out, ", \"part\": %zu, \"parts\": %zu", timeline->part->nr,
-			timeline->part->nr_parts);
-	}
-	job_clock_tell(processes, nr_processes, "", &clocks);
-	if (clocks.nr_bytes) {
-		buf_text(out, ", \"clocks\": ");
-		text_add_json(out, clocks.bytes, clocks.nr_bytes);
-	}
-	buf_fini(&clocks);
-	buf_text(out, "},\n\"traceName\": ");
-	text_add_json(out, name, strlen(name));
-	buf_text(out, "\n}\n");
-}
-
-/* ---- processes ---- */
 
 static void read_correlations(struct timeline *timeline)
 {
@@ -286,7 +204,7 @@ static void read_correlations(struct timeline *timeline)
 		case GPROF_TABLE_memcpy:
 		case GPROF_TABLE_memset:
 		case GPROF_TABLE_graph:
-			set = timeline->worked;
+			set = timeline->launched;
 			column = COL_kernel_correlation;
 			break;
 		default:
@@ -300,42 +218,14 @@ static void read_correlations(struct timeline *timeline)
 	}
 }
 
-static void add_process_names(struct timeline *timeline)
-{
-	struct process *process = timeline->process;
-	struct buf *out = timeline->out;
-	struct buf name = {0};
-	static const char *const keys[] = {"process_name", "process_labels", "process_sort_index"};
-
-	process_tree_add_name(&name, process);
-	for (int i = 0; i < 3; i++) {
-		timeline_begin(timeline, 'M', NULL,
-			i == 0	 ? "\"process_name\""
-			: i == 1 ? "\"process_labels\""
-				 : "\"process_sort_index\"");
-		timeline_place(timeline, timeline->pid, 0, timeline->first_ns, NULL);
-		buf_printf(out, ", \"args\": {\"%s\": ",
-			strcmp(keys[i], "process_name") == 0 ? "name"
-			: i == 1			     ? "labels"
-							     : "sort_index");
-		if (i == 0) {
-			text_add_json(out, name.bytes, name.nr_bytes);
-		} else {
-			buf_text(out, i == 1 ? "\"CPU\"" : "0");
-		}
-		buf_text(out, "}}");
-	}
-	buf_fini(&name);
-}
-
 void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k)
 {
 	struct process *process = processes[k];
 
 	timeline->process = process;
-	timeline->offset_ns = timeline_offset(processes, nr_processes, k);
-	timeline->pid = file_pid(processes, nr_processes, k);
+	timeline->offset_ns = find_offset(processes, nr_processes, k);
+	timeline->pid = timeline_pid(processes, nr_processes, k);
 	timeline->first_id = (uint64_t)k << ID_BITS;
 	timeline->first_device_pid = TIMELINE_DEVICES * (uint32_t)k;
 	timeline->first_ns = 0;
@@ -344,51 +234,184 @@ void timeline_enter(
 			process->first_ns + (uint64_t)timeline->offset_ns - timeline->base_ns;
 	}
 	timeline->called = idset_create();
-	timeline->worked = idset_create();
+	timeline->launched = idset_create();
 	timeline->device_id = UINT32_MAX;
-	idmap_init(&timeline->shape_args, sizeof(char *));
 	read_correlations(timeline);
 }
 
 void timeline_leave(struct timeline *timeline)
 {
-	for (size_t i = 0; i < timeline->shape_args.nr; i++) {
-		free(*(char **)idmap_at(&timeline->shape_args, i));
-	}
-	idmap_fini(&timeline->shape_args);
 	idset_destroy(timeline->called);
-	idset_destroy(timeline->worked);
+	idset_destroy(timeline->launched);
 }
 
-void timeline_write_part(struct process *const *processes, size_t nr_processes,
-	const struct timeline_pick *pick, const char *name, const struct timeline_part *part,
-	struct buf *out)
+bool timeline_occupancy(struct timeline *timeline, const struct model_shape *shape, uint32_t device,
+	struct occupancy *occupancy)
 {
-	struct timeline timeline = {.out = out, .pick = pick, .part = part};
-
-	timeline_find_base(&timeline, processes, nr_processes, 0);
-	if (part && part->sizes) {
-		timeline_sizes_begin(part->sizes, timeline.all_first_ns, timeline.all_last_ns);
+	if (timeline->device_id != device) {
+		timeline->device_id = device;
+		timeline->device = occupancy_device(timeline->process, device);
 	}
-	progress_start("writing the timeline", timeline.nr_all);
-	add_head(&timeline, processes, nr_processes);
-	for (size_t i = 0; i < nr_processes; i++) {
-		timeline_enter(&timeline, processes, nr_processes, i);
-		add_process_names(&timeline);
-		timeline_host(&timeline);
-		timeline_devices(&timeline);
-		timeline_leave(&timeline);
-	}
-	add_tail(&timeline, processes, nr_processes, timeline.all_last_ns, name);
-	progress_stop();
-	free(timeline.slices);
-	free(timeline.free_slots);
-	free(timeline.keys);
-	free(timeline.scratch);
+	return occupancy_compute(&timeline->device, shape, occupancy);
 }
 
-void timeline_write(struct process *const *processes, size_t nr_processes,
-	const struct timeline_pick *pick, const char *name, struct buf *out)
+/* ---- what is shown ---- */
+
+bool timeline_is_for_hta(const struct timeline *timeline)
 {
-	timeline_write_part(processes, nr_processes, pick, name, NULL, out);
+	return timeline->filter && timeline->filter->is_for_hta;
+}
+
+bool timeline_shows(const struct timeline *timeline, enum timeline_track track)
+{
+	return !timeline->filter || !timeline->filter->tracks || (timeline->filter->tracks & track);
+}
+
+bool timeline_has(const struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct timeline_filter *filter = timeline->filter;
+	const struct timeline_part *part = timeline->part;
+	uint64_t first = timeline->all_first_ns;
+
+	if (part && (begin_ns < part->begin_ns || begin_ns >= part->end_ns)) {
+		return false;
+	}
+	if (!filter) {
+		return true;
+	}
+	if (end_ns > begin_ns && end_ns - begin_ns < filter->min_ns) {
+		return false;
+	}
+	begin_ns = begin_ns > first ? begin_ns - first : 0;
+	end_ns = end_ns > first ? end_ns - first : 0;
+	return !filter->has_time ||
+	       (begin_ns < filter->end_ns &&
+		       (end_ns > filter->begin_ns || begin_ns == filter->begin_ns));
+}
+
+/* ---- blocks ---- */
+
+static enum timeline_track track_of(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_op:
+		return TIMELINE_OPS;
+	case GPROF_TABLE_nvtx:
+		return TIMELINE_NVTX;
+	case GPROF_TABLE_py_call:
+		return TIMELINE_PYTHON;
+	case GPROF_TABLE_alloc:
+	case GPROF_TABLE_sample:
+		return TIMELINE_COUNTERS;
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+	case GPROF_TABLE_sync:
+	case GPROF_TABLE_overhead:
+		return TIMELINE_GPU;
+	default:
+		return TIMELINE_API;
+	}
+}
+
+static bool is_device(unsigned int table)
+{
+	return track_of(table) == TIMELINE_GPU;
+}
+
+/*
+ * HolisticTraceAnalysis takes each event with a length for a call or for work: functions of Python,
+ * calls of NCCL and CUPTI's overhead are neither, and waits are work to some of its analyses.
+ */
+static bool is_miscounted(unsigned int table)
+{
+	return table == GPROF_TABLE_py_call || table == GPROF_TABLE_sync ||
+	       table == GPROF_TABLE_overhead || table == GPROF_TABLE_alloc ||
+	       table == GPROF_TABLE_nccl;
+}
+
+static bool is_moment(unsigned int table)
+{
+	return table == GPROF_TABLE_alloc || table == GPROF_TABLE_sample;
+}
+
+static bool has_row(struct timeline *timeline, const struct batch *batch, uint32_t row)
+{
+	uint64_t begin = batch->col[0][row];
+	uint64_t end = begin + (is_moment(batch->table) ? 0 : batch->col[1][row]);
+
+	return is_device(batch->table) ? timeline_has(timeline, timeline_device_ns(timeline, begin),
+						 timeline_device_ns(timeline, end))
+				       : timeline_has(timeline, timeline_host_ns(timeline, begin),
+						 timeline_host_ns(timeline, end));
+}
+
+/* Leaves the rows that are shown. The columns lie in memory of ours from then on. */
+static void cut(struct timeline *timeline, struct batch *batch)
+{
+	static uint64_t *columns[SCHEMA_COLUMNS];
+	static uint32_t rows[GPROF_BLOCK_ROWS];
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < batch->nr_rows && nr < GPROF_BLOCK_ROWS; i++) {
+		if (has_row(timeline, batch, i)) {
+			rows[nr++] = i;
+		}
+	}
+	for (unsigned int k = 0; k < SCHEMA_COLUMNS; k++) {
+		if (!batch->col[k]) {
+			continue;
+		}
+		if (!columns[k]) {
+			columns[k] = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(uint64_t));
+		}
+		for (uint32_t i = 0; i < nr; i++) {
+			columns[k][i] = batch->col[k][rows[i]];
+		}
+		batch->col[k] = columns[k];
+	}
+	batch->nr_rows = nr;
+}
+
+/* By the times that its header tells: a timeline of many parts reads each block once or twice. */
+static bool may_have(struct timeline *timeline, uint64_t block)
+{
+	const struct stream *stream = timeline->process->stream;
+	uint64_t first = stream->blocks[block].time_min, last = stream->blocks[block].time_max;
+
+	if (is_device(stream_block_table(stream, block))) {
+		first = timeline_device_ns(timeline, first);
+		last = timeline_device_ns(timeline, last);
+	} else {
+		first = timeline_host_ns(timeline, first);
+		last = timeline_host_ns(timeline, last);
+	}
+	return first < timeline->part->end_ns && last >= timeline->part->begin_ns;
+}
+
+bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch)
+{
+	struct process *process = timeline->process;
+	unsigned int table = stream_block_table(process->stream, block);
+	bool has_times = table != GPROF_TABLE_nvtx;
+	bool has_part = timeline->part && timeline->part->nr_parts && has_times;
+	bool is_cut = has_part || (timeline->filter && has_times &&
+					  (timeline->filter->has_time || timeline->filter->min_ns));
+
+	if (!timeline_shows(timeline, track_of(table)) ||
+		(timeline_is_for_hta(timeline) && is_miscounted(table)) ||
+		(has_part && !may_have(timeline, block))) {
+		return false;
+	}
+	mask |= select_mask(process, table) |
+		(is_cut ? COL_BIT(0) | (is_moment(table) ? 0 : COL_BIT(1)) : 0);
+	if (stream_load(process->stream, block, mask, 0, batch)) {
+		return false;
+	}
+	select_cut(process, batch);
+	if (is_cut) {
+		cut(timeline, batch);
+	}
+	return batch->nr_rows > 0;
 }

@@ -1,133 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timeline as Chrome JSON in Kineto's dialect, so that Perfetto, chrome://tracing and
- * HolisticTraceAnalysis open it. Written in one pass over each process; what waits in memory is
- * only what may still have to be put in order.
+ * What every timeline has in common, whatever its format: the filter that the user set, the time
+ * axis of all processes, and the process that is being read. slice.h turns its rows into slices.
  */
 #ifndef REPORT_TIMELINE_TIMELINE_H
 #define REPORT_TIMELINE_TIMELINE_H
 
-#include "report/util/buf.h"
-#include "report/util/idset.h"
 #include "report/model/model.h"
 #include "report/model/occupancy.h"
-#include "report/timeline/part.h"
-#include "report/timeline/pick.h"
+#include "report/util/idset.h"
 
-/* Pids that devices of a process have in the file; the last one is that of the unknown one. */
+/* ---- filter ---- */
+
+/* Kinds of tracks, one bit each; timeline_tracks has their words. */
+enum timeline_track {
+	TIMELINE_API = 1,
+	TIMELINE_OPS = 2,
+	TIMELINE_NVTX = 4,
+	TIMELINE_PYTHON = 8,
+	TIMELINE_GPU = 16,
+	TIMELINE_COUNTERS = 32,
+	TIMELINE_STEPS = 64,
+	TIMELINE_MARKS = 128,
+};
+extern const char *const timeline_tracks[]; /* ends with NULL */
+
+/* By time, length and kind of track; model/select.h selects steps and windows. All zeros: all. */
+struct timeline_filter {
+	bool has_time;
+	uint64_t begin_ns, end_ns; /* since the first event of all processes; end is exclusive */
+	uint64_t min_ns;	   /* shorter slices are left out; instants stay */
+	uint32_t tracks;	   /* enum timeline_track; 0: all */
+	bool is_for_hta;	   /* JSON without what HolisticTraceAnalysis miscounts */
+};
+
+/* "1.2s-1.4s", "300ms-", "-5us"; a number without a unit is in seconds. False: not a span. */
+bool timeline_filter_parse_time(struct timeline_filter *filter, const char *text);
+
+/* "gpu,api". False if a word is unknown. */
+bool timeline_filter_parse_tracks(struct timeline_filter *filter, const char *list);
+
+/* A span of the time axis: an event belongs to the part that it begins in. */
+struct timeline_part {
+	uint64_t begin_ns, end_ns; /* the first part begins at 0, the last one has no end */
+	size_t nr, nr_parts;	   /* from 1 on; 0 of 0: the whole */
+};
+
+/* ---- the time axis and the process at hand ---- */
+
+/* Every process gets this many device numbers; the last one stands for an unknown device. */
 #define TIMELINE_DEVICES 64u
 
-struct timeline_rows;
-struct timeline_lanes;
-
-/* A slice of work that waits for its place in the order of begins. */
-struct timeline_slice {
-	uint64_t begin, end; /* CUPTI's ns */
-	uint64_t bytes;
-	uint64_t graph_node;
-	uint32_t shape, place, correlation, graph;
-	uint32_t channel, value;
-	uint32_t peer[4]; /* src_device, dst_device, src_context, dst_context */
-	uint8_t table;
-	uint8_t copy_kind, src_kind, dst_kind;
-};
-
-/* Its place in the order. */
-struct timeline_key {
-	uint64_t begin, end;
-	uint32_t slot; /* in timeline.slices */
-};
-
 struct timeline {
-	struct buf *out;
-	uint64_t base_ns;		    /* CLOCK_REALTIME, ts count from it */
-	const struct timeline_pick *pick;   /* NULL: everything */
-	uint64_t all_first_ns, all_last_ns; /* events of all processes, in the file's time */
-	uint64_t nr_all;		    /* events */
-	const struct timeline_part *part;   /* NULL: everything */
-	uint64_t event_at, event_ns; /* of the event that is being written: its place, and time */
-	uint64_t nr_events;
+	const struct timeline_filter *filter; /* NULL: everything */
+	const struct timeline_part *part;     /* NULL: everything */
+	uint64_t base_ns;		      /* CLOCK_REALTIME where the axis begins */
+	uint64_t all_first_ns, all_last_ns;   /* events of all processes, on the axis */
+	uint64_t nr_all;		      /* events of all processes */
 	/* of the process at hand */
 	struct process *process;
-	int64_t offset_ns; /* CLOCK_MONOTONIC of its host -> CLOCK_REALTIME */
-	uint64_t first_id; /* of its arrows: ids name things of the whole file */
-	uint32_t pid;	   /* that it gets in the file */
+	int64_t offset_ns; /* from CLOCK_MONOTONIC of its machine to CLOCK_REALTIME */
+	uint64_t first_id; /* of its flows: ids are unique in the file */
+	uint32_t pid;	   /* in the file, where it is unique */
 	uint32_t first_device_pid;
-	uint64_t first_ns;	       /* its first event, in the file's time */
-	struct idset *called, *worked; /* correlation ids of calls and of work */
-	struct timeline_lanes *lanes;  /* timeline_lane.h */
-	struct timeline_rows *rows;    /* timeline_row.h */
-	struct timeline_slice *slices; /* slots, some of them free */
-	size_t nr_slices, slice_capacity;
-	uint32_t *free_slots;
-	size_t nr_free, free_capacity;
-	struct timeline_key *keys; /* in order up to nr_sorted, new ones behind */
-	struct timeline_key *scratch;
-	size_t nr_keys, nr_sorted, key_capacity, scratch_capacity;
-	struct idmap shape_args; /* char *, JSON of what depends on the shape only */
+	uint64_t first_ns;		 /* its first event, on the axis */
+	struct idset *called, *launched; /* correlation ids of calls and of GPU activities */
 	struct occupancy_device device;
-	uint32_t device_id; /* of `device`; UINT32_MAX none yet */
+	uint32_t device_id; /* of `device`; UINT32_MAX: none yet */
 };
 
-/* Nanoseconds of the process's clocks to those of the file. */
-uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
-uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
-
-/* The last event of the process, which has events, in the file's time. */
-uint64_t timeline_last_ns(const struct timeline *timeline);
-
-/* What a thread is called in the file: its id in the system, if that is known. */
-uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread);
-
-/* Begins an event: `{"ph": "X", "cat": ..., "name": ...`; the name is JSON already, with quotes. */
-void timeline_begin(
-	struct timeline *timeline, char ph, const char *category, const char *name_json);
-
-/* `, "pid": ..., "tid": ..., "ts": ...` and for slices `, "dur": ...`. */
-void timeline_place(struct timeline *timeline, uint32_t pid, uint32_t tid, uint64_t begin_ns,
-	const uint64_t *end_ns);
-
-/* One end of the arrow from a call to its work; id: the correlation. */
-void timeline_flow(
-	struct timeline *timeline, char ph, uint32_t id, uint32_t pid, uint32_t tid, uint64_t ns);
-
-/* A text of names.h as JSON, made once. */
-const char *timeline_name(uint32_t name);
-
-/* Microseconds with three decimals. */
-void timeline_add_us(struct buf *out, uint64_t ns);
-
-/* timeline_host.c: calls, operators, ranges, marks, steps, and the names of threads. */
-void timeline_host(struct timeline *timeline);
-
-/* timeline_device.c: what ran on devices, and the names of their rows. */
-void timeline_devices(struct timeline *timeline);
-
 /*
- * Clocks of one host run alike, so all its processes are placed by the same reading of
- * CLOCK_REALTIME, which may have jumped between two readings.
- */
-int64_t timeline_offset(struct process *const *processes, size_t nr_processes, size_t k);
-
-/*
- * Sets base_ns, all_first_ns and so on. base_ns is before_ns before the first event; with 0 it is
- * the same for all files of a job.
+ * Finds base_ns, all_first_ns, all_last_ns and nr_all. The axis begins before_ns before the first
+ * event; with 0 it begins at the same time in all files of a job.
  */
 void timeline_find_base(struct timeline *timeline, struct process *const *processes,
 	size_t nr_processes, uint64_t before_ns);
 
-/* Makes processes[k] the one at hand, until timeline_leave. */
+/* Makes processes[k] the process at hand, until timeline_leave. */
 void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k);
 void timeline_leave(struct timeline *timeline);
 
-/* What is chosen of some processes: a whole file named `name`. pick may be NULL. */
-void timeline_write(struct process *const *processes, size_t nr_processes,
-	const struct timeline_pick *pick, const char *name, struct buf *out);
+/* The pid in the file of processes[k]. */
+uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, size_t k);
 
-/* The same of a part of the time. */
-void timeline_write_part(struct process *const *processes, size_t nr_processes,
-	const struct timeline_pick *pick, const char *name, const struct timeline_part *part,
-	struct buf *out);
+/* Times of the process at hand on the axis: of its host clock, and of CUPTI's. */
+uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
+uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
+
+/* The last event of the process at hand, which has events. */
+uint64_t timeline_last_ns(const struct timeline *timeline);
+
+/* The thread's id in the system, if that is known. */
+uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread);
+
+/* The occupancy of a launch on a device; false if it is unknown. */
+bool timeline_occupancy(struct timeline *timeline, const struct model_shape *shape, uint32_t device,
+	struct occupancy *occupancy);
+
+/* ---- what is shown ---- */
+
+bool timeline_is_for_hta(const struct timeline *timeline);
+
+/* Is the kind of track shown? */
+bool timeline_shows(const struct timeline *timeline, enum timeline_track track);
+
+/* Is a slice shown, or with end_ns == begin_ns an instant? Times are on the axis. */
+bool timeline_has(const struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns);
+
+/*
+ * As stream_load for the process at hand, with the rows that are shown. Rows of NVTX are filtered
+ * by steps and windows alone: they are no whole ranges yet. False: no rows, or a damaged block.
+ */
+bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch);
 
 #endif

@@ -6,7 +6,7 @@
 #include "report/util/buf.h"
 #include "report/ops/op.h"
 #include "report/model/py_stack.h"
-#include "report/timeline/timeline.h"
+#include "report/timeline/chrome.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/report_traces.h"
@@ -368,7 +368,7 @@ START_TEST(a_timeline_is_a_trace_with_the_same_kernels_and_calls)
 	struct buf out;
 
 	buf_init(&out, NULL, NULL);
-	timeline_write(&process, 1, NULL, "timeline.json", &out);
+	chrome_write(&process, 1, NULL, "timeline.json", &out);
 	streams_write(path, out.bytes, out.nr_bytes);
 	buf_fini(&out);
 	back = streams_process(path);

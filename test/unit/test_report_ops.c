@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/ops/flops.h"
-#include "report/timeline/timeline.h"
+#include "report/timeline/chrome.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -235,7 +235,7 @@ START_TEST(arrows_go_from_operators_to_their_nodes)
 	struct buf out = {0};
 	size_t nr_begins = 0, nr_ends = 0;
 
-	timeline_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, NULL, "x", &out);
 	buf_char(&out, '\0');
 	for (const char *at = out.bytes; (at = strstr(at, "\"cat\": \"fwdbwd\"")); at++) {
 		nr_begins += at[-4] == 's';
@@ -283,7 +283,7 @@ START_TEST(arrows_begin_in_any_number_of_threads)
 	}
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	timeline_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, NULL, "x", &out);
 	buf_char(&out, '\0');
 	for (const char *at = out.bytes; (at = strstr(at, "\"ph\": \"f\", \"cat\": \"fwdbwd\""));
 		at++) {

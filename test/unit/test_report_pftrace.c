@@ -5,6 +5,7 @@
 
 #include "report/timeline/perfetto.pb-c.h"
 #include "report/timeline/perfetto.h"
+#include "report/timeline/track_counters.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
@@ -109,15 +110,15 @@ static int by_begin(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-static void check_random(unsigned int seed, enum perfetto_row_kind kind)
+static void check_random(unsigned int seed, enum track_row_kind kind)
 {
 	struct seen slices[SLICES];
-	uint64_t next_track = 1;
-	struct perfetto_rows rows = {.next_track = &next_track};
-	struct perfetto_out out;
+	struct perfetto perfetto;
+	const struct track_sink sink = perfetto_sink(&perfetto);
+	struct track_rows rows = {.sink = &sink, .next_track = 1};
 	struct buf bytes = {0};
 	struct replay replay;
-	size_t row = perfetto_rows_add(&rows, kind, 1, 2, 0, mem_text("row"));
+	size_t row = track_rows_add(&rows, kind, 1, 2, 0, mem_text("row"));
 
 	srand(seed);
 	for (size_t i = 0; i < SLICES; i++) {
@@ -125,20 +126,20 @@ static void check_random(unsigned int seed, enum perfetto_row_kind kind)
 		slices[i].end = slices[i].begin + (uint64_t)rand() % (seed % 60 + 1);
 	}
 	qsort(slices, SLICES, sizeof(*slices), by_begin);
-	perfetto_out_begin(&out, &bytes, 1000, 5000);
+	perfetto_init(&perfetto, &bytes);
 	for (size_t i = 0; i < SLICES; i++) {
 		char text[16];
-		struct perfetto_event event = {.ns = slices[i].begin,
+		struct track_slice event = {.ns = slices[i].begin,
 			.name = string_pool_intern(
 				text, (size_t)snprintf(text, sizeof(text), "slice %zu", i))};
 
 		slices[i].name = (uint64_t)event.name + 1;
-		event.track = perfetto_rows_place(&rows, row, &out, slices[i].begin, slices[i].end);
-		perfetto_out_slice(&out, &event);
+		event.track = track_rows_place(&rows, row, slices[i].begin, slices[i].end);
+		sink.slice(&perfetto, &event, false);
 	}
-	perfetto_rows_close(&rows, &out);
-	perfetto_out_end(&out);
-	perfetto_rows_fini(&rows);
+	track_rows_close(&rows);
+	perfetto_fini(&perfetto);
+	track_rows_clear(&rows);
 	replay = replay_of(&bytes);
 	ck_assert_uint_eq(replay.nr_slices, SLICES);
 	for (size_t i = 0; i < SLICES; i++) {
@@ -151,7 +152,7 @@ static void check_random(unsigned int seed, enum perfetto_row_kind kind)
 		ck_assert_uint_lt(k, SLICES);
 		ck_assert_uint_eq(slices[k].begin, seen->begin);
 		ck_assert_uint_eq(slices[k].end, seen->end);
-		for (size_t j = 0; kind == PERFETTO_ROW_STREAM && j < i; j++) {
+		for (size_t j = 0; kind == TRACK_ROW_STREAM && j < i; j++) {
 			ck_assert(replay.slices[j].track != seen->track ||
 				  replay.slices[j].end <= seen->begin);
 		}
@@ -163,8 +164,8 @@ static void check_random(unsigned int seed, enum perfetto_row_kind kind)
 START_TEST(every_slice_keeps_its_begin_and_end_however_they_overlap)
 {
 	for (unsigned int seed = 1; seed <= 16; seed++) {
-		check_random(seed, PERFETTO_ROW_NVTX);
-		check_random(seed, PERFETTO_ROW_STREAM);
+		check_random(seed, TRACK_ROW_NVTX);
+		check_random(seed, TRACK_ROW_STREAM);
 	}
 }
 END_TEST
@@ -176,7 +177,7 @@ static const unsigned int slice_tables[] = {GPROF_TABLE_api, GPROF_TABLE_api_lau
 	GPROF_TABLE_op, GPROF_TABLE_py_call, GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
 	GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_sync, GPROF_TABLE_overhead};
 
-static struct replay write_of(struct process *process, const struct timeline_pick *pick)
+static struct replay write_of(struct process *process, const struct timeline_filter *pick)
 {
 	struct buf bytes = {0};
 	struct perfetto_written written = perfetto_write(&process, 1, pick, &bytes);
@@ -204,7 +205,7 @@ static void check_counts(const char *path)
 	}
 	/* And these have no table of whole rows: steps, windows, NVTX. */
 	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
-		struct timeline_pick pick = {.tracks = apart[i]};
+		struct timeline_filter pick = {.tracks = apart[i]};
 		struct replay part = write_of(process, &pick);
 
 		nr_slices += part.nr_slices;
@@ -241,12 +242,12 @@ START_TEST(times_and_lengths_choose)
 		last = all.slices[i].end > last ? all.slices[i].end : last;
 	}
 	for (uint64_t part = 0; part < 4; part++) {
-		struct timeline_pick pick = {.has_time = true,
+		struct timeline_filter pick = {.has_time = true,
 			.begin_ns = (last - first) / 4 * part,
 			.end_ns = (last - first) / 4 * (part + 1),
 			.min_ns = part * 1000,
 			.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_GPU | TIMELINE_STEPS};
-		struct timeline_pick whole = {.tracks = pick.tracks};
+		struct timeline_filter whole = {.tracks = pick.tracks};
 		struct replay some = write_of(process, &pick), base = write_of(process, &whole);
 		/* The axis begins an hour before the first event, wherever a step began. */
 		uint64_t begin = 3600000000000ull + pick.begin_ns;
@@ -282,29 +283,29 @@ START_TEST(times_are_read_with_their_units)
 		"1s-2sx", "nan-1s", "0x-1", "1s--2s", "inf-"};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		struct timeline_pick pick = {0};
+		struct timeline_filter pick = {0};
 
-		ck_assert(timeline_pick_time(&pick, good[i].text));
+		ck_assert(timeline_filter_parse_time(&pick, good[i].text));
 		ck_assert_uint_eq(pick.begin_ns, good[i].begin);
 		ck_assert_uint_eq(pick.end_ns, good[i].end);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct timeline_pick pick = {0};
+		struct timeline_filter pick = {0};
 
-		ck_assert_msg(!timeline_pick_time(&pick, bad[i]), "%s", bad[i]);
+		ck_assert_msg(!timeline_filter_parse_time(&pick, bad[i]), "%s", bad[i]);
 	}
 }
 END_TEST
 
 START_TEST(tracks_are_words)
 {
-	struct timeline_pick pick = {0};
+	struct timeline_filter pick = {0};
 
-	ck_assert(timeline_pick_tracks(&pick, "gpu,api"));
+	ck_assert(timeline_filter_parse_tracks(&pick, "gpu,api"));
 	ck_assert_uint_eq(pick.tracks, TIMELINE_GPU | TIMELINE_API);
-	ck_assert(!timeline_pick_tracks(&pick, "gpu,gpus"));
+	ck_assert(!timeline_filter_parse_tracks(&pick, "gpu,gpus"));
 	pick.tracks = 0;
-	ck_assert(!timeline_pick_tracks(&pick, ""));
+	ck_assert(!timeline_filter_parse_tracks(&pick, ""));
 }
 END_TEST
 
@@ -356,29 +357,30 @@ struct queued {
 
 static struct replay play_queues(const struct queued *events, size_t nr_events)
 {
-	struct perfetto_queues queues;
-	struct perfetto_out out;
+	struct launch_queues queues;
+	struct perfetto perfetto;
+	const struct track_sink sink = perfetto_sink(&perfetto);
 	struct buf bytes = {0};
 	struct replay replay;
 	uint64_t call_ns;
 
-	perfetto_queues_init(&queues);
-	perfetto_out_begin(&out, &bytes, 1, 5000);
+	launch_queues_init(&queues);
+	perfetto_init(&perfetto, &bytes);
 	for (size_t i = 0; i < nr_events; i++) {
 		const struct queued *event = &events[i];
-		struct perfetto_queue *queue;
+		struct launch_queue *queue;
 
 		if (!event->stream) {
-			perfetto_queues_call(&queues, event->correlation, event->ns);
-		} else if (perfetto_queues_begin(&queues, event->correlation, &call_ns)) {
-			queue = perfetto_queues_find(&queues, 0, event->stream);
+			launch_queues_launch(&queues, event->correlation, event->ns);
+		} else if (launch_queues_begin(&queues, event->correlation, &call_ns)) {
+			queue = launch_queues_find(&queues, 0, event->stream);
 			queue->track = event->stream;
-			perfetto_queue_add(queue, &out, call_ns, event->ns);
+			launch_queue_add(queue, &sink, call_ns, event->ns);
 		}
 	}
-	perfetto_queues_end(&queues, &out);
-	perfetto_out_end(&out);
-	perfetto_queues_fini(&queues);
+	launch_queues_end(&queues, &sink);
+	perfetto_fini(&perfetto);
+	launch_queues_fini(&queues);
 	replay = replay_of(&bytes);
 	buf_fini(&bytes);
 	return replay;
@@ -416,7 +418,7 @@ END_TEST
 /* ---- sinks ---- */
 
 struct taken {
-	size_t nr_tracks, nr_slices, nr_ends, nr_moments;
+	size_t nr_tracks, nr_slices, nr_ends, nr_instants;
 	uint64_t sum, first_ns;
 };
 
@@ -434,22 +436,22 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 	taken->first_ns = first_ns;
 }
 
-static void take_track(void *context, const struct perfetto_track *track)
+static void take_track(void *context, const struct track *track)
 {
 	struct taken *taken = context;
 
 	taken->nr_tracks++;
 	ck_assert_ptr_nonnull(track->name);
-	ck_assert_uint_ne(track->track, track->parent);
+	ck_assert_uint_ne(track->id, track->parent);
 }
 
-static void take_slice(void *context, const struct perfetto_event *event, bool is_moment)
+static void take_slice(void *context, const struct track_slice *event, bool is_instant)
 {
 	struct taken *taken = context;
 
 	ck_assert_uint_gt(event->track, 0);
-	if (is_moment) {
-		taken->nr_moments++;
+	if (is_instant) {
+		taken->nr_instants++;
 		return;
 	}
 	taken->nr_slices++;
@@ -457,8 +459,9 @@ static void take_slice(void *context, const struct perfetto_event *event, bool i
 		(uint64_t)event->name + 1, event->track, event->ns, event->ns + event->dur_ns);
 }
 
-static void take_end(void *context, uint64_t track)
+static void take_end(void *context, uint64_t track, uint64_t ns)
 {
+	ck_assert_uint_gt(ns, 0);
 	ck_assert_uint_gt(track, 0);
 	((struct taken *)context)->nr_ends++;
 }
@@ -470,9 +473,13 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct process *process = streams_process(paths[i]);
 		struct taken taken = {0};
-		const struct perfetto_sink sink = {take_track, take_slice, take_end, &taken};
+		const struct track_sink sink = {.begin = take_begin,
+			.track = take_track,
+			.slice = take_slice,
+			.slice_end = take_end,
+			.context = &taken};
 		/* Tracks of counters have numbers, too. */
-		struct timeline_pick pick = {.tracks = 0xff & ~TIMELINE_COUNTERS};
+		struct timeline_filter pick = {.tracks = 0xff & ~TIMELINE_COUNTERS};
 		struct replay replay = write_of(process, &pick);
 		uint64_t sum = 0;
 
@@ -481,12 +488,12 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 
 			sum += mark_of(slice->name, slice->track, slice->begin, slice->end);
 		}
-		perfetto_walk(&process, 1, &pick, take_begin, &sink);
+		tracks_walk(&process, 1, &pick, &sink);
 		ck_assert_uint_gt(taken.first_ns, 0);
 		ck_assert_uint_gt(taken.nr_tracks, 2);
 		ck_assert_uint_eq(taken.nr_slices, replay.nr_slices);
 		ck_assert_uint_eq(taken.nr_ends, replay.nr_slices);
-		ck_assert_uint_eq(taken.nr_moments, replay.nr_instants);
+		ck_assert_uint_eq(taken.nr_instants, replay.nr_instants);
 		ck_assert_uint_eq(taken.sum, sum);
 		replay_fini(&replay);
 		process_destroy(process);

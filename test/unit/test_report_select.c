@@ -2,6 +2,7 @@
 /* Steps and windows that are chosen: what of a stream is left, for scans and for walks. */
 #include <string.h>
 
+#include "report/timeline/chrome.h"
 #include "report/timeline/perfetto.h"
 #include "report/model/select.h"
 #include "test/unit/report_chosen.h"
@@ -204,11 +205,11 @@ static size_t count_of(const char *text, const char *what)
 START_TEST(timelines_have_the_window)
 {
 	struct process *process = two_windows("windows.gprof");
-	const struct timeline_pick calls = {.tracks = TIMELINE_API};
+	const struct timeline_filter calls = {.tracks = TIMELINE_API};
 	struct buf json = {0}, packets = {0};
 
 	ck_assert_str_eq(chosen_by(process, "", "1"), "");
-	timeline_write(&process, 1, NULL, "x", &json);
+	chrome_write(&process, 1, NULL, "x", &json);
 	buf_char(&json, '\0');
 	ck_assert_uint_eq(count_of(json.bytes, "\"correlation\": "), 2);
 	ck_assert_uint_eq(count_of(json.bytes, "\"correlation\": 3}"), 1);
@@ -226,26 +227,27 @@ END_TEST
 /* What a walk tells of record windows, and what is no slice of them. */
 static struct buf windows;
 
-static void take_slice(void *context, const struct perfetto_event *event, bool is_moment)
+static void take_slice(void *context, const struct track_slice *event, bool is_instant)
 {
 	const char *name = string_pool_text(event->name, NULL);
 
 	(void)context;
-	if (!is_moment && strstr(name, "window")) {
+	if (!is_instant && strstr(name, "window")) {
 		buf_printf(&windows, "%s: %llu; ", name, (unsigned long long)event->dur_ns);
 	}
 }
 
-static void take_track(void *context, const struct perfetto_track *track)
+static void take_track(void *context, const struct track *track)
 {
 	(void)context;
 	(void)track;
 }
 
-static void take_end(void *context, uint64_t track)
+static void take_end(void *context, uint64_t track, uint64_t ns)
 {
 	(void)context;
 	(void)track;
+	(void)ns;
 }
 
 static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
@@ -257,13 +259,15 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 
 static const char *windows_of(struct process *process, const char *steps)
 {
-	const struct timeline_pick pick = {.tracks = TIMELINE_STEPS};
-	const struct perfetto_sink sink = {
-		.track = take_track, .slice = take_slice, .slice_end = take_end};
+	const struct timeline_filter pick = {.tracks = TIMELINE_STEPS};
+	const struct track_sink sink = {.track = take_track,
+		.slice = take_slice,
+		.slice_end = take_end,
+		.begin = take_begin};
 
 	windows.nr_bytes = 0;
 	ck_assert_str_eq(chosen_by(process, steps, ""), "");
-	perfetto_walk(&process, 1, &pick, take_begin, &sink);
+	tracks_walk(&process, 1, &pick, &sink);
 	buf_char(&windows, '\0');
 	return windows.bytes;
 }

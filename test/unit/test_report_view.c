@@ -7,7 +7,7 @@
 #include "report/session/session.h"
 #include "report/model/copy_kind.h"
 #include "report/model/ranges.h"
-#include "report/timeline/timeline.h"
+#include "report/timeline/chrome.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -299,7 +299,7 @@ START_TEST(arrows_of_two_processes_are_not_mixed_up)
 	size_t nr_ids = 0;
 	struct buf out = {0};
 
-	timeline_write(processes, 2, NULL, "x", &out);
+	chrome_write(processes, 2, NULL, "x", &out);
 	buf_char(&out, '\0');
 	for (const char *at = out.bytes; (at = strstr(at, mark)); at++) {
 		ck_assert_uint_lt(nr_ids, 64);
@@ -323,7 +323,7 @@ START_TEST(processes_and_devices_have_different_pids)
 	struct buf out = {0};
 
 	process->pid = 0;
-	timeline_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, NULL, "x", &out);
 	buf_char(&out, '\0');
 	ck_assert_ptr_nonnull(strstr(out.bytes,
 		"\"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 10000000,"));

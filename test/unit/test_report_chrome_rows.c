@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/timeline/json_lane.h"
+#include "report/timeline/chrome_rows.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ enum { SLICES = 300 };
 struct slice {
 	uint64_t begin, end;
 	uint32_t tid;
-	enum timeline_lane_kind kind;
+	enum chrome_lane_kind kind;
 };
 
 static int by_begin(const void *a, const void *b)
@@ -43,10 +43,10 @@ static void check_nesting(struct slice *slices, size_t nr)
 	}
 }
 
-static void walk(struct timeline_lanes *lanes, struct slice *slices, size_t nr, bool is_written)
+static void walk(struct chrome_lanes *lanes, struct slice *slices, size_t nr, bool is_written)
 {
 	for (size_t i = 0; i < nr; i++) {
-		ck_assert_int_eq(timeline_lanes_place(lanes, slices[i].kind, &slices[i].tid,
+		ck_assert_int_eq(chrome_lanes_place(lanes, slices[i].kind, &slices[i].tid,
 					 slices[i].begin, slices[i].end),
 			is_written);
 	}
@@ -61,10 +61,10 @@ static size_t make(struct slice *slices, uint64_t seed)
 		uint64_t at = nr * 10, begin = unit_random(&seed) % (10 * SLICES);
 		uint32_t tid = 7 + (uint32_t)(unit_random(&seed) % 2);
 
-		slices[nr++] = (struct slice){at + 5, at + 9, tid, TIMELINE_LANE_CALL};
-		slices[nr++] = (struct slice){at, at + 20, tid, TIMELINE_LANE_CALL};
+		slices[nr++] = (struct slice){at + 5, at + 9, tid, CHROME_LANE_CALL};
+		slices[nr++] = (struct slice){at, at + 20, tid, CHROME_LANE_CALL};
 		slices[nr++] = (struct slice){begin, begin + unit_random(&seed) % 500,
-			7 + (uint32_t)(unit_random(&seed) % 2), TIMELINE_LANE_RANGE};
+			7 + (uint32_t)(unit_random(&seed) % 2), CHROME_LANE_RANGE};
 	}
 	return nr;
 }
@@ -72,24 +72,22 @@ static size_t make(struct slice *slices, uint64_t seed)
 START_TEST(ranges_that_overlap_partly_move_and_calls_stay)
 {
 	for (uint64_t seed = 1; seed < 50; seed++) {
-		struct timeline_lanes *lanes = timeline_lanes_create();
+		struct chrome_lanes *lanes = chrome_lanes_create();
 		struct slice slices[SLICES], before[SLICES];
 		size_t nr = make(slices, seed), nr_moved = 0;
 
 		memcpy(before, slices, sizeof(before));
-		ck_assert(timeline_lanes_is_first(lanes));
 		walk(lanes, slices, nr, false);
-		timeline_lanes_find(lanes);
-		ck_assert(!timeline_lanes_is_first(lanes));
+		chrome_lanes_find(lanes);
 		walk(lanes, slices, nr, true);
 		for (size_t i = 0; i < nr; i++) {
-			ck_assert(slices[i].kind == TIMELINE_LANE_RANGE ||
+			ck_assert(slices[i].kind == CHROME_LANE_RANGE ||
 				  slices[i].tid == before[i].tid);
 			nr_moved += slices[i].tid != before[i].tid;
 		}
 		ck_assert_uint_gt(nr_moved, 0);
 		check_nesting(slices, nr);
-		timeline_lanes_destroy(lanes);
+		chrome_lanes_destroy(lanes);
 	}
 }
 END_TEST
@@ -97,32 +95,32 @@ END_TEST
 START_TEST(what_lies_in_each_other_stays)
 
 {
-	struct slice slices[] = {{10, 20, 7, TIMELINE_LANE_CALL}, {20, 30, 7, TIMELINE_LANE_CALL},
-		{10, 30, 7, TIMELINE_LANE_RANGE}, {10, 20, 7, TIMELINE_LANE_RANGE},
-		{15, 15, 7, TIMELINE_LANE_RANGE}, {15, 25, 8, TIMELINE_LANE_RANGE}};
-	struct timeline_lanes *lanes = timeline_lanes_create();
+	struct slice slices[] = {{10, 20, 7, CHROME_LANE_CALL}, {20, 30, 7, CHROME_LANE_CALL},
+		{10, 30, 7, CHROME_LANE_RANGE}, {10, 20, 7, CHROME_LANE_RANGE},
+		{15, 15, 7, CHROME_LANE_RANGE}, {15, 25, 8, CHROME_LANE_RANGE}};
+	struct chrome_lanes *lanes = chrome_lanes_create();
 
 	walk(lanes, slices, 6, false);
-	timeline_lanes_find(lanes);
+	chrome_lanes_find(lanes);
 	walk(lanes, slices, 6, true);
 	for (size_t i = 0; i < 6; i++) {
 		ck_assert_uint_eq(slices[i].tid, i == 5 ? 8 : 7);
 	}
-	timeline_lanes_destroy(lanes);
+	chrome_lanes_destroy(lanes);
 }
 END_TEST
 
 START_TEST(steps_of_a_thread_stay_together)
 {
-	struct slice slices[] = {{0, 100, 7, TIMELINE_LANE_STEP}, {100, 200, 7, TIMELINE_LANE_STEP},
-		{200, 300, 7, TIMELINE_LANE_STEP}, {190, 210, 7, TIMELINE_LANE_CALL},
-		{195, 205, 7, TIMELINE_LANE_RANGE}, {205, 215, 7, TIMELINE_LANE_RANGE},
-		{0, 100, 8, TIMELINE_LANE_STEP}};
-	struct timeline_lanes *lanes = timeline_lanes_create();
+	struct slice slices[] = {{0, 100, 7, CHROME_LANE_STEP}, {100, 200, 7, CHROME_LANE_STEP},
+		{200, 300, 7, CHROME_LANE_STEP}, {190, 210, 7, CHROME_LANE_CALL},
+		{195, 205, 7, CHROME_LANE_RANGE}, {205, 215, 7, CHROME_LANE_RANGE},
+		{0, 100, 8, CHROME_LANE_STEP}};
+	struct chrome_lanes *lanes = chrome_lanes_create();
 	uint32_t row;
 
 	walk(lanes, slices, 7, false);
-	timeline_lanes_find(lanes);
+	chrome_lanes_find(lanes);
 	walk(lanes, slices, 7, true);
 	row = slices[0].tid;
 	ck_assert_uint_ne(row, 7);
@@ -133,9 +131,9 @@ START_TEST(steps_of_a_thread_stay_together)
 	ck_assert_uint_ne(slices[5].tid, 7);
 	ck_assert_uint_ne(slices[5].tid, row);
 	ck_assert_uint_eq(slices[6].tid, 8);
-	timeline_lanes_destroy(lanes);
+	chrome_lanes_destroy(lanes);
 }
 END_TEST
 
-UNIT_SUITE("report/timeline_lane", ranges_that_overlap_partly_move_and_calls_stay,
+UNIT_SUITE("report/chrome_rows", ranges_that_overlap_partly_move_and_calls_stay,
 	what_lies_in_each_other_stays, steps_of_a_thread_stay_together)

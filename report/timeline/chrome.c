@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/chrome.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/comm/job_clock.h"
+#include "report/model/process_tree.h"
+#include "report/timeline/chrome_events.h"
+#include "report/timeline/chrome_rows.h"
+#include "report/util/progress.h"
+#include "report/util/text.h"
+
+/* The row of the Python functions of a thread has the thread's tid and this. */
+#define PYTHON_ROWS 0x40000000u
+
+/* Readers drop steps without a length. */
+#define MIN_STEP_NS 1000u
+
+/* An activity that waits for its place in the order of begins. */
+struct waiting_key {
+	uint64_t begin, end; /* CUPTI's ns */
+	uint32_t slot;	     /* in slices */
+};
+
+struct waiting {
+	struct slice *slices; /* slots, some of them free */
+	size_t nr_slices, slice_capacity;
+	uint32_t *free_slots;
+	size_t nr_free, free_capacity;
+	struct waiting_key *keys; /* in order up to nr_sorted, new ones behind */
+	struct waiting_key *scratch;
+	size_t nr_keys, nr_sorted, key_capacity, scratch_capacity;
+};
+
+struct chrome {
+	struct timeline timeline;
+	struct chrome_events events;
+	struct waiting waiting;
+	/* of the process at hand */
+	struct chrome_lanes *lanes;
+	bool is_placing; /* in the first walk, which finds the rows of threads */
+	struct chrome_streams streams;
+	struct idset *overhead_tids; /* whose rows are named */
+};
+
+/* ---- the head and tail of the file ---- */
+
+static void add_property(struct buf *out, const struct process *process, uint32_t device,
+	const char *key, const char *attribute, uint64_t factor)
+{
+	uint64_t value;
+
+	if (process_attribute(process, device, attribute, &value)) {
+		buf_printf(out, ", \"%s\": %" PRIu64, key, value * factor);
+	}
+}
+
+static void add_device(
+	struct buf *out, const struct process *process, const struct model_device *device)
+{
+	static const struct {
+		const char *key, *attribute;
+	} properties[] = {{"totalGlobalMem", "memory_bytes"}, {"computeMajor", "capability_major"},
+		{"computeMinor", "capability_minor"},
+		{"maxThreadsPerBlock", "max_threads_per_block"},
+		{"regsPerBlock", "registers_per_block"}, {"warpSize", "warp_threads"},
+		{"sharedMemPerBlock", "shared_bytes_per_block"}, {"numSms", "multiprocessors"},
+		{"regsPerMultiprocessor", "registers_per_multiprocessor"},
+		{"sharedMemPerMultiprocessor", "shared_bytes_per_multiprocessor"}};
+	uint64_t warp_threads = 32;
+
+	buf_printf(out, "{\"id\": %u, \"name\": %s", device->id, chrome_text(device->name));
+	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
+		add_property(
+			out, process, device->id, properties[i].key, properties[i].attribute, 1);
+	}
+	process_attribute(process, device->id, "warp_threads", &warp_threads);
+	add_property(out, process, device->id, "maxThreadsPerMultiprocessor",
+		"max_warps_per_multiprocessor", warp_threads);
+	buf_char(out, '}');
+}
+
+static void add_fact(
+	struct buf *out, const struct process *process, const char *key, const char *fact)
+{
+	const char *value = process_fact(process, fact, "");
+
+	if (*value) {
+		buf_printf(out, "\"%s\": ", key);
+		text_add_json(out, value, strlen(value));
+		buf_text(out, ",\n");
+	}
+}
+
+static void add_head(struct chrome *chrome, struct process *const *processes, size_t nr_processes)
+{
+	const struct process *process = processes[0];
+	struct buf *out = chrome->events.out;
+
+	buf_text(out, "{\"schemaVersion\": 1,\n\"deviceProperties\": [");
+	for (size_t i = 0; i < process->nr_devices; i++) {
+		buf_text(out, i ? ",\n  " : "\n  ");
+		add_device(out, process, &process->devices[i]);
+	}
+	buf_text(out, "],\n");
+	add_fact(out, process, "cupti_version", "cupti.version");
+	add_fact(out, process, "cuda_runtime_version", "cuda.runtime_version");
+	add_fact(out, process, "cuda_driver_version", "cuda.driver_version");
+	add_fact(out, process, "host_name", "host.name");
+	if (nr_processes == 1 && process->rank >= 0) {
+		buf_printf(out,
+			"\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %" PRId64
+			", \"world_size\": %" PRId64 "},\n",
+			process->rank, process->world > 0 ? process->world : 1);
+	}
+	buf_printf(out,
+		"\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": %" PRIu64
+		",\n\"traceEvents\": [",
+		chrome->timeline.base_ns);
+}
+
+static void add_tail(struct chrome *chrome, struct process *const *processes, size_t nr_processes,
+	const char *name)
+{
+	struct buf *out = chrome->events.out;
+	const struct timeline_part *part = chrome->timeline.part;
+	struct buf clocks = {0};
+	uint64_t nr_missing = 0;
+	bool is_complete = true;
+
+	chrome_begin_global_instant(&chrome->events, "\"Record Window End\"",
+		timeline_pid(processes, nr_processes, 0), processes[0]->pid,
+		chrome->timeline.all_last_ns);
+	buf_text(out, "}],\n");
+	for (size_t i = 0; i < nr_processes; i++) {
+		nr_missing += process_missing(processes[i]);
+		is_complete = is_complete && process_is_complete(processes[i]);
+	}
+	buf_printf(out,
+		"\"gprof\": {\"version\": \"%s\", \"complete\": %s, \"missing_events\": %" PRIu64,
+		GPROF_VERSION, is_complete ? "true" : "false", nr_missing);
+	if (part && part->nr_parts) {
+		buf_printf(out, ", \"part\": %zu, \"parts\": %zu", part->nr, part->nr_parts);
+	}
+	job_clock_tell(processes, nr_processes, "", &clocks);
+	if (clocks.nr_bytes) {
+		buf_text(out, ", \"clocks\": ");
+		text_add_json(out, clocks.bytes, clocks.nr_bytes);
+	}
+	buf_fini(&clocks);
+	buf_text(out, "},\n\"traceName\": ");
+	text_add_json(out, name, strlen(name));
+	buf_text(out, "\n}\n");
+}
+
+/* ---- names of rows ---- */
+
+static void add_meta_text(struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid,
+	const char *key, const struct buf *text)
+{
+	struct buf *out = chrome->events.out;
+
+	chrome_begin_meta(&chrome->events, what, pid, tid);
+	buf_printf(out, "\"%s\": ", key);
+	text_add_json(out, text->bytes, text->nr_bytes);
+	buf_text(out, "}}");
+}
+
+static void add_meta_json(struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid,
+	const char *key, const char *json)
+{
+	chrome_begin_meta(&chrome->events, what, pid, tid);
+	buf_printf(chrome->events.out, "\"%s\": %s}}", key, json);
+}
+
+static void add_sort_index(
+	struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid, uint32_t index)
+{
+	chrome_begin_meta(&chrome->events, what, pid, tid);
+	buf_printf(chrome->events.out, "\"sort_index\": %u}}", index);
+}
+
+static void name_process(struct chrome *chrome)
+{
+	uint32_t pid = chrome->timeline.pid;
+	struct buf name = {0};
+
+	process_tree_add_name(&name, chrome->timeline.process);
+	add_meta_text(chrome, "\"process_name\"", pid, 0, "name", &name);
+	add_meta_json(chrome, "\"process_labels\"", pid, 0, "labels", "\"CPU\"");
+	add_sort_index(chrome, "\"process_sort_index\"", pid, 0, 0);
+	buf_fini(&name);
+}
+
+/* The row of a thread and its further lanes. */
+static void name_thread_row(
+	struct chrome *chrome, uint32_t row, uint32_t sort_index, const char *suffix)
+{
+	uint32_t tid = row >= PYTHON_ROWS ? row - PYTHON_ROWS : row, pid = chrome->timeline.pid;
+
+	for (size_t k = 0; k < chrome_lanes_nr(chrome->lanes, row); k++) {
+		struct buf name = {0};
+
+		buf_printf(&name, "thread %u%s", tid, suffix);
+		if (k) {
+			buf_printf(&name, " (%zu)", k + 1);
+		}
+		add_meta_text(
+			chrome, "\"thread_name\"", pid, chrome_lanes_tid(row, k), "name", &name);
+		add_sort_index(
+			chrome, "\"thread_sort_index\"", pid, chrome_lanes_tid(row, k), sort_index);
+		buf_fini(&name);
+	}
+}
+
+/* Threads of the process, also those without slices, then rows that are no thread's. */
+static void name_threads(struct chrome *chrome)
+{
+	struct process *process = chrome->timeline.process;
+	struct idset *named = idset_create();
+
+	for (size_t i = 0; i < process->threads.nr; i++) {
+		const struct model_thread *thread = idmap_at(&process->threads, i);
+		uint32_t tid = timeline_tid(&chrome->timeline, thread->id);
+		struct buf suffix = {0};
+
+		if (idset_has(named, tid)) {
+			continue;
+		}
+		buf_printf(&suffix, " (%s)", string_pool_text(thread->name, NULL));
+		buf_char(&suffix, '\0');
+		name_thread_row(chrome, tid, thread->id, suffix.bytes);
+		idset_add(named, tid);
+		buf_fini(&suffix);
+	}
+	for (size_t i = 0; i < chrome_lanes_nr_rows(chrome->lanes); i++) {
+		uint32_t row = chrome_lanes_row(chrome->lanes, i);
+
+		if (!idset_has(named, row)) {
+			name_thread_row(chrome, row, row & ~PYTHON_ROWS,
+				row >= PYTHON_ROWS ? ", Python" : "");
+		}
+	}
+	idset_destroy(named);
+}
+
+static uint32_t device_pid(const struct chrome *chrome, uint32_t device)
+{
+	uint32_t most = TIMELINE_DEVICES - 1;
+
+	return chrome->timeline.first_device_pid + (device < most ? device : most);
+}
+
+static void name_device(struct chrome *chrome, uint32_t device)
+{
+	uint32_t pid = device_pid(chrome, device);
+	char label[32];
+
+	snprintf(label, sizeof(label), device == UINT32_MAX ? "\"GPU (unknown)\"" : "\"GPU %u\"",
+		device);
+	add_meta_json(chrome, "\"process_name\"", pid, 0, "name",
+		chrome_text(process_device_name(chrome->timeline.process, device)));
+	add_meta_json(chrome, "\"process_labels\"", pid, 0, "labels", label);
+	add_sort_index(chrome, "\"process_sort_index\"", pid, 0, 5000000u + pid);
+}
+
+static void name_stream_row(struct chrome *chrome, const struct chrome_stream_row *row)
+{
+	uint32_t pid = device_pid(chrome, row->device);
+	struct buf name = {0};
+
+	buf_printf(&name, chrome_stream_is_unknown(row->stream) ? "stream (unknown)" : "stream %u",
+		row->stream);
+	if (row->lane) {
+		buf_printf(&name, " (%u)", row->lane);
+	}
+	buf_text(&name, row->is_for_waits ? " (sync)" : "");
+	add_meta_text(chrome, "\"thread_name\"", pid, row->tid, "name", &name);
+	add_sort_index(chrome, "\"thread_sort_index\"", pid, row->tid,
+		row->stream * 8u + (row->lane & 7u));
+	buf_fini(&name);
+}
+
+static void name_streams(struct chrome *chrome)
+{
+	struct idset *named = idset_create();
+
+	for (size_t i = 0; i < chrome->streams.nr; i++) {
+		const struct chrome_stream_row *row = &chrome->streams.rows[i];
+
+		if (!idset_has(named, row->device)) {
+			idset_add(named, row->device);
+			name_device(chrome, row->device);
+		}
+		name_stream_row(chrome, row);
+	}
+	idset_destroy(named);
+}
+
+/* ---- slices of the host ---- */
+
+static void take_host_slice(void *context, struct slice *slice)
+{
+	struct chrome *chrome = context;
+	uint32_t tid = timeline_tid(&chrome->timeline, slice->thread);
+	enum chrome_lane_kind kind = CHROME_LANE_CALL;
+
+	switch (slice->kind) {
+	case SLICE_STEP:
+		if (slice->is_trace_range) {
+			return;
+		}
+		kind = CHROME_LANE_STEP;
+		break;
+	case SLICE_RANGE:
+		kind = CHROME_LANE_RANGE;
+		break;
+	case SLICE_PYTHON:
+		tid += PYTHON_ROWS;
+		break;
+	default:
+		break;
+	}
+	if (slice->kind == SLICE_MARK || slice->kind == SLICE_FREE_RANGE
+			? chrome->is_placing
+			: !chrome_lanes_place(
+				  chrome->lanes, kind, &tid, slice->begin_ns, slice->end_ns)) {
+		return;
+	}
+	slice->row = tid;
+	if (slice->kind == SLICE_STEP) {
+		chrome_add_step(&chrome->events, slice, tid);
+	} else {
+		chrome_add_slice(&chrome->events, slice, chrome->timeline.pid, tid);
+	}
+}
+
+static void take_flow(void *context, uint64_t nr, const struct slice_flow_end *from,
+	const struct slice_flow_end *to)
+{
+	struct chrome *chrome = context;
+
+	chrome_add_autograd_flow(&chrome->events, nr, from, to);
+}
+
+static void take_alloc(void *context, const struct slice_alloc *alloc)
+{
+	struct chrome *chrome = context;
+
+	chrome_add_alloc(&chrome->events, alloc);
+}
+
+/*
+ * HolisticTraceAnalysis drops the last step as unfinished. The last step of a stream is unfinished.
+ * Steps of an imported trace are ranges, all of them whole: one more is put behind them.
+ */
+static void add_step_to_drop(struct chrome *chrome)
+{
+	const struct process *process = chrome->timeline.process;
+	uint64_t begin_ns = timeline_last_ns(&chrome->timeline);
+	struct slice step = {.begin_ns = begin_ns, .end_ns = begin_ns + MIN_STEP_NS};
+	const struct model_step *last = NULL;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		last = process->steps[i].how == MODEL_STEP_TRACE ? &process->steps[i] : last;
+	}
+	if (last && timeline_has(&chrome->timeline, step.begin_ns, step.end_ns)) {
+		step.value = last->step + 1;
+		chrome_add_step(
+			&chrome->events, &step, timeline_tid(&chrome->timeline, last->thread));
+	}
+}
+
+static void walk_host(struct chrome *chrome, bool is_placing)
+{
+	const struct slice_sink sink = {.slice = take_host_slice,
+		.flow = take_flow,
+		.alloc = take_alloc,
+		.context = chrome};
+	/* Readers take the first of two slices that have the same time for the outer one. */
+	const struct slice_walk walk = {.timeline = &chrome->timeline,
+		.sink = &sink,
+		.is_times_only = is_placing,
+		.is_outer_first = true,
+		.min_step_ns = MIN_STEP_NS};
+
+	chrome->is_placing = is_placing;
+	if (timeline_shows(&chrome->timeline, TIMELINE_STEPS)) {
+		slice_walk_steps(&walk);
+		if (!is_placing && timeline_is_for_hta(&chrome->timeline)) {
+			add_step_to_drop(chrome);
+		}
+	}
+	slice_walk_blocks(&walk, SLICES_HOST);
+}
+
+/* ---- slices of devices ---- */
+
+static void write_activity(struct chrome *chrome, const struct slice *slice)
+{
+	uint32_t tid = chrome_streams_place(&chrome->streams, &slice->place,
+		slice->kind == SLICE_WAIT, slice->begin_ns, slice->end_ns);
+
+	chrome_add_slice(&chrome->events, slice, device_pid(chrome, slice->place.device), tid);
+}
+
+static void add_waiting(struct waiting *waiting, const struct slice *slice)
+{
+	uint32_t slot;
+
+	if (waiting->nr_free) {
+		slot = waiting->free_slots[--waiting->nr_free];
+	} else {
+		waiting->slices = array_grow(waiting->slices, waiting->nr_slices,
+			&waiting->slice_capacity, sizeof(*waiting->slices));
+		slot = (uint32_t)waiting->nr_slices++;
+	}
+	waiting->keys = array_grow(
+		waiting->keys, waiting->nr_keys, &waiting->key_capacity, sizeof(*waiting->keys));
+	waiting->keys[waiting->nr_keys++] =
+		(struct waiting_key){slice->clock_begin, slice->clock_end, slot};
+	waiting->slices[slot] = *slice;
+}
+
+static bool is_before(const struct waiting_key *a, const struct waiting_key *b)
+{
+	/* Of two that begin together the longer one comes first: the other may be nested in it. */
+	return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return is_before(b, a) - is_before(a, b);
+}
+
+/* Sorts the new keys and merges them with the old ones, which are in order. */
+static void sort(struct waiting *waiting)
+{
+	struct waiting_key *keys = waiting->keys;
+	size_t nr_old = waiting->nr_sorted, nr = waiting->nr_keys;
+	size_t i = 0, j = nr_old, k = 0;
+
+	for (size_t at = nr_old + 1; at < nr; at++) {
+		if (is_before(&keys[at], &keys[at - 1])) {
+			qsort(keys + nr_old, nr - nr_old, sizeof(*keys), compare);
+			break;
+		}
+	}
+	waiting->nr_sorted = nr;
+	if (!nr_old || nr_old == nr || !is_before(&keys[nr_old], &keys[nr_old - 1])) {
+		return;
+	}
+	if (waiting->scratch_capacity < nr_old) {
+		waiting->scratch_capacity = waiting->key_capacity;
+		waiting->scratch =
+			mem_resize(waiting->scratch, waiting->key_capacity, sizeof(*keys));
+	}
+	memcpy(waiting->scratch, keys, nr_old * sizeof(*keys));
+	while (i < nr_old && j < nr) {
+		keys[k++] = is_before(&keys[j], &waiting->scratch[i]) ? keys[j++]
+								      : waiting->scratch[i++];
+	}
+	memcpy(keys + k, waiting->scratch + i, (nr_old - i) * sizeof(*keys));
+}
+
+/* Writes the activities that begin before `clock_ns`. */
+static void release(void *context, uint64_t clock_ns)
+{
+	struct chrome *chrome = context;
+	struct waiting *waiting = &chrome->waiting;
+	size_t i = 0;
+
+	if (!waiting->nr_keys) {
+		return;
+	}
+	sort(waiting);
+	while (i < waiting->nr_keys && waiting->keys[i].begin < clock_ns) {
+		uint32_t slot = waiting->keys[i++].slot;
+
+		write_activity(chrome, &waiting->slices[slot]);
+		waiting->free_slots = array_grow(waiting->free_slots, waiting->nr_free,
+			&waiting->free_capacity, sizeof(*waiting->free_slots));
+		waiting->free_slots[waiting->nr_free++] = slot;
+	}
+	waiting->nr_keys -= i;
+	waiting->nr_sorted = waiting->nr_keys;
+	memmove(waiting->keys, waiting->keys + i, waiting->nr_keys * sizeof(*waiting->keys));
+}
+
+static void take_gpu_slice(void *context, struct slice *slice)
+{
+	struct chrome *chrome = context;
+	uint32_t tid = (uint32_t)slice->thread;
+
+	if (slice->kind == SLICE_OVERHEAD) {
+		chrome_add_overhead(&chrome->events, slice, !idset_has(chrome->overhead_tids, tid));
+		idset_add(chrome->overhead_tids, tid);
+	} else {
+		add_waiting(&chrome->waiting, slice);
+	}
+}
+
+static void walk_devices(struct chrome *chrome)
+{
+	const struct slice_sink sink = {
+		.slice = take_gpu_slice, .no_earlier = release, .context = chrome};
+	const struct slice_walk walk = {.timeline = &chrome->timeline, .sink = &sink};
+
+	slice_walk_blocks(&walk, SLICES_GPU);
+	release(chrome, UINT64_MAX);
+}
+
+/* ---- the file ---- */
+
+static void write_process(struct chrome *chrome)
+{
+	chrome_events_enter(&chrome->events);
+	name_process(chrome);
+	chrome->lanes = chrome_lanes_create();
+	walk_host(chrome, true);
+	chrome_lanes_find(chrome->lanes);
+	name_threads(chrome);
+	walk_host(chrome, false);
+	chrome_lanes_destroy(chrome->lanes);
+	chrome->overhead_tids = idset_create();
+	walk_devices(chrome);
+	name_streams(chrome);
+	chrome_streams_fini(&chrome->streams);
+	idset_destroy(chrome->overhead_tids);
+	chrome_events_leave(&chrome->events);
+}
+
+void chrome_write_part(struct process *const *processes, size_t nr_processes,
+	const struct timeline_filter *filter, const char *name, const struct timeline_part *part,
+	struct chrome_sizes *sizes, struct buf *out)
+{
+	struct chrome chrome = {.timeline = {.filter = filter, .part = part},
+		.events = {.timeline = &chrome.timeline, .out = out, .sizes = sizes}};
+	struct timeline *timeline = &chrome.timeline;
+
+	timeline_find_base(timeline, processes, nr_processes, 0);
+	if (sizes) {
+		sizes->begin_ns = timeline->all_first_ns;
+		sizes->span_ns = (timeline->all_last_ns > timeline->all_first_ns
+						 ? timeline->all_last_ns - timeline->all_first_ns
+						 : 0) /
+					 CHROME_SPANS +
+				 1;
+	}
+	progress_start("writing the timeline", timeline->nr_all);
+	add_head(&chrome, processes, nr_processes);
+	for (size_t i = 0; i < nr_processes; i++) {
+		timeline_enter(timeline, processes, nr_processes, i);
+		write_process(&chrome);
+		timeline_leave(timeline);
+	}
+	add_tail(&chrome, processes, nr_processes, name);
+	progress_stop();
+	free(chrome.waiting.slices);
+	free(chrome.waiting.free_slots);
+	free(chrome.waiting.keys);
+	free(chrome.waiting.scratch);
+}
+
+void chrome_write(struct process *const *processes, size_t nr_processes,
+	const struct timeline_filter *filter, const char *name, struct buf *out)
+{
+	chrome_write_part(processes, nr_processes, filter, name, NULL, NULL, out);
+}

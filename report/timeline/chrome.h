@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A timeline as Chrome JSON in Kineto's dialect, which Perfetto, chrome://tracing and
+ * HolisticTraceAnalysis open. Events are in the order of the stream. Events of the host are walked
+ * twice: once to find their rows, once to write. Memory: GPU activities that may still have to be
+ * put in order, and what chrome_rows.h says.
+ */
+#ifndef REPORT_TIMELINE_CHROME_H
+#define REPORT_TIMELINE_CHROME_H
+
+#include "report/timeline/timeline.h"
+#include "report/util/buf.h"
+
+#define CHROME_SPANS 65536u
+
+/* How many bytes the events of each span of time take. Starts with all zeros. */
+struct chrome_sizes {
+	uint64_t begin_ns, span_ns;
+	uint64_t bytes[CHROME_SPANS];
+};
+
+/* A whole file called `name`. filter may be NULL. */
+void chrome_write(struct process *const *processes, size_t nr_processes,
+	const struct timeline_filter *filter, const char *name, struct buf *out);
+
+/* The same of a part of the time. sizes: NULL, or to be filled. */
+void chrome_write_part(struct process *const *processes, size_t nr_processes,
+	const struct timeline_filter *filter, const char *name, const struct timeline_part *part,
+	struct chrome_sizes *sizes, struct buf *out);
+
+#endif

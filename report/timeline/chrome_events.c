@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/chrome_events.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/comm/nccl_names.h"
+#include "report/kineto/event.h"
+#include "report/model/api.h"
+#include "report/model/py_stack.h"
+#include "report/util/text.h"
+
+/* ---- pieces of events ---- */
+
+/* Microseconds with three decimals. */
+static void add_us(struct buf *out, uint64_t ns)
+{
+	char decimals[4] = {'.', (char)('0' + ns / 100 % 10), (char)('0' + ns / 10 % 10),
+		(char)('0' + ns % 10)};
+
+	buf_uint(out, ns / 1000);
+	buf_add(out, decimals, sizeof(decimals));
+}
+
+static void add_size(struct chrome_sizes *sizes, uint64_t ns, uint64_t nr_bytes)
+{
+	uint64_t span = ns > sizes->begin_ns ? (ns - sizes->begin_ns) / sizes->span_ns : 0;
+
+	sizes->bytes[span < CHROME_SPANS ? span : CHROME_SPANS - 1] += nr_bytes;
+}
+
+/* `{"ph": "X", "cat": ..., "name": ...`; the name is JSON already. Accounts the event before. */
+static void begin_event(
+	struct chrome_events *events, char ph, const char *category, const char *name_json)
+{
+	struct buf *out = events->out;
+	uint64_t at = out->nr_flushed + out->nr_bytes;
+
+	if (events->sizes) {
+		add_size(events->sizes, events->event_ns, at - events->event_at);
+	}
+	events->event_at = at;
+	buf_text(out, events->nr_events++ ? ",\n{\"ph\": \"" : "\n{\"ph\": \"");
+	buf_char(out, ph);
+	if (category) {
+		buf_text(out, "\", \"cat\": \"");
+		buf_text(out, category);
+	}
+	buf_text(out, "\", \"name\": ");
+	buf_text(out, name_json);
+}
+
+/* `, "pid": ..., "tid": ..., "ts": ...`, and with an end `, "dur": ...`. */
+static void place_event(struct chrome_events *events, uint32_t pid, uint32_t tid, uint64_t begin_ns,
+	const uint64_t *end_ns)
+{
+	struct buf *out = events->out;
+
+	events->event_ns = begin_ns;
+	buf_text(out, ", \"pid\": ");
+	buf_uint(out, pid);
+	buf_text(out, ", \"tid\": ");
+	buf_uint(out, tid);
+	buf_text(out, ", \"ts\": ");
+	add_us(out, begin_ns);
+	if (end_ns) {
+		buf_text(out, ", \"dur\": ");
+		add_us(out, *end_ns > begin_ns ? *end_ns - begin_ns : 0);
+	}
+}
+
+/* An end of the flow from a call to its GPU activity. */
+static void add_flow(struct chrome_events *events, char ph, uint32_t correlation, uint32_t pid,
+	uint32_t tid, uint64_t ns)
+{
+	struct buf *out = events->out;
+
+	begin_event(events, ph, "ac2g", "\"ac2g\"");
+	buf_text(out, ", \"id\": ");
+	buf_uint(out, events->timeline->first_id + correlation);
+	place_event(events, pid, tid, ns, NULL);
+	buf_text(out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
+}
+
+const char *chrome_text(uint32_t text)
+{
+	static char **made;
+	static size_t nr_made;
+
+	if (text >= nr_made) {
+		size_t nr = (size_t)text * 2 + 64;
+
+		made = mem_resize(made, nr, sizeof(char *));
+		memset(made + nr_made, 0, (nr - nr_made) * sizeof(char *));
+		nr_made = nr;
+	}
+	if (!made[text]) {
+		struct buf json = {0};
+		size_t nr_bytes;
+		const char *bytes = string_pool_shown(text, &nr_bytes);
+
+		text_add_json(&json, bytes, nr_bytes);
+		buf_char(&json, '\0');
+		made[text] = json.bytes;
+	}
+	return made[text];
+}
+
+/* ---- inputs of operators in Kineto's words; kineto/shape.c reads them ---- */
+
+static bool skip_word(const char **at, const char *end, const char *word)
+{
+	size_t length = strlen(word);
+
+	if ((size_t)(end - *at) < length || memcmp(*at, word, length)) {
+		return false;
+	}
+	*at += length;
+	return true;
+}
+
+/* "[64,3]", which is JSON as it is. */
+static bool parse_sizes(struct buf *dims, const char **at, const char *end)
+{
+	const char *close = memchr(*at, ']', (size_t)(end - *at));
+
+	if (!close || strspn(*at + 1, "0123456789,") != (size_t)(close - *at - 1)) {
+		return false;
+	}
+	buf_add(dims, *at, (size_t)(close + 1 - *at));
+	*at = close + 1;
+	return true;
+}
+
+static bool parse_input(struct buf *dims, struct buf *types, const char **at, const char *end)
+{
+	const char *begin = *at, *open, *type;
+
+	if (skip_word(at, end, "scalar")) {
+		buf_text(dims, "[]");
+		buf_text(types, "\"Scalar\"");
+		return true;
+	}
+	open = memchr(begin, '[', (size_t)(end - begin));
+	type = !open ? NULL
+	       : open == begin + 1 && *begin == '?'
+		       ? ""
+		       : kineto_shape_type(begin, (size_t)(open - begin));
+	if (!type) {
+		return false;
+	}
+	text_add_json(types, type, strlen(type));
+	*at = open;
+	return parse_sizes(dims, at, end);
+}
+
+static bool parse_inputs(struct buf *dims, struct buf *types, const char *at, size_t nr_bytes)
+{
+	const char *end = at + nr_bytes;
+
+	while (parse_input(dims, types, &at, end)) {
+		if (at == end) {
+			return true;
+		}
+		if (!skip_word(&at, end, ", ")) {
+			return false;
+		}
+		buf_text(dims, ", ");
+		buf_text(types, ", ");
+	}
+	return false;
+}
+
+/* "float32[64,3], scalar" as "Input Dims" and "Input type"; other texts as "Inputs", unchanged. */
+static char *make_inputs(uint32_t name)
+{
+	struct buf text = {0}, dims = {0}, types = {0};
+	size_t nr_bytes;
+	const char *bytes = string_pool_text(name, &nr_bytes);
+
+	if (parse_inputs(&dims, &types, bytes, nr_bytes)) {
+		buf_text(&text, "\"Input Dims\": [");
+		buf_add(&text, dims.bytes, dims.nr_bytes);
+		buf_text(&text, "], \"Input type\": [");
+		buf_add(&text, types.bytes, types.nr_bytes);
+		buf_char(&text, ']');
+	} else {
+		buf_text(&text, "\"Inputs\": ");
+		text_add_json(&text, bytes, nr_bytes);
+	}
+	buf_char(&text, '\0');
+	buf_fini(&dims);
+	buf_fini(&types);
+	return text.bytes;
+}
+
+/* The same, made once for each text. */
+static const char *inputs_text(uint32_t name)
+{
+	static struct idmap made; /* char *, by name */
+	char **text;
+
+	if (!made.element_bytes) {
+		idmap_init(&made, sizeof(char *));
+	}
+	text = idmap_put(&made, name);
+	if (!*text) {
+		*text = make_inputs(name);
+	}
+	return *text;
+}
+
+/* ---- arguments of slices of the host ---- */
+
+/* Writes what stands before the next member. */
+static void add_separator(struct buf *out, bool *has_members)
+{
+	buf_text(out, *has_members ? ", " : "");
+	*has_members = true;
+}
+
+static void add_call_args(
+	struct buf *out, const struct timeline *timeline, const struct slice *slice)
+{
+	buf_text(out, "\"correlation\": ");
+	buf_uint(out, slice->correlation);
+	if (slice->result) {
+		buf_printf(out, ", \"result\": %" PRId32, slice->result);
+	}
+	if (slice->stack) {
+		buf_printf(out, ", \"Call stack\": %s",
+			chrome_text(py_stack_text(timeline->process, slice->stack)));
+	}
+}
+
+static void add_nccl_args(
+	struct buf *out, const struct timeline *timeline, const struct slice *slice)
+{
+	bool has_members = false;
+
+	if (slice->value) {
+		add_separator(out, &has_members);
+		buf_printf(out, "\"bytes\": %" PRIu64, slice->value);
+	}
+	if (slice->sequence) {
+		add_separator(out, &has_members);
+		buf_printf(out, "\"sequence number\": %" PRIu64, slice->sequence);
+	}
+	if (slice->comm) {
+		add_separator(out, &has_members);
+		buf_printf(out, "\"communicator\": %s",
+			chrome_text(nccl_names_comm(timeline->process, slice->comm)));
+	}
+	if (slice->result) {
+		add_separator(out, &has_members);
+		buf_printf(out, "\"result\": %" PRId32, slice->result);
+	}
+}
+
+static void add_op_args(struct buf *out, const struct timeline *timeline, const struct slice *slice)
+{
+	bool has_members = false;
+
+	if (slice->value) {
+		add_separator(out, &has_members);
+		buf_printf(out, "\"Sequence number\": %" PRIu64 ", \"Fwd thread id\": %" PRIu64,
+			slice->value - 1, slice->forward_thread);
+	}
+	if (slice->has_inputs) {
+		add_separator(out, &has_members);
+		buf_text(out, inputs_text(slice->shape));
+	}
+	if (slice->stack) {
+		add_separator(out, &has_members);
+		buf_printf(out, "\"Call stack\": %s",
+			chrome_text(py_stack_text(timeline->process, slice->stack)));
+	}
+}
+
+/* NVTX's types: unsigned, signed and floating numbers of 64 bits, then of 32. */
+static void add_payload(struct buf *out, const struct slice *slice)
+{
+	double number;
+	float small;
+
+	if (!slice->payload_type && slice->kind != SLICE_RANGE) {
+		return;
+	}
+	memcpy(&number, &slice->value, sizeof(number));
+	memcpy(&small, &slice->value, sizeof(small));
+	buf_text(out, ", \"args\": {");
+	switch (slice->payload_type) {
+	case 1:
+	case 4:
+		buf_text(out, "\"payload\": ");
+		buf_uint(out, slice->value);
+		break;
+	case 2:
+		buf_printf(out, "\"payload\": %" PRId64, (int64_t)slice->value);
+		break;
+	case 5:
+		buf_printf(out, "\"payload\": %" PRId32, (int32_t)slice->value);
+		break;
+	case 3:
+	case 6:
+		number = slice->payload_type == 6 ? (double)small : number;
+		if (isfinite(number)) { /* JSON has no others */
+			buf_printf(out, "\"payload\": %.9g", number);
+		}
+		break;
+	default:
+		break;
+	}
+	buf_text(out, "}");
+}
+
+/* "domain:range". */
+static const char *range_name(const struct slice *slice, struct buf *joined)
+{
+	size_t nr_bytes;
+	const char *bytes;
+
+	if (!slice->domain) {
+		return chrome_text(slice->name);
+	}
+	joined->nr_bytes = 0;
+	bytes = string_pool_text(slice->domain, &nr_bytes);
+	text_add_json(joined, bytes, nr_bytes);
+	joined->nr_bytes--; /* the quote */
+	buf_char(joined, ':');
+	buf_text(joined, chrome_text(slice->name) + 1);
+	buf_char(joined, '\0');
+	return joined->bytes;
+}
+
+/* ---- arguments of GPU activities ---- */
+
+static char *make_shape_args(
+	struct timeline *timeline, const struct model_shape *shape, uint32_t device)
+{
+	struct occupancy occupancy;
+	struct buf args = {0};
+
+	buf_printf(&args, ", \"registers per thread\": %u, \"shared memory\": %" PRIu64,
+		shape->registers,
+		(uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes);
+	if (timeline_occupancy(timeline, shape, device, &occupancy)) {
+		buf_printf(&args, ", \"blocks per SM\": %.6f, \"warps per SM\": %.6f",
+			occupancy.blocks_per_multiprocessor, occupancy.warps_per_multiprocessor);
+	}
+	buf_printf(&args, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", shape->grid[0],
+		shape->grid[1], shape->grid[2], shape->block[0], shape->block[1], shape->block[2]);
+	if (shape->cluster[0]) {
+		buf_printf(&args, ", \"cluster\": [%u, %u, %u]", shape->cluster[0],
+			shape->cluster[1], shape->cluster[2]);
+	}
+	if (occupancy.has_estimate) {
+		buf_printf(&args, ", \"est. achieved occupancy %%\": %u", occupancy.percent);
+	}
+	buf_char(&args, '\0');
+	return args.bytes;
+}
+
+static void add_shape_args(struct chrome_events *events, uint32_t id, uint32_t device)
+{
+	const struct model_shape *shape = idmap_get(&events->timeline->process->shapes, id);
+	char **args;
+
+	if (!shape) {
+		return;
+	}
+	args = idmap_put(&events->shape_args, id);
+	if (!*args) {
+		*args = make_shape_args(events->timeline, shape, device);
+	}
+	buf_text(events->out, *args);
+}
+
+static void add_bytes(struct buf *out, const struct slice *slice)
+{
+	uint64_t ns =
+		slice->clock_end > slice->clock_begin ? slice->clock_end - slice->clock_begin : 0;
+
+	buf_printf(out, ", \"bytes\": %" PRIu64, slice->value);
+	if (ns) {
+		buf_printf(out, ", \"memory bandwidth (GB/s)\": %.6f",
+			(double)slice->value / (double)ns);
+	}
+	if (slice->kind == SLICE_COPY && slice->copy_kind == API_COPY_PTOP) {
+		buf_printf(out,
+			", \"fromDevice\": %u, \"toDevice\": %u, \"fromContext\": %u, "
+			"\"toContext\": %u",
+			slice->peer[0], slice->peer[1], slice->peer[2], slice->peer[3]);
+	}
+}
+
+static void add_member(struct buf *out, const char *key, uint64_t value)
+{
+	buf_text(out, key);
+	buf_uint(out, value);
+}
+
+static void add_wait_args(struct buf *out, const struct slice *slice)
+{
+	/* Stream -1: tools take an event with a stream for work, and waiting is none. */
+	buf_printf(out,
+		"\"stream\": -1, \"waited stream\": %d, \"correlation\": %u, \"device\": %u"
+		", \"context\": %u",
+		(int)slice->place.stream, slice->correlation, slice->place.device,
+		slice->place.context);
+}
+
+static void add_activity_args(struct chrome_events *events, const struct slice *slice, uint32_t tid)
+{
+	bool is_for_hta = timeline_is_for_hta(events->timeline);
+	struct buf *out = events->out;
+
+	add_member(out, "\"device\": ", slice->place.device);
+	add_member(out, ", \"context\": ", slice->place.context);
+	/* HTA computes a negative idle time where activities of a stream overlap: split it. */
+	add_member(out, ", \"stream\": ", is_for_hta ? tid : slice->place.stream);
+	add_member(out, ", \"correlation\": ", slice->correlation);
+	if (slice->kind == SLICE_KERNEL) {
+		buf_text(out, ", \"queued\": 0");
+		add_shape_args(events, slice->shape, slice->place.device);
+	} else if (slice->kind != SLICE_GRAPH) {
+		add_bytes(out, slice);
+	}
+	if (slice->graph) {
+		buf_printf(out, ", \"graph id\": %u, \"graph node id\": %" PRIu64, slice->graph,
+			slice->graph_node);
+	}
+	if (slice->channel) {
+		buf_printf(out, ", \"channel\": %u", slice->channel);
+	}
+}
+
+/* ---- slices ---- */
+
+static const char *category_of(const struct slice *slice)
+{
+	switch (slice->category) {
+	case CATEGORY_RUNTIME:
+		return "cuda_runtime";
+	case CATEGORY_DRIVER:
+		return "cuda_driver";
+	case CATEGORY_ANNOTATION:
+		return "user_annotation";
+	case CATEGORY_PYTHON:
+		return "python_function";
+	case CATEGORY_NCCL_API:
+		return "nccl";
+	case CATEGORY_KERNEL:
+		return "kernel";
+	case CATEGORY_NCCL:
+		return slice->kind == SLICE_CALL ? "cpu_op" : "kernel";
+	case CATEGORY_COPY:
+		return "gpu_memcpy";
+	case CATEGORY_SET:
+		return "gpu_memset";
+	case CATEGORY_SYNC:
+		return "cuda_sync";
+	default:
+		return "cpu_op";
+	}
+}
+
+/* Members of "args", and the ends of flows that begin or end at the slice. */
+static void add_args(struct chrome_events *events, const struct slice *slice, uint32_t tid)
+{
+	const struct timeline *timeline = events->timeline;
+	struct buf *out = events->out;
+
+	switch (slice->kind) {
+	case SLICE_CALL:
+		add_call_args(out, timeline, slice);
+		break;
+	case SLICE_NCCL_CALL:
+		add_nccl_args(out, timeline, slice);
+		break;
+	case SLICE_OP:
+		add_op_args(out, timeline, slice);
+		break;
+	case SLICE_WAIT:
+		add_wait_args(out, slice);
+		break;
+	case SLICE_KERNEL:
+	case SLICE_COPY:
+	case SLICE_SET:
+	case SLICE_GRAPH:
+		add_activity_args(events, slice, tid);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_launch_flow(
+	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid)
+{
+	const struct timeline *timeline = events->timeline;
+	bool is_call = slice->kind == SLICE_CALL;
+
+	if (slice->correlation && slice->kind != SLICE_WAIT &&
+		idset_has(is_call ? timeline->launched : timeline->called, slice->correlation)) {
+		add_flow(
+			events, is_call ? 's' : 'f', slice->correlation, pid, tid, slice->begin_ns);
+	}
+}
+
+/* Ranges that overlap freely become asynchronous events, which may. */
+static void add_range(
+	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid)
+{
+	uint64_t id = events->nr_events;
+	struct buf *out = events->out, joined = {0};
+	const char *name = range_name(slice, &joined);
+
+	switch (slice->kind) {
+	case SLICE_MARK:
+		begin_event(events, 'i', "user_annotation", name);
+		buf_text(out, ", \"s\": \"t\"");
+		place_event(events, pid, tid, slice->begin_ns, NULL);
+		break;
+	case SLICE_FREE_RANGE:
+		begin_event(events, 'b', "user_annotation", name);
+		buf_printf(out, ", \"id\": %" PRIu64, id);
+		place_event(events, pid, tid, slice->begin_ns, NULL);
+		add_payload(out, slice);
+		buf_char(out, '}');
+		begin_event(events, 'e', "user_annotation", name);
+		buf_printf(out, ", \"id\": %" PRIu64, id);
+		place_event(events, pid, tid, slice->end_ns, NULL);
+		buf_char(out, '}');
+		buf_fini(&joined);
+		return;
+	default:
+		begin_event(events, 'X', "user_annotation", name);
+		place_event(events, pid, tid, slice->begin_ns, &slice->end_ns);
+		break;
+	}
+	add_payload(out, slice);
+	buf_char(out, '}');
+	buf_fini(&joined);
+}
+
+void chrome_add_slice(
+	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid)
+{
+	if (slice->kind == SLICE_RANGE || slice->kind == SLICE_FREE_RANGE ||
+		slice->kind == SLICE_MARK) {
+		add_range(events, slice, pid, tid);
+		return;
+	}
+	begin_event(events, 'X', category_of(slice), chrome_text(slice->name));
+	place_event(events, pid, tid, slice->begin_ns, &slice->end_ns);
+	buf_text(events->out, ", \"args\": {");
+	add_args(events, slice, tid);
+	buf_text(events->out, "}}");
+	add_launch_flow(events, slice, pid, tid);
+}
+
+void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->value);
+	begin_event(events, 'X', "user_annotation", name);
+	place_event(events, events->timeline->pid, tid, step->begin_ns, &step->end_ns);
+	buf_text(events->out, ", \"args\": {}}");
+}
+
+void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc)
+{
+	const struct timeline *timeline = events->timeline;
+
+	begin_event(events, 'i', "cpu_instant_event", "\"[memory]\"");
+	buf_text(events->out, ", \"s\": \"t\"");
+	place_event(events, timeline->pid, timeline_tid(timeline, alloc->thread), alloc->ns, NULL);
+	buf_printf(events->out,
+		", \"args\": {\"Total Reserved\": %" PRIu64 ", \"Total Allocated\": %" PRIu64
+		", \"Bytes\": %" PRId64 ", \"Addr\": %" PRIu64
+		", \"Device Id\": %u, \"Device Type\": %u}}",
+		alloc->reserved_bytes, alloc->allocated_bytes, alloc->bytes, alloc->address,
+		alloc->device, alloc->device_type);
+}
+
+/* Their pid is -1. */
+void chrome_add_overhead(struct chrome_events *events, const struct slice *slice, bool is_new)
+{
+	uint64_t ns = slice->end_ns > slice->begin_ns ? slice->end_ns - slice->begin_ns : 0;
+	uint32_t tid = (uint32_t)slice->thread;
+	struct buf *out = events->out;
+
+	if (is_new) {
+		begin_event(events, 'M', NULL, "\"thread_name\"");
+		buf_printf(out, ", \"pid\": -1, \"tid\": %u, \"ts\": ", tid);
+		add_us(out, events->timeline->first_ns);
+		buf_printf(out, ", \"args\": {\"name\": \"CUPTI's overhead, thread %u\"}}", tid);
+	}
+	begin_event(events, 'X', "overhead", chrome_text(slice->name));
+	buf_printf(out, ", \"pid\": -1, \"tid\": %u, \"ts\": ", tid);
+	add_us(out, slice->begin_ns);
+	buf_text(out, ", \"dur\": ");
+	add_us(out, ns);
+	buf_text(out, ", \"args\": {}}");
+}
+
+/* ---- other events ---- */
+
+/* Ids differ from those of launches by their category. */
+static void add_autograd_end(
+	struct chrome_events *events, char ph, uint64_t nr, const struct slice_flow_end *end)
+{
+	begin_event(events, ph, "fwdbwd", "\"fwdbwd\"");
+	buf_printf(events->out, ", \"id\": %" PRIu64, events->timeline->first_id + nr);
+	place_event(events, events->timeline->pid, end->row, end->ns, NULL);
+	buf_text(events->out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
+}
+
+void chrome_add_autograd_flow(struct chrome_events *events, uint64_t nr,
+	const struct slice_flow_end *from, const struct slice_flow_end *to)
+{
+	add_autograd_end(events, 's', nr, from);
+	add_autograd_end(events, 'f', nr, to);
+}
+
+void chrome_begin_meta(struct chrome_events *events, const char *what, uint32_t pid, uint32_t tid)
+{
+	begin_event(events, 'M', NULL, what);
+	place_event(events, pid, tid, events->timeline->first_ns, NULL);
+	buf_text(events->out, ", \"args\": {");
+}
+
+void chrome_begin_global_instant(
+	struct chrome_events *events, const char *name, uint32_t pid, uint32_t tid, uint64_t ns)
+{
+	begin_event(events, 'i', NULL, name);
+	buf_text(events->out, ", \"s\": \"g\"");
+	place_event(events, pid, tid, ns, NULL);
+}
+
+/* ---- processes ---- */
+
+void chrome_events_enter(struct chrome_events *events)
+{
+	idmap_init(&events->shape_args, sizeof(char *));
+}
+
+void chrome_events_leave(struct chrome_events *events)
+{
+	for (size_t i = 0; i < events->shape_args.nr; i++) {
+		free(*(char **)idmap_at(&events->shape_args, i));
+	}
+	idmap_fini(&events->shape_args);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of Chrome JSON in Kineto's dialect: a slice as an event, and what it is made of. */
+#ifndef REPORT_TIMELINE_CHROME_EVENTS_H
+#define REPORT_TIMELINE_CHROME_EVENTS_H
+
+#include "report/timeline/chrome.h"
+#include "report/timeline/slice.h"
+
+struct chrome_events {
+	struct timeline *timeline;
+	struct buf *out;
+	struct chrome_sizes *sizes;  /* NULL: not wanted */
+	uint64_t event_at, event_ns; /* of the event that is being written: place and time */
+	uint64_t nr_events;
+	struct idmap shape_args; /* char *, by shape of the process at hand */
+};
+
+/* Around the events of a process. */
+void chrome_events_enter(struct chrome_events *events);
+void chrome_events_leave(struct chrome_events *events);
+
+/* A slice of a thread or stream in its row, then the end of the flow of its launch. */
+void chrome_add_slice(
+	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid);
+
+/* A step as Kineto names it. */
+void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid);
+
+void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc);
+
+/* CUPTI's overhead has rows beside those of processes, which are named when they are new. */
+void chrome_add_overhead(struct chrome_events *events, const struct slice *slice, bool is_new);
+
+/* From a forward operator to its autograd node; rows are tids. */
+void chrome_add_autograd_flow(struct chrome_events *events, uint64_t nr,
+	const struct slice_flow_end *from, const struct slice_flow_end *to);
+
+/* `{"ph": "M", "name": what, ... "args": {`: the caller adds a member and two braces. */
+void chrome_begin_meta(struct chrome_events *events, const char *what, uint32_t pid, uint32_t tid);
+
+/* An instant for all processes; the caller adds a brace. */
+void chrome_begin_global_instant(
+	struct chrome_events *events, const char *name, uint32_t pid, uint32_t tid, uint64_t ns);
+
+/* A text of string_pool.h as JSON with its quotes, made once. */
+const char *chrome_text(uint32_t text);
+
+#endif

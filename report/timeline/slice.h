@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a process as slices: the one walk over events that every format of a timeline is made
+ * of. A sink gets slices in the order of the stream. chrome.c writes them as they come, in Kineto's
+ * dialect; tracks.c sorts them and lays them out on tracks, for Perfetto, the page and SVG.
+ */
+#ifndef REPORT_TIMELINE_SLICE_H
+#define REPORT_TIMELINE_SLICE_H
+
+#include "report/comm/nccl_ops.h"
+#include "report/timeline/timeline.h"
+
+enum slice_kind {
+	/* on threads of the host */
+	SLICE_CALL,
+	SLICE_NCCL_CALL,
+	SLICE_OP,
+	SLICE_PYTHON,
+	SLICE_RANGE,	  /* NVTX push and pop, which nest */
+	SLICE_FREE_RANGE, /* NVTX start and end, which overlap freely */
+	SLICE_MARK,	  /* NVTX; an instant */
+	/* on streams of devices */
+	SLICE_KERNEL,
+	SLICE_COPY,
+	SLICE_SET,
+	SLICE_GRAPH,
+	SLICE_WAIT, /* CUPTI's synchronization record */
+	/* of the process */
+	SLICE_OVERHEAD,
+	SLICE_STEP,
+	SLICE_WINDOW,
+	SLICE_COLLECTIVE,
+	SLICE_LOSS,   /* an instant */
+	SLICE_NOTICE, /* an instant */
+};
+
+enum slice_category {
+	CATEGORY_NONE,
+	CATEGORY_RUNTIME,
+	CATEGORY_DRIVER,
+	CATEGORY_LIBRARY,
+	CATEGORY_OPERATOR,
+	CATEGORY_ANNOTATION,
+	CATEGORY_PYTHON,
+	CATEGORY_KERNEL,
+	CATEGORY_NCCL,
+	CATEGORY_COPY,
+	CATEGORY_SET,
+	CATEGORY_SYNC,
+	CATEGORY_OVERHEAD,
+	CATEGORY_STEP,
+	CATEGORY_MARK,
+	CATEGORY_COMM,
+	CATEGORY_NCCL_API,
+	NR_CATEGORIES,
+};
+
+/* What a slice does not have is 0. Names and texts are ids of string_pool.h. */
+struct slice {
+	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
+	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
+	uint8_t kind, category;
+	/* All that a walk over times alone sets is above. */
+	uint8_t payload_type; /* of NVTX */
+	uint8_t copy_kind;
+	bool has_inputs;     /* of an operator; the text may be empty */
+	bool is_trace_range; /* a step that is also among the operators of an imported trace */
+	uint32_t name;
+	uint32_t domain;      /* of NVTX */
+	uint32_t correlation; /* of calls and GPU activities */
+	uint32_t stack;	      /* Python's, py_stack.h */
+	uint32_t shape;	      /* of a launch; inputs of an operator: a text */
+	uint32_t text;	      /* of a notice */
+	uint32_t comm;	      /* of an NCCL call */
+	int32_t result;	      /* of a call */
+	int64_t number;	      /* lost events; the code of a notice */
+	/* bytes; payload of NVTX; an operator's sequence number + 1; number of a step; place of a
+	 * collective in its list */
+	uint64_t value;
+	uint64_t sequence;	 /* of an NCCL call */
+	uint64_t forward_thread; /* of an autograd node: the framework's number */
+	/* of GPU activities */
+	struct model_place place;
+	uint32_t place_id;
+	uint32_t graph, channel;
+	uint64_t graph_node;
+	uint64_t clock_begin, clock_end; /* CUPTI's ns */
+	uint32_t peer[4]; /* of a copy: source and destination device, then their contexts */
+	/* Set by the sink: where it put the slice, which flows that end at it come with. */
+	uint32_t row;
+};
+
+struct slice_alloc {
+	uint64_t ns, thread;
+	uint64_t allocated_bytes, reserved_bytes, address;
+	int64_t bytes;
+	uint32_t device, device_type; /* type 0: the host */
+};
+
+struct slice_sample {
+	uint64_t ns, value;
+	uint32_t device;
+	uint8_t metric; /* enum gprof_metric */
+};
+
+struct slice_flow_end {
+	uint64_t ns;
+	uint32_t row;
+};
+
+/* All but slice and flow may be NULL. */
+struct slice_sink {
+	void (*slice)(void *context, struct slice *slice);
+	/* From a forward operator to its autograd node; nr counts from 1. Both slices came before.
+	 */
+	void (*flow)(void *context, uint64_t nr, const struct slice_flow_end *from,
+		const struct slice_flow_end *to);
+	void (*alloc)(void *context, const struct slice_alloc *alloc);
+	void (*sample)(void *context, const struct slice_sample *sample);
+	/* GPU activities that come later begin at clock_ns of CUPTI's clock, or after it. */
+	void (*no_earlier)(void *context, uint64_t clock_ns);
+	void *context;
+};
+
+/* Sources of slices: tables of the stream, a bit each. */
+enum slice_source {
+	SLICES_HOST = 1, /* calls, operators, ranges, Python, allocations */
+	SLICES_GPU = 2,	 /* GPU activities, and CUPTI's overhead */
+	SLICES_SAMPLES = 4,
+	SLICES_LOSSES = 8,
+};
+
+struct slice_walk {
+	struct timeline *timeline;
+	const struct slice_sink *sink;
+	bool is_times_only;   /* slices have what stands first in struct slice; no allocations */
+	bool is_outer_first;  /* of operators that have the same time the outer one comes first */
+	uint64_t min_step_ns; /* what a step without a length gets */
+};
+
+/* Slices of the process at hand. A walk reads blocks in order, and those of `sources` alone. */
+void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources);
+void slice_walk_steps(const struct slice_walk *walk);
+void slice_walk_windows(const struct slice_walk *walk);
+void slice_walk_notices(const struct slice_walk *walk);
+
+/*
+ * Collectives of all processes, in the order of their communicators and numbers; the walk has those
+ * of one process. slice.value is the place in ops, slice.comm numbers the communicators of the
+ * process from 1.
+ */
+void slice_collectives_read(struct nccl_ops *ops, const struct timeline *timeline,
+	struct process *const *processes, size_t nr_processes);
+void slice_walk_collectives(
+	const struct slice_walk *walk, const struct nccl_ops *ops, uint32_t process);
+
+#endif

@@ -1,0 +1,840 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/slice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+#include "report/comm/host_collectives.h"
+#include "report/comm/nccl_names.h"
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/model/kernel_class.h"
+#include "report/model/py_stack.h"
+#include "report/model/ranges.h"
+#include "report/model/select.h"
+#include "report/ops/op.h"
+#include "report/util/progress.h"
+
+/* ---- flows from forward operators to their autograd nodes ---- */
+
+/*
+ * What an autograd node shares with the operator that made it. Autograd numbers nodes by the
+ * thread that computes the forward pass.
+ */
+struct node_key {
+	uint64_t sequence;
+	uint64_t thread; /* the framework's number */
+};
+
+/* The ends of a flow, until both are known. */
+struct flow {
+	struct node_key key;
+	struct slice_flow_end from, to;
+	bool has_from, has_to;
+	UT_hash_handle hh;
+};
+
+/* Memory: operators whose node has not come yet. */
+struct flows {
+	const struct slice_sink *sink;
+	struct idset *wanted;	      /* keys of nodes; may hold others, see wanted_id */
+	uint64_t thread;	      /* of the forward pass, if all nodes have the same */
+	bool has_thread, has_threads; /* one, several */
+	struct flow *waiting;
+	uint64_t nr_drawn;
+};
+
+/* Numbers of one thread differ, and few pages of the set hold those of many. */
+static uint32_t wanted_id(const struct node_key *key)
+{
+	return (uint32_t)key->sequence ^ (uint32_t)key->thread << 24;
+}
+
+static bool is_node(uint64_t framework, uint64_t scope)
+{
+	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_BACKWARD;
+}
+
+static void read_nodes(struct flows *flows, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const struct node_key key = {
+			b->col[COL_op_sequence][i], (uint32_t)b->col[COL_op_forward_thread][i]};
+
+		if (!key.sequence ||
+			!is_node(b->col[COL_op_framework][i], b->col[COL_op_scope][i])) {
+			continue;
+		}
+		flows->has_threads |= flows->has_thread && key.thread != flows->thread;
+		flows->thread = key.thread;
+		flows->has_thread = true;
+		idset_add(flows->wanted, wanted_id(&key));
+	}
+}
+
+static struct flows *flows_create(struct timeline *timeline, const struct slice_sink *sink)
+{
+	static const uint32_t mask = COL_BIT(COL_op_sequence) | COL_BIT(COL_op_forward_thread) |
+				     COL_BIT(COL_op_framework) | COL_BIT(COL_op_scope);
+	struct flows *flows = mem_zeroed(1, sizeof(*flows));
+	struct stream *stream = timeline->process->stream;
+
+	flows->sink = sink;
+	flows->wanted = idset_create();
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
+			timeline_load(timeline, i, mask, &batch)) {
+			read_nodes(flows, &batch);
+		}
+	}
+	return flows;
+}
+
+static void finish(struct flows *flows, struct flow *flow)
+{
+	if (flow->has_from && flow->has_to) {
+		flows->sink->flow(flows->sink->context, ++flows->nr_drawn, &flow->from, &flow->to);
+	}
+	HASH_DEL(flows->waiting, flow);
+	free(flow);
+}
+
+static void flows_destroy(struct flows *flows)
+{
+	struct flow *flow, *next;
+
+	HASH_ITER(hh, flows->waiting, flow, next)
+	{
+		finish(flows, flow);
+	}
+	idset_destroy(flows->wanted);
+	free(flows);
+}
+
+static struct flow *find_flow(struct flows *flows, const struct node_key *key)
+{
+	struct flow *flow;
+
+	HASH_FIND(hh, flows->waiting, key, sizeof(*key), flow);
+	if (!flow) {
+		flow = mem_zeroed(1, sizeof(*flow));
+		flow->key = *key;
+		HASH_ADD(hh, flows->waiting, key, sizeof(flow->key), flow);
+	}
+	return flow;
+}
+
+/*
+ * Operators carry the number that the next node will get, whether or not they make it: the one that
+ * did is the last that begins with it. Rows of other threads may be written before it, so a node
+ * without its operator waits.
+ */
+static void flows_add(struct flows *flows, const struct batch *b, uint32_t i, enum op_class class,
+	const struct slice_flow_end *end)
+{
+	bool ends = is_node(b->col[COL_op_framework][i], b->col[COL_op_scope][i]);
+	struct node_key key = {
+		b->col[COL_op_sequence][i], (uint32_t)(ends ? b->col[COL_op_forward_thread][i]
+							    : b->col[COL_op_framework_thread][i])};
+	struct flow *flow;
+
+	if (!key.sequence || (!ends && class == OP_BACKWARD)) {
+		return;
+	}
+	/* A forward operator that does not tell its thread is that of the only one there is. */
+	if (!ends && !key.thread && flows->has_thread && !flows->has_threads) {
+		key.thread = flows->thread;
+	}
+	if (!idset_has(flows->wanted, wanted_id(&key))) {
+		return;
+	}
+	flow = find_flow(flows, &key);
+	if (!ends && (!flow->has_from || end->ns >= flow->from.ns)) {
+		flow->has_from = true;
+		flow->from = *end;
+	} else if (ends && !flow->has_to) {
+		flow->has_to = true;
+		flow->to = *end;
+		if (flow->has_from) {
+			finish(flows, flow);
+		}
+	}
+}
+
+/* ---- the host ---- */
+
+static struct slice host_slice(const struct slice_walk *walk, enum slice_kind kind, uint64_t thread,
+	uint64_t begin, uint64_t duration)
+{
+	return (struct slice){.kind = (uint8_t)kind,
+		.thread = thread,
+		.begin_ns = timeline_host_ns(walk->timeline, begin),
+		.end_ns = timeline_host_ns(walk->timeline, begin + duration)};
+}
+
+static void emit(const struct slice_walk *walk, struct slice *slice)
+{
+	walk->sink->slice(walk->sink->context, slice);
+}
+
+static uint8_t call_category(uint8_t api)
+{
+	return api == GPROF_API_RUNTIME	 ? CATEGORY_RUNTIME
+	       : api == GPROF_API_DRIVER ? CATEGORY_DRIVER
+	       : api == GPROF_API_NCCL	 ? CATEGORY_NCCL
+					 : CATEGORY_LIBRARY;
+}
+
+/* stacks: NULL for calls that have none. */
+static void walk_calls(const struct slice_walk *walk, const struct batch *b, const uint64_t *stacks)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct slice slice = host_slice(walk, SLICE_CALL, b->col[COL_api_thread][i],
+			b->col[COL_api_begin][i], b->col[COL_api_dur][i]);
+		uint8_t api;
+
+		if (!walk->is_times_only) {
+			slice.name = process_call_name(
+				walk->timeline->process, b->col[COL_api_call][i], &api);
+			slice.category = call_category(api);
+			slice.correlation = (uint32_t)b->col[COL_api_correlation][i];
+			slice.result = (int32_t)b->col[COL_api_result][i];
+			slice.stack = stacks ? (uint32_t)stacks[i] : 0;
+		}
+		emit(walk, &slice);
+	}
+}
+
+static void walk_nccl_calls(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct slice slice;
+
+		if (!b->col[COL_nccl_thread][i]) { /* imported traces have operators for them */
+			continue;
+		}
+		slice = host_slice(walk, SLICE_NCCL_CALL, b->col[COL_nccl_thread][i],
+			b->col[COL_nccl_begin][i], b->col[COL_nccl_dur][i]);
+		if (!walk->is_times_only) {
+			slice.name = nccl_names_call((uint8_t)b->col[COL_nccl_kind][i]);
+			slice.category = CATEGORY_NCCL_API;
+			slice.value = b->col[COL_nccl_bytes][i];
+			slice.sequence = b->col[COL_nccl_sequence][i];
+			slice.comm = (uint32_t)b->col[COL_nccl_comm][i];
+			slice.result = (int32_t)b->col[COL_nccl_result][i];
+		}
+		emit(walk, &slice);
+	}
+}
+
+static uint8_t op_category(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	if (framework == GPROF_FRAMEWORK_PYTHON) {
+		return CATEGORY_PYTHON;
+	}
+	return op_is_user(name, framework, scope) ||
+			       (framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER)
+		       ? CATEGORY_ANNOTATION
+		       : CATEGORY_OPERATOR;
+}
+
+/* flows: NULL in a walk over times alone. */
+static void walk_op(
+	const struct slice_walk *walk, struct flows *flows, const struct batch *b, uint32_t i)
+{
+	const struct process *process = walk->timeline->process;
+	struct slice slice = host_slice(walk, SLICE_OP, b->col[COL_op_thread][i],
+		b->col[COL_op_begin][i], b->col[COL_op_dur][i]);
+	uint8_t framework, scope;
+	const uint32_t *inputs;
+	uint64_t shape;
+
+	if (!flows) {
+		emit(walk, &slice);
+		return;
+	}
+	framework = (uint8_t)b->col[COL_op_framework][i];
+	scope = (uint8_t)b->col[COL_op_scope][i];
+	shape = b->col[COL_op_op_shape][i];
+	inputs = shape && shape <= UINT32_MAX ? idmap_get(&process->op_shapes, (uint32_t)shape)
+					      : NULL;
+	slice.name = op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
+	slice.category = op_category(slice.name, framework, scope);
+	slice.value = b->col[COL_op_sequence][i];
+	slice.forward_thread = b->col[COL_op_forward_thread][i];
+	slice.has_inputs = inputs != NULL;
+	slice.shape = inputs ? *inputs : 0;
+	slice.stack = (uint32_t)b->col[COL_op_py_stack][i];
+	emit(walk, &slice);
+	flows_add(flows, b, i, op_class(slice.name, framework, scope),
+		&(struct slice_flow_end){slice.begin_ns, slice.row});
+}
+
+/* Do two operators have the same time, as clocks with few digits may give them? */
+static bool is_tie(const struct batch *b, uint32_t i, uint32_t k)
+{
+	return b->col[COL_op_begin][i] == b->col[COL_op_begin][k] &&
+	       b->col[COL_op_dur][i] == b->col[COL_op_dur][k] &&
+	       b->col[COL_op_thread][i] == b->col[COL_op_thread][k];
+}
+
+/* A stream has the inner operator first, which ends first. */
+static void walk_ops(const struct slice_walk *walk, struct flows *flows, const struct batch *b)
+{
+	for (uint32_t i = 0, next; i < b->nr_rows; i = next) {
+		next = i + 1;
+		while (walk->is_outer_first && next < b->nr_rows && is_tie(b, i, next)) {
+			next++;
+		}
+		for (uint32_t k = next; k > i; k--) {
+			walk_op(walk, flows, b, k - 1);
+		}
+	}
+}
+
+static void walk_python(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct slice slice = host_slice(walk, SLICE_PYTHON, b->col[COL_py_call_thread][i],
+			b->col[COL_py_call_begin][i], b->col[COL_py_call_dur][i]);
+
+		if (!walk->is_times_only) {
+			slice.name = py_code_text(
+				walk->timeline->process, (uint32_t)b->col[COL_py_call_py_code][i]);
+			slice.category = CATEGORY_PYTHON;
+		}
+		emit(walk, &slice);
+	}
+}
+
+static void walk_range(void *context, const struct range *range)
+{
+	const struct slice_walk *walk = context;
+	struct slice slice = host_slice(walk,
+		range->op == GPROF_NVTX_MARK	? SLICE_MARK
+		: range->op == GPROF_NVTX_START ? SLICE_FREE_RANGE
+						: SLICE_RANGE,
+		range->thread, range->begin, range->end - range->begin);
+
+	if (timeline_has(walk->timeline, slice.begin_ns, slice.end_ns)) {
+		slice.name = range->name;
+		slice.category = CATEGORY_ANNOTATION;
+		slice.domain = range->domain;
+		slice.value = range->payload;
+		slice.payload_type = range->payload_type;
+		emit(walk, &slice);
+	}
+}
+
+static void walk_allocs(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		walk->sink->alloc(walk->sink->context,
+			&(struct slice_alloc){
+				.ns = timeline_host_ns(walk->timeline, b->col[COL_alloc_time][i]),
+				.thread = b->col[COL_alloc_thread][i],
+				.allocated_bytes = b->col[COL_alloc_allocated_bytes][i],
+				.reserved_bytes = b->col[COL_alloc_reserved_bytes][i],
+				.address = b->col[COL_alloc_address][i],
+				.bytes = (int64_t)b->col[COL_alloc_bytes][i],
+				.device = (uint32_t)b->col[COL_alloc_device][i],
+				.device_type = (uint32_t)b->col[COL_alloc_device_type][i]});
+	}
+}
+
+static void walk_samples(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		walk->sink->sample(walk->sink->context,
+			&(struct slice_sample){
+				.ns = timeline_host_ns(walk->timeline, b->col[COL_sample_time][i]),
+				.value = b->col[COL_sample_value][i],
+				.device = (uint32_t)b->col[COL_sample_device][i],
+				.metric = (uint8_t)b->col[COL_sample_metric][i]});
+	}
+}
+
+/* ---- devices ---- */
+
+static void set_kernel(
+	struct slice *slice, const struct slice_walk *walk, const struct batch *b, uint32_t i)
+{
+	slice->kind = SLICE_KERNEL;
+	slice->name = process_shape_name(walk->timeline->process, b->col[COL_kernel_shape][i]);
+	slice->category = kernel_class_of(slice->name) == KERNEL_COMMUNICATION ? CATEGORY_NCCL
+									       : CATEGORY_KERNEL;
+	slice->shape = (uint32_t)b->col[COL_kernel_shape][i];
+	slice->channel = (uint32_t)b->col[COL_kernel_channel][i];
+}
+
+static void set_copy(struct slice *slice, const struct batch *b, uint32_t i)
+{
+	slice->kind = SLICE_COPY;
+	slice->category = CATEGORY_COPY;
+	slice->name = copy_name(copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
+		(uint32_t)b->col[COL_memcpy_src_kind][i],
+		(uint32_t)b->col[COL_memcpy_dst_kind][i]));
+	slice->value = b->col[COL_memcpy_bytes][i];
+	slice->channel = (uint32_t)b->col[COL_memcpy_channel][i];
+	slice->copy_kind = (uint8_t)b->col[COL_memcpy_copy_kind][i];
+	for (unsigned int k = 0; k < 4; k++) {
+		slice->peer[k] = (uint32_t)b->col[COL_memcpy_src_device + k][i];
+	}
+}
+
+static void set_memset(struct slice *slice, const struct batch *b, uint32_t i)
+{
+	slice->kind = SLICE_SET;
+	slice->category = CATEGORY_SET;
+	slice->name = copy_name(
+		copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]) | COPY_IS_SET);
+	slice->value = b->col[COL_memset_bytes][i];
+	slice->channel = (uint32_t)b->col[COL_memset_channel][i];
+}
+
+static void set_graph(struct slice *slice)
+{
+	char text[64];
+
+	slice->kind = SLICE_GRAPH;
+	slice->category = CATEGORY_KERNEL;
+	slice->name = string_pool_intern(
+		text, (size_t)snprintf(text, sizeof(text), "CUDA graph %" PRIu32, slice->graph));
+}
+
+static void set_wait(
+	struct slice *slice, const struct slice_walk *walk, const struct batch *b, uint32_t i)
+{
+	const char *name = api_sync_name((uint32_t)b->col[COL_sync_type][i]);
+
+	slice->kind = SLICE_WAIT;
+	slice->category = CATEGORY_SYNC;
+	slice->name = string_pool_intern(name, strlen(name));
+	if (slice->place.device == UINT32_MAX) {
+		slice->place.device =
+			process_context_device(walk->timeline->process, slice->place.context);
+	}
+}
+
+/* The tables of GPU activities begin with the same columns. */
+static void walk_gpu(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin = b->col[COL_kernel_begin][i];
+		uint64_t end = begin + b->col[COL_kernel_dur][i];
+		uint32_t place = (uint32_t)b->col[COL_kernel_place][i];
+		struct slice slice = {.begin_ns = timeline_device_ns(walk->timeline, begin),
+			.end_ns = timeline_device_ns(walk->timeline, end),
+			.clock_begin = begin,
+			.clock_end = end,
+			.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
+			.place = process_place(walk->timeline->process, place),
+			.place_id = place};
+
+		if (b->table != GPROF_TABLE_sync) {
+			slice.graph = (uint32_t)b->col[COL_kernel_graph][i];
+			slice.graph_node = b->col[COL_kernel_graph_node][i];
+		}
+		switch (b->table) {
+		case GPROF_TABLE_kernel:
+			set_kernel(&slice, walk, b, i);
+			break;
+		case GPROF_TABLE_memcpy:
+			set_copy(&slice, b, i);
+			break;
+		case GPROF_TABLE_memset:
+			set_memset(&slice, b, i);
+			break;
+		case GPROF_TABLE_graph:
+			set_graph(&slice);
+			break;
+		default:
+			set_wait(&slice, walk, b, i);
+			break;
+		}
+		emit(walk, &slice);
+	}
+}
+
+static void walk_overheads(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const char *name =
+			api_overhead_name((uint32_t)b->col[COL_overhead_overhead_kind][i]);
+		uint64_t begin = b->col[COL_overhead_begin][i];
+		uint64_t end = begin + b->col[COL_overhead_dur][i];
+
+		emit(walk, &(struct slice){.kind = SLICE_OVERHEAD,
+				   .category = CATEGORY_OVERHEAD,
+				   .name = string_pool_intern(name, strlen(name)),
+				   .thread = b->col[COL_overhead_tid][i],
+				   .begin_ns = timeline_device_ns(walk->timeline, begin),
+				   .end_ns = timeline_device_ns(walk->timeline, end)});
+	}
+}
+
+/* ---- steps, windows, losses, notices ---- */
+
+void slice_walk_steps(const struct slice_walk *walk)
+{
+	struct timeline *timeline = walk->timeline;
+	struct process *process = timeline->process;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		const struct model_step *step = &process->steps[i];
+		uint64_t begin_ns = timeline_host_ns(timeline, step->tick);
+		uint64_t end_ns = i + 1 < process->nr_steps
+					  ? timeline_host_ns(timeline, step[1].tick)
+					  : timeline_last_ns(timeline);
+		char text[64];
+
+		end_ns = end_ns > begin_ns ? end_ns : begin_ns + walk->min_step_ns;
+		if (model_step_is_gap(step) || !select_has_step(process, i) ||
+			!timeline_has(timeline, begin_ns, end_ns)) {
+			continue;
+		}
+		emit(walk, &(struct slice){.kind = SLICE_STEP,
+				   .category = CATEGORY_STEP,
+				   .is_trace_range = step->how == MODEL_STEP_TRACE,
+				   .name = string_pool_intern(
+					   text, (size_t)snprintf(text, sizeof(text),
+							 "step %" PRIu64, step->step)),
+				   .thread = step->thread,
+				   .begin_ns = begin_ns,
+				   .end_ns = end_ns,
+				   .value = step->step});
+	}
+}
+
+void slice_walk_windows(const struct slice_walk *walk)
+{
+	struct timeline *timeline = walk->timeline;
+	struct process *process = timeline->process;
+
+	for (size_t i = 0; i < process->nr_windows; i++) {
+		const struct model_window *window = &process->windows[i];
+		uint64_t begin = window->tick, begin_ns, end_ns;
+		uint64_t end = i + 1 < process->nr_windows ? window[1].tick : UINT64_MAX;
+		char text[64];
+		int nr_bytes = snprintf(text, sizeof(text),
+			window->state == GPROF_WINDOW_RECORD  ? "window %u"
+			: window->state == GPROF_WINDOW_READY ? "ready for window %u"
+							      : "closed, after window %u",
+			window->window);
+
+		if (!select_cut_time(process, &begin, &end)) {
+			continue;
+		}
+		begin_ns = timeline_host_ns(timeline, begin);
+		end_ns = end < UINT64_MAX ? timeline_host_ns(timeline, end)
+					  : timeline_last_ns(timeline);
+		if (timeline_has(timeline, begin_ns, end_ns)) {
+			emit(walk, &(struct slice){.kind = SLICE_WINDOW,
+					   .category = CATEGORY_STEP,
+					   .name = string_pool_intern(text, (size_t)nr_bytes),
+					   .begin_ns = begin_ns,
+					   .end_ns = end_ns});
+		}
+	}
+}
+
+static void emit_mark(const struct slice_walk *walk, uint64_t tick, struct slice *slice)
+{
+	slice->category = CATEGORY_MARK;
+	slice->begin_ns = slice->end_ns = timeline_host_ns(walk->timeline, tick);
+	if (timeline_has(walk->timeline, slice->begin_ns, slice->begin_ns)) {
+		emit(walk, slice);
+	}
+}
+
+static void walk_losses(const struct slice_walk *walk, size_t block)
+{
+	struct process *process = walk->timeline->process;
+	struct batch b;
+
+	if (stream_load(process->stream, block, COL_ALL(NR_COL_loss), 0, &b)) {
+		return;
+	}
+	for (uint32_t i = 0; i < b.nr_rows; i++) {
+		struct buf text = {0};
+
+		buf_text(&text, "lost: ");
+		buf_text(&text,
+			string_pool_text(process_string(process, b.col[COL_loss_cause][i]), NULL));
+		emit_mark(walk, b.col[COL_loss_tick][i],
+			&(struct slice){.kind = SLICE_LOSS,
+				.name = string_pool_intern(text.bytes, text.nr_bytes),
+				.number = (int64_t)b.col[COL_loss_count][i]});
+		buf_fini(&text);
+	}
+}
+
+void slice_walk_notices(const struct slice_walk *walk)
+{
+	const struct process *process = walk->timeline->process;
+
+	for (size_t i = 0; i < process->nr_notices; i++) {
+		const struct model_notice *notice = &process->notices[i];
+
+		emit_mark(walk, notice->tick,
+			&(struct slice){.kind = SLICE_NOTICE,
+				.name = notice->cause,
+				.number = notice->code,
+				.text = notice->text});
+	}
+}
+
+/* ---- blocks ---- */
+
+static enum slice_source source_of(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api:
+	case GPROF_TABLE_api_launch:
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+	case GPROF_TABLE_api_alloc:
+	case GPROF_TABLE_api_sync:
+	case GPROF_TABLE_nccl:
+	case GPROF_TABLE_nvtx:
+	case GPROF_TABLE_op:
+	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_alloc:
+		return SLICES_HOST;
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+	case GPROF_TABLE_sync:
+	case GPROF_TABLE_overhead:
+		return SLICES_GPU;
+	case GPROF_TABLE_sample:
+		return SLICES_SAMPLES;
+	case GPROF_TABLE_loss:
+		return SLICES_LOSSES;
+	default:
+		return 0;
+	}
+}
+
+/* Begin, length and thread of slices of the host. */
+static uint32_t times_mask(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_nvtx:
+		return RANGES_MASK;
+	case GPROF_TABLE_op:
+		return COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread);
+	case GPROF_TABLE_nccl:
+		return COL_BIT(COL_nccl_begin) | COL_BIT(COL_nccl_dur) | COL_BIT(COL_nccl_thread);
+	case GPROF_TABLE_py_call:
+		return COL_BIT(COL_py_call_begin) | COL_BIT(COL_py_call_dur) |
+		       COL_BIT(COL_py_call_thread);
+	case GPROF_TABLE_alloc:
+		return 0;
+	default:
+		return COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread);
+	}
+}
+
+static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_op:
+		return COL_ALL(NR_COL_op);
+	case GPROF_TABLE_nccl:
+		return COL_ALL(NR_COL_nccl);
+	case GPROF_TABLE_nvtx:
+		return RANGES_MASK;
+	case GPROF_TABLE_py_call:
+		return COL_ALL(NR_COL_py_call);
+	case GPROF_TABLE_alloc:
+		return walk->sink->alloc ? COL_ALL(NR_COL_alloc) : 0;
+	case GPROF_TABLE_sample:
+		return walk->sink->sample ? COL_ALL(NR_COL_sample) : 0;
+	case GPROF_TABLE_kernel:
+		return COL_ALL(NR_COL_kernel);
+	case GPROF_TABLE_memcpy:
+		return COL_ALL(NR_COL_memcpy);
+	case GPROF_TABLE_memset:
+		return COL_ALL(NR_COL_memset);
+	case GPROF_TABLE_graph:
+		return COL_ALL(NR_COL_graph);
+	case GPROF_TABLE_sync:
+		return COL_ALL(NR_COL_sync);
+	case GPROF_TABLE_overhead:
+		return COL_ALL(NR_COL_overhead);
+	case GPROF_TABLE_api_launch:
+		return COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack);
+	default:
+		return COL_ALL(NR_COL_api);
+	}
+}
+
+static void walk_batch(const struct slice_walk *walk, struct flows *flows, struct ranges *ranges,
+	const struct batch *batch)
+{
+	switch (batch->table) {
+	case GPROF_TABLE_op:
+		walk_ops(walk, flows, batch);
+		break;
+	case GPROF_TABLE_nccl:
+		walk_nccl_calls(walk, batch);
+		break;
+	case GPROF_TABLE_nvtx:
+		ranges_take(ranges, walk->timeline->process, batch, walk_range,
+			(void *)(uintptr_t)walk);
+		break;
+	case GPROF_TABLE_py_call:
+		walk_python(walk, batch);
+		break;
+	case GPROF_TABLE_alloc:
+		walk_allocs(walk, batch);
+		break;
+	case GPROF_TABLE_sample:
+		walk_samples(walk, batch);
+		break;
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+	case GPROF_TABLE_sync:
+		walk_gpu(walk, batch);
+		break;
+	case GPROF_TABLE_overhead:
+		walk_overheads(walk, batch);
+		break;
+	case GPROF_TABLE_api_launch:
+		walk_calls(walk, batch, batch->col[COL_api_launch_py_stack]);
+		break;
+	default:
+		walk_calls(walk, batch, NULL);
+		break;
+	}
+}
+
+/* When GPU activities begin, at the earliest, in the blocks behind each one. */
+static uint64_t *find_later_begins(const struct stream *stream)
+{
+	uint64_t *later = mem_zeroed(stream->nr_blocks, sizeof(*later)), min = UINT64_MAX;
+
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		unsigned int table = stream_block_table(stream, i);
+
+		later[i] = min;
+		if (source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead &&
+			stream->blocks[i].time_min < min) {
+			min = stream->blocks[i].time_min;
+		}
+	}
+	return later;
+}
+
+void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
+{
+	struct timeline *timeline = walk->timeline;
+	struct stream *stream = timeline->process->stream;
+	bool has_flows = (sources & SLICES_HOST) && !walk->is_times_only;
+	struct flows *flows = has_flows ? flows_create(timeline, walk->sink) : NULL;
+	struct ranges *ranges = ranges_create();
+	uint64_t *later = walk->sink->no_earlier ? find_later_begins(stream) : NULL;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		unsigned int table = stream_block_table(stream, i);
+		enum slice_source source = source_of(table);
+		struct batch batch;
+		uint32_t mask;
+
+		if (!(source & sources)) {
+			continue;
+		}
+		if (source == SLICES_LOSSES) {
+			walk_losses(walk, i);
+			continue;
+		}
+		mask = walk->is_times_only ? times_mask(table) : full_mask(walk, table);
+		if (!mask || !timeline_load(timeline, i, mask, &batch)) {
+			continue;
+		}
+		walk_batch(walk, flows, ranges, &batch);
+		if (later && source == SLICES_GPU) {
+			walk->sink->no_earlier(walk->sink->context, later[i]);
+		}
+		if (!walk->is_times_only) {
+			progress_add(batch.nr_rows);
+		}
+	}
+	if (flows) {
+		flows_destroy(flows);
+	}
+	ranges_destroy(ranges);
+	free(later);
+}
+
+/* ---- collectives ---- */
+
+static int by_collective(const void *a, const void *b)
+{
+	const struct nccl_op *x = a, *y = b;
+
+	if (x->library != y->library) {
+		return x->library < y->library ? -1 : 1;
+	}
+	if (x->key != y->key) {
+		return x->key < y->key ? -1 : 1;
+	}
+	if (x->sequence != y->sequence) {
+		return x->sequence < y->sequence ? -1 : 1;
+	}
+	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1)
+				  : (x->process > y->process) - (x->process < y->process);
+}
+
+void slice_collectives_read(struct nccl_ops *ops, const struct timeline *timeline,
+	struct process *const *processes, size_t nr_processes)
+{
+	if (!timeline_shows(timeline, TIMELINE_GPU)) {
+		return;
+	}
+	for (size_t i = 0; i < nr_processes; i++) {
+		host_collective_ops_read(ops, processes[i]);
+		nccl_ops_read(ops, processes[i]);
+	}
+	if (ops->nr_ops) {
+		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_collective);
+	}
+}
+
+/* A communicator that is not known counts as one. */
+void slice_walk_collectives(
+	const struct slice_walk *walk, const struct nccl_ops *ops, uint32_t process)
+{
+	const struct timeline *timeline = walk->timeline;
+	uint64_t before_ns = timeline->base_ns - (uint64_t)timeline->offset_ns;
+	const struct nccl_op *last = NULL;
+	uint32_t nr_comms = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		const struct nccl_op *op = &ops->ops[i];
+		const char *kind = nccl_names_op(op->kind);
+		struct slice slice = {.kind = SLICE_COLLECTIVE,
+			.category = CATEGORY_COMM,
+			.begin_ns = op->begin_ns - before_ns,
+			.end_ns = op->end_ns - before_ns,
+			.value = i};
+
+		if (op->process != process || !nccl_op_has_time(op) ||
+			!timeline_has(timeline, slice.begin_ns, slice.end_ns)) {
+			continue;
+		}
+		nr_comms += !last || op->key != last->key || op->library != last->library;
+		last = op;
+		slice.comm = nr_comms;
+		slice.name = string_pool_intern(kind, strlen(kind));
+		emit(walk, &slice);
+	}
+}

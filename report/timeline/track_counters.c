@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/track_counters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/analysis/utilization.h"
+#include "report/util/hash.h"
+
+/* Kinds of counters; those of samples are their metrics. */
+enum {
+	COUNT_QUEUE = 256,
+	COUNT_COPIES,
+	COUNT_ALLOCATED, /* by device, with the type above */
+	COUNT_RESERVED,
+};
+
+/* Copies at a time that count; real devices have a handful of copy engines. */
+#define COPIES_MOST 4096u
+
+struct track_counter {
+	uint32_t kind, device;
+	uint64_t track;
+	double level;
+};
+
+struct running_copy {
+	uint64_t end_ns;
+	double rate; /* GB/s */
+	uint32_t device;
+};
+
+static void add_track(const struct track_rows *rows, uint64_t track, uint64_t parent,
+	const char *name, const char *unit, uint32_t kind)
+{
+	rows->sink->counter_track(rows->sink->context,
+		&(struct track){.id = track,
+			.parent = parent,
+			.name = name,
+			.rank = (int32_t)kind - 1024,
+			.kind = TRACK_OTHER},
+		unit);
+}
+
+/* ---- launch queues ---- */
+
+struct launch {
+	uint64_t ns;
+	uint32_t correlation;
+	UT_hash_handle hh;
+};
+
+void launch_queues_init(struct launch_queues *queues)
+{
+	*queues = (struct launch_queues){.begun = idset_create()};
+}
+
+void launch_queues_fini(struct launch_queues *queues)
+{
+	hash_free(queues->launches);
+	for (size_t i = 0; i < queues->nr; i++) {
+		free(queues->queues[i].begins);
+	}
+	free(queues->queues);
+	idset_destroy(queues->begun);
+	*queues = (struct launch_queues){0};
+}
+
+struct launch_queue *launch_queues_find(
+	struct launch_queues *queues, uint32_t device, uint32_t stream)
+{
+	for (size_t i = 0; i < queues->nr; i++) {
+		if (queues->queues[i].device == device && queues->queues[i].stream == stream) {
+			return &queues->queues[i];
+		}
+	}
+	queues->queues =
+		array_grow(queues->queues, queues->nr, &queues->capacity, sizeof(*queues->queues));
+	queues->queues[queues->nr] = (struct launch_queue){.device = device, .stream = stream};
+	return &queues->queues[queues->nr++];
+}
+
+static struct launch *find_launch(struct launch_queues *queues, uint32_t correlation)
+{
+	struct launch *launch;
+
+	HASH_FIND(hh, queues->launches, &correlation, sizeof(correlation), launch);
+	return launch;
+}
+
+void launch_queues_launch(struct launch_queues *queues, uint32_t correlation, uint64_t ns)
+{
+	struct launch *launch;
+
+	if (idset_has(queues->begun, correlation) || find_launch(queues, correlation)) {
+		return;
+	}
+	launch = mem_zeroed(1, sizeof(*launch));
+	launch->ns = ns;
+	launch->correlation = correlation;
+	HASH_ADD(hh, queues->launches, correlation, sizeof(launch->correlation), launch);
+}
+
+bool launch_queues_begin(struct launch_queues *queues, uint32_t correlation, uint64_t *launch_ns)
+{
+	struct launch *launch;
+
+	if (idset_has(queues->begun, correlation)) {
+		return false; /* the first node of a graph counts */
+	}
+	idset_add(queues->begun, correlation);
+	launch = find_launch(queues, correlation);
+	if (!launch) {
+		return false;
+	}
+	*launch_ns = launch->ns;
+	HASH_DEL(queues->launches, launch);
+	free(launch);
+	return true;
+}
+
+/* Those that began until then. */
+static void write_begins(struct launch_queue *queue, const struct track_sink *sink, uint64_t ns)
+{
+	while (queue->first < queue->nr && queue->begins[queue->first] <= ns) {
+		/* Not before what stands there already, see below. */
+		if (queue->begins[queue->first] > queue->written_ns) {
+			queue->written_ns = queue->begins[queue->first];
+		}
+		queue->first++;
+		sink->count(sink->context, queue->track, queue->written_ns, (double)--queue->depth);
+	}
+}
+
+/* Moves what is left to the front once more than half is done, so that moves stay cheap. */
+static void make_room(struct launch_queue *queue)
+{
+	if (queue->first > queue->nr / 2) {
+		queue->nr -= queue->first;
+		memmove(queue->begins, queue->begins + queue->first,
+			queue->nr * sizeof(*queue->begins));
+		queue->first = 0;
+	}
+	queue->begins =
+		array_grow(queue->begins, queue->nr, &queue->capacity, sizeof(*queue->begins));
+}
+
+void launch_queue_add(struct launch_queue *queue, const struct track_sink *sink, uint64_t launch_ns,
+	uint64_t begin_ns)
+{
+	/* Launches of several threads may take effect in another order than they began. */
+	launch_ns = launch_ns > queue->written_ns ? launch_ns : queue->written_ns;
+	write_begins(queue, sink, launch_ns);
+	queue->written_ns = launch_ns;
+	sink->count(sink->context, queue->track, launch_ns, (double)++queue->depth);
+	make_room(queue);
+	queue->begins[queue->nr++] = begin_ns;
+}
+
+void launch_queues_end(struct launch_queues *queues, const struct track_sink *sink)
+{
+	for (size_t i = 0; i < queues->nr; i++) {
+		write_begins(&queues->queues[i], sink, UINT64_MAX);
+	}
+}
+
+/* ---- the counters of a process ---- */
+
+void track_counters_init(struct track_counters *counters, struct track_rows *rows)
+{
+	*counters = (struct track_counters){.rows = rows};
+	launch_queues_init(&counters->queues);
+}
+
+void track_counters_fini(struct track_counters *counters)
+{
+	launch_queues_fini(&counters->queues);
+	free(counters->counters);
+	free(counters->copies);
+}
+
+static bool is_counting(const struct track_counters *counters)
+{
+	return counters->rows->sink->count &&
+	       timeline_shows(counters->rows->timeline, TIMELINE_COUNTERS);
+}
+
+static void add_count(
+	const struct track_counters *counters, uint64_t track, uint64_t ns, double value)
+{
+	counters->rows->sink->count(counters->rows->sink->context, track, ns, value);
+}
+
+/* Of a device, or of the process. */
+static struct track_counter *counter_of(struct track_counters *counters, uint32_t kind,
+	uint32_t device, uint64_t parent, const char *name, const char *unit)
+{
+	struct track_counter *counter;
+
+	for (size_t i = 0; i < counters->nr; i++) {
+		if (counters->counters[i].kind == kind && counters->counters[i].device == device) {
+			return &counters->counters[i];
+		}
+	}
+	counters->counters = array_grow(
+		counters->counters, counters->nr, &counters->capacity, sizeof(*counters->counters));
+	counter = &counters->counters[counters->nr++];
+	*counter = (struct track_counter){
+		.kind = kind, .device = device, .track = counters->rows->next_track++};
+	add_track(counters->rows, counter->track, parent, name, unit, kind);
+	return counter;
+}
+
+static uint64_t device_track(struct track_counters *counters, uint32_t device)
+{
+	size_t row = track_rows_device(counters->rows, device); /* may move the rows */
+
+	return counters->rows->rows[row].track;
+}
+
+/* ---- samples ---- */
+
+/* The value of a sample as the view `utilization` has it; false: the first of a rising metric. */
+static bool value_of(struct track_counters *counters, const struct utilization_metric *what,
+	uint8_t metric, uint64_t ns, uint64_t raw, double *value)
+{
+	uint64_t last_ns = counters->samples[metric].ns, last = counters->samples[metric].value;
+	bool has_last = last_ns && ns > last_ns && raw >= last;
+
+	switch (what->meaning) {
+	case USAGE_SHOWN:
+		*value = (double)raw * what->factor;
+		return true;
+	case USAGE_REASONS:
+		*value = (double)(raw & USAGE_SLOW_REASONS);
+		return true;
+	case USAGE_PER_CPU:
+	case USAGE_PER_S:
+		*value = has_last ? (double)(raw - last) / (double)(ns - last_ns) : 0;
+		*value *= what->meaning == USAGE_PER_CPU ? 100 : 1e9;
+		break;
+	default:
+		return false;
+	}
+	counters->samples[metric].ns = ns;
+	counters->samples[metric].value = raw;
+	return has_last;
+}
+
+/* CPU time of the machine: the sample of the busy time comes right before that of all time. */
+static bool host_value(
+	struct track_counters *counters, uint8_t metric, uint64_t ns, uint64_t raw, double *value)
+{
+	uint64_t busy = counters->samples[GPROF_METRIC_HOST_CPU_BUSY_NS].value;
+	uint64_t all = counters->samples[GPROF_METRIC_HOST_CPU_ALL_NS].value;
+	uint64_t last_busy = counters->samples[0].value;
+	bool has_last = counters->samples[GPROF_METRIC_HOST_CPU_ALL_NS].ns != 0;
+
+	counters->samples[metric].value = raw;
+	if (metric == GPROF_METRIC_HOST_CPU_BUSY_NS) {
+		return false;
+	}
+	counters->samples[metric].ns = ns;
+	counters->samples[0].value = busy;
+	if (!has_last || raw <= all || busy < last_busy) {
+		return false;
+	}
+	*value = 100 * (double)(busy - last_busy) / (double)(raw - all);
+	return true;
+}
+
+void track_counters_sample(struct track_counters *counters, const struct slice_sample *sample)
+{
+	uint8_t metric = sample->metric;
+
+	bool is_host =
+		metric == GPROF_METRIC_HOST_CPU_BUSY_NS || metric == GPROF_METRIC_HOST_CPU_ALL_NS;
+	const struct utilization_metric *what;
+	uint64_t parent;
+	double value;
+
+	if (!is_counting(counters) || !metric || metric >= usage_nr_metrics ||
+		metric >= sizeof(counters->samples) / sizeof(counters->samples[0])) {
+		return;
+	}
+	what = &usage_metrics[is_host ? GPROF_METRIC_HOST_CPU_BUSY_NS : metric];
+	if (!(is_host ? host_value(counters, metric, sample->ns, sample->value, &value)
+		      : value_of(counters, what, metric, sample->ns, sample->value, &value))) {
+		return;
+	}
+	parent = sample->device == USAGE_NO_DEVICE ? counters->rows->process_track
+						   : device_track(counters, sample->device);
+	add_count(counters,
+		counter_of(counters, is_host ? GPROF_METRIC_HOST_CPU_BUSY_NS : metric,
+			sample->device, parent, what->name,
+			what->meaning == USAGE_REASONS ? "bits" : what->unit)
+			->track,
+		sample->ns, value);
+}
+
+/* ---- memory ---- */
+
+void track_counters_alloc(struct track_counters *counters, const struct slice_alloc *alloc)
+{
+	bool is_host = !alloc->device_type;
+	uint64_t parent;
+	uint32_t key = alloc->device | alloc->device_type << 8;
+
+	if (!is_counting(counters)) {
+		return;
+	}
+	parent = is_host ? counters->rows->process_track : device_track(counters, alloc->device);
+	add_count(counters,
+		counter_of(counters, COUNT_ALLOCATED, key, parent,
+			is_host ? "allocated by the framework (host)"
+				: "allocated by the framework",
+			"bytes")
+			->track,
+		alloc->ns, (double)alloc->allocated_bytes);
+	if (alloc->reserved_bytes) {
+		add_count(counters,
+			counter_of(counters, COUNT_RESERVED, key, parent,
+				"reserved by the framework", "bytes")
+				->track,
+			alloc->ns, (double)alloc->reserved_bytes);
+	}
+}
+
+/* ---- depth of launch queues ---- */
+
+static struct launch_queue *queue_depth_of(
+	struct track_counters *counters, const struct model_place *place)
+{
+	struct launch_queue *queue =
+		launch_queues_find(&counters->queues, place->device, place->stream);
+	char name[64];
+
+	if (!queue->track) {
+		snprintf(name, sizeof(name),
+			place->stream == UINT32_MAX ? "launched, not begun, stream (unknown)"
+						    : "launched, not begun, stream %" PRIu32,
+			place->stream);
+		queue->track = counters->rows->next_track++;
+		add_track(counters->rows, queue->track, device_track(counters, place->device), name,
+			"", COUNT_QUEUE);
+	}
+	return queue;
+}
+
+void track_counters_launch(struct track_counters *counters, uint32_t correlation, uint64_t ns)
+{
+	if (is_counting(counters)) {
+		launch_queues_launch(&counters->queues, correlation, ns);
+	}
+}
+
+void track_counters_begin(struct track_counters *counters, uint32_t correlation,
+	const struct model_place *place, uint64_t ns)
+{
+	uint64_t launch_ns;
+
+	if (is_counting(counters) &&
+		launch_queues_begin(&counters->queues, correlation, &launch_ns)) {
+		launch_queue_add(
+			queue_depth_of(counters, place), counters->rows->sink, launch_ns, ns);
+	}
+}
+
+/* ---- bandwidth of copies ---- */
+
+static void count_rate(struct track_counters *counters, uint32_t device, uint64_t ns, double step)
+{
+	uint32_t key = device;
+	struct track_counter *counter = counter_of(counters, COUNT_COPIES, key,
+		device_track(counters, device), "copy bandwidth", "GB/s");
+	bool is_running = false;
+
+	for (size_t i = 0; i < counters->nr_copies; i++) {
+		is_running |= counters->copies[i].device == device;
+	}
+	/* Sums of fractions do not return to zero exactly. */
+	counter->level = is_running ? counter->level + step : 0;
+	add_count(counters, counter->track, ns, counter->level);
+}
+
+static void end_copies(struct track_counters *counters, uint64_t ns)
+{
+	while (counters->nr_copies) {
+		struct running_copy copy;
+		size_t first = 0;
+
+		for (size_t i = 1; i < counters->nr_copies; i++) {
+			if (counters->copies[i].end_ns < counters->copies[first].end_ns) {
+				first = i;
+			}
+		}
+		copy = counters->copies[first];
+		if (copy.end_ns > ns) {
+			return;
+		}
+		counters->copies[first] = counters->copies[--counters->nr_copies];
+		count_rate(counters, copy.device, copy.end_ns, -copy.rate);
+	}
+}
+
+void track_counters_copy(struct track_counters *counters, uint32_t device, uint64_t begin_ns,
+	uint64_t end_ns, uint64_t bytes)
+{
+	struct running_copy copy = {.end_ns = end_ns, .device = device};
+
+	if (!is_counting(counters) || end_ns <= begin_ns || counters->nr_copies == COPIES_MOST) {
+		return;
+	}
+	end_copies(counters, begin_ns);
+	copy.rate = (double)bytes / (double)(end_ns - begin_ns);
+	counters->copies = array_grow(counters->copies, counters->nr_copies,
+		&counters->copy_capacity, sizeof(*counters->copies));
+	counters->copies[counters->nr_copies++] = copy;
+	count_rate(counters, device, begin_ns, copy.rate);
+}
+
+void track_counters_end(struct track_counters *counters)
+{
+	end_copies(counters, UINT64_MAX);
+	launch_queues_end(&counters->queues, counters->rows->sink);
+}

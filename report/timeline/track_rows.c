@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/track_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+#include "report/util/text.h"
+
+/* Lanes that are searched for room, so that time stays bounded; a slice without room gets its own.
+ */
+#define LANES_TRIED 256u
+
+struct track_row_key {
+	struct {
+		uint32_t kind, a, b;
+	} key;
+	size_t row;
+	UT_hash_handle hh;
+};
+
+void track_rows_clear(struct track_rows *rows)
+{
+	struct track_row_key *key, *next;
+
+	HASH_ITER(hh, rows->keys, key, next)
+	{
+		HASH_DEL(rows->keys, key);
+		free(key);
+	}
+	for (size_t i = 0; i < rows->nr; i++) {
+		for (size_t k = 0; k < rows->rows[i].nr_lanes; k++) {
+			free(rows->rows[i].lanes[k].ends);
+		}
+		free(rows->rows[i].lanes);
+		free(rows->rows[i].name);
+	}
+	free(rows->rows);
+	rows->rows = NULL;
+	rows->keys = NULL;
+	rows->nr = rows->capacity = 0;
+}
+
+/* -1: there is none yet. */
+static int64_t find_row(
+	const struct track_rows *rows, enum track_row_kind kind, uint32_t a, uint32_t b)
+{
+	struct track_row_key *found, wanted;
+
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.key.kind = kind;
+	wanted.key.a = a;
+	wanted.key.b = b;
+	HASH_FIND(hh, rows->keys, &wanted.key, sizeof(wanted.key), found);
+	return found ? (int64_t)found->row : -1;
+}
+
+size_t track_rows_add(struct track_rows *rows, enum track_row_kind kind, uint32_t a, uint32_t b,
+	uint64_t parent, char *name)
+{
+	struct track_row_key *key = mem_zeroed(1, sizeof(*key));
+
+	rows->rows = array_grow(rows->rows, rows->nr, &rows->capacity, sizeof(*rows->rows));
+	rows->rows[rows->nr] = (struct track_row){.kind = (uint8_t)kind,
+		.is_apart = kind == TRACK_ROW_STREAM,
+		.a = a,
+		.b = b,
+		.track = rows->next_track++,
+		.parent = parent,
+		.name = name,
+		.rank = (int32_t)(a & 0xffffffu)};
+	key->key.kind = kind;
+	key->key.a = a;
+	key->key.b = b;
+	key->row = rows->nr;
+	HASH_ADD(hh, rows->keys, key, sizeof(key->key), key);
+	return rows->nr++;
+}
+
+/* ---- rows by what they show ---- */
+
+static char *text_of(struct buf *text)
+{
+	buf_char(text, '\0');
+	return text->bytes;
+}
+
+static void add_name(struct buf *text, uint32_t name)
+{
+	size_t nr_bytes;
+	const char *bytes = string_pool_text(name, &nr_bytes);
+
+	text_add_shown(text, bytes, nr_bytes, 0);
+}
+
+size_t track_rows_thread(struct track_rows *rows, uint64_t thread)
+{
+	const struct timeline *timeline = rows->timeline;
+	int64_t found = find_row(rows, TRACK_ROW_THREAD, (uint32_t)thread, 0);
+	const struct model_thread *known;
+	struct buf name = {0};
+	struct track_row *row;
+	size_t place;
+
+	if (found >= 0) {
+		return (size_t)found;
+	}
+	known = idmap_get(&timeline->process->threads, (uint32_t)thread);
+	buf_printf(&name, "thread %u", timeline_tid(timeline, thread));
+	if (known && known->name) {
+		buf_text(&name, " (");
+		add_name(&name, known->name);
+		buf_text(&name, ")");
+	}
+	place = track_rows_add(
+		rows, TRACK_ROW_THREAD, (uint32_t)thread, 0, rows->process_track, text_of(&name));
+	row = &rows->rows[place];
+	row->is_named = true;
+	rows->sink->track(rows->sink->context, &(struct track){.id = row->track,
+						       .parent = rows->process_track,
+						       .name = row->name,
+						       .rank = row->rank,
+						       .kind = TRACK_THREAD,
+						       .pid = timeline->pid,
+						       .tid = timeline_tid(timeline, thread)});
+	return place;
+}
+
+size_t track_rows_nvtx(struct track_rows *rows, uint64_t thread, uint32_t domain)
+{
+	int64_t found = find_row(rows, TRACK_ROW_NVTX, (uint32_t)thread, domain);
+	struct buf name = {0};
+	size_t parent;
+
+	if (found >= 0) {
+		return (size_t)found;
+	}
+	parent = track_rows_thread(rows, thread);
+	buf_text(&name, "NVTX");
+	if (domain) {
+		buf_char(&name, ' ');
+		add_name(&name, domain);
+	}
+	return track_rows_add(rows, TRACK_ROW_NVTX, (uint32_t)thread, domain,
+		rows->rows[parent].track, text_of(&name));
+}
+
+size_t track_rows_python(struct track_rows *rows, uint64_t thread)
+{
+	int64_t found = find_row(rows, TRACK_ROW_PYTHON, (uint32_t)thread, 0);
+	size_t parent;
+
+	if (found >= 0) {
+		return (size_t)found;
+	}
+	parent = track_rows_thread(rows, thread);
+	return track_rows_add(rows, TRACK_ROW_PYTHON, (uint32_t)thread, 0, rows->rows[parent].track,
+		mem_text("Python"));
+}
+
+size_t track_rows_device(struct track_rows *rows, uint32_t device)
+{
+	const struct process *process = rows->timeline->process;
+	int64_t found = find_row(rows, TRACK_ROW_DEVICE, device, 0);
+	struct buf name = {0};
+	size_t place;
+
+	if (found >= 0) {
+		return (size_t)found;
+	}
+	if (device == UINT32_MAX) {
+		buf_text(&name, "GPU (unknown)");
+	} else {
+		buf_printf(&name, "GPU %u ", device);
+		add_name(&name, process_device_name(process, device));
+	}
+	if (process->rank >= 0) {
+		buf_printf(&name, ", rank %d", (int)process->rank);
+	}
+	buf_printf(&name, ", process %u", process->pid);
+	place = track_rows_add(rows, TRACK_ROW_DEVICE, device, 0, 0, text_of(&name));
+	track_rows_track(rows, place);
+	return place;
+}
+
+size_t track_rows_stream(
+	struct track_rows *rows, const struct model_place *place, bool is_for_waits)
+{
+	enum track_row_kind kind = is_for_waits ? TRACK_ROW_WAITS : TRACK_ROW_STREAM;
+	int64_t found = find_row(rows, kind, place->device, place->stream);
+	struct buf name = {0};
+	size_t parent, row;
+
+	if (found >= 0) {
+		return (size_t)found;
+	}
+	parent = track_rows_device(rows, place->device);
+	if (place->stream == UINT32_MAX) {
+		buf_text(&name, is_for_waits ? "waits for the device" : "stream (unknown)");
+	} else {
+		buf_printf(&name, "%sstream %u", is_for_waits ? "waits for " : "", place->stream);
+	}
+	row = track_rows_add(
+		rows, kind, place->device, place->stream, rows->rows[parent].track, text_of(&name));
+	rows->rows[row].rank = (int32_t)(place->stream & 0xffffffu);
+	return row;
+}
+
+size_t track_rows_other(
+	struct track_rows *rows, enum track_row_kind kind, uint32_t a, const char *name)
+{
+	int64_t found = find_row(rows, kind, a, 0);
+
+	return found >= 0 ? (size_t)found
+			  : track_rows_add(rows, kind, a, 0, rows->process_track, mem_text(name));
+}
+
+/* ---- lanes ---- */
+
+static void add_track(
+	const struct track_rows *rows, uint64_t id, uint64_t parent, const char *name, int32_t rank)
+{
+	rows->sink->track(rows->sink->context, &(struct track){.id = id,
+						       .parent = parent,
+						       .name = name,
+						       .rank = rank,
+						       .kind = TRACK_OTHER});
+}
+
+uint64_t track_rows_track(struct track_rows *rows, size_t place)
+{
+	struct track_row *row = &rows->rows[place];
+
+	if (!row->is_named) {
+		row->is_named = true;
+		add_track(rows, row->track, row->parent, row->name, row->rank);
+	}
+	return row->track;
+}
+
+static struct track_lane *add_lane(struct track_rows *rows, size_t place)
+{
+	struct track_row *row = &rows->rows[place];
+	struct track_lane *lane;
+	char name[256];
+
+	row->lanes = array_grow(row->lanes, row->nr_lanes, &row->capacity, sizeof(*row->lanes));
+	lane = &row->lanes[row->nr_lanes];
+	memset(lane, 0, sizeof(*lane));
+	if (!row->nr_lanes++) {
+		lane->track = track_rows_track(rows, place);
+		return lane;
+	}
+	lane->track = rows->next_track++;
+	snprintf(name, sizeof(name), "%s (%zu)", row->name, row->nr_lanes);
+	/* Further tracks of a thread stand in it, those of other rows beside it. */
+	add_track(rows, lane->track, row->kind == TRACK_ROW_THREAD ? row->track : row->parent, name,
+		row->rank);
+	return lane;
+}
+
+static void end_slice(const struct track_rows *rows, struct track_lane *lane)
+{
+	rows->sink->slice_end(rows->sink->context, lane->track, lane->ends[--lane->nr]);
+}
+
+/* Ends the slices that are over: is there room then? */
+static bool has_room(const struct track_rows *rows, const struct track_row *row,
+	struct track_lane *lane, uint64_t begin_ns, uint64_t end_ns)
+{
+	while (lane->nr && lane->ends[lane->nr - 1] <= begin_ns) {
+		end_slice(rows, lane);
+	}
+	return !lane->nr || (!row->is_apart && end_ns <= lane->ends[lane->nr - 1]);
+}
+
+uint64_t track_rows_place(struct track_rows *rows, size_t place, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct track_row *row = &rows->rows[place];
+	size_t first = row->nr_lanes > LANES_TRIED ? row->nr_lanes - LANES_TRIED : 0;
+	struct track_lane *lane = NULL;
+
+	for (size_t i = first; i < row->nr_lanes && !lane; i++) {
+		if (has_room(rows, row, &row->lanes[i], begin_ns, end_ns)) {
+			lane = &row->lanes[i];
+		}
+	}
+	lane = lane ? lane : add_lane(rows, place);
+	lane->ends = array_grow(lane->ends, lane->nr, &lane->capacity, sizeof(*lane->ends));
+	lane->ends[lane->nr++] = end_ns;
+	return lane->track;
+}
+
+void track_rows_close(struct track_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		for (size_t k = 0; k < rows->rows[i].nr_lanes; k++) {
+			struct track_lane *lane = &rows->rows[i].lanes[k];
+
+			while (lane->nr) {
+				end_slice(rows, lane);
+			}
+		}
+	}
+}
