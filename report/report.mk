@@ -41,8 +41,11 @@ $(B)/page/.parts: FORCE
 
 $(B)/report/html/html.o $(B)/fuzz/report/html/html.o: $(B)/page/.parts
 $(B)/report/html/html.o $(B)/fuzz/report/html/html.o: CPPFLAGS += -DHTML_PAGE='"$(B)/page"'
-$(B)/report/cli/export_sqlite.o $(B)/fuzz/report/cli/export_sqlite.o: CPPFLAGS += $(if $(REPORT_SQLITE),-DEXPORT_HAS_SQLITE -DEXPORT_NSYS='"report/cli/export_nsys.sql"')
-$(B)/report/cli/export_sqlite.o $(B)/fuzz/report/cli/export_sqlite.o: report/cli/export_nsys.sql
+# Queries, and databases: files of SQL are built into the program.
+REPORT_SQL_OBJ := $(patsubst %.c,%.o,report/cli/export_sqlite.c $(wildcard report/sql/*.c))
+$(addprefix $(B)/,$(REPORT_SQL_OBJ)) $(addprefix $(B)/fuzz/,$(REPORT_SQL_OBJ)): CPPFLAGS += $(if $(REPORT_SQLITE),-DREPORT_HAS_SQLITE)
+$(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: CPPFLAGS += -DSQL_FOLDER='"report/sql"'
+$(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: $(wildcard report/sql/*.sql)
 
 FORCE:
 .PHONY: FORCE

@@ -10,6 +10,7 @@ const struct command *const commands[] = {
 	&cmd_html,
 	&cmd_diff,
 	&cmd_export,
+	&cmd_sql,
 	&cmd_reduce,
 	&cmd_info,
 	&cmd_check,

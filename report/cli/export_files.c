@@ -46,7 +46,7 @@ static void add_partition(struct buf *path, const char *key, int64_t value)
 }
 
 /* The folder path/TABLE/rank=R/step=S, made from the top. */
-static void find_path(struct folder *folder, const struct export_table *table,
+static void find_path(struct folder *folder, const struct event_table *table,
 	const struct part *part, struct buf *path)
 {
 	buf_printf(path, "%s", folder->path);
@@ -73,17 +73,17 @@ static void close_part(struct folder *folder, struct part *part)
 	part->file = NULL;
 }
 
-static void write_head(const struct export_table *table, FILE *file)
+static void write_head(const struct event_table *table, FILE *file)
 {
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		if (c == EXPORT_PID || c >= EXPORT_NR_FIRST) {
+		if (c == EVENT_PID || c >= EVENT_NR_FIRST) {
 			fprintf(file, "%s%s", c ? "," : "", table->columns[c].name);
 		}
 	}
 	fputc('\n', file);
 }
 
-static void open_part(struct folder *folder, const struct export_table *table, struct part *part)
+static void open_part(struct folder *folder, const struct event_table *table, struct part *part)
 {
 	struct buf path = {0};
 
@@ -100,17 +100,17 @@ static void open_part(struct folder *folder, const struct export_table *table, s
 
 /* The file of a row, open. */
 static FILE *find_part(
-	struct folder *folder, const struct export_table *table, const struct export_cell *cells)
+	struct folder *folder, const struct event_table *table, const struct export_cell *cells)
 {
 	struct part *part = &folder->parts[table->number];
-	int64_t rank = cells[EXPORT_RANK].is_known ? cells[EXPORT_RANK].value : -1;
-	int64_t step = cells[EXPORT_STEP].is_known ? cells[EXPORT_STEP].value : -1;
+	int64_t rank = cells[EVENT_RANK].is_known ? cells[EVENT_RANK].value : -1;
+	int64_t step = cells[EVENT_STEP].is_known ? cells[EVENT_STEP].value : -1;
 
 	if (!part->file || part->step != step || part->process != folder->nr_processes) {
 		close_part(folder, part);
 		*part = (struct part){.rank = rank,
 			.step = step,
-			.pid = (uint32_t)cells[EXPORT_PID].value,
+			.pid = (uint32_t)cells[EVENT_PID].value,
 			.process = folder->nr_processes};
 		open_part(folder, table, part);
 	}
@@ -129,7 +129,7 @@ static void add_text(struct folder *folder, uint32_t name)
 	}
 }
 
-static void add_cell(struct folder *folder, const struct export_column *column,
+static void add_cell(struct folder *folder, const struct event_column *column,
 	const struct export_cell *cell, bool is_first)
 {
 	buf_text(&folder->line, is_first ? "" : ",");
@@ -138,14 +138,14 @@ static void add_cell(struct folder *folder, const struct export_column *column,
 	}
 	if (!cell->is_known) {
 		buf_text(&folder->line, folder->is_json ? "null" : "");
-	} else if (column->type == EXPORT_TEXT) {
+	} else if (column->type == EVENT_TEXT) {
 		add_text(folder, (uint32_t)cell->value);
 	} else {
 		buf_printf(&folder->line, "%lld", (long long)cell->value);
 	}
 }
 
-static bool take_row(void *context, const struct export_table *table, const struct process *process,
+static bool take_row(void *context, const struct event_table *table, const struct process *process,
 	const struct export_cell *cells)
 {
 	struct folder *folder = context;
@@ -162,7 +162,7 @@ static bool take_row(void *context, const struct export_table *table, const stru
 	folder->line.nr_bytes = 0;
 	buf_text(&folder->line, folder->is_json ? "{" : "");
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		if (c == EXPORT_PID || c >= EXPORT_NR_FIRST) {
+		if (c == EVENT_PID || c >= EVENT_NR_FIRST) {
 			add_cell(folder, &table->columns[c], &cells[c], c == 0);
 		}
 	}

@@ -2,7 +2,7 @@
 /*
  * A database: StringIds(id, value), the tables of export.h whose texts are ids of it, `process`
  * with a row for each, `session` with the moment that is 0 on the axis, and views by the names and
- * columns of nsys's databases (export_nsys.sql), so that what was written for those runs here.
+ * columns of nsys's databases (sql/nsys_views.sql), so that what was written for those runs here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +12,10 @@
 
 #include "report/model/time_axis.h"
 #include "report/cli/export.h"
+#include "report/sql/sql_file.h"
 #include "report/util/text.h"
 
-#ifndef EXPORT_HAS_SQLITE
+#ifndef REPORT_HAS_SQLITE
 
 bool export_has_sqlite(void)
 {
@@ -32,11 +33,6 @@ const char *export_sqlite(const char *path, struct process **processes, size_t n
 #else
 
 #include <sqlite3.h>
-
-/* EXPORT_NSYS is the file, as report.mk names it. */
-__asm__(".pushsection .rodata\n"
-	"export_nsys:\n.incbin \"" EXPORT_NSYS "\"\n.byte 0\n.popsection\n");
-extern const char export_nsys[] __attribute__((visibility("hidden")));
 
 struct database {
 	sqlite3 *sqlite;
@@ -101,7 +97,7 @@ static void add_text(struct database *database, uint32_t name)
 	buf_fini(&shown);
 }
 
-static void create_table(struct database *database, const struct export_table *table)
+static void create_table(struct database *database, const struct event_table *table)
 {
 	struct buf create = {0}, insert = {0};
 
@@ -109,7 +105,7 @@ static void create_table(struct database *database, const struct export_table *t
 	buf_printf(&insert, "INSERT INTO %s VALUES(", table->name);
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		buf_printf(&create, "%s\"%s\" INTEGER%s", c ? ", " : "", table->columns[c].name,
-			table->columns[c].type == EXPORT_TEXT ? " REFERENCES StringIds(id)" : "");
+			table->columns[c].type == EVENT_TEXT ? " REFERENCES StringIds(id)" : "");
 		buf_text(&insert, c ? ", ?" : "?");
 	}
 	buf_add(&create, ")", 2);
@@ -120,7 +116,7 @@ static void create_table(struct database *database, const struct export_table *t
 	buf_fini(&insert);
 }
 
-static bool take_row(void *context, const struct export_table *table, const struct process *process,
+static bool take_row(void *context, const struct event_table *table, const struct process *process,
 	const struct export_cell *cells)
 {
 	struct database *database = context;
@@ -132,7 +128,7 @@ static bool take_row(void *context, const struct export_table *table, const stru
 			sqlite3_bind_null(insert, (int)c + 1);
 			continue;
 		}
-		if (table->columns[c].type == EXPORT_TEXT) {
+		if (table->columns[c].type == EVENT_TEXT) {
 			add_text(database, (uint32_t)cells[c].value);
 		}
 		sqlite3_bind_int64(insert, (int)c + 1, cells[c].value);
@@ -190,14 +186,14 @@ static void write_all(struct database *database, struct process **processes, siz
 	run(database, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
 	run(database, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)");
 	database->insert_text = prepare(database, "INSERT INTO StringIds VALUES(?, ?)");
-	for (unsigned int i = 0; export_table_at(i); i++) {
-		create_table(database, export_table_at(i));
+	for (unsigned int i = 0; event_table_at(i); i++) {
+		create_table(database, event_table_at(i));
 	}
 	if (!database->is_bad) {
 		export_run(processes, nr_processes, &sink);
 	}
 	add_processes(database, processes, nr_processes);
-	run(database, export_nsys);
+	run(database, sql_file_nsys_views);
 	run(database, "COMMIT");
 }
 

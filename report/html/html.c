@@ -94,7 +94,8 @@ static const char *type_name(enum table_type type)
 		[TABLE_MEAN_SIZE] = "size",
 		[TABLE_RATE] = "rate",
 		[TABLE_PERCENT] = "percent",
-		[TABLE_NUMBER] = "number"};
+		[TABLE_NUMBER] = "number",
+		[TABLE_DIGITS] = "number"};
 
 	return names[type];
 }

@@ -86,7 +86,9 @@ void table_add_number(struct buf *out, const struct table_column *column,
 	if (!cell->is_known) {
 		return;
 	}
-	if (column->type == TABLE_COUNT || column->type == TABLE_ID) {
+	if (column->type == TABLE_DIGITS) {
+		buf_add(out, cell->text, cell->nr_text);
+	} else if (column->type == TABLE_COUNT || column->type == TABLE_ID) {
 		add_count(out, cell->integer, separate && column->type == TABLE_COUNT);
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.2f", cell->number);
@@ -159,6 +161,8 @@ static void add_json_value(
 		text_add_json(out, bytes, nr_bytes);
 	} else if (!cell->is_known) {
 		buf_text(out, "null");
+	} else if (column->type == TABLE_DIGITS) {
+		buf_add(out, cell->text, cell->nr_text);
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.3f", cell->number);
 	} else {

@@ -21,6 +21,7 @@ enum table_type {
 	TABLE_RATE,	 /* a double, bytes per second */
 	TABLE_PERCENT,	 /* a double; the title says of what */
 	TABLE_NUMBER,	 /* a double; the title says its unit */
+	TABLE_DIGITS,	 /* a number as its text has it */
 };
 
 struct table_column {

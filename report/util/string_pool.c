@@ -63,6 +63,11 @@ uint32_t string_pool_intern(const char *bytes, size_t nr_bytes)
 	return name ? name->number : add(bytes, nr_bytes)->number;
 }
 
+uint32_t string_pool_nr(void)
+{
+	return (uint32_t)names.nr;
+}
+
 static void take_piece(const char *piece, size_t nr_bytes, void *context)
 {
 	struct demangling *job = context;

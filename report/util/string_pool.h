@@ -13,6 +13,9 @@
 /* The number of the text; the bytes are copied. */
 uint32_t string_pool_intern(const char *bytes, size_t nr_bytes);
 
+/* How many texts there are; their numbers are below it. */
+uint32_t string_pool_nr(void);
+
 /* The text as the stream had it, NUL-terminated (it may hold more NULs); nr_bytes may be NULL. */
 const char *string_pool_text(uint32_t name, size_t *nr_bytes);
 

@@ -9,17 +9,17 @@
 /* Whatever the format gets: no table has two columns of a name. */
 START_TEST(tables_and_columns_have_names_of_their_own)
 {
-	for (unsigned int i = 0; export_table_at(i); i++) {
-		const struct export_table *table = export_table_at(i);
+	for (unsigned int i = 0; event_table_at(i); i++) {
+		const struct event_table *table = event_table_at(i);
 
-		ck_assert_uint_le(table->nr_columns, EXPORT_COLUMNS);
+		ck_assert_uint_le(table->nr_columns, EVENT_COLUMNS);
 		for (unsigned int c = 0; c < table->nr_columns; c++) {
 			for (unsigned int k = 0; k < c; k++) {
 				ck_assert_str_ne(table->columns[c].name, table->columns[k].name);
 			}
 		}
 		for (unsigned int k = 0; k < i; k++) {
-			ck_assert_str_ne(table->name, export_table_at(k)->name);
+			ck_assert_str_ne(table->name, event_table_at(k)->name);
 		}
 	}
 }
@@ -31,7 +31,7 @@ struct seen {
 	int64_t kernel_ns;
 };
 
-static int column(const struct export_table *table, const char *name)
+static int column(const struct event_table *table, const char *name)
 {
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		if (strcmp(table->columns[c].name, name) == 0) {
@@ -41,14 +41,14 @@ static int column(const struct export_table *table, const char *name)
 	ck_abort_msg("%s has no %s", table->name, name);
 }
 
-static bool take_row(void *context, const struct export_table *table, const struct process *process,
+static bool take_row(void *context, const struct event_table *table, const struct process *process,
 	const struct export_cell *cells)
 {
 	struct seen *seen = context;
-	const struct export_cell *step = &cells[EXPORT_STEP];
+	const struct export_cell *step = &cells[EVENT_STEP];
 
-	ck_assert(cells[EXPORT_PID].is_known);
-	ck_assert_int_eq(cells[EXPORT_PID].value, process->pid);
+	ck_assert(cells[EVENT_PID].is_known);
+	ck_assert_int_eq(cells[EVENT_PID].value, process->pid);
 	if (strcmp(table->name, "kernel") == 0) {
 		seen->kernels[step->is_known && step->value < 3 ? step->value : 3]++;
 		seen->kernel_ns += cells[column(table, "dur_ns")].value;
@@ -78,7 +78,7 @@ START_TEST(work_is_in_the_step_that_launched_it)
 }
 END_TEST
 
-static bool refuse_row(void *context, const struct export_table *table,
+static bool refuse_row(void *context, const struct event_table *table,
 	const struct process *process, const struct export_cell *cells)
 {
 	(void)table;

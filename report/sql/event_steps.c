@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/cli/export_steps.h"
+#include "report/sql/event_steps.h"
 
 #include <stdlib.h>
 
@@ -7,8 +7,9 @@
 #include "report/model/scan.h"
 #include "report/model/select.h"
 
-struct export_steps {
-	const struct process *process;
+struct event_steps {
+	struct process *process;
+	bool has_calls;	     /* `places` is filled */
 	size_t last;	     /* the place where the last look-up ended */
 	struct idmap places; /* 1 + the place of a step, by the correlation id of a call */
 };
@@ -20,7 +21,7 @@ static bool holds(const struct process *process, size_t place, uint64_t tick)
 }
 
 /* 1 + the place, 0 for none. Rows come mostly by their times, so the next step is close. */
-static size_t find_place(struct export_steps *steps, uint64_t tick)
+static size_t find_place(struct event_steps *steps, uint64_t tick)
 {
 	const struct process *process = steps->process;
 	size_t low = 0, high = process->nr_steps;
@@ -49,7 +50,7 @@ static size_t find_place(struct export_steps *steps, uint64_t tick)
 
 static void take_calls(void *context, struct process *process, const struct batch *b)
 {
-	struct export_steps *steps = context;
+	struct event_steps *steps = context;
 
 	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -62,42 +63,50 @@ static void take_calls(void *context, struct process *process, const struct batc
 	}
 }
 
-struct export_steps *export_steps_create(struct process *process)
+struct event_steps *event_steps_create(struct process *process)
+{
+	struct event_steps *steps = mem_zeroed(1, sizeof(*steps));
+
+	steps->process = process;
+	idmap_init(&steps->places, sizeof(uint32_t));
+	return steps;
+}
+
+void event_steps_prepare(struct event_steps *steps, unsigned int table)
 {
 	static const struct scan_want wants[] = {
 		SCAN_CALLS(COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation))};
 	static const struct scan_view view = {
 		.wants = wants, .nr_wants = sizeof(wants) / sizeof(wants[0]), .take = take_calls};
-	struct export_steps *steps = mem_zeroed(1, sizeof(*steps));
 	struct scan scan = {&view, steps};
+	unsigned int column;
 
-	steps->process = process;
-	idmap_init(&steps->places, sizeof(uint32_t));
-	if (process->nr_steps > 1) {
-		scan_run(&process, 1, &scan, 1);
+	if (!steps->has_calls && steps->process->nr_steps > 1 &&
+		select_rule_of(table, &column) == SELECT_LAUNCH) {
+		scan_run(&steps->process, 1, &scan, 1);
+		steps->has_calls = true;
 	}
-	return steps;
 }
 
-void export_steps_destroy(struct export_steps *steps)
+void event_steps_destroy(struct event_steps *steps)
 {
 	idmap_fini(&steps->places);
 	free(steps);
 }
 
-static bool tell(const struct export_steps *steps, size_t place, uint64_t *step)
+static bool tell(const struct event_steps *steps, size_t place, uint64_t *step)
 {
 	*step = place ? steps->process->steps[place - 1].step : 0;
 	return place != 0;
 }
 
-bool export_steps_at(struct export_steps *steps, uint64_t tick, uint64_t *step)
+bool event_steps_at(struct event_steps *steps, uint64_t tick, uint64_t *step)
 {
 	return tell(steps, find_place(steps, tick), step);
 }
 
-bool export_steps_find(
-	struct export_steps *steps, const struct batch *batch, uint32_t row, uint64_t *step)
+bool event_steps_find(
+	struct event_steps *steps, const struct batch *batch, uint32_t row, uint64_t *step)
 {
 	const uint32_t *place;
 	unsigned int column;
@@ -105,7 +114,7 @@ bool export_steps_find(
 	switch (select_rule_of(batch->table, &column)) {
 	case SELECT_TICK:
 	case SELECT_NVTX:
-		return export_steps_at(steps, batch->col[column][row], step);
+		return event_steps_at(steps, batch->col[column][row], step);
 	case SELECT_LAUNCH:
 		place = idmap_get(&steps->places, (uint32_t)batch->col[column][row]);
 		return tell(steps, place ? *place : 0, step);

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/sql/database.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/text.h"
+
+/* ---- the closest name ---- */
+
+#define MOST_NAME 64u
+
+/* How many letters must be put in, taken out or changed. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t nr_a = strlen(a), nr_b = strlen(b);
+	size_t row[MOST_NAME + 1];
+
+	if (nr_a > MOST_NAME || nr_b > MOST_NAME) {
+		return SIZE_MAX;
+	}
+	for (size_t k = 0; k <= nr_b; k++) {
+		row[k] = k;
+	}
+	for (size_t i = 1; i <= nr_a; i++) {
+		size_t before = row[0];
+
+		row[0] = i;
+		for (size_t k = 1; k <= nr_b; k++) {
+			bool is_same = (a[i - 1] | 0x20) == (b[k - 1] | 0x20);
+			size_t best = before + !is_same;
+
+			before = row[k];
+			best = row[k] + 1 < best ? row[k] + 1 : best;
+			row[k] = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
+		}
+	}
+	return row[nr_b];
+}
+
+const char *database_closest(const char *text, const char *const *words)
+{
+	size_t least = strlen(text) / 3 + 1;
+	const char *closest = NULL;
+
+	for (size_t i = 0; words[i]; i++) {
+		size_t nr = distance(text, words[i]);
+
+		if (nr <= least && (nr < least || !closest)) {
+			least = nr;
+			closest = words[i];
+		}
+	}
+	return closest;
+}
+
+#ifndef REPORT_HAS_SQLITE
+
+bool database_is_available(void)
+{
+	return false;
+}
+
+struct database *database_open(struct process **processes, size_t nr_processes, char **why)
+{
+	(void)processes;
+	(void)nr_processes;
+	*why = mem_text("gprof-report was built without SQLite");
+	return NULL;
+}
+
+void database_close(struct database *database)
+{
+	(void)database;
+}
+
+struct result *database_run(struct database *database, const char *sql, size_t *at, char **why)
+{
+	(void)database;
+	(void)sql;
+	(void)at;
+	*why = mem_text("gprof-report was built without SQLite");
+	return NULL;
+}
+
+struct table *database_schema(struct database *database, const char *name, char **why)
+{
+	(void)database;
+	(void)name;
+	*why = mem_text("gprof-report was built without SQLite");
+	return NULL;
+}
+
+#else
+
+#include "report/sql/functions.h"
+#include "report/sql/sql_file.h"
+#include "report/sql/virtual_table.h"
+
+#define NO_QUERY "a statement that is not a query"
+
+struct database {
+	sqlite3 *sqlite;
+	struct virtual_tables tables;
+	bool is_locked;	     /* only reads from now on */
+	const char *refused; /* what a statement wanted */
+};
+
+/* Of our own, and of nsys, beside the tables of events. */
+static const struct {
+	const char *name, *what;
+} other_tables[] = {
+	{"process", "a process that was recorded"},
+	{"session", "the moment that is 0 on the axis of times"},
+	{"StringIds", "a text, by the id that columns of texts have"},
+	{"CUPTI_ACTIVITY_KIND_KERNEL", "kernels, as nsys has them"},
+	{"CUPTI_ACTIVITY_KIND_MEMCPY", "copies, as nsys has them"},
+	{"CUPTI_ACTIVITY_KIND_MEMSET", "memsets, as nsys has them"},
+	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronisations, as nsys has them"},
+	{"CUPTI_ACTIVITY_KIND_RUNTIME", "API calls, as nsys has them"},
+	{"NVTX_EVENTS", "NVTX ranges and marks, as nsys has them"},
+	{"PROFILER_OVERHEAD", "time that profiling took, as nsys has it"},
+	{"DIAGNOSTIC_EVENT", "notices of the recorder, as nsys has them"},
+	{"TARGET_INFO_GPU", "GPUs, as nsys has them"},
+	{"TARGET_INFO_SESSION_START_TIME", "when the session began, as nsys has it"},
+	{"PROCESSES", "processes, as nsys has them"},
+	{"ENUM_CUDA_MEMCPY_OPER", "what values of copyKind mean, as nsys has them"},
+};
+
+#define OTHER_TABLES (sizeof(other_tables) / sizeof(other_tables[0]))
+
+bool database_is_available(void)
+{
+	return true;
+}
+
+/* ---- a connection ---- */
+
+/* Called while a statement is compiled. */
+static int authorize(void *context, int action, const char *first, const char *second,
+	const char *schema, const char *trigger)
+{
+	struct database *database = context;
+
+	(void)schema;
+	(void)trigger;
+	if (!database->is_locked || database->tables.is_declaring) {
+		return SQLITE_OK;
+	}
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		if (second && strcmp(second, "load_extension") != 0) {
+			return SQLITE_OK;
+		}
+		database->refused = "load_extension()";
+		break;
+	case SQLITE_ATTACH:
+		database->refused = "ATTACH";
+		break;
+	case SQLITE_DETACH:
+		database->refused = "DETACH";
+		break;
+	case SQLITE_PRAGMA:
+		database->refused = "PRAGMA";
+		break;
+	default:
+		(void)first;
+		database->refused = NO_QUERY;
+		break;
+	}
+	return SQLITE_DENY;
+}
+
+static void set_limits(sqlite3 *sqlite)
+{
+	static const struct {
+		int what, most;
+	} limits[] = {
+		{SQLITE_LIMIT_LENGTH, 64 << 20},
+		{SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+		{SQLITE_LIMIT_COLUMN, 256},
+		{SQLITE_LIMIT_EXPR_DEPTH, 500},
+		{SQLITE_LIMIT_COMPOUND_SELECT, 100},
+		{SQLITE_LIMIT_VDBE_OP, 1 << 20},
+		{SQLITE_LIMIT_ATTACHED, 0},
+		{SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+		{SQLITE_LIMIT_VARIABLE_NUMBER, 1},
+		{SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+		{SQLITE_LIMIT_WORKER_THREADS, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		sqlite3_limit(sqlite, limits[i].what, limits[i].most);
+	}
+}
+
+static int add_process(sqlite3_stmt *insert, const struct process *process)
+{
+	sqlite3_bind_int64(insert, 1, process->pid);
+	sqlite3_bind_null(insert, 2);
+	if (process->rank >= 0) {
+		sqlite3_bind_int64(insert, 2, process->rank);
+	}
+	sqlite3_bind_text(insert, 3, process_host(process), -1, SQLITE_TRANSIENT);
+	sqlite3_bind_text(insert, 4, process_command(process), -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int64(insert, 5, (int64_t)process_missing(process));
+	sqlite3_step(insert);
+	return sqlite3_reset(insert);
+}
+
+static int add_processes(sqlite3 *sqlite, struct process **processes, size_t nr_processes)
+{
+	static const char sql[] = "INSERT INTO process VALUES(?, ?, ?, ?, ?)";
+	sqlite3_stmt *insert;
+	int rc = sqlite3_prepare_v2(sqlite, sql, -1, &insert, NULL);
+
+	for (size_t i = 0; rc == SQLITE_OK && i < nr_processes; i++) {
+		rc = add_process(insert, processes[i]);
+	}
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+static int add_session(struct database *database, const struct process *process)
+{
+	char sql[64];
+	/* Anchors of a damaged stream may say anything: unsigned, they wrap around. */
+	uint64_t base_ns = event_reader_base(database->tables.input.reader, 0);
+
+	snprintf(sql, sizeof(sql), "INSERT INTO session VALUES(%lld)",
+		(long long)(base_ns + (uint64_t)process->realtime_offset_ns));
+	return process->has_anchors ? sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL)
+				    : SQLITE_OK;
+}
+
+static int fill(struct database *database, struct process **processes, size_t nr_processes)
+{
+	sqlite3 *sqlite = database->sqlite;
+	int rc = functions_add(sqlite);
+
+	if (rc == SQLITE_OK) {
+		rc = virtual_tables_add(sqlite, &database->tables);
+	}
+	if (rc == SQLITE_OK) {
+		rc = sqlite3_exec(sqlite, sql_file_tables, NULL, NULL, NULL);
+	}
+	if (rc == SQLITE_OK) {
+		rc = add_processes(sqlite, processes, nr_processes);
+	}
+	if (rc == SQLITE_OK && nr_processes) {
+		rc = add_session(database, processes[0]);
+	}
+	if (rc == SQLITE_OK) {
+		rc = sqlite3_exec(sqlite, sql_file_nsys_views, NULL, NULL, NULL);
+	}
+	return rc;
+}
+
+static void lock(struct database *database)
+{
+	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	set_limits(database->sqlite);
+	sqlite3_set_authorizer(database->sqlite, authorize, database);
+	database->is_locked = true;
+}
+
+struct database *database_open(struct process **processes, size_t nr_processes, char **why)
+{
+	struct database *database = mem_zeroed(1, sizeof(*database));
+	int rc = sqlite3_open(":memory:", &database->sqlite);
+
+	database->tables.input = (struct event_input){.processes = processes,
+		.nr_processes = nr_processes,
+		.reader = event_reader_create(processes, nr_processes)};
+	if (rc == SQLITE_OK) {
+		rc = fill(database, processes, nr_processes);
+	}
+	if (rc != SQLITE_OK) {
+		*why = mem_text(sqlite3_errmsg(database->sqlite));
+		database_close(database);
+		return NULL;
+	}
+	lock(database);
+	return database;
+}
+
+void database_close(struct database *database)
+{
+	sqlite3_close(database->sqlite);
+	event_indexes_fini(&database->tables.indexes);
+	event_reader_destroy(database->tables.input.reader);
+	free(database);
+}
+
+/* ---- errors ---- */
+
+static const char **table_names(void)
+{
+	size_t nr = 0;
+	const char **names;
+
+	while (event_table_at((unsigned int)nr)) {
+		nr++;
+	}
+	names = mem_zeroed(nr + OTHER_TABLES + 1, sizeof(*names));
+	for (size_t i = 0; i < nr; i++) {
+		names[i] = event_table_at((unsigned int)i)->name;
+	}
+	for (size_t i = 0; i < OTHER_TABLES; i++) {
+		names[nr + i] = other_tables[i].name;
+	}
+	return names;
+}
+
+/* All of them, some more than once. */
+static const char **column_names(void)
+{
+	size_t nr = 0, capacity = 0;
+	const char **names = array_grow(NULL, 0, &capacity, sizeof(*names));
+	const struct event_table *table;
+
+	for (unsigned int i = 0; (table = event_table_at(i)); i++) {
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			names[nr++] = table->columns[c].name;
+			names = array_grow(names, nr, &capacity, sizeof(*names));
+		}
+	}
+	names[nr] = NULL;
+	return names;
+}
+
+/* What a message names behind its colon, without what precedes a point; NULL: nothing. */
+static const char *wrong_name(const char *message)
+{
+	const char *colon = strstr(message, ": ");
+	const char *point = colon ? strrchr(colon, '.') : NULL;
+
+	return point ? point + 1 : colon ? colon + 2 : NULL;
+}
+
+static void add_suggestion(struct buf *text, const char *message)
+{
+	static const char no_table[] = "no such table: ", no_column[] = "no such column: ";
+	bool is_table = strncmp(message, no_table, sizeof(no_table) - 1) == 0;
+	bool is_column = strncmp(message, no_column, sizeof(no_column) - 1) == 0;
+	const char **names = is_table ? table_names() : is_column ? column_names() : NULL;
+	const char *closest;
+
+	if (!names) {
+		return;
+	}
+	closest = database_closest(wrong_name(message), names);
+	if (closest) {
+		buf_printf(text, "; did you mean %s?", closest);
+	} else {
+		buf_text(text, "; gprof-report sql --schema lists tables and columns");
+	}
+	free(names);
+}
+
+/* Where the statement has what a message names, as a word; -1: nowhere. */
+static int find_name(const char *sql, const char *name)
+{
+	static const char word[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t nr_bytes = strlen(name);
+
+	for (const char *at = strstr(sql, name); at && *name; at = strstr(at + 1, name)) {
+		if ((at == sql || !strchr(word, at[-1])) &&
+			(!at[nr_bytes] || !strchr(word, at[nr_bytes]))) {
+			return (int)(at - sql);
+		}
+	}
+	return -1;
+}
+
+/* A sentence with the place, counted in lines and columns of the whole text. */
+static char *explain(struct database *database, const char *sql, size_t begin)
+{
+	const char *message = sqlite3_errmsg(database->sqlite);
+	struct buf text = {0};
+	int offset = -1;
+
+#if SQLITE_VERSION_NUMBER >= 3038000
+	offset = sqlite3_error_offset(database->sqlite);
+#endif
+	if (offset < 0 && wrong_name(message)) {
+		offset = find_name(sql + begin, wrong_name(message));
+	}
+	if (database->refused) {
+		buf_printf(&text, "SQL: %s is refused; queries only read", database->refused);
+		buf_char(&text, '\0');
+		return text.bytes;
+	}
+	buf_text(&text, "SQL");
+	if (offset >= 0) {
+		size_t line = 1, column = 1;
+
+		for (size_t i = 0; i < begin + (size_t)offset && sql[i]; i++) {
+			column = sql[i] == '\n' ? 1 : column + 1;
+			line += sql[i] == '\n';
+		}
+		buf_printf(&text, ", line %zu, column %zu", line, column);
+	}
+	buf_printf(&text, ": %s", message);
+	add_suggestion(&text, message);
+	buf_char(&text, '\0');
+	return text.bytes;
+}
+
+/* ---- statements ---- */
+
+static void add_cell(struct result *result, sqlite3_stmt *statement, int c)
+{
+	switch (sqlite3_column_type(statement, c)) {
+	case SQLITE_INTEGER:
+		result_integer(result, sqlite3_column_int64(statement, c));
+		break;
+	case SQLITE_FLOAT:
+		result_number(result, sqlite3_column_double(statement, c));
+		break;
+	case SQLITE_NULL:
+		result_null(result);
+		break;
+	default: {
+		const void *bytes = sqlite3_column_blob(statement, c);
+
+		result_text(result, bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement, c));
+		break;
+	}
+	}
+}
+
+static struct result *create_result(sqlite3_stmt *statement)
+{
+	int nr_columns = sqlite3_column_count(statement);
+	const char **names = mem_zeroed((size_t)nr_columns, sizeof(*names));
+	struct result *result;
+
+	for (int c = 0; c < nr_columns; c++) {
+		const char *name = sqlite3_column_name(statement, c);
+
+		names[c] = name ? name : "";
+	}
+	result = result_create((unsigned int)nr_columns, names);
+	free(names);
+	return result;
+}
+
+static struct result *read_rows(struct database *database, sqlite3_stmt *statement, const char *sql,
+	size_t begin, char **why)
+{
+	struct result *result = create_result(statement);
+	bool is_kept = true;
+	int rc;
+
+	while (is_kept && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+		result_begin_row(result);
+		for (int c = 0; c < sqlite3_column_count(statement); c++) {
+			add_cell(result, statement, c);
+		}
+		is_kept = result_end_row(result);
+	}
+	if (is_kept && rc == SQLITE_DONE) {
+		return result;
+	}
+	*why = is_kept ? explain(database, sql, begin)
+		       : mem_text("no room for the rows: $TMPDIR (else /tmp) is full");
+	result_destroy(result);
+	return NULL;
+}
+
+struct result *database_run(struct database *database, const char *sql, size_t *at, char **why)
+{
+	sqlite3_stmt *statement = NULL;
+	struct result *result = NULL;
+	size_t begin = *at;
+
+	*why = NULL;
+	database->refused = NULL;
+	while (!statement && sql[*at]) {
+		const char *tail = NULL;
+
+		begin = *at;
+		if (sqlite3_prepare_v2(database->sqlite, sql + begin, -1, &statement, &tail) !=
+			SQLITE_OK) {
+			*why = explain(database, sql, begin);
+			return NULL;
+		}
+		*at = (size_t)(tail - sql);
+	}
+	if (!statement) {
+		return NULL;
+	}
+	if (!sqlite3_stmt_readonly(statement) || !sqlite3_column_count(statement)) {
+		database->refused = NO_QUERY;
+		*why = explain(database, sql, begin);
+	} else {
+		result = read_rows(database, statement, sql, begin, why);
+	}
+	sqlite3_finalize(statement);
+	event_indexes_fini(&database->tables.indexes);
+	return result;
+}
+
+/* ---- what there is ---- */
+
+static const struct table_column schema_columns[] = {
+	{"table", "Table", TABLE_TEXT, false},
+	{"column", "Column", TABLE_TEXT, false},
+	{"type", "Type", TABLE_TEXT, false},
+	{"meaning", "Meaning", TABLE_TEXT, false},
+};
+
+static void add_line(struct table *schema, const char *table, const char *column, const char *type,
+	const char *meaning)
+{
+	struct table_cell *cells = table_add_row(schema);
+
+	table_set_string(&cells[0], table);
+	table_set_string(&cells[1], column);
+	table_set_string(&cells[2], type);
+	table_set_string(&cells[3], meaning);
+}
+
+static void add_event_table(struct table *schema, const struct event_table *table)
+{
+	add_line(schema, table->name, "", "", table->what);
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		add_line(schema, table->name, table->columns[c].name,
+			table->columns[c].type == EVENT_TEXT ? "text id" : "integer",
+			event_column_meaning(table->name, table->columns[c].name));
+	}
+}
+
+static void add_other_table(
+	struct database *database, struct table *schema, const char *name, const char *what)
+{
+	struct buf sql = {0};
+	sqlite3_stmt *statement = NULL;
+
+	buf_printf(&sql, "SELECT * FROM %s", name);
+	buf_char(&sql, '\0');
+	add_line(schema, name, "", "", what);
+	if (sqlite3_prepare_v2(database->sqlite, sql.bytes, -1, &statement, NULL) == SQLITE_OK) {
+		for (int c = 0; c < sqlite3_column_count(statement); c++) {
+			const char *column = sqlite3_column_name(statement, c);
+			const char *type = sqlite3_column_decltype(statement, c);
+
+			add_line(schema, name, column,
+				type && strcmp(type, "TEXT") == 0 ? "text" : "integer",
+				event_column_meaning(name, column));
+		}
+	}
+	sqlite3_finalize(statement);
+	buf_fini(&sql);
+}
+
+struct table *database_schema(struct database *database, const char *name, char **why)
+{
+	struct table *schema = table_create("schema", "Tables and columns", schema_columns, 4);
+	const struct event_table *table;
+	const char **names;
+	const char *closest;
+
+	for (unsigned int i = 0; (table = event_table_at(i)); i++) {
+		if (!name || strcmp(name, table->name) == 0) {
+			add_event_table(schema, table);
+		}
+	}
+	for (size_t i = 0; i < OTHER_TABLES; i++) {
+		if (!name || strcmp(name, other_tables[i].name) == 0) {
+			add_other_table(
+				database, schema, other_tables[i].name, other_tables[i].what);
+		}
+	}
+	if (!schema->nr_rows) {
+		struct buf text = {0};
+
+		names = table_names();
+		closest = database_closest(name, names);
+		buf_printf(&text, "no such table: %s%s%s%s", name, closest ? "; did you mean " : "",
+			closest ? closest : "", closest ? "?" : "");
+		buf_char(&text, '\0');
+		*why = text.bytes;
+		free(names);
+		table_destroy(schema);
+		return NULL;
+	}
+	return schema;
+}
+
+#endif

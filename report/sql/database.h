@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection to SQLite over what was recorded: tables of events (event_table.h) and of texts as
+ * virtual tables, `process` and `session`, and views by nsys's names (nsys_views.sql). It only
+ * reads: other databases, extensions, pragmas and everything that writes are refused.
+ *
+ * Functions beside SQLite's: string(id) is the text with that id; median(x), stddev(x) (of a
+ * sample) and percentile(x, p) (nearest rank) are aggregates. The two with ranks keep 8 bytes for
+ * each value.
+ */
+#ifndef REPORT_SQL_DATABASE_H
+#define REPORT_SQL_DATABASE_H
+
+#include "report/model/model.h"
+#include "report/sql/result.h"
+
+struct database;
+
+/* Was this program built with SQLite? */
+bool database_is_available(void);
+
+/* NULL with *why set where that fails; why is to be freed. */
+struct database *database_open(struct process **processes, size_t nr_processes, char **why);
+void database_close(struct database *database);
+
+/*
+ * Runs the first statement of `sql` and moves *at behind it. Returns its rows; NULL with *why set
+ * where it fails, or NULL without where there is none. why is a sentence with the place in the
+ * text, to be freed.
+ */
+struct result *database_run(struct database *database, const char *sql, size_t *at, char **why);
+
+/* All tables and views with their columns: table, column, type, meaning. name: one alone, or NULL.
+ * NULL with *why set if there is no such table. */
+struct table *database_schema(struct database *database, const char *name, char **why);
+
+/* The text that comes closest to one that is not in a list which ends with NULL, or NULL. */
+const char *database_closest(const char *text, const char *const *words);
+
+#endif

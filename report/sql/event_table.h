@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every event of the input as rows of tables, for queries, databases and data frames. The tables
+ * are those of the stream's format (FORMAT.md), derived from its lists, with ids replaced by what
+ * they mean:
+ *
+ *     pid, rank, step   come first; step is the one that the row belongs to by the rules of
+ *                       select.h, unknown outside of steps
+ *     start_ns, time_ns on one axis for all processes (time_axis.h), dur_ns as measured
+ *     tid               in place of the stream's number of a thread
+ *     device, context, stream   in place of a place; grid_x ... in place of a launch's shape
+ *     name, api         in place of the number of a call; texts in place of numbers of texts
+ *
+ * Tables that only define ids have no table here. Columns are converted one by one, so a reader
+ * pays for those alone that it asks for.
+ */
+#ifndef REPORT_SQL_EVENT_TABLE_H
+#define REPORT_SQL_EVENT_TABLE_H
+
+#include "report/model/model.h"
+#include "report/model/ranges.h"
+
+/* The most columns of a table: all of one's own, and what a shape and a place become. */
+#define EVENT_COLUMNS 48u
+
+enum event_type {
+	EVENT_INTEGER,
+	EVENT_TEXT, /* a number of string_pool.h */
+};
+
+struct event_column {
+	const char *name;
+	enum event_type type;
+	uint8_t role;	/* what it is made of, see event_table.c */
+	uint8_t source; /* the column of the stream */
+	uint8_t part;	/* which of the columns that the stream's becomes */
+};
+
+/* The first columns of every table. */
+enum {
+	EVENT_PID,
+	EVENT_RANK,
+	EVENT_STEP,
+	EVENT_NR_FIRST,
+};
+
+struct event_table {
+	const char *name;
+	const char *what;
+	unsigned int number;	  /* GPROF_TABLE_...; GPROF_TABLE_NONE: whole NVTX ranges */
+	unsigned int source;	  /* the table of the stream that its rows are made of */
+	unsigned int time_column; /* when a row happened or began; 0 where it has no time */
+	unsigned int nr_columns;
+	struct event_column columns[EVENT_COLUMNS];
+};
+
+/* The tables, by place; NULL behind the last. They live as long as the program. */
+const struct event_table *event_table_at(unsigned int place);
+
+/* The columns of the stream that some columns of a table (a bit each) are made of. */
+uint32_t event_table_mask(const struct event_table *table, uint64_t columns);
+
+/* What a column of a table, or of a view by nsys's names, means; "" if that is not written down. */
+const char *event_column_meaning(const char *table, const char *column);
+
+/* Rows of a table by column; columns that were not asked for are NULL. Starts with all zeros. */
+struct event_cells {
+	size_t nr;
+	int64_t *values[EVENT_COLUMNS];
+	bool *known[EVENT_COLUMNS];
+	size_t capacities[EVENT_COLUMNS];
+};
+
+void event_cells_fini(struct event_cells *rows);
+
+/* Makes room for so many rows of some columns. */
+void event_cells_reserve(struct event_cells *rows, uint64_t columns, size_t nr_rows);
+
+/* What the conversion of several processes shares; the processes must stay. */
+struct event_reader;
+
+struct event_reader *event_reader_create(struct process *const *processes, size_t nr_processes);
+void event_reader_destroy(struct event_reader *reader);
+
+/* Gives back what was kept of a process's steps: 8 bytes for each call that launches. */
+void event_reader_forget(struct event_reader *reader, size_t process);
+
+/* A time of a process, CLOCK_MONOTONIC, on the axis of all. */
+int64_t event_reader_time(const struct event_reader *reader, size_t process, uint64_t ns);
+
+/*
+ * Reads what some columns of a table need beside its rows. Before the batch is loaded that is to be
+ * converted, since a batch is good until the next one.
+ */
+void event_reader_prepare(struct event_reader *reader, size_t process,
+	const struct event_table *table, uint64_t columns);
+
+/*
+ * Converts some columns of a batch of the table's source, which must have event_table_mask() of
+ * them. ranges: of that process, for NVTX ranges alone; they pair over batches.
+ */
+void event_reader_convert(struct event_reader *reader, size_t process,
+	const struct event_table *table, uint64_t columns, const struct batch *batch,
+	struct ranges *ranges, struct event_cells *rows);
+
+/* The CLOCK_MONOTONIC time of a process that is 0 on that axis. */
+uint64_t event_reader_base(const struct event_reader *reader, size_t process);
+
+/* Makes every text that a column may have known to string_pool.h. */
+void event_reader_intern_all(struct event_reader *reader);
+
+#endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifdef REPORT_HAS_SQLITE
+
+#include "report/sql/virtual_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/text.h"
+
+struct table_aux {
+	struct virtual_tables *tables;
+	const struct event_table *table; /* NULL: StringIds */
+};
+
+struct virtual_table {
+	sqlite3_vtab base;
+	struct virtual_tables *tables;
+	const struct event_table *table;
+};
+
+/* ---- tables of events: the plan ---- */
+
+enum plan {
+	PLAN_SCAN,
+	PLAN_INDEX,
+};
+
+/* What a plan says in idxStr: the columns, then a letter and a column for each argument. */
+#define PLAN_TEXT_BYTES 256u
+
+static int connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
+	sqlite3_vtab **vtab, char **error)
+{
+	const struct table_aux *from = aux;
+	struct virtual_table *table;
+	struct buf sql = {0};
+	int rc;
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (from->table) {
+		buf_text(&sql, "CREATE TABLE x(");
+		for (unsigned int c = 0; c < from->table->nr_columns; c++) {
+			buf_printf(&sql, "%s\"%s\" INTEGER", c ? ", " : "",
+				from->table->columns[c].name);
+		}
+		buf_text(&sql, ")");
+	} else {
+		buf_text(&sql, "CREATE TABLE x(id INTEGER PRIMARY KEY, value TEXT)");
+	}
+	buf_char(&sql, '\0');
+	from->tables->is_declaring = true;
+	rc = sqlite3_declare_vtab(sqlite, sql.bytes);
+	from->tables->is_declaring = false;
+	buf_fini(&sql);
+	if (rc != SQLITE_OK) {
+		return rc;
+	}
+	sqlite3_vtab_config(sqlite, SQLITE_VTAB_INNOCUOUS);
+	table = mem_zeroed(1, sizeof(*table));
+	table->tables = from->tables;
+	table->table = from->table;
+	*vtab = &table->base;
+	return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *vtab)
+{
+	free(vtab);
+	return SQLITE_OK;
+}
+
+/* Is the other side a value that stands in the statement? Then one pass finds its rows. */
+static bool is_constant(sqlite3_index_info *info, int constraint)
+{
+#if SQLITE_VERSION_NUMBER >= 3038000
+	sqlite3_value *value;
+
+	return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value;
+#else
+	(void)info;
+	(void)constraint;
+	return false;
+#endif
+}
+
+struct planning {
+	const struct virtual_table *table;
+	sqlite3_index_info *info;
+	unsigned int keys[EVENT_INDEX_KEYS];
+	int constraints[EVENT_INDEX_KEYS];
+	unsigned int nr_keys, nr_constant;
+};
+
+static void find_keys(struct planning *planning)
+{
+	for (int i = 0; i < planning->info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *constraint = &planning->info->aConstraint[i];
+		bool is_new = true;
+
+		if (!constraint->usable || constraint->iColumn < 0 ||
+			constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) {
+			continue;
+		}
+		for (unsigned int k = 0; k < planning->nr_keys; k++) {
+			is_new = is_new && planning->keys[k] != (unsigned int)constraint->iColumn;
+		}
+		if (is_new && planning->nr_keys < EVENT_INDEX_KEYS) {
+			planning->keys[planning->nr_keys] = (unsigned int)constraint->iColumn;
+			planning->constraints[planning->nr_keys++] = i;
+			planning->nr_constant += is_constant(planning->info, i);
+		}
+	}
+}
+
+static void plan_index(struct planning *planning, char *text, double nr_rows)
+{
+	sqlite3_index_info *info = planning->info;
+
+	for (unsigned int k = 0; k < planning->nr_keys; k++) {
+		size_t length = strlen(text);
+
+		info->aConstraintUsage[planning->constraints[k]].argvIndex = (int)k + 1;
+		snprintf(text + length, PLAN_TEXT_BYTES - length, " =%u", planning->keys[k]);
+	}
+	info->idxNum = PLAN_INDEX;
+	/* A look-up is cheap; that the table is read once for all of them is not seen here. */
+	info->estimatedCost = 20;
+	info->estimatedRows = (sqlite3_int64)(planning->nr_keys > 1 ? 1 : 2);
+	if (planning->nr_keys == 1 && planning->keys[0] < EVENT_NR_FIRST) {
+		info->estimatedRows = (sqlite3_int64)(nr_rows / 8) + 1;
+		info->estimatedCost = (double)info->estimatedRows;
+	}
+}
+
+/* The letter of a constraint that lets streams or blocks be passed over, 0 for others. */
+static char bound_of(
+	const struct event_table *table, const struct sqlite3_index_constraint *constraint)
+{
+	bool is_equal = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
+	bool is_time = table->time_column && constraint->iColumn == (int)table->time_column;
+
+	if (is_equal && constraint->iColumn == EVENT_PID) {
+		return 'p';
+	}
+	if (is_equal && constraint->iColumn == EVENT_RANK) {
+		return 'r';
+	}
+	if (is_time && (constraint->op == SQLITE_INDEX_CONSTRAINT_GT ||
+			       constraint->op == SQLITE_INDEX_CONSTRAINT_GE)) {
+		return '>';
+	}
+	if (is_time && (constraint->op == SQLITE_INDEX_CONSTRAINT_LT ||
+			       constraint->op == SQLITE_INDEX_CONSTRAINT_LE)) {
+		return '<';
+	}
+	return is_time && is_equal ? '=' : 0;
+}
+
+static void plan_scan(struct planning *planning, char *text, double nr_rows)
+{
+	sqlite3_index_info *info = planning->info;
+	int nr_arguments = 0, nr_columns = __builtin_popcountll(info->colUsed);
+
+	info->estimatedCost = 1000 + nr_rows * (1 + 0.2 * nr_columns);
+	info->estimatedRows = (sqlite3_int64)nr_rows + 1;
+	for (int i = 0; i < info->nConstraint && nr_arguments < 16; i++) {
+		size_t length = strlen(text);
+		char letter = info->aConstraint[i].usable
+				      ? bound_of(planning->table->table, &info->aConstraint[i])
+				      : 0;
+
+		if (letter) {
+			info->aConstraintUsage[i].argvIndex = ++nr_arguments;
+			snprintf(text + length, PLAN_TEXT_BYTES - length, " %c", letter);
+			info->estimatedCost /= 2;
+			info->estimatedRows = info->estimatedRows / 2 + 1;
+		}
+	}
+	for (unsigned int k = 0; k < planning->nr_keys; k++) {
+		info->estimatedRows = info->estimatedRows / 10 + 1;
+	}
+	info->idxNum = PLAN_SCAN;
+}
+
+static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	struct planning planning = {.table = (struct virtual_table *)vtab, .info = info};
+	const struct event_table *table = planning.table->table;
+	double nr_rows = (double)event_scan_nr_rows(&planning.table->tables->input, table);
+	char text[PLAN_TEXT_BYTES];
+
+	find_keys(&planning);
+	snprintf(text, sizeof(text), "%llx", (unsigned long long)info->colUsed);
+	if (planning.nr_keys > planning.nr_constant) {
+		plan_index(&planning, text, nr_rows);
+	} else {
+		plan_scan(&planning, text, nr_rows);
+	}
+	info->idxStr = sqlite3_mprintf("%s", text);
+	info->needToFreeIdxStr = 1;
+	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* ---- tables of events: cursors ---- */
+
+struct cursor {
+	sqlite3_vtab_cursor base;
+	struct event_scan scan;
+	const struct event_index *index; /* NULL: a scan */
+	int64_t keys[EVENT_INDEX_KEYS];
+	uint32_t found; /* 1 + the row of the index; 0 behind the last */
+	size_t row;	/* of the block at hand */
+	bool is_end;
+};
+
+static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+	struct cursor *made = mem_zeroed(1, sizeof(*made));
+
+	(void)vtab;
+	*cursor = &made->base;
+	return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	event_scan_end(&cursor->scan);
+	free(cursor);
+	return SQLITE_OK;
+}
+
+/* False where no whole number can be equal to it. */
+static bool whole_number(sqlite3_value *value, int64_t *number)
+{
+	double real;
+
+	switch (sqlite3_value_numeric_type(value)) {
+	case SQLITE_INTEGER:
+		*number = sqlite3_value_int64(value);
+		return true;
+	case SQLITE_FLOAT:
+		real = sqlite3_value_double(value);
+		*number = real > -9.2e18 && real < 9.2e18 ? (int64_t)real : 0;
+		return (double)*number == real;
+	default:
+		return false;
+	}
+}
+
+/* A bound of time, made wider where it is no whole number. */
+static void take_time_bound(struct event_bounds *bounds, char letter, sqlite3_value *value)
+{
+	double real = sqlite3_value_double(value);
+	bool is_integer = sqlite3_value_numeric_type(value) == SQLITE_INTEGER;
+	int64_t ns;
+
+	if (!is_integer && sqlite3_value_numeric_type(value) != SQLITE_FLOAT) {
+		return; /* SQLite compares it as it does */
+	}
+	if (!is_integer && (real < -9e18 || real > 9e18)) {
+		return;
+	}
+	ns = is_integer ? sqlite3_value_int64(value) : (int64_t)real;
+	if (letter != '<' && ns - 1 > bounds->first_ns && ns > INT64_MIN + 1) {
+		bounds->first_ns = ns - 1;
+	}
+	if (letter != '>' && ns < INT64_MAX - 1 && ns + 1 < bounds->last_ns) {
+		bounds->last_ns = ns + 1;
+	}
+}
+
+static bool take_bounds(const char *plan, sqlite3_value **values, struct event_bounds *bounds)
+{
+	for (; *plan; plan += 2, values++) {
+		switch (plan[1]) {
+		case 'p':
+			bounds->has_pid = true;
+			if (!whole_number(*values, &bounds->pid)) {
+				return false;
+			}
+			break;
+		case 'r':
+			bounds->has_rank = true;
+			if (!whole_number(*values, &bounds->rank)) {
+				return false;
+			}
+			break;
+		default:
+			take_time_bound(bounds, plan[1], *values);
+			break;
+		}
+	}
+	return true;
+}
+
+static void next_batch(struct cursor *cursor)
+{
+	cursor->row = 0;
+	cursor->is_end = !event_scan_next(&cursor->scan);
+}
+
+static int filter_scan(struct cursor *cursor, const struct virtual_table *table, uint64_t columns,
+	const char *plan, sqlite3_value **values)
+{
+	struct event_bounds bounds = {.first_ns = INT64_MIN, .last_ns = INT64_MAX};
+
+	event_scan_end(&cursor->scan);
+	cursor->is_end = !take_bounds(plan, values, &bounds);
+	if (!cursor->is_end) {
+		event_scan_begin(
+			&cursor->scan, &table->tables->input, table->table, columns, &bounds);
+		next_batch(cursor);
+	}
+	return SQLITE_OK;
+}
+
+static int filter_index(struct cursor *cursor, const struct virtual_table *table, uint64_t columns,
+	const char *plan, int nr_values, sqlite3_value **values)
+{
+	unsigned int keys[EVENT_INDEX_KEYS], nr_keys = 0;
+
+	cursor->is_end = false;
+	for (int i = 0; i < nr_values; i++) {
+		char *end;
+
+		keys[nr_keys] = (unsigned int)strtoul(plan + 2, &end, 10);
+		columns |= 1ull << keys[nr_keys];
+		plan = end;
+		if (!whole_number(values[i], &cursor->keys[nr_keys++])) {
+			cursor->is_end = true; /* nothing is equal to it */
+			return SQLITE_OK;
+		}
+	}
+	cursor->index = event_index_find(&table->tables->indexes, &table->tables->input,
+		table->table, columns, keys, nr_keys);
+	cursor->found = event_index_first(cursor->index, cursor->keys);
+	cursor->is_end = !cursor->found;
+	return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int nr_values,
+	sqlite3_value **values)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	const struct virtual_table *table = (struct virtual_table *)base->pVtab;
+	uint64_t all = (1ull << table->table->nr_columns) - 1;
+	char *end;
+	uint64_t columns = strtoull(plan, &end, 16) & all;
+
+	cursor->index = NULL;
+	return number == PLAN_INDEX ? filter_index(cursor, table, columns, end, nr_values, values)
+				    : filter_scan(cursor, table, columns, end, values);
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	if (cursor->index) {
+		cursor->found = event_index_next(cursor->index, cursor->keys, cursor->found);
+		cursor->is_end = !cursor->found;
+	} else if (++cursor->row >= cursor->scan.cells.nr) {
+		next_batch(cursor);
+	}
+	return SQLITE_OK;
+}
+
+static int is_end(sqlite3_vtab_cursor *base)
+{
+	return ((struct cursor *)base)->is_end;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c)
+{
+	const struct cursor *cursor = (struct cursor *)base;
+	const struct event_cells *cells =
+		cursor->index ? &cursor->index->cells : &cursor->scan.cells;
+	size_t row = cursor->index ? cursor->found - 1 : cursor->row;
+
+	if (c >= 0 && c < (int)EVENT_COLUMNS && cells->values[c] && cells->known[c][row]) {
+		sqlite3_result_int64(context, cells->values[c][row]);
+	}
+	return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+	const struct cursor *cursor = (struct cursor *)base;
+
+	*id = cursor->index ? event_index_rowid(cursor->index, cursor->found)
+			    : cursor->scan.first_rowid + (sqlite3_int64)cursor->row;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module event_module = {
+	.xConnect = connect,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next,
+	.xEof = is_end,
+	.xColumn = column,
+	.xRowid = rowid,
+};
+
+/* ---- texts ---- */
+
+struct strings_cursor {
+	sqlite3_vtab_cursor base;
+	uint32_t name, last;
+};
+
+void virtual_table_set_text(sqlite3_context *context, uint32_t name)
+{
+	struct buf shown = {0};
+	const char *text;
+	size_t nr_bytes;
+
+	text = string_pool_text(name, &nr_bytes);
+	text_add_shown(&shown, text, nr_bytes, 0);
+	sqlite3_result_text(
+		context, shown.nr_bytes ? shown.bytes : "", (int)shown.nr_bytes, SQLITE_TRANSIENT);
+	buf_fini(&shown);
+}
+
+static int strings_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	(void)vtab;
+	info->idxNum = PLAN_SCAN;
+	info->estimatedCost = 1e9; /* it reads all texts first */
+	info->estimatedRows = 100000;
+	for (int i = 0; i < info->nConstraint; i++) {
+		if (info->aConstraint[i].usable && info->aConstraint[i].iColumn <= 0 &&
+			info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
+			info->aConstraintUsage[i].argvIndex = 1;
+			info->idxNum = PLAN_INDEX;
+			info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+			info->estimatedCost = 1;
+			info->estimatedRows = 1;
+			break;
+		}
+	}
+	return SQLITE_OK;
+}
+
+static int strings_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+	struct strings_cursor *made = mem_zeroed(1, sizeof(*made));
+
+	(void)vtab;
+	*cursor = &made->base;
+	return SQLITE_OK;
+}
+
+static int strings_close(sqlite3_vtab_cursor *base)
+{
+	free(base);
+	return SQLITE_OK;
+}
+
+static int strings_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int nr_values,
+	sqlite3_value **values)
+{
+	struct strings_cursor *cursor = (struct strings_cursor *)base;
+	struct virtual_tables *tables = ((struct virtual_table *)base->pVtab)->tables;
+	uint32_t nr_names;
+	int64_t id;
+
+	(void)plan;
+	if (number == PLAN_SCAN && !tables->has_all_texts) {
+		event_reader_intern_all(tables->input.reader);
+		tables->has_all_texts = true;
+	}
+	nr_names = string_pool_nr();
+	*cursor = (struct strings_cursor){.base = cursor->base, .last = nr_names};
+	if (number == PLAN_INDEX) {
+		bool is_there =
+			nr_values == 1 && whole_number(values[0], &id) && id >= 0 && id < nr_names;
+
+		cursor->name = is_there ? (uint32_t)id : 0;
+		cursor->last = is_there ? (uint32_t)id + 1 : 0;
+	}
+	return SQLITE_OK;
+}
+
+static int strings_next(sqlite3_vtab_cursor *base)
+{
+	((struct strings_cursor *)base)->name++;
+	return SQLITE_OK;
+}
+
+static int strings_is_end(sqlite3_vtab_cursor *base)
+{
+	const struct strings_cursor *cursor = (struct strings_cursor *)base;
+
+	return cursor->name >= cursor->last;
+}
+
+static int strings_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c)
+{
+	const struct strings_cursor *cursor = (struct strings_cursor *)base;
+
+	if (c == 0) {
+		sqlite3_result_int64(context, cursor->name);
+	} else {
+		virtual_table_set_text(context, cursor->name);
+	}
+	return SQLITE_OK;
+}
+
+static int strings_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+	*id = ((struct strings_cursor *)base)->name;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module strings_module = {
+	.xConnect = connect,
+	.xBestIndex = strings_best_index,
+	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
+	.xOpen = strings_open,
+	.xClose = strings_close,
+	.xFilter = strings_filter,
+	.xNext = strings_next,
+	.xEof = strings_is_end,
+	.xColumn = strings_column,
+	.xRowid = strings_rowid,
+};
+
+/* ---- all of them ---- */
+
+static int add(sqlite3 *sqlite, struct virtual_tables *tables, const struct event_table *table)
+{
+	struct table_aux *aux = mem_zeroed(1, sizeof(*aux));
+
+	*aux = (struct table_aux){tables, table};
+	return sqlite3_create_module_v2(sqlite, table ? table->name : "StringIds",
+		table ? &event_module : &strings_module, aux, free);
+}
+
+int virtual_tables_add(sqlite3 *sqlite, struct virtual_tables *tables)
+{
+	const struct event_table *table;
+	int rc = add(sqlite, tables, NULL);
+
+	for (unsigned int i = 0; rc == SQLITE_OK && (table = event_table_at(i)); i++) {
+		rc = add(sqlite, tables, table);
+	}
+	return rc;
+}
+
+#endif

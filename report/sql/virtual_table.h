@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of events, and of texts, as virtual tables of SQLite. A query decodes the columns that it
+ * uses of the blocks that it may need; a join by equal values goes through an index (event_index.h)
+ * that the first look-up makes.
+ */
+#ifndef REPORT_SQL_VIRTUAL_TABLE_H
+#define REPORT_SQL_VIRTUAL_TABLE_H
+
+#include <sqlite3.h>
+
+#include "report/sql/event_index.h"
+
+/* What all virtual tables of a connection share; it must outlive that. */
+struct virtual_tables {
+	struct event_input input;
+	struct event_indexes indexes; /* of the statement that runs */
+	bool has_all_texts;
+	bool is_declaring; /* SQLite asks its authorizer about that, too */
+};
+
+/* Adds them all to a connection. Returns an SQLite code. */
+int virtual_tables_add(sqlite3 *sqlite, struct virtual_tables *tables);
+
+/* A text of string_pool.h as queries see it. */
+void virtual_table_set_text(sqlite3_context *context, uint32_t name);
+
+#endif
