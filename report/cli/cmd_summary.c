@@ -8,6 +8,8 @@
 #include "report/stream/dumpdir.h"
 #include "report/reduce/reduced.h"
 #include "report/session/summary.h"
+#include "report/sql/database.h"
+#include "report/sql/nsys_query.h"
 
 static const char *const details[] = {"default", "op", "all", NULL};
 
@@ -72,6 +74,22 @@ static void take_detail(int argc, char **argv)
 	}
 }
 
+/* Some reports are queries. */
+static int check_queries(const struct summary *summary)
+{
+	for (size_t i = 0; i < summary->nr_reports; i++) {
+		const struct nsys_report *report = summary->reports[i].report;
+
+		if (report->is_query && !database_is_available()) {
+			return cmd_usage(&cmd_summary,
+				"the report %s needs SQLite: install libsqlite3-dev and build "
+				"again",
+				report->name);
+		}
+	}
+	return 0;
+}
+
 static int take_reports(struct summary *summary)
 {
 	struct buf names = {0};
@@ -84,7 +102,7 @@ static int take_reports(struct summary *summary)
 	}
 	summary->style = &style_nsys;
 	if (nsys_take(summary, optarg)) {
-		return 0;
+		return check_queries(summary);
 	}
 	for (const struct nsys_report *report = nsys_reports; report->name; report++) {
 		buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", report->name);
@@ -244,6 +262,7 @@ static int run(int argc, char **argv)
 	struct summary summary = {
 		.asked = {.command = &cmd_summary, .top = COMMON_OPTIONS_NO_TOP},
 		.style = summary_styles[0],
+		.query = nsys_query_table,
 	};
 	struct common_options *asked = &summary.asked;
 	struct cmd_input input;

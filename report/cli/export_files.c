@@ -138,7 +138,7 @@ static void add_cell(struct folder *folder, const struct event_column *column,
 	}
 	if (!cell->is_known) {
 		buf_text(&folder->line, folder->is_json ? "null" : "");
-	} else if (column->type == EVENT_TEXT) {
+	} else if (column->type == EVENT_COLUMN_TEXT) {
 		add_text(folder, (uint32_t)cell->value);
 	} else {
 		buf_printf(&folder->line, "%lld", (long long)cell->value);

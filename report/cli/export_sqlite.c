@@ -105,7 +105,7 @@ static void create_table(struct database *database, const struct event_table *ta
 	buf_printf(&insert, "INSERT INTO %s VALUES(", table->name);
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		buf_printf(&create, "%s\"%s\" INTEGER%s", c ? ", " : "", table->columns[c].name,
-			table->columns[c].type == EVENT_TEXT ? " REFERENCES StringIds(id)" : "");
+			table->columns[c].type == EVENT_COLUMN_TEXT ? " REFERENCES StringIds(id)" : "");
 		buf_text(&insert, c ? ", ?" : "?");
 	}
 	buf_add(&create, ")", 2);
@@ -128,7 +128,7 @@ static bool take_row(void *context, const struct event_table *table, const struc
 			sqlite3_bind_null(insert, (int)c + 1);
 			continue;
 		}
-		if (table->columns[c].type == EVENT_TEXT) {
+		if (table->columns[c].type == EVENT_COLUMN_TEXT) {
 			add_text(database, (uint32_t)cells[c].value);
 		}
 		sqlite3_bind_int64(insert, (int)c + 1, cells[c].value);

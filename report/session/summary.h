@@ -57,6 +57,10 @@ struct summary {
 	enum view_detail detail;
 	struct nsys_ask *reports; /* for the style nsys */
 	size_t nr_reports, report_capacity;
+	/* The table of a report that is a query, see sql/nsys_query.h; NULL without such reports.
+	 */
+	struct table *(*query)(const struct nsys_ask *ask, const char *sort,
+		struct process **processes, size_t nr_processes);
 };
 
 /* Makes the views and hands them the events of all processes: one pass for all of them. */

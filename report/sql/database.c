@@ -75,6 +75,12 @@ void database_close(struct database *database)
 	(void)database;
 }
 
+struct sqlite3 *database_sqlite(struct database *database)
+{
+	(void)database;
+	return NULL;
+}
+
 struct result *database_run(struct database *database, const char *sql, size_t *at, char **why)
 {
 	(void)database;
@@ -199,7 +205,7 @@ static void set_limits(sqlite3 *sqlite)
 	}
 }
 
-static int add_process(sqlite3_stmt *insert, const struct process *process)
+static int add_process(sqlite3_stmt *insert, const struct process *process, sqlite3_int64 place)
 {
 	sqlite3_bind_int64(insert, 1, process->pid);
 	sqlite3_bind_null(insert, 2);
@@ -209,18 +215,20 @@ static int add_process(sqlite3_stmt *insert, const struct process *process)
 	sqlite3_bind_text(insert, 3, process_host(process), -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(insert, 4, process_command(process), -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int64(insert, 5, (int64_t)process_missing(process));
+	sqlite3_bind_int64(insert, 6, place);
+	sqlite3_bind_int64(insert, 7, process->stream->is_trace);
 	sqlite3_step(insert);
 	return sqlite3_reset(insert);
 }
 
 static int add_processes(sqlite3 *sqlite, struct process **processes, size_t nr_processes)
 {
-	static const char sql[] = "INSERT INTO process VALUES(?, ?, ?, ?, ?)";
+	static const char sql[] = "INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 	sqlite3_stmt *insert;
 	int rc = sqlite3_prepare_v2(sqlite, sql, -1, &insert, NULL);
 
 	for (size_t i = 0; rc == SQLITE_OK && i < nr_processes; i++) {
-		rc = add_process(insert, processes[i]);
+		rc = add_process(insert, processes[i], (sqlite3_int64)i);
 	}
 	sqlite3_finalize(insert);
 	return rc;
@@ -289,6 +297,11 @@ struct database *database_open(struct process **processes, size_t nr_processes, 
 	}
 	lock(database);
 	return database;
+}
+
+sqlite3 *database_sqlite(struct database *database)
+{
+	return database->sqlite;
 }
 
 void database_close(struct database *database)
@@ -533,9 +546,11 @@ static void add_line(struct table *schema, const char *table, const char *column
 static void add_event_table(struct table *schema, const struct event_table *table)
 {
 	add_line(schema, table->name, "", "", table->what);
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
+	for (unsigned int c = 0; event_table_all(table) >> c; c++) {
 		add_line(schema, table->name, table->columns[c].name,
-			table->columns[c].type == EVENT_TEXT ? "text id" : "integer",
+			table->columns[c].type == EVENT_COLUMN_TEXT ? "text id"
+			: c < table->nr_columns		     ? "integer"
+							     : "hidden",
 			event_column_meaning(table->name, table->columns[c].name));
 	}
 }

@@ -23,6 +23,9 @@ bool database_is_available(void);
 struct database *database_open(struct process **processes, size_t nr_processes, char **why);
 void database_close(struct database *database);
 
+/* The connection, for functions of the caller's; NULL without SQLite. */
+struct sqlite3 *database_sqlite(struct database *database);
+
 /*
  * Runs the first statement of `sql` and moves *at behind it. Returns its rows; NULL with *why set
  * where it fails, or NULL without where there is none. why is a sentence with the place in the

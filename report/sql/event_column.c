@@ -30,6 +30,8 @@ static const struct {
 	{"StringIds", "id", "as columns of texts have it"},
 	{"StringIds", "value", "the text"},
 	{"process", "pid", "of the process"},
+	{"process", "process", "number of the process, as the hidden column of other tables"},
+	{"process", "is_trace", "1: a trace of another profiler"},
 	{"PROCESSES", "name", "command line"},
 	{"PROCESSES", "pid", "of the process"},
 	{"TARGET_INFO_GPU", "id", "number of the GPU"},
@@ -151,6 +153,8 @@ static const struct {
 	{NULL, "host", "name of the machine"},
 	{NULL, "command", "command line"},
 	{NULL, "events_missing", "known to be missing when the stream was opened"},
+	{NULL, "process", "number of the process in the input; not in *"},
+	{NULL, "end_ns", "in ns since the first event of all; not in *"},
 	{NULL, "utc_ns", "CLOCK_REALTIME, ns since 1970"},
 	/* nsys's */
 	{NULL, "start", "begin, in ns since the first event of all"},

@@ -43,7 +43,7 @@ static void append(struct event_index *index, const struct event_scan *scan)
 		index->capacity = nr_rows * 2;
 		event_cells_reserve(&index->cells, index->columns, index->capacity);
 	}
-	for (unsigned int c = 0; c < index->table->nr_columns; c++) {
+	for (unsigned int c = 0; index->columns >> c; c++) {
 		if (index->columns >> c & 1) {
 			memcpy(index->cells.values[c] + index->cells.nr, cells->values[c],
 				cells->nr * sizeof(int64_t));

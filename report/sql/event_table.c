@@ -33,6 +33,9 @@ enum role {
 	ROLE_PY_CODE,
 	ROLE_METRIC,
 	ROLE_FIRST, /* pid, rank, step */
+	ROLE_PROCESS,
+	ROLE_HOST_END,
+	ROLE_DEVICE_END,
 };
 
 /* Columns that name rows of other tables, and what they become; else the kind tells. */
@@ -103,7 +106,7 @@ static void add_columns(
 
 		memcpy(name, names, nr - is_text);
 		table->columns[table->nr_columns++] = (struct event_column){.name = name,
-			.type = is_text ? EVENT_TEXT : EVENT_INTEGER,
+			.type = is_text ? EVENT_COLUMN_TEXT : EVENT_COLUMN_INTEGER,
 			.role = (uint8_t)role,
 			.source = (uint8_t)source,
 			.part = part};
@@ -146,6 +149,19 @@ static void add_column(struct event_table *table, const struct schema_table *sch
 	buf_fini(&own);
 }
 
+static void add_hidden(struct event_table *table, const struct schema_table *schema)
+{
+	unsigned int nr_columns = table->nr_columns;
+	bool is_host = schema->columns[0].kind == GPROF_KIND_TICK;
+
+	add_columns(table, "process", ROLE_PROCESS, 0);
+	if (schema->columns[1].kind == GPROF_KIND_SPAN) {
+		add_columns(table, "end_ns", is_host ? ROLE_HOST_END : ROLE_DEVICE_END, 0);
+	}
+	table->nr_hidden = table->nr_columns - nr_columns;
+	table->nr_columns = nr_columns;
+}
+
 static void make_tables(void)
 {
 	struct event_table *table;
@@ -164,6 +180,7 @@ static void make_tables(void)
 		for (unsigned int c = 0; c < schema->nr_columns; c++) {
 			add_column(table, schema, c);
 		}
+		add_hidden(table, schema);
 	}
 	table = &tables[nr_tables++];
 	table->name = "nvtx_range";
@@ -171,7 +188,9 @@ static void make_tables(void)
 	table->number = GPROF_TABLE_NONE;
 	table->source = GPROF_TABLE_nvtx;
 	table->time_column = EVENT_NR_FIRST;
-	add_columns(table, RANGES_NAMES, ROLE_FIRST, 0);
+	add_columns(table, RANGES_NAMES " process end_ns", ROLE_FIRST, 0);
+	table->nr_hidden = 2;
+	table->nr_columns -= table->nr_hidden;
 }
 
 const struct event_table *event_table_at(unsigned int place)
@@ -203,9 +222,12 @@ uint32_t event_table_mask(const struct event_table *table, uint64_t columns)
 	if ((columns >> EVENT_STEP & 1) && step_source(table) >= 0) {
 		mask |= COL_BIT(step_source(table));
 	}
-	for (unsigned int c = EVENT_NR_FIRST; c < table->nr_columns; c++) {
+	for (unsigned int c = EVENT_NR_FIRST; c < table->nr_columns + table->nr_hidden; c++) {
 		if (columns >> c & 1) {
-			mask |= COL_BIT(table->columns[c].source);
+			bool is_end = table->columns[c].role == ROLE_HOST_END ||
+				      table->columns[c].role == ROLE_DEVICE_END;
+
+			mask |= COL_BIT(table->columns[c].source) | (is_end ? COL_BIT(1) : 0);
 			if (table->columns[c].role == ROLE_OP_NAME &&
 				table->source == GPROF_TABLE_op) {
 				mask |= COL_BIT(COL_op_name);
@@ -331,15 +353,16 @@ static const struct kernel_names *kernel_names(struct event_reader *reader, uint
 }
 
 static struct cell shape_cell(
-	struct event_reader *reader, size_t place, uint64_t id, unsigned int part)
+	struct event_reader *reader, size_t place, uint64_t id, unsigned int part, bool is_kernel)
 {
 	const struct process *process = reader->processes[place];
 	const struct model_shape *shape =
 		id > UINT32_MAX ? NULL : idmap_get(&process->shapes, (uint32_t)id);
 	bool has_launch = shape && shape->grid[0];
 
-	if (!shape) {
-		return known_if(0, false);
+	if (!shape) { /* a kernel's name is then "(unknown kernel N)", as everywhere */
+		return part < 3 && is_kernel ? known(process_shape_name(process, id))
+					     : known_if(0, false);
 	}
 	switch (part) {
 	case 0:
@@ -445,7 +468,8 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	case ROLE_PLACE:
 		return place_cell(process, value, column->part);
 	case ROLE_SHAPE:
-		return shape_cell(reader, place, value, column->part);
+		return shape_cell(
+			reader, place, value, column->part, b->table == GPROF_TABLE_kernel);
 	case ROLE_OP_NAME:
 		return op_name_cell(process, b, value, i);
 	case ROLE_OP_SHAPE:
@@ -456,6 +480,14 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 		return known_if(value ? py_code_text(process, (uint32_t)value) : 0, value != 0);
 	case ROLE_METRIC:
 		return metric_cell(value);
+	case ROLE_HOST_END:
+		return known(time_axis_time(
+			base, clock_map_time(&process->host_clock, value + b->col[1][i])));
+	case ROLE_DEVICE_END:
+		return known(time_axis_time(base, clock_map_time(&process->device_clock, value)) +
+			     b->col[1][i]);
+	case ROLE_PROCESS:
+		return known(place);
 	case ROLE_STEP:
 	case ROLE_FIRST:
 		break;
@@ -540,6 +572,9 @@ static void take_range(void *argument, const struct range *range)
 	set_range(context, 6, known(range->name));
 	set_range(context, 7, known_if(range->domain, range->domain != 0));
 	set_range(context, 8, text_cell(kinds[range->op]));
+	set_range(context, 9, known(context->place));
+	set_range(context, 10,
+		known(time_axis_time(base, clock_map_time(&process->host_clock, range->end))));
 	context->rows->nr++;
 }
 
@@ -567,7 +602,8 @@ void event_reader_convert(struct event_reader *reader, size_t place,
 			rows, EVENT_RANK, known_if((uint64_t)process->rank, process->rank >= 0));
 	}
 	for (unsigned int c = EVENT_NR_FIRST;
-		c < table->nr_columns && table->number != GPROF_TABLE_NONE; c++) {
+		c < table->nr_columns + table->nr_hidden && table->number != GPROF_TABLE_NONE;
+		c++) {
 		for (uint32_t i = 0; (columns >> c & 1) && i < batch->nr_rows; i++) {
 			struct cell cell =
 				convert_cell(reader, place, &table->columns[c], batch, i);

@@ -23,14 +23,14 @@
 /* The most columns of a table: all of one's own, and what a shape and a place become. */
 #define EVENT_COLUMNS 48u
 
-enum event_type {
-	EVENT_INTEGER,
-	EVENT_TEXT, /* a number of string_pool.h */
+enum event_column_type {
+	EVENT_COLUMN_INTEGER,
+	EVENT_COLUMN_TEXT, /* a number of string_pool.h */
 };
 
 struct event_column {
 	const char *name;
-	enum event_type type;
+	enum event_column_type type;
 	uint8_t role;	/* what it is made of, see event_table.c */
 	uint8_t source; /* the column of the stream */
 	uint8_t part;	/* which of the columns that the stream's becomes */
@@ -51,8 +51,17 @@ struct event_table {
 	unsigned int source;	  /* the table of the stream that its rows are made of */
 	unsigned int time_column; /* when a row happened or began; 0 where it has no time */
 	unsigned int nr_columns;
+	/* Behind these, for queries that ask for them by name: the place of the process in the
+	 * input, and end_ns of what has a begin and a duration. */
+	unsigned int nr_hidden;
 	struct event_column columns[EVENT_COLUMNS];
 };
+
+/* All of them, a bit each. */
+static inline uint64_t event_table_all(const struct event_table *table)
+{
+	return (1ull << (table->nr_columns + table->nr_hidden)) - 1;
+}
 
 /* The tables, by place; NULL behind the last. They live as long as the program. */
 const struct event_table *event_table_at(unsigned int place);

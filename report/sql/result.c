@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/util/temp_file.h"
+#include "report/util/files.h"
 
 #define READ_BYTES (256u << 10)
 
@@ -67,7 +67,6 @@ struct result *result_create(unsigned int nr_columns, const char *const *names)
 	result->columns = mem_zeroed(nr_columns, sizeof(*result->columns));
 	for (unsigned int c = 0; c < nr_columns; c++) {
 		result->names[c] = mem_text(names[c]);
-		make_plain(result->names[c]);
 	}
 	return result;
 }
@@ -143,9 +142,14 @@ bool result_end_row(struct result *result)
 	return result->tail.nr_bytes < RESULT_BYTES || write_tail(result);
 }
 
-size_t result_nr_rows(const struct result *result)
+unsigned int result_nr_columns(const struct result *result)
 {
-	return result->nr_rows;
+	return result->nr_columns;
+}
+
+const char *result_name(const struct result *result, unsigned int column)
+{
+	return result->names[column];
 }
 
 /* ---- reading them ---- */
@@ -285,6 +289,9 @@ static void tell_apart(struct result *result, unsigned int column)
 
 struct table *result_table(struct result *result, const char *key, const char *title)
 {
+	for (unsigned int c = 0; c < result->nr_columns; c++) {
+		make_plain(result->names[c]);
+	}
 	for (unsigned int c = result->nr_columns; c-- > 0;) {
 		tell_apart(result, c);
 	}

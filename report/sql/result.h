@@ -26,7 +26,8 @@ void result_null(struct result *result);
 /* False where the file could not be written. */
 bool result_end_row(struct result *result);
 
-size_t result_nr_rows(const struct result *result);
+unsigned int result_nr_columns(const struct result *result);
+const char *result_name(const struct result *result, unsigned int column);
 
 /*
  * A table of the rows, which takes the result over. Columns have the names of the query's; numbers

@@ -9,3 +9,11 @@
 
 SQL_FILE(tables);
 SQL_FILE(nsys_views);
+SQL_FILE(cuda_memcpy_async);
+SQL_FILE(cuda_memcpy_sync);
+SQL_FILE(cuda_memset_sync);
+SQL_FILE(cuda_api_sync);
+SQL_FILE(cuda_kern_exec_sum);
+SQL_FILE(cuda_kern_exec_trace);
+SQL_FILE(gpu_gaps);
+SQL_FILE(gpu_time_util);

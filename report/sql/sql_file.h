@@ -5,4 +5,9 @@
 
 extern const char sql_file_tables[], sql_file_nsys_views[];
 
+/* Reports of nsys's, see nsys_query.h. */
+extern const char sql_file_cuda_memcpy_async[], sql_file_cuda_memcpy_sync[],
+	sql_file_cuda_memset_sync[], sql_file_cuda_api_sync[], sql_file_cuda_kern_exec_sum[],
+	sql_file_cuda_kern_exec_trace[], sql_file_gpu_gaps[], sql_file_gpu_time_util[];
+
 #endif

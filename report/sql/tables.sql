@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the program fills itself beside the tables of events.
 
-CREATE TABLE process(pid INTEGER, rank INTEGER, host TEXT, command TEXT, events_missing INTEGER);
+CREATE TABLE process(pid INTEGER, rank INTEGER, host TEXT, command TEXT, events_missing INTEGER,
+	process INTEGER, is_trace INTEGER);
 CREATE TABLE session(utc_ns INTEGER);

@@ -43,9 +43,10 @@ static int connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv
 	(void)error;
 	if (from->table) {
 		buf_text(&sql, "CREATE TABLE x(");
-		for (unsigned int c = 0; c < from->table->nr_columns; c++) {
-			buf_printf(&sql, "%s\"%s\" INTEGER", c ? ", " : "",
-				from->table->columns[c].name);
+		for (unsigned int c = 0; event_table_all(from->table) >> c; c++) {
+			buf_printf(&sql, "%s\"%s\" INTEGER%s", c ? ", " : "",
+				from->table->columns[c].name,
+				c < from->table->nr_columns ? "" : " HIDDEN");
 		}
 		buf_text(&sql, ")");
 	} else {
@@ -349,9 +350,8 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n
 {
 	struct cursor *cursor = (struct cursor *)base;
 	const struct virtual_table *table = (struct virtual_table *)base->pVtab;
-	uint64_t all = (1ull << table->table->nr_columns) - 1;
 	char *end;
-	uint64_t columns = strtoull(plan, &end, 16) & all;
+	uint64_t columns = strtoull(plan, &end, 16) & event_table_all(table->table);
 
 	cursor->index = NULL;
 	return number == PLAN_INDEX ? filter_index(cursor, table, columns, end, nr_values, values)

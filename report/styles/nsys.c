@@ -279,12 +279,15 @@ static size_t find_views(struct used_views *used, const struct nsys_ask *asks, s
 	return nr_asks;
 }
 
-static struct table *make_table(
-	const struct summary *summary, const struct nsys_ask *ask, void *const *views)
+static struct table *make_table(const struct summary *summary, const struct cmd_input *input,
+	const struct nsys_ask *ask, void *const *views)
 {
-	struct table *table = ask->report->table(ask, views);
+	bool is_query = ask->report->is_query;
+	struct table *table =
+		is_query ? summary->query(ask, summary->sort, input->processes, input->nr_processes)
+			 : ask->report->table(ask, views);
 
-	if (summary->sort) {
+	if (summary->sort && !is_query) {
 		table_sort(table, summary->sort);
 	}
 	table_cut(table, summary->asked.top);
@@ -299,30 +302,31 @@ static void print_asks(const struct summary *summary, const struct cmd_input *in
 		.nr_rows = summary->sort ? 0 : summary->asked.top};
 	bool is_json = summary->asked.table.format == TABLE_JSON;
 	bool is_one = nr_asks == 1;
-	struct used_views used;
+	struct table **tables = mem_zeroed(nr_asks, sizeof(struct table *));
+	struct used_views used = {.places = mem_zeroed(nr_asks, NSYS_VIEWS)};
 
-	used.places = mem_zeroed(nr_asks, NSYS_VIEWS);
 	buf_text(out, is_json && !is_one ? "{\n" : "");
 	for (size_t done = 0, nr; done < nr_asks; done += nr) {
 		nr = find_views(&used, asks + done, nr_asks - done);
 		summary_run(&view_input, used.classes, used.nr, used.views);
-		if (!done && !is_json) {
-			print_losses(input, out);
-		}
 		for (size_t i = 0; i < nr; i++) {
 			void *views[NSYS_VIEWS];
-			struct table *table;
 
 			for (size_t k = 0; k < NSYS_VIEWS; k++) {
 				views[k] = used.views[used.places[i * NSYS_VIEWS + k]];
 			}
-			table = make_table(summary, &asks[done + i], views);
+			tables[done + i] = make_table(summary, input, &asks[done + i], views);
+		}
+		if (!done && !is_json) { /* queries find damage, too */
+			print_losses(input, out);
+		}
+		for (size_t i = 0; i < nr; i++) {
 			if (is_json && !is_one) {
 				buf_printf(out, "%s\"%s\": ", done + i ? ",\n" : "",
 					asks[done + i].report->name);
 			}
-			print_report(summary, input, asks[done + i].report, table, out);
-			table_destroy(table);
+			print_report(summary, input, asks[done + i].report, tables[done + i], out);
+			table_destroy(tables[done + i]);
 		}
 		for (size_t i = 0; i < used.nr; i++) {
 			used.classes[i]->destroy(used.views[i]);
@@ -330,6 +334,7 @@ static void print_asks(const struct summary *summary, const struct cmd_input *in
 	}
 	buf_text(out, !is_json ? "" : is_one ? "\n" : "\n}\n");
 	free(used.places);
+	free(tables);
 }
 
 static const char *print(

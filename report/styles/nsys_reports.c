@@ -7,6 +7,8 @@
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 
+#define MOST_FINDINGS 50u
+
 const struct nsys_report nsys_reports[] = {
 	{.name = "nvtx_sum",
 		.title = "NVTX Range Summary",
@@ -75,14 +77,13 @@ const struct nsys_report nsys_reports[] = {
 	{.name = "cuda_kern_exec_sum",
 		.title = "CUDA Kernel Launch & Exec Time Summary",
 		.what = "CUDA kernel",
-		.views = {&view_nsys_exec_sum},
-		.table = nsys_exec_sum,
+		.is_query = true,
 		.has_names = true},
 	{.name = "cuda_kern_exec_trace",
 		.title = "CUDA Kernel Launch & Exec Time Trace",
 		.what = "CUDA kernel",
-		.views = {&view_nsys_exec},
-		.table = nsys_exec_trace,
+		.is_query = true,
+		.has_clock_note = true,
 		.has_names = true},
 	{.name = "osrt_sum",
 		.title = "OS Runtime Summary",
@@ -124,37 +125,41 @@ const struct nsys_report nsys_reports[] = {
 		.title = "CUDA Async Memcpy with Pageable Memory",
 		.advice = "asynchronous copies of pageable memory wait as synchronous ones do; pin "
 			  "it",
-		.views = {&view_nsys_async_copy},
-		.table = nsys_copy_rule},
+		.is_query = true,
+		.has_clock_note = true,
+		.most = MOST_FINDINGS},
 	{.name = "cuda_memcpy_sync",
 		.title = "CUDA Synchronous Memcpy",
 		.advice = "these copies block the host (to the device: above 64 KB); copy "
 			  "asynchronously",
-		.views = {&view_nsys_sync_copy},
-		.table = nsys_copy_rule},
+		.is_query = true,
+		.has_clock_note = true,
+		.most = MOST_FINDINGS},
 	{.name = "cuda_memset_sync",
 		.title = "CUDA Synchronous Memset",
 		.advice = "these sets may block the host; set asynchronously",
-		.views = {&view_nsys_sync_set},
-		.table = nsys_set_rule},
+		.is_query = true,
+		.has_clock_note = true,
+		.most = MOST_FINDINGS},
 	{.name = "cuda_api_sync",
 		.title = "CUDA Synchronization APIs",
 		.advice = "these calls block the host until the device is done; wait for less, or "
 			  "later",
-		.views = {&view_nsys_sync_call},
-		.table = nsys_sync_rule},
+		.is_query = true,
+		.has_clock_note = true,
+		.most = MOST_FINDINGS},
 	{.name = "gpu_gaps",
 		.title = "GPU Gaps",
 		.advice = "nothing ran on the device for more than 500 ms",
-		.views = {&view_nsys_work},
-		.table = nsys_gaps_rule},
+		.is_query = true,
+		.most = MOST_FINDINGS},
 	{.name = "gpu_time_util",
 		.title = "GPU Time Utilization",
 		.advice = "of 30 equal parts from first to last work, those in use for less than "
 			  "50 %; "
 			  "what ran together counts once",
-		.views = {&view_nsys_work},
-		.table = nsys_util_rule},
+		.is_query = true,
+		.most = MOST_FINDINGS},
 	{0},
 };
 

@@ -24,6 +24,10 @@ struct nsys_report {
 	struct table *(*table)(const struct nsys_ask *ask, void *const *views);
 	bool is_default; /* with --style nsys, without --report */
 	bool has_names;	 /* knows :base and :mangled */
+	/* Instead of views and table: a query of sql/, see nsys_query.h. */
+	bool is_query;
+	bool has_clock_note;
+	unsigned int most; /* rows that are shown, 0: all */
 };
 
 /* In the order they are printed without --report; ends with one without a name. */
@@ -108,11 +112,6 @@ extern const struct view_class view_nsys_api;
 struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views);
 struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views);
 
-/* nsys_exec.c */
-extern const struct view_class view_nsys_exec, view_nsys_exec_sum;
-struct table *nsys_exec_trace(const struct nsys_ask *ask, void *const *views);
-struct table *nsys_exec_sum(const struct nsys_ask *ask, void *const *views);
-
 /* nsys_nvtx.c */
 extern const struct view_class view_nsys_ranges;
 struct table *nsys_nvtx_sum(const struct nsys_ask *ask, void *const *views);
@@ -128,17 +127,5 @@ struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *
 /* nsys_range_sum.c */
 extern const struct view_class view_nsys_range_sum;
 struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views);
-
-/* nsys_rules.c */
-extern const struct view_class view_nsys_async_copy, view_nsys_sync_copy, view_nsys_sync_set,
-	view_nsys_sync_call;
-struct table *nsys_copy_rule(const struct nsys_ask *ask, void *const *views);
-struct table *nsys_set_rule(const struct nsys_ask *ask, void *const *views);
-struct table *nsys_sync_rule(const struct nsys_ask *ask, void *const *views);
-
-/* nsys_device_rules.c */
-extern const struct view_class view_nsys_work;
-struct table *nsys_gaps_rule(const struct nsys_ask *ask, void *const *views);
-struct table *nsys_util_rule(const struct nsys_ask *ask, void *const *views);
 
 #endif

@@ -2,15 +2,16 @@
 /* A whole file: opened, checked, and every view and report printed. */
 #include <stdlib.h>
 
-#include "report/styles/nsys_reports.h"
+#include "report/sql/nsys_query.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 
 /* All reports, with the arguments that some have. */
 static void print_reports(const struct cmd_input *input)
 {
-	struct summary summary = {
-		.asked.table = {.is_wide = true, .format = TABLE_CSV}, .style = &style_nsys};
+	struct summary summary = {.asked.table = {.is_wide = true, .format = TABLE_CSV},
+		.style = &style_nsys,
+		.query = nsys_query_table};
 	struct buf out;
 
 	for (const struct nsys_report *report = nsys_reports; report->name; report++) {

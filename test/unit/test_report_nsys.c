@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/styles/nsys_reports.h"
+#include "report/sql/database.h"
+#include "report/sql/nsys_query.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,9 @@ static struct table *report_of(const char *report, struct process **processes, s
 	ck_assert_uint_le(nr_kept, 64);
 	ck_assert(nsys_take(&summary, report));
 	ask = &summary.reports[summary.nr_reports - 1];
+	if (ask->report->is_query) {
+		return nsys_query_table(ask, NULL, processes, nr);
+	}
 	classes = ask->has_ranges ? ask->report->range_views : ask->report->views;
 	while (nr_classes < NSYS_VIEWS && classes[nr_classes]) {
 		nr_classes++;

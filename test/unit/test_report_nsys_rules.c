@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "report/model/api.h"
-#include "report/styles/nsys_reports.h"
+#include "report/sql/database.h"
+#include "report/sql/nsys_query.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -13,15 +14,10 @@ static struct summary summary; /* asks must stay as long as their tables */
 static struct table *report_of(const char *report, struct process *process)
 {
 	static struct process *processes[1]; /* tables of traces look there */
-	struct view_input input = {.processes = processes, .nr_processes = 1, .nr_rows = 3};
-	const struct nsys_ask *ask;
-	void *view;
 
 	processes[0] = process;
 	ck_assert(nsys_take(&summary, report));
-	ask = &summary.reports[summary.nr_reports - 1];
-	summary_run(&input, ask->report->views, 1, &view);
-	return ask->report->table(ask, &view);
+	return nsys_query_table(&summary.reports[summary.nr_reports - 1], NULL, processes, 1);
 }
 
 static uint64_t number_of(const struct table *table, size_t row, const char *key)
