@@ -68,10 +68,10 @@ slow()
 }
 
 # Each folder takes a moment, but there is one folder after another: the program waits for them.
-export GPROF_DIR=$T/deep/$(yes d | head -400 | paste -sd/)
+export GPROF_DIR=$T/deep/$(yes d | head -130 | paste -sd/)
 slow /deep/ 2000 "$B/integ/s_loop" 3 5
-is 0 $rc "exit status with 400 new folders"
-is 15 "$(launches)" "launches with 400 new folders"
+is 0 $rc "exit status with 130 new folders"
+is 15 "$(launches)" "launches with 130 new folders"
 export GPROF_DIR=$T/dump
 
 # One that does not answer at all is named.
