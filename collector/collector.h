@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder as the doors (preload/) see it. A door asks collector_mode, stamps with clock_raw,
- * reserves and commits rows in the ring of its thread, and that is all; everything else happens on
- * the drain thread. No function here changes errno, allocates with malloc, or takes a lock that
+ * The recorder's API for the event sources in preload/. A source checks collector_mode, reads
+ * clock_raw, reserves and commits rows in the ring of its thread, and no more; everything else
+ * happens on the drain thread. No function here changes errno, calls malloc, or takes a lock that
  * another thread may hold while it waits.
  */
 #ifndef COLLECTOR_COLLECTOR_H
@@ -21,8 +21,8 @@
 #include "collector/util/notice.h"
 
 /*
- * Once, before anything else (the constructor, or the first hook if that runs earlier): only finds
- * out whether gprof is switched off. names, calls: the hooks, which must stay.
+ * Once, before anything else (the constructor, or the first hook if that runs earlier): only reads
+ * whether gprof is enabled. names, calls: the hooks, which must stay.
  */
 void collector_init(const char *names, const struct calls_hook *calls, uint32_t nr_calls);
 
@@ -34,15 +34,15 @@ void collector_start(void);
 
 /*
  * The driver is initialised in this process (InitializeInjection, or a hooked call succeeded):
- * attaches CUPTI, once. Must not be called with the Python GIL's waiters in mind: it takes
- * milliseconds.
+ * attaches CUPTI, once. It takes milliseconds, so do not call it where threads wait for Python's
+ * GIL.
  */
 void collector_attach(void);
 
 /*
- * What a door wants to be told: that windows open or close (the drain thread; about CUPTI's warm-up
- * time before and after), that the process forks or has forked, in the atfork handlers; and in a
- * child whose parent recorded, that all that was recorded is gone.
+ * Events for a source: record windows open or close (on the drain thread, with CUPTI's warm-up time
+ * before and after); the process forks or has forked (in the atfork handlers); in a child whose
+ * parent recorded, all that was recorded is gone.
  */
 struct collector_source {
 	void (*set_enabled)(bool is_wanted);
@@ -51,10 +51,13 @@ struct collector_source {
 	void (*forget)(void);
 };
 
-/* The one door that wants it; before it is used. */
+/* Registers the one source that wants these events, before it is used. */
 void collector_set_source(const struct collector_source *door);
 
-/* Writes what there is and closes the stream; `how` the process ended. At most a few seconds. */
+/*
+ * Writes the remaining events and closes the stream; `how` is the way the process ended. Takes at
+ * most a few seconds.
+ */
 void collector_stop(const char *how);
 
 /* In a forked child, from the atfork handler: a new, cold recorder that never touches CUPTI. */
@@ -78,12 +81,12 @@ void collector_step(enum gprof_step_rule rule);
  */
 void collector_range(const char *name, uint64_t begin, uint64_t end);
 
-/* Does GPROF_STEP name this NVTX range? For the NVTX door, when a range ends. */
+/* Does GPROF_STEP name this NVTX range? For preload/nvtx, when a range ends. */
 bool collector_is_step_range(const char *name, uint64_t nr_bytes);
 
 /*
- * The process is that worker, from 0 on, of so many of a data loader; of 0: it is none. Any thread,
- * also before the recorder starts.
+ * The process is that worker (from 0) of so many of a data loader; 0 workers: it is none. Any
+ * thread, also before the recorder starts.
  */
 void collector_loader_worker(uint32_t number, uint32_t nr_workers);
 
@@ -100,7 +103,7 @@ void collector_thread_named(const char *name);
 /* Will kernels come with names and times from CUPTI? Valid after collector_attach. */
 bool collector_has_cupti(void);
 
-/* Is a thread that starts there one of CUPTI's own, and not the host's? No lock. */
+/* Does CUPTI start a thread at that address, and not the target? No lock. */
 bool collector_is_cupti(uintptr_t start);
 
 #endif

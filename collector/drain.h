@@ -15,7 +15,7 @@ struct drain_result {
 	uint64_t cpu_ns;
 };
 
-/* What the thread calls in the recorder that starts it. */
+/* Calls of the thread into the recorder that starts it. */
 struct drain_owner {
 	/* Its start-up is over: 0, or -errno, and then it ends. */
 	void (*on_ready)(int rc);
@@ -37,19 +37,20 @@ struct drain_owner {
  */
 int drain_start(const struct drain_owner *owner, const sigset_t *signal_mask);
 
-/* The CPU time of the thread so far; 0 where it has none yet. Any thread may ask. */
+/* CPU time of the thread so far; 0 if it has not run yet. Any thread. */
 uint64_t drain_cpu_ns(void);
 
 /* CUPTI is attached, and runs if it is wanted: the thread may call it from now on. */
 void drain_attach(bool is_wanted);
 
 /*
- * Writes everything, closes the stream, ends the thread. `how` must stay until this returns. False
- * if nothing moved for a second, or after ten: a file system that hangs must not keep the host.
+ * Writes everything, closes the stream, ends the thread. `how` must stay until this returns.
+ * Returns false after a second without progress, or after ten: a file system that hangs must not
+ * delay the target.
  */
 bool drain_stop(const char *how, struct drain_result *result);
 
-/* In a forked child, which has no such thread. */
+/* In a forked child, which has no drain thread. */
 void drain_forget(void);
 
 #endif

@@ -9,8 +9,8 @@
 #include "collector/util/config.h"
 
 /*
- * Recording ended: events, losses, what it cost of run_ns, where it is, what to run next. A forked
- * child that lost nothing says it to the log only.
+ * Recording ended: events, losses, CPU cost relative to run_ns, the stream, the next command. A
+ * forked child without losses writes it to the log only.
  */
 void exit_message_recorded(
 	uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child);
@@ -19,8 +19,8 @@ void exit_message_recorded(
 void exit_message_unfinished(void);
 
 /*
- * The process ended before the recorder could begin, and so many events of it are missing; which
- * variable's file or directory did not answer, CONFIG_NR for none.
+ * The process ended before the recorder could start, and lost that many events. waits_for: the
+ * variable whose file or directory did not respond, CONFIG_NR for none.
  */
 void exit_message_never_started(uint64_t nr_lost, enum config_name waits_for);
 

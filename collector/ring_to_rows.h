@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the rings on their way into batches: names and shapes become ids. The drain thread's. */
+/*
+ * Moves rows from the rings into batches, and replaces names and shapes by ids. For the drain
+ * thread.
+ */
 #ifndef COLLECTOR_RING_TO_ROWS_H
 #define COLLECTOR_RING_TO_ROWS_H
 
 #include "collector/ring/ring.h"
 
-/* Forgets what is known of launches; ids begin anew. */
+/* Forgets all launches; ids start again. */
 void ring_to_rows_init(void);
 
 /* For ring_read. The row stays in its ring, where the batch may point to it until ring_release. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must be there before the first event: settings from a file, the stream, the rings, the
- * schema. All that touches a file system happens here, on the drain thread, since a file system
- * may hang and the host must not.
+ * Prepares everything before the first event: settings from a file, the stream, the rings, the
+ * schema. All file system access is here, on the drain thread: a file system may hang, and the
+ * target must not.
  */
 #ifndef COLLECTOR_STARTUP_H
 #define COLLECTOR_STARTUP_H
@@ -14,12 +14,12 @@
 int startup_run(struct block_ticks *ticks);
 
 /*
- * The variable whose file or directory startup_run is busy with, CONFIG_NR for none. Any thread:
- * who has to go on without the recorder can say what did not answer.
+ * The variable whose file or directory startup_run waits for, CONFIG_NR for none. Any thread: for
+ * the message of a process that must continue without the recorder.
  */
 enum config_name startup_waits_for(void);
 
-/* What the rings take: half of GPROF_BUFFER_MB, less where the host's memory is limited. */
+/* Size of the rings: half of GPROF_BUFFER_MB, less if the target's memory is limited. */
 uint64_t startup_ring_bytes(void);
 
 /* The stream is closed: removes the file of the rings. The drain thread, last thing. */

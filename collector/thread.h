@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lives of the host's threads as rows of table thread: first event, creation, name, end. Runs
- * on those threads; no lock, no allocation of ours.
+ * Threads of the target as rows of table thread: first event, creation, name, end. Runs on those
+ * threads; no lock, no allocation of ours.
  */
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H
@@ -11,15 +11,14 @@
 #include "collector/format/format.h"
 
 /*
- * Once, before threads and other libraries use up the keys of thread-local data whose values need
- * no memory: makes the one by which the end of a thread is seen.
+ * Makes the key whose destructor reports the end of a thread. Once, before threads and other
+ * libraries use up the keys of thread-local data whose values need no memory.
  */
 void thread_reserve_key(void);
 
 /*
- * From now on a thread's first row says who it is, and its last one that it ends. Where there was
- * no key the last one is missing, and the drain looks whether the thread is still there.
- * Idempotent.
+ * From now on the first row of a thread identifies it, and its last row reports its end. Without a
+ * key that row is missing, and the drain checks whether the thread still exists. Idempotent.
  */
 void thread_init(void);
 

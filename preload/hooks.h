@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hooks that are written by hand offer to entry.c. */
+/* Functions of the hand-written hooks for entry.c. */
 #ifndef PRELOAD_HOOKS_H
 #define PRELOAD_HOOKS_H
 

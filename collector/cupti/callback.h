@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI's API callbacks: they leave the correlation id in the frame of the hook that is on the
- * stack, or record the call themselves where there is none (a static runtime inside a library,
- * Triton calling the driver). Only single callback ids are enabled (cupti_cbid.def).
+ * CUPTI's API callbacks. They store the correlation id in the frame of the hook on the stack, or
+ * record the call themselves if there is none (a static runtime inside a library, Triton calling
+ * the driver). Only single callback ids are enabled (cupti_cbid.def).
  */
 #ifndef COLLECTOR_CUPTI_CALLBACK_H
 #define COLLECTOR_CUPTI_CALLBACK_H
@@ -13,8 +13,10 @@
 /* Gives every callback id its call. find_call: the id of a function's name, or a new one for it. */
 void callback_init(uint32_t (*find_call)(const char *name, uint8_t api));
 
-/* Subscribes, or joins another client's subscription (subscriber.h). Returns false, with CUPTI
- * refused, if somebody else has or CUPTI cannot. */
+/*
+ * Subscribes, or joins another client's subscription (subscriber.h). Returns false, with CUPTI
+ * refused, if another profiler has subscribed or CUPTI fails.
+ */
 bool callback_start(void);
 
 /* Switches the callbacks on or off when `is_wanted` changes. The drain thread. */

@@ -16,8 +16,8 @@ bool client_kinds_any(void);
 void client_kinds_clear(void);
 
 /*
- * Since the last call: were all of the kinds on, for everything, that tell of work on devices? Then
- * its records tell whether there was any.
+ * Since the last call: were all kinds of GPU activity on, for everything? Only then do the client's
+ * records show whether there was any.
  */
 bool client_kinds_take_complete(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUPTI library of this process: found, opened, never closed (13.0 crashes if it is), and asked
- * how long its records are. After any refusal the caller stops calling it for good (cupti_refuse):
- * without a driver each call costs 15 to 50 us, and after other errors CUPTI may be half dead.
+ * The CUPTI library of this process: finds it, opens it, never closes it (13.0 crashes then), and
+ * asks for the sizes of its records. After any refusal nobody calls it again (cupti_refuse):
+ * without a driver each call costs 15 to 50 us, and after other errors CUPTI may be inconsistent.
  */
 #ifndef COLLECTOR_CUPTI_CUPTI_H
 #define COLLECTOR_CUPTI_CUPTI_H
@@ -18,7 +18,7 @@ struct cupti {
 #include "collector/cupti/cupti.def"
 #undef CUPTI
 	uint32_t version; /* CUPTI_API_VERSION of the library */
-	char path[1024];  /* where it came from */
+	char path[1024];  /* its path */
 };
 
 extern struct cupti cupti;
@@ -31,13 +31,12 @@ extern struct cupti cupti;
 int cupti_load(void);
 
 /*
- * Asks for the sizes again where the library would not tell before it was subscribed to. False,
- * with CUPTI refused, if it still does not: records of unknown size cannot be read. The attaching
- * thread.
+ * Asks for the sizes again if the library needs a subscription first. Returns false, with CUPTI
+ * refused, if it still fails: records of unknown size are unreadable. On the attaching thread.
  */
 bool cupti_probe_again(void);
 
-/* Record size of a kind in the loaded library, 0 if it does not know the kind. */
+/* Record size of a kind in the loaded library, 0 if it does not support the kind. */
 uint32_t cupti_record_bytes(uint32_t kind);
 
 /* Is that an address of the library's code? Any thread, no lock. */
@@ -46,13 +45,13 @@ bool cupti_has_code(uintptr_t address);
 /* May CUPTI be called? */
 bool cupti_is_live(void);
 
-/* From now on it may not; what it refused, with its code, becomes a notice with the remedy. */
+/* Stops all use of CUPTI; the failed call and its code become a notice with the remedy. */
 void cupti_refuse(const char *what, uint32_t result);
 
-/* The same without a refusal, for a reason. */
+/* The same without a failed call, for a reason. */
 void cupti_end(const char *why);
 
-/* The same in a forked child: silently, since the parent's CUPTI is none of its business. */
+/* The same in a forked child, without a notice: the parent's CUPTI is unusable here. */
 void cupti_forget(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A time in which another client had CUPTI: notices say from when to when, and who it was; the
- * records that went to it are counted as lost. Where nothing was being recorded nothing is missing.
- * Called by whoever has or switches the turn (share.h), one at a time.
+ * A time in which another client used CUPTI: notices state its begin, its end and the client; the
+ * records that went to the client count as lost, unless nothing was recorded then. The thread that
+ * has or switches the turn (cupti_share.h) calls these functions, one at a time.
  */
 #ifndef COLLECTOR_CUPTI_CUPTI_GAP_H
 #define COLLECTOR_CUPTI_CUPTI_GAP_H
@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* CUPTI is attached now: the zero of the times that are told. */
+/* CUPTI is attached now: time 0 of the notices. */
 void cupti_gap_init(void);
 
 /* name: what the client calls itself, or NULL; caller: an address in its code, or NULL. */
 void cupti_gap_begin(const char *name, const void *caller);
 
-/* Looks whether something is being recorded meanwhile. */
+/* Checks whether anything is recorded during the gap. */
 void cupti_gap_look(void);
 
 /*

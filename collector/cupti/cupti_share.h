@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI with another client in the process: torch.profiler and whatever else calls libcupti through
- * our exports (preload/hooks_cupti.c). Its results are complete; ours have a gap, which the stream
- * states, and go on after it.
+ * Shares CUPTI with another client in the process: torch.profiler, or any other that calls libcupti
+ * through our exports (preload/hooks_cupti.c). The client's results are complete; ours have a gap,
+ * which the stream states.
  *
  *   callbacks    one subscription serves both (subscriber.h)
- *   activity     taken in turns. The first cuptiActivityEnable of a client ends ours: our kinds go
- *                off, our buffers come back, and CUPTI gets the client's. It is our turn again once
- *                the client has switched all its kinds off and its cuptiActivityFlushAll has come
- *                back with its buffers, or two of our flush periods later without one
- *   subscribers  a client of 13.3 with an activity API of its own has CUPTI for itself, callbacks
- *                too, until it unsubscribes: CUPTI does not mix the two
- *   finalising   ends everybody's session; ours begins anew two flush periods later, but not in
- *                CUPTI before 12.6, which may crash when it is used again after CUDA graphs
+ *   activity     in turns. The first cuptiActivityEnable of a client ends our turn: our kinds go
+ *                off, our buffers return, and CUPTI gets the client's. Our turn resumes once the
+ *                client has disabled all its kinds and its cuptiActivityFlushAll has returned with
+ *                its buffers, or two of our flush periods later without one
+ *   subscribers  a client of 13.3 with its own activity API gets CUPTI exclusively, callbacks too,
+ *                until it unsubscribes: CUPTI does not mix the two
+ *   finalising   ends all sessions; ours restarts two flush periods later, but not in CUPTI before
+ *                12.6, which may crash if it is used again after CUDA graphs
  *   clock        share_clock.h
  *
- * Whose turn it is, is one atomic word: NONE (CUPTI not attached, or in a forked child: calls go
- * straight through), OURS, THEIRS, and BUSY while one thread switches, or the drain thread
- * flushes. A thread that finds BUSY waits, 2 s at most, and then goes on without us: a client may
- * call from inside a callback of CUPTI's that holds what the switching thread waits for. No lock is
- * held over a call of CUPTI's. The drain thread never waits; it comes again later.
+ * One atomic word holds the turn: NONE (CUPTI not attached, or in a forked child: calls go straight
+ * through), OURS, THEIRS, and BUSY while one thread switches, or the drain thread flushes. A thread
+ * that finds BUSY waits at most 2 s, and then continues without us: a client may call from inside a
+ * callback of CUPTI that holds what the switching thread waits for. No lock is held over a call of
+ * CUPTI. The drain thread never waits; it tries again later.
  */
 #ifndef COLLECTOR_CUPTI_CUPTI_SHARE_H
 #define COLLECTOR_CUPTI_CUPTI_SHARE_H
@@ -39,14 +39,14 @@ void cupti_share_attach(uint64_t pool_bytes, bool is_wanted);
 void cupti_share_set_enabled(bool is_wanted);
 
 /*
- * Asks CUPTI for records, as activity_flush does. In the client's turn only the last one does
- * something: it states the gap that is still open.
+ * Requests records from CUPTI, as activity_flush does. In the client's turn only the last call
+ * acts: it states the gap that is still open.
  */
 void cupti_share_flush(bool is_last);
 
 /*
- * May we call CUDA now? In the client's turn it would find our calls among its own. If so,
- * cupti_share_end_call must follow; a client that comes meanwhile waits.
+ * May we call CUDA now? In the client's turn our calls would appear among its own. If so,
+ * cupti_share_end_call must follow; a client that arrives in between waits.
  */
 bool cupti_share_begin_call(void);
 void cupti_share_end_call(void);
@@ -54,7 +54,7 @@ void cupti_share_end_call(void);
 /* CUPTI's time now, in CLOCK_REALTIME ns. */
 uint64_t cupti_share_timestamp(void);
 
-/* In a forked child: nothing is shared any more, a client's calls go to CUPTI. */
+/* In a forked child: a client's calls go straight to CUPTI. */
 void cupti_share_forget(void);
 
 /* ---- the client's side: any thread, around the real call; `caller` is an address in its code ----
@@ -70,7 +70,7 @@ void cupti_share_leave_alone(void);
 void cupti_share_begin_enable(uint32_t kind, bool is_context, const void *caller);
 void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result);
 
-/* In our turn a client has nothing on that it could switch off: what is on is ours. */
+/* In our turn, what is on is ours: a client has nothing to switch off. */
 bool cupti_share_may_disable(uint32_t kind);
 void cupti_share_end_disable(uint32_t kind, bool is_context);
 
@@ -82,8 +82,8 @@ void cupti_share_end_flush(void);
 bool cupti_share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed);
 
 /*
- * Gives the turn to a client for one call before which nothing may be on: that gives CUPTI another
- * clock (share_clock.h), or ends everything. One of the three others must follow.
+ * Gives a client the turn for one call that needs all kinds off: a call that sets another clock
+ * (share_clock.h), or ends everything. One of the three functions below must follow.
  */
 void cupti_share_hold(const void *caller);
 void cupti_share_end_hold(void);
@@ -95,7 +95,7 @@ void cupti_share_begin_own(const char *name, const void *caller);
 void cupti_share_end_own(cupti_subscriber subscriber, uint32_t result);
 void cupti_share_drop_own(cupti_subscriber subscriber);
 
-/* The settings of the whole process after the client's call: ours stay in force in our turn. */
+/* Settings of the whole process, after the client's call: in our turn ours stay in force. */
 void cupti_share_end_thread_id_type(uint32_t type);
 void cupti_share_end_all_syncs(uint32_t is_on);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the driver says of its GPUs and of itself, where CUPTI's device record does not: versions,
- * shared memory that a kernel may opt in to, and everything when CUPTI refused. The drain's own,
- * but for device_find.
+ * Facts about GPUs and driver that CUPTI's device record lacks: versions, opt-in shared memory, and
+ * everything if CUPTI refused. For the drain thread, except device_find.
  */
 #ifndef COLLECTOR_CUPTI_DEVICE_H
 #define COLLECTOR_CUPTI_DEVICE_H
@@ -13,8 +12,8 @@
 #define DEVICE_MAX 64
 
 /*
- * Finds the functions of the libcuda and libcudart that are mapped. On the attaching thread, inside
- * cuInit: on the drain, a fork of the host's could leave the loader's lock taken in the child.
+ * Finds the functions of the mapped libcuda and libcudart. On the attaching thread, inside cuInit:
+ * on the drain, a fork of the target could leave the loader's lock taken in the child.
  */
 void device_find(void);
 
@@ -34,13 +33,14 @@ void device_add(bool has_cupti);
 void device_add_attribute(int device, const char *name, uint64_t value);
 
 /*
- * Has the process a context on it: its primary one, or one that CUPTI told of (device_saw)? Not
- * after the teardown, nor where device_find found nothing. The drain's, as the next two.
+ * Does the process have a context on the device: its primary one, or one that CUPTI reported
+ * (device_saw)? False after the teardown, and if device_find found nothing. For the drain thread,
+ * as the next two.
  */
 bool device_is_used(int device);
 void device_saw(uint32_t device);
 
-/* False if the driver does not tell. */
+/* False if the driver does not report it. */
 bool device_uuid(int device, uint8_t uuid[16]);
 
 #endif

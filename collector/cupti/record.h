@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One CUPTI record into one row of a batch. The drain thread's own. */
+/* Turns a CUPTI record into a row of a batch. For the drain thread. */
 #ifndef COLLECTOR_CUPTI_RECORD_H
 #define COLLECTOR_CUPTI_RECORD_H
 
@@ -13,13 +13,16 @@
  */
 void record_take(const struct cupti_record *record);
 
-/* Does an event of the stream come of it? Any thread. Not of what profiling itself has cost. */
+/*
+ * Does the record become an event of the stream? False for the overhead of profiling itself. Any
+ * thread.
+ */
 bool record_is_event(const struct cupti_record *record);
 
-/* Forgets what is known of kernels; with dictionary_init, whose ids that is. */
+/* Forgets all kernels; call it with dictionary_init, which invalidates their ids. */
 void record_init(void);
 
-/* Another buffer begins: names at known addresses are compared again. */
+/* Another buffer begins: names at known addresses must be compared again. */
 void record_begin_buffer(void);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two files that take records share: reading one of any length, and the facts' takers. */
+/*
+ * Shared by record.c and record_fact.c: reading a record of any length, and the handlers of facts.
+ */
 #ifndef COLLECTOR_CUPTI_RECORD_READ_H
 #define COLLECTOR_CUPTI_RECORD_READ_H
 
@@ -8,8 +10,8 @@
 #include "collector/cupti/cupti.h"
 
 /*
- * A record as a struct of ours: in place where the library's layout is at least as long, else a
- * copy in which the tail fields that it lacks read as 0.
+ * Returns a record as our struct: in place if the library's layout is at least as long, else a copy
+ * whose missing tail fields are 0.
  */
 #define READ(type, record)          \
 	struct type copy_of_record; \
@@ -27,7 +29,10 @@ static inline const void *record_read(void *copy, size_t bytes, const struct cup
 	return copy;
 }
 
-/* Records about what there is (record_fact.c), for the table in record_take. */
+/*
+ * Handlers of records about devices, contexts and streams (record_fact.c), for the table in
+ * record_take.
+ */
 void record_take_device(const struct cupti_record *record);
 void record_take_context(const struct cupti_record *record);
 void record_take_stream(const struct cupti_record *record);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Another CUPTI client may put a clock of its own in the place of CUPTI's, for the whole process
- * and for good (cuptiActivityRegisterTimestampCallback; Kineto gives the CPU's counter). The times
- * of all records, ours too, are in that clock from then on. Here they are put back into
- * CLOCK_REALTIME, CUPTI's own, by pairs of both clocks, in integers. A pair is good to the time
- * between two reads of CLOCK_REALTIME (about 50 ns), a time between two pairs to about that too.
+ * Another CUPTI client may replace CUPTI's clock, for the whole process and for good
+ * (cuptiActivityRegisterTimestampCallback; Kineto sets the CPU's counter). From then on the times
+ * of all records, ours too, use that clock. This file converts them back to CLOCK_REALTIME, CUPTI's
+ * own clock, through pairs of both clocks, in integers. A pair is as exact as the time between two
+ * reads of CLOCK_REALTIME (about 50 ns), and so are times between two pairs.
  */
 #ifndef COLLECTOR_CUPTI_SHARE_CLOCK_H
 #define COLLECTOR_CUPTI_SHARE_CLOCK_H
@@ -14,10 +14,10 @@
 
 typedef uint64_t (*share_clock_fn)(void);
 
-/* The client's clock was accepted by CUPTI; or, by cuptiFinalize, CUPTI's own is back (NULL). */
+/* CUPTI accepted the client's clock; or cuptiFinalize restored CUPTI's own (NULL). */
 void share_clock_set(share_clock_fn read);
 
-/* Takes a pair, if there is such a clock. The drain thread, before it converts. */
+/* Takes a pair, if a client has set a clock. The drain thread calls it before it converts. */
 void share_clock_look(void);
 
 extern bool share_clock_is_theirs __attribute__((visibility("hidden")));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI's subscription, of which a library up to CUDA 13.2 has one. It is held for us, for another
- * client of this process that subscribed through our exports, or for both; CUPTI's function is
- * callback.c's, which passes on what the client has enabled. The client's handle is CUPTI's own, so
- * that it is right for calls that do not come by here. A second client is refused, as by CUPTI.
+ * CUPTI's subscription; a library up to CUDA 13.2 allows one. It serves us, another client of this
+ * process that subscribed through our exports, or both: CUPTI calls our function (callback.c),
+ * which forwards what the client has enabled. The client gets CUPTI's own handle, which is valid
+ * for calls that bypass us. A second client is refused, as CUPTI does.
  *
- * Any thread. No lock is held over a call of CUPTI's but for a bounded claim while somebody
- * subscribes or unsubscribes: after 2 s a waiting thread goes on.
+ * Any thread. No lock is held over a call of CUPTI, except a bounded claim while a thread
+ * subscribes or unsubscribes: a waiting thread continues after 2 s.
  */
 #ifndef COLLECTOR_CUPTI_SUBSCRIBER_H
 #define COLLECTOR_CUPTI_SUBSCRIBER_H
@@ -17,14 +17,17 @@
 
 #include "collector/cupti/cupti_abi.h"
 
-/* Ids of each domain that can be told apart; those behind are not passed on. */
+/* Ids of each domain that are told apart; higher ids are not forwarded. */
 #define SUBSCRIBER_MAX_CBID   2048u
 #define SUBSCRIBER_NR_DOMAINS 7u /* with 0, which is none */
 
 /* What CUPTI calls, on the target's threads inside their calls. callback.c defines it. */
 void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
 
-/* Subscribes for us, or joins. Returns CUPTI's code; on 39 `holder` says who has it. */
+/*
+ * Subscribes for us, or joins. Returns CUPTI's code; with 39, `holder` names the profiler that has
+ * subscribed.
+ */
 uint32_t subscriber_start(char *holder, size_t holder_bytes);
 bool subscriber_is_ours(void);
 
@@ -32,14 +35,14 @@ bool subscriber_is_ours(void);
 void subscriber_want(uint32_t domain, uint32_t cbid, bool is_wanted);
 bool subscriber_is_wanted(uint32_t domain, uint32_t cbid);
 
-/* From CUPTI's callback: calls the client if it has enabled that. */
+/* From CUPTI's callback: calls the client if it has enabled that id. */
 void subscriber_call_client(uint32_t domain, uint32_t cbid, const void *data);
 
 /* Unsubscribes; or cuptiFinalize has done so for everybody. */
 void subscriber_end(void);
 void subscriber_lost(void);
 
-/* In a forked child: no longer ours; a client's stays as it is. */
+/* In a forked child: drops our subscription; a client's stays. */
 void subscriber_forget(void);
 
 /* ---- the client's calls; `real` are the library's functions, as the client would have got them
@@ -65,7 +68,10 @@ uint32_t subscriber_client_unsubscribe(uint32_t (*unsubscribe)(cupti_subscriber 
 uint32_t subscriber_client_enable(
 	subscriber_enable_fn enable, bool is_wanted, uint32_t domain, uint32_t cbid);
 
-/* A whole domain: the real call is the caller's, which then asks for ours to be put on again. */
+/*
+ * A whole domain: the caller makes the real call, and then calls subscriber_again to restore our
+ * ids.
+ */
 void subscriber_client_enable_domain(bool is_wanted, uint32_t domain);
 void subscriber_again(uint32_t domain);
 bool subscriber_client_wants(uint32_t domain, uint32_t cbid);

@@ -35,7 +35,7 @@ struct block_table {
 /* The table of that number, NULL if there is none. */
 const struct block_table *block_table(unsigned int table);
 
-/* Converts a raw host clock value to ticks; see struct gprof_file_header. */
+/* Converts a value of clock_raw to ticks; see struct gprof_file_header. */
 struct block_ticks {
 	uint64_t base;
 	uint64_t mult;
@@ -60,7 +60,7 @@ size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes);
 
 /*
  * What a block is made of: rows, each a struct gprof_row_*, or, for a table without texts, columns
- * that were gathered from them before. TICK and SPAN columns of host time hold raw clock values.
+ * made from them before. TICK and SPAN columns of CPU time hold raw clock values.
  */
 struct block_input {
 	unsigned int table;

@@ -15,8 +15,8 @@ static COLUMN_HOT COLUMN_VALUE COLUMN(zigzag)(COLUMN_VALUE difference)
 }
 
 /*
- * Differences from the value before, or from its end where there are spans (else NULL). Returns the
- * bits that any of them has. In 32 bits the values must be below 2^31, or a difference does not
+ * Writes the differences from the previous value, or from its end if there are spans (else NULL).
+ * Returns the union of their bits. In 32 bits, values must be below 2^31, or a difference does not
  * fit.
  */
 static COLUMN_HOT COLUMN_VALUE COLUMN(delta)(
@@ -51,7 +51,7 @@ static COLUMN_HOT COLUMN_VALUE COLUMN(find_difference)(
 	return difference;
 }
 
-/* Makes the values small by taking off their minimum where that may save a plane. */
+/* Subtracts the minimum where that may save a plane. */
 static COLUMN_HOT COLUMN_VALUE COLUMN(subtract_min)(
 	COLUMN_VALUE *values, uint32_t n, COLUMN_VALUE any, uint64_t *base)
 {
@@ -73,7 +73,7 @@ static COLUMN_HOT COLUMN_VALUE COLUMN(subtract_min)(
 	return any;
 }
 
-/* Bytes that a value with these bits takes. */
+/* Bytes for a value with these bits. */
 static COLUMN_HOT uint8_t COLUMN(nr_planes)(COLUMN_VALUE any)
 {
 	return any ? (uint8_t)((71u - (unsigned int)__builtin_clzll(any)) / 8u) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things to ids: texts, launch shapes, places. The drain thread's own. Memory is bounded: when a
- * table is full it forgets everything and goes on with new ids, so an id is never reused and a
- * thing may have several; the stream defines each id when it is given.
+ * Maps texts, launch shapes and places to ids. Memory is bounded: a full table forgets everything
+ * and continues with new ids. So no id is reused, and a thing may have several; the stream defines
+ * each id when it is assigned. For the drain thread.
  */
 #ifndef COLLECTOR_FORMAT_INTERN_H
 #define COLLECTOR_FORMAT_INTERN_H
@@ -35,8 +35,8 @@ struct intern {
 int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes);
 
 /*
- * The entry of these bytes (ids count from 1), good until the next call; *is_new tells that it was
- * made just now. NULL for what is larger than the arena.
+ * The entry of these bytes (ids start at 1), valid until the next call; *is_new says whether this
+ * call made it. NULL if the bytes exceed the arena.
  */
 const struct intern_entry *intern_find(
 	struct intern *intern, const void *bytes, size_t nr_bytes, bool *is_new);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that goes on no more (GPROF_STALL_S): where its threads are and what was done last, as
- * rows of table stall, once for each stall, and once more when that is over. Nothing of it runs on
- * the host's threads: their calls stand in ring_tls, the rest has come by on its way to the
- * stream. The drain thread's own.
+ * The hang watchdog (GPROF_STALL_S): if the process makes no progress, writes where its threads are
+ * and what was done last, as rows of table stall: once for each hang, and once more when it ends.
+ * It runs nothing on the target's threads: ring_tls holds their calls, and the rest passes by on
+ * its way to the stream. For the drain thread.
  */
 #ifndef COLLECTOR_HANG_HANG_H
 #define COLLECTOR_HANG_HANG_H
@@ -18,8 +18,8 @@
 void hang_init(void);
 
 /*
- * Looks whether the process goes on; after a flush, which has counted what it did. True if there
- * are rows, which are to be written at once: a process that hangs is killed.
+ * Checks the progress of the process, after a flush, which has counted it. Returns true if there
+ * are rows to write at once: hung processes are often killed.
  */
 bool hang_look(void);
 
@@ -41,7 +41,7 @@ struct hang_call hang_thread_add_rows(const struct gprof_row_stall *head);
 /* Rows of streams, places and communicators. */
 void hang_work_add_rows(const struct gprof_row_stall *head);
 
-/* ---- what comes by ---- */
+/* ---- what passes by ---- */
 
 extern bool hang_is_on __attribute__((visibility("hidden")));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the process ends, as its own last calls tell: a mark in the header of the ring file, which
- * outlives the process, and from there the facts of a stream that is closed. Any thread, signal
- * handlers too; no lock, no allocation, no system call but getpid; errno is kept.
+ * Records how the process ends: its own last calls leave a mark in the header of the ring file,
+ * which outlives the process, and the facts of a closed stream repeat it. Callable from any thread
+ * and from signal handlers; no lock, no allocation, no system call but getpid; keeps errno.
  */
 #ifndef COLLECTOR_RING_ENDING_H
 #define COLLECTOR_RING_ENDING_H
@@ -18,7 +18,7 @@ void ending_begin(void);
 /* It has rings now, with this header; what was marked before goes there. */
 void ending_set_header(struct gprof_rings_header *header);
 
-/* In a forked child: what was begun is the parent's. */
+/* In a forked child: drops the state of the parent. */
 void ending_forget(void);
 
 /*
@@ -30,16 +30,16 @@ bool ending_is_ours(void);
 /* The process ends now, or so it believes: a later mark replaces this one. */
 void ending_mark(enum gprof_end_kind kind, int code);
 
-/* The exec failed, and the process goes on. */
+/* The exec failed, and the process continues. */
 void ending_unmark(void);
 
-/* What was marked; GPROF_END_UNKNOWN if nothing. */
+/* The mark so far; GPROF_END_UNKNOWN if there is none. */
 enum gprof_end_kind ending_kind(int *code);
 
-/* In one word, as `end.how` has it. */
+/* The word that `end.how` holds. */
 const char *ending_word(enum gprof_end_kind kind);
 
-/* How long the host may be kept for the last events to be written, in ns. */
+/* How long the target may be delayed until its last events are written, in ns. */
 uint64_t ending_patience_ns(void);
 
 #endif

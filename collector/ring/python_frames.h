@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks of a language whose interpreter a door knows how to read from outside of the thread. */
+/* Stacks of a language whose interpreter a source can read from another thread. */
 #ifndef COLLECTOR_RING_PYTHON_FRAMES_H
 #define COLLECTOR_RING_PYTHON_FRAMES_H
 
@@ -19,13 +19,13 @@ struct python_frames {
 };
 
 /*
- * The frames of a thread by the kernel's id of it; self: where its ring_tls lies, 0 if that is not
- * known. Good until the next call; NULL: none are known. Of a thread that ran meanwhile they may be
- * of several moments. The drain thread's.
+ * Reads the frames of the thread with that kernel id; `self` is the address of its ring_tls, 0 if
+ * unknown. Valid until the next call; NULL if unknown. Frames of a thread that ran during the read
+ * may be inconsistent. For the drain thread.
  */
 typedef const struct python_frames *(*python_frames_reader)(uint32_t tid, uintptr_t self);
 
-/* Set by a door, at any time; NULL: there is none. */
+/* A source sets it, at any time; NULL if there is none. */
 extern _Atomic(python_frames_reader) python_frames_read __attribute__((visibility("hidden")));
 
 #endif

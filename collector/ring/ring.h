@@ -22,15 +22,15 @@
 
 #define RING_CHUNK_BYTES 16384u
 #define RING_MAX_THREADS 16384u
-/* Of the file. Its last 8 bytes are ring_namespace() of who made it. */
+/* Of the file. Its last 8 bytes are the ring_namespace() of its creator. */
 #define RING_HEADER_BYTES 4096u
 
 /*
- * A call that the thread is in, or has returned from last. The drain asks for it when nothing goes
- * on any more (stall_thread.c), so nothing orders its two words.
+ * The call that the thread is in, or has returned from last. The drain reads it when the process
+ * makes no progress (hang_thread.c), so nothing orders its two words.
  */
 struct ring_call {
-	const char *name; /* NULL: there was none; of those that stay for ever */
+	const char *name; /* NULL: none so far; the text stays for ever */
 	uint64_t since;	  /* clock_raw shifted left by one; bit 0: it has not returned */
 };
 
@@ -74,20 +74,25 @@ extern __thread struct ring_tls ring_tls
 
 /*
  * A signal handler may leave a call, or gprof's own code, by siglongjmp; so may a C++ exception, a
- * coroutine or pthread_exit. No code of gprof's runs then. The thread therefore stores the stack
- * address of what it is in: once its stack pointer is above that address, it has left.
+ * coroutine or pthread_exit. No code of gprof runs then. So the thread stores the stack address of
+ * the code it is in: once its stack pointer is above that address, it has left.
  */
 struct ring_mark {
 	uintptr_t before; /* ring_tls.frame */
-	/* Of the call that a signal handler's own call has interrupted: */
+	/* Of the call that a call of a signal handler has interrupted: */
 	struct ring_call cuda;
 	uint32_t correlation;
 };
 
-/* In ring_tls.frame: it is not a hook, but gprof itself, whose calls are not the program's. */
+/*
+ * In ring_tls.frame: the thread is in gprof itself, not in a hook; its calls are not the program's.
+ */
 #define RING_IN_PROFILER 1u
 
-/* Where the function that this is compiled into was called: what it calls lies below. */
+/*
+ * The stack address at which the function that this is compiled into was called; its callees are
+ * below.
+ */
 #define RING_STACK ((uintptr_t)__builtin_dwarf_cfa())
 
 static inline __attribute__((always_inline)) uintptr_t ring_stack_pointer(void)
@@ -105,21 +110,21 @@ static inline __attribute__((always_inline)) uintptr_t ring_stack_pointer(void)
 }
 
 /*
- * Has what lies at `frame` been left, by who stands at `stack` now? On a signal handler's own stack
- * that cannot be said, and the answer is no.
+ * Has the thread, now at `stack`, left the code at `frame`? On the stack of a signal handler this
+ * is undecidable, and the answer is no.
  */
 bool ring_is_left(uintptr_t frame, uintptr_t stack);
 
 /*
- * The thread, which stands at `stack`, has left what it was in: counts that, and makes its ring fit
- * to be written if it has left a row as well.
+ * The thread, now at `stack`, has left the code it was in: counts that, and repairs its ring if it
+ * has left a row too.
  */
 void ring_recover(struct ring_tls *self, uintptr_t stack);
 
-/* The `stack` of who has left everything, at the thread's end. */
+/* The `stack` of a thread that has left everything, at its end. */
 #define RING_STACK_TOP UINTPTR_MAX
 
-/* A call of a door's own was left; counts that. */
+/* Counts a call of a source as left. */
 void ring_was_left(void);
 
 /* The call was taken for one that was left, and has come to its end: coroutines do that. */
@@ -134,7 +139,7 @@ static inline __attribute__((always_inline)) bool ring_in_profiler(struct ring_t
 	       ring_still_in_profiler(self, RING_STACK);
 }
 
-/* Around gprof's own code; the mark lies on the caller's stack. */
+/* Around gprof's own code; the mark is on the caller's stack. */
 static inline void ring_enter_profiler(struct ring_tls *self, struct ring_mark *mark)
 {
 	mark->before = self->frame;
@@ -148,7 +153,7 @@ static inline void ring_leave_profiler(struct ring_tls *self, const struct ring_
 	self->frame = mark->before;
 }
 
-/* All that this thread ever does is gprof's own. */
+/* All calls that this thread ever makes are gprof's own. */
 static inline void ring_stay_in_profiler(struct ring_tls *self)
 {
 	self->frame = UINTPTR_MAX;
@@ -160,12 +165,13 @@ struct ring_thread {
 	uint32_t tid;
 	_Atomic uint32_t has_chain;  /* it wrote a row, and not all of its chunks are given back */
 	_Atomic uint32_t ended;	     /* it will write no more */
-	_Atomic uint32_t is_watched; /* its end is not seen: whether it is there must be asked */
+	_Atomic uint32_t is_watched; /* nothing reports its end: the drain must check */
 	_Atomic uint64_t lost;	     /* rows that found no room */
 	const struct ring_tls *self; /* gone when the thread is: read by peek.h alone */
-	void *source_data; /* of a source, for the thread in this place; kept for the next one */
+	void *source_data; /* memory of a source for the thread in this slot; the next thread reuses
+			      it */
 	uint32_t pending;  /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
-	/* the drain's own: */
+	/* for the drain only: */
 	uint32_t first;	  /* oldest chunk not given back */
 	uint32_t current; /* chunk being read; UINT32_MAX before the first */
 	uint32_t offset;  /* bytes of rows of `current` that are read */
@@ -181,13 +187,13 @@ struct ring_thread {
 int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
 
 /*
- * Gives up the mapping of a parent without touching it; for a forked child. False: a signal handler
- * has forked while its thread wrote a row, and that goes on when the handler returns. It finds
- * memory in the same place, which is nobody's; the child must not start rings of its own.
+ * Drops the mapping of a parent without touching it, in a forked child. Returns false if a signal
+ * handler forked while its thread wrote a row: the writing continues when the handler returns. It
+ * finds private memory in the same place; the child must not start rings of its own.
  */
 bool ring_forget(void);
 
-/* The number of our namespace of pids; 0 if it cannot be had. */
+/* The number of our pid namespace; 0 if unknown. */
 uint64_t ring_namespace(void);
 
 /*
@@ -199,12 +205,12 @@ bool ring_is_ours(void);
 /* Removes the file; the mapping stays, since threads may still write. */
 void ring_stop(const char *path);
 
-/* stack: RING_STACK of who reserves. */
+/* stack: RING_STACK of the caller. */
 char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack);
 
 /*
- * Gives the calling thread its id and first chunk if it has none. False if that cannot be now: then
- * there is no ring yet, or the row that was to be written is counted as lost.
+ * Gives the calling thread its id and first chunk if it has none. Returns false if that is
+ * impossible now: there is no ring yet, or the pending row is counted as lost.
  */
 bool ring_enter(struct ring_tls *self);
 
@@ -241,7 +247,10 @@ static inline void ring_commit(struct ring_tls *self, void *row, uint32_t bytes)
 	char *at = (char *)row + bytes;
 
 	self->at = at;
-	/* Release: whoever sees the count sees the row. The file's reader relies on it too. */
+	/*
+	 * Release: a reader that sees the count sees the row. The reader of the file relies on it
+	 * too.
+	 */
 	__atomic_store_n(&chunk->committed, (uint32_t)(at - (char *)(chunk + 1)), __ATOMIC_RELEASE);
 	atomic_signal_fence(memory_order_seq_cst);
 	self->writing = 0;
@@ -254,8 +263,8 @@ static inline uint32_t ring_row_bytes(uint32_t row_bytes, uint64_t text_bytes)
 }
 
 /*
- * Writes a row of `table`, whose struct begins with its head, and behind it `text` to the calling
- * thread's ring. It copies, so it is for rare rows; hot paths fill the ring in place.
+ * Writes a row of `table`, whose struct begins with its head, followed by `text`, to the ring of
+ * the calling thread. It copies, so it is for rare rows; hot paths fill the ring in place.
  */
 void ring_emit(void *row, unsigned int table, const char *text, uint64_t nr_bytes);
 
@@ -294,13 +303,12 @@ void ring_positions(void (*thread)(void *context, struct ring_thread *thread, ui
 /* The first thread after `before` (NULL: of all) that has written a row and not ended, or NULL. */
 const struct ring_thread *ring_next_thread(const struct ring_thread *before);
 
-/* Gives back what ring_read has passed. */
+/* Returns the chunks that ring_read has passed to the pool. */
 void ring_release(void);
 
 /*
- * Since the last call: rows that found no room; those of a signal handler that ran while another
- * was written; calls and rows that were left before their end; rows that cannot be what a thread
- * wrote.
+ * Counts since the last call: rows without room; rows of a signal handler that interrupted another
+ * row; calls and rows left before their end; rows that no thread can have written.
  */
 uint64_t ring_take_lost(void);
 uint64_t ring_take_nested(void);

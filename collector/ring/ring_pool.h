@@ -32,11 +32,11 @@ struct ring_pool {
 	_Atomic uint32_t fresh; /* chunks from here on were never used */
 	uint32_t touched;
 	_Atomic uint32_t futex;
-	_Atomic uint64_t lost; /* by threads that found no place in `threads` */
+	_Atomic uint64_t lost; /* lost by threads without a slot in `threads` */
 	_Atomic uint64_t nested, left, came_back;
-	uint64_t left_counted; /* of those that did not come back */
+	uint64_t left_counted; /* of those that did not return */
 	uint64_t damaged;
-	uint64_t lost_ended; /* of threads that are gone, not yet told */
+	uint64_t lost_ended; /* of threads that have ended, not counted yet */
 };
 
 extern struct ring_pool ring_pool __attribute__((visibility("hidden")));
@@ -47,12 +47,12 @@ static inline struct gprof_chunk_header *ring_chunk_at(uint32_t index)
 }
 
 /*
- * Gives memory to so many more chunks; false if there is none, or all have it. Any thread; one of
- * the program's asks for no more than it needs, as its call waits for that.
+ * Gives memory to that many more chunks; returns false if there is none, or all have it. Any
+ * thread. A thread of the target requests no more than it needs, since its call waits.
  */
 bool ring_pool_grow(uint32_t nr_chunks);
 
-/* Takes page faults ahead of the threads; the attaching thread, then the drain. */
+/* Takes page faults ahead of the target's threads. For the attaching thread, then the drain. */
 void ring_pool_touch(void);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of this process that another thread may give back at any moment, read through the kernel,
- * which refuses where we would fault. Where the kernel allows no such reading (seccomp), all is as
- * if it were gone.
+ * Reads memory of this process that another thread may unmap at any moment. The kernel reads it,
+ * and fails where the CPU would fault. If seccomp forbids that, all reads fail.
  */
 #ifndef COLLECTOR_RING_SAFE_READ_H
 #define COLLECTOR_RING_SAFE_READ_H
@@ -14,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Copies nr_bytes from there; false if they cannot be had. Keeps errno. */
+/* Copies nr_bytes from `from`; returns false if they are unreadable. Keeps errno. */
 static inline bool safe_read(void *to, uintptr_t from, uint32_t nr_bytes)
 {
 	struct iovec ours = {to, nr_bytes}, theirs = {(void *)from, nr_bytes};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The GPUs of this process as NVML sees them. Each thing that it does not tell is said in a notice,
- * once, and not asked for again: a driver without NVML, a part of a GPU (MIG), a GPU that several
- * processes share (MPS).
+ * Samples the GPUs of this process through NVML. Each value that NVML lacks becomes one notice and
+ * is not requested again: a driver without NVML, a MIG instance, a GPU that several processes share
+ * (MPS).
  */
 #ifndef COLLECTOR_SAMPLE_NVML_H
 #define COLLECTOR_SAMPLE_NVML_H
@@ -16,12 +16,12 @@
  */
 void nvml_find(void);
 
-/* Hands what there is to `add`, for each GPU that the process uses. The drain's. */
+/* Passes the values of each GPU that the process uses to `add`. For the drain thread. */
 void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value));
 
 /*
- * Around a fork, in the parent: NVML has locks, and a child that uses it must not find them taken.
- * So we are not in it at that moment, unless it takes longer than a fork may wait (0.1 s).
+ * Around a fork, in the parent: NVML has locks, and a child must not inherit them locked. So no
+ * thread of ours is inside NVML then, unless that takes longer than a fork may wait (0.1 s).
  */
 void nvml_hold(void);
 void nvml_release(void);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What process, host and GPUs do at a moment, every GPROF_SAMPLE_MS: rows of table sample. On the
- * drain thread, between its other work, and only while something is recorded. Each kind of sample
- * waits a thousand times as long as taking it took (/proc/stat of a machine with hundreds of CPUs
- * takes a millisecond), so that no kind ever costs more than a thousandth of a core. All
- * are due at multiples of the interval, so that one waking serves them.
+ * Samples process, host and GPUs every GPROF_SAMPLE_MS into rows of table sample, on the drain
+ * thread between its other work, and only while something is recorded. Each kind waits a thousand
+ * times as long as its last sample took (/proc/stat of a machine with hundreds of CPUs takes a
+ * millisecond), so that no kind costs more than a thousandth of a core. All are due at multiples of
+ * the interval, so that one wake-up serves them.
  */
 #ifndef COLLECTOR_SAMPLE_SAMPLE_H
 #define COLLECTOR_SAMPLE_SAMPLE_H
@@ -15,7 +15,7 @@
 /* At the start, before the first event: reads GPROF_SAMPLE_MS and opens what is read later. */
 void sample_init(void);
 
-/* Takes what is due at now_ns (CLOCK_MONOTONIC); of GPUs if is_attached. */
+/* Takes the samples due at now_ns (CLOCK_MONOTONIC); of GPUs only if is_attached. */
 void sample_take(uint64_t now_ns, bool is_attached);
 
 /* When the next is due, on the same clock; UINT64_MAX if none. */
@@ -29,10 +29,10 @@ void sample_forget(void);
 /* The first multiple of the interval, from the one at or before now on, after that long a wait. */
 uint64_t sample_next_ns(uint64_t now_ns, uint64_t wait_ns, uint64_t interval_ns);
 
-/* From the text of /proc/stat: ticks that all CPUs spent busy, and in all; false if it is odd. */
+/* From the text of /proc/stat: ticks of all CPUs, busy and total; false if it is malformed. */
 bool sample_read_cpus(const char *text, uint64_t *busy, uint64_t *all);
 
-/* From the text of /proc/PID/statm: resident pages; false if it is odd. */
+/* From the text of /proc/PID/statm: resident pages; false if it is malformed. */
 bool sample_read_resident(const char *text, uint64_t *pages);
 
 #endif

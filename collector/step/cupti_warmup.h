@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When CUPTI comes up ahead of a record window: it takes milliseconds, so it starts as many steps
- * before as steps are short. Any thread.
+ * When to start CUPTI ahead of a record window. It takes milliseconds: the shorter the steps, the
+ * more steps ahead it starts. Any thread.
  */
 #ifndef COLLECTOR_STEP_CUPTI_WARMUP_H
 #define COLLECTOR_STEP_CUPTI_WARMUP_H
@@ -11,13 +11,13 @@
 
 #include "collector/step/schedule.h"
 
-/* The schedule begins in that step; nothing is known yet of how long steps are. */
+/* The schedule begins in that step; the length of steps is unknown yet. */
 void cupti_warmup_begin(const struct schedule *schedule, uint64_t step);
 
-/* That step begins. Wakes the drain if there is something to do. */
+/* That step begins. Wakes the drain if it has something to do. */
 void cupti_warmup_next_step(const struct schedule *schedule, uint64_t step);
 
-/* If that step of it is not closed, CUPTI is to come up now. */
+/* CUPTI must start now, unless that step of the schedule is closed. */
 void cupti_warmup_prepare(const struct schedule *schedule, uint64_t step);
 
 /* Is a window that is closed about to open? */

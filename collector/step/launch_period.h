@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches and copies on their way to the stream, as a sequence in which the period of a loop may
- * be found (period.h): of the thread that makes most of them, and only as long as steps are not
- * found by what the program or its framework says. The drain thread's own.
+ * Feeds launches and copies on their way to the stream into the search for a loop's period
+ * (period.h). Uses the thread that makes most of them, and only while neither the program nor its
+ * framework marks steps. For the drain thread.
  */
 #ifndef COLLECTOR_STEP_LAUNCH_PERIOD_H
 #define COLLECTOR_STEP_LAUNCH_PERIOD_H
@@ -15,7 +15,7 @@ extern bool launch_period_is_wanted __attribute__((visibility("hidden")));
 
 void launch_period_init(void);
 
-/* In the order in which the thread made them; `time` by clock_raw. */
+/* In the thread's order; `time` by clock_raw. */
 void launch_period_add(uint32_t thread, uint32_t symbol, uint64_t time);
 
 static inline void launch_period_saw(uint32_t thread, uint32_t symbol, uint64_t time)

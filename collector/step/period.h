@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The period of a thread's launches, for programs that mark nothing: what is launched comes as a
- * sequence of symbols, and a step is what lies between two of a symbol that comes once in each
- * period. Bounded: the last PERIOD_SYMBOLS are kept. Pure: no clock, no allocation.
+ * The period of a thread's launches, for programs that mark no steps. The launches are a sequence
+ * of symbols; a step spans two occurrences of a symbol that comes once in each period. Bounded:
+ * keeps the last PERIOD_SYMBOLS. Pure: no clock, no allocation.
  *
- * A period is the shortest length of which at least 95 in 100 symbols equal the one a period
- * before, over three periods or more; two searches must find it, the second among twice as many
- * symbols, 512 at least, since programs begin with loops that fill memory. And it must hold a copy
- * between host and device: loops within a step (the layers of a model) repeat as well, and make no
- * such copy. Where steps do not either, there is no period: a wrong one is worse.
+ * A period is the shortest length for which at least 95 of 100 symbols equal the one a period
+ * before, over three periods or more. Two searches must find it, the second among twice as many
+ * symbols, at least 512, since programs begin with loops that fill memory. It must contain a copy
+ * between host and device: loops within a step (the layers of a model) repeat too, but make no such
+ * copy. If steps make none either, there is no period: a wrong one is worse.
  */
 #ifndef COLLECTOR_STEP_PERIOD_H
 #define COLLECTOR_STEP_PERIOD_H
@@ -26,8 +26,8 @@ struct period {
 	uint64_t times[PERIOD_SYMBOLS];
 	uint64_t nr;	     /* symbols so far */
 	uint32_t guess;	     /* the length that the search before this one found */
-	uint64_t since;	     /* the search does not go back beyond */
-	uint64_t look_at;    /* the search comes again when there are so many */
+	uint64_t since;	     /* the search goes back no further */
+	uint64_t look_at;    /* the next search starts at this number of symbols */
 	uint32_t length;     /* in symbols; 0: none found */
 	uint32_t anchor;     /* the symbol that begins a step */
 	uint32_t confidence; /* percent */

@@ -24,7 +24,7 @@ struct schedule {
  */
 int schedule_parse(struct schedule *schedule, const char *text);
 
-/* Far beyond any run. */
+/* More than any run has. */
 #define SCHEDULE_NO_END ((uint64_t)1 << 48)
 
 /* Reads "FIRST-END", END above FIRST. Returns 0 or -EINVAL. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps and windows as they happen: counts steps, asks the schedule, sets collector_mode, writes
- * the step and window rows. Any thread may mark a step; the drain asks what CUPTI should do.
+ * Steps and record windows at run time: counts steps, consults the schedule, sets collector_mode,
+ * writes the step and window rows. Any thread may mark a step; the drain learns whether CUPTI
+ * should run.
  */
 #ifndef COLLECTOR_STEP_STEP_H
 #define COLLECTOR_STEP_STEP_H
@@ -21,17 +22,20 @@ void step_start(void);
 /* Ends a step if `rule` is the one in force. */
 void step_mark(enum gprof_step_rule rule);
 
-/* A user range of a framework has ended; where GPROF_STEP says so, that may end steps. */
+/* A user range of a framework has ended; depending on GPROF_STEP, that may end steps. */
 void step_range(const char *name, uint64_t begin, uint64_t end);
 
 /*
- * Is the period of the launches wanted? Not where a schedule waits for steps, as these are told
- * late. The drain's, as the next one: by that period, a step began at `time`.
+ * Is the period of launches needed? Not if a schedule waits for steps, since the period is known
+ * late. step_found: by that period, a step began at `time`. Both for the drain thread.
  */
 bool step_needs_period(void);
 void step_found(uint64_t time, uint32_t confidence);
 
-/* How steps are found so far; false if GPROF_STEP says it, or another thread is at it just now. */
+/*
+ * How steps are detected so far; false if GPROF_STEP names the rule, or another thread is busy
+ * here.
+ */
 bool step_verdict(struct step_auto_verdict *verdict);
 
 /*
@@ -41,13 +45,13 @@ bool step_verdict(struct step_auto_verdict *verdict);
  */
 void step_add_facts(bool is_last);
 
-/* The end: kernels that come in yet may still end steps, but no window opens to the doors. */
+/* The end: late kernels may still end steps, but no window opens any more. */
 void step_stop(void);
 
-/* Profiler start and stop calls, where GPROF_CAPTURE says that they count. */
+/* Profiler start and stop calls, if GPROF_CAPTURE honours them. */
 void step_capture(bool is_on);
 
-/* Does an NVTX range, or a kernel, of that name end a step? The latter is the drain's to ask. */
+/* Does an NVTX range, or a kernel, of that name end a step? The latter is for the drain thread. */
 bool step_is_range(const char *name, uint64_t nr_bytes);
 bool step_is_kernel(const char *name);
 
@@ -64,7 +68,7 @@ bool step_wants_activity(void);
 /* Was this call made in a record window? For records that arrive later. */
 bool step_is_recorded(uint32_t correlation);
 
-/* Does something tell of steps, also while nothing is recorded? */
+/* Does anything mark steps, even while nothing is recorded? */
 bool step_has_source(void);
 
 /* How many have ended. */
@@ -73,9 +77,9 @@ uint64_t step_now(void);
 #define STEP_NO_END UINT32_MAX
 
 /*
- * The control file's, on the drain thread: from now on the steps first to end - 1 are recorded and
- * no others, whatever GPROF_SCHEDULE and GPROF_CAPTURE say; none where both are the same, above 0.
- * Before it, where CUPTI must be up for that, step_prepare makes step_wants_activity true.
+ * For the control file, on the drain thread: from now on only the steps first to end - 1 are
+ * recorded, whatever GPROF_SCHEDULE and GPROF_CAPTURE say; none if both are equal and above 0. If
+ * CUPTI must be ready for that, call step_prepare first, which makes step_wants_activity true.
  */
 void step_prepare(uint32_t first, uint32_t end);
 void step_command(uint32_t first, uint32_t end);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a step ends, found in the ranges that a framework marks: the end of its optimizer's step,
- * or the begin of a fetch from its data loader. Pure logic: names and times in, the ends of steps
- * out. No clock, no allocation, no lock; the caller lets in one thread at a time.
+ * Detects the end of a step from the ranges that a framework marks: the end of its optimizer's
+ * step, or the begin of a fetch from its data loader. Pure logic: names and times in, ends of steps
+ * out. No clock, no allocation, no lock; the caller admits one thread at a time.
  *
- * One step is one step of the optimizer, whatever was fetched for it. Several optimizers in one
- * iteration are one step, in a group that is learned: with a data loader, the group is what steps
- * between two fetches; without one, the names that come before one of them comes again. Those that
- * come later than the group was known to be long belong to the step before.
+ * One step of the optimizer is one step, however many batches were fetched. Several optimizers in
+ * one iteration form a group and are one step. The group is learned: with a data loader, it is what
+ * steps between two fetches; without one, the names before one of them repeats. An optimizer that
+ * steps later than the known length of the group belongs to the previous step.
  */
 #ifndef COLLECTOR_STEP_STEP_AUTO_H
 #define COLLECTOR_STEP_STEP_AUTO_H
@@ -17,8 +17,10 @@
 
 #include "collector/format/format.h"
 
-/* So many fetches without an optimizer are a loop of its own; and so many optimizer steps for one
- * fetch are no group. */
+/*
+ * This many fetches without an optimizer are a separate loop; this many optimizer steps per fetch
+ * are no group.
+ */
 #define STEP_AUTO_PATIENCE 16u
 #define STEP_AUTO_NAMES	   8u
 
@@ -35,7 +37,7 @@ struct step_auto {
 	uint64_t fetched_at; /* begin of the last fetch */
 	uint64_t nr_fetches;
 	bool has_left_loader; /* steps have nothing to do with its fetches */
-	bool has_zero_grad;   /* there is an optimizer, though it has not stepped yet */
+	bool has_zero_grad;   /* there is an optimizer that has not stepped yet */
 	/* of the optimizers */
 	uint32_t nr_wanted; /* that step in one iteration, with a loader */
 	uint32_t nr_seen;   /* in this iteration */
@@ -46,7 +48,7 @@ struct step_auto {
 	uint32_t nr_names;
 	uint32_t period_confidence;
 	uint64_t last_name, last_begin, last_end;
-	struct step_auto_ends held; /* that may turn out to be ends of steps */
+	struct step_auto_ends held; /* candidates for ends of steps */
 };
 
 /* How steps are found, for people. */
@@ -67,14 +69,14 @@ void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint
 	struct step_auto_ends *ends);
 
 /*
- * The program itself says that a step ends. From then on, unless another rule is wanted, nothing
- * else counts. False if this one does not count, since ranges have ended its step already.
+ * The program itself marks the end of a step. From then on nothing else counts, unless another rule
+ * is configured. Returns false if ranges have ended this step already.
  */
 bool step_auto_call(struct step_auto *a);
 
 /*
- * The period of the launches ends a step, with that confidence (percent). False if something better
- * is known, or the framework's ranges have yet to show what they are.
+ * The period of launches ends a step, with that confidence (percent). Returns false if a better
+ * rule is known, or the framework's ranges are still undecided.
  */
 bool step_auto_period(struct step_auto *a, uint32_t confidence);
 

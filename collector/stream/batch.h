@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows on their way into the stream, one batch per table. The drain thread's own. Rows of rings are
- * only pointed at (they stay in their chunk until the checkpoint); others are copied in. Every few
- * rows become columns while they are still in the first cache, and the columns a block when they
- * are full. Whenever a block is written, the batches of definitions (strings, calls, shapes, places
- * ...) go first, so that the stream defines every id before it uses it.
+ * Rows on their way into the stream, one batch per table. Rows of rings are only pointed at (they
+ * stay in their chunk until the checkpoint); other rows are copied. Rows become columns in small
+ * groups, while they are in the first-level cache, and full columns become a block. Batches of
+ * definitions (strings, calls, shapes, places ...) precede each block, so that the stream defines
+ * every id before it uses it. For the drain thread.
  */
 #ifndef COLLECTOR_STREAM_BATCH_H
 #define COLLECTOR_STREAM_BATCH_H

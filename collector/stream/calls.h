@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions that api rows name: first the hooks, in their order, then what CUPTI knows beyond
- * them. A function's id is its place from 1. Filled by one thread before the first event.
+ * The functions that api rows name: first the hooks, in their order, then other functions of CUPTI.
+ * The id of a function is its position from 1. One thread fills the list before the first event.
  */
 #ifndef COLLECTOR_STREAM_CALLS_H
 #define COLLECTOR_STREAM_CALLS_H
@@ -27,7 +27,7 @@ uint32_t calls_find_or_add(const char *name, uint8_t api);
 /* Rows of table call for all of them. */
 void calls_add_rows(void);
 
-/* In a forked child: only the hooks are known again. */
+/* In a forked child: only the hooks remain. */
 void calls_forget(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ids for what many rows share, with the rows that define them. The drain thread's own.
+ * Assigns ids to values that many rows share, and adds the rows that define them. For the drain
+ * thread.
  */
 #ifndef COLLECTOR_STREAM_DICTIONARY_H
 #define COLLECTOR_STREAM_DICTIONARY_H
@@ -13,9 +14,7 @@ int dictionary_init(void);
 /* The id of a text (0 for none); longer than GPROF_TEXT_BYTES it is cut, and counted as such. */
 uint32_t dictionary_text(const char *bytes, uint64_t nr_bytes);
 
-/* C strings whose text was compared with our copy since dictionary_names_may_change, by their
- * address.
- */
+/* C strings by address, whose text was compared with our copy since dictionary_names_may_change. */
 #define DICTIONARY_NR_KNOWN_NAMES 1024u
 struct dictionary_known_name {
 	const char *name;
@@ -38,8 +37,8 @@ static inline struct dictionary_known_name *dictionary_known_name(const char *na
 uint32_t dictionary_name_slow(const char *name);
 
 /*
- * As dictionary_text for a C string, NULL for none, that stays where it is and as it is until
- * dictionary_names_may_change: CUPTI keeps a kernel's name while records that use it are out.
+ * As dictionary_text, for a C string (NULL: none) that neither moves nor changes until
+ * dictionary_names_may_change: CUPTI keeps the name of a kernel while records use it.
  */
 static inline uint32_t dictionary_name(const char *name)
 {
@@ -52,7 +51,7 @@ static inline uint32_t dictionary_name(const char *name)
 
 void dictionary_names_may_change(void);
 
-/* The id of a shape, whose head, id and padding are 0. */
+/* The id of a shape, with head, id and padding 0. */
 uint32_t dictionary_shape(const struct gprof_row_shape *shape);
 
 /* The places met last, by context and stream. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the stream says about its process, as rows of table info: who, where, which rank, how it was
- * started, with which settings. The drain thread's own, but for facts_look and facts_set_worker.
+ * Facts about the process as rows of table info: identity, place, rank, launcher, settings. For the
+ * drain thread, except facts_look and facts_set_worker.
  */
 #ifndef COLLECTOR_STREAM_FACTS_H
 #define COLLECTOR_STREAM_FACTS_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Copies the environment's rank variables; on the starting thread, when the process first uses
- * CUDA (launchers may set them inside the process, and later the host's other threads run).
+ * Copies the rank variables of the environment. Runs on the starting thread at the first use of
+ * CUDA: launchers may set them inside the process, and later other threads of the target run.
  */
 void facts_look(void);
 
@@ -19,19 +19,18 @@ void facts_look(void);
  */
 void facts_set_parent(const char *path);
 
-/* Adds what is known before the first event: who the process is, its launcher, host and settings.
- */
+/* Adds what is known before the first event: process, launcher, host and settings. */
 void facts_add_start(void);
 
 /*
- * loader.worker and loader.workers, once they are known: the process is that worker, from 0 on, of
- * so many; of 0: it is none. They are set on any thread, and outlive a fork until they are set
- * anew.
+ * Adds loader.worker and loader.workers once they are known: the process is that worker (from 0) of
+ * so many; 0 workers: it is none. Any thread may set them; they survive a fork until they are set
+ * again.
  */
 void facts_set_worker(uint32_t number, uint32_t nr_workers);
 void facts_add_worker(void);
 
-/* Those of the end: `how` in one word, and the code that was marked (ending.h). */
+/* Adds the facts of the end: `how` in one word, and the marked exit code (ending.h). */
 void facts_add_end(const char *how);
 
 /* One row: any key, any value. */

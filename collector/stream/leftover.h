@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings in /dev/shm that killed processes have left there, whose streams are in our directory: they
- * are moved beside their streams, so that memory is free again and nothing depends on the machine
- * staying up. A reader does the same (report/stream/rings.c).
+ * Moves rings that killed processes left in /dev/shm beside their streams, if these are in our
+ * directory. That frees the memory, and the events survive a reboot. The reader does the same
+ * (report/stream/rings.c).
  */
 #ifndef COLLECTOR_STREAM_LEFTOVER_H
 #define COLLECTOR_STREAM_LEFTOVER_H
 
 #include <stdbool.h>
 
-/* Once, on the drain thread, with the stream open. Ends early when is_over says so. */
+/* Once, on the drain thread, with the stream open. Stops early when is_over returns true. */
 void leftover_move(bool (*is_over)(void));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is missing, and why, as rows of the stream. The drain thread's own. */
+/* Writes losses and notices as rows of the stream. For the drain thread. */
 #ifndef COLLECTOR_STREAM_LOSS_ROWS_H
 #define COLLECTOR_STREAM_LOSS_ROWS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one file of this process: its name, its header, its blocks, its end (FORMAT.md). Used by the
- * drain thread alone. A file that cannot grow loses blocks, counts their
- * rows, and tries again with the next one; it never blocks the host.
+ * The one file of this process: name, header, blocks, end (FORMAT.md). If the file cannot grow,
+ * blocks are lost, their rows counted, and the next block is tried again; the target never waits.
+ * For the drain thread.
  */
 #ifndef COLLECTOR_STREAM_STREAM_H
 #define COLLECTOR_STREAM_STREAM_H
@@ -24,12 +24,12 @@ struct stream_lost {
 int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *ticks);
 
 /*
- * Writes rows as blocks (any number of rows). Rows of definitions and facts (is_event false) are
- * written also beyond the limit. Returns 0 or -errno; what was not written is counted.
+ * Writes rows as blocks (any number of rows). Definitions and facts (is_event false) ignore the
+ * limit. Returns 0 or -errno, and counts the rows it could not write.
  */
 int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event);
 
-/* The same for one block whose columns were gathered before; they are overwritten. */
+/* The same for one block of columns, which it overwrites. */
 int stream_write_columns(
 	unsigned int table, union column_values *values, uint32_t nr_rows, bool is_event);
 
@@ -47,10 +47,10 @@ int stream_finish(void);
 /* Removes the file of a recording that could not start. */
 void stream_discard(void);
 
-/* In a forked child: lets go of the parent's file without touching it. */
+/* In a forked child: closes the parent's file without touching it. */
 void stream_forget(void);
 
-const char *stream_path(void); /* as it is called now */
+const char *stream_path(void); /* its current name */
 const char *stream_dir(void);  /* absolute */
 uint64_t stream_id(void);
 unsigned int stream_progress(void); /* grows with every write that came back; any thread */
@@ -63,15 +63,15 @@ uint64_t stream_rows(void); /* event rows written */
 
 /* Where the ring file may be, best first. */
 enum stream_place {
-	STREAM_PLACE_MEMORY, /* beside the stream, where that is in memory */
+	STREAM_PLACE_MEMORY, /* beside the stream, which is in memory */
 	STREAM_PLACE_SHARED, /* in /dev/shm */
 	STREAM_PLACE_DISK,   /* beside the stream, where a store may wait for a disk */
 	STREAM_NR_PLACES,    /* in no file */
 };
 
 /*
- * A path for the ring file of `bytes` there. NULL where that cannot be: on a network or FUSE file
- * system, or for want of room. The text is good until the next call.
+ * A path for a ring file of `bytes` there. NULL if that is impossible: network or FUSE file system,
+ * or no room. The text is valid until the next call.
  */
 const char *stream_rings_path(uint64_t bytes, enum stream_place place);
 

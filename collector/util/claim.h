@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread at a time, and nobody waits: who does not get in leaves the work to who is in. A
- * signal handler may jump out of it, so a claim that is older than any such work can take is void.
+ * Admits one thread at a time without waiting: a thread that is refused leaves the work to the one
+ * inside. A signal handler may jump out of the work, so a claim older than any such work is void.
  */
 #ifndef COLLECTOR_UTIL_CLAIM_H
 #define COLLECTOR_UTIL_CLAIM_H
@@ -21,7 +21,7 @@ static inline bool claim_try(struct claim *claim, uint64_t most_ns)
 	uint64_t since = atomic_load_explicit(&claim->since_ns, memory_order_relaxed);
 	uint64_t now = clock_monotonic_ns();
 
-	/* Signed: the claim may be younger than this look at the clock. */
+	/* Signed: the claim may be younger than this reading of the clock. */
 	return (!since || (int64_t)(now - since) > (int64_t)most_ns) &&
 	       atomic_compare_exchange_strong(&claim->since_ns, &since, now);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host clock of hooks: the CPU's counter where it is invariant (about 9 ns a read), else
- * CLOCK_MONOTONIC (about 20 ns). "Raw" values are that counter; ticks, about 1 ns each, are raw
- * values scaled by one fixed factor per stream, so that blocks hold small numbers. The exact length
- * of a tick comes out of the anchors, by the reader.
+ * The CPU clock of hooks: the CPU's counter if it is invariant (about 9 ns a read), else
+ * CLOCK_MONOTONIC (about 20 ns). "Raw" values are that counter. Ticks, about 1 ns each, are raw
+ * values scaled by one fixed factor per stream, so that blocks hold small numbers. The reader
+ * derives the exact length of a tick from the anchors.
  */
 #ifndef COLLECTOR_UTIL_CLOCK_H
 #define COLLECTOR_UTIL_CLOCK_H
@@ -18,7 +18,7 @@ struct clock_anchor {
 	uint64_t raw;
 	uint64_t monotonic_ns;
 	uint64_t realtime_ns;
-	uint32_t error_ns; /* the reads lay this far apart */
+	uint32_t error_ns; /* distance of the reads */
 };
 
 extern bool clock_has_counter __attribute__((visibility("hidden")));
@@ -26,7 +26,7 @@ extern bool clock_has_counter __attribute__((visibility("hidden")));
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_realtime_ns(void);
 
-/* The raw host clock; any thread, any time after clock_init. */
+/* The raw CPU clock; any thread, any time after clock_init. */
 static inline uint64_t clock_raw(void)
 {
 #if defined(__x86_64__)
@@ -42,7 +42,7 @@ static inline uint64_t clock_raw(void)
 	return clock_monotonic_ns();
 }
 
-/* Looks at the CPU and takes the first anchor; once, before the first clock_raw. */
+/* Examines the CPU and takes the first anchor; once, before the first clock_raw. */
 void clock_init(void);
 
 /*

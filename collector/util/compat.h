@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One binary for every glibc from 2.17 on. glibc 2.32 to 2.34 moved functions of libdl and
- * libpthread into libc and gave them new versions; a library that asks for those kills every
- * process on an older system. So their first versions are named here, which later ones keep.
- * Included ahead of each file of preload/ and collector/ by the Makefile.
+ * libpthread into libc with new versions; a library that requests those fails to load on an older
+ * system. So this file requests their first versions, which later ones keep. The Makefile includes
+ * it ahead of each file of preload/ and collector/.
  */
 #ifndef COLLECTOR_UTIL_COMPAT_H
 #define COLLECTOR_UTIL_COMPAT_H
 
-/* Sanitizers stand in for these functions themselves. */
+/* Sanitizers replace these functions themselves. */
 #if defined(__linux__)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
@@ -23,7 +23,7 @@
 #define COMPAT_VERSION(name, version) __asm__(".symver " #name "," #name "@" version)
 
 #ifdef COMPAT_FIRST
-#ifndef COMPAT_OWN_LOADER /* hooks_dl.c stands in for every version of these */
+#ifndef COMPAT_OWN_LOADER /* hooks_dl.c replaces every version of these */
 COMPAT_VERSION(dlclose, COMPAT_FIRST);
 COMPAT_VERSION(dlopen, COMPAT_FIRST);
 #endif
@@ -41,8 +41,8 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
 #endif
 
 /*
- * Before 2.34 these are in libdl, which is not asked for since most programs would load it for
- * nothing: one that can load CUDA has it, and in one that has not these are absent.
+ * Before 2.34 these are in libdl, which is not required because most programs would load it for
+ * nothing: one that can load CUDA has it. In other programs these are absent.
  */
 #pragma weak dlclose
 #pragma weak dlinfo
@@ -51,8 +51,8 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
 #pragma weak dlvsym /* musl has none */
 
 /*
- * Before 2.34 a program may run without libpthread. It has no threads then, and no CUDA, so nothing
- * is recorded; but asking for these functions must not kill it.
+ * Before 2.34 a program may run without libpthread. It has no threads and no CUDA then, so nothing
+ * is recorded; but a reference to these functions must not kill it.
  */
 #pragma weak pthread_attr_setstacksize
 #pragma weak pthread_key_create
@@ -61,20 +61,20 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
 #pragma weak pthread_sigmask
 
 /*
- * For the little that every process touches, whatever it does: it stands on a page that the loader
- * has written already. A page more takes some 3 us of each start.
+ * For the little data that every process touches: it is on a page that the loader has already
+ * written. Another page takes some 3 us of each start.
  */
 #define COMPAT_AT_START __attribute__((section(".data")))
 
 /*
- * What must not share a page with that: it stands behind all of it, so that the page's rest is not
- * wasted.
+ * For data that must not share that page: it follows all the other data, so that the rest of the
+ * page is not wasted.
  */
 #define COMPAT_APART __attribute__((section(".data1")))
 
 /*
- * For code that every process runs: it stands with the constructor, beside the loader's tables,
- * where one page fault brings in all of it.
+ * For code that every process runs: it is next to the constructor and the loader's tables, so that
+ * one page fault loads all of it.
  */
 #define COMPAT_START_CODE __attribute__((section(".text.startup")))
 

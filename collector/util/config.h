@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The variables of config.def with their values. config_init reads the environment, config_load the
- * file named by GPROF_CONFIG; nobody else calls getenv, since the host may call setenv meanwhile.
- * After both, values never change; reading needs no lock. In preload/ and collector/ only.
+ * file that GPROF_CONFIG names; nothing else calls getenv, since the target may call setenv at any
+ * time. After both, values never change; reading needs no lock. For preload/ and collector/ only.
  */
 #ifndef COLLECTOR_UTIL_CONFIG_H
 #define COLLECTOR_UTIL_CONFIG_H
@@ -24,7 +24,7 @@ enum { PYTHON_OFF, PYTHON_STACKS, PYTHON_MODULES, PYTHON_FUNCTIONS }; /* bits of
 enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
 enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS, PADDLE_RANGES };
 
-/* Only whether GPROF_ENABLE is 0: all that a process that never touches CUDA has to know. */
+/* Reads only whether GPROF_ENABLE is 0, all that a process without CUDA needs. */
 void config_init_enable(void);
 
 /* Is it in the environment? Of all processes, so it touches no memory of ours. */
@@ -34,15 +34,17 @@ bool config_is_asked(enum config_name name);
 uint64_t config_early(enum config_name name);
 
 /*
- * Takes the environment's values, else the defaults. Before the first event, on the host's thread
- * that causes it. Opens nothing. Wrong values are remembered for config_complain.
+ * Takes the values of the environment, else the defaults. Before the first event, on the target's
+ * thread that causes it. Opens no file. Keeps wrong values for config_complain.
  */
 void config_init(void);
 
 /* Reads the file of GPROF_CONFIG for what the environment did not set. Returns 0 or -errno. */
 int config_load(void);
 
-/* Hands each wrong value to `say` as one sentence that names variable, value and what is allowed.
+/*
+ * Passes each wrong value to `say` as one sentence with the variable, the value and the allowed
+ * values.
  */
 void config_complain(void (*say)(const char *sentence));
 
@@ -57,7 +59,7 @@ const char *config_text(enum config_name name);
 const char *config_full_name(enum config_name name);
 const char *config_written(enum config_name name);
 
-/* CUDA_HOME, else CUDA_PATH, as the environment had it at config_init; "" if neither. */
+/* CUDA_HOME, else CUDA_PATH, from the environment at config_init; "" if neither is set. */
 const char *config_cuda_home(void);
 
 #endif

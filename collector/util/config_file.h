@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of the file that GPROF_CONFIG names. Opening and reading never wait for anybody: only a
- * regular file is opened, and only what its size says is read of it.
+ * Reads the file that GPROF_CONFIG names. Opening and reading never wait: it opens only regular
+ * files, and reads no more than their size.
  */
 #ifndef COLLECTOR_UTIL_CONFIG_FILE_H
 #define COLLECTOR_UTIL_CONFIG_FILE_H
 
 #include <stddef.h>
 
-/* What fits into a buffer is read of it, as whole lines. */
+/* Holds as many whole lines as fit. */
 #define CONFIG_FILE_BYTES 32768u
 
 struct config_file {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directory of the streams, and what its file system is good for. The drain thread's. */
+/* The directory of the streams, and the properties of its file system. For the drain thread. */
 #ifndef COLLECTOR_UTIL_DIR_H
 #define COLLECTOR_UTIL_DIR_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* As the system call getdents64 gives it. */
+/* As the system call getdents64 returns it. */
 struct dir_entry {
 	uint64_t inode;
 	int64_t offset;
@@ -19,8 +19,7 @@ struct dir_entry {
 
 /*
  * Makes every missing part of `dir`, 0700, and writes its absolute path. Returns 0 or -errno;
- * -EPERM: a part is somebody else's link, or somebody else's directory in a public folder like
- * /tmp.
+ * -EPERM: a part is another user's link, or another user's directory in a public folder like /tmp.
  */
 int dir_make(const char *dir, char absolute[PATH_MAX]);
 
@@ -36,7 +35,7 @@ bool dir_is_memory(const char *path);
 /* Are `bytes` free there? */
 bool dir_has_room(const char *dir, uint64_t bytes);
 
-/* Has its file system less room than that? False also where that is not to be known. */
+/* Does its file system have less room than that? False also if unknown. */
 bool dir_is_short(const char *path, uint64_t bytes);
 
 #endif

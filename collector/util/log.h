@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What gprof says outside its stream: at most one line on the host's stderr (log_line), and a log
- * file on request. Fixed buffers, no stdio, no allocation, errno kept; usable from every thread.
+ * Messages outside the stream: at most one line on the target's stderr (log_line), and an optional
+ * log file. Fixed buffers, no stdio, no allocation, keeps errno; usable from every thread.
  */
 #ifndef COLLECTOR_UTIL_LOG_H
 #define COLLECTOR_UTIL_LOG_H
@@ -12,14 +12,14 @@
 enum log_level { LOG_OFF, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 /*
- * level: the most talkative one that is written. path: the file, "" for stderr (then warnings
- * only). quiet: log_line says nothing.
+ * level: the most verbose level to write. path: the log file, "" for stderr (warnings only). quiet:
+ * log_line writes nothing.
  */
 void log_init(enum log_level level, const char *path, int quiet);
 
 /*
- * One message, with the pid in front and its end of line behind. What stands for %s is shown as
- * printable_copy does, since settings and paths may hold what a terminal would obey.
+ * One message, with the pid in front and a newline at its end. printable_copy filters the text of
+ * %s, since settings and paths may contain control characters.
  */
 void log_message(enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

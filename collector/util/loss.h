@@ -53,7 +53,7 @@ void loss_add(enum loss_cause cause, uint64_t nr_events);
 /* The losses for `cause` since the last call. */
 uint64_t loss_take(enum loss_cause cause);
 
-/* In a forked child, whose losses are not its parent's. */
+/* In a forked child: drops the parent's losses. */
 void loss_forget(void);
 
 #endif

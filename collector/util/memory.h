@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of our own, apart from the host's malloc: zeroed pages, touched only as they are used. */
+/* Memory apart from the target's malloc: zeroed pages, touched only as they are used. */
 #ifndef COLLECTOR_UTIL_MEMORY_H
 #define COLLECTOR_UTIL_MEMORY_H
 
 #include <stddef.h>
 #include <sys/mman.h>
 
-/* Returns NULL if there is none; to be given back with munmap, if ever. */
+/* Returns NULL if there is none; munmap releases it. */
 static inline void *memory_map(size_t nr_bytes)
 {
 	void *map = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE,

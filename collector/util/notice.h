@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user should know about a recording, on its way from any thread to the drain, which
- * writes it into the stream. No lock.
+ * Notices for the user, on their way from any thread to the drain, which writes them into the
+ * stream. No lock.
  */
 #ifndef COLLECTOR_UTIL_NOTICE_H
 #define COLLECTOR_UTIL_NOTICE_H
@@ -23,10 +23,10 @@ struct notice {
 void notice_add(const char *cause, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The next notice that the drain has not had; false if there is none. */
+/* Fetches the next notice; returns false if there is none. For the drain thread. */
 bool notice_take(struct notice *notice);
 
-/* In a forked child, whose notices are not its parent's. */
+/* In a forked child: drops the parent's notices. */
 void notice_forget(void);
 
 #endif

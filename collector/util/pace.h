@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the drain thread works at a stretch. On a core that it shares with a thread of the
- * program it would else keep it for a time slice, which is milliseconds, and a call of that thread
- * would take as long. So it rests after each portion, unless rows would be lost meanwhile.
+ * Limits how long the drain thread works without a pause. On a core that it shares with a thread of
+ * the target, it would otherwise keep the core for a time slice of milliseconds and delay that
+ * thread's call as long. So it rests after each portion, unless rows would be lost.
  */
 #ifndef COLLECTOR_UTIL_PACE_H
 #define COLLECTOR_UTIL_PACE_H
 
 /*
- * From now on the calling thread, the drain, rests in pace_look. `fill` says how full is what it
- * empties, in 1/256.
+ * From now on the calling thread, the drain, rests in pace_look. `fill` returns how full its input
+ * is, in 1/256.
  */
 void pace_begin(unsigned int (*fill)(void));
 
@@ -24,7 +24,7 @@ void pace_hurry(void);
  */
 void pace_look(void);
 
-/* In a forked child, whose drain is yet to come. */
+/* In a forked child, which has no drain yet. */
 void pace_forget(void);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Copies text of somebody else's: control characters, what changes the direction of writing, and
- * what is not UTF-8 become \xNN a byte. Writes whole characters, out_bytes at most, and no 0;
- * returns the bytes written.
+ * Copies foreign text: control characters, characters that change the writing direction, and
+ * invalid UTF-8 become \xNN per byte. Writes whole characters, at most out_bytes, without a final
+ * 0; returns the bytes written.
  */
 size_t printable_copy(char *out, size_t out_bytes, const char *bytes, size_t nr_bytes);
 

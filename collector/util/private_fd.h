@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of ours that stay open among the descriptors of the host: close-on-exec, with a high number
- * where there is one. A host may close any number and get it for a file of its own, or put one
- * there; so each use asks first whether the number still is the file. It is never closed otherwise,
- * and a host that closed it has the number for good.
+ * Our files among the descriptors of the target: close-on-exec, with a high number if possible. The
+ * target may close any number and get it for a file of its own, or dup2 onto it. So each use first
+ * checks that the number is still our file. Otherwise we never close it, and the number belongs to
+ * the target.
  */
 #ifndef COLLECTOR_UTIL_PRIVATE_FD_H
 #define COLLECTOR_UTIL_PRIVATE_FD_H
@@ -17,28 +17,29 @@ struct private_fd {
 };
 
 enum private_fd_where {
-	PRIVATE_FD_ANYWHERE, /* as high as the process may have descriptors, rather than not at all
-			      */
-	PRIVATE_FD_HIGH,     /* nowhere, where all numbers may be the host's */
+	PRIVATE_FD_ANYWHERE, /* as high as the limit allows, rather than fail */
+	PRIVATE_FD_HIGH,     /* fails if the target may use all numbers */
 };
 
 /*
- * Opens or makes (0600) the file, no link, with open's flags. For a moment it takes one of the low
- * numbers too. Returns 0 or -errno; fd is -1 then.
+ * Opens or makes (0600) the file, no link, with open's flags. Briefly occupies a low number too.
+ * Returns 0 or -errno; fd is -1 then.
  */
 int private_fd_open(
 	struct private_fd *held, const char *path, int flags, enum private_fd_where where);
 
 /*
- * 0: fd is the file. -EBADF: it is not any more, or there is none; fd is -1 now. Else -errno, of a
- * file system that is in trouble with it.
+ * 0: fd is the file. -EBADF: it no longer is, or there is none; fd is -1 now. Other -errno: the
+ * file system fails.
  */
 int private_fd_check(struct private_fd *held);
 
-/* The file's first bytes now, ended by 0; their number, 0 if there is nothing (any more). */
+/*
+ * Reads the beginning of the file and adds a final 0; returns the bytes read, 0 if there are none.
+ */
 size_t private_fd_read(struct private_fd *held, char *out, size_t out_bytes);
 
-/* Closes it, unless it is the host's; nothing happens where fd is -1. */
+/* Closes it, unless the number belongs to the target; does nothing if fd is -1. */
 void private_fd_close(struct private_fd *held);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stack of indices that any number of threads push to and pop from without a lock. The links lie
- * in an array of the owner's; the head carries a count, so that a pop is not fooled by an index
- * that left and came back.
+ * A lock-free stack of indices for any number of threads. The links are in an array of the owner.
+ * The head carries a count, so that a pop notices an index that left and returned.
  */
 #ifndef COLLECTOR_UTIL_STACK_H
 #define COLLECTOR_UTIL_STACK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How far the start of the recorder has come. The drain thread signals after each part that may
- * take long; the threads of the target that wait for the start see whether it still moves.
+ * take long; threads of the target that wait for the start see whether it still progresses.
  */
 #ifndef COLLECTOR_UTIL_START_PROGRESS_H
 #define COLLECTOR_UTIL_START_PROGRESS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Symbols of a mapped object, read from its own tables: dlopen and dlsym would take the loader's
- * lock, and dlopen of an object that is just being loaded would run its constructors too early.
+ * lock, and dlopen of an object that is still loading would run its constructors too early.
  */
 #ifndef PRELOAD_BASE_ELF_H
 #define PRELOAD_BASE_ELF_H
@@ -20,24 +20,24 @@ struct elf {
 	const uint32_t *hash;	      /* DT_GNU_HASH, or NULL */
 	const uint32_t *old_hash;     /* DT_HASH, or NULL */
 	const uint16_t *versions;     /* DT_VERSYM: a number for each symbol, or NULL */
-	const ElfW(Verdef) * defined; /* what the numbers of defined symbols mean, or NULL */
+	const ElfW(Verdef) * defined; /* versions of defined symbols by number, or NULL */
 	const ElfW(Verneed) * needed; /* the same for undefined ones, or NULL */
 };
 
-/* From a callback of dl_iterate_phdr. False if the object has no tables of symbols. */
+/* From a callback of dl_iterate_phdr. Returns false if the object has no symbol tables. */
 bool elf_open(struct elf *elf, const struct dl_phdr_info *info);
 
 /*
- * The address of a symbol that the object itself defines, NULL if there is none. A name may stand
- * there in several versions: the loader's choice for a reference to `version` is returned, NULL
- * being one without a version.
+ * The address of a symbol that the object itself defines, NULL if there is none. If a name has
+ * several versions, returns the loader's choice for a reference to `version` (NULL: without a
+ * version).
  */
 void *elf_find_version(const struct elf *elf, const char *name, const char *version);
 void *elf_find(const struct elf *elf, const char *name);
 
 /*
- * Does the object refer to a symbol that others define? *version is the one that it asks for, NULL
- * if it does not say. Takes a look at every undefined symbol.
+ * Does the object refer to a symbol that others define? *version is the requested version, NULL if
+ * none. Scans every undefined symbol.
  */
 bool elf_refers(const struct elf *elf, const char *name, const char **version);
 

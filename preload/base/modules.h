@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the loader has mapped into this namespace: the program, the libraries that it needs, and
- * those that were opened later, in the order in which they came.
+ * The objects that the loader has mapped into this namespace: the program, the libraries that it
+ * needs, and those opened later, in the order of loading.
  *
- * The list is looked at inside dl_iterate_phdr. The lock that this takes is the one that guards the
- * list and nothing else: the loader holds it while it adds or removes objects, never while it runs
- * a constructor or a destructor. dlsym, dlopen and dladdr wait for the loader's other lock, which
- * is held while they run, so a thread that a constructor waits for must not call them.
+ * The list is read inside dl_iterate_phdr, whose lock guards only the list: the loader holds it
+ * while it adds or removes objects, never while it runs a constructor or a destructor. dlsym,
+ * dlopen and dladdr wait for the loader's other lock, which is held meanwhile, so a thread that a
+ * constructor waits for must not call them.
  */
 #ifndef PRELOAD_BASE_MODULES_H
 #define PRELOAD_BASE_MODULES_H
@@ -33,27 +33,27 @@ struct modules {
 	struct modules_count count;
 	uint32_t nr;
 	const struct module *ours;
-	struct modules_queue *queue; /* of modules_visit, which no small stack has room for */
+	struct modules_queue *queue; /* for modules_visit; too large for a small stack */
 	struct module all[];
 };
 
 /*
- * Calls `look` with the list, which neither grows nor shrinks meanwhile. `look` must not call the
- * loader. Any thread, also within a dlopen or a dlclose of its own. False if there is no memory for
- * it. Keeps errno.
+ * Calls `look` with the list, which does not change until it returns. `look` must not call the
+ * loader. Any thread, also inside a dlopen or dlclose of its own. Returns false if there is no
+ * memory. Keeps errno.
  */
 bool modules_look(void (*look)(const struct modules *modules, void *context), void *context);
 
-/* The same without the list, which costs much less. */
+/* The same without the list, which is much cheaper. */
 void modules_hold(void (*hold)(const struct modules_count *count, void *context), void *context);
 
 /*
- * Of the first `most`, those that came with the program, and stay as long as the process: it, what
- * is preloaded, and what these need. A constructor of theirs may have opened others.
+ * Of the first `most` objects, those that came with the program and stay for the whole process: the
+ * program, preloaded libraries, and what these need. Their constructors may have opened others.
  */
 uint32_t modules_count_first(const struct modules *modules, uint32_t most);
 
-/* The object that an address lies in, NULL if none. */
+/* The object that contains an address, NULL if there is none. */
 const struct module *modules_of(const struct modules *modules, uintptr_t address);
 
 /* The loader's choice for an undefined symbol, in this one object; NULL if it has none. */
@@ -67,15 +67,14 @@ bool modules_needs(
 	const struct modules *modules, const struct module *module, const struct module *library);
 
 /*
- * A function of the module that `function` lies in, or, where that is NULL, of the first that has
- * it. NULL if there is none. Takes no lock of the loader's but that of the list.
+ * A function of the module that contains `function`, or, if that is NULL, of the first module that
+ * has it. NULL if there is none. Takes only the lock of the loader's list.
  */
 void *modules_find(const void *function, const char *name);
 
 /*
- * What `root` needs, directly or by others, itself included, breadth first, as the loader goes
- * through them when it looks for a symbol: calls `visit` for each until it returns true. Returns
- * the one for which it did, or NULL.
+ * Visits what `root` needs, directly or indirectly, itself included, breadth first, in the order in
+ * which the loader searches for a symbol, until `visit` returns true. Returns that module, or NULL.
  */
 const struct module *modules_visit(const struct modules *modules, const struct module *root,
 	bool (*visit)(const struct module *module, void *context), void *context);

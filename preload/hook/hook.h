@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How to hook a function: add one line to hooks.def. Everything else follows: its id and name, its
- * wrapper, its place in the version script, its stand-in in the simulator; test_hooks proves that
- * they agree. A HOOK_MANUAL line wants its wrapper written by hand (hooks_*.c).
+ * wrapper, its entry in the version script, its stand-in in the simulator; test_hooks checks that
+ * they agree. A HOOK_MANUAL line needs a wrapper written by hand (hooks_*.c).
  *
- * A wrapper costs one load and one branch while nothing is recorded. While something is, it reads
- * the clock twice around the real call and writes one row into its thread's ring. It never changes
+ * A wrapper costs one load and one branch while nothing is recorded. While recording, it reads the
+ * clock before and after the real call and writes one row into its thread's ring. It never changes
  * arguments, result, errno or the order of calls, and calls nothing else of CUDA.
  */
 #ifndef PRELOAD_HOOK_HOOK_H
@@ -28,7 +28,7 @@ enum hook_id {
 #define HOOK(api, need, ret, name, params, args, facts) HOOK_##name,
 #define HOOK_MANUAL(api, need, ret, name, params, args) HOOK_##name,
 #include "preload/hook/hooks.def"
-	HOOK_NR_CALLS, /* the recorder knows those before; what follows leaves no rows */
+	HOOK_NR_CALLS, /* the recorder knows the ids before; later ones leave no rows */
 	HOOK_BEFORE_CUPTI = HOOK_NR_CALLS - 1,
 #define HOOK(api, need, ret, name, params, args, facts)
 #define HOOK_MANUAL(api, need, ret, name, params, args)
@@ -39,7 +39,7 @@ enum hook_id {
 	HOOK_NR,
 };
 
-/* For finding the real functions of others; beside enum gprof_api, and never in a stream. */
+/* For finding real functions; in addition to enum gprof_api, and never in a stream. */
 #define HOOK_API_CUPTI 0xff
 #define HOOK_API_CXX   0xfe
 
@@ -74,7 +74,7 @@ struct hook_route {
 	struct hook_route *_Atomic next;
 };
 
-/* Hidden where it is declared too: reached relative to the code, not through a table. */
+/* Hidden at the declaration too: reached relative to the code, not through a table. */
 extern struct hook_route *_Atomic hook_routes[HOOK_NR] __attribute__((visibility("hidden")));
 
 /* The modules that routes lead to. */
@@ -104,25 +104,25 @@ static inline const char *hook_name(enum hook_id id)
 bool hook_is_nccl(uintptr_t address);
 
 /*
- * Finds the real function for a caller, and remembers it for the caller's module. Where there is
- * none, the function returned gives back the API's own error (500 for CUDA, 2 for NCCL); NULL for
- * C++, which has none. Asks the loader, under its lock, only where several modules have the
+ * Finds the real function for a caller, and remembers it for the caller's module. If there is none,
+ * returns a function that returns the API's own error (500 for CUDA, 2 for NCCL); NULL for C++,
+ * which has no such error. Calls the loader, under its lock, only if several modules define the
  * function.
  */
 void *hook_resolve(enum hook_id id, uintptr_t caller);
 
-/* The same, when the caller's module has just been loaded, perhaps where another one was. */
+/* The same for a module that was just loaded, perhaps at the address of an older one. */
 void *hook_resolve_anew(enum hook_id id, uintptr_t caller);
 
 /*
- * Where something else than our dlclose may have removed modules: before others come in their
- * places.
+ * Something other than our dlclose may have removed modules: drops their routes before other
+ * modules take their addresses.
  */
 void hook_forget_removed(void);
 
 /*
- * Around each dlclose: meanwhile no call follows a remembered route, and none is remembered, which
- * a destructor's first call would leave behind. is_closed: the call has succeeded.
+ * Around each dlclose: in between, no call follows or stores a remembered route, so a destructor's
+ * first call leaves none behind. is_closed: the call has succeeded.
  */
 void hook_begin_close(void);
 void hook_end_close(bool is_closed);
@@ -141,7 +141,7 @@ extern void *_Atomic hook_nexts[HOOK_NEXT_NR] __attribute__((visibility("hidden"
 /* The slow half of hook_next. */
 void *hook_find_next(enum hook_next_id id);
 
-/* The C library's function, or that of an interposer behind us; NULL if there is none. */
+/* The C library's function, or that of an interposer loaded after us; NULL if there is none. */
 static inline void *hook_next(enum hook_next_id id)
 {
 	void *function = atomic_load_explicit(&hook_nexts[id], memory_order_relaxed);
@@ -149,7 +149,7 @@ static inline void *hook_next(enum hook_next_id id)
 	return __builtin_expect(function != NULL, 1) ? function : hook_find_next(id);
 }
 
-/* The same in the version that the caller asks for, where versions differ in what they do. */
+/* The same in the version that the caller requests, if versions differ in behaviour. */
 void *hook_next_for(enum hook_next_id id, uintptr_t caller);
 
 #define HOOK_NEXT(name) ((__typeof__(&name))hook_next(HOOK_NEXT_##name))
@@ -184,26 +184,27 @@ static inline uint32_t hook_mode(void)
 void recorder_ensure_started(void);
 
 /*
- * The same for an event, which is counted as lost if it comes too early. caller: of the function
- * that was called; 0 for an event that gprof's own code cannot cause. Returns the mode then.
+ * The same for an event, which counts as lost if it comes too early. caller: the return address of
+ * the called function; 0 for an event that gprof's own code cannot cause. Returns the mode
+ * afterwards.
  */
 uint32_t recorder_ensure_started_counting_loss(uintptr_t caller);
 
-/* Is that an address in a library of CUDA? What is called there is a part of the program's call. */
+/* Is that an address in a library of CUDA? Calls from there are part of the program's call. */
 bool hook_is_cuda(uintptr_t address);
 
 /*
- * The slow half of hook_enter, for a thread that is in a hook, or in gprof itself: true if this
- * call is the program's own, of a signal handler or in a callback, or if the thread has left what
- * it was in. False: it is a part of what the thread is in.
+ * The slow half of hook_enter, for a thread that is in a hook or in gprof itself. Returns true if
+ * this call is the program's own, made by a signal handler or a callback, or if the thread has left
+ * the code it was in; false if the call is part of that code.
  */
 bool hook_enter_again(
 	struct ring_tls *self, struct ring_mark *mark, uintptr_t stack, uintptr_t caller);
 
 /*
  * Should this call be recorded? If so, marks it as the thread's outermost call, in whose frame a
- * CUPTI callback leaves the correlation id; hook_leave must follow, once its row is written. The
- * mark lies on the caller's stack.
+ * CUPTI callback stores the correlation id; hook_leave must follow, once its row is written. The
+ * mark is on the caller's stack.
  */
 static inline __attribute__((always_inline)) bool hook_enter(
 	struct ring_tls *self, struct ring_mark *mark, uint32_t mode, uintptr_t caller)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the wrappers of NCCL's functions record, or its NVTX ranges in their place: a row of table
- * nccl for each outermost call, and communicators when they are first used. NCCL's own calls of
- * CUDA are recorded as any others.
+ * Records NCCL calls, from the wrappers of NCCL's functions or from its NVTX ranges: a row of table
+ * nccl for each outermost call, and communicators at their first use. NCCL's own CUDA calls are
+ * recorded like any others.
  *
  * Operations are counted whether or not they are recorded. A call costs two reads of the clock, a
- * look at a small table, and a row.
+ * search in a small table, and a row.
  */
 #ifndef PRELOAD_NCCL_NCCL_H
 #define PRELOAD_NCCL_NCCL_H
@@ -22,18 +22,20 @@
 
 /* On the wrapper's stack. */
 struct nccl_call {
-	/* Of the call that a signal handler's call has interrupted; before 0: there is none. */
+	/*
+	 * Of the call that a signal handler's call has interrupted; before is 0 if there is none.
+	 */
 	uintptr_t before;
 	bool was_recorded;
 	struct ring_call interrupted;
-	const void *function; /* the real one; NULL where it is known from its range */
+	const void *function; /* the real function; NULL if the call is known from its range */
 	uint64_t begin, end;  /* begin 0: not recorded */
 	/* Ids of the last calls of CUDA that were seen on this thread before it, and in the end. */
 	uint32_t correlation_before, correlation;
 	int result;
 };
 
-/* What a call meant. */
+/* The meaning of a call. */
 struct nccl_facts {
 	uint64_t bytes;
 	const void *stream;
@@ -52,9 +54,9 @@ struct nccl_facts {
 	}
 
 /*
- * name: of the function; must stay valid. stack: the stack pointer where its hook was called or its
- * range began. caller: the hook's return address, 0 if unknown. Returns false inside another NCCL
- * call or gprof's own code: the caller then records nothing.
+ * name: of the function; must stay valid. stack: the stack pointer at the call of its hook or at
+ * the begin of its range. caller: the hook's return address, 0 if unknown. Returns false inside
+ * another NCCL call or gprof's own code: the caller then records nothing.
  */
 bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
 	uintptr_t caller);
@@ -69,8 +71,8 @@ void nccl_drop(const struct nccl_call *call);
 void nccl_end(const struct nccl_call *call, const struct nccl_facts *facts);
 
 /*
- * Once the call has returned: is what it was about complete, so that it can be asked who it is?
- * What is made in a group, or does not block, may not be yet.
+ * After the call: is its communicator complete, so that it may be queried? One made in a group, or
+ * without blocking, may not be.
  */
 bool nccl_may_ask(const struct nccl_call *call);
 
@@ -81,7 +83,7 @@ uint32_t nccl_id(const struct nccl_call *call, struct nccl_comm_entry *comm, boo
 uint8_t nccl_small(int64_t number, uint8_t otherwise);
 uint8_t nccl_small_redop(int64_t redop);
 
-/* An operation was asked for: counts it, and writes the row. comm: NULL unknown. */
+/* An operation was requested: counts it, and writes the row. comm: NULL if unknown. */
 void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct nccl_comm_entry *comm);
 
 /* A call that may have made a communicator. rank: -1 unknown. made: NULL if it makes none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The communicators of the process, by their handles: who they are to all ranks, and how many
+ * The communicators of the process, by their handles: their identity on all ranks, and how many
  * operations this rank has begun on them, also while nothing is recorded, so that numbers agree
  * between ranks. Any thread; no lock.
  */
@@ -17,7 +17,7 @@
 /* Sends to and receives from ranks from here on are not numbered. */
 #define NCCL_COMM_PEERS 128u
 
-/* Does it stand in the stream, and did the library say who it is? */
+/* Is it in the stream, and has the library identified it? */
 enum nccl_comm_told { NCCL_COMM_UNTOLD, NCCL_COMM_UNASKED, NCCL_COMM_TOLD };
 
 struct nccl_comm_entry {
@@ -25,7 +25,7 @@ struct nccl_comm_entry {
 	uint32_t id;		  /* in the stream */
 	uint32_t parent;
 	uint64_t key;	      /* of format.h */
-	_Atomic int32_t rank; /* -1: to be asked for, or unknown */
+	_Atomic int32_t rank; /* -1: not queried yet, or unknown */
 	_Atomic uint32_t nr_ranks;
 	bool is_hash; /* the handle is NCCL's hash, which is the key, too */
 	_Atomic enum nccl_comm_told told;
@@ -36,7 +36,7 @@ struct nccl_comm_entry {
 /* The key of what all ranks make from these unique ids. */
 uint64_t nccl_comm_key(const nccl_unique_id *ids, int nr_ids);
 
-/* A key that no other communicator has: for those whose ranks are all made by one call. */
+/* A key that no other communicator has: for communicators whose ranks are all made by one call. */
 uint64_t nccl_comm_own_key(void);
 
 /* The key of the communicators with that color, at this rank's next split or shrink of parent. */
@@ -46,22 +46,22 @@ uint64_t nccl_comm_split_key(struct nccl_comm_entry *parent, int64_t color);
 struct nccl_comm_entry *nccl_comm_add(const nccl_comm *handle, uint64_t key, int32_t rank,
 	uint32_t nr_ranks, const struct nccl_comm_entry *parent);
 
-/* The entry of a handle, made if we did not see where it came from; NULL for none or too many. */
+/* The entry of a handle, made if its creation was not recorded; NULL for none or too many. */
 struct nccl_comm_entry *nccl_comm_find(const nccl_comm *handle);
 
 /* It is gone; its handle may come again. */
 void nccl_comm_drop(const nccl_comm *handle);
 
 /*
- * By NCCL's own hash in place of the handle, the same on all ranks, where calls are known from
- * ranges. These seldom say which rank they are of. Two ranks of a communicator are never on one
- * device: while the ranges of the process name one device, all that has a hash is of one rank. Once
- * they name two, nothing is known of ranks, and operations have no numbers.
+ * By NCCL's own hash instead of the handle, the same on all ranks, for calls known from ranges.
+ * These rarely name the rank. Two ranks of a communicator never share a device: while the ranges of
+ * the process name one device, every entry with a hash belongs to one rank. Once they name two,
+ * ranks are unknown, and operations have no numbers.
  */
 struct nccl_comm_entry *nccl_comm_find_hash(uint64_t hash);
 void nccl_comm_drop_hash(uint64_t hash);
 
-/* What a range says of one; rank -1, nr_ranks 0: not that. comm may be NULL. */
+/* Details from a range; rank -1 or nr_ranks 0: unknown. comm may be NULL. */
 void nccl_comm_know(struct nccl_comm_entry *comm, int32_t rank, uint32_t nr_ranks);
 
 /* A range names a device, by its number in the process. */
@@ -71,9 +71,9 @@ void nccl_comm_use_device(uint32_t device);
 uint32_t nccl_comm_count(struct nccl_comm_entry *comm, enum gprof_nccl kind, int peer);
 
 /*
- * The id for rows about it, 0 for NULL. It is put into the stream before the first, and again when
- * more is known. function: any of the library that the communicator is of, which knows what we do
- * not; asked only where it may be.
+ * The id for rows about it, 0 for NULL. Writes it to the stream before the first such row, and
+ * again when more is known. function: any function of the communicator's library, which supplies
+ * missing details; queried only if that is safe.
  */
 uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask);
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NCCL's NVTX ranges as calls of it: of an NCCL that the hooks do not see, because it is linked
- * statically or the program looks its functions up itself. A range of the domain "NCCL" is a
- * function of NCCL; one in another, or in a hooked call, is nothing more. What the function was
- * called with stands in payloads, of which NCCL itself describes where what is (schemas).
+ * NCCL's NVTX ranges as its calls, for an NCCL that the hooks miss because it is linked statically
+ * or the program looks its functions up itself. A range of the domain "NCCL" is a function of NCCL;
+ * one inside another, or inside a hooked call, adds nothing. The arguments are in payloads, whose
+ * layout NCCL itself registers (schemas).
  *
- * They do not say the stream, the type of the data, or the result. From NCCL 2.25 on they have the
- * communicator's hash, the same on all ranks; before there is none, and the communicator is
- * unknown.
+ * Ranges lack the stream, the data type and the result. From NCCL 2.25 on they have the
+ * communicator's hash, the same on all ranks; before, the communicator is unknown.
  *
- * Any thread; no lock. A range of another domain costs the look at a list of at most four.
+ * Any thread; no lock. A range of another domain costs a search in a list of at most four.
  */
 #ifndef PRELOAD_NCCL_NCCL_RANGE_H
 #define PRELOAD_NCCL_NCCL_RANGE_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Another tool that NVTX would have been given to, had we not taken NVTX_INJECTION64_PATH. It fills
- * the tables of each library that embeds NVTX first; what it put there is kept, and called by ours,
- * which take its place. The program gets the other tool's handles, so that functions which we do
- * not record (resources, synchronisation, extensions) are right for it; here they are mapped to our
- * ids. Any thread.
+ * Another tool that NVTX would have loaded if we had not taken NVTX_INJECTION64_PATH. It first
+ * fills the tables of each library that embeds NVTX; our functions replace its functions, and call
+ * them. The program gets the other tool's handles, so that functions which we do not record
+ * (resources, synchronisation, extensions) work for it; here they map to our ids. Any thread.
  */
 #ifndef PRELOAD_NVTX_NVTX_NEXT_H
 #define PRELOAD_NVTX_NVTX_NEXT_H
@@ -27,8 +26,8 @@ struct nvtx_slot_function {
 };
 
 /*
- * Lets the other tool fill the loader's tables, and keeps its functions for those slots. False if
- * there is none, or it does not want to.
+ * Lets the other tool fill the loader's tables, and keeps its functions for those slots. Returns
+ * false if there is none, or it refuses.
  */
 bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *callbacks,
 	const struct nvtx_slot_function *slots, size_t nr_slots);
@@ -37,17 +36,17 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 bool nvtx_next_is_loading(void);
 
 /*
- * Lets it fill the tables of an extension, and keeps its functions for those slots where that is
- * the one with payloads. 0 if there is none, or it does not want to.
+ * Lets it fill the tables of an extension, and keeps its functions for those slots if that is the
+ * payload extension. Returns 0 if there is none, or it refuses.
  */
 int nvtx_next_load_extension(
 	struct nvtx_extension *extension, const struct nvtx_slot_function *slots, size_t nr_slots);
 
-/* The place of a function of the extension with payloads; NULL where it is another or older. */
+/* The slot of a function of the payload extension; NULL if the extension is another or older. */
 intptr_t *nvtx_next_extended_slot(
 	const struct nvtx_extension *extension, const struct nvtx_slot_function *slot);
 
-/* The place of a function in a loader's table, NULL where that table is older. */
+/* The slot of a function in a loader's table, NULL if that table is older. */
 nvtx_slot nvtx_next_slot(
 	const struct nvtx_callbacks *callbacks, const struct nvtx_slot_function *slot);
 
@@ -63,7 +62,7 @@ void *nvtx_next_keep(enum nvtx_handle what, void *theirs, uint32_t id);
 uint32_t nvtx_next_id(enum nvtx_handle what, const void *handle);
 void *nvtx_next_handle(enum nvtx_handle what, void *handle);
 
-/* The same attributes for the other tool: in `copy` if their registered string is ours alone. */
+/* The same attributes for the other tool: in `copy` if only we have registered their string. */
 const struct nvtx_attributes *nvtx_next_attributes(
 	const struct nvtx_attributes *attributes, struct nvtx_attributes *copy);
 

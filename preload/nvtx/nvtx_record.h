@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVTX's events as rows. Every range begin, range end and mark is one row of table nvtx; names
- * travel with the row, domains and registered strings as ids that rows of their own define. Any
- * thread; nothing of this blocks. Domain 0 is the one that a call without a domain means.
+ * NVTX's events as rows. Every range begin, range end and mark is one row of table nvtx; names are
+ * in the row, domains and registered strings are ids that other rows define. Any thread; nothing
+ * here blocks. Domain 0 is the domain of calls without one.
  */
 #ifndef PRELOAD_NVTX_NVTX_RECORD_H
 #define PRELOAD_NVTX_NVTX_RECORD_H
@@ -41,7 +41,7 @@ void nvtx_register_schema(uint32_t domain, const struct nvtx_schema *schema);
 void nvtx_name_category(uint32_t domain, uint32_t category, const struct nvtx_text *text);
 void nvtx_name_thread(uint32_t tid, const struct nvtx_text *text);
 
-/* In a forked child, whose stream begins anew; handles go on to mean what they did. */
+/* In a forked child, whose stream is new; handles keep their meaning. */
 void nvtx_forget(void);
 
 #endif

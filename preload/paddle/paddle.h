@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paddle's operators, without any Python: Paddle marks everything with phi::RecordEvent objects,
- * made and ended across its libraries whether or not its profiler runs, and tells
- * RecordMemEvent of all that its allocators give and take back.
+ * Paddle's operators, without any Python. Paddle marks everything with phi::RecordEvent objects,
+ * which its libraries make and end whether or not its profiler runs, and reports every allocation
+ * and free to RecordMemEvent.
  *
- *     hooks_paddle.c  stands in for these functions, and goes on to the real ones
- *     paddle.c       rows of the tables op and alloc
- *     paddle_step.c  what an optimizer does, from the operators that it runs
- *     paddle_python.c  makes Paddle mark what it marks in Python, where that is wanted
+ *     hooks_paddle.c   replaces these functions, and calls the real ones
+ *     paddle.c         rows of the tables op and alloc
+ *     paddle_step.c    detects steps of an optimizer from the operators that it runs
+ *     paddle_python.c  makes Paddle mark its ranges in Python, with GPROF_PADDLE=ranges
  *
- * The mangled names of the functions tell the types of all arguments; numbers that Paddle gives to
- * kinds of events, kinds of memory, and where a place keeps its own are looked at before use.
+ * The mangled names of the functions contain the types of all arguments. Paddle's numbers for kinds
+ * of events and of memory, and the layout of a place, are verified before use.
  */
 #ifndef PRELOAD_PADDLE_PADDLE_H
 #define PRELOAD_PADDLE_PADDLE_H
@@ -49,13 +49,13 @@ struct paddle_place {
 	int8_t kind; /* phi::AllocationType */
 };
 
-/* Events of a higher level are details that Paddle's own profiler does not see either. */
+/* Events of a higher level are details that Paddle's own profiler hides too. */
 #define PADDLE_LEVEL 1u
 
-/* Around all that a static program runs at once; a PADDLE_USER. */
+/* Around a whole run of a static program; a PADDLE_USER. */
 #define PADDLE_EXECUTOR "StandaloneExecutor::run"
 
-/* Of these also the begin and end count while nothing is recorded: they tell steps. */
+/* Events that matter also while nothing is recorded, since they mark steps. */
 static inline bool paddle_marks_steps(uint32_t type, const char *name)
 {
 	return type == PADDLE_OPERATOR || type == PADDLE_DATALOADER ||
@@ -98,32 +98,34 @@ void paddle_fetch_end(uint64_t begin);
 void paddle_memory(
 	const void *address, const struct paddle_place *place, uint64_t nr_bytes, uint32_t type);
 
-/* The process ends, on this thread: what an optimizer has done is told. */
+/* The process ends, on this thread: writes what an optimizer has done. */
 void paddle_stop(void);
 
 /* A row of a range that ended. */
 void paddle_emit(struct ring_tls *self, const struct op_ended *ended);
 
-/* The id of a name, never 0: those beyond the first OP_NAME_MAX have one in common. */
+/* The id of a name, never 0: names beyond the first OP_NAME_MAX share one. */
 uint32_t paddle_name(const char *text);
 
-/* An event of that name begins: where GPROF_PADDLE=ranges, the first time that Python can be asked.
+/*
+ * An event of that name begins: with GPROF_PADDLE=ranges, acts at the first event in which Python
+ * is callable.
  */
 void paddle_python_try(const char *name);
 
-/* ---- paddle_step.c: all on the thread whose stack it is ---- */
+/* ---- paddle_step.c: all on the thread that owns the stack ---- */
 
 /* An event of that name begins, before it is pushed. */
 void paddle_step_begin(struct op_stack *stack, const char *text, uint32_t name, uint32_t type);
 
 /*
- * An event ends (or NULL: a fetch begins) on a stack on whose top there may be the run of an
- * optimizer's operators; if the event is one that the run lies in, the run is over.
+ * An event ends (or NULL: a fetch begins). The top of the stack may hold the run of an optimizer's
+ * operators; if the event contains the run, the run is over.
  */
 void paddle_step_before_end(struct op_stack *stack, const void *event);
 void paddle_step_end(struct op_stack *stack, const struct op_ended *ended);
 
-/* In a forked child, where ids of names begin anew. */
+/* In a forked child, where ids of names start again. */
 void paddle_forget(void);
 
 /* If an optimizer is at work, it has ended. */

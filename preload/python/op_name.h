@@ -10,7 +10,7 @@
 
 enum op_name_table { OP_NAME_NAMES, OP_NAME_SHAPES, OP_NAME_NR_TABLES };
 
-/* Of a table. */
+/* Entries of a table. */
 #define OP_NAME_MAX 32768u
 
 /*
@@ -19,7 +19,7 @@ enum op_name_table { OP_NAME_NAMES, OP_NAME_SHAPES, OP_NAME_NR_TABLES };
  */
 uint32_t op_name_intern(enum op_name_table table, const char *text);
 
-/* In a forked child, whose stream begins anew. */
+/* In a forked child, whose stream is new. */
 void op_name_forget(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What frameworks have begun and not ended, on each thread: ranges of all of them nest in each
- * other on one stack. A range is told by the address of the framework's object for it. Other
- * threads take frames out of a stack, and nothing else.
+ * The open ranges of frameworks on each thread; ranges of all frameworks nest on one stack. The
+ * address of the framework's object identifies a range. Other threads may remove frames from a
+ * stack, and nothing else.
  */
 #ifndef PRELOAD_PYTHON_OP_STACK_H
 #define PRELOAD_PYTHON_OP_STACK_H
@@ -18,40 +18,40 @@
 
 struct op_frame {
 	const void *_Atomic object; /* NULL: ended, on another thread or out of order */
-	uintptr_t on_stack;	    /* the same, if that lies on the thread's stack, else 0 */
+	uintptr_t on_stack;	    /* the same, if it is on the thread's stack, else 0 */
 	uint64_t begin;
 	struct python_place python;
 	uint32_t shape;
-	uint32_t name; /* PyTorch tells it at the end */
-	uint8_t scope; /* likewise */
+	uint32_t name; /* PyTorch supplies it at the end */
+	uint8_t scope; /* as is this */
 };
 
-/* Of paddle_step.c: operators of an optimizer, one after the other. */
+/* Of paddle_step.c: consecutive operators of an optimizer. */
 struct op_run {
 	uint64_t begin, end; /* so far; set while `optimizer` is */
 	uint32_t optimizer;  /* 1 + its place in the list there, 0: none is at work */
-	uint32_t told;	     /* the one that was told last */
+	uint32_t told;	     /* the last one written */
 	uint32_t nr_marked;  /* ranges of optimizers that Paddle has marked itself, and are open */
 	uint32_t marked;     /* the optimizer whose operators ran in them, 0: none so far */
-	bool has_frame;	     /* it lies on the stack, as &stack->run */
-	bool has_gradient;   /* there were gradients since one was told */
+	bool has_frame;	     /* the stack contains it, as &stack->run */
+	bool has_gradient;   /* there were gradients since the last one was written */
 };
 
-/* Of python_call.c: a call of a Python function or module that is recorded and has not returned. */
+/* Of python_call.c: a recorded call of a Python function or module that has not returned. */
 #define OP_STACK_CALLS 512u
 struct op_python_call {
 	uintptr_t at;	     /* on the stack */
 	uintptr_t frame;     /* Python's */
-	uint32_t nr_modules; /* that are being called, with this one */
+	uint32_t nr_modules; /* modules on the call stack, with this one */
 	bool is_module;
 };
 
 /* Of one thread, in ring_thread.source_data. */
 struct op_stack {
 	struct op_stack *next;	   /* all of the process; none is ever given back */
-	_Atomic uint32_t id;	   /* whose: as ring_tls.id */
-	uint32_t framework_thread; /* torch's number of it, 0 if not asked for yet */
-	_Atomic uint32_t depth; /* may be larger than OP_STACK_DEPTH: those beyond are not kept */
+	_Atomic uint32_t id;	   /* owner: as ring_tls.id */
+	uint32_t framework_thread; /* torch's number of it, 0 if not queried yet */
+	_Atomic uint32_t depth;	   /* may exceed OP_STACK_DEPTH: deeper ranges are not kept */
 	struct op_run run;
 	struct op_frame frames[OP_STACK_DEPTH];
 	uint32_t nr_calls;
@@ -77,7 +77,7 @@ struct python_place op_stack_find_python(const struct op_stack *stack, uint32_t 
 /* Has this one begun on that stack, and not ended? */
 bool op_stack_has(const struct op_stack *stack, const void *object);
 
-/* In a forked child, whose rings begin anew. */
+/* In a forked child, whose rings are new. */
 void op_stack_forget(void);
 
 static inline uint32_t op_stack_load(const _Atomic uint32_t *number)
@@ -100,7 +100,7 @@ static inline struct op_stack *op_stack_of(struct ring_tls *self)
 	return __builtin_expect(stack != NULL, 1) ? stack : op_stack_make(self);
 }
 
-/* What another thread or the wrong order has left at the end. */
+/* Removes ended frames from the top, left by another thread or by ends out of order. */
 static inline uint32_t op_stack_trim(const struct op_stack *stack, uint32_t depth)
 {
 	while (depth && depth <= OP_STACK_DEPTH &&
@@ -111,9 +111,9 @@ static inline uint32_t op_stack_trim(const struct op_stack *stack, uint32_t dept
 }
 
 /*
- * An object on the stack above which the thread stands now has been left without an end (ring.h),
- * and so has one that begins again. One of another stack, as coroutines have, is as a rule further
- * away than any stack is large.
+ * A range is left without an end (ring.h) if its object is on the stack below the current stack
+ * pointer, or if it begins again. An object on another stack, as coroutines have, is normally
+ * further away than any stack is large.
  */
 #define OP_STACK_NEAR 16384u
 #define OP_STACK_FAR  (8u << 20)
@@ -129,7 +129,7 @@ static inline bool op_stack_is_left(
 uint32_t op_stack_drop_left(
 	const struct op_stack *stack, uint32_t depth, uintptr_t here, const void *object);
 
-/* Begins a range now. The frame that the caller may fill further; NULL if it lies too deep. */
+/* Begins a range now. Returns its frame, to be completed by the caller; NULL if it is too deep. */
 static inline __attribute__((always_inline)) struct op_frame *op_stack_push(
 	struct op_stack *stack, const void *object)
 {
@@ -154,7 +154,7 @@ static inline __attribute__((always_inline)) struct op_frame *op_stack_push(
 	return frame;
 }
 
-/* Of the range that was begun last and not ended, NULL if there is none, or it lies too deep. */
+/* The innermost open range, NULL if there is none, or it is too deep. */
 static inline struct op_frame *op_stack_top(struct op_stack *stack)
 {
 	uint32_t depth = op_stack_trim(stack, op_stack_load(&stack->depth));
@@ -162,7 +162,7 @@ static inline struct op_frame *op_stack_top(struct op_stack *stack)
 	return depth && depth <= OP_STACK_DEPTH ? &stack->frames[depth - 1] : NULL;
 }
 
-/* Ends a range; the caller says when. */
+/* Ends a range; the caller supplies the time. */
 static inline struct op_ended op_stack_pop(struct op_stack *stack, const void *object)
 {
 	uint32_t depth = op_stack_load(&stack->depth);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python, for what C cannot see, and only where GPROF_PYTHON or GPROF_STALL_S asks for it: without
- * that nothing of this is in the process. No Python code is run beyond one trial at the start.
+ * Python, for what C cannot see, only where GPROF_PYTHON or GPROF_STALL_S asks for it: without
+ * them, nothing of this room is active in the process. Apart from one trial at the start, no Python
+ * code runs.
  *
- *     python.c	       gets in by an audit hook, tries out what is assumed of the interpreter
- *     python_frame.c  reads frames, names and lines from its memory, without the GIL
- *     python_line.c   tables of lines
- *     python_stack.c  stacks to ids: tables py_file, py_code, py_stack
+ *     python_start.c   gets into the interpreter by an audit hook, and verifies assumptions
+ *     python_frame.c   reads frames, names and lines from its memory, without the GIL
+ *     python_line.c    line tables
+ *     python_stack.c   stacks to ids: tables py_file, py_code, py_stack
  *     python_call.c    calls of functions and modules
  *     python_module.c  names of modules
- *     python_thread.c  stacks of other threads, for stalls
+ *     python_thread.c  stacks of other threads, for hang reports
  */
 #ifndef PRELOAD_PYTHON_PYTHON_H
 #define PRELOAD_PYTHON_PYTHON_H
@@ -29,7 +30,9 @@ static inline bool python_has(uint32_t part)
 		atomic_load_explicit(&python_parts, memory_order_relaxed) >> part & 1u, 0);
 }
 
-/* The state of the calling thread in the interpreter, NULL if Python does not know it. */
+/*
+ * Returns the interpreter's state of the calling thread, NULL if Python does not know the thread.
+ */
 extern void *(*python_thread_state)(void)__attribute__((visibility("hidden")));
 
 /* Where the calling thread's Python is; zeros for nowhere. */
@@ -39,28 +42,28 @@ struct python_place {
 };
 
 /*
- * The stack of the calling thread, if one is due (GPROF_PYTHON_HZ), with its rows; stack is 0 if
- * not. `outer`, or NULL, is that of an operator that is still open around the call: its frames have
- * stood still, so it is had for nothing if Python has not gone further in. Never before a row of
- * the ring that is reserved and not committed. Keeps errno; takes neither GIL nor lock.
+ * The stack of the calling thread, if one is due (GPROF_PYTHON_HZ), and writes its rows; stack is 0
+ * if none is due. `outer`, or NULL, is the place of an enclosing open operator: its frames have not
+ * changed, so its stack is free if Python has called nothing since. Never call it between reserving
+ * and committing a row. Keeps errno; takes neither GIL nor lock.
  */
 struct python_place python_stack_take(const struct python_place *outer);
 
-/* The raw clock's units for so many ns; once the recorder has started. */
+/* Units of the raw clock for that many ns; once the recorder has started. */
 uint64_t python_raw_of(uint64_t ns);
 
-/* The id of a function in table py_code if GPROF_PYTHON_FILTER wants it, else 0. */
+/* The id of a function in table py_code if GPROF_PYTHON_FILTER selects it, else 0. */
 struct python_frame;
 uint32_t python_code_wanted(const struct python_frame *frame);
 
-/* If it is a call of a torch.nn.Module, the id of its name in table op_name, else 0. */
+/* For a call of a torch.nn.Module, the id of its name in table op_name, else 0. */
 uint32_t python_module_name(const struct python_frame *frame);
 
 /* Is it such a call? Without the GIL too. */
 bool python_module_is_call(const struct python_frame *frame);
 void python_module_forget(void);
 
-/* In a forked child, whose stream begins anew. */
+/* In a forked child, whose stream is new. */
 void python_stack_forget(void);
 
 #endif

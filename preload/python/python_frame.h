@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Python frames of a thread, read from the interpreter's memory: of the calling one, or of
- * another by python_thread.h.
+ * The Python frames of a thread, read from the interpreter's memory: of the calling thread, or of
+ * another one for python_thread.h.
  *
- * PyTorch, ctypes and most extensions let go of the GIL before they call what we see, so none of
- * Python's functions may be called: they count references. But the frames of a thread stand still
- * while it is in C, and they keep their code objects, with names and tables of lines. So they are
- * only read. Where things lie depends on the version; it is tried out (python.c) before it is used.
+ * PyTorch, ctypes and most extensions release the GIL before they call hooked functions, so we
+ * cannot call Python's functions: they count references. But the frames of a thread do not change
+ * while it runs C code, and they keep their code objects, with names and line tables. So we only
+ * read them. Their layout depends on the version, and python_start.c verifies it before use.
  *
- * The one thing that takes frames away from under a thread is the end of the interpreter, which the
- * thread that runs it does itself; other threads read through the kernel, which refuses what is not
- * there.
+ * Only the end of the interpreter frees the frames of a thread, and the thread that runs it does
+ * that itself. Other threads read through the kernel, which fails if memory is gone.
  */
 #ifndef PRELOAD_PYTHON_PYTHON_FRAME_H
 #define PRELOAD_PYTHON_PYTHON_FRAME_H
@@ -43,7 +42,7 @@ struct python_text {
 	uint32_t unit_bytes;
 };
 
-/* Takes the layout of an interpreter by what Py_GetVersion says; false if it is not known. */
+/* Selects the layout of an interpreter by Py_GetVersion's text; returns false if it is unknown. */
 bool python_frame_init(const char *version);
 
 /* N of the layout's version 3.N. */
@@ -76,7 +75,9 @@ uint32_t python_point_line(const struct python_point *point);
 uint32_t python_point_line_in(
 	const struct python_point *point, unsigned char *copy, uint32_t copy_bytes);
 
-/* As UTF-8 with a 0 behind it; `utf8` has room for 4 bytes a unit and one more. Returns its length.
+/*
+ * Converts to UTF-8 with a final 0; `utf8` has room for 4 bytes per unit and one more. Returns its
+ * length.
  */
 uint32_t python_text_utf8(const struct python_text *text, char *utf8);
 #define PYTHON_UTF8_BYTES (2 * PYTHON_TEXT_BYTES + 1)

@@ -15,8 +15,8 @@ enum python_lines {
 };
 
 /*
- * The line of the instruction `offset` bytes into the code that begins on first_line; 0 if it has
- * none, or lies beyond the table.
+ * The line of the instruction at `offset` bytes in the code that begins on first_line; 0 if it has
+ * none, or is past the table.
  */
 uint32_t python_line_find(enum python_lines form, const unsigned char *table, uint32_t nr_bytes,
 	uint32_t first_line, uint32_t offset);

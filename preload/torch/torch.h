@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PyTorch's operators, without any Python: libtorch exports its observer interface, so two C
- * functions are called at the begin and end of every at::RecordFunction.
+ * PyTorch's operators, without any Python: libtorch exports its observer interface, which calls two
+ * C functions at the begin and end of every at::RecordFunction.
  *
- *     torch.c        finds libtorch, registers
- *     torch_change.c  forks wait while its list of observers changes
- *     torch_try.c    tries out what is assumed of it
- *     torch_op.c     the two functions: rows of table op
- *     torch_name.c   names to ids: each text goes into the stream once
- *     torch_shape.c  shapes and types of inputs
- *
- * Its allocator's reports are taken in hooks_torch_memory.c.
+ *     torch.c               finds libtorch, registers
+ *     torch_change.c        makes forks wait while its list of observers changes
+ *     torch_try.c           verifies assumptions about its layout
+ *     torch_op.c            the two functions: rows of table op
+ *     torch_shape.c         shapes and types of inputs
+ *     hooks_torch_memory.c  reports of its allocator
  */
 #ifndef PRELOAD_TORCH_TORCH_H
 #define PRELOAD_TORCH_TORCH_H
@@ -29,7 +27,7 @@ enum torch_scope {
 	TORCH_NR_SCOPES = 10,
 };
 
-/* What is known of at::RecordFunction in the libtorch of this process; found by trying it out. */
+/* The layout of at::RecordFunction in the libtorch of this process; found by trying it out. */
 struct torch_layout {
 	const char *(*name)(const void *fn); /* at::RecordFunction::name() const */
 	uint64_t (*current_thread)(void);    /* at::RecordFunction::currentThreadId() */
@@ -41,21 +39,23 @@ struct torch_layout {
 extern struct torch_layout torch_layout __attribute__((visibility("hidden")));
 
 /*
- * If libtorch is mapped and was not looked at before: attaches. Cheap when nothing was mapped since
- * the last look. Takes the loader's lock, so only where the host itself just took it, or may.
+ * If libtorch is mapped and was not examined before: attaches. Cheap if nothing was mapped since
+ * the last time. Takes the loader's lock, so only where the target has just taken it, or may.
  */
 void torch_look(void);
 
-/* The same for dlopen, which takes that lock itself: sees a second PyTorch too. */
+/* The same for dlopen, which takes that lock itself: also sees a second PyTorch. */
 void torch_look_again(void);
 
-/* From the constructor: a libtorch that the program is linked with, mostly made ready before us. */
+/*
+ * From the constructor: a libtorch that the program is linked with, usually initialised before us.
+ */
 void torch_look_first(void);
 
-/* If that one was not ready then. Takes no lock of the loader's. */
+/* If that one was not initialised then. Takes no lock of the loader. */
 void torch_look_late(void);
 
-/* Around a change of PyTorch's list of observers, and in the handlers of fork. */
+/* Around a change of PyTorch's list of observers, and in the fork handlers. */
 void torch_change_begin(void);
 void torch_change_end(void);
 void torch_change_before_fork(void);
@@ -68,13 +68,13 @@ void torch_set_enabled(bool is_wanted);
 void torch_after_fork(bool is_child);
 
 /*
- * at::RecordFunctionCallback's two functions. The first one's result is a std::unique_ptr, so C++
- * hands over where to put it: on x86-64 as the first argument, on aarch64 in x8. TORCH_BEGIN(name)
- * stands for the head of such a function.
+ * The two functions of at::RecordFunctionCallback. The first returns a std::unique_ptr, so C++
+ * passes the address of the result: on x86-64 as the first argument, on aarch64 in x8.
+ * TORCH_BEGIN(name) is the head of such a function.
  */
 typedef void **torch_begin_fn(void **context, const void *fn);
 torch_begin_fn torch_op_begin;
-/* With needs_inputs; of ranges not: some are given inputs by who begins them, as gloo's are. */
+/* With needs_inputs; not for ranges: some callers pass inputs with them, as gloo does. */
 torch_begin_fn torch_op_begin_shapes;
 void torch_op_end(const void *fn, void *context);
 

@@ -43,7 +43,7 @@ bool torch_has_observer(const struct torch_functions *f);
 /* Finds torch_layout. NULL, or what does not hold. */
 const char *torch_try_out(const struct torch_functions *f);
 
-/* Registers it for every call of its scopes; torch's handle of it. */
+/* Registers it for every call of its scopes; returns torch's handle. */
 uint64_t torch_add(const struct torch_functions *f, struct torch_callback callback);
 
 #endif

@@ -13,13 +13,13 @@
 void worker_expect(void);
 
 /*
- * If this thread holds the GIL, and the process has become a worker since the last look, tells the
- * recorder, started or not. Runs no Python code, and keeps errno and a pending exception. Takes no
- * lock of the loader's.
+ * If this thread holds the GIL, and the process has become a worker since the last call, informs
+ * the recorder, started or not. Runs no Python code; keeps errno and a pending exception. Takes no
+ * lock of the loader.
  */
 void worker_look(void);
 
-/* In a forked child: what its parent has told and was not written yet is not about it. */
+/* In a forked child: drops what the parent has found but not written. */
 void worker_forget(void);
 
 #endif
