@@ -30,9 +30,9 @@
 #include "collector/thread.h"
 
 /*
- * The host's first call waits so many times for the recorder, which has neither come on nor used
- * any CPU meanwhile: a file system that hangs takes longer. On an overloaded machine the recorder
- * may wait for a core again and again, or before its first instruction: that long in all.
+ * The target's first call waits for the recorder this many times without any sign of progress or
+ * CPU use: a file system that hangs takes longer. On an overloaded machine the recorder may wait
+ * for a core repeatedly, or before its first instruction: START_MOST_NS is the total.
  */
 #define START_LOOK_NS 50000000u
 #define START_LOOKS   4
@@ -189,7 +189,7 @@ static bool has_come_on(uint32_t *nr_moves, uint64_t *cpu_ns)
 	return is_new;
 }
 
-/* Until the start is at that turn, or over, or comes on no more. */
+/* Waits until the start has reached that gate, is over, or makes no more progress. */
 static void wait_for_gate(enum gate gate)
 {
 	uint64_t end = clock_monotonic_ns() + START_MOST_NS, until, cpu_ns = 0;
@@ -223,8 +223,8 @@ static void wait_until_ready(void)
 }
 
 /*
- * For the threads that come while the first one starts the recorder, which takes about a
- * millisecond. After one long wait there is no other.
+ * For threads that arrive while the first one starts the recorder, which takes about a millisecond.
+ * After one long wait, no thread waits again.
  */
 static void wait_for_start(void)
 {
@@ -350,9 +350,9 @@ void collector_attach(void)
 /* ---- end ---- */
 
 /*
- * A process that ends before the recorder has started: what it did so far goes into the stream, as
- * lost where the host has gone on, or else is told here. A signal handler of the very thread that
- * starts would wait for itself.
+ * A process that ends before the recorder has started: its calls go into the stream as lost if the
+ * target has continued, else the exit line reports them. A signal handler in the starting thread
+ * would wait for itself.
  */
 static void finish_start(void)
 {

@@ -41,9 +41,9 @@
 #include "collector/stream/stream.h"
 #include "collector/ring_to_rows.h"
 
-/* In 256ths: events are written before the pool is so full, whatever the time. */
+/* In 1/256: a fuller pool is written at once, whatever the time. */
 #define FLUSH_FILL 48u
-/* At the end the host waits while there is progress, and no longer than this without any. */
+/* At the end the target waits while there is progress, and at most this long without any. */
 #define STALL_NS    1000000000u
 #define STOP_NS	    10000000000u
 #define MS_NS	    1000000u
@@ -52,7 +52,7 @@
 #define FULL_NS 5000000000u
 /* How long the thread that starts the recorder may take to let the first event in. */
 #define START_MS 20u
-/* How often to look whether the host's last thread has ended, once its main thread has. */
+/* Interval of checks whether the target's last thread has ended, once its main thread has. */
 #define LONELY_MS 10u
 
 static struct drain_state {
@@ -106,7 +106,7 @@ static void add_anchor(void)
 		uint64_t cupti_ns = cupti_share_timestamp();
 		uint64_t after = clock_raw();
 
-		/* Taken a moment after the anchor: ticks are ns, near enough for that moment. */
+		/* Taken shortly after the anchor: ticks are ns, close enough for that distance. */
 		row->cupti_ns = cupti_ns - (block_tick(&drain.ticks, before / 2 + after / 2) -
 						   block_tick(&drain.ticks, anchor.raw));
 	}
@@ -315,8 +315,8 @@ static void *last_main(void *drain_tid)
 }
 
 /*
- * The program's exit handlers run in its last thread. Ours has a small stack, and signals of its
- * own may be pending, a limit of file sizes say; a thread as the program makes them takes the
+ * The program's exit handlers run in its last thread. The drain has a small stack, and signals may
+ * be pending on it, such as a file size limit; so a thread with the program's defaults takes its
  * place.
  */
 static void make_last_thread(void)

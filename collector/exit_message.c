@@ -11,7 +11,7 @@
 void exit_message_recorded(
 	uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child)
 {
-	uint64_t share = run_ns ? cpu_ns * 1000u / run_ns : 0; /* of one core, in 1/1000 */
+	uint64_t share = run_ns ? cpu_ns * 1000u / run_ns : 0; /* in 1/1000 of a core */
 	char lost[24] = "none";
 	char events[80], cost[80];
 

@@ -129,7 +129,7 @@ static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 	return dictionary_text((const char *)head + row_bytes, head->text_bytes);
 }
 
-/* A row whose name stands behind it in the ring. The text is defined first: that may write rows. */
+/* A row whose name follows it in the ring. Defines the text first, since that may write rows. */
 #define TAKE_NAMED(table, head)                                                         \
 	do {                                                                            \
 		uint32_t name_id = inline_text(head, sizeof(struct gprof_row_##table)); \
@@ -140,8 +140,8 @@ static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 	} while (0)
 
 /*
- * The program may have written into the ring itself. Texts stand behind their rows there, so a row
- * of a table whose texts are addresses never comes from a ring.
+ * The program may have overwritten the ring. Texts follow their rows there, so a row of a table
+ * whose texts are addresses never comes from a ring.
  */
 static bool is_whole(const struct gprof_row_head *head)
 {

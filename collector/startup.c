@@ -24,7 +24,7 @@
 #include "collector/stream/stream.h"
 #include "collector/thread.h"
 
-/* Of the memory that a host may have at all, rings take so much at most: one part in ... */
+/* If the target's memory is limited, rings take at most this part of the limit. */
 #define TARGET_SHARE 16u
 #define PAGE_BYTES   4096u
 
@@ -62,8 +62,8 @@ static void report_wrong(const char *sentence)
 }
 
 /*
- * In memory that outlives the process, else beside the stream, else in memory that dies with the
- * process.
+ * Places the rings in memory that outlives the process, else beside the stream, else in memory that
+ * dies with the process.
  */
 static int start_rings(uint64_t pool_bytes)
 {
@@ -98,7 +98,7 @@ static int start_rings(uint64_t pool_bytes)
 	return rc;
 }
 
-/* May the host lock so little memory that ours, which it would lock as well, is in its way? */
+/* Is the target's limit on locked memory so low that locking ours too would break it? */
 static bool is_locking(uint64_t limit)
 {
 	size_t bytes = (size_t)limit + PAGE_BYTES;
@@ -112,7 +112,7 @@ static bool is_locking(uint64_t limit)
 	       errno == EAGAIN; /* after mlockall(MCL_FUTURE), without rights */
 }
 
-/* So much memory the host may have at all; UINT64_MAX: as much as it wants. */
+/* The memory limit of the target; UINT64_MAX: none. */
 static uint64_t target_bytes(void)
 {
 	static const __rlimit_resource_t kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK};
@@ -129,7 +129,7 @@ static uint64_t target_bytes(void)
 	return least;
 }
 
-/* What GPROF_BUFFER_MB says, but a small part of a host's limited memory. */
+/* Half of GPROF_BUFFER_MB, but only a small part of the target's limited memory. */
 static uint64_t find_ring_bytes(void)
 {
 	const uint64_t least = 2u << 20;
@@ -160,8 +160,8 @@ static void report_less_memory(uint64_t bytes)
 }
 
 /*
- * Where memory is limited we take all that we need or nothing, and only where as much is left for
- * the host: memory that it does not get would change what it does.
+ * If memory is limited we take all that we need or nothing, and only if as much remains for the
+ * target: a failed allocation would change its behaviour.
  */
 static int look_for_room(void)
 {
@@ -223,8 +223,10 @@ static int start(struct block_ticks *ticks)
 	callback_init(calls_find_or_add);
 	calls_add_rows();
 	facts_add_start();
-	/* Before the first event: without the schema nobody could read the rings of a killed
-	 * process, or say whose they are and which rank's. */
+	/*
+	 * Before the first event: without the schema, the rings of a killed process are unreadable,
+	 * and its identity and rank unknown.
+	 */
 	batch_write_all();
 	rc = stream_flush_deferred();
 	if (rc) {

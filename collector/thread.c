@@ -11,8 +11,8 @@
 #include "collector/util/clock.h"
 
 /*
- * The values of so many keys stand in a thread's own memory in glibc; of a later one they are
- * allocated at the first use, by the program's malloc.
+ * glibc keeps the values of this many keys in a thread's own memory; for later keys it allocates
+ * them at the first use, with the program's malloc.
  */
 #define NR_FREE_KEYS 32u
 

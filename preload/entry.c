@@ -25,7 +25,7 @@
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"
-/* Who had them before us: our children find us in the variables themselves. */
+/* The tools that had them before us; our children find us in the variables themselves. */
 #define NEXT_CUDA "GPROF_NEXT_CUDA_INJECTION"
 #define NEXT_NVTX "GPROF_NEXT_NVTX_INJECTION"
 /* Of an environment that is kept without malloc, and of most that there are. */
@@ -37,7 +37,7 @@ static struct entry_state {
 	pid_t pid; /* that ran the constructor */
 	atomic_bool is_injected;
 	atomic_bool has_handler, has_late_handler;
-	const char *path; /* of this library; NULL: not known */
+	const char *path; /* of this library; NULL: unknown */
 	/* Our environment, where it is no larger than that. */
 	char *lines[MOST_LINES];
 	char text[MOST_BYTES];
@@ -173,8 +173,8 @@ COMPAT_START_CODE static char **copy_lines(size_t nr)
 }
 
 /*
- * In place of setenv, which would call the host's malloc before its main: our lines, and the
- * pointers to all the others, stand in memory of our own. A later setenv copies what it finds.
+ * Instead of setenv, which would call the target's malloc before its main: our lines, and the
+ * pointers to all others, are in our own memory. A later setenv copies what it finds.
  */
 COMPAT_START_CODE static void set_variable(const char *name, const char *value)
 {
@@ -254,7 +254,7 @@ __attribute__((constructor)) static void begin(void)
 	errno = error;
 }
 
-/* The exit status is not to be had here; handlers before this one had it. */
+/* The exit status is unknown here; earlier handlers had it. */
 __attribute__((destructor)) static void end(void)
 {
 	int error = errno;
@@ -312,7 +312,7 @@ int InitializeInjection(void)
 
 HOOK_EXPORT void gprof_step(void);
 
-/* For programs that look it up by dlsym: ends a step where GPROF_STEP is auto. */
+/* For programs that look it up by dlsym: ends a step if GPROF_STEP is auto. */
 void gprof_step(void)
 {
 	if (hook_mode() & COLLECTOR_COLD) {

@@ -22,9 +22,9 @@ void **__cudaRegisterFatBinary(void *fat_cubin)
 }
 
 /*
- * Host address to kernel name, for launches in a process whose kernels CUPTI does not name. Modules
- * register before the recorder runs, and tens of thousands of kernels of which few are launched, so
- * the pairs wait here (the texts are the modules' own) until it is known that they are needed.
+ * Address of the launching CPU function to kernel name, for processes whose kernels CUPTI does not
+ * name. Modules register before the recorder runs, and register tens of thousands of kernels of
+ * which few are launched. So the pairs wait here (the modules own the texts) until they are needed.
  */
 #define MAX_FUNCTIONS 65536u
 #define PAGE_BYTES    4096u
@@ -53,8 +53,8 @@ static void write_function(struct function *function, const char *name)
 }
 
 /*
- * Another thread may unmap the name meanwhile. It takes it out of the list first: what is still
- * there after the copy was there during it.
+ * Another thread may unmap the name during the copy. It removes the name from the list first: a
+ * name that is still listed after the copy was mapped during it.
  */
 static bool copy_name(char text[PAGE_BYTES], struct function *function)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI as another profiler in the process calls it (torch.profiler, a framework's own). Each call
- * reaches the real function, or is answered in its place where CUPTI has only one of something and
- * we hold it; collector/cupti/cupti_share.h is the treaty. A library that links CUPTI statically,
- * or looks its functions up by dlsym, does not come by here.
+ * CUPTI as another profiler in the process calls it (torch.profiler, or one of a framework). Each
+ * call reaches the real function, or is answered here if CUPTI supports only one user and we are
+ * it; collector/cupti/cupti_share.h has the rules. A library that links CUPTI statically, or looks
+ * its functions up by dlsym, bypasses these hooks.
  *
- * Our own calls go to the library directly; one that comes by here nevertheless, from inside CUPTI,
+ * Our own calls go to the library directly; one that arrives here nevertheless, from inside CUPTI,
  * is passed on.
  */
 #include "collector/cupti/cupti_share.h"

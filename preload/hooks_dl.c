@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dlopen, only to notice that libraries come: a process that never creates a thread and never
- * initialises CUDA has no other moment at which PyTorch could be found. The real function must see
- * the caller's return address, since RUNPATH, $ORIGIN and the namespace hang on it; so the stub
- * calls ours first and then jumps. What it maps is looked at when the next one comes.
+ * dlopen, only to notice new libraries: a process that never creates a thread and never initialises
+ * CUDA offers no other opportunity to find PyTorch. The real function must see the caller's return
+ * address, since RUNPATH, $ORIGIN and the namespace depend on it; so the stub first calls ours and
+ * then jumps. The next call examines what this one maps.
  *
- * dlclose, since a route must not lead to or from a module that is gone (resolve.c).
+ * dlclose, since a route must not lead to or from an unloaded module (resolve.c).
  */
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ways out of the process that run no exit handler, and the ways into another program. Each is
- * marked; those that end the process also get the last events written, in bounded time. Signals
- * that kill are not seen: that would take the host's own handlers away.
+ * The ways to end the process without exit handlers, and the ways into another program. Each leaves
+ * a mark; those that end the process also write the last events, in bounded time. Deadly signals
+ * are not hooked: that would replace the target's own handlers.
  *
  * A child of vfork or of a bare clone calls these too, with its parent's memory or a copy of it: it
  * goes straight through. A process that records nothing pays a few loads and branches.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: who made whom, when, under which name. One unversioned definition catches every glibc's
- * pthread_create; thrd_create goes round it, and such threads are seen at their first event.
+ * Threads: creator, begin, name. One unversioned definition catches every glibc's pthread_create;
+ * thrd_create bypasses it, and such threads appear at their first event.
  */
 #include "preload/hook/hook.h"
 
@@ -14,7 +14,8 @@
 #include "preload/torch/torch.h"
 #include "preload/torch/worker.h"
 
-/* What a new thread needs to know. Of threads beyond so many starting at once the creator is lost.
+/*
+ * Data for a new thread. If more threads than this start at once, the others have no known creator.
  */
 #define MAX_STARTING 1024u
 

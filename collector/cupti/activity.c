@@ -14,14 +14,14 @@
 #include "collector/util/loss.h"
 
 #define PREFETCH_BYTES 1024
-/* Between two looks whether the drain is to rest. */
+/* Records between two checks whether the drain should rest. */
 #define RECORDS_APART 256u
 /* CUPTI makes three at once. */
 #define LEAST_GPU_BUFFERS 4u
 
 static struct activity_state {
 	bool is_on;
-	uint64_t gpu_buffer_bytes, gpu_buffers; /* as CUPTI tells them, 0 if it does not */
+	uint64_t gpu_buffer_bytes, gpu_buffers; /* as CUPTI reports them, 0 if unknown */
 	/* What another client set for the whole process, or CUPTI's defaults. */
 	_Atomic uint32_t thread_id_type;
 	_Atomic uint32_t all_syncs;
@@ -224,7 +224,7 @@ void activity_yield(void)
 				cupti.cuptiActivityDisable(kinds[i].kind);
 			}
 		}
-		/* What is still running gets a moment, since a forced flush cuts its times off. */
+		/* Gives running work a little time, since a forced flush truncates its times. */
 		for (tries = 0; tries < 25 && buffer_nr_ours(); tries++) {
 			cupti.cuptiActivityFlushAll(0);
 			if (buffer_nr_ours()) {

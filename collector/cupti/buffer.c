@@ -30,7 +30,7 @@ static struct lent_state {
 	_Atomic uint32_t nr_clients;
 	const struct client
 		*_Atomic client; /* the last one that registered, unless CUPTI was ended */
-	const struct client *_Atomic giver; /* the same, whose buffers may still come back */
+	const struct client *_Atomic giver; /* the same, whose buffers may still return */
 	atomic_bool is_lent;		    /* buffers are asked from it */
 	_Atomic uint32_t nr_theirs;	    /* buffers of its that CUPTI has */
 	_Atomic uint64_t nr_records;	    /* in them that we would have taken */
@@ -128,7 +128,7 @@ static uint64_t count_wanted(uint8_t *buffer, size_t valid_bytes)
 	struct cupti_record *record = NULL;
 	uint64_t n = 0;
 
-	/* Before it was lent for the first time nothing of it would have been ours. */
+	/* Before the first lending, none of its records would have been ours. */
 	while (state.pool && lent.is_wanted && valid_bytes &&
 		!cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
 		n += lent.is_wanted(record);
@@ -152,7 +152,7 @@ static void complete_theirs(
 	}
 }
 
-/* A buffer goes back to whoever gave it, whoever is recording now. */
+/* A buffer returns to its provider, whichever client records now. */
 static void on_completed(
 	void *context, uint32_t stream_id, uint8_t *buffer, size_t bytes, size_t valid_bytes)
 {

@@ -8,7 +8,7 @@
 #define MAX_KIND 256u
 
 static struct client_kinds_state {
-	_Atomic uint32_t nr; /* that are on, each context apart */
+	_Atomic uint32_t nr; /* kinds that are on, per context */
 	_Atomic uint8_t is_on[MAX_KIND];
 	_Atomic uint32_t nr_contexts[MAX_KIND];
 	_Atomic uint32_t work; /* of the kinds of work, those that have been on for everything */

@@ -18,7 +18,7 @@ struct cupti cupti;
 static struct library_state {
 	atomic_bool is_live;
 	uint32_t record_bytes[CUPTI_KIND_END];
-	_Atomic uintptr_t low, high; /* where its code lies */
+	_Atomic uintptr_t low, high; /* address range of its code */
 } state;
 
 /* What of CUDA is mapped already. */

@@ -26,7 +26,7 @@ void cupti_gap_init(void)
 	state.attached_ns = clock_monotonic_ns();
 }
 
-/* Who it is: the name that it gave, else the file that its code lies in. */
+/* The client: its own name for itself, else the file that contains its code. */
 static void name_client(const char *name, const void *caller)
 {
 	char base[64] = "an unknown one";

@@ -19,7 +19,7 @@
 
 #define NR_OWN	8u
 #define WAIT_MS 2000u
-/* At the end a thread that is in CUPTI gets some 50 ms to come out of it. */
+/* At the end, a thread inside CUPTI gets some 50 ms to leave it. */
 #define LAST_TRIES    250u
 #define LAST_PAUSE_NS 200000u
 /* From this API version (CUDA 12.6) on CUPTI may be used again after cuptiFinalize. */
@@ -37,8 +37,8 @@ static struct share_state {
 	atomic_bool is_alone;	  /* it records where we leave CUPTI alone, or did */
 	atomic_bool is_flushed;	  /* by itself, since its last kind went off */
 	_Atomic uint64_t idle_ns; /* since when it has no kind on */
-	/* Of whoever has the turn or switches it: */
-	bool is_lost; /* subscription and buffers are to be made anew */
+	/* For the thread that has the turn or switches it: */
+	bool is_lost; /* make subscription and buffers again */
 	bool is_wanted;
 	uint64_t pool_bytes;
 	enum turn before_call;
@@ -58,7 +58,7 @@ static void unlock_turn(enum turn to)
 	atomic_store(&state.turn, to);
 }
 
-/* Returns whose turn it was, now BUSY; or NONE, or BUSY itself after a wait that was too long. */
+/* Returns the previous turn, which is BUSY now; or NONE; or BUSY itself after too long a wait. */
 static enum turn lock_turn(void)
 {
 	for (unsigned int i = 0; i < WAIT_MS * 5; i++) {
@@ -68,7 +68,7 @@ static enum turn lock_turn(void)
 			atomic_store(&state.is_stuck, false);
 			return (enum turn)turn;
 		}
-		/* Whoever has it may have been taken out of it by a signal handler's jump. */
+		/* A signal handler may have jumped out of the code that holds it. */
 		if (atomic_load(&state.is_stuck)) {
 			return TURN_BUSY;
 		}
@@ -80,7 +80,10 @@ static enum turn lock_turn(void)
 
 /* ---- our side ---- */
 
-/* Everything anew; false, with CUPTI refused or the turn still the client's, if that fails. */
+/*
+ * Makes everything again; returns false, with CUPTI refused or still in the client's turn, on
+ * failure.
+ */
 static bool start(void)
 {
 	state.is_lost = false;
@@ -101,7 +104,10 @@ void cupti_share_attach(uint64_t pool_bytes, bool is_wanted)
 	state.pool_bytes = pool_bytes;
 	state.is_wanted = is_wanted;
 	cupti_gap_init();
-	/* First this and then the look at the client, which counts first and then looks at this. */
+	/*
+	 * In this order: set this, then check the client, which first counts itself and then checks
+	 * this.
+	 */
 	unlock_turn(TURN_BUSY);
 	if (is_client_active()) {
 		state.is_lost = true;
@@ -211,7 +217,7 @@ bool cupti_share_begin_call(void)
 		return false;
 	}
 	state.before_call = is_ours ? TURN_OURS : TURN_NONE;
-	/* After the claim: a client counts first, and then waits for the turn. */
+	/* After the lock: a client first counts itself, and then waits for the turn. */
 	if (!is_ours && (is_client_active() || atomic_load(&state.is_alone))) {
 		unlock_turn(TURN_NONE);
 		return false;
@@ -274,7 +280,7 @@ static void yield_cupti(const char *name, const void *caller, bool for_all)
 	errno = error;
 }
 
-/* The kind counts before the turn is looked at, so that the drain cannot take it in between. */
+/* Counts the kind before it checks the turn, so that the drain cannot take the turn in between. */
 void cupti_share_begin_enable(uint32_t kind, bool is_context, const void *caller)
 {
 	client_kinds_add(kind, is_context);
@@ -330,7 +336,7 @@ bool cupti_share_register(cupti_buffer_requested_fn requested, cupti_buffer_comp
 
 	buffer_client_register(requested, completed);
 	if (turn == TURN_THEIRS && state.is_lost && cupti_is_live()) {
-		/* After cuptiFinalize: ours are to stand before the client's again. */
+		/* After cuptiFinalize: restores ours before the client's. */
 		ring_enter_profiler(&ring_tls, &mark);
 		buffer_register();
 		ring_leave_profiler(&ring_tls, &mark);

@@ -64,7 +64,7 @@ static void *find(const char *name)
 	return function;
 }
 
-/* Of the runtime that is mapped, 0 if there is none. It is the program's to close. */
+/* The version of the mapped runtime, 0 if there is none. The program closes it. */
 static int runtime_version(void)
 {
 	static const char *const names[] = {
@@ -90,7 +90,7 @@ void device_find(void)
 	*(void **)&driver.get_count = find("cuDeviceGetCount");
 	*(void **)&driver.get_attribute = find("cuDeviceGetAttribute");
 	*(void **)&driver.get_name = find("cuDeviceGetName");
-	/* Of a part of a GPU (MIG), only the newer one gives the part's. */
+	/* For a MIG instance, only the newer function returns the instance's. */
 	*(void **)&driver.get_uuid = find("cuDeviceGetUuid_v2");
 	if (!driver.get_uuid) {
 		*(void **)&driver.get_uuid = find("cuDeviceGetUuid");

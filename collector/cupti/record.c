@@ -17,7 +17,7 @@
 #define NO_DEVICE	 UINT32_MAX
 #define NR_KNOWN_KERNELS 4096u
 
-/* What all work on a device has. */
+/* The fields that all GPU activities have. */
 struct work {
 	unsigned int table;
 	uint64_t start_ns, end_ns;
@@ -27,9 +27,9 @@ struct work {
 };
 
 /*
- * The row for this work with its common columns filled (the caller fills in all others), or NULL if
- * it has no times or was not asked for. A zero start means that CUPTI had no device buffer, which
- * GetNumDroppedRecords does not count.
+ * Adds the row of a GPU activity with its common columns (the caller fills in all others). Returns
+ * NULL if it has no times or was not requested. A zero start means that CUPTI had no device buffer,
+ * which GetNumDroppedRecords does not count.
  */
 static inline __attribute__((always_inline)) void *add_work(const struct work *w)
 {
@@ -88,8 +88,8 @@ static uint32_t find_shape(const struct cupti_kernel *r, uint32_t name_id)
 }
 
 /*
- * Most kernels have run before with the same launch: they are told by the fields of the record as
- * they stand. One line of the cache each.
+ * Most kernels repeat an earlier launch: the raw fields of the record identify them. One cache line
+ * each.
  */
 struct known_kernel {
 	int32_t launch[8]; /* grid, block, static and dynamic shared memory: neighbours in a record
@@ -184,7 +184,7 @@ static void take_kernel(const struct cupti_record *record)
 	}
 }
 
-/* Whose memory a copy goes between, where a record tells it. */
+/* The memory spaces of a copy, if the record has them. */
 struct ends {
 	uint32_t src_device, src_context;
 	uint32_t dst_device, dst_context;

@@ -78,7 +78,7 @@ bool subscriber_is_ours(void)
 	return atomic_load(&state.is_ours) && atomic_load(&state.subscriber);
 }
 
-/* Calls whose begin the client was told in this thread: it is told the end of no other. */
+/* Calls whose begin the client has seen in this thread: it sees no other ends. */
 static __thread struct told {
 	struct {
 		uint32_t correlation; /* 0: none */
@@ -157,8 +157,8 @@ static uint32_t subscribe(cupti_subscriber *out, char *holder, size_t holder_byt
 }
 
 /*
- * Enables or disables an id as the two of us want it. Either may change its mind on another thread
- * meanwhile; whoever looks last sees the other's wish and acts on it.
+ * Enables or disables an id for both clients. Either may change its request on another thread at
+ * the same time; the last one to check sees the other's request and acts on it.
  */
 static void apply(uint32_t domain, uint32_t cbid)
 {
@@ -246,7 +246,7 @@ bool subscriber_has_client(void)
 	return atomic_load(&state.is_taken);
 }
 
-/* As CUPTI itself tells who holds it. */
+/* In CUPTI's own wording for the holder. */
 static uint32_t return_holder(const struct cupti_subscriber_params *params)
 {
 	const struct client *client = atomic_load(&state.client);

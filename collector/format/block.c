@@ -61,8 +61,8 @@ size_t block_encoder_bytes(void)
 }
 
 /*
- * Not by __builtin_cpu_supports, whose constructor asks the CPU in every process that loads us, and
- * in a virtual machine each such question takes microseconds.
+ * Not __builtin_cpu_supports: its constructor executes CPUID in every process that loads us, which
+ * takes microseconds in a virtual machine.
  */
 static bool has_avx2(void)
 {
@@ -272,7 +272,7 @@ static HOT void encode_narrow(
 	narrow_split(values, job->nr_rows, entry->width, job->encoder->planes);
 }
 
-/* In place, from the last: a wide value lies on two narrow ones. */
+/* In place, from the last: a wide value overlaps two narrow ones. */
 static void widen(union column_values *values, uint32_t n, bool is_signed)
 {
 	while (n--) {

@@ -15,20 +15,22 @@
 #include "collector/format/format.h"
 
 #define SECOND_NS 1000000000u
-/* Of one process; each is some hundred rows (of 100 Python threads, some thousand), which no limit
- * of the stream drops. */
+/*
+ * Per process; each is some hundred rows (some thousand for 100 Python threads), which no limit of
+ * the stream drops.
+ */
 #define MAX_HANGS 1000u
 
 bool hang_is_on;
 
 static struct hang_state {
 	uint64_t limit_ns;
-	uint64_t moved_ns, moved_raw; /* the last look that saw it go on, on both clocks */
+	uint64_t moved_ns, moved_raw; /* the last check that saw progress, on both clocks */
 	uint64_t step, nr_events;     /* as of then */
 	uint32_t nr_hangs;
 	bool is_guess; /* steps are found by the period of the launches */
 	bool is_reported;
-	char words[200]; /* of the stall that was told last */
+	char words[200]; /* of the last reported hang */
 } state;
 
 /* As kernels before Linux 4.8 did in containers, and as emulators do. */
@@ -58,8 +60,8 @@ void hang_init(void)
 /* ---- does it go on? ---- */
 
 /*
- * Without what only asks or waits: a thread that watches the others does so for ever. Nor what
- * CUPTI tells of that.
+ * Without calls that only wait or query: a watching thread makes them for ever. CUPTI's records of
+ * these do not count either.
  */
 static uint64_t count_events(void)
 {
@@ -113,7 +115,7 @@ static void add_row(const struct gprof_row_stall *row)
 	*(struct gprof_row_stall *)batch_slot(GPROF_TABLE_stall) = *row;
 }
 
-/* One line about the newest, for who looks at the process as a whole. */
+/* One line about the newest, for a reader of the whole process. */
 static void add_facts(const char *state_words)
 {
 	char text[300];

@@ -105,8 +105,8 @@ static uint32_t dictionary_string(const char *text)
 /* ---- its calls ---- */
 
 /*
- * What the thread has marked. Its memory may be gone, or that of another thread by now; and while
- * it marks, the two looks differ: such a thread is in no call for long.
+ * Reads the calls that the thread has marked. Its memory may be unmapped, or belong to another
+ * thread by now. During an update the two reads differ: such a thread is in no call for long.
  */
 static bool read_calls(struct ring_tls *self, const struct ring_thread *thread)
 {
@@ -200,8 +200,8 @@ static bool is_in_same_call(const struct ring_thread *thread, const struct ring_
 }
 
 /*
- * Those that its interpreter has, if the thread has stood still while they were read: in one and
- * the same call, which it may spin in, or off its CPU. `calls`: as of before, NULL if not known.
+ * Adds the frames of the interpreter, if the thread has not moved during the read: it is in the
+ * same call, which may spin, or off its CPU. `calls`: the state before, NULL if unknown.
  */
 static void add_frames(const struct gprof_row_stall *head, const struct ring_thread *thread,
 	uint32_t tid, const struct ring_tls *calls)

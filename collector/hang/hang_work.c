@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was launched into each stream, has ended in each place, and was called on each communicator
- * last. */
+/*
+ * The last launch into each stream, the last finished activity in each place, and the last call on
+ * each communicator.
+ */
 #include <string.h>
 
 #include "collector/stream/batch.h"
@@ -8,7 +10,7 @@
 #include "collector/stream/dictionary.h"
 #include "collector/hang/hang.h"
 
-/* Of each kind; where there are more, those that were used last. */
+/* Of each kind; if there are more, the most recently used. */
 #define MAX_KEPT 64u
 
 struct kept {
@@ -23,8 +25,8 @@ struct kept_list {
 };
 
 /*
- * Names come with kernels that ended, which have other shapes than their launches: what was the
- * same work is told by its id, whichever of the two comes by first.
+ * Names come with finished kernels, whose shapes differ from those of their launches: the
+ * correlation id joins the two, whichever passes by first.
  */
 #define NR_RECENT 1024u
 struct recent {

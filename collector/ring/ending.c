@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Whoever calls abort wants to be gone; and its memory may be in any state. */
+/* A process that aborts should end soon; and its memory may be in any state. */
 #define ABORT_PATIENCE_NS 200000000u
 #define PATIENCE_NS	  10000000000u
 

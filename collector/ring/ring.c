@@ -42,7 +42,7 @@ static uint32_t chunk_index(const struct gprof_chunk_header *chunk)
 
 /* ---- the pool ---- */
 
-/* A used one if there is, else the next that was never used, below `limit`. */
+/* Takes a used one if there is any, else the next unused one below `limit`. */
 static uint32_t take(
 	struct stack *used, _Atomic uint32_t *links, _Atomic uint32_t *fresh, uint32_t limit)
 {
@@ -77,8 +77,8 @@ bool ring_pool_grow(uint32_t nr_chunks)
 		return false;
 	}
 	/*
-	 * The program's own shared memory is often made without being asked for, so that who comes
-	 * last gets SIGBUS.
+	 * Programs often create shared memory without reserving it, so that the last one to touch
+	 * it gets SIGBUS.
 	 */
 	if ((ring_pool.path && dir_is_short(ring_pool.path, ring_pool.mapped_bytes * LEFT_SHARE)) ||
 		!populate((char *)ring_chunk_at(from), (char *)ring_chunk_at(until))) {
@@ -91,8 +91,9 @@ bool ring_pool_grow(uint32_t nr_chunks)
 }
 
 /*
- * Space is reserved, so that a full disk refuses here and does not raise SIGBUS in a host thread;
- * of a tmpfs only what is needed at first, since all of it would be cleared before the first call.
+ * Reserves space, so that a full disk fails here and does not raise SIGBUS in a thread of the
+ * target; on tmpfs only what is needed at first, since the kernel would clear all of it before the
+ * first call.
  */
 static int reserve(int fd, size_t bytes, bool grows)
 {
@@ -136,7 +137,7 @@ static int map_file(const char *path, size_t bytes, char **map, bool *grows)
 	if (*grows) {
 		rc = map_reserved(fd, bytes, map, true);
 	}
-	/* Before Linux 5.14 memory cannot be asked for without the danger of SIGBUS. */
+	/* Before Linux 5.14 memory cannot be requested without the danger of SIGBUS. */
 	if (rc == EINVAL) {
 		*grows = false;
 		rc = map_reserved(fd, bytes, map, false);
@@ -202,7 +203,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	atomic_store(&ring_pool.nr_ready, grows ? FIRST_CHUNKS : nr_chunks);
 	stack_init(&ring_pool.free_chunks);
 	stack_init(&ring_pool.free_threads);
-	/* Whoever sees it sees all of the above: threads may look while this one starts. */
+	/* A thread that sees it sees all of the above: threads may look while this one starts. */
 	__atomic_store_n(&ring_pool.chunks, map + RING_HEADER_BYTES, __ATOMIC_RELEASE);
 	atomic_store(&collector_page.is_ours, 1);
 	ending_set_header((struct gprof_rings_header *)map);
@@ -275,8 +276,8 @@ static void link_chunk(struct ring_tls *self, uint32_t index)
 }
 
 /*
- * The thread goes on in its pending chunk. May be left at any place and is then done again, even
- * if the drain has seen the chunk meanwhile.
+ * The thread continues in its pending chunk. A jump may leave this function at any place; it then
+ * runs again, even if the drain has seen the chunk in between.
  */
 static void use_chunk(struct ring_tls *self, uint32_t index)
 {
@@ -310,9 +311,9 @@ bool ring_is_left(uintptr_t frame, uintptr_t stack)
 }
 
 /*
- * The same of a row. Whoever was interrupted in a row goes on with it, so nothing but certainty
- * will do: a handler's own stack may lie above the thread's and be disarmed, unknown to sigaltstack
- * while it is in use. A thread's variables lie above its own stack, and below the main thread's.
+ * The same for a row. An interrupted writer continues its row later, so only certainty counts: a
+ * handler's own stack may be above the thread's and disarmed, unknown to sigaltstack while it is in
+ * use. A thread's variables are above its own stack, and below the main thread's.
  */
 static bool is_row_left(const struct ring_tls *self, uintptr_t stack)
 {
@@ -323,7 +324,7 @@ static bool is_row_left(const struct ring_tls *self, uintptr_t stack)
 		       (self->writing < variables) == (stack < variables));
 }
 
-/* Whoever left a row, or the taking of another chunk: the thread goes on behind its last row. */
+/* After leaving a row, or the exchange of a chunk: the thread continues behind its last row. */
 static void repair(struct ring_tls *self)
 {
 	self->writing = ring_stack_pointer(); /* a handler must stay out of this, too */
@@ -414,7 +415,7 @@ static bool adopt_thread(struct ring_tls *self)
 	return true;
 }
 
-/* In the chunk too, where a reader of the file finds it if no flush tells of it any more. */
+/* In the chunk too, for a reader of the file, if no later flush reports it. */
 static void count_lost(struct ring_tls *self)
 {
 	if (self->chunk) {

@@ -8,7 +8,7 @@
 #include "collector/util/pace.h"
 #include "collector/ring/ring_pool.h"
 
-/* Chunks that the drain touches ahead, so that no thread of the host takes their page faults. */
+/* Chunks that the drain touches ahead, so that no thread of the target takes their page faults. */
 #define TOUCH_AHEAD    64u
 #define GROW_CHUNKS    16u /* at a time */
 #define PREFETCH_BYTES 640
@@ -192,7 +192,7 @@ static void free_chunk(uint32_t index)
 	atomic_fetch_sub(&ring_pool.nr_used, 1);
 }
 
-/* What a flush has told of is no longer for a reader of the chunks to add. */
+/* A reader of the chunks must not count again what a flush has reported. */
 static void settle_lost(struct ring_thread *thread)
 {
 	uint64_t left = thread->lost_counted - thread->lost_settled;

@@ -16,7 +16,7 @@
 #include "collector/util/notice.h"
 
 #define HOLD_NS 100000000u
-/* How often to look whether the process uses another GPU by now; always, while there is none. */
+/* Interval of checks whether the process uses another GPU; every time while it uses none. */
 #define LOOK_NS 200000000u
 
 struct gpu {

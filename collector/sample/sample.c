@@ -21,9 +21,9 @@
 
 #define NO_DEVICE 255u
 #define LEAST_MS  10u
-/* What the kernel counts in hundredths of a second, or takes long to tell. */
+/* Values that the kernel counts in hundredths of a second, or computes slowly. */
 #define SLOW_NS 1000000000u
-/* Of the time between two samples, at most one part in so many is spent on taking them. */
+/* Samples take at most this part of the time between them. */
 #define COST_PARTS 1000u
 /* Fields of the first line of /proc/stat: user nice system idle iowait irq softirq steal. */
 #define NR_CPU_FIELDS 8

@@ -6,14 +6,14 @@
 #include "collector/util/clock.h"
 #include "collector/ring/ring.h"
 
-/* How long before a window opens CUPTI does, and what a step takes at least until that is known. */
+/* How long before a window CUPTI starts, and the assumed length of a step until it is known. */
 #define WARM_NS	      20000000u
 #define SHORT_STEP_NS 20000u
 
 static struct warmup_state {
 	atomic_bool is_on;
 	_Atomic uint64_t ended_ns; /* CLOCK_MONOTONIC of the last step's end */
-	_Atomic uint64_t short_ns; /* what steps take when nothing holds them up, of late */
+	_Atomic uint64_t short_ns; /* recent length of steps without delays */
 } state;
 
 /*
@@ -31,7 +31,7 @@ static uint64_t update_length(void)
 	return short_ns;
 }
 
-/* So many steps ahead as they will take. */
+/* Checks as many steps ahead as fit into the warm-up time. */
 static void set(const struct schedule *schedule, uint64_t step, uint64_t step_ns)
 {
 	bool is_on = schedule_until_open(schedule, step) <= WARM_NS / (step_ns + 1) + 1;

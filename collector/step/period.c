@@ -9,7 +9,7 @@
 #define MIN_REPEATS 3u
 #define MAX_ODD	    4u
 
-/* What is known of the symbols of a class in the part that is searched. */
+/* Statistics of the symbols of a class in the searched part. */
 struct class
 {
 	uint32_t symbol;
@@ -187,7 +187,7 @@ static uint32_t choose(const struct period *p, uint64_t first, uint64_t end, uin
 	return 0;
 }
 
-/* In each period, give or take the last one and some that are odd. */
+/* Once in each period, except the last one and a few outliers. */
 static bool comes_once(const struct class *c, uint32_t length, uint64_t nr)
 {
 	uint64_t wanted = (uint64_t)c->count * length;
@@ -235,7 +235,7 @@ static void add_past(struct period *p, uint64_t first)
 	}
 }
 
-/* With what there was when `end` symbols had come. */
+/* With the symbols before `end`. */
 static void look(struct period *p, uint64_t end)
 {
 	uint64_t oldest = p->nr < PERIOD_SYMBOLS ? 0 : p->nr - PERIOD_SYMBOLS;

@@ -17,7 +17,7 @@
 #include "collector/util/notice.h"
 #include "collector/util/mode.h"
 
-/* What a thread does here alone takes microseconds; after so long a signal handler has left it. */
+/* The work of one thread here takes microseconds; after this long a signal handler has left it. */
 #define MOST_NS 1000000000u
 /* Of a regular expression; some MB. */
 #define MOST_STATES 50000u
@@ -167,7 +167,7 @@ static struct schedule span_of(uint32_t first, uint32_t end)
 	return schedule_span(first, end == STEP_NO_END ? SCHEDULE_NO_END : end);
 }
 
-/* What GPROF_SCHEDULE says, until the control file says something else. */
+/* The state by GPROF_SCHEDULE, until the control file overrides it. */
 static struct schedule schedule_now(void)
 {
 	uint64_t command = atomic_load(&state.command);
@@ -211,8 +211,9 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
 }
 
 /*
- * Sets what is wanted now. Threads that end steps, calls of the program and the control file may
- * ask at once: one of them sets it, and does so again for those who came meanwhile and do not wait.
+ * Applies the current state. Threads that end steps, calls of the program and the control file may
+ * request it at once: one of them applies it, and repeats for requests that arrived in between and
+ * do not wait.
  */
 static void update_state(void)
 {
@@ -260,8 +261,8 @@ void step_start(void)
 }
 
 /*
- * What ends a step may be reported late, by another thread, or with a wrong time. A step that would
- * end before it begins ends where it begins.
+ * The end of a step may be reported late, by another thread, or with a wrong time. A step that
+ * would end before it begins ends where it begins.
  */
 static uint64_t settle_end(uint64_t time)
 {

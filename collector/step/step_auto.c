@@ -61,7 +61,7 @@ static void give_held(struct step_auto *a, struct step_auto_ends *ends)
 
 /* ---- optimizers, by the fetches between them ---- */
 
-/* After so many iterations that lack some optimizers, they will not come back. */
+/* After this many iterations without them, missing optimizers will not return. */
 static bool has_missed_long(struct step_auto *a)
 {
 	a->was_short = true;

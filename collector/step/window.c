@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Windows whose late records may still come in. */
+/* Windows whose late records may still arrive. */
 #define NR_WINDOWS 16u
 
 /* Correlation ids wrap, so they are compared by difference. */

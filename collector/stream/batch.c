@@ -11,7 +11,7 @@
 #include "collector/util/loss.h"
 #include "collector/format/format.h"
 
-/* So many rows of any table fit the first cache. */
+/* This many rows of any table fit the first-level cache. */
 #define GROUP_ROWS 256u
 #define TEXT_ROWS  1024u
 _Static_assert(BLOCK_ENCODE_ROWS % GROUP_ROWS == 0, "blocks are whole groups");

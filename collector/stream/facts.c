@@ -151,8 +151,8 @@ static void add_command(void)
 }
 
 /*
- * From /proc/PID/stat: the parent's pid and when the process started, in ticks since the machine
- * did. False if there is no such process.
+ * From /proc/PID/stat: the parent's pid and the start of the process, in ticks since boot. Returns
+ * false if there is no such process.
  */
 static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
 {
@@ -174,8 +174,7 @@ static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
 	return at != NULL;
 }
 
-/* With its start a pid is one process's alone; with its ancestors its place in the tree is known.
- */
+/* The start time makes a pid unique; the ancestors give its place in the process tree. */
 static void add_kinship(void)
 {
 	char text[MAX_ANCESTORS * 32] = "";
@@ -228,7 +227,7 @@ static void add_host(void)
 	facts_add_number("host.cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* What tells the process from all others, and its command. */
+/* The identity of the process, and its command. */
 static void add_identity(void)
 {
 	facts_add("gprof.version", GPROF_VERSION);

@@ -62,7 +62,7 @@ static bool copy_used(struct move *move)
 	}
 	memcpy(&header, move->bytes, sizeof(header));
 	memcpy(&there, move->bytes + RING_HEADER_BYTES - sizeof(there), sizeof(there));
-	/* In another namespace of pids its number is somebody else's here. */
+	/* In another pid namespace this number is another process. */
 	if (!is_sound(&header) || !here || here != there || !copy_at(move, 0, RING_HEADER_BYTES)) {
 		return false;
 	}

@@ -24,7 +24,7 @@
 #define RINGS	      ".rings"
 #define ZSTD_LEVEL    1
 #define NAME_MAX_NODE 64
-/* Definitions that wait for a file system which refused them; some hours of an idle recorder's. */
+/* Room for definitions that the file system refused; enough for some hours of an idle recorder. */
 #define DEFERRED_BYTES (1u << 20)
 
 /* Apart from the rest, which is zero at first and so takes no room in the library's file. */
@@ -108,7 +108,10 @@ static int write_at(const void *bytes, size_t nr_bytes, uint64_t at)
 	return 0;
 }
 
-/* Looks, before writing, whether the file is still open; if the host took it, opens it again. */
+/*
+ * Before writing, checks that the file is still open; if the target took its number, opens it
+ * again.
+ */
 static int verify_file(void)
 {
 	struct private_fd again;
@@ -197,8 +200,8 @@ static void count_lost(uint64_t *counter, uint32_t nr_rows, bool is_event)
 }
 
 /*
- * What later blocks name must not be missing: a definition that was refused is kept, and goes into
- * the file before anything else once there is room again.
+ * Later blocks refer to definitions: keeps a refused one, and writes it before anything else once
+ * there is room again.
  */
 static bool defer_block(size_t nr_bytes)
 {

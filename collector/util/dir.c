@@ -33,8 +33,8 @@ static bool is_public(const char *path)
 }
 
 /*
- * Somebody else may have put a link there, or in a public folder a directory, to get or to destroy
- * what we write. It must be ours or root's, like the kernel's own rule (fs.protected_symlinks).
+ * Another user may have put a link there, or a directory in a public folder, to get or to destroy
+ * our files. It must be ours or root's, like the kernel's own rule (fs.protected_symlinks).
  */
 static bool is_foreign(const char *path, bool is_in_public)
 {
@@ -44,7 +44,7 @@ static bool is_foreign(const char *path, bool is_in_public)
 	       status.st_uid && status.st_uid != geteuid();
 }
 
-/* One part: made 0700 whatever the host's umask says, unless it is there. */
+/* One part: made 0700 whatever the target's umask is, unless it exists. */
 static int make_part(const char *path, bool *is_in_public)
 {
 	if (!mkdir(path, 0700)) {

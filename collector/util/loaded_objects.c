@@ -10,7 +10,7 @@
 #include "collector/util/log.h"
 #include "collector/util/target.h"
 
-/* A fork and a look wait no longer than this for each other. */
+/* A fork and a visit wait no longer than this for each other. */
 #define WAIT_NS	  100000000u
 #define MOMENT_NS 50000u
 

@@ -15,7 +15,7 @@
 
 #include "collector/util/printable.h"
 
-/* Of paths there are two in the line at the end, that of the stream and its directory's. */
+/* The exit line contains two paths, of the stream and of its directory. */
 #define LINE_BYTES    (2 * (PATH_MAX + NAME_MAX) + 512)
 #define MESSAGE_BYTES 512
 
@@ -38,7 +38,7 @@ void log_init(enum log_level level, const char *path, int quiet)
 struct out {
 	char *at;
 	char *end;     /* the place of the final 0 */
-	bool is_shown; /* what stands for %s is somebody else's, and goes to a terminal */
+	bool is_shown; /* the text of %s is foreign, and goes to a terminal */
 };
 
 static void put(struct out *out, const char *bytes, size_t nr_bytes)
@@ -180,8 +180,8 @@ static void write_all(int fd, const char *bytes, size_t nr_bytes)
 }
 
 /*
- * A broken pipe, a limit on files and a terminal of another job send signals to who writes, which
- * may end or stop the host; and its stderr may be a pipe that nobody reads any more.
+ * A broken pipe, a file size limit and a terminal of another job send signals to the writer, which
+ * may end or stop the target; and its stderr may be a pipe without a reader.
  */
 static void write_unharmed(int fd, const char *bytes, size_t nr_bytes)
 {
@@ -209,7 +209,7 @@ static void write_unharmed(int fd, const char *bytes, size_t nr_bytes)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The file is opened for each message: no descriptor of ours stays among the host's. */
+/* Opens the file for each message: no descriptor of ours stays among the target's. */
 static void say(const char *message, size_t nr_bytes, bool on_stderr)
 {
 	int error = errno;

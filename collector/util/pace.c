@@ -11,7 +11,7 @@
 #define PORTION_NS 300000u
 #define REST_NS	   50000u
 /*
- * In 256ths: above the first, a portion is as long as a call may be late; above the second there is
+ * In 1/256: above the first, a portion is as long as a call may be late; above the second there is
  * no time to rest.
  */
 #define LARGE_FILL	 96u

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers that hosts do not reach; with fewer allowed than that all of them are the host's. */
+/* Numbers that targets do not reach; with a lower limit, the target may use all of them. */
 #define LOWEST_FD   500
 #define LEAST_LIMIT 1024
 
@@ -24,7 +24,7 @@ static bool is_it(const struct private_fd *held, const struct stat *status)
 	return status->st_dev == held->device && status->st_ino == held->inode;
 }
 
-/* From where on to look for a number, -1 if there is none. */
+/* The lowest acceptable number, -1 if there is none. */
 static int high_number(enum private_fd_where where)
 {
 	struct rlimit limit;
@@ -37,9 +37,9 @@ static int high_number(enum private_fd_where where)
 }
 
 /*
- * Which of two numbers stays: the high one, a copy that nobody else knows of, if there is one.
- * Meanwhile the host may have put a file of its own at the low one, by dup2, and the copy be one of
- * that: what is ours the name tells, which is asked without another descriptor.
+ * Chooses one of two numbers: the high one, a copy unknown to others, if there is one. In between
+ * the target may have replaced the file at the low number by dup2, and the copy be of that: the
+ * name identifies our file, and checking it needs no other descriptor.
  */
 static int choose(
 	struct private_fd *held, const char *path, int low, int high, enum private_fd_where where)

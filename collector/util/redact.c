@@ -107,7 +107,7 @@ static bool is_quote(char c)
 	return c == '"' || c == '\'';
 }
 
-/* `at` stands behind "://": the @ that ends the user's part, NULL if there is none. */
+/* `at` is behind "://": returns the @ that ends the user part, NULL if there is none. */
 static const char *find_user_end(const char *at, const char *end)
 {
 	const char *found = NULL;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of a symbol's version number: the default one of its name has not this bit. */
+/* In a symbol's version number: the default version of its name lacks this bit. */
 #define VERSION_HIDDEN 0x8000u
 /* Numbers from here on are named; 0 and 1 are symbols without a version. */
 #define FIRST_VERSION 2u
@@ -119,8 +119,8 @@ static const char *needed_version(const struct elf *elf, uint16_t number)
 }
 
 /*
- * As the loader decides: the version that was asked for, or a symbol without one. A reference
- * without a version means the default one.
+ * As the loader decides: the requested version, or a symbol without one. A reference without a
+ * version means the default version.
  */
 COMPAT_START_CODE static bool fits(const struct elf *elf, uint32_t index, const char *version)
 {
@@ -155,7 +155,7 @@ COMPAT_START_CODE static void *find_at(
 {
 	const ElfW(Sym) *symbol = &elf->symbols[index];
 
-	/* What the address of an indirect function is only its own code can say. */
+	/* Only the code of an indirect function itself can supply its address. */
 	return symbol->st_shndx != SHN_UNDEF && (symbol->st_info & 0xf) != STT_GNU_IFUNC &&
 			       !strcmp(elf->strings + symbol->st_name, name) &&
 			       fits(elf, index, version)

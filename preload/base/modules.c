@@ -193,9 +193,9 @@ static bool is_beside(const struct module *a, const struct module *b)
 }
 
 /*
- * The library that a name means which `module` needs. The loader takes the first that calls itself
- * so; a file alone that is called so need not be the one that the loader finds on its way, which as
- * a rule lies beside the one that needs it.
+ * The library with that name that `module` needs. The loader takes the first one with that soname;
+ * a file with that name alone need not be the one that the loader finds on its path, which usually
+ * is beside the module that needs it.
  */
 static const struct module *find_needed(
 	const struct modules *modules, const struct module *module, const char *name)
@@ -268,7 +268,7 @@ uint32_t modules_count_first(const struct modules *modules, uint32_t most)
 	uint32_t i;
 
 	memset(is_needed, 0, modules->nr);
-	/* What is needed stands behind what needs it, and what is preloaded before all of that. */
+	/* A needed library follows the module that needs it, and preloaded libraries come first. */
 	for (i = 0; i < modules->nr && i < most && (is_needed[i] || !has_needed); i++) {
 		const struct module *module = &modules->all[i];
 		const ElfW(Dyn) *at = NULL;

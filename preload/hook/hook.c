@@ -51,7 +51,7 @@ const struct calls_hook hook_calls[HOOK_NR - 1] = {
 #include "preload/hook/hooks.def"
 };
 
-/* What is known of a call when it returns, on the wrapper's stack. */
+/* The facts of a call when it returns, on the wrapper's stack. */
 struct call {
 	struct ring_mark mark;
 	struct ring_tls *self;
@@ -63,7 +63,7 @@ struct call {
 
 /* ---- calls in calls ---- */
 
-/* The module that the address lies in, of those that routes lead to; NULL if in none. */
+/* The target module of a route that contains the address; NULL if there is none. */
 static struct hook_range *find_target(uintptr_t address)
 {
 	for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
@@ -252,10 +252,10 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 }
 
 /*
- * The wrapper itself stays a few instructions without a frame; what it cannot do by a jump is done
- * by its hook_record_ half, which it jumps to, so that the return address is still the caller's. A
- * compiler that makes a call of it would send every call to the runtime of the first module, so the
- * tests look at the instructions.
+ * The wrapper itself is a few instructions without a frame; for everything else it jumps to its
+ * hook_record_ half, so that the return address is still the caller's. A compiler that emits a call
+ * here would send every call to the runtime of the first module, so the tests check the
+ * instructions.
  */
 #if !defined(__OPTIMIZE__)
 #error "hooks find their callers by a tail call: compile with -O1 or more"

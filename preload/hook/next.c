@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of the C library that we stand in for: the next ones behind us in the loader's
- * order, which may be another interposer's. They are the same for every caller, and found by the
- * constructor: later, a child of vfork, or a thread that the holder of a lock waits for, may call
- * them.
+ * The functions of the C library that we replace: the next ones in the loader's order, which may be
+ * another interposer's. They are the same for every caller. The constructor finds them: later, a
+ * child of vfork, or a thread that a lock holder waits for, may call them.
  */
 #include <string.h>
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding the function that a caller would have reached without us. Which one that is depends on
- * the caller's module: the loader looks through the global scope first, then through what the
- * module was loaded with, for the version that the module asks for. A Python extension's CUDA
- * runtime is often RTLD_LOCAL, and one process may hold several runtimes, or several copies of
- * NCCL.
+ * Finds the function that a caller would have reached without us. It depends on the caller's
+ * module: the loader searches the global scope first, then the scope that the module was loaded
+ * with, for the version that the module requests. A Python extension's CUDA runtime is often
+ * RTLD_LOCAL, and one process may hold several runtimes, or several copies of NCCL.
  *
  * So a route is remembered for the calls of one module to one function, as the loader binds them,
  * for as long as both are mapped. All changes of the routes happen while the loader's list of
- * modules stands still (modules.h); reading them takes no lock.
+ * modules cannot change (modules.h); reading them takes no lock.
  */
 #include "preload/hook/hook.h"
 
@@ -33,7 +32,7 @@ struct identity {
 struct link {
 	struct identity caller, target; /* caller.low 0: free */
 	void *handle;			/* ours, which keeps the target; NULL: none, or not yet */
-	const void *dynamic;		/* of the target, for which there is no handle yet */
+	const void *dynamic;		/* of the target, which has no handle yet */
 	bool is_over;			/* the caller is gone, the handle is to be given back */
 };
 
@@ -44,7 +43,7 @@ struct outside {
 	void *function; /* NULL: not known */
 };
 
-/* For the thread in whose look at the modules it changes. */
+/* For the thread that changes it while it visits the modules. */
 static struct resolve_state {
 	struct hook_route routes[MAX_ROUTES];
 	uint32_t nr_routes; /* ever used: readers may still be looking at one that was dropped */
@@ -61,7 +60,7 @@ static struct resolve_state {
 	atomic_bool has_routes;
 	uint32_t nr_closing;	    /* calls of dlclose that are going on */
 	uint32_t nr_first;	    /* modules that came with the program */
-	struct modules_count count; /* of the last look */
+	struct modules_count count; /* of the last visit */
 	struct link links[MAX_LINKS];
 } state;
 
@@ -270,8 +269,8 @@ static void end_link(const struct modules *modules, struct link *link)
 }
 
 /*
- * If the loader has removed something since the last look, what led from there or to there is
- * wrong. Where nothing was added since then, a module that lies where it lay is the same one.
+ * If the loader has removed something since the last visit, routes from or to it are wrong. If
+ * nothing was added since then, a module at an unchanged address is the same one.
  */
 static void forget_removed(const struct modules *modules)
 {
@@ -311,10 +310,10 @@ struct search {
 	uintptr_t caller;
 	/* What was found: */
 	void *function;
-	/* The first in the global scope, behind us, where the loader had to be asked: */
+	/* The first in the global scope behind us, if the loader had to be called: */
 	bool needs_global, has_global;
 	void *global, *global_exact; /* whatever its version; of the caller's version */
-	const char *version;	     /* that the caller asks for */
+	const char *version;	     /* that the caller requests */
 };
 
 static bool is_module(const struct module *module, void *wanted)
@@ -345,9 +344,9 @@ static struct link *find_link(const struct module *caller, const struct module *
 }
 
 /*
- * May the route be remembered? Where only the caller's use keeps the target, the next dlclose first
- * takes a handle of it: nothing goes before that, and here the loader's lock must not be waited
- * for.
+ * May the route be remembered? If only the caller's use keeps the target loaded, the next dlclose
+ * first takes a handle of it: nothing is unloaded before that, and here we must not wait for the
+ * loader's lock.
  */
 static bool is_kept(const struct modules *modules, const struct search *search,
 	const struct module *caller, const struct module *target)
@@ -381,8 +380,8 @@ static bool has_function(const struct module *module, void *context)
 }
 
 /*
- * The module whose loading has brought this one: among those before it that need it, the first. A
- * module that needs it and came before it cannot have come by another call.
+ * The module whose loading has loaded this one: the first earlier module that needs it. A module
+ * that needs it and was loaded before it cannot come from another call.
  */
 static const struct module *root_of(const struct modules *modules, const struct module *module)
 {
@@ -422,8 +421,9 @@ static const struct module *find_first(const struct modules *modules, struct sea
 }
 
 /*
- * The first in the global scope that the caller may be bound to. dlvsym passes over symbols without
- * a version, which the loader takes for any; dlsym takes those, but of others the default version.
+ * The first in the global scope that the caller may be bound to. dlvsym ignores symbols without a
+ * version, which match any version for the loader; dlsym takes those, but otherwise the default
+ * version.
  */
 static const struct module *find_in_global(
 	const struct modules *modules, const struct search *search, void **function)
@@ -488,7 +488,7 @@ static const struct module *find(
 	if (found) {
 		return found;
 	}
-	/* It takes long to find the version, so only where it matters. */
+	/* The version is slow to find, so only if it matters. */
 	if (caller && caller->has_symbols) {
 		elf_refers(&caller->elf, search->name, &search->version);
 		found = search->version ? find_only(modules, search, &nr) : NULL;
@@ -584,7 +584,7 @@ static void look(const struct modules *modules, void *context)
 
 /* ---- asking the loader ---- */
 
-/* In the global scope behind us. Takes the loader's lock: only where several modules have it. */
+/* In the global scope behind us. Takes the loader's lock: only if several modules define it. */
 static void *find_global(const char *name)
 {
 	return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
@@ -743,8 +743,8 @@ static void take_handles(void)
 }
 
 /*
- * As long as nothing was removed, what is known is true, whatever was added: it is as if one looked
- * now. Then only what comes while this call removes something makes a look unsure.
+ * As long as nothing was removed, the known routes are right, whatever was added. Only modules
+ * added while this call removes something make a visit unsure.
  */
 static void begin_close(const struct modules_count *count, void *has_wish)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wrappers of NCCL's functions. A program that links NCCL statically, or looks its functions up
- * by dlsym, comes by nccl_range.c.
+ * The wrappers of NCCL's functions. For a program that links NCCL statically, or looks its
+ * functions up by dlsym, see nccl_range.c.
  */
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl.h"
@@ -81,7 +81,7 @@ int ncclCommSplit(nccl_comm *comm, int color, int key, nccl_comm **made, nccl_co
 	return r;
 }
 
-/* Those who stay make one communicator, as if they all had one color. */
+/* The remaining ranks make one communicator, as if they all had one color. */
 int ncclCommShrink(nccl_comm *comm, int *excluded, int nr_excluded, nccl_comm **made,
 	nccl_config *config, int flags)
 {

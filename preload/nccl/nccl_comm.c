@@ -241,7 +241,7 @@ uint32_t nccl_comm_count(struct nccl_comm_entry *comm, enum gprof_nccl kind, int
 
 /* ---- in the stream ---- */
 
-/* Asks the library itself, as the program could; -1 if it does not say. */
+/* Queries the library itself, as the program could; -1 if it does not answer. */
 static int ask(const void *function, const char *question, const nccl_comm *handle)
 {
 	int (*get)(const nccl_comm *comm, int *value) = NULL;
@@ -281,7 +281,7 @@ uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool m
 		comm && !may_ask && is_unknown(comm) ? NCCL_COMM_UNASKED : NCCL_COMM_TOLD;
 	int error = errno;
 
-	/* As long as it was the only one here, it was told; the later row counts. */
+	/* It is already in the stream if it was the only one here; the later row counts. */
 	if (comm && is_ambiguous(comm) && comm->rank >= 0) {
 		comm->rank = -1;
 		atomic_store(&comm->told, NCCL_COMM_UNTOLD);

@@ -7,7 +7,7 @@
 #include "collector/collector.h"
 #include "preload/nccl/nccl.h"
 
-/* Of each copy of NCCL in the process. */
+/* One for each copy of NCCL in the process. */
 #define MAX_COPIES  4u
 #define MAX_STRINGS (MAX_COPIES * 32u)
 #define MAX_SCHEMAS (MAX_COPIES * 32u)
@@ -43,7 +43,7 @@ static const struct {
 	{"ncclCommAbort", GPROF_NCCL_ABORT},
 };
 
-/* What payloads tell, and what the versions of NCCL call it. */
+/* Fields of payloads, and their names in the versions of NCCL. */
 enum fact { COMM, BYTES, REDOP, PEER, NR_RANKS, NR_DEVICES, RANK, DEVICE, NR_FACTS };
 
 static const struct {
@@ -199,7 +199,7 @@ void nccl_range_schema(uint32_t domain, const struct nvtx_schema *schema)
 		return;
 	}
 	for (size_t i = 0; i < schema->nr_entries; i++) {
-		/* Where it does not say where the others are, it could only be guessed. */
+		/* If it does not say where the others are, any answer is a guess. */
 		if (i == 0 || schema->entries[i].offset) {
 			place_fact(&state.layouts[place], &schema->entries[i]);
 		}
@@ -279,7 +279,7 @@ static void tell(void)
 	}
 }
 
-/* What the call says of the process's devices, and of the communicator that it is about. */
+/* Learns the devices of the process, and the communicator of the call. */
 static struct nccl_comm_entry *know(struct nccl_comm_entry *comm)
 {
 	int64_t device = fact_or(DEVICE, -1), nr_devices = fact_or(NR_DEVICES, 0);
@@ -369,7 +369,7 @@ void nccl_range_push(uint32_t domain, uint32_t string, const struct nvtx_attribu
 		settle_doubt();
 	}
 	if (self.depth++) {
-		return; /* what NCCL calls itself is no call of the program's */
+		return; /* NCCL's own calls are not the program's */
 	}
 	self.stack = RING_STACK;
 	function = function_of(string);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NVTX door: the functions that NVTX calls. Each records what happens (nvtx_record.h) and calls
- * the one that another tool would have had in its place (nvtx_next.h), whose answer the program
- * gets. Without another tool the handles that we give out are our ids; 0 would tell XLA, JAX and
- * TensorFlow that NVTX is off.
+ * The functions that NVTX calls. Each records the event (nvtx_record.h) and calls the function that
+ * another tool would have had in its place (nvtx_next.h), whose result the program gets. Without
+ * another tool our ids are the handles; 0 would mean to XLA, JAX and TensorFlow that NVTX is off.
  */
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
@@ -98,8 +97,8 @@ VOID(extended_end, EXTENDED, RANGE_END, (void *d, uint64_t range, const void *p,
 	(THEIR_DOMAIN(d), range, p, n), nvtx_end_range(DOMAIN(d), range, next != NULL))
 
 /*
- * The id of a description: the other tool's, or the one that the program has chosen; 0 tells that
- * there is none, as where nobody takes it.
+ * The id of a description: the other tool's, or the one that the program has chosen; 0 means none,
+ * as without any tool.
  */
 static uint64_t extended_schema(void *d, const struct nvtx_schema *schema)
 {
@@ -125,7 +124,7 @@ static struct nvtx_text *wide(struct nvtx_text *text, const wchar_t *name)
 	return text;
 }
 
-/* What defines something returns the other tool's handle for it, else ours. */
+/* Functions that define something return the other tool's handle for it, else ours. */
 #define DEFINE(name, id, what, params, args, ours)                          \
 	static void *name params                                            \
 	{                                                                   \
@@ -232,9 +231,9 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 HOOK_EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
 /*
- * What is pushed by a plain call may be popped by one with a payload. Where nobody takes the
- * extension with payloads, each domain is said to be off to who asks, and libraries may not call at
- * all. Other descriptions than schemas, and other extensions, are the other tool's alone.
+ * A pop with a payload may end a plain push. Without a tool for the payload extension, NVTX reports
+ * each domain as off, and libraries may not call at all. Only the other tool gets descriptions
+ * other than schemas, and other extensions.
  */
 int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 {

@@ -7,8 +7,8 @@
 #include "preload/hook/hook.h"
 
 #define NR_SLOTS 16u
-#define NR_KEYS	 65536u /* handles of a kind; those beyond are recorded without their name */
-#define NR_TRIES 64u	/* in the host's call */
+#define NR_KEYS	 65536u /* handles of a kind; others are recorded without their name */
+#define NR_TRIES 64u	/* in the target's call */
 
 HOOK_EXPORT int InitializeInjectionNvtx2(nvtx_get_export get_export);
 

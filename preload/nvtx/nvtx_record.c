@@ -103,7 +103,7 @@ static struct kept_names {
 	_Atomic uint32_t nr_names, nr_bytes;
 } kept_names;
 
-/* Takes `n` of those that there are; false if there are not so many. */
+/* Reserves `n` places; returns false if there are too few. */
 static bool take_places(_Atomic uint32_t *nr, uint32_t max, uint32_t n, uint32_t *at)
 {
 	*at = atomic_load(nr);

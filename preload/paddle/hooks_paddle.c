@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paddle's libraries call these functions of each other through their tables of symbols, so ours
- * come first; each goes on to the real one of its caller. Destructors are inline and call End. An
- * exception may pass through a fetch, which then leaves nothing.
+ * Paddle's libraries call these functions of each other through their symbol tables, so ours come
+ * first; each calls the real one of its caller. Destructors are inline and call End. An exception
+ * may pass through a fetch, which then leaves nothing.
  */
 #include "preload/paddle/paddle.h"
 

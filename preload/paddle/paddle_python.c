@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Paddle marks in Python (layers' Forward, Backward, fetches, the user's RecordEvent) exists
- * only while a word in its module paddle.profiler.utils says that a profiler is used. Where
- * GPROF_PADDLE=ranges asks for it, that word is set, as Paddle's own profiler does: the program
- * then takes the ways through Paddle's Python that it takes under that profiler. No Python code is
- * run.
+ * Ranges that Paddle marks in Python (layers' Forward, Backward, fetches, the user's RecordEvent)
+ * exist only while a variable in its module paddle.profiler.utils says that a profiler is used.
+ * With GPROF_PADDLE=ranges we set that variable, as Paddle's own profiler does: the program then
+ * takes the slower paths through Paddle's Python. No Python code runs.
  */
 #include <errno.h>
 #include <string.h>

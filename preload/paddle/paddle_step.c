@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paddle marks an optimizer's step only while its own profiler is used (the type Optimization).
- * Else it is seen by its operators: those of an optimizer, one after the other, are its step. That
- * it is over is known when something else begins; it lies on the stack until then, so that what it
- * runs nests in it. A second run without gradients in between (groups of parameters with something
- * computed for each) is no step of its own.
+ * Otherwise its operators reveal it: consecutive operators of an optimizer are its step. The step
+ * is over when something else begins; until then it is on the stack, so that the operators nest in
+ * it. A second run without gradients in between (parameter groups with some computation for each)
+ * is no separate step.
  *
- * In static mode threads of an executor run the operators; a run of the executor in which an
- * optimizer's were among them is the optimizer's step.
+ * In static mode, threads of an executor run the operators; a run of the executor that contains
+ * operators of an optimizer is the optimizer's step.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static const struct {
 #define MARK_GRADIENT 255u
 _Static_assert(sizeof(optimizers) / sizeof(optimizers[0]) < MARK_EXECUTOR, "a byte tells one");
 
-/* By ids of names: what it says, 0 if that was not looked at yet. */
+/* By ids of names: the meaning, 0 if not determined yet. */
 static _Atomic uint8_t marks[OP_NAME_MAX + 1];
 
 /* Runs of executors that have begun and not ended, and the optimizer whose operators were in them.

@@ -28,7 +28,7 @@ struct table {
 	_Atomic uint32_t used; /* of arena */
 	_Atomic uint32_t nr_names;
 	struct name *_Atomic slots[NR_SLOTS];
-	struct name *_Atomic recent[NR_RECENT]; /* by the address of the text that was asked for */
+	struct name *_Atomic recent[NR_RECENT]; /* by the address of the text */
 	char arena[TEXT_BYTES] __attribute__((aligned(8)));
 };
 

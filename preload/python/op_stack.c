@@ -48,7 +48,7 @@ struct python_place op_stack_find_python(const struct op_stack *stack, uint32_t 
 	return python_stack_take(depth ? &stack->frames[depth - 1].python : NULL);
 }
 
-/* Takes the frame of `object`, if it is there. */
+/* Removes the frame of `object`, if it is there. */
 static struct op_ended take(struct op_stack *stack, const void *object)
 {
 	uint32_t depth = op_stack_load(&stack->depth);

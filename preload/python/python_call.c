@@ -14,13 +14,12 @@
 #include "preload/python/python.h"
 #include "preload/python/python_frame.h"
 
-/* Rows of functions that a thread may write in a second; what is beyond is counted. */
+/* Rows of functions that a thread may write per second; the others are counted. */
 #define MAX_CALLS 200000u
 
 /*
- * Of C's stack, for Python functions in each other as they are seen: 400 bytes each or more, so
- * that they are some 400 in the main thread. Imports in imports take 120,000 bytes. Other threads
- * may have small stacks.
+ * C stack for nested recorded Python functions: each needs at least 400 bytes, so some 400 fit in
+ * the main thread. Nested imports need 120,000 bytes. Other threads may have small stacks.
  */
 #define MAIN_STACK_BYTES   196608u
 #define THREAD_STACK_BYTES 65536u
@@ -48,7 +47,7 @@ static struct {
 	void **word;		     /* 3.8: in the interpreter */
 	_Atomic uint32_t generation; /* of processes, by fork */
 	uint32_t main_bytes;	     /* of the main thread's stack that may be used */
-	/* While the interpreter's own evaluator stands in, with the GIL: since which call. */
+	/* While the interpreter's own evaluator is installed, with the GIL: since which call. */
 	const void *aside_thread;
 	uintptr_t aside_at;
 	_Atomic uint32_t nr_asides; /* odd while it does */
@@ -59,7 +58,7 @@ static __thread struct {
 	uint64_t second_begin;
 	uint32_t nr_written;	 /* since then */
 	uint32_t reported_aside; /* of state.nr_asides: what is missing was counted */
-	uint32_t max_bytes;	 /* of its stack that may be used, 0: not known yet */
+	uint32_t max_bytes;	 /* usable bytes of its stack, 0: unknown yet */
 	uintptr_t outermost;	 /* its outermost call, on the stack, 0: none */
 } thread __attribute__((tls_model("initial-exec")));
 
@@ -124,9 +123,8 @@ static void emit_module(
 /* ---- calls that have not returned ---- */
 
 /*
- * A jump out of C's frames leaves calls without an end, and nothing of ours runs then. So they are
- * known by their places on the stack: what lies at or below a new call, or in one that returns, was
- * left.
+ * A jump out of C frames leaves calls without an end, and none of our code runs then. Their stack
+ * addresses reveal them: a call at or below a new call, or inside one that returns, was left.
  */
 static uint32_t modules_in(const struct op_stack *stack, uint32_t nr_calls)
 {
@@ -161,7 +159,7 @@ static void note_call(struct ring_tls *self, struct call *call, uintptr_t frame)
 		.is_module = call->module != 0};
 }
 
-/* In how many modules it lay. */
+/* Number of modules around it. */
 static uint32_t forget_call(const struct ring_tls *self, const struct call *call)
 {
 	struct op_stack *stack = op_stack_have(self);
@@ -290,8 +288,8 @@ static bool is_deep(uintptr_t here)
 }
 
 /*
- * All that is called now is not seen. Where that is known to be wanted it is lost; of modules, an
- * operator in one shows it (python_call_look).
+ * Calls from here on are not recorded. A function that the filter selects is lost; for modules, an
+ * operator inside one shows it (python_call_look).
  */
 static void count_aside(void)
 {

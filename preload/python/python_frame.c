@@ -9,12 +9,12 @@
 #include "preload/python/python_line.h"
 #include "preload/base/utf8.h"
 
-#define MAX_COPY_BYTES 4096u /* of a table of lines, where it is read through the kernel */
+#define MAX_COPY_BYTES 4096u /* of a line table that is read through the kernel */
 #define FRAME_BYTES    112u
 #define CODE_BYTES     144u
 #define OWNER_C	       3u /* a frame that stands for C code, from 3.12 on */
 
-/* Where things lie, in bytes from the begin of their object; 0 where there is no such thing. */
+/* Offsets of fields, in bytes from the begin of their object; 0 if there is no such field. */
 struct layout {
 	unsigned int minor;		      /* of 3.x */
 	uint32_t thread_cframe, cframe_frame; /* thread state -> (cframe ->) frame */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/python/python_line.h"
 
-/* Pairs: so many bytes of code further, so many lines further. The last line holds to the end. */
+/* Pairs: bytes of code, lines to advance. The last line extends to the end. */
 static uint32_t find_lnotab(
 	const unsigned char *table, uint32_t nr_bytes, uint32_t line, uint32_t offset)
 {
@@ -17,7 +17,7 @@ static uint32_t find_lnotab(
 	return line;
 }
 
-/* Pairs: so many lines further, and that line for so many bytes of code; -128: no line. */
+/* Pairs: lines to advance, bytes of code on that line; -128: no line. */
 static uint32_t find_pairs(
 	const unsigned char *table, uint32_t nr_bytes, uint32_t line, uint32_t offset)
 {

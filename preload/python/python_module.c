@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of PyTorch's modules as its own profiler gives them: "nn.Module: Linear_0", the class and
- * which instance of it, in the order of their first calls.
+ * Names of PyTorch's modules as its own profiler has them: "nn.Module: Linear_0", the class and the
+ * number of the instance, in the order of their first calls.
  */
 #include <stdatomic.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks to ids. A stack is a node of a tree: a frame, and the stack of its caller. Files, code and
- * nodes are known again by what they are and not by where they lie, since Python gives the memory
- * of one function to the next. Three tables of bounded size, without locks; a place in a table is
- * an id, and whoever takes the place writes the row that tells what it is.
+ * nodes are identified by content and not by address, since Python reuses the memory of functions.
+ * Three tables of bounded size, without locks; the index of an entry is its id, and the thread that
+ * adds an entry writes the row that defines it.
  */
 #include "preload/python/python.h"
 
@@ -22,7 +22,7 @@
 #define PARENT_BITS (NODE_BITS + 1u)
 #define OFFSET_BITS (63u - CODE_BITS - PARENT_BITS)
 
-/* Stacks take a thread at most one part in so many of its time. */
+/* Stacks take at most this part of a thread's time. */
 #define COST_SHARE 32u
 
 struct tables {
@@ -30,7 +30,7 @@ struct tables {
 	_Atomic uint64_t files[1u << FILE_BITS];
 	_Atomic uint64_t codes[1u << CODE_BITS];
 	_Atomic uint64_t nodes[1u << NODE_BITS];
-	_Atomic uint8_t wanted[1u << CODE_BITS]; /* of codes: WANTED, UNWANTED or not known */
+	_Atomic uint8_t wanted[1u << CODE_BITS]; /* of codes: WANTED, UNWANTED or unknown */
 };
 
 _Atomic uint32_t python_parts;
@@ -182,7 +182,7 @@ static bool has_prefix(const char *path, const char *prefixes)
 	return false;
 }
 
-/* By the path, by its part within the folder of installed packages, and by the file's own name. */
+/* Matches the path, its part inside the folder of installed packages, or the file name. */
 static bool is_wanted(const char *path)
 {
 	static const char *const marks[] = {"/site-packages/", "/dist-packages/"};

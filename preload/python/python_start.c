@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gets into the interpreter. An audit hook, asked for by the constructor, is called with the GIL
- * held right before the program's code. There a few lines of Python of our own are run, in a
- * dictionary of their own, which call back: where the frames, names and lines of those are read as
- * we expect them, what is assumed of this interpreter holds; else we stay off, with the reason.
+ * Gets into the interpreter. An audit hook, installed by the constructor, is called with the GIL
+ * held right before the program's code. It runs a few lines of Python of our own, in a separate
+ * dictionary, which call back. If the frames, names and lines of these match, the assumptions about
+ * this interpreter hold; else we stay off, with the reason.
  */
 #include "preload/python/python_start.h"
 
@@ -18,7 +18,10 @@
 #include "preload/python/python_frame.h"
 #include "preload/python/python_thread.h"
 
-/* What is needed of the interpreter; the types are our own words for those of Python.h. */
+/*
+ * The functions of the interpreter that we need; the types are our own declarations of those in
+ * Python.h.
+ */
 struct object;
 struct method {
 	const char *name;

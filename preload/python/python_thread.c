@@ -11,7 +11,7 @@
 #include "collector/ring/ring.h"
 #include "preload/python/python_frame.h"
 
-/* The head of a thread state, in 3.8 to 3.13; its ids lie further behind, in its first words. */
+/* The head of a thread state, in 3.8 to 3.13; its ids follow later, in its first words. */
 enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 #define STATE_WORDS 40u
 
@@ -32,7 +32,7 @@ static struct python_threads {
 	uint32_t known_tid;
 } threads;
 
-/* Of what is told; the drain thread's. */
+/* The result; for the drain thread. */
 static struct python_frames told;
 static struct {
 	char file[PYTHON_UTF8_BYTES], function[PYTHON_UTF8_BYTES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PyTorch's caching allocator reports to c10::reportMemoryUsageToProfiler all that it gives and
- * takes back, whether or not anybody profiles. libc10_cuda calls it in libc10, so ours comes first;
- * it leaves a row and goes on to the real one.
+ * PyTorch's caching allocator reports every allocation and free to
+ * c10::reportMemoryUsageToProfiler, with or without a profiler. libc10_cuda calls it in libc10, so
+ * ours comes first; it writes a row and calls the real one.
  */
 #include <errno.h>
 

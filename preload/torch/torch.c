@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds libtorch and registers with its observer interface. If anything of it is not as expected,
- * the observer stays off and the stream says why.
+ * Finds libtorch and registers with its observer interface. If an assumption fails, the observer
+ * stays off and the stream says why.
  */
 #include "preload/torch/torch.h"
 
@@ -20,7 +20,9 @@
 #include "preload/torch/torch_try.h"
 #include "preload/torch/worker.h"
 
-/* A look may start the recorder, which takes up to 2 s; after so long nobody is at it any more. */
+/*
+ * A look may start the recorder, which takes up to 2 s; after this long no thread is busy with it.
+ */
 #define MOST_NS 10000000000u
 
 /* What is mapped of PyTorch. */
@@ -36,8 +38,8 @@ static struct torch_state {
 	struct claim look;
 	atomic_bool is_reported;    /* that there are several */
 	atomic_bool is_due;	    /* `linked` was not ready at the first look */
-	_Atomic uint64_t nr_mapped; /* by the loader, at the last look */
-	uint64_t handle;	    /* of all scopes but the users', which tell steps */
+	_Atomic uint64_t nr_mapped; /* objects mapped by the loader at the last look */
+	uint64_t handle;	    /* of all scopes except the users', which mark steps */
 	void (*enable)(uint64_t handle);
 	void (*disable)(uint64_t handle);
 	_Atomic bool is_off; /* the handle is disabled */
@@ -65,8 +67,7 @@ static uint64_t level(void)
 	return config_flag(CONFIG_TIMER_ONLY) && level > TORCH_STEPS ? TORCH_STEPS : level;
 }
 
-/* Apart from each other, since the users' ranges go on while a window is closed: they tell steps.
- */
+/* Separately, since the users' ranges stay enabled while no window is open: they mark steps. */
 static void add_both(const struct torch_functions *f, bool has_shapes)
 {
 	struct torch_callback users = {
@@ -100,9 +101,9 @@ static bool try_shapes(const struct elf *libtorch, const struct torch_functions 
 }
 
 /*
- * A look may come while the loader is still running constructors of what libtorch needs. Python's
- * part sets a type when its module is made, which is after that; without Python a text of libtorch
- * tells that its constructors have run.
+ * A look may happen while the loader still runs constructors of libraries that libtorch needs.
+ * PyTorch's Python library sets a type when its module is made, which is later; without Python, a
+ * text of libtorch shows that its constructors have run.
  */
 static bool is_ready(const struct mapped *mapped)
 {
@@ -135,7 +136,7 @@ void torch_set_enabled(bool is_wanted)
 }
 
 /*
- * The recorder's thread tells only at its next turn. It may have opened a window meanwhile. While
+ * The recorder's thread reports windows only at its next turn, and may have opened one since. While
  * it starts, which may take long, operators are counted as lost.
  */
 static void begin_closed(void)
@@ -240,7 +241,7 @@ static void report_several(const struct mapped *mapped)
 	}
 }
 
-/* What is mapped, if that is more than at the last look. */
+/* Examines what is mapped, if that is more than at the last look. */
 static void look(struct mapped *mapped)
 {
 	uint64_t nr_mapped = 0;

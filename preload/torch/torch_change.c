@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PyTorch's mutex is held while its list of observers changes. A child that was forked in that
- * moment would wait for it for ever, so a fork and a change wait for each other.
+ * PyTorch holds a mutex while its list of observers changes. A child forked then would wait for it
+ * for ever, so forks and changes wait for each other.
  */
 #include <errno.h>
 #include <stdatomic.h>

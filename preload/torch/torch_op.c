@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libtorch calls at the begin and end of every operator, autograd node and user range: two
- * reads of the clock, and a row at the end. Between them only the begin is kept, on a stack of the
- * thread, since they nest; one that ends on another thread (asynchronous) is looked for in all.
+ * libtorch calls these functions at the begin and end of every operator, autograd node and user
+ * range: two reads of the clock, and a row at the end. A stack of the thread keeps the begin, since
+ * they nest; for one that ends on another thread (asynchronous), all stacks are searched.
  */
 #include <string.h>
 
@@ -84,7 +84,7 @@ static inline void fill(struct gprof_row_op *row, const struct op_ended *ended, 
 		.scope = *(const uint8_t *)(fn_bytes + torch_layout.scope_at)};
 }
 
-/* One whose name is beyond those that get an id. */
+/* An operator whose name got no id. */
 static __attribute__((noinline)) void emit_text(
 	struct ring_tls *self, const struct op_ended *ended, const void *fn, const char *text)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes and types of the inputs of operators. Where they stand in at::RecordFunction, c10::IValue
- * and c10::TensorImpl is found with tensors of our own: their sizes are asked of libtorch's C
- * functions and looked up in the object. After that they are read, and nothing is called, since
- * sizes() of a tensor may throw, print, or run Python. Objects of other classes than a plain
- * tensor's (nested, sparse, undefined) are "?"; one whose sizes are symbols (while torch.compile
- * traces) has no elements, and reads as that.
+ * Shapes and types of the inputs of operators. Their offsets in at::RecordFunction, c10::IValue and
+ * c10::TensorImpl are found with tensors of our own: libtorch's C functions return their sizes, and
+ * we search the object for them. After that we only read memory and call nothing, since sizes() of
+ * a tensor may throw, print, or run Python. Objects of classes other than a plain tensor (nested,
+ * sparse, undefined) are "?"; one with symbolic sizes (while torch.compile traces) has no elements,
+ * and reads as such.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@
 static struct shape_layout {
 	uint32_t inputs_at; /* in at::RecordFunction: address, number */
 	uint32_t tag;	    /* of an IValue that is a tensor */
-	uint32_t sizes_at;  /* in c10::TensorImpl; the number of them stands before them */
+	uint32_t sizes_at;  /* in c10::TensorImpl; their number precedes them */
 	uint32_t type_at;   /* uint16_t */
 	const void *class;  /* what a plain tensor begins with */
 } layout;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The observer interface of a libtorch: its functions by their names, and the layout of what they
- * pass. Nothing of it is taken on trust: a range of our own is run with known numbers in it, and
- * where they stand is looked up in the object.
+ * The observer interface of a libtorch: its functions by their names, and the layout of their
+ * arguments. No assumption goes untested: a range of our own runs with known numbers in it, and we
+ * search the object for them.
  */
 #include "preload/torch/torch_try.h"
 
@@ -59,8 +59,8 @@ static const uint8_t try_scopes[NR_TRIES] = {7, 2, 1, 7};
 static void run_one(const struct torch_functions *f, unsigned int number)
 {
 	static union {
-		unsigned char
-			bytes[2 * OBJECT_BYTES]; /* what is copied lies within, whatever is in it */
+		unsigned char bytes[2 * OBJECT_BYTES]; /* the copied part is inside, whatever its
+							  content */
 		max_align_t align;
 	} object;
 	void (*construct)(void *, uint8_t);

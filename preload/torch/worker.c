@@ -9,7 +9,10 @@
 #include "collector/collector.h"
 #include "preload/base/modules.h"
 
-/* What is needed of the interpreter; the type is our own word for that of Python.h. */
+/*
+ * The functions of the interpreter that we need; the type is our own declaration of that in
+ * Python.h.
+ */
 struct object;
 #define PYTHON_SYMBOLS(S)                                                                    \
 	S(PyGILState_GetThisThreadState, void *, (void))                                     \
@@ -34,7 +37,7 @@ static struct worker_state {
 	PYTHON_SYMBOLS(S)
 #undef S
 	void *(*current)(void); /* the state of the thread that holds the GIL, or of this one */
-	/* From 3.13 on, where a reference that is not ours may be gone meanwhile. */
+	/* From 3.13 on, where a borrowed reference may disappear. */
 	int (*PyDict_GetItemStringRef)(struct object *, const char *key, struct object **);
 	struct object *none, *int_type, *slot_type;
 	atomic_bool is_expected, is_ready;
