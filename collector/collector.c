@@ -252,7 +252,7 @@ static int begin_start(const sigset_t *signal_mask)
 {
 	const struct drain_owner owner = {on_ready, take_over, set_enabled, on_interval};
 
-	/* Here and not on the drain thread: the host may change its environment later on. */
+	/* Here and not on the drain thread: the target may change its environment later. */
 	config_init();
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
 		config_flag(CONFIG_QUIET));

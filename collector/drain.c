@@ -124,8 +124,8 @@ static void add_position(
 }
 
 /*
- * The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is given back. In a
- * stream that is full, groups only tell what is lost, and are rare.
+ * The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is freed. In a full
+ * stream, groups only report losses, and are rare.
  */
 static void flush(bool is_last)
 {
@@ -225,7 +225,7 @@ static uint32_t next_timeout_ms(void)
 	return due > now ? (uint32_t)((due - now + MS_NS - 1) / MS_NS) : 0;
 }
 
-/* CUPTI must not be called after it: where our handler was not in time, or the host went on. */
+/* CUPTI must not be called after it, if our handler was too late or the target continued. */
 static void look_for_teardown(void)
 {
 	if (atomic_load(&drain.is_attached) && cupti_is_live() && device_is_gone()) {
@@ -426,7 +426,7 @@ int drain_start(const struct drain_owner *owner, const sigset_t *signal_mask)
 	drain.signal_mask = *signal_mask;
 	rc = create(STACK_BYTES);
 	if (rc == EINVAL) {
-		rc = create(0); /* the host's thread-local variables alone are larger */
+		rc = create(0); /* the target's thread-local variables alone are larger */
 	}
 	return -rc;
 }

@@ -35,8 +35,8 @@ static uint32_t find_shape(const struct gprof_row_ring_launch *r)
 }
 
 /*
- * Most launches have been made before: they are told by the bytes of the row that make a shape. One
- * line of the cache each.
+ * Most launches repeat an earlier one: the bytes of the row that make a shape identify them. One
+ * cache line each.
  */
 struct known_launch {
 	uint64_t launch[4]; /* function, grid, block: neighbours in a row */

@@ -130,8 +130,10 @@ COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t siz
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_memsz) {
-			/* Absolute, since the host may change its directory before the driver
-			 * reads it. */
+			/*
+			 * Absolute, since the target may change its directory before the driver
+			 * reads it.
+			 */
 			if (info->dlpi_name[0] == '/' && strlen(info->dlpi_name) < PATH_MAX) {
 				entry.path = info->dlpi_name; /* as long as we are mapped */
 			} else {

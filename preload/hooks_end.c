@@ -61,13 +61,13 @@ static void mark_exit(enum gprof_end_kind kind, int code)
 	}
 }
 
-#define LEAVE(name, tell, kind, found)                \
+#define LEAVE(name, on_leave, kind, found)            \
 	void name(int status)                         \
 	{                                             \
 		const __typeof__(&name) next = found; \
                                                       \
 		if (is_recording()) {                 \
-			tell(kind, status);           \
+			on_leave(kind, status);       \
 		}                                     \
 		if (next) {                           \
 			next(status);                 \

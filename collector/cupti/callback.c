@@ -191,8 +191,8 @@ static void on_api(
 }
 
 /*
- * The client goes first at a begin and last at an end: its time is not the call's. Our own calls
- * are not told to it.
+ * The client comes first at a begin and last at an end: its time is not part of the call. It does
+ * not see our own calls.
  */
 void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
 {

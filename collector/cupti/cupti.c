@@ -105,7 +105,7 @@ static void *try_major(const char *folder, unsigned int row)
 	return NULL;
 }
 
-/* A runtime named libcudart.so.12... wants CUPTI 12; -1 if its name does not tell. */
+/* A runtime named libcudart.so.12... needs CUPTI 12; -1 if its name has no number. */
 static int row_of(const char *cudart)
 {
 	const char *version = strstr(cudart, ".so.");
@@ -191,8 +191,8 @@ static const char *resolve(void *handle)
 }
 
 /*
- * GetNextRecord steps over records of any content by their kind alone, and so tells how long the
- * library's records are: layouts change under one soname. Before 13.3 that needs no driver.
+ * GetNextRecord skips records of any content by their kind alone, and so reveals the size of the
+ * library's records: layouts change under one soname. Before 13.3 that needs no driver.
  */
 static uint32_t walk(uint32_t kind)
 {

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Result codes that are told apart. */
+/* Result codes with a special meaning here. */
 enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_INVALID_PARAMETER = 1,

@@ -50,7 +50,7 @@ static struct driver {
 	int (*get_primary)(int device, unsigned int *flags, int *is_active);
 } driver;
 
-static uint64_t seen; /* a bit for each device with a context that CUPTI told of */
+static uint64_t seen; /* a bit for each device with a context that CUPTI reported */
 
 /* In the driver, which stays, even if the program closes it: the drain calls it later. */
 static void *find(const char *name)

@@ -92,7 +92,7 @@ enum gprof_kind {
 	GPROF_KIND_UINT = 1,   /* a number */
 	GPROF_KIND_INT = 2,    /* a signed number, sign-extended to 64 bits */
 	GPROF_KIND_ID = 3,     /* a number that mostly counts up */
-	GPROF_KIND_TICK = 4,   /* a time in ticks of the host clock (raw while in a ring) */
+	GPROF_KIND_TICK = 4,   /* a time in ticks of the CPU clock (raw while in a ring) */
 	GPROF_KIND_DEVTIME = 5,/* a time in ns of CUPTI's clock */
 	GPROF_KIND_SPAN = 6,   /* a duration; in a ring or row struct it holds the END time instead */
 	GPROF_KIND_STRING = 7, /* id of a row of table string, 0 = none; in a ring: the inline text */
@@ -300,8 +300,8 @@ struct gprof_row_head {
 	C(t, uint32_t, name, STRING)
 
 /*
- * From a launch (function set, name 0 unless known) or from a kernel record (function 0).
- * What the source does not tell is 0; cluster 0 means no clusters.
+ * From a launch (function set, name 0 unless known) or from a kernel record (function 0). Fields
+ * that the source lacks are 0; cluster 0 means no clusters.
  */
 #define GPROF_COLUMNS_shape(C, t)                                                                  \
 	C(t, uint32_t, id, ID)                                                                     \
@@ -365,7 +365,7 @@ struct gprof_row_head {
 	C(t, uint8_t, memory_kind, UINT)                                                           \
 	C(t, uint8_t, flags, UINT)
 
-/* type: CUPTI's; place has device 0xffffffff (the record does not tell) */
+/* type: CUPTI's; place has device 0xffffffff (the record does not name it) */
 #define GPROF_COLUMNS_sync(C, t)                                                                   \
 	C(t, uint64_t, begin, DEVTIME)                                                             \
 	C(t, uint64_t, dur, SPAN)                                                                  \
@@ -774,7 +774,7 @@ struct gprof_chunk_header {
 	uint32_t reserved;
 	uint32_t committed; /* bytes of rows, from the end of this header */
 	uint32_t drained;   /* bytes of rows that are in the stream */
-	uint64_t lost;	    /* rows of the thread that found no room, of which no `loss` row tells */
+	uint64_t lost;	    /* rows of the thread that found no room, not yet in a `loss` row */
 	uint64_t padding[4];
 };
 

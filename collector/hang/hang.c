@@ -77,7 +77,7 @@ static uint64_t count_events(void)
 	return nr;
 }
 
-/* Does something tell where steps end, and has it done so? A clock and a guess do not. */
+/* Does something mark the ends of steps, and has it done so? A clock and a guess do not count. */
 static bool has_steps(void)
 {
 	struct step_auto_verdict verdict;
@@ -168,8 +168,8 @@ static void report_end(uint64_t now)
 }
 
 /*
- * Where nothing tells of steps, a process may just have nothing to do; one that is in a call for so
- * long waits for something.
+ * Without marked steps a process may just be idle; one that is in a call for this long waits for
+ * something.
  */
 static bool is_hung(uint64_t now)
 {

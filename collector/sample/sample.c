@@ -91,7 +91,7 @@ static void take_process(void)
 	}
 }
 
-/* ---- threads, and the host ---- */
+/* ---- threads, and the machine ---- */
 
 bool sample_read_cpus(const char *text, uint64_t *busy, uint64_t *all)
 {

@@ -52,9 +52,9 @@ void control_init(void)
 	look(&state.seen, &status);
 }
 
-/* ---- what is told ---- */
+/* ---- notices ---- */
 
-static void tell(const char *what, const char *sentence)
+static void report(const char *what, const char *sentence)
 {
 	bool is_last = ++state.nr_notices == MAX_NOTICES;
 
@@ -117,17 +117,18 @@ static bool is_possible(const struct control_command *command, const char *line)
 	if (command->end == STEP_NO_END || command->first == command->end) {
 		log_format(sentence, sizeof(sentence), "obeyed in step %llu",
 			(unsigned long long)step);
-		tell(line, sentence);
+		report(line, sentence);
 		return true;
 	}
 	if (!step_has_source()) {
-		tell(line, "ignored: nothing marks steps while nothing is recorded; use start and "
-			   "stop, or set GPROF_STEP");
+		report(line,
+			"ignored: nothing marks steps while nothing is recorded; use start and "
+			"stop, or set GPROF_STEP");
 		return false;
 	}
 	log_format(sentence, sizeof(sentence), "obeyed in step %llu%s", (unsigned long long)step,
 		command->end <= step ? ", after these steps were over: nothing is recorded" : "");
-	tell(line, sentence);
+	report(line, sentence);
 	return true;
 }
 
@@ -142,8 +143,8 @@ bool control_look(struct control_command *command)
 	}
 	if (!is_trusted(&status)) {
 		state.seen = version;
-		tell(NAME, "ignored: it must be a file of this user or root that only they or a "
-			   "group may write");
+		report(NAME, "ignored: it must be a file of this user or root that only they or a "
+			     "group may write");
 		return false;
 	}
 	if (!read_line(line, sizeof(line))) {
@@ -151,8 +152,9 @@ bool control_look(struct control_command *command)
 	}
 	state.seen = version;
 	if (!parse(command, line)) {
-		tell(NAME, "ignored: its first line must be start, stop or steps FIRST-END (to END "
-			   "- 1, END above FIRST)");
+		report(NAME,
+			"ignored: its first line must be start, stop or steps FIRST-END (to END "
+			"- 1, END above FIRST)");
 		return false;
 	}
 	return is_possible(command, line);

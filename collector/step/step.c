@@ -233,7 +233,7 @@ static void update_state(void)
 	} while (!atomic_compare_exchange_strong(&state.nr_askers, &nr_askers, 0));
 }
 
-/* One window from the first call to the last: nothing to tell apart. */
+/* One window from the first call to the last. */
 static bool is_always(void)
 {
 	return state.is_always && !atomic_load_explicit(&state.command, memory_order_relaxed);
@@ -252,7 +252,8 @@ void step_start(void)
 	struct gprof_row_step row = {.time = clock_raw(), .how = (uint8_t)state.rule};
 
 	atomic_store(&state.ended_raw, row.time);
-	atomic_store(&state.state, UINT32_MAX); /* so that the first state, closed too, is told */
+	atomic_store(
+		&state.state, UINT32_MAX); /* so that the first state, closed too, gets a row */
 	cupti_warmup_begin(&state.schedule, 0);
 	update_state();
 	if (state.rule || state.is_found) {
@@ -337,7 +338,7 @@ void step_range(const char *name, uint64_t begin, uint64_t end)
 	if (ends.nr) {
 		atomic_store(&state.is_reported, true);
 	}
-	/* A schedule goes by what happens now: for it, steps begin with the first that is told. */
+	/* A schedule follows the current events: for it, steps begin with the first marked one. */
 	first = is_always() || !ends.nr ? 0 : ends.nr - 1;
 	for (uint32_t i = first; i < ends.nr; i++) {
 		end_step(state.ranges.rule, ends.times[i]);

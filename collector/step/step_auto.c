@@ -206,7 +206,7 @@ static void count_fetches(struct step_auto *a, uint64_t begin, struct step_auto_
 		return;
 	}
 	if (a->has_zero_grad) {
-		a->held.nr = 0; /* too many to tell them all later */
+		a->held.nr = 0; /* too many to report them all later */
 	}
 	add_end(&a->held, begin);
 	if (a->wanted == GPROF_STEP_DATALOADER || a->nr_fetches > patience) {

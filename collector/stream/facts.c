@@ -59,7 +59,8 @@ static struct facts_state {
 	char values[NR_SOURCES][VALUE_BYTES];
 	char from[NR_SOURCES][64];
 	char parent[512];
-	_Atomic uint64_t worker; /* its number, and above it of how many; 0: nothing to tell */
+	_Atomic uint64_t worker; /* its number, and in the upper half the number of workers; 0:
+				    nothing new */
 } state;
 
 void facts_look(void)

@@ -48,7 +48,7 @@ static struct config_state {
 	unsigned int nr_wrong;
 } config;
 
-static void wrong_add(const char *name, const char *value, const char *allowed)
+static void add_wrong_value(const char *name, const char *value, const char *allowed)
 {
 	char redacted[64];
 
@@ -61,7 +61,7 @@ static void wrong_add(const char *name, const char *value, const char *allowed)
 }
 
 /* Of the file of settings: what, and what is wrong with it. */
-static void wrong_line(const char *where, const char *what, const char *problem)
+static void add_wrong_line(const char *where, const char *what, const char *problem)
 {
 	char redacted[96];
 
@@ -171,12 +171,12 @@ int config_set(const char *name, const char *value)
 			int rc = set((enum config_name)i, value);
 
 			if (rc) {
-				wrong_add(name, value, variables[i].allowed);
+				add_wrong_value(name, value, variables[i].allowed);
 			}
 			return rc;
 		}
 	}
-	wrong_add(name, value, "no such variable; see gprof-report env");
+	add_wrong_value(name, value, "no such variable; see gprof-report env");
 	return -EINVAL;
 }
 
@@ -222,7 +222,7 @@ void config_init(void)
 }
 
 /* One line of a file: NAME=value, also with `export`, quotes, comments and blanks around. */
-static void take_line(char *line)
+static void parse_line(char *line)
 {
 	char *name = line + strspn(line, " \t");
 	char *value, *end;
@@ -236,7 +236,7 @@ static void take_line(char *line)
 	}
 	if (!value) {
 		if (!strncmp(name, PREFIX, strlen(PREFIX))) {
-			wrong_line("", name,
+			add_wrong_line("", name,
 				"in the file of " PREFIX "CONFIG has no value; write "
 				"NAME=value");
 		}
@@ -279,10 +279,10 @@ int config_load(void)
 	}
 	rc = config_file_read(&file, path);
 	if (rc) {
-		wrong_line(PREFIX "CONFIG=", path, file.problem);
+		add_wrong_line(PREFIX "CONFIG=", path, file.problem);
 	}
 	for (line = strtok_r(file.bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		take_line(line);
+		parse_line(line);
 	}
 	return rc;
 }

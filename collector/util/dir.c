@@ -87,7 +87,7 @@ int dir_make(const char *dir, char absolute[PATH_MAX])
 	if (rc) {
 		return rc;
 	}
-	/* Absolute, since the host may change its directory. */
+	/* Absolute, since the target may change its directory. */
 	return realpath(path, absolute) ? 0 : -errno;
 }
 

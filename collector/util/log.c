@@ -25,7 +25,7 @@ static struct log_state {
 	atomic_bool has_spoken;
 	atomic_bool is_line_taken;
 	char path[1024];
-	char line[LINE_BYTES]; /* not on the stack of the host's thread, which may be small */
+	char line[LINE_BYTES]; /* not on the stack of the target's thread, which may be small */
 } log_state = {.level = LOG_WARN};
 
 void log_init(enum log_level level, const char *path, int quiet)
@@ -65,7 +65,7 @@ static void put_number(struct out *out, uint64_t value, unsigned int base, bool 
 	put(out, p, (size_t)(digits + sizeof(digits) - p));
 }
 
-/* The integer argument of the size that the l's and z before the conversion told. */
+/* The integer argument of the size that the l's and z before the conversion give. */
 static uint64_t take_unsigned(va_list *args, int longs)
 {
 	return longs ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned int);
@@ -210,7 +210,7 @@ static void write_unharmed(int fd, const char *bytes, size_t nr_bytes)
 }
 
 /* Opens the file for each message: no descriptor of ours stays among the target's. */
-static void say(const char *message, size_t nr_bytes, bool on_stderr)
+static void put_out(const char *message, size_t nr_bytes, bool on_stderr)
 {
 	int error = errno;
 
@@ -237,7 +237,7 @@ static void write_formatted(
 
 	n += format_all(message + n, message_bytes - n - 1, true, format, args);
 	message[n++] = '\n';
-	say(message, n, on_stderr);
+	put_out(message, n, on_stderr);
 }
 
 /* In the one long buffer; while another thread has that, in a short one, which may cut it. */

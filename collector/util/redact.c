@@ -63,7 +63,7 @@ bool redact_is_secret(const char *name, size_t nr_bytes)
 			continue;
 		}
 		if (n + 1 == sizeof(plain)) {
-			return true; /* too long to tell */
+			return true; /* too long to decide */
 		}
 		plain[n++] = lower(name[i]);
 		end = i + 1;

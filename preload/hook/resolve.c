@@ -22,7 +22,7 @@
 #define MAX_LINKS  256u
 #define PATH_BYTES 1024u
 
-/* A module, as far as one that is opened again in its place can be told from it. */
+/* A module, as far as it can be distinguished from one opened again in its place. */
 struct identity {
 	uintptr_t low, span;
 	uint64_t path_hash;

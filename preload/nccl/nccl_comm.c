@@ -124,7 +124,7 @@ static struct nccl_comm_entry *put(uintptr_t at, uint64_t key, int32_t rank, uin
 	entry->rank = rank;
 	entry->nr_ranks = nr_ranks;
 	entry->is_hash = false;
-	atomic_store(&entry->told, NCCL_COMM_UNTOLD);
+	atomic_store(&entry->state, NCCL_COMM_UNWRITTEN);
 	memset((void *)&entry->nr_collectives, 0,
 		sizeof(*entry) - offsetof(struct nccl_comm_entry, nr_collectives));
 	return entry;
@@ -192,11 +192,11 @@ void nccl_comm_know(struct nccl_comm_entry *comm, int32_t rank, uint32_t nr_rank
 {
 	if (comm && nr_ranks && !comm->nr_ranks) {
 		comm->nr_ranks = nr_ranks;
-		atomic_store(&comm->told, NCCL_COMM_UNTOLD);
+		atomic_store(&comm->state, NCCL_COMM_UNWRITTEN);
 	}
 	if (comm && rank >= 0 && comm->rank < 0) {
 		comm->rank = rank;
-		atomic_store(&comm->told, NCCL_COMM_UNTOLD);
+		atomic_store(&comm->state, NCCL_COMM_UNWRITTEN);
 	}
 }
 
@@ -258,7 +258,7 @@ static bool is_unknown(const struct nccl_comm_entry *comm)
 	return comm->rank < 0 && !comm->is_hash;
 }
 
-static void tell(struct nccl_comm_entry *comm, const void *function, bool is_asked)
+static void write_comm(struct nccl_comm_entry *comm, const void *function, bool is_asked)
 {
 	const nccl_comm *handle = (const nccl_comm *)atomic_load(&comm->handle);
 	struct gprof_row_nccl_comm row = {
@@ -277,17 +277,17 @@ static void tell(struct nccl_comm_entry *comm, const void *function, bool is_ask
 
 uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask)
 {
-	enum nccl_comm_told told =
-		comm && !may_ask && is_unknown(comm) ? NCCL_COMM_UNASKED : NCCL_COMM_TOLD;
+	enum nccl_comm_row now = comm && !may_ask && is_unknown(comm) ? NCCL_COMM_UNIDENTIFIED
+								      : NCCL_COMM_IDENTIFIED;
 	int error = errno;
 
 	/* It is already in the stream if it was the only one here; the later row counts. */
 	if (comm && is_ambiguous(comm) && comm->rank >= 0) {
 		comm->rank = -1;
-		atomic_store(&comm->told, NCCL_COMM_UNTOLD);
+		atomic_store(&comm->state, NCCL_COMM_UNWRITTEN);
 	}
-	if (comm && atomic_load(&comm->told) < told && atomic_exchange(&comm->told, told) < told) {
-		tell(comm, function, may_ask);
+	if (comm && atomic_load(&comm->state) < now && atomic_exchange(&comm->state, now) < now) {
+		write_comm(comm, function, may_ask);
 		errno = error;
 	}
 	return comm ? comm->id : 0;

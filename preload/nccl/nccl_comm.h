@@ -18,7 +18,7 @@
 #define NCCL_COMM_PEERS 128u
 
 /* Is it in the stream, and has the library identified it? */
-enum nccl_comm_told { NCCL_COMM_UNTOLD, NCCL_COMM_UNASKED, NCCL_COMM_TOLD };
+enum nccl_comm_row { NCCL_COMM_UNWRITTEN, NCCL_COMM_UNIDENTIFIED, NCCL_COMM_IDENTIFIED };
 
 struct nccl_comm_entry {
 	_Atomic uintptr_t handle; /* 0 never used, NCCL_COMM_FREE, NCCL_COMM_BUSY or the handle */
@@ -28,7 +28,7 @@ struct nccl_comm_entry {
 	_Atomic int32_t rank; /* -1: not queried yet, or unknown */
 	_Atomic uint32_t nr_ranks;
 	bool is_hash; /* the handle is NCCL's hash, which is the key, too */
-	_Atomic enum nccl_comm_told told;
+	_Atomic enum nccl_comm_row state;
 	_Atomic uint32_t nr_collectives, nr_split;
 	_Atomic uint32_t nr_sent[NCCL_COMM_PEERS], nr_received[NCCL_COMM_PEERS];
 };

@@ -264,7 +264,7 @@ static int64_t fact_or(enum fact fact, int64_t otherwise)
 
 /* ---- calls ---- */
 
-static void tell(void)
+static void report_limits(void)
 {
 	if (self.call.begin && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("NCCL's ranges", 0,
@@ -397,6 +397,6 @@ void nccl_range_pop(uint32_t domain, const struct nvtx_payload_data *payloads, s
 	}
 	nccl_return(&self.call, NCCL_SUCCESS);
 	take_payloads(domain, payloads, nr_payloads);
-	tell();
+	report_limits();
 	end_call();
 }

@@ -316,8 +316,8 @@ int nvtx_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t n
 }
 
 /*
- * The lowest bit of an id of ours tells that its end ends a step; another tool's ids, which the
- * program gets then, are kept for as long.
+ * The lowest bit of our ids says that the end of the range ends a step. If the program gets another
+ * tool's ids, we remember those.
  */
 uint64_t nvtx_start_range(
 	uint32_t domain, const struct nvtx_attributes *attributes, const uint64_t *theirs)

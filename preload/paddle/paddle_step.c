@@ -118,10 +118,10 @@ static bool is_on_top(struct op_stack *stack)
 	return top && top->object == &stack->run;
 }
 
-static void tell(struct op_run *run, uint32_t optimizer, uint64_t begin, uint64_t end)
+static void write_step(struct op_run *run, uint32_t optimizer, uint64_t begin, uint64_t end)
 {
 	collector_range(optimizer ? optimizers[optimizer - 1].range : STEP_PREFIX, begin, end);
-	run->told = optimizer;
+	run->written = optimizer;
 	run->has_gradient = false;
 }
 
@@ -140,8 +140,8 @@ void paddle_step_finish(struct op_stack *stack)
 			paddle_emit(&ring_tls, &ended);
 		}
 	}
-	if (run->has_gradient || run->optimizer != run->told) {
-		tell(run, run->optimizer, run->begin, run->end);
+	if (run->has_gradient || run->optimizer != run->written) {
+		write_step(run, run->optimizer, run->begin, run->end);
 	}
 	run->optimizer = 0;
 	run->has_frame = false;
@@ -174,7 +174,7 @@ static void take_update(struct op_stack *stack, uint32_t optimizer)
 	struct op_run *run = &stack->run;
 
 	if (run->nr_marked) {
-		run->marked = optimizer; /* to be told with the range that Paddle marks */
+		run->marked = optimizer; /* to be written with the range that Paddle marks */
 	} else if (run->optimizer == optimizer) {
 		run->end = clock_raw();
 	} else {
@@ -223,13 +223,13 @@ void paddle_step_before_end(struct op_stack *stack, const void *event)
 	}
 }
 
-/* Where several run at once, the last to end tells. */
+/* If several run at once, the last to end decides. */
 static void end_executor(struct op_run *run, const struct op_ended *ended)
 {
 	uint32_t optimizer = atomic_load(&static_optimizer);
 
 	if (atomic_load(&nr_executing) && atomic_fetch_sub(&nr_executing, 1) == 1 && optimizer) {
-		tell(run, optimizer, ended->begin, ended->end);
+		write_step(run, optimizer, ended->begin, ended->end);
 	}
 }
 
@@ -244,7 +244,7 @@ void paddle_step_end(struct op_stack *stack, const struct op_ended *ended)
 		collector_range(FETCH_RANGE, ended->begin, ended->end);
 	} else if (ended->scope == PADDLE_OPTIMIZATION && run->nr_marked) {
 		if (!--run->nr_marked) {
-			tell(run, run->marked, ended->begin, ended->end);
+			write_step(run, run->marked, ended->begin, ended->end);
 		}
 	} else if (run->optimizer && run->has_frame && is_on_top(stack)) {
 		run->end = ended->end;

@@ -65,7 +65,7 @@ static uint64_t hash_of(const char *text, uint32_t nr_bytes)
 }
 
 /* Rows of table op_shape have the same form. */
-static void tell(enum op_name_table number, const struct name *name)
+static void write_row(enum op_name_table number, const struct name *name)
 {
 	struct gprof_row_op_name row = {.id = name->id};
 
@@ -112,7 +112,7 @@ static struct name *find(enum op_name_table number, struct table *t, const char 
 				return NULL;
 			}
 			if (atomic_compare_exchange_strong(slot, &name, fresh)) {
-				tell(number, fresh);
+				write_row(number, fresh);
 				return fresh;
 			}
 		}

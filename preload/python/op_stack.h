@@ -30,7 +30,7 @@ struct op_frame {
 struct op_run {
 	uint64_t begin, end; /* so far; set while `optimizer` is */
 	uint32_t optimizer;  /* 1 + its place in the list there, 0: none is at work */
-	uint32_t told;	     /* the last one written */
+	uint32_t written;    /* the last one written */
 	uint32_t nr_marked;  /* ranges of optimizers that Paddle has marked itself, and are open */
 	uint32_t marked;     /* the optimizer whose operators ran in them, 0: none so far */
 	bool has_frame;	     /* the stack contains it, as &stack->run */

@@ -197,8 +197,8 @@ static bool peek_word(uintptr_t *value, uintptr_t from)
 }
 
 /*
- * Up to 3.10 an argument that inner functions use is moved away: the code's co_cell2arg tells which
- * of its cells, which come behind the locals, is of which argument.
+ * Up to 3.10 an argument that inner functions use is moved: the code's co_cell2arg maps its cells,
+ * which follow the locals, to arguments.
  */
 static uintptr_t first_cell(const struct python_frame *frame)
 {

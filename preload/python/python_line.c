@@ -35,7 +35,10 @@ static uint32_t find_pairs(
 	return 0;
 }
 
-/* Six bits a byte, least first; bit 6 tells that more follow. The sign is in the lowest bit. */
+/*
+ * Six bits a byte, least significant first; bit 6 says that more follow. The sign is in the lowest
+ * bit.
+ */
 static uint32_t signed_varint(const unsigned char *at, const unsigned char *end)
 {
 	uint32_t value = 0;

@@ -69,8 +69,7 @@ void python_stack_forget(void)
 
 /* ---- a table ---- */
 
-/* The id of a key other than 0, 0 if the table is half full; *is_new: the caller tells what it is.
- */
+/* The id of a key other than 0, 0 if the table is half full; *is_new: the caller must define it. */
 static uint32_t find(_Atomic uint64_t *keys, uint32_t bits, _Atomic uint32_t *nr_used, uint64_t key,
 	bool *is_new)
 {

@@ -33,7 +33,7 @@ static struct python_threads {
 } threads;
 
 /* The result; for the drain thread. */
-static struct python_frames told;
+static struct python_frames frames;
 static struct {
 	char file[PYTHON_UTF8_BYTES], function[PYTHON_UTF8_BYTES];
 } texts[PYTHON_FRAMES_MAX];
@@ -95,10 +95,10 @@ static bool read_text(char utf8[PYTHON_UTF8_BYTES], uintptr_t str)
 static bool add_frame(const struct python_frame *frame)
 {
 	static unsigned char lines[MAX_LINES_BYTES];
-	uint32_t i = told.nr;
+	uint32_t i = frames.nr;
 
 	if (i == PYTHON_FRAMES_MAX) {
-		told.nr_more++;
+		frames.nr_more++;
 		return true;
 	}
 	if (!python_has_type(frame->code, threads.code_type) ||
@@ -106,10 +106,10 @@ static bool add_frame(const struct python_frame *frame)
 		!read_text(texts[i].function, frame->name)) {
 		return false;
 	}
-	told.all[i].file = texts[i].file;
-	told.all[i].function = texts[i].function;
-	told.all[i].line = python_point_line_in(&frame->point, lines, sizeof(lines));
-	told.nr++;
+	frames.all[i].file = texts[i].file;
+	frames.all[i].function = texts[i].function;
+	frames.all[i].line = python_point_line_in(&frame->point, lines, sizeof(lines));
+	frames.nr++;
 	return true;
 }
 
@@ -117,7 +117,7 @@ static const struct python_frames *read_frames(uint32_t tid, uintptr_t self)
 {
 	uintptr_t at = find(tid, self);
 
-	told.nr = told.nr_more = 0;
+	frames.nr = frames.nr_more = 0;
 	for (uint32_t i = 0; at && i < MAX_WALK; i++) {
 		struct python_frame frame;
 
@@ -126,8 +126,8 @@ static const struct python_frames *read_frames(uint32_t tid, uintptr_t self)
 		}
 		at = frame.next;
 	}
-	told.has_rest = at != 0;
-	return told.nr ? &told : NULL;
+	frames.has_rest = at != 0;
+	return frames.nr ? &frames : NULL;
 }
 
 /* ---- in ---- */

@@ -41,8 +41,8 @@ static struct worker_state {
 	int (*PyDict_GetItemStringRef)(struct object *, const char *key, struct object **);
 	struct object *none, *int_type, *slot_type;
 	atomic_bool is_expected, is_ready;
-	/* Was told. A forked child has it, too, but is not that worker. */
-	_Atomic(struct object *) told;
+	/* Was reported. A forked child inherits this flag, but is not that worker. */
+	_Atomic(struct object *) reported;
 } state;
 
 static bool find_symbols(void)
@@ -158,7 +158,7 @@ static void take(struct object *info)
 	long long nr = get_number(info, "num_workers");
 
 	if (number >= 0 && number < nr) {
-		atomic_store(&state.told, info);
+		atomic_store(&state.reported, info);
 		collector_loader_worker((uint32_t)number, (uint32_t)nr);
 	}
 }
@@ -168,7 +168,7 @@ static void look(void)
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
 		struct object *info = get_info(modules[i]);
 
-		if (info && info != state.none && info != atomic_load(&state.told)) {
+		if (info && info != state.none && info != atomic_load(&state.reported)) {
 			take(info);
 		}
 		state.Py_DecRef(info);
