@@ -40,7 +40,7 @@ parts() {
 	report timeline --part-mb "$mb" -o "$T/x.json" "$2" || return 1
 	list=$(ls -v "$T"/x-*.json)
 	[ "$(wc -l <<<"$list")" -gt 2 ] && [ ! -e "$T/x.json" ] || return 1
-	grep -q "is in $(wc -l <<<"$list") parts of its time: '$T/x-1.json' to '$(tail -1 <<<"$list")'" "$T/err" ||
+	grep -q "split by time into $(wc -l <<<"$list") files: '$T/x-1.json' to '$(tail -1 <<<"$list")'" "$T/err" ||
 		{ cat "$T/err"; return 1; }
 	# shellcheck disable=SC2086 # a list
 	python3 test/timeline/parts.py "$mb" "$T/whole.json" $list && python3 test/timeline/rules.py $list || return 1
@@ -50,11 +50,11 @@ parts() {
 }
 
 # shellcheck disable=SC2317
-# older PATH: parts of a run before stay, and are told, up to the first that is missing.
+# older PATH: parts of an earlier timeline stay and are named, up to the first that is missing.
 older() {
 	local parts
 	rm -f "$T"/y*.json
-	report timeline --part-mb 1 -o "$T/y.json" "$1" && ! grep "no parts of this" "$T/err" || return 1
+	report timeline --part-mb 1 -o "$T/y.json" "$1" && ! grep "belong to an earlier timeline" "$T/err" || return 1
 	parts=$(find "$T" -name "y-*.json" | wc -l)
 	echo mine | tee "$T/y-$((parts + 1)).json" "$T/y-$((parts + 2)).json" >"$T/y-$((parts + 4)).json"
 	report timeline --part-mb 1 -o "$T/y.json" "$1" &&
