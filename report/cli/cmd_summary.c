@@ -10,6 +10,7 @@
 #include "report/session/summary.h"
 #include "report/sql/database.h"
 #include "report/sql/nsys_query.h"
+#include "report/util/closest_name.h"
 
 static const char *const details[] = {"default", "op", "all", NULL};
 
@@ -25,19 +26,65 @@ static void take_default_views(struct summary *summary)
 	}
 }
 
-static bool take_views(struct summary *summary, const char *list)
+/* Names the view or style that does not exist, and the one that was probably meant; frees names. */
+static int unknown_name(const char *kind, const char *name, const char **names)
 {
-	while (*list) {
+	const char *closest = closest_name(name, names);
+
+	free(names);
+	return cmd_usage(&cmd_summary, "unknown %s '%s'%s%s%s", kind, name,
+		closest ? " (did you mean " : "", closest ? closest : "", closest ? "?)" : "");
+}
+
+static int unknown_view(const char *name, size_t nr_bytes)
+{
+	char text[64];
+	const char **names;
+	size_t nr = 0;
+
+	while (view_classes[nr]) {
+		nr++;
+	}
+	names = mem_zeroed(nr + 1, sizeof(*names));
+	for (size_t i = 0; i < nr; i++) {
+		names[i] = view_classes[i]->name;
+	}
+	snprintf(text, sizeof(text), "%.*s", (int)nr_bytes, name);
+	return unknown_name("view", text, names);
+}
+
+static int unknown_style(const char *name)
+{
+	const char **names;
+	size_t nr = 0;
+
+	while (summary_styles[nr]) {
+		nr++;
+	}
+	names = mem_zeroed(nr + 1, sizeof(*names));
+	for (size_t i = 0; i < nr; i++) {
+		names[i] = summary_styles[i]->name;
+	}
+	return unknown_name("style", name, names);
+}
+
+static int take_views(struct summary *summary, const char *list)
+{
+	do {
 		size_t length = strcspn(list, ",");
 		const struct view_class *view = view_find(list, length);
 
-		if (!view || summary->nr_views == SUMMARY_VIEWS) {
-			return false;
+		if (!view) {
+			return unknown_view(list, length);
+		}
+		if (summary->nr_views == SUMMARY_VIEWS) {
+			return cmd_usage(
+				&cmd_summary, "more than %u views", (unsigned int)SUMMARY_VIEWS);
 		}
 		summary->views[summary->nr_views++] = view;
 		list += length + (list[length] == ',');
-	}
-	return summary->nr_views > 0;
+	} while (*list);
+	return 0;
 }
 
 static bool take_style(struct summary *summary, const char *name)
@@ -121,13 +168,9 @@ static int take_option(struct summary *summary, int option)
 
 	switch (option) {
 	case 'v':
-		return take_views(summary, optarg)
-			       ? 0
-			       : cmd_usage(&cmd_summary, "unknown view in '%s'", optarg);
+		return take_views(summary, optarg);
 	case 's':
-		return take_style(summary, optarg)
-			       ? 0
-			       : cmd_usage(&cmd_summary, "unknown style '%s'", optarg);
+		return take_style(summary, optarg) ? 0 : unknown_style(optarg);
 	case 'R':
 		return take_reports(summary);
 	case 'k':

@@ -94,6 +94,8 @@ golden sum2.json "$report" --format json --view breakdown,memory,communication,d
 golden sum2.over "$report" --over-ranks --view breakdown,communication,kernel,steps v1/job2.sum
 golden both.pid "$report" --pid 1 $small
 golden bad.view "$report" --view nothing $small
+golden bad.view.close "$report" --view kernel,memcopy $small
+golden bad.style "$report" --style nvproff $small
 golden bad.sort "$report" --sort nothing $small
 golden bad.path "$report" v1/not-there.gprof
 golden dir "$report" --view losses,notices v1
