@@ -8,7 +8,7 @@
 #     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump, without its
 #                                first paragraph, which names the processes
 #
-# Every view has such a list of columns.
+# Every view has such a list of columns. Links between the documents lead somewhere.
 set -u
 root=$(realpath "$(dirname "$0")/..")
 report=$(realpath "$root/${B:-build}/gprof-report")
@@ -86,6 +86,25 @@ for file in README.md docs/*.md; do
 		head -40 "$work/diff"
 		bad=1
 	fi
+done
+
+# Links between the documents lead to files and headings that exist.
+text_of()
+{
+	sed '/^```/,/^```$/d' "$1"
+}
+anchors()
+{
+	text_of "$1" | sed -n 's/^##* //p' | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+for file in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md test/README.md; do
+	while IFS= read -r link; do
+		to=$(dirname "$file")/${link%%#*}
+		[ -n "${link%%#*}" ] || to=$file
+		[ -e "$to" ] || { echo "$file: $link does not exist"; bad=1; continue; }
+		[ "${link#*#}" = "$link" ] || anchors "$to" | grep -qx -- "${link#*#}" ||
+			{ echo "$file: $link: $to has no such heading"; bad=1; }
+	done < <(text_of "$file" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//' | grep -v '^http')
 done
 
 for view in $("$report" help summary | sed -n '/^Views/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
