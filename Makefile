@@ -81,6 +81,7 @@ uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-report-mpi \
 		$(addprefix $(MANDIR)/,$(notdir $(MANUAL))) $(addprefix $(DOCDIR)/,$(notdir $(GUIDES))) $(BASHDIR)/gprof-report $(ZSHDIR)/_gprof-report
+	$(Q)rmdir $(DOCDIR) 2>/dev/null || :
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 help:

@@ -65,7 +65,7 @@ function list(arguments, heading, line, is_below, name, nr)
 			sub(/^  /, "", name)
 			sub(/ .*/, "", name)
 			sub(/^  [^ ]+ +(-- )?/, "", line)
-			print ".TP\n" shown("`" name "`") "\n" shown(line)
+			print ".TP\n" shown("`" name "`") "\n" shown(sentence(line))
 			nr++
 		}
 	}
@@ -196,26 +196,32 @@ function synopsis(line, is_read)
 /^@VIEWS@$/ {
 	print shown("`summary` prints the views with a star when `--view` is not given.")
 	list("help summary", "Views")
+	is_begun = 1
 	next
 }
 /^@STYLES@$/ {
 	list("help summary", "Styles:")
+	is_begun = 1
 	next
 }
 /^@REPORTS@$/ {
 	list("help summary", "Reports:")
+	is_begun = 1
 	next
 }
 /^@COMMANDS@$/ {
 	list("help", "Commands:")
+	is_begun = 1
 	next
 }
 /^@EXIT@$/ {
 	list("help", "Exit status:")
+	is_begun = 1
 	next
 }
 /^@VARIABLES@$/ {
 	print_variables()
+	is_begun = 1
 	next
 }
 /^    / {
@@ -245,6 +251,7 @@ function synopsis(line, is_read)
 	if (text != "") {
 		print shown(text)
 	}
+	is_begun = 1
 	needs_space = 0
 	next
 }
