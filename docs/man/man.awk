@@ -54,7 +54,7 @@ function missing(arguments)
 }
 
 # The lines `  NAME [*] HELP` below a heading of a command's output; an empty heading begins at once.
-function list(arguments, heading, line, is_below, name, nr)
+function list(arguments, heading, line, is_below, name, mark, nr)
 {
 	is_below = heading == ""
 	while (report != "" && (run(arguments) | getline line) > 0) {
@@ -65,7 +65,8 @@ function list(arguments, heading, line, is_below, name, nr)
 			sub(/^  /, "", name)
 			sub(/ .*/, "", name)
 			sub(/^  [^ ]+ +(-- )?/, "", line)
-			print ".TP\n" shown("`" name "`") "\n" shown(sentence(line))
+			mark = sub(/^\* /, "", line) ? " *" : ""
+			print ".TP\n" shown("`" name "`" mark) "\n" shown(sentence(line))
 			nr++
 		}
 	}
