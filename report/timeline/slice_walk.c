@@ -717,6 +717,11 @@ static void walk_batch(const struct slice_walk *walk, struct flows *flows, struc
 	}
 }
 
+static bool is_activity(unsigned int table)
+{
+	return source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead;
+}
+
 /* When GPU activities begin, at the earliest, in the blocks behind each one. */
 static uint64_t *find_later_begins(const struct stream *stream)
 {
@@ -726,8 +731,7 @@ static uint64_t *find_later_begins(const struct stream *stream)
 		unsigned int table = stream_block_table(stream, i);
 
 		later[i] = min;
-		if (source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead &&
-			stream->blocks[i].time_min < min) {
+		if (is_activity(table) && stream->blocks[i].time_min < min) {
 			min = stream->blocks[i].time_min;
 		}
 	}
@@ -761,7 +765,7 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 			continue;
 		}
 		walk_batch(walk, flows, ranges, &batch);
-		if (later && source == SLICES_GPU) {
+		if (later && is_activity(table)) {
 			walk->sink->no_earlier(walk->sink->context, later[i]);
 		}
 		if (!walk->is_times_only) {
