@@ -85,6 +85,13 @@ static void add_flow(struct chrome_events *events, char ph, uint32_t correlation
 	buf_text(out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
 }
 
+/* `key` with what stands around it: ", \"device\": ". */
+static void add_member(struct buf *out, const char *key, uint64_t value)
+{
+	buf_text(out, key);
+	buf_uint(out, value);
+}
+
 const char *chrome_text(uint32_t text)
 {
 	static char **made;
@@ -243,11 +250,11 @@ static void add_nccl_args(
 
 	if (slice->value) {
 		add_separator(out, &has_members);
-		buf_printf(out, "\"bytes\": %" PRIu64, slice->value);
+		add_member(out, "\"bytes\": ", slice->value);
 	}
 	if (slice->sequence) {
 		add_separator(out, &has_members);
-		buf_printf(out, "\"sequence number\": %" PRIu64, slice->sequence);
+		add_member(out, "\"sequence number\": ", slice->sequence);
 	}
 	if (slice->comm) {
 		add_separator(out, &has_members);
@@ -266,8 +273,8 @@ static void add_op_args(struct buf *out, const struct timeline *timeline, const 
 
 	if (slice->value) {
 		add_separator(out, &has_members);
-		buf_printf(out, "\"Sequence number\": %" PRIu64 ", \"Fwd thread id\": %" PRIu64,
-			slice->value - 1, slice->forward_thread);
+		add_member(out, "\"Sequence number\": ", slice->value - 1);
+		add_member(out, ", \"Fwd thread id\": ", slice->forward_thread);
 	}
 	if (slice->has_inputs) {
 		add_separator(out, &has_members);
@@ -384,7 +391,7 @@ static void add_bytes(struct buf *out, const struct slice *slice)
 	uint64_t ns =
 		slice->clock_end > slice->clock_begin ? slice->clock_end - slice->clock_begin : 0;
 
-	buf_printf(out, ", \"bytes\": %" PRIu64, slice->value);
+	add_member(out, ", \"bytes\": ", slice->value);
 	if (ns) {
 		buf_printf(out, ", \"memory bandwidth (GB/s)\": %.6f",
 			(double)slice->value / (double)ns);
@@ -395,12 +402,6 @@ static void add_bytes(struct buf *out, const struct slice *slice)
 			"\"toContext\": %u",
 			slice->peer[0], slice->peer[1], slice->peer[2], slice->peer[3]);
 	}
-}
-
-static void add_member(struct buf *out, const char *key, uint64_t value)
-{
-	buf_text(out, key);
-	buf_uint(out, value);
 }
 
 static void add_wait_args(struct buf *out, const struct slice *slice)
@@ -430,11 +431,11 @@ static void add_activity_args(struct chrome_events *events, const struct slice *
 		add_bytes(out, slice);
 	}
 	if (slice->graph) {
-		buf_printf(out, ", \"graph id\": %u, \"graph node id\": %" PRIu64, slice->graph,
-			slice->graph_node);
+		add_member(out, ", \"graph id\": ", slice->graph);
+		add_member(out, ", \"graph node id\": ", slice->graph_node);
 	}
 	if (slice->channel) {
-		buf_printf(out, ", \"channel\": %u", slice->channel);
+		add_member(out, ", \"channel\": ", slice->channel);
 	}
 }
 
@@ -576,16 +577,18 @@ void chrome_add_step(struct chrome_events *events, const struct slice *step, uin
 void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc)
 {
 	const struct timeline *timeline = events->timeline;
+	struct buf *out = events->out;
 
 	begin_event(events, 'i', "cpu_instant_event", "\"[memory]\"");
-	buf_text(events->out, ", \"s\": \"t\"");
+	buf_text(out, ", \"s\": \"t\"");
 	place_event(events, timeline->pid, timeline_tid(timeline, alloc->thread), alloc->ns, NULL);
-	buf_printf(events->out,
-		", \"args\": {\"Total Reserved\": %" PRIu64 ", \"Total Allocated\": %" PRIu64
-		", \"Bytes\": %" PRId64 ", \"Addr\": %" PRIu64
-		", \"Device Id\": %u, \"Device Type\": %u}}",
-		alloc->reserved_bytes, alloc->allocated_bytes, alloc->bytes, alloc->address,
-		alloc->device, alloc->device_type);
+	add_member(out, ", \"args\": {\"Total Reserved\": ", alloc->reserved_bytes);
+	add_member(out, ", \"Total Allocated\": ", alloc->allocated_bytes);
+	buf_printf(out, ", \"Bytes\": %" PRId64, alloc->bytes);
+	add_member(out, ", \"Addr\": ", alloc->address);
+	add_member(out, ", \"Device Id\": ", alloc->device);
+	add_member(out, ", \"Device Type\": ", alloc->device_type);
+	buf_text(out, "}}");
 }
 
 /* Their pid is -1. */
