@@ -61,7 +61,7 @@ size_t html_rows(const struct html_ask *ask, const char *key)
 
 /* ---- JSON within a script ---- */
 
-/* A browser ends the script at "</script", wherever it stands. */
+/* A browser ends the script at "</script", even within a JSON text. */
 static int escape(void *context, const char *bytes, size_t nr_bytes)
 {
 	struct buf *out = context;
@@ -100,7 +100,7 @@ static const char *type_name(enum table_type type)
 	return names[type];
 }
 
-/* What the page must know of a table beside its JSON: titles, kinds of numbers, rows in rows. */
+/* What the page needs beside the JSON of a table: titles, types of numbers, levels of rows. */
 static void add_shape(struct buf *json, const struct table *table, const char *help)
 {
 	add_text(json, table->key);
@@ -131,7 +131,7 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 	buf_text(json, "}");
 }
 
-/* What the stream says of the process: versions, settings, devices. side: "A", "B", "" of one. */
+/* Facts about the process from the stream: versions, settings, devices. side: "A", "B" or "". */
 static void add_facts(struct buf *json, const struct process *process, const char *side)
 {
 	buf_printf(
@@ -150,7 +150,7 @@ static void add_facts(struct buf *json, const struct process *process, const cha
 	buf_text(json, "]}");
 }
 
-/* Of all processes, also those that the page has no row of. */
+/* Sums over all processes, also over those without a row on the page. */
 static void add_missing(struct buf *json, const struct reduced *reduced)
 {
 	struct reduced_missing missing = reduced_job_missing(reduced);
@@ -201,7 +201,7 @@ static void add_table(struct buf *json, struct buf *shapes, struct table *table,
 	table_destroy(table);
 }
 
-/* Both sides, as `diff --format json` has them. */
+/* The tables of `diff --format json`. */
 static void add_diff(const struct html_ask *ask, struct buf *json, struct buf *shapes)
 {
 	add_table(json, shapes, diff_sides_table(ask->diff), "", ask);
@@ -211,7 +211,7 @@ static void add_diff(const struct html_ask *ask, struct buf *json, struct buf *s
 	}
 }
 
-/* What `summary --format json` has of a summary of `reduce`. */
+/* The tables of `summary --format json` for a summary of `reduce`. */
 static void add_reduced(const struct html_ask *ask, struct buf *json, struct buf *shapes)
 {
 	add_table(json, shapes, reduced_processes_table(ask->reduced), "who was profiled", ask);
@@ -227,7 +227,7 @@ static void add_reduced(const struct html_ask *ask, struct buf *json, struct buf
 	}
 }
 
-/* What `summary --format json` has. */
+/* The tables of `summary --format json`. */
 static void add_views(const struct html_ask *ask, const struct cmd_input *input, struct buf *json,
 	struct buf *shapes)
 {
@@ -247,7 +247,7 @@ static void add_views(const struct html_ask *ask, const struct cmd_input *input,
 	for (size_t i = 0; i < nr; i++) {
 		tables[i] = classes[i]->table(views[i]);
 	}
-	/* After the scan: damage in columns is known by now. */
+	/* After the scan, which finds damage in columns. */
 	add_table(json, shapes, summary_processes(input), "who was profiled", ask);
 	selection = select_table(input->processes, input->nr_processes);
 	if (selection) {
@@ -279,7 +279,7 @@ static void add_data(const struct html_ask *ask, const struct cmd_input *input, 
 
 /* ---- the page ---- */
 
-/* Scripts and styles run only with this word, which no name in the data can know. */
+/* Scripts and styles run only with this nonce, which no name in the data can contain. */
 static void add_nonce(struct buf *out)
 {
 	unsigned char bytes[16];
@@ -296,7 +296,7 @@ static void add_nonce(struct buf *out)
 	}
 }
 
-/* Writes what stands for the word at `at`; its length, 0 if it is none of ours. */
+/* Writes what replaces the placeholder at `at`. Returns its length; 0: it is not a placeholder. */
 static size_t add_part(struct buf *out, const char *at, size_t nr_left, const struct buf *nonce,
 	const struct html_ask *ask, const struct cmd_input *input)
 {

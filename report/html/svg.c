@@ -19,7 +19,7 @@ const char *const html_svg_views[] = {"breakdown", "steps", "timeline", NULL};
 
 struct svg_part {
 	const char *key, *name;
-	const char *color; /* of those that people with fewer colours can tell apart */
+	const char *color; /* from a palette for colour-blind readers */
 };
 
 struct svg_kind {
@@ -136,7 +136,7 @@ static void add_bar(struct svg *svg, size_t row)
 	buf_text(svg->out, "</text>\n");
 }
 
-/* Two columns of what the colours are. */
+/* The legend, in two columns. */
 static void add_legend(struct svg *svg, int y)
 {
 	for (unsigned int k = 0; k < MOST_PARTS && svg->kind->parts[k].key; k++) {

@@ -20,9 +20,9 @@
 #define TOP	   66
 #define ROW	   16
 #define GAP	   5
-#define CHARACTER  6.3 /* as wide as most at that size */
+#define CHARACTER  6.3 /* about the width of a character */
 
-/* Tracks of phases have these ids: this, and the place of their process. */
+/* The id of a track of phases is this and the place of its process. */
 #define PHASE_ID 0x80000000u
 
 /* Kinds of slices: enum slice_category, then phases. */
@@ -63,7 +63,7 @@ struct svg_slices {
 	bool is_full;	   /* there are more than HTML_SVG_SLICES */
 };
 
-/* As page/timeline_rows.js, and of phases as the picture of steps. */
+/* Colours as in page/timeline_rows.js; of phases as in the picture of steps. */
 static const struct svg_kind {
 	const char *title, *color, *ink;
 } kinds[SVG_NR_KINDS] = {
@@ -103,7 +103,7 @@ struct svg_timeline {
 
 /* ---- tracks and slices ---- */
 
-static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+static void on_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
 {
 	struct svg_slices *slices = context;
 
@@ -112,7 +112,7 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 	slices->clock.base_ns = base_ns;
 }
 
-static void take_track(void *context, const struct track *track)
+static void on_track(void *context, const struct track *track)
 {
 	struct svg_slices *slices = context;
 	struct svg_track *new = idmap_put(&slices->tracks, (uint32_t)track->id);
@@ -148,7 +148,7 @@ static void add_slice(struct svg_slices *slices, uint32_t id, const struct svg_s
 	new->nr = (uint32_t)slices->nr++;
 }
 
-static void take_slice(void *context, const struct track_slice *event, bool is_instant)
+static void on_slice(void *context, const struct track_slice *event, bool is_instant)
 {
 	struct svg_slices *slices = context;
 	struct svg_track *track = idmap_get(&slices->tracks, (uint32_t)event->track);
@@ -163,7 +163,7 @@ static void take_slice(void *context, const struct track_slice *event, bool is_i
 	if (event->category == CATEGORY_STEP) {
 		track->group = GROUP_STEPS;
 	}
-	/* Work runs on when the step that launched it has ended. */
+	/* GPU activities outlast the step that launched them. */
 	if (event->category == CATEGORY_KERNEL || event->category == CATEGORY_NCCL ||
 		event->category == CATEGORY_COPY || event->category == CATEGORY_SET) {
 		slices->to = slice.end > slices->to ? slice.end : slices->to;
@@ -172,7 +172,7 @@ static void take_slice(void *context, const struct track_slice *event, bool is_i
 	track->nr_open += !is_instant;
 }
 
-static void take_end(void *context, uint64_t id, uint64_t ns)
+static void on_slice_end(void *context, uint64_t id, uint64_t ns)
 {
 	struct svg_slices *slices = context;
 	struct svg_track *track = idmap_get(&slices->tracks, (uint32_t)id);
@@ -202,8 +202,8 @@ static void add_phases(struct svg_slices *slices, uint32_t id, const struct phas
 	}
 }
 
-/* The spans of what was chosen of a process, and its phases. */
-static void take_phases(void *context, struct process *process, const struct phases *phases)
+/* The selected spans of a process, and its phases. */
+static void on_phases(void *context, struct process *process, const struct phases *phases)
 {
 	struct svg_slices *slices = context;
 	const struct intervals *spans = &process->select->spans;
@@ -258,7 +258,7 @@ static int compare_slices(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : 1;
 }
 
-/* Cuts slices to the span, and gives them to their tracks. */
+/* Cuts slices to the span and assigns them to their tracks. */
 static void sort(struct svg_slices *slices)
 {
 	size_t nr = 0;
@@ -286,15 +286,15 @@ static void sort(struct svg_slices *slices)
 
 static void svg_slices_read(struct svg_slices *slices, const struct cmd_input *input)
 {
-	const struct track_sink sink = {.begin = take_begin,
-		.track = take_track,
-		.slice = take_slice,
-		.slice_end = take_end,
+	const struct track_sink sink = {.begin = on_begin,
+		.track = on_track,
+		.slice = on_slice,
+		.slice_end = on_slice_end,
 		.context = slices};
 	const struct timeline_filter filter = {.tracks = TIMELINE_API | TIMELINE_OPS |
 							 TIMELINE_NVTX | TIMELINE_GPU |
 							 TIMELINE_STEPS};
-	const struct op_view view = {.end = take_phases};
+	const struct op_view view = {.end = on_phases};
 	const struct op_walk walk = {&view, slices};
 
 	*slices = (struct svg_slices){.input = input, .from = UINT64_MAX};
@@ -351,7 +351,7 @@ static void draw_slice(
 	svg->has_kind[slice->kind] = true;
 }
 
-/* Slices that are narrower than the pixel they begin in, as one column; how many they are. */
+/* Draws slices that are narrower than their pixel as one column. Returns how many they are. */
 static size_t draw_column(struct svg_timeline *svg, const struct svg_slice *slices, size_t nr)
 {
 	static const char *const strengths[] = {".45", ".65", ".85", "1"};
@@ -455,7 +455,7 @@ static void draw_process(struct svg_timeline *svg, const struct svg_track *track
 	svg->y += ROW + 2;
 }
 
-/* Tracks that lie in this one, each followed by its own. */
+/* The children of a track, each followed by its own. */
 static void draw_tracks(struct svg_timeline *svg, uint32_t parent)
 {
 	struct order *orders = mem_zeroed(svg->slices.tracks.nr + 1, sizeof(*orders));
@@ -506,10 +506,10 @@ static void add_legend(struct svg_timeline *svg, struct buf *out)
 	int x = 12;
 
 	for (unsigned int k = 0; k < SVG_NR_KINDS; k++) {
-		bool is_told = k > 0 && strcmp(kinds[k].title, kinds[k - 1].title) == 0 &&
-			       svg->has_kind[k - 1];
+		bool is_listed = k > 0 && strcmp(kinds[k].title, kinds[k - 1].title) == 0 &&
+				 svg->has_kind[k - 1];
 
-		if (svg->has_kind[k] && !is_told) {
+		if (svg->has_kind[k] && !is_listed) {
 			buf_printf(out,
 				"<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
 				"<text x=\"%d\" y=\"%d\">%s</text>\n",

@@ -14,10 +14,10 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
-/* More in one row's depth share the last one. */
+/* Deeper slices of a track share the last row. */
 #define DEEPEST 255u
 
-/* What compressed slices take at least; more of them than that are never kept. */
+/* The least that a compressed slice takes, and the most slices that are kept. */
 #define SLICE_BYTES 3u
 #define MOST_SLICES 1000000u
 
@@ -55,7 +55,7 @@ struct html_timeline {
 
 /* ---- tracks and rows ---- */
 
-static void take_track(void *context, const struct track *track)
+static void on_track(void *context, const struct track *track)
 {
 	struct html_timeline *timeline = context;
 	struct html_track *new = idmap_put(&timeline->tracks, (uint32_t)track->id);
@@ -89,7 +89,7 @@ static uint32_t row_of(struct html_timeline *timeline, uint32_t track_id, struct
 
 /* ---- arguments ---- */
 
-/* What is the same for many slices is a set, known by its bytes. */
+/* Arguments that are the same for many slices, interned by their bytes. */
 struct set {
 	uint8_t category;
 	uint8_t is_instant;
@@ -150,7 +150,7 @@ static uint32_t set_of(const struct track_slice *event, struct html_slice *slice
 
 /* ---- slices ---- */
 
-/* Of a forward operator and its autograd node: the page finds the ones of launches by itself. */
+/* The flow of an operator and its autograd node; the page finds those of launches by itself. */
 static uint32_t flow_of(const struct track_slice *event)
 {
 	for (unsigned int i = 0; i < event->nr_flows; i++) {
@@ -161,7 +161,7 @@ static uint32_t flow_of(const struct track_slice *event)
 	return 0;
 }
 
-static void take_slice(void *context, const struct track_slice *event, bool is_instant)
+static void on_slice(void *context, const struct track_slice *event, bool is_instant)
 {
 	struct html_timeline *timeline = context;
 	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)event->track);
@@ -183,7 +183,7 @@ static void take_slice(void *context, const struct track_slice *event, bool is_i
 	track->nr_open += !is_instant;
 }
 
-static void take_end(void *context, uint64_t id, uint64_t ns)
+static void on_slice_end(void *context, uint64_t id, uint64_t ns)
 {
 	struct html_timeline *timeline = context;
 	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)id);
@@ -194,7 +194,7 @@ static void take_end(void *context, uint64_t id, uint64_t ns)
 	}
 }
 
-static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+static void on_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
 {
 	struct html_timeline *timeline = context;
 	size_t nr = timeline->bytes / SLICE_BYTES;
@@ -239,7 +239,7 @@ struct packing {
 	struct buf bytes;		/* all of it, compressed */
 };
 
-/* The place of an id, given out in order; *is_new: just now. */
+/* The place of an id; new ids get the next one. */
 static uint32_t place_of(struct idmap *places, uint32_t id, bool *is_new)
 {
 	int64_t found = idmap_find(places, id);
@@ -267,7 +267,7 @@ static uint32_t text_place(struct texts *texts, uint32_t name)
 	return place;
 }
 
-/* A number that JavaScript would round is a text. */
+/* JavaScript rounds long numbers: they become texts. */
 static void add_integer(struct buf *json, uint64_t value, bool is_signed)
 {
 	int64_t integer = (int64_t)value;
@@ -328,7 +328,7 @@ static void add_number(struct packing *packing, int column, uint64_t value)
 	pack_uint(&packing->columns[column], value);
 }
 
-/* 0 stays 0; others by how far they are from the one before, which is mostly near. */
+/* 0 stays 0; others become the distance to the id before, which is mostly small. */
 static void add_id(struct packing *packing, int column, uint32_t id, uint32_t *before)
 {
 	int64_t step = (int64_t)id - (int64_t)*before;
@@ -356,7 +356,7 @@ static void add_slices(struct packing *packing)
 			end_ns = 0;
 		}
 		packing->nr_slices[row]++;
-		/* Those of one row and depth are one after the other, but for damaged streams. */
+		/* Slices of one row do not overlap, except in damaged streams. */
 		add_number(packing, COLUMN_GAP,
 			slice->begin_ns > end_ns ? slice->begin_ns - end_ns : 0);
 		add_number(packing, COLUMN_LENGTH, slice->dur_ns);
@@ -546,7 +546,7 @@ static void add_base64(struct buf *out, const struct buf *bytes)
 	buf_flush_much(out);
 }
 
-/* Drops what does not fit, and packs again until it does. */
+/* Packs; drops slices and packs again until the bytes fit. */
 static void write_packed(struct html_timeline *timeline, struct buf *out)
 {
 	struct html_lod *lod = &timeline->lod;
@@ -563,7 +563,7 @@ static void write_packed(struct html_timeline *timeline, struct buf *out)
 			lod->nr_buckets > HTML_LOD_LEAST_BUCKETS) {
 			html_lod_widen(lod);
 		} else {
-			/* Some more than by proportion: buckets take the place of slices. */
+			/* More than in proportion, since dropped slices need buckets. */
 			html_lod_cut(lod, (size_t)((double)lod->nr * 0.9 * (double)room /
 						   (double)packing.bytes.nr_bytes));
 		}
@@ -580,12 +580,12 @@ static void write_packed(struct html_timeline *timeline, struct buf *out)
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out)
 {
 	struct html_timeline timeline = {.bytes = bytes};
-	const struct track_sink sink = {.begin = take_begin,
-		.track = take_track,
-		.slice = take_slice,
-		.slice_end = take_end,
+	const struct track_sink sink = {.begin = on_begin,
+		.track = on_track,
+		.slice = on_slice,
+		.slice_end = on_slice_end,
 		.context = &timeline};
-	/* Curves have pages of their own. */
+	/* Counters have pages of their own. */
 	const struct timeline_filter filter = {
 		.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX | TIMELINE_PYTHON |
 			  TIMELINE_GPU | TIMELINE_STEPS | TIMELINE_MARKS};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The data of the page's timeline, page/timeline_data.js: base64 of a zlib stream of
+ * The data of the page's timeline, which page/timeline_data.js reads: base64 of a zlib stream of
  *
  *     the length of the JSON (32 bits, little-endian), the JSON, columns of varints (LEB128)
  *
  * The JSON: `tracks` [parent, kind, process, rank, name, label] (kind: process, thread, other;
  * parent 0 is none, else its place + 1), `rows` [track, depth, slices, buckets], `strings`, `sets`
- * of arguments [category, is a moment, key, kind, value, ...], `keys`, `categories`, `columns` (the
- * lengths in bytes), and of what was dropped (html_keep.h) its count and longest slice.
+ * of arguments [category, is an instant, key, type, value, ...], `keys`, `categories`, `columns`
+ * (the lengths in bytes), and the number and the longest of the dropped slices (timeline_lod.h).
  *
  * Columns of slices, all rows one after the other: gap since the end before in the row, length,
- * name, set, correlation, number, arrow. Correlation and arrow are 0 for none, else 1 + the zigzag
+ * name, set, correlation, number, flow. Correlation and flow are 0 for none, else 1 + the zigzag
  * of the step from the one before in the row. Of buckets: gap since the one before, busy ns,
  * longest ns, its name, count.
  */
@@ -19,10 +19,10 @@
 
 #include "report/session/session.h"
 
-/* Bytes of the page for it, texts and all. */
+/* How much of the page it takes, unless the user sets it. */
 #define HTML_TIMELINE_BYTES 2000000u
 
-/* Writes the base64; nothing if there is no slice. bytes: what it may take. */
+/* Writes the base64, at most `bytes` of it; nothing if there is no slice. */
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out);
 
 #endif

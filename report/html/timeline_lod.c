@@ -7,8 +7,8 @@
 #include "report/util/buf.h"
 
 /*
- * A slice's weight: its length as a number of 10 bits with 4 significant ones, and below it 8 bits
- * of chance, which thin out those of one length evenly over time.
+ * The weight of a slice: its length as a number of 10 bits, 4 of them significant, and below it 8
+ * random bits, which thin out slices of one length evenly over time.
  */
 #define LENGTH_BITS 4u
 #define CHANCE_BITS 8u

@@ -302,7 +302,7 @@ static void name_streams(struct chrome *chrome)
 
 /* ---- slices of the host ---- */
 
-static void take_host_slice(void *context, struct slice *slice)
+static void on_host_slice(void *context, struct slice *slice)
 {
 	struct chrome *chrome = context;
 	uint32_t tid = timeline_tid(&chrome->timeline, slice->thread);
@@ -338,7 +338,7 @@ static void take_host_slice(void *context, struct slice *slice)
 	}
 }
 
-static void take_flow(void *context, uint64_t nr, const struct slice_flow_end *from,
+static void on_flow(void *context, uint64_t nr, const struct slice_flow_end *from,
 	const struct slice_flow_end *to)
 {
 	struct chrome *chrome = context;
@@ -346,7 +346,7 @@ static void take_flow(void *context, uint64_t nr, const struct slice_flow_end *f
 	chrome_add_autograd_flow(&chrome->events, nr, from, to);
 }
 
-static void take_alloc(void *context, const struct slice_alloc *alloc)
+static void on_alloc(void *context, const struct slice_alloc *alloc)
 {
 	struct chrome *chrome = context;
 
@@ -376,10 +376,8 @@ static void add_step_to_drop(struct chrome *chrome)
 
 static void walk_host(struct chrome *chrome, bool is_placing)
 {
-	const struct slice_sink sink = {.slice = take_host_slice,
-		.flow = take_flow,
-		.alloc = take_alloc,
-		.context = chrome};
+	const struct slice_sink sink = {
+		.slice = on_host_slice, .flow = on_flow, .alloc = on_alloc, .context = chrome};
 	/* Readers take the first of two slices that have the same time for the outer one. */
 	const struct slice_walk walk = {.timeline = &chrome->timeline,
 		.sink = &sink,
@@ -490,7 +488,7 @@ static void release(void *context, uint64_t clock_ns)
 	memmove(waiting->keys, waiting->keys + i, waiting->nr_keys * sizeof(*waiting->keys));
 }
 
-static void take_gpu_slice(void *context, struct slice *slice)
+static void on_gpu_slice(void *context, struct slice *slice)
 {
 	struct chrome *chrome = context;
 	uint32_t tid = (uint32_t)slice->thread;
@@ -506,7 +504,7 @@ static void take_gpu_slice(void *context, struct slice *slice)
 static void walk_devices(struct chrome *chrome)
 {
 	const struct slice_sink sink = {
-		.slice = take_gpu_slice, .no_earlier = release, .context = chrome};
+		.slice = on_gpu_slice, .no_earlier = release, .context = chrome};
 	const struct slice_walk walk = {.timeline = &chrome->timeline, .sink = &sink};
 
 	slice_walk_blocks(&walk, SLICES_GPU);

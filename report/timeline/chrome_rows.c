@@ -110,7 +110,7 @@ static struct lane *lane_of(struct lane_row *row, size_t k)
 	return &row->lanes[k];
 }
 
-/* After what is over has been closed: does it lie within what is open? */
+/* Closes the slices that are over. Is this one nested in what is still open? */
 static bool has_room(struct lane *lane, const struct lane_slice *slice)
 {
 	while (lane->nr && lane->open[lane->nr - 1].end_ns <= slice->head.key) {
@@ -125,7 +125,7 @@ static void open_in(struct lane *lane, const struct lane_slice *slice)
 	lane->open[lane->nr++] = (struct open_slice){end_of(slice), *slice};
 }
 
-/* Steps move once all are known. */
+/* Steps move later, all together: see place_steps. */
 static void move(struct chrome_lanes *lanes, const struct lane_slice *slice)
 {
 	if (slice->kind == CHROME_LANE_STEP) {
@@ -135,7 +135,7 @@ static void move(struct chrome_lanes *lanes, const struct lane_slice *slice)
 	}
 }
 
-/* In the thread's row, from which ranges move that end within a call. */
+/* Places a slice in the thread's row; ranges that end within it move away. */
 static void place_in_thread(struct chrome_lanes *lanes, const struct lane_slice *slice)
 {
 	struct lane *lane = lane_of(row_of(lanes, slice->tid), 0);

@@ -7,7 +7,7 @@
 #include "report/timeline/perfetto.pb-c.h"
 #include "report/util/text.h"
 
-/* Any, but the same everywhere. */
+/* Any number will do. */
 #define SEQUENCE 1u
 
 /* TracePacket.SequenceFlags */
@@ -16,13 +16,13 @@
 
 /* BuiltinClock */
 #define CLOCK_REAL 1u
-#define CLOCK_BOOT 6u /* what times without a clock are of */
+#define CLOCK_BOOT 6u /* the default clock of timestamps */
 
 #define PACKET_TAG	 (1u << 3 | 2u) /* Trace.packet */
 #define ANNOTATION_TAG	 4u		/* TrackEvent.debug_annotations */
 #define LENGTH_DELIMITED 2u
 
-/* Of a packet without texts. */
+/* Enough for a packet without texts. */
 #define USUAL_BYTES 4096u
 
 typedef Gprof__Perfetto__TracePacket packet_t;
@@ -34,13 +34,13 @@ typedef Gprof__Perfetto__InternedString interned_text_t;
 
 /* ---- packets ---- */
 
-/* Readers take times for numbers with a sign; those of damaged streams may be anything. */
+/* Readers take times as signed numbers; in damaged streams they may be anything. */
 static uint64_t shown_ns(uint64_t ns)
 {
 	return ns < INT64_MAX ? ns : INT64_MAX;
 }
 
-/* most: what it takes at most, 0 if that has to be counted. */
+/* most: an upper bound of the packet's bytes; 0: compute it. */
 static void write_packet(struct perfetto *perfetto, packet_t *packet, uint32_t flags, size_t most)
 {
 	uint8_t head[1 + 10];
@@ -65,7 +65,7 @@ static void write_packet(struct perfetto *perfetto, packet_t *packet, uint32_t f
 	buf_add(perfetto->out, perfetto->packet, nr_bytes);
 }
 
-/* Categories and keys are few and written at once. */
+/* Categories and keys are few: all are written at the beginning. */
 static void write_words(struct perfetto *perfetto)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
@@ -84,7 +84,6 @@ static void write_words(struct perfetto *perfetto)
 		gprof__perfetto__interned_name__init(word);
 		word->has_iid = true;
 		word->iid = is_key ? i - NR_CATEGORIES : i;
-		/* Which nobody writes to. */
 		word->name = (char *)(is_key ? key_words[i - NR_CATEGORIES] : category_words[i]);
 		list[nr++] = word;
 	}
@@ -127,7 +126,7 @@ static void write_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint
 
 /* ---- texts ---- */
 
-/* What a number of names.h is, as UTF-8 without controls, and with its NUL. */
+/* A text of string_pool.h as UTF-8 without control characters, with its NUL. */
 static void show(uint32_t name, struct buf *text)
 {
 	size_t nr_bytes;
@@ -199,7 +198,7 @@ static void write_descriptor(
 	write_packet(perfetto, &packet, STATE_NEEDED, 0);
 }
 
-/* The library writes to no text. */
+/* protobuf-c takes texts that it does not change as char *. */
 static char *text_of(const char *text)
 {
 	return (char *)(uintptr_t)text;
@@ -326,7 +325,7 @@ static void write_event(struct perfetto *perfetto, const struct track_slice *sli
 	track_event.n_flow_ids = slice->nr_flows;
 	track_event.flow_ids = flows;
 	if (has_more) {
-		/* Bytes behind the first tag, which the library writes; more tags lie in them. */
+		/* The library writes the first tag; the bytes behind it contain the other tags. */
 		more.tag = ANNOTATION_TAG;
 		more.wire_type = LENGTH_DELIMITED;
 		more.data = (uint8_t *)packed->bytes + 1;

@@ -129,9 +129,9 @@ static struct flow *find_flow(struct flows *flows, const struct node_key *key)
 }
 
 /*
- * Operators carry the number that the next node will get, whether or not they make it: the one that
- * did is the last that begins with it. Rows of other threads may be written before it, so a node
- * without its operator waits.
+ * Operators carry the number of the next node, whether or not they make it: the last operator that
+ * begins with a number made its node. Rows of other threads may come first, so a node may have to
+ * wait for its operator.
  */
 static void flows_add(struct flows *flows, const struct batch *b, uint32_t i, enum op_class class,
 	const struct slice_flow_end *end)
@@ -145,7 +145,7 @@ static void flows_add(struct flows *flows, const struct batch *b, uint32_t i, en
 	if (!key.sequence || (!ends && class == OP_BACKWARD)) {
 		return;
 	}
-	/* A forward operator that does not tell its thread is that of the only one there is. */
+	/* A forward operator without a thread belongs to the only thread there is. */
 	if (!ends && !key.thread && flows->has_thread && !flows->has_threads) {
 		key.thread = flows->thread;
 	}

@@ -161,7 +161,7 @@ uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread)
 
 /* ---- the process at hand ---- */
 
-/* By another process of the file, or by a device: in containers pids are small. */
+/* Another process of the file or a device may have the pid: in containers pids are small. */
 static bool is_pid_taken(struct process *const *processes, size_t nr_processes, size_t k)
 {
 	if (processes[k]->pid < TIMELINE_DEVICES * nr_processes) {
@@ -175,7 +175,6 @@ static bool is_pid_taken(struct process *const *processes, size_t nr_processes, 
 	return false;
 }
 
-/* What a process is called in the file. */
 uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, size_t k)
 {
 	return processes[k]->pid +
@@ -321,8 +320,9 @@ static bool is_device(unsigned int table)
 }
 
 /*
- * HolisticTraceAnalysis takes each event with a length for a call or for work: functions of Python,
- * calls of NCCL and CUPTI's overhead are neither, and waits are work to some of its analyses.
+ * HolisticTraceAnalysis counts each event with a duration as a call or as GPU activity: Python
+ * functions, NCCL calls and CUPTI's overhead are neither, and some analyses count waits as
+ * activity.
  */
 static bool is_miscounted(unsigned int table)
 {
@@ -347,7 +347,7 @@ static bool has_row(struct timeline *timeline, const struct batch *batch, uint32
 						 timeline_host_ns(timeline, end));
 }
 
-/* Leaves the rows that are shown. The columns lie in memory of ours from then on. */
+/* Keeps the rows that are shown. The columns are in our own memory from then on. */
 static void cut(struct timeline *timeline, struct batch *batch)
 {
 	static uint64_t *columns[SCHEMA_COLUMNS];
@@ -374,7 +374,7 @@ static void cut(struct timeline *timeline, struct batch *batch)
 	batch->nr_rows = nr;
 }
 
-/* By the times that its header tells: a timeline of many parts reads each block once or twice. */
+/* By the times in the block's header: even with many parts, each block is read once or twice. */
 static bool may_have(struct timeline *timeline, uint64_t block)
 {
 	const struct stream *stream = timeline->process->stream;

@@ -120,11 +120,11 @@ bool launch_queues_begin(struct launch_queues *queues, uint32_t correlation, uin
 	return true;
 }
 
-/* Those that began until then. */
+/* Counts down for what began until then. */
 static void write_begins(struct launch_queue *queue, const struct track_sink *sink, uint64_t ns)
 {
 	while (queue->first < queue->nr && queue->begins[queue->first] <= ns) {
-		/* Not before what stands there already, see below. */
+		/* Times of a counter must not fall, see launch_queue_add. */
 		if (queue->begins[queue->first] > queue->written_ns) {
 			queue->written_ns = queue->begins[queue->first];
 		}

@@ -7,8 +7,7 @@
 
 #include "report/util/text.h"
 
-/* Lanes that are searched for room, so that time stays bounded; a slice without room gets its own.
- */
+/* The most lanes that are searched for room: the time for a slice stays bounded. */
 #define LANES_TRIED 256u
 
 struct track_row_key {
@@ -264,7 +263,7 @@ static void end_slice(const struct track_rows *rows, struct track_lane *lane)
 	rows->sink->slice_end(rows->sink->context, lane->track, lane->ends[--lane->nr]);
 }
 
-/* Ends the slices that are over: is there room then? */
+/* Ends the slices that are over. Is there room for this one now? */
 static bool has_room(const struct track_rows *rows, const struct track_row *row,
 	struct track_lane *lane, uint64_t begin_ns, uint64_t end_ns)
 {

@@ -310,14 +310,14 @@ static void add_activity(
 	}
 }
 
-/* Sends and receives count by peer, and groups of several kinds are no collective. */
+/* Sends and receives are numbered by peer; a group of several kinds is no collective. */
 static bool is_collective(const struct nccl_op *op)
 {
 	return op->key && op->sequence && op->kind != GPROF_NCCL_SEND &&
 	       op->kind != GPROF_NCCL_RECV && op->kind < NCCL_OPS_SEND_RECV;
 }
 
-/* Operations of one collective stand beside each other: is another one of them in the file? */
+/* Does the file have the same collective of another rank? Those are neighbours in the list. */
 static bool has_other(const struct nccl_ops *ops, size_t i)
 {
 	const struct nccl_op *op = &ops->ops[i];
@@ -445,7 +445,6 @@ static void write_slices(struct tracks *tracks)
 
 /* ---- slices of the walk into the sort ---- */
 
-/* Of the communicator of a collective. */
 static size_t comm_row(struct tracks *tracks, const struct slice *slice)
 {
 	const struct nccl_op *op = &tracks->collectives.ops[slice->value];
@@ -512,7 +511,7 @@ static void write_instant(struct tracks *tracks, const struct slice *slice)
 	tracks->sink->slice(tracks->sink->context, &event, true);
 }
 
-static void take_slice(void *context, struct slice *slice)
+static void on_slice(void *context, struct slice *slice)
 {
 	struct tracks *tracks = context;
 	struct sorted_slice *sorted;
@@ -559,7 +558,7 @@ static void take_slice(void *context, struct slice *slice)
 	}
 }
 
-static void take_flow(void *context, uint64_t nr, const struct slice_flow_end *from,
+static void on_flow(void *context, uint64_t nr, const struct slice_flow_end *from,
 	const struct slice_flow_end *to)
 {
 	const struct slice_flow_end *ends[] = {from, to};
@@ -576,14 +575,14 @@ static void take_flow(void *context, uint64_t nr, const struct slice_flow_end *f
 	}
 }
 
-static void take_alloc(void *context, const struct slice_alloc *alloc)
+static void on_alloc(void *context, const struct slice_alloc *alloc)
 {
 	struct tracks *tracks = context;
 
 	track_counters_alloc(&tracks->counters, alloc);
 }
 
-static void take_sample(void *context, const struct slice_sample *sample)
+static void on_sample(void *context, const struct slice_sample *sample)
 {
 	struct tracks *tracks = context;
 
@@ -592,10 +591,10 @@ static void take_sample(void *context, const struct slice_sample *sample)
 
 static void read_process(struct tracks *tracks, uint32_t k)
 {
-	const struct slice_sink sink = {.slice = take_slice,
-		.flow = take_flow,
-		.alloc = take_alloc,
-		.sample = take_sample,
+	const struct slice_sink sink = {.slice = on_slice,
+		.flow = on_flow,
+		.alloc = on_alloc,
+		.sample = on_sample,
 		.context = tracks};
 	struct timeline *timeline = &tracks->timeline;
 	const struct slice_walk walk = {.timeline = timeline, .sink = &sink};

@@ -177,10 +177,10 @@ static const unsigned int slice_tables[] = {GPROF_TABLE_api, GPROF_TABLE_api_lau
 	GPROF_TABLE_op, GPROF_TABLE_py_call, GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
 	GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_sync, GPROF_TABLE_overhead};
 
-static struct replay write_of(struct process *process, const struct timeline_filter *pick)
+static struct replay write_of(struct process *process, const struct timeline_filter *filter)
 {
 	struct buf bytes = {0};
-	struct perfetto_written written = perfetto_write(&process, 1, pick, &bytes);
+	struct perfetto_written written = perfetto_write(&process, 1, filter, &bytes);
 	struct replay replay = replay_of(&bytes);
 
 	ck_assert_uint_eq(replay.nr_slices, written.nr_slices);
@@ -205,8 +205,8 @@ static void check_counts(const char *path)
 	}
 	/* And these have no table of whole rows: steps, windows, NVTX. */
 	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
-		struct timeline_filter pick = {.tracks = apart[i]};
-		struct replay part = write_of(process, &pick);
+		struct timeline_filter filter = {.tracks = apart[i]};
+		struct replay part = write_of(process, &filter);
 
 		nr_slices += part.nr_slices;
 		nr_counts += part.nr_counts;
@@ -242,23 +242,23 @@ START_TEST(times_and_lengths_choose)
 		last = all.slices[i].end > last ? all.slices[i].end : last;
 	}
 	for (uint64_t part = 0; part < 4; part++) {
-		struct timeline_filter pick = {.has_time = true,
+		struct timeline_filter filter = {.has_time = true,
 			.begin_ns = (last - first) / 4 * part,
 			.end_ns = (last - first) / 4 * (part + 1),
 			.min_ns = part * 1000,
 			.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_GPU | TIMELINE_STEPS};
-		struct timeline_filter whole = {.tracks = pick.tracks};
-		struct replay some = write_of(process, &pick), base = write_of(process, &whole);
+		struct timeline_filter whole = {.tracks = filter.tracks};
+		struct replay some = write_of(process, &filter), base = write_of(process, &whole);
 		/* The axis begins an hour before the first event, wherever a step began. */
-		uint64_t begin = 3600000000000ull + pick.begin_ns;
-		uint64_t end = 3600000000000ull + pick.end_ns;
+		uint64_t begin = 3600000000000ull + filter.begin_ns;
+		uint64_t end = 3600000000000ull + filter.end_ns;
 		size_t nr = 0;
 
 		for (size_t i = 0; i < base.nr_slices; i++) {
 			const struct seen *slice = &base.slices[i];
 			uint64_t dur = slice->end - slice->begin;
 
-			nr += (!dur || dur >= pick.min_ns) && slice->begin < end &&
+			nr += (!dur || dur >= filter.min_ns) && slice->begin < end &&
 			      (slice->end > begin || slice->begin == begin);
 		}
 		ck_assert_uint_gt(nr, 0);
@@ -283,29 +283,29 @@ START_TEST(times_are_read_with_their_units)
 		"1s-2sx", "nan-1s", "0x-1", "1s--2s", "inf-"};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		struct timeline_filter pick = {0};
+		struct timeline_filter filter = {0};
 
-		ck_assert(timeline_filter_parse_time(&pick, good[i].text));
-		ck_assert_uint_eq(pick.begin_ns, good[i].begin);
-		ck_assert_uint_eq(pick.end_ns, good[i].end);
+		ck_assert(timeline_filter_parse_time(&filter, good[i].text));
+		ck_assert_uint_eq(filter.begin_ns, good[i].begin);
+		ck_assert_uint_eq(filter.end_ns, good[i].end);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct timeline_filter pick = {0};
+		struct timeline_filter filter = {0};
 
-		ck_assert_msg(!timeline_filter_parse_time(&pick, bad[i]), "%s", bad[i]);
+		ck_assert_msg(!timeline_filter_parse_time(&filter, bad[i]), "%s", bad[i]);
 	}
 }
 END_TEST
 
 START_TEST(tracks_are_words)
 {
-	struct timeline_filter pick = {0};
+	struct timeline_filter filter = {0};
 
-	ck_assert(timeline_filter_parse_tracks(&pick, "gpu,api"));
-	ck_assert_uint_eq(pick.tracks, TIMELINE_GPU | TIMELINE_API);
-	ck_assert(!timeline_filter_parse_tracks(&pick, "gpu,gpus"));
-	pick.tracks = 0;
-	ck_assert(!timeline_filter_parse_tracks(&pick, ""));
+	ck_assert(timeline_filter_parse_tracks(&filter, "gpu,api"));
+	ck_assert_uint_eq(filter.tracks, TIMELINE_GPU | TIMELINE_API);
+	ck_assert(!timeline_filter_parse_tracks(&filter, "gpu,gpus"));
+	filter.tracks = 0;
+	ck_assert(!timeline_filter_parse_tracks(&filter, ""));
 }
 END_TEST
 
@@ -479,8 +479,8 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 			.slice_end = take_end,
 			.context = &taken};
 		/* Tracks of counters have numbers, too. */
-		struct timeline_filter pick = {.tracks = 0xff & ~TIMELINE_COUNTERS};
-		struct replay replay = write_of(process, &pick);
+		struct timeline_filter filter = {.tracks = 0xff & ~TIMELINE_COUNTERS};
+		struct replay replay = write_of(process, &filter);
 		uint64_t sum = 0;
 
 		for (size_t k = 0; k < replay.nr_slices; k++) {
@@ -488,7 +488,7 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 
 			sum += mark_of(slice->name, slice->track, slice->begin, slice->end);
 		}
-		tracks_walk(&process, 1, &pick, &sink);
+		tracks_walk(&process, 1, &filter, &sink);
 		ck_assert_uint_gt(taken.first_ns, 0);
 		ck_assert_uint_gt(taken.nr_tracks, 2);
 		ck_assert_uint_eq(taken.nr_slices, replay.nr_slices);

@@ -259,7 +259,7 @@ static void take_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint6
 
 static const char *windows_of(struct process *process, const char *steps)
 {
-	const struct timeline_filter pick = {.tracks = TIMELINE_STEPS};
+	const struct timeline_filter filter = {.tracks = TIMELINE_STEPS};
 	const struct track_sink sink = {.track = take_track,
 		.slice = take_slice,
 		.slice_end = take_end,
@@ -267,7 +267,7 @@ static const char *windows_of(struct process *process, const char *steps)
 
 	windows.nr_bytes = 0;
 	ck_assert_str_eq(chosen_by(process, steps, ""), "");
-	tracks_walk(&process, 1, &pick, &sink);
+	tracks_walk(&process, 1, &filter, &sink);
 	buf_char(&windows, '\0');
 	return windows.bytes;
 }
