@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of two runs: what takes longer in B than in A, and whether it is more than noise. Their data are the tables of
- * `diff --format json`; what is drawn and linked is done by page.js, whose tools they get.
+ * The pages that compare two runs: what takes longer in B than in A, and whether the difference exceeds the noise. Their data
+ * are the tables of `diff --format json`. page.js provides the functions that draw and link.
  */
 "use strict";
 
@@ -22,7 +22,7 @@ function noise(row) {
 	return row.noise === "beyond" ? "more than the noise of the steps" : row.noise === "within" ? "within the noise of the steps" : "the noise is unknown";
 }
 
-/* Growth is bad and shrinking good; only where chance alone would hardly make it. */
+/* Growth is bad, shrinking is good; only changes that chance does not explain get a colour. */
 function mood(row) {
 	return row.noise !== "beyond" ? "" : row.change_ns > 0 ? "bad" : "good";
 }
@@ -34,7 +34,7 @@ function stepCards(parent) {
 	}
 }
 
-/* Of all sections the changes that are beyond noise. */
+/* The changes of all sections that exceed the noise. */
 function changes(parent) {
 	const rows = sections.slice(1).flatMap(([key, title]) => rowsOf(key).filter((row) => row.noise === "beyond").map((row) => ({...row, key, title})));
 	const section = make("section", parent);
@@ -55,7 +55,7 @@ function changes(parent) {
 	}
 }
 
-/* A beside B. */
+/* Bars of A and B, side by side. */
 function beside(parent, title, key, nr) {
 	const rows = rowsOf(key).slice(0, nr);
 	chart(parent, title, {kind: "bars", type: "time", labels: rows.map((row) => words[row.name] || row.name || "(no name)"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page of `gprof-report html`: its pages, which of them is open, and what it says of itself.
+ * The page of `gprof-report html`: its pages, navigation between them, and the page about the page.
  */
 "use strict";
 
@@ -13,7 +13,7 @@ const main = document.getElementById("main");
 
 const timeline = timelineOf({make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
 
-/* Names whose slices the timeline has. */
+/* Tables whose names are slices of the timeline. */
 linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "userdefined", "python", "collectives"],
 	"timeline", (row) => timeline.hashOf("find", row.name));
 
@@ -45,10 +45,10 @@ function aboutPage(parent) {
 	}
 }
 
-/* Pages that put charts where they want them. */
+/* Pages that place their charts themselves. */
 const isPlain = new Set(["overview", "timeline", "about", "advice"]);
 
-/* Of two runs, and of a summary of `reduce`: null of streams. */
+/* Pages for two runs, and for a summary of `reduce`; null for streams. */
 const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage}) : null;
 const other = data.page.is_reduced ? reducedOf({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, heat, breakdownParts, aboutPage}) : diff;
 
@@ -109,14 +109,14 @@ const pages = other ? other.pages : [
 	["about", "About", aboutPage, []],
 ];
 
-/* Tables that no page names are not lost. */
+/* Tables that no page lists. */
 const named = new Set(pages.flatMap((page) => page[3]).concat("gpu"));
 pages.find((page) => page[0] === "about")[3].push(...Object.keys(data).filter((key) => data[key].rows && !named.has(key)));
 
-/* A chart takes its size once the page has been laid out, in the first frame, and is drawn again in the second one. */
+/* A chart gets its size in the first frame, after the layout, and is drawn again in the second one. */
 const FRAMES = 3;
 
-/* Once a page is on the screen, main has its address: programs that look at it need not guess when. */
+/* main gets the page's address once the page is on the screen: tests wait for that. */
 async function settle(heading, hash, drawing) {
 	await drawing;
 	for (let i = 0; i < FRAMES; i++) {

@@ -6,14 +6,14 @@
 
 const pageChart = (() => {
 const {make, unitOf, show, short} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
-/* Okabe and Ito's colours, which those who see fewer colours can tell apart. */
+/* The palette of Okabe and Ito, for colour-blind readers. */
 const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5f6670", "#7722cc", "#3b7a57"];
-/* Version 2 is another library in all but its name. */
+/* The interface of version 2 differs. */
 const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 3;
 
-const shown = []; /* what has update() and resize(), until another page is open */
+const shown = []; /* charts of the open page: objects with update() and resize() */
 
-/* Paper is white, whatever the screen is; when charts are drawn for it, styles are still the screen's. */
+/* Paper is white even where the screen is dark; while charts are drawn for paper, styles are still those of the screen. */
 const paper = {"--ink": "#000", "--dim": "#444", "--line": "#bbb", "--card": "#fff"};
 let isPrinting = false;
 
@@ -21,10 +21,10 @@ function css(name) {
 	return isPrinting ? paper[name] : getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/* A colour that a chart asks for whenever it is drawn. */
+/* A colour of the style sheet; charts read it each time they are drawn. */
 const ink = () => css("--ink"), dim = () => css("--dim"), line = () => css("--line"), back = () => css("--card");
 
-/* Everything that is shown is drawn for paper, or for the screen again. */
+/* Draws all charts again: for paper, or for the screen. */
 function printing(isOn) {
 	isPrinting = isOn;
 	for (const each of shown) {
@@ -33,7 +33,7 @@ function printing(isOn) {
 	}
 }
 
-/* Of a text that is too long for one line of a small chart, broken where it has a space. */
+/* Breaks a text at a space where it is too long for one line of a small chart. */
 function twoLines(text, most = 18) {
 	if (text.length <= most) {
 		return text;
@@ -72,7 +72,7 @@ function drawPlain(section, spec) {
 	}
 }
 
-/* Options of a chart in which a click on a thing leads to the address of it, if that has one. */
+/* Options of a chart where a click on an element opens its address, if it has one. */
 function leading(addressOf) {
 	return {
 		onClick: (event, items) => {
@@ -154,7 +154,7 @@ function chart(parent, title, spec) {
 				borderColor: spec.kind === "pie" ? back : series.color,
 				backgroundColor: spec.kind === "pie" ? colors : series.color, maxBarThickness: 34,
 				borderDash: spec.kind === "line" && series.isDashed ? [5, 3] : [], spanGaps: false,
-				/* Points of a curve with gaps may have no line beside them. */
+				/* A value between two gaps has no line: few values are drawn as points, too. */
 				pointRadius: series.values.filter((value) => value !== null).length > 60 ? 0 : 2,
 			})),
 		},
@@ -185,7 +185,7 @@ function topPie(parent, title, key, name, id, nr = 8) {
 		series: [{name: column.title, values: rows.slice(0, nr).map((row) => row[id]).concat(rest ? [rest] : [])}]});
 }
 
-/* Columns of rows on top of each other. */
+/* Stacked bars: a bar for each row, a part for each column. */
 function stack(parent, title, key, label, ids, more = {}) {
 	const rows = (more.rows || rowsOf(key)).slice(0, 200);
 	return data[key] ? chart(parent, title, {kind: "stack", type: "time", labels: rows.map(label), hashes: rows.map(stepHash),

@@ -29,7 +29,7 @@ function curves(parent) {
 	}
 }
 
-/* What was in use holds until the next moment that is known. */
+/* The memory in use stays the same until the next known value. */
 function memoryCurves(parent) {
 	for (const own of [...rowsByProcess(rowsOf("memory_curve")).values()].slice(0, 8)) {
 		const places = [...new Set(own.map((row) => row.device))].slice(0, 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the page is about: the tables of `summary --format json` and, under `page`, what columns are called.
+ * The page's data: the tables of `summary --format json` and, under `page`, the titles of their columns.
  */
 "use strict";
 
@@ -16,7 +16,7 @@ function columnsOf(key) {
 	return shapes[key].columns.map(([id, title, type, isWide]) => ({id, title, type, isWide: !!isWide}));
 }
 
-/* Rows that lie in no other one: what lies in one is counted there. */
+/* Rows of the top level: they include the rows in them. */
 function outerRows(key) {
 	const levels = shapes[key] && shapes[key].levels;
 	return rowsOf(key).filter((row, i) => !levels || levels[i] === 0);
@@ -34,13 +34,13 @@ for (const row of rowsOf("processes")) {
 	byPid.set(row.pid, (byPid.get(row.pid) || []).concat(row));
 }
 
-/* Those that a row may be of: in containers several ranks have the same pid. */
+/* The processes that a row may belong to: in containers several ranks have the same pid. */
 function processesOf(row) {
 	const same = byPid.get(row.pid) || [];
 	return row.rank === undefined ? same : same.filter((each) => each.rank === row.rank);
 }
 
-/* What a process is called in addresses; null if a row may be of several. */
+/* The key of a process in addresses; null if a row may belong to several. */
 function keyOf(row) {
 	const own = processesOf(row), same = byPid.get(row.pid) || [];
 	if (own.length > 1) {
@@ -49,7 +49,7 @@ function keyOf(row) {
 	return same.length > own.length ? row.pid + "." + (own[0] || row).rank : String(row.pid);
 }
 
-/* The rows of each process, those that may be of several left out. */
+/* The rows of each process, without rows that may belong to several. */
 function rowsByProcess(rows) {
 	const groups = new Map();
 	for (const row of rows.filter((each) => keyOf(each) !== null)) {
@@ -58,7 +58,7 @@ function rowsByProcess(rows) {
 	return groups;
 }
 
-/* Which process a row is of, where there are several. */
+/* The process of a row, where there are several. */
 function who(row) {
 	const own = processesOf(row), rank = row.rank ?? (own.length === 1 ? own[0].rank : null);
 	return !isMany ? "" : rank !== null ? "rank " + rank : "pid " + row.pid;

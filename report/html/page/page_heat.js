@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks and steps as a field of cells: how each step of each rank compares with the median of all. What a cell is
- * was computed for the figure of the view `steps` (step_heat.c).
+ * A heat map of ranks and steps: the time of each step of each rank by the median of all. The cells are those of the
+ * figure of the view `steps` (step_heat.c).
  */
 "use strict";
 
 const pageHeat = (() => {
 const {make, one} = pageText, {shapes, rowsOf, keyOf} = pageData, {stepHash} = pageLink;
 const {hasCharts, shown, ink, dim, back, leading} = pageChart;
-const FEW = 16; /* ranks that are shown before all are asked for */
-/* The longer the lighter, of cividis, whose lightness those who see fewer colours see, too; blue is shorter than usual. */
+const FEW = 16; /* ranks that are shown until the user asks for all */
+/* The colours of cividis: longer is lighter, also for colour-blind readers. Blue is shorter than the median. */
 const colors = ["#56b4e9", "#31446b", "#666970", "#958f78", "#cbba69", "#ffe945"];
 const field = shapes.steps && shapes.steps.figure;
 
@@ -23,7 +23,7 @@ function levelName(level) {
 	return most ? "up to " + most / 100 : "above " + least / 100;
 }
 
-/* What is known of ranks, as bars from step to step. */
+/* The cells of the figure as bars from step to step. */
 function cellsOf(ranks) {
 	return ranks.flatMap(({rank, pid: first, cells}) => cells.map(([step, ns, pid = first], i) => {
 		const from = field.first + i * field.per_cell - .5;
@@ -46,7 +46,7 @@ function tooltip(cell) {
 	return one(cell.ns, "time") + (field.median_ns ? ", " + (cell.ns / field.median_ns).toFixed(2) + " of the median" : "");
 }
 
-/* Steps that the page has none of are no addresses. */
+/* Only steps that the page has get a link. */
 function options(cellAt) {
 	const known = new Set(rowsOf("steps").map((row) => keyOf(row) + " " + row.step));
 	return {
@@ -77,7 +77,7 @@ function drawLegend(section) {
 	});
 }
 
-/* A button that shows all ranks, or the few again. */
+/* A button that toggles between all ranks and a few. */
 function drawButton(section, act) {
 	const few = FEW + " ranks with the longest times", all = "all " + field.ranks.length + " ranks";
 	const button = make("button", make("div", section, null, "tools"), all);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links: what is shown is in the address.
+ * Links: the address says what the page shows.
  */
 "use strict";
 
 const pageLink = (() => {
 const {make} = pageText, {rowsOf, keyOf} = pageData;
 
-/* The address of a page, of a table in it, of what is searched for there. */
+/* The address of a page, of a table in it, of a search in that table. */
 function hashOf(...parts) {
 	return "#" + parts.map(encodeURIComponent).join("/");
 }
@@ -49,7 +49,7 @@ function stepHash(row) {
 	return key !== null && /^\d+$/.test(row.step) ? hashOf("step", key, row.step) : null;
 }
 
-/* Values that lead to what they name, by table and column, or by column of any table. */
+/* Values that link to what they name, by table and column, or by the column of any table. */
 const valueLinks = {
 	step: (row) => (row.pid === undefined ? null : stepHash(row)),
 	"kernel_operator operator": (row) => operatorHash(row.operator),
@@ -64,13 +64,13 @@ const valueLinks = {
 	"optype name": (row) => operatorHash(row.name),
 };
 
-/* What else there is about a row, by table: [text, address or null]. */
+/* Further links of a row, by table: [text, address or null]. */
 const rowLinks = {
 	kernel: [["operators", (row) => rowsHash("kernels", "kernel_operator", "name", row.name)]],
 	operator: [["kernels", (row) => rowsHash("kernels", "kernel_operator", "operator", row.name)]],
 };
 
-/* Adds one to the rows of tables. */
+/* Adds such a link to the rows of tables. */
 function linkRows(keys, text, hash) {
 	for (const key of keys) {
 		rowLinks[key] = [...(rowLinks[key] || []), [text, hash]];

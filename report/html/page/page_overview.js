@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first screen: how long a step takes, where it goes, what to try, what gprof cost, and whether the data are whole.
+ * The first screen: the time of a step and its parts, advice, the overhead of gprof, and whether data are missing.
  */
 "use strict";
 
@@ -17,7 +17,7 @@ function card(parent, title, value, lines, mood) {
 	}
 }
 
-/* How the last third of the steps stands against the first; of those whose begin and end are known. */
+/* Compares the last third of the steps with the first one; only steps with a known begin and end count. */
 function trend(process) {
 	const isOf = (row) => keyOf(row) === keyOf(process);
 	const known = new Set(rowsOf("breakdown").filter(isOf).map((row) => row.step));
@@ -84,7 +84,7 @@ function wholeCard(parent) {
 			bad ? bad + " not whole; see Overhead and losses" : "", left ? left + " processes are not in this page" : ""], bad || missing ? "bad" : "good");
 }
 
-/* Of processes that did not go on for a while, the last ones. */
+/* The last processes that hung for a while. */
 function stallCard(parent) {
 	const stalls = rowsOf("stall").filter((row) => row.what === "stall");
 	if (stalls.length) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps: how long they took, and where the time of one went.
+ * Steps: their times, and the parts of one step.
  */
 "use strict";
 
@@ -25,7 +25,7 @@ function stepTimes(parent) {
 	})});
 }
 
-/* One step: its parts beside the mean, and what tables know of it. Returns its title. */
+/* The page of one step: its parts beside the mean, and the rows of tables about it. Returns its title. */
 function stepPage(parent, timeline, key, step) {
 	const isOfProcess = (row) => keyOf(row) === key, isOf = (row) => isOfProcess(row) && String(row.step) === step;
 	const row = rowsOf("breakdown").find(isOf), average = rowsOf("breakdown").find((each) => isOfProcess(each) && each.step === "average");

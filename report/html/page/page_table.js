@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables: sorted, searched, rows in rows.
+ * Tables with sorting, search and nested rows.
  */
 "use strict";
 
@@ -8,7 +8,7 @@ const pageTable = (() => {
 const {make, unitOf, show} = pageText, {data, shapes, rowsOf, columnsOf} = pageData, {valueLinks, rowLinks, addLink} = pageLink;
 const ROWS = 25;
 
-/* Rows as a tree: a row lies in the last one before of a lower level. */
+/* Rows as a tree: the parent of a row is the last row before it with a lower level. */
 function treeOf(rows, levels) {
 	const top = [], open = [];
 	rows.forEach((row, i) => {
@@ -25,7 +25,7 @@ function treeOf(rows, levels) {
 function compare(a, b, rises) {
 	const none = (value) => value === null || value === undefined;
 	if (none(a) || none(b)) {
-		return none(a) - none(b); /* unknown ones last, either way */
+		return none(a) - none(b); /* unknown values come last in both orders */
 	}
 	const order = typeof a === "number" ? a - b : a < b ? -1 : a > b;
 	return rises ? order : -order;
@@ -44,7 +44,7 @@ function flatten(nodes, sort, fits, out) {
 	return out;
 }
 
-/* What is looked for most stands where it is seen without scrolling. */
+/* The columns that are read most come first, visible without scrolling. */
 const front = {
 	kernel: ["name", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
 	kernel_operator: ["name", "operator", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
@@ -52,7 +52,7 @@ const front = {
 	gaps: ["cause", "duration_ns", "work", "host_op", "host_call"],
 };
 
-/* Names come first; what no row knows comes only with all columns. */
+/* Names come first. Columns without a known value appear only with all columns. */
 function chooseColumns(key, rows, isAll) {
 	const columns = columnsOf(key).filter((column) => isAll ||
 		((!column.isWide || (front[key] && front[key].includes(column.id))) && (!rows.length || rows.some((row) => row[column.id] !== null && row[column.id] !== ""))));
@@ -97,7 +97,7 @@ function fillCell(cell, column, node, isFirst, key) {
 	}
 }
 
-/* Words that a row must have; in quotes, a value that it must have. */
+/* A row must contain all words; in quotes, it must have the value. */
 function finder(text) {
 	const whole = text.trim(), words = whole.toLowerCase().split(/\s+/).filter(Boolean);
 	if (whole.length > 1 && whole.startsWith('"') && whole.endsWith('"')) {
@@ -106,7 +106,7 @@ function finder(text) {
 	return (row, columns) => words.every((word) => columns.some((column) => String(row[column.id]).toLowerCase().includes(word)));
 }
 
-/* query: what is searched for at first. keep: of which rows the table is. */
+/* query: the initial search. keep: selects the rows of the table. */
 function drawTable(parent, key, query = "", keep = null) {
 	const table = keep ? {...data[key], rows: rowsOf(key).filter(keep), rows_left_out: 0} : data[key];
 	const section = make("section", parent), levels = keep ? null : shapes[key].levels;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements, numbers and names as the page shows them. Whatever comes from a profiled program is set as textContent, title or value,
- * never as markup.
+ * Elements, numbers and names as the page shows them. Names from the target are set as textContent, title or value, never as
+ * markup.
  */
 "use strict";
 
@@ -26,7 +26,7 @@ const units = {
 	rate: [["GB/s", 1e9], ["MB/s", 1e6], ["KB/s", 1e3], ["B/s", 1]],
 };
 
-/* The unit that keeps most digits before the point without many of them, as in text. */
+/* The largest unit in which the largest value is at least `least`, as in the text tables. */
 function unitOf(type, values, least = 10) {
 	const list = units[type];
 	if (!list) {
@@ -55,7 +55,7 @@ function show(value, type, unit) {
 	return Number(value).toLocaleString("en-US");
 }
 
-/* One number by itself, with its unit. */
+/* A single number with its unit. */
 function one(value, type) {
 	const unit = unitOf(type, [value], 1);
 	if (value === null || value === undefined) {
@@ -65,7 +65,7 @@ function one(value, type) {
 		: unit && unit[1] > 1 ? Number((value / unit[1]).toPrecision(4)) + " " + unit[0] : show(value, type) + (unit ? " " + unit[0] : "");
 }
 
-/* Of a C++ name without its arguments and result, which tell least; cut in the middle. */
+/* A C++ name without arguments and result, which say least; cut in the middle. */
 function short(text, most = 44) {
 	let name = String(text).replace(/^void /, "");
 	for (let at = name.length - 1, depth = 0; name.endsWith(")") && at > 0; at--) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of a summary of `reduce`: many ranks beside each other, without their streams. Their data are the tables of
- * `summary --format json` of such; what is drawn is done by page.js, whose tools they get.
+ * The pages of a summary of `reduce`: many ranks, without their streams. Their data are the tables of `summary --format json`
+ * of the summary. page.js provides the functions that draw.
  */
 "use strict";
 
 const reducedOf = ({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, heat, breakdownParts, aboutPage}) => {
 const processes = rowsOf("processes"), many = data.page.processes + (data.page.processes === 1 ? " process" : " processes");
 
-/* Of a table over processes the row with that name. */
+/* The row with that name of a table over processes. */
 function over(key, name) {
 	return rowsOf(key).find((row) => row.name === name);
 }
@@ -17,7 +17,7 @@ function rankOf(rank) {
 	return rank === "" ? "" : " (" + (/^\d+$/.test(rank) ? "rank " + rank : rank) + ")";
 }
 
-/* The least, the median and the most of what each process has. */
+/* The minimum, median and maximum over processes. */
 function spreadCard(parent, title, row) {
 	if (row) {
 		card(parent, title, one(row.median_ns, "time"), ["median of " + row.processes + " processes, mean of the steps of each",
@@ -33,7 +33,7 @@ function wholeCard(parent) {
 		incomplete ? incomplete + " not whole; see Processes" : "", left ? "tables have the first " + processes.length + " of them" : ""], incomplete ? "bad" : "good");
 }
 
-/* What a table over processes has, three bars for each of its rows. */
+/* A table over processes as bars, three for each row. */
 function spreadBars(parent, title, key, type, unit) {
 	const rows = rowsOf(key);
 	chart(parent, title, {kind: "bars", type, labels: rows.map((row) => row.name), note: data[key] && data[key].note,

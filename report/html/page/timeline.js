@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page's timeline: its elements, which time is in view, and what is saved of it. Rows of slices are drawn on a
- * canvas (timeline_draw.js). Names of a profiled program are drawn or set as text, never as markup.
+ * The page's timeline: its elements, the time in view, and saving a part. Rows of slices are drawn on a canvas
+ * (timeline_draw.js). Names from the target are drawn or set as text, never as markup.
  */
 "use strict";
 
@@ -10,10 +10,10 @@ const {make, one} = tools;
 const {kinds, kindOf, addNames, layoutOf, place} = timelineRows;
 const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Input = timelineInput;
 const packed = document.getElementById("timeline").textContent;
-const GUTTER = 208; /* room for the names of rows, less where the window is narrow */
+const GUTTER = 208; /* width of the names of rows; less in a narrow window */
 let loading = null;
 
-/* The data, unpacked when they are first asked for. */
+/* The data, unpacked on first use. */
 function dataOf() {
 	loading = loading || timelineData.load(packed).then((data) => {
 		addNames(data);
@@ -30,7 +30,7 @@ class View {
 		this.layout = layoutOf(data);
 		this.from = data.first;
 		this.to = data.last;
-		this.range = null; /* the time that was chosen to be saved */
+		this.range = null; /* the time that the user selected */
 		this.picture = new Picture(this);
 		this.build(parent);
 		this.resize();
@@ -174,7 +174,7 @@ class View {
 		}
 		this.canvas.style.width = bounds + "px";
 		this.canvas.style.height = this.height + "px";
-		/* Labels lie on the canvas, which must take no room among them. */
+		/* Labels lie on top of the canvas: it must take no room between them. */
 		this.canvas.style.marginBottom = -this.height + "px";
 		for (const line of this.layout) {
 			line.label.style.top = line.y + "px";
@@ -183,7 +183,7 @@ class View {
 		this.drawNow();
 	}
 
-	/* In other colours, as a chart does. */
+	/* Draws in other colours, like a chart. */
 	update() {
 		this.drawNow();
 	}
@@ -244,10 +244,10 @@ class View {
 
 /* ---- the page ---- */
 
-/* What the address asks for: #timeline/find/NAME, or #timeline/step/PROCESS/STEP. */
+/* Follows the address: #timeline/find/NAME, or #timeline/step/PROCESS/STEP. */
 function follow(view) {
 	const [, what, first, second] = tools.partsOfHash();
-	/* Processes of the data are in the order of that table. */
+	/* The data have processes in the order of that table. */
 	const at = what === "step" ? tools.rowsOf("processes").findIndex((row) => tools.keyOf(row) === first) : -1;
 	if (what !== "step" && what !== "find") {
 		return;
@@ -262,7 +262,7 @@ function follow(view) {
 	}
 }
 
-/* Draws it into the page that is open; done when its promise is. */
+/* Draws the timeline into the open page; the promise resolves when that is done. */
 async function draw(parent) {
 	const status = make("p", parent, "unpacking …", "note");
 	if (!packed || typeof DecompressionStream !== "function") {
@@ -272,7 +272,7 @@ async function draw(parent) {
 	}
 	const data = await dataOf();
 	if (!status.isConnected) {
-		return; /* another page was opened meanwhile */
+		return; /* the user opened another page meanwhile */
 	}
 	status.remove();
 	const view = new View(parent, data);

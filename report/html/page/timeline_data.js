@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timeline's data, without a page: unpacked (report/html/timeline.h says how they are packed),
- * with levels from which any stretch of a row is known at once, and joined by their flows.
- * Times are ns since the first event of all processes.
+ * The timeline's data, without a page: unpacked (report/html/timeline.h describes the format), with
+ * levels for a quick view of any stretch of a row, and with flows. Times are ns since the first event
+ * of all processes.
  */
 "use strict";
 
@@ -18,7 +18,7 @@ async function inflate(text) {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/* Varints, as many as the column has. */
+/* All varints of a column. */
 function numbersOf(bytes, begin, end) {
 	let nr = 0;
 	for (let at = begin; at < end; at++) {
@@ -39,9 +39,9 @@ function numbersOf(bytes, begin, end) {
 /* ---- rows ---- */
 
 /*
- * levels[k]: of each 2^(k + 1) slices the longest. busy: the sum of the lengths before each slice.
- * So what is longest in a stretch, and how much of it is busy, takes a few steps however many lie
- * in it.
+ * levels[k]: the longest of each 2^(k + 1) slices. busy: the sum of the lengths before each slice.
+ * With both, the longest slice of a stretch and its busy time take a few steps, however many slices
+ * it has.
  */
 function addLevels(row) {
 	const nr = row.nr, length = (i) => row.end[i] - row.begin[i];
@@ -78,7 +78,7 @@ function longest(row, i, j) {
 	return best;
 }
 
-/* The first of an array that rises, from `from` on, that is at least `value`; near ones are found soonest. */
+/* The first place from `from` on where a sorted array is at least `value`; near places are found fastest. */
 function atLeast(array, value, from = 0) {
 	let low = from, step = 1;
 	while (low + step < array.length && array[low + step] < value) {
@@ -97,13 +97,13 @@ function atLeast(array, value, from = 0) {
 	return low;
 }
 
-/* The first slice that ends behind `ns`, or begins there. */
+/* The first slice that ends after `ns`, or begins there. */
 function firstFrom(row, ns) {
 	const i = atLeast(row.end, ns);
 	return i < row.nr && row.end[i] === ns && row.begin[i] < ns ? i + 1 : i;
 }
 
-/* Sums of what has no slice of its own, each level with buckets twice as wide. */
+/* Sums of the slices that are not there one by one; each level has buckets twice as wide. */
 function addBuckets(row, width) {
 	const levels = [row.buckets];
 	row.bucketLevels = levels;
@@ -127,7 +127,7 @@ function addBuckets(row, width) {
 	row.bucketWidth = width;
 }
 
-/* 0 is none, the others are steps from the one before. */
+/* 0: none. Other numbers are differences from the id before. */
 function readIds(column, from, ids) {
 	for (let i = 0, id = 0; i < ids.length; i++) {
 		const step = column[from + i] - 1;
@@ -205,7 +205,7 @@ function argsOf(data, row, i) {
 const flowKey = (data, row, i) => data.tracks[row.track].process + " " + row.correlation[i];
 const arrowKey = (data, row, i) => data.tracks[row.track].process + " arrow " + row.arrow[i];
 
-/* Calls and the work that they launched, by process and correlation id; forward operators and their nodes alike. */
+/* Joins calls with what they launched, by process and correlation id, and forward operators with their autograd nodes. */
 function joinFlows(data) {
 	const flows = new Map(), calls = new Set(["cuda_runtime", "cuda_driver", "library"]);
 	const works = new Set(["kernel", "kernel,nccl", "gpu_memcpy", "gpu_memset"]);
@@ -240,7 +240,7 @@ function joinFlows(data) {
 	return flows;
 }
 
-/* The flow of a slice; all are joined when the first is asked for. */
+/* The flow of a slice; the first use joins all flows. */
 function flowOf(data, row, i) {
 	data.flows = data.flows || joinFlows(data);
 	return data.flows.get(row.arrow[i] ? arrowKey(data, row, i) : flowKey(data, row, i));

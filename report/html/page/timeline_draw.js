@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws what a view of the timeline shows. What is narrower than a pixel is drawn as one column that tells by its
- * strength how much of it was busy, in the colour of the longest slice in it; so a frame takes as long as the canvas
- * is wide, not as there are slices.
+ * Draws a view of the timeline. Slices that are narrower than a pixel become one column in the colour of the longest
+ * one; the busier, the more opaque. The time for a frame depends on the width of the canvas, not on the number of slices.
  */
 "use strict";
 
@@ -13,7 +12,7 @@ const {ROW, GAP, WIDE, kindOf, kindAt, shadesOf, moment, tickOf} = timelineRows;
 class Picture {
 	constructor(view) {
 		this.view = view;
-		this.labels = []; /* of names, as much as may be drawn */
+		this.labels = []; /* names of the rows, cut to their room */
 	}
 
 	draw() {
@@ -52,7 +51,7 @@ class Picture {
 		context.textBaseline = "middle";
 		context.fillStyle = this.dim;
 		context.fillText("since the first event", 6, height / 2, gutter - 12);
-		/* Counted, as times of damaged streams may be so large that a step more is the same number. */
+		/* A counted loop: in damaged streams times may be so large that adding a step changes nothing. */
 		const first = Math.ceil(from / step) * step, nr = Math.min(200, Math.floor((to - first) / step) + 1);
 		for (let k = 0; k < nr; k++) {
 			const ns = first + k * step, x = gutter + (ns - from) * scale;
@@ -71,7 +70,7 @@ class Picture {
 		}
 	}
 
-	/* Columns of one colour and strength become one rectangle. */
+	/* Neighbouring columns of the same colour and opacity become one rectangle. */
 	strip(context, x, width, y, height, fill, alpha) {
 		const run = this.run;
 		if (run && run.fill === fill && run.alpha === alpha && run.y === y && run.height === height && run.x + run.width >= x - .01) {
@@ -124,18 +123,18 @@ class Picture {
 		this.flush(context);
 	}
 
-	/* Is something else searched for? */
+	/* Does the search look for another name? */
 	isFaded(name) {
 		const {found} = this.view.selection;
 		return found !== null && !found[name];
 	}
 
-	/* How much is to be seen of a column: in steps, so that neighbours can be drawn at once. */
+	/* The opacity of a column: in steps, so that neighbours can be drawn at once. */
 	strength(name, share) {
 		return this.isFaded(name) ? .13 : [.45, .65, .85, 1][Math.min(3, Math.floor(share * 4))];
 	}
 
-	/* A pin; those that would hide each other are one. Returns what comes behind them. */
+	/* A pin; pins that would hide each other become one. Returns the place of the next slice. */
 	drawMoment(context, row, i, x, y) {
 		const until = row.begin[i] + 3 / this.view.scale;
 		context.globalAlpha = this.isFaded(row.name[i]) ? .2 : 1;
@@ -160,14 +159,14 @@ class Picture {
 		context.globalAlpha = 1;
 	}
 
-	/* As much of a name as there is room for. */
+	/* The part of a name that fits. */
 	fit(name, room) {
 		const label = this.labels[name] = this.labels[name] || tools.short(this.view.data.strings[name], 120);
 		const nr = Math.floor(room / 6.1);
 		return label.length <= nr ? label : nr < 4 ? "" : label.slice(0, nr - 1) + "…";
 	}
 
-	/* What has no slices of its own: as high as its share of the time, and paler. */
+	/* Sums of dropped slices: paler, as high as their share of the time. */
 	drawBuckets(context, row, y) {
 		const {from, to, scale} = this.view;
 		if (!row.buckets.length) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What keys, wheel and pointers do to a view of the timeline.
+ * Keys, wheel and pointers of a view of the timeline.
  */
 "use strict";
 
@@ -13,7 +13,7 @@ class Input {
 		const {scroll, canvas, axis, selection} = view;
 		this.view = view;
 		this.pointers = new Map();
-		this.pressed = null; /* where a pointer went down, and what was in view */
+		this.pressed = null; /* where a pointer went down, and the time in view then */
 		scroll.addEventListener("keydown", (event) => this.key(event));
 		view.inner.addEventListener("wheel", (event) => this.wheel(event), {passive: false});
 		canvas.addEventListener("pointerdown", (event) => this.press(event));
@@ -109,7 +109,7 @@ class Input {
 		view.redraw();
 	}
 
-	/* What the pointer is on: a slice, or a bucket. */
+	/* The slice or bucket under the pointer. */
 	pick(event) {
 		const {canvas, scroll, layout, scale, gutter} = this.view;
 		const bounds = canvas.getBoundingClientRect(), y = event.clientY - bounds.top + scroll.scrollTop;

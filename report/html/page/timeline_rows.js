@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the page's timeline has in its rows: kinds of slices with their colours, the order and height of rows, and
- * times as texts.
+ * Rows of the page's timeline: kinds of slices and their colours, the order and height of rows, and times as texts.
  */
 "use strict";
 
 const timelineRows = (() => {
 const {categoryOf} = timelineData;
 const ROW = 18, GAP = 5, DEPTHS = 8;
-const WIDE = 1.5; /* pixels of a slice that is drawn by itself */
+const WIDE = 1.5; /* slices of at least that many pixels are drawn one by one */
 
 /* ---- kinds of slices ---- */
 
 const other = [null, "others", "#5f6670"];
-/* Okabe and Ito's colours, and darker ones of the same kind. [category, what it is, colour] */
+/* The palette of Okabe and Ito, and darker colours like it. [category, title, colour] */
 const kinds = [
 	["step", "steps and windows", "#3b7a57"], ["cpu_op", "operators", "#56b4e9"], ["python_function", "Python", "#f0e442"],
 	["user_annotation", "ranges", "#009e73"], ["cuda_runtime", "CUDA calls", "#e69f00"], ["cuda_driver", "CUDA calls", "#e69f00"],
@@ -25,7 +24,7 @@ const kindsByCategory = new Map(kinds.map((kind) => [kind[0], kind]));
 const kindOf = (category) => kindsByCategory.get(category) || other;
 const kindAt = (data, row, i) => kindOf(categoryOf(data, row, i));
 
-/* A colour nearer to white or black, so that neighbours of one kind can be told apart. */
+/* A lighter or darker shade, to distinguish neighbours of one kind. */
 const shadesOf = new Map(kinds.map((kind) => {
 	const parts = [1, 3, 5].map((at) => parseInt(kind[2].slice(at, at + 2), 16));
 	const shade = (toward, share) => "rgb(" + parts.map((part) => Math.round(part + (toward - part) * share)).join() + ")";
@@ -33,7 +32,7 @@ const shadesOf = new Map(kinds.map((kind) => {
 	return [kind, {fill: [kind[2], shade(255, .22), shade(0, .16)], ink: isDark ? "#fff" : "#000"}];
 }));
 
-/* Of each name the kind that has it, and which of its kind's shades. */
+/* The kind of each name, and which shade of it. */
 function addNames(data) {
 	data.shades = data.strings.map((name) => {
 		let hash = 7;
@@ -52,7 +51,7 @@ function addNames(data) {
 
 /* ---- rows ---- */
 
-/* Tracks in the order of the page: of each process its steps first, then threads, then devices. */
+/* Tracks in the order of the page: for each process its steps, then threads, then devices. */
 function layoutOf(data) {
 	const list = [];
 	const isOf = (track, ...categories) => track.rows.some((row) => row.nr && categories.includes(categoryOf(data, row, 0)));
@@ -83,7 +82,7 @@ function place(layout) {
 
 const units = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
 
-/* A time on the axis: enough digits to tell neighbours apart. */
+/* A time on the axis, with enough digits to distinguish neighbours. */
 function moment(ns, step) {
 	const unit = units.find((each) => Math.max(Math.abs(ns), step) >= each[1]) || units[3];
 	return Number((ns / unit[1]).toFixed(Math.max(0, Math.ceil(Math.log10(unit[1] / step))))).toLocaleString("en-US", {maximumFractionDigits: 9}) + " " + unit[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slice of the timeline that is selected and those that are searched for: how one gets from one to the next, what
- * is known of it, and where the page has more about it. Names of a profiled program are set as text, never as markup.
+ * The selected slice of the timeline and the search: moving from slice to slice, details of a slice, and links to tables
+ * about it. Names from the target are set as text, never as markup.
  */
 "use strict";
 
@@ -10,17 +10,17 @@ const {make, one} = tools;
 const {atLeast, categoryOf, isMoment, argsOf, flowOf} = timelineData;
 const {ROW, GAP, kindAt, moment} = timelineRows;
 
-/* Which page has a table with such names. */
+/* The pages with tables of such names. */
 const tablesOf = {kernel: ["kernels", "kernel"], "kernel,nccl": ["kernels", "kernel"], gpu_memcpy: ["copies", "memcpy"], gpu_memset: ["copies", "memset"],
 	cpu_op: ["operators", "operator"], cuda_runtime: ["api", "api"], cuda_driver: ["api", "api"], user_annotation: ["nvtx", "nvtx"], python_function: ["operators", "python"]};
 
 class Selection {
-	/* status and details: elements, where it tells what was found and what is selected. */
+	/* status and details: elements for the result of the search and for the selected slice. */
 	constructor(view, status, details) {
 		this.view = view;
 		this.status = status;
 		this.details = details;
-		this.found = null; /* by name: searched for */
+		this.found = null; /* by name: does the search match it? */
 		this.hits = [];
 		this.at = -1;
 		this.slice = null; /* [row, i] */
@@ -29,7 +29,7 @@ class Selection {
 
 	/* ---- what was asked for ---- */
 
-	/* isExact: the whole name. process: only its slices. */
+	/* isExact: the whole name must match. process: only slices of that process. */
 	find(text, isExact = false, process = 0) {
 		const word = text.toLowerCase();
 		this.hits = [];
@@ -55,7 +55,7 @@ class Selection {
 			: (this.at >= 0 ? (this.at + 1).toLocaleString("en-US") + " of " : "") + nr + (this.at < 0 ? " found" : "");
 	}
 
-	/* The next one that was found; the first time the first in view. */
+	/* The next match; at first the first match in view. */
 	hit(step) {
 		const nr = this.hits.length;
 		if (!nr) {
@@ -78,7 +78,7 @@ class Selection {
 		this.view.redraw();
 	}
 
-	/* Brings the selected slice into view, as wide that it can be read. */
+	/* Zooms to the selected slice, wide enough to read it. */
 	reveal() {
 		const {layout, scroll, from, to, scale} = this.view;
 		const [row, i] = this.slice, line = layout.find((each) => each.track.i === row.track);
@@ -102,7 +102,7 @@ class Selection {
 		this.view.show(row.begin[i] - length * .1, row.end[i] + length * .1);
 	}
 
-	/* Slices of its row, and the nearest of rows beside it. */
+	/* The next slice of the row, or the nearest one of a row beside it. */
 	step(slices, rows) {
 		const lists = this.view.layout.flatMap((line) => line.track.rows).filter((row) => row.nr);
 		if (!this.slice) {
@@ -122,7 +122,7 @@ class Selection {
 
 	/* ---- flows ---- */
 
-	/* From a call to its work. */
+	/* The arrow from a call to its GPU activity. */
 	arrows() {
 		const flow = this.flow();
 		return flow ? flow.calls.slice(0, 4).flatMap((call) => flow.works.slice(0, 64).map((work) => [call, work])) : [];
@@ -155,7 +155,7 @@ class Selection {
 		}
 	}
 
-	/* Where the page has more about it. */
+	/* Links to what the page has about the slice. */
 	addressOf(track, category, name) {
 		const process = tools.rowsOf("processes")[track.process - 1], step = /^step (\d+)$/.exec(name);
 		if (category === "step") {

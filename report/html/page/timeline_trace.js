@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slices of the timeline as a Perfetto trace (report/timeline/perfetto.proto), to be saved.
+ * Saves slices of the timeline as a Perfetto trace (report/timeline/perfetto.proto).
  */
 "use strict";
 
@@ -9,7 +9,7 @@ const {UINT, INT, DOUBLE, TEXT, NUMBER, firstFrom, isMoment, flowOf} = timelineD
 
 const spare = [];
 
-/* Bytes of a message that grow. */
+/* The growing bytes of a message. */
 class Message {
 	constructor() {
 		this.bytes = new Uint8Array(4096);
@@ -29,7 +29,7 @@ class Message {
 		}
 		this.bytes[this.nr++] = value;
 	}
-	/* A whole number; negative ones, and those that are texts since a double has no room for them, take the long way. */
+	/* An integer. Negative ones, and long ones that are texts because a double would round them, need BigInt. */
 	uint(field, value) {
 		this.varint(field * 8);
 		if (typeof value === "number" && value >= 0) {
@@ -107,7 +107,7 @@ class Trace {
 			entry.text(2, word);
 		}));
 	}
-	/* A text, before the first event that names it. */
+	/* A text, written before the first event that uses it. */
 	need(field, place) {
 		const known = field === 2 ? this.names : this.texts;
 		if (!known.has(place)) {
@@ -132,7 +132,7 @@ class Trace {
 			if (track.parent >= 0) {
 				descriptor.uint(5, track.parent + 1);
 			}
-			descriptor.uint(11, 3); /* children by their ranks */
+			descriptor.uint(11, 3); /* children in the order of their ranks */
 			descriptor.uint(12, track.rank);
 		}));
 	}
@@ -187,7 +187,7 @@ class Trace {
 			});
 		});
 	}
-	/* Slices of a track, in the order of their begins; an end is of the innermost that is open. Flows join those that are wanted. */
+	/* Slices of a track in the order of their begins; an end closes the innermost open slice. Flows need both ends. */
 	slices(track, slices, isWanted) {
 		const open = [];
 		const close = (ns) => {
@@ -212,7 +212,7 @@ class Trace {
 	}
 }
 
-/* Does it lie in that time? As `gprof-report timeline --time` chooses. */
+/* Is a slice in that time? The same rule as `gprof-report timeline --time`. */
 const isIn = (row, i, from, to) => row.begin[i] < to && (row.end[i] > from || row.begin[i] === from);
 
 /* The slices of that time as the bytes of a .pftrace. */
