@@ -59,7 +59,7 @@ void breakdown_begin(struct breakdown *breakdown, struct process *process, bool 
 /* What of each part lies before a moment, to which the sweep has come: the latest of it. */
 struct overlap {
 	struct breakdown *breakdown;
-	struct busy_interval at[BREAKDOWN_OTHER];
+	struct interval at[BREAKDOWN_OTHER];
 	bool has[BREAKDOWN_OTHER];
 };
 

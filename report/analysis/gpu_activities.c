@@ -160,7 +160,7 @@ static void take_host_batch(struct gpu_activities *works, const struct batch *b)
 	struct host_works host = {
 		.process = works->process, .items = mem_zeroed(b->nr_rows, sizeof(*host.items))};
 
-	host_collective_take(works->process, b, works->has_operators, take_host, &host);
+	host_collective_scan(works->process, b, works->has_operators, take_host, &host);
 	gpu_activity_runs_add(&works->runs, host.items, host.nr);
 }
 

@@ -60,7 +60,7 @@ static void take_gap(struct idle *idle, const struct recent_calls_item *gap)
 		return;
 	}
 	/* Two gaps may end with nodes of one graph. */
-	if (recent_calls_take(&idle->gaps, gap->correlation, &old)) {
+	if (recent_calls_remove(&idle->gaps, gap->correlation, &old)) {
 		tell(idle, &old, NULL);
 	}
 	if (recent_calls_put(&idle->gaps, gap, &old)) {
@@ -96,7 +96,7 @@ static void take_calls(struct idle *idle, const struct batch *b)
 
 		call.begin = clock_map_time(clock, begin);
 		call.end = clock_map_time(clock, begin + dur < begin ? UINT64_MAX : begin + dur);
-		if (recent_calls_take(&idle->gaps, call.correlation, &gap)) {
+		if (recent_calls_remove(&idle->gaps, call.correlation, &gap)) {
 			tell(idle, &gap, &call);
 		}
 		recent_calls_put(&idle->calls, &call, &old);

@@ -127,7 +127,7 @@ static void add_work(
 	advance(sweep, device, work->begin);
 	*until = work->end > *until ? work->end : *until;
 	device->last = work->end > device->last ? work->end : device->last;
-	device->nr_works++;
+	device->nr_activities++;
 }
 
 static void take_work(void *context, const struct gpu_activity *work)

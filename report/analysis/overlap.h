@@ -41,7 +41,7 @@ struct overlap_device {
 	uint32_t device; /* UINT32_MAX: the stream does not tell, or the host */
 	bool is_host;
 	uint64_t first, last; /* begin of the first record, end of the last; CLOCK_MONOTONIC ns */
-	uint64_t nr_works;
+	uint64_t nr_activities;
 	struct overlap_times all;
 	struct overlap_times *steps; /* as phases_step counts: [0] before the first */
 	size_t nr_steps;	/* so many were begun before the last record ended, 1 at least */

@@ -186,7 +186,7 @@ void view_note_clock(struct table *table, struct process *const *processes, size
 {
 	struct buf text = {0};
 
-	job_clock_tell(processes, nr_processes, "", &text);
+	job_clock_print(processes, nr_processes, "", &text);
 	if (text.nr_bytes) {
 		view_note_more(table, "%.*s", (int)text.nr_bytes, text.bytes);
 	}
@@ -197,7 +197,7 @@ void view_note_fit(struct table *table, struct process *const *processes, size_t
 {
 	struct buf text = {0};
 
-	if (job_clock_tell_fit(processes, nr_processes, "", &text)) {
+	if (job_clock_print_fit(processes, nr_processes, "", &text)) {
 		view_note_more(table, "%.*s", (int)text.nr_bytes, text.bytes);
 	}
 	buf_fini(&text);
@@ -214,7 +214,7 @@ void view_note_ranks(struct table *table, struct process *const *processes, size
 		world = process->world > world ? process->world : world;
 		nr_ranks += process->rank > last;
 		last = process->rank > last ? process->rank : last;
-		nr_strangers += process->is_stranger;
+		nr_strangers += process->is_foreign;
 		nr_parts += process->rank >= 0 && !process_is_complete(process);
 	}
 	if (nr_ranks > 1 && (int64_t)nr_ranks < world) {

@@ -77,7 +77,7 @@ static int take_options(struct request *request, int argc, char **argv)
 	}
 	/* A timeline is of few steps: of the last one, if nothing was said. */
 	if (!status && request->is_svg && request->svg_view == (int)HTML_SVG_TIMELINE &&
-		!select_is_asked(&asked->select)) {
+		!select_is_set(&asked->select)) {
 		numbers_parse(&asked->select.steps, "-1", true);
 	}
 	request->html.top = asked->top == COMMON_OPTIONS_NO_TOP ? USUAL_TOP : asked->top;
@@ -139,7 +139,7 @@ static int refuse_reduced(const struct request *request, int nr_paths)
 		return cmd_usage(&cmd_html, "html takes one summary of reduce; reduce adds up "
 					    "summaries, and only streams can be compared");
 	}
-	if (request->is_svg || select_is_asked(&asked->select) ||
+	if (request->is_svg || select_is_set(&asked->select) ||
 		!numbers_is_empty(&asked->filter.pids) || !numbers_is_empty(&asked->filter.ranks)) {
 		return cmd_usage(&cmd_html,
 			"a summary of reduce has no pictures and no selection of "

@@ -259,7 +259,7 @@ static void tell_lone(const struct summary *summary, const struct cmd_input *inp
 {
 	uint64_t nr_lone = 0;
 
-	if (summary->style == summary_styles[0] || !select_is_asked(&summary->asked.select)) {
+	if (summary->style == summary_styles[0] || !select_is_set(&summary->asked.select)) {
 		return;
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {

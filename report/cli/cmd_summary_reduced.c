@@ -98,7 +98,7 @@ static int refuse(const struct summary *summary)
 	struct buf names = {0};
 
 	if (summary->style != &style_gprof || summary->is_per_thread || summary->has_detail ||
-		select_is_asked(&asked->select) || !numbers_is_empty(&asked->filter.pids) ||
+		select_is_set(&asked->select) || !numbers_is_empty(&asked->filter.pids) ||
 		!numbers_is_empty(&asked->filter.ranks)) {
 		return cmd_usage(&cmd_summary,
 			"a summary of reduce has no other styles and no selection of processes or "

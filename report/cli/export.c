@@ -46,7 +46,7 @@ bool export_run(struct process **processes, size_t nr_processes, const struct ex
 {
 	struct exporter exporter = {.sink = sink, .processes = processes};
 	struct scan_want wants[GPROF_NR_TABLES];
-	struct scan_view view = {.wants = wants, .take = take};
+	struct scan_view view = {.wants = wants, .on_batch = take};
 	struct scan scan = {&view, &exporter};
 	const struct event_table *table;
 

@@ -67,7 +67,7 @@ static bool counts(const struct candidate *candidate)
 }
 
 /* False if the processes are of jobs of several sizes, which is told of by itself. */
-static bool take(struct job *job, struct process *const *processes, size_t nr_processes)
+static bool join(struct job *job, struct process *const *processes, size_t nr_processes)
 {
 	int64_t last_rank = -1;
 
@@ -149,12 +149,12 @@ void foreign_rank_mark(struct process *const *processes, size_t nr_processes)
 {
 	struct job job = {0};
 
-	if (take(&job, processes, nr_processes)) {
+	if (join(&job, processes, nr_processes)) {
 		meet(&job);
 		for (size_t i = 0; i < job.nr_candidates; i++) {
 			const struct candidate *candidate = &job.candidates[i];
 
-			candidate->process->is_stranger =
+			candidate->process->is_foreign =
 				candidate->is_known && !candidate->is_met &&
 				must_meet(candidate->process, count_others(&job, i));
 		}

@@ -8,7 +8,7 @@
 
 #include "report/model/model.h"
 
-/* Sets `is_stranger`. The processes are by rank, rising. */
+/* Sets `is_foreign`. The processes are by rank, rising. */
 void foreign_rank_mark(struct process *const *processes, size_t nr_processes);
 
 #endif

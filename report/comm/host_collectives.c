@@ -9,7 +9,7 @@
 #include "report/util/buf.h"
 #include "report/model/select.h"
 
-const char *const host_comm_names[] = {[HOST_COLLECTIVE_GLOO] = "gloo",
+const char *const host_collective_names[] = {[HOST_COLLECTIVE_GLOO] = "gloo",
 	[HOST_COLLECTIVE_MPI] = "MPI",
 	[HOST_COLLECTIVE_UCC] = "UCC"};
 
@@ -17,7 +17,7 @@ static const char *const prefixes[] = {[HOST_COLLECTIVE_GLOO] = "gloo:",
 	[HOST_COLLECTIVE_MPI] = "mpi:",
 	[HOST_COLLECTIVE_UCC] = "ucc:"};
 
-/* Ranges and operators around communication; what they take is waiting, or what lies in them. */
+/* Ranges and operators around communication; what they on_call is waiting, or what lies in them. */
 static const char *const around[] = {
 	"c10d::", "_c10d_functional::", "c10d_functional::", "autograd::engine::"};
 
@@ -182,8 +182,8 @@ static bool is_computing(const char *name, uint8_t framework, uint8_t scope)
 	return true;
 }
 
-void host_collective_take(const struct process *process, const struct batch *b, bool has_operators,
-	void (*take)(void *context, const struct host_collective *comm), void *context)
+void host_collective_scan(const struct process *process, const struct batch *b, bool has_operators,
+	void (*on_call)(void *context, const struct host_collective *comm), void *context)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_op_begin][i], dur = b->col[COL_op_dur][i];
@@ -198,10 +198,10 @@ void host_collective_take(const struct process *process, const struct batch *b, 
 			comm.library = (uint8_t)library;
 			comm.kind = kind_of(call);
 			set_bytes(&comm, process, b->col[COL_op_op_shape][i]);
-			take(context, &comm);
+			on_call(context, &comm);
 		} else if (has_operators && is_computing(name, (uint8_t)b->col[COL_op_framework][i],
 						    (uint8_t)b->col[COL_op_scope][i])) {
-			take(context, &comm);
+			on_call(context, &comm);
 		}
 	}
 }
@@ -209,17 +209,17 @@ void host_collective_take(const struct process *process, const struct batch *b, 
 /* ---- operations beside NCCL's ---- */
 
 /* Whose operations they are. */
-struct taker {
+struct adder {
 	struct nccl_ops *ops;
 	struct process *process;
 };
 
-static void take(void *context, const struct host_collective *comm)
+static void on_call(void *context, const struct host_collective *comm)
 {
-	struct taker *taker = context;
-	struct nccl_ops *ops = taker->ops;
-	struct clock_map *clock = &taker->process->host_clock;
-	const char *name = host_comm_names[comm->library];
+	struct adder *adder = context;
+	struct nccl_ops *ops = adder->ops;
+	struct clock_map *clock = &adder->process->host_clock;
+	const char *name = host_collective_names[comm->library];
 
 	ops->ops = array_grow(ops->ops, ops->nr_ops, &ops->capacity, sizeof(*ops->ops));
 	ops->ops[ops->nr_ops] = (struct nccl_op){
@@ -230,7 +230,7 @@ static void take(void *context, const struct host_collective *comm)
 		.nr_calls = 1,
 		.rank = -1,
 		.peer = -1,
-		.boot = process_clock(taker->process),
+		.boot = process_clock(adder->process),
 		.process = ops->nr_processes,
 		.id = (uint32_t)ops->nr_ops,
 		.name = string_pool_intern(name, strlen(name)),
@@ -240,15 +240,15 @@ static void take(void *context, const struct host_collective *comm)
 	ops->nr_ops++;
 }
 
-void host_collective_ops_take(
+void host_collective_add_batch(
 	struct nccl_ops *ops, struct process *process, const struct batch *batch)
 {
-	struct taker taker = {ops, process};
+	struct adder adder = {ops, process};
 
-	host_collective_take(process, batch, false, take, &taker);
+	host_collective_scan(process, batch, false, on_call, &adder);
 }
 
-void host_collective_ops_read(struct nccl_ops *ops, struct process *process)
+void host_collective_read(struct nccl_ops *ops, struct process *process)
 {
 	struct stream *stream = process->stream;
 	uint32_t mask = HOST_COLLECTIVE_MASK | select_mask(process, GPROF_TABLE_op);
@@ -260,7 +260,7 @@ void host_collective_ops_read(struct nccl_ops *ops, struct process *process)
 		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
 			!stream_load(stream, i, mask, 0, &batch)) {
 			select_cut(process, &batch);
-			host_collective_ops_take(ops, process, &batch);
+			host_collective_add_batch(ops, process, &batch);
 		}
 	}
 }

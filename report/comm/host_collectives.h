@@ -43,15 +43,15 @@ bool host_collective_is_in(const struct process *process);
  * that compute, too. These are PyTorch's: no ranges, loaders, nor what only begins communication or
  * waits for it (c10d::, _c10d_functional::) or for what lies in it (autograd::engine::).
  */
-void host_collective_take(const struct process *process, const struct batch *batch,
-	bool has_operators, void (*take)(void *context, const struct host_collective *comm),
+void host_collective_scan(const struct process *process, const struct batch *batch,
+	bool has_operators, void (*on_call)(void *context, const struct host_collective *comm),
 	void *context);
 
 /* What a name says; HOST_COLLECTIVE_NONE for all others. */
 enum host_collective_library host_collective_library_of(uint32_t name);
 
 /* "gloo", "MPI", "UCC". */
-extern const char *const host_comm_names[];
+extern const char *const host_collective_names[];
 
 /* ---- operations beside NCCL's ---- */
 
@@ -64,10 +64,10 @@ extern const char *const host_comm_names[];
  */
 
 /* Batches of table op, of which HOST_COLLECTIVE_MASK is wanted, before the end of the process. */
-void host_collective_ops_take(
+void host_collective_add_batch(
 	struct nccl_ops *ops, struct process *process, const struct batch *batch);
 
 /* All of them, for a process that no scan reads. */
-void host_collective_ops_read(struct nccl_ops *ops, struct process *process);
+void host_collective_read(struct nccl_ops *ops, struct process *process);
 
 #endif

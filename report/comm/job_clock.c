@@ -155,7 +155,7 @@ static size_t count_fitted(
 	return nr;
 }
 
-bool job_clock_tell_fit(
+bool job_clock_print_fit(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out)
 {
 	uint64_t error_ns;
@@ -171,7 +171,7 @@ bool job_clock_tell_fit(
 	return nr != 0;
 }
 
-void job_clock_tell_one(const struct process *process, const char *before, struct buf *out)
+void job_clock_print_one(const struct process *process, const char *before, struct buf *out)
 {
 	if (process->is_clock_fitted) {
 		buf_printf(out,
@@ -196,16 +196,16 @@ static size_t count_apart(struct process *const *processes, size_t nr_processes)
 	return nr;
 }
 
-void job_clock_tell(
+void job_clock_print(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out)
 {
-	bool is_told = job_clock_tell_fit(processes, nr_processes, before, out);
+	bool is_printed = job_clock_print_fit(processes, nr_processes, before, out);
 	size_t nr_apart = nr_processes ? count_apart(processes, nr_processes) : 0;
 
 	if (nr_apart) {
 		buf_printf(out,
 			"%s%zu processes are placed by wall clocks, which may differ, as they did "
 			"too little together with NCCL",
-			is_told ? "; " : before, nr_apart);
+			is_printed ? "; " : before, nr_apart);
 	}
 }

@@ -22,12 +22,12 @@ void job_clock_align(struct process *const *processes, size_t nr_processes);
  * clock. The first says only how exact, for what is not compared by wall clocks; true if there was
  * something to say.
  */
-bool job_clock_tell_fit(
+bool job_clock_print_fit(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out);
-void job_clock_tell(
+void job_clock_print(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out);
 
 /* How exact the clock of one process is, if it was aligned; else nothing. */
-void job_clock_tell_one(const struct process *process, const char *before, struct buf *out);
+void job_clock_print_one(const struct process *process, const char *before, struct buf *out);
 
 #endif

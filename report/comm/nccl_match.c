@@ -380,7 +380,7 @@ void nccl_pairs_fini(struct nccl_pairs *pairs)
 	*pairs = (struct nccl_pairs){0};
 }
 
-static void take_other(struct others *others, const struct nccl_op *op, const struct nccl_op *other)
+static void add_other(struct others *others, const struct nccl_op *op, const struct nccl_op *other)
 {
 	others->nr++;
 	if (other->begin_ns > op->begin_ns && other->begin_ns > others->begin_ns) {
@@ -413,8 +413,8 @@ uint64_t nccl_pairs_set_times(
 
 		if (nccl_op_has_time(send) && nccl_op_has_time(receive) &&
 			nccl_clocks_share(clocks, send, receive)) {
-			take_other(&others[pair->send], send, receive);
-			take_other(&others[pair->receive], receive, send);
+			add_other(&others[pair->send], send, receive);
+			add_other(&others[pair->receive], receive, send);
 		}
 	}
 	for (size_t i = 0; i < ops->nr_ops; i++) {

@@ -105,7 +105,7 @@ static int by_correlation(const void *a, const void *b)
 	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
 }
 
-static void take(struct nccl_launches *launches, const struct batch *batch)
+static void add_launches(struct nccl_launches *launches, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint32_t id = (uint32_t)batch->col[COL_api_correlation][i];
@@ -132,7 +132,7 @@ void nccl_launches_read(struct nccl_launches *launches, struct stream *stream)
 
 		if ((table == GPROF_TABLE_api || table == GPROF_TABLE_api_launch) &&
 			!stream_load(stream, i, LAUNCH_MASK, 0, &batch)) {
-			take(launches, &batch);
+			add_launches(launches, &batch);
 		}
 	}
 	if (launches->nr) {
@@ -225,7 +225,7 @@ static bool is_move(uint64_t kind)
 	return kind >= GPROF_NCCL_ALL_REDUCE && kind <= GPROF_NCCL_RECV;
 }
 
-void nccl_ops_take(struct nccl_ops *ops, const struct batch *b)
+void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *b)
 {
 	struct nccl_calls *calls = ops->calls;
 
@@ -341,7 +341,7 @@ static void add_side(struct nccl_ops *ops, const struct nccl_op *op, const struc
 }
 
 /* The calls from `at` on that are of one group; returns where the next one begins. */
-static size_t take_group(struct nccl_ops *ops, struct process *process, size_t at)
+static size_t add_group(struct nccl_ops *ops, struct process *process, size_t at)
 {
 	struct nccl_calls *calls = ops->calls;
 	const struct nccl_call *first = &calls->items[at];
@@ -373,7 +373,7 @@ static size_t take_group(struct nccl_ops *ops, struct process *process, size_t a
 
 /* ---- kernels ---- */
 
-static void take_kernels(struct nccl_ops *ops, struct process *process, const struct batch *batch)
+static void add_kernels(struct nccl_ops *ops, struct process *process, const struct batch *batch)
 {
 	for (uint32_t row = 0; row < batch->nr_rows; row++) {
 		size_t place = nccl_launches_find(
@@ -404,7 +404,7 @@ static void join_kernels(struct nccl_ops *ops, struct process *process)
 
 		if (stream_block_table(stream, i) == GPROF_TABLE_kernel &&
 			!stream_load(stream, i, KERNEL_MASK, 0, &batch)) {
-			take_kernels(ops, process, &batch);
+			add_kernels(ops, process, &batch);
 		}
 	}
 	nccl_launches_clear(launches);
@@ -417,7 +417,7 @@ void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 	if (calls && calls->nr) {
 		qsort(calls->items, calls->nr, sizeof(*calls->items), by_group);
 		for (size_t at = 0; at < calls->nr;) {
-			at = take_group(ops, process, at);
+			at = add_group(ops, process, at);
 		}
 		join_kernels(ops, process);
 		calls->nr = 0;
@@ -436,7 +436,7 @@ void nccl_ops_read(struct nccl_ops *ops, struct process *process)
 		if (stream_block_table(stream, i) == GPROF_TABLE_nccl &&
 			!stream_load(stream, i, mask, 0, &batch)) {
 			select_cut(process, &batch);
-			nccl_ops_take(ops, &batch);
+			nccl_ops_add_batch(ops, &batch);
 		}
 	}
 	nccl_ops_end(ops, process);

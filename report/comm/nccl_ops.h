@@ -125,7 +125,7 @@ struct nccl_ops {
 void nccl_ops_fini(struct nccl_ops *ops);
 
 /* For each process: its batches of table nccl in file order, all columns; then its end. */
-void nccl_ops_take(struct nccl_ops *ops, const struct batch *batch);
+void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *batch);
 void nccl_ops_end(struct nccl_ops *ops, struct process *process);
 
 /* Both, for a process that no scan reads. */

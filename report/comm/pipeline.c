@@ -38,7 +38,7 @@ static void count_received(struct pipeline_rank *rank, uint32_t step, uint32_t n
 	rank->nr_received[step][neighbour]++;
 }
 
-static void take_pair(
+static void add_pair(
 	struct pipeline *pipeline, const struct nccl_op *send, const struct nccl_op *receive)
 {
 	uint32_t from;
@@ -155,7 +155,7 @@ void pipeline_find(struct pipeline *pipeline, struct nccl_ops *ops)
 		.nr = ops->nr_processes};
 	nccl_pairs_find(&pairs, ops);
 	for (size_t i = 0; i < pairs.nr; i++) {
-		take_pair(pipeline, &ops->ops[pairs.pairs[i].send],
+		add_pair(pipeline, &ops->ops[pairs.pairs[i].send],
 			&ops->ops[pairs.pairs[i].receive]);
 	}
 	nccl_pairs_fini(&pairs);

@@ -14,7 +14,7 @@
 /* ---- one process ---- */
 
 /*
- * What is odd about one process: each appends its sentence, with the file, and returns true, or
+ * What is check about one process: each appends its sentence, with the file, and returns true, or
  * returns false where nothing is.
  */
 
@@ -75,7 +75,7 @@ static bool has_loops(const struct process *process)
 }
 
 /* Steps that overlap or are not in order, clocks that jump. */
-static bool sanity_process_times(const struct process *process, struct buf *line)
+static bool check_times(const struct process *process, struct buf *line)
 {
 	uint64_t nr_back = process->host_clock.nr_back + process->device_clock.nr_back;
 	struct sanity_steps falls = find_falls(process), repeats = find_repeats(process);
@@ -116,7 +116,7 @@ static bool sanity_process_times(const struct process *process, struct buf *line
 }
 
 /* The others are right, and so is what is computed of them. */
-static bool sanity_process_ends(const struct process *process, struct buf *line)
+static bool check_ends(const struct process *process, struct buf *line)
 {
 	if (process->nr_lost_ends) {
 		buf_printf(line,
@@ -129,7 +129,7 @@ static bool sanity_process_ends(const struct process *process, struct buf *line)
 }
 
 /* A trace of so many days that its times cannot be of one run. */
-static bool sanity_process_span(const struct process *process, struct buf *line)
+static bool check_span(const struct process *process, struct buf *line)
 {
 	uint64_t span_ns =
 		process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
@@ -146,7 +146,7 @@ static bool sanity_process_span(const struct process *process, struct buf *line)
 }
 
 /* Nothing is left out for it, but times between calls and their work cannot be right. */
-static bool sanity_process_early(const struct process *process, struct buf *line)
+static bool check_early(const struct process *process, struct buf *line)
 {
 	const char *early = process_fact(process, "trace.early_work", "");
 
@@ -160,7 +160,7 @@ static bool sanity_process_early(const struct process *process, struct buf *line
 }
 
 /* A trace's names that are not UTF-8. */
-static bool sanity_process_names(const struct process *process, struct buf *line)
+static bool check_names(const struct process *process, struct buf *line)
 {
 	const char *names = process_fact(process, "trace.broken_names", "");
 
@@ -174,9 +174,9 @@ static bool sanity_process_names(const struct process *process, struct buf *line
 }
 
 /* Communicators that are of nobody else here, see stranger.h. */
-static bool sanity_process_stranger(const struct process *process, struct buf *line)
+static bool check_foreign(const struct process *process, struct buf *line)
 {
-	if (process->is_stranger) {
+	if (process->is_foreign) {
 		buf_printf(line,
 			"'%s': rank %" PRId64 ", process %" PRIu32
 			": no other process here has its communicators, though one of these would "
@@ -186,28 +186,28 @@ static bool sanity_process_stranger(const struct process *process, struct buf *l
 			"--pid",
 			process->stream->path, process->rank, process->pid);
 	}
-	return process->is_stranger;
+	return process->is_foreign;
 }
 
 /* ---- all processes ---- */
 
 #define MOST_VALUES 4u
 #define MOST_SPANS  20u
-#define MOST_TOLD   5u
+#define MOST_WARNED 5u
 
 struct sanity {
 	struct process *const *processes;
 	size_t nr_processes;
-	void (*tell)(const char *sentence);
+	void (*warn)(const char *sentence);
 	struct buf line;
 	bool is_wrong;
 };
 
-static void tell(struct sanity *odd)
+static void emit(struct sanity *check)
 {
-	buf_char(&odd->line, 0);
-	odd->tell(odd->line.bytes);
-	odd->line.nr_bytes = 0;
+	buf_char(&check->line, 0);
+	check->warn(check->line.bytes);
+	check->line.nr_bytes = 0;
 }
 
 /* A trace was made on purpose; a stream is of any process, also of one that only imported CUDA. */
@@ -234,15 +234,16 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* How many values of a fact the processes have. More than one begin a line: "N of_what (A, B". */
-static size_t add_values(struct sanity *odd, const char *key, bool of_workers, const char *of_what)
+static size_t add_values(
+	struct sanity *check, const char *key, bool of_workers, const char *of_what)
 {
-	const char **values = mem_zeroed(odd->nr_processes + 1, sizeof(*values));
+	const char **values = mem_zeroed(check->nr_processes + 1, sizeof(*values));
 	size_t nr = 0, nr_values = 0;
 
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		const char *value = process_fact(odd->processes[i], key, "");
+	for (size_t i = 0; i < check->nr_processes; i++) {
+		const char *value = process_fact(check->processes[i], key, "");
 
-		if (*value && (!of_workers || has_work(odd->processes[i]))) {
+		if (*value && (!of_workers || has_work(check->processes[i]))) {
 			values[nr++] = value;
 		}
 	}
@@ -253,20 +254,20 @@ static size_t add_values(struct sanity *odd, const char *key, bool of_workers, c
 		}
 	}
 	if (nr_values > 1) {
-		buf_printf(&odd->line, "the processes are of %zu %s (", nr_values, of_what);
+		buf_printf(&check->line, "the processes are of %zu %s (", nr_values, of_what);
 		for (size_t i = 0; i < nr_values && i < MOST_VALUES; i++) {
-			buf_printf(&odd->line, "%s%s", i ? ", " : "", values[i]);
+			buf_printf(&check->line, "%s%s", i ? ", " : "", values[i]);
 		}
-		buf_text(&odd->line, nr_values > MOST_VALUES ? ", ...)" : ")");
+		buf_text(&check->line, nr_values > MOST_VALUES ? ", ...)" : ")");
 	}
 	free(values);
 	return nr_values;
 }
 
-static bool has_lone_worker(const struct sanity *odd)
+static bool has_lone_worker(const struct sanity *check)
 {
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		if (odd->processes[i]->rank < 0 && has_work(odd->processes[i])) {
+	for (size_t i = 0; i < check->nr_processes; i++) {
+		if (check->processes[i]->rank < 0 && has_work(check->processes[i])) {
 			return true;
 		}
 	}
@@ -274,42 +275,42 @@ static bool has_lone_worker(const struct sanity *odd)
 }
 
 /* That a job is of several hosts is usual, as long as ranks say that it is one. */
-static void tell_hosts(struct sanity *odd)
+static void check_hosts(struct sanity *check)
 {
-	if (add_values(odd, "host.name", false, "hosts") < 2) {
+	if (add_values(check, "host.name", false, "hosts") < 2) {
 		return;
 	}
-	job_clock_tell(odd->processes, odd->nr_processes, ": ", &odd->line);
-	if (has_lone_worker(odd)) {
-		buf_text(&odd->line, "; some have no rank, so nothing says that they are of one "
-				     "job: tables add them up");
-		odd->is_wrong = true;
+	job_clock_print(check->processes, check->nr_processes, ": ", &check->line);
+	if (has_lone_worker(check)) {
+		buf_text(&check->line, "; some have no rank, so nothing says that they are of one "
+				       "job: tables add them up");
+		check->is_wrong = true;
 	}
-	tell(odd);
+	emit(check);
 }
 
-static void tell_jobs(struct sanity *odd)
+static void check_jobs(struct sanity *check)
 {
-	if (add_values(odd, "job.id", true, "jobs") < 2 &&
-		add_values(odd, "rank.world_size", true, "job sizes") < 2) {
+	if (add_values(check, "job.id", true, "jobs") < 2 &&
+		add_values(check, "rank.world_size", true, "job sizes") < 2) {
 		return;
 	}
-	buf_text(&odd->line, ": tables add them up; name the streams of one job");
-	tell(odd);
-	odd->is_wrong = true;
+	buf_text(&check->line, ": tables add them up; name the streams of one job");
+	emit(check);
+	check->is_wrong = true;
 }
 
 /* ---- ranks ---- */
 
 /* Those that train: children that merely have their parent's RANK do not count. */
-static void tell_repeated(struct sanity *odd)
+static void check_repeated_ranks(struct sanity *check)
 {
-	uint64_t *ranks = mem_zeroed(odd->nr_processes + 1, sizeof(*ranks));
+	uint64_t *ranks = mem_zeroed(check->nr_processes + 1, sizeof(*ranks));
 	const struct process *last = NULL;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		const struct process *process = odd->processes[i];
+	for (size_t i = 0; i < check->nr_processes; i++) {
+		const struct process *process = check->processes[i];
 
 		if (process->rank < 0 || !has_work(process)) {
 			continue;
@@ -320,84 +321,84 @@ static void tell_repeated(struct sanity *odd)
 		last = process;
 	}
 	if (nr) {
-		buf_text(&odd->line, "there is more than one process of rank ");
-		numbers_print(ranks, nr, MOST_SPANS, &odd->line);
-		buf_text(&odd->line, ", as of several runs: tables add them up; name the streams "
-				     "of one run, or choose by --pid");
-		tell(odd);
-		odd->is_wrong = true;
+		buf_text(&check->line, "there is more than one process of rank ");
+		numbers_print(ranks, nr, MOST_SPANS, &check->line);
+		buf_text(&check->line, ", as of several runs: tables add them up; name the streams "
+				       "of one run, or choose by --pid");
+		emit(check);
+		check->is_wrong = true;
 	}
 	free(ranks);
 }
 
-static void add_gap(struct sanity *odd, size_t *nr, int64_t first, int64_t end)
+static void add_gap(struct sanity *check, size_t *nr, int64_t first, int64_t end)
 {
 	if (first >= end) {
 		return;
 	}
 	if (*nr < MOST_SPANS) {
-		buf_printf(&odd->line, "%s%" PRId64, *nr ? "," : "", first);
+		buf_printf(&check->line, "%s%" PRId64, *nr ? "," : "", first);
 	}
 	if (*nr < MOST_SPANS && end - first > 1) {
-		buf_printf(&odd->line, "-%" PRId64, end - 1);
+		buf_printf(&check->line, "-%" PRId64, end - 1);
 	}
 	++*nr;
 }
 
 /* Of one rank alone nobody knows whether the others were wanted. */
-static void tell_missing(struct sanity *odd)
+static void check_missing_ranks(struct sanity *check)
 {
 	int64_t next = 0, world = -1;
 	size_t nr_ranks = 0, nr_gaps = 0;
 
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		const struct process *process = odd->processes[i];
+	for (size_t i = 0; i < check->nr_processes; i++) {
+		const struct process *process = check->processes[i];
 
 		world = process->world > world ? process->world : world;
 		if (process->rank >= next) {
-			add_gap(odd, &nr_gaps, next, process->rank);
+			add_gap(check, &nr_gaps, next, process->rank);
 			next = process->rank < INT64_MAX ? process->rank + 1 : process->rank;
 			nr_ranks++;
 		}
 	}
-	add_gap(odd, &nr_gaps, next, world);
+	add_gap(check, &nr_gaps, next, world);
 	if (nr_ranks > 1 && nr_gaps) {
-		struct buf ranks = odd->line;
+		struct buf ranks = check->line;
 
-		odd->line = (struct buf){0};
+		check->line = (struct buf){0};
 		if (world >= 0) {
-			buf_printf(&odd->line, "of %" PRId64 " ranks ", world);
+			buf_printf(&check->line, "of %" PRId64 " ranks ", world);
 		}
-		buf_printf(&odd->line, "these%s are missing: %.*s%s", world < 0 ? " ranks" : "",
+		buf_printf(&check->line, "these%s are missing: %.*s%s", world < 0 ? " ranks" : "",
 			(int)ranks.nr_bytes, ranks.bytes, nr_gaps > MOST_SPANS ? ",..." : "");
-		tell(odd);
+		emit(check);
 		buf_fini(&ranks);
-		odd->is_wrong = true;
+		check->is_wrong = true;
 	}
-	odd->line.nr_bytes = 0;
+	check->line.nr_bytes = 0;
 }
 
 /* ---- one by one ---- */
 
 /* rest: what those have that are not named any more. */
-static void tell_each(struct sanity *odd,
+static void check_each(struct sanity *check,
 	bool (*add)(const struct process *process, struct buf *line), const char *rest)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < odd->nr_processes; i++) {
-		if (!add(odd->processes[i], &odd->line)) {
+	for (size_t i = 0; i < check->nr_processes; i++) {
+		if (!add(check->processes[i], &check->line)) {
 			continue;
 		}
-		if (nr++ < MOST_TOLD) {
-			tell(odd);
+		if (nr++ < MOST_WARNED) {
+			emit(check);
 		}
-		odd->line.nr_bytes = 0;
-		odd->is_wrong = true;
+		check->line.nr_bytes = 0;
+		check->is_wrong = true;
 	}
-	if (nr > MOST_TOLD) {
-		buf_printf(&odd->line, "and %zu more processes %s", nr - MOST_TOLD, rest);
-		tell(odd);
+	if (nr > MOST_WARNED) {
+		buf_printf(&check->line, "and %zu more processes %s", nr - MOST_WARNED, rest);
+		emit(check);
 	}
 }
 
@@ -409,50 +410,50 @@ void sanity_add(const char *format, ...)
 {
 	va_list arguments;
 	char *sentence;
-	bool is_told;
+	bool is_known;
 
 	va_start(arguments, format);
 	if (vasprintf(&sentence, format, arguments) < 0) {
 		sentence = NULL;
 	}
 	va_end(arguments);
-	is_told = !sentence;
-	for (size_t i = 0; !is_told && i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
-		is_told = strcmp(added.bytes + i, sentence) == 0;
+	is_known = !sentence;
+	for (size_t i = 0; !is_known && i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
+		is_known = strcmp(added.bytes + i, sentence) == 0;
 	}
-	if (!is_told) {
+	if (!is_known) {
 		buf_add(&added, sentence, strlen(sentence) + 1);
 	}
 	free(sentence);
 }
 
-static void tell_added(struct sanity *odd)
+static void warn_added(struct sanity *check)
 {
 	for (size_t i = 0; i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {
-		odd->tell(added.bytes + i);
-		odd->is_wrong = true;
+		check->warn(added.bytes + i);
+		check->is_wrong = true;
 	}
 	buf_fini(&added);
 }
 
-bool sanity_tell(struct process *const *processes, size_t nr_processes, bool is_part,
-	void (*told)(const char *sentence))
+bool sanity_check(struct process *const *processes, size_t nr_processes, bool is_part,
+	void (*warn)(const char *sentence))
 {
-	struct sanity odd = {.processes = processes, .nr_processes = nr_processes, .tell = told};
+	struct sanity check = {.processes = processes, .nr_processes = nr_processes, .warn = warn};
 
-	tell_hosts(&odd);
-	tell_jobs(&odd);
-	tell_repeated(&odd);
+	check_hosts(&check);
+	check_jobs(&check);
+	check_repeated_ranks(&check);
 	if (!is_part) {
-		tell_missing(&odd);
+		check_missing_ranks(&check);
 	}
-	tell_each(&odd, sanity_process_stranger, "whose communicators no other process here has");
-	tell_each(&odd, sanity_process_times, "whose steps or clocks go back");
-	tell_each(&odd, sanity_process_ends, "with step ends without a time");
-	tell_each(&odd, sanity_process_span, "of more days than a run");
-	tell_each(&odd, sanity_process_early, "with work before its launch");
-	tell_each(&odd, sanity_process_names, "with names that are not UTF-8");
-	tell_added(&odd);
-	buf_fini(&odd.line);
-	return odd.is_wrong;
+	check_each(&check, check_foreign, "whose communicators no other process here has");
+	check_each(&check, check_times, "whose steps or clocks go back");
+	check_each(&check, check_ends, "with step ends without a time");
+	check_each(&check, check_span, "of more days than a run");
+	check_each(&check, check_early, "with work before its launch");
+	check_each(&check, check_names, "with names that are not UTF-8");
+	warn_added(&check);
+	buf_fini(&check.line);
+	return check.is_wrong;
 }

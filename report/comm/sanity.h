@@ -10,14 +10,14 @@
 
 /* ---- all processes ---- */
 
-/* Has sanity_tell tell that sentence, too, once: of data that a view could not make use of. */
+/* Has sanity_check warn that sentence, too, once: of data that a view could not make use of. */
 void sanity_add(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Calls `tell` with each sentence. is_part: the user chose some of the processes, so others are not
+ * Calls `warn` with each sentence. is_part: the user chose some of the processes, so others are not
  * missed. Returns true if data are missing or cannot be right. The processes are by rank, rising.
  */
-bool sanity_tell(struct process *const *processes, size_t nr_processes, bool is_part,
-	void (*tell)(const char *sentence));
+bool sanity_check(struct process *const *processes, size_t nr_processes, bool is_part,
+	void (*warn)(const char *sentence));
 
 #endif

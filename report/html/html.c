@@ -73,7 +73,7 @@ static int escape(void *context, const char *bytes, size_t nr_bytes)
 		bytes = at + 1;
 	}
 	buf_add(out, bytes, (size_t)(end - bytes));
-	buf_flush_much(out);
+	buf_flush_if_large(out);
 	return 0;
 }
 

@@ -543,7 +543,7 @@ static void add_base64(struct buf *out, const struct buf *bytes)
 
 		buf_add(out, four, sizeof(four));
 	}
-	buf_flush_much(out);
+	buf_flush_if_large(out);
 }
 
 /* Packs; drops slices and packs again until the bytes fit. */

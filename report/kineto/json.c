@@ -492,7 +492,7 @@ static bool find_end(struct kineto_tokenizer *split, char **begin, struct scan *
 	}
 }
 
-static bool take_event(struct kineto_tokenizer *split, struct kineto_part *part)
+static bool read_event(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	struct scan scan;
 	const char *guess = guess_end(split, split->at);
@@ -557,7 +557,7 @@ static bool is_events(const char *key, size_t nr_key)
 }
 
 /* At the text of a key. False: no member to hand out, whatever the reason. */
-static bool take_member(struct kineto_tokenizer *split, struct kineto_part *part)
+static bool read_member(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	struct scan scan;
 	char *key = split->at;
@@ -643,12 +643,12 @@ void kineto_tokenizer_next(struct kineto_tokenizer *split, struct kineto_part *p
 		} else if (split->state == IN_OBJECT && c == '}') {
 			split->state = AT_END;
 		} else if (split->state == IN_OBJECT) {
-			if (take_member(split, part)) {
+			if (read_member(split, part)) {
 				return;
 			}
 		} else if (c != '{') {
 			skip_other(split);
-		} else if (take_event(split, part)) {
+		} else if (read_event(split, part)) {
 			return;
 		}
 	}

@@ -80,7 +80,7 @@ static bool find_number(
 	return token && kineto_json_number(json, token, value);
 }
 
-static void take_device(struct kineto_json *json, int object, struct kineto_out *out)
+static void add_device(struct kineto_json *json, int object, struct kineto_out *out)
 {
 	static const struct {
 		const char *key, *name;
@@ -134,7 +134,7 @@ static void take_device(struct kineto_json *json, int object, struct kineto_out 
 
 /* ---- facts ---- */
 
-static void take_fact(struct kineto_json *json, int token, const char *name, struct kineto_out *out)
+static void add_fact(struct kineto_json *json, int token, const char *name, struct kineto_out *out)
 {
 	const char *text;
 	size_t nr_bytes;
@@ -145,7 +145,7 @@ static void take_fact(struct kineto_json *json, int token, const char *name, str
 	}
 }
 
-static void take_distributed(
+static void read_distributed(
 	struct kineto_top *top, struct kineto_json *json, struct kineto_out *out)
 {
 	static const struct {
@@ -161,7 +161,7 @@ static void take_distributed(
 		int token = find(json, 0, facts[i].key);
 
 		if (token) {
-			take_fact(json, token, facts[i].name, out);
+			add_fact(json, token, facts[i].name, out);
 		}
 	}
 	top->has_rank = find_number(json, 0, "rank", &top->rank);
@@ -173,7 +173,7 @@ static bool is_key(const char *key, size_t nr_key, const char *name)
 }
 
 /* A member of the outer object: its key and its value, which `json` has taken apart. */
-static void kineto_top_take(struct kineto_top *top, const char *key, size_t nr_key,
+static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 	struct kineto_json *json, struct kineto_out *out)
 {
 	static const struct {
@@ -196,17 +196,17 @@ static void kineto_top_take(struct kineto_top *top, const char *key, size_t nr_k
 	if (is_key(key, nr_key, "baseTimeNanoseconds")) {
 		kineto_json_number(json, 0, &top->base_ns);
 	} else if (is_key(key, nr_key, "distributedInfo")) {
-		take_distributed(top, json, out);
+		read_distributed(top, json, out);
 	} else if (is_key(key, nr_key, "deviceProperties") && json->tokens[0].type == JSMN_ARRAY) {
 		for (int i = 1; i < json->nr_tokens; i = kineto_json_next(json, i)) {
 			if (json->tokens[i].type == JSMN_OBJECT) {
-				take_device(json, i, out);
+				add_device(json, i, out);
 			}
 		}
 	}
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
 		if (is_key(key, nr_key, facts[i].key)) {
-			take_fact(json, 0, facts[i].name, out);
+			add_fact(json, 0, facts[i].name, out);
 		}
 	}
 }
@@ -216,7 +216,7 @@ static void kineto_top_take(struct kineto_top *top, const char *key, size_t nr_k
 
 struct kineto {
 	struct kineto_tokenizer split;
-	struct kineto_convert take;
+	struct kineto_convert convert;
 	struct kineto_top top;
 	struct kineto_out *out;
 	bool is_spoilt; /* rows are missing: no room for temporary files */
@@ -224,41 +224,41 @@ struct kineto {
 
 /* ---- parts ---- */
 
-static void take_event(struct kineto *kineto, struct kineto_part *part)
+static void add_event(struct kineto *kineto, struct kineto_part *part)
 {
-	struct kineto_convert *take = &kineto->take;
+	struct kineto_convert *convert = &kineto->convert;
 
 	do {
 		if (kineto_event_is_flow(part->bytes, part->nr_bytes) &&
 			part->bytes[part->nr_bytes - 1] == '}') {
-			take->nr_flows++;
+			convert->nr_flows++;
 			return;
 		}
-		if (kineto_json_parse(&take->json, part->bytes, part->nr_bytes) &&
-			kineto_convert_event(take)) {
+		if (kineto_json_parse(&convert->json, part->bytes, part->nr_bytes) &&
+			kineto_convert_event(convert)) {
 			return;
 		}
 	} while (kineto_tokenizer_retry(&kineto->split, part));
 }
 
-static void take_parts(struct kineto *kineto)
+static void read_parts(struct kineto *kineto)
 {
 	struct kineto_part part;
-	uint64_t told = 0;
+	uint64_t reported = 0;
 
 	for (kineto_tokenizer_next(&kineto->split, &part); part.kind != KINETO_END;
 		kineto_tokenizer_next(&kineto->split, &part)) {
 		if (part.kind == KINETO_EVENT) {
-			take_event(kineto, &part);
-		} else if (kineto_json_parse(&kineto->take.json, part.bytes, part.nr_bytes)) {
-			kineto_top_take(&kineto->top, part.key, part.nr_key, &kineto->take.json,
+			add_event(kineto, &part);
+		} else if (kineto_json_parse(&kineto->convert.json, part.bytes, part.nr_bytes)) {
+			read_top(&kineto->top, part.key, part.nr_key, &kineto->convert.json,
 				kineto->out);
 		} else {
 			kineto->split.nr_bad++;
 		}
-		if (kineto->split.offset != told) {
-			progress_add(kineto->split.offset - told);
-			told = kineto->split.offset;
+		if (kineto->split.offset != reported) {
+			progress_add(kineto->split.offset - reported);
+			reported = kineto->split.offset;
 		}
 	}
 }
@@ -290,32 +290,33 @@ static void add_step(
  * Those of the thread that has the first; between two of them may be time that is of none. Where
  * the next one begins before the end, the step ends there.
  */
-static void write_steps(struct kineto_convert *take)
+static void write_steps(struct kineto_convert *convert)
 {
 	const struct kineto_step *last = NULL;
 
-	if (take->nr_steps) {
-		qsort(take->steps, take->nr_steps, sizeof(*take->steps), by_begin);
+	if (convert->nr_steps) {
+		qsort(convert->steps, convert->nr_steps, sizeof(*convert->steps), by_begin);
 	}
-	for (size_t i = 0; i < take->nr_steps; i++) {
-		const struct kineto_step *step = &take->steps[i];
+	for (size_t i = 0; i < convert->nr_steps; i++) {
+		const struct kineto_step *step = &convert->steps[i];
 
 		if (last && step->number == last->number && step->begin == last->begin) {
 			continue; /* said twice */
 		}
-		if (step->thread != take->steps[0].thread) {
-			take->nr_other_steps++;
+		if (step->thread != convert->steps[0].thread) {
+			convert->nr_other_steps++;
 			continue;
 		}
 		if (last && last->end < step->begin) {
-			add_step(take->out, last->end, last->number, last->thread, MODEL_STEP_END);
+			add_step(convert->out, last->end, last->number, last->thread,
+				MODEL_STEP_END);
 		}
-		take->nr_overlapping_steps += last && last->end > step->begin;
-		add_step(take->out, step->begin, step->number, step->thread, MODEL_STEP_TRACE);
+		convert->nr_overlapping_steps += last && last->end > step->begin;
+		add_step(convert->out, step->begin, step->number, step->thread, MODEL_STEP_TRACE);
 		last = step;
 	}
 	if (last) {
-		add_step(take->out, last->end, last->number, last->thread, MODEL_STEP_END);
+		add_step(convert->out, last->end, last->number, last->thread, MODEL_STEP_END);
 	}
 }
 
@@ -328,7 +329,7 @@ static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
 
 	if (count) {
 		row = kineto_out_row(kineto->out, GPROF_TABLE_loss);
-		row->tick = kineto->take.last_ns;
+		row->tick = kineto->convert.last_ns;
 		row->count = count;
 		row->cause = text;
 	}
@@ -337,15 +338,15 @@ static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
 static void write_losses(struct kineto *kineto)
 {
 	add_loss(kineto, kineto->split.nr_bad, "what stands in the trace is no event");
-	add_loss(kineto, kineto->take.nr_pairs + kineto_pairs_nr_open(&kineto->take.pairs),
+	add_loss(kineto, kineto->convert.nr_pairs + kineto_pairs_nr_open(&kineto->convert.pairs),
 		"of a begin and an end (phases B and E) the other one is not there");
-	add_loss(kineto, kineto->take.nr_incomplete,
+	add_loss(kineto, kineto->convert.nr_incomplete,
 		"they have no name, no begin or no duration in the trace");
 }
 
 static void write_facts(struct kineto *kineto, uint32_t pid, const char *command)
 {
-	const struct kineto_convert *take = &kineto->take;
+	const struct kineto_convert *convert = &kineto->convert;
 	struct kineto_out *out = kineto->out;
 
 	kineto_out_fact(out, "trace.format", "kineto", 6);
@@ -355,11 +356,11 @@ static void write_facts(struct kineto *kineto, uint32_t pid, const char *command
 	if (*command) {
 		kineto_out_fact(out, "process.command", command, strlen(command));
 	}
-	kineto_out_fact_number(out, "trace.flows", take->nr_flows);
-	kineto_out_fact_number(out, "trace.gpu_ranges", take->nr_gpu_ranges);
-	kineto_out_fact_number(out, "trace.others", take->nr_other);
-	if (take->rows.nr_early) {
-		kineto_out_fact_number(out, "trace.early_work", take->rows.nr_early);
+	kineto_out_fact_number(out, "trace.flows", convert->nr_flows);
+	kineto_out_fact_number(out, "trace.gpu_ranges", convert->nr_gpu_ranges);
+	kineto_out_fact_number(out, "trace.others", convert->nr_other);
+	if (convert->rows.nr_early) {
+		kineto_out_fact_number(out, "trace.early_work", convert->rows.nr_early);
 	}
 	if (kineto_out_nr_broken(out)) {
 		kineto_out_fact_number(out, "trace.broken_names", kineto_out_nr_broken(out));
@@ -378,16 +379,16 @@ static void write_anchor(struct kineto *kineto, uint64_t tick)
 
 static int finish(struct kineto *kineto)
 {
-	struct kineto_convert *take = &kineto->take;
-	uint64_t first_ns = take->first_ns <= take->last_ns ? take->first_ns : 1;
+	struct kineto_convert *convert = &kineto->convert;
+	uint64_t first_ns = convert->first_ns <= convert->last_ns ? convert->first_ns : 1;
 	const char *command;
 	uint32_t pid;
 
-	kineto->is_spoilt = !kineto_rows_write(&take->rows, &take->python, kineto->out);
-	write_steps(take);
-	pid = kineto_threads_write(&take->threads, kineto->out, &command);
+	kineto->is_spoilt = !kineto_rows_write(&convert->rows, &convert->python, kineto->out);
+	write_steps(convert);
+	pid = kineto_threads_write(&convert->threads, kineto->out, &command);
 	kineto_nccl_write(
-		&take->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
+		&convert->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
 	write_anchor(kineto, first_ns);
 	write_losses(kineto);
 	write_facts(kineto, pid, command);
@@ -415,11 +416,11 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 		stream_add_damage(stream, 0, 0,
 			"temporary files have no room for its events; TMPDIR says where");
 	}
-	if (kineto->take.nr_overlapping_steps) {
+	if (kineto->convert.nr_overlapping_steps) {
 		stream_add_damage(
 			stream, 0, 0, "steps overlap: each ends where the next one begins");
 	}
-	if (kineto->take.nr_other_steps) {
+	if (kineto->convert.nr_other_steps) {
 		stream_add_damage(stream, 0, 0,
 			"several threads have steps: those of the thread that began first are "
 			"taken");
@@ -443,20 +444,20 @@ static int import(struct stream *stream)
 	}
 	in = kineto_input_create(stream->fd);
 	kineto_tokenizer_init(&kineto.split, in);
-	kineto_convert_init(&kineto.take, kineto.out);
+	kineto_convert_init(&kineto.convert, kineto.out);
 	progress_start("reading the trace", stream->size);
-	take_parts(&kineto);
+	read_parts(&kineto);
 	progress_stop();
 	problem = kineto_input_problem(in);
 	fd = finish(&kineto);
 	if (fd >= 0) {
 		add_damages(stream, &kineto, problem);
 	}
-	if (fd >= 0 && !kineto.take.rows.nr_all) {
+	if (fd >= 0 && !kineto.convert.rows.nr_all) {
 		close(fd);
 		fd = err_set(-ENODATA, "no events of a trace in it");
 	}
-	kineto_convert_fini(&kineto.take);
+	kineto_convert_fini(&kineto.convert);
 	kineto_input_destroy(in);
 	if (fd < 0) {
 		return fd;

@@ -42,7 +42,7 @@ uint64_t address_kinds_tick(const struct batch *batch, uint32_t row)
 	return batch->col[COL_api_alloc_op][row] || end < begin ? begin : end;
 }
 
-static void take(struct address_kinds *pointers, const struct batch *batch)
+static void add_batch(struct address_kinds *pointers, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint64_t address = batch->col[COL_api_alloc_address][i];
@@ -92,7 +92,7 @@ struct address_kinds *address_kinds_create(struct process *process)
 
 		if (stream_block_table(stream, i) == GPROF_TABLE_api_alloc &&
 			!stream_load(stream, i, COL_ALL(NR_COL_api_alloc), 0, &batch)) {
-			take(pointers, &batch);
+			add_batch(pointers, &batch);
 		}
 	}
 	if (pointers->nr_lives) {

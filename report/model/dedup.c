@@ -43,7 +43,7 @@ static bool is_twin(const struct process *a, const struct process *b)
 	return process_is_same(a, b) || has_same_bytes(a->stream, b->stream);
 }
 
-static void tell_twin(
+static void warn_duplicate(
 	const struct process *twin, const struct process *kept, void (*tell)(const char *sentence))
 {
 	struct buf line = {0};
@@ -55,7 +55,7 @@ static void tell_twin(
 	buf_fini(&line);
 }
 
-static void tell_rest(size_t nr, void (*tell)(const char *sentence))
+static void warn_rest(size_t nr, void (*tell)(const char *sentence))
 {
 	struct buf line = {0};
 
@@ -99,12 +99,12 @@ bool dedup_drop(
 			process = less;
 		}
 		if (nr_dropped++ < MOST_TOLD) {
-			tell_twin(process, processes[twin], tell);
+			warn_duplicate(process, processes[twin], tell);
 		}
 		process_destroy(process);
 	}
 	if (nr_dropped > MOST_TOLD) {
-		tell_rest(nr_dropped - MOST_TOLD, tell);
+		warn_rest(nr_dropped - MOST_TOLD, tell);
 	}
 	*nr_processes = nr_kept;
 	return nr_dropped > 0;

@@ -27,7 +27,7 @@ static struct {
  * The function's own name with its namespaces: no return type, no arguments of templates (which
  * name other functions), no parameters.
  */
-static void take_function(const char *text, char *function)
+static void copy_function(const char *text, char *function)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	uint32_t angle = 0, round = 0;
@@ -210,7 +210,7 @@ static uint8_t find_flags(uint32_t name)
 	enum tensor_use use = TENSOR_NO;
 	uint8_t flags = IS_KNOWN;
 
-	take_function(text, function);
+	copy_function(text, function);
 	if (is_library(function)) {
 		flags |= IS_LIBRARY | IS_COMMUNICATION;
 	} else if (is_communication(function)) {

@@ -279,14 +279,14 @@ static uint32_t intern(const struct decode_text *text)
 	return string_pool_intern(text->bytes, text->nr_bytes);
 }
 
-static void take_string(struct process *p, const struct batch *b, uint32_t i)
+static void add_string(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t *name = idmap_put(&p->strings, (uint32_t)b->col[COL_string_id][i]);
 
 	*name = intern(&b->text[COL_string_text][i]);
 }
 
-static void take_info(struct process *p, const struct batch *b, uint32_t i)
+static void add_info(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t key = intern(&b->text[COL_info_key][i]);
 	size_t *place = idmap_put(&p->fact_of, key);
@@ -298,7 +298,7 @@ static void take_info(struct process *p, const struct batch *b, uint32_t i)
 	p->facts[*place - 1].value = intern(&b->text[COL_info_value][i]);
 }
 
-static void take_anchor(struct process *p, const struct batch *b, uint32_t i)
+static void add_anchor(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint64_t monotonic_ns = b->col[COL_anchor_monotonic_ns][i];
 	uint64_t cupti_ns = b->col[COL_anchor_cupti_ns][i];
@@ -313,7 +313,7 @@ static void take_anchor(struct process *p, const struct batch *b, uint32_t i)
 	}
 }
 
-static void take_loss(struct process *p, const struct batch *b, uint32_t i)
+static void add_loss(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t cause = process_string(p, b->col[COL_loss_cause][i]);
 	size_t *place = idmap_put(&p->loss_of, cause);
@@ -327,7 +327,7 @@ static void take_loss(struct process *p, const struct batch *b, uint32_t i)
 	p->losses[*place - 1].count += b->col[COL_loss_count][i];
 }
 
-static void take_notice(struct process *p, const struct batch *b, uint32_t i)
+static void add_notice(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, notices) = (struct model_notice){.tick = b->col[COL_notice_tick][i],
 		.code = (int64_t)b->col[COL_notice_code][i],
@@ -335,7 +335,7 @@ static void take_notice(struct process *p, const struct batch *b, uint32_t i)
 		.text = process_string(p, b->col[COL_notice_text][i])};
 }
 
-static void take_thread(struct process *p, const struct batch *b, uint32_t i)
+static void add_thread(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t id = (uint32_t)b->col[COL_thread_thread][i];
 	struct model_thread *thread = idmap_put(&p->threads, id);
@@ -373,7 +373,7 @@ static void take_thread(struct process *p, const struct batch *b, uint32_t i)
 	}
 }
 
-static void take_call(struct process *p, const struct batch *b, uint32_t i)
+static void add_call(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_call *call = idmap_put(&p->calls, (uint32_t)b->col[COL_call_id][i]);
 
@@ -381,13 +381,13 @@ static void take_call(struct process *p, const struct batch *b, uint32_t i)
 	call->api = (uint8_t)b->col[COL_call_api][i];
 }
 
-static void take_function(struct process *p, const struct batch *b, uint32_t i)
+static void add_function(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, functions) = (struct model_function){.address = b->col[COL_function_address][i],
 		.name = process_string(p, b->col[COL_function_name][i])};
 }
 
-static void take_shape(struct process *p, const struct batch *b, uint32_t i)
+static void add_shape(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_shape *shape = idmap_put(&p->shapes, (uint32_t)b->col[COL_shape_id][i]);
 
@@ -404,7 +404,7 @@ static void take_shape(struct process *p, const struct batch *b, uint32_t i)
 	shape->local_bytes = (uint32_t)b->col[COL_shape_local_bytes][i];
 }
 
-static void take_place(struct process *p, const struct batch *b, uint32_t i)
+static void add_place(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_place *place = idmap_put(&p->places, (uint32_t)b->col[COL_place_id][i]);
 
@@ -422,7 +422,7 @@ static void format_uuid(char *out, size_t out_bytes, const unsigned char *u)
 		u[14], u[15]);
 }
 
-static void take_device(struct process *p, const struct batch *b, uint32_t i)
+static void add_device(struct process *p, const struct batch *b, uint32_t i)
 {
 	const struct decode_text *uuid = &b->text[COL_device_uuid][i];
 	struct model_device *device;
@@ -441,7 +441,7 @@ static void take_device(struct process *p, const struct batch *b, uint32_t i)
 	}
 }
 
-static void take_attribute(struct process *p, const struct batch *b, uint32_t i)
+static void add_attribute(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, attributes) =
 		(struct model_attribute){.device = (uint32_t)b->col[COL_attribute_device][i],
@@ -449,7 +449,7 @@ static void take_attribute(struct process *p, const struct batch *b, uint32_t i)
 			.value = b->col[COL_attribute_value][i]};
 }
 
-static void take_stream(struct process *p, const struct batch *b, uint32_t i)
+static void add_stream(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, streams) =
 		(struct model_stream){.context = (uint32_t)b->col[COL_stream_context][i],
@@ -458,13 +458,13 @@ static void take_stream(struct process *p, const struct batch *b, uint32_t i)
 			.flags = (uint32_t)b->col[COL_stream_flags][i]};
 }
 
-static void take_context(struct process *p, const struct batch *b, uint32_t i)
+static void add_context(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, contexts) = (struct model_context){.id = (uint32_t)b->col[COL_context_id][i],
 		.device = (uint32_t)b->col[COL_context_device][i]};
 }
 
-static void take_step(struct process *p, const struct batch *b, uint32_t i)
+static void add_step(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, steps) = (struct model_step){.tick = b->col[COL_step_time][i],
 		.step = b->col[COL_step_step][i],
@@ -472,7 +472,7 @@ static void take_step(struct process *p, const struct batch *b, uint32_t i)
 		.how = (uint8_t)b->col[COL_step_how][i]};
 }
 
-static void take_window(struct process *p, const struct batch *b, uint32_t i)
+static void add_window(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, windows) = (struct model_window){.tick = b->col[COL_window_time][i],
 		.step = b->col[COL_window_step][i],
@@ -500,28 +500,28 @@ static void drop_lost_ends(struct process *p)
 	}
 }
 
-static void take_op_name(struct process *p, const struct batch *b, uint32_t i)
+static void add_op_name(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t *name = idmap_put(&p->op_names, (uint32_t)b->col[COL_op_name_id][i]);
 
 	*name = process_string(p, b->col[COL_op_name_name][i]);
 }
 
-static void take_op_shape(struct process *p, const struct batch *b, uint32_t i)
+static void add_op_shape(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t *shape = idmap_put(&p->op_shapes, (uint32_t)b->col[COL_op_shape_id][i]);
 
 	*shape = process_string(p, b->col[COL_op_shape_name][i]);
 }
 
-static void take_py_file(struct process *p, const struct batch *b, uint32_t i)
+static void add_py_file(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t *name = idmap_put(&p->py_files, (uint32_t)b->col[COL_py_file_id][i]);
 
 	*name = process_string(p, b->col[COL_py_file_name][i]);
 }
 
-static void take_py_code(struct process *p, const struct batch *b, uint32_t i)
+static void add_py_code(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_py_code *code = idmap_put(&p->py_codes, (uint32_t)b->col[COL_py_code_id][i]);
 	const uint32_t *file = idmap_get(&p->py_files, (uint32_t)b->col[COL_py_code_py_file][i]);
@@ -531,7 +531,7 @@ static void take_py_code(struct process *p, const struct batch *b, uint32_t i)
 		.line = (uint32_t)b->col[COL_py_code_line][i]};
 }
 
-static void take_py_stack(struct process *p, const struct batch *b, uint32_t i)
+static void add_py_stack(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_py_stack *stack =
 		idmap_put(&p->py_stacks, (uint32_t)b->col[COL_py_stack_id][i]);
@@ -541,7 +541,7 @@ static void take_py_stack(struct process *p, const struct batch *b, uint32_t i)
 		.line = (uint32_t)b->col[COL_py_stack_line][i]};
 }
 
-static void take_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
+static void add_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_nccl_comm *comm =
 		idmap_put(&p->nccl_comms, (uint32_t)b->col[COL_nccl_comm_id][i]);
@@ -555,11 +555,11 @@ static void take_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
 static const struct {
 	uint8_t table;
 	uint8_t nr_columns;
-	void (*take)(struct process *process, const struct batch *batch, uint32_t row);
+	void (*add)(struct process *process, const struct batch *batch, uint32_t row);
 } loads[] = {
-#define LOAD(name)                                             \
-	{                                                      \
-		GPROF_TABLE_##name, NR_COL_##name, take_##name \
+#define LOAD(name)                                            \
+	{                                                     \
+		GPROF_TABLE_##name, NR_COL_##name, add_##name \
 	}
 	LOAD(string),
 	LOAD(info),
@@ -603,7 +603,7 @@ static void read_tables(struct process *process)
 				continue;
 			}
 			for (uint32_t row = 0; row < batch.nr_rows; row++) {
-				loads[k].take(process, &batch, row);
+				loads[k].add(process, &batch, row);
 			}
 		}
 	}
@@ -766,10 +766,11 @@ static uint64_t sum(uint64_t a, uint64_t b)
 uint64_t process_missing(const struct process *process)
 {
 	const struct stream *stream = process->stream;
-	uint64_t told = 0, unwritten = 0, missing = stream->ring_rows_lost;
+	uint64_t recorded = 0, unwritten = 0, missing = stream->ring_rows_lost;
 
 	for (size_t i = 0; i < process->nr_losses; i++) {
-		told = sum(told, process->losses[i].is_harmless ? 0 : process->losses[i].count);
+		recorded = sum(
+			recorded, process->losses[i].is_harmless ? 0 : process->losses[i].count);
 	}
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		const struct stream_table *table = &stream->tables[i];
@@ -779,8 +780,8 @@ uint64_t process_missing(const struct process *process)
 			unwritten = sum(unwritten, table->rows_unwritten);
 		}
 	}
-	/* Rows that were numbered but not written are mostly told of as losses, too. */
-	return sum(missing, told > unwritten ? told : unwritten);
+	/* Rows that were numbered but not written are mostly recorded of as losses, too. */
+	return sum(missing, recorded > unwritten ? recorded : unwritten);
 }
 
 bool process_is_complete(const struct process *process)

@@ -173,7 +173,7 @@ struct process {
 	uint64_t clock_error_ns; /* ... and are so exact */
 	int64_t rank, world;	 /* -1 unknown */
 	bool is_ended;		 /* it says how it ended */
-	bool is_stranger;	 /* its communicators are of nobody else here, see stranger.h */
+	bool is_foreign;	 /* its communicators are of nobody else here, see stranger.h */
 	struct select *select;	 /* what is wanted of it, see select.h; NULL: everything */
 };
 

@@ -167,7 +167,7 @@ static void add_kind(struct buf *out, unsigned int kind, int64_t code)
 }
 
 /* From the facts of a closed stream; an older one may say something else. */
-static void add_told(struct buf *out, const struct process *process)
+static void add_recorded(struct buf *out, const struct process *process)
 {
 	static const char *const words[] = {
 		[GPROF_END_EXIT] = "exit",
@@ -209,7 +209,7 @@ void process_exit_add_text(
 	enum process_exit_state state = process_exit_state(process);
 
 	if (process->is_ended) {
-		add_told(out, process);
+		add_recorded(out, process);
 		if (stream->is_part) {
 			buf_text(out, "; the name still ends in .part, since the file could not be "
 				      "renamed (directory gone, chroot, or fewer rights)");

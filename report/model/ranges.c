@@ -141,7 +141,7 @@ static void keep_end(struct ranges *ranges, uint64_t id, uint64_t tick)
 }
 
 /* Has the range that starts here ended already? Then that is its end. */
-static bool take_early_end(struct ranges *ranges, uint64_t id, struct range *range)
+static bool find_early_end(struct ranges *ranges, uint64_t id, struct range *range)
 {
 	struct started *early;
 	bool is_its;
@@ -193,7 +193,7 @@ static void name_id(struct idmap *map, uint64_t id, const struct process *proces
 }
 
 /* True if that row is a name. */
-static bool take_name(
+static bool add_name(
 	struct ranges *ranges, const struct process *process, const struct batch *b, uint32_t i)
 {
 	switch (b->col[COL_nvtx_op][i]) {
@@ -210,10 +210,10 @@ static bool take_name(
 	}
 }
 
-void ranges_take_names(struct ranges *ranges, const struct process *process, const struct batch *b)
+void ranges_add_names(struct ranges *ranges, const struct process *process, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		take_name(ranges, process, b, i);
+		add_name(ranges, process, b, i);
 	}
 }
 
@@ -246,7 +246,7 @@ uint32_t range_full_name(const struct range *range)
 	return name;
 }
 
-void ranges_take(struct ranges *ranges, const struct process *process, const struct batch *b,
+void ranges_add_batch(struct ranges *ranges, const struct process *process, const struct batch *b,
 	void (*report)(void *context, const struct range *range), void *context)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -257,7 +257,7 @@ void ranges_take(struct ranges *ranges, const struct process *process, const str
 			push(find_stack(ranges, b, i), &range);
 			break;
 		case GPROF_NVTX_START:
-			if (take_early_end(ranges, b->col[COL_nvtx_range][i], &range)) {
+			if (find_early_end(ranges, b->col[COL_nvtx_range][i], &range)) {
 				report(context, &range);
 			} else {
 				start(ranges, b->col[COL_nvtx_range][i], &range);
@@ -280,7 +280,7 @@ void ranges_take(struct ranges *ranges, const struct process *process, const str
 			report(context, &range);
 			break;
 		default:
-			take_name(ranges, process, b, i); /* or one of a category or handle */
+			add_name(ranges, process, b, i); /* or one of a category or handle */
 			break;
 		}
 	}

@@ -37,11 +37,12 @@ void ranges_destroy(struct ranges *ranges);
  * Takes a batch; calls `range` for each that is complete, in the order of their ends, but for those
  * whose end, on another thread, stands in the stream before their begin.
  */
-void ranges_take(struct ranges *ranges, const struct process *process, const struct batch *batch,
-	void (*range)(void *context, const struct range *range), void *context);
+void ranges_add_batch(struct ranges *ranges, const struct process *process,
+	const struct batch *batch, void (*range)(void *context, const struct range *range),
+	void *context);
 
 /* Takes only what domains and registered strings are called. */
-void ranges_take_names(
+void ranges_add_names(
 	struct ranges *ranges, const struct process *process, const struct batch *batch);
 
 /* What the range or mark in row i is called, with its domain before it ("domain:range"). */
@@ -66,7 +67,7 @@ uint64_t ranges_nr_unmatched(const struct ranges *ranges);
 /* At a moment: what the thread launched from there to the last event. */
 struct range_mark {
 	uint64_t tick;
-	uint64_t gpu_ns, nr_works;
+	uint64_t gpu_ns, nr_activities;
 };
 
 /* Starts with all zeros. */

@@ -87,11 +87,11 @@ static void scan_block(struct process *process, size_t block, const struct need 
 	select_cut(process, &chosen);
 	for (size_t i = 0; i < nr_scans; i++) {
 		const struct scan_want *want = find_want(scans[i].view, table);
-		const struct batch *batch = scans[i].view->takes_all ? &whole : &chosen;
+		const struct batch *batch = scans[i].view->ignores_selection ? &whole : &chosen;
 
 		if (want && !(want->mask & bad) && (tables[i] >> table & 1) &&
 			(batch->nr_rows || batch == &whole)) {
-			scans[i].view->take(scans[i].context, process, batch);
+			scans[i].view->on_batch(scans[i].context, process, batch);
 		}
 	}
 }

@@ -30,12 +30,12 @@ struct scan_view {
 	size_t nr_wants;
 	/* May be NULL: false if the view does not need the table of this process. Asked once. */
 	bool (*needs)(void *context, struct process *process, unsigned int table);
-	/* begin and end may be NULL. For each process; take gets its batches in file order. */
+	/* begin and end may be NULL. For each process; on_batch gets its batches in file order. */
 	void (*begin)(void *context, struct process *process);
-	void (*take)(void *context, struct process *process, const struct batch *batch);
+	void (*on_batch)(void *context, struct process *process, const struct batch *batch);
 	void (*end)(void *context, struct process *process);
 	/* What is not chosen (select.h) comes, too: the view goes by select.h itself. */
-	bool takes_all;
+	bool ignores_selection;
 };
 
 struct scan {

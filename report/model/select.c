@@ -50,7 +50,7 @@ static void keep(struct read *read, uint64_t row)
 	(*bits)[i / 64] |= 1ull << (i % 64);
 }
 
-static void take_end(struct read *read, uint64_t range, uint64_t row)
+static void add_end(struct read *read, uint64_t range, uint64_t row)
 {
 	struct end_row *end;
 
@@ -63,7 +63,7 @@ static void take_end(struct read *read, uint64_t range, uint64_t row)
 	end->row = row;
 }
 
-static void take_start(struct read *read, uint64_t range, bool is_chosen)
+static void add_start(struct read *read, uint64_t range, bool is_chosen)
 {
 	struct end_row *end;
 
@@ -77,7 +77,7 @@ static void take_start(struct read *read, uint64_t range, bool is_chosen)
 	}
 }
 
-static void take_row(struct read *read, const struct batch *b, uint32_t i)
+static void add_row(struct read *read, const struct batch *b, uint32_t i)
 {
 	uint32_t thread = (uint32_t)b->col[COL_nvtx_thread][i];
 	uint32_t domain = (uint32_t)b->col[COL_nvtx_domain][i];
@@ -89,7 +89,7 @@ static void take_row(struct read *read, const struct batch *b, uint32_t i)
 		range_walk_pop(&read->pushed, thread, domain, &pop);
 		return;
 	case GPROF_NVTX_END:
-		take_end(read, b->col[COL_nvtx_range][i], row_number(b, i));
+		add_end(read, b->col[COL_nvtx_range][i], row_number(b, i));
 		return;
 	case GPROF_NVTX_PUSH:
 		if (range_walk_push(&read->pushed, thread, domain, &pop) && is_chosen) {
@@ -97,7 +97,7 @@ static void take_row(struct read *read, const struct batch *b, uint32_t i)
 		}
 		break;
 	case GPROF_NVTX_START:
-		take_start(read, b->col[COL_nvtx_range][i], is_chosen);
+		add_start(read, b->col[COL_nvtx_range][i], is_chosen);
 		break;
 	case GPROF_NVTX_MARK:
 		break;
@@ -125,7 +125,7 @@ static uint64_t **select_nvtx_read(struct process *process)
 			continue;
 		}
 		for (uint32_t i = batch.nr_rows; i-- > 0;) {
-			take_row(&read, &batch, i);
+			add_row(&read, &batch, i);
 		}
 	}
 	range_walk_fini(&read.pushed);
@@ -201,9 +201,9 @@ enum select_rule select_rule_of(unsigned int table, unsigned int *column)
 
 /* ---- steps and windows ---- */
 
-bool select_is_asked(const struct select_ask *ask)
+bool select_is_set(const struct select_options *options)
 {
-	return !numbers_is_empty(&ask->steps) || !numbers_is_empty(&ask->windows);
+	return !numbers_is_empty(&options->steps) || !numbers_is_empty(&options->windows);
 }
 
 /* The last -N of those that ended. */
@@ -286,17 +286,17 @@ static void add_steps(struct select *select, struct intervals *spans)
 	intervals_merge(spans);
 }
 
-static void find_spans(struct select *select, const struct select_ask *ask)
+static void find_spans(struct select *select, const struct select_options *options)
 {
 	struct intervals steps = {0}, both = {0};
-	bool has_windows = !numbers_is_empty(&ask->windows);
+	bool has_windows = !numbers_is_empty(&options->windows);
 
-	choose_steps(select, &ask->steps);
+	choose_steps(select, &options->steps);
 	if (has_windows) {
-		keep_steps_of_windows(select, &ask->windows);
+		keep_steps_of_windows(select, &options->windows);
 	}
 	add_steps(select, &steps);
-	if (numbers_is_empty(&ask->steps)) {
+	if (numbers_is_empty(&options->steps)) {
 		intervals_fini(&steps);
 		return;
 	}
@@ -313,7 +313,7 @@ static void find_spans(struct select *select, const struct select_ask *ask)
 
 static bool has_tick(const struct select *select, uint64_t tick)
 {
-	const struct busy_interval *items = select->spans.items;
+	const struct interval *items = select->spans.items;
 	size_t low = 0, high = select->spans.nr;
 
 	while (low < high) { /* the first that begins later */
@@ -328,7 +328,7 @@ static bool has_tick(const struct select *select, uint64_t tick)
 	return low && tick < items[low - 1].end;
 }
 
-static void take_calls(struct select *select, struct idset *called, const struct batch *batch)
+static void add_calls(struct select *select, struct idset *called, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint32_t id = (uint32_t)batch->col[COL_api_correlation][i];
@@ -343,7 +343,7 @@ static void take_calls(struct select *select, struct idset *called, const struct
 static void count_lone(
 	struct select *select, const struct idset *called, const uint64_t *ids, uint32_t nr_rows)
 {
-	select->nr_works += nr_rows;
+	select->nr_activities += nr_rows;
 	for (uint32_t i = 0; i < nr_rows; i++) {
 		select->nr_lone += !ids[i] || !idset_has(called, (uint32_t)ids[i]);
 	}
@@ -373,7 +373,7 @@ static void read_launches(struct select *select, struct stream *stream)
 
 		if (is_call(stream_block_table(stream, i)) &&
 			!stream_load(stream, i, mask, 0, &batch)) {
-			take_calls(select, called, &batch);
+			add_calls(select, called, &batch);
 		}
 	}
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
@@ -390,13 +390,13 @@ static void read_launches(struct select *select, struct stream *stream)
 
 /* ---- a process ---- */
 
-void select_make(struct process *process, const struct select_ask *ask)
+void select_make(struct process *process, const struct select_options *options)
 {
 	struct select *select = mem_zeroed(1, sizeof(*select));
 
 	select->process = process;
 	select->has_step = mem_zeroed(process->nr_steps + 1, sizeof(*select->has_step));
-	find_spans(select, ask);
+	find_spans(select, options);
 	process->select = select;
 	read_launches(select, process->stream);
 	select->kept = select_nvtx_read(process);
@@ -584,7 +584,7 @@ static bool is_found(const struct numbers *asked, const struct known *known)
 }
 
 static bool check(struct process *const *processes, size_t nr_processes,
-	const struct select_ask *ask, struct buf *why)
+	const struct select_options *options, struct buf *why)
 {
 	struct known steps = {0}, windows = {0};
 
@@ -600,11 +600,11 @@ static bool check(struct process *const *processes, size_t nr_processes,
 			}
 		}
 	}
-	if (!is_found(&ask->steps, &steps)) {
+	if (!is_found(&options->steps, &steps)) {
 		buf_text(why, steps.nr ? "--steps: there are steps "
 				       : "--steps: no step is known to have begun and ended");
 		numbers_print(steps.numbers, steps.nr, MOST_SPANS, why);
-	} else if (!is_found(&ask->windows, &windows)) {
+	} else if (!is_found(&options->windows, &windows)) {
 		buf_text(why, windows.nr ? "--window: there are windows "
 					 : "--window: the schedule has no windows");
 		numbers_print(windows.numbers, windows.nr, MOST_SPANS, why);
@@ -614,23 +614,23 @@ static bool check(struct process *const *processes, size_t nr_processes,
 	return !why->nr_bytes;
 }
 
-bool select_all(struct process *const *processes, size_t nr_processes, const struct select_ask *ask,
-	struct buf *why)
+bool select_all(struct process *const *processes, size_t nr_processes,
+	const struct select_options *options, struct buf *why)
 {
 	bool has_any = false;
 
-	if (!select_is_asked(ask)) {
+	if (!select_is_set(options)) {
 		return true;
 	}
-	if (!check(processes, nr_processes, ask, why)) {
+	if (!check(processes, nr_processes, options, why)) {
 		return false;
 	}
 	for (size_t i = 0; i < nr_processes; i++) {
-		select_make(processes[i], ask);
+		select_make(processes[i], options);
 		has_any |= processes[i]->select->spans.nr > 0;
 	}
 	if (!has_any) {
-		buf_text(why, numbers_is_empty(&ask->windows)
+		buf_text(why, numbers_is_empty(&options->windows)
 				      ? "--steps: these steps have no length"
 				      : "--steps and --window: they have nothing in common");
 		select_drop_all(processes, nr_processes);
@@ -662,7 +662,7 @@ enum column {
 static uint64_t duration_ns(struct process *process)
 {
 	const struct intervals *spans = &process->select->spans;
-	const struct busy_interval *last = spans->nr ? &spans->items[spans->nr - 1] : NULL;
+	const struct interval *last = spans->nr ? &spans->items[spans->nr - 1] : NULL;
 	uint64_t length = intervals_length(spans), begin_ns;
 
 	if (!last || last->end != UINT64_MAX) {
@@ -696,7 +696,7 @@ static void fill(struct process *process, struct table_cell *cells)
 	}
 	table_set_text(&cells[LIST], list.bytes, list.nr_bytes);
 	table_set_integer(&cells[DURATION], duration_ns(process));
-	table_set_integer(&cells[WORKS], select->nr_works);
+	table_set_integer(&cells[WORKS], select->nr_activities);
 	table_set_integer(&cells[LONE], select->nr_lone);
 	buf_fini(&list);
 	free(numbers);

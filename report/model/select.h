@@ -29,20 +29,20 @@
 /* ---- one process ---- */
 
 /* What is asked for; an empty list asks for everything. */
-struct select_ask {
+struct select_options {
 	struct numbers steps;	/* -N: the last of those that ended */
 	struct numbers windows; /* of table window */
 };
 
 struct select {
 	const struct process *process;
-	struct intervals spans;	    /* ticks */
-	bool *has_step;		    /* by place in process.steps */
-	size_t nr_steps;	    /* chosen */
-	size_t nr_empty;	    /* of these: without a length */
-	uint64_t nr_works, nr_lone; /* records of work: all, and those without a call */
-	struct idset *launched;	    /* correlation ids of the calls that are chosen */
-	uint64_t **kept;	    /* rows of NVTX by block, a bit each; NULL: none of the block */
+	struct intervals spans;		 /* ticks */
+	bool *has_step;			 /* by place in process.steps */
+	size_t nr_steps;		 /* chosen */
+	size_t nr_empty;		 /* of these: without a length */
+	uint64_t nr_activities, nr_lone; /* records of work: all, and those without a call */
+	struct idset *launched;		 /* correlation ids of the calls that are chosen */
+	uint64_t **kept; /* rows of NVTX by block, a bit each; NULL: none of the block */
 };
 
 /* By what rows of a table are chosen. */
@@ -56,14 +56,14 @@ enum select_rule {
 enum select_rule select_rule_of(unsigned int table, unsigned int *column);
 
 /* Has something been asked? */
-bool select_is_asked(const struct select_ask *ask);
+bool select_is_set(const struct select_options *options);
 
 /*
  * Finds out what the answer is for a process, and reads what calls launched in it: the process has
  * its selection until select_drop. Memory: a bit for each call and NVTX row, and one batch for all
  * processes.
  */
-void select_make(struct process *process, const struct select_ask *ask);
+void select_make(struct process *process, const struct select_options *options);
 void select_drop(struct process *process);
 
 /* Without a selection everything is chosen. */
@@ -88,8 +88,8 @@ void select_cut(const struct process *process, struct batch *batch);
  * Makes the choice for all processes. False if part of it fits none of them; then `why` says which
  * steps or windows there are, and nothing is chosen.
  */
-bool select_all(struct process *const *processes, size_t nr_processes, const struct select_ask *ask,
-	struct buf *why);
+bool select_all(struct process *const *processes, size_t nr_processes,
+	const struct select_options *options, struct buf *why);
 void select_drop_all(struct process *const *processes, size_t nr_processes);
 
 /* What was chosen of each process, to be destroyed; NULL where there was no choice. */

@@ -93,7 +93,7 @@ void event_row_name(const struct event_row *row, struct buf *out)
 	}
 }
 
-uint32_t event_work_name(const struct process *process, const struct op_record *record)
+uint32_t event_activity_name(const struct process *process, const struct op_record *record)
 {
 	char text[64];
 	int length;

@@ -14,9 +14,9 @@
 
 enum event_kind {
 	EVENT_KIND_OP,
-	EVENT_KIND_PLACED, /* operators of a name by their place in the step, see below */
-	EVENT_KIND_COPY,   /* copies and sets by direction, with their calls */
-	EVENT_KIND_WORK,   /* kernels and others by name: no calls of the host */
+	EVENT_KIND_PLACED,   /* operators of a name by their place in the step, see below */
+	EVENT_KIND_COPY,     /* copies and sets by direction, with their calls */
+	EVENT_KIND_ACTIVITY, /* kernels and others by name: no calls of the host */
 };
 
 struct event_key {
@@ -69,7 +69,7 @@ uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t to
 void event_row_name(const struct event_row *row, struct buf *out);
 
 /* What a record is called: the kernel, or as copy_name has it. */
-uint32_t event_work_name(const struct process *process, const struct op_record *record);
+uint32_t event_activity_name(const struct process *process, const struct op_record *record);
 
 /*
  * As Paddle calls a copy or set: "GpuMemcpyAsync:CPU->GPU", "GpuMemsetSync:GPU"; "GpuMemcpy:" where

@@ -7,60 +7,60 @@
 
 #define FIRST_BITS 6u
 
-void gpu_times_fini(struct gpu_times *worked)
+void gpu_times_fini(struct gpu_times *times)
 {
-	free(worked->pages);
-	free(worked->slots);
-	*worked = (struct gpu_times){0};
+	free(times->pages);
+	free(times->slots);
+	*times = (struct gpu_times){0};
 }
 
 /* ---- slots ---- */
 
-static size_t mask_of(const struct gpu_times *worked)
+static size_t mask_of(const struct gpu_times *times)
 {
-	return ((size_t)1 << worked->slot_bits) - 1;
+	return ((size_t)1 << times->slot_bits) - 1;
 }
 
 /* The product's upper bits tell dense ranges apart, and strides. */
-static size_t home_of(const struct gpu_times *worked, uint32_t number)
+static size_t home_of(const struct gpu_times *times, uint32_t number)
 {
-	return (number * 0x9e3779b1u) >> (32 - worked->slot_bits);
+	return (number * 0x9e3779b1u) >> (32 - times->slot_bits);
 }
 
 /* The slot of the page, or the free one where it would stand. */
-static size_t find_slot(const struct gpu_times *worked, uint32_t number)
+static size_t find_slot(const struct gpu_times *times, uint32_t number)
 {
-	size_t at = home_of(worked, number);
+	size_t at = home_of(times, number);
 
-	while (worked->slots[at].place && worked->slots[at].number != number) {
-		at = (at + 1) & mask_of(worked);
+	while (times->slots[at].place && times->slots[at].number != number) {
+		at = (at + 1) & mask_of(times);
 	}
 	return at;
 }
 
-static void grow_slots(struct gpu_times *worked)
+static void grow_slots(struct gpu_times *times)
 {
-	struct gpu_times_slot *old = worked->slots;
-	size_t nr_old = old ? (size_t)1 << worked->slot_bits : 0;
+	struct gpu_times_slot *old = times->slots;
+	size_t nr_old = old ? (size_t)1 << times->slot_bits : 0;
 
-	worked->slot_bits = old ? worked->slot_bits + 1 : FIRST_BITS;
-	worked->slots = mem_zeroed((size_t)1 << worked->slot_bits, sizeof(*worked->slots));
+	times->slot_bits = old ? times->slot_bits + 1 : FIRST_BITS;
+	times->slots = mem_zeroed((size_t)1 << times->slot_bits, sizeof(*times->slots));
 	for (size_t i = 0; i < nr_old; i++) {
 		if (old[i].place) {
-			worked->slots[find_slot(worked, old[i].number)] = old[i];
+			times->slots[find_slot(times, old[i].number)] = old[i];
 		}
 	}
 	free(old);
 }
 
 /* Those behind the hole that could not have come to stand there move up. */
-static void close_hole(struct gpu_times *worked, size_t hole)
+static void close_hole(struct gpu_times *times, size_t hole)
 {
-	struct gpu_times_slot *slots = worked->slots;
-	size_t mask = mask_of(worked);
+	struct gpu_times_slot *slots = times->slots;
+	size_t mask = mask_of(times);
 
 	for (size_t at = (hole + 1) & mask; slots[at].place; at = (at + 1) & mask) {
-		size_t home = home_of(worked, slots[at].number);
+		size_t home = home_of(times, slots[at].number);
 
 		if (((at - home) & mask) >= ((at - hole) & mask)) {
 			slots[hole] = slots[at];
@@ -73,63 +73,63 @@ static void close_hole(struct gpu_times *worked, size_t hole)
 /* ---- pages ---- */
 
 /* 1 + the place of an empty page. */
-static uint32_t new_page(struct gpu_times *worked)
+static uint32_t new_page(struct gpu_times *times)
 {
-	uint32_t place = worked->first_free;
+	uint32_t place = times->first_free;
 
 	if (place) {
-		worked->first_free = worked->pages[place - 1].next_free;
+		times->first_free = times->pages[place - 1].next_free;
 		return place;
 	}
-	worked->pages = array_grow(
-		worked->pages, worked->nr_pages, &worked->page_capacity, sizeof(*worked->pages));
-	worked->pages[worked->nr_pages++] = (struct gpu_times_page){0};
-	return (uint32_t)worked->nr_pages;
+	times->pages = array_grow(
+		times->pages, times->nr_pages, &times->page_capacity, sizeof(*times->pages));
+	times->pages[times->nr_pages++] = (struct gpu_times_page){0};
+	return (uint32_t)times->nr_pages;
 }
 
-static struct gpu_times_page *make_page(struct gpu_times *worked, uint32_t number)
+static struct gpu_times_page *make_page(struct gpu_times *times, uint32_t number)
 {
 	struct gpu_times_slot *slot;
 
-	if (!worked->slots || 2 * (worked->nr_used + 1) > mask_of(worked) + 1) {
-		grow_slots(worked);
+	if (!times->slots || 2 * (times->nr_used + 1) > mask_of(times) + 1) {
+		grow_slots(times);
 	}
-	slot = &worked->slots[find_slot(worked, number)];
+	slot = &times->slots[find_slot(times, number)];
 	if (!slot->place) {
-		*slot = (struct gpu_times_slot){number, new_page(worked)};
-		worked->nr_used++;
+		*slot = (struct gpu_times_slot){number, new_page(times)};
+		times->nr_used++;
 	}
-	worked->last = *slot;
-	return &worked->pages[slot->place - 1];
+	times->last = *slot;
+	return &times->pages[slot->place - 1];
 }
 
 /* NULL if there is none. */
-static struct gpu_times_page *find_page(const struct gpu_times *worked, uint32_t number)
+static struct gpu_times_page *find_page(const struct gpu_times *times, uint32_t number)
 {
 	uint32_t place;
 
-	if (worked->last.place && worked->last.number == number) {
-		return &worked->pages[worked->last.place - 1];
+	if (times->last.place && times->last.number == number) {
+		return &times->pages[times->last.place - 1];
 	}
-	place = worked->slots ? worked->slots[find_slot(worked, number)].place : 0;
-	return place ? &worked->pages[place - 1] : NULL;
+	place = times->slots ? times->slots[find_slot(times, number)].place : 0;
+	return place ? &times->pages[place - 1] : NULL;
 }
 
-static void drop_page(struct gpu_times *worked, uint32_t number)
+static void drop_page(struct gpu_times *times, uint32_t number)
 {
-	size_t at = find_slot(worked, number);
-	uint32_t place = worked->slots[at].place;
+	size_t at = find_slot(times, number);
+	uint32_t place = times->slots[at].place;
 
-	worked->pages[place - 1].next_free = worked->first_free;
-	worked->first_free = place;
-	worked->last.place = 0;
-	worked->nr_used--;
-	close_hole(worked, at);
+	times->pages[place - 1].next_free = times->first_free;
+	times->first_free = place;
+	times->last.place = 0;
+	times->nr_used--;
+	close_hole(times, at);
 }
 
 /* ---- entries ---- */
 
-struct gpu_times_entry *gpu_times_put(struct gpu_times *worked, uint32_t correlation)
+struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint32_t correlation)
 {
 	struct gpu_times_page *page;
 	struct gpu_times_entry *entry;
@@ -137,61 +137,60 @@ struct gpu_times_entry *gpu_times_put(struct gpu_times *worked, uint32_t correla
 	if (!correlation) {
 		return NULL;
 	}
-	page = find_page(worked, correlation / GPU_TIMES_PAGE_IDS);
+	page = find_page(times, correlation / GPU_TIMES_PAGE_IDS);
 	if (!page) {
-		page = make_page(worked, correlation / GPU_TIMES_PAGE_IDS);
+		page = make_page(times, correlation / GPU_TIMES_PAGE_IDS);
 	}
 	entry = &page->entries[correlation % GPU_TIMES_PAGE_IDS];
 	if (!entry->correlation) {
 		entry->correlation = correlation;
 		page->nr_entries++;
-		worked->nr_entries++;
+		times->nr_entries++;
 	}
 	return entry;
 }
 
-struct gpu_times_entry *gpu_times_add(struct gpu_times *worked, uint32_t correlation, uint64_t ns)
+struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint32_t correlation, uint64_t ns)
 {
-	struct gpu_times_entry *entry = gpu_times_put(worked, correlation);
+	struct gpu_times_entry *entry = gpu_times_put(times, correlation);
 
 	if (entry) {
-		entry->nr_works += entry->nr_works < UINT32_MAX;
+		entry->nr_activities += entry->nr_activities < UINT32_MAX;
 		entry->ns += ns;
 	}
 	return entry;
 }
 
-const struct gpu_times_entry *gpu_times_find(const struct gpu_times *worked, uint32_t correlation)
+const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint32_t correlation)
 {
-	const struct gpu_times_page *page = find_page(worked, correlation / GPU_TIMES_PAGE_IDS);
+	const struct gpu_times_page *page = find_page(times, correlation / GPU_TIMES_PAGE_IDS);
 	const struct gpu_times_entry *entry =
 		page ? &page->entries[correlation % GPU_TIMES_PAGE_IDS] : NULL;
 
 	return entry && entry->correlation ? entry : NULL;
 }
 
-bool gpu_times_take(struct gpu_times *worked, uint32_t correlation, struct gpu_times_entry *taken)
+bool gpu_times_remove(struct gpu_times *times, uint32_t correlation, struct gpu_times_entry *taken)
 {
 	uint32_t number = correlation / GPU_TIMES_PAGE_IDS;
 	struct gpu_times_page *page;
 	struct gpu_times_entry *entry;
 
-	if (!correlation || !worked->nr_entries) {
+	if (!correlation || !times->nr_entries) {
 		return false;
 	}
-	page = find_page(worked, number);
+	page = find_page(times, number);
 	entry = page ? &page->entries[correlation % GPU_TIMES_PAGE_IDS] : NULL;
 	if (!entry || !entry->correlation) {
 		return false;
 	}
 	*taken = *entry;
 	*entry = (struct gpu_times_entry){0};
-	worked->nr_entries--;
+	times->nr_entries--;
 	if (--page->nr_entries) {
-		worked->last =
-			(struct gpu_times_slot){number, (uint32_t)(page - worked->pages) + 1};
+		times->last = (struct gpu_times_slot){number, (uint32_t)(page - times->pages) + 1};
 	} else {
-		drop_page(worked, number);
+		drop_page(times, number);
 	}
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long devices worked for a call: times by correlation id, put in as the work's records are
+ * How long devices times for a call: times by correlation id, put in as the work's records are
  * read and taken out once, by the call. Holds only what no call has taken yet.
  *
  * Ids count up, so they stand in pages of neighbours, which are found by a hash once for all of
@@ -17,10 +17,10 @@
 
 struct gpu_times_entry {
 	uint32_t correlation; /* 0: free */
-	uint32_t nr_works;
+	uint32_t nr_activities;
 	uint64_t ns;
 	uint32_t records;	    /* a list of op_records.h, where somebody keeps them */
-	uint32_t nr_communications; /* of nr_works */
+	uint32_t nr_communications; /* of nr_activities */
 };
 
 struct gpu_times_page {
@@ -48,18 +48,18 @@ struct gpu_times {
 };
 
 /* Starts with all zeros. */
-void gpu_times_fini(struct gpu_times *worked);
+void gpu_times_fini(struct gpu_times *times);
 
 /* The entry of a call, made if it is new; valid until the next. NULL for id 0, which names none. */
-struct gpu_times_entry *gpu_times_put(struct gpu_times *worked, uint32_t correlation);
+struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint32_t correlation);
 
 /* The entry of a call, NULL if there is none; valid until the next put or take. */
-const struct gpu_times_entry *gpu_times_find(const struct gpu_times *worked, uint32_t correlation);
+const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint32_t correlation);
 
 /* One more record of work of that call. Returns as gpu_times_put. */
-struct gpu_times_entry *gpu_times_add(struct gpu_times *worked, uint32_t correlation, uint64_t ns);
+struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint32_t correlation, uint64_t ns);
 
 /* Takes the sum out; false if there is none. */
-bool gpu_times_take(struct gpu_times *worked, uint32_t correlation, struct gpu_times_entry *entry);
+bool gpu_times_remove(struct gpu_times *times, uint32_t correlation, struct gpu_times_entry *entry);
 
 #endif

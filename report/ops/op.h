@@ -60,12 +60,12 @@ struct op {
 	uint8_t framework, scope;
 	uint8_t is;		 /* of enum op_is */
 	const struct op *parent; /* the one that it lies in, NULL if in none */
-	uint64_t child_ticks;  /* of operators that lie in it, or in a module in it, but in no other
-				*/
-	uint64_t nr_works;     /* records of device work that it launched itself */
-	uint64_t gpu_self_ns;  /* their times */
-	uint64_t gpu_total_ns; /* with those of all that lie in it */
-	uint64_t module_ticks; /* of a module: of the modules directly in it */
+	uint64_t child_ticks; /* of operators that lie in it, or in a module in it, but in no other
+			       */
+	uint64_t nr_activities; /* records of device work that it launched itself */
+	uint64_t gpu_self_ns;	/* their times */
+	uint64_t gpu_total_ns;	/* with those of all that lie in it */
+	uint64_t module_ticks;	/* of a module: of the modules directly in it */
 	uint64_t module_gpu_ns; /* and what those launched */
 	/* for op_walk.c */
 	uint8_t phase;	  /* enum op_class; OP_RANGE: none */

@@ -35,7 +35,7 @@ struct op_record *op_records_add(struct op_records *records, uint32_t *list)
 	return &item->record;
 }
 
-bool op_records_take(struct op_records *records, uint32_t *list, struct op_record *record)
+bool op_records_pop(struct op_records *records, uint32_t *list, struct op_record *record)
 {
 	uint32_t number = *list;
 	struct op_records_item *item;
@@ -116,7 +116,7 @@ void op_launch_init(struct op_launch *launch, struct process *process, struct op
 void op_launch_fini(struct op_launch *launch)
 {
 	idset_destroy(launch->called);
-	gpu_times_fini(&launch->worked);
+	gpu_times_fini(&launch->times);
 	free(launch->is_communication);
 }
 
@@ -220,7 +220,7 @@ static bool keep(struct op_launch *launch, const struct op_record *record)
 {
 	uint32_t id = record->correlation;
 	struct gpu_times_entry *entry =
-		idset_has(launch->called, id) ? gpu_times_put(&launch->worked, id) : NULL;
+		idset_has(launch->called, id) ? gpu_times_put(&launch->times, id) : NULL;
 
 	*op_records_add(launch->records, entry ? &entry->records : &launch->lone) = *record;
 	return entry != NULL;
@@ -241,7 +241,7 @@ static bool is_communication(const struct op_launch *launch, const struct batch 
 	return place >= 0 && launch->is_communication[place];
 }
 
-static void take_work(struct op_launch *launch, const struct batch *b)
+static void add_batch(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
 		struct gpu_times_entry *entry;
@@ -253,15 +253,15 @@ static void take_work(struct op_launch *launch, const struct batch *b)
 				continue;
 			}
 		}
-		entry = gpu_times_add(&launch->worked,
-			(uint32_t)b->col[COL_kernel_correlation][row], b->col[COL_kernel_dur][row]);
+		entry = gpu_times_add(&launch->times, (uint32_t)b->col[COL_kernel_correlation][row],
+			b->col[COL_kernel_dur][row]);
 		if (entry) {
 			entry->nr_communications += is_communication(launch, b, row);
 		}
 	}
 }
 
-static void take_untimed(struct op_launch *launch, const struct batch *b)
+static void add_untimed(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
 		struct op_record record = make_untimed(b, row);
@@ -288,30 +288,30 @@ void op_launch_load(struct op_launch *launch, size_t block)
 		return;
 	}
 	if (batch.table == GPROF_TABLE_untimed) {
-		take_untimed(launch, &batch);
+		add_untimed(launch, &batch);
 	} else {
-		take_work(launch, &batch);
+		add_batch(launch, &batch);
 	}
 	progress_add(batch.nr_rows);
 }
 
 /* ---- calls ---- */
 
-bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work)
+bool op_launch_remove(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work)
 {
-	return gpu_times_take(&launch->worked, correlation, work);
+	return gpu_times_remove(&launch->times, correlation, work);
 }
 
 void op_launch_end(struct op_launch *launch)
 {
-	struct gpu_times *worked = &launch->worked;
+	struct gpu_times *times = &launch->times;
 
-	for (size_t i = 0; launch->records && i < worked->nr_pages * GPU_TIMES_PAGE_IDS; i++) {
-		struct gpu_times_page *page = &worked->pages[i / GPU_TIMES_PAGE_IDS];
+	for (size_t i = 0; launch->records && i < times->nr_pages * GPU_TIMES_PAGE_IDS; i++) {
+		struct gpu_times_page *page = &times->pages[i / GPU_TIMES_PAGE_IDS];
 		uint32_t *list = &page->entries[i % GPU_TIMES_PAGE_IDS].records;
 		struct op_record record;
 
-		while (op_records_take(launch->records, list, &record)) {
+		while (op_records_pop(launch->records, list, &record)) {
 			*op_records_add(launch->records, &launch->lone) = record;
 		}
 	}

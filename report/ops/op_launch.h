@@ -57,11 +57,11 @@ void op_records_fini(struct op_records *records);
 struct op_record *op_records_add(struct op_records *records, uint32_t *list);
 
 /* Takes the first out of a list; false if it is empty. */
-bool op_records_take(struct op_records *records, uint32_t *list, struct op_record *record);
+bool op_records_pop(struct op_records *records, uint32_t *list, struct op_record *record);
 
 struct op_launch {
 	struct process *process;
-	struct gpu_times worked;
+	struct gpu_times times;
 	struct op_records *records; /* the caller's; NULL where only sums are wanted */
 	struct idset *called;	    /* correlation ids of calls, with `records` */
 	uint32_t lone;		    /* a list of records: those whose call is not in the stream */
@@ -78,7 +78,7 @@ struct stream_request op_launch_request(const struct op_launch *launch, size_t b
 void op_launch_load(struct op_launch *launch, size_t block);
 
 /* Takes what was done for a call; false if nothing is known of it. */
-bool op_launch_take(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work);
+bool op_launch_remove(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work);
 
 /* After the last call: nothing will take what is left. It joins `lone`. */
 void op_launch_end(struct op_launch *launch);

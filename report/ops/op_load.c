@@ -66,7 +66,7 @@ static void add_group(struct find *find, size_t first, uint64_t last_tick, bool 
 	find->nr_rows = 0;
 }
 
-static void take_block(struct find *find, size_t i)
+static void add_block(struct find *find, size_t i)
 {
 	const struct stream_block *block = &find->process->stream->blocks[i];
 	unsigned int table = stream_block_table(find->process->stream, i);
@@ -165,7 +165,7 @@ void op_groups_find(
 
 	add_group(&find, 0, 0, true);
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
-		take_block(&find, i);
+		add_block(&find, i);
 	}
 	find_work(&find);
 	free(find.set_first);
@@ -240,7 +240,7 @@ static struct ranges *name_ranges(struct process *process)
 
 		if (stream_block_table(stream, i) == GPROF_TABLE_nvtx &&
 			!stream_load(stream, i, RANGES_MASK, 0, &batch)) {
-			ranges_take_names(ranges, process, &batch);
+			ranges_add_names(ranges, process, &batch);
 		}
 	}
 	return ranges;
@@ -309,7 +309,7 @@ static void op_rows_name(const struct op_rows *rows, struct op_event *event)
 	event->is_unnamed = false;
 }
 
-static void take_ops(struct op_rows *rows, const struct batch *b, struct op_events *events)
+static void add_ops(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
 	const struct process *process = rows->process;
 	struct op_event *event = make_room(events, b->nr_rows);
@@ -333,7 +333,7 @@ static void take_ops(struct op_rows *rows, const struct batch *b, struct op_even
 		set_name(event, process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
 		event->shape = shape ? *shape : 0;
 		event->py_stack = (uint32_t)b->col[COL_op_py_stack][i];
-		event->nr_works = 0;
+		event->nr_activities = 0;
 		event->depth = (uint16_t)b->col[COL_op_depth][i];
 		event->framework = (uint8_t)b->col[COL_op_framework][i];
 		event->scope = (uint8_t)b->col[COL_op_scope][i];
@@ -345,7 +345,7 @@ static void take_ops(struct op_rows *rows, const struct batch *b, struct op_even
 	events->nr += b->nr_rows;
 }
 
-static void take_allocs(struct op_rows *rows, const struct batch *b, struct op_events *events)
+static void add_allocs(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
 	struct op_event *event = make_room(events, b->nr_rows);
 
@@ -363,7 +363,7 @@ static void take_allocs(struct op_rows *rows, const struct batch *b, struct op_e
 	events->nr += b->nr_rows;
 }
 
-static void take_calls(struct op_rows *rows, const struct batch *b, struct op_events *events)
+static void add_calls(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
 	const uint64_t *stacks =
 		b->table == GPROF_TABLE_api_launch ? b->col[COL_api_launch_py_stack] : NULL;
@@ -375,18 +375,18 @@ static void take_calls(struct op_rows *rows, const struct batch *b, struct op_ev
 		uint32_t py_stack = stacks ? (uint32_t)stacks[i] : 0;
 		struct gpu_times_entry work = {0};
 
-		if (!op_launch_take(rows->launch, correlation, &work) && !py_stack &&
+		if (!op_launch_remove(rows->launch, correlation, &work) && !py_stack &&
 			!rows->want->has_calls) {
 			continue;
 		}
 		*event++ = (struct op_event){.order = ++rows->order,
-			.kind = OP_EVENT_WORK,
+			.kind = OP_EVENT_CALL,
 			.begin = b->col[COL_api_begin][i],
 			.end = end_of(b->col[COL_api_begin][i], b->col[COL_api_dur][i]),
 			.value = work.ns,
-			.nr_works = work.nr_works,
+			.nr_activities = work.nr_activities,
 			.is_communication =
-				work.nr_works && work.nr_works == work.nr_communications,
+				work.nr_activities && work.nr_activities == work.nr_communications,
 			.correlation = correlation,
 			.records = work.records,
 			.py_stack = py_stack,
@@ -398,7 +398,7 @@ static void take_calls(struct op_rows *rows, const struct batch *b, struct op_ev
 	events->nr += (size_t)(event - first);
 }
 
-static void take_ranges(struct op_rows *rows, const struct batch *b, struct op_events *events)
+static void add_ranges(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
 	struct op_event *event = make_room(events, b->nr_rows), *first = event;
 
@@ -472,16 +472,16 @@ static void op_rows_load(struct op_rows *rows, size_t block, struct op_events *e
 	}
 	switch (batch.table) {
 	case GPROF_TABLE_op:
-		take_ops(rows, &batch, events);
+		add_ops(rows, &batch, events);
 		break;
 	case GPROF_TABLE_alloc:
-		take_allocs(rows, &batch, events);
+		add_allocs(rows, &batch, events);
 		break;
 	case GPROF_TABLE_nvtx:
-		take_ranges(rows, &batch, events);
+		add_ranges(rows, &batch, events);
 		break;
 	default:
-		take_calls(rows, &batch, events);
+		add_calls(rows, &batch, events);
 		break;
 	}
 	progress_add(batch.nr_rows);
@@ -517,7 +517,7 @@ struct load {
 	size_t nr_parts;
 	struct chunk chunks[NR_CHUNKS]; /* chunk k is at k % NR_CHUNKS */
 	size_t nr_chunks;		/* that were begun */
-	void (*take)(void *context, const struct op_event *event);
+	void (*on_event)(void *context, const struct op_event *event);
 	void *context;
 	/* Where a thread of its own makes the chunks: */
 	pthread_mutex_t lock; /* of both below */
@@ -530,12 +530,12 @@ struct load {
 /* There are two parts a group. */
 static void plan(struct load *load)
 {
-	size_t nr = 0, worked = load->groups.nr; /* groups from here on have had their work */
+	size_t nr = 0, loaded = load->groups.nr; /* groups from here on have had their work */
 	struct part *parts = mem_zeroed(2 * load->groups.nr, sizeof(*parts));
 
 	for (size_t i = load->groups.nr; i-- > 0;) {
-		while (worked > load->groups.items[i].work_from) {
-			parts[nr++] = (struct part){.group = --worked};
+		while (loaded > load->groups.items[i].work_from) {
+			parts[nr++] = (struct part){.group = --loaded};
 		}
 		parts[nr++] = (struct part){.group = i, .is_host = true};
 	}
@@ -615,17 +615,18 @@ static void hand_out(struct load *load, struct chunk *chunk)
 		if (event->is_unnamed) {
 			op_rows_name(&load->rows, event);
 		}
-		load->take(load->context, event);
+		load->on_event(load->context, event);
 	}
 }
 
 static void hand_out_lone(struct load *load)
 {
 	if (load->launch.lone) {
-		const struct op_event lone = {.kind = OP_EVENT_LONE, .records = load->launch.lone};
+		const struct op_event lone = {
+			.kind = OP_EVENT_NO_CALL, .records = load->launch.lone};
 
 		load->launch.lone = 0;
-		load->take(load->context, &lone);
+		load->on_event(load->context, &lone);
 	}
 }
 
@@ -684,7 +685,7 @@ static void *make_all(void *context)
 	return NULL;
 }
 
-static void take_all(struct load *load)
+static void hand_out_all(struct load *load)
 {
 	for (size_t k = 0; k < load->groups.nr; k++) {
 		pthread_mutex_lock(&load->lock);
@@ -707,7 +708,7 @@ static bool run_beside(struct load *load)
 	pthread_cond_init(&load->changed, NULL);
 	is_running = !pthread_create(&thread, NULL, make_all, load);
 	if (is_running) {
-		take_all(load);
+		hand_out_all(load);
 		pthread_join(thread, NULL);
 	}
 	pthread_cond_destroy(&load->changed);
@@ -752,9 +753,9 @@ static void load_fini(struct load *load)
 }
 
 void op_load_run(struct process *process, const struct op_load_want *want,
-	void (*take)(void *context, const struct op_event *event), void *context)
+	void (*on_event)(void *context, const struct op_event *event), void *context)
 {
-	struct load load = {.process = process, .take = take, .context = context};
+	struct load load = {.process = process, .on_event = on_event, .context = context};
 
 	if (!has_any(process, want)) {
 		return;

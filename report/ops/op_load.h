@@ -51,9 +51,10 @@ void op_groups_fini(struct op_groups *groups);
 struct op_load_want {
 	bool has_ranges;
 	bool has_allocs;
-	bool has_calls;		    /* all of them; else those that work or a stack is known of */
-	struct op_records *records; /* NULL, or where records stand, for the caller to take out */
-	uint64_t group_rows;	    /* in memory at a time, 0 for OP_GROUPS_ROWS; tests */
+	bool has_calls; /* all of them; else those that work or a stack is known of */
+	struct op_records
+		*records;    /* NULL, or where records stand, for the caller to on_event out */
+	uint64_t group_rows; /* in memory at a time, 0 for OP_GROUPS_ROWS; tests */
 };
 
 /*
@@ -63,7 +64,7 @@ struct op_load_want {
  * there are (a bit each), so no record waits in vain.
  */
 void op_load_run(struct process *process, const struct op_load_want *want,
-	void (*take)(void *context, const struct op_event *event), void *context);
+	void (*on_event)(void *context, const struct op_event *event), void *context);
 
 /* For the progress. */
 uint64_t op_load_nr_rows(const struct process *process, const struct op_load_want *want);

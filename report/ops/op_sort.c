@@ -133,7 +133,7 @@ static void merge_last(struct op_sort *sort, const struct op_event *events, size
 /* ---- runs ---- */
 
 /* Puts keys from `begin` on as long as they rise; returns where that ends. */
-static size_t take_run(
+static size_t find_run(
 	struct op_sort *sort, const struct op_event *events, size_t begin, size_t nr_events)
 {
 	size_t i = begin;
@@ -172,7 +172,7 @@ void op_sort_add(struct op_sort *sort, const struct op_event *events, size_t nr_
 		sort->runs =
 			array_grow(sort->runs, sort->nr_runs, &sort->run_capacity, sizeof(size_t));
 		sort->runs[sort->nr_runs++] = end;
-		end = take_run(sort, events, end, nr_events);
+		end = find_run(sort, events, end, nr_events);
 		/* Those that wait are each twice as long as the next, so each is moved seldom. */
 		while (sort->nr_runs > 1 &&
 			run_length(sort, 2, end) < 2 * run_length(sort, 1, end)) {

@@ -12,11 +12,11 @@
 
 enum op_event_kind {
 	OP_EVENT_OP,
-	OP_EVENT_WORK, /* a call that device work is known of, or its Python stack; or any call */
+	OP_EVENT_CALL, /* a call that device work is known of, or its Python stack; or any call */
 	OP_EVENT_ALLOC,
 	OP_EVENT_PUSH, /* of an NVTX range */
 	OP_EVENT_POP,
-	OP_EVENT_LONE, /* device work whose launch is not in the stream, in no order */
+	OP_EVENT_NO_CALL, /* device work whose launch is not in the stream, in no order */
 };
 
 struct op_event {
@@ -41,7 +41,7 @@ struct op_event {
 		int32_t result; /* of a call */
 	};
 	uint32_t py_stack; /* 0 not taken */
-	uint32_t nr_works;
+	uint32_t nr_activities;
 	uint16_t depth;
 	uint8_t kind; /* enum op_event_kind */
 	union {

@@ -21,7 +21,8 @@
 struct op_stack {
 	struct op **ops; /* outermost first; each its own memory, used again: views point to them */
 	size_t nr_ops, nr_made, capacity;
-	uint64_t gpu_ns, nr_works; /* of what the thread launched later than the event at hand */
+	uint64_t gpu_ns,
+		nr_activities; /* of what the thread launched later than the event at hand */
 };
 
 /*
@@ -44,7 +45,7 @@ static inline void op_stack_read(struct op *restrict op, const struct op_event *
 	op->is = 0;
 	op->parent = NULL;
 	op->child_ticks = 0;
-	op->nr_works = 0;
+	op->nr_activities = 0;
 	op->gpu_self_ns = 0;
 	op->gpu_total_ns = 0;
 	op->module_ticks = 0;
@@ -143,7 +144,7 @@ static const struct op *op_stack_pop(struct op_stack *stack)
 
 struct score {
 	uint32_t thread;
-	uint64_t nr_marks, nr_works, nr_deep_works;
+	uint64_t nr_marks, nr_activities, nr_deep_works;
 };
 
 /* The class that rows of a name had last: few come again and again. */
@@ -185,7 +186,7 @@ static void add_score(struct idmap *scores, struct recent_calls *recent, struct 
 			score->thread = thread;
 		}
 		if (class == OP_OTHER) {
-			score->nr_works += !b->col[COL_op_depth][i];
+			score->nr_activities += !b->col[COL_op_depth][i];
 			score->nr_deep_works++;
 		} else {
 			score->nr_marks += class == OP_DATALOADER || class == OP_OPTIMIZATION ||
@@ -200,8 +201,8 @@ static bool is_more(const struct score *score, const struct score *best)
 	if (score->nr_marks != best->nr_marks) {
 		return score->nr_marks > best->nr_marks;
 	}
-	if (score->nr_works != best->nr_works) {
-		return score->nr_works > best->nr_works;
+	if (score->nr_activities != best->nr_activities) {
+		return score->nr_activities > best->nr_activities;
 	}
 	return score->nr_deep_works > best->nr_deep_works;
 }
@@ -256,7 +257,7 @@ static uint32_t op_loop_thread(struct process *process)
 /* ---- the walk ---- */
 
 /* The views that set a function of op_view: most set few, and there are many events. */
-struct told {
+struct view_list {
 	struct op_walk *views;
 	size_t nr, capacity;
 };
@@ -265,8 +266,8 @@ struct walk {
 	struct process *process;
 	const struct op_walk *views;
 	size_t nr_views;
-	struct told op[OP_IS_ALL + 1]; /* by what the operator is */
-	struct told enter, work, alloc, call, record, range;
+	struct view_list op[OP_IS_ALL + 1]; /* by what the operator is */
+	struct view_list enter, work, alloc, call, record, range;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
 	size_t last_stack; /* its place */
@@ -279,34 +280,34 @@ struct walk {
 	struct op_records records; /* that no call has taken yet */
 };
 
-static void told_add(struct told *told, bool is_set, const struct op_walk *view)
+static void add_view(struct view_list *view_list, bool is_set, const struct op_walk *view)
 {
 	if (is_set) {
-		told->views =
-			array_grow(told->views, told->nr, &told->capacity, sizeof(*told->views));
-		told->views[told->nr++] = *view;
+		view_list->views = array_grow(view_list->views, view_list->nr, &view_list->capacity,
+			sizeof(*view_list->views));
+		view_list->views[view_list->nr++] = *view;
 	}
 }
 
-static void find_told(struct walk *walk)
+static void find_views(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		const struct op_view *view = walk->views[i].view;
 
 		for (unsigned int is = 0; view->op && is <= OP_IS_ALL; is++) {
-			told_add(
+			add_view(
 				&walk->op[is], !view->op_is || (view->op_is & is), &walk->views[i]);
 		}
-		told_add(&walk->enter, view->enter != NULL, &walk->views[i]);
-		told_add(&walk->work, view->work != NULL, &walk->views[i]);
-		told_add(&walk->alloc, view->alloc != NULL, &walk->views[i]);
-		told_add(&walk->call, view->call != NULL, &walk->views[i]);
-		told_add(&walk->record, view->record != NULL, &walk->views[i]);
-		told_add(&walk->range, view->range != NULL, &walk->views[i]);
+		add_view(&walk->enter, view->enter != NULL, &walk->views[i]);
+		add_view(&walk->work, view->work != NULL, &walk->views[i]);
+		add_view(&walk->alloc, view->alloc != NULL, &walk->views[i]);
+		add_view(&walk->call, view->call != NULL, &walk->views[i]);
+		add_view(&walk->record, view->record != NULL, &walk->views[i]);
+		add_view(&walk->range, view->range != NULL, &walk->views[i]);
 	}
 }
 
-static void free_told(struct walk *walk)
+static void free_views(struct walk *walk)
 {
 	for (unsigned int is = 0; is <= OP_IS_ALL; is++) {
 		free(walk->op[is].views);
@@ -322,14 +323,14 @@ static void free_told(struct walk *walk)
 /* ---- operators that end ---- */
 
 /* To the views of a list; what is not chosen, to those that take all. */
-#define TELL_THESE(list, is_chosen, callback, ...)                              \
+#define CALL_VIEWS(list, is_chosen, callback, ...)                              \
 	do {                                                                    \
-		const struct told *told_ = (list);                              \
+		const struct view_list *to_views_ = (list);                     \
                                                                                 \
-		for (size_t i_ = 0; i_ < told_->nr; i_++) {                     \
-			const struct op_walk *to_ = &told_->views[i_];          \
+		for (size_t i_ = 0; i_ < to_views_->nr; i_++) {                 \
+			const struct op_walk *to_ = &to_views_->views[i_];      \
                                                                                 \
-			if ((is_chosen) || to_->view->takes_all) {              \
+			if ((is_chosen) || to_->view->ignores_selection) {      \
 				to_->view->callback(to_->context, __VA_ARGS__); \
 			}                                                       \
 		}                                                               \
@@ -337,21 +338,21 @@ static void free_told(struct walk *walk)
 
 /* To all that want such a thing. */
 #define TELL(walk, is_chosen, callback, ...) \
-	TELL_THESE(&(walk)->callback, is_chosen, callback, __VA_ARGS__)
+	CALL_VIEWS(&(walk)->callback, is_chosen, callback, __VA_ARGS__)
 
 static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
 {
 	return !walk->process->select || select_has_tick(walk->process, tick);
 }
 
-static void tell(struct walk *walk, const struct op *op)
+static void call_op(struct walk *walk, const struct op *op)
 {
 	bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	TELL_THESE(&walk->op[op->is], is_chosen, op, op);
+	CALL_VIEWS(&walk->op[op->is], is_chosen, op, op);
 }
 
-static void tell_enter(struct walk *walk, const struct op *op)
+static void call_enter(struct walk *walk, const struct op *op)
 {
 	if (walk->enter.nr) {
 		bool is_chosen = is_chosen_tick(walk, op->begin);
@@ -362,7 +363,7 @@ static void tell_enter(struct walk *walk, const struct op *op)
 
 static void leave(struct walk *walk, struct op_stack *stack)
 {
-	tell(walk, op_stack_pop(stack));
+	call_op(walk, op_stack_pop(stack));
 }
 
 /* Leaves those that began after the event, and so do not enclose it. */
@@ -408,7 +409,7 @@ static void find_phase(struct walk *walk, struct op *op)
 
 /* ---- events ---- */
 
-static void take_op(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+static void on_op(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	const struct op *parent;
 	struct op *op;
@@ -419,8 +420,8 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 		op_stack_read(&lone, event);
 		lone.segment = UINT32_MAX;
 		find_kind(walk, &lone);
-		tell_enter(walk, &lone);
-		tell(walk, &lone);
+		call_enter(walk, &lone);
+		call_op(walk, &lone);
 		return;
 	}
 	leave_others(walk, stack, event);
@@ -429,33 +430,33 @@ static void take_op(struct walk *walk, struct op_stack *stack, const struct op_e
 	op_stack_read(op, event);
 	op->parent = parent;
 	find_phase(walk, op);
-	tell_enter(walk, op);
+	call_enter(walk, op);
 }
 
-static void tell_work(
+static void call_work(
 	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
 {
 	const struct op_work work = {.begin = event->begin,
 		.end = event->end,
 		.ns = event->value,
-		.nr_works = event->nr_works,
+		.nr_activities = event->nr_activities,
 		.py_stack = event->py_stack};
 
 	TELL(walk, is_chosen, work, &work, op);
 }
 
 /* call: NULL for records without one. */
-static void tell_records(struct walk *walk, uint32_t list, const struct op_call *call,
+static void call_record(struct walk *walk, uint32_t list, const struct op_call *call,
 	const struct op *op, bool is_chosen)
 {
 	struct op_record record;
 
-	while (op_records_take(&walk->records, &list, &record)) {
+	while (op_records_pop(&walk->records, &list, &record)) {
 		TELL(walk, is_chosen, record, &record, call, op);
 	}
 }
 
-static void tell_call(
+static void call_call(
 	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
 {
 	const struct op_call call = {.begin = event->begin,
@@ -469,7 +470,7 @@ static void tell_call(
 		.table = event->table};
 
 	TELL(walk, is_chosen, call, &call, op);
-	tell_records(walk, event->records, &call, op, is_chosen);
+	call_record(walk, event->records, &call, op, is_chosen);
 }
 
 /* What was launched by op, or outside all of them, counts for the phase. */
@@ -479,7 +480,7 @@ static void add_work(struct walk *walk, const struct op_event *event, struct op 
 
 	if (op) {
 		op->gpu_self_ns += event->value;
-		op->nr_works += event->nr_works;
+		op->nr_activities += event->nr_activities;
 		segment = op->segment;
 	}
 	if (!walk->has_ops) {
@@ -489,30 +490,30 @@ static void add_work(struct walk *walk, const struct op_event *event, struct op 
 		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
 	}
 	phases_add_gpu(&walk->phases, segment, event->begin,
-		&(struct phase_gpu){event->value, event->nr_works, event->is_communication});
+		&(struct phase_gpu){event->value, event->nr_activities, event->is_communication});
 }
 
-static void take_work(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	bool is_chosen = is_chosen_tick(walk, event->begin);
 	struct op *op;
 
 	stack->gpu_ns += event->value;
-	stack->nr_works += event->nr_works;
+	stack->nr_activities += event->nr_activities;
 	leave_others(walk, stack, event);
 	op = op_stack_top(stack);
-	if (event->nr_works || event->py_stack) {
-		tell_work(walk, event, op, is_chosen);
+	if (event->nr_activities || event->py_stack) {
+		call_work(walk, event, op, is_chosen);
 	}
 	if (walk->want.has_calls || walk->want.records) {
-		tell_call(walk, event, op, is_chosen);
+		call_call(walk, event, op, is_chosen);
 	}
-	if (event->nr_works) {
+	if (event->nr_activities) {
 		add_work(walk, event, op);
 	}
 }
 
-static void take_alloc(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+static void on_alloc(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	const struct op_alloc alloc = {.tick = event->begin,
 		.address = event->address,
@@ -525,14 +526,14 @@ static void take_alloc(struct walk *walk, struct op_stack *stack, const struct o
 	TELL(walk, is_chosen, alloc, &alloc, op_stack_top(stack));
 }
 
-static void take_pop(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+static void on_pop(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
-	const struct range_mark pop = {event->end, stack->gpu_ns, stack->nr_works};
+	const struct range_mark pop = {event->end, stack->gpu_ns, stack->nr_activities};
 
 	range_walk_pop(&walk->ranges, event->thread, (uint32_t)event->value, &pop);
 }
 
-static void take_push(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+static void on_push(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	struct op_range range;
 	struct range_mark pop;
@@ -546,7 +547,7 @@ static void take_push(struct walk *walk, struct op_stack *stack, const struct op
 		.thread = event->thread,
 		.name = event->name,
 		.gpu_ns = stack->gpu_ns - pop.gpu_ns,
-		.nr_works = stack->nr_works - pop.nr_works,
+		.nr_activities = stack->nr_activities - pop.nr_activities,
 		.op = op_stack_top(stack)};
 	TELL(walk, select_has_tick(walk->process, event->begin), range, &range);
 }
@@ -562,32 +563,32 @@ static struct op_stack *stack_of(struct walk *walk, uint32_t thread)
 	return idmap_at(&walk->stacks, walk->last_stack);
 }
 
-static void take_event(void *context, const struct op_event *event)
+static void on_event(void *context, const struct op_event *event)
 {
 	struct walk *walk = context;
 	struct op_stack *stack;
 
-	if (event->kind == OP_EVENT_LONE) {
+	if (event->kind == OP_EVENT_NO_CALL) {
 		/* They are in no step. */
-		tell_records(walk, event->records, NULL, NULL, !walk->process->select);
+		call_record(walk, event->records, NULL, NULL, !walk->process->select);
 		return;
 	}
 	stack = stack_of(walk, event->thread);
 	switch (event->kind) {
 	case OP_EVENT_OP:
-		take_op(walk, stack, event);
+		on_op(walk, stack, event);
 		break;
-	case OP_EVENT_WORK:
-		take_work(walk, stack, event);
+	case OP_EVENT_CALL:
+		on_call(walk, stack, event);
 		break;
 	case OP_EVENT_PUSH:
-		take_push(walk, stack, event);
+		on_push(walk, stack, event);
 		break;
 	case OP_EVENT_POP:
-		take_pop(walk, stack, event);
+		on_pop(walk, stack, event);
 		break;
 	default:
-		take_alloc(walk, stack, event);
+		on_alloc(walk, stack, event);
 		break;
 	}
 }
@@ -632,7 +633,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
-	find_told(&walk);
+	find_views(&walk);
 	walk.want = find_want(views, nr_views, &walk.records);
 	idmap_init(&walk.stacks, sizeof(struct op_stack));
 	phases_init(&walk.phases, process);
@@ -644,7 +645,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	walk.has_ops = op_has_any(process);
 	walk.has_stacks = process->py_stacks.nr != 0;
 	walk.loop_thread = op_loop_thread(process);
-	op_load_run(process, &walk.want, take_event, &walk);
+	op_load_run(process, &walk.want, on_event, &walk);
 	leave_all(&walk);
 	range_walk_fini(&walk.ranges);
 	op_records_fini(&walk.records);
@@ -655,7 +656,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 		}
 	}
 	phases_fini(&walk.phases);
-	free_told(&walk);
+	free_views(&walk);
 }
 
 void op_walk_run(struct process *const *processes, size_t nr_processes, const struct op_walk *walks,

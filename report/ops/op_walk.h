@@ -28,7 +28,7 @@ struct op_range {
 	uint64_t begin, end; /* ticks */
 	uint32_t thread;
 	uint32_t name; /* "domain:range", of names.h */
-	uint64_t gpu_ns, nr_works;
+	uint64_t gpu_ns, nr_activities;
 	const struct op *op; /* the innermost one that it began in, NULL if in none */
 };
 
@@ -36,7 +36,7 @@ struct op_range {
 struct op_work {
 	uint64_t begin, end; /* ticks */
 	uint64_t ns;	     /* of the work */
-	uint32_t nr_works, py_stack;
+	uint32_t nr_activities, py_stack;
 };
 
 /* A call of CUDA. */
@@ -53,7 +53,7 @@ struct op_call {
 
 struct op_view {
 	/* What is not chosen (select.h) comes, too: the view goes by select_has_step itself. */
-	bool takes_all;
+	bool ignores_selection;
 	/* `op` comes for those alone that are any of these, of enum op_is; 0: for all. */
 	uint8_t op_is;
 	/* All may be NULL. begin and end come for every process, also for one without operators. */

@@ -41,7 +41,7 @@ static void phase_runs_join(struct phases *phases)
 		for (size_t k = at; k < nr; k++) {
 			all[at - 1].gpu_ns += all[k].gpu_ns;
 			all[at - 1].communication_ns += all[k].communication_ns;
-			all[at - 1].nr_works += all[k].nr_works;
+			all[at - 1].nr_activities += all[k].nr_activities;
 		}
 		all[at - 1].end = all[nr - 1].end;
 		nr = at;
@@ -247,7 +247,7 @@ static void interrupt(struct phases *phases, uint64_t end)
 	phases->rest.is_rest = true;
 	phases->rest.gpu_ns = 0;
 	phases->rest.communication_ns = 0;
-	phases->rest.nr_works = 0;
+	phases->rest.nr_activities = 0;
 	phases->is_rest_seen = false;
 	last->begin = end;
 }
@@ -299,13 +299,13 @@ void phases_add_gpu(
 	if (segment < phases->nr_segments) {
 		phases->segments[segment].gpu_ns += gpu->ns;
 		phases->segments[segment].communication_ns += communication_ns;
-		phases->segments[segment].nr_works += gpu->nr_works;
+		phases->segments[segment].nr_activities += gpu->nr_activities;
 	} else {
 		struct phase_step *step = &phases->steps[phases_step(phases, tick)];
 
 		step->gpu_ns[PHASE_OTHERS] += gpu->ns;
 		step->communication_ns[PHASE_OTHERS] += communication_ns;
-		step->nr_works += gpu->nr_works;
+		step->nr_activities += gpu->nr_activities;
 	}
 }
 
@@ -365,7 +365,7 @@ void phases_finish(struct phases *phases)
 			segment->phase == PHASE_OTHERS ? 0 : segment->end - segment->begin;
 		step->gpu_ns[segment->phase] += segment->gpu_ns;
 		step->communication_ns[segment->phase] += segment->communication_ns;
-		step->nr_works += segment->nr_works;
+		step->nr_activities += segment->nr_activities;
 	}
 	find_loop(phases);
 	leave_chosen(phases);

@@ -40,7 +40,7 @@ struct phase_segment {
 	uint64_t begin, end;	   /* ticks */
 	uint64_t gpu_ns;	   /* of what was launched in it */
 	uint64_t communication_ns; /* of that, by calls that launched nothing else */
-	uint64_t nr_works;
+	uint64_t nr_activities;
 	uint32_t step; /* 1 + place in process.steps, 0 before the first */
 	uint8_t class; /* enum op_class */
 	uint8_t phase; /* enum phase, after phases_finish */
@@ -52,7 +52,7 @@ struct phase_step {
 	uint64_t ticks[NR_PHASES]; /* not of Others: what is left */
 	uint64_t gpu_ns[NR_PHASES];
 	uint64_t communication_ns[NR_PHASES];
-	uint64_t nr_works;
+	uint64_t nr_activities;
 	bool is_recorded; /* all of it, by the windows of the schedule */
 	bool is_chosen;	  /* see select.h; else nothing may be shown of it */
 };
@@ -90,7 +90,7 @@ void phases_go_on(struct phases *phases, enum op_class class);
 
 /* What a call started on devices. */
 struct phase_gpu {
-	uint64_t ns, nr_works;
+	uint64_t ns, nr_activities;
 	bool is_communication; /* and nothing else */
 };
 

@@ -12,12 +12,12 @@ void recent_calls_fini(struct recent_calls *recent)
 	*recent = (struct recent_calls){0};
 }
 
-bool recent_calls_take(
+bool recent_calls_remove(
 	struct recent_calls *recent, uint32_t correlation, struct recent_calls_item *item)
 {
 	struct gpu_times_entry entry;
 
-	if (!gpu_times_take(&recent->places, correlation, &entry)) {
+	if (!gpu_times_remove(&recent->places, correlation, &entry)) {
 		return false;
 	}
 	*item = recent->items[entry.records - 1];
@@ -35,7 +35,7 @@ bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_ite
 	if (!item->correlation) {
 		return false;
 	}
-	recent_calls_take(recent, item->correlation, &old);
+	recent_calls_remove(recent, item->correlation, &old);
 	if (recent->nr_items < RECENT_CALLS_ITEMS) {
 		recent->items = array_grow(
 			recent->items, recent->nr_items, &recent->capacity, sizeof(*recent->items));
@@ -43,7 +43,7 @@ bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_ite
 	} else {
 		place = recent->next;
 		recent->next = (recent->next + 1) % RECENT_CALLS_ITEMS;
-		is_gone = recent_calls_take(recent, recent->items[place].correlation, gone);
+		is_gone = recent_calls_remove(recent, recent->items[place].correlation, gone);
 	}
 	recent->items[place] = *item;
 	gpu_times_put(&recent->places, item->correlation)->records = (uint32_t)place + 1;

@@ -40,7 +40,7 @@ const struct recent_calls_item *recent_calls_get(
 	const struct recent_calls *recent, uint32_t correlation);
 
 /* Takes it out; false if there is none. */
-bool recent_calls_take(
+bool recent_calls_remove(
 	struct recent_calls *recent, uint32_t correlation, struct recent_calls_item *item);
 
 #endif

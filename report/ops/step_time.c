@@ -118,7 +118,7 @@ static inline void add(struct step_time *time, const struct step_span *span, uin
 	}
 	time->nr += i < span->whole.nr && span->whole.items[i].begin <= begin;
 	for (; i < span->whole.nr && span->whole.items[i].begin < end; i++) {
-		const struct busy_interval *whole = &span->whole.items[i];
+		const struct interval *whole = &span->whole.items[i];
 		uint64_t from = begin > whole->begin ? begin : whole->begin;
 		uint64_t to = end < whole->end ? end : whole->end;
 
@@ -177,7 +177,7 @@ static uint64_t clip(uint64_t tick, const struct step_trace *trace)
 	return tick < trace->end ? tick : trace->end;
 }
 
-static void take(struct step_trace *trace, const struct phase_segment *segment)
+static void add_segment(struct step_trace *trace, const struct phase_segment *segment)
 {
 	bool is_backward = segment->phase == PHASE_BACKWARD;
 	uint64_t begin = clip(segment->begin, trace), end = clip(segment->end, trace);
@@ -205,7 +205,7 @@ struct step_trace *step_trace_create(const struct phases *phases)
 		const struct phase_segment *segment = &phases->segments[i];
 
 		if (phases_is_whole(phases, segment->step)) {
-			take(&traces[segment->step], segment);
+			add_segment(&traces[segment->step], segment);
 		}
 	}
 	return traces;

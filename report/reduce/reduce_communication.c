@@ -28,7 +28,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct communication *view = context;
 
 	(void)process;
-	nccl_ops_take(&view->ops, batch);
+	nccl_ops_add_batch(&view->ops, batch);
 }
 
 /* That of its communicator, which is the same on all ranks; "" if nobody knows. */

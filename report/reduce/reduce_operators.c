@@ -36,7 +36,7 @@ static void take_op(void *context, const struct op *op)
 	sums[REDUCED_SELF_NS] += clock_map_duration(clock, self_ticks);
 	sums[REDUCED_GPU_SELF_NS] += op->gpu_self_ns;
 	sums[REDUCED_GPU_TOTAL_NS] += op->gpu_total_ns;
-	sums[REDUCED_WORKS] += op->nr_works;
+	sums[REDUCED_WORKS] += op->nr_activities;
 }
 
 const struct reduce_rows *reduce_operators_rows(void *context)

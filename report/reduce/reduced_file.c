@@ -109,7 +109,7 @@ static uint32_t move(struct buf *out, struct buf *part, uint32_t crc)
 {
 	crc = checksum(crc, part->bytes, part->nr_bytes);
 	buf_add(out, part->bytes, part->nr_bytes);
-	buf_flush_much(out);
+	buf_flush_if_large(out);
 	part->nr_bytes = 0;
 	return crc;
 }

@@ -19,7 +19,7 @@
 struct common_options {
 	const struct command *command; /* who speaks where something is wrong */
 	struct cmd_filter filter;
-	struct select_ask select;
+	struct select_options select;
 	struct table_style table;
 	enum terminal_color color;
 	size_t top;	    /* rows of a table, 0: all; COMMON_OPTIONS_NO_TOP: nothing was said */

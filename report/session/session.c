@@ -342,7 +342,7 @@ enum cmd_exit cmd_tell_odd(
 {
 	bool is_part = !numbers_is_empty(&filter->pids) || !numbers_is_empty(&filter->ranks);
 
-	if (sanity_tell(input->processes, input->nr_processes, is_part, tell_sentence) &&
+	if (sanity_check(input->processes, input->nr_processes, is_part, tell_sentence) &&
 		status == CMD_GOOD) {
 		return CMD_INCOMPLETE;
 	}

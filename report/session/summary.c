@@ -124,7 +124,7 @@ void summary_run(const struct view_input *input, const struct view_class *const 
 		const struct view_class *class = classes[i];
 
 		views[i] = class->create(input);
-		if (class->scan.take) {
+		if (class->scan.on_batch) {
 			scans[nr_scans++] = (struct scan){&class->scan, views[i]};
 		}
 		if (op_view_is_set(&class->ops)) {

@@ -590,7 +590,7 @@ void event_reader_convert(struct event_reader *reader, size_t place,
 		struct range_rows context = {reader, place, columns, rows};
 
 		rows->nr = 0;
-		ranges_take(ranges, process, batch, take_range, &context);
+		ranges_add_batch(ranges, process, batch, take_range, &context);
 	} else if (columns >> EVENT_STEP & 1) {
 		convert_step(reader, place, table, batch, rows);
 	}

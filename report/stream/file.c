@@ -27,14 +27,14 @@ static struct {
 
 /* ---- those that are open ---- */
 
-static void take_out(struct stream_file *file)
+static void unlink_open(struct stream_file *file)
 {
 	*(file->newer ? &file->newer->older : &files.newest) = file->older;
 	*(file->older ? &file->older->newer : &files.oldest) = file->newer;
 	files.nr_open--;
 }
 
-static void put_first(struct stream_file *file)
+static void link_newest(struct stream_file *file)
 {
 	file->newer = NULL;
 	file->older = files.newest;
@@ -51,7 +51,7 @@ static void close_oldest(void)
 		file = file->newer;
 	}
 	if (file) {
-		take_out(file);
+		unlink_open(file);
 		close(file->fd);
 		file->fd = -1;
 	}
@@ -92,7 +92,7 @@ static int open_again(struct stream_file *file, const char *path)
 		return -ESTALE;
 	}
 	file->fd = fd;
-	put_first(file);
+	link_newest(file);
 	return 0;
 }
 
@@ -114,7 +114,7 @@ void stream_file_share(struct stream *stream)
 	stream->file = file;
 	pthread_mutex_lock(&files.lock);
 	make_room();
-	put_first(file);
+	link_newest(file);
 	pthread_mutex_unlock(&files.lock);
 }
 
@@ -131,7 +131,7 @@ void stream_file_close(struct stream *stream)
 	}
 	pthread_mutex_lock(&files.lock);
 	if (file->fd >= 0) {
-		take_out(file);
+		unlink_open(file);
 		close(file->fd);
 	}
 	pthread_mutex_unlock(&files.lock);
@@ -140,7 +140,7 @@ void stream_file_close(struct stream *stream)
 }
 
 /* Its descriptor, which stays open until it is given back; or -errno. */
-static int take(struct stream_file *file, const char *path)
+static int acquire(struct stream_file *file, const char *path)
 {
 	int rc = 0;
 
@@ -148,15 +148,15 @@ static int take(struct stream_file *file, const char *path)
 	if (file->fd < 0) {
 		rc = open_again(file, path);
 	} else if (files.newest != file) {
-		take_out(file);
-		put_first(file);
+		unlink_open(file);
+		link_newest(file);
 	}
 	file->nr_readers += !rc;
 	pthread_mutex_unlock(&files.lock);
 	return rc ? rc : file->fd;
 }
 
-static void give_back(struct stream_file *file)
+static void release(struct stream_file *file)
 {
 	pthread_mutex_lock(&files.lock);
 	file->nr_readers--;
@@ -183,11 +183,11 @@ static int read_all(int fd, uint64_t offset, char *to, size_t nr_bytes)
 
 int stream_file_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes)
 {
-	int fd = stream->file ? take(stream->file, stream->path) : stream->fd;
+	int fd = stream->file ? acquire(stream->file, stream->path) : stream->fd;
 	int rc = fd < 0 ? fd : read_all(fd, offset, bytes, nr_bytes);
 
 	if (stream->file && fd >= 0) {
-		give_back(stream->file);
+		release(stream->file);
 	}
 	return rc;
 }

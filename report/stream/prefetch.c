@@ -34,7 +34,7 @@ struct prefetch {
 	pthread_cond_t ready;  /* a slot's state has changed */
 	struct stream_request *requests;
 	size_t nr_requests, capacity;
-	size_t next_start, next_take; /* requests */
+	size_t next_start, next_load; /* requests */
 	struct slot slots[MOST_SLOTS];
 	unsigned int nr_slots;
 	pthread_t threads[PREFETCH_THREADS];
@@ -62,201 +62,203 @@ unsigned int prefetch_nr_threads(void)
 
 struct prefetch *prefetch_create(void)
 {
-	struct prefetch *ahead = mem_zeroed(1, sizeof(*ahead));
+	struct prefetch *prefetch = mem_zeroed(1, sizeof(*prefetch));
 
-	ahead->reader = reader_create();
-	pthread_mutex_init(&ahead->lock, NULL);
-	pthread_cond_init(&ahead->work, NULL);
-	pthread_cond_init(&ahead->ready, NULL);
-	return ahead;
+	prefetch->reader = reader_create();
+	pthread_mutex_init(&prefetch->lock, NULL);
+	pthread_cond_init(&prefetch->work, NULL);
+	pthread_cond_init(&prefetch->ready, NULL);
+	return prefetch;
 }
 
-struct reader *prefetch_reader(struct prefetch *ahead)
+struct reader *prefetch_reader(struct prefetch *prefetch)
 {
-	return ahead->reader;
+	return prefetch->reader;
 }
 
 /* With the lock held. The slot of the next request that may be started, or NULL. */
-static struct slot *claim(struct prefetch *ahead, size_t *request)
+static struct slot *claim(struct prefetch *prefetch, size_t *request)
 {
-	struct slot *slot = &ahead->slots[ahead->next_start % ahead->nr_slots];
+	struct slot *slot = &prefetch->slots[prefetch->next_start % prefetch->nr_slots];
 
-	if (ahead->next_start == ahead->nr_requests || slot->state != SLOT_FREE) {
+	if (prefetch->next_start == prefetch->nr_requests || slot->state != SLOT_FREE) {
 		return NULL;
 	}
-	*request = ahead->next_start++;
+	*request = prefetch->next_start++;
 	slot->state = SLOT_WORKING;
 	return slot;
 }
 
 /* With the lock held, which it gives back while it decodes. */
-static void decode(struct prefetch *ahead, struct slot *slot, size_t k)
+static void decode(struct prefetch *prefetch, struct slot *slot, size_t k)
 {
-	const struct stream_request request = ahead->requests[k];
+	const struct stream_request request = prefetch->requests[k];
 
-	pthread_mutex_unlock(&ahead->lock);
+	pthread_mutex_unlock(&prefetch->lock);
 	if (!slot->reader) {
 		slot->reader = reader_create();
 	}
 	slot->bad = reader_load(slot->reader, request.stream, request.block, request.mask,
 		request.small_mask, &slot->batch);
-	pthread_mutex_lock(&ahead->lock);
+	pthread_mutex_lock(&prefetch->lock);
 	slot->state = SLOT_READY;
-	pthread_cond_signal(&ahead->ready);
+	pthread_cond_signal(&prefetch->ready);
 }
 
 static void *work(void *context)
 {
-	struct prefetch *ahead = context;
+	struct prefetch *prefetch = context;
 
-	pthread_mutex_lock(&ahead->lock);
-	while (!ahead->is_ending) {
+	pthread_mutex_lock(&prefetch->lock);
+	while (!prefetch->is_ending) {
 		size_t request;
-		struct slot *slot = claim(ahead, &request);
+		struct slot *slot = claim(prefetch, &request);
 
 		if (slot) {
-			decode(ahead, slot, request);
+			decode(prefetch, slot, request);
 		} else {
-			pthread_cond_wait(&ahead->work, &ahead->lock);
+			pthread_cond_wait(&prefetch->work, &prefetch->lock);
 		}
 	}
-	pthread_mutex_unlock(&ahead->lock);
+	pthread_mutex_unlock(&prefetch->lock);
 	return NULL;
 }
 
 /* Where threads cannot be had, the caller decodes alone. */
-static void start_threads(struct prefetch *ahead)
+static void start_threads(struct prefetch *prefetch)
 {
 	unsigned int nr = prefetch_nr_threads() - 1;
 
-	ahead->nr_slots = 2 * (nr + 1);
-	while (ahead->nr_threads < nr &&
-		!pthread_create(&ahead->threads[ahead->nr_threads], NULL, work, ahead)) {
-		ahead->nr_threads++;
+	prefetch->nr_slots = 2 * (nr + 1);
+	while (prefetch->nr_threads < nr &&
+		!pthread_create(&prefetch->threads[prefetch->nr_threads], NULL, work, prefetch)) {
+		prefetch->nr_threads++;
 	}
 }
 
 /* With the lock held: nothing is expected, nobody works. */
-static void forget(struct prefetch *ahead)
+static void forget(struct prefetch *prefetch)
 {
-	ahead->nr_requests = ahead->next_start = ahead->next_take = 0;
-	for (unsigned int i = 0; i < ahead->nr_slots; i++) {
-		while (ahead->slots[i].state == SLOT_WORKING) {
-			pthread_cond_wait(&ahead->ready, &ahead->lock);
+	prefetch->nr_requests = prefetch->next_start = prefetch->next_load = 0;
+	for (unsigned int i = 0; i < prefetch->nr_slots; i++) {
+		while (prefetch->slots[i].state == SLOT_WORKING) {
+			pthread_cond_wait(&prefetch->ready, &prefetch->lock);
 		}
-		ahead->slots[i].state = SLOT_FREE;
+		prefetch->slots[i].state = SLOT_FREE;
 	}
 }
 
 void prefetch_expect(
-	struct prefetch *ahead, const struct stream_request *requests, size_t nr_requests)
+	struct prefetch *prefetch, const struct stream_request *requests, size_t nr_requests)
 {
-	if (!ahead) {
+	if (!prefetch) {
 		return;
 	}
-	pthread_mutex_lock(&ahead->lock);
-	forget(ahead);
-	if (nr_requests >= FEW_REQUESTS && !ahead->nr_slots && prefetch_nr_threads() > 1) {
-		start_threads(ahead);
+	pthread_mutex_lock(&prefetch->lock);
+	forget(prefetch);
+	if (nr_requests >= FEW_REQUESTS && !prefetch->nr_slots && prefetch_nr_threads() > 1) {
+		start_threads(prefetch);
 	}
-	if (ahead->nr_threads) {
-		if (ahead->capacity < nr_requests) {
-			ahead->requests =
-				mem_resize(ahead->requests, nr_requests, sizeof(*ahead->requests));
-			ahead->capacity = nr_requests;
+	if (prefetch->nr_threads) {
+		if (prefetch->capacity < nr_requests) {
+			prefetch->requests = mem_resize(
+				prefetch->requests, nr_requests, sizeof(*prefetch->requests));
+			prefetch->capacity = nr_requests;
 		}
 		if (nr_requests) {
-			memcpy(ahead->requests, requests, nr_requests * sizeof(*requests));
+			memcpy(prefetch->requests, requests, nr_requests * sizeof(*requests));
 		}
-		ahead->nr_requests = nr_requests;
-		pthread_cond_broadcast(&ahead->work);
+		prefetch->nr_requests = nr_requests;
+		pthread_cond_broadcast(&prefetch->work);
 	}
-	pthread_mutex_unlock(&ahead->lock);
+	pthread_mutex_unlock(&prefetch->lock);
 }
 
-void prefetch_destroy(struct prefetch *ahead)
+void prefetch_destroy(struct prefetch *prefetch)
 {
-	if (!ahead) {
+	if (!prefetch) {
 		return;
 	}
-	pthread_mutex_lock(&ahead->lock);
-	forget(ahead);
-	ahead->is_ending = true;
-	pthread_cond_broadcast(&ahead->work);
-	pthread_mutex_unlock(&ahead->lock);
-	for (unsigned int i = 0; i < ahead->nr_threads; i++) {
-		pthread_join(ahead->threads[i], NULL);
+	pthread_mutex_lock(&prefetch->lock);
+	forget(prefetch);
+	prefetch->is_ending = true;
+	pthread_cond_broadcast(&prefetch->work);
+	pthread_mutex_unlock(&prefetch->lock);
+	for (unsigned int i = 0; i < prefetch->nr_threads; i++) {
+		pthread_join(prefetch->threads[i], NULL);
 	}
 	for (unsigned int i = 0; i < MOST_SLOTS; i++) {
-		reader_destroy(ahead->slots[i].reader);
+		reader_destroy(prefetch->slots[i].reader);
 	}
-	reader_destroy(ahead->reader);
-	pthread_cond_destroy(&ahead->work);
-	pthread_cond_destroy(&ahead->ready);
-	pthread_mutex_destroy(&ahead->lock);
-	free(ahead->requests);
-	free(ahead);
+	reader_destroy(prefetch->reader);
+	pthread_cond_destroy(&prefetch->work);
+	pthread_cond_destroy(&prefetch->ready);
+	pthread_mutex_destroy(&prefetch->lock);
+	free(prefetch->requests);
+	free(prefetch);
 }
 
-static bool is_next(const struct prefetch *ahead, const struct stream_request *request)
+static bool is_next(const struct prefetch *prefetch, const struct stream_request *request)
 {
-	const struct stream_request *next = &ahead->requests[ahead->next_take];
+	const struct stream_request *next = &prefetch->requests[prefetch->next_load];
 
-	return ahead->next_take < ahead->nr_requests && next->stream == request->stream &&
+	return prefetch->next_load < prefetch->nr_requests && next->stream == request->stream &&
 	       next->block == request->block && next->mask == request->mask &&
 	       next->small_mask == request->small_mask;
 }
 
 /* With the lock held: the slot of the next request, decoded; helps with those to come. */
-static struct slot *wait_for_next(struct prefetch *ahead)
+static struct slot *wait_for_next(struct prefetch *prefetch)
 {
-	struct slot *slot = &ahead->slots[ahead->next_take % ahead->nr_slots];
+	struct slot *slot = &prefetch->slots[prefetch->next_load % prefetch->nr_slots];
 
 	while (slot->state != SLOT_READY) {
 		size_t request;
-		struct slot *mine = claim(ahead, &request);
+		struct slot *mine = claim(prefetch, &request);
 
 		if (mine) {
-			decode(ahead, mine, request);
+			decode(prefetch, mine, request);
 		} else {
-			pthread_cond_wait(&ahead->ready, &ahead->lock);
+			pthread_cond_wait(&prefetch->ready, &prefetch->lock);
 		}
 	}
 	return slot;
 }
 
 /* The batch that the caller had is not needed any more. */
-static void let_go(struct prefetch *ahead)
+static void let_go(struct prefetch *prefetch)
 {
 	struct slot *held =
-		ahead->next_take ? &ahead->slots[(ahead->next_take - 1) % ahead->nr_slots] : NULL;
+		prefetch->next_load
+			? &prefetch->slots[(prefetch->next_load - 1) % prefetch->nr_slots]
+			: NULL;
 
 	if (held && held->state == SLOT_HELD) {
 		held->state = SLOT_FREE;
-		pthread_cond_signal(&ahead->work);
+		pthread_cond_signal(&prefetch->work);
 	}
 }
 
-uint32_t prefetch_take(
-	struct prefetch *ahead, const struct stream_request *request, struct batch *batch)
+uint32_t prefetch_load(
+	struct prefetch *prefetch, const struct stream_request *request, struct batch *batch)
 {
 	struct slot *slot = NULL;
 	uint32_t bad;
 
-	if (ahead->nr_threads) {
-		pthread_mutex_lock(&ahead->lock);
-		let_go(ahead);
-		if (is_next(ahead, request)) {
-			slot = wait_for_next(ahead);
+	if (prefetch->nr_threads) {
+		pthread_mutex_lock(&prefetch->lock);
+		let_go(prefetch);
+		if (is_next(prefetch, request)) {
+			slot = wait_for_next(prefetch);
 			slot->state = SLOT_HELD;
-			ahead->next_take++;
+			prefetch->next_load++;
 			*batch = slot->batch;
 			bad = slot->bad;
 		}
-		pthread_mutex_unlock(&ahead->lock);
+		pthread_mutex_unlock(&prefetch->lock);
 	}
 	if (!slot) {
-		bad = reader_load(ahead->reader, request->stream, request->block, request->mask,
+		bad = reader_load(prefetch->reader, request->stream, request->block, request->mask,
 			request->small_mask, batch);
 	}
 	return bad;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For stream_in.c: batches decoded ahead by other threads, one for each further core (at most
+ * For stream_in.c: batches decoded prefetch by other threads, one for each further core (at most
  * PREFETCH_THREADS), and handed out in the order in which they were announced. The caller helps
  * while it waits. Memory: two readers a thread, so 30 MB for each core at the widest tables. One
  * core decodes when asked to, in one reader.
@@ -15,18 +15,18 @@
 struct prefetch;
 
 struct prefetch *prefetch_create(void);
-void prefetch_destroy(struct prefetch *ahead);
+void prefetch_destroy(struct prefetch *prefetch);
 
 /* Forgets what was expected; ends when no thread works on it any more. Then expects these. */
 void prefetch_expect(
-	struct prefetch *ahead, const struct stream_request *requests, size_t nr_requests);
+	struct prefetch *prefetch, const struct stream_request *requests, size_t nr_requests);
 
 /* Loads a batch, valid until the next call; returns the columns that are damaged. */
-uint32_t prefetch_take(
-	struct prefetch *ahead, const struct stream_request *request, struct batch *batch);
+uint32_t prefetch_load(
+	struct prefetch *prefetch, const struct stream_request *request, struct batch *batch);
 
-/* The caller's own reader; what it holds ends with the next prefetch_take. */
-struct reader *prefetch_reader(struct prefetch *ahead);
+/* The caller's own reader; what it holds ends with the next prefetch_load. */
+struct reader *prefetch_reader(struct prefetch *prefetch);
 
 /* Threads to decode with, the caller's own included; 0 goes by the machine. For tests and benches,
  * before anything is expected. */

@@ -16,7 +16,7 @@
 static struct prefetch *shared;
 static size_t nr_users;
 
-static void take_shared(struct stream *stream)
+static void use_shared(struct stream *stream)
 {
 	if (!nr_users++) {
 		shared = prefetch_create();
@@ -24,7 +24,7 @@ static void take_shared(struct stream *stream)
 	stream->is_user = true;
 }
 
-static void give_shared(struct stream *stream)
+static void release_shared(struct stream *stream)
 {
 	if (!stream->is_user) {
 		return;
@@ -58,7 +58,7 @@ uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_
 {
 	const struct stream_request request = {
 		.stream = stream, .block = block, .mask = mask, .small_mask = small_mask};
-	uint32_t bad = prefetch_take(shared, &request, batch);
+	uint32_t bad = prefetch_load(shared, &request, batch);
 
 	if (bad) {
 		count_damage(stream, block);
@@ -226,7 +226,7 @@ int stream_open(struct stream **stream, const char *path)
 	if (!s->is_trace) { /* what is in memory alone could not be opened again */
 		stream_file_share(s);
 	}
-	take_shared(s);
+	use_shared(s);
 	read_schema(s);
 	*stream = s;
 	return 0;
@@ -237,7 +237,7 @@ void stream_close(struct stream *stream)
 	if (!stream) {
 		return;
 	}
-	give_shared(stream); /* no thread reads it any more */
+	release_shared(stream); /* no thread reads it any more */
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		ring_batch_destroy(stream->blocks[i].ring);
 	}

@@ -110,7 +110,7 @@ static void print_text(const struct nsys_report *report, const struct table *tab
 				table_is_text(&table->columns[c]), c + 1 == table->nr_columns);
 		}
 		buf_char(out, '\n');
-		buf_flush_much(out);
+		buf_flush_if_large(out);
 	}
 	if (table->nr_cut) {
 		buf_printf(out, " %zu more rows\n", table->nr_cut);
@@ -156,7 +156,7 @@ static void print_csv(const struct table *table, const struct table_unit *unit, 
 			}
 		}
 		buf_char(out, '\n');
-		buf_flush_much(out);
+		buf_flush_if_large(out);
 	}
 	buf_char(out, '\n');
 }
@@ -185,7 +185,7 @@ static void print_json(const struct table *table, const struct table_unit *unit,
 			}
 		}
 		buf_char(out, '}');
-		buf_flush_much(out);
+		buf_flush_if_large(out);
 	}
 	buf_text(out, table->nr_rows ? "\n]" : "]");
 }

@@ -48,7 +48,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 {
 	struct ranges_view *view = context;
 
-	ranges_take(view->pairs, process, batch, take_range, view);
+	ranges_add_batch(view->pairs, process, batch, take_range, view);
 }
 
 static void end(void *context, struct process *process)

@@ -88,7 +88,7 @@ static void keep_range(void *context, const struct nsys_range *range)
 
 static void keep_projected(void *context, const struct nsys_range *range)
 {
-	if (range->nr_works) {
+	if (range->nr_activities) {
 		keep_range(context, range);
 	}
 }
@@ -203,7 +203,7 @@ static void fill_proj(
 	table_set_integer(&cells[4], range->end_ns - range->head.key);
 	table_set_string(&cells[5], "PushPop");
 	nsys_set_thread(rows->processes[range->process], range->thread, &cells[6]);
-	table_set_integer(&cells[8], range->nr_works);
+	table_set_integer(&cells[8], range->nr_activities);
 	set_place(range, &cells[9]);
 }
 
@@ -232,7 +232,7 @@ struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *
 
 /* What a range's name adds up to beside its projections. */
 struct proj_sum {
-	uint64_t range_ns, nr_works, levels, children;
+	uint64_t range_ns, nr_activities, levels, children;
 };
 
 struct proj_sums {
@@ -247,7 +247,7 @@ static void add_projection(void *context, const struct nsys_range *range)
 	struct proj_sum *sum;
 	uint32_t row;
 
-	if (!range->nr_works) {
+	if (!range->nr_activities) {
 		return;
 	}
 	row = keyed_stats_find(&sums->tally, range->name, range->name, 0);
@@ -259,7 +259,7 @@ static void add_projection(void *context, const struct nsys_range *range)
 	sum = &sums->sums[row];
 	histogram_add(&sums->tally.times, row, range->proj_end_ns - range->proj_begin_ns);
 	sum->range_ns += range->end_ns - range->head.key;
-	sum->nr_works += range->nr_works;
+	sum->nr_activities += range->nr_activities;
 	sum->levels += range->level;
 	sum->children += range->nr_children;
 }
@@ -280,8 +280,8 @@ static void fill_proj_sum(const struct proj_sums *sums, size_t row, struct table
 	table_set_integer(&cells[7], proj->min);
 	table_set_integer(&cells[8], proj->max);
 	table_set_number(&cells[9], histogram_deviation(proj));
-	table_set_integer(&cells[10], sum->nr_works);
-	table_set_number(&cells[11], (double)sum->nr_works / count);
+	table_set_integer(&cells[10], sum->nr_activities);
+	table_set_number(&cells[11], (double)sum->nr_activities / count);
 	table_set_number(&cells[12], (double)sum->levels / count);
 	table_set_number(&cells[13], (double)sum->children / count);
 }

@@ -112,7 +112,7 @@ void nsys_walk_take(void *view, struct process *process, const struct batch *bat
 {
 	struct nsys_walk *walk = *(struct nsys_walk **)view;
 
-	ranges_take(walk->pairs, process, batch, take_range, walk);
+	ranges_add_batch(walk->pairs, process, batch, take_range, walk);
 }
 
 void nsys_walk_begin_ops(void *view, struct process *process)
@@ -213,13 +213,13 @@ static void project(struct nsys_range *range, const struct trace_event *event)
 {
 	uint64_t end_ns = event->begin_ns + event->dur_ns;
 
-	if (!range->nr_works || event->begin_ns < range->proj_begin_ns) {
+	if (!range->nr_activities || event->begin_ns < range->proj_begin_ns) {
 		range->proj_begin_ns = event->begin_ns;
 	}
 	if (end_ns > range->proj_end_ns) {
 		range->proj_end_ns = end_ns;
 	}
-	range->nr_works++;
+	range->nr_activities++;
 }
 
 static void take_launch(const struct run *run, const struct trace_event *event)

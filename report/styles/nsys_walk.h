@@ -23,8 +23,8 @@ struct nsys_range {
 	uint32_t id, parent; /* numbers in the order of begins, from 1; parent 0: none */
 	uint32_t level;	     /* ranges of its domain that it lies in */
 	uint32_t nr_children;
-	uint64_t child_ns; /* of ranges directly in it, of its domain */
-	uint64_t nr_works; /* launched in it, also in ranges in it; those with times */
+	uint64_t child_ns;	/* of ranges directly in it, of its domain */
+	uint64_t nr_activities; /* launched in it, also in ranges in it; those with times */
 	uint64_t proj_begin_ns, proj_end_ns; /* of these on the device, first to last */
 	uint32_t stack[NSYS_STACK]; /* ids of the innermost ranges that it lies in, outermost first
 				     */

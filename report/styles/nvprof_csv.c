@@ -166,7 +166,7 @@ void nvprof_csv_print(const struct table *table, struct buf *out)
 			print_csv_cell(&table->columns[c], &cells[c], units[c], out);
 		}
 		buf_char(out, '\n');
-		buf_flush_much(out);
+		buf_flush_if_large(out);
 	}
 }
 

@@ -232,7 +232,7 @@ static void print_row(const struct table *table, const struct table_cell *cells,
 		buf_fini(&text);
 	}
 	buf_char(out, '\n');
-	buf_flush_much(out);
+	buf_flush_if_large(out);
 }
 
 static void print_text(const struct table *table, struct buf *out)

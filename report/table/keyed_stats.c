@@ -11,60 +11,60 @@ struct keyed_stats_index {
 	UT_hash_handle hh;
 };
 
-void keyed_stats_init(struct keyed_stats *tally)
+void keyed_stats_init(struct keyed_stats *stats)
 {
-	*tally = (struct keyed_stats){0};
-	histogram_init(&tally->times);
-	histogram_init(&tally->sizes);
+	*stats = (struct keyed_stats){0};
+	histogram_init(&stats->times);
+	histogram_init(&stats->sizes);
 }
 
-void keyed_stats_fini(struct keyed_stats *tally)
+void keyed_stats_fini(struct keyed_stats *stats)
 {
-	hash_free(tally->index);
-	histogram_fini(&tally->times);
-	histogram_fini(&tally->sizes);
-	free(tally->rows);
-	*tally = (struct keyed_stats){0};
+	hash_free(stats->index);
+	histogram_fini(&stats->times);
+	histogram_fini(&stats->sizes);
+	free(stats->rows);
+	*stats = (struct keyed_stats){0};
 }
 
-uint32_t keyed_stats_find(struct keyed_stats *tally, uint64_t key, uint32_t name, uint32_t kind)
+uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind)
 {
 	struct keyed_stats_index *index;
 
-	HASH_FIND(hh, tally->index, &key, sizeof(key), index);
+	HASH_FIND(hh, stats->index, &key, sizeof(key), index);
 	if (index) {
 		return index->row;
 	}
 	index = mem_zeroed(1, sizeof(*index));
 	index->key = key;
-	index->row = (uint32_t)tally->nr_rows;
-	HASH_ADD(hh, tally->index, key, sizeof(index->key), index);
-	tally->rows =
-		array_grow(tally->rows, tally->nr_rows, &tally->capacity, sizeof(*tally->rows));
-	tally->rows[tally->nr_rows++] =
+	index->row = (uint32_t)stats->nr_rows;
+	HASH_ADD(hh, stats->index, key, sizeof(index->key), index);
+	stats->rows =
+		array_grow(stats->rows, stats->nr_rows, &stats->capacity, sizeof(*stats->rows));
+	stats->rows[stats->nr_rows++] =
 		(struct keyed_stats_row){.key = key, .name = name, .kind = kind};
-	histogram_grow(&tally->times, index->row);
-	histogram_grow(&tally->sizes, index->row);
+	histogram_grow(&stats->times, index->row);
+	histogram_grow(&stats->sizes, index->row);
 	return index->row;
 }
 
-void keyed_stats_finish(struct keyed_stats *tally)
+void keyed_stats_finish(struct keyed_stats *stats)
 {
-	histogram_finish(&tally->times);
-	histogram_finish(&tally->sizes);
+	histogram_finish(&stats->times);
+	histogram_finish(&stats->sizes);
 }
 
-uint64_t keyed_stats_calls(const struct keyed_stats *tally, size_t row)
+uint64_t keyed_stats_calls(const struct keyed_stats *stats, size_t row)
 {
-	return tally->times.groups[row].count + tally->rows[row].untimed;
+	return stats->times.groups[row].count + stats->rows[row].untimed;
 }
 
-double keyed_stats_total_ns(const struct keyed_stats *tally)
+double keyed_stats_total_ns(const struct keyed_stats *stats)
 {
 	double total_ns = 0;
 
-	for (size_t i = 0; i < tally->nr_rows; i++) {
-		total_ns += (double)tally->times.groups[i].sum;
+	for (size_t i = 0; i < stats->nr_rows; i++) {
+		total_ns += (double)stats->times.groups[i].sum;
 	}
 	return total_ns;
 }
@@ -96,21 +96,21 @@ void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns
 }
 
 void keyed_stats_fill(
-	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells)
+	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells)
 {
-	keyed_stats_fill_times(&tally->times.groups[row], histogram_p99(&tally->times, row),
-		keyed_stats_calls(tally, row), total_ns, cells);
+	keyed_stats_fill_times(&stats->times.groups[row], histogram_p99(&stats->times, row),
+		keyed_stats_calls(stats, row), total_ns, cells);
 }
 
 void keyed_stats_fill_nsys(
-	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells)
+	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells)
 {
-	fill(&tally->times.groups[row], keyed_stats_calls(tally, row), total_ns, cells, cells + 5);
+	fill(&stats->times.groups[row], keyed_stats_calls(stats, row), total_ns, cells, cells + 5);
 }
 
-void keyed_stats_note(const struct keyed_stats *tally, struct table *table)
+void keyed_stats_note(const struct keyed_stats *stats, struct table *table)
 {
-	if (!tally->times.is_exact) {
+	if (!stats->times.is_exact) {
 		table_note(table, "%s%smedians and p99 to 1.6 %% (more than %u values)",
 			table->note ? table->note : "", table->note ? "; " : "", HISTOGRAM_EXACT);
 	}

@@ -27,20 +27,20 @@ struct keyed_stats {
 	struct histogram sizes; /* bytes; unused by most */
 };
 
-void keyed_stats_init(struct keyed_stats *tally);
-void keyed_stats_fini(struct keyed_stats *tally);
+void keyed_stats_init(struct keyed_stats *stats);
+void keyed_stats_fini(struct keyed_stats *stats);
 
 /* The row with that key; a new one gets name and kind. */
-uint32_t keyed_stats_find(struct keyed_stats *tally, uint64_t key, uint32_t name, uint32_t kind);
+uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind);
 
 /* Computes medians and p99; no more values after this. */
-void keyed_stats_finish(struct keyed_stats *tally);
+void keyed_stats_finish(struct keyed_stats *stats);
 
 /* Calls of a row: with and without times. */
-uint64_t keyed_stats_calls(const struct keyed_stats *tally, size_t row);
+uint64_t keyed_stats_calls(const struct keyed_stats *stats, size_t row);
 
 /* The sum of the times of all rows. */
-double keyed_stats_total_ns(const struct keyed_stats *tally);
+double keyed_stats_total_ns(const struct keyed_stats *stats);
 
 /*
  * The columns that tables of tallies begin with, `share` being the title of the first: share_pct,
@@ -59,18 +59,18 @@ double keyed_stats_total_ns(const struct keyed_stats *tally);
 #define KEYED_STATS_NR_COLUMNS 9u
 
 void keyed_stats_fill(
-	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells);
+	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells);
 
-/* The same of times that are in no tally. */
+/* The same of times that are in no stats. */
 void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns, uint64_t calls,
 	double total_ns, struct table_cell *cells);
 
 /* The same as keyed_stats_fill without p99, as nsys has them. */
 #define KEYED_STATS_NR_NSYS_COLUMNS 8u
 void keyed_stats_fill_nsys(
-	const struct keyed_stats *tally, size_t row, double total_ns, struct table_cell *cells);
+	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells);
 
 /* Says in the table's note where medians are not exact. */
-void keyed_stats_note(const struct keyed_stats *tally, struct table *table);
+void keyed_stats_note(const struct keyed_stats *stats, struct table *table);
 
 #endif

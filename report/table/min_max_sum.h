@@ -9,27 +9,27 @@ struct min_max_sum {
 	uint64_t nr, sum, min, max;
 };
 
-static inline void min_max_sum_add(struct min_max_sum *spread, uint64_t value)
+static inline void min_max_sum_add(struct min_max_sum *stats, uint64_t value)
 {
-	spread->min = !spread->nr || value < spread->min ? value : spread->min;
-	spread->max = value > spread->max ? value : spread->max;
-	spread->sum += value;
-	spread->nr++;
+	stats->min = !stats->nr || value < stats->min ? value : stats->min;
+	stats->max = value > stats->max ? value : stats->max;
+	stats->sum += value;
+	stats->nr++;
 }
 
-static inline double min_max_sum_mean(const struct min_max_sum *spread)
+static inline double min_max_sum_mean(const struct min_max_sum *stats)
 {
-	return spread->nr ? (double)spread->sum / (double)spread->nr : 0;
+	return stats->nr ? (double)stats->sum / (double)stats->nr : 0;
 }
 
 /* Of times: total, avg, max, min; all but the total stay unknown where there are none. */
-static inline void min_max_sum_fill(const struct min_max_sum *spread, struct table_cell *cells)
+static inline void min_max_sum_fill(const struct min_max_sum *stats, struct table_cell *cells)
 {
-	table_set_integer(&cells[0], spread->sum);
-	if (spread->nr) {
-		table_set_number(&cells[1], min_max_sum_mean(spread));
-		table_set_integer(&cells[2], spread->max);
-		table_set_integer(&cells[3], spread->min);
+	table_set_integer(&cells[0], stats->sum);
+	if (stats->nr) {
+		table_set_number(&cells[1], min_max_sum_mean(stats));
+		table_set_integer(&cells[2], stats->max);
+		table_set_integer(&cells[3], stats->min);
 	}
 }
 

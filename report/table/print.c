@@ -145,7 +145,7 @@ static void print_csv(const struct table *table, const struct table_style *style
 			}
 		}
 		buf_char(out, '\n');
-		buf_flush_much(out);
+		buf_flush_if_large(out);
 	}
 	buf_char(out, '\n');
 }
@@ -194,7 +194,7 @@ static void print_json_rows(const struct table *table, const char *key, struct b
 			add_json_value(out, &table->columns[c], &cells[c]);
 		}
 		buf_char(out, '}');
-		buf_flush_much(out);
+		buf_flush_if_large(out);
 	}
 	buf_text(out, table->nr_rows ? "\n    ]\n  }" : "]\n  }");
 }
@@ -545,7 +545,7 @@ static void print_rows(const struct table *table, const struct table_style *styl
 	}
 	for (size_t row = 1; row <= table->nr_rows; row++) {
 		print_line(&layout, row, out);
-		buf_flush_much(out);
+		buf_flush_if_large(out);
 	}
 	layout_fini(&layout);
 }

@@ -4,55 +4,57 @@
 #include <math.h>
 #include <stdlib.h>
 
-void samples_fini(struct samples *dist)
+void samples_fini(struct samples *samples)
 {
-	free(dist->values);
-	*dist = (struct samples){0};
+	free(samples->values);
+	*samples = (struct samples){0};
 }
 
-void samples_add(struct samples *dist, uint64_t value)
+void samples_add(struct samples *samples, uint64_t value)
 {
-	dist->values = array_grow(dist->values, dist->nr, &dist->capacity, sizeof(*dist->values));
-	dist->values[dist->nr++] = value;
-	dist->is_sorted = false;
+	samples->values = array_grow(
+		samples->values, samples->nr, &samples->capacity, sizeof(*samples->values));
+	samples->values[samples->nr++] = value;
+	samples->is_sorted = false;
 }
 
-static unsigned __int128 exact_sum(const struct samples *dist)
+static unsigned __int128 exact_sum(const struct samples *samples)
 {
 	unsigned __int128 sum = 0;
 
-	for (size_t i = 0; i < dist->nr; i++) {
-		sum += dist->values[i];
+	for (size_t i = 0; i < samples->nr; i++) {
+		sum += samples->values[i];
 	}
 	return sum;
 }
 
-uint64_t samples_sum(const struct samples *dist)
+uint64_t samples_sum(const struct samples *samples)
 {
-	unsigned __int128 sum = exact_sum(dist);
+	unsigned __int128 sum = exact_sum(samples);
 
 	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
 }
 
-double samples_mean(const struct samples *dist)
+double samples_mean(const struct samples *samples)
 {
-	return dist->nr ? (double)((long double)exact_sum(dist) / (long double)dist->nr) : 0;
+	return samples->nr ? (double)((long double)exact_sum(samples) / (long double)samples->nr)
+			   : 0;
 }
 
-double samples_deviation(const struct samples *dist)
+double samples_deviation(const struct samples *samples)
 {
 	long double mean, squares = 0;
 
-	if (dist->nr < 2) {
+	if (samples->nr < 2) {
 		return 0;
 	}
-	mean = (long double)exact_sum(dist) / (long double)dist->nr;
-	for (size_t i = 0; i < dist->nr; i++) {
-		long double off = (long double)dist->values[i] - mean;
+	mean = (long double)exact_sum(samples) / (long double)samples->nr;
+	for (size_t i = 0; i < samples->nr; i++) {
+		long double off = (long double)samples->values[i] - mean;
 
 		squares += off * off;
 	}
-	return (double)sqrtl(squares / (long double)(dist->nr - 1));
+	return (double)sqrtl(squares / (long double)(samples->nr - 1));
 }
 
 static int by_value(const void *a, const void *b)
@@ -62,51 +64,51 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void sort(struct samples *dist)
+static void sort(struct samples *samples)
 {
-	if (!dist->is_sorted && dist->nr) {
-		qsort(dist->values, dist->nr, sizeof(*dist->values), by_value);
+	if (!samples->is_sorted && samples->nr) {
+		qsort(samples->values, samples->nr, sizeof(*samples->values), by_value);
 	}
-	dist->is_sorted = true;
+	samples->is_sorted = true;
 }
 
-double samples_median(struct samples *dist)
+double samples_median(struct samples *samples)
 {
 	uint64_t low, high;
 
-	sort(dist);
-	if (!dist->nr) {
+	sort(samples);
+	if (!samples->nr) {
 		return 0;
 	}
-	low = dist->values[(dist->nr - 1) / 2];
-	high = dist->values[dist->nr / 2];
+	low = samples->values[(samples->nr - 1) / 2];
+	high = samples->values[samples->nr / 2];
 	return (double)low + (double)(high - low) / 2;
 }
 
-uint64_t samples_quantile(struct samples *dist, double share)
+uint64_t samples_quantile(struct samples *samples, double share)
 {
 	size_t rank;
 
-	sort(dist);
-	if (!dist->nr) {
+	sort(samples);
+	if (!samples->nr) {
 		return 0;
 	}
-	rank = (size_t)ceil(share * (double)dist->nr);
+	rank = (size_t)ceil(share * (double)samples->nr);
 	rank = rank < 1 ? 1 : rank;
-	return dist->values[(rank < dist->nr ? rank : dist->nr) - 1];
+	return samples->values[(rank < samples->nr ? rank : samples->nr) - 1];
 }
 
-void samples_fill(struct samples *dist, struct table_cell *cells)
+void samples_fill(struct samples *samples, struct table_cell *cells)
 {
-	if (!dist->nr) {
+	if (!samples->nr) {
 		return;
 	}
-	table_set_number(&cells[0], samples_mean(dist));
-	table_set_number(&cells[1], samples_median(dist));
-	table_set_integer(&cells[2], samples_quantile(dist, 0.99));
-	if (dist->nr > 1) {
-		table_set_number(&cells[3], samples_deviation(dist));
+	table_set_number(&cells[0], samples_mean(samples));
+	table_set_number(&cells[1], samples_median(samples));
+	table_set_integer(&cells[2], samples_quantile(samples, 0.99));
+	if (samples->nr > 1) {
+		table_set_number(&cells[3], samples_deviation(samples));
 	}
-	table_set_integer(&cells[4], samples_quantile(dist, 0.0));
-	table_set_integer(&cells[5], samples_quantile(dist, 1.0));
+	table_set_integer(&cells[4], samples_quantile(samples, 0.0));
+	table_set_integer(&cells[5], samples_quantile(samples, 1.0));
 }

@@ -15,20 +15,20 @@ struct samples {
 	bool is_sorted;
 };
 
-void samples_fini(struct samples *dist);
-void samples_add(struct samples *dist, uint64_t value);
+void samples_fini(struct samples *samples);
+void samples_add(struct samples *samples, uint64_t value);
 
 /* All below are 0 without values. The sum is clipped to what fits. */
-uint64_t samples_sum(const struct samples *dist);
-double samples_mean(const struct samples *dist);
+uint64_t samples_sum(const struct samples *samples);
+double samples_mean(const struct samples *samples);
 double samples_deviation(
-	const struct samples *dist); /* of the sample, by n - 1; 0 of a single value */
+	const struct samples *samples); /* of the sample, by n - 1; 0 of a single value */
 
 /* Sorts once. The mean of the two in the middle; the smallest value that `share` of all (above 0,
  * at most 1) are not above: the nearest rank, so always a value that was there.
  */
-double samples_median(struct samples *dist);
-uint64_t samples_quantile(struct samples *dist, double share);
+double samples_median(struct samples *samples);
+uint64_t samples_quantile(struct samples *samples, double share);
 
 /* Mean, median, p99, deviation, min, max; all stay unknown without values, and the deviation with
  * one. */
@@ -42,6 +42,6 @@ uint64_t samples_quantile(struct samples *dist, double share);
 	}
 #define SAMPLES_NR_COLUMNS 6u
 
-void samples_fill(struct samples *dist, struct table_cell *cells);
+void samples_fill(struct samples *samples, struct table_cell *cells);
 
 #endif

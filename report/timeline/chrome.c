@@ -145,7 +145,7 @@ static void add_tail(struct chrome *chrome, struct process *const *processes, si
 	if (part && part->nr_parts) {
 		buf_printf(out, ", \"part\": %zu, \"parts\": %zu", part->nr, part->nr_parts);
 	}
-	job_clock_tell(processes, nr_processes, "", &clocks);
+	job_clock_print(processes, nr_processes, "", &clocks);
 	if (clocks.nr_bytes) {
 		buf_text(out, ", \"clocks\": ");
 		text_add_json(out, clocks.bytes, clocks.nr_bytes);

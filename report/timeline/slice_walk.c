@@ -686,7 +686,7 @@ static void walk_batch(const struct slice_walk *walk, struct flows *flows, struc
 		walk_nccl_calls(walk, batch);
 		break;
 	case GPROF_TABLE_nvtx:
-		ranges_take(ranges, walk->timeline->process, batch, walk_range,
+		ranges_add_batch(ranges, walk->timeline->process, batch, walk_range,
 			(void *)(uintptr_t)walk);
 		break;
 	case GPROF_TABLE_py_call:
@@ -805,7 +805,7 @@ void slice_collectives_read(struct nccl_ops *ops, const struct timeline *timelin
 		return;
 	}
 	for (size_t i = 0; i < nr_processes; i++) {
-		host_collective_ops_read(ops, processes[i]);
+		host_collective_read(ops, processes[i]);
 		nccl_ops_read(ops, processes[i]);
 	}
 	if (ops->nr_ops) {

@@ -629,7 +629,7 @@ static void add_process_track(
 	}
 	buf_printf(&label, "%s, ", process_host(process));
 	process_tree_add_begin(&label, processes, k, members);
-	job_clock_tell_one(process, ", ", &label);
+	job_clock_print_one(process, ", ", &label);
 	buf_char(&name, '\0');
 	buf_char(&label, '\0');
 	tracks->rows.process_track = tracks->rows.next_track++;

@@ -77,7 +77,7 @@ int buf_flush(struct buf *buf)
 	return buf->error;
 }
 
-void buf_flush_much(struct buf *buf)
+void buf_flush_if_large(struct buf *buf)
 {
 	if (buf->nr_bytes >= FLUSH_BYTES) {
 		buf_flush(buf);

@@ -29,7 +29,7 @@ struct buf {
 	size_t capacity;
 	int (*flush)(void *context, const char *bytes, size_t nr_bytes); /* 0 or -errno */
 	void *context;
-	bool is_told;	     /* empties itself in buf_flush and buf_flush_much alone */
+	bool is_told;	     /* empties itself in buf_flush and buf_flush_if_large alone */
 	uint64_t nr_flushed; /* bytes that went through flush, or were thrown away */
 	int error;	     /* what flush returned first; later output is thrown away */
 };
@@ -41,7 +41,7 @@ void buf_fini(struct buf *buf);
 int buf_flush(struct buf *buf);
 
 /* The same if there is much in it: at the end of each row of a long table. */
-void buf_flush_much(struct buf *buf);
+void buf_flush_if_large(struct buf *buf);
 
 /* Makes room for nr_bytes more: by flushing, or by growing. */
 void buf_reserve(struct buf *buf, size_t nr_bytes);

@@ -34,13 +34,13 @@ static void make_room(struct busy *busy)
 
 void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
 {
-	struct busy_interval *at;
+	struct interval *at;
 
 	if (busy->head + busy->nr_waiting == busy->capacity) {
 		make_room(busy);
 	}
 	at = busy->waiting + busy->head + busy->nr_waiting;
-	*at = (struct busy_interval){begin, end};
+	*at = (struct interval){begin, end};
 	if (busy->nr_sorted == busy->nr_waiting && (!busy->nr_waiting || at[-1].begin <= begin)) {
 		busy->nr_sorted++;
 	}
@@ -52,7 +52,7 @@ void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
 }
 
 /* How many of a sorted run begin at `begin` or before. */
-static size_t count_up_to(const struct busy_interval *a, size_t nr, uint64_t begin)
+static size_t count_up_to(const struct interval *a, size_t nr, uint64_t begin)
 {
 	size_t low = 0, high = nr;
 
@@ -69,9 +69,9 @@ static size_t count_up_to(const struct busy_interval *a, size_t nr, uint64_t beg
 }
 
 /* Merges two sorted runs in place of the first; what is in order already costs nothing. */
-static void merge(struct busy *busy, struct busy_interval *a, size_t nr_a, size_t nr_b)
+static void merge(struct busy *busy, struct interval *a, size_t nr_a, size_t nr_b)
 {
-	struct busy_interval *b = a + nr_a, *scratch;
+	struct interval *b = a + nr_a, *scratch;
 	size_t i = 0, j = 0, k = 0, nr_kept = count_up_to(a, nr_a, b[0].begin);
 
 	a += nr_kept;
@@ -102,7 +102,7 @@ static void sort(struct busy *busy)
 	size_t nr_new = busy->nr_waiting - busy->nr_sorted;
 
 	if (nr_new) {
-		struct busy_interval *all = busy->waiting + busy->head;
+		struct interval *all = busy->waiting + busy->head;
 
 		interval_sort_run(&busy->sort, all + busy->nr_sorted, nr_new);
 		if (busy->nr_sorted) {
@@ -113,9 +113,9 @@ static void sort(struct busy *busy)
 }
 
 /* The next one that waits, NULL if there is none before `time`. It is sorted. */
-static const struct busy_interval *first_of(const struct busy *busy, uint64_t time)
+static const struct interval *first_of(const struct busy *busy, uint64_t time)
 {
-	const struct busy_interval *first;
+	const struct interval *first;
 
 	if (!busy->nr_waiting) {
 		return NULL; /* nor is there an array, perhaps */
@@ -133,7 +133,7 @@ static size_t find_earliest(
 
 	*others = time;
 	for (size_t k = 0; k < nr_parts; k++) {
-		const struct busy_interval *first = first_of(&parts[k], time);
+		const struct interval *first = first_of(&parts[k], time);
 
 		if (!first) {
 			continue;
@@ -149,7 +149,7 @@ static size_t find_earliest(
 	return earliest;
 }
 
-static inline void count_one(struct busy_sum *sum, const struct busy_interval *one)
+static inline void count_one(struct busy_sum *sum, const struct interval *one)
 {
 	uint64_t begin = one->begin > sum->until ? one->begin : sum->until;
 
@@ -164,7 +164,7 @@ static void count_run(
 	struct busy *parts, size_t nr_parts, size_t part, uint64_t others, struct busy_sum *sums)
 {
 	struct busy *busy = &parts[part];
-	const struct busy_interval *all = busy->waiting + busy->head;
+	const struct interval *all = busy->waiting + busy->head;
 	size_t i = 0;
 
 	do {

@@ -14,8 +14,8 @@ struct busy_sum {
 };
 
 struct busy {
-	struct busy_interval *waiting; /* from `head` on */
-	struct busy_interval *scratch;
+	struct interval *waiting; /* from `head` on */
+	struct interval *scratch;
 	struct interval_sort sort;
 	size_t head, nr_waiting, capacity, scratch_capacity;
 	size_t nr_sorted;  /* of them, the first ones */

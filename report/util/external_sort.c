@@ -40,33 +40,33 @@ struct external_sort {
 
 struct external_sort *external_sort_create(size_t record_bytes, size_t most, size_t run_bytes)
 {
-	struct external_sort *spool = mem_zeroed(1, sizeof(*spool));
+	struct external_sort *sorter = mem_zeroed(1, sizeof(*sorter));
 
-	spool->bytes = record_bytes;
-	spool->run_records = (run_bytes ? run_bytes : EXTERNAL_SORT_BYTES) / record_bytes;
-	spool->run_records = spool->run_records < 2 ? 2 : spool->run_records;
+	sorter->bytes = record_bytes;
+	sorter->run_records = (run_bytes ? run_bytes : EXTERNAL_SORT_BYTES) / record_bytes;
+	sorter->run_records = sorter->run_records < 2 ? 2 : sorter->run_records;
 	/* More than half a run is no less work than all. */
-	spool->most = most <= spool->run_records / 2 ? most : 0;
-	spool->fd = -1;
-	return spool;
+	sorter->most = most <= sorter->run_records / 2 ? most : 0;
+	sorter->fd = -1;
+	return sorter;
 }
 
-void external_sort_destroy(struct external_sort *spool)
+void external_sort_destroy(struct external_sort *sorter)
 {
-	if (!spool) {
+	if (!sorter) {
 		return;
 	}
-	for (size_t i = 0; i < spool->nr_runs; i++) {
-		free(spool->runs[i].records);
-		free(spool->runs[i].window);
+	for (size_t i = 0; i < sorter->nr_runs; i++) {
+		free(sorter->runs[i].records);
+		free(sorter->runs[i].window);
 	}
-	if (spool->fd >= 0) {
-		close(spool->fd);
+	if (sorter->fd >= 0) {
+		close(sorter->fd);
 	}
-	free(spool->runs);
-	free(spool->records);
-	free(spool->heap);
-	free(spool);
+	free(sorter->runs);
+	free(sorter->records);
+	free(sorter->heap);
+	free(sorter);
 }
 
 /* ---- order ---- */
@@ -82,186 +82,187 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Streams are in order nearly everywhere, and often entirely. */
-static bool is_sorted(const struct external_sort *spool)
+static bool is_sorted(const struct external_sort *sorter)
 {
-	for (size_t i = 1; i < spool->nr; i++) {
-		const char *record = spool->records + i * spool->bytes;
+	for (size_t i = 1; i < sorter->nr; i++) {
+		const char *record = sorter->records + i * sorter->bytes;
 
-		if (by_key(record - spool->bytes, record) > 0) {
+		if (by_key(record - sorter->bytes, record) > 0) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static void sort(struct external_sort *spool)
+static void sort(struct external_sort *sorter)
 {
-	if (!is_sorted(spool)) {
-		qsort(spool->records, spool->nr, spool->bytes, by_key);
+	if (!is_sorted(sorter)) {
+		qsort(sorter->records, sorter->nr, sorter->bytes, by_key);
 	}
-	if (spool->most && spool->nr > spool->most) {
-		spool->nr = spool->most;
+	if (sorter->most && sorter->nr > sorter->most) {
+		sorter->nr = sorter->most;
 	}
 }
 
 /* ---- the file ---- */
 
-static void read_window(struct external_sort *spool, struct run *run)
+static void read_window(struct external_sort *sorter, struct run *run)
 {
-	size_t most = WINDOW_BYTES / spool->bytes ? WINDOW_BYTES / spool->bytes : 1;
+	size_t most = WINDOW_BYTES / sorter->bytes ? WINDOW_BYTES / sorter->bytes : 1;
 	size_t nr = run->nr - run->next < most ? run->nr - run->next : most;
 
 	if (!run->window) {
-		run->window = mem_zeroed(most, spool->bytes);
+		run->window = mem_zeroed(most, sorter->bytes);
 	}
-	temp_file_read_back(
-		spool->fd, run->offset + run->next * spool->bytes, run->window, nr * spool->bytes);
+	temp_file_read_back(sorter->fd, run->offset + run->next * sorter->bytes, run->window,
+		nr * sorter->bytes);
 	run->window_first = run->next;
 	run->window_nr = nr;
 }
 
 /* ---- adding ---- */
 
-static void end_run(struct external_sort *spool)
+static void end_run(struct external_sort *sorter)
 {
 	struct run *run;
 
-	sort(spool);
-	spool->runs =
-		array_grow(spool->runs, spool->nr_runs, &spool->run_capacity, sizeof(*spool->runs));
-	run = &spool->runs[spool->nr_runs++];
-	*run = (struct run){.nr = spool->nr, .offset = spool->file_bytes};
-	if (spool->fd == -1) {
-		spool->fd = temp_file_open();
-		spool->fd = spool->fd < 0 ? -2 : spool->fd;
+	sort(sorter);
+	sorter->runs = array_grow(
+		sorter->runs, sorter->nr_runs, &sorter->run_capacity, sizeof(*sorter->runs));
+	run = &sorter->runs[sorter->nr_runs++];
+	*run = (struct run){.nr = sorter->nr, .offset = sorter->file_bytes};
+	if (sorter->fd == -1) {
+		sorter->fd = temp_file_open();
+		sorter->fd = sorter->fd < 0 ? -2 : sorter->fd;
 	}
-	if (spool->fd >= 0 && temp_file_write(spool->fd, spool->file_bytes, spool->records,
-				      spool->nr * spool->bytes)) {
-		spool->file_bytes += spool->nr * spool->bytes;
+	if (sorter->fd >= 0 && temp_file_write(sorter->fd, sorter->file_bytes, sorter->records,
+				       sorter->nr * sorter->bytes)) {
+		sorter->file_bytes += sorter->nr * sorter->bytes;
 	} else {
-		run->records = spool->records;
-		spool->records = NULL;
-		spool->capacity = 0;
+		run->records = sorter->records;
+		sorter->records = NULL;
+		sorter->capacity = 0;
 	}
-	spool->nr = 0;
+	sorter->nr = 0;
 }
 
-void *external_sort_add(struct external_sort *spool)
+void *external_sort_add(struct external_sort *sorter)
 {
 	struct external_sort_head *head;
 
-	if (spool->nr == spool->run_records) {
-		if (spool->most) {
-			sort(spool);
+	if (sorter->nr == sorter->run_records) {
+		if (sorter->most) {
+			sort(sorter);
 		} else {
-			end_run(spool);
+			end_run(sorter);
 		}
 	}
-	spool->records = array_grow(spool->records, spool->nr, &spool->capacity, spool->bytes);
-	head = (struct external_sort_head *)(spool->records + spool->nr++ * spool->bytes);
-	memset(head, 0, spool->bytes);
-	head->order = spool->nr_added++;
+	sorter->records = array_grow(sorter->records, sorter->nr, &sorter->capacity, sorter->bytes);
+	head = (struct external_sort_head *)(sorter->records + sorter->nr++ * sorter->bytes);
+	memset(head, 0, sorter->bytes);
+	head->order = sorter->nr_added++;
 	return head;
 }
 
 /* ---- giving out ---- */
 
-static const void *first_of(struct external_sort *spool, struct run *run)
+static const void *first_of(struct external_sort *sorter, struct run *run)
 {
 	if (run->records) {
-		return run->records + run->next * spool->bytes;
+		return run->records + run->next * sorter->bytes;
 	}
 	if (run->next - run->window_first >= run->window_nr) {
-		read_window(spool, run);
+		read_window(sorter, run);
 	}
-	return run->window + (run->next - run->window_first) * spool->bytes;
+	return run->window + (run->next - run->window_first) * sorter->bytes;
 }
 
-static bool is_before(struct external_sort *spool, size_t a, size_t b)
+static bool is_before(struct external_sort *sorter, size_t a, size_t b)
 {
-	return by_key(first_of(spool, &spool->runs[spool->heap[a]]),
-		       first_of(spool, &spool->runs[spool->heap[b]])) < 0;
+	return by_key(first_of(sorter, &sorter->runs[sorter->heap[a]]),
+		       first_of(sorter, &sorter->runs[sorter->heap[b]])) < 0;
 }
 
-static void sift_down(struct external_sort *spool, size_t at)
+static void sift_down(struct external_sort *sorter, size_t at)
 {
-	for (size_t child = 2 * at + 1; child < spool->nr_heap; child = 2 * at + 1) {
-		size_t run = spool->heap[at];
+	for (size_t child = 2 * at + 1; child < sorter->nr_heap; child = 2 * at + 1) {
+		size_t run = sorter->heap[at];
 
-		if (child + 1 < spool->nr_heap && is_before(spool, child + 1, child)) {
+		if (child + 1 < sorter->nr_heap && is_before(sorter, child + 1, child)) {
 			child++;
 		}
-		if (!is_before(spool, child, at)) {
+		if (!is_before(sorter, child, at)) {
 			return;
 		}
-		spool->heap[at] = spool->heap[child];
-		spool->heap[child] = run;
+		sorter->heap[at] = sorter->heap[child];
+		sorter->heap[child] = run;
 		at = child;
 	}
 }
 
-static void begin_again(struct external_sort *spool)
+static void begin_again(struct external_sort *sorter)
 {
-	spool->nr_heap = 0;
-	spool->place = 0;
-	for (size_t i = 0; i < spool->nr_runs; i++) {
-		spool->runs[i].next = 0;
-		spool->runs[i].window_first = 0;
-		spool->runs[i].window_nr = 0;
-		if (spool->runs[i].nr) {
-			spool->heap[spool->nr_heap++] = i;
+	sorter->nr_heap = 0;
+	sorter->place = 0;
+	for (size_t i = 0; i < sorter->nr_runs; i++) {
+		sorter->runs[i].next = 0;
+		sorter->runs[i].window_first = 0;
+		sorter->runs[i].window_nr = 0;
+		if (sorter->runs[i].nr) {
+			sorter->heap[sorter->nr_heap++] = i;
 		}
 	}
-	for (size_t i = spool->nr_heap / 2; i-- > 0;) {
-		sift_down(spool, i);
+	for (size_t i = sorter->nr_heap / 2; i-- > 0;) {
+		sift_down(sorter, i);
 	}
 }
 
-void external_sort_finish(struct external_sort *spool)
+void external_sort_finish(struct external_sort *sorter)
 {
-	sort(spool);
-	spool->nr_kept = spool->nr;
-	for (size_t i = 0; i < spool->nr_runs; i++) {
-		spool->nr_kept += spool->runs[i].nr;
+	sort(sorter);
+	sorter->nr_kept = sorter->nr;
+	for (size_t i = 0; i < sorter->nr_runs; i++) {
+		sorter->nr_kept += sorter->runs[i].nr;
 	}
-	spool->runs =
-		array_grow(spool->runs, spool->nr_runs, &spool->run_capacity, sizeof(*spool->runs));
+	sorter->runs = array_grow(
+		sorter->runs, sorter->nr_runs, &sorter->run_capacity, sizeof(*sorter->runs));
 	/* The last run need not go through the file. */
-	spool->runs[spool->nr_runs++] = (struct run){.records = spool->records, .nr = spool->nr};
-	spool->records = NULL;
-	spool->nr = 0;
-	spool->heap = mem_zeroed(spool->nr_runs, sizeof(*spool->heap));
-	begin_again(spool);
+	sorter->runs[sorter->nr_runs++] =
+		(struct run){.records = sorter->records, .nr = sorter->nr};
+	sorter->records = NULL;
+	sorter->nr = 0;
+	sorter->heap = mem_zeroed(sorter->nr_runs, sizeof(*sorter->heap));
+	begin_again(sorter);
 }
 
-static void skip_one(struct external_sort *spool)
+static void skip_one(struct external_sort *sorter)
 {
-	struct run *run = &spool->runs[spool->heap[0]];
+	struct run *run = &sorter->runs[sorter->heap[0]];
 
-	spool->place++;
+	sorter->place++;
 	if (++run->next == run->nr) {
-		spool->heap[0] = spool->heap[--spool->nr_heap];
+		sorter->heap[0] = sorter->heap[--sorter->nr_heap];
 	}
-	sift_down(spool, 0);
+	sift_down(sorter, 0);
 }
 
-const void *external_sort_at(struct external_sort *spool, size_t place)
+const void *external_sort_at(struct external_sort *sorter, size_t place)
 {
-	if (place < spool->place) {
-		begin_again(spool);
+	if (place < sorter->place) {
+		begin_again(sorter);
 	}
-	while (spool->place < place) {
-		skip_one(spool);
+	while (sorter->place < place) {
+		skip_one(sorter);
 	}
-	return first_of(spool, &spool->runs[spool->heap[0]]);
+	return first_of(sorter, &sorter->runs[sorter->heap[0]]);
 }
 
-size_t external_sort_nr_added(const struct external_sort *spool)
+size_t external_sort_nr_added(const struct external_sort *sorter)
 {
-	return spool->nr_added;
+	return sorter->nr_added;
 }
 
-size_t external_sort_nr(const struct external_sort *spool)
+size_t external_sort_nr(const struct external_sort *sorter)
 {
-	return spool->nr_kept;
+	return sorter->nr_kept;
 }

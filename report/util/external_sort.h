@@ -26,23 +26,23 @@ struct external_sort;
  * run_bytes: what is sorted in memory at a time, 0 for EXTERNAL_SORT_BYTES (tests have it small).
  */
 struct external_sort *external_sort_create(size_t record_bytes, size_t most, size_t run_bytes);
-void external_sort_destroy(struct external_sort *spool);
+void external_sort_destroy(struct external_sort *sorter);
 
 /* Room for one more record, zeros but for its order; good until the next call. */
-void *external_sort_add(struct external_sort *spool);
+void *external_sort_add(struct external_sort *sorter);
 
 /* Sorts; nothing may be added afterwards. */
-void external_sort_finish(struct external_sort *spool);
+void external_sort_finish(struct external_sort *sorter);
 
 /* Records that were added, and of these how many there are to be had. */
-size_t external_sort_nr_added(const struct external_sort *spool);
-size_t external_sort_nr(const struct external_sort *spool);
+size_t external_sort_nr_added(const struct external_sort *sorter);
+size_t external_sort_nr(const struct external_sort *sorter);
 
 /*
  * After external_sort_finish: the record at that place below external_sort_nr, good until the next
  * call. Places one after the other are cheap; a place before the last one begins again at the
  * first.
  */
-const void *external_sort_at(struct external_sort *spool, size_t place);
+const void *external_sort_at(struct external_sort *sorter, size_t place);
 
 #endif

@@ -14,7 +14,7 @@
  * time, and what is earlier never looked at. It is made by these functions alone, from zeros.
  */
 
-void interval_heap_push(struct intervals *heap, struct busy_interval item)
+void interval_heap_push(struct intervals *heap, struct interval item)
 {
 	size_t at = heap->nr;
 
@@ -26,9 +26,9 @@ void interval_heap_push(struct intervals *heap, struct busy_interval item)
 	heap->items[at] = item;
 }
 
-struct busy_interval interval_heap_pop(struct intervals *heap)
+struct interval interval_heap_pop(struct intervals *heap)
 {
-	struct busy_interval top = heap->items[0], last = heap->items[--heap->nr];
+	struct interval top = heap->items[0], last = heap->items[--heap->nr];
 	size_t at = 0;
 
 	for (size_t child = 1; child < heap->nr; child = 2 * at + 1) {
@@ -49,7 +49,7 @@ void interval_heap_join(struct intervals *heap)
 	heap->is_unsorted = true;
 	intervals_merge(heap);
 	for (size_t i = 0; i < heap->nr / 2; i++) { /* falling ones are a heap */
-		struct busy_interval item = heap->items[i];
+		struct interval item = heap->items[i];
 
 		heap->items[i] = heap->items[heap->nr - 1 - i];
 		heap->items[heap->nr - 1 - i] = item;
@@ -81,7 +81,7 @@ static bool has_ordered(const struct interval_queue *queue)
 	       queue->front_nr > queue->front_head;
 }
 
-static void add_stray(struct interval_queue *queue, struct busy_interval item)
+static void add_stray(struct interval_queue *queue, struct interval item)
 {
 	interval_heap_push(&queue->strays, item);
 	if (queue->strays.nr >= JOIN_AT && queue->strays.nr >= queue->join_at) {
@@ -115,20 +115,20 @@ static void make_room(struct interval_queue *queue)
 
 void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end)
 {
-	struct busy_interval *last = queue->back_nr ? &queue->back[queue->back_nr - 1] : NULL;
+	struct interval *last = queue->back_nr ? &queue->back[queue->back_nr - 1] : NULL;
 
 	if (begin >= end) {
 		return;
 	}
 	if (has_ordered(queue) && end > queue->last_end) {
-		add_stray(queue, (struct busy_interval){begin, end});
+		add_stray(queue, (struct interval){begin, end});
 	} else if (last && end >= last->begin) { /* one stretch */
 		last->begin = begin < last->begin ? begin : last->begin;
 	} else {
 		make_room(queue);
 		queue->back = array_grow(
 			queue->back, queue->back_nr, &queue->back_capacity, sizeof(*queue->back));
-		queue->back[queue->back_nr++] = (struct busy_interval){begin, end};
+		queue->back[queue->back_nr++] = (struct interval){begin, end};
 		queue->last_end = end;
 	}
 }
@@ -152,9 +152,9 @@ static void read_front(struct interval_queue *queue)
 }
 
 /* The first in order; NULL if there is none. */
-static const struct busy_interval *find_front(struct interval_queue *queue)
+static const struct interval *find_front(struct interval_queue *queue)
 {
-	struct busy_interval *emptied = queue->front;
+	struct interval *emptied = queue->front;
 	size_t capacity = queue->front_capacity;
 
 	if (queue->front_head < queue->front_nr) {
@@ -174,9 +174,9 @@ static const struct busy_interval *find_front(struct interval_queue *queue)
 	return queue->front_nr ? &queue->front[0] : NULL;
 }
 
-bool interval_queue_pop(struct interval_queue *queue, struct busy_interval *item)
+bool interval_queue_pop(struct interval_queue *queue, struct interval *item)
 {
-	const struct busy_interval *front = find_front(queue);
+	const struct interval *front = find_front(queue);
 
 	if (queue->strays.nr && (!front || queue->strays.items[0].end > front->end)) {
 		*item = interval_heap_pop(&queue->strays);

@@ -17,10 +17,10 @@
 
 /* ---- a heap, the interval with the last end on top ---- */
 
-void interval_heap_push(struct intervals *heap, struct busy_interval item);
+void interval_heap_push(struct intervals *heap, struct interval item);
 
 /* Removes the interval with the last end. The heap must not be empty. */
-struct busy_interval interval_heap_pop(struct intervals *heap);
+struct interval interval_heap_pop(struct intervals *heap);
 
 /* Joins intervals that overlap, so that fewer are kept. */
 void interval_heap_join(struct intervals *heap);
@@ -31,7 +31,7 @@ void interval_heap_join(struct intervals *heap);
 
 /* Starts with all zeros. */
 struct interval_queue {
-	struct busy_interval *front, *back; /* what comes out next; what came in last */
+	struct interval *front, *back; /* what comes out next; what came in last */
 	size_t front_head, front_nr, front_capacity;
 	size_t back_nr, back_capacity;
 	uint64_t nr_written, nr_read; /* of the file between them */
@@ -48,6 +48,6 @@ void interval_queue_fini(struct interval_queue *queue);
 void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end);
 
 /* Takes out one with the last end. False if there is none. */
-bool interval_queue_pop(struct interval_queue *queue, struct busy_interval *item);
+bool interval_queue_pop(struct interval_queue *queue, struct interval *item);
 
 #endif

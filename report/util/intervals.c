@@ -20,10 +20,10 @@ static void add_run(struct interval_sort *sort, size_t begin)
 	sort->runs[sort->nr_runs++] = begin;
 }
 
-static void turn(struct busy_interval *items, size_t nr)
+static void turn(struct interval *items, size_t nr)
 {
 	for (size_t i = 0, k = nr; i + 1 < k; i++) {
-		struct busy_interval item = items[i];
+		struct interval item = items[i];
 
 		items[i] = items[--k];
 		items[k] = item;
@@ -31,7 +31,7 @@ static void turn(struct busy_interval *items, size_t nr)
 }
 
 /* Length of the run at the start, which rises afterwards. Only what falls strictly is turned. */
-static size_t find_run(struct busy_interval *items, size_t nr)
+static size_t find_run(struct interval *items, size_t nr)
 {
 	size_t n = 1;
 
@@ -47,8 +47,8 @@ static size_t find_run(struct busy_interval *items, size_t nr)
 	return n;
 }
 
-static void merge(const struct busy_interval *a, const struct busy_interval *a_end,
-	const struct busy_interval *b, const struct busy_interval *b_end, struct busy_interval *out)
+static void merge(const struct interval *a, const struct interval *a_end, const struct interval *b,
+	const struct interval *b_end, struct interval *out)
 {
 	while (a < a_end && b < b_end) {
 		*out++ = b->begin < a->begin ? *b++ : *a++;
@@ -58,8 +58,7 @@ static void merge(const struct busy_interval *a, const struct busy_interval *a_e
 }
 
 /* Merges neighbours, two and two. */
-static void halve(
-	struct interval_sort *sort, const struct busy_interval *from, struct busy_interval *to)
+static void halve(struct interval_sort *sort, const struct interval *from, struct interval *to)
 {
 	size_t *runs = sort->runs, nr = 0;
 
@@ -74,9 +73,9 @@ static void halve(
 	sort->nr_runs = nr;
 }
 
-void interval_sort_run(struct interval_sort *sort, struct busy_interval *items, size_t nr_items)
+void interval_sort_run(struct interval_sort *sort, struct interval *items, size_t nr_items)
 {
-	struct busy_interval *from = items, *to;
+	struct interval *from = items, *to;
 
 	sort->nr_runs = 0;
 	for (size_t at = 0; at < nr_items; at += find_run(items + at, nr_items - at)) {
@@ -92,7 +91,7 @@ void interval_sort_run(struct interval_sort *sort, struct busy_interval *items, 
 	}
 	to = sort->scratch;
 	while (sort->nr_runs > 2) {
-		struct busy_interval *other = from;
+		struct interval *other = from;
 
 		halve(sort, from, to);
 		from = to;
@@ -119,7 +118,7 @@ void intervals_clear(struct intervals *set)
 
 void intervals_add(struct intervals *set, uint64_t begin, uint64_t end)
 {
-	struct busy_interval *last = set->nr ? &set->items[set->nr - 1] : NULL;
+	struct interval *last = set->nr ? &set->items[set->nr - 1] : NULL;
 
 	if (begin >= end) {
 		return;
@@ -130,7 +129,7 @@ void intervals_add(struct intervals *set, uint64_t begin, uint64_t end)
 	}
 	set->is_unsorted |= last && begin < last->begin;
 	set->items = array_grow(set->items, set->nr, &set->capacity, sizeof(*set->items));
-	set->items[set->nr++] = (struct busy_interval){begin, end};
+	set->items[set->nr++] = (struct interval){begin, end};
 }
 
 void intervals_merge(struct intervals *set)
@@ -251,7 +250,7 @@ void intervals_unite(const struct intervals *a, const struct intervals *b, struc
 	intervals_clear(out);
 	while (i < a->nr || j < b->nr) {
 		bool is_a = j == b->nr || (i < a->nr && a->items[i].begin <= b->items[j].begin);
-		const struct busy_interval *next = is_a ? &a->items[i++] : &b->items[j++];
+		const struct interval *next = is_a ? &a->items[i++] : &b->items[j++];
 
 		intervals_add(out, next->begin, next->end);
 	}

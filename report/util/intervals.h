@@ -20,24 +20,24 @@
  * one a stream, and passes from the end give falling ones: runs are found, turned and merged.
  */
 
-struct busy_interval {
+struct interval {
 	uint64_t begin, end;
 };
 
 /* What it works with, to be used again. Starts with all zeros. */
 struct interval_sort {
-	struct busy_interval *scratch;
+	struct interval *scratch;
 	size_t *runs; /* where they begin, and the end */
 	size_t nr_runs, capacity, run_capacity;
 };
 
 void interval_sort_fini(struct interval_sort *sort);
-void interval_sort_run(struct interval_sort *sort, struct busy_interval *items, size_t nr_items);
+void interval_sort_run(struct interval_sort *sort, struct interval *items, size_t nr_items);
 
 /* ---- sets ---- */
 
 struct intervals {
-	struct busy_interval *items;
+	struct interval *items;
 	size_t nr, capacity;
 	bool is_unsorted; /* something was added that intervals_merge has not put in its place */
 };

@@ -12,7 +12,7 @@ void numbers_fini(struct numbers *numbers)
 }
 
 /* strtoull takes signs and blanks, too. */
-static bool take_number(const char **at, uint64_t *number)
+static bool parse_number(const char **at, uint64_t *number)
 {
 	char *end;
 
@@ -25,30 +25,30 @@ static bool take_number(const char **at, uint64_t *number)
 	return !errno;
 }
 
-static bool take_last(struct numbers *numbers, const char **at)
+static bool parse_last(struct numbers *numbers, const char **at)
 {
 	uint64_t nr;
 
 	++*at;
-	if (!take_number(at, &nr) || !nr) {
+	if (!parse_number(at, &nr) || !nr) {
 		return false;
 	}
 	numbers->nr_last = nr > numbers->nr_last ? nr : numbers->nr_last;
 	return true;
 }
 
-static bool take_span(struct numbers *numbers, const char **at)
+static bool parse_span(struct numbers *numbers, const char **at)
 {
 	struct number_span span;
 
-	if (!take_number(at, &span.first)) {
+	if (!parse_number(at, &span.first)) {
 		return false;
 	}
 	span.last = span.first;
 	if (**at == '-') {
 		++*at;
 		span.last = UINT64_MAX;
-		if (**at && **at != ',' && !take_number(at, &span.last)) {
+		if (**at && **at != ',' && !parse_number(at, &span.last)) {
 			return false;
 		}
 	}
@@ -61,8 +61,8 @@ static bool take_span(struct numbers *numbers, const char **at)
 bool numbers_parse(struct numbers *numbers, const char *list, bool has_last)
 {
 	for (;;) {
-		bool is_good = has_last && *list == '-' ? take_last(numbers, &list)
-							: take_span(numbers, &list);
+		bool is_good = has_last && *list == '-' ? parse_last(numbers, &list)
+							: parse_span(numbers, &list);
 
 		if (!is_good || (*list && *list != ',')) {
 			return false;

@@ -68,7 +68,7 @@ uint32_t string_pool_nr(void)
 	return (uint32_t)names.nr;
 }
 
-static void take_piece(const char *piece, size_t nr_bytes, void *context)
+static void add_piece(const char *piece, size_t nr_bytes, void *context)
 {
 	struct demangling *job = context;
 
@@ -90,7 +90,7 @@ static void demangle(struct name *name)
 	}
 	if (!setjmp(job.too_long)) {
 		done = cplus_demangle_v3_callback(
-			name->raw, DMGL_PARAMS | DMGL_ANSI, take_piece, &job);
+			name->raw, DMGL_PARAMS | DMGL_ANSI, add_piece, &job);
 	}
 	if (done && job.out.nr_bytes) {
 		buf_char(&job.out, '\0');

@@ -403,10 +403,10 @@ static struct table *make_uses(void *context)
 }
 
 /* Both views are of the same pass. */
-#define TAKES(begins)                                                             \
-	{                                                                         \
-		.takes_all = true, .begin = begins, .enter = enter, .call = call, \
-		.record = record, .end = end                                      \
+#define TAKES(begins)                                                                     \
+	{                                                                                 \
+		.ignores_selection = true, .begin = begins, .enter = enter, .call = call, \
+		.record = record, .end = end                                              \
 	}
 
 const struct view_class view_breakdown = {

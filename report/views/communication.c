@@ -35,9 +35,9 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct communication_view *view = context;
 
 	if (batch->table == GPROF_TABLE_op) {
-		host_collective_ops_take(&view->ops, process, batch);
+		host_collective_add_batch(&view->ops, process, batch);
 	} else {
-		nccl_ops_take(&view->ops, batch);
+		nccl_ops_add_batch(&view->ops, batch);
 	}
 }
 
@@ -214,7 +214,7 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 		snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
 		table_set_string(&cells[COMMUNICATOR], key);
 	} else if (ops->library) {
-		table_set_string(&cells[COMMUNICATOR], host_comm_names[ops->library]);
+		table_set_string(&cells[COMMUNICATOR], host_collective_names[ops->library]);
 	}
 	if (ops->group) {
 		table_set_string(&cells[GROUP], string_pool_text(ops->group, NULL));
@@ -280,7 +280,7 @@ static struct table *make_table(void *context)
 	table = table_create("communication", "Communication calls", columns, NR_COLUMNS);
 	nccl_match(ops, &match);
 	nccl_notes_add(ops, &match, &text);
-	job_clock_tell_fit(view->input.processes, view->input.nr_processes, "; ", &text);
+	job_clock_print_fit(view->input.processes, view->input.nr_processes, "; ", &text);
 	buf_char(&text, 0);
 	if (ops->nr_ops) {
 		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_kind);

@@ -261,12 +261,12 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	uint64_t communication_ns = row->parts[COMMUNICATION_PART].sum.busy_ns;
 	uint64_t kernels_ns = row->sums[COMMUNICATION_PART].busy_ns;
 	uint64_t busy_ns = row->sums[OTHER_PART].busy_ns;
-	uint64_t nr_works = 0, first = UINT64_MAX, last = 0, span_ns;
+	uint64_t nr_activities = 0, first = UINT64_MAX, last = 0, span_ns;
 
 	for (unsigned int k = 0; k < NR_PARTS; k++) {
 		const struct busy *part = &row->parts[k];
 
-		nr_works += part->nr_intervals;
+		nr_activities += part->nr_intervals;
 		first = part->first < first ? part->first : first;
 		last = part->last > last ? part->last : last;
 	}
@@ -279,7 +279,7 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	if (row->process->rank >= 0) {
 		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
 	}
-	table_set_integer(&cells[EVENTS], nr_works + row->nr_untimed);
+	table_set_integer(&cells[EVENTS], nr_activities + row->nr_untimed);
 	table_set_integer(&cells[KERNELS], row->nr_kernels);
 	table_set_integer(&cells[COPIES], row->nr_copies);
 	table_set_integer(&cells[SETS], row->nr_sets);

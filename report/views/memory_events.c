@@ -152,7 +152,7 @@ const struct view_class view_memory_events = {
 	.is_default = false,
 	.is_empty_hidden = true,
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
-		memory_scan_take, memory_scan_end, .takes_all = true},
+		memory_scan_take, memory_scan_end, .ignores_selection = true},
 	.ops = {.begin = begin_ops, .alloc = take_alloc, .end = end_ops},
 	.create = create,
 	.table = make_table,

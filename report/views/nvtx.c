@@ -55,7 +55,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 {
 	struct nvtx_view *view = context;
 
-	ranges_take(view->ranges, process, batch, take_range, view);
+	ranges_add_batch(view->ranges, process, batch, take_range, view);
 }
 
 static void end(void *context, struct process *process)

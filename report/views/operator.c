@@ -15,7 +15,7 @@ struct key {
 struct row {
 	struct key key;
 	struct min_max_sum times; /* ns */
-	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_works;
+	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_activities;
 	double flops; /* of those calls whose shapes tell */
 	uint64_t nr_flops;
 	bool has_gpu, is_without_gpu; /* some of its processes have device records, or have not */
@@ -112,7 +112,7 @@ static void take_op(void *context, const struct op *op)
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
 	row->gpu_total_ns += op->gpu_total_ns;
 	row->gpu_self_ns += op->gpu_self_ns;
-	row->nr_works += op->nr_works;
+	row->nr_activities += op->nr_activities;
 	add_flops(view, row, op);
 	view->nr_ops++;
 }
@@ -203,7 +203,7 @@ static void fill(const struct operator_view *view, const struct row *row, double
 		table_set_share(&cells[GPU_SHARE], (double)row->gpu_self_ns, gpu_ns);
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
 		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
-		table_set_integer(&cells[WORKS], row->nr_works);
+		table_set_integer(&cells[WORKS], row->nr_activities);
 	}
 	if (row->nr_flops) {
 		bool is_mixed = row->has_gpu && row->is_without_gpu;

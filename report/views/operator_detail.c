@@ -91,7 +91,7 @@ static void take_record(void *context, const struct op_record *record, const str
 	if (!call || !op || !record->is_timed) {
 		return;
 	}
-	name = event_work_name(view->rows.process, record);
+	name = event_activity_name(view->rows.process, record);
 	op = event_is_operator(op) ? op : event_outer_operator(op);
 	for (; op && nr < MOST_AROUND; nr++) {
 		uint32_t top = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread),
@@ -101,7 +101,7 @@ static void take_record(void *context, const struct op_record *record, const str
 			row = event_rows_find(
 				&view->rows, top, EVENT_KIND_OP, within->name, op->thread);
 		}
-		row = event_rows_find(&view->rows, row, EVENT_KIND_WORK, name, op->thread);
+		row = event_rows_find(&view->rows, row, EVENT_KIND_ACTIVITY, name, op->thread);
 		add(view, op, top, row, UINT64_MAX, ns);
 		within = op;
 		op = event_outer_operator(op);
@@ -161,7 +161,7 @@ static void fill(const struct detail_view *view, const struct event_row *row,
 	static const char *const kinds[] = {[EVENT_KIND_OP] = "operator",
 		[EVENT_KIND_PLACED] = "place",
 		[EVENT_KIND_COPY] = "copy",
-		[EVENT_KIND_WORK] = "work"};
+		[EVENT_KIND_ACTIVITY] = "work"};
 
 	fill_ids(view, row, cells);
 	table_set_integer(&cells[CALLS], row->both.nr);

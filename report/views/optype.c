@@ -21,7 +21,7 @@ struct row {
 	struct key key;
 	struct min_max_sum self; /* ns, on the CPU */
 	uint64_t gpu_ns;
-	uint64_t nr_works;
+	uint64_t nr_activities;
 	uint32_t type;
 	uint64_t nr_singles; /* of a type: different names and shapes */
 	struct row *of;	     /* of a single one: its type's */
@@ -102,7 +102,7 @@ static void add(struct row *row, uint64_t self_ns, const struct op *op)
 {
 	min_max_sum_add(&row->self, self_ns);
 	row->gpu_ns += op->gpu_self_ns;
-	row->nr_works += op->nr_works;
+	row->nr_activities += op->nr_activities;
 }
 
 static struct row *find_single(struct optype_view *view, const struct op *op)
@@ -170,7 +170,7 @@ static void fill(const struct optype_view *view, const struct row *row, double t
 	table_set_integer(&cells[TIME], ns);
 	if (view->has_gpu) {
 		table_set_integer(&cells[GPU], row->gpu_ns);
-		table_set_integer(&cells[WORKS], row->nr_works);
+		table_set_integer(&cells[WORKS], row->nr_activities);
 	}
 	table_set_integer(&cells[CPU], row->self.sum);
 	table_set_integer(&cells[CALLS], row->self.nr);

@@ -56,7 +56,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct pending_view *view = context;
 
 	(void)process;
-	nccl_ops_take(&view->ops, batch);
+	nccl_ops_add_batch(&view->ops, batch);
 }
 
 static void end(void *context, struct process *process)

@@ -125,7 +125,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct stall_view *view = context;
 
 	if (batch->table == GPROF_TABLE_nccl) {
-		nccl_ops_take(&view->ops, batch);
+		nccl_ops_add_batch(&view->ops, batch);
 		return;
 	}
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {

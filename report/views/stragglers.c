@@ -52,7 +52,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	struct straggler_view *view = context;
 
 	if (batch->table == GPROF_TABLE_nccl) {
-		nccl_ops_take(&view->ops, batch);
+		nccl_ops_add_batch(&view->ops, batch);
 		return;
 	}
 	if (batch->table != GPROF_TABLE_op) {

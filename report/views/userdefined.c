@@ -101,7 +101,7 @@ static void take_nvtx(void *context, struct process *process, const struct batch
 {
 	struct user_view *view = context;
 
-	ranges_take(view->ranges, process, batch, take_range, view);
+	ranges_add_batch(view->ranges, process, batch, take_range, view);
 }
 
 static void end_nvtx(void *context, struct process *process)

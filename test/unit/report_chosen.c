@@ -82,7 +82,7 @@ const struct op_view chosen_view = {
 void chosen_see(struct process *process)
 {
 	static const struct scan_view scan = {
-		.wants = wants, .nr_wants = sizeof(wants) / sizeof(wants[0]), .take = take};
+		.wants = wants, .nr_wants = sizeof(wants) / sizeof(wants[0]), .on_batch = take};
 	const struct scan scans = {&scan, NULL};
 	const struct op_walk walks = {&chosen_view, NULL};
 
@@ -94,7 +94,7 @@ void chosen_see(struct process *process)
 const char *chosen_by(struct process *process, const char *steps, const char *windows)
 {
 	static char text[512];
-	struct select_ask ask = {0};
+	struct select_options ask = {0};
 	struct buf why = {0};
 
 	ck_assert(!*steps || numbers_parse(&ask.steps, steps, true));

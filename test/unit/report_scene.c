@@ -25,8 +25,8 @@ void scene_make(struct scene *scene, uint64_t *seed, bool is_overlapping)
 	uint64_t free_at[SCENE_DEVICES][SCENE_STREAMS] = {{0}};
 	uint64_t host = 0;
 
-	scene->nr_works = SCENE_WORKS / 2 + (uint32_t)unit_below(seed, SCENE_WORKS / 2);
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	scene->nr_activities = SCENE_WORKS / 2 + (uint32_t)unit_below(seed, SCENE_WORKS / 2);
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		struct scene_work *work = &scene->works[i];
 		uint64_t *free;
 
@@ -128,11 +128,11 @@ const char *scene_write(const struct scene *scene, const char *name, uint64_t *s
 		row->thread = 1;
 		row->how = GPROF_STEP_CALL;
 	}
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		if (scene->works[i].has_call) {
 			write_call(gen, &scene->works[i], launch);
 		}
-		while (nr_written <= i + AHEAD && nr_written < scene->nr_works &&
+		while (nr_written <= i + AHEAD && nr_written < scene->nr_activities &&
 			unit_below(seed, 3)) {
 			const struct scene_work *work = &scene->works[nr_written++];
 
@@ -144,7 +144,7 @@ const char *scene_write(const struct scene *scene, const char *name, uint64_t *s
 			gen_flush(gen);
 		}
 	}
-	for (; nr_written < scene->nr_works; nr_written++) {
+	for (; nr_written < scene->nr_activities; nr_written++) {
 		const struct scene_work *work = &scene->works[nr_written];
 
 		write_work(gen, work, places[work->device][work->stream - 7]);

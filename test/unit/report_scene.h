@@ -36,7 +36,7 @@ struct scene_work {
 
 struct scene {
 	struct scene_work works[SCENE_WORKS]; /* by the begin of the call */
-	uint32_t nr_works;
+	uint32_t nr_activities;
 	uint64_t steps[SCENE_STEPS]; /* where step 10, 11 ... begin */
 };
 

@@ -14,7 +14,7 @@ struct table *tables_with(const struct view_class *class, const struct view_inpu
 	struct op_walk walk = {&class->ops, view};
 	struct table *table;
 
-	if (class->scan.take) {
+	if (class->scan.on_batch) {
 		scan_run(processes, input->nr_processes, &scan, 1);
 	}
 	op_walk_run(processes, input->nr_processes, &walk, 1);

@@ -369,7 +369,7 @@ START_TEST(a_gap_is_of_the_step_that_ended_it)
 {
 	static const struct plan plan = {.busy_to_us = 80000};
 	struct process *process = streams_process(plan_write(&plan, "advice.gprof"));
-	struct select_ask ask = {{0}, {0}};
+	struct select_options ask = {{0}, {0}};
 	struct table *table;
 	size_t row;
 

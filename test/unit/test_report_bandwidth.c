@@ -21,7 +21,7 @@ static struct plain count(const struct scene *scene, uint32_t device, unsigned i
 	struct plain plain = {.min = 1e30};
 
 	memset(is_busy, 0, sizeof(is_busy));
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		const struct scene_work *work = &scene->works[i];
 		uint64_t ns = work->end - work->begin;
 

@@ -50,7 +50,7 @@ static void end_few(void *context, struct process *process, const struct phases 
 /* What is made of a stream where no more kernels than that are held. */
 static void run_few(struct few *few, const char *path, size_t most)
 {
-	static const struct op_view view = {.takes_all = true,
+	static const struct op_view view = {.ignores_selection = true,
 		.begin = begin_few,
 		.enter = enter_few,
 		.call = call_few,

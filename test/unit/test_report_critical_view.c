@@ -182,7 +182,7 @@ START_TEST(pieces_add_up_to_the_steps)
 		for (unsigned int i = 0; i + 1 < SCENE_STEPS; i++) { /* but those with nothing in */
 			bool has_any = false;
 
-			for (uint32_t k = 0; k < scene.nr_works; k++) {
+			for (uint32_t k = 0; k < scene.nr_activities; k++) {
 				has_any |= scene.works[k].has_call &&
 					   scene.works[k].call_begin < scene.steps[i + 1] &&
 					   scene.works[k].call_end > scene.steps[i];

@@ -148,7 +148,7 @@ static struct taken read_calls(const char *path)
 			ck_assert_int_eq(
 				stream_load(process->stream, i, HOST_COLLECTIVE_MASK, 0, &batch),
 				0);
-			host_collective_take(process, &batch, false, take, &taken);
+			host_collective_scan(process, &batch, false, take, &taken);
 		}
 	}
 	process_destroy(process);

@@ -42,12 +42,12 @@ static struct plain count(const struct scene *scene, uint32_t device)
 {
 	struct plain plain = {0};
 
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		const struct scene_work *work = &scene->works[i];
 		bool is_first = true;
 		uint64_t until = 0;
 
-		for (uint32_t k = 0; k < scene->nr_works && work->device == device; k++) {
+		for (uint32_t k = 0; k < scene->nr_activities && work->device == device; k++) {
 			const struct scene_work *other = &scene->works[k];
 
 			if (other->device == device && is_before(other, work)) {
@@ -93,7 +93,7 @@ static void check_device(const struct table *table, const struct scene *scene, u
 static void make_slow(struct scene *scene, uint64_t *seed)
 {
 	scene_make(scene, seed, unit_random(seed) % 2);
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		struct scene_work *work = &scene->works[i];
 
 		work->begin *= 1000;
@@ -153,7 +153,7 @@ START_TEST(the_longest_gaps_say_what_ended_them)
 		ck_assert(tables_cell(table, i, "work")->is_known);
 		ck_assert_int_eq(
 			is_known, strcmp(tables_cell(table, i, "cause")->text, "unknown") != 0);
-		for (uint32_t k = 0; k < scene.nr_works && is_known; k++) {
+		for (uint32_t k = 0; k < scene.nr_activities && is_known; k++) {
 			const struct scene_work *work = &scene.works[k];
 			uint64_t begin = work->begin - duration;
 			uint64_t until = work->call_begin > begin ? work->call_begin - begin : 0;
@@ -252,7 +252,7 @@ START_TEST(the_oldest_makes_room_when_too_many_wait)
 		ck_assert(
 			!recent_calls_put(&recent, &(struct recent_calls_item){i, i, i, 0}, &gone));
 	}
-	ck_assert(recent_calls_take(&recent, 2, &gone));
+	ck_assert(recent_calls_remove(&recent, 2, &gone));
 	ck_assert_uint_eq(gone.begin, 2);
 	ck_assert(
 		recent_calls_put(&recent, &(struct recent_calls_item){7, 7, UINT32_MAX, 0}, &gone));

@@ -11,7 +11,7 @@ static unsigned char covered[MOMENTS]; /* the plain way: each moment of what is 
 
 static void pop(struct intervals *heap, unsigned char *seen, uint64_t *last_end)
 {
-	struct busy_interval item = interval_heap_pop(heap);
+	struct interval item = interval_heap_pop(heap);
 
 	ck_assert_uint_le(item.end, *last_end);
 	*last_end = item.end;
@@ -32,7 +32,7 @@ START_TEST(the_last_ends_come_out_first)
 			uint64_t begin = unit_random(&seed) % MOMENTS;
 			uint64_t end = begin + 1 + unit_random(&seed) % (MOMENTS - begin);
 
-			interval_heap_push(&heap, (struct busy_interval){begin, end});
+			interval_heap_push(&heap, (struct interval){begin, end});
 			memset(covered + begin, 1, end - begin);
 			if (unit_random(&seed) % 16 == 0) {
 				interval_heap_join(&heap);

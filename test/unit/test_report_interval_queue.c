@@ -16,7 +16,7 @@ START_TEST(what_comes_out_is_what_went_in_from_its_end_on)
 
 	for (uint32_t round = 0; round < 300; round++) {
 		struct interval_queue queue = {0};
-		struct busy_interval item;
+		struct interval item;
 
 		memset(covered, 0, sizeof(covered));
 		memset(seen, 0, sizeof(seen));
@@ -50,7 +50,7 @@ static void check_many(bool has_file)
 	uint64_t end = 1ull << 40, expected = end, nr_out = 0, nr_in = 0, nr_late = 0;
 
 	for (uint32_t wave = 0; wave < 3; wave++) {
-		struct busy_interval item;
+		struct interval item;
 
 		for (uint32_t i = 0; i < 3 * INTERVAL_QUEUE_ITEMS / 2; i++, end -= 10, nr_in++) {
 			interval_queue_push(&queue, end - 5, end);
@@ -74,7 +74,7 @@ static void check_many(bool has_file)
 				4 * INTERVAL_QUEUE_ITEMS);
 		}
 	}
-	for (struct busy_interval item; interval_queue_pop(&queue, &item);) {
+	for (struct interval item; interval_queue_pop(&queue, &item);) {
 		if (item.end - item.begin == 1) {
 			nr_late++;
 			continue;

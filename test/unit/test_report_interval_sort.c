@@ -7,13 +7,13 @@
 
 #define MOST 3000u
 
-static struct busy_interval items[MOST], expected[MOST];
+static struct interval items[MOST], expected[MOST];
 
 /* By insertion, which keeps equal ones in order. */
 static void sort_plainly(uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++) {
-		struct busy_interval item = expected[i];
+		struct interval item = expected[i];
 		uint32_t k = i;
 
 		for (; k && expected[k - 1].begin > item.begin; k--) {
@@ -39,7 +39,7 @@ static void fill(uint64_t *seed, uint32_t nr, uint32_t run, uint64_t nr_begins, 
 	for (uint32_t i = 0; i < nr; i++) {
 		begin = i % run ? begin + (uint64_t)step * (unit_random(seed) % 3)
 				: (1u << 20) + unit_random(seed) % nr_begins;
-		items[i] = (struct busy_interval){begin, i};
+		items[i] = (struct interval){begin, i};
 	}
 }
 

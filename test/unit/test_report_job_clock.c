@@ -108,7 +108,7 @@ static const char *told(struct process *const *processes, size_t nr)
 	static char text[512];
 	struct buf buf = {0};
 
-	job_clock_tell(processes, nr, "", &buf);
+	job_clock_print(processes, nr, "", &buf);
 	snprintf(text, sizeof(text), "%.*s", (int)buf.nr_bytes, buf.bytes);
 	buf_fini(&buf);
 	return text;

@@ -318,7 +318,7 @@ START_TEST(the_curve_of_calls_adds_up_before_what_is_chosen)
 	const char *path = streams_path("curve_calls.gprof");
 	struct gen *gen = gen_open(path);
 	uint16_t id = gen_call(gen, "cudaMalloc", GPROF_API_RUNTIME);
-	struct select_ask ask = {0};
+	struct select_options ask = {0};
 	struct process *process;
 	struct buf why = {0};
 	struct table *table;

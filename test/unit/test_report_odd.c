@@ -24,7 +24,7 @@ static void take(const char *sentence)
 static const char *odd(bool is_part, bool is_wrong)
 {
 	*told = 0;
-	ck_assert_int_eq(sanity_tell(processes, nr_processes, is_part, take), is_wrong);
+	ck_assert_int_eq(sanity_check(processes, nr_processes, is_part, take), is_wrong);
 	while (nr_processes) {
 		process_destroy(processes[--nr_processes]);
 	}

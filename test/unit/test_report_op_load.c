@@ -132,7 +132,7 @@ static uint32_t name(const char *text)
 /* All rows once, by falling ends, named and with their work. */
 static void check(const struct loaded *loaded)
 {
-	uint64_t nr_works = 0, nr_wrong = 0;
+	uint64_t nr_activities = 0, nr_wrong = 0;
 	bool *seen = calloc(NR_OPS + NR_THREADS + 1, sizeof(*seen));
 
 	ck_assert_uint_eq(loaded->nr, NR_OPS + NR_WORKS);
@@ -141,8 +141,9 @@ static void check(const struct loaded *loaded)
 		uint32_t nr;
 
 		nr_wrong += i && event->end > event[-1].end;
-		if (event->kind == OP_EVENT_WORK) {
-			nr_works += event->nr_works == 1 && event->value == event->correlation;
+		if (event->kind == OP_EVENT_CALL) {
+			nr_activities +=
+				event->nr_activities == 1 && event->value == event->correlation;
 			continue;
 		}
 		nr = (event->py_stack - event->thread) / NR_THREADS % GROUP_OPS;
@@ -154,7 +155,7 @@ static void check(const struct loaded *loaded)
 			    event->name != name("aten::relu") && event->name != name("aten::add");
 	}
 	ck_assert_uint_eq(nr_wrong, 0);
-	ck_assert_uint_eq(nr_works, NR_WORKS);
+	ck_assert_uint_eq(nr_activities, NR_WORKS);
 	free(seen);
 }
 

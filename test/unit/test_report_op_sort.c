@@ -12,7 +12,7 @@ static uint32_t places[MOST];
 
 /* Where a kind stands among those of one end: pushes and pops are as good as the same. */
 static const int ranks[] = {[OP_EVENT_OP] = 4,
-	[OP_EVENT_WORK] = 3,
+	[OP_EVENT_CALL] = 3,
 	[OP_EVENT_ALLOC] = 2,
 	[OP_EVENT_PUSH] = 1,
 	[OP_EVENT_POP] = 1};

@@ -162,7 +162,7 @@ END_TEST
 START_TEST(chosen_steps_have_their_work)
 {
 	struct process *process = streams_process(streams_ops("ops.gprof"));
-	struct select_ask ask = {0};
+	struct select_options ask = {0};
 	struct table *table;
 
 	ck_assert(numbers_parse(&ask.steps, "2", false));

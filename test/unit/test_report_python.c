@@ -162,7 +162,7 @@ END_TEST
 START_TEST(modules_in_one_that_is_not_chosen_are_shown)
 {
 	const char *path = streams_path("cut.gprof");
-	struct select_ask ask = {0};
+	struct select_options ask = {0};
 	struct gen *gen = gen_open(path);
 	struct process *process;
 	struct table *table;

@@ -23,7 +23,7 @@ static struct plain count(const struct scene *scene, uint32_t device, uint32_t s
 	for (int t = 0; t <= TIMES; t++) {
 		changes[t] = 0;
 	}
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		const struct scene_work *work = &scene->works[i];
 
 		if (work->device != device || work->stream != stream || !work->has_call) {
@@ -77,7 +77,7 @@ START_TEST(lengths_are_those_of_a_count_at_each_moment)
 			check_stream(table, i, &scene);
 			nr += tables_number(table, i, "launches");
 		}
-		for (uint32_t i = 0; i < scene.nr_works; i++) {
+		for (uint32_t i = 0; i < scene.nr_activities; i++) {
 			nr_known += scene.works[i].has_call;
 		}
 		ck_assert_uint_eq(nr, nr_known);
@@ -139,7 +139,7 @@ static void check_launches(const struct table *table, const struct scene *scene,
 	uint64_t nr = 0, total = 0, min = UINT64_MAX, max = 0, nr_short = 0;
 	size_t row;
 
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		const struct scene_work *work = &scene->works[i];
 		uint64_t delay = work->begin - work->call_end;
 

@@ -306,7 +306,7 @@ struct made {
 	struct made_op ops[MOST];
 	struct made_call calls[MOST];
 	struct made_work works[MOST];
-	uint32_t nr_ops, nr_calls, nr_works;
+	uint32_t nr_ops, nr_calls, nr_activities;
 	uint64_t seed;
 };
 
@@ -338,8 +338,8 @@ static void make_call(struct made *made, struct gen *gen, uint32_t thread, uint6
 
 static void make_work(struct made *made, struct gen *gen, uint64_t begin, uint32_t correlation)
 {
-	made->works[made->nr_works] = (struct made_work){begin, correlation};
-	add_kernel(gen, begin, begin + 50, correlation, made->nr_works++);
+	made->works[made->nr_activities] = (struct made_work){begin, correlation};
+	add_kernel(gen, begin, begin + 50, correlation, made->nr_activities++);
 }
 
 /* A thread of a group: pairs of operators, one in the other, with calls before, in and between. */
@@ -366,7 +366,7 @@ static void make_works(struct made *made, struct gen *gen, uint32_t from, uint64
 			make_work(made, gen, tick + i % 50, made->calls[i].correlation);
 		}
 	}
-	make_work(made, gen, tick, 50000 + made->nr_works);
+	make_work(made, gen, tick, 50000 + made->nr_activities);
 }
 
 static const char *make_all(struct made *made, const char *name)
@@ -447,9 +447,9 @@ START_TEST(any_records_are_joined_as_a_slow_join_does)
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		made = (struct made){.seed = seed * 7919};
 		walk(make_all(&made, "random.gprof"), &both);
-		ck_assert_uint_gt(made.nr_works, 20);
+		ck_assert_uint_gt(made.nr_activities, 20);
 		ck_assert_uint_eq(all.nr_calls, made.nr_calls);
-		for (uint32_t i = 0; i < made.nr_works; i++) {
+		for (uint32_t i = 0; i < made.nr_activities; i++) {
 			check_work(&made, i);
 		}
 		for (uint32_t i = 0; i < made.nr_calls; i++) {

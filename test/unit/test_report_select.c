@@ -63,7 +63,7 @@ START_TEST(work_goes_with_its_launch_and_ends_with_their_begin)
 		ck_assert_uint_eq(chosen.marks[i], is_fourth);
 	}
 	ck_assert(chosen.ranges[150] && chosen.ranges[160] && !chosen.ranges[210]);
-	ck_assert_uint_eq(process->select->nr_works, 6);
+	ck_assert_uint_eq(process->select->nr_activities, 6);
 	ck_assert_uint_eq(process->select->nr_lone, 2);
 	ck_assert_str_eq(chosen_by(process, "5", ""), "");
 	chosen_see(process);
@@ -119,7 +119,7 @@ START_TEST(a_view_may_take_all)
 	struct process *process = three_steps("all.gprof");
 	const struct op_walk walk = {&all, NULL};
 
-	all.takes_all = true;
+	all.ignores_selection = true;
 	ck_assert_str_eq(chosen_by(process, "4", ""), "");
 	memset(&chosen, 0, sizeof(chosen));
 	op_walk_run(&process, 1, &walk, 1);

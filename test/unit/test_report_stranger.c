@@ -61,7 +61,7 @@ static const char *strangers(void)
 	signs[nr_processes] = 0;
 	while (nr_processes) {
 		nr_processes--;
-		signs[nr_processes] = processes[nr_processes]->is_stranger ? 'x' : '-';
+		signs[nr_processes] = processes[nr_processes]->is_foreign ? 'x' : '-';
 		process_destroy(processes[nr_processes]);
 	}
 	return signs;

@@ -21,7 +21,7 @@ static void mark(const struct scene *scene, uint32_t device)
 	memset(running, 0, sizeof(running));
 	first = TIMES;
 	last = 0;
-	for (uint32_t i = 0; i < scene->nr_works; i++) {
+	for (uint32_t i = 0; i < scene->nr_activities; i++) {
 		const struct scene_work *work = &scene->works[i];
 
 		if (work->device != device) {
@@ -145,7 +145,7 @@ START_TEST(collectives_are_overlapped_where_computation_runs)
 			&view_collective, scene_write(&scene, "collectives", &seed), false);
 		for (uint32_t device = 0; device < SCENE_DEVICES; device++) {
 			mark(&scene, device);
-			for (uint32_t i = 0; i < scene.nr_works; i++) {
+			for (uint32_t i = 0; i < scene.nr_activities; i++) {
 				const struct scene_work *work = &scene.works[i];
 
 				if (work->device == device && work->kind == SCENE_COMMUNICATION) {
@@ -208,7 +208,7 @@ START_TEST(chosen_steps_are_as_among_all)
 		struct scene scene;
 		const char *path;
 		struct process *process;
-		struct select_ask ask = {{0}, {0}};
+		struct select_options ask = {{0}, {0}};
 		struct table *all, *chosen;
 
 		scene_make(&scene, &seed, true);
