@@ -8,8 +8,8 @@
 /* A rank that has communicators of several ranks. */
 struct candidate {
 	struct process *process;
-	bool is_known; /* all of its communicators are */
-	bool is_met;   /* one of them is somewhere else, too */
+	bool is_known; /* all of its communicators are in the stream */
+	bool is_met;   /* another process has one of them */
 };
 
 struct membership {
@@ -18,10 +18,10 @@ struct membership {
 };
 
 struct job {
-	struct candidate *candidates; /* by rank */
+	struct candidate *candidates; /* sorted by rank */
 	struct membership *members;
 	size_t nr_candidates, nr_members, capacity;
-	size_t nr_ranks; /* that count: see counts() */
+	size_t nr_ranks; /* those that count, see counts() */
 };
 
 static const struct model_nccl_comm *comm_at(const struct process *process, size_t place)
@@ -29,7 +29,7 @@ static const struct model_nccl_comm *comm_at(const struct process *process, size
 	return idmap_at(&process->nccl_comms, place);
 }
 
-/* Groups in a trace are those of its few steps; what is not in it may be there nevertheless. */
+/* A trace covers a few steps; its process may have more groups than are in it. */
 static bool is_candidate(const struct process *process)
 {
 	bool has_several = false;
@@ -60,13 +60,13 @@ static void add_members(struct job *job, size_t candidate)
 	}
 }
 
-/* What has not all of its communicators in its stream may be in any. */
+/* A rank with incomplete communicators may belong to any. */
 static bool counts(const struct candidate *candidate)
 {
 	return candidate->is_known && process_is_complete(candidate->process);
 }
 
-/* False if the processes are of jobs of several sizes, which is told of by itself. */
+/* False if the processes are of jobs of different sizes, which another check reports. */
 static bool join(struct job *job, struct process *const *processes, size_t nr_processes)
 {
 	int64_t last_rank = -1;
@@ -98,7 +98,7 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* One that has several ranks of a communicator is left in peace, too. */
+/* Spares a process that has several ranks of one communicator, too. */
 static void meet(struct job *job)
 {
 	if (job->nr_members) {
@@ -112,7 +112,7 @@ static void meet(struct job *job)
 	}
 }
 
-/* Ranks beside that of a candidate. */
+/* How many other ranks there are beside that of a candidate. */
 static size_t count_others(const struct job *job, size_t at)
 {
 	int64_t rank = job->candidates[at].process->rank;
@@ -129,8 +129,8 @@ static size_t count_others(const struct job *job, size_t at)
 }
 
 /*
- * A communicator of n of the ranks of a job leaves out all but n of them; if more others than these
- * are here, one of them has it.
+ * A communicator of n ranks leaves out all others of the job. If more than those are here, one of
+ * them must have it.
  */
 static bool must_meet(const struct process *process, size_t nr_others)
 {

@@ -17,17 +17,19 @@ static const char *const prefixes[] = {[HOST_COLLECTIVE_GLOO] = "gloo:",
 	[HOST_COLLECTIVE_MPI] = "mpi:",
 	[HOST_COLLECTIVE_UCC] = "ucc:"};
 
-/* Ranges and operators around communication; what they on_call is waiting, or what lies in them. */
+/*
+ * Ranges and operators around communication; their time is waiting, or that of what they contain.
+ */
 static const char *const around[] = {
 	"c10d::", "_c10d_functional::", "c10d_functional::", "autograd::engine::"};
 
-/* Asked of each operator: most differ in the first byte. */
+/* Called for each operator: most differ in the first byte. */
 static bool begins_with(const char *text, const char *prefix)
 {
 	return *text == *prefix && !strncmp(text, prefix, strlen(prefix));
 }
 
-/* What stands behind the library's name; NULL: it is of none. */
+/* The part after the library's name; NULL if there is no such name. */
 static const char *find_call(const char *name, enum host_collective_library *library)
 {
 	for (unsigned int i = HOST_COLLECTIVE_GLOO; i <= HOST_COLLECTIVE_UCC; i++) {
@@ -50,7 +52,7 @@ enum host_collective_library host_collective_library_of(uint32_t name)
 
 static uint8_t kind_of(const char *call)
 {
-	/* NCCL has none of its own, and PyTorch makes one of an all-reduce there. */
+	/* NCCL has no barrier; PyTorch uses an all-reduce for it. */
 	return begins_with(call, "barrier") ? NCCL_OPS_BARRIER
 					    : nccl_names_kind(call, strlen(call));
 }
@@ -65,7 +67,7 @@ static bool is_in(const struct idmap *names)
 	return false;
 }
 
-/* Rows have names, or texts where there are too many and in traces of others. */
+/* A row has the id of a name, or its text, if there are too many names and in imported traces. */
 bool host_collective_is_in(const struct process *process)
 {
 	return is_in(&process->op_names) || is_in(&process->strings);
@@ -79,7 +81,7 @@ bool host_collective_needs(void *context, struct process *process, unsigned int 
 
 /* ---- sizes ---- */
 
-/* Of an element, by how its type begins in texts of FORMAT.md's table op_shape; 0 unknown. */
+/* The size of an element by the type in texts of table op_shape (FORMAT.md); 0: unknown. */
 static uint64_t element_bytes(const char *type, size_t nr_bytes)
 {
 	static const struct {
@@ -116,7 +118,10 @@ static uint64_t element_bytes(const char *type, size_t nr_bytes)
 	return 0;
 }
 
-/* "[64,3]": behind the bracket. Returns what stands behind the sizes, NULL if they are none. */
+/*
+ * Parses the sizes of "[64,3]" after the bracket. Returns what follows them, NULL if they are
+ * invalid.
+ */
 static const char *read_sizes(const char *text, uint64_t *nr_bytes)
 {
 	while (*text && *text != ']') {
@@ -131,7 +136,7 @@ static const char *read_sizes(const char *text, uint64_t *nr_bytes)
 	return *text ? text + 1 : NULL;
 }
 
-/* "float32[64,3,32,32], int64[64]": the bytes of all; false if of one it is not known. */
+/* The total bytes of "float32[64,3,32,32], int64[64]"; false if any of them is unknown. */
 static bool read_bytes(const char *text, uint64_t *nr_bytes)
 {
 	*nr_bytes = 0;
@@ -208,7 +213,7 @@ void host_collective_scan(const struct process *process, const struct batch *b, 
 
 /* ---- operations beside NCCL's ---- */
 
-/* Whose operations they are. */
+/* The destination of the operations. */
 struct adder {
 	struct nccl_ops *ops;
 	struct process *process;

@@ -8,7 +8,7 @@
 
 #include "report/comm/nccl_match.h"
 
-/* One whose host is not known has a clock of its own. */
+/* A process of an unknown host has a clock of its own. */
 static bool shares_clock(const struct process *a, const struct process *b)
 {
 	uint32_t clock = process_clock(a);
@@ -31,7 +31,7 @@ static bool has_several_clocks(struct process *const *processes, size_t nr_proce
 static void bend(
 	struct clock_map *map, const struct process *process, const struct nccl_clock *clock)
 {
-	if (!map->nr_points) { /* as it is: times of the one are those of the other */
+	if (!map->nr_points) { /* no points: an identity map */
 		clock_map_add(map, process->first_ns, process->first_ns);
 		clock_map_finish(map);
 	}
@@ -58,7 +58,7 @@ static void convert(
 
 /* ---- clocks ---- */
 
-/* 1 + the clock of each process, 0 where nothing tells it. */
+/* 1 + the index of each process's clock, 0 if unknown. */
 static uint32_t *find_clocks(
 	const struct nccl_ops *ops, struct process *const *processes, size_t nr_processes)
 {
@@ -67,7 +67,7 @@ static uint32_t *find_clocks(
 	for (size_t i = 0; i < ops->nr_ops; i++) {
 		clock_of[ops->ops[i].process] = ops->ops[i].clock + 1;
 	}
-	/* A data loader's process has no communicator, but the clock of its host. */
+	/* A data loader has no communicator, but the clock of its host. */
 	for (size_t i = 0; i < nr_processes; i++) {
 		for (size_t k = 0; !clock_of[i] && k < nr_processes; k++) {
 			clock_of[i] = shares_clock(processes[i], processes[k]) ? clock_of[k] : 0;
@@ -86,14 +86,14 @@ static bool has_fitted(const struct nccl_clocks *clocks)
 	return nr_known > 1;
 }
 
-/* An operation whose times stay. */
+/* An operation of the reference clock. */
 static const struct nccl_op *find_first(
 	const struct nccl_clocks *clocks, const struct nccl_ops *ops)
 {
 	const struct nccl_op *op = ops->ops;
 
 	while (op->clock != clocks->first) {
-		op++; /* clocks are those of operations: there is one */
+		op++; /* each clock has an operation */
 	}
 	return op;
 }
@@ -181,7 +181,7 @@ void job_clock_print_one(const struct process *process, const char *before, stru
 	}
 }
 
-/* Those without the clock of the job, or that of the first. */
+/* How many processes have neither the job's clock nor that of the first process. */
 static size_t count_apart(struct process *const *processes, size_t nr_processes)
 {
 	const struct process *first = processes[0];

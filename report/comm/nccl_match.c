@@ -9,7 +9,7 @@
 
 /* ---- clocks ---- */
 
-/* Fewer points tell nothing of how well they agree. Quartz is off by some 100 ppm at most. */
+/* Fewer points do not show their error. Quartz clocks differ by at most some 100 ppm. */
 #define LEAST_POINTS 8u
 #define LEAST_A_WAY  4u /* of pairs */
 #define MOST_DRIFT   1e-3
@@ -28,7 +28,7 @@ static double distance(const struct nccl_clock *clock, const struct nccl_clock_p
 	return ahead - (clock->offset_ns + clock->drift * since);
 }
 
-/* Least squares of the distances to the line so far, of points that are not further off. */
+/* Least squares over the points within `most_off` of the current line. */
 static void improve(struct nccl_clock *clock, double most_off)
 {
 	double n = 0, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
@@ -71,7 +71,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The distance that this share of the points is not beyond. */
+/* The distance that this share of the points does not exceed. */
 static double quantile(const struct nccl_clock *clock, double share)
 {
 	double *all = mem_zeroed(clock->nr_points, sizeof(*all));
@@ -109,7 +109,7 @@ uint64_t nccl_clock_time(const struct nccl_clock *clock, uint64_t from_ns)
 
 /* ---- all clocks ---- */
 
-/* That of a host; of a process where its host is not known. */
+/* One clock a host; one a process if the host is unknown. */
 static void find_clocks(struct nccl_clocks *clocks, struct nccl_ops *ops)
 {
 	struct idmap boots, processes;
@@ -131,7 +131,7 @@ static void find_clocks(struct nccl_clocks *clocks, struct nccl_ops *ops)
 	clocks->clocks = mem_zeroed(clocks->nr + 1, sizeof(*clocks->clocks));
 }
 
-/* Nobody is done before everybody has come. */
+/* Can no rank finish before all ranks have started? */
 static bool ends_together(uint8_t kind)
 {
 	return kind == GPROF_NCCL_ALL_REDUCE || kind == GPROF_NCCL_ALL_GATHER ||
@@ -146,7 +146,7 @@ static void add_point(struct nccl_clock *clock, uint64_t from_ns, uint64_t to_ns
 		(struct nccl_clock_point){from_ns, (int64_t)(to_ns - from_ns)};
 }
 
-/* The last end of each clock that is not known, against that of one that is. */
+/* Adds the last end of each unknown clock against that of a known one. */
 static void add_points(struct nccl_clocks *clocks, const struct nccl_op *ops, size_t nr)
 {
 	uint64_t known_ns = 0;
@@ -171,7 +171,7 @@ static void add_points(struct nccl_clocks *clocks, const struct nccl_op *ops, si
 	}
 }
 
-/* A pair of which one clock is known. */
+/* Adds a pair of which one clock is known. */
 static void add_pair(
 	struct nccl_clocks *clocks, const struct nccl_op *send, const struct nccl_op *receive)
 {
@@ -201,7 +201,7 @@ static bool has_enough(const struct nccl_clock *clock, bool is_of_pairs)
 			   : clock->nr_points >= LEAST_POINTS;
 }
 
-/* Fits those that have points enough. False if there are none. */
+/* Fits clocks with enough points. False if there are none. */
 static bool fit_all(struct nccl_clocks *clocks, bool is_of_pairs)
 {
 	bool has_more = false;
@@ -220,7 +220,7 @@ static bool fit_all(struct nccl_clocks *clocks, bool is_of_pairs)
 	return has_more;
 }
 
-/* Those that share collectives with clocks that are known by now. False if there are none. */
+/* Fits clocks that share collectives with known ones. False if there are none. */
 static bool fit_more(
 	struct nccl_clocks *clocks, const struct nccl_ops *ops, const uint32_t *lengths)
 {
@@ -248,7 +248,7 @@ bool nccl_clocks_share(
 	       (clocks->clocks[a->clock].is_known && clocks->clocks[b->clock].is_known);
 }
 
-/* That which can be compared with most operations of others; the first of these. */
+/* The first of the clocks that share most operations with others. */
 static uint32_t find_first(const struct nccl_clocks *clocks, const struct nccl_ops *ops,
 	const uint32_t *lengths, const struct nccl_pair *pairs, size_t nr_pairs)
 {
@@ -301,10 +301,10 @@ void nccl_clocks_fini(struct nccl_clocks *clocks)
 
 /* ---- sends and receives ---- */
 
-/* Of an operation: what is known of its other sides. */
+/* What is known of the other sides of an operation. */
 struct others {
 	uint64_t begin_ns; /* of the last one */
-	uint32_t rank;	   /* 1 + its rank; 0 none began later */
+	uint32_t rank;	   /* 1 + its rank; 0: none began later */
 	uint32_t nr;
 };
 
@@ -319,7 +319,7 @@ static bool is_same_transfer(const struct nccl_side *a, const struct nccl_side *
 	       a->sequence == b->sequence;
 }
 
-/* The send before its receive. */
+/* The send comes before its receive. */
 static int compare_sides(const void *a, const void *b)
 {
 	const struct nccl_side *x = a, *y = b;
@@ -366,7 +366,7 @@ void nccl_pairs_find(struct nccl_pairs *pairs, struct nccl_ops *ops)
 		while (at + nr < ops->nr_sides && is_same_transfer(first, &first[nr])) {
 			nr++;
 		}
-		/* More are of a rank that is here twice. */
+		/* More sides come from a rank that is here twice. */
 		if (nr == 2 && !first[0].is_receive && first[1].is_receive) {
 			add(pairs, first, places);
 		}
@@ -432,8 +432,9 @@ uint64_t nccl_pairs_set_times(
 /* ---- matching ---- */
 
 struct found {
-	uint32_t *lengths; /* of collectives of all ranks with times, where they begin; else 0 */
-	uint32_t *ends;	   /* of those of some ranks, too, as nccl_clock.h wants them */
+	uint32_t *
+		lengths; /* at the first operation of collectives with times of all ranks; else 0 */
+	uint32_t *ends;	 /* also of those with only some ranks, as nccl_clocks_fit wants */
 	struct nccl_pairs pairs;
 	struct nccl_clocks clocks;
 };
@@ -449,7 +450,7 @@ static int compare_ops(const void *a, const void *b)
 	return order ? order : compare(x->process, y->process);
 }
 
-/* Ranks may put calls together as they like; then their sizes say nothing. */
+/* Ranks may group calls differently; then sizes do not compare. */
 static bool is_same_collective(const struct nccl_op *a, const struct nccl_op *b)
 {
 	if (a->nr_calls != b->nr_calls) {
@@ -472,7 +473,7 @@ static bool do_same(const struct nccl_op *ops, size_t nr, struct nccl_match *mat
 	return true;
 }
 
-/* Each rank once, and all of the same calls. */
+/* Is each rank there once, with the same calls? */
 static bool is_whole(const struct nccl_op *ops, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -537,7 +538,7 @@ static size_t length_at(const struct nccl_ops *ops, size_t at)
 	return nr;
 }
 
-/* Some of the ranks, each once: what they did together tells of their clocks nevertheless. */
+/* Are some of the ranks there, each once? They still help to align clocks. */
 static bool is_part(const struct nccl_op *ops, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {
@@ -549,7 +550,7 @@ static bool is_part(const struct nccl_op *ops, size_t nr)
 	return ops[0].rank >= 0;
 }
 
-/* Sorts out what cannot be compared. */
+/* Counts and skips what cannot be compared. */
 static void find_whole(struct nccl_ops *ops, struct nccl_match *match, struct found *found)
 {
 	for (size_t at = 0, nr; at < ops->nr_ops && nccl_op_is_numbered(&ops->ops[at]); at += nr) {
@@ -558,7 +559,7 @@ static void find_whole(struct nccl_ops *ops, struct nccl_match *match, struct fo
 		nr = length_at(ops, at);
 		match->nr_collectives++;
 		if (!do_same(first, nr, match)) {
-			continue; /* counted */
+			continue; /* counted already */
 		}
 		if (is_part(first, nr) && has_times(first, nr)) {
 			found->ends[at] = (uint32_t)nr;
@@ -573,7 +574,7 @@ static void find_whole(struct nccl_ops *ops, struct nccl_match *match, struct fo
 	}
 }
 
-/* Times of clocks that are not known stay as they are. Durations stay as measured. */
+/* Times of unknown clocks stay as they are. Durations stay as measured. */
 static void convert(
 	struct nccl_ops *ops, const struct nccl_clocks *clocks, struct nccl_match *match)
 {
@@ -594,7 +595,7 @@ static void convert(
 		match->error_ns =
 			clock->error_ns > match->error_ns ? clock->error_ns : match->error_ns;
 	}
-	match->nr_fitted -= match->nr_fitted != 0; /* one of them is the one clock */
+	match->nr_fitted -= match->nr_fitted != 0; /* one of them is the reference */
 }
 
 static void match_collectives(struct nccl_ops *ops, const struct nccl_clocks *clocks,
@@ -614,7 +615,7 @@ static void match_collectives(struct nccl_ops *ops, const struct nccl_clocks *cl
 	}
 }
 
-/* Sorts the operations, and finds what of them belongs together, and the clocks. */
+/* Sorts the operations, matches them, and aligns the clocks. */
 static void find(struct nccl_ops *ops, struct nccl_match *match, struct found *found)
 {
 	*match = (struct nccl_match){0};

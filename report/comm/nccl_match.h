@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collectives of several ranks put together by communicator and sequence number: who came last, and
- * how long the others waited for it; sends with their receives. Times are those of one clock; see
- * nccl_clock.h, nccl_pair.h.
+ * Matches the operations of several ranks: collectives by communicator and sequence number, sends
+ * with their receives. It finds who came last and how long the others waited, on one clock.
  */
 #ifndef REPORT_COMM_NCCL_MATCH_H
 #define REPORT_COMM_NCCL_MATCH_H
@@ -13,35 +12,37 @@
 /* ---- clocks ---- */
 
 /*
- * One clock for ranks of several hosts, and of traces that do not tell theirs: collectives in which
- * everybody needs something of everybody end at about the same moment on all ranks. Offset and
- * drift of each clock are a line through the ends of those that it shares with clocks that are
- * known, beginning with the one that shares most, if these are 8 or more; ends that are far off
- * are left out of the line, not of its error. Clocks that are not known then are fitted by the ends
- * of sends and receives, if 4 or more go each way: a receive may end long after its send, so that
- * those of one way alone would move the clock.
+ * Aligns the clocks of hosts, and of traces without a host. In most collectives every rank needs
+ * data of every other, so all ranks end at about the same time.
+ *
+ * Offset and drift of a clock are a line through the ends that it shares with aligned clocks, if
+ * there are 8 or more. The clock that shares most comes first. Outliers are excluded from the line,
+ * but not from its error.
+ *
+ * Remaining clocks use the ends of sends and receives, if 4 or more go each way: a receive may end
+ * long after its send, so one direction alone would bias the clock.
  *
  * Memory: 16 bytes for each such collective and clock, and each such pair.
  */
 
 struct nccl_clock_point {
 	uint64_t from_ns;
-	int64_t ahead_ns; /* of the one clock */
+	int64_t ahead_ns; /* of the reference clock */
 };
 
 struct nccl_clock {
 	bool is_known;
-	/* from + base_ns + offset_ns + drift * (from - first_ns) */
+	/* reference time = from + base_ns + offset_ns + drift * (from - first_ns) */
 	uint64_t first_ns;
 	int64_t base_ns;
 	double offset_ns, drift;
-	uint64_t error_ns; /* 95 % of the ends are not further off; 0 for the first */
+	uint64_t error_ns; /* 95 % of the ends are within it; 0 for the reference */
 	struct nccl_clock_point *points;
 	size_t nr_points, capacity;
-	size_t nr_received; /* of points that are of pairs: it received */
+	size_t nr_received; /* points of pairs in which it received */
 };
 
-/* Places of a send and of what received it, in the array of operations. */
+/* Indices of a send and its receive in the array of operations. */
 struct nccl_pair {
 	uint32_t send, receive;
 	uint64_t bytes;
@@ -50,13 +51,13 @@ struct nccl_pair {
 struct nccl_clocks {
 	struct nccl_clock *clocks;
 	size_t nr;
-	uint32_t first; /* whose times stay: all others are fitted to it */
+	uint32_t first; /* the reference: all others are fitted to it */
 };
 
 /*
- * Sets nccl_op.clock, and fits the clocks. The operations are sorted as nccl_match has them, and
- * lengths[i] is how many from place i on are one collective, each of another rank, all with times;
- * 0 where none begins.
+ * Sets nccl_op.clock and fits the clocks. The operations are sorted as by nccl_match. lengths[i]:
+ * how many from i on are one collective, each of another rank, all with times; 0 if none begins at
+ * i.
  */
 void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
 	const struct nccl_pair *pairs, size_t nr_pairs);
@@ -66,17 +67,17 @@ void nccl_clocks_fini(struct nccl_clocks *clocks);
 bool nccl_clocks_share(
 	const struct nccl_clocks *clocks, const struct nccl_op *a, const struct nccl_op *b);
 
-/* A time of the one clock; the clock must be known. */
+/* A time on the reference clock. The clock must be known. */
 uint64_t nccl_clock_time(const struct nccl_clock *clock, uint64_t from_ns);
 
-/* Fits a clock to its points, of which it has some. */
+/* Fits a clock to its points; it has at least one. */
 void nccl_clock_fit(struct nccl_clock *clock);
 
 /* ---- sends and receives ---- */
 
 /*
- * Sends put together with the receives of what they sent, by communicator, ranks and number: how
- * long each waited for its other side. A group waits for the last of all of its other sides.
+ * Pairs sends with their receives by communicator, ranks and number, and finds how long each waited
+ * for the other. A group waits for the last of its other sides.
  *
  * Memory: 16 bytes a pair, and 16 for each operation of NCCL while times are set.
  */
@@ -84,18 +85,18 @@ void nccl_clock_fit(struct nccl_clock *clock);
 struct nccl_pairs {
 	struct nccl_pair *pairs;
 	size_t nr, capacity;
-	uint64_t nr_differing; /* what is sent and what is received are of different sizes */
+	uint64_t nr_differing; /* send and receive have different sizes */
 	const struct nccl_side
-		*differing[2]; /* the first: send and receive, while the sides stay */
+		*differing[2]; /* the first such send and receive, valid while the sides are */
 };
 
-/* Sorts the sides. The operations stay where they are from here on. */
+/* Sorts the sides. The operations must not move afterwards. */
 void nccl_pairs_find(struct nccl_pairs *pairs, struct nccl_ops *ops);
 void nccl_pairs_fini(struct nccl_pairs *pairs);
 
 /*
- * Sets what nccl_ops.h says of operations whose other sides are all here, with times on one clock.
- * Returns how many these are.
+ * Sets the results of operations whose other sides are all here with times on one clock. Returns
+ * how many there are.
  */
 uint64_t nccl_pairs_set_times(
 	const struct nccl_pairs *pairs, const struct nccl_clocks *clocks, struct nccl_ops *ops);
@@ -103,31 +104,31 @@ uint64_t nccl_pairs_set_times(
 /* ---- matching ---- */
 
 struct nccl_match {
-	uint64_t nr_alone;	 /* without a number: whose they are on other ranks is not known */
-	uint64_t nr_collectives; /* different ones of the others */
+	uint64_t nr_alone;	 /* without a number, so their counterparts are unknown */
+	uint64_t nr_collectives; /* distinct ones among the others */
 	uint64_t nr_matched;
-	/* Why the others are not, the first that applies: */
-	uint64_t nr_differing; /* ranks do not do the same */
-	uint64_t nr_missing;   /* not all ranks are here, or none can say */
+	/* Why others are not matched; the first reason counts: */
+	uint64_t nr_differing; /* ranks call different collectives */
+	uint64_t nr_missing;   /* not all ranks are here, or their number is unknown */
 	uint64_t nr_untimed;   /* not all kernels are known */
-	uint64_t nr_clocks; /* the clocks share no collective that tells how far apart they are */
-	size_t nr_fitted;   /* clocks that were fitted to another one */
-	uint64_t error_ns;  /* the largest of these */
+	uint64_t nr_clocks;    /* the clocks share nothing that aligns them */
+	size_t nr_fitted;      /* clocks that were aligned to another one */
+	uint64_t error_ns;     /* the largest error of these */
 	/* The first two that differ, in the array of nccl_ops; valid while that is. */
 	const struct nccl_op *differing[2];
-	uint64_t nr_p2p; /* operations of sends and receives alone */
+	uint64_t nr_p2p; /* operations of sends and receives only */
 	uint64_t nr_p2p_matched;
-	uint64_t nr_p2p_differing; /* sends whose receives are of another size; the first: */
+	uint64_t nr_p2p_differing; /* sends whose receives have another size; the first pair: */
 	const struct nccl_side *p2p_differing[2];
 };
 
 /*
- * Sorts the operations by communicator, sequence and rank, puts their times on one clock where that
- * can be, and sets what nccl_ops.h says.
+ * Sorts the operations by communicator, sequence and rank, puts their times on one clock if
+ * possible, and sets the results in nccl_ops.h.
  */
 void nccl_match(struct nccl_ops *ops, struct nccl_match *match);
 
-/* Sorts them, too, and fits their clocks alone; times stay. */
+/* Only sorts them and fits their clocks; times stay. */
 void nccl_match_clocks(struct nccl_ops *ops, struct nccl_clocks *clocks);
 
 #endif

@@ -32,7 +32,7 @@ const char *nccl_names_op(uint8_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
 }
 
-/* Without the lines: "allgatherbase", "allgather". */
+/* Removes underscores: "allgatherbase", "allgather". */
 static void clean(const char *name, size_t nr_bytes, char *out)
 {
 	size_t nr = 0;
@@ -47,7 +47,7 @@ static void clean(const char *name, size_t nr_bytes, char *out)
 
 uint8_t nccl_names_kind(const char *name, size_t nr_bytes)
 {
-	/* By how they begin: there are "base", "oop", "coalesced" and others behind. */
+	/* Compared by prefix: "base", "oop", "coalesced" and others may follow. */
 	static const struct {
 		const char *begin;
 		uint8_t kind;
@@ -76,7 +76,7 @@ uint8_t nccl_names_kind(const char *name, size_t nr_bytes)
 	return 0;
 }
 
-/* What several functions of NCCL make has a name that begins as theirs. */
+/* An operation made of several functions has the name of their common prefix. */
 uint32_t nccl_names_call(uint8_t kind)
 {
 	static const char *const names[] = {
@@ -104,8 +104,7 @@ uint32_t nccl_names_call(uint8_t kind)
 	return string_pool_intern(name, strlen(name));
 }
 
-/* PyTorch's name of the group is for people; where there is none, the key is the same on all ranks.
- */
+/* Prefers PyTorch's name of the group; else uses the key, which is the same on all ranks. */
 static void make_comm(const struct process *process, uint32_t id, struct model_nccl_comm *comm)
 {
 	struct buf name = {0};

@@ -12,7 +12,7 @@ static void add_op(const struct nccl_op *op, struct buf *text)
 		op->bytes, op->rank);
 }
 
-/* What is wrong with the program, if anything: said loudly, and the exit status tells it. */
+/* Errors in the program are prominent and set the exit status. */
 static void add_errors(const struct nccl_match *match, struct buf *text)
 {
 	struct buf errors = {0};
@@ -92,7 +92,7 @@ static void add_match(const struct nccl_match *match, struct buf *text)
 	}
 }
 
-/* What figures of the host's operations mean. */
+/* How to read figures of host collectives. */
 static void add_host(const struct nccl_ops *ops, struct buf *text)
 {
 	for (size_t i = 0; i < ops->nr_ops; i++) {

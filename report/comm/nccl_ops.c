@@ -36,7 +36,7 @@ void nccl_launches_add(struct nccl_launches *launches, const struct nccl_span *s
 
 /* ---- spans ---- */
 
-/* By thread, then by id; what one thread launched later has higher ids, modulo 2^32. */
+/* By thread, then id: later launches of a thread have higher ids, modulo 2^32. */
 static int by_thread(const void *a, const void *b)
 {
 	const struct nccl_span *x = a, *y = b;
@@ -52,7 +52,7 @@ static bool ends_before(const struct nccl_span *span, uint32_t thread, uint32_t 
 	return span->thread < thread || (span->thread == thread && span->last < correlation);
 }
 
-/* The first that does not end before a launch, mostly the one that it was for the launch before. */
+/* The first span that does not end before a launch; mostly that of the previous launch. */
 static size_t find_end(struct nccl_launches *launches, uint32_t thread, uint32_t correlation)
 {
 	const struct nccl_span *spans = launches->spans;
@@ -140,7 +140,7 @@ void nccl_launches_read(struct nccl_launches *launches, struct stream *stream)
 	}
 }
 
-/* Kernels come about as they were launched: mostly that before their id is the last one again. */
+/* Kernels come roughly in launch order, so the previous answer is mostly right again. */
 size_t nccl_launches_find(struct nccl_launches *launches, uint32_t correlation)
 {
 	const struct nccl_launch *items = launches->items;
@@ -177,7 +177,7 @@ size_t nccl_launches_find(struct nccl_launches *launches, uint32_t correlation)
 struct nccl_call {
 	uint64_t group, bytes, begin;
 	uint32_t comm, sequence, thread;
-	uint32_t after, last; /* correlation ids of what it launched */
+	uint32_t after, last; /* correlation ids of its launches */
 	int32_t peer;
 	uint8_t kind;
 };
@@ -235,7 +235,7 @@ void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *b)
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t kind = b->col[COL_nccl_kind][i];
 
-		/* What failed at once moved nothing; 7 is ncclInProgress. */
+		/* A call that failed at once moved nothing; 7 is ncclInProgress. */
 		if ((!is_move(kind) && kind != GPROF_NCCL_GROUP_END) ||
 			(b->col[COL_nccl_result][i] && b->col[COL_nccl_result][i] != 7)) {
 			continue;
@@ -257,7 +257,7 @@ void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *b)
 	}
 }
 
-/* Those of a group and communicator after each other, as they were made; GROUP_END first. */
+/* By group and communicator, then in call order, with GROUP_END first. */
 static int by_group(const void *a, const void *b)
 {
 	const struct nccl_call *x = a, *y = b;
@@ -340,7 +340,7 @@ static void add_side(struct nccl_ops *ops, const struct nccl_op *op, const struc
 	};
 }
 
-/* The calls from `at` on that are of one group; returns where the next one begins. */
+/* Adds the operation of the calls from `at` on that form a group. Returns where the next begins. */
 static size_t add_group(struct nccl_ops *ops, struct process *process, size_t at)
 {
 	struct nccl_calls *calls = ops->calls;
@@ -364,7 +364,7 @@ static size_t add_group(struct nccl_ops *ops, struct process *process, size_t at
 		add_call(&ops->ops[op], call);
 		add_side(ops, &ops->ops[op], call);
 	}
-	/* Kernels do not say which communicator they are of. */
+	/* Kernels do not name their communicator. */
 	nccl_launches_add(
 		&calls->launches, &(struct nccl_span){first->thread, first->after, first->last,
 					  nr_comms == 1 ? op : NCCL_LAUNCH_NONE});

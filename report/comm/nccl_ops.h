@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations of NCCL, and of what works like it on hosts, of some processes: who asked for what
- * on which communicator, and when the kernels of it ran. Calls of a group on one communicator are
- * one operation, as NCCL makes one kernel of them. Kernels are joined to calls by the ids of the
- * launches on the calls' threads.
+ * The operations of NCCL and of host collectives of some processes: who called what on which
+ * communicator, and when its kernels ran.
  *
- * Memory: about 100 bytes a call of NCCL, 40 more of a send or receive, and 16 for each launch
+ * The calls of a group on one communicator are one operation, since NCCL launches one kernel for
+ * them. Kernels belong to calls by the correlation ids of launches on their threads.
+ *
+ * Memory: about 100 bytes a call of NCCL, 40 more for a send or receive, and 16 for each launch
  * within one.
  */
 #ifndef REPORT_COMM_NCCL_OPS_H
@@ -18,19 +19,21 @@
 /* ---- launches ---- */
 
 /*
- * Which launches of CUDA are of which operation of NCCL: those that a thread made within a call of
- * it, by the correlation ids between its begin and its end. Ids are one row for all threads of a
- * process, so that of another thread may lie between them.
+ * Finds the operation of a CUDA launch: a thread launched it within a call of NCCL, so its
+ * correlation id lies between those at begin and end of the call. All threads of a process share
+ * the ids, so launches of other threads may lie between them.
  *
  * Memory: 24 bytes a call that launched anything, and 8 for each launch within one.
  */
 
-/* The place of an operation that cannot be told. */
+/* An unknown operation. */
 #define NCCL_LAUNCH_NONE SIZE_MAX
 
-/* Of what one thread launched in one call; thread 0: it is not known, but its one launch is. */
+/*
+ * What one thread launched in one call. thread 0: the thread is unknown, but there is one launch.
+ */
 struct nccl_span {
-	uint32_t thread, after, last; /* ids: behind the one, up to the other */
+	uint32_t thread, after, last; /* correlation ids: after < id <= last */
 	size_t op;
 };
 
@@ -39,7 +42,7 @@ struct nccl_launch {
 	uint32_t op;
 };
 
-/* Starts with all zeros. */
+/* Zero-initialized. */
 struct nccl_launches {
 	struct nccl_span *spans;
 	size_t nr_spans, spans_capacity;
@@ -50,64 +53,66 @@ struct nccl_launches {
 
 void nccl_launches_fini(struct nccl_launches *launches);
 
-/* op: the place of the operation. A span without a launch is none. */
+/* op: the index of the operation. Ignores a span without a launch. */
 void nccl_launches_add(struct nccl_launches *launches, const struct nccl_span *span);
 
-/* All launches of the spans, once these are all there. */
+/* Reads all launches of the spans. Add all spans first. */
 void nccl_launches_read(struct nccl_launches *launches, struct stream *stream);
 
-/* Then: the operation that a launch is of, NCCL_LAUNCH_NONE if it is of none. */
+/* Then: the operation of a launch, NCCL_LAUNCH_NONE if it belongs to none. */
 size_t nccl_launches_find(struct nccl_launches *launches, uint32_t correlation);
 
-/* For the next process. */
+/* Empties it for the next process. */
 void nccl_launches_clear(struct nccl_launches *launches);
 
 /* ---- operations ---- */
 
 struct nccl_op {
-	uint64_t key;	   /* of the communicator; 0 unknown */
+	uint64_t key;	   /* of the communicator; 0: unknown */
 	uint64_t bytes;	   /* as nccl-tests counts them: of all ranks where a rank brings or gets a
 			      part */
-	uint64_t begin_ns; /* of its kernels, CLOCK_MONOTONIC; begin > end: not known */
+	uint64_t begin_ns; /* of its kernels, CLOCK_MONOTONIC; begin > end: unknown */
 	uint64_t end_ns;
-	uint32_t sequence; /* of its first call; 0 unknown */
+	uint32_t sequence; /* of its first call; 0: unknown */
 	uint32_t nr_calls;
-	uint32_t nr_ranks; /* of the communicator; 0 unknown */
-	int32_t rank;	   /* in the communicator; -1 unknown */
+	uint32_t nr_ranks; /* of the communicator; 0: unknown */
+	int32_t rank;	   /* in the communicator; -1: unknown */
 	int32_t peer;	   /* of its first call */
-	uint32_t boot;	   /* whose clock it is, of model.h */
-	uint32_t process;  /* counts the processes from 0 */
-	uint32_t name;	   /* of the communicator, of names.h */
-	uint32_t group;	   /* of the communicator's process group, of names.h; 0 unknown */
-	uint32_t clock;	   /* of nccl_clock.h; set by nccl_match */
-	uint32_t id;	   /* counts all from 0 */
+	uint32_t boot;	   /* its clock, see process_clock */
+	uint32_t process;  /* index of the process */
+	uint32_t name;	   /* of the communicator, of string_pool.h */
+	uint32_t group;	   /* of the process group, of string_pool.h; 0: unknown */
+	uint32_t clock;	   /* index in nccl_clocks; set by nccl_match */
+	uint32_t id;	   /* numbers all operations from 0 */
 	uint32_t step;	   /* that its first call began in: 1 + place in process.steps, 0 before the
 			      first */
-	uint32_t device;   /* of its kernels; UINT32_MAX unknown */
+	uint32_t device;   /* of its kernels; UINT32_MAX: unknown */
 	uint8_t kind;
-	uint8_t library; /* enum host_collective_library: of the host; else NCCL's */
-	bool is_unsized; /* `bytes` is not known */
+	uint8_t library; /* enum host_collective_library; 0: NCCL */
+	bool is_unsized; /* `bytes` is unknown */
 	/* Set by nccl_match, 0 before. */
-	bool is_matched, is_last; /* the times of all ranks are known; this one came last */
-	uint64_t wait_ns;	  /* of the kernels' time: until the last rank's had begun */
-	uint64_t caused_ns;	  /* of the last rank: the sum of what the others waited */
+	bool is_matched, is_last; /* times of all ranks are known; this one came last */
+	uint64_t wait_ns;	  /* of its kernels' time: before the last rank began */
+	uint64_t caused_ns;	  /* of the last rank: the sum of the others' waits */
 	uint64_t transfer_ns;	  /* of the last rank: from its begin to the end of all */
-	/* Of sends and receives, which wait for other sides, not for all ranks; `is_last` of none:
+	/*
+	 * Sends and receives wait for their other sides, not for all ranks, and have no `is_last`:
 	 */
-	uint32_t late_rank; /* 1 + that of the side that began last, if it was later; 0 none */
+	uint32_t late_rank; /* 1 + rank of the side that began last, if later than this one; 0: none
+			     */
 };
 
-/* A send or a receive whose other side can be found. */
+/* A send or receive whose other side can be found. */
 struct nccl_side {
 	uint64_t key;
 	uint64_t bytes;
 	int32_t from, to;  /* ranks of the communicator */
-	uint32_t sequence; /* of what goes from there to there, from 1 */
+	uint32_t sequence; /* number of the transfer between the two, from 1 */
 	uint32_t op;	   /* the id of its operation */
 	bool is_receive;
 };
 
-/* Of the process at hand. */
+/* Of the current process. */
 struct nccl_calls;
 
 struct nccl_ops {
@@ -121,14 +126,14 @@ struct nccl_ops {
 
 #define NCCL_OPS_MASK COL_ALL(NR_COL_nccl)
 
-/* Starts with all zeros. */
+/* Zero-initialized. */
 void nccl_ops_fini(struct nccl_ops *ops);
 
-/* For each process: its batches of table nccl in file order, all columns; then its end. */
+/* For each process: its batches of table nccl in file order, with all columns; then its end. */
 void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *batch);
 void nccl_ops_end(struct nccl_ops *ops, struct process *process);
 
-/* Both, for a process that no scan reads. */
+/* Does both for a process that no scan reads. */
 void nccl_ops_read(struct nccl_ops *ops, struct process *process);
 
 /* Is every call of it a send or a receive? */
@@ -144,25 +149,25 @@ static inline bool nccl_op_is_collective(const struct nccl_op *op)
 	       op->kind == NCCL_OPS_BARRIER;
 }
 
-/* A collective that can be found on other ranks. */
+/* Is it a collective that can be found on other ranks? */
 static inline bool nccl_op_is_numbered(const struct nccl_op *op)
 {
 	return nccl_op_is_collective(op) && op->key && op->sequence;
 }
 
-/* Kinds of which a rank brings or gets one of as many parts as there are ranks. */
+/* Does a rank contribute or receive one of as many parts as there are ranks? */
 static inline bool nccl_op_kind_is_wide(uint8_t kind)
 {
 	return kind >= GPROF_NCCL_ALL_GATHER && kind <= GPROF_NCCL_SCATTER;
 }
 
-/* Is the whole known by what a rank gives? Of parts one must know of how many ranks they are. */
+/* Does a rank's size give the total? For kinds of parts the number of ranks must be known. */
 static inline bool nccl_op_kind_is_sized(uint8_t kind, uint32_t nr_ranks)
 {
 	return nr_ranks || (!nccl_op_kind_is_wide(kind) && kind != NCCL_OPS_SEVERAL);
 }
 
-/* Are `bytes` what nccl-tests counts? */
+/* Is `bytes` what nccl-tests counts? */
 static inline bool nccl_op_is_sized(const struct nccl_op *op)
 {
 	return !op->is_unsized && op->kind && op->kind != NCCL_OPS_BARRIER &&
@@ -175,8 +180,8 @@ static inline bool nccl_op_has_time(const struct nccl_op *op)
 }
 
 /*
- * Bus bandwidth as a part of the algorithm's, by nccl-tests: what the slowest link of the best
- * algorithm must carry for each byte.
+ * Bus bandwidth / algorithm bandwidth, as in nccl-tests: the bytes that the slowest link of the
+ * best algorithm carries for each byte.
  */
 double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks);
 

@@ -7,7 +7,7 @@
 
 /* ---- neighbours ---- */
 
-/* The place of a neighbour, PIPELINE_MOST if there is no room for it. */
+/* The index of a neighbour, PIPELINE_MOST if there is no room. */
 static uint32_t find_neighbour(struct pipeline_rank *rank, uint32_t process)
 {
 	uint32_t at = 0;
@@ -53,7 +53,7 @@ static void add_pair(
 	}
 }
 
-/* Who has a neighbour with too many is in no pipeline either. */
+/* A neighbour of a process with too many neighbours is in no pipeline either. */
 static void leave_meshes(struct pipeline *pipeline)
 {
 	bool has_more = true;
@@ -86,7 +86,7 @@ static void leave_meshes(struct pipeline *pipeline)
 
 /* ---- stages ---- */
 
-/* By process: is the first of its sends and receives, which is in no group, a send? 0 unknown. */
+/* By process: is the first of its sends and receives outside groups a send? 0: unknown. */
 static int8_t *find_firsts(const struct nccl_ops *ops, size_t nr_processes)
 {
 	int8_t *firsts = mem_zeroed(nr_processes + 1, sizeof(*firsts));
@@ -106,7 +106,7 @@ static int8_t *find_firsts(const struct nccl_ops *ops, size_t nr_processes)
 	return firsts;
 }
 
-/* The next one of a row, that is not where we come from; itself at the end. */
+/* The next process in a row, other than `from`; the process itself at the end. */
 static uint32_t next_of(const struct pipeline *pipeline, uint32_t at, uint32_t before)
 {
 	const struct pipeline_rank *rank = &pipeline->ranks[at];
@@ -119,7 +119,7 @@ static uint32_t next_of(const struct pipeline *pipeline, uint32_t at, uint32_t b
 	return at;
 }
 
-/* Along a row, from an end that was not reached from the other one. */
+/* Numbers a row from one of its ends, unless the other end was first. */
 static void number_row(struct pipeline *pipeline, uint32_t end, const int8_t *firsts)
 {
 	uint32_t nr = 1, at = end, before = end, last;

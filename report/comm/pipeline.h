@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pipelines, by who sends to whom: processes that send and receive with one or two others each, in
- * a row or in a ring. In a row they are stages; the first is the end that sends before it receives.
+ * Finds pipelines from sends and receives: processes that exchange with one or two neighbours each,
+ * in a row or a ring. In a row they are stages; the first one is the end that sends before it
+ * receives.
  */
 #ifndef REPORT_COMM_PIPELINE_H
 #define REPORT_COMM_PIPELINE_H
@@ -14,8 +15,8 @@ struct pipeline_rank {
 	uint32_t neighbours[PIPELINE_MOST]; /* processes, as nccl_op.process */
 	uint32_t nr_neighbours;		    /* PIPELINE_MOST + 1: more; 0: it is in no pipeline */
 	uint32_t nr_stages;		    /* of its row; 0: a ring */
-	int32_t stage;			    /* from 0; -1 unknown */
-	/* By step, as nccl_op.step counts, and neighbour: what was received. */
+	int32_t stage;			    /* from 0; -1: unknown */
+	/* What it received, by step (as in nccl_op.step) and neighbour. */
 	uint32_t (*nr_received)[PIPELINE_MOST];
 	uint32_t nr_steps;
 };
@@ -23,10 +24,10 @@ struct pipeline_rank {
 struct pipeline {
 	struct pipeline_rank *ranks; /* by process */
 	size_t nr;
-	size_t nr_meshed; /* processes that exchange with more, or with such */
+	size_t nr_meshed; /* processes that exchange with more than two, or with such ones */
 };
 
-/* The operations are matched, see nccl_match.h. */
+/* Expects matched operations, see nccl_match.h. */
 void pipeline_find(struct pipeline *pipeline, struct nccl_ops *ops);
 void pipeline_fini(struct pipeline *pipeline);
 

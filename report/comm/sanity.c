@@ -14,20 +14,20 @@
 /* ---- one process ---- */
 
 /*
- * What is check about one process: each appends its sentence, with the file, and returns true, or
- * returns false where nothing is.
+ * Checks of one process: each appends a sentence with the file and returns true, or returns false
+ * if all is well.
  */
 
-/* A profiler's trace is of minutes; one of so long holds a clock that jumped, or several runs. */
+/* A profiler's trace covers minutes. A longer one has a clock that jumped, or several runs. */
 #define MOST_TRACE_DAYS 30u
 #define DAY_NS		(86400 * (uint64_t)1000000000u)
 
-/* A step that is not in order, by its place; 0 if there is none. nr: how many are not. */
+/* Steps out of order: the index of the first one, 0 if there is none, and how many. */
 struct sanity_steps {
 	size_t first, nr;
 };
 
-/* Those that begin before the one before it. */
+/* Steps that begin before the previous one. */
 static struct sanity_steps find_falls(const struct process *process)
 {
 	struct sanity_steps falls = {0};
@@ -41,7 +41,10 @@ static struct sanity_steps find_falls(const struct process *process)
 	return falls;
 }
 
-/* A trace's are by their begins, of one thread: those whose number does not rise. */
+/*
+ * The steps of a trace are sorted by begin and of one thread; finds those whose number does not
+ * rise.
+ */
 static struct sanity_steps find_repeats(const struct process *process)
 {
 	const struct model_step *last = NULL;
@@ -60,7 +63,7 @@ static struct sanity_steps find_repeats(const struct process *process)
 	return repeats;
 }
 
-/* Two threads that count steps in turns: where one's step begins the other's ends. */
+/* Do two threads count steps alternately, so that each one's step ends the other's? */
 static bool has_loops(const struct process *process)
 {
 	const struct model_step *steps = process->steps;
@@ -74,7 +77,7 @@ static bool has_loops(const struct process *process)
 	return false;
 }
 
-/* Steps that overlap or are not in order, clocks that jump. */
+/* Steps that overlap or are out of order, and clocks that jump. */
 static bool check_times(const struct process *process, struct buf *line)
 {
 	uint64_t nr_back = process->host_clock.nr_back + process->device_clock.nr_back;
@@ -115,7 +118,7 @@ static bool check_times(const struct process *process, struct buf *line)
 	return true;
 }
 
-/* The others are right, and so is what is computed of them. */
+/* The other steps are right, and so are figures made of them. */
 static bool check_ends(const struct process *process, struct buf *line)
 {
 	if (process->nr_lost_ends) {
@@ -145,7 +148,7 @@ static bool check_span(const struct process *process, struct buf *line)
 	return is_odd;
 }
 
-/* Nothing is left out for it, but times between calls and their work cannot be right. */
+/* Nothing is left out because of it, but times from calls to activities are wrong. */
 static bool check_early(const struct process *process, struct buf *line)
 {
 	const char *early = process_fact(process, "trace.early_work", "");
@@ -159,7 +162,7 @@ static bool check_early(const struct process *process, struct buf *line)
 	return *early != 0;
 }
 
-/* A trace's names that are not UTF-8. */
+/* Names of a trace that are not UTF-8. */
 static bool check_names(const struct process *process, struct buf *line)
 {
 	const char *names = process_fact(process, "trace.broken_names", "");
@@ -173,7 +176,7 @@ static bool check_names(const struct process *process, struct buf *line)
 	return *names != 0;
 }
 
-/* Communicators that are of nobody else here, see stranger.h. */
+/* Communicators that nobody else has, see foreign_rank.h. */
 static bool check_foreign(const struct process *process, struct buf *line)
 {
 	if (process->is_foreign) {
@@ -210,7 +213,7 @@ static void emit(struct sanity *check)
 	check->line.nr_bytes = 0;
 }
 
-/* A trace was made on purpose; a stream is of any process, also of one that only imported CUDA. */
+/* A trace was recorded on purpose; a stream may be of any process that merely imported CUDA. */
 static bool has_work(const struct process *process)
 {
 	static const unsigned int tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
@@ -233,7 +236,10 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* How many values of a fact the processes have. More than one begin a line: "N of_what (A, B". */
+/*
+ * How many different values of a fact the processes have. If more than one, starts a line with "N
+ * of_what (A, B".
+ */
 static size_t add_values(
 	struct sanity *check, const char *key, bool of_workers, const char *of_what)
 {
@@ -274,7 +280,7 @@ static bool has_lone_worker(const struct sanity *check)
 	return false;
 }
 
-/* That a job is of several hosts is usual, as long as ranks say that it is one. */
+/* Several hosts are normal as long as ranks show that they are one job. */
 static void check_hosts(struct sanity *check)
 {
 	if (add_values(check, "host.name", false, "hosts") < 2) {
@@ -302,7 +308,7 @@ static void check_jobs(struct sanity *check)
 
 /* ---- ranks ---- */
 
-/* Those that train: children that merely have their parent's RANK do not count. */
+/* Counts processes that train, as children may merely inherit RANK. */
 static void check_repeated_ranks(struct sanity *check)
 {
 	uint64_t *ranks = mem_zeroed(check->nr_processes + 1, sizeof(*ranks));
@@ -345,7 +351,7 @@ static void add_gap(struct sanity *check, size_t *nr, int64_t first, int64_t end
 	++*nr;
 }
 
-/* Of one rank alone nobody knows whether the others were wanted. */
+/* With a single rank here, the user may not want the others. */
 static void check_missing_ranks(struct sanity *check)
 {
 	int64_t next = 0, world = -1;
@@ -380,7 +386,7 @@ static void check_missing_ranks(struct sanity *check)
 
 /* ---- one by one ---- */
 
-/* rest: what those have that are not named any more. */
+/* rest: what the remaining processes have in common. */
 static void check_each(struct sanity *check,
 	bool (*add)(const struct process *process, struct buf *line), const char *rest)
 {
@@ -404,7 +410,7 @@ static void check_each(struct sanity *check,
 
 /* ---- what views found ---- */
 
-static struct buf added; /* sentences, each with a 0 behind it */
+static struct buf added; /* sentences, each with a NUL behind it */
 
 void sanity_add(const char *format, ...)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is odd about processes that are reported together: several hosts, ranks that are missing or
- * there more than once, steps that overlap, clocks that jump. A sentence each.
+ * Consistency checks of processes that are reported together: several hosts, missing or repeated
+ * ranks, overlapping steps, clocks that jump. Each finding is one sentence.
  */
 #ifndef REPORT_COMM_SANITY_H
 #define REPORT_COMM_SANITY_H
@@ -10,12 +10,12 @@
 
 /* ---- all processes ---- */
 
-/* Has sanity_check warn that sentence, too, once: of data that a view could not make use of. */
+/* Adds a sentence to those of sanity_check, once, about data that a view could not use. */
 void sanity_add(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Calls `warn` with each sentence. is_part: the user chose some of the processes, so others are not
- * missed. Returns true if data are missing or cannot be right. The processes are by rank, rising.
+ * Calls `warn` with each sentence. is_part: the user selected processes, so missing ranks are fine.
+ * Returns true if data are missing or cannot be right. The processes are sorted by rank.
  */
 bool sanity_check(struct process *const *processes, size_t nr_processes, bool is_part,
 	void (*warn)(const char *sentence));

@@ -6,11 +6,11 @@
 #include "report/util/buf.h"
 
 #define LEAST_OWN  4u /* steps: of fewer, none is slower than the others */
-#define LEAST_LATE 2u /* of several steps: once is no habit */
+#define LEAST_LATE 2u /* steps: a single one is no pattern */
 
-/* All moves of a path in a step that are alike. */
+/* All equal transfers of a path in a step. */
 struct cell {
-	struct transfer move; /* the first; its times are the mean */
+	struct transfer move; /* the first one; its times are the mean */
 	uint64_t nr;
 	__int128 total_ns;		    /* of all */
 	int64_t delay_ns[NR_NETWORK_BASES]; /* of one, the mean */
@@ -37,7 +37,7 @@ static int compare_paths(const struct transfer_path *x, const struct transfer_pa
 	return order ? order : compare((uint32_t)x->b, (uint32_t)y->b);
 }
 
-/* Are they alike? */
+/* Are they equal? */
 static int compare_kinds(const struct transfer *x, const struct transfer *y)
 {
 	int order = compare(x->kind, y->kind);
@@ -57,7 +57,7 @@ static int by_path_kind_step(const void *a, const void *b)
 	return order ? order : compare(x->step, y->step);
 }
 
-/* Cells begin with their moves. */
+/* Cells begin with their transfer. */
 static int by_kind_step(const void *a, const void *b)
 {
 	const struct transfer *x = a, *y = b;
@@ -100,7 +100,7 @@ static size_t run_of(
 	return end;
 }
 
-/* Moves to cells; returns how many. */
+/* Groups transfers into cells; returns how many. */
 static size_t make_cells(struct transfer *moves, size_t nr, struct cell *cells)
 {
 	size_t nr_cells = 0;
@@ -141,7 +141,7 @@ static int64_t *sort_times(const struct cell *cells, size_t nr)
 	return times;
 }
 
-/* Those of a path that are alike, of all steps. */
+/* Compares equal cells of a path over all steps. */
 static void compare_own(struct cell *cells, size_t nr)
 {
 	int64_t *times;
@@ -156,7 +156,7 @@ static void compare_own(struct cell *cells, size_t nr)
 	free(times);
 }
 
-/* Those of a step that are alike, of all paths. */
+/* Compares equal cells of a step over all paths. */
 static void compare_others(struct cell *cells, size_t nr)
 {
 	int64_t *times;
@@ -188,13 +188,13 @@ static void compare_all(struct cell *cells, size_t nr)
 
 /* ---- added up ---- */
 
-/* A step of a path. */
+/* Sums up a step of a path. */
 static struct straggler_step sum_step(
 	const struct cell *cells, size_t nr, enum slow_links_basis basis)
 {
 	struct straggler_step step = {
 		.step = cells[0].move.step, .length_ns = cells[0].move.step_ns};
-	__int128 delay_ns = 0; /* more than fits, if damaged streams say so */
+	__int128 delay_ns = 0; /* 128 bits, as damaged streams may claim anything */
 	int64_t most_ns = 0;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -207,7 +207,7 @@ static struct straggler_step sum_step(
 	return step;
 }
 
-/* All of a path, by the steps. */
+/* Sums up a path by steps. */
 static struct straggler sum_path(const struct cell *cells, size_t nr, enum slow_links_basis basis)
 {
 	struct straggler sum = {.cause = STRAGGLER_NETWORK, .phase = -1};

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the network holds ranks up: pairs of ranks, and communicators, whose transfers take longer
- * than those of others, or than their own did. A transfer is what is left of an operation once all
- * of its sides have come, so nobody's lateness is in it. Compared is what is alike: the kind, the
- * size, how many ranks and calls, and whether all is on one host.
+ * Finds pairs of ranks, and communicators, whose transfers are slower than those of others, or than
+ * their own were.
+ *
+ * A transfer is the part of an operation after all of its sides have come, so lateness of ranks is
+ * not in it. Only equal transfers are compared: kind, size, number of ranks and calls, on one host
+ * or several.
  *
  * Memory: 220 bytes a transfer.
  */
@@ -15,15 +17,15 @@
 /* What a path is compared with. */
 enum slow_links_basis {
 	SLOW_LINKS_OTHERS, /* the median of the other paths in the same step */
-	SLOW_LINKS_OWN,	   /* the time that a quarter of its own steps did not exceed */
+	SLOW_LINKS_OWN,	   /* the lower quartile of its own steps */
 	NR_NETWORK_BASES,
 };
 
-/* What moves are of: two ranks of a communicator, or all of them. */
+/* The ranks of a transfer: two of a communicator, or all. */
 struct transfer_path {
 	uint64_t key; /* of the communicator */
 	int32_t a, b; /* its ranks, a < b; both -1: all of them */
-	/* That are a and b, as nccl_op.process; nothing is compared by them. */
+	/* The processes of a and b, as nccl_op.process; not compared. */
 	uint32_t process_a, process_b;
 };
 
@@ -32,18 +34,18 @@ struct transfer {
 	uint64_t bytes;
 	uint32_t nr_calls, nr_ranks;
 	uint8_t kind;	  /* as nccl_op.kind */
-	bool spans_hosts; /* of several ones */
+	bool spans_hosts; /* between several hosts */
 	uint64_t step;
 	int64_t transfer_ns;
-	int64_t step_ns; /* how long the step took */
-	int64_t most_ns; /* of it, what a delay may be: the rest was hidden behind computation */
+	int64_t step_ns; /* length of the step */
+	int64_t most_ns; /* the largest possible delay: the rest was hidden behind computation */
 };
 
-/* One that delays steps; straggler.delay_ns is what its transfers took longer. */
+/* A path that delays steps; straggler.delay_ns is the extra time of its transfers. */
 struct slow_link {
 	struct transfer_path path;
 	uint32_t nr_ranks;
-	enum slow_links_basis basis; /* the one by which the delay is longer */
+	enum slow_links_basis basis; /* that with the longer delay */
 	struct straggler straggler;
 };
 
@@ -52,7 +54,7 @@ struct slow_links {
 	size_t nr, capacity;
 };
 
-/* Starts with all zeros. Sorts the moves. */
+/* Zero-initialized. Sorts the transfers. */
 void slow_links_find(struct slow_links *network, struct transfer *moves, size_t nr);
 void slow_links_fini(struct slow_links *network);
 

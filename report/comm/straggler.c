@@ -5,7 +5,7 @@
 
 #include "report/util/buf.h"
 
-#define LATE_PARTS	   20 /* a delay of less than a 20th of the step is none */
+#define LATE_PARTS	   20 /* a delay below a 20th of the step does not count */
 #define SLOW_CLOCK_PERCENT 95
 #define MOST_LATE_PERCENT  75
 
@@ -52,7 +52,7 @@ int64_t straggler_median_of_others(const int64_t *sorted, size_t nr, int64_t own
 	return sorted[left] + (sorted[right] - sorted[left]) / 2;
 }
 
-/* The same step of several: what each has beyond the others. */
+/* The same step of several devices: how far each is from the others. */
 static void compare(struct member *members, size_t nr)
 {
 	int64_t *values = mem_zeroed(nr, sizeof(*values));
@@ -195,13 +195,13 @@ static bool has_slow_clock(
 	return is_slow;
 }
 
-/* Does it make up for most of the delay? */
+/* Does it explain most of the delay? */
 static bool is_enough(const struct straggler *straggler, double ns)
 {
 	return 2 * ns >= -straggler->mean_ns[STRAGGLER_WAITING];
 }
 
-/* The phase that has most of the figures from that one on, -1 if it is not enough. */
+/* The phase with the largest of the figures from that one on, -1 if it explains too little. */
 static int find_most(const struct straggler *straggler, enum straggler_figure first)
 {
 	const double *phases = &straggler->mean_ns[first];
@@ -213,7 +213,7 @@ static int find_most(const struct straggler *straggler, enum straggler_figure fi
 	return is_enough(straggler, phases[most]) ? most : -1;
 }
 
-/* What devices take longer for, the host waits for later, if at all: who launched it counts. */
+/* The host notices longer GPU time later, if at all, so the phase that launched it counts. */
 static void find_phase(struct straggler *straggler)
 {
 	bool is_device = straggler->cause == STRAGGLER_KERNELS ||
@@ -248,7 +248,7 @@ static void find_cause(struct straggler *straggler, const struct straggler *all,
 	}
 }
 
-/* Ranks that tell no phases would count as ranks whose phases take no time. */
+/* Compares phases only if all ranks have them; else missing phases would count as time 0. */
 static void agree_on_phases(struct straggler *stragglers, size_t nr)
 {
 	bool has_phases = true, has_launched = true;

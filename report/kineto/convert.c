@@ -12,7 +12,7 @@
 /* ---- threads ---- */
 
 #define NAME_BYTES 64u
-/* Names of so many, threads or not, at most. */
+/* The most names kept, with or without a thread. */
 #define MOST_THREADS (1u << 20)
 
 struct thread_key {
@@ -24,7 +24,7 @@ struct kineto_thread {
 	uint32_t id;   /* 0: no event of it yet */
 	uint64_t seen; /* ns */
 	char name[NAME_BYTES];
-	char process_name[NAME_BYTES]; /* where tid is 0, of the process */
+	char process_name[NAME_BYTES]; /* of the process, if tid is 0 */
 	UT_hash_handle hh;
 };
 
@@ -34,7 +34,7 @@ void kineto_threads_fini(struct kineto_threads *threads)
 	*threads = (struct kineto_threads){0};
 }
 
-/* A number, or for a text one that no process and no thread has. */
+/* The number, or for a text one that no process and no thread has. */
 static uint64_t key_of(const struct kineto_json *json, const struct kineto_event *event,
 	enum kineto_number number, int token)
 {
@@ -151,7 +151,7 @@ uint32_t kineto_threads_write(
 		if (!thread->id) {
 			continue;
 		}
-		/* Python's functions outside of any thread are of pid 0. */
+		/* Python functions outside of all threads have pid 0. */
 		first = !first || (!first->key.pid && thread->key.pid) ? thread : first;
 		text = kineto_out_string(out, thread->name, strlen(thread->name));
 		row = kineto_out_row(out, GPROF_TABLE_thread);
@@ -177,7 +177,7 @@ uint32_t kineto_threads_write(
 struct begins {
 	struct kineto_begin *items;
 	size_t nr, capacity;
-	uint64_t nr_refused; /* which lie in the last item */
+	uint64_t nr_refused; /* begins within the last item that found no room */
 };
 
 void kineto_pairs_init(struct kineto_pairs *pairs)
@@ -231,7 +231,7 @@ bool kineto_pairs_end(struct kineto_pairs *pairs, uint32_t thread, struct kineto
 		return false;
 	}
 	if (begins->nr_refused) {
-		begins->nr_refused--; /* that one is counted already */
+		begins->nr_refused--; /* its begin was counted */
 		*begin = (struct kineto_begin){0};
 		return true;
 	}
@@ -258,7 +258,7 @@ uint64_t kineto_pairs_nr_open(const struct kineto_pairs *pairs)
 /* ---- rows of all kinds ---- */
 
 #define STEP_PREFIX "ProfilerStep#"
-#define IS_ASYNC    0x80u /* beside the table of a call */
+#define IS_ASYNC    0x80u /* a flag beside the table of a call */
 
 void kineto_convert_init(struct kineto_convert *convert, struct kineto_out *out)
 {
@@ -289,7 +289,7 @@ static uint32_t string_of(struct kineto_convert *convert, int token)
 	return kineto_out_string(convert->out, text, token ? nr_bytes : 0);
 }
 
-/* A row from the event's begin to its end, which it has. */
+/* A row from the event's begin to its end, which it must have. */
 static struct kineto_row *add_row(
 	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
 {
@@ -316,7 +316,7 @@ static uint32_t narrow(const struct kineto_event *event, enum kineto_number numb
 
 #define UNKNOWN UINT32_MAX
 
-/* "stream 7" in older traces; where args do not tell. */
+/* "stream 7" in older traces, if args have no stream. */
 static uint32_t stream_of(const struct kineto_convert *convert, const struct kineto_event *event)
 {
 	const struct kineto_json *json = &convert->json;
@@ -378,7 +378,7 @@ static void add_nccl(struct kineto_convert *convert, const struct kineto_event *
 	}
 }
 
-/* Static and dynamic shared memory come as one number. */
+/* The trace has the sum of static and dynamic shared memory. */
 static void add_kernel(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	struct gprof_row_shape shape;
@@ -401,7 +401,7 @@ static void add_kernel(struct kineto_convert *convert, const struct kineto_event
 	}
 }
 
-/* The number of a name that one of the lists of api.h gives, by asking for all. */
+/* The number of a name in one of the lists of api.h, by trying all. */
 static uint8_t kind_named(const char *text, size_t nr_bytes, const char *(*name_of)(uint32_t),
 	uint8_t first, uint8_t most)
 {
@@ -419,7 +419,7 @@ static uint8_t kind_named(const char *text, size_t nr_bytes, const char *(*name_
 #define MOST_MEMORY_KIND 7
 #define MOST_SYNC	 4
 
-/* A kind of memory by its name, added where it is none of CUPTI's (other devices' traces). */
+/* A memory kind by name; adds those that CUPTI does not have (traces of other devices). */
 static uint8_t memory_of(const char *text, size_t nr_bytes)
 {
 	uint8_t found = kind_named(text, nr_bytes, api_memory_name, 1, MOST_MEMORY_KIND);
@@ -484,7 +484,7 @@ static void add_sync(struct kineto_convert *convert, const struct kineto_event *
 		kineto_json_length(&convert->json, event->name), api_sync_name, 1, MOST_SYNC);
 }
 
-/* CUPTI counts its own in the upper half; see api_overhead_name. */
+/* CUPTI's own kinds are in the upper half; see api_overhead_name. */
 static const char *overhead_name(uint32_t kind)
 {
 	return api_overhead_name(kind << 16);
@@ -533,8 +533,8 @@ static void add_step(
 }
 
 /*
- * Names like "Optimizer.step#" tell their class whatever the scope is. The engine's own ranges are
- * there since PyTorch 1.10; autograd's nodes alone have a forward thread.
+ * A name such as "Optimizer.step#" has its class in any scope. The engine's ranges exist since
+ * PyTorch 1.10; only autograd nodes have a forward thread.
  */
 static uint8_t scope_of(struct kineto_convert *convert, const struct kineto_event *event)
 {
@@ -581,7 +581,7 @@ static void add_op(struct kineto_convert *convert, const struct kineto_event *ev
 	add_step(convert, event, thread);
 }
 
-/* Modules are operators that nest apart, other functions calls of Python. */
+/* Modules are operators with a nesting of their own; other functions are Python calls. */
 static void add_python(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
@@ -613,8 +613,8 @@ static bool contains(const char *text, size_t nr_bytes, const char *part)
 }
 
 /*
- * The table of a call by its name. What allocates is in the plain one: a trace does not tell how
- * much, nor where.
+ * The table of a call by name. Allocations go into the plain one, since a trace has neither size
+ * nor address.
  */
 static uint8_t table_of_call(const char *name, size_t nr_bytes)
 {

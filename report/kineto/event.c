@@ -33,7 +33,7 @@ enum {
 		name, sizeof(name) - 1, number \
 	}
 
-/* By length, so that few are compared; the first of a length is found in `first`. */
+/* By length, so that few are compared; `first` has the first of each length. */
 static const struct key keys[] = {
 	KEY("Seq", KINETO_collective_number),
 	KEY("Addr", KINETO_address),
@@ -240,7 +240,7 @@ static void read_argument(
 	}
 }
 
-/* Returns the token behind them. */
+/* Returns the token after them. */
 static int read_arguments(const struct kineto_json *json, struct kineto_event *event, int object)
 {
 	const jsmntok_t *tokens = json->tokens;
@@ -253,7 +253,7 @@ static int read_arguments(const struct kineto_json *json, struct kineto_event *e
 		unsigned int key =
 			find_key(json->bytes + tokens[i].start, kineto_json_length(json, i));
 
-		if (tokens[i].size != 1) { /* no key with a value */
+		if (tokens[i].size != 1) { /* not a key with a value */
 			i = kineto_json_next(json, i);
 			continue;
 		}
@@ -265,7 +265,7 @@ static int read_arguments(const struct kineto_json *json, struct kineto_event *e
 	return i;
 }
 
-/* A member of the event but its arguments. */
+/* A member of the event other than its arguments. */
 static void read_member(
 	const struct kineto_json *json, struct kineto_event *event, int key, int value)
 {
@@ -349,8 +349,7 @@ void kineto_shapes_fini(struct kineto_shapes *shapes)
 	free(shapes->ids);
 }
 
-/* Kineto's words for types of elements, and the recorder's; of several the usual one comes first.
- */
+/* Element types as Kineto and the recorder name them; of several the usual one comes first. */
 static const char *const type_names[][2] = {{"float", "float32"}, {"double", "float64"},
 	{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}, {"long int", "int64"},
 	{"long", "int64"}, {"long long", "int64"}, {"int", "int32"}, {"short int", "int16"},
@@ -361,7 +360,7 @@ static const char *const type_names[][2] = {{"float", "float32"}, {"double", "fl
 	{"c10::qint8", "qint8"}, {"c10::quint8", "quint8"}, {"c10::qint32", "qint32"},
 	{"unsigned short", "uint16"}, {"unsigned int", "uint32"}, {"unsigned long", "uint64"}};
 
-/* What the recorder calls a type of elements; NULL: no tensor. */
+/* The recorder's name of an element type; NULL: no tensor. */
 static const char *type_name(const struct kineto_json *json, int token)
 {
 	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
@@ -383,7 +382,7 @@ const char *kineto_shape_type(const char *name, size_t nr_bytes)
 	return NULL;
 }
 
-/* Sizes of one input; false if there are lists in it. */
+/* Adds the sizes of one input; false if they contain lists. */
 static bool add_sizes(struct buf *text, const struct kineto_json *json, int dims)
 {
 	int end = kineto_json_next(json, dims);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One event of a trace, as far as we use it: https://github.com/pytorch/kineto writes them, and the
- * names of keys are its (output_json.cpp, MetadataFieldCatalog.h); older ones wrote other
+ * Reads one event of a trace. Names of keys are those of https:
+ *
+ * github.com/pytorch/kineto (output_json.cpp, MetadataFieldCatalog.h). Older versions wrote other
  * categories ("Operator", "Runtime", "Kernel"), in any case.
  */
 #ifndef REPORT_KINETO_EVENT_H
@@ -12,7 +13,7 @@
 #include "report/kineto/out.h"
 
 enum kineto_category {
-	KINETO_NONE, /* without, or unknown */
+	KINETO_NONE, /* missing or unknown */
 	KINETO_OP,
 	KINETO_RANGE,
 	KINETO_RUNTIME,
@@ -29,7 +30,7 @@ enum kineto_category {
 	KINETO_FLOW,
 };
 
-/* Numbers of `args` (and pid and tid); has: their bits. */
+/* Numbers in `args`, with pid and tid. kineto_event.has has a bit for each. */
 enum kineto_number {
 	KINETO_pid,
 	KINETO_tid,
@@ -56,7 +57,7 @@ enum kineto_number {
 	KINETO_to_device,
 	KINETO_from_context,
 	KINETO_to_context,
-	/* of kernels of collectives: elements, ranks, and the number in its group */
+	/* of kernels of collectives: elements, ranks, and the number in the group */
 	KINETO_elements_in,
 	KINETO_elements_out,
 	KINETO_group_size,
@@ -70,11 +71,11 @@ struct kineto_event {
 	char phase; /* of Chrome's format: X, B, E, i, M ... */
 	uint8_t category;
 	bool has_begin, has_dur;
-	uint64_t begin, dur; /* ns, as the trace counts them */
+	uint64_t begin, dur; /* ns of the trace's clock */
 	uint64_t has;
 	uint64_t numbers[KINETO_NR_NUMBERS];
-	int64_t size;	   /* "Bytes", which may be below 0 */
-	int64_t device_id; /* "Device Id": -1 for the CPU's memory */
+	int64_t size;	   /* "Bytes", which may be negative */
+	int64_t device_id; /* "Device Id": -1 for the host's memory */
 	uint32_t grid[3], block[3];
 	/* tokens, 0: none */
 	int name, pid, tid, dims, types, label, stack;
@@ -86,7 +87,7 @@ static inline bool kineto_has(const struct kineto_event *event, enum kineto_numb
 	return (event->has >> number & 1) != 0;
 }
 
-/* Is it a flow, whose phase comes first? Such are most of a trace, and are not parsed. */
+/* Is it a flow, with its phase first? Flows are most of a trace, and are not parsed. */
 bool kineto_event_is_flow(const char *bytes, size_t nr_bytes);
 
 /* False: it is no object, or has no phase. */
@@ -95,13 +96,12 @@ bool kineto_event_read(const struct kineto_json *json, struct kineto_event *even
 /* ---- shapes ---- */
 
 /*
- * Shapes and types of an operator's inputs, from Kineto's "Input Dims" and "Input type" to the text
- * that the recorder writes: "float32[64,3,32,32], int64[64], scalar", without what comes behind the
- * last tensor. Lists of tensors count as scalars, as they do there.
+ * Converts Kineto's "Input Dims" and "Input type" to the recorder's text: "float32[64,3,32,32],
+ * int64[64], scalar", up to the last tensor. Lists of tensors count as scalars, as in the recorder.
  */
 
 struct kineto_shapes {
-	struct intern known; /* by the two texts as they stand in the trace */
+	struct intern known; /* by the two texts of the trace */
 	uint32_t *ids;	     /* of op_shape, by the number in `known` */
 	size_t capacity;
 	uint32_t nr_ids;
@@ -115,7 +115,7 @@ void kineto_shapes_fini(struct kineto_shapes *shapes);
 uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json, int dims,
 	int types, struct kineto_out *out);
 
-/* Kineto's word for a type of elements as the recorder calls it; NULL if it has none. */
+/* The recorder's name for an element type of Kineto; NULL if it has none. */
 const char *kineto_shape_type(const char *name, size_t nr_bytes);
 
 #endif

@@ -13,7 +13,7 @@
 #define NR_PIECES   5u
 #define PIECE_BYTES (256u * 1024u)
 #define READ_BYTES  (64u * 1024u)
-/* What may stand behind the end of the JSON text, in whose end the checksum of gzip lies. */
+/* How much may follow the JSON text; gzip's checksum is at its end. */
 #define MOST_BEHIND (64u << 20)
 
 struct piece {
@@ -24,13 +24,13 @@ struct piece {
 struct kineto_input {
 	int fd;
 	uint64_t offset;	  /* in the file */
-	bool is_gzip, has_member; /* one is behind us */
+	bool is_gzip, has_member; /* has_member: at least one is complete */
 	z_stream zlib;
 	unsigned char *packed;
 	const char *problem;
-	/* A ring of pieces between the threads; `lock` guards the four below. */
+	/* A ring of pieces between the threads. `lock` protects the four below. */
 	struct piece pieces[NR_PIECES];
-	size_t nr_filled, nr_taken; /* since the start; taken: handed out or done with */
+	size_t nr_filled, nr_taken; /* since the start; taken: handed out or done */
 	bool is_ended, is_cancelled;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -86,14 +86,16 @@ static size_t unpack(struct kineto_input *in, char *bytes)
 			zlib->next_in = in->packed;
 			zlib->avail_in = (uInt)read_file(in, in->packed, READ_BYTES);
 			if (!zlib->avail_in) {
-				/* One member may follow another; between them is the end. */
+				/*
+				 * Another member may follow; a file may end only between members.
+				 */
 				in->problem =
 					zlib->total_in ? "its gzip data are cut off" : in->problem;
 				break;
 			}
 		}
 		if (!zlib->total_in && in->has_member && zlib->next_in[0] != 0x1f) {
-			break; /* zeros behind the last member */
+			break; /* zeros after the last member */
 		}
 		rc = inflate(zlib, Z_NO_FLUSH);
 		if (rc == Z_STREAM_END) {
@@ -106,7 +108,7 @@ static size_t unpack(struct kineto_input *in, char *bytes)
 	return PIECE_BYTES - zlib->avail_out;
 }
 
-/* Nothing but control bytes becomes a blank, so texts keep their length and places. */
+/* Replaces only control bytes, so texts keep their lengths and offsets. */
 static void blank(char *bytes, size_t nr_bytes)
 {
 	for (size_t i = 0; i < nr_bytes; i++) {
@@ -133,8 +135,7 @@ static void *read_all(void *context)
 		struct piece *piece;
 
 		pthread_mutex_lock(&in->lock);
-		/* Two are the reader's: the one at hand, and the one before it until it has moved
-		 * on. */
+		/* The reader has two: the current one, and the previous until it moves on. */
 		while (in->nr_filled - in->nr_taken == NR_PIECES - 2 && !in->is_cancelled) {
 			pthread_cond_wait(&in->changed, &in->lock);
 		}

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define FIRST_TOKENS 256u
-/* No more than a value has that kineto_split.c keeps. */
+/* A value of the size limit has no more. */
 #define MOST_TOKENS (1u << 21)
 
 void kineto_json_fini(struct kineto_json *json)
@@ -38,7 +38,7 @@ bool kineto_json_parse(struct kineto_json *json, const char *bytes, size_t nr_by
 	while ((rc = jsmn_parse(&parser, bytes, nr_bytes, json->tokens, json->capacity)) ==
 			JSMN_ERROR_NOMEM &&
 		json->capacity < MOST_TOKENS) {
-		json->capacity *= 2; /* jsmn goes on where it stopped */
+		json->capacity *= 2; /* jsmn resumes where it stopped */
 		json->tokens = mem_resize(json->tokens, json->capacity, sizeof(*json->tokens));
 	}
 	json->nr_tokens = rc < 0 ? 0 : rc;
@@ -66,7 +66,7 @@ static void add_utf8(struct buf *out, uint32_t code)
 	}
 }
 
-/* Four hexadecimal digits; false if they are none. */
+/* Reads four hexadecimal digits; false if they are none. */
 static bool read_hex(const char *p, const char *end, uint32_t *code)
 {
 	*code = 0;
@@ -88,7 +88,7 @@ static bool read_hex(const char *p, const char *end, uint32_t *code)
 	return true;
 }
 
-/* At what follows `\u`; returns what comes behind it. */
+/* Decodes what follows `\u`; returns the next position. */
 static const char *add_code(struct buf *out, const char *p, const char *end)
 {
 	uint32_t code, low;
@@ -147,8 +147,8 @@ const char *kineto_json_text(struct kineto_json *json, int i, size_t *nr_bytes)
 /* ---- numbers ---- */
 
 /*
- * digits . digits e digits, times 10^shift, cut off. 18 digits are kept, which no time in
- * nanoseconds of this century exceeds by more than one that is dropped behind the point.
+ * Reads digits . digits e digits, times 10^shift, cut off to an integer. It keeps 18 digits; a time
+ * of this century in nanoseconds has at most one more, which lies behind the point.
  */
 static bool read_decimal(const char *p, const char *end, int shift, uint64_t *value)
 {
@@ -235,7 +235,7 @@ enum state {
 	AT_END,
 };
 
-/* How far into a value we are. */
+/* The position within a value. */
 struct scan {
 	unsigned int depth;
 	bool in_text, is_escaped;
@@ -247,8 +247,8 @@ void kineto_tokenizer_init(struct kineto_tokenizer *split, struct kineto_input *
 }
 
 /*
- * Gets more bytes behind those from `keep` on, which may move. Returns false if there are none, or
- * if those kept are too many (then nothing has changed).
+ * Reads more bytes behind those from `keep` on, which may move. False, and unchanged, if there are
+ * none or the kept ones are too many.
  */
 static bool refill(struct kineto_tokenizer *split, char **keep)
 {
@@ -278,11 +278,11 @@ static bool is_space(char c)
 	return c == ' ' || c == '\n';
 }
 
-/* The next byte that is no blank, no comma and no byte order mark; 0 at the end. */
+/* The next byte that is no blank, comma or byte order mark; 0 at the end. */
 static char skip_blanks(struct kineto_tokenizer *split)
 {
 	for (;;) {
-		split->part = split->at; /* guess_end looks back as far as that */
+		split->part = split->at; /* guess_end looks back this far */
 		while (split->at < split->end &&
 			(is_space(*split->at) || *split->at == ',' ||
 				(split->state == AT_BEGIN && (*split->at & 0x80)))) {
@@ -299,7 +299,7 @@ static char skip_blanks(struct kineto_tokenizer *split)
 
 /* ---- the end of a value ---- */
 
-/* 1: says something outside of texts; 2: within them. */
+/* Bit 0: has a meaning outside of texts; bit 1: within texts. */
 static const unsigned char meaning[256] = {['"'] = 3,
 	['\\'] = 2,
 	['{'] = 1,
@@ -329,7 +329,7 @@ static const char *scan_text(struct scan *scan, const char *p, const char *end)
 	return p;
 }
 
-/* What comes behind the value that `scan` is in, or NULL if it goes on at the end. */
+/* The end of the value that `scan` is in, NULL if it goes on beyond the bytes. */
 static const char *scan_value(struct scan *scan, const char *p, const char *end)
 {
 	while (p < end) {
@@ -352,7 +352,7 @@ static const char *scan_value(struct scan *scan, const char *p, const char *end)
 		} else if (*p == '{' || *p == '[') {
 			scan->depth++;
 		} else if (!scan->depth) {
-			return p; /* behind a number */
+			return p; /* after a number */
 		} else if (--scan->depth == 0) {
 			return p + 1;
 		}
@@ -362,8 +362,8 @@ static const char *scan_value(struct scan *scan, const char *p, const char *end)
 }
 
 /*
- * Where an event has lines of its own, it ends with a line that begins as its first one does, which
- * has nothing but its bracket. That may be wrong, which parsing shows. NULL: not to be found so.
+ * An event on several lines ends with a line that holds its bracket alone, indented as its first
+ * line. The guess may be wrong; then parsing fails. NULL: it cannot be found like this.
  */
 static const char *guess_end(const struct kineto_tokenizer *split, const char *begin)
 {
@@ -392,7 +392,7 @@ static const char *guess_end(const struct kineto_tokenizer *split, const char *b
 
 /* ---- what cannot be used ---- */
 
-/* Where the next event may begin: `} , {` and a text, whatever stands around it. */
+/* Where the next event may begin: `} , {` and a text, in any context. */
 static char *find_boundary(char *p, const char *end)
 {
 	while ((p = memchr(p, '}', (size_t)(end - p)))) {
@@ -420,7 +420,7 @@ static char *find_boundary(char *p, const char *end)
 	return NULL;
 }
 
-/* Goes on behind a bad event that begins at split->at. */
+/* Skips a bad event that begins at split->at. */
 static void skip_event(struct kineto_tokenizer *split)
 {
 	char *boundary;
@@ -430,7 +430,7 @@ static void skip_event(struct kineto_tokenizer *split)
 	while (!(boundary = find_boundary(split->at, split->end))) {
 		size_t nr_bytes = (size_t)(split->end - split->at);
 
-		/* A boundary may lie across: some bytes stay. */
+		/* A boundary may be split between pieces, so keep some bytes. */
 		split->at = nr_bytes > 256 ? split->end - 256 : split->at;
 		if (!refill(split, &split->at)) {
 			split->at = split->end;
@@ -440,7 +440,7 @@ static void skip_event(struct kineto_tokenizer *split)
 	split->at = boundary;
 }
 
-/* Goes on behind a value that is too large to be kept. */
+/* Skips a value that is too large to keep. */
 static void skip_value(struct kineto_tokenizer *split, struct scan *scan)
 {
 	const char *end;
@@ -467,8 +467,8 @@ static void note_cut(struct kineto_tokenizer *split)
 }
 
 /*
- * Finds the end of the value at split->at, where *begin (at or before it) must be kept. False: it
- * has none, or is too large; `scan` tells how far it goes.
+ * Finds the end of the value at split->at, keeping the bytes from *begin (at or before it) on.
+ * False: it has none, or is too large; `scan` shows how far it goes.
  */
 static bool find_end(struct kineto_tokenizer *split, char **begin, struct scan *scan)
 {
@@ -544,7 +544,7 @@ bool kineto_tokenizer_retry(struct kineto_tokenizer *split, struct kineto_part *
 		split->at = split->next;
 		return true;
 	}
-	/* Its end may be none either, where a quote too many turned texts inside out. */
+	/* An unmatched quote inverts texts, so this end may be wrong, too. */
 	split->nr_bad++;
 	boundary = find_boundary(split->part + 1, split->next);
 	split->at = boundary ? boundary : split->next;
@@ -556,7 +556,7 @@ static bool is_events(const char *key, size_t nr_key)
 	return nr_key == 13 && !memcmp(key, "\"traceEvents\"", 13);
 }
 
-/* At the text of a key. False: no member to hand out, whatever the reason. */
+/* Starts at the text of a key. False: there is no member to hand out. */
 static bool read_member(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	struct scan scan;
@@ -569,7 +569,7 @@ static bool read_member(struct kineto_tokenizer *split, struct kineto_part *part
 	}
 	key = split->at;
 	nr_key = (size_t)(split->next - key);
-	/* The key is kept while the colon and what follows are looked for. */
+	/* Keeps the key until the colon and the value are found. */
 	for (colon = nr_key;; colon++) {
 		if (key + colon == split->end && !refill(split, &key)) {
 			note_cut(split);
@@ -609,7 +609,7 @@ static void begin(struct kineto_tokenizer *split, char c)
 	split->at++;
 }
 
-/* Something in the array that is no object. */
+/* Skips an array element that is no object. */
 static void skip_other(struct kineto_tokenizer *split)
 {
 	struct scan scan;

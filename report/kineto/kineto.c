@@ -16,17 +16,19 @@
 
 /* ---- what stands beside the events ---- */
 
-/* What a trace says of itself beside its events: its devices, its rank, its clock. */
+/* What the outer object says: devices, rank, clock. */
 
 struct kineto_top {
-	uint64_t base_ns; /* what times count from, since the epoch */
+	uint64_t base_ns; /* since the epoch; times count from it */
 	uint64_t rank;
 	bool has_rank;
 };
 
 /* ---- devices ---- */
 
-/* Blocks that a multiprocessor holds; by compute capability, CUDA C++ Programming Guide. */
+/*
+ * The most blocks of a multiprocessor by compute capability, from the CUDA C++ Programming Guide.
+ */
 static uint64_t most_blocks(uint64_t major, uint64_t minor)
 {
 	switch (major * 10 + minor) {
@@ -172,7 +174,7 @@ static bool is_key(const char *key, size_t nr_key, const char *name)
 	return strlen(name) == nr_key && !memcmp(key, name, nr_key);
 }
 
-/* A member of the outer object: its key and its value, which `json` has taken apart. */
+/* Reads a member of the outer object: its key, and its value in `json`. */
 static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 	struct kineto_json *json, struct kineto_out *out)
 {
@@ -211,7 +213,7 @@ static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 	}
 }
 
-/* Bytes that tell a trace from a stream. */
+/* Bytes that distinguish a trace from a stream. */
 #define FIRST_BYTES 256u
 
 struct kineto {
@@ -287,8 +289,8 @@ static void add_step(
 }
 
 /*
- * Those of the thread that has the first; between two of them may be time that is of none. Where
- * the next one begins before the end, the step ends there.
+ * Writes the steps of the thread that has the first one. Time between two of them may belong to
+ * none. If the next one begins before the end, the step ends there.
  */
 static void write_steps(struct kineto_convert *convert)
 {
@@ -301,7 +303,7 @@ static void write_steps(struct kineto_convert *convert)
 		const struct kineto_step *step = &convert->steps[i];
 
 		if (last && step->number == last->number && step->begin == last->begin) {
-			continue; /* said twice */
+			continue; /* a duplicate */
 		}
 		if (step->thread != convert->steps[0].thread) {
 			convert->nr_other_steps++;
@@ -368,7 +370,7 @@ static void write_facts(struct kineto *kineto, uint32_t pid, const char *command
 	kineto_out_fact(out, "end.how", "trace", 5);
 }
 
-/* All clocks of a trace are one. */
+/* A trace has a single clock. */
 static void write_anchor(struct kineto *kineto, uint64_t tick)
 {
 	struct gprof_row_anchor *row = kineto_out_row(kineto->out, GPROF_TABLE_anchor);

@@ -12,14 +12,14 @@
 
 #define FNV_START 0xcbf29ce484222325u
 #define FNV_PRIME 0x100000001b3u
-#define UNDEFINED "undefined" /* PyTorch's word for no description */
-#define NONE	  255	      /* NCCL's types and reductions where there is none of its own */
+#define UNDEFINED "undefined" /* PyTorch's text for no description */
+#define NONE	  255	      /* NCCL's type and reduction if there is none */
 
 struct kineto_group {
 	uint64_t key;
-	char *ranks;   /* "[0, 1, 2]", "" unknown */
-	char *name;    /* "2, mesh_dp", "" unknown */
-	char fact[24]; /* its key */
+	char *ranks;   /* "[0, 1, 2]", "" if unknown */
+	char *name;    /* "2, mesh_dp", "" if unknown */
+	char fact[24]; /* the key of its fact */
 	uint32_t id, nr_ranks;
 	UT_hash_handle hh;
 };
@@ -48,7 +48,7 @@ uint8_t kineto_nccl_kind(struct kineto_json *json, const struct kineto_event *ev
 	return nccl_names_kind(text, nr_bytes);
 }
 
-/* PyTorch's types, with NCCL's number and the bytes of an element. */
+/* PyTorch's types with NCCL's number and the bytes of an element. */
 static uint32_t read_type(struct kineto_json *json, int token, uint8_t *datatype)
 {
 	static const struct {
@@ -81,7 +81,7 @@ static uint32_t read_type(struct kineto_json *json, int token, uint8_t *datatype
 	return 0;
 }
 
-/* What one rank gives or gets of it, as NCCL's count has it. */
+/* What one rank contributes or receives, in the sense of NCCL's count. */
 static uint64_t count_of(const struct kineto_event *event, uint8_t kind)
 {
 	uint64_t in = event->numbers[KINETO_elements_in], out = event->numbers[KINETO_elements_out];
@@ -117,7 +117,7 @@ static uint64_t hash(uint64_t key, const char *text, size_t nr_bytes)
 	for (size_t i = 0; i < nr_bytes; i++) {
 		key = (key ^ (unsigned char)text[i]) * FNV_PRIME;
 	}
-	return (key ^ 0xff) * FNV_PRIME; /* where one text ends and the next begins */
+	return (key ^ 0xff) * FNV_PRIME; /* separates texts */
 }
 
 static uint64_t hash_token(uint64_t key, struct kineto_json *json, int token)
@@ -138,7 +138,7 @@ static char *copy_token(struct kineto_json *json, int token)
 	return copy;
 }
 
-/* PyTorch's name of a group, a number, and what the program called it, if it did. */
+/* PyTorch's name of a group, a number, with the description that the program gave, if any. */
 static char *name_of(struct kineto_json *json, const struct kineto_event *event)
 {
 	const int tokens[] = {event->group_name, event->group_words};
@@ -157,8 +157,7 @@ static char *name_of(struct kineto_json *json, const struct kineto_event *event)
 	return name.bytes;
 }
 
-/* A group is known by its name and its ranks; with neither, all are one that is on no other rank.
- */
+/* Name and ranks identify a group; all without either share one that no other rank has. */
 static uint32_t find_group(
 	struct kineto_nccl *nccl, struct kineto_json *json, const struct kineto_event *event)
 {
@@ -181,7 +180,7 @@ static uint32_t find_group(
 	return group->id;
 }
 
-/* The place of a rank in such a list; -1 if it is not there, or was left out of a long one. */
+/* The index of a rank in such a list; -1 if it is absent, or a long list was cut. */
 static int32_t place_of(const char *ranks, uint64_t rank)
 {
 	int32_t place = 0;
@@ -214,8 +213,9 @@ void kineto_nccl_fill(struct kineto_nccl *nccl, struct kineto_json *json,
 	row->nccl.peer = peer_of(event, row->kind);
 	row->nccl.comm = find_group(nccl, json, event);
 	/*
-	 * Those of a group count from 0 or 1, by version; ours from 1. Sends and receives of a
-	 * group count together there, by sides here.
+	 * PyTorch counts collectives of a group from 0 or 1, depending on the version; ours count
+	 * from 1. PyTorch counts sends and receives of a group together; here each pair of ranks
+	 * has its own count.
 	 */
 	if (row->kind != GPROF_NCCL_SEND && row->kind != GPROF_NCCL_RECV &&
 		kineto_has(event, KINETO_collective_number) && number < UINT32_MAX) {

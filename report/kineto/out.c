@@ -20,7 +20,7 @@
 #define NR_PLACES  4096u
 #define NR_CALLS   65536u
 
-/* Read back at once by the same process: speed counts, not size. */
+/* This process reads it back at once: speed matters, not size. */
 #define LEVEL (-5)
 
 /* Rows of a table that wait to become a block. */
@@ -41,16 +41,16 @@ struct kineto_out {
 	uint64_t sequence;
 	struct waiting tables[GPROF_NR_TABLES];
 	const void *pointers[BLOCK_ENCODE_ROWS];
-	char *texts; /* of rows that wait */
+	char *texts; /* of waiting rows */
 	size_t nr_texts;
-	uint64_t nr_broken; /* texts that are no UTF-8, each once */
+	uint64_t nr_broken; /* texts that are not UTF-8, each once */
 	struct intern strings, shapes, places, calls;
 };
 
 /* Ticks are the trace's nanoseconds. */
 static const struct block_ticks ticks = {.base = 0, .mult = 1ull << 32};
 
-/* Written before everything else, since others name them. */
+/* Written first, since other tables refer to them. */
 static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
 	GPROF_TABLE_op_shape, GPROF_TABLE_shape, GPROF_TABLE_place, GPROF_TABLE_device,
 	GPROF_TABLE_attribute, GPROF_TABLE_anchor, GPROF_TABLE_thread, GPROF_TABLE_py_file,
@@ -156,7 +156,7 @@ struct gprof_text kineto_out_keep(struct kineto_out *out, const char *bytes, siz
 	struct gprof_text text = {
 		.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES};
 
-	/* All of it: what is cut off may begin within a character. */
+	/* Checks all of it, as the cut may split a character. */
 	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
 	if (out->nr_texts + text.nr_bytes > BLOCK_ENCODE_TEXT_BYTES) {
 		write_definitions(out);
@@ -183,7 +183,8 @@ uint32_t kineto_out_string(struct kineto_out *out, const char *bytes, size_t nr_
 		struct gprof_row_string *row;
 		struct gprof_text text;
 
-		make_room(out, GPROF_TABLE_string); /* else the text would go with the others */
+		make_room(out,
+			GPROF_TABLE_string); /* else the text would be written with the others */
 		text = kineto_out_keep(out, bytes, nr_bytes);
 		row = kineto_out_row(out, GPROF_TABLE_string);
 		row->id = entry->id;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stream of our own format (FORMAT.md) made in memory, block by block, with the encoder that the
- * recorder uses; so a trace in another format becomes what stream_in.c reads anyway. The file is a
- * memfd: nobody sees it, and it is gone with its descriptor. A block takes some 3 to 4 bytes an
+ * Writes a stream of our own format (FORMAT.md) in memory, with the recorder's encoder, so that
+ * imported traces are read like any stream.
+ *
+ * The file is a memfd: it has no name and ends with its descriptor. A block takes 3 to 4 bytes an
  * event.
  *
- * Things that have ids are defined once, up to tables of bounded size: what comes after they are
- * full is defined again under new ids.
+ * Definitions are written once, up to tables of bounded size; when these are full, later ones
+ * repeat under new ids.
  */
 #ifndef REPORT_KINETO_OUT_H
 #define REPORT_KINETO_OUT_H
@@ -22,36 +23,38 @@ struct kineto_out;
 struct kineto_out *kineto_out_create(void);
 
 /*
- * A row of a table, zeroed, to be filled in before the next call for that table. In columns of
- * spans stands the end. Texts must stay until kineto_out_finish, or come from kineto_out_keep.
+ * A zeroed row of a table, to be filled in before the next call for that table. Columns of kind
+ * SPAN take the end. Texts must live until kineto_out_finish, or come from kineto_out_keep.
  */
 void *kineto_out_row(struct kineto_out *out, unsigned int table);
 struct gprof_text kineto_out_keep(struct kineto_out *out, const char *bytes, size_t nr_bytes);
 
-/* Ids, 0 for nothing. A text is cut at GPROF_TEXT_BYTES. */
+/* Ids, 0 for nothing. Texts are cut at GPROF_TEXT_BYTES. */
 uint32_t kineto_out_string(struct kineto_out *out, const char *bytes, size_t nr_bytes);
 uint32_t kineto_out_call(struct kineto_out *out, uint32_t name, uint8_t api); /* at most 65535 */
 uint32_t kineto_out_place(
 	struct kineto_out *out, uint32_t device, uint32_t context, uint32_t stream);
 uint32_t kineto_out_shape(struct kineto_out *out, const struct gprof_row_shape *shape);
 
-/* A fact, whose key must live until kineto_out_finish(); of one that was given before the later one
- * holds. */
+/*
+ * Writes a fact. The key must live until kineto_out_finish(). A later value replaces an earlier
+ * one.
+ */
 void kineto_out_fact(struct kineto_out *out, const char *key, const char *value, size_t nr_bytes);
 void kineto_out_fact_number(struct kineto_out *out, const char *key, uint64_t value);
 
-/* Everything so far belongs together (FORMAT.md, "Checkpoints"). */
+/* Ends a group: everything so far belongs together (FORMAT.md, "Checkpoints"). */
 void kineto_out_close_group(struct kineto_out *out, uint64_t tick);
 
-/* Texts that came so far and are no UTF-8. One that comes again counts once, as its id does. */
+/* How many texts so far are not UTF-8. A repeated text counts once, as its id does. */
 uint64_t kineto_out_nr_broken(const struct kineto_out *out);
 
 /* Bytes written so far. */
 uint64_t kineto_out_bytes(const struct kineto_out *out);
 
 /*
- * Writes what waits and the header, and destroys `out`. Returns the descriptor, which is the
- * caller's, or a negative code with err_set.
+ * Writes the rest and the header, and destroys `out`. Returns the descriptor, which the caller
+ * owns, or a negative code with err_set.
  */
 int kineto_out_finish(struct kineto_out *out, uint32_t pid, uint64_t start_realtime_ns);
 

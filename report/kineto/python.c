@@ -10,7 +10,7 @@
 
 #define NR_THINGS  65536u
 #define TEXT_BYTES (16u << 20)
-#define MOST_DEPTH 128u /* as the recorder; the outer ones are left out */
+#define MOST_DEPTH 128u /* as in the recorder; outer frames are left out */
 
 struct frame {
 	const char *file, *name;
@@ -49,7 +49,7 @@ static bool init(struct kineto_python *python)
 		       !intern_init(&python->texts, NR_THINGS, TEXT_BYTES));
 }
 
-/* "file(line): name"; anything else is a name. */
+/* Parses "file(line): name"; anything else is a name. */
 static struct frame parse(const char *text, size_t nr_bytes)
 {
 	struct frame frame = {.name = text, .nr_name = nr_bytes};

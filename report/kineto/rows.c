@@ -23,7 +23,7 @@ void kineto_early_fini(struct kineto_early *early)
 	free(early->ids);
 }
 
-/* Ids count up, so the last ones have a place each. */
+/* Ids count up, so each of the last ones has a slot of its own. */
 static struct kineto_early_id *find(struct kineto_early *early, uint32_t id)
 {
 	struct kineto_early_id *found = &early->ids[id % KINETO_EARLY_IDS];
@@ -90,7 +90,7 @@ static void write_op(struct kineto_out *out, const struct kineto_row *from)
 
 static void write_call(struct kineto_out *out, const struct kineto_row *from)
 {
-	/* All tables of calls begin alike. */
+	/* All tables of calls begin with the same columns. */
 	struct gprof_row_api *row = kineto_out_row(out, from->table);
 
 	row->begin = from->begin;
@@ -139,7 +139,7 @@ static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
 	row->framework = GPROF_FRAMEWORK_TORCH;
 }
 
-/* What rows of kernels, copies and sets have alike. */
+/* The common columns of kernels, copies and sets. */
 #define WRITE_WORK(row, from)                                  \
 	do {                                                   \
 		(row)->begin = (from)->begin;                  \
@@ -201,7 +201,7 @@ static void write_overhead(struct kineto_out *out, const struct kineto_row *from
 	row->overhead_kind = from->work.shape;
 }
 
-/* Its kernel tells of it: the thread that called is that of the launch. */
+/* Only the kernel is known: the thread that called is that of the launch. */
 static void write_nccl(struct kineto_out *out, const struct kineto_row *from)
 {
 	struct gprof_row_nccl *row = kineto_out_row(out, GPROF_TABLE_nccl);
@@ -220,7 +220,7 @@ static void write_nccl(struct kineto_out *out, const struct kineto_row *from)
 	row->redop = UINT8_MAX;
 }
 
-/* is_async: of a copy or set, its call said so. */
+/* is_async: the call of a copy or set is asynchronous by its name. */
 static void write_table_row(struct kineto_out *out, const struct kineto_row *row, bool is_async)
 {
 	switch (row->table) {
@@ -262,11 +262,11 @@ static void write_table_row(struct kineto_out *out, const struct kineto_row *row
 /* ---- sorted runs in files ---- */
 
 /*
- * Rows that are more than memory should hold: sorted runs in files without a name, in $TMPDIR or
- * /tmp, merged from the last row to the first, and then read back from the first to the last.
+ * Sorted runs in temporary files ($TMPDIR or /tmp): merged from the last row to the first, then
+ * read back from the first to the last.
  */
 
-/* Rows that are read or written at once, of each run. */
+/* Rows read or written at a time, for each run. */
 #define BUFFER_ROWS 1024u
 #define ROW_BYTES   sizeof(struct kineto_row)
 
@@ -277,8 +277,8 @@ struct run {
 };
 
 struct kineto_runs {
-	int fd;	       /* the runs, one after the other, each from its last row to its first */
-	int merged_fd; /* all, from the last to the first */
+	int fd;	       /* one run after the other, each from its last row to its first */
+	int merged_fd; /* all rows, from the last to the first */
 	uint64_t nr_rows;
 	struct run *runs;
 	size_t nr_runs, capacity;
@@ -312,7 +312,7 @@ static void runs_destroy(struct kineto_runs *runs)
 	free(runs);
 }
 
-/* NULL where there is no room for files. */
+/* NULL if there is no room for files. */
 static struct kineto_runs *runs_create(void)
 {
 	struct kineto_runs *runs = mem_zeroed(1, sizeof(*runs));
@@ -327,8 +327,8 @@ static struct kineto_runs *runs_create(void)
 }
 
 /*
- * Adds a run: the n-th row from the last one (n from 0) is nth_row(context, n). False if there is
- * no room for it in the file; then it is not in it.
+ * Adds a run; nth_row(context, n) is its n-th row counted from the last, from 0. False if the file
+ * has no room for it; then it is not added.
  */
 static bool runs_add(struct kineto_runs *runs, size_t nr_rows,
 	const struct kineto_row *(*nth_row)(const void *context, size_t n), const void *context)
@@ -355,7 +355,7 @@ static bool runs_add(struct kineto_runs *runs, size_t nr_rows,
 	return is_good;
 }
 
-/* The row of a run that is next, NULL at its end. */
+/* The next row of a run, NULL at its end. */
 static const struct kineto_row *head(struct kineto_runs *runs, struct run *run, bool *is_good)
 {
 	if (run->at == run->nr_buffered) {
@@ -419,8 +419,8 @@ static bool merge(struct kineto_runs *runs, void (*change)(void *context, struct
 }
 
 /*
- * Hands out all rows from the last to the first, each of which `change` may change; then the
- * changed ones from the first to the last. False if a file failed on the way.
+ * Calls `change` for all rows from the last to the first, then `use` for the changed rows from the
+ * first to the last. False if a file failed.
  */
 static bool runs_merge(struct kineto_runs *runs,
 	void (*change)(void *context, struct kineto_row *row),
@@ -446,7 +446,7 @@ static bool runs_merge(struct kineto_runs *runs,
 
 /* ---- sorting ---- */
 
-/* Rows of a group; see op_load.h for what a group costs the reader. */
+/* Rows of a group; op_load.h explains its cost for the reader. */
 #define GROUP_ROWS 65536u
 
 struct key {
@@ -456,7 +456,7 @@ struct key {
 
 struct frame {
 	uint64_t begin;
-	uint32_t stack; /* of Python, with this one */
+	uint32_t stack; /* of Python, including this one */
 };
 
 struct outer {
@@ -465,7 +465,10 @@ struct outer {
 	bool is_module;
 };
 
-/* What encloses the row at hand on a thread, from the last row to the first, outermost first. */
+/*
+ * What encloses the current row on a thread in the pass from the last row to the first, outermost
+ * first.
+ */
 struct stack {
 	struct outer *ops;
 	size_t nr_ops, op_capacity;
@@ -474,10 +477,10 @@ struct stack {
 	uint16_t nr_modules;
 };
 
-/* What is found before the first row is written. */
+/* What is collected before the first row is written. */
 struct order {
 	struct idmap stacks; /* struct stack by thread */
-	struct idset *async; /* correlation ids of calls that say so */
+	struct idset *async; /* correlation ids of asynchronous calls */
 	struct kineto_python *python;
 	struct kineto_out *out;
 	struct kineto_early early;
@@ -501,7 +504,7 @@ static void sort_by_byte(
 	}
 }
 
-/* Returns the array that has them in the end; the other one is free. */
+/* Returns the array that holds the result; the other one is free. */
 static struct key *sort_by_end(struct key *keys, struct key *spare, size_t nr)
 {
 	for (unsigned int shift = 0; shift < 64; shift += 8) {
@@ -512,7 +515,7 @@ static struct key *sort_by_end(struct key *keys, struct key *spare, size_t nr)
 			counts[keys[i].end >> shift & 0xff]++;
 		}
 		if (nr && counts[keys[0].end >> shift & 0xff] == nr) {
-			continue; /* all the same */
+			continue; /* all equal */
 		}
 		sort_by_byte(keys, spare, nr, shift, counts);
 		keys = spare;
@@ -546,7 +549,7 @@ static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t 
 	}
 }
 
-/* The rows in memory in their order, to be freed. */
+/* The rows in memory, sorted; the caller frees them. */
 static struct key *sort(const struct kineto_rows *rows)
 {
 	struct key *keys = mem_zeroed(rows->nr_rows + 1, sizeof(*keys));
@@ -594,7 +597,7 @@ static void spill(struct kineto_rows *rows)
 		rows->nr_rows = 0;
 	} else {
 		rows->has_no_files = true;
-		if (rows->nr_all == rows->nr_rows) { /* nothing lies there yet */
+		if (rows->nr_all == rows->nr_rows) { /* the files hold nothing yet */
 			runs_destroy(rows->runs);
 			rows->runs = NULL;
 		}
@@ -639,7 +642,7 @@ static void leave_ops(struct stack *stack, const struct kineto_row *row)
 	}
 }
 
-/* Depths are of operators among each other, and of modules; see op rows in FORMAT.md. */
+/* Operators and modules count their depths separately; see op rows in FORMAT.md. */
 static void find_depth(struct stack *stack, struct kineto_row *row)
 {
 	leave_ops(stack, row);
@@ -661,7 +664,7 @@ static uint32_t find_py_stack(struct stack *stack, const struct kineto_row *row)
 	return stack->nr_frames ? stack->frames[stack->nr_frames - 1].stack : 0;
 }
 
-/* Where the trace has stacks of operators, a launch has that of the operator that it lies in. */
+/* If the trace has stacks of operators, a launch has that of its operator. */
 static uint32_t find_launch_stack(struct stack *stack, const struct kineto_row *row)
 {
 	uint32_t found = find_py_stack(stack, row);

@@ -103,7 +103,7 @@ const char *api_sync_name(uint32_t type)
 
 const char *api_overhead_name(uint32_t kind)
 {
-	/* CUPTI counts the driver's compiler as 1 and its own in the upper half. */
+	/* CUPTI numbers the driver's compiler 1, and its own overheads in the upper half. */
 	static const char *const names[] = {"Unknown", "Buffer Flush", "Instrumentation",
 		"Resource", "Module Loading", "Lazy Function Loading", "Command Buffer Full",
 		"Activity Buffer Request", "UVM Activity Init"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of CUDA and CUPTI that streams hand through, and what to call them. */
+/* The numbers of CUDA and CUPTI that streams contain, and their names. */
 #ifndef REPORT_MODEL_API_H
 #define REPORT_MODEL_API_H
 
@@ -7,34 +7,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "runtime", "driver", "thread", "nccl", or "other". Index: enum gprof_api. */
+/* "runtime", "driver", "thread", "nccl" or "other", by enum gprof_api. */
 const char *api_name(uint32_t api);
 
-/* False also for "not ready", which is an answer. */
+/* False for "not ready" as well, which is an answer rather than an error. */
 bool api_is_failure(uint64_t result);
 
-/* Of CUPTI's copy kinds: "HtoD" ..., "copy" if unknown; and as nsys says it, "Host-to-Device". */
+/*
+ * A copy kind of CUPTI: "HtoD" and so on, "copy" if unknown; the second as nsys names it,
+ * "Host-to-Device".
+ */
 const char *api_copy_name(uint32_t copy_kind);
 const char *api_copy_long_name(uint32_t copy_kind);
 
-/* Of CUPTI's memory kinds: "Pageable", "Pinned", "Device" ..., "Unknown". */
+/* A memory kind of CUPTI: "Pageable", "Pinned", "Device" and so on, or "Unknown". */
 const char *api_memory_name(uint32_t memory_kind);
 
 /*
- * Other names, of traces of other devices: gives a kind of memory from API_OTHER on that
- * api_memory_name knows; the same for the same text, 0 if there are too many or it is too long.
- * is_whole: it is the name of the whole copy or set, which then stands as a kind of copy, or as the
- * memory of a set.
+ * Adds a name from a trace of another device. Returns a memory kind from API_OTHER up that
+ * api_memory_name knows, the same for equal texts; 0 if there are too many or the text is too long.
+ *
+ * is_whole: it names the whole copy or set, and then stands for a copy kind, or for the memory of a
+ * set.
  */
 uint32_t api_add_name(const char *text, size_t nr_bytes, bool is_whole);
 
-/* The text of a kind of copy or memory that was added as a whole name, else NULL. */
+/* The text of a kind that was added as a whole name, else NULL. */
 const char *api_whole_name(uint32_t kind);
 
-/* Of CUPTI's synchronisation types: "Stream Sync" ... */
+/* A synchronization type of CUPTI: "Stream Sync" and so on. */
 const char *api_sync_name(uint32_t type);
 
-/* Of CUPTI's overhead kinds: "Buffer Flush" ... */
+/* An overhead kind of CUPTI: "Buffer Flush" and so on. */
 const char *api_overhead_name(uint32_t kind);
 
 enum {

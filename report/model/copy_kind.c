@@ -6,14 +6,14 @@
 #include "report/model/api.h"
 #include "report/util/buf.h"
 
-/* Allocations that start below an address and are looked at; addresses are used again and again. */
+/* How many allocations below an address to search, as addresses are reused. */
 #define MOST_STEPS 256u
 
 struct life {
 	uint64_t address, end;
 	uint64_t born, died; /* ticks */
 	uint8_t space;	     /* enum gprof_space */
-	bool is_free;	     /* while reading: a call that frees */
+	bool is_free;	     /* while reading: this call frees */
 };
 
 struct address_kinds {
@@ -63,7 +63,7 @@ static void add_batch(struct address_kinds *pointers, const struct batch *batch)
 	}
 }
 
-/* Each call that frees ends the allocation before it at the same address. */
+/* Each call that frees ends the previous allocation at its address. */
 static void pair_up(struct address_kinds *pointers)
 {
 	size_t nr_kept = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the rows of the memcpy and memset views pack what they are into `kind`. */
+/* The `kind` of memcpy and memset rows: a packed copy kind, and the memory kind of an address. */
 #ifndef REPORT_MODEL_COPY_KIND_H
 #define REPORT_MODEL_COPY_KIND_H
 
@@ -9,13 +9,15 @@
 
 enum {
 	COPY_IS_ASYNC = 1u << 24,
-	COPY_IS_HOST_CALL = 1u << 25, /* times of the host's call, not of the copy */
+	COPY_IS_HOST_CALL = 1u << 25, /* the times are those of the host call, not of the copy */
 	COPY_IS_SET = 1u << 26,
-	COPY_IS_OF_TRACE = 1u << 27, /* which has them by name alone, asynchronous or not */
-	COPY_FLAGS = 0xffu << 24,    /* what the name does not tell */
+	COPY_IS_OF_TRACE = 1u << 27, /* from a trace: has a name only, asynchronous or not */
+	COPY_FLAGS = 0xffu << 24,    /* the flags, which the name does not show */
 };
 
-/* copy_kind, source and target are CUPTI's numbers, see api.h. A set has its memory as target. */
+/*
+ * copy_kind, source and target are CUPTI's numbers, see api.h. A memset has its memory as target.
+ */
 static inline uint32_t copy_pack(uint32_t copy_kind, uint32_t source, uint32_t target)
 {
 	return (copy_kind & 0xffu) | (source & 0xffu) << 8 | (target & 0xffu) << 16;
@@ -36,23 +38,23 @@ static inline uint32_t copy_target_of(uint32_t kind)
 	return kind >> 16 & 0xffu;
 }
 
-/* "yes", "no", or "?" where it is not known. */
+/* "yes", "no", or "?" if unknown. */
 const char *copy_async(uint32_t kind);
 
-/* The name as Kineto has it: "Memcpy HtoD (Pinned -> Device)", "Memset (Device)". */
+/* The name as Kineto writes it: "Memcpy HtoD (Pinned -> Device)", "Memset (Device)". */
 uint32_t copy_name(uint32_t kind);
 
 /*
- * What kind of memory an address was at a moment, from the allocations that the host made: a replay
- * of table api_alloc. Used where no device records tell it.
+ * The memory kind of an address at a given time, from a replay of table api_alloc. It is for
+ * processes without device records.
  */
 
 struct address_kinds;
 
 /*
- * The tick to order a row of table api_alloc by: an address is given when the call returns, and
- * taken back from when it begins. So the next owner of an address never comes before its free,
- * whichever thread called first.
+ * The tick by which rows of table api_alloc are replayed: the end of a call that allocates, the
+ * begin of one that frees. So a new owner of an address never precedes the free, whichever thread
+ * was first.
  */
 uint64_t address_kinds_tick(const struct batch *batch, uint32_t row);
 
@@ -60,7 +62,7 @@ uint64_t address_kinds_tick(const struct batch *batch, uint32_t row);
 struct address_kinds *address_kinds_create(struct process *process);
 void address_kinds_destroy(struct address_kinds *pointers);
 
-/* API_MEMORY_..., UNKNOWN if no allocation that lived at that tick holds the address. */
+/* API_MEMORY_..., or UNKNOWN if no allocation alive at that tick contains the address. */
 uint32_t address_kinds_find(const struct address_kinds *pointers, uint64_t address, uint64_t tick);
 
 #endif

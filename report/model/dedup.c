@@ -8,7 +8,7 @@
 
 #define MOST_TOLD 5u
 
-/* What the processes are ordered by: others cannot be the same, and the same are neighbours. */
+/* Compares what processes are sorted by: copies of a recording are neighbours. */
 static bool is_alike(const struct process *a, const struct process *b)
 {
 	return a->rank == b->rank && a->pid == b->pid &&
@@ -16,7 +16,7 @@ static bool is_alike(const struct process *a, const struct process *b)
 	       strcmp(process_host(a), process_host(b)) == 0;
 }
 
-/* To the byte; traces were made streams, so theirs are those of what is in them. */
+/* Compares all bytes. A trace is compared as the stream made of it. */
 static bool has_same_bytes(const struct stream *a, const struct stream *b)
 {
 	char bytes[2][4096];
@@ -32,8 +32,8 @@ static bool has_same_bytes(const struct stream *a, const struct stream *b)
 }
 
 /*
- * Streams have a random id of their own, but the reader goes on where their header is damaged: the
- * process has to be the same, too. Traces do not tell it beyond doubt.
+ * A stream has a random id. But a damaged header loses it, so the process must match, too. A trace
+ * does not identify its process reliably, so its bytes must match.
  */
 static bool is_twin(const struct process *a, const struct process *b)
 {
@@ -65,7 +65,7 @@ static void warn_rest(size_t nr, void (*tell)(const char *sentence))
 	buf_fini(&line);
 }
 
-/* The first of the kept ones from `first` on that is the same recording, or nr_kept. */
+/* Finds the same recording among the kept ones from `first` on; nr_kept if there is none. */
 static size_t find_twin(struct process *const *processes, size_t first, size_t nr_kept,
 	const struct process *process)
 {
@@ -78,7 +78,7 @@ static size_t find_twin(struct process *const *processes, size_t first, size_t n
 bool dedup_drop(
 	struct process **processes, size_t *nr_processes, void (*tell)(const char *sentence))
 {
-	size_t nr_kept = 0, nr_dropped = 0, first = 0; /* of those alike */
+	size_t nr_kept = 0, nr_dropped = 0, first = 0; /* first: of those with equal keys */
 
 	for (size_t i = 0; i < *nr_processes; i++) {
 		struct process *process = processes[i];

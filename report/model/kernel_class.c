@@ -15,17 +15,17 @@ const char *const tensor_use_names[NR_TENSOR_USES] = {
 #define IS_LIBRARY	 4u
 #define TENSOR_SHIFT	 3u
 
-/* Longer functions are judged by how they begin. */
+/* Longer names are judged by their first bytes. */
 #define FUNCTION_BYTES 512u
 
 static struct {
-	uint8_t *flags; /* by the number of a name */
+	uint8_t *flags; /* by name number */
 	size_t nr_flags;
 } cache;
 
 /*
- * The function's own name with its namespaces: no return type, no arguments of templates (which
- * name other functions), no parameters.
+ * Copies the function's own name with its namespaces, without return type, parameters and template
+ * arguments, which name other functions.
  */
 static void copy_function(const char *text, char *function)
 {
@@ -45,7 +45,7 @@ static void copy_function(const char *text, char *function)
 		} else if (!angle && *text == '(') {
 			break;
 		} else if (!angle && *text == ' ') {
-			nr = 0; /* that was the type it returns */
+			nr = 0; /* that was the return type */
 		} else if (!angle) {
 			function[nr++] = *text;
 		}
@@ -68,7 +68,7 @@ static bool is_communication(const char *function)
 		"twoshot_", "userbuffers_", "symm_mem", NULL};
 	static const char *const collectives[] = {"allreduce", "all_reduce", "allgather",
 		"all_gather", "reducescatter", "reduce_scatter", "alltoall", "all_to_all", NULL};
-	/* Of one warp or block: no device talks to another. */
+	/* Within a warp or block, so no device talks to another. */
 	static const char *const inner[] = {"warp", "block", "thread", NULL};
 
 	return text_has_any(function, words) ||
@@ -77,7 +77,7 @@ static bool is_communication(const char *function)
 
 /* ---- tensor cores ---- */
 
-/* xformers' and PyTorch's: type and generation stand in the name. */
+/* Attention of xformers and PyTorch: the name has type and generation. */
 static bool is_cutlass_attention(const char *text, enum tensor_use *use)
 {
 	bool is_half = strstr(text, "f16_") || strstr(text, "bf16_");
@@ -89,13 +89,16 @@ static bool is_cutlass_attention(const char *text, enum tensor_use *use)
 	return true;
 }
 
-/* cuBLAS's and cuDNN's xmma: plain single precision has no instruction on tensor cores. */
+/*
+ * The xmma kernels of cuBLAS and cuDNN. Tensor cores have no instruction for plain single
+ * precision.
+ */
 static enum tensor_use of_xmma(const char *text)
 {
 	return strstr(text, "f32f32_f32f32") ? TENSOR_NO : TENSOR_YES;
 }
 
-/* Says so itself, or is written for tensor cores alone. */
+/* The name says tensor cores, or the kernel exists for them only. */
 static bool says_tensor(const char *text)
 {
 	static const char *const words[] = {"tensorop", "wmma", "gmma", "TmaUmma", "SM100_MMA",
@@ -123,7 +126,7 @@ static bool says_none(const char *text)
 	return text_has_any(text, words);
 }
 
-/* Multiplies matrices: what else its name says does not settle it. */
+/* It multiplies matrices, but nothing else in its name decides. */
 static bool may_multiply(const char *function)
 {
 	static const char *const words[] = {"gemm", "matmul", "_mm_", "bmm", "conv", "attention",
@@ -133,7 +136,7 @@ static bool may_multiply(const char *function)
 	return text_has_any(function, words);
 }
 
-/* Elementwise work, reductions, norms, sorts, copies, optimizers. */
+/* Elementwise kernels, reductions, norms, sorts, copies, optimizers. */
 static bool multiplies_nothing(const char *function)
 {
 	static const char *const words[] = {"at_cuda_detail::", "cub::", "thrust::", "elementwise",
@@ -151,7 +154,7 @@ static bool multiplies_nothing(const char *function)
 
 static enum tensor_use find_tensor_use(const char *text, const char *function)
 {
-	/* PyTorch and Inductor multiply by libraries and templates. */
+	/* PyTorch and Inductor multiply with libraries and templates. */
 	static const char *const plain[] = {
 		"at::native::", "triton_poi_", "triton_red_", "triton_per_", "triton_for_", NULL};
 	enum tensor_use use;
@@ -171,7 +174,7 @@ static enum tensor_use find_tensor_use(const char *text, const char *function)
 	if (text_begins_with_any(function, plain)) {
 		return TENSOR_NO;
 	}
-	/* The namespace of all of FBGEMM's kernels says nothing of what they do. */
+	/* FBGEMM's namespace contains kernels of all kinds, so it does not count. */
 	if (may_multiply(strncmp(function, "fbgemm_gpu::", 12) ? function : function + 12)) {
 		return TENSOR_UNKNOWN;
 	}
@@ -224,8 +227,7 @@ static uint8_t find_flags(uint32_t name)
 static uint8_t flags_of(uint32_t name)
 {
 	if (!*string_pool_text(name, NULL)) {
-		return find_flags(
-			name); /* no name: its number says nothing of how many there are */
+		return find_flags(name); /* not a name; its value does not bound their number */
 	}
 	if (name >= cache.nr_flags) {
 		size_t nr = (size_t)name + 1 + name / 2;

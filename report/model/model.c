@@ -106,10 +106,10 @@ uint32_t process_context_device(const struct process *process, uint32_t context)
 	return device ? *device : 0;
 }
 
-/* What rows of contexts say; of other contexts, what a place in them says. */
+/* Rows of contexts come first; other contexts get the device of a place in them. */
 static void find_context_devices(struct process *process)
 {
-	for (size_t i = process->nr_contexts; i-- > 0;) { /* the first one holds */
+	for (size_t i = process->nr_contexts; i-- > 0;) { /* the first one wins */
 		uint32_t *device = idmap_put(&process->context_devices, process->contexts[i].id);
 
 		*device = process->contexts[i].device;
@@ -168,7 +168,7 @@ const char *process_host(const struct process *process)
 	return process_fact(process, "host.name", "?");
 }
 
-/* The stream has the arguments with a NUL between them. */
+/* The stream separates the arguments by NUL. */
 static void find_command(struct process *process)
 {
 	struct buf command = {0};
@@ -206,7 +206,7 @@ int64_t process_number(const struct process *process, const char *key)
 	return end != text && !*end && !errno && value >= 0 ? value : -1;
 }
 
-/* 0: it is not known. */
+/* 0: unknown. */
 static uint32_t fact_name(const struct process *process, const char *key)
 {
 	const char *text = process_fact(process, key, "");
@@ -266,8 +266,6 @@ static void name_shapes(struct process *process)
 }
 
 /* ---- loading ---- */
-
-/* For model.c: rows of the small tables into a process. */
 
 #define APPEND(process, array)                                                  \
 	((process)->array = array_grow((process)->array, (process)->nr_##array, \
@@ -349,7 +347,7 @@ static void add_thread(struct process *p, const struct batch *b, uint32_t i)
 	if (b->col[COL_thread_parent][i]) {
 		thread->parent = (uint32_t)b->col[COL_thread_parent][i];
 	}
-	/* What NVTX names a thread stays; the kernel does not know of it. */
+	/* A name from NVTX wins over the kernel's, which does not know it. */
 	if (name && (!thread->is_named || b->col[COL_thread_what][i] == GPROF_THREAD_NAMED)) {
 		thread->name = name;
 	}
@@ -413,7 +411,7 @@ static void add_place(struct process *p, const struct batch *b, uint32_t i)
 	place->stream = (uint32_t)b->col[COL_place_stream][i];
 }
 
-/* As nvidia-smi -L prints it. */
+/* In the format of nvidia-smi -L. */
 static void format_uuid(char *out, size_t out_bytes, const unsigned char *u)
 {
 	snprintf(out, out_bytes,
@@ -480,12 +478,12 @@ static void add_window(struct process *p, const struct batch *b, uint32_t i)
 		.state = (uint8_t)b->col[COL_window_state][i]};
 }
 
-/* No process runs for so long. */
+/* No process runs this long. */
 #define MOST_STEP_TICKS (10 * 365 * 86400 * (uint64_t)1000000000u)
 
 /*
- * Old recorders wrote ends of steps without a time, under Paddle's own profiler. The step that ends
- * there and the one that begins there are as if they were none.
+ * Old recorders under Paddle's own profiler wrote step ends without a time. The steps before and
+ * after such an end are dropped.
  */
 static void drop_lost_ends(struct process *p)
 {
@@ -551,7 +549,7 @@ static void add_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
 		.nr_ranks = (uint32_t)b->col[COL_nccl_comm_nr_ranks][i]};
 }
 
-/* In this order: texts first, since all others name them. */
+/* Texts come first, since all others refer to them. */
 static const struct {
 	uint8_t table;
 	uint8_t nr_columns;
@@ -586,8 +584,7 @@ static const struct {
 #undef LOAD
 };
 
-/* Reads all batches of the small tables. */
-/* Reads the tables that say what the others mean, and whatever is small. */
+/* Reads the tables of definitions, and all small ones. */
 static void read_tables(struct process *process)
 {
 	struct stream *stream = process->stream;
@@ -608,7 +605,9 @@ static void read_tables(struct process *process)
 		}
 	}
 	drop_lost_ends(process);
-	/* A lone row says only where recording began: loader workers and launchers have no steps.
+	/*
+	 * A single row only marks where recording began: loader workers and launchers have no
+	 * steps.
 	 */
 	if (process->nr_steps == 1 && !stream->is_trace) {
 		process->nr_steps = 0;
@@ -703,7 +702,7 @@ struct process *process_create(struct stream *stream)
 	struct process *process = mem_zeroed(1, sizeof(*process));
 
 	if (stream->is_part) {
-		/* None is no error: the process may have removed it. */
+		/* Missing rings are no error: the process may have removed them. */
 		if (rings_attach_shared(stream)) {
 			rings_attach_beside(stream);
 		}
@@ -746,7 +745,7 @@ uint32_t process_clock(const struct process *process)
 	const char *host;
 
 	if (process->has_job_clock) {
-		return UINT32_MAX; /* no number of names.h */
+		return UINT32_MAX; /* no number of string_pool.h */
 	}
 	if (process->boot) {
 		return process->boot;
@@ -757,7 +756,7 @@ uint32_t process_clock(const struct process *process)
 
 /* ---- losses ---- */
 
-/* Counts of a damaged or hostile stream may be anything; the sum must not begin anew at 0. */
+/* Counts in a damaged or hostile stream may be anything, so the sum must not wrap. */
 static uint64_t sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -780,7 +779,7 @@ uint64_t process_missing(const struct process *process)
 			unwritten = sum(unwritten, table->rows_unwritten);
 		}
 	}
-	/* Rows that were numbered but not written are mostly recorded of as losses, too. */
+	/* Most rows that were numbered but never written are also recorded as losses. */
 	return sum(missing, recorded > unwritten ? recorded : unwritten);
 }
 

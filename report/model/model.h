@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a stream says about its process once, apart from the events: names, calls, launch shapes,
- * places, threads, devices, clocks, losses. Read in one pass over the small tables; bounded by what
- * the process did different, not by how often it did it.
+ * One process: what its stream says besides events: names, calls, launch shapes, places, threads,
+ * devices, clocks, losses.
+ *
+ * One pass over the small tables reads it. Memory is bounded by how many different things the
+ * process used, not by how often.
  */
 #ifndef REPORT_MODEL_MODEL_H
 #define REPORT_MODEL_MODEL_H
@@ -12,7 +14,7 @@
 #include "report/util/string_pool.h"
 #include "report/stream/stream.h"
 
-/* Texts are numbers of names.h everywhere. */
+/* Texts are numbers of string_pool.h throughout. */
 struct model_call {
 	uint32_t name;
 	uint8_t api; /* enum gprof_api */
@@ -21,7 +23,7 @@ struct model_call {
 struct model_shape {
 	uint32_t string; /* the stream's id, 0 if the function gives the name */
 	uint64_t function;
-	uint32_t name; /* found after everything was read */
+	uint32_t name; /* set after all rows are read */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t registers;
 	uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
@@ -59,11 +61,11 @@ struct model_stream {
 	uint32_t context, stream, priority, flags;
 };
 
-/* A Python function, and a stack by its innermost frame. */
+/* A Python function. A stack is known by its innermost frame. */
 struct model_py_code {
-	uint32_t file, name; /* numbers of names.h */
-	uint32_t line;	     /* where it begins */
-	uint32_t text;	     /* of names.h, 0: not made yet; see py_stack.h */
+	uint32_t file, name; /* of string_pool.h */
+	uint32_t line;	     /* of its first line */
+	uint32_t text;	     /* of string_pool.h, 0: not built yet; see py_stack.h */
 };
 
 struct model_py_stack {
@@ -76,8 +78,8 @@ struct model_nccl_comm {
 	uint64_t key;
 	int32_t rank;
 	uint32_t nr_ranks;
-	uint32_t name;	/* of names.h, 0: not made yet; see nccl_name.h */
-	uint32_t group; /* of names.h, made with the name; 0 unknown */
+	uint32_t name;	/* of string_pool.h, 0: not built yet; see nccl_names.h */
+	uint32_t group; /* of string_pool.h, set with the name; 0: unknown */
 };
 
 struct model_context {
@@ -97,13 +99,13 @@ struct model_notice {
 struct model_loss {
 	uint32_t cause;
 	uint64_t count;
-	bool is_harmless; /* something was cut short, no event is missing */
+	bool is_harmless; /* something was truncated, but no event is missing */
 };
 
-/* In `how` of a step, beside enum gprof_step_rule: only traces in other formats have these. */
+/* Values of a step's `how` besides enum gprof_step_rule; only imported traces have them. */
 enum {
 	MODEL_STEP_TRACE = 128, /* ProfilerStep#N: begins exactly here */
-	MODEL_STEP_END = 129,	/* no step: the one before ended, and the next has not begun */
+	MODEL_STEP_END = 129,	/* no step: the last one has ended, the next has not begun */
 };
 
 struct model_step {
@@ -112,7 +114,7 @@ struct model_step {
 	uint8_t how;
 };
 
-/* Is it no step but the time between two? Its number is that of the one before. */
+/* Is it the time between two steps? It has the number of the one before. */
 static inline bool model_step_is_gap(const struct model_step *step)
 {
 	return step->how == MODEL_STEP_END;
@@ -130,7 +132,7 @@ struct model_window {
 
 struct process {
 	struct stream *stream;
-	struct idmap strings;	 /* uint32_t, number of names.h */
+	struct idmap strings;	 /* uint32_t of string_pool.h */
 	struct idmap calls;	 /* struct model_call */
 	struct idmap shapes;	 /* struct model_shape */
 	struct idmap places;	 /* struct model_place */
@@ -141,9 +143,9 @@ struct process {
 	struct idmap py_codes;	 /* struct model_py_code */
 	struct idmap py_stacks;	 /* struct model_py_stack */
 	struct idmap nccl_comms; /* struct model_nccl_comm */
-	/* 1 + the place in the arrays below, by id, by key, and by cause */
+	/* 1 + the index in the arrays below, by id, key and cause */
 	struct idmap device_of, fact_of, loss_of;
-	struct idmap context_devices; /* uint32_t, by the id of a context */
+	struct idmap context_devices; /* uint32_t, by context id */
 	MODEL_ARRAY(model_function, functions);
 	MODEL_ARRAY(model_device, devices);
 	MODEL_ARRAY(model_attribute, attributes);
@@ -163,43 +165,45 @@ struct process {
 	uint64_t nr_events;
 	uint64_t nr_lost_ends; /* of steps: they have no time, and the steps around them are left
 				  out */
-	/* pid, its namespace, start and boot name a process for ever; exec keeps all four */
+	/* pid, its namespace, start and boot identify a process; exec keeps all four */
 	uint32_t pid;
-	uint32_t pid_namespace;	 /* number of names.h, 0 unknown */
-	int64_t start_ticks;	 /* -1 unknown */
+	uint32_t pid_namespace;	 /* of string_pool.h, 0: unknown */
+	int64_t start_ticks;	 /* -1: unknown */
 	uint32_t boot;		 /* number of names.h, 0 unknown */
-	bool has_job_clock;	 /* its times are those of the clock of the job, see job_clock.h */
-	bool is_clock_fitted;	 /* they were put there ... */
-	uint64_t clock_error_ns; /* ... and are so exact */
-	int64_t rank, world;	 /* -1 unknown */
-	bool is_ended;		 /* it says how it ended */
-	bool is_foreign;	 /* its communicators are of nobody else here, see stranger.h */
-	struct select *select;	 /* what is wanted of it, see select.h; NULL: everything */
+	bool has_job_clock;	 /* its times are on the job's clock, see job_clock.h */
+	bool is_clock_fitted;	 /* its clock was aligned to it ... */
+	uint64_t clock_error_ns; /* ... with this error */
+	int64_t rank, world;	 /* -1: unknown */
+	bool is_ended;		 /* its stream says how it ended */
+	bool is_foreign;	 /* no other process has its communicators, see foreign_rank.h */
+	struct select *select;	 /* the selected part, see select.h; NULL: everything */
 };
 
-/* Reads everything above from a stream, which the process owns from then on. */
+/* Reads all of the above from a stream. The process then owns the stream. */
 struct process *process_create(struct stream *stream);
 void process_destroy(struct process *process);
 
-/* The value of a dotted key, or `otherwise`. NUL-terminated, as the stream had it. */
+/* The value of a dotted key, or `otherwise`. NUL-terminated, as recorded. */
 const char *process_fact(const struct process *process, const char *key, const char *otherwise);
 
-/* The value as a number, -1 if there is none that is one. */
+/* The value as a number, -1 if there is none. */
 int64_t process_number(const struct process *process, const char *key);
 
-/* Are both streams of one process, which exec'd in between? */
+/* Are both streams of one process that called exec in between? */
 bool process_is_same(const struct process *a, const struct process *b);
 
 /* Host name and command line, never NULL. */
 const char *process_host(const struct process *process);
 const char *process_command(const struct process *process);
 
-/* Numbers of names.h for ids of the stream; something like "(unknown 7)" for ids without a row. */
+/*
+ * Numbers of string_pool.h for ids of the stream; "(unknown 7)" or similar for ids without a row.
+ */
 uint32_t process_string(const struct process *process, uint64_t id);
 uint32_t process_call_name(const struct process *process, uint64_t call, uint8_t *api);
 uint32_t process_shape_name(const struct process *process, uint64_t shape);
 
-/* The id that the system gave a thread; the recorder's own, `id`, where it is not known. */
+/* The thread id of the system; the recorder's `id` if that is unknown. */
 static inline uint32_t process_tid(const struct process *process, uint32_t id)
 {
 	const struct model_thread *thread = idmap_get(&process->threads, id);
@@ -207,29 +211,29 @@ static inline uint32_t process_tid(const struct process *process, uint32_t id)
 	return thread && thread->tid ? thread->tid : id;
 }
 
-/* The place with that id; one with all numbers UINT32_MAX if it is unknown. */
+/* The place with that id; if it is unknown, one with all numbers UINT32_MAX. */
 struct model_place process_place(const struct process *process, uint64_t id);
 
 /* The name of a device, "GPU n" if the stream has none. */
 uint32_t process_device_name(const struct process *process, uint32_t device);
 
-/* The device of a context; 0 if the stream does not tell and the context is unknown. */
+/* The device of a context; 0 if neither is known. */
 uint32_t process_context_device(const struct process *process, uint32_t context);
 
-/* A number about a device by its name, false if the stream has none. */
+/* A number about a device by name; false if the stream has none. */
 bool process_attribute(
 	const struct process *process, uint32_t device, const char *name, uint64_t *value);
 
 /* The clock of a process: those with the same number, if it is not 0, share one. */
 uint32_t process_clock(const struct process *process);
 
-/* Events that are known to be missing, for whatever reason. */
+/* How many events are known to be missing, for whatever reason. */
 uint64_t process_missing(const struct process *process);
 
-/* True if nothing is missing, nothing damaged, and the process ended its stream. */
+/* True if nothing is missing or damaged, and the process ended its stream. */
 bool process_is_complete(const struct process *process);
 
-/* Is it a table of events (calls, work, ranges), not of definitions or facts? */
+/* Is it a table of events (calls, activities, ranges), not of definitions or facts? */
 bool model_is_event(unsigned int table);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "report/util/buf.h"
 
-/* Registers are given to warps in units of 256 since compute capability 3. */
+/* Warps get registers in units of 256 since compute capability 3. */
 #define REGISTER_UNIT 256u
-/* The driver keeps 1 KB of shared memory a block since compute capability 8. */
+/* The driver takes 1 KB of shared memory a block since compute capability 8. */
 #define RESERVED_SHARED_BYTES 1024u
 
 static uint32_t attribute(const struct process *process, uint32_t device, const char *name)
@@ -19,7 +19,7 @@ static uint32_t attribute(const struct process *process, uint32_t device, const 
 		       : 0;
 }
 
-/* Where the device does not say it itself, by its capability: CUDA's programming guide. */
+/* By compute capability, from CUDA's programming guide, if the device does not say. */
 static uint32_t usual_blocks(uint32_t major, uint32_t minor)
 {
 	switch (major * 16 + minor) {
@@ -72,7 +72,7 @@ bool occupancy_only_device(const struct process *process, struct occupancy_devic
 		struct occupancy_device found = occupancy_device(process, place->device);
 
 		if (place->device == UINT32_MAX) {
-			continue; /* of waits, which tell no device; no kernel ran there */
+			continue; /* of waits, which have no device; no kernel ran there */
 		}
 		if (is_first) {
 			*device = found;
@@ -89,7 +89,7 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
-/* Blocks of so many warps that fit; *limits says what stops there. */
+/* How many blocks of so many warps fit; sets *limits to what stops more. */
 static uint64_t fitting_blocks(const struct occupancy_device *device,
 	const struct model_shape *shape, uint64_t warps, uint8_t *limits)
 {
@@ -106,7 +106,7 @@ static uint64_t fitting_blocks(const struct occupancy_device *device,
 	shared = round_up(
 		shared + device->reserved_shared_bytes, device->capability_major >= 8 ? 128 : 256);
 	if (registers) {
-		/* The four schedulers hold equal shares. */
+		/* The four schedulers have equal shares. */
 		bounds[1].blocks = device->registers / 4 / registers * 4 / warps;
 	}
 	if (shared) {
@@ -128,13 +128,13 @@ static void estimate(const struct occupancy_device *device, const struct model_s
 {
 	uint64_t cluster = (uint64_t)shape->cluster[0] * shape->cluster[1];
 	uint64_t blocks = fitting_blocks(device, shape, warps, &occupancy->limits);
-	uint64_t resident = blocks * device->multiprocessors; /* of the whole device */
+	uint64_t resident = blocks * device->multiprocessors; /* on the whole device */
 	double filled;
 
 	cluster = shape->cluster[2] && cluster <= UINT32_MAX ? cluster * shape->cluster[2] : 0;
 	resident -= cluster ? resident % cluster : 0;
 	if (!resident) {
-		return; /* it ran: so what is said of the device is not true */
+		return; /* it ran, so what the stream says of the device is wrong */
 	}
 	filled = (double)resident / device->multiprocessors;
 	if (occupancy->blocks_per_multiprocessor < filled) {

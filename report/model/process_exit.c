@@ -30,7 +30,7 @@ const struct process *process_exit_successor(
 
 /* ---- does it run? ---- */
 
-/* The first bytes of a file of /proc, with a 0 behind them. */
+/* Reads the first bytes of a file in /proc and adds a NUL. */
 static bool read_start(const char *path, char *text, size_t nr_bytes)
 {
 	FILE *file = fopen(path, "re");
@@ -54,7 +54,7 @@ static bool is_this_boot(const struct process *process)
 	return strcmp(boot, string_pool_text(process->boot, NULL)) == 0;
 }
 
-/* Is that process of here one which started at that moment, and has not ended? */
+/* Is this a running process of that pid that started at the recorded time? */
 static bool is_running_as(const struct process *process, unsigned int pid)
 {
 	char path[32], text[1024];
@@ -64,7 +64,7 @@ static bool is_running_as(const struct process *process, unsigned int pid)
 	if (!read_start(path, text, sizeof(text))) {
 		return false;
 	}
-	at = strrchr(text, ')'); /* the name before it may hold anything */
+	at = strrchr(text, ')'); /* the name before it may contain anything */
 	if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X') {
 		return false;
 	}
@@ -74,7 +74,7 @@ static bool is_running_as(const struct process *process, unsigned int pid)
 	return at && strtoll(at, NULL, 10) == process->start_ticks;
 }
 
-/* Is it of the same namespace of pids as that process of here? */
+/* Is it in the same pid namespace as the process with that pid here? */
 static bool has_namespace_of(const struct process *process, const char *pid)
 {
 	char path[32], text[64];
@@ -86,7 +86,7 @@ static bool has_namespace_of(const struct process *process, const char *pid)
 	return strcmp(text, string_pool_text(process->pid_namespace, NULL)) == 0;
 }
 
-/* The number that the process has in its own, innermost namespace; here it has another. */
+/* Its pid in its innermost namespace, which differs from that here. */
 static unsigned int innermost_pid(unsigned int pid)
 {
 	char path[32], text[4096];
@@ -102,7 +102,7 @@ static unsigned int innermost_pid(unsigned int pid)
 	return (unsigned int)strtoul(strrchr(at, '\t') + 1, NULL, 10);
 }
 
-/* A container's process has a number here, too, if its namespace lies in ours. */
+/* A container's process also has a pid here if its namespace is below ours. */
 static bool is_running_within(const struct process *process)
 {
 	DIR *proc = opendir("/proc");
@@ -138,7 +138,7 @@ enum process_exit_state process_exit_state(const struct process *process)
 
 bool process_exit_is_gone(const struct process *process)
 {
-	/* Its main thread may have ended, and others go on: the number says whether all have. */
+	/* The main thread may have ended while others run; the thread count shows that. */
 	return process->pid && is_this_boot(process) &&
 	       (!process->pid_namespace || has_namespace_of(process, "self")) &&
 	       kill((pid_t)process->pid, 0) && errno == ESRCH;
@@ -166,7 +166,7 @@ static void add_kind(struct buf *out, unsigned int kind, int64_t code)
 	}
 }
 
-/* From the facts of a closed stream; an older one may say something else. */
+/* From the facts of a closed stream; an older one may have others. */
 static void add_recorded(struct buf *out, const struct process *process)
 {
 	static const char *const words[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a process ended, in words: by its own account, or by what is left of it. */
+/* How a process ended, in words, from its own record or from what remains of it. */
 #ifndef REPORT_MODEL_PROCESS_EXIT_H
 #define REPORT_MODEL_PROCESS_EXIT_H
 
@@ -9,28 +9,27 @@
 enum process_exit_state {
 	PROCESS_EXIT_ENDED,
 	PROCESS_EXIT_RUNS,
-	/* On another host, on this one before its last boot, in a container that is not seen. */
+	/* on another host, on this one before its last boot, or in an invisible container */
 	PROCESS_EXIT_UNKNOWN,
 };
 
 /* Does it still run? Asks the system, see process_exit_add_text. */
 enum process_exit_state process_exit_state(const struct process *process);
 
-/*
- * Is it certain that it is no more? A process that has said how it ends may still write its last
- * events.
- */
+/* Is it certainly gone? A process that recorded its end may still write its last events. */
 bool process_exit_is_gone(const struct process *process);
 
 /*
- * Appends it, as the rest of a sentence about the process. `all` are the processes of the dump,
- * among which one may go on where this one was replaced. Asks the system whether a process without
- * an end still runs, if it was started here since the last boot.
+ * Appends how it ended, as the rest of a sentence. `all` are the processes of the dump, among which
+ * one may have replaced it by exec.
+ *
+ * If the process has no recorded end and started on this host since the last boot, asks the system
+ * whether it still runs.
  */
 void process_exit_add_text(
 	struct buf *out, const struct process *process, struct process *const *all, size_t nr_all);
 
-/* The process that took this one's place by exec, NULL if there is none among `all`. */
+/* The process that replaced this one by exec, NULL if it is not in `all`. */
 const struct process *process_exit_successor(
 	const struct process *process, struct process *const *all, size_t nr_all);
 

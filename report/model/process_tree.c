@@ -11,7 +11,7 @@
 
 #define NAME_WIDTH 48u
 #define NAME_BYTES 200u
-/* Deeper trees are shown as deep as this: their depth is what a stream says. */
+/* Deeper trees are not indented further: streams may claim any depth. */
 #define MOST_INDENT 20u
 
 static const char *base_name(const struct process *process)
@@ -28,7 +28,7 @@ static uint64_t started_ns(const struct process *process)
 
 /* ---- who is whose ---- */
 
-/* The stream is called so once it is closed; `.part` may still stand behind it. */
+/* A closed stream has this name; an open one has `.part` behind it. */
 static bool is_called(const struct process *process, const char *name)
 {
 	const char *base = base_name(process);
@@ -51,7 +51,7 @@ static bool find_forker(struct process *const *all, size_t nr_all, size_t child,
 	return false;
 }
 
-/* The stream of that process which was the last to begin before the child did. */
+/* The last stream of that process which began before the child. */
 static bool find_identity(struct process *const *all, size_t nr_all, const struct process *wanted,
 	size_t child, size_t *parent)
 {
@@ -68,8 +68,7 @@ static bool find_identity(struct process *const *all, size_t nr_all, const struc
 	return found;
 }
 
-/* `pid:start_ticks` of its parent, then of that one's, and so on; the first with a stream counts.
- */
+/* The nearest of its ancestors, given as `pid:start_ticks`, that has a stream. */
 static bool find_ancestor(struct process *const *all, size_t nr_all, size_t child, size_t *parent)
 {
 	const char *at = process_fact(all[child], "process.ancestors", "");
@@ -175,8 +174,8 @@ static void add_line(struct tree *tree, size_t index, size_t depth)
 }
 
 /*
- * Without recursion, since streams say how deep it is: down to the children, else on, else up. Each
- * has one parent and the root has none, so this ends.
+ * Without recursion, as streams may claim any depth: to the first child, else the next sibling,
+ * else up. Each member has one parent and the root has none, so it terminates.
  */
 static void add_branch(struct tree *tree, size_t root)
 {
@@ -219,7 +218,7 @@ void process_tree_add_tree(struct buf *out, struct process *const *all, size_t n
 			add_branch(&tree, i);
 		}
 	}
-	/* Streams that name each other as parents hang on no root. */
+	/* Streams that name each other as parents have no root. */
 	for (size_t i = 0; i < nr_all; i++) {
 		if (!tree.is_shown[i]) {
 			add_line(&tree, i, 0);

@@ -6,10 +6,10 @@
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
 
-/* A damaged stream may have circles. */
+/* A damaged stream may have cycles. */
 #define MOST_FRAMES 256u
 
-/* What stands behind the last of the folders that Python's own files and packages lie in. */
+/* The part of the path after the last folder of Python's library or packages. */
 static const char *short_file(const char *file)
 {
 	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};

@@ -6,15 +6,15 @@
 #include "report/model/model.h"
 
 /*
- * "train.py(12): step <- train.py(40): <module>", the innermost frame first, as a number of
- * names.h. Of files of installed packages the path within the package's folder is told.
+ * "train.py(12): step <- train.py(40): <module>", innermost frame first, as a number of
+ * string_pool.h. Files of installed packages are shown from the package's folder on.
  */
 uint32_t py_stack_text(struct process *process, uint32_t stack);
 
-/* "train.py(42): step", all of them numbers of names.h; line 0: not known. */
+/* "train.py(42): step", all numbers of string_pool.h; line 0: unknown. */
 uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function);
 
-/* "train.py(5): step": a function and the line where it begins. */
+/* "train.py(5): step": a function and its first line. */
 uint32_t py_code_text(struct process *process, uint32_t code);
 
 #endif

@@ -21,13 +21,13 @@ struct started {
 	UT_hash_handle hh;
 };
 
-/* Ends that wait for their begin; more stay unmatched. */
+/* Ends kept until their begin comes; more stay unmatched. */
 #define MOST_EARLY (1u << 16)
 
 struct ranges {
 	struct stack *stacks;
 	struct started *started;
-	struct started *early; /* ends without a begin yet; only the end of the range is set */
+	struct started *early; /* ends without a begin so far; only the end is set */
 	struct idmap domains;  /* uint32_t, name */
 	struct idmap strings;  /* uint32_t, name of a registered string */
 	uint64_t nr_unmatched;
@@ -112,7 +112,7 @@ static void start(struct ranges *ranges, uint64_t id, const struct range *range)
 
 	HASH_FIND(hh, ranges->started, &id, sizeof(id), started);
 	if (started) {
-		ranges->nr_unmatched++; /* the same id once more: the one before never ended */
+		ranges->nr_unmatched++; /* the id starts again: the range before it never ended */
 	} else {
 		started = mem_zeroed(1, sizeof(*started));
 		started->id = id;
@@ -122,8 +122,8 @@ static void start(struct ranges *ranges, uint64_t id, const struct range *range)
 }
 
 /*
- * A range may begin on one thread and end on another, whose rows the recorder read first. Such an
- * end counts as unmatched until its begin comes.
+ * A range may end on another thread, whose rows the recorder read first. Such an end counts as
+ * unmatched until its begin comes.
  */
 static void keep_end(struct ranges *ranges, uint64_t id, uint64_t tick)
 {
@@ -140,7 +140,7 @@ static void keep_end(struct ranges *ranges, uint64_t id, uint64_t tick)
 	}
 }
 
-/* Has the range that starts here ended already? Then that is its end. */
+/* Finds the end of the range that starts here, if it came already. */
 static bool find_early_end(struct ranges *ranges, uint64_t id, struct range *range)
 {
 	struct started *early;
@@ -160,7 +160,7 @@ static bool find_early_end(struct ranges *ranges, uint64_t id, struct range *ran
 	return is_its;
 }
 
-/* Takes the range out that ends in row i. False if it has not begun. */
+/* Removes the range that ends in row i. False if it has not begun. */
 static bool finish(struct ranges *ranges, const struct batch *b, uint32_t i, struct range *range)
 {
 	uint64_t id = b->col[COL_nvtx_range][i];
@@ -192,7 +192,7 @@ static void name_id(struct idmap *map, uint64_t id, const struct process *proces
 	*name = process_string(process, string);
 }
 
-/* True if that row is a name. */
+/* True if the row is a name. */
 static bool add_name(
 	struct ranges *ranges, const struct process *process, const struct batch *b, uint32_t i)
 {
@@ -225,7 +225,7 @@ uint32_t ranges_name(const struct ranges *ranges, const struct process *process,
 	return range_full_name(&range);
 }
 
-/* As nsys has it. */
+/* In the form of nsys. */
 uint32_t range_full_name(const struct range *range)
 {
 	struct buf text = {0};
@@ -280,7 +280,7 @@ void ranges_add_batch(struct ranges *ranges, const struct process *process, cons
 			report(context, &range);
 			break;
 		default:
-			add_name(ranges, process, b, i); /* or one of a category or handle */
+			add_name(ranges, process, b, i); /* or that of a category or handle */
 			break;
 		}
 	}

@@ -10,10 +10,10 @@
 /* What all views together want of a table. */
 struct need {
 	uint32_t mask;
-	uint32_t wide_mask; /* columns that somebody wants wide */
+	uint32_t wide_mask; /* columns that some view wants as 64-bit values */
 };
 
-/* The tables that a view needs of the process at hand: a bit each. */
+/* The tables that a view needs of the current process, a bit each. */
 typedef uint64_t table_set;
 
 _Static_assert(GPROF_NR_TABLES <= 64, "table_set");
@@ -81,7 +81,7 @@ static void scan_block(struct process *process, size_t block, const struct need 
 	}
 	bad = stream_load(process->stream, block, request.mask, request.small_mask, &whole);
 	if (bad & select_mask(process, table)) {
-		return; /* nobody knows which rows are wanted */
+		return; /* without the column, selected rows are unknown */
 	}
 	chosen = whole;
 	select_cut(process, &chosen);

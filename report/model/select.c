@@ -10,8 +10,8 @@
 /* ---- NVTX rows ---- */
 
 /*
- * For select.c: which NVTX rows are chosen. The end of a range goes with its begin, wherever it is;
- * rows that only name something are always there.
+ * Which NVTX rows are selected: the end of a range follows its begin; rows that only name something
+ * always stay.
  */
 
 #define MASK                                                                           \
@@ -27,11 +27,11 @@ struct end_row {
 struct read {
 	const struct process *process;
 	uint64_t **kept;
-	struct range_walk pushed; /* the mark's tick is the row of the pop */
+	struct range_walk pushed; /* a mark's tick is the row of the pop */
 	struct end_row *ends;
 };
 
-/* A row of the stream in one number. */
+/* A row of the stream as one number. */
 static uint64_t row_number(const struct batch *b, uint32_t i)
 {
 	return (uint64_t)b->block << 16 | i;
@@ -110,7 +110,7 @@ static void add_row(struct read *read, const struct batch *b, uint32_t i)
 	}
 }
 
-/* Backwards: an end comes before its begin, which says whether both are chosen. */
+/* Reads backwards, so that an end comes before its begin, which decides for both. */
 static uint64_t **select_nvtx_read(struct process *process)
 {
 	struct stream *stream = process->stream;
@@ -143,7 +143,7 @@ static void select_nvtx_destroy(uint64_t **kept, size_t nr_blocks)
 
 /* ---- one process ---- */
 
-/* A batch of chosen rows; arrays are made as they are needed. */
+/* A batch of selected rows; arrays are allocated when needed. */
 struct select_scratch {
 	uint32_t rows[GPROF_BLOCK_ROWS];
 	uint64_t *col[SCHEMA_COLUMNS];
@@ -206,7 +206,7 @@ bool select_is_set(const struct select_options *options)
 	return !numbers_is_empty(&options->steps) || !numbers_is_empty(&options->windows);
 }
 
-/* The last -N of those that ended. */
+/* The last N steps that ended, for -N. */
 static void choose_steps(struct select *select, const struct numbers *steps)
 {
 	const struct process *process = select->process;
@@ -223,7 +223,7 @@ static void choose_steps(struct select *select, const struct numbers *steps)
 	}
 }
 
-/* Of the window that a row opens: the next row that changes it. */
+/* The row that ends a window: the next one that changes it. */
 static size_t window_end(const struct process *process, size_t row)
 {
 	size_t end = row + 1;
@@ -361,7 +361,7 @@ static bool is_work(unsigned int table)
 	       table == GPROF_TABLE_untimed;
 }
 
-/* Calls first: work may be written before the call that launched it. */
+/* Reads calls first: activities may be written before their call. */
 static void read_launches(struct select *select, struct stream *stream)
 {
 	static const uint32_t mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation);
@@ -553,7 +553,7 @@ void select_cut(const struct process *process, struct batch *batch)
 
 /* ---- is there anything of what was asked for ---- */
 
-/* Numbers of all processes. */
+/* The numbers that exist in any process. */
 struct known {
 	uint64_t *numbers;
 	size_t nr, capacity;
@@ -566,7 +566,7 @@ static void add_known(struct known *known, uint64_t number)
 	known->numbers[known->nr++] = number;
 }
 
-/* Each part of the list must find something; -N does if there is anything. */
+/* Each part of the list must match something; -N matches if there is anything. */
 static bool is_found(const struct numbers *asked, const struct known *known)
 {
 	for (size_t i = 0; i < asked->nr_spans; i++) {

@@ -28,71 +28,74 @@
 
 /* ---- one process ---- */
 
-/* What is asked for; an empty list asks for everything. */
+/* The user's choice; an empty list selects everything. */
 struct select_options {
-	struct numbers steps;	/* -N: the last of those that ended */
+	struct numbers steps;	/* -N: the last N that ended */
 	struct numbers windows; /* of table window */
 };
 
 struct select {
 	const struct process *process;
 	struct intervals spans;		 /* ticks */
-	bool *has_step;			 /* by place in process.steps */
-	size_t nr_steps;		 /* chosen */
-	size_t nr_empty;		 /* of these: without a length */
-	uint64_t nr_activities, nr_lone; /* records of work: all, and those without a call */
-	struct idset *launched;		 /* correlation ids of the calls that are chosen */
-	uint64_t **kept; /* rows of NVTX by block, a bit each; NULL: none of the block */
+	bool *has_step;			 /* by index in process.steps */
+	size_t nr_steps;		 /* selected */
+	size_t nr_empty;		 /* of these, without a length */
+	uint64_t nr_activities, nr_lone; /* activities: all, and those without a call */
+	struct idset *launched;		 /* correlation ids of the selected calls */
+	uint64_t **kept; /* NVTX rows by block, a bit each; NULL: none of the block */
 };
 
-/* By what rows of a table are chosen. */
+/* How the rows of a table are selected. */
 enum select_rule {
 	SELECT_ALL,
-	SELECT_TICK,   /* the column is when it happened or began, in ticks */
+	SELECT_TICK,   /* the column is the time or begin, in ticks */
 	SELECT_LAUNCH, /* the column is the correlation id of a call */
-	SELECT_NVTX,   /* as SELECT_TICK, and what belongs to a chosen row */
+	SELECT_NVTX,   /* as SELECT_TICK, with the rows that belong to a selected one */
 };
 
 enum select_rule select_rule_of(unsigned int table, unsigned int *column);
 
-/* Has something been asked? */
+/* Does the user select anything? */
 bool select_is_set(const struct select_options *options);
 
 /*
- * Finds out what the answer is for a process, and reads what calls launched in it: the process has
- * its selection until select_drop. Memory: a bit for each call and NVTX row, and one batch for all
- * processes.
+ * Applies the options to a process and reads what calls launched. The process keeps its selection
+ * until select_drop. Memory: a bit for each call and NVTX row, and one batch for all processes.
  */
 void select_make(struct process *process, const struct select_options *options);
 void select_drop(struct process *process);
 
-/* Without a selection everything is chosen. */
+/* Without a selection everything is selected. */
 bool select_has_tick(const struct process *process, uint64_t tick);
 bool select_has_step(const struct process *process, size_t place);
 
-/* Cuts a time, in ticks, to what is from the first to the last moment in it that is chosen; false:
- * none is. */
+/*
+ * Cuts a span of ticks to the range from its first to its last selected moment; false if there is
+ * none.
+ */
 bool select_cut_time(const struct process *process, uint64_t *begin, uint64_t *end);
 
-/* The columns of a table that select_cut must have; 0 without a selection. */
+/* The columns of a table that select_cut needs; 0 without a selection. */
 uint32_t select_mask(const struct process *process, unsigned int table);
 
-/* Leaves the rows that are chosen, in memory that lasts until the next call. */
+/* Keeps only the selected rows, in memory that lasts until the next call. */
 void select_cut(const struct process *process, struct batch *batch);
 
 /* ---- all processes ---- */
 
-/* Choices for all processes of a report: whether they choose anything, and what they chose. */
+/* The selection of all processes of a report. */
 
 /*
- * Makes the choice for all processes. False if part of it fits none of them; then `why` says which
- * steps or windows there are, and nothing is chosen.
+ * Applies the options to all processes. If a part of them matches none, selects nothing, returns
+ * false, and sets `why` to the steps or windows that exist.
  */
 bool select_all(struct process *const *processes, size_t nr_processes,
 	const struct select_options *options, struct buf *why);
 void select_drop_all(struct process *const *processes, size_t nr_processes);
 
-/* What was chosen of each process, to be destroyed; NULL where there was no choice. */
+/*
+ * A table of what is selected in each process, which the caller destroys; NULL without a selection.
+ */
 struct table *select_table(struct process *const *processes, size_t nr_processes);
 
 #endif

@@ -127,7 +127,7 @@ static const char *place_name(uint32_t memory_kind)
 	}
 }
 
-/* Not all records say it, but calls have it in their names. */
+/* Not all records say it, but the names of calls do. */
 static const char *how_of(
 	const struct process *process, const struct op_record *record, const struct op_call *call)
 {
@@ -166,10 +166,10 @@ uint32_t event_copy_name(
 
 /* ---- places in a step ---- */
 
-/* Operators of a name in the step of a thread, so far: from its end. */
+/* Operators of a name in the step of a thread so far, counted from its end. */
 struct count {
 	uint32_t name, nr;
-	uint64_t begin, end; /* of the one seen last */
+	uint64_t begin, end; /* of the last one seen */
 };
 
 struct place_thread {
@@ -178,7 +178,7 @@ struct place_thread {
 	size_t nr_items, item_capacity;
 	struct count *counts;
 	size_t nr_counts, count_capacity;
-	struct idmap count_of; /* uint32_t, 1 + place in counts, by name */
+	struct idmap count_of; /* uint32_t, 1 + index in counts, by name */
 	bool has_map;
 };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of things that lie in each other: operators, what lies in them, and the work on devices that
- * they launched, each with the times of all its calls. A row is found by the one that it lies in,
- * what it is and its name. Memory is bounded by how many different rows there are, and where
- * operators are told apart by their place in the step, by what a thread did in one step.
+ * A tree of operators, what they contain, and the GPU activities that they launched, with times of
+ * all calls.
+ *
+ * A row is found by its parent, kind and name. Memory is bounded by the number of different rows,
+ * and, where operators are distinguished by their place in the step, by the events of a thread in
+ * one step.
  */
 #ifndef REPORT_OPS_EVENT_TREE_H
 #define REPORT_OPS_EVENT_TREE_H
@@ -16,34 +18,34 @@ enum event_kind {
 	EVENT_KIND_OP,
 	EVENT_KIND_PLACED,   /* operators of a name by their place in the step, see below */
 	EVENT_KIND_COPY,     /* copies and sets by direction, with their calls */
-	EVENT_KIND_ACTIVITY, /* kernels and others by name: no calls of the host */
+	EVENT_KIND_ACTIVITY, /* kernels and others by name; they have no host calls */
 };
 
 struct event_key {
-	uint32_t outer; /* the number of the row that it lies in, 0 none */
-	uint32_t name;	/* of names.h */
+	uint32_t outer; /* number of the parent row, 0: none */
+	uint32_t name;	/* of string_pool.h */
 	uint32_t place; /* of EVENT_KIND_PLACED: 1 for the first of its name in a step */
 	uint32_t kind;
-	uint32_t process, thread; /* 0 where they are merged */
+	uint32_t process, thread; /* 0 if merged */
 };
 
 struct event_row {
 	struct event_key key;
-	struct min_max_sum cpu;	    /* ns: of the host's time; none of work */
-	struct min_max_sum gpu;	    /* ns: for each call what it launched, whenever that ran */
-	struct min_max_sum both;    /* ns: the sum of both, as far as they are known */
-	uint32_t first, last, next; /* numbers: the rows in it, the one after it in the same */
+	struct min_max_sum cpu;	    /* ns on the host; none for activities */
+	struct min_max_sum gpu;	    /* ns of what each call launched, whenever that ran */
+	struct min_max_sum both;    /* ns: the sum of both, as far as known */
+	uint32_t first, last, next; /* numbers: first and last child, next sibling */
 	bool is_without_gpu;	    /* some of its processes have no device records */
 	uint32_t number;
 	UT_hash_handle hh;
 };
 
-/* Starts with all zeros. Rows are numbered from 1. */
+/* Zero-initialized. Rows are numbered from 1. */
 struct event_tree {
 	struct event_row *index; /* by key */
 	struct event_row **rows;
 	size_t nr_rows, capacity;
-	uint32_t first, last; /* of the rows that lie in none */
+	uint32_t first, last; /* the rows without a parent */
 };
 
 void event_tree_fini(struct event_tree *tree);
@@ -53,27 +55,27 @@ static inline struct event_row *event_tree_row(const struct event_tree *tree, ui
 	return tree->rows[number - 1];
 }
 
-/* The number of the row; a new one comes last in the one that it lies in. */
+/* The number of the row; a new one becomes the last child of its parent. */
 uint32_t event_tree_find(struct event_tree *tree, const struct event_key *key);
 
-/* One more call; UINT64_MAX: that time is unknown. Also if both are, it is one more. */
+/* Counts one more call. UINT64_MAX: that time is unknown. */
 void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, uint64_t gpu_ns);
 
 /*
- * The row that is for operators at one place in the step what the row `number` is for all of them:
- * `number` is the outermost operator's row `top`, or lies in it.
+ * The row for operators at one place in the step that corresponds to row `number` for all of them.
+ * `number` is row `top` of the outermost operator, or lies in it.
  */
 uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t top, uint32_t place);
 
-/* Appends what the row is called: "conv2d", "conv2d0" at the first place, "Backward0#0". */
+/* Appends the row's name: "conv2d", "conv2d0" for the first place, "Backward0#0". */
 void event_row_name(const struct event_row *row, struct buf *out);
 
-/* What a record is called: the kernel, or as copy_name has it. */
+/* The name of a record: that of the kernel, or as in copy_name. */
 uint32_t event_activity_name(const struct process *process, const struct op_record *record);
 
 /*
- * As Paddle calls a copy or set: "GpuMemcpyAsync:CPU->GPU", "GpuMemsetSync:GPU"; "GpuMemcpy:" where
- * neither the record nor its call (NULL: none) says that it is asynchronous, and there is no call.
+ * A copy or set as Paddle names it: "GpuMemcpyAsync:CPU->GPU", "GpuMemsetSync:GPU". It is
+ * "GpuMemcpy:" if there is no call (NULL) and the record does not say whether it is asynchronous.
  */
 uint32_t event_copy_name(
 	const struct process *process, const struct op_record *record, const struct op_call *call);
@@ -81,20 +83,19 @@ uint32_t event_copy_name(
 /* ---- places in a step ---- */
 
 /*
- * The place of operators in the step: the first, the second ... of its name that its thread ran in
- * the step, of operators that lie in no other one. The pass over operators goes backwards, so what
- * is to be added for a place is kept until the step of the thread is over: 40 bytes for each event
- * of a thread in one step.
+ * The place of an outermost operator: how many-th of its name its thread ran in the step. The pass
+ * goes backwards, so additions wait until the thread's step is complete: 40 bytes for each event of
+ * a thread in one step.
  */
 
-/* Places from here on are not told apart. */
+/* Later places are not distinguished. */
 #define OP_PLACE_MOST 10000u
 
-/* What is added to a row, once its place (1 the first) is known. */
+/* An addition to a row, once its place (1 for the first) is known. */
 struct op_place_item {
 	uint32_t top, number; /* rows, see event_tree_placed */
-	uint32_t after;	      /* how many of its name came later in the step */
-	uint32_t count;	      /* the place in the counts of its name */
+	uint32_t after;	      /* how many of its name come later in the step */
+	uint32_t count;	      /* index in the counts of its name */
 	uint64_t cpu_ns, gpu_ns;
 };
 
@@ -102,7 +103,7 @@ struct op_places {
 	void (*add)(void *context, const struct op_place_item *item, uint32_t place);
 	void *context;
 	struct idmap threads;
-	struct phases phases; /* for the steps of the process at hand */
+	struct phases phases; /* for the steps of the current process */
 	bool has_begun;
 	bool is_cut; /* there were more than OP_PLACE_MOST */
 };
@@ -111,12 +112,12 @@ struct op_places {
 void op_places_begin(struct op_places *places, struct process *process);
 
 /*
- * Something of the outermost operator `outer` (or it itself, last), whose row is `top`. Nothing is
- * added where there are no steps.
+ * Adds something of the outermost operator `outer`, whose row is `top`; the operator itself comes
+ * last. Adds nothing if there are no steps.
  */
 void op_places_add(struct op_places *places, const struct op *outer, struct op_place_item item);
 
-/* After the last operator of the process. */
+/* Call it after the last operator of the process. */
 void op_places_end(struct op_places *places);
 
 #endif

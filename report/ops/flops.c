@@ -15,11 +15,11 @@ struct tensor {
 };
 
 struct inputs {
-	struct tensor tensors[MOST_TENSORS]; /* scalars and what is unknown left out */
+	struct tensor tensors[MOST_TENSORS]; /* without scalars and unknown inputs */
 	unsigned int nr_tensors;
 };
 
-/* "float32[64,3], scalar, ?": false if it is not of that form. */
+/* Parses "float32[64,3], scalar, ?"; false for any other form. */
 static bool parse_dims(const char **at, struct tensor *tensor)
 {
 	tensor->nr_dims = 0;
@@ -63,7 +63,7 @@ static double product(const struct tensor *tensor, unsigned int first, unsigned 
 	return product;
 }
 
-/* Two tensors from `first` on: [..., m, k] and [..., k, n], both with nr_dims dimensions. */
+/* Are the two tensors from `first` on [..., m, k] and [..., k, n], both with nr_dims dimensions? */
 static bool matrices(const struct inputs *in, unsigned int first, unsigned int nr_dims, double *f)
 {
 	const struct tensor *a = &in->tensors[first], *b = a + 1;
@@ -133,7 +133,7 @@ static bool elementwise(const struct inputs *in, double *f)
 		for (unsigned int k = 1; k <= one->nr_dims; k++) { /* from the last one on */
 			double *dim = &all.dims[MOST_DIMS - k], size = one->dims[one->nr_dims - k];
 
-			/* A 1 is stretched, also to a 0. */
+			/* A dimension of 1 broadcasts, also to 0. */
 			*dim = k > nr_dims || *dim == 1 ? size : *dim;
 		}
 	}
@@ -192,7 +192,7 @@ static bool count(uint32_t name, uint32_t shape, double *flops)
 	return false;
 }
 
-/* What was asked for last, by place; the same operators with the same shapes come in each step. */
+/* A cache of recent results: the same operators with the same shapes come in each step. */
 #define NR_RECENT 1024u
 
 static struct {

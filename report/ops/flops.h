@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* name and shape: numbers of names.h. False where operator or shapes do not tell. */
+/* name and shape are numbers of string_pool.h. False if the operator or its shapes are unknown. */
 bool flops_of(uint32_t name, uint32_t shape, double *flops);
 
 #endif

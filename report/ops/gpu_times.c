@@ -21,13 +21,13 @@ static size_t mask_of(const struct gpu_times *times)
 	return ((size_t)1 << times->slot_bits) - 1;
 }
 
-/* The product's upper bits tell dense ranges apart, and strides. */
+/* The product's upper bits separate dense ranges as well as strides. */
 static size_t home_of(const struct gpu_times *times, uint32_t number)
 {
 	return (number * 0x9e3779b1u) >> (32 - times->slot_bits);
 }
 
-/* The slot of the page, or the free one where it would stand. */
+/* The slot of the page, or the free one for it. */
 static size_t find_slot(const struct gpu_times *times, uint32_t number)
 {
 	size_t at = home_of(times, number);
@@ -53,7 +53,7 @@ static void grow_slots(struct gpu_times *times)
 	free(old);
 }
 
-/* Those behind the hole that could not have come to stand there move up. */
+/* Moves entries behind the hole forward, unless that would put them before their home. */
 static void close_hole(struct gpu_times *times, size_t hole)
 {
 	struct gpu_times_slot *slots = times->slots;
@@ -72,7 +72,7 @@ static void close_hole(struct gpu_times *times, size_t hole)
 
 /* ---- pages ---- */
 
-/* 1 + the place of an empty page. */
+/* 1 + the index of an empty page. */
 static uint32_t new_page(struct gpu_times *times)
 {
 	uint32_t place = times->first_free;

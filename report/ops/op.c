@@ -39,11 +39,13 @@ static enum op_class torch_class(const char *name, uint8_t scope)
 			return prefixes[i].class;
 		}
 	}
-	/* DistributedDataParallel.forward and FSDP's are ranges around operators, as the user's. */
+	/*
+	 * DistributedDataParallel.forward and FSDP's ranges enclose operators like a user's range.
+	 */
 	return scope == OP_TORCH_USER ? OP_RANGE : OP_OTHER;
 }
 
-/* Around all of a backward pass in dynamic mode; its type is that of any range in C++. */
+/* It encloses all of a backward pass in dynamic mode; its type is that of any C++ range. */
 static bool is_paddle_backward(uint32_t name)
 {
 	return !strcmp(string_pool_text(name, NULL), "backward");
@@ -99,7 +101,7 @@ bool op_class_breaks_out(enum op_class outer, enum op_class class)
 	case OP_OPTIMIZATION: /* its closure computes losses */
 	case OP_CLEARING:
 		return op_class_is_backward(class) || class == OP_DATALOADER;
-	default: /* what Backward and loaders compute is theirs */
+	default: /* computation in Backward and loaders belongs to them */
 		return false;
 	}
 }
@@ -191,7 +193,7 @@ static enum event_type torch_type(const struct op *op)
 		       : EVENT_OPERATOR;
 }
 
-/* Whatever it lies in. */
+/* Ignores what it lies in. */
 static enum event_type own_type(const struct op *op)
 {
 	switch (op->framework) {
@@ -225,7 +227,7 @@ enum event_type event_type_of(const struct op *op)
 {
 	enum event_type type = own_type(op);
 
-	/* Paddle says itself what is a stage; an operator in another one is an operator. */
+	/* Paddle names stages itself; an operator in another one is an operator. */
 	if (type == EVENT_OPERATOR && op->framework == GPROF_FRAMEWORK_TORCH &&
 		event_outer_operator(op)) {
 		return EVENT_OPERATOR_INNER;

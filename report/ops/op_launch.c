@@ -56,7 +56,7 @@ bool op_records_pop(struct op_records *records, uint32_t *list, struct op_record
 	(WORK_MASK | COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_place) | \
 		COL_BIT(COL_kernel_graph) | COL_BIT(COL_kernel_graph_node))
 
-/* As format.h has them: what copies and sets share stands in the same place. */
+/* Copies and sets have their common columns in the same places (format.h). */
 _Static_assert((int)COL_memcpy_bytes == (int)COL_memset_bytes, "bytes");
 
 static bool is_call(unsigned int table)
@@ -83,7 +83,7 @@ static struct idset *find_called(struct process *process)
 	return called;
 }
 
-/* Beforehand, since names are not looked into on the thread that reads blocks. */
+/* Computed in advance, because the thread that reads blocks must not look into names. */
 static bool *find_communication(const struct process *process)
 {
 	const struct idmap *shapes = &process->shapes;
@@ -141,7 +141,7 @@ static uint32_t record_mask(unsigned int table)
 	}
 }
 
-/* The columns of a table that are read, 0 for none. */
+/* The columns to read of a table, 0 for none. */
 static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
 {
 	switch (table) {
@@ -184,7 +184,7 @@ static struct op_record make_record(struct process *process, const struct batch 
 		.is_timed = true,
 	};
 
-	/* Durations stay as measured, so that they add up to the same in every view. */
+	/* Durations stay as measured, so that all views have the same sums. */
 	record.end_ns = record.begin_ns + dur < dur ? UINT64_MAX : record.begin_ns + dur;
 	if (b->table == GPROF_TABLE_kernel) {
 		record.shape = (uint32_t)b->col[COL_kernel_shape][row];
@@ -215,7 +215,7 @@ static struct op_record make_untimed(const struct batch *b, uint32_t row)
 	return record;
 }
 
-/* Keeps it for its call. False if there is none. */
+/* Keeps the record for its call. False if there is no such call. */
 static bool keep(struct op_launch *launch, const struct op_record *record)
 {
 	uint32_t id = record->correlation;

@@ -15,7 +15,7 @@
 
 _Static_assert(GPROF_NR_TABLES <= 64, "host_tables");
 
-/* So many checkpoints before its call work may be written, with one to spare. */
+/* By how many checkpoints an activity may precede its call, and one to spare. */
 #define SETS_AHEAD 2u
 
 #define BIT(table) ((uint64_t)1 << (table))
@@ -34,15 +34,15 @@ static unsigned int correlation_of(unsigned int table)
 	return table == GPROF_TABLE_untimed ? COL_untimed_correlation : COL_kernel_correlation;
 }
 
-/* While they are found. */
+/* The state of op_groups_find. */
 struct find {
 	struct op_groups *groups;
 	struct process *process;
 	uint64_t host_tables;
 	uint64_t most_rows; /* of a group */
 	uint64_t nr_rows;   /* of the last group */
-	size_t nr_cut;	    /* groups that no checkpoint closed */
-	size_t *set_first;  /* by group: the first of those up to the same checkpoint */
+	size_t nr_cut;	    /* groups not closed by a checkpoint */
+	size_t *set_first;  /* by group: the first one up to the same checkpoint */
 	size_t set_capacity;
 };
 
@@ -51,7 +51,7 @@ static struct op_group *last_of(const struct find *find)
 	return &find->groups->items[find->groups->nr - 1];
 }
 
-/* is_set: the first one behind a checkpoint. */
+/* is_set: the first group after a checkpoint. */
 static void add_group(struct find *find, size_t first, uint64_t last_tick, bool is_set)
 {
 	struct op_groups *groups = find->groups;
@@ -93,10 +93,10 @@ static void add_block(struct find *find, size_t i)
 /* ---- which work a group needs ---- */
 
 struct ids {
-	uint32_t first, last; /* the lowest and the highest there are */
+	uint32_t first, last; /* lowest and highest */
 };
 
-/* The correlation ids in a group's rows of these tables; rows without one do not count. */
+/* The correlation ids in a group's rows of these tables, ignoring 0. */
 static struct ids ids_of(const struct find *find, const struct op_group *group, uint64_t tables)
 {
 	struct stream *stream = find->process->stream;
@@ -120,7 +120,7 @@ static struct ids ids_of(const struct find *find, const struct op_group *group, 
 	return ids;
 }
 
-/* The first group of the checkpoints before its own that may have its work. */
+/* The first group, some checkpoints earlier, that may have activities of this one. */
 static size_t first_ahead(const struct find *find, size_t group)
 {
 	size_t first = find->set_first[group];
@@ -144,7 +144,7 @@ static void find_work(struct find *find)
 		if (find->nr_cut) {
 			last_ids[i] = ids_of(find, group, work_tables).last;
 		}
-		if (group->work_from < ahead) { /* some of these are cut */
+		if (group->work_from < ahead) { /* some of these are split */
 			uint32_t first = ids_of(find, group, call_tables).first;
 
 			while (group->work_from < ahead && last_ids[group->work_from] < first) {
@@ -179,9 +179,7 @@ void op_groups_fini(struct op_groups *groups)
 
 /* ---- rows of a group ---- */
 
-/*
- * For op_load.c: rows of what the host did, as events.
- */
+/* Rows of host tables as events. */
 
 /* Starts with all zeros. */
 struct op_events {
@@ -193,8 +191,8 @@ struct op_rows {
 	struct process *process;
 	const struct op_load_want *want;
 	struct op_launch *launch; /* the caller's */
-	struct ranges *ranges;	  /* what they are called; NULL where none are wanted */
-	uint32_t order;		  /* of the last row; the caller's to set */
+	struct ranges *ranges;	  /* names of ranges; NULL if none are wanted */
+	uint32_t order;		  /* of the last row; set by the caller */
 };
 
 static bool is_wanted(const struct op_rows *rows, unsigned int table)
@@ -229,7 +227,7 @@ static uint64_t op_rows_tables(const struct op_rows *rows)
 	return tables;
 }
 
-/* Reads what domains and registered strings are called, which stands before their first use. */
+/* Reads the names of domains and registered strings, which precede their first use. */
 static struct ranges *name_ranges(struct process *process)
 {
 	struct stream *stream = process->stream;
@@ -262,7 +260,7 @@ static void op_rows_fini(struct op_rows *rows)
 
 /* ---- rows ---- */
 
-/* Room for so many more; they are there once `nr` says so. */
+/* Makes room for so many more; the caller then raises `nr`. */
 static struct op_event *make_room(struct op_events *events, size_t nr_more)
 {
 	if (events->capacity < events->nr + nr_more) {
@@ -272,7 +270,7 @@ static struct op_event *make_room(struct op_events *events, size_t nr_more)
 	return nr_more ? events->items + events->nr : events->items;
 }
 
-/* Appends events that are there. */
+/* Appends existing events. */
 static void op_rows_append(struct op_events *events, const struct op_event *more, size_t nr_more)
 {
 	struct op_event *event = make_room(events, nr_more);
@@ -283,13 +281,13 @@ static void op_rows_append(struct op_events *events, const struct op_event *more
 	events->nr += nr_more;
 }
 
-/* The end of a span that may be anything in a damaged stream. */
+/* In a damaged stream a span may be anything, so the sum must not wrap. */
 static uint64_t end_of(uint64_t begin, uint64_t dur)
 {
 	return begin + dur < begin ? UINT64_MAX : begin + dur;
 }
 
-/* The name of an op row: by its id, or its own text. New names are made by op_rows_name alone. */
+/* The name of an op row, by its id or its own text. Only op_rows_name creates new names. */
 static inline void set_name(
 	struct op_event *event, const struct process *process, uint64_t op_name_id, uint64_t string)
 {
@@ -319,7 +317,7 @@ static void add_ops(struct op_rows *rows, const struct batch *b, struct op_event
 		uint64_t shape_id = b->col[COL_op_op_shape][i];
 		const uint32_t *shape = NULL;
 
-		/* More than a cache holds: what is written soon is fetched meanwhile. */
+		/* The array is larger than the caches, so prefetch what is written soon. */
 		__builtin_prefetch(event + 16, 1);
 		if (shape_id && shape_id <= UINT32_MAX) {
 			shape = idmap_get(&process->op_shapes, (uint32_t)shape_id);
@@ -447,7 +445,7 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 	}
 }
 
-/* The load that op_rows_load will do of a block; its mask is 0 if it will do none. */
+/* The load that op_rows_load will do for a block; its mask is 0 if there is none. */
 static struct stream_request op_rows_request(const struct op_rows *rows, size_t block)
 {
 	const struct stream *stream = rows->process->stream;
@@ -459,8 +457,8 @@ static struct stream_request op_rows_request(const struct op_rows *rows, size_t 
 }
 
 /*
- * Appends the rows of a block, if it is one of the host's. Makes no names, unless ranges are
- * wanted: so another thread may do that meanwhile.
+ * Appends the rows of a block of a host table. It creates no names unless ranges are wanted, so it
+ * may run on another thread.
  */
 static void op_rows_load(struct op_rows *rows, size_t block, struct op_events *events)
 {
@@ -489,20 +487,20 @@ static void op_rows_load(struct op_rows *rows, size_t block, struct op_events *e
 
 /* ---- the load ---- */
 
-/* One is handed out, one is made. */
+/* One is handed out while the next is loaded. */
 #define NR_CHUNKS 2u
 
-/* In `order`: of a later group. */
+/* Bit of `order`: of a later group. */
 #define LATER 0x80000000u
 
-/* The events of a group in order, and what was left of the groups after it. */
+/* The events of a group in order, and the rest of the groups after it. */
 struct chunk {
 	struct op_events events; /* as they were read */
 	struct op_sort sort;
-	size_t nr_rest; /* the first ones in order are kept for the next chunk */
+	size_t nr_rest; /* how many, first in order, stay for the next chunk */
 };
 
-/* What is loaded of a group: device work, or what the host did. */
+/* A part to load: the activities of a group, or its host events. */
 struct part {
 	size_t group;
 	bool is_host;
@@ -513,24 +511,25 @@ struct load {
 	struct op_groups groups;
 	struct op_launch launch;
 	struct op_rows rows;
-	struct part *parts; /* in the order in which they are loaded */
+	struct part *parts; /* in the order of loading */
 	size_t nr_parts;
 	struct chunk chunks[NR_CHUNKS]; /* chunk k is at k % NR_CHUNKS */
-	size_t nr_chunks;		/* that were begun */
+	size_t nr_chunks;		/* started so far */
 	void (*on_event)(void *context, const struct op_event *event);
 	void *context;
-	/* Where a thread of its own makes the chunks: */
-	pthread_mutex_t lock; /* of both below */
+	/* If another thread loads the chunks: */
+	pthread_mutex_t lock; /* protects both below */
 	pthread_cond_t changed;
 	size_t nr_made, nr_taken;
 };
 
 /* ---- order ---- */
 
-/* There are two parts a group. */
+/* Each group has two parts. */
 static void plan(struct load *load)
 {
-	size_t nr = 0, loaded = load->groups.nr; /* groups from here on have had their work */
+	size_t nr = 0,
+	       loaded = load->groups.nr; /* activities of the groups from here on are loaded */
 	struct part *parts = mem_zeroed(2 * load->groups.nr, sizeof(*parts));
 
 	for (size_t i = load->groups.nr; i-- > 0;) {
@@ -546,7 +545,7 @@ static void plan(struct load *load)
 static void expect_parts(const struct load *load)
 {
 	size_t nr = 0;
-	/* One more, for what turns out to be no request. */
+	/* One more, for a block that turns out to need no request. */
 	struct stream_request *requests =
 		mem_zeroed(load->process->stream->nr_blocks + 1, sizeof(*requests));
 
@@ -572,7 +571,7 @@ static void load_work(struct load *load, const struct op_group *group)
 	}
 }
 
-/* What a chunk keeps becomes the begin of the next, which may stand at the same place. */
+/* Moves the rest of a chunk to the start of the next, which may be the same memory. */
 static void move_rest(const struct chunk *from, struct chunk *to)
 {
 	struct op_event *rest = mem_zeroed(from->nr_rest, sizeof(*rest));
@@ -606,7 +605,7 @@ static void make_chunk(struct load *load, size_t group_idx, size_t nr_places)
 
 /* ---- handing out ---- */
 
-/* The last one first. */
+/* Hands out the last event first. */
 static void hand_out(struct load *load, struct chunk *chunk)
 {
 	for (size_t nr = chunk->events.nr; nr > chunk->nr_rest;) {
@@ -649,7 +648,7 @@ static void run_alone(struct load *load)
 
 /* ---- on a thread of its own ---- */
 
-/* Until the chunk before the last one has been handed out: its place is the next one's. */
+/* Waits until the chunk before the last one has been handed out, and its memory is free. */
 static void wait_for_place(struct load *load)
 {
 	pthread_mutex_lock(&load->lock);
@@ -698,7 +697,7 @@ static void hand_out_all(struct load *load)
 	}
 }
 
-/* False if there is no such thread to be had. */
+/* False if the thread cannot be started. */
 static bool run_beside(struct load *load)
 {
 	pthread_t thread;
@@ -716,8 +715,7 @@ static bool run_beside(struct load *load)
 	return is_running;
 }
 
-/* Records go from hand to hand while they are read, and ranges make names; both are of one thread.
- */
+/* Records change owner while they are read, and ranges create names: both need one thread. */
 static bool is_worth_a_thread(const struct load *load, const struct op_load_want *want)
 {
 	return load->groups.nr > 1 && !want->records && !want->has_ranges &&

@@ -14,13 +14,13 @@ void op_sort_fini(struct op_sort *sort)
 	*sort = (struct op_sort){0};
 }
 
-/* A push and a pop are of one table: what was written first was first. */
+/* Pushes and pops are of one table, whose order of writing holds. */
 static unsigned int rank_of(const struct op_event *event)
 {
 	return event->kind == OP_EVENT_POP ? OP_EVENT_PUSH : event->kind;
 }
 
-/* Of events that end at the same time: does y come before x? */
+/* Of events with the same end: does y come before x? */
 static bool is_tie_before(const struct op_event *y, const struct op_event *x)
 {
 	unsigned int y_rank = rank_of(y), x_rank = rank_of(x);
@@ -39,7 +39,7 @@ static inline bool is_before(
 
 /* ---- merging ---- */
 
-/* How many of a rising run come before x or at the same place; x was written later. */
+/* How many of a rising run come before x or are equal; x was written later. */
 static size_t count_before(const struct op_event *events, const struct op_sort_key *run, size_t nr,
 	const struct op_sort_key *x)
 {
@@ -75,7 +75,7 @@ static size_t count_below(const struct op_event *events, const struct op_sort_ke
 	return low;
 }
 
-/* The first run is put aside, and all goes to its place from the begin on. */
+/* Copies the first run aside and merges from the start. */
 static void merge_up(const struct op_event *events, struct op_sort_key *out, size_t nr_a,
 	size_t nr_b, struct op_sort_key *aside)
 {
@@ -89,7 +89,7 @@ static void merge_up(const struct op_event *events, struct op_sort_key *out, siz
 	memcpy(out, a, (size_t)(a_end - a) * sizeof(*a));
 }
 
-/* The second run is put aside, and all goes to its place from the end on. */
+/* Copies the second run aside and merges from the end. */
 static void merge_down(const struct op_event *events, struct op_sort_key *first, size_t nr_a,
 	size_t nr_b, struct op_sort_key *aside)
 {
@@ -103,7 +103,7 @@ static void merge_down(const struct op_event *events, struct op_sort_key *first,
 	memcpy(first, aside, (size_t)(b - aside) * sizeof(*b));
 }
 
-/* Merges the last two runs where they overlap; what is in order already stays where it is. */
+/* Merges the last two runs where they overlap. */
 static void merge_last(struct op_sort *sort, const struct op_event *events, size_t end)
 {
 	struct op_sort_key *a = sort->keys + sort->runs[sort->nr_runs - 2];
@@ -132,7 +132,7 @@ static void merge_last(struct op_sort *sort, const struct op_event *events, size
 
 /* ---- runs ---- */
 
-/* Puts keys from `begin` on as long as they rise; returns where that ends. */
+/* Adds keys from `begin` on while they rise; returns where the run ends. */
 static size_t find_run(
 	struct op_sort *sort, const struct op_event *events, size_t begin, size_t nr_events)
 {
@@ -146,7 +146,7 @@ static size_t find_run(
 	return i;
 }
 
-/* Length of a run that is waiting, the last one 1. */
+/* The length of a waiting run, counted from the last as 1. */
 static size_t run_length(const struct op_sort *sort, size_t nth_last, size_t end)
 {
 	size_t i = sort->nr_runs - nth_last;
@@ -173,7 +173,9 @@ void op_sort_add(struct op_sort *sort, const struct op_event *events, size_t nr_
 			array_grow(sort->runs, sort->nr_runs, &sort->run_capacity, sizeof(size_t));
 		sort->runs[sort->nr_runs++] = end;
 		end = find_run(sort, events, end, nr_events);
-		/* Those that wait are each twice as long as the next, so each is moved seldom. */
+		/*
+		 * Each waiting run stays at least twice as long as the next, so keys move rarely.
+		 */
 		while (sort->nr_runs > 1 &&
 			run_length(sort, 2, end) < 2 * run_length(sort, 1, end)) {
 			merge_last(sort, events, end);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts op_events in the order of their ends. What threads and tables wrote is in order by itself,
- * so runs are merged, and of keys: the events stay where they are.
+ * Events of operators, calls, allocations and ranges, and a sort by their ends.
+ *
+ * Each thread and table wrote its rows in order, so the sort merges runs. It moves keys only; the
+ * events stay where they are.
  */
 #ifndef REPORT_OPS_OP_SORT_H
 #define REPORT_OPS_OP_SORT_H
@@ -12,41 +14,41 @@
 
 enum op_event_kind {
 	OP_EVENT_OP,
-	OP_EVENT_CALL, /* a call that device work is known of, or its Python stack; or any call */
+	OP_EVENT_CALL, /* a call with known activities or a Python stack; or any call */
 	OP_EVENT_ALLOC,
 	OP_EVENT_PUSH, /* of an NVTX range */
 	OP_EVENT_POP,
-	OP_EVENT_NO_CALL, /* device work whose launch is not in the stream, in no order */
+	OP_EVENT_NO_CALL, /* activities whose call is not in the stream, in no order */
 };
 
 struct op_event {
 	uint64_t begin, end; /* ticks */
-	/* A call's device time in ns, an allocation's bytes, a range's domain. */
+	/* GPU time of a call in ns, bytes of an allocation, or domain of a range. */
 	uint64_t value;
 	union {
-		uint64_t address; /* of an allocation; of what is unnamed, the name's id */
+		uint64_t address; /* of an allocation; the name's id if is_unnamed */
 		struct {
 			uint32_t correlation; /* of a call */
 			uint32_t records;     /* a list of op_load_want.records */
 		};
 	};
-	uint32_t order; /* as rows were written, of those that are loaded */
+	uint32_t order; /* in which rows were written, among those loaded */
 	uint32_t thread;
 	union {
-		uint32_t name; /* of names.h; a range's full name */
+		uint32_t name; /* of string_pool.h; for a range the full name */
 		uint32_t call; /* an id of the stream */
 	};
 	union {
-		uint32_t shape; /* of names.h */
+		uint32_t shape; /* of string_pool.h */
 		int32_t result; /* of a call */
 	};
-	uint32_t py_stack; /* 0 not taken */
+	uint32_t py_stack; /* 0: not recorded */
 	uint32_t nr_activities;
 	uint16_t depth;
 	uint8_t kind; /* enum op_event_kind */
 	union {
 		uint8_t framework;
-		bool is_communication; /* of a call: of devices, and nothing else */
+		bool is_communication; /* of a call: it launched communication only */
 	};
 	uint8_t scope; /* or the type of the device */
 	union {
@@ -54,7 +56,7 @@ struct op_event {
 		uint8_t table; /* of a call */
 	};
 	bool is_async;	 /* ended on another thread */
-	bool is_unnamed; /* while it is loaded: the stream does not have its name, see op_rows.h */
+	bool is_unnamed; /* while loading: the name is not interned yet */
 };
 
 struct op_sort_key {
@@ -65,27 +67,26 @@ struct op_sort_key {
 /* Starts with all zeros. */
 struct op_sort {
 	struct op_sort_key *keys;  /* after op_sort_end, rising */
-	struct op_sort_key *aside; /* of the shorter of two runs */
-	size_t *runs;		   /* where those begin that wait to be merged */
+	struct op_sort_key *aside; /* buffer for the shorter of two runs */
+	size_t *runs;		   /* where the runs that wait for a merge begin */
 	size_t nr_keys, nr_runs, key_capacity, aside_capacity, run_capacity;
 };
 
 void op_sort_fini(struct op_sort *sort);
 
 /*
- * Where ends are the same, operators come last, since the last is taken first, in the order in
- * which they were written: what encloses is written after what lies in it. Pushes and pops of
- * ranges stay as they were written, so one without a length pairs with itself. At most UINT32_MAX
- * events.
+ * Sorts by end. At equal ends operators come last in the order of writing: the last is handed out
+ * first, and an enclosing operator is written after what it contains. Pushes and pops keep the
+ * order of writing, so that an empty range matches itself. At most UINT32_MAX events.
  *
- * op_sort_add takes those since the last time, best while they are in the cache; `events` may have
- * moved in between.
+ * op_sort_add adds the events since the last call, best while they are in the cache. `events` may
+ * move between calls.
  */
 void op_sort_begin(struct op_sort *sort);
 void op_sort_add(struct op_sort *sort, const struct op_event *events, size_t nr_events);
 void op_sort_end(struct op_sort *sort, const struct op_event *events);
 
-/* How many of the keys have that end or an earlier one. */
+/* How many of the keys end at or before that time. */
 size_t op_sort_up_to(const struct op_sort *sort, uint64_t end);
 
 #endif

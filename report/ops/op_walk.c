@@ -13,21 +13,20 @@
 /* ---- stacks of threads ---- */
 
 /*
- * For op_walk.c: the operators of a thread that are open at the moment of a pass from the last
- * event to the first, and what they get of those that lie in them.
+ * The operators of a thread that are open at the current event, and what they get from their
+ * children.
  */
 
 /* Starts with all zeros. */
 struct op_stack {
-	struct op **ops; /* outermost first; each its own memory, used again: views point to them */
+	struct op **ops; /* outermost first; each has its own memory, since views point to them */
 	size_t nr_ops, nr_made, capacity;
-	uint64_t gpu_ns,
-		nr_activities; /* of what the thread launched later than the event at hand */
+	uint64_t gpu_ns, nr_activities; /* what the thread launched after the current event */
 };
 
 /*
- * The operator that an event tells of, by itself. Field by field: a literal is cleared as a whole
- * first, by an instruction that takes longer than all else here.
+ * Fills in the operator of an event, field by field: a compound literal is cleared first, by an
+ * instruction slower than all else here.
  */
 static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
 {
@@ -67,14 +66,14 @@ static struct op *op_stack_push_slow(struct op_stack *stack)
 	return stack->ops[stack->nr_ops++];
 }
 
-/* Room for one that lies in the others. */
+/* Makes room for one within the others. */
 static inline struct op *op_stack_push(struct op_stack *stack)
 {
 	return stack->nr_ops < stack->nr_made ? stack->ops[stack->nr_ops++]
 					      : op_stack_push_slow(stack);
 }
 
-/* Is there an innermost one that began after the event, and so does not enclose it? */
+/* Did the innermost one begin after the event, so that it does not contain it? */
 static inline bool op_stack_ends_before(const struct op_stack *stack, const struct op_event *event)
 {
 	const struct op *top = op_stack_top(stack);
@@ -82,7 +81,7 @@ static inline bool op_stack_ends_before(const struct op_stack *stack, const stru
 	if (!top || top->begin > event->begin) {
 		return top != NULL;
 	}
-	/* Depths are of operators among each other, and of modules. */
+	/* Operators and modules count their depths separately. */
 	return event->kind == OP_EVENT_OP && top->depth >= event->depth &&
 	       op_is_module(top->framework, top->scope) ==
 		       op_is_module(event->framework, event->scope);
@@ -101,7 +100,7 @@ static bool is_module(const struct op *op)
 	return op->is & OP_IS_MODULE;
 }
 
-/* Operators may lie between a module and the one that it lies in. */
+/* Operators may lie between two modules. */
 static void add_to_module(const struct op_stack *stack, const struct op *op)
 {
 	for (size_t i = stack->nr_ops; i-- > 0;) {
@@ -113,8 +112,7 @@ static void add_to_module(const struct op_stack *stack, const struct op *op)
 	}
 }
 
-/* Everything that lies in the innermost one has been seen: takes it out, for as long as nothing is
- * pushed. */
+/* Closes the innermost one, whose content is complete. It stays valid until the next push. */
 static const struct op *op_stack_pop(struct op_stack *stack)
 {
 	struct op *op = stack->ops[--stack->nr_ops];
@@ -134,21 +132,21 @@ static const struct op *op_stack_pop(struct op_stack *stack)
 /* ---- loops ---- */
 
 /*
- * The thread that runs the training loop: the one with most loader and optimizer ranges, else with
- * most operators outside all others, else (a range of the user is around them) with most operators.
- * 0 if there are no ops.
+ * The thread of the training loop: the one with most loader and optimizer ranges. If there are
+ * none, it is the one with most outermost operators, or, if a user's range encloses all, with most
+ * operators. 0 without operators.
  */
 
-/* Blocks that are looked at. */
+/* How many blocks are examined. */
 #define MOST_BLOCKS 256u
 
 struct score {
 	uint32_t thread;
-	uint64_t nr_marks, nr_activities, nr_deep_works;
+	uint64_t nr_marks, nr_outer_ops, nr_inner_ops;
 };
 
-/* The class that rows of a name had last: few come again and again. */
-struct recent_calls {
+/* A cache of the classes of recent names, as few recur often. */
+struct recent_class {
 	uint64_t op_name_id, string;
 	uint64_t kind; /* framework and scope, plus 1 */
 	enum op_class class;
@@ -156,7 +154,7 @@ struct recent_calls {
 
 #define NR_RECENT 256u
 
-static enum op_class class_of(struct recent_calls *recent, const struct process *process,
+static enum op_class class_of(struct recent_class *recent, const struct process *process,
 	const struct batch *b, uint32_t i)
 {
 	uint64_t op_name_id = b->col[COL_op_op_name][i], string = b->col[COL_op_name][i];
@@ -166,16 +164,16 @@ static enum op_class class_of(struct recent_calls *recent, const struct process 
 
 	recent += (op_name_id + string) % NR_RECENT;
 	if (recent->op_name_id != op_name_id || recent->string != string || recent->kind != kind) {
-		*recent = (struct recent_calls){op_name_id, string, kind,
+		*recent = (struct recent_class){op_name_id, string, kind,
 			op_class(op_name(process, op_name_id, string), framework, scope)};
 	}
 	return recent->class;
 }
 
-static void add_score(struct idmap *scores, struct recent_calls *recent, struct process *process,
+static void add_score(struct idmap *scores, struct recent_class *recent, struct process *process,
 	const struct batch *b)
 {
-	struct score *score = NULL; /* of the thread at hand: its rows stand together */
+	struct score *score = NULL; /* of the current thread, as its rows are adjacent */
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t thread = (uint32_t)b->col[COL_op_thread][i];
@@ -186,8 +184,8 @@ static void add_score(struct idmap *scores, struct recent_calls *recent, struct 
 			score->thread = thread;
 		}
 		if (class == OP_OTHER) {
-			score->nr_activities += !b->col[COL_op_depth][i];
-			score->nr_deep_works++;
+			score->nr_outer_ops += !b->col[COL_op_depth][i];
+			score->nr_inner_ops++;
 		} else {
 			score->nr_marks += class == OP_DATALOADER || class == OP_OPTIMIZATION ||
 					   class == OP_CLEARING || class == OP_FORWARD;
@@ -195,19 +193,19 @@ static void add_score(struct idmap *scores, struct recent_calls *recent, struct 
 	}
 }
 
-/* Where a range of the user is around all, no operator is outside of all others. */
+/* If a user's range encloses all, no operator is outermost. */
 static bool is_more(const struct score *score, const struct score *best)
 {
 	if (score->nr_marks != best->nr_marks) {
 		return score->nr_marks > best->nr_marks;
 	}
-	if (score->nr_activities != best->nr_activities) {
-		return score->nr_activities > best->nr_activities;
+	if (score->nr_outer_ops != best->nr_outer_ops) {
+		return score->nr_outer_ops > best->nr_outer_ops;
 	}
-	return score->nr_deep_works > best->nr_deep_works;
+	return score->nr_inner_ops > best->nr_inner_ops;
 }
 
-/* The first blocks of operators; of those that are damaged, as many more. */
+/* The first blocks of operators; for damaged ones further blocks. */
 static void add_blocks(struct idmap *scores, struct process *process)
 {
 	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
@@ -215,7 +213,7 @@ static void add_blocks(struct idmap *scores, struct process *process)
 				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
 	struct stream *stream = process->stream;
 	struct stream_request requests[MOST_BLOCKS];
-	struct recent_calls recent[NR_RECENT] = {0};
+	struct recent_class recent[NR_RECENT] = {0};
 	size_t nr_blocks = 0, nr_requests = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
@@ -266,18 +264,18 @@ struct walk {
 	struct process *process;
 	const struct op_walk *views;
 	size_t nr_views;
-	struct view_list op[OP_IS_ALL + 1]; /* by what the operator is */
+	struct view_list op[OP_IS_ALL + 1]; /* by kind of operator */
 	struct view_list enter, work, alloc, call, record, range;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
-	size_t last_stack; /* its place */
+	size_t last_stack; /* its index */
 	struct range_walk ranges;
 	struct phases phases;
 	uint32_t loop_thread;
 	bool has_ops;	 /* else there are no phases */
 	bool has_stacks; /* of Python */
 	struct op_load_want want;
-	struct op_records records; /* that no call has taken yet */
+	struct op_records records; /* that no call has removed yet */
 };
 
 static void add_view(struct view_list *view_list, bool is_set, const struct op_walk *view)
@@ -322,7 +320,7 @@ static void free_views(struct walk *walk)
 
 /* ---- operators that end ---- */
 
-/* To the views of a list; what is not chosen, to those that take all. */
+/* Calls the views of a list; for what is not selected, only those that ignore the selection. */
 #define CALL_VIEWS(list, is_chosen, callback, ...)                              \
 	do {                                                                    \
 		const struct view_list *to_views_ = (list);                     \
@@ -336,7 +334,7 @@ static void free_views(struct walk *walk)
 		}                                                               \
 	} while (0)
 
-/* To all that want such a thing. */
+/* Calls all views that set the function. */
 #define TELL(walk, is_chosen, callback, ...) \
 	CALL_VIEWS(&(walk)->callback, is_chosen, callback, __VA_ARGS__)
 
@@ -366,7 +364,7 @@ static void leave(struct walk *walk, struct op_stack *stack)
 	call_op(walk, op_stack_pop(stack));
 }
 
-/* Leaves those that began after the event, and so do not enclose it. */
+/* Closes operators that began after the event and so do not contain it. */
 static void leave_others(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	while (op_stack_ends_before(stack, event)) {
@@ -414,7 +412,7 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	const struct op *parent;
 	struct op *op;
 
-	if (event->is_async) { /* ended elsewhere: it nests in nothing */
+	if (event->is_async) { /* ended on another thread: it is not nested */
 		struct op lone;
 
 		op_stack_read(&lone, event);
@@ -473,7 +471,7 @@ static void call_call(
 	call_record(walk, event->records, &call, op, is_chosen);
 }
 
-/* What was launched by op, or outside all of them, counts for the phase. */
+/* Adds to the phase what an operator launched, or what was launched outside of all. */
 static void add_work(struct walk *walk, const struct op_event *event, struct op *op)
 {
 	uint32_t segment = UINT32_MAX;
@@ -552,7 +550,7 @@ static void on_push(struct walk *walk, struct op_stack *stack, const struct op_e
 	TELL(walk, select_has_tick(walk->process, event->begin), range, &range);
 }
 
-/* Rows of a thread stand together. */
+/* The rows of a thread are adjacent. */
 static struct op_stack *stack_of(struct walk *walk, uint32_t thread)
 {
 	if (!walk->stacks.nr || walk->last_thread != thread) {
@@ -614,7 +612,7 @@ bool op_view_is_set(const struct op_view *view)
 	       view->record || view->end;
 }
 
-/* What views want that the others need not pay for; records stand in the caller's. */
+/* What the views want of the load. */
 static struct op_load_want find_want(
 	const struct op_walk *views, size_t nr_views, struct op_records *records)
 {
@@ -662,7 +660,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 void op_walk_run(struct process *const *processes, size_t nr_processes, const struct op_walk *walks,
 	size_t nr_walks)
 {
-	struct op_records records = {0}; /* its address says that they are wanted */
+	struct op_records records = {0}; /* its address alone says that records are wanted */
 	const struct op_load_want want = find_want(walks, nr_walks, &records);
 	uint64_t nr_rows = 0;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pass over the operators of a process for several views at once, from the last to the first:
- * rows come at the end of what they tell of, so backwards what encloses comes before what lies in
- * it, and memory is bounded by how deep they nest and by what the recorder wrote at once.
+ * One backward pass over the operators of a process for several views.
  *
- * Calls are joined to the innermost operator of their thread that encloses them, which is exact:
- * one thread, one clock. Device work is joined to calls by correlation id alone.
+ * Rows are written at the end of what they describe, so backwards an operator comes before what it
+ * contains. Memory is bounded by the nesting depth and by what the recorder wrote at once.
+ *
+ * A call belongs to the innermost operator of its thread that contains it. That is exact: one
+ * thread, one clock. Activities belong to calls by correlation id alone.
  */
 #ifndef REPORT_OPS_OP_WALK_H
 #define REPORT_OPS_OP_WALK_H
@@ -27,58 +28,60 @@ struct op_alloc {
 struct op_range {
 	uint64_t begin, end; /* ticks */
 	uint32_t thread;
-	uint32_t name; /* "domain:range", of names.h */
+	uint32_t name; /* "domain:range", of string_pool.h */
 	uint64_t gpu_ns, nr_activities;
-	const struct op *op; /* the innermost one that it began in, NULL if in none */
+	const struct op *op; /* the innermost one at its begin, NULL if none */
 };
 
-/* A call that started work on a device, or whose Python stack was taken. */
+/* A call that launched activities, or has a Python stack. */
 struct op_work {
 	uint64_t begin, end; /* ticks */
-	uint64_t ns;	     /* of the work */
+	uint64_t ns;	     /* of the activities */
 	uint32_t nr_activities, py_stack;
 };
 
 /* A call of CUDA. */
 struct op_call {
-	uint64_t begin, end; /* ticks; clock_map of the process makes ns of them */
+	uint64_t begin, end; /* ticks; the process's clock_map converts to ns */
 	uint32_t thread;
-	uint32_t correlation; /* 0 unknown */
+	uint32_t correlation; /* 0: unknown */
 	uint32_t call;	      /* an id of the stream: process_call_name */
 	int32_t result;
-	uint32_t step;	   /* that it began in, as in phase_segment: 0 before the first */
-	uint32_t py_stack; /* 0 not taken */
+	uint32_t step;	   /* in which it began, as in phase_segment: 0 before the first */
+	uint32_t py_stack; /* 0: not recorded */
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */
 };
 
 struct op_view {
-	/* What is not chosen (select.h) comes, too: the view goes by select_has_step itself. */
+	/* The view also gets what is not selected (select.h), and uses select_has_step itself. */
 	bool ignores_selection;
-	/* `op` comes for those alone that are any of these, of enum op_is; 0: for all. */
+	/* `op` is called for operators of any of these kinds of enum op_is only; 0: for all. */
 	uint8_t op_is;
-	/* All may be NULL. begin and end come for every process, also for one without operators. */
+	/* Any may be NULL. begin and end are called for every process, also without operators. */
 	void (*begin)(void *context, struct process *process);
-	/* Met from its end, before what lies in it: by falling ends, over all threads. */
+	/*
+	 * Called at an operator's end, before what it contains: by falling ends over all threads.
+	 */
 	void (*enter)(void *context, const struct op *op);
-	/* Complete; those that lie in it came before. */
+	/* Called when the operator is complete, after all that it contains. */
 	void (*op)(void *context, const struct op *op);
-	/* op: the innermost one, NULL if in none. */
+	/* op: the innermost one, NULL if none. */
 	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
 	void (*range)(void *context, const struct op_range *range);
 	void (*work)(void *context, const struct op_work *work, const struct op *op);
-	/* Every call, from the last to the first by their ends. */
+	/* Called for every call, from the last end to the first. */
 	void (*call)(void *context, const struct op_call *call, const struct op *op);
 	/*
-	 * Every record of work, right after its call: from the last call to the first, those of one
-	 * call (a graph's nodes) in no order. call is NULL where the stream has none with that
-	 * correlation id; these may come at any time.
+	 * Called for every activity right after its call, from the last call to the first. Those of
+	 * one call (a graph's nodes) have no order. If the stream has no call with the correlation
+	 * id, call is NULL, and it may come at any time.
 	 */
 	void (*record)(void *context, const struct op_record *record, const struct op_call *call,
 		const struct op *op);
 	void (*end)(void *context, struct process *process, const struct phases *phases);
 };
 
-/* Does it want anything of such a pass? */
+/* Does the view want anything of this pass? */
 bool op_view_is_set(const struct op_view *view);
 
 struct op_walk {

@@ -8,14 +8,11 @@
 
 /* ---- runs ---- */
 
-/*
- * For phase.c: which phase each segment is, by what comes before and after it. Segments are in the
- * order of time.
- */
+/* Names the phase of each segment by its neighbours. The segments are in the order of time. */
 
 /*
- * After the last autograd node the reducer waits for the other processes, and then takes the
- * gradients over: all that is one Backward.
+ * Joins the wait of the reducer after the last autograd node, and its copy of the gradients, to
+ * that Backward.
  */
 static void phase_runs_join(struct phases *phases)
 {
@@ -49,7 +46,7 @@ static void phase_runs_join(struct phases *phases)
 	phases->nr_segments = nr;
 }
 
-/* What comes at or after that place, but for other operators and gradients that are cleared. */
+/* The class at or after that index, ignoring other operators and clearing of gradients. */
 static enum op_class class_after(const struct phases *phases, size_t i)
 {
 	for (; i < phases->nr_segments; i++) {
@@ -62,9 +59,11 @@ static enum op_class class_after(const struct phases *phases, size_t i)
 }
 
 /*
- * A run that ends before segment `end`, and what came before it: OP_RANGE if nothing. Gradients are
- * cleared before Forward or after it. Where batches come from a loader, what lies between the
- * optimizer's step and the clearing, with no batch in between, is no Forward: that comes then.
+ * The phase of a run that ends before segment `end`; `before` is the class before it, OP_RANGE if
+ * none.
+ *
+ * Gradients are cleared before Forward or after it. With a loader, operators between the
+ * optimizer's step and the clearing, without a batch in between, are no Forward: that comes later.
  */
 static enum phase name_run(struct phases *phases, enum op_class before, size_t end)
 {
@@ -90,7 +89,7 @@ static enum phase name_run(struct phases *phases, enum op_class before, size_t e
 	return before == OP_RANGE && after == OP_RANGE ? PHASE_FORWARD : PHASE_OTHERS;
 }
 
-/* Sets `phase` of all. */
+/* Sets `phase` of all segments. */
 static void phase_runs_name(struct phases *phases)
 {
 	enum op_class before = OP_RANGE;
@@ -126,7 +125,7 @@ static void phase_runs_name(struct phases *phases)
 const char *const phase_names[NR_PHASES] = {
 	"Dataloader", "Forward", "Backward", "Optimization", "Others"};
 
-/* The state in force at a step's number, unless it changed within the step too. */
+/* The recording state at a step's number, unless it also changed within the step. */
 static void find_recorded(struct phases *phases, const struct process *process)
 {
 	uint8_t state = GPROF_WINDOW_RECORD;
@@ -205,8 +204,8 @@ static void push(struct phases *phases, const struct phase_segment *segment)
 }
 
 /*
- * What was interrupted goes on before the last segment; also between two that lie in it, if
- * something of its own was seen there.
+ * Resumes the interrupted segment before the last one; also between two within it, if something of
+ * its own was seen there.
  */
 static void resume(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end)
 {
@@ -231,14 +230,14 @@ void phases_go_on(struct phases *phases, enum op_class class)
 	phases->is_rest_seen |= phases->rest.class == class;
 }
 
-/* Runs of operators and of autograd nodes are one thing with what is between them. */
+/* Joins a run of operators or autograd nodes with the gaps in it. */
 static bool joins(const struct phase_segment *last, enum op_class class, uint32_t step)
 {
 	return last && last->class == class && last->step == step &&
 	       (class == OP_OTHER || class == OP_BACKWARD || class == OP_REDUCTION);
 }
 
-/* The last one is cut: what is left of it begins at `end`, and it goes on before what comes. */
+/* Cuts the last segment at `end`; its rest comes before what follows. */
 static void interrupt(struct phases *phases, uint64_t end)
 {
 	struct phase_segment *last = last_of(phases);
@@ -252,7 +251,7 @@ static void interrupt(struct phases *phases, uint64_t end)
 	last->begin = end;
 }
 
-/* phases_step, which is mostly that of the last segment. */
+/* phases_step; mostly that of the last segment. */
 static uint32_t find_step(struct phases *phases, uint64_t tick)
 {
 	const struct model_step *steps = phases->process->steps;
@@ -322,8 +321,8 @@ static void reverse(struct phases *phases)
 }
 
 /*
- * What comes before belongs to no step: models are made, files opened. A run of operators does not
- * tell where that ends; a loader or an optimizer does.
+ * Time before the loop belongs to no step: models are built, files opened. Only a loader or an
+ * optimizer marks where it ends; a run of operators does not.
  */
 static void find_loop(struct phases *phases)
 {
@@ -338,7 +337,7 @@ static void find_loop(struct phases *phases)
 	}
 }
 
-/* All of them told what each is; now those go that are not to be shown. */
+/* After all segments have been used for naming, drops those not selected. */
 static void leave_chosen(struct phases *phases)
 {
 	size_t nr = 0;
@@ -373,7 +372,7 @@ void phases_finish(struct phases *phases)
 
 /* ---- results ---- */
 
-/* Does the first row say where a step began, and not only where recording did? */
+/* Does the first row mark the begin of a step, and not only of recording? */
 static bool is_first_exact(const struct phases *phases)
 {
 	return phases->process->steps[0].how == MODEL_STEP_TRACE;

@@ -41,83 +41,87 @@ struct phase_segment {
 	uint64_t gpu_ns;	   /* of what was launched in it */
 	uint64_t communication_ns; /* of that, by calls that launched nothing else */
 	uint64_t nr_activities;
-	uint32_t step; /* 1 + place in process.steps, 0 before the first */
+	uint32_t step; /* 1 + index in process.steps, 0 before the first */
 	uint8_t class; /* enum op_class */
 	uint8_t phase; /* enum phase, after phases_finish */
 	bool is_rest;  /* of a segment that another one interrupts */
 };
 
-/* What lies between two rows of table step. */
+/* The time between two rows of table step. */
 struct phase_step {
-	uint64_t ticks[NR_PHASES]; /* not of Others: what is left */
+	uint64_t ticks[NR_PHASES]; /* Others is not counted: it is the remainder */
 	uint64_t gpu_ns[NR_PHASES];
 	uint64_t communication_ns[NR_PHASES];
 	uint64_t nr_activities;
-	bool is_recorded; /* all of it, by the windows of the schedule */
-	bool is_chosen;	  /* see select.h; else nothing may be shown of it */
+	bool is_recorded; /* record windows cover all of it */
+	bool is_chosen;	  /* see select.h; else tables must not show it */
 };
 
 struct phases {
 	const struct process *process;
-	struct phase_segment *segments; /* by time, falling until phases_finish */
+	struct phase_segment *segments; /* by falling time until phases_finish */
 	size_t nr_segments, capacity;
-	struct phase_segment rest; /* goes on before the last segment; class OP_RANGE: none */
-	struct phase_step *steps;  /* of process.steps, before the first at 0 */
+	struct phase_segment rest; /* continues before the last segment; class OP_RANGE: none */
+	struct phase_step *steps;  /* of process.steps, the time before the first at 0 */
 	size_t nr_steps;	   /* one more than there are rows; 1 without steps */
 	uint64_t first, last;	   /* of all segments, ticks; first > last: none */
-	uint64_t loop_tick;	   /* where the first step's work begins */
-	bool is_loop_known;	   /* it does; else the first step is none to count */
-	bool is_rest_seen;	   /* of what `rest` is of, before the last segment */
+	uint64_t loop_tick;	   /* where the first step begins */
+	bool is_loop_known;	   /* it is known; else the first step does not count */
+	bool is_rest_seen;	   /* more of `rest` was seen before the last segment */
 	bool has_loader, has_optimizer, has_backward, has_forward;
-	bool is_static;	     /* operators run on the threads of an executor: no run tells a phase */
-	uint64_t nr_unknown; /* runs between two Backwards where no optimizer tells what they are */
+	bool is_static;	     /* operators run on executor threads, so runs have no phase */
+	uint64_t nr_unknown; /* runs between two Backwards without an optimizer, which stay unknown
+			      */
 };
 
 void phases_init(struct phases *phases, const struct process *process);
 void phases_fini(struct phases *phases);
 
-/* The place of the step that a tick lies in, as in phase_segment. */
+/* The index of the step that contains a tick, as in phase_segment. */
 uint32_t phases_step(const struct phases *phases, uint64_t tick);
 
 /*
- * Work of a class from begin to end; times must fall from call to call (by end), and what lies in
- * the last one cuts it in two. Returns its segment, for phases_add_gpu.
+ * Adds a segment of a class. Ends must fall from call to call; a segment within the last one cuts
+ * it in two. Returns the segment for phases_add_gpu.
  */
 uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end);
 
-/* Something of that class, in what the last segment lies in, came before it. */
+/* Something of that class came before the last segment, in what encloses it. */
 void phases_go_on(struct phases *phases, enum op_class class);
 
-/* What a call started on devices. */
+/* What a call launched. */
 struct phase_gpu {
 	uint64_t ns, nr_activities;
-	bool is_communication; /* and nothing else */
+	bool is_communication; /* it launched nothing else */
 };
 
-/* It was launched at `tick` in a segment, or in none: UINT32_MAX. */
+/* The call was at `tick` in that segment, UINT32_MAX for none. */
 void phases_add_gpu(
 	struct phases *phases, uint32_t segment, uint64_t tick, const struct phase_gpu *gpu);
 
-/* Names the phases, sums up the steps, and leaves the segments that are chosen. */
+/* Names the phases, sums up the steps, and keeps the selected segments. */
 void phases_finish(struct phases *phases);
 
-/* One row of table step says only where recording began. Without steps, all is one at place 0. */
+/*
+ * A single row of table step only marks where recording began. Without steps, everything has index
+ * 0.
+ */
 bool phases_has_steps(const struct phases *phases);
 
-/* Are begin and end of the step at that place known, was all of it recorded, is it chosen? */
+/* Are begin and end of the step known, was it recorded completely, and is it selected? */
 bool phases_is_whole(const struct phases *phases, uint32_t step);
 
 /*
- * Of a whole step: its length in ticks, and the device work that was launched in it. The first one
- * begins with the program; its length counts from its first phase.
+ * The length of a whole step in ticks, and the GPU time launched in it. The first one starts with
+ * the program, so its length counts from its first phase.
  */
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step);
 uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step);
 
-/* Does anything tell of a training or inference loop? Workers of loaders have operators alone. */
+/* Does anything show a training or inference loop? Loader workers have operators only. */
 bool phases_has_loop(const struct phases *phases);
 
-/* What the reader of a table must know, or NULL. */
+/* A remark that the reader of a table needs, or NULL. */
 const char *phases_remark(const struct phases *phases);
 
 #endif

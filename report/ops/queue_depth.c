@@ -6,7 +6,7 @@
 
 #include "report/util/buf.h"
 
-/* The length held from `to` until now. */
+/* The depth was the same from `to` until now. */
 static void go_back(struct queue_depth *queue, uint64_t to)
 {
 	uint64_t ns = queue->now > to ? queue->now - to : 0;
@@ -48,7 +48,7 @@ static void undo_begin(struct queue_depth *queue, uint64_t begin)
 	queue->max = queue->length > queue->max ? queue->length : queue->max;
 }
 
-/* Behind those that began later; few are out of their order. */
+/* Inserts it behind later ones; few are out of order. */
 static void add_call(struct queue_depth *queue, struct queue_depth_call call)
 {
 	size_t at;
@@ -74,7 +74,7 @@ void queue_depth_add(
 {
 	uint32_t at = queue->nr_begins++;
 
-	/* Clocks may say that work began before it was launched. */
+	/* Clocks may show an activity before its launch. */
 	call_begin = call_begin < begin ? call_begin : begin;
 	add_call(queue, (struct queue_depth_call){
 				call_begin, call_end > call_begin ? call_end - call_begin : 0});

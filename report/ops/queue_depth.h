@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the queue of a stream was: launched, but not begun. One more as the launching call
- * begins, one less as its work begins (HolisticTraceAnalysis counts so). A moment's length is the
- * number of calls before it less the number of begins before it, whichever belongs to which; so
- * both are walked along in their orders, from the last to the first as op_walk.h hands them out.
+ * The depth of a stream's launch queue: launched but not begun. It grows by one at the begin of the
+ * launching call and shrinks by one at the begin of the activity, as in HolisticTraceAnalysis.
  *
- * A stream works off what it was given in turn. Begins that come out of turn are put right within
- * QUEUE_DEPTH_WINDOW; memory is that and the longest queue.
+ * At any time the depth is the number of calls before it minus the number of begins before it,
+ * whichever belong together. So both are followed in their own order, from the last to the first,
+ * as op_walk.h delivers them.
+ *
+ * A stream works in order. Begins out of order are sorted within QUEUE_DEPTH_WINDOW; memory is that
+ * and the deepest queue.
  */
 #ifndef REPORT_OPS_QUEUE_DEPTH_H
 #define REPORT_OPS_QUEUE_DEPTH_H
@@ -16,7 +18,9 @@
 
 #define QUEUE_DEPTH_WINDOW 64u
 
-/* CUDA has room for 1,024 of a stream; then the host's launches wait. What counts as full. */
+/*
+ * CUDA queues 1,024 launches a stream; then the host's launches block. This depth counts as full.
+ */
 #define QUEUE_DEPTH_FULL 1000u
 
 struct queue_depth_call {
@@ -34,12 +38,11 @@ struct queue_depth {
 	uint64_t nr, max;
 	uint64_t first, last; /* call and begin */
 	uint64_t empty_ns, full_ns;
-	unsigned __int128 area;		 /* length times ns */
-	uint64_t nr_blocked, blocked_ns; /* calls that found it full, and how long they took */
+	unsigned __int128 area;		 /* depth times ns */
+	uint64_t nr_blocked, blocked_ns; /* calls that found it full, and their time */
 };
 
-/* Starts with all zeros. Calls must come about from the last to the first, as op_walk.h has them.
- */
+/* Zero-initialized. Calls must come roughly from the last to the first, as from op_walk.h. */
 void queue_depth_add(
 	struct queue_depth *queue, uint64_t call_begin, uint64_t call_end, uint64_t begin);
 void queue_depth_finish(struct queue_depth *queue);

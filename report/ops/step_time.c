@@ -5,7 +5,7 @@
 
 #include "report/util/buf.h"
 
-/* Stretches that may wait before those that touch are joined, the first time. */
+/* How many intervals may wait before the first merge. */
 #define FIRST_MERGE 65536u
 
 /* ---- the steps ---- */
@@ -90,7 +90,7 @@ static void keep_first(
 	intervals_add(&time->first, begin, end);
 }
 
-/* The first stretch of steps that ends after `time`. */
+/* The first interval of steps that ends after `time`. */
 static size_t find_whole(const struct step_span *span, uint64_t time)
 {
 	size_t low = 0, high = span->whole.nr;
@@ -107,7 +107,7 @@ static size_t find_whole(const struct step_span *span, uint64_t time)
 	return low;
 }
 
-/* Hands what of it lies in whole steps to `keep`. */
+/* Calls `keep` with the parts that lie in whole steps. */
 static inline void add(struct step_time *time, const struct step_span *span, uint64_t begin,
 	uint64_t end, void (*keep)(struct step_time *time, uint64_t begin, uint64_t end))
 {

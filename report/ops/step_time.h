@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long, within the steps of a process, at least one thing of a kind was going on, and how many
- * of them began in them: the base and the rows of Paddle's Overview Summary. Times that overlap
- * count once, and what lies outside of whole steps not at all, so that a share is never above 100
- * %.
+ * For how long at least one event of a kind was running within the steps of a process, and how many
+ * began there: the base and rows of Paddle's Overview Summary.
  *
- * Where the first step begins is known only when its phases are (phases_step_ticks), after all
- * events; so what began in it is kept, 24 bytes each. Of the rest that comes forward an event is
- * kept until step_time_advance says that nothing earlier can come, of what comes backward each
- * stretch that stands alone, 16 bytes.
+ * Overlapping times count once, and times outside whole steps do not count, so a share never
+ * exceeds 100 %.
+ *
+ * The begin of the first step is known only after all events (phases_step_ticks), so its events are
+ * kept, 24 bytes each. Of the others, forward events are kept until step_time_advance allows
+ * counting; backward ones take 16 bytes for each separate interval.
  */
 #ifndef REPORT_OPS_STEP_TIME_H
 #define REPORT_OPS_STEP_TIME_H
@@ -26,17 +26,17 @@ struct step_span {
 /* In ticks of the host, or in ns of CLOCK_MONOTONIC. */
 void step_span_init(struct step_span *span, struct process *process, bool is_ns);
 
-/* All times: for what was chosen by what launched it. */
+/* Contains all times, for events selected by their launch. */
 void step_span_init_all(struct step_span *span);
 void step_span_fini(struct step_span *span);
 
-/* Of whole steps: how many, and how long they are together, in ticks. Without steps 0 of both. */
+/* How many whole steps there are, and their total length in ticks; both 0 without steps. */
 uint64_t step_span_count(const struct phases *phases, uint64_t *ticks);
 
 struct step_time {
-	struct busy busy;	   /* forward */
-	struct intervals backward; /* mirrored, so that what comes from the last on is in order */
-	size_t next_merge;	   /* when there are as many */
+	struct busy busy;	   /* for forward events */
+	struct intervals backward; /* mirrored, so that events from the last on are in order */
+	size_t next_merge;	   /* when the set has this many */
 	struct intervals first;	   /* within the first step */
 	uint64_t *first_begins;
 	size_t nr_first_begins, capacity;
@@ -46,18 +46,18 @@ struct step_time {
 /* Starts with all zeros. */
 void step_time_fini(struct step_time *time);
 
-/* What ends before it begins only counts as one. */
+/* An event that ends before it begins counts without time. */
 void step_time_add(
 	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end);
 
-/* The same for events that come from the last to the first; not both. */
+/* For events from the last to the first. Do not mix it with step_time_add. */
 void step_time_add_backward(
 	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end);
 
-/* Nothing that begins before `until` will be added any more. */
+/* The caller adds no event that begins before `until` any more. */
 void step_time_advance(struct step_time *time, uint64_t until);
 
-/* The sums, with the first step from `loop` on (UINT64_MAX: without it). */
+/* Computes the sums, with the first step from `loop` on (UINT64_MAX: without it). */
 void step_time_finish(struct step_time *time, uint64_t loop);
 
 /*
@@ -76,7 +76,7 @@ struct step_trace {
 	bool is_known; /* the step is whole, and has a Forward or a Backward */
 };
 
-/* For each step of phases, nr_steps in all; the caller frees it. After phases_finish. */
+/* One for each of the nr_steps steps. The caller frees it. Call it after phases_finish. */
 struct step_trace *step_trace_create(const struct phases *phases);
 
 #endif

@@ -376,7 +376,7 @@ void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *pat
 {
 	*output = (struct cmd_output){.path = path};
 	buf_init(buf, flush_output, output);
-	buf->is_told = true;
+	buf->is_manual = true;
 }
 
 enum cmd_exit cmd_output_end(struct cmd_output *output, struct buf *buf)

@@ -37,7 +37,7 @@ struct decoder *decoder_create(void)
 
 	decoder->zstd = ZSTD_createDCtx();
 	if (!decoder->zstd) {
-		abort(); /* out of memory at the very start */
+		abort(); /* out of memory at start-up */
 	}
 	return decoder;
 }
@@ -115,7 +115,7 @@ enum decode_status decode_block_header(const void *bytes, size_t nr_bytes,
 	return check_directory(header, entries);
 }
 
-/* Unpacks a frame that must have exactly nr_bytes of content. */
+/* Decompresses a frame that must hold exactly nr_bytes. */
 static enum decode_status unpack(struct decoder *decoder, const void *frame, size_t stored_bytes,
 	void *content, size_t nr_bytes)
 {

@@ -60,7 +60,7 @@ static int add_directory(struct dumpdir *dumpdir, const char *path)
 	}
 	add_ending_in(dumpdir, path, dir, ".gprof", ".gprof.part");
 	if (first == dumpdir->nr_paths) {
-		/* Not beside streams, of which they may be the timelines. */
+		/* Beside streams, JSON files may be their timelines. */
 		add_ending_in(dumpdir, path, dir, ".json", ".json.gz");
 	}
 	closedir(dir);

@@ -11,12 +11,12 @@
 
 #include "report/util/buf.h"
 
-/* One that is shared: open, or closed for a while. */
+/* A shared file: open, or closed for a while. */
 struct stream_file {
 	int fd; /* -1: closed */
 	unsigned int nr_readers;
 	struct stat status;
-	struct stream_file *newer, *older; /* among the open ones, by when they were read */
+	struct stream_file *newer, *older; /* among the open ones, by the time of the last read */
 };
 
 static struct {
@@ -75,7 +75,7 @@ static void make_room(void)
 	}
 }
 
-/* The same file as before? */
+/* Fails if the name refers to another file now. */
 static int open_again(struct stream_file *file, const char *path)
 {
 	struct stat status;
@@ -105,7 +105,7 @@ void stream_file_share(struct stream *stream)
 
 	if (fstat(stream->fd, &status) || stat(stream->path, &named) ||
 		status.st_dev != named.st_dev || status.st_ino != named.st_ino) {
-		return; /* nothing by which it could be opened again */
+		return; /* no name to open it again by */
 	}
 	file = mem_zeroed(1, sizeof(*file));
 	file->fd = stream->fd;
@@ -139,7 +139,7 @@ void stream_file_close(struct stream *stream)
 	stream->file = NULL;
 }
 
-/* Its descriptor, which stays open until it is given back; or -errno. */
+/* Returns its descriptor, which stays open until release, or -errno. */
 static int acquire(struct stream_file *file, const char *path)
 {
 	int rc = 0;

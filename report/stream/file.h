@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of streams, of which there may be more than a process may have open: beyond
- * STREAM_FILES, or half of what the process may open if that is less, the one that was read longest
- * ago is closed, and opened again when it is needed. It must be the same file then: another one
- * under its name is an error of reading. For stream_in.c; any thread may read.
+ * The files of streams. A job may have more than a process may open, so at most STREAM_FILES are
+ * open, or half of what the process may open if that is less.
+ *
+ * Beyond that it closes the least recently read file and opens it again when needed. If another
+ * file has taken its name, reading fails. Any thread may read.
  */
 #ifndef REPORT_STREAM_FILE_H
 #define REPORT_STREAM_FILE_H
@@ -13,18 +14,18 @@
 #define STREAM_FILES 256u
 
 /*
- * Takes stream->fd, which is open, if it is the file of that name; else it stays open as long as
- * the stream.
+ * Takes over the open stream->fd if the name still refers to that file; else the file stays open as
+ * long as the stream.
  */
 void stream_file_share(struct stream *stream);
 
-/* Closes it, shared or not. */
+/* Closes the file, shared or not. */
 void stream_file_close(struct stream *stream);
 
-/* As pread of all nr_bytes: 0 or -errno. */
+/* Reads exactly nr_bytes. Returns 0 or -errno. */
 int stream_file_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes);
 
-/* How many that are shared are open now. For tests. */
+/* How many shared files are open now. For tests. */
 size_t stream_file_nr_open(void);
 
 #endif

@@ -15,7 +15,7 @@
 #define HEAD_BYTES \
 	(sizeof(struct gprof_block_header) + DECODE_COLUMNS * sizeof(struct gprof_column_entry))
 #define WINDOW_BYTES (256u * 1024u)
-/* No block is as large: what still cannot be read with so much behind it is damaged. */
+/* Every block is smaller: unreadable bytes with this much data behind them are damage. */
 #define MOST_BLOCK_BYTES (64u << 20)
 
 static uint64_t add_capped(uint64_t a, uint64_t b)
@@ -63,7 +63,7 @@ struct stream_block *stream_add_block(struct stream *stream)
 	return &stream->blocks[stream->nr_blocks++];
 }
 
-/* Sees by the numbers of blocks and rows what is missing before this block. */
+/* Derives what is missing before this block from the numbers of blocks and rows. */
 static void note_missing(
 	struct stream *stream, struct stream_table *table, const struct gprof_block_header *header)
 {
@@ -106,7 +106,7 @@ static void add_block(
 		.nr_columns = header->nr_columns};
 }
 
-/* The header at an offset; at the end of the file fewer bytes may be there. */
+/* Reads the header at an offset; near the end of the file fewer bytes may be there. */
 static enum decode_status read_block_header(
 	struct stream *stream, uint64_t offset, struct gprof_block_header *header)
 {
@@ -222,7 +222,7 @@ void stream_index_grow(struct stream *stream, uint64_t size)
 			add_block(stream, stream->grown, &header);
 			stream->grown = (end + GPROF_ALIGN - 1) / GPROF_ALIGN * GPROF_ALIGN;
 		} else if (size - stream->grown < MOST_BLOCK_BYTES) {
-			return; /* it is being written */
+			return; /* still being written */
 		} else {
 			stream->grown = find_block(stream, stream->grown + GPROF_ALIGN);
 		}
@@ -247,7 +247,7 @@ static int check_version(const struct stream *stream)
 	return 0;
 }
 
-/* Where the first block should be; a damaged header does not say. */
+/* first: where the first block should be; a damaged header does not say. */
 static int read_header(struct stream *stream, uint64_t *first)
 {
 	char bytes[sizeof(struct gprof_file_header)];

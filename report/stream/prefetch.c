@@ -8,7 +8,7 @@
 
 #include "report/util/buf.h"
 
-/* Fewer requests than this are not worth a thread. */
+/* Fewer requests are not worth a thread. */
 #define FEW_REQUESTS 8u
 #define MOST_SLOTS   (2u * (PREFETCH_THREADS + 1u))
 
@@ -16,10 +16,10 @@ enum slot_state {
 	SLOT_FREE,
 	SLOT_WORKING,
 	SLOT_READY,
-	SLOT_HELD, /* its batch is in the caller's hands */
+	SLOT_HELD, /* the caller uses its batch */
 };
 
-/* Request k goes through slot k % nr_slots. */
+/* Request k uses slot k % nr_slots. */
 struct slot {
 	struct reader *reader;
 	struct batch batch;
@@ -28,17 +28,17 @@ struct slot {
 };
 
 struct prefetch {
-	struct reader *reader; /* for what nobody announced */
-	pthread_mutex_t lock;  /* of all below */
-	pthread_cond_t work;   /* a slot has become free, requests came, or it ends */
-	pthread_cond_t ready;  /* a slot's state has changed */
+	struct reader *reader; /* for requests that nobody announced */
+	pthread_mutex_t lock;  /* protects all below */
+	pthread_cond_t work;   /* a slot is free, requests came, or the end */
+	pthread_cond_t ready;  /* a slot changed its state */
 	struct stream_request *requests;
 	size_t nr_requests, capacity;
-	size_t next_start, next_load; /* requests */
+	size_t next_start, next_load; /* indices of requests */
 	struct slot slots[MOST_SLOTS];
 	unsigned int nr_slots;
 	pthread_t threads[PREFETCH_THREADS];
-	unsigned int nr_threads; /* 0 until something is worth it */
+	unsigned int nr_threads; /* 0 until threads are worth it */
 	bool is_ending;
 };
 
@@ -76,7 +76,7 @@ struct reader *prefetch_reader(struct prefetch *prefetch)
 	return prefetch->reader;
 }
 
-/* With the lock held. The slot of the next request that may be started, or NULL. */
+/* Returns the slot of the next request to start, or NULL. The caller holds the lock. */
 static struct slot *claim(struct prefetch *prefetch, size_t *request)
 {
 	struct slot *slot = &prefetch->slots[prefetch->next_start % prefetch->nr_slots];
@@ -89,7 +89,7 @@ static struct slot *claim(struct prefetch *prefetch, size_t *request)
 	return slot;
 }
 
-/* With the lock held, which it gives back while it decodes. */
+/* Decodes a slot. The caller holds the lock, which is released meanwhile. */
 static void decode(struct prefetch *prefetch, struct slot *slot, size_t k)
 {
 	const struct stream_request request = prefetch->requests[k];
@@ -124,7 +124,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Where threads cannot be had, the caller decodes alone. */
+/* If no thread can be started, the caller decodes alone. */
 static void start_threads(struct prefetch *prefetch)
 {
 	unsigned int nr = prefetch_nr_threads() - 1;
@@ -136,7 +136,7 @@ static void start_threads(struct prefetch *prefetch)
 	}
 }
 
-/* With the lock held: nothing is expected, nobody works. */
+/* Drops all requests and waits for the threads. The caller holds the lock. */
 static void forget(struct prefetch *prefetch)
 {
 	prefetch->nr_requests = prefetch->next_start = prefetch->next_load = 0;
@@ -207,7 +207,10 @@ static bool is_next(const struct prefetch *prefetch, const struct stream_request
 	       next->small_mask == request->small_mask;
 }
 
-/* With the lock held: the slot of the next request, decoded; helps with those to come. */
+/*
+ * Returns the decoded slot of the next request, and helps with later ones. The caller holds the
+ * lock.
+ */
 static struct slot *wait_for_next(struct prefetch *prefetch)
 {
 	struct slot *slot = &prefetch->slots[prefetch->next_load % prefetch->nr_slots];
@@ -225,7 +228,7 @@ static struct slot *wait_for_next(struct prefetch *prefetch)
 	return slot;
 }
 
-/* The batch that the caller had is not needed any more. */
+/* Releases the batch that the caller had. */
 static void let_go(struct prefetch *prefetch)
 {
 	struct slot *held =

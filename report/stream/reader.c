@@ -9,7 +9,7 @@
 #include "report/stream/file.h"
 #include "report/stream/ring_rows.h"
 
-/* Arrays by place in the directory of the block that is open. */
+/* Arrays are by index in the directory of the open block. */
 struct reader {
 	struct decoder *decoder;
 	const struct stream *stream; /* of that block */
@@ -17,14 +17,14 @@ struct reader {
 	struct gprof_column_entry entries[DECODE_COLUMNS];
 	uint64_t payload[DECODE_COLUMNS]; /* offset of each column's frame in the file */
 	uint64_t *values[DECODE_COLUMNS];
-	const uint64_t *numbers[DECODE_COLUMNS]; /* decoded: `values`, or `zeros` */
+	const uint64_t *numbers[DECODE_COLUMNS]; /* decoded: `values` or `zeros` */
 	uint32_t *small[DECODE_COLUMNS];
 	struct decode_text *texts[DECODE_COLUMNS];
 	char *content[DECODE_COLUMNS];
 	size_t content_capacity[DECODE_COLUMNS];
-	int8_t status[DECODE_COLUMNS]; /* enum decode_status, -1 not decoded yet */
-	bool is_small[DECODE_COLUMNS]; /* decoded into `small`, not into `values` */
-	char *bytes;		       /* of the file, from payload `bytes_from` to `bytes_to` */
+	int8_t status[DECODE_COLUMNS]; /* enum decode_status, -1: not decoded yet */
+	bool is_small[DECODE_COLUMNS]; /* decoded into `small` instead of `values` */
+	char *bytes;		       /* of the file, from `bytes_from` to `bytes_to` */
 	size_t bytes_capacity;
 	uint64_t bytes_from, bytes_to;
 	uint64_t *zeros;
@@ -66,7 +66,7 @@ static int open_block(
 
 	reader->stream = stream;
 	reader->bytes_from = reader->bytes_to = 0;
-	/* Checked when the block was found; once more, since files may change under us. */
+	/* The index checked this already, but the file may have changed since. */
 	if (stream_file_read(stream, block->offset, head, head_bytes) ||
 		decode_block_header(head, head_bytes, &reader->header, reader->entries) ||
 		reader->header.nr_rows != block->nr_rows) {
@@ -91,7 +91,7 @@ static int find_entry(const struct reader *reader, int column)
 	return -1;
 }
 
-/* False where the file does not have them, or not any more. */
+/* False if the file does not have these bytes, or no longer. */
 static bool read_bytes(struct reader *reader, uint64_t from, uint64_t to)
 {
 	size_t nr_bytes = (size_t)(to - from);
@@ -113,7 +113,7 @@ static bool read_bytes(struct reader *reader, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* The frame of a column, NULL if it cannot be read; a constant has none. */
+/* The frame of a column, NULL if it cannot be read. A constant has no frame. */
 static const char *fetch(struct reader *reader, int place)
 {
 	uint64_t from = reader->payload[place], to = from + reader->entries[place].stored_bytes;
@@ -127,7 +127,7 @@ static const char *fetch(struct reader *reader, int place)
 	return reader->bytes + (from - reader->bytes_from);
 }
 
-/* Reads columns at once where most of what stands between the first and the last is wanted. */
+/* Reads columns at once if most bytes between the first and the last are wanted. */
 static void fetch_together(struct reader *reader, const struct stream_table *table, uint32_t mask)
 {
 	uint64_t from = UINT64_MAX, to = 0, nr_wanted = 0;
@@ -147,11 +147,11 @@ static void fetch_together(struct reader *reader, const struct stream_table *tab
 		}
 	}
 	if (nr_wanted && to - from <= 2 * nr_wanted) {
-		(void)read_bytes(reader, from, to); /* else each by itself, as far as they go */
+		(void)read_bytes(reader, from, to); /* on failure, columns are read one by one */
 	}
 }
 
-/* For what is decoded: of a block all rows are, or nothing is shown. */
+/* Always for a full block, as its rows are decoded together. */
 static void *room(void *array, size_t bytes)
 {
 	return array ? array : mem_resize(NULL, GPROF_BLOCK_ROWS, bytes);
@@ -159,7 +159,7 @@ static void *room(void *array, size_t bytes)
 
 static enum decode_status decode_entry_now(struct reader *reader, int place, bool small);
 
-/* Decodes the column at a place of the directory unless it is done. */
+/* Decodes the column at an index of the directory, once. */
 static enum decode_status decode_entry(struct reader *reader, int place, bool small)
 {
 	if (reader->status[place] < 0) {
@@ -168,7 +168,7 @@ static enum decode_status decode_entry(struct reader *reader, int place, bool sm
 	return (enum decode_status)reader->status[place];
 }
 
-/* The durations that a GAP column needs: the column with the next id, which may need one itself. */
+/* The durations for a GAP column: the column with the next id, which may be a GAP itself. */
 static const uint64_t *find_span(struct reader *reader, int place)
 {
 	int span = find_entry(reader, reader->entries[place].column + 1);
@@ -221,7 +221,7 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 	return decode_numbers(reader->decoder, entry, frame, nr_rows, span, reader->values[place]);
 }
 
-/* Texts without bytes: no NULL, which functions of the C library do not take for no bytes. */
+/* Empty texts point to "", because functions of the C library must not get NULL. */
 static struct decode_text *empty_texts(struct reader *reader)
 {
 	if (!reader->empty) {
@@ -233,7 +233,7 @@ static struct decode_text *empty_texts(struct reader *reader)
 	return reader->empty;
 }
 
-/* What a stream does not have is zero or empty. */
+/* A column that the stream does not have is zero or empty. */
 static void set_unknown(struct reader *reader, unsigned int c, bool is_text, struct batch *batch)
 {
 	if (is_text) {
@@ -243,7 +243,7 @@ static void set_unknown(struct reader *reader, unsigned int c, bool is_text, str
 	}
 }
 
-/* Puts our column c into the batch. Returns false if it is damaged. */
+/* Puts our column c into the batch. False if it is damaged. */
 static bool load_column(struct reader *reader, const struct stream_table *table, unsigned int c,
 	bool small, struct batch *batch)
 {
@@ -289,7 +289,7 @@ uint32_t reader_load(struct reader *reader, const struct stream *stream, size_t 
 		mask = 0;
 	}
 	fetch_together(reader, table, mask);
-	/* Wide columns first, so that one that is also somebody's duration is decoded wide. */
+	/* Wide columns come first, so that a column which is also a duration is decoded wide. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (unsigned int c = 0; c < SCHEMA_COLUMNS; c++) {
 			bool small = (small_mask & COL_BIT(c)) != 0;

@@ -9,13 +9,13 @@
 
 #define FIRST_ROWS 64u
 
-/* A batch in its own memory; columns by COL_... of a known table. */
+/* A batch in its own memory, with columns by COL_... of a known table. */
 struct ring_batch {
 	unsigned int table;
 	uint32_t nr_rows, capacity;
 	uint64_t time_min, time_max;
 	uint64_t *col[SCHEMA_COLUMNS];
-	struct decode_text *text[SCHEMA_COLUMNS]; /* bytes are owned */
+	struct decode_text *text[SCHEMA_COLUMNS]; /* owns the bytes */
 };
 
 struct ring_rows {
@@ -99,7 +99,7 @@ static void grow_batch(struct ring_batch *batch)
 	}
 }
 
-/* A new row of zeros; returns its batch, whose last row it is. */
+/* Appends a zeroed row and returns its batch. */
 static struct ring_batch *new_row(struct ring_rows *rows, unsigned int table)
 {
 	const struct schema_table *schema = schema_table(table);
@@ -168,7 +168,7 @@ static uint64_t to_tick(const struct ring_rows *rows, uint64_t raw)
 	return (uint64_t)(((unsigned __int128)(raw - header->tick_base) * header->tick_mult) >> 32);
 }
 
-/* A row as plain numbers, by our columns. */
+/* Converts a row into numbers by our columns. */
 static void read_values(struct ring_rows *rows, const struct stream_table *table, const char *row,
 	uint32_t text_bytes, uint64_t *values)
 {
@@ -180,7 +180,7 @@ static void read_values(struct ring_rows *rows, const struct stream_table *table
 		uint64_t value = 0;
 
 		if (column->kind == GPROF_KIND_STRING) {
-			/* A row has one text; it belongs to its first STRING column. */
+			/* A row has one text, which belongs to its first STRING column. */
 			if (text_bytes && !is_text_used) {
 				value = add_string(rows, row + table->row_bytes, text_bytes);
 				is_text_used = true;
@@ -235,7 +235,7 @@ static void add_row(struct ring_rows *rows, unsigned int table, const uint64_t *
 	note_times(batch, values);
 }
 
-/* ring_launch: its launch becomes a shape of its own, the call a row of api_launch. */
+/* Splits a ring_launch row into a shape and a row of api_launch. */
 static void add_launch(struct ring_rows *rows, const uint64_t *launch)
 {
 	static const uint8_t shape_of[][2] = {
@@ -259,7 +259,7 @@ static void add_launch(struct ring_rows *rows, const uint64_t *launch)
 		}
 		add_row(rows, GPROF_TABLE_shape, values);
 	}
-	/* The common columns of all api_* tables come first in both. */
+	/* Both tables begin with the columns common to all api_* tables. */
 	memset(values, 0, sizeof(values));
 	memcpy(values, launch, NR_COL_api * sizeof(values[0]));
 	values[COL_api_launch_shape] = shape;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For ring_in.c: rows as they stand in a ring, one after the other, to batches of columns. */
+/* Converts rows from a ring into batches of columns. */
 #ifndef REPORT_STREAM_RING_ROWS_H
 #define REPORT_STREAM_RING_ROWS_H
 
 #include "report/stream/types.h"
 
-/* Ids that the reader gives to texts and shapes found in rings; streams count from 1. */
+/* First id for texts and shapes found in rings; ids of streams count from 1. */
 #define RINGS_FIRST_ID 0x80000000u
 
 struct ring_batch;
@@ -17,10 +17,12 @@ void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch 
 
 struct ring_rows;
 
-/* The batches are appended to the stream as they fill. */
+/* Full batches are appended to the stream. */
 struct ring_rows *ring_rows_create(struct stream *stream);
 
-/* Takes the row at `bytes`. Returns the bytes it has, 0 if that is no row (left_bytes are there).
+/*
+ * Adds the row at `bytes`, of which left_bytes can be read. Returns its size in bytes, 0 if it is
+ * invalid.
  */
 uint32_t ring_rows_add(struct ring_rows *rows, const char *bytes, uint32_t left_bytes);
 

@@ -14,13 +14,13 @@
 #include "report/stream/ring_rows.h"
 #include "report/stream/stream.h"
 
-/* A larger file than any GPROF_BUFFER_MB makes is not read into memory. */
+/* No GPROF_BUFFER_MB makes a larger file, so it is not read into memory. */
 #define MOST_CHUNK_BYTES (64u * 1024u * 1024u)
 
-/* Where rings are that are not beside their stream. */
+/* Where rings lie that are not beside their stream. */
 #define SHARED "/dev/shm/"
 
-/* A chunk that a thread owned, to be read in order. */
+/* A chunk owned by a thread; read in order. */
 struct chunk_place {
 	uint32_t thread;
 	uint32_t chunk_seq;
@@ -134,7 +134,7 @@ static void read_positions(struct ring_file *file, const struct batch *batch)
 	}
 }
 
-/* Finds the last good checkpoint; how many blocks stand before its end, 0 if there is none. */
+/* Finds the last good checkpoint. Returns how many blocks end with it, 0 if there is none. */
 static size_t read_checkpoint(struct ring_file *file, struct stream *stream)
 {
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
@@ -150,8 +150,8 @@ static size_t read_checkpoint(struct ring_file *file, struct stream *stream)
 }
 
 /*
- * Behind the last checkpoint the rings still hold every row of theirs: what blocks hold of it came
- * twice. Rows that never were in a ring (CUPTI's, definitions) stand in the blocks alone.
+ * After the last checkpoint the rings still hold all their rows, so blocks repeat them. Rows that
+ * never pass a ring (CUPTI's, definitions) are in the blocks only.
  */
 static void drop_repeated(struct stream *stream, size_t nr_confirmed)
 {
@@ -206,7 +206,7 @@ static void read_chunk(struct ring_file *file, const struct chunk_place *chunk, 
 		uint32_t used = ring_rows_add(rows, bytes + at, chunk->committed - at);
 
 		if (!used) {
-			stream->ring_rows_damaged++; /* and whatever came behind it */
+			stream->ring_rows_damaged++; /* including all rows behind it */
 			return;
 		}
 		at += used;
@@ -266,7 +266,10 @@ int rings_attach(struct stream *stream, const char *path)
 	return rc;
 }
 
-/* The stream's name with `.rings` for `.part`, in `dir` with its slash; to be freed. */
+/*
+ * The stream's name with `.rings` instead of `.part`, in `dir`, which ends with a slash. The caller
+ * frees it.
+ */
 static char *path_named(const struct stream *stream, const char *dir, const char *name)
 {
 	size_t length = strlen(name);
@@ -308,7 +311,7 @@ static int copy_part(int from, int to, uint64_t offset, char *bytes, size_t nr_b
 	return rc ? rc : pwrite(to, bytes, nr_bytes, (off_t)offset) == (ssize_t)nr_bytes ? 0 : -EIO;
 }
 
-/* The header and the chunks that threads own; of the others there are holes. */
+/* Copies the header and the chunks owned by threads; the others become holes. */
 static int copy_used(struct ring_file *file, int to)
 {
 	const size_t chunk_bytes = file->header.chunk_bytes;
@@ -324,7 +327,7 @@ static int copy_used(struct ring_file *file, int to)
 	return rc ? rc : ftruncate(to, (off_t)file->size) || fsync(to) ? -errno : 0;
 }
 
-/* Under another name until it is whole, so that nobody reads half of it. */
+/* Uses a temporary name until the copy is complete, so that nobody reads half of it. */
 static int copy_to(struct ring_file *file, const char *path)
 {
 	struct buf half = {0};

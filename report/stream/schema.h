@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the reporter expects of a stream, derived from the lists of format.h: its own numbers for
- * tables (GPROF_TABLE_name) and columns (COL_table_column). A stream's own numbers are mapped to
- * these by name, see stream_in.h.
+ * The tables and columns that the reporter knows, derived from the lists of format.h:
+ * GPROF_TABLE_name and COL_table_column. A stream maps its own numbers to these by name; see
+ * stream.h.
  */
 #ifndef REPORT_STREAM_SCHEMA_H
 #define REPORT_STREAM_SCHEMA_H
@@ -11,7 +11,7 @@
 
 #include "collector/format/format.h"
 
-/* Columns that a known table has at most. */
+/* The most columns of a known table. */
 #define SCHEMA_COLUMNS 24u
 
 #define SCHEMA_ENUM(t, type, column, kind) COL_##t##_##column,
@@ -34,7 +34,7 @@ struct schema_column {
 };
 
 struct schema_table {
-	const char *name; /* NULL: no table has this number */
+	const char *name; /* NULL: no such table */
 	const char *what;
 	unsigned int nr_columns;
 	uint16_t row_bytes;
@@ -44,7 +44,7 @@ struct schema_table {
 /* The table with our number, NULL if there is none. */
 const struct schema_table *schema_table(unsigned int table);
 
-/* Our numbers by name; 0 and -1 if unknown. The text need not end in NUL. */
+/* Our numbers by name; 0 and -1 if unknown. The text need not end with NUL. */
 unsigned int schema_find_table(const char *name, uint32_t nr_bytes);
 int schema_find_column(unsigned int table, const char *name, uint32_t nr_bytes);
 

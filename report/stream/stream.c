@@ -12,7 +12,7 @@
 #include "report/stream/file.h"
 #include "report/stream/index.h"
 
-/* What loads use: one for all streams, since a job may have hundreds and few blocks are in hand. */
+/* One for all streams: a job may have hundreds, and few blocks are in use at a time. */
 static struct prefetch *shared;
 static size_t nr_users;
 
@@ -114,7 +114,7 @@ static void add_column(struct stream *stream, const struct batch *batch, uint32_
 
 	if (table->number == GPROF_TABLE_schema || column != table->nr_columns ||
 		column >= DECODE_COLUMNS) {
-		return; /* fixed, or said before, or more than we can hold */
+		return; /* fixed, repeated, or too many */
 	}
 	if (!table->name) {
 		table->name = strndup(table_name->bytes, table_name->nr_bytes);
@@ -141,7 +141,7 @@ static void add_column(struct stream *stream, const struct batch *batch, uint32_
 	}
 }
 
-/* Tables without a schema: what version 1.0 had under that number. */
+/* Tables without a schema get the one that version 1.0 had for their number. */
 static void assume_tables(struct stream *stream)
 {
 	for (size_t i = 0; i < stream->nr_tables; i++) {
@@ -223,7 +223,7 @@ int stream_open(struct stream **stream, const char *path)
 		stream_close(s);
 		return rc;
 	}
-	if (!s->is_trace) { /* what is in memory alone could not be opened again */
+	if (!s->is_trace) { /* a stream in memory could not be opened again */
 		stream_file_share(s);
 	}
 	use_shared(s);

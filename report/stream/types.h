@@ -9,34 +9,34 @@
 #include "report/stream/decode.h"
 #include "report/stream/schema.h"
 
-/* A column as the stream's schema has it. */
+/* A column as the stream's schema describes it. */
 struct stream_column {
-	const char *name; /* of schema.h where we know it, else its own memory */
+	const char *name; /* of schema.h if we know it, else its own memory */
 	uint8_t kind;
 	uint8_t width;
 	uint16_t offset;
-	int8_t known; /* COL_..., -1 if we do not know it */
+	int8_t known; /* COL_..., -1 if unknown */
 };
 
-/* A table as the stream has it, and what became of its rows. */
+/* A table as the stream describes it, and what became of its rows. */
 struct stream_table {
 	uint16_t number;
-	uint8_t known;	 /* GPROF_TABLE_..., 0 if we do not know it */
-	bool is_assumed; /* its schema is missing, version 1.0's is taken */
+	uint8_t known;	 /* GPROF_TABLE_..., 0 if unknown */
+	bool is_assumed; /* the schema is missing; assumes that of version 1.0 */
 	char *name;
 	uint16_t row_bytes;
 	unsigned int nr_columns;
 	struct stream_column *columns;
 	size_t column_capacity;
-	int16_t column_of[SCHEMA_COLUMNS]; /* COL_... -> the stream's column, -1 */
+	int16_t column_of[SCHEMA_COLUMNS]; /* COL_... -> the stream's column, -1: none */
 	uint64_t nr_blocks;
 	uint64_t nr_rows;
 	uint64_t nr_ring_rows;
 	uint64_t bytes;		 /* of its blocks */
-	uint64_t rows_missing;	 /* in blocks that are lost */
-	uint64_t rows_unwritten; /* numbered, but never written */
+	uint64_t rows_missing;	 /* in lost blocks */
+	uint64_t rows_unwritten; /* numbered but never written */
 	uint64_t rows_damaged;	 /* in blocks with a damaged column that was wanted */
-	uint64_t next_row;	 /* while reading: rows_before that the next block should have */
+	uint64_t next_row;	 /* while indexing: rows_before expected of the next block */
 	uint64_t holes_seen;
 };
 
@@ -49,50 +49,50 @@ struct stream_block {
 	uint32_t table; /* index into tables */
 	uint16_t nr_columns;
 	bool is_counted_damaged;
-	struct ring_batch *ring; /* a batch out of the rings instead */
+	struct ring_batch *ring; /* the rows come from a ring instead */
 };
 
-/* Bytes of the file that are no good. */
+/* Unusable bytes of the file. */
 struct stream_damage {
 	uint64_t offset;
 	uint64_t nr_bytes;
-	uint64_t block;	  /* how many blocks stand before it */
+	uint64_t block;	  /* how many blocks come before it */
 	const char *what; /* static text */
 };
 
 struct batch {
 	unsigned int table; /* GPROF_TABLE_... */
 	uint32_t nr_rows;
-	size_t block; /* its place in stream_in.blocks */
+	size_t block; /* index in stream.blocks */
 	uint64_t time_min, time_max;
-	/* By COL_...; NULL unless wanted. A column the stream does not have is all zeros. */
+	/* By COL_...; NULL unless wanted. A column that the stream does not have is all zeros. */
 	const uint64_t *col[SCHEMA_COLUMNS];
-	const uint32_t *small[SCHEMA_COLUMNS]; /* instead of col where asked for and possible */
+	const uint32_t *small[SCHEMA_COLUMNS]; /* instead of col if wanted and possible */
 	const struct decode_text *text[SCHEMA_COLUMNS];
 };
 
 struct stream {
 	char *path;
-	int fd;			  /* -1: it is in `file` */
-	struct stream_file *file; /* shared, see stream_file.h; NULL while fd is open */
+	int fd;			  /* -1: use `file` */
+	struct stream_file *file; /* shared, see file.h; NULL while fd is open */
 	uint64_t size;
 	uint64_t grown; /* where the next block will be, see stream_index_grow */
 	bool is_part;	/* the name ends in .part */
-	bool is_trace;	/* of another format; offsets of damages are in that */
+	bool is_trace;	/* imported; offsets of damages are in the original file */
 	bool is_header_damaged;
 	bool is_schema_assumed;
 	struct gprof_file_header header;
 	struct stream_table *tables;
 	size_t nr_tables, table_capacity;
-	struct stream_block *blocks; /* batches of rings last */
+	struct stream_block *blocks; /* batches of rings come last */
 	size_t nr_blocks, block_capacity;
 	size_t nr_ignored; /* blocks after the last checkpoint that the rings repeat */
 	struct stream_damage *damages;
 	size_t nr_damages, damage_capacity;
-	uint64_t blocks_missing;  /* holes in the sequence */
-	uint64_t blocks_repeated; /* with a sequence number that had come before; left out */
+	uint64_t blocks_missing;  /* gaps in the sequence */
+	uint64_t blocks_repeated; /* their sequence number came before; left out */
 	uint64_t next_sequence;
-	/* rings */
+	/* of the rings */
 	bool has_rings;
 	char *rings_path;
 	uint64_t ring_rows;
@@ -100,10 +100,10 @@ struct stream {
 	uint64_t ring_rows_lost;
 	uint32_t end_kind, end_code; /* of the ring file's header; enum gprof_end_kind */
 	uint64_t text_cut;
-	bool is_user; /* of what all streams share */
+	bool is_user; /* uses the shared prefetcher */
 };
 
-/* A stream_load to come; see stream_expect. */
+/* A future stream_load; see stream_expect. */
 struct stream_request {
 	const struct stream *stream;
 	size_t block;

@@ -29,7 +29,7 @@ static uint32_t *histogram_of(const struct histogram *stat, size_t group)
 	return stat->histograms + group * HISTOGRAM_STEPS;
 }
 
-/* Makes sure that every group there is room for has a histogram. */
+/* Gives a histogram to every group that there is room for. */
 static void grow_histograms(struct histogram *stat)
 {
 	size_t from = stat->histogram_capacity, to = stat->group_capacity;
@@ -62,7 +62,7 @@ void histogram_grow(struct histogram *stat, uint32_t group)
 	}
 }
 
-/* From now on only histograms. */
+/* Moves all values into histograms, from now on the only store. */
 static void leave_exact(struct histogram *stat)
 {
 	grow_histograms(stat);
@@ -103,9 +103,7 @@ static inline void add_to_group(struct histogram_group *group, uint64_t value)
 	group->max = value > group->max ? value : group->max;
 }
 
-/*
- * Inlined twice, for narrow and for wide values.
- */
+/* Inlined twice, for narrow and for wide values. */
 static inline __attribute__((always_inline)) void add_values(struct histogram *stat,
 	const uint32_t *groups, const uint64_t *wide, const uint32_t *small, uint32_t nr_values)
 {
@@ -194,7 +192,7 @@ static void swap(uint64_t *a, uint64_t *b)
 	*b = c;
 }
 
-/* Puts the k-th smallest value at its place, smaller ones before it. */
+/* Moves the k-th smallest value to index k, with smaller ones before it. */
 static void select_kth(uint64_t *values, size_t nr_values, size_t k)
 {
 	size_t low = 0, high = nr_values - 1;
@@ -244,12 +242,12 @@ uint64_t histogram_p99_rank(uint64_t count)
 	return count - count / 100;
 }
 
-/* Where the median stands at its place; p99 is at it, or behind it. */
+/* The p99 after the median is in place: it lies at the median or behind it. */
 static uint64_t exact_p99(uint64_t *values, size_t nr_values)
 {
 	size_t middle = nr_values / 2, place = histogram_p99_rank(nr_values) - 1;
 
-	if (place < middle) { /* one value, or two */
+	if (place < middle) { /* the median is one value, or the mean of two */
 		return values[place];
 	}
 	select_kth(values + middle, nr_values - middle, place - middle);
@@ -287,7 +285,7 @@ static void exact_ranks(struct histogram *stat)
 	free(sorted);
 }
 
-/* The value that `rank` of a group's values are not above. */
+/* The value of a group that `rank` values do not exceed. */
 static uint64_t histogram_value(
 	const struct histogram_group *group, const uint32_t *histogram, uint64_t rank)
 {
@@ -345,7 +343,10 @@ double histogram_deviation(const struct histogram_group *group)
 	if (group->count < 2) {
 		return 0;
 	}
-	/* In integers as long as they fit: values close together and far from zero cancel. */
+	/*
+	 * In integers while they fit: doubles lose the digits of values close together and far from
+	 * zero.
+	 */
 	if (!__builtin_mul_overflow(
 		    group->sum_squares, (unsigned __int128)group->count, &squares) &&
 		!__builtin_mul_overflow(group->sum, group->sum, &square)) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Count, sum, extremes, deviation, median and p99 of many values in groups. Sums are exact (128
- * bits). Medians and p99 are exact up to HISTOGRAM_EXACT values in all; beyond, they come from a
- * histogram with 32 steps per power of two (at most 1.6 % off), so that memory is bounded, and
- * `is_exact` says so.
+ * Count, sum, extremes, deviation, median and p99 of many values in groups.
+ *
+ * Sums are exact (128 bits). Medians and p99 are exact up to HISTOGRAM_EXACT values over all
+ * groups. Beyond, a histogram with 32 bins per power of two bounds the memory; values are then at
+ * most 1.6 % off, and is_exact is false.
  */
 #ifndef REPORT_TABLE_HISTOGRAM_H
 #define REPORT_TABLE_HISTOGRAM_H
@@ -15,12 +16,11 @@
 #define HISTOGRAM_EXACT (1u << 20)
 #define HISTOGRAM_STEPS 1952u
 
-/* 64 bytes, a cache line. */
+/* 64 bytes, one cache line. */
 struct histogram_group {
 	uint64_t count;
 	uint64_t min, max;
-	uint64_t
-		twice_median; /* after histogram_finish; twice, for the mean of two in the middle */
+	uint64_t twice_median; /* set by histogram_finish; doubled, as it may be the mean of two */
 	unsigned __int128 sum;
 	unsigned __int128 sum_squares;
 };
@@ -28,10 +28,11 @@ struct histogram_group {
 struct histogram {
 	struct histogram_group *groups;
 	size_t nr_groups, group_capacity;
-	uint64_t *p99s;	      /* of the groups, after histogram_finish */
-	uint32_t *histograms; /* HISTOGRAM_STEPS for each group once the medians are not exact */
-	size_t histogram_capacity; /* in groups */
-	uint32_t *value_groups;	   /* the values so far, while the medians are exact */
+	uint64_t *p99s;		   /* of each group, set by histogram_finish */
+	uint32_t *histograms;	   /* HISTOGRAM_STEPS bins for each group once medians are no longer
+				      exact */
+	size_t histogram_capacity; /* number of groups */
+	uint32_t *value_groups;	   /* all values so far, while medians are exact */
 	uint64_t *values;
 	size_t nr_values, value_capacity;
 	bool is_exact;
@@ -40,49 +41,52 @@ struct histogram {
 void histogram_init(struct histogram *stat);
 void histogram_fini(struct histogram *stat);
 
-/* Makes groups up to and including `group`. */
+/* Creates all groups up to and including `group`. */
 void histogram_grow(struct histogram *stat, uint32_t group);
 
-/* All groups must have been made. */
+/* Adds a value; all groups must exist. */
 void histogram_add(struct histogram *stat, uint32_t group, uint64_t value);
 void histogram_add_many(
 	struct histogram *stat, const uint32_t *groups, const uint64_t *values, uint32_t nr_values);
 
-/* The same for 32-bit values. */
+/* Does the same for 32-bit values. */
 void histogram_add_small(
 	struct histogram *stat, const uint32_t *groups, const uint32_t *values, uint32_t nr_values);
 
-/* Adds all values of a group of another stat, finished or not, to a group that was made. */
+/* Adds all values of a group of another histogram, finished or not, to an existing group. */
 void histogram_merge(
 	struct histogram *stat, uint32_t group, const struct histogram *from, uint32_t from_group);
 
-/* While it is exact: all values, those of a group together, groups in order; to be freed. */
+/* While the histogram is exact: all values, by group. The caller frees them. */
 uint64_t *histogram_values(const struct histogram *stat);
 
-/* How many of so many values are not above their p99. */
+/* The nearest rank of the p99 of `count` values. */
 uint64_t histogram_p99_rank(uint64_t count);
 
-/* Computes medians and p99; no more values may be added. */
+/* Computes medians and p99. Add no values afterwards. */
 void histogram_finish(struct histogram *stat);
 
-/* Of a group; all 0 for an empty one. Sums and doubles are clipped to what fits. */
+/* Statistics of a group, all 0 if it is empty. Sums and doubles saturate. */
 uint64_t histogram_sum(const struct histogram_group *group);
 double histogram_mean(const struct histogram_group *group);
 double histogram_deviation(
 	const struct histogram_group *group); /* of the sample; 0 for a single value */
 double histogram_median(const struct histogram_group *group);
 
-/* Of a group: the smallest value that 99 % of all are not above (the nearest rank). */
+/* The p99 of a group by nearest rank: the smallest value that at least 99 % do not exceed. */
 uint64_t histogram_p99(const struct histogram *stat, size_t group);
 
-/* The steps of histograms: 32 for each power of two, so that a value is at most 1.6 % off. */
+/* The bins of histograms: 32 for each power of two, so that a value is at most 1.6 % off. */
 
 #define HISTOGRAM_STEP_BITS 5u
 
 _Static_assert(HISTOGRAM_STEPS == ((64u - HISTOGRAM_STEP_BITS + 2u) << HISTOGRAM_STEP_BITS),
 	"the last step is that of 2^64 - 1");
 
-/* Below 64 a step is a value; above, the leading bit and the five behind it. Without a branch. */
+/*
+ * Below 64 each value has a bin; above, the leading bit and the next five select it. There is no
+ * branch.
+ */
 static inline unsigned int histogram_bin(uint64_t value)
 {
 	unsigned int shift = 63u - HISTOGRAM_STEP_BITS - (unsigned int)__builtin_clzll(value | 32u);
@@ -90,7 +94,7 @@ static inline unsigned int histogram_bin(uint64_t value)
 	return (shift << HISTOGRAM_STEP_BITS) + (unsigned int)(value >> shift);
 }
 
-/* The value in the middle of a step. */
+/* The value in the middle of a bin. */
 static inline uint64_t histogram_bin_value(unsigned int step)
 {
 	unsigned int shift;

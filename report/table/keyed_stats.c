@@ -69,13 +69,13 @@ double keyed_stats_total_ns(const struct keyed_stats *stats)
 	return total_ns;
 }
 
-/* cells: share, total, calls, average, median; and, from there on, least, most, deviation. */
+/* cells: share, total, calls, mean, median. spread: minimum, maximum, deviation. */
 static void fill(const struct histogram_group *times, uint64_t calls, double total_ns,
 	struct table_cell *cells, struct table_cell *rest)
 {
 	table_set_integer(&cells[2], calls);
 	if (!times->count) {
-		return; /* nothing is known of its times */
+		return; /* no times are known */
 	}
 	table_set_integer(&cells[1], histogram_sum(times));
 	table_set_share(&cells[0], (double)times->sum, total_ns);

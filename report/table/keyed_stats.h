@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a view in the making: things by a key, each with the statistics of its times (and sizes).
- * Views of all kinds use it, and so do the styles that print other tools' tables.
+ * Rows of a view by key, each with statistics of its times and sizes. Views use it, and so do the
+ * styles that print other tools' tables.
  */
 #ifndef REPORT_TABLE_KEYED_STATS_H
 #define REPORT_TABLE_KEYED_STATS_H
@@ -11,41 +11,40 @@
 
 struct keyed_stats_row {
 	uint64_t key;
-	uint32_t name;	  /* of names.h */
-	uint32_t kind;	  /* what the view makes of it */
+	uint32_t name;	  /* of string_pool.h */
+	uint32_t kind;	  /* defined by the view */
 	uint64_t failed;  /* calls that returned an error */
-	uint64_t untimed; /* counted, but without times */
+	uint64_t untimed; /* counted without a time */
 };
 
 struct keyed_stats_index;
 
 struct keyed_stats {
-	struct keyed_stats_row *rows; /* row k is group k of both */
+	struct keyed_stats_row *rows; /* row k is group k of both histograms */
 	size_t nr_rows, capacity;
 	struct keyed_stats_index *index;
 	struct histogram times; /* ns */
-	struct histogram sizes; /* bytes; unused by most */
+	struct histogram sizes; /* bytes; most views do not use it */
 };
 
 void keyed_stats_init(struct keyed_stats *stats);
 void keyed_stats_fini(struct keyed_stats *stats);
 
-/* The row with that key; a new one gets name and kind. */
+/* The row with that key. A new one gets name and kind. */
 uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind);
 
-/* Computes medians and p99; no more values after this. */
+/* Computes medians and p99. Add no values afterwards. */
 void keyed_stats_finish(struct keyed_stats *stats);
 
-/* Calls of a row: with and without times. */
+/* The calls of a row, with and without a time. */
 uint64_t keyed_stats_calls(const struct keyed_stats *stats, size_t row);
 
 /* The sum of the times of all rows. */
 double keyed_stats_total_ns(const struct keyed_stats *stats);
 
 /*
- * The columns that tables of tallies begin with, `share` being the title of the first: share_pct,
- * total_ns, calls, avg_ns, median_ns, p99_ns, min_ns, max_ns, stddev_ns. keyed_stats_fill sets the
- * cells.
+ * The first columns of such tables: share_pct, total_ns, calls, avg_ns, median_ns, p99_ns, min_ns,
+ * max_ns, stddev_ns. `share` is the title of the first. keyed_stats_fill sets their cells.
  */
 #define KEYED_STATS_COLUMNS(share)                                                                 \
 	{"share_pct", share, TABLE_PERCENT, false}, {"total_ns", "Total", TABLE_TIME, false},      \
@@ -61,16 +60,16 @@ double keyed_stats_total_ns(const struct keyed_stats *stats);
 void keyed_stats_fill(
 	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells);
 
-/* The same of times that are in no stats. */
+/* Fills the same cells from a group of its own. */
 void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns, uint64_t calls,
 	double total_ns, struct table_cell *cells);
 
-/* The same as keyed_stats_fill without p99, as nsys has them. */
+/* Fills the columns of nsys: those of keyed_stats_fill without p99. */
 #define KEYED_STATS_NR_NSYS_COLUMNS 8u
 void keyed_stats_fill_nsys(
 	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells);
 
-/* Says in the table's note where medians are not exact. */
+/* Adds a note to the table if medians are not exact. */
 void keyed_stats_note(const struct keyed_stats *stats, struct table *table);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Number, sum and extremes of some values, and the cells of a table for them. */
+/* Count, sum, minimum and maximum of values, and their table cells. */
 #ifndef REPORT_TABLE_MIN_MAX_SUM_H
 #define REPORT_TABLE_MIN_MAX_SUM_H
 
@@ -22,7 +22,7 @@ static inline double min_max_sum_mean(const struct min_max_sum *stats)
 	return stats->nr ? (double)stats->sum / (double)stats->nr : 0;
 }
 
-/* Of times: total, avg, max, min; all but the total stay unknown where there are none. */
+/* Fills total, mean, maximum and minimum of times. Without values only the total is known. */
 static inline void min_max_sum_fill(const struct min_max_sum *stats, struct table_cell *cells)
 {
 	table_set_integer(&cells[0], stats->sum);

@@ -166,7 +166,7 @@ static void add_json_value(
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.3f", cell->number);
 	} else {
-		/* A change may be less than nothing, which no integer of a cell can be. */
+		/* A difference may be negative, which the integer of a cell cannot hold. */
 		buf_text(out, cell->number <= -0.5 ? "-" : "");
 		buf_uint(out, cell->number <= -0.5 ? (uint64_t)(0.5 - fmax(cell->number, -1.8e19))
 						   : cell->integer);
@@ -231,9 +231,9 @@ void table_add_auto_time(struct buf *out, double ns)
 
 /* ---- text and Markdown ---- */
 
-/* Texts are cut to this where nothing tells how wide the terminal is ... */
+/* Names are cut to this width if the terminal's width is unknown ... */
 #define NAME_WIDTH 80u
-/* ... and to no less where it is narrow. */
+/* ... and to no less on a narrow terminal. */
 #define LEAST_WIDTH 20u
 #define BAR_WIDTH   8u
 
@@ -242,15 +242,15 @@ void table_add_auto_time(struct buf *out, double ns)
 #define CYAN  "\033[36m"
 #define PLAIN "\033[0m"
 
-/* A line at a time, so that a table of every event needs no memory for its text. */
+/* One line at a time, so that a table of every event needs no memory for its text. */
 struct layout {
 	const struct table *table;
 	const struct table_style *style;
-	struct buf text; /* the cells of the line at hand, as printed */
-	size_t *ends;	 /* of each in text */
-	size_t *widths;	 /* of each in columns */
+	struct buf text; /* the cells of the current line, as printed */
+	size_t *ends;	 /* of each cell in text */
+	size_t *widths;	 /* of each cell, in columns */
 	size_t *column_widths;
-	size_t *limits; /* of the texts in a column, 0 none */
+	size_t *limits; /* of the texts in each column, 0: none */
 	const struct table_unit **units;
 };
 
@@ -272,7 +272,7 @@ static size_t indent_of(const struct layout *layout, unsigned int c, size_t row)
 						      : 0;
 }
 
-/* Shares are drawn behind the first column, where that is one. */
+/* Draws bars after the first column if it holds shares. */
 static bool has_bars(const struct table *table, const struct table_style *style)
 {
 	return style->has_bars && !is_markdown(style) && table->columns[0].type == TABLE_PERCENT &&
@@ -281,7 +281,7 @@ static bool has_bars(const struct table *table, const struct table_style *style)
 
 /* ---- widths ---- */
 
-/* What a line takes, and its widest column of texts. */
+/* The width of a line, and its widest column of texts. */
 static size_t line_width(const struct layout *layout, const size_t *widths, unsigned int *widest)
 {
 	size_t sum = has_bars(layout->table, layout->style) ? BAR_WIDTH + 2 : 0;
@@ -336,7 +336,7 @@ static size_t *measure(const struct layout *layout)
 	return widths;
 }
 
-/* On a terminal lines fit into it, if the texts can be cut so far; the widest are cut first. */
+/* On a terminal, cuts the widest texts first until lines fit, as far as allowed. */
 static void find_limits(struct layout *layout)
 {
 	size_t *widths;
@@ -390,7 +390,7 @@ static void add_cell(struct layout *layout, unsigned int c, const struct table_c
 	}
 }
 
-/* Line 0 is the header, line n row n - 1, whose first cell's number is returned. */
+/* Line 0 is the header, line n is row n - 1. Returns the number of the row's first cell. */
 static double layout_line(struct layout *layout, size_t line)
 {
 	const struct table *table = layout->table;
@@ -456,7 +456,7 @@ static void add_colored(
 	buf_text(out, style->has_color ? PLAIN : "");
 }
 
-/* A percent as a bar of up to BAR_WIDTH columns, in eighths where the terminal has them. */
+/* Draws a percentage as a bar of up to BAR_WIDTH columns, in eighths if the terminal has them. */
 static void add_bar(struct buf *out, const struct table_style *style, double percent)
 {
 	static const char *const eighths[] = {
@@ -514,7 +514,7 @@ static void print_header(struct layout *layout, struct buf *out)
 	buf_text(out, layout->style->has_color ? BOLD : "");
 	print_line(layout, 0, out);
 	if (layout->style->has_color) {
-		out->nr_bytes--; /* the line's end goes behind */
+		out->nr_bytes--; /* the newline follows the reset */
 		buf_text(out, PLAIN "\n");
 	}
 }
@@ -550,7 +550,7 @@ static void print_rows(const struct table *table, const struct table_style *styl
 	layout_fini(&layout);
 }
 
-/* The note below the title; on a terminal broken where words end, each line further right. */
+/* Prints the note below the title. On a terminal it wraps at words and indents each line. */
 static void add_note(struct buf *out, const struct table_style *style, const char *note)
 {
 	struct buf text = {0};

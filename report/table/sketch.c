@@ -67,7 +67,7 @@ void sketch_add(struct sketch *sketch, uint64_t value)
 	add_bins(sketch, &bin, 1);
 }
 
-/* The steps from that of the least value to that of the largest that have any. */
+/* Adds the bins from that of the smallest value to that of the largest which have any. */
 static void add_counts(
 	struct sketch *sketch, const struct histogram_group *group, const uint32_t *counts)
 {
@@ -107,7 +107,7 @@ void sketch_add_stat(struct sketch *const *sketches, const struct histogram *sta
 
 /* ---- quantiles ---- */
 
-/* The value that `rank` of all are not above. */
+/* The value that `rank` values do not exceed. */
 static uint64_t value_at(const struct sketch *sketch, uint64_t rank)
 {
 	const struct histogram_group *group = &sketch->group;
@@ -130,7 +130,7 @@ uint64_t sketch_finish(struct sketch *sketch)
 	if (!group->count || !sketch->nr_bins) {
 		return 0;
 	}
-	/* Of an even number, the two in the middle. */
+	/* An even number has two values in the middle. */
 	below = value_at(sketch, group->count - group->count / 2);
 	above = value_at(sketch, group->count / 2 + 1);
 	group->twice_median = below > UINT64_MAX - above ? UINT64_MAX : below + above;

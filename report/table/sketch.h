@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many values as their number, sum, extremes and a histogram with the steps of stat.h. Sketches add
- * up: of the same values they are the same, in whatever parts and order they came. Sums are exact,
- * quantiles at most 1.6 % off. Memory: 16 bytes for each step that has values.
+ * Count, sum, extremes and a histogram (bins of histogram.h) of many values, in a form that merges.
+ *
+ * Sketches of the same values are equal, however the values were divided and ordered. Sums are
+ * exact, quantiles at most 1.6 % off. Memory: 16 bytes for each bin that has values.
  */
 #ifndef REPORT_TABLE_SKETCH_H
 #define REPORT_TABLE_SKETCH_H
@@ -15,7 +16,7 @@ struct sketch_bin {
 	uint64_t count;
 };
 
-/* Starts as all zeros, but for group.min: see sketch_init. */
+/* Call sketch_init, as group.min does not start at 0. */
 struct sketch {
 	struct histogram_group group; /* without its median */
 	struct sketch_bin *bins;      /* by rising steps */
@@ -25,21 +26,21 @@ struct sketch {
 void sketch_init(struct sketch *sketch);
 void sketch_fini(struct sketch *sketch);
 
-/* Adds a value: for few of them. */
+/* Adds one value. It is slow: for few values. */
 void sketch_add(struct sketch *sketch, uint64_t value);
 
-/* Adds all values of each group of a stat to the sketch at its place. */
+/* Adds all values of each group of a histogram to the sketch with the same index. */
 void sketch_add_stat(struct sketch *const *sketches, const struct histogram *stat);
 
-/* Adds all values of another one. */
+/* Adds all values of another sketch. */
 void sketch_merge(struct sketch *into, const struct sketch *from);
 
-/* Sets the median of the group, and returns the p99; 0 of nothing. */
+/* Sets the median of the group and returns the p99; 0 without values. */
 uint64_t sketch_finish(struct sketch *sketch);
 
 void sketch_pack(const struct sketch *sketch, struct buf *out);
 
-/* Into one that was made. What makes no sense makes `from` bad. */
+/* Reads into an initialized sketch. Invalid data mark `from` bad. */
 void sketch_unpack(struct sketch *sketch, struct unpack *from);
 
 #endif

@@ -9,14 +9,14 @@
 
 #define NR_LEVELS (sizeof(levels) / sizeof(levels[0]))
 
-/* Of text, and of the page. */
+/* Limits of the text, and of the page. */
 #define MOST_SIGNS	64u
 #define MOST_RANKS	32u
 #define MOST_PAGE_CELLS 128u
 #define MOST_PAGE_RANKS 64u
 #define MOST_CELLS	MOST_PAGE_CELLS
 
-/* Up to so much of the median, in percent; the last one is for all above. */
+/* Upper bounds in percent of the median; the last sign is for all above. */
 static const struct {
 	uint64_t percent;
 	char sign;
@@ -29,10 +29,10 @@ struct heat_rank {
 };
 
 struct heat {
-	struct heat_rank *ranks; /* the shown ones first, by their numbers */
+	struct heat_rank *ranks; /* those shown come first, by number */
 	size_t nr_ranks, nr_shown, capacity;
 	uint64_t first, last; /* steps */
-	uint64_t per_cell;    /* steps that share one */
+	uint64_t per_cell;    /* steps per cell */
 	uint64_t median_ns;
 };
 
@@ -51,7 +51,7 @@ static int by_duration(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The longest first. */
+/* Sorts the longest first. */
 static int by_total(const void *a, const void *b)
 {
 	const struct heat_rank *x = a, *y = b;
@@ -98,7 +98,7 @@ static void find_ranks(struct heat *heat, const struct step_heatmap *steps, size
 	}
 }
 
-/* False where there are no two ranks to compare. */
+/* False if there are no two ranks to compare. */
 static bool find_heat(struct heat *heat, struct step_heatmap *steps, size_t nr_steps,
 	size_t most_ranks, size_t most_cells)
 {
@@ -118,7 +118,7 @@ static bool find_heat(struct heat *heat, struct step_heatmap *steps, size_t nr_s
 	return true;
 }
 
-/* Of each cell of a rank the longest step, NULL where none is known; how many cells there are. */
+/* The longest step of each cell of a rank, NULL if none is known. Returns the number of cells. */
 static size_t find_longest(const struct heat *heat, const struct heat_rank *rank,
 	const struct step_heatmap *longest[MOST_CELLS])
 {
@@ -204,8 +204,8 @@ char *step_heatmap_draw(struct step_heatmap *steps, size_t nr_steps)
 /* ---- numbers ---- */
 
 /*
- * [step, its duration] of each cell, [] where none is known. A rank that was started again has
- * several processes: a step of another one than the rank's first says which.
+ * Writes [step, duration] for each cell, [] if none is known. A restarted rank has several
+ * processes; a step of any but the first names its process.
  */
 static void add_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *json)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks and steps as a field: a line for each rank, a cell for each step by how it compares with
- * the median of all. Where steps are more than fit on a line, a cell is the longest of several.
+ * A heat map of step times: a line for each rank, a cell for each step, colored by its ratio to the
+ * median of all. If there are more steps than cells, a cell shows the longest of several.
  */
 #ifndef REPORT_TABLE_STEP_HEATMAP_H
 #define REPORT_TABLE_STEP_HEATMAP_H
@@ -15,12 +15,12 @@ struct step_heatmap {
 };
 
 /*
- * Lines of signs, to be freed; NULL where fewer than two ranks have steps. Sorts the steps. Of more
- * than 32 ranks those with the longest times in all are shown, and that is said.
+ * Returns lines of text that the caller frees, NULL if fewer than two ranks have steps. Sorts the
+ * steps. Of more than 32 ranks it draws those with the longest total time, and says so.
  */
 char *step_heatmap_draw(struct step_heatmap *steps, size_t nr_steps);
 
-/* The same as numbers in JSON, for the page: of up to 64 ranks with up to 128 cells. */
+/* Returns the same as JSON numbers for the page, of up to 64 ranks with up to 128 cells. */
 char *step_heatmap_json(struct step_heatmap *steps, size_t nr_steps);
 
 #endif

@@ -174,13 +174,13 @@ bool table_is_text(const struct table_column *column)
 
 /* ---- order ---- */
 
-/* A row while rows are sorted. */
+/* A row during a sort. */
 struct sort_row {
 	const struct table *table;
 	unsigned int column;
 	size_t place;
-	const size_t *outer; /* by place: that of the row that it lies in; NULL without levels */
-	bool is_rising;	     /* numbers too */
+	const size_t *outer; /* by index: the row's parent; NULL without levels */
+	bool is_rising;	     /* numbers ascend, too */
 };
 
 const char *table_cell_text(
@@ -205,8 +205,8 @@ static int compare_texts(
 }
 
 /*
- * Of rows at different depths those are compared that they lie in side by side. False if one lies
- * in the other.
+ * Replaces two rows at different depths by their ancestors that are siblings. False if one row
+ * contains the other.
  */
 static bool go_out(const struct sort_row *a, size_t *place_a, size_t *place_b)
 {
@@ -279,8 +279,8 @@ int table_find_column(const struct table *table, const char *key)
 }
 
 /*
- * By place: the row that each lies in, SIZE_MAX for those that lie in none. NULL without levels.
- * Levels become one more than that of the row that they lie in.
+ * The parent of each row by index, SIZE_MAX for none; NULL without levels. It also makes each level
+ * one more than the parent's.
  */
 static size_t *find_outer(const struct table *table)
 {

@@ -23,7 +23,7 @@ static bool is_dumb(void)
 	return !term || !*term || strcmp(term, "dumb") == 0;
 }
 
-/* As the C library would find the locale; nothing else of it is used here. */
+/* Finds the locale's encoding as the C library would, without loading a locale. */
 static bool is_utf8(void)
 {
 	static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};

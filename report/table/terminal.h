@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the place where text goes can show: width, colours, bars. */
+/* What the output can show: width, colors, bars. */
 #ifndef REPORT_TABLE_TERMINAL_H
 #define REPORT_TABLE_TERMINAL_H
 
@@ -15,9 +15,9 @@ enum terminal_color {
 extern const char *const terminal_colors[];
 
 /*
- * Sets what a style has of stdout. Where output goes into a file (path is neither NULL nor "-"),
- * that is no terminal. The width is the terminal's, or COLUMNS, if that is set. With NEVER there
- * are no bars either; NO_COLOR takes only the colours away.
+ * Sets the style for stdout. Output into a file (path is neither NULL nor "-") is no terminal. The
+ * width is COLUMNS if set, else the terminal's. NEVER removes bars, too; NO_COLOR removes only
+ * colors.
  */
 void terminal_set(struct table_style *style, const char *path, enum terminal_color color);
 

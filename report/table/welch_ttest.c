@@ -34,7 +34,7 @@ static double beta_fraction(double x, double a, double b)
 	return value;
 }
 
-/* I(x; a, b); the fraction converges fast on one side of the mean alone. */
+/* I(x; a, b). The fraction converges fast on only one side of the mean. */
 static double beta_share(double x, double a, double b)
 {
 	double front;
@@ -56,7 +56,7 @@ bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double 
 	}
 	of_a = a->variance / (double)a->nr;
 	of_b = b->variance / (double)b->nr;
-	if (!(of_a + of_b > 0)) { /* no scatter at all */
+	if (!(of_a + of_b > 0)) { /* both variances are 0 */
 		*p = difference == 0 ? 1 : 0;
 		return true;
 	}

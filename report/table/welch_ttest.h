@@ -20,8 +20,8 @@ struct welch_sample {
 };
 
 /*
- * The probability of a difference at least as large, either way, if the means were equal. False if
- * a sample has fewer than two values: then nothing is known.
+ * The probability of a difference at least as large, in either direction, if the means were equal.
+ * False if a sample has fewer than two values.
  */
 bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double *p);
 

@@ -91,7 +91,7 @@ void buf_reserve(struct buf *buf, size_t nr_bytes)
 	if (buf->capacity - buf->nr_bytes >= nr_bytes) {
 		return;
 	}
-	if (buf->flush && !buf->is_told) {
+	if (buf->flush && !buf->is_manual) {
 		buf_flush(buf);
 		capacity = FLUSH_BYTES;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Growing memory: `mem_*` for arrays and a byte buffer for output. Running out of memory ends the
- * reporter with status 1; nothing here is shared with the profiled process.
+ * Memory that grows: `mem_*` for arrays, and a byte buffer for output. If memory runs out, the
+ * reporter exits with status 1. This code never runs in the target.
  */
 #ifndef REPORT_UTIL_BUF_H
 #define REPORT_UTIL_BUF_H
@@ -11,39 +11,39 @@
 #include <stdint.h>
 #include <string.h>
 
-/* calloc and realloc that do not return NULL. The size is nr * bytes, checked for overflow. */
+/* calloc and realloc that never return NULL. The size is nr * bytes, checked for overflow. */
 void *mem_zeroed(size_t nr, size_t bytes);
 void *mem_resize(void *memory, size_t nr, size_t bytes);
 char *mem_text(const char *text);
 
-/* Makes room for one more element in an array of *capacity elements that holds nr. */
+/* Makes room for one more element in an array that has room for *capacity and holds nr. */
 void *array_grow(void *array, size_t nr, size_t *capacity, size_t bytes);
 
 /*
- * An output buffer. With `flush` it empties itself as it fills; without, it holds everything. One
- * that is told goes on filling between calls of buf_flush.
+ * An output buffer. With `flush` it empties itself when it is full; without, it holds everything.
+ * If `is_manual` is set, it empties itself only in buf_flush and buf_flush_if_large.
  */
 struct buf {
 	char *bytes;
 	size_t nr_bytes;
 	size_t capacity;
-	int (*flush)(void *context, const char *bytes, size_t nr_bytes); /* 0 or -errno */
+	int (*flush)(void *context, const char *bytes, size_t nr_bytes); /* returns 0 or -errno */
 	void *context;
-	bool is_told;	     /* empties itself in buf_flush and buf_flush_if_large alone */
-	uint64_t nr_flushed; /* bytes that went through flush, or were thrown away */
-	int error;	     /* what flush returned first; later output is thrown away */
+	bool is_manual;	     /* flushed by buf_flush and buf_flush_if_large only */
+	uint64_t nr_flushed; /* bytes given to flush, or dropped after an error */
+	int error;	     /* the first error of flush; output after it is dropped */
 };
 
 void buf_init(struct buf *buf, int (*flush)(void *, const char *, size_t), void *context);
 void buf_fini(struct buf *buf);
 
-/* Hands everything to flush. Returns 0 or the first error. */
+/* Gives all bytes to flush. Returns 0 or the first error. */
 int buf_flush(struct buf *buf);
 
-/* The same if there is much in it: at the end of each row of a long table. */
+/* Does the same if the buffer holds much. Call it at the end of each row of a long table. */
 void buf_flush_if_large(struct buf *buf);
 
-/* Makes room for nr_bytes more: by flushing, or by growing. */
+/* Makes room for nr_bytes more, by flushing or by growing. */
 void buf_reserve(struct buf *buf, size_t nr_bytes);
 
 static inline void buf_add(struct buf *buf, const void *bytes, size_t nr_bytes)
@@ -57,7 +57,7 @@ static inline void buf_add(struct buf *buf, const void *bytes, size_t nr_bytes)
 	}
 }
 
-/* Inlined, so that lengths of constant texts are constants. */
+/* Inline, so that the compiler knows the length of constant texts. */
 static inline void buf_text(struct buf *buf, const char *text)
 {
 	buf_add(buf, text, strlen(text));

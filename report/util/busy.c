@@ -19,8 +19,7 @@ void busy_fini(struct busy *busy)
 	*busy = (struct busy){0};
 }
 
-/* Room for one more behind those that wait: where those were that have been counted, if possible.
- */
+/* Makes room for one more waiting interval, reusing the room of counted ones if possible. */
 static void make_room(struct busy *busy)
 {
 	if (busy->head && busy->head >= busy->nr_waiting) {
@@ -51,7 +50,7 @@ void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
 	busy->last = end > busy->last ? end : busy->last;
 }
 
-/* How many of a sorted run begin at `begin` or before. */
+/* How many intervals of a sorted run begin at or before `begin`. */
 static size_t count_up_to(const struct interval *a, size_t nr, uint64_t begin)
 {
 	size_t low = 0, high = nr;
@@ -68,7 +67,7 @@ static size_t count_up_to(const struct interval *a, size_t nr, uint64_t begin)
 	return low;
 }
 
-/* Merges two sorted runs in place of the first; what is in order already costs nothing. */
+/* Merges two neighbouring sorted runs in place. It costs nothing if they are in order already. */
 static void merge(struct busy *busy, struct interval *a, size_t nr_a, size_t nr_b)
 {
 	struct interval *b = a + nr_a, *scratch;
@@ -96,7 +95,7 @@ static void merge(struct busy *busy, struct interval *a, size_t nr_a, size_t nr_
 	memcpy(a + k, scratch + i, (nr_a - i) * sizeof(*a));
 }
 
-/* What was sorted stays as it is, as far as nothing new comes before it. */
+/* Sorts the new intervals. Sorted ones that begin before all new ones do not move. */
 static void sort(struct busy *busy)
 {
 	size_t nr_new = busy->nr_waiting - busy->nr_sorted;
@@ -112,19 +111,22 @@ static void sort(struct busy *busy)
 	}
 }
 
-/* The next one that waits, NULL if there is none before `time`. It is sorted. */
+/* The next waiting interval, NULL if none begins before `time`. The intervals are sorted. */
 static const struct interval *first_of(const struct busy *busy, uint64_t time)
 {
 	const struct interval *first;
 
 	if (!busy->nr_waiting) {
-		return NULL; /* nor is there an array, perhaps */
+		return NULL; /* there may be no array either */
 	}
 	first = busy->waiting + busy->head;
 	return first->begin < time ? first : NULL;
 }
 
-/* The part with the earliest one before `time`, and when that of the others begins. */
+/*
+ * The part whose next interval is the earliest before `time`, and where the next one of the others
+ * begins.
+ */
 static size_t find_earliest(
 	const struct busy *parts, size_t nr_parts, uint64_t time, uint64_t *others)
 {
@@ -159,7 +161,7 @@ static inline void count_one(struct busy_sum *sum, const struct interval *one)
 	}
 }
 
-/* Counts the first one, and those behind it that begin before all others. */
+/* Counts the first interval, and those after it that begin before all of the other parts. */
 static void count_run(
 	struct busy *parts, size_t nr_parts, size_t part, uint64_t others, struct busy_sum *sums)
 {

@@ -8,8 +8,8 @@
 #define ONE (1ull << 32)
 
 /*
- * The line outside of all points runs through two that are at least so far apart, if there are: two
- * close ones say more about the reading than about the clocks.
+ * Outside the points the line goes through two points at least this many ns apart, if there are
+ * any. Points close together show the error of the readings rather than the rate of the clocks.
  */
 #define LONG_ENOUGH 100000000u
 
@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Clocks that count about nanoseconds differ by little; anything else is damage. */
+/* Clocks that count nanoseconds have nearly the same rate; any other slope is damage. */
 static uint64_t slope_of(const struct clock_point *a, const struct clock_point *b)
 {
 	unsigned __int128 slope;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One clock to another by the moments at which both were read (FORMAT.md, `anchor`): straight lines
- * between neighbours, in integers, exact to about a nanosecond.
+ * Converts times from one clock to another by pairs of readings taken at the same moment
+ * (FORMAT.md, `anchor`). Between neighbouring pairs it interpolates in integers, exact to about 1
+ * ns.
  */
 #ifndef REPORT_UTIL_CLOCK_MAP_H
 #define REPORT_UTIL_CLOCK_MAP_H
@@ -12,21 +13,25 @@
 struct clock_point {
 	uint64_t from;
 	uint64_t to;
-	uint64_t slope; /* of the line to the next point, 32.32; of the last: backwards */
+	uint64_t slope; /* to the next point, as 32.32 fixed point; of the last point: from the
+			   point before it */
 };
 
 struct clock_map {
-	struct clock_point *points; /* by `from`, rising */
+	struct clock_point *points; /* by rising `from` */
 	size_t nr_points, capacity;
-	size_t last;	      /* where the last look-up ended */
-	uint64_t mean_slope;  /* 32.32, for durations */
-	uint64_t first_slope; /* before the first point */
-	uint64_t nr_back;     /* points that are left out, since `to` falls from one to it */
+	size_t last;	      /* index at which the last look-up ended */
+	uint64_t mean_slope;  /* 32.32 fixed point, for durations */
+	uint64_t first_slope; /* for times before the first point */
+	uint64_t nr_back;     /* points left out because `to` runs backwards there */
 };
 
 void clock_map_add(struct clock_map *map, uint64_t from, uint64_t to);
 
-/* After the last add: sorts and computes the slopes. An empty map leaves times as they are. */
+/*
+ * Sorts the points and computes the slopes. Call it after the last clock_map_add. An empty map
+ * leaves times as they are.
+ */
 void clock_map_finish(struct clock_map *map);
 void clock_map_fini(struct clock_map *map);
 

@@ -8,32 +8,31 @@
 #include "report/util/buf.h"
 #include "report/util/files.h"
 
-#define WINDOW_BYTES (64u << 10) /* that a run in the file is read by */
+#define WINDOW_BYTES (64u << 10) /* read at a time from each run in the file */
 
 /* Sorted records, in memory or in the file. */
 struct run {
-	char *records; /* NULL: in the file */
+	char *records; /* NULL: they are in the file */
 	uint64_t offset;
 	size_t nr;
-	/* while runs are merged */
-	size_t next; /* the first that was not given out */
+	size_t next; /* the first record not handed out yet */
 	char *window;
 	size_t window_first, window_nr;
 };
 
 struct external_sort {
-	size_t bytes; /* of a record */
+	size_t bytes; /* of each record */
 	size_t most;
 	size_t run_records;
-	char *records; /* of the run being filled */
+	char *records; /* of the run that is being filled */
 	size_t nr, capacity;
 	uint64_t nr_added;
 	size_t nr_kept;
-	int fd; /* -1 none yet, -2 there is no room for one */
+	int fd; /* -1: none yet; -2: no room for one */
 	uint64_t file_bytes;
 	struct run *runs;
 	size_t nr_runs, run_capacity;
-	size_t *heap; /* of runs, that with the lowest record first */
+	size_t *heap; /* indices of runs; the run with the lowest record is first */
 	size_t nr_heap;
 	size_t place; /* of the record at the top of the heap */
 };
@@ -45,7 +44,7 @@ struct external_sort *external_sort_create(size_t record_bytes, size_t most, siz
 	sorter->bytes = record_bytes;
 	sorter->run_records = (run_bytes ? run_bytes : EXTERNAL_SORT_BYTES) / record_bytes;
 	sorter->run_records = sorter->run_records < 2 ? 2 : sorter->run_records;
-	/* More than half a run is no less work than all. */
+	/* Selecting more than half a run is as much work as sorting all of it. */
 	sorter->most = most <= sorter->run_records / 2 ? most : 0;
 	sorter->fd = -1;
 	return sorter;
@@ -81,7 +80,7 @@ static int by_key(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Streams are in order nearly everywhere, and often entirely. */
+/* Streams are sorted nearly everywhere, often completely. */
 static bool is_sorted(const struct external_sort *sorter)
 {
 	for (size_t i = 1; i < sorter->nr; i++) {
@@ -226,7 +225,7 @@ void external_sort_finish(struct external_sort *sorter)
 	}
 	sorter->runs = array_grow(
 		sorter->runs, sorter->nr_runs, &sorter->run_capacity, sizeof(*sorter->runs));
-	/* The last run need not go through the file. */
+	/* The last run stays in memory. */
 	sorter->runs[sorter->nr_runs++] =
 		(struct run){.records = sorter->records, .nr = sorter->nr};
 	sorter->records = NULL;

@@ -6,31 +6,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Files that users name, or that lie in their directories under a name that suits us. */
+/* Input files, named by users or found in their directories. */
 
 /*
- * Opens a regular file for reading, and tells its size. Nothing else is read, since whoever opens a
- * FIFO or a device may wait for ever. Returns a descriptor, or -errno with the message set.
+ * Opens a regular file for reading and gets its size. It refuses anything else, because opening a
+ * FIFO or a device may block for ever. Returns a descriptor, or -errno with err_set.
  */
 int plain_file_open(const char *path, uint64_t *nr_bytes);
 
-/* Files without a name, in $TMPDIR or /tmp, for what memory should not hold. */
+/* Temporary files without a name, in $TMPDIR or /tmp, for data too large for memory. */
 
-/* A descriptor to be closed, -1 where there is no room for one. */
+/* Returns a descriptor that the caller closes, -1 if there is no room for a file. */
 int temp_file_open(void);
 
-/* False if not all could be written, or read. */
+/* False if not all bytes could be written or read. */
 bool temp_file_write(int fd, uint64_t offset, const void *bytes, size_t nr_bytes);
 bool temp_file_read(int fd, uint64_t offset, void *bytes, size_t nr_bytes);
 
-/* Reads back what was written to a file that nobody else has open, or ends the program. */
+/* Reads back bytes that this process wrote, or exits with status 1. */
 void temp_file_read_back(int fd, uint64_t offset, void *bytes, size_t nr_bytes);
 
-/* A file that others read while it is written anew: they see all of the old one or of the new. */
+/*
+ * Files that others read while they are replaced: readers see all of the old one or all of the new
+ * one.
+ */
 
 /*
- * Puts a new file (0644) in the place of that one, by a name beside it. Returns 0 or -errno; then
- * nothing has changed, and nothing is left over.
+ * Replaces the file at `path` by a new one (mode 0644), written under a temporary name beside it.
+ * Returns 0 or -errno. After an error nothing has changed and nothing is left over.
  */
 int replace_file(const char *path, const char *bytes, size_t nr_bytes);
 

@@ -12,24 +12,28 @@
 
 #include "report/util/buf.h"
 
-#define MOST_THREADS 3u /* and the caller, who helps while it waits */
+#define MOST_THREADS 3u /* besides the caller, which helps while it waits */
 #define MOST_PIECES  (2u * (MOST_THREADS + 1u))
 #define PIECE_BYTES  (256u * 1024u)
-#define WINDOW_BYTES (32u * 1024u) /* how far back deflate looks */
+#define WINDOW_BYTES (32u * 1024u) /* how far back deflate refers */
 
-/* Of timelines level 2 takes as long as 1; 3 is 5 % smaller and up to half as long again. */
+/*
+ * For timelines, level 2 takes as long as level 1. Level 3 is 5 % smaller and takes up to 50 %
+ * longer.
+ */
 #define LEVEL 2
 
 enum piece_state {
-	PIECE_FREE, /* one of these is being filled */
+	PIECE_FREE, /* also the piece that is being filled */
 	PIECE_FULL,
 	PIECE_WORKING,
 	PIECE_PACKED,
 };
 
-/* Piece k of the file goes through pieces[k % nr_pieces]. */
+/* Piece k of the file uses pieces[k % nr_pieces]. */
 struct piece {
-	uint8_t bytes[WINDOW_BYTES + PIECE_BYTES]; /* behind the end of the piece before */
+	uint8_t bytes[WINDOW_BYTES +
+		      PIECE_BYTES]; /* the end of the piece before, then this piece */
 	size_t nr_window, nr_bytes;
 	uint8_t *packed;
 	size_t nr_packed;
@@ -41,13 +45,13 @@ struct gzip_out {
 	FILE *file;
 	size_t packed_bytes; /* room in a piece */
 	unsigned int nr_pieces;
-	pthread_mutex_t lock;	/* of all below, but for the piece that is being filled */
-	pthread_cond_t changed; /* a piece's state, or it ends */
+	pthread_mutex_t lock;	/* protects all below, but for the piece that is being filled */
+	pthread_cond_t changed; /* a piece changed its state, or the file is being closed */
 	size_t next_fill, next_pack, next_write;
 	bool is_writing, is_ending;
 	int error;
-	uint32_t crc, nr_bytes; /* of all that was written, modulo 2^32 */
-	z_stream packer;	/* the caller's own */
+	uint32_t crc, nr_bytes; /* of all bytes written so far, modulo 2^32 */
+	z_stream packer;	/* used by the caller's thread */
 	pthread_t threads[MOST_THREADS];
 	unsigned int nr_threads;
 	struct piece pieces[MOST_PIECES];
@@ -55,7 +59,7 @@ struct gzip_out {
 
 /* ---- pieces ---- */
 
-/* To whole bytes, so that the next one can stand behind it. */
+/* Flushes to a whole byte, so that the next piece can follow. */
 static int pack(struct gzip_out *out, struct piece *piece, z_stream *packer)
 {
 	deflateReset(packer);
@@ -81,7 +85,7 @@ static int write_bytes(struct gzip_out *out, const void *bytes, size_t nr_bytes)
 	return fwrite(bytes, 1, nr_bytes, out->file) == nr_bytes ? 0 : errno ? -errno : -EIO;
 }
 
-/* With the lock held, which it gives back meanwhile: writes what is packed, in order. */
+/* Writes the packed pieces in order. The caller holds the lock, which is released during writes. */
 static void write_packed(struct gzip_out *out)
 {
 	struct piece *piece = &out->pieces[out->next_write % out->nr_pieces];
@@ -103,7 +107,9 @@ static void write_packed(struct gzip_out *out)
 	}
 }
 
-/* With the lock held, which it gives back meanwhile. False: there is no piece to pack. */
+/*
+ * Packs one piece. The caller holds the lock, which is released meanwhile. False if no piece waits.
+ */
 static bool work_on_one(struct gzip_out *out, z_stream *packer)
 {
 	struct piece *piece = &out->pieces[out->next_pack % out->nr_pieces];
@@ -150,7 +156,7 @@ static void *work(void *context)
 
 /* ---- the caller's side ---- */
 
-/* Where threads cannot be had, the caller packs alone. */
+/* If no thread can be started, the caller packs alone. */
 static void start_threads(struct gzip_out *out)
 {
 	cpu_set_t cpus;
@@ -160,7 +166,7 @@ static void start_threads(struct gzip_out *out)
 	nr = nr - 1 < MOST_THREADS ? nr - 1 : MOST_THREADS;
 	out->nr_pieces = 2 * (nr + 1);
 	out->packed_bytes =
-		deflateBound(&out->packer, PIECE_BYTES) + 64; /* and the flush's block */
+		deflateBound(&out->packer, PIECE_BYTES) + 64; /* and the block of the flush */
 	for (unsigned int i = 0; i < out->nr_pieces; i++) {
 		out->pieces[i].packed = mem_resize(NULL, out->packed_bytes, 1);
 	}
@@ -172,7 +178,7 @@ static void start_threads(struct gzip_out *out)
 
 int gzip_out_open(struct gzip_out **opened, const char *path)
 {
-	/* Of deflate, with no flags, no time, of Unix. */
+	/* Method deflate, no flags, no time, written on Unix. */
 	static const uint8_t head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
 	FILE *file = fopen(path, "w");
 	struct gzip_out *out;
@@ -190,7 +196,7 @@ int gzip_out_open(struct gzip_out **opened, const char *path)
 	return 0;
 }
 
-/* Hands the piece over that is being filled, and begins the next one when it is free. */
+/* Hands over the filled piece and starts the next one as soon as it is free. */
 static int hand_over(struct gzip_out *out)
 {
 	struct piece *piece = &out->pieces[out->next_fill % out->nr_pieces], *next;
@@ -208,7 +214,7 @@ static int hand_over(struct gzip_out *out)
 	}
 	error = out->error;
 	pthread_mutex_unlock(&out->lock);
-	/* Nobody fills the last piece again before the next one, so its end is still there. */
+	/* Nobody refills the previous piece before the next one, so its end is still there. */
 	memcpy(next->bytes + WINDOW_BYTES - nr_window,
 		piece->bytes + WINDOW_BYTES + piece->nr_bytes - nr_window, nr_window);
 	next->nr_window = nr_window;
@@ -253,7 +259,7 @@ static void end_threads(struct gzip_out *out)
 	}
 }
 
-/* An empty last block, then what all unpacked bytes must be. */
+/* Writes an empty last block, then the checksum and size of the unpacked bytes. */
 static int write_tail(struct gzip_out *out)
 {
 	uint8_t tail[10] = {3, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is packed by gzip while it is written, in pieces by all cores, up to 4. It has one
- * member, as browsers unpack only the first. Memory: 0.6 MB for each piece on its way, two a core.
+ * Writes a gzip file, compressed in pieces on up to 4 cores. The file has a single member, because
+ * browsers unpack only the first. Memory: 0.6 MB for each piece in progress, two pieces a core.
  */
 #ifndef REPORT_UTIL_GZIP_OUT_H
 #define REPORT_UTIL_GZIP_OUT_H
@@ -10,13 +10,16 @@
 
 struct gzip_out;
 
-/* Makes the file; returns 0, or -errno and no file. */
+/* Creates the file. Returns 0, or -errno; then there is no file. */
 int gzip_out_open(struct gzip_out **file, const char *path);
 
-/* A flush of struct buf, the file its context. Returns 0, or -errno of this or an earlier piece. */
+/*
+ * A `flush` for struct buf, with the file as context. Returns 0, or -errno of this or an earlier
+ * piece.
+ */
 int gzip_out_write(void *file, const char *bytes, size_t nr_bytes);
 
-/* Writes the rest. Returns 0 or what failed first, as -errno. */
+/* Writes the rest and frees. Returns 0 or the first error as -errno. */
 int gzip_out_close(struct gzip_out *file);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What uthash lacks; its tables are used with a member `hh`. */
+/* Additions to uthash. Tables use a member `hh`. */
 #ifndef REPORT_UTIL_HASH_H
 #define REPORT_UTIL_HASH_H
 
 #include <stdlib.h>
 #include <uthash.h>
 
-/* Empties a table, whose entries own nothing but themselves. `head`: a pointer, NULL afterwards. */
+/*
+ * Frees all entries of a table; the entries own no other memory. Sets `head`, a pointer, to NULL.
+ */
 #define hash_free(head)                                    \
 	do {                                               \
 		__typeof__(head) hash_entry, hash_next;    \

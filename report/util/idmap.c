@@ -7,7 +7,7 @@
 #include "report/util/buf.h"
 #include "report/util/hash.h"
 
-/* `near` may be this much longer than there are elements. */
+/* `near` may be this many times longer than the number of elements. */
 #define NEAR_SLACK  4u
 #define NEAR_ALWAYS 65536u
 

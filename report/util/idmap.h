@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things by the ids a stream gives them: elements of one size, found by a 32-bit id. Ids mostly
- * count up, then a look-up is one load; ids out of line cost a hash, never memory by their size.
+ * A map from the 32-bit ids of a stream to elements of one size. Ids mostly count up; then a
+ * look-up is one load. Other ids go into a hash table, so memory never depends on the size of an
+ * id.
  */
 #ifndef REPORT_UTIL_IDMAP_H
 #define REPORT_UTIL_IDMAP_H
@@ -15,7 +16,7 @@ struct idmap {
 	size_t element_bytes;
 	char *elements; /* in order of arrival */
 	size_t nr, capacity;
-	uint32_t *near; /* id -> place in elements + 1, 0 = unknown */
+	uint32_t *near; /* id -> index in elements + 1, 0 = unknown */
 	size_t nr_near;
 	struct idmap_far *far;
 };
@@ -23,10 +24,10 @@ struct idmap {
 void idmap_init(struct idmap *map, size_t element_bytes);
 void idmap_fini(struct idmap *map);
 
-/* For those below: the place of an id out of line. */
+/* Used by the inline functions: the index of an id in the hash table. */
 int64_t idmap_find_far(const struct idmap *map, uint32_t id);
 
-/* The place of the id's element in `elements`, -1 if there is none. */
+/* The index of the id's element in `elements`, -1 if there is none. */
 static inline int64_t idmap_find(const struct idmap *map, uint32_t id)
 {
 	if (id < map->nr_near && map->near[id]) {
@@ -35,7 +36,7 @@ static inline int64_t idmap_find(const struct idmap *map, uint32_t id)
 	return map->far ? idmap_find_far(map, id) : -1;
 }
 
-/* The element at a place below nr. */
+/* The element at an index below nr. */
 static inline void *idmap_at(const struct idmap *map, size_t place)
 {
 	return map->elements + place * map->element_bytes;
@@ -49,7 +50,7 @@ static inline void *idmap_get(const struct idmap *map, uint32_t id)
 	return place < 0 ? NULL : idmap_at(map, (size_t)place);
 }
 
-/* The element with that id, made of zeros if there was none. */
+/* The element with that id, created as zeros if there is none. */
 void *idmap_put(struct idmap *map, uint32_t id);
 
 #endif

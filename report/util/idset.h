@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of 32-bit ids as bits in pages; made for correlation ids, which are dense. A set of few ids
- * takes 12 KB, since there may be one for each of thousands of processes.
+ * A set of 32-bit ids as paged bitmaps, made for correlation ids, which are dense. A set of few ids
+ * takes 12 KB, because there may be one for each of thousands of processes.
  */
 #ifndef REPORT_UTIL_IDSET_H
 #define REPORT_UTIL_IDSET_H
@@ -12,10 +12,10 @@
 #define IDSET_PAGE_BITS 65536u
 
 struct idset {
-	uint64_t **pages[256]; /* by the upper bytes of the id; idset_none where there are none */
+	uint64_t **pages[256]; /* by the upper bytes of the id; idset_none if there are none */
 };
 
-/* 256 pages that are not there. */
+/* A shared row of 256 absent pages. */
 extern uint64_t *idset_none[256];
 
 struct idset *idset_create(void);
@@ -45,7 +45,7 @@ static inline int idset_has(const struct idset *set, uint32_t id)
 	return page && (page[(id & 0xffffu) >> 6] >> (id & 63u) & 1u);
 }
 
-/* Ids in `set` that are not in `other`. */
+/* How many ids of `set` are not in `other`. */
 uint64_t idset_count_without(const struct idset *set, const struct idset *other);
 
 #endif

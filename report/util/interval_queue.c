@@ -10,8 +10,8 @@
 /* ---- intervals out of order: a heap ---- */
 
 /*
- * A set of intervals as a heap with the last end on top: what is late is taken out in logarithmic
- * time, and what is earlier never looked at. It is made by these functions alone, from zeros.
+ * A heap with the latest end on top. Removing late intervals takes logarithmic time and does not
+ * touch earlier ones. Only these functions change it; it starts as zeros.
  */
 
 void interval_heap_push(struct intervals *heap, struct interval item)
@@ -48,7 +48,7 @@ void interval_heap_join(struct intervals *heap)
 {
 	heap->is_unsorted = true;
 	intervals_merge(heap);
-	for (size_t i = 0; i < heap->nr / 2; i++) { /* falling ones are a heap */
+	for (size_t i = 0; i < heap->nr / 2; i++) { /* falling items form a heap */
 		struct interval item = heap->items[i];
 
 		heap->items[i] = heap->items[heap->nr - 1 - i];
@@ -58,10 +58,10 @@ void interval_heap_join(struct intervals *heap)
 
 /* ---- the queue ---- */
 
-/* Strays are joined once there are so many, or twice as many as last time. */
+/* Strays are joined at this number, and then each time their number has doubled. */
 #define JOIN_AT 65536u
 
-/* Read back at a time. */
+/* Items read back from the file at a time. */
 #define READ_ITEMS 16384u
 
 void interval_queue_fini(struct interval_queue *queue)
@@ -122,7 +122,7 @@ void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t 
 	}
 	if (has_ordered(queue) && end > queue->last_end) {
 		add_stray(queue, (struct interval){begin, end});
-	} else if (last && end >= last->begin) { /* one stretch */
+	} else if (last && end >= last->begin) { /* they touch: one interval */
 		last->begin = begin < last->begin ? begin : last->begin;
 	} else {
 		make_room(queue);
@@ -151,7 +151,7 @@ static void read_front(struct interval_queue *queue)
 	}
 }
 
-/* The first in order; NULL if there is none. */
+/* The first interval in order; NULL if there is none. */
 static const struct interval *find_front(struct interval_queue *queue)
 {
 	struct interval *emptied = queue->front;

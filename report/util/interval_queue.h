@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of intervals that is filled from its end on and taken out from its end on: what comes by
- * falling ends, as nearly all does in a pass from the last event to the first, goes in and comes
- * out in no time. What comes out of order waits in a heap.
+ * A set of intervals that is filled and emptied from the latest end to the earliest. A pass from
+ * the last event to the first adds nearly all intervals in that order, and these cost no sorting.
+ * Others wait in a heap.
  *
- * Memory: 2 * INTERVAL_QUEUE_ITEMS, 8 MB. What is more and in order lies in a file without a name,
- * in $TMPDIR or /tmp; where there is no room for that it stays in memory. Of what is out of order,
- * `strays`, those that overlap are joined; all the others stay in memory.
+ * Memory: 2 * INTERVAL_QUEUE_ITEMS, 8 MB. More intervals in order go to a temporary file ($TMPDIR
+ * or /tmp), or stay in memory if there is no room for it. Intervals out of order (`strays`) stay in
+ * memory; those that overlap are joined.
  */
 #ifndef REPORT_UTIL_INTERVAL_QUEUE_H
 #define REPORT_UTIL_INTERVAL_QUEUE_H
@@ -19,7 +19,7 @@
 
 void interval_heap_push(struct intervals *heap, struct interval item);
 
-/* Removes the interval with the last end. The heap must not be empty. */
+/* Removes the interval with the latest end. The heap must not be empty. */
 struct interval interval_heap_pop(struct intervals *heap);
 
 /* Joins intervals that overlap, so that fewer are kept. */
@@ -29,25 +29,25 @@ void interval_heap_join(struct intervals *heap);
 
 #define INTERVAL_QUEUE_ITEMS (1u << 18)
 
-/* Starts with all zeros. */
+/* Zero-initialized. */
 struct interval_queue {
-	struct interval *front, *back; /* what comes out next; what came in last */
+	struct interval *front, *back; /* removed from next; added to last */
 	size_t front_head, front_nr, front_capacity;
 	size_t back_nr, back_capacity;
-	uint64_t nr_written, nr_read; /* of the file between them */
-	int file;		      /* 1 + its descriptor, 0 none */
-	bool is_kept;		      /* in memory: there is no file to be had */
-	uint64_t last_end;	      /* of the last one in order */
+	uint64_t nr_written, nr_read; /* items of the file between them */
+	int file;		      /* 1 + its descriptor, 0: none */
+	bool is_kept;		      /* no file can be had: all stays in memory */
+	uint64_t last_end;	      /* of the last interval in order */
 	struct intervals strays;
 	size_t join_at;
 };
 
 void interval_queue_fini(struct interval_queue *queue);
 
-/* Empty ones, and those that end before they begin, are left out. */
+/* Ignores empty intervals, and those that end before they begin. */
 void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end);
 
-/* Takes out one with the last end. False if there is none. */
+/* Removes an interval with the latest end. False if there is none. */
 bool interval_queue_pop(struct interval_queue *queue, struct interval *item);
 
 #endif

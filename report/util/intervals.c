@@ -30,7 +30,10 @@ static void turn(struct interval *items, size_t nr)
 	}
 }
 
-/* Length of the run at the start, which rises afterwards. Only what falls strictly is turned. */
+/*
+ * The length of the run at the start, which rises afterwards. Only strictly falling runs are
+ * reversed, to keep the sort stable.
+ */
 static size_t find_run(struct interval *items, size_t nr)
 {
 	size_t n = 1;
@@ -57,7 +60,7 @@ static void merge(const struct interval *a, const struct interval *a_end, const 
 	memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
 }
 
-/* Merges neighbours, two and two. */
+/* Merges neighbouring runs pairwise. */
 static void halve(struct interval_sort *sort, const struct interval *from, struct interval *to)
 {
 	size_t *runs = sort->runs, nr = 0;
@@ -143,7 +146,7 @@ void intervals_merge(struct intervals *set)
 	interval_sort_run(&sort, set->items, nr);
 	interval_sort_fini(&sort);
 	intervals_clear(set);
-	for (size_t i = 0; i < nr; i++) { /* writes at i or before it */
+	for (size_t i = 0; i < nr; i++) { /* never writes behind i */
 		intervals_add(set, set->items[i].begin, set->items[i].end);
 	}
 }
@@ -158,7 +161,7 @@ uint64_t intervals_length(const struct intervals *set)
 	return length;
 }
 
-/* The first one that ends after `time`; nr if there is none. */
+/* The first interval that ends after `time`; nr if there is none. */
 static size_t first_after(const struct intervals *set, uint64_t time)
 {
 	size_t low = 0, high = set->nr;
@@ -237,7 +240,7 @@ void intervals_subtract(const struct intervals *a, const struct intervals *b, st
 		for (size_t k = j; k < b->nr && b->items[k].begin < a->items[i].end; k++) {
 			intervals_add(out, from, b->items[k].begin);
 			from = b->items[k].end;
-			j = k; /* it may reach into the next of a */
+			j = k; /* it may overlap the next one of a, too */
 		}
 		intervals_add(out, from, a->items[i].end);
 	}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of times: half-open intervals [begin, end), and what sets of them have in common or not.
- * Unlike busy.h it keeps the intervals, so that sets can be compared; a set takes 16 bytes for each
- * stretch that stands alone, and each that was added since intervals_merge.
+ * Sets of half-open intervals [begin, end), and their intersection, difference and union.
  *
- * A set starts with all zeros. Empty intervals and those that end before they begin are left out.
+ * Unlike busy.h this keeps the intervals, so that sets can be compared. A set takes 16 bytes for
+ * each interval that stays separate, and for each one added since intervals_merge.
+ *
+ * A set starts as zeros. It ignores empty intervals and those that end before they begin.
  */
 #ifndef REPORT_UTIL_INTERVALS_H
 #define REPORT_UTIL_INTERVALS_H
@@ -16,18 +17,19 @@
 /* ---- sorting ---- */
 
 /*
- * Sorts intervals by their begins, equal ones staying in order. Work comes in a few rising runs,
- * one a stream, and passes from the end give falling ones: runs are found, turned and merged.
+ * A stable sort of intervals by their begins. GPU activities arrive in a few rising runs, one per
+ * stream, and reverse passes produce falling ones. So the sort finds runs, reverses falling ones
+ * and merges.
  */
 
 struct interval {
 	uint64_t begin, end;
 };
 
-/* What it works with, to be used again. Starts with all zeros. */
+/* Memory of the sort, for reuse. Zero-initialized. */
 struct interval_sort {
 	struct interval *scratch;
-	size_t *runs; /* where they begin, and the end */
+	size_t *runs; /* where each run begins, and the end of the last */
 	size_t nr_runs, capacity, run_capacity;
 };
 
@@ -39,29 +41,34 @@ void interval_sort_run(struct interval_sort *sort, struct interval *items, size_
 struct intervals {
 	struct interval *items;
 	size_t nr, capacity;
-	bool is_unsorted; /* something was added that intervals_merge has not put in its place */
+	bool is_unsorted; /* intervals_merge has not sorted the latest additions */
 };
 
 void intervals_fini(struct intervals *set);
 
-/* Takes everything out, but keeps the memory. */
+/* Removes all intervals but keeps the memory. */
 void intervals_clear(struct intervals *set);
 
-/* What begins in or behind the last one is joined at once: sets that are made in order stay merged.
+/*
+ * Joins an interval that begins inside the last one, or where it ends, at once. Sets built in order
+ * therefore stay merged.
  */
 void intervals_add(struct intervals *set, uint64_t begin, uint64_t end);
 
-/* Sorts, and joins what overlaps or touches. Of a merged set it costs nothing. */
+/*
+ * Sorts the intervals and joins those that overlap or touch. It costs nothing if the set is merged.
+ */
 void intervals_merge(struct intervals *set);
 
-/* All below are of merged sets. */
+/* All functions below expect merged sets. */
 uint64_t intervals_length(const struct intervals *set);
 
-/* How much of it lies in [begin, end). */
+/* The length of the part that lies in [begin, end). */
 uint64_t intervals_length_in(const struct intervals *set, uint64_t begin, uint64_t end);
 
-/* `out` is neither of them, and is replaced by what is in both, in a alone, in any, in [begin,
- * end).
+/*
+ * Replace `out`, which is neither input, by the part in both, in a but not in b, in any of them, or
+ * in [begin, end).
  */
 void intervals_intersect(
 	const struct intervals *a, const struct intervals *b, struct intervals *out);

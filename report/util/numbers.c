@@ -11,7 +11,7 @@ void numbers_fini(struct numbers *numbers)
 	*numbers = (struct numbers){0};
 }
 
-/* strtoull takes signs and blanks, too. */
+/* strtoull would also accept signs and blanks. */
 static bool parse_number(const char **at, uint64_t *number)
 {
 	char *end;

@@ -9,14 +9,14 @@
 
 #include "report/util/buf.h"
 
-/* A readable name longer than this is more likely an attack on us than a name. */
+/* Longer demangled names are likely an attack on the reporter. */
 #define READABLE_BYTES (64u * 1024u)
 
 struct name {
 	char *raw;
 	uint32_t nr_raw;
 	uint32_t nr_readable;
-	char *readable; /* NULL until it is asked for; may be `raw` */
+	char *readable; /* NULL until needed; may equal `raw` */
 	uint32_t number;
 	UT_hash_handle hh;
 };
@@ -81,7 +81,7 @@ static void add_piece(const char *piece, size_t nr_bytes, void *context)
 static void demangle(struct name *name)
 {
 	struct demangling job = {0};
-	volatile int done = 0; /* survives the longjmp */
+	volatile int done = 0; /* must survive the longjmp */
 
 	name->readable = name->raw;
 	name->nr_readable = name->nr_raw;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A text of no bytes, such as an empty buf, may be NULL. */
+/* A text of no bytes, such as that of an empty buf, may be NULL. */
 static const char *end_of(const char *bytes, size_t nr_bytes)
 {
 	return nr_bytes ? bytes + nr_bytes : bytes;
@@ -77,7 +77,7 @@ unsigned int text_width(int32_t c)
 	return 1;
 }
 
-/* Columns that the character takes once it is shown. */
+/* How many columns the escaped character takes. */
 static size_t shown_width(int32_t code)
 {
 	if (code < 0 || (text_is_hostile(code) && code < 0x100)) {
@@ -108,7 +108,7 @@ size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_
 	const char *cut = NULL;
 	size_t width = 0, cut_width = 0;
 
-	/* First find out whether it fits, and where to cut if it does not. */
+	/* The first pass finds whether the text fits, and where to cut it if not. */
 	for (const char *at = bytes; max_width && at < end;) {
 		const char *start = at;
 		size_t wide = shown_width(text_next(&at, end));
@@ -174,7 +174,7 @@ size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t 
 		at = next;
 	}
 	width -= used;
-	/* What marks the character before it would mark the dots. */
+	/* A combining mark after the cut would change the dots. */
 	for (tail = at; tail < end && width > tail_width;) {
 		width -= shown_width(text_next(&tail, end));
 	}
@@ -215,7 +215,7 @@ void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes)
 	buf_char(out, '"');
 }
 
-/* With the wide ones, which some spreadsheets take for the same. */
+/* Includes the wide forms, which some spreadsheets treat alike. */
 static bool begins_formula(int32_t code)
 {
 	return code == '=' || code == '+' || code == '-' || code == '@' || code == '\t' ||
@@ -246,7 +246,7 @@ void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes)
 void text_add_csv_remark(struct buf *out, const char *bytes, size_t nr_bytes)
 {
 	const char *end = end_of(bytes, nr_bytes);
-	bool is_begin = false; /* of what a spreadsheet may take for a cell */
+	bool is_begin = false; /* at the start of what a spreadsheet may take for a cell */
 
 	for (const char *at = bytes; at < end;) {
 		const char *start = at;
@@ -260,7 +260,7 @@ void text_add_csv_remark(struct buf *out, const char *bytes, size_t nr_bytes)
 	}
 }
 
-/* Would `&` begin an entity? */
+/* Would `&` begin an entity here? */
 static bool is_entity(const char *at, const char *end)
 {
 	return at < end && (*at == '#' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z'));
