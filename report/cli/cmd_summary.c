@@ -263,7 +263,7 @@ static void tell_lone(const struct summary *summary, const struct cmd_input *inp
 		return;
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {
-		nr_lone += input->processes[i]->select->nr_lone;
+		nr_lone += input->processes[i]->select->nr_no_call;
 	}
 	if (nr_lone) {
 		cmd_error("%llu GPU activities without a recorded launch are in no step",

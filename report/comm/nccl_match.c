@@ -432,9 +432,8 @@ uint64_t nccl_pairs_set_times(
 /* ---- matching ---- */
 
 struct found {
-	uint32_t *
-		lengths; /* at the first operation of collectives with times of all ranks; else 0 */
-	uint32_t *ends;	 /* also of those with only some ranks, as nccl_clocks_fit wants */
+	uint32_t *lengths; /* of matched collectives with all times; else 0 */
+	uint32_t *ends;	   /* also of those with only some ranks, as nccl_clocks_fit wants */
 	struct nccl_pairs pairs;
 	struct nccl_clocks clocks;
 };

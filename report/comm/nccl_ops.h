@@ -69,8 +69,7 @@ void nccl_launches_clear(struct nccl_launches *launches);
 
 struct nccl_op {
 	uint64_t key;	   /* of the communicator; 0: unknown */
-	uint64_t bytes;	   /* as nccl-tests counts them: of all ranks where a rank brings or gets a
-			      part */
+	uint64_t bytes;	   /* as in nccl-tests: of all ranks if each contributes a part */
 	uint64_t begin_ns; /* of its kernels, CLOCK_MONOTONIC; begin > end: unknown */
 	uint64_t end_ns;
 	uint32_t sequence; /* of its first call; 0: unknown */
@@ -84,8 +83,7 @@ struct nccl_op {
 	uint32_t group;	   /* of the process group, of string_pool.h; 0: unknown */
 	uint32_t clock;	   /* index in nccl_clocks; set by nccl_match */
 	uint32_t id;	   /* numbers all operations from 0 */
-	uint32_t step;	   /* that its first call began in: 1 + place in process.steps, 0 before the
-			      first */
+	uint32_t step;	   /* of its first call: 1 + index in process.steps, 0: before */
 	uint32_t device;   /* of its kernels; UINT32_MAX: unknown */
 	uint8_t kind;
 	uint8_t library; /* enum host_collective_library; 0: NCCL */
@@ -98,8 +96,7 @@ struct nccl_op {
 	/*
 	 * Sends and receives wait for their other sides, not for all ranks, and have no `is_last`:
 	 */
-	uint32_t late_rank; /* 1 + rank of the side that began last, if later than this one; 0: none
-			     */
+	uint32_t late_rank; /* 1 + rank of the side that began last, if later; 0: none */
 };
 
 /* A send or receive whose other side can be found. */

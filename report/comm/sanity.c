@@ -136,16 +136,16 @@ static bool check_span(const struct process *process, struct buf *line)
 {
 	uint64_t span_ns =
 		process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
-	bool is_odd = process->stream->is_trace && span_ns > MOST_TRACE_DAYS * DAY_NS;
+	bool is_too_long = process->stream->is_trace && span_ns > MOST_TRACE_DAYS * DAY_NS;
 
-	if (is_odd) {
+	if (is_too_long) {
 		buf_printf(line,
 			"'%s': from its first event to its last are %" PRIu64
 			" days: a clock jumped, or several runs are in one trace; times since the "
 			"begin and shares of the whole time mean nothing",
 			process->stream->path, span_ns / DAY_NS);
 	}
-	return is_odd;
+	return is_too_long;
 }
 
 /* Nothing is left out because of it, but times from calls to activities are wrong. */
@@ -214,7 +214,7 @@ static void emit(struct sanity *check)
 }
 
 /* A trace was recorded on purpose; a stream may be of any process that merely imported CUDA. */
-static bool has_work(const struct process *process)
+static bool has_activities(const struct process *process)
 {
 	static const unsigned int tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
 		GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_untimed};
@@ -249,7 +249,7 @@ static size_t add_values(
 	for (size_t i = 0; i < check->nr_processes; i++) {
 		const char *value = process_fact(check->processes[i], key, "");
 
-		if (*value && (!of_workers || has_work(check->processes[i]))) {
+		if (*value && (!of_workers || has_activities(check->processes[i]))) {
 			values[nr++] = value;
 		}
 	}
@@ -273,7 +273,7 @@ static size_t add_values(
 static bool has_lone_worker(const struct sanity *check)
 {
 	for (size_t i = 0; i < check->nr_processes; i++) {
-		if (check->processes[i]->rank < 0 && has_work(check->processes[i])) {
+		if (check->processes[i]->rank < 0 && has_activities(check->processes[i])) {
 			return true;
 		}
 	}
@@ -318,7 +318,7 @@ static void check_repeated_ranks(struct sanity *check)
 	for (size_t i = 0; i < check->nr_processes; i++) {
 		const struct process *process = check->processes[i];
 
-		if (process->rank < 0 || !has_work(process)) {
+		if (process->rank < 0 || !has_activities(process)) {
 			continue;
 		}
 		if (last && last->rank == process->rank && !process_is_same(last, process)) {
@@ -384,7 +384,7 @@ static void check_missing_ranks(struct sanity *check)
 	check->line.nr_bytes = 0;
 }
 
-/* ---- one by one ---- */
+/* ---- checks of each process ---- */
 
 /* rest: what the remaining processes have in common. */
 static void check_each(struct sanity *check,
@@ -408,7 +408,7 @@ static void check_each(struct sanity *check,
 	}
 }
 
-/* ---- what views found ---- */
+/* ---- findings of views ---- */
 
 static struct buf added; /* sentences, each with a NUL behind it */
 

@@ -10,7 +10,7 @@
 
 /* All equal transfers of a path in a step. */
 struct cell {
-	struct transfer move; /* the first one; its times are the mean */
+	struct transfer transfer; /* the first one; its times are the mean */
 	uint64_t nr;
 	__int128 total_ns;		    /* of all */
 	int64_t delay_ns[NR_NETWORK_BASES]; /* of one, the mean */
@@ -94,40 +94,40 @@ static size_t run_of(
 {
 	size_t end = 1;
 
-	while (end < nr && !order(&cells[0].move, &cells[end].move)) {
+	while (end < nr && !order(&cells[0].transfer, &cells[end].transfer)) {
 		end++;
 	}
 	return end;
 }
 
 /* Groups transfers into cells; returns how many. */
-static size_t make_cells(struct transfer *moves, size_t nr, struct cell *cells)
+static size_t make_cells(struct transfer *transfers, size_t nr, struct cell *cells)
 {
 	size_t nr_cells = 0;
 
-	qsort(moves, nr, sizeof(*moves), by_path_kind_step);
+	qsort(transfers, nr, sizeof(*transfers), by_path_kind_step);
 	for (size_t i = 0; i < nr; i++) {
 		struct cell *cell = nr_cells ? &cells[nr_cells - 1] : NULL;
 
-		if (!cell || by_path_kind_step(&cell->move, &moves[i])) {
+		if (!cell || by_path_kind_step(&cell->transfer, &transfers[i])) {
 			cell = &cells[nr_cells++];
-			*cell = (struct cell){.move = moves[i]};
+			*cell = (struct cell){.transfer = transfers[i]};
 		}
-		cell->total_ns += moves[i].transfer_ns;
+		cell->total_ns += transfers[i].transfer_ns;
 		cell->nr++;
 	}
 	for (size_t i = 0; i < nr_cells; i++) {
-		cells[i].move.transfer_ns = (int64_t)(cells[i].total_ns / cells[i].nr);
+		cells[i].transfer.transfer_ns = (int64_t)(cells[i].total_ns / cells[i].nr);
 	}
 	return nr_cells;
 }
 
-/* ---- compared ---- */
+/* ---- comparison ---- */
 
 static void set_delay(struct cell *cell, enum slow_links_basis basis, int64_t usual_ns)
 {
 	cell->is_compared[basis] = true;
-	cell->delay_ns[basis] = cell->move.transfer_ns - usual_ns;
+	cell->delay_ns[basis] = cell->transfer.transfer_ns - usual_ns;
 }
 
 static int64_t *sort_times(const struct cell *cells, size_t nr)
@@ -135,7 +135,7 @@ static int64_t *sort_times(const struct cell *cells, size_t nr)
 	int64_t *times = mem_zeroed(nr, sizeof(*times));
 
 	for (size_t i = 0; i < nr; i++) {
-		times[i] = cells[i].move.transfer_ns;
+		times[i] = cells[i].transfer.transfer_ns;
 	}
 	qsort(times, nr, sizeof(*times), by_value);
 	return times;
@@ -167,7 +167,7 @@ static void compare_others(struct cell *cells, size_t nr)
 	times = sort_times(cells, nr);
 	for (size_t i = 0; i < nr; i++) {
 		set_delay(&cells[i], SLOW_LINKS_OTHERS,
-			straggler_median_of_others(times, nr, cells[i].move.transfer_ns));
+			straggler_median_of_others(times, nr, cells[i].transfer.transfer_ns));
 	}
 	free(times);
 }
@@ -186,21 +186,21 @@ static void compare_all(struct cell *cells, size_t nr)
 	qsort(cells, nr, sizeof(*cells), by_path_step);
 }
 
-/* ---- added up ---- */
+/* ---- sums ---- */
 
 /* Sums up a step of a path. */
 static struct straggler_step sum_step(
 	const struct cell *cells, size_t nr, enum slow_links_basis basis)
 {
 	struct straggler_step step = {
-		.step = cells[0].move.step, .length_ns = cells[0].move.step_ns};
+		.step = cells[0].transfer.step, .length_ns = cells[0].transfer.step_ns};
 	__int128 delay_ns = 0; /* 128 bits, as damaged streams may claim anything */
 	int64_t most_ns = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		step.is_compared |= cells[i].is_compared[basis];
 		delay_ns += (__int128)cells[i].delay_ns[basis] * cells[i].nr;
-		most_ns = cells[i].move.most_ns > most_ns ? cells[i].move.most_ns : most_ns;
+		most_ns = cells[i].transfer.most_ns > most_ns ? cells[i].transfer.most_ns : most_ns;
 	}
 	delay_ns = delay_ns > 0 ? delay_ns : 0;
 	step.ns[STRAGGLER_WAITING] = -(int64_t)(delay_ns < most_ns ? delay_ns : most_ns);
@@ -240,11 +240,11 @@ static void add_path(struct slow_links *network, const struct cell *cells, size_
 	}
 	network->slow =
 		array_grow(network->slow, network->nr, &network->capacity, sizeof(*network->slow));
-	network->slow[network->nr++] =
-		(struct slow_link){cells[0].move.path, cells[0].move.nr_ranks, basis, sums[basis]};
+	network->slow[network->nr++] = (struct slow_link){
+		cells[0].transfer.path, cells[0].transfer.nr_ranks, basis, sums[basis]};
 }
 
-void slow_links_find(struct slow_links *network, struct transfer *moves, size_t nr)
+void slow_links_find(struct slow_links *network, struct transfer *transfers, size_t nr)
 {
 	struct cell *cells;
 
@@ -252,7 +252,7 @@ void slow_links_find(struct slow_links *network, struct transfer *moves, size_t 
 		return;
 	}
 	cells = mem_zeroed(nr, sizeof(*cells));
-	nr = make_cells(moves, nr, cells);
+	nr = make_cells(transfers, nr, cells);
 	compare_all(cells, nr);
 	for (size_t at = 0, end; at < nr; at += end) {
 		end = run_of(&cells[at], nr - at, by_path);

@@ -55,7 +55,7 @@ struct slow_links {
 };
 
 /* Zero-initialized. Sorts the transfers. */
-void slow_links_find(struct slow_links *network, struct transfer *moves, size_t nr);
+void slow_links_find(struct slow_links *network, struct transfer *transfers, size_t nr);
 void slow_links_fini(struct slow_links *network);
 
 #endif

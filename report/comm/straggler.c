@@ -20,7 +20,7 @@ const char *const straggler_causes[NR_STRAGGLER_CAUSES] = {
 	[STRAGGLER_OPERATORS] = "slow operators",
 };
 
-/* ---- the others ---- */
+/* ---- comparison with others ---- */
 
 /* A step of one of them. */
 struct member {
@@ -103,7 +103,7 @@ static void compare_all(struct straggler *stragglers, size_t nr)
 	free(members);
 }
 
-/* ---- one of them ---- */
+/* ---- one rank ---- */
 
 static bool is_late(const struct straggler_step *step)
 {
@@ -170,7 +170,7 @@ void straggler_sum(struct straggler *straggler)
 	}
 }
 
-/* ---- why ---- */
+/* ---- causes ---- */
 
 static bool has_slow_clock(
 	const struct straggler *straggler, const struct straggler *all, size_t nr)

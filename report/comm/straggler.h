@@ -21,8 +21,7 @@ enum straggler_figure {
 	STRAGGLER_COPIES, /* copies and sets while nothing else runs */
 	STRAGGLER_IDLE,
 	STRAGGLER_PHASES, /* of the host, if operators tell; not part of that sum */
-	STRAGGLER_LAUNCHED = STRAGGLER_PHASES + NR_PHASES, /* what devices computed and copied, by
-							      the phase that launched it */
+	STRAGGLER_LAUNCHED = STRAGGLER_PHASES + NR_PHASES, /* on the GPU, by the launching phase */
 	NR_STRAGGLER_FIGURES = STRAGGLER_LAUNCHED + NR_PHASES,
 };
 

@@ -350,17 +350,17 @@ static uint32_t place_of(struct kineto_convert *convert, const struct kineto_eve
 		convert->out, device, narrow(event, KINETO_context), stream_of(convert, event));
 }
 
-static struct kineto_row *add_work(
+static struct kineto_row *add_activity(
 	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
 {
 	uint32_t place = place_of(convert, event);
 	struct kineto_row *row = add_row(convert, event, table);
 
-	row->work.place = place;
-	row->work.correlation = narrow(event, KINETO_correlation);
-	row->work.graph = narrow(event, KINETO_graph);
-	row->work.graph_node = event->numbers[KINETO_graph_node];
-	row->work.bytes = event->numbers[KINETO_bytes];
+	row->activity.place = place;
+	row->activity.correlation = narrow(event, KINETO_correlation);
+	row->activity.graph = narrow(event, KINETO_graph);
+	row->activity.graph_node = event->numbers[KINETO_graph_node];
+	row->activity.bytes = event->numbers[KINETO_bytes];
 	row->thread = narrow(event, KINETO_channel);
 	return row;
 }
@@ -395,7 +395,7 @@ static void add_kernel(struct kineto_convert *convert, const struct kineto_event
 	shape.registers = narrow(event, KINETO_registers);
 	shape.dynamic_shared_bytes = narrow(event, KINETO_shared);
 	id = kineto_out_shape(convert->out, &shape);
-	add_work(convert, event, GPROF_TABLE_kernel)->work.shape = id;
+	add_activity(convert, event, GPROF_TABLE_kernel)->activity.shape = id;
 	if (event->collective) {
 		add_nccl(convert, event);
 	}
@@ -451,7 +451,7 @@ static bool read_copy(struct kineto_row *row, const char *name, size_t nr_bytes)
 
 static void add_memcpy(struct kineto_convert *convert, const struct kineto_event *event)
 {
-	struct kineto_row *row = add_work(convert, event, GPROF_TABLE_memcpy);
+	struct kineto_row *row = add_activity(convert, event, GPROF_TABLE_memcpy);
 	size_t nr_bytes;
 	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
 
@@ -464,7 +464,7 @@ static void add_memcpy(struct kineto_convert *convert, const struct kineto_event
 /* "Memset (Device)" */
 static void add_memset(struct kineto_convert *convert, const struct kineto_event *event)
 {
-	struct kineto_row *row = add_work(convert, event, GPROF_TABLE_memset);
+	struct kineto_row *row = add_activity(convert, event, GPROF_TABLE_memset);
 	size_t nr_bytes;
 	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
 
@@ -478,7 +478,7 @@ static void add_memset(struct kineto_convert *convert, const struct kineto_event
 
 static void add_sync(struct kineto_convert *convert, const struct kineto_event *event)
 {
-	struct kineto_row *row = add_work(convert, event, GPROF_TABLE_sync);
+	struct kineto_row *row = add_activity(convert, event, GPROF_TABLE_sync);
 
 	row->kind = kind_named(convert->json.bytes + convert->json.tokens[event->name].start,
 		kineto_json_length(&convert->json, event->name), api_sync_name, 1, MOST_SYNC);
@@ -496,9 +496,9 @@ static void add_overhead(struct kineto_convert *convert, const struct kineto_eve
 	const char *name = convert->json.bytes + convert->json.tokens[event->name].start;
 	size_t nr_bytes = kineto_json_length(&convert->json, event->name);
 
-	row->work.shape = (uint32_t)kind_named(name, nr_bytes, overhead_name, 1, 8) << 16;
+	row->activity.shape = (uint32_t)kind_named(name, nr_bytes, overhead_name, 1, 8) << 16;
 	if (kineto_json_is(&convert->json, event->name, "Driver Compiler", 15)) {
-		row->work.shape = 1;
+		row->activity.shape = 1;
 	}
 }
 
@@ -746,7 +746,7 @@ static void add_instant(struct kineto_convert *convert, struct kineto_event *eve
 	add_alloc(convert, event);
 }
 
-/* ---- events in two parts ---- */
+/* ---- begin and end events ---- */
 
 static void add_begin(struct kineto_convert *convert, const struct kineto_event *event)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Converts events into rows, and counts those that are not kept. */
 #ifndef REPORT_KINETO_CONVERT_H
 #define REPORT_KINETO_CONVERT_H
 
@@ -77,8 +78,6 @@ bool kineto_pairs_end(struct kineto_pairs *pairs, uint32_t thread, struct kineto
 uint64_t kineto_pairs_nr_open(const struct kineto_pairs *pairs);
 
 /* ---- all events ---- */
-
-/* Converts events into rows, and counts those that are not kept. */
 
 /* ProfilerStep#N */
 struct kineto_step {

@@ -30,7 +30,7 @@ struct kineto_input {
 	const char *problem;
 	/* A ring of pieces between the threads. `lock` protects the four below. */
 	struct piece pieces[NR_PIECES];
-	size_t nr_filled, nr_taken; /* since the start; taken: handed out or done */
+	size_t nr_filled, nr_done; /* since the start; taken: handed out or done */
 	bool is_ended, is_cancelled;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -136,7 +136,7 @@ static void *read_all(void *context)
 
 		pthread_mutex_lock(&in->lock);
 		/* The reader has two: the current one, and the previous until it moves on. */
-		while (in->nr_filled - in->nr_taken == NR_PIECES - 2 && !in->is_cancelled) {
+		while (in->nr_filled - in->nr_done == NR_PIECES - 2 && !in->is_cancelled) {
 			pthread_cond_wait(&in->changed, &in->lock);
 		}
 		goes_on = !in->is_cancelled;
@@ -153,7 +153,7 @@ static void *read_all(void *context)
 	return NULL;
 }
 
-/* ---- the other one ---- */
+/* ---- the reader ---- */
 
 struct kineto_input *kineto_input_create(int fd)
 {
@@ -178,22 +178,22 @@ struct kineto_input *kineto_input_create(int fd)
 
 size_t kineto_input_next(struct kineto_input *in, char **bytes)
 {
-	struct piece *piece = &in->pieces[in->nr_taken % NR_PIECES];
+	struct piece *piece = &in->pieces[in->nr_done % NR_PIECES];
 
 	*bytes = piece->memory + KINETO_INPUT_ROOM;
 	if (!in->has_thread) {
-		in->nr_taken++;
+		in->nr_done++;
 		return fill(in, *bytes);
 	}
 	pthread_mutex_lock(&in->lock);
-	while (in->nr_filled == in->nr_taken && !in->is_ended) {
+	while (in->nr_filled == in->nr_done && !in->is_ended) {
 		pthread_cond_wait(&in->changed, &in->lock);
 	}
-	if (in->nr_filled == in->nr_taken) {
+	if (in->nr_filled == in->nr_done) {
 		pthread_mutex_unlock(&in->lock);
 		return 0;
 	}
-	in->nr_taken++;
+	in->nr_done++;
 	pthread_cond_signal(&in->changed);
 	pthread_mutex_unlock(&in->lock);
 	return piece->nr_bytes;

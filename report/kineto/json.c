@@ -390,7 +390,7 @@ static const char *guess_end(const struct kineto_tokenizer *split, const char *b
 	return NULL;
 }
 
-/* ---- what cannot be used ---- */
+/* ---- unusable input ---- */
 
 /* Where the next event may begin: `} , {` and a text, in any context. */
 static char *find_boundary(char *p, const char *end)

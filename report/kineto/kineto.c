@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
+/*
+ * Imports traces of Kineto (PyTorch's profiler): JSON as an object or as the bare array of Chrome's
+ * format, plain or gzipped. A trace becomes a stream of our own format in memory (out.h), so that
+ * everything else reads it like any stream.
+ *
+ *     operators, ranges   op (ranges have the user's scope), their shapes op_shape
+ *     runtime, driver     call, api_*; a trace does not have their arguments
+ *     kernel, copy, set   kernel, memcpy, memset, shape, place; joined by correlation id
+ *     sync, overhead      sync, overhead
+ *     python_function     py_call, py_code; op for modules; py_stack for what was called within
+ *     [memory]            alloc
+ *     kernels with a "Collective name"   nccl, nccl_comm
+ *     ProfilerStep#N      step, with its own end (MODEL_STEP_END)
+ *     outer object        device, attribute, info; times count from baseTimeNanoseconds
+ *
+ * Left out and counted: ranges of the GPU, flows (correlation ids say the same), counters. External
+ * ids are not used: a call belongs to the operator of its thread that contains it.
+ *
+ * Memory: 96 bytes for each of KINETO_ROWS events while they are sorted (more go to temporary
+ * files), about 4 bytes an event afterwards, and the bounds in input.h and out.h.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +34,7 @@
 #include "report/stream/index.h"
 #include "report/util/progress.h"
 
-/* ---- what stands beside the events ---- */
+/* ---- the outer object ---- */
 
 /* What the outer object says: devices, rank, clock. */
 

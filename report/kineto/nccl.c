@@ -38,7 +38,7 @@ void kineto_nccl_fini(struct kineto_nccl *nccl)
 	*nccl = (struct kineto_nccl){0};
 }
 
-/* ---- what was asked for ---- */
+/* ---- arguments of collectives ---- */
 
 uint8_t kineto_nccl_kind(struct kineto_json *json, const struct kineto_event *event)
 {

@@ -11,7 +11,7 @@
 #include "report/ops/op.h"
 #include "report/util/files.h"
 
-/* ---- work before its call ---- */
+/* ---- activities before their call ---- */
 
 void kineto_early_init(struct kineto_early *early)
 {
@@ -29,14 +29,15 @@ static struct kineto_early_id *find(struct kineto_early *early, uint32_t id)
 	struct kineto_early_id *found = &early->ids[id % KINETO_EARLY_IDS];
 
 	if (found->id != id) {
-		*found = (struct kineto_early_id){.id = id, .call = UINT64_MAX, .work = UINT64_MAX};
+		*found = (struct kineto_early_id){
+			.id = id, .call = UINT64_MAX, .activity = UINT64_MAX};
 	}
 	return found;
 }
 
 static void count(struct kineto_early *early, struct kineto_early_id *found)
 {
-	if (!found->is_counted && found->call != UINT64_MAX && found->work < found->call) {
+	if (!found->is_counted && found->call != UINT64_MAX && found->activity < found->call) {
 		found->is_counted = true;
 		early->nr++;
 	}
@@ -52,12 +53,12 @@ void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin)
 	}
 }
 
-void kineto_early_work(struct kineto_early *early, uint32_t id, uint64_t begin)
+void kineto_early_activity(struct kineto_early *early, uint32_t id, uint64_t begin)
 {
 	struct kineto_early_id *found = id ? find(early, id) : NULL;
 
 	if (found) {
-		found->work = begin < found->work ? begin : found->work;
+		found->activity = begin < found->activity ? begin : found->activity;
 		count(early, found);
 	}
 }
@@ -140,31 +141,31 @@ static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
 }
 
 /* The common columns of kernels, copies and sets. */
-#define WRITE_WORK(row, from)                                  \
-	do {                                                   \
-		(row)->begin = (from)->begin;                  \
-		(row)->dur = (from)->end;                      \
-		(row)->place = (from)->work.place;             \
-		(row)->correlation = (from)->work.correlation; \
-		(row)->graph = (from)->work.graph;             \
-		(row)->graph_node = (from)->work.graph_node;   \
-		(row)->channel = (from)->thread;               \
+#define WRITE_ACTIVITY(row, from)                                  \
+	do {                                                       \
+		(row)->begin = (from)->begin;                      \
+		(row)->dur = (from)->end;                          \
+		(row)->place = (from)->activity.place;             \
+		(row)->correlation = (from)->activity.correlation; \
+		(row)->graph = (from)->activity.graph;             \
+		(row)->graph_node = (from)->activity.graph_node;   \
+		(row)->channel = (from)->thread;                   \
 	} while (0)
 
 static void write_kernel(struct kineto_out *out, const struct kineto_row *from)
 {
 	struct gprof_row_kernel *row = kineto_out_row(out, GPROF_TABLE_kernel);
 
-	WRITE_WORK(row, from);
-	row->shape = from->work.shape;
+	WRITE_ACTIVITY(row, from);
+	row->shape = from->activity.shape;
 }
 
 static void write_copy(struct kineto_out *out, const struct kineto_row *from, bool is_async)
 {
 	struct gprof_row_memcpy *row = kineto_out_row(out, GPROF_TABLE_memcpy);
 
-	WRITE_WORK(row, from);
-	row->bytes = from->work.bytes;
+	WRITE_ACTIVITY(row, from);
+	row->bytes = from->activity.bytes;
 	row->copy_kind = from->kind;
 	row->src_kind = from->source;
 	row->dst_kind = from->target;
@@ -175,8 +176,8 @@ static void write_set(struct kineto_out *out, const struct kineto_row *from, boo
 {
 	struct gprof_row_memset *row = kineto_out_row(out, GPROF_TABLE_memset);
 
-	WRITE_WORK(row, from);
-	row->bytes = from->work.bytes;
+	WRITE_ACTIVITY(row, from);
+	row->bytes = from->activity.bytes;
 	row->memory_kind = from->target;
 	row->flags = is_async;
 }
@@ -187,8 +188,8 @@ static void write_sync(struct kineto_out *out, const struct kineto_row *from)
 
 	row->begin = from->begin;
 	row->dur = from->end;
-	row->place = from->work.place;
-	row->correlation = from->work.correlation;
+	row->place = from->activity.place;
+	row->correlation = from->activity.correlation;
 	row->type = from->kind;
 }
 
@@ -198,7 +199,7 @@ static void write_overhead(struct kineto_out *out, const struct kineto_row *from
 
 	row->begin = from->begin;
 	row->dur = from->end;
-	row->overhead_kind = from->work.shape;
+	row->overhead_kind = from->activity.shape;
 }
 
 /* Only the kernel is known: the thread that called is that of the launch. */
@@ -487,7 +488,7 @@ struct order {
 	uint64_t nr_written;
 };
 
-/* ---- by their ends ---- */
+/* ---- sorting by end ---- */
 
 /* One pass over eight bits of the ends; keeps the order of equal ones. */
 static void sort_by_byte(
@@ -565,7 +566,7 @@ static struct key *sort(const struct kineto_rows *rows)
 	return sorted;
 }
 
-/* ---- rows that are too many ---- */
+/* ---- rows beyond memory ---- */
 
 struct sorted_rows {
 	const struct kineto_rows *rows;
@@ -623,7 +624,7 @@ struct kineto_row *kineto_rows_add(struct kineto_rows *rows)
 	return &rows->rows[rows->nr_rows++];
 }
 
-/* ---- what encloses what ---- */
+/* ---- nesting ---- */
 
 static bool is_module(const struct kineto_row *row)
 {
@@ -745,14 +746,14 @@ static void find_early(struct kineto_early *early, const struct kineto_row *row)
 	case GPROF_TABLE_kernel:
 	case GPROF_TABLE_memcpy:
 	case GPROF_TABLE_memset:
-		kineto_early_work(early, row->work.correlation, row->begin);
+		kineto_early_activity(early, row->activity.correlation, row->begin);
 		break;
 	default:
 		break;
 	}
 }
 
-/* A collective was called where its kernel was launched, which stands before it. */
+/* A collective begins at the launch of its kernel, which precedes it. */
 static void write_collective(struct order *order, const struct kineto_row *row)
 {
 	struct kineto_row called = *row;
@@ -774,13 +775,14 @@ static void write_row(void *context, const struct kineto_row *row)
 		return;
 	}
 	find_early(&order->early, row);
-	write_table_row(order->out, row, is_copy && idset_has(order->async, row->work.correlation));
+	write_table_row(
+		order->out, row, is_copy && idset_has(order->async, row->activity.correlation));
 	if (++order->nr_written % GROUP_ROWS == 0) {
 		kineto_out_close_group(order->out, row->end);
 	}
 }
 
-/* From the last row to the first what encloses comes before what lies in it. */
+/* Backwards, an outer event comes before what it contains. */
 static void write_memory(struct kineto_rows *rows, struct order *order)
 {
 	struct key *keys = sort(rows);

@@ -12,7 +12,7 @@
 #include "report/kineto/out.h"
 #include "report/kineto/python.h"
 
-/* ---- work before its call ---- */
+/* ---- activities before their call ---- */
 
 /*
  * Finds GPU activities that begin before their call, because clocks jump or differ. Calls and
@@ -25,7 +25,7 @@
 struct kineto_early_id {
 	uint32_t id; /* 0: none */
 	bool is_counted;
-	uint64_t call, work; /* the first begin; UINT64_MAX: not seen */
+	uint64_t call, activity; /* the first begin; UINT64_MAX: not seen */
 };
 
 struct kineto_early {
@@ -38,7 +38,7 @@ void kineto_early_fini(struct kineto_early *early);
 
 /* In any order. The id 0 is ignored. */
 void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin);
-void kineto_early_work(struct kineto_early *early, uint32_t id, uint64_t begin);
+void kineto_early_activity(struct kineto_early *early, uint32_t id, uint64_t begin);
 
 /* When the call began, UINT64_MAX if unknown or forgotten. */
 uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id);
@@ -73,7 +73,7 @@ struct kineto_row {
 		struct {
 			uint64_t bytes, graph_node;
 			uint32_t place, correlation, graph, shape;
-		} work; /* also overhead, with its kind in shape */
+		} activity; /* also overhead, with its kind in shape */
 		struct {
 			uint64_t bytes;
 			uint32_t comm, number, correlation;

@@ -9,7 +9,7 @@
 #define MOST_TOLD 5u
 
 /* Compares what processes are sorted by: copies of a recording are neighbours. */
-static bool is_alike(const struct process *a, const struct process *b)
+static bool has_same_keys(const struct process *a, const struct process *b)
 {
 	return a->rank == b->rank && a->pid == b->pid &&
 	       a->stream->header.start_realtime_ns == b->stream->header.start_realtime_ns &&
@@ -35,7 +35,7 @@ static bool has_same_bytes(const struct stream *a, const struct stream *b)
  * A stream has a random id. But a damaged header loses it, so the process must match, too. A trace
  * does not identify its process reliably, so its bytes must match.
  */
-static bool is_twin(const struct process *a, const struct process *b)
+static bool is_duplicate(const struct process *a, const struct process *b)
 {
 	if (a->stream->header.stream_id != b->stream->header.stream_id) {
 		return false;
@@ -43,68 +43,68 @@ static bool is_twin(const struct process *a, const struct process *b)
 	return process_is_same(a, b) || has_same_bytes(a->stream, b->stream);
 }
 
-static void warn_duplicate(
-	const struct process *twin, const struct process *kept, void (*tell)(const char *sentence))
+static void warn_duplicate(const struct process *duplicate, const struct process *kept,
+	void (*warn)(const char *sentence))
 {
 	struct buf line = {0};
 
 	buf_printf(&line, "'%s' is the same recording as '%s' and left out: name it once",
-		twin->stream->path, kept->stream->path);
+		duplicate->stream->path, kept->stream->path);
 	buf_char(&line, 0);
-	tell(line.bytes);
+	warn(line.bytes);
 	buf_fini(&line);
 }
 
-static void warn_rest(size_t nr, void (*tell)(const char *sentence))
+static void warn_rest(size_t nr, void (*warn)(const char *sentence))
 {
 	struct buf line = {0};
 
 	buf_printf(&line, "and %zu more recordings that are named twice and left out", nr);
 	buf_char(&line, 0);
-	tell(line.bytes);
+	warn(line.bytes);
 	buf_fini(&line);
 }
 
 /* Finds the same recording among the kept ones from `first` on; nr_kept if there is none. */
-static size_t find_twin(struct process *const *processes, size_t first, size_t nr_kept,
+static size_t find_duplicate(struct process *const *processes, size_t first, size_t nr_kept,
 	const struct process *process)
 {
-	while (first < nr_kept && !is_twin(processes[first], process)) {
+	while (first < nr_kept && !is_duplicate(processes[first], process)) {
 		first++;
 	}
 	return first;
 }
 
 bool dedup_drop(
-	struct process **processes, size_t *nr_processes, void (*tell)(const char *sentence))
+	struct process **processes, size_t *nr_processes, void (*warn)(const char *sentence))
 {
 	size_t nr_kept = 0, nr_dropped = 0, first = 0; /* first: of those with equal keys */
 
 	for (size_t i = 0; i < *nr_processes; i++) {
 		struct process *process = processes[i];
-		size_t twin;
+		size_t duplicate;
 
-		if (nr_kept && !is_alike(processes[nr_kept - 1], process)) {
+		if (nr_kept && !has_same_keys(processes[nr_kept - 1], process)) {
 			first = nr_kept;
 		}
-		twin = find_twin(processes, first, nr_kept, process);
-		if (twin == nr_kept) {
+		duplicate = find_duplicate(processes, first, nr_kept, process);
+		if (duplicate == nr_kept) {
 			processes[nr_kept++] = process;
 			continue;
 		}
-		if (process->nr_events > processes[twin]->nr_events) {
-			struct process *less = processes[twin];
+		if (process->nr_events > processes[duplicate]->nr_events) {
+			struct process *less = processes[duplicate];
 
-			processes[twin] = process;
+			processes[duplicate] = process;
 			process = less;
 		}
 		if (nr_dropped++ < MOST_TOLD) {
-			warn_duplicate(process, processes[twin], tell);
+			warn_duplicate(process, processes[duplicate], warn);
 		}
 		process_destroy(process);
 	}
 	if (nr_dropped > MOST_TOLD) {
-		warn_rest(nr_dropped - MOST_TOLD, tell);
+		warn_rest(nr_dropped - MOST_TOLD, warn);
 	}
 	*nr_processes = nr_kept;
 	return nr_dropped > 0;

@@ -204,7 +204,7 @@ bool tensor_is_eligible(uint32_t operator)
 	return text_has_any(name, words);
 }
 
-/* ---- kept ---- */
+/* ---- the cache ---- */
 
 static uint8_t find_flags(uint32_t name)
 {

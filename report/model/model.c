@@ -221,7 +221,7 @@ bool process_is_same(const struct process *a, const struct process *b)
 	       (!a->pid_namespace || !b->pid_namespace || a->pid_namespace == b->pid_namespace);
 }
 
-/* ---- shapes: the name comes from the record, or from the function that was launched ---- */
+/* ---- names of shapes ---- */
 
 static int compare_functions(const void *a, const void *b)
 {

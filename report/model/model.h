@@ -70,7 +70,7 @@ struct model_py_code {
 
 struct model_py_stack {
 	uint32_t parent, code, line;
-	uint32_t text; /* of names.h, 0: not made yet; see py_stack.h */
+	uint32_t text; /* of string_pool.h, 0: not built yet; see py_stack.h */
 };
 
 /* A communicator of NCCL; see format.h. */
@@ -137,9 +137,9 @@ struct process {
 	struct idmap shapes;	 /* struct model_shape */
 	struct idmap places;	 /* struct model_place */
 	struct idmap threads;	 /* struct model_thread */
-	struct idmap op_names;	 /* uint32_t, number of names.h */
-	struct idmap op_shapes;	 /* uint32_t, number of names.h */
-	struct idmap py_files;	 /* uint32_t, number of names.h */
+	struct idmap op_names;	 /* uint32_t of string_pool.h */
+	struct idmap op_shapes;	 /* uint32_t of string_pool.h */
+	struct idmap py_files;	 /* uint32_t of string_pool.h */
 	struct idmap py_codes;	 /* struct model_py_code */
 	struct idmap py_stacks;	 /* struct model_py_stack */
 	struct idmap nccl_comms; /* struct model_nccl_comm */
@@ -163,13 +163,12 @@ struct process {
 	uint64_t first_ns,
 		last_ns; /* of all events with times, CLOCK_MONOTONIC; first > last: none */
 	uint64_t nr_events;
-	uint64_t nr_lost_ends; /* of steps: they have no time, and the steps around them are left
-				  out */
+	uint64_t nr_lost_ends; /* step ends without a time; steps beside them are dropped */
 	/* pid, its namespace, start and boot identify a process; exec keeps all four */
 	uint32_t pid;
 	uint32_t pid_namespace;	 /* of string_pool.h, 0: unknown */
 	int64_t start_ticks;	 /* -1: unknown */
-	uint32_t boot;		 /* number of names.h, 0 unknown */
+	uint32_t boot;		 /* of string_pool.h, 0: unknown */
 	bool has_job_clock;	 /* its times are on the job's clock, see job_clock.h */
 	bool is_clock_fitted;	 /* its clock was aligned to it ... */
 	uint64_t clock_error_ns; /* ... with this error */

@@ -184,7 +184,7 @@ uint32_t occupancy_limit_name(uint8_t limits)
 	return string_pool_intern(text, strlen(text));
 }
 
-/* ---- of many ---- */
+/* ---- the mean over launches ---- */
 
 void occupancy_mean_add(struct occupancy_mean *mean, const struct occupancy *occupancy, double ns)
 {

@@ -26,7 +26,7 @@ static uint64_t started_ns(const struct process *process)
 	return process->stream->header.start_realtime_ns;
 }
 
-/* ---- who is whose ---- */
+/* ---- parents ---- */
 
 /* A closed stream has this name; an open one has `.part` behind it. */
 static bool is_called(const struct process *process, const char *name)

@@ -13,8 +13,7 @@
 enum process_tree_link {
 	PROCESS_TREE_NONE,  /* no ancestor has a stream here */
 	PROCESS_TREE_FORK,  /* a child made by fork */
-	PROCESS_TREE_SPAWN, /* a program of its own, started by the parent or an intermediate
-			       process */
+	PROCESS_TREE_SPAWN, /* a program of its own, started directly or indirectly */
 	PROCESS_TREE_EXEC,  /* the same process, with another program */
 };
 

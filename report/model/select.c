@@ -309,7 +309,7 @@ static void find_spans(struct select *select, const struct select_options *optio
 	select->spans = steps;
 }
 
-/* ---- what was launched in them ---- */
+/* ---- launches in steps ---- */
 
 static bool has_tick(const struct select *select, uint64_t tick)
 {
@@ -340,12 +340,12 @@ static void add_calls(struct select *select, struct idset *called, const struct 
 	}
 }
 
-static void count_lone(
+static void count_no_call(
 	struct select *select, const struct idset *called, const uint64_t *ids, uint32_t nr_rows)
 {
 	select->nr_activities += nr_rows;
 	for (uint32_t i = 0; i < nr_rows; i++) {
-		select->nr_lone += !ids[i] || !idset_has(called, (uint32_t)ids[i]);
+		select->nr_no_call += !ids[i] || !idset_has(called, (uint32_t)ids[i]);
 	}
 }
 
@@ -354,7 +354,7 @@ static bool is_call(unsigned int table)
 	return table >= GPROF_TABLE_api && table <= GPROF_TABLE_api_sync;
 }
 
-static bool is_work(unsigned int table)
+static bool is_activity(unsigned int table)
 {
 	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
 	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph ||
@@ -381,8 +381,8 @@ static void read_launches(struct select *select, struct stream *stream)
 		struct batch batch;
 
 		select_rule_of(table, &column);
-		if (is_work(table) && !stream_load(stream, i, COL_BIT(column), 0, &batch)) {
-			count_lone(select, called, batch.col[column], batch.nr_rows);
+		if (is_activity(table) && !stream_load(stream, i, COL_BIT(column), 0, &batch)) {
+			count_no_call(select, called, batch.col[column], batch.nr_rows);
 		}
 	}
 	idset_destroy(called);
@@ -551,7 +551,7 @@ void select_cut(const struct process *process, struct batch *batch)
 
 #define MOST_SPANS 20u
 
-/* ---- is there anything of what was asked for ---- */
+/* ---- which numbers exist ---- */
 
 /* The numbers that exist in any process. */
 struct known {
@@ -567,20 +567,20 @@ static void add_known(struct known *known, uint64_t number)
 }
 
 /* Each part of the list must match something; -N matches if there is anything. */
-static bool is_found(const struct numbers *asked, const struct known *known)
+static bool is_found(const struct numbers *numbers, const struct known *known)
 {
-	for (size_t i = 0; i < asked->nr_spans; i++) {
+	for (size_t i = 0; i < numbers->nr_spans; i++) {
 		size_t k = 0;
 
-		while (k < known->nr && (known->numbers[k] < asked->spans[i].first ||
-						known->numbers[k] > asked->spans[i].last)) {
+		while (k < known->nr && (known->numbers[k] < numbers->spans[i].first ||
+						known->numbers[k] > numbers->spans[i].last)) {
 			k++;
 		}
 		if (k == known->nr) {
 			return false;
 		}
 	}
-	return known->nr || numbers_is_empty(asked);
+	return known->nr || numbers_is_empty(numbers);
 }
 
 static bool check(struct process *const *processes, size_t nr_processes,
@@ -645,7 +645,7 @@ void select_drop_all(struct process *const *processes, size_t nr_processes)
 	}
 }
 
-/* ---- what was chosen ---- */
+/* ---- the selection as a table ---- */
 
 enum column {
 	PID,
@@ -697,7 +697,7 @@ static void fill(struct process *process, struct table_cell *cells)
 	table_set_text(&cells[LIST], list.bytes, list.nr_bytes);
 	table_set_integer(&cells[DURATION], duration_ns(process));
 	table_set_integer(&cells[WORKS], select->nr_activities);
-	table_set_integer(&cells[LONE], select->nr_lone);
+	table_set_integer(&cells[LONE], select->nr_no_call);
 	buf_fini(&list);
 	free(numbers);
 }

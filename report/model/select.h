@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which events of a process are wanted, by steps and by windows of the schedule. Views know nothing
- * of it: scan.c hands them batches cut to the chosen rows, op_walk.c the chosen operators, calls
- * and records.
+ * Selects events of a process by steps and by record windows. Views need not know: scan.c gives
+ * them batches cut to the selected rows, op_walk.c the selected operators, calls and records.
  *
- *     what hosts do     is in the step in which it begins, on any thread; what is pushed or
- *                       started (NVTX) with its end
- *     work on devices   is in the step of the call that launched it, by correlation id, whenever
- *                       it ran; without a call it is in no step, and is counted
- *     facts             definitions, clocks, losses, threads: always there
+ *     host events       belong to the step in which they begin, on any thread; NVTX ranges that are
+ *                       pushed or started include their end
+ *     GPU activities    belong to the step of the call that launched them, by correlation id,
+ *                       whenever they run; those without a call are in no step, and are counted
+ *     facts             (definitions, clocks, losses, threads) always stay
  *
- * A step ends where the next row of table step begins one. The last row begins none that is known
- * to have ended: that is no step. Steps of no length (the clock went back, or two loops count at
- * once) have no events, and are counted.
+ * A step ends where the next row of table step begins one. The last row has no known end, so it
+ * begins no step. Steps without a length (the clock went back, or two loops count at once) have no
+ * events, and are counted.
  *
- * Phases of steps, and operators' own times and those of what they launched, are computed from all
- * events, and then chosen: they are the same as without a choice.
+ * Phases, and the own and launched times of operators, are computed from all events before the
+ * selection, so the selection does not change them.
  */
 #ifndef REPORT_MODEL_SELECT_H
 #define REPORT_MODEL_SELECT_H
@@ -36,12 +35,12 @@ struct select_options {
 
 struct select {
 	const struct process *process;
-	struct intervals spans;		 /* ticks */
-	bool *has_step;			 /* by index in process.steps */
-	size_t nr_steps;		 /* selected */
-	size_t nr_empty;		 /* of these, without a length */
-	uint64_t nr_activities, nr_lone; /* activities: all, and those without a call */
-	struct idset *launched;		 /* correlation ids of the selected calls */
+	struct intervals spans;		    /* ticks */
+	bool *has_step;			    /* by index in process.steps */
+	size_t nr_steps;		    /* selected */
+	size_t nr_empty;		    /* of these, without a length */
+	uint64_t nr_activities, nr_no_call; /* activities: all, and those without a call */
+	struct idset *launched;		    /* correlation ids of the selected calls */
 	uint64_t **kept; /* NVTX rows by block, a bit each; NULL: none of the block */
 };
 

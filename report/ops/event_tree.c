@@ -61,7 +61,7 @@ void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, u
 	if (gpu_ns != UINT64_MAX) {
 		min_max_sum_add(&row->gpu, gpu_ns);
 	} else {
-		row->is_without_gpu = true;
+		row->lacks_gpu_times = true;
 	}
 }
 

@@ -35,7 +35,7 @@ struct event_row {
 	struct min_max_sum gpu;	    /* ns of what each call launched, whenever that ran */
 	struct min_max_sum both;    /* ns: the sum of both, as far as known */
 	uint32_t first, last, next; /* numbers: first and last child, next sibling */
-	bool is_without_gpu;	    /* some of its processes have no device records */
+	bool lacks_gpu_times;	    /* some of its processes have no device records */
 	uint32_t number;
 	UT_hash_handle hh;
 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floating-point operations of an operator from the shapes of its inputs, a multiplication and an
- * addition counted as two. Formulas are those of the definitions of the operators (PyTorch's
- * documentation of torch.mm, addmm, bmm, baddbmm, conv2d and scaled_dot_product_attention):
+ * Estimates the floating-point operations of an operator from the shapes of its inputs. A
+ * multiplication and an addition count as two. The formulas follow the definitions in PyTorch's
+ * documentation (torch.mm, addmm, bmm, baddbmm, conv2d, scaled_dot_product_attention):
  *
  *     mm, addmm             [m,k] x [k,n]             2 m k n    (addmm: of its 2nd and 3rd input)
  *     bmm, baddbmm          [b,m,k] x [b,k,n]         2 b m k n
  *     convolution           input [N,C,...], weight [K,C/groups,k...]
  *                           2 N K (C/groups) prod(k) prod(output)
- *                           stride and padding are not recorded: the output is taken as large as
- *                           the input, so with a stride, or without padding, it is an upper bound
+ *                           stride and padding are not recorded: the output counts as large as
+ *                           the input, an upper bound with a stride or without padding
  *     attention (_scaled_dot_product_...)  q [...,L,E], k [...,S,E], v [...,S,F]
- *                           2 b L S E + 2 b L S F    (no softmax, and as if there were no mask)
+ *                           2 b L S E + 2 b L S F    (without softmax and mask)
  *     add, sub, mul, div, relu ... elementwise
  *                           1 for each element of the broadcast inputs
  */

@@ -170,7 +170,8 @@ const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint
 	return entry && entry->correlation ? entry : NULL;
 }
 
-bool gpu_times_remove(struct gpu_times *times, uint32_t correlation, struct gpu_times_entry *taken)
+bool gpu_times_remove(
+	struct gpu_times *times, uint32_t correlation, struct gpu_times_entry *removed)
 {
 	uint32_t number = correlation / GPU_TIMES_PAGE_IDS;
 	struct gpu_times_page *page;
@@ -184,7 +185,7 @@ bool gpu_times_remove(struct gpu_times *times, uint32_t correlation, struct gpu_
 	if (!entry || !entry->correlation) {
 		return false;
 	}
-	*taken = *entry;
+	*removed = *entry;
 	*entry = (struct gpu_times_entry){0};
 	times->nr_entries--;
 	if (--page->nr_entries) {

@@ -53,7 +53,7 @@ enum op_is {
 struct op {
 	uint64_t begin, end; /* ticks */
 	uint32_t thread;
-	uint32_t name;	   /* of names.h */
+	uint32_t name;	   /* of string_pool.h */
 	uint32_t shape;	   /* of string_pool.h, 0: not recorded */
 	uint32_t py_stack; /* at its begin, 0: not recorded */
 	uint16_t depth;

@@ -222,7 +222,7 @@ static bool keep(struct op_launch *launch, const struct op_record *record)
 	struct gpu_times_entry *entry =
 		idset_has(launch->called, id) ? gpu_times_put(&launch->times, id) : NULL;
 
-	*op_records_add(launch->records, entry ? &entry->records : &launch->lone) = *record;
+	*op_records_add(launch->records, entry ? &entry->records : &launch->no_call) = *record;
 	return entry != NULL;
 }
 
@@ -312,7 +312,7 @@ void op_launch_end(struct op_launch *launch)
 		struct op_record record;
 
 		while (op_records_pop(launch->records, list, &record)) {
-			*op_records_add(launch->records, &launch->lone) = record;
+			*op_records_add(launch->records, &launch->no_call) = record;
 		}
 	}
 }

@@ -34,8 +34,7 @@ struct op_record {
 	uint32_t place; /* an id of the stream */
 	uint32_t correlation;
 	uint32_t copy; /* of a copy or set: copy_pack(), see copy_kind.h */
-	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset or _graph; also for those without
-			  times */
+	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset or _graph */
 	bool is_timed;
 };
 
@@ -64,7 +63,7 @@ struct op_launch {
 	struct gpu_times times;
 	struct op_records *records; /* the caller's; NULL if only sums are wanted */
 	struct idset *called;	    /* correlation ids of calls, with `records` */
-	uint32_t lone;		    /* a list of records whose call is not in the stream */
+	uint32_t no_call;	    /* a list of records whose call is not in the stream */
 	bool *is_communication;	    /* by index in process.shapes; NULL: none is */
 };
 
@@ -80,7 +79,7 @@ void op_launch_load(struct op_launch *launch, size_t block);
 /* Removes the activities of a call; false if there are none. */
 bool op_launch_remove(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work);
 
-/* Call it after the last call: the remaining records join `lone`. */
+/* Call it after the last call: the remaining records join `no_call`. */
 void op_launch_end(struct op_launch *launch);
 
 #endif

@@ -22,9 +22,9 @@ _Static_assert(GPROF_NR_TABLES <= 64, "host_tables");
 
 static const uint64_t call_tables = BIT(GPROF_TABLE_api) | BIT(GPROF_TABLE_api_launch) |
 				    BIT(GPROF_TABLE_api_copy) | BIT(GPROF_TABLE_api_set);
-static const uint64_t work_tables = BIT(GPROF_TABLE_kernel) | BIT(GPROF_TABLE_memcpy) |
-				    BIT(GPROF_TABLE_memset) | BIT(GPROF_TABLE_graph) |
-				    BIT(GPROF_TABLE_untimed);
+static const uint64_t activity_tables = BIT(GPROF_TABLE_kernel) | BIT(GPROF_TABLE_memcpy) |
+					BIT(GPROF_TABLE_memset) | BIT(GPROF_TABLE_graph) |
+					BIT(GPROF_TABLE_untimed);
 
 static unsigned int correlation_of(unsigned int table)
 {
@@ -73,7 +73,7 @@ static void add_block(struct find *find, size_t i)
 	bool is_host = find->host_tables >> table & 1;
 	struct op_group *group = last_of(find);
 
-	if (is_host || (work_tables >> table & 1)) {
+	if (is_host || (activity_tables >> table & 1)) {
 		if (find->nr_rows && find->nr_rows + block->nr_rows > find->most_rows) {
 			add_group(find, i, group->last_tick, false);
 			find->nr_cut++;
@@ -90,7 +90,7 @@ static void add_block(struct find *find, size_t i)
 	}
 }
 
-/* ---- which work a group needs ---- */
+/* ---- activities of a group ---- */
 
 struct ids {
 	uint32_t first, last; /* lowest and highest */
@@ -131,7 +131,7 @@ static size_t first_ahead(const struct find *find, size_t group)
 	return first;
 }
 
-static void find_work(struct find *find)
+static void find_activities(struct find *find)
 {
 	struct op_groups *groups = find->groups;
 	uint32_t *last_ids = mem_zeroed(groups->nr, sizeof(*last_ids));
@@ -140,15 +140,16 @@ static void find_work(struct find *find)
 		struct op_group *group = &groups->items[i];
 		size_t ahead = i > SETS_AHEAD ? i - SETS_AHEAD : 0;
 
-		group->work_from = first_ahead(find, i);
+		group->activities_from = first_ahead(find, i);
 		if (find->nr_cut) {
-			last_ids[i] = ids_of(find, group, work_tables).last;
+			last_ids[i] = ids_of(find, group, activity_tables).last;
 		}
-		if (group->work_from < ahead) { /* some of these are split */
+		if (group->activities_from < ahead) { /* some of these are split */
 			uint32_t first = ids_of(find, group, call_tables).first;
 
-			while (group->work_from < ahead && last_ids[group->work_from] < first) {
-				group->work_from++;
+			while (group->activities_from < ahead &&
+				last_ids[group->activities_from] < first) {
+				group->activities_from++;
 			}
 		}
 	}
@@ -167,7 +168,7 @@ void op_groups_find(
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		add_block(&find, i);
 	}
-	find_work(&find);
+	find_activities(&find);
 	free(find.set_first);
 }
 
@@ -520,7 +521,7 @@ struct load {
 	/* If another thread loads the chunks: */
 	pthread_mutex_t lock; /* protects both below */
 	pthread_cond_t changed;
-	size_t nr_made, nr_taken;
+	size_t nr_made, nr_handed_out;
 };
 
 /* ---- order ---- */
@@ -533,7 +534,7 @@ static void plan(struct load *load)
 	struct part *parts = mem_zeroed(2 * load->groups.nr, sizeof(*parts));
 
 	for (size_t i = load->groups.nr; i-- > 0;) {
-		while (loaded > load->groups.items[i].work_from) {
+		while (loaded > load->groups.items[i].activities_from) {
 			parts[nr++] = (struct part){.group = --loaded};
 		}
 		parts[nr++] = (struct part){.group = i, .is_host = true};
@@ -562,9 +563,9 @@ static void expect_parts(const struct load *load)
 	free(requests);
 }
 
-/* ---- making ---- */
+/* ---- loading chunks ---- */
 
-static void load_work(struct load *load, const struct op_group *group)
+static void load_activities(struct load *load, const struct op_group *group)
 {
 	for (size_t i = group->first; i < group->end; i++) {
 		op_launch_load(&load->launch, i);
@@ -618,14 +619,14 @@ static void hand_out(struct load *load, struct chunk *chunk)
 	}
 }
 
-static void hand_out_lone(struct load *load)
+static void hand_out_no_call(struct load *load)
 {
-	if (load->launch.lone) {
-		const struct op_event lone = {
-			.kind = OP_EVENT_NO_CALL, .records = load->launch.lone};
+	if (load->launch.no_call) {
+		const struct op_event no_call = {
+			.kind = OP_EVENT_NO_CALL, .records = load->launch.no_call};
 
-		load->launch.lone = 0;
-		load->on_event(load->context, &lone);
+		load->launch.no_call = 0;
+		load->on_event(load->context, &no_call);
 	}
 }
 
@@ -638,12 +639,12 @@ static void run_alone(struct load *load)
 			make_chunk(load, group, 1);
 			hand_out(load, &load->chunks[0]);
 		} else {
-			load_work(load, &load->groups.items[group]);
-			hand_out_lone(load);
+			load_activities(load, &load->groups.items[group]);
+			hand_out_no_call(load);
 		}
 	}
 	op_launch_end(&load->launch);
-	hand_out_lone(load);
+	hand_out_no_call(load);
 }
 
 /* ---- on a thread of its own ---- */
@@ -652,7 +653,7 @@ static void run_alone(struct load *load)
 static void wait_for_place(struct load *load)
 {
 	pthread_mutex_lock(&load->lock);
-	while (load->nr_made - load->nr_taken == NR_CHUNKS) {
+	while (load->nr_made - load->nr_handed_out == NR_CHUNKS) {
 		pthread_cond_wait(&load->changed, &load->lock);
 	}
 	pthread_mutex_unlock(&load->lock);
@@ -678,7 +679,7 @@ static void *make_all(void *context)
 			make_chunk(load, group, NR_CHUNKS);
 			count(load, &load->nr_made);
 		} else {
-			load_work(load, &load->groups.items[group]);
+			load_activities(load, &load->groups.items[group]);
 		}
 	}
 	return NULL;
@@ -693,7 +694,7 @@ static void hand_out_all(struct load *load)
 		}
 		pthread_mutex_unlock(&load->lock);
 		hand_out(load, &load->chunks[k % NR_CHUNKS]);
-		count(load, &load->nr_taken);
+		count(load, &load->nr_handed_out);
 	}
 }
 
@@ -722,7 +723,7 @@ static bool is_worth_a_thread(const struct load *load, const struct op_load_want
 	       prefetch_nr_threads() > 1;
 }
 
-/* ---- all ---- */
+/* ---- the whole load ---- */
 
 static bool has_rows(const struct process *process, unsigned int table)
 {

@@ -26,9 +26,9 @@
 #define OP_GROUPS_ROWS (1u << 20)
 
 struct op_group {
-	size_t first, end;  /* blocks */
-	uint64_t last_tick; /* of host events in it and in earlier groups */
-	size_t work_from;   /* activities of its calls are in this group or later ones */
+	size_t first, end;	/* blocks */
+	uint64_t last_tick;	/* of host events in it and in earlier groups */
+	size_t activities_from; /* activities of its calls are in this group or later ones */
 };
 
 /* Zero-initialized. */

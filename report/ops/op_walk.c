@@ -413,13 +413,13 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	struct op *op;
 
 	if (event->is_async) { /* ended on another thread: it is not nested */
-		struct op lone;
+		struct op no_call;
 
-		op_stack_read(&lone, event);
-		lone.segment = UINT32_MAX;
-		find_kind(walk, &lone);
-		call_enter(walk, &lone);
-		call_op(walk, &lone);
+		op_stack_read(&no_call, event);
+		no_call.segment = UINT32_MAX;
+		find_kind(walk, &no_call);
+		call_enter(walk, &no_call);
+		call_op(walk, &no_call);
 		return;
 	}
 	leave_others(walk, stack, event);
@@ -472,7 +472,7 @@ static void call_call(
 }
 
 /* Adds to the phase what an operator launched, or what was launched outside of all. */
-static void add_work(struct walk *walk, const struct op_event *event, struct op *op)
+static void add_activities(struct walk *walk, const struct op_event *event, struct op *op)
 {
 	uint32_t segment = UINT32_MAX;
 
@@ -507,7 +507,7 @@ static void on_call(struct walk *walk, struct op_stack *stack, const struct op_e
 		call_call(walk, event, op, is_chosen);
 	}
 	if (event->nr_activities) {
-		add_work(walk, event, op);
+		add_activities(walk, event, op);
 	}
 }
 

@@ -189,7 +189,7 @@ uint32_t phases_step(const struct phases *phases, uint64_t tick)
 	return (uint32_t)low;
 }
 
-/* ---- filling, from the end to the begin ---- */
+/* ---- filling, backwards ---- */
 
 static struct phase_segment *last_of(struct phases *phases)
 {

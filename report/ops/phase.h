@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the training loop was doing when: Dataloader, Forward, Backward, Optimization, Others, from
- * the names of operators. No time is guessed:
+ * Divides steps into phases by the names of operators: Dataloader, Forward, Backward, Optimization,
+ * Others. No time is guessed:
  *
  *     Dataloader     enumerate(DataLoader)#...__next__
- *     Backward       from the first to the last autograd node of a run of them, on any thread;
- *                    what is computed again within (activation checkpointing) is part of it,
- *                    and so is the wait for other processes' gradients where they are then
- *                    taken over (DistributedDataParallel, FSDP)
+ *     Backward       from the first to the last autograd node of a run, on any thread. It includes
+ *                    recomputation (activation checkpointing), and the wait for gradients of other
+ *                    processes (DistributedDataParallel, FSDP)
  *     Optimization   Optimizer.step#... and Optimizer.zero_grad#..., without a backward inside
- *     Forward        a run of other operators of the loop's thread that Backward comes after
- *                    (zero_grad may stand between them; but what comes after Optimizer.step and
- *                    before zero_grad is Others where a loader tells when the next batch comes),
- *                    or one between two batches (or all there is) with no Backward: inference
- *     Others         everything else: the rest of the step, without an operator or not told apart
+ *     Forward        a run of other operators on the loop's thread before Backward; zero_grad may
+ *                    come between them. If a loader marks the next batch, operators between
+ *                    Optimizer.step and zero_grad are Others. A run between two batches without any
+ *                    Backward is Forward, too: inference
+ *     Others         the rest of the step, without an operator or not identified
  *
- * Paddle's own Forward, Backward ... are taken as they are. A phase belongs to the step in which it
- * began, and a kernel to the phase whose operator launched it, whenever it ran.
+ * Paddle's own Forward, Backward and so on are used as they are. A phase belongs to the step in
+ * which it begins, and a kernel to the phase whose operator launched it, whenever it ran.
  *
- * Filled by op_walk.c from the last event to the first; then phases_finish puts it in order.
+ * op_walk.c fills it from the last event to the first; phases_finish sorts it.
  */
 #ifndef REPORT_OPS_PHASE_H
 #define REPORT_OPS_PHASE_H
@@ -70,8 +69,7 @@ struct phases {
 	bool is_rest_seen;	   /* more of `rest` was seen before the last segment */
 	bool has_loader, has_optimizer, has_backward, has_forward;
 	bool is_static;	     /* operators run on executor threads, so runs have no phase */
-	uint64_t nr_unknown; /* runs between two Backwards without an optimizer, which stay unknown
-			      */
+	uint64_t nr_unknown; /* runs between two Backwards without an optimizer */
 };
 
 void phases_init(struct phases *phases, const struct process *process);

@@ -66,7 +66,7 @@ uint64_t step_span_count(const struct phases *phases, uint64_t *ticks)
 	return nr;
 }
 
-/* ---- what lies in them ---- */
+/* ---- contents of steps ---- */
 
 void step_time_fini(struct step_time *time)
 {

@@ -61,14 +61,14 @@ void step_time_advance(struct step_time *time, uint64_t until);
 void step_time_finish(struct step_time *time, uint64_t loop);
 
 /*
- * A step in three parts, as MindInsight's step trace has it:
+ * The three parts of a step in MindInsight's step trace:
  *
  *     interval  from the step's begin to the begin of its first Forward
  *     compute   to the end of its last Backward; of inference, of its last Forward
- *     tail      to the step's end: optimizer, what waits for it, logging
+ *     tail      to the step's end: optimizer, waits, logging
  *
- * They sum up to the step. Times are of the host: where the device is behind it, what was launched
- * in a part may run later.
+ * The parts add up to the step. Times are of the host: if the GPU lags behind, work launched in
+ * a part may run later.
  */
 
 struct step_trace {

@@ -25,7 +25,7 @@ static struct {
 	size_t nr_open, most;
 } files = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- those that are open ---- */
+/* ---- open files ---- */
 
 static void unlink_open(struct stream_file *file)
 {

@@ -16,7 +16,7 @@ enum slot_state {
 	SLOT_FREE,
 	SLOT_WORKING,
 	SLOT_READY,
-	SLOT_HELD, /* the caller uses its batch */
+	SLOT_IN_USE, /* the caller uses its batch */
 };
 
 /* Request k uses slot k % nr_slots. */
@@ -231,13 +231,13 @@ static struct slot *wait_for_next(struct prefetch *prefetch)
 /* Releases the batch that the caller had. */
 static void let_go(struct prefetch *prefetch)
 {
-	struct slot *held =
+	struct slot *in_use =
 		prefetch->next_load
 			? &prefetch->slots[(prefetch->next_load - 1) % prefetch->nr_slots]
 			: NULL;
 
-	if (held && held->state == SLOT_HELD) {
-		held->state = SLOT_FREE;
+	if (in_use && in_use->state == SLOT_IN_USE) {
+		in_use->state = SLOT_FREE;
 		pthread_cond_signal(&prefetch->work);
 	}
 }
@@ -253,7 +253,7 @@ uint32_t prefetch_load(
 		let_go(prefetch);
 		if (is_next(prefetch, request)) {
 			slot = wait_for_next(prefetch);
-			slot->state = SLOT_HELD;
+			slot->state = SLOT_IN_USE;
 			prefetch->next_load++;
 			*batch = slot->batch;
 			bad = slot->bad;

@@ -302,7 +302,7 @@ int rings_attach_shared(struct stream *stream)
 	return attach_named(stream, SHARED, slash ? slash + 1 : stream->path);
 }
 
-/* ---- rings that are left ---- */
+/* ---- rings in /dev/shm ---- */
 
 static int copy_part(int from, int to, uint64_t offset, char *bytes, size_t nr_bytes)
 {

@@ -29,8 +29,7 @@ struct histogram {
 	struct histogram_group *groups;
 	size_t nr_groups, group_capacity;
 	uint64_t *p99s;		   /* of each group, set by histogram_finish */
-	uint32_t *histograms;	   /* HISTOGRAM_STEPS bins for each group once medians are no longer
-				      exact */
+	uint32_t *histograms;	   /* HISTOGRAM_STEPS bins a group, once not exact */
 	size_t histogram_capacity; /* number of groups */
 	uint32_t *value_groups;	   /* all values so far, while medians are exact */
 	uint64_t *values;

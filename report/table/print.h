@@ -14,8 +14,7 @@ enum table_format {
 
 struct table_style {
 	enum table_format format;
-	const char *unit; /* of times in text, Markdown and CSV: "s", "ms", "us", "ns", or NULL: by
-			     size */
+	const char *unit; /* of times: "s", "ms", "us", "ns"; NULL: by size */
 	bool is_wide;	  /* do not cut names */
 	/* Text on a terminal, see terminal.h; 0 elsewhere. */
 	unsigned int width; /* in columns; 0 unknown */

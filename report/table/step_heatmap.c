@@ -138,7 +138,7 @@ static size_t find_longest(const struct heat *heat, const struct heat_rank *rank
 	return nr_cells;
 }
 
-/* ---- signs ---- */
+/* ---- characters ---- */
 
 static unsigned int level_of(const struct heat *heat, uint64_t duration_ns)
 {

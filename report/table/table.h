@@ -56,8 +56,7 @@ struct table {
 	size_t nr_rows, capacity;
 	struct table_source
 		*source; /* replaces `cells`; NULL for most tables. All rows are at level 0 */
-	uint8_t *levels; /* of rows; NULL: all 0. The parent of a row is the last row before it with
-			    a lower level */
+	uint8_t *levels; /* of rows; NULL: all 0. See table_set_level */
 	size_t level_capacity;
 	size_t nr_cut;	   /* rows of level 0 that --top left out */
 	char *note;	   /* one line, or NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Are the means of two samples different by more than their scatter explains? Welch's t-test: no
- * equal variances are assumed.
+ * Welch's t-test: do the means of two samples differ by more than their variance explains? It does
+ * not assume equal variances.
  *
  *     t  = (mean_b - mean_a) / sqrt(v_a + v_b),  v = variance of the sample / its size
  *     df = (v_a + v_b)^2 / (v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1))

@@ -13,8 +13,7 @@
 struct clock_point {
 	uint64_t from;
 	uint64_t to;
-	uint64_t slope; /* to the next point, as 32.32 fixed point; of the last point: from the
-			   point before it */
+	uint64_t slope; /* 32.32, to the next point; of the last one to the previous */
 };
 
 struct clock_map {

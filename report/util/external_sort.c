@@ -163,7 +163,7 @@ void *external_sort_add(struct external_sort *sorter)
 	return head;
 }
 
-/* ---- giving out ---- */
+/* ---- reading back ---- */
 
 static const void *first_of(struct external_sort *sorter, struct run *run)
 {

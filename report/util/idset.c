@@ -54,7 +54,7 @@ static uint64_t count_without(const uint64_t *page, const uint64_t *other)
 	return count;
 }
 
-uint64_t idset_count_without(const struct idset *set, const struct idset *other)
+uint64_t idset_count_missing(const struct idset *set, const struct idset *other)
 {
 	uint64_t count = 0;
 

@@ -46,6 +46,6 @@ static inline int idset_has(const struct idset *set, uint32_t id)
 }
 
 /* How many ids of `set` are not in `other`. */
-uint64_t idset_count_without(const struct idset *set, const struct idset *other);
+uint64_t idset_count_missing(const struct idset *set, const struct idset *other);
 
 #endif

@@ -13,9 +13,7 @@
 
 #include "report/util/intervals.h"
 
-/* ---- the queue ---- */
-
-/* ---- a heap, the interval with the last end on top ---- */
+/* ---- a heap, the interval with the latest end on top ---- */
 
 void interval_heap_push(struct intervals *heap, struct interval item);
 

@@ -227,7 +227,7 @@ static void end(void *context, struct process *process)
 	(void)process;
 	advance(view, UINT64_MAX);
 	idset_add(view->called, 0); /* 0 is no correlation */
-	view->nr_without_call += idset_count_without(view->worked, view->called);
+	view->nr_without_call += idset_count_missing(view->worked, view->called);
 	idset_destroy(view->called);
 	idset_destroy(view->worked);
 	view->called = NULL;

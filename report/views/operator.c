@@ -18,7 +18,7 @@ struct row {
 	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_activities;
 	double flops; /* of those calls whose shapes tell */
 	uint64_t nr_flops;
-	bool has_gpu, is_without_gpu; /* some of its processes have device records, or have not */
+	bool has_gpu, lacks_gpu_times; /* some of its processes have device records, or have not */
 	UT_hash_handle hh;
 };
 
@@ -31,7 +31,7 @@ struct operator_view {
 	struct process *process;
 	uint32_t process_number; /* counts from 1 */
 	bool is_gpu;		 /* the process at hand has device records */
-	bool has_gpu, has_shapes, is_without_gpu;
+	bool has_gpu, has_shapes, lacks_gpu_times;
 	uint64_t nr_ops;
 };
 
@@ -53,7 +53,7 @@ static void begin(void *context, struct process *process)
 	view->is_gpu = view_has_device_records(process, &why);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
-		view->is_without_gpu |= !view->is_gpu;
+		view->lacks_gpu_times |= !view->is_gpu;
 	}
 }
 
@@ -106,7 +106,7 @@ static void take_op(void *context, const struct op *op)
 
 	row = find_row(view, op);
 	row->has_gpu |= view->is_gpu;
-	row->is_without_gpu |= !view->is_gpu;
+	row->lacks_gpu_times |= !view->is_gpu;
 	min_max_sum_add(&row->times, clock_map_duration(clock, ticks));
 	row->self +=
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
@@ -206,7 +206,7 @@ static void fill(const struct operator_view *view, const struct row *row, double
 		table_set_integer(&cells[WORKS], row->nr_activities);
 	}
 	if (row->nr_flops) {
-		bool is_mixed = row->has_gpu && row->is_without_gpu;
+		bool is_mixed = row->has_gpu && row->lacks_gpu_times;
 		double ns = (double)(row->gpu_total_ns ? row->gpu_total_ns : row->times.sum);
 
 		table_set_number(&cells[FLOPS], row->flops);
@@ -239,7 +239,7 @@ static struct table *make_table(void *context)
 			"self is without the operators that lie in it%s%s%s; users' ranges are in "
 			"the view userdefined",
 			view->has_gpu ? "; GPU: of what it launched, whenever that ran" : "",
-			view->is_without_gpu && view->has_gpu
+			view->lacks_gpu_times && view->has_gpu
 				? " (some processes have no device records)"
 				: "",
 			view->has_shapes ? "; FLOPs: of the calls whose shapes tell; FLOP/s: in "

@@ -20,7 +20,7 @@
 struct detail_view {
 	struct event_rows rows;
 	bool is_gpu; /* the process at hand has device records */
-	bool has_gpu, is_without_gpu;
+	bool has_gpu, lacks_gpu_times;
 	uint64_t outer_ns, outer_gpu_ns; /* of operators that lie in no other one */
 };
 
@@ -41,7 +41,7 @@ static void begin(void *context, struct process *process)
 	view->is_gpu = view_has_device_records(process, &why);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
-		view->is_without_gpu |= !view->is_gpu;
+		view->lacks_gpu_times |= !view->is_gpu;
 	}
 }
 
@@ -231,7 +231,7 @@ static struct table *make_table(void *context)
 			"%% of the time of operators that lie in no other one, of rows further in "
 			"of the row that they lie in; GPU: of what was launched, whenever that "
 			"ran%s%s",
-			view->is_without_gpu && view->has_gpu
+			view->lacks_gpu_times && view->has_gpu
 				? " (some processes have no device records)"
 				: "",
 			view->rows.places.is_cut ? "; places above 9999 are not told apart" : "");

@@ -33,7 +33,7 @@ struct optype_view {
 	struct row *rows; /* types and singles */
 	struct process *process;
 	bool is_gpu; /* the process at hand has device records */
-	bool has_gpu, is_without_gpu;
+	bool has_gpu, lacks_gpu_times;
 };
 
 static void *create(const struct view_input *input)
@@ -53,7 +53,7 @@ static void begin(void *context, struct process *process)
 	view->is_gpu = view_has_device_records(process, &why);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
-		view->is_without_gpu |= !view->is_gpu;
+		view->lacks_gpu_times |= !view->is_gpu;
 	}
 }
 
@@ -237,7 +237,7 @@ static struct table *make_table(void *context)
 			view->has_gpu ? "time" : "time on the CPU",
 			view->has_gpu ? "; GPU: sum of what it launched itself, whenever that ran"
 				      : "",
-			view->has_gpu && view->is_without_gpu
+			view->has_gpu && view->lacks_gpu_times
 				? "; some processes have no device records"
 				: "");
 	}

@@ -165,7 +165,7 @@ START_TEST(sets_tell_what_the_other_lacks)
 	idset_add(b, 2);
 	ck_assert_int_eq(idset_has(a, UINT32_MAX), 1);
 	ck_assert_int_eq(idset_has(b, UINT32_MAX), 0);
-	ck_assert_uint_eq(idset_count_without(a, b), 2);
+	ck_assert_uint_eq(idset_count_missing(a, b), 2);
 	idset_destroy(a);
 	idset_destroy(b);
 }

@@ -155,7 +155,7 @@ static void add_rows(struct kineto_rows *rows, struct kineto_python *python, str
 		} else if (table == GPROF_TABLE_py_call) {
 			row->py_call.code = code;
 		} else if (table == GPROF_TABLE_memcpy) {
-			row->work.correlation = (uint32_t)(unit_random(&seed) % 1000);
+			row->activity.correlation = (uint32_t)(unit_random(&seed) % 1000);
 		} else {
 			row->call.correlation = (uint32_t)(unit_random(&seed) % 1000);
 			row->call.is_async = unit_random(&seed) % 2;

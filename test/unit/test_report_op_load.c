@@ -201,8 +201,8 @@ START_TEST(without_checkpoints_rows_are_cut)
 		want.group_rows);
 	ck_assert_uint_ge(groups.nr, NR_GROUPS);
 	for (size_t i = 0; i < groups.nr; i++) {
-		ck_assert_uint_le(groups.items[i].work_from, i);
-		ck_assert_uint_ge(groups.items[i].work_from + 4, i);
+		ck_assert_uint_le(groups.items[i].activities_from, i);
+		ck_assert_uint_ge(groups.items[i].activities_from + 4, i);
 	}
 	op_groups_fini(&groups);
 	for (unsigned int nr_threads = 1; nr_threads < 3; nr_threads++) {

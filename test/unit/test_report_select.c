@@ -64,7 +64,7 @@ START_TEST(work_goes_with_its_launch_and_ends_with_their_begin)
 	}
 	ck_assert(chosen.ranges[150] && chosen.ranges[160] && !chosen.ranges[210]);
 	ck_assert_uint_eq(process->select->nr_activities, 6);
-	ck_assert_uint_eq(process->select->nr_lone, 2);
+	ck_assert_uint_eq(process->select->nr_no_call, 2);
 	ck_assert_str_eq(chosen_by(process, "5", ""), "");
 	chosen_see(process);
 	ck_assert(!chosen.works[2] && chosen.works[3] && chosen.works[6] && !chosen.works[4]);
