@@ -6,29 +6,6 @@
 
 #include "report/util/buf.h"
 
-static size_t hash_of(const int64_t *values, unsigned int nr_keys)
-{
-	uint64_t hash = 0;
-
-	for (unsigned int k = 0; k < nr_keys; k++) {
-		hash = (hash ^ (uint64_t)values[k]) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 32;
-	}
-	return (size_t)hash;
-}
-
-/* A value that is not known equals nothing. */
-static bool keys_of(const struct event_index *index, size_t row, int64_t *values)
-{
-	for (unsigned int k = 0; k < index->nr_keys; k++) {
-		values[k] = index->cells.values[index->keys[k]][row];
-		if (!index->cells.known[index->keys[k]][row]) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void append(struct event_index *index, const struct event_scan *scan)
 {
 	const struct event_cells *cells = &scan->cells;
@@ -54,30 +31,54 @@ static void append(struct event_index *index, const struct event_scan *scan)
 	index->cells.nr = nr_rows;
 }
 
-/* From the last row to the first, so that those of one key are found in their order. */
-static void link_rows(struct event_index *index)
+static int compare_values(int64_t a, int64_t b)
 {
-	for (index->nr_heads = 16; index->nr_heads < index->cells.nr;) {
-		index->nr_heads *= 2;
-	}
-	index->heads = mem_zeroed(index->nr_heads, sizeof(uint32_t));
-	index->nexts = mem_zeroed(index->cells.nr, sizeof(uint32_t));
-	for (size_t row = index->cells.nr; row-- > 0;) {
-		int64_t values[EVENT_INDEX_KEYS];
-		uint32_t *head;
+	return (a > b) - (a < b);
+}
 
-		if (keys_of(index, row, values)) {
-			head = &index->heads[hash_of(values, index->nr_keys) &
-					     (index->nr_heads - 1)];
-			index->nexts[row] = *head;
-			*head = (uint32_t)(row + 1);
+static int by_keys(const void *x, const void *y, void *context)
+{
+	const struct event_index *index = context;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	const int64_t *times = index->cells.values[index->table->time_column];
+	int order = 0;
+
+	for (unsigned int k = 0; k < index->nr_keys && !order; k++) {
+		const int64_t *values = index->cells.values[index->keys[k]];
+
+		order = compare_values(values[a], values[b]);
+	}
+	if (!order && index->has_time) {
+		order = compare_values(times[a], times[b]);
+	}
+	return order ? order : (a > b) - (a < b);
+}
+
+/* A value that is not known equals nothing. */
+static bool has_keys(const struct event_index *index, size_t row)
+{
+	for (unsigned int k = 0; k < index->nr_keys; k++) {
+		if (!index->cells.known[index->keys[k]][row]) {
+			return false;
 		}
 	}
+	return true;
+}
+
+static void sort_rows(struct event_index *index)
+{
+	index->order = mem_zeroed(index->cells.nr, sizeof(*index->order));
+	for (size_t row = 0; row < index->cells.nr; row++) {
+		if (has_keys(index, row)) {
+			index->order[index->nr_rows++] = (uint32_t)row;
+		}
+	}
+	qsort_r(index->order, index->nr_rows, sizeof(*index->order), by_keys, index);
 }
 
 const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
 	const struct event_table *table, uint64_t columns, const unsigned int *keys,
-	unsigned int nr_keys)
+	unsigned int nr_keys, bool has_time)
 {
 	static const struct event_bounds any = {.first_ns = INT64_MIN, .last_ns = INT64_MAX};
 	struct event_scan scan = {0};
@@ -85,7 +86,7 @@ const struct event_index *event_index_find(struct event_indexes *indexes, struct
 
 	for (index = indexes->first; index; index = index->next) {
 		if (index->table == table && index->columns == columns &&
-			index->nr_keys == nr_keys &&
+			index->nr_keys == nr_keys && index->has_time == has_time &&
 			!memcmp(index->keys, keys, nr_keys * sizeof(*keys))) {
 			return index;
 		}
@@ -94,6 +95,7 @@ const struct event_index *event_index_find(struct event_indexes *indexes, struct
 	index->table = table;
 	index->columns = columns;
 	index->nr_keys = nr_keys;
+	index->has_time = has_time;
 	memcpy(index->keys, keys, nr_keys * sizeof(*keys));
 	event_scan_begin(&scan, input, table, columns, &any);
 	/* Rows are counted in 32 bits here; what is more would take 40 GB. */
@@ -101,7 +103,7 @@ const struct event_index *event_index_find(struct event_indexes *indexes, struct
 		append(index, &scan);
 	}
 	event_scan_end(&scan);
-	link_rows(index);
+	sort_rows(index);
 	index->next = indexes->first;
 	indexes->first = index;
 	return index;
@@ -115,49 +117,65 @@ void event_indexes_fini(struct event_indexes *indexes)
 		next = index->next;
 		event_cells_fini(&index->cells);
 		free(index->parts);
-		free(index->heads);
-		free(index->nexts);
+		free(index->order);
 		free(index);
 	}
 	indexes->first = NULL;
 }
 
-static uint32_t find_from(const struct event_index *index, const int64_t *values, uint32_t row)
+/* How a row compares with these keys and that time. */
+static int compare_row(
+	const struct event_index *index, size_t row, const int64_t *values, int64_t time_ns)
 {
-	for (; row; row = index->nexts[row - 1]) {
-		int64_t found[EVENT_INDEX_KEYS];
+	int order = 0;
 
-		if (keys_of(index, row - 1, found) &&
-			!memcmp(found, values, index->nr_keys * sizeof(*values))) {
-			return row;
+	for (unsigned int k = 0; k < index->nr_keys && !order; k++) {
+		order = compare_values(index->cells.values[index->keys[k]][row], values[k]);
+	}
+	if (!order && index->has_time) {
+		order = compare_values(
+			index->cells.values[index->table->time_column][row], time_ns);
+	}
+	return order;
+}
+
+/* The first place of a row that is not before these; is_behind: that is behind them. */
+static size_t find_place(
+	const struct event_index *index, const int64_t *values, int64_t time_ns, bool is_behind)
+{
+	size_t low = 0, high = index->nr_rows;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_row(index, index->order[middle], values, time_ns) < (int)is_behind) {
+			low = middle + 1;
+		} else {
+			high = middle;
 		}
 	}
-	return 0;
+	return low;
 }
 
-uint32_t event_index_first(const struct event_index *index, const int64_t *values)
+void event_index_look_up(const struct event_index *index, const int64_t *values,
+	const struct event_bounds *bounds, size_t *begin, size_t *end)
 {
-	return find_from(index, values,
-		index->heads[hash_of(values, index->nr_keys) & (index->nr_heads - 1)]);
+	*begin = find_place(index, values, bounds->first_ns, false);
+	*end = find_place(index, values, bounds->last_ns, true);
 }
 
-uint32_t event_index_next(const struct event_index *index, const int64_t *values, uint32_t row)
-{
-	return find_from(index, values, index->nexts[row - 1]);
-}
-
-int64_t event_index_rowid(const struct event_index *index, uint32_t row)
+int64_t event_index_rowid(const struct event_index *index, size_t row)
 {
 	size_t low = 0, high = index->nr_parts;
 
 	while (high - low > 1) { /* the last part that begins at the row, or before */
 		size_t middle = low + (high - low) / 2;
 
-		if (index->parts[middle].first <= row - 1) {
+		if (index->parts[middle].first <= row) {
 			low = middle;
 		} else {
 			high = middle;
 		}
 	}
-	return index->parts[low].first_rowid + (int64_t)(row - 1 - index->parts[low].first);
+	return index->parts[low].first_rowid + (int64_t)(row - index->parts[low].first);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of a table by the values of some of its columns, so that a join reads the table once and
- * not once for each row of the other one: SQLite makes no indexes of virtual tables itself. Memory:
- * 9 bytes for each cell of the columns that the query uses, and 8 for each row.
+ * The rows of a table in the order of some of its columns and of time, so that a join reads the
+ * table once and not once for each row of the other one: SQLite makes no indexes of virtual tables
+ * itself. Memory: 9 bytes for each cell of the columns that the query uses, and 4 for each row.
  */
 #ifndef REPORT_SQL_EVENT_INDEX_H
 #define REPORT_SQL_EVENT_INDEX_H
@@ -26,8 +26,9 @@ struct event_index {
 	size_t capacity;
 	struct event_index_part *parts;
 	size_t nr_parts, part_capacity;
-	uint32_t *heads, *nexts; /* 1 + a row; 0: none */
-	size_t nr_heads;	 /* a power of two */
+	bool has_time;	 /* rows of equal keys are in the order of the time column */
+	uint32_t *order; /* rows */
+	size_t nr_rows;	 /* of these; without those with a key that is not known */
 	struct event_index *next;
 };
 
@@ -35,19 +36,21 @@ struct event_indexes {
 	struct event_index *first;
 };
 
-/* The index of that table, columns and keys; made if there is none yet. */
+/*
+ * The index of that table, columns and keys, which are among the columns, as the time column is if
+ * has_time; made if there is none yet.
+ */
 const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
 	const struct event_table *table, uint64_t columns, const unsigned int *keys,
-	unsigned int nr_keys);
+	unsigned int nr_keys, bool has_time);
 
 void event_indexes_fini(struct event_indexes *indexes);
 
-/* 1 + the first row with these values, or the next one behind such a row; 0: none. In the order of
- * the table. */
-uint32_t event_index_first(const struct event_index *index, const int64_t *values);
-uint32_t event_index_next(const struct event_index *index, const int64_t *values, uint32_t row);
+/* The places in `order` of the rows with these keys within that time (any, without has_time). */
+void event_index_look_up(const struct event_index *index, const int64_t *values,
+	const struct event_bounds *bounds, size_t *begin, size_t *end);
 
 /* The number of a row that it has in every scan. */
-int64_t event_index_rowid(const struct event_index *index, uint32_t row);
+int64_t event_index_rowid(const struct event_index *index, size_t row);
 
 #endif

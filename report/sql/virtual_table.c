@@ -29,6 +29,7 @@ enum plan {
 
 /* What a plan says in idxStr: the columns, then a letter and a column for each argument. */
 #define PLAN_TEXT_BYTES 256u
+#define MOST_ARGUMENTS	16
 
 static int connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
 	sqlite3_vtab **vtab, char **error)
@@ -117,26 +118,6 @@ static void find_keys(struct planning *planning)
 	}
 }
 
-static void plan_index(struct planning *planning, char *text, double nr_rows)
-{
-	sqlite3_index_info *info = planning->info;
-
-	for (unsigned int k = 0; k < planning->nr_keys; k++) {
-		size_t length = strlen(text);
-
-		info->aConstraintUsage[planning->constraints[k]].argvIndex = (int)k + 1;
-		snprintf(text + length, PLAN_TEXT_BYTES - length, " =%u", planning->keys[k]);
-	}
-	info->idxNum = PLAN_INDEX;
-	/* A look-up is cheap; that the table is read once for all of them is not seen here. */
-	info->estimatedCost = 20;
-	info->estimatedRows = (sqlite3_int64)(planning->nr_keys > 1 ? 1 : 2);
-	if (planning->nr_keys == 1 && planning->keys[0] < EVENT_NR_FIRST) {
-		info->estimatedRows = (sqlite3_int64)(nr_rows / 8) + 1;
-		info->estimatedCost = (double)info->estimatedRows;
-	}
-}
-
 /* The letter of a constraint that lets streams or blocks be passed over, 0 for others. */
 static char bound_of(
 	const struct event_table *table, const struct sqlite3_index_constraint *constraint)
@@ -161,6 +142,71 @@ static char bound_of(
 	return is_time && is_equal ? '=' : 0;
 }
 
+/* The same of a constraint on the table's time alone. */
+static char time_bound_of(const struct planning *planning, int i)
+{
+	const struct sqlite3_index_constraint *constraint = &planning->info->aConstraint[i];
+	char letter = constraint->usable ? bound_of(planning->table->table, constraint) : 0;
+
+	return letter == '<' || letter == '>' ? letter : 0;
+}
+
+/* Is it bounded in time by columns of another table? */
+static bool has_moving_bound(const struct planning *planning)
+{
+	for (int i = 0; i < planning->info->nConstraint; i++) {
+		if (time_bound_of(planning, i) && !is_constant(planning->info, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* How many rows have one value of a column, of so many: a guess by what the column is. */
+static double guess_rows(const struct planning *planning, unsigned int column, double nr_rows)
+{
+	const char *name = planning->table->table->columns[column].name;
+
+	if (strcmp(name, "correlation") == 0 || strcmp(name, "id") == 0) {
+		return 1;
+	}
+	if (column == EVENT_PID || column == EVENT_RANK || strcmp(name, "process") == 0) {
+		return nr_rows / (double)planning->table->tables->input.nr_processes;
+	}
+	return nr_rows / (strcmp(name, "tid") == 0 ? 2 : 20);
+}
+
+static void plan_index(struct planning *planning, char *text, double nr_rows)
+{
+	sqlite3_index_info *info = planning->info;
+	double nr_found = nr_rows;
+	int nr_arguments = 0, nr_bounds = 0;
+
+	for (unsigned int k = 0; k < planning->nr_keys; k++) {
+		size_t length = strlen(text);
+
+		info->aConstraintUsage[planning->constraints[k]].argvIndex = ++nr_arguments;
+		snprintf(text + length, PLAN_TEXT_BYTES - length, " =%u", planning->keys[k]);
+		nr_found = guess_rows(planning, planning->keys[k], nr_found);
+	}
+	for (int i = 0; i < info->nConstraint && nr_arguments < MOST_ARGUMENTS; i++) {
+		char letter = time_bound_of(planning, i);
+
+		if (letter) {
+			size_t length = strlen(text);
+
+			info->aConstraintUsage[i].argvIndex = ++nr_arguments;
+			snprintf(text + length, PLAN_TEXT_BYTES - length, " %c", letter);
+			/* From one side half of all, from both a short time. */
+			nr_found /= nr_bounds++ ? 1000 : 2;
+		}
+	}
+	info->idxNum = PLAN_INDEX;
+	info->estimatedRows = (sqlite3_int64)nr_found + 1;
+	/* A look-up is cheap; that the table is read once for all of them is not seen here. */
+	info->estimatedCost = 20 + nr_found;
+}
+
 static void plan_scan(struct planning *planning, char *text, double nr_rows)
 {
 	sqlite3_index_info *info = planning->info;
@@ -168,7 +214,7 @@ static void plan_scan(struct planning *planning, char *text, double nr_rows)
 
 	info->estimatedCost = 1000 + nr_rows * (1 + 0.2 * nr_columns);
 	info->estimatedRows = (sqlite3_int64)nr_rows + 1;
-	for (int i = 0; i < info->nConstraint && nr_arguments < 16; i++) {
+	for (int i = 0; i < info->nConstraint && nr_arguments < MOST_ARGUMENTS; i++) {
 		size_t length = strlen(text);
 		char letter = info->aConstraint[i].usable
 				      ? bound_of(planning->table->table, &info->aConstraint[i])
@@ -196,7 +242,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 
 	find_keys(&planning);
 	snprintf(text, sizeof(text), "%llx", (unsigned long long)info->colUsed);
-	if (planning.nr_keys > planning.nr_constant) {
+	if (planning.nr_keys > planning.nr_constant || has_moving_bound(&planning)) {
 		plan_index(&planning, text, nr_rows);
 	} else {
 		plan_scan(&planning, text, nr_rows);
@@ -213,8 +259,8 @@ struct cursor {
 	struct event_scan scan;
 	const struct event_index *index; /* NULL: a scan */
 	int64_t keys[EVENT_INDEX_KEYS];
-	uint32_t found; /* 1 + the row of the index; 0 behind the last */
-	size_t row;	/* of the block at hand */
+	size_t place, end; /* in the order of the index */
+	size_t row;	   /* of the block at hand */
 	bool is_end;
 };
 
@@ -322,26 +368,39 @@ static int filter_scan(struct cursor *cursor, const struct virtual_table *table,
 }
 
 static int filter_index(struct cursor *cursor, const struct virtual_table *table, uint64_t columns,
-	const char *plan, int nr_values, sqlite3_value **values)
+	const char *plan, sqlite3_value **values)
 {
+	struct event_bounds bounds = {.first_ns = INT64_MIN, .last_ns = INT64_MAX};
 	unsigned int keys[EVENT_INDEX_KEYS], nr_keys = 0;
+	bool has_time = false;
 
 	cursor->is_end = false;
-	for (int i = 0; i < nr_values; i++) {
-		char *end;
+	for (; *plan; values++) {
+		char letter = plan[1];
 
-		keys[nr_keys] = (unsigned int)strtoul(plan + 2, &end, 10);
-		columns |= 1ull << keys[nr_keys];
-		plan = end;
-		if (!whole_number(values[i], &cursor->keys[nr_keys++])) {
-			cursor->is_end = true; /* nothing is equal to it */
-			return SQLITE_OK;
+		plan += 2;
+		if (letter == '=') {
+			char *end;
+
+			keys[nr_keys] = (unsigned int)strtoul(plan, &end, 10);
+			plan = end;
+			columns |= 1ull << keys[nr_keys];
+			/* A key that is no whole number equals nothing. */
+			cursor->is_end |= !whole_number(*values, &cursor->keys[nr_keys++]);
+		} else {
+			has_time = true;
+			columns |= 1ull << table->table->time_column;
+			cursor->is_end |= sqlite3_value_type(*values) == SQLITE_NULL;
+			take_time_bound(&bounds, letter, *values);
 		}
 	}
+	if (cursor->is_end) {
+		return SQLITE_OK;
+	}
 	cursor->index = event_index_find(&table->tables->indexes, &table->tables->input,
-		table->table, columns, keys, nr_keys);
-	cursor->found = event_index_first(cursor->index, cursor->keys);
-	cursor->is_end = !cursor->found;
+		table->table, columns, keys, nr_keys, has_time);
+	event_index_look_up(cursor->index, cursor->keys, &bounds, &cursor->place, &cursor->end);
+	cursor->is_end = cursor->place >= cursor->end;
 	return SQLITE_OK;
 }
 
@@ -353,8 +412,9 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n
 	char *end;
 	uint64_t columns = strtoull(plan, &end, 16) & event_table_all(table->table);
 
+	(void)nr_values;
 	cursor->index = NULL;
-	return number == PLAN_INDEX ? filter_index(cursor, table, columns, end, nr_values, values)
+	return number == PLAN_INDEX ? filter_index(cursor, table, columns, end, values)
 				    : filter_scan(cursor, table, columns, end, values);
 }
 
@@ -363,8 +423,7 @@ static int next(sqlite3_vtab_cursor *base)
 	struct cursor *cursor = (struct cursor *)base;
 
 	if (cursor->index) {
-		cursor->found = event_index_next(cursor->index, cursor->keys, cursor->found);
-		cursor->is_end = !cursor->found;
+		cursor->is_end = ++cursor->place >= cursor->end;
 	} else if (++cursor->row >= cursor->scan.cells.nr) {
 		next_batch(cursor);
 	}
@@ -381,7 +440,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c)
 	const struct cursor *cursor = (struct cursor *)base;
 	const struct event_cells *cells =
 		cursor->index ? &cursor->index->cells : &cursor->scan.cells;
-	size_t row = cursor->index ? cursor->found - 1 : cursor->row;
+	size_t row = cursor->index ? cursor->index->order[cursor->place] : cursor->row;
 
 	if (c >= 0 && c < (int)EVENT_COLUMNS && cells->values[c] && cells->known[c][row]) {
 		sqlite3_result_int64(context, cells->values[c][row]);
@@ -393,7 +452,7 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
 	const struct cursor *cursor = (struct cursor *)base;
 
-	*id = cursor->index ? event_index_rowid(cursor->index, cursor->found)
+	*id = cursor->index ? event_index_rowid(cursor->index, cursor->index->order[cursor->place])
 			    : cursor->scan.first_rowid + (sqlite3_int64)cursor->row;
 	return SQLITE_OK;
 }
