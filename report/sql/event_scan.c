@@ -67,7 +67,7 @@ static void expect_blocks(const struct event_scan *scan)
 	size_t nr_blocks = scan->input->processes[scan->process]->stream->nr_blocks, nr = 0;
 	struct stream_request *requests;
 
-	if (scan->input->nr_scans > 1) {
+	if (scan->input->nr_scans > 1 || !scan->mask) { /* a count of rows wants no column */
 		return;
 	}
 	requests = mem_zeroed(nr_blocks, sizeof(*requests));
@@ -98,8 +98,6 @@ void event_scan_begin(struct event_scan *scan, struct event_input *input,
 		.bounds = *bounds,
 		.mask = event_table_mask(table, columns)};
 	scan->has_progress = !input->nr_scans++;
-	/* A count of rows wants no column, but batches without any have no rows that are chosen. */
-	scan->mask = scan->mask ? scan->mask : 1;
 	if (scan->has_progress) {
 		progress_start("reading", event_scan_nr_rows(input, table));
 	}
