@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/sql/database.h"
+#include "report/sql/event_index.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/unit.h"
+
+START_TEST(every_column_has_a_meaning)
+{
+	const struct event_table *table;
+
+	for (unsigned int i = 0; (table = event_table_at(i)); i++) {
+		for (unsigned int c = 0; event_table_all(table) >> c; c++) {
+			ck_assert_msg(*event_column_meaning(table->name, table->columns[c].name),
+				"%s.%s", table->name, table->columns[c].name);
+		}
+	}
+}
+END_TEST
+
+START_TEST(the_closest_name_is_found)
+{
+	static const char *const words[] = {"kernel", "memcpy", "memset", NULL};
+
+	ck_assert_str_eq(database_closest("kernels", words), "kernel");
+	ck_assert_str_eq(database_closest("KERNEL", words), "kernel");
+	ck_assert_str_eq(database_closest("memcopy", words), "memcpy");
+	ck_assert_ptr_null(database_closest("step", words));
+	ck_assert_ptr_null(database_closest("", words));
+}
+END_TEST
+
+static const struct event_table *find_table(const char *name)
+{
+	const struct event_table *table;
+
+	for (unsigned int i = 0; (table = event_table_at(i)); i++) {
+		if (strcmp(table->name, name) == 0) {
+			return table;
+		}
+	}
+	ck_abort_msg("no table %s", name);
+}
+
+static unsigned int find_column(const struct event_table *table, const char *name)
+{
+	unsigned int c = 0;
+
+	while (strcmp(table->columns[c].name, name) != 0) {
+		c++;
+	}
+	return c;
+}
+
+/* An index finds for each key and time what a look at every row finds. */
+START_TEST(an_index_finds_what_a_scan_finds)
+{
+	struct process *process = streams_process(streams_ops("ops.gprof"));
+	struct event_input input = {.processes = &process, .nr_processes = 1};
+	struct event_indexes indexes = {NULL};
+	const struct event_table *table = find_table("kernel");
+	unsigned int key = find_column(table, "step");
+	uint64_t columns = 1ull << key | 1ull << table->time_column;
+	const struct event_index *index;
+	size_t nr_found = 0;
+
+	input.reader = event_reader_create(&process, 1);
+	index = event_index_find(&indexes, &input, table, columns, &key, 1, true);
+	ck_assert_ptr_eq(index, event_index_find(&indexes, &input, table, columns, &key, 1, true));
+	for (int64_t step = -1; step < 5; step++) {
+		for (int64_t ns = 0; ns < 3000000; ns += 250000) {
+			const struct event_bounds bounds = {.first_ns = ns, .last_ns = ns + 249999};
+			size_t begin, end, expected = 0;
+
+			for (size_t row = 0; row < index->cells.nr; row++) {
+				int64_t time = index->cells.values[table->time_column][row];
+
+				expected += index->cells.known[key][row] &&
+					    index->cells.values[key][row] == step && time >= ns &&
+					    time <= bounds.last_ns;
+			}
+			event_index_look_up(index, &step, &bounds, &begin, &end);
+			ck_assert_uint_eq(end - begin, expected);
+			nr_found += expected;
+		}
+	}
+	ck_assert_uint_eq(nr_found, 12);
+	event_indexes_fini(&indexes);
+	event_reader_destroy(input.reader);
+	process_destroy(process);
+}
+END_TEST
+
+/* Rows have one number each, by whatever way they are found: SQLite goes by it. */
+START_TEST(rows_keep_their_numbers)
+{
+	struct process *process = streams_process(streams_ops("ops.gprof"));
+	struct event_input input = {.processes = &process, .nr_processes = 1};
+	static const struct event_bounds any = {.first_ns = INT64_MIN, .last_ns = INT64_MAX};
+	const struct event_table *table = find_table("api_launch");
+	unsigned int key = find_column(table, "correlation");
+	struct event_indexes indexes = {NULL};
+	struct event_scan scan = {0};
+	const struct event_index *index;
+	size_t row = 0;
+
+	input.reader = event_reader_create(&process, 1);
+	index = event_index_find(&indexes, &input, table, 1ull << key, &key, 1, false);
+	event_scan_begin(&scan, &input, table, 1ull << key, &any);
+	while (event_scan_next(&scan)) {
+		for (size_t i = 0; i < scan.cells.nr; i++, row++) {
+			ck_assert_int_eq(
+				event_index_rowid(index, row), scan.first_rowid + (int64_t)i);
+			ck_assert_int_eq(index->cells.values[key][row], scan.cells.values[key][i]);
+		}
+	}
+	ck_assert_uint_eq(row, index->cells.nr);
+	event_scan_end(&scan);
+	ck_assert_uint_eq(input.nr_scans, 0);
+	event_indexes_fini(&indexes);
+	event_reader_destroy(input.reader);
+	process_destroy(process);
+}
+END_TEST
+
+UNIT_SUITE("report/sql", every_column_has_a_meaning, the_closest_name_is_found,
+	an_index_finds_what_a_scan_finds, rows_keep_their_numbers)
