@@ -64,7 +64,7 @@ refused()
 {
 	GPROF_DIR=$1 record "$B/integ/s_loop" 2 5
 	is 0 $rc "status with $2"
-	is 1 "$(grep -c '^gprof.*not recording.*\(belongs\|somebody\)' "$T/err")" "line for $2"
+	is 1 "$(grep -c '^gprof.*not recording.*another user owns' "$T/err")" "line for $2"
 	is 0 "$(find "$T/public/" "$T/elsewhere" -name '*.gprof*' | wc -l)" "files for $2"
 }
 
