@@ -252,16 +252,17 @@ static int run(int argc, char **argv)
 const struct command cmd_sql = {
 	.name = "sql",
 	.arguments = "[OPTION]... QUERY [PATH]...",
-	.help = "queries in SQL over every event of dumps and traces",
+	.help = "query every event of dumps and traces with SQL",
 	.options =
-		"  -f, --file FILE        the queries of a file (-: of stdin); all arguments are "
+		"  -f, --file FILE        read the queries from FILE (-: stdin); all arguments are "
 		"paths\n"
-		"  --schema               the tables and columns with their meaning, or of one "
-		"table:\n"
-		"                         --schema=kernel; also as the query '.schema kernel'\n"
+		"  --schema               list the tables and columns with their meaning, or those "
+		"of\n"
+		"                         one table: --schema=kernel\n"
 		"  --format FORMAT        text (default), csv, json, markdown\n"
-		"  --wide                 texts in full length\n"
-		"  --color WHEN           colours: auto (default, on a terminal), always, never\n"
-		"  -o, --output FILE      not to stdout\n" COMMON_OPTIONS_SELECTION_USAGE,
+		"  --wide                 print full texts\n"
+		"  --color WHEN           colours: auto (default: on a terminal), always, never\n"
+		"  -o, --output FILE      write to FILE instead of "
+		"stdout\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

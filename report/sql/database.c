@@ -5,55 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/util/closest_name.h"
 #include "report/util/text.h"
-
-/* ---- the closest name ---- */
-
-#define MOST_NAME 64u
-
-/* How many letters must be put in, taken out or changed. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t nr_a = strlen(a), nr_b = strlen(b);
-	size_t row[MOST_NAME + 1];
-
-	if (nr_a > MOST_NAME || nr_b > MOST_NAME) {
-		return SIZE_MAX;
-	}
-	for (size_t k = 0; k <= nr_b; k++) {
-		row[k] = k;
-	}
-	for (size_t i = 1; i <= nr_a; i++) {
-		size_t before = row[0];
-
-		row[0] = i;
-		for (size_t k = 1; k <= nr_b; k++) {
-			bool is_same = (a[i - 1] | 0x20) == (b[k - 1] | 0x20);
-			size_t best = before + !is_same;
-
-			before = row[k];
-			best = row[k] + 1 < best ? row[k] + 1 : best;
-			row[k] = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
-		}
-	}
-	return row[nr_b];
-}
-
-const char *database_closest(const char *text, const char *const *words)
-{
-	size_t least = strlen(text) / 3 + 1;
-	const char *closest = NULL;
-
-	for (size_t i = 0; words[i]; i++) {
-		size_t nr = distance(text, words[i]);
-
-		if (nr <= least && (nr < least || !closest)) {
-			least = nr;
-			closest = words[i];
-		}
-	}
-	return closest;
-}
 
 #ifndef REPORT_HAS_SQLITE
 
@@ -369,7 +322,7 @@ static void add_suggestion(struct buf *text, const char *message)
 	if (!names) {
 		return;
 	}
-	closest = database_closest(wrong_name(message), names);
+	closest = closest_name(wrong_name(message), names);
 	if (closest) {
 		buf_printf(text, "; did you mean %s?", closest);
 	} else {
@@ -549,8 +502,8 @@ static void add_event_table(struct table *schema, const struct event_table *tabl
 	for (unsigned int c = 0; event_table_all(table) >> c; c++) {
 		add_line(schema, table->name, table->columns[c].name,
 			table->columns[c].type == EVENT_COLUMN_TEXT ? "text id"
-			: c < table->nr_columns		     ? "integer"
-							     : "hidden",
+			: c < table->nr_columns			    ? "integer"
+								    : "hidden",
 			event_column_meaning(table->name, table->columns[c].name));
 	}
 }
@@ -600,7 +553,7 @@ struct table *database_schema(struct database *database, const char *name, char 
 		struct buf text = {0};
 
 		names = table_names();
-		closest = database_closest(name, names);
+		closest = closest_name(name, names);
 		buf_printf(&text, "no such table: %s%s%s%s", name, closest ? "; did you mean " : "",
 			closest ? closest : "", closest ? "?" : "");
 		buf_char(&text, '\0');

@@ -37,7 +37,4 @@ struct result *database_run(struct database *database, const char *sql, size_t *
  * NULL with *why set if there is no such table. */
 struct table *database_schema(struct database *database, const char *name, char **why);
 
-/* The text that comes closest to one that is not in a list which ends with NULL, or NULL. */
-const char *database_closest(const char *text, const char *const *words);
-
 #endif
