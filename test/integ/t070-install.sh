@@ -16,7 +16,7 @@ ok "$T/root/usr/bin/gprof-report" "$GPROF_DIR" >"$T/out"
 man=$T/root/usr/share/man/man1
 for command in $("$B/gprof-report" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	[ -e "$man/gprof-report-$command.1" ] || { echo "gprof-report $command has no manual page"; failed=1; }
-	is "$("$B/gprof-report" help "$command" | grep -c '^  -')" "$(grep -c '^.fB\\-' "$man/gprof-report-$command.1")" "options in the manual of $command"
+	is "$("$B/gprof-report" help "$command" | grep -c '^  -')" "$(grep -A1 '^\.TP' "$man/gprof-report-$command.1" | grep -c '^.fB\\-')" "options in the manual of $command"
 done
 for page in "$ROOT"/docs/man/*.1.md; do
 	[ -e "$man/$(basename "$page" .md)" ] || { echo "$page is not installed"; failed=1; }
