@@ -32,7 +32,6 @@
 struct svg_track {
 	uint32_t id, parent; /* 0 none */
 	uint32_t process;    /* counting from 1 */
-	uint32_t nr_open;
 	uint32_t name;
 	int32_t rank;
 	uint8_t kind;	  /* enum track_kind */
@@ -129,10 +128,9 @@ static void on_track(void *context, const struct track *track)
 
 static void add_slice(struct svg_slices *slices, uint32_t id, const struct svg_slice *slice)
 {
-	const struct svg_track *track = idmap_get(&slices->tracks, id);
 	struct svg_slice *new;
 
-	if (track->nr_open >= HTML_SVG_DEPTHS) {
+	if (slice->depth >= HTML_SVG_DEPTHS) {
 		slices->nr_deep++;
 		return;
 	}
@@ -144,7 +142,6 @@ static void add_slice(struct svg_slices *slices, uint32_t id, const struct svg_s
 	new = &slices->all[slices->nr];
 	*new = *slice;
 	new->track = (uint32_t)idmap_find(&slices->tracks, id);
-	new->depth = (uint8_t)track->nr_open;
 	new->nr = (uint32_t)slices->nr++;
 }
 
@@ -155,8 +152,10 @@ static void on_slice(void *context, const struct track_slice *event, bool is_ins
 	struct svg_slice slice = {.begin = event->ns,
 		.end = event->ns + event->dur_ns,
 		.name = event->name,
+		.depth = (uint8_t)(event->depth < HTML_SVG_DEPTHS ? event->depth : HTML_SVG_DEPTHS),
 		.kind = event->category};
 
+	(void)is_instant;
 	if (!track) {
 		return;
 	}
@@ -169,18 +168,6 @@ static void on_slice(void *context, const struct track_slice *event, bool is_ins
 		slices->to = slice.end > slices->to ? slice.end : slices->to;
 	}
 	add_slice(slices, (uint32_t)event->track, &slice);
-	track->nr_open += !is_instant;
-}
-
-static void on_slice_end(void *context, uint64_t id, uint64_t ns)
-{
-	struct svg_slices *slices = context;
-	struct svg_track *track = idmap_get(&slices->tracks, (uint32_t)id);
-
-	(void)ns;
-	if (track && track->nr_open) {
-		track->nr_open--;
-	}
 }
 
 /* ---- phases ---- */
@@ -286,11 +273,8 @@ static void sort(struct svg_slices *slices)
 
 static void svg_slices_read(struct svg_slices *slices, const struct cmd_input *input)
 {
-	const struct track_sink sink = {.begin = on_begin,
-		.track = on_track,
-		.slice = on_slice,
-		.slice_end = on_slice_end,
-		.context = slices};
+	const struct track_sink sink = {
+		.begin = on_begin, .track = on_track, .slice = on_slice, .context = slices};
 	const struct timeline_filter filter = {.tracks = TIMELINE_API | TIMELINE_OPS |
 							 TIMELINE_NVTX | TIMELINE_GPU |
 							 TIMELINE_STEPS};

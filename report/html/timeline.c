@@ -33,7 +33,6 @@ struct html_track {
 	int32_t rank;
 	uint8_t kind; /* enum track_kind */
 	uint32_t name, label;
-	uint32_t nr_open;
 	uint32_t *rows; /* by depth: places in html_timeline.rows */
 	size_t nr_rows, row_capacity;
 };
@@ -70,18 +69,19 @@ static void on_track(void *context, const struct track *track)
 		.label = string_pool_intern(label, strlen(label))};
 }
 
-static uint32_t row_of(struct html_timeline *timeline, uint32_t track_id, struct html_track *track)
+static uint32_t row_of(
+	struct html_timeline *timeline, const struct track_slice *event, struct html_track *track)
 {
-	uint32_t depth = track->nr_open < DEEPEST ? track->nr_open : DEEPEST;
+	uint32_t depth = event->depth < DEEPEST ? event->depth : DEEPEST;
 
 	while (depth >= track->nr_rows) {
 		track->rows = array_grow(
 			track->rows, track->nr_rows, &track->row_capacity, sizeof(*track->rows));
 		timeline->rows = array_grow(timeline->rows, timeline->nr_rows,
 			&timeline->row_capacity, sizeof(*timeline->rows));
-		timeline->rows[timeline->nr_rows] =
-			(struct html_row){(uint32_t)idmap_find(&timeline->tracks, track_id),
-				(uint32_t)track->nr_rows};
+		timeline->rows[timeline->nr_rows] = (struct html_row){
+			(uint32_t)idmap_find(&timeline->tracks, (uint32_t)event->track),
+			(uint32_t)track->nr_rows};
 		track->rows[track->nr_rows++] = (uint32_t)timeline->nr_rows++;
 	}
 	return track->rows[depth];
@@ -175,23 +175,11 @@ static void on_slice(void *context, const struct track_slice *event, bool is_ins
 		return;
 	}
 	timeline->nr_all++;
-	slice.row = row_of(timeline, (uint32_t)event->track, track);
+	slice.row = row_of(timeline, event, track);
 	if (html_lod_wants(&timeline->lod, &slice)) {
 		slice.set = set_of(event, &slice);
 	}
 	html_lod_add(&timeline->lod, &slice);
-	track->nr_open += !is_instant;
-}
-
-static void on_slice_end(void *context, uint64_t id, uint64_t ns)
-{
-	struct html_timeline *timeline = context;
-	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)id);
-
-	(void)ns;
-	if (track && track->nr_open) {
-		track->nr_open--;
-	}
 }
 
 static void on_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
@@ -580,11 +568,8 @@ static void write_packed(struct html_timeline *timeline, struct buf *out)
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out)
 {
 	struct html_timeline timeline = {.bytes = bytes};
-	const struct track_sink sink = {.begin = on_begin,
-		.track = on_track,
-		.slice = on_slice,
-		.slice_end = on_slice_end,
-		.context = &timeline};
+	const struct track_sink sink = {
+		.begin = on_begin, .track = on_track, .slice = on_slice, .context = &timeline};
 	/* Counters have pages of their own. */
 	const struct timeline_filter filter = {
 		.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX | TIMELINE_PYTHON |

@@ -287,33 +287,23 @@ static void add_op_args(struct buf *out, const struct timeline *timeline, const 
 	}
 }
 
-/* NVTX's types: unsigned, signed and floating numbers of 64 bits, then of 32. */
 static void add_payload(struct buf *out, const struct slice *slice)
 {
 	double number;
-	float small;
 
-	if (!slice->payload_type && slice->kind != SLICE_RANGE) {
+	if (slice->payload == PAYLOAD_NONE && slice->kind != SLICE_RANGE) {
 		return;
 	}
-	memcpy(&number, &slice->value, sizeof(number));
-	memcpy(&small, &slice->value, sizeof(small));
 	buf_text(out, ", \"args\": {");
-	switch (slice->payload_type) {
-	case 1:
-	case 4:
-		buf_text(out, "\"payload\": ");
-		buf_uint(out, slice->value);
+	switch (slice->payload) {
+	case PAYLOAD_UINT:
+		add_member(out, "\"payload\": ", slice->value);
 		break;
-	case 2:
+	case PAYLOAD_INT:
 		buf_printf(out, "\"payload\": %" PRId64, (int64_t)slice->value);
 		break;
-	case 5:
-		buf_printf(out, "\"payload\": %" PRId32, (int32_t)slice->value);
-		break;
-	case 3:
-	case 6:
-		number = slice->payload_type == 6 ? (double)small : number;
+	case PAYLOAD_DOUBLE:
+		memcpy(&number, &slice->value, sizeof(number));
 		if (isfinite(number)) { /* JSON has no others */
 			buf_printf(out, "\"payload\": %.9g", number);
 		}

@@ -55,13 +55,16 @@ enum slice_category {
 	NR_CATEGORIES,
 };
 
+/* NVTX's types of payloads, widened to 64 bits. */
+enum slice_payload { PAYLOAD_NONE, PAYLOAD_UINT, PAYLOAD_INT, PAYLOAD_DOUBLE, PAYLOAD_OTHER };
+
 /* What a slice does not have is 0. Names and texts are ids of string_pool.h. */
 struct slice {
 	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
 	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
 	uint8_t kind, category;
 	/* All that a walk over times alone sets is above. */
-	uint8_t payload_type; /* of NVTX */
+	uint8_t payload; /* of NVTX: enum slice_payload, of `value` */
 	uint8_t copy_kind;
 	bool has_inputs;     /* of an operator; the text may be empty */
 	bool is_trace_range; /* a step that is also among the operators of an imported trace */

@@ -311,6 +311,24 @@ static void walk_python(const struct slice_walk *walk, const struct batch *b)
 	}
 }
 
+/* NVTX's types: unsigned, signed and floating numbers of 64 bits, then of 32. */
+static void set_payload(struct slice *slice, const struct range *range)
+{
+	static const uint8_t payloads[] = {PAYLOAD_NONE, PAYLOAD_UINT, PAYLOAD_INT, PAYLOAD_DOUBLE,
+		PAYLOAD_UINT, PAYLOAD_INT, PAYLOAD_DOUBLE};
+	uint8_t type = range->payload_type;
+	double number;
+	float small;
+
+	slice->payload = type < sizeof(payloads) ? payloads[type] : PAYLOAD_OTHER;
+	slice->value = type == 5 ? (uint64_t)(int32_t)range->payload : range->payload;
+	if (type == 6) {
+		memcpy(&small, &range->payload, sizeof(small));
+		number = (double)small;
+		memcpy(&slice->value, &number, sizeof(number));
+	}
+}
+
 static void walk_range(void *context, const struct range *range)
 {
 	const struct slice_walk *walk = context;
@@ -324,8 +342,7 @@ static void walk_range(void *context, const struct range *range)
 		slice.name = range->name;
 		slice.category = CATEGORY_ANNOTATION;
 		slice.domain = range->domain;
-		slice.value = range->payload;
-		slice.payload_type = range->payload_type;
+		set_payload(&slice, range);
 		emit(walk, &slice);
 	}
 }

@@ -260,7 +260,10 @@ static struct track_lane *add_lane(struct track_rows *rows, size_t place)
 
 static void end_slice(const struct track_rows *rows, struct track_lane *lane)
 {
-	rows->sink->slice_end(rows->sink->context, lane->track, lane->ends[--lane->nr]);
+	lane->nr--;
+	if (rows->sink->slice_end) {
+		rows->sink->slice_end(rows->sink->context, lane->track, lane->ends[lane->nr]);
+	}
 }
 
 /* Ends the slices that are over. Is there room for this one now? */
@@ -273,21 +276,23 @@ static bool has_room(const struct track_rows *rows, const struct track_row *row,
 	return !lane->nr || (!row->is_apart && end_ns <= lane->ends[lane->nr - 1]);
 }
 
-uint64_t track_rows_place(struct track_rows *rows, size_t place, uint64_t begin_ns, uint64_t end_ns)
+void track_rows_place(struct track_rows *rows, size_t place, struct track_slice *slice)
 {
 	struct track_row *row = &rows->rows[place];
 	size_t first = row->nr_lanes > LANES_TRIED ? row->nr_lanes - LANES_TRIED : 0;
+	uint64_t end_ns = slice->ns + slice->dur_ns;
 	struct track_lane *lane = NULL;
 
 	for (size_t i = first; i < row->nr_lanes && !lane; i++) {
-		if (has_room(rows, row, &row->lanes[i], begin_ns, end_ns)) {
+		if (has_room(rows, row, &row->lanes[i], slice->ns, end_ns)) {
 			lane = &row->lanes[i];
 		}
 	}
 	lane = lane ? lane : add_lane(rows, place);
 	lane->ends = array_grow(lane->ends, lane->nr, &lane->capacity, sizeof(*lane->ends));
+	slice->track = lane->track;
+	slice->depth = (uint32_t)lane->nr;
 	lane->ends[lane->nr++] = end_ns;
-	return lane->track;
 }
 
 void track_rows_close(struct track_rows *rows)

@@ -73,10 +73,11 @@ size_t track_rows_add(struct track_rows *rows, enum track_row_kind kind, uint32_
 	uint64_t parent, char *name);
 
 /*
- * The track for a slice, which must not begin before earlier ones; of those that begin together
- * the longest comes first. Hands the sink the ends of slices that are over, and new tracks.
+ * Sets track and depth of a slice, which must not begin before earlier ones; of those that begin
+ * together the longest comes first. Hands the sink the ends of slices that are over, and new
+ * tracks.
  */
-uint64_t track_rows_place(struct track_rows *rows, size_t row, uint64_t begin_ns, uint64_t end_ns);
+void track_rows_place(struct track_rows *rows, size_t row, struct track_slice *slice);
 
 /* The track for instants. */
 uint64_t track_rows_track(struct track_rows *rows, size_t row);

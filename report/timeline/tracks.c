@@ -200,26 +200,17 @@ static const struct shared_args *shape_args(struct tracks *tracks, uint32_t id, 
 static void add_payload(struct track_slice *event, const struct sorted_slice *slice)
 {
 	double number;
-	float small;
 
-	memcpy(&number, &slice->value, sizeof(number));
-	memcpy(&small, &slice->value, sizeof(small));
-	switch (slice->shape) { /* NVTX: unsigned, signed, float of 64 bits, then of 32 */
-	case 1:
-	case 4:
+	switch (slice->shape) {
+	case PAYLOAD_UINT:
 		add_uint(event, KEY_PAYLOAD, slice->value);
 		break;
-	case 2:
+	case PAYLOAD_INT:
 		add_int(event, KEY_PAYLOAD, (int64_t)slice->value);
 		break;
-	case 5:
-		add_int(event, KEY_PAYLOAD, (int32_t)slice->value);
-		break;
-	case 3:
+	case PAYLOAD_DOUBLE:
+		memcpy(&number, &slice->value, sizeof(number));
 		add_double(event, KEY_PAYLOAD, number);
-		break;
-	case 6:
-		add_double(event, KEY_PAYLOAD, (double)small);
 		break;
 	default:
 		break;
@@ -425,8 +416,7 @@ static void write_slice(struct tracks *tracks, const struct sorted_slice *slice)
 	default:
 		break;
 	}
-	event.track =
-		track_rows_place(&tracks->rows, slice->row, event.ns, event.ns + slice->dur_ns);
+	track_rows_place(&tracks->rows, slice->row, &event);
 	tracks->sink->slice(tracks->sink->context, &event, false);
 }
 
@@ -546,7 +536,7 @@ static void on_slice(void *context, struct slice *slice)
 		break;
 	case SLICE_RANGE:
 	case SLICE_FREE_RANGE:
-		sorted->shape = slice->payload_type;
+		sorted->shape = slice->payload;
 		break;
 	case SLICE_NCCL_CALL:
 		sorted->shape = (uint32_t)slice->result;

@@ -83,7 +83,8 @@ struct shared_args {
 struct track_slice {
 	uint64_t track, ns;
 	uint64_t dur_ns;
-	uint32_t name; /* of string_pool.h */
+	uint32_t name;	/* of string_pool.h */
+	uint32_t depth; /* open slices of the track, which this one is nested in */
 	uint8_t category;
 	uint8_t nr_args, nr_flows;
 	struct arg args[TRACK_SLICE_ARGS];
@@ -104,7 +105,8 @@ struct track {
 
 /*
  * Takes tracks before the slices on them, and the slices of a track in order: an end closes the
- * innermost slice that is open. A sink without `count` gets no counters; `share` may be NULL.
+ * innermost slice that is open. A sink without `count` gets no counters; `slice_end` and `share`
+ * may be NULL.
  */
 struct track_sink {
 	void (*track)(void *context, const struct track *track);

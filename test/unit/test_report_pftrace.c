@@ -134,7 +134,8 @@ static void check_random(unsigned int seed, enum track_row_kind kind)
 				text, (size_t)snprintf(text, sizeof(text), "slice %zu", i))};
 
 		slices[i].name = (uint64_t)event.name + 1;
-		event.track = track_rows_place(&rows, row, slices[i].begin, slices[i].end);
+		event.dur_ns = slices[i].end - slices[i].begin;
+		track_rows_place(&rows, row, &event);
 		sink.slice(&perfetto, &event, false);
 	}
 	track_rows_close(&rows);
