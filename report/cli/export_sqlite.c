@@ -105,7 +105,8 @@ static void create_table(struct database *database, const struct event_table *ta
 	buf_printf(&insert, "INSERT INTO %s VALUES(", table->name);
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		buf_printf(&create, "%s\"%s\" INTEGER%s", c ? ", " : "", table->columns[c].name,
-			table->columns[c].type == EVENT_COLUMN_TEXT ? " REFERENCES StringIds(id)" : "");
+			table->columns[c].type == EVENT_COLUMN_TEXT ? " REFERENCES StringIds(id)"
+								    : "");
 		buf_text(&insert, c ? ", ?" : "?");
 	}
 	buf_add(&create, ")", 2);

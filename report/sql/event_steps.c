@@ -76,8 +76,9 @@ void event_steps_prepare(struct event_steps *steps, unsigned int table)
 {
 	static const struct scan_want wants[] = {
 		SCAN_CALLS(COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation))};
-	static const struct scan_view view = {
-		.wants = wants, .nr_wants = sizeof(wants) / sizeof(wants[0]), .on_batch = take_calls};
+	static const struct scan_view view = {.wants = wants,
+		.nr_wants = sizeof(wants) / sizeof(wants[0]),
+		.on_batch = take_calls};
 	struct scan scan = {&view, steps};
 	unsigned int column;
 

@@ -4,6 +4,7 @@
 
 #include "report/sql/database.h"
 #include "report/sql/event_index.h"
+#include "report/util/closest_name.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
@@ -24,11 +25,11 @@ START_TEST(the_closest_name_is_found)
 {
 	static const char *const words[] = {"kernel", "memcpy", "memset", NULL};
 
-	ck_assert_str_eq(database_closest("kernels", words), "kernel");
-	ck_assert_str_eq(database_closest("KERNEL", words), "kernel");
-	ck_assert_str_eq(database_closest("memcopy", words), "memcpy");
-	ck_assert_ptr_null(database_closest("step", words));
-	ck_assert_ptr_null(database_closest("", words));
+	ck_assert_str_eq(closest_name("kernels", words), "kernel");
+	ck_assert_str_eq(closest_name("KERNEL", words), "kernel");
+	ck_assert_str_eq(closest_name("memcopy", words), "memcpy");
+	ck_assert_ptr_null(closest_name("step", words));
+	ck_assert_ptr_null(closest_name("", words));
 }
 END_TEST
 
