@@ -25,4 +25,4 @@ SELECT c.start_ns AS "api_start_ns|T|API Start (ns)",
 		AS "block|X|BlockXYZ",
 	kernel_text(k.mangled_name) AS "name|X|Kernel Name"
 FROM kernel k JOIN call c ON c.process = k.process AND c.correlation = k.correlation
-ORDER BY c.start_ns, k.process, k.rowid DESC
+ORDER BY c.start_ns, k.process, c.end_ns DESC, k.rowid DESC
