@@ -76,6 +76,14 @@ static void sort_rows(struct event_index *index)
 	qsort_r(index->order, index->nr_rows, sizeof(*index->order), by_keys, index);
 }
 
+static void destroy(struct event_index *index)
+{
+	event_cells_fini(&index->cells);
+	free(index->parts);
+	free(index->order);
+	free(index);
+}
+
 const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
 	const struct event_table *table, uint64_t columns, const unsigned int *keys,
 	unsigned int nr_keys, bool has_time)
@@ -98,11 +106,14 @@ const struct event_index *event_index_find(struct event_indexes *indexes, struct
 	index->has_time = has_time;
 	memcpy(index->keys, keys, nr_keys * sizeof(*keys));
 	event_scan_begin(&scan, input, table, columns, &any);
-	/* Rows are counted in 32 bits here; what is more would take 40 GB. */
-	while (event_scan_next(&scan) && index->cells.nr < UINT32_MAX / 2) {
+	while (event_scan_next(&scan) && index->cells.nr <= UINT32_MAX - GPROF_BLOCK_ROWS) {
 		append(index, &scan);
 	}
 	event_scan_end(&scan);
+	if (index->cells.nr > UINT32_MAX - GPROF_BLOCK_ROWS) {
+		destroy(index);
+		return NULL;
+	}
 	sort_rows(index);
 	index->next = indexes->first;
 	indexes->first = index;
@@ -115,10 +126,7 @@ void event_indexes_fini(struct event_indexes *indexes)
 
 	for (index = indexes->first; index; index = next) {
 		next = index->next;
-		event_cells_fini(&index->cells);
-		free(index->parts);
-		free(index->order);
-		free(index);
+		destroy(index);
 	}
 	indexes->first = NULL;
 }

@@ -38,7 +38,7 @@ struct event_indexes {
 
 /*
  * The index of that table, columns and keys, which are among the columns, as the time column is if
- * has_time; made if there is none yet.
+ * has_time; made if there is none yet. NULL where the table has more rows than 32 bits count.
  */
 const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
 	const struct event_table *table, uint64_t columns, const unsigned int *keys,

@@ -399,6 +399,11 @@ static int filter_index(struct cursor *cursor, const struct virtual_table *table
 	}
 	cursor->index = event_index_find(&table->tables->indexes, &table->tables->input,
 		table->table, columns, keys, nr_keys, has_time);
+	if (!cursor->index) {
+		cursor->base.pVtab->zErrMsg = sqlite3_mprintf(
+			"the table %s has too many rows for a join", table->table->name);
+		return SQLITE_ERROR;
+	}
 	event_index_look_up(cursor->index, cursor->keys, &bounds, &cursor->place, &cursor->end);
 	cursor->is_end = cursor->place >= cursor->end;
 	return SQLITE_OK;
