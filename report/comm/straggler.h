@@ -20,7 +20,7 @@ enum straggler_figure {
 	STRAGGLER_COMPUTATION,
 	STRAGGLER_COPIES, /* copies and sets while nothing else runs */
 	STRAGGLER_IDLE,
-	STRAGGLER_PHASES, /* of the host, if operators tell; not part of that sum */
+	STRAGGLER_PHASES, /* of the host, if there are operators; not part of that sum */
 	STRAGGLER_LAUNCHED = STRAGGLER_PHASES + NR_PHASES, /* on the GPU, by the launching phase */
 	NR_STRAGGLER_FIGURES = STRAGGLER_LAUNCHED + NR_PHASES,
 };

@@ -3,9 +3,8 @@
  * A tree of operators, what they contain, and the GPU activities that they launched, with times of
  * all calls.
  *
- * A row is found by its parent, kind and name. Memory is bounded by the number of different rows,
- * and, where operators are distinguished by their place in the step, by the events of a thread in
- * one step.
+ * A row is found by its parent, kind and name. Memory is bounded by the number of different rows.
+ * Rows by place in the step also keep the events of a thread in one step.
  */
 #ifndef REPORT_OPS_EVENT_TREE_H
 #define REPORT_OPS_EVENT_TREE_H

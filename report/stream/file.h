@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files of streams. A job may have more than a process may open, so at most STREAM_FILES are
- * open, or half of what the process may open if that is less.
+ * open. If half of its limit is less, that counts instead.
  *
  * Beyond that it closes the least recently read file and opens it again when needed. If another
  * file has taken its name, reading fails. Any thread may read.

@@ -25,9 +25,9 @@ bool temp_file_read(int fd, uint64_t offset, void *bytes, size_t nr_bytes);
 void temp_file_read_back(int fd, uint64_t offset, void *bytes, size_t nr_bytes);
 
 /*
- * Replaces the file at `path` by a new one (mode 0644), written under a temporary name beside it,
- * so that readers see all of the old file or all of the new one. Returns 0 or -errno. After an
- * error nothing has changed and nothing is left over.
+ * Replaces the file at `path` by a new one (mode 0644), written under a temporary name beside it.
+ * Readers see all of the old file or all of the new one. Returns 0 or -errno. After an error
+ * nothing has changed and nothing is left over.
  */
 int replace_file(const char *path, const char *bytes, size_t nr_bytes);
 
