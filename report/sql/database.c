@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "report/util/closest_name.h"
 #include "report/util/text.h"
@@ -323,7 +324,8 @@ static void add_suggestion(struct buf *text, const char *message)
 		return;
 	}
 	closest = closest_name(wrong_name(message), names);
-	if (closest) {
+	/* A column of that very name belongs to another table. */
+	if (closest && strcasecmp(closest, wrong_name(message)) != 0) {
 		buf_printf(text, "; did you mean %s?", closest);
 	} else {
 		buf_text(text, "; gprof-report sql --schema lists tables and columns");
