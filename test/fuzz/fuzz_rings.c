@@ -42,7 +42,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t nr_bytes)
 	}
 }
 
-static bool ring_to_rows_add(void *context, const struct export_table *table,
+static bool ignore_row(void *context, const struct event_table *table,
 	const struct process *process, const struct export_cell *cells)
 {
 	(void)context;
@@ -55,7 +55,7 @@ static bool ring_to_rows_add(void *context, const struct export_table *table,
 /* Every row of the stream and of the rings; what views make of rows other targets try. */
 static void read_all(struct process *process)
 {
-	const struct export_sink sink = {ring_to_rows_add, NULL};
+	const struct export_sink sink = {ignore_row, NULL};
 
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		stream_verify(process->stream, i, fuzz_input_ignore_bad, NULL);
