@@ -533,7 +533,7 @@ static void write_process(struct chrome *chrome)
 
 void chrome_write_part(struct process *const *processes, size_t nr_processes,
 	const struct timeline_filter *filter, const char *name, const struct timeline_part *part,
-	struct chrome_sizes *sizes, struct buf *out)
+	struct timeline_sizes *sizes, struct buf *out)
 {
 	struct chrome chrome = {.timeline = {.filter = filter, .part = part},
 		.events = {.timeline = &chrome.timeline, .out = out, .sizes = sizes}};
@@ -545,7 +545,7 @@ void chrome_write_part(struct process *const *processes, size_t nr_processes,
 		sizes->span_ns = (timeline->all_last_ns > timeline->all_first_ns
 						 ? timeline->all_last_ns - timeline->all_first_ns
 						 : 0) /
-					 CHROME_SPANS +
+					 TIMELINE_SPANS +
 				 1;
 	}
 	progress_start("writing the timeline", timeline->nr_all);

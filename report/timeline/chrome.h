@@ -11,14 +11,6 @@
 #include "report/timeline/timeline.h"
 #include "report/util/buf.h"
 
-#define CHROME_SPANS 65536u
-
-/* How many bytes the events of each span of time take. Starts with all zeros. */
-struct chrome_sizes {
-	uint64_t begin_ns, span_ns;
-	uint64_t bytes[CHROME_SPANS];
-};
-
 /* A whole file called `name`. filter may be NULL. */
 void chrome_write(struct process *const *processes, size_t nr_processes,
 	const struct timeline_filter *filter, const char *name, struct buf *out);
@@ -26,6 +18,6 @@ void chrome_write(struct process *const *processes, size_t nr_processes,
 /* The same of a part of the time. sizes: NULL, or to be filled. */
 void chrome_write_part(struct process *const *processes, size_t nr_processes,
 	const struct timeline_filter *filter, const char *name, const struct timeline_part *part,
-	struct chrome_sizes *sizes, struct buf *out);
+	struct timeline_sizes *sizes, struct buf *out);
 
 #endif

@@ -25,11 +25,11 @@ static void add_us(struct buf *out, uint64_t ns)
 	buf_add(out, decimals, sizeof(decimals));
 }
 
-static void add_size(struct chrome_sizes *sizes, uint64_t ns, uint64_t nr_bytes)
+static void add_size(struct timeline_sizes *sizes, uint64_t ns, uint64_t nr_bytes)
 {
 	uint64_t span = ns > sizes->begin_ns ? (ns - sizes->begin_ns) / sizes->span_ns : 0;
 
-	sizes->bytes[span < CHROME_SPANS ? span : CHROME_SPANS - 1] += nr_bytes;
+	sizes->bytes[span < TIMELINE_SPANS ? span : TIMELINE_SPANS - 1] += nr_bytes;
 }
 
 /* `{"ph": "X", "cat": ..., "name": ...`; the name is JSON already. Accounts the event before. */

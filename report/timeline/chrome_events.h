@@ -3,14 +3,14 @@
 #ifndef REPORT_TIMELINE_CHROME_EVENTS_H
 #define REPORT_TIMELINE_CHROME_EVENTS_H
 
-#include "report/timeline/chrome.h"
 #include "report/timeline/slice.h"
+#include "report/util/buf.h"
 
 struct chrome_events {
 	struct timeline *timeline;
 	struct buf *out;
-	struct chrome_sizes *sizes;  /* NULL: not wanted */
-	uint64_t event_at, event_ns; /* of the event that is being written: place and time */
+	struct timeline_sizes *sizes; /* NULL: not wanted */
+	uint64_t event_at, event_ns;  /* of the event that is being written: place and time */
 	uint64_t nr_events;
 	struct idmap shape_args; /* char *, by shape of the process at hand */
 };

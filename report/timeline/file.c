@@ -107,7 +107,7 @@ static int close_target(struct target *target)
  * rest of it was only counted.
  */
 static int write_one(const struct job *job, const char *path, const struct timeline_part *part,
-	struct chrome_sizes *sizes, bool *is_too_large)
+	struct timeline_sizes *sizes, bool *is_too_large)
 {
 	struct target target = {.most_bytes = is_too_large ? job->file->most_bytes : 0};
 	struct buf out;
@@ -136,13 +136,13 @@ static int write_one(const struct job *job, const char *path, const struct timel
 
 /* Parts of at most most_bytes each; a span with more is one part. The caller frees them. */
 static struct timeline_part *cut(
-	const struct chrome_sizes *sizes, uint64_t most_bytes, size_t *nr_parts)
+	const struct timeline_sizes *sizes, uint64_t most_bytes, size_t *nr_parts)
 {
 	struct timeline_part *parts = NULL;
 	size_t capacity = 0, nr = 0;
 	uint64_t nr_bytes = 0;
 
-	for (size_t i = 0; i < CHROME_SPANS; i++) {
+	for (size_t i = 0; i < TIMELINE_SPANS; i++) {
 		uint64_t ns = sizes->begin_ns + i * sizes->span_ns;
 
 		if (!i || (nr_bytes && nr_bytes + sizes->bytes[i] > most_bytes)) {
@@ -180,7 +180,7 @@ static size_t count_older(const struct timeline_file *file)
 	return nr;
 }
 
-static int write_parts(const struct job *job, const struct chrome_sizes *sizes)
+static int write_parts(const struct job *job, const struct timeline_sizes *sizes)
 {
 	struct timeline_file *file = job->file;
 	struct timeline_part *parts = cut(sizes, file->most_bytes, &file->nr_parts);
@@ -202,7 +202,7 @@ int timeline_file_write(
 {
 	const struct job job = {file, processes, nr_processes};
 	const struct timeline_part whole = {.end_ns = UINT64_MAX};
-	struct chrome_sizes *sizes;
+	struct timeline_sizes *sizes;
 	bool is_too_large = false;
 	int error;
 

@@ -46,6 +46,14 @@ struct timeline_part {
 	size_t nr, nr_parts;	   /* from 1 on; 0 of 0: the whole */
 };
 
+#define TIMELINE_SPANS 65536u
+
+/* How many bytes of a file the events of each span of time take. Starts with all zeros. */
+struct timeline_sizes {
+	uint64_t begin_ns, span_ns;
+	uint64_t bytes[TIMELINE_SPANS];
+};
+
 /* ---- the time axis and the process at hand ---- */
 
 /* Every process gets this many device numbers; the last one stands for an unknown device. */

@@ -7,7 +7,7 @@
 #ifndef REPORT_TIMELINE_TRACK_ROWS_H
 #define REPORT_TIMELINE_TRACK_ROWS_H
 
-#include "report/timeline/tracks.h"
+#include "report/timeline/track_sink.h"
 
 /* What slices of a row are, and the numbers that find it. */
 enum track_row_kind {

@@ -15,111 +15,11 @@
 #ifndef REPORT_TIMELINE_TRACKS_H
 #define REPORT_TIMELINE_TRACKS_H
 
-#include "report/timeline/slice.h"
-#include "report/util/buf.h"
-
-/* Flows of calls are process and correlation id; those of autograd have this bit. */
-#define AUTOGRAD_FLOW (1ull << 63)
-
-enum arg_key {
-	KEY_NONE,
-	KEY_CORRELATION,
-	KEY_RESULT,
-	KEY_STACK,
-	KEY_SEQUENCE,
-	KEY_INPUTS,
-	KEY_PAYLOAD,
-	KEY_DEVICE,
-	KEY_CONTEXT,
-	KEY_STREAM,
-	KEY_GRAPH,
-	KEY_GRAPH_NODE,
-	KEY_BYTES,
-	KEY_RATE,
-	KEY_GRID,
-	KEY_BLOCK,
-	KEY_CLUSTER,
-	KEY_REGISTERS,
-	KEY_STATIC_SHARED,
-	KEY_DYNAMIC_SHARED,
-	KEY_BLOCKS_PER_SM,
-	KEY_WARPS_PER_SM,
-	KEY_OCCUPANCY,
-	KEY_LIMITER,
-	KEY_COUNT,
-	KEY_CODE,
-	KEY_ALGBW,
-	KEY_COMM,
-	NR_KEYS,
-};
+#include "report/timeline/track_sink.h"
 
 /* "cuda_runtime", "registers per thread"; NULL for CATEGORY_NONE and KEY_NONE. */
 extern const char *const category_words[NR_CATEGORIES];
 extern const char *const key_words[NR_KEYS];
-
-enum arg_type { ARG_UINT, ARG_INT, ARG_DOUBLE, ARG_TEXT };
-
-struct arg {
-	uint8_t key;  /* enum arg_key */
-	uint8_t type; /* enum arg_type */
-	union {
-		uint64_t number;
-		int64_t integer;
-		double real;
-		uint32_t text; /* of string_pool.h */
-	};
-};
-
-#define TRACK_SLICE_ARGS  16u
-#define TRACK_SLICE_FLOWS 4u
-
-/* Arguments that many slices have: those of a launch's shape. */
-struct shared_args {
-	uint8_t nr;
-	struct arg args[TRACK_SLICE_ARGS];
-	struct buf packed; /* for the sink's use */
-};
-
-struct track_slice {
-	uint64_t track, ns;
-	uint64_t dur_ns;
-	uint32_t name;	/* of string_pool.h */
-	uint32_t depth; /* open slices of the track, which this one is nested in */
-	uint8_t category;
-	uint8_t nr_args, nr_flows;
-	struct arg args[TRACK_SLICE_ARGS];
-	uint64_t flows[TRACK_SLICE_FLOWS]; /* both ends of a flow have the same number */
-	const struct shared_args *shared;  /* more arguments; NULL: none */
-};
-
-enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_OTHER };
-
-struct track {
-	uint64_t id, parent; /* parent 0: none */
-	const char *name;    /* UTF-8 */
-	const char *label;   /* of a process; else NULL */
-	int32_t rank;	     /* order among its siblings */
-	enum track_kind kind;
-	uint32_t pid, tid; /* of a process or thread */
-};
-
-/*
- * Takes tracks before the slices on them, and the slices of a track in order: an end closes the
- * innermost slice that is open. A sink without `count` gets no counters; `slice_end` and `share`
- * may be NULL.
- */
-struct track_sink {
-	void (*track)(void *context, const struct track *track);
-	void (*slice)(void *context, const struct track_slice *slice, bool is_instant);
-	void (*slice_end)(void *context, uint64_t track, uint64_t ns); /* instants have none */
-	/* Before the first slice that has them. */
-	void (*share)(void *context, struct shared_args *args);
-	void (*counter_track)(void *context, const struct track *track, const char *unit);
-	void (*count)(void *context, uint64_t track, uint64_t ns, double value);
-	/* First of all: times count from base_ns (CLOCK_REALTIME); the first and the last event. */
-	void (*begin)(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns);
-	void *context;
-};
 
 /* What the filter leaves of some processes; NULL: everything. */
 void tracks_walk(struct process *const *processes, size_t nr_processes,
