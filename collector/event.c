@@ -4,8 +4,8 @@
 
 #include "collector/collector.h"
 #include "collector/cupti/cupti.h"
-#include "collector/stream/facts.h"
 #include "collector/step/step.h"
+#include "collector/stream/facts.h"
 #include "collector/thread.h"
 
 void collector_step(enum gprof_step_rule rule)

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collector/stream/stream.h"
 #include "collector/util/config.h"
 #include "collector/util/log.h"
-#include "collector/stream/stream.h"
 
 void exit_message_recorded(
 	uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child)

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "collector/stream/batch.h"
-#include "collector/stream/dictionary.h"
+#include "collector/hang/hang.h"
 #include "collector/step/launch_period.h"
 #include "collector/step/period.h"
-#include "collector/hang/hang.h"
+#include "collector/stream/batch.h"
+#include "collector/stream/dictionary.h"
 #include "collector/stream/stream.h"
 #include "collector/util/loss.h"
 

@@ -7,22 +7,22 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "collector/stream/batch.h"
 #include "collector/cupti/callback.h"
-#include "collector/stream/calls.h"
-#include "collector/util/clock.h"
-#include "collector/util/config.h"
-#include "collector/stream/dictionary.h"
-#include "collector/stream/facts.h"
-#include "collector/util/log.h"
-#include "collector/util/notice.h"
-#include "collector/ring/ring.h"
 #include "collector/cupti/record.h"
+#include "collector/ring/ring.h"
 #include "collector/sample/sample.h"
 #include "collector/step/step.h"
-#include "collector/util/start_progress.h"
+#include "collector/stream/batch.h"
+#include "collector/stream/calls.h"
+#include "collector/stream/dictionary.h"
+#include "collector/stream/facts.h"
 #include "collector/stream/stream.h"
 #include "collector/thread.h"
+#include "collector/util/clock.h"
+#include "collector/util/config.h"
+#include "collector/util/log.h"
+#include "collector/util/notice.h"
+#include "collector/util/start_progress.h"
 
 /* If the target's memory is limited, rings take at most this part of the limit. */
 #define TARGET_SHARE 16u

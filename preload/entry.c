@@ -14,14 +14,14 @@
 
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
-#include "preload/paddle/paddle.h"
+#include "preload/hooks.h"
 #include "preload/nvtx/nvtx_next.h"
 #include "preload/nvtx/nvtx_record.h"
+#include "preload/paddle/paddle.h"
 #include "preload/python/op_name.h"
 #include "preload/python/op_stack.h"
 #include "preload/python/python_start.h"
 #include "preload/torch/torch.h"
-#include "preload/hooks.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "collector/util/memory.h"
 #include "collector/ring/safe_read.h"
+#include "collector/util/memory.h"
 #include "preload/hooks.h"
 
 /*

@@ -9,8 +9,8 @@
  * is passed on.
  */
 #include "collector/cupti/cupti_share.h"
-#include "preload/hook/hook.h"
 #include "preload/base/modules.h"
+#include "preload/hook/hook.h"
 
 /* The real function, and whether the call is one to be shared. */
 #define SHARED(name)                                    \

@@ -17,8 +17,8 @@
 #include "collector/collector.h"
 #include "preload/abi/cuda_abi.h"
 #include "preload/hook/hook.h"
-#include "preload/paddle/paddle.h"
 #include "preload/hooks.h"
+#include "preload/paddle/paddle.h"
 
 /* Nothing of the list but its ends. */
 #define HOOK(api, need, ret, name, params, args, facts)

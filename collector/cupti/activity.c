@@ -4,14 +4,14 @@
 #include <stdatomic.h>
 
 #include "collector/cupti/buffer.h"
-#include "collector/util/config.h"
 #include "collector/cupti/cupti.h"
-#include "collector/util/target.h"
-#include "collector/util/pace.h"
 #include "collector/cupti/record.h"
 #include "collector/cupti/share_clock.h"
-#include "collector/util/notice.h"
+#include "collector/util/config.h"
 #include "collector/util/loss.h"
+#include "collector/util/notice.h"
+#include "collector/util/pace.h"
+#include "collector/util/target.h"
 
 #define PREFETCH_BYTES 1024
 /* Records between two checks whether the drain should rest. */

@@ -4,10 +4,10 @@
 #include <stdatomic.h>
 
 #include "collector/cupti/cupti.h"
+#include "collector/ring/ring.h"
+#include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/stack.h"
-#include "collector/util/loss.h"
-#include "collector/ring/ring.h"
 
 /* Small enough that many threads can hold one each, large enough for 1,200 kernels. */
 #define BUFFER_BYTES (256u << 10)

@@ -5,16 +5,16 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "collector/util/notice.h"
-#include "collector/util/loss.h"
-#include "collector/util/mode.h"
-#include "collector/ring/ring.h"
-#include "collector/util/clock.h"
-#include "collector/format/format.h"
-#include "collector/stream/calls.h"
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/subscriber.h"
+#include "collector/format/format.h"
+#include "collector/ring/ring.h"
 #include "collector/step/window.h"
+#include "collector/stream/calls.h"
+#include "collector/util/clock.h"
+#include "collector/util/loss.h"
+#include "collector/util/mode.h"
+#include "collector/util/notice.h"
 
 struct cbid {
 	uint8_t domain;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "collector/util/config.h"
+#include "collector/util/loaded_objects.h"
 #include "collector/util/log.h"
 #include "collector/util/notice.h"
-#include "collector/util/loaded_objects.h"
 
 struct cupti cupti;
 

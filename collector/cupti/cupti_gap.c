@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "collector/util/clock.h"
 #include "collector/cupti/cupti.h"
+#include "collector/util/clock.h"
 #include "collector/util/loaded_objects.h"
 #include "collector/util/log.h"
-#include "collector/util/notice.h"
 #include "collector/util/loss.h"
 #include "collector/util/mode.h"
+#include "collector/util/notice.h"
 
 #define MAX_STATED 16u /* gaps that get notices; all are counted */
 

@@ -8,14 +8,14 @@
 #include "collector/cupti/buffer.h"
 #include "collector/cupti/callback.h"
 #include "collector/cupti/client_kinds.h"
-#include "collector/util/clock.h"
-#include "collector/util/config.h"
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/cupti_gap.h"
-#include "collector/util/target.h"
 #include "collector/cupti/share_clock.h"
-#include "collector/util/loss.h"
 #include "collector/ring/ring.h"
+#include "collector/util/clock.h"
+#include "collector/util/config.h"
+#include "collector/util/loss.h"
+#include "collector/util/target.h"
 
 #define NR_OWN	8u
 #define WAIT_MS 2000u

@@ -4,15 +4,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/stream/batch.h"
 #include "collector/cupti/cupti.h"
-#include "collector/stream/dictionary.h"
 #include "collector/cupti/record_read.h"
 #include "collector/cupti/share_clock.h"
+#include "collector/format/format.h"
 #include "collector/hang/hang.h"
 #include "collector/step/step.h"
+#include "collector/stream/batch.h"
+#include "collector/stream/dictionary.h"
 #include "collector/util/loss.h"
-#include "collector/format/format.h"
 
 #define NO_DEVICE	 UINT32_MAX
 #define NR_KNOWN_KERNELS 4096u

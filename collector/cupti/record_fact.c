@@ -2,9 +2,9 @@
 /* CUPTI's records about devices, contexts and streams. */
 #include "collector/cupti/record_read.h"
 
+#include "collector/cupti/device.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
-#include "collector/cupti/device.h"
 
 static void add_attribute(uint32_t device, const char *name, uint64_t value)
 {

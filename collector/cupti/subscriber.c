@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 
 #include "collector/cupti/cupti.h"
-#include "collector/util/target.h"
 #include "collector/util/log.h"
+#include "collector/util/target.h"
 
 #define NR_DOMAINS SUBSCRIBER_NR_DOMAINS
 #define NR_WORDS   (SUBSCRIBER_MAX_CBID / 32u)

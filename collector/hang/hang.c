@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#include "collector/stream/batch.h"
-#include "collector/util/clock.h"
-#include "collector/util/config.h"
-#include "collector/stream/dictionary.h"
-#include "collector/stream/facts.h"
-#include "collector/util/log.h"
+#include "collector/format/format.h"
 #include "collector/ring/safe_read.h"
 #include "collector/step/step.h"
+#include "collector/stream/batch.h"
+#include "collector/stream/dictionary.h"
+#include "collector/stream/facts.h"
+#include "collector/util/clock.h"
+#include "collector/util/config.h"
+#include "collector/util/log.h"
 #include "collector/util/notice.h"
-#include "collector/format/format.h"
 
 #define SECOND_NS 1000000000u
 /*

@@ -6,15 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/hang/hang.h"
+#include "collector/ring/python_frames.h"
+#include "collector/ring/ring.h"
+#include "collector/ring/safe_read.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 #include "collector/util/dir.h"
-#include "collector/ring/python_frames.h"
-#include "collector/util/private_fd.h"
 #include "collector/util/log.h"
-#include "collector/ring/safe_read.h"
-#include "collector/ring/ring.h"
-#include "collector/hang/hang.h"
+#include "collector/util/private_fd.h"
 
 /* Rows of threads that are in no call, in the order of the kernel's list; others are counted. */
 #define MAX_IDLE 256u

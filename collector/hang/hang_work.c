@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "collector/stream/batch.h"
 #include "collector/format/block.h"
-#include "collector/stream/dictionary.h"
 #include "collector/hang/hang.h"
+#include "collector/stream/batch.h"
+#include "collector/stream/dictionary.h"
 
 /* Of each kind; if there are more, the most recently used. */
 #define MAX_KEPT 64u

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "collector/format/block.h"
-#include "collector/util/dir.h"
 #include "collector/ring/ending.h"
+#include "collector/ring/ring_pool.h"
+#include "collector/util/dir.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/mode.h"
-#include "collector/ring/ring_pool.h"
 
 /* Chunks that get their memory at first, in a file that grows. */
 #define FIRST_CHUNKS 16u

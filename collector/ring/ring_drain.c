@@ -5,8 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/util/pace.h"
 #include "collector/ring/ring_pool.h"
+#include "collector/util/pace.h"
 
 /* Chunks that the drain touches ahead, so that no thread of the target takes their page faults. */
 #define TOUCH_AHEAD    64u

@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "collector/util/clock.h"
+#include "collector/cupti/cupti_share.h"
 #include "collector/cupti/device.h"
 #include "collector/format/format.h"
-#include "collector/util/target.h"
-#include "collector/util/log.h"
 #include "collector/sample/nvml_abi.h"
-#include "collector/cupti/cupti_share.h"
+#include "collector/util/clock.h"
+#include "collector/util/log.h"
 #include "collector/util/notice.h"
+#include "collector/util/target.h"
 
 #define HOLD_NS 100000000u
 /* Interval of checks whether the process uses another GPU; every time while it uses none. */

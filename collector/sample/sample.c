@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/format/format.h"
+#include "collector/sample/nvml.h"
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
-#include "collector/util/private_fd.h"
-#include "collector/sample/nvml.h"
 #include "collector/util/mode.h"
-#include "collector/format/format.h"
+#include "collector/util/private_fd.h"
 
 #define NO_DEVICE 255u
 #define LEAST_MS  10u

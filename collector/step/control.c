@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector/util/dir.h"
-#include "collector/util/private_fd.h"
-#include "collector/util/log.h"
 #include "collector/step/schedule.h"
 #include "collector/step/step.h"
 #include "collector/stream/stream.h"
+#include "collector/util/dir.h"
+#include "collector/util/log.h"
 #include "collector/util/notice.h"
+#include "collector/util/private_fd.h"
 
 #define NAME "gprof.control"
 /* The rest of the stream's notices is for others; windows show the later commands, too. */

@@ -3,8 +3,8 @@
 
 #include <stdatomic.h>
 
-#include "collector/util/clock.h"
 #include "collector/ring/ring.h"
+#include "collector/util/clock.h"
 
 /* How long before a window CUPTI starts, and the assumed length of a step until it is known. */
 #define WARM_NS	      20000000u

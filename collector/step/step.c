@@ -5,17 +5,17 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "collector/util/claim.h"
 #include "collector/ring/ring.h"
-#include "collector/stream/facts.h"
-#include "collector/util/config.h"
-#include "collector/util/log.h"
+#include "collector/step/cupti_warmup.h"
 #include "collector/step/schedule.h"
 #include "collector/step/step_auto.h"
-#include "collector/step/cupti_warmup.h"
 #include "collector/step/window.h"
-#include "collector/util/notice.h"
+#include "collector/stream/facts.h"
+#include "collector/util/claim.h"
+#include "collector/util/config.h"
+#include "collector/util/log.h"
 #include "collector/util/mode.h"
+#include "collector/util/notice.h"
 
 /* The work of one thread here takes microseconds; after this long a signal handler has left it. */
 #define MOST_NS 1000000000u

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "collector/format/format.h"
 #include "collector/format/rows_to_columns.h"
-#include "collector/util/memory.h"
 #include "collector/stream/stream.h"
 #include "collector/util/loss.h"
-#include "collector/format/format.h"
+#include "collector/util/memory.h"
 
 /* This many rows of any table fit the first-level cache. */
 #define GROUP_ROWS 256u

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/stream/batch.h"
-#include "collector/format/intern.h"
-#include "collector/util/loss.h"
 #include "collector/format/format.h"
+#include "collector/format/intern.h"
+#include "collector/stream/batch.h"
+#include "collector/util/loss.h"
 
 #define NR_TEXTS	32768u
 #define TEXT_ARENA	(4u << 20)

@@ -11,10 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "collector/ring/ending.h"
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
-#include "collector/ring/ending.h"
 #include "collector/util/log.h"
 #include "collector/util/redact.h"
 

@@ -12,12 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/util/dir.h"
-#include "collector/util/private_fd.h"
-#include "collector/util/log.h"
-#include "collector/util/pace.h"
 #include "collector/ring/ring.h"
 #include "collector/stream/stream.h"
+#include "collector/util/dir.h"
+#include "collector/util/log.h"
+#include "collector/util/pace.h"
+#include "collector/util/private_fd.h"
 
 #define SHARED "/dev/shm"
 #define SUFFIX ".gprof.rings"

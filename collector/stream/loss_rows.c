@@ -3,14 +3,14 @@
 
 #include <string.h>
 
+#include "collector/format/format.h"
+#include "collector/ring/ring.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
-#include "collector/util/notice.h"
 #include "collector/stream/stream.h"
-#include "collector/util/loss.h"
-#include "collector/ring/ring.h"
 #include "collector/util/clock.h"
-#include "collector/format/format.h"
+#include "collector/util/loss.h"
+#include "collector/util/notice.h"
 
 static uint64_t add_loss(const char *cause, uint64_t count)
 {

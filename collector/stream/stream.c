@@ -14,10 +14,10 @@
 
 #include "collector/util/clock.h"
 #include "collector/util/dir.h"
-#include "collector/util/private_fd.h"
 #include "collector/util/log.h"
 #include "collector/util/memory.h"
 #include "collector/util/pace.h"
+#include "collector/util/private_fd.h"
 
 #define SUFFIX	      ".gprof"
 #define PART	      ".part"

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "preload/hook/hook.h"
 #include "preload/base/modules.h"
+#include "preload/hook/hook.h"
 
 void *_Atomic hook_nexts[HOOK_NEXT_NR] COMPAT_AT_START;
 uint32_t hook_nr_at_start COMPAT_AT_START;

@@ -4,10 +4,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "preload/base/utf8.h"
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl_range.h"
 #include "preload/nvtx/nvtx_next.h"
-#include "preload/base/utf8.h"
 
 #define MAX_STEP_STRINGS 16u
 #define MAX_STEP_RANGES	 16u

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "collector/ring/safe_read.h"
-#include "preload/python/python_line.h"
 #include "preload/base/utf8.h"
+#include "preload/python/python_line.h"
 
 #define MAX_COPY_BYTES 4096u /* of a line table that is read through the kernel */
 #define FRAME_BYTES    112u

@@ -13,8 +13,8 @@
 
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
-#include "preload/python/python_call.h"
 #include "preload/python/python.h"
+#include "preload/python/python_call.h"
 #include "preload/python/python_frame.h"
 #include "preload/python/python_thread.h"
 

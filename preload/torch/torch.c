@@ -11,8 +11,8 @@
 
 #include "collector/util/claim.h"
 #include "collector/util/config.h"
-#include "collector/util/log.h"
 #include "collector/util/loaded_objects.h"
+#include "collector/util/log.h"
 #include "preload/hook/hook.h"
 #include "preload/nvtx/nvtx_record.h"
 #include "preload/python/op_stack.h"

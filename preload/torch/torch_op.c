@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "preload/hook/hook.h"
+#include "preload/python/op_name.h"
 #include "preload/python/op_stack.h"
 #include "preload/python/python_call.h"
-#include "preload/python/op_name.h"
 #include "preload/torch/torch.h"
 
 /* The stack on which this thread's ranges are kept now, NULL if not at all. */
