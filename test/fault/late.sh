@@ -20,7 +20,7 @@ late()
 		"$B/integ/s_end" "$2" >"$T/out" 2>"$T/err"
 	rc=$?
 	summary api,losses
-	told=$(sed -n 's/^gprof\[.*not recorded: the process ended .*: \([0-9]*\) events lost$/\1/p' "$T/err")
+	told=$(sed -n 's/^gprof\[.*not recorded: the process ended .*; \([0-9]*\) events lost$/\1/p' "$T/err")
 	echo $(($(calls) + $(query '[.losses.rows[]?.count] | add // 0') + ${told:-0})) "$rc"
 }
 

@@ -43,7 +43,7 @@ within()
 	GPROF_LOG=info GPROF_LOG_FILE=$T/$1.log GPROF_DIR=$T/$1.dump LD_PRELOAD=$lib \
 		timeout 900 "$python" "test/torch/prog/$2.py" "${@:3}" >"$T/$1.out" 2>"$T/$1.err"
 	echo $? >>"$T/$1.out"
-	sed -i '/^gprof\[[0-9]*\]: [0-9]* events, /d' "$T/$1.err"
+	sed -i '/^gprof\[[0-9]*\]: recorded [0-9]* events (/d' "$T/$1.err"
 	without_times "$T/$1.err"
 	find "$T/$1.dump" -name '*.gprof' -exec "$B/torch/ops" {} + \
 		-o -name '*.gprof.part' -exec "$B/torch/ops" {} + >"$T/$1.ops"
