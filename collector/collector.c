@@ -55,7 +55,7 @@ static struct collector_state {
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
 	bool is_child; /* forked */
-	const struct collector_source *_Atomic door;
+	const struct collector_source *_Atomic source;
 } state = {.may_attach = true};
 
 /* In musl and other C libraries this may be missing; a reference that must resolve would kill. */
@@ -69,20 +69,20 @@ bool collector_is_running(void)
 
 static void after_fork(bool is_child)
 {
-	const struct collector_source *door = atomic_load(&state.door);
+	const struct collector_source *source = atomic_load(&state.source);
 
-	if (door) {
-		door->after_fork(is_child);
+	if (source) {
+		source->after_fork(is_child);
 	}
 }
 
 static void on_fork(void)
 {
-	const struct collector_source *door = atomic_load(&state.door);
+	const struct collector_source *source = atomic_load(&state.source);
 
 	nvml_hold();
-	if (door) {
-		door->before_fork();
+	if (source) {
+		source->before_fork();
 	}
 	loaded_objects_before_fork();
 }
@@ -236,10 +236,10 @@ static void wait_for_start(void)
 
 static void set_enabled(bool is_wanted)
 {
-	const struct collector_source *door = atomic_load(&state.door);
+	const struct collector_source *source = atomic_load(&state.source);
 
-	if (door) {
-		door->set_enabled(is_wanted);
+	if (source) {
+		source->set_enabled(is_wanted);
 	}
 }
 
@@ -402,14 +402,14 @@ void collector_stop(const char *how)
 	errno = error;
 }
 
-COMPAT_START_CODE void collector_set_source(const struct collector_source *door)
+COMPAT_START_CODE void collector_set_source(const struct collector_source *source)
 {
-	atomic_store(&state.door, door);
+	atomic_store(&state.source, source);
 }
 
 void collector_child(void)
 {
-	const struct collector_source *door = atomic_load(&state.door);
+	const struct collector_source *source = atomic_load(&state.source);
 	bool can_record;
 
 	if (!config_flag(CONFIG_ENABLE)) {
@@ -422,8 +422,8 @@ void collector_child(void)
 		}
 		return;
 	}
-	if (door) {
-		door->forget();
+	if (source) {
+		source->forget();
 	}
 	facts_set_parent(stream_path());
 	state.is_child = true;

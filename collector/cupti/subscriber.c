@@ -7,11 +7,11 @@
 #include "collector/util/log.h"
 #include "collector/util/target.h"
 
-#define NR_DOMAINS SUBSCRIBER_NR_DOMAINS
-#define NR_WORDS   (SUBSCRIBER_MAX_CBID / 32u)
-#define NR_CLIENTS 16u
-#define NR_TOLD	   8u /* calls inside each other */
-#define WAIT_MS	   2000u
+#define NR_DOMAINS   SUBSCRIBER_NR_DOMAINS
+#define NR_WORDS     (SUBSCRIBER_MAX_CBID / 32u)
+#define NR_CLIENTS   16u
+#define NR_FORWARDED 8u /* calls inside each other */
+#define WAIT_MS	     2000u
 
 /* What somebody wants of each domain: a bit per callback id. */
 struct wants {
@@ -79,26 +79,27 @@ bool subscriber_is_ours(void)
 }
 
 /* Calls whose begin the client has seen in this thread: it sees no other ends. */
-static __thread struct told {
+static __thread struct forwarded {
 	struct {
 		uint32_t correlation; /* 0: none */
 		uint32_t what;	      /* domain and callback id */
-	} calls[NR_TOLD];
+	} calls[NR_FORWARDED];
 	uint32_t next;
-} told __attribute__((tls_model("initial-exec")));
+} forwarded __attribute__((tls_model("initial-exec")));
 
 static void remember(uint32_t what, uint32_t correlation)
 {
-	told.calls[told.next % NR_TOLD].what = what;
-	told.calls[told.next % NR_TOLD].correlation = correlation;
-	told.next++;
+	forwarded.calls[forwarded.next % NR_FORWARDED].what = what;
+	forwarded.calls[forwarded.next % NR_FORWARDED].correlation = correlation;
+	forwarded.next++;
 }
 
 static bool was_reported(uint32_t what, uint32_t correlation)
 {
-	for (uint32_t i = 0; i < NR_TOLD; i++) {
-		if (told.calls[i].correlation == correlation && told.calls[i].what == what) {
-			told.calls[i].correlation = 0;
+	for (uint32_t i = 0; i < NR_FORWARDED; i++) {
+		if (forwarded.calls[i].correlation == correlation &&
+			forwarded.calls[i].what == what) {
+			forwarded.calls[i].correlation = 0;
 			return true;
 		}
 	}

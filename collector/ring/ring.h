@@ -167,7 +167,7 @@ struct ring_thread {
 	_Atomic uint32_t ended;	     /* it will write no more */
 	_Atomic uint32_t is_watched; /* nothing reports its end: the drain must check */
 	_Atomic uint64_t lost;	     /* rows that found no room */
-	const struct ring_tls *self; /* gone when the thread is: read by peek.h alone */
+	const struct ring_tls *self; /* gone when the thread is: only safe_read.h may read it */
 	void *source_data; /* memory of a source for the thread in this slot; the next thread reuses
 			      it */
 	uint32_t pending;  /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
