@@ -94,7 +94,7 @@ static void remember(uint32_t what, uint32_t correlation)
 	forwarded.next++;
 }
 
-static bool was_reported(uint32_t what, uint32_t correlation)
+static bool was_forwarded(uint32_t what, uint32_t correlation)
 {
 	for (uint32_t i = 0; i < NR_FORWARDED; i++) {
 		if (forwarded.calls[i].correlation == correlation &&
@@ -119,7 +119,7 @@ void subscriber_call_client(uint32_t domain, uint32_t cbid, const void *data)
 
 		if (call->site == CUPTI_SITE_ENTER) {
 			remember(what, call->correlation_id);
-		} else if (!was_reported(what, call->correlation_id)) {
+		} else if (!was_forwarded(what, call->correlation_id)) {
 			return;
 		}
 	}

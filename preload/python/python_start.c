@@ -311,8 +311,8 @@ static void report_threads(void)
 
 	if (!state.has_stalls && has_python()) {
 		notice_add("no Python stacks of hangs", 0,
-			"they need GPROF_STALL_S as an environment variable: Python starts before "
-			"the GPROF_CONFIG file is read");
+			"for them GPROF_STALL_S works only as an environment variable: Python "
+			"starts before the GPROF_CONFIG file is read");
 	} else if (why) {
 		notice_add("no Python stacks of hangs", 0,
 			"Python %s: %s; hangs are reported without them", state.version, why);
